@@ -1,0 +1,93 @@
+package scrollback
+
+import "encoding/json"
+
+// DefaultProject is the project of a conversation that names none.
+const DefaultProject = "default"
+
+// Conversation is a stored thread and its settings.
+//
+// Version grows with every commit. Branch is the current one; Messages counts
+// those on its path, so it is also the newest seq. Times are Unix ms. Limit is
+// the model's window in tokens; 0 leaves it to the configuration and catalog.
+type Conversation struct {
+	ID           ConversationID  `json:"id"`
+	Project      string          `json:"project"`
+	Title        string          `json:"title"`
+	Model        string          `json:"model"`
+	Instructions string          `json:"instructions"`
+	Policy       string          `json:"policy"`
+	Limit        int             `json:"limit"`
+	Roots        []string        `json:"roots"`
+	Settings     Settings        `json:"settings"`
+	Version      int64           `json:"version"`
+	Branch       BranchID        `json:"branch"`
+	Messages     int64           `json:"messages"`
+	CreatedAt    int64           `json:"created_at"`
+	UpdatedAt    int64           `json:"updated_at"`
+	Parent       *ParentRef      `json:"parent,omitempty"`
+	PinnedSeqs   []int64         `json:"pinned_seqs"`
+	DeletedAt    int64           `json:"deleted_at,omitempty"`
+	Meta         json.RawMessage `json:"meta"`
+}
+
+// Settings are what a conversation keeps of how it is run.
+type Settings struct {
+	Pinned bool   `json:"pinned,omitempty"`
+	Tools  []Tool `json:"tools,omitempty"` // given by the client; kept from request to request
+}
+
+// ParentRef is where a fork left its parent.
+type ParentRef struct {
+	ID     ConversationID `json:"id"`
+	Branch BranchID       `json:"branch"`
+	Seq    int64          `json:"seq"`
+}
+
+// Branch is one line of a conversation. It continues ParentBranch after AtSeq
+// (0 with no parent), so its first own message has seq AtSeq+1.
+type Branch struct {
+	ID           BranchID       `json:"id"`
+	Conversation ConversationID `json:"conversation_id"`
+	Parent       BranchID       `json:"parent_branch,omitempty"`
+	AtSeq        int64          `json:"at_seq"`
+	HeadSeq      int64          `json:"head_seq"`
+	Sum          Weight         `json:"-"` // of everything on the path up to HeadSeq
+	View         View           `json:"-"`
+	ViewVersion  int64          `json:"-"` // grows with each change of View
+}
+
+// Span is a stretch of a path: the messages of one branch with seq in
+// [From, To]. A path is a list of spans, root first.
+type Span struct {
+	Conversation ConversationID `json:"conversation_id"`
+	Branch       BranchID       `json:"branch"`
+	From         int64          `json:"from"`
+	To           int64          `json:"to"`
+}
+
+// View is what a branch's window shows instead of its oldest messages: those up
+// to Boundary stand behind Segments, oldest first. Sum is the weight of the
+// hidden messages. The log itself is untouched by any view.
+type View struct {
+	Boundary int64      `json:"boundary"`
+	Sum      Weight     `json:"sum"`
+	Segments []ViewItem `json:"segments,omitempty"`
+	// RetryAt is the live weight in tokens from which an extractive fold that
+	// would not have shrunk the window is worth trying again; 0 means at once.
+	RetryAt int64 `json:"retry_at,omitempty"`
+}
+
+// ViewItem places one segment, leaf or roll-up, in a view.
+type ViewItem struct {
+	ID       SegmentID `json:"id"`
+	FirstSeq int64     `json:"first_seq"`
+	LastSeq  int64     `json:"last_seq"`
+	Level    int       `json:"level"` // 0 for a leaf
+}
+
+// Project groups conversations; it exists while one names it.
+type Project struct {
+	Name          string `json:"name"`
+	Conversations int64  `json:"conversations"`
+}

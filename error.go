@@ -1,0 +1,147 @@
+package scrollback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+// Code says what kind of failure an [Error] is. Every face answers by it.
+type Code string
+
+// The codes. Nothing above the room that classified an error reads its text.
+const (
+	Invalid     Code = "invalid"      // the request itself is wrong
+	NotFound    Code = "not_found"    // no such thing, or not for this caller
+	Conflict    Code = "conflict"     // somebody else was first
+	OverBudget  Code = "over_budget"  // it does not fit the window, even folded
+	Refused     Code = "refused"      // understood, and not allowed
+	RateLimited Code = "rate_limited" // too many, try later
+	Unavailable Code = "unavailable"  // the store or the provider cannot answer now
+	Canceled    Code = "canceled"     // the caller stopped it
+	Internal    Code = "internal"     // a fault of ours
+)
+
+// Finer reasons that change only how a face answers. They are wrapped in
+// [Error.Err] and found with errors.Is.
+var (
+	ErrTooLarge     = errors.New("too large")            // Invalid: 413
+	ErrPrecondition = errors.New("precondition failed")  // Conflict: 412
+	ErrUpstream     = errors.New("the model's provider") // Unavailable: 502
+	ErrLostLease    = errors.New("another owner has this turn")
+)
+
+// Error is the one error type of the product.
+type Error struct {
+	Code  Code
+	Op    string // the operation, as "engine.Turn"; for logs, never shown
+	Param string // the request field at fault, or empty
+	Err   error
+}
+
+// Errorf makes an Error; format may wrap with %w.
+func Errorf(code Code, op, format string, args ...any) *Error {
+	return &Error{Code: code, Op: op, Err: fmt.Errorf(format, args...)}
+}
+
+// ParamErrorf makes an Invalid error that names the request field at fault.
+func ParamErrorf(op, param, format string, args ...any) *Error {
+	return &Error{Code: Invalid, Op: op, Param: param, Err: fmt.Errorf(format, args...)}
+}
+
+func (e *Error) Error() string {
+	if e.Err == nil {
+		return e.Op + ": " + string(e.Code)
+	}
+	return e.Op + ": " + e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Wrap gives err a code and an operation, and keeps the code it already has.
+func Wrap(code Code, op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *Error
+	if errors.As(err, &known) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) {
+		code = Canceled
+	}
+	return &Error{Code: code, Op: op, Err: err}
+}
+
+// CodeOf is the code of err: Internal for an error of no known kind, Canceled
+// for an ended context, and empty for nil.
+func CodeOf(err error) Code {
+	var known *Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &known):
+		return known.Code
+	case errors.Is(err, context.Canceled):
+		return Canceled
+	}
+	return Internal
+}
+
+// Outcome is how the faces answer one kind of failure.
+type Outcome struct {
+	HTTPStatus int
+	ExitCode   int
+}
+
+// StatusClientClosedRequest is the status of a request that its client stopped.
+const StatusClientClosedRequest = 499
+
+var outcomes = map[Code]Outcome{
+	Invalid:     {http.StatusBadRequest, 2},
+	Refused:     {http.StatusForbidden, 1},
+	NotFound:    {http.StatusNotFound, 3},
+	Conflict:    {http.StatusConflict, 4},
+	OverBudget:  {http.StatusUnprocessableEntity, 5},
+	RateLimited: {http.StatusTooManyRequests, 6},
+	Canceled:    {StatusClientClosedRequest, 130},
+	Internal:    {http.StatusInternalServerError, 1},
+	Unavailable: {http.StatusServiceUnavailable, 6},
+}
+
+// OutcomeOf is the one table from an error to an HTTP status and an exit code.
+func OutcomeOf(err error) Outcome {
+	out := outcomes[CodeOf(err)]
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		out.HTTPStatus = http.StatusRequestEntityTooLarge
+	case errors.Is(err, ErrPrecondition):
+		out.HTTPStatus = http.StatusPreconditionFailed
+	case errors.Is(err, ErrUpstream):
+		out.HTTPStatus = http.StatusBadGateway
+	}
+	return out
+}
+
+// Shown is the text of err that a caller may see. Internal faults and faults of
+// a backend are named only by kind: their text may hold paths, SQL or keys.
+func Shown(err error) string {
+	var known *Error
+	if !errors.As(err, &known) || known.Err == nil {
+		if CodeOf(err) == Canceled {
+			return "the request was stopped"
+		}
+		return "internal error; the log has the details"
+	}
+	switch known.Code {
+	case Internal:
+		return "internal error; the log has the details"
+	case Unavailable:
+		if errors.Is(err, ErrUpstream) {
+			return "the model could not answer; try again"
+		}
+		return "the store cannot answer now; nothing was lost"
+	}
+	return known.Err.Error()
+}

@@ -1,0 +1,106 @@
+package scrollback
+
+import "encoding/json"
+
+// Event is one thing that happens while a turn runs. The kinds are the types of
+// this file and no others. At counts characters (Unicode code points) before
+// the piece, within its step; deltas joined by At equal the stored message.
+type Event interface {
+	eventType() string
+}
+
+// TurnEvent opens a turn.
+type TurnEvent struct {
+	TurnID        TurnID    `json:"turn_id"`
+	UserMessageID MessageID `json:"user_message_id,omitempty"`
+	Seq           int64     `json:"seq"`
+}
+
+// DeltaEvent is a piece of the answer.
+type DeltaEvent struct {
+	Content string `json:"content"`
+	At      int    `json:"at"`
+}
+
+// ReasoningEvent is a piece of the model's reasoning.
+type ReasoningEvent struct {
+	Content string `json:"content"`
+	At      int    `json:"at"`
+}
+
+// ToolCallEvent is a call the model made.
+type ToolCallEvent struct {
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// ToolResultEvent is the answer to a call that was answered inside the turn.
+type ToolResultEvent struct {
+	CallID string `json:"call_id"`
+	Name   string `json:"name"`
+	Text   string `json:"text"`
+	Ref    Ref    `json:"ref,omitempty"`
+}
+
+// MessageEvent says that an answer or tool message is stored.
+type MessageEvent struct {
+	MessageID MessageID `json:"message_id"`
+	Seq       int64     `json:"seq"`
+}
+
+// SnapshotEvent is the step so far, for a reader who comes late.
+type SnapshotEvent struct {
+	Content   string     `json:"content"`
+	Reasoning string     `json:"reasoning"`
+	ToolCalls []ToolCall `json:"tool_calls"`
+	At        int        `json:"at"`
+}
+
+// CompactionEvent reports a fold.
+type CompactionEvent struct {
+	Receipt
+}
+
+// UsageEvent reports what the turn has consumed so far.
+type UsageEvent struct {
+	Usage
+}
+
+// MetaEvent carries side facts; later ones override per field.
+type MetaEvent struct {
+	Model      string  `json:"model,omitempty"`
+	ThinkingMS int64   `json:"thinking_ms,omitempty"`
+	CacheReuse float64 `json:"cache_reuse"`
+	Tokens     int64   `json:"tokens"` // of the request
+	Budget     int64   `json:"budget"`
+}
+
+// ErrorEvent says why the turn ends badly.
+type ErrorEvent struct {
+	Failure
+}
+
+// DoneEvent closes a turn. Status is the turn's state.
+type DoneEvent struct {
+	TurnID       TurnID    `json:"turn_id"`
+	MessageID    MessageID `json:"message_id,omitempty"`
+	Status       TurnState `json:"status"`
+	FinishReason string    `json:"finish_reason,omitempty"`
+}
+
+func (TurnEvent) eventType() string       { return "turn" }
+func (DeltaEvent) eventType() string      { return "delta" }
+func (ReasoningEvent) eventType() string  { return "reasoning" }
+func (ToolCallEvent) eventType() string   { return "tool_call" }
+func (ToolResultEvent) eventType() string { return "tool_result" }
+func (MessageEvent) eventType() string    { return "message" }
+func (SnapshotEvent) eventType() string   { return "snapshot" }
+func (CompactionEvent) eventType() string { return "compaction" }
+func (UsageEvent) eventType() string      { return "usage" }
+func (MetaEvent) eventType() string       { return "meta" }
+func (ErrorEvent) eventType() string      { return "error" }
+func (DoneEvent) eventType() string       { return "done" }
+
+// EncodeEvent is the JSON of an event: its fields and a leading "type".
+func EncodeEvent(ev Event) ([]byte, error) { return tagged(ev.eventType(), ev) }

@@ -1,0 +1,178 @@
+// Package terms cuts text into the terms that search and extraction work with.
+//
+// Runs of Chinese, Japanese and Korean become overlapping pairs of characters
+// plus the run's last character alone, so that a word of two characters is one
+// term, a longer one a phrase, and a single character the beginning of some
+// term. Other letters and digits become lower-case words, English ones stemmed.
+// Everything else separates.
+//
+// A term holds only letters, marks and digits; it never holds a space. The cut
+// of a text never changes with what stands before or after it, beyond the run of
+// letters it is in.
+//
+// It knows no database and no other room.
+package terms
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+)
+
+// MaxBytes is how long a word may be; a longer one is cut there.
+const MaxBytes = 64
+
+// Split lists the terms of s in order.
+func Split(s string) []string {
+	var out []string
+	Each(s, func(term string) bool {
+		out = append(out, term)
+		return true
+	})
+	return out
+}
+
+// Join cuts s and joins at most limit terms with spaces: what an index stores.
+func Join(s string, limit int) string {
+	var buf strings.Builder
+	n := 0
+	Each(s, func(term string) bool {
+		if n >= limit {
+			return false
+		}
+		if n > 0 {
+			buf.WriteByte(' ')
+		}
+		buf.WriteString(term)
+		n++
+		return true
+	})
+	return buf.String()
+}
+
+// Each calls yield for the terms of s in order until it answers false.
+func Each(s string, yield func(term string) bool) {
+	EachAt(s, func(term string, _, _ int) bool { return yield(term) })
+}
+
+// EachAt is [Each] with the bytes of s that each term came from.
+func EachAt(s string, yield func(term string, from, to int) bool) {
+	c := cutter{text: s, yield: yield}
+	prev := none
+	for i, r := range s {
+		k := kindOf(r, prev)
+		if k != prev {
+			if !c.flush(i) {
+				return
+			}
+			c.kind = k
+		}
+		if k == dense {
+			if !c.pair(i, i+runeLen(s[i:])) {
+				return
+			}
+		} else if k == word && c.start < 0 {
+			c.start = i
+		}
+		prev = k
+	}
+	c.flush(len(s))
+}
+
+type kind int
+
+const (
+	none kind = iota
+	word
+	dense // scripts written without spaces
+)
+
+func kindOf(r rune, prev kind) kind {
+	switch {
+	case r < 0x80:
+		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
+			return word
+		}
+		return none
+	case Dense(r):
+		return dense
+	case unicode.IsLetter(r), unicode.IsDigit(r):
+		return word
+	case unicode.IsMark(r) && prev != none:
+		return prev
+	}
+	return none
+}
+
+// Dense says whether r is of a script written without spaces between words.
+func Dense(r rune) bool {
+	if r < 0x1100 {
+		return false
+	}
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー' || r == '々'
+}
+
+type cutter struct {
+	text  string
+	yield func(string, int, int) bool
+	kind  kind
+	start int // of the current word, or -1
+	last  [2]int
+	held  bool // last holds the previous character of a dense run
+}
+
+// pair emits the previous dense character together with this one.
+func (c *cutter) pair(from, to int) bool {
+	ok := true
+	if c.held {
+		ok = c.yield(strings.ToLower(c.text[c.last[0]:to]), c.last[0], to)
+	}
+	c.last, c.held = [2]int{from, to}, true
+	return ok
+}
+
+// flush ends the current run before byte i.
+func (c *cutter) flush(i int) bool {
+	switch {
+	case c.kind == dense && c.held:
+		c.held = false
+		return c.yield(strings.ToLower(c.text[c.last[0]:c.last[1]]), c.last[0], c.last[1])
+	case c.kind == word && c.start >= 0:
+		from := c.start
+		c.start = -1
+		return c.yield(normal(c.text[from:i]), from, i)
+	}
+	c.start, c.held = -1, false
+	return true
+}
+
+// normal is the stored form of a word.
+func normal(w string) string {
+	if len(w) > MaxBytes {
+		w = strings.ToValidUTF8(w[:MaxBytes], "")
+	}
+	w = strings.ToLower(w)
+	for i := 0; i < len(w); i++ {
+		if w[i] < 'a' || w[i] > 'z' {
+			return w // not an English word: digits and other scripts stay as they are
+		}
+	}
+	if len(w) < 3 {
+		return w
+	}
+	env := snowballstem.NewEnv(w)
+	english.Stem(env)
+	return env.Current()
+}
+
+func runeLen(s string) int {
+	for i := range s {
+		if i > 0 {
+			return i
+		}
+	}
+	return len(s)
+}

@@ -1,0 +1,60 @@
+package terms
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestSplit(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                         "",
+		"The servers are running!": "the server are run",
+		"数据库":                      "数据 据库 库",
+		"我":                        "我",
+		"端口7077，重启":                "端口 口 7077 重启 启",
+		"ERR-4041 foo_bar":         "err 4041 foo bar",
+		"データベース":                   "デー ータ タベ ベー ース ス",
+		"naïve Ünïcode":            "naïve ünïcode",
+		"a数b":                      "a 数 b",
+	} {
+		if got := strings.Join(Split(in), " "); got != want {
+			t.Errorf("Split(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	q := Parse(`数据库 port "exact words" 库 port “引号内”`)
+	if want := []string{"数据", "据库", "port", "库*"}; !slices.Equal(q.Any, want) {
+		t.Errorf("Any = %q, want %q", q.Any, want)
+	}
+	if len(q.Must) != 2 || strings.Join(q.Must[0], " ") != "exact word" || strings.Join(q.Must[1], " ") != "引号 号内" {
+		t.Errorf("Must = %q", q.Must)
+	}
+	if !Parse(` ,. "" `).Empty() {
+		t.Error("punctuation alone is not empty")
+	}
+}
+
+// Every term lies where EachAt says, holds no separator, and a text's terms are
+// those of its halves when cut at a separator.
+func TestSplitProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.String().Draw(t, "a"), rapid.String().Draw(t, "b")
+		EachAt(a, func(term string, from, to int) bool {
+			if from < 0 || to > len(a) || from >= to {
+				t.Fatalf("term %q at [%d,%d) of %d", term, from, to, len(a))
+			}
+			if term == "" || strings.ContainsAny(term, " \t\n\"*:()-") {
+				t.Fatalf("bad term %q", term)
+			}
+			return true
+		})
+		if got, want := Split(a+" "+b), append(Split(a), Split(b)...); !slices.Equal(got, want) {
+			t.Fatalf("cut at a space: %q, halves: %q", got, want)
+		}
+	})
+}

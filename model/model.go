@@ -1,0 +1,61 @@
+// Package model says what the engine needs of a language model: items of a
+// window in, deltas out.
+//
+// Words it adds: request (one step's input), delta (a piece of the output).
+//
+// A stream yields deltas in the order the model wrote them and ends with exactly
+// one delta that has a Finish reason; a stream that ends without one was cut
+// off. An error ends the stream. Retries, if any, happen before the first delta
+// only. Stopping the iteration or ending the context stops the model.
+//
+// Errors are *scrollback.Error: unavailable wrapping scrollback.ErrUpstream for
+// a provider that fails, rate_limited, refused, over_budget, canceled.
+//
+// It may not know the store, conversations, HTTP or any one provider.
+package model
+
+import (
+	"context"
+	"iter"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Model answers requests. It is safe for concurrent use.
+type Model interface {
+	// Facts is what is known of the model before asking it. It does no I/O.
+	Facts() Facts
+
+	// Stream asks for the next assistant message.
+	Stream(ctx context.Context, r Request) iter.Seq2[Delta, error]
+}
+
+// Facts describes a model. Limit and MaxOutput are tokens; 0 means unknown.
+type Facts struct {
+	Name      string // as a conversation names it: "provider/name", or "offline"
+	Limit     int64
+	MaxOutput int64
+	Dialect   scrollback.Dialect
+}
+
+// Request is the input of one step. An item of kind KindTools carries no parts:
+// the definitions are in Tools.
+type Request struct {
+	Items           []scrollback.Item
+	Tools           []scrollback.Tool
+	MaxOutputTokens int64
+	AnswerOnly      bool // tools stay defined, and must not be called any more
+}
+
+// Delta is a piece of an answer; any of its fields may be set. A Call is whole.
+// Opaque belongs to the text, reasoning or call of the same delta. Usage counts
+// the whole request so far; the last one stands.
+type Delta struct {
+	Text      string
+	Reasoning string
+	Call      *scrollback.ToolCall
+	Opaque    scrollback.Opaque
+	Usage     *scrollback.Usage
+	RequestID string
+	Finish    string // scrollback.FinishStop, FinishToolCalls, FinishLength, …
+}

@@ -1,0 +1,218 @@
+package scrollback
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Part is one piece of a message: [Text], [Image], [File], [ToolCall],
+// [ToolResult] or [Reasoning], and nothing else.
+type Part interface {
+	partType() string
+}
+
+// Opaque is a provider's payload that must return to it verbatim, such as a
+// thinking signature. It is meaningful only to the model that made the message.
+type Opaque = json.RawMessage
+
+// Text is plain text.
+type Text struct {
+	Text   string `json:"text"`
+	Opaque Opaque `json:"opaque,omitempty"`
+}
+
+// Image is a raster image kept as an artifact. Size is in bytes, Width and
+// Height in pixels.
+type Image struct {
+	Artifact  ArtifactID `json:"artifact"`
+	MediaType string     `json:"media_type"`
+	Name      string     `json:"name,omitempty"`
+	Size      int64      `json:"size"`
+	Width     int        `json:"width,omitempty"`
+	Height    int        `json:"height,omitempty"`
+	Detail    string     `json:"detail,omitempty"`
+	Opaque    Opaque     `json:"opaque,omitempty"`
+}
+
+// File is any other attachment kept as an artifact. Size is in bytes.
+type File struct {
+	Artifact  ArtifactID `json:"artifact"`
+	MediaType string     `json:"media_type"`
+	Name      string     `json:"name,omitempty"`
+	Size      int64      `json:"size"`
+	Opaque    Opaque     `json:"opaque,omitempty"`
+}
+
+// ToolCall is a model's call of a tool; Arguments is a JSON document.
+type ToolCall struct {
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+	Opaque    Opaque          `json:"opaque,omitempty"`
+}
+
+// ToolResult answers the call CallID. When Artifact is set, Text holds only the
+// head and tail of an output whose whole is behind that artifact. Recall marks
+// an answer of a recall tool: it repeats the log, so it is never searched.
+type ToolResult struct {
+	CallID   string     `json:"call_id"`
+	Name     string     `json:"name"`
+	Text     string     `json:"text,omitempty"`
+	Artifact ArtifactID `json:"artifact,omitempty"`
+	IsError  bool       `json:"is_error,omitempty"`
+	Recall   bool       `json:"recall,omitempty"`
+	Opaque   Opaque     `json:"opaque,omitempty"`
+}
+
+// Reasoning is what a model thought aloud.
+type Reasoning struct {
+	Text   string `json:"text"`
+	Opaque Opaque `json:"opaque,omitempty"`
+}
+
+func (Text) partType() string       { return "text" }
+func (Image) partType() string      { return "image" }
+func (File) partType() string       { return "file" }
+func (ToolCall) partType() string   { return "tool_call" }
+func (ToolResult) partType() string { return "tool_result" }
+func (Reasoning) partType() string  { return "reasoning" }
+
+// PartTypes lists the JSON "type" of every kind of part.
+func PartTypes() []string {
+	return []string{"text", "image", "file", "tool_call", "tool_result", "reasoning"}
+}
+
+// Parts is the content of a message. As JSON it is an array of objects with a
+// "type"; a bare string stands for one text part on input.
+type Parts []Part
+
+// MarshalJSON writes the array form.
+func (ps Parts) MarshalJSON() ([]byte, error) {
+	out := []byte{'['}
+	for i, p := range ps {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		b, err := tagged(p.partType(), p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b...)
+	}
+	return append(out, ']'), nil
+}
+
+// UnmarshalJSON reads the array form or a bare string.
+func (ps *Parts) UnmarshalJSON(b []byte) error {
+	b = bytes.TrimSpace(b)
+	if len(b) > 0 && b[0] == '"' {
+		var s string
+		if err := json.Unmarshal(b, &s); err != nil {
+			return err
+		}
+		*ps = Parts{Text{Text: s}}
+		return nil
+	}
+	var raw []json.RawMessage
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return fmt.Errorf("content is neither a text nor a list of parts")
+	}
+	*ps = make(Parts, 0, len(raw))
+	for i, r := range raw {
+		p, err := unmarshalPart(r)
+		if err != nil {
+			return fmt.Errorf("part %d: %w", i, err)
+		}
+		*ps = append(*ps, p)
+	}
+	return nil
+}
+
+func unmarshalPart(b []byte) (Part, error) {
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, fmt.Errorf("not an object")
+	}
+	switch head.Type {
+	case "text":
+		return decodePart[Text](b)
+	case "image":
+		return decodePart[Image](b)
+	case "file":
+		return decodePart[File](b)
+	case "tool_call":
+		return decodePart[ToolCall](b)
+	case "tool_result":
+		return decodePart[ToolResult](b)
+	case "reasoning":
+		return decodePart[Reasoning](b)
+	}
+	return nil, fmt.Errorf("unknown type %q", head.Type)
+}
+
+func decodePart[T Part](b []byte) (Part, error) {
+	var v T
+	if err := json.Unmarshal(b, &v); err != nil {
+		return nil, fmt.Errorf("%s: not of its shape", v.partType())
+	}
+	return v, nil
+}
+
+// Text joins the text parts with newlines: what a person reads as the message.
+func (ps Parts) Text() string {
+	var buf bytes.Buffer
+	for _, p := range ps {
+		if t, ok := p.(Text); ok {
+			if buf.Len() > 0 {
+				buf.WriteByte('\n')
+			}
+			buf.WriteString(t.Text)
+		}
+	}
+	return buf.String()
+}
+
+// Calls lists the tool calls in order.
+func (ps Parts) Calls() []ToolCall { return partsOf[ToolCall](ps) }
+
+// Results lists the tool results in order.
+func (ps Parts) Results() []ToolResult { return partsOf[ToolResult](ps) }
+
+func partsOf[T Part](ps Parts) []T {
+	var out []T
+	for _, p := range ps {
+		if v, ok := p.(T); ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// tagged marshals v, an object, with a leading "type" field.
+func tagged(name string, v any) ([]byte, error) {
+	body, err := marshalPlain(v)
+	if err != nil {
+		return nil, err
+	}
+	out := append([]byte(`{"type":"`), name...)
+	out = append(out, '"')
+	if len(body) > 2 {
+		out = append(out, ',')
+	}
+	return append(out, body[1:]...), nil
+}
+
+// marshalPlain is json.Marshal without HTML escapes: texts are stored and
+// hashed as they were written.
+func marshalPlain(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}

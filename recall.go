@@ -1,0 +1,107 @@
+package scrollback
+
+// Bounds and defaults of the recall operations, the same for the model, HTTP and
+// the command line.
+const (
+	ReadDefault    = 8192     // bytes
+	ReadMax        = 64 << 10 // bytes
+	TailDefault    = 200      // lines
+	TailMax        = 2000
+	GrepDefault    = 50 // matches returned; the total counts all
+	GrepMax        = 200
+	GrepContextMax = 20   // lines around a match
+	PatternMax     = 1000 // characters of a pattern
+	SearchDefault  = 5
+	SearchMax      = 20  // for the model
+	SearchMaxHTTP  = 100 // for people
+	AroundDefault  = 1   // neighbours of a hit
+	AroundMax      = 5
+	ListDefault    = 50
+	ListMax        = 200
+	HitContentMax  = 4000 // characters of a hit's content
+)
+
+// Page is a stretch of what a ref points at. Offsets and Bytes (the whole) are
+// bytes; pages end between characters and join to the exact original.
+type Page struct {
+	Ref        Ref    `json:"ref"`
+	Offset     int64  `json:"offset"`
+	NextOffset int64  `json:"next_offset"`
+	Done       bool   `json:"done"`
+	Content    string `json:"content"`
+	Bytes      int64  `json:"bytes"`
+}
+
+// Tail is the last Lines lines of what a ref points at.
+type Tail struct {
+	Ref     Ref    `json:"ref"`
+	Lines   int    `json:"lines"`
+	Content string `json:"content"`
+}
+
+// GrepQuery looks for Pattern (RE2). Ref empty means the whole conversation.
+// MaxResults 0 means GrepDefault.
+type GrepQuery struct {
+	Ref           Ref    `json:"ref,omitempty"`
+	Pattern       string `json:"pattern"`
+	MaxResults    int    `json:"max_results,omitempty"`
+	ContextLines  int    `json:"context_lines,omitempty"`
+	CaseSensitive bool   `json:"case_sensitive,omitempty"`
+}
+
+// GrepResult holds the first matches in the order of the log and the true total,
+// unless time ran out (Partial).
+type GrepResult struct {
+	Total   int64       `json:"total"`
+	Partial bool        `json:"partial,omitempty"`
+	Matches []GrepMatch `json:"matches"`
+}
+
+// GrepMatch is one matching line. Line counts from 1 within what Ref points at,
+// or within the message Seq when the message is not folded (Ref nil).
+type GrepMatch struct {
+	Ref     *Ref     `json:"ref"`
+	Seq     int64    `json:"seq,omitempty"`
+	Line    int      `json:"line"`
+	Content string   `json:"content"`
+	Before  []string `json:"before,omitempty"`
+	After   []string `json:"after,omitempty"`
+}
+
+// SearchQuery finds messages by words. Conversation and Project narrow; Limit 0
+// means SearchDefault; Around is how many neighbours on each side.
+type SearchQuery struct {
+	Query        string
+	Conversation ConversationID
+	Project      string
+	Role         Role
+	Limit        int
+	Around       int
+}
+
+// SearchResult is the best hits, best first. Truncated says that more messages
+// matched than were looked at.
+type SearchResult struct {
+	Hits      []Hit `json:"hits"`
+	Truncated bool  `json:"truncated,omitempty"`
+}
+
+// Hit is a message that matched. Snippet is an excerpt of Content, and Spans the
+// [from, to) character (code point) ranges of Snippet that matched. OnPath says
+// that the message is on its conversation's current path; Ref is where it is
+// folded, if it is.
+type Hit struct {
+	ConversationID ConversationID `json:"conversation_id"`
+	Seq            int64          `json:"seq"`
+	MessageID      MessageID      `json:"message_id"`
+	Role           Role           `json:"role"`
+	CreatedAt      int64          `json:"created_at"`
+	Content        string         `json:"content"`
+	Snippet        string         `json:"snippet"`
+	Spans          [][2]int       `json:"spans"`
+	Score          float64        `json:"score"`
+	OnPath         bool           `json:"on_path"`
+	Ref            *Ref           `json:"ref,omitempty"`
+	Before         []Message      `json:"before,omitempty"`
+	After          []Message      `json:"after,omitempty"`
+}

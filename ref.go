@@ -1,0 +1,71 @@
+package scrollback
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Ref points at an original, for ever: "history:<segment id>" or
+// "artifact:<sha-256>".
+type Ref string
+
+// The kinds of ref.
+const (
+	RefHistory  = "history"
+	RefArtifact = "artifact"
+)
+
+// HistoryRef points at a folded segment.
+func HistoryRef(id SegmentID) Ref { return Ref(RefHistory + ":" + string(id)) }
+
+// ArtifactRef points at bytes kept beside the messages.
+func ArtifactRef(id ArtifactID) Ref { return Ref(RefArtifact + ":" + string(id)) }
+
+// Split gives a ref's kind and id; the id is safe as a file name.
+func (r Ref) Split() (kind, id string, err error) {
+	kind, id, ok := strings.Cut(string(r), ":")
+	if !ok || (kind != RefHistory && kind != RefArtifact) {
+		return "", "", fmt.Errorf("%q is not a ref: history:<id> or artifact:<id>", clip(string(r), 80))
+	}
+	if id == "" || len(id) > 64 || strings.Trim(id, "0123456789abcdef-") != "" {
+		return "", "", fmt.Errorf("%q is not a ref: the id after %q is malformed", clip(string(r), 80), kind+":")
+	}
+	return kind, id, nil
+}
+
+// RefEntry describes what a ref points at. From, To and CreatedAt are Unix ms;
+// Bytes and SHA256 are those of the readable content.
+type RefEntry struct {
+	Ref          Ref            `json:"ref"`
+	Kind         string         `json:"kind"`
+	Conversation ConversationID `json:"conversation_id"`
+	Branch       BranchID       `json:"branch,omitempty"`
+	FirstSeq     int64          `json:"first_seq,omitempty"`
+	LastSeq      int64          `json:"last_seq,omitempty"`
+	From         int64          `json:"from,omitempty"`
+	To           int64          `json:"to,omitempty"`
+	Bytes        int64          `json:"bytes"`
+	Messages     int            `json:"messages,omitempty"`
+	MediaType    string         `json:"media_type"`
+	Hint         string         `json:"hint"`
+	SHA256       string         `json:"sha256"`
+	CreatedAt    int64          `json:"created_at"`
+}
+
+// Artifact is bytes kept beside messages, stored once however often mentioned.
+// ID is the SHA-256 of the bytes; Size is in bytes.
+type Artifact struct {
+	ID        ArtifactID `json:"id"`
+	MediaType string     `json:"media_type"`
+	Name      string     `json:"name,omitempty"`
+	Size      int64      `json:"size"`
+	CreatedAt int64      `json:"created_at"`
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n]) + "…"
+}

@@ -1,0 +1,89 @@
+package scrollback
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+)
+
+// Bounds of a leaf segment.
+const (
+	MaxSegmentMessages = 512
+	MaxSegmentBytes    = 1 << 20 // of its rendered Markdown
+)
+
+// SummaryExtractive is Segment.SummaryBy when no model was asked.
+const SummaryExtractive = "extractive"
+
+// Segment is a folded run of messages: a leaf covers the messages of one branch
+// with seq in [FirstSeq, LastSeq]; a roll-up covers its Children. A segment is
+// never changed.
+//
+// Hash is [HashMessages] of a leaf's messages, or [HashChildren] of a roll-up's
+// child hashes. Bytes and SHA256 are those of the Markdown file that Renderer
+// makes of it. From and To are the times, in Unix ms, of its first and last
+// message. Placeholder is the text that stands for it in a window, and
+// TokensAfter its o200k count; TokensBefore is what it hides.
+type Segment struct {
+	ID            SegmentID      `json:"id"`
+	Conversation  ConversationID `json:"conversation_id"`
+	Branch        BranchID       `json:"branch"`
+	FirstSeq      int64          `json:"first_seq"`
+	LastSeq       int64          `json:"last_seq"`
+	Level         int            `json:"level"`
+	Messages      int            `json:"messages"`
+	Children      []SegmentID    `json:"children,omitempty"`
+	Hash          string         `json:"hash"`
+	From          int64          `json:"from"`
+	To            int64          `json:"to"`
+	Summary       string         `json:"summary"`
+	SummaryBy     string         `json:"summary_by"`
+	SummaryOf     int64          `json:"summary_of"` // the first seq the summary speaks for
+	PromptVersion int            `json:"prompt_version"`
+	Placeholder   string         `json:"placeholder"`
+	TokensBefore  int64          `json:"tokens_before"`
+	TokensAfter   int64          `json:"tokens_after"`
+	Renderer      int            `json:"renderer"`
+	Bytes         int64          `json:"bytes"`
+	SHA256        string         `json:"sha256"`
+	CreatedAt     int64          `json:"created_at"`
+}
+
+// HashChildren is the SHA-256, in hex, of the child hashes, one a line.
+func HashChildren(hashes []string) string {
+	h := sha256.New()
+	for _, s := range hashes {
+		io.WriteString(h, s)
+		h.Write([]byte{'\n'})
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// FoldResult says how a compaction ended.
+type FoldResult string
+
+// The results of a compaction.
+const (
+	FoldCompacted    FoldResult = "compacted"
+	FoldNoop         FoldResult = "noop"          // no legal cut
+	FoldInflated     FoldResult = "inflated"      // it would not have shrunk the window
+	FoldEmptySummary FoldResult = "empty_summary" // the model said nothing usable
+	FoldModelError   FoldResult = "model_error"
+	FoldConflict     FoldResult = "conflict" // the boundary moved meanwhile
+)
+
+// Receipt records one compaction. FirstSeq and LastSeq bound what it folded;
+// TokensBefore and TokensAfter are the window's; CreatedAt is Unix ms.
+type Receipt struct {
+	Result       FoldResult  `json:"result"`
+	Segments     []SegmentID `json:"segments"`
+	Refs         []Ref       `json:"refs"`
+	FirstSeq     int64       `json:"first_seq"`
+	LastSeq      int64       `json:"last_seq"`
+	TokensBefore int64       `json:"tokens_before"`
+	TokensAfter  int64       `json:"tokens_after"`
+	SummaryBy    string      `json:"summary_by"`
+	Cost         float64     `json:"cost"`
+	Cleared      bool        `json:"cleared,omitempty"` // folded by hand to start afresh
+	CreatedAt    int64       `json:"created_at"`
+}

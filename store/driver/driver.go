@@ -1,0 +1,274 @@
+// Package driver is the contract between the store and a database.
+//
+// A method is one moment of the product and one transaction: Begin, Finish,
+// Commit; never a row verb. Rows are the root's own types. A driver keeps them,
+// allocates seqs inside its write transactions, and holds the invariants that
+// only a transaction can hold: one open turn a conversation, nothing written by
+// an owner who lost the lease, compare-and-set on a branch's view. Product rules
+// (validation, ids, the clock, limits) are the store's; where one must be judged
+// inside a transaction it arrives as a pure function.
+//
+// Words it adds: entry (a message on its way in, with the terms it is found by),
+// head (a conversation with its current branch).
+//
+// Errors are *scrollback.Error with these codes: not_found, conflict, refused
+// (not our database), unavailable (busy, full, gone), internal.
+//
+// It may not know HTTP, models, budgets or any one database.
+package driver
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Driver is what a database offers: both interfaces and an end.
+type Driver interface {
+	Log
+	Find
+	Close() error
+}
+
+// Log keeps conversations, turns, messages and segments. All times are Unix ms.
+type Log interface {
+	// Create inserts a conversation with its first branch. An id that exists
+	// answers the stored conversation and false, whatever the other fields say.
+	Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error)
+
+	// Patch lets edit change a conversation's own fields and stores the result
+	// with a grown Version. It is not_found for an unknown id; an error of edit
+	// changes nothing and is returned as it is.
+	Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error)
+
+	// Begin opens a turn; see [Begin].
+	Begin(ctx context.Context, b Begin) (Begun, error)
+
+	// Save keeps the draft of an open turn and renews its lease. It reports
+	// whether somebody asked for the turn to stop. An owner who is not the
+	// turn's, or a turn that is not open, is conflict.
+	Save(ctx context.Context, s Save) (stop bool, err error)
+
+	// Finish appends what a step produced and moves the turn on; see [Finish].
+	Finish(ctx context.Context, f Finish) (Finished, error)
+
+	// Append adds entries to the conversation's current branch outside any turn.
+	// It is conflict while a turn holds the conversation. Entries carry their own
+	// times; the new head is returned.
+	Append(ctx context.Context, id scrollback.ConversationID, now int64, entries []Entry) (Finished, error)
+
+	// Stop asks whoever owns the turn to stop it. A turn that has ended stays as
+	// it is; an unknown one is not_found.
+	Stop(ctx context.Context, id scrollback.TurnID) error
+
+	// Commit changes what a branch shows; see [Commit].
+	Commit(ctx context.Context, c Commit) error
+
+	// Unfold puts back the view from before the newest fold of the branch that is
+	// not yet undone, and answers its receipt; not_found when there is none.
+	Unfold(ctx context.Context, branch scrollback.BranchID, now int64) (scrollback.Receipt, error)
+
+	// PutArtifact records an artifact whose bytes are already kept; one that is
+	// known stays as it is. With a conversation it also notes the mention, which
+	// makes the artifact resolvable through that conversation.
+	PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error
+}
+
+// Find reads. No method of it writes anything, whatever it meets.
+type Find interface {
+	// Head is a conversation and its current branch; not_found if unknown.
+	Head(ctx context.Context, id scrollback.ConversationID) (Head, error)
+
+	// Branch is one branch with its view; not_found if unknown.
+	Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error)
+
+	// Turn is a turn as stored; not_found if unknown.
+	Turn(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error)
+
+	// LastTurn is the newest turn of a conversation; not_found if it had none.
+	LastTurn(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error)
+
+	// Conversations lists by the newest change first, then by id.
+	Conversations(ctx context.Context, q ListQuery) ([]scrollback.Conversation, error)
+
+	// Projects lists the projects that a conversation names, by name.
+	Projects(ctx context.Context) ([]scrollback.Project, error)
+
+	// Messages reads one branch's own messages with From <= seq <= To, ascending,
+	// or descending from To when Newest is set; at most Limit of them.
+	Messages(ctx context.Context, q MessageQuery) ([]scrollback.Message, error)
+
+	// Segments are those with the given ids, in that order; not_found names the
+	// first that is missing.
+	Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error)
+
+	// Refs lists what conversations mention, newest first, then by ref
+	// descending: their segments and artifacts.
+	Refs(ctx context.Context, q RefQuery) ([]scrollback.RefEntry, error)
+
+	// Receipts lists the compactions of a conversation, newest first.
+	Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error)
+
+	// Search finds messages by their terms; see [SearchQuery].
+	Search(ctx context.Context, q SearchQuery) (SearchResult, error)
+
+	// ConversationsByPrefix finds ids that begin with prefix, at most limit.
+	ConversationsByPrefix(ctx context.Context, prefix string, limit int) ([]scrollback.ConversationID, error)
+}
+
+// Entry is a message on its way into the log. Seq, Branch, ConversationID and
+// Sum are set by the driver. Terms are what full-text search finds it by, in
+// order and separated by spaces; each is lower-case letters and digits only.
+type Entry struct {
+	scrollback.Message
+	Terms    string
+	Mentions []scrollback.Artifact
+}
+
+// Head is a conversation with its current branch.
+type Head struct {
+	scrollback.Conversation
+	Branch scrollback.Branch
+}
+
+// Begin opens a turn, in one transaction:
+//
+//  1. With an idempotency key seen since KeysSince: the same hash answers that
+//     turn and Replayed, another hash is conflict.
+//  2. A trashed conversation is not_found. An open turn whose lease has not ended
+//     is conflict; one whose lease has is closed as interrupted, and what Salvage
+//     makes of it is appended.
+//  3. Admit judges the newest turn (nil if there was none, or the one just
+//     closed); its error ends everything unwritten.
+//  4. Entries are appended and Turn is stored open. Turn.Seq becomes the head,
+//     Turn.Branch the current branch.
+type Begin struct {
+	Turn      scrollback.Turn
+	Now       int64
+	KeysSince int64
+	Entries   []Entry
+	Admit     func(last *scrollback.Turn) error
+	Salvage   func(expired scrollback.Turn) []Entry
+}
+
+// Begun is what Begin did. Entries are the messages it appended for the caller,
+// numbered; Previous is the newest turn before this one, or nil.
+type Begun struct {
+	Head     Head
+	Turn     scrollback.Turn
+	Messages []scrollback.Message
+	Previous *scrollback.Turn
+	Replayed bool
+}
+
+// Save renews a turn.
+type Save struct {
+	Turn       scrollback.TurnID
+	Owner      string
+	Draft      scrollback.Draft
+	LeaseUntil int64
+}
+
+// Finish appends Entries for an open turn that Owner holds (else conflict, and
+// nothing is written), adds Usage to the books and stores the turn's new state.
+// While State stays open the turn keeps its lease and its draft is emptied; any
+// other state frees the conversation.
+type Finish struct {
+	Turn         scrollback.TurnID
+	Owner        string
+	Now          int64
+	LeaseUntil   int64
+	Entries      []Entry
+	Usage        []scrollback.UsageRecord
+	State        scrollback.TurnState
+	OpenCalls    []scrollback.ToolCall
+	FinishReason string
+	Failure      *scrollback.Failure
+	Window       *scrollback.WindowMark
+}
+
+// Finished is the head after a write and the messages it appended, numbered.
+type Finished struct {
+	Head     Head
+	Messages []scrollback.Message
+}
+
+// Commit folds: it stores new segments and gives the branch a new view, if the
+// branch's ViewVersion is still IfViewVersion (else conflict, and nothing is
+// written). The receipt is kept with the view it replaced. A Commit without
+// segments only keeps the receipt and View.RetryAt.
+type Commit struct {
+	Conversation  scrollback.ConversationID
+	Branch        scrollback.BranchID
+	IfViewVersion int64
+	View          scrollback.View
+	Segments      []scrollback.Segment
+	Receipt       scrollback.Receipt
+	Usage         []scrollback.UsageRecord
+	Now           int64
+}
+
+// ListQuery pages through conversations. Before is the last one of the page
+// before, by (UpdatedAt, ID). Title matches as a case-insensitive substring.
+type ListQuery struct {
+	Project string // empty: all
+	Title   string
+	Trash   bool // only those in the trash, else only those not
+	Before  *ListKey
+	Limit   int
+}
+
+// ListKey is a place in a list that is ordered by time, then id.
+type ListKey struct {
+	At int64
+	ID string
+}
+
+// MessageQuery reads a run of one branch.
+type MessageQuery struct {
+	Branch   scrollback.BranchID
+	From, To int64
+	Newest   bool
+	Limit    int
+}
+
+// RefQuery pages through refs. Ref, when set, looks for that one only.
+type RefQuery struct {
+	Conversations []scrollback.ConversationID
+	Kind          string
+	Ref           scrollback.Ref
+	Before        *ListKey
+	Limit         int
+}
+
+// Match is what a search looks for. A message matches if it has every phrase of
+// Must and, when Any is not empty, a term of Any or at least one Must. A term
+// that ends in '*' matches every term with that beginning.
+type Match struct {
+	Any  []string
+	Must [][]string
+}
+
+// SearchQuery finds messages. Conversations, Project and Role narrow; empty
+// means all. Messages of trashed conversations are not found.
+type SearchQuery struct {
+	Match
+	Conversations []scrollback.ConversationID
+	Project       string
+	Role          scrollback.Role
+	Limit         int
+}
+
+// SearchResult is the best candidates, in no promised order, with what ranking
+// them alike on every database takes: how many messages there are and how many
+// hold each term of Any (counted up to [HoldingMax]). Truncated says that more
+// messages matched than were returned.
+type SearchResult struct {
+	Found     []scrollback.Message
+	Documents int64
+	Holding   []int64 // parallel to Any
+	Truncated bool
+}
+
+// HoldingMax bounds how far the holders of one term are counted.
+const HoldingMax = 20000

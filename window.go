@@ -1,0 +1,148 @@
+package scrollback
+
+// Layer names one of the layers of a window, most stable first.
+type Layer string
+
+// The layers in the order they are sent.
+const (
+	LayerInstructions Layer = "instructions"
+	LayerEnvironment  Layer = "environment"
+	LayerSummary      Layer = "summary"
+	LayerPlaceholders Layer = "placeholders" // sent with the summary as one fenced message
+	LayerMessages     Layer = "messages"
+	LayerPrompt       Layer = "prompt"
+	LayerRequestOnly  Layer = "request_only"
+)
+
+// Layers lists the layers in the order they are sent.
+func Layers() []Layer {
+	return []Layer{LayerInstructions, LayerEnvironment, LayerSummary, LayerPlaceholders,
+		LayerMessages, LayerPrompt, LayerRequestOnly}
+}
+
+// ItemKind says what an item of a window is.
+type ItemKind string
+
+// The kinds of item.
+const (
+	KindInstructions ItemKind = "instructions"
+	KindTools        ItemKind = "tools" // definitions; the item carries no parts
+	KindEnvironment  ItemKind = "environment"
+	KindFolded       ItemKind = "folded"      // layer 3 whole; Holds lists what is in it
+	KindSummary      ItemKind = "summary"     // inside a folded item
+	KindPlaceholder  ItemKind = "placeholder" // inside a folded item
+	KindAck          ItemKind = "acknowledgement" // only where a dialect must alternate
+	KindMessage      ItemKind = "message"
+	KindRepair       ItemKind = "repair" // stands for what the log lacks
+	KindRequestOnly  ItemKind = "request_only"
+)
+
+// Item is one thing a window sends. Seq is the message it shows, or 0. Holds
+// lists the summary and the placeholders inside a folded item.
+type Item struct {
+	Kind   ItemKind
+	Layer  Layer
+	Role   Role
+	Seq    int64
+	Name   string
+	Model  string // who made the parts; opaque payloads return only to it
+	Parts  Parts
+	Weight Weight
+	Holds  []Hold
+}
+
+// Hold is a summary or a placeholder within a folded item.
+type Hold struct {
+	Kind     ItemKind
+	Ref      Ref
+	FirstSeq int64
+	LastSeq  int64
+	Tokens   int64
+}
+
+// Budget is what a window may weigh. Limit is the model's window in tokens and
+// Reserve what is kept for the answer; Weight is what remains, in tokens, bytes
+// and images.
+type Budget struct {
+	Limit   int64
+	Reserve int64
+	Weight
+}
+
+// Window is what one step sends to a model: items in order, and the tools it
+// may call. Excluded says what the log holds that the window does not show.
+type Window struct {
+	Items    []Item
+	Tools    []Tool
+	Budget   Budget
+	Weight   Weight
+	Excluded []Excluded
+}
+
+// Excluded is a run of messages that a window leaves out, where to read it, and
+// why ("folded", "invalid": an empty or failed answer).
+type Excluded struct {
+	FirstSeq int64  `json:"first_seq"`
+	LastSeq  int64  `json:"last_seq"`
+	Ref      *Ref   `json:"ref"`
+	Reason   string `json:"reason"`
+}
+
+// Manifest accounts for a window: what was sent, what was left out and why.
+// Budget and Tokens are tokens. CacheReuse is the share of this request's
+// tokens, 0 to 1, that begin it just as they began the request before.
+type Manifest struct {
+	ConversationID ConversationID  `json:"conversation_id"`
+	Model          string          `json:"model"`
+	Policy         string          `json:"policy"`
+	Limit          int64           `json:"limit"`
+	LimitFrom      string          `json:"limit_from"` // request, conversation, flag, catalog or assumed
+	Budget         int64           `json:"budget"`
+	Tokens         int64           `json:"tokens"`
+	Bytes          int64           `json:"bytes"`
+	Images         int64           `json:"images"`
+	CacheReuse     float64         `json:"cache_reuse"`
+	Layers         []ManifestLayer `json:"layers"`
+	Excluded       []Excluded      `json:"excluded"`
+}
+
+// ManifestLayer is one layer of a manifest.
+type ManifestLayer struct {
+	Name   Layer          `json:"name"`
+	Tokens int64          `json:"tokens"`
+	Items  []ManifestItem `json:"items"`
+}
+
+// ManifestItem is one item of a layer.
+type ManifestItem struct {
+	Kind   ItemKind `json:"kind"`
+	Seq    int64    `json:"seq,omitempty"`
+	Ref    Ref      `json:"ref,omitempty"`
+	Tokens int64    `json:"tokens"`
+}
+
+// WindowMark identifies the bytes a request began with, so that the next one can
+// tell how much of it a provider's prompt cache still holds. Items and Tokens
+// count the marked prefix; Hash is of its bytes. Layers marks the prefixes that
+// end with each layer.
+type WindowMark struct {
+	Items  int         `json:"items"`
+	Tokens int64       `json:"tokens"`
+	Hash   string      `json:"hash"`
+	Layers []LayerMark `json:"layers,omitempty"`
+	// Sent is the account of the request, without its list of items.
+	Sent *Manifest `json:"sent,omitempty"`
+}
+
+// LayerMark is the prefix of a request that ends with a layer.
+type LayerMark struct {
+	Items  int    `json:"items"`
+	Tokens int64  `json:"tokens"`
+	Hash   string `json:"hash"`
+}
+
+// Dialect is what a provider's wire demands of the order of items.
+type Dialect struct {
+	Alternates   bool  // user and assistant must take turns, user first
+	MaxPartBytes int64 // the biggest part it takes; 0 means no bound of its own
+}
