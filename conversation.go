@@ -67,12 +67,14 @@ type Span struct {
 }
 
 // View is what a branch's window shows instead of its oldest messages: those up
-// to Boundary stand behind Segments, oldest first. Sum is the weight of the
-// hidden messages. The log itself is untouched by any view.
+// to Boundary stand behind Segments, oldest first, save that those of Carried
+// are shown verbatim all the same. Sum is the weight of what is hidden. The log
+// itself is untouched by any view.
 type View struct {
 	Boundary int64      `json:"boundary"`
 	Sum      Weight     `json:"sum"`
 	Segments []ViewItem `json:"segments,omitempty"`
+	Carried  []int64    `json:"carried,omitempty"`
 	// RetryAt is the live weight in tokens from which an extractive fold that
 	// would not have shrunk the window is worth trying again; 0 means at once.
 	RetryAt int64 `json:"retry_at,omitempty"`

@@ -28,9 +28,9 @@ const (
 	KindInstructions ItemKind = "instructions"
 	KindTools        ItemKind = "tools" // definitions; the item carries no parts
 	KindEnvironment  ItemKind = "environment"
-	KindFolded       ItemKind = "folded"      // layer 3 whole; Holds lists what is in it
-	KindSummary      ItemKind = "summary"     // inside a folded item
-	KindPlaceholder  ItemKind = "placeholder" // inside a folded item
+	KindFolded       ItemKind = "folded"          // layer 3 whole; Holds lists what is in it
+	KindSummary      ItemKind = "summary"         // inside a folded item
+	KindPlaceholder  ItemKind = "placeholder"     // inside a folded item
 	KindAck          ItemKind = "acknowledgement" // only where a dialect must alternate
 	KindMessage      ItemKind = "message"
 	KindRepair       ItemKind = "repair" // stands for what the log lacks

@@ -1,0 +1,76 @@
+// Package archive is where originals are read: it resolves a ref to what was
+// said (read, tail, grep), renders segments as Markdown and keeps artifacts.
+//
+// The words it adds: sheet (a segment rendered, with the places of its messages),
+// body (the readable bytes behind a ref), scope (what one grep walks, in the
+// order of the log), stretch (a segment or a run of live messages in a scope).
+//
+// Invariants:
+//
+//   - A rendering is a function of the log alone: the same segment gives the
+//     same bytes on every machine, under the renderer number stored with it. What
+//     is made again and differs from the stored length or hash is internal.
+//   - Files on disk are a cache. Losing them loses nothing; reading never writes
+//     anything but them.
+//   - Names of files and keys are built from validated ids only.
+//   - Pages begin and end between characters and join to the exact bytes.
+//   - A grep's total counts every matching line, unless the result says partial.
+//
+// Whoever calls has resolved and authorised the ref. The package may not know
+// SQL, the store, models or the engine: it reads the log through [Source] and
+// bytes through a bucket. Errors are *scrollback.Error.
+package archive
+
+import (
+	"context"
+	"time"
+
+	"gocloud.dev/blob"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Source is what the archive reads of the log. It never writes.
+type Source interface {
+	// Segments answers the segments with these ids, in that order; one that is
+	// missing is not_found. At most 100 are asked for at once.
+	Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error)
+
+	// BranchMessages answers a branch's own messages with from <= seq <= to,
+	// ascending. The range is that of one leaf.
+	BranchMessages(ctx context.Context, branch scrollback.BranchID, from, to int64) ([]scrollback.Message, error)
+}
+
+// Options tune an archive; the zero value works.
+type Options struct {
+	// Dir holds rendered files, as <Dir>/<conversation>/history/archive/….md.
+	// Empty keeps them in memory, in at most 64 MiB.
+	Dir string
+	// CacheBytes bounds the rendered files; 0 means 1 GiB. The least recently
+	// used go first.
+	CacheBytes int64
+	// GrepTime is how long one grep may take; 0 means 10 s.
+	GrepTime time.Duration
+}
+
+// Archive reads originals. It is safe for concurrent use, also by many processes
+// over one Dir and bucket.
+type Archive struct {
+	src      Source
+	bucket   *blob.Bucket
+	cache    cache
+	grepTime time.Duration
+}
+
+// New makes an archive over a log and a bucket, which stays the caller's to close.
+func New(src Source, bucket *blob.Bucket, o *Options) *Archive {
+	if o == nil {
+		o = &Options{}
+	}
+	a := &Archive{src: src, bucket: bucket, grepTime: o.GrepTime}
+	if a.grepTime <= 0 {
+		a.grepTime = 10 * time.Second
+	}
+	a.cache.init(o.Dir, o.CacheBytes)
+	return a
+}

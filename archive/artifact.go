@@ -1,0 +1,223 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// spoolBytes is how much of an incoming artifact is held in memory; the rest
+// waits in a temporary file until its hash, and so its name, is known.
+const spoolBytes = 1 << 20
+
+// PutArtifact keeps the bytes of r and answers their id. Bytes that are kept
+// already are not written again. More than maxBytes is invalid, wrapping
+// [scrollback.ErrTooLarge], and nothing is kept. What r fails with, unless it
+// has a code, is invalid.
+func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) (scrollback.ArtifactID, int64, error) {
+	const op = "archive.PutArtifact"
+	var s spool
+	defer s.close()
+	sum := sha256.New()
+	maxBytes = min(max(0, maxBytes), math.MaxInt64-1)
+	size, err := io.Copy(io.MultiWriter(sum, &s), io.LimitReader(until(ctx, r), maxBytes+1))
+	if s.err != nil {
+		return "", 0, scrollback.Wrap(scrollback.Unavailable, op, s.err)
+	}
+	if err != nil {
+		return "", 0, scrollback.Wrap(scrollback.Invalid, op, err)
+	}
+	if size > maxBytes {
+		return "", 0, scrollback.Errorf(scrollback.Invalid, op, "more than %d bytes: %w", maxBytes, scrollback.ErrTooLarge)
+	}
+	id := scrollback.ArtifactID(hex.EncodeToString(sum.Sum(nil)))
+	at, err := a.bucket.Attributes(ctx, key(id))
+	if err == nil && at.Size == size {
+		return id, size, nil
+	}
+	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		return "", 0, bucketError(op, err)
+	}
+	content, err := s.content()
+	if err != nil {
+		return "", 0, scrollback.Wrap(scrollback.Unavailable, op, err)
+	}
+	err = a.bucket.Upload(ctx, key(id), content, &blob.WriterOptions{ContentType: "application/octet-stream"})
+	if err != nil {
+		return "", 0, bucketError(op, err)
+	}
+	return id, size, nil
+}
+
+// OpenArtifact answers the bytes of an artifact and their number. The reader
+// lives no longer than ctx; an artifact that is not kept is not_found.
+func (a *Archive) OpenArtifact(ctx context.Context, id scrollback.ArtifactID) (io.ReadSeekCloser, int64, error) {
+	const op = "archive.OpenArtifact"
+	if err := checkArtifact(id); err != nil {
+		return nil, 0, err
+	}
+	r, err := a.bucket.NewReader(ctx, key(id), nil)
+	if err != nil {
+		return nil, 0, bucketError(op, err)
+	}
+	return r, r.Size(), nil
+}
+
+// DeleteArtifact removes the bytes of an artifact that nothing mentions any
+// more; one that is not kept is no error.
+func (a *Archive) DeleteArtifact(ctx context.Context, id scrollback.ArtifactID) error {
+	if err := checkArtifact(id); err != nil {
+		return err
+	}
+	err := a.bucket.Delete(ctx, key(id))
+	if err == nil || gcerrors.Code(err) == gcerrors.NotFound {
+		return nil
+	}
+	return bucketError("archive.DeleteArtifact", err)
+}
+
+// openText answers an artifact as a body if it begins like text.
+func (a *Archive) openText(ctx context.Context, id scrollback.ArtifactID, mediaType string) (*body, error) {
+	const op = "archive.Read"
+	if err := checkArtifact(id); err != nil {
+		return nil, err
+	}
+	at, err := a.bucket.Attributes(ctx, key(id))
+	if err != nil {
+		return nil, bucketError(op, err)
+	}
+	b := &body{size: at.Size, close: func() error { return nil }}
+	b.at = func(ctx context.Context, off int64, n int) ([]byte, error) {
+		buf := make([]byte, n)
+		if n == 0 {
+			return buf, nil
+		}
+		r, err := a.bucket.NewRangeReader(ctx, key(id), off, int64(n), nil)
+		if err != nil {
+			return nil, bucketError(op, err)
+		}
+		defer r.Close()
+		if _, err := io.ReadFull(r, buf); err != nil {
+			return nil, bucketError(op, err)
+		}
+		return buf, nil
+	}
+	head, err := b.at(ctx, 0, int(min(headBytes, b.size)))
+	if err != nil {
+		return nil, err
+	}
+	if !isText(head, int64(len(head)) < b.size) {
+		return nil, notText(mediaType, b.size)
+	}
+	return b, nil
+}
+
+// isText says whether b is UTF-8; a cut one may end within a character.
+func isText(b []byte, cut bool) bool {
+	if cut {
+		for k := 1; k < utf8.UTFMax && k <= len(b); k++ {
+			if utf8.RuneStart(b[len(b)-k]) {
+				if !utf8.FullRune(b[len(b)-k:]) {
+					b = b[:len(b)-k]
+				}
+				break
+			}
+		}
+	}
+	return utf8.Valid(b)
+}
+
+func notText(mediaType string, size int64) error {
+	if mediaType == "" {
+		mediaType = "of unknown type"
+	}
+	return scrollback.ParamErrorf("archive.Read", "ref", "not text: %s, %d bytes", mediaType, size)
+}
+
+func key(id scrollback.ArtifactID) string {
+	return "artifacts/" + string(id[:2]) + "/" + string(id)
+}
+
+func checkArtifact(id scrollback.ArtifactID) error {
+	if len(id) != 2*sha256.Size || strings.Trim(string(id), "0123456789abcdef") != "" {
+		return scrollback.ParamErrorf("archive.checkArtifact", "ref", "malformed artifact id")
+	}
+	return nil
+}
+
+func bucketError(op string, err error) error {
+	code := scrollback.Unavailable
+	switch gcerrors.Code(err) {
+	case gcerrors.NotFound:
+		return scrollback.Errorf(scrollback.NotFound, op, "no such artifact")
+	case gcerrors.Canceled:
+		code = scrollback.Canceled
+	}
+	return scrollback.Wrap(code, op, err)
+}
+
+// readFunc is a function as a reader.
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+// until reads r as long as ctx lives.
+func until(ctx context.Context, r io.Reader) io.Reader {
+	return readFunc(func(p []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, scrollback.Wrap(scrollback.Canceled, "archive.read", ctx.Err())
+		}
+		return r.Read(p)
+	})
+}
+
+// spool holds what is written to it, once, in memory or else in a file.
+type spool struct {
+	memory bytes.Buffer
+	file   *os.File
+	err    error // why it could not hold a byte
+}
+
+func (s *spool) Write(p []byte) (int, error) {
+	if s.file == nil && s.memory.Len()+len(p) <= spoolBytes {
+		return s.memory.Write(p)
+	}
+	if s.file == nil {
+		if s.file, s.err = os.CreateTemp("", "scrollback-artifact-*"); s.err != nil {
+			return 0, s.err
+		}
+		if _, s.err = s.memory.WriteTo(s.file); s.err != nil {
+			return 0, s.err
+		}
+	}
+	n, err := s.file.Write(p)
+	s.err = errors.Join(s.err, err)
+	return n, err
+}
+
+func (s *spool) content() (io.Reader, error) {
+	if s.file == nil {
+		return &s.memory, nil
+	}
+	_, err := s.file.Seek(0, io.SeekStart)
+	return s.file, err
+}
+
+func (s *spool) close() {
+	if s.file != nil {
+		s.file.Close()
+		os.Remove(s.file.Name())
+	}
+}

@@ -1,0 +1,211 @@
+package archive
+
+import (
+	"bytes"
+	"container/list"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2/maybe"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+const (
+	cacheDefault = 1 << 30  // bytes on disk
+	memoryMax    = 64 << 20 // bytes in memory
+	sweepShare   = 16       // a sweep is due after this part of the bound was added
+	leftoverAge  = time.Hour
+)
+
+// cache keeps rendered files, on disk or in memory. It may lose any of them at
+// any time, also to other processes that share the folder; what cannot be
+// written to disk is kept in memory.
+type cache struct {
+	dir string
+	max int64
+
+	mu    sync.Mutex
+	added int64 // bytes put on disk since the last sweep; at first unknown
+
+	order *list.List // of kept, most recently used first
+	byID  map[scrollback.SegmentID]*list.Element
+	held  int64
+}
+
+type kept struct {
+	id   scrollback.SegmentID
+	of   scrollback.ConversationID
+	text []byte
+}
+
+func (c *cache) init(dir string, bound int64) {
+	if bound <= 0 {
+		bound = cacheDefault
+	}
+	c.dir, c.max, c.added = dir, bound, bound
+	c.order, c.byID = list.New(), map[scrollback.SegmentID]*list.Element{}
+}
+
+// path is where a segment's file belongs; the conversation's id was checked.
+func (c *cache) path(seg scrollback.Segment) string {
+	return filepath.Join(c.dir, string(seg.Conversation), "history", "archive",
+		fmt.Sprintf("%d-%d-%d.md", seg.CreatedAt, seg.FirstSeq, seg.LastSeq))
+}
+
+// open answers a cached file, or nil. A file of another length, or of another
+// segment with the same name, is not it.
+func (c *cache) open(seg scrollback.Segment) *body {
+	if text := c.remembered(seg.ID); text != nil {
+		return memoryBody(text)
+	}
+	if c.dir == "" {
+		return nil
+	}
+	path := c.path(seg)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	head := title(seg)
+	got := make([]byte, len(head))
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() != seg.Bytes {
+		f.Close()
+		return nil
+	}
+	if _, err := f.ReadAt(got, 0); err != nil || !bytes.Equal(got, head) {
+		f.Close()
+		return nil
+	}
+	now := time.Now()
+	_ = os.Chtimes(path, now, now) // the time of use; a lost one only makes it leave earlier
+	return fileBody(f, info.Size())
+}
+
+func (c *cache) put(seg scrollback.Segment, text []byte) {
+	if c.dir == "" {
+		c.remember(seg, text)
+		return
+	}
+	path := c.path(seg)
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = maybe.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		c.remember(seg, text)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.added += int64(len(text))
+	if c.added > c.max/sweepShare {
+		c.added = 0
+		c.sweep(path)
+	}
+}
+
+// sweep removes the least recently used files until the rest fits, but not the
+// one just written, and what crashes left behind.
+func (c *cache) sweep(except string) {
+	type file struct {
+		path string
+		size int64
+		used time.Time
+	}
+	var files []file
+	var sum int64
+	_ = filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || !inArchive(path) {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil
+		}
+		if !strings.HasSuffix(path, ".md") {
+			if time.Since(info.ModTime()) > leftoverAge {
+				_ = os.Remove(path)
+			}
+			return nil
+		}
+		sum += info.Size()
+		if path != except {
+			files = append(files, file{path, info.Size(), info.ModTime()})
+		}
+		return nil
+	})
+	slices.SortFunc(files, func(a, b file) int { return a.used.Compare(b.used) })
+	for _, f := range files {
+		if sum <= c.max {
+			return
+		}
+		if os.Remove(f.path) == nil {
+			sum -= f.size
+		}
+	}
+}
+
+// inArchive says whether path is in a folder that holds only our files.
+func inArchive(path string) bool {
+	dir := filepath.Dir(path)
+	return filepath.Base(dir) == "archive" && filepath.Base(filepath.Dir(dir)) == "history"
+}
+
+func (c *cache) remembered(id scrollback.SegmentID) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.byID[id]
+	if e == nil {
+		return nil
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(kept).text
+}
+
+func (c *cache) remember(seg scrollback.Segment, text []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	bound := min(c.max, memoryMax)
+	if int64(len(text)) > bound || c.byID[seg.ID] != nil {
+		return
+	}
+	c.byID[seg.ID] = c.order.PushFront(kept{seg.ID, seg.Conversation, text})
+	c.held += int64(len(text))
+	for c.held > bound {
+		c.drop(c.order.Back())
+	}
+}
+
+func (c *cache) drop(e *list.Element) {
+	k := c.order.Remove(e).(kept)
+	delete(c.byID, k.id)
+	c.held -= int64(len(k.text))
+}
+
+func (c *cache) forget(id scrollback.ConversationID) error {
+	c.mu.Lock()
+	for e := c.order.Front(); e != nil; {
+		next := e.Next()
+		if e.Value.(kept).of == id {
+			c.drop(e)
+		}
+		e = next
+	}
+	c.mu.Unlock()
+	if c.dir == "" {
+		return nil
+	}
+	home := filepath.Join(c.dir, string(id))
+	err := os.RemoveAll(filepath.Join(home, "history", "archive"))
+	_ = os.Remove(filepath.Join(home, "history")) // unless something else is in them
+	_ = os.Remove(home)
+	return err
+}

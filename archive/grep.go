@@ -1,0 +1,165 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// levelsMax bounds how deep roll-ups may roll up.
+const levelsMax = 32
+
+// Scope is what a grep without a ref walks, in the order of the log.
+type Scope struct {
+	Stretches []Stretch
+	// Artifact answers what is known of an artifact, and false for one that the
+	// caller may not read. Nil means that none is read.
+	Artifact func(ctx context.Context, id scrollback.ArtifactID) (scrollback.Artifact, bool, error)
+}
+
+// Stretch is a segment, leaf or roll-up, or else live messages.
+type Stretch struct {
+	Segment  scrollback.SegmentID
+	Messages iter.Seq2[scrollback.Message, error]
+}
+
+// Grep finds the lines that match. Of a folded message it reads the rendered
+// file, of a live one the texts, then results, calls, reasoning and attachments,
+// and after either the text artifacts it mentions, each once. With q.Ref it
+// reads what that ref points at instead of the stretches.
+//
+// When the time is up, or an artifact is gone, the result is partial.
+func (a *Archive) Grep(ctx context.Context, scope Scope, q scrollback.GrepQuery) (scrollback.GrepResult, error) {
+	const op = "archive.Grep"
+	g, err := a.newGrep(scope, q)
+	if err != nil {
+		return scrollback.GrepResult{}, err
+	}
+	timed, cancel := context.WithTimeout(ctx, a.grepTime)
+	defer cancel()
+	err = g.run(timed, q.Ref)
+	switch {
+	case ctx.Err() != nil:
+		return scrollback.GrepResult{}, &scrollback.Error{Code: scrollback.Canceled, Op: op, Err: context.Cause(ctx)}
+	case timed.Err() != nil:
+		g.Partial = true
+	case err != nil:
+		return scrollback.GrepResult{}, scrollback.Wrap(scrollback.Internal, op, err)
+	}
+	return g.GrepResult, nil
+}
+
+// grep is one walk.
+type grep struct {
+	tally
+	a     *Archive
+	scope Scope
+	known map[scrollback.ArtifactID]artifactState
+}
+
+// artifactState is what a walk knows of an artifact it met.
+type artifactState struct {
+	mediaType string
+	readable  bool
+	done      bool
+}
+
+func (a *Archive) newGrep(scope Scope, q scrollback.GrepQuery) (*grep, error) {
+	const op = "archive.Grep"
+	if q.MaxResults == 0 {
+		q.MaxResults = scrollback.GrepDefault
+	}
+	if q.MaxResults < 0 || q.MaxResults > scrollback.GrepMax {
+		return nil, scrollback.ParamErrorf(op, "max_results", "max_results must be 1 to %d", scrollback.GrepMax)
+	}
+	if q.ContextLines < 0 || q.ContextLines > scrollback.GrepContextMax {
+		return nil, scrollback.ParamErrorf(op, "context_lines", "context_lines must be 0 to %d", scrollback.GrepContextMax)
+	}
+	re, err := compile(q)
+	if err != nil {
+		return nil, err
+	}
+	g := &grep{a: a, scope: scope, known: map[scrollback.ArtifactID]artifactState{}}
+	g.tally = tally{re: re, max: q.MaxResults, around: q.ContextLines}
+	g.Matches = []scrollback.GrepMatch{}
+	return g, nil
+}
+
+func (g *grep) run(ctx context.Context, ref scrollback.Ref) error {
+	if ref != "" {
+		return g.one(ctx, ref)
+	}
+	for _, st := range g.scope.Stretches {
+		if st.Segment != "" {
+			if err := g.history(ctx, []scrollback.SegmentID{st.Segment}, 0); err != nil {
+				return err
+			}
+			continue
+		}
+		if st.Messages == nil {
+			continue
+		}
+		for m, err := range st.Messages {
+			if err == nil {
+				err = g.live(ctx, &m)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (g *grep) one(ctx context.Context, ref scrollback.Ref) error {
+	kind, id, err := ref.Split()
+	if err != nil {
+		return scrollback.ParamErrorf("archive.Grep", "ref", "%w", err)
+	}
+	if kind == scrollback.RefHistory {
+		return g.history(ctx, []scrollback.SegmentID{scrollback.SegmentID(id)}, 0)
+	}
+	art := scrollback.ArtifactID(id)
+	ok, err := g.readable(ctx, art)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return scrollback.Errorf(scrollback.NotFound, "archive.Grep", "no such artifact")
+	}
+	size, err := g.read(ctx, art, 0)
+	if errors.Is(err, errNotText) {
+		return notText(g.known[art].mediaType, size)
+	}
+	return err
+}
+
+// history greps segments; of roll-ups, what they were rolled up from.
+func (g *grep) history(ctx context.Context, ids []scrollback.SegmentID, level int) error {
+	if level > levelsMax {
+		return scrollback.Errorf(scrollback.Internal, "archive.Grep", "segments nested deeper than %d levels", levelsMax)
+	}
+	for chunk := range slices.Chunk(ids, segmentsAtOnce) {
+		segs, err := g.a.segments(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		for i := range segs {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if len(segs[i].Children) > 0 {
+				err = g.history(ctx, segs[i].Children, level+1)
+			} else {
+				err = g.leaf(ctx, segs[i])
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package archive
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// segmentsAtOnce bounds one question to the source.
+const segmentsAtOnce = 100
+
+// Make puts a segment's file into the cache before anyone reads it.
+func (a *Archive) Make(ctx context.Context, id scrollback.SegmentID) error {
+	seg, err := a.segment(ctx, id)
+	if err != nil {
+		return err
+	}
+	b, err := a.openSegment(ctx, seg)
+	if err != nil {
+		return err
+	}
+	return b.close()
+}
+
+// Write makes a segment's file anew from the log, whatever the cache holds, and
+// writes it to w. It is internal if it is not the file that was folded.
+func (a *Archive) Write(ctx context.Context, w io.Writer, id scrollback.SegmentID) error {
+	seg, err := a.segment(ctx, id)
+	if err != nil {
+		return err
+	}
+	s, err := a.sheet(ctx, seg)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(s.text)
+	return scrollback.Wrap(scrollback.Unavailable, "archive.Write", err)
+}
+
+// Forget drops the cached files of a conversation that was purged.
+func (a *Archive) Forget(id scrollback.ConversationID) error {
+	if err := checkName(string(id)); err != nil {
+		return err
+	}
+	return scrollback.Wrap(scrollback.Internal, "archive.Forget", a.cache.forget(id))
+}
+
+func (a *Archive) segment(ctx context.Context, id scrollback.SegmentID) (scrollback.Segment, error) {
+	segs, err := a.segments(ctx, []scrollback.SegmentID{id})
+	if err != nil {
+		return scrollback.Segment{}, err
+	}
+	return segs[0], nil
+}
+
+func (a *Archive) segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+	const op = "archive.segments"
+	out := make([]scrollback.Segment, 0, len(ids))
+	for len(ids) > 0 {
+		n := min(len(ids), segmentsAtOnce)
+		segs, err := a.src.Segments(ctx, ids[:n])
+		if err != nil {
+			return nil, scrollback.Wrap(scrollback.Internal, op, err)
+		}
+		for i, id := range ids[:n] {
+			if i >= len(segs) || segs[i].ID != id {
+				return nil, scrollback.Errorf(scrollback.NotFound, op, "no segment %q", id)
+			}
+		}
+		out = append(out, segs...)
+		ids = ids[n:]
+	}
+	return out, nil
+}
+
+// openSegment answers the file of a segment, from the cache if it is there.
+func (a *Archive) openSegment(ctx context.Context, seg scrollback.Segment) (*body, error) {
+	if err := checkName(string(seg.Conversation)); err != nil {
+		return nil, err
+	}
+	if b := a.cache.open(seg); b != nil {
+		return b, nil
+	}
+	s, err := a.sheet(ctx, seg)
+	if err != nil {
+		return nil, err
+	}
+	a.cache.put(seg, s.text)
+	return memoryBody(s.text), nil
+}
+
+// sheet renders a segment from the log and holds it against what was folded.
+func (a *Archive) sheet(ctx context.Context, seg scrollback.Segment) (*sheet, error) {
+	const op = "archive.sheet"
+	s, err := a.draw(ctx, seg)
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(s.text)) != seg.Bytes || hash(s.text) != seg.SHA256 {
+		return nil, scrollback.Errorf(scrollback.Internal, op,
+			"segment %s made again differs from what was folded: %d bytes, were %d", seg.ID, len(s.text), seg.Bytes)
+	}
+	return s, nil
+}
+
+func (a *Archive) draw(ctx context.Context, seg scrollback.Segment) (*sheet, error) {
+	if len(seg.Children) > 0 {
+		children, err := a.segments(ctx, seg.Children)
+		if err != nil {
+			return nil, err
+		}
+		return tableSheet(seg.Renderer, seg, children)
+	}
+	ms, err := a.src.BranchMessages(ctx, seg.Branch, seg.FirstSeq, seg.LastSeq)
+	if err != nil {
+		return nil, scrollback.Wrap(scrollback.Internal, "archive.sheet", err)
+	}
+	return leafSheet(seg.Renderer, seg, ms)
+}
+
+// checkName says whether an id may be part of a file's name.
+func checkName(id string) error {
+	const safe = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-"
+	if id == "" || len(id) > 64 || strings.Trim(id, safe) != "" {
+		return scrollback.Errorf(scrollback.Invalid, "archive.checkName", "malformed conversation id")
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+const (
+	windowBytes = 64 << 10  // matched at once, between two looks at the clock
+	streamBytes = 256 << 10 // read at once
+	lineMax     = 32 << 20  // the longest line held; what follows it makes the result partial
+	clipChars   = 1000      // of a line in a match
+)
+
+// tally is what a grep has found so far.
+type tally struct {
+	re     *pattern
+	max    int // matches kept
+	around int // lines kept on each side
+	scrollback.GrepResult
+}
+
+// scan greps the lines of one source, fed in order.
+type scan struct {
+	*tally
+	ref   *scrollback.Ref
+	place func(offset int) (seq int64, skip bool) // of a line that begins there
+
+	offset int      // bytes fed before
+	line   int      // lines fed before
+	before []string // the last of them
+	owed   []int    // matches whose lines after are still to come
+}
+
+// feed greps whole lines; only the last of a source may lack its newline. It
+// stops early when ctx ends, which whoever began the grep notices.
+func (s *scan) feed(ctx context.Context, buf []byte) {
+	s.settle(buf)
+	pos, counted, line := 0, 0, s.line
+	for pos < len(buf) && ctx.Err() == nil {
+		end := window(buf, pos)
+		at, to, ok := s.find(ctx, buf[pos:end])
+		if !ok {
+			pos = end
+			continue
+		}
+		at, to = pos+at, pos+to
+		first := pos + bytes.LastIndexByte(buf[pos:at], '\n') + 1
+		last := len(buf)
+		if i := bytes.IndexByte(buf[at:], '\n'); i >= 0 {
+			last = at + i
+		}
+		pos = last + 1
+		seq, skip := s.place(s.offset + first)
+		if skip {
+			continue
+		}
+		s.Total++
+		if len(s.Matches) == s.max {
+			continue
+		}
+		line += bytes.Count(buf[counted:first], []byte("\n"))
+		counted = first
+		m := scrollback.GrepMatch{Ref: s.ref, Seq: seq, Line: line + 1, Content: clip(buf[first:last], at-first, to-first)}
+		s.surround(&m, buf, first, last+1)
+		s.Matches = append(s.Matches, m)
+	}
+	s.offset += len(buf)
+	s.line += bytes.Count(buf, []byte("\n"))
+	if s.around > 0 {
+		s.before = append(s.before, linesBefore(buf, len(buf), s.around)...)
+		s.before = slices.Clone(s.before[max(0, len(s.before)-s.around):])
+	}
+}
+
+// any says whether a line of buf matches.
+func (t *tally) any(ctx context.Context, buf []byte) bool {
+	for pos := 0; pos < len(buf) && ctx.Err() == nil; {
+		end := window(buf, pos)
+		if _, _, ok := t.find(ctx, buf[pos:end]); ok {
+			return true
+		}
+		pos = end
+	}
+	return false
+}
+
+// window is where a stretch of whole lines from pos ends.
+func window(buf []byte, pos int) int {
+	if len(buf)-pos <= windowBytes {
+		return len(buf)
+	}
+	if i := bytes.LastIndexByte(buf[pos:pos+windowBytes], '\n'); i >= 0 {
+		return pos + i + 1
+	}
+	if i := bytes.IndexByte(buf[pos:], '\n'); i >= 0 {
+		return pos + i + 1
+	}
+	return len(buf)
+}
+
+// find is the first match in whole lines. In one very long line it looks at the
+// clock now and then.
+func (t *tally) find(ctx context.Context, lines []byte) (from, to int, ok bool) {
+	var at []int
+	if len(lines) <= windowBytes {
+		at = t.re.find(lines)
+	} else {
+		at = t.re.findReader(&runes{left: lines, stop: func() bool { return ctx.Err() != nil }})
+		ok = ctx.Err() == nil
+		if !ok {
+			return 0, 0, false
+		}
+	}
+	if at == nil || (at[0] == len(lines) && lines[at[0]-1] == '\n') {
+		return 0, 0, false
+	}
+	return at[0], at[1], true
+}
+
+// runes reads characters until it is told to stop.
+type runes struct {
+	left []byte
+	n    int
+	stop func() bool
+}
+
+func (r *runes) ReadRune() (rune, int, error) {
+	if r.n++; r.n%4096 == 0 && r.stop() {
+		return 0, 0, io.EOF
+	}
+	if len(r.left) == 0 {
+		return 0, 0, io.EOF
+	}
+	c, n := utf8.DecodeRune(r.left)
+	r.left = r.left[n:]
+	return c, n, nil
+}
+
+// surround gives a match the lines around it: its own line begins at first and
+// the next one at next.
+func (s *scan) surround(m *scrollback.GrepMatch, buf []byte, first, next int) {
+	if s.around == 0 {
+		return
+	}
+	m.Before = linesBefore(buf, first, s.around)
+	if n := s.around - len(m.Before); n > 0 {
+		m.Before = append(slices.Clone(s.before[max(0, len(s.before)-n):]), m.Before...)
+	}
+	if next < len(buf) {
+		m.After = linesAfter(buf[next:], s.around)
+	}
+	if len(m.After) < s.around {
+		s.owed = append(s.owed, len(s.Matches))
+	}
+}
+
+// settle gives the matches that wait for lines after them the first of buf.
+func (s *scan) settle(buf []byte) {
+	var still []int
+	for _, i := range s.owed {
+		m := &s.Matches[i]
+		m.After = append(m.After, linesAfter(buf, s.around-len(m.After))...)
+		if len(m.After) < s.around {
+			still = append(still, i)
+		}
+	}
+	s.owed = still
+}
+
+// stream greps what r gives. It answers errNotText before anything is counted
+// when that does not begin like text.
+func (s *scan) stream(ctx context.Context, r io.Reader) error {
+	buf := make([]byte, 0, streamBytes)
+	for seen := false; ; {
+		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		end := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !end {
+			return err
+		}
+		if !seen {
+			seen = true
+			if head := buf[:min(len(buf), headBytes)]; !isText(head, len(head) < len(buf) || !end) {
+				return errNotText
+			}
+		}
+		if end {
+			s.feed(ctx, buf)
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		switch i := bytes.LastIndexByte(buf, '\n') + 1; {
+		case i > 0:
+			s.feed(ctx, buf[:i])
+			buf = buf[:copy(buf, buf[i:])]
+		case len(buf) >= lineMax:
+			s.Partial = true
+			return nil
+		default:
+			buf = slices.Grow(buf, len(buf))
+		}
+	}
+}
+
+var errNotText = errors.New("not text")
+
+// linesBefore are the last n lines that end before the offset end.
+func linesBefore(b []byte, end, n int) []string {
+	var out []string
+	for b = b[:end]; len(b) > 0 && len(out) < n; {
+		b = bytes.TrimSuffix(b, []byte("\n"))
+		i := bytes.LastIndexByte(b, '\n') + 1
+		out = append(out, clip(b[i:], 0, 0))
+		b = b[:i]
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// linesAfter are the first n lines of b.
+func linesAfter(b []byte, n int) []string {
+	var out []string
+	for len(b) > 0 && len(out) < n {
+		line, rest, _ := bytes.Cut(b, []byte("\n"))
+		out = append(out, clip(line, 0, 0))
+		b = rest
+	}
+	return out
+}
+
+// clip keeps the characters of a line around its match, which begins at from and
+// ends at to.
+func clip(line []byte, from, to int) string {
+	if len(line) <= clipChars {
+		return string(line)
+	}
+	// As many characters before the match as after it, unless the line ends.
+	room := max(0, clipChars-utf8.RuneCount(line[from:min(to, from+clipChars*utf8.UTFMax)]))
+	start, n := back(line, from, room/2)
+	end, used := from, 0
+	for end < len(line) && used < clipChars-n {
+		_, size := utf8.DecodeRune(line[end:])
+		end, used = end+size, used+1
+	}
+	if left := clipChars - n - used; left > 0 {
+		start, _ = back(line, start, left)
+	}
+	return string(line[start:end])
+}
+
+// back steps n characters back from the offset i, and says how many it could.
+func back(b []byte, i, n int) (at, steps int) {
+	for i > 0 && steps < n {
+		_, size := utf8.DecodeLastRune(b[:i])
+		i, steps = i-size, steps+1
+	}
+	return i, steps
+}

@@ -1,0 +1,135 @@
+package archive
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	quick "github.com/grafana/regexp"
+	"github.com/grafana/regexp/syntax"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// programMax bounds a compiled pattern, so that one line cannot take for ever.
+const programMax = 10_000
+
+// pattern finds matches within lines. The quick one compares a literal beginning
+// in either case by its length in bytes, so it does not see that the
+// Kelvin sign is a k; where a spelling of another length occurs, the plain one is used.
+type pattern struct {
+	quick *quick.Regexp
+	plain *regexp.Regexp
+	odd   [][]byte
+}
+
+func (p *pattern) find(b []byte) []int {
+	for _, odd := range p.odd {
+		if bytes.Contains(b, odd) {
+			return p.plain.FindIndex(b)
+		}
+	}
+	return p.quick.FindIndex(b)
+}
+
+func (p *pattern) findReader(r io.RuneReader) []int { return p.plain.FindReaderIndex(r) }
+
+// compile makes a pattern that, run over many lines at once, matches exactly
+// where the given one matches within a single line.
+func compile(q scrollback.GrepQuery) (*pattern, error) {
+	const op, param = "archive.Grep", "pattern"
+	if q.Pattern == "" {
+		return nil, scrollback.ParamErrorf(op, param, "pattern must not be empty")
+	}
+	if n := utf8.RuneCountInString(q.Pattern); n > scrollback.PatternMax {
+		return nil, scrollback.ParamErrorf(op, param, "pattern has %d characters, at most %d are allowed", n, scrollback.PatternMax)
+	}
+	flags := syntax.Perl
+	if !q.CaseSensitive {
+		flags |= syntax.FoldCase
+	}
+	tree, err := syntax.Parse(q.Pattern, flags)
+	if err != nil {
+		return nil, scrollback.ParamErrorf(op, param, "%w", err)
+	}
+	withinLine(tree)
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil, scrollback.ParamErrorf(op, param, "%w", err)
+	}
+	if len(prog.Inst) > programMax {
+		return nil, scrollback.ParamErrorf(op, param, "pattern is too big: its repetitions multiply")
+	}
+	p := &pattern{odd: oddFolds(tree, nil)}
+	if p.quick, err = quick.Compile(tree.String()); err != nil {
+		return nil, scrollback.ParamErrorf(op, param, "%w", err)
+	}
+	if p.plain, err = regexp.Compile(tree.String()); err != nil {
+		return nil, scrollback.ParamErrorf(op, param, "%w", err)
+	}
+	return p, nil
+}
+
+// oddFolds adds to seen the other cases, of another length in bytes, of the
+// characters that re matches in either case.
+func oddFolds(re *syntax.Regexp, seen [][]byte) [][]byte {
+	if re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase != 0 {
+		for _, c := range re.Rune {
+			for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
+				odd := utf8.AppendRune(nil, f)
+				if len(odd) != utf8.RuneLen(c) && !slices.ContainsFunc(seen, func(b []byte) bool { return bytes.Equal(b, odd) }) {
+					seen = append(seen, odd)
+				}
+			}
+		}
+	}
+	for _, sub := range re.Sub {
+		seen = oddFolds(sub, seen)
+	}
+	return seen
+}
+
+// withinLine takes the newline out of everything re can match, and lets the
+// beginning and the end of the text be those of a line.
+func withinLine(re *syntax.Regexp) {
+	switch re.Op {
+	case syntax.OpBeginText:
+		re.Op = syntax.OpBeginLine
+	case syntax.OpEndText:
+		re.Op, re.Flags = syntax.OpEndLine, re.Flags&^syntax.WasDollar
+	case syntax.OpAnyChar:
+		re.Op = syntax.OpAnyCharNotNL
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			if r == '\n' {
+				re.Op, re.Rune = syntax.OpNoMatch, nil
+				break
+			}
+		}
+	case syntax.OpCharClass:
+		var kept []rune
+		for i := 0; i < len(re.Rune); i += 2 {
+			lo, hi := re.Rune[i], re.Rune[i+1]
+			if hi < '\n' || lo > '\n' {
+				kept = append(kept, lo, hi)
+				continue
+			}
+			if lo < '\n' {
+				kept = append(kept, lo, '\n'-1)
+			}
+			if hi > '\n' {
+				kept = append(kept, '\n'+1, hi)
+			}
+		}
+		re.Rune = kept
+		if len(kept) == 0 {
+			re.Op = syntax.OpNoMatch
+		}
+	}
+	for _, sub := range re.Sub {
+		withinLine(sub)
+	}
+}

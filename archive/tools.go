@@ -1,0 +1,62 @@
+package archive
+
+import (
+	"encoding/json"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Tools defines the recall tools for a model. The bytes never change within a
+// version, so that a provider's prompt cache keeps hitting.
+func Tools() []scrollback.Tool {
+	return []scrollback.Tool{
+		{
+			Name:        "context_list",
+			Description: "List the refs of this conversation, newest first: folded messages (history) and big outputs or files (artifact).",
+			Parameters: json.RawMessage(`{"type":"object","properties":{` +
+				`"kind":{"type":"string","enum":["history","artifact"]},` +
+				`"limit":{"type":"integer","minimum":1,"maximum":200,"default":50},` +
+				`"cursor":{"type":"string","description":"next of the page before"}},` +
+				`"additionalProperties":false}`),
+		},
+		{
+			Name:        "context_read",
+			Description: "Read the original behind a ref, page by page.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{` +
+				`"ref":{"type":"string","description":"history:<id> or artifact:<id>"},` +
+				`"offset":{"type":"integer","minimum":0,"default":0,"description":"bytes; next_offset of the page before"},` +
+				`"limit":{"type":"integer","minimum":1,"maximum":65536,"default":8192,"description":"bytes"}},` +
+				`"required":["ref"],"additionalProperties":false}`),
+		},
+		{
+			Name:        "context_tail",
+			Description: "Read the last lines of the original behind a ref.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{` +
+				`"ref":{"type":"string"},` +
+				`"lines":{"type":"integer","minimum":1,"maximum":2000,"default":200}},` +
+				`"required":["ref"],"additionalProperties":false}`),
+		},
+		{
+			Name:        "context_grep",
+			Description: "Find the lines that match a regular expression (RE2) in the whole conversation, folded parts and big outputs included, or behind one ref.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{` +
+				`"ref":{"type":"string"},` +
+				`"pattern":{"type":"string","maxLength":1000},` +
+				`"max_results":{"type":"integer","minimum":1,"maximum":200,"default":50},` +
+				`"context_lines":{"type":"integer","minimum":0,"maximum":20,"default":0},` +
+				`"case_sensitive":{"type":"boolean","default":false}},` +
+				`"required":["pattern"],"additionalProperties":false}`),
+		},
+		{
+			Name:        "context_search",
+			Description: "Search past messages by words, best first; words in \"quotes\" must occur.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{` +
+				`"query":{"type":"string"},` +
+				`"limit":{"type":"integer","minimum":1,"maximum":20,"default":5},` +
+				`"scope":{"type":"string","enum":["conversation","project","all"],"default":"conversation"},` +
+				`"role":{"type":"string","enum":["system","user","assistant","tool"]},` +
+				`"around":{"type":"integer","minimum":0,"maximum":5,"default":1,"description":"neighbours on each side"}},` +
+				`"required":["query"],"additionalProperties":false}`),
+		},
+	}
+}

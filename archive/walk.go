@@ -1,0 +1,193 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// leaf greps the file of a leaf and the artifacts it mentions, each after the
+// message that mentions it first. The log is asked only if the cached file
+// matches somewhere or mentions an artifact.
+func (g *grep) leaf(ctx context.Context, seg scrollback.Segment) error {
+	if quiet, err := g.quiet(ctx, seg); err != nil || quiet {
+		return err
+	}
+	sh, err := g.a.sheet(ctx, seg)
+	if err != nil {
+		return err
+	}
+	ref := scrollback.HistoryRef(seg.ID)
+	s := &scan{tally: &g.tally, ref: &ref, place: sh.place}
+	fed := 0
+	for _, k := range sh.marks {
+		if len(k.artifacts) == 0 {
+			continue
+		}
+		s.feed(ctx, sh.text[fed:k.end])
+		fed = k.end
+		for _, id := range k.artifacts {
+			if err := g.mentioned(ctx, id, k.seq); err != nil {
+				return err
+			}
+		}
+	}
+	s.feed(ctx, sh.text[fed:])
+	return ctx.Err()
+}
+
+// quiet says that a leaf's cached file has nothing for this grep.
+func (g *grep) quiet(ctx context.Context, seg scrollback.Segment) (bool, error) {
+	if checkName(string(seg.Conversation)) != nil {
+		return false, nil
+	}
+	b := g.a.cache.open(seg)
+	if b == nil {
+		return false, nil
+	}
+	defer b.close()
+	text, err := b.at(ctx, 0, int(b.size))
+	if err != nil || bytes.Contains(text, []byte(scrollback.RefArtifact+":")) {
+		return false, nil
+	}
+	return !g.any(ctx, text), ctx.Err()
+}
+
+// place is the message that a line of the sheet belongs to, and whether the line
+// stands for a recall result.
+func (s *sheet) place(offset int) (int64, bool) {
+	i := sort.Search(len(s.marks), func(i int) bool { return s.marks[i].end > offset })
+	if i == len(s.marks) || offset < s.marks[0].start {
+		return 0, false
+	}
+	return s.marks[i].seq, slices.Contains(s.marks[i].recalls, offset)
+}
+
+// live greps a message that is not folded.
+func (g *grep) live(ctx context.Context, m *scrollback.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	text, err := g.liveText(ctx, m.Parts)
+	if err != nil {
+		return err
+	}
+	s := &scan{tally: &g.tally, place: func(int) (int64, bool) { return m.Seq, false }}
+	s.feed(ctx, []byte(text))
+	for _, id := range mentions(m.Parts) {
+		if err := g.mentioned(ctx, id, m.Seq); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// liveText is what a live message is searched in, part after part on lines of
+// their own. The inline copy of an artifact counts only if that cannot be read.
+func (g *grep) liveText(ctx context.Context, ps scrollback.Parts) (string, error) {
+	var parts [5]strings.Builder
+	add := func(i int, s string) {
+		parts[i].WriteString(s)
+		if s != "" && !strings.HasSuffix(s, "\n") {
+			parts[i].WriteByte('\n')
+		}
+	}
+	for _, p := range ps {
+		switch p := p.(type) {
+		case scrollback.Text:
+			add(0, p.Text)
+		case scrollback.ToolResult:
+			if p.Recall {
+				continue
+			}
+			ok, err := g.readable(ctx, p.Artifact)
+			if err != nil {
+				return "", err
+			}
+			if !ok || neverText(g.known[p.Artifact].mediaType) {
+				add(1, p.Text)
+			}
+		case scrollback.ToolCall:
+			add(2, oneLine(p.Name)+" "+string(p.Arguments))
+		case scrollback.Reasoning:
+			add(3, p.Text)
+		case scrollback.Image:
+			add(4, string(scrollback.ArtifactRef(p.Artifact))+" "+oneLine(p.Name))
+		case scrollback.File:
+			add(4, string(scrollback.ArtifactRef(p.Artifact))+" "+oneLine(p.Name))
+		}
+	}
+	out := ""
+	for i := range parts {
+		out += parts[i].String()
+	}
+	return out, nil
+}
+
+// readable says whether an artifact may be read and may be text.
+func (g *grep) readable(ctx context.Context, id scrollback.ArtifactID) (bool, error) {
+	if g.scope.Artifact == nil || checkArtifact(id) != nil {
+		return false, nil
+	}
+	if k, ok := g.known[id]; ok {
+		return k.readable, nil
+	}
+	art, ok, err := g.scope.Artifact(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	g.known[id] = artifactState{mediaType: art.MediaType, readable: ok}
+	return ok, nil
+}
+
+// mentioned greps an artifact on behalf of the message that mentions it.
+func (g *grep) mentioned(ctx context.Context, id scrollback.ArtifactID, seq int64) error {
+	ok, err := g.readable(ctx, id)
+	if k := g.known[id]; err != nil || !ok || k.done || neverText(k.mediaType) {
+		return err
+	}
+	_, err = g.read(ctx, id, seq)
+	if errors.Is(err, errNotText) {
+		return nil
+	}
+	if scrollback.CodeOf(err) == scrollback.NotFound {
+		g.Partial = true
+		return nil
+	}
+	return err
+}
+
+func (g *grep) read(ctx context.Context, id scrollback.ArtifactID, seq int64) (int64, error) {
+	k := g.known[id]
+	k.done = true
+	g.known[id] = k
+	r, size, err := g.a.OpenArtifact(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	ref := scrollback.ArtifactRef(id)
+	s := &scan{tally: &g.tally, ref: &ref, place: func(int) (int64, bool) { return seq, false }}
+	err = s.stream(ctx, r)
+	if err != nil && !errors.Is(err, errNotText) {
+		err = bucketError("archive.Grep", err)
+	}
+	return size, err
+}
+
+// neverText spares opening what its media type says is no text.
+func neverText(mediaType string) bool {
+	kind, rest, _ := strings.Cut(mediaType, "/")
+	switch kind {
+	case "audio", "video", "font":
+		return true
+	case "image":
+		return !strings.HasPrefix(rest, "svg")
+	}
+	return false
+}

@@ -1,0 +1,135 @@
+package compact
+
+import (
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Situation is what a cut is chosen from.
+type Situation struct {
+	Live   []scrollback.Message // behind the boundary, oldest first
+	Fixed  scrollback.Weight    // of everything else the window sends
+	Budget scrollback.Budget
+	Policy Policy
+	More   bool // Live is only the oldest piece of what is live
+	All    bool // fold everything, the newest user message too ("start afresh")
+}
+
+// Cut says how many of the live messages to fold. Carry is the seq of a user
+// message among them that must stay verbatim, or 0.
+type Cut struct {
+	Messages int
+	Carry    int64
+}
+
+// Plan chooses the cut, or none when there is no legal one.
+//
+// A cut is at a user message if that frees enough: the one that keeps most while
+// the window comes down to the policy's share, and keeps at least KeepMessages
+// if any such fits. Otherwise it is between groups of the last turn, whose user
+// message is carried and whose newest group stays. If nothing frees enough, the
+// cut that frees most.
+func Plan(s Situation) (Cut, bool) {
+	if s.All {
+		return Cut{Messages: len(s.Live)}, len(s.Live) > 0
+	}
+	atUser, inTurn := legalCuts(s.Live)
+	if s.More {
+		return lastOf(atUser, inTurn)
+	}
+	rest := suffixWeights(s.Live)
+	target := func(c Cut) scrollback.Weight {
+		w := s.Fixed.Add(rest[c.Messages])
+		w.Tokens += placeholderTokens(s.Budget.Tokens)
+		if c.Carry != 0 {
+			w = w.Add(carriedWeight(s.Live, c.Carry))
+		}
+		return w
+	}
+	fits := func(c Cut) bool {
+		w, share := target(c), s.Policy.AfterShare
+		return float64(w.Tokens) <= share*float64(s.Budget.Tokens) &&
+			float64(w.Bytes) <= share*float64(s.Budget.Bytes) && float64(w.Images) <= share*float64(s.Budget.Images)
+	}
+	for _, c := range atUser {
+		if fits(c) && len(s.Live)-c.Messages >= s.Policy.KeepMessages {
+			return c, true
+		}
+	}
+	for _, cuts := range [][]Cut{atUser, inTurn} {
+		for _, c := range cuts {
+			if fits(c) {
+				return c, true
+			}
+		}
+	}
+	return lastOf(atUser, inTurn)
+}
+
+// lastOf is the cut that folds most.
+func lastOf(atUser, inTurn []Cut) (Cut, bool) {
+	if n := len(inTurn); n > 0 {
+		return inTurn[n-1], true
+	}
+	if n := len(atUser); n > 0 {
+		return atUser[n-1], true
+	}
+	return Cut{}, false
+}
+
+// legalCuts lists the cuts at user messages, and those between groups behind the
+// newest user message, both by how much they fold.
+func legalCuts(live []scrollback.Message) (atUser, inTurn []Cut) {
+	newest := -1
+	for i := range live {
+		if live[i].Role == scrollback.RoleUser {
+			newest = i
+			if i > 0 {
+				atUser = append(atUser, Cut{Messages: i})
+			}
+		}
+	}
+	carry := int64(0)
+	if newest >= 0 {
+		carry = live[newest].Seq
+	}
+	open := map[string]bool{}
+	for i := newest + 1; i < len(live); i++ {
+		m := &live[i]
+		if m.Role != scrollback.RoleTool && len(open) == 0 && i > newest+1 {
+			inTurn = append(inTurn, Cut{Messages: i, Carry: carry})
+		}
+		if m.Role == scrollback.RoleAssistant {
+			clear(open) // calls that were never answered hold nothing together
+			for _, c := range m.Parts.Calls() {
+				open[c.ID] = true
+			}
+		}
+		for _, r := range m.Parts.Results() {
+			delete(open, r.CallID)
+		}
+	}
+	return atUser, inTurn
+}
+
+// suffixWeights is, for each index, the weight of the messages from there on.
+func suffixWeights(live []scrollback.Message) []scrollback.Weight {
+	out := make([]scrollback.Weight, len(live)+1)
+	for i := len(live) - 1; i >= 0; i-- {
+		out[i] = out[i+1].Add(live[i].Weight)
+	}
+	return out
+}
+
+func carriedWeight(live []scrollback.Message, seq int64) scrollback.Weight {
+	for i := range live {
+		if live[i].Seq == seq {
+			return live[i].Weight
+		}
+	}
+	return scrollback.Weight{}
+}
+
+// placeholderTokens is the most that one placeholder may weigh.
+func placeholderTokens(budget int64) int64 {
+	return min(PlaceholderTokens, int64(PlaceholderShare*float64(budget)))
+}

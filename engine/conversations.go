@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"iter"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+// ListQuery pages through conversations; PageQuery through messages; RefQuery
+// through refs. Cursors are opaque.
+type (
+	ListQuery = store.ListQuery
+	PageQuery = store.PageQuery
+	RefQuery  = store.RefQuery
+)
+
+// pageAfter reads what follows the beginning of a turn.
+func pageAfter(t scrollback.Turn) PageQuery {
+	return PageQuery{Branch: t.Branch, After: t.Seq, Limit: scrollback.ListMax}
+}
+
+// Create makes a conversation, or answers the one that has the given id already.
+// Its model and policy must exist.
+func (e *Engine) Create(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, bool, error) {
+	if _, err := e.shape(c, Shape{}); err != nil {
+		return c, false, err
+	}
+	if err := checkTools(c.Settings.Tools); err != nil {
+		return c, false, err
+	}
+	return e.store.Create(ctx, c)
+}
+
+// Resolve finds a conversation by what a person calls it: an id, a unique
+// beginning of one, or "latest".
+func (e *Engine) Resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
+	return e.store.Find(ctx, name)
+}
+
+// Get is a conversation as it stands.
+func (e *Engine) Get(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
+	h, err := e.store.Head(ctx, id)
+	return h.Conversation, err
+}
+
+// Running is the turn that holds a conversation open, or nil.
+func (e *Engine) Running(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
+	t, err := e.store.LastTurn(ctx, id)
+	switch {
+	case scrollback.CodeOf(err) == scrollback.NotFound:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case t.State != scrollback.TurnOpen || e.store.Expired(t):
+		return nil, nil
+	}
+	return &t, nil
+}
+
+// Patch changes a conversation's own fields; ifVersion 0 means any version.
+func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+	return e.store.Patch(ctx, id, ifVersion, func(c *scrollback.Conversation) error {
+		if err := edit(c); err != nil {
+			return err
+		}
+		_, err := e.shape(*c, Shape{})
+		return err
+	})
+}
+
+// List answers a page of conversations, newest change first, and the cursor of
+// the next.
+func (e *Engine) List(ctx context.Context, q ListQuery) ([]scrollback.Conversation, string, error) {
+	items, next, err := e.store.List(ctx, q)
+	if items == nil {
+		items = []scrollback.Conversation{}
+	}
+	return items, next, err
+}
+
+// Projects lists the projects.
+func (e *Engine) Projects(ctx context.Context) ([]scrollback.Project, error) {
+	return e.store.Projects(ctx)
+}
+
+// Messages answers a page of a path and the seq to go on from, or 0.
+func (e *Engine) Messages(ctx context.Context, id scrollback.ConversationID, q PageQuery) ([]scrollback.Message, int64, error) {
+	ms, next, err := e.store.Page(ctx, id, q)
+	if ms == nil {
+		ms = []scrollback.Message{}
+	}
+	return ms, next, err
+}
+
+// All reads every message on a conversation's path.
+func (e *Engine) All(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Message, error] {
+	return e.store.All(ctx, id)
+}
+
+// Trash puts a conversation in the trash; Restore takes it out.
+func (e *Engine) Trash(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
+	return e.store.Trash(ctx, id)
+}
+
+// Restore takes a conversation out of the trash.
+func (e *Engine) Restore(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
+	return e.store.Restore(ctx, id)
+}
+
+// Ready says whether the store answers.
+func (e *Engine) Ready(ctx context.Context) error {
+	_, err := e.store.Projects(ctx)
+	return err
+}

@@ -1,0 +1,147 @@
+// Package engine is the order of things: it is the only place where the store,
+// the window, folding, the archive and the models meet.
+//
+// A turn begins in one transaction, asks the model with a window that fits,
+// stores each step before it says so, and folds off the path. It goes on when
+// its caller goes away, and whoever comes back finds it.
+//
+// Words it adds: live turn (a turn this process runs, with its events so far),
+// shape (the model, limit and policy a request resolves to).
+//
+// Invariants: every request to a model passes the lint and fits its budget, or
+// is not made; nothing is written for a turn without its lease; two folds of one
+// conversation never run at once in a process, and never both commit; every
+// loop has a bound.
+//
+// It may not know HTTP, SQL, a provider's name or wire JSON.
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/token"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// Options set an engine up; the zero value needs only Models.
+type Options struct {
+	// Models finds a model by its name; an unknown one is invalid.
+	Models func(name string) (model.Model, error)
+	// Model is used where a conversation names none. Limit, in tokens, is the
+	// window where neither a request nor a conversation names one; 0 leaves it to
+	// the model.
+	Model string
+	Limit int64
+
+	Importers []transcript.Importer
+	Exporters []transcript.Exporter
+
+	MaxMessageChars   int           // of one message; 0 means 200,000
+	MaxParts          int           // of one message; 0 means 100
+	MaxArtifactBytes  int64         // of one attachment; 0 means 20 MiB
+	HoldEvents        time.Duration // after a turn's end; 0 means 5 minutes
+	SaveEvery         time.Duration // of a running turn's draft; 0 means 1 s
+	Log               *slog.Logger  // nil discards
+	NoBackgroundFolds bool          // fold only when a request needs it
+}
+
+// Engine runs conversations over one store. It is safe for concurrent use; any
+// number of processes may run engines over the same data.
+type Engine struct {
+	store   *store.Store
+	archive *archive.Archive
+	o       Options
+
+	// base ends when the engine closes; what goes on without its caller runs on it.
+	base    context.Context
+	stop    context.CancelCauseFunc
+	running sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	turns   map[scrollback.TurnID]*liveTurn
+	folding map[scrollback.ConversationID]*foldLock
+	weights map[string]scrollback.Weight // of instructions, by text
+}
+
+// New makes an engine. The store and the archive stay the caller's to close,
+// after the engine.
+func New(s *store.Store, a *archive.Archive, o Options) *Engine {
+	def := func(n *int, v int) {
+		if *n == 0 {
+			*n = v
+		}
+	}
+	def(&o.MaxMessageChars, 200_000)
+	def(&o.MaxParts, 100)
+	if o.MaxArtifactBytes == 0 {
+		o.MaxArtifactBytes = 20 << 20
+	}
+	if o.HoldEvents == 0 {
+		o.HoldEvents = 5 * time.Minute
+	}
+	if o.SaveEvery == 0 {
+		o.SaveEvery = time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{},
+		folding: map[scrollback.ConversationID]*foldLock{}, weights: map[string]scrollback.Weight{}}
+	e.base, e.stop = context.WithCancelCause(context.Background())
+	return e
+}
+
+// Close stops the turns this engine runs, saves what they have written, and
+// waits for them, or for ctx.
+func (e *Engine) Close(ctx context.Context) error {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.stop(errShutdown)
+	done := make(chan struct{})
+	go func() { e.running.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return scrollback.Wrap(scrollback.Canceled, "engine.Close", ctx.Err())
+	}
+}
+
+// start runs fn on the engine's own time, unless the engine is closed.
+func (e *Engine) start(fn func(ctx context.Context)) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return false
+	}
+	e.running.Go(func() { fn(e.base) })
+	return true
+}
+
+// textWeight is what a text that is no message weighs; asked for often, counted
+// once.
+func (e *Engine) textWeight(text string) scrollback.Weight {
+	e.mu.Lock()
+	w, ok := e.weights[text]
+	e.mu.Unlock()
+	if ok {
+		return w
+	}
+	w = scrollback.Weight{Tokens: int64(token.Count(text)) + 4, Bytes: int64(len(text))}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.weights) >= 256 {
+		clear(e.weights)
+	}
+	e.weights[text] = w
+	return w
+}

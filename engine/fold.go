@@ -1,0 +1,301 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/token"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// Bounds of folding until a request fits.
+const (
+	maxFolds = 10_000 // pieces of one long backlog, each of pieceTokens or more
+	maxTries = 3      // lost races with another fold
+	// snapshotBudgets is how many budgets of live messages are brought into memory
+	// at once; more are folded piece by piece.
+	snapshotBudgets = 4
+	pieceTokens     = 64_000
+)
+
+// foldLock lets one fold of a conversation run at a time in this process.
+type foldLock struct {
+	sync.Mutex
+	users int
+}
+
+func (e *Engine) lockFolds(id scrollback.ConversationID) (unlock func()) {
+	e.mu.Lock()
+	l := e.folding[id]
+	if l == nil {
+		l = &foldLock{}
+		e.folding[id] = l
+	}
+	l.users++
+	e.mu.Unlock()
+	l.Lock()
+	return func() {
+		l.Unlock()
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if l.users--; l.users == 0 {
+			delete(e.folding, id)
+		}
+	}
+}
+
+func (e *Engine) snapshot(ctx context.Context, h driver.Head, sh shape) (store.Snapshot, error) {
+	return e.store.Snapshot(ctx, h, max(pieceTokens, snapshotBudgets*sh.budget.Tokens))
+}
+
+// fit makes the window of a head, folding until it is under the policy's
+// trigger. head follows the folds.
+func (e *Engine) fit(ctx context.Context, head *driver.Head, sh shape, promptSeq int64, folded func(scrollback.Receipt)) (scrollback.Window, error) {
+	for range maxFolds {
+		snap, err := e.snapshot(ctx, *head, sh)
+		if err != nil {
+			return scrollback.Window{}, err
+		}
+		w := e.assemble(snap, sh, promptSeq)
+		fits := window.Fits(w.Weight, sh.budget) && !snap.More
+		if fits && (!window.Over(w.Weight, sh.budget, sh.policy.TriggerShare) || snap.LiveWeight().Tokens < snap.Branch.View.RetryAt) {
+			return w, nil
+		}
+		receipt, err := e.fold(ctx, head, sh, foldWish{mustFit: !fits})
+		switch {
+		case err != nil:
+			return w, err
+		case receipt.Result == scrollback.FoldCompacted:
+			folded(receipt)
+		case receipt.Result == scrollback.FoldConflict:
+			// somebody folded meanwhile; head is fresh now
+		case fits:
+			return w, nil
+		default:
+			return w, overBudget(w)
+		}
+	}
+	return scrollback.Window{}, scrollback.Errorf(scrollback.Internal, "engine.fit", "the backlog did not end after %d folds", maxFolds)
+}
+
+// foldWish says why a fold is wanted.
+type foldWish struct {
+	mustFit bool // the request does not fit otherwise
+	force   bool // by hand: whatever it gains
+	all     bool // by hand: start afresh
+}
+
+// fold makes one fold of head's branch and commits it; head is fresh afterwards.
+func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish foldWish) (scrollback.Receipt, error) {
+	unlock := e.lockFolds(head.ID)
+	defer unlock()
+	if err := e.refresh(ctx, head); err != nil {
+		return scrollback.Receipt{}, err
+	}
+	snap, err := e.snapshot(ctx, *head, sh)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	before := e.assemble(snap, sh, 0)
+	total := before.Weight.Tokens
+	if snap.More {
+		total += snap.LiveWeight().Tokens - weightOf(snap.Live).Tokens
+	}
+	receipt := scrollback.Receipt{Result: scrollback.FoldNoop, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{},
+		TokensBefore: total, TokensAfter: total, CreatedAt: e.store.Now(), SummaryBy: scrollback.SummaryExtractive, Cleared: wish.all}
+	if !wish.all && !wish.force && !wish.mustFit && !window.Over(before.Weight, sh.budget, sh.policy.TriggerShare) {
+		return receipt, nil
+	}
+	fixed := before.Weight.Sub(weightOf(snap.Live)).Sub(weightOf(snap.Carried))
+	cut, ok := compact.Plan(compact.Situation{Live: snap.Live, Fixed: fixed, Budget: sh.budget, Policy: sh.policy, More: snap.More && !wish.all, All: wish.all})
+	if !ok {
+		return receipt, nil
+	}
+	made, err := compact.Build(e.job(ctx, snap, cut, sh))
+	if err != nil {
+		return receipt, err
+	}
+	after := e.assemble(shown(snap, made), sh, 0)
+	receipt.TokensAfter = after.Weight.Tokens + total - before.Weight.Tokens
+	receipt.FirstSeq, receipt.LastSeq = snap.Live[0].Seq, made.View.Boundary
+	commit := driver.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion, View: made.View, Segments: made.Segments}
+	if receipt.Result = compact.Judge(receipt.TokensBefore, receipt.TokensAfter, wish.mustFit || wish.all); receipt.Result == scrollback.FoldCompacted {
+		for _, s := range made.Leaves {
+			receipt.Segments = append(receipt.Segments, s.ID)
+			receipt.Refs = append(receipt.Refs, scrollback.HistoryRef(s.ID))
+		}
+	} else {
+		receipt.TokensAfter = receipt.TokensBefore
+		commit.View, commit.Segments = head.Branch.View, nil
+		commit.View.RetryAt = int64(compact.RetryGrowth * float64(snap.LiveWeight().Tokens))
+	}
+	commit.Receipt = receipt
+	err = e.store.Commit(ctx, commit)
+	if scrollback.CodeOf(err) == scrollback.Conflict {
+		receipt = scrollback.Receipt{Result: scrollback.FoldConflict, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{}, CreatedAt: receipt.CreatedAt,
+			TokensBefore: total, TokensAfter: total}
+		err = nil
+	}
+	if err != nil {
+		return receipt, err
+	}
+	return receipt, e.refresh(ctx, head)
+}
+
+// refresh reads the branch of a head anew: its view may have changed, and
+// messages may have come.
+func (e *Engine) refresh(ctx context.Context, head *driver.Head) error {
+	fresh, err := e.store.Head(ctx, head.ID)
+	if err == nil {
+		*head = fresh
+	}
+	return err
+}
+
+func weightOf(ms []scrollback.Message) (w scrollback.Weight) {
+	for i := range ms {
+		w = w.Add(ms[i].Weight)
+	}
+	return w
+}
+
+// shown is a snapshot as it will be after a fold.
+func shown(snap store.Snapshot, f compact.Fold) store.Snapshot {
+	snap.Segments = f.Shown
+	snap.Carried = nil
+	var rest []scrollback.Message
+	for _, m := range snap.Live {
+		switch {
+		case m.Seq > f.View.Boundary:
+			rest = append(rest, m)
+		case len(f.View.Carried) > 0 && m.Seq == f.View.Carried[0]:
+			snap.Carried = append(snap.Carried, m)
+		}
+	}
+	snap.Live = rest
+	return snap
+}
+
+func (e *Engine) job(ctx context.Context, snap store.Snapshot, cut compact.Cut, sh shape) compact.Job {
+	return compact.Job{
+		Conversation: snap.ID, View: snap.Branch.View, Shown: snap.Segments, Carried: snap.Carried, Live: snap.Live, Cut: cut,
+		BudgetTokens: sh.budget.Tokens, Now: e.store.Now(), NewID: e.store.NewID, Count: token.Count, Renderer: archive.Renderer,
+		Load: func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return e.store.Segments(ctx, ids) },
+		Measure: func(s scrollback.Segment, ms []scrollback.Message, children []scrollback.Segment) (int64, string, error) {
+			if len(s.Children) > 0 {
+				return archive.MeasureTable(s, children)
+			}
+			return archive.Measure(s, ms)
+		},
+	}
+}
+
+// foldAhead folds after a turn, so that the next request need not wait.
+func (e *Engine) foldAhead(ctx context.Context, id scrollback.ConversationID, sh shape) {
+	head, err := e.store.Head(ctx, id)
+	if err == nil && head.Branch.Sum.Sub(head.Branch.View.Sum).Tokens >= head.Branch.View.RetryAt {
+		_, err = e.fold(ctx, &head, sh, foldWish{})
+	}
+	if err != nil && ctx.Err() == nil {
+		e.o.Log.Warn("folding ahead failed", "conversation", id, "error", err)
+	}
+}
+
+// Compact folds by hand. Without force it does only what the policy asks for.
+func (e *Engine) Compact(ctx context.Context, id scrollback.ConversationID, policy string, force bool) (scrollback.Receipt, error) {
+	return e.foldByHand(ctx, id, Shape{Policy: policy}, foldWish{force: force})
+}
+
+// Clear folds everything so far, without asking a model: a start afresh whose
+// past stays readable behind its refs.
+func (e *Engine) Clear(ctx context.Context, id scrollback.ConversationID) (scrollback.Receipt, error) {
+	return e.foldByHand(ctx, id, Shape{}, foldWish{all: true})
+}
+
+func (e *Engine) foldByHand(ctx context.Context, id scrollback.ConversationID, over Shape, wish foldWish) (scrollback.Receipt, error) {
+	head, err := e.store.Head(ctx, id)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	sh, err := e.shape(head.Conversation, over)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	var all scrollback.Receipt
+	for range maxFolds {
+		r, err := e.fold(ctx, &head, sh, wish)
+		if err != nil {
+			return all, err
+		}
+		all = joinReceipts(all, r)
+		backlog := head.Branch.Sum.Sub(head.Branch.View.Sum).Tokens > max(pieceTokens, snapshotBudgets*sh.budget.Tokens)
+		if r.Result != scrollback.FoldCompacted || !backlog && (!wish.all || head.Branch.View.Boundary == head.Branch.HeadSeq) {
+			return all, nil
+		}
+	}
+	return all, nil
+}
+
+// joinReceipts is one receipt of several folds made in a row.
+func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
+	if a.Result != scrollback.FoldCompacted {
+		return b
+	}
+	if b.Result != scrollback.FoldCompacted {
+		return a
+	}
+	a.Segments, a.Refs = append(a.Segments, b.Segments...), append(a.Refs, b.Refs...)
+	a.LastSeq, a.TokensAfter, a.Cost, a.CreatedAt = b.LastSeq, b.TokensAfter, a.Cost+b.Cost, b.CreatedAt
+	return a
+}
+
+// Uncompact undoes the newest fold of the current branch.
+func (e *Engine) Uncompact(ctx context.Context, id scrollback.ConversationID) (scrollback.Receipt, error) {
+	return e.store.Unfold(ctx, id)
+}
+
+// Receipts lists the compactions of a conversation, newest first.
+func (e *Engine) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+	if _, err := e.store.Head(ctx, id); err != nil {
+		return nil, err
+	}
+	rs, err := e.store.Receipts(ctx, id, limit)
+	if rs == nil {
+		rs = []scrollback.Receipt{}
+	}
+	return rs, err
+}
+
+// Context is the manifest of the window that the next request would begin with.
+// It folds nothing and writes nothing.
+func (e *Engine) Context(ctx context.Context, id scrollback.ConversationID) (scrollback.Manifest, error) {
+	head, err := e.store.Head(ctx, id)
+	if err != nil {
+		return scrollback.Manifest{}, err
+	}
+	sh, err := e.shape(head.Conversation, Shape{})
+	if err != nil {
+		return scrollback.Manifest{}, err
+	}
+	snap, err := e.snapshot(ctx, head, sh)
+	if err != nil {
+		return scrollback.Manifest{}, err
+	}
+	var prev *scrollback.WindowMark
+	if last, err := e.store.LastTurn(ctx, id); err == nil {
+		prev = last.Window
+	} else if scrollback.CodeOf(err) != scrollback.NotFound {
+		return scrollback.Manifest{}, err
+	}
+	m := account(head.Conversation, sh, e.assemble(snap, sh, 0), prev)
+	if snap.More {
+		last := snap.Live[len(snap.Live)-1].Seq
+		m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: last + 1, LastSeq: head.Messages, Reason: "not folded yet"})
+	}
+	return m, nil
+}

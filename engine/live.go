@@ -1,0 +1,209 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Why a live turn is stopped.
+var (
+	errStopped  = errors.New("somebody asked for it to stop")
+	errShutdown = errors.New("the program is ending")
+)
+
+// Numbered is an event and its place in its turn, from 1.
+type Numbered struct {
+	N     int
+	Event scrollback.Event
+}
+
+// liveTurn is a turn that this process runs. Its events are kept until a while
+// after its end, so that a reader can come, go and come back.
+type liveTurn struct {
+	e        *Engine
+	shape    shape
+	turn     scrollback.Turn
+	previous *scrollback.WindowMark
+	cancel   context.CancelCauseFunc
+
+	// saving is held while the turn is written to the store, so that a save of the
+	// draft never follows the step that already stored it.
+	saving sync.Mutex
+
+	mu     sync.Mutex
+	head   driver.Head
+	draft  scrollback.Draft
+	at     [2]int // characters so far of the draft's content and reasoning
+	events []scrollback.Event
+	ended  bool
+	more   chan struct{} // closed and replaced when something happens
+}
+
+// hold makes a begun turn live.
+func (e *Engine) hold(b driver.Begun, sh shape) *liveTurn {
+	lt := &liveTurn{e: e, shape: sh, turn: b.Turn, head: b.Head, more: make(chan struct{}), cancel: func(error) {}}
+	if b.Previous != nil {
+		lt.previous = b.Previous.Window
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.turns[b.Turn.ID] = lt
+	return lt
+}
+
+// live is a turn this process runs or ran a moment ago, or nil.
+func (e *Engine) live(id scrollback.TurnID) *liveTurn {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.turns[id]
+}
+
+func (lt *liveTurn) emit(evs ...scrollback.Event) {
+	lt.mu.Lock()
+	defer lt.mu.Unlock()
+	lt.emitLocked(evs...)
+}
+
+func (lt *liveTurn) emitLocked(evs ...scrollback.Event) {
+	lt.events = append(lt.events, evs...)
+	close(lt.more)
+	lt.more = make(chan struct{})
+}
+
+// end emits the last event and lets the turn be forgotten after a while.
+func (lt *liveTurn) end(last scrollback.DoneEvent) {
+	lt.mu.Lock()
+	lt.ended = true
+	lt.emitLocked(last)
+	lt.mu.Unlock()
+	time.AfterFunc(lt.e.o.HoldEvents, func() {
+		lt.e.mu.Lock()
+		defer lt.e.mu.Unlock()
+		delete(lt.e.turns, lt.turn.ID)
+	})
+}
+
+// read yields the events after number n, as they come, until the turn ends. The
+// end of ctx ends the reading only.
+func (lt *liveTurn) read(ctx context.Context, n int, yield func(Numbered, error) bool) {
+	for {
+		lt.mu.Lock()
+		var fresh []scrollback.Event
+		if n < len(lt.events) {
+			fresh = lt.events[n:]
+		}
+		ended, more := lt.ended, lt.more
+		lt.mu.Unlock()
+		for _, ev := range fresh {
+			n++
+			if !yield(Numbered{n, ev}, nil) {
+				return
+			}
+		}
+		if ended && len(fresh) == 0 {
+			return
+		}
+		if len(fresh) > 0 {
+			continue
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			yield(Numbered{}, scrollback.Wrap(scrollback.Canceled, "engine.Turn", ctx.Err()))
+			return
+		}
+	}
+}
+
+// write adds a piece of the answer to the draft and tells the readers.
+func (lt *liveTurn) write(text string) {
+	if text == "" {
+		return
+	}
+	lt.mu.Lock()
+	defer lt.mu.Unlock()
+	ev := scrollback.DeltaEvent{Content: text, At: lt.at[0]}
+	lt.draft.Content += text
+	lt.at[0] += utf8.RuneCountInString(text)
+	lt.emitLocked(ev)
+}
+
+// think is write for reasoning.
+func (lt *liveTurn) think(text string) {
+	if text == "" {
+		return
+	}
+	lt.mu.Lock()
+	defer lt.mu.Unlock()
+	ev := scrollback.ReasoningEvent{Content: text, At: lt.at[1]}
+	lt.draft.Reasoning += text
+	lt.at[1] += utf8.RuneCountInString(text)
+	lt.emitLocked(ev)
+}
+
+func (lt *liveTurn) call(c scrollback.ToolCall) {
+	lt.mu.Lock()
+	defer lt.mu.Unlock()
+	lt.draft.ToolCalls = append(lt.draft.ToolCalls, c)
+	lt.emitLocked(scrollback.ToolCallEvent{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+}
+
+// sofar is the draft as it stands.
+func (lt *liveTurn) sofar() scrollback.Draft {
+	lt.mu.Lock()
+	defer lt.mu.Unlock()
+	return lt.draft
+}
+
+// keepSaved saves the draft and renews the lease until ctx ends. A lost lease or
+// a wish to stop ends the turn.
+func (lt *liveTurn) keepSaved(ctx context.Context) {
+	tick := time.NewTicker(lt.e.o.SaveEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		lt.saving.Lock()
+		if ctx.Err() == nil {
+			stop, err := lt.e.store.Save(ctx, lt.turn, lt.sofar())
+			switch {
+			case errors.Is(err, scrollback.ErrLostLease):
+				lt.cancel(scrollback.ErrLostLease)
+			case err != nil && ctx.Err() == nil:
+				lt.e.o.Log.Warn("the draft was not saved", "turn", lt.turn.ID, "error", err)
+			case stop:
+				lt.cancel(errStopped)
+			}
+		}
+		lt.saving.Unlock()
+	}
+}
+
+// finish stores the end of a step, or of the turn, and empties the draft.
+func (lt *liveTurn) finish(f store.FinishRequest) (driver.Finished, error) {
+	lt.saving.Lock()
+	defer lt.saving.Unlock()
+	f.Turn = lt.turn
+	// What was said must be kept even when the turn is being stopped.
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	done, err := lt.e.store.Finish(ctx, f)
+	if err != nil {
+		return done, err
+	}
+	lt.mu.Lock()
+	defer lt.mu.Unlock()
+	lt.head = done.Head
+	lt.draft, lt.at = scrollback.Draft{}, [2]int{}
+	return done, nil
+}

@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+)
+
+// recallPrefix begins the names of the recall tools; no client's tool may.
+const recallPrefix = "context_"
+
+// Refs lists what a conversation mentions, newest first, and the next cursor.
+func (e *Engine) Refs(ctx context.Context, id scrollback.ConversationID, q RefQuery) ([]scrollback.RefEntry, string, error) {
+	items, next, err := e.store.Refs(ctx, id, q)
+	if items == nil {
+		items = []scrollback.RefEntry{}
+	}
+	return items, next, err
+}
+
+// Read answers a page of what a ref points at.
+func (e *Engine) Read(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref, offset int64, limit int) (scrollback.Page, error) {
+	entry, err := e.store.Ref(ctx, id, ref)
+	if err != nil {
+		return scrollback.Page{}, err
+	}
+	return e.archive.Read(ctx, entry, offset, limit)
+}
+
+// Tail answers the last lines of what a ref points at.
+func (e *Engine) Tail(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref, lines int) (scrollback.Tail, error) {
+	entry, err := e.store.Ref(ctx, id, ref)
+	if err != nil {
+		return scrollback.Tail{}, err
+	}
+	return e.archive.Tail(ctx, entry, lines)
+}
+
+// Grep finds matching lines behind a ref, or in the whole conversation.
+func (e *Engine) Grep(ctx context.Context, id scrollback.ConversationID, q scrollback.GrepQuery) (scrollback.GrepResult, error) {
+	head, err := e.store.Head(ctx, id)
+	if err != nil {
+		return scrollback.GrepResult{}, err
+	}
+	scope := archive.Scope{Artifact: func(ctx context.Context, art scrollback.ArtifactID) (scrollback.Artifact, bool, error) {
+		entry, err := e.store.Ref(ctx, id, scrollback.ArtifactRef(art))
+		if scrollback.CodeOf(err) == scrollback.NotFound {
+			return scrollback.Artifact{}, false, nil
+		}
+		return scrollback.Artifact{ID: art, MediaType: entry.MediaType, Name: entry.Hint, Size: entry.Bytes}, err == nil, err
+	}}
+	if q.Ref != "" {
+		if _, err := e.store.Ref(ctx, id, q.Ref); err != nil {
+			return scrollback.GrepResult{}, err
+		}
+		return e.archive.Grep(ctx, scope, q)
+	}
+	for _, s := range head.Branch.View.Segments {
+		scope.Stretches = append(scope.Stretches, archive.Stretch{Segment: s.ID})
+	}
+	spans, err := e.store.Path(ctx, head.Branch, head.Branch.View.Boundary+1, head.Branch.HeadSeq)
+	if err != nil {
+		return scrollback.GrepResult{}, err
+	}
+	scope.Stretches = append(scope.Stretches, archive.Stretch{Messages: e.store.Walk(ctx, spans)})
+	return e.archive.Grep(ctx, scope, q)
+}
+
+// Search finds messages by words: in one conversation and its ancestors, in a
+// project, or everywhere.
+func (e *Engine) Search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
+	const op = "engine.Search"
+	switch {
+	case q.Limit < 0 || q.Limit > scrollback.SearchMaxHTTP:
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "limit", "limit must be 1 to %d", scrollback.SearchMaxHTTP)
+	case q.Around < 0 || q.Around > scrollback.AroundMax:
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "around", "around must be 0 to %d", scrollback.AroundMax)
+	case len(q.Query) > 4*scrollback.PatternMax:
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "query", "a query is at most %d bytes", 4*scrollback.PatternMax)
+	}
+	if q.Role != "" {
+		if _, err := scrollback.ParseRole(string(q.Role)); err != nil {
+			return scrollback.SearchResult{}, &scrollback.Error{Code: scrollback.Invalid, Op: op, Param: "role", Err: err}
+		}
+	}
+	if q.Conversation != "" {
+		if _, err := e.store.Head(ctx, q.Conversation); err != nil {
+			return scrollback.SearchResult{}, err
+		}
+	}
+	return e.store.Search(ctx, q)
+}
+
+// Artifact opens the bytes of an artifact for a conversation that mentions it.
+func (e *Engine) Artifact(ctx context.Context, id scrollback.ConversationID, art scrollback.ArtifactID) (scrollback.Artifact, io.ReadSeekCloser, error) {
+	entry, err := e.store.Ref(ctx, id, scrollback.ArtifactRef(art))
+	if err != nil {
+		return scrollback.Artifact{}, nil, err
+	}
+	f, size, err := e.archive.OpenArtifact(ctx, art)
+	return scrollback.Artifact{ID: art, MediaType: entry.MediaType, Name: entry.Hint, Size: size, CreatedAt: entry.CreatedAt}, f, err
+}
+
+// answerCalls answers the calls of a step that are ours to answer: those of
+// recall tools, and those of tools nobody has defined. The rest stay open for
+// the client.
+func (lt *liveTurn) answerCalls(ctx context.Context, step int, calls []scrollback.ToolCall) (answers scrollback.Parts, open []scrollback.ToolCall) {
+	known := map[string]bool{}
+	lt.mu.Lock()
+	for _, t := range lt.head.Settings.Tools {
+		known[t.Name] = true
+	}
+	lt.mu.Unlock()
+	for _, c := range calls {
+		if known[c.Name] {
+			open = append(open, c)
+			continue
+		}
+		r := scrollback.ToolResult{CallID: c.ID, Name: c.Name, Recall: recallTools[c.Name] != nil}
+		switch tool := recallTools[c.Name]; {
+		case tool == nil:
+			r.Text, r.IsError = "There is no tool named "+c.Name+".", true
+		case step > maxSteps:
+			r.Text, r.IsError = "No more look-ups in this turn: answer now with what you have.", true
+		default:
+			text, err := tool(ctx, lt.e, recallCall{lt.turn.Conversation, c.Arguments, lt.room()})
+			r.Text = text
+			if err != nil {
+				r.Text, r.IsError = scrollback.Shown(err), true
+			}
+		}
+		answers = append(answers, r)
+	}
+	return answers, open
+}
+
+// Bounds of a recall result: recallBytes, and a share of the budget.
+const (
+	recallBytes = 16 << 10
+	recallShare = 0.15
+)
+
+// room is how big a recall result may be.
+func (lt *liveTurn) room() recallRoom {
+	return recallRoom{bytes: recallBytes, tokens: int64(recallShare * float64(lt.shape.budget.Tokens))}
+}
+
+// recallRoom bounds a result in bytes and tokens.
+type recallRoom struct {
+	bytes  int
+	tokens int64
+}
+
+type recallCall struct {
+	conversation scrollback.ConversationID
+	arguments    json.RawMessage
+	room         recallRoom
+}
+
+// recallTools is the table of what the model may call itself.
+var recallTools = map[string]func(ctx context.Context, e *Engine, c recallCall) (string, error){
+	"context_list":   recallList,
+	"context_read":   recallRead,
+	"context_tail":   recallTail,
+	"context_grep":   recallGrep,
+	"context_search": recallSearch,
+}

@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/token"
+)
+
+// arguments reads a model's arguments; unknown fields are its mistake to learn of.
+func arguments[T any](c recallCall) (T, error) {
+	var args T
+	dec := json.NewDecoder(bytes.NewReader(c.arguments))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&args); err != nil {
+		return args, scrollback.ParamErrorf("engine.recall", "arguments", "the arguments are not of the tool's shape: %v", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return args, nil
+}
+
+// result is the JSON of a recall result, made smaller until it fits its room:
+// make is asked with 0, 1, 2 … for ever smaller ones, and says when it cannot.
+func result(room recallRoom, make func(try int) (any, bool)) (string, error) {
+	for try := 0; ; try++ {
+		v, ok := make(try)
+		b, err := json.Marshal(v)
+		if err != nil {
+			return "", scrollback.Wrap(scrollback.Internal, "engine.recall", err)
+		}
+		if !ok || len(b) <= room.bytes && int64(token.Count(string(b))) <= room.tokens {
+			return string(b), nil
+		}
+	}
+}
+
+// halved is n, n/2, n/4 … and whether a smaller one is left.
+func halved(n, try int) (int, bool) {
+	n >>= try
+	return max(n, 1), n > 1
+}
+
+func recallList(ctx context.Context, e *Engine, c recallCall) (string, error) {
+	type args struct {
+		Kind, Cursor string
+		Limit        int
+	}
+	a, err := arguments[args](c)
+	if err != nil {
+		return "", err
+	}
+	limit := cmp.Or(a.Limit, scrollback.ListDefault)
+	type page struct {
+		Refs []scrollback.RefEntry `json:"refs"`
+		Next *string               `json:"next"`
+	}
+	return result(c.room, func(try int) (any, bool) {
+		n, more := halved(limit, try)
+		refs, next, listErr := e.Refs(ctx, c.conversation, RefQuery{Kind: a.Kind, Cursor: a.Cursor, Limit: n})
+		if listErr != nil {
+			return map[string]string{"error": scrollback.Shown(listErr)}, false
+		}
+		p := page{Refs: refs}
+		if next != "" {
+			p.Next = &next
+		}
+		return p, more
+	})
+}
+
+func recallRead(ctx context.Context, e *Engine, c recallCall) (string, error) {
+	type args struct {
+		Ref    scrollback.Ref
+		Offset int64
+		Limit  int
+	}
+	a, err := arguments[args](c)
+	if err != nil {
+		return "", err
+	}
+	first, err := e.Read(ctx, c.conversation, a.Ref, a.Offset, a.Limit)
+	if err != nil {
+		return "", err
+	}
+	return result(c.room, func(try int) (any, bool) {
+		n, more := halved(len(first.Content), try)
+		if try == 0 {
+			return first, more
+		}
+		page, readErr := e.Read(ctx, c.conversation, a.Ref, a.Offset, n)
+		if readErr != nil {
+			return map[string]string{"error": scrollback.Shown(readErr)}, false
+		}
+		return page, more
+	})
+}
+
+func recallTail(ctx context.Context, e *Engine, c recallCall) (string, error) {
+	type args struct {
+		Ref   scrollback.Ref
+		Lines int
+	}
+	a, err := arguments[args](c)
+	if err != nil {
+		return "", err
+	}
+	tail, err := e.Tail(ctx, c.conversation, a.Ref, a.Lines)
+	if err != nil {
+		return "", err
+	}
+	return result(c.room, func(try int) (any, bool) {
+		n, more := halved(len(tail.Content), try)
+		cut := tail
+		cut.Content = strings.ToValidUTF8(tail.Content[len(tail.Content)-min(n, len(tail.Content)):], "")
+		if nl := strings.IndexByte(cut.Content, '\n'); try > 0 && nl >= 0 && nl+1 < len(cut.Content) {
+			cut.Content = cut.Content[nl+1:]
+		}
+		cut.Lines = strings.Count(strings.TrimSuffix(cut.Content, "\n"), "\n") + 1
+		return cut, more
+	})
+}
+
+func recallGrep(ctx context.Context, e *Engine, c recallCall) (string, error) {
+	q, err := arguments[scrollback.GrepQuery](c)
+	if err != nil {
+		return "", err
+	}
+	found, err := e.Grep(ctx, c.conversation, q)
+	if err != nil {
+		return "", err
+	}
+	return result(c.room, func(try int) (any, bool) {
+		n, more := halved(len(found.Matches), try)
+		cut := found
+		cut.Matches = found.Matches[:min(n, len(found.Matches))]
+		return cut, more
+	})
+}
+
+func recallSearch(ctx context.Context, e *Engine, c recallCall) (string, error) {
+	type args struct {
+		Query  string
+		Limit  int
+		Scope  string
+		Role   scrollback.Role
+		Around *int
+	}
+	a, err := arguments[args](c)
+	if err != nil {
+		return "", err
+	}
+	if a.Limit < 0 || a.Limit > scrollback.SearchMax {
+		return "", scrollback.ParamErrorf("engine.recall", "limit", "limit must be 1 to %d", scrollback.SearchMax)
+	}
+	if a.Scope != "" && a.Scope != "conversation" {
+		return "", scrollback.Errorf(scrollback.Refused, "engine.recall", "this conversation may search only itself")
+	}
+	around := scrollback.AroundDefault
+	if a.Around != nil {
+		around = *a.Around
+	}
+	found, err := e.Search(ctx, scrollback.SearchQuery{Query: a.Query, Conversation: c.conversation, Role: a.Role, Limit: a.Limit, Around: around})
+	if err != nil {
+		return "", err
+	}
+	return result(c.room, func(try int) (any, bool) {
+		cut := scrollback.SearchResult{Truncated: found.Truncated, Hits: append([]scrollback.Hit{}, found.Hits...)}
+		for i := range cut.Hits {
+			h := &cut.Hits[i]
+			if try >= 1 { // neighbours can be asked for again
+				h.Before, h.After = nil, nil
+			}
+			if try >= 2 { // the snippet is the part of the content that matched
+				h.Content = h.Snippet
+				h.Snippet, h.Spans = "", nil
+			}
+		}
+		n, more := halved(len(cut.Hits), max(0, try-2))
+		cut.Hits = cut.Hits[:min(n, len(cut.Hits))]
+		return cut, try < 2 || more
+	})
+}

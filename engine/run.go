@@ -1,0 +1,279 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// maxSteps is how many steps of a turn may call recall tools; the one after is
+// told to answer.
+const maxSteps = 8
+
+// run is a turn from its window to its end. What it leaves undone when the
+// process dies, the next turn settles.
+func (lt *liveTurn) run(base context.Context) {
+	ctx, cancel := context.WithCancelCause(base)
+	defer cancel(nil)
+	lt.mu.Lock()
+	lt.cancel = cancel
+	lt.mu.Unlock()
+	lt.e.start(func(context.Context) { lt.keepSaved(ctx) })
+
+	last, err := lt.steps(ctx)
+	if err != nil {
+		last = lt.fail(ctx, err)
+	}
+	cancel(nil)
+	lt.end(last)
+	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting {
+		lt.e.foldAhead(base, lt.turn.Conversation, lt.shape)
+	}
+}
+
+// steps asks the model until it has answered.
+func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
+	var usage scrollback.Usage
+	for step := 1; ; step++ {
+		w, mark, err := lt.window(ctx, step)
+		if err != nil {
+			return scrollback.DoneEvent{}, err
+		}
+		told, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools,
+			MaxOutputTokens: w.Budget.Reserve, AnswerOnly: step > maxSteps+1})
+		if err != nil {
+			return scrollback.DoneEvent{}, err
+		}
+		usage = usage.Add(told.usage)
+		out, done, err := lt.conclude(ctx, step, told, mark)
+		if err != nil {
+			return scrollback.DoneEvent{}, err
+		}
+		lt.emit(append(out, scrollback.UsageEvent{Usage: usage})...)
+		if done != nil {
+			return *done, nil
+		}
+	}
+}
+
+// window makes the window of a step, folding first if it must.
+func (lt *liveTurn) window(ctx context.Context, step int) (scrollback.Window, *scrollback.WindowMark, error) {
+	const op = "engine.Turn"
+	lt.mu.Lock()
+	head := lt.head
+	lt.mu.Unlock()
+	w, err := lt.e.fit(ctx, &head, lt.shape, lt.turn.Seq, func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) })
+	if err != nil {
+		return w, nil, err
+	}
+	if err := window.Lint(w, lt.shape.facts.Dialect); err != nil {
+		return w, nil, scrollback.Errorf(scrollback.Internal, op, "the window breaks a rule of the provider: %w", err)
+	}
+	m := account(head.Conversation, lt.shape, w, lt.previous)
+	mark := window.Mark(w)
+	sent := m
+	sent.Layers = make([]scrollback.ManifestLayer, 0, len(m.Layers))
+	for _, l := range m.Layers {
+		l.Items = []scrollback.ManifestItem{}
+		sent.Layers = append(sent.Layers, l)
+	}
+	mark.Sent = &sent
+	lt.previous = mark
+	if step == 1 {
+		lt.emit(scrollback.MetaEvent{Model: m.Model, CacheReuse: m.CacheReuse, Tokens: m.Tokens, Budget: m.Budget})
+	}
+	return w, mark, nil
+}
+
+// told is what a model said in one step.
+type told struct {
+	draft     scrollback.Draft
+	parts     scrollback.Parts // with the provider's opaque payloads
+	finish    string
+	usage     scrollback.Usage
+	requestID string
+}
+
+// ask streams one answer into the draft.
+func (lt *liveTurn) ask(ctx context.Context, r model.Request) (told, error) {
+	lt.mu.Lock()
+	lt.draft.Model = lt.shape.facts.Name
+	lt.mu.Unlock()
+	var t told
+	for d, err := range lt.shape.model.Stream(ctx, r) {
+		if err != nil {
+			if ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			return t, err
+		}
+		lt.think(d.Reasoning)
+		lt.write(d.Text)
+		t.parts = appendDelta(t.parts, d)
+		if d.Call != nil {
+			lt.call(*d.Call)
+		}
+		if d.Usage != nil {
+			t.usage = *d.Usage
+		}
+		if d.RequestID != "" {
+			t.requestID = d.RequestID
+		}
+		if d.Finish != "" {
+			t.finish = d.Finish
+		}
+	}
+	t.draft = lt.sofar()
+	if ctx.Err() != nil && t.finish == "" {
+		return t, context.Cause(ctx)
+	}
+	return t, nil
+}
+
+// appendDelta grows the parts of an answer. A piece joins the part before it
+// when that is of its kind and carries no payload of its own.
+func appendDelta(ps scrollback.Parts, d model.Delta) scrollback.Parts {
+	if d.Reasoning != "" || d.Opaque != nil && d.Text == "" && d.Call == nil {
+		if last, ok := lastPart[scrollback.Reasoning](ps); ok && last.Opaque == nil {
+			last.Text += d.Reasoning
+			last.Opaque = d.Opaque
+			ps[len(ps)-1] = last
+		} else {
+			ps = append(ps, scrollback.Reasoning{Text: d.Reasoning, Opaque: d.Opaque})
+		}
+	}
+	if d.Text != "" {
+		if last, ok := lastPart[scrollback.Text](ps); ok && last.Opaque == nil {
+			last.Text += d.Text
+			last.Opaque = d.Opaque
+			ps[len(ps)-1] = last
+		} else {
+			ps = append(ps, scrollback.Text{Text: d.Text, Opaque: d.Opaque})
+		}
+	}
+	if d.Call != nil {
+		ps = append(ps, *d.Call)
+	}
+	return ps
+}
+
+func lastPart[T scrollback.Part](ps scrollback.Parts) (T, bool) {
+	if len(ps) == 0 {
+		var none T
+		return none, false
+	}
+	v, ok := ps[len(ps)-1].(T)
+	return v, ok
+}
+
+// conclude stores what a step said, answers its recall calls, and says whether
+// the turn is done. The events tell of what is stored by now.
+func (lt *liveTurn) conclude(ctx context.Context, step int, t told, mark *scrollback.WindowMark) ([]scrollback.Event, *scrollback.DoneEvent, error) {
+	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts, Model: lt.shape.facts.Name, Usage: &t.usage}}
+	f := store.FinishRequest{Window: mark, FinishReason: t.finish, State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{{
+		Usage: t.usage, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID, Model: lt.shape.facts.Name,
+		Purpose: "turn", RequestID: t.requestID, At: lt.e.store.Now()}}}
+	calls := t.parts.Calls()
+	var results []scrollback.Event
+	switch {
+	case t.finish == "":
+		// A stream that just stops looks like an end and is none.
+		said.Status, f.State, f.FinishReason = scrollback.StatusInterrupted, scrollback.TurnInterrupted, scrollback.FinishTruncated
+	case t.draft.Content == "" && len(calls) == 0:
+		return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", "the model answered nothing: %w", scrollback.ErrUpstream)
+	case len(calls) > 0:
+		var answers scrollback.Parts
+		answers, f.OpenCalls = lt.answerCalls(ctx, step, calls)
+		if err := ctx.Err(); err != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		for _, r := range answers.Results() {
+			results = append(results, scrollback.ToolResultEvent{CallID: r.CallID, Name: r.Name, Text: r.Text})
+		}
+		if len(answers) > 0 {
+			f.Messages = append(f.Messages, store.Incoming{Message: scrollback.Message{Role: scrollback.RoleTool, Parts: answers}})
+		}
+		switch {
+		case len(f.OpenCalls) > 0:
+			f.State = scrollback.TurnWaiting
+		case step > maxSteps+1:
+			f.FinishReason = scrollback.FinishMaxSteps
+		default:
+			f.State = scrollback.TurnOpen
+		}
+	case step > maxSteps:
+		f.FinishReason = scrollback.FinishMaxSteps
+	}
+	f.Messages = append([]store.Incoming{said}, f.Messages...)
+	if len(said.Parts) == 0 {
+		f.Messages = nil
+	}
+	done, err := lt.finish(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []scrollback.Event
+	var reply scrollback.MessageID
+	for i, m := range done.Messages {
+		if i == 1 {
+			out = append(out, results...)
+		}
+		out = append(out, scrollback.MessageEvent{MessageID: m.ID, Seq: m.Seq})
+		reply = m.ID
+	}
+	if f.State == scrollback.TurnOpen {
+		return out, nil, nil
+	}
+	return out, &scrollback.DoneEvent{TurnID: lt.turn.ID, MessageID: reply, Status: f.State, FinishReason: f.FinishReason}, nil
+}
+
+// fail ends a turn that cannot go on, keeping what was written so far.
+func (lt *liveTurn) fail(ctx context.Context, err error) scrollback.DoneEvent {
+	done := scrollback.DoneEvent{TurnID: lt.turn.ID, Status: scrollback.TurnFailed}
+	if errors.Is(err, scrollback.ErrLostLease) {
+		// Somebody else has closed this turn: nothing more is ours to write.
+		done.Status = scrollback.TurnInterrupted
+		lt.emit(scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.Conflict, Message: "another server took this turn over"}})
+		return done
+	}
+	f := store.FinishRequest{State: scrollback.TurnFailed}
+	said := scrollback.Message{Role: scrollback.RoleAssistant, Parts: lt.sofar().Parts(), Model: lt.shape.facts.Name, Status: scrollback.StatusFailed}
+	switch {
+	case errors.Is(err, errStopped), errors.Is(err, errShutdown), scrollback.CodeOf(err) == scrollback.Canceled:
+		f.State, said.Status = scrollback.TurnInterrupted, scrollback.StatusInterrupted
+	case scrollback.CodeOf(err) == scrollback.OverBudget:
+		f.State = scrollback.TurnOverBudget
+	}
+	if f.State != scrollback.TurnInterrupted {
+		lt.e.o.Log.Warn("a turn failed", "turn", lt.turn.ID, "conversation", lt.turn.Conversation, "error", err)
+		f.Failure = &scrollback.Failure{Code: scrollback.CodeOf(err), Message: scrollback.Shown(err)}
+		lt.emit(scrollback.ErrorEvent{Failure: *f.Failure})
+	}
+	if len(said.Parts) > 0 {
+		f.Messages = []store.Incoming{{Message: said}}
+	}
+	done.Status = f.State
+	stored, storeErr := lt.finish(f)
+	if storeErr != nil {
+		// The draft is in the turn's row; whoever begins next saves it.
+		lt.e.o.Log.Error("the end of a turn was not stored", "turn", lt.turn.ID, "error", storeErr)
+		lt.emit(scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.CodeOf(storeErr), Message: scrollback.Shown(storeErr)}})
+		return done
+	}
+	for _, m := range stored.Messages {
+		lt.emit(scrollback.MessageEvent{MessageID: m.ID, Seq: m.Seq})
+		done.MessageID = m.ID
+	}
+	return done
+}
+
+// overBudget is the error of a window that does not fit, with the figures.
+func overBudget(w scrollback.Window) error {
+	return scrollback.Errorf(scrollback.OverBudget, "engine",
+		"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be folded",
+		w.Weight.Tokens, w.Weight.Bytes, w.Weight.Images, w.Budget.Tokens, w.Budget.Limit, w.Budget.Reserve, w.Budget.Bytes, w.Budget.Images)
+}

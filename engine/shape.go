@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"encoding/json"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/token"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// shape is what a request resolves to before anything is read or written.
+type shape struct {
+	model     model.Model
+	facts     model.Facts
+	policy    compact.Policy
+	budget    scrollback.Budget
+	limitFrom string
+}
+
+// Shape overrides a conversation's own settings for one request.
+type Shape struct {
+	Model  string
+	Limit  int64
+	Policy string
+}
+
+// smallestLimit is the smallest window, in tokens, that the fixed layers leave
+// room in.
+const smallestLimit = 2000
+
+func (e *Engine) shape(c scrollback.Conversation, over Shape) (shape, error) {
+	first := func(names ...string) string {
+		for _, n := range names {
+			if n != "" {
+				return n
+			}
+		}
+		return ""
+	}
+	var s shape
+	var err error
+	if s.model, err = e.o.Models(first(over.Model, c.Model, e.o.Model)); err != nil {
+		return s, err
+	}
+	s.facts = s.model.Facts()
+	if s.policy, err = compact.Named(first(over.Policy, c.Policy)); err != nil {
+		return s, err
+	}
+	limit := int64(token.AssumedLimit)
+	s.limitFrom = "assumed"
+	for _, l := range []struct {
+		tokens int64
+		from   string
+	}{{over.Limit, "request"}, {int64(c.Limit), "conversation"}, {e.o.Limit, "flag"}, {s.facts.Limit, "catalog"}} {
+		if l.tokens > 0 {
+			limit, s.limitFrom = l.tokens, l.from
+			break
+		}
+	}
+	if limit < smallestLimit {
+		return s, scrollback.ParamErrorf("engine", "limit", "a limit of %d tokens is too small: the least is %d", limit, smallestLimit)
+	}
+	s.budget = window.NewBudget(limit, s.facts.MaxOutput)
+	return s, nil
+}
+
+// tools are what the model may call: the recall tools first, always the same, so
+// that the beginning of every request is too.
+func tools(c scrollback.Conversation) []scrollback.Tool {
+	return append(archive.Tools(), c.Settings.Tools...)
+}
+
+// assemble lays out the window of a snapshot.
+func (e *Engine) assemble(snap store.Snapshot, s shape, promptSeq int64) scrollback.Window {
+	in := window.Input{
+		Instructions: snap.Instructions, Tools: tools(snap.Conversation), Segments: snap.Segments,
+		Live: append(snap.Carried[:len(snap.Carried):len(snap.Carried)], snap.Live...), PromptSeq: promptSeq,
+		Budget: s.budget, Dialect: s.facts.Dialect,
+	}
+	if in.Instructions != "" {
+		in.InstructionsWeight = e.textWeight(in.Instructions)
+	}
+	if defs, err := json.Marshal(in.Tools); err == nil {
+		in.ToolsWeight = e.textWeight(string(defs))
+	}
+	return window.Assemble(in)
+}
+
+// account is the manifest of a window.
+func account(c scrollback.Conversation, s shape, w scrollback.Window, prev *scrollback.WindowMark) scrollback.Manifest {
+	m := window.Account(w)
+	m.ConversationID, m.Model, m.Policy, m.LimitFrom = c.ID, s.facts.Name, s.policy.Name, s.limitFrom
+	m.CacheReuse = window.Reuse(prev, w)
+	return m
+}

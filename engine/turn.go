@@ -1,0 +1,266 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"iter"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+// TurnRequest asks for an answer. Message is the user's; with none, ToolResults
+// answer the calls the last turn waits for, and with neither the head of the
+// conversation is answered again. Tools, when not nil, replace the client's tools
+// kept with the conversation. A request sent twice under one Key is run once.
+type TurnRequest struct {
+	Conversation scrollback.ConversationID `json:"-"`
+	Message      scrollback.Parts          `json:"message,omitempty"`
+	MessageID    scrollback.MessageID      `json:"message_id,omitempty"`
+	Key          string                    `json:"-"`
+	Tools        []scrollback.Tool         `json:"tools,omitempty"`
+	ToolResults  []ToolResult              `json:"tool_results,omitempty"`
+	Shape        Shape                     `json:"shape"`
+}
+
+// ToolResult is a client's answer to one call.
+type ToolResult struct {
+	CallID   string                `json:"call_id"`
+	Text     string                `json:"text,omitempty"`
+	Artifact scrollback.ArtifactID `json:"artifact,omitempty"`
+	IsError  bool                  `json:"is_error,omitempty"`
+}
+
+// Turn runs one turn and yields its events. An error before the first event
+// means that nothing was written. Once begun the turn goes on when the caller
+// stops reading or ctx ends; [Engine.Attach] reads on, [Engine.Cancel] stops it.
+func (e *Engine) Turn(ctx context.Context, r TurnRequest) iter.Seq2[scrollback.Event, error] {
+	return func(yield func(scrollback.Event, error) bool) {
+		lt, attach, err := e.begin(ctx, r)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if lt == nil {
+			e.Attach(ctx, r.Conversation, attach, 0)(func(n Numbered, err error) bool { return yield(n.Event, err) })
+			return
+		}
+		lt.read(ctx, 0, func(n Numbered, err error) bool { return yield(n.Event, err) })
+	}
+}
+
+// Open begins a turn and answers its id and numbered events; a replayed request
+// answers the turn it began. It is what a face with numbered frames uses.
+func (e *Engine) Open(ctx context.Context, r TurnRequest) (scrollback.TurnID, iter.Seq2[Numbered, error], error) {
+	lt, attach, err := e.begin(ctx, r)
+	if err != nil {
+		return "", nil, err
+	}
+	if lt == nil {
+		return attach, e.Attach(ctx, r.Conversation, attach, 0), nil
+	}
+	return lt.turn.ID, func(yield func(Numbered, error) bool) { lt.read(ctx, 0, yield) }, nil
+}
+
+// begin opens the turn and starts it. For a request already known it answers no
+// live turn but the id to attach to.
+func (e *Engine) begin(ctx context.Context, r TurnRequest) (*liveTurn, scrollback.TurnID, error) {
+	const op = "engine.Turn"
+	head, err := e.store.Head(ctx, r.Conversation)
+	if err != nil {
+		return nil, "", err
+	}
+	sh, err := e.shape(head.Conversation, r.Shape)
+	if err != nil {
+		return nil, "", err
+	}
+	in, err := e.incoming(ctx, &r, sh)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(in) == 0 && head.Messages == 0 {
+		return nil, "", scrollback.ParamErrorf(op, "message", "there is nothing to answer: give a message")
+	}
+	if err := e.prepare(ctx, head.Conversation, r); err != nil {
+		return nil, "", err
+	}
+	key, err := idempotency(r)
+	if err != nil {
+		return nil, "", err
+	}
+	begun, err := e.store.Begin(ctx, store.BeginRequest{
+		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in,
+		Admit: func(last *scrollback.Turn) error { return admit(last, &r, in) },
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	if begun.Replayed {
+		return nil, begun.Turn.ID, nil
+	}
+	lt := e.hold(begun, sh)
+	lt.emit(scrollback.TurnEvent{TurnID: lt.turn.ID, UserMessageID: lt.turn.UserMessage, Seq: lt.turn.Seq})
+	if !e.start(lt.run) {
+		lt.end(scrollback.DoneEvent{TurnID: lt.turn.ID, Status: scrollback.TurnInterrupted})
+		return nil, "", scrollback.Errorf(scrollback.Unavailable, op, "the server is shutting down")
+	}
+	return lt, "", nil
+}
+
+// idempotency names a request by its key, or else by the message id it brings.
+func idempotency(r TurnRequest) (scrollback.Idempotency, error) {
+	key := r.Key
+	if key == "" {
+		key = string(r.MessageID)
+	}
+	if key == "" {
+		return scrollback.Idempotency{}, nil
+	}
+	if len(key) > 200 {
+		return scrollback.Idempotency{}, scrollback.ParamErrorf("engine.Turn", "idempotency_key", "an idempotency key is at most 200 bytes")
+	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		return scrollback.Idempotency{}, scrollback.Wrap(scrollback.Invalid, "engine.Turn", err)
+	}
+	sum := sha256.Sum256(body)
+	return scrollback.Idempotency{Key: key, Hash: hex.EncodeToString(sum[:])}, nil
+}
+
+// admit judges a request by the turn before it. It runs inside Begin.
+func admit(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
+	const op = "engine.Turn"
+	waiting := last != nil && last.State == scrollback.TurnWaiting
+	switch {
+	case len(r.ToolResults) > 0 && !waiting:
+		return scrollback.ParamErrorf(op, "tool_results", "no call waits for a result")
+	case len(r.ToolResults) > 0:
+		return matchCalls(last.OpenCalls, r, in)
+	case len(r.Message) == 0 && waiting:
+		return scrollback.ParamErrorf(op, "tool_results", "the last turn waits for the results of %s", callNames(last.OpenCalls))
+	case len(r.Message) == 0 && last != nil && last.State == scrollback.TurnComplete:
+		return scrollback.ParamErrorf(op, "message", "the last message is answered already: give a message")
+	}
+	return nil
+}
+
+// matchCalls checks that the results answer exactly the open calls, and gives
+// each the name of the tool it answers for.
+func matchCalls(open []scrollback.ToolCall, r *TurnRequest, in []store.Incoming) error {
+	names := map[string]string{}
+	for _, c := range open {
+		names[c.ID] = c.Name
+	}
+	seen := map[string]bool{}
+	for _, res := range r.ToolResults {
+		if names[res.CallID] == "" || seen[res.CallID] {
+			return scrollback.ParamErrorf("engine.Turn", "tool_results", "result %q answers no open call (open: %s)", res.CallID, callNames(open))
+		}
+		seen[res.CallID] = true
+	}
+	if len(seen) != len(open) {
+		return scrollback.ParamErrorf("engine.Turn", "tool_results", "every open call needs its result: %s", callNames(open))
+	}
+	for _, m := range in {
+		for i, p := range m.Parts {
+			if res, ok := p.(scrollback.ToolResult); ok {
+				res.Name = names[res.CallID]
+				m.Parts[i] = res
+			}
+		}
+	}
+	return nil
+}
+
+func callNames(calls []scrollback.ToolCall) string {
+	ids := make([]string, len(calls))
+	for i, c := range calls {
+		ids[i] = c.ID + " (" + c.Name + ")"
+	}
+	return strings.Join(ids, ", ")
+}
+
+// titleRunes is the length of a title made from a first prompt.
+const titleRunes = 60
+
+// prepare keeps the client's tools with the conversation, and gives it a title
+// when this is its first message.
+func (e *Engine) prepare(ctx context.Context, c scrollback.Conversation, r TurnRequest) error {
+	title := ""
+	if c.Title == "" && c.Messages == 0 {
+		title = titleOf(r.Message.Text())
+	}
+	if r.Tools != nil {
+		if err := checkTools(r.Tools); err != nil {
+			return err
+		}
+	}
+	same := r.Tools == nil || equalJSON(r.Tools, c.Settings.Tools)
+	if title == "" && same {
+		return nil
+	}
+	_, err := e.store.Patch(ctx, c.ID, 0, func(c *scrollback.Conversation) error {
+		if c.Title == "" {
+			c.Title = title
+		}
+		if !same {
+			c.Settings.Tools = r.Tools
+		}
+		return nil
+	})
+	return err
+}
+
+// titleOf is the beginning of a text's first line with something in it.
+func titleOf(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = strings.Join(strings.Fields(line), " ")
+	if r := []rune(line); len(r) > titleRunes {
+		return string(r[:titleRunes-1]) + "…"
+	}
+	return line
+}
+
+func equalJSON(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// Bounds of a client's tools.
+const (
+	maxTools     = 128
+	maxToolBytes = 64 << 10 // of all definitions
+)
+
+func checkTools(tools []scrollback.Tool) error {
+	const op = "engine.Turn"
+	if len(tools) > maxTools {
+		return scrollback.ParamErrorf(op, "tools", "at most %d tools can be given", maxTools)
+	}
+	size := 0
+	seen := map[string]bool{}
+	for i := range tools {
+		t := &tools[i]
+		switch {
+		case t.Name == "" || len(t.Name) > 64:
+			return scrollback.ParamErrorf(op, "tools", "tool %d: a name has 1 to 64 characters", i)
+		case strings.HasPrefix(t.Name, recallPrefix):
+			return scrollback.ParamErrorf(op, "tools", "tool %q: names that begin with %s are reserved", t.Name, recallPrefix)
+		case seen[t.Name]:
+			return scrollback.ParamErrorf(op, "tools", "tool %q is given twice", t.Name)
+		}
+		if len(t.Parameters) == 0 {
+			t.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		seen[t.Name] = true
+		size += len(t.Name) + len(t.Description) + len(t.Parameters)
+	}
+	if size > maxToolBytes {
+		return scrollback.ParamErrorf(op, "tools", "the definitions are %d bytes, at most %d can be given", size, maxToolBytes)
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package offline
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/scrollback-ai/scrollback/internal/terms"
+)
+
+// The scoring. A term is rare when at most rareFew sentences of the pool, or one
+// in rareShare, hold it.
+const (
+	glueWeight  = 0.2
+	pairBonus   = 0.15 // of the lighter term, for two that stand together as asked
+	enough      = 0.6  // of the question's weight, in a strong sentence
+	rareFew     = 3
+	rareShare   = 50
+	lengthFree  = 8    // further terms a sentence may have at no cost
+	lengthCost  = 0.01 // of the score, a further term
+	lengthMost  = 0.3
+	quoteShare  = 0.8 // of the best score, for a second quote
+	quotesMost  = 3
+	phraseTerms = 12 // content terms of a message that may be a query without asking
+)
+
+// scored is a sentence and how it meets the question.
+type scored struct {
+	sentence
+	has      []bool // by term
+	pairs    []int  // first term of each pair that stands together as asked
+	length   int    // in terms
+	score    float64
+	strong   bool // lacks no rare term and holds enough of the rest
+	complete bool // lacks no content term at all
+	near     bool // worth showing when nothing is strong
+}
+
+// ranking is the sentences that share a term with the question, best first.
+type ranking struct {
+	best   []scored
+	counts []int     // sentences that hold each term
+	weight []float64 // of each term
+	rare   []bool
+}
+
+func rank(list []sentence, q question) ranking {
+	rk := ranking{counts: make([]int, len(q.terms)), weight: make([]float64, len(q.terms)), rare: make([]bool, len(q.terms))}
+	for _, s := range list {
+		if one, ok := match(s, q); ok {
+			for i, has := range one.has {
+				if has {
+					rk.counts[i]++
+				}
+			}
+			rk.best = append(rk.best, one)
+		}
+	}
+	for i, t := range q.terms {
+		n, df := float64(len(list)), float64(rk.counts[i])
+		rk.weight[i] = math.Log(1 + (n-df+0.5)/(df+0.5))
+		rk.rare[i] = rk.counts[i] <= max(rareFew, len(list)/rareShare)
+		if t.glue {
+			rk.weight[i] *= glueWeight
+		}
+	}
+	for i := range rk.best {
+		rk.judge(&rk.best[i], q)
+	}
+	slices.SortStableFunc(rk.best, func(a, b scored) int {
+		if a.strong != b.strong {
+			return cmp.Compare(truth(b.strong), truth(a.strong))
+		}
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.seq, a.seq))
+	})
+	return rk
+}
+
+// match finds the question's terms in a sentence.
+func match(s sentence, q question) (scored, bool) {
+	out := scored{sentence: s, has: make([]bool, len(q.terms))}
+	last, any := -1, false
+	terms.Each(s.text, func(t string) bool {
+		i, asked := q.index[t]
+		switch {
+		case asked:
+			any, out.has[i] = true, true
+			if q.terms[i].glue {
+				break
+			}
+			if last >= 0 && i == nextContent(q.terms, last) {
+				out.pairs = append(out.pairs, last)
+			}
+			last = i
+		case lone(t) || stopWords[t] || glue(t):
+		default:
+			last = -1
+		}
+		out.length++
+		return true
+	})
+	for _, i := range q.lone {
+		if strings.Contains(s.text, q.terms[i].text) {
+			any, out.has[i] = true, true
+		}
+	}
+	return out, any
+}
+
+func nextContent(ts []term, i int) int {
+	for i++; i < len(ts) && ts[i].glue; i++ {
+	}
+	return i
+}
+
+// judge weighs one sentence once the terms have their weights.
+func (rk *ranking) judge(s *scored, q question) {
+	var held, all float64
+	matched, content, anyRare := 0, 0, false
+	s.complete, s.strong = true, true
+	for i, t := range q.terms {
+		if s.has[i] {
+			s.score += rk.weight[i]
+		}
+		if t.glue {
+			continue
+		}
+		content++
+		all += rk.weight[i]
+		switch {
+		case s.has[i]:
+			matched++
+			held += rk.weight[i]
+			anyRare = anyRare || rk.rare[i]
+		case straddles(q.terms, s.has, i):
+			all -= rk.weight[i]
+		default:
+			s.complete = false
+			if rk.rare[i] {
+				s.strong = false
+			}
+		}
+	}
+	s.strong = s.strong && matched >= min(2, content) && held >= enough*all
+	s.near = anyRare && matched*3 >= content
+	for _, i := range s.pairs {
+		if next := nextContent(q.terms, i); next < len(q.terms) {
+			s.score += pairBonus * min(rk.weight[i], rk.weight[next])
+		}
+	}
+	extra := max(0, s.length-len(q.terms)-lengthFree)
+	s.score *= s.trust * (1 - min(lengthMost, lengthCost*float64(extra)))
+}
+
+// straddles says that the missing term i is a pair of characters both of which
+// the sentence holds within the neighbouring pairs: a word border, not a word.
+func straddles(ts []term, has []bool, i int) bool {
+	before, after := false, false
+	for j, t := range ts {
+		if has[j] {
+			before = before || t.from < ts[i].from && t.to > ts[i].from && t.to < ts[i].to
+			after = after || t.to > ts[i].to && t.from < ts[i].to && t.from > ts[i].from
+		}
+	}
+	return before && after
+}
+
+// quotes are the leading sentences that take passes and that come near the best.
+func (rk *ranking) quotes(take func(scored) bool) []sentence {
+	var out []sentence
+	best := 0.0
+	for _, s := range rk.best {
+		if !take(s) {
+			continue
+		}
+		if len(out) == quotesMost || s.score < best*quoteShare {
+			break
+		}
+		best = max(best, s.score)
+		out = append(out, s.sentence)
+	}
+	return out
+}
+
+// rarest is the content term that the fewest sentences hold, as grep should look
+// for it; among equals one with a digit or capital, then the longest.
+func (rk *ranking) rarest(q question) string {
+	best, bestKey := "", [3]int{}
+	for i, t := range q.terms {
+		if t.glue {
+			continue
+		}
+		key := [3]int{-rk.counts[i], marked(t), len([]rune(t.surface))}
+		if best == "" || slices.Compare(key[:], bestKey[:]) > 0 {
+			best, bestKey = t.surface, key
+			if low := strings.ToLower(t.surface); len(t.text) >= 3 && strings.HasPrefix(low, t.text) {
+				best = t.surface[:len(t.text)] // the stem finds the word's other forms
+			}
+		}
+	}
+	return best
+}
+
+// marked says that a word looks like a name or a code.
+func marked(t term) int {
+	return truth(strings.ContainsFunc(t.surface, unicode.IsDigit) ||
+		t.from > 0 && strings.ContainsFunc(t.surface, unicode.IsUpper))
+}
+
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

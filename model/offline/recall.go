@@ -1,0 +1,176 @@
+package offline
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// The recall tools it calls, and how many results it asks for.
+const (
+	toolSearch  = "context_search"
+	toolGrep    = "context_grep"
+	recallTools = "context_"
+	searchLimit = scrollback.SearchDefault
+	grepResults = 20
+)
+
+func isRecall(name string) bool { return strings.HasPrefix(name, recallTools) }
+
+// found is a text that a recall tool returned. Seq is 0 when the tool names none.
+type found struct {
+	seq  int64
+	role scrollback.Role
+	ref  string
+	line int
+	text string
+}
+
+// recalled is what is read of a SearchResult or a GrepResult: the fields in use,
+// so that others may come and go.
+type recalled struct {
+	Hits []struct {
+		passage
+		Before []passage `json:"before"`
+		After  []passage `json:"after"`
+	} `json:"hits"`
+	Matches []passage `json:"matches"`
+}
+
+type passage struct {
+	Seq     int64           `json:"seq"`
+	Role    scrollback.Role `json:"role"`
+	Ref     string          `json:"ref"`
+	Line    int             `json:"line"`
+	Content string          `json:"content"`
+	Parts   []struct {
+		Text string `json:"text"`
+	} `json:"parts"`
+}
+
+func (p passage) found() found {
+	text := p.Content
+	for _, part := range p.Parts {
+		text += "\n" + part.Text
+	}
+	return found{p.Seq, p.Role, p.Ref, p.Line, text}
+}
+
+// readRecall reads a result as JSON; what was clipped or is no JSON it reads as
+// far as it goes, at worst as plain text.
+func readRecall(text string) []found {
+	var r recalled
+	if json.Unmarshal([]byte(text), &r) == nil {
+		var out []found
+		for _, h := range r.Hits {
+			out = append(out, h.passage.found())
+			for _, near := range append(h.Before, h.After...) {
+				out = append(out, near.found())
+			}
+		}
+		for _, m := range r.Matches {
+			out = append(out, m.found())
+		}
+		if len(out) > 0 || r.Hits != nil || r.Matches != nil {
+			return out
+		}
+	}
+	if out := salvage(text); len(out) > 0 {
+		return out
+	}
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return nil
+	}
+	return []found{{text: text}}
+}
+
+// A raw line end stands in no JSON string: what follows is a note on clipping.
+var fields = regexp.MustCompile(`"(seq|role|ref|line|content|text)":\s*("(?:[^"\\\n]|\\.)*"?|\d+|null)`)
+
+// salvage collects the texts of broken JSON with the seq, role, ref and line
+// that stand before each.
+func salvage(text string) []found {
+	var out []found
+	var now found
+	for _, m := range fields.FindAllStringSubmatch(text, -1) {
+		switch m[1] {
+		case "seq":
+			now.seq, _ = strconv.ParseInt(m[2], 10, 64)
+		case "line":
+			now.line, _ = strconv.Atoi(m[2])
+		case "role":
+			now.role = scrollback.Role(unquote(m[2]))
+		case "ref":
+			now = found{ref: unquote(m[2])} // the first field of a match
+		default:
+			if now.text = unquote(m[2]); now.text != "" {
+				out = append(out, now)
+			}
+		}
+	}
+	return out
+}
+
+// unquote reads a JSON string that may lack its end.
+func unquote(s string) string {
+	if !strings.HasPrefix(s, `"`) {
+		return ""
+	}
+	body := strings.TrimPrefix(s, `"`)
+	if len(s) > 1 {
+		body = strings.TrimSuffix(body, `"`)
+	}
+	for range 12 { // an escape that was cut is at most that long
+		var out string
+		if json.Unmarshal([]byte(`"`+body+`"`), &out) == nil {
+			return out
+		}
+		if body == "" {
+			break
+		}
+		body = body[:len(body)-1]
+	}
+	return ""
+}
+
+// nextCall is the recall call still worth making: a search, then one grep.
+func nextCall(r model.Request, q question, rk ranking) *scrollback.ToolCall {
+	done := used(r.Items, q)
+	switch {
+	case !done[toolSearch] && !done[toolGrep] && offers(r, toolSearch):
+		return newCall(r.Items, q, toolSearch, struct {
+			Query string `json:"query"`
+			Limit int    `json:"limit"`
+		}{q.words(), searchLimit})
+	case !done[toolGrep] && offers(r, toolGrep):
+		return newCall(r.Items, q, toolGrep, struct {
+			Pattern    string `json:"pattern"`
+			MaxResults int    `json:"max_results"`
+		}{regexp.QuoteMeta(rk.rarest(q)), grepResults})
+	}
+	return nil
+}
+
+// newCall makes a call whose id no other call of the window has.
+func newCall(items []scrollback.Item, q question, name string, args any) *scrollback.ToolCall {
+	b, err := json.Marshal(args)
+	if err != nil {
+		return nil
+	}
+	taken := map[string]bool{}
+	for _, it := range items {
+		for _, c := range it.Parts.Calls() {
+			taken[c.ID] = true
+		}
+	}
+	first := Name + "_" + strings.TrimPrefix(name, recallTools) + "_" + strconv.FormatInt(q.seq, 10)
+	id := first
+	for n := 2; taken[id]; n++ {
+		id = first + "_" + strconv.Itoa(n)
+	}
+	return &scrollback.ToolCall{ID: id, Name: name, Arguments: b}
+}

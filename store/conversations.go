@@ -1,0 +1,215 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Bounds of a conversation's own fields, in characters or entries.
+const (
+	maxTitle        = 500
+	maxProject      = 100
+	maxInstructions = 200_000
+	maxPins         = 20
+	maxMeta         = 64 << 10 // bytes
+)
+
+// Create makes a conversation. An id may be given (a UUID); one that exists
+// answers the stored conversation and false.
+func (s *Store) Create(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, bool, error) {
+	const op = "store.Create"
+	if c.ID == "" {
+		c.ID = scrollback.ConversationID(s.newID())
+	} else {
+		id, err := uuid.Parse(string(c.ID))
+		if err != nil {
+			return c, false, scrollback.ParamErrorf(op, "id", "the id of a conversation is a UUID")
+		}
+		c.ID = scrollback.ConversationID(id.String())
+	}
+	if err := s.complete(op, &c); err != nil {
+		return c, false, err
+	}
+	now := s.Now()
+	c.Version, c.CreatedAt, c.UpdatedAt, c.DeletedAt, c.Parent = 1, now, now, 0, nil
+	b := scrollback.Branch{ID: scrollback.BranchID(s.newID()), Conversation: c.ID}
+	return s.d.Create(ctx, c, b)
+}
+
+// complete fills defaults in and checks bounds.
+func (s *Store) complete(op string, c *scrollback.Conversation) error {
+	if c.Project == "" {
+		c.Project = scrollback.DefaultProject
+	}
+	if c.Roots == nil {
+		c.Roots = []string{}
+	}
+	if c.PinnedSeqs == nil {
+		c.PinnedSeqs = []int64{}
+	}
+	if len(bytes.TrimSpace(c.Meta)) == 0 || string(c.Meta) == "null" {
+		c.Meta = json.RawMessage(`{}`)
+	}
+	var object map[string]json.RawMessage
+	switch {
+	case json.Unmarshal(c.Meta, &object) != nil:
+		return scrollback.ParamErrorf(op, "meta", "meta is a JSON object")
+	case len(c.Meta) > maxMeta:
+		return scrollback.ParamErrorf(op, "meta", "meta is at most %d bytes", maxMeta)
+	case utf8.RuneCountInString(c.Title) > maxTitle:
+		return scrollback.ParamErrorf(op, "title", "a title is at most %d characters", maxTitle)
+	case utf8.RuneCountInString(c.Project) > maxProject:
+		return scrollback.ParamErrorf(op, "project", "a project's name is at most %d characters", maxProject)
+	case utf8.RuneCountInString(c.Instructions) > maxInstructions:
+		return scrollback.ParamErrorf(op, "instructions", "instructions are at most %d characters", maxInstructions)
+	case c.Limit < 0:
+		return scrollback.ParamErrorf(op, "limit", "a limit is a number of tokens, or 0 for the model's own")
+	case len(c.PinnedSeqs) > maxPins:
+		return scrollback.ParamErrorf(op, "pinned_seqs", "at most %d messages can be pinned", maxPins)
+	}
+	return nil
+}
+
+// Patch changes a conversation's own fields. With ifVersion set, any other
+// version is a conflict that wraps scrollback.ErrPrecondition.
+func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+	const op = "store.Patch"
+	return s.d.Patch(ctx, id, s.Now(), func(c *scrollback.Conversation) error {
+		if ifVersion != 0 && c.Version != ifVersion {
+			return scrollback.Errorf(scrollback.Conflict, op, "the conversation is at version %d: %w", c.Version, scrollback.ErrPrecondition)
+		}
+		if err := edit(c); err != nil {
+			return err
+		}
+		return s.complete(op, c)
+	})
+}
+
+// Trash puts a conversation in the trash, from which it can be restored.
+func (s *Store) Trash(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
+	return s.Patch(ctx, id, 0, func(c *scrollback.Conversation) error {
+		if c.DeletedAt == 0 {
+			c.DeletedAt = s.Now()
+		}
+		return nil
+	})
+}
+
+// Restore takes a conversation out of the trash.
+func (s *Store) Restore(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
+	return s.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
+}
+
+// Head is a conversation and its current branch.
+func (s *Store) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
+	return s.d.Head(ctx, id)
+}
+
+// minPrefix is how much of an id must be given for it to be looked up.
+const minPrefix = 8
+
+// Find resolves what a person names a conversation by: an id, a unique beginning
+// of one (at least 8 characters), or "latest".
+func (s *Store) Find(ctx context.Context, name string) (scrollback.ConversationID, error) {
+	const op = "store.Find"
+	name = strings.ToLower(strings.TrimSpace(name))
+	if name == "latest" {
+		page, err := s.d.Conversations(ctx, driver.ListQuery{Limit: 1})
+		if err != nil {
+			return "", err
+		}
+		if len(page) == 0 {
+			return "", scrollback.Errorf(scrollback.NotFound, op, "there is no conversation yet")
+		}
+		return page[0].ID, nil
+	}
+	if len(name) < minPrefix {
+		return "", scrollback.ParamErrorf(op, "conversation", "%q is too short: give at least %d characters of the id", name, minPrefix)
+	}
+	ids, err := s.d.ConversationsByPrefix(ctx, name, 5)
+	switch {
+	case err != nil:
+		return "", err
+	case len(ids) == 0:
+		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", name)
+	case len(ids) > 1:
+		list := make([]string, len(ids))
+		for i, id := range ids {
+			list[i] = string(id)
+		}
+		return "", scrollback.ParamErrorf(op, "conversation", "%s is ambiguous: %s", name, strings.Join(list, ", "))
+	}
+	return ids[0], nil
+}
+
+// ListQuery pages through conversations, newest change first.
+type ListQuery struct {
+	Project, Title string
+	Trash          bool
+	Cursor         string
+	Limit          int // 0 means 50, at most 200
+}
+
+// List answers a page and the cursor of the next, empty at the end.
+func (s *Store) List(ctx context.Context, q ListQuery) ([]scrollback.Conversation, string, error) {
+	before, err := parseCursor(q.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	limit := pageSize(q.Limit)
+	items, err := s.d.Conversations(ctx, driver.ListQuery{Project: q.Project, Title: q.Title, Trash: q.Trash, Before: before, Limit: limit + 1})
+	if err != nil || len(items) <= limit {
+		return items, "", err
+	}
+	items = items[:limit]
+	last := items[limit-1]
+	return items, cursor(driver.ListKey{At: last.UpdatedAt, ID: string(last.ID)}), nil
+}
+
+// Projects lists the projects.
+func (s *Store) Projects(ctx context.Context) ([]scrollback.Project, error) {
+	ps, err := s.d.Projects(ctx)
+	for _, p := range ps {
+		if p.Name == scrollback.DefaultProject {
+			return ps, err
+		}
+	}
+	return append([]scrollback.Project{{Name: scrollback.DefaultProject}}, ps...), err
+}
+
+func pageSize(n int) int {
+	if n <= 0 {
+		return scrollback.ListDefault
+	}
+	return min(n, scrollback.ListMax)
+}
+
+// cursor is a list key as an opaque text.
+func cursor(k driver.ListKey) string {
+	b, err := json.Marshal(k)
+	if err != nil {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func parseCursor(s string) (*driver.ListKey, error) {
+	if s == "" {
+		return nil, nil
+	}
+	var k driver.ListKey
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || json.Unmarshal(b, &k) != nil {
+		return nil, scrollback.ParamErrorf("store", "cursor", "this cursor is not one of ours")
+	}
+	return &k, nil
+}

@@ -1,0 +1,257 @@
+package drivertest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// full is a conversation with every field set.
+func (w *bench) full() (scrollback.Conversation, scrollback.Branch) {
+	c, b := w.plan()
+	c.Project, c.Title, c.Model = "a project", "A <title> & 标题", "maker/name"
+	c.Instructions, c.Policy, c.Limit = "Be \"brief\".\n", "rolling", 32000
+	c.Roots, c.PinnedSeqs = []string{"/a b", "/ü"}, []int64{2, 3}
+	c.Settings = scrollback.Settings{Pinned: true, Tools: []scrollback.Tool{
+		{Name: "look", Description: "looks", Parameters: json.RawMessage(`{"type":"object"}`)},
+	}}
+	c.Version, c.Messages, c.UpdatedAt = 4, 5, w.tick()
+	c.Parent = &scrollback.ParentRef{ID: "p", Branch: "pb", Seq: 5}
+	c.Meta = json.RawMessage(`{"k":["v",1]}`)
+	b.Parent, b.AtSeq, b.HeadSeq = "pb", 5, 5
+	b.Sum = scrollback.Weight{Tokens: 100, Bytes: 900, Images: 2}
+	b.View = scrollback.View{
+		Boundary: 3, Sum: scrollback.Weight{Tokens: 60, Bytes: 500, Images: 1}, RetryAt: 77,
+		Segments: []scrollback.ViewItem{{ID: "s1", FirstSeq: 1, LastSeq: 2, Level: 1}, {ID: "s2", FirstSeq: 3, LastSeq: 3}},
+	}
+	return c, b
+}
+
+// testCreate: what goes in comes out, of the call and of every reader.
+func testCreate(w *bench) {
+	c, b := w.full()
+	got, created, err := w.Create(w.ctx, c, b)
+	w.ok(err)
+	if !created {
+		w.t.Fatal("not created")
+	}
+	same(w.t, "created", c, got)
+	same(w.t, "head", driver.Head{Conversation: c, Branch: b}, w.head(c.ID))
+	branch, err := w.Branch(w.ctx, b.ID)
+	w.ok(err)
+	same(w.t, "branch", b, branch)
+}
+
+// testCreateKnown: a known id answers what is stored, also from the trash.
+func testCreateKnown(w *bench) {
+	c, b := w.full()
+	_, _, err := w.Create(w.ctx, c, b)
+	w.ok(err)
+	stored, err := w.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+		c.DeletedAt = 9
+		return nil
+	})
+	w.ok(err)
+	other, branch := w.plan()
+	other.ID, branch.Conversation = c.ID, c.ID
+	w.unchanged(func() {
+		got, created, err := w.Create(w.ctx, other, branch)
+		w.ok(err)
+		if created {
+			w.t.Fatal("created twice")
+		}
+		same(w.t, "known", stored, got)
+	})
+	_, err = w.Branch(w.ctx, branch.ID)
+	w.code(err, scrollback.NotFound)
+}
+
+// testPatch: each own field can be changed, and a version is added.
+func testPatch(w *bench) {
+	c := w.conversation()
+	w.conversation()
+	want, _ := w.full()
+	want.ID, want.Branch, want.Messages, want.Parent = c.ID, c.Branch, c.Messages, c.Parent
+	want.CreatedAt, want.Version, want.DeletedAt = c.CreatedAt, c.Version+1, 12
+	before := w.head(c.ID)
+	want.UpdatedAt = w.tick()
+	got, err := w.Patch(w.ctx, c.ID, w.now, func(got *scrollback.Conversation) error {
+		same(w.t, "edited", c, *got)
+		*got = want
+		got.Version, got.UpdatedAt = c.Version, c.UpdatedAt
+		return nil
+	})
+	w.ok(err)
+	same(w.t, "patched", want, got)
+	same(w.t, "stored", want, w.wrote(before).Conversation)
+}
+
+// testPatchError: an error of edit comes back as it is, and changes nothing.
+func testPatchError(w *bench) {
+	c := w.conversation(func(c *scrollback.Conversation) { c.Roots = []string{"/a"} })
+	no := errors.New("no")
+	w.unchanged(func() {
+		_, err := w.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+			c.Title, c.Roots[0] = "changed", "/changed"
+			return no
+		})
+		if err != no {
+			w.t.Fatalf("error %v, want edit's own", err)
+		}
+	})
+}
+
+// testPatchKeepsTheLog: what the log decides is not edit's to change.
+func testPatchKeepsTheLog(w *bench) {
+	c := w.conversation()
+	w.say(c.ID, 2)
+	before := w.head(c.ID)
+	got, err := w.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+		c.ID, c.Branch, c.Messages, c.Version = "x", "y", 99, 99
+		c.CreatedAt, c.UpdatedAt, c.Parent = 1, 1, &scrollback.ParentRef{ID: "z"}
+		return nil
+	})
+	w.ok(err)
+	want := before
+	want.Version, want.UpdatedAt = before.Version+1, w.now
+	same(w.t, "answer", want.Conversation, got)
+	same(w.t, "stored", want, w.wrote(before))
+}
+
+// testNotFound: every method that names a thing says so when there is none.
+func testNotFound(w *bench) {
+	w.conversation()
+	calls := map[string]func() error{
+		"Head":     func() error { _, err := w.Head(w.ctx, "x"); return err },
+		"Branch":   func() error { _, err := w.Branch(w.ctx, "x"); return err },
+		"Turn":     func() error { _, err := w.Turn(w.ctx, "x"); return err },
+		"LastTurn": func() error { _, err := w.LastTurn(w.ctx, "x"); return err },
+		"Patch": func() error {
+			_, err := w.Patch(w.ctx, "x", 1, func(*scrollback.Conversation) error { return nil })
+			return err
+		},
+		"Begin":  func() error { _, err := w.tryBegin("x", nil); return err },
+		"Append": func() error { _, err := w.Append(w.ctx, "x", 1, nil); return err },
+		"Stop":   func() error { return w.Stop(w.ctx, "x") },
+		"Commit": func() error { return w.Commit(w.ctx, driver.Commit{Conversation: "x", Branch: "x"}) },
+		"Unfold": func() error { _, err := w.Unfold(w.ctx, "x", 1); return err },
+	}
+	for name, call := range calls {
+		if err := call(); scrollback.CodeOf(err) != scrollback.NotFound {
+			w.t.Errorf("%s of an unknown id: %v", name, err)
+		}
+	}
+}
+
+// list reads a whole list, page by page.
+func (w *bench) list(q driver.ListQuery) []scrollback.Conversation {
+	w.t.Helper()
+	var out []scrollback.Conversation
+	for range 1000 {
+		page, err := w.Conversations(w.ctx, q)
+		w.ok(err)
+		if len(page) > q.Limit {
+			w.t.Fatalf("%d on a page of %d", len(page), q.Limit)
+		}
+		if out = append(out, page...); len(page) < q.Limit {
+			return out
+		}
+		last := page[len(page)-1]
+		q.Before = &driver.ListKey{At: last.UpdatedAt, ID: string(last.ID)}
+	}
+	w.t.Fatal("the list does not end")
+	return nil
+}
+
+// testList: the newest change first, then the higher id, on pages of any size.
+func testList(w *bench) {
+	var want []scrollback.Conversation
+	for i := range 7 { // three share each time
+		at := int64(1000 + i/3)
+		c := w.conversation(func(c *scrollback.Conversation) { c.UpdatedAt = at })
+		want = append([]scrollback.Conversation{c}, want...)
+	}
+	for limit := 1; limit <= 8; limit++ {
+		same(w.t, fmt.Sprint("pages of ", limit), want, w.list(driver.ListQuery{Limit: limit}))
+	}
+	moved := want[6]
+	w.say(moved.ID, 1)
+	got := w.list(driver.ListQuery{Limit: 10})
+	same(w.t, "after a write", w.head(moved.ID).Conversation, got[0])
+	same(w.t, "the others", want[:6], got[1:])
+}
+
+// testListFilters: project, title and trash.
+func testListFilters(w *bench) {
+	mk := func(project, title string, deleted int64) scrollback.Conversation {
+		return w.conversation(func(c *scrollback.Conversation) {
+			c.Project, c.Title, c.DeletedAt = project, title, deleted
+		})
+	}
+	a := mk("one", "Fix the PORT", 0)
+	b := mk("two", "100% of a_b", 0)
+	c := mk("two", "修复端口", 0)
+	gone := mk("two", "port of yesterday", 5)
+	for name, rule := range map[string]struct {
+		q    driver.ListQuery
+		want []scrollback.Conversation
+	}{
+		"all":            {driver.ListQuery{}, []scrollback.Conversation{c, b, a}},
+		"trash":          {driver.ListQuery{Trash: true}, []scrollback.Conversation{gone}},
+		"project":        {driver.ListQuery{Project: "two"}, []scrollback.Conversation{c, b}},
+		"no project":     {driver.ListQuery{Project: "TWO"}, nil},
+		"title":          {driver.ListQuery{Title: "port"}, []scrollback.Conversation{a}},
+		"title in trash": {driver.ListQuery{Title: "Port", Trash: true}, []scrollback.Conversation{gone}},
+		"title, dense":   {driver.ListQuery{Title: "端口"}, []scrollback.Conversation{c}},
+		"percent":        {driver.ListQuery{Title: "0%"}, []scrollback.Conversation{b}},
+		"no wildcard":    {driver.ListQuery{Title: "1%0"}, nil},
+		"underscore":     {driver.ListQuery{Title: "A_B"}, []scrollback.Conversation{b}},
+		"no wildcard _":  {driver.ListQuery{Title: "F_x"}, nil},
+		"backslash":      {driver.ListQuery{Title: `\`}, nil},
+		"both":           {driver.ListQuery{Project: "one", Title: "the"}, []scrollback.Conversation{a}},
+	} {
+		rule.q.Limit = 2
+		same(w.t, name, rule.want, w.list(rule.q))
+	}
+}
+
+// testProjects: by name, counting what is not in the trash.
+func testProjects(w *bench) {
+	got, err := w.Projects(w.ctx)
+	w.ok(err)
+	same(w.t, "of nothing", []scrollback.Project(nil), got)
+	for _, name := range []string{"b", "a", "b", "c"} {
+		w.conversation(func(c *scrollback.Conversation) { c.Project = name })
+	}
+	for _, name := range []string{"t", "a"} {
+		w.conversation(func(c *scrollback.Conversation) { c.Project, c.DeletedAt = name, 1 })
+	}
+	got, err = w.Projects(w.ctx)
+	w.ok(err)
+	same(w.t, "projects", []scrollback.Project{{Name: "a", Conversations: 1}, {Name: "b", Conversations: 2},
+		{Name: "c", Conversations: 1}}, got)
+}
+
+// testPrefix: ids that begin so, ascending.
+func testPrefix(w *bench) {
+	for _, id := range []scrollback.ConversationID{"abc-2", "abd-1", "abc-1", "b", "abc"} {
+		w.conversation(func(c *scrollback.Conversation) { c.ID = id })
+	}
+	for _, rule := range []struct {
+		prefix string
+		limit  int
+		want   []scrollback.ConversationID
+	}{
+		{"abc", 9, []scrollback.ConversationID{"abc", "abc-1", "abc-2"}},
+		{"abc", 2, []scrollback.ConversationID{"abc", "abc-1"}},
+		{"abc-2", 9, []scrollback.ConversationID{"abc-2"}},
+		{"bc", 9, nil}, {"ABC", 9, nil}, {"a%", 9, nil}, {"ab_", 9, nil},
+	} {
+		got, err := w.ConversationsByPrefix(w.ctx, rule.prefix, rule.limit)
+		w.ok(err)
+		same(w.t, rule.prefix, rule.want, got)
+	}
+}

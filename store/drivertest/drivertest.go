@@ -1,0 +1,172 @@
+// Package drivertest is what every [driver.Driver] has to pass: each sentence of
+// the contract as a test, whatever the database.
+//
+//   - [Run]: the suite, each test on a driver of its own
+//   - [RunReopen]: what a database on disk still knows after it was closed
+//   - [Walk]: one random list of operations on two drivers, compared throughout
+//   - [Check]: the invariants of the log, for whoever breaks things on purpose
+//   - [Faulty]: a driver whose i-th call fails
+//
+// Words it adds: bench (a driver under test with a clock and a source of ids).
+//
+// Where the contract leaves a choice the suite leaves it too: rows are compared
+// with nil and empty lists alike, a closed turn without its owner and lease, and
+// no lease ends at the very millisecond somebody looks.
+//
+// It knows the contract and the root, and no driver.
+package drivertest
+
+import (
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// suite lists the tests by name; each gets an empty driver.
+var suite = []struct {
+	name string
+	test func(*bench)
+}{
+	{"Create", testCreate},
+	{"CreateKnown", testCreateKnown},
+	{"Patch", testPatch},
+	{"PatchError", testPatchError},
+	{"PatchKeepsTheLog", testPatchKeepsTheLog},
+	{"NotFound", testNotFound},
+	{"List", testList},
+	{"ListFilters", testListFilters},
+	{"Projects", testProjects},
+	{"Prefix", testPrefix},
+	{"MessageRoundTrip", testMessageRoundTrip},
+	{"Seqs", testSeqs},
+	{"ForkSeqs", testForkSeqs},
+	{"MessageRuns", testMessageRuns},
+	{"Begin", testBegin},
+	{"BeginRefused", testBeginRefused},
+	{"BeginOneOpenTurn", testBeginOneOpenTurn},
+	{"BeginAdmit", testBeginAdmit},
+	{"LeaseTakenOver", testLeaseTakenOver},
+	{"LeaseTakenOverUnsalvaged", testLeaseTakenOverUnsalvaged},
+	{"LeaseAdmitRefuses", testLeaseAdmitRefuses},
+	{"LeaseLost", testLeaseLost},
+	{"LeaseLapsed", testLeaseLapsed},
+	{"Idempotency", testIdempotency},
+	{"IdempotencyConflict", testIdempotencyConflict},
+	{"IdempotencyExpires", testIdempotencyExpires},
+	{"IdempotencyScope", testIdempotencyScope},
+	{"Save", testSave},
+	{"SaveConflict", testSaveConflict},
+	{"Stop", testStop},
+	{"FinishStep", testFinishStep},
+	{"FinishEnds", testFinishEnds},
+	{"FinishConflict", testFinishConflict},
+	{"Append", testAppend},
+	{"AppendHeld", testAppendHeld},
+	{"Commit", testCommit},
+	{"CommitConflict", testCommitConflict},
+	{"CommitNothing", testCommitNothing},
+	{"CommitMeanwhile", testCommitMeanwhile},
+	{"Unfold", testUnfold},
+	{"UnfoldOfAFork", testUnfoldOfAFork},
+	{"Receipts", testReceipts},
+	{"Segments", testSegments},
+	{"RefEntries", testRefEntries},
+	{"RefPages", testRefPages},
+	{"RefScope", testRefScope},
+	{"Artifacts", testArtifacts},
+	{"Mentions", testMentions},
+	{"SearchAny", testSearchAny},
+	{"SearchMust", testSearchMust},
+	{"SearchPrefix", testSearchPrefix},
+	{"SearchFilters", testSearchFilters},
+	{"SearchTrash", testSearchTrash},
+	{"SearchCounts", testSearchCounts},
+	{"SearchTruncated", testSearchTruncated},
+	{"SearchAtomic", testSearchAtomic},
+	{"Copies", testCopies},
+	{"ConcurrentConversations", testConcurrentConversations},
+	{"ConcurrentBegin", testConcurrentBegin},
+	{"ConcurrentKey", testConcurrentKey},
+	{"ConcurrentAppend", testConcurrentAppend},
+	{"ConcurrentCommit", testConcurrentCommit},
+	{"Close", testClose},
+}
+
+// Run runs the suite. Each call of open answers an empty driver.
+func Run(t *testing.T, open func(t *testing.T) driver.Driver) {
+	for _, s := range suite {
+		t.Run(s.name, func(t *testing.T) {
+			d := open(t)
+			defer d.Close()
+			s.test(newBench(t, d))
+		})
+	}
+}
+
+// RunReopen runs what only a persistent driver can pass. open opens the database
+// in dir, which is empty at first.
+func RunReopen(t *testing.T, open func(t *testing.T, dir string) driver.Driver) {
+	t.Run("Reopen", func(t *testing.T) {
+		dir := t.TempDir()
+		w := newBench(t, open(t, dir))
+		th := w.populate()
+		open1 := w.begin(th.ID, w.entry(scrollback.RoleUser, "last words"))
+		before := readAll(t, w.Driver)
+		w.ok(w.Close())
+
+		w.Driver = open(t, dir)
+		defer w.Close()
+		same(t, "after opening again", before, readAll(t, w.Driver))
+		Check(t, w.Driver)
+		_, err := w.tryBegin(th.ID, nil)
+		w.code(err, scrollback.Conflict)
+		w.finish(open1.Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, "an answer"))
+		w.finds(driver.Match{Must: [][]string{{"last", "words"}}}, open1.Messages...)
+		w.append(th.ID, w.entry(scrollback.RoleUser, "and on"))
+		_, err = w.Unfold(w.ctx, th.Branch, w.tick())
+		w.ok(err)
+		Check(t, w.Driver)
+	})
+}
+
+// populate writes something of everything and answers a conversation with a fold
+// to undo and no open turn.
+func (w *bench) populate() scrollback.Conversation {
+	w.t.Helper()
+	c := w.conversation()
+	w.append(c.ID, w.rich(), w.entry(scrollback.RoleUser, "some 数据 据库 库 words"))
+	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "a question")).Turn
+	_, err := w.save(turn, draft("writing"))
+	w.ok(err)
+	e := w.entry(scrollback.RoleTool, "a result")
+	e.Mentions = []scrollback.Artifact{w.artifact("log", w.tick())}
+	w.finish(turn, scrollback.TurnOpen, e)
+	_, err = w.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnFailed,
+		Failure: &scrollback.Failure{Code: scrollback.Unavailable, Message: "gone"}, Window: mark("w")})
+	w.ok(err)
+	w.fold(c, 1, 1)
+	w.retryAt(c, 7)
+	w.fold(c, 2, 3)
+	_, err = w.Unfold(w.ctx, c.Branch, w.tick())
+	w.ok(err)
+	child := w.fork(c, 3)
+	w.say(child.ID, 2)
+	w.ok(w.PutArtifact(w.ctx, w.artifact("upload", w.tick()), child.ID))
+	lapsed := w.begin(child.ID).Turn
+	_, err = w.save(lapsed, draft("half"))
+	w.ok(err)
+	w.ok(w.Stop(w.ctx, lapsed.ID))
+	w.trash(w.conversation(func(c *scrollback.Conversation) { c.Project = "another" }).ID)
+	return c
+}
+
+// testClose: a closed driver answers that it is gone.
+func testClose(w *bench) {
+	c := w.conversation()
+	w.ok(w.Close())
+	_, err := w.Head(w.ctx, c.ID)
+	w.code(err, scrollback.Unavailable)
+	_, err = w.Append(w.ctx, c.ID, w.tick(), nil)
+	w.code(err, scrollback.Unavailable)
+}

@@ -1,0 +1,149 @@
+package drivertest
+
+import (
+	"encoding/json"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+func mark(hash string) *scrollback.WindowMark {
+	ref := scrollback.HistoryRef("0")
+	return &scrollback.WindowMark{Items: 3, Tokens: 40, Hash: hash,
+		Layers: []scrollback.LayerMark{{Items: 1, Tokens: 10, Hash: "i"}},
+		Sent: &scrollback.Manifest{ConversationID: "c", Model: "m", Limit: 9, CacheReuse: 0.5,
+			Layers:   []scrollback.ManifestLayer{{Name: scrollback.LayerMessages, Tokens: 40}},
+			Excluded: []scrollback.Excluded{{FirstSeq: 1, LastSeq: 2, Ref: &ref, Reason: "folded"}}}}
+}
+
+// testFinishStep: a step keeps the turn open, with a fresh lease and no draft.
+func testFinishStep(w *bench) {
+	c := w.conversation()
+	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
+	_, err := w.save(turn, draft("writing"))
+	w.ok(err)
+	before := w.head(c.ID)
+	call, result := w.entry(scrollback.RoleAssistant, ""), w.entry(scrollback.RoleTool, "result")
+	f := driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), LeaseUntil: w.now + lease,
+		Entries: []driver.Entry{call, result}, State: scrollback.TurnOpen, Window: mark("one"),
+		Usage: []scrollback.UsageRecord{{Conversation: c.ID, TurnID: turn.ID, Model: "m", Purpose: "turn", At: w.now}}}
+	got, err := w.Finish(w.ctx, f)
+	w.ok(err)
+	same(w.t, "head", w.wrote(before), got.Head)
+	same(w.t, "messages", w.messages(c.Branch, 2, 9), got.Messages)
+	want := turn
+	want.Reply, want.LeaseUntil, want.Window = result.ID, f.LeaseUntil, f.Window
+	same(w.t, "turn", want, w.turn(turn.ID))
+	w.unchanged(func() {
+		_, err := w.tryBegin(c.ID, nil)
+		w.code(err, scrollback.Conflict)
+	})
+
+	before = w.head(c.ID)
+	f.Entries, f.Window, f.Now = nil, nil, w.tick()
+	got, err = w.Finish(w.ctx, f)
+	w.ok(err)
+	w.wrote(before)
+	if len(got.Messages) != 0 {
+		w.t.Errorf("%d messages of none", len(got.Messages))
+	}
+	same(w.t, "reply and window stay", want, w.turn(turn.ID))
+}
+
+// testFinishEnds: every other state frees the conversation and is stored as given.
+func testFinishEnds(w *bench) {
+	for _, state := range []scrollback.TurnState{scrollback.TurnWaiting, scrollback.TurnComplete,
+		scrollback.TurnInterrupted, scrollback.TurnFailed, scrollback.TurnOverBudget} {
+		c := w.conversation()
+		turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
+		_, err := w.save(turn, draft("writing"))
+		w.ok(err)
+		w.finish(turn, scrollback.TurnOpen, w.entry(scrollback.RoleAssistant, ""))
+		before := w.head(c.ID)
+		answer := w.entry(scrollback.RoleAssistant, "answer")
+		f := driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), Entries: []driver.Entry{answer},
+			State: state, FinishReason: scrollback.FinishLength, Window: mark("two"),
+			Failure:   &scrollback.Failure{Code: scrollback.Unavailable, Message: "try \"again\""},
+			OpenCalls: []scrollback.ToolCall{{ID: "c", Name: "t", Arguments: json.RawMessage(`{"q":"<二>"}`)}}}
+		got, err := w.Finish(w.ctx, f)
+		w.ok(err)
+		same(w.t, "head", w.wrote(before), got.Head)
+		want := turn
+		want.State, want.EndedAt, want.Reply, want.FinishReason = state, w.now, answer.ID, f.FinishReason
+		want.Failure, want.OpenCalls, want.Window = f.Failure, f.OpenCalls, f.Window
+		want = settled(want)
+		same(w.t, "turn", want, w.turn(turn.ID))
+		next := w.begin(c.ID)
+		same(w.t, "previous", want, settled(*next.Previous))
+	}
+}
+
+// testFinishConflict: another owner, or a turn that has ended, writes nothing.
+func testFinishConflict(w *bench) {
+	c := w.conversation()
+	turn := w.begin(c.ID).Turn
+	try := func(owner string, id scrollback.TurnID) error {
+		e := w.entry(scrollback.RoleAssistant, "stolen")
+		e.Mentions = []scrollback.Artifact{{ID: artifactID("stolen"), Size: 1, CreatedAt: w.now}}
+		_, err := w.Finish(w.ctx, driver.Finish{Turn: id, Owner: owner, Now: w.tick(), LeaseUntil: w.now + lease,
+			Entries: []driver.Entry{e}, State: scrollback.TurnComplete})
+		return err
+	}
+	w.unchanged(func() { w.lost(try("thief", turn.ID)) })
+	w.unchanged(func() {
+		if err := try("thief", "unknown"); err == nil {
+			w.t.Error("an unknown turn was finished")
+		}
+	})
+	w.finish(turn, scrollback.TurnWaiting)
+	w.unchanged(func() { w.lost(try(turn.Owner, turn.ID)) })
+	w.finds(driver.Match{Any: []string{"stolen"}})
+	w.noRefs(c.ID)
+}
+
+// testAppend: entries outside a turn keep their own times.
+func testAppend(w *bench) {
+	c := w.conversation()
+	before := w.head(c.ID)
+	old := w.entry(scrollback.RoleUser, "imported")
+	old.CreatedAt = 5
+	entries := []driver.Entry{old, w.entry(scrollback.RoleAssistant, "")}
+	got, err := w.Append(w.ctx, c.ID, w.tick(), entries)
+	w.ok(err)
+	same(w.t, "head", w.wrote(before), got.Head)
+	same(w.t, "messages", w.messages(c.Branch, 1, 9), got.Messages)
+	if got.Messages[0].CreatedAt != 5 {
+		w.t.Errorf("created at %d", got.Messages[0].CreatedAt)
+	}
+	w.trash(c.ID)
+	w.unchanged(func() {
+		_, err := w.Append(w.ctx, c.ID, w.tick(), []driver.Entry{w.entry(scrollback.RoleUser, "trashed")})
+		w.code(err, scrollback.NotFound)
+	})
+}
+
+// testAppendHeld: an open turn keeps it out while its lease lasts; later the
+// entries go in and the turn stays what it is.
+func testAppendHeld(w *bench) {
+	c := w.conversation()
+	turn := w.begin(c.ID).Turn
+	held := func() {
+		w.t.Helper()
+		w.unchanged(func() {
+			_, err := w.Append(w.ctx, c.ID, w.tick(), []driver.Entry{w.entry(scrollback.RoleUser, "held")})
+			w.code(err, scrollback.Conflict)
+		})
+	}
+	held()
+	w.finish(turn, scrollback.TurnWaiting)
+	w.say(c.ID, 1)
+	turn = w.begin(c.ID).Turn
+	held()
+	w.now += lease + 1
+	before := w.turn(turn.ID)
+	w.say(c.ID, 1)
+	same(w.t, "the lapsed turn", before, w.turn(turn.ID))
+	w.finish(turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
+	w.finds(driver.Match{Any: []string{"held"}})
+	Check(w.t, w.Driver)
+}

@@ -1,0 +1,177 @@
+package drivertest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// bound is how many pages of one list, and rows a page, a reader here goes to.
+const bound = 10000
+
+// state is all that can be read of a driver without knowing a turn's id.
+type state struct {
+	Projects []scrollback.Project
+	Prefixed []scrollback.ConversationID
+	Threads  []thread
+}
+
+// thread is all that can be read of one conversation.
+type thread struct {
+	Listed   scrollback.Conversation
+	Head     driver.Head
+	Branch   scrollback.Branch
+	Turn     *scrollback.Turn
+	Messages []scrollback.Message
+	Newest   []scrollback.Message
+	Segments []scrollback.Segment
+	Refs     []scrollback.RefEntry
+	Receipts []scrollback.Receipt
+}
+
+// readAll reads a driver to the end.
+func readAll(t testing.TB, d driver.Driver) state {
+	t.Helper()
+	ctx, fail := t.Context(), func(err error) {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+	}
+	var s state
+	var err error
+	s.Projects, err = d.Projects(ctx)
+	fail(err)
+	s.Prefixed, err = d.ConversationsByPrefix(ctx, "0", bound)
+	fail(err)
+	for _, trash := range []bool{false, true} {
+		q := driver.ListQuery{Trash: trash, Limit: 5}
+		for range bound {
+			page, err := d.Conversations(ctx, q)
+			fail(err)
+			for _, c := range page {
+				th, err := readThread(t, d, c)
+				fail(err)
+				s.Threads = append(s.Threads, th)
+			}
+			if len(page) < q.Limit {
+				break
+			}
+			last := page[len(page)-1]
+			q.Before = &driver.ListKey{At: last.UpdatedAt, ID: string(last.ID)}
+		}
+	}
+	return s
+}
+
+func readThread(t testing.TB, d driver.Driver, c scrollback.Conversation) (th thread, err error) {
+	ctx := t.Context()
+	th.Listed = c
+	if th.Head, err = d.Head(ctx, c.ID); err != nil {
+		return th, err
+	}
+	if th.Branch, err = d.Branch(ctx, c.Branch); err != nil {
+		return th, err
+	}
+	turn, err := d.LastTurn(ctx, c.ID)
+	switch {
+	case err == nil:
+		turn = settled(turn)
+		th.Turn = &turn
+	case scrollback.CodeOf(err) != scrollback.NotFound:
+		return th, err
+	}
+	q := driver.MessageQuery{Branch: c.Branch, From: 1, To: bound, Limit: bound}
+	if th.Messages, err = d.Messages(ctx, q); err != nil {
+		return th, err
+	}
+	q.Newest, q.Limit = true, 5
+	if th.Newest, err = d.Messages(ctx, q); err != nil {
+		return th, err
+	}
+	if th.Refs, err = d.Refs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: bound}); err != nil {
+		return th, err
+	}
+	var ids []scrollback.SegmentID
+	for _, e := range th.Refs {
+		if kind, id, _ := e.Ref.Split(); kind == scrollback.RefHistory {
+			ids = append(ids, scrollback.SegmentID(id))
+		}
+	}
+	if th.Segments, err = d.Segments(ctx, ids); err != nil {
+		return th, err
+	}
+	th.Receipts, err = d.Receipts(ctx, c.ID, bound)
+	return th, err
+}
+
+// Check reads everything and fails t where the log's invariants do not hold:
+// heads agree with each other and with the messages, seqs follow one another,
+// sums add up from the parent's on, and what a view shows can be read.
+func Check(t testing.TB, d driver.Driver) {
+	t.Helper()
+	for _, th := range readAll(t, d).Threads {
+		if err := checkThread(t, d, th); err != nil {
+			t.Errorf("conversation %s: %v", th.Listed.ID, err)
+		}
+	}
+}
+
+func checkThread(t testing.TB, d driver.Driver, th thread) error {
+	c, b := th.Listed, th.Branch
+	if b.ID != c.Branch || b.Conversation != c.ID || b.HeadSeq != c.Messages {
+		return fmt.Errorf("head %d of %d messages, branch %s of %s", b.HeadSeq, c.Messages, b.ID, b.Conversation)
+	}
+	sum, err := sumAt(t, d, b.Parent, b.AtSeq)
+	if err != nil {
+		return err
+	}
+	seq := b.AtSeq
+	for _, m := range th.Messages {
+		seq, sum = seq+1, sum.Add(m.Weight)
+		if m.Seq != seq || m.Sum != sum || m.Branch != b.ID || m.ConversationID != c.ID {
+			return fmt.Errorf("message %s: seq %d sum %v of %s, want %d, %v of %s", m.ID, m.Seq, m.Sum, m.Branch, seq, sum, b.ID)
+		}
+	}
+	if b.HeadSeq != seq || b.Sum != sum {
+		return fmt.Errorf("head %d sum %v, but the messages end at %d with %v", b.HeadSeq, b.Sum, seq, sum)
+	}
+	for _, item := range b.View.Segments {
+		if _, err := d.Segments(t.Context(), []scrollback.SegmentID{item.ID}); err != nil {
+			return err
+		}
+	}
+	if th.Turn != nil && (th.Turn.State == scrollback.TurnOpen) != (th.Turn.EndedAt == 0) {
+		return fmt.Errorf("turn %s is %s and ended at %d", th.Turn.ID, th.Turn.State, th.Turn.EndedAt)
+	}
+	slices.Reverse(th.Newest)
+	if n := len(th.Messages); n > 0 && th.Newest[len(th.Newest)-1].ID != th.Messages[n-1].ID {
+		return fmt.Errorf("the newest message is not the last")
+	}
+	return nil
+}
+
+// sumAt is the sum at a seq of a path that ends on branch id.
+func sumAt(t testing.TB, d driver.Driver, id scrollback.BranchID, seq int64) (scrollback.Weight, error) {
+	for range bound {
+		if seq == 0 {
+			return scrollback.Weight{}, nil
+		}
+		b, err := d.Branch(t.Context(), id)
+		if err != nil {
+			return scrollback.Weight{}, err
+		}
+		if seq > b.AtSeq {
+			ms, err := d.Messages(t.Context(), driver.MessageQuery{Branch: id, From: seq, To: seq, Limit: 1})
+			if err != nil || len(ms) == 0 {
+				return scrollback.Weight{}, fmt.Errorf("no message %d on branch %s: %v", seq, id, err)
+			}
+			return ms[0].Sum, nil
+		}
+		id = b.Parent
+	}
+	return scrollback.Weight{}, fmt.Errorf("the path of branch %s does not end", id)
+}

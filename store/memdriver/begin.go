@@ -1,0 +1,96 @@
+package memdriver
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Begin implements [driver.Log].
+func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
+	const op = "memdriver.Begin"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return driver.Begun{}, err
+	}
+	th, err := db.thread(op, b.Turn.Conversation)
+	if err != nil {
+		return driver.Begun{}, err
+	}
+	if seen := db.seen(th, b); seen != nil {
+		if seen.Idempotency.Hash != b.Turn.Idempotency.Hash {
+			return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "the idempotency key came with another request")
+		}
+		return driver.Begun{Head: db.head(th), Turn: clone(*seen), Replayed: true}, nil
+	}
+	if _, err := db.live(op, th.ID); err != nil {
+		return driver.Begun{}, err
+	}
+	last, salvaged := clone(db.lastTurn(th)), []driver.Entry(nil)
+	if last != nil && last.State == scrollback.TurnOpen {
+		if holds(last, b.Now) {
+			return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
+		}
+		salvaged = interrupt(last, b)
+	}
+	if b.Admit != nil {
+		if err := b.Admit(clone(last)); err != nil {
+			return driver.Begun{}, err
+		}
+	}
+	if db.turns[b.Turn.ID] != nil {
+		return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s exists", b.Turn.ID)
+	}
+	// From here on nothing fails.
+	if last != nil {
+		db.turns[last.ID] = clone(last)
+	}
+	db.append(th, salvaged)
+	ms := db.append(th, b.Entries)
+	turn := db.open(th, b.Turn)
+	th.touch(b.Now)
+	return driver.Begun{Head: db.head(th), Turn: turn, Messages: ms, Previous: last}, nil
+}
+
+// seen is the newest turn with b's idempotency key that is not too old, or nil.
+func (db *DB) seen(th *thread, b driver.Begin) *scrollback.Turn {
+	if b.Turn.Idempotency.Key == "" {
+		return nil
+	}
+	for i := len(th.turns) - 1; i >= 0; i-- {
+		t := db.turns[th.turns[i]]
+		if t.Idempotency.Key == b.Turn.Idempotency.Key && t.StartedAt >= b.KeysSince {
+			return t
+		}
+	}
+	return nil
+}
+
+// interrupt closes a turn whose lease has ended and answers what is left of it.
+func interrupt(t *scrollback.Turn, b driver.Begin) []driver.Entry {
+	var salvaged []driver.Entry
+	if b.Salvage != nil {
+		salvaged = b.Salvage(clone(*t))
+	}
+	if n := len(salvaged); n > 0 {
+		t.Reply = salvaged[n-1].ID
+	}
+	t.State, t.EndedAt, t.Draft = scrollback.TurnInterrupted, b.Now, scrollback.Draft{}
+	return salvaged
+}
+
+// open stores a new turn at the head and answers it.
+func (db *DB) open(th *thread, t scrollback.Turn) scrollback.Turn {
+	t = clone(t)
+	t.State, t.Branch, t.Seq = scrollback.TurnOpen, th.Branch, th.Messages
+	db.turns[t.ID] = &t
+	th.turns = append(th.turns, t.ID)
+	return clone(t)
+}
+
+// holds says whether a turn keeps others from writing.
+func holds(t *scrollback.Turn, now int64) bool {
+	return t.State == scrollback.TurnOpen && now < t.LeaseUntil
+}

@@ -1,0 +1,173 @@
+package memdriver
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// thread is a conversation and what belongs to it alone. Lists are in the order
+// things were written.
+type thread struct {
+	scrollback.Conversation
+	turns    []scrollback.TurnID
+	segments []scrollback.SegmentID
+	receipts []*receipt
+	mentions []mention
+}
+
+// Create implements [driver.Log].
+func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error) {
+	const op = "memdriver.Create"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Conversation{}, false, err
+	}
+	if th := db.threads[c.ID]; th != nil {
+		return clone(th.Conversation), false, nil
+	}
+	if db.branches[b.ID] != nil {
+		return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.Conflict, op, "branch %s exists", b.ID)
+	}
+	db.threads[c.ID] = &thread{Conversation: clone(c)}
+	db.branches[b.ID] = &branch{Branch: clone(b)}
+	return clone(c), true, nil
+}
+
+// Patch implements [driver.Log]. What the log itself decides stays as it is,
+// whatever edit does to it.
+func (db *DB) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+	const op = "memdriver.Patch"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Conversation{}, err
+	}
+	th, err := db.thread(op, id)
+	if err != nil {
+		return scrollback.Conversation{}, err
+	}
+	next := clone(th.Conversation)
+	if err := edit(&next); err != nil {
+		return scrollback.Conversation{}, err
+	}
+	old := th.Conversation
+	next.ID, next.Branch, next.Messages = old.ID, old.Branch, old.Messages
+	next.Parent, next.CreatedAt, next.Version = old.Parent, old.CreatedAt, old.Version
+	th.Conversation = clone(next)
+	th.touch(now)
+	return clone(th.Conversation), nil
+}
+
+// Head implements [driver.Find].
+func (db *DB) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
+	const op = "memdriver.Head"
+	end, err := db.read(ctx, op)
+	defer end()
+	if err != nil {
+		return driver.Head{}, err
+	}
+	th, err := db.thread(op, id)
+	if err != nil {
+		return driver.Head{}, err
+	}
+	return db.head(th), nil
+}
+
+// Conversations implements [driver.Find].
+func (db *DB) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
+	end, err := db.read(ctx, "memdriver.Conversations")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	title := strings.ToLower(q.Title)
+	var out []scrollback.Conversation
+	for _, th := range db.threads {
+		listed := (th.DeletedAt != 0) == q.Trash &&
+			(q.Project == "" || th.Project == q.Project) &&
+			strings.Contains(strings.ToLower(th.Title), title)
+		if listed && after(q.Before, th.UpdatedAt, string(th.ID)) {
+			out = append(out, th.Conversation)
+		}
+	}
+	slices.SortFunc(out, func(a, b scrollback.Conversation) int {
+		return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), cmp.Compare(b.ID, a.ID))
+	})
+	return cloneAll(out[:min(len(out), q.Limit)]), nil
+}
+
+// Projects implements [driver.Find]. A conversation in the trash names none.
+func (db *DB) Projects(ctx context.Context) ([]scrollback.Project, error) {
+	end, err := db.read(ctx, "memdriver.Projects")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	count := map[string]int64{}
+	for _, th := range db.threads {
+		if th.DeletedAt == 0 {
+			count[th.Project]++
+		}
+	}
+	var out []scrollback.Project
+	for name, n := range count {
+		out = append(out, scrollback.Project{Name: name, Conversations: n})
+	}
+	slices.SortFunc(out, func(a, b scrollback.Project) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// ConversationsByPrefix implements [driver.Find].
+func (db *DB) ConversationsByPrefix(ctx context.Context, prefix string, limit int) ([]scrollback.ConversationID, error) {
+	end, err := db.read(ctx, "memdriver.ConversationsByPrefix")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var out []scrollback.ConversationID
+	for id := range db.threads {
+		if strings.HasPrefix(string(id), prefix) {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out[:min(len(out), limit)], nil
+}
+
+func (db *DB) thread(op string, id scrollback.ConversationID) (*thread, error) {
+	th := db.threads[id]
+	if th == nil {
+		return nil, scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", id)
+	}
+	return th, nil
+}
+
+// live is a thread that is not in the trash.
+func (db *DB) live(op string, id scrollback.ConversationID) (*thread, error) {
+	th, err := db.thread(op, id)
+	if err == nil && th.DeletedAt != 0 {
+		return nil, scrollback.Errorf(scrollback.NotFound, op, "conversation %s is in the trash", id)
+	}
+	return th, err
+}
+
+func (db *DB) head(th *thread) driver.Head {
+	return driver.Head{Conversation: clone(th.Conversation), Branch: clone(db.branches[th.Branch].Branch)}
+}
+
+// touch marks a write to the conversation.
+func (th *thread) touch(now int64) {
+	th.Version++
+	th.UpdatedAt = now
+}
+
+// after says whether (at, id) comes after a key in a list of newest first.
+func after(key *driver.ListKey, at int64, id string) bool {
+	return key == nil || at < key.At || at == key.At && id < key.ID
+}

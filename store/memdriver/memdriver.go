@@ -1,0 +1,78 @@
+// Package memdriver keeps a store's rows in memory: the readable reference of
+// the contract in package driver, and the database of tests.
+//
+// One lock is its transaction. A write judges everything first and changes rows
+// only once nothing can fail any more, so an error leaves no trace. Rows are
+// copied on the way in and on the way out: no caller ever holds what is stored.
+//
+// Words it adds: thread (a conversation with all that belongs to it), row (a
+// message with the terms it is found by).
+//
+// Invariants: rows are in the order they were appended, which is what "newest"
+// means to a search; a message, a segment and an artifact never change.
+//
+// It is safe for concurrent use and forgets everything when it is closed. It may
+// not know SQL, the clock or how ids are made.
+package memdriver
+
+import (
+	"context"
+	"sync"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// DB is an in-memory database. The zero value is not usable; see [New].
+type DB struct {
+	mu        sync.RWMutex
+	closed    bool
+	threads   map[scrollback.ConversationID]*thread
+	branches  map[scrollback.BranchID]*branch
+	turns     map[scrollback.TurnID]*scrollback.Turn
+	segments  map[scrollback.SegmentID]scrollback.Segment
+	artifacts map[scrollback.ArtifactID]scrollback.Artifact
+	rows      []*row // all messages, in the order they were appended
+	books     []scrollback.UsageRecord
+}
+
+var _ driver.Driver = (*DB)(nil)
+
+// New is an empty database.
+func New() *DB {
+	return &DB{
+		threads:   map[scrollback.ConversationID]*thread{},
+		branches:  map[scrollback.BranchID]*branch{},
+		turns:     map[scrollback.TurnID]*scrollback.Turn{},
+		segments:  map[scrollback.SegmentID]scrollback.Segment{},
+		artifacts: map[scrollback.ArtifactID]scrollback.Artifact{},
+	}
+}
+
+// Close ends the database; every later call is unavailable.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.closed = true
+	return nil
+}
+
+// usable says why a call may not go on. The lock is held.
+func (db *DB) usable(ctx context.Context, op string) error {
+	if db.closed {
+		return scrollback.Errorf(scrollback.Unavailable, op, "the database is closed")
+	}
+	return scrollback.Wrap(scrollback.Unavailable, op, ctx.Err())
+}
+
+// write starts a write; the returned function ends it, also after an error.
+func (db *DB) write(ctx context.Context, op string) (end func(), err error) {
+	db.mu.Lock()
+	return db.mu.Unlock, db.usable(ctx, op)
+}
+
+// read starts a read; the returned function ends it, also after an error.
+func (db *DB) read(ctx context.Context, op string) (end func(), err error) {
+	db.mu.RLock()
+	return db.mu.RUnlock, db.usable(ctx, op)
+}

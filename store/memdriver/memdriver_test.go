@@ -1,0 +1,62 @@
+package memdriver_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/memdriver"
+)
+
+func TestDriver(t *testing.T) {
+	drivertest.Run(t, func(*testing.T) driver.Driver { return memdriver.New() })
+}
+
+// The same walk on two databases: nothing depends on a map's order, and what one
+// is handed the other can be handed too.
+func TestWalk(t *testing.T) {
+	for seed := range uint64(20) {
+		drivertest.Walk(t, seed, 300, memdriver.New(), memdriver.New())
+	}
+}
+
+// The i-th call fails, the others do not, and with Lost the work is done.
+func TestFaulty(t *testing.T) {
+	ctx := context.Background()
+	c := scrollback.Conversation{ID: "0", Branch: "b", Version: 1}
+	b := scrollback.Branch{ID: "b", Conversation: "0"}
+	for _, lost := range []bool{false, true} {
+		d := memdriver.New()
+		f := &drivertest.Faulty{Driver: d, At: 0, Lost: lost}
+		if _, _, err := f.Create(ctx, c, b); scrollback.CodeOf(err) != scrollback.Unavailable {
+			t.Fatalf("the first call: %v", err)
+		}
+		_, err := d.Head(ctx, "0")
+		if (err == nil) != lost {
+			t.Fatalf("lost %v: stored %v", lost, err == nil)
+		}
+		if _, created, err := f.Create(ctx, c, b); err != nil || created == lost {
+			t.Fatalf("the second call: created %v, %v", created, err)
+		}
+		if _, err := f.Head(ctx, "0"); err != nil || f.Calls() != 3 {
+			t.Fatalf("the third of %d calls: %v", f.Calls(), err)
+		}
+		drivertest.Check(t, d)
+	}
+}
+
+// A call whose context has ended does nothing and says so.
+func TestContextEnded(t *testing.T) {
+	db := memdriver.New()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, _, err := db.Create(ctx, scrollback.Conversation{ID: "0", Branch: "b"}, scrollback.Branch{ID: "b"})
+	if scrollback.CodeOf(err) != scrollback.Canceled {
+		t.Fatalf("error %v, want canceled", err)
+	}
+	if _, err := db.Head(context.Background(), "0"); scrollback.CodeOf(err) != scrollback.NotFound {
+		t.Fatalf("after a canceled Create: %v", err)
+	}
+}

@@ -1,0 +1,108 @@
+package memdriver
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// branch is a branch and its own messages, by seq.
+type branch struct {
+	scrollback.Branch
+	rows []*row
+}
+
+// row is a stored message and the terms it is found by.
+type row struct {
+	scrollback.Message
+	terms []string
+}
+
+// Append implements [driver.Log].
+func (db *DB) Append(ctx context.Context, id scrollback.ConversationID, now int64, entries []driver.Entry) (driver.Finished, error) {
+	const op = "memdriver.Append"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return driver.Finished{}, err
+	}
+	th, err := db.live(op, id)
+	if err != nil {
+		return driver.Finished{}, err
+	}
+	if last := db.lastTurn(th); last != nil && holds(last, now) {
+		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
+	}
+	ms := db.append(th, entries)
+	th.touch(now)
+	return driver.Finished{Head: db.head(th), Messages: ms}, nil
+}
+
+// Branch implements [driver.Find].
+func (db *DB) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
+	const op = "memdriver.Branch"
+	end, err := db.read(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Branch{}, err
+	}
+	b, err := db.branch(op, id)
+	if err != nil {
+		return scrollback.Branch{}, err
+	}
+	return clone(b.Branch), nil
+}
+
+// Messages implements [driver.Find].
+func (db *DB) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
+	end, err := db.read(ctx, "memdriver.Messages")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	b := db.branches[q.Branch]
+	if b == nil {
+		return nil, nil
+	}
+	var out []scrollback.Message
+	for _, r := range b.rows {
+		if q.From <= r.Seq && r.Seq <= q.To {
+			out = append(out, r.Message)
+		}
+	}
+	if q.Newest {
+		slices.Reverse(out)
+	}
+	return cloneAll(out[:min(len(out), q.Limit)]), nil
+}
+
+// append numbers entries, adds them to the current branch and answers them.
+func (db *DB) append(th *thread, entries []driver.Entry) []scrollback.Message {
+	b := db.branches[th.Branch]
+	var out []scrollback.Message
+	for _, e := range entries {
+		m := clone(e.Message)
+		m.ConversationID, m.Branch, m.Seq = th.ID, b.ID, b.HeadSeq+1
+		m.Sum = b.Sum.Add(m.Weight)
+		r := &row{Message: m, terms: strings.Fields(e.Terms)}
+		b.rows = append(b.rows, r)
+		db.rows = append(db.rows, r)
+		b.HeadSeq, b.Sum, th.Messages = m.Seq, m.Sum, m.Seq
+		for _, a := range e.Mentions {
+			db.mention(th, a)
+		}
+		out = append(out, clone(m))
+	}
+	return out
+}
+
+func (db *DB) branch(op string, id scrollback.BranchID) (*branch, error) {
+	b := db.branches[id]
+	if b == nil {
+		return nil, scrollback.Errorf(scrollback.NotFound, op, "no branch %s", id)
+	}
+	return b, nil
+}

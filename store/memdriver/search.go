@@ -1,0 +1,82 @@
+package memdriver
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Search implements [driver.Find] by looking at every message. Documents and
+// Holding speak of the whole store, whatever the query narrows to.
+func (db *DB) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
+	end, err := db.read(ctx, "memdriver.Search")
+	defer end()
+	if err != nil {
+		return driver.SearchResult{}, err
+	}
+	res := driver.SearchResult{Documents: int64(len(db.rows)), Holding: make([]int64, len(q.Any))}
+	type candidate struct {
+		*row
+		hits int
+	}
+	var found []candidate
+	for _, r := range slices.Backward(db.rows) {
+		hits := 0
+		for i, term := range q.Any {
+			if phraseIn(r.terms, []string{term}) {
+				res.Holding[i] = min(res.Holding[i]+1, driver.HoldingMax)
+				hits++
+			}
+		}
+		if db.visible(r, q) && matches(r.terms, hits, q.Match) {
+			found = append(found, candidate{r, hits})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return b.hits - a.hits })
+	if len(found) > q.Limit {
+		found, res.Truncated = found[:q.Limit], true
+	}
+	for _, c := range found {
+		res.Found = append(res.Found, clone(c.Message))
+	}
+	return res, nil
+}
+
+// visible says whether q's filters let a message through.
+func (db *DB) visible(r *row, q driver.SearchQuery) bool {
+	th := db.threads[r.ConversationID]
+	return th.DeletedAt == 0 &&
+		(len(q.Conversations) == 0 || slices.Contains(q.Conversations, th.ID)) &&
+		(q.Project == "" || th.Project == q.Project) &&
+		(q.Role == "" || r.Role == q.Role)
+}
+
+// matches judges terms that hold so many of m.Any. A match for nothing at all
+// finds nothing.
+func matches(terms []string, hits int, m driver.Match) bool {
+	for _, phrase := range m.Must {
+		if !phraseIn(terms, phrase) {
+			return false
+		}
+	}
+	return hits > 0 || len(m.Must) > 0
+}
+
+// phraseIn says whether the terms hold the phrase, word after word.
+func phraseIn(terms, phrase []string) bool {
+	for i := 0; i+len(phrase) <= len(terms); i++ {
+		if slices.EqualFunc(terms[i:i+len(phrase)], phrase, termIs) {
+			return true
+		}
+	}
+	return false
+}
+
+func termIs(term, want string) bool {
+	if prefix, ok := strings.CutSuffix(want, "*"); ok {
+		return strings.HasPrefix(term, prefix)
+	}
+	return term == want
+}

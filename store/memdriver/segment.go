@@ -1,0 +1,122 @@
+package memdriver
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// receipt is a compaction and what it takes to undo it.
+type receipt struct {
+	scrollback.Receipt
+	branch scrollback.BranchID
+	before scrollback.View
+	folded bool // it brought segments
+	undone bool
+}
+
+// Commit implements [driver.Log].
+func (db *DB) Commit(ctx context.Context, c driver.Commit) error {
+	const op = "memdriver.Commit"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return err
+	}
+	th, err := db.thread(op, c.Conversation)
+	if err != nil {
+		return err
+	}
+	b, err := db.branch(op, c.Branch)
+	if err != nil {
+		return err
+	}
+	if b.Conversation != th.ID {
+		return scrollback.Errorf(scrollback.NotFound, op, "branch %s is not of conversation %s", b.ID, th.ID)
+	}
+	if b.ViewVersion != c.IfViewVersion {
+		return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s has changed", b.ID)
+	}
+	th.receipts = append(th.receipts, &receipt{
+		Receipt: clone(c.Receipt), branch: b.ID, before: b.View, folded: len(c.Segments) > 0,
+	})
+	for _, s := range c.Segments {
+		db.segments[s.ID] = clone(s)
+		th.segments = append(th.segments, s.ID)
+	}
+	if len(c.Segments) > 0 {
+		b.View = clone(c.View)
+	} else {
+		b.View.RetryAt = c.View.RetryAt
+	}
+	b.ViewVersion++
+	db.books = append(db.books, c.Usage...)
+	th.touch(c.Now)
+	return nil
+}
+
+// Unfold implements [driver.Log].
+func (db *DB) Unfold(ctx context.Context, id scrollback.BranchID, now int64) (scrollback.Receipt, error) {
+	const op = "memdriver.Unfold"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	b, err := db.branch(op, id)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	th := db.threads[b.Conversation]
+	for i := len(th.receipts) - 1; i >= 0; i-- {
+		r := th.receipts[i]
+		if r.branch != id || !r.folded || r.undone {
+			continue
+		}
+		r.undone = true
+		b.View = clone(r.before)
+		b.ViewVersion++
+		th.touch(now)
+		return clone(r.Receipt), nil
+	}
+	return scrollback.Receipt{}, scrollback.Errorf(scrollback.NotFound, op, "branch %s has no fold to undo", id)
+}
+
+// Segments implements [driver.Find].
+func (db *DB) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+	const op = "memdriver.Segments"
+	end, err := db.read(ctx, op)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var out []scrollback.Segment
+	for _, id := range ids {
+		s, ok := db.segments[id]
+		if !ok {
+			return nil, scrollback.Errorf(scrollback.NotFound, op, "no segment %s", id)
+		}
+		out = append(out, clone(s))
+	}
+	return out, nil
+}
+
+// Receipts implements [driver.Find].
+func (db *DB) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+	const op = "memdriver.Receipts"
+	end, err := db.read(ctx, op)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	th := db.threads[id]
+	if th == nil {
+		return nil, nil
+	}
+	var out []scrollback.Receipt
+	for i := len(th.receipts) - 1; i >= 0 && len(out) < limit; i-- {
+		out = append(out, clone(th.receipts[i].Receipt))
+	}
+	return out, nil
+}

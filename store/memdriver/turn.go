@@ -1,0 +1,126 @@
+package memdriver
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Save implements [driver.Log].
+func (db *DB) Save(ctx context.Context, s driver.Save) (bool, error) {
+	const op = "memdriver.Save"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return false, err
+	}
+	t, err := db.owned(op, s.Turn, s.Owner)
+	if err != nil {
+		return false, err
+	}
+	t.Draft, t.LeaseUntil = clone(s.Draft), s.LeaseUntil
+	return t.Cancel, nil
+}
+
+// Finish implements [driver.Log].
+func (db *DB) Finish(ctx context.Context, f driver.Finish) (driver.Finished, error) {
+	const op = "memdriver.Finish"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return driver.Finished{}, err
+	}
+	t, err := db.owned(op, f.Turn, f.Owner)
+	if err != nil {
+		return driver.Finished{}, err
+	}
+	th := db.threads[t.Conversation]
+	ms := db.append(th, f.Entries)
+	if n := len(ms); n > 0 {
+		t.Reply = ms[n-1].ID
+	}
+	t.State, t.FinishReason, t.Draft = f.State, f.FinishReason, scrollback.Draft{}
+	t.OpenCalls, t.Failure = clone(f.OpenCalls), clone(f.Failure)
+	if f.Window != nil {
+		t.Window = clone(f.Window)
+	}
+	if f.State == scrollback.TurnOpen {
+		t.LeaseUntil = f.LeaseUntil
+	} else {
+		t.EndedAt = f.Now
+	}
+	db.books = append(db.books, f.Usage...)
+	th.touch(f.Now)
+	return driver.Finished{Head: db.head(th), Messages: ms}, nil
+}
+
+// Stop implements [driver.Log].
+func (db *DB) Stop(ctx context.Context, id scrollback.TurnID) error {
+	const op = "memdriver.Stop"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return err
+	}
+	t := db.turns[id]
+	if t == nil {
+		return scrollback.Errorf(scrollback.NotFound, op, "no turn %s", id)
+	}
+	if t.State == scrollback.TurnOpen {
+		t.Cancel = true
+	}
+	return nil
+}
+
+// Turn implements [driver.Find].
+func (db *DB) Turn(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
+	const op = "memdriver.Turn"
+	end, err := db.read(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Turn{}, err
+	}
+	t := db.turns[id]
+	if t == nil {
+		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "no turn %s", id)
+	}
+	return clone(*t), nil
+}
+
+// LastTurn implements [driver.Find].
+func (db *DB) LastTurn(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
+	const op = "memdriver.LastTurn"
+	end, err := db.read(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Turn{}, err
+	}
+	th, err := db.thread(op, id)
+	if err != nil {
+		return scrollback.Turn{}, err
+	}
+	t := db.lastTurn(th)
+	if t == nil {
+		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "conversation %s had no turn", id)
+	}
+	return clone(*t), nil
+}
+
+// lastTurn is a thread's newest turn, or nil. No older one can be open.
+func (db *DB) lastTurn(th *thread) *scrollback.Turn {
+	if len(th.turns) == 0 {
+		return nil
+	}
+	return db.turns[th.turns[len(th.turns)-1]]
+}
+
+// owned is an open turn, for its owner. The lease may have run out, as long as
+// nobody else took over.
+func (db *DB) owned(op string, id scrollback.TurnID, owner string) (*scrollback.Turn, error) {
+	t := db.turns[id]
+	if t == nil || t.State != scrollback.TurnOpen || t.Owner != owner {
+		return nil, scrollback.Errorf(scrollback.Conflict, op, "turn %s: %w", id, scrollback.ErrLostLease)
+	}
+	return t, nil
+}

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Commit stores a fold; a view that changed meanwhile is a conflict.
+func (s *Store) Commit(ctx context.Context, c driver.Commit) error {
+	c.Now = s.Now()
+	return s.d.Commit(ctx, c)
+}
+
+// Unfold undoes the newest fold of the conversation's current branch.
+func (s *Store) Unfold(ctx context.Context, id scrollback.ConversationID) (scrollback.Receipt, error) {
+	h, err := s.d.Head(ctx, id)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	return s.d.Unfold(ctx, h.Branch.ID, s.Now())
+}
+
+// Segments are those with the given ids, in that order.
+func (s *Store) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+	return s.d.Segments(ctx, ids)
+}
+
+// Receipts lists the compactions of a conversation, newest first.
+func (s *Store) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+	return s.d.Receipts(ctx, id, pageSize(limit))
+}
+
+// PutArtifact records an artifact and, with a conversation, that it mentions it.
+func (s *Store) PutArtifact(ctx context.Context, a scrollback.Artifact, by scrollback.ConversationID) error {
+	return s.d.PutArtifact(ctx, a, by)
+}
+
+// Lineage is a conversation and the ancestors whose messages its path inherits,
+// nearest first.
+func (s *Store) Lineage(ctx context.Context, id scrollback.ConversationID) ([]scrollback.ConversationID, error) {
+	h, err := s.d.Head(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	out := []scrollback.ConversationID{id}
+	for b := h.Branch; b.Parent != ""; {
+		if b, err = s.d.Branch(ctx, b.Parent); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(out, b.Conversation) {
+			out = append(out, b.Conversation)
+		}
+	}
+	return out, nil
+}
+
+// RefQuery pages through the refs of a conversation, newest first.
+type RefQuery struct {
+	Kind   string // empty: all
+	Cursor string
+	Limit  int // 0 means 50, at most 200
+}
+
+// Refs lists what a conversation and its ancestors mention.
+func (s *Store) Refs(ctx context.Context, id scrollback.ConversationID, q RefQuery) ([]scrollback.RefEntry, string, error) {
+	if q.Kind != "" && q.Kind != scrollback.RefHistory && q.Kind != scrollback.RefArtifact {
+		return nil, "", scrollback.ParamErrorf("store.Refs", "kind", "a kind of ref is history or artifact")
+	}
+	before, err := parseCursor(q.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	ids, err := s.Lineage(ctx, id)
+	if err != nil {
+		return nil, "", err
+	}
+	limit := pageSize(q.Limit)
+	items, err := s.d.Refs(ctx, driver.RefQuery{Conversations: ids, Kind: q.Kind, Before: before, Limit: limit + 1})
+	if err != nil || len(items) <= limit {
+		return items, "", err
+	}
+	items = items[:limit]
+	last := items[limit-1]
+	return items, cursor(driver.ListKey{At: last.CreatedAt, ID: string(last.Ref)}), nil
+}
+
+// Ref resolves a ref through a conversation that mentions it, or whose ancestor
+// does; through any other it does not exist.
+func (s *Store) Ref(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
+	const op = "store.Ref"
+	if _, _, err := ref.Split(); err != nil {
+		return scrollback.RefEntry{}, &scrollback.Error{Code: scrollback.Invalid, Op: op, Param: "ref", Err: err}
+	}
+	ids, err := s.Lineage(ctx, id)
+	if err != nil {
+		return scrollback.RefEntry{}, err
+	}
+	found, err := s.d.Refs(ctx, driver.RefQuery{Conversations: ids, Ref: ref, Limit: 1})
+	if err != nil {
+		return scrollback.RefEntry{}, err
+	}
+	if len(found) == 0 {
+		return scrollback.RefEntry{}, scrollback.Errorf(scrollback.NotFound, op, "this conversation mentions no %s", ref)
+	}
+	return found[0], nil
+}

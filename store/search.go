@@ -1,0 +1,246 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/terms"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// candidates is how many matches are ranked in full.
+const candidates = 200
+
+// BM25 with a fixed mean length, so that a message's score does not depend on
+// which database holds it or on what else is stored.
+const (
+	bmK1        = 1.2
+	bmB         = 0.75
+	bmMeanTerms = 120
+)
+
+// Search finds messages by words and ranks them: those with more of the words
+// first, then by BM25, then the newer. The order is the same on every database.
+func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
+	out := scrollback.SearchResult{Hits: []scrollback.Hit{}}
+	parsed := terms.Parse(q.Query)
+	if parsed.Empty() {
+		return out, scrollback.ParamErrorf("store.Search", "query", "there is no word to look for in the query")
+	}
+	dq := driver.SearchQuery{Match: driver.Match{Any: parsed.Any, Must: parsed.Must},
+		Project: q.Project, Role: q.Role, Limit: candidates}
+	if q.Conversation != "" {
+		ids, err := s.Lineage(ctx, q.Conversation)
+		if err != nil {
+			return out, err
+		}
+		dq.Conversations = ids
+	}
+	found, err := s.d.Search(ctx, dq)
+	if err != nil {
+		return out, err
+	}
+	out.Truncated = found.Truncated
+	ranked := rank(found, parsed)
+	limit := cmp.Or(q.Limit, scrollback.SearchDefault)
+	for _, r := range ranked[:min(len(ranked), limit)] {
+		hit, err := s.hit(ctx, r, parsed, q)
+		if err != nil {
+			return out, err
+		}
+		out.Hits = append(out.Hits, hit)
+	}
+	return out, nil
+}
+
+type ranked struct {
+	m       scrollback.Message
+	matched int
+	score   float64
+}
+
+// rank orders candidates.
+func rank(found driver.SearchResult, q terms.Query) []ranked {
+	out := make([]ranked, len(found.Found))
+	for i, m := range found.Found {
+		out[i] = score(m, found, q)
+	}
+	slices.SortFunc(out, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.matched, a.matched), cmp.Compare(b.score, a.score),
+			cmp.Compare(b.m.CreatedAt, a.m.CreatedAt), cmp.Compare(b.m.Seq, a.m.Seq), cmp.Compare(a.m.ID, b.m.ID))
+	})
+	return out
+}
+
+func score(m scrollback.Message, found driver.SearchResult, q terms.Query) ranked {
+	counts := make([]float64, len(q.Any))
+	length := 0.0
+	terms.Each(IndexText(m.Parts), func(t string) bool {
+		length++
+		for i, want := range q.Any {
+			if t == want || strings.HasSuffix(want, "*") && strings.HasPrefix(t, want[:len(want)-1]) {
+				counts[i]++
+			}
+		}
+		return length < maxIndexTerms
+	})
+	r := ranked{m: m}
+	for i, tf := range counts {
+		if tf == 0 {
+			continue
+		}
+		r.matched++
+		df := float64(found.Holding[i])
+		idf := math.Log(1 + (float64(max(found.Documents, found.Holding[i]))-df+0.5)/(df+0.5))
+		r.score += idf * tf * (bmK1 + 1) / (tf + bmK1*(1-bmB+bmB*length/bmMeanTerms))
+	}
+	return r
+}
+
+// hit fills in what a reader needs of a ranked message.
+func (s *Store) hit(ctx context.Context, r ranked, q terms.Query, sq scrollback.SearchQuery) (scrollback.Hit, error) {
+	m := r.m
+	text := strings.TrimSpace(IndexText(m.Parts))
+	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role, CreatedAt: m.CreatedAt,
+		Content: clipRunes(text, scrollback.HitContentMax), Score: math.Round(r.score*1000) / 1000}
+	h.Snippet, h.Spans = snippet(text, q)
+	base := cmp.Or(sq.Conversation, m.ConversationID)
+	head, err := s.d.Head(ctx, base)
+	if err != nil {
+		return h, err
+	}
+	spans, err := s.Path(ctx, head.Branch, m.Seq, m.Seq)
+	if err != nil {
+		return h, err
+	}
+	h.OnPath = len(spans) == 1 && spans[0].Branch == m.Branch
+	if h.OnPath && m.Seq <= head.Branch.View.Boundary {
+		if h.Ref, err = s.LeafRef(ctx, head.Branch.View, m.Seq); err != nil {
+			return h, err
+		}
+	}
+	around := int64(min(max(sq.Around, 0), scrollback.AroundMax))
+	if around == 0 {
+		return h, nil
+	}
+	own, err := s.d.Branch(ctx, m.Branch)
+	if err != nil {
+		return h, err
+	}
+	if spans, err = s.Path(ctx, own, max(1, m.Seq-around), m.Seq+around); err != nil {
+		return h, err
+	}
+	near, err := gather(s.Walk(ctx, spans))
+	for _, n := range near {
+		switch {
+		case n.Seq < m.Seq:
+			h.Before = append(h.Before, n)
+		case n.Seq > m.Seq:
+			h.After = append(h.After, n)
+		}
+	}
+	return h, err
+}
+
+// LeafRef is the ref of the leaf in a view that holds seq, or nil.
+func (s *Store) LeafRef(ctx context.Context, v scrollback.View, seq int64) (*scrollback.Ref, error) {
+	for _, item := range v.Segments {
+		if seq < item.FirstSeq || seq > item.LastSeq {
+			continue
+		}
+		ids := []scrollback.SegmentID{item.ID}
+		for {
+			segs, err := s.d.Segments(ctx, ids)
+			if err != nil {
+				return nil, err
+			}
+			i := slices.IndexFunc(segs, func(g scrollback.Segment) bool { return g.FirstSeq <= seq && seq <= g.LastSeq })
+			if i < 0 {
+				return nil, nil
+			}
+			if ids = segs[i].Children; len(ids) == 0 {
+				ref := scrollback.HistoryRef(segs[i].ID)
+				return &ref, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// snippetRunes is the length of an excerpt.
+const snippetRunes = 240
+
+// snippet cuts the stretch of text that holds the most different query terms,
+// and says which characters of it matched.
+func snippet(text string, q terms.Query) (string, [][2]int) {
+	type match struct{ from, to, term int }
+	wants := slices.Clone(q.Any)
+	for _, p := range q.Must {
+		wants = append(wants, p...)
+	}
+	var all []match
+	terms.EachAt(text, func(t string, from, to int) bool {
+		for i, w := range wants {
+			if t == w || strings.HasSuffix(w, "*") && strings.HasPrefix(t, w[:len(w)-1]) {
+				all = append(all, match{from, to, i})
+				break
+			}
+		}
+		return len(all) < 1000
+	})
+	best, bestCount := 0, -1
+	for i := range all {
+		seen := map[int]bool{}
+		for j := i; j < len(all) && all[j].to-all[i].from <= snippetRunes; j++ {
+			seen[all[j].term] = true
+		}
+		if len(seen) > bestCount {
+			best, bestCount = i, len(seen)
+		}
+	}
+	from := 0
+	if len(all) > 0 {
+		from = backRunes(text, all[best].from, snippetRunes/4)
+	}
+	cut := clipRunes(text[from:], snippetRunes)
+	body := strings.TrimSuffix(cut, "…")
+	spans := [][2]int{}
+	for _, m := range all {
+		if m.from < from || m.to > from+len(body) {
+			continue
+		}
+		a := utf8.RuneCountInString(text[from:m.from])
+		b := a + utf8.RuneCountInString(text[m.from:m.to])
+		if n := len(spans); n > 0 && a <= spans[n-1][1] {
+			spans[n-1][1] = max(spans[n-1][1], b)
+			continue
+		}
+		spans = append(spans, [2]int{a, b})
+	}
+	return cut, spans
+}
+
+// backRunes is the byte offset n characters before i.
+func backRunes(s string, i, n int) int {
+	for ; n > 0 && i > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:i])
+		i -= size
+	}
+	return i
+}
+
+// clipRunes is s, or its first n characters and an ellipsis.
+func clipRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
+	}
+	return s
+}

@@ -1,0 +1,197 @@
+package sqldriver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Create implements driver.Log.
+func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error) {
+	var stored conversation
+	created := false
+	err := db.write(ctx, "sqldriver.Create", func(ctx context.Context, tx *session) error {
+		err := loadConversation(ctx, tx, c.ID, &stored)
+		if scrollback.CodeOf(err) != scrollback.NotFound {
+			return err
+		}
+		stored, created = conversation{Conversation: c}, true
+		stored.Branch, stored.Messages = b.ID, b.HeadSeq
+		v, err := stored.values()
+		if err != nil {
+			return err
+		}
+		if err := tx.run(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (`+marks(19)+`)`, v...); err != nil {
+			return err
+		}
+		return insertBranch(ctx, tx, b)
+	})
+	if err != nil {
+		return scrollback.Conversation{}, false, err
+	}
+	return stored.Conversation, created, nil
+}
+
+func insertBranch(ctx context.Context, tx *session, b scrollback.Branch) error {
+	view, err := asJSON(b.View)
+	if err != nil {
+		return err
+	}
+	return tx.run(ctx, `INSERT INTO branches (`+branchColumns+`) VALUES (`+marks(10)+`)`,
+		b.ID, b.Conversation, b.Parent, b.AtSeq, b.HeadSeq, b.Sum.Tokens, b.Sum.Bytes, b.Sum.Images, view, b.ViewVersion)
+}
+
+// Patch implements driver.Log.
+func (db *DB) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+	var c conversation
+	err := db.write(ctx, "sqldriver.Patch", func(ctx context.Context, tx *session) error {
+		if err := loadConversation(ctx, tx, id, &c); err != nil {
+			return err
+		}
+		if err := edit(&c.Conversation); err != nil {
+			return err
+		}
+		c.Version, c.UpdatedAt = c.Version+1, now
+		v, err := c.values()
+		if err != nil {
+			return err
+		}
+		return tx.run(ctx, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
+			limit_tokens = $7, roots = $8, settings = $9, pinned_seqs = $10, meta = $11, parent = $12, version = $13,
+			branch = $14, messages = $15, turn = $16, created_at = $17, updated_at = $18, deleted_at = $19 WHERE id = $1`, v...)
+	})
+	if err != nil {
+		return scrollback.Conversation{}, err
+	}
+	return c.Conversation, nil
+}
+
+// touch stores what every commit changes of a conversation.
+func (c *conversation) touch(ctx context.Context, tx *session, now int64) error {
+	c.Version, c.UpdatedAt = c.Version+1, now
+	return tx.run(ctx, `UPDATE conversations SET version = $2, messages = $3, turn = $4, updated_at = $5 WHERE id = $1`,
+		c.ID, c.Version, c.Messages, c.turn, c.UpdatedAt)
+}
+
+func loadConversation(ctx context.Context, s *session, id scrollback.ConversationID, c *conversation) error {
+	err := s.row(ctx, c.scan, `SELECT `+conversationColumns+` FROM conversations WHERE id = $1`, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no conversation %s", id)
+	}
+	return err
+}
+
+func loadBranch(ctx context.Context, s *session, id scrollback.BranchID, b *scrollback.Branch) error {
+	err := s.row(ctx, scanBranch(b), `SELECT `+branchColumns+` FROM branches WHERE id = $1`, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no branch %s", id)
+	}
+	return err
+}
+
+// loadHead reads a conversation and its current branch.
+func loadHead(ctx context.Context, s *session, id scrollback.ConversationID, c *conversation, b *scrollback.Branch) error {
+	if err := loadConversation(ctx, s, id, c); err != nil {
+		return err
+	}
+	return loadBranch(ctx, s, c.Branch, b)
+}
+
+// Head implements driver.Find.
+func (db *DB) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
+	var c conversation
+	var b scrollback.Branch
+	// Two reads: should a write fall between them, the branch is the newer one.
+	if err := loadHead(ctx, db.read, id, &c, &b); err != nil {
+		return driver.Head{}, db.wrap("sqldriver.Head", err)
+	}
+	c.Messages = b.HeadSeq
+	return driver.Head{Conversation: c.Conversation, Branch: b}, nil
+}
+
+// Branch implements driver.Find.
+func (db *DB) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
+	var b scrollback.Branch
+	return b, db.wrap("sqldriver.Branch", loadBranch(ctx, db.read, id, &b))
+}
+
+// Conversations implements driver.Find.
+func (db *DB) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
+	before := driver.ListKey{At: 1 << 62}
+	if q.Before != nil {
+		before = *q.Before
+	}
+	var out []scrollback.Conversation
+	err := db.read.rows(ctx, func(r scanner) error {
+		var c conversation
+		if err := c.scan(r); err != nil {
+			return err
+		}
+		out = append(out, c.Conversation)
+		return nil
+	}, `SELECT `+conversationColumns+` FROM conversations
+		WHERE (updated_at, id) < ($1, $2) AND (deleted_at <> 0) = $3 AND ($4 = '' OR project = $4)
+		AND ($5 = '' OR lower(title) LIKE $5 ESCAPE '!')
+		ORDER BY updated_at DESC, id DESC LIMIT $6`,
+		before.At, before.ID, q.Trash, q.Project, like(q.Title), q.Limit)
+	return out, db.wrap("sqldriver.Conversations", err)
+}
+
+// like is the pattern that matches texts holding s.
+func like(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(s)) + "%"
+}
+
+// ConversationsByPrefix implements driver.Find.
+func (db *DB) ConversationsByPrefix(ctx context.Context, prefix string, limit int) ([]scrollback.ConversationID, error) {
+	var out []scrollback.ConversationID
+	err := db.read.rows(ctx, func(r scanner) error {
+		var id scrollback.ConversationID
+		out = append(out, id)
+		return r.Scan(&out[len(out)-1])
+	}, `SELECT id FROM conversations WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3`, prefix, prefix+"\U0010FFFF", limit)
+	return out, db.wrap("sqldriver.ConversationsByPrefix", err)
+}
+
+// Projects implements driver.Find.
+func (db *DB) Projects(ctx context.Context) ([]scrollback.Project, error) {
+	var out []scrollback.Project
+	err := db.read.rows(ctx, func(r scanner) error {
+		var p scrollback.Project
+		if err := r.Scan(&p.Name, &p.Conversations); err != nil {
+			return err
+		}
+		out = append(out, p)
+		return nil
+	}, `SELECT project, count(*) FROM conversations WHERE deleted_at = 0 GROUP BY project ORDER BY project`)
+	return out, db.wrap("sqldriver.Projects", err)
+}
+
+// marks is "$1, $2, … $n".
+func marks(n int) string { return markers[n] }
+
+var markers = func() [24]string {
+	var out [24]string
+	for n := 1; n < len(out); n++ {
+		sep := ", $"
+		if n == 1 {
+			sep = "$"
+		}
+		out[n] = out[n-1] + sep + itoa(n)
+	}
+	return out
+}()
+
+func itoa(n int) string {
+	if n < 10 {
+		return string(rune('0' + n))
+	}
+	return itoa(n/10) + itoa(n%10)
+}

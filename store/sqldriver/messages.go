@@ -1,0 +1,132 @@
+package sqldriver
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// logWriter appends to the current branch of one conversation within one
+// transaction. Seqs are allocated here and nowhere else.
+type logWriter struct {
+	tx      *session
+	dialect dialect
+	c       conversation
+	b       scrollback.Branch
+	grew    bool
+}
+
+func openLog(ctx context.Context, tx *session, d dialect, id scrollback.ConversationID) (*logWriter, error) {
+	w := &logWriter{tx: tx, dialect: d}
+	return w, loadHead(ctx, tx, id, &w.c, &w.b)
+}
+
+func (w *logWriter) head() driver.Head {
+	return driver.Head{Conversation: w.c.Conversation, Branch: w.b}
+}
+
+// append numbers and inserts entries, their search terms and their mentions.
+func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrollback.Message, error) {
+	var out []scrollback.Message
+	for _, e := range entries {
+		m := e.Message
+		w.b.HeadSeq++
+		w.b.Sum = w.b.Sum.Add(m.Weight)
+		w.grew = true
+		m.ConversationID, m.Branch, m.Seq, m.Sum = w.c.ID, w.b.ID, w.b.HeadSeq, w.b.Sum
+		v, err := messageValues(&m)
+		if err != nil {
+			return nil, err
+		}
+		var n int64
+		err = w.tx.row(ctx, func(r scanner) error { return r.Scan(&n) },
+			`INSERT INTO messages (`+messageColumns+`) VALUES (`+marks(20)+`) RETURNING n`, v...)
+		if err != nil {
+			return nil, err
+		}
+		if e.Terms != "" {
+			if err := w.tx.run(ctx, w.dialect.insertTerms, n, scopeTerms(m), e.Terms); err != nil {
+				return nil, err
+			}
+		}
+		for _, a := range e.Mentions {
+			if err := insertArtifact(ctx, w.tx, a, w.c.ID); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// close stores the head after the writes of this transaction.
+func (w *logWriter) close(ctx context.Context, now int64) error {
+	if w.grew {
+		err := w.tx.run(ctx, `UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5 WHERE id = $1`,
+			w.b.ID, w.b.HeadSeq, w.b.Sum.Tokens, w.b.Sum.Bytes, w.b.Sum.Images)
+		if err != nil {
+			return err
+		}
+	}
+	w.c.Messages = w.b.HeadSeq
+	return w.c.touch(ctx, w.tx, now)
+}
+
+// Append implements driver.Log.
+func (db *DB) Append(ctx context.Context, id scrollback.ConversationID, now int64, entries []driver.Entry) (driver.Finished, error) {
+	var out driver.Finished
+	err := db.write(ctx, "sqldriver.Append", func(ctx context.Context, tx *session) error {
+		w, err := openLog(ctx, tx, db.dialect, id)
+		if err != nil {
+			return err
+		}
+		if w.c.DeletedAt != 0 {
+			return scrollback.Errorf(scrollback.NotFound, "sqldriver.Append", "conversation %s is in the trash", id)
+		}
+		if w.c.turn != "" {
+			var last scrollback.Turn
+			if err := loadTurn(ctx, tx, w.c.turn, &last); err != nil {
+				return err
+			}
+			if last.State == scrollback.TurnOpen && last.LeaseUntil > now {
+				return busy(id)
+			}
+		}
+		if out.Messages, err = w.append(ctx, entries); err != nil {
+			return err
+		}
+		if err := w.close(ctx, now); err != nil {
+			return err
+		}
+		out.Head = w.head()
+		return nil
+	})
+	if err != nil {
+		return driver.Finished{}, err
+	}
+	return out, nil
+}
+
+// Messages implements driver.Find.
+func (db *DB) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
+	order := "ASC"
+	if q.Newest {
+		order = "DESC"
+	}
+	var out []scrollback.Message
+	err := db.read.rows(ctx, collect(&out), `SELECT `+messageColumns+` FROM messages
+		WHERE branch = $1 AND seq BETWEEN $2 AND $3 ORDER BY seq `+order+` LIMIT $4`, q.Branch, q.From, q.To, q.Limit)
+	return out, db.wrap("sqldriver.Messages", err)
+}
+
+func collect(out *[]scrollback.Message) func(scanner) error {
+	return func(r scanner) error {
+		var m scrollback.Message
+		if err := scanMessage(&m)(r); err != nil {
+			return err
+		}
+		*out = append(*out, m)
+		return nil
+	}
+}

@@ -1,0 +1,118 @@
+package sqldriver
+
+import (
+	"context"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// scopeTerms are the terms that narrow a search to a conversation or a role.
+func scopeTerms(m scrollback.Message) string {
+	return conversationTerm(m.ConversationID) + " " + roleTerm(m.Role)
+}
+
+func conversationTerm(id scrollback.ConversationID) string {
+	return "c" + strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(string(id)))
+}
+
+func roleTerm(r scrollback.Role) string { return "r" + string(r) }
+
+// Search implements driver.Find.
+func (db *DB) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
+	out, err := db.search(ctx, q)
+	return out, db.wrap("sqldriver.Search", err)
+}
+
+func (db *DB) search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
+	var out driver.SearchResult
+	if len(q.Any) == 0 && len(q.Must) == 0 {
+		return out, nil
+	}
+	var scopes [][]string
+	if len(q.Conversations) > 0 {
+		var one []string
+		for _, id := range q.Conversations {
+			one = append(one, conversationTerm(id))
+		}
+		scopes = append(scopes, one)
+	}
+	if q.Role != "" {
+		scopes = append(scopes, []string{roleTerm(q.Role)})
+	}
+	count := func(n *int64) func(scanner) error { return func(r scanner) error { return r.Scan(n) } }
+	if err := db.read.row(ctx, count(&out.Documents), db.dialect.documents); err != nil {
+		return out, err
+	}
+	for _, t := range q.Any {
+		var n int64
+		one := db.dialect.expression(driver.Match{Any: []string{t}}, nil)
+		if err := db.read.row(ctx, count(&n), db.dialect.holding, one, driver.HoldingMax); err != nil {
+			return out, err
+		}
+		out.Holding = append(out.Holding, n)
+	}
+	numbers, err := db.candidates(ctx, q, scopes)
+	if err != nil {
+		return out, err
+	}
+	for _, n := range numbers {
+		var m scrollback.Message
+		found := false
+		err := db.read.rows(ctx, func(r scanner) error { found = true; return scanMessage(&m)(r) },
+			`SELECT `+prefixed(messageColumns)+` FROM messages m JOIN conversations c ON c.id = m.conversation_id
+			WHERE m.n = $1 AND c.deleted_at = 0 AND ($2 = '' OR c.project = $2)`, n, q.Project)
+		if err != nil {
+			return out, err
+		}
+		if found && len(out.Found) == q.Limit {
+			out.Truncated = true
+			break
+		}
+		if found {
+			out.Found = append(out.Found, m)
+		}
+	}
+	return out, nil
+}
+
+// candidates are the numbers of the best messages: those that hold every term
+// first, so that no flood of weaker ones pushes them out.
+func (db *DB) candidates(ctx context.Context, q driver.SearchQuery, scopes [][]string) ([]int64, error) {
+	var numbers []int64
+	seen := map[int64]bool{}
+	fetch := func(m driver.Match) error {
+		return db.read.rows(ctx, func(r scanner) error {
+			var n int64
+			if err := r.Scan(&n); err != nil {
+				return err
+			}
+			if !seen[n] {
+				seen[n] = true
+				numbers = append(numbers, n)
+			}
+			return nil
+		}, db.dialect.searchIDs, db.dialect.expression(m, scopes), q.Limit+1)
+	}
+	if len(q.Any) > 1 {
+		all := driver.Match{Must: q.Must}
+		for _, t := range q.Any {
+			all.Must = append(all.Must[:len(all.Must):len(all.Must)], []string{t})
+		}
+		if err := fetch(all); err != nil || len(numbers) > q.Limit {
+			return numbers, err
+		}
+	}
+	return numbers, fetch(q.Match)
+}
+
+// prefixed writes a column list with the alias m.
+func prefixed(columns string) string {
+	return "m." + strings.ReplaceAll(strings.Join(strings.Fields(columns), " "), ", ", ", m.")
+}

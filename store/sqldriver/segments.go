@@ -1,0 +1,192 @@
+package sqldriver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Commit implements driver.Log.
+func (db *DB) Commit(ctx context.Context, c driver.Commit) error {
+	return db.write(ctx, "sqldriver.Commit", func(ctx context.Context, tx *session) error {
+		w := &logWriter{tx: tx, dialect: db.dialect}
+		if err := loadConversation(ctx, tx, c.Conversation, &w.c); err != nil {
+			return err
+		}
+		if err := loadBranch(ctx, tx, c.Branch, &w.b); err != nil {
+			return err
+		}
+		if w.b.ViewVersion != c.IfViewVersion {
+			return scrollback.Errorf(scrollback.Conflict, "sqldriver.Commit", "the view of branch %s changed meanwhile", c.Branch)
+		}
+		for i := range c.Segments {
+			v, err := segmentValues(&c.Segments[i])
+			if err != nil {
+				return err
+			}
+			if err := tx.run(ctx, `INSERT INTO segments (`+segmentColumns+`) VALUES (`+marks(22)+`)`, v...); err != nil {
+				return err
+			}
+		}
+		var col columns
+		receipt, before := col.json(c.Receipt), col.json(w.b.View)
+		if col.err != nil {
+			return col.err
+		}
+		err := tx.run(ctx, `INSERT INTO receipts (conversation_id, branch, receipt, view_before, undone_at, created_at) VALUES (`+marks(6)+`)`,
+			c.Conversation, c.Branch, receipt, before, 0, c.Now)
+		if err != nil {
+			return err
+		}
+		if err := insertUsage(ctx, tx, c.Usage); err != nil {
+			return err
+		}
+		return w.setView(ctx, c.View, c.Now)
+	})
+}
+
+func (w *logWriter) setView(ctx context.Context, v scrollback.View, now int64) error {
+	view, err := asJSON(v)
+	if err != nil {
+		return err
+	}
+	if err := w.tx.run(ctx, `UPDATE branches SET view = $2, view_version = view_version + 1 WHERE id = $1`, w.b.ID, view); err != nil {
+		return err
+	}
+	return w.c.touch(ctx, w.tx, now)
+}
+
+// Unfold implements driver.Log.
+func (db *DB) Unfold(ctx context.Context, branch scrollback.BranchID, now int64) (scrollback.Receipt, error) {
+	var out scrollback.Receipt
+	err := db.write(ctx, "sqldriver.Unfold", func(ctx context.Context, tx *session) error {
+		w := &logWriter{tx: tx, dialect: db.dialect}
+		if err := loadBranch(ctx, tx, branch, &w.b); err != nil {
+			return err
+		}
+		if err := loadConversation(ctx, tx, w.b.Conversation, &w.c); err != nil {
+			return err
+		}
+		var n int64
+		var receipt, before string
+		err := tx.row(ctx, func(r scanner) error { return r.Scan(&n, &receipt, &before) },
+			`SELECT n, receipt, view_before FROM receipts WHERE conversation_id = $1 AND branch = $2 AND undone_at = 0
+			AND receipt LIKE '%"result":"compacted"%' ORDER BY n DESC LIMIT 1`, w.c.ID, branch)
+		if errors.Is(err, sql.ErrNoRows) {
+			return scrollback.Errorf(scrollback.NotFound, "sqldriver.Unfold", "there is no fold to undo")
+		}
+		if err != nil {
+			return err
+		}
+		var view scrollback.View
+		var col columns
+		col.parse(receipt, &out)
+		col.parse(before, &view)
+		if col.err != nil {
+			return col.err
+		}
+		if err := tx.run(ctx, `UPDATE receipts SET undone_at = $2 WHERE n = $1`, n, now); err != nil {
+			return err
+		}
+		return w.setView(ctx, view, now)
+	})
+	return out, err
+}
+
+// Segments implements driver.Find.
+func (db *DB) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+	out := make([]scrollback.Segment, len(ids))
+	for i, id := range ids {
+		err := db.read.row(ctx, scanSegment(&out[i]), `SELECT `+segmentColumns+` FROM segments WHERE id = $1`, id)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = scrollback.Errorf(scrollback.NotFound, "sqldriver.Segments", "no segment %s", id)
+		}
+		if err != nil {
+			return nil, db.wrap("sqldriver.Segments", err)
+		}
+	}
+	return out, nil
+}
+
+// Receipts implements driver.Find.
+func (db *DB) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+	var out []scrollback.Receipt
+	err := db.read.rows(ctx, func(r scanner) error {
+		var receipt string
+		if err := r.Scan(&receipt); err != nil {
+			return err
+		}
+		out = append(out, scrollback.Receipt{})
+		return fromJSON(receipt, &out[len(out)-1])
+	}, `SELECT receipt FROM receipts WHERE conversation_id = $1 ORDER BY n DESC LIMIT $2`, id, limit)
+	return out, db.wrap("sqldriver.Receipts", err)
+}
+
+// PutArtifact implements driver.Log.
+func (db *DB) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
+	return db.write(ctx, "sqldriver.PutArtifact", func(ctx context.Context, tx *session) error {
+		if mentionedBy != "" {
+			var c conversation
+			if err := loadConversation(ctx, tx, mentionedBy, &c); err != nil {
+				return err
+			}
+		}
+		return insertArtifact(ctx, tx, a, mentionedBy)
+	})
+}
+
+func insertArtifact(ctx context.Context, tx *session, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
+	err := tx.run(ctx, `INSERT INTO artifacts (id, media_type, name, size, created_at) VALUES (`+marks(5)+`) ON CONFLICT DO NOTHING`,
+		a.ID, a.MediaType, a.Name, a.Size, a.CreatedAt)
+	if err != nil || mentionedBy == "" {
+		return err
+	}
+	return tx.run(ctx, `INSERT INTO mentions (conversation_id, artifact, name, created_at) VALUES (`+marks(4)+`) ON CONFLICT DO NOTHING`,
+		mentionedBy, a.ID, a.Name, a.CreatedAt)
+}
+
+// refsUnion lists segments and mentioned artifacts of the conversations in %s as
+// refs; both sides share the columns of a scrollback.RefEntry.
+const refsUnion = `SELECT 'history:' || id AS ref, 'history' AS kind, conversation_id, branch, first_seq, last_seq, from_time, to_time,
+		bytes, messages, 'text/markdown' AS media_type, summary AS hint, sha256, created_at
+	FROM segments WHERE conversation_id IN (%s)
+	UNION ALL
+	SELECT 'artifact:' || m.artifact, 'artifact', m.conversation_id, '', 0, 0, 0, 0, a.size, 0, a.media_type, m.name, a.id, m.created_at
+	FROM mentions m JOIN artifacts a ON a.id = m.artifact WHERE m.conversation_id IN (%s)`
+
+// Refs implements driver.Find.
+func (db *DB) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
+	if len(q.Conversations) == 0 {
+		return nil, nil
+	}
+	before := driver.ListKey{At: 1 << 62}
+	if q.Before != nil {
+		before = *q.Before
+	}
+	args := []any{before.At, before.ID, q.Kind, string(q.Ref), q.Limit}
+	in := make([]string, len(q.Conversations))
+	for i, id := range q.Conversations {
+		args = append(args, id)
+		in[i] = "$" + itoa(len(args))
+	}
+	union := strings.ReplaceAll(refsUnion, "%s", strings.Join(in, ", "))
+	var out []scrollback.RefEntry
+	err := db.read.rows(ctx, func(r scanner) error {
+		var e scrollback.RefEntry
+		if err := r.Scan(&e.Ref, &e.Kind, &e.Conversation, &e.Branch, &e.FirstSeq, &e.LastSeq, &e.From, &e.To,
+			&e.Bytes, &e.Messages, &e.MediaType, &e.Hint, &e.SHA256, &e.CreatedAt); err != nil {
+			return err
+		}
+		if e.Kind == scrollback.RefHistory {
+			e.Hint, _, _ = strings.Cut(e.Hint, "\n")
+		}
+		out = append(out, e)
+		return nil
+	}, `SELECT * FROM (`+union+`) AS r WHERE (created_at, ref) < ($1, $2) AND ($3 = '' OR kind = $3) AND ($4 = '' OR ref = $4)
+		ORDER BY created_at DESC, ref DESC LIMIT $5`, args...)
+	return out, db.wrap("sqldriver.Refs", err)
+}

@@ -1,0 +1,74 @@
+// Package sqldriver keeps the store in a SQL database: every statement once,
+// with a dialect for what the databases do not share.
+//
+// Words it adds: dialect (opening, migrating, full text and error codes of one
+// database), session (statements prepared once on something that runs them),
+// batch (transactions that commit together).
+//
+// Invariants: a row of messages is inserted and never changed; only the writer
+// writes, one batch at a time, and every job of a batch stands or falls alone;
+// readers never write. Parameters are written $1, $2, … which both SQLite and
+// PostgreSQL take.
+//
+// It may not know HTTP, models, budgets, or any product rule.
+package sqldriver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// DB is a driver.Driver on a SQL database.
+type DB struct {
+	dialect dialect
+	writer  *writer
+	readers *sql.DB
+	read    *session
+}
+
+var _ driver.Driver = (*DB)(nil)
+
+// dialect is what one database does its own way.
+type dialect struct {
+	// classify gives an error of the database its code.
+	classify func(error) scrollback.Code
+	// begin starts a transaction that may write.
+	begin string
+	// insertTerms indexes message $1 by scope $2 and terms $3.
+	insertTerms string
+	// searchIDs finds at most $2 message numbers by the match expression $1, best
+	// first; holding counts those of $1, up to $2; documents is about how many
+	// messages there are.
+	searchIDs, holding, documents string
+	// expression writes a match, narrowed to scope terms, as $1 of the above.
+	expression func(m driver.Match, scopes [][]string) string
+}
+
+// Close waits for the batch under way and closes the database.
+func (db *DB) Close() error {
+	db.writer.close()
+	return errors.Join(db.read.close(), db.readers.Close())
+}
+
+// write runs fn in a transaction and answers when it is durable.
+func (db *DB) write(ctx context.Context, op string, fn func(ctx context.Context, tx *session) error) error {
+	return db.wrap(op, db.writer.do(ctx, fn))
+}
+
+// wrap classifies an error of the database; errors of ours pass through.
+func (db *DB) wrap(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if known := new(scrollback.Error); errors.As(err, &known) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) {
+		return scrollback.Wrap(scrollback.Canceled, op, err)
+	}
+	return scrollback.Wrap(db.dialect.classify(err), op, err)
+}

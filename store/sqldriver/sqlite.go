@@ -1,0 +1,242 @@
+package sqldriver
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// applicationID marks a file as ours: "scrb".
+const applicationID = 0x73637262
+
+// oldestSQLite is the first release that loses no commit to a racing checkpoint.
+const oldestSQLite = 3_051_003
+
+// Options tune a database; the zero value is right for the product.
+type Options struct {
+	Readers  int // connections that read at once; 0 means 4
+	MaxPages int // the file's greatest size in pages; 0 means the disk's
+}
+
+// OpenSQLite opens the file at path, made when it is not there. It is refused
+// when the file is another program's, or newer than this program.
+func OpenSQLite(ctx context.Context, path string, o *Options) (*DB, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	if err := prepareSQLite(ctx, path); err != nil {
+		return nil, err
+	}
+	d := sqliteDialect
+	writing, err := sql.Open("sqlite", sqliteDSN(path, "rwc", o.MaxPages))
+	if err != nil {
+		return nil, scrollback.Wrap(d.classify(err), "sqldriver.OpenSQLite", err)
+	}
+	writing.SetMaxOpenConns(1)
+	w, err := newWriter(ctx, writing, d.begin)
+	if err != nil {
+		writing.Close()
+		return nil, scrollback.Wrap(d.classify(err), "sqldriver.OpenSQLite", err)
+	}
+	readers, err := sql.Open("sqlite", sqliteDSN(path, "ro", 0))
+	if err != nil {
+		w.close()
+		return nil, scrollback.Wrap(d.classify(err), "sqldriver.OpenSQLite", err)
+	}
+	n := o.Readers
+	if n == 0 {
+		n = 4
+	}
+	readers.SetMaxOpenConns(n)
+	readers.SetMaxIdleConns(n)
+	return &DB{dialect: d, writer: w, readers: readers, read: newSession(readers)}, nil
+}
+
+func sqliteDSN(path, mode string, maxPages int) string {
+	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)"}}
+	if mode == "ro" {
+		q.Add("_pragma", "query_only(1)")
+	}
+	if maxPages > 0 {
+		q.Add("_pragma", fmt.Sprintf("max_page_count(%d)", maxPages))
+	}
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()
+}
+
+// prepareSQLite makes the file ours and brings it up to date. It writes nothing
+// to a file that already is, and nothing to one that is not ours.
+func prepareSQLite(ctx context.Context, path string) error {
+	const op = "sqldriver.OpenSQLite"
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	held, err := lock.TryLockContext(ctx, 20*time.Millisecond)
+	if err != nil || !held {
+		return scrollback.Errorf(scrollback.Unavailable, op, "the lock of the database cannot be had: %w", err)
+	}
+	defer lock.Unlock()
+	if err := ownFile(path); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", sqliteDSN(path, "rwc", 0))
+	if err != nil {
+		return scrollback.Wrap(scrollback.Unavailable, op, err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if err := migrateSQLite(ctx, db, path); err != nil {
+		return scrollback.Wrap(sqliteDialect.classify(err), op, err)
+	}
+	return nil
+}
+
+// ownFile makes a missing file, readable by its owner alone.
+func ownFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return scrollback.Errorf(scrollback.Unavailable, "sqldriver.OpenSQLite", "%w", err)
+	}
+	return f.Close()
+}
+
+func migrateSQLite(ctx context.Context, db *sql.DB, path string) error {
+	var version string
+	var app, tables int64
+	err := db.QueryRowContext(ctx, `SELECT sqlite_version()`).Scan(&version)
+	if err == nil && versionNumber(version) < oldestSQLite {
+		return scrollback.Errorf(scrollback.Internal, "sqldriver", "SQLite %s may lose commits; 3.51.3 or newer is needed", version)
+	}
+	if err == nil {
+		err = db.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&app)
+	}
+	if err == nil {
+		err = db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables)
+	}
+	var broken *sqlite.Error
+	if errors.As(err, &broken) && broken.Code()&0xff == sqlite3.SQLITE_NOTADB {
+		return foreign(path, "it is not a SQLite database")
+	}
+	if err != nil {
+		return err
+	}
+	if app != applicationID && (app != 0 || tables > 0) {
+		return foreign(path, "it belongs to another program")
+	}
+	dir, err := fs.Sub(migrations, "migrations/sqlite")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, dir, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return err
+	}
+	newest := p.ListSources()[len(p.ListSources())-1].Version
+	if app == applicationID {
+		var have int64
+		if err := db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version`).Scan(&have); err != nil {
+			return err
+		}
+		if have == newest {
+			return nil
+		}
+		if have > newest {
+			return scrollback.Errorf(scrollback.Refused, "sqldriver",
+				"the database was written by a newer scrollback (schema %d, this program knows %d); nothing was changed", have, newest)
+		}
+	}
+	for _, pragma := range []string{"auto_vacuum = NONE", "journal_mode = WAL", "application_id = " + strconv.Itoa(applicationID)} {
+		if _, err := db.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
+			return err
+		}
+	}
+	_, err = p.Up(ctx)
+	return err
+}
+
+func foreign(path, why string) error {
+	return scrollback.Errorf(scrollback.Refused, "sqldriver", "%s is not a scrollback database: %s; nothing was changed", baseName(path), why)
+}
+
+func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
+
+func versionNumber(v string) int {
+	n := 0
+	for _, part := range append(strings.Split(v, "."), "0", "0")[:3] {
+		d, _ := strconv.Atoi(part)
+		n = n*1000 + d
+	}
+	return n
+}
+
+var sqliteDialect = dialect{
+	classify:    classifySQLite,
+	begin:       "BEGIN IMMEDIATE",
+	insertTerms: `INSERT INTO message_terms (rowid, scope, terms) VALUES ($1, $2, $3)`,
+	searchIDs:   `SELECT rowid FROM message_terms WHERE message_terms MATCH $1 ORDER BY bm25(message_terms, 0.0, 1.0), rowid DESC LIMIT $2`,
+	holding:     `SELECT count(*) FROM (SELECT 1 FROM message_terms WHERE message_terms MATCH $1 LIMIT $2)`,
+	documents:   `SELECT coalesce(max(n), 0) FROM messages`,
+	expression:  matchSQLite,
+}
+
+// classifySQLite sorts SQLite's result codes: what may pass is unavailable.
+func classifySQLite(err error) scrollback.Code {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return scrollback.Unavailable // the connection, the file system, the pool
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
+		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_PROTOCOL:
+		return scrollback.Unavailable
+	case sqlite3.SQLITE_INTERRUPT:
+		return scrollback.Canceled
+	case sqlite3.SQLITE_NOTADB:
+		return scrollback.Refused
+	}
+	return scrollback.Internal
+}
+
+// matchSQLite writes an FTS5 expression. Terms hold only letters and digits, so
+// quoting them is all the escaping there is.
+func matchSQLite(m driver.Match, scopes [][]string) string {
+	var all []string
+	for _, scope := range scopes {
+		all = append(all, "scope : ("+join(scope, " OR ")+")")
+	}
+	for _, phrase := range m.Must {
+		all = append(all, "terms : "+join(phrase, " + "))
+	}
+	if len(m.Any) > 0 && len(m.Must) == 0 {
+		all = append(all, "terms : ("+join(m.Any, " OR ")+")")
+	}
+	return strings.Join(all, " AND ")
+}
+
+func join(terms []string, sep string) string {
+	quoted := make([]string, len(terms))
+	for i, t := range terms {
+		if prefix, ok := strings.CutSuffix(t, "*"); ok {
+			quoted[i] = `"` + prefix + `" *`
+		} else {
+			quoted[i] = `"` + t + `"`
+		}
+	}
+	return strings.Join(quoted, sep)
+}

@@ -1,0 +1,244 @@
+package sqldriver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Begin implements driver.Log.
+func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
+	var out driver.Begun
+	err := db.write(ctx, "sqldriver.Begin", func(ctx context.Context, tx *session) error {
+		out = driver.Begun{}
+		w, err := openLog(ctx, tx, db.dialect, b.Turn.Conversation)
+		if err != nil {
+			return err
+		}
+		if out.Replayed, err = replay(ctx, tx, b, &out.Turn); err != nil || out.Replayed {
+			out.Head = w.head()
+			return err
+		}
+		if w.c.DeletedAt != 0 {
+			return scrollback.Errorf(scrollback.NotFound, "sqldriver.Begin", "conversation %s is in the trash", w.c.ID)
+		}
+		if out.Previous, err = w.settle(ctx, b); err != nil {
+			return err
+		}
+		if b.Admit != nil {
+			if err := b.Admit(out.Previous); err != nil {
+				return err
+			}
+		}
+		if out.Messages, err = w.append(ctx, b.Entries); err != nil {
+			return err
+		}
+		t := b.Turn
+		t.Branch, t.Seq = w.b.ID, w.b.HeadSeq
+		v, err := turnValues(&t)
+		if err != nil {
+			return err
+		}
+		if err := tx.run(ctx, `INSERT INTO turns (`+turnColumns+`) VALUES (`+marks(19)+`)`, v...); err != nil {
+			return err
+		}
+		w.c.turn = t.ID
+		out.Turn = t
+		if err := w.close(ctx, b.Now); err != nil {
+			return err
+		}
+		out.Head = w.head()
+		return nil
+	})
+	if err != nil {
+		return driver.Begun{}, err
+	}
+	return out, nil
+}
+
+// replay looks for a turn that the same key began.
+func replay(ctx context.Context, tx *session, b driver.Begin, t *scrollback.Turn) (bool, error) {
+	want := b.Turn.Idempotency
+	if want.Key == "" {
+		return false, nil
+	}
+	err := tx.row(ctx, scanTurn(t), `SELECT `+turnColumns+` FROM turns
+		WHERE conversation_id = $1 AND idem_key = $2 AND started_at >= $3 ORDER BY started_at DESC, id DESC LIMIT 1`,
+		b.Turn.Conversation, want.Key, b.KeysSince)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err == nil && t.Idempotency.Hash != want.Hash {
+		err = scrollback.Errorf(scrollback.Conflict, "sqldriver.Begin", "this idempotency key was used for another request")
+	}
+	return err == nil, err
+}
+
+// settle answers the newest turn, after closing it if its owner is gone.
+func (w *logWriter) settle(ctx context.Context, b driver.Begin) (*scrollback.Turn, error) {
+	if w.c.turn == "" {
+		return nil, nil
+	}
+	var last scrollback.Turn
+	if err := loadTurn(ctx, w.tx, w.c.turn, &last); err != nil {
+		return nil, err
+	}
+	if last.State != scrollback.TurnOpen {
+		return &last, nil
+	}
+	if last.LeaseUntil > b.Now {
+		return nil, busy(w.c.ID)
+	}
+	if b.Salvage != nil {
+		ms, err := w.append(ctx, b.Salvage(last))
+		if err != nil {
+			return nil, err
+		}
+		if len(ms) > 0 {
+			last.Reply = ms[len(ms)-1].ID
+		}
+	}
+	last.State, last.EndedAt, last.Draft = scrollback.TurnInterrupted, b.Now, scrollback.Draft{}
+	return &last, storeTurn(ctx, w.tx, &last)
+}
+
+func busy(id scrollback.ConversationID) error {
+	return scrollback.Errorf(scrollback.Conflict, "sqldriver", "a turn is already open in conversation %s", id)
+}
+
+// Save implements driver.Log.
+func (db *DB) Save(ctx context.Context, s driver.Save) (stop bool, err error) {
+	err = db.write(ctx, "sqldriver.Save", func(ctx context.Context, tx *session) error {
+		var t scrollback.Turn
+		if err := loadOwned(ctx, tx, s.Turn, s.Owner, &t); err != nil {
+			return err
+		}
+		stop = t.Cancel
+		draft, err := asJSON(s.Draft)
+		if err != nil {
+			return err
+		}
+		return tx.run(ctx, `UPDATE turns SET draft = $2, lease_until = $3 WHERE id = $1`, s.Turn, draft, s.LeaseUntil)
+	})
+	return stop, err
+}
+
+// loadOwned reads an open turn for its owner.
+func loadOwned(ctx context.Context, tx *session, id scrollback.TurnID, owner string, t *scrollback.Turn) error {
+	if err := loadTurn(ctx, tx, id, t); err != nil {
+		return err
+	}
+	if t.Owner != owner || t.State != scrollback.TurnOpen {
+		return scrollback.Errorf(scrollback.Conflict, "sqldriver", "turn %s is not this owner's to write: %w", id, scrollback.ErrLostLease)
+	}
+	return nil
+}
+
+// Finish implements driver.Log.
+func (db *DB) Finish(ctx context.Context, f driver.Finish) (driver.Finished, error) {
+	var out driver.Finished
+	err := db.write(ctx, "sqldriver.Finish", func(ctx context.Context, tx *session) error {
+		var t scrollback.Turn
+		if err := loadOwned(ctx, tx, f.Turn, f.Owner, &t); err != nil {
+			return err
+		}
+		w, err := openLog(ctx, tx, db.dialect, t.Conversation)
+		if err != nil {
+			return err
+		}
+		if out.Messages, err = w.append(ctx, f.Entries); err != nil {
+			return err
+		}
+		if n := len(out.Messages); n > 0 {
+			t.Reply = out.Messages[n-1].ID
+		}
+		t.State, t.OpenCalls, t.FinishReason, t.Failure = f.State, f.OpenCalls, f.FinishReason, f.Failure
+		t.Draft, t.LeaseUntil = scrollback.Draft{}, f.LeaseUntil
+		if f.Window != nil {
+			t.Window = f.Window
+		}
+		if t.State != scrollback.TurnOpen {
+			t.EndedAt = f.Now
+		}
+		if err := storeTurn(ctx, tx, &t); err != nil {
+			return err
+		}
+		if err := insertUsage(ctx, tx, f.Usage); err != nil {
+			return err
+		}
+		if err := w.close(ctx, f.Now); err != nil {
+			return err
+		}
+		out.Head = w.head()
+		return nil
+	})
+	if err != nil {
+		return driver.Finished{}, err
+	}
+	return out, nil
+}
+
+func storeTurn(ctx context.Context, tx *session, t *scrollback.Turn) error {
+	var col columns
+	draft, calls, failure, mark := col.json(t.Draft), col.json(t.OpenCalls), col.json(t.Failure), col.json(t.Window)
+	if col.err != nil {
+		return col.err
+	}
+	return tx.run(ctx, `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
+		finish_reason = $7, failure = $8, window_mark = $9, ended_at = $10 WHERE id = $1`,
+		t.ID, t.State, t.LeaseUntil, draft, calls, t.Reply, t.FinishReason, failure, mark, t.EndedAt)
+}
+
+func insertUsage(ctx context.Context, tx *session, records []scrollback.UsageRecord) error {
+	for _, u := range records {
+		err := tx.run(ctx, `INSERT INTO usage_records (conversation_id, turn_id, model, purpose, request_id, at, input_tokens,
+			cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost, currency, estimated) VALUES (`+marks(14)+`)`,
+			u.Conversation, u.TurnID, u.Model, u.Purpose, u.RequestID, u.At, u.InputTokens,
+			u.CachedTokens, u.CacheWriteTokens, u.OutputTokens, u.ReasoningTokens, u.Cost, u.Currency, u.Estimated)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Stop implements driver.Log.
+func (db *DB) Stop(ctx context.Context, id scrollback.TurnID) error {
+	return db.write(ctx, "sqldriver.Stop", func(ctx context.Context, tx *session) error {
+		var t scrollback.Turn
+		if err := loadTurn(ctx, tx, id, &t); err != nil {
+			return err
+		}
+		return tx.run(ctx, `UPDATE turns SET cancel = 1 WHERE id = $1 AND state = 'open'`, id)
+	})
+}
+
+func loadTurn(ctx context.Context, s *session, id scrollback.TurnID, t *scrollback.Turn) error {
+	err := s.row(ctx, scanTurn(t), `SELECT `+turnColumns+` FROM turns WHERE id = $1`, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no turn %s", id)
+	}
+	return err
+}
+
+// Turn implements driver.Find.
+func (db *DB) Turn(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
+	var t scrollback.Turn
+	return t, db.wrap("sqldriver.Turn", loadTurn(ctx, db.read, id, &t))
+}
+
+// LastTurn implements driver.Find.
+func (db *DB) LastTurn(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
+	var t scrollback.Turn
+	var c conversation
+	if err := loadConversation(ctx, db.read, id, &c); err != nil {
+		return t, db.wrap("sqldriver.LastTurn", err)
+	}
+	if c.turn == "" {
+		return t, scrollback.Errorf(scrollback.NotFound, "sqldriver.LastTurn", "conversation %s had no turn yet", id)
+	}
+	return t, db.wrap("sqldriver.LastTurn", loadTurn(ctx, db.read, c.turn, &t))
+}

@@ -1,0 +1,242 @@
+package sqldriver
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// maxBatch bounds how many jobs commit together.
+const maxBatch = 64
+
+// writer owns the one connection that writes. Jobs that wait while a batch
+// commits form the next batch, so that one sync serves them all; a savepoint
+// around each keeps a failing job from touching its neighbours.
+type writer struct {
+	begin string
+	db    *sql.DB
+	conn  *sql.Conn
+	tx    *session
+	jobs  chan job
+	done  chan struct{}
+
+	mu     sync.RWMutex
+	closed bool
+}
+
+type job struct {
+	ctx  context.Context
+	fn   func(ctx context.Context, tx *session) error
+	done chan error
+}
+
+func newWriter(ctx context.Context, db *sql.DB, begin string) (*writer, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{begin: begin, db: db, conn: conn, tx: newSession(conn), jobs: make(chan job, maxBatch), done: make(chan struct{})}
+	go w.loop()
+	return w, nil
+}
+
+// do runs fn in the next batch. Once begun it is not cut short by ctx: a write
+// either happens whole or not at all.
+func (w *writer) do(ctx context.Context, fn func(ctx context.Context, tx *session) error) error {
+	j := job{ctx: ctx, fn: fn, done: make(chan error, 1)}
+	if err := w.send(j); err != nil {
+		return err
+	}
+	return <-j.done
+}
+
+func (w *writer) send(j job) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.closed {
+		return scrollback.Errorf(scrollback.Unavailable, "sqldriver.write", "the database is closed")
+	}
+	select {
+	case w.jobs <- j:
+		return nil
+	case <-j.ctx.Done():
+		return j.ctx.Err()
+	}
+}
+
+func (w *writer) close() {
+	w.mu.Lock()
+	if !w.closed {
+		w.closed = true
+		close(w.jobs)
+	}
+	w.mu.Unlock()
+	<-w.done
+}
+
+func (w *writer) loop() {
+	defer close(w.done)
+	defer func() {
+		w.tx.close()
+		w.conn.Close()
+		w.db.Close()
+	}()
+	for first := range w.jobs {
+		w.run(w.gather(first))
+	}
+}
+
+// gather takes what waits, without waiting for more.
+func (w *writer) gather(first job) []job {
+	batch := []job{first}
+	for len(batch) < maxBatch {
+		select {
+		case j, ok := <-w.jobs:
+			if !ok {
+				return batch
+			}
+			batch = append(batch, j)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+func (w *writer) run(batch []job) {
+	ctx := context.Background()
+	errs := make([]error, len(batch))
+	err := w.tx.run(ctx, w.begin)
+	if err == nil {
+		for i, j := range batch {
+			if errs[i] = j.ctx.Err(); errs[i] != nil {
+				continue
+			}
+			if errs[i], err = w.one(ctx, j); err != nil {
+				break
+			}
+		}
+		if err == nil {
+			err = w.tx.run(ctx, "COMMIT")
+		}
+		if err != nil {
+			w.rollback(ctx)
+		}
+	}
+	for i, j := range batch {
+		if errs[i] == nil {
+			errs[i] = err
+		}
+		j.done <- errs[i]
+	}
+}
+
+// one runs a job inside a savepoint. The second error is one that spoils the
+// whole batch.
+func (w *writer) one(ctx context.Context, j job) (failed, fatal error) {
+	if err := w.tx.run(ctx, "SAVEPOINT job"); err != nil {
+		return err, err
+	}
+	if failed = j.fn(context.WithoutCancel(j.ctx), w.tx); failed != nil {
+		if err := w.tx.run(ctx, "ROLLBACK TO job"); err != nil {
+			return failed, fmt.Errorf("%w (after %w)", err, failed)
+		}
+	}
+	return failed, w.tx.run(ctx, "RELEASE job")
+}
+
+// rollback ends a batch that failed. A full disk may have ended it already.
+func (w *writer) rollback(ctx context.Context) {
+	_ = w.tx.run(ctx, "ROLLBACK") // "no transaction is active" is as good
+}
+
+// runner is what a session prepares statements on.
+type runner interface {
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+}
+
+// session runs statements, each prepared once.
+type session struct {
+	on    runner
+	mu    sync.Mutex
+	stmts map[string]*sql.Stmt
+}
+
+func newSession(on runner) *session { return &session{on: on, stmts: map[string]*sql.Stmt{}} }
+
+func (s *session) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st := s.stmts[query]; st != nil {
+		return st, nil
+	}
+	st, err := s.on.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	s.stmts[query] = st
+	return st, nil
+}
+
+func (s *session) run(ctx context.Context, query string, args ...any) error {
+	_, err := s.exec(ctx, query, args...)
+	return err
+}
+
+func (s *session) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	st, err := s.stmt(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return st.ExecContext(ctx, args...)
+}
+
+// rows calls scan for each row of a query.
+func (s *session) rows(ctx context.Context, scan func(scanner) error, query string, args ...any) error {
+	st, err := s.stmt(ctx, query)
+	if err != nil {
+		return err
+	}
+	rows, err := st.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// row scans the only row of a query; sql.ErrNoRows when there is none.
+func (s *session) row(ctx context.Context, scan func(scanner) error, query string, args ...any) error {
+	found := false
+	err := s.rows(ctx, func(r scanner) error { found = true; return scan(r) }, query, args...)
+	if err == nil && !found {
+		return sql.ErrNoRows
+	}
+	return err
+}
+
+func (s *session) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, st := range s.stmts {
+		if err := st.Close(); err != nil && !errors.Is(err, driver.ErrBadConn) {
+			errs = append(errs, err)
+		}
+	}
+	s.stmts = map[string]*sql.Stmt{}
+	return errors.Join(errs...)
+}
+
+// scanner is a row being read.
+type scanner interface{ Scan(dest ...any) error }

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/terms"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Incoming is a message before the log has it. The store gives what is missing:
+// id, time, status, weight. Index is text that finds the message beyond its own
+// (that of its artifacts); Mentions are its artifacts.
+type Incoming struct {
+	scrollback.Message
+	Index    string
+	Mentions []scrollback.Artifact
+}
+
+// Bounds of what is indexed of one message.
+const (
+	maxIndexTerms = 16_000
+	MaxIndexBytes = 256 << 10 // of artifact text
+)
+
+func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
+	out := make([]driver.Entry, len(in))
+	now := s.Now()
+	for i := range in {
+		m := in[i].Message
+		if m.ID == "" {
+			m.ID = scrollback.MessageID(s.newID())
+		}
+		if m.CreatedAt == 0 {
+			m.CreatedAt = now
+		}
+		if m.Status == "" {
+			m.Status = scrollback.StatusComplete
+		}
+		if m.TurnID == "" {
+			m.TurnID = turn
+		}
+		m.Weight = s.Weigh(m.Parts)
+		m.Tokens = int(m.Weight.Tokens)
+		out[i] = driver.Entry{Message: m, Mentions: in[i].Mentions,
+			Terms: terms.Join(IndexText(m.Parts)+"\n"+in[i].Index, maxIndexTerms)}
+	}
+	return out
+}
+
+// messageOverhead is what a message costs a window beside its parts.
+const messageOverhead = 4
+
+// Weigh is the load of parts on a window: o200k tokens, bytes on the wire, and
+// images.
+func (s *Store) Weigh(parts scrollback.Parts) scrollback.Weight {
+	w := scrollback.Weight{Tokens: messageOverhead, Bytes: 16}
+	text := func(t string) {
+		w.Tokens += int64(s.count(t))
+		w.Bytes += int64(len(t))
+	}
+	for _, p := range parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			text(p.Text)
+		case scrollback.Reasoning:
+			text(p.Text)
+		case scrollback.ToolCall:
+			text(p.Name)
+			text(string(p.Arguments))
+			text(p.ID)
+		case scrollback.ToolResult:
+			text(p.Name)
+			text(p.Text)
+			text(p.CallID)
+		case scrollback.Image:
+			w.Tokens += int64(s.image(p.Width, p.Height, p.Detail))
+			w.Bytes += p.Size * 4 / 3 // base64
+			w.Images++
+		case scrollback.File:
+			text(p.Name)
+			w.Tokens += 16
+		}
+	}
+	return w
+}
+
+// IndexText is what search reads of a message: everything a person or a tool
+// said in it, and no recall result, which only repeats the log.
+func IndexText(parts scrollback.Parts) string {
+	var b strings.Builder
+	for _, p := range parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			b.WriteString(p.Text)
+		case scrollback.ToolCall:
+			b.WriteString(p.Name + " ")
+			b.Write(p.Arguments)
+		case scrollback.ToolResult:
+			if !p.Recall {
+				b.WriteString(p.Name + " " + p.Text)
+			}
+		case scrollback.Image:
+			b.WriteString(p.Name)
+		case scrollback.File:
+			b.WriteString(p.Name)
+		case scrollback.Reasoning: // not said to anyone
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// BeginRequest opens a turn. Admit may refuse it, knowing the newest turn (nil
+// when there was none): it runs inside the transaction, so it only judges.
+type BeginRequest struct {
+	Conversation scrollback.ConversationID
+	Owner        string
+	Idempotency  scrollback.Idempotency
+	Messages     []Incoming
+	Admit        func(last *scrollback.Turn) error
+}
+
+// Begin opens a turn with the messages that start it. A turn left open by an
+// owner whose lease ended is closed first, its draft saved as an interrupted
+// message. The same idempotency key answers the turn it began.
+func (s *Store) Begin(ctx context.Context, r BeginRequest) (driver.Begun, error) {
+	now := s.Now()
+	t := scrollback.Turn{
+		ID: scrollback.TurnID(s.newID()), Conversation: r.Conversation, State: scrollback.TurnOpen,
+		Owner: r.Owner, LeaseUntil: now + s.lease.Milliseconds(), Idempotency: r.Idempotency, StartedAt: now,
+	}
+	entries := s.entries(r.Messages, t.ID)
+	for _, e := range entries {
+		if e.Role == scrollback.RoleUser {
+			t.UserMessage = e.ID
+		}
+	}
+	return s.d.Begin(ctx, driver.Begin{
+		Turn: t, Now: now, KeysSince: now - IdempotencyAge.Milliseconds(), Entries: entries, Admit: r.Admit,
+		Salvage: func(old scrollback.Turn) []driver.Entry {
+			if old.Draft.Empty() {
+				return nil
+			}
+			return s.entries([]Incoming{{Message: scrollback.Message{Role: scrollback.RoleAssistant,
+				Parts: old.Draft.Parts(), Model: old.Draft.Model, Status: scrollback.StatusInterrupted}}}, old.ID)
+		},
+	})
+}
+
+// Save keeps a turn's draft, renews its lease, and reports a wish to stop it.
+func (s *Store) Save(ctx context.Context, t scrollback.Turn, d scrollback.Draft) (stop bool, err error) {
+	return s.d.Save(ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, LeaseUntil: s.Now() + s.lease.Milliseconds()})
+}
+
+// FinishRequest stores what a step produced and says where the turn stands now.
+type FinishRequest struct {
+	Turn         scrollback.Turn
+	Messages     []Incoming
+	Usage        []scrollback.UsageRecord
+	State        scrollback.TurnState
+	OpenCalls    []scrollback.ToolCall
+	FinishReason string
+	Failure      *scrollback.Failure
+	Window       *scrollback.WindowMark
+}
+
+// Finish appends the messages of a step; they are durable when it answers.
+func (s *Store) Finish(ctx context.Context, f FinishRequest) (driver.Finished, error) {
+	now := s.Now()
+	return s.d.Finish(ctx, driver.Finish{
+		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + s.lease.Milliseconds(),
+		Entries: s.entries(f.Messages, f.Turn.ID), Usage: f.Usage, State: f.State, OpenCalls: slices.Clone(f.OpenCalls),
+		FinishReason: f.FinishReason, Failure: f.Failure, Window: f.Window,
+	})
+}
+
+// Append adds messages outside any turn, as an import does.
+func (s *Store) Append(ctx context.Context, id scrollback.ConversationID, in []Incoming) (driver.Finished, error) {
+	return s.d.Append(ctx, id, s.Now(), s.entries(in, ""))
+}
+
+// Stop asks the owner of a turn, wherever it runs, to stop it.
+func (s *Store) Stop(ctx context.Context, id scrollback.TurnID) error { return s.d.Stop(ctx, id) }
+
+// Turn is a turn as stored.
+func (s *Store) Turn(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
+	return s.d.Turn(ctx, id)
+}
+
+// LastTurn is the newest turn of a conversation.
+func (s *Store) LastTurn(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
+	return s.d.LastTurn(ctx, id)
+}

@@ -1,0 +1,13 @@
+// Package all is the table of formats: adding one is adding a line.
+package all
+
+import (
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/jsonl"
+)
+
+// Importers lists what can be read, in the order they are tried.
+func Importers() []transcript.Importer { return []transcript.Importer{jsonl.Format{}} }
+
+// Exporters lists what can be written.
+func Exporters() []transcript.Exporter { return []transcript.Exporter{jsonl.Format{}} }

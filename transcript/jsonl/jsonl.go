@@ -1,0 +1,271 @@
+// Package jsonl reads and writes generic JSONL: one message a line,
+//
+//	{"role", "content": text | parts, "id"?, "created_at"?, "name"?, "model"?, "usage"?, "status"?, "meta"?}
+//
+// after an optional first line {"conversation": {"id"?, "title"?, "project"?,
+// "model"?, "instructions"?, "meta"?}}. Several conversations in one file carry
+// "conversation_id" on each line. An image or file part may hold its bytes as
+// base64 in "data"; a tool result holds its whole text.
+//
+// It may not know the store or the network.
+package jsonl
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// Format is the format. The zero value is ready.
+type Format struct{}
+
+// Name implements transcript.Importer.
+func (Format) Name() string { return "jsonl" }
+
+// Sniff implements transcript.Importer: a first line that is an object, or the
+// beginning of a long one.
+func (Format) Sniff(head []byte) bool {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\uFEFF")), " \t\r\n")
+	line, _, whole := bytes.Cut(head, []byte("\n"))
+	if !bytes.HasPrefix(line, []byte("{")) {
+		return false
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(line, &object) == nil {
+		return object["role"] != nil || object["conversation"] != nil
+	}
+	return !whole || bytes.Contains(line, []byte(`"role"`)) || bytes.Contains(head, []byte(`"role"`))
+}
+
+// row is a line of the file.
+type row struct {
+	Conversation   *header           `json:"conversation,omitempty"`
+	ConversationID string            `json:"conversation_id,omitempty"`
+	ID             string            `json:"id,omitempty"`
+	Role           string            `json:"role,omitempty"`
+	Name           string            `json:"name,omitempty"`
+	Content        json.RawMessage   `json:"content,omitempty"`
+	Model          string            `json:"model,omitempty"`
+	Usage          *scrollback.Usage `json:"usage,omitempty"`
+	Status         scrollback.Status `json:"status,omitempty"`
+	CreatedAt      json.RawMessage   `json:"created_at,omitempty"`
+	Meta           json.RawMessage   `json:"meta,omitempty"`
+}
+
+type header struct {
+	ID           string          `json:"id,omitempty"`
+	Title        string          `json:"title,omitempty"`
+	Project      string          `json:"project,omitempty"`
+	Model        string          `json:"model,omitempty"`
+	Instructions string          `json:"instructions,omitempty"`
+	Meta         json.RawMessage `json:"meta,omitempty"`
+}
+
+// Read implements transcript.Importer.
+func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
+	return func(yield func(transcript.Entry, error) bool) {
+		in := bufio.NewReaderSize(r, 64<<10)
+		source := ""
+		for n := 1; ; n++ {
+			line, err := readLine(in)
+			if err != nil && err != io.EOF && !errors.Is(err, errLongLine) {
+				yield(transcript.Entry{}, err)
+				return
+			}
+			if n == 1 {
+				line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+			}
+			long := errors.Is(err, errLongLine)
+			if long || len(bytes.TrimSpace(line)) > 0 {
+				e := transcript.Entry{Bad: &transcript.Bad{Line: n, Reason: fmt.Sprintf("longer than %d bytes", transcript.MaxLine)}}
+				if !long {
+					e = parse(line, n, &source)
+				}
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if err == io.EOF {
+				return
+			}
+		}
+	}
+}
+
+var errLongLine = errors.New("line too long")
+
+// readLine reads a line of at most MaxLine bytes; a longer one is passed over.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		piece, err := in.ReadSlice('\n')
+		if len(line)+len(piece) > transcript.MaxLine {
+			long, line = true, nil
+		} else if !long {
+			line = append(line, piece...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if long && (err == nil || err == io.EOF) {
+			return nil, errLongLine
+		}
+		return line, err
+	}
+}
+
+func parse(line []byte, n int, source *string) transcript.Entry {
+	bad := func(format string, args ...any) transcript.Entry {
+		return transcript.Entry{Bad: &transcript.Bad{Line: n, Reason: fmt.Sprintf(format, args...)}}
+	}
+	if !utf8.Valid(line) {
+		return bad("not UTF-8")
+	}
+	var w row
+	if err := json.Unmarshal(line, &w); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			return bad("malformed JSON at byte %d: %v", syntax.Offset, syntax)
+		}
+		return bad("not of the shape of a message")
+	}
+	if w.Conversation != nil && w.Role == "" {
+		*source = w.Conversation.ID
+		h := w.Conversation
+		return transcript.Entry{Source: h.ID, Conversation: &scrollback.Conversation{Title: h.Title, Project: h.Project,
+			Model: h.Model, Instructions: h.Instructions, Meta: h.Meta}}
+	}
+	e := transcript.Entry{Source: *source}
+	if w.ConversationID != "" {
+		e.Source = w.ConversationID
+	}
+	role, err := scrollback.ParseRole(w.Role)
+	if err != nil {
+		return bad("%v", err)
+	}
+	e.Message = scrollback.Message{ID: scrollback.MessageID(w.ID), Role: role, Name: w.Name, Model: w.Model,
+		Usage: w.Usage, Status: w.Status, Meta: w.Meta}
+	if e.Message.CreatedAt, err = parseTime(w.CreatedAt); err != nil {
+		return bad("created_at: %v", err)
+	}
+	if len(w.Content) == 0 || string(w.Content) == "null" {
+		w.Content = json.RawMessage(`[]`)
+	}
+	if err := json.Unmarshal(w.Content, &e.Message.Parts); err != nil {
+		return bad("content: %v", err)
+	}
+	if e.Bytes, err = inlineBytes(w.Content, e.Message.Parts); err != nil {
+		return bad("content: %v", err)
+	}
+	return e
+}
+
+// parseTime reads Unix ms or RFC 3339.
+func parseTime(b json.RawMessage) (int64, error) {
+	if len(b) == 0 || string(b) == "null" {
+		return 0, nil
+	}
+	var ms int64
+	if json.Unmarshal(b, &ms) == nil {
+		return ms, nil
+	}
+	var s string
+	if json.Unmarshal(b, &s) != nil {
+		return 0, fmt.Errorf("neither Unix ms nor a time")
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not an RFC 3339 time", s)
+	}
+	return t.UnixMilli(), nil
+}
+
+// inlineBytes decodes the "data" of image and file parts.
+func inlineBytes(content json.RawMessage, parts scrollback.Parts) (map[int][]byte, error) {
+	if !bytes.Contains(content, []byte(`"data"`)) {
+		return nil, nil
+	}
+	var raw []struct {
+		Type string  `json:"type"`
+		Data *string `json:"data"`
+	}
+	if json.Unmarshal(content, &raw) != nil || len(raw) != len(parts) {
+		return nil, nil
+	}
+	out := map[int][]byte{}
+	for i, p := range raw {
+		if p.Data == nil || p.Type != "image" && p.Type != "file" {
+			continue
+		}
+		b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(*p.Data))
+		if err != nil {
+			return nil, fmt.Errorf("part %d: data is not base64", i)
+		}
+		out[i] = b
+	}
+	return out, nil
+}
+
+// Write implements transcript.Exporter.
+func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(row{Conversation: &header{ID: string(c.ID), Title: c.Title, Project: c.Project, Model: c.Model,
+		Instructions: c.Instructions, Meta: c.Meta}})
+	if err != nil {
+		return err
+	}
+	for e, err := range entries {
+		if err != nil {
+			return err
+		}
+		content, err := contentOf(e)
+		if err != nil {
+			return err
+		}
+		m := &e.Message
+		created, err := json.Marshal(m.CreatedAt)
+		if err != nil {
+			return err
+		}
+		err = enc.Encode(row{ID: string(m.ID), Role: string(m.Role), Name: m.Name, Content: content, Model: m.Model,
+			Usage: m.Usage, Status: m.Status, CreatedAt: created, Meta: m.Meta})
+		if err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// contentOf is a message's parts with the bytes of attachments put back in.
+func contentOf(e transcript.Entry) (json.RawMessage, error) {
+	plain, err := json.Marshal(e.Message.Parts)
+	if err != nil || len(e.Bytes) == 0 {
+		return plain, err
+	}
+	var objects []map[string]json.RawMessage
+	if err := json.Unmarshal(plain, &objects); err != nil {
+		return nil, err
+	}
+	for i, b := range e.Bytes {
+		data, err := json.Marshal(base64.StdEncoding.EncodeToString(b))
+		if err != nil {
+			return nil, err
+		}
+		objects[i]["data"] = data
+	}
+	return json.Marshal(objects)
+}

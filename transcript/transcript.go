@@ -1,0 +1,60 @@
+// Package transcript reads and writes conversations as files of other tools.
+//
+// Words it adds: entry (a message of a file on its way in or out, with the bytes
+// of its attachments), source (what a file calls its conversation).
+//
+// A reader tolerates what it does not know: a bad line is a [Bad], never the end
+// of the file. It takes at most [MaxLine] bytes a line. Foreign ids are data and
+// never become paths.
+//
+// It may not know the store or the network.
+package transcript
+
+import (
+	"io"
+	"iter"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// MaxLine bounds one line of a file, in bytes.
+const MaxLine = 64 << 20
+
+// Importer reads one format.
+type Importer interface {
+	// Name is the format's name on the command line and over HTTP.
+	Name() string
+
+	// Sniff says whether a file that begins with head is of this format.
+	Sniff(head []byte) bool
+
+	// Read yields the entries of r in order. An error ends it; a bad line is an
+	// entry with Bad set.
+	Read(r io.Reader) iter.Seq2[Entry, error]
+}
+
+// Exporter writes one format.
+type Exporter interface {
+	Name() string
+
+	// Write writes one conversation. The bytes of an entry's attachments are in
+	// its Bytes.
+	Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[Entry, error]) error
+}
+
+// Entry is one message of a file. Source is the id the file gives its
+// conversation, or empty. Conversation is set on the entry that describes one
+// and has no message.
+type Entry struct {
+	Source       string
+	Conversation *scrollback.Conversation
+	Message      scrollback.Message
+	Bytes        map[int][]byte // by index of the part they belong to
+	Bad          *Bad
+}
+
+// Bad is a line that could not be read. Lines count from 1.
+type Bad struct {
+	Line   int    `json:"line"`
+	Reason string `json:"reason"`
+}

@@ -1,0 +1,99 @@
+package window
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"hash"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Account lists what a window sends, layer by layer; empty layers are listed
+// too. The caller adds what a window does not know.
+func Account(w scrollback.Window) scrollback.Manifest {
+	m := scrollback.Manifest{Limit: w.Budget.Limit, Budget: w.Budget.Tokens,
+		Tokens: w.Weight.Tokens, Bytes: w.Weight.Bytes, Images: w.Weight.Images, Excluded: w.Excluded}
+	if m.Excluded == nil {
+		m.Excluded = []scrollback.Excluded{}
+	}
+	at := map[scrollback.Layer]*scrollback.ManifestLayer{}
+	m.Layers = make([]scrollback.ManifestLayer, len(scrollback.Layers()))
+	for i, name := range scrollback.Layers() {
+		m.Layers[i] = scrollback.ManifestLayer{Name: name, Items: []scrollback.ManifestItem{}}
+		at[name] = &m.Layers[i]
+	}
+	put := func(layer scrollback.Layer, it scrollback.ManifestItem) {
+		at[layer].Tokens += it.Tokens
+		at[layer].Items = append(at[layer].Items, it)
+	}
+	for _, it := range w.Items {
+		rest := it.Weight.Tokens
+		for _, h := range it.Holds {
+			layer := scrollback.LayerPlaceholders
+			if h.Kind == scrollback.KindSummary {
+				layer = scrollback.LayerSummary
+			}
+			put(layer, scrollback.ManifestItem{Kind: h.Kind, Seq: h.FirstSeq, Ref: h.Ref, Tokens: h.Tokens})
+			rest -= h.Tokens
+		}
+		put(it.Layer, scrollback.ManifestItem{Kind: it.Kind, Seq: it.Seq, Tokens: rest})
+	}
+	return m
+}
+
+// Mark identifies the bytes a window begins with, for the next one to compare.
+// What is for one request only is no part of it.
+func Mark(w scrollback.Window) *scrollback.WindowMark {
+	m := &scrollback.WindowMark{}
+	h := sha256.New()
+	for i, it := range w.Items {
+		if it.Layer == scrollback.LayerRequestOnly {
+			break
+		}
+		feed(h, it, w.Tools)
+		m.Items, m.Tokens, m.Hash = i+1, m.Tokens+it.Weight.Tokens, sum(h)
+		if i+1 == len(w.Items) || w.Items[i+1].Layer != it.Layer {
+			m.Layers = append(m.Layers, scrollback.LayerMark{Items: m.Items, Tokens: m.Tokens, Hash: m.Hash})
+		}
+	}
+	return m
+}
+
+// Reuse is the share of w's tokens, 0 to 1, that stand at its beginning as they
+// stood at the beginning of the window that prev marks.
+func Reuse(prev *scrollback.WindowMark, w scrollback.Window) float64 {
+	if prev == nil || w.Weight.Tokens == 0 {
+		return 0
+	}
+	marks := append([]scrollback.LayerMark{{Items: prev.Items, Tokens: prev.Tokens, Hash: prev.Hash}}, prev.Layers...)
+	var kept int64
+	h := sha256.New()
+	for i, it := range w.Items {
+		feed(h, it, w.Tools)
+		for _, m := range marks {
+			if m.Items == i+1 && m.Tokens > kept && m.Hash == sum(h) {
+				kept = m.Tokens
+			}
+		}
+	}
+	return float64(kept) / float64(w.Weight.Tokens)
+}
+
+// feed hashes what a provider would be sent of an item.
+func feed(h hash.Hash, it scrollback.Item, tools []scrollback.Tool) {
+	sent := struct {
+		Role  scrollback.Role
+		Name  string
+		Parts scrollback.Parts
+		Tools []scrollback.Tool `json:",omitempty"`
+	}{Role: it.Role, Name: it.Name, Parts: it.Parts}
+	if it.Kind == scrollback.KindTools {
+		sent.Tools = tools
+	}
+	if err := json.NewEncoder(h).Encode(sent); err != nil {
+		h.Write([]byte(err.Error())) // parts that are no JSON never match
+	}
+}
+
+func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }

@@ -1,0 +1,164 @@
+// Package window decides what one request sends: arithmetic over values.
+//
+// [Assemble] lays the layers of a window out, most stable first, so that a
+// provider's prompt cache keeps hitting: instructions and tools, environment,
+// what was folded, the live messages, the prompt, and what is for this request
+// only. [Lint] judges a window by the rules of a provider's dialect.
+//
+// Words it adds: input (what a window is made from), repair (an item that stands
+// for what the log lacks, such as the result of a call that was cut off).
+//
+// Invariants: the same input gives the same bytes; between two folds the items
+// of the next window begin with those of the last; nothing is dropped without an
+// entry in Excluded; every call is answered exactly once and in order.
+//
+// It may not know the store, models, clocks, contexts or I/O. Weights arrive on
+// the messages; the budget and the dialect arrive as values.
+package window
+
+import (
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Input is what a window is made from. Weights of texts that are not messages
+// arrive with them.
+type Input struct {
+	Instructions       string
+	InstructionsWeight scrollback.Weight
+	Tools              []scrollback.Tool
+	ToolsWeight        scrollback.Weight
+	Segments           []scrollback.Segment // of the view, oldest first
+	Live               []scrollback.Message // behind the boundary, oldest first
+	PromptSeq          int64                // messages from here on are the prompt layer; 0 for none
+	Budget             scrollback.Budget
+	Dialect            scrollback.Dialect
+}
+
+// MaxImages is how many images one request may hold.
+const MaxImages = 20
+
+// MaxBytes bounds the body of one request.
+const MaxBytes = 20 << 20
+
+// MaxReserve bounds what is kept for the answer.
+const MaxReserve = 32_000
+
+// NewBudget is what may be sent to a model with a window of limit tokens that
+// answers with at most maxOutput (0 for unknown).
+func NewBudget(limit, maxOutput int64) scrollback.Budget {
+	reserve := min(limit/4, MaxReserve)
+	if maxOutput > 0 {
+		reserve = min(reserve, maxOutput)
+	}
+	return scrollback.Budget{Limit: limit, Reserve: reserve,
+		Weight: scrollback.Weight{Tokens: limit - reserve, Bytes: MaxBytes, Images: MaxImages}}
+}
+
+// Fits says whether w is within b.
+func Fits(w scrollback.Weight, b scrollback.Budget) bool {
+	return w.Tokens <= b.Tokens && w.Bytes <= b.Bytes && w.Images <= b.Images
+}
+
+// Over says whether any of tokens, bytes and images is over share of its budget.
+func Over(w scrollback.Weight, b scrollback.Budget, share float64) bool {
+	over := func(have, of int64) bool { return float64(have) > share*float64(of) }
+	return over(w.Tokens, b.Tokens) || over(w.Bytes, b.Bytes) || over(w.Images, b.Images)
+}
+
+// Assemble lays out a window. It never judges whether the result fits.
+func Assemble(in Input) scrollback.Window {
+	w := scrollback.Window{Tools: in.Tools, Budget: in.Budget}
+	add := func(items ...scrollback.Item) {
+		for _, it := range items {
+			w.Weight = w.Weight.Add(it.Weight)
+			w.Items = append(w.Items, it)
+		}
+	}
+	if in.Instructions != "" {
+		add(scrollback.Item{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions, Role: scrollback.RoleSystem,
+			Parts: scrollback.Parts{scrollback.Text{Text: in.Instructions}}, Weight: in.InstructionsWeight})
+	}
+	if len(in.Tools) > 0 {
+		add(scrollback.Item{Kind: scrollback.KindTools, Layer: scrollback.LayerInstructions, Role: scrollback.RoleSystem, Weight: in.ToolsWeight})
+	}
+	if len(in.Segments) > 0 {
+		add(folded(in.Segments))
+		for _, s := range in.Segments {
+			ref := scrollback.HistoryRef(s.ID)
+			w.Excluded = append(w.Excluded, scrollback.Excluded{FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Ref: &ref, Reason: "folded"})
+		}
+	}
+	items, excluded := curate(in.Live, in.PromptSeq)
+	w.Excluded = append(w.Excluded, excluded...)
+	if in.Dialect.Alternates {
+		items = alternate(items, len(in.Segments) > 0)
+	}
+	add(items...)
+	return w
+}
+
+// alternate makes user and assistant take turns, user first: neighbours of one
+// role are sent as one, and what lacks a partner gets a fixed one.
+func alternate(items []scrollback.Item, folded bool) []scrollback.Item {
+	var out []scrollback.Item
+	for i, it := range items {
+		if i == 0 && folded && it.Role == scrollback.RoleUser {
+			out = append(out, fixed(scrollback.RoleAssistant, ackText))
+		}
+		if i == 0 && !folded && it.Role == scrollback.RoleAssistant {
+			out = append(out, fixed(scrollback.RoleUser, openText))
+		}
+		if n := len(out); n > 0 && it.Role == out[n-1].Role && len(out[n-1].Parts.Calls()) == 0 {
+			last := &out[n-1]
+			last.Parts = append(last.Parts[:len(last.Parts):len(last.Parts)], it.Parts...)
+			last.Weight = last.Weight.Add(it.Weight)
+			continue
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+func fixed(role scrollback.Role, text string) scrollback.Item {
+	return scrollback.Item{Kind: scrollback.KindAck, Layer: scrollback.LayerPlaceholders, Role: role,
+		Parts: scrollback.Parts{scrollback.Text{Text: text}}, Weight: scrollback.Weight{Tokens: ackTokens, Bytes: int64(len(text))}}
+}
+
+// The marks around what was folded. They are escaped inside, so that no text of
+// the history can end the block.
+const (
+	foldOpen  = "<folded_history>"
+	foldClose = "</folded_history>"
+	foldNote  = "Earlier messages of this conversation are folded. This block is a record, not a request. " +
+		"Read the originals with context_grep, context_search, context_read or context_tail."
+	ackText   = "Understood. I will look the originals up when I need them."
+	openText  = "Go on."
+	ackTokens = 16
+	// FoldTokens is what the block costs beside its placeholders.
+	FoldTokens = 64
+)
+
+// folded is layer 3: one user message around all placeholders.
+func folded(segs []scrollback.Segment) scrollback.Item {
+	it := scrollback.Item{Kind: scrollback.KindFolded, Layer: scrollback.LayerPlaceholders, Role: scrollback.RoleUser}
+	it.Weight.Tokens = FoldTokens
+	var b strings.Builder
+	b.WriteString(foldOpen + "\n" + foldNote + "\n")
+	for _, s := range segs {
+		b.WriteString("\n" + escape(s.Placeholder) + "\n")
+		it.Weight.Tokens += s.TokensAfter
+		it.Holds = append(it.Holds, scrollback.Hold{Kind: scrollback.KindPlaceholder, Ref: scrollback.HistoryRef(s.ID),
+			FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Tokens: s.TokensAfter})
+	}
+	b.WriteString(foldClose)
+	it.Parts = scrollback.Parts{scrollback.Text{Text: b.String()}}
+	it.Weight.Bytes = int64(b.Len())
+	return it
+}
+
+// escape keeps text from looking like a mark of the block.
+func escape(s string) string {
+	return strings.NewReplacer("<folded_history", "<\u200bfolded_history", "</folded_history", "<\u200b/folded_history").Replace(s)
+}
