@@ -25,7 +25,8 @@ const (
 type book struct {
 	segs  map[scrollback.SegmentID]scrollback.Segment
 	ms    []scrollback.Message
-	asked int // times the messages were read
+	asked int  // times the messages were read
+	still bool // does not count, so that many may read
 	wait  func(context.Context)
 }
 
@@ -42,7 +43,9 @@ func (b *book) Segments(_ context.Context, ids []scrollback.SegmentID) ([]scroll
 }
 
 func (b *book) BranchMessages(ctx context.Context, id scrollback.BranchID, from, to int64) ([]scrollback.Message, error) {
-	b.asked++
+	if !b.still {
+		b.asked++
+	}
 	if b.wait != nil {
 		b.wait(ctx)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -183,5 +184,35 @@ func TestForget(t *testing.T) {
 		if b.asked != 1 {
 			t.Error("not forgotten")
 		}
+	}
+}
+
+func TestManyReadersOverASmallCache(t *testing.T) {
+	b := &book{}
+	var refs []scrollback.RefEntry
+	for i := range int64(6) {
+		b.say(text(strings.Repeat("x", 1000)))
+		refs = append(refs, b.fold(t, fmt.Sprintf("0%d", i), i+1, i+1))
+	}
+	b.still = true
+	dir := t.TempDir()
+	for _, o := range []*archive.Options{{CacheBytes: 2 * refs[0].Bytes}, {CacheBytes: 2 * refs[0].Bytes, Dir: dir}} {
+		one, two := archive.New(b, bucket(t), o), archive.New(b, bucket(t), o) // as two processes
+		var group sync.WaitGroup
+		for n := range 8 {
+			group.Go(func() {
+				for i := range 24 {
+					a := []*archive.Archive{one, two}[n%2]
+					p, err := a.Read(t.Context(), refs[(i+n)%6], 0, scrollback.ReadMax)
+					if err != nil || int64(len(p.Content)) != refs[(i+n)%6].Bytes {
+						t.Errorf("%d bytes, %v", len(p.Content), err)
+					}
+				}
+			})
+		}
+		group.Wait()
+	}
+	if got := files(t, dir); len(got) > 3 {
+		t.Errorf("%d files are left, room is for 2 and one more", len(got))
 	}
 }

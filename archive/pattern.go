@@ -18,8 +18,8 @@ import (
 const programMax = 10_000
 
 // pattern finds matches within lines. The quick one compares a literal beginning
-// in either case by its length in bytes, so it does not see that the
-// Kelvin sign is a k; where a spelling of another length occurs, the plain one is used.
+// in either case by its length in bytes, so it does not see that the Kelvin sign
+// is a k; where a spelling of another length occurs, the plain one is used.
 type pattern struct {
 	quick *quick.Regexp
 	plain *regexp.Regexp

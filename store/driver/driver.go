@@ -262,7 +262,8 @@ type SearchQuery struct {
 // SearchResult is the best candidates, in no promised order, with what ranking
 // them alike on every database takes: how many messages there are and how many
 // hold each term of Any (counted up to [HoldingMax]). Truncated says that more
-// messages matched than were returned.
+// messages matched than Limit: those that hold every term of Any are kept first,
+// and which of the others are is the database's choice.
 type SearchResult struct {
 	Found     []scrollback.Message
 	Documents int64

@@ -202,7 +202,7 @@ func (w *walk) artifact() {
 
 // search asks for random terms, phrases and filters.
 func (w *walk) search() {
-	q := driver.SearchQuery{Project: some(w, "", "", "one"), Role: some(w, "", "", scrollback.RoleUser), Limit: 1 + w.rng.IntN(12)}
+	q := driver.SearchQuery{Project: some(w, "", "", "one"), Role: some(w, "", "", scrollback.RoleUser), Limit: 10_000}
 	seen := map[string]bool{}
 	for _, t := range w.terms(3) {
 		if t += some(w, "", "", "*"); !seen[t] {

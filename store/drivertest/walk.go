@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
@@ -83,7 +80,7 @@ func both[T any](w *walk, op string, call func(driver.Driver) (T, error)) (T, bo
 	if ea != nil && eb != nil { // what comes with an error means nothing
 		oa.Value, ob.Value = *new(T), *new(T)
 	}
-	if d := gocmp.Diff(oa, ob, cmpopts.EquateEmpty()); d != "" {
+	if d := diff(oa, ob); d != "" {
 		from := max(0, len(w.trail)-20)
 		w.t.Fatalf("seed %d, after %d calls, ending in\n  %s\nanswers differ (-a +b), errors %v and %v:\n%s",
 			w.seed, len(w.trail), strings.Join(w.trail[from:], "\n  "), ea, eb, d)

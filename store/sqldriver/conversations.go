@@ -48,14 +48,18 @@ func insertBranch(ctx context.Context, tx *session, b scrollback.Branch) error {
 // Patch implements driver.Log.
 func (db *DB) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	var c conversation
+	var refusal error
 	err := db.write(ctx, "sqldriver.Patch", func(ctx context.Context, tx *session) error {
 		if err := loadConversation(ctx, tx, id, &c); err != nil {
 			return err
 		}
-		if err := edit(&c.Conversation); err != nil {
-			return err
+		was := c.Conversation
+		if refusal = edit(&c.Conversation); refusal != nil {
+			return refusal
 		}
-		c.Version, c.UpdatedAt = c.Version+1, now
+		// These are the log's, not the editor's.
+		c.ID, c.Branch, c.Messages, c.Parent, c.CreatedAt = was.ID, was.Branch, was.Messages, was.Parent, was.CreatedAt
+		c.Version, c.UpdatedAt = was.Version+1, now
 		v, err := c.values()
 		if err != nil {
 			return err
@@ -64,6 +68,9 @@ func (db *DB) Patch(ctx context.Context, id scrollback.ConversationID, now int64
 			limit_tokens = $7, roots = $8, settings = $9, pinned_seqs = $10, meta = $11, parent = $12, version = $13,
 			branch = $14, messages = $15, turn = $16, created_at = $17, updated_at = $18, deleted_at = $19 WHERE id = $1`, v...)
 	})
+	if refusal != nil {
+		return scrollback.Conversation{}, refusal
+	}
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}

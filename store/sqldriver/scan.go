@@ -3,6 +3,7 @@ package sqldriver
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -10,11 +11,13 @@ import (
 // asJSON is a column that holds JSON; the zero of a pointer, slice or raw
 // message is stored as an empty text.
 func asJSON(v any) (string, error) {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // payloads come back as they went in
+	if err := enc.Encode(v); err != nil {
 		return "", err
 	}
-	if s := string(b); s != "null" {
+	if s := strings.TrimSuffix(b.String(), "\n"); s != "null" {
 		return s, nil
 	}
 	return "", nil

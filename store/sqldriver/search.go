@@ -62,21 +62,13 @@ func (db *DB) search(ctx context.Context, q driver.SearchQuery) (driver.SearchRe
 	if err != nil {
 		return out, err
 	}
-	for _, n := range numbers {
-		var m scrollback.Message
-		found := false
-		err := db.read.rows(ctx, func(r scanner) error { found = true; return scanMessage(&m)(r) },
-			`SELECT `+prefixed(messageColumns)+` FROM messages m JOIN conversations c ON c.id = m.conversation_id
-			WHERE m.n = $1 AND c.deleted_at = 0 AND ($2 = '' OR c.project = $2)`, n, q.Project)
-		if err != nil {
+	if len(numbers) > q.Limit {
+		out.Truncated, numbers = true, numbers[:q.Limit]
+	}
+	out.Found = make([]scrollback.Message, len(numbers))
+	for i, n := range numbers {
+		if err := db.read.row(ctx, scanMessage(&out.Found[i]), `SELECT `+messageColumns+` FROM messages WHERE n = $1`, n); err != nil {
 			return out, err
-		}
-		if found && len(out.Found) == q.Limit {
-			out.Truncated = true
-			break
-		}
-		if found {
-			out.Found = append(out.Found, m)
 		}
 	}
 	return out, nil
@@ -85,9 +77,21 @@ func (db *DB) search(ctx context.Context, q driver.SearchQuery) (driver.SearchRe
 // candidates are the numbers of the best messages: those that hold every term
 // first, so that no flood of weaker ones pushes them out.
 func (db *DB) candidates(ctx context.Context, q driver.SearchQuery, scopes [][]string) ([]int64, error) {
+	// Judging every match by its conversation costs: done only where some could
+	// fail.
+	statement, args := db.dialect.searchIDs, []any{"", q.Limit + 1}
+	var trash bool
+	err := db.read.row(ctx, func(r scanner) error { return r.Scan(&trash) }, `SELECT EXISTS (SELECT 1 FROM conversations WHERE deleted_at <> 0)`)
+	if err != nil {
+		return nil, err
+	}
+	if trash || q.Project != "" {
+		statement, args = db.dialect.searchLiving, append(args, q.Project)
+	}
 	var numbers []int64
 	seen := map[int64]bool{}
 	fetch := func(m driver.Match) error {
+		args[0] = db.dialect.expression(m, scopes)
 		return db.read.rows(ctx, func(r scanner) error {
 			var n int64
 			if err := r.Scan(&n); err != nil {
@@ -98,7 +102,7 @@ func (db *DB) candidates(ctx context.Context, q driver.SearchQuery, scopes [][]s
 				numbers = append(numbers, n)
 			}
 			return nil
-		}, db.dialect.searchIDs, db.dialect.expression(m, scopes), q.Limit+1)
+		}, statement, args...)
 	}
 	if len(q.Any) > 1 {
 		all := driver.Match{Must: q.Must}
@@ -110,9 +114,4 @@ func (db *DB) candidates(ctx context.Context, q driver.SearchQuery, scopes [][]s
 		}
 	}
 	return numbers, fetch(q.Match)
-}
-
-// prefixed writes a column list with the alias m.
-func prefixed(columns string) string {
-	return "m." + strings.ReplaceAll(strings.Join(strings.Fields(columns), " "), ", ", ", m.")
 }

@@ -37,15 +37,20 @@ func (db *DB) Commit(ctx context.Context, c driver.Commit) error {
 		if col.err != nil {
 			return col.err
 		}
-		err := tx.run(ctx, `INSERT INTO receipts (conversation_id, branch, receipt, view_before, undone_at, created_at) VALUES (`+marks(6)+`)`,
-			c.Conversation, c.Branch, receipt, before, 0, c.Now)
+		err := tx.run(ctx, `INSERT INTO receipts (conversation_id, branch, segments, receipt, view_before, undone_at, created_at) VALUES (`+marks(7)+`)`,
+			c.Conversation, c.Branch, len(c.Segments), receipt, before, 0, c.Now)
 		if err != nil {
 			return err
 		}
 		if err := insertUsage(ctx, tx, c.Usage); err != nil {
 			return err
 		}
-		return w.setView(ctx, c.View, c.Now)
+		view := c.View
+		if len(c.Segments) == 0 {
+			view = w.b.View
+			view.RetryAt = c.View.RetryAt
+		}
+		return w.setView(ctx, view, c.Now)
 	})
 }
 
@@ -75,7 +80,7 @@ func (db *DB) Unfold(ctx context.Context, branch scrollback.BranchID, now int64)
 		var receipt, before string
 		err := tx.row(ctx, func(r scanner) error { return r.Scan(&n, &receipt, &before) },
 			`SELECT n, receipt, view_before FROM receipts WHERE conversation_id = $1 AND branch = $2 AND undone_at = 0
-			AND receipt LIKE '%"result":"compacted"%' ORDER BY n DESC LIMIT 1`, w.c.ID, branch)
+			AND segments > 0 ORDER BY n DESC LIMIT 1`, w.c.ID, branch)
 		if errors.Is(err, sql.ErrNoRows) {
 			return scrollback.Errorf(scrollback.NotFound, "sqldriver.Unfold", "there is no fold to undo")
 		}

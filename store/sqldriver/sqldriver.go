@@ -41,9 +41,10 @@ type dialect struct {
 	// insertTerms indexes message $1 by scope $2 and terms $3.
 	insertTerms string
 	// searchIDs finds at most $2 message numbers by the match expression $1, best
-	// first; holding counts those of $1, up to $2; documents is about how many
-	// messages there are.
-	searchIDs, holding, documents string
+	// first; searchLiving likewise, in conversations that are not in the trash and
+	// of project $3 unless that is empty; holding counts those of $1, up to $2;
+	// documents is how many messages there are.
+	searchIDs, searchLiving, holding, documents string
 	// expression writes a match, narrowed to scope terms, as $1 of the above.
 	expression func(m driver.Match, scopes [][]string) string
 }

@@ -190,9 +190,11 @@ var sqliteDialect = dialect{
 	begin:       "BEGIN IMMEDIATE",
 	insertTerms: `INSERT INTO message_terms (rowid, scope, terms) VALUES ($1, $2, $3)`,
 	searchIDs:   `SELECT rowid FROM message_terms WHERE message_terms MATCH $1 ORDER BY bm25(message_terms, 0.0, 1.0), rowid DESC LIMIT $2`,
-	holding:     `SELECT count(*) FROM (SELECT 1 FROM message_terms WHERE message_terms MATCH $1 LIMIT $2)`,
-	documents:   `SELECT coalesce(max(n), 0) FROM messages`,
-	expression:  matchSQLite,
+	searchLiving: `SELECT t.rowid FROM message_terms t JOIN messages m ON m.n = t.rowid JOIN conversations c ON c.id = m.conversation_id
+		WHERE message_terms MATCH $1 AND c.deleted_at = 0 AND ($3 = '' OR c.project = $3) ORDER BY bm25(message_terms, 0.0, 1.0), t.rowid DESC LIMIT $2`,
+	holding:    `SELECT count(*) FROM (SELECT 1 FROM message_terms WHERE message_terms MATCH $1 LIMIT $2)`,
+	documents:  `SELECT coalesce(max(n), 0) FROM messages`,
+	expression: matchSQLite,
 }
 
 // classifySQLite sorts SQLite's result codes: what may pass is unavailable.

@@ -37,7 +37,7 @@ func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 			return err
 		}
 		t := b.Turn
-		t.Branch, t.Seq = w.b.ID, w.b.HeadSeq
+		t.Branch, t.Seq, t.State = w.b.ID, w.b.HeadSeq, scrollback.TurnOpen
 		v, err := turnValues(&t)
 		if err != nil {
 			return err

@@ -23,6 +23,7 @@ CREATE TABLE conversations (
     deleted_at   INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX conversations_newest ON conversations (updated_at, id);
+CREATE INDEX conversations_trash ON conversations (deleted_at) WHERE deleted_at <> 0;
 
 -- One line of a conversation: seqs go on from the parent's at_seq. view is what
 -- its window shows instead of the oldest messages.
@@ -135,6 +136,7 @@ CREATE TABLE receipts (
     n               INTEGER PRIMARY KEY,
     conversation_id TEXT    NOT NULL,
     branch          TEXT    NOT NULL,
+    segments        INTEGER NOT NULL,
     receipt         TEXT    NOT NULL,
     view_before     TEXT    NOT NULL,
     undone_at       INTEGER NOT NULL,

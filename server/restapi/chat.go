@@ -1,0 +1,276 @@
+package restapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// heartbeat is how often a silent stream says that it lives.
+const heartbeat = 15 * time.Second
+
+// chatBody is a turn as a client asks for it.
+type chatBody struct {
+	_           struct{}         `additionalProperties:"true"`
+	Message     *content         `json:"message,omitempty"`
+	MessageID   string           `json:"message_id,omitempty"`
+	Tools       *[]toolBody      `json:"tools,omitempty"`
+	ToolResults []toolResultBody `json:"tool_results,omitempty"`
+	Model       string           `json:"model,omitempty"`
+	Limit       int64            `json:"limit,omitempty"`
+	Policy      string           `json:"policy,omitempty"`
+	Stream      *bool            `json:"stream,omitempty"`
+}
+
+type toolBody struct {
+	_           struct{} `additionalProperties:"true"`
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Parameters  *object  `json:"parameters,omitempty"`
+}
+
+type toolResultBody struct {
+	_        struct{} `additionalProperties:"true"`
+	CallID   string   `json:"call_id"`
+	Text     string   `json:"text,omitempty"`
+	Artifact string   `json:"artifact,omitempty"`
+	IsError  bool     `json:"is_error,omitempty"`
+}
+
+func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {
+	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID),
+		Shape: engine.Shape{Model: b.Model, Limit: b.Limit, Policy: b.Policy}}
+	if b.Message != nil {
+		var err error
+		if r.Message, err = b.Message.parts("message"); err != nil {
+			return r, err
+		}
+		if len(r.Message) == 0 {
+			return r, scrollback.ParamErrorf("restapi", "message", "the message is empty")
+		}
+	}
+	if b.Tools != nil {
+		r.Tools = []scrollback.Tool{}
+		for _, t := range *b.Tools {
+			tool := scrollback.Tool{Name: t.Name, Description: t.Description}
+			if t.Parameters != nil {
+				tool.Parameters = t.Parameters.RawMessage
+			}
+			r.Tools = append(r.Tools, tool)
+		}
+	}
+	for _, t := range b.ToolResults {
+		r.ToolResults = append(r.ToolResults, engine.ToolResult{CallID: t.CallID, Text: t.Text, Artifact: scrollback.ArtifactID(t.Artifact), IsError: t.IsError})
+	}
+	return r, nil
+}
+
+type turnPath struct {
+	conversationID
+	Turn string `path:"turn"`
+}
+
+func (a *api) chat() {
+	huma.Register(a.huma, huma.Operation{OperationID: "chat", Method: http.MethodPost, Path: "/api/conversations/{id}/chat",
+		Summary: "Run one turn; answers server-sent events unless stream is false", MaxBodyBytes: a.limits.Body, BodyReadTimeout: time.Minute}, a.run)
+	huma.Register(a.huma, huma.Operation{OperationID: "turn-events", Method: http.MethodGet, Path: "/api/conversations/{id}/turns/{turn}/events",
+		Summary: "Read on in a turn's events"},
+		func(ctx context.Context, in *struct {
+			turnPath
+			After  int    `query:"after" minimum:"0"`
+			LastID string `header:"Last-Event-ID"`
+		}) (*huma.StreamResponse, error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err == nil {
+				_, err = a.engine.Find(ctx, id, scrollback.TurnID(in.Turn))
+			}
+			if err != nil {
+				return answer[huma.StreamResponse](nil, err)
+			}
+			after := in.After
+			if n, err := strconv.Atoi(in.LastID); err == nil && n > after {
+				after = n
+			}
+			return stream(a.engine.Attach(ctx, id, scrollback.TurnID(in.Turn), after)), nil
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "cancel-turn", Method: http.MethodPost, Path: "/api/conversations/{id}/turns/{turn}/cancel",
+		Summary: "Stop a turn; what it wrote is kept", DefaultStatus: http.StatusAccepted},
+		func(ctx context.Context, in *turnPath) (*body[map[string]any], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err == nil {
+				err = a.engine.Cancel(ctx, id, scrollback.TurnID(in.Turn))
+			}
+			return seen(map[string]any{"turn_id": in.Turn}, err)
+		})
+}
+
+func (a *api) run(ctx context.Context, in *struct {
+	conversationID
+	Key  string `header:"Idempotency-Key"`
+	Body chatBody
+}) (*huma.StreamResponse, error) {
+	id, err := a.resolve(ctx, in.ID)
+	if err != nil {
+		return answer[huma.StreamResponse](nil, err)
+	}
+	req, err := in.Body.request(id, in.Key)
+	if err != nil {
+		return answer[huma.StreamResponse](nil, err)
+	}
+	turn, events, err := a.engine.Open(ctx, req)
+	if err != nil {
+		return answer[huma.StreamResponse](nil, err)
+	}
+	if in.Body.Stream == nil || *in.Body.Stream {
+		return stream(events), nil
+	}
+	out, err := a.collect(ctx, id, turn, events)
+	if err != nil {
+		return answer[huma.StreamResponse](nil, err)
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		hc.SetHeader("Content-Type", "application/json")
+		_ = marshal(hc.BodyWriter(), out) // the answer is stored; the client may be gone
+	}}, nil
+}
+
+// whole is the answer of a turn that was not streamed.
+type whole struct {
+	TurnID      scrollback.TurnID    `json:"turn_id"`
+	Message     *scrollback.Message  `json:"message"`
+	Usage       scrollback.Usage     `json:"usage"`
+	Compactions []scrollback.Receipt `json:"compactions"`
+	Status      scrollback.TurnState `json:"status"`
+	Finish      string               `json:"finish_reason,omitempty"`
+}
+
+func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, events iter.Seq2[engine.Numbered, error]) (whole, error) {
+	out := whole{TurnID: turn, Compactions: []scrollback.Receipt{}}
+	var failed *scrollback.Failure
+	var stored scrollback.MessageEvent
+	for n, err := range events {
+		if err != nil {
+			return out, err
+		}
+		switch ev := n.Event.(type) {
+		case scrollback.UsageEvent:
+			out.Usage = ev.Usage
+		case scrollback.CompactionEvent:
+			out.Compactions = append(out.Compactions, ev.Receipt)
+		case scrollback.ErrorEvent:
+			failed = &ev.Failure
+		case scrollback.MessageEvent:
+			stored = ev
+		case scrollback.DoneEvent:
+			out.Status, out.Finish = ev.Status, ev.FinishReason
+		}
+	}
+	if failed != nil {
+		err := scrollback.Errorf(failed.Code, "restapi.chat", "%s", failed.Message)
+		if failed.Code == scrollback.Unavailable {
+			err = scrollback.Errorf(failed.Code, "restapi.chat", "%s: %w", failed.Message, scrollback.ErrUpstream)
+		}
+		return out, err
+	}
+	if stored.Seq > 0 {
+		ms, _, err := a.engine.Messages(ctx, id, engine.PageQuery{After: stored.Seq - 1, Limit: 1})
+		if err != nil || len(ms) == 0 {
+			return out, err
+		}
+		out.Message = &ms[0]
+	}
+	return out, nil
+}
+
+// stream writes a turn's events as frames, then [DONE].
+func stream(events iter.Seq2[engine.Numbered, error]) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		_, w := humago.Unwrap(hc)
+		f := newFrames(w)
+		done := make(chan struct{})
+		defer close(done)
+		go f.beat(done)
+		for n, err := range events {
+			if err != nil {
+				if scrollback.CodeOf(err) != scrollback.Canceled {
+					f.event(0, scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.CodeOf(err), Message: scrollback.Shown(err)}})
+				}
+				return
+			}
+			if f.event(n.N, n.Event) != nil {
+				return // the client is gone; the turn goes on
+			}
+		}
+		f.write([]byte("data: [DONE]\n\n"))
+	}}
+}
+
+// frames writes server-sent events, each with one write and one flush.
+type frames struct {
+	w    http.ResponseWriter
+	rc   *http.ResponseController
+	lock chan struct{}
+}
+
+func newFrames(w http.ResponseWriter) *frames {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	f := &frames{w: w, rc: http.NewResponseController(w), lock: make(chan struct{}, 1)}
+	w.WriteHeader(http.StatusOK)
+	return f
+}
+
+func (f *frames) event(n int, ev scrollback.Event) error {
+	data, err := scrollback.EncodeEvent(ev)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if n > 0 {
+		fmt.Fprintf(&b, "id: %d\n", n)
+	}
+	b.WriteString("data: ")
+	b.Write(data)
+	b.WriteString("\n\n")
+	return f.write(b.Bytes())
+}
+
+func (f *frames) write(b []byte) error {
+	f.lock <- struct{}{}
+	defer func() { <-f.lock }()
+	if _, err := f.w.Write(b); err != nil {
+		return err
+	}
+	if err := f.rc.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
+
+func (f *frames) beat(done <-chan struct{}) {
+	tick := time.NewTicker(heartbeat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+			if f.write([]byte(": still here\n\n")) != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package restapi
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// conversationID is the path's conversation: an id, a unique beginning of one
+// (8 characters or more), or "latest".
+type conversationID struct {
+	ID string `path:"id" doc:"Conversation id, a unique beginning of one, or latest."`
+}
+
+func (a *api) resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
+	return a.engine.Resolve(ctx, name)
+}
+
+// conversationBody is what a client may say of a conversation; nil leaves as is.
+type conversationBody struct {
+	_            struct{}      `additionalProperties:"true"`
+	ID           *string       `json:"id,omitempty" doc:"UUID; the same again answers the same conversation."`
+	Project      *string       `json:"project,omitempty"`
+	Title        *string       `json:"title,omitempty"`
+	Model        *string       `json:"model,omitempty"`
+	Instructions *string       `json:"instructions,omitempty"`
+	Policy       *string       `json:"policy,omitempty"`
+	Limit        *int          `json:"limit,omitempty" doc:"Window of the model in tokens; 0 leaves it to the catalog."`
+	Roots        *[]string     `json:"roots,omitempty"`
+	Settings     *settingsBody `json:"settings,omitempty"`
+	Meta         *object       `json:"meta,omitempty"`
+}
+
+type settingsBody struct {
+	_      struct{} `additionalProperties:"true"`
+	Pinned *bool    `json:"pinned,omitempty"`
+}
+
+func (b *conversationBody) apply(c *scrollback.Conversation) error {
+	set := func(to, from *string) {
+		if from != nil {
+			*to = *from
+		}
+	}
+	set(&c.Project, b.Project)
+	set(&c.Title, b.Title)
+	set(&c.Model, b.Model)
+	set(&c.Instructions, b.Instructions)
+	set(&c.Policy, b.Policy)
+	if b.Limit != nil {
+		c.Limit = *b.Limit
+	}
+	if b.Roots != nil && len(*b.Roots) > 0 {
+		return scrollback.Errorf(scrollback.Refused, "restapi", "no root is granted to this server, so none can be chosen")
+	}
+	if b.Settings != nil && b.Settings.Pinned != nil {
+		c.Settings.Pinned = *b.Settings.Pinned
+	}
+	if b.Meta != nil {
+		c.Meta = b.Meta.RawMessage
+	}
+	return nil
+}
+
+type conversationPage struct {
+	Conversations []scrollback.Conversation `json:"conversations"`
+	Next          *string                   `json:"next"`
+}
+
+func (a *api) conversations() {
+	huma.Register(a.huma, huma.Operation{OperationID: "create-conversation", Method: http.MethodPost, Path: "/api/conversations",
+		Summary: "Create a conversation", MaxBodyBytes: a.limits.Body}, a.create)
+	huma.Register(a.huma, huma.Operation{OperationID: "list-conversations", Method: http.MethodGet, Path: "/api/conversations",
+		Summary: "List conversations, newest change first"},
+		func(ctx context.Context, in *struct {
+			Project string `query:"project"`
+			Q       string `query:"q" doc:"Words of the title."`
+			Trash   bool   `query:"trash"`
+			Cursor  string `query:"cursor"`
+			Limit   int    `query:"limit"`
+		}) (*body[conversationPage], error) {
+			items, next, err := a.engine.List(ctx, engine.ListQuery{Project: in.Project, Title: in.Q, Trash: in.Trash, Cursor: in.Cursor, Limit: in.Limit})
+			return seen(conversationPage{items, nullable(next)}, err)
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "get-conversation", Method: http.MethodGet, Path: "/api/conversations/{id}",
+		Summary: "Read a conversation"},
+		func(ctx context.Context, in *conversationID) (*tagged, error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return answer[tagged](nil, err)
+			}
+			return withTag(a.engine.Get(ctx, id))
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "patch-conversation", Method: http.MethodPatch, Path: "/api/conversations/{id}",
+		Summary: "Rename, move, pin or set up a conversation", MaxBodyBytes: a.limits.Body}, a.patch)
+	huma.Register(a.huma, huma.Operation{OperationID: "trash-conversation", Method: http.MethodDelete, Path: "/api/conversations/{id}",
+		Summary: "Put a conversation in the trash"},
+		func(ctx context.Context, in *conversationID) (*tagged, error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return answer[tagged](nil, err)
+			}
+			return withTag(a.engine.Trash(ctx, id))
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "restore-conversation", Method: http.MethodPost, Path: "/api/conversations/{id}/restore",
+		Summary: "Take a conversation out of the trash"},
+		func(ctx context.Context, in *conversationID) (*tagged, error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return answer[tagged](nil, err)
+			}
+			return withTag(a.engine.Restore(ctx, id))
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "list-projects", Method: http.MethodGet, Path: "/api/projects", Summary: "List projects"},
+		func(ctx context.Context, _ *struct{}) (*body[map[string]any], error) {
+			ps, err := a.engine.Projects(ctx)
+			return seen(map[string]any{"projects": ps}, err)
+		})
+}
+
+// tagged is a conversation with its version as an entity tag.
+type tagged struct {
+	Status int
+	ETag   string `header:"ETag"`
+	Body   scrollback.Conversation
+}
+
+func withTag(c scrollback.Conversation, err error) (*tagged, error) {
+	return answer(&tagged{Status: http.StatusOK, ETag: `"` + strconv.FormatInt(c.Version, 10) + `"`, Body: c}, err)
+}
+
+func (a *api) create(ctx context.Context, in *struct {
+	Body *conversationBody `required:"false"`
+}) (*tagged, error) {
+	var c scrollback.Conversation
+	if in.Body == nil {
+		in.Body = &conversationBody{}
+	}
+	if in.Body.ID != nil {
+		c.ID = scrollback.ConversationID(*in.Body.ID)
+	}
+	if err := in.Body.apply(&c); err != nil {
+		return answer[tagged](nil, err)
+	}
+	made, created, err := a.engine.Create(ctx, c)
+	out, err := withTag(made, err)
+	if err == nil && created {
+		out.Status = http.StatusCreated
+	}
+	return out, err
+}
+
+func (a *api) patch(ctx context.Context, in *struct {
+	conversationID
+	IfMatch string `header:"If-Match" doc:"The version that is meant."`
+	Body    conversationBody
+}) (*tagged, error) {
+	id, err := a.resolve(ctx, in.ID)
+	if err != nil {
+		return answer[tagged](nil, err)
+	}
+	var version int64
+	if tag := strings.Trim(strings.TrimPrefix(in.IfMatch, "W/"), `" `); tag != "" && tag != "*" {
+		if version, err = strconv.ParseInt(tag, 10, 64); err != nil || version < 1 {
+			return answer[tagged](nil, scrollback.Errorf(scrollback.Conflict, "restapi", "If-Match names no version: %w", scrollback.ErrPrecondition))
+		}
+	}
+	return withTag(a.engine.Patch(ctx, id, version, in.Body.apply))
+}

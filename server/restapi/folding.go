@@ -1,0 +1,70 @@
+package restapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// folding adds the views: fold, clear, undo, and what the next request shows.
+func (a *api) folding() {
+	huma.Register(a.huma, huma.Operation{OperationID: "compact", Method: http.MethodPost, Path: "/api/conversations/{id}/compact",
+		Summary: "Fold old messages behind refs", MaxBodyBytes: a.limits.Body},
+		func(ctx context.Context, in *struct {
+			conversationID
+			Body *struct {
+				_      struct{} `additionalProperties:"true"`
+				Policy string   `json:"policy,omitempty"`
+				Force  bool     `json:"force,omitempty"`
+			} `required:"false"`
+		}) (*body[scrollback.Receipt], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.Receipt{}, err)
+			}
+			policy, force := "", false
+			if in.Body != nil {
+				policy, force = in.Body.Policy, in.Body.Force
+			}
+			return seen(a.engine.Compact(ctx, id, policy, force))
+		})
+	a.byConversation("clear", "Fold everything so far: start afresh", a.engine.Clear)
+	a.byConversation("uncompact", "Undo the newest fold", a.engine.Uncompact)
+	huma.Register(a.huma, huma.Operation{OperationID: "context", Method: http.MethodGet, Path: "/api/conversations/{id}/context",
+		Summary: "What the next request would show, and what it leaves out"},
+		func(ctx context.Context, in *conversationID) (*body[scrollback.Manifest], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.Manifest{}, err)
+			}
+			return seen(a.engine.Context(ctx, id))
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "receipts", Method: http.MethodGet, Path: "/api/conversations/{id}/receipts",
+		Summary: "The compactions so far, newest first"},
+		func(ctx context.Context, in *struct {
+			conversationID
+			Limit int `query:"limit"`
+		}) (*body[map[string][]scrollback.Receipt], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(map[string][]scrollback.Receipt{}, err)
+			}
+			rs, err := a.engine.Receipts(ctx, id, in.Limit)
+			return seen(map[string][]scrollback.Receipt{"receipts": rs}, err)
+		})
+}
+
+// byConversation adds a POST that needs nothing but the conversation.
+func (a *api) byConversation(verb, summary string, fn func(context.Context, scrollback.ConversationID) (scrollback.Receipt, error)) {
+	huma.Register(a.huma, huma.Operation{OperationID: verb, Method: http.MethodPost, Path: "/api/conversations/{id}/" + verb, Summary: summary},
+		func(ctx context.Context, in *conversationID) (*body[scrollback.Receipt], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.Receipt{}, err)
+			}
+			return seen(fn(ctx, id))
+		})
+}

@@ -1,0 +1,62 @@
+package restapi
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// marshal writes v without HTML escapes.
+func marshal(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// content is a message as a client sends it: a text or a list of parts. What it
+// holds is judged by the root's own reader.
+type content struct{ json.RawMessage }
+
+// Schema implements huma.SchemaProvider.
+func (content) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Description: "A text, or a list of parts.", OneOf: []*huma.Schema{
+		{Type: huma.TypeString},
+		{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
+	}}
+}
+
+func (c content) parts(param string) (scrollback.Parts, error) {
+	if len(c.RawMessage) == 0 || string(c.RawMessage) == "null" {
+		return nil, nil
+	}
+	var ps scrollback.Parts
+	if err := json.Unmarshal(c.RawMessage, &ps); err != nil {
+		return nil, scrollback.ParamErrorf("restapi", param, "%w", err)
+	}
+	return ps, nil
+}
+
+// object is a JSON object that is kept as it is.
+type object struct{ json.RawMessage }
+
+// Schema implements huma.SchemaProvider.
+func (object) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
+// nullable is a cursor, or null at the end of a list.
+func nullable[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// body wraps a JSON answer; seen is one without further headers.
+type body[T any] struct{ Body T }
+
+func seen[T any](v T, err error) (*body[T], error) { return answer(&body[T]{Body: v}, err) }

@@ -1,0 +1,45 @@
+package restapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+type messagePage struct {
+	Messages []scrollback.Message `json:"messages"`
+	Next     *int64               `json:"next"`
+	// Running is the turn that is being answered now, to attach to.
+	Running *scrollback.TurnID `json:"running,omitempty"`
+}
+
+func (a *api) messages() {
+	huma.Register(a.huma, huma.Operation{OperationID: "list-messages", Method: http.MethodGet, Path: "/api/conversations/{id}/messages",
+		Summary: "Read messages by seq: after one, before one, or the newest"},
+		func(ctx context.Context, in *struct {
+			conversationID
+			Branch string `query:"branch"`
+			Before int64  `query:"before" minimum:"0"`
+			After  int64  `query:"after" minimum:"0"`
+			Limit  int    `query:"limit"`
+		}) (*body[messagePage], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(messagePage{}, err)
+			}
+			ms, next, err := a.engine.Messages(ctx, id, engine.PageQuery{Branch: scrollback.BranchID(in.Branch), Before: in.Before, After: in.After, Limit: in.Limit})
+			if err != nil {
+				return seen(messagePage{}, err)
+			}
+			page := messagePage{Messages: ms, Next: nullable(next)}
+			t, err := a.engine.Running(ctx, id)
+			if t != nil {
+				page.Running = &t.ID
+			}
+			return seen(page, err)
+		})
+}

@@ -1,0 +1,102 @@
+package restapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+type refPath struct {
+	conversationID
+	Ref string `path:"ref" doc:"history:<id> or artifact:<id>"`
+}
+
+type refPage struct {
+	Refs []scrollback.RefEntry `json:"refs"`
+	Next *string               `json:"next"`
+}
+
+// recall adds the five recall operations.
+func (a *api) recall() {
+	huma.Register(a.huma, huma.Operation{OperationID: "list-refs", Method: http.MethodGet, Path: "/api/conversations/{id}/refs",
+		Summary: "List refs, newest first"},
+		func(ctx context.Context, in *struct {
+			conversationID
+			Kind   string `query:"kind"`
+			Limit  int    `query:"limit"`
+			Cursor string `query:"cursor"`
+		}) (*body[refPage], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(refPage{}, err)
+			}
+			refs, next, err := a.engine.Refs(ctx, id, engine.RefQuery{Kind: in.Kind, Cursor: in.Cursor, Limit: in.Limit})
+			return seen(refPage{refs, nullable(next)}, err)
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "read-ref", Method: http.MethodGet, Path: "/api/conversations/{id}/refs/{ref}",
+		Summary: "Read what a ref points at, page by page"},
+		func(ctx context.Context, in *struct {
+			refPath
+			Offset int64 `query:"offset"`
+			Limit  int   `query:"limit"`
+		}) (*body[scrollback.Page], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.Page{}, err)
+			}
+			return seen(a.engine.Read(ctx, id, scrollback.Ref(in.Ref), in.Offset, in.Limit))
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "tail-ref", Method: http.MethodGet, Path: "/api/conversations/{id}/refs/{ref}/tail",
+		Summary: "Read the last lines of what a ref points at"},
+		func(ctx context.Context, in *struct {
+			refPath
+			Lines int `query:"lines"`
+		}) (*body[scrollback.Tail], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.Tail{}, err)
+			}
+			return seen(a.engine.Tail(ctx, id, scrollback.Ref(in.Ref), in.Lines))
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "grep", Method: http.MethodGet, Path: "/api/conversations/{id}/grep",
+		Summary: "Find lines by a regular expression (RE2)"},
+		func(ctx context.Context, in *struct {
+			conversationID
+			Pattern       string `query:"pattern" required:"true"`
+			Ref           string `query:"ref"`
+			MaxResults    int    `query:"max_results"`
+			ContextLines  int    `query:"context_lines"`
+			CaseSensitive bool   `query:"case_sensitive"`
+		}) (*body[scrollback.GrepResult], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.GrepResult{}, err)
+			}
+			return seen(a.engine.Grep(ctx, id, scrollback.GrepQuery{Ref: scrollback.Ref(in.Ref), Pattern: in.Pattern,
+				MaxResults: in.MaxResults, ContextLines: in.ContextLines, CaseSensitive: in.CaseSensitive}))
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "search", Method: http.MethodGet, Path: "/api/search",
+		Summary: "Find messages by words, best first"},
+		func(ctx context.Context, in *struct {
+			Q            string `query:"q" required:"true"`
+			Conversation string `query:"conversation"`
+			Project      string `query:"project"`
+			Role         string `query:"role"`
+			Limit        int    `query:"limit"`
+			Around       int    `query:"around" default:"1"`
+		}) (*body[scrollback.SearchResult], error) {
+			q := scrollback.SearchQuery{Query: in.Q, Project: in.Project, Role: scrollback.Role(in.Role), Limit: in.Limit, Around: in.Around}
+			if in.Conversation != "" {
+				id, err := a.resolve(ctx, in.Conversation)
+				if err != nil {
+					return seen(scrollback.SearchResult{}, err)
+				}
+				q.Conversation = id
+			}
+			return seen(a.engine.Search(ctx, q))
+		})
+}

@@ -1,0 +1,175 @@
+// Package restapi speaks our own JSON over HTTP and server-sent events.
+//
+// Words it adds: frame (one server-sent event: one write, one flush).
+//
+// Invariants: field names are those of the contract and are only added to; an
+// error is {"error":{"code","message","param"?}} with the status of the one
+// table; a chat's frames are numbered as the turn's events are; a client that
+// goes away stops nothing.
+//
+// It knows the engine and the root's words, and no other face.
+package restapi
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// Limits bound what a client may send, in bytes.
+type Limits struct {
+	Body   int64 // of a JSON request; 0 means 1 MiB
+	Import int64 // of a transcript; 0 means 4 GiB
+	Upload int64 // of an attachment; 0 means 20 MiB
+}
+
+// api holds what the handlers share.
+type api struct {
+	engine *engine.Engine
+	limits Limits
+	mux    *http.ServeMux
+	huma   huma.API
+}
+
+// Mount adds the API to mux.
+func Mount(mux *http.ServeMux, e *engine.Engine, version string, l Limits) {
+	for _, d := range []struct {
+		at *int64
+		to int64
+	}{{&l.Body, 1 << 20}, {&l.Import, 4 << 30}, {&l.Upload, 20 << 20}} {
+		if *d.at == 0 {
+			*d.at = d.to
+		}
+	}
+	c := huma.DefaultConfig("scrollback", version)
+	c.Info.Description = "Conversations that are kept for ever, and the best context of them for each request."
+	c.CreateHooks = nil // they add "$schema" to every answer
+	c.DocsPath, c.SchemasPath = "", ""
+	c.Transformers = []huma.Transformer{plainErrors}
+	c.Formats = map[string]huma.Format{"application/json": {Marshal: marshal, Unmarshal: json.Unmarshal}, "json": {Marshal: marshal, Unmarshal: json.Unmarshal}}
+	a := &api{engine: e, limits: l, mux: mux, huma: humago.New(mux, c)}
+	a.conversations()
+	a.messages()
+	a.chat()
+	a.folding()
+	a.recall()
+	a.transfer()
+	a.artifacts()
+}
+
+// failure is the body of every error.
+type failure struct {
+	Error struct {
+		Code    scrollback.Code `json:"code"`
+		Message string          `json:"message"`
+		Param   string          `json:"param,omitempty"`
+	} `json:"error"`
+	status int
+}
+
+func (f *failure) GetStatus() int { return f.status }
+
+// fail is an error of ours as a client sees it.
+func fail(err error) *failure {
+	f := &failure{status: scrollback.OutcomeOf(err).HTTPStatus}
+	f.Error.Code, f.Error.Message = scrollback.CodeOf(err), scrollback.Shown(err)
+	var known *scrollback.Error
+	if errors.As(err, &known) {
+		f.Error.Param = known.Param
+	}
+	return f
+}
+
+// failureError lets a failure travel as an error.
+type failureError struct{ *failure }
+
+func (f failureError) Error() string                { return f.failure.Error.Message }
+func (f failureError) MarshalJSON() ([]byte, error) { return json.Marshal(f.failure) }
+
+// answer pairs a handler's result with its error as a client sees it.
+func answer[T any](v *T, err error) (*T, error) {
+	if err != nil {
+		return nil, failureError{fail(err)}
+	}
+	return v, nil
+}
+
+// plainErrors gives the router's own errors (a body that is no JSON, a parameter
+// that is no number) our shape: they are invalid.
+func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
+	m, ok := v.(*huma.ErrorModel)
+	if !ok {
+		return v, nil
+	}
+	f := &failure{status: m.Status}
+	f.Error.Code, f.Error.Message = scrollback.Invalid, m.Detail
+	for i, d := range m.Errors {
+		if i == 0 {
+			f.Error.Message = d.Message
+			f.Error.Param = strings.TrimPrefix(strings.TrimPrefix(d.Location, "body."), "query.")
+		}
+	}
+	if m.Status == http.StatusUnprocessableEntity {
+		if _, w := humago.Unwrap(ctx); w != nil {
+			if o, ok := w.(*overridable); ok {
+				o.status = http.StatusBadRequest
+			}
+		}
+	}
+	ctx.SetHeader("Content-Type", "application/json")
+	return f, nil
+}
+
+// Wrap lets the API set the status of errors that the router finds by itself.
+func Wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(&overridable{ResponseWriter: w}, r)
+	})
+}
+
+// overridable is a response whose status was decided before it is written.
+type overridable struct {
+	http.ResponseWriter
+	status int
+}
+
+func (o *overridable) WriteHeader(status int) {
+	if o.status != 0 {
+		status = o.status
+	}
+	o.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap serves http.ResponseController.
+func (o *overridable) Unwrap() http.ResponseWriter { return o.ResponseWriter }
+
+// raw adds a handler that streams, and its entry in the description of the API.
+func (a *api) raw(op huma.Operation, fn func(w http.ResponseWriter, r *http.Request) error) {
+	op.Responses = map[string]*huma.Response{"default": {Description: "See the guide."}}
+	a.huma.OpenAPI().AddOperation(&op)
+	a.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+		if err := fn(w, r); err != nil {
+			writeError(w, err)
+		}
+	})
+}
+
+// writeError answers an error where nothing was written yet.
+func writeError(w http.ResponseWriter, err error) {
+	f := fail(err)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(f.status)
+	// The client may be gone; there is nobody else to tell.
+	_ = marshal(w, f)
+}
+
+func pathParam(name, doc string) *huma.Param {
+	return &huma.Param{Name: name, In: "path", Required: true, Description: doc, Schema: &huma.Schema{Type: "string"}}
+}

@@ -1,0 +1,153 @@
+// Package webui is the page: what a browser gets, embedded in the program.
+//
+// Words it adds: asset (one file of the page), import map (the names by which
+// the modules of the page know each other).
+//
+// Invariants: there is no build step; the page asks no other host for anything,
+// and its content policy lets it ask only this one; only scripts of our own run,
+// and of inline ones only the import map, named by its hash; a browser that holds
+// an asset is told so by its content's hash.
+//
+// It may not know the engine or another face: the page speaks to the REST API
+// as any client does.
+package webui
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:embed assets
+var files embed.FS
+
+// The page itself and its folder of assets.
+const (
+	root  = "assets"
+	index = root + "/index.html"
+)
+
+// mediaTypes are those of the kinds of file that the page consists of. The
+// system's table is not asked: it differs between machines.
+var mediaTypes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".mjs":  "text/javascript; charset=utf-8",
+	".svg":  "image/svg+xml",
+	".md":   "text/plain; charset=utf-8",
+	"":      "text/plain; charset=utf-8",
+}
+
+// asset is a file and what is sent with it.
+type asset struct {
+	content   []byte
+	mediaType string
+	tag       string
+}
+
+// page is every asset by the path it is served at.
+type page struct {
+	assets map[string]asset
+	policy string
+}
+
+// Mount adds the page to mux: "/", "/favicon.ico" and "/assets/".
+func Mount(mux *http.ServeMux) {
+	h := Handler()
+	for _, at := range []string{"GET /{$}", "GET /favicon.ico", "GET /assets/"} {
+		mux.Handle(at, h)
+	}
+}
+
+// Handler serves the page; any other path is 404.
+func Handler() http.Handler { return load(files) }
+
+// load reads the page. What is embedded is whole or the program was not built,
+// so a fault is a panic.
+func load(from fs.FS) *page {
+	p := &page{assets: map[string]asset{}}
+	err := fs.WalkDir(from, root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(from, name)
+		if err != nil {
+			return err
+		}
+		kind, ok := mediaTypes[path.Ext(name)]
+		if !ok {
+			return fmt.Errorf("no media type for %s", name)
+		}
+		sum := sha256.Sum256(content)
+		p.assets["/"+name] = asset{content, kind, `"` + hex.EncodeToString(sum[:12]) + `"`}
+		return nil
+	})
+	if err != nil {
+		panic("webui: " + err.Error())
+	}
+	front, ok := p.assets["/"+index]
+	if !ok {
+		panic("webui: there is no " + index)
+	}
+	delete(p.assets, "/"+index)
+	p.assets["/"] = front
+	if icon, ok := p.assets["/assets/favicon.svg"]; ok {
+		p.assets["/favicon.ico"] = icon
+	}
+	p.policy = policy(front.content)
+	return p
+}
+
+// policy is the page's Content-Security-Policy: nothing but our own files, and
+// the inline import map by its hash.
+func policy(front []byte) string {
+	script := "'self'"
+	if body, ok := importMap(front); ok {
+		sum := sha256.Sum256(body)
+		script += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return strings.Join([]string{"default-src 'none'", "script-src " + script, "style-src 'self'", "img-src 'self' data:",
+		"connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"}, "; ")
+}
+
+// importMap is the text between the tags of the inline import map, as a browser
+// hashes it.
+func importMap(front []byte) ([]byte, bool) {
+	_, rest, ok := bytes.Cut(front, []byte(`<script type="importmap">`))
+	if !ok {
+		return nil, false
+	}
+	body, _, ok := bytes.Cut(rest, []byte("</script>"))
+	return body, ok
+}
+
+// ServeHTTP implements http.Handler.
+func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Content-Security-Policy", p.policy)
+	a, ok := p.assets[r.URL.Path]
+	if !ok {
+		http.Error(w, "not found", http.StatusNotFound)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		return
+	}
+	h.Set("Content-Type", a.mediaType)
+	h.Set("ETag", a.tag)
+	h.Set("Cache-Control", "no-cache") // ask each time; the answer is nearly always 304
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.content))
+}
