@@ -3,6 +3,7 @@ module github.com/scrollback-ai/scrollback
 go 1.26.0
 
 require (
+	github.com/alecthomas/kong v1.17.0
 	github.com/blevesearch/snowballstem v0.9.0
 	github.com/danielgtaylor/huma/v2 v2.37.2
 	github.com/gabriel-vasile/mimetype v1.4.16
@@ -11,6 +12,7 @@ require (
 	github.com/google/renameio/v2 v2.0.2
 	github.com/google/uuid v1.6.0
 	github.com/grafana/regexp v0.0.0-20250905101755-5eb4f3acbf71
+	github.com/mattn/go-runewidth v0.0.20
 	github.com/pressly/goose/v3 v3.27.3
 	github.com/tiktoken-go/tokenizer v0.10.0
 	gocloud.dev v0.47.0
@@ -20,6 +22,7 @@ require (
 
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/dlclark/regexp2/v2 v2.5.1 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect

@@ -49,6 +49,9 @@ type Options struct {
 	// CacheBytes bounds the rendered files; 0 means 1 GiB. The least recently
 	// used go first.
 	CacheBytes int64
+	// Durable makes an object of the bucket survive a power cut, where the bucket
+	// does not by itself. Nil trusts the bucket.
+	Durable func(key string) error
 	// GrepTime is how long one grep may take; 0 means 10 s.
 	GrepTime time.Duration
 }
@@ -59,6 +62,7 @@ type Archive struct {
 	src      Source
 	bucket   *blob.Bucket
 	cache    cache
+	durable  func(key string) error
 	grepTime time.Duration
 }
 
@@ -67,7 +71,7 @@ func New(src Source, bucket *blob.Bucket, o *Options) *Archive {
 	if o == nil {
 		o = &Options{}
 	}
-	a := &Archive{src: src, bucket: bucket, grepTime: o.GrepTime}
+	a := &Archive{src: src, bucket: bucket, durable: o.Durable, grepTime: o.GrepTime}
 	if a.grepTime <= 0 {
 		a.grepTime = 10 * time.Second
 	}

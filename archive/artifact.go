@@ -58,7 +58,10 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 	if err != nil {
 		return "", 0, bucketError(op, err)
 	}
-	return id, size, nil
+	if a.durable != nil {
+		err = a.durable(key(id))
+	}
+	return id, size, scrollback.Wrap(scrollback.Unavailable, op, err)
 }
 
 // OpenArtifact answers the bytes of an artifact and their number. The reader

@@ -138,13 +138,15 @@ func (e *Engine) admitParts(ctx context.Context, id scrollback.ConversationID, m
 	return in, nil
 }
 
-// shortenText keeps a user text over half the budget behind an artifact.
+// shortenText keeps a user text over half the budget as a file part, and leaves
+// its head and tail as the text.
 func (e *Engine) shortenText(ctx context.Context, in *store.Incoming, t scrollback.Text, sh shape) (scrollback.Part, error) {
 	half := sh.budget.Tokens / 2
 	if int64(len(t.Text)) <= half || e.store.Weigh(scrollback.Parts{t}).Tokens <= half { // a token has at least a byte
 		return t, nil
 	}
 	a, err := e.keepText(ctx, in, t.Text, "long message")
+	in.Parts = append(in.Parts, scrollback.File{Artifact: a.ID, MediaType: a.MediaType, Name: a.Name, Size: a.Size})
 	t.Text = headAndTail(t.Text, a)
 	return t, err
 }

@@ -21,6 +21,12 @@ func (e *Engine) Refs(ctx context.Context, id scrollback.ConversationID, q RefQu
 	return items, next, err
 }
 
+// Owner is a conversation that mentions a ref: for the operator at the command
+// line, who may read them all.
+func (e *Engine) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
+	return e.store.Owner(ctx, ref)
+}
+
 // Read answers a page of what a ref points at.
 func (e *Engine) Read(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref, offset int64, limit int) (scrollback.Page, error) {
 	entry, err := e.store.Ref(ctx, id, ref)

@@ -87,6 +87,23 @@ func (s *Store) Refs(ctx context.Context, id scrollback.ConversationID, q RefQue
 	return items, cursor(driver.ListKey{At: last.CreatedAt, ID: string(last.Ref)}), nil
 }
 
+// Owner is a conversation through which a ref resolves: for the operator, who may
+// read them all.
+func (s *Store) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
+	const op = "store.Owner"
+	if _, _, err := ref.Split(); err != nil {
+		return "", &scrollback.Error{Code: scrollback.Invalid, Op: op, Param: "ref", Err: err}
+	}
+	found, err := s.d.Refs(ctx, driver.RefQuery{Ref: ref, Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 {
+		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation mentions %s", ref)
+	}
+	return found[0].Conversation, nil
+}
+
 // Ref resolves a ref through a conversation that mentions it, or whose ancestor
 // does; through any other it does not exist.
 func (s *Store) Ref(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {

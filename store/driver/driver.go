@@ -232,7 +232,8 @@ type MessageQuery struct {
 	Limit    int
 }
 
-// RefQuery pages through refs. Ref, when set, looks for that one only.
+// RefQuery pages through refs. Ref, when set, looks for that one only; then no
+// Conversations means any, otherwise none.
 type RefQuery struct {
 	Conversations []scrollback.ConversationID
 	Kind          string

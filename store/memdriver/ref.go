@@ -46,7 +46,8 @@ func (db *DB) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntr
 	}
 	var out []scrollback.RefEntry
 	for id, th := range db.threads {
-		if !slices.Contains(q.Conversations, id) {
+		anywhere := q.Ref != "" && len(q.Conversations) == 0
+		if !anywhere && !slices.Contains(q.Conversations, id) {
 			continue
 		}
 		for _, e := range db.refs(th) {

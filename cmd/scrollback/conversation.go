@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+type listCmd struct {
+	Project string `help:"Only this project's." placeholder:"P"`
+	Trash   bool   `help:"Those in the trash."`
+	Max     int    `help:"How many to list." default:"50"`
+	Cursor  string `help:"Go on from the list before." placeholder:"CURSOR"`
+}
+
+// Run implements the command.
+func (c *listCmd) Run(g *globals) error {
+	return g.with(func(a *app) error {
+		items, next, err := a.List(g.ctx, engine.ListQuery{Project: c.Project, Trash: c.Trash, Cursor: c.Cursor, Limit: c.Max})
+		if err != nil {
+			return err
+		}
+		var cursor *string
+		if next != "" {
+			cursor = &next
+		}
+		return g.print(map[string]any{"conversations": items, "next": cursor}, func(w io.Writer) error {
+			if len(items) == 0 {
+				_, err := fmt.Fprintln(w, "No conversation yet. Start one: scrollback run \"Hello\"")
+				return err
+			}
+			rows := [][]string{{"N", "ID", "CHANGED", "MESSAGES", "PROJECT", "TITLE"}}
+			for i, it := range items {
+				rows = append(rows, []string{fmt.Sprint(i + 1), string(it.ID), when(it.UpdatedAt), thousands(it.Messages), it.Project, clip(it.Title, 60)})
+			}
+			if err := table(w, rows, 0, 3); err != nil || next == "" {
+				return err
+			}
+			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
+			return err
+		})
+	})
+}
+
+// one is a command about one conversation.
+type one struct {
+	Conversation string `arg:"" help:"Id, a unique beginning of it (8 characters or more), or latest."`
+}
+
+// with resolves the conversation and runs fn on it.
+func (o *one) with(g *globals, fn func(a *app, id scrollback.ConversationID) error) error {
+	return g.with(func(a *app) error {
+		id, err := a.Resolve(g.ctx, o.Conversation)
+		if err != nil {
+			return err
+		}
+		return fn(a, id)
+	})
+}
+
+type showCmd struct {
+	one
+	After  int64 `help:"Messages after this seq." placeholder:"SEQ"`
+	Before int64 `help:"Messages before this seq." placeholder:"SEQ"`
+	Max    int   `help:"How many to print." default:"50"`
+}
+
+// Run implements the command.
+func (c *showCmd) Run(g *globals) error {
+	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		ms, next, err := a.Messages(g.ctx, id, engine.PageQuery{After: c.After, Before: c.Before, Limit: c.Max})
+		if err != nil {
+			return err
+		}
+		var cursor *int64
+		if next > 0 {
+			cursor = &next
+		}
+		return g.print(map[string]any{"messages": ms, "next": cursor}, func(w io.Writer) error {
+			for _, m := range ms {
+				if err := showMessage(w, m); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+func showMessage(w io.Writer, m scrollback.Message) error {
+	status := ""
+	if m.Status != scrollback.StatusComplete {
+		status = " · " + string(m.Status)
+	}
+	fmt.Fprintf(w, "#%d %s · %s%s\n", m.Seq, m.Role, when(m.CreatedAt), status)
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			fmt.Fprintln(w, p.Text)
+		case scrollback.Reasoning:
+			fmt.Fprintf(w, "(reasoning) %s\n", clip(p.Text, 200))
+		case scrollback.ToolCall:
+			fmt.Fprintf(w, "→ %s %s\n", p.Name, p.Arguments)
+		case scrollback.ToolResult:
+			fmt.Fprintf(w, "← %s %s\n", p.Name, clip(p.Text, 200))
+			if p.Artifact != "" {
+				fmt.Fprintf(w, "  whole: %s\n", scrollback.ArtifactRef(p.Artifact))
+			}
+		case scrollback.Image:
+			fmt.Fprintf(w, "[image %s %s]\n", p.Name, scrollback.ArtifactRef(p.Artifact))
+		case scrollback.File:
+			fmt.Fprintf(w, "[file %s %s]\n", p.Name, scrollback.ArtifactRef(p.Artifact))
+		}
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+type renameCmd struct {
+	one
+	Title string `arg:"" help:"The new title."`
+}
+
+// Run implements the command.
+func (c *renameCmd) Run(g *globals) error {
+	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		return g.changed(a.Patch(g.ctx, id, 0, func(conv *scrollback.Conversation) error { conv.Title = c.Title; return nil }))
+	})
+}
+
+type trashCmd struct{ one }
+
+// Run implements the command.
+func (c *trashCmd) Run(g *globals) error {
+	return c.with(g, func(a *app, id scrollback.ConversationID) error { return g.changed(a.Trash(g.ctx, id)) })
+}
+
+type restoreCmd struct{ one }
+
+// Run implements the command.
+func (c *restoreCmd) Run(g *globals) error {
+	return c.with(g, func(a *app, id scrollback.ConversationID) error { return g.changed(a.Restore(g.ctx, id)) })
+}
+
+// changed prints a conversation that a command changed.
+func (g *globals) changed(c scrollback.Conversation, err error) error {
+	if err != nil {
+		return err
+	}
+	return g.print(c, func(w io.Writer) error {
+		state := ""
+		if c.DeletedAt != 0 {
+			state = " (in the trash)"
+		}
+		_, err := fmt.Fprintf(w, "%s  %s%s\n", c.ID, c.Title, state)
+		return err
+	})
+}

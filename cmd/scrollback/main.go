@@ -1,0 +1,139 @@
+// Command scrollback is the program: flags, environment, wiring, exit codes. It
+// is the one place that knows concrete databases, the environment and the exit.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// globals are the flags that every command takes, before or after its name.
+type globals struct {
+	Data  string `help:"Folder that holds the data." env:"SCROLLBACK_DATA" placeholder:"DIR"`
+	Model string `help:"Model to use where a conversation names none." env:"SCROLLBACK_MODEL" default:"offline" placeholder:"NAME"`
+	Limit int64  `help:"Window of the model in tokens, where neither a request nor a conversation says ($$SCROLLBACK_LIMIT). For search: how many hits." placeholder:"TOKENS"`
+	JSON  bool   `help:"Print JSON, as the server does." name:"json"`
+
+	ctx    context.Context
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+}
+
+// commands is the command line.
+type commands struct {
+	globals
+
+	Serve     serveCmd     `cmd:"" help:"Serve the page and the API."`
+	Run       runCmd       `cmd:"" help:"Ask once and print the answer."`
+	List      listCmd      `cmd:"" help:"List conversations, newest change first."`
+	Show      showCmd      `cmd:"" help:"Print a conversation's messages."`
+	Search    searchCmd    `cmd:"" help:"Find messages by words."`
+	Context   contextCmd   `cmd:"" help:"Show what the next request sends; read what is folded."`
+	Compact   compactCmd   `cmd:"" help:"Fold old messages behind refs."`
+	Uncompact uncompactCmd `cmd:"" help:"Undo the newest fold."`
+	Clear     clearCmd     `cmd:"" help:"Fold everything so far: start afresh."`
+	Rename    renameCmd    `cmd:"" help:"Give a conversation a title."`
+	Trash     trashCmd     `cmd:"" help:"Put a conversation in the trash."`
+	Restore   restoreCmd   `cmd:"" help:"Take a conversation out of the trash."`
+	Import    importCmd    `cmd:"" help:"Import a transcript."`
+	Export    exportCmd    `cmd:"" help:"Export a conversation."`
+	Version   versionCmd   `cmd:"" help:"Print the version."`
+}
+
+// run is the program without the process: it answers the exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var c commands
+	c.ctx, c.stdin, c.stdout, c.stderr = ctx, stdin, stdout, stderr
+	exited := -1
+	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Writers(stdout, stderr), kong.UsageOnError(),
+		kong.Description("What scrolls out of the context window is never lost."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Exit(func(code int) { exited = code }))
+	if err != nil {
+		fmt.Fprintln(stderr, "scrollback:", err)
+		return 1
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if exited >= 0 {
+		return exited // --help
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "scrollback: %v\n(scrollback --help lists the commands)\n", err)
+		return scrollback.OutcomeOf(&scrollback.Error{Code: scrollback.Invalid}).ExitCode
+	}
+	if err := parsed.Run(&c.globals); err != nil {
+		fmt.Fprintln(stderr, "scrollback:", explain(err))
+		return scrollback.OutcomeOf(err).ExitCode
+	}
+	return 0
+}
+
+// explain is an error for the person at the terminal, who owns the data: unlike
+// over HTTP, the whole of it.
+func explain(err error) string {
+	var known *scrollback.Error
+	if errors.As(err, &known) && known.Err != nil {
+		return known.Err.Error()
+	}
+	return err.Error()
+}
+
+func (g *globals) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(g.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// dataDir is the folder that holds the data: as told, or the user's own.
+func (g *globals) dataDir() (string, error) {
+	if g.Data != "" {
+		return filepath.Abs(g.Data)
+	}
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "scrollback"), nil
+	}
+	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
+		dir, err := os.UserConfigDir()
+		return filepath.Join(dir, "scrollback"), err
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, ".local", "share", "scrollback"), err
+}
+
+type versionCmd struct{}
+
+func (versionCmd) Run(g *globals) error {
+	v := map[string]string{"version": version(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+	return g.print(v, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "scrollback %s (%s, %s)\n", v["version"], v["go"], v["platform"])
+		return err
+	})
+}
+
+// version is the module's own, as the build knows it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+type searchCmd struct {
+	Query        string `arg:"" help:"Words; \"quoted\" ones must occur."`
+	Conversation string `help:"Only this conversation." placeholder:"ID"`
+	Project      string `help:"Only this project." placeholder:"P"`
+	Role         string `help:"Only messages of this role." placeholder:"ROLE"`
+	Around       int    `help:"Neighbours on each side." default:"0"`
+}
+
+// Run implements the command.
+func (c *searchCmd) Run(g *globals) error {
+	return g.with(func(a *app) error {
+		q := scrollback.SearchQuery{Query: c.Query, Project: c.Project, Role: scrollback.Role(c.Role), Limit: int(g.Limit), Around: c.Around}
+		if c.Conversation != "" {
+			id, err := a.Resolve(g.ctx, c.Conversation)
+			if err != nil {
+				return err
+			}
+			q.Conversation = id
+		}
+		found, err := a.Search(g.ctx, q)
+		if err != nil {
+			return err
+		}
+		return g.print(found, func(w io.Writer) error {
+			if len(found.Hits) == 0 {
+				_, err := fmt.Fprintln(w, "Nothing found.")
+				return err
+			}
+			for _, h := range found.Hits {
+				where := ""
+				if h.Ref != nil {
+					where = "  " + string(*h.Ref)
+				}
+				fmt.Fprintf(w, "%s #%d %s · %s%s\n", h.ConversationID, h.Seq, h.Role, when(h.CreatedAt), where)
+				for _, m := range h.Before {
+					fmt.Fprintf(w, "    #%d %s\n", m.Seq, clip(m.Parts.Text(), 100))
+				}
+				fmt.Fprintf(w, "  %s\n", clip(h.Snippet, 240))
+				for _, m := range h.After {
+					fmt.Fprintf(w, "    #%d %s\n", m.Seq, clip(m.Parts.Text(), 100))
+				}
+			}
+			return nil
+		})
+	})
+}
+
+type contextCmd struct {
+	Show contextShowCmd `cmd:"" default:"withargs" help:"What the next request sends (the default)."`
+	List contextListCmd `cmd:"" help:"List refs, newest first."`
+	Read contextReadCmd `cmd:"" help:"Read what a ref points at."`
+	Tail contextTailCmd `cmd:"" help:"Print the last lines of what a ref points at."`
+	Grep contextGrepCmd `cmd:"" help:"Find lines by a regular expression (RE2)."`
+}
+
+type contextShowCmd struct{ one }
+
+// Run implements the command.
+func (c *contextShowCmd) Run(g *globals) error {
+	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		m, err := a.Context(g.ctx, id)
+		if err != nil {
+			return err
+		}
+		return g.print(m, func(w io.Writer) error { return drawContext(w, m) })
+	})
+}
+
+// drawContext draws a window: a bar a layer, and what stands behind refs.
+func drawContext(w io.Writer, m scrollback.Manifest) error {
+	fmt.Fprintf(w, "%s · policy %s · window %s tokens (%s), budget %s\n\n", m.Model, m.Policy, thousands(m.Limit), m.LimitFrom, thousands(m.Budget))
+	const width = 40
+	bar := func(tokens int64) string {
+		n := int(tokens * width / max(m.Budget, 1))
+		if n == 0 && tokens > 0 {
+			n = 1
+		}
+		return strings.Repeat("█", min(n, width))
+	}
+	var rows [][]string
+	for _, l := range m.Layers {
+		rows = append(rows, []string{string(l.Name), thousands(l.Tokens), bar(l.Tokens)})
+	}
+	rows = append(rows, []string{"total", thousands(m.Tokens), bar(m.Tokens)})
+	if err := table(w, rows, 1); err != nil || len(m.Excluded) == 0 {
+		return err
+	}
+	fmt.Fprintln(w)
+	rows = nil
+	for _, x := range m.Excluded {
+		ref := ""
+		if x.Ref != nil {
+			ref = string(*x.Ref)
+		}
+		rows = append(rows, []string{fmt.Sprintf("#%d–#%d", x.FirstSeq, x.LastSeq), x.Reason, ref})
+	}
+	return table(w, rows)
+}
+
+type contextListCmd struct {
+	one
+	Kind   string `help:"Only history, or only artifact." placeholder:"KIND"`
+	Max    int    `help:"How many to list." default:"50"`
+	Cursor string `help:"Go on from the list before." placeholder:"CURSOR"`
+}
+
+// Run implements the command.
+func (c *contextListCmd) Run(g *globals) error {
+	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		refs, next, err := a.Refs(g.ctx, id, engine.RefQuery{Kind: c.Kind, Cursor: c.Cursor, Limit: c.Max})
+		if err != nil {
+			return err
+		}
+		var cursor *string
+		if next != "" {
+			cursor = &next
+		}
+		return g.print(map[string]any{"refs": refs, "next": cursor}, func(w io.Writer) error {
+			var rows [][]string
+			for _, r := range refs {
+				span := ""
+				if r.LastSeq > 0 {
+					span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
+				}
+				rows = append(rows, []string{string(r.Ref), span, thousands(r.Bytes), when(r.CreatedAt), clip(r.Hint, 60)})
+			}
+			if err := table(w, rows, 2); err != nil || next == "" {
+				return err
+			}
+			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
+			return err
+		})
+	})
+}
+
+type contextReadCmd struct {
+	Ref    string `arg:"" help:"history:<id> or artifact:<id>."`
+	Offset int64  `help:"Begin at this byte; prints one page."`
+	Bytes  int    `help:"Size of the page; without it, everything is printed."`
+}
+
+// Run implements the command.
+func (c *contextReadCmd) Run(g *globals) error {
+	return g.with(func(a *app) error {
+		ref := scrollback.Ref(c.Ref)
+		id, err := a.Owner(g.ctx, ref)
+		if err != nil {
+			return err
+		}
+		if c.Bytes > 0 || g.JSON {
+			page, err := a.Read(g.ctx, id, ref, c.Offset, c.Bytes)
+			if err != nil {
+				return err
+			}
+			return g.print(page, func(w io.Writer) error { _, err := io.WriteString(w, page.Content); return err })
+		}
+		for offset := c.Offset; ; {
+			page, err := a.Read(g.ctx, id, ref, offset, scrollback.ReadMax)
+			if err != nil {
+				return err
+			}
+			if _, err := io.WriteString(g.stdout, page.Content); err != nil || page.Done {
+				return err
+			}
+			offset = page.NextOffset
+		}
+	})
+}
+
+type contextTailCmd struct {
+	Ref   string `arg:"" help:"history:<id> or artifact:<id>."`
+	Lines int    `help:"How many lines." default:"200"`
+}
+
+// Run implements the command.
+func (c *contextTailCmd) Run(g *globals) error {
+	return g.with(func(a *app) error {
+		id, err := a.Owner(g.ctx, scrollback.Ref(c.Ref))
+		if err != nil {
+			return err
+		}
+		tail, err := a.Tail(g.ctx, id, scrollback.Ref(c.Ref), c.Lines)
+		if err != nil {
+			return err
+		}
+		return g.print(tail, func(w io.Writer) error { _, err := io.WriteString(w, tail.Content); return err })
+	})
+}
+
+type contextGrepCmd struct {
+	one
+	Pattern       string `arg:"" help:"Regular expression (RE2)."`
+	Ref           string `help:"Only behind this ref." placeholder:"REF"`
+	Max           int    `help:"How many matches to print; the total counts all." default:"50"`
+	Lines         int    `help:"Lines around a match." default:"0"`
+	CaseSensitive bool   `help:"Tell upper from lower case."`
+}
+
+// Run implements the command.
+func (c *contextGrepCmd) Run(g *globals) error {
+	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		found, err := a.Grep(g.ctx, id, scrollback.GrepQuery{Ref: scrollback.Ref(c.Ref), Pattern: c.Pattern, MaxResults: c.Max,
+			ContextLines: c.Lines, CaseSensitive: c.CaseSensitive})
+		if err != nil {
+			return err
+		}
+		return g.print(found, func(w io.Writer) error {
+			for _, m := range found.Matches {
+				where := fmt.Sprintf("#%d", m.Seq)
+				if m.Ref != nil {
+					where = fmt.Sprintf("#%d %s:%d", m.Seq, *m.Ref, m.Line)
+				}
+				for _, l := range m.Before {
+					fmt.Fprintf(w, "    %s\n", l)
+				}
+				fmt.Fprintf(w, "%s  %s\n", where, strings.TrimSpace(m.Content))
+				for _, l := range m.After {
+					fmt.Fprintf(w, "    %s\n", l)
+				}
+			}
+			partial := ""
+			if found.Partial {
+				partial = ", and time ran out: there may be more"
+			}
+			_, err := fmt.Fprintf(w, "%s matches%s\n", thousands(found.Total), partial)
+			return err
+		})
+	})
+}

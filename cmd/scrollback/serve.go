@@ -1,0 +1,30 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/scrollback-ai/scrollback/server"
+)
+
+type serveCmd struct {
+	Addr     string `help:"Address to listen on." default:"127.0.0.1:7077" placeholder:"HOST:PORT"`
+	Insecure bool   `help:"Serve other machines without keys."`
+}
+
+// Run implements the command.
+func (c *serveCmd) Run(g *globals) (err error) {
+	a, err := g.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.close()) }()
+	dir, err := g.dataDir()
+	if err != nil {
+		return err
+	}
+	return server.Serve(g.ctx, a.Engine, server.Options{Addr: c.Addr, Insecure: c.Insecure, Version: version(), Log: g.logger(),
+		Started: func(url string) {
+			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.Model)
+		}})
+}

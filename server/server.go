@@ -1,0 +1,164 @@
+// Package server is one HTTP listener: who may speak to it, when it is well, how
+// it ends. It mounts its faces and knows nothing else of them.
+//
+// Invariants: an address that other machines reach is refused unless asked for in
+// so many words; a request whose Host or Origin is not ours is refused, so that
+// no web page reaches a server on this machine by a trick of names; on shutdown
+// running turns are saved before the listener's process ends.
+//
+// It knows the engine, the root's words and the faces.
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/server/restapi"
+	"github.com/scrollback-ai/scrollback/server/webui"
+)
+
+// Options set a server up.
+type Options struct {
+	Addr     string // host:port; port 0 takes a free one
+	Insecure bool   // serve other machines without keys
+	Version  string
+	Limits   restapi.Limits
+	Log      *slog.Logger
+	Started  func(url string) // called once it listens; may be nil
+}
+
+// shutdownTime is how long a server waits for requests when it ends.
+const shutdownTime = 10 * time.Second
+
+// Serve listens until ctx ends, then lets requests finish.
+func Serve(ctx context.Context, e *engine.Engine, o Options) error {
+	const op = "server.Serve"
+	host, _, err := net.SplitHostPort(o.Addr)
+	if err != nil {
+		return scrollback.ParamErrorf(op, "addr", "%q is not HOST:PORT", o.Addr)
+	}
+	local := isLoopback(host)
+	if !local && !o.Insecure {
+		return scrollback.Errorf(scrollback.Refused, op, "%s can be reached from other machines and there are no keys; use 127.0.0.1, or --insecure if you mean it", o.Addr)
+	}
+	l, err := net.Listen("tcp", o.Addr)
+	if err != nil {
+		return &scrollback.Error{Code: scrollback.Refused, Op: op, Err: err}
+	}
+	srv := &http.Server{
+		Handler:           Handler(e, o, local),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
+	}
+	if o.Started != nil {
+		o.Started("http://" + l.Addr().String())
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(l) }()
+	select {
+	case err := <-failed:
+		return scrollback.Wrap(scrollback.Unavailable, op, err)
+	case <-ctx.Done():
+	}
+	// Turns are stopped and saved first: their streams then end by themselves.
+	stop, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	err = e.Close(stop)
+	if shutErr := srv.Shutdown(stop); shutErr != nil {
+		err = errors.Join(err, srv.Close())
+	}
+	return err
+}
+
+// Handler is everything that is served. local says that only this machine can
+// reach it, under a name of this machine.
+func Handler(e *engine.Engine, o Options, local bool) http.Handler {
+	mux := http.NewServeMux()
+	restapi.Mount(mux, e, o.Version, o.Limits)
+	mux.Handle("/", webui.Handler())
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "version": o.Version})
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if err := e.Ready(r.Context()); err != nil {
+			refuse(w, err)
+			return
+		}
+		writeJSON(w, http.StatusOK, map[string]any{"ok": true})
+	})
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, scrollback.Errorf(scrollback.NotFound, "server", "there is no %s %s", r.Method, r.URL.Path))
+	})
+	return recovered(o.Log, ours(local, restapi.Wrap(mux)))
+}
+
+// ours lets through only requests that name this server and, when a page sent
+// them, a page of this server.
+func ours(local bool, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := r.Host
+		if h, _, err := net.SplitHostPort(host); err == nil {
+			host = h
+		}
+		if local && !isLoopback(host) {
+			refuse(w, scrollback.Errorf(scrollback.Refused, "server", "this server answers only to a name of this machine"))
+			return
+		}
+		if origin := r.Header.Get("Origin"); origin != "" {
+			if u, err := url.Parse(origin); err != nil || u.Host != r.Host {
+				refuse(w, scrollback.Errorf(scrollback.Refused, "server", "a page of another site may not use this server"))
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// recovered turns a panic into an error and a line in the log.
+func recovered(log *slog.Logger, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			switch p := recover(); p {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(p)
+			default:
+				log.Error("a handler panicked", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+				refuse(w, scrollback.Errorf(scrollback.Internal, "server", "a handler panicked"))
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	if len(host) > 2 && host[0] == '[' {
+		host = host[1 : len(host)-1]
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+func refuse(w http.ResponseWriter, err error) {
+	writeJSON(w, scrollback.OutcomeOf(err).HTTPStatus,
+		map[string]any{"error": map[string]any{"code": scrollback.CodeOf(err), "message": scrollback.Shown(err)}})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone
+}
