@@ -51,15 +51,19 @@ func (e *Engine) Grep(ctx context.Context, id scrollback.ConversationID, q scrol
 	if err != nil {
 		return scrollback.GrepResult{}, err
 	}
+	lineage, err := e.store.Lineage(ctx, id)
+	if err != nil {
+		return scrollback.GrepResult{}, err
+	}
 	scope := archive.Scope{Artifact: func(ctx context.Context, art scrollback.ArtifactID) (scrollback.Artifact, bool, error) {
-		entry, err := e.store.Ref(ctx, id, scrollback.ArtifactRef(art))
+		entry, err := e.store.RefIn(ctx, lineage, scrollback.ArtifactRef(art))
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			return scrollback.Artifact{}, false, nil
 		}
 		return scrollback.Artifact{ID: art, MediaType: entry.MediaType, Name: entry.Hint, Size: entry.Bytes}, err == nil, err
 	}}
 	if q.Ref != "" {
-		if _, err := e.store.Ref(ctx, id, q.Ref); err != nil {
+		if _, err := e.store.RefIn(ctx, lineage, q.Ref); err != nil {
 			return scrollback.GrepResult{}, err
 		}
 		return e.archive.Grep(ctx, scope, q)

@@ -39,7 +39,7 @@ func (lt *liveTurn) run(base context.Context) {
 func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 	var usage scrollback.Usage
 	for step := 1; ; step++ {
-		w, mark, err := lt.window(ctx, step)
+		w, mark, err := lt.window(ctx)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
@@ -61,7 +61,7 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 }
 
 // window makes the window of a step, folding first if it must.
-func (lt *liveTurn) window(ctx context.Context, step int) (scrollback.Window, *scrollback.WindowMark, error) {
+func (lt *liveTurn) window(ctx context.Context) (scrollback.Window, *scrollback.WindowMark, error) {
 	const op = "engine.Turn"
 	lt.mu.Lock()
 	head := lt.head
@@ -83,9 +83,7 @@ func (lt *liveTurn) window(ctx context.Context, step int) (scrollback.Window, *s
 	}
 	mark.Sent = &sent
 	lt.previous = mark
-	if step == 1 {
-		lt.emit(scrollback.MetaEvent{Model: m.Model, CacheReuse: m.CacheReuse, Tokens: m.Tokens, Budget: m.Budget})
-	}
+	lt.emit(scrollback.MetaEvent{Model: m.Model, CacheReuse: m.CacheReuse, Tokens: m.Tokens, Budget: m.Budget})
 	return w, mark, nil
 }
 

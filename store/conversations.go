@@ -133,7 +133,7 @@ func (s *Store) Find(ctx context.Context, name string) (scrollback.ConversationI
 		return page[0].ID, nil
 	}
 	if len(name) < minPrefix {
-		return "", scrollback.ParamErrorf(op, "conversation", "%q is too short: give at least %d characters of the id", name, minPrefix)
+		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation %q (an id can be cut to %d characters, not less)", name, minPrefix)
 	}
 	ids, err := s.d.ConversationsByPrefix(ctx, name, 5)
 	switch {

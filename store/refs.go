@@ -107,13 +107,18 @@ func (s *Store) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Conve
 // Ref resolves a ref through a conversation that mentions it, or whose ancestor
 // does; through any other it does not exist.
 func (s *Store) Ref(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
-	const op = "store.Ref"
-	if _, _, err := ref.Split(); err != nil {
-		return scrollback.RefEntry{}, &scrollback.Error{Code: scrollback.Invalid, Op: op, Param: "ref", Err: err}
-	}
 	ids, err := s.Lineage(ctx, id)
 	if err != nil {
 		return scrollback.RefEntry{}, err
+	}
+	return s.RefIn(ctx, ids, ref)
+}
+
+// RefIn is [Store.Ref] for conversations whose lineage is known.
+func (s *Store) RefIn(ctx context.Context, ids []scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
+	const op = "store.Ref"
+	if _, _, err := ref.Split(); err != nil {
+		return scrollback.RefEntry{}, &scrollback.Error{Code: scrollback.Invalid, Op: op, Param: "ref", Err: err}
 	}
 	found, err := s.d.Refs(ctx, driver.RefQuery{Conversations: ids, Ref: ref, Limit: 1})
 	if err != nil {

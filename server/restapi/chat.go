@@ -76,8 +76,8 @@ func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.Tur
 	return r, nil
 }
 
-type turnPath struct {
-	conversationID
+type TurnPath struct {
+	ConversationPath
 	Turn string `path:"turn"`
 }
 
@@ -87,7 +87,7 @@ func (a *api) chat() {
 	huma.Register(a.huma, huma.Operation{OperationID: "turn-events", Method: http.MethodGet, Path: "/api/conversations/{id}/turns/{turn}/events",
 		Summary: "Read on in a turn's events"},
 		func(ctx context.Context, in *struct {
-			turnPath
+			TurnPath
 			After  int    `query:"after" minimum:"0"`
 			LastID string `header:"Last-Event-ID"`
 		}) (*huma.StreamResponse, error) {
@@ -106,7 +106,7 @@ func (a *api) chat() {
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "cancel-turn", Method: http.MethodPost, Path: "/api/conversations/{id}/turns/{turn}/cancel",
 		Summary: "Stop a turn; what it wrote is kept", DefaultStatus: http.StatusAccepted},
-		func(ctx context.Context, in *turnPath) (*body[map[string]any], error) {
+		func(ctx context.Context, in *TurnPath) (*body[map[string]any], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err == nil {
 				err = a.engine.Cancel(ctx, id, scrollback.TurnID(in.Turn))
@@ -116,7 +116,7 @@ func (a *api) chat() {
 }
 
 func (a *api) run(ctx context.Context, in *struct {
-	conversationID
+	ConversationPath
 	Key  string `header:"Idempotency-Key"`
 	Body chatBody
 }) (*huma.StreamResponse, error) {

@@ -12,9 +12,9 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 )
 
-// conversationID is the path's conversation: an id, a unique beginning of one
+// ConversationPath is the path's conversation: an id, a unique beginning of one
 // (8 characters or more), or "latest".
-type conversationID struct {
+type ConversationPath struct {
 	ID string `path:"id" doc:"Conversation id, a unique beginning of one, or latest."`
 }
 
@@ -90,7 +90,7 @@ func (a *api) conversations() {
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "get-conversation", Method: http.MethodGet, Path: "/api/conversations/{id}",
 		Summary: "Read a conversation"},
-		func(ctx context.Context, in *conversationID) (*tagged, error) {
+		func(ctx context.Context, in *ConversationPath) (*tagged, error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
 				return answer[tagged](nil, err)
@@ -101,7 +101,7 @@ func (a *api) conversations() {
 		Summary: "Rename, move, pin or set up a conversation", MaxBodyBytes: a.limits.Body}, a.patch)
 	huma.Register(a.huma, huma.Operation{OperationID: "trash-conversation", Method: http.MethodDelete, Path: "/api/conversations/{id}",
 		Summary: "Put a conversation in the trash"},
-		func(ctx context.Context, in *conversationID) (*tagged, error) {
+		func(ctx context.Context, in *ConversationPath) (*tagged, error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
 				return answer[tagged](nil, err)
@@ -110,7 +110,7 @@ func (a *api) conversations() {
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "restore-conversation", Method: http.MethodPost, Path: "/api/conversations/{id}/restore",
 		Summary: "Take a conversation out of the trash"},
-		func(ctx context.Context, in *conversationID) (*tagged, error) {
+		func(ctx context.Context, in *ConversationPath) (*tagged, error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
 				return answer[tagged](nil, err)
@@ -157,7 +157,7 @@ func (a *api) create(ctx context.Context, in *struct {
 }
 
 func (a *api) patch(ctx context.Context, in *struct {
-	conversationID
+	ConversationPath
 	IfMatch string `header:"If-Match" doc:"The version that is meant."`
 	Body    conversationBody
 }) (*tagged, error) {

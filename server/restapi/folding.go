@@ -14,7 +14,7 @@ func (a *api) folding() {
 	huma.Register(a.huma, huma.Operation{OperationID: "compact", Method: http.MethodPost, Path: "/api/conversations/{id}/compact",
 		Summary: "Fold old messages behind refs", MaxBodyBytes: a.limits.Body},
 		func(ctx context.Context, in *struct {
-			conversationID
+			ConversationPath
 			Body *struct {
 				_      struct{} `additionalProperties:"true"`
 				Policy string   `json:"policy,omitempty"`
@@ -35,7 +35,7 @@ func (a *api) folding() {
 	a.byConversation("uncompact", "Undo the newest fold", a.engine.Uncompact)
 	huma.Register(a.huma, huma.Operation{OperationID: "context", Method: http.MethodGet, Path: "/api/conversations/{id}/context",
 		Summary: "What the next request would show, and what it leaves out"},
-		func(ctx context.Context, in *conversationID) (*body[scrollback.Manifest], error) {
+		func(ctx context.Context, in *ConversationPath) (*body[scrollback.Manifest], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
 				return seen(scrollback.Manifest{}, err)
@@ -45,7 +45,7 @@ func (a *api) folding() {
 	huma.Register(a.huma, huma.Operation{OperationID: "receipts", Method: http.MethodGet, Path: "/api/conversations/{id}/receipts",
 		Summary: "The compactions so far, newest first"},
 		func(ctx context.Context, in *struct {
-			conversationID
+			ConversationPath
 			Limit int `query:"limit"`
 		}) (*body[map[string][]scrollback.Receipt], error) {
 			id, err := a.resolve(ctx, in.ID)
@@ -60,7 +60,7 @@ func (a *api) folding() {
 // byConversation adds a POST that needs nothing but the conversation.
 func (a *api) byConversation(verb, summary string, fn func(context.Context, scrollback.ConversationID) (scrollback.Receipt, error)) {
 	huma.Register(a.huma, huma.Operation{OperationID: verb, Method: http.MethodPost, Path: "/api/conversations/{id}/" + verb, Summary: summary},
-		func(ctx context.Context, in *conversationID) (*body[scrollback.Receipt], error) {
+		func(ctx context.Context, in *ConversationPath) (*body[scrollback.Receipt], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
 				return seen(scrollback.Receipt{}, err)

@@ -21,7 +21,7 @@ func (a *api) messages() {
 	huma.Register(a.huma, huma.Operation{OperationID: "list-messages", Method: http.MethodGet, Path: "/api/conversations/{id}/messages",
 		Summary: "Read messages by seq: after one, before one, or the newest"},
 		func(ctx context.Context, in *struct {
-			conversationID
+			ConversationPath
 			Branch string `query:"branch"`
 			Before int64  `query:"before" minimum:"0"`
 			After  int64  `query:"after" minimum:"0"`

@@ -10,8 +10,8 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 )
 
-type refPath struct {
-	conversationID
+type RefPath struct {
+	ConversationPath
 	Ref string `path:"ref" doc:"history:<id> or artifact:<id>"`
 }
 
@@ -25,7 +25,7 @@ func (a *api) recall() {
 	huma.Register(a.huma, huma.Operation{OperationID: "list-refs", Method: http.MethodGet, Path: "/api/conversations/{id}/refs",
 		Summary: "List refs, newest first"},
 		func(ctx context.Context, in *struct {
-			conversationID
+			ConversationPath
 			Kind   string `query:"kind"`
 			Limit  int    `query:"limit"`
 			Cursor string `query:"cursor"`
@@ -40,7 +40,7 @@ func (a *api) recall() {
 	huma.Register(a.huma, huma.Operation{OperationID: "read-ref", Method: http.MethodGet, Path: "/api/conversations/{id}/refs/{ref}",
 		Summary: "Read what a ref points at, page by page"},
 		func(ctx context.Context, in *struct {
-			refPath
+			RefPath
 			Offset int64 `query:"offset"`
 			Limit  int   `query:"limit"`
 		}) (*body[scrollback.Page], error) {
@@ -53,7 +53,7 @@ func (a *api) recall() {
 	huma.Register(a.huma, huma.Operation{OperationID: "tail-ref", Method: http.MethodGet, Path: "/api/conversations/{id}/refs/{ref}/tail",
 		Summary: "Read the last lines of what a ref points at"},
 		func(ctx context.Context, in *struct {
-			refPath
+			RefPath
 			Lines int `query:"lines"`
 		}) (*body[scrollback.Tail], error) {
 			id, err := a.resolve(ctx, in.ID)
@@ -65,7 +65,7 @@ func (a *api) recall() {
 	huma.Register(a.huma, huma.Operation{OperationID: "grep", Method: http.MethodGet, Path: "/api/conversations/{id}/grep",
 		Summary: "Find lines by a regular expression (RE2)"},
 		func(ctx context.Context, in *struct {
-			conversationID
+			ConversationPath
 			Pattern       string `query:"pattern" required:"true"`
 			Ref           string `query:"ref"`
 			MaxResults    int    `query:"max_results"`

@@ -60,14 +60,6 @@ type page struct {
 	policy string
 }
 
-// Mount adds the page to mux: "/", "/favicon.ico" and "/assets/".
-func Mount(mux *http.ServeMux) {
-	h := Handler()
-	for _, at := range []string{"GET /{$}", "GET /favicon.ico", "GET /assets/"} {
-		mux.Handle(at, h)
-	}
-}
-
 // Handler serves the page; any other path is 404.
 func Handler() http.Handler { return load(files) }
 

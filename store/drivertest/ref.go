@@ -99,7 +99,8 @@ func testRefPages(w *bench) {
 	}
 }
 
-// testRefScope: a ref is found only through a conversation that mentions it.
+// testRefScope: a ref is found only through a conversation that mentions it, or
+// through any when none is named.
 func testRefScope(w *bench) {
 	a, b := w.conversation(), w.conversation()
 	w.say(a.ID, 1)
@@ -107,10 +108,12 @@ func testRefScope(w *bench) {
 	art := w.artifact("x", w.now)
 	w.ok(w.PutArtifact(w.ctx, art, a.ID))
 	for _, ref := range []scrollback.Ref{"", scrollback.HistoryRef(s.ID), scrollback.ArtifactRef(art.ID)} {
-		for _, ids := range [][]scrollback.ConversationID{{b.ID}, {"unknown"}, nil} {
+		for _, ids := range [][]scrollback.ConversationID{{b.ID}, {"unknown"}} {
 			got := w.refs(driver.RefQuery{Conversations: ids, Ref: ref, Limit: 9})
 			same(w.t, fmt.Sprintf("%q through %v", ref, ids), []scrollback.RefEntry(nil), got)
 		}
+		got := w.refs(driver.RefQuery{Ref: ref, Limit: 9})
+		same(w.t, fmt.Sprintf("%q through any", ref), ref != "", len(got) == 1 && got[0].Conversation == a.ID)
 	}
 }
 

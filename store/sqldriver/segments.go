@@ -154,36 +154,46 @@ func insertArtifact(ctx context.Context, tx *session, a scrollback.Artifact, men
 		mentionedBy, a.ID, a.Name, a.CreatedAt)
 }
 
-// refsUnion lists segments and mentioned artifacts as refs; both sides share the
-// columns of a scrollback.RefEntry. {in} narrows to conversations, {segment} and
-// {artifact} to one id, $6.
-const refsUnion = `SELECT 'history:' || id AS ref, 'history' AS kind, conversation_id, branch, first_seq, last_seq, from_time, to_time,
-		bytes, messages, 'text/markdown' AS media_type, summary AS hint, sha256, created_at
-	FROM segments WHERE {in} {segment}
-	UNION ALL
-	SELECT 'artifact:' || m.artifact, 'artifact', m.conversation_id, '', 0, 0, 0, 0, a.size, 0, a.media_type, m.name, a.id, m.created_at
-	FROM mentions m JOIN artifacts a ON a.id = m.artifact WHERE {in} {artifact}`
+// Segments and mentioned artifacts as refs; both have the columns of a
+// scrollback.RefEntry.
+const (
+	segmentRefs = `SELECT 'history:' || id AS ref, 'history' AS kind, conversation_id, branch, first_seq, last_seq, from_time, to_time,
+		bytes, messages, 'text/markdown' AS media_type, summary AS hint, sha256, created_at FROM segments`
+	artifactRefs = `SELECT 'artifact:' || m.artifact AS ref, 'artifact' AS kind, m.conversation_id, '', 0, 0, 0, 0,
+		a.size, 0, a.media_type, m.name, a.id, m.created_at FROM mentions m JOIN artifacts a ON a.id = m.artifact`
+)
 
 // Refs implements driver.Find.
 func (db *DB) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
 	if len(q.Conversations) == 0 && q.Ref == "" {
 		return nil, nil
 	}
-	before := driver.ListKey{At: 1 << 62}
-	if q.Before != nil {
-		before = *q.Before
+	var args []any
+	mark := func(v any) string {
+		args = append(args, v)
+		return "$" + itoa(len(args))
 	}
-	kind, id, _ := strings.Cut(string(q.Ref), ":")
-	args := []any{before.At, before.ID, q.Kind, kind, q.Limit, id}
-	union := strings.NewReplacer("{in}", "1 = 1", "{segment}", "AND id = $6", "{artifact}", "AND m.artifact = $6")
+	in := "1 = 1"
 	if len(q.Conversations) > 0 {
-		in := make([]string, len(q.Conversations))
+		ids := make([]string, len(q.Conversations))
 		for i, id := range q.Conversations {
-			args = append(args, id)
-			in[i] = "$" + itoa(len(args))
+			ids[i] = mark(id)
 		}
-		list := "conversation_id IN (" + strings.Join(in, ", ") + ")"
-		union = strings.NewReplacer("{in}", list, "{segment}", "AND ($6 = '' OR id = $6)", "{artifact}", "AND ($6 = '' OR m.artifact = $6)")
+		in = "conversation_id IN (" + strings.Join(ids, ", ") + ")"
+	}
+	from := "(" + segmentRefs + " WHERE " + in + " UNION ALL " + artifactRefs + " WHERE " + in + ") AS r"
+	switch kind, id, _ := strings.Cut(string(q.Ref), ":"); kind {
+	case scrollback.RefHistory:
+		from = "(" + segmentRefs + " WHERE id = " + mark(id) + " AND " + in + ") AS r"
+	case scrollback.RefArtifact:
+		from = "(" + artifactRefs + " WHERE m.artifact = " + mark(id) + " AND " + in + ") AS r"
+	}
+	where := " WHERE 1 = 1"
+	if q.Kind != "" {
+		where += " AND kind = " + mark(q.Kind)
+	}
+	if q.Before != nil {
+		where += " AND (created_at, ref) < (" + mark(q.Before.At) + ", " + mark(q.Before.ID) + ")"
 	}
 	var out []scrollback.RefEntry
 	err := db.read.rows(ctx, func(r scanner) error {
@@ -197,7 +207,6 @@ func (db *DB) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntr
 		}
 		out = append(out, e)
 		return nil
-	}, `SELECT * FROM (`+union.Replace(refsUnion)+`) AS r WHERE (created_at, ref) < ($1, $2) AND ($3 = '' OR kind = $3) AND ($4 = '' OR kind = $4)
-		ORDER BY created_at DESC, ref DESC LIMIT $5`, args...)
+	}, "SELECT * FROM "+from+where+" ORDER BY created_at DESC, ref DESC LIMIT "+mark(q.Limit), args...)
 	return out, db.wrap("sqldriver.Refs", err)
 }

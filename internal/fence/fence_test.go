@@ -1,0 +1,241 @@
+package fence
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rooms is the fence: what the files of a folder, tests apart, may import.
+//
+//	rooms   of ours, separated by spaces; a/* is any one folder in a
+//	libs    outside libraries, by the beginning of their import path
+//	not     packages of the standard library it may not use, besides those
+//	        that only rooms which name them in net may use
+//	net     the room may speak to the network (net and its subpackages)
+//
+// A folder takes the entry of its own name, else that of its parent with /*.
+// Entries of rooms that are not built yet say what HOUSE.md plans for them.
+var rooms = map[string]struct {
+	rooms, libs, not string
+	net              bool
+}{
+	".": {not: "database/sql os io/fs time math/rand math/rand/v2 log log/slog"},
+
+	"window":  {rooms: ".", not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
+	"compact": {rooms: ". internal/terms", not: "context io os io/fs database/sql log log/slog math/rand math/rand/v2"},
+	"token":   {libs: "github.com/tiktoken-go/tokenizer", not: "context os database/sql"},
+
+	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2", not: "database/sql"},
+	"workspace": {rooms: ". internal/*", not: "database/sql",
+		libs: "github.com/bmatcuk/doublestar/v4 github.com/go-git/go-git/v5 github.com/fsnotify/fsnotify github.com/gabriel-vasile/mimetype golang.org/x/image"},
+	"notebook": {rooms: ". internal/*", not: "context database/sql"},
+
+	"store":            {rooms: ". store/driver internal/terms", libs: "github.com/google/uuid", not: "database/sql os"},
+	"store/driver":     {rooms: ".", not: "database/sql os time io"},
+	"store/memdriver":  {rooms: ". store/driver", not: "database/sql os time"},
+	"store/sqldriver":  {rooms: ". store/driver", libs: "modernc.org/sqlite github.com/jackc/pgx/v5 github.com/pressly/goose/v3 github.com/gofrs/flock"},
+	"store/drivertest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
+
+	"model":           {rooms: ".", not: "database/sql os"},
+	"model/modeltest": {rooms: ". model", not: "database/sql", net: true},
+	"model/offline":   {rooms: ". model internal/terms", not: "database/sql os"},
+	"model/*":         {rooms: ". model wire internal/*", net: true, not: "database/sql os", libs: "github.com/anthropics/anthropic-sdk-go google.golang.org/genai github.com/ollama/ollama/api"},
+	"wire":            {rooms: ".", not: "context os database/sql"},
+
+	"transcript":     {rooms: ".", not: "context os database/sql"},
+	"transcript/all": {rooms: "transcript transcript/*"},
+	"transcript/*":   {rooms: ". transcript internal/*", libs: "github.com/klauspost/compress", not: "os database/sql"},
+
+	"engine": {rooms: ". archive compact model notebook store store/driver token transcript window workspace internal/*",
+		libs: "github.com/google/uuid github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql"},
+
+	"server":         {rooms: ". engine server/*", net: true, not: "database/sql"},
+	"server/restapi": {rooms: ". engine", libs: "github.com/danielgtaylor/huma/v2", net: true, not: "database/sql"},
+	"server/webui":   {net: true, not: "database/sql os"},
+	"server/mcpapi":  {rooms: ". engine", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
+	"server/*":       {rooms: ". engine wire", net: true, not: "database/sql"},
+
+	"terminal": {rooms: ". engine internal/*", not: "database/sql",
+		libs: "charm.land github.com/charmbracelet github.com/mattn/go-runewidth github.com/alecthomas/chroma/v2"},
+	"cmd/*": {rooms: ". archive compact engine model model/* notebook server server/* store store/sqldriver store/memdriver terminal token transcript/all workspace internal/*",
+		libs: "github.com/alecthomas/kong github.com/mattn/go-runewidth gocloud.dev/blob github.com/schollz/progressbar/v3", net: true, not: "database/sql"},
+
+	"internal/terms": {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
+	"internal/*":     {rooms: ".", not: "database/sql"},
+}
+
+// exceptions are imports of one file that its room as a whole may not have.
+var exceptions = map[string]string{
+	"error.go net/http": "names of status codes, for the one table from errors to answers; nothing is sent",
+}
+
+// suites are what only tests import besides.
+var suites = []string{"pgregory.net/rapid", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak"}
+
+func roomOf(folder string) (name string, ok bool) {
+	if _, ok = rooms[folder]; ok {
+		return folder, true
+	}
+	name = path.Dir(folder) + "/*"
+	_, ok = rooms[name]
+	return name, ok
+}
+
+// breach says why a file may not import what it imports, or nothing.
+func breach(s source, name string) string {
+	entry, ok := roomOf(s.room)
+	if !ok {
+		return "the room is not in the table"
+	}
+	r := rooms[entry]
+	if _, ok := exceptions[s.path+" "+name]; ok {
+		return ""
+	}
+	if ours, ok := strings.CutPrefix(name, module); ok {
+		ours = strings.TrimPrefix(ours, "/")
+		if ours == "" {
+			ours = "."
+		}
+		if !listed(r.rooms, ours) {
+			return "a room it may not know"
+		}
+		return ""
+	}
+	if first, _, _ := strings.Cut(name, "/"); strings.Contains(first, ".") {
+		for _, lib := range strings.Fields(r.libs) {
+			if name == lib || strings.HasPrefix(name, lib+"/") {
+				return ""
+			}
+		}
+		return "a library that is not this room's"
+	}
+	isNet := name == "net" || strings.HasPrefix(name, "net/") || name == "crypto/tls"
+	if isNet && !r.net && name != "net/url" {
+		return "the network"
+	}
+	if slices.Contains(strings.Fields(r.not), name) {
+		return "not for this room"
+	}
+	return ""
+}
+
+// listed says whether one of the patterns names the room.
+func listed(patterns, room string) bool {
+	for _, p := range strings.Fields(patterns) {
+		if p == room || strings.HasSuffix(p, "/*") && path.Dir(room) == strings.TrimSuffix(p, "/*") {
+			return true
+		}
+	}
+	return false
+}
+
+func TestFence(t *testing.T) {
+	used := map[string]bool{}
+	for _, s := range sources(t) {
+		if _, ok := roomOf(s.room); !ok {
+			t.Errorf("%s: the room %s is not in the table of internal/fence", s.path, s.room)
+			continue
+		}
+		for _, name := range s.imports() {
+			if s.test {
+				continue
+			}
+			if _, ok := exceptions[s.path+" "+name]; ok {
+				used[s.path+" "+name] = true
+			}
+			// A suite is a test that other rooms run.
+			if name == "testing" && !strings.HasSuffix(s.room, "test") {
+				t.Errorf("%s imports testing: only a suite may", s.path)
+			}
+			if why := breach(s, name); why != "" {
+				t.Errorf("%s may not import %s: %s", s.path, name, why)
+			}
+		}
+	}
+	for e := range exceptions {
+		if !used[e] {
+			t.Errorf("the exception %q is needed no more", e)
+		}
+	}
+}
+
+// Outside libraries that only tests use are few and named.
+func TestFenceOfTests(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, name := range s.imports() {
+			first, _, _ := strings.Cut(name, "/")
+			if !s.test || !strings.Contains(first, ".") || strings.HasPrefix(name, module) || breach(s, name) == "" {
+				continue
+			}
+			known := slices.ContainsFunc(suites, func(l string) bool { return name == l || strings.HasPrefix(name, l+"/") })
+			for _, r := range rooms { // a test may use any library that some room does
+				for _, lib := range strings.Fields(r.libs) {
+					known = known || name == lib || strings.HasPrefix(name, lib+"/")
+				}
+			}
+			if !known {
+				t.Errorf("%s imports %s, which no room has and no suite is", s.path, name)
+			}
+		}
+	}
+}
+
+// The clock is for those who are given one: compact writes dates but never asks
+// what time it is.
+func TestNoClock(t *testing.T) {
+	for _, s := range sources(t) {
+		if !s.test && (s.room == "." || s.room == "window" || s.room == "compact" || s.room == "store/memdriver") {
+			for _, call := range calls(s, "time", "Now", "Since", "Until", "Sleep", "After", "NewTimer", "NewTicker", "Tick", "AfterFunc") {
+				t.Errorf("%s: %s", s.path, call)
+			}
+		}
+	}
+	bad := parse(t, "compact/bad.go", "package compact\nimport clock \"time\"\nvar x = clock.Now()\nvar f = clock.Since\n")
+	if got := calls(bad, "time", "Now", "Since"); len(got) != 2 {
+		t.Fatalf("a planted clock was found as %q", got)
+	}
+}
+
+// The fence finds what it is there to find.
+func TestFenceCanFail(t *testing.T) {
+	for file, want := range map[string]string{
+		"window/x.go context":                         "not for this room",
+		"window/x.go net/http":                        "the network",
+		"window/x.go " + module + "/store":            "a room it may not know",
+		"compact/x.go " + module + "/store":           "a room it may not know",
+		"engine/x.go " + module + "/server":           "a room it may not know",
+		"engine/x.go " + module + "/store/sqldriver":  "a room it may not know",
+		"engine/x.go net/http":                        "the network",
+		"store/x.go database/sql":                     "not for this room",
+		"store/memdriver/x.go modernc.org/sqlite":     "a library that is not this room's",
+		"x.go github.com/google/uuid":                 "a library that is not this room's",
+		"error.go net/http":                           "",
+		"event.go net/http":                           "the network",
+		"server/restapi/x.go " + module + "/store":    "a room it may not know",
+		"server/webui/x.go " + module + "/server/api": "a room it may not know",
+		"model/anew/x.go net/http":                    "",
+		"model/anew/x.go " + module + "/store":        "a room it may not know",
+		"transcript/anew/x.go net/http":               "the network",
+		"notion/x.go fmt":                             "the room is not in the table",
+	} {
+		at, name, _ := strings.Cut(file, " ")
+		got := breach(source{path: at, room: path.Dir(at)}, name)
+		if got != want {
+			t.Errorf("%s importing %s: %q, want %q", at, name, got, want)
+		}
+	}
+}
+
+// calls lists the uses of some names of a package in a file.
+func calls(s source, pkg string, names ...string) []string {
+	var out []string
+	for _, sel := range selectors(s, pkg) {
+		if slices.Contains(names, sel.Sel.Name) {
+			out = append(out, fmt.Sprintf("line %d uses %s.%s", s.line(sel.Pos()), pkg, sel.Sel.Name))
+		}
+	}
+	return out
+}
