@@ -56,9 +56,13 @@ func Build(j Job) (Fold, error) {
 	for _, s := range f.Shown {
 		f.View.Segments = append(f.View.Segments, scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level})
 	}
-	// What was carried until now is hidden from here on, and what is carried from
-	// here on is not.
+	// What was carried until now is hidden from here on, unless nobody has asked
+	// for anything since; what is carried from here on is not hidden.
 	for _, m := range j.Carried {
+		if j.stillAsked() {
+			f.View.Carried = append(f.View.Carried, m.Seq)
+			continue
+		}
 		f.View.Sum = f.View.Sum.Add(m.Weight)
 	}
 	for _, m := range run {
@@ -69,6 +73,13 @@ func Build(j Job) (Fold, error) {
 		f.View.Sum = f.View.Sum.Add(m.Weight)
 	}
 	return f, nil
+}
+
+// stillAsked says that what the view carries is still the newest user message:
+// no other one is live, and the fold is no start afresh.
+func (j *Job) stillAsked() bool {
+	return j.Cut.Messages < len(j.Live) &&
+		!slices.ContainsFunc(j.Live, func(m scrollback.Message) bool { return m.Role == scrollback.RoleUser })
 }
 
 // split cuts a run where the branch changes and where a leaf would grow past its
@@ -165,7 +176,7 @@ func (j *Job) family(f *Fold, segs []scrollback.Segment) ([]scrollback.Segment, 
 	if len(segs[0].Children) == 0 {
 		return segs, nil
 	}
-	inner, err := j.Load(segs[0].Children)
+	inner, err := j.load(f, segs[0].Children)
 	if err != nil {
 		return nil, err
 	}
@@ -180,6 +191,32 @@ func (j *Job) family(f *Fold, segs []scrollback.Segment) ([]scrollback.Segment, 
 		children = slices.Replace(children, from, to, s)
 	}
 	return children, nil
+}
+
+// load reads segments by id, those of this fold too.
+func (j *Job) load(f *Fold, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+	var missing []scrollback.SegmentID
+	made := map[scrollback.SegmentID]scrollback.Segment{}
+	for _, s := range f.Segments {
+		made[s.ID] = s
+	}
+	for _, id := range ids {
+		if _, ok := made[id]; !ok {
+			missing = append(missing, id)
+		}
+	}
+	stored, err := j.Load(missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range stored {
+		made[s.ID] = s
+	}
+	out := make([]scrollback.Segment, len(ids))
+	for i, id := range ids {
+		out[i] = made[id]
+	}
+	return out, nil
 }
 
 // parent is a roll-up that stands for segs and names children, which cover the

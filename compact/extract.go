@@ -19,6 +19,7 @@ const (
 	maxLines     = 5
 	maxLineRunes = 160
 	maxExtract   = 64 << 10 // bytes of one message that are considered
+	minTerms     = 3        // different ones a sentence must have, unless it is an instruction
 )
 
 // line is one extracted sentence, as "- #12 user: text". Score ranks it among
@@ -30,7 +31,7 @@ type line struct {
 }
 
 // standing finds what a person wants kept in mind.
-var standing = regexp.MustCompile(`(?i)\b(always|never|must|remember|prefer|decided?|deadline|important|don't|do not|todo|from now on)\b` +
+var standing = regexp.MustCompile(`(?i)\b(always|never|must|remember|prefer|decided?|deadline|important|don['’]t|do not|todo|from now on)\b` +
 	`|记住|必须|总是|永远|不要|以后|决定|重要|截止|待办|务必|偏好`)
 
 // figures finds what is hard to guess: numbers, codes, names with digits.
@@ -55,7 +56,7 @@ func extract(ms []scrollback.Message) []line {
 		text = text[:min(len(text), maxExtract)]
 		for _, s := range sentences(strings.ToValidUTF8(text, "")) {
 			ts := slices.Compact(slices.Sorted(slices.Values(terms.Split(s))))
-			if len(ts) < 3 {
+			if len(ts) < minTerms && !standing.MatchString(s) {
 				continue
 			}
 			for _, t := range ts {
@@ -84,7 +85,7 @@ func extract(ms []scrollback.Message) []line {
 	return best(out)
 }
 
-// best is the highest-ranked lines, in the order of the log.
+// best is the highest-ranked lines, the best first.
 func best(lines []line) []line {
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.score, a.score) })
 	lines = lines[:min(len(lines), maxLines)]

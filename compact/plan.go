@@ -6,16 +6,17 @@ import (
 
 // Situation is what a cut is chosen from.
 type Situation struct {
-	Live   []scrollback.Message // behind the boundary, oldest first
-	Fixed  scrollback.Weight    // of everything else the window sends
-	Budget scrollback.Budget
-	Policy Policy
-	More   bool // Live is only the oldest piece of what is live
-	All    bool // fold everything, the newest user message too ("start afresh")
+	Live    []scrollback.Message // behind the boundary, oldest first
+	Carried []scrollback.Message // folded, and shown verbatim until now
+	Fixed   scrollback.Weight    // of everything else the window sends
+	Budget  scrollback.Budget
+	Policy  Policy
+	More    bool // Live is only the oldest piece of what is live
+	All     bool // fold everything, the newest user message too ("start afresh")
 }
 
 // Cut says how many of the live messages to fold. Carry is the seq of a user
-// message among them that must stay verbatim, or 0.
+// message, among them or carried already, that must stay verbatim, or 0.
 type Cut struct {
 	Messages int
 	Carry    int64
@@ -32,7 +33,7 @@ func Plan(s Situation) (Cut, bool) {
 	if s.All {
 		return Cut{Messages: len(s.Live)}, len(s.Live) > 0
 	}
-	atUser, inTurn := legalCuts(s.Live)
+	atUser, inTurn := legalCuts(s.Live, s.Carried)
 	if s.More {
 		return lastOf(atUser, inTurn)
 	}
@@ -41,7 +42,7 @@ func Plan(s Situation) (Cut, bool) {
 		w := s.Fixed.Add(rest[c.Messages])
 		w.Tokens += placeholderTokens(s.Budget.Tokens)
 		if c.Carry != 0 {
-			w = w.Add(carriedWeight(s.Live, c.Carry))
+			w = w.Add(weightOf(c.Carry, s.Carried, s.Live))
 		}
 		return w
 	}
@@ -78,7 +79,7 @@ func lastOf(atUser, inTurn []Cut) (Cut, bool) {
 
 // legalCuts lists the cuts at user messages, and those between groups behind the
 // newest user message, both by how much they fold.
-func legalCuts(live []scrollback.Message) (atUser, inTurn []Cut) {
+func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []Cut) {
 	newest := -1
 	for i := range live {
 		if live[i].Role == scrollback.RoleUser {
@@ -91,6 +92,8 @@ func legalCuts(live []scrollback.Message) (atUser, inTurn []Cut) {
 	carry := int64(0)
 	if newest >= 0 {
 		carry = live[newest].Seq
+	} else if n := len(carried); n > 0 {
+		carry = carried[n-1].Seq
 	}
 	open := map[string]bool{}
 	for i := newest + 1; i < len(live); i++ {
@@ -120,10 +123,13 @@ func suffixWeights(live []scrollback.Message) []scrollback.Weight {
 	return out
 }
 
-func carriedWeight(live []scrollback.Message, seq int64) scrollback.Weight {
-	for i := range live {
-		if live[i].Seq == seq {
-			return live[i].Weight
+// weightOf is the weight of the message with the given seq.
+func weightOf(seq int64, lists ...[]scrollback.Message) scrollback.Weight {
+	for _, ms := range lists {
+		for i := range ms {
+			if ms[i].Seq == seq {
+				return ms[i].Weight
+			}
 		}
 	}
 	return scrollback.Weight{}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/scrollback-ai/scrollback"
@@ -112,7 +113,7 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish fol
 		return receipt, nil
 	}
 	fixed := before.Weight.Sub(weightOf(snap.Live)).Sub(weightOf(snap.Carried))
-	cut, ok := compact.Plan(compact.Situation{Live: snap.Live, Fixed: fixed, Budget: sh.budget, Policy: sh.policy, More: snap.More && !wish.all, All: wish.all})
+	cut, ok := compact.Plan(compact.Situation{Live: snap.Live, Carried: snap.Carried, Fixed: fixed, Budget: sh.budget, Policy: sh.policy, More: snap.More && !wish.all, All: wish.all})
 	if !ok {
 		return receipt, nil
 	}
@@ -166,18 +167,16 @@ func weightOf(ms []scrollback.Message) (w scrollback.Weight) {
 
 // shown is a snapshot as it will be after a fold.
 func shown(snap store.Snapshot, f compact.Fold) store.Snapshot {
-	snap.Segments = f.Shown
-	snap.Carried = nil
-	var rest []scrollback.Message
-	for _, m := range snap.Live {
+	var carried, rest []scrollback.Message
+	for _, m := range append(snap.Carried[:len(snap.Carried):len(snap.Carried)], snap.Live...) {
 		switch {
 		case m.Seq > f.View.Boundary:
 			rest = append(rest, m)
-		case len(f.View.Carried) > 0 && m.Seq == f.View.Carried[0]:
-			snap.Carried = append(snap.Carried, m)
+		case slices.Contains(f.View.Carried, m.Seq):
+			carried = append(carried, m)
 		}
 	}
-	snap.Live = rest
+	snap.Segments, snap.Carried, snap.Live = f.Shown, carried, rest
 	return snap
 }
 

@@ -1,0 +1,310 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/sample"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// chatter answers every second request with a recall call first, and others with
+// a paragraph.
+func chatter() modeltest.Step {
+	n := 0
+	return modeltest.Step{Reply: func(r model.Request) []model.Delta {
+		n++
+		last := r.Items[len(r.Items)-1]
+		if last.Role == scrollback.RoleUser && n%3 == 0 {
+			c := call(fmt.Sprint("r", n), "context_search", `{"query":"report","limit":2}`)
+			return []model.Delta{{Call: &c}}
+		}
+		return []model.Delta{{Text: strings.Repeat(fmt.Sprintf("答复 number %d says so. ", n), 12)}}
+	}}
+}
+
+// A hundred turns with tool calls: each request is under budget, passes the lint,
+// and begins with the one before, byte for byte, unless a fold lies between.
+func TestRequestsBeginAlike(t *testing.T) {
+	r := newRig(t, rigOptions{}, chatter())
+	id := r.conversation()
+	talk, _ := sample.Make(sample.Options{Seed: 3, Messages: 400})
+	folds := map[int]bool{} // requests made after a fold
+	for i := range 100 {
+		seen := len(r.script.Requests())
+		e := r.ask(id, talk[i*2].Content[0]["text"].(string)+strings.Repeat(" 更多 words to fill the window with.", 12))
+		e.done(t, scrollback.TurnComplete, "stop")
+		for _, ev := range e.events {
+			switch ev := ev.(type) {
+			case scrollback.CompactionEvent:
+				folds[seen] = true
+			case scrollback.MetaEvent:
+				if ev.Tokens > ev.Budget {
+					t.Fatalf("turn %d sends %d tokens, the budget is %d", i, ev.Tokens, ev.Budget)
+				}
+				seen++
+			}
+		}
+	}
+	receipts, err := r.Receipts(context.Background(), id, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reqs := r.script.Requests()
+	broken := 0
+	for i := 1; i < len(reqs); i++ {
+		if err := window.Lint(scrollback.Window{Items: reqs[i].Items}, scrollback.Dialect{}); err != nil {
+			t.Fatalf("request %d: %v", i, err)
+		}
+		if !beginsWith(reqs[i].Items, reqs[i-1].Items) {
+			broken++
+		}
+	}
+	if broken == 0 || broken > len(receipts) {
+		t.Errorf("%d requests begin otherwise than the one before, after %d folds", broken, len(receipts))
+	}
+	if len(receipts) < 5 {
+		t.Errorf("only %d folds in 100 turns", len(receipts))
+	}
+}
+
+func beginsWith(items, prefix []scrollback.Item) bool {
+	if len(items) < len(prefix) {
+		return false
+	}
+	for i := range prefix {
+		a, errA := json.Marshal(items[i].Parts)
+		b, errB := json.Marshal(prefix[i].Parts)
+		if errA != nil || errB != nil || items[i].Role != prefix[i].Role || string(a) != string(b) {
+			return false
+		}
+	}
+	return true
+}
+
+// Live messages plus refs are exactly the path, whatever was folded.
+func checkViews(t *testing.T, r *rig, id scrollback.ConversationID) {
+	t.Helper()
+	m, err := r.Context(context.Background(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := int64(1)
+	for _, x := range m.Excluded {
+		if x.Reason != "folded" {
+			continue
+		}
+		if x.FirstSeq != next || x.Ref == nil {
+			t.Fatalf("the folded runs jump from #%d to #%d", next-1, x.FirstSeq)
+		}
+		text := r.readAll(id, *x.Ref)
+		if !strings.Contains(text, fmt.Sprint(x.FirstSeq)) {
+			t.Fatalf("%s does not speak of #%d", *x.Ref, x.FirstSeq)
+		}
+		next = x.LastSeq + 1
+	}
+	for _, l := range m.Layers {
+		if l.Name != scrollback.LayerMessages {
+			continue
+		}
+		for _, it := range l.Items {
+			if it.Seq >= next {
+				next = it.Seq + 1
+			}
+		}
+	}
+	if c, _ := r.Get(context.Background(), id); next != c.Messages+1 {
+		t.Fatalf("refs and live messages end at #%d of %d", next-1, c.Messages)
+	}
+}
+
+func TestFoldClearAndUndo(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	id := r.conversation()
+	nothing, err := r.Compact(ctx, id, "", true)
+	if err != nil || nothing.Result != scrollback.FoldNoop {
+		t.Fatalf("an empty conversation folds as %+v (%v)", nothing, err)
+	}
+	for i := range 4 {
+		r.ask(id, fmt.Sprintf("question %d ", i)+strings.Repeat("more words here. ", 60))
+	}
+	before, _ := r.Context(ctx, id)
+	if got, err := r.Compact(ctx, id, "", false); err != nil || got.Result != scrollback.FoldNoop {
+		t.Fatalf("under the trigger it folds as %+v (%v)", got, err)
+	}
+	folded, err := r.Compact(ctx, id, "", true)
+	if err != nil || folded.Result != scrollback.FoldCompacted || folded.TokensAfter >= folded.TokensBefore || len(folded.Refs) == 0 {
+		t.Fatalf("by force it folds as %+v (%v)", folded, err)
+	}
+	checkViews(t, r, id)
+	cleared, err := r.Clear(ctx, id)
+	head, _ := r.Get(ctx, id)
+	if err != nil || cleared.Result != scrollback.FoldCompacted || cleared.LastSeq != head.Messages || !cleared.Cleared {
+		t.Fatalf("cleared as %+v (%v)", cleared, err)
+	}
+	checkViews(t, r, id)
+	for range 2 {
+		if _, err := r.Uncompact(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+		checkViews(t, r, id)
+	}
+	after, _ := r.Context(ctx, id)
+	if after.Tokens != before.Tokens || len(after.Excluded) != 0 {
+		t.Errorf("undone, the window has %d tokens, %d before any fold", after.Tokens, before.Tokens)
+	}
+	_, err = r.Uncompact(ctx, id)
+	wantCode(t, err, scrollback.NotFound, "")
+	_, err = r.Compact(ctx, id, "nonsense", true)
+	wantCode(t, err, scrollback.Invalid, "policy")
+	if rs, _ := r.Receipts(ctx, id, 10); len(rs) != 2 {
+		t.Errorf("%d receipts, want 2: undoing keeps them", len(rs))
+	}
+}
+
+// One turn with far more tool steps than the window holds folds within itself,
+// and its user message stays.
+func TestFoldsInsideOneTurn(t *testing.T) {
+	n := 0
+	step := modeltest.Step{Reply: func(r model.Request) []model.Delta {
+		n++
+		if n%2 == 1 && n < 60 {
+			c := call(fmt.Sprint("c", n), "clock", `{}`)
+			return []model.Delta{{Call: &c}}
+		}
+		return []model.Delta{{Call: &scrollback.ToolCall{ID: fmt.Sprint("c", n), Name: "clock", Arguments: json.RawMessage(`{}`)}}}
+	}}
+	r := newRig(t, rigOptions{noFolds: true}, step)
+	id := r.conversation()
+	r.turn(engine.TurnRequest{Conversation: id, Message: say("the one question: count to forty"), Tools: clock}).done(t, scrollback.TurnWaiting, "tool_calls")
+	for i := range 40 {
+		e := r.turn(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: fmt.Sprint("c", i+1), Text: strings.Repeat("tick 嘀 ", 300)}}})
+		e.done(t, scrollback.TurnWaiting, "tool_calls")
+		items := r.script.Requests()[i+1].Items
+		if !slices.ContainsFunc(items, func(it scrollback.Item) bool {
+			return strings.Contains(it.Parts.Text(), "the one question") && it.Seq == 1
+		}) {
+			t.Fatalf("step %d lost the user's message", i)
+		}
+	}
+	m, _ := r.Context(context.Background(), id)
+	if len(m.Excluded) == 0 || m.Excluded[0].Reason != "folded" {
+		t.Errorf("nothing was folded: %+v", m.Excluded)
+	}
+}
+
+// Every driver call of a whole story fails once: the log stays whole, the story
+// can be told on, and what was acknowledged is there.
+func TestFaults(t *testing.T) {
+	for i := int64(0); ; i++ {
+		mem := memdriver.New()
+		r := newRig(t, rigOptions{driver: &drivertest.Faulty{Driver: mem, At: i}, noFolds: true}, chatter())
+		failed := story(r)
+		calls := r.driver.(*drivertest.Faulty).Calls()
+		drivertest.Check(t, mem)
+		fresh := newRig(t, rigOptions{driver: mem, clock: r.clock}, chatter())
+		fresh.clock.Add(60_000)
+		page, _, err := fresh.List(context.Background(), engine.ListQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range page {
+			if e := fresh.ask(c.ID, "still there?"); e.err != nil {
+				t.Fatalf("call %d failed, and then the conversation is stuck: %v", i, e.err)
+			}
+			checkViews(t, fresh, c.ID)
+		}
+		drivertest.Check(t, mem)
+		if i >= calls {
+			if failed != nil {
+				t.Fatalf("nothing failed, and the story ends with %v", failed)
+			}
+			return
+		}
+	}
+}
+
+// story is a bit of everything.
+func story(r *rig) error {
+	ctx := context.Background()
+	c, _, err := r.Create(ctx, scrollback.Conversation{Title: "s"})
+	if err != nil {
+		return err
+	}
+	for i := range 4 {
+		e := r.ask(c.ID, fmt.Sprint("question ", i, strings.Repeat(" and words", 150)))
+		if e.err != nil {
+			return e.err
+		}
+		if f, ok := last[scrollback.ErrorEvent](e); ok {
+			return scrollback.Errorf(f.Code, "story", "%s", f.Message)
+		}
+	}
+	if _, err := r.Compact(ctx, c.ID, "", true); err != nil {
+		return err
+	}
+	if _, err := r.Import(ctx, strings.NewReader(`{"role":"user","content":"imported"}`), engine.ImportRequest{Into: c.ID}); err != nil {
+		return err
+	}
+	_, err = r.Clear(ctx, c.ID)
+	return err
+}
+
+// The disk is full: the turn fails as unavailable, and what was acknowledged
+// before is still there, also after the file is opened anew.
+func TestFullDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	open := func(pages int) driver.Driver {
+		db, err := sqldriver.OpenSQLite(context.Background(), path, &sqldriver.Options{MaxPages: pages})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		return db
+	}
+	r := newRig(t, rigOptions{driver: open(120)}, chatter())
+	id := r.conversation()
+	var full error
+	said := 0
+	for full == nil && said < 500 {
+		e := r.ask(id, fmt.Sprint("note ", said, strings.Repeat(" more of the same", 100)))
+		if full = e.err; full == nil {
+			if f, ok := last[scrollback.ErrorEvent](e); ok {
+				full = scrollback.Errorf(f.Code, "test", "%s", f.Message)
+			} else {
+				said++
+			}
+		}
+	}
+	wantCode(t, full, scrollback.Unavailable, "")
+	if said == 0 {
+		t.Fatal("the disk was full before anything was said")
+	}
+	roomy := newRig(t, rigOptions{driver: open(0), clock: r.clock}, chatter())
+	notes := 0
+	for _, m := range roomy.log(id) {
+		if m.Role == scrollback.RoleUser && strings.HasPrefix(m.Parts.Text(), fmt.Sprint("note ", notes)) {
+			notes++
+		}
+	}
+	if notes < said {
+		t.Errorf("%d of %d acknowledged messages are there", notes, said)
+	}
+	roomy.clock.Add(60_000)
+	roomy.ask(id, "room again").done(t, scrollback.TurnComplete, "stop")
+	drivertest.Check(t, roomy.driver)
+}
