@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // Part is one piece of a message: [Text], [Image], [File], [ToolCall],
@@ -51,6 +52,10 @@ type ToolCall struct {
 	Arguments json.RawMessage `json:"arguments"`
 	Opaque    Opaque          `json:"opaque,omitempty"`
 }
+
+// Recall says that the call looks things up in the log: it repeats words of the
+// log, so it is never searched.
+func (c ToolCall) Recall() bool { return strings.HasPrefix(c.Name, RecallPrefix) }
 
 // ToolResult answers the call CallID. When Artifact is set, Text holds only the
 // head and tail of an output whose whole is behind that artifact. Recall marks

@@ -1,5 +1,8 @@
 package scrollback
 
+// RecallPrefix begins the names of the recall tools; no client's tool may.
+const RecallPrefix = "context_"
+
 // Bounds and defaults of the recall operations, the same for the model, HTTP and
 // the command line.
 const (

@@ -19,7 +19,7 @@ type sheet struct {
 }
 
 // mark is the place of one message in a sheet, from start to before end.
-// Recalls are the offsets of the lines that stand for recall results.
+// Recalls are the offsets of the lines that stand for recall calls and results.
 type mark struct {
 	seq       int64
 	start     int

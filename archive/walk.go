@@ -59,7 +59,7 @@ func (g *grep) quiet(ctx context.Context, seg scrollback.Segment) (bool, error) 
 }
 
 // place is the message that a line of the sheet belongs to, and whether the line
-// stands for a recall result.
+// stands for a recall call or its result.
 func (s *sheet) place(offset int) (int64, bool) {
 	i := sort.Search(len(s.marks), func(i int) bool { return s.marks[i].end > offset })
 	if i == len(s.marks) || offset < s.marks[0].start {
@@ -113,7 +113,9 @@ func (g *grep) liveText(ctx context.Context, ps scrollback.Parts) (string, error
 				add(1, p.Text)
 			}
 		case scrollback.ToolCall:
-			add(2, oneLine(p.Name)+" "+string(p.Arguments))
+			if !p.Recall() {
+				add(2, oneLine(p.Name)+" "+string(p.Arguments))
+			}
 		case scrollback.Reasoning:
 			add(3, p.Text)
 		case scrollback.Image:

@@ -9,9 +9,6 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 )
 
-// recallPrefix begins the names of the recall tools; no client's tool may.
-const recallPrefix = "context_"
-
 // Refs lists what a conversation mentions, newest first, and the next cursor.
 func (e *Engine) Refs(ctx context.Context, id scrollback.ConversationID, q RefQuery) ([]scrollback.RefEntry, string, error) {
 	items, next, err := e.store.Refs(ctx, id, q)

@@ -248,8 +248,8 @@ func checkTools(tools []scrollback.Tool) error {
 		switch {
 		case t.Name == "" || len(t.Name) > 64:
 			return scrollback.ParamErrorf(op, "tools", "tool %d: a name has 1 to 64 characters", i)
-		case strings.HasPrefix(t.Name, recallPrefix):
-			return scrollback.ParamErrorf(op, "tools", "tool %q: names that begin with %s are reserved", t.Name, recallPrefix)
+		case strings.HasPrefix(t.Name, scrollback.RecallPrefix):
+			return scrollback.ParamErrorf(op, "tools", "tool %q: names that begin with %s are reserved", t.Name, scrollback.RecallPrefix)
 		case seen[t.Name]:
 			return scrollback.ParamErrorf(op, "tools", "tool %q is given twice", t.Name)
 		}

@@ -88,7 +88,7 @@ func (s *Store) Weigh(parts scrollback.Parts) scrollback.Weight {
 }
 
 // IndexText is what search reads of a message: everything a person or a tool
-// said in it, and no recall result, which only repeats the log.
+// said in it, and no look-up in the log or its result, which only repeat it.
 func IndexText(parts scrollback.Parts) string {
 	var b strings.Builder
 	for _, p := range parts {
@@ -96,8 +96,10 @@ func IndexText(parts scrollback.Parts) string {
 		case scrollback.Text:
 			b.WriteString(p.Text)
 		case scrollback.ToolCall:
-			b.WriteString(p.Name + " ")
-			b.Write(p.Arguments)
+			if !p.Recall() {
+				b.WriteString(p.Name + " ")
+				b.Write(p.Arguments)
+			}
 		case scrollback.ToolResult:
 			if !p.Recall {
 				b.WriteString(p.Name + " " + p.Text)

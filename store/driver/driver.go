@@ -32,7 +32,8 @@ type Driver interface {
 
 // Log keeps conversations, turns, messages and segments. All times are Unix ms.
 type Log interface {
-	// Create inserts a conversation with its first branch. An id that exists
+	// Create inserts a conversation with its first branch, the current one from
+	// then on. An id that exists
 	// answers the stored conversation and false, whatever the other fields say.
 	Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error)
 

@@ -34,6 +34,7 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 	if db.branches[b.ID] != nil {
 		return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.Conflict, op, "branch %s exists", b.ID)
 	}
+	c.Branch, c.Messages = b.ID, b.HeadSeq
 	db.threads[c.ID] = &thread{Conversation: clone(c)}
 	db.branches[b.ID] = &branch{Branch: clone(b)}
 	return clone(c), true, nil

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Bad requests get a clear error of one shape, and leave nothing behind.
+func TestBadRequests(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir(), nil)
+	id := string(s.conversation())
+	nobody := "01a1fb8d-0000-7000-8000-000000000000"
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		code, says         string
+	}{
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":`, 400, "invalid", "JSON"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":7}`, 400, "invalid", ""},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":""}`, 400, "invalid", "empty"},
+		{"POST", "/api/conversations/" + id + "/chat", `{}`, 400, "invalid", "nothing to answer"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":[{"type":"text"},{"type":"hologram"}]}`, 400, "invalid", "part 1"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"tool_results":[{"call_id":"x","text":"y"}]}`, 400, "invalid", "no call waits"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","tools":[{"name":"context_x"}]}`, 400, "invalid", "reserved"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","limit":10}`, 400, "invalid", "too small"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","model":"who/what"}`, 400, "invalid", "who/what"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "invalid", ""},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":"` + strings.Repeat("x", 200_001) + `"}`, 413, "invalid", "200000"},
+		{"POST", "/api/conversations/" + nobody + "/chat", `{"message":"m"}`, 404, "not_found", ""},
+		{"GET", "/api/conversations/" + nobody, "", 404, "not_found", ""},
+		{"GET", "/api/conversations/zz", "", 404, "not_found", ""},
+		{"POST", "/api/conversations", `{"id":"not a uuid"}`, 400, "invalid", "UUID"},
+		{"POST", "/api/conversations", `{"roots":["/"]}`, 403, "refused", "root"},
+		{"POST", "/api/conversations", `{"meta":[1]}`, 400, "invalid", ""},
+		{"GET", "/api/conversations?limit=x", "", 400, "invalid", ""},
+		{"GET", "/api/conversations?cursor=zzz", "", 400, "invalid", "cursor"},
+		{"GET", "/api/conversations/" + id + "/refs/history:" + nobody, "", 404, "not_found", ""},
+		{"GET", "/api/conversations/" + id + "/refs/..%2F..%2Fetc%2Fpasswd", "", 400, "invalid", "not a ref"},
+		{"GET", "/api/conversations/" + id + "/grep?pattern=%28", "", 400, "invalid", ""},
+		{"GET", "/api/conversations/" + id + "/grep", "", 400, "invalid", ""},
+		{"GET", "/api/search?q=x&limit=1000", "", 400, "invalid", "limit"},
+		{"GET", "/api/search?q=,.", "", 400, "invalid", "word"},
+		{"GET", "/api/conversations/" + id + "/turns/" + nobody + "/events", "", 404, "not_found", ""},
+		{"POST", "/api/conversations/" + id + "/compact", `{"policy":"magic"}`, 400, "invalid", "magic"},
+		{"POST", "/api/conversations/" + id + "/uncompact", "", 404, "not_found", ""},
+		{"GET", "/api/conversations/" + id + "/export?format=clay", "", 400, "invalid", "clay"},
+		{"POST", "/api/import", `nonsense`, 400, "invalid", "line 1"},
+		{"GET", "/api/artifacts/" + strings.Repeat("0", 64) + "?conversation=" + id, "", 404, "not_found", ""},
+		{"GET", "/api/nowhere", "", 404, "not_found", ""},
+	} {
+		var e struct {
+			Error struct{ Code, Message, Param string }
+		}
+		var body any
+		if c.body != "" {
+			body = strings.NewReader(c.body)
+		}
+		status := s.do(c.method, c.path, body, &e)
+		if status != c.status || e.Error.Code != c.code || !strings.Contains(e.Error.Message, c.says) {
+			t.Errorf("%s %s %.60s: %d %+v, want %d %s about %q", c.method, c.path, c.body, status, e.Error, c.status, c.code, c.says)
+		}
+	}
+	if n := len(s.log(scrollback.ConversationID(id))); n != 0 {
+		t.Errorf("refused requests left %d messages", n)
+	}
+}
+
+// A page of another site, or a name that was made to point here, is refused.
+func TestForeignPages(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir(), nil)
+	for _, c := range []struct{ host, origin string }{{"evil.example", ""}, {"", "http://evil.example"}, {"", "null"}} {
+		req, err := http.NewRequest(http.MethodPost, s.url+"/api/conversations", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		if c.host != "" {
+			req.Host = c.host
+		}
+		if c.origin != "" {
+			req.Header.Set("Origin", c.origin)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusForbidden {
+			t.Errorf("host %q, origin %q: %d", c.host, c.origin, resp.StatusCode)
+		}
+	}
+	if page := get[struct{ Conversations []any }](s, "/api/conversations"); len(page.Conversations) != 0 {
+		t.Errorf("%d conversations were made", len(page.Conversations))
+	}
+}
+
+// The shapes that clients rely on: create, If-Match, list, chat without a stream,
+// numbered frames, re-attach, idempotency.
+func TestAPI(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir(), nil)
+	var c scrollback.Conversation
+	uuid := "7b0a3f6e-1111-4222-8333-944455556666"
+	if status := s.do("POST", "/api/conversations", map[string]any{"id": uuid, "title": "鲸", "meta": map[string]int{"a": 1}}, &c); status != 201 || string(c.ID) != uuid || c.Title != "鲸" {
+		t.Fatalf("created %d %+v", status, c)
+	}
+	if status := s.do("POST", "/api/conversations", map[string]any{"id": uuid}, &c); status != 200 || c.Title != "鲸" {
+		t.Errorf("created again %d %+v", status, c)
+	}
+	if status := s.match(uuid, `"99"`); status != 412 {
+		t.Errorf("If-Match of another version: %d", status)
+	}
+	if status := s.match(uuid, fmt.Sprintf(`"%d"`, c.Version)); status != 200 {
+		t.Errorf("If-Match of this version: %d", status)
+	}
+	var whole struct {
+		TurnID      scrollback.TurnID  `json:"turn_id"`
+		Message     scrollback.Message `json:"message"`
+		Usage       scrollback.Usage   `json:"usage"`
+		Compactions []any              `json:"compactions"`
+	}
+	if status := s.do("POST", "/api/conversations/"+uuid+"/chat", map[string]any{"message": "the port is 7077", "stream": false}, &whole); status != 200 ||
+		whole.Message.Role != scrollback.RoleAssistant || whole.Message.Seq != 2 || whole.Usage.InputTokens == 0 || whole.Compactions == nil {
+		t.Fatalf("whole answer %d %+v", status, whole)
+	}
+	frames := s.chat(scrollback.ConversationID(uuid), "what is the port?")
+	if frames[0].Type != "turn" || frames[0].Seq != 3 || frames[len(frames)-1].Type != "done" {
+		t.Errorf("frames begin with %+v and end with %+v", frames[0], frames[len(frames)-1])
+	}
+	if got := answer(t, frames); got != s.log(scrollback.ConversationID(uuid))[3].Parts.Text() {
+		t.Errorf("the deltas join to %q, which is not what was stored", got)
+	}
+	raw := s.raw(fmt.Sprintf("/api/conversations/%s/turns/%s/events?after=2", uuid, frames[0].TurnID))
+	if !strings.HasPrefix(raw, "id: 3\ndata: {") || !strings.HasSuffix(raw, "data: [DONE]\n\n") {
+		t.Errorf("re-attached after 2:\n%.200s", raw)
+	}
+	list := get[map[string]json.RawMessage](s, "/api/conversations")
+	if string(list["next"]) != "null" || list["conversations"] == nil {
+		t.Errorf("a list without a next page: %s", list["next"])
+	}
+	if doc := get[struct{ Paths map[string]any }](s, "/openapi.json"); doc.Paths["/api/conversations/{id}/chat"] == nil || doc.Paths["/api/import"] == nil {
+		t.Errorf("openapi.json lists %d paths", len(doc.Paths))
+	}
+	var health struct{ OK bool }
+	if s.do("GET", "/healthz", nil, &health); !health.OK {
+		t.Error("healthz is not ok")
+	}
+	var trashed, restored scrollback.Conversation
+	if s.do("DELETE", "/api/conversations/"+uuid, nil, &trashed); trashed.DeletedAt == 0 {
+		t.Error("deleted, and not in the trash")
+	}
+	if s.do("POST", "/api/conversations/"+uuid+"/restore", nil, &restored); restored.ID != c.ID || restored.DeletedAt != 0 {
+		t.Error("restored, and still in the trash")
+	}
+}
+
+func (s *served) match(id, tag string) int {
+	s.t.Helper()
+	req, err := http.NewRequest(http.MethodPatch, s.url+"/api/conversations/"+id, strings.NewReader(`{"title":"新"}`))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("If-Match", tag)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+func (s *served) raw(path string) string {
+	s.t.Helper()
+	resp, err := http.Get(s.url + path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(b)
+}
