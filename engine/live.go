@@ -5,9 +5,9 @@ import (
 	"errors"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
@@ -39,8 +39,7 @@ type liveTurn struct {
 
 	mu     sync.Mutex
 	head   driver.Head
-	draft  scrollback.Draft
-	at     [2]int // characters so far of the draft's content and reasoning
+	draft  *draft
 	events []scrollback.Event
 	ended  bool
 	more   chan struct{} // closed and replaced when something happens
@@ -48,7 +47,7 @@ type liveTurn struct {
 
 // hold makes a begun turn live.
 func (e *Engine) hold(b driver.Begun, sh shape) *liveTurn {
-	lt := &liveTurn{e: e, shape: sh, turn: b.Turn, head: b.Head, more: make(chan struct{}), cancel: func(error) {}}
+	lt := &liveTurn{e: e, shape: sh, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {}}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
 	}
@@ -122,44 +121,20 @@ func (lt *liveTurn) read(ctx context.Context, n int, yield func(Numbered, error)
 	}
 }
 
-// write adds a piece of the answer to the draft and tells the readers.
-func (lt *liveTurn) write(text string) {
-	if text == "" {
-		return
+// write adds a delta to the draft and tells the readers.
+func (lt *liveTurn) write(d model.Delta) {
+	lt.mu.Lock()
+	defer lt.mu.Unlock()
+	if evs := lt.draft.add(d); len(evs) > 0 {
+		lt.emitLocked(evs...)
 	}
-	lt.mu.Lock()
-	defer lt.mu.Unlock()
-	ev := scrollback.DeltaEvent{Content: text, At: lt.at[0]}
-	lt.draft.Content += text
-	lt.at[0] += utf8.RuneCountInString(text)
-	lt.emitLocked(ev)
-}
-
-// think is write for reasoning.
-func (lt *liveTurn) think(text string) {
-	if text == "" {
-		return
-	}
-	lt.mu.Lock()
-	defer lt.mu.Unlock()
-	ev := scrollback.ReasoningEvent{Content: text, At: lt.at[1]}
-	lt.draft.Reasoning += text
-	lt.at[1] += utf8.RuneCountInString(text)
-	lt.emitLocked(ev)
-}
-
-func (lt *liveTurn) call(c scrollback.ToolCall) {
-	lt.mu.Lock()
-	defer lt.mu.Unlock()
-	lt.draft.ToolCalls = append(lt.draft.ToolCalls, c)
-	lt.emitLocked(scrollback.ToolCallEvent{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
 }
 
 // sofar is the draft as it stands.
 func (lt *liveTurn) sofar() scrollback.Draft {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	return lt.draft
+	return lt.draft.saved(lt.shape.facts.Name)
 }
 
 // keepSaved saves the draft and renews the lease until ctx ends. A lost lease or
@@ -204,6 +179,6 @@ func (lt *liveTurn) finish(f store.FinishRequest) (driver.Finished, error) {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
 	lt.head = done.Head
-	lt.draft, lt.at = scrollback.Draft{}, [2]int{}
+	lt.draft = &draft{}
 	return done, nil
 }

@@ -89,7 +89,6 @@ func (lt *liveTurn) window(ctx context.Context) (scrollback.Window, *scrollback.
 
 // told is what a model said in one step.
 type told struct {
-	draft     scrollback.Draft
 	parts     scrollback.Parts // with the provider's opaque payloads
 	finish    string
 	usage     scrollback.Usage
@@ -98,9 +97,6 @@ type told struct {
 
 // ask streams one answer into the draft.
 func (lt *liveTurn) ask(ctx context.Context, r model.Request) (told, error) {
-	lt.mu.Lock()
-	lt.draft.Model = lt.shape.facts.Name
-	lt.mu.Unlock()
 	var t told
 	for d, err := range lt.shape.model.Stream(ctx, r) {
 		if err != nil {
@@ -109,12 +105,7 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (told, error) {
 			}
 			return t, err
 		}
-		lt.think(d.Reasoning)
-		lt.write(d.Text)
-		t.parts = appendDelta(t.parts, d)
-		if d.Call != nil {
-			lt.call(*d.Call)
-		}
+		lt.write(d)
 		if d.Usage != nil {
 			t.usage = *d.Usage
 		}
@@ -125,47 +116,13 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (told, error) {
 			t.finish = d.Finish
 		}
 	}
-	t.draft = lt.sofar()
 	if ctx.Err() != nil && t.finish == "" {
 		return t, context.Cause(ctx)
 	}
+	lt.mu.Lock()
+	defer lt.mu.Unlock()
+	t.parts = lt.draft.whole()
 	return t, nil
-}
-
-// appendDelta grows the parts of an answer. A piece joins the part before it
-// when that is of its kind and carries no payload of its own.
-func appendDelta(ps scrollback.Parts, d model.Delta) scrollback.Parts {
-	if d.Reasoning != "" || d.Opaque != nil && d.Text == "" && d.Call == nil {
-		if last, ok := lastPart[scrollback.Reasoning](ps); ok && last.Opaque == nil {
-			last.Text += d.Reasoning
-			last.Opaque = d.Opaque
-			ps[len(ps)-1] = last
-		} else {
-			ps = append(ps, scrollback.Reasoning{Text: d.Reasoning, Opaque: d.Opaque})
-		}
-	}
-	if d.Text != "" {
-		if last, ok := lastPart[scrollback.Text](ps); ok && last.Opaque == nil {
-			last.Text += d.Text
-			last.Opaque = d.Opaque
-			ps[len(ps)-1] = last
-		} else {
-			ps = append(ps, scrollback.Text{Text: d.Text, Opaque: d.Opaque})
-		}
-	}
-	if d.Call != nil {
-		ps = append(ps, *d.Call)
-	}
-	return ps
-}
-
-func lastPart[T scrollback.Part](ps scrollback.Parts) (T, bool) {
-	if len(ps) == 0 {
-		var none T
-		return none, false
-	}
-	v, ok := ps[len(ps)-1].(T)
-	return v, ok
 }
 
 // conclude stores what a step said, answers its recall calls, and says whether
@@ -181,7 +138,7 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t told, mark *scroll
 	case t.finish == "":
 		// A stream that just stops looks like an end and is none.
 		said.Status, f.State, f.FinishReason = scrollback.StatusInterrupted, scrollback.TurnInterrupted, scrollback.FinishTruncated
-	case t.draft.Content == "" && len(calls) == 0:
+	case t.parts.Text() == "" && len(calls) == 0:
 		return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", "the model answered nothing: %w", scrollback.ErrUpstream)
 	case len(calls) > 0:
 		var answers scrollback.Parts
