@@ -23,8 +23,8 @@ const (
 	Internal    Code = "internal"     // a fault of ours
 )
 
-// Finer reasons that change only how a face answers. They are wrapped in
-// [Error.Err] and found with errors.Is.
+// Finer reasons that change only how a face answers: [Error.Reason], found with
+// errors.Is.
 var (
 	ErrTooLarge     = errors.New("too large")            // Invalid: 413
 	ErrPrecondition = errors.New("precondition failed")  // Conflict: 412
@@ -38,6 +38,15 @@ type Error struct {
 	Op    string // the operation, as "engine.Turn"; for logs, never shown
 	Param string // the request field at fault, or empty
 	Err   error
+
+	// Reason refines the code and adds nothing to the text; it may be nil.
+	Reason error
+}
+
+// Because refines the error's code.
+func (e *Error) Because(reason error) *Error {
+	e.Reason = reason
+	return e
 }
 
 // Errorf makes an Error; format may wrap with %w.
@@ -57,7 +66,16 @@ func (e *Error) Error() string {
 	return e.Op + ": " + e.Err.Error()
 }
 
-func (e *Error) Unwrap() error { return e.Err }
+// Unwrap serves errors.Is and errors.As.
+func (e *Error) Unwrap() []error {
+	var out []error
+	for _, err := range []error{e.Err, e.Reason} {
+		if err != nil {
+			out = append(out, err)
+		}
+	}
+	return out
+}
 
 // Wrap gives err a code and an operation, and keeps the code it already has.
 func Wrap(code Code, op string, err error) error {

@@ -3,7 +3,6 @@ package scrollback
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"io"
 )
 
 // Bounds of a leaf segment.
@@ -53,8 +52,7 @@ type Segment struct {
 func HashChildren(hashes []string) string {
 	h := sha256.New()
 	for _, s := range hashes {
-		io.WriteString(h, s)
-		h.Write([]byte{'\n'})
+		h.Write([]byte(s + "\n"))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

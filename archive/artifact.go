@@ -40,7 +40,7 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 		return "", 0, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
 	if size > maxBytes {
-		return "", 0, scrollback.Errorf(scrollback.Invalid, op, "more than %d bytes: %w", maxBytes, scrollback.ErrTooLarge)
+		return "", 0, scrollback.Errorf(scrollback.Invalid, op, "more than %d bytes", maxBytes).Because(scrollback.ErrTooLarge)
 	}
 	id := scrollback.ArtifactID(hex.EncodeToString(sum.Sum(nil)))
 	at, err := a.bucket.Attributes(ctx, key(id))
@@ -111,7 +111,7 @@ func (a *Archive) openText(ctx context.Context, id scrollback.ArtifactID, mediaT
 		if err != nil {
 			return nil, bucketError(op, err)
 		}
-		defer r.Close()
+		defer func() { _ = r.Close() }() // read-only
 		if _, err := io.ReadFull(r, buf); err != nil {
 			return nil, bucketError(op, err)
 		}

@@ -77,7 +77,7 @@ func (a *Archive) Read(ctx context.Context, e scrollback.RefEntry, offset int64,
 	if err != nil {
 		return scrollback.Page{}, err
 	}
-	defer b.close()
+	defer func() { _ = b.close() }() // read-only
 	if offset > b.size {
 		return scrollback.Page{}, scrollback.ParamErrorf(op, "offset", "offset %d is past the end: %d bytes", offset, b.size)
 	}
@@ -113,7 +113,7 @@ func (a *Archive) Tail(ctx context.Context, e scrollback.RefEntry, lines int) (s
 	if err != nil {
 		return scrollback.Tail{}, err
 	}
-	defer b.close()
+	defer func() { _ = b.close() }() // read-only
 	tail := scrollback.Tail{Ref: e.Ref, Lines: lines}
 	for n := int64(64 << 10); ; n *= 4 {
 		n = min(n, b.size, tailBytes)

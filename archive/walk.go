@@ -50,7 +50,7 @@ func (g *grep) quiet(ctx context.Context, seg scrollback.Segment) (bool, error) 
 	if b == nil {
 		return false, nil
 	}
-	defer b.close()
+	defer func() { _ = b.close() }() // read-only
 	text, err := b.at(ctx, 0, int(b.size))
 	if err != nil || bytes.Contains(text, []byte(scrollback.RefArtifact+":")) {
 		return false, nil

@@ -61,11 +61,9 @@ type follower struct {
 	n     int
 	gone  bool // the reader stopped
 
-	shown     scrollback.Draft
-	reply     scrollback.MessageID
-	snapshot  bool
-	contentAt int
-	thoughtAt int
+	shown    scrollback.Draft
+	reply    scrollback.MessageID
+	snapshot bool
 }
 
 func (f *follower) emit(ev scrollback.Event) {
@@ -106,7 +104,7 @@ func (f *follower) follow(ctx context.Context, e *Engine, id scrollback.Conversa
 // draft shows what a running turn has written since the last look.
 func (f *follower) draft(t scrollback.Turn) {
 	d := t.Draft
-	if t.Reply != f.reply && f.snapshot || !f.snapshot {
+	if !f.snapshot || t.Reply != f.reply { // the first look, or another step
 		f.snapshot, f.reply, f.shown = true, t.Reply, d
 		f.emit(snapshotOf(d))
 		return

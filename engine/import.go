@@ -151,12 +151,11 @@ type importer struct {
 // of the same source already wrote.
 type importing struct {
 	Imported
-	shape     shape
-	batch     []store.Incoming
-	size      int
-	seen      func() (scrollback.Message, error, bool)
-	stop      func()
-	described bool
+	shape shape
+	batch []store.Incoming
+	size  int
+	seen  func() (scrollback.Message, error, bool)
+	stop  func()
 }
 
 func (im *importer) skip(b transcript.Bad) {

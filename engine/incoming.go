@@ -78,7 +78,7 @@ func textParts(ps scrollback.Parts) (out []scrollback.Text) {
 
 func (e *Engine) checkBounds(op string, ps scrollback.Parts) error {
 	if len(ps) > e.o.MaxParts {
-		return scrollback.ParamErrorf(op, "message", "a message has at most %d parts: %w", e.o.MaxParts, scrollback.ErrTooLarge)
+		return scrollback.ParamErrorf(op, "message", "a message has at most %d parts", e.o.MaxParts).Because(scrollback.ErrTooLarge)
 	}
 	chars := 0
 	for _, t := range textParts(ps) {
@@ -88,7 +88,7 @@ func (e *Engine) checkBounds(op string, ps scrollback.Parts) error {
 		chars += utf8.RuneCountInString(t.Text)
 	}
 	if chars > e.o.MaxMessageChars {
-		return scrollback.ParamErrorf(op, "message", "the message has %d characters, at most %d are taken: %w", chars, e.o.MaxMessageChars, scrollback.ErrTooLarge)
+		return scrollback.ParamErrorf(op, "message", "the message has %d characters, at most %d are taken", chars, e.o.MaxMessageChars).Because(scrollback.ErrTooLarge)
 	}
 	return nil
 }

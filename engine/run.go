@@ -139,7 +139,7 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t told, mark *scroll
 		// A stream that just stops looks like an end and is none.
 		said.Status, f.State, f.FinishReason = scrollback.StatusInterrupted, scrollback.TurnInterrupted, scrollback.FinishTruncated
 	case t.parts.Text() == "" && len(calls) == 0:
-		return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", "the model answered nothing: %w", scrollback.ErrUpstream)
+		return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", "the model answered nothing").Because(scrollback.ErrUpstream)
 	case len(calls) > 0:
 		var answers scrollback.Parts
 		answers, f.OpenCalls = lt.answerCalls(ctx, step, calls)

@@ -85,7 +85,7 @@ func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersi
 	const op = "store.Patch"
 	return s.d.Patch(ctx, id, s.Now(), func(c *scrollback.Conversation) error {
 		if ifVersion != 0 && c.Version != ifVersion {
-			return scrollback.Errorf(scrollback.Conflict, op, "the conversation is at version %d: %w", c.Version, scrollback.ErrPrecondition)
+			return scrollback.Errorf(scrollback.Conflict, op, "the conversation is at version %d", c.Version).Because(scrollback.ErrPrecondition)
 		}
 		if err := edit(c); err != nil {
 			return err

@@ -14,15 +14,16 @@ const repairTokens = 24
 
 // curate turns live messages into items that any model can be sent: answers with
 // nothing in them are left out, each call is followed by exactly one result, and
-// results without a call are shown as text. The log keeps all of it as it was.
-// What is done to a message depends only on it and the messages before the next
-// one that speaks, so that a longer log begins with the same items.
+// what may not stand where it was said, such as a result without its call, is
+// shown as text. The log keeps all of it as it was. What is done to a message
+// depends only on it and the messages before the next one that speaks, so that a
+// longer log begins with the same items.
 func curate(live []scrollback.Message, promptSeq int64) ([]scrollback.Item, []scrollback.Excluded) {
 	c := curator{promptSeq: promptSeq}
 	for i := range live {
 		c.take(&live[i])
 	}
-	c.repair(len(live) > 0)
+	c.repair()
 	return c.items, c.excluded
 }
 
@@ -32,29 +33,29 @@ type curator struct {
 	excluded  []scrollback.Excluded
 	open      []scrollback.ToolCall // calls of the last assistant item, not yet answered
 	openLayer scrollback.Layer
+	held      []scrollback.Item // said by tools beside results; they wait for the open calls
 }
 
 func (c *curator) take(m *scrollback.Message) {
-	parts := m.Parts
+	item := scrollback.Item{Kind: scrollback.KindMessage, Layer: c.layer(m.Seq), Role: m.Role, Seq: m.Seq,
+		Name: m.Name, Model: m.Model, Weight: m.Weight}
 	if m.Role == scrollback.RoleTool {
-		parts = c.answers(parts)
-	} else {
-		c.repair(true)
-		parts = speech(m, parts)
-	}
-	if len(parts) == 0 {
-		c.excluded = append(c.excluded, scrollback.Excluded{FirstSeq: m.Seq, LastSeq: m.Seq, Reason: "invalid"})
+		c.answer(item, m.Parts)
 		return
 	}
-	it := scrollback.Item{Kind: scrollback.KindMessage, Layer: c.layer(m.Seq), Role: m.Role, Seq: m.Seq,
-		Name: m.Name, Model: m.Model, Parts: parts, Weight: m.Weight}
-	if m.Role == scrollback.RoleTool && len(parts.Results()) == 0 {
-		it.Role, it.Kind = scrollback.RoleUser, scrollback.KindRepair
+	c.repair()
+	if item.Parts = speech(m); len(item.Parts) == 0 {
+		c.exclude(m.Seq)
+		return
 	}
-	c.items = append(c.items, it)
+	c.items = append(c.items, item)
 	if m.Role == scrollback.RoleAssistant {
-		c.open, c.openLayer = parts.Calls(), it.Layer
+		c.open, c.openLayer = item.Parts.Calls(), item.Layer
 	}
+}
+
+func (c *curator) exclude(seq int64) {
+	c.excluded = append(c.excluded, scrollback.Excluded{FirstSeq: seq, LastSeq: seq, Reason: "invalid"})
 }
 
 func (c *curator) layer(seq int64) scrollback.Layer {
@@ -67,35 +68,41 @@ func (c *curator) layer(seq int64) scrollback.Layer {
 // speech is the parts of a message that is not a tool's, or nothing when there
 // is nothing to say: an empty, failed or thought-only answer. A call without an
 // id or with arguments that are not JSON, which a cut-off stream leaves, goes.
-func speech(m *scrollback.Message, parts scrollback.Parts) scrollback.Parts {
+func speech(m *scrollback.Message) scrollback.Parts {
 	if m.Role == scrollback.RoleAssistant && m.Status == scrollback.StatusFailed {
 		return nil
 	}
 	var out scrollback.Parts
 	said := false
 	seen := map[string]bool{}
-	for _, p := range parts {
-		switch p := p.(type) {
+	for _, p := range m.Parts {
+		switch q := p.(type) {
 		case scrollback.Text:
-			if p.Text == "" {
+			if q.Text == "" {
 				continue
 			}
-			said = true
 		case scrollback.ToolCall:
-			if m.Role != scrollback.RoleAssistant || p.ID == "" || seen[p.ID] || !json.Valid(p.Arguments) {
+			if m.Role != scrollback.RoleAssistant || q.ID == "" || seen[q.ID] || !json.Valid(q.Arguments) {
 				continue
 			}
-			seen[p.ID] = true
-			said = true
+			seen[q.ID] = true
 		case scrollback.ToolResult:
-			continue
-		case scrollback.Image, scrollback.File:
-			said = true
-		case scrollback.Reasoning:
-			if m.Status != scrollback.StatusComplete {
-				continue // cut off: not verbatim, so absent
+			p = strayText(q)
+		case scrollback.Image:
+			if m.Role != scrollback.RoleUser {
+				p = mention("image", q.Name, q.Artifact)
 			}
+		case scrollback.File:
+			if m.Role != scrollback.RoleUser {
+				p = mention("file", q.Name, q.Artifact)
+			}
+		case scrollback.Reasoning:
+			if m.Role == scrollback.RoleAssistant && m.Status == scrollback.StatusComplete { // cut off: not verbatim, so absent
+				out = append(out, p)
+			}
+			continue
 		}
+		said = true
 		out = append(out, p)
 	}
 	if !said {
@@ -104,31 +111,55 @@ func speech(m *scrollback.Message, parts scrollback.Parts) scrollback.Parts {
 	return out
 }
 
-// answers keeps the results that answer open calls, once each; one that answers
-// nothing becomes text, so that what it says is not lost.
-func (c *curator) answers(parts scrollback.Parts) scrollback.Parts {
-	var results, strays scrollback.Parts
+// strayText shows a result that answers no call of the window.
+func strayText(r scrollback.ToolResult) scrollback.Text {
+	return scrollback.Text{Text: "Result of " + r.Name + " (its call is not shown): " + r.Text}
+}
+
+// mention names an attachment that may not stand in a message of its role.
+func mention(kind, name string, id scrollback.ArtifactID) scrollback.Text {
+	text := "[" + kind
+	if name != "" {
+		text += " " + name
+	}
+	return scrollback.Text{Text: text + ", " + string(scrollback.ArtifactRef(id)) + "]"}
+}
+
+// answer takes a tool's message: the results that answer open calls, once each,
+// as they are, and whatever else is in it as a user's words once no call is open.
+func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
+	results, rest := item, item
+	rest.Role, rest.Kind = scrollback.RoleUser, scrollback.KindRepair
 	for _, p := range parts {
-		r, ok := p.(scrollback.ToolResult)
-		if !ok {
-			if t, ok := p.(scrollback.Text); ok && t.Text != "" {
-				strays = append(strays, t)
+		switch q := p.(type) {
+		case scrollback.ToolResult:
+			if c.close(q.CallID) {
+				results.Parts = append(results.Parts, q)
+			} else {
+				rest.Parts = append(rest.Parts, strayText(q))
 			}
-			continue
+		case scrollback.Text:
+			if q.Text != "" {
+				rest.Parts = append(rest.Parts, q)
+			}
+		case scrollback.Image, scrollback.File:
+			rest.Parts = append(rest.Parts, q)
+		case scrollback.ToolCall, scrollback.Reasoning: // a tool does neither
 		}
-		if !c.close(r.CallID) {
-			strays = append(strays, scrollback.Text{Text: "Result of " + r.Name + " (its call is not shown): " + r.Text})
-			continue
-		}
-		results = append(results, r)
 	}
-	if len(results) > 0 {
-		return results
+	if len(results.Parts) > 0 {
+		c.items = append(c.items, results)
+		rest.Weight = scrollback.Weight{} // the message is weighed once
 	}
-	if len(c.open) > 0 {
-		c.repair(true) // the strays speak as a user: calls are answered before that
+	if len(rest.Parts) > 0 {
+		c.held = append(c.held, rest)
 	}
-	return strays
+	if len(results.Parts)+len(rest.Parts) == 0 {
+		c.exclude(item.Seq)
+	}
+	if len(c.open) == 0 {
+		c.release()
+	}
 }
 
 func (c *curator) close(id string) bool {
@@ -141,16 +172,21 @@ func (c *curator) close(id string) bool {
 	return false
 }
 
+func (c *curator) release() {
+	c.items = append(c.items, c.held...)
+	c.held = nil
+}
+
 // repair answers what is still open before anything else is said.
-func (c *curator) repair(spoken bool) {
-	if !spoken || len(c.open) == 0 {
-		return
+func (c *curator) repair() {
+	if len(c.open) > 0 {
+		it := scrollback.Item{Kind: scrollback.KindRepair, Layer: c.openLayer, Role: scrollback.RoleTool}
+		for _, call := range c.open {
+			it.Parts = append(it.Parts, scrollback.ToolResult{CallID: call.ID, Name: call.Name, Text: repairText, IsError: true})
+			it.Weight = it.Weight.Add(scrollback.Weight{Tokens: repairTokens, Bytes: int64(len(repairText))})
+		}
+		c.open = nil
+		c.items = append(c.items, it)
 	}
-	it := scrollback.Item{Kind: scrollback.KindRepair, Layer: c.openLayer, Role: scrollback.RoleTool}
-	for _, call := range c.open {
-		it.Parts = append(it.Parts, scrollback.ToolResult{CallID: call.ID, Name: call.Name, Text: repairText, IsError: true})
-		it.Weight = it.Weight.Add(scrollback.Weight{Tokens: repairTokens, Bytes: int64(len(repairText))})
-	}
-	c.open = nil
-	c.items = append(c.items, it)
+	c.release()
 }

@@ -23,7 +23,7 @@ func Lint(w scrollback.Window, d scrollback.Dialect) error {
 		}
 		if it.Role == scrollback.RoleTool {
 			for _, r := range it.Parts.Results() {
-				if len(open) == 0 || open[0].ID != r.CallID && !contains(open, r.CallID) {
+				if !contains(open, r.CallID) {
 					return fmt.Errorf("item %d (#%d): result %q answers no open call", i, it.Seq, r.CallID)
 				}
 				open = without(open, r.CallID)
@@ -33,6 +33,9 @@ func Lint(w scrollback.Window, d scrollback.Dialect) error {
 		}
 		if d.Alternates && it.Role != scrollback.RoleSystem && it.Role != scrollback.RoleTool && it.Role == last {
 			return fmt.Errorf("item %d (#%d): two %s items in a row", i, it.Seq, it.Role)
+		}
+		if d.Alternates && last == "" && it.Role != scrollback.RoleSystem && it.Role != scrollback.RoleUser {
+			return fmt.Errorf("item %d (#%d): the %s speaks first", i, it.Seq, it.Role)
 		}
 		if it.Role != scrollback.RoleSystem {
 			last = it.Role

@@ -100,10 +100,14 @@ func Assemble(in Input) scrollback.Window {
 }
 
 // alternate makes user and assistant take turns, user first: neighbours of one
-// role are sent as one, and what lacks a partner gets a fixed one.
+// role are sent as one, what lacks a partner gets a fixed one, and a system
+// message amid the others is sent as a user's.
 func alternate(items []scrollback.Item, folded bool) []scrollback.Item {
 	var out []scrollback.Item
 	for i, it := range items {
+		if it.Role == scrollback.RoleSystem {
+			it.Role = scrollback.RoleUser
+		}
 		if i == 0 && folded && it.Role == scrollback.RoleUser {
 			out = append(out, fixed(scrollback.RoleAssistant, ackText))
 		}
@@ -112,11 +116,43 @@ func alternate(items []scrollback.Item, folded bool) []scrollback.Item {
 		}
 		if n := len(out); n > 0 && it.Role == out[n-1].Role && len(out[n-1].Parts.Calls()) == 0 {
 			last := &out[n-1]
-			last.Parts = append(last.Parts[:len(last.Parts):len(last.Parts)], it.Parts...)
+			last.Parts = append(last.Parts[:len(last.Parts):len(last.Parts)], partsFor(last.Model, it)...)
 			last.Weight = last.Weight.Add(it.Weight)
 			continue
 		}
 		out = append(out, it)
+	}
+	return out
+}
+
+// partsFor is what may be sent of an item as if another model had made it: no
+// payload, and no reasoning, which returns to its model only.
+func partsFor(model string, it scrollback.Item) scrollback.Parts {
+	if it.Model == model {
+		return it.Parts
+	}
+	var out scrollback.Parts
+	for _, p := range it.Parts {
+		switch q := p.(type) {
+		case scrollback.Reasoning:
+			continue
+		case scrollback.Text:
+			q.Opaque = nil
+			p = q
+		case scrollback.ToolCall:
+			q.Opaque = nil
+			p = q
+		case scrollback.Image:
+			q.Opaque = nil
+			p = q
+		case scrollback.File:
+			q.Opaque = nil
+			p = q
+		case scrollback.ToolResult:
+			q.Opaque = nil
+			p = q
+		}
+		out = append(out, p)
 	}
 	return out
 }

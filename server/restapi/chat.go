@@ -179,7 +179,7 @@ func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn sc
 	if failed != nil {
 		err := scrollback.Errorf(failed.Code, "restapi.chat", "%s", failed.Message)
 		if failed.Code == scrollback.Unavailable {
-			err = scrollback.Errorf(failed.Code, "restapi.chat", "%s: %w", failed.Message, scrollback.ErrUpstream)
+			err = scrollback.Errorf(failed.Code, "restapi.chat", "%s", failed.Message).Because(scrollback.ErrUpstream)
 		}
 		return out, err
 	}
@@ -204,7 +204,7 @@ func stream(events iter.Seq2[engine.Numbered, error]) *huma.StreamResponse {
 		for n, err := range events {
 			if err != nil {
 				if scrollback.CodeOf(err) != scrollback.Canceled {
-					f.event(0, scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.CodeOf(err), Message: scrollback.Shown(err)}})
+					_ = f.event(0, scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.CodeOf(err), Message: scrollback.Shown(err)}})
 				}
 				return
 			}
@@ -212,7 +212,7 @@ func stream(events iter.Seq2[engine.Numbered, error]) *huma.StreamResponse {
 				return // the client is gone; the turn goes on
 			}
 		}
-		f.write([]byte("data: [DONE]\n\n"))
+		_ = f.write([]byte("data: [DONE]\n\n")) // the client may be gone
 	}}
 }
 

@@ -168,7 +168,7 @@ func (a *api) patch(ctx context.Context, in *struct {
 	var version int64
 	if tag := strings.Trim(strings.TrimPrefix(in.IfMatch, "W/"), `" `); tag != "" && tag != "*" {
 		if version, err = strconv.ParseInt(tag, 10, 64); err != nil || version < 1 {
-			return answer[tagged](nil, scrollback.Errorf(scrollback.Conflict, "restapi", "If-Match names no version: %w", scrollback.ErrPrecondition))
+			return answer[tagged](nil, scrollback.Errorf(scrollback.Conflict, "restapi", "If-Match names no version").Because(scrollback.ErrPrecondition))
 		}
 	}
 	return withTag(a.engine.Patch(ctx, id, version, in.Body.apply))

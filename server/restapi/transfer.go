@@ -106,7 +106,7 @@ func spool(body io.Reader) (io.ReadSeekCloser, error) {
 func bodyError(err error) error {
 	var big *http.MaxBytesError
 	if errors.As(err, &big) {
-		return scrollback.ParamErrorf("restapi", "body", "the body is over the limit of %d bytes: %w", big.Limit, scrollback.ErrTooLarge)
+		return scrollback.ParamErrorf("restapi", "body", "the body is over the limit of %d bytes", big.Limit).Because(scrollback.ErrTooLarge)
 	}
 	return scrollback.Wrap(scrollback.Unavailable, "restapi", err)
 }
@@ -164,7 +164,7 @@ type limitedBody struct{ r io.Reader }
 
 func (l limitedBody) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = bodyError(err)
 	}
 	return n, err

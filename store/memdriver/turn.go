@@ -120,7 +120,7 @@ func (db *DB) lastTurn(th *thread) *scrollback.Turn {
 func (db *DB) owned(op string, id scrollback.TurnID, owner string) (*scrollback.Turn, error) {
 	t := db.turns[id]
 	if t == nil || t.State != scrollback.TurnOpen || t.Owner != owner {
-		return nil, scrollback.Errorf(scrollback.Conflict, op, "turn %s: %w", id, scrollback.ErrLostLease)
+		return nil, scrollback.Errorf(scrollback.Conflict, op, "turn %s", id).Because(scrollback.ErrLostLease)
 	}
 	return t, nil
 }

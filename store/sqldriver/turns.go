@@ -132,7 +132,7 @@ func loadOwned(ctx context.Context, tx *session, id scrollback.TurnID, owner str
 		return err
 	}
 	if t.Owner != owner || t.State != scrollback.TurnOpen {
-		return scrollback.Errorf(scrollback.Conflict, "sqldriver", "turn %s is not this owner's to write: %w", id, scrollback.ErrLostLease)
+		return scrollback.Errorf(scrollback.Conflict, "sqldriver", "turn %s is not this owner's to write", id).Because(scrollback.ErrLostLease)
 	}
 	return nil
 }

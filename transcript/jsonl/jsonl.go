@@ -79,7 +79,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 		source := ""
 		for n := 1; ; n++ {
 			line, err := readLine(in)
-			if err != nil && err != io.EOF && !errors.Is(err, errLongLine) {
+			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errLongLine) {
 				yield(transcript.Entry{}, err)
 				return
 			}
@@ -96,7 +96,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 					return
 				}
 			}
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return
 			}
 		}

@@ -1,5 +1,5 @@
 // The page: its parts, and what holds them together.
-import { batch, effect, html, render, useState } from './html.js';
+import { effect, html, render, untracked, useState } from './html.js';
 import { convo } from './api.js';
 import { Chat } from './chat.js';
 import * as context from './context.js';
@@ -12,7 +12,7 @@ import { Search } from './search.js';
 import { Rename, Sidebar } from './sidebar.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
-import { banner, covers, mapOpen, narrow, reading, searchOpen, sidebarOpen, toast, toggleMap, toggleSidebar } from './ui.js';
+import { banner, covers, hush, mapOpen, narrow, reading, searchOpen, sidebarOpen, toast, toggleMap, toggleSidebar } from './ui.js';
 import { lang, num, t } from './words.js';
 
 function Header() {
@@ -29,14 +29,14 @@ function Header() {
       <span class="model">${m.model} · ${num(m.limit)}</span><meter min="0" max="1" value=${share} aria-label=${t('budget')} /></button>`}
     ${c && html`<a class="ghost" href=${convo(c.id, '/export')} download title=${t('exportHint')} aria-label=${t('exportHint')}>${icon('export')}</a>`}
     <${Button} name="search" label=${t('searchHint') + ' (Ctrl K)'} onClick=${() => { searchOpen.value = true; }} />
-    <${Button} name="map" label=${mapOpen.value ? t('closeMap') : t('openMap')} pressed=${mapOpen.value} onClick=${() => toggleMap()} />
+    ${c && html`<${Button} name="map" label=${mapOpen.value ? t('closeMap') : t('openMap')} pressed=${mapOpen.value} onClick=${() => toggleMap()} />`}
   </header>`;
 }
 
 function Banner() {
   const b = banner.value;
   if (!b) return null;
-  return html`<div class="banner" role="alert"><span>${b.text || t('offlineNet')}</span><${Button} name="close" label=${t('close')} onClick=${() => { banner.value = null; }} /></div>`;
+  return html`<div class="banner" role="alert"><span>${b.text || t('offlineNet')}</span><${Button} name="close" label=${t('close')} onClick=${hush} /></div>`;
 }
 
 function Toast() {
@@ -48,10 +48,11 @@ function Toast() {
 
 function App() {
   const shade = () => { if (narrow()) toggleSidebar(false); if (covers()) toggleMap(false); };
-  return html`<div class=${`page${sidebarOpen.value ? ' with-sidebar' : ''}${mapOpen.value ? ' with-map' : ''}`}>
+  const map = mapOpen.value && thread.conversation.value !== null;
+  return html`<div class=${`page${sidebarOpen.value ? ' with-sidebar' : ''}${map ? ' with-map' : ''}`}>
     <${Sidebar} />
     <main><${Header} /><${Banner} /><${Chat} /></main>
-    ${mapOpen.value && html`<${ContextMap} />`}
+    ${map && html`<${ContextMap} />`}
     <div class="shade" onClick=${shade} />
   </div><${Search} /><${Reader} /><${Toast} />`;
 }
@@ -59,6 +60,7 @@ function App() {
 // move shows the place that the address names, and reads on in a turn that runs there.
 async function move({ id, seq, settled }) {
   if (settled) return;
+  hush();
   if (narrow()) toggleSidebar(false);
   const c = thread.conversation.value;
   const r = turn.running.value;
@@ -69,9 +71,16 @@ async function move({ id, seq, settled }) {
   if (opened && opened.running && !stays) turn.attach(opened.id, opened.running);
 }
 
-effect(() => { const to = place.value; batch(() => { move(to); }); });
+place.subscribe((to) => { untracked(() => move(to)); });
 effect(() => { document.documentElement.lang = lang.value === 'zh' ? 'zh-CN' : 'en'; });
 effect(() => { const c = thread.conversation.value; document.title = c ? `${titleOf(c)} · scrollback` : 'scrollback'; });
+
+// again looks once more at a context that was near its budget: it may have been folded since.
+function again(id) {
+  const m = context.manifest.value;
+  const c = thread.conversation.value;
+  if (m && c && c.id === id && m.conversation_id === id && m.tokens > 0.6 * m.budget && !turn.running.value) context.look(id);
+}
 
 // The context is looked at when another conversation opens and whenever a turn ends.
 let looked = null;
@@ -82,9 +91,14 @@ effect(() => {
   if (key === looked) return;
   const after = looked !== null && n > 0 && looked.split(' ')[0] === String(id);
   looked = key;
-  context.look(id);
-  if (after) { thread.reread(); refresh(); }
+  untracked(() => {
+    context.look(id);
+    if (after) { thread.reread(); refresh(); setTimeout(again, 1500, id); }
+  });
 });
+
+// A turn that begins moves its conversation to the top of the list, and may give it a title.
+effect(() => { if (turn.begun.value) untracked(() => { thread.reread(); refresh(); }); });
 
 addEventListener('keydown', (e) => {
   if (e.isComposing) return;

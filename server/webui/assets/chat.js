@@ -107,7 +107,9 @@ export function Chat() {
       scroller.stuck = !aim.seq;
       if (hit) hit.scrollIntoView({ block: 'center' });
       else el.current.scrollTop = el.current.scrollHeight;
+      if (aim.seq) setTimeout(() => { if (thread.target.value === aim) thread.target.value = null; }, 3000);
     } else scroller.after();
+    scrolled();
   }, [messages, aim, folded.value]);
 
   useEffect(() => {
@@ -121,7 +123,7 @@ export function Chat() {
       ${blank ? html`<${Empty} />` : html`<div class="column">
         ${messages.length > 0 && html`<${Messages} />`}<${Live} /></div>`}
     </div>
-    <button type="button" class="tolatest" onClick=${toEnd}>${icon('down')} ${t('latest')}</button>
-    <${Composer} sent=${() => { scroller.stuck = true; }} />
+    <div class="above"><button type="button" class="tolatest" onClick=${toEnd}>${icon('down')} ${t('latest')}</button></div>
+    <div class="dock"><${Composer} sent=${() => { scroller.stuck = true; }} /></div>
   </section>`;
 }

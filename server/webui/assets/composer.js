@@ -2,12 +2,11 @@
 // is still composing is left alone.
 import { html, signal, useEffect, useLayoutEffect, useRef } from './html.js';
 import { convo, post } from './api.js';
-import { refresh } from './conversations.js';
 import { icon } from './icons.js';
 import { settle } from './place.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
-import { attempt, narrow } from './ui.js';
+import { attempt, hush, narrow } from './ui.js';
 import { t } from './words.js';
 
 const drafts = new Map(); // what was begun in each conversation
@@ -21,6 +20,7 @@ async function submit(sent) {
   const message = text.value;
   if (!message.trim() || turn.running.value || starting.value || thread.opening.value) return;
   starting.value = true;
+  hush();
   let c = thread.conversation.value;
   try {
     if (!c) {
@@ -37,8 +37,9 @@ async function submit(sent) {
   drafts.delete(c.id);
   sent();
   const taken = await turn.ask(c.id, message);
-  if (!taken && here() === c.id && !text.value) text.value = message; // nothing was stored: it is still the writer's
-  refresh();
+  if (taken || here() !== c.id) return;
+  if (!text.value) text.value = message; // nothing was stored: it is still the writer's
+  turn.join(c.id);
 }
 
 export function Composer({ sent }) {

@@ -2,8 +2,8 @@
 // the receipts of what was folded.
 import { batch, computed, signal } from '@preact/signals';
 import { convo, get, post } from './api.js';
-import { conversation } from './thread.js';
-import { attempt, complain, say } from './ui.js';
+import { conversation, eyes } from './thread.js';
+import { attempt, complain, hush, say } from './ui.js';
 import { num, t } from './words.js';
 
 export const manifest = signal(null);
@@ -22,6 +22,7 @@ export async function look(id) {
   try {
     const [m, r] = await Promise.all([get(convo(id, '/context')), get(convo(id, '/receipts') + '?limit=50')]);
     if (mine !== asked) return;
+    eyes.before();
     batch(() => { manifest.value = m; receipts.value = r.receipts || []; });
   } catch (err) {
     if (mine === asked) complain(err);
@@ -34,6 +35,7 @@ export const receiptOf = (x) => receipts.value.find((r) => r.result === 'compact
 async function act(verb, body, done) {
   const id = conversation.value.id;
   busy.value = true;
+  hush();
   const r = await attempt(() => post(convo(id, verb), body));
   busy.value = false;
   if (!r) return;

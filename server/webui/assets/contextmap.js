@@ -74,7 +74,7 @@ export function ContextMap() {
   const m = context.manifest.value;
   return html`<aside class="map" aria-label=${t('map')}>
     <div class="top"><h2>${t('map')}</h2><${Button} name="close" label=${t('closeMap')} onClick=${() => toggleMap(false)} /></div>
-    ${!c || !m ? html`<p class="quiet pad">${c ? t('loading') : t('mapEmpty')}</p>` : html`<div class="sections">
+    ${!c || !m ? html`<p class="quiet pad">${t('loading')}</p>` : html`<div class="sections">
       <section><h3>${t('next')}</h3><p class="total"><b>${num(m.tokens)}</b> ${t('ofBudget', '', num(m.budget))}</p><${Bar} manifest=${m} /></section>
       <section><${Acts} key=${c.id} /></section>
       <section><h3>${t('leftOut')}</h3><${LeftOut} manifest=${m} id=${c.id} /></section>

@@ -11,7 +11,7 @@ const paths = {
   restore: 'M4 9h11a5 5 0 0 1 0 10H8M4 9l4-4M4 9l4 4', chevron: 'M9 6l6 6-6 6', copy: 'M9 9h10v11H9zM5 15V4h10', fold: 'M5 4h14M5 20h14M12 7v3M12 17v-3M9 9l3 3 3-3M9 15l3-3 3 3',
 };
 
-export const icon = (name) => html`<svg class=${'icon ' + name} viewBox="0 0 24 24" width="18" height="18" aria-hidden="true" fill="none"
+export const icon = (name) => html`<svg class="icon" viewBox="0 0 24 24" width="18" height="18" aria-hidden="true" fill="none"
   stroke="currentColor" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round"><path d=${paths[name]} /></svg>`;
 
 // Button is an icon that can be pressed; its label is read aloud and shown on hover.

@@ -9,6 +9,7 @@ const pretty = (json) => {
   try { return JSON.stringify(typeof json === 'string' ? JSON.parse(json) : json, null, 2); } catch { return String(json); }
 };
 const brief = (json) => (typeof json === 'string' ? json : JSON.stringify(json)) || '';
+const readable = (text) => (/^\s*[[{]/.test(text || '') ? pretty(text) : text);
 const firstLine = (text) => (text || '').trimStart().split('\n', 1)[0].slice(0, 160);
 
 // Fold is one quiet line that opens; what is inside is made only then.
@@ -28,7 +29,7 @@ export const Call = ({ call }) => html`<${Fold} cls="call" name=${call.name} bri
 export function Result({ result, conversation }) {
   const whole = result.artifact ? 'artifact:' + result.artifact : result.ref;
   return html`<${Fold} cls=${'result' + (result.is_error ? ' bad' : '')} name=${`${result.name || t('tool')} → ${t('result')}`} brief=${firstLine(result.text)}>
-    <pre>${result.text || t('noText')}</pre>
+    <pre>${readable(result.text) || t('noText')}</pre>
     ${whole && html`<button type="button" class="link" onClick=${() => { reading.value = { conversation, ref: whole, title: result.name }; }}>${t('wholeOutput')}</button>`}
   <//>`;
 }
@@ -55,8 +56,8 @@ export function Message({ message: m, folded, lit }) {
     <header>
       <span class="who">${who(m)}${m.name ? ` · ${m.name}` : ''}</span>
       <a class="seq" href=${href(m.conversation_id, m.seq)} title=${folded ? t('foldedHint') : null}>#${m.seq}</a>
-      <time datetime=${iso(m.created_at)} title=${about}>${clock(m.created_at)}</time>
       ${m.status !== 'complete' && html`<span class=${'status ' + m.status}>${t(m.status)}</span>`}
+      <time datetime=${iso(m.created_at)} title=${about}>${clock(m.created_at)}</time>
     </header>
     <div class="body">${m.parts.map((p) => html`<${Part} part=${p} id=${m.conversation_id} />`)}</div>
   </article>`;

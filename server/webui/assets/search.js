@@ -4,7 +4,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from './html.js';
 import { convo, get, query } from './api.js';
 import { titleFor } from './conversations.js';
 import { Dialog } from './dialog.js';
-import { icon } from './icons.js';
+import { Button, icon } from './icons.js';
 import { go } from './place.js';
 import { marked } from './text.js';
 import { conversation } from './thread.js';
@@ -102,7 +102,7 @@ function Open() {
     <label class="ask">${icon('search')}<input ref=${input} type="text" value=${text} autocomplete="off" spellcheck=${false} class=${mode === 'lines' ? 'mono' : ''}
       placeholder=${mode === 'lines' ? t('grepPlaceholder') : t('searchPlaceholder')} aria-label=${t('search')} role="combobox" aria-expanded=${list.length > 0} aria-controls="found"
       aria-activedescendant=${list.length ? 'found' + at : null} onInput=${(e) => setText(e.currentTarget.value)} onKeyDown=${onKeyDown} />
-      <button type="button" class="ghost text" onClick=${close} aria-label=${t('close')}>Esc</button></label>
+      <${Button} name="close" label=${t('close') + ' (Esc)'} onClick=${close} /></label>
     <div class="modes"><span role="radiogroup" aria-label=${t('search')}>${tab('everywhere', t('everywhere'))}${tab('here', t('here'), !c)}${tab('lines', t('lines'), !c)}</span>
       ${mode === 'lines' && html`<label><input type="checkbox" checked=${match} onChange=${(e) => setMatch(e.currentTarget.checked)} /> ${t('caseSensitive')}</label>`}</div>
     ${fault && html`<p class="fault" role="alert">${fault}</p>`}

@@ -2,7 +2,7 @@
 import { html, useState } from './html.js';
 import { look } from './context.js';
 import { change } from './thread.js';
-import { say } from './ui.js';
+import { hush, say } from './ui.js';
 import { t } from './words.js';
 
 const policies = ['', 'auto', 'snapshot', 'rolling', 'segments'];
@@ -14,6 +14,7 @@ function Form({ c, done }) {
   const [instructions, setInstructions] = useState(c.instructions);
   const save = async (e) => {
     e.preventDefault();
+    hush();
     if (!await change({ limit: Number(limit) || 0, policy, instructions })) return;
     say(t('saved'));
     look(c.id);
@@ -24,7 +25,7 @@ function Form({ c, done }) {
       <small>${t('limitHint')}</small></label>
     <label><span>${t('policy')}</span><select value=${policy} onChange=${(e) => setPolicy(e.currentTarget.value)}>
       ${policies.map((p) => html`<option key=${p} value=${p}>${policyName(p)}</option>`)}</select></label>
-    <label><span>${t('instructions')}</span><textarea rows="3" value=${instructions} onInput=${(e) => setInstructions(e.currentTarget.value)} />
+    <label><span>${t('instructionsLabel')}</span><textarea rows="3" value=${instructions} onInput=${(e) => setInstructions(e.currentTarget.value)} />
       <small>${t('instructionsHint')}</small></label>
     <div class="acts"><button type="submit" class="plain strong">${t('save')}</button><button type="button" class="plain" onClick=${done}>${t('cancel')}</button></div>
   </form>`;

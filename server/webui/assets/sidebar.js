@@ -70,7 +70,7 @@ export function Sidebar() {
   return html`<nav class="sidebar" aria-label=${t('conversations')}>
     <div class="top"><a class="brand" href="#">scrollback</a>
       <${Button} name="search" label=${t('searchHint') + ' (Ctrl K)'} onClick=${() => { searchOpen.value = true; }} />
-      <${Button} name="close" cls="onlynarrow" label=${t('closeSidebar')} onClick=${() => toggleSidebar(false)} /></div>
+      <${Button} name="menu" label=${t('closeSidebar')} onClick=${() => toggleSidebar(false)} /></div>
     <button type="button" class="new" onClick=${() => go(null)}>${icon('plus')} ${t('newConversation')}</button>
     <label class="filter">${icon('search')}<input type="search" value=${conversations.filter.value} placeholder=${t('filter')} aria-label=${t('filter')}
       onInput=${(e) => conversations.setFilter(e.currentTarget.value)} /></label>

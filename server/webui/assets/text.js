@@ -27,7 +27,18 @@ export function blocks(text) {
   return out;
 }
 
-const inline = (text) => text.split(/(`[^`\n]+`)/).map((piece, i) => (i % 2 ? html`<code>${piece.slice(1, -1)}</code>` : piece));
+const span = /(?<!`)(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)/g;
+
+function inline(text) {
+  const out = [];
+  let at = 0;
+  for (const m of text.matchAll(span)) {
+    out.push(text.slice(at, m.index), html`<code>${m[2]}</code>`);
+    at = m.index + m[0].length;
+  }
+  out.push(text.slice(at));
+  return out;
+}
 
 export function Copy({ text }) {
   const [done, setDone] = useState(false);

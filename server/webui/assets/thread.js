@@ -33,6 +33,10 @@ export async function open(id, seq) {
   if (!conversation.value || conversation.value.id !== id) {
     batch(() => { conversation.value = null; messages.value = []; opening.value = true; });
   }
+  if (seq && conversation.value && messages.value.some((m) => m.seq === seq)) {
+    target.value = { seq };
+    return { id, running: null };
+  }
   const page = seq > 10 ? { after: seq - 10 } : seq ? { before: PAGE + 1 } : {};
   const got = await attempt(() => Promise.all([get(convo(id)), get(convo(id, '/messages') + query({ ...page, limit: PAGE }))]));
   if (mine !== visit) return null;

@@ -1,7 +1,7 @@
 // The running turn: sends a message, reads its events as they come, attaches again when the
 // connection drops, and stops it.
 import { signal } from '@preact/signals';
-import { ApiError, convo, post, query, send } from './api.js';
+import { ApiError, convo, get, post, query, send } from './api.js';
 import { frames, joinAt } from './sse.js';
 import * as thread from './thread.js';
 import { complain, say } from './ui.js';
@@ -14,7 +14,8 @@ export const draft = signal(null); // the step being written: {text, reasoning, 
 export const asked = signal(null); // the user's message until it is stored
 export const folds = signal([]); // receipts of this turn
 export const shaky = signal(false); // the connection was lost and is being made again
-export const ended = signal(0); // grows with each end of a turn
+export const begun = signal(0); // grows with each beginning of a turn
+export const ended = signal(0); // and with each end
 
 let reader = null; // the AbortController of what is being read
 
@@ -67,6 +68,14 @@ export async function ask(id, message) {
 export function attach(id, turn) {
   leave();
   return follow({ conversation: id, turn, last: 0, over: false }, null);
+}
+
+// join attaches to whatever runs in a conversation, if anything does.
+export async function join(id) {
+  try {
+    const page = await get(convo(id, '/messages?limit=1'));
+    if (page.running && !running.value) await attach(id, page.running);
+  } catch (err) { complain(err); }
 }
 
 const events = (at, signal) => send('GET', convo(at.conversation, `/turns/${at.turn}/events`) + query({ after: at.last }), { signal });
@@ -130,6 +139,7 @@ async function take(at, frame) {
       running.value = { conversation: at.conversation, turn: ev.turn_id };
       await thread.catchUp(ev.seq);
       asked.value = null;
+      begun.value++;
       break;
     case 'delta': {
       const to = joinAt(step, ev.content, ev.at);

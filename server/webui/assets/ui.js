@@ -7,7 +7,7 @@ const wide = (px) => matchMedia(`(min-width: ${px}px)`).matches;
 export const sidebarOpen = signal(wide(800));
 export const mapOpen = signal(wide(1200) && kept('map') !== 'closed');
 export const searchOpen = signal(false);
-export const banner = signal(null); // {text, retry?}
+export const banner = signal(null); // {text}; no text means that the server does not answer
 export const toast = signal(null); // {text, action?, run?}
 export const reading = signal(null); // what the reader shows: {conversation, ref, title, line?} or {title, text}
 export const theme = signal(document.documentElement.dataset.theme || 'auto');
@@ -39,17 +39,18 @@ export function say(text, action, run) {
   fading = setTimeout(() => { toast.value = null; }, action ? 9000 : 4000);
 }
 
-export function complain(err, retry) {
+export function complain(err) {
   if (!err || err.name === 'AbortError') return;
-  banner.value = { text: err instanceof TypeError ? null : err.message || String(err), retry };
+  banner.value = { text: err instanceof TypeError ? null : err.message || String(err) };
 }
+
+// hush takes the banner away: the reader went on to something else.
+export function hush() { banner.value = null; }
 
 // attempt runs fn; what goes wrong is shown, and answered as undefined.
 export async function attempt(fn) {
   try {
-    const out = await fn();
-    banner.value = null;
-    return out;
+    return await fn();
   } catch (err) {
     complain(err);
     return undefined;

@@ -1,0 +1,162 @@
+package compact_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/token"
+)
+
+// talk is alternating user and assistant messages.
+func talk(texts ...string) []scrollback.Message {
+	out := make([]scrollback.Message, len(texts))
+	for i, text := range texts {
+		role := scrollback.RoleUser
+		if i%2 == 1 {
+			role = scrollback.RoleAssistant
+		}
+		out[i] = scrollback.Message{ID: "m", ConversationID: "c", Branch: "b", Seq: int64(i + 1), Role: role, Status: scrollback.StatusComplete,
+			Parts: scrollback.Parts{scrollback.Text{Text: text}}, Weight: scrollback.Weight{Tokens: 100}}
+	}
+	return out
+}
+
+func summary(t *testing.T, budget int64, ms []scrollback.Message) scrollback.Segment {
+	t.Helper()
+	j := newShelf().job(ms, compact.Cut{Messages: len(ms)}, budget)
+	j.Count = token.Count
+	f, err := compact.Build(j)
+	if err != nil || len(f.Leaves) != 1 {
+		t.Fatalf("%d leaves, %v", len(f.Leaves), err)
+	}
+	return f.Leaves[0]
+}
+
+var chatter = []string{
+	"The weather by the lake was lovely and we walked for hours.", "How nice that you enjoyed the lake and the long walk.",
+	"Then we had soup with my cousin and her neighbours.", "Soup with family is a fine way to end such a day.",
+	"We talked about gardens, boats and old photographs.", "Old photographs bring back many things indeed.",
+	"The train home was rather late and very full.", "Late trains are tiring, I am sorry to hear that.",
+}
+
+// What a person wants kept in mind is in the summary, however much small talk
+// stands around it.
+func TestStandingInstructions(t *testing.T) {
+	for _, keep := range []string{
+		"Always answer in French, please.", "Never lie.", "Remember that the key is under the pot.", "I prefer short answers.", "We decided to ship on Friday.",
+		"The deadline moves to next week.", "From now on call me Captain.", "Please don't mention my brother.", "Please don’t mention my sister.", "TODO: water the plants tomorrow.",
+		"记住我的名字是小明。", "以后请用中文回答。", "不要提到我的哥哥。", "我们决定周五发布。", "必须先备份。", "截止日期是下周。", "永远保持礼貌。",
+	} {
+		for at := range len(chatter) {
+			texts := append([]string{}, chatter...)
+			texts[at] += " " + keep
+			got := summary(t, 24_000, talk(texts...))
+			if at%2 == 0 && !strings.Contains(got.Summary, keep) {
+				t.Errorf("%q said in #%d is not in\n%s", keep, at+1, got.Summary)
+			}
+			if at%2 == 0 && !strings.Contains(got.Placeholder, keep) {
+				t.Errorf("%q is not in the placeholder\n%s", keep, got.Placeholder)
+			}
+		}
+	}
+}
+
+// They come through roll-ups too: the summary of summaries keeps them first.
+func TestStandingInstructionsRollUp(t *testing.T) {
+	c := &chain{shelf: newShelf(), budget: 24_000}
+	c.fold(t, 1, "Always answer in French, whatever message %d says.")
+	for range 60 {
+		c.fold(t, 2, "The number of message %d is about pots and pans.")
+	}
+	if got := c.shown[0]; got.Level < 1 || !strings.Contains(got.Summary, "Always answer in French") {
+		t.Errorf("level %d says\n%s", got.Level, got.Summary)
+	}
+}
+
+// Figures and rare words are kept before chatter, and the lines stand in the order
+// of the log, at most five of them, each with its seq and role.
+func TestExtract(t *testing.T) {
+	texts := append([]string{"The invoice is number 88-1234-X."}, chatter[1:]...)
+	texts = append(texts, "My flight is LH4711 at 17:45 on Sunday.", strings.Repeat("很长的一句话没有结尾", 60))
+	got := summary(t, 24_000, talk(texts...))
+	lines := strings.Split(got.Summary, "\n")
+	if len(lines) > 5 || !strings.HasPrefix(lines[0], "- #1 user: The invoice is number 88-1234-X.") || !strings.Contains(got.Summary, "- #9 user: My flight is LH4711") {
+		t.Errorf("%d lines:\n%s", len(lines), got.Summary)
+	}
+	last := int64(0)
+	for _, l := range lines {
+		fields := strings.Fields(l)
+		var seq int64
+		for _, d := range strings.TrimPrefix(fields[1], "#") {
+			seq = 10*seq + int64(d-'0')
+		}
+		if seq < last || len([]rune(l)) > 200 {
+			t.Errorf("line %q after #%d", l, last)
+		}
+		last = seq
+	}
+	for name, ms := range map[string][]scrollback.Message{
+		"tools only": {{Seq: 1, Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{CallID: "a", Text: "Always remember 12 numbers."}}}},
+		"empty":      talk(""), "broken text": talk("\xff\xfe Always keep \xff the 12 words."), "marks": talk("... !!! ??? 。。。"),
+	} {
+		got := summary(t, 24_000, ms)
+		if name == "broken text" && !strings.Contains(got.Summary, "Always keep the 12 words.") || name != "broken text" && got.Summary != "" {
+			t.Errorf("%s: %q", name, got.Summary)
+		}
+	}
+}
+
+// A placeholder is within its bound; when not even its first lines are, it holds
+// no summary.
+func TestPlaceholderBound(t *testing.T) {
+	long := talk(strings.Repeat("Always remember the numbers 1 2 3 4 5 and 记住这些数字 of the plan. ", 40))
+	for _, budget := range []int64{100, 1500, 2000, 3000, 5000, 8000, 100_000} {
+		got := summary(t, budget, long)
+		bound := min(400, budget/20)
+		if got.TokensAfter != int64(token.Count(got.Placeholder)) || got.TokensAfter > bound && got.Summary != "" {
+			t.Errorf("budget %d: %d tokens, bound %d:\n%s", budget, got.TokensAfter, bound, got.Placeholder)
+		}
+		for _, part := range []string{"#1–#1", "1970-01-01", "history:" + string(got.ID), "context_grep", "context_read", "context_tail"} {
+			if !strings.Contains(got.Placeholder, part) {
+				t.Errorf("budget %d: no %s in\n%s", budget, part, got.Placeholder)
+			}
+		}
+		if budget >= 8000 && got.Summary == "" {
+			t.Errorf("budget %d: room for lines, and none is there", budget)
+		}
+	}
+}
+
+func TestJudge(t *testing.T) {
+	for _, c := range []struct {
+		before, after int64
+		mustFit       bool
+		want          scrollback.FoldResult
+	}{
+		{1000, 500, false, "compacted"}, {1000, 950, false, "compacted"}, {1000, 951, false, "inflated"}, {1000, 1000, false, "inflated"},
+		{1000, 1200, false, "inflated"}, {1000, 1200, true, "compacted"}, {0, 0, false, "compacted"}, {0, 1, false, "inflated"},
+	} {
+		if got := compact.Judge(c.before, c.after, c.mustFit); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+	// An inflated fold is tried again once the live messages grew by a fifth.
+	if compact.RetryGrowth != 1.2 || compact.ShrinkShare != 0.95 {
+		t.Errorf("retry after %v, shrink to %v", compact.RetryGrowth, compact.ShrinkShare)
+	}
+}
+
+func TestNamed(t *testing.T) {
+	for _, name := range []string{"", "auto", "segments"} {
+		p, err := compact.Named(name)
+		if err != nil || p.Name != compact.Segments || p.TriggerShare <= p.AfterShare || p.AfterShare > 0.5 || p.KeepMessages < 4 {
+			t.Errorf("%q: %+v, %v", name, p, err)
+		}
+	}
+	_, err := compact.Named("nonsense")
+	if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), `"nonsense"`) {
+		t.Errorf("%v", err)
+	}
+}

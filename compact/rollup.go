@@ -1,0 +1,176 @@
+package compact
+
+import (
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// rollUp joins the oldest of what is shown until there is room: runs of equal
+// level first, so that the tree stays shallow, and never the newest fold.
+func (j *Job) rollUp(f *Fold) error {
+	for {
+		var tokens int64
+		for _, s := range f.Shown {
+			tokens += s.TokensAfter
+		}
+		over := len(f.Shown) > PlaceholdersMax || float64(tokens) > PlaceholdersShare*float64(j.BudgetTokens)
+		if !over || len(f.Shown) < 3 {
+			return nil
+		}
+		from, to := longestRun(f.Shown[:len(f.Shown)-1])
+		children, err := j.family(f, f.Shown[from:to])
+		if err != nil {
+			return err
+		}
+		s, err := j.parent(f.Shown[from:to], children)
+		if err != nil {
+			return err
+		}
+		f.Segments = append(f.Segments, s)
+		f.Shown = slices.Replace(f.Shown, from, to, s)
+	}
+}
+
+// longestRun is the longest run of neighbours of one level, the oldest of equals;
+// the two oldest when no two neighbours are of one level.
+func longestRun(segs []scrollback.Segment) (from, to int) {
+	to = 2
+	best := 1
+	for i := 0; i < len(segs); {
+		k := i
+		for k < len(segs) && segs[k].Level == segs[i].Level {
+			k++
+		}
+		if k-i > best {
+			best, from, to = k-i, i, k
+		}
+		i = k
+	}
+	return from, to
+}
+
+// maxChildren bounds a roll-up.
+const maxChildren = 64
+
+// family is what a roll-up of segs names. Roll-ups among segs are taken apart
+// rather than nested; when there are too many children then, a long run of low
+// ones becomes a roll-up among them, so that the depth of the tree grows with the
+// logarithm of its leaves.
+func (j *Job) family(f *Fold, segs []scrollback.Segment) ([]scrollback.Segment, error) {
+	var children []scrollback.Segment
+	for _, s := range segs {
+		if len(s.Children) == 0 {
+			children = append(children, s)
+			continue
+		}
+		inner, err := j.load(f, s.Children)
+		if err != nil {
+			return nil, err
+		}
+		children = append(children, inner...)
+	}
+	for len(children) > maxChildren {
+		from, to := lowRun(children[:len(children)-1])
+		s, err := j.parent(children[from:to], children[from:to])
+		if err != nil {
+			return nil, err
+		}
+		f.Segments = append(f.Segments, s)
+		children = slices.Replace(children, from, to, s)
+	}
+	return children, nil
+}
+
+// lowRun is the longest run of neighbours up to the lowest level that has a run
+// worth a roll-up, at most maxChildren of it.
+func lowRun(segs []scrollback.Segment) (from, to int) {
+	for level := 0; to-from < maxChildren/4; level++ {
+		from, to = 0, 0
+		for i := 0; i < len(segs); i++ {
+			k := i
+			for k < len(segs) && segs[k].Level <= level {
+				k++
+			}
+			if k-i > to-from {
+				from, to = i, k
+			}
+			i = k
+		}
+	}
+	return from, min(to, from+maxChildren)
+}
+
+// prune drops the roll-ups that were made and taken apart again in this fold.
+func (f *Fold) prune() {
+	named := map[scrollback.SegmentID]bool{}
+	for _, s := range f.Shown {
+		named[s.ID] = true
+	}
+	kept := f.Segments[:0:0]
+	for _, s := range slices.Backward(f.Segments) {
+		if named[s.ID] || len(s.Children) == 0 {
+			kept = append(kept, s)
+			for _, id := range s.Children {
+				named[id] = true
+			}
+		}
+	}
+	slices.Reverse(kept)
+	f.Segments = kept
+}
+
+// load reads segments by id, those of this fold too.
+func (j *Job) load(f *Fold, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+	var missing []scrollback.SegmentID
+	made := map[scrollback.SegmentID]scrollback.Segment{}
+	for _, s := range f.Segments {
+		made[s.ID] = s
+	}
+	for _, id := range ids {
+		if _, ok := made[id]; !ok {
+			missing = append(missing, id)
+		}
+	}
+	stored, err := j.Load(missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range stored {
+		made[s.ID] = s
+	}
+	out := make([]scrollback.Segment, len(ids))
+	for i, id := range ids {
+		out[i] = made[id]
+	}
+	return out, nil
+}
+
+// parent is a roll-up that stands for segs and names children, which cover the
+// same messages.
+func (j *Job) parent(segs, children []scrollback.Segment) (scrollback.Segment, error) {
+	first, last := segs[0], segs[len(segs)-1]
+	s := scrollback.Segment{
+		ID: scrollback.SegmentID(j.NewID()), Conversation: j.Conversation, Branch: last.Branch,
+		FirstSeq: first.FirstSeq, LastSeq: last.LastSeq, SummaryOf: first.FirstSeq,
+		SummaryBy: scrollback.SummaryExtractive, From: first.From, To: last.To, Renderer: j.Renderer, CreatedAt: j.Now,
+	}
+	var lines []line
+	for _, c := range segs {
+		s.Messages += c.Messages
+		s.TokensBefore += c.TokensBefore
+		s.From, s.To = min(s.From, c.From), max(s.To, c.To)
+		lines = append(lines, parseLines(c.Summary)...)
+	}
+	var hashes []string
+	for _, c := range children {
+		s.Children = append(s.Children, c.ID)
+		s.Level = max(s.Level, c.Level+1)
+		hashes = append(hashes, c.Hash)
+	}
+	s.Hash = scrollback.HashChildren(hashes)
+	j.describe(&s, best(lines))
+	var err error
+	s.Bytes, s.SHA256, err = j.Measure(s, nil, children)
+	return s, err
+}

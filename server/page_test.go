@@ -1,0 +1,131 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"gocloud.dev/blob/memblob"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/sample"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/offline"
+	"github.com/scrollback-ai/scrollback/server"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/token"
+	"github.com/scrollback-ai/scrollback/transcript/all"
+)
+
+// screenshot is where the README's picture is written, with -screenshot=../docs/page.png.
+var screenshot = flag.String("screenshot", "", "write a picture of the page to this file")
+
+// chromium finds a browser, or says what to install.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("SCROLLBACK_REQUIRE_SERVICES") != "" {
+		t.Fatal("no chromium, and services are required: apt-get install chromium")
+	}
+	t.Skip("no chromium: apt-get install chromium")
+	return ""
+}
+
+// longTalk serves a folded conversation in a window of 8,000 tokens.
+func longTalk(t *testing.T) (url string, id scrollback.ConversationID, needles []sample.Needle) {
+	t.Helper()
+	s := store.New(memdriver.New(), &store.Options{Tokens: token.Count, Image: token.Image})
+	bucket := memblob.OpenBucket(nil)
+	e := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 8000, Importers: all.Importers(), Exporters: all.Exporters(),
+		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
+	srv := httptest.NewServer(server.Handler(e, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	t.Cleanup(func() {
+		srv.Close()
+		e.Close(context.Background())
+		bucket.Close()
+	})
+	var file bytes.Buffer
+	_, needles, err := sample.Write(&file, "Depots and stations · 仓库与车站", sample.Options{Seed: 11, Messages: 600})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := e.Import(context.Background(), bytes.NewReader(file.Bytes()), engine.ImportRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return srv.URL, out.Conversations[0].ID, needles
+}
+
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", "en"))
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// The page in a real browser: a folded conversation is opened, asked about in
+// Chinese, answered from a folded message, and the original is one click away.
+// Nothing is asked of another host.
+func TestPage(t *testing.T) {
+	ctx := browser(t)
+	url, id, needles := longTalk(t)
+	n := needles[1]
+	err := chromedp.Do(ctx,
+		chromedp.EmulateViewport(1360, 850),
+		chromedp.Navigate(url+"/#"+string(id)),
+		chromedp.WaitVisible(".msg"),
+		chromedp.SendKeys(".composer textarea", n.Question+"\r"),
+		chromedp.WaitVisible("#m604, #m603, #m602"),
+		chromedp.WaitNotPresent(".writing"),
+		chromedp.WaitVisible(".map .items button"),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := chromedp.Run(ctx, chromedp.Text(".msg.assistant:last-of-type"))
+	if err != nil || !strings.Contains(answer, n.Code) {
+		t.Errorf("asked %q, the page shows %q (%v)", n.Question, answer, err)
+	}
+	if *screenshot != "" {
+		picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(*screenshot, picture, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := chromedp.Do(ctx, chromedp.Click(".map .items button"), chromedp.WaitVisible(".original")); err != nil {
+		t.Fatal(err)
+	}
+	original, err := chromedp.Run(ctx, chromedp.Text(".original"))
+	if err != nil || !strings.Contains(original, string(id)) {
+		t.Errorf("the original begins %.200q (%v)", original, err)
+	}
+	foreign, err := chromedp.Run(ctx, chromedp.Evaluate[int](`performance.getEntriesByType("resource").filter(r => !r.name.startsWith(location.origin)).length`))
+	if err != nil || foreign != 0 {
+		t.Errorf("%d requests went to another host (%v)", foreign, err)
+	}
+}

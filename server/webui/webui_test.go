@@ -1,0 +1,264 @@
+package webui
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func get(t *testing.T, at string, header ...string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, at, nil)
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	Handler().ServeHTTP(w, r)
+	return w.Result()
+}
+
+func body(t *testing.T, res *http.Response) string {
+	t.Helper()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestServes(t *testing.T) {
+	for at, want := range map[string]string{
+		"/":                          "text/html; charset=utf-8",
+		"/assets/style.css":          "text/css; charset=utf-8",
+		"/assets/app.js":             "text/javascript; charset=utf-8",
+		"/assets/vendor/preact.mjs":  "text/javascript; charset=utf-8",
+		"/assets/favicon.svg":        "image/svg+xml",
+		"/favicon.ico":               "image/svg+xml",
+		"/assets/vendor/README.md":   "text/plain; charset=utf-8",
+		"/assets/vendor/LICENSE-htm": "text/plain; charset=utf-8",
+	} {
+		res := get(t, at)
+		if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != want || len(body(t, res)) == 0 {
+			t.Errorf("%s: %d %q, want 200 %q", at, res.StatusCode, res.Header.Get("Content-Type"), want)
+		}
+		again := get(t, at, "If-None-Match", res.Header.Get("ETag"))
+		if again.StatusCode != http.StatusNotModified {
+			t.Errorf("%s with its own ETag %q: %d, want 304", at, res.Header.Get("ETag"), again.StatusCode)
+		}
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	for _, at := range []string{"/nothing", "/assets/", "/assets", "/assets/nothing.js", "/assets/index.html", "/assets/../webui.go", "//", "/api"} {
+		if res := get(t, at); res.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %d, want 404", at, res.StatusCode)
+		}
+	}
+	w := httptest.NewRecorder()
+	Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", nil))
+	if w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("POST /: %d, want 405", w.Code)
+	}
+}
+
+// TestPolicy computes the hash of the inline script by another way than the code.
+func TestPolicy(t *testing.T) {
+	res := get(t, "/")
+	inline := regexp.MustCompile(`(?s)<script([^>]*)>(.*?)</script>`).FindAllStringSubmatch(body(t, res), -1)
+	policy := res.Header.Get("Content-Security-Policy")
+	hashes := 0
+	for _, s := range inline {
+		if s[2] == "" {
+			continue
+		}
+		sum := sha256.Sum256([]byte(s[2]))
+		if want := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, want) {
+			t.Errorf("the policy does not name the inline script%s by %s: %s", s[1], want, policy)
+		}
+		hashes++
+	}
+	if hashes != 1 || strings.Count(policy, "sha256-") != 1 {
+		t.Errorf("%d inline scripts and policy %q, want one of each", hashes, policy)
+	}
+	for _, want := range []string{"default-src 'none'", "script-src 'self' 'sha256-", "style-src 'self'", "img-src 'self' data:",
+		"connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("the policy lacks %s: %s", want, policy)
+		}
+	}
+	if strings.Contains(policy, "unsafe") {
+		t.Errorf("the policy allows something unsafe: %s", policy)
+	}
+	for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"} {
+		if got := res.Header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// own lists the page's own files: all but what is vendored.
+func own(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for at, a := range load(files).assets {
+		if !strings.Contains(at, "/vendor/") && at != "/favicon.ico" {
+			out[at] = string(a.content)
+		}
+	}
+	return out
+}
+
+var (
+	attribute = regexp.MustCompile(`<(?:script|link|img)[^>]*\s(?:src|href)="([^"]+)"`)
+	imported  = regexp.MustCompile(`(?m)^\s*(?:import|export)\b[^'"]*?\bfrom\s*['"]([^'"]+)['"]|^import\s*['"]([^'"]+)['"]`)
+	bundled   = regexp.MustCompile(`(?:from|import)\s*"([^"]+)"`)
+)
+
+// names reads the import map.
+func names(t *testing.T) map[string]string {
+	t.Helper()
+	raw, ok := importMap(load(files).assets["/"].content)
+	var m struct{ Imports map[string]string }
+	if err := json.Unmarshal(raw, &m); !ok || err != nil || len(m.Imports) == 0 {
+		t.Fatalf("the import map: %v", err)
+	}
+	return m.Imports
+}
+
+// TestReferences walks from the front page: what it names exists, and what exists
+// is named.
+func TestReferences(t *testing.T) {
+	p, known := load(files), names(t)
+	met := map[string]bool{}
+	var walk func(at string)
+	visit := func(from, to string) {
+		if mapped, ok := known[to]; ok {
+			to = mapped
+		}
+		if strings.HasPrefix(to, ".") {
+			to = path.Join(path.Dir(from), to)
+		}
+		if _, ok := p.assets[to]; !ok {
+			t.Errorf("%s names %s, which does not exist", from, to)
+			return
+		}
+		walk(to)
+	}
+	walk = func(at string) {
+		if met[at] {
+			return
+		}
+		met[at] = true
+		text := string(p.assets[at].content)
+		var found [][]string
+		switch {
+		case at == "/":
+			found = attribute.FindAllStringSubmatch(text, -1)
+		case strings.HasSuffix(at, ".mjs"):
+			found = bundled.FindAllStringSubmatch(text, -1)
+		case strings.HasSuffix(at, ".js"):
+			found = imported.FindAllStringSubmatch(text, -1)
+		}
+		for _, f := range found {
+			visit(at, f[1]+strings.Join(f[2:], ""))
+		}
+	}
+	walk("/")
+	for at := range p.assets {
+		switch ext := path.Ext(at); {
+		case ext != ".js" && ext != ".mjs" && ext != ".css" && ext != ".svg":
+		case !met[at]:
+			t.Errorf("%s is part of the page, but nothing names it", at)
+		}
+	}
+	if len(met) < 10 {
+		t.Errorf("only %d files were met: the walk reads too little", len(met))
+	}
+}
+
+// TestClosed finds what would leave this host, or make code or markup of text.
+func TestClosed(t *testing.T) {
+	namespaces := []string{"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml", "http://www.w3.org/1998/Math/MathML"}
+	address := regexp.MustCompile(`(?i)\b(?:https?|wss?):\\?/\\?/[^\s"'` + "`" + `)]*|["'(]\s*//[a-z0-9]`)
+	for at, a := range load(files).assets {
+		if strings.Contains(at, "/vendor/") && !strings.HasSuffix(at, ".mjs") {
+			continue // licences
+		}
+		for _, m := range address.FindAllString(string(a.content), -1) {
+			if !slices.Contains(namespaces, m) {
+				t.Errorf("%s names another host: %s", at, m)
+			}
+		}
+	}
+	unsafe := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|\balert\(|\bconfirm\(|\bprompt\(`)
+	for at, text := range own(t) {
+		if m := unsafe.FindString(text); m != "" {
+			t.Errorf("%s uses %s", at, m)
+		}
+		if strings.HasSuffix(at, ".js") && strings.Count(text, "\n") >= 400 {
+			t.Errorf("%s has %d lines; 400 is too many", at, strings.Count(text, "\n"))
+		}
+	}
+}
+
+// TestVendored compares the modules with the checksums that are written down.
+func TestVendored(t *testing.T) {
+	p := load(files)
+	table := p.assets["/assets/vendor/README.md"].content
+	for at, a := range p.assets {
+		if path.Ext(at) != ".mjs" {
+			continue
+		}
+		sum := sha256.Sum256(a.content)
+		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(path.Base(at)) + ` \|.*\| ([0-9a-f]{64}) \|$`).FindSubmatch(table)
+		if row == nil || !bytes.Equal(row[1], []byte(hex.EncodeToString(sum[:]))) {
+			t.Errorf("%s is not the file that README.md describes (sha256 %x)", at, sum)
+		}
+	}
+}
+
+// TestWords holds the two languages together: both say the same things, and all
+// that the page asks for.
+func TestWords(t *testing.T) {
+	text := own(t)
+	key := regexp.MustCompile(`(?m)(?:^  |, )(?:'([\w. ]+)'|(\w+)): (?:'|\()`)
+	said := func(at string) map[string]bool {
+		out := map[string]bool{}
+		for _, m := range key.FindAllStringSubmatch(text[at], -1) {
+			out[m[1]+m[2]] = true
+		}
+		return out
+	}
+	en, zh := said("/assets/words.en.js"), said("/assets/words.zh.js")
+	if len(en) < 80 {
+		t.Fatalf("only %d words were read", len(en))
+	}
+	for w := range en {
+		if !zh[w] {
+			t.Errorf("Chinese lacks %q", w)
+		}
+	}
+	for w := range zh {
+		if !en[w] {
+			t.Errorf("English lacks %q", w)
+		}
+	}
+	asked := regexp.MustCompile(`\bt\('([\w. ]+)'[,)]`)
+	for at, s := range text {
+		for _, m := range asked.FindAllStringSubmatch(s, -1) {
+			if !en[m[1]] {
+				t.Errorf("%s says %q, which no language has", at, m[1])
+			}
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package store_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+func TestCreate(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		c := b.create()
+		if c.Project != scrollback.DefaultProject || string(c.Meta) != "{}" || c.Roots == nil || c.PinnedSeqs == nil || c.Version != 1 || c.CreatedAt == 0 || c.Parent != nil {
+			t.Errorf("%+v", c)
+		}
+		const id = "0190A0B0-0000-7000-8000-00000000ABCD"
+		given := b.create(func(c *scrollback.Conversation) { c.ID, c.Title, c.DeletedAt = id, "one", 5 })
+		if string(given.ID) != strings.ToLower(id) || given.DeletedAt != 0 {
+			t.Errorf("%+v", given)
+		}
+		again, created, err := b.Create(t.Context(), scrollback.Conversation{ID: id, Title: "two"})
+		if err != nil || created || again.Title != "one" || again.ID != given.ID {
+			t.Errorf("again: %+v, %v, %v", again, created, err)
+		}
+		for param, c := range map[string]scrollback.Conversation{
+			"id": {ID: "../../etc"}, "meta": {Meta: []byte(`[1]`)}, "title": {Title: strings.Repeat("题", 501)}, "project": {Project: strings.Repeat("p", 101)},
+			"instructions": {Instructions: strings.Repeat("i", 200_001)}, "limit": {Limit: -1}, "pinned_seqs": {PinnedSeqs: make([]int64, 21)},
+		} {
+			_, _, err := b.Create(t.Context(), c)
+			var e *scrollback.Error
+			if !errors.As(err, &e) || e.Code != scrollback.Invalid || e.Param != param {
+				t.Errorf("%s: %v", param, err)
+			}
+		}
+		b.create(func(c *scrollback.Conversation) { c.Title, c.Meta = strings.Repeat("题", 500), []byte(" null ") })
+	})
+}
+
+func TestPatch(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		c := b.create()
+		title := func(s string) func(*scrollback.Conversation) error {
+			return func(c *scrollback.Conversation) error { c.Title = s; return nil }
+		}
+		one, err := b.Patch(t.Context(), c.ID, c.Version, title("one"))
+		if err != nil || one.Title != "one" || one.Version <= c.Version || one.UpdatedAt <= c.UpdatedAt {
+			t.Fatalf("%+v, %v", one, err)
+		}
+		_, err = b.Patch(t.Context(), c.ID, c.Version, title("two"))
+		if !errors.Is(err, scrollback.ErrPrecondition) || scrollback.OutcomeOf(err).HTTPStatus != 412 {
+			t.Errorf("at an old version: %v", err)
+		}
+		if got := b.head(c.ID); got.Title != "one" || got.Version != one.Version {
+			t.Errorf("and yet it is %+v", got.Conversation)
+		}
+		if two, err := b.Patch(t.Context(), c.ID, 0, title("two")); err != nil || two.Title != "two" {
+			t.Errorf("at any version: %+v, %v", two, err)
+		}
+		_, err = b.Patch(t.Context(), c.ID, 0, title(strings.Repeat("x", 501)))
+		wantCode(t, err, scrollback.Invalid, "500")
+		_, err = b.Patch(t.Context(), "unknown", 0, title("x"))
+		wantCode(t, err, scrollback.NotFound, "")
+		own := errors.New("own")
+		if _, err = b.Patch(t.Context(), c.ID, 0, func(*scrollback.Conversation) error { return own }); !errors.Is(err, own) {
+			t.Errorf("the edit's own error is %v", err)
+		}
+		gone, err := b.Trash(t.Context(), c.ID)
+		again := must2(b.Trash(t.Context(), c.ID))(t)
+		if err != nil || gone.DeletedAt == 0 || again.DeletedAt != gone.DeletedAt {
+			t.Errorf("in the trash since %d, then %d, %v", gone.DeletedAt, again.DeletedAt, err)
+		}
+		if back := must2(b.Restore(t.Context(), c.ID))(t); back.DeletedAt != 0 || back.Title != "two" {
+			t.Errorf("restored as %+v", back)
+		}
+	})
+}
+
+func TestFind(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		_, err := b.Find(t.Context(), "latest")
+		wantCode(t, err, scrollback.NotFound, "no conversation yet")
+		ids := []scrollback.ConversationID{"abcdef01-2345-7000-8000-000000000001", "abcdef01-2345-7000-8000-000000000002", "abcdef01-9999-7000-8000-000000000003"}
+		for _, id := range ids {
+			b.create(func(c *scrollback.Conversation) { c.ID = id })
+		}
+		for name, want := range map[string]scrollback.ConversationID{
+			"latest": ids[2], " LATEST ": ids[2], string(ids[0]): ids[0], "abcdef01-9": ids[2], "ABCDEF01-9999-7": ids[2], " " + string(ids[1]) + "\n": ids[1],
+		} {
+			if got, err := b.Find(t.Context(), name); err != nil || got != want {
+				t.Errorf("%q: %s, %v", name, got, err)
+			}
+		}
+		for _, name := range []string{"abcdef01", "abcdef01-2345-7000-8000-00000000000"} {
+			_, err := b.Find(t.Context(), name)
+			wantCode(t, err, scrollback.Invalid, "ambiguous")
+			if err == nil || !strings.Contains(err.Error(), string(ids[0])) || !strings.Contains(err.Error(), string(ids[1])) {
+				t.Errorf("%s: the candidates are not in %v", name, err)
+			}
+		}
+		for _, name := range []string{"", "abcdef0", "1", "%%%%%%%%", "________", "abcdef01-2345-7000-8000-0000000000019", "abcdef02"} {
+			if got, err := b.Find(t.Context(), name); err == nil || got != "" {
+				t.Errorf("%q finds %s", name, got)
+			}
+		}
+		b.say(ids[0], "newer")
+		if got, err := b.Find(t.Context(), "latest"); err != nil || got != ids[0] {
+			t.Errorf("the latest change is in %s, %v", got, err)
+		}
+	})
+}
+
+// Pages of a list join to the whole, whatever their size, and a cursor is ours or
+// refused.
+func TestList(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		var want []string
+		for i, title := range []string{"Alpha", "Beta", "alphabet", "中文标题", "gamma", "Alp"} {
+			c := b.create(func(c *scrollback.Conversation) {
+				c.Title = title
+				if i%2 == 1 {
+					c.Project = "odd"
+				}
+			})
+			want = append([]string{title}, want...)
+			if title == "gamma" {
+				must2(b.Trash(t.Context(), c.ID))(t)
+				want = want[1:]
+			}
+		}
+		list := func(q store.ListQuery) []string {
+			t.Helper()
+			var out []string
+			for range 20 {
+				cs, next, err := b.List(t.Context(), q)
+				if err != nil || q.Limit > 0 && len(cs) > q.Limit || next != "" && len(cs) == 0 {
+					t.Fatalf("%+v: %d, next %q, %v", q, len(cs), next, err)
+				}
+				for _, c := range cs {
+					out = append(out, c.Title)
+				}
+				if q.Cursor = next; next == "" {
+					return out
+				}
+			}
+			t.Fatalf("%+v never ends", q)
+			return nil
+		}
+		for limit := range 8 {
+			if got := list(store.ListQuery{Limit: limit}); !slices.Equal(got, want) {
+				t.Errorf("by %d: %v, want %v", limit, got, want)
+			}
+		}
+		for _, c := range []struct {
+			q    store.ListQuery
+			want []string
+		}{
+			{store.ListQuery{Project: "odd"}, []string{"Alp", "中文标题", "Beta"}}, {store.ListQuery{Title: "ALP", Limit: 1}, []string{"Alp", "alphabet", "Alpha"}},
+			{store.ListQuery{Title: "文标"}, []string{"中文标题"}}, {store.ListQuery{Trash: true}, []string{"gamma"}}, {store.ListQuery{Project: "none"}, nil},
+		} {
+			if got := list(c.q); !slices.Equal(got, c.want) {
+				t.Errorf("%+v: %v, want %v", c.q, got, c.want)
+			}
+		}
+		for _, bad := range []string{"!", "abc", "bm90IGpzb24", "W10", "eyJBdCI6IngifQ", "%00"} {
+			_, _, err := b.List(t.Context(), store.ListQuery{Cursor: bad})
+			wantCode(t, err, scrollback.Invalid, "cursor")
+			_, _, err = b.Refs(t.Context(), "x", store.RefQuery{Cursor: bad})
+			wantCode(t, err, scrollback.Invalid, "cursor")
+		}
+		ps := must2(b.Projects(t.Context()))(t)
+		if len(ps) != 2 || ps[0] != (scrollback.Project{Name: "default", Conversations: 2}) || ps[1] != (scrollback.Project{Name: "odd", Conversations: 3}) {
+			t.Errorf("projects %+v", ps)
+		}
+	})
+}
+
+func TestNoProjectsYet(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		if ps, err := b.Projects(t.Context()); err != nil || len(ps) != 1 || ps[0].Name != scrollback.DefaultProject {
+			t.Errorf("%+v, %v", ps, err)
+		}
+	})
+}

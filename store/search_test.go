@@ -1,0 +1,288 @@
+package store_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/memdriver"
+)
+
+func (b *bench) search(q scrollback.SearchQuery) []string {
+	b.t.Helper()
+	r, err := b.Search(b.t.Context(), q)
+	if err != nil {
+		b.t.Fatalf("%+v: %v", q, err)
+	}
+	out := []string{}
+	for _, h := range r.Hits {
+		out = append(out, h.Content)
+	}
+	return out
+}
+
+// What is found for which words, best first.
+func TestSearchRanks(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		c := b.create()
+		b.say(c.ID,
+			"red green blue", "red red red", "green and blue, blue, blue", "the runner was running in the rain",
+			"数据库连接超时", "连接数据的库", "今天天气很好", "好，数据已经备份", "port 7077 is open", "东京の天気", "한국어 검색",
+			"CAFÉ Straße", "nothing of interest", "database connections time out")
+		for query, want := range map[string][]string{
+			"red green blue":    {"red green blue", "green and blue, blue, blue", "red red red"},
+			"blue":              {"green and blue, blue, blue", "red green blue"},
+			"run":               {"the runner was running in the rain"},
+			"Connection":        {"database connections time out"},
+			"数据":                {"好，数据已经备份", "连接数据的库", "数据库连接超时"},
+			"数据库":               {"数据库连接超时", "好，数据已经备份", "连接数据的库"},
+			"库":                 {"连接数据的库", "数据库连接超时"},
+			"好":                 {"好，数据已经备份", "今天天气很好"},
+			"天气":                {"今天天气很好"},
+			"天気":                {"东京の天気"},
+			"검색":                {"한국어 검색"},
+			"7077":              {"port 7077 is open"},
+			"café":              {"CAFÉ Straße"},
+			`"red green"`:       {"red green blue"},
+			`"green red"`:       {},
+			`“数据库” 备份`:          {"数据库连接超时"},
+			`"blue" red`:        {"red green blue", "green and blue, blue, blue"},
+			`"red" "blue" rain`: {"red green blue"},
+			"超时 好":              {"数据库连接超时", "好，数据已经备份", "今天天气很好"},
+			"absent":            {},
+		} {
+			got := b.search(scrollback.SearchQuery{Query: query, Limit: 20})
+			if query == "数据" || query == "库" || query == "好" || query == "数据库" || query == "超时 好" {
+				slices.Sort(got[1:])
+				slices.Sort(want[1:])
+				if query == "数据" || query == "库" || query == "好" { // one term each: only the set is a matter of course
+					slices.Sort(got)
+					slices.Sort(want)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %q, want %q", query, got, want)
+			}
+		}
+		for _, q := range []string{"", "  ", "!?。", `""`} {
+			_, err := b.Search(t.Context(), scrollback.SearchQuery{Query: q})
+			wantCode(t, err, scrollback.Invalid, "no word")
+		}
+		_, err := b.Search(t.Context(), scrollback.SearchQuery{Query: "red", Conversation: "unknown"})
+		wantCode(t, err, scrollback.NotFound, "")
+	})
+}
+
+// Filters narrow and change no score.
+func TestSearchFilters(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		one := b.create(func(c *scrollback.Conversation) { c.Project = "one" })
+		two := b.create(func(c *scrollback.Conversation) { c.Project = "two" })
+		b.say(one.ID, "word from ann", "word word from bot")
+		b.say(two.ID, "a word from bob")
+		child := b.fork(one.ID, 1)
+		b.say(child.ID, "word of the child")
+		for _, c := range []struct {
+			q    scrollback.SearchQuery
+			want []string
+		}{
+			{scrollback.SearchQuery{Project: "two"}, []string{"a word from bob"}},
+			{scrollback.SearchQuery{Role: scrollback.RoleAssistant}, []string{"word word from bot"}},
+			{scrollback.SearchQuery{Conversation: one.ID}, []string{"word word from bot", "word from ann"}},
+			{scrollback.SearchQuery{Conversation: child.ID}, []string{"word word from bot", "word of the child", "word from ann"}},
+			{scrollback.SearchQuery{Conversation: child.ID, Project: "two"}, []string{}},
+			{scrollback.SearchQuery{Limit: 2}, []string{"word word from bot", "word of the child"}},
+			{scrollback.SearchQuery{Project: "none"}, []string{}},
+		} {
+			c.q.Query = "word"
+			if got := b.search(c.q); !slices.Equal(got, c.want) {
+				t.Errorf("%+v: %q, want %q", c.q, got, c.want)
+			}
+		}
+		scores := map[scrollback.MessageID]float64{}
+		for _, q := range []scrollback.SearchQuery{{}, {Project: "one"}, {Role: scrollback.RoleUser}, {Conversation: child.ID}} {
+			q.Query = "word"
+			for _, h := range must2(b.Search(t.Context(), q))(t).Hits {
+				if s, ok := scores[h.MessageID]; ok && s != h.Score {
+					t.Errorf("%+v: %q scores %v, and %v before", q, h.Content, h.Score, s)
+				}
+				scores[h.MessageID] = h.Score
+			}
+		}
+		r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: "bot", Conversation: child.ID}))(t)
+		if len(r.Hits) != 1 || r.Hits[0].OnPath { // it came after the fork left
+			t.Errorf("%+v", r.Hits)
+		}
+		must2(b.Trash(t.Context(), two.ID))(t)
+		if got := b.search(scrollback.SearchQuery{Query: "bob"}); len(got) != 0 {
+			t.Errorf("found in the trash: %q", got)
+		}
+	})
+}
+
+// A recall result repeats the log and is not found; calls, results, file names and
+// the text given for an artifact are.
+func TestSearchParts(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		c := b.create()
+		in := []store.Incoming{
+			{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.Reasoning{Text: "secretthought"},
+				scrollback.ToolCall{ID: "1", Name: "lookup", Arguments: []byte(`{"q":"zanzibar"}`)}}}},
+			{Message: scrollback.Message{Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{CallID: "1", Name: "lookup", Text: "answer quokka"},
+				scrollback.ToolResult{CallID: "2", Name: "context_grep", Text: "repeated wombat", Recall: true}}}, Index: "indexed platypus"},
+			{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.File{Artifact: "aa", Name: "report-echidna.pdf"}, scrollback.Image{Name: "numbat.png"}}}},
+		}
+		if _, err := b.Append(t.Context(), c.ID, in); err != nil {
+			t.Fatal(err)
+		}
+		for word, n := range map[string]int{"zanzibar": 1, "quokka": 1, "platypus": 1, "echidna": 1, "numbat": 1, "lookup": 2, "wombat": 0, "secretthought": 0} {
+			if got := b.search(scrollback.SearchQuery{Query: word}); len(got) != n {
+				t.Errorf("%s: %d hits %q, want %d", word, len(got), got, n)
+			}
+		}
+	})
+}
+
+// A hit shows where it matched: spans are code points of the snippet, and what
+// they cover is a word of the query.
+func TestSearchSnippet(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		c := b.create()
+		filler := strings.Repeat("🙂 é filler 填充 ", 60)
+		b.say(c.ID, filler+"the needle of the 大海 is here, needles too, 大海捞针"+filler, "short needle", strings.Repeat("长", 6000)+" needle")
+		for query, want := range map[string][]string{
+			"needle": {"needle", "needles"}, "大海": {"大海", "大海"}, "needle 大海捞针": {"needle", "大海", "needles", "大海捞针"}, `"大海捞针"`: {"大海", "大海捞针"}, "针": {"捞针"},
+		} {
+			r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: query}))(t)
+			for _, h := range r.Hits {
+				runes := []rune(h.Snippet)
+				if len(runes) > 241 || !utf8.ValidString(h.Snippet) || utf8.RuneCountInString(h.Content) > scrollback.HitContentMax+1 {
+					t.Errorf("%s: snippet of %d, content of %d", query, len(runes), utf8.RuneCountInString(h.Content))
+				}
+				var got []string
+				last := 0
+				for _, s := range h.Spans {
+					if s[0] < last || s[1] <= s[0] || s[1] > len(runes) {
+						t.Fatalf("%s: spans %v of %d characters", query, h.Spans, len(runes))
+					}
+					last = s[1]
+					got = append(got, string(runes[s[0]:s[1]]))
+				}
+				if h.Seq == 1 && !slices.Equal(got, want) {
+					t.Errorf("%s: marked %q, want %q in %q", query, got, want, h.Snippet)
+				}
+				if h.Seq == 2 && (h.Snippet != "short needle" || !slices.Equal(got, []string{"needle"})) {
+					t.Errorf("%s: %q marked %q", query, h.Snippet, got)
+				}
+				if h.Seq == 3 && !slices.Equal(got, []string{"needle"}) {
+					t.Errorf("%s: %q marked %q far behind", query, h.Snippet, got)
+				}
+			}
+			if len(r.Hits) == 0 {
+				t.Errorf("%s: nothing", query)
+			}
+		}
+	})
+}
+
+// A hit that is folded names its leaf, however deep; a live one has no ref; and
+// neighbours come along, across branch points.
+func TestSearchPlaces(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		_, _, g, want := family(b)
+		l := make([]scrollback.Segment, 4)
+		for i := range l {
+			l[i] = b.leaf(g.ID, int64(2*i+1), int64(2*i+2))
+		}
+		low := b.rollUp(g.ID, 1, l[0], l[1])
+		top := b.rollUp(g.ID, 2, low, l[2])
+		b.fold(g.ID, 8, nil, []scrollback.Segment{top, l[3]}, l[0], l[1], l[2], l[3], low, top)
+		for seq := int64(1); seq <= 11; seq++ {
+			name := strings.SplitN(want[seq-1], " ", 2)[1]
+			for around := range 7 {
+				r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: `"` + name + `"`, Conversation: g.ID, Around: around}))(t)
+				if len(r.Hits) == 0 {
+					t.Fatalf("%s is not found", name)
+				}
+				i := slices.IndexFunc(r.Hits, func(h scrollback.Hit) bool { return h.Content == name && h.OnPath })
+				if i < 0 {
+					t.Fatalf("%s is on no path: %+v", name, r.Hits)
+				}
+				h := r.Hits[i]
+				switch {
+				case seq > 8 && h.Ref != nil:
+					t.Errorf("%s is live and has %s", name, *h.Ref)
+				case seq <= 8 && (h.Ref == nil || *h.Ref != scrollback.HistoryRef(l[(seq-1)/2].ID)):
+					t.Errorf("%s has ref %v", name, h.Ref)
+				}
+				n := int64(min(around, scrollback.AroundMax))
+				if !slices.Equal(texts(h.Before), want[max(0, seq-1-n):seq-1]) {
+					t.Errorf("before %s: %v", name, texts(h.Before))
+				}
+				if int64(len(h.After)) > n || n > 0 && seq != 6 && seq != 10 && seq < 11 && len(h.After) == 0 {
+					t.Errorf("after %s: %v", name, texts(h.After))
+				}
+			}
+		}
+		if ref, err := b.LeafRef(t.Context(), b.head(g.ID).Branch.View, 9); ref != nil || err != nil {
+			t.Errorf("of a live message: %v, %v", ref, err)
+		}
+	})
+}
+
+// The same log gives the same hits in the same order, with the same scores, on
+// every database.
+func TestSearchAgrees(t *testing.T) {
+	words := []string{"red", "green", "blue", "running", "ran", "数据库", "数据", "库", "天气很好", "7077", "naïve", "the"}
+	rapid.Check(t, func(rt *rapid.T) {
+		mem, sql := newBench(t, memdriver.New()), newBench(t, openSQLite(t))
+		defer sql.Close()
+		word := rapid.SampledFrom(words)
+		var ids []scrollback.ConversationID
+		for i := range rapid.IntRange(1, 3).Draw(rt, "conversations") {
+			project := func(c *scrollback.Conversation) { c.Project = fmt.Sprint("p", i%2) }
+			a, b := mem.create(project), sql.create(project)
+			if a.ID != b.ID {
+				rt.Fatal("ids differ")
+			}
+			ids = append(ids, a.ID)
+			var said []string
+			for range rapid.IntRange(0, 8).Draw(rt, "messages") {
+				said = append(said, strings.Join(rapid.SliceOfN(word, 0, 12).Draw(rt, "text"), rapid.SampledFrom([]string{" ", "", "，"}).Draw(rt, "between")))
+			}
+			mem.say(a.ID, said...)
+			sql.say(a.ID, said...)
+		}
+		for range 5 {
+			q := scrollback.SearchQuery{Query: strings.Join(rapid.SliceOfN(word, 1, 4).Draw(rt, "query"), " "), Limit: rapid.IntRange(0, 20).Draw(rt, "limit"),
+				Around: rapid.IntRange(0, 2).Draw(rt, "around"), Role: rapid.SampledFrom([]scrollback.Role{"", "user", "assistant"}).Draw(rt, "role")}
+			if rapid.Bool().Draw(rt, "quoted") {
+				q.Query = `"` + word.Draw(rt, "must") + `" ` + q.Query
+			}
+			if rapid.Bool().Draw(rt, "narrow") {
+				q.Conversation = rapid.SampledFrom(ids).Draw(rt, "conversation")
+			}
+			a, errA := mem.Search(t.Context(), q)
+			b, errB := sql.Search(t.Context(), q)
+			if errA != nil || errB != nil || !reflect.DeepEqual(hits(a), hits(b)) || a.Truncated != b.Truncated {
+				rt.Fatalf("%+v\nmemory %v %v\nsqlite %v %v", q, hits(a), errA, hits(b), errB)
+			}
+		}
+	})
+}
+
+// hits is what of a result has to agree, as text.
+func hits(r scrollback.SearchResult) []string {
+	var out []string
+	for _, h := range r.Hits {
+		out = append(out, fmt.Sprint(h.ConversationID, h.Seq, h.MessageID, h.Score, h.Snippet, h.Spans, h.OnPath, texts(h.Before), texts(h.After)))
+	}
+	return out
+}
