@@ -66,9 +66,11 @@ func TestStandingInstructions(t *testing.T) {
 // They come through roll-ups too: the summary of summaries keeps them first.
 func TestStandingInstructionsRollUp(t *testing.T) {
 	c := &chain{shelf: newShelf(), budget: 24_000}
-	c.fold(t, 1, "Always answer in French, whatever message %d says.")
+	c.fold(t, 5, "The number of message %d is about pots and pans.")
+	run := append(c.messages(4, "The number of message %d is about pots and pans."), c.messages(1, "Always answer in French, whatever message %d says.")...)
+	c.foldRun(t, run)
 	for range 60 {
-		c.fold(t, 2, "The number of message %d is about pots and pans.")
+		c.fold(t, 5, "The number of message %d is about pots and pans.")
 	}
 	if got := c.shown[0]; got.Level < 1 || !strings.Contains(got.Summary, "Always answer in French") {
 		t.Errorf("level %d says\n%s", got.Level, got.Summary)

@@ -24,7 +24,7 @@ func anyLog(t *rapid.T, first int64) []scrollback.Message {
 		}
 		out = append(out, scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(seq)), ConversationID: "c", Branch: scrollback.BranchID(fmt.Sprint("b", branch)),
 			Seq: seq, Role: role, Parts: parts, Status: scrollback.StatusComplete, CreatedAt: 1_700_000_000_000 + seq,
-			Weight: scrollback.Weight{Tokens: int64(rapid.IntRange(1, 300).Draw(t, "tokens")), Bytes: int64(rapid.IntRange(1, 900).Draw(t, "bytes")), Images: seq % 3}})
+			Weight: scrollback.Weight{Tokens: int64(rapid.IntRange(1, 300).Draw(t, "tokens")), Bytes: int64(rapid.IntRange(1, 900).Draw(t, "bytes")), Images: seq % 7 / 6}})
 	}
 	text := func() scrollback.Part {
 		return scrollback.Text{Text: rapid.SampledFrom([]string{"It is number 4711, they say.", "Always answer in French.", "记住我的名字是小明。", "fine"}).Draw(t, "text")}
@@ -84,6 +84,20 @@ func partedCall(live []scrollback.Message, cut int) string {
 	return ""
 }
 
+// answered says that the last calls of a log all have their results.
+func answered(live []scrollback.Message) bool {
+	for i := range slices.Backward(live) {
+		if live[i].Role != scrollback.RoleTool {
+			have := 0
+			for _, m := range live[i+1:] {
+				have += len(m.Parts.Results())
+			}
+			return len(live[i].Parts.Calls()) <= have
+		}
+	}
+	return true
+}
+
 func newestUser(live []scrollback.Message) int {
 	for i := range slices.Backward(live) {
 		if live[i].Role == scrollback.RoleUser {
@@ -131,6 +145,7 @@ func TestAnyCutIsLegal(t *testing.T) {
 // Of the cuts at user messages the first that fits is taken, and a cut within the
 // turn only when none of them does.
 func TestCutKeepsMost(t *testing.T) {
+	kept, fit, within := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := anySituation(t)
 		s.More, s.All = false, false
@@ -162,17 +177,34 @@ func TestCutKeepsMost(t *testing.T) {
 		}
 		switch {
 		case firstKept > 0:
+			kept++
 			if cut.Messages != firstKept || cut.Carry != 0 {
 				t.Fatalf("%+v, and at %d it fits and keeps %d", cut, firstKept, s.Policy.KeepMessages)
 			}
 		case first > 0:
+			fit++
 			if cut.Messages != first || cut.Carry != 0 {
 				t.Fatalf("%+v, and at %d it fits", cut, first)
 			}
 		case fits(weigh(cut.Messages, cut.Carry)) && cut.Messages <= newestUser(s.Live):
 			t.Fatalf("%+v fits, which no user boundary should", cut)
+		case cut.Carry != 0 && fits(weigh(cut.Messages, cut.Carry)):
+			within++
+			for i := newestUser(s.Live) + 2; i < cut.Messages; i++ {
+				if s.Live[i].Role == scrollback.RoleAssistant && partedCall(s.Live, i) == "" && s.Live[i-1].Role == scrollback.RoleTool &&
+					fits(weigh(i, cut.Carry)) && len(s.Live[i-1].Parts.Results()) > 0 && answered(s.Live[:i]) {
+					t.Fatalf("%+v, and at %d it fits", cut, i)
+				}
+			}
+		case cut.Carry != 0:
+			if later, ok := compact.Plan(compact.Situation{Live: s.Live, Carried: s.Carried, More: true}); !ok || later != cut {
+				t.Fatalf("nothing fits, and %+v is not the cut that frees most, %+v", cut, later)
+			}
 		}
 	})
+	if kept < 5 || fit < 5 || within < 5 {
+		t.Errorf("too few cuts were worth judging: %d, %d, %d", kept, fit, within)
+	}
 }
 
 // Leaves cover what is folded exactly once and in order, within their bounds, and

@@ -74,6 +74,9 @@ func TestSnapshot(t *testing.T) {
 		var tokens int64
 		for n, m := range live {
 			tokens += m.Weight.Tokens
+			if n%9 != 0 && n != len(live)-1 {
+				continue
+			}
 			most := max(n+1, 64) // so many come whatever they weigh
 			s := must2(b.Snapshot(t.Context(), b.head(c.ID), tokens))(t)
 			if !slices.Equal(texts(s.Live), texts(live[:most])) || s.More != (most < len(live)) {

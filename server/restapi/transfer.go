@@ -129,13 +129,14 @@ func (a *api) artifacts() {
 			return marshal(w, art)
 		})
 	a.raw(huma.Operation{OperationID: "fetch-artifact", Method: http.MethodGet, Path: "/api/artifacts/{artifact}",
-		Summary: "Fetch an attachment; query: conversation, that mentions it", Parameters: []*huma.Param{pathParam("artifact", "Artifact id")}},
+		Summary: "Fetch an attachment; query: conversation, that mentions it, if only one may be asked", Parameters: []*huma.Param{pathParam("artifact", "Artifact id")}},
 		func(w http.ResponseWriter, r *http.Request) error {
-			id, err := a.resolve(r.Context(), r.URL.Query().Get("conversation"))
+			name := scrollback.ArtifactID(strings.TrimPrefix(r.PathValue("artifact"), "artifact:"))
+			id, err := a.mentioning(r, name)
 			if err != nil {
 				return err
 			}
-			art, f, err := a.engine.Artifact(r.Context(), id, scrollback.ArtifactID(strings.TrimPrefix(r.PathValue("artifact"), "artifact:")))
+			art, f, err := a.engine.Artifact(r.Context(), id, name)
 			if err != nil {
 				return err
 			}
@@ -157,6 +158,15 @@ func (a *api) artifacts() {
 			}
 			return nil
 		})
+}
+
+// mentioning is the conversation through which an artifact is asked for: the one
+// that is named, or else any.
+func (a *api) mentioning(r *http.Request, art scrollback.ArtifactID) (scrollback.ConversationID, error) {
+	if name := r.URL.Query().Get("conversation"); name != "" {
+		return a.resolve(r.Context(), name)
+	}
+	return a.engine.Owner(r.Context(), scrollback.ArtifactRef(art))
 }
 
 // limitedBody gives the limit's error our shape.
