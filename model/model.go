@@ -45,6 +45,9 @@ type Request struct {
 	Tools           []scrollback.Tool
 	MaxOutputTokens int64
 	AnswerOnly      bool // tools stay defined, and must not be called any more
+
+	// Bytes reads an image of the items. Nil means that none can be shown.
+	Bytes func(ctx context.Context, id scrollback.ArtifactID) ([]byte, error)
 }
 
 // Delta is a piece of an answer; any of its fields may be set. A Call is whole.
