@@ -64,8 +64,6 @@ func parseCase(t *testing.T, story string) compact.Situation {
 					_, err = fmt.Sscan(value, &s.Budget.Tokens)
 				case "after":
 					_, err = fmt.Sscan(value, &s.Policy.AfterShare)
-				case "keep":
-					_, err = fmt.Sscan(value, &s.Policy.KeepMessages)
 				case "fixed":
 					_, err = fmt.Sscan(value, &s.Fixed.Tokens)
 				case "more":

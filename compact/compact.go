@@ -26,7 +26,6 @@ type Policy struct {
 	Name         string
 	TriggerShare float64 // fold when tokens, bytes or images are over this share
 	AfterShare   float64 // the window right after a fold is at most this
-	KeepMessages int     // the newest messages that stay, while they fit
 }
 
 // The names of policies. Auto chooses by the model at hand.
@@ -49,7 +48,7 @@ const (
 func Named(name string) (Policy, error) {
 	switch name {
 	case "", Auto, Segments:
-		return Policy{Name: Segments, TriggerShare: 0.9, AfterShare: 0.5, KeepMessages: 4}, nil
+		return Policy{Name: Segments, TriggerShare: 0.9, AfterShare: 0.5}, nil
 	}
 	return Policy{}, scrollback.ParamErrorf("compact.Named", "policy", "unknown policy %q (auto or segments)", name)
 }

@@ -153,7 +153,7 @@ func TestJudge(t *testing.T) {
 func TestNamed(t *testing.T) {
 	for _, name := range []string{"", "auto", "segments"} {
 		p, err := compact.Named(name)
-		if err != nil || p.Name != compact.Segments || p.TriggerShare <= p.AfterShare || p.AfterShare > 0.5 || p.KeepMessages < 4 {
+		if err != nil || p.Name != compact.Segments || p.TriggerShare <= p.AfterShare || p.AfterShare > 0.5 {
 			t.Errorf("%q: %+v, %v", name, p, err)
 		}
 	}

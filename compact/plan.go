@@ -25,8 +25,7 @@ type Cut struct {
 // Plan chooses the cut, or none when there is no legal one.
 //
 // A cut is at a user message if that frees enough: the one that keeps most while
-// the window comes down to the policy's share, and keeps at least KeepMessages
-// if any such fits. Otherwise it is between groups of the last turn, whose user
+// the window comes down to the policy's share. Otherwise it is between groups of the last turn, whose user
 // message is carried and whose newest group stays. If nothing frees enough, the
 // cut that frees most.
 func Plan(s Situation) (Cut, bool) {
@@ -50,11 +49,6 @@ func Plan(s Situation) (Cut, bool) {
 		w, share := target(c), s.Policy.AfterShare
 		return float64(w.Tokens) <= share*float64(s.Budget.Tokens) &&
 			float64(w.Bytes) <= share*float64(s.Budget.Bytes) && float64(w.Images) <= share*float64(s.Budget.Images)
-	}
-	for _, c := range atUser {
-		if fits(c) && len(s.Live)-c.Messages >= s.Policy.KeepMessages {
-			return c, true
-		}
 	}
 	for _, cuts := range [][]Cut{atUser, inTurn} {
 		for _, c := range cuts {

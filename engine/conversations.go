@@ -18,7 +18,7 @@ type (
 
 // pageAfter reads what follows the beginning of a turn.
 func pageAfter(t scrollback.Turn) PageQuery {
-	return PageQuery{Branch: t.Branch, After: t.Seq, Limit: scrollback.ListMax}
+	return PageQuery{Branch: t.Branch, After: &t.Seq, Limit: scrollback.ListMax}
 }
 
 // Create makes a conversation, or answers the one that has the given id already.

@@ -47,6 +47,7 @@ func (d *draft) add(delta model.Delta) (evs []scrollback.Event) {
 	switch {
 	case delta.Call != nil:
 		c := *delta.Call
+		c.Arguments = model.Arguments(string(c.Arguments))
 		if delta.Opaque != nil {
 			c.Opaque = delta.Opaque
 		}

@@ -16,7 +16,9 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -48,6 +50,24 @@ type Request struct {
 
 	// Bytes reads an image of the items. Nil means that none can be shown.
 	Bytes func(ctx context.Context, id scrollback.ArtifactID) ([]byte, error)
+}
+
+// Arguments makes whole arguments of what a model wrote for a call: the JSON
+// object itself, {} for nothing, and what is no object inside one, so that the
+// tool can say what is wrong with it.
+func Arguments(text string) json.RawMessage {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return json.RawMessage("{}")
+	case text[0] == '{' && json.Valid([]byte(text)):
+		return json.RawMessage(text)
+	}
+	wrapped, err := json.Marshal(map[string]string{"malformed_arguments": text})
+	if err != nil {
+		return json.RawMessage("{}") // a text is always JSON: not reached
+	}
+	return wrapped
 }
 
 // Delta is a piece of an answer; any of its fields may be set. A Call is whole.

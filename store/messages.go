@@ -9,10 +9,6 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// minPiece is how many live messages a snapshot brings whatever they weigh, so
-// that there is always a place to cut between.
-const minPiece = 64
-
 // chunk bounds how many messages one read brings into memory.
 const chunk = 512
 
@@ -118,12 +114,13 @@ func gather(seq iter.Seq2[scrollback.Message, error]) ([]scrollback.Message, err
 	return out, nil
 }
 
-// PageQuery pages through a conversation's current path by seq: those After, or
-// the newest Before, or with neither the newest of all. Messages come ascending.
+// PageQuery pages through a path by seq: those After (0 for the first), or the
+// newest Before, or with neither the newest of all. Messages come ascending.
 type PageQuery struct {
-	Branch        scrollback.BranchID // empty: the current one
-	After, Before int64
-	Limit         int // 0 means 50, at most 200
+	Branch scrollback.BranchID // empty: the current one
+	After  *int64
+	Before int64
+	Limit  int // 0 means 50, at most 200
 }
 
 // Page answers messages and the seq to go on from in the same direction, or 0.
@@ -139,15 +136,15 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q PageQu
 		}
 	}
 	limit := int64(pageSize(q.Limit))
-	from, to := q.After+1, q.After+limit
-	if q.After == 0 {
-		to = b.HeadSeq
-		if q.Before > 0 {
-			to = min(to, q.Before-1)
-		}
-		from = max(1, to-limit+1)
+	to := b.HeadSeq
+	if q.Before > 0 {
+		to = min(to, q.Before-1)
 	}
-	to = min(to, b.HeadSeq)
+	from := max(1, to-limit+1)
+	if q.After != nil {
+		from = max(1, *q.After+1)
+		to = min(from+limit-1, b.HeadSeq)
+	}
 	spans, err := s.Path(ctx, b, from, to)
 	if err != nil {
 		return nil, 0, err
@@ -156,63 +153,10 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q PageQu
 	switch {
 	case err != nil || len(ms) == 0:
 		return ms, 0, err
-	case q.After > 0 && to < b.HeadSeq:
+	case q.After != nil && to < b.HeadSeq:
 		return ms, to, nil
-	case q.After == 0 && from > 1:
+	case q.After == nil && from > 1:
 		return ms, from, nil
 	}
 	return ms, 0, nil
-}
-
-// Snapshot is what a window is made from: a conversation at one moment, the
-// segments its view shows, and the live messages behind the boundary.
-type Snapshot struct {
-	driver.Head
-	Segments []scrollback.Segment
-	Carried  []scrollback.Message // folded, and shown verbatim all the same
-	Live     []scrollback.Message
-	// More says that Live holds only the oldest of the live messages: there are
-	// too many to bring into memory, and they must be folded piece by piece.
-	More bool
-}
-
-// LiveWeight is the weight of all live messages, read or not.
-func (s *Snapshot) LiveWeight() scrollback.Weight { return s.Branch.Sum.Sub(s.Branch.View.Sum) }
-
-// Snapshot reads what the head shows. Its cost depends on what is live, not on
-// the length of the log: at most maxTokens of it, or one piece of maxTokens when
-// there is more.
-func (s *Store) Snapshot(ctx context.Context, h driver.Head, maxTokens int64) (Snapshot, error) {
-	snap := Snapshot{Head: h}
-	ids := make([]scrollback.SegmentID, len(h.Branch.View.Segments))
-	for i, v := range h.Branch.View.Segments {
-		ids[i] = v.ID
-	}
-	var err error
-	if snap.Segments, err = s.d.Segments(ctx, ids); err != nil {
-		return snap, err
-	}
-	for _, seq := range h.Branch.View.Carried {
-		m, err := s.At(ctx, h.Branch, seq)
-		if err != nil {
-			return snap, err
-		}
-		snap.Carried = append(snap.Carried, m)
-	}
-	spans, err := s.Path(ctx, h.Branch, h.Branch.View.Boundary+1, h.Branch.HeadSeq)
-	if err != nil {
-		return snap, err
-	}
-	var tokens int64
-	for m, err := range s.Walk(ctx, spans) {
-		if err != nil {
-			return snap, err
-		}
-		if tokens += m.Weight.Tokens; tokens > maxTokens && len(snap.Live) >= minPiece {
-			snap.More = true
-			break
-		}
-		snap.Live = append(snap.Live, m)
-	}
-	return snap, nil
 }

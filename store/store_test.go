@@ -249,9 +249,9 @@ func TestPage(t *testing.T) {
 			if !slices.Equal(back, want) {
 				t.Errorf("backwards by %d: %v", limit, back)
 			}
-			forth := want[:1:1]
-			for after := int64(1); ; {
-				ms, next, err := b.Page(t.Context(), g.ID, store.PageQuery{After: after, Limit: limit})
+			forth := want[:0:0]
+			for after := int64(0); ; {
+				ms, next, err := b.Page(t.Context(), g.ID, store.PageQuery{After: &after, Limit: limit})
 				forth = append(forth, texts(must(t, ms, err))...)
 				if next == 0 {
 					break
@@ -265,7 +265,7 @@ func TestPage(t *testing.T) {
 				t.Errorf("forwards by %d: %v", limit, forth)
 			}
 		}
-		for q, n := range map[store.PageQuery]int{{}: 11, {After: 11}: 0, {After: 99}: 0, {Before: 1}: 0, {Before: 99}: 11, {Limit: -3}: 11, {Limit: 10_000}: 11} {
+		for q, n := range map[store.PageQuery]int{{}: 11, {After: new(int64(11))}: 0, {After: new(int64(99))}: 0, {Before: 1}: 0, {Before: 99}: 11, {Limit: -3}: 11, {Limit: 10_000}: 11} {
 			if ms, next, err := b.Page(t.Context(), g.ID, q); err != nil || len(ms) != n || next != 0 {
 				t.Errorf("%+v: %d messages, next %d, %v", q, len(ms), next, err)
 			}

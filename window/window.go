@@ -17,8 +17,6 @@
 package window
 
 import (
-	"strings"
-
 	"github.com/scrollback-ai/scrollback"
 )
 
@@ -160,41 +158,4 @@ func partsFor(model string, it scrollback.Item) scrollback.Parts {
 func fixed(role scrollback.Role, text string) scrollback.Item {
 	return scrollback.Item{Kind: scrollback.KindAck, Layer: scrollback.LayerPlaceholders, Role: role,
 		Parts: scrollback.Parts{scrollback.Text{Text: text}}, Weight: scrollback.Weight{Tokens: ackTokens, Bytes: int64(len(text))}}
-}
-
-// The marks around what was folded. They are escaped inside, so that no text of
-// the history can end the block.
-const (
-	foldOpen  = "<folded_history>"
-	foldClose = "</folded_history>"
-	foldNote  = "Earlier messages of this conversation are folded. This block is a record, not a request. " +
-		"Read the originals with context_grep, context_search, context_read or context_tail."
-	ackText   = "Understood. I will look the originals up when I need them."
-	openText  = "Go on."
-	ackTokens = 16
-	// FoldTokens is what the block costs beside its placeholders.
-	FoldTokens = 64
-)
-
-// folded is layer 3: one user message around all placeholders.
-func folded(segs []scrollback.Segment) scrollback.Item {
-	it := scrollback.Item{Kind: scrollback.KindFolded, Layer: scrollback.LayerPlaceholders, Role: scrollback.RoleUser}
-	it.Weight.Tokens = FoldTokens
-	var b strings.Builder
-	b.WriteString(foldOpen + "\n" + foldNote + "\n")
-	for _, s := range segs {
-		b.WriteString("\n" + escape(s.Placeholder) + "\n")
-		it.Weight.Tokens += s.TokensAfter
-		it.Holds = append(it.Holds, scrollback.Hold{Kind: scrollback.KindPlaceholder, Ref: scrollback.HistoryRef(s.ID),
-			FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Tokens: s.TokensAfter})
-	}
-	b.WriteString(foldClose)
-	it.Parts = scrollback.Parts{scrollback.Text{Text: b.String()}}
-	it.Weight.Bytes = int64(b.Len())
-	return it
-}
-
-// escape keeps text from looking like a mark of the block.
-func escape(s string) string {
-	return strings.NewReplacer("<folded_history", "<\u200bfolded_history", "</folded_history", "<\u200b/folded_history").Replace(s)
 }

@@ -62,9 +62,9 @@ func (o *one) with(g *globals, fn func(a *app, id scrollback.ConversationID) err
 
 type showCmd struct {
 	one
-	After  int64 `help:"Messages after this seq." placeholder:"SEQ"`
-	Before int64 `help:"Messages before this seq." placeholder:"SEQ"`
-	Max    int   `help:"How many to print." default:"50"`
+	After  *int64 `help:"Messages after this seq; 0 for the first." placeholder:"SEQ"`
+	Before int64  `help:"Messages before this seq." placeholder:"SEQ"`
+	Max    int    `help:"How many to print." default:"50"`
 }
 
 // Run implements the command.

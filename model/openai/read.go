@@ -147,26 +147,15 @@ func (s *reader) piece(p wire.ToolCall, yield func(model.Delta) bool) bool {
 	return true
 }
 
-// send yields the calls before index to. Arguments that are no JSON object are
-// wrapped, so that the call is whole and the tool can say what is wrong with it.
+// send yields the calls before index to.
 func (s *reader) send(to int, yield func(model.Delta) bool) bool {
 	for ; s.open < to; s.open++ {
 		c := s.calls[s.open]
 		if c.ID == "" {
 			c.ID = fmt.Sprintf("call_%s_%d", s.requestID, s.open)
 		}
-		args := strings.TrimSpace(c.Function.Arguments)
-		if args == "" {
-			args = "{}"
-		}
-		if !json.Valid([]byte(args)) || args[0] != '{' {
-			wrapped, err := json.Marshal(map[string]string{"malformed_arguments": args})
-			if err != nil {
-				wrapped = []byte("{}")
-			}
-			args = string(wrapped)
-		}
-		if !yield(model.Delta{Call: &scrollback.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: json.RawMessage(args)}}) {
+		call := scrollback.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: model.Arguments(c.Function.Arguments)}
+		if !yield(model.Delta{Call: &call}) {
 			return false
 		}
 	}

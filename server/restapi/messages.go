@@ -24,14 +24,18 @@ func (a *api) messages() {
 			ConversationPath
 			Branch string `query:"branch"`
 			Before int64  `query:"before" minimum:"0"`
-			After  int64  `query:"after" minimum:"0"`
+			After  int64  `query:"after" default:"-1" doc:"0 for the first."`
 			Limit  int    `query:"limit"`
 		}) (*body[messagePage], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
 				return seen(messagePage{}, err)
 			}
-			ms, next, err := a.engine.Messages(ctx, id, engine.PageQuery{Branch: scrollback.BranchID(in.Branch), Before: in.Before, After: in.After, Limit: in.Limit})
+			q := engine.PageQuery{Branch: scrollback.BranchID(in.Branch), Before: in.Before, Limit: in.Limit}
+			if in.After >= 0 {
+				q.After = &in.After
+			}
+			ms, next, err := a.engine.Messages(ctx, id, q)
 			if err != nil {
 				return seen(messagePage{}, err)
 			}

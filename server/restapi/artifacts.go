@@ -1,0 +1,86 @@
+package restapi
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// inlineTypes are the attachments a browser may show in place: raster images.
+var inlineTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
+
+// artifacts adds upload and fetch.
+func (a *api) artifacts() {
+	a.raw(huma.Operation{OperationID: "upload", Method: http.MethodPost, Path: "/api/artifacts",
+		Summary: "Upload an attachment (the body) for a conversation; query: conversation, name"},
+		func(w http.ResponseWriter, r *http.Request) error {
+			id, err := a.resolve(r.Context(), r.URL.Query().Get("conversation"))
+			if err != nil {
+				return err
+			}
+			art, err := a.engine.Upload(r.Context(), id, limitedBody{http.MaxBytesReader(w, r.Body, a.limits.Upload)}, r.URL.Query().Get("name"))
+			if err != nil {
+				return err
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusCreated)
+			return marshal(w, art)
+		})
+	a.raw(huma.Operation{OperationID: "fetch-artifact", Method: http.MethodGet, Path: "/api/artifacts/{artifact}",
+		Summary: "Fetch an attachment; query: conversation, that mentions it, if only one may be asked", Parameters: []*huma.Param{pathParam("artifact", "Artifact id")}},
+		func(w http.ResponseWriter, r *http.Request) error {
+			name := scrollback.ArtifactID(strings.TrimPrefix(r.PathValue("artifact"), "artifact:"))
+			id, err := a.mentioning(r, name)
+			if err != nil {
+				return err
+			}
+			art, f, err := a.engine.Artifact(r.Context(), id, name)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			how := "attachment"
+			if inlineTypes[art.MediaType] {
+				how = "inline"
+			}
+			h := w.Header()
+			h.Set("Content-Type", art.MediaType)
+			h.Set("Content-Length", strconv.FormatInt(art.Size, 10))
+			h.Set("Content-Disposition", mime.FormatMediaType(how, map[string]string{"filename": art.Name}))
+			h.Set("X-Content-Type-Options", "nosniff")
+			h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+			h.Set("Cache-Control", "private, max-age=31536000, immutable")
+			_, err = io.Copy(w, f)
+			if err != nil {
+				panic(http.ErrAbortHandler) // a cut-off file must not look whole
+			}
+			return nil
+		})
+}
+
+// mentioning is the conversation through which an artifact is asked for: the one
+// that is named, or else any.
+func (a *api) mentioning(r *http.Request, art scrollback.ArtifactID) (scrollback.ConversationID, error) {
+	if name := r.URL.Query().Get("conversation"); name != "" {
+		return a.resolve(r.Context(), name)
+	}
+	return a.engine.Owner(r.Context(), scrollback.ArtifactRef(art))
+}
+
+// limitedBody gives the limit's error our shape.
+type limitedBody struct{ r io.Reader }
+
+func (l limitedBody) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = bodyError(err)
+	}
+	return n, err
+}

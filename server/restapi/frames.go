@@ -1,0 +1,101 @@
+package restapi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// heartbeat is how often a silent stream says that it lives.
+const heartbeat = 15 * time.Second
+
+// stream writes a turn's events as frames, then [DONE].
+func stream(events iter.Seq2[engine.Numbered, error]) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		_, w := humago.Unwrap(hc)
+		f := newFrames(w)
+		done := make(chan struct{})
+		defer close(done)
+		go f.beat(done)
+		for n, err := range events {
+			if err != nil {
+				if scrollback.CodeOf(err) != scrollback.Canceled {
+					_ = f.event(0, scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.CodeOf(err), Message: scrollback.Shown(err)}})
+				}
+				return
+			}
+			if f.event(n.N, n.Event) != nil {
+				return // the client is gone; the turn goes on
+			}
+		}
+		_ = f.write([]byte("data: [DONE]\n\n")) // the client may be gone
+	}}
+}
+
+// frames writes server-sent events, each with one write and one flush.
+type frames struct {
+	w    http.ResponseWriter
+	rc   *http.ResponseController
+	lock chan struct{}
+}
+
+func newFrames(w http.ResponseWriter) *frames {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	f := &frames{w: w, rc: http.NewResponseController(w), lock: make(chan struct{}, 1)}
+	w.WriteHeader(http.StatusOK)
+	return f
+}
+
+func (f *frames) event(n int, ev scrollback.Event) error {
+	data, err := scrollback.EncodeEvent(ev)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if n > 0 {
+		fmt.Fprintf(&b, "id: %d\n", n)
+	}
+	b.WriteString("data: ")
+	b.Write(data)
+	b.WriteString("\n\n")
+	return f.write(b.Bytes())
+}
+
+func (f *frames) write(b []byte) error {
+	f.lock <- struct{}{}
+	defer func() { <-f.lock }()
+	if _, err := f.w.Write(b); err != nil {
+		return err
+	}
+	if err := f.rc.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
+
+func (f *frames) beat(done <-chan struct{}) {
+	tick := time.NewTicker(heartbeat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+			if f.write([]byte(": still here\n\n")) != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// minPiece is how many live messages a snapshot brings whatever they weigh, so
+// that there is always a place to cut between.
+const minPiece = 64
+
+// Snapshot is what a window is made from: a conversation at one moment, the
+// segments its view shows, and the live messages behind the boundary.
+type Snapshot struct {
+	driver.Head
+	Segments []scrollback.Segment
+	Carried  []scrollback.Message // folded, and shown verbatim all the same
+	Live     []scrollback.Message
+	// More says that Live holds only the oldest of the live messages: there are
+	// too many to bring into memory, and they must be folded piece by piece.
+	More bool
+}
+
+// LiveWeight is the weight of all live messages, read or not.
+func (s *Snapshot) LiveWeight() scrollback.Weight { return s.Branch.Sum.Sub(s.Branch.View.Sum) }
+
+// Snapshot reads what the head shows. Its cost depends on what is live, not on
+// the length of the log: at most maxTokens of it, or one piece of maxTokens when
+// there is more.
+func (s *Store) Snapshot(ctx context.Context, h driver.Head, maxTokens int64) (Snapshot, error) {
+	snap := Snapshot{Head: h}
+	ids := make([]scrollback.SegmentID, len(h.Branch.View.Segments))
+	for i, v := range h.Branch.View.Segments {
+		ids[i] = v.ID
+	}
+	var err error
+	if snap.Segments, err = s.d.Segments(ctx, ids); err != nil {
+		return snap, err
+	}
+	for _, seq := range h.Branch.View.Carried {
+		m, err := s.At(ctx, h.Branch, seq)
+		if err != nil {
+			return snap, err
+		}
+		snap.Carried = append(snap.Carried, m)
+	}
+	spans, err := s.Path(ctx, h.Branch, h.Branch.View.Boundary+1, h.Branch.HeadSeq)
+	if err != nil {
+		return snap, err
+	}
+	var tokens int64
+	for m, err := range s.Walk(ctx, spans) {
+		if err != nil {
+			return snap, err
+		}
+		if tokens += m.Weight.Tokens; tokens > maxTokens && len(snap.Live) >= minPiece {
+			snap.More = true
+			break
+		}
+		snap.Live = append(snap.Live, m)
+	}
+	return snap, nil
+}

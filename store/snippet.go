@@ -1,0 +1,82 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback/internal/terms"
+)
+
+// snippetRunes is the length of an excerpt.
+const snippetRunes = 240
+
+// snippet cuts the stretch of text that holds the most different query terms,
+// and says which characters of it matched.
+func snippet(text string, q terms.Query) (string, [][2]int) {
+	type match struct{ from, to, term int }
+	wants := slices.Clone(q.Any)
+	for _, p := range q.Must {
+		wants = append(wants, p...)
+	}
+	var all []match
+	terms.EachAt(text, func(t string, from, to int) bool {
+		for i, w := range wants {
+			if t == w || strings.HasSuffix(w, "*") && strings.HasPrefix(t, w[:len(w)-1]) {
+				all = append(all, match{from, to, i})
+				break
+			}
+		}
+		return len(all) < 1000
+	})
+	best, bestCount := 0, -1
+	for i := range all {
+		seen := map[int]bool{}
+		for j := i; j < len(all) && all[j].to-all[i].from <= snippetRunes; j++ {
+			seen[all[j].term] = true
+		}
+		if len(seen) > bestCount {
+			best, bestCount = i, len(seen)
+		}
+	}
+	from := 0
+	if len(all) > 0 {
+		from = backRunes(text, all[best].from, snippetRunes/4)
+	}
+	cut := clipRunes(text[from:], snippetRunes)
+	body := strings.TrimSuffix(cut, "…")
+	spans := [][2]int{}
+	for _, m := range all {
+		if m.from < from || m.to > from+len(body) {
+			continue
+		}
+		a := utf8.RuneCountInString(text[from:m.from])
+		b := a + utf8.RuneCountInString(text[m.from:m.to])
+		if n := len(spans); n > 0 && a <= spans[n-1][1] {
+			spans[n-1][1] = max(spans[n-1][1], b)
+			continue
+		}
+		spans = append(spans, [2]int{a, b})
+	}
+	return cut, spans
+}
+
+// backRunes is the byte offset n characters before i.
+func backRunes(s string, i, n int) int {
+	for ; n > 0 && i > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:i])
+		i -= size
+	}
+	return i
+}
+
+// clipRunes is s, or its first n characters and an ellipsis.
+func clipRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
+	}
+	return s
+}
