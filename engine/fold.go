@@ -67,14 +67,15 @@ func (e *Engine) fit(ctx context.Context, head *driver.Head, sh shape, promptSeq
 		if fits && (!window.Over(w.Weight, sh.budget, sh.policy.TriggerShare) || snap.LiveWeight().Tokens < snap.Branch.View.RetryAt) {
 			return w, nil
 		}
+		seen := head.Branch.ViewVersion
 		receipt, err := e.fold(ctx, head, sh, foldWish{mustFit: !fits})
 		switch {
 		case err != nil:
 			return w, err
 		case receipt.Result == scrollback.FoldCompacted:
 			folded(receipt)
-		case receipt.Result == scrollback.FoldConflict:
-			// somebody folded meanwhile; head is fresh now
+		case head.Branch.ViewVersion != seen || receipt.Result == scrollback.FoldConflict:
+			// Somebody folded meanwhile: what w was made of is no longer shown.
 		case fits:
 			return w, nil
 		default:

@@ -291,16 +291,22 @@ func (e *Engine) describeImage(ctx context.Context, in *store.Incoming, id scrol
 	return p, nil
 }
 
-// artifactText reads a text artifact whole; one that is no text is invalid.
-func (e *Engine) artifactText(ctx context.Context, id scrollback.ArtifactID) (string, error) {
+// artifactBytes reads an artifact whole.
+func (e *Engine) artifactBytes(ctx context.Context, id scrollback.ArtifactID) ([]byte, error) {
 	f, _, err := e.archive.OpenArtifact(ctx, id)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, e.o.MaxArtifactBytes+1))
+	return b, scrollback.Wrap(scrollback.Unavailable, "engine", err)
+}
+
+// artifactText reads a text artifact whole; one that is no text is invalid.
+func (e *Engine) artifactText(ctx context.Context, id scrollback.ArtifactID) (string, error) {
+	b, err := e.artifactBytes(ctx, id)
 	if err != nil {
-		return "", scrollback.Wrap(scrollback.Unavailable, "engine", err)
+		return "", err
 	}
 	if !utf8.Valid(b) {
 		return "", scrollback.ParamErrorf("engine", "artifact", "artifact %s is not text", id)

@@ -16,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/offline"
+	"github.com/scrollback-ai/scrollback/model/openai"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
 	"github.com/scrollback-ai/scrollback/token"
@@ -102,7 +103,7 @@ func models(name string) (model.Model, error) {
 		}
 		return offline.New(&offline.Options{Pace: pace}), nil
 	}
-	return nil, scrollback.ParamErrorf("scrollback", "model", "unknown model %q (offline)", name)
+	return openai.Find(name, os.Getenv)
 }
 
 // syncFile makes an object durable: its file, then the folders that name it.

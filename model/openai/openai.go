@@ -173,15 +173,20 @@ func (m *Model) once(parent context.Context, body []byte, yield func(model.Delta
 	}
 	s := reader{requestID: resp.Header.Get("X-Request-Id")}
 	heard := func() { alarm.Reset(m.o.Silence) }
+	ended := false
 	err = s.read(resp, heard, func(d model.Delta) bool {
+		if parent.Err() != nil {
+			ended = true
+			return false
+		}
 		began = true
 		return yield(d, nil)
 	})
 	switch {
+	case ended:
+		return began, canceled(parent)
 	case errors.Is(err, errStopped):
 		return true, nil
-	case err == nil && parent.Err() != nil && !s.finished:
-		return true, canceled(parent)
 	case err == nil:
 		return true, nil
 	case scrollback.CodeOf(err) != scrollback.Internal:

@@ -27,7 +27,6 @@ type reader struct {
 	open      int             // calls from here on have not left yet
 	usage     *scrollback.Usage
 	finish    string
-	finished  bool // a finish reason was passed on
 }
 
 // read yields the deltas of a response. heard is called for each event.
@@ -171,7 +170,6 @@ func (s *reader) end(yield func(model.Delta) bool) error {
 			return errStopped
 		}
 		last.Finish = finishOf(s.finish, len(s.calls) > 0)
-		s.finished = true
 	}
 	if !yield(last) {
 		return errStopped
