@@ -29,6 +29,7 @@ var (
 	ErrTooLarge     = errors.New("too large")            // Invalid: 413
 	ErrPrecondition = errors.New("precondition failed")  // Conflict: 412
 	ErrUpstream     = errors.New("the model's provider") // Unavailable: 502
+	ErrClosing      = errors.New("the server is shutting down")
 	ErrLostLease    = errors.New("another owner has this turn")
 )
 
@@ -158,6 +159,9 @@ func Shown(err error) string {
 	case Unavailable:
 		if errors.Is(err, ErrUpstream) {
 			return "the model could not answer; try again"
+		}
+		if errors.Is(err, ErrClosing) {
+			return "the server is shutting down; try again"
 		}
 		return "the store cannot answer now; nothing was lost"
 	}

@@ -80,7 +80,8 @@ type Window struct {
 }
 
 // Excluded is a run of messages that a window leaves out, where to read it, and
-// why ("folded", "invalid": an empty or failed answer).
+// why: "folded", "invalid" (an empty or failed answer), or "unfinished" (an
+// interrupted answer that is being asked for again).
 type Excluded struct {
 	FirstSeq int64  `json:"first_seq"`
 	LastSeq  int64  `json:"last_seq"`

@@ -45,7 +45,8 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 	id := scrollback.ArtifactID(hex.EncodeToString(sum.Sum(nil)))
 	at, err := a.bucket.Attributes(ctx, key(id))
 	if err == nil && at.Size == size {
-		return id, size, nil
+		// Whoever wrote it may not have made it durable yet.
+		return id, size, a.keepDurable(id)
 	}
 	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 		return "", 0, bucketError(op, err)
@@ -58,10 +59,14 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 	if err != nil {
 		return "", 0, bucketError(op, err)
 	}
-	if a.durable != nil {
-		err = a.durable(key(id))
+	return id, size, a.keepDurable(id)
+}
+
+func (a *Archive) keepDurable(id scrollback.ArtifactID) error {
+	if a.durable == nil {
+		return nil
 	}
-	return id, size, scrollback.Wrap(scrollback.Unavailable, op, err)
+	return scrollback.Wrap(scrollback.Unavailable, "archive.PutArtifact", a.durable(key(id)))
 }
 
 // OpenArtifact answers the bytes of an artifact and their number. The reader

@@ -3,7 +3,10 @@ package archive
 import (
 	"bytes"
 	"container/list"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,9 +37,10 @@ type cache struct {
 	mu    sync.Mutex
 	added int64 // bytes put on disk since the last sweep; at first unknown
 
-	order *list.List // of kept, most recently used first
-	byID  map[scrollback.SegmentID]*list.Element
-	held  int64
+	order   *list.List                    // of kept, most recently used first
+	checked map[scrollback.SegmentID]bool // files found to be what they should
+	byID    map[scrollback.SegmentID]*list.Element
+	held    int64
 }
 
 type kept struct {
@@ -51,6 +55,7 @@ func (c *cache) init(dir string, bound int64) {
 	}
 	c.dir, c.max, c.added = dir, bound, bound
 	c.order, c.byID = list.New(), map[scrollback.SegmentID]*list.Element{}
+	c.checked = map[scrollback.SegmentID]bool{}
 }
 
 // path is where a segment's file belongs; the conversation's id was checked.
@@ -80,13 +85,38 @@ func (c *cache) open(seg scrollback.Segment) *body {
 		f.Close()
 		return nil
 	}
-	if _, err := f.ReadAt(got, 0); err != nil || !bytes.Equal(got, head) {
+	if _, err := f.ReadAt(got, 0); err != nil || !bytes.Equal(got, head) || !c.trusted(seg, f) {
 		f.Close()
 		return nil
 	}
 	now := time.Now()
 	_ = os.Chtimes(path, now, now) // the time of use; a lost one only makes it leave earlier
 	return fileBody(f, info.Size())
+}
+
+// maxTrusted bounds how many files are remembered as checked.
+const maxTrusted = 10_000
+
+// trusted says that a file holds what the segment's hash says. It is read through
+// once by each process.
+func (c *cache) trusted(seg scrollback.Segment, f io.ReaderAt) bool {
+	c.mu.Lock()
+	known := c.checked[seg.ID]
+	c.mu.Unlock()
+	if known {
+		return true
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(f, 0, seg.Bytes)); err != nil || hex.EncodeToString(h.Sum(nil)) != seg.SHA256 {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.checked) >= maxTrusted {
+		clear(c.checked)
+	}
+	c.checked[seg.ID] = true
+	return true
 }
 
 func (c *cache) put(seg scrollback.Segment, text []byte) {

@@ -14,6 +14,13 @@ func (e *Engine) Compact(ctx context.Context, id scrollback.ConversationID, poli
 // Clear folds everything so far, without asking a model: a start afresh whose
 // past stays readable behind its refs.
 func (e *Engine) Clear(ctx context.Context, id scrollback.ConversationID) (scrollback.Receipt, error) {
+	running, err := e.Running(ctx, id)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	if running != nil { // it would lose sight of the question it is answering
+		return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, "engine.Clear", "a turn is being answered; stop it first")
+	}
 	return e.foldByHand(ctx, id, Shape{}, foldWish{all: true})
 }
 
@@ -80,7 +87,13 @@ func (e *Engine) Context(ctx context.Context, id scrollback.ConversationID) (scr
 	}
 	sh, err := e.shape(head.Conversation, Shape{})
 	if err != nil {
-		return scrollback.Manifest{}, err
+		// A model that is not set up here hides nothing of its conversation.
+		assumed := head.Conversation
+		assumed.Model, assumed.Policy = "", ""
+		if sh, err = e.shape(assumed, Shape{}); err != nil {
+			return scrollback.Manifest{}, err
+		}
+		sh.facts.Name = head.Model
 	}
 	snap, err := e.snapshot(ctx, head, sh)
 	if err != nil {

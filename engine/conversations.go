@@ -62,8 +62,12 @@ func (e *Engine) Running(ctx context.Context, id scrollback.ConversationID) (*sc
 // Patch changes a conversation's own fields; ifVersion 0 means any version.
 func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	return e.store.Patch(ctx, id, ifVersion, func(c *scrollback.Conversation) error {
+		was := *c
 		if err := edit(c); err != nil {
 			return err
+		}
+		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit {
+			return nil
 		}
 		_, err := e.shape(*c, Shape{})
 		return err
@@ -111,6 +115,5 @@ func (e *Engine) Restore(ctx context.Context, id scrollback.ConversationID) (scr
 
 // Ready says whether the store answers.
 func (e *Engine) Ready(ctx context.Context) error {
-	_, err := e.store.Projects(ctx)
-	return err
+	return e.store.Ready(ctx)
 }

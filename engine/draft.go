@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -48,6 +50,7 @@ func (d *draft) add(delta model.Delta) (evs []scrollback.Event) {
 	case delta.Call != nil:
 		c := *delta.Call
 		c.Arguments = model.Arguments(string(c.Arguments))
+		c.ID = d.freshID(c.ID)
 		if delta.Opaque != nil {
 			c.Opaque = delta.Opaque
 		}
@@ -62,6 +65,20 @@ func (d *draft) add(delta model.Delta) (evs []scrollback.Event) {
 		d.end(delta.Opaque)
 	}
 	return evs
+}
+
+// freshID is id, or one like it that no call of this step has: each must be
+// answered by itself.
+func (d *draft) freshID(id string) string {
+	taken := func(id string) bool {
+		return slices.ContainsFunc(d.calls, func(c scrollback.ToolCall) bool { return c.ID == id })
+	}
+	for fresh, n := id, len(d.calls)+1; ; n++ {
+		if fresh != "" && !taken(fresh) {
+			return fresh
+		}
+		fresh = fmt.Sprintf("%s_%d", nonEmpty(id, "call"), n)
+	}
 }
 
 // turnTo ends the part being written if it is of another kind.

@@ -116,15 +116,16 @@ func (e *Engine) Close(ctx context.Context) error {
 	}
 }
 
-// start runs fn on the engine's own time, unless the engine is closed.
-func (e *Engine) start(fn func(ctx context.Context)) bool {
+// enter reserves a place among what runs, which leave gives back. It fails when
+// the engine is closing, so that nothing is begun that cannot be run.
+func (e *Engine) enter() (leave func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return false
+		return nil, scrollback.Errorf(scrollback.Unavailable, "engine", "the engine is closed").Because(scrollback.ErrClosing)
 	}
-	e.running.Go(func() { fn(e.base) })
-	return true
+	e.running.Add(1)
+	return e.running.Done, nil
 }
 
 // textWeight is what a text that is no message weighs; asked for often, counted

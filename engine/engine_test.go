@@ -345,7 +345,7 @@ func TestShutdownSavesTheReply(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.wantShape(id, "u:q", "a(interrupted):one ")
-	wantCode(t, r.ask(id, "late").err, scrollback.Unavailable, "shutting down")
+	wantCode(t, r.ask(id, "late").err, scrollback.Unavailable, "closed")
 }
 
 // A server dies in the middle of a turn: until its lease ends the conversation is

@@ -17,7 +17,6 @@ import (
 // Bounds of folding until a request fits.
 const (
 	maxFolds = 10_000 // pieces of one long backlog, each of pieceTokens or more
-	maxTries = 3      // lost races with another fold
 	// snapshotBudgets is how many budgets of live messages are brought into memory
 	// at once; more are folded piece by piece.
 	snapshotBudgets = 4
@@ -70,6 +69,9 @@ func (e *Engine) fit(ctx context.Context, head *driver.Head, sh shape, promptSeq
 		seen := head.Branch.ViewVersion
 		receipt, err := e.fold(ctx, head, sh, foldWish{mustFit: !fits})
 		switch {
+		case err != nil && fits && ctx.Err() == nil:
+			e.o.Log.Warn("a fold failed, and the request fits without it", "conversation", head.ID, "error", err)
+			return w, nil
 		case err != nil:
 			return w, err
 		case receipt.Result == scrollback.FoldCompacted:
@@ -88,7 +90,7 @@ func (e *Engine) fit(ctx context.Context, head *driver.Head, sh shape, promptSeq
 // foldWish says why a fold is wanted.
 type foldWish struct {
 	mustFit bool // the request does not fit otherwise
-	force   bool // by hand: whatever it gains
+	force   bool // by hand: before the policy asks for it
 	all     bool // by hand: start afresh
 }
 
@@ -136,7 +138,9 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish fol
 	} else {
 		receipt.TokensAfter = receipt.TokensBefore
 		commit.View, commit.Segments = head.Branch.View, nil
-		commit.View.RetryAt = int64(compact.RetryGrowth * float64(snap.LiveWeight().Tokens))
+		if !wish.force {
+			commit.View.RetryAt = int64(compact.RetryGrowth * float64(snap.LiveWeight().Tokens))
+		}
 	}
 	commit.Receipt = receipt
 	err = e.store.Commit(ctx, commit)

@@ -7,8 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
-	"iter"
 	"slices"
 
 	"github.com/google/uuid"
@@ -68,16 +68,17 @@ func (e *Engine) Import(ctx context.Context, r io.ReadSeeker, q ImportRequest) (
 	im.format = format.Name()
 	read := 0
 	for entry, err := range format.Read(&ctxReader{ctx, r}) {
-		if err != nil {
-			return im.result(), scrollback.Wrap(scrollback.Unavailable, "engine.Import", err)
-		}
-		if entry.Bad != nil {
+		if err == nil && entry.Bad != nil {
 			im.skip(*entry.Bad)
 			continue
 		}
-		read++
-		if err := im.take(ctx, entry); err != nil {
-			return im.result(), err
+		if err == nil {
+			read++
+			err = im.take(ctx, entry)
+		}
+		if err != nil {
+			// What was read before the fault is good, and the next try goes on from it.
+			return im.result(), errors.Join(scrollback.Wrap(scrollback.Unavailable, "engine.Import", err), im.flushAll(context.WithoutCancel(ctx)))
 		}
 	}
 	if read == 0 {
@@ -88,7 +89,8 @@ func (e *Engine) Import(ctx context.Context, r io.ReadSeeker, q ImportRequest) (
 		}
 		return im.out, scrollback.ParamErrorf("engine.Import", "file", "%s", reason)
 	}
-	return im.result(), im.flushAll(ctx)
+	err = im.flushAll(ctx)
+	return im.result(), err
 }
 
 // format chooses the reader of a file.
@@ -145,17 +147,20 @@ type importer struct {
 	order  []*importing
 	out    ImportResult
 	count  int64
+
+	pending int // messages in all batches
 }
 
-// importing is one conversation on its way in. seen walks what an earlier import
-// of the same source already wrote.
+// importing is one conversation on its way in. Messages up to old were there
+// before; next is the one the file's next message is compared with, and known a
+// page of them.
 type importing struct {
 	Imported
-	shape shape
-	batch []store.Incoming
-	size  int
-	seen  func() (scrollback.Message, error, bool)
-	stop  func()
+	shape     shape
+	batch     []store.Incoming
+	size      int
+	old, next int64
+	known     []scrollback.Message
 }
 
 func (im *importer) skip(b transcript.Bad) {
@@ -166,14 +171,10 @@ func (im *importer) skip(b transcript.Bad) {
 	im.out.Skipped = append(im.out.Skipped, b)
 }
 
-// result is what was done so far; reading of what was there before ends.
+// result is what was done so far.
 func (im *importer) result() ImportResult {
 	im.out.Conversations = im.out.Conversations[:0]
 	for _, c := range im.order {
-		if c.stop != nil {
-			c.stop()
-			c.stop = nil
-		}
 		im.out.Conversations = append(im.out.Conversations, c.Imported)
 	}
 	return im.out
@@ -185,7 +186,6 @@ func (im *importer) flushAll(ctx context.Context) error {
 			return err
 		}
 	}
-	im.result()
 	return nil
 }
 
@@ -198,19 +198,13 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	if err != nil {
 		return err
 	}
-	if c.seen != nil {
-		m, err, ok := c.seen()
-		switch {
-		case err != nil:
-			return err
-		case ok && markOf(m.Meta) == markOf(mark):
-			return nil // written by an earlier import
-		case ok:
-			return scrollback.Errorf(scrollback.Conflict, "engine.Import",
+	if c.next <= c.old {
+		m, err := im.e.knownAt(ctx, c)
+		if err == nil && markOf(m.Meta) != markOf(mark) {
+			err = scrollback.Errorf(scrollback.Conflict, "engine.Import",
 				"conversation %s differs from the file at message %d: it went on by itself, or the file changed its past", c.ID, m.Seq)
 		}
-		c.stop()
-		c.seen, c.stop = nil, nil
+		return err // nil: an earlier import wrote it
 	}
 	m := entry.Message
 	m.ID, m.Meta = "", mark
@@ -218,10 +212,17 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 		m.Role = scrollback.RoleTool
 	}
 	in, err := im.e.admitParts(ctx, c.ID, m, c.shape, entry.Bytes)
+	if code := scrollback.CodeOf(err); code == scrollback.Invalid || code == scrollback.NotFound {
+		im.skip(transcript.Bad{Line: entry.Line, Reason: scrollback.Shown(err)})
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	c.batch = append(c.batch, in)
+	if im.pending++; im.pending >= 4*importBatch {
+		return im.flushAll(ctx)
+	}
 	for _, p := range in.Parts.Results() {
 		c.size += len(p.Text)
 	}
@@ -269,10 +270,6 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 			return nil, err
 		}
 		c.ID, c.Created = made.ID, created
-		if !created {
-			next, stop := iter.Pull2(im.e.store.All(ctx, c.ID))
-			c.seen, c.stop = func() (scrollback.Message, error, bool) { return next() }, stop
-		}
 	}
 	head, err := im.e.store.Head(ctx, c.ID)
 	if err != nil {
@@ -282,9 +279,32 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 		return nil, err
 	}
 	c.Total = head.Messages
+	c.next = 1
+	if im.q.Into == "" {
+		c.old = head.Messages
+	}
 	im.open[key] = c
 	im.order = append(im.order, c)
 	return c, nil
+}
+
+// knownAt is the next message that was there before.
+func (e *Engine) knownAt(ctx context.Context, c *importing) (scrollback.Message, error) {
+	if len(c.known) == 0 {
+		after := c.next - 1
+		page, _, err := e.store.Page(ctx, c.ID, PageQuery{After: &after, Limit: scrollback.ListDefault})
+		if err == nil && len(page) == 0 {
+			err = scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s changed while it was read", c.ID)
+		}
+		if err != nil {
+			return scrollback.Message{}, err
+		}
+		c.known = page
+	}
+	m := c.known[0]
+	c.known = c.known[1:]
+	c.next++
+	return m, nil
 }
 
 // flush writes a batch and folds what has become too much.
@@ -292,10 +312,13 @@ func (im *importer) flush(ctx context.Context, c *importing) error {
 	if len(c.batch) == 0 {
 		return nil
 	}
-	done, err := im.e.store.Append(ctx, c.ID, c.batch)
+	// Nobody may have added anything since it was read: two imports at once of the
+	// same file would double it.
+	done, err := im.e.store.Append(ctx, c.ID, c.Total, c.batch)
 	if err != nil {
 		return err
 	}
+	im.pending -= len(c.batch)
 	c.Messages += int64(len(c.batch))
 	c.Total = done.Head.Messages
 	im.count += int64(len(c.batch))

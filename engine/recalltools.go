@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -26,13 +27,17 @@ func arguments[T any](c recallCall) (T, error) {
 // make is asked with 0, 1, 2 … for ever smaller ones, and says when it cannot.
 func result(room recallRoom, make func(try int) (any, bool)) (string, error) {
 	for try := 0; ; try++ {
-		v, ok := make(try)
+		v, more := make(try)
 		b, err := json.Marshal(v)
 		if err != nil {
 			return "", scrollback.Wrap(scrollback.Internal, "engine.recall", err)
 		}
-		if !ok || len(b) <= room.bytes && int64(token.Count(string(b))) <= room.tokens {
+		if len(b) <= room.bytes && int64(token.Count(string(b))) <= room.tokens {
 			return string(b), nil
+		}
+		if !more {
+			return "", scrollback.Errorf(scrollback.OverBudget, "engine.recall",
+				"even the shortest answer has %d bytes, and %d bytes and %d tokens is all there is room for; ask for less", len(b), room.bytes, room.tokens)
 		}
 	}
 }
@@ -132,12 +137,30 @@ func recallGrep(ctx context.Context, e *Engine, c recallCall) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	const lineRunes = 200
 	return result(c.room, func(try int) (any, bool) {
-		n, more := halved(len(found.Matches), try)
+		n, more := halved(len(found.Matches), max(0, try-2))
 		cut := found
-		cut.Matches = found.Matches[:min(n, len(found.Matches))]
-		return cut, more
+		cut.Matches = slices.Clone(found.Matches[:min(n, len(found.Matches))])
+		for i := range cut.Matches {
+			m := &cut.Matches[i]
+			if try >= 1 { // the lines around can be asked for again
+				m.Before, m.After = nil, nil
+			}
+			if try >= 2 {
+				m.Content = clipLine(m.Content, lineRunes)
+			}
+		}
+		return cut, try < 2 || more
 	})
+}
+
+// clipLine is the beginning of a line, at most n characters.
+func clipLine(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
 }
 
 func recallSearch(ctx context.Context, e *Engine, c recallCall) (string, error) {
@@ -175,7 +198,7 @@ func recallSearch(ctx context.Context, e *Engine, c recallCall) (string, error) 
 			}
 			if try >= 2 { // the snippet is the part of the content that matched
 				h.Content = h.Snippet
-				h.Snippet, h.Spans = "", nil
+				h.Snippet, h.Spans = "", [][2]int{}
 			}
 		}
 		n, more := halved(len(cut.Hits), max(0, try-2))

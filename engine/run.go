@@ -22,13 +22,15 @@ func (lt *liveTurn) run(base context.Context) {
 	lt.mu.Lock()
 	lt.cancel = cancel
 	lt.mu.Unlock()
-	lt.e.start(func(context.Context) { lt.keepSaved(ctx) })
+	saved := make(chan struct{})
+	go func() { defer close(saved); lt.keepSaved(ctx) }()
 
 	last, err := lt.steps(ctx)
 	if err != nil {
-		last = lt.fail(ctx, err)
+		last = lt.fail(err)
 	}
 	cancel(nil)
+	<-saved
 	lt.end(last)
 	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting {
 		lt.e.foldAhead(base, lt.turn.Conversation, lt.shape)
@@ -178,7 +180,9 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t told, mark *scroll
 			out = append(out, results...)
 		}
 		out = append(out, scrollback.MessageEvent{MessageID: m.ID, Seq: m.Seq})
-		reply = m.ID
+		if m.Role == scrollback.RoleAssistant {
+			reply = m.ID
+		}
 	}
 	if f.State == scrollback.TurnOpen {
 		return out, nil, nil
@@ -187,7 +191,7 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t told, mark *scroll
 }
 
 // fail ends a turn that cannot go on, keeping what was written so far.
-func (lt *liveTurn) fail(ctx context.Context, err error) scrollback.DoneEvent {
+func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	done := scrollback.DoneEvent{TurnID: lt.turn.ID, Status: scrollback.TurnFailed}
 	if errors.Is(err, scrollback.ErrLostLease) {
 		// Somebody else has closed this turn: nothing more is ours to write.

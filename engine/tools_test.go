@@ -36,7 +36,7 @@ func TestClientTools(t *testing.T) {
 	}
 	wantCode(t, r.turn(engine.TurnRequest{Conversation: id}).err, scrollback.Invalid, "waits for the results")
 	r.turn(results("c2", "c1")).done(t, scrollback.TurnComplete, "stop")
-	r.wantShape(id, "u:time?", "a:→c1→c2", "t:←c2←c1", "a:noon")
+	r.wantShape(id, "u:time?", "a:→c1→c2", "t:←c1←c2", "a:noon")
 	wantCode(t, r.turn(results("c1", "c2")).err, scrollback.Invalid, "no call waits")
 	if name := r.log(id)[2].Parts.Results()[0].Name; name != "clock" {
 		t.Errorf("a result's tool is %q", name)
@@ -102,11 +102,11 @@ func TestRecallEnds(t *testing.T) {
 }
 
 func TestRecallAnswersAreBounded(t *testing.T) {
-	long := strings.Repeat("the needle lies in line after line of hay and hay 针 ", 400)
+	long := strings.Repeat(strings.Repeat("the needle lies in line after line of hay and hay 针 ", 12)+"\n", 40)
 	steps := []modeltest.Step{modeltest.Say("ok"), modeltest.Say("ok"), modeltest.Say("ok")}
 	for _, c := range []scrollback.ToolCall{
 		call("r1", "context_search", `{"query":"needle","limit":20,"around":5}`),
-		call("r2", "context_grep", `{"pattern":"needle","max_results":200,"context_lines":3}`),
+		call("r2", "context_grep", `{"pattern":"needle","max_results":200,"context_lines":20}`),
 		call("r3", "context_list", `{}`),
 		call("r4", "context_search", `{"query":"needle","bogus":1}`),
 		call("r5", "context_read", `{"ref":"history:00000000-0000-7000-8000-000000000000"}`),
@@ -117,7 +117,7 @@ func TestRecallAnswersAreBounded(t *testing.T) {
 	r := newRig(t, rigOptions{}, append(steps, modeltest.Say("done"))...)
 	id := r.conversation()
 	for range 3 {
-		r.ask(id, long[:4000]).done(t, scrollback.TurnComplete, "stop")
+		r.ask(id, strings.ToValidUTF8(long[:4000], "")).done(t, scrollback.TurnComplete, "stop")
 	}
 	r.ask(id, "look it up").done(t, scrollback.TurnComplete, "stop")
 	failed := map[string]bool{}

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -84,29 +86,32 @@ func (e *Engine) begin(ctx context.Context, r TurnRequest) (*liveTurn, scrollbac
 	if len(in) == 0 && head.Messages == 0 {
 		return nil, "", scrollback.ParamErrorf(op, "message", "there is nothing to answer: give a message")
 	}
-	if err := e.prepare(ctx, head.Conversation, r); err != nil {
+	if err := checkTools(r.Tools); err != nil {
 		return nil, "", err
 	}
 	key, err := idempotency(r)
 	if err != nil {
 		return nil, "", err
 	}
-	begun, err := e.store.Begin(ctx, store.BeginRequest{
-		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in,
-		Admit: func(last *scrollback.Turn) error { return admit(last, &r, in) },
-	})
+	leave, err := e.enter()
 	if err != nil {
 		return nil, "", err
 	}
-	if begun.Replayed {
-		return nil, begun.Turn.ID, nil
+	begun, err := e.store.Begin(ctx, store.BeginRequest{
+		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in,
+		Admit: func(last *scrollback.Turn) error { return admit(last, &r, in) },
+		Edit:  func(c *scrollback.Conversation) { settle(c, &r) },
+	})
+	if err != nil || begun.Replayed {
+		leave()
+		return nil, begun.Turn.ID, err
 	}
 	lt := e.hold(begun, sh)
 	lt.emit(scrollback.TurnEvent{TurnID: lt.turn.ID, UserMessageID: lt.turn.UserMessage, Seq: lt.turn.Seq})
-	if !e.start(lt.run) {
-		lt.end(scrollback.DoneEvent{TurnID: lt.turn.ID, Status: scrollback.TurnInterrupted})
-		return nil, "", scrollback.Errorf(scrollback.Unavailable, op, "the server is shutting down")
-	}
+	go func() {
+		defer leave()
+		lt.run(e.base)
+	}()
 	return lt, "", nil
 }
 
@@ -147,8 +152,8 @@ func admit(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
 	return nil
 }
 
-// matchCalls checks that the results answer exactly the open calls, and gives
-// each the name of the tool it answers for.
+// matchCalls checks that the results answer exactly the open calls, gives each
+// the name of the tool it answers for, and puts them in the order of the calls.
 func matchCalls(open []scrollback.ToolCall, r *TurnRequest, in []store.Incoming) error {
 	names := map[string]string{}
 	for _, c := range open {
@@ -164,6 +169,13 @@ func matchCalls(open []scrollback.ToolCall, r *TurnRequest, in []store.Incoming)
 	if len(seen) != len(open) {
 		return scrollback.ParamErrorf("engine.Turn", "tool_results", "every open call needs its result: %s", callNames(open))
 	}
+	place := func(p scrollback.Part) int {
+		res, ok := p.(scrollback.ToolResult)
+		if !ok {
+			return len(open)
+		}
+		return slices.IndexFunc(open, func(c scrollback.ToolCall) bool { return c.ID == res.CallID })
+	}
 	for _, m := range in {
 		for i, p := range m.Parts {
 			if res, ok := p.(scrollback.ToolResult); ok {
@@ -171,6 +183,7 @@ func matchCalls(open []scrollback.ToolCall, r *TurnRequest, in []store.Incoming)
 				m.Parts[i] = res
 			}
 		}
+		slices.SortStableFunc(m.Parts, func(a, b scrollback.Part) int { return cmp.Compare(place(a), place(b)) })
 	}
 	return nil
 }
@@ -186,32 +199,15 @@ func callNames(calls []scrollback.ToolCall) string {
 // titleRunes is the length of a title made from a first prompt.
 const titleRunes = 60
 
-// prepare keeps the client's tools with the conversation, and gives it a title
-// when this is its first message.
-func (e *Engine) prepare(ctx context.Context, c scrollback.Conversation, r TurnRequest) error {
-	title := ""
+// settle keeps the client's tools with the conversation, and gives it a title
+// when this is its first message. It runs inside Begin.
+func settle(c *scrollback.Conversation, r *TurnRequest) {
 	if c.Title == "" && c.Messages == 0 {
-		title = titleOf(r.Message.Text())
+		c.Title = titleOf(r.Message.Text())
 	}
 	if r.Tools != nil {
-		if err := checkTools(r.Tools); err != nil {
-			return err
-		}
+		c.Settings.Tools = r.Tools
 	}
-	same := r.Tools == nil || equalJSON(r.Tools, c.Settings.Tools)
-	if title == "" && same {
-		return nil
-	}
-	_, err := e.store.Patch(ctx, c.ID, 0, func(c *scrollback.Conversation) error {
-		if c.Title == "" {
-			c.Title = title
-		}
-		if !same {
-			c.Settings.Tools = r.Tools
-		}
-		return nil
-	})
-	return err
 }
 
 // titleOf is the beginning of a text's first line with something in it.
@@ -222,12 +218,6 @@ func titleOf(text string) string {
 		return string(r[:titleRunes-1]) + "…"
 	}
 	return line
-}
-
-func equalJSON(a, b any) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
 }
 
 // Bounds of a client's tools.

@@ -70,11 +70,14 @@ func Serve(ctx context.Context, e *engine.Engine, o Options) error {
 		return scrollback.Wrap(scrollback.Unavailable, op, err)
 	case <-ctx.Done():
 	}
-	// Turns are stopped and saved first: their streams then end by themselves.
+	// Nobody new is let in; then turns are stopped and saved, and their streams end
+	// by themselves.
 	stop, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
+	shut := make(chan error, 1)
+	go func() { shut <- srv.Shutdown(stop) }()
 	err = e.Close(stop)
-	if shutErr := srv.Shutdown(stop); shutErr != nil {
+	if shutErr := <-shut; shutErr != nil {
 		err = errors.Join(err, srv.Close())
 	}
 	return err
@@ -112,6 +115,10 @@ func ours(local bool, next http.Handler) http.Handler {
 		}
 		if local && !isLoopback(host) {
 			refuse(w, scrollback.Errorf(scrollback.Refused, "server", "this server answers only to a name of this machine"))
+			return
+		}
+		if r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.URL.Path != "/" {
+			refuse(w, scrollback.Errorf(scrollback.Refused, "server", "a page of another site may not use this server"))
 			return
 		}
 		if origin := r.Header.Get("Origin"); origin != "" {

@@ -131,7 +131,11 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q PageQu
 	}
 	b := h.Branch
 	if q.Branch != "" && q.Branch != b.ID {
-		if b, err = s.d.Branch(ctx, q.Branch); err != nil || b.Conversation != id {
+		b, err = s.d.Branch(ctx, q.Branch)
+		if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
+			return nil, 0, err
+		}
+		if err != nil || b.Conversation != id {
 			return nil, 0, scrollback.Errorf(scrollback.NotFound, "store.Page", "no branch %s in this conversation", q.Branch)
 		}
 	}

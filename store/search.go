@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/terms"
@@ -138,12 +139,39 @@ func (s *Store) hit(ctx context.Context, r ranked, q terms.Query, sq scrollback.
 	for _, n := range near {
 		switch {
 		case n.Seq < m.Seq:
-			h.Before = append(h.Before, n)
+			h.Before = append(h.Before, clipMessage(n))
 		case n.Seq > m.Seq:
-			h.After = append(h.After, n)
+			h.After = append(h.After, clipMessage(n))
 		}
 	}
 	return h, err
+}
+
+// clipMessage cuts what a message says to the length of a hit's content; the
+// message it is given stays whole.
+func clipMessage(m scrollback.Message) scrollback.Message {
+	left := scrollback.HitContentMax
+	clip := func(text string) string {
+		short := clipRunes(text, left)
+		left = max(0, left-utf8.RuneCountInString(short))
+		return short
+	}
+	m.Parts = slices.Clone(m.Parts)
+	for i, p := range m.Parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			p.Text = clip(p.Text)
+			m.Parts[i] = p
+		case scrollback.Reasoning:
+			p.Text = clip(p.Text)
+			m.Parts[i] = p
+		case scrollback.ToolResult:
+			p.Text = clip(p.Text)
+			m.Parts[i] = p
+		case scrollback.ToolCall, scrollback.Image, scrollback.File: // not prose
+		}
+	}
+	return m
 }
 
 // LeafRef is the ref of the leaf in a view that holds seq, or nil.

@@ -13,6 +13,7 @@
 package store
 
 import (
+	"context"
 	"time"
 
 	"github.com/google/uuid"
@@ -75,6 +76,12 @@ func New(d driver.Driver, o *Options) *Store {
 
 // Close closes the database.
 func (s *Store) Close() error { return s.d.Close() }
+
+// Ready says whether the database answers, by a read that finds nothing.
+func (s *Store) Ready(ctx context.Context) error {
+	_, err := s.d.ConversationsByPrefix(ctx, "~", 1)
+	return err
+}
 
 // Now is the store's clock in Unix ms.
 func (s *Store) Now() int64 { return s.now().UnixMilli() }

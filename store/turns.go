@@ -61,27 +61,37 @@ func (s *Store) Weigh(parts scrollback.Parts) scrollback.Weight {
 		w.Tokens += int64(s.count(t))
 		w.Bytes += int64(len(t))
 	}
+	opaque := func(o scrollback.Opaque) { // base64 for the most part: counting it would cost more than it tells
+		w.Tokens += int64(len(o)+2) / 3
+		w.Bytes += int64(len(o))
+	}
 	for _, p := range parts {
 		switch p := p.(type) {
 		case scrollback.Text:
 			text(p.Text)
+			opaque(p.Opaque)
 		case scrollback.Reasoning:
 			text(p.Text)
+			opaque(p.Opaque)
 		case scrollback.ToolCall:
 			text(p.Name)
 			text(string(p.Arguments))
 			text(p.ID)
+			opaque(p.Opaque)
 		case scrollback.ToolResult:
 			text(p.Name)
 			text(p.Text)
 			text(p.CallID)
+			opaque(p.Opaque)
 		case scrollback.Image:
 			w.Tokens += int64(s.image(p.Width, p.Height, p.Detail))
 			w.Bytes += p.Size * 4 / 3 // base64
 			w.Images++
+			opaque(p.Opaque)
 		case scrollback.File:
 			text(p.Name)
 			w.Tokens += 16
+			opaque(p.Opaque)
 		}
 	}
 	return w
@@ -116,13 +126,15 @@ func IndexText(parts scrollback.Parts) string {
 }
 
 // BeginRequest opens a turn. Admit may refuse it, knowing the newest turn (nil
-// when there was none): it runs inside the transaction, so it only judges.
+// when there was none): it runs inside the transaction, so it only judges. Edit
+// then changes the conversation's own fields, unless it is refused or a replay.
 type BeginRequest struct {
 	Conversation scrollback.ConversationID
 	Owner        string
 	Idempotency  scrollback.Idempotency
 	Messages     []Incoming
 	Admit        func(last *scrollback.Turn) error
+	Edit         func(*scrollback.Conversation)
 }
 
 // Begin opens a turn with the messages that start it. A turn left open by an
@@ -141,15 +153,18 @@ func (s *Store) Begin(ctx context.Context, r BeginRequest) (driver.Begun, error)
 		}
 	}
 	return s.d.Begin(ctx, driver.Begin{
-		Turn: t, Now: now, KeysSince: now - IdempotencyAge.Milliseconds(), Entries: entries, Admit: r.Admit,
-		Salvage: func(old scrollback.Turn) []driver.Entry {
-			if old.Draft.Empty() {
-				return nil
-			}
-			return s.entries([]Incoming{{Message: scrollback.Message{Role: scrollback.RoleAssistant,
-				Parts: old.Draft.Parts(), Model: old.Draft.Model, Status: scrollback.StatusInterrupted}}}, old.ID)
-		},
+		Turn: t, Now: now, KeysSince: now - IdempotencyAge.Milliseconds(), Entries: entries,
+		Admit: r.Admit, Edit: r.Edit, Salvage: s.salvage,
 	})
+}
+
+// salvage makes an interrupted message of the draft of a turn whose owner is gone.
+func (s *Store) salvage(old scrollback.Turn) []driver.Entry {
+	if old.Draft.Empty() {
+		return nil
+	}
+	return s.entries([]Incoming{{Message: scrollback.Message{Role: scrollback.RoleAssistant,
+		Parts: old.Draft.Parts(), Model: old.Draft.Model, Status: scrollback.StatusInterrupted}}}, old.ID)
 }
 
 // Save keeps a turn's draft, renews its lease, and reports a wish to stop it.
@@ -179,9 +194,12 @@ func (s *Store) Finish(ctx context.Context, f FinishRequest) (driver.Finished, e
 	})
 }
 
-// Append adds messages outside any turn, as an import does.
-func (s *Store) Append(ctx context.Context, id scrollback.ConversationID, in []Incoming) (driver.Finished, error) {
-	return s.d.Append(ctx, id, s.Now(), s.entries(in, ""))
+// Append adds messages outside any turn, as an import does. A head other than
+// ifHead is a conflict, unless ifHead is negative. A turn left open by an owner
+// whose lease ended is closed first, as Begin does it.
+func (s *Store) Append(ctx context.Context, id scrollback.ConversationID, ifHead int64, in []Incoming) (driver.Finished, error) {
+	return s.d.Append(ctx, driver.Append{Conversation: id, Now: s.Now(), IfHead: ifHead,
+		Entries: s.entries(in, ""), Salvage: s.salvage})
 }
 
 // Stop asks the owner of a turn, wherever it runs, to stop it.

@@ -46,6 +46,7 @@ type Exporter interface {
 // conversation, or empty. Conversation is set on the entry that describes one
 // and has no message.
 type Entry struct {
+	Line         int // where it stands in the file, from 1; 0 if it has no lines
 	Source       string
 	Conversation *scrollback.Conversation
 	Message      scrollback.Message

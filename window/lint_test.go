@@ -145,3 +145,20 @@ func TestReuse(t *testing.T) {
 		t.Errorf("what is for one request only is marked: %+v", got)
 	}
 }
+
+// An interrupted answer that is asked for again is not sent as a last word; with
+// anything said after it, it is.
+func TestAskedAgain(t *testing.T) {
+	log := []scrollback.Message{
+		{Seq: 1, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "q"}}},
+		{Seq: 2, Role: scrollback.RoleAssistant, Status: scrollback.StatusInterrupted, Parts: scrollback.Parts{scrollback.Text{Text: "half"}}},
+	}
+	w := window.Assemble(window.Input{Live: log, PromptSeq: 2})
+	if len(w.Items) != 1 || len(w.Excluded) != 1 || w.Excluded[0].Reason != "unfinished" {
+		t.Errorf("asked again: %+v, %+v", w.Items, w.Excluded)
+	}
+	log = append(log, scrollback.Message{Seq: 3, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "go on"}}})
+	if w := window.Assemble(window.Input{Live: log, PromptSeq: 3}); len(w.Items) != 3 || len(w.Excluded) != 0 {
+		t.Errorf("gone on from: %+v, %+v", w.Items, w.Excluded)
+	}
+}

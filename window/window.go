@@ -88,13 +88,32 @@ func Assemble(in Input) scrollback.Window {
 			w.Excluded = append(w.Excluded, scrollback.Excluded{FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Ref: &ref, Reason: "folded"})
 		}
 	}
-	items, excluded := curate(in.Live, in.PromptSeq)
-	w.Excluded = append(w.Excluded, excluded...)
+	live, unfinished := in.Live, []scrollback.Excluded(nil)
+	if in.PromptSeq > 0 {
+		live, unfinished = asking(live)
+	}
+	items, excluded := curate(live, in.PromptSeq)
+	w.Excluded = append(append(w.Excluded, excluded...), unfinished...)
 	if in.Dialect.Alternates {
 		items = alternate(items, len(in.Segments) > 0)
 	}
 	add(items...)
 	return w
+}
+
+// asking leaves out the interrupted answers at the end of a log that is sent to
+// be answered: a model takes a last word of its own for one to go on with.
+func asking(live []scrollback.Message) ([]scrollback.Message, []scrollback.Excluded) {
+	var excluded []scrollback.Excluded
+	for n := len(live); n > 0; n = len(live) {
+		last := &live[n-1]
+		if last.Role != scrollback.RoleAssistant || last.Status != scrollback.StatusInterrupted || len(last.Parts.Calls()) > 0 {
+			break
+		}
+		excluded = append(excluded, scrollback.Excluded{FirstSeq: last.Seq, LastSeq: last.Seq, Reason: "unfinished"})
+		live = live[:n-1]
+	}
+	return live, excluded
 }
 
 // alternate makes user and assistant take turns, user first: neighbours of one

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -110,7 +111,18 @@ func models(name string) (model.Model, error) {
 func syncFile(root string) func(key string) error {
 	return func(key string) error {
 		for path := filepath.Join(root, filepath.FromSlash(key)); ; path = filepath.Dir(path) {
-			f, err := os.Open(path)
+			info, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			if info.IsDir() && runtime.GOOS == "windows" {
+				return nil // folders are not synced there
+			}
+			mode := os.O_RDWR
+			if info.IsDir() {
+				mode = os.O_RDONLY
+			}
+			f, err := os.OpenFile(path, mode, 0)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"github.com/mattn/go-runewidth"
+
+	"github.com/scrollback-ai/scrollback"
 )
 
 // print writes v as JSON when that is asked for, else what human writes.
@@ -74,4 +77,16 @@ func thousands(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// standardInput reads standard input until the program is told to end: a read
+// that waits for a person does not hold it.
+func (g *globals) standardInput() io.Reader {
+	r, w := io.Pipe()
+	go func() {
+		_, err := io.Copy(w, g.stdin)
+		w.CloseWithError(err)
+	}()
+	context.AfterFunc(g.ctx, func() { w.CloseWithError(scrollback.Wrap(scrollback.Canceled, "scrollback", context.Canceled)) })
+	return r
 }

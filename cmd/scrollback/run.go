@@ -22,7 +22,7 @@ const maxPrompt = 4 << 20
 // Run implements the command.
 func (c *runCmd) Run(g *globals) error {
 	if c.Prompt == "" || c.Prompt == "-" {
-		b, err := io.ReadAll(io.LimitReader(g.stdin, maxPrompt))
+		b, err := io.ReadAll(io.LimitReader(g.standardInput(), maxPrompt))
 		if err != nil {
 			return scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 		}

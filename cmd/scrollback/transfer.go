@@ -70,7 +70,7 @@ func (g *globals) input(name string) (io.ReadSeekCloser, error) {
 	}
 	// The name can go at once where the system allows it.
 	_ = os.Remove(f.Name())
-	if _, err = io.Copy(f, g.stdin); err == nil {
+	if _, err = io.Copy(f, g.standardInput()); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err != nil {

@@ -135,7 +135,7 @@ func wait(ctx context.Context, d time.Duration) error {
 }
 
 func canceled(ctx context.Context) error {
-	return &scrollback.Error{Code: scrollback.Canceled, Op: "openai.Stream", Err: context.Cause(ctx)}
+	return &scrollback.Error{Code: scrollback.Canceled, Op: "openai.Stream", Err: ctx.Err()}
 }
 
 // errSilence ends a request whose server says nothing any more.

@@ -1,7 +1,6 @@
 package restapi
 
 import (
-	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -25,7 +24,7 @@ func (a *api) artifacts() {
 			if err != nil {
 				return err
 			}
-			art, err := a.engine.Upload(r.Context(), id, limitedBody{http.MaxBytesReader(w, r.Body, a.limits.Upload)}, r.URL.Query().Get("name"))
+			art, err := a.engine.Upload(r.Context(), id, sentBody(w, r, a.limits.Upload), r.URL.Query().Get("name"))
 			if err != nil {
 				return err
 			}
@@ -72,15 +71,4 @@ func (a *api) mentioning(r *http.Request, art scrollback.ArtifactID) (scrollback
 		return a.resolve(r.Context(), name)
 	}
 	return a.engine.Owner(r.Context(), scrollback.ArtifactRef(art))
-}
-
-// limitedBody gives the limit's error our shape.
-type limitedBody struct{ r io.Reader }
-
-func (l limitedBody) Read(p []byte) (int, error) {
-	n, err := l.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = bodyError(err)
-	}
-	return n, err
 }

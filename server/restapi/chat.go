@@ -152,7 +152,8 @@ type whole struct {
 func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, events iter.Seq2[engine.Numbered, error]) (whole, error) {
 	out := whole{TurnID: turn, Compactions: []scrollback.Receipt{}}
 	var failed *scrollback.Failure
-	var stored scrollback.MessageEvent
+	seqs := map[scrollback.MessageID]int64{}
+	var reply int64
 	for n, err := range events {
 		if err != nil {
 			return out, err
@@ -165,9 +166,9 @@ func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn sc
 		case scrollback.ErrorEvent:
 			failed = &ev.Failure
 		case scrollback.MessageEvent:
-			stored = ev
+			seqs[ev.MessageID] = ev.Seq
 		case scrollback.DoneEvent:
-			out.Status, out.Finish = ev.Status, ev.FinishReason
+			out.Status, out.Finish, reply = ev.Status, ev.FinishReason, seqs[ev.MessageID]
 		}
 	}
 	if failed != nil {
@@ -177,8 +178,8 @@ func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn sc
 		}
 		return out, err
 	}
-	if stored.Seq > 0 {
-		ms, _, err := a.engine.Messages(ctx, id, engine.PageQuery{Before: stored.Seq + 1, Limit: 1})
+	if reply > 0 {
+		ms, _, err := a.engine.Messages(ctx, id, engine.PageQuery{Before: reply + 1, Limit: 1})
 		if err != nil || len(ms) == 0 {
 			return out, err
 		}

@@ -18,14 +18,23 @@ import (
 // heartbeat is how often a silent stream says that it lives.
 const heartbeat = 15 * time.Second
 
+// writeTime is how long a client may take to receive one frame.
+const writeTime = 30 * time.Second
+
 // stream writes a turn's events as frames, then [DONE].
 func stream(events iter.Seq2[engine.Numbered, error]) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		_, w := humago.Unwrap(hc)
 		f := newFrames(w)
-		done := make(chan struct{})
-		defer close(done)
-		go f.beat(done)
+		done, beaten := make(chan struct{}), make(chan struct{})
+		go func() { defer close(beaten); f.beat(done) }()
+		// The response is the handler's no longer than the handler runs, and the
+		// connection may serve another request after it.
+		defer func() {
+			close(done)
+			<-beaten
+			_ = f.rc.SetWriteDeadline(time.Time{})
+		}()
 		for n, err := range events {
 			if err != nil {
 				if scrollback.CodeOf(err) != scrollback.Canceled {
@@ -76,6 +85,10 @@ func (f *frames) event(n int, ev scrollback.Event) error {
 func (f *frames) write(b []byte) error {
 	f.lock <- struct{}{}
 	defer func() { <-f.lock }()
+	// A client that never reads must not hold the handler for ever.
+	if err := f.rc.SetWriteDeadline(time.Now().Add(writeTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
 	if _, err := f.w.Write(b); err != nil {
 		return err
 	}

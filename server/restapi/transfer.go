@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -26,7 +27,7 @@ func (a *api) transfer() {
 				}
 				req.Into = id
 			}
-			f, err := spool(http.MaxBytesReader(w, r.Body, a.limits.Import))
+			f, err := spool(sentBody(w, r, a.limits.Import))
 			if err != nil {
 				return err
 			}
@@ -92,7 +93,7 @@ func spool(body io.Reader) (io.ReadSeekCloser, error) {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err != nil {
-		return nil, errors.Join(bodyError(err), s.Close())
+		return nil, errors.Join(scrollback.Wrap(scrollback.Unavailable, "restapi.import", err), s.Close())
 	}
 	return s, nil
 }
@@ -103,5 +104,34 @@ func bodyError(err error) error {
 	if errors.As(err, &big) {
 		return scrollback.ParamErrorf("restapi", "body", "the body is over the limit of %d bytes", big.Limit).Because(scrollback.ErrTooLarge)
 	}
-	return scrollback.Wrap(scrollback.Unavailable, "restapi", err)
+	var known *scrollback.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return scrollback.ParamErrorf("restapi", "body", "the body ended before it was whole")
+}
+
+// readTime is how long a client may stay silent while it sends a body.
+const readTime = 60 * time.Second
+
+// sent is a body that may be long: it is bounded, a silent client is given up,
+// and what goes wrong has our shape.
+type sent struct {
+	r  io.Reader
+	rc *http.ResponseController
+}
+
+func sentBody(w http.ResponseWriter, r *http.Request, limit int64) io.Reader {
+	return &sent{http.MaxBytesReader(w, r.Body, limit), http.NewResponseController(w)}
+}
+
+func (s *sent) Read(p []byte) (int, error) {
+	if err := s.rc.SetReadDeadline(time.Now().Add(readTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, bodyError(err)
+	}
+	n, err := s.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = bodyError(err)
+	}
+	return n, err
 }

@@ -53,10 +53,8 @@ type Log interface {
 	// Finish appends what a step produced and moves the turn on; see [Finish].
 	Finish(ctx context.Context, f Finish) (Finished, error)
 
-	// Append adds entries to the conversation's current branch outside any turn.
-	// It is conflict while a turn holds the conversation. Entries carry their own
-	// times; the new head is returned.
-	Append(ctx context.Context, id scrollback.ConversationID, now int64, entries []Entry) (Finished, error)
+	// Append adds entries outside any turn; see [Append].
+	Append(ctx context.Context, a Append) (Finished, error)
 
 	// Stop asks whoever owns the turn to stop it. A turn that has ended stays as
 	// it is; an unknown one is not_found.
@@ -141,7 +139,10 @@ type Head struct {
 //     makes of it is appended.
 //  3. Admit judges the newest turn (nil if there was none, or the one just
 //     closed); its error ends everything unwritten.
-//  4. Entries are appended and Turn is stored open. Turn.Seq becomes the head,
+//  4. Edit may change the conversation's own fields; what the log decides (ID,
+//     Branch, Messages, Version, Parent, the times) stays as it is. On a replay, a
+//     conflict or a refusal it is not called.
+//  5. Entries are appended and Turn is stored open. Turn.Seq becomes the head,
 //     Turn.Branch the current branch.
 type Begin struct {
 	Turn      scrollback.Turn
@@ -149,7 +150,32 @@ type Begin struct {
 	KeysSince int64
 	Entries   []Entry
 	Admit     func(last *scrollback.Turn) error
+	Edit      func(*scrollback.Conversation)
 	Salvage   func(expired scrollback.Turn) []Entry
+}
+
+// Append adds Entries to the conversation's current branch, in one transaction.
+// They carry their own times. A trashed conversation is not_found, an open turn
+// whose lease has not ended is conflict, and so is a head other than IfHead, the
+// head seq that the caller saw; negative means any. An open turn whose lease has
+// ended is settled first, as [Begin] does it.
+type Append struct {
+	Conversation scrollback.ConversationID
+	Now          int64
+	IfHead       int64
+	Entries      []Entry
+	Salvage      func(expired scrollback.Turn) []Entry
+}
+
+// Reply is what Turn.Reply becomes once a turn's entries are appended, by Finish
+// or salvaged: the last message of the assistant among them, else what it was.
+func Reply(was scrollback.MessageID, entries []Entry) scrollback.MessageID {
+	for _, e := range entries {
+		if e.Role == scrollback.RoleAssistant {
+			was = e.ID
+		}
+	}
+	return was
 }
 
 // Begun is what Begin did. Entries are the messages it appended for the caller,

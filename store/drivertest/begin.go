@@ -137,6 +137,68 @@ func testBeginAdmit(w *bench) {
 	same(w.t, "stored", settled(last), w.turn(last.ID))
 }
 
+// testBeginEdit: own fields change with the turn; what the log decides does not.
+func testBeginEdit(w *bench) {
+	parent := w.conversation()
+	w.say(parent.ID, 1)
+	c := w.fork(parent, 1)
+	before := w.head(c.ID)
+	admitted := false
+	got, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+		b.Admit = func(*scrollback.Turn) error { admitted = true; return nil }
+		b.Edit = func(c *scrollback.Conversation) {
+			if !admitted {
+				w.t.Error("edited before it was admitted")
+			}
+			same(w.t, "edited", before.Conversation, *c)
+			c.Title, c.Model, c.Project, c.Roots, c.Settings.Pinned = "new", "other", "p", []string{"/r"}, true
+			c.Parent.Seq = 99
+			c.ID, c.Branch, c.Messages, c.Version, c.Parent = "x", "y", 99, 99, &scrollback.ParentRef{ID: "z"}
+			c.CreatedAt, c.UpdatedAt, c.DeletedAt = 1, 1, 1
+		}
+	}, w.entry(scrollback.RoleUser, ""))
+	w.ok(err)
+	want := before.Conversation
+	want.Title, want.Model, want.Project, want.Roots, want.Settings.Pinned = "new", "other", "p", []string{"/r"}, true
+	want.Messages, want.Version, want.UpdatedAt = 2, before.Version+1, w.now
+	same(w.t, "answered", want, got.Head.Conversation)
+	same(w.t, "stored", got.Head, w.wrote(before))
+	same(w.t, "previous", (*scrollback.Turn)(nil), got.Previous)
+	w.finish(got.Turn, scrollback.TurnComplete)
+	w.begin(c.ID)
+	same(w.t, "later", "new", w.head(c.ID).Title)
+	Check(w.t, w.Driver)
+}
+
+// testBeginEditUncalled: a replay, a conflict and a refusal edit nothing.
+func testBeginEditUncalled(w *bench) {
+	c := w.conversation()
+	edit := func(c *scrollback.Conversation) { w.t.Error("edited"); c.Title = "edited" }
+	k := scrollback.Idempotency{Key: "k", Hash: "h"}
+	first, err := w.keyed(c.ID, k, nil)
+	w.ok(err)
+	no := errors.New("no")
+	try := func(want scrollback.Code, more func(*driver.Begin)) {
+		w.t.Helper()
+		w.unchanged(func() {
+			_, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+				b.Edit = edit
+				more(b)
+			})
+			if scrollback.CodeOf(err) != want && !errors.Is(err, no) {
+				w.t.Errorf("error %v, want %q", err, want)
+			}
+		})
+	}
+	try("", func(b *driver.Begin) { b.Turn.Idempotency = k })
+	try(scrollback.Conflict, func(b *driver.Begin) { b.Turn.Idempotency = scrollback.Idempotency{Key: "k", Hash: "other"} })
+	try(scrollback.Conflict, func(*driver.Begin) {})
+	w.finish(first.Turn, scrollback.TurnComplete)
+	try(scrollback.Internal, func(b *driver.Begin) { b.Admit = func(*scrollback.Turn) error { return no } })
+	w.trash(c.ID)
+	try(scrollback.NotFound, func(*driver.Begin) {})
+}
+
 // keyed opens a turn under an idempotency key.
 func (w *bench) keyed(id scrollback.ConversationID, k scrollback.Idempotency, edit func(*driver.Begin)) (driver.Begun, error) {
 	return w.tryBegin(id, func(b *driver.Begin) {

@@ -195,9 +195,18 @@ func (w *bench) finish(turn scrollback.Turn, state scrollback.TurnState, entries
 // append adds entries outside any turn.
 func (w *bench) append(id scrollback.ConversationID, entries ...driver.Entry) []scrollback.Message {
 	w.t.Helper()
-	got, err := w.Append(w.ctx, id, w.tick(), entries)
+	got, err := w.tryAppend(id, nil, entries...)
 	w.ok(err)
 	return got.Messages
+}
+
+// tryAppend is append after edit had a look at the call.
+func (w *bench) tryAppend(id scrollback.ConversationID, edit func(*driver.Append), entries ...driver.Entry) (driver.Finished, error) {
+	a := driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: entries}
+	if edit != nil {
+		edit(&a)
+	}
+	return w.Append(w.ctx, a)
 }
 
 // say appends n messages without terms.

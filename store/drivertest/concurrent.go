@@ -153,7 +153,7 @@ func testConcurrentAppend(w *bench) {
 	}
 	for _, err := range together(func(i int) error {
 		for r := range runs {
-			got, err := w.Append(w.ctx, c.ID, w.now, entries[i][r*each:(r+1)*each])
+			got, err := w.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: -1, Entries: entries[i][r*each : (r+1)*each]})
 			if err != nil {
 				return err
 			}
@@ -166,6 +166,22 @@ func testConcurrentAppend(w *bench) {
 		w.ok(err)
 	}
 	same(w.t, "messages", int64(workers*each*runs), w.head(c.ID).Messages)
+	Check(w.t, w.Driver)
+}
+
+// testConcurrentIfHead: of many who saw the same head, one appends.
+func testConcurrentIfHead(w *bench) {
+	c := w.conversation()
+	w.say(c.ID, 2)
+	entries := make([]driver.Entry, workers)
+	for i := range entries {
+		entries[i] = w.entry(scrollback.RoleUser, "")
+	}
+	w.oneWins(together(func(i int) error {
+		_, err := w.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: 2, Entries: entries[i : i+1]})
+		return err
+	}))
+	same(w.t, "messages", int64(3), w.head(c.ID).Messages)
 	Check(w.t, w.Driver)
 }
 

@@ -106,10 +106,13 @@ func testPatchError(w *bench) {
 
 // testPatchKeepsTheLog: what the log decides is not edit's to change.
 func testPatchKeepsTheLog(w *bench) {
-	c := w.conversation()
+	parent := w.conversation()
+	w.say(parent.ID, 1)
+	c := w.fork(parent, 1)
 	w.say(c.ID, 2)
 	before := w.head(c.ID)
 	got, err := w.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+		c.Parent.Seq = 99
 		c.ID, c.Branch, c.Messages, c.Version = "x", "y", 99, 99
 		c.CreatedAt, c.UpdatedAt, c.Parent = 1, 1, &scrollback.ParentRef{ID: "z"}
 		return nil
@@ -134,7 +137,7 @@ func testNotFound(w *bench) {
 			return err
 		},
 		"Begin":  func() error { _, err := w.tryBegin("x", nil); return err },
-		"Append": func() error { _, err := w.Append(w.ctx, "x", 1, nil); return err },
+		"Append": func() error { _, err := w.tryAppend("x", nil); return err },
 		"Stop":   func() error { return w.Stop(w.ctx, "x") },
 		"Commit": func() error { return w.Commit(w.ctx, driver.Commit{Conversation: "x", Branch: "x"}) },
 		"Unfold": func() error { _, err := w.Unfold(w.ctx, "x", 1); return err },

@@ -46,6 +46,8 @@ var suite = []struct {
 	{"BeginRefused", testBeginRefused},
 	{"BeginOneOpenTurn", testBeginOneOpenTurn},
 	{"BeginAdmit", testBeginAdmit},
+	{"BeginEdit", testBeginEdit},
+	{"BeginEditUncalled", testBeginEditUncalled},
 	{"LeaseTakenOver", testLeaseTakenOver},
 	{"LeaseTakenOverUnsalvaged", testLeaseTakenOverUnsalvaged},
 	{"LeaseAdmitRefuses", testLeaseAdmitRefuses},
@@ -59,10 +61,13 @@ var suite = []struct {
 	{"SaveConflict", testSaveConflict},
 	{"Stop", testStop},
 	{"FinishStep", testFinishStep},
+	{"FinishReply", testFinishReply},
 	{"FinishEnds", testFinishEnds},
 	{"FinishConflict", testFinishConflict},
 	{"Append", testAppend},
 	{"AppendHeld", testAppendHeld},
+	{"AppendIfHead", testAppendIfHead},
+	{"AppendTakesOver", testAppendTakesOver},
 	{"Commit", testCommit},
 	{"CommitConflict", testCommitConflict},
 	{"CommitNothing", testCommitNothing},
@@ -89,6 +94,7 @@ var suite = []struct {
 	{"ConcurrentBegin", testConcurrentBegin},
 	{"ConcurrentKey", testConcurrentKey},
 	{"ConcurrentAppend", testConcurrentAppend},
+	{"ConcurrentIfHead", testConcurrentIfHead},
 	{"ConcurrentCommit", testConcurrentCommit},
 	{"Close", testClose},
 }
@@ -167,6 +173,6 @@ func testClose(w *bench) {
 	w.ok(w.Close())
 	_, err := w.Head(w.ctx, c.ID)
 	w.code(err, scrollback.Unavailable)
-	_, err = w.Append(w.ctx, c.ID, w.tick(), nil)
+	_, err = w.tryAppend(c.ID, nil)
 	w.code(err, scrollback.Unavailable)
 }

@@ -74,8 +74,8 @@ func (f *Faulty) Finish(ctx context.Context, fin driver.Finish) (driver.Finished
 }
 
 // Append implements [driver.Log].
-func (f *Faulty) Append(ctx context.Context, id scrollback.ConversationID, now int64, entries []driver.Entry) (driver.Finished, error) {
-	return faulty(f, "Append", func() (driver.Finished, error) { return f.Driver.Append(ctx, id, now, entries) })
+func (f *Faulty) Append(ctx context.Context, a driver.Append) (driver.Finished, error) {
+	return faulty(f, "Append", func() (driver.Finished, error) { return f.Driver.Append(ctx, a) })
 }
 
 // Stop implements [driver.Log].

@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -32,7 +33,7 @@ func testFinishStep(w *bench) {
 	same(w.t, "head", w.wrote(before), got.Head)
 	same(w.t, "messages", w.messages(c.Branch, 2, 9), got.Messages)
 	want := turn
-	want.Reply, want.LeaseUntil, want.Window = result.ID, f.LeaseUntil, f.Window
+	want.Reply, want.LeaseUntil, want.Window = call.ID, f.LeaseUntil, f.Window
 	same(w.t, "turn", want, w.turn(turn.ID))
 	w.unchanged(func() {
 		_, err := w.tryBegin(c.ID, nil)
@@ -48,6 +49,24 @@ func testFinishStep(w *bench) {
 		w.t.Errorf("%d messages of none", len(got.Messages))
 	}
 	same(w.t, "reply and window stay", want, w.turn(turn.ID))
+}
+
+// testFinishReply: the last message of the assistant, and none of another's.
+func testFinishReply(w *bench) {
+	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
+	var want scrollback.MessageID
+	for _, roles := range [][]scrollback.Role{{scrollback.RoleTool}, {scrollback.RoleAssistant, scrollback.RoleAssistant, scrollback.RoleTool},
+		{scrollback.RoleTool, scrollback.RoleSystem}, nil, {scrollback.RoleTool, scrollback.RoleAssistant}} {
+		var entries []driver.Entry
+		for _, r := range roles {
+			entries = append(entries, w.entry(r, ""))
+			if r == scrollback.RoleAssistant {
+				want = entries[len(entries)-1].ID
+			}
+		}
+		w.finish(turn, scrollback.TurnOpen, entries...)
+		same(w.t, fmt.Sprint("reply after ", roles), want, w.turn(turn.ID).Reply)
+	}
 }
 
 // testFinishEnds: every other state frees the conversation and is stored as given.
@@ -108,7 +127,7 @@ func testAppend(w *bench) {
 	old := w.entry(scrollback.RoleUser, "imported")
 	old.CreatedAt = 5
 	entries := []driver.Entry{old, w.entry(scrollback.RoleAssistant, "")}
-	got, err := w.Append(w.ctx, c.ID, w.tick(), entries)
+	got, err := w.tryAppend(c.ID, nil, entries...)
 	w.ok(err)
 	same(w.t, "head", w.wrote(before), got.Head)
 	same(w.t, "messages", w.messages(c.Branch, 1, 9), got.Messages)
@@ -117,20 +136,21 @@ func testAppend(w *bench) {
 	}
 	w.trash(c.ID)
 	w.unchanged(func() {
-		_, err := w.Append(w.ctx, c.ID, w.tick(), []driver.Entry{w.entry(scrollback.RoleUser, "trashed")})
+		_, err := w.tryAppend(c.ID, nil, w.entry(scrollback.RoleUser, "trashed"))
 		w.code(err, scrollback.NotFound)
 	})
 }
 
-// testAppendHeld: an open turn keeps it out while its lease lasts; later the
-// entries go in and the turn stays what it is.
+// testAppendHeld: an open turn keeps it out while its lease lasts.
 func testAppendHeld(w *bench) {
 	c := w.conversation()
 	turn := w.begin(c.ID).Turn
 	held := func() {
 		w.t.Helper()
 		w.unchanged(func() {
-			_, err := w.Append(w.ctx, c.ID, w.tick(), []driver.Entry{w.entry(scrollback.RoleUser, "held")})
+			_, err := w.tryAppend(c.ID, func(a *driver.Append) {
+				a.Salvage = func(scrollback.Turn) []driver.Entry { w.t.Error("salvage of a held turn"); return nil }
+			}, w.entry(scrollback.RoleUser, "held"))
 			w.code(err, scrollback.Conflict)
 		})
 	}
@@ -139,11 +159,69 @@ func testAppendHeld(w *bench) {
 	w.say(c.ID, 1)
 	turn = w.begin(c.ID).Turn
 	held()
-	w.now += lease + 1
-	before := w.turn(turn.ID)
-	w.say(c.ID, 1)
-	same(w.t, "the lapsed turn", before, w.turn(turn.ID))
 	w.finish(turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
 	w.finds(driver.Match{Any: []string{"held"}})
+	Check(w.t, w.Driver)
+}
+
+// testAppendIfHead: only onto the head that the caller saw, when it says which.
+func testAppendIfHead(w *bench) {
+	c := w.conversation()
+	for head := range int64(3) {
+		for _, other := range []int64{head - 1, head + 1} {
+			if other < 0 {
+				continue
+			}
+			w.unchanged(func() {
+				_, err := w.tryAppend(c.ID, func(a *driver.Append) { a.IfHead = other }, w.entry(scrollback.RoleUser, ""))
+				w.code(err, scrollback.Conflict)
+			})
+		}
+		got, err := w.tryAppend(c.ID, func(a *driver.Append) { a.IfHead = head }, w.entry(scrollback.RoleUser, ""))
+		w.ok(err)
+		same(w.t, "head", head+1, got.Head.Messages)
+	}
+	child := w.fork(c, 2) // its head is its parent's
+	_, err := w.tryAppend(child.ID, func(a *driver.Append) { a.IfHead = 2 }, w.entry(scrollback.RoleUser, ""))
+	w.ok(err)
+}
+
+// testAppendTakesOver: a turn whose lease has ended is closed, and what it had
+// comes first; not so where the head is another than the caller saw.
+func testAppendTakesOver(w *bench) {
+	c, old := w.expired()
+	salvaged := []driver.Entry{w.entry(scrollback.RoleAssistant, "salvaged"), w.entry(scrollback.RoleTool, "salvaged")}
+	mine := w.entry(scrollback.RoleUser, "mine")
+	try := func(ifHead int64) (driver.Finished, error) {
+		return w.tryAppend(c.ID, func(a *driver.Append) {
+			a.IfHead = ifHead
+			a.Salvage = func(t scrollback.Turn) []driver.Entry {
+				same(w.t, "draft to salvage", draft("half an ans"), t.Draft)
+				return salvaged
+			}
+		}, mine)
+	}
+	w.unchanged(func() {
+		_, err := try(0)
+		w.code(err, scrollback.Conflict)
+	})
+	before := w.head(c.ID)
+	got, err := try(1)
+	w.ok(err)
+	same(w.t, "head", w.wrote(before), got.Head)
+	all := w.messages(c.Branch, 1, 9)
+	if len(all) != 4 || all[1].ID != salvaged[0].ID || all[3].ID != mine.ID {
+		w.t.Fatalf("log after the takeover: %+v", all)
+	}
+	same(w.t, "the caller's messages", all[3:], got.Messages)
+	want := old
+	want.State, want.EndedAt, want.Reply = scrollback.TurnInterrupted, w.now, salvaged[0].ID
+	same(w.t, "the old turn", settled(want), w.turn(old.ID))
+	w.unchanged(func() {
+		_, err := w.save(old, draft("late"))
+		w.lost(err)
+	})
+	w.say(c.ID, 1)
+	w.begin(c.ID)
 	Check(w.t, w.Driver)
 }

@@ -72,7 +72,7 @@ func testSeqs(w *bench) {
 		same(w.t, "stored head", w.head(c.ID), head)
 	}
 	for range 3 {
-		got, err := w.Append(w.ctx, c.ID, w.tick(), []driver.Entry{w.entry(scrollback.RoleSystem, ""), w.entry(scrollback.RoleUser, "")})
+		got, err := w.tryAppend(c.ID, nil, w.entry(scrollback.RoleSystem, ""), w.entry(scrollback.RoleUser, ""))
 		w.ok(err)
 		add(got.Head, got.Messages)
 		begun := w.begin(c.ID, w.entry(scrollback.RoleUser, ""), w.entry(scrollback.RoleUser, ""))

@@ -93,13 +93,19 @@ func (w *walk) begin() {
 		Owner: fmt.Sprint("owner ", w.n), LeaseUntil: now + some[int64](w, 41, 401, 4001), StartedAt: now}
 	t.Idempotency = some(w, scrollback.Idempotency{}, scrollback.Idempotency{},
 		scrollback.Idempotency{Key: some(w, "k", "l"), Hash: some(w, "g", "g", "h")})
-	no := w.often(10)
+	no, title := w.often(10), some(w, "", "Red", "Port")
 	type answer struct {
 		driver.Begun
 		Admitted, Expired *scrollback.Turn
 	}
+	var edit func(*scrollback.Conversation)
+	if title != "" {
+		edit = func(c *scrollback.Conversation) {
+			c.Title, c.PinnedSeqs, c.Messages, c.DeletedAt = title, append(c.PinnedSeqs, c.Messages), 99, 99
+		}
+	}
 	got, ok := both(w, fmt.Sprintf("begin %s on %s, key %v", t.ID, t.Conversation, t.Idempotency), func(d driver.Driver) (out answer, err error) {
-		out.Begun, err = d.Begin(w.ctx, driver.Begin{Turn: t, Now: now, KeysSince: now - 3000, Entries: entries,
+		out.Begun, err = d.Begin(w.ctx, driver.Begin{Turn: t, Now: now, KeysSince: now - 3000, Entries: entries, Edit: edit,
 			Admit: func(last *scrollback.Turn) error {
 				if last != nil {
 					seen := settled(*last)
@@ -155,8 +161,25 @@ func (w *walk) append() {
 	if len(entries) == 0 {
 		return
 	}
-	now := w.tick()
-	both(w, fmt.Sprint("append to ", id), func(d driver.Driver) (driver.Finished, error) { return d.Append(w.ctx, id, now, entries) })
+	a := driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: entries}
+	if w.often(50) {
+		if h, ok := w.head(id); ok {
+			a.IfHead = max(0, h.Messages-some[int64](w, 0, 0, 1))
+		}
+	}
+	salvaged := w.entries(2)
+	type answer struct {
+		driver.Finished
+		Expired *scrollback.Turn
+	}
+	both(w, fmt.Sprintf("append to %s from %d", id, a.IfHead), func(d driver.Driver) (out answer, err error) {
+		a.Salvage = func(expired scrollback.Turn) []driver.Entry {
+			out.Expired = &scrollback.Turn{ID: expired.ID, Draft: expired.Draft}
+			return salvaged
+		}
+		out.Finished, err = d.Append(w.ctx, a)
+		return out, err
+	})
 }
 
 // commit folds up to the head, notes that it could not, or comes too late.
@@ -232,6 +255,13 @@ func (w *walk) list() {
 	q := driver.ListQuery{Project: some(w, "", "one"), Title: some(w, "", "red", "%"), Trash: w.often(30), Limit: 1 + w.rng.IntN(5)}
 	r := driver.RefQuery{Kind: some(w, "", scrollback.RefHistory, scrollback.RefArtifact), Limit: 1 + w.rng.IntN(5),
 		Conversations: []scrollback.ConversationID{w.conversation().ID}}
+	if w.often(30) {
+		r.Conversations = append(r.Conversations, w.conversation().ID, w.conversation().ID)
+	}
+	if w.often(20) {
+		r.Ref, r.Kind = scrollback.ArtifactRef(artifactID(some(w, "a", "b", "c"))), ""
+		r.Conversations = some(w, nil, r.Conversations)
+	}
 	if w.often(50) {
 		c := w.conversation()
 		q.Before = &driver.ListKey{At: c.CreatedAt, ID: string(c.ID)}

@@ -171,7 +171,7 @@ func testMentions(w *bench) {
 	e.Mentions = []scrollback.Artifact{lost}
 	_, err = w.tryBegin(c.ID, nil, e)
 	w.code(err, scrollback.Conflict)
-	_, err = w.Append(w.ctx, c.ID, w.tick(), []driver.Entry{e})
+	_, err = w.tryAppend(c.ID, nil, e)
 	w.code(err, scrollback.Conflict)
 	var got []string
 	for _, e := range w.refs(driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 3}) {

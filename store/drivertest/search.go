@@ -175,7 +175,7 @@ func testSearchAtomic(w *bench) {
 	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "kept")).Turn
 	_, err = w.tryBegin(c.ID, nil, lost())
 	w.code(err, scrollback.Conflict)
-	_, err = w.Append(w.ctx, c.ID, w.tick(), []driver.Entry{lost()})
+	_, err = w.tryAppend(c.ID, nil, lost())
 	w.code(err, scrollback.Conflict)
 	_, err = w.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: "thief", Now: w.tick(),
 		State: scrollback.TurnComplete, Entries: []driver.Entry{lost()}})

@@ -33,7 +33,7 @@ func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 		if holds(last, b.Now) {
 			return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 		}
-		salvaged = interrupt(last, b)
+		salvaged = interrupt(last, b.Now, b.Salvage)
 	}
 	if b.Admit != nil {
 		if err := b.Admit(clone(last)); err != nil {
@@ -43,7 +43,14 @@ func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 	if db.turns[b.Turn.ID] != nil {
 		return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s exists", b.Turn.ID)
 	}
+	edited := clone(th.Conversation)
+	if b.Edit != nil {
+		b.Edit(&edited)
+		keepLog(&edited, th.Conversation)
+		edited.DeletedAt = th.DeletedAt
+	}
 	// From here on nothing fails.
+	th.Conversation = clone(edited)
 	if last != nil {
 		db.turns[last.ID] = clone(last)
 	}
@@ -69,15 +76,13 @@ func (db *DB) seen(th *thread, b driver.Begin) *scrollback.Turn {
 }
 
 // interrupt closes a turn whose lease has ended and answers what is left of it.
-func interrupt(t *scrollback.Turn, b driver.Begin) []driver.Entry {
+func interrupt(t *scrollback.Turn, now int64, salvage func(scrollback.Turn) []driver.Entry) []driver.Entry {
 	var salvaged []driver.Entry
-	if b.Salvage != nil {
-		salvaged = b.Salvage(clone(*t))
+	if salvage != nil {
+		salvaged = salvage(clone(*t))
 	}
-	if n := len(salvaged); n > 0 {
-		t.Reply = salvaged[n-1].ID
-	}
-	t.State, t.EndedAt, t.Draft = scrollback.TurnInterrupted, b.Now, scrollback.Draft{}
+	t.Reply = driver.Reply(t.Reply, salvaged)
+	t.State, t.EndedAt, t.Draft = scrollback.TurnInterrupted, now, scrollback.Draft{}
 	return salvaged
 }
 

@@ -57,12 +57,16 @@ func (db *DB) Patch(ctx context.Context, id scrollback.ConversationID, now int64
 	if err := edit(&next); err != nil {
 		return scrollback.Conversation{}, err
 	}
-	old := th.Conversation
-	next.ID, next.Branch, next.Messages = old.ID, old.Branch, old.Messages
-	next.Parent, next.CreatedAt, next.Version = old.Parent, old.CreatedAt, old.Version
+	keepLog(&next, th.Conversation)
 	th.Conversation = clone(next)
 	th.touch(now)
 	return clone(th.Conversation), nil
+}
+
+// keepLog puts back into an edited conversation what the log decides.
+func keepLog(next *scrollback.Conversation, old scrollback.Conversation) {
+	next.ID, next.Branch, next.Messages = old.ID, old.Branch, old.Messages
+	next.Parent, next.CreatedAt, next.Version = old.Parent, old.CreatedAt, old.Version
 }
 
 // Head implements [driver.Find].

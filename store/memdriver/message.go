@@ -22,22 +22,29 @@ type row struct {
 }
 
 // Append implements [driver.Log].
-func (db *DB) Append(ctx context.Context, id scrollback.ConversationID, now int64, entries []driver.Entry) (driver.Finished, error) {
+func (db *DB) Append(ctx context.Context, a driver.Append) (driver.Finished, error) {
 	const op = "memdriver.Append"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
 		return driver.Finished{}, err
 	}
-	th, err := db.live(op, id)
+	th, err := db.live(op, a.Conversation)
 	if err != nil {
 		return driver.Finished{}, err
 	}
-	if last := db.lastTurn(th); last != nil && holds(last, now) {
+	last := db.lastTurn(th)
+	if last != nil && holds(last, a.Now) {
 		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 	}
-	ms := db.append(th, entries)
-	th.touch(now)
+	if a.IfHead >= 0 && a.IfHead != th.Messages {
+		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", th.Messages, a.IfHead)
+	}
+	if last != nil && last.State == scrollback.TurnOpen {
+		db.append(th, interrupt(last, a.Now, a.Salvage))
+	}
+	ms := db.append(th, a.Entries)
+	th.touch(a.Now)
 	return driver.Finished{Head: db.head(th), Messages: ms}, nil
 }
 

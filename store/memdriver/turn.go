@@ -37,9 +37,7 @@ func (db *DB) Finish(ctx context.Context, f driver.Finish) (driver.Finished, err
 	}
 	th := db.threads[t.Conversation]
 	ms := db.append(th, f.Entries)
-	if n := len(ms); n > 0 {
-		t.Reply = ms[n-1].ID
-	}
+	t.Reply = driver.Reply(t.Reply, f.Entries)
 	t.State, t.FinishReason, t.Draft = f.State, f.FinishReason, scrollback.Draft{}
 	t.OpenCalls, t.Failure = clone(f.OpenCalls), clone(f.Failure)
 	if f.Window != nil {

@@ -53,20 +53,10 @@ func (db *DB) Patch(ctx context.Context, id scrollback.ConversationID, now int64
 		if err := loadConversation(ctx, tx, id, &c); err != nil {
 			return err
 		}
-		was := c.Conversation
-		if refusal = edit(&c.Conversation); refusal != nil {
+		if refusal = c.edit(edit); refusal != nil {
 			return refusal
 		}
-		// These are the log's, not the editor's.
-		c.ID, c.Branch, c.Messages, c.Parent, c.CreatedAt = was.ID, was.Branch, was.Messages, was.Parent, was.CreatedAt
-		c.Version, c.UpdatedAt = was.Version+1, now
-		v, err := c.values()
-		if err != nil {
-			return err
-		}
-		return tx.run(ctx, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
-			limit_tokens = $7, roots = $8, settings = $9, pinned_seqs = $10, meta = $11, parent = $12, version = $13,
-			branch = $14, messages = $15, turn = $16, created_at = $17, updated_at = $18, deleted_at = $19 WHERE id = $1`, v...)
+		return c.store(ctx, tx, now)
 	})
 	if refusal != nil {
 		return scrollback.Conversation{}, refusal
@@ -75,6 +65,30 @@ func (db *DB) Patch(ctx context.Context, id scrollback.ConversationID, now int64
 		return scrollback.Conversation{}, err
 	}
 	return c.Conversation, nil
+}
+
+// edit lets an editor change the conversation and puts back what the log decides.
+func (c *conversation) edit(edit func(*scrollback.Conversation) error) error {
+	was := c.Conversation
+	if was.Parent != nil {
+		was.Parent = new(*was.Parent)
+	}
+	err := edit(&c.Conversation)
+	c.ID, c.Branch, c.Messages, c.Version = was.ID, was.Branch, was.Messages, was.Version
+	c.Parent, c.CreatedAt = was.Parent, was.CreatedAt
+	return err
+}
+
+// store stores all that may ever change of a conversation, as a commit.
+func (c *conversation) store(ctx context.Context, tx *session, now int64) error {
+	c.Version, c.UpdatedAt = c.Version+1, now
+	v, err := c.values()
+	if err != nil {
+		return err
+	}
+	return tx.run(ctx, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
+		limit_tokens = $7, roots = $8, settings = $9, pinned_seqs = $10, meta = $11, parent = $12, version = $13,
+		branch = $14, messages = $15, turn = $16, created_at = $17, updated_at = $18, deleted_at = $19 WHERE id = $1`, v...)
 }
 
 // touch stores what every commit changes of a conversation.

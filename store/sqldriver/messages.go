@@ -15,6 +15,7 @@ type logWriter struct {
 	c       conversation
 	b       scrollback.Branch
 	grew    bool
+	edited  bool
 }
 
 func openLog(ctx context.Context, tx *session, d dialect, id scrollback.ConversationID) (*logWriter, error) {
@@ -70,33 +71,34 @@ func (w *logWriter) close(ctx context.Context, now int64) error {
 		}
 	}
 	w.c.Messages = w.b.HeadSeq
+	if w.edited {
+		return w.c.store(ctx, w.tx, now)
+	}
 	return w.c.touch(ctx, w.tx, now)
 }
 
 // Append implements driver.Log.
-func (db *DB) Append(ctx context.Context, id scrollback.ConversationID, now int64, entries []driver.Entry) (driver.Finished, error) {
+func (db *DB) Append(ctx context.Context, a driver.Append) (driver.Finished, error) {
+	const op = "sqldriver.Append"
 	var out driver.Finished
-	err := db.write(ctx, "sqldriver.Append", func(ctx context.Context, tx *session) error {
-		w, err := openLog(ctx, tx, db.dialect, id)
+	err := db.write(ctx, op, func(ctx context.Context, tx *session) error {
+		w, err := openLog(ctx, tx, db.dialect, a.Conversation)
 		if err != nil {
 			return err
 		}
 		if w.c.DeletedAt != 0 {
-			return scrollback.Errorf(scrollback.NotFound, "sqldriver.Append", "conversation %s is in the trash", id)
+			return scrollback.Errorf(scrollback.NotFound, op, "conversation %s is in the trash", w.c.ID)
 		}
-		if w.c.turn != "" {
-			var last scrollback.Turn
-			if err := loadTurn(ctx, tx, w.c.turn, &last); err != nil {
-				return err
-			}
-			if last.State == scrollback.TurnOpen && last.LeaseUntil > now {
-				return busy(id)
-			}
+		if a.IfHead >= 0 && a.IfHead != w.b.HeadSeq {
+			return scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", w.b.HeadSeq, a.IfHead)
 		}
-		if out.Messages, err = w.append(ctx, entries); err != nil {
+		if _, err := w.settle(ctx, a.Now, a.Salvage); err != nil {
 			return err
 		}
-		if err := w.close(ctx, now); err != nil {
+		if out.Messages, err = w.append(ctx, a.Entries); err != nil {
+			return err
+		}
+		if err := w.close(ctx, a.Now); err != nil {
 			return err
 		}
 		out.Head = w.head()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -129,84 +128,4 @@ func (db *DB) Receipts(ctx context.Context, id scrollback.ConversationID, limit 
 		return fromJSON(receipt, &out[len(out)-1])
 	}, `SELECT receipt FROM receipts WHERE conversation_id = $1 ORDER BY n DESC LIMIT $2`, id, limit)
 	return out, db.wrap("sqldriver.Receipts", err)
-}
-
-// PutArtifact implements driver.Log.
-func (db *DB) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
-	return db.write(ctx, "sqldriver.PutArtifact", func(ctx context.Context, tx *session) error {
-		if mentionedBy != "" {
-			var c conversation
-			if err := loadConversation(ctx, tx, mentionedBy, &c); err != nil {
-				return err
-			}
-		}
-		return insertArtifact(ctx, tx, a, mentionedBy)
-	})
-}
-
-func insertArtifact(ctx context.Context, tx *session, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
-	err := tx.run(ctx, `INSERT INTO artifacts (id, media_type, name, size, created_at) VALUES (`+marks(5)+`) ON CONFLICT DO NOTHING`,
-		a.ID, a.MediaType, a.Name, a.Size, a.CreatedAt)
-	if err != nil || mentionedBy == "" {
-		return err
-	}
-	return tx.run(ctx, `INSERT INTO mentions (conversation_id, artifact, name, created_at) VALUES (`+marks(4)+`) ON CONFLICT DO NOTHING`,
-		mentionedBy, a.ID, a.Name, a.CreatedAt)
-}
-
-// Segments and mentioned artifacts as refs; both have the columns of a
-// scrollback.RefEntry.
-const (
-	segmentRefs = `SELECT 'history:' || id AS ref, 'history' AS kind, conversation_id, branch, first_seq, last_seq, from_time, to_time,
-		bytes, messages, 'text/markdown' AS media_type, summary AS hint, sha256, created_at FROM segments`
-	artifactRefs = `SELECT 'artifact:' || m.artifact AS ref, 'artifact' AS kind, m.conversation_id, '', 0, 0, 0, 0,
-		a.size, 0, a.media_type, m.name, a.id, m.created_at FROM mentions m JOIN artifacts a ON a.id = m.artifact`
-)
-
-// Refs implements driver.Find.
-func (db *DB) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
-	if len(q.Conversations) == 0 && q.Ref == "" {
-		return nil, nil
-	}
-	var args []any
-	mark := func(v any) string {
-		args = append(args, v)
-		return "$" + itoa(len(args))
-	}
-	in := "1 = 1"
-	if len(q.Conversations) > 0 {
-		ids := make([]string, len(q.Conversations))
-		for i, id := range q.Conversations {
-			ids[i] = mark(id)
-		}
-		in = "conversation_id IN (" + strings.Join(ids, ", ") + ")"
-	}
-	from := "(" + segmentRefs + " WHERE " + in + " UNION ALL " + artifactRefs + " WHERE " + in + ") AS r"
-	switch kind, id, _ := strings.Cut(string(q.Ref), ":"); kind {
-	case scrollback.RefHistory:
-		from = "(" + segmentRefs + " WHERE id = " + mark(id) + " AND " + in + ") AS r"
-	case scrollback.RefArtifact:
-		from = "(" + artifactRefs + " WHERE m.artifact = " + mark(id) + " AND " + in + ") AS r"
-	}
-	where := " WHERE 1 = 1"
-	if q.Kind != "" {
-		where += " AND kind = " + mark(q.Kind)
-	}
-	if q.Before != nil {
-		where += " AND (created_at, ref) < (" + mark(q.Before.At) + ", " + mark(q.Before.ID) + ")"
-	}
-	var out []scrollback.RefEntry
-	err := db.read.rows(ctx, func(r scanner) error {
-		var e scrollback.RefEntry
-		if err := r.Scan(&e.Ref, &e.Kind, &e.Conversation, &e.Branch, &e.FirstSeq, &e.LastSeq, &e.From, &e.To,
-			&e.Bytes, &e.Messages, &e.MediaType, &e.Hint, &e.SHA256, &e.CreatedAt); err != nil {
-			return err
-		}
-		if e.Kind == scrollback.RefHistory {
-			e.Hint, _, _ = strings.Cut(e.Hint, "\n")
-		}
-		out = append(out, e)
-		return nil
-	}, "SELECT * FROM "+from+where+" ORDER BY created_at DESC, ref DESC LIMIT "+mark(q.Limit), args...)
-	return out, db.wrap("sqldriver.Refs", err)
 }

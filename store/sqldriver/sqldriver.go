@@ -16,7 +16,11 @@ package sqldriver
 import (
 	"context"
 	"database/sql"
+	sqlfault "database/sql/driver"
 	"errors"
+	"io/fs"
+	"sync/atomic"
+	"syscall"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -28,6 +32,7 @@ type DB struct {
 	writer  *writer
 	readers *sql.DB
 	read    *session
+	closed  atomic.Bool
 }
 
 var _ driver.Driver = (*DB)(nil)
@@ -51,6 +56,7 @@ type dialect struct {
 
 // Close waits for the batch under way and closes the database.
 func (db *DB) Close() error {
+	db.closed.Store(true)
 	db.writer.close()
 	return errors.Join(db.read.close(), db.readers.Close())
 }
@@ -68,8 +74,25 @@ func (db *DB) wrap(op string, err error) error {
 	if known := new(scrollback.Error); errors.As(err, &known) {
 		return err
 	}
-	if errors.Is(err, context.Canceled) {
-		return scrollback.Wrap(scrollback.Canceled, op, err)
+	code := db.dialect.classify(err)
+	if code == scrollback.Internal && db.closed.Load() {
+		code = scrollback.Unavailable // the pool has no error of its own for it
 	}
-	return scrollback.Wrap(db.dialect.classify(err), op, err)
+	return scrollback.Wrap(code, op, err)
+}
+
+// classifyOther sorts errors that are not a database's answer: the caller's
+// context, the connection and the file system pass; the rest is a fault of ours,
+// as a stored column that cannot be read.
+func classifyOther(err error) scrollback.Code {
+	var file *fs.PathError
+	var system syscall.Errno
+	switch {
+	case errors.Is(err, context.Canceled):
+		return scrollback.Canceled
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrConnDone), errors.Is(err, sqlfault.ErrBadConn),
+		errors.As(err, &file), errors.As(err, &system):
+		return scrollback.Unavailable
+	}
+	return scrollback.Internal
 }

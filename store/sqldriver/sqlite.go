@@ -149,8 +149,8 @@ func migrateSQLite(ctx context.Context, db *sql.DB, path string) error {
 	}
 	newest := p.ListSources()[len(p.ListSources())-1].Version
 	if app == applicationID {
-		var have int64
-		if err := db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version`).Scan(&have); err != nil {
+		have, err := schemaVersion(ctx, db)
+		if err != nil {
 			return err
 		}
 		if have == newest {
@@ -172,6 +172,18 @@ func migrateSQLite(ctx context.Context, db *sql.DB, path string) error {
 
 func foreign(path, why string) error {
 	return scrollback.Errorf(scrollback.Refused, "sqldriver", "%s is not a scrollback database: %s; nothing was changed", baseName(path), why)
+}
+
+// schemaVersion is the newest migration a file of ours has; 0 when whoever made it
+// was killed before the first.
+func schemaVersion(ctx context.Context, db *sql.DB) (have int64, err error) {
+	var tables int64
+	err = db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'goose_db_version'`).Scan(&tables)
+	if err != nil || tables == 0 {
+		return 0, err
+	}
+	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version`).Scan(&have)
+	return have, err
 }
 
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
@@ -201,7 +213,7 @@ var sqliteDialect = dialect{
 func classifySQLite(err error) scrollback.Code {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
-		return scrollback.Unavailable // the connection, the file system, the pool
+		return classifyOther(err)
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,

@@ -25,13 +25,16 @@ func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 		if w.c.DeletedAt != 0 {
 			return scrollback.Errorf(scrollback.NotFound, "sqldriver.Begin", "conversation %s is in the trash", w.c.ID)
 		}
-		if out.Previous, err = w.settle(ctx, b); err != nil {
+		if out.Previous, err = w.settle(ctx, b.Now, b.Salvage); err != nil {
 			return err
 		}
 		if b.Admit != nil {
 			if err := b.Admit(out.Previous); err != nil {
 				return err
 			}
+		}
+		if b.Edit != nil {
+			w.edit(b.Edit)
 		}
 		if out.Messages, err = w.append(ctx, b.Entries); err != nil {
 			return err
@@ -66,7 +69,7 @@ func replay(ctx context.Context, tx *session, b driver.Begin, t *scrollback.Turn
 		return false, nil
 	}
 	err := tx.row(ctx, scanTurn(t), `SELECT `+turnColumns+` FROM turns
-		WHERE conversation_id = $1 AND idem_key = $2 AND started_at >= $3 ORDER BY started_at DESC, id DESC LIMIT 1`,
+		WHERE conversation_id = $1 AND idem_key = $2 AND idem_key <> '' AND started_at >= $3 ORDER BY started_at DESC, id DESC LIMIT 1`,
 		b.Turn.Conversation, want.Key, b.KeysSince)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -77,8 +80,15 @@ func replay(ctx context.Context, tx *session, b driver.Begin, t *scrollback.Turn
 	return err == nil, err
 }
 
+// edit changes the conversation's own fields; close stores them.
+func (w *logWriter) edit(edit func(*scrollback.Conversation)) {
+	deleted := w.c.DeletedAt
+	_ = w.c.edit(func(c *scrollback.Conversation) error { edit(c); return nil })
+	w.c.DeletedAt, w.edited = deleted, true
+}
+
 // settle answers the newest turn, after closing it if its owner is gone.
-func (w *logWriter) settle(ctx context.Context, b driver.Begin) (*scrollback.Turn, error) {
+func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollback.Turn) []driver.Entry) (*scrollback.Turn, error) {
 	if w.c.turn == "" {
 		return nil, nil
 	}
@@ -89,24 +99,18 @@ func (w *logWriter) settle(ctx context.Context, b driver.Begin) (*scrollback.Tur
 	if last.State != scrollback.TurnOpen {
 		return &last, nil
 	}
-	if last.LeaseUntil > b.Now {
-		return nil, busy(w.c.ID)
+	if last.LeaseUntil > now {
+		return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "a turn is already open in conversation %s", w.c.ID)
 	}
-	if b.Salvage != nil {
-		ms, err := w.append(ctx, b.Salvage(last))
-		if err != nil {
+	if salvage != nil {
+		entries := salvage(last)
+		if _, err := w.append(ctx, entries); err != nil {
 			return nil, err
 		}
-		if len(ms) > 0 {
-			last.Reply = ms[len(ms)-1].ID
-		}
+		last.Reply = driver.Reply(last.Reply, entries)
 	}
-	last.State, last.EndedAt, last.Draft = scrollback.TurnInterrupted, b.Now, scrollback.Draft{}
+	last.State, last.EndedAt, last.Draft = scrollback.TurnInterrupted, now, scrollback.Draft{}
 	return &last, storeTurn(ctx, w.tx, &last)
-}
-
-func busy(id scrollback.ConversationID) error {
-	return scrollback.Errorf(scrollback.Conflict, "sqldriver", "a turn is already open in conversation %s", id)
 }
 
 // Save implements driver.Log.
@@ -152,9 +156,7 @@ func (db *DB) Finish(ctx context.Context, f driver.Finish) (driver.Finished, err
 		if out.Messages, err = w.append(ctx, f.Entries); err != nil {
 			return err
 		}
-		if n := len(out.Messages); n > 0 {
-			t.Reply = out.Messages[n-1].ID
-		}
+		t.Reply = driver.Reply(t.Reply, f.Entries)
 		t.State, t.OpenCalls, t.FinishReason, t.Failure = f.State, f.OpenCalls, f.FinishReason, f.Failure
 		t.Draft, t.LeaseUntil = scrollback.Draft{}, f.LeaseUntil
 		if f.Window != nil {

@@ -111,6 +111,10 @@ func (w *writer) run(batch []job) {
 	ctx := context.Background()
 	errs := make([]error, len(batch))
 	err := w.tx.run(ctx, w.begin)
+	if err != nil && w.tx.run(ctx, "ROLLBACK") == nil {
+		// A transaction that could not be rolled back in its time was in the way.
+		err = w.tx.run(ctx, w.begin)
+	}
 	if err == nil {
 		for i, j := range batch {
 			if errs[i] = j.ctx.Err(); errs[i] != nil {
@@ -143,7 +147,7 @@ func (w *writer) one(ctx context.Context, j job) (failed, fatal error) {
 	}
 	if failed = j.fn(context.WithoutCancel(j.ctx), w.tx); failed != nil {
 		if err := w.tx.run(ctx, "ROLLBACK TO job"); err != nil {
-			return failed, fmt.Errorf("%w (after %w)", err, failed)
+			return failed, fmt.Errorf("%w (after %v)", err, failed) // its code is not its neighbours'
 		}
 	}
 	return failed, w.tx.run(ctx, "RELEASE job")

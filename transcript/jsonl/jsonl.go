@@ -147,7 +147,7 @@ func parse(line []byte, n int, source *string) transcript.Entry {
 		return transcript.Entry{Source: h.ID, Conversation: &scrollback.Conversation{Title: h.Title, Project: h.Project,
 			Model: h.Model, Instructions: h.Instructions, Meta: h.Meta}}
 	}
-	e := transcript.Entry{Source: *source}
+	e := transcript.Entry{Line: n, Source: *source}
 	if w.ConversationID != "" {
 		e.Source = w.ConversationID
 	}

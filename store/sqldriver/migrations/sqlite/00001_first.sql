@@ -23,6 +23,7 @@ CREATE TABLE conversations (
     deleted_at   INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX conversations_newest ON conversations (updated_at, id);
+CREATE INDEX conversations_project ON conversations (project) WHERE deleted_at = 0;
 CREATE INDEX conversations_trash ON conversations (deleted_at) WHERE deleted_at <> 0;
 
 -- One line of a conversation: seqs go on from the parent's at_seq. view is what
@@ -102,7 +103,7 @@ CREATE TABLE turns (
     started_at      INTEGER NOT NULL,
     ended_at        INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX turns_key ON turns (conversation_id, idem_key) WHERE idem_key <> '';
+CREATE INDEX turns_key ON turns (conversation_id, idem_key, started_at) WHERE idem_key <> '';
 
 -- A folded run of messages, or with children a roll-up of such. Never edited.
 CREATE TABLE segments (
@@ -161,6 +162,8 @@ CREATE TABLE mentions (
     created_at      INTEGER NOT NULL,
     PRIMARY KEY (conversation_id, artifact)
 ) WITHOUT ROWID;
+CREATE INDEX mentions_newest ON mentions (conversation_id, created_at, artifact);
+CREATE INDEX mentions_artifact ON mentions (artifact, created_at);
 
 -- One row a model call.
 CREATE TABLE usage_records (

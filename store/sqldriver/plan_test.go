@@ -1,0 +1,112 @@
+package sqldriver
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
+)
+
+// scans are the only plans that may read a whole table or index: full text, and
+// lists of conversations in the order of an index of a part of the table. What a
+// subquery reads is judged by its own steps.
+var scans = []string{
+	"SCAN message_terms VIRTUAL TABLE", "SCAN t VIRTUAL TABLE", "SCAN CONSTANT ROW", "SCAN (subquery-",
+	"SCAN conversations USING COVERING INDEX conversations_project",
+	"SCAN conversations USING COVERING INDEX conversations_trash",
+}
+
+// No statement of the driver reads more rows than its answer takes: the whole
+// suite is run, and then the plan of every statement it prepared is looked at.
+func TestPlans(t *testing.T) {
+	var seen prepared
+	drivertest.Run(t, func(t *testing.T) driver.Driver {
+		db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "s.db"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &noted{db, &seen}
+	})
+	db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "s.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	judged := map[string]int{}
+	for _, query := range seen.queries {
+		verb, _, _ := strings.Cut(query, " ")
+		if judged[verb]++; !slices.Contains([]string{"SELECT", "UPDATE", "DELETE"}, verb) {
+			continue
+		}
+		for _, step := range plan(t, db, query) {
+			scan := strings.HasPrefix(step, "SCAN ") && !slices.ContainsFunc(scans, func(p string) bool { return strings.HasPrefix(step, p) })
+			sort := strings.Contains(step, "TEMP B-TREE") && !strings.Contains(query, "bm25(") // by a rank that no index has
+			if scan || sort || strings.Contains(step, "AUTOMATIC") {
+				t.Errorf("%s\nin %s", step, query)
+			}
+		}
+	}
+	if judged["SELECT"] < 20 || judged["UPDATE"] < 8 {
+		t.Errorf("too few statements were judged: %v", judged)
+	}
+}
+
+var parameter = regexp.MustCompile(`\$\d+`)
+
+func plan(t *testing.T, db *DB, query string) []string {
+	t.Helper()
+	marks := parameter.FindAllString(query, -1)
+	slices.Sort(marks)
+	var out []string
+	rows, err := db.readers.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, make([]any, len(slices.Compact(marks)))...)
+	if err != nil {
+		t.Fatalf("%v\nin %s", err, query)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, step)
+	}
+	if err := rows.Err(); err != nil || len(out) == 0 && strings.HasPrefix(query, "SELECT") {
+		t.Fatalf("%d steps, %v\nin %s", len(out), err, query)
+	}
+	return out
+}
+
+// prepared collects statements.
+type prepared struct {
+	mu      sync.Mutex
+	queries []string
+}
+
+// noted is a database that hands over its statements when it is closed.
+type noted struct {
+	*DB
+	to *prepared
+}
+
+func (n *noted) Close() error {
+	n.to.mu.Lock()
+	defer n.to.mu.Unlock()
+	for _, s := range []*session{n.read, n.writer.tx} {
+		s.mu.Lock()
+		for query := range s.stmts {
+			n.to.queries = append(n.to.queries, query)
+		}
+		s.mu.Unlock()
+	}
+	slices.Sort(n.to.queries)
+	n.to.queries = slices.Compact(n.to.queries)
+	return n.DB.Close()
+}
+
+var _ driver.Driver = (*noted)(nil)

@@ -1,0 +1,137 @@
+package sqldriver
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// PutArtifact implements driver.Log.
+func (db *DB) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
+	return db.write(ctx, "sqldriver.PutArtifact", func(ctx context.Context, tx *session) error {
+		if mentionedBy != "" {
+			var c conversation
+			if err := loadConversation(ctx, tx, mentionedBy, &c); err != nil {
+				return err
+			}
+		}
+		return insertArtifact(ctx, tx, a, mentionedBy)
+	})
+}
+
+func insertArtifact(ctx context.Context, tx *session, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
+	err := tx.run(ctx, `INSERT INTO artifacts (id, media_type, name, size, created_at) VALUES (`+marks(5)+`) ON CONFLICT DO NOTHING`,
+		a.ID, a.MediaType, a.Name, a.Size, a.CreatedAt)
+	if err != nil || mentionedBy == "" {
+		return err
+	}
+	return tx.run(ctx, `INSERT INTO mentions (conversation_id, artifact, name, created_at) VALUES (`+marks(4)+`) ON CONFLICT DO NOTHING`,
+		mentionedBy, a.ID, a.Name, a.CreatedAt)
+}
+
+// Segments and mentioned artifacts as refs; both have the columns of a
+// scrollback.RefEntry.
+const (
+	segmentRefs = `SELECT 'history:' || id, 'history', conversation_id, branch, first_seq, last_seq, from_time, to_time,
+		bytes, messages, 'text/markdown', summary, sha256, created_at FROM segments`
+	artifactRefs = `SELECT 'artifact:' || m.artifact, 'artifact', m.conversation_id, '', 0, 0, 0, 0,
+		a.size, 0, a.media_type, m.name, a.id, m.created_at FROM mentions m JOIN artifacts a ON a.id = m.artifact`
+)
+
+// Refs implements driver.Find. Each kind of each conversation brings at most a
+// page, in order; the pages are merged here.
+func (db *DB) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
+	in := slices.Compact(slices.Sorted(slices.Values(q.Conversations)))
+	read := db.listRefs
+	if q.Ref != "" {
+		read = db.oneRef
+		if len(in) == 0 {
+			in = []scrollback.ConversationID{""} // any
+		}
+	}
+	var out []scrollback.RefEntry
+	for _, id := range in {
+		if err := read(ctx, q, id, &out); err != nil {
+			return nil, db.wrap("sqldriver.Refs", err)
+		}
+	}
+	slices.SortFunc(out, func(a, b scrollback.RefEntry) int {
+		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.Ref, a.Ref), cmp.Compare(b.Conversation, a.Conversation))
+	})
+	return out[:min(len(out), q.Limit)], nil
+}
+
+// listRefs adds a page of what one conversation mentions.
+func (db *DB) listRefs(ctx context.Context, q driver.RefQuery, id scrollback.ConversationID, out *[]scrollback.RefEntry) error {
+	if q.Kind == "" || q.Kind == scrollback.RefHistory {
+		at, before := refBound(q.Before, scrollback.RefHistory)
+		err := db.read.rows(ctx, collectRefs(out), segmentRefs+` WHERE conversation_id = $1 AND (created_at, id) < ($2, $3)
+			ORDER BY created_at DESC, id DESC LIMIT $4`, id, at, before, q.Limit)
+		if err != nil {
+			return err
+		}
+	}
+	if q.Kind == "" || q.Kind == scrollback.RefArtifact {
+		at, before := refBound(q.Before, scrollback.RefArtifact)
+		return db.read.rows(ctx, collectRefs(out), artifactRefs+` WHERE m.conversation_id = $1 AND (m.created_at, m.artifact) < ($2, $3)
+			ORDER BY m.created_at DESC, m.artifact DESC LIMIT $4`, id, at, before, q.Limit)
+	}
+	return nil
+}
+
+// oneRef adds q.Ref if the conversation mentions it; an empty id is any.
+func (db *DB) oneRef(ctx context.Context, q driver.RefQuery, id scrollback.ConversationID, out *[]scrollback.RefEntry) error {
+	kind, name, _ := strings.Cut(string(q.Ref), ":")
+	if q.Kind != "" && q.Kind != kind {
+		return nil
+	}
+	at, before := refBound(q.Before, kind)
+	switch kind {
+	case scrollback.RefHistory:
+		return db.read.rows(ctx, collectRefs(out), segmentRefs+` WHERE id = $1 AND ($2 = '' OR conversation_id = $2)
+			AND (created_at, id) < ($3, $4) LIMIT $5`, name, id, at, before, q.Limit)
+	case scrollback.RefArtifact:
+		const bound, order = ` AND (m.created_at, m.artifact) < ($2, $3)`, ` ORDER BY m.created_at DESC, m.conversation_id DESC LIMIT $4`
+		if id == "" {
+			return db.read.rows(ctx, collectRefs(out), artifactRefs+` WHERE m.artifact = $1`+bound+order, name, at, before, q.Limit)
+		}
+		return db.read.rows(ctx, collectRefs(out), artifactRefs+` WHERE m.artifact = $1`+bound+` AND m.conversation_id = $5`+order,
+			name, at, before, q.Limit, id)
+	}
+	return nil
+}
+
+// refBound is a place in a list of refs as one among the refs of a kind, by time
+// and the id that follows the kind.
+func refBound(k *driver.ListKey, kind string) (at int64, id string) {
+	const everyID = "\U0010FFFF" // and none is below the empty one
+	if k == nil {
+		return 1 << 62, everyID
+	}
+	if id, ok := strings.CutPrefix(k.ID, kind+":"); ok {
+		return k.At, id
+	}
+	if kind+":" < k.ID {
+		return k.At, everyID
+	}
+	return k.At, ""
+}
+
+func collectRefs(out *[]scrollback.RefEntry) func(scanner) error {
+	return func(r scanner) error {
+		var e scrollback.RefEntry
+		if err := r.Scan(&e.Ref, &e.Kind, &e.Conversation, &e.Branch, &e.FirstSeq, &e.LastSeq, &e.From, &e.To,
+			&e.Bytes, &e.Messages, &e.MediaType, &e.Hint, &e.SHA256, &e.CreatedAt); err != nil {
+			return err
+		}
+		if e.Kind == scrollback.RefHistory {
+			e.Hint, _, _ = strings.Cut(e.Hint, "\n")
+		}
+		*out = append(*out, e)
+		return nil
+	}
+}
