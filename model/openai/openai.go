@@ -189,6 +189,8 @@ func (m *Model) once(parent context.Context, body []byte, yield func(model.Delta
 		return true, nil
 	case err == nil:
 		return true, nil
+	case parent.Err() != nil:
+		return began, canceled(parent)
 	case scrollback.CodeOf(err) != scrollback.Internal:
 		return began, err
 	}
