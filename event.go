@@ -12,7 +12,7 @@ type Event interface {
 // TurnEvent opens a turn.
 type TurnEvent struct {
 	TurnID        TurnID    `json:"turn_id"`
-	UserMessageID MessageID `json:"user_message_id,omitempty"`
+	UserMessageID MessageID `json:"user_message_id"`
 	Seq           int64     `json:"seq"`
 }
 
@@ -84,9 +84,9 @@ type ErrorEvent struct {
 // DoneEvent closes a turn. Status is the turn's state.
 type DoneEvent struct {
 	TurnID       TurnID    `json:"turn_id"`
-	MessageID    MessageID `json:"message_id,omitempty"`
+	MessageID    MessageID `json:"message_id"`
 	Status       TurnState `json:"status"`
-	FinishReason string    `json:"finish_reason,omitempty"`
+	FinishReason string    `json:"finish_reason"`
 }
 
 func (TurnEvent) eventType() string       { return "turn" }

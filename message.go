@@ -57,7 +57,7 @@ type Message struct {
 	ConversationID ConversationID  `json:"conversation_id"`
 	Branch         BranchID        `json:"branch"`
 	Seq            int64           `json:"seq"`
-	TurnID         TurnID          `json:"turn_id,omitempty"`
+	TurnID         TurnID          `json:"turn_id"`
 	Role           Role            `json:"role"`
 	Name           string          `json:"name,omitempty"`
 	Parts          Parts           `json:"parts"`

@@ -83,5 +83,6 @@ type Receipt struct {
 	SummaryBy    string      `json:"summary_by"`
 	Cost         float64     `json:"cost"`
 	Cleared      bool        `json:"cleared,omitempty"` // folded by hand to start afresh
+	Undone       bool        `json:"undone,omitempty"`  // this fold was undone, and the figures are of that
 	CreatedAt    int64       `json:"created_at"`
 }

@@ -58,6 +58,7 @@ type grep struct {
 	a     *Archive
 	scope Scope
 	known map[scrollback.ArtifactID]artifactState
+	whole bool // the conversation, and not what one ref points at
 }
 
 // artifactState is what a walk knows of an artifact it met.
@@ -82,7 +83,7 @@ func (a *Archive) newGrep(scope Scope, q scrollback.GrepQuery) (*grep, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &grep{a: a, scope: scope, known: map[scrollback.ArtifactID]artifactState{}}
+	g := &grep{a: a, scope: scope, known: map[scrollback.ArtifactID]artifactState{}, whole: q.Ref == ""}
 	g.tally = tally{re: re, max: q.MaxResults, around: q.ContextLines}
 	g.Matches = []scrollback.GrepMatch{}
 	return g, nil

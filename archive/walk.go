@@ -24,6 +24,9 @@ func (g *grep) leaf(ctx context.Context, seg scrollback.Segment) error {
 	}
 	ref := scrollback.HistoryRef(seg.ID)
 	s := &scan{tally: &g.tally, ref: &ref, place: sh.place}
+	if g.whole {
+		s.place = sh.said
+	}
 	fed := 0
 	for _, k := range sh.marks {
 		if len(k.artifacts) == 0 {
@@ -66,6 +69,14 @@ func (s *sheet) place(offset int) (int64, bool) {
 		return 0, false
 	}
 	return s.marks[i].seq, slices.Contains(s.marks[i].recalls, offset)
+}
+
+// said is place for a grep of the whole conversation, to which the headings of the
+// file are not what anybody said: folding must not change what is found.
+func (s *sheet) said(offset int) (int64, bool) {
+	seq, skip := s.place(offset)
+	heading := slices.ContainsFunc(s.marks, func(m mark) bool { return m.start <= offset && offset <= m.start+1 })
+	return seq, skip || heading || seq == 0
 }
 
 // live greps a message that is not folded.

@@ -145,9 +145,14 @@ func (f *follower) finish(ctx context.Context, e *Engine, t scrollback.Turn) err
 		}
 	}
 	f.emit(snapshotOf(d))
+	var usage scrollback.Usage
 	for _, m := range stored {
 		f.emit(scrollback.MessageEvent{MessageID: m.ID, Seq: m.Seq})
+		if m.Usage != nil {
+			usage = usage.Add(*m.Usage)
+		}
 	}
+	f.emit(scrollback.UsageEvent{Usage: usage})
 	if t.Failure != nil {
 		f.emit(scrollback.ErrorEvent{Failure: *t.Failure})
 	}

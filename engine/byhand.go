@@ -63,7 +63,17 @@ func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
 
 // Uncompact undoes the newest fold of the current branch.
 func (e *Engine) Uncompact(ctx context.Context, id scrollback.ConversationID) (scrollback.Receipt, error) {
-	return e.store.Unfold(ctx, id)
+	before, err := e.Context(ctx, id)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	r, err := e.store.Unfold(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	after, err := e.Context(ctx, id)
+	r.Undone, r.TokensBefore, r.TokensAfter, r.CreatedAt = true, before.Tokens, after.Tokens, e.store.Now()
+	return r, err
 }
 
 // Receipts lists the compactions of a conversation, newest first.

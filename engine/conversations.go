@@ -66,6 +66,9 @@ func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVers
 		if err := edit(c); err != nil {
 			return err
 		}
+		if err := checkTools(c.Settings.Tools); err != nil {
+			return err
+		}
 		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit {
 			return nil
 		}

@@ -262,6 +262,7 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 				want.Model = "" // made by a model that is not set up here
 			}
 		}
+		want.Title = clipLine(want.Title, 400)
 		if want.Title == "" && entry.Message.Role == scrollback.RoleUser {
 			want.Title = titleOf(entry.Message.Parts.Text())
 		}
@@ -277,6 +278,9 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 	}
 	if c.shape, err = im.e.shape(head.Conversation, Shape{}); err != nil {
 		return nil, err
+	}
+	if head.DeletedAt != 0 {
+		return nil, scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s is in the trash: restore it first", c.ID)
 	}
 	c.Total = head.Messages
 	c.next = 1

@@ -41,15 +41,8 @@ func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh shape) ([]stor
 	switch {
 	case len(r.Message) > 0:
 		m = scrollback.Message{ID: r.MessageID, Role: scrollback.RoleUser, Parts: r.Message}
-		for i, p := range r.Message {
-			switch p.(type) {
-			case scrollback.Text, scrollback.Image, scrollback.File:
-			default:
-				return nil, scrollback.ParamErrorf(op, "message", "part %d: a user's message holds text, images and files", i)
-			}
-		}
-		if strings.TrimSpace(m.Parts.Text()) == "" && len(m.Parts) == len(textParts(m.Parts)) {
-			return nil, scrollback.ParamErrorf(op, "message", "the message is empty")
+		if err := e.CheckMessage(m.Parts); err != nil {
+			return nil, err
 		}
 	case len(r.ToolResults) > 0:
 		m = scrollback.Message{ID: r.MessageID, Role: scrollback.RoleTool}
@@ -59,8 +52,8 @@ func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh shape) ([]stor
 	default:
 		return nil, nil
 	}
-	if err := e.checkBounds(op, m.Parts); err != nil {
-		return nil, err
+	if len(m.Parts) > e.o.MaxParts {
+		return nil, scrollback.ParamErrorf(op, "tool_results", "at most %d results are taken at once", e.o.MaxParts).Because(scrollback.ErrTooLarge)
 	}
 	in, err := e.admitParts(ctx, r.Conversation, m, sh, nil)
 	return []store.Incoming{in}, err
@@ -77,7 +70,21 @@ func textParts(ps scrollback.Parts) (out []scrollback.Text) {
 	return out
 }
 
-func (e *Engine) checkBounds(op string, ps scrollback.Parts) error {
+// CheckMessage says what is wrong with a user's message, before anything is
+// written: it is not empty, holds only text, images and files, and is within the
+// bounds.
+func (e *Engine) CheckMessage(ps scrollback.Parts) error {
+	const op = "engine.Turn"
+	for i, p := range ps {
+		switch p.(type) {
+		case scrollback.Text, scrollback.Image, scrollback.File:
+		default:
+			return scrollback.ParamErrorf(op, "message", "part %d: a user's message holds text, images and files", i)
+		}
+	}
+	if strings.TrimSpace(ps.Text()) == "" && len(ps) == len(textParts(ps)) {
+		return scrollback.ParamErrorf(op, "message", "the message is empty")
+	}
 	if len(ps) > e.o.MaxParts {
 		return scrollback.ParamErrorf(op, "message", "a message has at most %d parts", e.o.MaxParts).Because(scrollback.ErrTooLarge)
 	}
@@ -100,11 +107,12 @@ func (e *Engine) checkBounds(op string, ps scrollback.Parts) error {
 func (e *Engine) admitParts(ctx context.Context, id scrollback.ConversationID, m scrollback.Message, sh shape, attached map[int][]byte) (store.Incoming, error) {
 	in := store.Incoming{Message: m}
 	in.Parts = make(scrollback.Parts, 0, len(m.Parts))
+	long := e.longTexts(m, sh)
 	for i, p := range m.Parts {
 		var err error
 		switch part := p.(type) {
 		case scrollback.Text:
-			if m.Role == scrollback.RoleUser {
+			if long[i] {
 				p, err = e.shortenText(ctx, &in, part, sh)
 			}
 		case scrollback.ToolResult:
@@ -129,6 +137,9 @@ func (e *Engine) admitParts(ctx context.Context, id scrollback.ConversationID, m
 				part.MediaType, part.Size, err = a.MediaType, a.Size, findErr
 				p = part
 			}
+			if err == nil {
+				err = e.indexFile(ctx, &in, part)
+			}
 		case scrollback.ToolCall, scrollback.Reasoning:
 		}
 		if err != nil {
@@ -139,21 +150,80 @@ func (e *Engine) admitParts(ctx context.Context, id scrollback.ConversationID, m
 	return in, nil
 }
 
-// shortenText keeps a user text over half the budget as a file part, and leaves
-// its head and tail as the text.
-func (e *Engine) shortenText(ctx context.Context, in *store.Incoming, t scrollback.Text, sh shape) (scrollback.Part, error) {
-	half := sh.budget.Tokens / 2
-	if int64(len(t.Text)) <= half || e.store.Weigh(scrollback.Parts{t}).Tokens <= half { // a token has at least a byte
-		return t, nil
+// longTexts says which texts of a user's message have to go behind artifacts: the
+// longest ones, while all of them together are over half the budget.
+func (e *Engine) longTexts(m scrollback.Message, sh shape) map[int]bool {
+	if m.Role != scrollback.RoleUser {
+		return nil
 	}
-	a, err := e.keepText(ctx, in, t.Text, "long message")
+	weights := map[int]int64{}
+	var total, bytes int64
+	for i, p := range m.Parts {
+		if t, ok := p.(scrollback.Text); ok {
+			weights[i] = int64(len(t.Text))
+			bytes += weights[i]
+		}
+	}
+	half := sh.budget.Tokens / 2
+	if bytes <= half { // a token has at least a byte
+		return nil
+	}
+	for i := range weights {
+		weights[i] = e.store.Weigh(scrollback.Parts{m.Parts[i]}).Tokens
+		total += weights[i]
+	}
+	long := map[int]bool{}
+	for total > half && len(long) < len(weights) {
+		longest, most := -1, int64(-1)
+		for i, w := range weights {
+			if !long[i] && (w > most || w == most && i < longest) {
+				longest, most = i, w
+			}
+		}
+		long[longest] = true
+		total -= most
+	}
+	return long
+}
+
+// shortShare is the share of the budget that the head and tail of a long text may
+// take.
+const shortShare = 8
+
+// shortenText keeps a user's text as a file part, and leaves its head and tail, as
+// much as there is room for, as the text.
+func (e *Engine) shortenText(ctx context.Context, in *store.Incoming, t scrollback.Text, sh shape) (scrollback.Part, error) {
+	whole := t.Text
+	a, err := e.keepText(ctx, in, whole, "long message")
+	if err != nil {
+		return t, err
+	}
 	in.Parts = append(in.Parts, scrollback.File{Artifact: a.ID, MediaType: a.MediaType, Name: a.Name, Size: a.Size})
-	t.Text = headAndTail(t.Text, a)
-	return t, err
+	for head, tail := headBytes, tailBytes; ; head, tail = head/2, tail/2 {
+		t.Text = headAndTail(whole, a, head, tail)
+		if head < 64 || e.store.Weigh(scrollback.Parts{t}).Tokens <= sh.budget.Tokens/shortShare {
+			return t, nil
+		}
+	}
+}
+
+// indexFile makes a message be found by the text of a file it attaches.
+func (e *Engine) indexFile(ctx context.Context, in *store.Incoming, f scrollback.File) error {
+	if !strings.HasPrefix(f.MediaType, "text/") && f.MediaType != "application/json" {
+		return nil
+	}
+	text, err := e.artifactText(ctx, f.Artifact)
+	if scrollback.CodeOf(err) == scrollback.Invalid {
+		return nil // it only looked like text
+	}
+	in.Index += "\n" + clipBytes(text, store.MaxIndexBytes)
+	return err
 }
 
 // shortenResult keeps a big tool output behind an artifact.
 func (e *Engine) shortenResult(ctx context.Context, in *store.Incoming, id scrollback.ConversationID, r scrollback.ToolResult, sh shape) (scrollback.Part, error) {
+	// What is no look-up of ours is never passed over by search and grep.
+	r.Recall = r.Recall && strings.HasPrefix(r.Name, scrollback.RecallPrefix)
 	if r.Artifact != "" {
 		a, err := e.mentioned(ctx, in, id, r.Artifact)
 		if err != nil || r.Text != "" {
@@ -162,7 +232,7 @@ func (e *Engine) shortenResult(ctx context.Context, in *store.Incoming, id scrol
 		text, err := e.artifactText(ctx, a.ID)
 		if err == nil {
 			in.Index += "\n" + clipBytes(text, store.MaxIndexBytes)
-			r.Text = headAndTail(text, a)
+			r.Text = headAndTail(text, a, headBytes, tailBytes)
 		}
 		return r, err
 	}
@@ -171,7 +241,7 @@ func (e *Engine) shortenResult(ctx context.Context, in *store.Incoming, id scrol
 		return r, nil
 	}
 	a, err := e.keepText(ctx, in, r.Text, "output of "+nonEmpty(r.Name, "a tool"))
-	r.Text, r.Artifact = headAndTail(r.Text, a), a.ID
+	r.Text, r.Artifact = headAndTail(r.Text, a, headBytes, tailBytes), a.ID
 	return r, err
 }
 
@@ -195,12 +265,13 @@ func (e *Engine) keepText(ctx context.Context, in *store.Incoming, text, name st
 	return a, nil
 }
 
-// headAndTail is the beginning and the end of a text, and where the whole is.
-func headAndTail(text string, a scrollback.Artifact) string {
-	if len(text) <= headBytes+tailBytes {
+// headAndTail is the beginning and the end of a text, of so many bytes, and where
+// the whole is.
+func headAndTail(text string, a scrollback.Artifact, first, last int) string {
+	if len(text) <= first+last {
 		return text
 	}
-	head, tail := clipBytes(text, headBytes), text[len(text)-tailBytes:]
+	head, tail := clipBytes(text, first), text[len(text)-last:]
 	for tail != "" && !utf8.RuneStart(tail[0]) {
 		tail = tail[1:]
 	}

@@ -61,7 +61,7 @@ func (e *Engine) shape(c scrollback.Conversation, over Shape) (shape, error) {
 			break
 		}
 	}
-	if limit < smallestLimit {
+	if limit < smallestLimit || over.Limit < 0 {
 		return s, scrollback.ParamErrorf("engine", "limit", "a limit of %d tokens is too small: the least is %d", limit, smallestLimit)
 	}
 	s.budget = window.NewBudget(limit, s.facts.MaxOutput)

@@ -39,6 +39,9 @@ type Options struct {
 // shutdownTime is how long a server waits for requests when it ends.
 const shutdownTime = 10 * time.Second
 
+// lastWords is how long a stream has to be read to its end.
+const lastWords = time.Second
+
 // Serve listens until ctx ends, then lets requests finish.
 func Serve(ctx context.Context, e *engine.Engine, o Options) error {
 	const op = "server.Serve"
@@ -54,7 +57,10 @@ func Serve(ctx context.Context, e *engine.Engine, o Options) error {
 	if err != nil {
 		return &scrollback.Error{Code: scrollback.Refused, Op: op, Err: err}
 	}
+	base, abandon := context.WithCancel(context.WithoutCancel(ctx))
+	defer abandon()
 	srv := &http.Server{
+		BaseContext:       func(net.Listener) context.Context { return base },
 		Handler:           Handler(e, o, local),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
@@ -77,6 +83,8 @@ func Serve(ctx context.Context, e *engine.Engine, o Options) error {
 	shut := make(chan error, 1)
 	go func() { shut <- srv.Shutdown(stop) }()
 	err = e.Close(stop)
+	// Streams end now that their turns have; what else still runs is cut short.
+	time.AfterFunc(lastWords, abandon)
 	if shutErr := <-shut; shutErr != nil {
 		err = errors.Join(err, srv.Close())
 	}

@@ -28,12 +28,16 @@ func (c *listCmd) Run(g *globals) error {
 		}
 		return g.print(map[string]any{"conversations": items, "next": cursor}, func(w io.Writer) error {
 			if len(items) == 0 {
-				_, err := fmt.Fprintln(w, "No conversation yet. Start one: scrollback run \"Hello\"")
+				hint := "No conversation here."
+				if c.Project == "" && !c.Trash && c.Cursor == "" {
+					hint = "No conversation yet. Start one: scrollback run \"Hello\""
+				}
+				_, err := fmt.Fprintln(w, hint)
 				return err
 			}
 			rows := [][]string{{"N", "ID", "CHANGED", "MESSAGES", "PROJECT", "TITLE"}}
 			for i, it := range items {
-				rows = append(rows, []string{fmt.Sprint(i + 1), string(it.ID), when(it.UpdatedAt), thousands(it.Messages), it.Project, clip(it.Title, 60)})
+				rows = append(rows, []string{fmt.Sprint(i + 1), string(it.ID), when(it.UpdatedAt), thousands(it.Messages), clip(it.Project, 20), clip(it.Title, 60)})
 			}
 			if err := table(w, rows, 0, 3); err != nil || next == "" {
 				return err
@@ -98,20 +102,20 @@ func showMessage(w io.Writer, m scrollback.Message) error {
 	for _, p := range m.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:
-			fmt.Fprintln(w, p.Text)
+			fmt.Fprintln(w, plain(p.Text))
 		case scrollback.Reasoning:
 			fmt.Fprintf(w, "(reasoning) %s\n", clip(p.Text, 200))
 		case scrollback.ToolCall:
-			fmt.Fprintf(w, "→ %s %s\n", p.Name, p.Arguments)
+			fmt.Fprintf(w, "→ %s %s\n", plain(p.Name), plain(string(p.Arguments)))
 		case scrollback.ToolResult:
-			fmt.Fprintf(w, "← %s %s\n", p.Name, clip(p.Text, 200))
+			fmt.Fprintf(w, "← %s %s\n", plain(p.Name), clip(p.Text, 200))
 			if p.Artifact != "" {
 				fmt.Fprintf(w, "  whole: %s\n", scrollback.ArtifactRef(p.Artifact))
 			}
 		case scrollback.Image:
-			fmt.Fprintf(w, "[image %s %s]\n", p.Name, scrollback.ArtifactRef(p.Artifact))
+			fmt.Fprintf(w, "[image %s %s]\n", plain(p.Name), scrollback.ArtifactRef(p.Artifact))
 		case scrollback.File:
-			fmt.Fprintf(w, "[file %s %s]\n", p.Name, scrollback.ArtifactRef(p.Artifact))
+			fmt.Fprintf(w, "[file %s %s]\n", plain(p.Name), scrollback.ArtifactRef(p.Artifact))
 		}
 	}
 	_, err := fmt.Fprintln(w)
@@ -154,7 +158,7 @@ func (g *globals) changed(c scrollback.Conversation, err error) error {
 		if c.DeletedAt != 0 {
 			state = " (in the trash)"
 		}
-		_, err := fmt.Fprintf(w, "%s  %s%s\n", c.ID, c.Title, state)
+		_, err := fmt.Fprintf(w, "%s  %s%s\n", c.ID, plain(c.Title), state)
 		return err
 	})
 }

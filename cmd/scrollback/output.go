@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 
@@ -64,7 +65,17 @@ func table(w io.Writer, rows [][]string, right ...int) error {
 
 // clip is s on one line, at most width columns wide.
 func clip(s string, width int) string {
-	return runewidth.Truncate(strings.Join(strings.Fields(s), " "), width, "…")
+	return runewidth.Truncate(strings.Join(strings.Fields(plain(s)), " "), width, "…")
+}
+
+// plain is s without the characters that make a terminal do something.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
 }
 
 // when is a time as a person reads it, in their zone.

@@ -214,11 +214,11 @@ func (c *contextGrepCmd) Run(g *globals) error {
 					where = fmt.Sprintf("#%d %s:%d", m.Seq, *m.Ref, m.Line)
 				}
 				for _, l := range m.Before {
-					fmt.Fprintf(w, "    %s\n", l)
+					fmt.Fprintf(w, "    %s\n", plain(l))
 				}
-				fmt.Fprintf(w, "%s  %s\n", where, strings.TrimSpace(m.Content))
+				fmt.Fprintf(w, "%s  %s\n", where, plain(strings.TrimSpace(m.Content)))
 				for _, l := range m.After {
-					fmt.Fprintf(w, "    %s\n", l)
+					fmt.Fprintf(w, "    %s\n", plain(l))
 				}
 			}
 			partial := ""

@@ -28,13 +28,18 @@ func (c *runCmd) Run(g *globals) error {
 		}
 		c.Prompt = strings.TrimRight(string(b), "\r\n")
 	}
+	message := scrollback.Parts{scrollback.Text{Text: c.Prompt}}
 	return g.with(func(a *app) error {
+		// What would be refused leaves no conversation behind.
+		if err := a.CheckMessage(message); err != nil {
+			return err
+		}
 		id, err := c.conversation(g, a)
 		if err != nil {
 			return err
 		}
 		turn, events, err := a.Open(context.WithoutCancel(g.ctx), engine.TurnRequest{Conversation: id,
-			Message: scrollback.Parts{scrollback.Text{Text: c.Prompt}}, Shape: engine.Shape{Limit: g.Limit}})
+			Message: message, Shape: engine.Shape{Limit: g.Limit}})
 		if err != nil {
 			return err
 		}
@@ -51,7 +56,7 @@ func (c *runCmd) Run(g *globals) error {
 				return err
 			}
 			if err := p.event(n.Event); err != nil {
-				return err
+				return scrollback.Wrap(scrollback.Canceled, "scrollback", err) // closing saves the reply
 			}
 		}
 		return p.end()
@@ -61,9 +66,6 @@ func (c *runCmd) Run(g *globals) error {
 func (c *runCmd) conversation(g *globals, a *app) (scrollback.ConversationID, error) {
 	if c.Conversation != "" {
 		return a.Resolve(g.ctx, c.Conversation)
-	}
-	if strings.TrimSpace(c.Prompt) == "" {
-		return "", scrollback.ParamErrorf("scrollback", "prompt", "there is nothing to ask: give a prompt")
 	}
 	made, _, err := a.Create(g.ctx, scrollback.Conversation{Project: c.Project})
 	return made.ID, err
@@ -93,12 +95,12 @@ func (p *printer) event(ev scrollback.Event) error {
 	case scrollback.DeltaEvent:
 		if !p.g.JSON {
 			p.wrote = true
-			if _, err := io.WriteString(p.g.stdout, ev.Content); err != nil {
+			if _, err := io.WriteString(p.g.stdout, plain(ev.Content)); err != nil {
 				return err
 			}
 		}
 	case scrollback.ToolCallEvent:
-		p.note("→ %s %s", ev.Name, ev.Arguments)
+		p.note("→ %s %s", plain(ev.Name), plain(string(ev.Arguments)))
 	case scrollback.CompactionEvent:
 		p.note("folded #%d–#%d: %s → %s tokens", ev.FirstSeq, ev.LastSeq, thousands(ev.TokensBefore), thousands(ev.TokensAfter))
 	case scrollback.ErrorEvent:

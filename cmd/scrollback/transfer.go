@@ -55,22 +55,31 @@ func (c *importCmd) Run(g *globals) error {
 	})
 }
 
-// input opens a file, or keeps standard input in one: an import reads it twice.
+// input opens a file, or keeps in one what is no file: an import reads it twice.
 func (g *globals) input(name string) (io.ReadSeekCloser, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
 			return nil, scrollback.ParamErrorf("scrollback", "file", "%w", err)
 		}
-		return f, nil
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return f, nil
+		}
+		defer f.Close()
+		return keepInput(f) // a pipe is read once
 	}
+	return keepInput(g.standardInput())
+}
+
+// keepInput copies what can be read once into a file of no name.
+func keepInput(r io.Reader) (io.ReadSeekCloser, error) {
 	f, err := os.CreateTemp("", "scrollback-*")
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
 	}
 	// The name can go at once where the system allows it.
 	_ = os.Remove(f.Name())
-	if _, err = io.Copy(f, g.standardInput()); err == nil {
+	if _, err = io.Copy(f, r); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err != nil {

@@ -54,19 +54,24 @@ func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.Tur
 		}
 	}
 	if b.Tools != nil {
-		r.Tools = []scrollback.Tool{}
-		for _, t := range *b.Tools {
-			tool := scrollback.Tool{Name: t.Name, Description: t.Description}
-			if t.Parameters != nil {
-				tool.Parameters = t.Parameters.RawMessage
-			}
-			r.Tools = append(r.Tools, tool)
-		}
+		r.Tools = toolsOf(*b.Tools)
 	}
 	for _, t := range b.ToolResults {
 		r.ToolResults = append(r.ToolResults, engine.ToolResult{CallID: t.CallID, Text: t.Text, Artifact: scrollback.ArtifactID(t.Artifact), IsError: t.IsError})
 	}
 	return r, nil
+}
+
+func toolsOf(bodies []toolBody) []scrollback.Tool {
+	out := []scrollback.Tool{}
+	for _, t := range bodies {
+		tool := scrollback.Tool{Name: t.Name, Description: t.Description}
+		if t.Parameters != nil {
+			tool.Parameters = t.Parameters.RawMessage
+		}
+		out = append(out, tool)
+	}
+	return out
 }
 
 type TurnPath struct {

@@ -38,8 +38,9 @@ type conversationBody struct {
 }
 
 type settingsBody struct {
-	_      struct{} `additionalProperties:"true"`
-	Pinned *bool    `json:"pinned,omitempty"`
+	_      struct{}    `additionalProperties:"true"`
+	Pinned *bool       `json:"pinned,omitempty"`
+	Tools  *[]toolBody `json:"tools,omitempty"`
 }
 
 func (b *conversationBody) apply(c *scrollback.Conversation) error {
@@ -61,6 +62,9 @@ func (b *conversationBody) apply(c *scrollback.Conversation) error {
 	}
 	if b.Settings != nil && b.Settings.Pinned != nil {
 		c.Settings.Pinned = *b.Settings.Pinned
+	}
+	if b.Settings != nil && b.Settings.Tools != nil {
+		c.Settings.Tools = toolsOf(*b.Settings.Tools)
 	}
 	if b.Meta != nil {
 		c.Meta = b.Meta.RawMessage

@@ -3,6 +3,7 @@ package restapi
 import (
 	"encoding/json"
 	"io"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -31,6 +32,9 @@ func (content) Schema(huma.Registry) *huma.Schema {
 func (c content) parts(param string) (scrollback.Parts, error) {
 	if len(c.RawMessage) == 0 || string(c.RawMessage) == "null" {
 		return nil, nil
+	}
+	if !utf8.Valid(c.RawMessage) {
+		return nil, scrollback.ParamErrorf("restapi", param, "the message is not UTF-8")
 	}
 	var ps scrollback.Parts
 	if err := json.Unmarshal(c.RawMessage, &ps); err != nil {

@@ -64,9 +64,9 @@ func Mount(mux *http.ServeMux, e *engine.Engine, version string, l Limits) {
 	a.artifacts()
 }
 
-// failure is the body of every error.
+// failure is the body of every error, and the error itself.
 type failure struct {
-	Error struct {
+	Fault struct {
 		Code    scrollback.Code `json:"code"`
 		Message string          `json:"message"`
 		Param   string          `json:"param,omitempty"`
@@ -76,27 +76,23 @@ type failure struct {
 
 func (f *failure) GetStatus() int { return f.status }
 
+func (f *failure) Error() string { return f.Fault.Message }
+
 // fail is an error of ours as a client sees it.
 func fail(err error) *failure {
 	f := &failure{status: scrollback.OutcomeOf(err).HTTPStatus}
-	f.Error.Code, f.Error.Message = scrollback.CodeOf(err), scrollback.Shown(err)
+	f.Fault.Code, f.Fault.Message = scrollback.CodeOf(err), scrollback.Shown(err)
 	var known *scrollback.Error
 	if errors.As(err, &known) {
-		f.Error.Param = known.Param
+		f.Fault.Param = known.Param
 	}
 	return f
 }
 
-// failureError lets a failure travel as an error.
-type failureError struct{ *failure }
-
-func (f failureError) Error() string                { return f.failure.Error.Message }
-func (f failureError) MarshalJSON() ([]byte, error) { return json.Marshal(f.failure) }
-
 // answer pairs a handler's result with its error as a client sees it.
 func answer[T any](v *T, err error) (*T, error) {
 	if err != nil {
-		return nil, failureError{fail(err)}
+		return nil, fail(err)
 	}
 	return v, nil
 }
@@ -109,11 +105,14 @@ func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
 		return v, nil
 	}
 	f := &failure{status: m.Status}
-	f.Error.Code, f.Error.Message = scrollback.Invalid, m.Detail
+	f.Fault.Code, f.Fault.Message = scrollback.Invalid, m.Detail
 	for i, d := range m.Errors {
 		if i == 0 {
-			f.Error.Message = d.Message
-			f.Error.Param = strings.TrimPrefix(strings.TrimPrefix(d.Location, "body."), "query.")
+			f.Fault.Message = d.Message
+			if strings.Contains(d.Message, "Go struct") || strings.Contains(d.Message, "schema") {
+				f.Fault.Message = "a value is not of the shape that is expected here"
+			}
+			f.Fault.Param = strings.TrimPrefix(strings.TrimPrefix(d.Location, "body."), "query.")
 		}
 	}
 	if m.Status == http.StatusUnprocessableEntity {

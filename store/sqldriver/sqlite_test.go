@@ -21,10 +21,6 @@ func open(t *testing.T, path string) driver.Driver {
 	return db
 }
 
-func TestSQLite(t *testing.T) {
-	drivertest.Run(t, func(t *testing.T) driver.Driver { return open(t, filepath.Join(t.TempDir(), "s.db")) })
-}
-
 func TestSQLiteReopen(t *testing.T) {
 	drivertest.RunReopen(t, func(t *testing.T, dir string) driver.Driver { return open(t, filepath.Join(dir, "s.db")) })
 }

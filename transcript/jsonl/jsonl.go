@@ -13,6 +13,7 @@ package jsonl
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -157,8 +158,13 @@ func parse(line []byte, n int, source *string) transcript.Entry {
 	}
 	e.Message = scrollback.Message{ID: scrollback.MessageID(w.ID), Role: role, Name: w.Name, Model: w.Model,
 		Usage: w.Usage, Status: w.Status, Meta: w.Meta}
-	if e.Message.CreatedAt, err = parseTime(w.CreatedAt); err != nil {
-		return bad("created_at: %v", err)
+	if e.Message.CreatedAt, err = parseTime(w.CreatedAt); err != nil || e.Message.CreatedAt < 0 {
+		return bad("created_at: %v", cmp.Or(err, errors.New("before 1970")))
+	}
+	switch w.Status {
+	case "", scrollback.StatusComplete, scrollback.StatusInterrupted, scrollback.StatusFailed:
+	default:
+		return bad("unknown status %q (complete, interrupted or failed)", w.Status)
 	}
 	if len(w.Content) == 0 || string(w.Content) == "null" {
 		w.Content = json.RawMessage(`[]`)
