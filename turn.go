@@ -39,7 +39,7 @@ type Turn struct {
 	Cancel       bool           `json:"-"` // somebody asked for it to stop
 	Draft        Draft          `json:"draft"`
 	OpenCalls    []ToolCall     `json:"open_calls,omitempty"`
-	Reply        MessageID      `json:"message_id,omitempty"` // the last message it stored
+	Reply        MessageID      `json:"message_id,omitempty"` // the last assistant message it stored
 	FinishReason string         `json:"finish_reason,omitempty"`
 	Failure      *Failure       `json:"error,omitempty"`
 	Idempotency  Idempotency    `json:"-"`

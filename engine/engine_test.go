@@ -419,8 +419,11 @@ func TestIdempotency(t *testing.T) {
 	r.turn(byID).done(t, scrollback.TurnComplete, "stop")
 	r.turn(byID).done(t, scrollback.TurnComplete, "stop")
 	r.clock.Add(store.IdempotencyAge.Milliseconds() + 1)
-	r.turn(byID).done(t, scrollback.TurnComplete, "stop")
-	r.wantShape(id, "u:q", "a:one", "u:q2", "a:two", "u:q2", "a:two")
+	// The key is forgotten by now; the id of a message is its own for ever.
+	wantCode(t, r.turn(byID).err, scrollback.Conflict, "m-1")
+	req.Message = say("q")
+	r.turn(req).done(t, scrollback.TurnComplete, "stop")
+	r.wantShape(id, "u:q", "a:one", "u:q2", "a:two", "u:q", "a:two")
 }
 
 func TestNothingToAnswer(t *testing.T) {

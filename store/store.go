@@ -92,5 +92,5 @@ func (s *Store) NewID() string { return s.newID() }
 // Expired says that a turn is stored open though its owner is gone. Readers show
 // it as interrupted; the next turn closes it.
 func (s *Store) Expired(t scrollback.Turn) bool {
-	return t.State == scrollback.TurnOpen && t.LeaseUntil <= s.Now()
+	return t.State == scrollback.TurnOpen && !driver.Holds(t, s.Now())
 }

@@ -115,8 +115,9 @@ type Find interface {
 	ConversationsByPrefix(ctx context.Context, prefix string, limit int) ([]scrollback.ConversationID, error)
 }
 
-// Entry is a message on its way into the log. Seq, Branch, ConversationID and
-// Sum are set by the driver. Terms are what full-text search finds it by, in
+// Entry is a message on its way into the log. An id that some message has is
+// conflict, and nothing is written. Seq, Branch, ConversationID and Sum are set by
+// the driver. Terms are what full-text search finds it by, in
 // order and separated by spaces; each is lower-case letters and digits only.
 type Entry struct {
 	scrollback.Message
@@ -301,3 +302,12 @@ type SearchResult struct {
 
 // HoldingMax bounds how far the holders of one term are counted.
 const HoldingMax = 20000
+
+// LeaseMax is how far ahead a lease may end, in ms. One that ends further ahead was
+// written by a clock that has been set back since, and holds nothing.
+const LeaseMax = 60_000
+
+// Holds says whether a turn keeps others from writing to its conversation.
+func Holds(t scrollback.Turn, now int64) bool {
+	return t.State == scrollback.TurnOpen && t.LeaseUntil > now && t.LeaseUntil-now <= LeaseMax
+}

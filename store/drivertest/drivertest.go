@@ -39,6 +39,7 @@ var suite = []struct {
 	{"Projects", testProjects},
 	{"Prefix", testPrefix},
 	{"MessageRoundTrip", testMessageRoundTrip},
+	{"MessageIDs", testMessageIDs},
 	{"Seqs", testSeqs},
 	{"ForkSeqs", testForkSeqs},
 	{"MessageRuns", testMessageRuns},

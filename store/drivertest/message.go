@@ -269,3 +269,27 @@ func (w *bench) copiesOfLog() {
 	w.ok(err)
 	same(w.t, "receipt", cm.Receipt, receipt)
 }
+
+// testMessageIDs: an id that some message has is refused, wherever it comes from,
+// and nothing of that write is kept.
+func testMessageIDs(w *bench) {
+	c, other := w.conversation(), w.conversation()
+	taken := w.entry(scrollback.RoleUser, "first")
+	_, err := w.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: -1, Entries: []driver.Entry{taken}})
+	w.ok(err)
+	twice := []driver.Entry{w.entry(scrollback.RoleUser, "kept away"), taken}
+	for _, id := range []scrollback.ConversationID{c.ID, other.ID} {
+		_, err = w.Append(w.ctx, driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: twice})
+		w.code(err, scrollback.Conflict)
+		_, err = w.tryBegin(id, nil, twice...)
+		w.code(err, scrollback.Conflict)
+	}
+	turn := w.begin(other.ID).Turn
+	_, err = w.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnComplete, Entries: twice})
+	w.code(err, scrollback.Conflict)
+	for id, want := range map[scrollback.ConversationID]int64{c.ID: 1, other.ID: 0} {
+		h, err := w.Head(w.ctx, id)
+		w.ok(err)
+		same(w.t, fmt.Sprint("messages of ", id), want, h.Messages)
+	}
+}

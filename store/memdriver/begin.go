@@ -30,7 +30,7 @@ func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 	}
 	last, salvaged := clone(db.lastTurn(th)), []driver.Entry(nil)
 	if last != nil && last.State == scrollback.TurnOpen {
-		if holds(last, b.Now) {
+		if driver.Holds(*last, b.Now) {
 			return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 		}
 		salvaged = interrupt(last, b.Now, b.Salvage)
@@ -42,6 +42,9 @@ func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 	}
 	if db.turns[b.Turn.ID] != nil {
 		return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s exists", b.Turn.ID)
+	}
+	if err := db.fresh(op, append(salvaged[:len(salvaged):len(salvaged)], b.Entries...)); err != nil {
+		return driver.Begun{}, err
 	}
 	edited := clone(th.Conversation)
 	if b.Edit != nil {
@@ -93,9 +96,4 @@ func (db *DB) open(th *thread, t scrollback.Turn) scrollback.Turn {
 	db.turns[t.ID] = &t
 	th.turns = append(th.turns, t.ID)
 	return clone(t)
-}
-
-// holds says whether a turn keeps others from writing.
-func holds(t *scrollback.Turn, now int64) bool {
-	return t.State == scrollback.TurnOpen && now < t.LeaseUntil
 }

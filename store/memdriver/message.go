@@ -34,15 +34,24 @@ func (db *DB) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 		return driver.Finished{}, err
 	}
 	last := db.lastTurn(th)
-	if last != nil && holds(last, a.Now) {
+	if last != nil && driver.Holds(*last, a.Now) {
 		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 	}
 	if a.IfHead >= 0 && a.IfHead != th.Messages {
 		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", th.Messages, a.IfHead)
 	}
+	var salvaged []driver.Entry
+	kept := clone(last)
 	if last != nil && last.State == scrollback.TurnOpen {
-		db.append(th, interrupt(last, a.Now, a.Salvage))
+		salvaged = interrupt(kept, a.Now, a.Salvage)
 	}
+	if err := db.fresh(op, append(salvaged[:len(salvaged):len(salvaged)], a.Entries...)); err != nil {
+		return driver.Finished{}, err
+	}
+	if last != nil {
+		db.turns[last.ID] = kept
+	}
+	db.append(th, salvaged)
 	ms := db.append(th, a.Entries)
 	th.touch(a.Now)
 	return driver.Finished{Head: db.head(th), Messages: ms}, nil
@@ -104,6 +113,21 @@ func (db *DB) append(th *thread, entries []driver.Entry) []scrollback.Message {
 		out = append(out, clone(m))
 	}
 	return out
+}
+
+// fresh says which of the ids that entries bring is taken.
+func (db *DB) fresh(op string, entries []driver.Entry) error {
+	seen := map[scrollback.MessageID]bool{}
+	for _, r := range db.rows {
+		seen[r.ID] = true
+	}
+	for _, e := range entries {
+		if seen[e.ID] {
+			return scrollback.Errorf(scrollback.Conflict, op, "there is a message %s already", e.ID)
+		}
+		seen[e.ID] = true
+	}
+	return nil
 }
 
 func (db *DB) branch(op string, id scrollback.BranchID) (*branch, error) {

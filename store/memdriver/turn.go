@@ -36,6 +36,9 @@ func (db *DB) Finish(ctx context.Context, f driver.Finish) (driver.Finished, err
 		return driver.Finished{}, err
 	}
 	th := db.threads[t.Conversation]
+	if err := db.fresh(op, f.Entries); err != nil {
+		return driver.Finished{}, err
+	}
 	ms := db.append(th, f.Entries)
 	t.Reply = driver.Reply(t.Reply, f.Entries)
 	t.State, t.FinishReason, t.Draft = f.State, f.FinishReason, scrollback.Draft{}

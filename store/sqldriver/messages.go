@@ -43,6 +43,9 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 		var n int64
 		err = w.tx.row(ctx, func(r scanner) error { return r.Scan(&n) },
 			`INSERT INTO messages (`+messageColumns+`) VALUES (`+marks(20)+`) RETURNING n`, v...)
+		if err != nil && w.dialect.taken(err) {
+			return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is a message %s already", m.ID)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -41,6 +41,8 @@ var _ driver.Driver = (*DB)(nil)
 type dialect struct {
 	// classify gives an error of the database its code.
 	classify func(error) scrollback.Code
+	// taken says that an error is of a key that exists already.
+	taken func(error) bool
 	// begin starts a transaction that may write.
 	begin string
 	// insertTerms indexes message $1 by scope $2 and terms $3.
@@ -57,8 +59,11 @@ type dialect struct {
 // Close waits for the batch under way and closes the database.
 func (db *DB) Close() error {
 	db.closed.Store(true)
+	// The connection that may write closes last: it then leaves no log file beside
+	// the database.
+	err := errors.Join(db.read.close(), db.readers.Close())
 	db.writer.close()
-	return errors.Join(db.read.close(), db.readers.Close())
+	return err
 }
 
 // write runs fn in a transaction and answers when it is durable.

@@ -198,7 +198,11 @@ func versionNumber(v string) int {
 }
 
 var sqliteDialect = dialect{
-	classify:    classifySQLite,
+	classify: classifySQLite,
+	taken: func(err error) bool {
+		var e *sqlite.Error
+		return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE
+	},
 	begin:       "BEGIN IMMEDIATE",
 	insertTerms: `INSERT INTO message_terms (rowid, scope, terms) VALUES ($1, $2, $3)`,
 	searchIDs:   `SELECT rowid FROM message_terms WHERE message_terms MATCH $1 ORDER BY bm25(message_terms, 0.0, 1.0), rowid DESC LIMIT $2`,

@@ -99,7 +99,7 @@ func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollba
 	if last.State != scrollback.TurnOpen {
 		return &last, nil
 	}
-	if last.LeaseUntil > now {
+	if driver.Holds(last, now) {
 		return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "a turn is already open in conversation %s", w.c.ID)
 	}
 	if salvage != nil {

@@ -67,6 +67,7 @@ CREATE TABLE messages (
     meta            TEXT    NOT NULL
 );
 CREATE UNIQUE INDEX messages_seq ON messages (branch, seq);
+CREATE UNIQUE INDEX messages_id ON messages (id);
 
 -- +goose StatementBegin
 CREATE TRIGGER messages_append_only BEFORE UPDATE ON messages
