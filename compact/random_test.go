@@ -146,7 +146,7 @@ func TestAnyCutIsLegal(t *testing.T) {
 // turn only when none of them does.
 func TestCutKeepsMost(t *testing.T) {
 	fit, within := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	judge := func(t *rapid.T) {
 		s := anySituation(t)
 		s.More, s.All = false, false
 		cut, ok := compact.Plan(s)
@@ -193,10 +193,14 @@ func TestCutKeepsMost(t *testing.T) {
 				t.Fatalf("nothing fits, and %+v is not the cut that frees most, %+v", cut, later)
 			}
 		}
-	})
-	if fit < 5 || within < 5 {
-		t.Errorf("too few cuts were worth judging: %d, %d", fit, within)
 	}
+	// How many of a hundred cuts are worth judging is chance: go on until enough were.
+	for range 50 {
+		if rapid.Check(t, judge); fit >= 5 && within >= 5 {
+			return
+		}
+	}
+	t.Errorf("too few cuts were worth judging: %d, %d", fit, within)
 }
 
 // Leaves cover what is folded exactly once and in order, within their bounds, and

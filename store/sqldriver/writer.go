@@ -147,7 +147,7 @@ func (w *writer) one(ctx context.Context, j job) (failed, fatal error) {
 	}
 	if failed = j.fn(context.WithoutCancel(j.ctx), w.tx); failed != nil {
 		if err := w.tx.run(ctx, "ROLLBACK TO job"); err != nil {
-			return failed, fmt.Errorf("%w (after %v)", err, failed) // its code is not its neighbours'
+			return failed, fmt.Errorf("%w (after %s)", err, failed.Error()) // its code is not its neighbours'
 		}
 	}
 	return failed, w.tx.run(ctx, "RELEASE job")
