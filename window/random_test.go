@@ -169,8 +169,12 @@ func TestLongerLogKeepsThePrefix(t *testing.T) {
 		}
 		before := window.Assemble(in)
 		longer := in
-		longer.Live = append(in.Live[:len(in.Live):len(in.Live)], anyLog(t, 1000, 5)...)
+		longer.Live = in.Live[:len(in.Live):len(in.Live)]
 		longer.PromptSeq = rapid.SampledFrom([]int64{in.PromptSeq, 1000, 0}).Draw(t, "next prompt")
+		if longer.PromptSeq == 1000 {
+			longer.Live = append(longer.Live, scrollback.Message{Seq: 1000, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "next"}}})
+		}
+		longer.Live = append(longer.Live, anyLog(t, 1001, 5)...)
 		after := window.Assemble(longer)
 		if len(after.Items) < len(before.Items) {
 			t.Fatalf("%d items became %d", len(before.Items), len(after.Items))
