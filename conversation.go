@@ -78,6 +78,28 @@ type View struct {
 	// RetryAt is the live weight in tokens from which an extractive fold that
 	// would not have shrunk the window is worth trying again; 0 means at once.
 	RetryAt int64 `json:"retry_at,omitempty"`
+	// Summary is the summary shown before the segments; nil when no model has
+	// written one.
+	Summary *ViewSummary `json:"summary,omitempty"`
+	// Failures counts the calls for a summary that failed in a row. From the third
+	// on no model is asked until the path weighs AskAt tokens.
+	Failures int   `json:"failures,omitempty"`
+	AskAt    int64 `json:"ask_at,omitempty"`
+}
+
+// Remember is v with what o has learned of attempts, and nothing else of it.
+func (v View) Remember(o View) View {
+	v.RetryAt, v.Failures, v.AskAt = o.RetryAt, o.Failures, o.AskAt
+	return v
+}
+
+// ViewSummary places the summary that a segment carries: it speaks for the
+// messages from FirstSeq to LastSeq and weighs Tokens.
+type ViewSummary struct {
+	Segment  SegmentID `json:"segment"`
+	FirstSeq int64     `json:"first_seq"`
+	LastSeq  int64     `json:"last_seq"`
+	Tokens   int64     `json:"tokens"`
 }
 
 // ViewItem places one segment, leaf or roll-up, in a view.

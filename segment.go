@@ -3,6 +3,7 @@ package scrollback
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
 
 // Bounds of a leaf segment.
@@ -48,6 +49,24 @@ type Segment struct {
 	CreatedAt     int64          `json:"created_at"`
 }
 
+// hintRunes bounds a hint.
+const hintRunes = 200
+
+// Hint is the first line of a summary that says something: not a heading.
+func Hint(summary string) string {
+	for line := range strings.SplitSeq(summary, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if r := []rune(line); len(r) > hintRunes {
+			return string(r[:hintRunes]) + "…"
+		}
+		return line
+	}
+	return ""
+}
+
 // HashChildren is the SHA-256, in hex, of the child hashes, one a line.
 func HashChildren(hashes []string) string {
 	h := sha256.New()
@@ -81,8 +100,11 @@ type Receipt struct {
 	TokensBefore int64       `json:"tokens_before"`
 	TokensAfter  int64       `json:"tokens_after"`
 	SummaryBy    string      `json:"summary_by"`
-	Cost         float64     `json:"cost"`
-	Cleared      bool        `json:"cleared,omitempty"` // folded by hand to start afresh
-	Undone       bool        `json:"undone,omitempty"`  // this fold was undone, and the figures are of that
-	CreatedAt    int64       `json:"created_at"`
+	// SummaryResult says why a model that was asked gave no summary:
+	// empty_summary or model_error; empty when it did, or none was asked.
+	SummaryResult FoldResult `json:"summary_result,omitempty"`
+	Cost          float64    `json:"cost"`
+	Cleared       bool       `json:"cleared,omitempty"` // folded by hand to start afresh
+	Undone        bool       `json:"undone,omitempty"`  // this fold was undone, and the figures are of that
+	CreatedAt     int64      `json:"created_at"`
 }

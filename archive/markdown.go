@@ -49,7 +49,7 @@ func table1(seg scrollback.Segment, children []scrollback.Segment) *sheet {
 	for i := range children {
 		c := &children[i]
 		fmt.Fprintf(&m, "| %s | %d-%d | %d | %s | %s | %s |\n", oneLine(string(scrollback.HistoryRef(c.ID))),
-			c.FirstSeq, c.LastSeq, c.Messages, stamp(c.From), stamp(c.To), cell(firstLine(c.Summary)))
+			c.FirstSeq, c.LastSeq, c.Messages, stamp(c.From), stamp(c.To), cell(scrollback.Hint(c.Summary)))
 	}
 	return &sheet{text: m.Bytes()}
 }
@@ -191,15 +191,6 @@ func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC333
 func oneLine(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }) {
 		return strconv.Quote(s)
-	}
-	return s
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	s = strings.TrimSpace(s)
-	if r := []rune(s); len(r) > 200 {
-		return string(r[:200]) + "…"
 	}
 	return s
 }

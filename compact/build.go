@@ -24,6 +24,9 @@ type Job struct {
 	Measure func(s scrollback.Segment, ms []scrollback.Message, children []scrollback.Segment) (int64, string, error)
 	// Load reads segments by id, in that order.
 	Load func(ids []scrollback.SegmentID) ([]scrollback.Segment, error)
+	// Summary, when a model wrote one, replaces the one that the view shows.
+	Summary *Outcome
+	Afresh  bool // the summary that the view shows goes
 	// Renderer is the number of the renderer that Measure used.
 	Renderer int
 }
@@ -37,7 +40,8 @@ type Fold struct {
 	Leaves   []scrollback.Segment // those of Segments that cover messages
 }
 
-// Build makes the segments of a fold, with extracted lines for summaries.
+// Build makes the segments of a fold. What each hides is extracted into its
+// placeholder; the job's summary is carried by the newest leaf.
 func Build(j Job) (Fold, error) {
 	run := j.Live[:j.Cut.Messages]
 	f := Fold{View: scrollback.View{Boundary: run[len(run)-1].Seq, Sum: j.View.Sum}}
@@ -47,6 +51,20 @@ func Build(j Job) (Fold, error) {
 			return Fold{}, err
 		}
 		f.Leaves = append(f.Leaves, s)
+	}
+	f.View.Summary = j.View.Summary
+	switch last := &f.Leaves[len(f.Leaves)-1]; {
+	case j.Summary != nil:
+		last.Summary, last.SummaryBy, last.PromptVersion = j.Summary.Text, j.Summary.By, PromptVersion
+		if len(j.Shown) > 0 {
+			last.SummaryOf = j.Shown[0].FirstSeq
+		}
+		if v := j.View.Summary; v != nil {
+			last.SummaryOf = min(last.SummaryOf, v.FirstSeq)
+		}
+		f.View.Summary = &scrollback.ViewSummary{Segment: last.ID, FirstSeq: last.SummaryOf, LastSeq: last.LastSeq, Tokens: int64(j.Count(last.Summary))}
+	case j.Afresh:
+		f.View.Summary = nil
 	}
 	f.Segments = slices.Clone(f.Leaves)
 	f.Shown = append(slices.Clone(j.Shown), f.Leaves...)

@@ -128,10 +128,10 @@ func clip(s string) string {
 	return s
 }
 
-// parseLines reads back the lines of a summary.
-func parseLines(summary string) []line {
+// parseLines reads back the lines of a placeholder.
+func parseLines(placeholder string) []line {
 	var out []line
-	for i, t := range strings.Split(summary, "\n") {
+	for i, t := range strings.Split(placeholder, "\n") {
 		var seq int64
 		if _, err := fmt.Sscanf(t, "- #%d ", &seq); err != nil {
 			continue

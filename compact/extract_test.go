@@ -151,14 +151,42 @@ func TestJudge(t *testing.T) {
 }
 
 func TestNamed(t *testing.T) {
-	for _, name := range []string{"", "auto", "segments"} {
-		p, err := compact.Named(name)
-		if err != nil || p.Name != compact.Segments || p.TriggerShare <= p.AfterShare || p.AfterShare > 0.5 {
-			t.Errorf("%q: %+v, %v", name, p, err)
+	for _, c := range []struct {
+		name         string
+		canSummarize bool
+		want         string
+	}{{"", false, "segments"}, {"auto", false, "segments"}, {"", true, "snapshot"}, {"auto", true, "snapshot"},
+		{"segments", true, "segments"}, {"snapshot", false, "snapshot"}} {
+		p, err := compact.Named(c.name, c.canSummarize)
+		if err != nil || p.Name != c.want || p.TriggerShare <= p.AfterShare || p.AfterShare > 0.5 || p.Summarizes != (c.want == "snapshot") {
+			t.Errorf("%+v: %+v, %v", c, p, err)
 		}
 	}
-	_, err := compact.Named("nonsense")
+	_, err := compact.Named("nonsense", true)
 	if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), `"nonsense"`) {
 		t.Errorf("%v", err)
+	}
+}
+
+// The snapshot policy folds at seven tenths of the whole window, any at nine
+// tenths of the budget in tokens, bytes or images.
+func TestTriggers(t *testing.T) {
+	segments, _ := compact.Named("segments", false)
+	snapshot, _ := compact.Named("snapshot", false)
+	b := scrollback.Budget{Limit: 1_000_000, Weight: scrollback.Weight{Tokens: 968_000, Bytes: 1000, Images: 20}}
+	for _, c := range []struct {
+		w                  scrollback.Weight
+		segments, snapshot bool
+	}{
+		{scrollback.Weight{Tokens: 700_000}, false, false},
+		{scrollback.Weight{Tokens: 700_001}, false, true},
+		{scrollback.Weight{Tokens: 871_201}, true, true},
+		{scrollback.Weight{Bytes: 900}, false, false},
+		{scrollback.Weight{Bytes: 901}, true, true},
+		{scrollback.Weight{Images: 19}, true, true},
+	} {
+		if segments.Triggers(c.w, b) != c.segments || snapshot.Triggers(c.w, b) != c.snapshot {
+			t.Errorf("%+v: segments %v, snapshot %v", c, segments.Triggers(c.w, b), snapshot.Triggers(c.w, b))
+		}
 	}
 }

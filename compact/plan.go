@@ -25,9 +25,9 @@ type Cut struct {
 // Plan chooses the cut, or none when there is no legal one.
 //
 // A cut is at a user message if that frees enough: the one that keeps most while
-// the window comes down to the policy's share. Otherwise it is between groups of the last turn, whose user
-// message is carried and whose newest group stays. If nothing frees enough, the
-// cut that frees most.
+// the window comes down to the policy's share, and no more is kept than it says.
+// Otherwise it is between groups of the last turn, whose user message is carried
+// and whose newest group stays. If nothing frees enough, the cut that frees most.
 func Plan(s Situation) (Cut, bool) {
 	if s.All {
 		return Cut{Messages: len(s.Live)}, len(s.Live) > 0
@@ -50,11 +50,20 @@ func Plan(s Situation) (Cut, bool) {
 		return float64(w.Tokens) <= share*float64(s.Budget.Tokens) &&
 			float64(w.Bytes) <= share*float64(s.Budget.Bytes) && float64(w.Images) <= share*float64(s.Budget.Images)
 	}
-	for _, cuts := range [][]Cut{atUser, inTurn} {
-		for _, c := range cuts {
-			if fits(c) {
-				return c, true
-			}
+	keeps := func(c Cut) bool {
+		return s.Policy.KeepShare == 0 || float64(rest[c.Messages].Tokens) <= s.Policy.KeepShare*float64(rest[0].Tokens)
+	}
+	for _, c := range atUser {
+		if fits(c) && keeps(c) {
+			return c, true
+		}
+	}
+	if n := len(atUser); n > 0 && fits(atUser[n-1]) { // the last turn alone is more than may be kept
+		return atUser[n-1], true
+	}
+	for _, c := range inTurn {
+		if fits(c) {
+			return c, true
 		}
 	}
 	return lastOf(atUser, inTurn)

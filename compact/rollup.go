@@ -160,7 +160,7 @@ func (j *Job) parent(segs, children []scrollback.Segment) (scrollback.Segment, e
 		s.Messages += c.Messages
 		s.TokensBefore += c.TokensBefore
 		s.From, s.To = min(s.From, c.From), max(s.To, c.To)
-		lines = append(lines, parseLines(c.Summary)...)
+		lines = append(lines, parseLines(c.Placeholder)...)
 	}
 	var hashes []string
 	for _, c := range children {

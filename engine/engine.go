@@ -37,8 +37,9 @@ type Options struct {
 	// Model is used where a conversation names none. Limit, in tokens, is the
 	// window where neither a request nor a conversation names one; 0 leaves it to
 	// the model.
-	Model string
-	Limit int64
+	Model         string
+	SummaryModels []string // asked for summaries when the conversation's own model gives none, in order
+	Limit         int64
 
 	Importers []transcript.Importer
 	Exporters []transcript.Exporter

@@ -38,6 +38,7 @@ type rigOptions struct {
 	clock     *atomic.Int64
 	saveEvery time.Duration
 	noFolds   bool
+	summaries bool // the scripted model is asked for summaries too
 }
 
 func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
@@ -53,7 +54,7 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 	if o.limit == 0 {
 		o.limit = 8000
 	}
-	r.script = modeltest.NewScript(model.Facts{Name: "script", Limit: o.limit, MaxOutput: 2000}, steps...)
+	r.script = modeltest.NewScript(model.Facts{Name: "script", Limit: o.limit, MaxOutput: 2000, NoSummaries: !o.summaries}, steps...)
 	r.store = store.New(r.driver, &store.Options{Tokens: token.Count, Image: token.Image,
 		Now: func() time.Time { return time.UnixMilli(r.clock.Load()) }})
 	bucket := memblob.OpenBucket(nil)

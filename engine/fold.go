@@ -8,6 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/token"
@@ -49,6 +50,13 @@ func (e *Engine) lockFolds(id scrollback.ConversationID) (unlock func()) {
 	}
 }
 
+// foldsNow says whether a fold of the conversation is under way in this process.
+func (e *Engine) foldsNow(id scrollback.ConversationID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.folding[id] != nil
+}
+
 func (e *Engine) snapshot(ctx context.Context, h driver.Head, sh shape) (store.Snapshot, error) {
 	return e.store.Snapshot(ctx, h, max(pieceTokens, snapshotBudgets*sh.budget.Tokens))
 }
@@ -63,7 +71,7 @@ func (e *Engine) fit(ctx context.Context, head *driver.Head, sh shape, promptSeq
 		}
 		w := e.assemble(snap, sh, promptSeq)
 		fits := window.Fits(w.Weight, sh.budget) && !snap.More
-		if fits && (!window.Over(w.Weight, sh.budget, sh.policy.TriggerShare) || snap.LiveWeight().Tokens < snap.Branch.View.RetryAt) {
+		if fits && (!sh.policy.Triggers(w.Weight, sh.budget) || snap.LiveWeight().Tokens < snap.Branch.View.RetryAt || e.foldsNow(head.ID)) {
 			return w, nil
 		}
 		seen := head.Branch.ViewVersion
@@ -105,54 +113,188 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish fol
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	before := e.assemble(snap, sh, 0)
-	total := before.Weight.Tokens
+	f := folding{wish: wish, snap: snap, sh: sh, before: e.assemble(snap, sh, 0)}
+	f.total = f.before.Weight.Tokens
 	if snap.More {
-		total += snap.LiveWeight().Tokens - weightOf(snap.Live).Tokens
+		f.total += snap.LiveWeight().Tokens - weightOf(snap.Live).Tokens
 	}
 	receipt := scrollback.Receipt{Result: scrollback.FoldNoop, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{},
-		TokensBefore: total, TokensAfter: total, CreatedAt: e.store.Now(), SummaryBy: scrollback.SummaryExtractive, Cleared: wish.all}
-	if !wish.all && !wish.force && !wish.mustFit && !window.Over(before.Weight, sh.budget, sh.policy.TriggerShare) {
+		TokensBefore: f.total, TokensAfter: f.total, CreatedAt: e.store.Now(), SummaryBy: scrollback.SummaryExtractive, Cleared: wish.all}
+	if !wish.all && !wish.force && !wish.mustFit && !sh.policy.Triggers(f.before.Weight, sh.budget) {
 		return receipt, nil
 	}
-	bare := snap
-	bare.Live, bare.Carried = nil, nil
-	fixed := e.assemble(bare, sh, 0).Weight
-	cut, ok := compact.Plan(compact.Situation{Live: snap.Live, Carried: snap.Carried, Fixed: fixed, Budget: sh.budget, Policy: sh.policy, More: snap.More && !wish.all, All: wish.all})
+	writers := e.writers(&f)
+	cut, ok := compact.Plan(e.situation(&f, len(writers) > 0))
 	if !ok {
 		return receipt, nil
 	}
-	made, err := compact.Build(e.job(ctx, snap, cut, sh))
+	said := compact.Summarize(ctx, f.record(cut), writers)
+	if ctx.Err() != nil {
+		return receipt, scrollback.Wrap(scrollback.Canceled, "engine.fold", context.Cause(ctx))
+	}
+	if len(said.Calls) > 0 && said.Text == "" {
+		e.o.Log.Warn("no model gave a summary; the fold goes without", "conversation", head.ID, "calls", len(said.Calls), "reason", said.Why)
+	}
+	commit, err := e.build(ctx, &f, cut, said, receipt)
 	if err != nil {
 		return receipt, err
 	}
-	after := e.assemble(shown(snap, made), sh, 0)
-	receipt.TokensAfter = after.Weight.Tokens + total - before.Weight.Tokens
-	receipt.FirstSeq, receipt.LastSeq = snap.Live[0].Seq, made.View.Boundary
-	commit := driver.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion, View: made.View, Segments: made.Segments}
-	if receipt.Result = compact.Judge(receipt.TokensBefore, receipt.TokensAfter, wish.mustFit || wish.all); receipt.Result == scrollback.FoldCompacted {
+	return e.commit(ctx, head, commit)
+}
+
+// folding is one fold on its way.
+type folding struct {
+	wish   foldWish
+	snap   store.Snapshot
+	sh     shape
+	before scrollback.Window
+	total  int64 // tokens of before, and of what is live beyond it
+}
+
+// writers are the models to ask for a summary: none while a backlog is folded
+// piece by piece, when starting afresh, or after they failed too often.
+func (e *Engine) writers(f *folding) []compact.Writer {
+	if !f.sh.policy.Summarizes || f.snap.More || f.wish.all || !compact.MayAsk(f.snap.Branch.View, f.snap.Branch.Sum.Tokens) {
+		return nil
+	}
+	var out []compact.Writer
+	add := func(m model.Model) {
+		facts := m.Facts()
+		limit := facts.Limit
+		if limit <= 0 {
+			limit = token.AssumedLimit
+		}
+		if m == f.sh.model {
+			limit = f.sh.budget.Limit
+		}
+		if b := window.NewBudget(limit, facts.MaxOutput); !facts.NoSummaries {
+			out = append(out, compact.Writer{Model: m, Budget: b.Tokens, Reserve: b.Reserve})
+		}
+	}
+	add(f.sh.model)
+	for _, name := range e.o.SummaryModels {
+		m, err := e.o.Models(name)
+		if err != nil {
+			e.o.Log.Warn("a model for summaries is not to be had", "model", name, "error", err)
+			continue
+		}
+		add(m)
+	}
+	return out
+}
+
+// situation is what the cut is chosen from. Where a summary is to come, room for
+// all that it may weigh is kept.
+func (e *Engine) situation(f *folding, summary bool) compact.Situation {
+	bare := f.snap
+	bare.Live, bare.Carried = nil, nil
+	s := compact.Situation{Live: f.snap.Live, Carried: f.snap.Carried, Fixed: e.assemble(bare, f.sh, 0).Weight,
+		Budget: f.sh.budget, Policy: f.sh.policy, More: f.snap.More && !f.wish.all, All: f.wish.all}
+	if summary {
+		s.Fixed.Tokens += compact.SummaryBound(f.sh.budget.Tokens)
+		if v := f.snap.Branch.View.Summary; v != nil {
+			s.Fixed.Tokens -= v.Tokens
+		}
+	}
+	return s
+}
+
+// record is what a summary is made of: the summary so far, the extracts of folds
+// it does not speak for, and what this cut folds.
+func (f *folding) record(cut compact.Cut) compact.Record {
+	r := compact.Record{Run: f.snap.Live[:cut.Messages], MaxTokens: compact.SummaryBound(f.sh.budget.Tokens), Count: token.Count}
+	spoken := int64(0)
+	if f.snap.Summary != nil {
+		r.Previous, spoken = f.snap.Summary.Summary, f.snap.Branch.View.Summary.LastSeq
+	}
+	for _, s := range f.snap.Segments {
+		if s.LastSeq > spoken {
+			r.Extracts = append(r.Extracts, s.Placeholder)
+		}
+	}
+	return r
+}
+
+// build makes the segments of a fold and judges them: with the summary, and if
+// that does not shrink the window, with the extract alone.
+func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said compact.Outcome, receipt scrollback.Receipt) (driver.Commit, error) {
+	job := e.job(ctx, f.snap, cut, f.sh)
+	job.Afresh = f.wish.all
+	if said.Text != "" {
+		job.Summary = &said
+	}
+	mustFit := f.wish.mustFit || f.wish.all
+	var made compact.Fold
+	for {
+		var err error
+		if made, err = compact.Build(job); err != nil {
+			return driver.Commit{}, err
+		}
+		receipt.TokensAfter = e.assemble(shown(f.snap, made), f.sh, 0).Weight.Tokens + f.total - f.before.Weight.Tokens
+		receipt.Result = compact.Judge(receipt.TokensBefore, receipt.TokensAfter, mustFit)
+		if job.Summary == nil || compact.Judge(receipt.TokensBefore, receipt.TokensAfter, false) == scrollback.FoldCompacted {
+			break
+		}
+		job.Summary = nil
+	}
+	receipt.FirstSeq, receipt.LastSeq, receipt.SummaryResult = f.snap.Live[0].Seq, made.View.Boundary, said.Result
+	if job.Summary != nil {
+		receipt.SummaryBy = said.By
+	}
+	branch := f.snap.Branch
+	commit := driver.Commit{Conversation: f.snap.ID, Branch: branch.ID, IfViewVersion: branch.ViewVersion, View: branch.View}
+	if receipt.Result == scrollback.FoldCompacted {
+		commit.View, commit.Segments = made.View, made.Segments
 		for _, s := range made.Leaves {
 			receipt.Segments = append(receipt.Segments, s.ID)
 			receipt.Refs = append(receipt.Refs, scrollback.HistoryRef(s.ID))
 		}
 	} else {
 		receipt.TokensAfter = receipt.TokensBefore
-		commit.View, commit.Segments = head.Branch.View, nil
-		if !wish.force {
-			commit.View.RetryAt = int64(compact.RetryGrowth * float64(snap.LiveWeight().Tokens))
+		if said.Result != "" {
+			receipt.Result = said.Result
+		}
+		if !f.wish.force {
+			commit.View.RetryAt = int64(compact.RetryGrowth * float64(f.snap.LiveWeight().Tokens))
 		}
 	}
+	learned := compact.Learn(branch.View, said, branch.Sum.Tokens, f.total)
+	commit.View.Failures, commit.View.AskAt = learned.Failures, learned.AskAt
+	for _, c := range said.Calls {
+		receipt.Cost += c.Usage.Cost
+		commit.Usage = append(commit.Usage, scrollback.UsageRecord{Usage: c.Usage, Conversation: f.snap.ID, Model: c.Model,
+			Purpose: "summary", RequestID: c.RequestID, At: receipt.CreatedAt})
+	}
 	commit.Receipt = receipt
-	err = e.store.Commit(ctx, commit)
-	if scrollback.CodeOf(err) == scrollback.Conflict {
-		receipt = scrollback.Receipt{Result: scrollback.FoldConflict, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{}, CreatedAt: receipt.CreatedAt,
-			TokensBefore: total, TokensAfter: total}
-		err = nil
+	return commit, nil
+}
+
+// maxBooking bounds how often the books of a fold that came too late are tried.
+const maxBooking = 5
+
+// commit stores a fold. When the view has moved meanwhile, the fold is a conflict
+// that leaves its receipt, and what its summary cost, all the same.
+func (e *Engine) commit(ctx context.Context, head *driver.Head, c driver.Commit) (scrollback.Receipt, error) {
+	err := e.store.Commit(ctx, c)
+	for range maxBooking {
+		if scrollback.CodeOf(err) != scrollback.Conflict {
+			break
+		}
+		if err = e.refresh(ctx, head); err != nil {
+			return c.Receipt, err
+		}
+		c.Receipt = scrollback.Receipt{Result: scrollback.FoldConflict, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{}, CreatedAt: c.Receipt.CreatedAt,
+			TokensBefore: c.Receipt.TokensBefore, TokensAfter: c.Receipt.TokensBefore, SummaryBy: c.Receipt.SummaryBy, Cost: c.Receipt.Cost}
+		if len(c.Usage) == 0 {
+			return c.Receipt, nil
+		}
+		c.Branch, c.IfViewVersion, c.View, c.Segments = head.Branch.ID, head.Branch.ViewVersion, head.Branch.View, nil
+		err = e.store.Commit(ctx, c)
 	}
 	if err != nil {
-		return receipt, err
+		return c.Receipt, err
 	}
-	return receipt, e.refresh(ctx, head)
+	return c.Receipt, e.refresh(ctx, head)
 }
 
 // refresh reads the branch of a head anew: its view may have changed, and
@@ -184,6 +326,12 @@ func shown(snap store.Snapshot, f compact.Fold) store.Snapshot {
 		}
 	}
 	snap.Segments, snap.Carried, snap.Live = f.Shown, carried, rest
+	snap.Branch.View.Summary = f.View.Summary
+	if v := f.View.Summary; v == nil {
+		snap.Summary = nil
+	} else if i := slices.IndexFunc(f.Leaves, func(s scrollback.Segment) bool { return s.ID == v.Segment }); i >= 0 {
+		snap.Summary = &f.Leaves[i]
+	}
 	return snap
 }
 

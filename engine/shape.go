@@ -47,7 +47,7 @@ func (e *Engine) shape(c scrollback.Conversation, over Shape) (shape, error) {
 		return s, err
 	}
 	s.facts = s.model.Facts()
-	if s.policy, err = compact.Named(first(over.Policy, c.Policy)); err != nil {
+	if s.policy, err = compact.Named(first(over.Policy, c.Policy), !s.facts.NoSummaries); err != nil {
 		return s, err
 	}
 	limit := int64(token.AssumedLimit)
@@ -83,6 +83,9 @@ func (e *Engine) assemble(snap store.Snapshot, s shape, promptSeq int64) scrollb
 	}
 	if in.Instructions != "" {
 		in.InstructionsWeight = e.textWeight(in.Instructions)
+	}
+	if snap.Summary != nil {
+		in.Summary = &window.Summary{ViewSummary: *snap.Branch.View.Summary, Text: snap.Summary.Summary}
 	}
 	if defs, err := json.Marshal(in.Tools); err == nil {
 		in.ToolsWeight = e.textWeight(string(defs))

@@ -38,6 +38,9 @@ type Facts struct {
 	Limit     int64
 	MaxOutput int64
 	Dialect   scrollback.Dialect
+
+	// NoSummaries says that it cannot write a summary, and need not be asked.
+	NoSummaries bool
 }
 
 // Request is the input of one step. An item of kind KindTools carries no parts:

@@ -16,6 +16,7 @@ const minPiece = 64
 type Snapshot struct {
 	driver.Head
 	Segments []scrollback.Segment
+	Summary  *scrollback.Segment  // carries the summary that the view shows, if any
 	Carried  []scrollback.Message // folded, and shown verbatim all the same
 	Live     []scrollback.Message
 	// More says that Live holds only the oldest of the live messages: there are
@@ -36,8 +37,14 @@ func (s *Store) Snapshot(ctx context.Context, h driver.Head, maxTokens int64) (S
 		ids[i] = v.ID
 	}
 	var err error
+	if v := h.Branch.View.Summary; v != nil {
+		ids = append(ids, v.Segment)
+	}
 	if snap.Segments, err = s.d.Segments(ctx, ids); err != nil {
 		return snap, err
+	}
+	if n := len(h.Branch.View.Segments); n < len(ids) {
+		snap.Summary, snap.Segments = &snap.Segments[n], snap.Segments[:n:n]
 	}
 	for _, seq := range h.Branch.View.Carried {
 		m, err := s.At(ctx, h.Branch, seq)

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -16,16 +17,22 @@ const (
 	ackText   = "Understood. I will look the originals up when I need them."
 	openText  = "Go on."
 	ackTokens = 16
-	// FoldTokens is what the block costs beside its placeholders.
+	// FoldTokens is what the block costs beside its summary and placeholders.
 	FoldTokens = 64
 )
 
-// folded is layer 3: one user message around all placeholders.
-func folded(segs []scrollback.Segment) scrollback.Item {
+// folded is layer 3: one user message around the summary and all placeholders.
+func folded(segs []scrollback.Segment, sum *Summary) scrollback.Item {
 	it := scrollback.Item{Kind: scrollback.KindFolded, Layer: scrollback.LayerPlaceholders, Role: scrollback.RoleUser}
 	it.Weight.Tokens = FoldTokens
 	var b strings.Builder
 	b.WriteString(foldOpen + "\n" + foldNote + "\n")
+	if sum != nil {
+		fmt.Fprintf(&b, "\nSummary of messages #%d–#%d:\n%s\n", sum.FirstSeq, sum.LastSeq, escape(sum.Text))
+		it.Weight.Tokens += sum.Tokens
+		it.Holds = append(it.Holds, scrollback.Hold{Kind: scrollback.KindSummary, Ref: scrollback.HistoryRef(sum.Segment),
+			FirstSeq: sum.FirstSeq, LastSeq: sum.LastSeq, Tokens: sum.Tokens})
+	}
 	for _, s := range segs {
 		b.WriteString("\n" + escape(s.Placeholder) + "\n")
 		it.Weight.Tokens += s.TokensAfter

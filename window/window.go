@@ -28,10 +28,18 @@ type Input struct {
 	Tools              []scrollback.Tool
 	ToolsWeight        scrollback.Weight
 	Segments           []scrollback.Segment // of the view, oldest first
+	Summary            *Summary             // what a model wrote of them; nil for nothing
 	Live               []scrollback.Message // behind the boundary, oldest first
 	PromptSeq          int64                // messages from here on are the prompt layer; 0 for none
 	Budget             scrollback.Budget
 	Dialect            scrollback.Dialect
+}
+
+// Summary is the summary that stands before the placeholders, and the segment
+// that carries it.
+type Summary struct {
+	scrollback.ViewSummary
+	Text string
 }
 
 // MaxImages is how many images one request may hold.
@@ -82,7 +90,7 @@ func Assemble(in Input) scrollback.Window {
 		add(scrollback.Item{Kind: scrollback.KindTools, Layer: scrollback.LayerInstructions, Role: scrollback.RoleSystem, Weight: in.ToolsWeight})
 	}
 	if len(in.Segments) > 0 {
-		add(folded(in.Segments))
+		add(folded(in.Segments, in.Summary))
 		for _, s := range in.Segments {
 			ref := scrollback.HistoryRef(s.ID)
 			w.Excluded = append(w.Excluded, scrollback.Excluded{FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Ref: &ref, Reason: "folded"})

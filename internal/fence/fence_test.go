@@ -25,7 +25,7 @@ var rooms = map[string]struct {
 	".": {not: "database/sql os io/fs time math/rand math/rand/v2 log log/slog"},
 
 	"window":  {rooms: ".", not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
-	"compact": {rooms: ". internal/terms", not: "context io os io/fs database/sql log log/slog math/rand math/rand/v2"},
+	"compact": {rooms: ". internal/terms model window", not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
 	"token":   {libs: "github.com/tiktoken-go/tokenizer", not: "context os database/sql"},
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2", not: "database/sql"},

@@ -224,7 +224,8 @@ type Finished struct {
 // Commit folds: it stores new segments and gives the branch a new view, if the
 // branch's ViewVersion is still IfViewVersion (else conflict, and nothing is
 // written). The receipt is kept with the view it replaced. A Commit without
-// segments only keeps the receipt and View.RetryAt.
+// segments only keeps the receipt, the usage and what the view remembers of
+// attempts ([scrollback.View.Remember]).
 type Commit struct {
 	Conversation  scrollback.ConversationID
 	Branch        scrollback.BranchID

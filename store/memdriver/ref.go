@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -69,7 +68,7 @@ func (db *DB) refs(th *thread) []scrollback.RefEntry {
 	var out []scrollback.RefEntry
 	for _, id := range th.segments {
 		s := db.segments[id]
-		hint, _, _ := strings.Cut(s.Summary, "\n")
+		hint := scrollback.Hint(s.Summary)
 		out = append(out, scrollback.RefEntry{
 			Ref: scrollback.HistoryRef(id), Kind: scrollback.RefHistory,
 			Conversation: s.Conversation, Branch: s.Branch, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq,

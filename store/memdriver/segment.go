@@ -48,7 +48,7 @@ func (db *DB) Commit(ctx context.Context, c driver.Commit) error {
 	if len(c.Segments) > 0 {
 		b.View = clone(c.View)
 	} else {
-		b.View.RetryAt = c.View.RetryAt
+		b.View = b.View.Remember(c.View)
 	}
 	b.ViewVersion++
 	db.books = append(db.books, c.Usage...)

@@ -129,7 +129,7 @@ func collectRefs(out *[]scrollback.RefEntry) func(scanner) error {
 			return err
 		}
 		if e.Kind == scrollback.RefHistory {
-			e.Hint, _, _ = strings.Cut(e.Hint, "\n")
+			e.Hint = scrollback.Hint(e.Hint)
 		}
 		*out = append(*out, e)
 		return nil

@@ -46,8 +46,7 @@ func (db *DB) Commit(ctx context.Context, c driver.Commit) error {
 		}
 		view := c.View
 		if len(c.Segments) == 0 {
-			view = w.b.View
-			view.RetryAt = c.View.RetryAt
+			view = w.b.View.Remember(c.View)
 		}
 		return w.setView(ctx, view, c.Now)
 	})

@@ -1,0 +1,193 @@
+package compact
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// Bounds of asking for a summary.
+const (
+	answerTime    = 3 * time.Minute // of one call
+	answerSlack   = 8192            // tokens beside the summary: models think
+	answerMax     = 256 << 10       // bytes that are read of an answer
+	carriedShare  = 0.25            // of a summary, for what is carried word for word
+	smallestInput = 1000            // tokens; a record that small is worth no call
+)
+
+// Writer is a model that can be asked for a summary. Budget is what it may be
+// sent, in tokens.
+type Writer struct {
+	Model   model.Model
+	Budget  int64
+	Reserve int64 // tokens kept for its answer
+}
+
+// Call is one call for a summary, in vain or not.
+type Call struct {
+	Model     string
+	Usage     scrollback.Usage
+	RequestID string
+}
+
+// Outcome is what asking came to. Text is empty when no model gave a usable
+// summary; then Result says whether the last one failed (model_error) or said
+// nothing usable (empty_summary), and Why it in words.
+type Outcome struct {
+	Text   string
+	By     string // the model that wrote it
+	Result scrollback.FoldResult
+	Why    string
+	Calls  []Call
+}
+
+// Summarize asks the writers in order, the first one a second time with what was
+// wrong, until one answers with a summary that passes. It never fails: without a
+// summary the extract stands. A context that ends, ends it.
+func Summarize(ctx context.Context, r Record, writers []Writer) Outcome {
+	var out Outcome
+	for i, w := range writers {
+		tries, complaint, input := 1, "", w.Budget
+		if i == 0 {
+			tries = 2
+		}
+		for range tries {
+			if input < smallestInput {
+				break
+			}
+			text, err := r.try(ctx, w, r.items(input, complaint), &out)
+			if err == nil {
+				out.Text, out.By, out.Result, out.Why = text, w.Model.Facts().Name, "", ""
+				return out
+			}
+			var u unusable
+			switch code := scrollback.CodeOf(err); {
+			case ctx.Err() != nil:
+				out.Result, out.Why = scrollback.FoldModelError, "stopped"
+				return out
+			case errors.As(err, &u):
+				complaint = u.Error()
+				out.Result, out.Why = scrollback.FoldEmptySummary, complaint
+				continue
+			case code == scrollback.Refused || code == scrollback.Invalid:
+				tries = 0 // it would be refused again
+			case code == scrollback.OverBudget:
+				input /= 2
+			}
+			out.Result, out.Why = scrollback.FoldModelError, err.Error()
+			if tries == 0 {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// try makes one call, notes it, and judges the answer.
+func (r *Record) try(ctx context.Context, w Writer, items []scrollback.Item, out *Outcome) (string, error) {
+	text, call, err := ask(ctx, w, items, r.bound())
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	out.Calls = append(out.Calls, call)
+	if err != nil {
+		return "", err
+	}
+	return r.accept(text)
+}
+
+// unusable is an answer that is no summary.
+type unusable string
+
+func (u unusable) Error() string { return string(u) }
+
+// ask makes one call.
+func ask(ctx context.Context, w Writer, items []scrollback.Item, bound int64) (string, Call, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	call := Call{Model: w.Model.Facts().Name}
+	var text strings.Builder
+	finish := ""
+	for d, err := range w.Model.Stream(ctx, model.Request{Items: items, MaxOutputTokens: min(w.Reserve, bound+answerSlack)}) {
+		if err != nil {
+			return "", call, err
+		}
+		if d.Usage != nil {
+			call.Usage = *d.Usage
+		}
+		if d.RequestID != "" {
+			call.RequestID = d.RequestID
+		}
+		if d.Finish != "" {
+			finish = d.Finish
+		}
+		if d.Call != nil {
+			return "", call, unusable("it called a tool")
+		}
+		if text.WriteString(d.Text); text.Len() > answerMax {
+			return "", call, unusable("it did not end")
+		}
+	}
+	switch finish {
+	case scrollback.FinishStop:
+		return text.String(), call, nil
+	case "":
+		return "", call, scrollback.Errorf(scrollback.Unavailable, "compact.Summarize", "the stream was cut off").Because(scrollback.ErrUpstream)
+	}
+	return "", call, unusable("it ended for another reason than being done (" + finish + ")")
+}
+
+// thoughts finds the marks that models put around what is no part of an answer.
+var thoughts = regexp.MustCompile(`(?i)</?\s*(think|thinking|thought|reasoning|scratchpad|analysis|reflection|record)\b[^>]*>`)
+
+// bound is the most tokens that a model's part of the summary may have.
+func (r *Record) bound() int64 {
+	return r.MaxTokens - int64(carriedShare*float64(r.MaxTokens))
+}
+
+// accept checks that an answer is a summary and nothing else, and puts what is
+// carried word for word behind it.
+func (r *Record) accept(answer string) (string, error) {
+	text := strings.TrimSpace(answer)
+	if inner, ok := strings.CutPrefix(text, "```"); ok { // some models wrap Markdown in a fence
+		if _, rest, ok := strings.Cut(inner, "\n"); ok {
+			text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "```"))
+		}
+	}
+	switch {
+	case text == "":
+		return "", unusable("it was empty")
+	case thoughts.MatchString(text):
+		return "", unusable("it contained thoughts beside the minutes")
+	case !strings.HasPrefix(text, "## "+headings[0]):
+		return "", unusable("it did not begin with the heading ## " + headings[0])
+	}
+	said, at := 0, -1
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if title, ok := strings.CutPrefix(line, "## "); ok {
+			if at++; at >= len(headings) || title != headings[at] {
+				return "", unusable(fmt.Sprintf("its headings were not the seven, each once and in order (%q came too)", clip(title)))
+			}
+			continue
+		}
+		if bare := strings.Trim(line, "-*. "); bare != "" && !strings.EqualFold(bare, "none") && bare != "无" {
+			said++
+		}
+	}
+	switch n := int64(r.Count(text)); {
+	case at+1 != len(headings):
+		return "", unusable("the heading ## " + headings[at+1] + " was missing")
+	case said == 0:
+		return "", unusable("it said nothing")
+	case n > r.bound():
+		return "", unusable(fmt.Sprintf("it was %d tokens long, and at most %d are allowed", n, r.bound()))
+	}
+	return text + r.carry(r.MaxTokens-int64(r.Count(text))), nil
+}
