@@ -104,16 +104,15 @@ func MayAsk(v scrollback.View, pathTokens int64) bool {
 	return v.Failures < FailuresMax || pathTokens >= v.AskAt
 }
 
-// Learn is v after calls for a summary: failed of them failed in a row, and
-// answered says that the last did not. The window weighed windowTokens and the
-// path pathTokens.
-func Learn(v scrollback.View, o Outcome, pathTokens, windowTokens int64) scrollback.View {
+// Learn is v after what asking for a summary came to. When it failed, models rest
+// until the path, of pathTokens now, has grown by a fifth of the budget.
+func Learn(v scrollback.View, o Outcome, pathTokens, budget int64) scrollback.View {
 	switch {
 	case o.Text != "":
 		v.Failures, v.AskAt = 0, 0
 	case len(o.Calls) > 0:
 		v.Failures += len(o.Calls)
-		v.AskAt = pathTokens + int64((RetryGrowth-1)*float64(windowTokens))
+		v.AskAt = pathTokens + int64((RetryGrowth-1)*float64(budget))
 	}
 	return v
 }

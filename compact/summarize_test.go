@@ -189,8 +189,8 @@ func TestCarriedWordForWord(t *testing.T) {
 	}
 }
 
-// After three calls that failed in a row no model is asked until the window has
-// grown by a fifth; one that works forgets them.
+// After three calls that failed in a row no model is asked until the path has
+// grown by a fifth of the budget; one that works forgets them.
 func TestFailuresAreRemembered(t *testing.T) {
 	failed := compact.Outcome{Result: scrollback.FoldModelError, Calls: make([]compact.Call, 2)}
 	v := compact.Learn(scrollback.View{}, failed, 50_000, 10_000)

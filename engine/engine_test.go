@@ -38,6 +38,7 @@ type rigOptions struct {
 	clock     *atomic.Int64
 	saveEvery time.Duration
 	noFolds   bool
+	wrap      func(model.Model) model.Model
 	summaries bool // the scripted model is asked for summaries too
 }
 
@@ -62,6 +63,9 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 		Models: func(name string) (model.Model, error) {
 			if name != "script" {
 				return nil, scrollback.ParamErrorf("test", "model", "unknown model %q", name)
+			}
+			if o.wrap != nil {
+				return o.wrap(r.script), nil
 			}
 			return r.script, nil
 		},

@@ -258,7 +258,7 @@ func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said co
 			commit.View.RetryAt = int64(compact.RetryGrowth * float64(f.snap.LiveWeight().Tokens))
 		}
 	}
-	learned := compact.Learn(branch.View, said, branch.Sum.Tokens, f.total)
+	learned := compact.Learn(branch.View, said, branch.Sum.Tokens, f.sh.budget.Tokens)
 	commit.View.Failures, commit.View.AskAt = learned.Failures, learned.AskAt
 	for _, c := range said.Calls {
 		receipt.Cost += c.Usage.Cost
