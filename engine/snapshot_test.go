@@ -42,6 +42,9 @@ func (w *writer) step() modeltest.Step {
 		}
 		w.chat = append(w.chat, r)
 		last := r.Items[len(r.Items)-1]
+		if last.Parts.Text() == "short" {
+			return []model.Delta{{Text: "ok"}}
+		}
 		if n := len(w.chat); last.Role == scrollback.RoleUser && n%3 == 0 {
 			w.calls++
 			c := call(fmt.Sprint("r", w.calls), "context_search", `{"query":"report","limit":2}`)
