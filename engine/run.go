@@ -46,7 +46,7 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 			return scrollback.DoneEvent{}, err
 		}
 		told, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools,
-			MaxOutputTokens: w.Budget.Reserve, AnswerOnly: step > maxSteps+1, Bytes: lt.e.artifactBytes})
+			MaxOutputTokens: w.Budget.Reserve, AnswerOnly: step > maxSteps+1, Thinking: lt.shape.thinking, Bytes: lt.e.artifactBytes})
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}

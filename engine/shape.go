@@ -19,6 +19,7 @@ type shape struct {
 	policy    compact.Policy
 	budget    scrollback.Budget
 	limitFrom string
+	thinking  model.Thinking
 }
 
 // Shape overrides a conversation's own settings for one request.
@@ -26,6 +27,8 @@ type Shape struct {
 	Model  string
 	Limit  int64
 	Policy string
+
+	Thinking model.Thinking
 }
 
 // smallestLimit is the smallest window, in tokens, that the fixed layers leave
@@ -46,7 +49,10 @@ func (e *Engine) shape(c scrollback.Conversation, over Shape) (shape, error) {
 	if s.model, err = e.o.Models(first(over.Model, c.Model, e.o.Model)); err != nil {
 		return s, err
 	}
-	s.facts = s.model.Facts()
+	s.facts, s.thinking = s.model.Facts(), over.Thinking
+	if err := model.CheckThinking(s.thinking); err != nil {
+		return s, err
+	}
 	if s.policy, err = compact.Named(first(over.Policy, c.Policy), !s.facts.NoSummaries); err != nil {
 		return s, err
 	}

@@ -50,9 +50,31 @@ type Request struct {
 	Tools           []scrollback.Tool
 	MaxOutputTokens int64
 	AnswerOnly      bool // tools stay defined, and must not be called any more
+	Thinking        Thinking
 
 	// Bytes reads an image of the items. Nil means that none can be shown.
 	Bytes func(ctx context.Context, id scrollback.ArtifactID) ([]byte, error)
+}
+
+// Thinking is how much a model should think before it answers; the zero value
+// leaves it to the model. A model that knows less of it ignores the rest.
+type Thinking struct {
+	Effort string // none, minimal, low, medium, high or xhigh; empty for the model's own
+	On     *bool  // nil leaves it as it is
+	Budget int64  // tokens; 0 for the model's own
+}
+
+// CheckThinking says what is wrong with t, naming the parameter.
+func CheckThinking(t Thinking) error {
+	switch t.Effort {
+	case "", "none", "minimal", "low", "medium", "high", "xhigh":
+	default:
+		return scrollback.ParamErrorf("model", "reasoning_effort", "unknown effort %q (none, minimal, low, medium, high or xhigh)", t.Effort)
+	}
+	if t.Budget < 0 {
+		return scrollback.ParamErrorf("model", "thinking_budget", "a budget of %d tokens is none", t.Budget)
+	}
+	return nil
 }
 
 // Arguments makes whole arguments of what a model wrote for a call: the JSON

@@ -25,6 +25,25 @@ type ChatRequest struct {
 	MaxCompletionTokens int64          `json:"max_completion_tokens,omitempty"`
 	Stream              bool           `json:"stream,omitempty"`
 	StreamOptions       *StreamOptions `json:"stream_options,omitempty"`
+
+	// How much to think, in the dialects of different servers.
+	ReasoningEffort string         `json:"reasoning_effort,omitempty"`
+	Reasoning       *ReasoningWish `json:"reasoning,omitempty"`
+	Thinking        *ThinkingWish  `json:"thinking,omitempty"`
+	EnableThinking  *bool          `json:"enable_thinking,omitempty"`
+	ThinkingBudget  int64          `json:"thinking_budget,omitempty"`
+}
+
+// ReasoningWish is how much to think, as OpenRouter takes it.
+type ReasoningWish struct {
+	Effort    string `json:"effort,omitempty"`
+	MaxTokens int64  `json:"max_tokens,omitempty"`
+	Enabled   *bool  `json:"enabled,omitempty"`
+}
+
+// ThinkingWish turns thinking on or off, as DeepSeek and Ark take it.
+type ThinkingWish struct {
+	Type string `json:"type"` // enabled or disabled
 }
 
 // StreamOptions asks for usage at the end of a stream.

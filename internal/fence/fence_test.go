@@ -40,7 +40,7 @@ var rooms = map[string]struct {
 	"store/drivertest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 
 	"model":           {rooms: ".", not: "database/sql os"},
-	"model/modeltest": {rooms: ". model", not: "database/sql", net: true},
+	"model/modeltest": {rooms: ". model wire", not: "database/sql", net: true},
 	"model/offline":   {rooms: ". model internal/terms", not: "database/sql os"},
 	"model/*":         {rooms: ". model wire internal/*", net: true, not: "database/sql os", libs: "github.com/anthropics/anthropic-sdk-go google.golang.org/genai github.com/ollama/ollama/api github.com/tmaxmax/go-sse"},
 	"wire":            {rooms: ".", not: "context os database/sql"},
@@ -53,7 +53,7 @@ var rooms = map[string]struct {
 		libs: "github.com/google/uuid github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql"},
 
 	"server":         {rooms: ". engine server/*", net: true, not: "database/sql"},
-	"server/restapi": {rooms: ". engine", libs: "github.com/danielgtaylor/huma/v2", net: true, not: "database/sql"},
+	"server/restapi": {rooms: ". engine model", libs: "github.com/danielgtaylor/huma/v2", net: true, not: "database/sql"},
 	"server/webui":   {net: true, not: "database/sql os"},
 	"server/mcpapi":  {rooms: ". engine", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
 	"server/*":       {rooms: ". engine wire", net: true, not: "database/sql"},

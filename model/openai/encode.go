@@ -37,8 +37,45 @@ func (m *Model) encode(ctx context.Context, r model.Request) ([]byte, error) {
 	if r.AnswerOnly && len(body.Tools) > 0 {
 		body.ToolChoice = "none"
 	}
+	m.think(&body, r.Thinking)
 	b, err := json.Marshal(body)
 	return b, scrollback.Wrap(scrollback.Internal, "openai.Stream", err)
+}
+
+// think says how much to think, in the server's own dialect.
+func (m *Model) think(body *wire.ChatRequest, t model.Thinking) {
+	if t == (model.Thinking{}) {
+		return
+	}
+	on := t.On
+	if on == nil && t.Effort != "" {
+		wanted := t.Effort != "none"
+		on = &wanted
+	}
+	switch m.o.Thinking {
+	case "reasoning":
+		body.Reasoning = &wire.ReasoningWish{Effort: t.Effort, MaxTokens: t.Budget}
+		if t.Budget > 0 {
+			body.Reasoning.Effort = "" // it takes one or the other
+		}
+		if t.Effort == "" && t.Budget == 0 {
+			body.Reasoning.Enabled = t.On
+		}
+	case "type":
+		if on != nil {
+			body.Thinking = &wire.ThinkingWish{Type: "disabled"}
+			if *on {
+				body.Thinking.Type = "enabled"
+			}
+		}
+	case "enable":
+		body.EnableThinking, body.ThinkingBudget = on, t.Budget
+	default:
+		body.ReasoningEffort = t.Effort
+		if t.Effort == "" && t.On != nil && !*t.On {
+			body.ReasoningEffort = "none"
+		}
+	}
 }
 
 // messages is an item on the wire: one message, or for tool results one each.

@@ -40,6 +40,9 @@ type Options struct {
 	// OldMaxTokens sends max_tokens, which older servers know, instead of
 	// max_completion_tokens.
 	OldMaxTokens bool
+	// Thinking names how the server is told how much to think: effort (when empty),
+	// reasoning, type or enable; see [wire.ChatRequest].
+	Thinking string
 	// NoImages leaves images out, naming them, for models that read text only.
 	NoImages bool
 

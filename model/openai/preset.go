@@ -13,19 +13,20 @@ type preset struct {
 	URL, Key, Base string
 	OldMaxTokens   bool
 	NoImages       bool
+	Thinking       string
 }
 
 // presets is the table of servers. A model is named "preset/name as the server
 // knows it".
 var presets = map[string]preset{
 	"openai":     {URL: "https://api.openai.com/v1", Key: "OPENAI_API_KEY", Base: "OPENAI_BASE_URL"},
-	"deepseek":   {URL: "https://api.deepseek.com/v1", Key: "DEEPSEEK_API_KEY", OldMaxTokens: true, NoImages: true},
+	"deepseek":   {URL: "https://api.deepseek.com/v1", Key: "DEEPSEEK_API_KEY", OldMaxTokens: true, NoImages: true, Thinking: "type"},
 	"xai":        {URL: "https://api.x.ai/v1", Key: "XAI_API_KEY"},
 	"poe":        {URL: "https://api.poe.com/v1", Key: "POE_API_KEY"},
-	"ark":        {URL: "https://ark.cn-beijing.volces.com/api/v3", Key: "ARK_API_KEY", OldMaxTokens: true},
-	"openrouter": {URL: "https://openrouter.ai/api/v1", Key: "OPENROUTER_API_KEY", OldMaxTokens: true},
-	"dashscope":  {URL: "https://dashscope.aliyuncs.com/compatible-mode/v1", Key: "DASHSCOPE_API_KEY", OldMaxTokens: true},
-	"moonshot":   {URL: "https://api.moonshot.cn/v1", Key: "MOONSHOT_API_KEY", OldMaxTokens: true},
+	"ark":        {URL: "https://ark.cn-beijing.volces.com/api/v3", Key: "ARK_API_KEY", OldMaxTokens: true, Thinking: "type"},
+	"openrouter": {URL: "https://openrouter.ai/api/v1", Key: "OPENROUTER_API_KEY", OldMaxTokens: true, Thinking: "reasoning"},
+	"dashscope":  {URL: "https://dashscope.aliyuncs.com/compatible-mode/v1", Key: "DASHSCOPE_API_KEY", OldMaxTokens: true, Thinking: "enable"},
+	"moonshot":   {URL: "https://api.moonshot.cn/v1", Key: "MOONSHOT_API_KEY", OldMaxTokens: true, Thinking: "type"},
 	"custom":     {Key: "SCROLLBACK_API_KEY", Base: "SCROLLBACK_BASE_URL", OldMaxTokens: true},
 }
 
@@ -43,7 +44,7 @@ func Find(name string, env func(string) string) (*Model, error) {
 	if !ok || !known || id == "" {
 		return nil, scrollback.ParamErrorf(op, "model", "unknown model %q: offline, or one of %s, as in openai/NAME", name, Presets())
 	}
-	o := Options{BaseURL: p.URL, Key: env(p.Key), Model: id, OldMaxTokens: p.OldMaxTokens, NoImages: p.NoImages}
+	o := Options{BaseURL: p.URL, Key: env(p.Key), Model: id, OldMaxTokens: p.OldMaxTokens, NoImages: p.NoImages, Thinking: p.Thinking}
 	if p.Base != "" && env(p.Base) != "" {
 		o.BaseURL = env(p.Base)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/model"
 )
 
 // chatBody is a turn as a client asks for it.
@@ -23,7 +24,12 @@ type chatBody struct {
 	Model       string           `json:"model,omitempty"`
 	Limit       int64            `json:"limit,omitempty"`
 	Policy      string           `json:"policy,omitempty"`
-	Stream      *bool            `json:"stream,omitempty"`
+
+	ReasoningEffort string `json:"reasoning_effort,omitempty"`
+	Thinking        *bool  `json:"thinking,omitempty"`
+	ThinkingBudget  int64  `json:"thinking_budget,omitempty"`
+
+	Stream *bool `json:"stream,omitempty"`
 }
 
 type toolBody struct {
@@ -43,7 +49,8 @@ type toolResultBody struct {
 
 func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {
 	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID),
-		Shape: engine.Shape{Model: b.Model, Limit: b.Limit, Policy: b.Policy}}
+		Shape: engine.Shape{Model: b.Model, Limit: b.Limit, Policy: b.Policy,
+			Thinking: model.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
 	if b.Message != nil {
 		var err error
 		if r.Message, err = b.Message.parts("message"); err != nil {

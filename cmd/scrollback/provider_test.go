@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+)
+
+// provider is a server of the test's own that speaks as OpenAI: it chats, looks
+// things up when told to, and writes summaries.
+func provider(t *testing.T) (*modeltest.Server, []string) {
+	t.Helper()
+	var n atomic.Int64
+	s := &modeltest.Server{Model: modeltest.NewScript(model.Facts{}, modeltest.Step{Reply: func(r model.Request) []model.Delta {
+		last := r.Items[len(r.Items)-1]
+		usage := &scrollback.Usage{InputTokens: 1000, CachedTokens: 600, OutputTokens: 20, TotalTokens: 1020}
+		switch i := n.Add(1); {
+		case len(r.Tools) == 0:
+			return []model.Delta{{Text: "## Goal\n- 谈项目\n## Constraints\n- none\n## Knowledge\n- none\n## Artifacts\n- none\n## Files\n- none\n## Recent actions\n- none\n## Tasks\n- none"}, {Usage: usage}}
+		case last.Role == scrollback.RoleUser && strings.Contains(last.Parts.Text(), "vault"):
+			return []model.Delta{{Reasoning: "it is folded"}, {Call: &scrollback.ToolCall{ID: fmt.Sprint("c", i), Name: "context_grep", Arguments: json.RawMessage(`{"pattern":"K-4711"}`)}}, {Usage: usage}}
+		case last.Role == scrollback.RoleTool:
+			return []model.Delta{{Text: "It was: " + last.Parts.Results()[0].Text}, {Usage: usage}}
+		}
+		return []model.Delta{{Reasoning: "let me think"}, {Text: "回答 "}, {Text: strings.Repeat("so it is, and so on. ", 20)}, {Usage: usage}}
+	}})}
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	return s, []string{"SCROLLBACK_BASE_URL=" + srv.URL, "SCROLLBACK_MODEL=custom/m", "SCROLLBACK_LIMIT=8000"}
+}
+
+// The program with a model of a server that speaks as OpenAI: folds carry the
+// model's summary, what is folded is looked up, a server that fails for a moment
+// is asked again, and every call is in the books.
+func TestProvider(t *testing.T) {
+	t.Parallel()
+	p, env := provider(t)
+	s := serve(t, t.TempDir(), env)
+	id := s.conversation()
+	s.chat(id, "The code of the deposit is K-4711, keep it.")
+	for i := range 30 {
+		if i == 4 {
+			p.Break(2)
+		}
+		frames := s.chat(id, fmt.Sprintf("Question %d. ", i)+strings.Repeat("更多 words. ", 60))
+		if d, _ := frameOf(frames, "done"); d.Status != scrollback.TurnComplete || d.FinishReason != "stop" {
+			t.Fatalf("turn %d ended %+v", i, d)
+		}
+		if r, ok := frameOf(frames, "reasoning"); !ok || r.Content != "let me think" {
+			t.Fatalf("turn %d: reasoning %+v", i, r)
+		}
+		if m, _ := frameOf(frames, "meta"); m.Tokens > m.Budget {
+			t.Fatalf("turn %d sends %d tokens of %d", i, m.Tokens, m.Budget)
+		}
+	}
+	said := answer(t, s.chat(id, "What was the code of the vault?"))
+	if !strings.Contains(said, "K-4711") {
+		t.Errorf("it answers %q", said)
+	}
+	// Folds go on after a turn; the newest is waited for.
+	var got struct {
+		Receipts []scrollback.Receipt `json:"receipts"`
+	}
+	until(t, 10*time.Second, func() bool {
+		got.Receipts = nil
+		s.do("GET", "/api/conversations/"+string(id)+"/receipts", nil, &got)
+		return len(got.Receipts) >= 2
+	})
+	for _, r := range got.Receipts {
+		if r.Result != scrollback.FoldCompacted || r.SummaryBy != "custom/m" {
+			t.Errorf("%+v", r)
+		}
+	}
+	m := get[scrollback.Manifest](s, "/api/conversations/"+string(id)+"/context")
+	if m.Policy != "snapshot" || m.Model != "custom/m" || m.Limit != 8000 {
+		t.Errorf("manifest %s, %s, %d", m.Policy, m.Model, m.Limit)
+	}
+	bodies := p.Bodies()
+	if text := bodies[len(bodies)-1].Messages[0].Content.Text(); !strings.Contains(text, "谈项目") || !strings.Contains(text, "K-4711") {
+		t.Errorf("the last request begins\n%s", text)
+	}
+}
+
+// A server that is away before the first word: the turn fails with a plain error,
+// the question is kept, and asking again answers it.
+func TestProviderAway(t *testing.T) {
+	t.Parallel()
+	p, env := provider(t)
+	s := serve(t, t.TempDir(), env)
+	id := s.conversation()
+	p.Break(100)
+	frames := s.chat(id, "Hello?")
+	e, _ := frameOf(frames, "error")
+	if d, _ := frameOf(frames, "done"); d.Status != scrollback.TurnFailed || e.Code != scrollback.Unavailable || strings.Contains(e.Message, "broken") || strings.Contains(e.Message, "127.0.0.1") {
+		t.Fatalf("it ended %+v, told %+v", d, e)
+	}
+	if n := len(p.Bodies()); n != 4 {
+		t.Errorf("asked %d times, want once and three times again", n)
+	}
+	p.Break(0)
+	resp := s.do("POST", "/api/conversations/"+string(id)+"/chat", strings.NewReader(`{"stream":false}`), nil)
+	if log := s.log(id); resp != 200 || len(log) != 2 || log[0].Parts.Text() != "Hello?" {
+		t.Errorf("status %d, then %d messages", resp, len(log))
+	}
+}
