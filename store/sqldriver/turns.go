@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -83,8 +84,11 @@ func replay(ctx context.Context, tx *session, b driver.Begin, t *scrollback.Turn
 // edit changes the conversation's own fields; close stores them.
 func (w *logWriter) edit(edit func(*scrollback.Conversation)) {
 	deleted := w.c.DeletedAt
+	before, errBefore := w.c.values()
 	_ = w.c.edit(func(c *scrollback.Conversation) error { edit(c); return nil })
-	w.c.DeletedAt, w.edited = deleted, true
+	w.c.DeletedAt = deleted
+	after, errAfter := w.c.values()
+	w.edited = errBefore != nil || errAfter != nil || !slices.Equal(before, after)
 }
 
 // settle answers the newest turn, after closing it if its owner is gone.
