@@ -58,12 +58,20 @@ func main() {
 	quick := flag.Bool("quick", false, "a tenth of the messages; the report is not written")
 	dir := flag.String("dir", "", "folder for the databases, kept and used again; without it a temporary one")
 	out := flag.String("o", filepath.Join("docs", "BENCHMARKS.md"), "the report")
+	writer := flag.String("writer", "", "append to this conversation of a database and end: the other process of a figure")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	b := &bench{ctx: ctx, dir: *dir, big: 1_000_000, mid: 100_000}
 	if *quick {
 		b.big, b.mid = 20_000, 5_000
+	}
+	if *writer != "" {
+		if err := b.writeAlone(*writer); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	if err := b.all(*only, *out, *quick); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

@@ -26,7 +26,7 @@ var rooms = map[string]struct {
 
 	"window":  {rooms: ".", not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
 	"compact": {rooms: ". internal/terms model window", not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
-	"token":   {libs: "github.com/tiktoken-go/tokenizer", not: "context os database/sql"},
+	"token":   {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2", not: "database/sql"},
 	"workspace": {rooms: ". internal/*", not: "database/sql",
@@ -62,6 +62,9 @@ var rooms = map[string]struct {
 		libs: "charm.land github.com/charmbracelet github.com/mattn/go-runewidth github.com/alecthomas/chroma/v2"},
 	"cmd/*": {rooms: ". archive compact engine model model/* notebook server server/* store store/sqldriver store/memdriver terminal token transcript/all workspace internal/*",
 		libs: "github.com/alecthomas/kong github.com/mattn/go-runewidth gocloud.dev/blob github.com/schollz/progressbar/v3", net: true, not: "database/sql"},
+
+	"bench": {rooms: ". archive engine model model/offline store store/driver store/sqldriver token internal/*", net: true,
+		libs: "gocloud.dev/blob modernc.org/sqlite"},
 
 	"internal/terms": {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
 	"internal/*":     {rooms: ".", not: "database/sql"},

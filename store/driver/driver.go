@@ -23,10 +23,11 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Driver is what a database offers: both interfaces and an end.
+// Driver is what a database offers: its interfaces and an end.
 type Driver interface {
 	Log
 	Find
+	Book
 	Close() error
 }
 
@@ -208,6 +209,7 @@ type Finish struct {
 	LeaseUntil   int64
 	Entries      []Entry
 	Usage        []scrollback.UsageRecord
+	Learn        Learn // of a model's tokens; nil learns nothing
 	State        scrollback.TurnState
 	OpenCalls    []scrollback.ToolCall
 	FinishReason string
