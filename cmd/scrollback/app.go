@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"time"
 
 	"gocloud.dev/blob"
@@ -41,10 +40,6 @@ func (g *globals) open() (*app, error) {
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
-	limit, err := g.window()
-	if err != nil {
-		return nil, err
-	}
 	objects := filepath.Join(dir, "objects")
 	if err := os.MkdirAll(objects, 0o700); err != nil {
 		return nil, scrollback.Wrap(scrollback.Unavailable, op, err)
@@ -60,22 +55,9 @@ func (g *globals) open() (*app, error) {
 	a := &app{bucket: bucket, store: store.New(db, &store.Options{Tokens: token.Count, Image: token.Image})}
 	arch := archive.New(a.store, bucket, &archive.Options{Dir: filepath.Join(dir, "context"), Durable: syncFile(objects)})
 	a.Engine = engine.New(a.store, arch, engine.Options{
-		Models: models, Model: g.Model, Limit: limit, Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),
+		Models: g.model, Model: g.set.Model, SummaryModels: g.set.SummaryModels, Policy: g.set.Policy, Limit: g.set.Limit, Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),
 	})
 	return a, nil
-}
-
-// window is the limit, in tokens, that the flag or else the environment gives.
-func (g *globals) window() (int64, error) {
-	text := os.Getenv("SCROLLBACK_LIMIT")
-	if g.Limit != 0 || text == "" {
-		return g.Limit, nil
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
-		return 0, scrollback.ParamErrorf("scrollback", "limit", "SCROLLBACK_LIMIT=%q is no number of tokens", text)
-	}
-	return n, nil
 }
 
 // close ends what runs, then the store.
@@ -95,16 +77,20 @@ func (g *globals) with(fn func(a *app) error) (err error) {
 	return fn(a)
 }
 
-// models is the table of models by name.
-func models(name string) (model.Model, error) {
+// model makes a model by name, as the config file would have it.
+func (g *globals) model(name string) (model.Model, error) {
 	if name == "offline" {
 		pace, err := time.ParseDuration(os.Getenv("SCROLLBACK_OFFLINE_PACE"))
 		if err != nil {
 			pace = 0
 		}
-		return offline.New(&offline.Options{Pace: pace}), nil
+		return g.set.override(name, offline.New(&offline.Options{Pace: pace})), nil
 	}
-	return openai.Find(name, os.Getenv)
+	m, err := openai.Find(name, g.set.env)
+	if err != nil {
+		return nil, err
+	}
+	return g.set.override(name, m), nil
 }
 
 // syncFile makes an object durable: its file, then the folders that name it.
