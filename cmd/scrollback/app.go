@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"time"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/fileblob"
+	"gocloud.dev/blob/memblob"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
@@ -18,6 +20,8 @@ import (
 	"github.com/scrollback-ai/scrollback/model/offline"
 	"github.com/scrollback-ai/scrollback/model/openai"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transcript/all"
@@ -33,31 +37,79 @@ type app struct {
 	bucket *blob.Bucket
 }
 
-// open puts the program together over the data folder.
+// open puts the program together over the data folder, which it makes.
 func (g *globals) open() (*app, error) {
-	const op = "scrollback"
 	dir, err := g.dataDir()
 	if err != nil {
-		return nil, scrollback.Wrap(scrollback.Invalid, op, err)
+		return nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
 	objects := filepath.Join(dir, "objects")
 	if err := os.MkdirAll(objects, 0o700); err != nil {
-		return nil, scrollback.Wrap(scrollback.Unavailable, op, err)
+		return nil, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
 	}
 	db, err := sqldriver.OpenSQLite(g.ctx, filepath.Join(dir, "scrollback.db"), nil)
 	if err != nil {
 		return nil, err
 	}
-	bucket, err := fileblob.OpenBucket(objects, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700})
+	bucket, err := openBucket(objects)
 	if err != nil {
-		return nil, errors.Join(scrollback.Wrap(scrollback.Unavailable, op, err), db.Close())
+		return nil, errors.Join(err, db.Close())
 	}
+	return g.assemble(db, bucket, &archive.Options{Dir: filepath.Join(dir, "context"), Durable: syncFile(objects)}), nil
+}
+
+// openBucket opens the folder of objects, which is there.
+func openBucket(objects string) (*blob.Bucket, error) {
+	b, err := fileblob.OpenBucket(objects, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700})
+	return b, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+}
+
+// openKept is open for commands about what is kept already: where nothing is, it
+// makes nothing, and finds nothing.
+func (g *globals) openKept() (*app, error) {
+	dir, err := g.dataDir()
+	if err != nil {
+		return nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "scrollback.db")); errors.Is(err, os.ErrNotExist) {
+		return g.assemble(memdriver.New(), memblob.OpenBucket(nil), nil), nil
+	}
+	return g.open()
+}
+
+// assemble puts the program together over a database and a bucket.
+func (g *globals) assemble(db driver.Driver, bucket *blob.Bucket, o *archive.Options) *app {
 	a := &app{bucket: bucket, store: store.New(db, &store.Options{Tokens: token.Count, Image: token.Image})}
-	arch := archive.New(a.store, bucket, &archive.Options{Dir: filepath.Join(dir, "context"), Durable: syncFile(objects)})
-	a.Engine = engine.New(a.store, arch, engine.Options{
-		Models: g.model, Model: g.set.Model, SummaryModels: g.set.SummaryModels, Policy: g.set.Policy, Limit: g.set.Limit, Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),
+	a.Engine = engine.New(a.store, archive.New(a.store, bucket, o), engine.Options{
+		Models: g.model, Model: g.set.Model, SummaryModels: g.set.SummaryModels, Policy: g.set.Policy, Limit: g.set.Limit,
+		Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),
 	})
-	return a, nil
+	return a
+}
+
+// maxNumber bounds a conversation's number in the list.
+const maxNumber = 10_000
+
+// Resolve finds a conversation as [engine.Engine.Resolve] does, and by its number
+// in the list, from 1.
+func (a *app) Resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
+	n, err := strconv.Atoi(name)
+	if err != nil || n < 1 || n > maxNumber {
+		return a.Engine.Resolve(ctx, name)
+	}
+	q := engine.ListQuery{Limit: scrollback.ListMax}
+	for seen := 0; ; {
+		items, next, err := a.List(ctx, q)
+		switch {
+		case err != nil:
+			return "", err
+		case n <= seen+len(items):
+			return items[n-seen-1].ID, nil
+		case next == "":
+			return "", scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversation %d: the list has %d", n, seen+len(items))
+		}
+		seen, q.Cursor = seen+len(items), next
+	}
 }
 
 // close ends what runs, then the store.
@@ -67,9 +119,12 @@ func (a *app) close() error {
 	return errors.Join(a.Engine.Close(ctx), a.bucket.Close(), a.store.Close())
 }
 
-// with runs fn over the opened program.
-func (g *globals) with(fn func(a *app) error) (err error) {
-	a, err := g.open()
+// with runs fn over the opened program; kept likewise for what is kept already.
+func (g *globals) with(fn func(a *app) error) error { return during(g.open, fn) }
+func (g *globals) kept(fn func(a *app) error) error { return during(g.openKept, fn) }
+
+func during(open func() (*app, error), fn func(a *app) error) (err error) {
+	a, err := open()
 	if err != nil {
 		return err
 	}

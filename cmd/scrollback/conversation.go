@@ -18,7 +18,7 @@ type listCmd struct {
 
 // Run implements the command.
 func (c *listCmd) Run(g *globals) error {
-	return g.with(func(a *app) error {
+	return g.kept(func(a *app) error {
 		items, next, err := a.List(g.ctx, engine.ListQuery{Project: c.Project, Trash: c.Trash, Cursor: c.Cursor, Limit: c.Max})
 		if err != nil {
 			return err
@@ -47,12 +47,12 @@ func (c *listCmd) Run(g *globals) error {
 
 // one is a command about one conversation.
 type one struct {
-	Conversation string `arg:"" help:"Id, a unique beginning of it (8 characters or more), or latest."`
+	Conversation string `arg:"" help:"Id, a unique beginning of it (8 characters or more), latest, or its number in list."`
 }
 
 // with resolves the conversation and runs fn on it.
 func (o *one) with(g *globals, fn func(a *app, id scrollback.ConversationID) error) error {
-	return g.with(func(a *app) error {
+	return g.kept(func(a *app) error {
 		id, err := a.Resolve(g.ctx, o.Conversation)
 		if err != nil {
 			return err

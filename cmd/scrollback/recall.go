@@ -19,7 +19,7 @@ type searchCmd struct {
 
 // Run implements the command.
 func (c *searchCmd) Run(g *globals) error {
-	return g.with(func(a *app) error {
+	return g.kept(func(a *app) error {
 		q := scrollback.SearchQuery{Query: c.Query, Project: c.Project, Role: scrollback.Role(c.Role), Limit: int(g.Limit), Around: c.Around}
 		if c.Conversation != "" {
 			id, err := a.Resolve(g.ctx, c.Conversation)
@@ -93,7 +93,7 @@ type contextReadCmd struct {
 
 // Run implements the command.
 func (c *contextReadCmd) Run(g *globals) error {
-	return g.with(func(a *app) error {
+	return g.kept(func(a *app) error {
 		ref := scrollback.Ref(c.Ref)
 		id, err := a.Owner(g.ctx, ref)
 		if err != nil {
@@ -126,7 +126,7 @@ type contextTailCmd struct {
 
 // Run implements the command.
 func (c *contextTailCmd) Run(g *globals) error {
-	return g.with(func(a *app) error {
+	return g.kept(func(a *app) error {
 		id, err := a.Owner(g.ctx, scrollback.Ref(c.Ref))
 		if err != nil {
 			return err

@@ -60,7 +60,7 @@ var rooms = map[string]struct {
 
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". archive compact engine model model/* notebook server server/* store store/sqldriver store/memdriver terminal token transcript/all workspace internal/*",
+	"cmd/*": {rooms: ". archive compact engine model model/* notebook server server/* store store/driver store/sqldriver store/memdriver terminal token transcript/all workspace internal/*",
 		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2 gocloud.dev/blob", net: true, not: "database/sql"},
 
 	"internal/terms": {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
