@@ -97,11 +97,12 @@ func Thousands(n int64) string {
 }
 
 // Progress answers a function that draws how far long work is, and one that wipes
-// the drawing away. what is counted, as "messages"; w is a terminal.
-func Progress(w io.Writer, what string) (draw func(done, total int64), wipe func()) {
+// the drawing away. what is counted, as "messages"; a total of 0 is unknown; w is a
+// terminal.
+func Progress(w io.Writer) (draw func(what string, done, total int64), wipe func()) {
 	const width = 24
 	last := ""
-	draw = func(done, total int64) {
+	draw = func(what string, done, total int64) {
 		line := fmt.Sprintf("%s %s", Thousands(done), what)
 		if total > 0 {
 			n := int(min(done, total) * width / total)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -62,6 +63,7 @@ type commands struct {
 	Restore   restoreCmd   `cmd:"" help:"Take a conversation out of the trash."`
 	Import    importCmd    `cmd:"" help:"Import a transcript."`
 	Export    exportCmd    `cmd:"" help:"Export a conversation."`
+	Doctor    doctorCmd    `cmd:"" help:"Check everything that is kept; change nothing."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 }
 
@@ -91,6 +93,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	err = c.settle()
 	if err == nil {
 		err = parsed.Run(&c.globals)
+	}
+	if errors.Is(err, errProblems) {
+		return 1
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "scrollback:", explain(err))

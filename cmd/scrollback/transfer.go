@@ -34,9 +34,9 @@ func (c *importCmd) Run(g *globals) error {
 			}
 		}
 		if isTerminal(g.stderr) {
-			draw, wipe := terminal.Progress(g.stderr, "messages")
+			draw, wipe := terminal.Progress(g.stderr)
 			defer wipe()
-			q.Progress = func(n int64) { draw(n, 0) }
+			q.Progress = func(n int64) { draw("messages", n, 0) }
 		}
 		out, err := a.Import(g.ctx, f, q)
 		if err != nil {

@@ -23,10 +23,11 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Driver is what a database offers: both interfaces and an end.
+// Driver is what a database offers: the interfaces and an end.
 type Driver interface {
 	Log
 	Find
+	Audit
 	Close() error
 }
 
