@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"iter"
 	"math"
 	"os"
 	"strings"
@@ -83,6 +84,40 @@ func (a *Archive) OpenArtifact(ctx context.Context, id scrollback.ArtifactID) (i
 	return r, r.Size(), nil
 }
 
+// artifactPrefix begins the keys of all artifacts.
+const artifactPrefix = "artifacts/"
+
+// Artifacts yields the keys of the bucket that hold artifacts, ascending, each with
+// its artifact; the id is empty for a key that none of ours has.
+func (a *Archive) Artifacts(ctx context.Context) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		list := a.bucket.List(&blob.ListOptions{Prefix: artifactPrefix})
+		for {
+			o, err := list.Next(ctx)
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				yield(Object{}, bucketError("archive.Artifacts", err))
+				return
+			}
+			out := Object{Key: o.Key}
+			if id := scrollback.ArtifactID(o.Key[strings.LastIndexByte(o.Key, '/')+1:]); checkArtifact(id) == nil && key(id) == o.Key {
+				out.ID = id
+			}
+			if !yield(out, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Object is bytes in the bucket.
+type Object struct {
+	Key string
+	ID  scrollback.ArtifactID
+}
+
 // DeleteArtifact removes the bytes of an artifact that nothing mentions any
 // more; one that is not kept is no error.
 func (a *Archive) DeleteArtifact(ctx context.Context, id scrollback.ArtifactID) error {
@@ -155,7 +190,7 @@ func notText(mediaType string, size int64) error {
 }
 
 func key(id scrollback.ArtifactID) string {
-	return "artifacts/" + string(id[:2]) + "/" + string(id)
+	return artifactPrefix + string(id[:2]) + "/" + string(id)
 }
 
 func checkArtifact(id scrollback.ArtifactID) error {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -24,6 +25,7 @@ func pageAfter(t scrollback.Turn) PageQuery {
 // Create makes a conversation, or answers the one that has the given id already.
 // Its model and policy must exist.
 func (e *Engine) Create(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, bool, error) {
+	c.Policy = cmp.Or(c.Policy, e.o.Policy)
 	if _, err := e.resolve(c, Shape{}); err != nil {
 		return c, false, err
 	}

@@ -45,6 +45,7 @@ type Options struct {
 
 	SummaryModels []string // asked for summaries when the conversation's own model gives none, in order
 	Limit         int64
+	Policy        string // given to a conversation that is made without one
 
 	Importers []transcript.Importer
 	Exporters []transcript.Exporter

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -56,19 +57,12 @@ func (e *Engine) Models(ctx context.Context) ([]ModelEntry, error) {
 	return out, nil
 }
 
-// factsOf is what is known of a model: by itself, else by the catalog.
+// factsOf is what is known of a model: by its owner, by itself, by the catalog.
 func (e *Engine) factsOf(m model.Model) model.Facts {
 	facts := m.Facts()
-	if facts.Limit > 0 && facts.MaxOutput > 0 {
-		return facts
-	}
-	known := e.o.Catalog.Find(facts.Name)
-	if facts.Limit == 0 {
-		facts.Limit = known.Limit
-	}
-	if facts.MaxOutput == 0 {
-		facts.MaxOutput = known.MaxOutput
-	}
+	own, known := e.o.Catalog.Own(facts.Name), e.o.Catalog.Find(facts.Name)
+	facts.Limit = cmp.Or(own.Limit, facts.Limit, known.Limit)
+	facts.MaxOutput = cmp.Or(own.MaxOutput, facts.MaxOutput, known.MaxOutput)
 	return facts
 }
 

@@ -56,7 +56,10 @@ func NewCatalog(own map[string]Facts) *Catalog { return &Catalog{own: maps.Clone
 
 // Find is what is known of a model. Without an entry only its factor is.
 func (c *Catalog) Find(name string) Facts {
-	f := known()[name]
+	var f Facts
+	if strings.Contains(name, "/") {
+		f = known()[name]
+	}
 	if f.Factor == 0 {
 		f.Factor = defaultFactor(name)
 	}
@@ -75,6 +78,9 @@ func (c *Catalog) Find(name string) Facts {
 	}
 	return f
 }
+
+// Own is what the owner of the catalog says of a model.
+func (c *Catalog) Own(name string) Facts { return c.own[name] }
 
 // Names lists the models of a provider, its owner's too, by name.
 func (c *Catalog) Names(provider string) []string {
@@ -95,7 +101,7 @@ func (c *Catalog) Names(provider string) []string {
 const otherFactor = 1.1
 
 func defaultFactor(name string) float64 {
-	if name == "offline" || strings.HasPrefix(name, "openai/") || strings.HasPrefix(name, "openrouter/openai/") {
+	if !strings.Contains(name, "/") || strings.HasPrefix(name, "openai/") || strings.HasPrefix(name, "openrouter/openai/") {
 		return 1
 	}
 	return otherFactor

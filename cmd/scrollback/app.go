@@ -11,6 +11,7 @@ import (
 
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/fileblob"
+	"gocloud.dev/blob/memblob"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
@@ -19,6 +20,8 @@ import (
 	"github.com/scrollback-ai/scrollback/model/offline"
 	"github.com/scrollback-ai/scrollback/model/openai"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transcript/all"
@@ -34,48 +37,81 @@ type app struct {
 	bucket *blob.Bucket
 }
 
-// open puts the program together over the data folder.
+// open puts the program together over the data folder, which it makes.
 func (g *globals) open() (*app, error) {
-	const op = "scrollback"
 	dir, err := g.dataDir()
 	if err != nil {
-		return nil, scrollback.Wrap(scrollback.Invalid, op, err)
-	}
-	limit, err := g.window()
-	if err != nil {
-		return nil, err
+		return nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
 	objects := filepath.Join(dir, "objects")
 	if err := os.MkdirAll(objects, 0o700); err != nil {
-		return nil, scrollback.Wrap(scrollback.Unavailable, op, err)
+		return nil, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
 	}
 	db, err := sqldriver.OpenSQLite(g.ctx, filepath.Join(dir, "scrollback.db"), nil)
 	if err != nil {
 		return nil, err
 	}
-	bucket, err := fileblob.OpenBucket(objects, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700})
+	bucket, err := openBucket(objects)
 	if err != nil {
-		return nil, errors.Join(scrollback.Wrap(scrollback.Unavailable, op, err), db.Close())
+		return nil, errors.Join(err, db.Close())
 	}
-	a := &app{bucket: bucket, store: store.New(db, &store.Options{Tokens: token.Count, Image: token.Image})}
-	arch := archive.New(a.store, bucket, &archive.Options{Dir: filepath.Join(dir, "context"), Durable: syncFile(objects)})
-	a.Engine = engine.New(a.store, arch, engine.Options{
-		Models: models, Model: g.Model, Limit: limit, Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),
-	})
-	return a, nil
+	return g.assemble(db, bucket, &archive.Options{Dir: filepath.Join(dir, "context"), Durable: syncFile(objects)}), nil
 }
 
-// window is the limit, in tokens, that the flag or else the environment gives.
-func (g *globals) window() (int64, error) {
-	text := os.Getenv("SCROLLBACK_LIMIT")
-	if g.Limit != 0 || text == "" {
-		return g.Limit, nil
+// openBucket opens the folder of objects, which is there.
+func openBucket(objects string) (*blob.Bucket, error) {
+	b, err := fileblob.OpenBucket(objects, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700})
+	return b, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+}
+
+// openKept is open for commands about what is kept already: where nothing is, it
+// makes nothing, and finds nothing.
+func (g *globals) openKept() (*app, error) {
+	dir, err := g.dataDir()
+	if err != nil {
+		return nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
-		return 0, scrollback.ParamErrorf("scrollback", "limit", "SCROLLBACK_LIMIT=%q is no number of tokens", text)
+	if _, err := os.Stat(filepath.Join(dir, "scrollback.db")); errors.Is(err, os.ErrNotExist) {
+		return g.assemble(memdriver.New(), memblob.OpenBucket(nil), nil), nil
 	}
-	return n, nil
+	return g.open()
+}
+
+// assemble puts the program together over a database and a bucket.
+func (g *globals) assemble(db driver.Driver, bucket *blob.Bucket, o *archive.Options) *app {
+	a := &app{bucket: bucket, store: store.New(db, &store.Options{Tokens: token.Count, Image: token.Image, Learn: token.Learn})}
+	catalog := token.NewCatalog(g.set.Models)
+	a.Engine = engine.New(a.store, archive.New(a.store, bucket, o), engine.Options{
+		Models: g.model, Model: g.set.Model, SummaryModels: g.set.SummaryModels, Policy: g.set.Policy, Limit: g.set.Limit,
+		Catalog: catalog, ModelNames: func() []string { return g.modelNames(catalog) },
+		Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),
+	})
+	return a
+}
+
+// maxNumber bounds a conversation's number in the list.
+const maxNumber = 10_000
+
+// Resolve finds a conversation as [engine.Engine.Resolve] does, and by its number
+// in the list, from 1.
+func (a *app) Resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
+	n, err := strconv.Atoi(name)
+	if err != nil || n < 1 || n > maxNumber {
+		return a.Engine.Resolve(ctx, name)
+	}
+	q := engine.ListQuery{Limit: scrollback.ListMax}
+	for seen := 0; ; {
+		items, next, err := a.List(ctx, q)
+		switch {
+		case err != nil:
+			return "", err
+		case n <= seen+len(items):
+			return items[n-seen-1].ID, nil
+		case next == "":
+			return "", scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversation %d: the list has %d", n, seen+len(items))
+		}
+		seen, q.Cursor = seen+len(items), next
+	}
 }
 
 // close ends what runs, then the store.
@@ -85,9 +121,12 @@ func (a *app) close() error {
 	return errors.Join(a.Engine.Close(ctx), a.bucket.Close(), a.store.Close())
 }
 
-// with runs fn over the opened program.
-func (g *globals) with(fn func(a *app) error) (err error) {
-	a, err := g.open()
+// with runs fn over the opened program; kept likewise for what is kept already.
+func (g *globals) with(fn func(a *app) error) error { return during(g.open, fn) }
+func (g *globals) kept(fn func(a *app) error) error { return during(g.openKept, fn) }
+
+func during(open func() (*app, error), fn func(a *app) error) (err error) {
+	a, err := open()
 	if err != nil {
 		return err
 	}
@@ -95,8 +134,8 @@ func (g *globals) with(fn func(a *app) error) (err error) {
 	return fn(a)
 }
 
-// models is the table of models by name.
-func models(name string) (model.Model, error) {
+// model makes a model by name, as the config file would have it.
+func (g *globals) model(name string) (model.Model, error) {
 	if name == "offline" {
 		pace, err := time.ParseDuration(os.Getenv("SCROLLBACK_OFFLINE_PACE"))
 		if err != nil {
@@ -104,7 +143,16 @@ func models(name string) (model.Model, error) {
 		}
 		return offline.New(&offline.Options{Pace: pace}), nil
 	}
-	return openai.Find(name, os.Getenv)
+	return openai.Find(name, g.set.env)
+}
+
+// modelNames lists the models that can be asked: of providers whose key is set.
+func (g *globals) modelNames(c *token.Catalog) []string {
+	names := []string{"offline"}
+	for _, provider := range openai.Ready(g.set.env) {
+		names = append(names, c.Names(provider)...)
+	}
+	return names
 }
 
 // syncFile makes an object durable: its file, then the folders that name it.

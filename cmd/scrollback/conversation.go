@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal"
 )
 
 type listCmd struct {
@@ -17,7 +18,7 @@ type listCmd struct {
 
 // Run implements the command.
 func (c *listCmd) Run(g *globals) error {
-	return g.with(func(a *app) error {
+	return g.kept(func(a *app) error {
 		items, next, err := a.List(g.ctx, engine.ListQuery{Project: c.Project, Trash: c.Trash, Cursor: c.Cursor, Limit: c.Max})
 		if err != nil {
 			return err
@@ -35,11 +36,7 @@ func (c *listCmd) Run(g *globals) error {
 				_, err := fmt.Fprintln(w, hint)
 				return err
 			}
-			rows := [][]string{{"N", "ID", "CHANGED", "MESSAGES", "PROJECT", "TITLE"}}
-			for i, it := range items {
-				rows = append(rows, []string{fmt.Sprint(i + 1), string(it.ID), when(it.UpdatedAt), thousands(it.Messages), clip(it.Project, 20), clip(it.Title, 60)})
-			}
-			if err := table(w, rows, 0, 3); err != nil || next == "" {
+			if err := terminal.Conversations(w, items); err != nil || next == "" {
 				return err
 			}
 			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
@@ -50,12 +47,12 @@ func (c *listCmd) Run(g *globals) error {
 
 // one is a command about one conversation.
 type one struct {
-	Conversation string `arg:"" help:"Id, a unique beginning of it (8 characters or more), or latest."`
+	Conversation string `arg:"" help:"Id, a unique beginning of it (8 characters or more), latest, or its number in list."`
 }
 
 // with resolves the conversation and runs fn on it.
 func (o *one) with(g *globals, fn func(a *app, id scrollback.ConversationID) error) error {
-	return g.with(func(a *app) error {
+	return g.kept(func(a *app) error {
 		id, err := a.Resolve(g.ctx, o.Conversation)
 		if err != nil {
 			return err
@@ -84,42 +81,13 @@ func (c *showCmd) Run(g *globals) error {
 		}
 		return g.print(map[string]any{"messages": ms, "next": cursor}, func(w io.Writer) error {
 			for _, m := range ms {
-				if err := showMessage(w, m); err != nil {
+				if err := terminal.Message(w, m); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	})
-}
-
-func showMessage(w io.Writer, m scrollback.Message) error {
-	status := ""
-	if m.Status != scrollback.StatusComplete {
-		status = " · " + string(m.Status)
-	}
-	fmt.Fprintf(w, "#%d %s · %s%s\n", m.Seq, m.Role, when(m.CreatedAt), status)
-	for _, p := range m.Parts {
-		switch p := p.(type) {
-		case scrollback.Text:
-			fmt.Fprintln(w, plain(p.Text))
-		case scrollback.Reasoning:
-			fmt.Fprintf(w, "(reasoning) %s\n", clip(p.Text, 200))
-		case scrollback.ToolCall:
-			fmt.Fprintf(w, "→ %s %s\n", plain(p.Name), plain(string(p.Arguments)))
-		case scrollback.ToolResult:
-			fmt.Fprintf(w, "← %s %s\n", plain(p.Name), clip(p.Text, 200))
-			if p.Artifact != "" {
-				fmt.Fprintf(w, "  whole: %s\n", scrollback.ArtifactRef(p.Artifact))
-			}
-		case scrollback.Image:
-			fmt.Fprintf(w, "[image %s %s]\n", plain(p.Name), scrollback.ArtifactRef(p.Artifact))
-		case scrollback.File:
-			fmt.Fprintf(w, "[file %s %s]\n", plain(p.Name), scrollback.ArtifactRef(p.Artifact))
-		}
-	}
-	_, err := fmt.Fprintln(w)
-	return err
 }
 
 type renameCmd struct {
@@ -158,7 +126,7 @@ func (g *globals) changed(c scrollback.Conversation, err error) error {
 		if c.DeletedAt != 0 {
 			state = " (in the trash)"
 		}
-		_, err := fmt.Fprintf(w, "%s  %s%s\n", c.ID, plain(c.Title), state)
+		_, err := fmt.Fprintf(w, "%s  %s%s\n", c.ID, terminal.Plain(c.Title), state)
 		return err
 	})
 }

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal"
 )
 
 type compactCmd struct {
@@ -39,15 +39,5 @@ func (g *globals) receipt(r scrollback.Receipt, err error) error {
 	if err != nil {
 		return err
 	}
-	return g.print(r, func(w io.Writer) error {
-		if r.Result != scrollback.FoldCompacted {
-			_, err := fmt.Fprintf(w, "%s: nothing changed\n", r.Result)
-			return err
-		}
-		fmt.Fprintf(w, "#%d–#%d: %s → %s tokens\n", r.FirstSeq, r.LastSeq, thousands(r.TokensBefore), thousands(r.TokensAfter))
-		for _, ref := range r.Refs {
-			fmt.Fprintln(w, ref)
-		}
-		return nil
-	})
+	return g.print(r, func(w io.Writer) error { return terminal.Receipt(w, r) })
 }

@@ -31,11 +31,13 @@ func main() {
 
 // globals are the flags that every command takes, before or after its name.
 type globals struct {
-	Data  string `help:"Folder that holds the data." env:"SCROLLBACK_DATA" placeholder:"DIR"`
-	Model string `help:"Model to use where a conversation names none." env:"SCROLLBACK_MODEL" default:"offline" placeholder:"NAME"`
-	Limit int64  `help:"Window of the model in tokens, where neither a request nor a conversation says ($$SCROLLBACK_LIMIT). For search: how many hits." placeholder:"TOKENS"`
-	JSON  bool   `help:"Print JSON, as the server does." name:"json"`
+	Config string `help:"Config file ($$SCROLLBACK_CONFIG); else the user's own, if there is one." placeholder:"FILE"`
+	Data   string `help:"Folder that holds the data ($$SCROLLBACK_DATA)." placeholder:"DIR"`
+	Model  string `help:"Model to ask ($$SCROLLBACK_MODEL for where a conversation names none)." placeholder:"NAME"`
+	Limit  int64  `help:"Window of the model in tokens, where neither a request nor a conversation says ($$SCROLLBACK_LIMIT). For search: how many hits." placeholder:"TOKENS"`
+	JSON   bool   `help:"Print JSON, as the server does." name:"json"`
 
+	set    settings
 	ctx    context.Context
 	stdin  io.Reader
 	stdout io.Writer
@@ -47,6 +49,7 @@ type commands struct {
 	globals
 
 	Serve     serveCmd     `cmd:"" help:"Serve the page and the API."`
+	Chat      chatCmd      `cmd:"" help:"Chat."`
 	Run       runCmd       `cmd:"" help:"Ask once and print the answer."`
 	List      listCmd      `cmd:"" help:"List conversations, newest change first."`
 	Show      showCmd      `cmd:"" help:"Print a conversation's messages."`
@@ -60,6 +63,9 @@ type commands struct {
 	Restore   restoreCmd   `cmd:"" help:"Take a conversation out of the trash."`
 	Import    importCmd    `cmd:"" help:"Import a transcript."`
 	Export    exportCmd    `cmd:"" help:"Export a conversation."`
+	Usage     usageCmd     `cmd:"" help:"Show what models' calls have cost."`
+	Models    modelsCmd    `cmd:"" help:"List the models that are set up."`
+	Doctor    doctorCmd    `cmd:"" help:"Check everything that is kept; change nothing."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 }
 
@@ -86,21 +92,18 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintf(stderr, "scrollback: %v\n(scrollback --help lists the commands)\n", err)
 		return scrollback.OutcomeOf(&scrollback.Error{Code: scrollback.Invalid}).ExitCode
 	}
-	if err := parsed.Run(&c.globals); err != nil {
+	err = c.settle()
+	if err == nil {
+		err = parsed.Run(&c.globals)
+	}
+	if errors.Is(err, errProblems) {
+		return 1
+	}
+	if err != nil {
 		fmt.Fprintln(stderr, "scrollback:", explain(err))
 		return scrollback.OutcomeOf(err).ExitCode
 	}
 	return 0
-}
-
-// explain is an error for the person at the terminal, who owns the data: unlike
-// over HTTP, the whole of it.
-func explain(err error) string {
-	var known *scrollback.Error
-	if errors.As(err, &known) && known.Err != nil {
-		return known.Err.Error()
-	}
-	return err.Error()
 }
 
 func (g *globals) logger() *slog.Logger {
@@ -109,8 +112,8 @@ func (g *globals) logger() *slog.Logger {
 
 // dataDir is the folder that holds the data: as told, or the user's own.
 func (g *globals) dataDir() (string, error) {
-	if g.Data != "" {
-		return filepath.Abs(g.Data)
+	if g.set.Data != "" {
+		return filepath.Abs(g.set.Data)
 	}
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "scrollback"), nil

@@ -33,6 +33,7 @@ func program() int {
 }
 
 func TestMain(m *testing.M) {
+	os.Setenv("SCROLLBACK_CONFIG", os.DevNull) // not that of whoever runs the tests
 	if os.Getenv(asProgram) != "" {
 		os.Exit(program())
 	}

@@ -3,15 +3,23 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal"
 )
+
+type searchCmd struct {
+	Query        string `arg:"" help:"Words; \"quoted\" ones must occur."`
+	Conversation string `help:"Only this conversation." placeholder:"ID"`
+	Project      string `help:"Only this project." placeholder:"P"`
+	Role         string `help:"Only messages of this role." placeholder:"ROLE"`
+	Around       int    `help:"Neighbours on each side." default:"0"`
+}
 
 // Run implements the command.
 func (c *searchCmd) Run(g *globals) error {
-	return g.with(func(a *app) error {
+	return g.kept(func(a *app) error {
 		q := scrollback.SearchQuery{Query: c.Query, Project: c.Project, Role: scrollback.Role(c.Role), Limit: int(g.Limit), Around: c.Around}
 		if c.Conversation != "" {
 			id, err := a.Resolve(g.ctx, c.Conversation)
@@ -24,27 +32,7 @@ func (c *searchCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(found, func(w io.Writer) error {
-			if len(found.Hits) == 0 {
-				_, err := fmt.Fprintln(w, "Nothing found.")
-				return err
-			}
-			for _, h := range found.Hits {
-				where := ""
-				if h.Ref != nil {
-					where = "  " + string(*h.Ref)
-				}
-				fmt.Fprintf(w, "%s #%d %s · %s%s\n", h.ConversationID, h.Seq, h.Role, when(h.CreatedAt), where)
-				for _, m := range h.Before {
-					fmt.Fprintf(w, "    #%d %s\n", m.Seq, clip(m.Parts.Text(), 100))
-				}
-				fmt.Fprintf(w, "  %s\n", clip(h.Snippet, 240))
-				for _, m := range h.After {
-					fmt.Fprintf(w, "    #%d %s\n", m.Seq, clip(m.Parts.Text(), 100))
-				}
-			}
-			return nil
-		})
+		return g.print(found, func(w io.Writer) error { return terminal.Hits(w, found) })
 	})
 }
 
@@ -65,39 +53,8 @@ func (c *contextShowCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(m, func(w io.Writer) error { return drawContext(w, m) })
+		return g.print(m, func(w io.Writer) error { return terminal.Context(w, m) })
 	})
-}
-
-// drawContext draws a window: a bar a layer, and what stands behind refs.
-func drawContext(w io.Writer, m scrollback.Manifest) error {
-	fmt.Fprintf(w, "%s · policy %s · window %s tokens (%s), budget %s\n\n", m.Model, m.Policy, thousands(m.Limit), m.LimitFrom, thousands(m.Budget))
-	const width = 40
-	bar := func(tokens int64) string {
-		n := int(tokens * width / max(m.Budget, 1))
-		if n == 0 && tokens > 0 {
-			n = 1
-		}
-		return strings.Repeat("█", min(n, width))
-	}
-	var rows [][]string
-	for _, l := range m.Layers {
-		rows = append(rows, []string{string(l.Name), thousands(l.Tokens), bar(l.Tokens)})
-	}
-	rows = append(rows, []string{"total", thousands(m.Tokens), bar(m.Tokens)})
-	if err := table(w, rows, 1); err != nil || len(m.Excluded) == 0 {
-		return err
-	}
-	fmt.Fprintln(w)
-	rows = nil
-	for _, x := range m.Excluded {
-		ref := ""
-		if x.Ref != nil {
-			ref = string(*x.Ref)
-		}
-		rows = append(rows, []string{fmt.Sprintf("#%d–#%d", x.FirstSeq, x.LastSeq), x.Reason, ref})
-	}
-	return table(w, rows)
 }
 
 type contextListCmd struct {
@@ -119,15 +76,7 @@ func (c *contextListCmd) Run(g *globals) error {
 			cursor = &next
 		}
 		return g.print(map[string]any{"refs": refs, "next": cursor}, func(w io.Writer) error {
-			var rows [][]string
-			for _, r := range refs {
-				span := ""
-				if r.LastSeq > 0 {
-					span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
-				}
-				rows = append(rows, []string{string(r.Ref), span, thousands(r.Bytes), when(r.CreatedAt), clip(r.Hint, 60)})
-			}
-			if err := table(w, rows, 2); err != nil || next == "" {
+			if err := terminal.Refs(w, refs); err != nil || next == "" {
 				return err
 			}
 			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
@@ -144,7 +93,7 @@ type contextReadCmd struct {
 
 // Run implements the command.
 func (c *contextReadCmd) Run(g *globals) error {
-	return g.with(func(a *app) error {
+	return g.kept(func(a *app) error {
 		ref := scrollback.Ref(c.Ref)
 		id, err := a.Owner(g.ctx, ref)
 		if err != nil {
@@ -177,7 +126,7 @@ type contextTailCmd struct {
 
 // Run implements the command.
 func (c *contextTailCmd) Run(g *globals) error {
-	return g.with(func(a *app) error {
+	return g.kept(func(a *app) error {
 		id, err := a.Owner(g.ctx, scrollback.Ref(c.Ref))
 		if err != nil {
 			return err
@@ -207,26 +156,6 @@ func (c *contextGrepCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(found, func(w io.Writer) error {
-			for _, m := range found.Matches {
-				where := fmt.Sprintf("#%d", m.Seq)
-				if m.Ref != nil {
-					where = fmt.Sprintf("#%d %s:%d", m.Seq, *m.Ref, m.Line)
-				}
-				for _, l := range m.Before {
-					fmt.Fprintf(w, "    %s\n", plain(l))
-				}
-				fmt.Fprintf(w, "%s  %s\n", where, plain(strings.TrimSpace(m.Content)))
-				for _, l := range m.After {
-					fmt.Fprintf(w, "    %s\n", plain(l))
-				}
-			}
-			partial := ""
-			if found.Partial {
-				partial = ", and time ran out: there may be more"
-			}
-			_, err := fmt.Fprintf(w, "%s matches%s\n", thousands(found.Total), partial)
-			return err
-		})
+		return g.print(found, func(w io.Writer) error { return terminal.Grep(w, found) })
 	})
 }

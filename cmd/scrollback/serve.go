@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -8,7 +9,7 @@ import (
 )
 
 type serveCmd struct {
-	Addr     string `help:"Address to listen on." default:"127.0.0.1:7077" placeholder:"HOST:PORT"`
+	Addr     string `help:"Address to listen on ($$SCROLLBACK_ADDR); without it, 127.0.0.1:7077." placeholder:"HOST:PORT"`
 	Insecure bool   `help:"Serve other machines without keys."`
 }
 
@@ -23,8 +24,8 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	if err != nil {
 		return err
 	}
-	return server.Serve(g.ctx, a.Engine, server.Options{Addr: c.Addr, Insecure: c.Insecure, Version: version(), Log: g.logger(),
+	return server.Serve(g.ctx, a.Engine, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, Version: version(), Log: g.logger(),
 		Started: func(url string) {
-			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.Model)
+			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
 		}})
 }

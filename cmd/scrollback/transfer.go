@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal"
 )
 
 type importCmd struct {
@@ -32,9 +33,10 @@ func (c *importCmd) Run(g *globals) error {
 				return err
 			}
 		}
-		if terminal(g.stderr) {
-			q.Progress = func(n int64) { fmt.Fprintf(g.stderr, "\r%s messages", thousands(n)) }
-			defer fmt.Fprint(g.stderr, "\r\x1b[K")
+		if isTerminal(g.stderr) {
+			draw, wipe := terminal.Progress(g.stderr)
+			defer wipe()
+			q.Progress = func(n int64) { draw("messages", n, 0) }
 		}
 		out, err := a.Import(g.ctx, f, q)
 		if err != nil {
@@ -45,10 +47,10 @@ func (c *importCmd) Run(g *globals) error {
 				fmt.Fprintf(g.stderr, "line %d skipped: %s\n", b.Line, b.Reason)
 			}
 			if out.MoreSkipped > 0 {
-				fmt.Fprintf(g.stderr, "and %s more\n", thousands(int64(out.MoreSkipped)))
+				fmt.Fprintf(g.stderr, "and %s more\n", terminal.Thousands(int64(out.MoreSkipped)))
 			}
 			for _, c := range out.Conversations {
-				fmt.Fprintf(w, "%s  %s new, %s in all\n", c.ID, thousands(c.Messages), thousands(c.Total))
+				fmt.Fprintf(w, "%s  %s new, %s in all\n", c.ID, terminal.Thousands(c.Messages), terminal.Thousands(c.Total))
 			}
 			return nil
 		})
@@ -86,16 +88,6 @@ func keepInput(r io.Reader) (io.ReadSeekCloser, error) {
 		return nil, errors.Join(scrollback.Wrap(scrollback.Unavailable, "scrollback", err), f.Close())
 	}
 	return f, nil
-}
-
-// terminal says whether w is one.
-func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 type exportCmd struct {

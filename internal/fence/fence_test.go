@@ -58,10 +58,10 @@ var rooms = map[string]struct {
 	"server/mcpapi":  {rooms: ". engine", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
 	"server/*":       {rooms: ". engine wire", net: true, not: "database/sql"},
 
-	"terminal": {rooms: ". engine internal/*", not: "database/sql",
-		libs: "charm.land github.com/charmbracelet github.com/mattn/go-runewidth github.com/alecthomas/chroma/v2"},
-	"cmd/*": {rooms: ". archive compact engine model model/* notebook server server/* store store/sqldriver store/memdriver terminal token transcript/all workspace internal/*",
-		libs: "github.com/alecthomas/kong github.com/mattn/go-runewidth gocloud.dev/blob github.com/schollz/progressbar/v3", net: true, not: "database/sql"},
+	"terminal": {rooms: ". engine", not: "database/sql",
+		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term github.com/mattn/go-runewidth github.com/rivo/uniseg"},
+	"cmd/*": {rooms: ". archive compact engine model model/* notebook server server/* store store/driver store/sqldriver store/memdriver terminal token transcript/all workspace internal/*",
+		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2 gocloud.dev/blob", net: true, not: "database/sql"},
 
 	"bench": {rooms: ". archive engine model model/offline store store/driver store/sqldriver token internal/*", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},

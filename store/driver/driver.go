@@ -28,6 +28,7 @@ type Driver interface {
 	Log
 	Find
 	Book
+	Audit
 	Close() error
 }
 

@@ -99,6 +99,8 @@ var suite = []struct {
 	{"ConcurrentCommit", testConcurrentCommit},
 	{"Books", testBooks},
 	{"Factor", testFactor},
+	{"Audit", testAudit},
+	{"AuditStops", testAuditStops},
 	{"Close", testClose},
 }
 

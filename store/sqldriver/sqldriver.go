@@ -33,6 +33,7 @@ type DB struct {
 	readers *sql.DB
 	read    *session
 	closed  atomic.Bool
+	still   string // a file that must stay away while this is read; empty for none
 }
 
 var _ driver.Driver = (*DB)(nil)
@@ -59,6 +60,8 @@ type dialect struct {
 	searchIDs, searchLiving, holding, documents string
 	// expression writes a match, narrowed to scope terms, as $1 of the above.
 	expression func(m driver.Match, scopes [][]string) string
+	// audit is for checking everything.
+	audit auditDialect
 }
 
 // Close waits for the batch under way and closes the database.
@@ -67,12 +70,17 @@ func (db *DB) Close() error {
 	// The connection that may write closes last: it then leaves no log file beside
 	// the database.
 	err := errors.Join(db.read.close(), db.readers.Close())
-	db.writer.close()
+	if db.writer != nil {
+		db.writer.close()
+	}
 	return err
 }
 
 // write runs fn in a transaction and answers when it is durable.
 func (db *DB) write(ctx context.Context, op string, fn func(ctx context.Context, tx *session) error) error {
+	if db.writer == nil {
+		return scrollback.Errorf(scrollback.Refused, op, "the database was opened for reading only")
+	}
 	return db.wrap(op, db.writer.do(ctx, fn))
 }
 

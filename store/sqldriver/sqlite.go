@@ -73,7 +73,11 @@ func OpenSQLite(ctx context.Context, path string, o *Options) (*DB, error) {
 
 func sqliteDSN(path, mode string, maxPages int) string {
 	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "wal_autocheckpoint(0)", "temp_store(MEMORY)"}}
-	if mode == "ro" {
+	if mode == immutable {
+		q.Set("mode", "ro")
+		q.Set("immutable", "1")
+	}
+	if mode != "rwc" {
 		q.Add("_pragma", "query_only(1)")
 	}
 	if maxPages > 0 {
@@ -116,12 +120,36 @@ func ownFile(path string) error {
 	return f.Close()
 }
 
+// migrateSQLite brings the file up to date.
 func migrateSQLite(ctx context.Context, db *sql.DB, path string) error {
+	s, err := readSchema(ctx, db, path)
+	if err != nil || s.ours && s.have == s.newest {
+		return err
+	}
+	for _, pragma := range []string{"page_size = 1024", "auto_vacuum = NONE", "journal_mode = WAL", "application_id = " + strconv.Itoa(applicationID)} {
+		if _, err := db.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
+			return err
+		}
+	}
+	_, err = s.migrations.Up(ctx)
+	return err
+}
+
+// schema is what a file says of itself.
+type schema struct {
+	ours         bool  // false for a file without anything
+	have, newest int64 // migrations: of the file, of this program
+	migrations   *goose.Provider
+}
+
+// readSchema judges a file; one that is not ours, or newer than this program, is
+// refused.
+func readSchema(ctx context.Context, db *sql.DB, path string) (schema, error) {
 	var version string
 	var app, tables int64
 	err := db.QueryRowContext(ctx, `SELECT sqlite_version()`).Scan(&version)
 	if err == nil && versionNumber(version) < oldestSQLite {
-		return scrollback.Errorf(scrollback.Internal, "sqldriver", "SQLite %s may lose commits; 3.51.3 or newer is needed", version)
+		return schema{}, scrollback.Errorf(scrollback.Internal, "sqldriver", "SQLite %s may lose commits; 3.51.3 or newer is needed", version)
 	}
 	if err == nil {
 		err = db.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&app)
@@ -131,43 +159,31 @@ func migrateSQLite(ctx context.Context, db *sql.DB, path string) error {
 	}
 	var broken *sqlite.Error
 	if errors.As(err, &broken) && broken.Code()&0xff == sqlite3.SQLITE_NOTADB {
-		return foreign(path, "it is not a SQLite database")
+		return schema{}, foreign(path, "it is not a SQLite database")
 	}
 	if err != nil {
-		return err
+		return schema{}, err
 	}
 	if app != applicationID && (app != 0 || tables > 0) {
-		return foreign(path, "it belongs to another program")
+		return schema{}, foreign(path, "it belongs to another program")
 	}
 	dir, err := fs.Sub(migrations, "migrations/sqlite")
 	if err != nil {
-		return err
+		return schema{}, err
 	}
 	p, err := goose.NewProvider(goose.DialectSQLite3, db, dir, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
 	if err != nil {
-		return err
+		return schema{}, err
 	}
-	newest := p.ListSources()[len(p.ListSources())-1].Version
-	if app == applicationID {
-		have, err := schemaVersion(ctx, db)
-		if err != nil {
-			return err
-		}
-		if have == newest {
-			return nil
-		}
-		if have > newest {
-			return scrollback.Errorf(scrollback.Refused, "sqldriver",
-				"the database was written by a newer scrollback (schema %d, this program knows %d); nothing was changed", have, newest)
-		}
+	s := schema{ours: app == applicationID, newest: p.ListSources()[len(p.ListSources())-1].Version, migrations: p}
+	if !s.ours {
+		return s, nil
 	}
-	for _, pragma := range []string{"page_size = 1024", "auto_vacuum = NONE", "journal_mode = WAL", "application_id = " + strconv.Itoa(applicationID)} {
-		if _, err := db.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
-			return err
-		}
+	if s.have, err = schemaVersion(ctx, db); err == nil && s.have > s.newest {
+		err = scrollback.Errorf(scrollback.Refused, "sqldriver",
+			"the database was written by a newer scrollback (schema %d, this program knows %d); nothing was changed", s.have, s.newest)
 	}
-	_, err = p.Up(ctx)
-	return err
+	return s, err
 }
 
 func foreign(path, why string) error {
@@ -221,6 +237,7 @@ var sqliteDialect = dialect{
 	holding:    `SELECT count(*) FROM (SELECT 1 FROM message_terms WHERE message_terms MATCH $1 LIMIT $2)`,
 	documents:  `SELECT coalesce(max(n), 0) FROM messages`,
 	expression: matchSQLite,
+	audit:      sqliteAudit,
 }
 
 // classifySQLite sorts SQLite's result codes: what may pass is unavailable.

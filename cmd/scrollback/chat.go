@@ -1,0 +1,74 @@
+package main
+
+import (
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal"
+)
+
+type chatCmd struct {
+	Conversation string `arg:"" optional:"" help:"Conversation to go on with: id, a unique beginning of it, latest, or its number in list. Without one, a new one."`
+	Resume       resume `help:"Go on with the latest conversation, or with ID." placeholder:"ID|latest|N"`
+	Project      string `help:"Project of a new conversation." placeholder:"P"`
+}
+
+// resume is a flag that may stand alone, and then means the latest.
+type resume string
+
+// Decode implements kong.MapperValue.
+func (r *resume) Decode(ctx *kong.DecodeContext) error {
+	*r = "latest"
+	next := ctx.Scan.Peek()
+	if text, ok := next.Value.(string); ok && next.Type != kong.EOLToken && (next.Type == kong.FlagValueToken || !strings.HasPrefix(text, "-")) {
+		*r = resume(reflect.ValueOf(ctx.Scan.Pop().Value).String())
+	}
+	return nil
+}
+
+// Run implements the command.
+func (c *chatCmd) Run(g *globals) error {
+	if c.Conversation != "" && c.Resume != "" {
+		return scrollback.ParamErrorf("scrollback", "resume", "name the conversation once: %s, or --resume %s", c.Conversation, c.Resume)
+	}
+	name := c.Conversation + string(c.Resume)
+	return g.with(func(a *app) error {
+		o := terminal.Options{Engine: a.Engine, New: scrollback.Conversation{Project: c.Project}, Shape: g.shape(), Model: g.set.Model, JSON: g.JSON,
+			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "",
+			CheckModel: func(name string) error { _, err := g.model(name); return err }}
+		if err := o.CheckModel(o.Model); err != nil {
+			return err
+		}
+		if name != "" {
+			id, err := a.Resolve(g.ctx, name)
+			if err != nil {
+				return err
+			}
+			o.Conversation = id
+		}
+		in, _ := g.stdin.(*os.File)
+		out, _ := g.stdout.(*os.File)
+		if isTerminal(in) && isTerminal(out) && os.Getenv("TERM") != "dumb" && !g.JSON {
+			return terminal.Screen(g.ctx, o, in, out)
+		}
+		return terminal.Pipe(g.ctx, o, g.standardInput(), g.stdout, g.stderr)
+	})
+}
+
+// texts are in the language of the person's locale.
+func (g *globals) texts() terminal.Texts {
+	return terminal.TextsOf(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
+}
+
+// printer shows a turn on plain streams.
+func (g *globals) printer() *terminal.Printer {
+	return &terminal.Printer{Answer: g.stdout, Notes: g.stderr, JSON: g.JSON, Texts: g.texts()}
+}
+
+// shape is what flags say of a turn, over what its conversation says.
+func (g *globals) shape() engine.Shape { return engine.Shape{Model: g.Model, Limit: g.Limit} }

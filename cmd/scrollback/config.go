@@ -1,0 +1,270 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/knadh/koanf/parsers/toml/v2"
+	"github.com/knadh/koanf/v2"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/model/openai"
+	"github.com/scrollback-ai/scrollback/token"
+)
+
+// settings are what flags, environment and config file come to, in this order:
+// the first that says something counts.
+type settings struct {
+	Data          string
+	Model         string
+	Limit         int64 // tokens; 0 leaves it to the model
+	Addr          string
+	Policy        string // of new conversations; empty leaves it to the engine
+	SummaryModels []string
+	Models        map[string]token.Facts // what the file says of models, by name
+	variables     map[string]string      // what the file gives for a variable of the environment
+}
+
+// dot parts the keys of the configuration: names of models hold dots themselves.
+const dot = "\x1f"
+
+// keys are what a config file may say, and as what; * stands for a name.
+var keys = map[string]string{
+	"data": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts",
+	"providers.*.api_key": "text", "providers.*.base_url": "text",
+	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
+	"models.*.price_cached_input": "number", "models.*.price_output": "number", "models.*.factor": "number", "models.*.currency": "text",
+}
+
+// settle reads the config file and puts flags and environment over it.
+func (g *globals) settle() error {
+	k := koanf.New(dot)
+	file, err := g.configFile()
+	if err == nil && file != "" {
+		err = loadConfig(k, file, g.stderr)
+	}
+	if err != nil {
+		return err
+	}
+	g.set, err = parseSettings(k, g, os.Getenv)
+	if err != nil && file != "" && scrollback.CodeOf(err) == scrollback.Invalid {
+		return scrollback.ParamErrorf("scrollback", "config", "%s: %s", file, explain(err))
+	}
+	return err
+}
+
+// configFile is the file to read: as told, or the user's own if there is one.
+func (g *globals) configFile() (string, error) {
+	for _, name := range []string{g.Config, os.Getenv("SCROLLBACK_CONFIG")} {
+		if name != "" {
+			return name, nil
+		}
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", nil // a user without a home has no file
+	}
+	name := filepath.Join(dir, "scrollback", "config.toml")
+	if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	return name, nil
+}
+
+// fileText is a file's content as koanf takes it.
+type fileText []byte
+
+// ReadBytes implements koanf.Provider.
+func (t fileText) ReadBytes() ([]byte, error) { return t, nil }
+
+// Read implements koanf.Provider.
+func (t fileText) Read() (map[string]any, error) { return nil, errors.New("the file is text") }
+
+// loadConfig reads a file. Errors name the file and the key, never a value: it may
+// be a secret.
+func loadConfig(k *koanf.Koanf, file string, warnings io.Writer) error {
+	bad := func(format string, args ...any) error {
+		return scrollback.ParamErrorf("scrollback", "config", "%s: %s", file, fmt.Sprintf(format, args...))
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return scrollback.ParamErrorf("scrollback", "config", "%w", err)
+	}
+	if err := k.Load(fileText(text), toml.Parser()); err != nil {
+		var at interface{ Position() (row, column int) }
+		if errors.As(err, &at) {
+			row, column := at.Position()
+			return bad("line %d, column %d is not TOML", row, column)
+		}
+		return bad("it is not TOML")
+	}
+	if why := wrongKey(k.Raw(), "", ""); why != "" {
+		return bad("%s", why)
+	}
+	if info, err := os.Stat(file); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 && hasSecret(k) {
+		fmt.Fprintf(warnings, "scrollback: %s holds keys and others can read it; chmod 600 it\n", file)
+	}
+	return nil
+}
+
+// wrongKey says what of a table is unknown or of another type, or nothing. path
+// is where the table stands, pattern the same with names as stars.
+func wrongKey(table map[string]any, path, pattern string) string {
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		at, as := path+name, pattern+name
+		if pattern == "providers." || pattern == "models." {
+			at, as = path+strconv.Quote(name), pattern+"*"
+		}
+		v := table[name]
+		inner, isTable := v.(map[string]any)
+		if kind, known := keys[as]; known {
+			if !isKind(v, kind) {
+				return fmt.Sprintf("%s must be a %s", at, kind)
+			}
+			continue
+		}
+		inside := slices.ContainsFunc(slices.Collect(maps.Keys(keys)), func(k string) bool { return strings.HasPrefix(k, as+".") })
+		switch {
+		case !inside:
+			return fmt.Sprintf("unknown key %s", at)
+		case !isTable:
+			return fmt.Sprintf("%s must be a table", at)
+		}
+		if why := wrongKey(inner, at+".", as+"."); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func isKind(v any, kind string) bool {
+	list, isList := v.([]any)
+	_, isText := v.(string)
+	_, isWhole := v.(int64)
+	_, isNumber := v.(float64)
+	switch kind {
+	case "text":
+		return isText
+	case "whole number":
+		return isWhole
+	case "number":
+		return isWhole || isNumber
+	}
+	return isText || isList && !slices.ContainsFunc(list, func(v any) bool { _, ok := v.(string); return !ok })
+}
+
+func hasSecret(k *koanf.Koanf) bool {
+	return slices.ContainsFunc(k.Keys(), func(key string) bool { return strings.HasSuffix(key, dot+"api_key") })
+}
+
+// parseSettings puts flags and environment over the file and judges the whole.
+func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (settings, error) {
+	bad := func(key, format string, args ...any) error {
+		return scrollback.ParamErrorf("scrollback", key, format, args...)
+	}
+	s := settings{Limit: k.Int64("limit"), SummaryModels: k.Strings("summary_model")}
+	if one := k.String("summary_model"); one != "" && len(s.SummaryModels) == 0 {
+		s.SummaryModels = []string{one}
+	}
+	if list := env("SCROLLBACK_SUMMARY_MODEL"); list != "" {
+		s.SummaryModels = strings.Split(list, ",")
+	}
+	first := func(values ...string) string {
+		i := slices.IndexFunc(values, func(v string) bool { return v != "" })
+		return append(values, "")[max(i, 0)]
+	}
+	s.Data = first(g.Data, env("SCROLLBACK_DATA"), k.String("data"))
+	s.Model = first(g.Model, env("SCROLLBACK_MODEL"), k.String("model"), "offline")
+	s.Addr = first(env("SCROLLBACK_ADDR"), k.String("addr"), "127.0.0.1:7077")
+	s.Policy = first(env("SCROLLBACK_POLICY"), k.String("policy"))
+	if text := env("SCROLLBACK_LIMIT"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			return s, bad("limit", "SCROLLBACK_LIMIT=%q is no number of tokens", text)
+		}
+		s.Limit = n
+	}
+	if g.Limit != 0 {
+		s.Limit = g.Limit
+	}
+	if s.Limit < 0 {
+		return s, bad("limit", "limit is a number of tokens, or 0 for the model's own")
+	}
+	if _, err := compact.Named(s.Policy, true); err != nil {
+		return s, bad("policy", "policy: %s", explain(err))
+	}
+	var err error
+	if s.variables, err = providerVariables(k); err == nil {
+		s.Models, err = modelFacts(k)
+	}
+	return s, err
+}
+
+// providerVariables maps the variables that providers ask for to what the file
+// says of them.
+func providerVariables(k *koanf.Koanf) (map[string]string, error) {
+	out := map[string]string{}
+	for _, name := range k.MapKeys("providers") {
+		// A provider's variables are those it asks for: its own table knows them.
+		asked := map[string]string{}
+		_, err := openai.Find(name+"/x", func(variable string) string {
+			for suffix, key := range map[string]string{"_API_KEY": "api_key", "_BASE_URL": "base_url"} {
+				if strings.HasSuffix(variable, suffix) {
+					asked[key] = variable
+				}
+			}
+			return ""
+		})
+		if len(asked) == 0 && err != nil {
+			return nil, scrollback.ParamErrorf("scrollback", "providers", "providers.%q: there is no such provider (%s)", name, openai.Presets())
+		}
+		for _, key := range k.MapKeys("providers" + dot + name) {
+			variable := asked[key]
+			if variable == "" {
+				return nil, scrollback.ParamErrorf("scrollback", "providers", "providers.%q.%s cannot be set; for a server of your own use the provider custom", name, key)
+			}
+			out[variable] = k.String("providers" + dot + name + dot + key)
+		}
+	}
+	return out, nil
+}
+
+// modelFacts are the tables of models, by name.
+func modelFacts(k *koanf.Koanf) (map[string]token.Facts, error) {
+	out := map[string]token.Facts{}
+	for _, name := range k.MapKeys("models") {
+		if !strings.Contains(name, "/") && name != "offline" {
+			return nil, scrollback.ParamErrorf("scrollback", "models", "models.%q is not named provider/name", name)
+		}
+		at := "models" + dot + name + dot
+		f := token.Facts{Limit: k.Int64(at + "limit"), MaxOutput: k.Int64(at + "max_output"), Factor: k.Float64(at + "factor")}
+		p := token.Price{Input: k.Float64(at + "price_input"), CachedInput: k.Float64(at + "price_cached_input"),
+			Output: k.Float64(at + "price_output"), Currency: cmp.Or(k.String(at+"currency"), "USD")}
+		if min(float64(f.Limit), float64(f.MaxOutput), p.Input, p.CachedInput, p.Output, f.Factor) < 0 {
+			return nil, scrollback.ParamErrorf("scrollback", "models", "models.%q: a number is below zero", name)
+		}
+		if p.Input > 0 || p.Output > 0 {
+			f.Price = &p
+		}
+		out[name] = f
+	}
+	return out, nil
+}
+
+// env reads the environment, then what the config file has in its place.
+func (s *settings) env(name string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return s.variables[name]
+}

@@ -1,0 +1,374 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Checkup is what a check of everything kept found. Problems are at most
+// [maxProblems]; More counts those beyond. Notes are worth knowing, and no faults.
+type Checkup struct {
+	OK       bool      `json:"ok"`
+	Checked  Checked   `json:"checked"`
+	Problems []Problem `json:"problems"`
+	More     int64     `json:"more,omitempty"`
+	Notes    []Problem `json:"notes,omitempty"`
+}
+
+// Checked counts what was looked at.
+type Checked struct {
+	Conversations int64 `json:"conversations"`
+	Branches      int64 `json:"branches"`
+	Messages      int64 `json:"messages"`
+	Segments      int64 `json:"segments"`
+	Artifacts     int64 `json:"artifacts"`
+	Objects       int64 `json:"objects"`
+	Bytes         int64 `json:"bytes"` // of artifacts
+}
+
+// Problem is one thing that is wrong. Kind is one of damage, orphan, index, seq,
+// sum, head, path, view, hash, file, rollup, artifact; of a note lease, artifact
+// or object. Where names the thing, as "message <id>".
+type Problem struct {
+	Kind     string `json:"kind"`
+	Where    string `json:"where"`
+	Detail   string `json:"detail"`
+	Repaired bool   `json:"repaired"`
+}
+
+// maxProblems bounds the list of problems, and that of notes.
+const maxProblems = 1000
+
+// Doctor reads everything that is kept and holds it against what it says of
+// itself. It writes nothing. progress, unless nil, is told what is being read and
+// how far that is; a total of 0 is unknown.
+func (e *Engine) Doctor(ctx context.Context, progress func(what string, done, total int64)) (Checkup, error) {
+	if progress == nil {
+		progress = func(string, int64, int64) {}
+	}
+	d := &doctor{e: e, progress: progress}
+	d.out.Problems = []Problem{}
+	next, stop := iter.Pull2(e.archive.Artifacts(ctx))
+	defer stop()
+	d.objects = next
+	err := e.store.Audit(ctx, driver.AuditWalk{
+		Total:        func(n int64) error { d.total = n; return nil },
+		Conversation: func(c scrollback.Conversation) error { d.conversation(c); return ctx.Err() },
+		Branch:       func(b scrollback.Branch) error { return d.branch(ctx, b) },
+		Message:      func(m scrollback.Message, _ bool) error { return d.message(ctx, m) },
+		Segment:      func(s scrollback.Segment) error { return d.segment(ctx, s) },
+		Artifact:     func(a scrollback.Artifact, mentions int64) error { return d.artifact(ctx, a, mentions) },
+		Turn:         func(t scrollback.Turn) error { d.turn(t); return nil },
+		Flaw:         func(f driver.Flaw) error { d.problem(f.Kind, f.Where, "%s", f.Detail); return nil },
+	})
+	if err == nil {
+		d.endConversation()
+		err = d.passObjects("")
+	}
+	if err != nil {
+		return Checkup{}, err
+	}
+	if lost := d.total - d.out.Checked.Messages; lost != 0 && len(d.out.Problems) == 0 {
+		d.problem("orphan", "messages", "%d of %d are on no branch of a conversation", lost, d.total)
+	}
+	d.out.OK = len(d.out.Problems) == 0
+	return d.out, nil
+}
+
+// doctor is a check under way. It keeps no more than the conversation and branch
+// it is at.
+type doctor struct {
+	e        *Engine
+	progress func(what string, done, total int64)
+	out      Checkup
+	total    int64 // messages
+	objects  func() (archive.Object, error, bool)
+	waiting  *archive.Object // listed, and not yet matched
+
+	conv *scrollback.Conversation
+	head bool // its current branch was seen
+	at   *scrollback.Branch
+	seq  int64             // the last one seen on the branch
+	sum  scrollback.Weight // up to there
+}
+
+func (d *doctor) problem(kind, where, detail string, args ...any) {
+	if len(d.out.Problems) == maxProblems {
+		d.out.More++
+		return
+	}
+	d.out.Problems = append(d.out.Problems, Problem{Kind: kind, Where: where, Detail: fmt.Sprintf(detail, args...)})
+}
+
+func (d *doctor) note(kind, where, detail string) {
+	if len(d.out.Notes) < maxProblems {
+		d.out.Notes = append(d.out.Notes, Problem{Kind: kind, Where: where, Detail: detail})
+	}
+}
+
+func (d *doctor) conversation(c scrollback.Conversation) {
+	d.endConversation()
+	d.conv, d.head = &c, false
+	d.out.Checked.Conversations++
+}
+
+func (d *doctor) endConversation() {
+	d.endBranch()
+	if d.conv != nil && !d.head {
+		d.problem("head", "conversation "+string(d.conv.ID), "its current branch, %s, is missing", d.conv.Branch)
+	}
+	d.conv = nil
+}
+
+func (d *doctor) branch(ctx context.Context, b scrollback.Branch) error {
+	d.endBranch()
+	d.at, d.seq, d.sum = &b, b.AtSeq, scrollback.Weight{}
+	d.out.Checked.Branches++
+	where := "branch " + string(b.ID)
+	if d.conv != nil && b.ID == d.conv.Branch {
+		d.head = true
+		if d.conv.Messages != b.HeadSeq {
+			d.problem("head", "conversation "+string(d.conv.ID), "it counts %d messages, its branch %d", d.conv.Messages, b.HeadSeq)
+		}
+	}
+	var err error
+	if d.sum, err = d.e.store.Base(ctx, b); err != nil {
+		if scrollback.CodeOf(err) != scrollback.Internal {
+			return err
+		}
+		d.problem("path", where, "%s", cause(err))
+	}
+	if b.View.Boundary > b.HeadSeq {
+		d.problem("view", where, "it hides up to #%d, and ends at #%d", b.View.Boundary, b.HeadSeq)
+	}
+	for _, v := range b.View.Segments {
+		if _, err := d.e.store.Segments(ctx, []scrollback.SegmentID{v.ID}); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			d.problem("view", where, "it shows segment %s: %s", v.ID, cause(err))
+		}
+	}
+	return nil
+}
+
+func (d *doctor) endBranch() {
+	if d.at == nil {
+		return
+	}
+	where := "branch " + string(d.at.ID)
+	switch {
+	case d.seq != d.at.HeadSeq:
+		d.problem("head", where, "it says that it ends at #%d; its last message is #%d", d.at.HeadSeq, d.seq)
+	case d.sum != d.at.Sum:
+		d.problem("sum", where, "it says that its path weighs %v; its messages come to %v", d.at.Sum, d.sum)
+	}
+	d.at = nil
+}
+
+func (d *doctor) message(ctx context.Context, m scrollback.Message) error {
+	where := fmt.Sprintf("message %s (#%d)", m.ID, m.Seq)
+	sum := d.sum.Add(m.Weight)
+	switch {
+	case m.Seq != d.seq+1:
+		d.problem("seq", "branch "+string(d.at.ID), "#%d comes after #%d", m.Seq, d.seq)
+	case sum != m.Sum:
+		d.problem("sum", where, "it says that its path weighs %v; with what is before, it comes to %v", m.Sum, sum)
+	}
+	d.seq, d.sum = m.Seq, m.Sum
+	if m.ConversationID != d.at.Conversation {
+		d.problem("orphan", where, "it says that it is of conversation %s", m.ConversationID)
+	}
+	for id := range mentionedIn(m.Parts) {
+		_, err := d.e.store.Ref(ctx, m.ConversationID, scrollback.ArtifactRef(id))
+		if scrollback.CodeOf(err) == scrollback.NotFound {
+			d.problem("artifact", where, "what it mentions is not known: artifact %s", id)
+		} else if err != nil && ctx.Err() != nil {
+			return err
+		}
+	}
+	if d.out.Checked.Messages++; d.out.Checked.Messages%256 == 0 || d.out.Checked.Messages == d.total {
+		d.progress("messages", d.out.Checked.Messages, d.total)
+	}
+	return ctx.Err()
+}
+
+// mentionedIn yields the artifacts that parts name.
+func mentionedIn(ps scrollback.Parts) iter.Seq[scrollback.ArtifactID] {
+	return func(yield func(scrollback.ArtifactID) bool) {
+		for _, p := range ps {
+			var id scrollback.ArtifactID
+			switch p := p.(type) {
+			case scrollback.Image:
+				id = p.Artifact
+			case scrollback.File:
+				id = p.Artifact
+			case scrollback.ToolResult:
+				id = p.Artifact
+			case scrollback.Text, scrollback.ToolCall, scrollback.Reasoning:
+			}
+			if id != "" && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// segment holds a segment against what it covers, and the file that is made of it
+// against the one that was folded.
+func (d *doctor) segment(ctx context.Context, s scrollback.Segment) error {
+	where := "segment " + string(s.ID)
+	d.out.Checked.Segments++
+	d.progress("segments", d.out.Checked.Segments, 0)
+	file := sha256.New()
+	size := &counter{w: file}
+	covers := d.leaf
+	if len(s.Children) > 0 {
+		covers = d.rollup
+	}
+	if !covers(ctx, where, s, size) || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if sum := hex.EncodeToString(file.Sum(nil)); size.n != s.Bytes || sum != s.SHA256 {
+		d.problem("file", where, "its file, made again, has %d bytes and SHA-256 %s; it was folded as %d bytes, %s", size.n, sum, s.Bytes, s.SHA256)
+	}
+	return nil
+}
+
+// leaf checks a leaf's hash and writes its file; false when there is none to judge.
+func (d *doctor) leaf(ctx context.Context, where string, s scrollback.Segment, w io.Writer) bool {
+	if n := s.LastSeq - s.FirstSeq + 1; n < 1 || n > scrollback.MaxSegmentMessages || n != int64(s.Messages) {
+		d.problem("hash", where, "it covers #%d to #%d and says that those are %d messages", s.FirstSeq, s.LastSeq, s.Messages)
+		return false
+	}
+	ms, err := d.e.store.BranchMessages(ctx, s.Branch, s.FirstSeq, s.LastSeq)
+	if err == nil && len(ms) != s.Messages {
+		err = scrollback.Errorf(scrollback.Internal, "engine.Doctor", "of %d messages %d are there", s.Messages, len(ms))
+	}
+	if err != nil {
+		d.problem("hash", where, "what it covers cannot be read: %s", cause(err))
+		return false
+	}
+	if hash, err := scrollback.HashMessages(ms); err != nil || hash != s.Hash {
+		d.problem("hash", where, "its messages have the hash %s; it was folded with %s", hash, s.Hash)
+	}
+	return d.render(where, archive.Render(w, s.Renderer, s, ms))
+}
+
+// rollup is leaf for a segment of segments.
+func (d *doctor) rollup(ctx context.Context, where string, s scrollback.Segment, w io.Writer) bool {
+	children, err := d.e.store.Segments(ctx, s.Children)
+	if err != nil {
+		d.problem("rollup", where, "its children cannot be read: %s", cause(err))
+		return false
+	}
+	var hashes []string
+	for _, c := range children {
+		hashes = append(hashes, c.Hash)
+	}
+	if hash := scrollback.HashChildren(hashes); hash != s.Hash {
+		d.problem("rollup", where, "its children have the hash %s; it was folded with %s", hash, s.Hash)
+	}
+	return d.render(where, archive.RenderTable(w, s.Renderer, s, children))
+}
+
+func (d *doctor) render(where string, err error) bool {
+	if err != nil {
+		d.problem("file", where, "its file cannot be made: %s", cause(err))
+	}
+	return err == nil
+}
+
+// artifact reads the bytes of an artifact.
+func (d *doctor) artifact(ctx context.Context, a scrollback.Artifact, mentions int64) error {
+	where := "artifact " + string(a.ID)
+	d.out.Checked.Artifacts++
+	d.progress("artifacts", d.out.Checked.Artifacts, 0)
+	if err := d.passObjects(a.ID); err != nil {
+		return err
+	}
+	r, _, err := d.e.archive.OpenArtifact(ctx, a.ID)
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		d.problem("artifact", where, "its bytes cannot be read: %s", cause(err))
+		return nil
+	}
+	defer r.Close()
+	sum := sha256.New()
+	size, err := io.Copy(sum, r)
+	d.out.Checked.Bytes += size
+	switch got := hex.EncodeToString(sum.Sum(nil)); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		d.problem("artifact", where, "its bytes cannot be read: %s", cause(err))
+	case got != string(a.ID):
+		d.problem("artifact", where, "its bytes have the SHA-256 %s", got)
+	case size != a.Size:
+		d.problem("artifact", where, "it has %d bytes and says %d", size, a.Size)
+	case mentions == 0:
+		d.note("artifact", where, "no conversation mentions it")
+	}
+	return nil
+}
+
+// passObjects goes over the objects up to that of an artifact, all of them for the
+// empty id: both lists ascend. Those in between are nobody's.
+func (d *doctor) passObjects(until scrollback.ArtifactID) error {
+	for {
+		if d.waiting == nil {
+			o, err, ok := d.objects()
+			if err != nil || !ok {
+				return err
+			}
+			d.out.Checked.Objects++
+			d.waiting = &o
+		}
+		switch id := d.waiting.ID; {
+		case id != "" && id == until:
+			d.waiting = nil
+			return nil
+		case until != "" && id > until:
+			return nil
+		}
+		d.note("object", d.waiting.Key, "no artifact is known by it")
+		d.waiting = nil
+	}
+}
+
+func (d *doctor) turn(t scrollback.Turn) {
+	if d.e.store.Expired(t) {
+		d.note("lease", "turn "+string(t.ID), "whoever ran it is gone; the next turn of conversation "+string(t.Conversation)+" closes it and keeps its draft")
+	}
+}
+
+// cause is an error's text without where it was met.
+func cause(err error) string {
+	if known, ok := err.(*scrollback.Error); ok && known.Err != nil {
+		return known.Err.Error()
+	}
+	return err.Error()
+}
+
+// counter counts the bytes written through it.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+// Write implements io.Writer.
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,161 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// Options set a chat up.
+type Options struct {
+	Engine       *engine.Engine
+	Conversation scrollback.ConversationID // empty: one is made with the first message
+	New          scrollback.Conversation   // what that one is made with
+	Shape        engine.Shape              // of every turn
+	Model        string                    // the default, for conversations that name none
+	CheckModel   func(name string) error   // says what is wrong with a model's name
+	JSON         bool                      // events as lines of JSON; only without a screen
+	Texts        Texts
+	Color        bool // styles may be used; only on a screen
+}
+
+// face is where a chat is read from and shown.
+type face interface {
+	// next answers what the person says next; io.EOF when they leave.
+	next(ctx context.Context) (string, error)
+	// busy says that a line is being worked on, and how to stop that; nil ends it.
+	busy(stop func())
+	// status shows where the conversation stands, on one line.
+	status(line string)
+	// writers are for answers (nil reasoning is not shown), notes and faults.
+	writers() faceWriters
+}
+
+type faceWriters struct{ answer, reasoning, notes, faults io.Writer }
+
+// chat is a conversation at a face.
+type chat struct {
+	o    Options
+	f    face
+	w    faceWriters
+	p    *Printer
+	id   scrollback.ConversationID
+	quit bool
+}
+
+// Pipe chats through plain streams: a line in is a message or a command, and only
+// what is answered comes out; the rest goes to notes. The error is that of the
+// last line that failed.
+func Pipe(ctx context.Context, o Options, in io.Reader, out, notes io.Writer) error {
+	c := &chat{o: o, f: newPipe(in, out, notes)}
+	last, err := c.run(ctx)
+	return errors.Join(err, last)
+}
+
+// run reads and answers until the person leaves. last is why the newest line
+// failed, nil if it did not.
+func (c *chat) run(ctx context.Context) (last, err error) {
+	c.id, c.w = c.o.Conversation, c.f.writers()
+	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, JSON: c.o.JSON, Texts: c.o.Texts}
+	for !c.quit {
+		c.f.status(c.statusLine(ctx))
+		line, err := c.f.next(ctx)
+		if errors.Is(err, io.EOF) {
+			return last, nil
+		}
+		if err != nil {
+			return last, err
+		}
+		if last = c.line(ctx, line); last == nil {
+			continue
+		}
+		if ctx.Err() != nil {
+			return last, nil
+		}
+		fmt.Fprintln(c.w.faults, Plain(Explain(last)))
+	}
+	return last, nil
+}
+
+// line answers one message or command; Ctrl-C stops it.
+func (c *chat) line(ctx context.Context, line string) error {
+	if strings.TrimSpace(line) == "" {
+		return nil
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	c.f.busy(stop)
+	defer c.f.busy(nil)
+	if strings.HasPrefix(line, "/") && !strings.HasPrefix(line, "//") {
+		return c.command(ctx, line)
+	}
+	if strings.HasPrefix(line, "//") {
+		line = line[1:]
+	}
+	return c.say(ctx, line)
+}
+
+// say runs a turn. What would be refused leaves no conversation behind.
+func (c *chat) say(ctx context.Context, line string) error {
+	message := scrollback.Parts{scrollback.Text{Text: line}}
+	if err := c.o.Engine.CheckMessage(message); err != nil {
+		return err
+	}
+	if c.id == "" {
+		made, _, err := c.o.Engine.Create(ctx, c.o.New)
+		if err != nil {
+			return err
+		}
+		c.id = made.ID
+	}
+	return c.p.Turn(ctx, c.o.Engine, engine.TurnRequest{Conversation: c.id, Message: message, Shape: c.o.Shape})
+}
+
+// statusLine is where the conversation stands: model, tokens of budget, title.
+func (c *chat) statusLine(ctx context.Context) string {
+	if c.id == "" {
+		return Clip(c.modelName(scrollback.Conversation{})+" · "+c.o.Texts.NewThread, 200)
+	}
+	m, err := c.o.Engine.Context(ctx, c.id)
+	if err != nil {
+		return ""
+	}
+	conv, err := c.o.Engine.Get(ctx, c.id)
+	if err != nil {
+		return ""
+	}
+	line := fmt.Sprintf(c.o.Texts.Status, m.Model, Thousands(m.Tokens), Thousands(m.Budget))
+	if conv.Title != "" {
+		line += " · " + Clip(conv.Title, 30)
+	}
+	return Clip(line+" · "+string(c.id)[:min(idShown, len(c.id))], 200)
+}
+
+// idShown is how much of an id the status shows: to within a millisecond of when
+// it was made.
+const idShown = 13
+
+// modelName is the model that a conversation's next turn asks.
+func (c *chat) modelName(conv scrollback.Conversation) string {
+	for _, name := range []string{c.o.Shape.Model, conv.Model, c.o.New.Model} {
+		if name != "" {
+			return name
+		}
+	}
+	return c.o.Model
+}
+
+// Explain is an error for the person at the terminal, who owns the data: unlike
+// over HTTP, the whole of it.
+func Explain(err error) string {
+	var known *scrollback.Error
+	if errors.As(err, &known) && known.Err != nil {
+		return known.Err.Error()
+	}
+	return err.Error()
+}

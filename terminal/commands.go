@@ -1,0 +1,169 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// command is a line of a chat that begins with a slash. To add one: a line in
+// commands, and its help in each table of texts.go.
+type command struct {
+	name   string
+	takes  func(Texts) string // how its argument is called; nil takes none
+	needed bool               // the argument must be there
+	about  bool               // it is about a conversation that must exist
+	run    func(c *chat, ctx context.Context, w io.Writer, arg string) error
+}
+
+// commands is the table, in the order /help lists them.
+func commands() []command {
+	return []command{
+		{name: "/help", run: (*chat).help},
+		{name: "/context", about: true, run: (*chat).showContext},
+		{name: "/compact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
+			return showReceipt(w)(c.o.Engine.Compact(ctx, c.id, "", true))
+		}},
+		{name: "/uncompact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
+			return showReceipt(w)(c.o.Engine.Uncompact(ctx, c.id))
+		}},
+		{name: "/clear", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
+			return showReceipt(w)(c.o.Engine.Clear(ctx, c.id))
+		}},
+		{name: "/refs", about: true, run: (*chat).refs},
+		{name: "/grep", takes: func(t Texts) string { return t.TakesPattern }, needed: true, about: true, run: (*chat).grep},
+		{name: "/search", takes: func(t Texts) string { return t.TakesWords }, needed: true, run: (*chat).search},
+		{name: "/model", takes: func(t Texts) string { return t.TakesName }, run: (*chat).model},
+		{name: "/title", takes: func(t Texts) string { return t.TakesTitle }, needed: true, about: true, run: (*chat).title},
+		{name: "/quit", run: func(c *chat, _ context.Context, _ io.Writer, _ string) error { c.quit = true; return nil }},
+	}
+}
+
+// command runs a line that begins with a slash. What it prints is shown at once,
+// when it is done.
+func (c *chat) command(ctx context.Context, line string) error {
+	const op = "terminal.command"
+	name, arg, _ := strings.Cut(strings.TrimSpace(line), " ")
+	arg = strings.TrimSpace(arg)
+	for _, cmd := range commands() {
+		if cmd.name != name {
+			continue
+		}
+		if arg == "" && cmd.needed {
+			return scrollback.ParamErrorf(op, "argument", c.o.Texts.Missing, name, cmd.takes(c.o.Texts))
+		}
+		var b bytes.Buffer
+		if cmd.about && c.id == "" {
+			fmt.Fprintln(&b, c.o.Texts.Nothing)
+		} else if err := cmd.run(c, ctx, &b, arg); err != nil {
+			return err
+		}
+		_, err := c.w.answer.Write(b.Bytes())
+		return err
+	}
+	return scrollback.ParamErrorf(op, "command", c.o.Texts.Unknown, name)
+}
+
+func (c *chat) help(_ context.Context, w io.Writer, _ string) error {
+	var rows [][]string
+	for _, cmd := range commands() {
+		name := cmd.name
+		if cmd.takes != nil {
+			name += " " + cmd.takes(c.o.Texts)
+		}
+		rows = append(rows, []string{name, c.o.Texts.Help[cmd.name]})
+	}
+	if err := Table(w, rows); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, c.o.Texts.Keys)
+	if c.modelName(scrollback.Conversation{}) == "offline" {
+		fmt.Fprintln(w, c.o.Texts.Offline)
+	}
+	return nil
+}
+
+func (c *chat) showContext(ctx context.Context, w io.Writer, _ string) error {
+	m, err := c.o.Engine.Context(ctx, c.id)
+	if err != nil {
+		return err
+	}
+	return Context(w, m)
+}
+
+// showReceipt writes what a fold did, if it did.
+func showReceipt(w io.Writer) func(scrollback.Receipt, error) error {
+	return func(r scrollback.Receipt, err error) error {
+		if err != nil {
+			return err
+		}
+		return Receipt(w, r)
+	}
+}
+
+func (c *chat) refs(ctx context.Context, w io.Writer, _ string) error {
+	refs, next, err := c.o.Engine.Refs(ctx, c.id, engine.RefQuery{})
+	if err != nil {
+		return err
+	}
+	if err := Refs(w, refs); err != nil || next == "" {
+		return err
+	}
+	_, err = fmt.Fprintln(w, "…")
+	return err
+}
+
+func (c *chat) grep(ctx context.Context, w io.Writer, pattern string) error {
+	found, err := c.o.Engine.Grep(ctx, c.id, scrollback.GrepQuery{Pattern: pattern})
+	if err != nil {
+		return err
+	}
+	return Grep(w, found)
+}
+
+func (c *chat) search(ctx context.Context, w io.Writer, words string) error {
+	found, err := c.o.Engine.Search(ctx, scrollback.SearchQuery{Query: words})
+	if err != nil {
+		return err
+	}
+	return Hits(w, found)
+}
+
+// model shows the model, or keeps another with the conversation: what it was told
+// to use on the command line counts no more then.
+func (c *chat) model(ctx context.Context, w io.Writer, name string) error {
+	var conv scrollback.Conversation
+	var err error
+	switch {
+	case name == "" && c.id != "":
+		conv, err = c.o.Engine.Get(ctx, c.id)
+	case name != "" && c.id != "":
+		conv, err = c.o.Engine.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error { v.Model = name; return nil })
+	case name != "":
+		if err = c.o.CheckModel(name); err == nil {
+			c.o.New.Model = name
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if name != "" {
+		c.o.Shape.Model = ""
+	}
+	_, err = fmt.Fprintf(w, c.o.Texts.Model+"\n", Plain(c.modelName(conv)))
+	return err
+}
+
+func (c *chat) title(ctx context.Context, w io.Writer, title string) error {
+	conv, err := c.o.Engine.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error { v.Title = title; return nil })
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, c.o.Texts.Titled+"\n", Plain(conv.Title))
+	return err
+}

@@ -1,0 +1,151 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Conversations writes a list, numbered as a person may name them.
+func Conversations(w io.Writer, items []scrollback.Conversation) error {
+	rows := [][]string{{"N", "ID", "CHANGED", "MESSAGES", "PROJECT", "TITLE"}}
+	for i, it := range items {
+		rows = append(rows, []string{fmt.Sprint(i + 1), string(it.ID), When(it.UpdatedAt), Thousands(it.Messages), Clip(it.Project, 20), Clip(it.Title, 60)})
+	}
+	return Table(w, rows, 0, 3)
+}
+
+// Message writes a stored message with all its parts.
+func Message(w io.Writer, m scrollback.Message) error {
+	status := ""
+	if m.Status != scrollback.StatusComplete {
+		status = " · " + string(m.Status)
+	}
+	fmt.Fprintf(w, "#%d %s · %s%s\n", m.Seq, m.Role, When(m.CreatedAt), status)
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			fmt.Fprintln(w, Plain(p.Text))
+		case scrollback.Reasoning:
+			fmt.Fprintf(w, "(reasoning) %s\n", Clip(p.Text, 200))
+		case scrollback.ToolCall:
+			fmt.Fprintf(w, "→ %s %s\n", Plain(p.Name), Plain(string(p.Arguments)))
+		case scrollback.ToolResult:
+			fmt.Fprintf(w, "← %s %s\n", Plain(p.Name), Clip(p.Text, 200))
+			if p.Artifact != "" {
+				fmt.Fprintf(w, "  whole: %s\n", scrollback.ArtifactRef(p.Artifact))
+			}
+		case scrollback.Image:
+			fmt.Fprintf(w, "[image %s %s]\n", Plain(p.Name), scrollback.ArtifactRef(p.Artifact))
+		case scrollback.File:
+			fmt.Fprintf(w, "[file %s %s]\n", Plain(p.Name), scrollback.ArtifactRef(p.Artifact))
+		}
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// Context draws a window: a bar a layer, and what stands behind refs.
+func Context(w io.Writer, m scrollback.Manifest) error {
+	fmt.Fprintf(w, "%s · policy %s · window %s tokens (%s), budget %s\n\n", m.Model, m.Policy, Thousands(m.Limit), m.LimitFrom, Thousands(m.Budget))
+	const width = 40
+	bar := func(tokens int64) string {
+		n := int(tokens * width / max(m.Budget, 1))
+		if n == 0 && tokens > 0 {
+			n = 1
+		}
+		return strings.Repeat("█", min(n, width))
+	}
+	var rows [][]string
+	for _, l := range m.Layers {
+		rows = append(rows, []string{string(l.Name), Thousands(l.Tokens), bar(l.Tokens)})
+	}
+	rows = append(rows, []string{"total", Thousands(m.Tokens), bar(m.Tokens)})
+	if err := Table(w, rows, 1); err != nil || len(m.Excluded) == 0 {
+		return err
+	}
+	fmt.Fprintln(w)
+	rows = nil
+	for _, x := range m.Excluded {
+		ref := ""
+		if x.Ref != nil {
+			ref = string(*x.Ref)
+		}
+		rows = append(rows, []string{fmt.Sprintf("#%d–#%d", x.FirstSeq, x.LastSeq), x.Reason, ref})
+	}
+	return Table(w, rows)
+}
+
+// Receipt writes what a fold did.
+func Receipt(w io.Writer, r scrollback.Receipt) error {
+	if r.Result != scrollback.FoldCompacted {
+		_, err := fmt.Fprintf(w, "%s: nothing changed\n", r.Result)
+		return err
+	}
+	fmt.Fprintf(w, "#%d–#%d: %s → %s tokens\n", r.FirstSeq, r.LastSeq, Thousands(r.TokensBefore), Thousands(r.TokensAfter))
+	for _, ref := range r.Refs {
+		fmt.Fprintln(w, ref)
+	}
+	return nil
+}
+
+// Refs lists what a conversation mentions.
+func Refs(w io.Writer, refs []scrollback.RefEntry) error {
+	var rows [][]string
+	for _, r := range refs {
+		span := ""
+		if r.LastSeq > 0 {
+			span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
+		}
+		rows = append(rows, []string{string(r.Ref), span, Thousands(r.Bytes), When(r.CreatedAt), Clip(r.Hint, 60)})
+	}
+	return Table(w, rows, 2)
+}
+
+// Grep writes matching lines and how many there are.
+func Grep(w io.Writer, found scrollback.GrepResult) error {
+	for _, m := range found.Matches {
+		where := fmt.Sprintf("#%d", m.Seq)
+		if m.Ref != nil {
+			where = fmt.Sprintf("#%d %s:%d", m.Seq, *m.Ref, m.Line)
+		}
+		for _, l := range m.Before {
+			fmt.Fprintf(w, "    %s\n", Plain(l))
+		}
+		fmt.Fprintf(w, "%s  %s\n", where, Plain(strings.TrimSpace(m.Content)))
+		for _, l := range m.After {
+			fmt.Fprintf(w, "    %s\n", Plain(l))
+		}
+	}
+	partial := ""
+	if found.Partial {
+		partial = ", and time ran out: there may be more"
+	}
+	_, err := fmt.Fprintf(w, "%s matches%s\n", Thousands(found.Total), partial)
+	return err
+}
+
+// Hits writes what a search found, best first.
+func Hits(w io.Writer, found scrollback.SearchResult) error {
+	if len(found.Hits) == 0 {
+		_, err := fmt.Fprintln(w, "Nothing found.")
+		return err
+	}
+	for _, h := range found.Hits {
+		where := ""
+		if h.Ref != nil {
+			where = "  " + string(*h.Ref)
+		}
+		fmt.Fprintf(w, "%s #%d %s · %s%s\n", h.ConversationID, h.Seq, h.Role, When(h.CreatedAt), where)
+		for _, m := range h.Before {
+			fmt.Fprintf(w, "    #%d %s\n", m.Seq, Clip(m.Parts.Text(), 100))
+		}
+		fmt.Fprintf(w, "  %s\n", Clip(h.Snippet, 240))
+		for _, m := range h.After {
+			fmt.Fprintf(w, "    #%d %s\n", m.Seq, Clip(m.Parts.Text(), 100))
+		}
+	}
+	return nil
+}

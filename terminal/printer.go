@@ -1,0 +1,128 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// Printer shows the events of turns. Answer takes the model's words; Notes, one
+// quiet line each, takes calls, folds and faults; Reasoning, unless nil, what the
+// model thinks. With JSON set, Answer takes every event as a line of JSON and the
+// others nothing.
+type Printer struct {
+	Answer, Reasoning, Notes io.Writer
+	JSON                     bool
+	Texts                    Texts
+
+	open   io.Writer // what the cursor stands in the middle of a line of
+	failed *scrollback.Failure
+	done   scrollback.DoneEvent
+}
+
+// Turn runs a turn to its end and shows it. When ctx ends the turn is stopped,
+// what was written is saved, and the error is canceled. A turn that fails is the
+// error its events told of.
+func (p *Printer) Turn(ctx context.Context, e *engine.Engine, r engine.TurnRequest) error {
+	p.failed, p.done = nil, scrollback.DoneEvent{}
+	whole := context.WithoutCancel(ctx)
+	turn, events, err := e.Open(whole, r)
+	if err != nil {
+		return err
+	}
+	refused := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() { refused <- e.Cancel(whole, r.Conversation, turn) })
+	defer stop()
+	for n, err := range events {
+		if err == nil {
+			err = p.show(n.Event)
+		}
+		if err != nil {
+			// Nobody reads any more; closing the engine saves the reply.
+			return scrollback.Wrap(scrollback.Canceled, "terminal.Turn", err)
+		}
+	}
+	p.endLine()
+	switch {
+	case p.failed != nil:
+		return scrollback.Errorf(p.failed.Code, "terminal.Turn", "%s", p.failed.Message)
+	case p.done.Status == scrollback.TurnInterrupted:
+		return scrollback.Errorf(scrollback.Canceled, "terminal.Turn", "%s", p.Texts.Interrupted)
+	}
+	select {
+	case err := <-refused: // ended by itself, just before
+		return err
+	default:
+		return nil
+	}
+}
+
+func (p *Printer) show(ev scrollback.Event) error {
+	switch ev := ev.(type) {
+	case scrollback.ErrorEvent:
+		p.failed = &ev.Failure
+	case scrollback.DoneEvent:
+		p.done = ev
+	}
+	if p.JSON {
+		b, err := scrollback.EncodeEvent(ev)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.Answer, "%s\n", b)
+		return err
+	}
+	switch ev := ev.(type) {
+	case scrollback.DeltaEvent:
+		return p.write(p.Answer, ev.Content)
+	case scrollback.ReasoningEvent:
+		if p.Reasoning != nil {
+			return p.write(p.Reasoning, ev.Content)
+		}
+	case scrollback.ToolCallEvent:
+		p.Note("→ %s %s", Plain(ev.Name), Clip(string(ev.Arguments), noteWidth))
+	case scrollback.CompactionEvent:
+		if ev.Result == scrollback.FoldCompacted {
+			p.Note(p.Texts.Folded, ev.FirstSeq, ev.LastSeq, Thousands(ev.TokensBefore), Thousands(ev.TokensAfter))
+		}
+	}
+	return nil
+}
+
+// noteWidth bounds what of a call's arguments is shown, in columns.
+const noteWidth = 160
+
+// write adds a piece of running text; another kind of text begins a line.
+func (p *Printer) write(w io.Writer, text string) error {
+	if text = Plain(text); text == "" {
+		return nil
+	}
+	if p.open != w {
+		p.endLine()
+	}
+	_, err := io.WriteString(w, text)
+	p.open = w
+	if strings.HasSuffix(text, "\n") {
+		p.open = nil
+	}
+	return err
+}
+
+func (p *Printer) endLine() {
+	if p.open != nil {
+		fmt.Fprintln(p.open)
+		p.open = nil
+	}
+}
+
+// Note writes one quiet line beside the answer.
+func (p *Printer) Note(format string, args ...any) {
+	if !p.JSON {
+		p.endLine()
+		fmt.Fprintf(p.Notes, format+"\n", args...)
+	}
+}

@@ -1,0 +1,175 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/charmbracelet/x/term"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// earlier is how many messages of a resumed conversation are shown again.
+const earlier = 6
+
+// Screen chats on a real terminal. What is said lands in the terminal's own
+// scrollback; only the line being written, the line being typed and the status
+// are drawn over.
+func Screen(ctx context.Context, o Options, in, out *os.File) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s := &screen{lines: make(chan string, 1), gone: make(chan struct{}), ready: make(chan struct{}), color: o.Color}
+	s.columns.Store(80)
+	if width, _, err := term.GetSize(out.Fd()); err == nil && width > 0 {
+		s.columns.Store(width)
+	}
+	// Until the program draws, rows are simply printed.
+	s.print, s.send = func(row string) { fmt.Fprintln(out, row) }, func(tea.Msg) {}
+	c := &chat{o: o, f: s}
+	asked, err := c.open(ctx, s)
+	if err != nil {
+		return err
+	}
+	program := tea.NewProgram(newEditor(s, o, asked), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler())
+	s.print, s.send = func(row string) { program.Send(tea.Println(row)()) }, program.Send
+	var session sync.WaitGroup
+	var failed error
+	session.Go(func() {
+		defer program.Quit()
+		_, failed = c.run(ctx)
+	})
+	_, err = program.Run()
+	close(s.gone)
+	stop() // a reply under way is stopped, and what it wrote is saved
+	session.Wait()
+	if errors.Is(err, tea.ErrProgramKilled) {
+		err = scrollback.Wrap(scrollback.Canceled, "terminal.Screen", context.Canceled)
+	}
+	if c.id != "" {
+		fmt.Fprintf(out, o.Texts.Ended+"\n", c.id)
+	}
+	return errors.Join(scrollback.Wrap(scrollback.Unavailable, "terminal.Screen", err), failed)
+}
+
+// Is says whether f is a terminal.
+func Is(f *os.File) bool { return f != nil && term.IsTerminal(f.Fd()) }
+
+// open greets, or shows where a conversation was left; it answers what the person
+// asked there.
+func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) {
+	w := s.writers()
+	if c.o.Conversation == "" {
+		fmt.Fprintf(w.notes, c.o.Texts.Greeting+"\n", c.modelName(scrollback.Conversation{}))
+		if c.modelName(scrollback.Conversation{}) == "offline" {
+			fmt.Fprintln(w.notes, c.o.Texts.Offline)
+		}
+		return nil, nil
+	}
+	conv, err := c.o.Engine.Get(ctx, c.o.Conversation)
+	if err != nil {
+		return nil, err
+	}
+	ms, more, err := c.o.Engine.Messages(ctx, conv.ID, engine.PageQuery{Limit: earlier})
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(w.notes, c.o.Texts.Resumed+"\n", Clip(conv.Title, 60), Thousands(conv.Messages))
+	if more > 0 {
+		fmt.Fprintf(w.notes, c.o.Texts.Earlier+"\n", Thousands(more-1))
+	}
+	for _, m := range ms {
+		text := Plain(m.Parts.Text())
+		switch {
+		case text == "":
+		case m.Role == scrollback.RoleUser:
+			asked = append(asked, text)
+			fmt.Fprintln(s.said(), text)
+		case m.Role == scrollback.RoleAssistant:
+			fmt.Fprintln(w.answer, text)
+		}
+	}
+	return asked, nil
+}
+
+// screen is the face of a terminal. Its methods are called by the chat; the
+// editor, which the library drives, takes messages from it and gives lines back.
+type screen struct {
+	print   func(row string)
+	send    func(tea.Msg)
+	lines   chan string
+	ready   chan struct{} // closed when the editor has been drawn
+	gone    chan struct{} // closed when the editor has ended
+	color   bool
+	columns columns
+}
+
+// next implements face.
+func (s *screen) next(ctx context.Context) (string, error) {
+	select {
+	case <-s.ready: // rows printed above what is not drawn yet would be lost
+	case <-s.gone:
+		return "", io.EOF
+	}
+	select {
+	case line := <-s.lines:
+		fmt.Fprintln(s.said(), Plain(line))
+		return line, nil
+	case <-s.gone:
+		return "", io.EOF
+	case <-ctx.Done():
+		return "", io.EOF
+	}
+}
+
+func (s *screen) busy(stop func())   { s.send(busyMsg{stop}) }
+func (s *screen) status(line string) { s.send(statusMsg(line)) }
+
+func (s *screen) writers() faceWriters {
+	dim := s.rows(func(row string) string { return s.styled("2", row) })
+	return faceWriters{
+		answer:    s.rows(func(row string) string { return row }),
+		reasoning: dim, notes: dim,
+		faults: s.rows(func(row string) string { return s.styled("31", row) }),
+	}
+}
+
+// said writes what the person said, set off from the answers.
+func (s *screen) said() io.Writer {
+	return s.rows(func(row string) string { return s.styled("1", prompt+row) })
+}
+
+// styled sets a row in a style of the terminal's (an SGR number), where there are
+// styles.
+func (s *screen) styled(sgr, row string) string {
+	if !s.color || strings.TrimSpace(row) == "" {
+		return row
+	}
+	return "\x1b[" + sgr + "m" + row + "\x1b[0m"
+}
+
+// rows is a writer of running text in a style.
+func (s *screen) rows(style func(string) string) *rows {
+	return &rows{
+		// One column stays free: a full row would leave the cursor in the next.
+		width: func() int { return max(s.columns.Load()-1-len(prompt), 10) },
+		style: style,
+		done:  func(row string) { s.print(nonEmpty(row)) },
+		rest:  func(row string) { s.send(restMsg(row)) },
+	}
+}
+
+// nonEmpty keeps an empty row from being dropped by the library.
+func nonEmpty(row string) string {
+	if row == "" {
+		return " "
+	}
+	return row
+}

@@ -1,0 +1,121 @@
+package terminal
+
+import "strings"
+
+// Texts is what the chat itself says, in one language. Those with verbs take, in
+// this order, what their names say.
+type Texts struct {
+	Greeting     string // model
+	Resumed      string // title, messages
+	Earlier      string // how many messages are not shown
+	Ended        string // conversation
+	Placeholder  string
+	Working      string
+	Stopping     string
+	Interrupted  string
+	Folded       string // first seq, last seq, tokens before, after
+	Nothing      string
+	Unknown      string // command
+	Missing      string // command, what it takes
+	Model        string // model
+	Titled       string // title
+	Status       string // model, tokens, budget
+	NewThread    string
+	Keys         string
+	Offline      string
+	Help         map[string]string // by command
+	TakesPattern string
+	TakesWords   string
+	TakesName    string
+	TakesTitle   string
+}
+
+var english = Texts{
+	Greeting:    "scrollback · %s · /help lists the commands, Ctrl-D leaves",
+	Resumed:     "%s · %s messages",
+	Earlier:     "… %s earlier messages",
+	Ended:       "Go on later: scrollback chat %s",
+	Placeholder: "Ask anything",
+	Working:     "answering… Ctrl-C stops",
+	Stopping:    "stopping…",
+	Interrupted: "interrupted; what was written is saved",
+	Folded:      "folded #%d–#%d: %s → %s tokens",
+	Nothing:     "Nothing has been said yet.",
+	Unknown:     "There is no command %s; /help lists them. To send a line that begins with a slash, begin it with two.",
+	Missing:     "%s needs %s",
+	Model:       "model: %s",
+	Titled:      "title: %s",
+	Status:      "%s · %s of %s tokens",
+	NewThread:   "new conversation",
+	Keys:        "Alt+Enter or a \\ at the end of a line: a line more · Up, Down: what was asked before · Ctrl-C: stop, or leave",
+	Offline:     "the built-in offline model only quotes what was said; --model or /model takes a real one",
+	Help: map[string]string{
+		"/help":      "this list",
+		"/context":   "what the next request sends",
+		"/compact":   "fold old messages behind refs now",
+		"/uncompact": "undo the newest fold",
+		"/clear":     "fold everything so far: start afresh",
+		"/refs":      "what is folded or attached",
+		"/grep":      "find lines of this conversation, folded or not (RE2)",
+		"/search":    "find messages of all conversations by words",
+		"/model":     "show the model, or take another",
+		"/title":     "give the conversation a title",
+		"/quit":      "leave",
+	},
+	TakesPattern: "PATTERN",
+	TakesWords:   "WORDS",
+	TakesName:    "[NAME]",
+	TakesTitle:   "TITLE",
+}
+
+var chinese = Texts{
+	Greeting:    "scrollback · %s · /help 列出命令,Ctrl-D 离开",
+	Resumed:     "%s · %s 条消息",
+	Earlier:     "…… 之前还有 %s 条消息",
+	Ended:       "以后继续:scrollback chat %s",
+	Placeholder: "想问什么?",
+	Working:     "正在回答…… Ctrl-C 停止",
+	Stopping:    "正在停止……",
+	Interrupted: "已中断;写出的部分已保存",
+	Folded:      "已折叠 #%d–#%d:%s → %s 个 token",
+	Nothing:     "还没有说过话。",
+	Unknown:     "没有命令 %s;/help 列出全部命令。要发送以斜杠开头的一行,请写两个斜杠。",
+	Missing:     "%s 需要 %s",
+	Model:       "模型:%s",
+	Titled:      "标题:%s",
+	Status:      "%s · %s / %s token",
+	NewThread:   "新对话",
+	Keys:        "Alt+Enter 或行尾的 \\:换行 · 上下键:问过的话 · Ctrl-C:停止或离开",
+	Offline:     "内置的 offline 模型只会引用说过的话;用 --model 或 /model 换真正的模型",
+	Help: map[string]string{
+		"/help":      "本列表",
+		"/context":   "下一次请求会发送什么",
+		"/compact":   "现在就把旧消息折叠到引用之后",
+		"/uncompact": "撤销最近一次折叠",
+		"/clear":     "折叠到目前为止的全部内容,重新开始",
+		"/refs":      "折叠或附加的内容",
+		"/grep":      "在本对话中查找行,无论是否已折叠(RE2)",
+		"/search":    "按词查找所有对话中的消息",
+		"/model":     "显示或更换模型",
+		"/title":     "给对话起标题",
+		"/quit":      "离开",
+	},
+	TakesPattern: "正则表达式",
+	TakesWords:   "词语",
+	TakesName:    "[名称]",
+	TakesTitle:   "标题",
+}
+
+// TextsOf is the table for a locale as the environment names it, in the order
+// LC_ALL, LC_MESSAGES, LANG: the first that is not empty decides.
+func TextsOf(locales ...string) Texts {
+	for _, l := range locales {
+		if l != "" {
+			if strings.HasPrefix(strings.ToLower(l), "zh") {
+				return chinese
+			}
+			return english
+		}
+	}
+	return english
+}
