@@ -67,10 +67,14 @@ func (b *bench) atOnce(name string, n, connections int) (rate float64, took []ti
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var errs []error
+	writers := make([]*writer, n)
+	for i := range writers {
+		writers[i] = newWriter(uint64(i))
+	}
 	start := time.Now()
 	for i, id := range ids {
 		wg.Go(func() {
-			t, err := turns(b.ctx, stores[i%connections], id, newWriter(uint64(i)), each)
+			t, err := turns(b.ctx, stores[i%connections], id, writers[i], each)
 			mu.Lock()
 			defer mu.Unlock()
 			took, errs = append(took, t...), append(errs, err)

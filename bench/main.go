@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"time"
@@ -58,6 +59,7 @@ func main() {
 	quick := flag.Bool("quick", false, "a tenth of the messages; the report is not written")
 	dir := flag.String("dir", "", "folder for the databases, kept and used again; without it a temporary one")
 	out := flag.String("o", filepath.Join("docs", "BENCHMARKS.md"), "the report")
+	profile := flag.String("cpuprofile", "", "write a profile of this process")
 	writer := flag.String("writer", "", "append to this conversation of a database and end: the other process of a figure")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -65,6 +67,17 @@ func main() {
 	b := &bench{ctx: ctx, dir: *dir, big: 1_000_000, mid: 100_000}
 	if *quick {
 		b.big, b.mid = 20_000, 5_000
+	}
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err == nil {
+			err = pprof.StartCPUProfile(f)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		defer pprof.StopCPUProfile()
 	}
 	if *writer != "" {
 		if err := b.writeAlone(*writer); err != nil {

@@ -21,11 +21,8 @@ type Book interface {
 // a call. It is pure: the books call it inside their transaction.
 type Learn func(was float64, r scrollback.UsageRecord) float64
 
-// Factor is what records teach of the factor of one model: learn over each of them
-// whose tokens the provider counted itself.
-func (l Learn) Factor(was float64, r scrollback.UsageRecord) float64 {
-	if l == nil || r.Estimated || r.WindowTokens <= 0 || r.InputTokens <= 0 {
-		return was
-	}
-	return l(was, r)
+// Teaches says whether there is something to learn from a record: its tokens were
+// counted by the provider itself.
+func (l Learn) Teaches(r scrollback.UsageRecord) bool {
+	return l != nil && !r.Estimated && r.WindowTokens > 0 && r.InputTokens > 0
 }

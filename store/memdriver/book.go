@@ -22,8 +22,8 @@ func (db *DB) enter(project string, records []scrollback.UsageRecord, learn driv
 			db.days = append(db.days, key)
 		}
 		db.days[i].Entry(u.Usage)
-		if f := learn.Factor(db.factors[u.Model], u); f != db.factors[u.Model] {
-			db.factors[u.Model] = f
+		if learn.Teaches(u) {
+			db.factors[u.Model] = learn(db.factors[u.Model], u)
 		}
 	}
 }

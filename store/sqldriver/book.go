@@ -32,6 +32,9 @@ func enter(ctx context.Context, tx *session, project string, records []scrollbac
 		if err != nil {
 			return err
 		}
+		if !learn.Teaches(u) {
+			continue
+		}
 		if err := learnFrom(ctx, tx, u, learn); err != nil {
 			return err
 		}
@@ -44,7 +47,7 @@ func learnFrom(ctx context.Context, tx *session, u scrollback.UsageRecord, learn
 	if err != nil {
 		return err
 	}
-	now := learn.Factor(was, u)
+	now := learn(was, u)
 	if now == was {
 		return nil
 	}
