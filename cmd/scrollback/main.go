@@ -18,6 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal"
 )
 
 func main() {
@@ -95,11 +96,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		err = parsed.Run(&c.globals)
 	}
-	if errors.Is(err, errProblems) {
-		return 1
-	}
 	if err != nil {
-		fmt.Fprintln(stderr, "scrollback:", explain(err))
+		if !errors.As(err, new(terminal.Shown)) {
+			fmt.Fprintln(stderr, "scrollback:", explain(err))
+		}
 		return scrollback.OutcomeOf(err).ExitCode
 	}
 	return 0
