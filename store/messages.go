@@ -17,8 +17,11 @@ const chunk = 512
 // long the path is.
 func (s *Store) Path(ctx context.Context, b scrollback.Branch, from, to int64) ([]scrollback.Span, error) {
 	var spans []scrollback.Span
-	end := min(to, b.HeadSeq)
-	for end >= from && end > 0 {
+	end, head := min(to, b.HeadSeq), b
+	for hops := 0; end >= from && end > 0; hops++ {
+		if hops == maxHops {
+			return nil, endless("store.Path", head)
+		}
 		if first := max(from, b.AtSeq+1); first <= end {
 			spans = append(spans, scrollback.Span{Conversation: b.Conversation, Branch: b.ID, From: first, To: end})
 		}
@@ -36,6 +39,13 @@ func (s *Store) Path(ctx context.Context, b scrollback.Branch, from, to int64) (
 	}
 	slices.Reverse(spans)
 	return spans, nil
+}
+
+// maxHops bounds how many branches a path has: only a damaged one has more.
+const maxHops = 100_000
+
+func endless(op string, b scrollback.Branch) error {
+	return scrollback.Errorf(scrollback.Internal, op, "the path of branch %s does not end", b.ID)
 }
 
 // Walk reads the messages of spans in order, a bounded piece at a time.

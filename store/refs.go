@@ -46,7 +46,10 @@ func (s *Store) Lineage(ctx context.Context, id scrollback.ConversationID) ([]sc
 		return nil, err
 	}
 	out := []scrollback.ConversationID{id}
-	for b := h.Branch; b.Parent != ""; {
+	for b, hops := h.Branch, 0; b.Parent != ""; hops++ {
+		if hops == maxHops {
+			return nil, endless("store.Lineage", h.Branch)
+		}
 		if b, err = s.d.Branch(ctx, b.Parent); err != nil {
 			return nil, err
 		}

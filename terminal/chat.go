@@ -78,6 +78,7 @@ func (c *chat) run(ctx context.Context) (last, err error) {
 			return last, nil
 		}
 		fmt.Fprintln(c.w.faults, Plain(Explain(last)))
+		last = Shown{last}
 	}
 	return last, nil
 }
@@ -149,6 +150,14 @@ func (c *chat) modelName(conv scrollback.Conversation) string {
 	}
 	return c.o.Model
 }
+
+// Shown is an error that the person has been told of already.
+type Shown struct{ Err error }
+
+func (s Shown) Error() string { return s.Err.Error() }
+
+// Unwrap serves errors.Is and errors.As.
+func (s Shown) Unwrap() error { return s.Err }
 
 // Explain is an error for the person at the terminal, who owns the data: unlike
 // over HTTP, the whole of it.

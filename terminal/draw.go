@@ -93,6 +93,10 @@ func Receipt(w io.Writer, r scrollback.Receipt) error {
 
 // Refs lists what a conversation mentions.
 func Refs(w io.Writer, refs []scrollback.RefEntry) error {
+	if len(refs) == 0 {
+		_, err := fmt.Fprintln(w, "Nothing is folded or attached.")
+		return err
+	}
 	var rows [][]string
 	for _, r := range refs {
 		span := ""

@@ -17,9 +17,6 @@ import (
 
 type doctorCmd struct{}
 
-// errProblems is the outcome of a check that found any; they are printed already.
-var errProblems = errors.New("problems found")
-
 // Run implements the command.
 func (doctorCmd) Run(g *globals) error {
 	return during(g.openReading, func(a *app) error {
@@ -36,7 +33,7 @@ func (doctorCmd) Run(g *globals) error {
 		if err := g.print(found, func(w io.Writer) error { return drawCheckup(w, found) }); err != nil || found.OK {
 			return err
 		}
-		return errProblems
+		return terminal.Shown{Err: scrollback.Errorf(scrollback.Internal, "scrollback", "problems found")}
 	})
 }
 

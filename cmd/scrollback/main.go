@@ -18,6 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal"
 )
 
 func main() {
@@ -34,7 +35,7 @@ type globals struct {
 	Config string `help:"Config file ($$SCROLLBACK_CONFIG); else the user's own, if there is one." placeholder:"FILE"`
 	Data   string `help:"Folder that holds the data ($$SCROLLBACK_DATA)." placeholder:"DIR"`
 	Model  string `help:"Model to ask ($$SCROLLBACK_MODEL for where a conversation names none)." placeholder:"NAME"`
-	Limit  int64  `help:"Window of the model in tokens, where neither a request nor a conversation says ($$SCROLLBACK_LIMIT). For search: how many hits." placeholder:"TOKENS"`
+	Limit  int64  `help:"Window of the model in tokens, in place of its own ($$SCROLLBACK_LIMIT). For search: how many hits." placeholder:"TOKENS"`
 	JSON   bool   `help:"Print JSON, as the server does." name:"json"`
 
 	set    settings
@@ -49,7 +50,7 @@ type commands struct {
 	globals
 
 	Serve     serveCmd     `cmd:"" help:"Serve the page and the API."`
-	Chat      chatCmd      `cmd:"" help:"Chat."`
+	Chat      chatCmd      `cmd:"" help:"Talk, in this terminal or through a pipe."`
 	Run       runCmd       `cmd:"" help:"Ask once and print the answer."`
 	List      listCmd      `cmd:"" help:"List conversations, newest change first."`
 	Show      showCmd      `cmd:"" help:"Print a conversation's messages."`
@@ -67,6 +68,7 @@ type commands struct {
 	Models    modelsCmd    `cmd:"" help:"List the models that are set up."`
 	Doctor    doctorCmd    `cmd:"" help:"Check everything that is kept; change nothing."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
+	Help      helpCmd      `cmd:"" help:"Explain a command."`
 }
 
 // run is the program without the process: it answers the exit code.
@@ -74,7 +76,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	var c commands
 	c.ctx, c.stdin, c.stdout, c.stderr = ctx, stdin, stdout, stderr
 	exited := -1
-	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Writers(stdout, stderr), kong.UsageOnError(),
+	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Writers(stdout, stderr), kong.Help(explainUsage),
 		kong.Description("What scrolls out of the context window is never lost."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Exit(func(code int) { exited = code }))
 	if err != nil {
@@ -89,18 +91,17 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exited // --help
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "scrollback: %v\n(scrollback --help lists the commands)\n", err)
+		fmt.Fprintf(stderr, "scrollback: %v\n(scrollback help lists the commands)\n", err)
 		return scrollback.OutcomeOf(&scrollback.Error{Code: scrollback.Invalid}).ExitCode
 	}
 	err = c.settle()
 	if err == nil {
 		err = parsed.Run(&c.globals)
 	}
-	if errors.Is(err, errProblems) {
-		return 1
-	}
 	if err != nil {
-		fmt.Fprintln(stderr, "scrollback:", explain(err))
+		if !errors.As(err, new(terminal.Shown)) {
+			fmt.Fprintln(stderr, "scrollback:", explain(err))
+		}
 		return scrollback.OutcomeOf(err).ExitCode
 	}
 	return 0

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// configured settles flags over a file of the given text.
+func configured(t *testing.T, text string, flags globals) (settings, string, error) {
+	t.Helper()
+	var warned bytes.Buffer
+	flags.stderr = &warned
+	flags.Config = filepath.Join(t.TempDir(), "config.toml")
+	write(t, flags.Config, []byte(text))
+	err := flags.settle()
+	return flags.set, warned.String(), err
+}
+
+// The complete file of the guide parses, and says what the guide says.
+func TestConfigGuide(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/guides/config.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample := regexp.MustCompile("(?s)```toml\n(.*?)```").FindSubmatch(guide)
+	if sample == nil {
+		t.Fatal("the guide has no sample")
+	}
+	got, warned, err := configured(t, string(sample[1]), globals{})
+	if err != nil || warned != "" {
+		t.Fatal(err, warned)
+	}
+	want := settings{Data: "/srv/scrollback", Model: "deepseek/deepseek-chat", Limit: 64000, Addr: "127.0.0.1:7077", Policy: "snapshot",
+		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"},
+		Overrides: []modelOverride{{Name: "deepseek/deepseek-chat", Limit: 128000, MaxOutput: 8000,
+			PriceInput: 0.28, PriceCachedInput: 0.028, PriceOutput: 0.42, Factor: 1.1}},
+		variables: map[string]string{"DEEPSEEK_API_KEY": "sk-of-deepseek", "OPENAI_API_KEY": "sk-of-openai",
+			"OPENAI_BASE_URL": "https://gateway.example/v1", "SCROLLBACK_BASE_URL": "http://127.0.0.1:8000/v1"}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the sample says\n%+v, want\n%+v", got, want)
+	}
+	for key := range keys {
+		last := key[strings.LastIndexByte(key, '.')+1:]
+		if !strings.Contains(string(sample[1]), last+" = ") {
+			t.Errorf("the sample does not show %s", key)
+		}
+	}
+}
+
+// Flag before environment before file before default.
+func TestConfigPrecedence(t *testing.T) {
+	const file = "data = '/file'\nmodel = 'openai/file'\nlimit = 3000\naddr = '127.0.0.1:3'\npolicy = 'segments'\nsummary_model = 'offline'\n[providers.openai]\napi_key = 'file-key'\n"
+	s, _, err := configured(t, file, globals{})
+	if err != nil || s.Data != "/file" || s.Model != "openai/file" || s.Limit != 3000 || s.Addr != "127.0.0.1:3" || s.Policy != "segments" || len(s.SummaryModels) != 1 {
+		t.Errorf("the file alone: %+v %v", s, err)
+	}
+	t.Setenv("OPENAI_API_KEY", "")
+	if key := s.env("OPENAI_API_KEY"); key != "file-key" {
+		t.Errorf("the key is %q", key)
+	}
+	for name, value := range map[string]string{"DATA": "/env", "MODEL": "openai/env", "LIMIT": "4000", "ADDR": "127.0.0.1:4", "POLICY": "auto", "SUMMARY_MODEL": "offline,openai/x"} {
+		t.Setenv("SCROLLBACK_"+name, value)
+	}
+	t.Setenv("OPENAI_API_KEY", "env-key")
+	s, _, err = configured(t, file, globals{})
+	if err != nil || s.Data != "/env" || s.Model != "openai/env" || s.Limit != 4000 || s.Addr != "127.0.0.1:4" || s.Policy != "auto" || len(s.SummaryModels) != 2 || s.env("OPENAI_API_KEY") != "env-key" {
+		t.Errorf("with the environment: %+v %v", s, err)
+	}
+	s, _, err = configured(t, file, globals{Data: "/flag", Model: "openai/flag", Limit: 5000})
+	if err != nil || s.Data != "/flag" || s.Model != "openai/flag" || s.Limit != 5000 {
+		t.Errorf("with flags: %+v %v", s, err)
+	}
+	t.Setenv("SCROLLBACK_LIMIT", "many")
+	if _, _, err := configured(t, file, globals{}); err == nil || !strings.Contains(err.Error(), "SCROLLBACK_LIMIT") {
+		t.Errorf("a limit that is none: %v", err)
+	}
+}
+
+// Without anything said there are defaults; the user's own file is found.
+func TestConfigFound(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the config folder is told by XDG_CONFIG_HOME on Linux only")
+	}
+	t.Setenv("SCROLLBACK_CONFIG", "")
+	home := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", home)
+	var g globals
+	if err := g.settle(); err != nil || g.set.Model != "offline" || g.set.Addr != "127.0.0.1:7077" || g.set.Limit != 0 {
+		t.Errorf("nothing said: %+v %v", g.set, err)
+	}
+	if err := os.Mkdir(filepath.Join(home, "scrollback"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(home, "scrollback", "config.toml"), []byte("limit = 9000"))
+	if err := g.settle(); err != nil || g.set.Limit != 9000 {
+		t.Errorf("the user's own: %+v %v", g.set, err)
+	}
+}
+
+// What is wrong is named by key and file; a secret is never shown.
+func TestConfigErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"modle = 'x'":                               "unknown key modle",
+		"[providers.openai]\napikey = 'SECRET'":     `unknown key providers."openai".apikey`,
+		"[providers.openai]\napi_key = 42":          `providers."openai".api_key must be a text`,
+		"providers = 'SECRET'":                      "providers must be a table",
+		"[providers.nobody]\napi_key = 'SECRET'":    `providers."nobody": there is no such provider`,
+		"[providers.deepseek]\nbase_url = 'SECRET'": `providers."deepseek".base_url cannot be set`,
+		"limit = '64k'":                             "limit must be a whole number",
+		"limit = 1.5":                               "limit must be a whole number",
+		"limit = -1":                                "limit is a number of tokens",
+		"policy = 'magic'":                          "policy: ",
+		"summary_model = [1]":                       "summary_model must be a text or list of texts",
+		"[models.gpt]\nlimit = 1":                   `models."gpt" is not named provider/name`,
+		"[models.'a/b.c']\nlimit = -1":              `models."a/b.c": a number is below zero`,
+		"[models.'a/b.c']\nprize_input = 1":         `unknown key models."a/b.c".prize_input`,
+		"model = 'x'\nkey = = 'SECRET'":             "line 2, column",
+	} {
+		_, _, err := configured(t, text, globals{})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "config.toml: ") || strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%s\nsays %v, want %q", text, err, want)
+		}
+	}
+	var out, errs bytes.Buffer
+	code := run(context.Background(), []string{"--config", filepath.Join(t.TempDir(), "none.toml"), "list"}, strings.NewReader(""), &out, &errs)
+	if code != 2 || !strings.Contains(errs.String(), "none.toml") {
+		t.Errorf("a file that is not there: exit %d: %s", code, errs.String())
+	}
+}
+
+// Keys that others can read draw a warning, without the keys.
+func TestConfigWarns(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("rights are not told by a file's mode there")
+	}
+	for text, warns := range map[string]bool{"[providers.openai]\napi_key = 'SECRET'": true, "model = 'offline'": false} {
+		var warned bytes.Buffer
+		g := globals{Config: filepath.Join(t.TempDir(), "config.toml"), stderr: &warned}
+		write(t, g.Config, []byte(text))
+		if err := os.Chmod(g.Config, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.settle(); err != nil || strings.Contains(warned.String(), "chmod 600") != warns || strings.Contains(warned.String(), "SECRET") {
+			t.Errorf("%s: %v, warned %q", text, err, warned.String())
+		}
+	}
+}
+
+// What the file says of a model is what the program takes it to be.
+func TestConfigModel(t *testing.T) {
+	data := t.TempDir()
+	file := filepath.Join(t.TempDir(), "config.toml")
+	write(t, file, []byte("[models.offline]\nlimit = 5000\nmax_output = 500\n"))
+	for _, args := range [][]string{{"run", "hello"}, {"context", "latest"}} {
+		code, out, errs := inside(t, data, append([]string{"--config", file}, args...)...)
+		if code != 0 || args[0] == "context" && !strings.Contains(out, "window 5,000 tokens (catalog), budget 4,500") {
+			t.Errorf("%v: exit %d\n%s%s", args, code, out, errs)
+		}
+	}
+}

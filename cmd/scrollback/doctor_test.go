@@ -1,0 +1,300 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// inside runs the program in this process and answers its exit code and output.
+func inside(t *testing.T, data string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = run(context.Background(), append([]string{"--data", data}, args...), strings.NewReader(""), &o, &e)
+	return code, o.String(), e.String()
+}
+
+// checkup is what doctor --json prints.
+func checkup(t *testing.T, data string) (int, engine.Checkup) {
+	t.Helper()
+	code, out, errs := inside(t, data, "doctor", "--json")
+	var c engine.Checkup
+	if err := json.Unmarshal([]byte(out), &c); err != nil {
+		t.Fatalf("doctor: exit %d: %v\n%s%s", code, err, out, errs)
+	}
+	return code, c
+}
+
+// aFolder is a data folder with something of everything: messages, folds, a
+// roll-up, an artifact, a second conversation.
+func aFolder(t *testing.T) string {
+	t.Helper()
+	data := t.TempDir()
+	do := func(args ...string) {
+		if code, _, errs := inside(t, data, args...); code != 0 {
+			t.Fatalf("%v: exit %d: %s", args, code, errs)
+		}
+	}
+	do("run", strings.Repeat("The tide table of 1962 lies under the third bollard. ", 2000), "--limit", "4000")
+	for i := range 10 {
+		do("run", "--conversation", "latest", fmt.Sprintf("Note %d: berth %d is free at noon.", i, i*7))
+		do("clear", "latest")
+	}
+	do("run", "--conversation", "latest", "Which berth is free?")
+	do("run", "Another conversation")
+	return data
+}
+
+// raw runs statements on the database behind the program's back.
+func raw(t *testing.T, data string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(data, "scrollback.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range append([]string{`DROP TRIGGER messages_append_only`}, statements...) {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// objectFiles are the files of the object store.
+func objectFiles(t *testing.T, data string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(data, "objects", "artifacts", "*", "*"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%d objects, %v", len(names), err)
+	}
+	return names
+}
+
+func write(t *testing.T, name string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const (
+	longest   = `(SELECT conversation_id FROM messages GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)`
+	folded    = `(SELECT branch FROM messages WHERE conversation_id = ` + longest + ` LIMIT 1)`
+	aLeaf     = `(SELECT id FROM segments WHERE level = 0 LIMIT 1)`
+	aRollup   = `(SELECT id FROM segments WHERE level > 0 LIMIT 1)`
+	newestRow = `(SELECT max(n) FROM messages)`
+)
+
+// damages are ways to harm a folder, and what the doctor calls each: the first
+// kind must be among the problems, or "note kind" among the notes.
+var damages = []struct {
+	name, kind string
+	sql        []string
+	files      func(t *testing.T, data string)
+}{
+	{name: "a hole", kind: "seq", sql: []string{`DELETE FROM messages WHERE seq = 3 AND branch = ` + folded}},
+	{name: "the last message lost", kind: "head", sql: []string{`DELETE FROM messages WHERE n = ` + newestRow}},
+	{name: "a sum", kind: "sum", sql: []string{`UPDATE messages SET sum_tokens = sum_tokens + 1 WHERE seq = 2`}},
+	{name: "a weight", kind: "sum", sql: []string{`UPDATE messages SET own_bytes = own_bytes + 1 WHERE seq = 2`}},
+	{name: "the sum of a branch", kind: "sum", sql: []string{`UPDATE branches SET sum_bytes = 1`}},
+	{name: "a folded message edited", kind: "hash", sql: []string{`UPDATE messages SET parts = replace(parts, 'noon', 'night') WHERE seq = 3`}},
+	{name: "a folded message's time", kind: "file", sql: []string{`UPDATE messages SET created_at = created_at + 86400000 WHERE seq = 3`}},
+	{name: "a segment's file hash", kind: "file", sql: []string{`UPDATE segments SET sha256 = 'ab' WHERE id = ` + aLeaf}},
+	{name: "a segment's size", kind: "file", sql: []string{`UPDATE segments SET bytes = bytes + 1 WHERE id = ` + aRollup}},
+	{name: "a segment's renderer", kind: "file", sql: []string{`UPDATE segments SET renderer = 99 WHERE id = ` + aLeaf}},
+	{name: "a segment's span", kind: "hash", sql: []string{`UPDATE segments SET last_seq = last_seq + 1000000000 WHERE id = ` + aLeaf}},
+	{name: "a roll-up's hash", kind: "rollup", sql: []string{`UPDATE segments SET hash = 'ab' WHERE id = ` + aRollup}},
+	{name: "a child lost", kind: "rollup", sql: []string{`DELETE FROM segments WHERE id = (SELECT json_extract(children, '$[0]') FROM segments WHERE level > 0 LIMIT 1)`}},
+	{name: "a shown segment lost", kind: "view", sql: []string{`DELETE FROM segments WHERE level = (SELECT max(level) FROM segments)`}},
+	{name: "a view past the end", kind: "view", sql: []string{`UPDATE branches SET view = json_set(view, '$.boundary', 1000)`}},
+	{name: "a branch's head", kind: "head", sql: []string{`UPDATE branches SET head_seq = head_seq + 1`}},
+	{name: "a conversation's count", kind: "head", sql: []string{`UPDATE conversations SET messages = messages + 1`}},
+	{name: "a conversation's branch", kind: "head", sql: []string{`UPDATE conversations SET branch = 'gone'`}},
+	{name: "a parent that is missing", kind: "path", sql: []string{`UPDATE branches SET parent_branch = 'gone', at_seq = 1`}},
+	{name: "a path that comes back", kind: "path", sql: []string{`UPDATE branches SET parent_branch = id`}},
+	{name: "a branch without a parent that leaves one", kind: "path", sql: []string{`UPDATE branches SET at_seq = 1`}},
+	{name: "a branch lost", kind: "orphan", sql: []string{`DELETE FROM branches WHERE id = ` + folded}},
+	{name: "a conversation lost", kind: "orphan", sql: []string{`DELETE FROM conversations WHERE id = ` + longest}},
+	{name: "a message of another conversation", kind: "orphan", sql: []string{`UPDATE messages SET conversation_id = 'other' WHERE seq = 1`}},
+	{name: "messages before the first", kind: "orphan", sql: []string{`INSERT INTO messages SELECT 999, 'x', conversation_id, branch, 0, turn_id, role, name, parts, model, usage, tokens,
+		own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta FROM messages WHERE n = 1`}},
+	{name: "an artifact's row lost", kind: "artifact", sql: []string{`DELETE FROM artifacts`, `DELETE FROM mentions`}},
+	{name: "a mention of nothing", kind: "orphan", sql: []string{`DELETE FROM artifacts`}},
+	{name: "a message without terms", kind: "index", sql: []string{`DELETE FROM message_terms WHERE rowid = 2`}},
+	{name: "terms without a message", kind: "index", sql: []string{`INSERT INTO message_terms (rowid, scope, terms) VALUES (999, 'ruser', 'word')`}},
+	{name: "a column", kind: "damage", sql: []string{`UPDATE messages SET parts = '{' WHERE seq = 2`}},
+	{name: "a number that is none", kind: "damage", sql: []string{`UPDATE messages SET tokens = 'many' WHERE seq = 2`}},
+	{name: "a conversation's settings", kind: "damage", sql: []string{`UPDATE conversations SET settings = '['`}},
+	{name: "pages written over", kind: "damage", files: func(t *testing.T, data string) {
+		name := filepath.Join(data, "scrollback.db")
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(b[20*4096:], bytes.Repeat([]byte("harm"), 4096))
+		write(t, name, b)
+	}},
+	{name: "bytes lost", kind: "artifact", files: func(t *testing.T, data string) { os.Remove(objectFiles(t, data)[0]) }},
+	{name: "all bytes lost", kind: "artifact", files: func(t *testing.T, data string) { os.RemoveAll(filepath.Join(data, "objects")) }},
+	{name: "bytes changed", kind: "artifact", files: func(t *testing.T, data string) { write(t, objectFiles(t, data)[0], []byte("other")) }},
+	{name: "an artifact's size", kind: "artifact", sql: []string{`UPDATE artifacts SET size = 1`}},
+	{name: "nobody's bytes", kind: "note object", files: func(t *testing.T, data string) {
+		write(t, filepath.Join(filepath.Dir(objectFiles(t, data)[0]), fmt.Sprintf("%x", sha256.Sum256(nil))), nil)
+	}},
+	{name: "nobody's artifact", kind: "note artifact", sql: []string{`DELETE FROM mentions`}},
+	{name: "a lease that ended", kind: "note lease", sql: []string{`UPDATE turns SET state = 'open', lease_until = 1`}},
+}
+
+// Each damage is named; a sound folder is sound.
+func TestDoctor(t *testing.T) {
+	sound := aFolder(t)
+	code, c := checkup(t, sound)
+	if code != 0 || !c.OK || len(c.Problems)+len(c.Notes) > 0 {
+		t.Fatalf("a sound folder: exit %d, %+v", code, c)
+	}
+	if c.Checked.Conversations != 2 || c.Checked.Messages < 24 || c.Checked.Segments < 11 || c.Checked.Artifacts != 1 || c.Checked.Objects != 1 {
+		t.Errorf("checked %+v", c.Checked)
+	}
+	for _, d := range damages {
+		t.Run(d.name, func(t *testing.T) {
+			data := t.TempDir()
+			if err := os.CopyFS(data, os.DirFS(sound)); err != nil {
+				t.Fatal(err)
+			}
+			if d.sql != nil {
+				raw(t, data, d.sql...)
+			}
+			if d.files != nil {
+				d.files(t, data)
+			}
+			code, c := checkup(t, data)
+			found, kind, wantExit := c.Problems, d.kind, 1
+			if note, ok := strings.CutPrefix(d.kind, "note "); ok {
+				found, kind, wantExit = c.Notes, note, 0
+				if d.name == "nobody's artifact" { // its message mentions it still, and may not read it
+					wantExit = 1
+				}
+			}
+			if code != wantExit || c.OK != (wantExit == 0) {
+				t.Errorf("exit %d, want %d", code, wantExit)
+			}
+			if !slices.ContainsFunc(found, func(p engine.Problem) bool { return p.Kind == kind && p.Where != "" && p.Detail != "" }) {
+				t.Errorf("no %s among the problems %+v and the notes %+v", d.kind, c.Problems, c.Notes)
+			}
+			for _, p := range slices.Concat(c.Problems, c.Notes) {
+				t.Logf("%s | %s | %s", p.Kind, p.Where, p.Detail)
+			}
+		})
+	}
+}
+
+// contents is every file of a folder with its times and bytes.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		out[name] = fmt.Sprint(info.Mode(), info.ModTime().UnixNano())
+		if !d.IsDir() {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			out[name] += fmt.Sprintf(" %x", sha256.Sum256(b))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// The doctor leaves no trace, finds nothing where nothing is, and reads beside a
+// server that writes.
+func TestDoctorOnlyReads(t *testing.T) {
+	t.Parallel()
+	data := aFolder(t)
+	before := contents(t, data)
+	for range 2 {
+		if code, _ := checkup(t, data); code != 0 {
+			t.Fatalf("exit %d", code)
+		}
+	}
+	after := contents(t, data)
+	for name := range after {
+		if before[name] != after[name] {
+			t.Errorf("%s was touched", name)
+		}
+	}
+	if len(before) != len(after) {
+		t.Errorf("%d files became %d", len(before), len(after))
+	}
+
+	nowhere := filepath.Join(t.TempDir(), "nowhere")
+	if code, _, errs := inside(t, nowhere, "doctor"); code != 3 || !strings.Contains(errs, "no database at "+nowhere) {
+		t.Errorf("where nothing is: exit %d: %s", code, errs)
+	}
+	for _, args := range [][]string{{"list"}, {"search", "words"}, {"show", "latest"}, {"context", "latest"}, {"export", "latest"}, {"trash", "latest"}} {
+		inside(t, nowhere, args...)
+	}
+	if _, err := os.Stat(nowhere); err == nil {
+		t.Error("reading made a folder")
+	}
+
+	s := serve(t, data, nil)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		id := s.conversation()
+		for i := range 30 {
+			s.chat(id, fmt.Sprintf("while it is checked, note %d", i))
+		}
+	}()
+	for checks := 0; ; checks++ {
+		if code, c := checkup(t, data); code != 0 {
+			t.Errorf("beside a server: exit %d, %+v", code, c)
+		}
+		select {
+		case <-done:
+			t.Logf("%d checks", checks+1)
+			return
+		default:
+		}
+	}
+}
+
+// A file of another program, of a newer one, or damaged from its first byte, is
+// said to be so.
+func TestDoctorRefuses(t *testing.T) {
+	data := aFolder(t)
+	raw(t, data, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
+	if code, _, errs := inside(t, data, "doctor"); code != 1 || !strings.Contains(errs, "newer scrollback") {
+		t.Errorf("a newer one: exit %d: %s", code, errs)
+	}
+	other := t.TempDir()
+	write(t, filepath.Join(other, "scrollback.db"), bytes.Repeat([]byte("no database"), 1000))
+	if code, _, errs := inside(t, other, "doctor"); code != 1 || !strings.Contains(errs, "not a SQLite database") {
+		t.Errorf("no database: exit %d: %s", code, errs)
+	}
+	if code, _, _ := inside(t, other, "doctor", "--repair"); code != 2 {
+		t.Errorf("--repair: exit %d", code)
+	}
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal"
+)
+
+// groups are the commands as a newcomer meets them, each with an example. ID, REF
+// and SEGMENT in one stand for what the reader has.
+var groups = []struct {
+	name     string
+	commands []example
+}{
+	{"Chat", []example{
+		{"chat", `scrollback chat --resume`},
+		{"run", `scrollback run "The spare key is under the third bollard."`},
+		{"serve", `scrollback serve --addr 127.0.0.1:7078`},
+	}},
+	{"Read", []example{
+		{"list", `scrollback list --max 10`},
+		{"show", `scrollback show latest --after 0`},
+		{"search", `scrollback search "spare key"`},
+		{"context", `scrollback context latest`},
+		{"context show", `scrollback context show latest`},
+		{"context list", `scrollback context list latest`},
+		{"context read", `scrollback context read REF`},
+		{"context tail", `scrollback context tail REF --lines 20`},
+		{"context grep", `scrollback context grep latest "third.*bollard"`},
+	}},
+	{"Fold", []example{
+		{"compact", `scrollback compact latest --force`},
+		{"uncompact", `scrollback uncompact latest`},
+		{"clear", `scrollback clear latest`},
+	}},
+	{"Move", []example{
+		{"export", `scrollback export latest -o talk.jsonl`},
+		{"import", `scrollback import talk.jsonl`},
+	}},
+	{"Care", []example{
+		{"rename", `scrollback rename latest "Where the key is"`},
+		{"trash", `scrollback trash 1`},
+		{"restore", `scrollback restore ID`},
+		{"doctor", `scrollback doctor`},
+		{"version", `scrollback version`},
+		{"help", `scrollback help context grep`},
+	}},
+}
+
+type example struct{ command, line string }
+
+// variables are what the program reads of the environment.
+var variables = [][2]string{
+	{"SCROLLBACK_DATA", "folder that holds the data"},
+	{"SCROLLBACK_CONFIG", "config file"},
+	{"SCROLLBACK_MODEL", "model, as provider/name; offline needs no key"},
+	{"SCROLLBACK_LIMIT", "window of the model in tokens"},
+	{"SCROLLBACK_ADDR", "address that serve listens on"},
+	{"SCROLLBACK_POLICY", "how new conversations are folded"},
+	{"SCROLLBACK_SUMMARY_MODEL", "models to ask for summaries, parted by commas"},
+	{"OPENAI_API_KEY, …", "key of a provider; its name in capitals, then _API_KEY"},
+}
+
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"Command to explain."`
+}
+
+// Run implements the command.
+func (c *helpCmd) Run(ctx *kong.Context) error {
+	about, err := kong.Trace(ctx.Kong, c.Command)
+	if err == nil {
+		err = about.Error
+	}
+	if err != nil {
+		return scrollback.ParamErrorf("scrollback", "command", "%w", err)
+	}
+	return explainUsage(kong.HelpOptions{Compact: true, ValueFormatter: kong.DefaultHelpValueFormatter}, about)
+}
+
+// explainUsage prints help: of the command that ctx has come to, or of all.
+func explainUsage(o kong.HelpOptions, ctx *kong.Context) error {
+	node := ctx.Selected()
+	if node == nil {
+		return overview(ctx.Stdout, ctx.Model.Node)
+	}
+	if err := kong.DefaultHelpPrinter(o, ctx); err != nil {
+		return err
+	}
+	name := commandName(node)
+	for _, g := range groups {
+		for _, e := range g.commands {
+			if e.command == name {
+				_, err := fmt.Fprintf(ctx.Stdout, "\nExample:\n  %s\n", e.line)
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// commandName is a command as it is typed.
+func commandName(n *kong.Node) string {
+	var words []string
+	for ; n.Parent != nil; n = n.Parent {
+		words = append([]string{n.Name}, words...)
+	}
+	return strings.Join(words, " ")
+}
+
+// overview is what somebody who knows nothing of the program reads first.
+func overview(w io.Writer, root *kong.Node) error {
+	fmt.Fprintln(w, `scrollback keeps every conversation with a language model, for ever, and sends the model
+the best of it that fits its window. What no longer fits is folded, never lost.
+
+Start with these; no key is needed:
+  scrollback run "The spare key is under the third bollard."
+  scrollback chat --resume
+  scrollback serve`)
+	about := map[string]string{}
+	for _, n := range root.Children {
+		about[n.Name] = n.Help
+	}
+	for _, g := range groups {
+		fmt.Fprintf(w, "\n%s\n", g.name)
+		var rows [][]string
+		for _, e := range g.commands {
+			if help, ok := about[e.command]; ok {
+				rows = append(rows, []string{"  " + e.command, help})
+			}
+		}
+		if err := terminal.Table(w, rows); err != nil {
+			return err
+		}
+	}
+	fmt.Fprint(w, "\nFor every command, before or after it\n")
+	var rows [][]string
+	for _, f := range root.Flags {
+		name := "  --" + f.Name
+		if !f.IsBool() {
+			name += " " + f.PlaceHolder
+		}
+		if f.Name != "help" {
+			rows = append(rows, []string{name, f.Help})
+		}
+	}
+	if err := terminal.Table(w, rows); err != nil {
+		return err
+	}
+	fmt.Fprint(w, "\nEnvironment; a flag counts before it, a config file after it\n")
+	rows = nil
+	for _, v := range variables {
+		rows = append(rows, []string{"  " + v[0], v[1]})
+	}
+	if err := terminal.Table(w, rows); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(w, "\nscrollback help COMMAND explains one, with an example.\n")
+	return err
+}

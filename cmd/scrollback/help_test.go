@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// Every example of the help runs, in the order a reader meets them, on a folder
+// where nothing was before.
+func TestExamples(t *testing.T) {
+	t.Chdir(t.TempDir())
+	data := t.TempDir()
+	t.Setenv("SCROLLBACK_DATA", data)
+	word := regexp.MustCompile(`"[^"]*"|\S+`)
+	first := func(pattern string, args ...string) string {
+		_, out, _ := inside(t, data, args...)
+		found := regexp.MustCompile(pattern).FindString(out)
+		if found == "" {
+			t.Fatalf("%v shows no %s:\n%s", args, pattern, out)
+		}
+		return found
+	}
+	inside(t, data, "run", "Something to go on with")
+	for _, g := range groups {
+		for _, e := range g.commands {
+			line := e.line
+			if strings.Contains(line, " REF") {
+				inside(t, data, "clear", "latest")
+				line = strings.ReplaceAll(line, "REF", first(`history:\S+`, "context", "list", "latest"))
+			}
+			if strings.Contains(line, " ID") {
+				line = strings.ReplaceAll(line, "ID", first(`"id":"[^"]+`, "list", "--trash", "--json")[6:])
+			}
+			args := word.FindAllString(line, -1)[1:]
+			for i := range args {
+				args[i] = strings.Trim(args[i], `"`)
+			}
+			t.Run(e.command, func(t *testing.T) {
+				if !strings.HasPrefix(strings.Join(args, " "), e.command) && e.command != "context show" {
+					t.Errorf("the example of %s is %s", e.command, e.line)
+				}
+				if e.command == "serve" {
+					serveExample(t, args)
+					return
+				}
+				var out, errs bytes.Buffer
+				if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
+					t.Errorf("%s: exit %d\n%s%s", e.line, code, out.String(), errs.String())
+				}
+				if out.Len() == 0 && e.command != "export" && e.command != "chat" {
+					t.Errorf("%s printed nothing", e.line)
+				}
+			})
+		}
+	}
+}
+
+// serveExample runs a server until it says where it is; its port must be free.
+func serveExample(t *testing.T, args []string) {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	r, w := io.Pipe()
+	go func() {
+		buf := make([]byte, 200)
+		if n, _ := r.Read(buf); !strings.Contains(string(buf[:n]), "http://127.0.0.1:") {
+			t.Errorf("it says %q", buf[:n])
+		}
+		stop()
+		io.Copy(io.Discard, r)
+	}()
+	args = slices.Clone(args)
+	args[len(args)-1] = "127.0.0.1:0"
+	if code := run(ctx, args, strings.NewReader(""), w, os.Stderr); code != 0 {
+		t.Errorf("serve: exit %d", code)
+	}
+}
+
+// The overview and the examples hold every command there is, and no other.
+func TestHelpIsWhole(t *testing.T) {
+	var c commands
+	parser, err := kong.New(&c, kong.Name("scrollback"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var there, told []string
+	for _, n := range parser.Model.Leaves(true) {
+		there = append(there, commandName(n))
+	}
+	for _, g := range groups {
+		for _, e := range g.commands {
+			told = append(told, e.command)
+		}
+	}
+	told = slices.DeleteFunc(told, func(s string) bool { return s == "context" }) // stands for its default
+	slices.Sort(there)
+	slices.Sort(told)
+	if !slices.Equal(there, told) {
+		t.Errorf("there are\n%v\nthe help tells of\n%v", there, told)
+	}
+	for _, args := range [][]string{nil, {"help"}, {"--help"}} {
+		var out, errs bytes.Buffer
+		if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 || errs.Len() > 0 {
+			t.Errorf("%v: exit %d, %s", args, code, errs.String())
+		}
+		for _, want := range []string{"Start with", "Chat\n  chat ", "Care\n", "--data DIR ", "SCROLLBACK_DATA "} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%v lacks %q:\n%s", args, want, out.String())
+			}
+		}
+	}
+	for _, name := range there {
+		var asked, flagged, errs bytes.Buffer
+		code := run(context.Background(), append([]string{"help"}, strings.Fields(name)...), strings.NewReader(""), &asked, &errs)
+		run(context.Background(), append(strings.Fields(name), "--help"), strings.NewReader(""), &flagged, &errs)
+		if code != 0 || asked.String() != flagged.String() || !strings.Contains(asked.String(), "\nExample:\n  scrollback ") {
+			t.Errorf("help %s: exit %d\n%s%s", name, code, asked.String(), errs.String())
+		}
+	}
+}
+
+// What is misspelt is answered with what is near.
+func TestNearest(t *testing.T) {
+	for _, args := range [][]string{{"lst"}, {"serch", "x"}, {"help", "docter"}, {"list", "--projct", "x"}} {
+		code, _, errs := inside(t, t.TempDir(), args...)
+		if code != 2 || !strings.Contains(errs, "did you mean") {
+			t.Errorf("%v: exit %d: %s", args, code, errs)
+		}
+	}
+}
