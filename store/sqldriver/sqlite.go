@@ -72,7 +72,7 @@ func OpenSQLite(ctx context.Context, path string, o *Options) (*DB, error) {
 }
 
 func sqliteDSN(path, mode string, maxPages int) string {
-	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "wal_autocheckpoint(0)", "temp_store(MEMORY)"}}
+	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "wal_autocheckpoint(0)", "temp_store(MEMORY)", "journal_size_limit(67108864)"}}
 	if mode == immutable {
 		q.Set("mode", "ro")
 		q.Set("immutable", "1")

@@ -17,7 +17,7 @@ const (
 	mergePages   = 96                   // of the index, about, that one step writes
 	copyAfter    = 16000                // pages in the log
 	copyLatest   = 48000                // pages in the log, before copying no longer waits
-	lookAtLog    = 16                   // commits, before the log is measured again
+	lookAtLog    = 4                    // commits, before the log is measured again
 	stepsAtClose = 64
 )
 
