@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -47,7 +49,7 @@ func (b *bench) concurrent() error {
 // atOnce appends to n conversations at once through the given number of
 // connections that write, to a new database.
 func (b *bench) atOnce(name string, n, connections int) (rate float64, took []time.Duration, err error) {
-	defer os.RemoveAll(filepath.Join(b.dir, name))
+	defer func() { err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, name))) }()
 	stores := make([]*store.Store, connections)
 	for i := range stores {
 		if stores[i], err = b.open(name); err != nil {

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -145,10 +147,8 @@ func fileSystem(dir string) string {
 	if syscall.Statfs(dir, &st) != nil {
 		return "an unknown file system"
 	}
-	for magic, name := range map[int64]string{0xef53: "ext4", 0x58465342: "xfs", 0x9123683e: "btrfs", 0x01021994: "tmpfs", 0x794c7630: "overlayfs"} {
-		if int64(st.Type) == magic {
-			return name
-		}
+	if name, ok := map[int64]string{0xef53: "ext4", 0x58465342: "xfs", 0x9123683e: "btrfs", 0x01021994: "tmpfs", 0x794c7630: "overlayfs"}[st.Type]; ok {
+		return name
 	}
 	return fmt.Sprintf("file system %#x", st.Type)
 }

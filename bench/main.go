@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command bench measures what scrollback promises of speed and size, and writes
 // docs/BENCHMARKS.md.
 //
@@ -102,7 +104,7 @@ func (b *bench) all(only, out string, quick bool) error {
 		if b.dir, err = os.MkdirTemp("", "scrollback-bench-"); err != nil {
 			return err
 		}
-		defer os.RemoveAll(b.dir)
+		defer func() { _ = os.RemoveAll(b.dir) }() // a temporary folder
 	}
 	began := time.Now()
 	for _, f := range figures {

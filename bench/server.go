@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -41,7 +43,7 @@ func (b *bench) build() error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(cache)
+	defer func() { _ = os.RemoveAll(cache) }() // a temporary folder
 	cmd := exec.CommandContext(b.ctx, "go", "build", "-o", path, "./cmd/scrollback")
 	cmd.Dir, cmd.Env = b.root, append(os.Environ(), "GOCACHE="+cache)
 	start := time.Now()

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -38,10 +40,10 @@ func (b *bench) windowAt(s *store.Store, at string) error {
 		return err
 	}
 	bucket := memblob.OpenBucket(nil)
-	defer bucket.Close()
+	defer func() { _ = bucket.Close() }()                                                           // in memory
 	e := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 10_667, Model: "offline", // less the reserve: 8,000 tokens
 		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
-	defer e.Close(b.ctx)
+	defer func() { _ = e.Close(b.ctx) }() // it runs nothing
 	const times = 200
 	for r := range rounds {
 		var before, after runtime.MemStats

@@ -109,7 +109,7 @@ func TestConfigFound(t *testing.T) {
 // What is wrong is named by key and file; a secret is never shown.
 func TestConfigErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"modle = 'x'":                               "unknown key modle",
+		"modell_ = 'x'":                             "unknown key modell_",
 		"[providers.openai]\napikey = 'SECRET'":     `unknown key providers."openai".apikey`,
 		"[providers.openai]\napi_key = 42":          `providers."openai".api_key must be a text`,
 		"providers = 'SECRET'":                      "providers must be a table",

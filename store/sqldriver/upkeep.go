@@ -28,6 +28,7 @@ type upkeep struct {
 	commits int    // since merging was last done with
 	looked  int    // commits since the log was measured
 	logged  int    // pages in the log, as last measured
+	relaxed bool   // commits are not durable when they end
 }
 
 // committed counts a batch.
@@ -68,10 +69,10 @@ func (u *upkeep) step(ctx context.Context, tx *session) {
 // mergeStep says whether there may be more to merge. A step that a power cut
 // undoes is made again: it is not worth a sync of its own.
 func (u *upkeep) mergeStep(ctx context.Context, tx *session) bool {
-	if tx.run(ctx, `PRAGMA synchronous = NORMAL`) != nil {
+	if u.relax(ctx, tx) != nil {
 		return false
 	}
-	defer tx.run(ctx, `PRAGMA synchronous = FULL`)
+	defer func() { _ = u.restore(ctx, tx) }() // the next batch insists on it
 	if tx.run(ctx, u.begin) != nil {
 		return false
 	}
@@ -86,6 +87,22 @@ func (u *upkeep) mergeStep(ctx context.Context, tx *session) bool {
 		return false
 	}
 	return more
+}
+
+// relax lets commits end before they are durable, until restore.
+func (u *upkeep) relax(ctx context.Context, tx *session) error {
+	u.relaxed = true
+	return tx.run(ctx, `PRAGMA synchronous = NORMAL`)
+}
+
+// restore makes commits durable again before they end.
+func (u *upkeep) restore(ctx context.Context, tx *session) error {
+	if !u.relaxed {
+		return nil
+	}
+	err := tx.run(ctx, `PRAGMA synchronous = FULL`)
+	u.relaxed = err != nil
+	return err
 }
 
 func (u *upkeep) changes(ctx context.Context, tx *session) (n int64) {

@@ -140,7 +140,10 @@ func (w *writer) run(batch []job) {
 	ctx := context.Background()
 	errs := make([]error, len(batch))
 	w.tx.ahead = w.tx.ahead[:0]
-	err := w.tx.run(ctx, w.begin)
+	err := w.upkeep.restore(ctx, w.tx)
+	if err == nil {
+		err = w.tx.run(ctx, w.begin)
+	}
 	if err != nil && w.tx.run(ctx, "ROLLBACK") == nil {
 		// A transaction that could not be rolled back in its time was in the way.
 		err = w.tx.run(ctx, w.begin)
