@@ -150,7 +150,7 @@ func (b *bench) report(took time.Duration) string {
 // notes say how each figure is measured.
 var notes = map[string]string{
 	"append": "Begin and Finish of one turn through the store, both durable, with about 0.9 KB of text each, in one conversation per database. " +
-		"The plain file gets the same bytes in two appends, each with fdatasync. Bytes are what the process handed to the disk (`write_bytes`), index, merges and checkpoints included.",
+		"The plain file gets the same bytes in two appends, each with fdatasync. Bytes are what the process handed to the disk (`write_bytes`), index, merges and checkpoints included; a loaded index is merged first, as it would have been by and by.",
 	"concurrent": "Turns a second of 8 and of 64 conversations in one process, against the same writes by 8 connections of their own that wait on SQLite's busy handler.",
 	"window":     "Reading what the newest window of 8,000 tokens shows and laying it out, as each request does.",
 	"search":     "Store search over everything, five hits with a neighbour each; the words stand in 1 % and in 0.01 % of the messages.",

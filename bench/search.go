@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	_ "modernc.org/sqlite" // reads what the index weighs
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
 )

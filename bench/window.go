@@ -36,12 +36,15 @@ func (b *bench) window() error {
 }
 
 func (b *bench) windowAt(s *store.Store, at string) error {
+	if _, err := turns(b.ctx, s, conversation, newWriter(7), 5); err != nil { // so that there is a last turn
+		return err
+	}
 	if err := b.foldAllBut(s, 20); err != nil {
 		return err
 	}
 	bucket := memblob.OpenBucket(nil)
 	defer func() { _ = bucket.Close() }()                                                           // in memory
-	e := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 10_667, Model: "offline", // less the reserve: 8,000 tokens
+	e := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 10_048, Model: "offline", // less the reserve: 8,000 tokens
 		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
 	defer func() { _ = e.Close(b.ctx) }() // it runs nothing
 	const times = 200
@@ -72,7 +75,7 @@ func (b *bench) windowAt(s *store.Store, at string) error {
 // newest messages leaves, without rendering a million of them.
 func (b *bench) foldAllBut(s *store.Store, newest int64) error {
 	head, err := s.Head(b.ctx, conversation)
-	if err != nil || head.Branch.View.Boundary > 0 {
+	if err != nil || head.Branch.HeadSeq-head.Branch.View.Boundary == newest {
 		return err
 	}
 	boundary := head.Branch.HeadSeq - newest

@@ -51,7 +51,7 @@ func OpenSQLite(ctx context.Context, path string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, scrollback.Wrap(d.classify(err), "sqldriver.OpenSQLite", err)
 	}
-	writing.SetMaxOpenConns(1)
+	writing.SetMaxOpenConns(2) // the writer's, and one that copies the log
 	w, err := newWriter(ctx, writing, d)
 	if err != nil {
 		writing.Close()

@@ -16,7 +16,6 @@ const (
 	mergeEvery   = 8                    // commits between two steps while there is more to merge
 	mergePages   = 96                   // of the index, about, that one step writes
 	copyAfter    = 16000                // pages in the log
-	copyLatest   = 48000                // pages in the log, before copying no longer waits
 	lookAtLog    = 4                    // commits, before the log is measured again
 	stepsAtClose = 64
 )
@@ -29,6 +28,12 @@ type upkeep struct {
 	looked  int    // commits since the log was measured
 	logged  int    // pages in the log, as last measured
 	relaxed bool   // commits are not durable when they end
+
+	// copy copies the log into the database beside the writer; copied is ready when
+	// it has, and what came meanwhile is then copied by the writer.
+	copy    func()
+	copied  chan struct{}
+	copying bool
 }
 
 // committed counts a batch.
@@ -38,27 +43,37 @@ func (u *upkeep) committed(ctx context.Context, tx *session) {
 		u.looked = 0
 		u.logged = u.measure(ctx, tx, `PRAGMA wal_checkpoint(NOOP)`)
 	}
+	if u.copying {
+		select {
+		case <-u.copied:
+			// The log begins anew only when all of it is copied. What readers still need
+			// stays in it, and is copied the next time.
+			u.measure(ctx, tx, `PRAGMA wal_checkpoint(PASSIVE)`)
+			u.logged, u.copying = 0, false
+		default:
+		}
+	} else if u.logged >= copyAfter {
+		u.copying = true
+		go func() {
+			u.copy()
+			u.copied <- struct{}{}
+		}()
+	}
 }
 
 // due says whether there is a step to be made now that nobody waits.
 func (u *upkeep) due() bool {
-	return u.merge != "" && (u.commits >= mergeAfter || u.logged >= copyAfter)
+	return u.merge != "" && u.commits >= mergeAfter
 }
 
 // overdue says whether a step can wait no longer, idle or not.
 func (u *upkeep) overdue() bool {
-	return u.merge != "" && (u.commits >= mergeLatest || u.logged >= copyLatest)
+	return u.merge != "" && u.commits >= mergeLatest
 }
 
 // step makes one bounded step. What it meets, such as a full disk, is left for
 // the next writer to tell: nothing depends on it.
 func (u *upkeep) step(ctx context.Context, tx *session) {
-	if u.logged >= copyAfter {
-		// What readers still need stays in the log, and is copied the next time.
-		u.measure(ctx, tx, `PRAGMA wal_checkpoint(PASSIVE)`)
-		u.logged = 0
-		return
-	}
 	if !u.mergeStep(ctx, tx) {
 		u.commits = 0
 		return
@@ -117,8 +132,14 @@ func (u *upkeep) measure(ctx context.Context, tx *session, checkpoint string) (p
 	return pages
 }
 
-// close merges what a short-lived program has left, within bounds.
+// close merges what a short-lived program has left, within bounds, and waits for
+// the copying.
 func (u *upkeep) close(ctx context.Context, tx *session) {
+	defer func() {
+		if u.copying {
+			<-u.copied
+		}
+	}()
 	for range stepsAtClose {
 		if u.merge == "" || u.commits == 0 || !u.mergeStep(ctx, tx) {
 			return

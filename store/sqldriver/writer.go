@@ -41,7 +41,11 @@ func newWriter(ctx context.Context, db *sql.DB, d dialect) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{begin: d.begin, db: db, conn: conn, tx: newSession(conn), jobs: make(chan job, maxBatch), done: make(chan struct{}),
-		upkeep: upkeep{begin: d.begin, merge: d.mergeTerms}}
+		upkeep: upkeep{begin: d.begin, merge: d.mergeTerms, copied: make(chan struct{}, 1)}}
+	w.upkeep.copy = func() {
+		// On the pool's second connection. A failure is left for a writer to meet.
+		_, _ = db.ExecContext(context.Background(), `PRAGMA wal_checkpoint(PASSIVE)`)
+	}
 	go w.loop()
 	return w, nil
 }
