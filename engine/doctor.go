@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -354,7 +355,7 @@ func (d *doctor) turn(t scrollback.Turn) {
 
 // cause is an error's text without where it was met.
 func cause(err error) string {
-	if known, ok := err.(*scrollback.Error); ok && known.Err != nil {
+	if known := (*scrollback.Error)(nil); errors.As(err, &known) && known.Err != nil {
 		return known.Err.Error()
 	}
 	return err.Error()

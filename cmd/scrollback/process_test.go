@@ -258,7 +258,7 @@ func TestForeignDatabase(t *testing.T) {
 		},
 		"another program": func(path string) error { return execSQL(path, `CREATE TABLE theirs (x)`) },
 		"newer scrollback": func(path string) error {
-			output(t, filepath.Dir(path), "list")
+			output(t, filepath.Dir(path), "run", "hello")
 			return execSQL(path, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)`)
 		},
 	} {
