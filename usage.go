@@ -39,5 +39,8 @@ type UsageRecord struct {
 	Model        string         `json:"model"`
 	Purpose      string         `json:"purpose"`
 	RequestID    string         `json:"request_id,omitempty"`
-	At           int64          `json:"at"`
+	// WindowTokens is what the request weighed in o200k tokens, for the books to
+	// learn from; 0 where it tells nothing.
+	WindowTokens int64 `json:"-"`
+	At           int64 `json:"at"`
 }

@@ -26,7 +26,7 @@ func pageAfter(t scrollback.Turn) PageQuery {
 // Its model and policy must exist.
 func (e *Engine) Create(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, bool, error) {
 	c.Policy = cmp.Or(c.Policy, e.o.Policy)
-	if _, err := e.shape(c, Shape{}); err != nil {
+	if _, err := e.resolve(c, Shape{}); err != nil {
 		return c, false, err
 	}
 	if err := checkTools(c.Settings.Tools); err != nil {
@@ -74,7 +74,7 @@ func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVers
 		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit {
 			return nil
 		}
-		_, err := e.shape(*c, Shape{})
+		_, err := e.resolve(*c, Shape{})
 		return err
 	})
 }

@@ -355,7 +355,8 @@ func (d *doctor) turn(t scrollback.Turn) {
 
 // cause is an error's text without where it was met.
 func cause(err error) string {
-	if known := (*scrollback.Error)(nil); errors.As(err, &known) && known.Err != nil {
+	var known *scrollback.Error
+	if errors.As(err, &known) && known.Err != nil {
 		return known.Err.Error()
 	}
 	return err.Error()

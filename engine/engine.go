@@ -37,7 +37,12 @@ type Options struct {
 	// Model is used where a conversation names none. Limit, in tokens, is the
 	// window where neither a request nor a conversation names one; 0 leaves it to
 	// the model.
-	Model         string
+	Model string
+	// Catalog knows limits, prices and factors; nil is the built-in one. ModelNames
+	// lists the models that are set up here; nil is the default one.
+	Catalog    *token.Catalog
+	ModelNames func() []string
+
 	SummaryModels []string // asked for summaries when the conversation's own model gives none, in order
 	Limit         int64
 	Policy        string // given to a conversation that is made without one
@@ -91,6 +96,9 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	}
 	if o.SaveEvery == 0 {
 		o.SaveEvery = time.Second
+	}
+	if o.Catalog == nil {
+		o.Catalog = token.NewCatalog(nil)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -56,7 +56,7 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 		o.limit = 8000
 	}
 	r.script = modeltest.NewScript(model.Facts{Name: "script", Limit: o.limit, MaxOutput: 2000, NoSummaries: !o.summaries}, steps...)
-	r.store = store.New(r.driver, &store.Options{Tokens: token.Count, Image: token.Image,
+	r.store = store.New(r.driver, &store.Options{Tokens: token.Count, Image: token.Image, Learn: token.Learn,
 		Now: func() time.Time { return time.UnixMilli(r.clock.Load()) }})
 	bucket := memblob.OpenBucket(nil)
 	r.Engine = engine.New(r.store, archive.New(r.store, bucket, nil), engine.Options{

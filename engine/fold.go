@@ -89,7 +89,7 @@ func (e *Engine) fit(ctx context.Context, head *driver.Head, sh shape, promptSeq
 		case fits:
 			return w, nil
 		default:
-			return w, overBudget(w)
+			return w, overBudget(w, &sh)
 		}
 	}
 	return scrollback.Window{}, scrollback.Errorf(scrollback.Internal, "engine.fit", "the backlog did not end after %d folds", maxFolds)
@@ -119,11 +119,11 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish fol
 		f.total += snap.LiveWeight().Tokens - weightOf(snap.Live).Tokens
 	}
 	receipt := scrollback.Receipt{Result: scrollback.FoldNoop, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{},
-		TokensBefore: f.total, TokensAfter: f.total, CreatedAt: e.store.Now(), SummaryBy: scrollback.SummaryExtractive, Cleared: wish.all}
+		TokensBefore: sh.spoken(f.total), TokensAfter: sh.spoken(f.total), CreatedAt: e.store.Now(), SummaryBy: scrollback.SummaryExtractive, Cleared: wish.all}
 	if !wish.all && !wish.force && !wish.mustFit && !sh.policy.Triggers(f.before.Weight, sh.budget) {
 		return receipt, nil
 	}
-	writers := e.writers(&f)
+	writers := e.writers(ctx, &f)
 	cut, ok := compact.Plan(e.situation(&f, len(writers) > 0))
 	if !ok {
 		return receipt, nil
@@ -153,23 +153,24 @@ type folding struct {
 
 // writers are the models to ask for a summary: none while a backlog is folded
 // piece by piece, when starting afresh, or after they failed too often.
-func (e *Engine) writers(f *folding) []compact.Writer {
+func (e *Engine) writers(ctx context.Context, f *folding) []compact.Writer {
 	if !f.sh.policy.Summarizes || f.snap.More || f.wish.all || !compact.MayAsk(f.snap.Branch.View, f.snap.Branch.Sum.Tokens) {
 		return nil
 	}
 	var out []compact.Writer
 	add := func(m model.Model) {
-		facts := m.Facts()
-		limit := facts.Limit
-		if limit <= 0 {
-			limit = token.AssumedLimit
+		if m.Facts().NoSummaries {
+			return
+		}
+		sh, err := e.shape(ctx, f.snap.Conversation, Shape{Model: m.Facts().Name})
+		if err != nil {
+			e.o.Log.Warn("a model for summaries cannot be used", "model", m.Facts().Name, "error", err)
+			return
 		}
 		if m == f.sh.model {
-			limit = f.sh.budget.Limit
+			sh = f.sh
 		}
-		if b := window.NewBudget(limit, facts.MaxOutput); !facts.NoSummaries {
-			out = append(out, compact.Writer{Model: m, Budget: b.Tokens, Reserve: b.Reserve})
-		}
+		out = append(out, compact.Writer{Model: m, Budget: sh.budget.Tokens, Reserve: sh.budget.Reserve})
 	}
 	add(f.sh.model)
 	for _, name := range e.o.SummaryModels {
@@ -225,14 +226,15 @@ func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said co
 	}
 	mustFit := f.wish.mustFit || f.wish.all
 	var made compact.Fold
+	var after int64
 	for {
 		var err error
 		if made, err = compact.Build(job); err != nil {
 			return driver.Commit{}, err
 		}
-		receipt.TokensAfter = e.assemble(shown(f.snap, made), f.sh, 0).Weight.Tokens + f.total - f.before.Weight.Tokens
-		receipt.Result = compact.Judge(receipt.TokensBefore, receipt.TokensAfter, mustFit)
-		if job.Summary == nil || compact.Judge(receipt.TokensBefore, receipt.TokensAfter, false) == scrollback.FoldCompacted {
+		after = e.assemble(shown(f.snap, made), f.sh, 0).Weight.Tokens + f.total - f.before.Weight.Tokens
+		receipt.Result = compact.Judge(f.total, after, mustFit)
+		if job.Summary == nil || compact.Judge(f.total, after, false) == scrollback.FoldCompacted {
 			break
 		}
 		job.Summary = nil
@@ -245,12 +247,12 @@ func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said co
 	commit := driver.Commit{Conversation: f.snap.ID, Branch: branch.ID, IfViewVersion: branch.ViewVersion, View: branch.View}
 	if receipt.Result == scrollback.FoldCompacted {
 		commit.View, commit.Segments = made.View, made.Segments
+		receipt.TokensAfter = f.sh.spoken(after)
 		for _, s := range made.Leaves {
 			receipt.Segments = append(receipt.Segments, s.ID)
 			receipt.Refs = append(receipt.Refs, scrollback.HistoryRef(s.ID))
 		}
 	} else {
-		receipt.TokensAfter = receipt.TokensBefore
 		if said.Result != "" {
 			receipt.Result = said.Result
 		}
@@ -261,8 +263,9 @@ func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said co
 	learned := compact.Learn(branch.View, said, branch.Sum.Tokens, f.sh.budget.Tokens)
 	commit.View.Failures, commit.View.AskAt = learned.Failures, learned.AskAt
 	for _, c := range said.Calls {
-		receipt.Cost += c.Usage.Cost
-		commit.Usage = append(commit.Usage, scrollback.UsageRecord{Usage: c.Usage, Conversation: f.snap.ID, Model: c.Model,
+		usage := e.priced(c.Model, c.Usage)
+		receipt.Cost += usage.Cost
+		commit.Usage = append(commit.Usage, scrollback.UsageRecord{Usage: usage, Conversation: f.snap.ID, Model: c.Model,
 			Purpose: "summary", RequestID: c.RequestID, At: receipt.CreatedAt})
 	}
 	commit.Receipt = receipt
@@ -383,7 +386,7 @@ func (e *Engine) foldByHand(ctx context.Context, id scrollback.ConversationID, o
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	sh, err := e.shape(head.Conversation, over)
+	sh, err := e.shape(ctx, head.Conversation, over)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
@@ -449,12 +452,12 @@ func (e *Engine) Context(ctx context.Context, id scrollback.ConversationID) (scr
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
-	sh, err := e.shape(head.Conversation, Shape{})
+	sh, err := e.shape(ctx, head.Conversation, Shape{})
 	if err != nil {
 		// A model that is not set up here hides nothing of its conversation.
 		assumed := head.Conversation
 		assumed.Model, assumed.Policy = "", ""
-		if sh, err = e.shape(assumed, Shape{}); err != nil {
+		if sh, err = e.shape(ctx, assumed, Shape{}); err != nil {
 			return scrollback.Manifest{}, err
 		}
 		sh.facts.Name = head.Model

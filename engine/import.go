@@ -276,7 +276,7 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 	if err != nil {
 		return nil, err
 	}
-	if c.shape, err = im.e.shape(head.Conversation, Shape{}); err != nil {
+	if c.shape, err = im.e.shape(ctx, head.Conversation, Shape{}); err != nil {
 		return nil, err
 	}
 	if head.DeletedAt != 0 {

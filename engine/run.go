@@ -50,7 +50,12 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
+		if !told.counted {
+			told.usage = lt.estimated(w, told.parts)
+		}
+		told.usage = lt.e.priced(lt.shape.facts.Name, told.usage)
 		usage = usage.Add(told.usage)
+		told.window = w.Weight
 		out, done, err := lt.conclude(ctx, step, told, mark)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
@@ -94,7 +99,9 @@ type told struct {
 	parts     scrollback.Parts // with the provider's opaque payloads
 	finish    string
 	usage     scrollback.Usage
+	counted   bool // by the provider
 	requestID string
+	window    scrollback.Weight // of the request
 }
 
 // ask streams one answer into the draft.
@@ -109,7 +116,7 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (told, error) {
 		}
 		lt.write(d)
 		if d.Usage != nil {
-			t.usage = *d.Usage
+			t.usage, t.counted = *d.Usage, true
 		}
 		if d.RequestID != "" {
 			t.requestID = d.RequestID
@@ -134,6 +141,9 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t told, mark *scroll
 	f := store.FinishRequest{Window: mark, FinishReason: t.finish, State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{{
 		Usage: t.usage, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID, Model: lt.shape.facts.Name,
 		Purpose: "turn", RequestID: t.requestID, At: lt.e.store.Now()}}}
+	if t.window.Images == 0 { // what an image weighs is the provider's own formula
+		f.Usage[0].WindowTokens = t.window.Tokens
+	}
 	calls := t.parts.Calls()
 	var results []scrollback.Event
 	switch {
@@ -231,8 +241,8 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 }
 
 // overBudget is the error of a window that does not fit, with the figures.
-func overBudget(w scrollback.Window) error {
+func overBudget(w scrollback.Window, sh *shape) error {
 	return scrollback.Errorf(scrollback.OverBudget, "engine",
 		"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be folded",
-		w.Weight.Tokens, w.Weight.Bytes, w.Weight.Images, w.Budget.Tokens, w.Budget.Limit, w.Budget.Reserve, w.Budget.Bytes, w.Budget.Images)
+		sh.spoken(w.Weight.Tokens), w.Weight.Bytes, w.Weight.Images, sh.told.Tokens, sh.told.Limit, sh.told.Reserve, sh.told.Bytes, sh.told.Images)
 }

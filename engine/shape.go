@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/scrollback-ai/scrollback"
@@ -17,7 +18,9 @@ type shape struct {
 	model     model.Model
 	facts     model.Facts
 	policy    compact.Policy
-	budget    scrollback.Budget
+	budget    scrollback.Budget // what may be sent, in o200k tokens; its Reserve is in the model's own
+	told      scrollback.Budget // the same in the model's own tokens, as people are told
+	factor    float64           // of the model's tokens an o200k token, for the whole turn
 	limitFrom string
 	thinking  model.Thinking
 }
@@ -35,7 +38,23 @@ type Shape struct {
 // room in.
 const smallestLimit = 2000
 
-func (e *Engine) shape(c scrollback.Conversation, over Shape) (shape, error) {
+// shape resolves what a request is to be: with what was learned of its model.
+func (e *Engine) shape(ctx context.Context, c scrollback.Conversation, over Shape) (shape, error) {
+	s, err := e.resolve(c, over)
+	if err != nil {
+		return s, err
+	}
+	if s.factor, _, err = e.factor(ctx, s.facts.Name); err != nil {
+		return s, err
+	}
+	s.budget = s.told
+	s.budget.Limit = int64(float64(s.told.Limit) / s.factor)
+	s.budget.Tokens = int64(float64(s.told.Tokens) / s.factor)
+	return s, nil
+}
+
+// resolve finds the model, the policy and the limit, without reading anything.
+func (e *Engine) resolve(c scrollback.Conversation, over Shape) (shape, error) {
 	first := func(names ...string) string {
 		for _, n := range names {
 			if n != "" {
@@ -49,7 +68,7 @@ func (e *Engine) shape(c scrollback.Conversation, over Shape) (shape, error) {
 	if s.model, err = e.o.Models(first(over.Model, c.Model, e.o.Model)); err != nil {
 		return s, err
 	}
-	s.facts, s.thinking = s.model.Facts(), over.Thinking
+	s.facts, s.thinking = e.factsOf(s.model), over.Thinking
 	if err := model.CheckThinking(s.thinking); err != nil {
 		return s, err
 	}
@@ -70,7 +89,7 @@ func (e *Engine) shape(c scrollback.Conversation, over Shape) (shape, error) {
 	if limit < smallestLimit || over.Limit < 0 {
 		return s, scrollback.ParamErrorf("engine", "limit", "a limit of %d tokens is too small: the least is %d", limit, smallestLimit)
 	}
-	s.budget = window.NewBudget(limit, s.facts.MaxOutput)
+	s.told = window.NewBudget(limit, s.facts.MaxOutput)
 	return s, nil
 }
 
@@ -102,6 +121,14 @@ func (e *Engine) assemble(snap store.Snapshot, s shape, promptSeq int64) scrollb
 // account is the manifest of a window.
 func account(c scrollback.Conversation, s shape, w scrollback.Window, prev *scrollback.WindowMark) scrollback.Manifest {
 	m := window.Account(w)
+	m.Limit, m.Budget, m.Tokens = s.told.Limit, s.told.Tokens, s.spoken(m.Tokens)
+	for i := range m.Layers {
+		l := &m.Layers[i]
+		l.Tokens = s.spoken(l.Tokens)
+		for k := range l.Items {
+			l.Items[k].Tokens = s.spoken(l.Items[k].Tokens)
+		}
+	}
 	m.ConversationID, m.Model, m.Policy, m.LimitFrom = c.ID, s.facts.Name, s.policy.Name, s.limitFrom
 	m.CacheReuse = window.Reuse(prev, w)
 	return m

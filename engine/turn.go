@@ -75,7 +75,7 @@ func (e *Engine) begin(ctx context.Context, r TurnRequest) (*liveTurn, scrollbac
 	if err != nil {
 		return nil, "", err
 	}
-	sh, err := e.shape(head.Conversation, r.Shape)
+	sh, err := e.shape(ctx, head.Conversation, r.Shape)
 	if err != nil {
 		return nil, "", err
 	}

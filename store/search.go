@@ -13,8 +13,9 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// candidates is how many matches are ranked in full.
-const candidates = 200
+// candidates is how many matches are ranked in full, or twice as many as are
+// asked for if that is more.
+const candidates = 100
 
 // BM25 with a fixed mean length, so that a message's score does not depend on
 // which database holds it or on what else is stored.
@@ -33,7 +34,7 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 		return out, scrollback.ParamErrorf("store.Search", "query", "there is no word to look for in the query")
 	}
 	dq := driver.SearchQuery{Match: driver.Match{Any: parsed.Any, Must: parsed.Must},
-		Project: q.Project, Role: q.Role, Limit: candidates}
+		Project: q.Project, Role: q.Role, Limit: max(candidates, 2*q.Limit)}
 	if q.Conversation != "" {
 		ids, err := s.Lineage(ctx, q.Conversation)
 		if err != nil {
@@ -78,22 +79,13 @@ func rank(found driver.SearchResult, q terms.Query) []ranked {
 }
 
 func score(m scrollback.Message, found driver.SearchResult, q terms.Query) ranked {
-	counts := make([]float64, len(q.Any))
-	length := 0.0
-	terms.Each(IndexText(m.Parts), func(t string) bool {
-		length++
-		for i, want := range q.Any {
-			if t == want || strings.HasSuffix(want, "*") && strings.HasPrefix(t, want[:len(want)-1]) {
-				counts[i]++
-			}
-		}
-		return length < maxIndexTerms
-	})
-	r := ranked{m: m}
-	for i, tf := range counts {
-		if tf == 0 {
+	counts, n := terms.Count(IndexText(m.Parts), q.Any, maxIndexTerms)
+	r, length := ranked{m: m}, float64(n)
+	for i, count := range counts {
+		if count == 0 {
 			continue
 		}
+		tf := float64(count)
 		r.matched++
 		df := float64(found.Holding[i])
 		idf := math.Log(1 + (float64(max(found.Documents, found.Holding[i]))-df+0.5)/(df+0.5))

@@ -36,6 +36,7 @@ type Store struct {
 	count func(string) int
 	image func(width, height int, detail string) int
 	lease time.Duration
+	learn driver.Learn
 }
 
 // Options tune a store; the zero value counts a token every four bytes.
@@ -45,6 +46,9 @@ type Options struct {
 	Tokens func(text string) int
 	Image  func(width, height int, detail string) int // tokens of an image
 	Lease  time.Duration
+	// Learn is a model's factor from the one so far (0 for none), the o200k tokens
+	// that were sent and those that the provider reported; nil learns nothing.
+	Learn func(was float64, sent, reported int64) float64
 }
 
 // New makes a store that writes through d and closes it in the end.
@@ -67,6 +71,11 @@ func New(d driver.Driver, o *Options) *Store {
 	}
 	if o.Image != nil {
 		s.image = o.Image
+	}
+	if o.Learn != nil {
+		s.learn = func(was float64, r scrollback.UsageRecord) float64 {
+			return o.Learn(was, r.WindowTokens, r.InputTokens)
+		}
 	}
 	if o.Lease > 0 {
 		s.lease = o.Lease

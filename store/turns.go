@@ -189,7 +189,7 @@ func (s *Store) Finish(ctx context.Context, f FinishRequest) (driver.Finished, e
 	now := s.Now()
 	return s.d.Finish(ctx, driver.Finish{
 		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + s.lease.Milliseconds(),
-		Entries: s.entries(f.Messages, f.Turn.ID), Usage: f.Usage, State: f.State, OpenCalls: slices.Clone(f.OpenCalls),
+		Entries: s.entries(f.Messages, f.Turn.ID), Usage: f.Usage, Learn: s.learn, State: f.State, OpenCalls: slices.Clone(f.OpenCalls),
 		FinishReason: f.FinishReason, Failure: f.Failure, Window: f.Window,
 	})
 }

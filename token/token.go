@@ -30,7 +30,7 @@ var codec = sync.OnceValues(func() (tokenizer.Codec, error) { return tokenizer.G
 func Count(s string) int {
 	enc, err := codec()
 	if err != nil {
-		return estimate(s) // the vocabulary is part of the program: not reached
+		return Estimate(s) // the vocabulary is part of the program: not reached
 	}
 	n := 0
 	for s != "" {
@@ -41,7 +41,7 @@ func Count(s string) int {
 		s = s[len(head):]
 		c, err := enc.Count(head)
 		if err != nil {
-			c = estimate(head)
+			c = Estimate(head)
 		}
 		n += c
 	}
@@ -59,20 +59,6 @@ func cut(s string) string {
 		end--
 	}
 	return s[:end]
-}
-
-// estimate is used when no tokenizer can be: a token a dense character, else one
-// every four bytes.
-func estimate(s string) int {
-	quarter := 0
-	for _, r := range s {
-		if r < 0x800 {
-			quarter++
-		} else {
-			quarter += 4
-		}
-	}
-	return (quarter + 3) / 4
 }
 
 // Image is what an image of the given size in pixels costs, by the published

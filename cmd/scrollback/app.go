@@ -79,9 +79,11 @@ func (g *globals) openKept() (*app, error) {
 
 // assemble puts the program together over a database and a bucket.
 func (g *globals) assemble(db driver.Driver, bucket *blob.Bucket, o *archive.Options) *app {
-	a := &app{bucket: bucket, store: store.New(db, &store.Options{Tokens: token.Count, Image: token.Image})}
+	a := &app{bucket: bucket, store: store.New(db, &store.Options{Tokens: token.Count, Image: token.Image, Learn: token.Learn})}
+	catalog := token.NewCatalog(g.set.Models)
 	a.Engine = engine.New(a.store, archive.New(a.store, bucket, o), engine.Options{
 		Models: g.model, Model: g.set.Model, SummaryModels: g.set.SummaryModels, Policy: g.set.Policy, Limit: g.set.Limit,
+		Catalog: catalog, ModelNames: func() []string { return g.modelNames(catalog) },
 		Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),
 	})
 	return a
@@ -139,13 +141,18 @@ func (g *globals) model(name string) (model.Model, error) {
 		if err != nil {
 			pace = 0
 		}
-		return g.set.override(name, offline.New(&offline.Options{Pace: pace})), nil
+		return offline.New(&offline.Options{Pace: pace}), nil
 	}
-	m, err := openai.Find(name, g.set.env)
-	if err != nil {
-		return nil, err
+	return openai.Find(name, g.set.env)
+}
+
+// modelNames lists the models that can be asked: of providers whose key is set.
+func (g *globals) modelNames(c *token.Catalog) []string {
+	names := []string{"offline"}
+	for _, provider := range openai.Ready(g.set.env) {
+		names = append(names, c.Names(provider)...)
 	}
-	return g.set.override(name, m), nil
+	return names
 }
 
 // syncFile makes an object durable: its file, then the folders that name it.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +18,8 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
-	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/openai"
+	"github.com/scrollback-ai/scrollback/token"
 )
 
 // settings are what flags, environment and config file come to, in this order:
@@ -30,20 +31,8 @@ type settings struct {
 	Addr          string
 	Policy        string // of new conversations; empty leaves it to the engine
 	SummaryModels []string
-	Overrides     []modelOverride
-	variables     map[string]string // what the file gives for a variable of the environment
-}
-
-// modelOverride is what the config file says of one model; a zero is not said.
-// Prices are for a million tokens, in the provider's currency. Factor is how many
-// tokens of the model an o200k token is.
-type modelOverride struct {
-	Name             string
-	Limit, MaxOutput int64 // tokens
-	PriceInput       float64
-	PriceCachedInput float64
-	PriceOutput      float64
-	Factor           float64
+	Models        map[string]token.Facts // what the file says of models, by name
+	variables     map[string]string      // what the file gives for a variable of the environment
 }
 
 // dot parts the keys of the configuration: names of models hold dots themselves.
@@ -54,7 +43,7 @@ var keys = map[string]string{
 	"data": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
-	"models.*.price_cached_input": "number", "models.*.price_output": "number", "models.*.factor": "number",
+	"models.*.price_cached_input": "number", "models.*.price_output": "number", "models.*.factor": "number", "models.*.currency": "text",
 }
 
 // settle reads the config file and puts flags and environment over it.
@@ -216,7 +205,7 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	}
 	var err error
 	if s.variables, err = providerVariables(k); err == nil {
-		s.Overrides, err = overrides(k)
+		s.Models, err = modelFacts(k)
 	}
 	return s, err
 }
@@ -250,21 +239,24 @@ func providerVariables(k *koanf.Koanf) (map[string]string, error) {
 	return out, nil
 }
 
-// overrides are the tables of models, by name.
-func overrides(k *koanf.Koanf) ([]modelOverride, error) {
-	var out []modelOverride
+// modelFacts are the tables of models, by name.
+func modelFacts(k *koanf.Koanf) (map[string]token.Facts, error) {
+	out := map[string]token.Facts{}
 	for _, name := range k.MapKeys("models") {
-		at := "models" + dot + name + dot
-		o := modelOverride{Name: name, Limit: k.Int64(at + "limit"), MaxOutput: k.Int64(at + "max_output"),
-			PriceInput: k.Float64(at + "price_input"), PriceCachedInput: k.Float64(at + "price_cached_input"),
-			PriceOutput: k.Float64(at + "price_output"), Factor: k.Float64(at + "factor")}
 		if !strings.Contains(name, "/") && name != "offline" {
 			return nil, scrollback.ParamErrorf("scrollback", "models", "models.%q is not named provider/name", name)
 		}
-		if min(float64(o.Limit), float64(o.MaxOutput), o.PriceInput, o.PriceCachedInput, o.PriceOutput, o.Factor) < 0 {
+		at := "models" + dot + name + dot
+		f := token.Facts{Limit: k.Int64(at + "limit"), MaxOutput: k.Int64(at + "max_output"), Factor: k.Float64(at + "factor")}
+		p := token.Price{Input: k.Float64(at + "price_input"), CachedInput: k.Float64(at + "price_cached_input"),
+			Output: k.Float64(at + "price_output"), Currency: cmp.Or(k.String(at+"currency"), "USD")}
+		if min(float64(f.Limit), float64(f.MaxOutput), p.Input, p.CachedInput, p.Output, f.Factor) < 0 {
 			return nil, scrollback.ParamErrorf("scrollback", "models", "models.%q: a number is below zero", name)
 		}
-		out = append(out, o)
+		if p.Input > 0 || p.Output > 0 {
+			f.Price = &p
+		}
+		out[name] = f
 	}
 	return out, nil
 }
@@ -275,29 +267,4 @@ func (s *settings) env(name string) string {
 		return v
 	}
 	return s.variables[name]
-}
-
-// resized is a model whose sizes the config file says.
-type resized struct {
-	model.Model
-	facts model.Facts
-}
-
-// Facts implements model.Model.
-func (r resized) Facts() model.Facts { return r.facts }
-
-// override puts what the file says of a model over what it says of itself.
-func (s *settings) override(name string, m model.Model) model.Model {
-	i := slices.IndexFunc(s.Overrides, func(o modelOverride) bool { return o.Name == name })
-	if i < 0 {
-		return m
-	}
-	r := resized{Model: m, facts: m.Facts()}
-	if o := s.Overrides[i]; o.Limit > 0 {
-		r.facts.Limit = o.Limit
-	}
-	if o := s.Overrides[i]; o.MaxOutput > 0 {
-		r.facts.MaxOutput = o.MaxOutput
-	}
-	return r
 }

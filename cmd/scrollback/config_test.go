@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/scrollback-ai/scrollback/token"
 )
 
 // configured settles flags over a file of the given text.
@@ -39,8 +41,8 @@ func TestConfigGuide(t *testing.T) {
 	}
 	want := settings{Data: "/srv/scrollback", Model: "deepseek/deepseek-chat", Limit: 64000, Addr: "127.0.0.1:7077", Policy: "snapshot",
 		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"},
-		Overrides: []modelOverride{{Name: "deepseek/deepseek-chat", Limit: 128000, MaxOutput: 8000,
-			PriceInput: 0.28, PriceCachedInput: 0.028, PriceOutput: 0.42, Factor: 1.1}},
+		Models: map[string]token.Facts{"deepseek/deepseek-chat": {Limit: 128000, MaxOutput: 8000, Factor: 1.1,
+			Price: &token.Price{Input: 0.28, CachedInput: 0.028, Output: 0.42, Currency: "USD"}}},
 		variables: map[string]string{"DEEPSEEK_API_KEY": "sk-of-deepseek", "OPENAI_API_KEY": "sk-of-openai",
 			"OPENAI_BASE_URL": "https://gateway.example/v1", "SCROLLBACK_BASE_URL": "http://127.0.0.1:8000/v1"}}
 	if !reflect.DeepEqual(got, want) {
@@ -107,7 +109,7 @@ func TestConfigFound(t *testing.T) {
 // What is wrong is named by key and file; a secret is never shown.
 func TestConfigErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"modle = 'x'":                               "unknown key modle",
+		"modell_ = 'x'":                             "unknown key modell_",
 		"[providers.openai]\napikey = 'SECRET'":     `unknown key providers."openai".apikey`,
 		"[providers.openai]\napi_key = 42":          `providers."openai".api_key must be a text`,
 		"providers = 'SECRET'":                      "providers must be a table",

@@ -81,12 +81,11 @@ func drawCheckup(w io.Writer, c engine.Checkup) error {
 	if err := errors.Join(lines("problem", c.Problems), lines("note", c.Notes)); err != nil {
 		return err
 	}
-	switch n := int64(len(c.Problems)) + c.More; {
-	case n == 0:
+	n := int64(len(c.Problems)) + c.More
+	if n == 0 {
 		_, err := fmt.Fprintln(w, "All is well.")
 		return err
-	default:
-		_, err := fmt.Fprintf(w, "%s problems. Nothing was changed; copy the data folder before you do anything to it.\n", terminal.Thousands(n))
-		return err
 	}
+	_, err := fmt.Fprintf(w, "%s problems. Nothing was changed; copy the data folder before you do anything to it.\n", terminal.Thousands(n))
+	return err
 }

@@ -46,6 +46,8 @@ var groups = []struct {
 		{"rename", `scrollback rename latest "Where the key is"`},
 		{"trash", `scrollback trash 1`},
 		{"restore", `scrollback restore ID`},
+		{"usage", `scrollback usage --by day,model`},
+		{"models", `scrollback models`},
 		{"doctor", `scrollback doctor`},
 		{"version", `scrollback version`},
 		{"help", `scrollback help context grep`},

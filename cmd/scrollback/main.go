@@ -64,6 +64,8 @@ type commands struct {
 	Restore   restoreCmd   `cmd:"" help:"Take a conversation out of the trash."`
 	Import    importCmd    `cmd:"" help:"Import a transcript."`
 	Export    exportCmd    `cmd:"" help:"Export a conversation."`
+	Usage     usageCmd     `cmd:"" help:"Show what models' calls have cost."`
+	Models    modelsCmd    `cmd:"" help:"List the models that are set up."`
 	Doctor    doctorCmd    `cmd:"" help:"Check everything that is kept; change nothing."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 	Help      helpCmd      `cmd:"" help:"Explain a command."`

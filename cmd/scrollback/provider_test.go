@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/token"
 )
 
 // provider is a server of the test's own that speaks as OpenAI: it chats, looks
@@ -21,7 +22,11 @@ func provider(t *testing.T) (*modeltest.Server, []string) {
 	var n atomic.Int64
 	s := &modeltest.Server{Model: modeltest.NewScript(model.Facts{}, modeltest.Step{Reply: func(r model.Request) []model.Delta {
 		last := r.Items[len(r.Items)-1]
-		usage := &scrollback.Usage{InputTokens: 1000, CachedTokens: 600, OutputTokens: 20, TotalTokens: 1020}
+		usage := &scrollback.Usage{CachedTokens: 600, OutputTokens: 20}
+		for _, it := range r.Items {
+			usage.InputTokens += int64(token.Count(fmt.Sprint(it.Parts)))
+		}
+		usage.TotalTokens = usage.InputTokens + usage.OutputTokens
 		switch i := n.Add(1); {
 		case len(r.Tools) == 0:
 			return []model.Delta{{Text: "## Goal\n- 谈项目\n## Constraints\n- none\n## Knowledge\n- none\n## Artifacts\n- none\n## Files\n- none\n## Recent actions\n- none\n## Tasks\n- none"}, {Usage: usage}}
@@ -82,6 +87,14 @@ func TestProvider(t *testing.T) {
 	m := get[scrollback.Manifest](s, "/api/conversations/"+string(id)+"/context")
 	if m.Policy != "snapshot" || m.Model != "custom/m" || m.Limit != 8000 {
 		t.Errorf("manifest %s, %s, %d", m.Policy, m.Model, m.Limit)
+	}
+	// Every call is in the books, with its price where one is known.
+	var books struct {
+		Usage []scrollback.UsageSum `json:"usage"`
+	}
+	s.do("GET", "/api/usage?group_by=model", nil, &books)
+	if n := len(p.Bodies()) - 2; len(books.Usage) != 1 || books.Usage[0].Calls != int64(n) || books.Usage[0].EstimatedShare != 0 || books.Usage[0].CachedTokens != 600*int64(n) {
+		t.Errorf("after %d calls the books say %+v", n, books.Usage)
 	}
 	bodies := p.Bodies()
 	if text := bodies[len(bodies)-1].Messages[0].Content.Text(); !strings.Contains(text, "谈项目") || !strings.Contains(text, "K-4711") {

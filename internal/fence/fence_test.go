@@ -26,7 +26,7 @@ var rooms = map[string]struct {
 
 	"window":  {rooms: ".", not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
 	"compact": {rooms: ". internal/terms model window", not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
-	"token":   {libs: "github.com/tiktoken-go/tokenizer", not: "context os database/sql"},
+	"token":   {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2", not: "database/sql"},
 	"workspace": {rooms: ". internal/*", not: "database/sql",
@@ -62,6 +62,9 @@ var rooms = map[string]struct {
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term github.com/mattn/go-runewidth github.com/rivo/uniseg"},
 	"cmd/*": {rooms: ". archive compact engine model model/* notebook server server/* store store/driver store/sqldriver store/memdriver terminal token transcript/all workspace internal/*",
 		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2 gocloud.dev/blob", net: true, not: "database/sql"},
+
+	"bench": {rooms: ". archive engine model model/offline store store/driver store/sqldriver token internal/*", net: true,
+		libs: "gocloud.dev/blob modernc.org/sqlite"},
 
 	"internal/terms": {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
 	"internal/*":     {rooms: ".", not: "database/sql"},

@@ -59,7 +59,13 @@ func Each(s string, yield func(term string) bool) {
 
 // EachAt is [Each] with the bytes of s that each term came from.
 func EachAt(s string, yield func(term string, from, to int) bool) {
-	c := cutter{text: s, yield: yield}
+	c := cutter{text: s, yield: yield, start: -1}
+	c.run()
+}
+
+// run cuts the text.
+func (c *cutter) run() {
+	s := c.text
 	prev := none
 	for i, r := range s {
 		k := kindOf(r, prev)
@@ -79,6 +85,31 @@ func EachAt(s string, yield func(term string, from, to int) bool) {
 		prev = k
 	}
 	c.flush(len(s))
+}
+
+// Count is how often each of want is among the terms of s, and how many terms
+// there are in all, at most limit. A term of want that ends in '*' stands for all
+// with that beginning.
+func Count(s string, want []string, limit int) (counts []int, length int) {
+	counts = make([]int, len(want))
+	c := cutter{text: s, start: -1}
+	for _, w := range want { // a stem begins as its word does: other words need no stemming
+		if w != "" {
+			c.first[w[0]] = true
+		}
+	}
+	c.filtered = true
+	c.yield = func(term string, _, _ int) bool {
+		length++
+		for i, w := range want {
+			if begin, ok := strings.CutSuffix(w, "*"); term == w || ok && term != "" && strings.HasPrefix(term, begin) {
+				counts[i]++
+			}
+		}
+		return length < limit
+	}
+	c.run()
+	return counts, length
 }
 
 type kind int
@@ -122,6 +153,10 @@ type cutter struct {
 	start int // of the current word, or -1
 	last  [2]int
 	held  bool // last holds the previous character of a dense run
+
+	// filtered words come as an empty term unless they begin with one of first.
+	filtered bool
+	first    [256]bool
 }
 
 // pair emits the previous dense character together with this one.
@@ -143,6 +178,10 @@ func (c *cutter) flush(i int) bool {
 	case c.kind == word && c.start >= 0:
 		from := c.start
 		c.start = -1
+		// Letters are made small; digits are already as they are.
+		if b := c.text[from]; c.filtered && b < 0x80 && !c.first[b|0x20] {
+			return c.yield("", from, i)
+		}
 		return c.yield(normal(c.text[from:i]), from, i)
 	}
 	c.start, c.held = -1, false

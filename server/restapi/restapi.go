@@ -59,6 +59,7 @@ func Mount(mux *http.ServeMux, e *engine.Engine, version string, l Limits) {
 	a.messages()
 	a.chat()
 	a.folding()
+	a.books()
 	a.recall()
 	a.transfer()
 	a.artifacts()

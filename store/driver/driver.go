@@ -23,10 +23,11 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Driver is what a database offers: the interfaces and an end.
+// Driver is what a database offers: its interfaces and an end.
 type Driver interface {
 	Log
 	Find
+	Book
 	Audit
 	Close() error
 }
@@ -209,6 +210,7 @@ type Finish struct {
 	LeaseUntil   int64
 	Entries      []Entry
 	Usage        []scrollback.UsageRecord
+	Learn        Learn // of a model's tokens; nil learns nothing
 	State        scrollback.TurnState
 	OpenCalls    []scrollback.ToolCall
 	FinishReason string

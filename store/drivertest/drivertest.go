@@ -97,6 +97,8 @@ var suite = []struct {
 	{"ConcurrentAppend", testConcurrentAppend},
 	{"ConcurrentIfHead", testConcurrentIfHead},
 	{"ConcurrentCommit", testConcurrentCommit},
+	{"Books", testBooks},
+	{"Factor", testFactor},
 	{"Audit", testAudit},
 	{"AuditStops", testAuditStops},
 	{"Close", testClose},

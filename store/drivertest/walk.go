@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -172,4 +173,267 @@ func (w *walk) entries(n int) []driver.Entry {
 func (w *walk) newArtifact() scrollback.Artifact {
 	return scrollback.Artifact{ID: artifactID(some(w, "a", "b", "c", "d", "e")), MediaType: some(w, "text/plain", "image/png"),
 		Name: some(w, "", "one", "two"), Size: w.rng.Int64N(1 << 20), CreatedAt: w.now}
+}
+
+// errNo is what the walk's own functions answer now and then.
+var errNo error = scrollback.Errorf(scrollback.Refused, "drivertest.Walk", "no")
+
+// create makes a conversation, a fork of one, or one that exists.
+func (w *walk) create() {
+	b := scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))}
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id("conversation")), Project: some(w, "one", "two"),
+		Title: some(w, "", "Red Port", "端口"), Version: 1, Branch: b.ID, CreatedAt: w.now, UpdatedAt: w.now, Meta: json.RawMessage(`{}`)}
+	if len(w.conversations) > 0 && w.often(50) {
+		from := w.conversation()
+		if w.often(20) {
+			c.ID = from.ID
+		} else if h, ok := w.head(from.ID); ok {
+			w.continueFrom(h, &c, &b)
+		}
+	}
+	b.Conversation = c.ID
+	type answer struct {
+		C       scrollback.Conversation
+		Created bool
+	}
+	got, ok := both(w, fmt.Sprint("create ", c.ID), func(d driver.Driver) (answer, error) {
+		c, created, err := d.Create(w.ctx, c, b)
+		return answer{c, created}, err
+	})
+	if ok && got.Created {
+		w.conversations = append(w.conversations, c)
+	}
+}
+
+// continueFrom makes c a fork somewhere on h's own messages, with what is left
+// of h's view there.
+func (w *walk) continueFrom(h driver.Head, c *scrollback.Conversation, b *scrollback.Branch) {
+	own := h.Branch.HeadSeq - h.Branch.AtSeq
+	if own == 0 {
+		return
+	}
+	at := h.Branch.AtSeq + 1 + w.rng.Int64N(own)
+	ms, ok := both(w, fmt.Sprint("message ", at), func(d driver.Driver) ([]scrollback.Message, error) {
+		return d.Messages(w.ctx, driver.MessageQuery{Branch: h.Branch.ID, From: at, To: at, Limit: 1})
+	})
+	if !ok || len(ms) != 1 {
+		w.t.Fatalf("seed %d: no message %d on branch %s", w.seed, at, h.Branch.ID)
+	}
+	c.Parent = &scrollback.ParentRef{ID: h.ID, Branch: h.Branch.ID, Seq: at}
+	c.Messages, b.Parent, b.AtSeq, b.HeadSeq, b.Sum = at, h.Branch.ID, at, at, ms[0].Sum
+	if h.Branch.View.Boundary <= at {
+		b.View = h.Branch.View
+	}
+}
+
+func (w *walk) head(id scrollback.ConversationID) (driver.Head, bool) {
+	return both(w, fmt.Sprint("head ", id), func(d driver.Driver) (driver.Head, error) { return d.Head(w.ctx, id) })
+}
+
+func (w *walk) readTurn(id scrollback.TurnID) {
+	both(w, fmt.Sprint("turn ", id), func(d driver.Driver) (scrollback.Turn, error) {
+		t, err := d.Turn(w.ctx, id)
+		return settled(t), err
+	})
+}
+
+// patch renames, moves, trashes or restores.
+func (w *walk) patch() {
+	id, title, project := w.conversation().ID, some(w, "Blue", "100%"), some(w, "one", "two", "three")
+	deleted, no := some(w, 0, 0, w.now), w.often(10)
+	both(w, fmt.Sprint("patch ", id, deleted), func(d driver.Driver) (scrollback.Conversation, error) {
+		return d.Patch(w.ctx, id, w.now, func(c *scrollback.Conversation) error {
+			c.Title, c.Project, c.DeletedAt, c.Roots = title, project, deleted, append(c.Roots, title)
+			if no {
+				return errNo
+			}
+			return nil
+		})
+	})
+}
+
+// begin opens a turn, with or without a key, and now and then is not admitted.
+func (w *walk) begin() {
+	salvaged, entries := w.entries(2), w.entries(3)
+	now := w.tick()
+	t := scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: w.conversation().ID, State: scrollback.TurnOpen,
+		Owner: fmt.Sprint("owner ", w.n), LeaseUntil: now + some[int64](w, 41, 401, 4001), StartedAt: now}
+	t.Idempotency = some(w, scrollback.Idempotency{}, scrollback.Idempotency{},
+		scrollback.Idempotency{Key: some(w, "k", "l"), Hash: some(w, "g", "g", "h")})
+	no, title := w.often(10), some(w, "", "Red", "Port")
+	type answer struct {
+		driver.Begun
+		Admitted, Expired *scrollback.Turn
+	}
+	var edit func(*scrollback.Conversation)
+	if title != "" {
+		edit = func(c *scrollback.Conversation) {
+			c.Title, c.PinnedSeqs, c.Messages, c.DeletedAt = title, append(c.PinnedSeqs, c.Messages), 99, 99
+		}
+	}
+	got, ok := both(w, fmt.Sprintf("begin %s on %s, key %v", t.ID, t.Conversation, t.Idempotency), func(d driver.Driver) (out answer, err error) {
+		out.Begun, err = d.Begin(w.ctx, driver.Begin{Turn: t, Now: now, KeysSince: now - 3000, Entries: entries, Edit: edit,
+			Admit: func(last *scrollback.Turn) error {
+				if last != nil {
+					seen := settled(*last)
+					out.Admitted = &seen
+				}
+				if no {
+					return errNo
+				}
+				return nil
+			},
+			Salvage: func(expired scrollback.Turn) []driver.Entry {
+				out.Expired = &scrollback.Turn{ID: expired.ID, Draft: expired.Draft}
+				return salvaged
+			}})
+		out.Turn = settled(out.Turn)
+		if out.Previous != nil {
+			seen := settled(*out.Previous)
+			out.Previous = &seen
+		}
+		return out, err
+	})
+	if ok && !got.Replayed {
+		w.turns = append(w.turns, t)
+	}
+}
+
+func (w *walk) save() {
+	t, ok := w.turn()
+	if !ok {
+		return
+	}
+	s := driver.Save{Turn: t.ID, Owner: t.Owner, LeaseUntil: w.now + some[int64](w, 41, 401), Draft: some(w, scrollback.Draft{}, draft(some(w, words...)))}
+	both(w, fmt.Sprint("save ", t.ID), func(d driver.Driver) (bool, error) { return d.Save(w.ctx, s) })
+	w.readTurn(t.ID)
+}
+
+func (w *walk) finish() {
+	t, ok := w.turn()
+	if !ok {
+		return
+	}
+	f := driver.Finish{Turn: t.ID, Owner: t.Owner, Entries: w.entries(3), Now: w.tick(), LeaseUntil: w.now + some[int64](w, 41, 401),
+		State:  some(w, scrollback.TurnOpen, scrollback.TurnComplete, scrollback.TurnWaiting, scrollback.TurnFailed),
+		Window: some(w, nil, mark("w"), mark("v")), FinishReason: some(w, "", "stop"), OpenCalls: some(w, nil, draft("").ToolCalls),
+		Failure: some(w, nil, &scrollback.Failure{Code: scrollback.Internal, Message: "m"}),
+		Usage:   some(w, nil, []scrollback.UsageRecord{{Conversation: t.Conversation, TurnID: t.ID, At: w.now}})}
+	both(w, fmt.Sprint("finish ", t.ID, f.State), func(d driver.Driver) (driver.Finished, error) { return d.Finish(w.ctx, f) })
+	w.readTurn(t.ID)
+}
+
+func (w *walk) append() {
+	id, entries := w.conversation().ID, append(w.entries(2), w.entries(4)...)
+	if len(entries) == 0 {
+		return
+	}
+	a := driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: entries}
+	if w.often(50) {
+		if h, ok := w.head(id); ok {
+			a.IfHead = max(0, h.Messages-some[int64](w, 0, 0, 1))
+		}
+	}
+	salvaged := w.entries(2)
+	type answer struct {
+		driver.Finished
+		Expired *scrollback.Turn
+	}
+	both(w, fmt.Sprintf("append to %s from %d", id, a.IfHead), func(d driver.Driver) (out answer, err error) {
+		a.Salvage = func(expired scrollback.Turn) []driver.Entry {
+			out.Expired = &scrollback.Turn{ID: expired.ID, Draft: expired.Draft}
+			return salvaged
+		}
+		out.Finished, err = d.Append(w.ctx, a)
+		return out, err
+	})
+}
+
+// commit folds up to the head, notes that it could not, or comes too late.
+func (w *walk) commit() {
+	h, ok := w.head(w.conversation().ID)
+	if !ok {
+		return
+	}
+	cm := driver.Commit{Conversation: h.ID, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: h.Branch.View, Now: w.now,
+		Receipt: scrollback.Receipt{Result: scrollback.FoldInflated, TokensBefore: w.rng.Int64N(99), CreatedAt: w.now}}
+	cm.View.RetryAt = w.rng.Int64N(500)
+	if first := max(h.Branch.View.Boundary, h.Branch.AtSeq) + 1; first <= h.Messages && w.often(70) {
+		s := scrollback.Segment{ID: scrollback.SegmentID(w.id("segment")), Conversation: h.ID, Branch: h.Branch.ID, FirstSeq: first,
+			LastSeq: h.Messages, Messages: int(h.Messages - first + 1), Hash: "h", From: 1, To: 2, Bytes: 3, SHA256: "ab", CreatedAt: w.now,
+			Summary: some(w, "", "one line", "two\nlines", "\n")}
+		cm.Segments = []scrollback.Segment{s}
+		cm.View.Boundary, cm.View.Sum = h.Messages, h.Branch.Sum
+		cm.View.Segments = append(cm.View.Segments[:len(cm.View.Segments):len(cm.View.Segments)], scrollback.ViewItem{ID: s.ID, FirstSeq: first, LastSeq: h.Messages})
+		cm.Receipt.Result, cm.Receipt.Segments = scrollback.FoldCompacted, []scrollback.SegmentID{s.ID}
+	}
+	if w.often(10) {
+		cm.IfViewVersion--
+	}
+	errand(w, fmt.Sprintf("commit %d segments on %s", len(cm.Segments), h.ID), func(d driver.Driver) error { return d.Commit(w.ctx, cm) })
+}
+
+func (w *walk) unfold() {
+	b := w.conversation().Branch
+	both(w, fmt.Sprint("unfold ", b), func(d driver.Driver) (scrollback.Receipt, error) { return d.Unfold(w.ctx, b, w.now) })
+}
+
+func (w *walk) stop() {
+	if t, ok := w.turn(); ok {
+		errand(w, fmt.Sprint("stop ", t.ID), func(d driver.Driver) error { return d.Stop(w.ctx, t.ID) })
+		w.readTurn(t.ID)
+	}
+}
+
+func (w *walk) artifact() {
+	a, id := w.newArtifact(), some(w, "", w.conversation().ID)
+	errand(w, fmt.Sprint("artifact ", a.ID, id), func(d driver.Driver) error { return d.PutArtifact(w.ctx, a, id) })
+}
+
+// search asks for random terms, phrases and filters.
+func (w *walk) search() {
+	q := driver.SearchQuery{Project: some(w, "", "", "one"), Role: some(w, "", "", scrollback.RoleUser), Limit: 10_000}
+	seen := map[string]bool{}
+	for _, t := range w.terms(3) {
+		if t += some(w, "", "", "*"); !seen[t] {
+			seen[t] = true
+			q.Any = append(q.Any, t)
+		}
+	}
+	if phrase := w.terms(2); len(phrase) > 0 && (w.often(50) || len(q.Any) == 0) {
+		phrase[0] += some(w, "", "", "*")
+		q.Must = [][]string{phrase}
+	}
+	if len(q.Any)+len(q.Must) == 0 {
+		return
+	}
+	if w.often(30) {
+		q.Conversations = []scrollback.ConversationID{w.conversation().ID, w.conversation().ID}
+	}
+	both(w, fmt.Sprintf("search %+v", q), func(d driver.Driver) (driver.SearchResult, error) {
+		got, err := d.Search(w.ctx, q)
+		byID(got.Found)
+		return got, err
+	})
+}
+
+// list pages through conversations and refs.
+func (w *walk) list() {
+	q := driver.ListQuery{Project: some(w, "", "one"), Title: some(w, "", "red", "%"), Trash: w.often(30), Limit: 1 + w.rng.IntN(5)}
+	r := driver.RefQuery{Kind: some(w, "", scrollback.RefHistory, scrollback.RefArtifact), Limit: 1 + w.rng.IntN(5),
+		Conversations: []scrollback.ConversationID{w.conversation().ID}}
+	if w.often(30) {
+		r.Conversations = append(r.Conversations, w.conversation().ID, w.conversation().ID)
+	}
+	if w.often(20) {
+		r.Ref, r.Kind = scrollback.ArtifactRef(artifactID(some(w, "a", "b", "c"))), ""
+		r.Conversations = some(w, nil, r.Conversations)
+	}
+	if w.often(50) {
+		c := w.conversation()
+		q.Before = &driver.ListKey{At: c.CreatedAt, ID: string(c.ID)}
+		r.Before = &driver.ListKey{At: w.now - w.rng.Int64N(2000), ID: string(scrollback.ArtifactRef(artifactID("c")))}
+	}
+	both(w, fmt.Sprintf("list %+v", q), func(d driver.Driver) ([]scrollback.Conversation, error) { return d.Conversations(w.ctx, q) })
+	both(w, fmt.Sprintf("refs %+v", r), func(d driver.Driver) ([]scrollback.RefEntry, error) { return d.Refs(w.ctx, r) })
 }

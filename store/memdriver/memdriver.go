@@ -33,7 +33,8 @@ type DB struct {
 	segments  map[scrollback.SegmentID]scrollback.Segment
 	artifacts map[scrollback.ArtifactID]scrollback.Artifact
 	rows      []*row // all messages, in the order they were appended
-	books     []scrollback.UsageRecord
+	days      []scrollback.UsageDay
+	factors   map[string]float64
 }
 
 var _ driver.Driver = (*DB)(nil)
@@ -46,6 +47,7 @@ func New() *DB {
 		turns:     map[scrollback.TurnID]*scrollback.Turn{},
 		segments:  map[scrollback.SegmentID]scrollback.Segment{},
 		artifacts: map[scrollback.ArtifactID]scrollback.Artifact{},
+		factors:   map[string]float64{},
 	}
 }
 

@@ -51,7 +51,7 @@ func (db *DB) Commit(ctx context.Context, c driver.Commit) error {
 		b.View = b.View.Remember(c.View)
 	}
 	b.ViewVersion++
-	db.books = append(db.books, c.Usage...)
+	db.enter(th.Project, c.Usage, nil)
 	th.touch(c.Now)
 	return nil
 }

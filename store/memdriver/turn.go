@@ -51,7 +51,7 @@ func (db *DB) Finish(ctx context.Context, f driver.Finish) (driver.Finished, err
 	} else {
 		t.EndedAt = f.Now
 	}
-	db.books = append(db.books, f.Usage...)
+	db.enter(th.Project, f.Usage, f.Learn)
 	th.touch(f.Now)
 	return driver.Finished{Head: db.head(th), Messages: ms}, nil
 }

@@ -40,9 +40,7 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 		if err != nil {
 			return nil, err
 		}
-		var n int64
-		err = w.tx.row(ctx, func(r scanner) error { return r.Scan(&n) },
-			`INSERT INTO messages (`+messageColumns+`) VALUES (`+marks(20)+`) RETURNING n`, v...)
+		n, err := w.dialect.insertNumbered(ctx, w.tx, `INSERT INTO messages (`+messageColumns+`) VALUES (`+marks(20)+`)`, v...)
 		if err != nil && w.dialect.taken(err) {
 			return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is a message %s already", m.ID)
 		}
@@ -50,9 +48,7 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 			return nil, err
 		}
 		if e.Terms != "" {
-			if err := w.tx.run(ctx, w.dialect.insertTerms, n, scopeTerms(m), e.Terms); err != nil {
-				return nil, err
-			}
+			w.tx.later(w.dialect.insertTerms, n, scopeTerms(m), e.Terms)
 		}
 		for _, a := range e.Mentions {
 			if err := insertArtifact(ctx, w.tx, a, w.c.ID); err != nil {

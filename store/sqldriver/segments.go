@@ -41,7 +41,7 @@ func (db *DB) Commit(ctx context.Context, c driver.Commit) error {
 		if err != nil {
 			return err
 		}
-		if err := insertUsage(ctx, tx, c.Usage); err != nil {
+		if err := enter(ctx, tx, w.c.Project, c.Usage, nil); err != nil {
 			return err
 		}
 		view := c.View

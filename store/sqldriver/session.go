@@ -18,6 +18,30 @@ type session struct {
 	on    runner
 	mu    sync.Mutex
 	stmts map[string]*sql.Stmt
+	ahead []statement // to be run at the end of the batch
+}
+
+// statement is one to be run later.
+type statement struct {
+	query string
+	args  []any
+}
+
+// later runs a statement at the end of the batch, before its commit, unless the
+// job that asks for it fails. Full-text rows go this way: any savepoint among them
+// would make the index write itself out piece by piece.
+func (s *session) later(query string, args ...any) {
+	s.ahead = append(s.ahead, statement{query, args})
+}
+
+// catchUp runs what was left for later.
+func (s *session) catchUp(ctx context.Context) error {
+	for _, st := range s.ahead {
+		if err := s.run(ctx, st.query, st.args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newSession(on runner) *session { return &session{on: on, stmts: map[string]*sql.Stmt{}} }

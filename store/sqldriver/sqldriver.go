@@ -46,8 +46,13 @@ type dialect struct {
 	taken func(error) bool
 	// begin starts a transaction that may write.
 	begin string
+	// insertNumbered inserts a row and answers the number that it was given.
+	insertNumbered func(ctx context.Context, tx *session, query string, args ...any) (int64, error)
 	// insertTerms indexes message $1 by scope $2 and terms $3.
 	insertTerms string
+	// mergeTerms merges about $1 pages of the index; empty where the database does
+	// that by itself.
+	mergeTerms string
 	// searchIDs finds at most $2 message numbers by the match expression $1, best
 	// first; searchLiving likewise, in conversations that are not in the trash and
 	// of project $3 unless that is empty; holding counts those of $1, up to $2;

@@ -52,7 +52,7 @@ func OpenSQLite(ctx context.Context, path string, o *Options) (*DB, error) {
 		return nil, scrollback.Wrap(d.classify(err), "sqldriver.OpenSQLite", err)
 	}
 	writing.SetMaxOpenConns(1)
-	w, err := newWriter(ctx, writing, d.begin)
+	w, err := newWriter(ctx, writing, d)
 	if err != nil {
 		writing.Close()
 		return nil, scrollback.Wrap(d.classify(err), "sqldriver.OpenSQLite", err)
@@ -72,7 +72,7 @@ func OpenSQLite(ctx context.Context, path string, o *Options) (*DB, error) {
 }
 
 func sqliteDSN(path, mode string, maxPages int) string {
-	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)"}}
+	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "wal_autocheckpoint(0)", "temp_store(MEMORY)", "journal_size_limit(67108864)"}}
 	if mode == immutable {
 		q.Set("mode", "ro")
 		q.Set("immutable", "1")
@@ -126,7 +126,7 @@ func migrateSQLite(ctx context.Context, db *sql.DB, path string) error {
 	if err != nil || s.ours && s.have == s.newest {
 		return err
 	}
-	for _, pragma := range []string{"auto_vacuum = NONE", "journal_mode = WAL", "application_id = " + strconv.Itoa(applicationID)} {
+	for _, pragma := range []string{"page_size = 1024", "auto_vacuum = NONE", "journal_mode = WAL", "application_id = " + strconv.Itoa(applicationID)} {
 		if _, err := db.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
 			return err
 		}
@@ -219,11 +219,21 @@ var sqliteDialect = dialect{
 		var e *sqlite.Error
 		return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE
 	},
-	begin:       "BEGIN IMMEDIATE",
+	begin: "BEGIN IMMEDIATE",
+	// With RETURNING the statement would run in a savepoint of its own, and each
+	// savepoint writes out what the full-text index holds back.
+	insertNumbered: func(ctx context.Context, tx *session, query string, args ...any) (int64, error) {
+		res, err := tx.exec(ctx, query, args...)
+		if err != nil {
+			return 0, err
+		}
+		return res.LastInsertId()
+	},
 	insertTerms: `INSERT INTO message_terms (rowid, scope, terms) VALUES ($1, $2, $3)`,
 	searchIDs:   `SELECT rowid FROM message_terms WHERE message_terms MATCH $1 ORDER BY bm25(message_terms, 0.0, 1.0), rowid DESC LIMIT $2`,
 	searchLiving: `SELECT t.rowid FROM message_terms t JOIN messages m ON m.n = t.rowid JOIN conversations c ON c.id = m.conversation_id
 		WHERE message_terms MATCH $1 AND c.deleted_at = 0 AND ($3 = '' OR c.project = $3) ORDER BY bm25(message_terms, 0.0, 1.0), t.rowid DESC LIMIT $2`,
+	mergeTerms: `INSERT INTO message_terms (message_terms, rank) VALUES ('merge', $1)`,
 	holding:    `SELECT count(*) FROM (SELECT 1 FROM message_terms WHERE message_terms MATCH $1 LIMIT $2)`,
 	documents:  `SELECT coalesce(max(n), 0) FROM messages`,
 	expression: matchSQLite,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -83,8 +84,11 @@ func replay(ctx context.Context, tx *session, b driver.Begin, t *scrollback.Turn
 // edit changes the conversation's own fields; close stores them.
 func (w *logWriter) edit(edit func(*scrollback.Conversation)) {
 	deleted := w.c.DeletedAt
+	before, errBefore := w.c.values()
 	_ = w.c.edit(func(c *scrollback.Conversation) error { edit(c); return nil })
-	w.c.DeletedAt, w.edited = deleted, true
+	w.c.DeletedAt = deleted
+	after, errAfter := w.c.values()
+	w.edited = errBefore != nil || errAfter != nil || !slices.Equal(before, after)
 }
 
 // settle answers the newest turn, after closing it if its owner is gone.
@@ -168,7 +172,7 @@ func (db *DB) Finish(ctx context.Context, f driver.Finish) (driver.Finished, err
 		if err := storeTurn(ctx, tx, &t); err != nil {
 			return err
 		}
-		if err := insertUsage(ctx, tx, f.Usage); err != nil {
+		if err := enter(ctx, tx, w.c.Project, f.Usage, f.Learn); err != nil {
 			return err
 		}
 		if err := w.close(ctx, f.Now); err != nil {
@@ -192,19 +196,6 @@ func storeTurn(ctx context.Context, tx *session, t *scrollback.Turn) error {
 	return tx.run(ctx, `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
 		finish_reason = $7, failure = $8, window_mark = $9, ended_at = $10 WHERE id = $1`,
 		t.ID, t.State, t.LeaseUntil, draft, calls, t.Reply, t.FinishReason, failure, mark, t.EndedAt)
-}
-
-func insertUsage(ctx context.Context, tx *session, records []scrollback.UsageRecord) error {
-	for _, u := range records {
-		err := tx.run(ctx, `INSERT INTO usage_records (conversation_id, turn_id, model, purpose, request_id, at, input_tokens,
-			cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost, currency, estimated) VALUES (`+marks(14)+`)`,
-			u.Conversation, u.TurnID, u.Model, u.Purpose, u.RequestID, u.At, u.InputTokens,
-			u.CachedTokens, u.CacheWriteTokens, u.OutputTokens, u.ReasoningTokens, u.Cost, u.Currency, u.Estimated)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Stop implements driver.Log.

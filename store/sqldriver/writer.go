@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -16,12 +17,13 @@ const maxBatch = 64
 // commits form the next batch, so that one sync serves them all; a savepoint
 // around each keeps a failing job from touching its neighbours.
 type writer struct {
-	begin string
-	db    *sql.DB
-	conn  *sql.Conn
-	tx    *session
-	jobs  chan job
-	done  chan struct{}
+	begin  string
+	db     *sql.DB
+	conn   *sql.Conn
+	tx     *session
+	jobs   chan job
+	done   chan struct{}
+	upkeep upkeep
 
 	mu     sync.RWMutex
 	closed bool
@@ -33,12 +35,13 @@ type job struct {
 	done chan error
 }
 
-func newWriter(ctx context.Context, db *sql.DB, begin string) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, d dialect) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{begin: begin, db: db, conn: conn, tx: newSession(conn), jobs: make(chan job, maxBatch), done: make(chan struct{})}
+	w := &writer{begin: d.begin, db: db, conn: conn, tx: newSession(conn), jobs: make(chan job, maxBatch), done: make(chan struct{}),
+		upkeep: upkeep{begin: d.begin, merge: d.mergeTerms}}
 	go w.loop()
 	return w, nil
 }
@@ -85,9 +88,35 @@ func (w *writer) loop() {
 		w.conn.Close()
 		w.db.Close()
 	}()
-	for first := range w.jobs {
+	ctx := context.Background()
+	for {
+		first, ok := w.next(ctx)
+		if !ok {
+			break
+		}
 		w.run(w.gather(first))
+		w.upkeep.committed(ctx, w.tx)
+		if w.upkeep.overdue() {
+			w.upkeep.step(ctx, w.tx)
+		}
 	}
+	w.upkeep.close(ctx, w.tx)
+}
+
+// next waits for a job; while none comes, work that can wait is done.
+func (w *writer) next(ctx context.Context) (job, bool) {
+	for w.upkeep.due() {
+		pause := time.NewTimer(idle)
+		select {
+		case j, ok := <-w.jobs:
+			pause.Stop()
+			return j, ok
+		case <-pause.C:
+			w.upkeep.step(ctx, w.tx)
+		}
+	}
+	j, ok := <-w.jobs
+	return j, ok
 }
 
 // gather takes what waits, without waiting for more.
@@ -110,7 +139,11 @@ func (w *writer) gather(first job) []job {
 func (w *writer) run(batch []job) {
 	ctx := context.Background()
 	errs := make([]error, len(batch))
-	err := w.tx.run(ctx, w.begin)
+	w.tx.ahead = w.tx.ahead[:0]
+	err := w.upkeep.restore(ctx, w.tx)
+	if err == nil {
+		err = w.tx.run(ctx, w.begin)
+	}
 	if err != nil && w.tx.run(ctx, "ROLLBACK") == nil {
 		// A transaction that could not be rolled back in its time was in the way.
 		err = w.tx.run(ctx, w.begin)
@@ -120,15 +153,22 @@ func (w *writer) run(batch []job) {
 			if errs[i] = j.ctx.Err(); errs[i] != nil {
 				continue
 			}
-			if errs[i], err = w.one(ctx, j); err != nil {
+			if errs[i], err = w.one(ctx, j, len(batch) == 1); err != nil {
 				break
 			}
 		}
-		if err == nil {
-			err = w.tx.run(ctx, "COMMIT")
-		}
-		if err != nil {
+		switch {
+		case err != nil:
 			w.rollback(ctx)
+		case len(batch) == 1 && errs[0] != nil:
+			w.rollback(ctx)
+		default:
+			if err = w.tx.catchUp(ctx); err == nil {
+				err = w.tx.run(ctx, "COMMIT")
+			}
+			if err != nil {
+				w.rollback(ctx)
+			}
 		}
 	}
 	for i, j := range batch {
@@ -139,13 +179,18 @@ func (w *writer) run(batch []job) {
 	}
 }
 
-// one runs a job inside a savepoint. The second error is one that spoils the
-// whole batch.
-func (w *writer) one(ctx context.Context, j job) (failed, fatal error) {
+// one runs a job, inside a savepoint unless it is alone. The second error is one
+// that spoils the whole batch.
+func (w *writer) one(ctx context.Context, j job, alone bool) (failed, fatal error) {
+	if alone {
+		return j.fn(context.WithoutCancel(j.ctx), w.tx), nil
+	}
 	if err := w.tx.run(ctx, "SAVEPOINT job"); err != nil {
 		return err, err
 	}
+	before := len(w.tx.ahead)
 	if failed = j.fn(context.WithoutCancel(j.ctx), w.tx); failed != nil {
+		w.tx.ahead = w.tx.ahead[:before]
 		if err := w.tx.run(ctx, "ROLLBACK TO job"); err != nil {
 			return failed, fmt.Errorf("%w (after %s)", err, failed.Error()) // its code is not its neighbours'
 		}

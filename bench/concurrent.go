@@ -1,0 +1,142 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+// turnsEach is how many turns each conversation appends in a round.
+const turnsEach = 100
+
+// concurrent measures many conversations at once: in one process, by connections
+// that wait for each other, and by two processes.
+func (b *bench) concurrent() error {
+	for r := range rounds {
+		for _, n := range []int{8, 64} {
+			name := fmt.Sprintf("at-once-%d-%d", n, r)
+			rate, took, err := b.atOnce(name, n, 1)
+			if err != nil {
+				return err
+			}
+			b.add(fmt.Sprintf("%d conversations", n), r, rate, "turns/s")
+			b.add(fmt.Sprintf("%d conversations, p99", n), r, percentile(took, 0.99), "ms")
+		}
+		rate, took, err := b.atOnce(fmt.Sprintf("waiting-%d", r), 8, 8)
+		if err != nil {
+			return err
+		}
+		b.add("8 connections waiting for each other", r, rate, "turns/s")
+		b.add("8 connections waiting for each other, p99", r, percentile(took, 0.99), "ms")
+	}
+	lost, err := b.twoProcesses()
+	if err != nil {
+		return err
+	}
+	b.add("lost by two processes", 0, float64(lost), "turns")
+	return nil
+}
+
+// atOnce appends to n conversations at once through the given number of
+// connections that write, to a new database.
+func (b *bench) atOnce(name string, n, connections int) (rate float64, took []time.Duration, err error) {
+	defer func() { err = errors.Join(err, os.RemoveAll(filepath.Join(b.dir, name))) }()
+	stores := make([]*store.Store, connections)
+	for i := range stores {
+		if stores[i], err = b.open(name); err != nil {
+			return 0, nil, err
+		}
+		defer func() { err = errors.Join(err, stores[i].Close()) }()
+	}
+	ids := make([]scrollback.ConversationID, n)
+	for i := range ids {
+		c, _, err := stores[0].Create(b.ctx, scrollback.Conversation{})
+		if err != nil {
+			return 0, nil, err
+		}
+		ids[i] = c.ID
+	}
+	each := max(turnsEach*8/n, 25)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
+	writers := make([]*writer, n)
+	for i := range writers {
+		writers[i] = newWriter(uint64(i))
+	}
+	start := time.Now()
+	for i, id := range ids {
+		wg.Go(func() {
+			t, err := turns(b.ctx, stores[i%connections], id, writers[i], each)
+			mu.Lock()
+			defer mu.Unlock()
+			took, errs = append(took, t...), append(errs, err)
+		})
+	}
+	wg.Wait()
+	return float64(n*each) / time.Since(start).Seconds(), took, errors.Join(errs...)
+}
+
+// twoProcesses lets two processes append to one file and counts what is missing.
+func (b *bench) twoProcesses() (lost int, err error) {
+	const name = "two-processes"
+	exe, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	s, err := b.open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close(), os.RemoveAll(filepath.Join(b.dir, name))) }()
+	var wg sync.WaitGroup
+	errs := make([]error, 2)
+	ids := make([]scrollback.ConversationID, 2)
+	for i := range 2 {
+		c, _, err := s.Create(b.ctx, scrollback.Conversation{})
+		if err != nil {
+			return 0, err
+		}
+		ids[i] = c.ID
+		wg.Go(func() {
+			out, err := exec.CommandContext(b.ctx, exe, "-dir", b.dir, "-writer", name+"/"+string(c.ID)).CombinedOutput()
+			if err != nil {
+				errs[i] = fmt.Errorf("%w: %s", err, out)
+			}
+		})
+	}
+	wg.Wait()
+	for _, id := range ids {
+		n := 0
+		for m, err := range s.All(b.ctx, id) {
+			if err != nil {
+				return 0, err
+			}
+			if n++; m.Seq != int64(n) {
+				return 0, fmt.Errorf("message %d of %s has seq %d", n, id, m.Seq)
+			}
+		}
+		lost += turnsEach - n/2
+	}
+	return lost, errors.Join(errs...)
+}
+
+// writeAlone is the other process: it appends turns to one conversation.
+func (b *bench) writeAlone(to string) error {
+	name, id := filepath.Split(to)
+	s, err := b.open(filepath.Clean(name))
+	if err != nil {
+		return err
+	}
+	_, err = turns(b.ctx, s, scrollback.ConversationID(id), newWriter(3), turnsEach)
+	return errors.Join(err, s.Close())
+}

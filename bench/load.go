@@ -1,0 +1,154 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/sqldriver"
+)
+
+// Words that stand in a known share of the messages, made of letters that the
+// rest is not made of.
+const (
+	commonEnglish, rareEnglish = "zyxwort", "qqxvale"
+	commonChinese, rareChinese = "龘龖", "靐齉"
+)
+
+// writer makes text of a vocabulary as skewed as a language's, half English,
+// half Chinese; the same for the same seed.
+type writer struct {
+	rng     *rand.Rand
+	zipf    *rand.Zipf
+	english []string
+	chinese []string
+}
+
+func newWriter(seed uint64) *writer {
+	w := &writer{rng: rand.New(rand.NewPCG(seed, 11))}
+	w.zipf = rand.NewZipf(w.rng, 1.25, 2, 19_999)
+	made := rand.New(rand.NewPCG(1, 1))
+	for range 20_000 {
+		var b strings.Builder
+		for range 2 + made.IntN(3) {
+			b.WriteString(string("bdfgklmnprst"[made.IntN(12)]) + string("aeiou"[made.IntN(5)]))
+		}
+		w.english = append(w.english, b.String())
+		w.chinese = append(w.chinese, string([]rune{rune(0x4e00 + made.IntN(2500)), rune(0x4e00 + made.IntN(2500))}))
+	}
+	return w
+}
+
+// text is about n bytes.
+func (w *writer) text(n int) string {
+	var b strings.Builder
+	b.Grow(n + 16)
+	words, sep := w.english, " "
+	if w.rng.IntN(2) == 0 {
+		words, sep = w.chinese, ""
+	}
+	for b.Len() < n {
+		b.WriteString(words[w.zipf.Uint64()] + sep)
+		if w.rng.IntN(12) == 0 {
+			b.WriteString("。 ")
+		}
+	}
+	return b.String()
+}
+
+// message is the text of the n-th message, with the known words in their share.
+func (w *writer) message(n int) string {
+	t := w.text(900)
+	switch {
+	case n%10_000 == 77:
+		t += " " + rareEnglish + " " + rareChinese
+	case n%100 == 7:
+		t += " " + commonEnglish + " " + commonChinese
+	}
+	return t
+}
+
+// conversation is the one in every loaded database.
+const conversation = scrollback.ConversationID("01a00000-0000-7000-8000-000000000001")
+
+// open opens a database of bench's folder. Tokens are counted by their bytes: the
+// tokenizer has a figure of its own.
+func (b *bench) open(name string) (*store.Store, error) {
+	if err := os.MkdirAll(filepath.Join(b.dir, name), 0o700); err != nil {
+		return nil, err
+	}
+	db, err := sqldriver.OpenSQLite(b.ctx, b.file(name), nil)
+	if err != nil {
+		return nil, err
+	}
+	return store.New(db, nil), nil
+}
+
+func (b *bench) file(name string) string { return filepath.Join(b.dir, name, "scrollback.db") }
+
+// loaded opens a database with one conversation of n messages, made if it is not
+// there yet, through the store as an import writes it.
+func (b *bench) loaded(n int) (*store.Store, error) {
+	s, err := b.open(fmt.Sprint("messages-", n))
+	if err != nil {
+		return nil, err
+	}
+	c, _, err := s.Create(b.ctx, scrollback.Conversation{ID: conversation, Title: "bench"})
+	if err == nil && c.Messages < int64(n) {
+		err = load(b.ctx, s, conversation, int(c.Messages), n)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func load(ctx context.Context, s *store.Store, id scrollback.ConversationID, from, to int) error {
+	const batch = 1000
+	w := newWriter(uint64(from) + 1)
+	for n := from; n < to; {
+		var in []store.Incoming
+		for len(in) < batch && n+len(in) < to {
+			k := n + len(in)
+			role := scrollback.RoleUser
+			if k%2 == 1 {
+				role = scrollback.RoleAssistant
+			}
+			in = append(in, incoming(role, w.message(k)))
+		}
+		done, err := s.Append(ctx, id, int64(n), in)
+		if err != nil {
+			return err
+		}
+		n += len(in)
+		if done.Head.Messages != int64(n) {
+			return fmt.Errorf("%d messages were written, the log has %d", n, done.Head.Messages)
+		}
+	}
+	return nil
+}
+
+func incoming(role scrollback.Role, text string) store.Incoming {
+	return store.Incoming{Message: scrollback.Message{Role: role, Parts: scrollback.Parts{scrollback.Text{Text: text}}}}
+}
+
+// fileSystem names the kind of the file system that holds dir.
+func fileSystem(dir string) string {
+	var st syscall.Statfs_t
+	if syscall.Statfs(dir, &st) != nil {
+		return "an unknown file system"
+	}
+	if name, ok := map[int64]string{0xef53: "ext4", 0x58465342: "xfs", 0x9123683e: "btrfs", 0x01021994: "tmpfs", 0x794c7630: "overlayfs"}[st.Type]; ok {
+		return name
+	}
+	return fmt.Sprintf("file system %#x", st.Type)
+}

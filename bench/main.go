@@ -1,0 +1,147 @@
+//go:build linux
+
+// Command bench measures what scrollback promises of speed and size, and writes
+// docs/BENCHMARKS.md.
+//
+//	go run ./bench                 every figure: about a quarter of an hour
+//	go run ./bench -only append    some of them
+//	go run ./bench -quick          small conversations, to see that it runs
+//
+// A figure is a function that adds rows; a row is one measured number. Ratios are
+// of numbers from one run; each number is the median of five rounds, where rounds
+// make sense. The raw rows are kept beside the report.
+//
+// Words it adds: figure (one question of speed or size), row (one number), target
+// (what a number is held against).
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"time"
+)
+
+// figures is the table of what is measured, in the order of the report.
+var figures = []struct {
+	name, title string
+	run         func(*bench) error
+}{
+	{"append", "Appending a turn", (*bench).append},
+	{"concurrent", "Conversations appended to at once", (*bench).concurrent},
+	{"window", "From the store to the provider's items", (*bench).window},
+	{"search", "Search", (*bench).search},
+	{"server", "The server", (*bench).server},
+	{"build", "The program", (*bench).build},
+	{"tokens", "Tokens", (*bench).tokens},
+}
+
+// rounds is how often a figure is measured; the report shows the median.
+const rounds = 5
+
+// bench is one run.
+type bench struct {
+	ctx  context.Context
+	dir  string // databases, made when they are first needed
+	root string // of the module
+	big  int    // messages of the longest conversation
+	mid  int
+	rows []row
+	now  string // the figure being measured
+}
+
+func main() {
+	only := flag.String("only", "", "names of figures, separated by commas")
+	quick := flag.Bool("quick", false, "a tenth of the messages; the report is not written")
+	dir := flag.String("dir", "", "folder for the databases, kept and used again; without it a temporary one")
+	out := flag.String("o", filepath.Join("docs", "BENCHMARKS.md"), "the report")
+	profile := flag.String("cpuprofile", "", "write a profile of this process")
+	writer := flag.String("writer", "", "append to this conversation of a database and end: the other process of a figure")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	b := &bench{ctx: ctx, dir: *dir, big: 1_000_000, mid: 100_000}
+	if *quick {
+		b.big, b.mid = 20_000, 5_000
+	}
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err == nil {
+			err = pprof.StartCPUProfile(f)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		defer pprof.StopCPUProfile()
+	}
+	if *writer != "" {
+		if err := b.writeAlone(*writer); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if err := b.all(*only, *out, *quick); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func (b *bench) all(only, out string, quick bool) error {
+	root, err := moduleRoot()
+	if err != nil {
+		return err
+	}
+	b.root = root
+	if b.dir == "" {
+		if b.dir, err = os.MkdirTemp("", "scrollback-bench-"); err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(b.dir) }() // a temporary folder
+	}
+	began := time.Now()
+	for _, f := range figures {
+		if only != "" && !slices.Contains(strings.Split(only, ","), f.name) {
+			continue
+		}
+		start := time.Now()
+		fmt.Fprintf(os.Stderr, "== %s\n", f.title)
+		b.now = f.name
+		if err := f.run(b); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		fmt.Fprintf(os.Stderr, "   (%s)\n", time.Since(start).Round(time.Second))
+	}
+	report := b.report(time.Since(began))
+	fmt.Print(report)
+	if quick || only != "" {
+		return nil
+	}
+	if err := os.WriteFile(filepath.Join(root, out), []byte(report), 0o644); err != nil {
+		return err
+	}
+	return b.keepRows(filepath.Join(root, "bench", "rows.csv"))
+}
+
+// moduleRoot is the folder of go.mod, above the current one.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, statErr := os.Stat(filepath.Join(dir, "go.mod")); statErr == nil {
+			return dir, nil
+		}
+		if parent := filepath.Dir(dir); parent != dir {
+			dir = parent
+			continue
+		}
+		err = fmt.Errorf("run it inside the module")
+	}
+	return "", err
+}

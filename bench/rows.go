@@ -1,0 +1,202 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// row is one measured number: of what, in which round.
+type row struct {
+	figure, what string
+	round        int
+	value        float64
+	unit         string
+}
+
+// add notes a number and shows it.
+func (b *bench) add(what string, round int, value float64, unit string) {
+	b.rows = append(b.rows, row{b.now, what, round, value, unit})
+	fmt.Fprintf(os.Stderr, "   %-52s %d  %s\n", what, round, show(value, unit))
+}
+
+func show(v float64, unit string) string {
+	switch {
+	case v >= 1000:
+		return strings.TrimSpace(fmt.Sprintf("%.0f %s", v, unit))
+	case v >= 10:
+		return strings.TrimSpace(fmt.Sprintf("%.1f %s", v, unit))
+	}
+	return strings.TrimSpace(fmt.Sprintf("%.2f %s", v, unit))
+}
+
+// median is the median of what was measured, and its unit; ok is false when
+// nothing was.
+func (b *bench) median(figure, what string) (v float64, unit string, ok bool) {
+	var all []float64
+	for _, r := range b.rows {
+		if r.figure == figure && r.what == what {
+			all, unit = append(all, r.value), r.unit
+		}
+	}
+	if len(all) == 0 {
+		return 0, "", false
+	}
+	slices.Sort(all)
+	return all[len(all)/2], unit, true
+}
+
+// percentile of durations, in milliseconds.
+func percentile(ds []time.Duration, p float64) float64 {
+	ds = slices.Clone(ds)
+	slices.Sort(ds)
+	return ms(ds[min(len(ds)-1, int(p*float64(len(ds))))])
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// target holds a number, or its ratio to another, against what is wanted.
+type target struct {
+	figure, what, over string // over: divided by this one
+	most, least        float64
+	aim                bool // wished for, not promised
+}
+
+// targets is what the project promises and wishes for.
+var targets = []target{
+	{figure: "append", what: "turn at 1,000,000, p50", over: "turn at 100, p50", most: 1.3},
+	{figure: "append", what: "turn at 100, p50", over: "two syncs of a plain file, p50", most: 4},
+	{figure: "append", what: "turn at 100, p50", over: "two syncs of a plain file, p50", most: 2, aim: true},
+	{figure: "append", what: "written a turn at 100", most: 48, aim: true},
+	{figure: "append", what: "written a turn at 1,000,000", most: 48, aim: true},
+	{figure: "concurrent", what: "8 conversations", over: "8 connections waiting for each other", least: 3},
+	{figure: "concurrent", what: "64 conversations", over: "8 connections waiting for each other", least: 3},
+	{figure: "concurrent", what: "8 conversations, p99", most: 20},
+	{figure: "concurrent", what: "lost by two processes", most: 0},
+	{figure: "window", what: "window at 1,000,000", over: "window at 1,000", most: 1.3},
+	{figure: "window", what: "allocations at 1,000,000", over: "allocations at 1,000", most: 1.05},
+	{figure: "window", what: "window at 1,000,000", most: 2},
+	{figure: "search", what: "English, 1 % of 1,000,000", most: 10, aim: true},
+	{figure: "search", what: "Chinese, 1 % of 1,000,000", most: 10, aim: true},
+	{figure: "search", what: "index bytes a message byte", most: 0.6, aim: true},
+	{figure: "server", what: "peak memory, a chat at 1,000,000", most: 60, aim: true},
+	{figure: "server", what: "start to the first answer", most: 100, aim: true},
+	{figure: "build", what: "cold build", most: 120, aim: true},
+}
+
+// judge is a line for a target, or nothing when it was not measured.
+func (b *bench) judge(t target) string {
+	v, unit, ok := b.median(t.figure, t.what)
+	if !ok {
+		return ""
+	}
+	what := t.what
+	if t.over != "" {
+		base, _, ok := b.median(t.figure, t.over)
+		if !ok || base == 0 {
+			return ""
+		}
+		v, unit, what = v/base, "×", what+" ÷ "+t.over
+	}
+	bound, met := "≤ "+show(t.most, unit), v <= t.most
+	if t.least > 0 {
+		bound, met = "≥ "+show(t.least, unit), v >= t.least
+	}
+	if t.aim {
+		bound = "aim " + bound
+	}
+	verdict := "yes"
+	if !met {
+		verdict = "**no**"
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", what, show(v, unit), bound, verdict)
+}
+
+// report is the Markdown of a run.
+func (b *bench) report(took time.Duration) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "# Benchmarks\n\nWritten by `go run ./bench` in %s, on %s.\nRatios are of one run; each number is the median of %d rounds where it was measured more than once. The raw rows are in `bench/rows.csv`.\n",
+		took.Round(time.Second), machine(b.dir), rounds)
+	s.WriteString("\n| held against a bound | measured | bound | met |\n|---|---|---|---|\n")
+	for _, t := range targets {
+		s.WriteString(b.judge(t))
+	}
+	for _, f := range figures {
+		var seen []string
+		for _, r := range b.rows {
+			if r.figure == f.name && !slices.Contains(seen, r.what) {
+				seen = append(seen, r.what)
+			}
+		}
+		if len(seen) == 0 {
+			continue
+		}
+		fmt.Fprintf(&s, "\n## %s\n\n%s\n\n| | median |\n|---|---|\n", f.title, notes[f.name])
+		for _, what := range seen {
+			v, unit, _ := b.median(f.name, what)
+			fmt.Fprintf(&s, "| %s | %s |\n", what, show(v, unit))
+		}
+	}
+	return s.String()
+}
+
+// notes say how each figure is measured.
+var notes = map[string]string{
+	"append": "Begin and Finish of one turn through the store, both durable, with about 0.9 KB of text each, in one conversation per database. " +
+		"The plain file gets the same bytes in two appends, each with fdatasync. Bytes are what the process handed to the disk (`write_bytes`), index, merges and checkpoints included.",
+	"concurrent": "Turns a second of 8 and of 64 conversations in one process, against the same writes by 8 connections of their own that wait on SQLite's busy handler.",
+	"window":     "Reading what the newest window of 8,000 tokens shows and laying it out, as each request does.",
+	"search":     "Store search over everything, five hits with a neighbour each; the words stand in 1 % and in 0.01 % of the messages.",
+	"server":     "The program with a million messages in its store: the peak of its resident memory over 20 turns of one chat, and the time from exec to an answered request.",
+	"build":      "The program as `go build` makes it; the cold build has an empty cache.",
+	"tokens":     "The tokenizer over mixed text, and how far the estimate is from it.",
+}
+
+// machine names what it ran on, by what matters.
+func machine(dir string) string {
+	cpu, kernel := "an unknown processor", "an unknown kernel"
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.SplitSeq(string(text), "\n") {
+			if name, ok := strings.CutPrefix(line, "model name"); ok {
+				cpu = strings.Trim(name, "\t :")
+				break
+			}
+		}
+	}
+	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		kernel, _, _ = strings.Cut(strings.TrimSpace(string(text)), "-")
+	}
+	return fmt.Sprintf("%s, %d cores, %d GB of memory, %s, %s %s, %s, %s", cpu, runtime.NumCPU(), memoryGB(), fileSystem(dir), runtime.GOOS, kernel, runtime.Version(), time.Now().UTC().Format(time.DateOnly))
+}
+
+func memoryGB() int64 {
+	var kb int64
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		_, _ = fmt.Sscanf(string(text), "MemTotal: %d kB", &kb) // 0 is shown then
+	}
+	return (kb + 1<<19) >> 20
+}
+
+func (b *bench) keepRows(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := csv.NewWriter(f)
+	_ = w.Write([]string{"figure", "what", "round", "value", "unit"}) // Flush tells
+	for _, r := range b.rows {
+		_ = w.Write([]string{r.figure, r.what, strconv.Itoa(r.round), strconv.FormatFloat(r.value, 'g', 8, 64), r.unit})
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		return err
+	}
+	return f.Close()
+}

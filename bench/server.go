@@ -1,0 +1,156 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// program builds scrollback once and answers where it is.
+func (b *bench) program() (string, error) {
+	path := filepath.Join(b.dir, "scrollback")
+	cmd := exec.CommandContext(b.ctx, "go", "build", "-o", path, "./cmd/scrollback")
+	cmd.Dir = b.root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return path, nil
+}
+
+// build measures the program itself.
+func (b *bench) build() error {
+	path, err := b.program()
+	if err != nil {
+		return err
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	b.add("binary", 0, float64(st.Size())/(1<<20), "MB")
+	cache, err := os.MkdirTemp(b.dir, "cache-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(cache) }() // a temporary folder
+	cmd := exec.CommandContext(b.ctx, "go", "build", "-o", path, "./cmd/scrollback")
+	cmd.Dir, cmd.Env = b.root, append(os.Environ(), "GOCACHE="+cache)
+	start := time.Now()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w: %s", err, out)
+	}
+	b.add("cold build", 0, time.Since(start).Seconds(), "s")
+	return nil
+}
+
+// server measures the running program over a million stored messages.
+func (b *bench) server() error {
+	path, err := b.program()
+	if err != nil {
+		return err
+	}
+	s, err := b.loaded(b.big)
+	if err != nil {
+		return err
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	for r := range rounds {
+		if err := b.serveOnce(path, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) serveOnce(path string, round int) (err error) {
+	cmd := exec.CommandContext(b.ctx, path, "serve", "--addr", "127.0.0.1:0", "--data", filepath.Dir(b.file(fmt.Sprint("messages-", b.big))))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, cmd.Process.Signal(os.Interrupt))
+		_ = cmd.Wait() // ended by us
+	}()
+	url := ""
+	for lines := bufio.NewScanner(out); url == "" && lines.Scan(); {
+		_, url, _ = strings.Cut(lines.Text(), "scrollback is at ")
+	}
+	if _, err := request(url+"/api/conversations?limit=1", nil); err != nil {
+		return err
+	}
+	b.add("start to the first answer", round, ms(time.Since(start)), "ms")
+	made, err := request(url+"/api/conversations", []byte(`{}`))
+	if err != nil {
+		return err
+	}
+	var c struct{ ID string }
+	if err := json.Unmarshal(made, &c); err != nil {
+		return err
+	}
+	w := newWriter(uint64(round))
+	for range 20 {
+		body, err := json.Marshal(map[string]string{"message": w.text(900)})
+		if err != nil {
+			return err
+		}
+		if _, err := request(url+"/api/conversations/"+c.ID+"/chat", body); err != nil {
+			return err
+		}
+	}
+	peak, err := peakMemory(cmd.Process.Pid)
+	b.add("peak memory, a chat at "+count(b.big), round, peak, "MB")
+	return err
+}
+
+// request gets, or posts a body, and reads the whole answer.
+func request(url string, body []byte) ([]byte, error) {
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
+	}
+	req, err := http.NewRequest(method, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode >= 300 {
+		err = fmt.Errorf("%s: %d %s", url, resp.StatusCode, b)
+	}
+	return b, err
+}
+
+// peakMemory is the most memory, in MB, that a process has had resident.
+func peakMemory(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	var kb float64
+	_, err = fmt.Sscan(rest, &kb)
+	return kb / 1024, err
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal"
+)
+
+type usageCmd struct {
+	From string   `help:"First day, in UTC." placeholder:"YYYY-MM-DD"`
+	To   string   `help:"Last day, in UTC." placeholder:"YYYY-MM-DD"`
+	By   []string `help:"What to group by: day, model, project." default:"day,model" enum:"day,model,project" placeholder:"WHAT"`
+}
+
+// Run implements the command.
+func (c *usageCmd) Run(g *globals) error {
+	q, err := c.query()
+	if err != nil {
+		return err
+	}
+	return g.kept(func(a *app) error {
+		sums, err := a.Usage(g.ctx, q)
+		if err != nil {
+			return err
+		}
+		total, err := a.Usage(g.ctx, scrollback.UsageQuery{From: q.From, To: q.To})
+		if err != nil {
+			return err
+		}
+		return g.print(map[string]any{"usage": sums, "total": total}, func(w io.Writer) error {
+			if len(sums) == 0 {
+				_, err := fmt.Fprintln(w, "No model has been asked yet.")
+				return err
+			}
+			head := []string{}
+			for _, by := range c.By {
+				head = append(head, strings.ToUpper(by))
+			}
+			rows := [][]string{append(head, "CALLS", "INPUT", "CACHED", "OUTPUT", "COST")}
+			for _, s := range sums {
+				rows = append(rows, c.row(s))
+			}
+			if len(sums) > 1 {
+				for _, s := range total {
+					rows = append(rows, c.row(s))
+					rows[len(rows)-1][0] = "total"
+				}
+			}
+			n := len(head)
+			return terminal.Table(w, rows, n, n+1, n+2, n+3, n+4)
+		})
+	})
+}
+
+func (c *usageCmd) query() (q scrollback.UsageQuery, err error) {
+	day := func(param, text string) (int64, error) {
+		if text == "" {
+			return 0, nil
+		}
+		t, err := time.Parse(time.DateOnly, text)
+		if err != nil {
+			return 0, scrollback.ParamErrorf("scrollback", param, "--%s %q is no day: write it as 2026-01-31", param, text)
+		}
+		return t.UnixMilli(), nil
+	}
+	if q.From, err = day("from", c.From); err != nil {
+		return q, err
+	}
+	if q.To, err = day("to", c.To); err != nil {
+		return q, err
+	}
+	for _, by := range c.By {
+		q.ByDay = q.ByDay || by == "day"
+		q.ByModel = q.ByModel || by == "model"
+		q.ByProject = q.ByProject || by == "project"
+	}
+	return q, nil
+}
+
+func (c *usageCmd) row(s scrollback.UsageSum) []string {
+	var out []string
+	for _, by := range c.By {
+		out = append(out, map[string]string{"day": s.Day, "model": terminal.Plain(s.Model), "project": terminal.Plain(s.Project)}[by])
+	}
+	count := func(n int64) string {
+		if s.Estimated {
+			return "~" + terminal.Thousands(n) // some of it was counted here
+		}
+		return terminal.Thousands(n)
+	}
+	cost := "-"
+	if s.Currency != "" {
+		cost = fmt.Sprintf("%.4f %s", s.Cost, s.Currency)
+	}
+	return append(out, terminal.Thousands(s.Calls), count(s.InputTokens), count(s.CachedTokens), count(s.OutputTokens), cost)
+}
+
+type modelsCmd struct{}
+
+// Run implements the command.
+func (modelsCmd) Run(g *globals) error {
+	return g.kept(func(a *app) error {
+		models, err := a.Models(g.ctx)
+		if err != nil {
+			return err
+		}
+		return g.print(map[string]any{"models": models}, func(w io.Writer) error {
+			rows := [][]string{{"", "MODEL", "WINDOW", "INPUT", "OUTPUT", "FACTOR"}}
+			for _, m := range models {
+				mark, in, out := "", "-", "-"
+				if m.Default {
+					mark = "*"
+				}
+				if m.Price != nil {
+					in, out = fmt.Sprintf("%.2f %s", m.Price.Input, m.Price.Currency), fmt.Sprintf("%.2f %s", m.Price.Output, m.Price.Currency)
+				}
+				window := terminal.Thousands(m.Limit)
+				if m.LimitFrom == "assumed" {
+					window += "?"
+				}
+				factor := fmt.Sprintf("%.2f", m.Factor)
+				if !m.Learned {
+					factor += "?"
+				}
+				rows = append(rows, []string{mark, terminal.Plain(m.Name), window, in, out, factor})
+			}
+			if err := terminal.Table(w, rows, 2, 3, 4, 5); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(w, "\n* the default. Prices are for a million tokens; ? is assumed. More models appear when a provider's key is set.")
+			return err
+		})
+	})
+}
