@@ -66,7 +66,7 @@ func (r *rows) Write(p []byte) (int, error) {
 			cut = cut[:len(cut)-1]
 		}
 		for _, row := range cut {
-			r.done(r.style(row))
+			r.done(r.style(strings.TrimRight(row, " ")))
 		}
 	}
 	if shown := strings.TrimRight(r.last, " "); shown == "" {

@@ -161,10 +161,13 @@ func TestChatTerminal(t *testing.T) {
 	w.says("/nope", "/nope")
 	w.shows("There is no command /nope")
 
+	w.keys("\x1b[200~the words of this line go over the narrow edge\x1b[201~")
+	w.shows("narrow edge")
 	if err := pty.Setsize(w.f, &pty.Winsize{Rows: 10, Cols: 30}); err != nil {
 		t.Fatal(err)
 	}
-	w.says("the words of this line go over the narrow edge", "over the narrow edge")
+	w.shows("> over the narrow edge") // the line being typed is cut anew
+	w.says("", "over the narrow edge")
 	w.says("/model", "/model")
 	w.shows("model: offline")
 	w.keys("\x04")
