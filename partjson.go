@@ -49,13 +49,11 @@ func (ps *Parts) UnmarshalJSON(b []byte) error {
 }
 
 func unmarshalPart(b []byte) (Part, error) {
-	var head struct {
-		Type string `json:"type"`
+	name, err := typeOf(b)
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, fmt.Errorf("not an object")
-	}
-	switch head.Type {
+	switch name {
 	case "text":
 		return decodePart[Text](b)
 	case "image":
@@ -69,7 +67,24 @@ func unmarshalPart(b []byte) (Part, error) {
 	case "reasoning":
 		return decodePart[Reasoning](b)
 	}
-	return nil, fmt.Errorf("unknown type %q", head.Type)
+	return nil, fmt.Errorf("unknown type %q", name)
+}
+
+// typeOf is the type of a part. As it is stored it stands first, and need not be
+// looked for in a long text.
+func typeOf(b []byte) (string, error) {
+	if rest, ok := bytes.CutPrefix(b, []byte(`{"type":"`)); ok {
+		if name, _, ok := bytes.Cut(rest, []byte(`"`)); ok && !bytes.Contains(name, []byte(`\\`)) {
+			return string(name), nil
+		}
+	}
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return "", fmt.Errorf("not an object")
+	}
+	return head.Type, nil
 }
 
 func decodePart[T Part](b []byte) (Part, error) {

@@ -79,19 +79,23 @@ func (db *DB) search(ctx context.Context, q driver.SearchQuery) (driver.SearchRe
 func (db *DB) candidates(ctx context.Context, q driver.SearchQuery, scopes [][]string) ([]int64, error) {
 	// Judging every match by its conversation costs: done only where some could
 	// fail.
-	statement, args := db.dialect.searchIDs, []any{"", q.Limit + 1}
+	some, all, args := db.dialect.searchIDs, db.dialect.searchNewest, []any{"", q.Limit + 1}
 	var trash bool
 	err := db.read.row(ctx, func(r scanner) error { return r.Scan(&trash) }, `SELECT EXISTS (SELECT 1 FROM conversations WHERE deleted_at <> 0)`)
 	if err != nil {
 		return nil, err
 	}
 	if trash || q.Project != "" {
-		statement, args = db.dialect.searchLiving, append(args, q.Project)
+		some, all, args = db.dialect.searchLiving, db.dialect.searchNewestLiving, append(args, q.Project)
 	}
 	var numbers []int64
 	seen := map[int64]bool{}
 	fetch := func(m driver.Match) error {
 		args[0] = db.dialect.expression(m, scopes)
+		statement := some
+		if len(m.Must) > 0 || len(m.Any) == 1 {
+			statement = all // none of the matches holds less than another
+		}
 		return db.read.rows(ctx, func(r scanner) error {
 			var n int64
 			if err := r.Scan(&n); err != nil {
@@ -105,11 +109,11 @@ func (db *DB) candidates(ctx context.Context, q driver.SearchQuery, scopes [][]s
 		}, statement, args...)
 	}
 	if len(q.Any) > 1 {
-		all := driver.Match{Must: q.Must}
+		every := driver.Match{Must: q.Must}
 		for _, t := range q.Any {
-			all.Must = append(all.Must[:len(all.Must):len(all.Must)], []string{t})
+			every.Must = append(every.Must[:len(every.Must):len(every.Must)], []string{t})
 		}
-		if err := fetch(all); err != nil || len(numbers) > q.Limit {
+		if err := fetch(every); err != nil || len(numbers) > q.Limit {
 			return numbers, err
 		}
 	}

@@ -55,9 +55,10 @@ type dialect struct {
 	mergeTerms string
 	// searchIDs finds at most $2 message numbers by the match expression $1, best
 	// first; searchLiving likewise, in conversations that are not in the trash and
-	// of project $3 unless that is empty; holding counts those of $1, up to $2;
+	// of project $3 unless that is empty; searchNewest and searchNewestLiving
+	// likewise among the newest matches only; holding counts those of $1, up to $2;
 	// documents is how many messages there are.
-	searchIDs, searchLiving, holding, documents string
+	searchIDs, searchLiving, searchNewest, searchNewestLiving, holding, documents string
 	// expression writes a match, narrowed to scope terms, as $1 of the above.
 	expression func(m driver.Match, scopes [][]string) string
 	// audit is for checking everything.

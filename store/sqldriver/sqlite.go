@@ -213,6 +213,15 @@ func versionNumber(v string) int {
 	return n
 }
 
+// Pieces of searches. Scoring a match reads how long the message is, a page of its
+// own for each: of matches that all hold what is asked for, only the newest are.
+const (
+	bestTerms    = `bm25(message_terms, 0.0, 1.0)`
+	newestScored = `1000`
+	livingTerms  = `FROM message_terms t JOIN messages m ON m.n = t.rowid JOIN conversations c ON c.id = m.conversation_id
+		WHERE message_terms MATCH $1 AND c.deleted_at = 0 AND ($3 = '' OR c.project = $3)`
+)
+
 var sqliteDialect = dialect{
 	classify: classifySQLite,
 	taken: func(err error) bool {
@@ -229,10 +238,13 @@ var sqliteDialect = dialect{
 		}
 		return res.LastInsertId()
 	},
-	insertTerms: `INSERT INTO message_terms (rowid, scope, terms) VALUES ($1, $2, $3)`,
-	searchIDs:   `SELECT rowid FROM message_terms WHERE message_terms MATCH $1 ORDER BY bm25(message_terms, 0.0, 1.0), rowid DESC LIMIT $2`,
-	searchLiving: `SELECT t.rowid FROM message_terms t JOIN messages m ON m.n = t.rowid JOIN conversations c ON c.id = m.conversation_id
-		WHERE message_terms MATCH $1 AND c.deleted_at = 0 AND ($3 = '' OR c.project = $3) ORDER BY bm25(message_terms, 0.0, 1.0), t.rowid DESC LIMIT $2`,
+	insertTerms:  `INSERT INTO message_terms (rowid, scope, terms) VALUES ($1, $2, $3)`,
+	searchIDs:    `SELECT rowid FROM message_terms WHERE message_terms MATCH $1 ORDER BY ` + bestTerms + `, rowid DESC LIMIT $2`,
+	searchLiving: `SELECT t.rowid ` + livingTerms + ` ORDER BY ` + bestTerms + `, t.rowid DESC LIMIT $2`,
+	searchNewest: `SELECT n FROM (SELECT rowid AS n, ` + bestTerms + ` AS score FROM message_terms WHERE message_terms MATCH $1
+		ORDER BY rowid DESC LIMIT ` + newestScored + `) ORDER BY score, n DESC LIMIT $2`,
+	searchNewestLiving: `SELECT n FROM (SELECT t.rowid AS n, ` + bestTerms + ` AS score ` + livingTerms + `
+		ORDER BY t.rowid DESC LIMIT ` + newestScored + `) ORDER BY score, n DESC LIMIT $2`,
 	mergeTerms: `INSERT INTO message_terms (message_terms, rank) VALUES ('merge', $1)`,
 	holding:    `SELECT count(*) FROM (SELECT 1 FROM message_terms WHERE message_terms MATCH $1 LIMIT $2)`,
 	documents:  `SELECT coalesce(max(n), 0) FROM messages`,

@@ -5,4 +5,4 @@
 INSERT INTO message_terms (message_terms, rank) VALUES ('automerge', 0);
 INSERT INTO message_terms (message_terms, rank) VALUES ('usermerge', 16);
 INSERT INTO message_terms (message_terms, rank) VALUES ('crisismerge', 512);
-INSERT INTO message_terms (message_terms, rank) VALUES ('pgsz', 1000);
+INSERT INTO message_terms (message_terms, rank) VALUES ('pgsz', 978);
