@@ -20,19 +20,29 @@ import (
 const turnsARound = 400
 
 // append measures turns at growing lengths of one conversation, and the plain
-// file that they are held against.
-func (b *bench) append() error {
-	for _, n := range []int{100, b.big / 100, b.big} {
-		s, err := b.loaded(n)
-		if err != nil {
+// file that they are held against. They take turns in each round, so that what
+// else the machine does weighs on all of them alike.
+func (b *bench) append() (err error) {
+	lengths := []int{100, b.big / 100, b.big}
+	stores := make([]*store.Store, len(lengths))
+	for i, n := range lengths {
+		if stores[i], err = b.loaded(n); err != nil {
 			return err
 		}
-		err = b.appendAt(s, count(n))
-		if err = errors.Join(err, s.Close()); err != nil {
+		defer func() { err = errors.Join(err, stores[i].Close()) }()
+	}
+	w := newWriter(99)
+	for _, s := range stores {
+		if _, err := turns(b.ctx, s, conversation, w, 50); err != nil { // warm
 			return err
 		}
 	}
 	for r := range rounds {
+		for i, n := range lengths {
+			if err := b.appendAt(stores[i], w, "at "+count(n), r); err != nil {
+				return err
+			}
+		}
 		d, err := b.plainFile()
 		if err != nil {
 			return err
@@ -43,28 +53,23 @@ func (b *bench) append() error {
 	return nil
 }
 
-func (b *bench) appendAt(s *store.Store, at string) error {
-	w := newWriter(99)
-	if _, err := turns(b.ctx, s, conversation, w, 50); err != nil { // warm
+// appendAt is one round of one length.
+func (b *bench) appendAt(s *store.Store, w *writer, at string, r int) error {
+	before, err := written()
+	if err != nil {
 		return err
 	}
-	for r := range rounds {
-		before, err := written()
-		if err != nil {
-			return err
-		}
-		took, err := turns(b.ctx, s, conversation, w, turnsARound)
-		if err != nil {
-			return err
-		}
-		after, err := written()
-		if err != nil {
-			return err
-		}
-		b.add("turn at "+at+", p50", r, percentile(took, 0.5), "ms")
-		b.add("turn at "+at+", p99", r, percentile(took, 0.99), "ms")
-		b.add("written a turn at "+at, r, float64(after-before)/turnsARound/1024, "KB")
+	took, err := turns(b.ctx, s, conversation, w, turnsARound)
+	if err != nil {
+		return err
 	}
+	after, err := written()
+	if err != nil {
+		return err
+	}
+	b.add("turn "+at+", p50", r, percentile(took, 0.5), "ms")
+	b.add("turn "+at+", p99", r, percentile(took, 0.99), "ms")
+	b.add("written a turn "+at, r, float64(after-before)/turnsARound/1024, "KB")
 	return nil
 }
 

@@ -47,6 +47,12 @@ func TestSearchBehindAFlood(t *testing.T) {
 		}
 		return ids
 	}
+	for _, limit := range []int{1000, flood + 4, 10_000} {
+		r, err := db.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"word"}}, Limit: limit})
+		if want := min(limit, flood+4); err != nil || len(r.Found) != want || r.Truncated != (limit < flood+4) {
+			t.Errorf("of at most %d: %d found, truncated %v, %v", limit, len(r.Found), r.Truncated, err)
+		}
+	}
 	for _, project := range []string{"", "default"} {
 		for _, m := range []driver.Match{{Any: []string{"word"}}, {Must: [][]string{{"word"}}}} {
 			got := find(m, project)

@@ -217,7 +217,7 @@ func versionNumber(v string) int {
 // own for each: of matches that all hold what is asked for, only the newest are.
 const (
 	bestTerms    = `bm25(message_terms, 0.0, 1.0)`
-	newestScored = `300`
+	newestScored = `max(300, $2)`
 	livingTerms  = `FROM message_terms t JOIN messages m ON m.n = t.rowid JOIN conversations c ON c.id = m.conversation_id
 		WHERE message_terms MATCH $1 AND c.deleted_at = 0 AND ($3 = '' OR c.project = $3)`
 )
