@@ -33,6 +33,13 @@ func (ps *Parts) UnmarshalJSON(b []byte) error {
 		*ps = Parts{Text{Text: s}}
 		return nil
 	}
+	// Most lists are of one part; taking one apart reads all of it once more.
+	if n := len(b); n > 2 && b[0] == '[' && b[n-1] == ']' {
+		if p, err := unmarshalPart(b[1 : n-1]); err == nil {
+			*ps = Parts{p}
+			return nil
+		}
+	}
 	var raw []json.RawMessage
 	if err := json.Unmarshal(b, &raw); err != nil {
 		return fmt.Errorf("content is neither a text nor a list of parts")

@@ -49,8 +49,17 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 	out.Truncated = found.Truncated
 	ranked := rank(found, parsed)
 	limit := cmp.Or(max(q.Limit, 0), scrollback.SearchDefault)
+	heads := map[scrollback.ConversationID]driver.Head{} // most hits are in few conversations
 	for _, r := range ranked[:min(len(ranked), limit)] {
-		hit, err := s.hit(ctx, r, parsed, q)
+		base := cmp.Or(q.Conversation, r.m.ConversationID)
+		head, known := heads[base]
+		if !known {
+			if head, err = s.d.Head(ctx, base); err != nil {
+				return out, err
+			}
+			heads[base] = head
+		}
+		hit, err := s.hit(ctx, r, wanted{parsed, q, head})
 		if err != nil {
 			return out, err
 		}
@@ -94,18 +103,20 @@ func score(m scrollback.Message, found driver.SearchResult, q terms.Query) ranke
 	return r
 }
 
+// wanted is a search, cut into terms, and the head that a hit is seen from.
+type wanted struct {
+	terms.Query
+	search scrollback.SearchQuery
+	head   driver.Head
+}
+
 // hit fills in what a reader needs of a ranked message.
-func (s *Store) hit(ctx context.Context, r ranked, q terms.Query, sq scrollback.SearchQuery) (scrollback.Hit, error) {
-	m := r.m
+func (s *Store) hit(ctx context.Context, r ranked, q wanted) (scrollback.Hit, error) {
+	m, head := r.m, q.head
 	text := strings.TrimSpace(IndexText(m.Parts))
 	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role, CreatedAt: m.CreatedAt,
 		Content: clipRunes(text, scrollback.HitContentMax), Score: math.Round(r.score*1000) / 1000}
-	h.Snippet, h.Spans = snippet(text, q)
-	base := cmp.Or(sq.Conversation, m.ConversationID)
-	head, err := s.d.Head(ctx, base)
-	if err != nil {
-		return h, err
-	}
+	h.Snippet, h.Spans = snippet(text, q.Query)
 	spans, err := s.Path(ctx, head.Branch, m.Seq, m.Seq)
 	if err != nil {
 		return h, err
@@ -116,13 +127,15 @@ func (s *Store) hit(ctx context.Context, r ranked, q terms.Query, sq scrollback.
 			return h, err
 		}
 	}
-	around := int64(min(max(sq.Around, 0), scrollback.AroundMax))
+	around := int64(min(max(q.search.Around, 0), scrollback.AroundMax))
 	if around == 0 {
 		return h, nil
 	}
-	own, err := s.d.Branch(ctx, m.Branch)
-	if err != nil {
-		return h, err
+	own := head.Branch
+	if m.Branch != own.ID {
+		if own, err = s.d.Branch(ctx, m.Branch); err != nil {
+			return h, err
+		}
 	}
 	if spans, err = s.Path(ctx, own, max(1, m.Seq-around), m.Seq+around); err != nil {
 		return h, err

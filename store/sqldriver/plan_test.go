@@ -17,6 +17,7 @@ import (
 // subquery reads is judged by its own steps.
 var scans = []string{
 	"SCAN message_terms VIRTUAL TABLE", "SCAN t VIRTUAL TABLE", "SCAN CONSTANT ROW", "SCAN (subquery-",
+	"SCAN json_each VIRTUAL TABLE", // a list that was given
 	"SCAN conversations USING COVERING INDEX conversations_project",
 	"SCAN conversations USING COVERING INDEX conversations_trash",
 }

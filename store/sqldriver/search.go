@@ -65,13 +65,14 @@ func (db *DB) search(ctx context.Context, q driver.SearchQuery) (driver.SearchRe
 	if len(numbers) > q.Limit {
 		out.Truncated, numbers = true, numbers[:q.Limit]
 	}
-	out.Found = make([]scrollback.Message, len(numbers))
-	for i, n := range numbers {
-		if err := db.read.row(ctx, scanMessage(&out.Found[i]), `SELECT `+messageColumns+` FROM messages WHERE n = $1`, n); err != nil {
-			return out, err
-		}
+	if len(numbers) == 0 {
+		return out, nil
 	}
-	return out, nil
+	list, err := asJSON(numbers)
+	if err != nil {
+		return out, err
+	}
+	return out, db.read.rows(ctx, collect(&out.Found), db.dialect.numbered, list)
 }
 
 // candidates are the numbers of the best messages: those that hold every term

@@ -59,6 +59,8 @@ type dialect struct {
 	// likewise among the newest matches only; holding counts those of $1, up to $2;
 	// documents is how many messages there are.
 	searchIDs, searchLiving, searchNewest, searchNewestLiving, holding, documents string
+	// numbered reads the messages whose numbers are in the JSON list $1.
+	numbered string
 	// expression writes a match, narrowed to scope terms, as $1 of the above.
 	expression func(m driver.Match, scopes [][]string) string
 	// audit is for checking everything.

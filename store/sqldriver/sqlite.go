@@ -217,7 +217,7 @@ func versionNumber(v string) int {
 // own for each: of matches that all hold what is asked for, only the newest are.
 const (
 	bestTerms    = `bm25(message_terms, 0.0, 1.0)`
-	newestScored = `1000`
+	newestScored = `300`
 	livingTerms  = `FROM message_terms t JOIN messages m ON m.n = t.rowid JOIN conversations c ON c.id = m.conversation_id
 		WHERE message_terms MATCH $1 AND c.deleted_at = 0 AND ($3 = '' OR c.project = $3)`
 )
@@ -248,6 +248,7 @@ var sqliteDialect = dialect{
 	mergeTerms: `INSERT INTO message_terms (message_terms, rank) VALUES ('merge', $1)`,
 	holding:    `SELECT count(*) FROM (SELECT 1 FROM message_terms WHERE message_terms MATCH $1 LIMIT $2)`,
 	documents:  `SELECT coalesce(max(n), 0) FROM messages`,
+	numbered:   `SELECT ` + messageColumns + ` FROM messages WHERE n IN (SELECT value FROM json_each($1))`,
 	expression: matchSQLite,
 	audit:      sqliteAudit,
 }
