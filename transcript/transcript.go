@@ -44,12 +44,15 @@ type Exporter interface {
 
 // Entry is one message of a file. Source is the id the file gives its
 // conversation, or empty. Conversation is set on the entry that describes one
-// and has no message.
+// and has no message. An entry with Rewind has none either: what follows comes
+// after the first *Rewind messages of the source's path as it stands, and what
+// stood behind those is an earlier branch.
 type Entry struct {
 	Line         int // where it stands in the file, from 1; 0 if it has no lines
 	Source       string
 	Conversation *scrollback.Conversation
 	Message      scrollback.Message
+	Rewind       *int
 	Bytes        map[int][]byte // by index of the part they belong to
 	Bad          *Bad
 }
