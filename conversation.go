@@ -29,6 +29,13 @@ type Conversation struct {
 	PinnedSeqs   []int64         `json:"pinned_seqs"`
 	DeletedAt    int64           `json:"deleted_at,omitempty"`
 	Meta         json.RawMessage `json:"meta"`
+
+	// Ancestors are the conversations whose messages a fork may inherit, nearest
+	// first. PurgedAt is not 0 when only what others inherit is left of the
+	// conversation, and negative while the rest is being removed; only an audit
+	// sees such a one. Both stay inside the store.
+	Ancestors []ConversationID `json:"-"`
+	PurgedAt  int64            `json:"-"`
 }
 
 // Settings are what a conversation keeps of how it is run.
@@ -44,26 +51,29 @@ type ParentRef struct {
 	Seq    int64          `json:"seq"`
 }
 
-// Branch is one line of a conversation. It continues ParentBranch after AtSeq
-// (0 with no parent), so its first own message has seq AtSeq+1.
+// Branch is one line of a conversation. It continues Parent, the branch that owns
+// message AtSeq (no parent with 0), so its first own message has seq AtSeq+1.
 type Branch struct {
 	ID           BranchID       `json:"id"`
 	Conversation ConversationID `json:"conversation_id"`
 	Parent       BranchID       `json:"parent_branch,omitempty"`
 	AtSeq        int64          `json:"at_seq"`
 	HeadSeq      int64          `json:"head_seq"`
+	UpdatedAt    int64          `json:"updated_at"`
 	Sum          Weight         `json:"-"` // of everything on the path up to HeadSeq
 	View         View           `json:"-"`
 	ViewVersion  int64          `json:"-"` // grows with each change of View
 }
 
-// Span is a stretch of a path: the messages of one branch with seq in
-// [From, To]. A path is a list of spans, root first.
-type Span struct {
-	Conversation ConversationID `json:"conversation_id"`
-	Branch       BranchID       `json:"branch"`
-	From         int64          `json:"from"`
-	To           int64          `json:"to"`
+// BranchEntry is a branch in a list. Messages counts its own; UpdatedAt is Unix ms.
+type BranchEntry struct {
+	ID        BranchID `json:"id"`
+	Parent    BranchID `json:"parent,omitempty"`
+	AtSeq     int64    `json:"at_seq"`
+	HeadSeq   int64    `json:"head_seq"`
+	Messages  int64    `json:"messages"`
+	UpdatedAt int64    `json:"updated_at"`
+	Current   bool     `json:"current"`
 }
 
 // View is what a branch's window shows instead of its oldest messages: those up

@@ -3,6 +3,7 @@ package scrollback
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"strings"
 )
 
@@ -115,6 +116,27 @@ func (ps Parts) Calls() []ToolCall { return partsOf[ToolCall](ps) }
 
 // Results lists the tool results in order.
 func (ps Parts) Results() []ToolResult { return partsOf[ToolResult](ps) }
+
+// Artifacts yields the artifacts that the parts name.
+func (ps Parts) Artifacts() iter.Seq[ArtifactID] {
+	return func(yield func(ArtifactID) bool) {
+		for _, p := range ps {
+			var id ArtifactID
+			switch p := p.(type) {
+			case Image:
+				id = p.Artifact
+			case File:
+				id = p.Artifact
+			case ToolResult:
+				id = p.Artifact
+			case Text, ToolCall, Reasoning:
+			}
+			if id != "" && !yield(id) {
+				return
+			}
+		}
+	}
+}
 
 func partsOf[T Part](ps Parts) []T {
 	var out []T

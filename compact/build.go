@@ -9,7 +9,6 @@ import (
 // Job is a fold to be made: the first Cut.Messages of Live, on a branch whose
 // view is View and whose view's segments are Shown.
 type Job struct {
-	Conversation scrollback.ConversationID
 	View         scrollback.View
 	Shown        []scrollback.Segment
 	Carried      []scrollback.Message // by the view as it is

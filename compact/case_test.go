@@ -129,7 +129,7 @@ func (s *shelf) put(segs []scrollback.Segment) {
 
 // job is a fold of the live messages of a situation, with a token every four bytes.
 func (s *shelf) job(live []scrollback.Message, cut compact.Cut, budget int64) compact.Job {
-	return compact.Job{Conversation: "c", Live: live, Cut: cut, BudgetTokens: budget, Now: 9, Renderer: 1,
+	return compact.Job{Live: live, Cut: cut, BudgetTokens: budget, Now: 9, Renderer: 1,
 		NewID: func() string { s.ids++; return fmt.Sprintf("%04x", s.ids) },
 		Count: func(t string) int { return (len(t) + 3) / 4 },
 		Measure: func(g scrollback.Segment, ms []scrollback.Message, children []scrollback.Segment) (int64, string, error) {

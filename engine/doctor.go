@@ -188,7 +188,7 @@ func (d *doctor) message(ctx context.Context, m scrollback.Message) error {
 	if m.ConversationID != d.at.Conversation {
 		d.problem("orphan", where, "it says that it is of conversation %s", m.ConversationID)
 	}
-	for id := range mentionedIn(m.Parts) {
+	for id := range m.Parts.Artifacts() {
 		_, err := d.e.store.Ref(ctx, m.ConversationID, scrollback.ArtifactRef(id))
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			d.problem("artifact", where, "what it mentions is not known: artifact %s", id)
@@ -200,27 +200,6 @@ func (d *doctor) message(ctx context.Context, m scrollback.Message) error {
 		d.progress("messages", d.out.Checked.Messages, d.total)
 	}
 	return ctx.Err()
-}
-
-// mentionedIn yields the artifacts that parts name.
-func mentionedIn(ps scrollback.Parts) iter.Seq[scrollback.ArtifactID] {
-	return func(yield func(scrollback.ArtifactID) bool) {
-		for _, p := range ps {
-			var id scrollback.ArtifactID
-			switch p := p.(type) {
-			case scrollback.Image:
-				id = p.Artifact
-			case scrollback.File:
-				id = p.Artifact
-			case scrollback.ToolResult:
-				id = p.Artifact
-			case scrollback.Text, scrollback.ToolCall, scrollback.Reasoning:
-			}
-			if id != "" && !yield(id) {
-				return
-			}
-		}
-	}
 }
 
 // segment holds a segment against what it covers, and the file that is made of it

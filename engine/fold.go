@@ -340,7 +340,7 @@ func shown(snap store.Snapshot, f compact.Fold) store.Snapshot {
 
 func (e *Engine) job(ctx context.Context, snap store.Snapshot, cut compact.Cut, sh shape) compact.Job {
 	return compact.Job{
-		Conversation: snap.ID, View: snap.Branch.View, Shown: snap.Segments, Carried: snap.Carried, Live: snap.Live, Cut: cut,
+		View: snap.Branch.View, Shown: snap.Segments, Carried: snap.Carried, Live: snap.Live, Cut: cut,
 		BudgetTokens: sh.budget.Tokens, Now: e.store.Now(), NewID: e.store.NewID, Count: token.Count, Renderer: archive.Renderer,
 		Load: func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return e.store.Segments(ctx, ids) },
 		Measure: func(s scrollback.Segment, ms []scrollback.Message, children []scrollback.Segment) (int64, string, error) {

@@ -62,7 +62,7 @@ func (s *Store) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weigh
 		if p = next; b.AtSeq <= p.AtSeq {
 			continue
 		}
-		ms, err := s.d.Messages(ctx, driver.MessageQuery{Branch: p.ID, From: b.AtSeq, To: b.AtSeq, Limit: 1})
+		ms, err := s.d.Messages(ctx, driver.MessageQuery{Branch: p.ID, From: b.AtSeq, To: b.AtSeq})
 		switch {
 		case err != nil:
 			return scrollback.Weight{}, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -40,8 +41,8 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation) (scrollba
 		return c, false, err
 	}
 	now := s.Now()
-	c.Version, c.CreatedAt, c.UpdatedAt, c.DeletedAt, c.Parent = 1, now, now, 0, nil
-	b := scrollback.Branch{ID: scrollback.BranchID(s.newID()), Conversation: c.ID}
+	c.Version, c.CreatedAt, c.UpdatedAt, c.DeletedAt, c.Parent, c.Ancestors = 1, now, now, 0, nil, nil
+	b := scrollback.Branch{ID: scrollback.BranchID(s.newID()), Conversation: c.ID, UpdatedAt: now}
 	return s.d.Create(ctx, c, b)
 }
 
@@ -117,38 +118,66 @@ func (s *Store) Head(ctx context.Context, id scrollback.ConversationID) (driver.
 // minPrefix is how much of an id must be given for it to be looked up.
 const minPrefix = 8
 
+// maxCandidates bounds how many conversations an ambiguous name lists.
+const maxCandidates = 5
+
 // Find resolves what a person names a conversation by: an id, a unique beginning
-// of one (at least 8 characters), or "latest".
+// of one (at least 8 characters), "latest", or its place in the list, from 1. A
+// name that fits several is invalid and lists them.
 func (s *Store) Find(ctx context.Context, name string) (scrollback.ConversationID, error) {
 	const op = "store.Find"
 	name = strings.ToLower(strings.TrimSpace(name))
-	if name == "latest" {
-		page, err := s.d.Conversations(ctx, driver.ListQuery{Limit: 1})
-		if err != nil {
-			return "", err
-		}
-		if len(page) == 0 {
-			return "", scrollback.Errorf(scrollback.NotFound, op, "there is no conversation yet")
-		}
-		return page[0].ID, nil
-	}
-	if len(name) < minPrefix {
+	place, err := strconv.Atoi(name)
+	switch {
+	case name == "latest":
+		return s.listed(ctx, 1)
+	case err == nil && len(name) < minPrefix:
+		return s.listed(ctx, place)
+	case len(name) < minPrefix:
 		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation %q (an id can be cut to %d characters, not less)", name, minPrefix)
 	}
-	ids, err := s.d.ConversationsByPrefix(ctx, name, 5)
+	found, err := s.d.Conversations(ctx, driver.ListQuery{Prefix: name, Limit: maxCandidates + 1})
 	switch {
 	case err != nil:
 		return "", err
-	case len(ids) == 0:
+	case len(found) == 0:
 		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", name)
-	case len(ids) > 1:
-		list := make([]string, len(ids))
-		for i, id := range ids {
-			list[i] = string(id)
-		}
-		return "", scrollback.ParamErrorf(op, "conversation", "%s is ambiguous: %s", name, strings.Join(list, ", "))
+	case len(found) == 1 || string(found[0].ID) == name:
+		return found[0].ID, nil
 	}
-	return ids[0], nil
+	var list strings.Builder
+	for _, c := range found[:min(len(found), maxCandidates)] {
+		list.WriteString("\n  " + string(c.ID) + "  " + clipRunes(c.Title, 60))
+	}
+	if len(found) > maxCandidates {
+		list.WriteString("\n  …")
+	}
+	return "", scrollback.ParamErrorf(op, "conversation", "%s is ambiguous; ids that begin so:%s", name, list.String())
+}
+
+// listed is the conversation at a place of the list, from 1.
+func (s *Store) listed(ctx context.Context, place int) (scrollback.ConversationID, error) {
+	const op = "store.Find"
+	if place < 1 {
+		return "", scrollback.ParamErrorf(op, "conversation", "the list counts from 1, not %d", place)
+	}
+	q := driver.ListQuery{Limit: scrollback.ListMax}
+	for {
+		page, err := s.d.Conversations(ctx, q)
+		switch {
+		case err != nil:
+			return "", err
+		case place <= len(page):
+			return page[place-1].ID, nil
+		case len(page) < q.Limit && place == 1:
+			return "", scrollback.Errorf(scrollback.NotFound, op, "there is no conversation yet")
+		case len(page) < q.Limit:
+			return "", scrollback.Errorf(scrollback.NotFound, op, "the list has no number %d", place)
+		}
+		place -= len(page)
+		last := page[len(page)-1]
+		q.Before = &driver.ListKey{At: last.UpdatedAt, ID: string(last.ID)}
+	}
 }
 
 // ListQuery pages through conversations, newest change first.

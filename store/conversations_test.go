@@ -88,6 +88,7 @@ func TestFind(t *testing.T) {
 		}
 		for name, want := range map[string]scrollback.ConversationID{
 			"latest": ids[2], " LATEST ": ids[2], string(ids[0]): ids[0], "abcdef01-9": ids[2], "ABCDEF01-9999-7": ids[2], " " + string(ids[1]) + "\n": ids[1],
+			"1": ids[2], " 2 ": ids[1], "3": ids[0],
 		} {
 			if got, err := b.Find(t.Context(), name); err != nil || got != want {
 				t.Errorf("%q: %s, %v", name, got, err)
@@ -100,7 +101,7 @@ func TestFind(t *testing.T) {
 				t.Errorf("%s: the candidates are not in %v", name, err)
 			}
 		}
-		for _, name := range []string{"", "abcdef0", "1", "%%%%%%%%", "________", "abcdef01-2345-7000-8000-0000000000019", "abcdef02"} {
+		for _, name := range []string{"", "abcdef0", "0", "-1", "4", "1x", "%%%%%%%%", "________", "abcdef01-2345-7000-8000-0000000000019", "abcdef02"} {
 			if got, err := b.Find(t.Context(), name); err == nil || got != "" {
 				t.Errorf("%q finds %s", name, got)
 			}

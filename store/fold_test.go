@@ -103,13 +103,13 @@ func TestSnapshotOfAFork(t *testing.T) {
 		if !slices.Equal(texts(s.Carried), want[4:5]) || !slices.Equal(texts(s.Live), want[7:]) {
 			t.Errorf("carried %v, live %v", texts(s.Carried), texts(s.Live))
 		}
-		if r, err := b.Unfold(t.Context(), g.ID); err != nil || r.LastSeq != 7 {
+		if r, err := b.Unfold(t.Context(), g.ID, ""); err != nil || r.LastSeq != 7 {
 			t.Errorf("undone %+v, %v", r, err)
 		}
 		if s = must2(b.Snapshot(t.Context(), b.head(g.ID), 1<<40))(t); !slices.Equal(texts(s.Live), want) {
 			t.Errorf("undone, live is %v", texts(s.Live))
 		}
-		_, err := b.Unfold(t.Context(), g.ID)
+		_, err := b.Unfold(t.Context(), g.ID, "")
 		wantCode(t, err, scrollback.NotFound, "")
 	})
 }

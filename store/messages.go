@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -12,79 +11,49 @@ import (
 // chunk bounds how many messages one read brings into memory.
 const chunk = 512
 
-// Path is the spans of a branch's path that hold seqs from..to, root first.
-// Walking starts at the branch, so a short way near the head stays cheap however
-// long the path is.
-func (s *Store) Path(ctx context.Context, b scrollback.Branch, from, to int64) ([]scrollback.Span, error) {
-	var spans []scrollback.Span
-	end, head := min(to, b.HeadSeq), b
-	for hops := 0; end >= from && end > 0; hops++ {
-		if hops == maxHops {
-			return nil, endless("store.Path", head)
-		}
-		if first := max(from, b.AtSeq+1); first <= end {
-			spans = append(spans, scrollback.Span{Conversation: b.Conversation, Branch: b.ID, From: first, To: end})
-		}
-		if b.Parent == "" {
-			break
-		}
-		end = min(end, b.AtSeq)
-		if end < from {
-			break
-		}
-		var err error
-		if b, err = s.d.Branch(ctx, b.Parent); err != nil {
-			return nil, err
-		}
-	}
-	slices.Reverse(spans)
-	return spans, nil
-}
-
-// maxHops bounds how many branches a path has: only a damaged one has more.
-const maxHops = 100_000
-
-func endless(op string, b scrollback.Branch) error {
-	return scrollback.Errorf(scrollback.Internal, op, "the path of branch %s does not end", b.ID)
-}
-
-// Walk reads the messages of spans in order, a bounded piece at a time.
-func (s *Store) Walk(ctx context.Context, spans []scrollback.Span) iter.Seq2[scrollback.Message, error] {
+// Walk reads the path of a branch from seq to seq, a bounded piece at a time.
+func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64) iter.Seq2[scrollback.Message, error] {
 	return func(yield func(scrollback.Message, error) bool) {
-		for _, sp := range spans {
-			for from := sp.From; from <= sp.To; {
-				ms, err := s.d.Messages(ctx, driver.MessageQuery{Branch: sp.Branch, From: from, To: sp.To, Limit: chunk})
-				if err == nil && len(ms) == 0 {
-					err = scrollback.Errorf(scrollback.Internal, "store.Walk", "branch %s has no message %d", sp.Branch, from)
-				}
-				if err != nil {
-					yield(scrollback.Message{}, err)
+		for from = max(from, 1); from <= to; {
+			end := min(to, from+chunk-1)
+			ms, err := s.d.Messages(ctx, driver.MessageQuery{Branch: b, From: from, To: end})
+			if err == nil && (len(ms) != int(end-from+1) || ms[0].Seq != from || ms[len(ms)-1].Seq != end) {
+				err = scrollback.Errorf(scrollback.Internal, "store.Walk", "the path of branch %s has no message %d", b, missing(ms, from))
+			}
+			if err != nil {
+				yield(scrollback.Message{}, err)
+				return
+			}
+			for _, m := range ms {
+				if !yield(m, nil) {
 					return
 				}
-				for _, m := range ms {
-					if !yield(m, nil) {
-						return
-					}
-				}
-				from = ms[len(ms)-1].Seq + 1
 			}
+			from = end + 1
 		}
 	}
+}
+
+// missing is the first seq that ms, which should go on from there, lacks.
+func missing(ms []scrollback.Message, from int64) int64 {
+	for _, m := range ms {
+		if m.Seq != from {
+			break
+		}
+		from++
+	}
+	return from
 }
 
 // All reads the whole path of a conversation's current branch.
 func (s *Store) All(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Message, error] {
 	return func(yield func(scrollback.Message, error) bool) {
 		h, err := s.d.Head(ctx, id)
-		var spans []scrollback.Span
-		if err == nil {
-			spans, err = s.Path(ctx, h.Branch, 1, h.Branch.HeadSeq)
-		}
 		if err != nil {
 			yield(scrollback.Message{}, err)
 			return
 		}
-		for m, err := range s.Walk(ctx, spans) {
+		for m, err := range s.Walk(ctx, h.Branch.ID, 1, h.Branch.HeadSeq) {
 			if !yield(m, err) {
 				return
 			}
@@ -94,23 +63,19 @@ func (s *Store) All(ctx context.Context, id scrollback.ConversationID) iter.Seq2
 
 // At is the message with the given seq on a branch's path.
 func (s *Store) At(ctx context.Context, b scrollback.Branch, seq int64) (scrollback.Message, error) {
-	spans, err := s.Path(ctx, b, seq, seq)
-	if err != nil {
-		return scrollback.Message{}, err
+	if seq < 1 || seq > b.HeadSeq {
+		return scrollback.Message{}, scrollback.Errorf(scrollback.NotFound, "store.At", "there is no message %d on this path", seq)
 	}
-	ms, err := gather(s.Walk(ctx, spans))
-	if err == nil && len(ms) == 0 {
-		err = scrollback.Errorf(scrollback.NotFound, "store.At", "there is no message %d on this path", seq)
-	}
+	ms, err := gather(s.Walk(ctx, b.ID, seq, seq))
 	if err != nil {
 		return scrollback.Message{}, err
 	}
 	return ms[0], nil
 }
 
-// BranchMessages reads one branch's own messages with seq in [from, to].
-func (s *Store) BranchMessages(ctx context.Context, b scrollback.BranchID, from, to int64) ([]scrollback.Message, error) {
-	return gather(s.Walk(ctx, []scrollback.Span{{Branch: b, From: from, To: to}}))
+// Messages reads the path of a branch from seq to seq.
+func (s *Store) Messages(ctx context.Context, b scrollback.BranchID, from, to int64) ([]scrollback.Message, error) {
+	return gather(s.Walk(ctx, b, from, to))
 }
 
 func gather(seq iter.Seq2[scrollback.Message, error]) ([]scrollback.Message, error) {
@@ -139,15 +104,9 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q PageQu
 	if err != nil {
 		return nil, 0, err
 	}
-	b := h.Branch
-	if q.Branch != "" && q.Branch != b.ID {
-		b, err = s.d.Branch(ctx, q.Branch)
-		if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
-			return nil, 0, err
-		}
-		if err != nil || b.Conversation != id {
-			return nil, 0, scrollback.Errorf(scrollback.NotFound, "store.Page", "no branch %s in this conversation", q.Branch)
-		}
+	b, err := s.branchOf(ctx, h, q.Branch)
+	if err != nil {
+		return nil, 0, err
 	}
 	limit := int64(pageSize(q.Limit))
 	to := b.HeadSeq
@@ -159,11 +118,7 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q PageQu
 		from = max(1, *q.After+1)
 		to = min(from+limit-1, b.HeadSeq)
 	}
-	spans, err := s.Path(ctx, b, from, to)
-	if err != nil {
-		return nil, 0, err
-	}
-	ms, err := gather(s.Walk(ctx, spans))
+	ms, err := s.Messages(ctx, b.ID, from, to)
 	switch {
 	case err != nil || len(ms) == 0:
 		return ms, 0, err

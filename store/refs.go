@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -12,15 +11,6 @@ import (
 func (s *Store) Commit(ctx context.Context, c driver.Commit) error {
 	c.Now = s.Now()
 	return s.d.Commit(ctx, c)
-}
-
-// Unfold undoes the newest fold of the conversation's current branch.
-func (s *Store) Unfold(ctx context.Context, id scrollback.ConversationID) (scrollback.Receipt, error) {
-	h, err := s.d.Head(ctx, id)
-	if err != nil {
-		return scrollback.Receipt{}, err
-	}
-	return s.d.Unfold(ctx, h.Branch.ID, s.Now())
 }
 
 // Segments are those with the given ids, in that order.
@@ -38,26 +28,14 @@ func (s *Store) PutArtifact(ctx context.Context, a scrollback.Artifact, by scrol
 	return s.d.PutArtifact(ctx, a, by)
 }
 
-// Lineage is a conversation and the ancestors whose messages its path inherits,
+// Lineage is a conversation and the ancestors whose messages its path may inherit,
 // nearest first.
 func (s *Store) Lineage(ctx context.Context, id scrollback.ConversationID) ([]scrollback.ConversationID, error) {
 	h, err := s.d.Head(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	out := []scrollback.ConversationID{id}
-	for b, hops := h.Branch, 0; b.Parent != ""; hops++ {
-		if hops == maxHops {
-			return nil, endless("store.Lineage", h.Branch)
-		}
-		if b, err = s.d.Branch(ctx, b.Parent); err != nil {
-			return nil, err
-		}
-		if !slices.Contains(out, b.Conversation) {
-			out = append(out, b.Conversation)
-		}
-	}
-	return out, nil
+	return append([]scrollback.ConversationID{id}, h.Ancestors...), nil
 }
 
 // RefQuery pages through the refs of a conversation, newest first.

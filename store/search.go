@@ -117,11 +117,11 @@ func (s *Store) hit(ctx context.Context, r ranked, q wanted) (scrollback.Hit, er
 	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role, CreatedAt: m.CreatedAt,
 		Content: clipRunes(text, scrollback.HitContentMax), Score: math.Round(r.score*1000) / 1000}
 	h.Snippet, h.Spans = snippet(text, q.Query)
-	spans, err := s.Path(ctx, head.Branch, m.Seq, m.Seq)
+	at, err := s.d.Messages(ctx, driver.MessageQuery{Branch: head.Branch.ID, From: m.Seq, To: m.Seq})
 	if err != nil {
 		return h, err
 	}
-	h.OnPath = len(spans) == 1 && spans[0].Branch == m.Branch
+	h.OnPath = len(at) == 1 && at[0].ID == m.ID
 	if h.OnPath && m.Seq <= head.Branch.View.Boundary {
 		if h.Ref, err = s.LeafRef(ctx, head.Branch.View, m.Seq); err != nil {
 			return h, err
@@ -137,10 +137,7 @@ func (s *Store) hit(ctx context.Context, r ranked, q wanted) (scrollback.Hit, er
 			return h, err
 		}
 	}
-	if spans, err = s.Path(ctx, own, max(1, m.Seq-around), m.Seq+around); err != nil {
-		return h, err
-	}
-	near, err := gather(s.Walk(ctx, spans))
+	near, err := s.Messages(ctx, own.ID, m.Seq-around, min(m.Seq+around, own.HeadSeq))
 	for _, n := range near {
 		switch {
 		case n.Seq < m.Seq:

@@ -53,12 +53,8 @@ func (s *Store) Snapshot(ctx context.Context, h driver.Head, maxTokens int64) (S
 		}
 		snap.Carried = append(snap.Carried, m)
 	}
-	spans, err := s.Path(ctx, h.Branch, h.Branch.View.Boundary+1, h.Branch.HeadSeq)
-	if err != nil {
-		return snap, err
-	}
 	var tokens int64
-	for m, err := range s.Walk(ctx, spans) {
+	for m, err := range s.Walk(ctx, h.Branch.ID, h.Branch.View.Boundary+1, h.Branch.HeadSeq) {
 		if err != nil {
 			return snap, err
 		}

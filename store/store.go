@@ -88,7 +88,7 @@ func (s *Store) Close() error { return s.d.Close() }
 
 // Ready says whether the database answers, by a read that finds nothing.
 func (s *Store) Ready(ctx context.Context) error {
-	_, err := s.d.ConversationsByPrefix(ctx, "~", 1)
+	_, err := s.d.Conversations(ctx, driver.ListQuery{Prefix: "~", Limit: 1})
 	return err
 }
 

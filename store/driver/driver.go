@@ -35,8 +35,11 @@ type Driver interface {
 // Log keeps conversations, turns, messages and segments. All times are Unix ms.
 type Log interface {
 	// Create inserts a conversation with its first branch, the current one from
-	// then on. An id that exists
-	// answers the stored conversation and false, whatever the other fields say.
+	// then on. An id that exists answers the stored conversation and false, whatever
+	// the other fields say; one that was purged is conflict. A branch with a Parent
+	// forks: the parent must hold AtSeq as one of its own messages, in a
+	// conversation that is not in the trash, else it is not_found. HeadSeq and Sum
+	// of a branch follow from AtSeq, whatever they were.
 	Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error)
 
 	// Patch lets edit change a conversation's own fields and stores the result
@@ -65,9 +68,14 @@ type Log interface {
 	// Commit changes what a branch shows; see [Commit].
 	Commit(ctx context.Context, c Commit) error
 
-	// Unfold puts back the view from before the newest fold of the branch that is
-	// not yet undone, and answers its receipt; not_found when there is none.
-	Unfold(ctx context.Context, branch scrollback.BranchID, now int64) (scrollback.Receipt, error)
+	// Rewind moves the head to an earlier message, or to another branch; see [Rewind].
+	Rewind(ctx context.Context, r Rewind) (Head, error)
+
+	// Unfold takes back a fold of a branch; see [Unfold].
+	Unfold(ctx context.Context, u Unfold) (scrollback.Receipt, error)
+
+	// Purge removes a conversation for good, a bounded step at a time; see [Purge].
+	Purge(ctx context.Context, p Purge) (Purged, error)
 
 	// PutArtifact records an artifact whose bytes are already kept; one that is
 	// known stays as it is. With a conversation it also notes the mention, which
@@ -83,20 +91,24 @@ type Find interface {
 	// Branch is one branch with its view; not_found if unknown.
 	Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error)
 
+	// Branches lists the branches of a conversation by id.
+	Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error)
+
 	// Turn is a turn as stored; not_found if unknown.
 	Turn(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error)
 
 	// LastTurn is the newest turn of a conversation; not_found if it had none.
 	LastTurn(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error)
 
-	// Conversations lists by the newest change first, then by id.
+	// Conversations lists by the newest change first, then by id; with a prefix by
+	// id ascending.
 	Conversations(ctx context.Context, q ListQuery) ([]scrollback.Conversation, error)
 
 	// Projects lists the projects that a conversation names, by name.
 	Projects(ctx context.Context) ([]scrollback.Project, error)
 
-	// Messages reads one branch's own messages with From <= seq <= To, ascending,
-	// or descending from To when Newest is set; at most Limit of them.
+	// Messages reads the path of a branch, whichever branches its messages are of:
+	// those with From <= seq <= To, ascending. What it reads, it brings into memory.
 	Messages(ctx context.Context, q MessageQuery) ([]scrollback.Message, error)
 
 	// Segments are those with the given ids, in that order; not_found names the
@@ -112,9 +124,6 @@ type Find interface {
 
 	// Search finds messages by their terms; see [SearchQuery].
 	Search(ctx context.Context, q SearchQuery) (SearchResult, error)
-
-	// ConversationsByPrefix finds ids that begin with prefix, at most limit.
-	ConversationsByPrefix(ctx context.Context, prefix string, limit int) ([]scrollback.ConversationID, error)
 }
 
 // Entry is a message on its way into the log. An id that some message has is
@@ -240,9 +249,86 @@ type Commit struct {
 	Now           int64
 }
 
+// Rewind makes message AtSeq of branch To.Parent the newest one of the
+// conversation, in one transaction; without a parent, AtSeq is 0 and nothing is
+// before the first message.
+//
+//  1. A trashed conversation is not_found; so is a parent that does not hold AtSeq
+//     as one of its own messages, or is of a conversation whose messages this one
+//     does not inherit. An open turn is conflict, unless its lease has ended: then
+//     it is settled first, as [Begin] does it.
+//  2. Where the parent is the conversation's own and ends with AtSeq, it becomes the
+//     current branch. So does a branch that stands there already and has no message
+//     of its own. Otherwise To is stored, and becomes it; its HeadSeq and Sum follow
+//     from AtSeq.
+//  3. The newest turn of the conversation becomes the one that ended with the new
+//     head, or none.
+//  4. Edit may change the conversation's own fields.
+type Rewind struct {
+	Conversation scrollback.ConversationID
+	Now          int64
+	To           scrollback.Branch // whole, with its view
+	Edit         func(*scrollback.Conversation)
+	Salvage      func(expired scrollback.Turn) []Entry
+}
+
+// Unfold puts back the view from before the newest fold of the branch that is not
+// yet undone, and answers its receipt. When there is none, View is what the branch
+// shows from then on, if its ViewVersion is still IfViewVersion (else conflict),
+// and the receipt is empty; with no View either it is not_found.
+type Unfold struct {
+	Branch        scrollback.BranchID
+	Now           int64
+	IfViewVersion int64
+	View          *scrollback.View
+}
+
+// Purge removes what belongs to a conversation and nobody else: messages that no
+// other conversation's path holds, their search terms, segments that cover any of
+// them, mentions of artifacts that no message left mentions, turns and receipts.
+// An open turn whose lease has not ended is conflict. From the first step on no
+// other method knows the conversation. Each step removes at most Limit messages;
+// the same call again goes on, and one for what is gone already is Done.
+type Purge struct {
+	Conversation scrollback.ConversationID
+	Now          int64
+	Limit        int
+}
+
+// Purged is one step of a purge. Kept counts the messages that stay because others
+// inherit them. Loose are artifacts that nothing mentions any more: their rows are
+// gone. Next is an ancestor that was purged before and may be able to give up more
+// now that this conversation is gone.
+type Purged struct {
+	Done    bool
+	Removed int64
+	Kept    int64
+	Loose   []scrollback.ArtifactID
+	Next    scrollback.ConversationID
+}
+
+// Kept says how far each branch of a conversation is needed, by the seq of the last
+// message that somebody inherits: outside are the branches of other conversations
+// that continue one of them. A branch that is not named is not needed.
+func Kept(own, outside []scrollback.Branch) map[scrollback.BranchID]int64 {
+	by := map[scrollback.BranchID]*scrollback.Branch{}
+	for i := range own {
+		by[own[i].ID] = &own[i]
+	}
+	kept := map[scrollback.BranchID]int64{}
+	for _, o := range outside {
+		for b, seq := by[o.Parent], o.AtSeq; b != nil && seq > kept[b.ID]; {
+			kept[b.ID] = seq
+			b, seq = by[b.Parent], b.AtSeq
+		}
+	}
+	return kept
+}
+
 // ListQuery pages through conversations. Before is the last one of the page
 // before, by (UpdatedAt, ID). Title matches as a case-insensitive substring.
 type ListQuery struct {
+	Prefix  string // of ids, in the trash or not; then nothing else but Limit counts
 	Project string // empty: all
 	Title   string
 	Trash   bool // only those in the trash, else only those not
@@ -256,12 +342,10 @@ type ListKey struct {
 	ID string
 }
 
-// MessageQuery reads a run of one branch.
+// MessageQuery reads a run of the path of a branch.
 type MessageQuery struct {
 	Branch   scrollback.BranchID
 	From, To int64
-	Newest   bool
-	Limit    int
 }
 
 // RefQuery pages through refs. Ref, when set, looks for that one only; then no
@@ -283,7 +367,8 @@ type Match struct {
 }
 
 // SearchQuery finds messages. Conversations, Project and Role narrow; empty
-// means all. Messages of trashed conversations are not found.
+// means all. Messages of trashed conversations are found only where Conversations
+// names them: a fork goes on reading what it inherited.
 type SearchQuery struct {
 	Match
 	Conversations []scrollback.ConversationID

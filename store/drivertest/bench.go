@@ -30,6 +30,8 @@ type bench struct {
 	ctx context.Context
 	now int64
 	n   int
+
+	parent scrollback.Message // see elder
 }
 
 func newBench(t *testing.T, d driver.Driver) *bench {
@@ -134,13 +136,29 @@ func (w *bench) fork(parent scrollback.Conversation, at int64) scrollback.Conver
 	c, b := w.plan()
 	c.Parent = &scrollback.ParentRef{ID: parent.ID, Branch: parent.Branch, Seq: at}
 	c.Messages = at
-	b.Parent, b.AtSeq, b.HeadSeq = parent.Branch, at, at
+	c.Ancestors = append([]scrollback.ConversationID{parent.ID}, parent.Ancestors...)
+	b.AtSeq, b.HeadSeq = at, at
 	if at > 0 {
-		b.Sum = w.messages(parent.Branch, at, at)[0].Sum
+		owner := w.messages(parent.Branch, at, at)[0]
+		b.Parent, b.Sum = owner.Branch, owner.Sum
 	}
 	_, _, err := w.Create(w.ctx, c, b)
 	w.ok(err)
 	return c
+}
+
+// elder is message 5 of a conversation to fork, made once.
+func (w *bench) elder() scrollback.Message {
+	w.t.Helper()
+	if w.parent.ID == "" {
+		w.parent = w.say(w.conversation().ID, 5)[4]
+	}
+	return w.parent
+}
+
+// unfold undoes the newest fold of a branch.
+func (w *bench) unfold(id scrollback.BranchID) (scrollback.Receipt, error) {
+	return w.Unfold(w.ctx, driver.Unfold{Branch: id, Now: w.tick()})
 }
 
 // entry is a message with these terms and a weight of its own.
@@ -243,7 +261,7 @@ func settled(t scrollback.Turn) scrollback.Turn {
 
 func (w *bench) messages(b scrollback.BranchID, from, to int64) []scrollback.Message {
 	w.t.Helper()
-	got, err := w.Messages(w.ctx, driver.MessageQuery{Branch: b, From: from, To: to, Limit: 1000})
+	got, err := w.Messages(w.ctx, driver.MessageQuery{Branch: b, From: from, To: to})
 	w.ok(err)
 	return got
 }

@@ -19,10 +19,11 @@ func (w *bench) full() (scrollback.Conversation, scrollback.Branch) {
 		{Name: "look", Description: "looks", Parameters: json.RawMessage(`{"type":"object"}`)},
 	}}
 	c.Version, c.Messages, c.UpdatedAt = 4, 5, w.tick()
-	c.Parent = &scrollback.ParentRef{ID: "p", Branch: "pb", Seq: 5}
+	parent := w.elder()
+	c.Parent = &scrollback.ParentRef{ID: parent.ConversationID, Branch: parent.Branch, Seq: 5}
+	c.Ancestors = []scrollback.ConversationID{parent.ConversationID, "older"}
 	c.Meta = json.RawMessage(`{"k":["v",1]}`)
-	b.Parent, b.AtSeq, b.HeadSeq = "pb", 5, 5
-	b.Sum = scrollback.Weight{Tokens: 100, Bytes: 900, Images: 2}
+	b.Parent, b.AtSeq, b.HeadSeq, b.Sum = parent.Branch, 5, 5, parent.Sum
 	b.View = scrollback.View{
 		Boundary: 3, Sum: scrollback.Weight{Tokens: 60, Bytes: 500, Images: 1}, RetryAt: 77,
 		Segments: []scrollback.ViewItem{{ID: "s1", FirstSeq: 1, LastSeq: 2, Level: 1}, {ID: "s2", FirstSeq: 3, LastSeq: 3}},
@@ -32,6 +33,7 @@ func (w *bench) full() (scrollback.Conversation, scrollback.Branch) {
 
 // testCreate: what goes in comes out, of the call and of every reader.
 func testCreate(w *bench) {
+	w.elder()
 	c, b := w.full()
 	got, created, err := w.Create(w.ctx, c, b)
 	w.ok(err)
@@ -47,6 +49,7 @@ func testCreate(w *bench) {
 
 // testCreateKnown: a known id answers what is stored, also from the trash.
 func testCreateKnown(w *bench) {
+	w.elder()
 	c, b := w.full()
 	_, _, err := w.Create(w.ctx, c, b)
 	w.ok(err)
@@ -74,7 +77,7 @@ func testPatch(w *bench) {
 	c := w.conversation()
 	w.conversation()
 	want, _ := w.full()
-	want.ID, want.Branch, want.Messages, want.Parent = c.ID, c.Branch, c.Messages, c.Parent
+	want.ID, want.Branch, want.Messages, want.Parent, want.Ancestors = c.ID, c.Branch, c.Messages, c.Parent, c.Ancestors
 	want.CreatedAt, want.Version, want.DeletedAt = c.CreatedAt, c.Version+1, 12
 	before := w.head(c.ID)
 	want.UpdatedAt = w.tick()
@@ -140,7 +143,8 @@ func testNotFound(w *bench) {
 		"Append": func() error { _, err := w.tryAppend("x", nil); return err },
 		"Stop":   func() error { return w.Stop(w.ctx, "x") },
 		"Commit": func() error { return w.Commit(w.ctx, driver.Commit{Conversation: "x", Branch: "x"}) },
-		"Unfold": func() error { _, err := w.Unfold(w.ctx, "x", 1); return err },
+		"Unfold": func() error { _, err := w.unfold("x"); return err },
+		"Rewind": func() error { _, err := w.Rewind(w.ctx, driver.Rewind{Conversation: "x"}); return err },
 	}
 	for name, call := range calls {
 		if err := call(); scrollback.CodeOf(err) != scrollback.NotFound {
@@ -159,7 +163,7 @@ func (w *bench) list(q driver.ListQuery) []scrollback.Conversation {
 		if len(page) > q.Limit {
 			w.t.Fatalf("%d on a page of %d", len(page), q.Limit)
 		}
-		if out = append(out, page...); len(page) < q.Limit {
+		if out = append(out, page...); len(page) < q.Limit || q.Prefix != "" {
 			return out
 		}
 		last := page[len(page)-1]
@@ -253,8 +257,11 @@ func testPrefix(w *bench) {
 		{"abc-2", 9, []scrollback.ConversationID{"abc-2"}},
 		{"bc", 9, nil}, {"ABC", 9, nil}, {"a%", 9, nil}, {"ab_", 9, nil},
 	} {
-		got, err := w.ConversationsByPrefix(w.ctx, rule.prefix, rule.limit)
-		w.ok(err)
+		found := w.list(driver.ListQuery{Prefix: rule.prefix, Limit: rule.limit, Project: "none", Title: "none", Trash: true})
+		var got []scrollback.ConversationID
+		for _, c := range found {
+			got = append(got, c.ID)
+		}
 		same(w.t, rule.prefix, rule.want, got)
 	}
 }

@@ -101,6 +101,17 @@ var suite = []struct {
 	{"Factor", testFactor},
 	{"Audit", testAudit},
 	{"AuditStops", testAuditStops},
+	{"Rewind", testRewind},
+	{"RewindRefused", testRewindRefused},
+	{"RewindTurns", testRewindTurns},
+	{"RewindTakesOver", testRewindTakesOver},
+	{"ForkRefused", testForkRefused},
+	{"Branches", testBranches},
+	{"UnfoldInherited", testUnfoldInherited},
+	{"Purge", testPurge},
+	{"PurgeShared", testPurgeShared},
+	{"PurgeSteps", testPurgeSteps},
+	{"PurgeChain", testPurgeChain},
 	{"Close", testClose},
 }
 
@@ -135,7 +146,7 @@ func RunReopen(t *testing.T, open func(t *testing.T, dir string) driver.Driver) 
 		w.finish(asked.Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, "an answer"))
 		w.finds(driver.Match{Must: [][]string{{"last", "words"}}}, asked.Messages...)
 		w.append(th.ID, w.entry(scrollback.RoleUser, "and on"))
-		_, err = w.Unfold(w.ctx, th.Branch, w.tick())
+		_, err = w.unfold(th.Branch)
 		w.ok(err)
 		Check(t, w.Driver)
 	})
@@ -159,7 +170,7 @@ func (w *bench) populate() scrollback.Conversation {
 	w.fold(c, 1, 1)
 	w.retryAt(c, 7)
 	w.fold(c, 2, 3)
-	_, err = w.Unfold(w.ctx, c.Branch, w.tick())
+	_, err = w.unfold(c.Branch)
 	w.ok(err)
 	child := w.fork(c, 3)
 	w.say(child.ID, 2)

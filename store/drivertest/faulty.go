@@ -88,9 +88,19 @@ func (f *Faulty) Commit(ctx context.Context, c driver.Commit) error {
 	return alone(f, "Commit", func() error { return f.Driver.Commit(ctx, c) })
 }
 
+// Rewind implements [driver.Log].
+func (f *Faulty) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) {
+	return faulty(f, "Rewind", func() (driver.Head, error) { return f.Driver.Rewind(ctx, r) })
+}
+
 // Unfold implements [driver.Log].
-func (f *Faulty) Unfold(ctx context.Context, branch scrollback.BranchID, now int64) (scrollback.Receipt, error) {
-	return faulty(f, "Unfold", func() (scrollback.Receipt, error) { return f.Driver.Unfold(ctx, branch, now) })
+func (f *Faulty) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
+	return faulty(f, "Unfold", func() (scrollback.Receipt, error) { return f.Driver.Unfold(ctx, u) })
+}
+
+// Purge implements [driver.Log].
+func (f *Faulty) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
+	return faulty(f, "Purge", func() (driver.Purged, error) { return f.Driver.Purge(ctx, p) })
 }
 
 // PutArtifact implements [driver.Log].
@@ -106,6 +116,11 @@ func (f *Faulty) Head(ctx context.Context, id scrollback.ConversationID) (driver
 // Branch implements [driver.Find].
 func (f *Faulty) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
 	return faulty(f, "Branch", func() (scrollback.Branch, error) { return f.Driver.Branch(ctx, id) })
+}
+
+// Branches implements [driver.Find].
+func (f *Faulty) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
+	return faulty(f, "Branches", func() ([]scrollback.Branch, error) { return f.Driver.Branches(ctx, id) })
 }
 
 // Turn implements [driver.Find].
@@ -151,11 +166,4 @@ func (f *Faulty) Receipts(ctx context.Context, id scrollback.ConversationID, lim
 // Search implements [driver.Find].
 func (f *Faulty) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
 	return faulty(f, "Search", func() (driver.SearchResult, error) { return f.Driver.Search(ctx, q) })
-}
-
-// ConversationsByPrefix implements [driver.Find].
-func (f *Faulty) ConversationsByPrefix(ctx context.Context, prefix string, limit int) ([]scrollback.ConversationID, error) {
-	return faulty(f, "ConversationsByPrefix", func() ([]scrollback.ConversationID, error) {
-		return f.Driver.ConversationsByPrefix(ctx, prefix, limit)
-	})
 }

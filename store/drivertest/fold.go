@@ -96,7 +96,7 @@ func testCommitConflict(w *bench) {
 	_, err := w.Segments(w.ctx, []scrollback.SegmentID{stale.Segments[0].ID})
 	w.code(err, scrollback.NotFound)
 	fresh := w.plainCommit(c, 2, 3)
-	_, err = w.Unfold(w.ctx, c.Branch, w.tick())
+	_, err = w.unfold(c.Branch)
 	w.ok(err)
 	w.unchanged(func() { w.code(w.Commit(w.ctx, fresh), scrollback.Conflict) })
 }
@@ -138,7 +138,7 @@ func testUnfold(w *bench) {
 	unfold := func(want driver.Commit, view scrollback.View) {
 		w.t.Helper()
 		before := w.head(c.ID)
-		got, err := w.Unfold(w.ctx, c.Branch, w.tick())
+		got, err := w.unfold(c.Branch)
 		w.ok(err)
 		same(w.t, "receipt", want.Receipt, got)
 		h := w.wrote(before)
@@ -148,7 +148,7 @@ func testUnfold(w *bench) {
 	none := func() {
 		w.t.Helper()
 		w.unchanged(func() {
-			_, err := w.Unfold(w.ctx, c.Branch, w.tick())
+			_, err := w.unfold(c.Branch)
 			w.code(err, scrollback.NotFound)
 		})
 	}
@@ -184,16 +184,16 @@ func testUnfoldOfAFork(w *bench) {
 	folded := w.fold(parent, 1, 2)
 	child := w.fork(parent, 3)
 	w.unchanged(func() {
-		_, err := w.Unfold(w.ctx, child.Branch, w.tick())
+		_, err := w.unfold(child.Branch)
 		w.code(err, scrollback.NotFound)
 	})
 	w.say(child.ID, 2)
 	w.fold(child, 4, 4)
-	_, err := w.Unfold(w.ctx, child.Branch, w.tick())
+	_, err := w.unfold(child.Branch)
 	w.ok(err)
 	same(w.t, "the parent's view", folded.View, w.head(parent.ID).Branch.View)
 	w.unchanged(func() {
-		_, err := w.Unfold(w.ctx, child.Branch, w.tick())
+		_, err := w.unfold(child.Branch)
 		w.code(err, scrollback.NotFound)
 	})
 }

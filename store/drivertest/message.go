@@ -112,7 +112,10 @@ func testForkSeqs(w *bench) {
 			w.t.Errorf("%s: seq %d sum %v, want %d on top of %v", rule.name, rule.m.Seq, rule.m.Sum, rule.seq, rule.base)
 		}
 	}
-	same(w.t, "a branch's own", new1, w.messages(child.Branch, 1, 1000))
+	same(w.t, "the child's path", append(old[:3:3], new1...), w.messages(child.Branch, 1, 1000))
+	same(w.t, "the grandchild's path", append(old[:3:3], new1[0], new2[0]), w.messages(grand.Branch, 1, 1000))
+	same(w.t, "across the way in", append(old[2:3:3], new1[0]), w.messages(grand.Branch, 3, 4))
+	same(w.t, "before it", old[:2], w.messages(grand.Branch, 1, 2))
 	same(w.t, "the parent's", append(old, more...), w.messages(parent.Branch, 1, 1000))
 	if h := w.head(child.ID); h.Branch.AtSeq != 3 || h.Branch.HeadSeq != 5 || h.Messages != 5 {
 		w.t.Errorf("child's head %+v", h)
@@ -120,36 +123,35 @@ func testForkSeqs(w *bench) {
 	Check(w.t, w.Driver)
 }
 
-// testMessageRuns: both ends count, either order, never over the limit.
+// testMessageRuns: both ends count, and what is beyond the path is not there.
 func testMessageRuns(w *bench) {
 	c := w.conversation()
 	ms := w.say(c.ID, 6)
 	w.say(w.conversation().ID, 3)
 	for _, rule := range []struct {
 		from, to int64
-		newest   bool
-		limit    int
 		want     []int
 	}{
-		{1, 6, false, 10, []int{1, 2, 3, 4, 5, 6}},
-		{2, 4, false, 10, []int{2, 3, 4}},
-		{2, 4, true, 10, []int{4, 3, 2}},
-		{2, 6, false, 2, []int{2, 3}},
-		{1, 5, true, 2, []int{5, 4}},
-		{5, 99, false, 10, []int{5, 6}},
-		{0, 99, true, 1, []int{6}},
-		{4, 3, false, 10, nil},
-		{7, 9, true, 10, nil},
+		{1, 6, []int{1, 2, 3, 4, 5, 6}},
+		{2, 4, []int{2, 3, 4}},
+		{3, 3, []int{3}},
+		{5, 99, []int{5, 6}},
+		{0, 2, []int{1, 2}},
+		{-9, 1, []int{1}},
+		{4, 3, nil},
+		{7, 9, nil},
 	} {
 		var want []scrollback.Message
 		for _, seq := range rule.want {
 			want = append(want, ms[seq-1])
 		}
-		got, err := w.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch,
-			From: rule.from, To: rule.to, Newest: rule.newest, Limit: rule.limit})
+		got, err := w.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: rule.from, To: rule.to})
 		w.ok(err)
 		same(w.t, fmt.Sprintf("%+v", rule), want, got)
 	}
+	got, err := w.Messages(w.ctx, driver.MessageQuery{Branch: "x", From: 1, To: 9})
+	w.ok(err)
+	same(w.t, "of no branch", []scrollback.Message(nil), got)
 }
 
 // twice makes the same thing two times, sharing nothing.
@@ -195,6 +197,7 @@ func testCopies(w *bench) {
 		C scrollback.Conversation
 		B scrollback.Branch
 	}
+	w.elder()
 	want, in := twice(w, func() created { c, b := w.full(); return created{c, b} })
 	got, _, err := w.Create(w.ctx, in.C, in.B)
 	w.ok(err)
@@ -265,7 +268,7 @@ func (w *bench) copiesOfLog() {
 	receipts, err := w.Receipts(w.ctx, c.ID, 9)
 	w.ok(err)
 	scribbleAll(receipts)
-	receipt, err := w.Unfold(w.ctx, c.Branch, w.tick())
+	receipt, err := w.unfold(c.Branch)
 	w.ok(err)
 	same(w.t, "receipt", cm.Receipt, receipt)
 }

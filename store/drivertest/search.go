@@ -108,13 +108,16 @@ func testSearchFilters(w *bench) {
 	find(driver.SearchQuery{Project: "two"}, 0, 1, 2, 3, 4, 5)
 }
 
-// testSearchTrash: what is in the trash is not found, and is again once restored.
+// testSearchTrash: what is in the trash is found only by who names the
+// conversation, and by everybody once restored.
 func testSearchTrash(w *bench) {
 	a, b := w.conversation(), w.conversation()
 	ms := append(w.corpus(a.ID, "word"), w.corpus(b.ID, "word")...)
 	w.trash(a.ID)
 	w.finds(anyOf("word"), ms[1])
-	same(w.t, "asked for by id", 0, len(w.search(driver.SearchQuery{Match: anyOf("word"),
+	same(w.t, "asked for by id", ms[:1], w.search(driver.SearchQuery{Match: anyOf("word"),
+		Conversations: []scrollback.ConversationID{a.ID}}).Found)
+	same(w.t, "asked for by id in another project", 0, len(w.search(driver.SearchQuery{Match: anyOf("word"), Project: "none",
 		Conversations: []scrollback.ConversationID{a.ID}}).Found))
 	_, err := w.Patch(w.ctx, a.ID, w.tick(), func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
 	w.ok(err)

@@ -17,7 +17,7 @@ const bound = 10000
 // state is all that can be read of a driver without knowing a turn's id.
 type state struct {
 	Projects []scrollback.Project
-	Prefixed []scrollback.ConversationID
+	Prefixed []scrollback.Conversation
 	Threads  []thread
 }
 
@@ -27,8 +27,8 @@ type thread struct {
 	Head     driver.Head
 	Branch   scrollback.Branch
 	Turn     *scrollback.Turn
+	Branches []scrollback.Branch
 	Messages []scrollback.Message
-	Newest   []scrollback.Message
 	Segments []scrollback.Segment
 	Refs     []scrollback.RefEntry
 	Receipts []scrollback.Receipt
@@ -47,7 +47,7 @@ func readAll(t testing.TB, d driver.Driver) state {
 	var err error
 	s.Projects, err = d.Projects(ctx)
 	fail(err)
-	s.Prefixed, err = d.ConversationsByPrefix(ctx, "0", bound)
+	s.Prefixed, err = d.Conversations(ctx, driver.ListQuery{Prefix: "0", Limit: bound})
 	fail(err)
 	for _, trash := range []bool{false, true} {
 		q := driver.ListQuery{Trash: trash, Limit: 5}
@@ -86,12 +86,10 @@ func readThread(t testing.TB, d driver.Driver, c scrollback.Conversation) (th th
 	case scrollback.CodeOf(err) != scrollback.NotFound:
 		return th, err
 	}
-	q := driver.MessageQuery{Branch: c.Branch, From: 1, To: bound, Limit: bound}
-	if th.Messages, err = d.Messages(ctx, q); err != nil {
+	if th.Branches, err = d.Branches(ctx, c.ID); err != nil {
 		return th, err
 	}
-	q.Newest, q.Limit = true, 5
-	if th.Newest, err = d.Messages(ctx, q); err != nil {
+	if th.Messages, err = d.Messages(ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: bound}); err != nil {
 		return th, err
 	}
 	if th.Refs, err = d.Refs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: bound}); err != nil {
@@ -127,15 +125,13 @@ func checkThread(t testing.TB, d driver.Driver, th thread) error {
 	if b.ID != c.Branch || b.Conversation != c.ID || b.HeadSeq != c.Messages {
 		return fmt.Errorf("head %d of %d messages, branch %s of %s", b.HeadSeq, c.Messages, b.ID, b.Conversation)
 	}
-	sum, err := sumAt(t, d, b.Parent, b.AtSeq)
-	if err != nil {
-		return err
-	}
-	seq := b.AtSeq
+	var seq int64
+	var sum scrollback.Weight
 	for _, m := range th.Messages {
 		seq, sum = seq+1, sum.Add(m.Weight)
-		if m.Seq != seq || m.Sum != sum || m.Branch != b.ID || m.ConversationID != c.ID {
-			return fmt.Errorf("message %s: seq %d sum %v of %s, want %d, %v of %s", m.ID, m.Seq, m.Sum, m.Branch, seq, sum, b.ID)
+		own := m.Branch == b.ID && m.ConversationID == c.ID
+		if m.Seq != seq || m.Sum != sum || own != (seq > b.AtSeq) {
+			return fmt.Errorf("message %s: seq %d sum %v of %s, want %d, %v on the path of %s", m.ID, m.Seq, m.Sum, m.Branch, seq, sum, b.ID)
 		}
 	}
 	if b.HeadSeq != seq || b.Sum != sum {
@@ -149,33 +145,7 @@ func checkThread(t testing.TB, d driver.Driver, th thread) error {
 	if th.Turn != nil && (th.Turn.State == scrollback.TurnOpen) != (th.Turn.EndedAt == 0) {
 		return fmt.Errorf("turn %s is %s and ended at %d", th.Turn.ID, th.Turn.State, th.Turn.EndedAt)
 	}
-	slices.Reverse(th.Newest)
-	if n := len(th.Messages); n > 0 && th.Newest[len(th.Newest)-1].ID != th.Messages[n-1].ID {
-		return fmt.Errorf("the newest message is not the last")
-	}
 	return nil
-}
-
-// sumAt is the sum at a seq of a path that ends on branch id.
-func sumAt(t testing.TB, d driver.Driver, id scrollback.BranchID, seq int64) (scrollback.Weight, error) {
-	for range bound {
-		if seq == 0 {
-			return scrollback.Weight{}, nil
-		}
-		b, err := d.Branch(t.Context(), id)
-		if err != nil {
-			return scrollback.Weight{}, err
-		}
-		if seq > b.AtSeq {
-			ms, err := d.Messages(t.Context(), driver.MessageQuery{Branch: id, From: seq, To: seq, Limit: 1})
-			if err != nil || len(ms) == 0 {
-				return scrollback.Weight{}, fmt.Errorf("no message %d on branch %s: %v", seq, id, err)
-			}
-			return ms[0].Sum, nil
-		}
-		id = b.Parent
-	}
-	return scrollback.Weight{}, fmt.Errorf("the path of branch %s does not end", id)
 }
 
 // audited is what an audit walked.

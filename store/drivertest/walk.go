@@ -34,7 +34,7 @@ var moves = []struct {
 }{
 	{6, (*walk).create}, {5, (*walk).patch}, {22, (*walk).begin}, {10, (*walk).save}, {20, (*walk).finish},
 	{10, (*walk).append}, {10, (*walk).commit}, {5, (*walk).unfold}, {3, (*walk).stop}, {4, (*walk).artifact},
-	{5, (*walk).search}, {4, (*walk).list},
+	{5, (*walk).search}, {4, (*walk).list}, {8, (*walk).rewind}, {2, (*walk).purge},
 }
 
 // Walk does n things, chosen by seed, to two empty drivers and compares every
@@ -205,25 +205,74 @@ func (w *walk) create() {
 	}
 }
 
-// continueFrom makes c a fork somewhere on h's own messages, with what is left
-// of h's view there.
+// continueFrom makes c a fork somewhere on h's path.
 func (w *walk) continueFrom(h driver.Head, c *scrollback.Conversation, b *scrollback.Branch) {
-	own := h.Branch.HeadSeq - h.Branch.AtSeq
-	if own == 0 {
-		return
+	at := w.rng.Int64N(h.Messages + 1)
+	c.Parent = &scrollback.ParentRef{ID: h.ID, Branch: h.Branch.ID, Seq: at}
+	c.Ancestors = append([]scrollback.ConversationID{h.ID}, h.Ancestors...)
+	c.Messages = at
+	*b = w.leaving(h.Branch, at, b.ID)
+}
+
+// leaving is a branch that leaves another's path behind a seq, with what is left of
+// the view there.
+func (w *walk) leaving(from scrollback.Branch, at int64, id scrollback.BranchID) scrollback.Branch {
+	b := scrollback.Branch{ID: id, AtSeq: at, HeadSeq: at}
+	if from.View.Boundary <= at {
+		b.View = from.View
 	}
-	at := h.Branch.AtSeq + 1 + w.rng.Int64N(own)
+	if at == 0 {
+		return b
+	}
 	ms, ok := both(w, fmt.Sprint("message ", at), func(d driver.Driver) ([]scrollback.Message, error) {
-		return d.Messages(w.ctx, driver.MessageQuery{Branch: h.Branch.ID, From: at, To: at, Limit: 1})
+		return d.Messages(w.ctx, driver.MessageQuery{Branch: from.ID, From: at, To: at})
 	})
 	if !ok || len(ms) != 1 {
-		w.t.Fatalf("seed %d: no message %d on branch %s", w.seed, at, h.Branch.ID)
+		w.t.Fatalf("seed %d: no message %d on the path of branch %s", w.seed, at, from.ID)
 	}
-	c.Parent = &scrollback.ParentRef{ID: h.ID, Branch: h.Branch.ID, Seq: at}
-	c.Messages, b.Parent, b.AtSeq, b.HeadSeq, b.Sum = at, h.Branch.ID, at, at, ms[0].Sum
-	if h.Branch.View.Boundary <= at {
-		b.View = h.Branch.View
+	b.Parent, b.Sum = ms[0].Branch, ms[0].Sum
+	return b
+}
+
+// rewind goes back on the current path, over to another branch, or where it may
+// not.
+func (w *walk) rewind() {
+	h, ok := w.head(w.conversation().ID)
+	if !ok {
+		return
 	}
+	from := h.Branch
+	if w.often(40) {
+		all, _ := both(w, fmt.Sprint("branches of ", h.ID), func(d driver.Driver) ([]scrollback.Branch, error) { return d.Branches(w.ctx, h.ID) })
+		from = some(w, all...)
+	}
+	at := from.HeadSeq
+	if w.often(70) {
+		at = w.rng.Int64N(at + 1)
+	}
+	to := w.leaving(from, at, scrollback.BranchID(w.id("branch")))
+	switch {
+	case w.often(5):
+		to.AtSeq++
+	case w.often(5):
+		to.Parent = w.conversation().Branch
+	}
+	salvaged, title := w.entries(2), some(w, "", "Red")
+	both(w, fmt.Sprintf("rewind %s to %d of %s", h.ID, at, from.ID), func(d driver.Driver) (driver.Head, error) {
+		return d.Rewind(w.ctx, driver.Rewind{Conversation: h.ID, Now: w.now, To: to,
+			Salvage: func(scrollback.Turn) []driver.Entry { return salvaged },
+			Edit: func(c *scrollback.Conversation) {
+				if title != "" {
+					c.Title, c.Branch, c.Ancestors = title, "x", nil
+				}
+			}})
+	})
+}
+
+// purge takes a step or goes to the end.
+func (w *walk) purge() {
+	p := driver.Purge{Conversation: w.conversation().ID, Now: w.now, Limit: some(w, 2, 5, 1000)}
+	both(w, fmt.Sprintf("purge %+v", p), func(d driver.Driver) (driver.Purged, error) { return d.Purge(w.ctx, p) })
 }
 
 func (w *walk) head(id scrollback.ConversationID) (driver.Head, bool) {
@@ -374,8 +423,12 @@ func (w *walk) commit() {
 }
 
 func (w *walk) unfold() {
-	b := w.conversation().Branch
-	both(w, fmt.Sprint("unfold ", b), func(d driver.Driver) (scrollback.Receipt, error) { return d.Unfold(w.ctx, b, w.now) })
+	h, ok := w.head(w.conversation().ID)
+	if !ok {
+		return
+	}
+	u := driver.Unfold{Branch: h.Branch.ID, Now: w.now, IfViewVersion: h.Branch.ViewVersion - some[int64](w, 0, 0, 1), View: some(w, nil, &scrollback.View{RetryAt: 7})}
+	both(w, fmt.Sprintf("unfold %+v", u), func(d driver.Driver) (scrollback.Receipt, error) { return d.Unfold(w.ctx, u) })
 }
 
 func (w *walk) stop() {

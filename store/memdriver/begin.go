@@ -57,8 +57,8 @@ func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 	if last != nil {
 		db.turns[last.ID] = clone(last)
 	}
-	db.append(th, salvaged)
-	ms := db.append(th, b.Entries)
+	db.append(th, salvaged, b.Now)
+	ms := db.append(th, b.Entries, b.Now)
 	turn := db.open(th, b.Turn)
 	th.touch(b.Now)
 	return driver.Begun{Head: db.head(th), Turn: turn, Messages: ms, Previous: last}, nil
@@ -94,6 +94,6 @@ func (db *DB) open(th *thread, t scrollback.Turn) scrollback.Turn {
 	t = clone(t)
 	t.State, t.Branch, t.Seq = scrollback.TurnOpen, th.Branch, th.Messages
 	db.turns[t.ID] = &t
-	th.turns = append(th.turns, t.ID)
+	th.turns, th.turn = append(th.turns, t.ID), t.ID
 	return clone(t)
 }

@@ -14,6 +14,7 @@ import (
 // things were written.
 type thread struct {
 	scrollback.Conversation
+	turn     scrollback.TurnID // the newest on the current path, or none
 	turns    []scrollback.TurnID
 	segments []scrollback.SegmentID
 	receipts []*receipt
@@ -29,7 +30,17 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 		return scrollback.Conversation{}, false, err
 	}
 	if th := db.threads[c.ID]; th != nil {
+		if th.PurgedAt != 0 {
+			return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was purged", c.ID)
+		}
 		return clone(th.Conversation), false, nil
+	}
+	of, err := db.leave(op, &b)
+	if err == nil && b.Parent != "" {
+		_, err = db.live(op, of)
+	}
+	if err != nil {
+		return scrollback.Conversation{}, false, err
 	}
 	if db.branches[b.ID] != nil {
 		return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.Conflict, op, "branch %s exists", b.ID)
@@ -67,6 +78,7 @@ func (db *DB) Patch(ctx context.Context, id scrollback.ConversationID, now int64
 func keepLog(next *scrollback.Conversation, old scrollback.Conversation) {
 	next.ID, next.Branch, next.Messages = old.ID, old.Branch, old.Messages
 	next.Parent, next.CreatedAt, next.Version = old.Parent, old.CreatedAt, old.Version
+	next.Ancestors, next.PurgedAt = old.Ancestors, old.PurgedAt
 }
 
 // Head implements [driver.Find].
@@ -91,10 +103,13 @@ func (db *DB) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollba
 	if err != nil {
 		return nil, err
 	}
+	if q.Prefix != "" {
+		return db.byPrefix(q), nil
+	}
 	title := strings.ToLower(q.Title)
 	var out []scrollback.Conversation
 	for _, th := range db.threads {
-		listed := (th.DeletedAt != 0) == q.Trash &&
+		listed := (th.DeletedAt != 0) == q.Trash && th.PurgedAt == 0 &&
 			(q.Project == "" || th.Project == q.Project) &&
 			strings.Contains(strings.ToLower(th.Title), title)
 		if listed && after(q.Before, th.UpdatedAt, string(th.ID)) {
@@ -128,26 +143,21 @@ func (db *DB) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	return out, nil
 }
 
-// ConversationsByPrefix implements [driver.Find].
-func (db *DB) ConversationsByPrefix(ctx context.Context, prefix string, limit int) ([]scrollback.ConversationID, error) {
-	end, err := db.read(ctx, "memdriver.ConversationsByPrefix")
-	defer end()
-	if err != nil {
-		return nil, err
-	}
-	var out []scrollback.ConversationID
-	for id := range db.threads {
-		if strings.HasPrefix(string(id), prefix) {
-			out = append(out, id)
+// byPrefix lists the conversations whose ids begin with q.Prefix.
+func (db *DB) byPrefix(q driver.ListQuery) []scrollback.Conversation {
+	var out []scrollback.Conversation
+	for id, th := range db.threads {
+		if th.PurgedAt == 0 && strings.HasPrefix(string(id), q.Prefix) {
+			out = append(out, th.Conversation)
 		}
 	}
-	slices.Sort(out)
-	return out[:min(len(out), limit)], nil
+	slices.SortFunc(out, func(a, b scrollback.Conversation) int { return cmp.Compare(a.ID, b.ID) })
+	return cloneAll(out[:min(len(out), q.Limit)])
 }
 
 func (db *DB) thread(op string, id scrollback.ConversationID) (*thread, error) {
 	th := db.threads[id]
-	if th == nil {
+	if th == nil || th.PurgedAt != 0 {
 		return nil, scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", id)
 	}
 	return th, nil

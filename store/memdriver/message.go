@@ -1,6 +1,7 @@
 package memdriver
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -15,10 +16,20 @@ type branch struct {
 	rows []*row
 }
 
-// row is a stored message and the terms it is found by.
+// row is a stored message, its number in the order of rows, and the terms it is
+// found by.
 type row struct {
 	scrollback.Message
+	n     int64
 	terms []string
+}
+
+// newest is the number of the newest row, or 0.
+func (db *DB) newest() int64 {
+	if len(db.rows) == 0 {
+		return 0
+	}
+	return db.rows[len(db.rows)-1].n
 }
 
 // Append implements [driver.Log].
@@ -51,10 +62,36 @@ func (db *DB) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 	if last != nil {
 		db.turns[last.ID] = kept
 	}
-	db.append(th, salvaged)
-	ms := db.append(th, a.Entries)
+	db.append(th, salvaged, a.Now)
+	ms := db.append(th, a.Entries, a.Now)
 	th.touch(a.Now)
 	return driver.Finished{Head: db.head(th), Messages: ms}, nil
+}
+
+// Branches implements [driver.Find].
+func (db *DB) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
+	end, err := db.read(ctx, "memdriver.Branches")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var out []scrollback.Branch
+	for _, b := range db.own(id) {
+		out = append(out, clone(b.Branch))
+	}
+	return out, nil
+}
+
+// own are the branches of a conversation, by id.
+func (db *DB) own(id scrollback.ConversationID) []*branch {
+	var out []*branch
+	for _, b := range db.branches {
+		if b.Conversation == id {
+			out = append(out, b)
+		}
+	}
+	slices.SortFunc(out, func(a, b *branch) int { return cmp.Compare(a.ID, b.ID) })
+	return out
 }
 
 // Branch implements [driver.Find].
@@ -79,34 +116,30 @@ func (db *DB) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback
 	if err != nil {
 		return nil, err
 	}
-	b := db.branches[q.Branch]
-	if b == nil {
-		return nil, nil
-	}
 	var out []scrollback.Message
-	for _, r := range b.rows {
-		if q.From <= r.Seq && r.Seq <= q.To {
-			out = append(out, r.Message)
+	for b, to := db.branches[q.Branch], q.To; b != nil && q.From <= to; b, to = db.branches[b.Parent], min(to, b.AtSeq) {
+		for _, r := range slices.Backward(b.rows) {
+			if q.From <= r.Seq && r.Seq <= to {
+				out = append(out, r.Message)
+			}
 		}
 	}
-	if q.Newest {
-		slices.Reverse(out)
-	}
-	return cloneAll(out[:min(len(out), q.Limit)]), nil
+	slices.Reverse(out)
+	return cloneAll(out), nil
 }
 
 // append numbers entries, adds them to the current branch and answers them.
-func (db *DB) append(th *thread, entries []driver.Entry) []scrollback.Message {
+func (db *DB) append(th *thread, entries []driver.Entry, now int64) []scrollback.Message {
 	b := db.branches[th.Branch]
 	var out []scrollback.Message
 	for _, e := range entries {
 		m := clone(e.Message)
 		m.ConversationID, m.Branch, m.Seq = th.ID, b.ID, b.HeadSeq+1
 		m.Sum = b.Sum.Add(m.Weight)
-		r := &row{Message: m, terms: strings.Fields(e.Terms)}
+		r := &row{Message: m, terms: strings.Fields(e.Terms), n: db.newest() + 1}
 		b.rows = append(b.rows, r)
 		db.rows = append(db.rows, r)
-		b.HeadSeq, b.Sum, th.Messages = m.Seq, m.Sum, m.Seq
+		b.HeadSeq, b.Sum, b.UpdatedAt, th.Messages = m.Seq, m.Sum, now, m.Seq
 		for _, a := range e.Mentions {
 			db.mention(th, a)
 		}

@@ -16,7 +16,7 @@ func (db *DB) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchRe
 	if err != nil {
 		return driver.SearchResult{}, err
 	}
-	res := driver.SearchResult{Documents: int64(len(db.rows)), Holding: make([]int64, len(q.Any))}
+	res := driver.SearchResult{Documents: db.newest(), Holding: make([]int64, len(q.Any))}
 	type candidate struct {
 		*row
 		hits int
@@ -47,7 +47,7 @@ func (db *DB) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchRe
 // visible says whether q's filters let a message through.
 func (db *DB) visible(r *row, q driver.SearchQuery) bool {
 	th := db.threads[r.ConversationID]
-	return th.DeletedAt == 0 &&
+	return (th.DeletedAt == 0 || len(q.Conversations) > 0) &&
 		(len(q.Conversations) == 0 || slices.Contains(q.Conversations, th.ID)) &&
 		(q.Project == "" || th.Project == q.Project) &&
 		(q.Role == "" || r.Role == q.Role)

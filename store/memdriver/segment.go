@@ -2,6 +2,7 @@ package memdriver
 
 import (
 	"context"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -43,7 +44,9 @@ func (db *DB) Commit(ctx context.Context, c driver.Commit) error {
 	})
 	for _, s := range c.Segments {
 		db.segments[s.ID] = clone(s)
-		th.segments = append(th.segments, s.ID)
+		if of := db.threads[s.Conversation]; of != nil { // a fork folds what it inherits too
+			of.segments = append(of.segments, s.ID)
+		}
 	}
 	if len(c.Segments) > 0 {
 		b.View = clone(c.View)
@@ -57,30 +60,41 @@ func (db *DB) Commit(ctx context.Context, c driver.Commit) error {
 }
 
 // Unfold implements [driver.Log].
-func (db *DB) Unfold(ctx context.Context, id scrollback.BranchID, now int64) (scrollback.Receipt, error) {
+func (db *DB) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
 	const op = "memdriver.Unfold"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	b, err := db.branch(op, id)
+	b, err := db.branch(op, u.Branch)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	th := db.threads[b.Conversation]
-	for i := len(th.receipts) - 1; i >= 0; i-- {
-		r := th.receipts[i]
-		if r.branch != id || !r.folded || r.undone {
-			continue
-		}
-		r.undone = true
-		b.View = clone(r.before)
-		b.ViewVersion++
-		th.touch(now)
-		return clone(r.Receipt), nil
+	th, err := db.thread(op, b.Conversation)
+	if err != nil {
+		return scrollback.Receipt{}, err
 	}
-	return scrollback.Receipt{}, scrollback.Errorf(scrollback.NotFound, op, "branch %s has no fold to undo", id)
+	show := func(v scrollback.View) {
+		b.View = clone(v)
+		b.ViewVersion++
+		th.touch(u.Now)
+	}
+	for _, r := range slices.Backward(th.receipts) {
+		if r.branch == b.ID && r.folded && !r.undone {
+			r.undone = true
+			show(r.before)
+			return clone(r.Receipt), nil
+		}
+	}
+	switch {
+	case u.View == nil:
+		return scrollback.Receipt{}, scrollback.Errorf(scrollback.NotFound, op, "branch %s has no fold to undo", b.ID)
+	case u.IfViewVersion != b.ViewVersion:
+		return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s has changed", b.ID)
+	}
+	show(*u.View)
+	return scrollback.Receipt{}, nil
 }
 
 // Segments implements [driver.Find].

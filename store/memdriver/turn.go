@@ -39,7 +39,7 @@ func (db *DB) Finish(ctx context.Context, f driver.Finish) (driver.Finished, err
 	if err := db.fresh(op, f.Entries); err != nil {
 		return driver.Finished{}, err
 	}
-	ms := db.append(th, f.Entries)
+	ms := db.append(th, f.Entries, f.Now)
 	t.Reply = driver.Reply(t.Reply, f.Entries)
 	t.State, t.FinishReason, t.Draft = f.State, f.FinishReason, scrollback.Draft{}
 	t.OpenCalls, t.Failure = clone(f.OpenCalls), clone(f.Failure)
@@ -108,13 +108,8 @@ func (db *DB) LastTurn(ctx context.Context, id scrollback.ConversationID) (scrol
 	return clone(*t), nil
 }
 
-// lastTurn is a thread's newest turn, or nil. No older one can be open.
-func (db *DB) lastTurn(th *thread) *scrollback.Turn {
-	if len(th.turns) == 0 {
-		return nil
-	}
-	return db.turns[th.turns[len(th.turns)-1]]
-}
+// lastTurn is a thread's newest turn, or nil. No other one can be open.
+func (db *DB) lastTurn(th *thread) *scrollback.Turn { return db.turns[th.turn] }
 
 // owned is an open turn, for its owner. The lease may have run out, as long as
 // nobody else took over.

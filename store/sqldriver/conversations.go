@@ -12,11 +12,18 @@ import (
 
 // Create implements driver.Log.
 func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error) {
+	const op = "sqldriver.Create"
 	var stored conversation
 	created := false
-	err := db.write(ctx, "sqldriver.Create", func(ctx context.Context, tx *session) error {
-		err := loadConversation(ctx, tx, c.ID, &stored)
+	err := db.write(ctx, op, func(ctx context.Context, tx *session) error {
+		err := loadRow(ctx, tx, c.ID, &stored)
+		if err == nil && stored.PurgedAt != 0 {
+			err = scrollback.Errorf(scrollback.Conflict, op, "conversation %s was purged", c.ID)
+		}
 		if scrollback.CodeOf(err) != scrollback.NotFound {
+			return err
+		}
+		if err := forks(ctx, tx, &b); err != nil {
 			return err
 		}
 		stored, created = conversation{Conversation: c}, true
@@ -25,7 +32,7 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 		if err != nil {
 			return err
 		}
-		if err := tx.run(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (`+marks(19)+`)`, v...); err != nil {
+		if err := tx.run(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (`+marks(21)+`)`, v...); err != nil {
 			return err
 		}
 		return insertBranch(ctx, tx, b)
@@ -34,15 +41,6 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 		return scrollback.Conversation{}, false, err
 	}
 	return stored.Conversation, created, nil
-}
-
-func insertBranch(ctx context.Context, tx *session, b scrollback.Branch) error {
-	view, err := asJSON(b.View)
-	if err != nil {
-		return err
-	}
-	return tx.run(ctx, `INSERT INTO branches (`+branchColumns+`) VALUES (`+marks(10)+`)`,
-		b.ID, b.Conversation, b.Parent, b.AtSeq, b.HeadSeq, b.Sum.Tokens, b.Sum.Bytes, b.Sum.Images, view, b.ViewVersion)
 }
 
 // Patch implements driver.Log.
@@ -75,7 +73,7 @@ func (c *conversation) edit(edit func(*scrollback.Conversation) error) error {
 	}
 	err := edit(&c.Conversation)
 	c.ID, c.Branch, c.Messages, c.Version = was.ID, was.Branch, was.Messages, was.Version
-	c.Parent, c.CreatedAt = was.Parent, was.CreatedAt
+	c.Parent, c.Ancestors, c.CreatedAt, c.PurgedAt = was.Parent, was.Ancestors, was.CreatedAt, was.PurgedAt
 	return err
 }
 
@@ -88,7 +86,8 @@ func (c *conversation) store(ctx context.Context, tx *session, now int64) error 
 	}
 	return tx.run(ctx, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
 		limit_tokens = $7, roots = $8, settings = $9, pinned_seqs = $10, meta = $11, parent = $12, version = $13,
-		branch = $14, messages = $15, turn = $16, created_at = $17, updated_at = $18, deleted_at = $19 WHERE id = $1`, v...)
+		branch = $14, messages = $15, turn = $16, created_at = $17, updated_at = $18, deleted_at = $19, ancestors = $20,
+		purged_at = $21 WHERE id = $1`, v...)
 }
 
 // touch stores what every commit changes of a conversation.
@@ -98,20 +97,26 @@ func (c *conversation) touch(ctx context.Context, tx *session, now int64) error 
 		c.ID, c.Version, c.Messages, c.turn, c.UpdatedAt)
 }
 
+// loadConversation reads a conversation that was not purged.
 func loadConversation(ctx context.Context, s *session, id scrollback.ConversationID, c *conversation) error {
-	err := s.row(ctx, c.scan, `SELECT `+conversationColumns+` FROM conversations WHERE id = $1`, id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no conversation %s", id)
+	err := loadRow(ctx, s, id, c)
+	if err == nil && c.PurgedAt != 0 {
+		err = noConversation(id)
 	}
 	return err
 }
 
-func loadBranch(ctx context.Context, s *session, id scrollback.BranchID, b *scrollback.Branch) error {
-	err := s.row(ctx, scanBranch(b), `SELECT `+branchColumns+` FROM branches WHERE id = $1`, id)
+// loadRow reads a conversation, purged or not.
+func loadRow(ctx context.Context, s *session, id scrollback.ConversationID, c *conversation) error {
+	err := s.row(ctx, c.scan, `SELECT `+conversationColumns+` FROM conversations WHERE id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no branch %s", id)
+		return noConversation(id)
 	}
 	return err
+}
+
+func noConversation(id scrollback.ConversationID) error {
+	return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no conversation %s", id)
 }
 
 // loadHead reads a conversation and its current branch.
@@ -134,28 +139,28 @@ func (db *DB) Head(ctx context.Context, id scrollback.ConversationID) (driver.He
 	return driver.Head{Conversation: c.Conversation, Branch: b}, nil
 }
 
-// Branch implements driver.Find.
-func (db *DB) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
-	var b scrollback.Branch
-	return b, db.wrap("sqldriver.Branch", loadBranch(ctx, db.read, id, &b))
-}
-
 // Conversations implements driver.Find.
 func (db *DB) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
-	before := driver.ListKey{At: 1 << 62}
-	if q.Before != nil {
-		before = *q.Before
-	}
 	var out []scrollback.Conversation
-	err := db.read.rows(ctx, func(r scanner) error {
+	add := func(r scanner) error {
 		var c conversation
 		if err := c.scan(r); err != nil {
 			return err
 		}
 		out = append(out, c.Conversation)
 		return nil
-	}, `SELECT `+conversationColumns+` FROM conversations
-		WHERE (updated_at, id) < ($1, $2) AND (deleted_at <> 0) = $3 AND ($4 = '' OR project = $4)
+	}
+	if q.Prefix != "" {
+		err := db.read.rows(ctx, add, `SELECT `+conversationColumns+` FROM conversations
+			WHERE id >= $1 AND id < $2 AND purged_at = 0 ORDER BY id LIMIT $3`, q.Prefix, q.Prefix+"\U0010FFFF", q.Limit)
+		return out, db.wrap("sqldriver.Conversations", err)
+	}
+	before := driver.ListKey{At: 1 << 62}
+	if q.Before != nil {
+		before = *q.Before
+	}
+	err := db.read.rows(ctx, add, `SELECT `+conversationColumns+` FROM conversations
+		WHERE (updated_at, id) < ($1, $2) AND (deleted_at <> 0) = $3 AND purged_at = 0 AND ($4 = '' OR project = $4)
 		AND ($5 = '' OR lower(title) LIKE $5 ESCAPE '!')
 		ORDER BY updated_at DESC, id DESC LIMIT $6`,
 		before.At, before.ID, q.Trash, q.Project, like(q.Title), q.Limit)
@@ -168,17 +173,6 @@ func like(s string) string {
 		return ""
 	}
 	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(s)) + "%"
-}
-
-// ConversationsByPrefix implements driver.Find.
-func (db *DB) ConversationsByPrefix(ctx context.Context, prefix string, limit int) ([]scrollback.ConversationID, error) {
-	var out []scrollback.ConversationID
-	err := db.read.rows(ctx, func(r scanner) error {
-		var id scrollback.ConversationID
-		out = append(out, id)
-		return r.Scan(&out[len(out)-1])
-	}, `SELECT id FROM conversations WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3`, prefix, prefix+"\U0010FFFF", limit)
-	return out, db.wrap("sqldriver.ConversationsByPrefix", err)
 }
 
 // Projects implements driver.Find.
@@ -198,8 +192,8 @@ func (db *DB) Projects(ctx context.Context) ([]scrollback.Project, error) {
 // marks is "$1, $2, … $n".
 func marks(n int) string { return markers[n] }
 
-var markers = func() [24]string {
-	var out [24]string
+var markers = func() [26]string {
+	var out [26]string
 	for n := 1; n < len(out); n++ {
 		sep := ", $"
 		if n == 1 {

@@ -104,7 +104,7 @@ func TestDamagedColumn(t *testing.T) {
 	}{
 		{"DROP TRIGGER messages_append_only", nil},
 		{"UPDATE messages SET parts = '{'", func() error {
-			_, err := db.Messages(t.Context(), driver.MessageQuery{Branch: "branch of 0", From: 1, To: 9, Limit: 9})
+			_, err := db.Messages(t.Context(), driver.MessageQuery{Branch: "branch of 0", From: 1, To: 9})
 			return err
 		}},
 		{"UPDATE messages SET created_at = 'soon'", func() error {

@@ -1,7 +1,9 @@
 package sqldriver
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -60,14 +62,20 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 	return out, nil
 }
 
+// store stores what the branch has grown by.
+func (w *logWriter) store(ctx context.Context, now int64) error {
+	if !w.grew {
+		return nil
+	}
+	w.b.UpdatedAt, w.grew = now, false
+	return w.tx.run(ctx, `UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5, updated_at = $6 WHERE id = $1`,
+		w.b.ID, w.b.HeadSeq, w.b.Sum.Tokens, w.b.Sum.Bytes, w.b.Sum.Images, now)
+}
+
 // close stores the head after the writes of this transaction.
 func (w *logWriter) close(ctx context.Context, now int64) error {
-	if w.grew {
-		err := w.tx.run(ctx, `UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5 WHERE id = $1`,
-			w.b.ID, w.b.HeadSeq, w.b.Sum.Tokens, w.b.Sum.Bytes, w.b.Sum.Images)
-		if err != nil {
-			return err
-		}
+	if err := w.store(ctx, now); err != nil {
+		return err
 	}
 	w.c.Messages = w.b.HeadSeq
 	if w.edited {
@@ -109,15 +117,23 @@ func (db *DB) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 	return out, nil
 }
 
+// pathMessages reads the path of branch $1 from seq $2 to $3. A branch owns what is
+// behind at_seq, and what is before it its parent does; a path goes down only, so
+// that even a damaged one ends.
+const pathMessages = `WITH RECURSIVE path (branch, parent, at_seq, first, last) AS (
+		SELECT id, parent_branch, at_seq, CASE WHEN at_seq < $2 THEN $2 ELSE at_seq + 1 END, CASE WHEN head_seq < $3 THEN head_seq ELSE $3 END
+		FROM branches WHERE id = $1
+		UNION ALL
+		SELECT b.id, b.parent_branch, b.at_seq, CASE WHEN b.at_seq < $2 THEN $2 ELSE b.at_seq + 1 END, CASE WHEN p.at_seq < $3 THEN p.at_seq ELSE $3 END
+		FROM path p JOIN branches b ON b.id = p.parent WHERE p.at_seq >= $2 AND b.at_seq < p.at_seq
+	) SELECT ` + messageColumns + ` FROM (SELECT branch AS of, first, last FROM path) p
+	JOIN messages m ON m.branch = p.of AND m.seq BETWEEN p.first AND p.last`
+
 // Messages implements driver.Find.
 func (db *DB) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
-	order := "ASC"
-	if q.Newest {
-		order = "DESC"
-	}
 	var out []scrollback.Message
-	err := db.read.rows(ctx, collect(&out), `SELECT `+messageColumns+` FROM messages
-		WHERE branch = $1 AND seq BETWEEN $2 AND $3 ORDER BY seq `+order+` LIMIT $4`, q.Branch, q.From, q.To, q.Limit)
+	err := db.read.rows(ctx, collect(&out), pathMessages, q.Branch, q.From, q.To)
+	slices.SortFunc(out, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) }) // branch by branch until here
 	return out, db.wrap("sqldriver.Messages", err)
 }
 

@@ -86,8 +86,8 @@ func (db *DB) candidates(ctx context.Context, q driver.SearchQuery, scopes [][]s
 	if err != nil {
 		return nil, err
 	}
-	if trash || q.Project != "" {
-		some, all, args = db.dialect.searchLiving, db.dialect.searchNewestLiving, append(args, q.Project)
+	if trash && len(q.Conversations) == 0 || q.Project != "" {
+		some, all, args = db.dialect.searchLiving, db.dialect.searchNewestLiving, append(args, q.Project, len(q.Conversations) > 0)
 	}
 	var numbers []int64
 	seen := map[int64]bool{}

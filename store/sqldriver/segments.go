@@ -64,11 +64,13 @@ func (w *logWriter) setView(ctx context.Context, v scrollback.View, now int64) e
 }
 
 // Unfold implements driver.Log.
-func (db *DB) Unfold(ctx context.Context, branch scrollback.BranchID, now int64) (scrollback.Receipt, error) {
+func (db *DB) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
+	const op = "sqldriver.Unfold"
 	var out scrollback.Receipt
-	err := db.write(ctx, "sqldriver.Unfold", func(ctx context.Context, tx *session) error {
+	err := db.write(ctx, op, func(ctx context.Context, tx *session) error {
+		out = scrollback.Receipt{}
 		w := &logWriter{tx: tx, dialect: db.dialect}
-		if err := loadBranch(ctx, tx, branch, &w.b); err != nil {
+		if err := loadBranch(ctx, tx, u.Branch, &w.b); err != nil {
 			return err
 		}
 		if err := loadConversation(ctx, tx, w.b.Conversation, &w.c); err != nil {
@@ -78,11 +80,15 @@ func (db *DB) Unfold(ctx context.Context, branch scrollback.BranchID, now int64)
 		var receipt, before string
 		err := tx.row(ctx, func(r scanner) error { return r.Scan(&n, &receipt, &before) },
 			`SELECT n, receipt, view_before FROM receipts WHERE conversation_id = $1 AND branch = $2 AND undone_at = 0
-			AND segments > 0 ORDER BY n DESC LIMIT 1`, w.c.ID, branch)
-		if errors.Is(err, sql.ErrNoRows) {
-			return scrollback.Errorf(scrollback.NotFound, "sqldriver.Unfold", "there is no fold to undo")
-		}
-		if err != nil {
+			AND segments > 0 ORDER BY n DESC LIMIT 1`, w.c.ID, u.Branch)
+		switch {
+		case errors.Is(err, sql.ErrNoRows) && u.View == nil:
+			return scrollback.Errorf(scrollback.NotFound, op, "there is no fold to undo")
+		case errors.Is(err, sql.ErrNoRows) && u.IfViewVersion != w.b.ViewVersion:
+			return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s changed meanwhile", u.Branch)
+		case errors.Is(err, sql.ErrNoRows):
+			return w.setView(ctx, *u.View, u.Now)
+		case err != nil:
 			return err
 		}
 		var view scrollback.View
@@ -92,10 +98,10 @@ func (db *DB) Unfold(ctx context.Context, branch scrollback.BranchID, now int64)
 		if col.err != nil {
 			return col.err
 		}
-		if err := tx.run(ctx, `UPDATE receipts SET undone_at = $2 WHERE n = $1`, n, now); err != nil {
+		if err := tx.run(ctx, `UPDATE receipts SET undone_at = $2 WHERE n = $1`, n, u.Now); err != nil {
 			return err
 		}
-		return w.setView(ctx, view, now)
+		return w.setView(ctx, view, u.Now)
 	})
 	return out, err
 }

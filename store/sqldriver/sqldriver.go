@@ -54,13 +54,14 @@ type dialect struct {
 	// that by itself.
 	mergeTerms string
 	// searchIDs finds at most $2 message numbers by the match expression $1, best
-	// first; searchLiving likewise, in conversations that are not in the trash and
-	// of project $3 unless that is empty; searchNewest and searchNewestLiving
-	// likewise among the newest matches only; holding counts those of $1, up to $2;
-	// documents is how many messages there are.
+	// first; searchLiving likewise, of project $3 unless that is empty, and in
+	// conversations that are not in the trash unless $4; searchNewest and
+	// searchNewestLiving likewise among the newest matches only; holding counts those
+	// of $1, up to $2; documents is how many messages there are.
 	searchIDs, searchLiving, searchNewest, searchNewestLiving, holding, documents string
-	// numbered reads the messages whose numbers are in the JSON list $1.
-	numbered string
+	// numbered reads the messages whose numbers are in the JSON list $1, and
+	// removeTerms removes what search finds them by.
+	numbered, removeTerms string
 	// expression writes a match, narrowed to scope terms, as $1 of the above.
 	expression func(m driver.Match, scopes [][]string) string
 	// audit is for checking everything.

@@ -136,10 +136,11 @@ func (db *DB) Save(ctx context.Context, s driver.Save) (stop bool, err error) {
 
 // loadOwned reads an open turn for its owner.
 func loadOwned(ctx context.Context, tx *session, id scrollback.TurnID, owner string, t *scrollback.Turn) error {
-	if err := loadTurn(ctx, tx, id, t); err != nil {
+	err := loadTurn(ctx, tx, id, t)
+	if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 		return err
 	}
-	if t.Owner != owner || t.State != scrollback.TurnOpen {
+	if err != nil || t.Owner != owner || t.State != scrollback.TurnOpen {
 		return scrollback.Errorf(scrollback.Conflict, "sqldriver", "turn %s is not this owner's to write", id).Because(scrollback.ErrLostLease)
 	}
 	return nil

@@ -1,9 +1,14 @@
 package sqldriver
 
 import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -52,18 +57,18 @@ func (c *columns) parse(s string, into any) {
 }
 
 const conversationColumns = `id, project, title, model, instructions, policy, limit_tokens, roots, settings,
-	pinned_seqs, meta, parent, version, branch, messages, turn, created_at, updated_at, deleted_at`
+	pinned_seqs, meta, parent, version, branch, messages, turn, created_at, updated_at, deleted_at, ancestors, purged_at`
 
-// conversation is a row of conversations with the column that clients do not see.
+// conversation is a row of conversations with the column that nobody else sees.
 type conversation struct {
 	scrollback.Conversation
 	turn scrollback.TurnID
 }
 
 func (c *conversation) scan(r scanner) error {
-	var roots, settings, pinned, meta, parent string
+	var roots, settings, pinned, meta, parent, ancestors string
 	err := r.Scan(&c.ID, &c.Project, &c.Title, &c.Model, &c.Instructions, &c.Policy, &c.Limit, &roots, &settings,
-		&pinned, &meta, &parent, &c.Version, &c.Branch, &c.Messages, &c.turn, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt)
+		&pinned, &meta, &parent, &c.Version, &c.Branch, &c.Messages, &c.turn, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt, &ancestors, &c.PurgedAt)
 	if err != nil {
 		return err
 	}
@@ -73,6 +78,7 @@ func (c *conversation) scan(r scanner) error {
 	col.parse(pinned, &c.PinnedSeqs)
 	col.parse(meta, &c.Meta)
 	col.parse(parent, &c.Parent)
+	col.parse(ancestors, &c.Ancestors)
 	return col.err
 }
 
@@ -81,17 +87,17 @@ func (c *conversation) values() ([]any, error) {
 	var col columns
 	v := []any{c.ID, c.Project, c.Title, c.Model, c.Instructions, c.Policy, c.Limit, col.json(c.Roots), col.json(c.Settings),
 		col.json(c.PinnedSeqs), col.json(c.Meta), col.json(c.Parent), c.Version, c.Branch, c.Messages, c.turn,
-		c.CreatedAt, c.UpdatedAt, c.DeletedAt}
+		c.CreatedAt, c.UpdatedAt, c.DeletedAt, col.json(c.Ancestors), c.PurgedAt}
 	return v, col.err
 }
 
-const branchColumns = `id, conversation_id, parent_branch, at_seq, head_seq, sum_tokens, sum_bytes, sum_images, view, view_version`
+const branchColumns = `id, conversation_id, parent_branch, at_seq, head_seq, sum_tokens, sum_bytes, sum_images, view, view_version, updated_at`
 
 func scanBranch(b *scrollback.Branch) func(scanner) error {
 	return func(r scanner) error {
 		var view string
 		if err := r.Scan(&b.ID, &b.Conversation, &b.Parent, &b.AtSeq, &b.HeadSeq,
-			&b.Sum.Tokens, &b.Sum.Bytes, &b.Sum.Images, &view, &b.ViewVersion); err != nil {
+			&b.Sum.Tokens, &b.Sum.Bytes, &b.Sum.Images, &view, &b.ViewVersion, &b.UpdatedAt); err != nil {
 			return err
 		}
 		return fromJSON(view, &b.View)
@@ -177,3 +183,113 @@ func segmentValues(s *scrollback.Segment) ([]any, error) {
 		s.TokensBefore, s.TokensAfter, s.Renderer, s.Bytes, s.SHA256, s.CreatedAt}
 	return v, col.err
 }
+
+// runner is what a session prepares statements on.
+type runner interface {
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+}
+
+// session runs statements, each prepared once.
+type session struct {
+	on    runner
+	mu    sync.Mutex
+	stmts map[string]*sql.Stmt
+	ahead []statement // to be run at the end of the batch
+}
+
+// statement is one to be run later.
+type statement struct {
+	query string
+	args  []any
+}
+
+// later runs a statement at the end of the batch, before its commit, unless the
+// job that asks for it fails. Full-text rows go this way: any savepoint among them
+// would make the index write itself out piece by piece.
+func (s *session) later(query string, args ...any) {
+	s.ahead = append(s.ahead, statement{query, args})
+}
+
+// catchUp runs what was left for later.
+func (s *session) catchUp(ctx context.Context) error {
+	for _, st := range s.ahead {
+		if err := s.run(ctx, st.query, st.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newSession(on runner) *session { return &session{on: on, stmts: map[string]*sql.Stmt{}} }
+
+func (s *session) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if st := s.stmts[query]; st != nil {
+		return st, nil
+	}
+	st, err := s.on.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	s.stmts[query] = st
+	return st, nil
+}
+
+func (s *session) run(ctx context.Context, query string, args ...any) error {
+	_, err := s.exec(ctx, query, args...)
+	return err
+}
+
+func (s *session) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	st, err := s.stmt(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return st.ExecContext(ctx, args...)
+}
+
+// rows calls scan for each row of a query.
+func (s *session) rows(ctx context.Context, scan func(scanner) error, query string, args ...any) error {
+	st, err := s.stmt(ctx, query)
+	if err != nil {
+		return err
+	}
+	rows, err := st.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// row scans the only row of a query; sql.ErrNoRows when there is none.
+func (s *session) row(ctx context.Context, scan func(scanner) error, query string, args ...any) error {
+	found := false
+	err := s.rows(ctx, func(r scanner) error { found = true; return scan(r) }, query, args...)
+	if err == nil && !found {
+		return sql.ErrNoRows
+	}
+	return err
+}
+
+func (s *session) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, st := range s.stmts {
+		if err := st.Close(); err != nil && !errors.Is(err, driver.ErrBadConn) {
+			errs = append(errs, err)
+		}
+	}
+	s.stmts = map[string]*sql.Stmt{}
+	return errors.Join(errs...)
+}
+
+// scanner is a row being read.
+type scanner interface{ Scan(dest ...any) error }

@@ -1,0 +1,219 @@
+package sqldriver
+
+import (
+	"context"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// purging is one step of a purge on its way.
+type purging struct {
+	db       *DB
+	tx       *session
+	c        conversation
+	branches []scrollback.Branch
+	kept     map[scrollback.BranchID]int64 // how far each is inherited
+	left     int                           // messages this step may still remove
+	out      driver.Purged
+}
+
+// Purge implements driver.Log.
+func (db *DB) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
+	const op = "sqldriver.Purge"
+	var out driver.Purged
+	err := db.write(ctx, op, func(ctx context.Context, tx *session) error {
+		j := &purging{db: db, tx: tx, left: p.Limit}
+		err := j.step(ctx, p)
+		out = j.out
+		return err
+	})
+	if err != nil {
+		return driver.Purged{}, err
+	}
+	return out, nil
+}
+
+func (j *purging) step(ctx context.Context, p driver.Purge) error {
+	err := loadRow(ctx, j.tx, p.Conversation, &j.c)
+	if scrollback.CodeOf(err) == scrollback.NotFound {
+		j.out.Done = true
+		return nil
+	}
+	if err == nil && j.c.PurgedAt == 0 {
+		err = j.begin(ctx, p.Now)
+	}
+	if err == nil {
+		j.branches, err = branchesOf(ctx, j.tx, j.c.ID)
+	}
+	if err != nil {
+		return err
+	}
+	var outside []scrollback.Branch
+	for _, b := range j.branches {
+		if err := j.tx.rows(ctx, collectBranches(&outside), `SELECT `+branchColumns+` FROM branches
+			WHERE parent_branch = $1 AND parent_branch <> '' AND conversation_id <> $2`, b.ID, j.c.ID); err != nil {
+			return err
+		}
+	}
+	j.kept = driver.Kept(j.branches, outside)
+	for _, b := range j.branches {
+		if kept, ok := j.kept[b.ID]; ok {
+			j.out.Kept += kept - b.AtSeq
+		}
+		if err := j.purge(ctx, b); err != nil {
+			return err
+		}
+	}
+	if j.left == 0 {
+		return nil // there may be more
+	}
+	return j.finish(ctx, p.Now)
+}
+
+// begin makes the conversation unknown: only what others inherit of it stays.
+func (j *purging) begin(ctx context.Context, now int64) error {
+	if j.c.turn != "" {
+		var last scrollback.Turn
+		if err := loadTurn(ctx, j.tx, j.c.turn, &last); err != nil {
+			return err
+		}
+		if driver.Holds(last, now) {
+			return scrollback.Errorf(scrollback.Conflict, "sqldriver.Purge", "a turn is open in conversation %s", j.c.ID)
+		}
+	}
+	j.c.Conversation = scrollback.Conversation{ID: j.c.ID, Project: j.c.Project, Parent: j.c.Parent, Ancestors: j.c.Ancestors, Version: j.c.Version,
+		Branch: j.c.Branch, Messages: j.c.Messages, CreatedAt: j.c.CreatedAt, DeletedAt: now, Roots: []string{}, PinnedSeqs: []int64{}}
+	j.c.turn, j.c.PurgedAt = "", -now
+	if err := j.c.store(ctx, j.tx, now); err != nil {
+		return err
+	}
+	for _, statement := range []string{`DELETE FROM turns WHERE conversation_id = $1`, `DELETE FROM receipts WHERE conversation_id = $1`} {
+		if err := j.tx.run(ctx, statement, j.c.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// purge removes the newest messages of a branch that nobody inherits, and their
+// search terms. It holds the only statement that takes messages away.
+func (j *purging) purge(ctx context.Context, b scrollback.Branch) error {
+	var numbers []int64
+	var from int64
+	err := j.tx.rows(ctx, func(r scanner) error {
+		numbers = append(numbers, 0)
+		return r.Scan(&numbers[len(numbers)-1], &from)
+	}, `SELECT n, seq FROM messages WHERE branch = $1 AND seq > $2 ORDER BY seq DESC LIMIT $3`, b.ID, j.kept[b.ID], j.left)
+	if err != nil || len(numbers) == 0 {
+		return err
+	}
+	list, err := asJSON(numbers)
+	if err != nil {
+		return err
+	}
+	j.left -= len(numbers)
+	j.out.Removed += int64(len(numbers))
+	j.tx.later(j.db.dialect.removeTerms, list) // behind terms that the same batch adds
+	return j.tx.run(ctx, `DELETE FROM messages WHERE branch = $1 AND seq >= $2`, b.ID, from)
+}
+
+// finish removes what belonged to the messages, and the conversation itself when
+// nobody inherits anything of it.
+func (j *purging) finish(ctx context.Context, now int64) error {
+	for _, b := range j.branches {
+		kept := j.kept[b.ID]
+		if err := j.tx.run(ctx, `DELETE FROM segments WHERE conversation_id = $1 AND branch = $2 AND last_seq > $3`, j.c.ID, b.ID, kept); err != nil {
+			return err
+		}
+		if err := j.trim(ctx, b, now); err != nil {
+			return err
+		}
+	}
+	if err := j.loosen(ctx); err != nil {
+		return err
+	}
+	end := func() error { j.c.PurgedAt = now; return j.c.store(ctx, j.tx, now) }
+	if len(j.kept) == 0 {
+		end = func() error { return j.tx.run(ctx, `DELETE FROM conversations WHERE id = $1`, j.c.ID) }
+	}
+	if err := end(); err != nil {
+		return err
+	}
+	j.out.Done = true
+	for _, id := range j.c.Ancestors {
+		var a conversation
+		err := loadRow(ctx, j.tx, id, &a)
+		if scrollback.CodeOf(err) == scrollback.NotFound {
+			continue
+		}
+		if err == nil && a.PurgedAt != 0 {
+			j.out.Next = id
+		}
+		return err
+	}
+	return nil
+}
+
+// trim ends a branch where others leave it, or removes it.
+func (j *purging) trim(ctx context.Context, b scrollback.Branch, now int64) error {
+	kept, ok := j.kept[b.ID]
+	if !ok {
+		return j.tx.run(ctx, `DELETE FROM branches WHERE id = $1`, b.ID)
+	}
+	var last scrollback.Message
+	err := j.tx.row(ctx, scanMessage(&last), `SELECT `+messageColumns+` FROM messages WHERE branch = $1 AND seq = $2`, b.ID, kept)
+	if err != nil {
+		return err
+	}
+	view, err := asJSON(scrollback.View{})
+	if err != nil {
+		return err
+	}
+	return j.tx.run(ctx, `UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5, view = $6,
+		view_version = view_version + 1, updated_at = $7 WHERE id = $1`, b.ID, kept, last.Sum.Tokens, last.Sum.Bytes, last.Sum.Images, view, now)
+}
+
+// loosen takes back the mentions of artifacts that no message left names.
+func (j *purging) loosen(ctx context.Context) error {
+	var mentioned []scrollback.ArtifactID
+	err := j.tx.rows(ctx, func(r scanner) error {
+		mentioned = append(mentioned, "")
+		return r.Scan(&mentioned[len(mentioned)-1])
+	}, `SELECT artifact FROM mentions WHERE conversation_id = $1 ORDER BY artifact`, j.c.ID)
+	if err != nil || len(mentioned) == 0 {
+		return err
+	}
+	named := map[scrollback.ArtifactID]bool{}
+	for _, b := range j.branches {
+		err := j.tx.rows(ctx, func(r scanner) error {
+			var text string
+			var ps scrollback.Parts
+			err := r.Scan(&text)
+			if err == nil {
+				err = fromJSON(text, &ps)
+			}
+			for id := range ps.Artifacts() {
+				named[id] = true
+			}
+			return err
+		}, `SELECT parts FROM messages WHERE branch = $1 AND seq <= $2`, b.ID, j.kept[b.ID])
+		if err != nil {
+			return err
+		}
+	}
+	for _, id := range slices.DeleteFunc(mentioned, func(id scrollback.ArtifactID) bool { return named[id] }) {
+		if err := j.tx.run(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2`, j.c.ID, id); err != nil {
+			return err
+		}
+		res, err := j.tx.exec(ctx, `DELETE FROM artifacts WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.artifact = artifacts.id)`, id)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err == nil && n > 0 {
+			j.out.Loose = append(j.out.Loose, id)
+		}
+	}
+	return nil
+}
