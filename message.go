@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // Identifiers. Those we make are UUIDv7; an ArtifactID is the SHA-256 of the
@@ -17,6 +18,16 @@ type (
 	SegmentID      string
 	ArtifactID     string
 )
+
+// ParseConversationID checks the whole id of a conversation that came from outside:
+// what cannot be taken back is never done by the beginning of one.
+func ParseConversationID(s string) (ConversationID, error) {
+	id := strings.ToLower(strings.TrimSpace(s))
+	if len(id) != len("00000000-0000-7000-8000-000000000000") {
+		return "", ParamErrorf("scrollback", "conversation", "%q is no whole id: only that will do here", s)
+	}
+	return ConversationID(id), nil
+}
 
 // Role says who speaks in a message.
 type Role string

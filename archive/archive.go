@@ -36,9 +36,9 @@ type Source interface {
 	// missing is not_found. At most 100 are asked for at once.
 	Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error)
 
-	// BranchMessages answers a branch's own messages with from <= seq <= to,
+	// Messages answers a branch's own messages with from <= seq <= to,
 	// ascending. The range is that of one leaf.
-	BranchMessages(ctx context.Context, branch scrollback.BranchID, from, to int64) ([]scrollback.Message, error)
+	Messages(ctx context.Context, branch scrollback.BranchID, from, to int64) ([]scrollback.Message, error)
 }
 
 // Options tune an archive; the zero value works.
@@ -54,6 +54,9 @@ type Options struct {
 	Durable func(key string) error
 	// GrepTime is how long one grep may take; 0 means 10 s.
 	GrepTime time.Duration
+	// Grace is how long the bytes of an artifact stay after they were put, though
+	// nothing mentions them; 0 means 2 minutes, less none.
+	Grace time.Duration
 }
 
 // Archive reads originals. It is safe for concurrent use, also by many processes
@@ -64,6 +67,7 @@ type Archive struct {
 	cache    cache
 	durable  func(key string) error
 	grepTime time.Duration
+	grace    time.Duration
 }
 
 // New makes an archive over a log and a bucket, which stays the caller's to close.
@@ -71,9 +75,12 @@ func New(src Source, bucket *blob.Bucket, o *Options) *Archive {
 	if o == nil {
 		o = &Options{}
 	}
-	a := &Archive{src: src, bucket: bucket, durable: o.Durable, grepTime: o.GrepTime}
+	a := &Archive{src: src, bucket: bucket, durable: o.Durable, grepTime: o.GrepTime, grace: o.Grace}
 	if a.grepTime <= 0 {
 		a.grepTime = 10 * time.Second
+	}
+	if a.grace == 0 {
+		a.grace = 2 * time.Minute
 	}
 	a.cache.init(o.Dir, o.CacheBytes)
 	return a

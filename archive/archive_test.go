@@ -42,7 +42,7 @@ func (b *book) Segments(_ context.Context, ids []scrollback.SegmentID) ([]scroll
 	return out, nil
 }
 
-func (b *book) BranchMessages(ctx context.Context, id scrollback.BranchID, from, to int64) ([]scrollback.Message, error) {
+func (b *book) Messages(ctx context.Context, id scrollback.BranchID, from, to int64) ([]scrollback.Message, error) {
 	if !b.still {
 		b.asked++
 	}

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"gocloud.dev/blob"
@@ -23,8 +24,8 @@ import (
 // waits in a temporary file until its hash, and so its name, is known.
 const spoolBytes = 1 << 20
 
-// PutArtifact keeps the bytes of r and answers their id. Bytes that are kept
-// already are not written again. More than maxBytes is invalid, wrapping
+// PutArtifact keeps the bytes of r and answers their id. Bytes that were put a
+// moment ago are not written again. More than maxBytes is invalid, wrapping
 // [scrollback.ErrTooLarge], and nothing is kept. What r fails with, unless it
 // has a code, is invalid.
 func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) (scrollback.ArtifactID, int64, error) {
@@ -45,7 +46,7 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 	}
 	id := scrollback.ArtifactID(hex.EncodeToString(sum.Sum(nil)))
 	at, err := a.bucket.Attributes(ctx, key(id))
-	if err == nil && at.Size == size {
+	if err == nil && at.Size == size && time.Since(at.ModTime) < a.grace/2 {
 		// Whoever wrote it may not have made it durable yet.
 		return id, size, a.keepDurable(id)
 	}
@@ -118,17 +119,25 @@ type Object struct {
 	ID  scrollback.ArtifactID
 }
 
-// DeleteArtifact removes the bytes of an artifact that nothing mentions any
-// more; one that is not kept is no error.
-func (a *Archive) DeleteArtifact(ctx context.Context, id scrollback.ArtifactID) error {
+// DeleteArtifact removes the bytes of an artifact that nothing mentions any more,
+// and says whether they are gone: those put a moment ago stay, as whoever put them
+// may be about to mention them; see [Options].
+func (a *Archive) DeleteArtifact(ctx context.Context, id scrollback.ArtifactID) (gone bool, err error) {
+	const op = "archive.DeleteArtifact"
 	if err := checkArtifact(id); err != nil {
-		return err
+		return false, err
 	}
-	err := a.bucket.Delete(ctx, key(id))
+	at, err := a.bucket.Attributes(ctx, key(id))
+	if err == nil && time.Since(at.ModTime) < a.grace {
+		return false, nil
+	}
+	if err == nil {
+		err = a.bucket.Delete(ctx, key(id))
+	}
 	if err == nil || gcerrors.Code(err) == gcerrors.NotFound {
-		return nil
+		return true, nil
 	}
-	return bucketError("archive.DeleteArtifact", err)
+	return false, bucketError(op, err)
 }
 
 // openText answers an artifact as a body if it begins like text.

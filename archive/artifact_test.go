@@ -111,7 +111,8 @@ func TestArtifactIDsNeverBecomePaths(t *testing.T) {
 	for _, id := range []scrollback.ArtifactID{"", "ab", "../../etc/passwd", scrollback.ArtifactID(strings.ToUpper(string(sha))), sha + "0"} {
 		_, _, err := a.OpenArtifact(t.Context(), id)
 		wantCode(t, err, scrollback.Invalid)
-		wantCode(t, a.DeleteArtifact(t.Context(), id), scrollback.Invalid)
+		_, err = a.DeleteArtifact(t.Context(), id)
+		wantCode(t, err, scrollback.Invalid)
 	}
 	_, _, err := a.OpenArtifact(t.Context(), sha)
 	wantCode(t, err, scrollback.NotFound)
@@ -119,10 +120,16 @@ func TestArtifactIDsNeverBecomePaths(t *testing.T) {
 
 func TestDeleteArtifact(t *testing.T) {
 	b := bucket(t)
-	a := archive.New(&book{}, b, nil)
-	id := idOf(put(t, a, "x", ""))
-	must(t, a.DeleteArtifact(t.Context(), id))
-	must(t, a.DeleteArtifact(t.Context(), id))
+	id := idOf(put(t, archive.New(&book{}, b, nil), "x", ""))
+	if gone, err := archive.New(&book{}, b, nil).DeleteArtifact(t.Context(), id); gone || err != nil {
+		t.Errorf("bytes that were just put: gone %v, %v", gone, err)
+	}
+	a := archive.New(&book{}, b, &archive.Options{Grace: -1})
+	for range 2 {
+		if gone, err := a.DeleteArtifact(t.Context(), id); !gone || err != nil {
+			t.Errorf("gone %v, %v", gone, err)
+		}
+	}
 	if got := keys(t, b); len(got) != 0 {
 		t.Errorf("kept %v", got)
 	}

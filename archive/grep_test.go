@@ -203,8 +203,9 @@ func TestWhatMayNotBeReadIsNotGrepped(t *testing.T) {
 }
 
 func TestALostArtifactMakesAGrepPartial(t *testing.T) {
-	b, a, art := deep(t, func(b *book) *archive.Archive { return archive.New(b, bucket(t), nil) })
-	must(t, a.DeleteArtifact(t.Context(), idOf(art)))
+	b, a, art := deep(t, func(b *book) *archive.Archive { return archive.New(b, bucket(t), &archive.Options{Grace: -1}) })
+	_, err := a.DeleteArtifact(t.Context(), idOf(art))
+	must(t, err)
 	r, err := a.Grep(t.Context(), segment("01"), scrollback.GrepQuery{Pattern: "needle"})
 	must(t, err)
 	if !r.Partial || r.Total != 1 {

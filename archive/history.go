@@ -113,7 +113,7 @@ func (a *Archive) draw(ctx context.Context, seg scrollback.Segment) (*sheet, err
 		}
 		return tableSheet(seg.Renderer, seg, children)
 	}
-	ms, err := a.src.BranchMessages(ctx, seg.Branch, seg.FirstSeq, seg.LastSeq)
+	ms, err := a.src.Messages(ctx, seg.Branch, seg.FirstSeq, seg.LastSeq)
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Internal, "archive.sheet", err)
 	}

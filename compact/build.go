@@ -40,18 +40,36 @@ type Fold struct {
 }
 
 // Build makes the segments of a fold. What each hides is extracted into its
-// placeholder; the job's summary is carried by the newest leaf.
+// placeholder; the job's summary is carried by the newest leaf. A cut of no
+// messages only joins what is shown, if that is [Crowded].
 func Build(j Job) (Fold, error) {
 	run := j.Live[:j.Cut.Messages]
-	f := Fold{View: scrollback.View{Boundary: run[len(run)-1].Seq, Sum: j.View.Sum}}
+	f := Fold{View: scrollback.View{Boundary: j.View.Boundary, Sum: j.View.Sum, Summary: j.View.Summary}, Shown: slices.Clone(j.Shown)}
+	if len(run) == 0 {
+		f.View.Carried = j.View.Carried
+	} else if err := j.hide(&f, run); err != nil {
+		return Fold{}, err
+	}
+	if err := j.rollUp(&f); err != nil {
+		return Fold{}, err
+	}
+	f.prune()
+	for _, s := range f.Shown {
+		f.View.Segments = append(f.View.Segments, scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level})
+	}
+	return f, nil
+}
+
+// hide makes the leaves of a run.
+func (j *Job) hide(f *Fold, run []scrollback.Message) error {
+	f.View.Boundary = run[len(run)-1].Seq
 	for _, ms := range split(run) {
 		s, err := j.leaf(ms)
 		if err != nil {
-			return Fold{}, err
+			return err
 		}
 		f.Leaves = append(f.Leaves, s)
 	}
-	f.View.Summary = j.View.Summary
 	switch last := &f.Leaves[len(f.Leaves)-1]; {
 	case j.Summary != nil:
 		last.Summary, last.SummaryBy, last.PromptVersion = j.Summary.Text, j.Summary.By, PromptVersion
@@ -66,14 +84,7 @@ func Build(j Job) (Fold, error) {
 		f.View.Summary = nil
 	}
 	f.Segments = slices.Clone(f.Leaves)
-	f.Shown = append(slices.Clone(j.Shown), f.Leaves...)
-	if err := j.rollUp(&f); err != nil {
-		return Fold{}, err
-	}
-	f.prune()
-	for _, s := range f.Shown {
-		f.View.Segments = append(f.View.Segments, scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level})
-	}
+	f.Shown = append(f.Shown, f.Leaves...)
 	// What was carried until now is hidden from here on, and what is carried from
 	// here on is not; it may be the same message.
 	for _, ms := range [][]scrollback.Message{j.Carried, run} {
@@ -85,7 +96,7 @@ func Build(j Job) (Fold, error) {
 			f.View.Sum = f.View.Sum.Add(m.Weight)
 		}
 	}
-	return f, nil
+	return nil
 }
 
 // split cuts a run where the branch changes and where a leaf would grow past its

@@ -125,7 +125,11 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish fol
 	}
 	writers := e.writers(ctx, &f)
 	cut, ok := compact.Plan(e.situation(&f, len(writers) > 0))
-	if !ok {
+	switch {
+	case ok:
+	case compact.Crowded(snap.Segments, sh.budget.Tokens): // a rewind opened roll-ups, and there is nothing else to fold
+		writers = nil
+	default:
 		return receipt, nil
 	}
 	said := compact.Summarize(ctx, f.record(cut), writers)
@@ -239,7 +243,10 @@ func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said co
 		}
 		job.Summary = nil
 	}
-	receipt.FirstSeq, receipt.LastSeq, receipt.SummaryResult = f.snap.Live[0].Seq, made.View.Boundary, said.Result
+	receipt.FirstSeq, receipt.LastSeq, receipt.SummaryResult = f.snap.Branch.View.Boundary+1, made.View.Boundary, said.Result
+	if cut.Messages == 0 {
+		receipt.FirstSeq = f.snap.Segments[0].FirstSeq
+	}
 	if job.Summary != nil {
 		receipt.SummaryBy = said.By
 	}
@@ -418,18 +425,22 @@ func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
 	return a
 }
 
-// Uncompact undoes the newest fold of the current branch.
-func (e *Engine) Uncompact(ctx context.Context, id scrollback.ConversationID) (scrollback.Receipt, error) {
+// Uncompact undoes the newest fold of the current branch, or with a segment all
+// folds back to the one that holds it.
+func (e *Engine) Uncompact(ctx context.Context, id scrollback.ConversationID, segment scrollback.SegmentID) (scrollback.Receipt, error) {
 	before, err := e.Context(ctx, id)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	r, err := e.store.Unfold(ctx, id)
+	r, err := e.store.Unfold(ctx, id, segment)
 	if err != nil {
 		return r, err
 	}
 	after, err := e.Context(ctx, id)
 	r.Undone, r.TokensBefore, r.TokensAfter, r.CreatedAt = true, before.Tokens, after.Tokens, e.store.Now()
+	if r.Segments == nil {
+		r.Segments, r.Refs = []scrollback.SegmentID{}, []scrollback.Ref{}
+	}
 	return r, err
 }
 

@@ -158,7 +158,7 @@ func TestFoldClearAndUndo(t *testing.T) {
 	}
 	checkViews(t, r, id)
 	for range 2 {
-		if _, err := r.Uncompact(ctx, id); err != nil {
+		if _, err := r.Uncompact(ctx, id, ""); err != nil {
 			t.Fatal(err)
 		}
 		checkViews(t, r, id)
@@ -167,7 +167,7 @@ func TestFoldClearAndUndo(t *testing.T) {
 	if after.Tokens != before.Tokens || len(after.Excluded) != 0 {
 		t.Errorf("undone, the window has %d tokens, %d before any fold", after.Tokens, before.Tokens)
 	}
-	_, err = r.Uncompact(ctx, id)
+	_, err = r.Uncompact(ctx, id, "")
 	wantCode(t, err, scrollback.NotFound, "")
 	_, err = r.Compact(ctx, id, "nonsense", true)
 	wantCode(t, err, scrollback.Invalid, "policy")

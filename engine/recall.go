@@ -68,11 +68,8 @@ func (e *Engine) Grep(ctx context.Context, id scrollback.ConversationID, q scrol
 	for _, s := range head.Branch.View.Segments {
 		scope.Stretches = append(scope.Stretches, archive.Stretch{Segment: s.ID})
 	}
-	spans, err := e.store.Path(ctx, head.Branch, head.Branch.View.Boundary+1, head.Branch.HeadSeq)
-	if err != nil {
-		return scrollback.GrepResult{}, err
-	}
-	scope.Stretches = append(scope.Stretches, archive.Stretch{Messages: e.store.Walk(ctx, spans)})
+	live := e.store.Walk(ctx, head.Branch.ID, head.Branch.View.Boundary+1, head.Branch.HeadSeq)
+	scope.Stretches = append(scope.Stretches, archive.Stretch{Messages: live})
 	return e.archive.Grep(ctx, scope, q)
 }
 

@@ -188,7 +188,7 @@ func TestSnapshotSummary(t *testing.T) {
 	checkViews(t, r, id)
 
 	// Undoing a fold brings the summary back that stood before it.
-	if _, err := r.Uncompact(ctx, id); err != nil {
+	if _, err := r.Uncompact(ctx, id, ""); err != nil {
 		t.Fatal(err)
 	}
 	r.turn(engine.TurnRequest{Conversation: id, Message: say("short")})

@@ -30,7 +30,7 @@ func commands() []command {
 			return showReceipt(w)(c.o.Engine.Compact(ctx, c.id, "", true))
 		}},
 		{name: "/uncompact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
-			return showReceipt(w)(c.o.Engine.Uncompact(ctx, c.id))
+			return showReceipt(w)(c.o.Engine.Uncompact(ctx, c.id, ""))
 		}},
 		{name: "/clear", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
 			return showReceipt(w)(c.o.Engine.Clear(ctx, c.id))

@@ -17,6 +17,19 @@ func Conversations(w io.Writer, items []scrollback.Conversation) error {
 	return Table(w, rows, 0, 3)
 }
 
+// Branches lists branches; the current one has a mark.
+func Branches(w io.Writer, items []scrollback.BranchEntry) error {
+	rows := [][]string{{"", "BRANCH", "FROM", "TO", "MESSAGES", "CHANGED"}}
+	for _, b := range items {
+		mark := ""
+		if b.Current {
+			mark = "*"
+		}
+		rows = append(rows, []string{mark, string(b.ID), fmt.Sprintf("#%d", b.AtSeq), fmt.Sprintf("#%d", b.HeadSeq), Thousands(b.Messages), When(b.UpdatedAt)})
+	}
+	return Table(w, rows, 2, 3, 4)
+}
+
 // Message writes a stored message with all its parts.
 func Message(w io.Writer, m scrollback.Message) error {
 	status := ""

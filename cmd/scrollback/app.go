@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"time"
 
 	"gocloud.dev/blob"
@@ -33,8 +32,9 @@ const closeTime = 30 * time.Second
 // app is the program put together.
 type app struct {
 	*engine.Engine
-	store  *store.Store
-	bucket *blob.Bucket
+	store   *store.Store
+	archive *archive.Archive
+	bucket  *blob.Bucket
 }
 
 // open puts the program together over the data folder, which it makes.
@@ -81,37 +81,13 @@ func (g *globals) openKept() (*app, error) {
 func (g *globals) assemble(db driver.Driver, bucket *blob.Bucket, o *archive.Options) *app {
 	a := &app{bucket: bucket, store: store.New(db, &store.Options{Tokens: token.Count, Image: token.Image, Learn: token.Learn})}
 	catalog := token.NewCatalog(g.set.Models)
-	a.Engine = engine.New(a.store, archive.New(a.store, bucket, o), engine.Options{
+	a.archive = archive.New(a.store, bucket, o)
+	a.Engine = engine.New(a.store, a.archive, engine.Options{
 		Models: g.model, Model: g.set.Model, SummaryModels: g.set.SummaryModels, Policy: g.set.Policy, Limit: g.set.Limit,
 		Catalog: catalog, ModelNames: func() []string { return g.modelNames(catalog) },
 		Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),
 	})
 	return a
-}
-
-// maxNumber bounds a conversation's number in the list.
-const maxNumber = 10_000
-
-// Resolve finds a conversation as [engine.Engine.Resolve] does, and by its number
-// in the list, from 1.
-func (a *app) Resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
-	n, err := strconv.Atoi(name)
-	if err != nil || n < 1 || n > maxNumber {
-		return a.Engine.Resolve(ctx, name)
-	}
-	q := engine.ListQuery{Limit: scrollback.ListMax}
-	for seen := 0; ; {
-		items, next, err := a.List(ctx, q)
-		switch {
-		case err != nil:
-			return "", err
-		case n <= seen+len(items):
-			return items[n-seen-1].ID, nil
-		case next == "":
-			return "", scrollback.Errorf(scrollback.NotFound, "scrollback", "no conversation %d: the list has %d", n, seen+len(items))
-		}
-		seen, q.Cursor = seen+len(items), next
-	}
 }
 
 // close ends what runs, then the store.

@@ -66,12 +66,13 @@ type showCmd struct {
 	After  *int64 `help:"Messages after this seq; 0 for the first." placeholder:"SEQ"`
 	Before int64  `help:"Messages before this seq." placeholder:"SEQ"`
 	Max    int    `help:"How many to print." default:"50"`
+	Branch string `help:"Of this branch; without it, the current one." placeholder:"ID"`
 }
 
 // Run implements the command.
 func (c *showCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		ms, next, err := a.Messages(g.ctx, id, engine.PageQuery{After: c.After, Before: c.Before, Limit: c.Max})
+		ms, next, err := a.Messages(g.ctx, id, engine.PageQuery{Branch: scrollback.BranchID(c.Branch), After: c.After, Before: c.Before, Limit: c.Max})
 		if err != nil {
 			return err
 		}
@@ -102,7 +103,22 @@ func (c *renameCmd) Run(g *globals) error {
 	})
 }
 
-type trashCmd struct{ one }
+// whole is a command that takes a whole id: what goes away is never named by the
+// beginning of its id.
+type whole struct {
+	Conversation string `arg:"" help:"The whole id; nothing less will do."`
+}
+
+// with checks the id and runs fn on it.
+func (o *whole) with(g *globals, fn func(a *app, id scrollback.ConversationID) error) error {
+	id, err := scrollback.ParseConversationID(o.Conversation)
+	if err != nil {
+		return err
+	}
+	return g.kept(func(a *app) error { return fn(a, id) })
+}
+
+type trashCmd struct{ whole }
 
 // Run implements the command.
 func (c *trashCmd) Run(g *globals) error {
@@ -114,6 +130,28 @@ type restoreCmd struct{ one }
 // Run implements the command.
 func (c *restoreCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error { return g.changed(a.Restore(g.ctx, id)) })
+}
+
+type purgeCmd struct{ whole }
+
+// Run implements the command.
+func (c *purgeCmd) Run(g *globals) error {
+	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		p, err := a.Purge(g.ctx, id)
+		if err != nil {
+			return err
+		}
+		return g.print(p, func(w io.Writer) error {
+			fmt.Fprintf(w, "%s  %s messages and %s artifacts removed\n", p.ID, terminal.Thousands(p.Removed), terminal.Thousands(int64(p.Artifacts)))
+			if p.Kept > 0 {
+				fmt.Fprintf(w, "%s messages stay: forks inherit them, and they are read through those only\n", terminal.Thousands(p.Kept))
+			}
+			if p.Waiting > 0 {
+				fmt.Fprintf(w, "%s artifacts were written a moment ago; their bytes go with the next doctor --repair\n", terminal.Thousands(int64(p.Waiting)))
+			}
+			return nil
+		})
+	})
 }
 
 // changed prints a conversation that a command changed.

@@ -10,7 +10,7 @@ import (
 	"gocloud.dev/blob/memblob"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
@@ -20,12 +20,12 @@ type doctorCmd struct{}
 // Run implements the command.
 func (doctorCmd) Run(g *globals) error {
 	return during(g.openReading, func(a *app) error {
-		var progress func(what string, done, total int64)
+		var progress doctor.Progress
 		wipe := func() {}
 		if isTerminal(g.stderr) {
 			progress, wipe = terminal.Progress(g.stderr)
 		}
-		found, err := a.Doctor(g.ctx, progress)
+		found, err := doctor.Check(g.ctx, a.store, a.archive, progress)
 		wipe()
 		if err != nil {
 			return err
@@ -59,7 +59,7 @@ func (g *globals) openReading() (*app, error) {
 	return g.assemble(db, bucket, nil), nil
 }
 
-func drawCheckup(w io.Writer, c engine.Checkup) error {
+func drawCheckup(w io.Writer, c doctor.Checkup) error {
 	rows := [][]string{}
 	for _, r := range []struct {
 		what string
@@ -71,7 +71,7 @@ func drawCheckup(w io.Writer, c engine.Checkup) error {
 	if err := terminal.Table(w, rows, 1); err != nil {
 		return err
 	}
-	lines := func(mark string, ps []engine.Problem) error {
+	lines := func(mark string, ps []doctor.Problem) error {
 		var rows [][]string
 		for _, p := range ps {
 			rows = append(rows, []string{mark, p.Kind, terminal.Clip(p.Where, 80), terminal.Clip(p.Detail, 200)})

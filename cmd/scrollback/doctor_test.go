@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/doctor"
 )
 
 // inside runs the program in this process and answers its exit code and output.
@@ -26,10 +26,10 @@ func inside(t *testing.T, data string, args ...string) (code int, out, errs stri
 }
 
 // checkup is what doctor --json prints.
-func checkup(t *testing.T, data string) (int, engine.Checkup) {
+func checkup(t *testing.T, data string) (int, doctor.Checkup) {
 	t.Helper()
 	code, out, errs := inside(t, data, "doctor", "--json")
-	var c engine.Checkup
+	var c doctor.Checkup
 	if err := json.Unmarshal([]byte(out), &c); err != nil {
 		t.Fatalf("doctor: exit %d: %v\n%s%s", code, err, out, errs)
 	}
@@ -189,7 +189,7 @@ func TestDoctor(t *testing.T) {
 			if code != wantExit || c.OK != (wantExit == 0) {
 				t.Errorf("exit %d, want %d", code, wantExit)
 			}
-			if !slices.ContainsFunc(found, func(p engine.Problem) bool { return p.Kind == kind && p.Where != "" && p.Detail != "" }) {
+			if !slices.ContainsFunc(found, func(p doctor.Problem) bool { return p.Kind == kind && p.Where != "" && p.Detail != "" }) {
 				t.Errorf("no %s among the problems %+v and the notes %+v", d.kind, c.Problems, c.Notes)
 			}
 			for _, p := range slices.Concat(c.Problems, c.Notes) {

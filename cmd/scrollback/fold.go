@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/terminal"
@@ -20,11 +21,15 @@ func (c *compactCmd) Run(g *globals) error {
 	})
 }
 
-type uncompactCmd struct{ one }
+type uncompactCmd struct {
+	one
+	Segment string `arg:"" optional:"" help:"Undo every fold back to the one that holds this segment (a history ref will do)."`
+}
 
 // Run implements the command.
 func (c *uncompactCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error { return g.receipt(a.Uncompact(g.ctx, id)) })
+	segment := scrollback.SegmentID(strings.TrimPrefix(c.Segment, scrollback.RefHistory+":"))
+	return c.with(g, func(a *app, id scrollback.ConversationID) error { return g.receipt(a.Uncompact(g.ctx, id, segment)) })
 }
 
 type clearCmd struct{ one }

@@ -57,11 +57,15 @@ type commands struct {
 	Search    searchCmd    `cmd:"" help:"Find messages by words."`
 	Context   contextCmd   `cmd:"" help:"Show what the next request sends; read what is folded."`
 	Compact   compactCmd   `cmd:"" help:"Fold old messages behind refs."`
-	Uncompact uncompactCmd `cmd:"" help:"Undo the newest fold."`
+	Uncompact uncompactCmd `cmd:"" help:"Undo the newest fold, or all back to a segment."`
 	Clear     clearCmd     `cmd:"" help:"Fold everything so far: start afresh."`
+	Fork      forkCmd      `cmd:"" help:"Go on from a message in a new conversation."`
+	Rewind    rewindCmd    `cmd:"" help:"Go back to a message, or over to another branch."`
+	Branches  branchesCmd  `cmd:"" help:"List a conversation's branches."`
 	Rename    renameCmd    `cmd:"" help:"Give a conversation a title."`
 	Trash     trashCmd     `cmd:"" help:"Put a conversation in the trash."`
 	Restore   restoreCmd   `cmd:"" help:"Take a conversation out of the trash."`
+	Purge     purgeCmd     `cmd:"" help:"Remove a conversation for good."`
 	Import    importCmd    `cmd:"" help:"Import a transcript."`
 	Export    exportCmd    `cmd:"" help:"Export a conversation."`
 	Usage     usageCmd     `cmd:"" help:"Show what models' calls have cost."`

@@ -103,15 +103,8 @@ func (a *api) conversations() {
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "patch-conversation", Method: http.MethodPatch, Path: "/api/conversations/{id}",
 		Summary: "Rename, move, pin or set up a conversation", MaxBodyBytes: a.limits.Body}, a.patch)
-	huma.Register(a.huma, huma.Operation{OperationID: "trash-conversation", Method: http.MethodDelete, Path: "/api/conversations/{id}",
-		Summary: "Put a conversation in the trash"},
-		func(ctx context.Context, in *ConversationPath) (*tagged, error) {
-			id, err := a.resolve(ctx, in.ID)
-			if err != nil {
-				return answer[tagged](nil, err)
-			}
-			return withTag(a.engine.Trash(ctx, id))
-		})
+	huma.Register(a.huma, huma.Operation{OperationID: "delete-conversation", Method: http.MethodDelete, Path: "/api/conversations/{id}",
+		Summary: "Put a conversation in the trash; with purge=1 remove it for good. It takes a whole id"}, a.remove)
 	huma.Register(a.huma, huma.Operation{OperationID: "restore-conversation", Method: http.MethodPost, Path: "/api/conversations/{id}/restore",
 		Summary: "Take a conversation out of the trash"},
 		func(ctx context.Context, in *ConversationPath) (*tagged, error) {
@@ -158,6 +151,31 @@ func (a *api) create(ctx context.Context, in *struct {
 		out.Status = http.StatusCreated
 	}
 	return out, err
+}
+
+// removed is a conversation that was put in the trash, or what a purge removed.
+type removed struct {
+	ETag string `header:"ETag"`
+	Body any
+}
+
+func (a *api) remove(ctx context.Context, in *struct {
+	ConversationPath
+	Purge bool `query:"purge"`
+}) (*removed, error) {
+	id, err := scrollback.ParseConversationID(in.ID)
+	if err != nil {
+		return answer[removed](nil, err)
+	}
+	if in.Purge {
+		p, err := a.engine.Purge(ctx, id)
+		return answer(&removed{Body: p}, err)
+	}
+	t, err := withTag(a.engine.Trash(ctx, id))
+	if err != nil {
+		return nil, err
+	}
+	return &removed{ETag: t.ETag, Body: t.Body}, nil
 }
 
 func (a *api) patch(ctx context.Context, in *struct {

@@ -3,6 +3,7 @@ package restapi
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -31,8 +32,34 @@ func (a *api) folding() {
 			}
 			return seen(a.engine.Compact(ctx, id, policy, force))
 		})
-	a.byConversation("clear", "Fold everything so far: start afresh", a.engine.Clear)
-	a.byConversation("uncompact", "Undo the newest fold", a.engine.Uncompact)
+	huma.Register(a.huma, huma.Operation{OperationID: "clear", Method: http.MethodPost, Path: "/api/conversations/{id}/clear",
+		Summary: "Fold everything so far: start afresh"},
+		func(ctx context.Context, in *ConversationPath) (*body[scrollback.Receipt], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.Receipt{}, err)
+			}
+			return seen(a.engine.Clear(ctx, id))
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "uncompact", Method: http.MethodPost, Path: "/api/conversations/{id}/uncompact",
+		Summary: "Undo the newest fold, or all back to the one that holds a segment", MaxBodyBytes: a.limits.Body},
+		func(ctx context.Context, in *struct {
+			ConversationPath
+			Body *struct {
+				_       struct{} `additionalProperties:"true"`
+				Segment string   `json:"segment,omitempty"`
+			} `required:"false"`
+		}) (*body[scrollback.Receipt], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.Receipt{}, err)
+			}
+			segment := ""
+			if in.Body != nil {
+				segment = strings.TrimPrefix(in.Body.Segment, scrollback.RefHistory+":")
+			}
+			return seen(a.engine.Uncompact(ctx, id, scrollback.SegmentID(segment)))
+		})
 	huma.Register(a.huma, huma.Operation{OperationID: "context", Method: http.MethodGet, Path: "/api/conversations/{id}/context",
 		Summary: "What the next request would show, and what it leaves out"},
 		func(ctx context.Context, in *ConversationPath) (*body[scrollback.Manifest], error) {
@@ -54,17 +81,5 @@ func (a *api) folding() {
 			}
 			rs, err := a.engine.Receipts(ctx, id, in.Limit)
 			return seen(map[string][]scrollback.Receipt{"receipts": rs}, err)
-		})
-}
-
-// byConversation adds a POST that needs nothing but the conversation.
-func (a *api) byConversation(verb, summary string, fn func(context.Context, scrollback.ConversationID) (scrollback.Receipt, error)) {
-	huma.Register(a.huma, huma.Operation{OperationID: verb, Method: http.MethodPost, Path: "/api/conversations/{id}/" + verb, Summary: summary},
-		func(ctx context.Context, in *ConversationPath) (*body[scrollback.Receipt], error) {
-			id, err := a.resolve(ctx, in.ID)
-			if err != nil {
-				return seen(scrollback.Receipt{}, err)
-			}
-			return seen(fn(ctx, id))
 		})
 }

@@ -57,6 +57,7 @@ func Mount(mux *http.ServeMux, e *engine.Engine, version string, l Limits) {
 	a := &api{engine: e, limits: l, mux: mux, huma: humago.New(mux, c)}
 	a.conversations()
 	a.messages()
+	a.branches()
 	a.chat()
 	a.folding()
 	a.books()

@@ -1,4 +1,14 @@
-package engine
+// Package doctor reads everything that is kept and holds it against what it says of
+// itself.
+//
+// Words it adds: problem (something that is wrong), note (something worth knowing
+// that is no fault).
+//
+// Invariants: a check writes nothing; it keeps one page of rows in memory, however
+// long the log.
+//
+// It may not know models, HTTP or SQL.
+package doctor
 
 import (
 	"context"
@@ -11,6 +21,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
@@ -36,8 +47,8 @@ type Checked struct {
 }
 
 // Problem is one thing that is wrong. Kind is one of damage, orphan, index, seq,
-// sum, head, path, view, hash, file, rollup, artifact; of a note lease, artifact
-// or object. Where names the thing, as "message <id>".
+// sum, head, path, view, hash, file, rollup, artifact; of a note lease, artifact,
+// object or purge. Where names the thing, as "message <id>".
 type Problem struct {
 	Kind     string `json:"kind"`
 	Where    string `json:"where"`
@@ -48,19 +59,20 @@ type Problem struct {
 // maxProblems bounds the list of problems, and that of notes.
 const maxProblems = 1000
 
-// Doctor reads everything that is kept and holds it against what it says of
-// itself. It writes nothing. progress, unless nil, is told what is being read and
-// how far that is; a total of 0 is unknown.
-func (e *Engine) Doctor(ctx context.Context, progress func(what string, done, total int64)) (Checkup, error) {
+// Progress is told what is being read and how far that is; a total of 0 is unknown.
+type Progress func(what string, done, total int64)
+
+// Check reads everything that s and a keep. It writes nothing. progress may be nil.
+func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Progress) (Checkup, error) {
 	if progress == nil {
 		progress = func(string, int64, int64) {}
 	}
-	d := &doctor{e: e, progress: progress}
+	d := &check{store: s, archive: a, progress: progress}
 	d.out.Problems = []Problem{}
-	next, stop := iter.Pull2(e.archive.Artifacts(ctx))
+	next, stop := iter.Pull2(a.Artifacts(ctx))
 	defer stop()
 	d.objects = next
-	err := e.store.Audit(ctx, driver.AuditWalk{
+	err := s.Audit(ctx, driver.AuditWalk{
 		Total:        func(n int64) error { d.total = n; return nil },
 		Conversation: func(c scrollback.Conversation) error { d.conversation(c); return ctx.Err() },
 		Branch:       func(b scrollback.Branch) error { return d.branch(ctx, b) },
@@ -84,11 +96,12 @@ func (e *Engine) Doctor(ctx context.Context, progress func(what string, done, to
 	return d.out, nil
 }
 
-// doctor is a check under way. It keeps no more than the conversation and branch
-// it is at.
-type doctor struct {
-	e        *Engine
-	progress func(what string, done, total int64)
+// check is a check under way. It keeps no more than the conversation and branch it
+// is at.
+type check struct {
+	store    *store.Store
+	archive  *archive.Archive
+	progress Progress
 	out      Checkup
 	total    int64 // messages
 	objects  func() (archive.Object, error, bool)
@@ -101,7 +114,7 @@ type doctor struct {
 	sum  scrollback.Weight // up to there
 }
 
-func (d *doctor) problem(kind, where, detail string, args ...any) {
+func (d *check) problem(kind, where, detail string, args ...any) {
 	if len(d.out.Problems) == maxProblems {
 		d.out.More++
 		return
@@ -109,27 +122,30 @@ func (d *doctor) problem(kind, where, detail string, args ...any) {
 	d.out.Problems = append(d.out.Problems, Problem{Kind: kind, Where: where, Detail: fmt.Sprintf(detail, args...)})
 }
 
-func (d *doctor) note(kind, where, detail string) {
+func (d *check) note(kind, where, detail string) {
 	if len(d.out.Notes) < maxProblems {
 		d.out.Notes = append(d.out.Notes, Problem{Kind: kind, Where: where, Detail: detail})
 	}
 }
 
-func (d *doctor) conversation(c scrollback.Conversation) {
+func (d *check) conversation(c scrollback.Conversation) {
 	d.endConversation()
 	d.conv, d.head = &c, false
 	d.out.Checked.Conversations++
+	if c.PurgedAt < 0 {
+		d.note("purge", "conversation "+string(c.ID), "its purge was interrupted")
+	}
 }
 
-func (d *doctor) endConversation() {
+func (d *check) endConversation() {
 	d.endBranch()
-	if d.conv != nil && !d.head {
+	if d.conv != nil && !d.head && d.conv.PurgedAt == 0 {
 		d.problem("head", "conversation "+string(d.conv.ID), "its current branch, %s, is missing", d.conv.Branch)
 	}
 	d.conv = nil
 }
 
-func (d *doctor) branch(ctx context.Context, b scrollback.Branch) error {
+func (d *check) branch(ctx context.Context, b scrollback.Branch) error {
 	d.endBranch()
 	d.at, d.seq, d.sum = &b, b.AtSeq, scrollback.Weight{}
 	d.out.Checked.Branches++
@@ -141,7 +157,7 @@ func (d *doctor) branch(ctx context.Context, b scrollback.Branch) error {
 		}
 	}
 	var err error
-	if d.sum, err = d.e.store.Base(ctx, b); err != nil {
+	if d.sum, err = d.store.Base(ctx, b); err != nil {
 		if scrollback.CodeOf(err) != scrollback.Internal {
 			return err
 		}
@@ -151,7 +167,7 @@ func (d *doctor) branch(ctx context.Context, b scrollback.Branch) error {
 		d.problem("view", where, "it hides up to #%d, and ends at #%d", b.View.Boundary, b.HeadSeq)
 	}
 	for _, v := range b.View.Segments {
-		if _, err := d.e.store.Segments(ctx, []scrollback.SegmentID{v.ID}); err != nil {
+		if _, err := d.store.Segments(ctx, []scrollback.SegmentID{v.ID}); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
@@ -161,7 +177,7 @@ func (d *doctor) branch(ctx context.Context, b scrollback.Branch) error {
 	return nil
 }
 
-func (d *doctor) endBranch() {
+func (d *check) endBranch() {
 	if d.at == nil {
 		return
 	}
@@ -175,7 +191,7 @@ func (d *doctor) endBranch() {
 	d.at = nil
 }
 
-func (d *doctor) message(ctx context.Context, m scrollback.Message) error {
+func (d *check) message(ctx context.Context, m scrollback.Message) error {
 	where := fmt.Sprintf("message %s (#%d)", m.ID, m.Seq)
 	sum := d.sum.Add(m.Weight)
 	switch {
@@ -189,7 +205,7 @@ func (d *doctor) message(ctx context.Context, m scrollback.Message) error {
 		d.problem("orphan", where, "it says that it is of conversation %s", m.ConversationID)
 	}
 	for id := range m.Parts.Artifacts() {
-		_, err := d.e.store.Ref(ctx, m.ConversationID, scrollback.ArtifactRef(id))
+		_, err := d.store.Ref(ctx, m.ConversationID, scrollback.ArtifactRef(id))
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			d.problem("artifact", where, "what it mentions is not known: artifact %s", id)
 		} else if err != nil && ctx.Err() != nil {
@@ -204,7 +220,7 @@ func (d *doctor) message(ctx context.Context, m scrollback.Message) error {
 
 // segment holds a segment against what it covers, and the file that is made of it
 // against the one that was folded.
-func (d *doctor) segment(ctx context.Context, s scrollback.Segment) error {
+func (d *check) segment(ctx context.Context, s scrollback.Segment) error {
 	where := "segment " + string(s.ID)
 	d.out.Checked.Segments++
 	d.progress("segments", d.out.Checked.Segments, 0)
@@ -224,14 +240,14 @@ func (d *doctor) segment(ctx context.Context, s scrollback.Segment) error {
 }
 
 // leaf checks a leaf's hash and writes its file; false when there is none to judge.
-func (d *doctor) leaf(ctx context.Context, where string, s scrollback.Segment, w io.Writer) bool {
+func (d *check) leaf(ctx context.Context, where string, s scrollback.Segment, w io.Writer) bool {
 	if n := s.LastSeq - s.FirstSeq + 1; n < 1 || n > scrollback.MaxSegmentMessages || n != int64(s.Messages) {
 		d.problem("hash", where, "it covers #%d to #%d and says that those are %d messages", s.FirstSeq, s.LastSeq, s.Messages)
 		return false
 	}
-	ms, err := d.e.store.BranchMessages(ctx, s.Branch, s.FirstSeq, s.LastSeq)
+	ms, err := d.store.Messages(ctx, s.Branch, s.FirstSeq, s.LastSeq)
 	if err == nil && len(ms) != s.Messages {
-		err = scrollback.Errorf(scrollback.Internal, "engine.Doctor", "of %d messages %d are there", s.Messages, len(ms))
+		err = scrollback.Errorf(scrollback.Internal, "doctor.Check", "of %d messages %d are there", s.Messages, len(ms))
 	}
 	if err != nil {
 		d.problem("hash", where, "what it covers cannot be read: %s", cause(err))
@@ -244,8 +260,8 @@ func (d *doctor) leaf(ctx context.Context, where string, s scrollback.Segment, w
 }
 
 // rollup is leaf for a segment of segments.
-func (d *doctor) rollup(ctx context.Context, where string, s scrollback.Segment, w io.Writer) bool {
-	children, err := d.e.store.Segments(ctx, s.Children)
+func (d *check) rollup(ctx context.Context, where string, s scrollback.Segment, w io.Writer) bool {
+	children, err := d.store.Segments(ctx, s.Children)
 	if err != nil {
 		d.problem("rollup", where, "its children cannot be read: %s", cause(err))
 		return false
@@ -260,7 +276,7 @@ func (d *doctor) rollup(ctx context.Context, where string, s scrollback.Segment,
 	return d.render(where, archive.RenderTable(w, s.Renderer, s, children))
 }
 
-func (d *doctor) render(where string, err error) bool {
+func (d *check) render(where string, err error) bool {
 	if err != nil {
 		d.problem("file", where, "its file cannot be made: %s", cause(err))
 	}
@@ -268,14 +284,14 @@ func (d *doctor) render(where string, err error) bool {
 }
 
 // artifact reads the bytes of an artifact.
-func (d *doctor) artifact(ctx context.Context, a scrollback.Artifact, mentions int64) error {
+func (d *check) artifact(ctx context.Context, a scrollback.Artifact, mentions int64) error {
 	where := "artifact " + string(a.ID)
 	d.out.Checked.Artifacts++
 	d.progress("artifacts", d.out.Checked.Artifacts, 0)
 	if err := d.passObjects(a.ID); err != nil {
 		return err
 	}
-	r, _, err := d.e.archive.OpenArtifact(ctx, a.ID)
+	r, _, err := d.archive.OpenArtifact(ctx, a.ID)
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
@@ -304,7 +320,7 @@ func (d *doctor) artifact(ctx context.Context, a scrollback.Artifact, mentions i
 
 // passObjects goes over the objects up to that of an artifact, all of them for the
 // empty id: both lists ascend. Those in between are nobody's.
-func (d *doctor) passObjects(until scrollback.ArtifactID) error {
+func (d *check) passObjects(until scrollback.ArtifactID) error {
 	for {
 		if d.waiting == nil {
 			o, err, ok := d.objects()
@@ -326,8 +342,8 @@ func (d *doctor) passObjects(until scrollback.ArtifactID) error {
 	}
 }
 
-func (d *doctor) turn(t scrollback.Turn) {
-	if d.e.store.Expired(t) {
+func (d *check) turn(t scrollback.Turn) {
+	if d.store.Expired(t) {
 		d.note("lease", "turn "+string(t.ID), "whoever ran it is gone; the next turn of conversation "+string(t.Conversation)+" closes it and keeps its draft")
 	}
 }

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"io"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal"
+)
+
+// place is a point of a conversation.
+type place struct {
+	Seq    *int64 `arg:"" optional:"" help:"Seq of the message; 0 is before the first. Without it, where the branch ends."`
+	Branch string `help:"On this branch; without it, on the current one." placeholder:"ID"`
+}
+
+func (p place) of() engine.Place {
+	return engine.Place{Branch: scrollback.BranchID(p.Branch), Seq: p.Seq}
+}
+
+type forkCmd struct {
+	one
+	place
+	Title string `help:"Title of the fork; without it, the parent's." placeholder:"TITLE"`
+}
+
+// Run implements the command.
+func (c *forkCmd) Run(g *globals) error {
+	return c.with(g, func(a *app, id scrollback.ConversationID) error { return g.changed(a.Fork(g.ctx, id, c.of(), c.Title)) })
+}
+
+type rewindCmd struct {
+	one
+	place
+}
+
+// Run implements the command.
+func (c *rewindCmd) Run(g *globals) error {
+	return c.with(g, func(a *app, id scrollback.ConversationID) error { return g.changed(a.Rewind(g.ctx, id, c.of())) })
+}
+
+type branchesCmd struct{ one }
+
+// Run implements the command.
+func (c *branchesCmd) Run(g *globals) error {
+	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		bs, err := a.Branches(g.ctx, id)
+		if err != nil {
+			return err
+		}
+		return g.print(map[string]any{"branches": bs}, func(w io.Writer) error { return terminal.Branches(w, bs) })
+	})
+}

@@ -1,0 +1,64 @@
+package restapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// placeBody is a place in a conversation.
+type placeBody struct {
+	_      struct{} `additionalProperties:"true"`
+	Seq    *int64   `json:"seq,omitempty" doc:"0 is before the first message; without it, the end of the branch."`
+	Branch string   `json:"branch,omitempty" doc:"Without it, the current one."`
+	Title  string   `json:"title,omitempty" doc:"Of a fork; without it, the parent's."`
+}
+
+func (b *placeBody) place() engine.Place {
+	return engine.Place{Branch: scrollback.BranchID(b.Branch), Seq: b.Seq}
+}
+
+type placeInput struct {
+	ConversationPath
+	Body placeBody
+}
+
+// branches adds going back, going on elsewhere, and what there is to go to.
+func (a *api) branches() {
+	huma.Register(a.huma, huma.Operation{OperationID: "branches", Method: http.MethodGet, Path: "/api/conversations/{id}/branches",
+		Summary: "The branches of a conversation, oldest first"},
+		func(ctx context.Context, in *ConversationPath) (*body[map[string][]scrollback.BranchEntry], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(map[string][]scrollback.BranchEntry{}, err)
+			}
+			bs, err := a.engine.Branches(ctx, id)
+			return seen(map[string][]scrollback.BranchEntry{"branches": bs}, err)
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "rewind", Method: http.MethodPost, Path: "/api/conversations/{id}/rewind",
+		Summary: "Make an earlier message the newest, or switch to another branch", MaxBodyBytes: a.limits.Body},
+		func(ctx context.Context, in *placeInput) (*tagged, error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return answer[tagged](nil, err)
+			}
+			return withTag(a.engine.Rewind(ctx, id, in.Body.place()))
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "fork", Method: http.MethodPost, Path: "/api/conversations/{id}/fork",
+		Summary: "Go on from a message in a new conversation", MaxBodyBytes: a.limits.Body},
+		func(ctx context.Context, in *placeInput) (*tagged, error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return answer[tagged](nil, err)
+			}
+			out, err := withTag(a.engine.Fork(ctx, id, in.Body.place(), in.Body.Title))
+			if err == nil {
+				out.Status = http.StatusCreated
+			}
+			return out, err
+		})
+}
