@@ -147,6 +147,10 @@ func (b *bench) settle(file string) error {
 func load(ctx context.Context, s *store.Store, id scrollback.ConversationID, from, to int) error {
 	const batch = 1000
 	w := newWriter(uint64(from) + 1)
+	head, err := s.Head(ctx, id)
+	if err != nil {
+		return err
+	}
 	for n := from; n < to; {
 		var in []store.Incoming
 		for len(in) < batch && n+len(in) < to {
@@ -157,11 +161,11 @@ func load(ctx context.Context, s *store.Store, id scrollback.ConversationID, fro
 			}
 			in = append(in, incoming(role, w.message(k)))
 		}
-		done, err := s.Append(ctx, id, int64(n), in)
+		done, err := s.Append(ctx, head, in)
 		if err != nil {
 			return err
 		}
-		n += len(in)
+		n, head = n+len(in), done.Head
 		if done.Head.Messages != int64(n) {
 			return fmt.Errorf("%d messages were written, the log has %d", n, done.Head.Messages)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/token"
+	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/all"
 )
 
@@ -40,6 +41,7 @@ type rigOptions struct {
 	noFolds   bool
 	wrap      func(model.Model) model.Model
 	summaries bool // the scripted model is asked for summaries too
+	importers []transcript.Importer
 }
 
 func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
@@ -69,7 +71,7 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 			}
 			return r.script, nil
 		},
-		Model: "script", Importers: all.Importers(), Exporters: all.Exporters(), SaveEvery: o.saveEvery, NoBackgroundFolds: o.noFolds,
+		Model: "script", Importers: append(o.importers, all.Importers()...), Exporters: all.Exporters(), SaveEvery: o.saveEvery, NoBackgroundFolds: o.noFolds,
 	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

@@ -2,9 +2,12 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -95,4 +98,51 @@ func sourceOnly(meta json.RawMessage) json.RawMessage {
 		return meta
 	}
 	return out
+}
+
+// sourceMark is the meta of an imported message: the file's own, and under
+// "source" the file's id of it and a hash by which it is known again.
+func sourceMark(entry transcript.Entry) (json.RawMessage, error) {
+	m := entry.Message
+	body, err := json.Marshal([]any{m.Role, m.Name, m.Parts, m.Model, m.CreatedAt})
+	if err != nil {
+		return nil, scrollback.Wrap(scrollback.Invalid, "engine.Import", err)
+	}
+	h := sha256.New()
+	h.Write(body)
+	for _, i := range sortedKeys(entry.Bytes) {
+		h.Write(entry.Bytes[i])
+	}
+	meta := map[string]json.RawMessage{}
+	if len(m.Meta) > 0 && json.Unmarshal(m.Meta, &meta) != nil {
+		meta = map[string]json.RawMessage{"value": m.Meta}
+	}
+	source, err := json.Marshal(struct {
+		ID   scrollback.MessageID `json:"id,omitempty"`
+		Hash string               `json:"hash"`
+	}{m.ID, hex.EncodeToString(h.Sum(nil)[:12])})
+	if err != nil {
+		return nil, scrollback.Wrap(scrollback.Internal, "engine.Import", err)
+	}
+	meta["source"] = source
+	return json.Marshal(meta)
+}
+
+func sortedKeys(m map[int][]byte) []int {
+	keys := make([]int, 0, len(m))
+	for i := range m {
+		keys = append(keys, i)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func markOf(meta json.RawMessage) string {
+	var m struct {
+		Source struct{ Hash string }
+	}
+	if json.Unmarshal(meta, &m) != nil {
+		return ""
+	}
+	return m.Source.Hash
 }

@@ -6,15 +6,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/google/uuid"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -52,7 +51,8 @@ type Imported struct {
 }
 
 // Import reads a file of another tool into conversations, folding as it goes. The
-// same file again changes nothing, one that grew extends. r is read twice.
+// same file again changes nothing, one that grew extends; where one has changed its
+// past, what was there before stays as an earlier branch. r is read twice.
 func (e *Engine) Import(ctx context.Context, r io.ReadSeeker, q ImportRequest) (ImportResult, error) {
 	im := &importer{e: e, q: q, open: map[string]*importing{}}
 	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
@@ -89,7 +89,7 @@ func (e *Engine) Import(ctx context.Context, r io.ReadSeeker, q ImportRequest) (
 		}
 		return im.out, scrollback.ParamErrorf("engine.Import", "file", "%s", reason)
 	}
-	err = im.flushAll(ctx)
+	err = im.each(ctx, im.end)
 	return im.result(), err
 }
 
@@ -151,16 +151,30 @@ type importer struct {
 	pending int // messages in all batches
 }
 
-// importing is one conversation on its way in. Messages up to old were there
-// before; next is the one the file's next message is compared with, and known a
-// page of them.
+// importing is one conversation on its way in. What the file says is matched with
+// what is there: it follows a path that exists as long as that says the same, and
+// writes a branch of its own from where it differs.
 type importing struct {
 	Imported
-	shape     shape
-	batch     []store.Incoming
-	size      int
-	old, next int64
-	known     []scrollback.Message
+	shape shape
+	head  driver.Head // as the conversation stands
+	batch []store.Incoming
+	size  int
+
+	at    scrollback.Branch    // the branch whose path the file is on
+	base  int64                // the newest message before the file's first
+	seqs  []int64              // of the messages on the file's path, before the batch
+	known []scrollback.Message // of at's path, that come next
+	fresh bool                 // the file is past what is there
+	home  *Place               // where somebody went on without the file
+}
+
+// seq is the newest message on the file's path, or 0 before the first.
+func (c *importing) seq() int64 {
+	if n := len(c.seqs); n > 0 {
+		return c.seqs[n-1]
+	}
+	return c.base
 }
 
 func (im *importer) skip(b transcript.Bad) {
@@ -180,9 +194,11 @@ func (im *importer) result() ImportResult {
 	return im.out
 }
 
-func (im *importer) flushAll(ctx context.Context) error {
+func (im *importer) flushAll(ctx context.Context) error { return im.each(ctx, im.flush) }
+
+func (im *importer) each(ctx context.Context, do func(context.Context, *importing) error) error {
 	for _, c := range im.order {
-		if err := im.flush(ctx, c); err != nil {
+		if err := do(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -194,17 +210,21 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	if err != nil || entry.Conversation != nil {
 		return err
 	}
+	if entry.Rewind != nil {
+		return im.rewind(ctx, c, *entry.Rewind)
+	}
 	mark, err := sourceMark(entry)
 	if err != nil {
 		return err
 	}
-	if c.next <= c.old {
-		m, err := im.e.knownAt(ctx, c)
-		if err == nil && markOf(m.Meta) != markOf(mark) {
-			err = scrollback.Errorf(scrollback.Conflict, "engine.Import",
-				"conversation %s differs from the file at message %d: it went on by itself, or the file changed its past", c.ID, m.Seq)
+	if !c.fresh {
+		found, err := im.e.follow(ctx, c, markOf(mark))
+		if err != nil || found {
+			return err // nil: an earlier import wrote it
 		}
-		return err // nil: an earlier import wrote it
+		if err := im.leave(ctx, c); err != nil {
+			return err
+		}
 	}
 	m := entry.Message
 	m.ID, m.Meta = "", mark
@@ -214,7 +234,9 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	in, err := im.e.admitParts(ctx, c.ID, m, c.shape, entry.Bytes)
 	if code := scrollback.CodeOf(err); code == scrollback.Invalid || code == scrollback.NotFound {
 		im.skip(transcript.Bad{Line: entry.Line, Reason: scrollback.Shown(err)})
-		return nil
+		err = im.flush(ctx, c)
+		c.seqs = append(c.seqs, c.seq()) // in the file it has a place
+		return err
 	}
 	if err != nil {
 		return err
@@ -230,6 +252,93 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 		return im.flush(ctx, c)
 	}
 	return nil
+}
+
+// rewind goes back on the file's path to its first n messages.
+func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
+	if err := im.flush(ctx, c); err != nil {
+		return err
+	}
+	if n < 0 || n > len(c.seqs) {
+		return scrollback.Errorf(scrollback.Internal, "engine.Import", "the reader goes back to message %d of %d", n, len(c.seqs))
+	}
+	c.seqs, c.known, c.fresh = c.seqs[:n], nil, false
+	return nil
+}
+
+// follow looks for the file's next message among those that come next where it
+// stands, on whichever branch, and goes there.
+func (e *Engine) follow(ctx context.Context, c *importing, mark string) (bool, error) {
+	at := c.seq()
+	if len(c.known) == 0 && at < c.at.HeadSeq {
+		page, err := e.store.Messages(ctx, c.at.ID, at+1, min(at+scrollback.ListDefault, c.at.HeadSeq))
+		if err != nil {
+			return false, err
+		}
+		c.known = page
+	}
+	step := func() (bool, error) {
+		c.seqs, c.known = append(c.seqs, c.known[0].Seq), c.known[1:]
+		return true, nil
+	}
+	if len(c.known) > 0 && markOf(c.known[0].Meta) == mark {
+		return step()
+	}
+	next, err := e.store.Continuations(ctx, c.ID, c.at, at)
+	if err != nil {
+		return false, err
+	}
+	for _, b := range next {
+		page, err := e.store.Messages(ctx, b.ID, at+1, at+1)
+		if err != nil {
+			return false, err
+		}
+		if markOf(page[0].Meta) == mark {
+			c.at, c.known = b, page
+			return step()
+		}
+	}
+	return false, nil
+}
+
+// leave makes the place of the file the head: what it says next is not there.
+func (im *importer) leave(ctx context.Context, c *importing) error {
+	c.fresh, c.known = true, nil
+	if c.head.Branch.ID == c.at.ID && c.head.Branch.HeadSeq == c.seq() {
+		return nil
+	}
+	if n := c.head.Branch.HeadSeq; n > 0 && c.home == nil {
+		last, err := im.e.store.At(ctx, c.head.Branch, n)
+		if err != nil {
+			return err
+		}
+		if markOf(last.Meta) == "" {
+			c.home = &Place{Branch: c.head.Branch.ID, Seq: &n}
+		}
+	}
+	head, err := im.e.store.Rewind(ctx, c.ID, c.at.ID, c.seq(), nil)
+	c.head, c.at = head, head.Branch
+	return err
+}
+
+// end leaves the conversation where the file does, or where somebody went on
+// without it.
+func (im *importer) end(ctx context.Context, c *importing) error {
+	if err := im.flush(ctx, c); err != nil || c.Messages == 0 {
+		return err
+	}
+	to, seq := c.at, c.seq()
+	if c.home != nil {
+		to.ID, seq = c.home.Branch, *c.home.Seq
+	}
+	if c.head.Branch.ID == to.ID && c.head.Branch.HeadSeq == seq {
+		return nil
+	}
+	head, err := im.e.store.Rewind(ctx, c.ID, to.ID, seq, nil)
+	if err == nil {
+		c.head, c.Total = head, head.Messages
+	}
+	return err
 }
 
 // conversation finds or makes the conversation of an entry.
@@ -282,33 +391,13 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 	if head.DeletedAt != 0 {
 		return nil, scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s is in the trash: restore it first", c.ID)
 	}
-	c.Total = head.Messages
-	c.next = 1
-	if im.q.Into == "" {
-		c.old = head.Messages
+	c.head, c.at, c.Total = head, head.Branch, head.Messages
+	if im.q.Into != "" || head.Messages == 0 {
+		c.fresh, c.base = true, head.Messages
 	}
 	im.open[key] = c
 	im.order = append(im.order, c)
 	return c, nil
-}
-
-// knownAt is the next message that was there before.
-func (e *Engine) knownAt(ctx context.Context, c *importing) (scrollback.Message, error) {
-	if len(c.known) == 0 {
-		after := c.next - 1
-		page, _, err := e.store.Page(ctx, c.ID, PageQuery{After: &after, Limit: scrollback.ListDefault})
-		if err == nil && len(page) == 0 {
-			err = scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s changed while it was read", c.ID)
-		}
-		if err != nil {
-			return scrollback.Message{}, err
-		}
-		c.known = page
-	}
-	m := c.known[0]
-	c.known = c.known[1:]
-	c.next++
-	return m, nil
 }
 
 // flush writes a batch and folds what has become too much.
@@ -318,69 +407,25 @@ func (im *importer) flush(ctx context.Context, c *importing) error {
 	}
 	// Nobody may have added anything since it was read: two imports at once of the
 	// same file would double it.
-	done, err := im.e.store.Append(ctx, c.ID, c.Total, c.batch)
+	done, err := im.e.store.Append(ctx, c.head, c.batch)
 	if err != nil {
 		return err
 	}
 	im.pending -= len(c.batch)
+	for _, m := range done.Messages {
+		c.seqs = append(c.seqs, m.Seq)
+	}
 	c.Messages += int64(len(c.batch))
-	c.Total = done.Head.Messages
 	im.count += int64(len(c.batch))
 	if im.q.Progress != nil {
 		im.q.Progress(im.count)
 	}
 	c.batch, c.size = c.batch[:0], 0
-	head := done.Head
-	_, err = im.e.fit(ctx, &head, c.shape, 0, func(scrollback.Receipt) {})
+	c.head = done.Head
+	_, err = im.e.fit(ctx, &c.head, c.shape, 0, func(scrollback.Receipt) {})
+	c.at, c.Total = c.head.Branch, c.head.Messages
 	if scrollback.CodeOf(err) == scrollback.OverBudget {
 		return nil // what is stored is stored; the next turn judges what it can send
 	}
 	return err
-}
-
-// sourceMark is the meta of an imported message: the file's own, and under
-// "source" the file's id of it and a hash by which it is known again.
-func sourceMark(entry transcript.Entry) (json.RawMessage, error) {
-	m := entry.Message
-	body, err := json.Marshal([]any{m.Role, m.Name, m.Parts, m.Model, m.CreatedAt})
-	if err != nil {
-		return nil, scrollback.Wrap(scrollback.Invalid, "engine.Import", err)
-	}
-	h := sha256.New()
-	h.Write(body)
-	for _, i := range sortedKeys(entry.Bytes) {
-		h.Write(entry.Bytes[i])
-	}
-	meta := map[string]json.RawMessage{}
-	if len(m.Meta) > 0 && json.Unmarshal(m.Meta, &meta) != nil {
-		meta = map[string]json.RawMessage{"value": m.Meta}
-	}
-	source, err := json.Marshal(struct {
-		ID   scrollback.MessageID `json:"id,omitempty"`
-		Hash string               `json:"hash"`
-	}{m.ID, hex.EncodeToString(h.Sum(nil)[:12])})
-	if err != nil {
-		return nil, scrollback.Wrap(scrollback.Internal, "engine.Import", err)
-	}
-	meta["source"] = source
-	return json.Marshal(meta)
-}
-
-func sortedKeys(m map[int][]byte) []int {
-	keys := make([]int, 0, len(m))
-	for i := range m {
-		keys = append(keys, i)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-func markOf(meta json.RawMessage) string {
-	var m struct {
-		Source struct{ Hash string }
-	}
-	if json.Unmarshal(meta, &m) != nil {
-		return ""
-	}
-	return m.Source.Hash
 }

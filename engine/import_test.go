@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"iter"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/sample"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/transcript"
 )
 
 func (r *rig) load(text string) (engine.ImportResult, error) {
@@ -72,31 +76,137 @@ func TestImportRefusals(t *testing.T) {
 	wantCode(t, err, scrollback.NotFound, "")
 }
 
-// The same file twice changes nothing; one that grew extends; one whose past
-// changed, or a conversation that went on, is a conflict and is left as it is.
+// The same file twice changes nothing; one that grew extends; what one that changed
+// its past said before stays on an earlier branch, and so does what somebody said
+// without the file.
 func TestImportAgain(t *testing.T) {
 	r := newRig(t, rigOptions{}, modeltest.Say("x"))
 	head := `{"conversation":{"id":"src-1","title":"T"}}` + "\n"
-	line := func(n int) string { return fmt.Sprintf(`{"role":"user","content":"m%d","id":"f%d"}`+"\n", n, n) }
-	first, err := r.load(head + line(1) + line(2))
-	if err != nil || !first.Conversations[0].Created || first.Conversations[0].Total != 2 {
-		t.Fatalf("first: %+v %v", first, err)
+	lines := func(ns ...int) string {
+		out := head
+		for _, n := range ns {
+			out += fmt.Sprintf(`{"role":"user","content":"m%d","id":"f%d"}`+"\n", n, n)
+		}
+		return out
 	}
-	again, err := r.load(head + line(1) + line(2))
-	if c := again.Conversations[0]; err != nil || c.Created || c.Messages != 0 || c.Total != 2 || c.ID != first.Conversations[0].ID {
-		t.Fatalf("again: %+v %v", again, err)
+	var id scrollback.ConversationID
+	for _, step := range []struct {
+		file            string
+		messages, total int64
+		path            []string
+		branches        int
+	}{
+		{lines(1, 2), 2, 2, []string{"u:m1", "u:m2"}, 1},
+		{lines(1, 2), 0, 2, []string{"u:m1", "u:m2"}, 1},
+		{lines(1, 2, 3), 1, 3, []string{"u:m1", "u:m2", "u:m3"}, 1},
+		{lines(9, 2), 2, 2, []string{"u:m9", "u:m2"}, 2},
+		{lines(9, 2), 0, 2, []string{"u:m9", "u:m2"}, 2},
+		{lines(1, 2, 3), 0, 2, []string{"u:m9", "u:m2"}, 2}, // it says nothing new
+		{lines(1, 2, 4), 1, 3, []string{"u:m1", "u:m2", "u:m4"}, 3},
+		{lines(1, 2, 3, 5), 1, 4, []string{"u:m1", "u:m2", "u:m3", "u:m5"}, 3},
+	} {
+		out, err := r.load(step.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := out.Conversations[0]; c.Messages != step.messages || c.Total != step.total || c.Created != (id == "") || id != "" && c.ID != id {
+			t.Errorf("%s: %+v", step.file, c)
+		}
+		id = out.Conversations[0].ID
+		r.wantShape(id, step.path...)
+		if bs, err := r.Branches(context.Background(), id); err != nil || len(bs) != step.branches {
+			t.Errorf("%s: branches %+v, %v", step.file, bs, err)
+		}
 	}
-	grown, err := r.load(head + line(1) + line(2) + line(3))
-	if c := grown.Conversations[0]; err != nil || c.Messages != 1 || c.Total != 3 {
-		t.Fatalf("grown: %+v %v", grown, err)
-	}
-	_, err = r.load(head + line(9) + line(2))
-	wantCode(t, err, scrollback.Conflict, "message 1")
-	id := first.Conversations[0].ID
 	r.ask(id, "go on")
-	_, err = r.load(head + line(1) + line(2) + line(3) + line(4))
-	wantCode(t, err, scrollback.Conflict, "message 4")
-	r.wantShape(id, "u:m1", "u:m2", "u:m3", "u:go on", "a:x")
+	own := []string{"u:m1", "u:m2", "u:m3", "u:m5", "u:go on", "a:x"}
+	r.wantShape(id, own...)
+	out, err := r.load(lines(1, 2, 3, 5, 6))
+	if c := out.Conversations[0]; err != nil || c.Messages != 1 || c.Total != 6 {
+		t.Errorf("beside what was said here: %+v, %v", c, err)
+	}
+	r.wantShape(id, own...)
+	if again, err := r.load(lines(1, 2, 3, 5, 6)); err != nil || again.Conversations[0].Messages != 0 {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	bs, err := r.Branches(context.Background(), id)
+	if err != nil || len(bs) != 4 {
+		t.Fatalf("branches %+v, %v", bs, err)
+	}
+}
+
+// trail is a format of the test's: a word is a message, a number goes back to so
+// many messages.
+type trail struct{}
+
+func (trail) Name() string           { return "trail" }
+func (trail) Sniff(head []byte) bool { return bytes.HasPrefix(head, []byte("trail ")) }
+
+func (trail) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
+	return func(yield func(transcript.Entry, error) bool) {
+		b, err := io.ReadAll(r)
+		if err != nil {
+			yield(transcript.Entry{}, err)
+			return
+		}
+		for _, word := range strings.Fields(string(b))[1:] {
+			e := transcript.Entry{Source: "t"}
+			if n, err := strconv.Atoi(word); err == nil {
+				e.Rewind = &n
+			} else {
+				e.Message = scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: word}}}
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A source that went back leaves what it left behind on branches; however it is
+// read again, and from wherever it grew, nothing is doubled or lost.
+func TestImportRewinds(t *testing.T) {
+	for _, c := range []struct {
+		files string // one after the other
+		path  string
+		total int // of all messages, on all branches
+	}{
+		{"a b c 1 d e", "a d e", 5},
+		{"a b c 1 d e|a b c 1 d e", "a d e", 5},
+		{"a b c|a b c 1 d|a b c 1 d e 3 f", "a d e f", 6},
+		{"a b 0 c d 2", "c d", 4},
+		{"a b 0 c d 1", "c", 4},
+		{"a b c 1 b c", "a b c", 3}, // the same words again are what is there
+		{"a b c 1 b x|a b c", "a b x", 4},
+		{"a 0 b 0 c 0 a", "a", 3},
+		{"a b 1 c 1 d 1 c e", "a c e", 5},
+		{"x|a b 1 c", "a c", 4},
+	} {
+		r := newRig(t, rigOptions{importers: []transcript.Importer{trail{}}}, modeltest.Say("x"))
+		var id scrollback.ConversationID
+		for file := range strings.SplitSeq(c.files, "|") {
+			out, err := r.load("trail " + file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id = out.Conversations[0].ID
+		}
+		var path []string
+		for _, m := range r.log(id) {
+			path = append(path, m.Parts.Text())
+		}
+		bs, err := r.Branches(context.Background(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := 0
+		for _, b := range bs {
+			total += int(b.Messages)
+		}
+		if got := strings.Join(path, " "); got != c.path || total != c.total {
+			t.Errorf("%s: the path is %q with %d messages on all branches, want %q and %d", c.files, got, total, c.path, c.total)
+		}
+	}
 }
 
 func TestImportManyConversations(t *testing.T) {

@@ -86,6 +86,25 @@ func (s *Store) Fork(ctx context.Context, h driver.Head, from scrollback.Branch,
 	return out, err
 }
 
+// Continuations are the other branches of a conversation that go on behind message
+// seq of a branch's path: the one that owns the message, and those that leave it
+// there.
+func (s *Store) Continuations(ctx context.Context, id scrollback.ConversationID, b scrollback.Branch, seq int64) ([]scrollback.Branch, error) {
+	var owner scrollback.BranchID
+	if seq > 0 {
+		m, err := s.At(ctx, b, seq)
+		if err != nil {
+			return nil, err
+		}
+		owner = m.Branch
+	}
+	all, err := s.d.Branches(ctx, id)
+	return slices.DeleteFunc(all, func(o scrollback.Branch) bool {
+		leaves := o.Parent == owner && o.AtSeq == seq
+		return o.ID == b.ID || o.HeadSeq <= seq || o.ID != owner && !leaves
+	}), err
+}
+
 // BranchOf is a branch of a conversation with its view; an empty id is the current
 // one.
 func (s *Store) BranchOf(ctx context.Context, id scrollback.ConversationID, branch scrollback.BranchID) (driver.Head, scrollback.Branch, error) {

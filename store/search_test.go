@@ -169,7 +169,7 @@ func TestSearchParts(t *testing.T) {
 				scrollback.ToolResult{CallID: "2", Name: "context_grep", Text: "repeated wombat", Recall: true}}}, Index: "indexed platypus"},
 			{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.File{Artifact: "aa", Name: "report-echidna.pdf"}, scrollback.Image{Name: "numbat.png"}}}},
 		}
-		if _, err := b.Append(t.Context(), c.ID, -1, in); err != nil {
+		if _, err := b.Append(t.Context(), b.head(c.ID), in); err != nil {
 			t.Fatal(err)
 		}
 		for word, n := range map[string]int{"zanzibar": 1, "quokka": 1, "platypus": 1, "echidna": 1, "numbat": 1, "lookup": 2, "wombat": 0, "secretthought": 0} {

@@ -87,7 +87,7 @@ func (b *bench) say(id scrollback.ConversationID, texts ...string) []scrollback.
 		}
 		in[i].Message = scrollback.Message{Role: role, Parts: scrollback.Parts{scrollback.Text{Text: text}}}
 	}
-	f, err := b.Append(b.t.Context(), id, -1, in)
+	f, err := b.Append(b.t.Context(), b.head(id), in)
 	return must(b.t, f.Messages, err)
 }
 

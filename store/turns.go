@@ -194,11 +194,11 @@ func (s *Store) Finish(ctx context.Context, f FinishRequest) (driver.Finished, e
 	})
 }
 
-// Append adds messages outside any turn, as an import does. A head other than
-// ifHead is a conflict, unless ifHead is negative. A turn left open by an owner
-// whose lease ended is closed first, as Begin does it.
-func (s *Store) Append(ctx context.Context, id scrollback.ConversationID, ifHead int64, in []Incoming) (driver.Finished, error) {
-	return s.d.Append(ctx, driver.Append{Conversation: id, Now: s.Now(), IfHead: ifHead,
+// Append adds messages outside any turn, as an import does, behind the head that
+// the caller saw; another is a conflict. A turn left open by an owner whose lease
+// ended is closed first, as Begin does it.
+func (s *Store) Append(ctx context.Context, head driver.Head, in []Incoming) (driver.Finished, error) {
+	return s.d.Append(ctx, driver.Append{Conversation: head.ID, Now: s.Now(), IfHead: head.Branch.HeadSeq, IfBranch: head.Branch.ID,
 		Entries: s.entries(in, ""), Salvage: s.salvage})
 }
 

@@ -47,12 +47,15 @@ func TestAppendTakesOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := []store.Incoming{text(scrollback.RoleUser, "imported")}
-		_, err := b.Append(t.Context(), c.ID, 1, in)
+		seen := b.head(c.ID)
+		_, err := b.Append(t.Context(), seen, in)
 		wantCode(t, err, scrollback.Conflict, "")
 		b.now += 2 * store.Lease.Milliseconds()
-		_, err = b.Append(t.Context(), c.ID, 0, in)
+		older := seen
+		older.Branch.HeadSeq = 0
+		_, err = b.Append(t.Context(), older, in)
 		wantCode(t, err, scrollback.Conflict, "the head is 1")
-		got := must2(b.Append(t.Context(), c.ID, 1, in))(t)
+		got := must2(b.Append(t.Context(), seen, in))(t)
 		if len(got.Messages) != 1 || got.Head.Messages != 3 {
 			t.Fatalf("%v, head %d", texts(got.Messages), got.Head.Messages)
 		}
@@ -126,7 +129,7 @@ func TestSearchClipsNeighbours(t *testing.T) {
 			scrollback.ToolResult{CallID: "1", Text: long}, scrollback.Reasoning{Text: long}, scrollback.Text{}}
 		in := []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: parts}},
 			text(scrollback.RoleUser, "the needle"), {Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: parts}}}
-		must2(b.Append(t.Context(), c.ID, -1, in))(t)
+		must2(b.Append(t.Context(), b.head(c.ID), in))(t)
 		r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: "needle", Around: 1}))(t)
 		if len(r.Hits) != 1 || len(r.Hits[0].Before) != 1 || len(r.Hits[0].After) != 1 {
 			t.Fatalf("%d hits", len(r.Hits))

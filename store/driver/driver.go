@@ -169,12 +169,14 @@ type Begin struct {
 // Append adds Entries to the conversation's current branch, in one transaction.
 // They carry their own times. A trashed conversation is not_found, an open turn
 // whose lease has not ended is conflict, and so is a head other than IfHead, the
-// head seq that the caller saw; negative means any. An open turn whose lease has
+// head seq that the caller saw, or a current branch other than IfBranch; negative
+// and empty mean any. An open turn whose lease has
 // ended is settled first, as [Begin] does it.
 type Append struct {
 	Conversation scrollback.ConversationID
 	Now          int64
 	IfHead       int64
+	IfBranch     scrollback.BranchID
 	Entries      []Entry
 	Salvage      func(expired scrollback.Turn) []Entry
 }

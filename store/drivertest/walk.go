@@ -381,6 +381,7 @@ func (w *walk) append() {
 	if w.often(50) {
 		if h, ok := w.head(id); ok {
 			a.IfHead = max(0, h.Messages-some[int64](w, 0, 0, 1))
+			a.IfBranch = some(w, "", h.Branch.ID, "x")
 		}
 	}
 	salvaged := w.entries(2)

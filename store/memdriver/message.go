@@ -51,6 +51,9 @@ func (db *DB) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 	if a.IfHead >= 0 && a.IfHead != th.Messages {
 		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", th.Messages, a.IfHead)
 	}
+	if a.IfBranch != "" && a.IfBranch != th.Branch {
+		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "the branch is %s, not %s", th.Branch, a.IfBranch)
+	}
 	var salvaged []driver.Entry
 	kept := clone(last)
 	if last != nil && last.State == scrollback.TurnOpen {

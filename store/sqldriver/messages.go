@@ -99,6 +99,9 @@ func (db *DB) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 		if a.IfHead >= 0 && a.IfHead != w.b.HeadSeq {
 			return scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", w.b.HeadSeq, a.IfHead)
 		}
+		if a.IfBranch != "" && a.IfBranch != w.b.ID {
+			return scrollback.Errorf(scrollback.Conflict, op, "the branch is %s, not %s", w.b.ID, a.IfBranch)
+		}
 		if _, err := w.settle(ctx, a.Now, a.Salvage); err != nil {
 			return err
 		}
