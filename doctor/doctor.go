@@ -152,7 +152,7 @@ func (d *check) branch(ctx context.Context, b scrollback.Branch) error {
 	where := "branch " + string(b.ID)
 	if d.conv != nil && b.ID == d.conv.Branch {
 		d.head = true
-		if d.conv.Messages != b.HeadSeq {
+		if d.conv.Messages != b.HeadSeq && d.conv.PurgedAt == 0 {
 			d.problem("head", "conversation "+string(d.conv.ID), "it counts %d messages, its branch %d", d.conv.Messages, b.HeadSeq)
 		}
 	}

@@ -26,11 +26,12 @@ import (
 // rig is an engine over a driver, with a model and a clock of the test's.
 type rig struct {
 	*engine.Engine
-	t      *testing.T
-	store  *store.Store
-	driver driver.Driver
-	clock  *atomic.Int64 // Unix ms
-	script *modeltest.Script
+	t       *testing.T
+	store   *store.Store
+	archive *archive.Archive
+	driver  driver.Driver
+	clock   *atomic.Int64 // Unix ms
+	script  *modeltest.Script
 }
 
 type rigOptions struct {
@@ -42,6 +43,7 @@ type rigOptions struct {
 	wrap      func(model.Model) model.Model
 	summaries bool // the scripted model is asked for summaries too
 	importers []transcript.Importer
+	newID     func() string // nil: random
 }
 
 func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
@@ -58,10 +60,11 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 		o.limit = 8000
 	}
 	r.script = modeltest.NewScript(model.Facts{Name: "script", Limit: o.limit, MaxOutput: 2000, NoSummaries: !o.summaries}, steps...)
-	r.store = store.New(r.driver, &store.Options{Tokens: token.Count, Image: token.Image, Learn: token.Learn,
+	r.store = store.New(r.driver, &store.Options{Tokens: token.Count, Image: token.Image, Learn: token.Learn, NewID: o.newID,
 		Now: func() time.Time { return time.UnixMilli(r.clock.Load()) }})
 	bucket := memblob.OpenBucket(nil)
-	r.Engine = engine.New(r.store, archive.New(r.store, bucket, nil), engine.Options{
+	r.archive = archive.New(r.store, bucket, nil)
+	r.Engine = engine.New(r.store, r.archive, engine.Options{
 		Models: func(name string) (model.Model, error) {
 			if name != "script" {
 				return nil, scrollback.ParamErrorf("test", "model", "unknown model %q", name)

@@ -136,7 +136,7 @@ func TestImportAgain(t *testing.T) {
 }
 
 // trail is a format of the test's: a word is a message, a number goes back to so
-// many messages.
+// many messages. The first word names the source.
 type trail struct{}
 
 func (trail) Name() string           { return "trail" }
@@ -149,8 +149,9 @@ func (trail) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 			yield(transcript.Entry{}, err)
 			return
 		}
-		for _, word := range strings.Fields(string(b))[1:] {
-			e := transcript.Entry{Source: "t"}
+		words := strings.Fields(string(b))[1:]
+		for _, word := range words {
+			e := transcript.Entry{Source: "of " + words[0]}
 			if n, err := strconv.Atoi(word); err == nil {
 				e.Rewind = &n
 			} else {
@@ -180,7 +181,7 @@ func TestImportRewinds(t *testing.T) {
 		{"a b c 1 b x|a b c", "a b x", 4},
 		{"a 0 b 0 c 0 a", "a", 3},
 		{"a b 1 c 1 d 1 c e", "a c e", 5},
-		{"x|a b 1 c", "a c", 4},
+		{"a x|a b 1 c", "a c", 4},
 	} {
 		r := newRig(t, rigOptions{importers: []transcript.Importer{trail{}}}, modeltest.Say("x"))
 		var id scrollback.ConversationID

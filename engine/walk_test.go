@@ -1,0 +1,296 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/doctor"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// walker does the same things to two engines whose ids and clocks agree.
+type walker struct {
+	t     *testing.T
+	rng   *rand.Rand
+	rigs  [2]*rig
+	ids   []scrollback.ConversationID
+	trail []string
+	done  map[string]int // operations that did something, by their first word
+}
+
+func newWalker(t *testing.T, seed uint64, drivers [2]driver.Driver) *walker {
+	w := &walker{t: t, rng: rand.New(rand.NewPCG(seed, 4)), done: map[string]int{}}
+	for i, d := range drivers {
+		n := 0
+		w.rigs[i] = newRig(t, rigOptions{driver: d, limit: 3000, noFolds: true, importers: []transcript.Importer{trail{}},
+			newID: func() string { n++; return fmt.Sprintf("%08d-0000-7000-8000-000000000000", n) }},
+			modeltest.Step{Reply: func(r model.Request) []model.Delta {
+				return []model.Delta{{Text: fmt.Sprintf("answer to %d items", len(r.Items))}}
+			}})
+	}
+	return w
+}
+
+// both does one thing to both and compares what they answer, by JSON and code.
+func (w *walker) both(op string, do func(r *rig) (any, error)) any {
+	w.t.Helper()
+	w.trail = append(w.trail, op)
+	var out [2]string
+	var first any
+	for i, r := range w.rigs {
+		r.clock.Add(1000)
+		v, err := do(r)
+		if err != nil {
+			v = scrollback.CodeOf(err)
+			if code := scrollback.CodeOf(err); code == scrollback.Internal || code == scrollback.Unavailable {
+				w.fail("%s answers %v", op, err)
+			}
+		}
+		b, jsonErr := json.Marshal(v)
+		if jsonErr != nil {
+			w.t.Fatal(jsonErr)
+		}
+		out[i] = string(b)
+		if i == 0 && err == nil {
+			first = v
+			if r, ok := v.(scrollback.Receipt); !ok || r.Result == scrollback.FoldCompacted {
+				kind, _, _ := strings.Cut(op, " ")
+				w.done[kind]++
+			}
+		}
+	}
+	if out[0] != out[1] {
+		w.fail("answers differ:\n%s", cmp.Diff(out[0], out[1]))
+	}
+	return first
+}
+
+func (w *walker) fail(format string, args ...any) {
+	w.t.Helper()
+	from := max(0, len(w.trail)-25)
+	w.t.Fatalf("after %d operations, ending in\n  %s\n%s", len(w.trail), strings.Join(w.trail[from:], "\n  "), fmt.Sprintf(format, args...))
+}
+
+func (w *walker) id() scrollback.ConversationID { return w.ids[w.rng.IntN(len(w.ids))] }
+
+func (w *walker) words(n int) string {
+	var b strings.Builder
+	for range 1 + w.rng.IntN(n) {
+		b.WriteString([]string{"red ", "port ", "7077 ", "数据库 ", "remember this. ", "why? ", "tide ", "钥匙 "}[w.rng.IntN(8)])
+	}
+	return b.String()
+}
+
+// step does one thing by chance.
+func (w *walker) step() {
+	ctx := context.Background()
+	id := scrollback.ConversationID("none")
+	if len(w.ids) > 0 {
+		id = w.id()
+	}
+	seq := w.rng.Int64N(40)
+	switch at := w.rng.IntN(100); {
+	case at < 4 || len(w.ids) == 0:
+		if c, ok := w.both("create", func(r *rig) (any, error) {
+			c, _, err := r.Create(ctx, scrollback.Conversation{})
+			return c, err
+		}).(scrollback.Conversation); ok {
+			w.ids = append(w.ids, c.ID)
+		}
+	case at < 34:
+		in := []store.Incoming{}
+		for i := range 1 + w.rng.IntN(6) {
+			role := []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2]
+			in = append(in, store.Incoming{Message: scrollback.Message{Role: role, Parts: say(w.words(60))}})
+		}
+		w.both(fmt.Sprint("append to ", id), func(r *rig) (any, error) {
+			head, err := r.store.Head(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			done, err := r.store.Append(ctx, head, in)
+			return done.Messages, err
+		})
+	case at < 42:
+		text := w.words(30)
+		w.both(fmt.Sprint("turn on ", id), func(r *rig) (any, error) {
+			e := r.ask(id, text)
+			return len(e.events), e.err
+		})
+	case at < 54:
+		w.both(fmt.Sprintf("rewind %s to %d", id, seq), func(r *rig) (any, error) { return r.Rewind(ctx, id, engine.Place{Seq: &seq}) })
+	case at < 60:
+		pick := w.rng.Int()
+		w.both(fmt.Sprint("switch ", id), func(r *rig) (any, error) {
+			bs, err := r.Branches(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			return r.Rewind(ctx, id, engine.Place{Branch: bs[pick%len(bs)].ID})
+		})
+	case at < 66:
+		if c, ok := w.both(fmt.Sprintf("fork %s at %d", id, seq), func(r *rig) (any, error) {
+			return r.Fork(ctx, id, engine.Place{Seq: &seq}, "")
+		}).(scrollback.Conversation); ok {
+			w.ids = append(w.ids, c.ID)
+		}
+	case at < 76:
+		w.both(fmt.Sprint("fold ", id), func(r *rig) (any, error) { return r.Compact(ctx, id, "", true) })
+	case at < 78:
+		w.both(fmt.Sprint("clear ", id), func(r *rig) (any, error) { return r.Clear(ctx, id) })
+	case at < 82:
+		w.both(fmt.Sprint("unfold ", id), func(r *rig) (any, error) { return r.Uncompact(ctx, id, "") })
+	case at < 84:
+		pick := w.rng.Int()
+		w.both(fmt.Sprint("unfold a segment of ", id), func(r *rig) (any, error) {
+			refs, _, err := r.Refs(ctx, id, engine.RefQuery{Kind: scrollback.RefHistory})
+			if err != nil || len(refs) == 0 {
+				return nil, err
+			}
+			_, seg, _ := refs[pick%len(refs)].Ref.Split()
+			return r.Uncompact(ctx, id, scrollback.SegmentID(seg))
+		})
+	case at < 87:
+		w.both(fmt.Sprint("trash ", id), func(r *rig) (any, error) { return r.Trash(ctx, id) })
+	case at < 92:
+		w.both(fmt.Sprint("restore ", id), func(r *rig) (any, error) { return r.Restore(ctx, id) })
+	case at < 94:
+		w.both(fmt.Sprint("purge ", id), func(r *rig) (any, error) { return r.Purge(ctx, id) })
+	default:
+		file := fmt.Sprintf("trail s%d", w.rng.IntN(60))
+		for range w.rng.IntN(12) {
+			file += " " + []string{"a", "b", "c", "0"}[w.rng.IntN(4)]
+		}
+		if out, ok := w.both("import "+file, func(r *rig) (any, error) { return r.load(file) }).(engine.ImportResult); ok {
+			for _, c := range out.Conversations {
+				if !slices.Contains(w.ids, c.ID) {
+					w.ids = append(w.ids, c.ID)
+				}
+			}
+		}
+	}
+}
+
+// look compares all that can be read of a conversation, and holds it against the
+// invariants: the path is whole, and what is folded and what is live are exactly it.
+func (w *walker) look(id scrollback.ConversationID) {
+	w.t.Helper()
+	ctx := context.Background()
+	w.both(fmt.Sprint("read ", id), func(r *rig) (any, error) {
+		c, err := r.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		var log []scrollback.Message
+		for m, err := range r.All(ctx, id) {
+			if err != nil {
+				return nil, fmt.Errorf("the path of %s: %w", id, err)
+			}
+			if log = append(log, m); m.Seq != int64(len(log)) {
+				w.fail("%s has #%d at %d", id, m.Seq, len(log))
+			}
+		}
+		if int64(len(log)) != c.Messages {
+			w.fail("%s counts %d messages, its path has %d", id, c.Messages, len(log))
+		}
+		m, err := r.Context(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		w.covers(r, m, c)
+		bs, err := r.Branches(ctx, id)
+		refs, _, errRefs := r.Refs(ctx, id, engine.RefQuery{})
+		return []any{c, log, m, bs, refs}, errors.Join(err, errRefs)
+	})
+}
+
+// covers checks that folded runs and live messages make the path, each once.
+func (w *walker) covers(r *rig, m scrollback.Manifest, c scrollback.Conversation) {
+	w.t.Helper()
+	next := int64(1)
+	for _, x := range m.Excluded {
+		if x.Ref == nil {
+			continue
+		}
+		if x.FirstSeq != next {
+			w.fail("%s: the folded runs jump from #%d to #%d", c.ID, next-1, x.FirstSeq)
+		}
+		next = x.LastSeq + 1
+		page, err := r.Read(context.Background(), c.ID, *x.Ref, 0, 1000)
+		if err != nil || page.Content == "" {
+			w.fail("%s: %s cannot be read: %v", c.ID, *x.Ref, err)
+		}
+	}
+	carried := map[int64]bool{}
+	for _, l := range m.Layers {
+		for _, it := range l.Items {
+			switch {
+			case it.Seq == 0:
+			case it.Seq < next && !carried[it.Seq]:
+				carried[it.Seq] = true // shown though it is folded
+			case it.Seq != next:
+				w.fail("%s: #%d is live where #%d should be", c.ID, it.Seq, next)
+			default:
+				next++
+			}
+		}
+	}
+	if next != c.Messages+1 {
+		w.fail("%s: the window ends at #%d of %d", c.ID, next-1, c.Messages)
+	}
+}
+
+// One list of ten thousand operations on an engine over memory and one over SQLite:
+// every answer is equal, every path stays whole, and the check of what is kept finds
+// nothing.
+func TestWalk(t *testing.T) {
+	n, seeds := 10_000, uint64(1)
+	if testing.Short() {
+		n = 1000
+	}
+	for seed := range seeds {
+		db, err := sqldriver.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "s.db"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		w := newWalker(t, seed, [2]driver.Driver{memdriver.New(), db})
+		for i := range n {
+			w.step()
+			if i%10 == 0 && len(w.ids) > 0 {
+				w.look(w.id())
+			}
+			if len(w.ids) > 40 { // the older ones rest
+				w.ids = w.ids[1:]
+			}
+		}
+		for _, kind := range []string{"append", "turn", "rewind", "switch", "fork", "fold", "clear", "unfold", "trash", "restore", "purge", "import"} {
+			if w.done[kind] < n/200 {
+				t.Errorf("only %d times: %s (%v)", w.done[kind], kind, w.done)
+			}
+		}
+		for _, r := range w.rigs {
+			found, err := doctor.Check(t.Context(), r.store, r.archive, nil)
+			if err != nil || !found.OK {
+				t.Errorf("seed %d: the check finds %+v, %v", seed, found.Problems, err)
+			}
+		}
+	}
+}
