@@ -43,7 +43,8 @@ type rigOptions struct {
 	wrap      func(model.Model) model.Model
 	summaries bool // the scripted model is asked for summaries too
 	importers []transcript.Importer
-	newID     func() string // nil: random
+	newID     func() string    // nil: random
+	archive   *archive.Archive // nil: of its own
 }
 
 func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
@@ -63,7 +64,9 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 	r.store = store.New(r.driver, &store.Options{Tokens: token.Count, Image: token.Image, Learn: token.Learn, NewID: o.newID,
 		Now: func() time.Time { return time.UnixMilli(r.clock.Load()) }})
 	bucket := memblob.OpenBucket(nil)
-	r.archive = archive.New(r.store, bucket, nil)
+	if r.archive = o.archive; r.archive == nil {
+		r.archive = archive.New(r.store, bucket, nil)
+	}
 	r.Engine = engine.New(r.store, r.archive, engine.Options{
 		Models: func(name string) (model.Model, error) {
 			if name != "script" {

@@ -1,0 +1,244 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/doctor"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// scene is a store with a bit of everything: a conversation that was folded, went
+// back and was forked, one in the trash, and one that was imported.
+type scene struct {
+	*rig
+	main, fork, trashed, imported scrollback.ConversationID
+	left                          scrollback.BranchID // of main, that is not current
+	artifact                      scrollback.ArtifactID
+	segment                       scrollback.SegmentID
+}
+
+func newScene(t *testing.T, mem *memdriver.DB) *scene {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{driver: mem, noFolds: true, importers: []transcript.Importer{trail{}}}, modeltest.Say("an answer that is remembered"))
+	s := &scene{rig: r, main: r.conversation()}
+	check := func(err error) {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+	}
+	for i := range 6 {
+		r.ask(s.main, fmt.Sprint("question ", i, strings.Repeat(" and words", 300))).done(t, scrollback.TurnComplete, "stop")
+	}
+	folded, err := r.Compact(ctx, s.main, "", true)
+	check(err)
+	if folded.Result != scrollback.FoldCompacted {
+		t.Fatalf("the fold is %+v", folded)
+	}
+	s.segment = folded.Segments[0]
+	c, err := r.Get(ctx, s.main)
+	check(err)
+	s.left = c.Branch
+	_, err = r.Rewind(ctx, s.main, engine.Place{Seq: new(folded.LastSeq + 1)})
+	check(err)
+	r.ask(s.main, "another way").done(t, scrollback.TurnComplete, "stop")
+	f, err := r.Fork(ctx, s.main, engine.Place{Seq: new(int64(3))}, "fork")
+	check(err)
+	s.fork = f.ID
+	s.trashed = r.conversation()
+	r.ask(s.trashed, "away with it")
+	_, err = r.Trash(ctx, s.trashed)
+	check(err)
+	a, err := r.Upload(ctx, s.main, strings.NewReader("some bytes"), "a.txt")
+	check(err)
+	s.artifact = a.ID
+	out, err := r.load("trail s a b")
+	check(err)
+	s.imported = out.Conversations[0].ID
+	return s
+}
+
+// over is the same scene over another rig.
+func (s *scene) over(r *rig) *scene {
+	c := *s
+	c.rig = r
+	return &c
+}
+
+// operations lists what an engine does, each on a scene.
+var operations = map[string]func(s *scene) error{
+	"create": func(s *scene) error {
+		_, _, err := s.Create(context.Background(), scrollback.Conversation{Title: "new"})
+		return err
+	},
+	"turn": func(s *scene) error {
+		e := s.ask(s.main, "again")
+		if f, ok := last[scrollback.ErrorEvent](e); ok && e.err == nil {
+			return scrollback.Errorf(f.Code, "turn", "%s", f.Message)
+		}
+		return e.err
+	},
+	"regenerate": func(s *scene) error {
+		if _, err := s.Rewind(context.Background(), s.main, engine.Place{Seq: new(int64(6))}); err != nil {
+			return err
+		}
+		return s.turn(engine.TurnRequest{Conversation: s.main}).err
+	},
+	"fold":   func(s *scene) error { _, err := s.Compact(context.Background(), s.main, "", true); return err },
+	"clear":  func(s *scene) error { _, err := s.Clear(context.Background(), s.main); return err },
+	"unfold": func(s *scene) error { _, err := s.Uncompact(context.Background(), s.main, ""); return err },
+	"unfold a segment": func(s *scene) error {
+		_, err := s.Uncompact(context.Background(), s.main, s.segment)
+		return err
+	},
+	"rewind": func(s *scene) error {
+		_, err := s.Rewind(context.Background(), s.main, engine.Place{Seq: new(int64(2))})
+		return err
+	},
+	"switch": func(s *scene) error {
+		_, err := s.Rewind(context.Background(), s.main, engine.Place{Branch: s.left})
+		return err
+	},
+	"fork": func(s *scene) error {
+		_, err := s.Fork(context.Background(), s.main, engine.Place{Seq: new(int64(6))}, "")
+		return err
+	},
+	"branches": func(s *scene) error { _, err := s.Branches(context.Background(), s.main); return err },
+	"rename": func(s *scene) error {
+		_, err := s.Patch(context.Background(), s.main, 0, func(c *scrollback.Conversation) error { c.Title = "t"; return nil })
+		return err
+	},
+	"trash":   func(s *scene) error { _, err := s.Trash(context.Background(), s.fork); return err },
+	"restore": func(s *scene) error { _, err := s.Restore(context.Background(), s.trashed); return err },
+	"purge":   func(s *scene) error { _, err := s.Purge(context.Background(), s.trashed); return err },
+	"purge what is forked": func(s *scene) error {
+		_, err := s.Purge(context.Background(), s.main)
+		return err
+	},
+	"import":        func(s *scene) error { _, err := s.load("trail n a b 1 c"); return err },
+	"import grown":  func(s *scene) error { _, err := s.load("trail s a b c d"); return err },
+	"import forked": func(s *scene) error { _, err := s.load("trail s x y"); return err },
+	"export": func(s *scene) error {
+		return s.Export(context.Background(), s.main, "jsonl", io.Discard)
+	},
+	"upload": func(s *scene) error {
+		_, err := s.Upload(context.Background(), s.main, strings.NewReader("other bytes"), "b.txt")
+		return err
+	},
+	"read": func(s *scene) error {
+		_, err := s.Read(context.Background(), s.fork, scrollback.ArtifactRef(s.artifact), 0, 10)
+		return err
+	},
+	"grep": func(s *scene) error {
+		_, err := s.Grep(context.Background(), s.main, scrollback.GrepQuery{Pattern: "question"})
+		return err
+	},
+	"search": func(s *scene) error {
+		_, err := s.Search(context.Background(), scrollback.SearchQuery{Query: "question", Conversation: s.fork, Around: 1})
+		return err
+	},
+	"context": func(s *scene) error { _, err := s.Context(context.Background(), s.main); return err },
+	"resolve": func(s *scene) error { _, err := s.Resolve(context.Background(), string(s.main)[:13]); return err },
+}
+
+// reading are the operations that write nothing, whatever happens.
+var reading = map[string]bool{"branches": true, "export": true, "read": true, "grep": true, "search": true, "context": true, "resolve": true}
+
+// kept is every message that is stored, by id.
+func kept(t *testing.T, r *rig) map[scrollback.MessageID]bool {
+	t.Helper()
+	out := map[scrollback.MessageID]bool{}
+	for _, trash := range []bool{false, true} {
+		page, _, err := r.List(context.Background(), engine.ListQuery{Trash: trash, Limit: scrollback.ListMax})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range page {
+			bs, err := r.Branches(context.Background(), c.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range bs {
+				ms, err := r.store.Messages(context.Background(), b.ID, 1, b.HeadSeq)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range ms {
+					out[m.ID] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// In every operation of an engine each driver call fails once, before it did
+// anything and after: nothing acknowledged is lost, what is kept is sound, and the
+// same operation works when it is tried again.
+func TestFaultsEverywhere(t *testing.T) {
+	for name, do := range operations {
+		t.Run(name, func(t *testing.T) {
+			for _, lost := range []bool{false, true} {
+				for i := int64(0); ; i++ {
+					if i > 500 {
+						t.Fatal("it does not end")
+					}
+					mem := memdriver.New()
+					s := newScene(t, mem)
+					before := kept(t, s.rig)
+					faulty := &drivertest.Faulty{Driver: mem, At: i, Lost: lost}
+					err := do(s.over(newRig(t, rigOptions{driver: faulty, clock: s.clock, archive: s.archive, noFolds: true, importers: []transcript.Importer{trail{}}}, modeltest.Say("x"))))
+					hit := faulty.Calls() > i
+					if !hit && err != nil {
+						t.Fatalf("nothing failed, and it ends with %v", err)
+					}
+					s.sound(t, fmt.Sprintf("call %d (lost %v, %v)", i, lost, err), before, strings.HasPrefix(name, "purge"))
+					if reading[name] && len(kept(t, s.rig)) != len(before) {
+						t.Fatalf("call %d: a read wrote", i)
+					}
+					s.clock.Add(60_000)
+					if again := do(s); again != nil && !done(again, lost || err == nil || strings.HasPrefix(name, "unfold")) {
+						t.Fatalf("call %d (lost %v) failed with %v; again it ends with %v", i, lost, err, again)
+					}
+					s.sound(t, fmt.Sprintf("call %d (lost %v), again", i, lost), before, strings.HasPrefix(name, "purge"))
+					if !hit {
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
+// done says whether an error only tells that the thing was done already, by a call
+// whose answer was lost, or one before a read that failed.
+func done(err error, may bool) bool {
+	code := scrollback.CodeOf(err)
+	return may && (code == scrollback.NotFound || code == scrollback.Invalid || code == scrollback.Conflict)
+}
+
+func (s *scene) sound(t *testing.T, when string, before map[scrollback.MessageID]bool, purged bool) {
+	t.Helper()
+	found, err := doctor.Check(t.Context(), s.store, s.archive, nil)
+	if err != nil || !found.OK {
+		t.Fatalf("%s: the check finds %+v, %v", when, found.Problems, err)
+	}
+	if purged {
+		return
+	}
+	now := kept(t, s.rig)
+	for id := range before {
+		if !now[id] {
+			t.Fatalf("%s: message %s is gone", when, id)
+		}
+	}
+}
