@@ -52,6 +52,8 @@ var rooms = map[string]struct {
 	"engine": {rooms: ". archive compact model notebook store store/driver token transcript window workspace internal/*",
 		libs: "github.com/google/uuid github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql"},
 
+	"doctor": {rooms: ". archive store store/driver", not: "database/sql os"},
+
 	"server":         {rooms: ". engine server/*", net: true, not: "database/sql"},
 	"server/restapi": {rooms: ". engine model", libs: "github.com/danielgtaylor/huma/v2", net: true, not: "database/sql"},
 	"server/webui":   {net: true, not: "database/sql os"},
@@ -60,7 +62,7 @@ var rooms = map[string]struct {
 
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". archive compact engine model model/* notebook server server/* store store/driver store/sqldriver store/memdriver terminal token transcript/all workspace internal/*",
+	"cmd/*": {rooms: ". archive compact doctor engine model model/* notebook server server/* store store/driver store/sqldriver store/memdriver terminal token transcript/all workspace internal/*",
 		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2 gocloud.dev/blob", net: true, not: "database/sql"},
 
 	"bench": {rooms: ". archive engine model model/offline store store/driver store/sqldriver token internal/*", net: true,

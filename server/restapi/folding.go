@@ -32,6 +32,33 @@ func (a *api) folding() {
 			}
 			return seen(a.engine.Compact(ctx, id, policy, force))
 		})
+	a.unfolding()
+	huma.Register(a.huma, huma.Operation{OperationID: "context", Method: http.MethodGet, Path: "/api/conversations/{id}/context",
+		Summary: "What the next request would show, and what it leaves out"},
+		func(ctx context.Context, in *ConversationPath) (*body[scrollback.Manifest], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.Manifest{}, err)
+			}
+			return seen(a.engine.Context(ctx, id))
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "receipts", Method: http.MethodGet, Path: "/api/conversations/{id}/receipts",
+		Summary: "The compactions so far, newest first"},
+		func(ctx context.Context, in *struct {
+			ConversationPath
+			Limit int `query:"limit"`
+		}) (*body[map[string][]scrollback.Receipt], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(map[string][]scrollback.Receipt{}, err)
+			}
+			rs, err := a.engine.Receipts(ctx, id, in.Limit)
+			return seen(map[string][]scrollback.Receipt{"receipts": rs}, err)
+		})
+}
+
+// unfolding adds starting afresh, and taking folds back.
+func (a *api) unfolding() {
 	huma.Register(a.huma, huma.Operation{OperationID: "clear", Method: http.MethodPost, Path: "/api/conversations/{id}/clear",
 		Summary: "Fold everything so far: start afresh"},
 		func(ctx context.Context, in *ConversationPath) (*body[scrollback.Receipt], error) {
@@ -59,27 +86,5 @@ func (a *api) folding() {
 				segment = strings.TrimPrefix(in.Body.Segment, scrollback.RefHistory+":")
 			}
 			return seen(a.engine.Uncompact(ctx, id, scrollback.SegmentID(segment)))
-		})
-	huma.Register(a.huma, huma.Operation{OperationID: "context", Method: http.MethodGet, Path: "/api/conversations/{id}/context",
-		Summary: "What the next request would show, and what it leaves out"},
-		func(ctx context.Context, in *ConversationPath) (*body[scrollback.Manifest], error) {
-			id, err := a.resolve(ctx, in.ID)
-			if err != nil {
-				return seen(scrollback.Manifest{}, err)
-			}
-			return seen(a.engine.Context(ctx, id))
-		})
-	huma.Register(a.huma, huma.Operation{OperationID: "receipts", Method: http.MethodGet, Path: "/api/conversations/{id}/receipts",
-		Summary: "The compactions so far, newest first"},
-		func(ctx context.Context, in *struct {
-			ConversationPath
-			Limit int `query:"limit"`
-		}) (*body[map[string][]scrollback.Receipt], error) {
-			id, err := a.resolve(ctx, in.ID)
-			if err != nil {
-				return seen(map[string][]scrollback.Receipt{}, err)
-			}
-			rs, err := a.engine.Receipts(ctx, id, in.Limit)
-			return seen(map[string][]scrollback.Receipt{"receipts": rs}, err)
 		})
 }

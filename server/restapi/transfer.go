@@ -77,10 +77,19 @@ func (l *lazyWriter) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// spooled is a temporary file that goes when it is closed.
-type spooled struct{ *os.File }
+// spooled is a temporary file that goes when it is closed, if it is not gone yet.
+type spooled struct {
+	*os.File
+	gone bool
+}
 
-func (s spooled) Close() error { return errors.Join(s.File.Close(), os.Remove(s.Name())) }
+// Close implements io.Closer.
+func (s spooled) Close() error {
+	if s.gone {
+		return s.File.Close()
+	}
+	return errors.Join(s.File.Close(), os.Remove(s.Name()))
+}
 
 // spool keeps a body in a file, because an import reads it twice.
 func spool(body io.Reader) (io.ReadSeekCloser, error) {
@@ -88,7 +97,10 @@ func spool(body io.Reader) (io.ReadSeekCloser, error) {
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "restapi.import", err)
 	}
-	s := spooled{f}
+	// The name can go at once where the system allows it: then a server that is
+	// killed leaves nothing behind.
+	gone := os.Remove(f.Name()) == nil
+	s := spooled{f, gone}
 	if _, err = io.Copy(f, body); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
