@@ -38,14 +38,20 @@ var groups = []struct {
 		{"uncompact", `scrollback uncompact latest`},
 		{"clear", `scrollback clear latest`},
 	}},
+	{"Go back", []example{
+		{"rewind", `scrollback rewind latest 2`},
+		{"branches", `scrollback branches latest`},
+		{"fork", `scrollback fork latest 1 --title "Another way"`},
+	}},
 	{"Move", []example{
 		{"export", `scrollback export latest -o talk.jsonl`},
 		{"import", `scrollback import talk.jsonl`},
 	}},
 	{"Care", []example{
 		{"rename", `scrollback rename latest "Where the key is"`},
-		{"trash", `scrollback trash 1`},
+		{"trash", `scrollback trash ID`},
 		{"restore", `scrollback restore ID`},
+		{"purge", `scrollback purge ID`},
 		{"usage", `scrollback usage --by day,model`},
 		{"models", `scrollback models`},
 		{"doctor", `scrollback doctor`},

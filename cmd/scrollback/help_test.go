@@ -37,7 +37,11 @@ func TestExamples(t *testing.T) {
 				line = strings.ReplaceAll(line, "REF", first(`history:\S+`, "context", "list", "latest"))
 			}
 			if strings.Contains(line, " ID") {
-				line = strings.ReplaceAll(line, "ID", first(`"id":"[^"]+`, "list", "--trash", "--json")[6:])
+				where := []string{"list", "--json"}
+				if e.command == "restore" {
+					where = append(where, "--trash")
+				}
+				line = strings.ReplaceAll(line, "ID", first(`"id":"[^"]+`, where...)[6:])
 			}
 			args := word.FindAllString(line, -1)[1:]
 			for i := range args {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SCROLLBACK_DATA", e.WorkDir+"/data")
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "id": latestID, "branch": someBranch, "ref": newestRef},
 	})
 }
 
@@ -41,5 +42,40 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	args = append([]string{"--data", ts.Getenv("SCROLLBACK_DATA")}, args...)
 	if got := run(context.Background(), args, strings.NewReader(""), &out, &errs); got != want || !strings.Contains(errs.String(), says) {
 		ts.Fatalf("scrollback %s: exit %d, want %d about %q\n%s%s", strings.Join(args, " "), got, want, says, out.String(), errs.String())
+	}
+}
+
+// latestID puts the id of the conversation that changed last into a variable: id
+// NAME.
+func latestID(ts *testscript.TestScript, _ bool, args []string) {
+	var page struct{ Conversations []struct{ ID string } }
+	asked(ts, &page, "list", "--max", "1")
+	ts.Setenv(args[0], page.Conversations[0].ID)
+}
+
+// someBranch puts the id of a branch of the latest conversation into a variable:
+// branch NAME NUMBER.
+func someBranch(ts *testscript.TestScript, _ bool, args []string) {
+	var list struct{ Branches []struct{ ID string } }
+	asked(ts, &list, "branches", "latest")
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Setenv(args[0], list.Branches[n].ID)
+}
+
+// newestRef puts the newest ref of a conversation into a variable: ref NAME ID.
+func newestRef(ts *testscript.TestScript, _ bool, args []string) {
+	var list struct{ Refs []struct{ Ref string } }
+	asked(ts, &list, "context", "list", args[1])
+	ts.Setenv(args[0], list.Refs[0].Ref)
+}
+
+// asked reads what a command answers as JSON.
+func asked(ts *testscript.TestScript, into any, args ...string) {
+	var out, errs bytes.Buffer
+	args = append([]string{"--data", ts.Getenv("SCROLLBACK_DATA"), "--json"}, args...)
+	run(context.Background(), args, strings.NewReader(""), &out, &errs)
+	if err := json.Unmarshal(out.Bytes(), into); err != nil {
+		ts.Fatalf("scrollback %s: %v %s%s", strings.Join(args, " "), err, out.String(), errs.String())
 	}
 }
