@@ -19,9 +19,11 @@ type Options struct {
 	Shape        engine.Shape              // of every turn
 	Model        string                    // the default, for conversations that name none
 	CheckModel   func(name string) error   // says what is wrong with a model's name
-	JSON         bool                      // events as lines of JSON; only without a screen
-	Texts        Texts
-	Color        bool // styles may be used; only on a screen
+	// Save writes a conversation to a file, in the format that its name ends with.
+	Save  func(ctx context.Context, id scrollback.ConversationID, name string) error
+	JSON  bool // events as lines of JSON; only without a screen
+	Texts Texts
+	Color bool // styles may be used; only on a screen
 }
 
 // face is where a chat is read from and shown.

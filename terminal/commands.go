@@ -25,6 +25,12 @@ type command struct {
 func commands() []command {
 	return []command{
 		{name: "/help", run: (*chat).help},
+		{name: "/resume", takes: func(t Texts) string { return t.TakesConversation }, run: (*chat).resume},
+		{name: "/rewind", takes: func(t Texts) string { return t.TakesSeq }, about: true, run: (*chat).rewind},
+		{name: "/retry", about: true, run: (*chat).retry},
+		{name: "/branches", takes: func(t Texts) string { return t.TakesNumber }, about: true, run: (*chat).branches},
+		{name: "/fork", takes: func(t Texts) string { return t.TakesSeq }, about: true, run: (*chat).fork},
+		{name: "/save", takes: func(t Texts) string { return t.TakesFile }, needed: true, about: true, run: (*chat).save},
 		{name: "/context", about: true, run: (*chat).showContext},
 		{name: "/compact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
 			return showReceipt(w)(c.o.Engine.Compact(ctx, c.id, "", true))

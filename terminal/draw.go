@@ -19,15 +19,15 @@ func Conversations(w io.Writer, items []scrollback.Conversation) error {
 
 // Branches lists branches; the current one has a mark.
 func Branches(w io.Writer, items []scrollback.BranchEntry) error {
-	rows := [][]string{{"", "BRANCH", "FROM", "TO", "MESSAGES", "CHANGED"}}
-	for _, b := range items {
+	rows := [][]string{{"", "N", "BRANCH", "FROM", "TO", "MESSAGES", "CHANGED"}}
+	for i, b := range items {
 		mark := ""
 		if b.Current {
 			mark = "*"
 		}
-		rows = append(rows, []string{mark, string(b.ID), fmt.Sprintf("#%d", b.AtSeq), fmt.Sprintf("#%d", b.HeadSeq), Thousands(b.Messages), When(b.UpdatedAt)})
+		rows = append(rows, []string{mark, fmt.Sprint(i + 1), string(b.ID), fmt.Sprintf("#%d", b.AtSeq), fmt.Sprintf("#%d", b.HeadSeq), Thousands(b.Messages), When(b.UpdatedAt)})
 	}
-	return Table(w, rows, 2, 3, 4)
+	return Table(w, rows, 1, 3, 4, 5)
 }
 
 // Message writes a stored message with all its parts.

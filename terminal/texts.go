@@ -5,25 +5,36 @@ import "strings"
 // Texts is what the chat itself says, in one language. Those with verbs take, in
 // this order, what their names say.
 type Texts struct {
-	Greeting     string // model
-	Resumed      string // title, messages
-	Earlier      string // how many messages are not shown
-	Ended        string // conversation
-	Placeholder  string
-	Working      string
-	Stopping     string
-	Interrupted  string
-	Folded       string // first seq, last seq, tokens before, after
-	Nothing      string
-	Unknown      string // command
-	Missing      string // command, what it takes
-	Model        string // model
-	Titled       string // title
-	Status       string // model, tokens, budget
-	NewThread    string
-	Keys         string
-	Offline      string
-	Help         map[string]string // by command
+	Greeting    string // model
+	Resumed     string // title, messages
+	Earlier     string // how many messages are not shown
+	Ended       string // conversation
+	Placeholder string
+	Working     string
+	Stopping    string
+	Interrupted string
+	Folded      string // first seq, last seq, tokens before, after
+	Nothing     string
+	Unknown     string // command
+	Missing     string // command, what it takes
+	Model       string // model
+	Titled      string // title
+	Status      string // model, tokens, budget
+	NewThread   string
+	Keys        string
+	Offline     string
+	Help        map[string]string // by command
+	Pick        string
+	PickKeys    string
+	ResumeHint  string
+	RewindHint  string
+	BranchHint  string
+	Rewound     string // messages
+	Saved       string // file
+	TakesConversation,
+	TakesSeq,
+	TakesNumber,
+	TakesFile string
 	TakesPattern string
 	TakesWords   string
 	TakesName    string
@@ -51,6 +62,12 @@ var english = Texts{
 	Offline:     "the built-in offline model only quotes what was said; --model or /model takes a real one",
 	Help: map[string]string{
 		"/help":      "this list",
+		"/resume":    "go on with another conversation; alone, list them",
+		"/rewind":    "go back to a message; alone, list what was asked",
+		"/retry":     "answer the last question anew",
+		"/branches":  "list the branches, or go over to one",
+		"/fork":      "go on in a new conversation, from here or from a message",
+		"/save":      "write the conversation to a file (.jsonl)",
 		"/context":   "what the next request sends",
 		"/compact":   "fold old messages behind refs now",
 		"/uncompact": "undo the newest fold",
@@ -62,10 +79,21 @@ var english = Texts{
 		"/title":     "give the conversation a title",
 		"/quit":      "leave",
 	},
-	TakesPattern: "PATTERN",
-	TakesWords:   "WORDS",
-	TakesName:    "[NAME]",
-	TakesTitle:   "TITLE",
+	Pick:              "Conversations",
+	PickKeys:          "↑ ↓ choose · Enter goes on · / filters · Esc starts a new one",
+	ResumeHint:        "/resume N goes on with one of them",
+	RewindHint:        "/rewind N makes message N the newest: to ask #7 anew, /rewind 6",
+	BranchHint:        "/branches N goes over to the Nth of them",
+	Rewound:           "back at message %s; what followed stays on its branch",
+	Saved:             "saved as %s",
+	TakesConversation: "[ID|latest|N]",
+	TakesSeq:          "[SEQ]",
+	TakesNumber:       "[N]",
+	TakesFile:         "FILE",
+	TakesPattern:      "PATTERN",
+	TakesWords:        "WORDS",
+	TakesName:         "[NAME]",
+	TakesTitle:        "TITLE",
 }
 
 var chinese = Texts{
@@ -89,6 +117,12 @@ var chinese = Texts{
 	Offline:     "内置的 offline 模型只会引用说过的话；用 --model 或 /model 换真正的模型",
 	Help: map[string]string{
 		"/help":      "本列表",
+		"/resume":    "继续另一个对话；不带参数则列出",
+		"/rewind":    "回到某条消息；不带参数则列出问过的话",
+		"/retry":     "重新回答最后一个问题",
+		"/branches":  "列出分支，或切换到其中一个",
+		"/fork":      "从这里或某条消息开始一个新对话",
+		"/save":      "把对话写入文件（.jsonl）",
 		"/context":   "下一次请求会发送什么",
 		"/compact":   "现在就把旧消息折叠到引用之后",
 		"/uncompact": "撤销最近一次折叠",
@@ -100,10 +134,21 @@ var chinese = Texts{
 		"/title":     "给对话起标题",
 		"/quit":      "离开",
 	},
-	TakesPattern: "正则表达式",
-	TakesWords:   "词语",
-	TakesName:    "[名称]",
-	TakesTitle:   "标题",
+	Pick:              "对话",
+	PickKeys:          "↑ ↓ 选择 · Enter 继续 · / 筛选 · Esc 开始新对话",
+	ResumeHint:        "/resume N 继续其中一个对话",
+	RewindHint:        "/rewind N 让第 N 条消息成为最新：要重问 #7，请用 /rewind 6",
+	BranchHint:        "/branches N 切换到第 N 个分支",
+	Rewound:           "回到第 %s 条消息；之后的内容留在它的分支上",
+	Saved:             "已保存为 %s",
+	TakesConversation: "[编号|latest|序号]",
+	TakesSeq:          "[消息号]",
+	TakesNumber:       "[序号]",
+	TakesFile:         "文件",
+	TakesPattern:      "正则表达式",
+	TakesWords:        "词语",
+	TakesName:         "[名称]",
+	TakesTitle:        "标题",
 }
 
 // TextsOf is the table for a locale as the environment names it, in the order

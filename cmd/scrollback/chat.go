@@ -14,16 +14,19 @@ import (
 
 type chatCmd struct {
 	Conversation string `arg:"" optional:"" help:"Conversation to go on with: id, a unique beginning of it, latest, or its number in list. Without one, a new one."`
-	Resume       resume `help:"Go on with the latest conversation, or with ID." placeholder:"ID|latest|N"`
+	Resume       resume `help:"Go on with ID; without one, pick from a list (through a pipe: the latest)." placeholder:"ID|latest|N"`
 	Project      string `help:"Project of a new conversation." placeholder:"P"`
 }
 
-// resume is a flag that may stand alone, and then means the latest.
+// resume is a flag that may stand alone: whichever the person picks, or without a
+// screen the latest.
 type resume string
+
+const whichever = "?"
 
 // Decode implements kong.MapperValue.
 func (r *resume) Decode(ctx *kong.DecodeContext) error {
-	*r = "latest"
+	*r = whichever
 	next := ctx.Scan.Peek()
 	if text, ok := next.Value.(string); ok && next.Type != kong.EOLToken && (next.Type == kong.FlagValueToken || !strings.HasPrefix(text, "-")) {
 		*r = resume(reflect.ValueOf(ctx.Scan.Pop().Value).String())
@@ -40,20 +43,27 @@ func (c *chatCmd) Run(g *globals) error {
 	return g.with(func(a *app) error {
 		o := terminal.Options{Engine: a.Engine, New: scrollback.Conversation{Project: c.Project}, Shape: g.shape(), Model: g.set.Model, JSON: g.JSON,
 			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "",
+			Save:       a.save,
 			CheckModel: func(name string) error { _, err := g.model(name); return err }}
 		if err := o.CheckModel(o.Model); err != nil {
 			return err
 		}
-		if name != "" {
-			id, err := a.Resolve(g.ctx, name)
-			if err != nil {
-				return err
-			}
-			o.Conversation = id
-		}
 		in, _ := g.stdin.(*os.File)
 		out, _ := g.stdout.(*os.File)
-		if isTerminal(in) && isTerminal(out) && os.Getenv("TERM") != "dumb" && !g.JSON {
+		screen := isTerminal(in) && isTerminal(out) && os.Getenv("TERM") != "dumb" && !g.JSON
+		var err error
+		switch {
+		case name == whichever && screen:
+			o.Conversation, err = terminal.Pick(g.ctx, o, in, out)
+		case name == whichever:
+			o.Conversation, err = a.Resolve(g.ctx, "latest")
+		case name != "":
+			o.Conversation, err = a.Resolve(g.ctx, name)
+		}
+		if err != nil {
+			return err
+		}
+		if screen {
 			return terminal.Screen(g.ctx, o, in, out)
 		}
 		return terminal.Pipe(g.ctx, o, g.standardInput(), g.stdout, g.stderr)

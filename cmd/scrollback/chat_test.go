@@ -188,14 +188,21 @@ func TestChatTerminal(t *testing.T) {
 	}
 }
 
-// A resumed conversation shows its end; NO_COLOR is heeded; Ctrl-C at an empty
+// A resumed conversation is picked from a list and shows its end; NO_COLOR is heeded; Ctrl-C at an empty
 // prompt leaves; the locale's language is spoken; what a message holds does
 // nothing to the terminal.
 func TestChatResumed(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	output(t, data, "run", "A \x1b]0;stolen title\a\x1b[31mred herring")
+	output(t, data, "run", "Another one")
 	w := inTerminal(t, data, []string{"NO_COLOR=1", "LC_ALL=zh_CN.UTF-8"}, "chat", "--resume")
+	w.shows("> ")
+	w.shows("Another one")
+	w.shows("Enter 继续")
+	w.keys("\x1b[B")
+	w.shows("> ")
+	w.keys("\r")
 	w.shows("2 条消息")
 	w.shows("> A �]0;stolen title��[31mred herring")
 	w.shows("想问什么?")

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
@@ -104,6 +106,21 @@ func (c *exportCmd) Run(g *globals) error {
 		}
 		return writeWhole(c.Output, func(w io.Writer) error { return a.Export(g.ctx, id, c.Format, w) })
 	})
+}
+
+// formats are the formats that files are written in, by the end of their names.
+var formats = []struct{ ending, format string }{{".jsonl", "jsonl"}}
+
+// save writes a conversation to a file that appears whole or not at all.
+func (a *app) save(ctx context.Context, id scrollback.ConversationID, name string) error {
+	var endings []string
+	for _, f := range formats {
+		if strings.HasSuffix(name, f.ending) {
+			return writeWhole(name, func(w io.Writer) error { return a.Export(ctx, id, f.format, w) })
+		}
+		endings = append(endings, f.ending)
+	}
+	return scrollback.ParamErrorf("scrollback", "file", "%s: a file's name ends in %s", name, strings.Join(endings, " or "))
 }
 
 // writeWhole makes a file that appears whole or not at all.

@@ -1,0 +1,189 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// listed is how many conversations or messages a command lists to choose from.
+const listed = 10
+
+// resume goes over to another conversation, or lists them.
+func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
+	if name == "" {
+		items, _, err := c.o.Engine.List(ctx, engine.ListQuery{Limit: listed})
+		if err != nil {
+			return err
+		}
+		if err := Conversations(w, items); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(w, c.o.Texts.ResumeHint)
+		return err
+	}
+	id, err := c.o.Engine.Resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	return c.goOn(ctx, w, id)
+}
+
+// goOn makes a conversation the one that is talked in.
+func (c *chat) goOn(ctx context.Context, w io.Writer, id scrollback.ConversationID) error {
+	conv, err := c.o.Engine.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	c.id = conv.ID
+	fmt.Fprintf(w, c.o.Texts.Resumed+"\n", Clip(conv.Title, 60), Thousands(conv.Messages))
+	return c.tail(ctx, w)
+}
+
+// tail shows where the conversation stands: its last messages.
+func (c *chat) tail(ctx context.Context, w io.Writer) error {
+	ms, more, err := c.o.Engine.Messages(ctx, c.id, engine.PageQuery{Limit: earlier})
+	if err != nil {
+		return err
+	}
+	if more > 0 {
+		fmt.Fprintf(w, c.o.Texts.Earlier+"\n", Thousands(more-1))
+	}
+	for _, m := range ms {
+		text := strings.TrimSpace(m.Parts.Text())
+		if text == "" || m.Role == scrollback.RoleTool {
+			continue
+		}
+		mark := "  "
+		if m.Role == scrollback.RoleUser {
+			mark = prompt
+		}
+		fmt.Fprintf(w, "%s%s\n", mark, Clip(text, 300))
+	}
+	return nil
+}
+
+// rewind goes back to a message, or lists what was asked.
+func (c *chat) rewind(ctx context.Context, w io.Writer, arg string) error {
+	if arg == "" {
+		return c.asked(ctx, w)
+	}
+	seq, err := seqOf(arg)
+	if err != nil {
+		return err
+	}
+	conv, err := c.o.Engine.Rewind(ctx, c.id, engine.Place{Seq: &seq})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, c.o.Texts.Rewound+"\n", Thousands(conv.Messages))
+	return c.tail(ctx, w)
+}
+
+// seqOf reads a seq as a person writes it: 12 or #12.
+func seqOf(s string) (int64, error) {
+	seq, err := strconv.ParseInt(strings.TrimPrefix(s, "#"), 10, 64)
+	if err != nil || seq < 0 {
+		return 0, scrollback.ParamErrorf("terminal.command", "seq", "%q is no seq: 0, 1, 2 …", s)
+	}
+	return seq, nil
+}
+
+// asked lists what the person asked last, by the seq that comes before it.
+func (c *chat) asked(ctx context.Context, w io.Writer) error {
+	ms, _, err := c.o.Engine.Messages(ctx, c.id, engine.PageQuery{Limit: 10 * listed})
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, m := range ms {
+		if m.Role == scrollback.RoleUser {
+			rows = append(rows, []string{fmt.Sprintf("#%d", m.Seq), Clip(m.Parts.Text(), 60)})
+		}
+	}
+	if err := Table(w, rows[max(0, len(rows)-listed):], 0); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, c.o.Texts.RewindHint)
+	return err
+}
+
+// branches lists the branches, or goes over to one by its number in the list.
+func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
+	bs, err := c.o.Engine.Branches(ctx, c.id)
+	if err != nil {
+		return err
+	}
+	if arg == "" {
+		if err := Branches(w, bs); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(w, c.o.Texts.BranchHint)
+		return err
+	}
+	to := scrollback.BranchID(arg)
+	if n, err := strconv.Atoi(arg); err == nil {
+		if n < 1 || n > len(bs) {
+			return scrollback.ParamErrorf("terminal.command", "branch", "there is no branch %d: the list has %d", n, len(bs))
+		}
+		to = bs[n-1].ID
+	}
+	conv, err := c.o.Engine.Rewind(ctx, c.id, engine.Place{Branch: to})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, c.o.Texts.Rewound+"\n", Thousands(conv.Messages))
+	return c.tail(ctx, w)
+}
+
+// fork goes on in a new conversation, from a message or from where this one stands.
+func (c *chat) fork(ctx context.Context, w io.Writer, arg string) error {
+	var at engine.Place
+	if arg != "" {
+		seq, err := seqOf(arg)
+		if err != nil {
+			return err
+		}
+		at.Seq = &seq
+	}
+	conv, err := c.o.Engine.Fork(ctx, c.id, at, "")
+	if err != nil {
+		return err
+	}
+	return c.goOn(ctx, w, conv.ID)
+}
+
+// retry asks for another answer to the last question; the one there was stays on
+// its branch.
+func (c *chat) retry(ctx context.Context, _ io.Writer, _ string) error {
+	ms, _, err := c.o.Engine.Messages(ctx, c.id, engine.PageQuery{Limit: scrollback.ListMax})
+	if err != nil {
+		return err
+	}
+	for i := len(ms) - 1; i >= 0; i-- {
+		if ms[i].Role != scrollback.RoleUser {
+			continue
+		}
+		if i < len(ms)-1 {
+			if _, err := c.o.Engine.Rewind(ctx, c.id, engine.Place{Seq: &ms[i].Seq}); err != nil {
+				return err
+			}
+		}
+		return c.p.Turn(ctx, c.o.Engine, engine.TurnRequest{Conversation: c.id, Shape: c.o.Shape})
+	}
+	return scrollback.ParamErrorf("terminal.command", "retry", "%s", c.o.Texts.Nothing)
+}
+
+// save writes the conversation to a file.
+func (c *chat) save(ctx context.Context, w io.Writer, name string) error {
+	if err := c.o.Save(ctx, c.id, name); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, c.o.Texts.Saved+"\n", Plain(name))
+	return err
+}

@@ -1,0 +1,126 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"charm.land/bubbles/v2/list"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// pickRows is how many conversations are seen at once.
+const pickRows = 10
+
+// Pick lets the person choose a conversation from the newest. It is empty when they
+// choose none.
+func Pick(ctx context.Context, o Options, in, out *os.File) (scrollback.ConversationID, error) {
+	items, _, err := o.Engine.List(ctx, engine.ListQuery{Project: o.New.Project, Limit: scrollback.ListMax})
+	if err != nil || len(items) == 0 {
+		return "", errors.Join(err, nothingToPick(len(items)))
+	}
+	choices := make([]list.Item, len(items))
+	for i, c := range items {
+		choices[i] = choice{c}
+	}
+	l := list.New(choices, choiceLine{o.Color}, 80, pickRows+4)
+	l.Title = o.Texts.Pick
+	l.SetShowStatusBar(false)
+	l.SetShowHelp(false)
+	if !o.Color {
+		l.Styles = list.Styles{}
+	}
+	m := &picker{list: l, keys: o.Texts.PickKeys}
+	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run()
+	if errors.Is(err, tea.ErrProgramKilled) || errors.Is(err, tea.ErrInterrupted) {
+		return "", scrollback.Wrap(scrollback.Canceled, "terminal.Pick", context.Canceled)
+	}
+	return m.picked, scrollback.Wrap(scrollback.Unavailable, "terminal.Pick", err)
+}
+
+func nothingToPick(n int) error {
+	if n > 0 {
+		return nil
+	}
+	return scrollback.Errorf(scrollback.NotFound, "terminal.Pick", "there is no conversation yet")
+}
+
+// choice is a conversation in the list.
+type choice struct{ scrollback.Conversation }
+
+// FilterValue implements list.Item: what is typed is looked for in it.
+func (c choice) FilterValue() string { return c.Title + " " + c.Project + " " + string(c.ID) }
+
+// choiceLine draws a choice on one line.
+type choiceLine struct{ color bool }
+
+// Height, Spacing and Update implement list.ItemDelegate.
+func (choiceLine) Height() int                         { return 1 }
+func (choiceLine) Spacing() int                        { return 0 }
+func (choiceLine) Update(tea.Msg, *list.Model) tea.Cmd { return nil }
+
+// Render implements list.ItemDelegate.
+func (d choiceLine) Render(w io.Writer, m list.Model, index int, item list.Item) {
+	c, ok := item.(choice)
+	if !ok {
+		return
+	}
+	row := Clip(fmt.Sprintf("%s  %5s  %s", When(c.UpdatedAt), Thousands(c.Messages), nonEmpty(Clip(c.Title, 200))), max(m.Width()-4, 20))
+	switch {
+	case index != m.Index():
+		row = "  " + row
+	case d.color:
+		row = "\x1b[1m" + prompt + row + "\x1b[0m"
+	default:
+		row = prompt + row
+	}
+	fmt.Fprint(w, row)
+}
+
+// picker is the list while it is drawn. It implements tea.Model.
+type picker struct {
+	list   list.Model
+	keys   string
+	picked scrollback.ConversationID
+	done   bool
+}
+
+// Init implements tea.Model.
+func (p *picker) Init() tea.Cmd { return nil }
+
+// Update implements tea.Model.
+func (p *picker) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		p.list.SetSize(msg.Width, min(msg.Height, pickRows+4))
+		return p, nil
+	case tea.KeyPressMsg:
+		switch name := msg.String(); {
+		case name == "ctrl+c", name == "ctrl+d", (name == "esc" || name == "q") && p.list.FilterState() == list.Unfiltered:
+			p.done = true
+			return p, tea.Quit
+		case name == "enter" && !p.list.SettingFilter():
+			if c, ok := p.list.SelectedItem().(choice); ok {
+				p.picked = c.ID
+			}
+			p.done = true
+			return p, tea.Quit
+		}
+	}
+	var cmd tea.Cmd
+	p.list, cmd = p.list.Update(msg)
+	return p, cmd
+}
+
+// View implements tea.Model.
+func (p *picker) View() tea.View {
+	if p.done {
+		return tea.NewView("")
+	}
+	return tea.NewView(p.list.View() + "\n" + Clip(p.keys, max(p.list.Width()-1, 20)))
+}
