@@ -1,0 +1,5 @@
+//go:build !unix
+
+package workspace
+
+func mkfifo(string) error { return nil }

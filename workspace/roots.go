@@ -1,0 +1,100 @@
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Narrow checks folders that a request names against those that the operator
+// granted: each must be one of them or inside one, after links are resolved, else it
+// is refused. One that is no folder is invalid. The answer is absolute, cleaned and
+// without doubles, in the order given.
+func Narrow(grant, want []string) ([]string, error) {
+	const op = "workspace.Narrow"
+	var granted []string
+	for _, g := range grant {
+		real, err := resolve(g)
+		if err != nil {
+			continue // what is not there grants nothing
+		}
+		granted = append(granted, real)
+	}
+	out := []string{}
+	for _, w := range want {
+		if !filepath.IsAbs(w) {
+			return nil, scrollback.ParamErrorf(op, "roots", "%s: a root is an absolute path", w)
+		}
+		real, err := resolve(w)
+		allowed := func(path string) bool {
+			return slices.ContainsFunc(granted, func(g string) bool { return within(g, path) })
+		}
+		switch {
+		case err != nil && !allowed(filepath.Clean(w)):
+			return nil, refused(op, w) // whether it exists is nobody's business
+		case err != nil:
+			return nil, scrollback.ParamErrorf(op, "roots", "%s: no such folder", w)
+		case !allowed(real):
+			return nil, refused(op, w)
+		}
+		if info, err := os.Stat(real); err != nil || !info.IsDir() {
+			return nil, scrollback.ParamErrorf(op, "roots", "%s is no folder", w)
+		}
+		if !slices.Contains(out, real) {
+			out = append(out, real)
+		}
+	}
+	return out, nil
+}
+
+func refused(op, path string) error {
+	return &scrollback.Error{Code: scrollback.Refused, Op: op, Param: "roots", Err: errOutside(path)}
+}
+
+// errOutside is the text of a refusal.
+type errOutside string
+
+// Error implements error.
+func (e errOutside) Error() string { return string(e) + " is outside the folders that were granted" }
+
+// Grant makes folders that the operator names absolute and resolves their links.
+func Grant(names []string) ([]string, error) {
+	out := []string{}
+	for _, name := range names {
+		abs, err := filepath.Abs(name)
+		if err == nil {
+			abs, err = resolve(abs)
+		}
+		if err != nil {
+			return nil, scrollback.ParamErrorf("workspace.Grant", "root", "%s: no such folder", name)
+		}
+		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+			return nil, scrollback.ParamErrorf("workspace.Grant", "root", "%s is no folder", name)
+		}
+		if !slices.Contains(out, abs) {
+			out = append(out, abs)
+		}
+	}
+	return out, nil
+}
+
+func resolve(path string) (string, error) { return filepath.EvalSymlinks(filepath.Clean(path)) }
+
+// within says whether path is root or inside it, by whole names.
+func within(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// inside is the root that the i-th lies in, or empty.
+func inside(roots []string, i int) string {
+	for k, other := range roots {
+		if k != i && other != roots[i] && within(other, roots[i]) {
+			return other
+		}
+	}
+	return ""
+}

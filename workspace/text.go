@@ -1,0 +1,205 @@
+package workspace
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// defaultSetup ends a text that nobody gave another end.
+const defaultSetup = "This is background, not a request; the first one comes next. " +
+	"Where a tool call is due, make it: never answer with nothing."
+
+// bounds are how much of a text is told.
+type bounds struct{ entries, memory int }
+
+// Text is the whole environment as a model is told it.
+func (s Seen) Text() string {
+	setup := s.place.Setup
+	if setup == "" {
+		setup = defaultSetup
+	}
+	return s.fit(func(b bounds) string {
+		var w strings.Builder
+		w.WriteString("<environment>\n" + s.today() + "\n")
+		if s.place.OS != "" {
+			w.WriteString("Operating system: " + name(s.place.OS) + "\n")
+		}
+		if len(s.trees) > 0 {
+			w.WriteString("Working folders:\n")
+			for _, t := range s.trees {
+				w.WriteString("  " + name(t.root) + "\n")
+			}
+			if s.place.Temp != "" {
+				w.WriteString("Temporary folder: " + name(s.place.Temp) + "\n")
+			}
+		}
+		writeTrees(&w, s.trees, b)
+		for _, m := range s.memory {
+			writeMemory(&w, m, b)
+		}
+		w.WriteString("\n" + escape(setup) + "\n</environment>")
+		return w.String()
+	})
+}
+
+// Change is what is different from the state that was told first: all of it, so
+// that the newest change alone is enough. It is empty when nothing is.
+func (s Seen) Change(first scrollback.EnvironmentState) string {
+	if s.State.Equal(first) {
+		return ""
+	}
+	var added []tree
+	var gone []string
+	for _, t := range s.trees {
+		if !slices.Contains(first.Roots, t.root) {
+			added = append(added, t)
+		}
+	}
+	for _, r := range first.Roots {
+		if !slices.Contains(s.State.Roots, r) {
+			gone = append(gone, "No longer a working folder: "+name(r)+"\n")
+		}
+	}
+	var fresh []memory
+	for _, m := range s.memory {
+		if !slices.Contains(first.Memory, m.MemoryFile) {
+			fresh = append(fresh, m)
+		}
+	}
+	for _, m := range first.Memory {
+		if !slices.ContainsFunc(s.State.Memory, func(n scrollback.MemoryFile) bool { return n.Path == m.Path }) {
+			gone = append(gone, "No longer there: "+name(m.Path)+"\n")
+		}
+	}
+	return s.fit(func(b bounds) string {
+		var w strings.Builder
+		w.WriteString("<environment_change>\nSince the conversation began this has changed:\n")
+		if s.State.Date != first.Date {
+			w.WriteString(s.today() + "\n")
+		}
+		for _, t := range added {
+			w.WriteString("A working folder more: " + name(t.root) + "\n")
+		}
+		w.WriteString(strings.Join(gone, ""))
+		writeTrees(&w, added, b)
+		for _, m := range fresh {
+			writeMemory(&w, m, b)
+		}
+		if len(added)+len(gone)+len(fresh) == 0 && s.State.Date == first.Date {
+			w.WriteString("The working folders are in another order.\n")
+		}
+		w.WriteString("</environment_change>")
+		return w.String()
+	})
+}
+
+// fit cuts a text to the bounds of the place: the trees first, then the memory
+// files, and the rest never.
+func (s Seen) fit(text func(bounds) string) string {
+	b := bounds{s.place.MaxEntries, maxShown}
+	for {
+		out := text(b)
+		fits := len(out) <= s.place.MaxBytes && (s.place.MaxTokens == 0 || s.place.Count(out) <= s.place.MaxTokens)
+		switch {
+		case fits || b == bounds{}:
+			return out
+		case b.entries > 0:
+			b.entries /= 2
+		default:
+			if b.memory /= 2; b.memory < 64 {
+				b.memory = 0
+			}
+		}
+	}
+}
+
+// today is the date as the person's locale writes it, with the zone.
+func (s Seen) today() string {
+	now := s.place.Now
+	if strings.HasPrefix(strings.ToLower(s.place.Locale), "zh") {
+		days := [...]string{"日", "一", "二", "三", "四", "五", "六"}
+		return fmt.Sprintf("Today is %s 星期%s (%s).", now.Format("2006年1月2日"), days[now.Weekday()], zone(now))
+	}
+	return fmt.Sprintf("Today is %s (%s).", now.Format("Monday, 2 January 2006"), zone(now))
+}
+
+func zone(now time.Time) string { return "UTC" + now.Format("-07:00") }
+
+// writeTrees writes as much of each tree as is its share.
+func writeTrees(w *strings.Builder, trees []tree, b bounds) {
+	if b.entries == 0 {
+		return
+	}
+	shares := share(trees, b.entries)
+	for i, t := range trees {
+		w.WriteString("\n" + name(t.root) + "/\n")
+		if t.inside != "" {
+			w.WriteString("  (inside " + name(t.inside) + ")\n")
+			continue
+		}
+		shown := slices.Clone(t.entries[:shares[i]])
+		slices.SortFunc(shown, byTree)
+		for _, e := range shown {
+			w.WriteString(strings.Repeat("  ", strings.Count(e.path, "/")+1) + name(path.Base(e.path)) + suffix[e.kind] + "\n")
+		}
+		if hidden := len(t.entries) - len(shown); t.more || hidden > 0 {
+			w.WriteString("  … and more, not shown\n")
+		}
+	}
+}
+
+var suffix = map[entryKind]string{aFile: "", aFolder: "/", aLink: " (link)"}
+
+// byTree orders entries as a tree is read: what is in a folder follows it, folders
+// before files.
+func byTree(a, b entry) int {
+	x, y := strings.Split(a.path, "/"), strings.Split(b.path, "/")
+	for i := 0; i < len(x) && i < len(y); i++ {
+		if x[i] == y[i] {
+			continue
+		}
+		folder := func(e entry, parts []string) bool { return i < len(parts)-1 || e.kind == aFolder }
+		if fa, fb := folder(a, x), folder(b, y); fa != fb {
+			if fa {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(x[i], y[i])
+	}
+	return len(x) - len(y)
+}
+
+// writeMemory writes the head of a memory file, and says when that is not all.
+func writeMemory(w *strings.Builder, m memory, b bounds) {
+	head := cut(m.head, b.memory)
+	fmt.Fprintf(w, "\nFrom %s:\n%s", name(m.Path), escape(head))
+	if head != "" && !strings.HasSuffix(head, "\n") {
+		w.WriteByte('\n')
+	}
+	if int64(len(head)) < m.Bytes {
+		fmt.Fprintf(w, "[cut here: %d of %d bytes; the rest is in the file]\n", len(head), m.Bytes)
+	}
+}
+
+// name is a path as it stands in a line: quoted when it could look like more than
+// one, or like a mark.
+func name(s string) string {
+	plain := !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+	if plain && escape(s) == s {
+		return s
+	}
+	return escape(strconv.Quote(s))
+}
+
+// escape keeps text from looking like a mark of the blocks.
+func escape(s string) string {
+	return strings.NewReplacer("<environment", "<\u200benvironment", "</environment", "<\u200b/environment").Replace(s)
+}

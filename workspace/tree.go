@@ -1,0 +1,214 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
+)
+
+// Bounds of a walk.
+const (
+	maxListed  = 10_000    // entries read of one folder
+	maxFolders = 2_000     // folders read of one root
+	maxIgnore  = 256 << 10 // bytes of one ignore file
+	maxDepth   = 40
+)
+
+// ignoreFiles say what is left out, in every folder.
+var ignoreFiles = []string{".gitignore", ".scrollbackignore"}
+
+// tree is the top of a root, breadth first: entries of less depth come before those
+// of more, so that cutting the list leaves the top.
+type tree struct {
+	root    string
+	inside  string // another root that holds it
+	entries []entry
+	more    bool // there is more than entries
+	notes   []string
+}
+
+// entry is a file or folder, by its slash path within the root.
+type entry struct {
+	path string
+	kind entryKind
+}
+
+type entryKind int
+
+const (
+	aFile entryKind = iota
+	aFolder
+	aLink
+)
+
+// walk reads a root until limit entries are found.
+func walk(ctx context.Context, root string, limit int) tree {
+	t := tree{root: root}
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		t.note("%s cannot be read: %v", root, reason(err))
+		return t
+	}
+	defer dir.Close()
+	w := walker{root: dir, tree: &t}
+	w.patterns = w.ignored(".git/info/exclude", nil)
+	queue := []string{"."}
+	for read := 0; len(queue) > 0 && ctx.Err() == nil; read++ {
+		if len(t.entries) >= limit || read == maxFolders {
+			t.more = true
+			break
+		}
+		folder := queue[0]
+		queue = append(queue[1:], w.list(folder)...)
+	}
+	if len(t.entries) > limit {
+		t.entries, t.more = t.entries[:limit], true
+	}
+	return t
+}
+
+func (t *tree) note(format string, args ...any) {
+	t.notes = append(t.notes, fmt.Sprintf(format, args...))
+}
+
+// reason is an error of the file system without the path, which says it already.
+func reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+type walker struct {
+	root     *os.Root
+	tree     *tree
+	patterns []gitignore.Pattern
+}
+
+// list adds what one folder holds and answers the folders in it.
+func (w *walker) list(folder string) []string {
+	f, err := w.root.Open(folder)
+	if err != nil {
+		w.tree.note("%s cannot be read: %s", path.Join(w.tree.root, folder), reason(err))
+		return nil
+	}
+	defer f.Close()
+	found, err := f.ReadDir(maxListed)
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.tree.note("%s cannot be read: %s", path.Join(w.tree.root, folder), reason(err))
+	}
+	if len(found) == maxListed {
+		w.tree.more = true
+	}
+	for _, name := range ignoreFiles {
+		w.patterns = append(w.patterns, w.ignored(path.Join(folder, name), domain(folder))...)
+	}
+	ignored := gitignore.NewMatcher(w.patterns)
+	var out []entry
+	for _, d := range found {
+		e := entry{path: path.Join(folder, d.Name())}
+		switch {
+		case d.IsDir():
+			e.kind = aFolder
+		case d.Type()&fs.ModeSymlink != 0:
+			e.kind = aLink
+		}
+		if d.Name() != ".git" && !ignored.Match(strings.Split(e.path, "/"), d.IsDir()) {
+			out = append(out, e)
+		}
+	}
+	slices.SortFunc(out, func(a, b entry) int {
+		folders := func(e entry) int {
+			if e.kind == aFolder {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(folders(a), folders(b)), cmp.Compare(a.path, b.path))
+	})
+	w.tree.entries = append(w.tree.entries, out...)
+	var folders []string
+	for _, e := range out {
+		if e.kind == aFolder && strings.Count(e.path, "/") < maxDepth {
+			folders = append(folders, e.path)
+		}
+	}
+	return folders
+}
+
+// domain is where the patterns of a folder's ignore file hold.
+func domain(folder string) []string {
+	if folder == "." {
+		return nil
+	}
+	return strings.Split(folder, "/")
+}
+
+// ignored reads an ignore file; one that is not there or is no file holds nothing.
+func (w *walker) ignored(name string, domain []string) []gitignore.Pattern {
+	text, err := readHead(w.root, name, maxIgnore)
+	if err != nil {
+		return nil
+	}
+	var out []gitignore.Pattern
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimRight(line, "\r\n"); line != "" && !strings.HasPrefix(line, "#") {
+			out = append(out, gitignore.ParsePattern(line, domain))
+		}
+	}
+	return out
+}
+
+// errNoFile is of what is there and is no regular file.
+var errNoFile = errors.New("it is no regular file")
+
+// readHead reads at most n bytes of a regular file within a root.
+func readHead(root *os.Root, name string, n int64) ([]byte, error) {
+	info, err := root.Stat(name) // opening a pipe would wait for somebody to write
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNoFile
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, n))
+}
+
+// share divides limit entries among trees: none gets more than it has, and what one
+// leaves goes to the others.
+func share(trees []tree, limit int) []int {
+	out := make([]int, len(trees))
+	for left := limit; left > 0; {
+		var hungry []int
+		for i, t := range trees {
+			if t.inside == "" && out[i] < len(t.entries) {
+				hungry = append(hungry, i)
+			}
+		}
+		if len(hungry) == 0 {
+			break
+		}
+		each := max(left/len(hungry), 1)
+		for _, i := range hungry {
+			n := min(each, len(trees[i].entries)-out[i], left)
+			out[i] += n
+			left -= n
+		}
+	}
+	return out
+}
