@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
@@ -23,8 +24,12 @@ func pageAfter(t scrollback.Turn) PageQuery {
 }
 
 // Create makes a conversation, or answers the one that has the given id already.
-// Its model and policy must exist.
+// Its model and policy must exist, and its roots be granted.
 func (e *Engine) Create(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, bool, error) {
+	var err error
+	if c.Roots, err = e.narrow(c.Roots); err != nil {
+		return c, false, err
+	}
 	c.Policy = cmp.Or(c.Policy, e.o.Policy)
 	if _, err := e.resolve(c, Shape{}); err != nil {
 		return c, false, err
@@ -70,6 +75,13 @@ func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVers
 		}
 		if err := checkTools(c.Settings.Tools); err != nil {
 			return err
+		}
+		if !slices.Equal(c.Roots, was.Roots) {
+			roots, err := e.narrow(c.Roots)
+			if err != nil {
+				return err
+			}
+			c.Roots = roots
 		}
 		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit {
 			return nil

@@ -27,6 +27,8 @@ type Input struct {
 	InstructionsWeight scrollback.Weight
 	Tools              []scrollback.Tool
 	ToolsWeight        scrollback.Weight
+	Environment        string // frozen for the conversation
+	EnvironmentWeight  scrollback.Weight
 	Segments           []scrollback.Segment // of the view, oldest first
 	Summary            *Summary             // what a model wrote of them; nil for nothing
 	Live               []scrollback.Message // behind the boundary, oldest first
@@ -89,6 +91,13 @@ func Assemble(in Input) scrollback.Window {
 	if len(in.Tools) > 0 {
 		add(scrollback.Item{Kind: scrollback.KindTools, Layer: scrollback.LayerInstructions, Role: scrollback.RoleSystem, Weight: in.ToolsWeight})
 	}
+	if in.Environment != "" {
+		add(scrollback.Item{Kind: scrollback.KindEnvironment, Layer: scrollback.LayerEnvironment, Role: scrollback.RoleUser,
+			Parts: scrollback.Parts{scrollback.Text{Text: in.Environment}}, Weight: in.EnvironmentWeight})
+		if in.Dialect.Alternates && len(in.Segments) > 0 {
+			add(fixed(scrollback.RoleAssistant, ackText))
+		}
+	}
 	if len(in.Segments) > 0 {
 		add(folded(in.Segments, in.Summary))
 		for _, s := range in.Segments {
@@ -103,7 +112,7 @@ func Assemble(in Input) scrollback.Window {
 	items, excluded := curate(live, in.PromptSeq)
 	w.Excluded = append(append(w.Excluded, excluded...), unfinished...)
 	if in.Dialect.Alternates {
-		items = alternate(items, len(in.Segments) > 0)
+		items = alternate(items, len(in.Segments) > 0 || in.Environment != "")
 	}
 	add(items...)
 	return w
