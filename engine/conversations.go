@@ -77,7 +77,7 @@ func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVers
 			return err
 		}
 		if !slices.Equal(c.Roots, was.Roots) {
-			roots, err := e.narrow(c.Roots)
+			roots, err := e.narrowed(was.Roots, c.Roots)
 			if err != nil {
 				return err
 			}

@@ -40,6 +40,25 @@ func (e *Engine) narrow(roots []string) ([]string, error) {
 	return workspace.Narrow(granted, roots)
 }
 
+// narrowed is narrow for a conversation that has roots already: those were checked
+// when they came, and are again whenever they are read.
+func (e *Engine) narrowed(was, want []string) ([]string, error) {
+	out := []string{}
+	for _, root := range want {
+		if !slices.Contains(was, root) {
+			checked, err := e.narrow([]string{root})
+			if err != nil {
+				return nil, err
+			}
+			root = checked[0]
+		}
+		if !slices.Contains(out, root) {
+			out = append(out, root)
+		}
+	}
+	return out, nil
+}
+
 // environment is what a conversation is to be told of where it works, and a message
 // that tells what has changed since it was told last. Nil is nothing to tell.
 func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh shape) (*scrollback.Environment, []store.Incoming, error) {

@@ -187,3 +187,22 @@ func (c *chat) save(ctx context.Context, w io.Writer, name string) error {
 	_, err := fmt.Fprintf(w, c.o.Texts.Saved+"\n", Plain(name))
 	return err
 }
+
+// add makes a folder one that the conversation works in: whoever sits here may
+// grant it.
+func (c *chat) add(ctx context.Context, w io.Writer, folder string) error {
+	root, err := c.o.Engine.Grant(folder)
+	if err != nil {
+		return err
+	}
+	if c.id == "" {
+		c.o.New.Roots = append(c.o.New.Roots, root)
+	} else if _, err := c.o.Engine.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error {
+		v.Roots = append(v.Roots, root)
+		return nil
+	}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, c.o.Texts.Added+"\n", Plain(root))
+	return err
+}

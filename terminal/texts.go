@@ -31,9 +31,11 @@ type Texts struct {
 	BranchHint  string
 	Rewound     string // messages
 	Saved       string // file
+	Added       string // folder
 	TakesConversation,
 	TakesSeq,
 	TakesNumber,
+	TakesFolder,
 	TakesFile string
 	TakesPattern string
 	TakesWords   string
@@ -67,6 +69,7 @@ var english = Texts{
 		"/retry":     "answer the last question anew",
 		"/branches":  "list the branches, or go over to one",
 		"/fork":      "go on in a new conversation, from here or from a message",
+		"/add":       "work in a folder more",
 		"/save":      "write the conversation to a file (.jsonl)",
 		"/context":   "what the next request sends",
 		"/compact":   "fold old messages behind refs now",
@@ -86,6 +89,8 @@ var english = Texts{
 	BranchHint:        "/branches N goes over to the Nth of them",
 	Rewound:           "back at message %s; what followed stays on its branch",
 	Saved:             "saved as %s",
+	Added:             "the conversation works in %s too",
+	TakesFolder:       "DIR",
 	TakesConversation: "[ID|latest|N]",
 	TakesSeq:          "[SEQ]",
 	TakesNumber:       "[N]",
@@ -122,6 +127,7 @@ var chinese = Texts{
 		"/retry":     "重新回答最后一个问题",
 		"/branches":  "列出分支，或切换到其中一个",
 		"/fork":      "从这里或某条消息开始一个新对话",
+		"/add":       "再加一个工作文件夹",
 		"/save":      "把对话写入文件（.jsonl）",
 		"/context":   "下一次请求会发送什么",
 		"/compact":   "现在就把旧消息折叠到引用之后",
@@ -141,6 +147,8 @@ var chinese = Texts{
 	BranchHint:        "/branches N 切换到第 N 个分支",
 	Rewound:           "回到第 %s 条消息；之后的内容留在它的分支上",
 	Saved:             "已保存为 %s",
+	Added:             "对话现在也在 %s 中工作",
+	TakesFolder:       "文件夹",
 	TakesConversation: "[编号|latest|序号]",
 	TakesSeq:          "[消息号]",
 	TakesNumber:       "[序号]",

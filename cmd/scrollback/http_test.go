@@ -37,7 +37,7 @@ func TestBadRequests(t *testing.T) {
 		{"GET", "/api/conversations/" + nobody, "", 404, "not_found", ""},
 		{"GET", "/api/conversations/zz", "", 404, "not_found", ""},
 		{"POST", "/api/conversations", `{"id":"not a uuid"}`, 400, "invalid", "UUID"},
-		{"POST", "/api/conversations", `{"roots":["/"]}`, 403, "refused", "root"},
+		{"POST", "/api/conversations", `{"roots":["/"]}`, 403, "refused", "outside the folders"},
 		{"POST", "/api/conversations", `{"meta":[1]}`, 400, "invalid", ""},
 		{"GET", "/api/conversations?limit=x", "", 400, "invalid", ""},
 		{"GET", "/api/conversations?cursor=zzz", "", 400, "invalid", "cursor"},

@@ -15,6 +15,9 @@ type serveCmd struct {
 
 // Run implements the command.
 func (c *serveCmd) Run(g *globals) (err error) {
+	if err := g.grant(); err != nil {
+		return err
+	}
 	a, err := g.open()
 	if err != nil {
 		return err

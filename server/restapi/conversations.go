@@ -32,7 +32,7 @@ type conversationBody struct {
 	Instructions *string       `json:"instructions,omitempty"`
 	Policy       *string       `json:"policy,omitempty"`
 	Limit        *int          `json:"limit,omitempty" doc:"Window of the model in tokens; 0 leaves it to the catalog."`
-	Roots        *[]string     `json:"roots,omitempty"`
+	Roots        *[]string     `json:"roots,omitempty" doc:"Folders to work in, among those that the operator granted."`
 	Settings     *settingsBody `json:"settings,omitempty"`
 	Meta         *object       `json:"meta,omitempty"`
 }
@@ -57,8 +57,8 @@ func (b *conversationBody) apply(c *scrollback.Conversation) error {
 	if b.Limit != nil {
 		c.Limit = *b.Limit
 	}
-	if b.Roots != nil && len(*b.Roots) > 0 {
-		return scrollback.Errorf(scrollback.Refused, "restapi", "no root is granted to this server, so none can be chosen")
+	if b.Roots != nil {
+		c.Roots = *b.Roots
 	}
 	if b.Settings != nil && b.Settings.Pinned != nil {
 		c.Settings.Pinned = *b.Settings.Pinned
