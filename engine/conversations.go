@@ -40,6 +40,57 @@ func (e *Engine) Create(ctx context.Context, c scrollback.Conversation) (scrollb
 	return e.store.Create(ctx, c)
 }
 
+// CreateWith is Create for a conversation that begins with a history: messages of
+// any role but the environment's, kept as complete. What is wrong with one names its
+// index. The same call again changes nothing.
+func (e *Engine) CreateWith(ctx context.Context, c scrollback.Conversation, history []scrollback.Message) (scrollback.Conversation, bool, error) {
+	for i := range history {
+		if err := e.checkHistory(i, &history[i]); err != nil {
+			return c, false, err
+		}
+		if c.Title == "" && history[i].Role == scrollback.RoleUser {
+			c.Title = titleOf(history[i].Parts.Text())
+		}
+	}
+	c, created, err := e.Create(ctx, c)
+	if err != nil || len(history) == 0 {
+		return c, created, err
+	}
+	head, err := e.store.Head(ctx, c.ID)
+	if err != nil || head.Messages > 0 { // it has begun already
+		return c, created, err
+	}
+	sh, err := e.shape(ctx, head.Conversation, Shape{})
+	if err != nil {
+		return c, created, err
+	}
+	var in []store.Incoming
+	for _, m := range history {
+		one, err := e.admitParts(ctx, c.ID, scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model}, sh, nil)
+		if err != nil {
+			return c, created, err
+		}
+		in = append(in, one)
+	}
+	done, err := e.store.Append(ctx, head, in)
+	return done.Head.Conversation, created, err
+}
+
+// checkHistory says what is wrong with message i of a history.
+func (e *Engine) checkHistory(i int, m *scrollback.Message) error {
+	const op = "engine.CreateWith"
+	role, err := scrollback.ParseRole(string(m.Role))
+	switch {
+	case err != nil:
+		return scrollback.ParamErrorf(op, "history", "message %d: %w", i, err)
+	case role == scrollback.RoleSystem && m.Name == scrollback.EnvironmentName:
+		return scrollback.ParamErrorf(op, "history", "message %d: the name %s is reserved", i, m.Name)
+	case len(m.Parts) == 0 || len(m.Parts) > e.o.MaxParts:
+		return scrollback.ParamErrorf(op, "history", "message %d (%s) has %d parts; 1 to %d are taken", i, role, len(m.Parts), e.o.MaxParts)
+	}
+	return nil
+}
+
 // Resolve finds a conversation by what a person calls it: an id, a unique
 // beginning of one, or "latest".
 func (e *Engine) Resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {

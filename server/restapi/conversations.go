@@ -37,6 +37,41 @@ type conversationBody struct {
 	Meta         *object       `json:"meta,omitempty"`
 }
 
+// createBody is a conversation to be made, and what it begins with.
+type createBody struct {
+	conversationBody
+	History []historyBody `json:"history,omitempty" doc:"Messages it begins with."`
+}
+
+type historyBody struct {
+	_       struct{} `additionalProperties:"true"`
+	Role    string   `json:"role" doc:"system, user, assistant or tool."`
+	Content *content `json:"content,omitempty"`
+	Parts   *content `json:"parts,omitempty"`
+	Name    string   `json:"name,omitempty"`
+	Model   string   `json:"model,omitempty"`
+}
+
+// messages are the history's.
+func (b *createBody) messages() ([]scrollback.Message, error) {
+	var out []scrollback.Message
+	for i, h := range b.History {
+		m := scrollback.Message{Role: scrollback.Role(h.Role), Name: h.Name, Model: h.Model}
+		for _, c := range []*content{h.Content, h.Parts} {
+			if c == nil {
+				continue
+			}
+			ps, err := c.parts("history")
+			if err != nil {
+				return nil, scrollback.ParamErrorf("restapi", "history", "message %d: %w", i, err)
+			}
+			m.Parts = append(m.Parts, ps...)
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
 type settingsBody struct {
 	_      struct{}    `additionalProperties:"true"`
 	Pinned *bool       `json:"pinned,omitempty"`
@@ -133,11 +168,11 @@ func withTag(c scrollback.Conversation, err error) (*tagged, error) {
 }
 
 func (a *api) create(ctx context.Context, in *struct {
-	Body *conversationBody `required:"false"`
+	Body *createBody `required:"false"`
 }) (*tagged, error) {
 	var c scrollback.Conversation
 	if in.Body == nil {
-		in.Body = &conversationBody{}
+		in.Body = &createBody{}
 	}
 	if in.Body.ID != nil {
 		c.ID = scrollback.ConversationID(*in.Body.ID)
@@ -145,7 +180,11 @@ func (a *api) create(ctx context.Context, in *struct {
 	if err := in.Body.apply(&c); err != nil {
 		return answer[tagged](nil, err)
 	}
-	made, created, err := a.engine.Create(ctx, c)
+	history, err := in.Body.messages()
+	if err != nil {
+		return answer[tagged](nil, err)
+	}
+	made, created, err := a.engine.CreateWith(ctx, c, history)
 	out, err := withTag(made, err)
 	if err == nil && created {
 		out.Status = http.StatusCreated
