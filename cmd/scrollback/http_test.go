@@ -251,6 +251,7 @@ func TestBranchesAPI(t *testing.T) {
 	if status := s.do("DELETE", at, nil, &c); status != 200 || c.DeletedAt == 0 {
 		t.Errorf("in the trash %d %+v", status, c)
 	}
+	c = scrollback.Conversation{}
 	if status := s.do("POST", at+"/restore", nil, &c); status != 200 || c.DeletedAt != 0 {
 		t.Errorf("restored %d %+v", status, c)
 	}
