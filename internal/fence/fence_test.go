@@ -62,7 +62,7 @@ var rooms = map[string]struct {
 
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". archive compact doctor engine model model/* notebook server server/* store store/driver store/sqldriver store/memdriver terminal token transcript/all workspace internal/*",
+	"cmd/*": {rooms: ". archive compact doctor engine model model/* notebook server server/* store store/driver store/sqldriver store/memdriver terminal token transcript/all transcript/geminicli workspace internal/*",
 		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2 gocloud.dev/blob", net: true, not: "database/sql"},
 
 	"bench": {rooms: ". archive engine model model/offline store store/driver store/sqldriver token internal/*", net: true,

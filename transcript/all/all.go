@@ -8,7 +8,11 @@ import (
 )
 
 // Importers lists what can be read, in the order they are tried.
-func Importers() []transcript.Importer { return []transcript.Importer{geminicli.Format{}, jsonl.Format{}} }
+func Importers() []transcript.Importer {
+	return []transcript.Importer{geminicli.Format{}, jsonl.Format{}}
+}
 
 // Exporters lists what can be written.
-func Exporters() []transcript.Exporter { return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}} }
+func Exporters() []transcript.Exporter {
+	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}}
+}

@@ -81,6 +81,9 @@ func (w *writer) header(c scrollback.Conversation) error {
 	// A meta of another shape holds no header of ours.
 	_ = json.Unmarshal(c.Meta, &meta)
 	fields := map[string]any{"sessionId": string(c.ID), "projectHash": "", "startTime": stamp(c.CreatedAt), "lastUpdated": stamp(c.UpdatedAt), "kind": "main"}
+	if len(meta.Kept.Header) > 0 {
+		fields = map[string]any{"sessionId": string(c.ID)}
+	}
 	for key, value := range meta.Kept.Header {
 		fields[key] = value
 	}
