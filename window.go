@@ -153,7 +153,7 @@ type Dialect struct {
 	NoBlank         bool   // no text of white space only
 	UniqueIDs       bool   // no id of a call comes twice in a window
 	ObjectArguments bool   // arguments are a JSON object
-	SignedReasoning bool   // reasoning has its payload, and stands before the calls of its item
+	SignedReasoning bool   // no reasoning without its payload
 
 	CallID      string // pattern of a call's id
 	CallName    string // pattern of a call's name, unless the request defines a tool of that name

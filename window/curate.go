@@ -144,9 +144,6 @@ func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback
 	if !said {
 		return nil
 	}
-	if c.d.SignedReasoning && thinksLate(out) {
-		out = slices.DeleteFunc(out, isReasoning)
-	}
 	return out
 }
 
@@ -157,16 +154,6 @@ func (c *curator) nothing(text string) bool {
 
 // signed says that reasoning has what its provider wants back with it.
 func signed(r scrollback.Reasoning) bool { return len(r.Opaque) > 0 && string(r.Opaque) != "null" }
-
-func isReasoning(p scrollback.Part) bool {
-	_, ok := p.(scrollback.Reasoning)
-	return ok
-}
-
-// thinksLate says that parts with calls have reasoning, and do not begin with it.
-func thinksLate(ps scrollback.Parts) bool {
-	return len(ps.Calls()) > 0 && !isReasoning(ps[0]) && slices.ContainsFunc(ps, isReasoning)
-}
 
 // image is an image as it may stand in a message of a role, or its name.
 func (c *curator) image(role scrollback.Role, p scrollback.Image) scrollback.Part {

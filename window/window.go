@@ -3,10 +3,12 @@
 // [Assemble] lays the layers of a window out, most stable first, so that a
 // provider's prompt cache keeps hitting: instructions and tools, environment,
 // what was folded, the live messages, the prompt, and what is for this request
-// only. [Lint] judges a window by the rules of a provider's dialect.
+// only. [Lint] judges a window by the rules of a provider's dialect; whatever the
+// log holds, what Assemble made passes.
 //
 // Words it adds: input (what a window is made from), repair (an item that stands
-// for what the log lacks, such as the result of a call that was cut off).
+// for what the log lacks, such as the result of a call that was cut off), rule
+// (one thing that a provider's wire refuses).
 //
 // Invariants: the same input gives the same bytes; between two folds the items
 // of the next window begin with those of the last; nothing is dropped without an
