@@ -191,7 +191,7 @@ func TestRoots(t *testing.T) {
 // What is asked is the same however often a conversation is opened again.
 func TestResumeIsResume(t *testing.T) {
 	ctx := context.Background()
-	r, root := inFolder(t, rigOptions{}, chatter())
+	r, root := inFolder(t, rigOptions{noFolds: true}, chatter())
 	c, _, err := r.Create(ctx, scrollback.Conversation{Roots: []string{root}})
 	if err != nil {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func TestResumeIsResume(t *testing.T) {
 		r.ask(c.ID, fmt.Sprint("question ", i, strings.Repeat(" 更多 words", 60)))
 	}
 	open := func() (string, string) {
-		fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock, archive: r.archive, place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))
+		fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock, archive: r.archive, noFolds: true, place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))
 		before := kept(t, fresh)
 		id, err := fresh.Resolve(ctx, string(c.ID)[:13])
 		if err != nil {
@@ -231,7 +231,7 @@ func TestResumeIsResume(t *testing.T) {
 	}
 	// The next request begins with the bytes of the last one, whoever makes it.
 	last := r.script.Requests()
-	fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock, place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))
+	fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock, noFolds: true, place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))
 	fresh.ask(c.ID, "go on")
 	next := fresh.script.Requests()
 	if rs, err := r.Receipts(ctx, c.ID, 1); err != nil || len(rs) == 0 {

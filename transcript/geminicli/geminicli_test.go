@@ -461,7 +461,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-var keys = regexp.MustCompile(`"([^"\\\\]*)"\s*:`)
+var keys = regexp.MustCompile(`"([^"\\]*)"\s*:`)
 
 // twins says that two keys of a file differ in their case only.
 func twins(file string) bool {
