@@ -65,7 +65,7 @@ var rooms = map[string]struct {
 	"cmd/*": {rooms: ". archive compact doctor engine model model/* notebook server server/* store store/driver store/sqldriver store/memdriver terminal token transcript/all transcript/geminicli workspace internal/*",
 		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2 gocloud.dev/blob", net: true, not: "database/sql"},
 
-	"bench": {rooms: ". archive engine model model/offline store store/driver store/sqldriver token internal/*", net: true,
+	"bench": {rooms: ". archive engine model model/offline store store/driver store/sqldriver token transcript/all internal/*", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 
 	"internal/terms": {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
