@@ -145,6 +145,19 @@ func TestAnyLogPassesLint(t *testing.T) {
 	})
 }
 
+// OpenAI's wire changes a window only where a rule of its own demands it.
+func TestOnlyBreachesAreMended(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := anyInput(t)
+		in.Dialect = scrollback.Dialect{}
+		plain := window.Assemble(in)
+		in.Dialect = window.OpenAI()
+		if err := window.Lint(plain, in.Dialect); err == nil && !reflect.DeepEqual(window.Assemble(in), plain) {
+			t.Fatalf("changed without need:\n%s", picture(plain, in.Dialect))
+		}
+	})
+}
+
 // said is what of a part must be found in the window, with what it begins with.
 func said(p scrollback.Part) string {
 	switch p := p.(type) {
