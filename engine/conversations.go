@@ -117,6 +117,21 @@ func (e *Engine) Running(ctx context.Context, id scrollback.ConversationID) (*sc
 	return &t, nil
 }
 
+// Left is what a turn had written whose owner is gone and that nobody has closed
+// yet, or nil. The next turn keeps it as an interrupted message.
+func (e *Engine) Left(ctx context.Context, id scrollback.ConversationID) (*scrollback.Draft, error) {
+	t, err := e.store.LastTurn(ctx, id)
+	switch {
+	case scrollback.CodeOf(err) == scrollback.NotFound:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !e.store.Expired(t):
+		return nil, nil
+	}
+	return &t.Draft, nil
+}
+
 // Patch changes a conversation's own fields; ifVersion 0 means any version.
 func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	return e.store.Patch(ctx, id, ifVersion, func(c *scrollback.Conversation) error {

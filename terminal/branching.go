@@ -56,16 +56,23 @@ func (c *chat) tail(ctx context.Context, w io.Writer) error {
 	}
 	for _, m := range ms {
 		text := strings.TrimSpace(m.Parts.Text())
-		if text == "" || m.Role == scrollback.RoleTool {
+		if text == "" || m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
 			continue
 		}
 		mark := "  "
 		if m.Role == scrollback.RoleUser {
 			mark = prompt
 		}
+		if m.Status != scrollback.StatusComplete {
+			text = Clip(text, 280) + " " + c.o.Texts.Unfinished
+		}
 		fmt.Fprintf(w, "%s%s\n", mark, Clip(text, 300))
 	}
-	return nil
+	left, err := c.o.Engine.Left(ctx, c.id)
+	if err == nil && left != nil && left.Content != "" {
+		fmt.Fprintf(w, "  %s %s\n", Clip(left.Content, 280), c.o.Texts.Unfinished)
+	}
+	return err
 }
 
 // rewind goes back to a message, or lists what was asked.

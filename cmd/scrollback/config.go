@@ -36,6 +36,7 @@ type settings struct {
 	NoEnvironment bool                   // conversations are not told where they work
 	MemoryFiles   []string               // names of memory files; nil leaves them to the workspace
 	Setup         string                 // what the environment ends with
+	TrashDays     int64                  // after which a server purges what is in the trash; 0 for never
 	variables     map[string]string      // what the file gives for a variable of the environment
 }
 
@@ -45,7 +46,7 @@ const dot = "\x1f"
 // keys are what a config file may say, and as what; * stands for a name.
 var keys = map[string]string{
 	"data": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts",
-	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text",
+	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "trash_days": "whole number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
 	"models.*.price_cached_input": "number", "models.*.price_output": "number", "models.*.factor": "number", "models.*.currency": "text",
@@ -186,7 +187,7 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 		}
 		return k.Strings(key)
 	}
-	s := settings{Limit: k.Int64("limit"), SummaryModels: texts("summary_model"), Setup: k.String("setup"),
+	s := settings{Limit: k.Int64("limit"), SummaryModels: texts("summary_model"), Setup: k.String("setup"), TrashDays: k.Int64("trash_days"),
 		NoEnvironment: k.Exists("environment") && !k.Bool("environment")}
 	if k.Exists("memory_files") {
 		s.MemoryFiles = append([]string{}, texts("memory_files")...)
@@ -222,6 +223,9 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	}
 	if s.Limit < 0 {
 		return s, bad("limit", "limit is a number of tokens, or 0 for the model's own")
+	}
+	if s.TrashDays < 0 {
+		return s, bad("trash_days", "trash_days is a number of days, or 0 for never")
 	}
 	if _, err := compact.Named(s.Policy, true); err != nil {
 		return s, bad("policy", "policy: %s", explain(err))

@@ -214,7 +214,7 @@ func (c *exportCmd) Run(g *globals) error {
 }
 
 // formats are the formats that files are written in, by the end of their names.
-var formats = []struct{ ending, format string }{{".jsonl", "jsonl"}}
+var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"}}
 
 // save writes a conversation to a file that appears whole or not at all.
 func (a *app) save(ctx context.Context, id scrollback.ConversationID, name string) error {
