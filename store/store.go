@@ -39,7 +39,8 @@ type Store struct {
 	learn driver.Learn
 }
 
-// Options tune a store; the zero value counts a token every four bytes.
+// Options tune a store; the zero value counts a token every four bytes. Tokens and
+// Image are called from several goroutines.
 type Options struct {
 	Now    func() time.Time
 	NewID  func() string // UUIDv7 text

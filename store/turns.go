@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/terms"
@@ -25,6 +27,8 @@ const (
 	MaxIndexBytes = 256 << 10 // of artifact text
 )
 
+// entries makes rows of messages. What each weighs and is found by takes most of the
+// time of an import, so many are done at once.
 func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 	out := make([]driver.Entry, len(in))
 	now := s.Now()
@@ -42,12 +46,33 @@ func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 		if m.TurnID == "" {
 			m.TurnID = turn
 		}
+		out[i] = driver.Entry{Message: m, Mentions: in[i].Mentions}
+	}
+	workers := min(runtime.GOMAXPROCS(0), len(in)/minShare)
+	if workers < 2 {
+		s.measure(in, out)
+		return out
+	}
+	var measured sync.WaitGroup
+	for w := range workers {
+		from, to := w*len(in)/workers, (w+1)*len(in)/workers
+		measured.Go(func() { s.measure(in[from:to], out[from:to]) })
+	}
+	measured.Wait()
+	return out
+}
+
+// minShare is how many messages are worth a goroutine.
+const minShare = 16
+
+// measure fills in what rows weigh and are found by.
+func (s *Store) measure(in []Incoming, out []driver.Entry) {
+	for i := range out {
+		m := &out[i].Message
 		m.Weight = s.Weigh(m.Parts)
 		m.Tokens = int(m.Weight.Tokens)
-		out[i] = driver.Entry{Message: m, Mentions: in[i].Mentions,
-			Terms: terms.Join(IndexText(m.Parts)+"\n"+in[i].Index, maxIndexTerms)}
+		out[i].Terms = terms.Join(IndexText(m.Parts)+"\n"+in[i].Index, maxIndexTerms)
 	}
-	return out
 }
 
 // messageOverhead is what a message costs a window beside its parts.
