@@ -118,6 +118,8 @@ type session struct {
 	gone  bool // the reader stopped
 	line  int
 
+	headless bool // the header is lost
+
 	header map[string]json.RawMessage
 	path   []*record      // as the session stands
 	at     map[string]int // where in path a record is, by its id
@@ -143,12 +145,19 @@ func (s *session) bad(format string, args ...any) {
 func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 	var fields map[string]json.RawMessage
 	err := json.Unmarshal(line, &fields)
-	if err != nil && s.line == 1 {
+	if err != nil && s.line == 1 && rest != nil {
 		// The older form is one document, which may stand on many lines.
 		whole, readErr := io.ReadAll(io.LimitReader(rest, transcript.MaxLine))
-		if readErr == nil {
-			line = append(line, whole...)
-			err = json.Unmarshal(line, &fields)
+		if readErr != nil {
+			s.yield(transcript.Entry{}, readErr)
+			s.gone = true
+			return true
+		}
+		if all := append(bytes.Clone(line), whole...); json.Unmarshal(all, &fields) == nil {
+			line, err = all, nil
+		} else {
+			s.torn(line, whole)
+			return true
 		}
 		document = true
 	}
@@ -160,7 +169,7 @@ func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 		return true
 	case fields["sessionId"] != nil && fields["id"] == nil:
 		s.document(fields)
-	case len(s.header) == 0:
+	case len(s.header) == 0 && !s.headless:
 		s.bad("no session header stands before it")
 	case fields["$set"] != nil:
 		s.set(fields["$set"])
@@ -170,6 +179,17 @@ func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 		s.record(line)
 	}
 	return document
+}
+
+// torn goes on behind a first line that is not whole: most likely the header.
+func (s *session) torn(line, rest []byte) {
+	s.take(line, nil)
+	s.headless = true
+	for next := range bytes.Lines(rest) {
+		if s.line++; len(bytes.TrimSpace(next)) > 0 {
+			s.take(next, nil)
+		}
+	}
 }
 
 // document takes a header, and the messages of the older form.
@@ -268,7 +288,7 @@ func (s *session) rewind(raw json.RawMessage) {
 }
 
 func (s *session) end() {
-	if len(s.header) > 0 && !s.gone {
+	if (len(s.header) > 0 || s.headless && len(s.path) > 0) && !s.gone {
 		s.tell(true)
 	}
 }

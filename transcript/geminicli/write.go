@@ -3,7 +3,9 @@ package geminicli
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"iter"
@@ -80,7 +82,12 @@ func (w *writer) header(c scrollback.Conversation) error {
 	}
 	// A meta of another shape holds no header of ours.
 	_ = json.Unmarshal(c.Meta, &meta)
-	fields := map[string]any{"sessionId": string(c.ID), "projectHash": "", "startTime": stamp(c.CreatedAt), "lastUpdated": stamp(c.UpdatedAt), "kind": "main"}
+	project := ""
+	if len(c.Roots) > 0 {
+		sum := sha256.Sum256([]byte(c.Roots[0]))
+		project = hex.EncodeToString(sum[:])
+	}
+	fields := map[string]any{"sessionId": string(c.ID), "projectHash": project, "startTime": stamp(c.CreatedAt), "lastUpdated": stamp(c.UpdatedAt), "kind": "main"}
 	if len(meta.Kept.Header) > 0 {
 		fields = map[string]any{"sessionId": string(c.ID)}
 	}
