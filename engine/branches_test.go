@@ -112,7 +112,9 @@ func TestRewindAcrossFolds(t *testing.T) {
 // none where none was.
 func TestRewindBehindASummary(t *testing.T) {
 	ctx := context.Background()
-	w := &writer{sum: func(n int, _ model.Request) []model.Delta { return []model.Delta{{Text: minutes(fmt.Sprint("goal ", n))}} }}
+	w := &writer{sum: func(n int, _ model.Request) []model.Delta {
+		return []model.Delta{{Text: minutes(fmt.Sprint("goal ", n))}}
+	}}
 	r := newRig(t, rigOptions{noFolds: true, summaries: true}, w.step())
 	id := r.conversation()
 	r.talk(id, 60, wordy)
