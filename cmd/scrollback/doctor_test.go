@@ -294,7 +294,7 @@ func TestDoctorRefuses(t *testing.T) {
 	if code, _, errs := inside(t, other, "doctor"); code != 1 || !strings.Contains(errs, "not a SQLite database") {
 		t.Errorf("no database: exit %d: %s", code, errs)
 	}
-	if code, _, _ := inside(t, other, "doctor", "--repair"); code != 2 {
-		t.Errorf("--repair: exit %d", code)
+	if code, _, errs := inside(t, other, "doctor", "--repair"); code != 1 || !strings.Contains(errs, "not a SQLite database") {
+		t.Errorf("--repair: exit %d: %s", code, errs)
 	}
 }
