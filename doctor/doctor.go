@@ -189,7 +189,7 @@ func (d *check) branch(ctx context.Context, b scrollback.Branch) error {
 			return err
 		}
 		d.problem("path", where, "%s", cause(err))
-		add(&d.out.work.lost, &driver.Mend{Recover: &driver.Recover{Branch: b.ID}})
+		add(&d.out.work.misplaced, b.ID)
 	}
 	return d.view(ctx, where, b)
 }
@@ -243,6 +243,7 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 	switch {
 	case m.Seq != d.seq+1:
 		d.problem("seq", "branch "+string(d.at.ID), "#%d comes after #%d", m.Seq, d.seq)
+		add(&d.out.work.misplaced, d.at.ID)
 	case sum != m.Sum:
 		d.problem("sum", where, "it says that its path weighs %v; with what is before, it comes to %v", m.Sum, sum)
 	}

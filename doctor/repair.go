@@ -28,6 +28,7 @@ const (
 type work struct {
 	whole     bool           // the file itself is damaged: nothing is written to it
 	lost      []*driver.Mend // rows that are missing or cannot be read
+	misplaced []scrollback.BranchID
 	heads     []scrollback.ConversationID
 	views     []scrollback.BranchID
 	silent    []run
@@ -91,7 +92,7 @@ func named(m scrollback.Message, id scrollback.ArtifactID) mention {
 
 // rows counts what does not wait until everything else is well.
 func (w *work) rows() int {
-	return len(w.lost) + len(w.heads) + len(w.views) + len(w.silent) + len(w.artifacts) + len(w.strays) + len(w.leases)
+	return len(w.lost) + len(w.misplaced) + len(w.heads) + len(w.views) + len(w.silent) + len(w.artifacts) + len(w.strays) + len(w.leases)
 }
 
 // clearable says that there is something to remove once all is well.
@@ -190,6 +191,9 @@ func each[T any](r *repair, list []T, fn func(T) error) {
 // rows mends rows: what others are judged by comes first.
 func (r *repair) rows(ctx context.Context, w work) {
 	each(r, w.lost, func(m *driver.Mend) error { return r.store.Mend(ctx, *m) })
+	each(r, w.misplaced, func(id scrollback.BranchID) error {
+		return r.store.Mend(ctx, driver.Mend{Recover: &driver.Recover{Branch: id}})
+	})
 	each(r, w.heads, func(id scrollback.ConversationID) error { return r.store.Mend(ctx, driver.Mend{Heads: id}) })
 	each(r, w.views, func(id scrollback.BranchID) error { return r.store.MendView(ctx, id) })
 	each(r, w.silent, func(s run) error {

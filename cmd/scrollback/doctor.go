@@ -53,12 +53,12 @@ func (a *app) repair(g *globals, found *doctor.Checkup, progress doctor.Progress
 	}
 	name, err := a.backup(g, dir)
 	if err != nil {
-		return fmt.Errorf("nothing was changed, as the database could not be copied: %w", err)
+		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback", "nothing was changed, as the database could not be copied: %s", explain(err))
 	}
 	*found, err = doctor.Repair(g.ctx, a.store, a.archive, *found, progress)
 	found.Copy = name
 	if err != nil {
-		return fmt.Errorf("the repair ended early (the database as it was: %s): %w", name, err)
+		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback", "%s (the repair ended early; the database as it was: %s)", explain(err), name)
 	}
 	return nil
 }

@@ -260,9 +260,15 @@ type paged[T any, K comparable] struct {
 func (a *auditor) conversations(ctx context.Context) error {
 	return pages(ctx, a, "", paged[conversation, string]{what: "conversations",
 		query: `SELECT ` + conversationColumns + ` FROM conversations WHERE id > $1 ORDER BY id LIMIT $2`,
-		scan:  func(c *conversation, r scanner) error { return c.scan(r) },
-		key:   func(c conversation) (string, bool) { return string(c.ID), c.ID != "" },
-		name:  func(c conversation) string { return "conversation " + string(c.ID) },
+		scan: func(c *conversation, r scanner) error {
+			err := c.scan(r)
+			if err == nil && !c.metaValid() {
+				err = errors.New("a stored column is damaged: meta is no JSON")
+			}
+			return err
+		},
+		key:  func(c conversation) (string, bool) { return string(c.ID), c.ID != "" },
+		name: func(c conversation) string { return "conversation " + string(c.ID) },
 		each: func(c conversation) error {
 			if err := walk(a.w.Conversation(c.Conversation)); err != nil {
 				return err

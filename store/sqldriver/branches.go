@@ -249,8 +249,8 @@ func (r mending) branch(ctx context.Context, id scrollback.BranchID) error {
 	err = loadBranch(ctx, r.tx, id, &b)
 	known := err == nil
 	switch {
-	case known && b.AtSeq == first.seq-1 && b.AtSeq == 0 && b.Parent == "":
-		return nil
+	case known && b.AtSeq == 0 && b.Parent == "":
+		return nil // what comes before its messages may be lost
 	case known && b.AtSeq == first.seq-1 && b.AtSeq > 0:
 		if ok, err := r.follows(ctx, first, b.Parent); ok || err != nil {
 			return err
@@ -290,13 +290,15 @@ func (r mending) parent(ctx context.Context, b scrollback.Branch, first beginnin
 		}
 		for _, p := range branches {
 			ok, err := r.follows(ctx, first, p.ID)
-			if err != nil {
+			if err == nil && ok {
+				ok, err = r.apart(ctx, p, b.ID)
+			}
+			switch {
+			case err != nil:
 				return "", err
-			}
-			if ok && found != "" {
+			case ok && found != "":
 				return "", scrollback.Errorf(scrollback.Conflict, "sqldriver.Mend", "branch %s may have left %s or %s", b.ID, found, p.ID)
-			}
-			if ok && p.ID != b.ID {
+			case ok:
 				found = p.ID
 			}
 		}
@@ -305,4 +307,20 @@ func (r mending) parent(ctx context.Context, b scrollback.Branch, first beginnin
 		err = scrollback.Errorf(scrollback.Conflict, "sqldriver.Mend", "nothing that branch %s follows is there", b.ID)
 	}
 	return found, err
+}
+
+// apart says that the path of a branch does not lead to another.
+func (r mending) apart(ctx context.Context, b scrollback.Branch, from scrollback.BranchID) (bool, error) {
+	for b.ID != from {
+		var p scrollback.Branch
+		err := loadBranch(ctx, r.tx, b.Parent, &p)
+		if scrollback.CodeOf(err) == scrollback.NotFound || err == nil && p.ID != from && p.AtSeq >= b.AtSeq {
+			return true, nil // it ends there
+		}
+		if err != nil {
+			return false, err
+		}
+		b = p
+	}
+	return false, nil
 }

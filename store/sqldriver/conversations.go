@@ -3,6 +3,7 @@ package sqldriver
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -238,7 +239,7 @@ func (r mending) current(ctx context.Context, c *conversation, branches []scroll
 func (r mending) conversation(ctx context.Context, m *driver.Recover) error {
 	var c conversation
 	err := loadRow(ctx, r.tx, m.Conversation, &c)
-	if err == nil {
+	if err == nil && c.metaValid() {
 		return nil
 	}
 	lost := scrollback.CodeOf(err) == scrollback.NotFound
@@ -277,6 +278,9 @@ func (r mending) conversation(ctx context.Context, m *driver.Recover) error {
 	return r.tx.run(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (`+marks(21)+`)`, v...)
 }
 
+// metaValid judges the one column that is handed on as it is.
+func (c *conversation) metaValid() bool { return len(c.Meta) == 0 || json.Valid(c.Meta) }
+
 // ancestors finds out what a conversation inherits, and when it began.
 func (r mending) ancestors(ctx context.Context, c *conversation, branches []scrollback.Branch) error {
 	for _, b := range branches {
@@ -307,10 +311,11 @@ func (r mending) ancestors(ctx context.Context, c *conversation, branches []scro
 // readable empties the columns of a conversation that cannot be read.
 func (r mending) readable(ctx context.Context, id scrollback.ConversationID) error {
 	var c scrollback.Conversation
+	var meta any // a raw message would take anything
 	for _, column := range []struct {
 		name, empty string
 		into        any
-	}{{"roots", "[]", &c.Roots}, {"settings", "{}", &c.Settings}, {"pinned_seqs", "[]", &c.PinnedSeqs}, {"meta", "{}", &c.Meta},
+	}{{"roots", "[]", &c.Roots}, {"settings", "{}", &c.Settings}, {"pinned_seqs", "[]", &c.PinnedSeqs}, {"meta", "{}", &meta},
 		{"parent", "", &c.Parent}, {"ancestors", "", &c.Ancestors}} {
 		var text string
 		err := r.tx.row(ctx, func(row scanner) error { return row.Scan(&text) }, `SELECT `+column.name+` FROM conversations WHERE id = $1`, id)
