@@ -243,7 +243,9 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 	switch {
 	case m.Seq != d.seq+1:
 		d.problem("seq", "branch "+string(d.at.ID), "#%d comes after #%d", m.Seq, d.seq)
-		add(&d.out.work.misplaced, d.at.ID)
+		if d.seq == d.at.AtSeq { // its first one: it may be the branch that is wrong
+			add(&d.out.work.misplaced, d.at.ID)
+		}
 	case sum != m.Sum:
 		d.problem("sum", where, "it says that its path weighs %v; with what is before, it comes to %v", m.Sum, sum)
 	}

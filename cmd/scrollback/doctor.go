@@ -28,10 +28,16 @@ func (c *doctorCmd) Run(g *globals) error {
 		progress, wipe = terminal.Progress(g.stderr)
 	}
 	var found doctor.Checkup
-	err := during(g.openReading, func(a *app) (err error) {
-		found, err = doctor.Check(g.ctx, a.store, a.archive, progress)
-		return err
-	})
+	check := func() error {
+		return during(g.openReading, func(a *app) (err error) {
+			found, err = doctor.Check(g.ctx, a.store, a.archive, progress)
+			return err
+		})
+	}
+	err := check()
+	if c.Repair && scrollback.CodeOf(err) == scrollback.Conflict {
+		err = check() // another program began to write, and is seen to now
+	}
 	if err == nil && c.Repair && found.Repairable() {
 		err = g.with(func(a *app) error { return a.repair(g, &found, progress) })
 	}

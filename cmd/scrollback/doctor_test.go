@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -150,8 +152,7 @@ var damages = []struct {
 	{name: "a mention by nobody", kind: "orphan", sql: []string{`INSERT INTO mentions SELECT 'gone', id, name, created_at FROM artifacts`}},
 	{name: "all terms lost", kind: "index", sql: []string{`INSERT INTO message_terms (message_terms) VALUES ('delete-all')`}},
 	{name: "a shown summary lost", kind: "view", sql: []string{`UPDATE branches SET view = json_set(view, '$.summary', json('{"segment":"gone","first_seq":1,"last_seq":2,"tokens":3}')) WHERE id = ` + folded}},
-	{name: "everything at once", kind: "head", sql: []string{`UPDATE branches SET head_seq = 1, sum_tokens = 1`, `UPDATE conversations SET messages = 77, branch = 'gone'`,
-		`DELETE FROM segments WHERE level > 0`, `DELETE FROM mentions`, `DELETE FROM message_terms WHERE rowid < 9`, `DELETE FROM turns`}},
+	{name: "everything at once", kind: "head", sql: everywhere},
 	{name: "pages written over", kind: "damage", stays: true, files: func(t *testing.T, data string) {
 		name := filepath.Join(data, "scrollback.db")
 		b, err := os.ReadFile(name)
@@ -598,4 +599,109 @@ func columns(t *testing.T, data, query string) string {
 		fmt.Fprintln(&out, values...)
 	}
 	return out.String()
+}
+
+// everywhere is harm of many kinds that can all be repaired.
+var everywhere = []string{`UPDATE branches SET head_seq = 1, sum_tokens = 1`, `UPDATE conversations SET messages = 77, branch = 'gone'`,
+	`DELETE FROM segments WHERE level > 0`, `DELETE FROM mentions`, `DELETE FROM message_terms WHERE rowid < 9`, `DELETE FROM turns`,
+	`UPDATE receipts SET conversation_id = 'gone'`, `INSERT INTO message_terms (rowid, scope, terms) VALUES (999, 'ruser', 'word')`}
+
+// kill -9 in the middle of a repair leaves what can be repaired, and no copy that is
+// not whole; two repairs at once do no harm.
+func TestRepairKilled(t *testing.T) {
+	t.Parallel()
+	sound := aFolder(t)
+	rng := rand.New(rand.NewPCG(3, 3))
+	killed, copies := 0, 0
+	for range 12 {
+		data := harmed(t, sound, everywhere...)
+		messages := rows(t, data, "messages")
+		cmd := command(t, data, nil, "doctor", "--repair")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Duration(30+rng.IntN(400)) * time.Millisecond) // the moment is what is tested
+		cmd.Process.Kill()
+		if cmd.Wait() != nil {
+			killed++
+		}
+		names, err := filepath.Glob(filepath.Join(data, "backup", "*.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			copies++
+			there := t.TempDir()
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(there, "scrollback.db"), b)
+			if got := rows(t, there, "messages"); got != messages {
+				t.Errorf("%s is not whole", name)
+			}
+		}
+		if code, c := checkup(t, data, "--repair"); code != 0 {
+			t.Errorf("repaired again: exit %d, %+v", code, unrepaired(c.Problems))
+		}
+		if got := rows(t, data, "messages"); got != messages {
+			t.Error("messages were touched")
+		}
+		goOn(t, data)
+	}
+	if killed == 0 || copies == 0 {
+		t.Errorf("of 12 repairs %d were killed, and %d had a copy", killed, copies)
+	}
+	t.Logf("%d killed, %d copies", killed, copies)
+}
+
+// Repairs at once do no harm, and all end well.
+func TestRepairTwice(t *testing.T) {
+	t.Parallel()
+	data := harmed(t, aFolder(t), everywhere...)
+	messages := rows(t, data, "messages")
+	var all sync.WaitGroup
+	for range 3 {
+		cmd := command(t, data, nil, "doctor", "--repair")
+		all.Go(func() {
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	all.Wait()
+	if got := rows(t, data, "messages"); got != messages {
+		t.Error("messages were touched")
+	}
+	goOn(t, data)
+}
+
+// A repair beside a server that writes holds neither up, and loses nothing of what
+// the server acknowledges meanwhile.
+func TestRepairBesideServer(t *testing.T) {
+	t.Parallel()
+	data := aFolder(t)
+	s := serve(t, data, nil)
+	id := s.conversation()
+	s.chat(id, "before it")
+	raw(t, data, `DELETE FROM message_terms WHERE rowid < 9`, `UPDATE receipts SET conversation_id = 'gone'`,
+		`UPDATE branches SET head_seq = head_seq - 1 WHERE id = `+folded, `DELETE FROM mentions`)
+	done := make(chan struct{})
+	said := 1
+	go func() {
+		defer close(done)
+		for ; said < 20; said++ {
+			s.chat(id, fmt.Sprintf("while it is repaired, note %d", said))
+		}
+	}()
+	code, c := checkup(t, data, "--repair")
+	<-done
+	if code != 0 || c.Copy == "" {
+		t.Errorf("exit %d: %+v", code, c)
+	}
+	if got := len(s.log(id)); got != 2*said {
+		t.Errorf("%d messages of %d", got, 2*said)
+	}
+	s.kill()
+	goOn(t, data)
 }
