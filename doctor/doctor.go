@@ -72,7 +72,7 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 	if progress == nil {
 		progress = func(string, int64, int64) {}
 	}
-	d := &check{store: s, archive: a, progress: progress}
+	d := &check{store: s, archive: a, progress: progress, gone: map[scrollback.ConversationID]bool{}}
 	d.out.Problems = []Problem{}
 	next, stop := iter.Pull2(a.Artifacts(ctx))
 	defer stop()
@@ -113,7 +113,8 @@ type check struct {
 	waiting  *archive.Object // listed, and not yet matched
 
 	conv *scrollback.Conversation
-	head bool // its current branch was seen
+	head bool                               // its current branch was seen
+	gone map[scrollback.ConversationID]bool // purges that were interrupted: half of it is gone by right
 	at   *scrollback.Branch
 	seq  int64             // the last one seen on the branch
 	sum  scrollback.Weight // up to there
@@ -159,6 +160,7 @@ func (d *check) conversation(c scrollback.Conversation) {
 	if c.PurgedAt < 0 {
 		d.note("purge", "conversation "+string(c.ID), "its purge was interrupted")
 		add(&d.out.work.purges, c.ID)
+		d.gone[c.ID] = true
 	}
 }
 
@@ -191,6 +193,9 @@ func (d *check) branch(ctx context.Context, b scrollback.Branch) error {
 		d.problem("path", where, "%s", cause(err))
 		add(&d.out.work.misplaced, b.ID)
 	}
+	if d.gone[b.Conversation] {
+		return nil
+	}
 	return d.view(ctx, where, b)
 }
 
@@ -221,7 +226,8 @@ func (d *check) view(ctx context.Context, where string, b scrollback.Branch) err
 }
 
 func (d *check) endBranch() {
-	if d.at == nil {
+	if d.at == nil || d.gone[d.at.Conversation] {
+		d.at = nil
 		return
 	}
 	where := "branch " + string(d.at.ID)
@@ -286,6 +292,9 @@ func (d *check) segment(ctx context.Context, s scrollback.Segment) error {
 	where := "segment " + string(s.ID)
 	d.out.Checked.Segments++
 	d.progress("segments", d.out.Checked.Segments, 0)
+	if d.gone[s.Conversation] {
+		return ctx.Err()
+	}
 	file := sha256.New()
 	size := &counter{w: file}
 	covers := d.leaf

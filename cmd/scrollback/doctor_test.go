@@ -68,7 +68,7 @@ func raw(t *testing.T, data string, statements ...string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, s := range append([]string{`DROP TRIGGER messages_append_only`}, statements...) {
+	for _, s := range append([]string{`DROP TRIGGER IF EXISTS messages_append_only`}, statements...) {
 		if _, err := db.Exec(s); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
@@ -550,7 +550,13 @@ func TestRepairBranches(t *testing.T) {
 // A purge that was interrupted goes on, once all is well.
 func TestRepairPurge(t *testing.T) {
 	data := aFolder(t)
-	raw(t, data, `UPDATE conversations SET purged_at = -1, deleted_at = 1, turn = '' WHERE id = `+longest, `UPDATE branches SET head_seq = head_seq + 1`)
+	raw(t, data, `UPDATE conversations SET purged_at = -1, deleted_at = 1, turn = '' WHERE id = `+longest,
+		`DELETE FROM message_terms WHERE rowid IN (SELECT n FROM messages WHERE branch = `+folded+` AND seq > 4)`,
+		`DELETE FROM messages WHERE branch = `+folded+` AND seq > 4`)
+	if code, c := checkup(t, data); code != 0 || len(c.Notes) != 1 || c.Notes[0].Kind != "purge" {
+		t.Fatalf("half of a purge: exit %d, %+v %+v", code, c.Problems, c.Notes)
+	}
+	raw(t, data, `UPDATE branches SET head_seq = head_seq + 1`)
 	long := time.Unix(1, 0)
 	if err := os.Chtimes(objectFiles(t, data)[0], long, long); err != nil {
 		t.Fatal(err)
@@ -613,14 +619,19 @@ func TestRepairKilled(t *testing.T) {
 	sound := aFolder(t)
 	rng := rand.New(rand.NewPCG(3, 3))
 	killed, copies := 0, 0
-	for range 12 {
+	for round := range 12 {
 		data := harmed(t, sound, everywhere...)
 		messages := rows(t, data, "messages")
 		cmd := command(t, data, nil, "doctor", "--repair")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(time.Duration(30+rng.IntN(400)) * time.Millisecond) // the moment is what is tested
+		moment := time.After(time.Duration(rng.IntN(60)) * time.Millisecond) // it is what is tested
+		if round%3 > 0 {
+			copied(t, data)
+			moment = time.After(time.Duration(rng.IntN(25)) * time.Millisecond)
+		}
+		<-moment
 		cmd.Process.Kill()
 		if cmd.Wait() != nil {
 			killed++
@@ -649,10 +660,28 @@ func TestRepairKilled(t *testing.T) {
 		}
 		goOn(t, data)
 	}
-	if killed == 0 || copies == 0 {
-		t.Errorf("of 12 repairs %d were killed, and %d had a copy", killed, copies)
+	if copies == 0 {
+		t.Error("none got as far as a copy")
 	}
 	t.Logf("%d killed, %d copies", killed, copies)
+}
+
+// copied waits for the copy that a repair makes before it changes anything.
+func copied(t *testing.T, data string) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(time.Minute)
+	for {
+		if names, _ := filepath.Glob(filepath.Join(data, "backup", "*.db")); len(names) > 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal("no copy in a minute")
+		}
+	}
 }
 
 // Repairs at once do no harm, and all end well.
