@@ -100,6 +100,7 @@ var suite = []struct {
 	{"Books", testBooks},
 	{"Factor", testFactor},
 	{"Audit", testAudit},
+	{"AuditMeanwhile", testAuditMeanwhile},
 	{"AuditStops", testAuditStops},
 	{"MendSound", testMendSound},
 	{"MendView", testMendView},

@@ -247,6 +247,20 @@ func testAudit(w *bench) {
 	}
 }
 
+// testAuditMeanwhile: what was written since a connection last searched is no flaw.
+func testAuditMeanwhile(w *bench) {
+	c := w.conversation()
+	for range 3 {
+		w.search(driver.SearchQuery{Match: driver.Match{Any: []string{"words"}}})
+		for range 50 { // enough for an index to be merged between
+			w.append(c.ID, w.entry(scrollback.RoleUser, "words "+w.id("term")[:8]))
+		}
+		if a := w.audit(); len(a.flaws) > 0 {
+			w.t.Fatalf("flaws of a sound database: %v", a.flaws)
+		}
+	}
+}
+
 // testAuditStops: an error of the walk ends it, and comes back as it is.
 func testAuditStops(w *bench) {
 	c := w.conversation()
