@@ -36,6 +36,10 @@ type Conversation struct {
 	// sees such a one. Both stay inside the store.
 	Ancestors []ConversationID `json:"-"`
 	PurgedAt  int64            `json:"-"`
+
+	// Environment is what the model is told of where it works; nil until the
+	// conversation first needs it.
+	Environment *Environment `json:"-"`
 }
 
 // Settings are what a conversation keeps of how it is run.

@@ -142,8 +142,24 @@ type LayerMark struct {
 	Hash   string `json:"hash"`
 }
 
-// Dialect is what a provider's wire demands of the order of items.
+// Dialect is what a provider's wire demands of a window, as facts for the rules
+// of package window, which has one for each provider. The zero value demands
+// only what all of them do. A pattern is a regular expression; empty takes
+// anything.
 type Dialect struct {
-	Alternates   bool  // user and assistant must take turns, user first
-	MaxPartBytes int64 // the biggest part it takes; 0 means no bound of its own
+	Name            string // as the guide has it: openai, anthropic or gemini
+	Alternates      bool   // user and assistant take turns, the user first and last; system text stands before them
+	ResultsAlone    bool   // results are a user turn of their own, in the order and by the names of their calls
+	NoBlank         bool   // no text of white space only
+	UniqueIDs       bool   // no id of a call comes twice in a window
+	ObjectArguments bool   // arguments are a JSON object
+	SignedReasoning bool   // no reasoning without its payload
+
+	CallID      string // pattern of a call's id
+	CallName    string // pattern of a call's name, unless the request defines a tool of that name
+	SpeakerName string // pattern of the name of who speaks
+
+	ImageTypes    string // media types of images, with blanks between; empty takes any
+	MaxImageBytes int64  // of one image; 0 for no bound of its own
+	MaxImageSide  int    // pixels of one image; 0 for no bound
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/token"
 )
 
 // Words that stand in a known share of the messages, made of letters that the
@@ -94,6 +95,18 @@ func (b *bench) open(name string) (*store.Store, error) {
 		return nil, err
 	}
 	return store.New(db, nil), nil
+}
+
+// openCounting is open with the tokens counted as the program does.
+func (b *bench) openCounting(name string) (*store.Store, error) {
+	if err := os.MkdirAll(filepath.Join(b.dir, name), 0o700); err != nil {
+		return nil, err
+	}
+	db, err := sqldriver.OpenSQLite(b.ctx, b.file(name), nil)
+	if err != nil {
+		return nil, err
+	}
+	return store.New(db, &store.Options{Tokens: token.Count, Image: token.Image}), nil
 }
 
 func (b *bench) file(name string) string { return filepath.Join(b.dir, name, "scrollback.db") }

@@ -36,6 +36,7 @@ var figures = []struct {
 	{"append", "Appending a turn", (*bench).append},
 	{"concurrent", "Conversations appended to at once", (*bench).concurrent},
 	{"window", "From the store to the provider's items", (*bench).window},
+	{"resume", "Opening, listing, importing", (*bench).resume},
 	{"search", "Search", (*bench).search},
 	{"server", "The server", (*bench).server},
 	{"build", "The program", (*bench).build},

@@ -83,6 +83,9 @@ var targets = []target{
 	{figure: "window", what: "window at 1,000,000", over: "window at 1,000", most: 1.3},
 	{figure: "window", what: "allocations at 1,000,000", over: "allocations at 1,000", most: 1.05},
 	{figure: "window", what: "window at 1,000,000", most: 2},
+	{figure: "resume", what: "latest at 10,000", over: "latest at 100", most: 1.3},
+	{figure: "resume", what: "latest at 1,000,000", over: "latest at 100", most: 1.3},
+	{figure: "resume", what: "latest after 1,000 rewinds", over: "latest at 100", most: 1.3},
 	{figure: "search", what: "English, 1 % of 1,000,000", most: 10, aim: true},
 	{figure: "search", what: "Chinese, 1 % of 1,000,000", most: 10, aim: true},
 	{figure: "search", what: "index bytes a message byte", most: 0.6, aim: true},
@@ -153,10 +156,12 @@ var notes = map[string]string{
 		"The plain file gets the same bytes in two appends, each with fdatasync. Bytes are what the process handed to the disk (`write_bytes`), index, merges and checkpoints included; a loaded index is merged first, as it would have been by and by.",
 	"concurrent": "Turns a second of 8 and of 64 conversations in one process, against the same writes by 8 connections of their own that wait on SQLite's busy handler.",
 	"window":     "Reading what the newest window of 8,000 tokens shows and laying it out, as each request does.",
-	"search":     "Store search over everything, five hits with a neighbour each; the words stand in 1 % and in 0.01 % of the messages.",
-	"server":     "The program with a million messages in its store: the peak of its resident memory over 20 turns of one chat, and the time from exec to an answered request.",
-	"build":      "The program as `go build` makes it; the cold build has an empty cache.",
-	"tokens":     "The tokenizer over mixed text, and how far the estimate is from it.",
+	"resume": "Finding the latest conversation and laying its next request out, with its newest 20 messages live; the rewound one went back by one message a thousand times, so that each live message is of a branch of its own. " +
+		"The list is of the store; the import is the engine's, tokens counted and folded as it goes.",
+	"search": "Store search over everything, five hits with a neighbour each; the words stand in 1 % and in 0.01 % of the messages.",
+	"server": "The program with a million messages in its store: the peak of its resident memory over 20 turns of one chat, and the time from exec to an answered request.",
+	"build":  "The program as `go build` makes it; the cold build has an empty cache.",
+	"tokens": "The tokenizer over mixed text, and how far the estimate is from it.",
 }
 
 // machine names what it ran on, by what matters.

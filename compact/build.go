@@ -87,9 +87,10 @@ func (j *Job) hide(f *Fold, run []scrollback.Message) error {
 	f.Shown = append(f.Shown, f.Leaves...)
 	// What was carried until now is hidden from here on, and what is carried from
 	// here on is not; it may be the same message.
+	environment := newestEnvironment(j.Carried, j.Live)
 	for _, ms := range [][]scrollback.Message{j.Carried, run} {
 		for _, m := range ms {
-			if m.Seq == j.Cut.Carry {
+			if j.Cut.kept(m.Seq, environment) {
 				f.View.Carried = append(f.View.Carried, m.Seq)
 				continue
 			}

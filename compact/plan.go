@@ -1,6 +1,8 @@
 package compact
 
 import (
+	"slices"
+
 	"github.com/scrollback-ai/scrollback"
 )
 
@@ -22,6 +24,23 @@ type Cut struct {
 	Carry    int64
 }
 
+// kept says whether a message that a cut folds is shown verbatim all the same: the
+// one that the cut carries, and the newest that tells of a changed environment.
+func (c Cut) kept(seq, environment int64) bool { return seq == c.Carry || seq == environment }
+
+// newestEnvironment is the seq of the newest message that tells of a changed
+// environment, or 0.
+func newestEnvironment(lists ...[]scrollback.Message) (seq int64) {
+	for _, ms := range lists {
+		for i := range ms {
+			if ms[i].Role == scrollback.RoleSystem && ms[i].Name == scrollback.EnvironmentName {
+				seq = max(seq, ms[i].Seq)
+			}
+		}
+	}
+	return seq
+}
+
 // Plan chooses the cut, or none when there is no legal one.
 //
 // A cut is at a user message if that frees enough: the one that keeps most while
@@ -36,12 +55,15 @@ func Plan(s Situation) (Cut, bool) {
 	if s.More {
 		return lastOf(atUser, inTurn)
 	}
-	rest := suffixWeights(s.Live)
+	rest, environment := suffixWeights(s.Live), newestEnvironment(s.Carried, s.Live)
 	target := func(c Cut) scrollback.Weight {
 		w := s.Fixed.Add(rest[c.Messages])
 		w.Tokens += placeholderTokens(s.Budget.Tokens)
 		if c.Carry != 0 {
 			w = w.Add(weightOf(c.Carry, s.Carried, s.Live))
+		}
+		if environment > 0 && !slices.ContainsFunc(s.Live[c.Messages:], func(m scrollback.Message) bool { return m.Seq == environment }) {
+			w = w.Add(weightOf(environment, s.Carried, s.Live))
 		}
 		return w
 	}
@@ -95,8 +117,12 @@ func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []Cut) {
 	carry := int64(0)
 	if newest >= 0 {
 		carry = live[newest].Seq
-	} else if n := len(carried); n > 0 {
-		carry = carried[n-1].Seq
+	} else {
+		for i := range carried {
+			if carried[i].Role == scrollback.RoleUser {
+				carry = carried[i].Seq
+			}
+		}
 	}
 	open := map[string]bool{}
 	for i := newest + 1; i < len(live); i++ {

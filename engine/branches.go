@@ -32,7 +32,7 @@ func (e *Engine) Rewind(ctx context.Context, id scrollback.ConversationID, to Pl
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	head, err := e.store.Rewind(ctx, id, b.ID, to.seq(b), nil)
+	head, err := e.store.Rewind(ctx, id, b.ID, to.seq(b), forgetChanges)
 	return head.Conversation, err
 }
 
@@ -53,7 +53,8 @@ func (e *Engine) Fork(ctx context.Context, id scrollback.ConversationID, at Plac
 	}
 	seq := at.seq(b)
 	c := scrollback.Conversation{Project: head.Project, Title: nonEmpty(title, head.Title), Model: head.Model, Instructions: head.Instructions,
-		Policy: head.Policy, Limit: head.Limit, Roots: head.Roots, Settings: head.Settings, Meta: head.Meta}
+		Policy: head.Policy, Limit: head.Limit, Roots: head.Roots, Settings: head.Settings, Meta: head.Meta, Environment: head.Environment}
+	forgetChanges(&c)
 	c.Settings.Pinned = false
 	c.PinnedSeqs = slices.DeleteFunc(slices.Clone(head.PinnedSeqs), func(pin int64) bool { return pin > seq })
 	return e.store.Fork(ctx, head, b, seq, c)

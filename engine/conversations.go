@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
@@ -23,8 +24,12 @@ func pageAfter(t scrollback.Turn) PageQuery {
 }
 
 // Create makes a conversation, or answers the one that has the given id already.
-// Its model and policy must exist.
+// Its model and policy must exist, and its roots be granted.
 func (e *Engine) Create(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, bool, error) {
+	var err error
+	if c.Roots, err = e.narrow(c.Roots); err != nil {
+		return c, false, err
+	}
 	c.Policy = cmp.Or(c.Policy, e.o.Policy)
 	if _, err := e.resolve(c, Shape{}); err != nil {
 		return c, false, err
@@ -33,6 +38,57 @@ func (e *Engine) Create(ctx context.Context, c scrollback.Conversation) (scrollb
 		return c, false, err
 	}
 	return e.store.Create(ctx, c)
+}
+
+// CreateWith is Create for a conversation that begins with a history: messages of
+// any role but the environment's, kept as complete. What is wrong with one names its
+// index. The same call again changes nothing.
+func (e *Engine) CreateWith(ctx context.Context, c scrollback.Conversation, history []scrollback.Message) (scrollback.Conversation, bool, error) {
+	for i := range history {
+		if err := e.checkHistory(i, &history[i]); err != nil {
+			return c, false, err
+		}
+		if c.Title == "" && history[i].Role == scrollback.RoleUser {
+			c.Title = titleOf(history[i].Parts.Text())
+		}
+	}
+	c, created, err := e.Create(ctx, c)
+	if err != nil || len(history) == 0 {
+		return c, created, err
+	}
+	head, err := e.store.Head(ctx, c.ID)
+	if err != nil || head.Messages > 0 { // it has begun already
+		return c, created, err
+	}
+	sh, err := e.shape(ctx, head.Conversation, Shape{})
+	if err != nil {
+		return c, created, err
+	}
+	var in []store.Incoming
+	for _, m := range history {
+		one, err := e.admitParts(ctx, c.ID, scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model}, sh, nil)
+		if err != nil {
+			return c, created, err
+		}
+		in = append(in, one)
+	}
+	done, err := e.store.Append(ctx, head, in)
+	return done.Head.Conversation, created, err
+}
+
+// checkHistory says what is wrong with message i of a history.
+func (e *Engine) checkHistory(i int, m *scrollback.Message) error {
+	const op = "engine.CreateWith"
+	role, err := scrollback.ParseRole(string(m.Role))
+	switch {
+	case err != nil:
+		return scrollback.ParamErrorf(op, "history", "message %d: %w", i, err)
+	case role == scrollback.RoleSystem && m.Name == scrollback.EnvironmentName:
+		return scrollback.ParamErrorf(op, "history", "message %d: the name %s is reserved", i, m.Name)
+	case len(m.Parts) == 0 || len(m.Parts) > e.o.MaxParts:
+		return scrollback.ParamErrorf(op, "history", "message %d (%s) has %d parts; 1 to %d are taken", i, role, len(m.Parts), e.o.MaxParts)
+	}
+	return nil
 }
 
 // Resolve finds a conversation by what a person calls it: an id, a unique
@@ -61,6 +117,21 @@ func (e *Engine) Running(ctx context.Context, id scrollback.ConversationID) (*sc
 	return &t, nil
 }
 
+// Left is what a turn had written whose owner is gone and that nobody has closed
+// yet, or nil. The next turn keeps it as an interrupted message.
+func (e *Engine) Left(ctx context.Context, id scrollback.ConversationID) (*scrollback.Draft, error) {
+	t, err := e.store.LastTurn(ctx, id)
+	switch {
+	case scrollback.CodeOf(err) == scrollback.NotFound:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !e.store.Expired(t):
+		return nil, nil
+	}
+	return &t.Draft, nil
+}
+
 // Patch changes a conversation's own fields; ifVersion 0 means any version.
 func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	return e.store.Patch(ctx, id, ifVersion, func(c *scrollback.Conversation) error {
@@ -70,6 +141,13 @@ func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVers
 		}
 		if err := checkTools(c.Settings.Tools); err != nil {
 			return err
+		}
+		if !slices.Equal(c.Roots, was.Roots) {
+			roots, err := e.narrowed(was.Roots, c.Roots)
+			if err != nil {
+				return err
+			}
+			c.Roots = roots
 		}
 		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit {
 			return nil

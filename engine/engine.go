@@ -28,6 +28,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/workspace"
 )
 
 // Options set an engine up; the zero value needs only Models.
@@ -46,6 +47,11 @@ type Options struct {
 	SummaryModels []string // asked for summaries when the conversation's own model gives none, in order
 	Limit         int64
 	Policy        string // given to a conversation that is made without one
+
+	// Place is what conversations are told of where they work; its Roots are the
+	// folders that the operator grants, its Now only gives the zone. Nil tells
+	// nothing.
+	Place *workspace.Place
 
 	Importers []transcript.Importer
 	Exporters []transcript.Exporter
@@ -76,6 +82,7 @@ type Engine struct {
 	turns   map[scrollback.TurnID]*liveTurn
 	folding map[scrollback.ConversationID]*foldLock
 	weights map[string]scrollback.Weight // of instructions, by text
+	granted []string                     // folders
 }
 
 // New makes an engine. The store and the archive stay the caller's to close,
@@ -105,6 +112,9 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	}
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{},
 		folding: map[scrollback.ConversationID]*foldLock{}, weights: map[string]scrollback.Weight{}}
+	if o.Place != nil {
+		e.granted = o.Place.Roots
+	}
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }

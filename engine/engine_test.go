@@ -21,6 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/all"
+	"github.com/scrollback-ai/scrollback/workspace"
 )
 
 // rig is an engine over a driver, with a model and a clock of the test's.
@@ -45,6 +46,7 @@ type rigOptions struct {
 	importers []transcript.Importer
 	newID     func() string    // nil: random
 	archive   *archive.Archive // nil: of its own
+	place     *workspace.Place
 }
 
 func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
@@ -77,7 +79,7 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 			}
 			return r.script, nil
 		},
-		Model: "script", Importers: append(o.importers, all.Importers()...), Exporters: all.Exporters(), SaveEvery: o.saveEvery, NoBackgroundFolds: o.noFolds,
+		Model: "script", Place: o.place, Importers: append(o.importers, all.Importers()...), Exporters: all.Exporters(), SaveEvery: o.saveEvery, NoBackgroundFolds: o.noFolds,
 	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

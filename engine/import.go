@@ -316,7 +316,7 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 			c.home = &Place{Branch: c.head.Branch.ID, Seq: &n}
 		}
 	}
-	head, err := im.e.store.Rewind(ctx, c.ID, c.at.ID, c.seq(), nil)
+	head, err := im.e.store.Rewind(ctx, c.ID, c.at.ID, c.seq(), forgetChanges)
 	c.head, c.at = head, head.Branch
 	return err
 }
@@ -334,7 +334,7 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	if c.head.Branch.ID == to.ID && c.head.Branch.HeadSeq == seq {
 		return nil
 	}
-	head, err := im.e.store.Rewind(ctx, c.ID, to.ID, seq, nil)
+	head, err := im.e.store.Rewind(ctx, c.ID, to.ID, seq, forgetChanges)
 	if err == nil {
 		c.head, c.Total = head, head.Messages
 	}

@@ -109,6 +109,9 @@ func (e *Engine) assemble(snap store.Snapshot, s shape, promptSeq int64) scrollb
 	if in.Instructions != "" {
 		in.InstructionsWeight = e.textWeight(in.Instructions)
 	}
+	if env := snap.Environment; env != nil {
+		in.Environment, in.EnvironmentWeight = env.Text, e.textWeight(env.Text)
+	}
 	if snap.Summary != nil {
 		in.Summary = &window.Summary{ViewSummary: *snap.Branch.View.Summary, Text: snap.Summary.Summary}
 	}

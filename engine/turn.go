@@ -89,6 +89,13 @@ func (e *Engine) begin(ctx context.Context, r TurnRequest) (*liveTurn, scrollbac
 	if err := checkTools(r.Tools); err != nil {
 		return nil, "", err
 	}
+	env, change, err := e.environment(ctx, head.Conversation, sh)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(r.Message) > 0 { // between a call and its result nothing may stand
+		in = append(change, in...)
+	}
 	key, err := idempotency(r)
 	if err != nil {
 		return nil, "", err
@@ -100,7 +107,7 @@ func (e *Engine) begin(ctx context.Context, r TurnRequest) (*liveTurn, scrollbac
 	begun, err := e.store.Begin(ctx, store.BeginRequest{
 		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in,
 		Admit: func(last *scrollback.Turn) error { return admit(last, &r, in) },
-		Edit:  func(c *scrollback.Conversation) { settle(c, &r) },
+		Edit:  func(c *scrollback.Conversation) { settle(c, &r); tell(c, env, len(change) > 0 && len(r.Message) > 0) },
 	})
 	if err != nil || begun.Replayed {
 		leave()

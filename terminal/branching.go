@@ -56,16 +56,23 @@ func (c *chat) tail(ctx context.Context, w io.Writer) error {
 	}
 	for _, m := range ms {
 		text := strings.TrimSpace(m.Parts.Text())
-		if text == "" || m.Role == scrollback.RoleTool {
+		if text == "" || m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
 			continue
 		}
 		mark := "  "
 		if m.Role == scrollback.RoleUser {
 			mark = prompt
 		}
+		if m.Status != scrollback.StatusComplete {
+			text = Clip(text, 280) + " " + c.o.Texts.Unfinished
+		}
 		fmt.Fprintf(w, "%s%s\n", mark, Clip(text, 300))
 	}
-	return nil
+	left, err := c.o.Engine.Left(ctx, c.id)
+	if err == nil && left != nil && left.Content != "" {
+		fmt.Fprintf(w, "  %s %s\n", Clip(left.Content, 280), c.o.Texts.Unfinished)
+	}
+	return err
 }
 
 // rewind goes back to a message, or lists what was asked.
@@ -185,5 +192,24 @@ func (c *chat) save(ctx context.Context, w io.Writer, name string) error {
 		return err
 	}
 	_, err := fmt.Fprintf(w, c.o.Texts.Saved+"\n", Plain(name))
+	return err
+}
+
+// add makes a folder one that the conversation works in: whoever sits here may
+// grant it.
+func (c *chat) add(ctx context.Context, w io.Writer, folder string) error {
+	root, err := c.o.Engine.Grant(folder)
+	if err != nil {
+		return err
+	}
+	if c.id == "" {
+		c.o.New.Roots = append(c.o.New.Roots, root)
+	} else if _, err := c.o.Engine.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error {
+		v.Roots = append(v.Roots, root)
+		return nil
+	}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, c.o.Texts.Added+"\n", Plain(root))
 	return err
 }

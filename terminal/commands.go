@@ -30,6 +30,7 @@ func commands() []command {
 		{name: "/retry", about: true, run: (*chat).retry},
 		{name: "/branches", takes: func(t Texts) string { return t.TakesNumber }, about: true, run: (*chat).branches},
 		{name: "/fork", takes: func(t Texts) string { return t.TakesSeq }, about: true, run: (*chat).fork},
+		{name: "/add", takes: func(t Texts) string { return t.TakesFolder }, needed: true, run: (*chat).add},
 		{name: "/save", takes: func(t Texts) string { return t.TakesFile }, needed: true, about: true, run: (*chat).save},
 		{name: "/context", about: true, run: (*chat).showContext},
 		{name: "/compact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {

@@ -94,9 +94,17 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 			fmt.Fprintln(s.said(), text)
 		case m.Role == scrollback.RoleAssistant:
 			fmt.Fprintln(w.answer, text)
+			if m.Status != scrollback.StatusComplete {
+				fmt.Fprintln(w.notes, c.o.Texts.Unfinished)
+			}
 		}
 	}
-	return asked, nil
+	left, err := c.o.Engine.Left(ctx, conv.ID)
+	if err == nil && left != nil && left.Content != "" {
+		fmt.Fprintln(w.answer, Plain(left.Content))
+		fmt.Fprintln(w.notes, c.o.Texts.Unfinished)
+	}
+	return asked, err
 }
 
 // screen is the face of a terminal. Its methods are called by the chat; the

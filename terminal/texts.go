@@ -30,10 +30,13 @@ type Texts struct {
 	RewindHint  string
 	BranchHint  string
 	Rewound     string // messages
+	Unfinished  string
 	Saved       string // file
+	Added       string // folder
 	TakesConversation,
 	TakesSeq,
 	TakesNumber,
+	TakesFolder,
 	TakesFile string
 	TakesPattern string
 	TakesWords   string
@@ -67,7 +70,8 @@ var english = Texts{
 		"/retry":     "answer the last question anew",
 		"/branches":  "list the branches, or go over to one",
 		"/fork":      "go on in a new conversation, from here or from a message",
-		"/save":      "write the conversation to a file (.jsonl)",
+		"/add":       "work in a folder more",
+		"/save":      "write the conversation to a file (.jsonl, .gemini.jsonl)",
 		"/context":   "what the next request sends",
 		"/compact":   "fold old messages behind refs now",
 		"/uncompact": "undo the newest fold",
@@ -84,8 +88,11 @@ var english = Texts{
 	ResumeHint:        "/resume N goes on with one of them",
 	RewindHint:        "/rewind N makes message N the newest: to ask #7 anew, /rewind 6",
 	BranchHint:        "/branches N goes over to the Nth of them",
+	Unfinished:        "(interrupted)",
 	Rewound:           "back at message %s; what followed stays on its branch",
 	Saved:             "saved as %s",
+	Added:             "the conversation works in %s too",
+	TakesFolder:       "DIR",
 	TakesConversation: "[ID|latest|N]",
 	TakesSeq:          "[SEQ]",
 	TakesNumber:       "[N]",
@@ -122,7 +129,8 @@ var chinese = Texts{
 		"/retry":     "重新回答最后一个问题",
 		"/branches":  "列出分支，或切换到其中一个",
 		"/fork":      "从这里或某条消息开始一个新对话",
-		"/save":      "把对话写入文件（.jsonl）",
+		"/add":       "再加一个工作文件夹",
+		"/save":      "把对话写入文件（.jsonl 或 .gemini.jsonl）",
 		"/context":   "下一次请求会发送什么",
 		"/compact":   "现在就把旧消息折叠到引用之后",
 		"/uncompact": "撤销最近一次折叠",
@@ -139,8 +147,11 @@ var chinese = Texts{
 	ResumeHint:        "/resume N 继续其中一个对话",
 	RewindHint:        "/rewind N 让第 N 条消息成为最新：要重问 #7，请用 /rewind 6",
 	BranchHint:        "/branches N 切换到第 N 个分支",
+	Unfinished:        "（中断）",
 	Rewound:           "回到第 %s 条消息；之后的内容留在它的分支上",
 	Saved:             "已保存为 %s",
+	Added:             "对话现在也在 %s 中工作",
+	TakesFolder:       "文件夹",
 	TakesConversation: "[编号|latest|序号]",
 	TakesSeq:          "[消息号]",
 	TakesNumber:       "[序号]",

@@ -20,13 +20,14 @@ const pictureMark = "== window\n"
 // Each case is a conversation, written compactly, and below it the picture of its
 // window:
 //
-//	instructions TEXT · tools NAME… · alternates · prompt SEQ
+//	instructions TEXT · tools NAME… · dialect NAME · prompt SEQ
 //	segment ID FIRST-LAST TOKENS: PLACEHOLDER
 //	#SEQ ROLE[/STATUS] [@MODEL]: PART | PART …
 //
 // where a part is a text, or begins with call ID NAME ARGUMENTS, result ID NAME
 // TEXT, think, image, file. A part that ends in ^X has the opaque payload "X". A
-// message weighs ten tokens a part.
+// message weighs ten tokens a part. The window passes the lint of its dialect,
+// and in the other dialects of theirs.
 func TestCases(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(names) < 10 {
@@ -39,7 +40,8 @@ func TestCases(t *testing.T) {
 				t.Fatal(err)
 			}
 			story, want, _ := strings.Cut(string(b), pictureMark)
-			got := picture(window.Assemble(parseCase(t, story)), strings.Contains(story, "\nalternates"))
+			in := parseCase(t, story)
+			got := picture(window.Assemble(in), in.Dialect)
 			if *update {
 				if err := os.WriteFile(name, []byte(story+pictureMark+got), 0o644); err != nil {
 					t.Fatal(err)
@@ -49,6 +51,12 @@ func TestCases(t *testing.T) {
 			}
 			if !strings.Contains(got, "\nlint: ok\n") {
 				t.Errorf("the window does not pass its lint:\n%s", got)
+			}
+			for _, d := range window.Dialects() {
+				in.Dialect = d
+				if err := window.Lint(window.Assemble(in), d); err != nil {
+					t.Errorf("%s: %v", d.Name, err)
+				}
 			}
 		})
 	}
@@ -69,8 +77,10 @@ func parseCase(t *testing.T, story string) window.Input {
 				in.Tools = append(in.Tools, scrollback.Tool{Name: name, Parameters: json.RawMessage(`{}`)})
 			}
 			in.ToolsWeight = scrollback.Weight{Tokens: 7}
-		case word == "alternates":
-			in.Dialect.Alternates = true
+		case word == "dialect":
+			if in.Dialect = dialect(rest); in.Dialect.Name != rest {
+				t.Fatalf("no dialect is %q", rest)
+			}
 		case word == "prompt":
 			_, err = fmt.Sscan(rest, &in.PromptSeq)
 		case word == "segment":
@@ -89,6 +99,15 @@ func parseCase(t *testing.T, story string) window.Input {
 		}
 	}
 	return in
+}
+
+func dialect(name string) scrollback.Dialect {
+	for _, d := range window.Dialects() {
+		if d.Name == name {
+			return d
+		}
+	}
+	return scrollback.Dialect{}
 }
 
 func parseMessage(t *testing.T, line string) scrollback.Message {
@@ -144,7 +163,7 @@ func parsePart(s string) scrollback.Part {
 }
 
 // picture shows a window: a line an item, a line a part, what is left out, sums.
-func picture(w scrollback.Window, alternates bool) string {
+func picture(w scrollback.Window, d scrollback.Dialect) string {
 	var b strings.Builder
 	for _, it := range w.Items {
 		fmt.Fprintf(&b, "%-12s %s %s", it.Layer, it.Kind, it.Role)
@@ -173,7 +192,7 @@ func picture(w scrollback.Window, alternates bool) string {
 	}
 	fmt.Fprintf(&b, "in all %d\n", w.Weight.Tokens)
 	verdict := "ok"
-	if err := window.Lint(w, scrollback.Dialect{Alternates: alternates}); err != nil {
+	if err := window.Lint(w, d); err != nil {
 		verdict = err.Error()
 	}
 	return b.String() + "lint: " + verdict + "\n"

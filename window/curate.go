@@ -1,7 +1,10 @@
 package window
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -12,14 +15,14 @@ const repairText = "No result: the call was interrupted before it was answered."
 // repairTokens is what such an answer weighs.
 const repairTokens = 24
 
-// curate turns live messages into items that any model can be sent: answers with
+// curate turns live messages into items that the dialect takes: answers with
 // nothing in them are left out, each call is followed by exactly one result, and
 // what may not stand where it was said, such as a result without its call, is
 // shown as text. The log keeps all of it as it was. What is done to a message
-// depends only on it and the messages before the next one that speaks, so that a
-// longer log begins with the same items.
-func curate(live []scrollback.Message, promptSeq int64) ([]scrollback.Item, []scrollback.Excluded) {
-	c := curator{promptSeq: promptSeq}
+// depends only on it, the messages before it, and tools' messages up to the next
+// one that speaks, so that a longer log begins with the same items.
+func curate(live []scrollback.Message, in Input) ([]scrollback.Item, []scrollback.Excluded) {
+	c := curator{d: in.Dialect, promptSeq: in.PromptSeq, spell: newSpeller(in.Dialect, in.Tools)}
 	for i := range live {
 		c.take(&live[i])
 	}
@@ -28,12 +31,20 @@ func curate(live []scrollback.Message, promptSeq int64) ([]scrollback.Item, []sc
 }
 
 type curator struct {
+	d         scrollback.Dialect
+	spell     *speller
 	promptSeq int64
 	items     []scrollback.Item
 	excluded  []scrollback.Excluded
-	open      []scrollback.ToolCall // calls of the last assistant item, not yet answered
+	open      []openCall // of the last assistant item, not yet answered
 	openLayer scrollback.Layer
 	held      []scrollback.Item // said by tools beside results; they wait for the open calls
+}
+
+// openCall is a call as it is sent, and the id and name it has in the log.
+type openCall struct {
+	scrollback.ToolCall
+	logID, logName string
 }
 
 func (c *curator) take(m *scrollback.Message) {
@@ -44,14 +55,40 @@ func (c *curator) take(m *scrollback.Message) {
 		return
 	}
 	c.repair()
-	if item.Parts = speech(m); len(item.Parts) == 0 {
+	if _, err := scrollback.ParseRole(string(m.Role)); err != nil {
+		item.Role = scrollback.RoleUser
+	}
+	item.Name = c.spell.speakerName(item.Name)
+	if item.Parts = c.speech(item.Role, m); len(item.Parts) == 0 {
 		c.exclude(m.Seq)
 		return
 	}
-	c.items = append(c.items, item)
-	if m.Role == scrollback.RoleAssistant {
-		c.open, c.openLayer = item.Parts.Calls(), item.Layer
+	if item.Role == scrollback.RoleAssistant {
+		item.Parts, c.openLayer = c.calls(item.Parts), item.Layer
 	}
+	c.items = append(c.items, item)
+}
+
+// calls writes the calls of an assistant's parts as the dialect takes them, and
+// leaves them open.
+func (c *curator) calls(ps scrollback.Parts) scrollback.Parts {
+	c.spell.message()
+	for i, p := range ps {
+		if call, ok := p.(scrollback.ToolCall); ok {
+			o := openCall{call, call.ID, call.Name}
+			o.ID, o.Name = c.spell.callID(call.ID), c.spell.callName(call.Name)
+			if c.d.ObjectArguments && !isObject(call.Arguments) {
+				o.Arguments = slices.Concat(json.RawMessage(`{"malformed_arguments":`), call.Arguments, json.RawMessage(`}`))
+			}
+			ps[i] = o.ToolCall
+			c.open = append(c.open, o)
+		}
+	}
+	return ps
+}
+
+func isObject(arguments json.RawMessage) bool {
+	return json.Valid(arguments) && bytes.HasPrefix(bytes.TrimLeft(arguments, " \t\r\n"), []byte("{"))
 }
 
 func (c *curator) exclude(seq int64) {
@@ -68,8 +105,8 @@ func (c *curator) layer(seq int64) scrollback.Layer {
 // speech is the parts of a message that is not a tool's, or nothing when there
 // is nothing to say: an empty, failed or thought-only answer. A call without an
 // id or with arguments that are not JSON, which a cut-off stream leaves, goes.
-func speech(m *scrollback.Message) scrollback.Parts {
-	if m.Role == scrollback.RoleAssistant && m.Status == scrollback.StatusFailed {
+func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback.Parts {
+	if role == scrollback.RoleAssistant && m.Status == scrollback.StatusFailed {
 		return nil
 	}
 	var out scrollback.Parts
@@ -78,26 +115,25 @@ func speech(m *scrollback.Message) scrollback.Parts {
 	for _, p := range m.Parts {
 		switch q := p.(type) {
 		case scrollback.Text:
-			if q.Text == "" {
+			if c.nothing(q.Text) {
 				continue
 			}
 		case scrollback.ToolCall:
-			if m.Role != scrollback.RoleAssistant || q.ID == "" || seen[q.ID] || !json.Valid(q.Arguments) {
+			if role != scrollback.RoleAssistant || q.ID == "" || seen[q.ID] || !json.Valid(q.Arguments) {
 				continue
 			}
 			seen[q.ID] = true
 		case scrollback.ToolResult:
 			p = strayText(q)
 		case scrollback.Image:
-			if m.Role != scrollback.RoleUser {
-				p = mention("image", q.Name, q.Artifact)
-			}
+			p = c.image(role, q)
 		case scrollback.File:
-			if m.Role != scrollback.RoleUser {
+			if role != scrollback.RoleUser {
 				p = mention("file", q.Name, q.Artifact)
 			}
 		case scrollback.Reasoning:
-			if m.Role == scrollback.RoleAssistant && m.Status == scrollback.StatusComplete { // cut off: not verbatim, so absent
+			// Cut off it is not verbatim, so it is absent.
+			if role == scrollback.RoleAssistant && m.Status == scrollback.StatusComplete && (!c.d.SignedReasoning || signed(q)) {
 				out = append(out, p)
 			}
 			continue
@@ -109,6 +145,34 @@ func speech(m *scrollback.Message) scrollback.Parts {
 		return nil
 	}
 	return out
+}
+
+// nothing says that a text cannot be sent, and says nothing.
+func (c *curator) nothing(text string) bool {
+	return text == "" || c.d.NoBlank && blank(text)
+}
+
+// signed says that reasoning has what its provider wants back with it.
+func signed(r scrollback.Reasoning) bool { return len(r.Opaque) > 0 && string(r.Opaque) != "null" }
+
+// image is an image as it may stand in a message of a role, or its name.
+func (c *curator) image(role scrollback.Role, p scrollback.Image) scrollback.Part {
+	if role != scrollback.RoleUser || !takesType(c.d, p) || !takesBytes(c.d, p) || !takesSide(c.d, p) {
+		return mention("image", p.Name, p.Artifact)
+	}
+	return p
+}
+
+func takesType(d scrollback.Dialect, p scrollback.Image) bool {
+	return d.ImageTypes == "" || slices.Contains(strings.Fields(d.ImageTypes), p.MediaType)
+}
+
+func takesBytes(d scrollback.Dialect, p scrollback.Image) bool {
+	return d.MaxImageBytes == 0 || p.Size <= d.MaxImageBytes
+}
+
+func takesSide(d scrollback.Dialect, p scrollback.Image) bool {
+	return d.MaxImageSide == 0 || max(p.Width, p.Height) <= d.MaxImageSide
 }
 
 // strayText shows a result that answers no call of the window.
@@ -129,20 +193,22 @@ func mention(kind, name string, id scrollback.ArtifactID) scrollback.Text {
 // as they are, and whatever else is in it as a user's words once no call is open.
 func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
 	results, rest := item, item
-	rest.Role, rest.Kind = scrollback.RoleUser, scrollback.KindRepair
+	rest.Role, rest.Kind, rest.Name = scrollback.RoleUser, scrollback.KindRepair, c.spell.speakerName(item.Name)
 	for _, p := range parts {
 		switch q := p.(type) {
 		case scrollback.ToolResult:
-			if c.close(q.CallID) {
-				results.Parts = append(results.Parts, q)
+			if call, ok := c.close(q.CallID); ok {
+				results.Parts = append(results.Parts, c.result(q, call))
 			} else {
 				rest.Parts = append(rest.Parts, strayText(q))
 			}
 		case scrollback.Text:
-			if q.Text != "" {
+			if !c.nothing(q.Text) {
 				rest.Parts = append(rest.Parts, q)
 			}
-		case scrollback.Image, scrollback.File:
+		case scrollback.Image:
+			rest.Parts = append(rest.Parts, c.image(rest.Role, q))
+		case scrollback.File:
 			rest.Parts = append(rest.Parts, q)
 		case scrollback.ToolCall, scrollback.Reasoning: // a tool does neither
 		}
@@ -162,14 +228,23 @@ func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
 	}
 }
 
-func (c *curator) close(id string) bool {
+// result is a result by the id, and where that counts the name, of its call.
+func (c *curator) result(r scrollback.ToolResult, call openCall) scrollback.ToolResult {
+	r.CallID = call.ID
+	if c.d.ResultsAlone || call.Name != call.logName {
+		r.Name = call.Name
+	}
+	return r
+}
+
+func (c *curator) close(id string) (openCall, bool) {
 	for i, call := range c.open {
-		if call.ID == id {
+		if call.logID == id {
 			c.open = append(c.open[:i:i], c.open[i+1:]...)
-			return true
+			return call, true
 		}
 	}
-	return false
+	return openCall{}, false
 }
 
 func (c *curator) release() {

@@ -14,9 +14,6 @@ const (
 	foldClose = "</folded_history>"
 	foldNote  = "Earlier messages of this conversation are folded. This block is a record, not a request. " +
 		"Read the originals with context_grep, context_search, context_read or context_tail."
-	ackText   = "Understood. I will look the originals up when I need them."
-	openText  = "Go on."
-	ackTokens = 16
 	// FoldTokens is what the block costs beside its summary and placeholders.
 	FoldTokens = 64
 )

@@ -1,129 +1,141 @@
 package window
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Lint judges a window by the rules that every provider's wire has, and by the
-// dialect's own. It answers the first breach, or nil.
+// Rule is one thing that a provider's wire refuses.
+type Rule struct {
+	Name string
+	Text string // what holds in a window that keeps it
+	Why  string // what happens otherwise
+
+	holds func(scrollback.Dialect) bool
+	judge judge
+}
+
+// judge answers the index of the first item that breaks a rule and how, or no
+// words. A breach by what is missing at the end is one of the item after the last.
+type judge func(scrollback.Window, scrollback.Dialect) (int, string)
+
+// Holds says whether a dialect has the rule.
+func (r Rule) Holds(d scrollback.Dialect) bool { return r.holds == nil || r.holds(d) }
+
+// Breach is the first item of a window that breaks the rule, and how; no words
+// when none does.
+func (r Rule) Breach(w scrollback.Window, d scrollback.Dialect) (item int, how string) {
+	if !r.Holds(d) {
+		return 0, ""
+	}
+	return r.judge(w, d)
+}
+
+// Lint judges a window by the rules of a provider's dialect. It answers the first
+// breach, naming the rule and the item, or nil.
 func Lint(w scrollback.Window, d scrollback.Dialect) error {
-	var last scrollback.Role
-	var open []scrollback.ToolCall
-	for i, it := range w.Items {
-		if it.Kind == scrollback.KindTools {
-			continue
-		}
-		for _, rule := range rules {
-			if err := rule(it, d); err != nil {
-				return fmt.Errorf("item %d (%s, #%d): %w", i, it.Kind, it.Seq, err)
-			}
-		}
-		if it.Role == scrollback.RoleTool {
-			for _, r := range it.Parts.Results() {
-				if !contains(open, r.CallID) {
-					return fmt.Errorf("item %d (#%d): result %q answers no open call", i, it.Seq, r.CallID)
-				}
-				open = without(open, r.CallID)
-			}
-		} else if len(open) > 0 {
-			return fmt.Errorf("item %d (%s, #%d): call %q is not answered before it", i, it.Kind, it.Seq, open[0].ID)
-		}
-		if d.Alternates && it.Role != scrollback.RoleSystem && it.Role != scrollback.RoleTool && it.Role == last {
-			return fmt.Errorf("item %d (#%d): two %s items in a row", i, it.Seq, it.Role)
-		}
-		if d.Alternates && last == "" && it.Role != scrollback.RoleSystem && it.Role != scrollback.RoleUser {
-			return fmt.Errorf("item %d (#%d): the %s speaks first", i, it.Seq, it.Role)
-		}
-		if it.Role != scrollback.RoleSystem {
-			last = it.Role
-		}
-		if it.Role == scrollback.RoleAssistant {
-			open = it.Parts.Calls()
+	at, first, how := 0, "", ""
+	for _, r := range Rules() {
+		if i, words := r.Breach(w, d); words != "" && (how == "" || i < at) {
+			at, first, how = i, r.Name, words
 		}
 	}
-	if len(open) > 0 {
-		return fmt.Errorf("the last item: call %q is not answered", open[0].ID)
+	switch {
+	case how == "":
+		return nil
+	case at >= len(w.Items):
+		return fmt.Errorf("rule %s: the end: %s", first, how)
 	}
-	return nil
+	it := &w.Items[at]
+	return fmt.Errorf("rule %s: item %d (%s, #%d): %s", first, at, it.Kind, it.Seq, how)
 }
 
-// rules judge one item by itself.
-var rules = []func(scrollback.Item, scrollback.Dialect) error{
-	func(it scrollback.Item, _ scrollback.Dialect) error {
-		_, err := scrollback.ParseRole(string(it.Role))
-		return err
-	},
-	func(it scrollback.Item, _ scrollback.Dialect) error {
-		if len(it.Parts) == 0 {
-			return fmt.Errorf("it is empty")
+// eachItem judges items one by one; definitions of tools are none.
+func eachItem(f func(scrollback.Item, scrollback.Dialect) string) judge {
+	return func(w scrollback.Window, d scrollback.Dialect) (int, string) {
+		for i, it := range w.Items {
+			if it.Kind == scrollback.KindTools {
+				continue
+			}
+			if how := f(it, d); how != "" {
+				return i, how
+			}
 		}
-		return nil
-	},
-	partsOfRole,
-	func(it scrollback.Item, d scrollback.Dialect) error {
+		return 0, ""
+	}
+}
+
+// eachPart judges the parts of one type.
+func eachPart[T scrollback.Part](f func(T, scrollback.Dialect) string) judge {
+	return eachItem(func(it scrollback.Item, d scrollback.Dialect) string {
 		for _, p := range it.Parts {
-			if n := partBytes(p); d.MaxPartBytes > 0 && n > d.MaxPartBytes {
-				return fmt.Errorf("a part of %d bytes is over the provider's %d", n, d.MaxPartBytes)
+			if v, ok := p.(T); ok {
+				if how := f(v, d); how != "" {
+					return how
+				}
 			}
 		}
-		return nil
-	},
+		return ""
+	})
 }
 
-// partsOfRole checks that each part may stand in a message of the item's role.
-func partsOfRole(it scrollback.Item, _ scrollback.Dialect) error {
-	seen := map[string]bool{}
-	for _, p := range it.Parts {
-		ok := true
-		switch p := p.(type) {
-		case scrollback.Text:
-			ok = it.Role != scrollback.RoleTool && p.Text != ""
-		case scrollback.Image, scrollback.File:
-			ok = it.Role == scrollback.RoleUser
-		case scrollback.ToolCall:
-			ok = it.Role == scrollback.RoleAssistant && p.ID != "" && !seen[p.ID] && json.Valid(p.Arguments)
-			seen[p.ID] = true
-		case scrollback.ToolResult:
-			ok = it.Role == scrollback.RoleTool && p.CallID != "" && !seen[p.CallID]
-			seen[p.CallID] = true
-		case scrollback.Reasoning:
-			ok = it.Role == scrollback.RoleAssistant
+// eachTurn judges items that are turns, with the turn before; that of the first
+// has no role.
+func eachTurn(f func(before, it scrollback.Item) string) judge {
+	return func(w scrollback.Window, _ scrollback.Dialect) (int, string) {
+		var before scrollback.Item
+		for i, it := range w.Items {
+			if it.Role == scrollback.RoleSystem {
+				continue
+			}
+			if how := f(before, it); how != "" {
+				return i, how
+			}
+			before = it
 		}
-		if !ok {
-			return fmt.Errorf("a %T may not stand in a %s message", p, it.Role)
-		}
+		return 0, ""
 	}
-	return nil
 }
 
-func partBytes(p scrollback.Part) int64 {
-	switch p := p.(type) {
-	case scrollback.Text:
-		return int64(len(p.Text))
-	case scrollback.Reasoning:
-		return int64(len(p.Text))
-	case scrollback.ToolCall:
-		return int64(len(p.Arguments))
-	case scrollback.ToolResult:
-		return int64(len(p.Text))
-	case scrollback.Image:
-		return p.Size
-	case scrollback.File:
-		return 0 // sent by name, not by content
+// atEnd judges the last turn; it has no role when there is none.
+func atEnd(f func(last scrollback.Item) string) judge {
+	return func(w scrollback.Window, _ scrollback.Dialect) (int, string) {
+		var last scrollback.Item
+		for _, it := range w.Items {
+			if it.Role != scrollback.RoleSystem {
+				last = it
+			}
+		}
+		return len(w.Items), f(last)
 	}
-	return 0
 }
 
-func contains(calls []scrollback.ToolCall, id string) bool {
-	for _, c := range calls {
-		if c.ID == id {
-			return true
+// eachAnswer judges items with the calls that are open before them; at the end
+// comes one without a role.
+func eachAnswer(f func(it scrollback.Item, open []scrollback.ToolCall) string) judge {
+	return func(w scrollback.Window, _ scrollback.Dialect) (int, string) {
+		var open []scrollback.ToolCall
+		for i, it := range append(w.Items[:len(w.Items):len(w.Items)], scrollback.Item{}) {
+			if it.Kind == scrollback.KindTools {
+				continue
+			}
+			if how := f(it, open); how != "" {
+				return i, how
+			}
+			switch it.Role {
+			case scrollback.RoleTool:
+				for _, r := range it.Parts.Results() {
+					open = without(open, r.CallID)
+				}
+			case scrollback.RoleAssistant:
+				open = it.Parts.Calls()
+			default:
+				open = nil
+			}
 		}
+		return 0, ""
 	}
-	return false
 }
 
 func without(calls []scrollback.ToolCall, id string) []scrollback.ToolCall {

@@ -2,6 +2,7 @@ package window_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,73 +10,168 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
+const user, assistant, tool, system = scrollback.RoleUser, scrollback.RoleAssistant, scrollback.RoleTool, scrollback.RoleSystem
+
 func item(role scrollback.Role, parts ...scrollback.Part) scrollback.Item {
 	return scrollback.Item{Kind: scrollback.KindMessage, Role: role, Parts: parts}
 }
 
 func text(s string) scrollback.Part { return scrollback.Text{Text: s} }
 
-func call(id string) scrollback.Part {
-	return scrollback.ToolCall{ID: id, Name: "f", Arguments: json.RawMessage(`{}`)}
+func call(id string) scrollback.Part { return named(id, "f") }
+
+func named(id, name string) scrollback.Part {
+	return scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(`{}`)}
+}
+
+func arguments(s string) scrollback.Part {
+	return scrollback.ToolCall{ID: "a", Name: "f", Arguments: json.RawMessage(s)}
 }
 
 func result(id string) scrollback.Part { return scrollback.ToolResult{CallID: id, Name: "f"} }
 
-// Each broken window breaks one rule, in both dialects unless it says otherwise.
-func TestLint(t *testing.T) {
-	const user, assistant, tool, system = scrollback.RoleUser, scrollback.RoleAssistant, scrollback.RoleTool, scrollback.RoleSystem
-	ask, answer := item(user, text("hi")), item(assistant, text("hello"))
+func speaker(name string) scrollback.Item {
+	it := item(user, text("hi"))
+	it.Name = name
+	return it
+}
+
+func png(p scrollback.Image) scrollback.Item {
+	if p.MediaType == "" {
+		p.MediaType = "image/png"
+	}
+	return item(user, p)
+}
+
+// breach is a window that breaks one rule in each dialect that has it, and no
+// rule in the others; in names the only dialects it is for.
+type breach struct {
+	rule  string // empty: it passes
+	items []scrollback.Item
+	tools []scrollback.Tool
+	in    string
+}
+
+func breaches() map[string]breach {
+	ask, answer, done := item(user, text("hi")), item(assistant, text("hello")), item(tool, result("a"))
+	calls := item(assistant, call("a"))
+	signed := scrollback.Reasoning{Text: "hm", Opaque: json.RawMessage(`"s"`)}
 	items := func(its ...scrollback.Item) []scrollback.Item { return its }
-	for name, c := range map[string]struct {
-		items   []scrollback.Item
-		want    string // empty: it passes
-		strict  string // the same for the alternating dialect, when it differs
-		maximum int64
-	}{
-		"fine":                 {items: items(item(system, text("s")), scrollback.Item{Kind: scrollback.KindTools, Role: system}, ask, item(assistant, call("a"), call("b")), item(tool, result("b")), item(tool, result("a")), answer)},
-		"nothing":              {},
-		"role":                 {items: items(item("developer", text("x"))), want: "unknown role"},
-		"empty":                {items: items(item(user)), want: "it is empty"},
-		"empty text":           {items: items(item(user, text(""))), want: "may not stand"},
-		"text of a tool":       {items: items(ask, item(assistant, call("a")), item(tool, text("x"))), want: "may not stand"},
-		"image of assistant":   {items: items(ask, item(assistant, scrollback.Image{})), want: "Image may not stand"},
-		"image of a user":      {items: items(item(user, scrollback.Image{}, scrollback.File{}))},
-		"file of system":       {items: items(item(system, scrollback.File{})), want: "File may not stand"},
-		"call by a user":       {items: items(item(user, call("a"))), want: "ToolCall may not stand"},
-		"call without id":      {items: items(ask, item(assistant, call(""))), want: "ToolCall may not stand"},
-		"call twice":           {items: items(ask, item(assistant, call("a"), call("a"))), want: "ToolCall may not stand"},
-		"half a call":          {items: items(ask, item(assistant, scrollback.ToolCall{ID: "a", Arguments: json.RawMessage(`{`)})), want: "ToolCall may not stand"},
-		"result by assistant":  {items: items(ask, item(assistant, result("a"))), want: "ToolResult may not stand"},
-		"result without id":    {items: items(ask, item(assistant, call("a")), item(tool, result(""))), want: "ToolResult may not stand"},
-		"result twice at once": {items: items(ask, item(assistant, call("a")), item(tool, result("a"), result("a"))), want: "ToolResult may not stand"},
-		"result twice":         {items: items(ask, item(assistant, call("a")), item(tool, result("a")), item(tool, result("a"))), want: `result "a" answers no open call`},
-		"stray result":         {items: items(ask, answer, item(tool, result("a"))), want: `result "a" answers no open call`},
-		"result too late":      {items: items(ask, item(assistant, call("a")), item(tool, result("a")), answer, item(tool, result("a"))), want: `result "a" answers no open call`},
-		"reasoning of a user":  {items: items(item(user, scrollback.Reasoning{Text: "x"})), want: "Reasoning may not stand"},
-		"unanswered":           {items: items(ask, item(assistant, call("a"), call("b")), item(tool, result("a")), ask), want: `call "b" is not answered before it`},
-		"unanswered at end":    {items: items(ask, item(assistant, call("a"))), want: `the last item: call "a" is not answered`},
-		"two users":            {items: items(ask, ask), strict: "two user items in a row"},
-		"two users, system":    {items: items(ask, item(system, text("s")), ask), strict: "two user items in a row"},
-		"two assistants":       {items: items(ask, answer, answer), strict: "two assistant items in a row"},
-		"assistant first":      {items: items(item(system, text("s")), answer, ask), strict: "the assistant speaks first"},
-		"tool between":         {items: items(ask, item(assistant, call("a")), item(tool, result("a")), ask)},
-		"too big":              {items: items(item(user, text("four"), text("fives"))), want: "5 bytes is over the provider's 4", maximum: 4},
-		"big image":            {items: items(item(user, scrollback.Image{Size: 5})), want: "5 bytes is over", maximum: 4},
-		"big file":             {items: items(item(user, scrollback.File{Size: 5})), maximum: 4},
-		"big result":           {items: items(ask, item(assistant, call("a")), item(tool, scrollback.ToolResult{CallID: "a", Text: "fives"})), want: "5 bytes is over", maximum: 4},
-		"big call":             {items: items(ask, item(assistant, scrollback.ToolCall{ID: "a", Arguments: json.RawMessage(`"fiv"`)})), want: "5 bytes is over", maximum: 4},
-		"big reasoning":        {items: items(ask, item(assistant, scrollback.Reasoning{Text: "fives"})), want: "5 bytes is over", maximum: 4},
-	} {
-		for _, alternates := range []bool{false, true} {
-			want := c.want
-			if alternates && c.strict != "" {
-				want = c.strict
+	around := func(p scrollback.Part) []scrollback.Item { return items(ask, item(assistant, p), done) }
+	return map[string]breach{
+		"fine": {items: items(item(system, text("s")), scrollback.Item{Kind: scrollback.KindTools, Role: system}, ask,
+			item(assistant, signed, text("so"), call("a"), call("b")), item(tool, result("a"), result("b")), answer, speaker("小明"))},
+		"unknown role":           {rule: "role", items: items(ask, answer, item("developer", text("x"), scrollback.Image{MediaType: "image/png"}), ask)},
+		"no parts":               {rule: "empty", items: items(item(user))},
+		"text of a tool":         {rule: "place", items: items(ask, calls, item(tool, result("a"), text("x")))},
+		"image of an assistant":  {rule: "place", items: items(ask, item(assistant, scrollback.Image{MediaType: "image/png"}), ask)},
+		"image of the system":    {rule: "place", items: items(item(system, scrollback.Image{MediaType: "image/png"}), ask)},
+		"file of a tool":         {rule: "place", items: items(ask, calls, item(tool, result("a"), scrollback.File{}))},
+		"call by a user":         {rule: "place", items: items(item(user, call("a")))},
+		"reasoning of a user":    {rule: "place", items: items(item(user, signed))},
+		"result by a user":       {rule: "place", items: items(item(user, result("a")))},
+		"image and file":         {items: items(item(user, scrollback.Image{MediaType: "image/png"}, scrollback.File{}))},
+		"empty text":             {rule: "empty-text", items: items(item(user, text("")))},
+		"white space":            {rule: "blank-text", items: items(item(user, text("x"), text(" \n\u3000\x1f")))},
+		"half a call":            {rule: "arguments", items: around(arguments(`{"x":`))},
+		"no arguments":           {rule: "arguments", items: around(arguments(``))},
+		"a list of arguments":    {rule: "object-arguments", items: around(arguments(`[1]`))},
+		"arguments after blanks": {items: around(arguments(" \n{} "))},
+		"unsigned":               {rule: "reasoning-signed", items: items(ask, item(assistant, scrollback.Reasoning{Text: "hm"}, text("x")), ask)},
+		"signed with null": {rule: "reasoning-signed", items: items(ask, item(assistant,
+			scrollback.Reasoning{Text: "hm", Opaque: json.RawMessage("null")}, text("x")), ask)},
+		"thought of late":         {items: items(ask, item(assistant, text("x"), signed, call("a")), done)},
+		"no id":                   {rule: "call-id", items: items(ask, item(assistant, call("")), item(tool, result("")))},
+		"one id twice":            {rule: "call-id", items: items(ask, item(assistant, call("a"), call("a")), done)},
+		"one id again":            {rule: "unique-ids", items: items(ask, calls, done, calls, done)},
+		"stray result":            {rule: "orphan", items: items(ask, answer, done)},
+		"result twice":            {rule: "orphan", items: items(ask, calls, item(tool, result("a"), result("a")))},
+		"result twice, apart":     {rule: "orphan", items: items(ask, calls, done, done), in: "openai"},
+		"result too late":         {rule: "orphan", items: items(ask, calls, done, answer, done)},
+		"unanswered":              {rule: "answered", items: items(ask, item(assistant, call("a"), call("b")), done, answer, ask)},
+		"unanswered by a user":    {rule: "answered", items: items(ask, calls, ask)},
+		"unanswered at the end":   {rule: "answered", items: items(ask, item(assistant, call("a"), call("b")), done)},
+		"results apart":           {rule: "results-together", items: items(ask, item(assistant, call("a"), call("b")), done, item(tool, result("b")))},
+		"user behind results":     {rule: "results-alone", items: items(ask, calls, done, ask)},
+		"results in disorder":     {rule: "results-in-order", items: items(ask, item(assistant, call("a"), call("b")), item(tool, result("b"), result("a")))},
+		"result misnamed":         {rule: "result-name", items: items(ask, item(assistant, named("a", "g")), done)},
+		"system amid turns":       {rule: "system-front", items: items(ask, answer, item(system, text("s")), ask)},
+		"system at the end":       {rule: "system-front", items: items(ask, item(system, text("s")))},
+		"two users":               {rule: "turns", items: items(ask, ask)},
+		"two assistants":          {rule: "turns", items: items(ask, answer, answer, ask)},
+		"assistant first":         {rule: "user-first", items: items(item(system, text("s")), answer, ask)},
+		"assistant last":          {rule: "user-last", items: items(ask, answer)},
+		"system only":             {rule: "something", items: items(item(system, text("s")))},
+		"nothing":                 {rule: "something"},
+		"id with a colon":         {rule: "id-spelling", items: items(ask, item(assistant, call("f:0")), item(tool, result("f:0"))), in: "anthropic"},
+		"id of 41 characters":     {rule: "id-spelling", items: items(ask, item(assistant, call(strings.Repeat("记", 41))), item(tool, result(strings.Repeat("记", 41)))), in: "openai"},
+		"id of 40 characters":     {items: items(ask, item(assistant, call(strings.Repeat("记", 40))), item(tool, result(strings.Repeat("记", 40)))), in: "openai gemini"},
+		"name with a blank":       {rule: "name-spelling", items: items(ask, item(assistant, named("a", "a b")), item(tool, scrollback.ToolResult{CallID: "a", Name: "a b"}))},
+		"no name":                 {rule: "name-spelling", items: items(ask, item(assistant, named("a", "")), item(tool, scrollback.ToolResult{CallID: "a"}))},
+		"name with a first digit": {rule: "name-spelling", items: items(ask, item(assistant, named("a", "7z")), item(tool, scrollback.ToolResult{CallID: "a", Name: "7z"})), in: "gemini"},
+		"name of a tool":          {items: items(ask, item(assistant, named("a", "天气")), item(tool, scrollback.ToolResult{CallID: "a", Name: "天气"})), tools: []scrollback.Tool{{Name: "天气"}}},
+		"speaker with a blank":    {rule: "speaker-spelling", items: items(speaker("Ada Lovelace"))},
+		"icon":                    {rule: "image-type", items: items(png(scrollback.Image{MediaType: "image/x-icon"}))},
+		"image of 4 MB":           {rule: "image-bytes", items: items(png(scrollback.Image{Size: 4_000_000}))},
+		"image of 8,001 pixels":   {rule: "image-side", items: items(png(scrollback.Image{Width: 10, Height: 8001}))},
+	}
+}
+
+// Each broken window breaks its rule and no other, and each rule has one that
+// breaks it, in each dialect that has the rule.
+func TestEachRule(t *testing.T) {
+	broken := map[string]bool{}
+	for name, c := range breaches() {
+		w := scrollback.Window{Items: c.items, Tools: c.tools}
+		for _, d := range append(window.Dialects(), scrollback.Dialect{}) {
+			if c.in != "" && !strings.Contains(c.in, d.Name) || c.in != "" && d.Name == "" {
+				continue
 			}
-			err := window.Lint(scrollback.Window{Items: c.items}, scrollback.Dialect{Alternates: alternates, MaxPartBytes: c.maximum})
-			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-				t.Errorf("%s (alternates: %v): %v, want %q", name, alternates, err, want)
+			var got []string
+			want := []string(nil)
+			for _, r := range window.Rules() {
+				if _, how := r.Breach(w, d); how != "" {
+					got = append(got, r.Name)
+				}
+				if r.Name == c.rule && r.Holds(d) {
+					want = []string{r.Name}
+					broken[d.Name+" "+r.Name] = true
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, %q: breaks %v, want %v", name, d.Name, got, want)
+			}
+			err := window.Lint(w, d)
+			if (err == nil) != (want == nil) || err != nil && !strings.HasPrefix(err.Error(), "rule "+c.rule+": ") {
+				t.Errorf("%s, %q: %v, want %v", name, d.Name, err, want)
 			}
 		}
+	}
+	for _, r := range window.Rules() {
+		held := false
+		for _, d := range window.Dialects() {
+			held = held || r.Holds(d)
+			if r.Holds(d) && !broken[d.Name+" "+r.Name] {
+				t.Errorf("no case breaks %s in %s", r.Name, d.Name)
+			}
+		}
+		if !held {
+			t.Errorf("%s holds for nobody", r.Name)
+		}
+	}
+}
+
+// The first breach is that of the first item, and it is named.
+func TestLintNamesTheFirst(t *testing.T) {
+	bad := item(user, text(""))
+	bad.Seq = 7
+	w := scrollback.Window{Items: []scrollback.Item{item(user, text("x")), bad, item("nobody", text("x"))}}
+	const want = "rule empty-text: item 1 (message, #7): a text is empty"
+	if err := window.Lint(w, window.OpenAI()); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if err := window.Lint(scrollback.Window{}, window.Gemini()); err == nil || err.Error() != "rule something: the end: there is no turn" {
+		t.Errorf("nothing at all: %v", err)
 	}
 }
 

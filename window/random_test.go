@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,35 +15,53 @@ import (
 )
 
 // anyMessage draws a message with no regard for sense: any role, any parts, few
-// ids, so that calls and results meet, repeat and miss each other.
+// ids, so that calls and results meet, repeat and miss each other. Payloads and
+// names of files say where they come from.
 func anyMessage(t *rapid.T, seq int64) scrollback.Message {
-	m := scrollback.Message{Seq: seq, CreatedAt: seq, Model: rapid.SampledFrom([]string{"", "a/x", "b/y"}).Draw(t, "model"),
-		Role: rapid.SampledFrom([]scrollback.Role{"user", "user", "assistant", "assistant", "assistant", "tool", "tool", "system"}).Draw(t, "role"),
-		Status: rapid.SampledFrom([]scrollback.Status{scrollback.StatusComplete, scrollback.StatusComplete, scrollback.StatusInterrupted,
-			scrollback.StatusFailed}).Draw(t, "status")}
+	m := scrollback.Message{Seq: seq, CreatedAt: seq, Model: one(t, "model", "", "a/x", "b/y"),
+		Role:   scrollback.Role(one(t, "role", "user", "user", "assistant", "assistant", "assistant", "tool", "tool", "system", "developer")),
+		Name:   one(t, "speaker", "", "", "Ada Lovelace", "小明", strings.Repeat("n", 65)),
+		Status: scrollback.Status(one(t, "status", "complete", "complete", "interrupted", "failed"))}
 	for i := range rapid.IntRange(0, 4).Draw(t, "parts") {
-		id := rapid.SampledFrom([]string{"c1", "c2", "c3", ""}).Draw(t, "id")
-		text := rapid.SampledFrom([]string{"", "%d-%d</folded_history>", "%d-%d 记住", "%d-%d"}).Draw(t, "text")
-		if text != "" {
-			text = fmt.Sprintf(text, seq, i)
-		}
-		switch rapid.IntRange(0, 8).Draw(t, "kind") {
-		case 0, 1:
-			m.Parts = append(m.Parts, scrollback.Text{Text: text})
-		case 2, 3:
-			m.Parts = append(m.Parts, scrollback.ToolCall{ID: id, Name: "f", Arguments: json.RawMessage(`{}`)})
-		case 4:
-			m.Parts = append(m.Parts, scrollback.ToolCall{ID: id, Name: "f", Arguments: json.RawMessage(rapid.SampledFrom([]string{"", `{"a`}).Draw(t, "args"))})
-		case 5, 6:
-			m.Parts = append(m.Parts, scrollback.ToolResult{CallID: id, Name: "f", Text: text})
-		case 7:
-			m.Parts = append(m.Parts, scrollback.Reasoning{Text: text, Opaque: json.RawMessage(`"s"`)})
-		case 8:
-			m.Parts = append(m.Parts, rapid.SampledFrom([]scrollback.Part{scrollback.Image{Artifact: "a1"}, scrollback.File{Artifact: "f1", Name: "n"}}).Draw(t, "file"))
-		}
+		m.Parts = append(m.Parts, anyPart(t, fmt.Sprintf("%d-%d", seq, i)))
 	}
 	m.Weight = scrollback.Weight{Tokens: int64(rapid.IntRange(0, 50).Draw(t, "tokens")), Bytes: 3, Images: seq % 2}
 	return m
+}
+
+func one(t *rapid.T, label string, of ...string) string { return rapid.SampledFrom(of).Draw(t, label) }
+
+// anyPart draws a part that begins with where it stands.
+func anyPart(t *rapid.T, where string) scrollback.Part {
+	id := one(t, "id", "c1", "c2", "c2", "c3", "", "functions.f:0", "functions.f_0", strings.Repeat("记", 300))
+	name := one(t, "name", "f", "f", "defined 工具", "two words", "天气", "7z", "", strings.Repeat("long", 75))
+	said := where + one(t, "text", "", "</folded_history>", " 记住")
+	if one(t, "said", "yes", "yes", "no") == "no" {
+		said = one(t, "nothing", "", " \n\t", "\u3000\x1f")
+	}
+	var payload json.RawMessage
+	if rapid.Bool().Draw(t, "payload") {
+		payload = json.RawMessage(`"` + where + `"`)
+	}
+	switch rapid.IntRange(0, 8).Draw(t, "kind") {
+	case 0, 1:
+		return scrollback.Text{Text: said, Opaque: payload}
+	case 2, 3:
+		return scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(`{}`), Opaque: payload}
+	case 4:
+		return scrollback.ToolCall{ID: id, Name: name, Opaque: payload,
+			Arguments: json.RawMessage(one(t, "arguments", "", `{"a`, `[1,{}]`, `5`, `null`, " \n{ } ", `"{}"`))}
+	case 5, 6:
+		return scrollback.ToolResult{CallID: id, Name: name, Text: said, Opaque: payload}
+	case 7:
+		return scrollback.Reasoning{Text: said, Opaque: payload}
+	}
+	if rapid.Bool().Draw(t, "file") {
+		return scrollback.File{Artifact: "f1", Name: where + ".txt"}
+	}
+	return scrollback.Image{Artifact: "a1", Name: where + ".png", Opaque: payload,
+		MediaType: one(t, "type", "", "image/png", "image/gif", "image/heic"),
+		Size:      rapid.Int64Range(0, 8<<20).Draw(t, "size"), Width: rapid.IntRange(0, 12_000).Draw(t, "width")}
 }
 
 func anyLog(t *rapid.T, from int64, most int) []scrollback.Message {
@@ -55,10 +74,13 @@ func anyLog(t *rapid.T, from int64, most int) []scrollback.Message {
 
 func anyInput(t *rapid.T) window.Input {
 	in := window.Input{Live: anyLog(t, 11, 14), PromptSeq: int64(rapid.IntRange(0, 25).Draw(t, "prompt")),
-		Dialect: scrollback.Dialect{Alternates: rapid.Bool().Draw(t, "alternates")}}
+		Dialect: rapid.SampledFrom(append(window.Dialects(), scrollback.Dialect{})).Draw(t, "dialect")}
 	if rapid.Bool().Draw(t, "instructions") {
-		in.Instructions, in.InstructionsWeight = "be brief", scrollback.Weight{Tokens: 3, Bytes: 8}
-		in.Tools, in.ToolsWeight = []scrollback.Tool{{Name: "f"}}, scrollback.Weight{Tokens: 9, Bytes: 99}
+		in.Instructions, in.InstructionsWeight = one(t, "instruction", "be brief", " \n"), scrollback.Weight{Tokens: 3, Bytes: 8}
+		in.Tools, in.ToolsWeight = []scrollback.Tool{{Name: "f"}, {Name: "defined 工具"}}, scrollback.Weight{Tokens: 9, Bytes: 99}
+	}
+	if rapid.Bool().Draw(t, "environment") {
+		in.Environment, in.EnvironmentWeight = "<environment>here</environment>", scrollback.Weight{Tokens: 5, Bytes: 31}
 	}
 	for i := range int64(rapid.IntRange(0, 3).Draw(t, "segments")) {
 		in.Segments = append(in.Segments, scrollback.Segment{ID: scrollback.SegmentID(fmt.Sprint("5", i)), FirstSeq: 1 + 3*i, LastSeq: 3 + 3*i, TokensAfter: 7,
@@ -67,14 +89,14 @@ func anyInput(t *rapid.T) window.Input {
 	return in
 }
 
-// Any log at all gives a window that a provider takes, in either dialect, and
-// that shows all that was said.
+// Any log at all gives a window that a provider takes, in each dialect, and that
+// shows all that was said.
 func TestAnyLogPassesLint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyInput(t)
 		w := window.Assemble(in)
 		if err := window.Lint(w, in.Dialect); err != nil {
-			t.Fatalf("%v\n%s", err, picture(w, in.Dialect.Alternates))
+			t.Fatalf("%v\n%s", err, picture(w, in.Dialect))
 		}
 		var sent strings.Builder
 		for _, it := range w.Items {
@@ -84,53 +106,115 @@ func TestAnyLogPassesLint(t *testing.T) {
 				}
 			}
 		}
-		unfinished := map[int64]bool{}
+		out := map[int64]bool{}
 		for _, e := range w.Excluded {
-			unfinished[e.FirstSeq] = unfinished[e.FirstSeq] || e.Reason == "unfinished"
+			if e.Reason == "folded" {
+				continue
+			}
+			if e.FirstSeq != e.LastSeq || e.Ref != nil || out[e.FirstSeq] {
+				t.Fatalf("%+v is left out twice, or not alone", e)
+			}
+			out[e.FirstSeq] = true
 		}
 		for i := range in.Live {
 			m := &in.Live[i]
-			if m.Role == scrollback.RoleAssistant && m.Status == scrollback.StatusFailed || unfinished[m.Seq] {
-				continue
-			}
 			for _, p := range m.Parts {
-				if text := said(p); text != "" && strings.Count(sent.String(), text+"\n") < 1 {
-					t.Fatalf("#%d: %q is nowhere in\n%s", m.Seq, text, picture(w, in.Dialect.Alternates))
+				text := said(p)
+				if text == "" || strings.Contains(sent.String(), text) != out[m.Seq] {
+					continue
 				}
+				t.Fatalf("#%d, left out: %v: %q in\n%s", m.Seq, out[m.Seq], text, picture(w, in.Dialect))
 			}
 		}
 		if in.Dialect.Alternates {
-			return
+			return // neighbours share an item there
 		}
-		shown := map[int64]bool{}
 		for _, it := range w.Items {
-			shown[it.Seq] = true
-		}
-		for _, e := range w.Excluded {
-			if e.Reason == "invalid" || e.Reason == "unfinished" {
-				if shown[e.FirstSeq] || e.FirstSeq != e.LastSeq || e.Ref != nil {
-					t.Fatalf("%+v is shown as well", e)
-				}
-				shown[e.FirstSeq] = true
+			if it.Seq != 0 && out[it.Seq] {
+				t.Fatalf("#%d is sent and left out", it.Seq)
 			}
 		}
+		for _, it := range w.Items {
+			out[it.Seq] = true
+		}
 		for i := range in.Live {
-			if !shown[in.Live[i].Seq] {
+			if !out[in.Live[i].Seq] {
 				t.Fatalf("#%d is neither sent nor left out with a reason", in.Live[i].Seq)
 			}
 		}
 	})
 }
 
-// said is what of a part must be found in the window.
+// OpenAI's wire changes a window only where a rule of its own demands it.
+func TestOnlyBreachesAreMended(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := anyInput(t)
+		in.Dialect = scrollback.Dialect{}
+		plain := window.Assemble(in)
+		in.Dialect = window.OpenAI()
+		if err := window.Lint(plain, in.Dialect); err == nil && !reflect.DeepEqual(window.Assemble(in), plain) {
+			t.Fatalf("changed without need:\n%s", picture(plain, in.Dialect))
+		}
+	})
+}
+
+// said is what of a part must be found in the window, with what it begins with.
 func said(p scrollback.Part) string {
 	switch p := p.(type) {
 	case scrollback.Text:
-		return p.Text
+		return strings.Trim(p.Text, " \n\t\u3000\x1f")
 	case scrollback.ToolResult:
-		return p.Text
+		return strings.Trim(p.Text, " \n\t\u3000\x1f")
+	case scrollback.Image:
+		return p.Name
+	case scrollback.File:
+		return p.Name
 	}
 	return ""
+}
+
+// A payload stays with its part, in an item of the model that made it.
+func TestPayloadsStayWithTheirModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := anyInput(t)
+		models := map[string]string{}
+		for i := range in.Live {
+			models[fmt.Sprint(in.Live[i].Seq)] = in.Live[i].Model
+		}
+		w := window.Assemble(in)
+		for _, it := range w.Items {
+			for _, p := range it.Parts {
+				o := payload(p)
+				if o == "" {
+					continue
+				}
+				seq, _, _ := strings.Cut(o, "-")
+				if models[seq] != it.Model || it.Role == scrollback.RoleAssistant && seq != fmt.Sprint(it.Seq) {
+					t.Fatalf("the payload %s of %q is in an item of %q:\n%s", o, models[seq], it.Model, picture(w, in.Dialect))
+				}
+				if text := said(p); text != "" && !strings.Contains(text, o) {
+					t.Fatalf("the payload %s is at %q", o, text)
+				}
+			}
+		}
+	})
+}
+
+func payload(p scrollback.Part) string {
+	var o scrollback.Opaque
+	switch p := p.(type) {
+	case scrollback.Text:
+		o = p.Opaque
+	case scrollback.ToolCall:
+		o = p.Opaque
+	case scrollback.ToolResult:
+		o = p.Opaque
+	case scrollback.Reasoning:
+		o = p.Opaque
+	case scrollback.Image:
+		o = p.Opaque
+	}
+	return strings.Trim(string(o), `"`)
 }
 
 // callsOpen says that a log ends with a call that may still be answered: in the
@@ -157,13 +241,29 @@ func callsOpen(live []scrollback.Message) bool {
 	return len(open) > 0
 }
 
-// Between two folds a longer log begins with the items of the shorter one, byte
-// for byte, and the provider's cache holds all of them.
+// flat is a window as a wire has it, part after part: what two neighbours of one
+// role say is one turn there. What is for one request only is no part of it.
+func flat(w scrollback.Window) []string {
+	var out []string
+	for _, it := range w.Items {
+		if it.Layer == scrollback.LayerRequestOnly {
+			break
+		}
+		out = append(out, fmt.Sprintf("%s %s %s", it.Role, it.Name, it.Model))
+		for _, p := range it.Parts {
+			out = append(out, fmt.Sprintf("%#v", p))
+		}
+	}
+	return out
+}
+
+// Between two folds a longer log begins with the parts of the shorter one, byte
+// for byte, in every dialect; where no turns are joined its items begin so too,
+// and the provider's cache holds all of them.
 func TestLongerLogKeepsThePrefix(t *testing.T) {
-	kept := 0
+	kept := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyInput(t)
-		in.Dialect.Alternates = false
 		if callsOpen(in.Live) {
 			return
 		}
@@ -176,33 +276,46 @@ func TestLongerLogKeepsThePrefix(t *testing.T) {
 		}
 		longer.Live = append(longer.Live, anyLog(t, 1001, 5)...)
 		after := window.Assemble(longer)
-		if len(after.Items) < len(before.Items) {
-			t.Fatalf("%d items became %d", len(before.Items), len(after.Items))
-		}
-		for i := range before.Items {
-			a, b := before.Items[i], after.Items[i]
-			a.Layer, b.Layer = "", "" // the prompt of then is a message now
-			if !reflect.DeepEqual(a, b) {
-				t.Fatalf("item %d was\n%+v\nand is\n%+v", i, a, b)
-			}
-		}
-		mark := window.Mark(before)
-		if mark.Items != len(before.Items) || mark.Tokens != before.Weight.Tokens {
-			t.Fatalf("marked %+v of %d items, %d tokens", mark, len(before.Items), before.Weight.Tokens)
-		}
-		got, want := window.Reuse(mark, after), 0.0
-		if after.Weight.Tokens > 0 {
-			want = float64(before.Weight.Tokens) / float64(after.Weight.Tokens)
-		}
-		if got != want {
-			t.Fatalf("reuse %v, want %v", got, want)
+		short, long := flat(before), flat(after)
+		if len(long) < len(short) || !slices.Equal(short, long[:len(short)]) {
+			t.Fatalf("%s: the parts\n%s\nbecame\n%s", in.Dialect.Name, strings.Join(short, "\n"), strings.Join(long, "\n"))
 		}
 		if len(before.Items) > 2 {
-			kept++
+			kept[in.Dialect.Name]++
+		}
+		if !in.Dialect.Alternates {
+			samePrefix(t, before, after)
 		}
 	})
-	if kept < 10 {
-		t.Errorf("only %d logs were worth comparing", kept)
+	for _, d := range window.Dialects() {
+		if kept[d.Name] < 5 {
+			t.Errorf("only %d logs were worth comparing in %s", kept[d.Name], d.Name)
+		}
+	}
+}
+
+// samePrefix checks that after begins with the items of before, and says so.
+func samePrefix(t *rapid.T, before, after scrollback.Window) {
+	if len(after.Items) < len(before.Items) {
+		t.Fatalf("%d items became %d", len(before.Items), len(after.Items))
+	}
+	for i := range before.Items {
+		a, b := before.Items[i], after.Items[i]
+		a.Layer, b.Layer = "", "" // the prompt of then is a message now
+		if !reflect.DeepEqual(a, b) {
+			t.Fatalf("item %d was\n%+v\nand is\n%+v", i, a, b)
+		}
+	}
+	mark := window.Mark(before)
+	if mark.Items != len(before.Items) || mark.Tokens != before.Weight.Tokens {
+		t.Fatalf("marked %+v of %d items, %d tokens", mark, len(before.Items), before.Weight.Tokens)
+	}
+	got, want := window.Reuse(mark, after), 0.0
+	if after.Weight.Tokens > 0 {
+		want = float64(before.Weight.Tokens) / float64(after.Weight.Tokens)
+	}
+	if got != want {
+		t.Fatalf("reuse %v, want %v", got, want)
 	}
 }
 

@@ -3,10 +3,12 @@
 // [Assemble] lays the layers of a window out, most stable first, so that a
 // provider's prompt cache keeps hitting: instructions and tools, environment,
 // what was folded, the live messages, the prompt, and what is for this request
-// only. [Lint] judges a window by the rules of a provider's dialect.
+// only. [Lint] judges a window by the rules of a provider's dialect; whatever the
+// log holds, what Assemble made passes.
 //
 // Words it adds: input (what a window is made from), repair (an item that stands
-// for what the log lacks, such as the result of a call that was cut off).
+// for what the log lacks, such as the result of a call that was cut off), rule
+// (one thing that a provider's wire refuses).
 //
 // Invariants: the same input gives the same bytes; between two folds the items
 // of the next window begin with those of the last; nothing is dropped without an
@@ -27,6 +29,8 @@ type Input struct {
 	InstructionsWeight scrollback.Weight
 	Tools              []scrollback.Tool
 	ToolsWeight        scrollback.Weight
+	Environment        string // frozen for the conversation
+	EnvironmentWeight  scrollback.Weight
 	Segments           []scrollback.Segment // of the view, oldest first
 	Summary            *Summary             // what a model wrote of them; nil for nothing
 	Live               []scrollback.Message // behind the boundary, oldest first
@@ -76,18 +80,17 @@ func Over(w scrollback.Weight, b scrollback.Budget, share float64) bool {
 // Assemble lays out a window. It never judges whether the result fits.
 func Assemble(in Input) scrollback.Window {
 	w := scrollback.Window{Tools: in.Tools, Budget: in.Budget}
-	add := func(items ...scrollback.Item) {
-		for _, it := range items {
-			w.Weight = w.Weight.Add(it.Weight)
-			w.Items = append(w.Items, it)
-		}
-	}
+	add := func(items ...scrollback.Item) { w.Items = append(w.Items, items...) }
 	if in.Instructions != "" {
 		add(scrollback.Item{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions, Role: scrollback.RoleSystem,
 			Parts: scrollback.Parts{scrollback.Text{Text: in.Instructions}}, Weight: in.InstructionsWeight})
 	}
 	if len(in.Tools) > 0 {
 		add(scrollback.Item{Kind: scrollback.KindTools, Layer: scrollback.LayerInstructions, Role: scrollback.RoleSystem, Weight: in.ToolsWeight})
+	}
+	if in.Environment != "" {
+		add(scrollback.Item{Kind: scrollback.KindEnvironment, Layer: scrollback.LayerEnvironment, Role: scrollback.RoleUser,
+			Parts: scrollback.Parts{scrollback.Text{Text: in.Environment}}, Weight: in.EnvironmentWeight})
 	}
 	if len(in.Segments) > 0 {
 		add(folded(in.Segments, in.Summary))
@@ -100,12 +103,13 @@ func Assemble(in Input) scrollback.Window {
 	if in.PromptSeq > 0 {
 		live, unfinished = asking(live)
 	}
-	items, excluded := curate(live, in.PromptSeq)
+	items, excluded := curate(live, in)
 	w.Excluded = append(append(w.Excluded, excluded...), unfinished...)
-	if in.Dialect.Alternates {
-		items = alternate(items, len(in.Segments) > 0)
-	}
 	add(items...)
+	w.Items = takeTurns(w.Items, in.Dialect)
+	for i := range w.Items {
+		w.Weight = w.Weight.Add(w.Items[i].Weight)
+	}
 	return w
 }
 
@@ -122,67 +126,4 @@ func asking(live []scrollback.Message) ([]scrollback.Message, []scrollback.Exclu
 		live = live[:n-1]
 	}
 	return live, excluded
-}
-
-// alternate makes user and assistant take turns, user first: neighbours of one
-// role are sent as one, what lacks a partner gets a fixed one, and a system
-// message amid the others is sent as a user's.
-func alternate(items []scrollback.Item, folded bool) []scrollback.Item {
-	var out []scrollback.Item
-	for i, it := range items {
-		if it.Role == scrollback.RoleSystem {
-			it.Role = scrollback.RoleUser
-		}
-		if i == 0 && folded && it.Role == scrollback.RoleUser {
-			out = append(out, fixed(scrollback.RoleAssistant, ackText))
-		}
-		if i == 0 && !folded && it.Role == scrollback.RoleAssistant {
-			out = append(out, fixed(scrollback.RoleUser, openText))
-		}
-		if n := len(out); n > 0 && it.Role == out[n-1].Role && len(out[n-1].Parts.Calls()) == 0 {
-			last := &out[n-1]
-			last.Parts = append(last.Parts[:len(last.Parts):len(last.Parts)], partsFor(last.Model, it)...)
-			last.Weight = last.Weight.Add(it.Weight)
-			continue
-		}
-		out = append(out, it)
-	}
-	return out
-}
-
-// partsFor is what may be sent of an item as if another model had made it: no
-// payload, and no reasoning, which returns to its model only.
-func partsFor(model string, it scrollback.Item) scrollback.Parts {
-	if it.Model == model {
-		return it.Parts
-	}
-	var out scrollback.Parts
-	for _, p := range it.Parts {
-		switch q := p.(type) {
-		case scrollback.Reasoning:
-			continue
-		case scrollback.Text:
-			q.Opaque = nil
-			p = q
-		case scrollback.ToolCall:
-			q.Opaque = nil
-			p = q
-		case scrollback.Image:
-			q.Opaque = nil
-			p = q
-		case scrollback.File:
-			q.Opaque = nil
-			p = q
-		case scrollback.ToolResult:
-			q.Opaque = nil
-			p = q
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
-func fixed(role scrollback.Role, text string) scrollback.Item {
-	return scrollback.Item{Kind: scrollback.KindAck, Layer: scrollback.LayerPlaceholders, Role: role,
-		Parts: scrollback.Parts{scrollback.Text{Text: text}}, Weight: scrollback.Weight{Tokens: ackTokens, Bytes: int64(len(text))}}
 }

@@ -49,11 +49,15 @@ func (s Seen) Text() string {
 	})
 }
 
-// Change is what is different from the state that was told first: all of it, so
-// that the newest change alone is enough. It is empty when nothing is.
-func (s Seen) Change(first scrollback.EnvironmentState) string {
-	if s.State.Equal(first) {
+// Change is what a model that was told first, and last told, is to be told now:
+// all that is different from first, so that the newest change alone is enough. It
+// is empty when told is still so.
+func (s Seen) Change(first, told scrollback.EnvironmentState) string {
+	switch {
+	case s.State.Equal(told):
 		return ""
+	case s.State.Equal(first):
+		return "<environment_change>\nAll is again as the conversation began.\n</environment_change>"
 	}
 	var added []tree
 	var gone []string

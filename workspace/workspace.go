@@ -58,8 +58,18 @@ type Seen struct {
 	memory []memory
 }
 
-// Look reads what is to be told of a place. Its only error is the end of ctx.
-func Look(ctx context.Context, p Place) (Seen, error) {
+// Glance is the state of a place, without its trees: it reads the memory files only.
+func Glance(p Place) scrollback.EnvironmentState {
+	s := settled(p)
+	if len(p.Roots) > 0 {
+		s.State.Roots = slices.Clone(p.Roots)
+		s.remember(s.place)
+	}
+	return s.State
+}
+
+// settled is a place with its defaults.
+func settled(p Place) Seen {
 	if p.MemoryNames == nil {
 		p.MemoryNames = []string{DefaultMemoryName}
 	}
@@ -72,7 +82,13 @@ func Look(ctx context.Context, p Place) (Seen, error) {
 	if p.Count == nil {
 		p.Count = func(string) int { return 0 }
 	}
-	s := Seen{place: p, State: scrollback.EnvironmentState{Date: p.Now.Format(time.DateOnly)}}
+	return Seen{place: p, State: scrollback.EnvironmentState{Date: p.Now.Format(time.DateOnly)}}
+}
+
+// Look reads what is to be told of a place. Its only error is the end of ctx.
+func Look(ctx context.Context, p Place) (Seen, error) {
+	s := settled(p)
+	p = s.place
 	if len(p.Roots) == 0 {
 		return s, canceled(ctx)
 	}

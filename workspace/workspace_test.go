@@ -102,8 +102,8 @@ func TestText(t *testing.T) {
 	p = place(a, b)
 	p.Now = noon.AddDate(0, 0, 1)
 	fill(t, b, map[string]string{"AGENTS.md": "Obey nobody."})
-	golden(t, "change.txt", look(t, p).Change(first), a, b)
-	golden(t, "gone.txt", look(t, place()).Change(first), a, b)
+	golden(t, "change.txt", look(t, p).Change(first, first), a, b)
+	golden(t, "gone.txt", look(t, place()).Change(first, first), a, b)
 }
 
 // Nothing a folder holds makes a text miss its bounds, or differ from one look to
@@ -136,12 +136,15 @@ func TestAnyFolder(t *testing.T) {
 		if strings.Count(text, "<environment>") != 1 || strings.Count(text, "</environment>") != 1 || !utf8.ValidString(text) {
 			rt.Fatalf("the block is not whole:\n%s", text)
 		}
-		if again := look(rt, p); again.Text() != text || !again.State.Equal(s.State) || again.Change(s.State) != "" {
+		if again := look(rt, p); again.Text() != text || !again.State.Equal(s.State) || again.Change(s.State, s.State) != "" || !Glance(p).Equal(s.State) {
 			rt.Fatal("not the same twice")
 		}
 		other := s.State
 		other.Date = "2026-11-20"
-		if change := s.Change(other); !strings.Contains(change, "21 November") || len(change) > p.MaxBytes {
+		if back := s.Change(s.State, other); !strings.Contains(back, "again as") {
+			rt.Fatalf("back at the first state: %q", back)
+		}
+		if change := s.Change(other, other); !strings.Contains(change, "21 November") || len(change) > p.MaxBytes {
 			rt.Fatalf("a change of date is told as %q", change)
 		}
 	})
@@ -191,7 +194,7 @@ func TestHugeMemoryFile(t *testing.T) {
 	if err := os.Truncate(at, 101<<20); err != nil {
 		t.Fatal(err)
 	}
-	if look(t, place(root)).Change(s.State) == "" {
+	if look(t, place(root)).Change(s.State, s.State) == "" {
 		t.Error("the file grew, and nothing is told")
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -24,6 +25,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transcript/all"
+	"github.com/scrollback-ai/scrollback/workspace"
 )
 
 // closeTime is how long a command waits for what still runs.
@@ -85,9 +87,30 @@ func (g *globals) assemble(db driver.Driver, bucket *blob.Bucket, o *archive.Opt
 	a.Engine = engine.New(a.store, a.archive, engine.Options{
 		Models: g.model, Model: g.set.Model, SummaryModels: g.set.SummaryModels, Policy: g.set.Policy, Limit: g.set.Limit,
 		Catalog: catalog, ModelNames: func() []string { return g.modelNames(catalog) },
-		Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),
+		Place: g.place(), Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),
 	})
 	return a
+}
+
+// place is what conversations are told of where they work.
+func (g *globals) place() *workspace.Place {
+	if g.set.NoEnvironment {
+		return nil
+	}
+	p := &workspace.Place{Roots: g.roots, MemoryNames: g.set.MemoryFiles, Setup: g.set.Setup, Temp: os.TempDir(), OS: runtime.GOOS, Now: time.Now(),
+		Locale: cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_TIME"), os.Getenv("LANG"))}
+	if dir, err := os.UserConfigDir(); err == nil {
+		p.UserFolder = filepath.Join(dir, "scrollback")
+	}
+	return p
+}
+
+// grant settles the folders that the operator grants: as told, or else those.
+func (g *globals) grant(otherwise ...string) (err error) {
+	if g.roots, err = workspace.Grant(otherwise); g.set.Roots != nil {
+		g.roots, err = workspace.Grant(g.set.Roots)
+	}
+	return err
 }
 
 // close ends what runs, then the store.

@@ -40,8 +40,11 @@ func (c *chatCmd) Run(g *globals) error {
 		return scrollback.ParamErrorf("scrollback", "resume", "name the conversation once: %s, or --resume %s", c.Conversation, c.Resume)
 	}
 	name := c.Conversation + string(c.Resume)
+	if err := g.grant("."); err != nil {
+		return err
+	}
 	return g.with(func(a *app) error {
-		o := terminal.Options{Engine: a.Engine, New: scrollback.Conversation{Project: c.Project}, Shape: g.shape(), Model: g.set.Model, JSON: g.JSON,
+		o := terminal.Options{Engine: a.Engine, New: scrollback.Conversation{Project: c.Project, Roots: g.roots}, Shape: g.shape(), Model: g.set.Model, JSON: g.JSON,
 			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "",
 			Save:       a.save,
 			CheckModel: func(name string) error { _, err := g.model(name); return err }}

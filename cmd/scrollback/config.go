@@ -32,6 +32,11 @@ type settings struct {
 	Policy        string // of new conversations; empty leaves it to the engine
 	SummaryModels []string
 	Models        map[string]token.Facts // what the file says of models, by name
+	Roots         []string               // granted; nil leaves it to the command
+	NoEnvironment bool                   // conversations are not told where they work
+	MemoryFiles   []string               // names of memory files; nil leaves them to the workspace
+	Setup         string                 // what the environment ends with
+	TrashDays     int64                  // after which a server purges what is in the trash; 0 for never
 	variables     map[string]string      // what the file gives for a variable of the environment
 }
 
@@ -41,6 +46,7 @@ const dot = "\x1f"
 // keys are what a config file may say, and as what; * stands for a name.
 var keys = map[string]string{
 	"data": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts",
+	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "trash_days": "whole number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
 	"models.*.price_cached_input": "number", "models.*.price_output": "number", "models.*.factor": "number", "models.*.currency": "text",
@@ -152,11 +158,14 @@ func isKind(v any, kind string) bool {
 	_, isText := v.(string)
 	_, isWhole := v.(int64)
 	_, isNumber := v.(float64)
+	_, isBool := v.(bool)
 	switch kind {
 	case "text":
 		return isText
 	case "whole number":
 		return isWhole
+	case "true or false":
+		return isBool
 	case "number":
 		return isWhole || isNumber
 	}
@@ -172,9 +181,24 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	bad := func(key, format string, args ...any) error {
 		return scrollback.ParamErrorf("scrollback", key, format, args...)
 	}
-	s := settings{Limit: k.Int64("limit"), SummaryModels: k.Strings("summary_model")}
-	if one := k.String("summary_model"); one != "" && len(s.SummaryModels) == 0 {
-		s.SummaryModels = []string{one}
+	texts := func(key string) []string {
+		if one := k.String(key); one != "" && len(k.Strings(key)) == 0 {
+			return []string{one}
+		}
+		return k.Strings(key)
+	}
+	s := settings{Limit: k.Int64("limit"), SummaryModels: texts("summary_model"), Setup: k.String("setup"), TrashDays: k.Int64("trash_days"),
+		NoEnvironment: k.Exists("environment") && !k.Bool("environment")}
+	if k.Exists("memory_files") {
+		s.MemoryFiles = append([]string{}, texts("memory_files")...)
+	}
+	switch list := env("SCROLLBACK_ROOT"); {
+	case len(g.Root) > 0:
+		s.Roots = g.Root
+	case list != "":
+		s.Roots = filepath.SplitList(list)
+	case k.Exists("root"):
+		s.Roots = append([]string{}, texts("root")...)
 	}
 	if list := env("SCROLLBACK_SUMMARY_MODEL"); list != "" {
 		s.SummaryModels = strings.Split(list, ",")
@@ -199,6 +223,9 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	}
 	if s.Limit < 0 {
 		return s, bad("limit", "limit is a number of tokens, or 0 for the model's own")
+	}
+	if s.TrashDays < 0 {
+		return s, bad("trash_days", "trash_days is a number of days, or 0 for never")
 	}
 	if _, err := compact.Named(s.Policy, true); err != nil {
 		return s, bad("policy", "policy: %s", explain(err))

@@ -40,7 +40,8 @@ func TestConfigGuide(t *testing.T) {
 		t.Fatal(err, warned)
 	}
 	want := settings{Data: "/srv/scrollback", Model: "deepseek/deepseek-chat", Limit: 64000, Addr: "127.0.0.1:7077", Policy: "snapshot",
-		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"},
+		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"}, Roots: []string{"/home/me/work"},
+		MemoryFiles: []string{"AGENTS.md", "NOTES.md"}, Setup: "Everything is set up.", TrashDays: 30,
 		Models: map[string]token.Facts{"deepseek/deepseek-chat": {Limit: 128000, MaxOutput: 8000, Factor: 1.1,
 			Price: &token.Price{Input: 0.28, CachedInput: 0.028, Output: 0.42, Currency: "USD"}}},
 		variables: map[string]string{"DEEPSEEK_API_KEY": "sk-of-deepseek", "OPENAI_API_KEY": "sk-of-openai",

@@ -37,7 +37,19 @@ func TestBadRequests(t *testing.T) {
 		{"GET", "/api/conversations/" + nobody, "", 404, "not_found", ""},
 		{"GET", "/api/conversations/zz", "", 404, "not_found", ""},
 		{"POST", "/api/conversations", `{"id":"not a uuid"}`, 400, "invalid", "UUID"},
-		{"POST", "/api/conversations", `{"roots":["/"]}`, 403, "refused", "root"},
+		{"POST", "/api/conversations", `{"history":[{"role":"user","content":"a"},{"role":"robot","content":"b"}]}`, 400, "invalid", `message 1: unknown role "robot"`},
+		{"POST", "/api/conversations", `{"history":[{"role":"user"}]}`, 400, "invalid", "message 0 (user) has 0 parts"},
+		{"POST", "/api/conversations", `{"history":[{"content":"x"}]}`, 400, "invalid", "role"},
+		{"POST", "/api/conversations", `{"history":[{"role":"user","parts":[{"type":"hologram"}]}]}`, 400, "invalid", "message 0"},
+		{"POST", "/api/conversations", `{"history":[{"role":"system","name":"environment","content":"x"}]}`, 400, "invalid", "reserved"},
+		{"POST", "/api/conversations/" + id + "/rewind", `{"seq":99}`, 400, "invalid", "no message 99"},
+		{"POST", "/api/conversations/" + id + "/rewind", `{}`, 400, "invalid", "where to"},
+		{"POST", "/api/conversations/" + id + "/rewind", `{"branch":"x"}`, 404, "not_found", "no branch"},
+		{"POST", "/api/conversations/" + id + "/fork", `{"seq":-1}`, 400, "invalid", "no message -1"},
+		{"POST", "/api/conversations/" + id + "/uncompact", `{"segment":"history:x"}`, 404, "not_found", "not folded"},
+		{"DELETE", "/api/conversations/latest", "", 400, "invalid", "whole id"},
+		{"DELETE", "/api/conversations/" + id[:13] + "?purge=1", "", 400, "invalid", "whole id"},
+		{"POST", "/api/conversations", `{"roots":["/"]}`, 403, "refused", "outside the folders"},
 		{"POST", "/api/conversations", `{"meta":[1]}`, 400, "invalid", ""},
 		{"GET", "/api/conversations?limit=x", "", 400, "invalid", ""},
 		{"GET", "/api/conversations?cursor=zzz", "", 400, "invalid", "cursor"},
@@ -190,4 +202,70 @@ func (s *served) raw(path string) string {
 		s.t.Fatal(err)
 	}
 	return string(b)
+}
+
+// A conversation begins with a history; a question is edited and sent again, an
+// answer made anew, the first one switched back to; a fork outlives its parent.
+func TestBranchesAPI(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir(), nil)
+	var c scrollback.Conversation
+	begin := map[string]any{"id": "7b0a3f6e-1111-4222-8333-944455556667", "history": []map[string]any{
+		{"role": "user", "content": "The key is under the mat."}, {"role": "assistant", "parts": []map[string]string{{"type": "text", "text": "Noted."}}}}}
+	if status := s.do("POST", "/api/conversations", begin, &c); status != 201 || c.Messages != 2 || c.Title != "The key is under the mat." {
+		t.Fatalf("created %d %+v", status, c)
+	}
+	if status := s.do("POST", "/api/conversations", begin, &c); status != 200 || c.Messages != 2 {
+		t.Errorf("created again %d %+v", status, c)
+	}
+	at := fmt.Sprintf("/api/conversations/%s", c.ID)
+	text := func(seq int) string { return s.log(c.ID)[seq-1].Parts.Text() }
+	s.chat(c.ID, "Where is the key?")
+	if !strings.Contains(text(4), "under the mat") {
+		t.Fatalf("answered %q", text(4))
+	}
+	if status := s.do("POST", at+"/rewind", map[string]any{"seq": 2}, &c); status != 200 || c.Messages != 2 {
+		t.Fatalf("rewound %d %+v", status, c)
+	}
+	s.chat(c.ID, "Who has the key?") // edited and sent again
+	if status := s.do("POST", at+"/rewind", map[string]any{"seq": 3}, &c); status != 200 {
+		t.Fatalf("rewound %d %+v", status, c)
+	}
+	var whole struct{ Message scrollback.Message }
+	if status := s.do("POST", at+"/chat", map[string]any{"stream": false}, &whole); status != 200 || whole.Message.Seq != 4 { // answered anew
+		t.Fatalf("answered anew %d %+v", status, whole)
+	}
+	bs := get[struct{ Branches []scrollback.BranchEntry }](s, at+"/branches").Branches
+	if len(bs) != 3 || bs[0].HeadSeq != 4 || bs[1].AtSeq != 2 || bs[1].Messages != 2 || bs[2].AtSeq != 3 || !bs[2].Current || bs[2].Parent != bs[1].ID {
+		t.Fatalf("branches %+v", bs)
+	}
+	if status := s.do("POST", at+"/rewind", map[string]any{"branch": bs[0].ID}, &c); status != 200 || c.Branch != bs[0].ID || text(3) != "Where is the key?" {
+		t.Errorf("switched back %d %+v", status, c)
+	}
+	var fork scrollback.Conversation
+	if status := s.do("POST", at+"/fork", map[string]any{"seq": 3, "branch": bs[1].ID, "title": "a fork"}, &fork); status != 201 || fork.Title != "a fork" ||
+		fork.Parent == nil || fork.Parent.ID != c.ID || fork.Parent.Seq != 3 || fork.Messages != 3 {
+		t.Fatalf("forked %d %+v", status, fork)
+	}
+	var out struct{ Removed, Kept int64 }
+	if status := s.do("DELETE", at, nil, &c); status != 200 || c.DeletedAt == 0 {
+		t.Errorf("in the trash %d %+v", status, c)
+	}
+	c = scrollback.Conversation{}
+	if status := s.do("POST", at+"/restore", nil, &c); status != 200 || c.DeletedAt != 0 {
+		t.Errorf("restored %d %+v", status, c)
+	}
+	if status := s.do("DELETE", at+"?purge=1", nil, &out); status != 200 || out.Removed != 4 || out.Kept != 3 {
+		t.Errorf("purged %d %+v", status, out)
+	}
+	if status := s.do("GET", at, nil, nil); status != 404 {
+		t.Errorf("what was purged is %d", status)
+	}
+	if log := s.log(fork.ID); len(log) != 3 || log[2].Parts.Text() != "Who has the key?" {
+		t.Errorf("the fork reads %d messages", len(log))
+	}
+	s.chat(fork.ID, "Where is the key?")
+	if got := s.log(fork.ID)[4].Parts.Text(); !strings.Contains(got, "under the mat") {
+		t.Errorf("the fork answers %q", got)
+	}
 }

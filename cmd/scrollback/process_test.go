@@ -218,7 +218,7 @@ func TestTwoProcesses(t *testing.T) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	accepted := 0
-	for i, s := range []*served{a, b, a, b} {
+	for i, s := range []*served{a, b, a, b, a, b, a, b} {
 		wg.Go(func() {
 			own := s.conversation()
 			for n := range 10 {

@@ -97,8 +97,12 @@ func TestProvider(t *testing.T) {
 		t.Errorf("after %d calls the books say %+v", n, books.Usage)
 	}
 	bodies := p.Bodies()
-	if text := bodies[len(bodies)-1].Messages[0].Content.Text(); !strings.Contains(text, "谈项目") || !strings.Contains(text, "K-4711") {
+	sent := bodies[len(bodies)-1].Messages
+	if text := sent[0].Content.Text(); !strings.HasPrefix(text, "<environment>\nToday is ") || strings.Contains(text, "Working folders") {
 		t.Errorf("the last request begins\n%s", text)
+	}
+	if text := sent[1].Content.Text(); !strings.Contains(text, "谈项目") || !strings.Contains(text, "K-4711") {
+		t.Errorf("what was folded is told as\n%s", text)
 	}
 }
 

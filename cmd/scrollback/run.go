@@ -26,6 +26,9 @@ func (c *runCmd) Run(g *globals) error {
 		}
 		c.Prompt = strings.TrimRight(string(b), "\r\n")
 	}
+	if err := g.grant("."); err != nil {
+		return err
+	}
 	message := scrollback.Parts{scrollback.Text{Text: c.Prompt}}
 	return g.with(func(a *app) error {
 		// What would be refused leaves no conversation behind.
@@ -47,6 +50,6 @@ func (c *runCmd) conversation(g *globals, a *app) (scrollback.ConversationID, er
 	if c.Conversation != "" {
 		return a.Resolve(g.ctx, c.Conversation)
 	}
-	made, _, err := a.Create(g.ctx, scrollback.Conversation{Project: c.Project})
+	made, _, err := a.Create(g.ctx, scrollback.Conversation{Project: c.Project, Roots: g.roots})
 	return made.ID, err
 }

@@ -34,7 +34,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 		says, args = args[n-1], args[:n-2]
 	}
 	for i, a := range args {
-		if strings.HasSuffix(a, ".jsonl") {
+		if strings.HasSuffix(a, ".jsonl") || strings.HasSuffix(a, ".txt") {
 			args[i] = ts.MkAbs(a)
 		}
 	}

@@ -2,8 +2,11 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/scrollback-ai/scrollback/server"
 )
@@ -15,6 +18,9 @@ type serveCmd struct {
 
 // Run implements the command.
 func (c *serveCmd) Run(g *globals) (err error) {
+	if err := g.grant(); err != nil {
+		return err
+	}
 	a, err := g.open()
 	if err != nil {
 		return err
@@ -24,8 +30,38 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	if err != nil {
 		return err
 	}
+	if g.set.TrashDays > 0 {
+		var sweeping sync.WaitGroup
+		ctx, stop := context.WithCancel(g.ctx)
+		sweeping.Go(func() { g.sweep(ctx, a) })
+		defer func() { stop(); sweeping.Wait() }()
+	}
 	return server.Serve(g.ctx, a.Engine, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, Version: version(), Log: g.logger(),
 		Started: func(url string) {
 			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
 		}})
+}
+
+// sweepEvery is how often a server looks for what has been in the trash for long
+// enough.
+const sweepEvery = time.Hour
+
+// sweep purges what has been in the trash for as long as the configuration says.
+func (g *globals) sweep(ctx context.Context, a *app) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		n, err := a.PurgeTrash(ctx, g.set.TrashDays*24*time.Hour.Milliseconds())
+		if err != nil && ctx.Err() == nil {
+			g.logger().Warn("the trash was not emptied", "error", err)
+		}
+		if n > 0 {
+			g.logger().Warn("purged what was in the trash for long", "conversations", n, "days", g.set.TrashDays)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }

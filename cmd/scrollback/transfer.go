@@ -12,51 +12,156 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 )
 
 type importCmd struct {
-	File    string `arg:"" help:"File to read, or - for standard input."`
-	From    string `help:"Format; without it, by what the file holds." placeholder:"F"`
+	File    string `arg:"" optional:"" help:"File to read, or - for standard input. With --from gemini-cli and no file: all that tool has kept."`
+	From    string `help:"Format (jsonl, gemini-cli); without it, by what the file holds." placeholder:"F"`
 	Project string `help:"Project to put it in." placeholder:"P"`
 	Into    string `help:"Add it to this conversation." placeholder:"ID"`
 }
 
 // Run implements the command.
 func (c *importCmd) Run(g *globals) error {
+	if c.File == "" && c.From == "" {
+		return scrollback.ParamErrorf("scrollback", "file", "name a file, or the tool whose files to find: --from %s", geminicli.Name)
+	}
 	return g.with(func(a *app) error {
-		f, err := g.input(c.File)
+		q := engine.ImportRequest{Format: c.From, Project: c.Project}
+		if c.Into != "" {
+			into, err := a.Resolve(g.ctx, c.Into)
+			if err != nil {
+				return err
+			}
+			q.Into = into
+		}
+		if c.File == "" {
+			return c.found(g, a, q)
+		}
+		out, err := g.load(a, c.File, q)
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		q := engine.ImportRequest{Format: c.From, Project: c.Project}
-		if c.Into != "" {
-			if q.Into, err = a.Resolve(g.ctx, c.Into); err != nil {
+		return g.print(out, func(w io.Writer) error { return g.imported(w, out) })
+	})
+}
+
+// found imports the files that a tool keeps in its own folder, one after the other;
+// one that fails is named, and the others go on.
+func (c *importCmd) found(g *globals, a *app, q engine.ImportRequest) error {
+	if c.From != geminicli.Name {
+		return scrollback.ParamErrorf("scrollback", "file", "name a file: the folder of %q is not known", c.From)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return scrollback.Wrap(scrollback.NotFound, "scrollback", err)
+	}
+	files, err := geminicli.Files(os.DirFS(home))
+	if err != nil {
+		return scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+	}
+	if len(files) == 0 {
+		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no sessions in %s", filepath.Join(home, filepath.FromSlash(geminicli.Folder)))
+	}
+	type one struct {
+		File string `json:"file"`
+		engine.ImportResult
+		Error string `json:"error,omitempty"`
+	}
+	all, failed := []one{}, 0
+	for _, name := range files {
+		out, err := g.load(a, filepath.Join(home, filepath.FromSlash(name)), q)
+		if g.ctx.Err() != nil {
+			return err
+		}
+		r := one{File: name, ImportResult: out}
+		if err != nil {
+			r.Error, failed = explain(err), failed+1
+		}
+		all = append(all, r)
+	}
+	err = g.print(map[string]any{"files": all}, func(w io.Writer) error {
+		for _, r := range all {
+			if r.Error != "" {
+				fmt.Fprintf(g.stderr, "%s: %s\n", r.File, r.Error)
+				continue
+			}
+			fmt.Fprintln(w, terminal.Plain(r.File))
+			if err := g.imported(w, r.ImportResult); err != nil {
 				return err
 			}
 		}
-		if isTerminal(g.stderr) {
-			draw, wipe := terminal.Progress(g.stderr)
-			defer wipe()
-			q.Progress = func(n int64) { draw("messages", n, 0) }
+		return nil
+	})
+	if err == nil && failed > 0 {
+		err = scrollback.Errorf(scrollback.Internal, "scrollback", "%d of %d files could not be imported", failed, len(files))
+	}
+	return err
+}
+
+// load imports one file, and shows how far it is on a terminal.
+func (g *globals) load(a *app, name string, q engine.ImportRequest) (engine.ImportResult, error) {
+	f, err := g.input(name)
+	if err != nil {
+		return engine.ImportResult{}, err
+	}
+	defer f.Close()
+	if isTerminal(g.stderr) {
+		counted := &countedFile{ReadSeeker: f}
+		if size, err := f.Seek(0, io.SeekEnd); err == nil {
+			counted.size = size
 		}
-		out, err := a.Import(g.ctx, f, q)
-		if err != nil {
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return engine.ImportResult{}, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+		}
+		draw, wipe := terminal.Progress(g.stderr)
+		defer wipe()
+		q.Progress = func(n int64) {
+			draw(fmt.Sprintf("KiB, %s messages", terminal.Thousands(n)), counted.at>>10, max(counted.size>>10, 1))
+		}
+		return a.Import(g.ctx, counted, q)
+	}
+	return a.Import(g.ctx, f, q)
+}
+
+// countedFile says how far it was read.
+type countedFile struct {
+	io.ReadSeeker
+	at, size int64
+}
+
+// Read implements io.Reader.
+func (c *countedFile) Read(p []byte) (int, error) {
+	n, err := c.ReadSeeker.Read(p)
+	c.at += int64(n)
+	return n, err
+}
+
+// Seek implements io.Seeker.
+func (c *countedFile) Seek(offset int64, whence int) (int64, error) {
+	at, err := c.ReadSeeker.Seek(offset, whence)
+	c.at = at
+	return at, err
+}
+
+// maxNamed is how many bad lines are named.
+const maxNamed = 20
+
+// imported prints what an import brought, and what of the file was bad.
+func (g *globals) imported(w io.Writer, out engine.ImportResult) error {
+	for _, b := range out.Skipped[:min(len(out.Skipped), maxNamed)] {
+		fmt.Fprintf(g.stderr, "line %d skipped: %s\n", b.Line, terminal.Clip(b.Reason, 200))
+	}
+	if more := len(out.Skipped) + out.MoreSkipped - maxNamed; more > 0 {
+		fmt.Fprintf(g.stderr, "and %s more\n", terminal.Thousands(int64(more)))
+	}
+	for _, c := range out.Conversations {
+		if _, err := fmt.Fprintf(w, "%s  %s new, %s in all\n", c.ID, terminal.Thousands(c.Messages), terminal.Thousands(c.Total)); err != nil {
 			return err
 		}
-		return g.print(out, func(w io.Writer) error {
-			for _, b := range out.Skipped {
-				fmt.Fprintf(g.stderr, "line %d skipped: %s\n", b.Line, b.Reason)
-			}
-			if out.MoreSkipped > 0 {
-				fmt.Fprintf(g.stderr, "and %s more\n", terminal.Thousands(int64(out.MoreSkipped)))
-			}
-			for _, c := range out.Conversations {
-				fmt.Fprintf(w, "%s  %s new, %s in all\n", c.ID, terminal.Thousands(c.Messages), terminal.Thousands(c.Total))
-			}
-			return nil
-		})
-	})
+	}
+	return nil
 }
 
 // input opens a file, or keeps in one what is no file: an import reads it twice.
@@ -95,7 +200,7 @@ func keepInput(r io.Reader) (io.ReadSeekCloser, error) {
 type exportCmd struct {
 	one
 	Output string `short:"o" help:"File to write; without it, standard output." placeholder:"FILE"`
-	Format string `help:"Format: jsonl." default:"jsonl" placeholder:"F"`
+	Format string `help:"Format: jsonl or gemini-cli." default:"jsonl" placeholder:"F"`
 }
 
 // Run implements the command.
@@ -109,7 +214,7 @@ func (c *exportCmd) Run(g *globals) error {
 }
 
 // formats are the formats that files are written in, by the end of their names.
-var formats = []struct{ ending, format string }{{".jsonl", "jsonl"}}
+var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"}}
 
 // save writes a conversation to a file that appears whole or not at all.
 func (a *app) save(ctx context.Context, id scrollback.ConversationID, name string) error {

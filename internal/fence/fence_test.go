@@ -42,7 +42,7 @@ var rooms = map[string]struct {
 	"model":           {rooms: ".", not: "database/sql os"},
 	"model/modeltest": {rooms: ". model wire", not: "database/sql", net: true},
 	"model/offline":   {rooms: ". model internal/terms", not: "database/sql os"},
-	"model/*":         {rooms: ". model wire internal/*", net: true, not: "database/sql os", libs: "github.com/anthropics/anthropic-sdk-go google.golang.org/genai github.com/ollama/ollama/api github.com/tmaxmax/go-sse"},
+	"model/*":         {rooms: ". model window wire internal/*", net: true, not: "database/sql os", libs: "github.com/anthropics/anthropic-sdk-go google.golang.org/genai github.com/ollama/ollama/api github.com/tmaxmax/go-sse"},
 	"wire":            {rooms: ".", not: "context os database/sql"},
 
 	"transcript":     {rooms: ".", not: "context os database/sql"},
@@ -62,10 +62,10 @@ var rooms = map[string]struct {
 
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". archive compact doctor engine model model/* notebook server server/* store store/driver store/sqldriver store/memdriver terminal token transcript/all workspace internal/*",
+	"cmd/*": {rooms: ". archive compact doctor engine model model/* notebook server server/* store store/driver store/sqldriver store/memdriver terminal token transcript/all transcript/geminicli workspace internal/*",
 		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2 gocloud.dev/blob", net: true, not: "database/sql"},
 
-	"bench": {rooms: ". archive engine model model/offline store store/driver store/sqldriver token internal/*", net: true,
+	"bench": {rooms: ". archive engine model model/offline store store/driver store/sqldriver token transcript/all internal/*", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 
 	"internal/terms": {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},

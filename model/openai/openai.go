@@ -26,6 +26,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/window"
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
@@ -78,7 +79,7 @@ func New(name string, o Options) *Model {
 		o.Silence = 3 * time.Minute
 	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	return &Model{o: o, facts: model.Facts{Name: name, Limit: o.Limit, MaxOutput: o.MaxOutput}}
+	return &Model{o: o, facts: model.Facts{Name: name, Limit: o.Limit, MaxOutput: o.MaxOutput, Dialect: window.OpenAI()}}
 }
 
 // Facts implements model.Model.

@@ -19,6 +19,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/model/openai"
+	"github.com/scrollback-ai/scrollback/window"
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
@@ -239,7 +240,7 @@ func TestFind(t *testing.T) {
 	get := func(k string) string { return env[k] }
 	for name, code := range map[string]scrollback.Code{"openai/gpt-5": "", "custom/llama": "", "deepseek/chat": scrollback.Refused, "gpt-5": scrollback.Invalid, "who/what": scrollback.Invalid, "openai/": scrollback.Invalid} {
 		m, err := openai.Find(name, get)
-		if scrollback.CodeOf(err) != code || err == nil && m.Facts().Name != name {
+		if scrollback.CodeOf(err) != code || err == nil && (m.Facts().Name != name || m.Facts().Dialect != window.OpenAI()) {
 			t.Errorf("%s: %v, want %q", name, err, code)
 		}
 	}

@@ -32,9 +32,44 @@ type conversationBody struct {
 	Instructions *string       `json:"instructions,omitempty"`
 	Policy       *string       `json:"policy,omitempty"`
 	Limit        *int          `json:"limit,omitempty" doc:"Window of the model in tokens; 0 leaves it to the catalog."`
-	Roots        *[]string     `json:"roots,omitempty"`
+	Roots        *[]string     `json:"roots,omitempty" doc:"Folders to work in, among those that the operator granted."`
 	Settings     *settingsBody `json:"settings,omitempty"`
 	Meta         *object       `json:"meta,omitempty"`
+}
+
+// createBody is a conversation to be made, and what it begins with.
+type createBody struct {
+	conversationBody
+	History []historyBody `json:"history,omitempty" doc:"Messages it begins with."`
+}
+
+type historyBody struct {
+	_       struct{} `additionalProperties:"true"`
+	Role    string   `json:"role" doc:"system, user, assistant or tool."`
+	Content *content `json:"content,omitempty"`
+	Parts   *content `json:"parts,omitempty"`
+	Name    string   `json:"name,omitempty"`
+	Model   string   `json:"model,omitempty"`
+}
+
+// messages are the history's.
+func (b *createBody) messages() ([]scrollback.Message, error) {
+	var out []scrollback.Message
+	for i, h := range b.History {
+		m := scrollback.Message{Role: scrollback.Role(h.Role), Name: h.Name, Model: h.Model}
+		for _, c := range []*content{h.Content, h.Parts} {
+			if c == nil {
+				continue
+			}
+			ps, err := c.parts("history")
+			if err != nil {
+				return nil, scrollback.ParamErrorf("restapi", "history", "message %d: %w", i, err)
+			}
+			m.Parts = append(m.Parts, ps...)
+		}
+		out = append(out, m)
+	}
+	return out, nil
 }
 
 type settingsBody struct {
@@ -57,8 +92,8 @@ func (b *conversationBody) apply(c *scrollback.Conversation) error {
 	if b.Limit != nil {
 		c.Limit = *b.Limit
 	}
-	if b.Roots != nil && len(*b.Roots) > 0 {
-		return scrollback.Errorf(scrollback.Refused, "restapi", "no root is granted to this server, so none can be chosen")
+	if b.Roots != nil {
+		c.Roots = *b.Roots
 	}
 	if b.Settings != nil && b.Settings.Pinned != nil {
 		c.Settings.Pinned = *b.Settings.Pinned
@@ -133,11 +168,11 @@ func withTag(c scrollback.Conversation, err error) (*tagged, error) {
 }
 
 func (a *api) create(ctx context.Context, in *struct {
-	Body *conversationBody `required:"false"`
+	Body *createBody `required:"false"`
 }) (*tagged, error) {
 	var c scrollback.Conversation
 	if in.Body == nil {
-		in.Body = &conversationBody{}
+		in.Body = &createBody{}
 	}
 	if in.Body.ID != nil {
 		c.ID = scrollback.ConversationID(*in.Body.ID)
@@ -145,7 +180,11 @@ func (a *api) create(ctx context.Context, in *struct {
 	if err := in.Body.apply(&c); err != nil {
 		return answer[tagged](nil, err)
 	}
-	made, created, err := a.engine.Create(ctx, c)
+	history, err := in.Body.messages()
+	if err != nil {
+		return answer[tagged](nil, err)
+	}
+	made, created, err := a.engine.CreateWith(ctx, c, history)
 	out, err := withTag(made, err)
 	if err == nil && created {
 		out.Status = http.StatusCreated

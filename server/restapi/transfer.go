@@ -40,7 +40,7 @@ func (a *api) transfer() {
 			return marshal(w, out)
 		})
 	a.raw(huma.Operation{OperationID: "export", Method: http.MethodGet, Path: "/api/conversations/{id}/export",
-		Summary: "Export a conversation; query: format (jsonl)", Parameters: []*huma.Param{pathParam("id", "Conversation")}},
+		Summary: "Export a conversation; query: format (jsonl, gemini-cli)", Parameters: []*huma.Param{pathParam("id", "Conversation")}},
 		func(w http.ResponseWriter, r *http.Request) error {
 			id, err := a.resolve(r.Context(), r.PathValue("id"))
 			if err != nil {
@@ -52,7 +52,7 @@ func (a *api) transfer() {
 			}
 			out := &lazyWriter{w: w, begin: func() {
 				w.Header().Set("Content-Type", "application/x-ndjson")
-				w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": string(id) + "." + format}))
+				w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": string(id) + "." + ending(format)}))
 			}}
 			err = a.engine.Export(r.Context(), id, format, out)
 			if err != nil && out.begun {
@@ -60,6 +60,14 @@ func (a *api) transfer() {
 			}
 			return err
 		})
+}
+
+// ending is what the name of a file of a format ends in.
+func ending(format string) string {
+	if format == "gemini-cli" {
+		return "jsonl"
+	}
+	return format
 }
 
 // lazyWriter sets headers when the first byte is written.

@@ -23,6 +23,8 @@ func (w *bench) full() (scrollback.Conversation, scrollback.Branch) {
 	c.Parent = &scrollback.ParentRef{ID: parent.ConversationID, Branch: parent.Branch, Seq: 5}
 	c.Ancestors = []scrollback.ConversationID{parent.ConversationID, "older"}
 	c.Meta = json.RawMessage(`{"k":["v",1]}`)
+	c.Environment = &scrollback.Environment{Text: "<here>", First: scrollback.EnvironmentState{Date: "2026-11-21", Roots: []string{"/a"}},
+		Told: scrollback.EnvironmentState{Date: "2026-11-22", Memory: []scrollback.MemoryFile{{Path: "/a/b", SHA256: "ab", Bytes: 3}}}}
 	b.Parent, b.AtSeq, b.HeadSeq, b.Sum = parent.Branch, 5, 5, parent.Sum
 	b.View = scrollback.View{
 		Boundary: 3, Sum: scrollback.Weight{Tokens: 60, Bytes: 500, Images: 1}, RetryAt: 77,

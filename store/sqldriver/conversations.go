@@ -33,7 +33,7 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 		if err != nil {
 			return err
 		}
-		if err := tx.run(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (`+marks(21)+`)`, v...); err != nil {
+		if err := tx.run(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (`+marks(22)+`)`, v...); err != nil {
 			return err
 		}
 		return insertBranch(ctx, tx, b)
@@ -88,7 +88,7 @@ func (c *conversation) store(ctx context.Context, tx *session, now int64) error 
 	return tx.run(ctx, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
 		limit_tokens = $7, roots = $8, settings = $9, pinned_seqs = $10, meta = $11, parent = $12, version = $13,
 		branch = $14, messages = $15, turn = $16, created_at = $17, updated_at = $18, deleted_at = $19, ancestors = $20,
-		purged_at = $21 WHERE id = $1`, v...)
+		purged_at = $21, environment = $22 WHERE id = $1`, v...)
 }
 
 // touch stores what every commit changes of a conversation.

@@ -57,7 +57,7 @@ func (c *columns) parse(s string, into any) {
 }
 
 const conversationColumns = `id, project, title, model, instructions, policy, limit_tokens, roots, settings,
-	pinned_seqs, meta, parent, version, branch, messages, turn, created_at, updated_at, deleted_at, ancestors, purged_at`
+	pinned_seqs, meta, parent, version, branch, messages, turn, created_at, updated_at, deleted_at, ancestors, purged_at, environment`
 
 // conversation is a row of conversations with the column that nobody else sees.
 type conversation struct {
@@ -66,9 +66,9 @@ type conversation struct {
 }
 
 func (c *conversation) scan(r scanner) error {
-	var roots, settings, pinned, meta, parent, ancestors string
+	var roots, settings, pinned, meta, parent, ancestors, environment string
 	err := r.Scan(&c.ID, &c.Project, &c.Title, &c.Model, &c.Instructions, &c.Policy, &c.Limit, &roots, &settings,
-		&pinned, &meta, &parent, &c.Version, &c.Branch, &c.Messages, &c.turn, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt, &ancestors, &c.PurgedAt)
+		&pinned, &meta, &parent, &c.Version, &c.Branch, &c.Messages, &c.turn, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt, &ancestors, &c.PurgedAt, &environment)
 	if err != nil {
 		return err
 	}
@@ -79,6 +79,7 @@ func (c *conversation) scan(r scanner) error {
 	col.parse(meta, &c.Meta)
 	col.parse(parent, &c.Parent)
 	col.parse(ancestors, &c.Ancestors)
+	col.parse(environment, &c.Environment)
 	return col.err
 }
 
@@ -87,7 +88,7 @@ func (c *conversation) values() ([]any, error) {
 	var col columns
 	v := []any{c.ID, c.Project, c.Title, c.Model, c.Instructions, c.Policy, c.Limit, col.json(c.Roots), col.json(c.Settings),
 		col.json(c.PinnedSeqs), col.json(c.Meta), col.json(c.Parent), c.Version, c.Branch, c.Messages, c.turn,
-		c.CreatedAt, c.UpdatedAt, c.DeletedAt, col.json(c.Ancestors), c.PurgedAt}
+		c.CreatedAt, c.UpdatedAt, c.DeletedAt, col.json(c.Ancestors), c.PurgedAt, col.json(c.Environment)}
 	return v, col.err
 }
 

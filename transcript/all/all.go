@@ -3,11 +3,16 @@ package all
 
 import (
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
 )
 
 // Importers lists what can be read, in the order they are tried.
-func Importers() []transcript.Importer { return []transcript.Importer{jsonl.Format{}} }
+func Importers() []transcript.Importer {
+	return []transcript.Importer{geminicli.Format{}, jsonl.Format{}}
+}
 
 // Exporters lists what can be written.
-func Exporters() []transcript.Exporter { return []transcript.Exporter{jsonl.Format{}} }
+func Exporters() []transcript.Exporter {
+	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}}
+}

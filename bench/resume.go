@@ -1,0 +1,177 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gocloud.dev/blob/memblob"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/sample"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/offline"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/transcript/all"
+)
+
+// Sizes of this figure, besides the conversations'.
+const (
+	rewinds  = 1000
+	listed   = 10_000
+	imported = 20_000
+)
+
+// resume measures opening the latest conversation and laying its next request out,
+// whatever its length and however often it was rewound; a page of a long list; and
+// an import.
+func (b *bench) resume() error {
+	for _, n := range []int{100, 10_000, b.big} {
+		s, err := b.loaded(n)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(b.openLatest(s, "latest at "+count(n)), s.Close()); err != nil {
+			return err
+		}
+	}
+	s, err := b.rewound()
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(b.openLatest(s, fmt.Sprintf("latest after %s rewinds", count(rewinds))), s.Close()); err != nil {
+		return err
+	}
+	if err := b.list(); err != nil {
+		return err
+	}
+	return b.importing()
+}
+
+// engineOver is an engine that only reads and imports.
+func engineOver(s *store.Store) *engine.Engine {
+	return engine.New(s, archive.New(s, memblob.OpenBucket(nil), nil), engine.Options{Limit: 10_048, Model: "offline", Importers: all.Importers(),
+		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
+}
+
+func (b *bench) openLatest(s *store.Store, what string) error {
+	if err := b.foldAllBut(s, 20); err != nil {
+		return err
+	}
+	e := engineOver(s)
+	defer func() { _ = e.Close(b.ctx) }() // it runs nothing
+	for r := range rounds {
+		var took []time.Duration
+		for range 200 {
+			start := time.Now()
+			id, err := e.Resolve(b.ctx, "latest")
+			if err != nil {
+				return err
+			}
+			m, err := e.Context(b.ctx, id)
+			if err != nil {
+				return err
+			}
+			took = append(took, time.Since(start))
+			if m.Tokens < 4000 || m.Tokens > m.Budget {
+				return fmt.Errorf("the window weighs %d tokens of %d: not what was to be measured", m.Tokens, m.Budget)
+			}
+		}
+		b.add(what, r, percentile(took, 0.5), "ms")
+	}
+	return nil
+}
+
+// rewound is a conversation that was rewound by one message a thousand times, so
+// that each of its newest messages is of a branch of its own.
+func (b *bench) rewound() (*store.Store, error) {
+	s, err := b.open("rewinds")
+	if err != nil {
+		return nil, err
+	}
+	c, created, err := s.Create(b.ctx, scrollback.Conversation{ID: conversation, Title: "bench"})
+	if err != nil || !created {
+		return s, err
+	}
+	if err := load(b.ctx, s, c.ID, 0, 100); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	w := newWriter(5)
+	for range rewinds {
+		head, err := s.Head(b.ctx, c.ID)
+		if err == nil {
+			head, err = s.Rewind(b.ctx, c.ID, "", head.Branch.HeadSeq-1, nil)
+		}
+		if err == nil {
+			_, err = s.Append(b.ctx, head, []store.Incoming{incoming(scrollback.RoleUser, w.text(900)), incoming(scrollback.RoleAssistant, w.text(900))})
+		}
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return s, nil
+}
+
+// list measures a page of 50 of many conversations.
+func (b *bench) list() error {
+	s, err := b.open("list")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }() // it was only read from by then
+	w := newWriter(3)
+	for i := range listed {
+		id := scrollback.ConversationID(fmt.Sprintf("01a00000-0000-7000-8000-%012d", i))
+		if _, created, err := s.Create(b.ctx, scrollback.Conversation{ID: id, Title: strings.TrimSpace(w.text(40))}); err != nil {
+			return err
+		} else if !created {
+			break
+		}
+	}
+	for r := range rounds {
+		var took []time.Duration
+		for range 200 {
+			start := time.Now()
+			page, _, err := s.List(b.ctx, store.ListQuery{Limit: 50})
+			if err != nil || len(page) != 50 {
+				return fmt.Errorf("a page of %d: %w", len(page), err)
+			}
+			took = append(took, time.Since(start))
+		}
+		b.add("a page of 50 of "+count(listed)+" conversations", r, percentile(took, 0.5), "ms")
+	}
+	return nil
+}
+
+// importing measures an import as the program does it: tokens counted, folded as it
+// goes.
+func (b *bench) importing() error {
+	var file bytes.Buffer
+	if _, _, err := sample.Write(&file, "import", sample.Options{Seed: 4, Messages: imported}); err != nil {
+		return err
+	}
+	for r := range 3 {
+		s, err := b.openCounting(fmt.Sprint("import-", r, "-", time.Now().UnixNano()))
+		if err != nil {
+			return err
+		}
+		e := engineOver(s)
+		start := time.Now()
+		out, err := e.Import(b.ctx, bytes.NewReader(file.Bytes()), engine.ImportRequest{})
+		if err == nil && (len(out.Conversations) != 1 || out.Conversations[0].Messages != imported) {
+			err = fmt.Errorf("imported %+v", out.Conversations)
+		}
+		took := time.Since(start)
+		if err = errors.Join(err, e.Close(b.ctx), s.Close()); err != nil {
+			return err
+		}
+		b.add("imported a second", r, imported/took.Seconds(), "messages")
+	}
+	return nil
+}

@@ -1,0 +1,256 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/doctor"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+)
+
+// view is the view of a conversation's current branch.
+func (r *rig) view(id scrollback.ConversationID) scrollback.View {
+	r.t.Helper()
+	h, err := r.store.Head(context.Background(), id)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return h.Branch.View
+}
+
+// leaf is the fold of a view that holds a seq: its first and last seq.
+func (r *rig) leaf(v scrollback.View, seq int64) (first, last int64) {
+	r.t.Helper()
+	ref, err := r.store.LeafRef(context.Background(), v, seq)
+	if err != nil || ref == nil {
+		r.t.Fatalf("#%d is in no leaf: %v", seq, err)
+	}
+	_, id, _ := ref.Split()
+	segs, err := r.store.Segments(context.Background(), []scrollback.SegmentID{scrollback.SegmentID(id)})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return segs[0].FirstSeq, segs[0].LastSeq
+}
+
+// A rewind or a fork to anywhere in a conversation that was folded many times over
+// unfolds the leaf that it falls into, and that only: what is before it stays
+// folded, the window is the path, and the next request fits.
+func TestRewindAcrossFolds(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{noFolds: true, limit: 4000}, modeltest.Step{Reply: func(model.Request) []model.Delta {
+		return []model.Delta{{Text: strings.Repeat("an answer of some length ", 12)}}
+	}})
+	id := r.conversation()
+	for i := range 260 {
+		r.ask(id, wordy(i)).done(t, scrollback.TurnComplete, "stop")
+	}
+	whole := r.view(id)
+	c, err := r.Get(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, deep := c.Branch, 0
+	for _, s := range whole.Segments {
+		deep = max(deep, s.Level)
+	}
+	if refs, _, err := r.Refs(ctx, id, engine.RefQuery{Limit: scrollback.ListMax}); err != nil || deep < 1 || len(refs) < 20 {
+		t.Fatalf("%d folds, %d levels, %v", len(refs), deep, err)
+	}
+	for seq := int64(0); seq < c.Messages; seq += 7 {
+		if _, err := r.Rewind(ctx, id, engine.Place{Branch: home, Seq: &seq}); err != nil {
+			t.Fatal(err)
+		}
+		v := r.view(id)
+		switch {
+		case seq > whole.Boundary:
+			if v.Boundary != whole.Boundary {
+				t.Fatalf("at #%d, behind the boundary, the view changed to %+v", seq, v)
+			}
+		case seq == 0:
+			if v.Boundary != 0 {
+				t.Fatalf("before the first message the view is %+v", v)
+			}
+		default:
+			first, last := r.leaf(whole, seq)
+			want := first - 1
+			if seq == last {
+				want = last
+			}
+			if v.Boundary != want {
+				t.Fatalf("at #%d in #%d–#%d the boundary is %d, want %d", seq, first, last, v.Boundary, want)
+			}
+		}
+		checkViews(t, r, id)
+		f, err := r.Fork(ctx, id, engine.Place{}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkViews(t, r, f.ID)
+		if seq%3 == 0 {
+			r.ask(f.ID, "and on").done(t, scrollback.TurnComplete, "stop")
+		}
+	}
+	if _, err := r.Rewind(ctx, id, engine.Place{Branch: home}); err != nil {
+		t.Fatal(err)
+	}
+	if v := r.view(id); fmt.Sprint(v) != fmt.Sprint(whole) {
+		t.Error("back on its branch the view is another")
+	}
+	if found, err := doctor.Check(ctx, r.store, r.archive, nil); err != nil || !found.OK {
+		t.Errorf("the check finds %+v, %v", found.Problems, err)
+	}
+}
+
+// A summary that speaks of what was rewound is not shown: the one before it is, and
+// none where none was.
+func TestRewindBehindASummary(t *testing.T) {
+	ctx := context.Background()
+	w := &writer{sum: func(n int, _ model.Request) []model.Delta { return []model.Delta{{Text: minutes(fmt.Sprint("goal ", n))}} }}
+	r := newRig(t, rigOptions{noFolds: true, summaries: true}, w.step())
+	id := r.conversation()
+	r.talk(id, 60, wordy)
+	conv, err := r.Get(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := conv.Branch
+	var ends []int64 // where each summary's fold ended
+	rs, err := r.Receipts(ctx, id, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := len(rs) - 1; i >= 0; i-- {
+		if rs[i].Result == scrollback.FoldCompacted {
+			ends = append(ends, rs[i].LastSeq)
+		}
+	}
+	if len(ends) < 3 {
+		t.Fatalf("only %d folds", len(ends))
+	}
+	for i, end := range ends {
+		if _, err := r.Rewind(ctx, id, engine.Place{Branch: home, Seq: &end}); err != nil {
+			t.Fatal(err)
+		}
+		r.ask(id, "short")
+		chat, _ := w.requests()
+		text := folded(chat[len(chat)-1])
+		if !strings.Contains(text, fmt.Sprintf("goal %d\n", i+1)) || strings.Count(text, "## Goal") != 1 {
+			t.Errorf("behind fold %d of %d the summary is\n%.300s", i+1, len(ends), text)
+		}
+	}
+	one := ends[0] - 1
+	if _, err := r.Rewind(ctx, id, engine.Place{Branch: home, Seq: &one}); err != nil {
+		t.Fatal(err)
+	}
+	if v := r.view(id); v.Summary != nil || v.Boundary != 0 {
+		t.Errorf("before the first fold the view is %+v", v)
+	}
+}
+
+// What a fork inherits folded can be unfolded there, by its segment too; the parent
+// keeps its own view.
+func TestUncompactInAFork(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{noFolds: true}, modeltest.Say("fine"))
+	id := r.conversation()
+	for i := range 12 {
+		r.ask(id, wordy(i))
+		if i%3 == 2 {
+			if _, err := r.Clear(ctx, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	own := r.view(id)
+	f, err := r.Fork(ctx, id, engine.Place{}, "")
+	if err != nil || len(own.Segments) != 4 {
+		t.Fatalf("%d segments, %v", len(own.Segments), err)
+	}
+	got, err := r.Uncompact(ctx, f.ID, "")
+	if v := r.view(f.ID); err != nil || v.Boundary != own.Segments[2].LastSeq || got.FirstSeq != v.Boundary+1 || got.LastSeq != own.Boundary || !got.Undone || got.TokensAfter <= got.TokensBefore {
+		t.Fatalf("unfolded %+v to %+v, %v", got, v, err)
+	}
+	if _, err := r.Clear(ctx, f.ID); err != nil { // a fold of its own comes first
+		t.Fatal(err)
+	}
+	got, err = r.Uncompact(ctx, f.ID, own.Segments[1].ID)
+	if v := r.view(f.ID); err != nil || v.Boundary != own.Segments[0].LastSeq || got.FirstSeq != v.Boundary+1 || got.LastSeq != 24 {
+		t.Fatalf("unfolded %+v to %+v, %v", got, v, err)
+	}
+	checkViews(t, r, f.ID)
+	_, err = r.Uncompact(ctx, f.ID, own.Segments[1].ID)
+	wantCode(t, err, scrollback.NotFound, "not folded")
+	if v := r.view(id); fmt.Sprint(v) != fmt.Sprint(own) {
+		t.Error("the parent's view changed")
+	}
+}
+
+// The trash is emptied only of what has been there for long enough.
+func TestPurgeTrash(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{}, modeltest.Say("fine"))
+	day := 24 * time.Hour.Milliseconds()
+	var ids []scrollback.ConversationID
+	for range 3 {
+		id := r.conversation()
+		r.ask(id, "hello")
+		ids = append(ids, id)
+	}
+	for _, id := range ids[:2] {
+		if _, err := r.Trash(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+		r.clock.Add(20 * day)
+	}
+	if n, err := r.PurgeTrash(ctx, 30*day); err != nil || n != 1 {
+		t.Fatalf("purged %d, %v", n, err)
+	}
+	_, err := r.Get(ctx, ids[0])
+	wantCode(t, err, scrollback.NotFound, "")
+	for _, id := range ids[1:] {
+		if _, err := r.Get(ctx, id); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What a turn had written whose process died is shown when the conversation is
+// opened, and nothing is written by that.
+func TestLeft(t *testing.T) {
+	ctx := context.Background()
+	step, gate := gated("half an ans", "wer")
+	r := newRig(t, rigOptions{saveEvery: 10 * time.Millisecond}, step)
+	id := r.conversation()
+	turn := r.started(id, gate)
+	if left, err := r.Left(ctx, id); err != nil || left != nil {
+		t.Fatalf("while it runs: %+v, %v", left, err)
+	}
+	fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock}, modeltest.Say("x"))
+	for tick, late := time.Tick(5*time.Millisecond), time.After(20*time.Second); ; {
+		stored, err := fresh.store.Turn(ctx, turn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stored.Draft.Content != "" {
+			break
+		}
+		select {
+		case <-tick:
+		case <-late:
+			t.Fatal("the draft was never saved")
+		}
+	}
+	r.clock.Add(time.Minute.Milliseconds())
+	left, err := fresh.Left(ctx, id)
+	if err != nil || left == nil || left.Content != "half an ans" {
+		t.Errorf("left: %+v, %v", left, err)
+	}
+	close(gate)
+}

@@ -1,0 +1,246 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/workspace"
+)
+
+// inFolder is a rig whose conversations may work in a folder with a memory file.
+func inFolder(t *testing.T, o rigOptions, steps ...modeltest.Step) (*rig, string) {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	remember(t, root, "Answer in verse.")
+	o.place = &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}
+	return newRig(t, o, steps...), root
+}
+
+func remember(t *testing.T, root, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(root, "AGENTS.md"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sent is the text of the items of the last request, from an item on.
+func (r *rig) sent(from int) []string {
+	reqs := r.script.Requests()
+	var out []string
+	for _, it := range reqs[len(reqs)-1].Items {
+		if it.Kind != scrollback.KindTools {
+			out = append(out, it.Parts.Text())
+		}
+	}
+	return out[min(from, len(out)):]
+}
+
+// The environment is told once, byte for byte the same in every request; what
+// changes is told before the message that comes next, once; a path that was left
+// does not count as told.
+func TestEnvironment(t *testing.T) {
+	ctx := context.Background()
+	r, root := inFolder(t, rigOptions{}, modeltest.Say("fine"))
+	c, _, err := r.Create(ctx, scrollback.Conversation{Roots: []string{root}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ask(c.ID, "one").done(t, scrollback.TurnComplete, "stop")
+	first := r.sent(0)
+	if len(first) != 2 || !strings.Contains(first[0], "Answer in verse.") || !strings.Contains(first[0], root) || first[1] != "one" {
+		t.Fatalf("sent %q", first)
+	}
+	if err := os.WriteFile(filepath.Join(root, "new file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.ask(c.ID, "two")
+	if got := r.sent(0); got[0] != first[0] || len(got) != 4 {
+		t.Fatalf("a file more changed what was frozen, or was told: %q", got)
+	}
+
+	r.clock.Add(24 * time.Hour.Milliseconds())
+	remember(t, root, "Answer in prose.")
+	r.ask(c.ID, "three")
+	got := r.sent(5)
+	if r.sent(0)[0] != first[0] || len(got) != 2 || !strings.Contains(got[0], "Answer in prose.") || !strings.Contains(got[0], "Today is") || got[1] != "three" {
+		t.Fatalf("the next day %q was sent", got)
+	}
+	r.ask(c.ID, "four")
+	if n := strings.Count(strings.Join(r.sent(0), ""), "<environment_change>"); n != 1 {
+		t.Errorf("one change is told %d times", n)
+	}
+
+	if _, err := r.Rewind(ctx, c.ID, engine.Place{Seq: new(int64(2))}); err != nil {
+		t.Fatal(err)
+	}
+	r.ask(c.ID, "another three")
+	if got := r.sent(3); len(got) != 2 || !strings.Contains(got[0], "Answer in prose.") {
+		t.Errorf("on a path where it was not told, %q is sent", got)
+	}
+
+	f, err := r.Fork(ctx, c.ID, engine.Place{Seq: new(int64(1))}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ask(f.ID, "in the fork")
+	if got := r.sent(0); got[0] != first[0] || !strings.Contains(got[2], "Answer in prose.") || got[3] != "in the fork" {
+		t.Errorf("the fork sends %q", got)
+	}
+
+	remember(t, root, "Answer in verse.")
+	r.clock.Add(-24 * time.Hour.Milliseconds())
+	r.ask(f.ID, "as it was")
+	if got := r.sent(5); !strings.Contains(got[0], "again as the conversation began") {
+		t.Errorf("back at the first state %q is sent", got)
+	}
+}
+
+// A fold keeps the newest change in sight, and only that.
+func TestEnvironmentIsCarried(t *testing.T) {
+	ctx := context.Background()
+	r, root := inFolder(t, rigOptions{}, chatter())
+	c, _, err := r.Create(ctx, scrollback.Conversation{Roots: []string{root}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		if i == 5 || i == 10 {
+			remember(t, root, fmt.Sprintf("Answer %d times.", i))
+		}
+		e := r.ask(c.ID, fmt.Sprint("question ", i, strings.Repeat(" and more words", 60)))
+		if e.err != nil {
+			t.Fatal(e.err)
+		}
+	}
+	rs, err := r.Receipts(ctx, c.ID, 9)
+	if err != nil || len(rs) < 2 {
+		t.Fatalf("%d folds, %v", len(rs), err)
+	}
+	all := strings.Join(r.sent(1), "\n")
+	if strings.Count(all, "Answer 10 times.") != 1 || strings.Contains(all, "Answer 5 times.") {
+		t.Errorf("after %d folds the window says\n%.3000s", len(rs), all)
+	}
+	checkViews(t, r, c.ID)
+	if _, err := r.Clear(ctx, c.ID); err != nil {
+		t.Fatal(err)
+	}
+	r.ask(c.ID, "afresh")
+	if all := strings.Join(r.sent(1), "\n"); strings.Count(all, "Answer 10 times.") != 1 {
+		t.Errorf("after a clear the window says\n%.3000s", all)
+	}
+}
+
+// Roots are the operator's to grant: a request only narrows, and what is not granted
+// any more is not read.
+func TestRoots(t *testing.T) {
+	ctx := context.Background()
+	r, root := inFolder(t, rigOptions{}, modeltest.Say("fine"))
+	outside, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = r.Create(ctx, scrollback.Conversation{Roots: []string{outside}})
+	wantCode(t, err, scrollback.Refused, "outside")
+	c, _, err := r.Create(ctx, scrollback.Conversation{Roots: []string{root + "/."}})
+	if err != nil || len(c.Roots) != 1 || c.Roots[0] != root {
+		t.Fatalf("%+v, %v", c.Roots, err)
+	}
+	add := func(folder string) error {
+		_, err := r.Patch(ctx, c.ID, 0, func(c *scrollback.Conversation) error { c.Roots = append(c.Roots, folder); return nil })
+		return err
+	}
+	wantCode(t, add(outside), scrollback.Refused, "outside")
+	r.ask(c.ID, "one")
+	if _, err := r.Grant(outside); err != nil {
+		t.Fatal(err)
+	}
+	remember(t, outside, "Count in twelves.")
+	if err := add(outside); err != nil {
+		t.Fatal(err)
+	}
+	r.ask(c.ID, "two")
+	if got := r.sent(3); !strings.Contains(got[0], "A working folder more: "+outside) || !strings.Contains(got[0], "Count in twelves.") {
+		t.Errorf("a root more is told as %q", got)
+	}
+	if err := os.RemoveAll(outside); err != nil {
+		t.Fatal(err)
+	}
+	r.ask(c.ID, "three") // a folder that vanished stops nothing
+	if got := r.sent(6); !strings.Contains(got[0], "again as the conversation began") && !strings.Contains(got[0], "No longer") {
+		t.Errorf("a root that vanished is told as %q", got)
+	}
+	bare := newRig(t, rigOptions{driver: r.driver, clock: r.clock, place: &workspace.Place{Now: time.Unix(0, 0).UTC()}}, modeltest.Say("fine"))
+	bare.ask(c.ID, "elsewhere")
+	if got := strings.Join(bare.sent(7), "\n"); !strings.Contains(got, "No longer a working folder: "+root) {
+		t.Errorf("where nothing is granted %q is sent", got)
+	}
+}
+
+// What is asked is the same however often a conversation is opened again.
+func TestResumeIsResume(t *testing.T) {
+	ctx := context.Background()
+	r, root := inFolder(t, rigOptions{noFolds: true}, chatter())
+	c, _, err := r.Create(ctx, scrollback.Conversation{Roots: []string{root}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 {
+		r.ask(c.ID, fmt.Sprint("question ", i, strings.Repeat(" 更多 words", 60)))
+	}
+	open := func() (string, string) {
+		fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock, archive: r.archive, noFolds: true, place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))
+		before := kept(t, fresh)
+		id, err := fresh.Resolve(ctx, string(c.ID)[:13])
+		if err != nil {
+			t.Fatal(err)
+		}
+		conv, err := fresh.Get(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := fresh.Context(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := fresh.List(ctx, engine.ListQuery{}); err != nil || len(kept(t, fresh)) != len(before) {
+			t.Fatalf("opening wrote something: %v", err)
+		}
+		b, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b), fmt.Sprint(conv.Version, conv.UpdatedAt)
+	}
+	window, version := open()
+	for range 3 {
+		if w, v := open(); w != window || v != version {
+			t.Fatalf("opened again it is\n%s %s\nwant\n%s %s", w, v, window, version)
+		}
+	}
+	// The next request begins with the bytes of the last one, whoever makes it.
+	last := r.script.Requests()
+	fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock, noFolds: true, place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))
+	fresh.ask(c.ID, "go on")
+	next := fresh.script.Requests()
+	if rs, err := r.Receipts(ctx, c.ID, 1); err != nil || len(rs) == 0 {
+		t.Fatalf("no fold in the story: %v", err)
+	}
+	if m, err := r.Context(ctx, c.ID); err != nil || len(m.Excluded) == 0 {
+		t.Fatalf("nothing is folded: %v", err)
+	}
+	if !beginsWith(next[0].Items, last[len(last)-1].Items) {
+		t.Error("after opening again the request begins otherwise")
+	}
+}

@@ -1,0 +1,340 @@
+// Package geminicli reads and writes the transcripts of Gemini CLI: sessions as
+// JSON lines, the older ones as one document, those of sub-agents, and checkpoints.
+//
+// Words it adds: record (an entry of a session: what a user said, or an answer with
+// its tool calls and their results), aside (a record that is no part of the
+// conversation: a notice, a command, a result that stands a second time), unit (a
+// record and the messages it becomes).
+//
+// Invariants: a later record of the same id replaces the earlier one where that
+// stood; what a session hid when it went back or was compressed is an earlier
+// branch; a result is read once; what we have no word for stays in the meta of the
+// nearest message, under [Name], and goes back to its place when it is written.
+// Because records replace each other, a session is held in memory whole: about
+// three times the size of its file.
+//
+// It may not know the store, the network or the file system.
+package geminicli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// Name is the format's name, and that of its fields in meta.
+const (
+	Name    = "gemini-cli"
+	metaKey = "gemini_cli"
+)
+
+// Format is the format. The zero value is ready.
+type Format struct{}
+
+// Name implements transcript.Importer.
+func (Format) Name() string { return Name }
+
+// Sniff implements transcript.Importer: a session begins with its id, a checkpoint
+// with its history.
+func (Format) Sniff(head []byte) bool {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\uFEFF")), " \t\r\n")
+	if !bytes.HasPrefix(head, []byte("{")) {
+		return false
+	}
+	var first map[string]json.RawMessage
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	if json.Unmarshal(line, &first) == nil && len(first) > 0 {
+		return first["sessionId"] != nil || first["history"] != nil && first["role"] == nil
+	}
+	return bytes.Contains(head, []byte(`"sessionId"`)) || bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t\r\n"), []byte(`"history"`))
+}
+
+// Read implements transcript.Importer.
+func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
+	return func(yield func(transcript.Entry, error) bool) {
+		s := &session{yield: yield, header: map[string]json.RawMessage{}, at: map[string]int{}}
+		in := bufio.NewReaderSize(r, 64<<10)
+		for !s.gone {
+			line, err := readLine(in)
+			if s.line++; s.line == 1 {
+				line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+			}
+			switch {
+			case errors.Is(err, errLongLine):
+				s.bad("longer than %d bytes", transcript.MaxLine)
+				continue
+			case err != nil && !errors.Is(err, io.EOF):
+				yield(transcript.Entry{}, err)
+				return
+			}
+			ended := err != nil
+			if len(bytes.TrimSpace(line)) > 0 {
+				if document := s.take(line, in); document {
+					ended = true
+				}
+			}
+			if ended {
+				s.end()
+				return
+			}
+		}
+	}
+}
+
+var errLongLine = errors.New("line too long")
+
+// readLine reads a line of at most MaxLine bytes; a longer one is passed over.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		piece, err := in.ReadSlice('\n')
+		if len(line)+len(piece) > transcript.MaxLine {
+			long, line = true, nil
+		} else if !long {
+			line = append(line, piece...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if long && (err == nil || errors.Is(err, io.EOF)) {
+			return nil, errLongLine
+		}
+		return line, err
+	}
+}
+
+// session is a file while it is read.
+type session struct {
+	yield func(transcript.Entry, error) bool
+	gone  bool // the reader stopped
+	line  int
+
+	header map[string]json.RawMessage
+	path   []*record      // as the session stands
+	at     map[string]int // where in path a record is, by its id
+	fresh  bool           // path has records that were not told
+	backs  int            // how often it went back
+	told   []unit         // yielded already
+	begun  bool           // the conversation was yielded
+	late   []transcript.Entry
+}
+
+func (s *session) emit(e transcript.Entry) {
+	if !s.gone && !s.yield(e, nil) {
+		s.gone = true
+	}
+}
+
+func (s *session) bad(format string, args ...any) {
+	s.emit(transcript.Entry{Bad: &transcript.Bad{Line: s.line, Reason: fmt.Sprintf(format, args...)}})
+}
+
+// take reads a line. Where the file turns out to be one document it reads all of it
+// and answers true.
+func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
+	var fields map[string]json.RawMessage
+	err := json.Unmarshal(line, &fields)
+	if err != nil && s.line == 1 {
+		// The older form is one document, which may stand on many lines.
+		whole, readErr := io.ReadAll(io.LimitReader(rest, transcript.MaxLine))
+		if readErr == nil {
+			line = append(line, whole...)
+			err = json.Unmarshal(line, &fields)
+		}
+		document = true
+	}
+	switch {
+	case err != nil:
+		s.bad("malformed JSON: %v", err)
+	case fields["history"] != nil && fields["sessionId"] == nil:
+		s.checkpoint(fields)
+		return true
+	case fields["sessionId"] != nil && fields["id"] == nil:
+		s.document(fields)
+	case len(s.header) == 0:
+		s.bad("no session header stands before it")
+	case fields["$set"] != nil:
+		s.set(fields["$set"])
+	case fields["$rewindTo"] != nil:
+		s.rewind(fields["$rewindTo"])
+	default:
+		s.record(line)
+	}
+	return document
+}
+
+// document takes a header, and the messages of the older form.
+func (s *session) document(fields map[string]json.RawMessage) {
+	messages := fields["messages"]
+	delete(fields, "messages")
+	maps.Copy(s.header, fields)
+	if messages != nil {
+		s.records(messages)
+	}
+}
+
+// set takes a change of the header; messages in it replace all before them.
+func (s *session) set(raw json.RawMessage) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		s.bad("$set holds no object")
+		return
+	}
+	messages := fields["messages"]
+	delete(fields, "messages")
+	maps.Copy(s.header, fields)
+	if messages != nil {
+		if !s.back() {
+			return
+		}
+		was := s.path
+		s.path, s.at = nil, map[string]int{}
+		s.records(messages)
+		for i := 0; i < len(was) && i < len(s.path) && was[i].same(s.path[i]); i++ {
+			s.path[i] = was[i] // the beginning that stayed is the same one
+		}
+	}
+}
+
+func (s *session) records(list json.RawMessage) {
+	var raws []json.RawMessage
+	if json.Unmarshal(list, &raws) != nil {
+		s.bad("messages are no list")
+		return
+	}
+	for _, raw := range raws {
+		s.record(raw)
+	}
+}
+
+// record takes a message: a new one, or an earlier one as it has become.
+func (s *session) record(raw json.RawMessage) {
+	rec, err := parseRecord(raw)
+	if err != nil {
+		s.bad("%v", err)
+		return
+	}
+	rec.line = s.line
+	s.fresh = true
+	if i, known := s.at[rec.ID]; known {
+		s.path[i] = rec
+		return
+	}
+	if rec.ID != "" {
+		s.at[rec.ID] = len(s.path)
+	}
+	s.path = append(s.path, rec)
+}
+
+// maxBacks bounds how often a session goes back: each time it is read as it was.
+const maxBacks = 1000
+
+// back says what will be hidden, unless the session has gone back too often.
+func (s *session) back() bool {
+	if s.backs++; s.backs > maxBacks {
+		s.bad("it goes back more than %d times", maxBacks)
+		return false
+	}
+	if s.fresh {
+		s.tell(false)
+	}
+	s.fresh = false
+	return true
+}
+
+// rewind drops a message and all behind it; one that is not there drops nothing.
+func (s *session) rewind(raw json.RawMessage) {
+	var id string
+	err := json.Unmarshal(raw, &id)
+	if i, known := s.at[id]; err == nil && known {
+		if s.back() {
+			for _, rec := range s.path[i:] {
+				delete(s.at, rec.ID)
+			}
+			s.path = s.path[:i:i]
+		}
+		return
+	}
+	s.bad("$rewindTo names no message that is there: %s", raw)
+}
+
+func (s *session) end() {
+	if len(s.header) > 0 && !s.gone {
+		s.tell(true)
+	}
+}
+
+// tell yields what the session says now and was not yielded yet. What was, and is no
+// more, becomes an earlier branch.
+func (s *session) tell(last bool) {
+	units, asides := unitsOf(s.path)
+	same := 0
+	for same < len(units) && same < len(s.told) && units[same].rec == s.told[same].rec {
+		same++
+	}
+	if !last && same == len(units) {
+		return // nothing is hidden that was not told
+	}
+	if same < len(s.told) && (same < len(units) || last) {
+		n := count(s.told[:same])
+		s.late = append(s.late, transcript.Entry{Source: s.source(), Rewind: &n})
+	}
+	for _, u := range units[same:] {
+		s.late = append(s.late, u.entries(s.source())...)
+	}
+	s.told = units
+	if !last {
+		return
+	}
+	s.emit(transcript.Entry{Source: s.source(), Conversation: s.conversation(len(units) == 0, asides)})
+	for _, e := range s.late {
+		s.emit(e)
+	}
+}
+
+func (s *session) source() string {
+	var id string
+	// One that is no text is as good as none: then the file itself is the identity.
+	_ = json.Unmarshal(s.header["sessionId"], &id)
+	return id
+}
+
+// conversation is what the header says of the whole.
+func (s *session) conversation(empty bool, asides []json.RawMessage) *scrollback.Conversation {
+	c := &scrollback.Conversation{}
+	// A summary that is no text is no title.
+	_ = json.Unmarshal(s.header["summary"], &c.Title)
+	kept := map[string]any{"header": s.header}
+	if empty && len(asides) > 0 {
+		kept["records"] = asides
+	}
+	c.Meta = object(map[string]any{metaKey: kept})
+	return c
+}
+
+// object is v as JSON; v holds nothing that cannot be.
+func object(v any) json.RawMessage {
+	b, err := marshal(v)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// marshal is JSON without HTML escapes: texts leave as they came.
+func marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
+}

@@ -1,0 +1,301 @@
+package geminicli
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// modelPrefix is the provider that a bare model name of this format belongs to.
+const modelPrefix = "gemini/"
+
+// messages are what a record becomes: i is its place, answered the calls whose
+// results were read before, which grows by those of this record.
+func (r *record) messages(i int, answered map[string]bool) []transcript.Entry {
+	if len(r.Ours) > 0 {
+		return ours(r.Ours)
+	}
+	if r.Type == "user" {
+		return r.said(i, answered)
+	}
+	b := builder{place: fmt.Sprintf("%d_%s", i, r.ID)}
+	for _, t := range r.Thoughts {
+		if text := strings.TrimPrefix(t.Subject+"\n"+t.Description, "\n"); strings.TrimSpace(text) != "" {
+			b.parts = append(b.parts, scrollback.Reasoning{Text: text})
+		}
+	}
+	b.add(r.Content)
+	answer := scrollback.Message{ID: scrollback.MessageID(r.ID), Role: scrollback.RoleAssistant, CreatedAt: when(r.Timestamp), Model: model(r.Model)}
+	if t := r.Tokens; t != nil {
+		answer.Usage = &scrollback.Usage{InputTokens: t.Input, CachedTokens: t.Cached, OutputTokens: t.Output + t.Thoughts, ReasoningTokens: t.Thoughts}
+		answer.Usage.TotalTokens = answer.Usage.InputTokens + answer.Usage.OutputTokens
+	}
+	var results scrollback.Parts
+	at := answer.CreatedAt
+	for k, c := range r.ToolCalls {
+		call := scrollback.ToolCall{ID: c.ID, Name: c.Name, Arguments: arguments(c.Args)}
+		if call.ID = b.callID(c.ID, k); call.Name == "" {
+			call.Name = "tool"
+		}
+		if !slices.ContainsFunc(b.parts.Calls(), func(have scrollback.ToolCall) bool { return have.ID == call.ID }) {
+			b.parts = append(b.parts, call)
+		}
+		if len(c.Result.parts) == 0 || answered[call.ID] {
+			continue
+		}
+		text, failed := resultText(c.Result)
+		results = append(results, scrollback.ToolResult{CallID: call.ID, Name: call.Name, Text: text, IsError: failed || c.Status == "error"})
+		answered[call.ID] = true
+		at = max(at, when(c.Timestamp))
+	}
+	answer.Parts = b.parts
+	if len(answer.Parts) == 0 {
+		return nil
+	}
+	out := []transcript.Entry{{Message: answer, Bytes: b.bytes}}
+	if len(results) > 0 {
+		out = append(out, transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleTool, CreatedAt: at, Parts: results}})
+	}
+	return out
+}
+
+// said are the messages of what a user said; results among it are a tool's.
+func (r *record) said(i int, answered map[string]bool) []transcript.Entry {
+	b := builder{place: fmt.Sprintf("%d_%s", i, r.ID)}
+	b.add(r.Content)
+	var results, rest scrollback.Parts
+	moved := map[int][]byte{}
+	for k, p := range b.parts {
+		res, ok := p.(scrollback.ToolResult)
+		switch {
+		case !ok:
+			if data, has := b.bytes[k]; has {
+				moved[len(rest)] = data
+			}
+			rest = append(rest, p)
+		case !answered[res.CallID]:
+			answered[res.CallID] = true
+			results = append(results, res)
+		}
+	}
+	var out []transcript.Entry
+	add := func(role scrollback.Role, parts scrollback.Parts, data map[int][]byte) {
+		if len(parts) == 0 {
+			return
+		}
+		m := scrollback.Message{Role: role, CreatedAt: when(r.Timestamp), Parts: parts}
+		if len(out) == 0 {
+			m.ID = scrollback.MessageID(r.ID)
+		}
+		if len(data) == 0 {
+			data = nil
+		}
+		out = append(out, transcript.Entry{Message: m, Bytes: data})
+	}
+	add(scrollback.RoleTool, results, nil)
+	if strings.TrimSpace(rest.Text()) != "" || len(rest) > len(texts(rest)) {
+		add(scrollback.RoleUser, rest, moved)
+	}
+	return out
+}
+
+func texts(ps scrollback.Parts) (out scrollback.Parts) {
+	for _, p := range ps {
+		if _, ok := p.(scrollback.Text); ok {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// ours are messages that were written as they are.
+func ours(list []message) []transcript.Entry {
+	var out []transcript.Entry
+	for _, m := range list {
+		e := transcript.Entry{Message: scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model, Usage: m.Usage,
+			Status: m.Status, CreatedAt: m.CreatedAt, Meta: m.Meta}}
+		for key, data := range m.Data {
+			if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(m.Parts) {
+				if e.Bytes == nil {
+					e.Bytes = map[int][]byte{}
+				}
+				e.Bytes[i] = data
+			}
+		}
+		if _, err := scrollback.ParseRole(string(m.Role)); err == nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// builder makes parts of content.
+type builder struct {
+	place string // of the record, for calls without an id
+	parts scrollback.Parts
+	bytes map[int][]byte
+	open  []scrollback.ToolCall
+}
+
+func (b *builder) add(c content) {
+	for i, p := range c.parts {
+		opaque := scrollback.Opaque(p.ThoughtSignature)
+		switch {
+		case p.FunctionCall != nil:
+			call := scrollback.ToolCall{ID: b.callID(p.FunctionCall.ID, i), Name: p.FunctionCall.Name, Arguments: arguments(p.FunctionCall.Args), Opaque: opaque}
+			b.parts = append(b.parts, call)
+		case p.FunctionResponse != nil:
+			text, failed := responseText(p.FunctionResponse.Response)
+			b.parts = append(b.parts, scrollback.ToolResult{CallID: b.callID(p.FunctionResponse.ID, i), Name: p.FunctionResponse.Name,
+				Text: text, IsError: failed, Opaque: opaque})
+		case p.InlineData != nil:
+			b.attach(*p.InlineData, opaque)
+		case p.FileData != nil:
+			b.parts = append(b.parts, scrollback.Text{Text: p.FileData.FileURI, Opaque: opaque})
+		case p.Text != nil && p.Thought:
+			b.parts = append(b.parts, scrollback.Reasoning{Text: *p.Text, Opaque: opaque})
+		case p.Text != nil && (*p.Text != "" || opaque != nil):
+			b.parts = append(b.parts, scrollback.Text{Text: *p.Text, Opaque: opaque})
+		}
+	}
+}
+
+// attach adds the bytes of an attachment; what is no base64 is kept by the patch.
+func (b *builder) attach(d inlineData, opaque scrollback.Opaque) {
+	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(d.Data))
+	if err != nil {
+		return
+	}
+	if b.bytes == nil {
+		b.bytes = map[int][]byte{}
+	}
+	b.bytes[len(b.parts)] = data
+	switch d.MimeType {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		b.parts = append(b.parts, scrollback.Image{MediaType: d.MimeType, Size: int64(len(data)), Opaque: opaque})
+	default:
+		b.parts = append(b.parts, scrollback.File{MediaType: d.MimeType, Size: int64(len(data)), Opaque: opaque})
+	}
+}
+
+// callID is the id of a call, or one made of its place: the same however often the
+// file is read.
+func (b *builder) callID(id string, i int) string {
+	if id != "" {
+		return id
+	}
+	return fmt.Sprintf("call_%s_%d", b.place, i)
+}
+
+func arguments(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 || string(raw) == "null" {
+		return json.RawMessage(`{}`)
+	}
+	return raw
+}
+
+func model(name string) string {
+	if name == "" || strings.Contains(name, "/") {
+		return name
+	}
+	return modelPrefix + name
+}
+
+// resultText is what a tool answered, and whether that is an error.
+func resultText(c content) (string, bool) {
+	var pieces []string
+	failed := false
+	for _, p := range c.parts {
+		switch {
+		case p.FunctionResponse != nil:
+			text, bad := responseText(p.FunctionResponse.Response)
+			pieces, failed = append(pieces, text), failed || bad
+		case p.Text != nil:
+			pieces = append(pieces, *p.Text)
+		case p.FileData != nil:
+			pieces = append(pieces, p.FileData.FileURI)
+		}
+	}
+	return strings.Join(pieces, "\n"), failed
+}
+
+// responseText is a response as text: its output or error when that is all there
+// is, else the JSON.
+func responseText(raw json.RawMessage) (text string, failed bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) == nil && len(fields) == 1 {
+		for key, value := range fields {
+			if key != "output" && key != "error" {
+				break
+			}
+			if json.Unmarshal(value, &text) == nil && !bytes.Equal(bytes.TrimSpace(value), []byte("null")) {
+				return text, key == "error"
+			}
+		}
+	}
+	var plain string
+	if json.Unmarshal(raw, &plain) == nil && plain != "" {
+		return plain, false
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw), false
+	}
+	return b.String(), false
+}
+
+// checkpoint reads a file that holds nothing but the history of one moment.
+func (s *session) checkpoint(fields map[string]json.RawMessage) {
+	var history []struct {
+		Role  string  `json:"role"`
+		Parts content `json:"parts"`
+	}
+	if err := json.Unmarshal(fields["history"], &history); err != nil {
+		s.bad("the history is no list of turns: %v", err)
+		return
+	}
+	delete(fields, "history")
+	s.emit(transcript.Entry{Conversation: &scrollback.Conversation{Meta: object(map[string]any{metaKey: map[string]any{"checkpoint": fields}})}})
+	answered := map[string]bool{}
+	var open []string // calls without an id that wait for their result, by place
+	for i, turn := range history {
+		rec := &record{ID: fmt.Sprint("turn", i), Type: "user", Content: turn.Parts, line: i + 1}
+		if turn.Role == "model" {
+			rec.Type = "gemini"
+		}
+		pair(rec, i, &open)
+		if rec.aside() {
+			continue // the setup that every checkpoint begins with
+		}
+		for _, e := range rec.messages(i, answered) {
+			e.Message.ID = ""
+			s.emit(e)
+		}
+	}
+	s.header = nil // nothing else is in the file
+}
+
+// pair gives calls without an id one, and the results that follow theirs.
+func pair(rec *record, i int, open *[]string) {
+	parts := slices.Clone(rec.Content.parts)
+	for k := range parts {
+		switch p := &parts[k]; {
+		case p.FunctionCall != nil && p.FunctionCall.ID == "":
+			c := *p.FunctionCall
+			c.ID = fmt.Sprintf("call_%d_%d", i, k)
+			p.FunctionCall, *open = &c, append(*open, c.ID)
+		case p.FunctionResponse != nil && p.FunctionResponse.ID == "" && len(*open) > 0:
+			r := *p.FunctionResponse
+			r.ID, *open = (*open)[0], (*open)[1:]
+			p.FunctionResponse = &r
+		}
+	}
+	rec.Content.parts = parts
+}

@@ -1,0 +1,306 @@
+package geminicli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// record is an entry of a session, and the text it was read from.
+type record struct {
+	ID        string     `json:"id,omitempty"`
+	Timestamp string     `json:"timestamp,omitempty"`
+	Type      string     `json:"type"`
+	Content   content    `json:"content"`
+	Thoughts  []thought  `json:"thoughts,omitempty"`
+	Tokens    *tokens    `json:"tokens,omitempty"`
+	Model     string     `json:"model,omitempty"`
+	ToolCalls []toolCall `json:"toolCalls,omitempty"`
+	Ours      []message  `json:"scrollback,omitempty"` // what the other fields cannot say
+
+	raw  json.RawMessage
+	line int
+}
+
+type thought struct {
+	Subject     string `json:"subject"`
+	Description string `json:"description"`
+	Timestamp   string `json:"timestamp,omitempty"`
+}
+
+type tokens struct {
+	Input    int64 `json:"input"`
+	Output   int64 `json:"output"`
+	Cached   int64 `json:"cached"`
+	Thoughts int64 `json:"thoughts"`
+	Tool     int64 `json:"tool"`
+	Total    int64 `json:"total"`
+}
+
+type toolCall struct {
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Args      json.RawMessage `json:"args"`
+	Result    content         `json:"result"`
+	Status    string          `json:"status"`
+	Timestamp string          `json:"timestamp,omitempty"`
+}
+
+// content is a text, a part, or a list of either. Plain says that it was, or is
+// written as, a bare text; null is content without parts.
+type content struct {
+	parts []part
+	plain bool
+}
+
+// part is a piece of content.
+type part struct {
+	Text             *string           `json:"text,omitempty"`
+	Thought          bool              `json:"thought,omitempty"`
+	ThoughtSignature json.RawMessage   `json:"thoughtSignature,omitempty"`
+	FunctionCall     *functionCall     `json:"functionCall,omitempty"`
+	FunctionResponse *functionResponse `json:"functionResponse,omitempty"`
+	InlineData       *inlineData       `json:"inlineData,omitempty"`
+	FileData         *fileData         `json:"fileData,omitempty"`
+}
+
+type functionCall struct {
+	ID   string          `json:"id,omitempty"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}
+
+type functionResponse struct {
+	ID       string          `json:"id,omitempty"`
+	Name     string          `json:"name"`
+	Response json.RawMessage `json:"response"`
+}
+
+type inlineData struct {
+	MimeType string `json:"mimeType"`
+	Data     string `json:"data"`
+}
+
+type fileData struct {
+	MimeType string `json:"mimeType,omitempty"`
+	FileURI  string `json:"fileUri"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *content) UnmarshalJSON(b []byte) error {
+	*c = content{}
+	b = bytes.TrimSpace(b)
+	switch {
+	case len(b) == 0 || string(b) == "null":
+		return nil
+	case b[0] == '"':
+		var text string
+		err := json.Unmarshal(b, &text)
+		c.parts, c.plain = []part{{Text: &text}}, true
+		return err
+	case b[0] == '[':
+		var list []json.RawMessage
+		if err := json.Unmarshal(b, &list); err != nil {
+			return err
+		}
+		for _, raw := range list {
+			var inner content
+			if err := inner.UnmarshalJSON(raw); err != nil {
+				return err
+			}
+			c.parts = append(c.parts, inner.parts...)
+		}
+		return nil
+	}
+	var p part
+	if err := json.Unmarshal(b, &p); err != nil {
+		return errors.New("content is neither a text nor a list of parts")
+	}
+	c.parts = []part{p}
+	return nil
+}
+
+// MarshalJSON implements json.Marshaler.
+func (c content) MarshalJSON() ([]byte, error) {
+	switch {
+	case c.plain && len(c.parts) == 1:
+		return marshal(c.parts[0].Text)
+	case c.plain:
+		return []byte(`""`), nil
+	case c.parts == nil:
+		return []byte("null"), nil
+	}
+	return marshal(c.parts)
+}
+
+// text is what the content says.
+func (c content) text() string {
+	var b strings.Builder
+	for _, p := range c.parts {
+		if p.Text != nil && !p.Thought {
+			b.WriteString(*p.Text)
+		}
+	}
+	return b.String()
+}
+
+func parseRecord(raw json.RawMessage) (*record, error) {
+	if !utf8.Valid(raw) {
+		return nil, errors.New("not UTF-8")
+	}
+	rec := &record{raw: bytes.Clone(raw)}
+	if err := json.Unmarshal(raw, rec); err != nil {
+		return nil, fmt.Errorf("not of the shape of a message: %w", err)
+	}
+	if rec.Type == "" {
+		return nil, errors.New("a record without a type")
+	}
+	return rec, nil
+}
+
+// same says that two records hold the same.
+func (r *record) same(o *record) bool {
+	return r.ID == o.ID && equal(decode(r.raw), decode(o.raw))
+}
+
+// ignored are the beginnings of user texts that are no conversation.
+var ignored = []string{"/", "?", "<session_context>", "<hook_context>"}
+
+// aside says that a record is no part of the conversation.
+func (r *record) aside() bool {
+	switch r.Type {
+	case "gemini":
+		return false
+	case "user":
+		for _, p := range r.Content.parts {
+			if p.Text == nil {
+				return false // an attachment or a result
+			}
+		}
+		text := strings.TrimSpace(r.Content.text())
+		for _, prefix := range ignored {
+			if strings.HasPrefix(text, prefix) {
+				return true
+			}
+		}
+		return text == ""
+	}
+	return true
+}
+
+// when is a time of a file in Unix ms; 0 for none.
+func when(s string) int64 {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil || t.UnixMilli() < 0 {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// stamp is a time as files hold it.
+func stamp(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// unit is a record, the messages it becomes, and what stood around it.
+type unit struct {
+	rec           *record
+	messages      []transcript.Entry
+	before, after []json.RawMessage
+}
+
+func count(units []unit) (n int) {
+	for _, u := range units {
+		n += len(u.messages)
+	}
+	return n
+}
+
+// unitsOf makes messages of a path. Asides stay with the message that follows, those
+// at the end with the last one; they come back when there is no message at all.
+func unitsOf(path []*record) (units []unit, asides []json.RawMessage) {
+	answered := map[string]bool{}
+	for i, rec := range path {
+		var ms []transcript.Entry
+		if !rec.aside() || len(rec.Ours) > 0 {
+			ms = rec.messages(i, answered)
+		}
+		if len(ms) == 0 {
+			asides = append(asides, rec.raw)
+			continue
+		}
+		units = append(units, unit{rec: rec, messages: ms, before: asides})
+		asides = nil
+	}
+	if n := len(units); n > 0 {
+		units[n-1].after = asides
+	}
+	return units, asides
+}
+
+// entries are the messages of a unit, with what only this format knows in their
+// meta.
+func (u unit) entries(source string) []transcript.Entry {
+	out := u.messages
+	for i := range out {
+		out[i].Source, out[i].Line = source, u.rec.line
+	}
+	kept := keptMeta{ID: u.rec.ID, Before: u.before, After: u.after, Patch: u.rec.patch(out)}
+	m := &out[0].Message
+	m.Meta = withMeta(m.Meta, kept)
+	return out
+}
+
+// keptMeta is what a message's meta holds of its record. Patch makes the record that
+// we would write the one that was read.
+type keptMeta struct {
+	ID     string            `json:"id,omitempty"`
+	Before []json.RawMessage `json:"before,omitempty"`
+	After  []json.RawMessage `json:"after,omitempty"`
+	Patch  json.RawMessage   `json:"patch,omitempty"`
+}
+
+// withMeta adds what is kept to a message's own meta.
+func withMeta(meta json.RawMessage, kept keptMeta) json.RawMessage {
+	fields := map[string]any{}
+	// A meta that is no object has no place for more.
+	_ = json.Unmarshal(meta, &fields)
+	fields[metaKey] = kept
+	return object(fields)
+}
+
+// ourMeta splits a message's meta into what is kept for this format and the rest.
+func ourMeta(meta json.RawMessage) (kept keptMeta, rest json.RawMessage) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(meta, &fields) != nil || fields[metaKey] == nil || json.Unmarshal(fields[metaKey], &kept) != nil {
+		return keptMeta{}, meta
+	}
+	delete(fields, metaKey)
+	if len(fields) > 0 {
+		rest = object(fields)
+	}
+	return kept, rest
+}
+
+// message is one of ours as it is, where a record cannot say it.
+type message struct {
+	Role      scrollback.Role   `json:"role"`
+	Name      string            `json:"name,omitempty"`
+	Parts     scrollback.Parts  `json:"parts"`
+	Model     string            `json:"model,omitempty"`
+	Usage     *scrollback.Usage `json:"usage,omitempty"`
+	Status    scrollback.Status `json:"status,omitempty"`
+	CreatedAt int64             `json:"created_at,omitempty"`
+	Meta      json.RawMessage   `json:"meta,omitempty"`
+	Data      map[string][]byte `json:"data,omitempty"` // of attachments, by the index of their part
+}

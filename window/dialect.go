@@ -1,0 +1,48 @@
+package window
+
+import "github.com/scrollback-ai/scrollback"
+
+// Dialects lists what the providers demand, in the order of the guide.
+func Dialects() []scrollback.Dialect {
+	return []scrollback.Dialect{OpenAI(), Anthropic(), Gemini()}
+}
+
+// OpenAI is chat completions, as OpenAI and the servers that speak like it take
+// them.
+func OpenAI() scrollback.Dialect {
+	return scrollback.Dialect{
+		Name:        "openai",
+		CallID:      `(?s)^.{1,40}$`,
+		CallName:    `^[a-zA-Z0-9_-]{1,64}$`,
+		SpeakerName: `^[^\s\p{Z}<|\\/>]{1,64}$`,
+	}
+}
+
+// Anthropic is the Messages API. An image is bounded as base64, at 5 MiB.
+func Anthropic() scrollback.Dialect {
+	return scrollback.Dialect{
+		Name:            "anthropic",
+		Alternates:      true,
+		NoBlank:         true,
+		UniqueIDs:       true,
+		ObjectArguments: true,
+		SignedReasoning: true,
+		CallID:          `^[a-zA-Z0-9_-]+$`,
+		CallName:        `^[a-zA-Z0-9_-]{1,128}$`,
+		ImageTypes:      "image/jpeg image/png image/gif image/webp",
+		MaxImageBytes:   5 << 20 / 4 * 3,
+		MaxImageSide:    8000,
+	}
+}
+
+// Gemini is generateContent.
+func Gemini() scrollback.Dialect {
+	return scrollback.Dialect{
+		Name:            "gemini",
+		Alternates:      true,
+		ResultsAlone:    true,
+		ObjectArguments: true,
+		CallName:        `^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$`,
+		ImageTypes:      "image/png image/jpeg image/webp image/heic image/heif",
+	}
+}

@@ -1,0 +1,112 @@
+package window
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// speller writes ids and names as a dialect takes them. What it takes is left as
+// it is; the rest becomes something all dialects take, the same every time.
+type speller struct {
+	id, name, speaker *regexp.Regexp
+	defined           map[string]bool // tools of the request, which go by their own names
+	unique            bool            // ids are used once in a window, not once in a message
+	used              map[string]bool
+}
+
+func newSpeller(d scrollback.Dialect, tools []scrollback.Tool) *speller {
+	return &speller{id: pattern(d.CallID), name: pattern(d.CallName), speaker: pattern(d.SpeakerName),
+		defined: toolNames(tools), unique: d.UniqueIDs, used: map[string]bool{}}
+}
+
+// pattern is nil for no pattern.
+func pattern(s string) *regexp.Regexp {
+	if s == "" {
+		return nil
+	}
+	return regexp.MustCompile(s)
+}
+
+// fits says whether a pattern takes s.
+func fits(p *regexp.Regexp, s string) bool { return p == nil || p.MatchString(s) }
+
+func toolNames(tools []scrollback.Tool) map[string]bool {
+	out := make(map[string]bool, len(tools))
+	for _, t := range tools {
+		out[t.Name] = true
+	}
+	return out
+}
+
+// message begins a message that makes calls.
+func (s *speller) message() {
+	if !s.unique {
+		clear(s.used)
+	}
+}
+
+// callID is a call's id on the wire. It depends on the ids before it only.
+func (s *speller) callID(id string) string {
+	want := spell(s.id, id)
+	for n := 2; s.used[want]; n++ {
+		want = respell(id, strconv.Itoa(n))
+	}
+	s.used[want] = true
+	return want
+}
+
+func (s *speller) callName(name string) string {
+	if s.defined[name] {
+		return name
+	}
+	return spell(s.name, name)
+}
+
+func (s *speller) speakerName(name string) string {
+	if name == "" {
+		return ""
+	}
+	return spell(s.speaker, name)
+}
+
+// spell is text itself when the pattern takes it.
+func spell(p *regexp.Regexp, text string) string {
+	if fits(p, text) {
+		return text
+	}
+	return respell(text, "")
+}
+
+// respell is text in at most 36 letters, digits, _ and -, beginning with a
+// letter or _, which every dialect takes: what is left of it, and a part of a hash
+// of text and salt, so that different texts stay different.
+func respell(text, salt string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range text {
+		switch {
+		case b.Len() >= 27:
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || b.Len() > 0 && (r >= '0' && r <= '9' || r == '_' || r == '-'):
+			if gap && b.Len() > 0 {
+				b.WriteByte('_')
+			}
+			b.WriteRune(r)
+			gap = false
+		default:
+			gap = true
+		}
+	}
+	if b.Len() == 0 {
+		b.WriteString("unnamed")
+	}
+	h := sha256.Sum256([]byte(text + "\x00" + salt))
+	return b.String()[:min(b.Len(), 27)] + "_" + hex.EncodeToString(h[:4])
+}
+
+// blank says that a text is nothing but white space.
+func blank(s string) bool { return strings.Trim(strings.TrimSpace(s), "\x1c\x1d\x1e\x1f \t\r\n") == "" }

@@ -1,0 +1,144 @@
+package window
+
+import (
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Fixed texts of turns that a dialect wants and nobody said.
+const (
+	ackText   = "Understood. I will look the originals up when I need them."
+	heardText = "Understood."
+	openText  = "Go on."
+	ackTokens = 16
+)
+
+// takeTurns makes user and assistant take turns, the user first and last, where
+// the dialect wants that. What users say one after the other is sent as one
+// turn, and so are the results of one turn's calls. What a model made is never
+// joined with anything: its reasoning and payloads return as they came. A system
+// message amid the others is sent as a user's. Each item depends on those before
+// it only, but for a last turn that stands in for the next message and belongs to
+// this request only.
+func takeTurns(items []scrollback.Item, d scrollback.Dialect) []scrollback.Item {
+	if !d.Alternates {
+		return items
+	}
+	s := sequence{d: d}
+	for _, it := range items {
+		s.add(it)
+	}
+	if s.last.Role == "" || s.last.Role == scrollback.RoleAssistant {
+		s.push(fixed(scrollback.RoleUser, openText, scrollback.LayerRequestOnly))
+	}
+	return s.out
+}
+
+type sequence struct {
+	d     scrollback.Dialect
+	out   []scrollback.Item
+	last  scrollback.Item // the last of out that is a turn
+	calls []scrollback.ToolCall
+}
+
+func (s *sequence) add(it scrollback.Item) {
+	if it.Kind == scrollback.KindTools || it.Role == scrollback.RoleSystem && s.last.Role == "" && !spoken(it) {
+		if !s.d.NoBlank || len(it.Parts) == 0 || !blank(it.Parts.Text()) {
+			s.out = append(s.out, it)
+		}
+		return
+	}
+	if it.Role == scrollback.RoleSystem {
+		it.Role = scrollback.RoleUser
+	}
+	switch was := s.last.Role; {
+	case was == scrollback.RoleTool && it.Role == scrollback.RoleTool, was == scrollback.RoleUser && it.Role == was && spoken(s.last) && spoken(it):
+		s.join(it)
+		return
+	case was == "" && it.Role == scrollback.RoleAssistant:
+		s.push(fixed(scrollback.RoleUser, openText, scrollback.LayerPlaceholders))
+	case was == scrollback.RoleAssistant && it.Role == was:
+		s.push(fixed(scrollback.RoleUser, openText, it.Layer))
+	case s.last.Kind == scrollback.KindFolded && it.Role == was:
+		s.push(fixed(scrollback.RoleAssistant, ackText, s.last.Layer))
+	case was == scrollback.RoleUser && it.Role == was, was == scrollback.RoleTool && it.Role == scrollback.RoleUser && s.d.ResultsAlone:
+		s.push(fixed(scrollback.RoleAssistant, heardText, it.Layer))
+	}
+	s.push(it)
+}
+
+// spoken says that an item is part of what was said, not of what stands before it.
+func spoken(it scrollback.Item) bool {
+	return it.Layer == scrollback.LayerMessages || it.Layer == scrollback.LayerPrompt
+}
+
+func (s *sequence) push(it scrollback.Item) {
+	switch it.Role {
+	case scrollback.RoleAssistant:
+		s.calls = it.Parts.Calls()
+	case scrollback.RoleTool:
+		it.Parts = s.inOrder(it.Parts)
+	}
+	s.out, s.last = append(s.out, it), it
+}
+
+// join adds what an item says to the last turn.
+func (s *sequence) join(it scrollback.Item) {
+	last := &s.out[len(s.out)-1]
+	last.Parts = append(last.Parts[:len(last.Parts):len(last.Parts)], partsFor(last.Model, it)...)
+	if last.Role == scrollback.RoleTool {
+		last.Parts = s.inOrder(last.Parts)
+	}
+	last.Weight = last.Weight.Add(it.Weight)
+	s.last = *last
+}
+
+// inOrder is results in the order of their calls, where the dialect wants that.
+func (s *sequence) inOrder(ps scrollback.Parts) scrollback.Parts {
+	if !s.d.ResultsAlone {
+		return ps
+	}
+	out := slices.Clone(ps)
+	slices.SortStableFunc(out, func(a, b scrollback.Part) int { return callIndex(s.calls, a) - callIndex(s.calls, b) })
+	return out
+}
+
+// callIndex is where the call that a result answers is among calls, or -1.
+func callIndex(calls []scrollback.ToolCall, p scrollback.Part) int {
+	r, ok := p.(scrollback.ToolResult)
+	return slices.IndexFunc(calls, func(c scrollback.ToolCall) bool { return ok && c.ID == r.CallID })
+}
+
+// partsFor is what may be sent of a user's or tool's item beside that of another:
+// payloads return to one model only.
+func partsFor(model string, it scrollback.Item) scrollback.Parts {
+	if it.Model == model {
+		return it.Parts
+	}
+	out := make(scrollback.Parts, 0, len(it.Parts))
+	for _, p := range it.Parts {
+		switch q := p.(type) {
+		case scrollback.Text:
+			q.Opaque = nil
+			p = q
+		case scrollback.Image:
+			q.Opaque = nil
+			p = q
+		case scrollback.File:
+			q.Opaque = nil
+			p = q
+		case scrollback.ToolResult:
+			q.Opaque = nil
+			p = q
+		case scrollback.ToolCall, scrollback.Reasoning: // a model's only
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func fixed(role scrollback.Role, text string, layer scrollback.Layer) scrollback.Item {
+	return scrollback.Item{Kind: scrollback.KindAck, Layer: layer, Role: role,
+		Parts: scrollback.Parts{scrollback.Text{Text: text}}, Weight: scrollback.Weight{Tokens: ackTokens, Bytes: int64(len(text))}}
+}
