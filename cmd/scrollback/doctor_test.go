@@ -142,7 +142,7 @@ var damages = []struct {
 	{name: "a column", kind: "damage", stays: true, sql: []string{`UPDATE messages SET parts = '{' WHERE seq = 2`}},
 	{name: "a number that is none", kind: "damage", stays: true, sql: []string{`UPDATE messages SET tokens = 'many' WHERE seq = 2`}},
 	{name: "a conversation's settings", kind: "damage", sql: []string{`UPDATE conversations SET settings = '['`}},
-	{name: "a conversation's meta", kind: "damage", sql: []string{`UPDATE conversations SET meta = '{', title = 'kept'`}},
+	{name: "other columns of a conversation", kind: "damage", sql: []string{`UPDATE conversations SET meta = '{', roots = '7', environment = '['`}},
 	{name: "a branch's view", kind: "damage", sql: []string{`UPDATE branches SET view = '{'`}},
 	{name: "a branch and its conversation lost", kind: "orphan", sql: []string{`DELETE FROM conversations WHERE id = ` + longest, `DELETE FROM branches WHERE id = ` + folded}},
 	{name: "all conversations and branches lost", kind: "orphan", sql: []string{`DELETE FROM conversations`, `DELETE FROM branches`}},

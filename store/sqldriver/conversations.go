@@ -29,11 +29,7 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 		}
 		stored, created = conversation{Conversation: c}, true
 		stored.Branch, stored.Messages = b.ID, b.HeadSeq
-		v, err := stored.values()
-		if err != nil {
-			return err
-		}
-		if err := tx.run(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (`+marks(22)+`)`, v...); err != nil {
+		if err := stored.insert(ctx, tx); err != nil {
 			return err
 		}
 		return insertBranch(ctx, tx, b)
@@ -42,6 +38,14 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 		return scrollback.Conversation{}, false, err
 	}
 	return stored.Conversation, created, nil
+}
+
+func (c *conversation) insert(ctx context.Context, tx *session) error {
+	v, err := c.values()
+	if err != nil {
+		return err
+	}
+	return tx.run(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (`+marks(22)+`)`, v...)
 }
 
 // Patch implements driver.Log.
@@ -271,11 +275,7 @@ func (r mending) conversation(ctx context.Context, m *driver.Recover) error {
 	if !lost {
 		return c.store(ctx, r.tx, r.now)
 	}
-	v, err := c.values()
-	if err != nil {
-		return err
-	}
-	return r.tx.run(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (`+marks(21)+`)`, v...)
+	return c.insert(ctx, r.tx)
 }
 
 // metaValid judges the one column that is handed on as it is.
@@ -316,7 +316,7 @@ func (r mending) readable(ctx context.Context, id scrollback.ConversationID) err
 		name, empty string
 		into        any
 	}{{"roots", "[]", &c.Roots}, {"settings", "{}", &c.Settings}, {"pinned_seqs", "[]", &c.PinnedSeqs}, {"meta", "{}", &meta},
-		{"parent", "", &c.Parent}, {"ancestors", "", &c.Ancestors}} {
+		{"parent", "", &c.Parent}, {"ancestors", "", &c.Ancestors}, {"environment", "", &c.Environment}} {
 		var text string
 		err := r.tx.row(ctx, func(row scanner) error { return row.Scan(&text) }, `SELECT `+column.name+` FROM conversations WHERE id = $1`, id)
 		if err != nil {
