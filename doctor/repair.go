@@ -188,7 +188,8 @@ func each[T any](r *repair, list []T, fn func(T) error) {
 	}
 }
 
-// rows mends rows: what others are judged by comes first.
+// rows mends rows: what others are judged by comes first, and what holds something
+// that was said before what removes rows.
 func (r *repair) rows(ctx context.Context, w work) {
 	each(r, w.lost, func(m *driver.Mend) error { return r.store.Mend(ctx, *m) })
 	each(r, w.misplaced, func(id scrollback.BranchID) error {
@@ -199,6 +200,7 @@ func (r *repair) rows(ctx context.Context, w work) {
 	each(r, w.silent, func(s run) error {
 		return r.store.MendTerms(ctx, s.branch, s.first, s.last, func(m scrollback.Message) (string, error) { return r.text(ctx, m) })
 	})
+	each(r, w.leases, func(id scrollback.TurnID) error { return r.store.Mend(ctx, driver.Mend{Lease: id}) })
 	each(r, w.artifacts, func(m mention) error { return r.restore(ctx, m) })
 	each(r, w.strays, func(s driver.Stray) error {
 		if s.Artifact == "" || s.Conversation == "" {
@@ -209,7 +211,6 @@ func (r *repair) rows(ctx context.Context, w work) {
 	each(r, slices.Collect(slices.Chunk(w.strays, sweepStep)), func(some []driver.Stray) error {
 		return r.store.Mend(ctx, driver.Mend{Sweep: some})
 	})
-	each(r, w.leases, func(id scrollback.TurnID) error { return r.store.Mend(ctx, driver.Mend{Lease: id}) })
 }
 
 // clear finishes purges and removes what nothing mentions.

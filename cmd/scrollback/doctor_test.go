@@ -571,6 +571,23 @@ func TestRepairPurge(t *testing.T) {
 	goOnWithout(t, data)
 }
 
+// What a model had written when its owner went is kept, even of a turn that belongs
+// to nothing.
+func TestRepairDraft(t *testing.T) {
+	sound := aFolder(t)
+	for _, also := range []string{"", ", branch = 'gone'"} {
+		data := harmed(t, sound, `UPDATE turns SET state = 'open', lease_until = 1, draft = '{"content":"half an answer"}'`+also+`
+			WHERE id = (SELECT turn FROM conversations WHERE id = `+longest+`)`)
+		if code, c := checkup(t, data, "--repair"); code != 0 || len(unrepaired(c.Notes)) > 0 {
+			t.Errorf("exit %d, %+v %+v", code, c.Problems, c.Notes)
+		}
+		if _, out, _ := inside(t, data, "search", "half answer"); !strings.Contains(out, "half an answer") {
+			t.Errorf("%s: found: %s", also, out)
+		}
+		goOn(t, data)
+	}
+}
+
 // goOnWithout wants nothing to be found of what was purged.
 func goOnWithout(t *testing.T, data string) {
 	t.Helper()
