@@ -1,11 +1,12 @@
-// Package doctor reads everything that is kept and holds it against what it says of
-// itself.
+// Package doctor reads everything that is kept, holds it against what it says of
+// itself, and repairs what follows from the rest.
 //
 // Words it adds: problem (something that is wrong), note (something worth knowing
-// that is no fault).
+// that is no fault), work (what a repair has to try).
 //
 // Invariants: a check writes nothing; it keeps one page of rows in memory, however
-// long the log.
+// long the log. A repair never touches messages and segments, and removes nothing
+// that somebody might want while anything is wrong.
 //
 // It may not know models, HTTP or SQL.
 package doctor
@@ -27,12 +28,16 @@ import (
 
 // Checkup is what a check of everything kept found. Problems are at most
 // [maxProblems]; More counts those beyond. Notes are worth knowing, and no faults.
+// Copy is where the database was copied to before a repair, if there was one.
 type Checkup struct {
 	OK       bool      `json:"ok"`
 	Checked  Checked   `json:"checked"`
 	Problems []Problem `json:"problems"`
 	More     int64     `json:"more,omitempty"`
 	Notes    []Problem `json:"notes,omitempty"`
+	Copy     string    `json:"copy,omitempty"`
+
+	work work
 }
 
 // Checked counts what was looked at.
@@ -67,7 +72,7 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 	if progress == nil {
 		progress = func(string, int64, int64) {}
 	}
-	d := &check{store: s, archive: a, progress: progress}
+	d := &check{store: s, archive: a, progress: progress, gone: map[scrollback.ConversationID]bool{}}
 	d.out.Problems = []Problem{}
 	next, stop := iter.Pull2(a.Artifacts(ctx))
 	defer stop()
@@ -76,11 +81,11 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 		Total:        func(n int64) error { d.total = n; return nil },
 		Conversation: func(c scrollback.Conversation) error { d.conversation(c); return ctx.Err() },
 		Branch:       func(b scrollback.Branch) error { return d.branch(ctx, b) },
-		Message:      func(m scrollback.Message, _ bool) error { return d.message(ctx, m) },
+		Message:      func(m scrollback.Message, found bool) error { d.found(m, found); return d.message(ctx, m) },
 		Segment:      func(s scrollback.Segment) error { return d.segment(ctx, s) },
 		Artifact:     func(a scrollback.Artifact, mentions int64) error { return d.artifact(ctx, a, mentions) },
 		Turn:         func(t scrollback.Turn) error { d.turn(t); return nil },
-		Flaw:         func(f driver.Flaw) error { d.problem(f.Kind, f.Where, "%s", f.Detail); return nil },
+		Flaw:         func(f driver.Flaw) error { d.flaw(f); return nil },
 	})
 	if err == nil {
 		d.endConversation()
@@ -108,7 +113,8 @@ type check struct {
 	waiting  *archive.Object // listed, and not yet matched
 
 	conv *scrollback.Conversation
-	head bool // its current branch was seen
+	head bool                               // its current branch was seen
+	gone map[scrollback.ConversationID]bool // purges that were interrupted: half of it is gone by right
 	at   *scrollback.Branch
 	seq  int64             // the last one seen on the branch
 	sum  scrollback.Weight // up to there
@@ -120,6 +126,25 @@ func (d *check) problem(kind, where, detail string, args ...any) {
 		return
 	}
 	d.out.Problems = append(d.out.Problems, Problem{Kind: kind, Where: where, Detail: fmt.Sprintf(detail, args...)})
+}
+
+// flaw is what the database itself found.
+func (d *check) flaw(f driver.Flaw) {
+	d.problem(f.Kind, f.Where, "%s", f.Detail)
+	w := &d.out.work
+	switch m := f.Mend; {
+	case f.Whole:
+		w.whole = true
+	case m == nil:
+	case m.Sweep != nil:
+		for _, s := range m.Sweep {
+			add(&w.strays, s)
+		}
+	case m.Heads != "":
+		add(&w.heads, m.Heads)
+	default:
+		add(&w.lost, m)
+	}
 }
 
 func (d *check) note(kind, where, detail string) {
@@ -134,6 +159,8 @@ func (d *check) conversation(c scrollback.Conversation) {
 	d.out.Checked.Conversations++
 	if c.PurgedAt < 0 {
 		d.note("purge", "conversation "+string(c.ID), "its purge was interrupted")
+		add(&d.out.work.purges, c.ID)
+		d.gone[c.ID] = true
 	}
 }
 
@@ -141,6 +168,7 @@ func (d *check) endConversation() {
 	d.endBranch()
 	if d.conv != nil && !d.head && d.conv.PurgedAt == 0 {
 		d.problem("head", "conversation "+string(d.conv.ID), "its current branch, %s, is missing", d.conv.Branch)
+		add(&d.out.work.heads, d.conv.ID)
 	}
 	d.conv = nil
 }
@@ -154,6 +182,7 @@ func (d *check) branch(ctx context.Context, b scrollback.Branch) error {
 		d.head = true
 		if d.conv.Messages != b.HeadSeq && d.conv.PurgedAt == 0 {
 			d.problem("head", "conversation "+string(d.conv.ID), "it counts %d messages, its branch %d", d.conv.Messages, b.HeadSeq)
+			add(&d.out.work.heads, d.conv.ID)
 		}
 	}
 	var err error
@@ -162,26 +191,49 @@ func (d *check) branch(ctx context.Context, b scrollback.Branch) error {
 			return err
 		}
 		d.problem("path", where, "%s", cause(err))
+		add(&d.out.work.misplaced, b.ID)
 	}
+	if d.gone[b.Conversation] {
+		return nil
+	}
+	return d.view(ctx, where, b)
+}
+
+// view holds what a branch shows against what is there.
+func (d *check) view(ctx context.Context, where string, b scrollback.Branch) error {
 	if b.View.Boundary > b.HeadSeq {
 		d.problem("view", where, "it hides up to #%d, and ends at #%d", b.View.Boundary, b.HeadSeq)
+		add(&d.out.work.views, b.ID)
 	}
+	shown := map[scrollback.SegmentID]string{}
+	ids := []scrollback.SegmentID{}
 	for _, v := range b.View.Segments {
-		if _, err := d.store.Segments(ctx, []scrollback.SegmentID{v.ID}); err != nil {
+		ids, shown[v.ID] = append(ids, v.ID), "it shows segment"
+	}
+	if v := b.View.Summary; v != nil && shown[v.Segment] == "" {
+		ids, shown[v.Segment] = append(ids, v.Segment), "it shows the summary of segment"
+	}
+	for _, id := range ids {
+		if _, err := d.store.Segments(ctx, []scrollback.SegmentID{id}); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
-			d.problem("view", where, "it shows segment %s: %s", v.ID, cause(err))
+			d.problem("view", where, "%s %s: %s", shown[id], id, cause(err))
+			add(&d.out.work.views, b.ID)
 		}
 	}
 	return nil
 }
 
 func (d *check) endBranch() {
-	if d.at == nil {
+	if d.at == nil || d.gone[d.at.Conversation] {
+		d.at = nil
 		return
 	}
 	where := "branch " + string(d.at.ID)
+	if d.seq != d.at.HeadSeq || d.sum != d.at.Sum {
+		add(&d.out.work.heads, d.at.Conversation)
+	}
 	switch {
 	case d.seq != d.at.HeadSeq:
 		d.problem("head", where, "it says that it ends at #%d; its last message is #%d", d.at.HeadSeq, d.seq)
@@ -197,6 +249,9 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 	switch {
 	case m.Seq != d.seq+1:
 		d.problem("seq", "branch "+string(d.at.ID), "#%d comes after #%d", m.Seq, d.seq)
+		if d.seq == d.at.AtSeq { // its first one: it may be the branch that is wrong
+			add(&d.out.work.misplaced, d.at.ID)
+		}
 	case sum != m.Sum:
 		d.problem("sum", where, "it says that its path weighs %v; with what is before, it comes to %v", m.Sum, sum)
 	}
@@ -204,10 +259,15 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 	if m.ConversationID != d.at.Conversation {
 		d.problem("orphan", where, "it says that it is of conversation %s", m.ConversationID)
 	}
+	in := []scrollback.ConversationID{m.ConversationID}
+	if d.conv != nil {
+		in = append(in, d.conv.Ancestors...)
+	}
 	for id := range m.Parts.Artifacts() {
-		_, err := d.store.Ref(ctx, m.ConversationID, scrollback.ArtifactRef(id))
+		_, err := d.store.RefIn(ctx, in, scrollback.ArtifactRef(id))
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			d.problem("artifact", where, "what it mentions is not known: artifact %s", id)
+			add(&d.out.work.artifacts, named(m, id))
 		} else if err != nil && ctx.Err() != nil {
 			return err
 		}
@@ -218,12 +278,23 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 	return ctx.Err()
 }
 
+// found notes a message that search does not find.
+func (d *check) found(m scrollback.Message, found bool) {
+	if !found {
+		d.problem(driver.FlawIndex, fmt.Sprintf("message %s (#%d)", m.ID, m.Seq), "search does not find it")
+		d.out.work.silence(m)
+	}
+}
+
 // segment holds a segment against what it covers, and the file that is made of it
 // against the one that was folded.
 func (d *check) segment(ctx context.Context, s scrollback.Segment) error {
 	where := "segment " + string(s.ID)
 	d.out.Checked.Segments++
 	d.progress("segments", d.out.Checked.Segments, 0)
+	if d.gone[s.Conversation] {
+		return ctx.Err()
+	}
 	file := sha256.New()
 	size := &counter{w: file}
 	covers := d.leaf
@@ -314,6 +385,7 @@ func (d *check) artifact(ctx context.Context, a scrollback.Artifact, mentions in
 		d.problem("artifact", where, "it has %d bytes and says %d", size, a.Size)
 	case mentions == 0:
 		d.note("artifact", where, "no conversation mentions it")
+		add(&d.out.work.unwanted, a.ID)
 	}
 	return nil
 }
@@ -338,6 +410,9 @@ func (d *check) passObjects(until scrollback.ArtifactID) error {
 			return nil
 		}
 		d.note("object", d.waiting.Key, "no artifact is known by it")
+		if d.waiting.ID != "" {
+			add(&d.out.work.unwanted, d.waiting.ID)
+		}
 		d.waiting = nil
 	}
 }
@@ -345,6 +420,7 @@ func (d *check) passObjects(until scrollback.ArtifactID) error {
 func (d *check) turn(t scrollback.Turn) {
 	if d.store.Expired(t) {
 		d.note("lease", "turn "+string(t.ID), "whoever ran it is gone; the next turn of conversation "+string(t.Conversation)+" closes it and keeps its draft")
+		add(&d.out.work.leases, t.ID)
 	}
 }
 

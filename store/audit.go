@@ -2,25 +2,19 @@ package store
 
 import (
 	"context"
+	"math"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// Audit walks everything that is kept; see [driver.AuditWalk]. A message whose
-// words search should find, and does not, is a flaw of the index. It writes
-// nothing.
+// Audit walks everything that is kept; see [driver.AuditWalk]. Here a message with
+// no words to find it by counts as indexed. It writes nothing.
 func (s *Store) Audit(ctx context.Context, w driver.AuditWalk) error {
 	message := w.Message
 	w.Message = func(m scrollback.Message, indexed bool) error {
-		if !indexed && terms.Join(IndexText(m.Parts), 1) != "" {
-			err := w.Flaw(driver.Flaw{Kind: driver.FlawIndex, Where: "message " + string(m.ID), Detail: "search does not find it"})
-			if err != nil {
-				return err
-			}
-		}
-		return message(m, indexed)
+		return message(m, indexed || terms.Join(IndexText(m.Parts), 1) == "")
 	}
 	return s.d.Audit(ctx, w)
 }
@@ -71,4 +65,99 @@ func (s *Store) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weigh
 		}
 		return ms[0].Sum, nil
 	}
+}
+
+// Copy writes a copy of the whole database to a new file; see [driver.Audit].
+func (s *Store) Copy(ctx context.Context, path string) error { return s.d.Copy(ctx, path) }
+
+// Mend repairs one thing; see [driver.Mend]. Clock, salvage and what a recovered
+// conversation says of itself are the store's.
+func (s *Store) Mend(ctx context.Context, m driver.Mend) error {
+	m.Now, m.Salvage = s.Now(), s.salvage
+	if m.Recover != nil {
+		r := *m.Recover
+		r.As = scrollback.Conversation{Title: recoveredTitle}
+		if err := s.complete("store.Mend", &r.As); err != nil {
+			return err
+		}
+		m.Recover = &r
+	}
+	return s.d.Mend(ctx, m)
+}
+
+// recoveredTitle is the title of a conversation whose own was lost.
+const recoveredTitle = "Recovered"
+
+// MendView cuts what a branch shows before the first segment that cannot be read,
+// and at its head; where that cannot be told, the branch shows everything. A
+// summary that cannot be read gives way to the one before it.
+func (s *Store) MendView(ctx context.Context, id scrollback.BranchID) error {
+	b, err := s.d.Branch(ctx, id)
+	if err != nil {
+		return err
+	}
+	to, sound := b.HeadSeq, b.View.Boundary <= b.HeadSeq
+	for _, item := range b.View.Segments {
+		lost, err := s.lostSegment(ctx, item.ID)
+		if err != nil {
+			return err
+		}
+		if lost {
+			to, sound = min(to, item.FirstSeq-1), false
+			break
+		}
+	}
+	v, err := s.cut(ctx, b, to)
+	if err == nil && v.Summary != nil {
+		lost := false
+		if lost, err = s.lostSegment(ctx, v.Summary.Segment); err == nil && lost {
+			sound = false
+			v.Summary, err = s.summaryBefore(ctx, &scrollback.ViewSummary{FirstSeq: v.Summary.FirstSeq, LastSeq: math.MaxInt64}, v)
+		}
+	}
+	switch code := scrollback.CodeOf(err); {
+	case err != nil && code != scrollback.NotFound && code != scrollback.Internal:
+		return err
+	case err != nil:
+		v = scrollback.View{}
+	case sound:
+		return nil
+	}
+	return s.Mend(ctx, driver.Mend{View: &driver.MendView{Branch: id, IfViewVersion: b.ViewVersion, View: v}})
+}
+
+// lostSegment says that a segment is not there or cannot be read.
+func (s *Store) lostSegment(ctx context.Context, id scrollback.SegmentID) (bool, error) {
+	_, err := s.d.Segments(ctx, []scrollback.SegmentID{id})
+	switch scrollback.CodeOf(err) {
+	case scrollback.NotFound, scrollback.Internal:
+		return true, nil
+	}
+	return false, err
+}
+
+// MendTerms makes search find the messages from seq to seq of a branch again, those
+// that it does not find. text is that of a message's artifacts.
+func (s *Store) MendTerms(ctx context.Context, b scrollback.BranchID, from, to int64, text func(scrollback.Message) (string, error)) error {
+	const step = 64 // messages whose terms are in memory at once
+	for ; from <= to; from += step {
+		ms, err := s.d.Messages(ctx, driver.MessageQuery{Branch: b, From: from, To: min(to, from+step-1)})
+		if err != nil {
+			return err
+		}
+		all := make([]driver.MessageTerms, 0, len(ms))
+		for _, m := range ms {
+			more, err := text(m)
+			if err != nil {
+				return err
+			}
+			if words := terms.Join(IndexText(m.Parts)+"\n"+more, maxIndexTerms); words != "" {
+				all = append(all, driver.MessageTerms{Message: m.ID, Terms: words})
+			}
+		}
+		if err := s.Mend(ctx, driver.Mend{Terms: all}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"gocloud.dev/blob/memblob"
 
@@ -15,26 +16,83 @@ import (
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
-type doctorCmd struct{}
+type doctorCmd struct {
+	Repair bool `help:"Repair what can be repaired, after a copy of the database."`
+}
 
 // Run implements the command.
-func (doctorCmd) Run(g *globals) error {
-	return during(g.openReading, func(a *app) error {
-		var progress doctor.Progress
-		wipe := func() {}
-		if isTerminal(g.stderr) {
-			progress, wipe = terminal.Progress(g.stderr)
-		}
-		found, err := doctor.Check(g.ctx, a.store, a.archive, progress)
-		wipe()
-		if err != nil {
+func (c *doctorCmd) Run(g *globals) error {
+	var progress doctor.Progress
+	wipe := func() {}
+	if isTerminal(g.stderr) {
+		progress, wipe = terminal.Progress(g.stderr)
+	}
+	var found doctor.Checkup
+	check := func() error {
+		return during(g.openReading, func(a *app) (err error) {
+			found, err = doctor.Check(g.ctx, a.store, a.archive, progress)
 			return err
+		})
+	}
+	err := check()
+	if c.Repair && scrollback.CodeOf(err) == scrollback.Conflict {
+		err = check() // another program began to write, and is seen to now
+	}
+	if err == nil && c.Repair && found.Repairable() {
+		err = g.with(func(a *app) error { return a.repair(g, &found, progress) })
+	}
+	wipe()
+	if err != nil {
+		return err
+	}
+	if err := g.print(found, func(w io.Writer) error { return drawCheckup(w, found) }); err != nil || found.OK {
+		return err
+	}
+	return terminal.Shown{Err: scrollback.Errorf(scrollback.Internal, "scrollback", "problems found")}
+}
+
+// repair copies the database, then repairs what was found.
+func (a *app) repair(g *globals, found *doctor.Checkup, progress doctor.Progress) error {
+	dir, err := g.dataDir()
+	if err != nil {
+		return scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+	}
+	name, err := a.backup(g, dir)
+	if err != nil {
+		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback", "nothing was changed, as the database could not be copied: %s", explain(err))
+	}
+	*found, err = doctor.Repair(g.ctx, a.store, a.archive, *found, progress)
+	found.Copy = name
+	if err != nil {
+		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback", "%s (the repair ended early; the database as it was: %s)", explain(err), name)
+	}
+	return nil
+}
+
+// maxCopies bounds the attempts to find a name for a copy that none has.
+const maxCopies = 100
+
+// backup copies the database into the data folder and answers where to.
+func (a *app) backup(g *globals, dir string) (string, error) {
+	if err := os.MkdirAll(filepath.Join(dir, "backup"), 0o700); err != nil {
+		return "", scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+	}
+	for n := 0; ; n++ {
+		stamp := time.Now().UTC().Format("20060102T150405Z")
+		if n > 0 {
+			stamp = fmt.Sprintf("%s-%d", stamp, n)
 		}
-		if err := g.print(found, func(w io.Writer) error { return drawCheckup(w, found) }); err != nil || found.OK {
-			return err
+		key := "backup/scrollback-" + stamp + ".db"
+		name := filepath.Join(dir, filepath.FromSlash(key))
+		err := a.store.Copy(g.ctx, name)
+		if scrollback.CodeOf(err) == scrollback.Conflict && n < maxCopies {
+			continue
 		}
-		return terminal.Shown{Err: scrollback.Errorf(scrollback.Internal, "scrollback", "problems found")}
-	})
+		if err == nil {
+			err = scrollback.Wrap(scrollback.Unavailable, "scrollback", syncFile(dir)(key))
+		}
+		return name, err
+	}
 }
 
 // openReading opens what is there for reading only: it makes no folder, no file
@@ -74,18 +132,37 @@ func drawCheckup(w io.Writer, c doctor.Checkup) error {
 	lines := func(mark string, ps []doctor.Problem) error {
 		var rows [][]string
 		for _, p := range ps {
-			rows = append(rows, []string{mark, p.Kind, terminal.Clip(p.Where, 80), terminal.Clip(p.Detail, 200)})
+			is := mark
+			if p.Repaired {
+				is = "repaired"
+			}
+			rows = append(rows, []string{is, p.Kind, terminal.Clip(p.Where, 80), terminal.Clip(p.Detail, 200)})
 		}
 		return terminal.Table(w, rows)
 	}
 	if err := errors.Join(lines("problem", c.Problems), lines("note", c.Notes)); err != nil {
 		return err
 	}
-	n := int64(len(c.Problems)) + c.More
-	if n == 0 {
-		_, err := fmt.Fprintln(w, "All is well.")
-		return err
+	n, word := c.More, "problems"
+	for _, p := range c.Problems {
+		if !p.Repaired {
+			n++
+		}
 	}
-	_, err := fmt.Fprintf(w, "%s problems. Nothing was changed; copy the data folder before you do anything to it.\n", terminal.Thousands(n))
+	if n == 1 {
+		word = "problem"
+	}
+	last := "All is well."
+	switch {
+	case c.Copy != "" && n == 0:
+		last = "All is well. The database as it was: " + c.Copy
+	case c.Copy != "":
+		last = fmt.Sprintf("%s %s left. The database as it was: %s", terminal.Thousands(n), word, c.Copy)
+	case n > 0 && c.Repairable():
+		last = fmt.Sprintf("%s %s. Nothing was changed; doctor --repair copies the database, then repairs what it can.", terminal.Thousands(n), word)
+	case n > 0:
+		last = fmt.Sprintf("%s %s, and nothing to repair it from. Nothing was changed.", terminal.Thousands(n), word)
+	}
+	_, err := fmt.Fprintln(w, last)
 	return err
 }

@@ -8,12 +8,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/doctor"
 )
 
@@ -26,9 +30,9 @@ func inside(t *testing.T, data string, args ...string) (code int, out, errs stri
 }
 
 // checkup is what doctor --json prints.
-func checkup(t *testing.T, data string) (int, doctor.Checkup) {
+func checkup(t *testing.T, data string, flags ...string) (int, doctor.Checkup) {
 	t.Helper()
-	code, out, errs := inside(t, data, "doctor", "--json")
+	code, out, errs := inside(t, data, append([]string{"doctor", "--json"}, flags...)...)
 	var c doctor.Checkup
 	if err := json.Unmarshal([]byte(out), &c); err != nil {
 		t.Fatalf("doctor: exit %d: %v\n%s%s", code, err, out, errs)
@@ -64,7 +68,7 @@ func raw(t *testing.T, data string, statements ...string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, s := range append([]string{`DROP TRIGGER messages_append_only`}, statements...) {
+	for _, s := range append([]string{`DROP TRIGGER IF EXISTS messages_append_only`}, statements...) {
 		if _, err := db.Exec(s); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
@@ -97,25 +101,27 @@ const (
 )
 
 // damages are ways to harm a folder, and what the doctor calls each: the first
-// kind must be among the problems, or "note kind" among the notes.
+// kind must be among the problems, or "note kind" among the notes. It stays where
+// there is nothing to repair it from.
 var damages = []struct {
 	name, kind string
+	stays      bool
 	sql        []string
 	files      func(t *testing.T, data string)
 }{
-	{name: "a hole", kind: "seq", sql: []string{`DELETE FROM messages WHERE seq = 3 AND branch = ` + folded}},
+	{name: "a hole", kind: "seq", stays: true, sql: []string{`DELETE FROM messages WHERE seq = 3 AND branch = ` + folded}},
 	{name: "the last message lost", kind: "head", sql: []string{`DELETE FROM messages WHERE n = ` + newestRow}},
-	{name: "a sum", kind: "sum", sql: []string{`UPDATE messages SET sum_tokens = sum_tokens + 1 WHERE seq = 2`}},
-	{name: "a weight", kind: "sum", sql: []string{`UPDATE messages SET own_bytes = own_bytes + 1 WHERE seq = 2`}},
+	{name: "a sum", kind: "sum", stays: true, sql: []string{`UPDATE messages SET sum_tokens = sum_tokens + 1 WHERE seq = 2`}},
+	{name: "a weight", kind: "sum", stays: true, sql: []string{`UPDATE messages SET own_bytes = own_bytes + 1 WHERE seq = 2`}},
 	{name: "the sum of a branch", kind: "sum", sql: []string{`UPDATE branches SET sum_bytes = 1`}},
-	{name: "a folded message edited", kind: "hash", sql: []string{`UPDATE messages SET parts = replace(parts, 'noon', 'night') WHERE seq = 3`}},
-	{name: "a folded message's time", kind: "file", sql: []string{`UPDATE messages SET created_at = created_at + 86400000 WHERE seq = 3`}},
-	{name: "a segment's file hash", kind: "file", sql: []string{`UPDATE segments SET sha256 = 'ab' WHERE id = ` + aLeaf}},
-	{name: "a segment's size", kind: "file", sql: []string{`UPDATE segments SET bytes = bytes + 1 WHERE id = ` + aRollup}},
-	{name: "a segment's renderer", kind: "file", sql: []string{`UPDATE segments SET renderer = 99 WHERE id = ` + aLeaf}},
-	{name: "a segment's span", kind: "hash", sql: []string{`UPDATE segments SET last_seq = last_seq + 1000000000 WHERE id = ` + aLeaf}},
-	{name: "a roll-up's hash", kind: "rollup", sql: []string{`UPDATE segments SET hash = 'ab' WHERE id = ` + aRollup}},
-	{name: "a child lost", kind: "rollup", sql: []string{`DELETE FROM segments WHERE id = (SELECT json_extract(children, '$[0]') FROM segments WHERE level > 0 LIMIT 1)`}},
+	{name: "a folded message edited", kind: "hash", stays: true, sql: []string{`UPDATE messages SET parts = replace(parts, 'noon', 'night') WHERE seq = 3`}},
+	{name: "a folded message's time", kind: "file", stays: true, sql: []string{`UPDATE messages SET created_at = created_at + 86400000 WHERE seq = 3`}},
+	{name: "a segment's file hash", kind: "file", stays: true, sql: []string{`UPDATE segments SET sha256 = 'ab' WHERE id = ` + aLeaf}},
+	{name: "a segment's size", kind: "file", stays: true, sql: []string{`UPDATE segments SET bytes = bytes + 1 WHERE id = ` + aRollup}},
+	{name: "a segment's renderer", kind: "file", stays: true, sql: []string{`UPDATE segments SET renderer = 99 WHERE id = ` + aLeaf}},
+	{name: "a segment's span", kind: "hash", stays: true, sql: []string{`UPDATE segments SET last_seq = last_seq + 1000000000 WHERE id = ` + aLeaf}},
+	{name: "a roll-up's hash", kind: "rollup", stays: true, sql: []string{`UPDATE segments SET hash = 'ab' WHERE id = ` + aRollup}},
+	{name: "a child lost", kind: "rollup", stays: true, sql: []string{`DELETE FROM segments WHERE id = (SELECT json_extract(children, '$[0]') FROM segments WHERE level > 0 LIMIT 1)`}},
 	{name: "a shown segment lost", kind: "view", sql: []string{`DELETE FROM segments WHERE level = (SELECT max(level) FROM segments)`}},
 	{name: "a view past the end", kind: "view", sql: []string{`UPDATE branches SET view = json_set(view, '$.boundary', 1000)`}},
 	{name: "a branch's head", kind: "head", sql: []string{`UPDATE branches SET head_seq = head_seq + 1`}},
@@ -126,17 +132,28 @@ var damages = []struct {
 	{name: "a branch without a parent that leaves one", kind: "path", sql: []string{`UPDATE branches SET at_seq = 1`}},
 	{name: "a branch lost", kind: "orphan", sql: []string{`DELETE FROM branches WHERE id = ` + folded}},
 	{name: "a conversation lost", kind: "orphan", sql: []string{`DELETE FROM conversations WHERE id = ` + longest}},
-	{name: "a message of another conversation", kind: "orphan", sql: []string{`UPDATE messages SET conversation_id = 'other' WHERE seq = 1`}},
-	{name: "messages before the first", kind: "orphan", sql: []string{`INSERT INTO messages SELECT 999, 'x', conversation_id, branch, 0, turn_id, role, name, parts, model, usage, tokens,
+	{name: "a message of another conversation", kind: "orphan", stays: true, sql: []string{`UPDATE messages SET conversation_id = 'other' WHERE seq = 1`}},
+	{name: "messages before the first", kind: "orphan", stays: true, sql: []string{`INSERT INTO messages SELECT 999, 'x', conversation_id, branch, 0, turn_id, role, name, parts, model, usage, tokens,
 		own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta FROM messages WHERE n = 1`}},
 	{name: "an artifact's row lost", kind: "artifact", sql: []string{`DELETE FROM artifacts`, `DELETE FROM mentions`}},
 	{name: "a mention of nothing", kind: "orphan", sql: []string{`DELETE FROM artifacts`}},
 	{name: "a message without terms", kind: "index", sql: []string{`DELETE FROM message_terms WHERE rowid = 2`}},
 	{name: "terms without a message", kind: "index", sql: []string{`INSERT INTO message_terms (rowid, scope, terms) VALUES (999, 'ruser', 'word')`}},
-	{name: "a column", kind: "damage", sql: []string{`UPDATE messages SET parts = '{' WHERE seq = 2`}},
-	{name: "a number that is none", kind: "damage", sql: []string{`UPDATE messages SET tokens = 'many' WHERE seq = 2`}},
+	{name: "a column", kind: "damage", stays: true, sql: []string{`UPDATE messages SET parts = '{' WHERE seq = 2`}},
+	{name: "a number that is none", kind: "damage", stays: true, sql: []string{`UPDATE messages SET tokens = 'many' WHERE seq = 2`}},
 	{name: "a conversation's settings", kind: "damage", sql: []string{`UPDATE conversations SET settings = '['`}},
-	{name: "pages written over", kind: "damage", files: func(t *testing.T, data string) {
+	{name: "other columns of a conversation", kind: "damage", sql: []string{`UPDATE conversations SET meta = '{', roots = '7', environment = '['`}},
+	{name: "a branch's view", kind: "damage", sql: []string{`UPDATE branches SET view = '{'`}},
+	{name: "a branch and its conversation lost", kind: "orphan", sql: []string{`DELETE FROM conversations WHERE id = ` + longest, `DELETE FROM branches WHERE id = ` + folded}},
+	{name: "all conversations and branches lost", kind: "orphan", sql: []string{`DELETE FROM conversations`, `DELETE FROM branches`}},
+	{name: "all turns lost", kind: "orphan", sql: []string{`DELETE FROM turns`}},
+	{name: "turns of no branch", kind: "orphan", sql: []string{`UPDATE turns SET branch = 'gone'`}},
+	{name: "receipts of nothing", kind: "orphan", sql: []string{`UPDATE receipts SET conversation_id = 'gone'`}},
+	{name: "a mention by nobody", kind: "orphan", sql: []string{`INSERT INTO mentions SELECT 'gone', id, name, created_at FROM artifacts`}},
+	{name: "all terms lost", kind: "index", sql: []string{`INSERT INTO message_terms (message_terms) VALUES ('delete-all')`}},
+	{name: "a shown summary lost", kind: "view", sql: []string{`UPDATE branches SET view = json_set(view, '$.summary', json('{"segment":"gone","first_seq":1,"last_seq":2,"tokens":3}')) WHERE id = ` + folded}},
+	{name: "everything at once", kind: "head", sql: everywhere},
+	{name: "pages written over", kind: "damage", stays: true, files: func(t *testing.T, data string) {
 		name := filepath.Join(data, "scrollback.db")
 		b, err := os.ReadFile(name)
 		if err != nil {
@@ -145,12 +162,20 @@ var damages = []struct {
 		copy(b[20*4096:], bytes.Repeat([]byte("harm"), 4096))
 		write(t, name, b)
 	}},
-	{name: "bytes lost", kind: "artifact", files: func(t *testing.T, data string) { os.Remove(objectFiles(t, data)[0]) }},
-	{name: "all bytes lost", kind: "artifact", files: func(t *testing.T, data string) { os.RemoveAll(filepath.Join(data, "objects")) }},
-	{name: "bytes changed", kind: "artifact", files: func(t *testing.T, data string) { write(t, objectFiles(t, data)[0], []byte("other")) }},
-	{name: "an artifact's size", kind: "artifact", sql: []string{`UPDATE artifacts SET size = 1`}},
+	{name: "bytes lost", kind: "artifact", stays: true, files: func(t *testing.T, data string) { os.Remove(objectFiles(t, data)[0]) }},
+	{name: "all bytes lost", kind: "artifact", stays: true, files: func(t *testing.T, data string) { os.RemoveAll(filepath.Join(data, "objects")) }},
+	{name: "bytes changed", kind: "artifact", stays: true, files: func(t *testing.T, data string) { write(t, objectFiles(t, data)[0], []byte("other")) }},
+	{name: "an artifact's size", kind: "artifact", stays: true, sql: []string{`UPDATE artifacts SET size = 1`}},
 	{name: "nobody's bytes", kind: "note object", files: func(t *testing.T, data string) {
-		write(t, filepath.Join(filepath.Dir(objectFiles(t, data)[0]), fmt.Sprintf("%x", sha256.Sum256(nil))), nil)
+		name := filepath.Join(data, "objects", "artifacts", "e3", fmt.Sprintf("%x", sha256.Sum256(nil)))
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, name, nil)
+		long := time.Unix(1, 0) // what was put a moment ago stays
+		if err := os.Chtimes(name, long, long); err != nil {
+			t.Fatal(err)
+		}
 	}},
 	{name: "nobody's artifact", kind: "note artifact", sql: []string{`DELETE FROM mentions`}},
 	{name: "a lease that ended", kind: "note lease", sql: []string{`UPDATE turns SET state = 'open', lease_until = 1`}},
@@ -168,13 +193,7 @@ func TestDoctor(t *testing.T) {
 	}
 	for _, d := range damages {
 		t.Run(d.name, func(t *testing.T) {
-			data := t.TempDir()
-			if err := os.CopyFS(data, os.DirFS(sound)); err != nil {
-				t.Fatal(err)
-			}
-			if d.sql != nil {
-				raw(t, data, d.sql...)
-			}
+			data := harmed(t, sound, d.sql...)
 			if d.files != nil {
 				d.files(t, data)
 			}
@@ -195,8 +214,139 @@ func TestDoctor(t *testing.T) {
 			for _, p := range slices.Concat(c.Problems, c.Notes) {
 				t.Logf("%s | %s | %s", p.Kind, p.Where, p.Detail)
 			}
+			repair(t, data, c, !d.stays)
 		})
 	}
+}
+
+// harmed is a copy of a folder with a damage.
+func harmed(t *testing.T, sound string, statements ...string) string {
+	t.Helper()
+	data := t.TempDir()
+	if err := os.CopyFS(data, os.DirFS(sound)); err != nil {
+		t.Fatal(err)
+	}
+	if statements != nil {
+		raw(t, data, statements...)
+	}
+	return data
+}
+
+// repair repairs a folder that a check found damaged. Where it can all be repaired
+// nothing is left of it, and every conversation can be gone on with.
+func repair(t *testing.T, data string, was doctor.Checkup, all bool) {
+	t.Helper()
+	messages := rows(t, data, "messages")
+	code, c := checkup(t, data, "--repair")
+	if all != (code == 0) || all != c.OK {
+		t.Errorf("repaired: exit %d, %+v", code, c.Problems)
+	}
+	if again, left := checkup(t, data); again != code || !slices.Equal(left.Problems, unrepaired(c.Problems)) || !slices.Equal(left.Notes, unrepaired(c.Notes)) {
+		t.Errorf("a second check: exit %d, %+v", again, left)
+	}
+	if got := rows(t, data, "messages"); got != messages {
+		t.Error("the repair touched messages")
+	}
+	if all && c.Copy == "" {
+		t.Error("repaired without a copy")
+	}
+	if c.Copy != "" {
+		sameInCopy(t, data, c.Copy, was)
+	}
+	if !all {
+		return
+	}
+	for _, p := range slices.Concat(c.Problems, c.Notes) {
+		if !p.Repaired {
+			t.Errorf("left: %+v", p)
+		}
+	}
+	goOn(t, data)
+}
+
+// goOn opens every conversation and goes on with it.
+func goOn(t *testing.T, data string) {
+	t.Helper()
+	var list struct{ Conversations []scrollback.Conversation }
+	_, out, errs := inside(t, data, "list", "--json")
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Conversations) == 0 {
+		t.Fatalf("list: %v: %s%s", err, out, errs)
+	}
+	for _, c := range list.Conversations {
+		for _, args := range [][]string{{"show", string(c.ID)}, {"context", string(c.ID)}, {"run", "--conversation", string(c.ID), "And the tide table?"}} {
+			if code, _, errs := inside(t, data, args...); code != 0 {
+				t.Errorf("%v: exit %d: %s", args, code, errs)
+			}
+		}
+	}
+	if code, out, errs := inside(t, data, "search", "bollard"); code != 0 || !strings.Contains(out, "bollard") {
+		t.Errorf("search: exit %d: %s%s", code, out, errs)
+	}
+	if code, c := checkup(t, data); code != 0 {
+		t.Errorf("after going on: %+v", c.Problems)
+	}
+}
+
+// sameInCopy wants the copy to be the damaged database: readable by its owner alone,
+// and with the same problems.
+func sameInCopy(t *testing.T, data, name string, was doctor.Checkup) {
+	t.Helper()
+	for path, mode := range map[string]fs.FileMode{name: 0o600, filepath.Dir(name): 0o700} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("the copy: %v, %v", info, err)
+		}
+	}
+	there := t.TempDir()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(there, "scrollback.db"), b)
+	objects := filepath.Join(data, "objects")
+	if _, err := os.Stat(objects); err == nil {
+		if err := os.CopyFS(filepath.Join(there, "objects"), os.DirFS(objects)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, c := checkup(t, there); !slices.Equal(c.Problems, was.Problems) {
+		t.Errorf("in the copy: %+v\nthere were %+v", c.Problems, was.Problems)
+	}
+}
+
+// unrepaired are the problems that are left.
+func unrepaired(ps []doctor.Problem) []doctor.Problem {
+	return slices.DeleteFunc(slices.Clone(ps), func(p doctor.Problem) bool { return p.Repaired })
+}
+
+// rows is a hash of all rows of a table, as SQLite prints them.
+func rows(t *testing.T, data, table string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "scrollback.db")+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	all, err := db.Query(`SELECT * FROM ` + table + ` ORDER BY 1`)
+	if err != nil {
+		return err.Error() // of a file that is damaged: the same before and after
+	}
+	defer all.Close()
+	names, err := all.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, into := make([]any, len(names)), make([]any, len(names))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	sum := sha256.New()
+	for all.Next() {
+		if err := all.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(sum, values...)
+	}
+	return fmt.Sprintf("%x %v", sum.Sum(nil), all.Err())
 }
 
 // contents is every file of a folder with its times and bytes.
@@ -294,7 +444,310 @@ func TestDoctorRefuses(t *testing.T) {
 	if code, _, errs := inside(t, other, "doctor"); code != 1 || !strings.Contains(errs, "not a SQLite database") {
 		t.Errorf("no database: exit %d: %s", code, errs)
 	}
-	if code, _, _ := inside(t, other, "doctor", "--repair"); code != 2 {
-		t.Errorf("--repair: exit %d", code)
+	if code, _, errs := inside(t, other, "doctor", "--repair"); code != 1 || !strings.Contains(errs, "not a SQLite database") {
+		t.Errorf("--repair: exit %d: %s", code, errs)
 	}
+}
+
+// A repair that finds nothing to do changes nothing and makes no copy; a first look
+// offers one only where it can help.
+func TestRepairNothing(t *testing.T) {
+	sound := aFolder(t)
+	before := contents(t, sound)
+	if code, c := checkup(t, sound, "--repair"); code != 0 || c.Copy != "" {
+		t.Errorf("exit %d, %+v", code, c)
+	}
+	for name, now := range contents(t, sound) {
+		if before[name] != now {
+			t.Errorf("%s was touched", name)
+		}
+	}
+	for _, c := range []struct{ damage, says string }{
+		{`UPDATE branches SET head_seq = 1`, "doctor --repair copies the database"},
+		{`UPDATE segments SET sha256 = 'ab'`, "nothing to repair it from"},
+	} {
+		data := harmed(t, sound, c.damage)
+		if code, out, _ := inside(t, data, "doctor"); code != 1 || !strings.Contains(out, c.says) {
+			t.Errorf("after %s: exit %d: %s", c.damage, code, out)
+		}
+	}
+	data := harmed(t, sound, `UPDATE branches SET head_seq = 1`)
+	code, out, _ := inside(t, data, "doctor", "--repair")
+	if code != 0 || !strings.Contains(out, "repaired") || !strings.Contains(out, "All is well. The database as it was: "+data) {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	data = harmed(t, sound, `UPDATE branches SET head_seq = 1`)
+	write(t, filepath.Join(data, "backup"), nil) // no folder can be made there
+	harm := contents(t, data)
+	if code, _, errs := inside(t, data, "doctor", "--repair"); code == 0 || !strings.Contains(errs, "nothing was changed") {
+		t.Errorf("without a copy: exit %d: %s", code, errs)
+	}
+	if name := filepath.Join(data, "scrollback.db"); contents(t, data)[name] != harm[name] {
+		t.Error("it was changed without a copy")
+	}
+}
+
+// Branches and forks whose rows are lost find the place where they left again; what
+// fits no place, or more than one, stays.
+func TestRepairBranches(t *testing.T) {
+	sound := t.TempDir()
+	do := func(args ...string) string {
+		code, out, errs := inside(t, sound, args...)
+		if code != 0 {
+			t.Fatalf("%v: exit %d: %s", args, code, errs)
+		}
+		return out
+	}
+	for i := range 4 {
+		args := []string{"run", fmt.Sprintf("Berth %d at the bollard is free %s", i, strings.Repeat("again ", i*i))}
+		if i > 0 {
+			args = append(args, "--conversation", "latest")
+		}
+		do(args...)
+	}
+	do("rewind", "latest", "4")
+	do("run", "--conversation", "latest", "Another way from here, which is longer than the first")
+	do("fork", "latest", "5")
+	do("run", "--conversation", "latest", "A fork goes on")
+	before := map[string]string{}
+	for _, table := range []string{"id, parent_branch, at_seq, head_seq, sum_bytes FROM branches", "id, parent, ancestors, branch, messages, turn FROM conversations"} {
+		before[table] = columns(t, sound, table)
+	}
+	for name, c := range map[string]struct {
+		lost  []string
+		stays bool
+	}{
+		"branches":              {lost: []string{`DELETE FROM branches WHERE parent_branch <> ''`}},
+		"parents":               {lost: []string{`UPDATE branches SET parent_branch = 'gone'`}},
+		"places":                {lost: []string{`UPDATE branches SET at_seq = 0`}},
+		"conversations":         {lost: []string{`DELETE FROM conversations`}},
+		"ancestors":             {lost: []string{`UPDATE conversations SET ancestors = '{', parent = '{' WHERE parent <> ''`}},
+		"a fork and its branch": {lost: []string{`DELETE FROM branches WHERE conversation_id IN (SELECT id FROM conversations WHERE parent <> '')`, `DELETE FROM conversations WHERE parent <> ''`}, stays: true},
+		"two places":            {lost: []string{`INSERT INTO branches SELECT 'twin', conversation_id, '', 0, head_seq, sum_tokens, sum_bytes, sum_images, view, 0, 0 FROM branches WHERE parent_branch = ''`, `INSERT INTO messages SELECT n + 1000, id || 'x', conversation_id, 'twin', seq, turn_id, role, name, parts, model, usage, tokens, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta FROM messages WHERE branch IN (SELECT id FROM branches WHERE parent_branch = '' AND id <> 'twin')`, `UPDATE branches SET parent_branch = 'gone' WHERE parent_branch <> '' AND at_seq = 4`}, stays: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := harmed(t, sound, c.lost...)
+			if code, _ := checkup(t, data); code != 1 {
+				t.Fatalf("exit %d", code)
+			}
+			code, after := checkup(t, data, "--repair")
+			if c.stays != (code == 1) {
+				t.Errorf("exit %d: %+v", code, unrepaired(after.Problems))
+			}
+			if c.stays {
+				return
+			}
+			for table, want := range before {
+				if got := columns(t, data, table); got != want {
+					t.Errorf("%s:\n%s\nwas\n%s", table, got, want)
+				}
+			}
+			goOn(t, data)
+		})
+	}
+}
+
+// A purge that was interrupted goes on, once all is well.
+func TestRepairPurge(t *testing.T) {
+	data := aFolder(t)
+	raw(t, data, `UPDATE conversations SET purged_at = -1, deleted_at = 1, turn = '' WHERE id = `+longest,
+		`DELETE FROM message_terms WHERE rowid IN (SELECT n FROM messages WHERE branch = `+folded+` AND seq > 4)`,
+		`DELETE FROM messages WHERE branch = `+folded+` AND seq > 4`)
+	if code, c := checkup(t, data); code != 0 || len(c.Notes) != 1 || c.Notes[0].Kind != "purge" {
+		t.Fatalf("half of a purge: exit %d, %+v %+v", code, c.Problems, c.Notes)
+	}
+	raw(t, data, `UPDATE branches SET head_seq = head_seq + 1`)
+	long := time.Unix(1, 0)
+	if err := os.Chtimes(objectFiles(t, data)[0], long, long); err != nil {
+		t.Fatal(err)
+	}
+	code, c := checkup(t, data, "--repair")
+	if code != 0 || c.Checked.Conversations != 1 || c.Checked.Messages != 2 || c.Checked.Objects != 0 {
+		t.Errorf("exit %d: %+v", code, c)
+	}
+	if code, c := checkup(t, data); code != 0 || len(c.Notes) > 0 {
+		t.Errorf("after it: exit %d, %+v", code, c.Notes)
+	}
+	goOnWithout(t, data)
+}
+
+// What a model had written when its owner went is kept, even of a turn that belongs
+// to nothing.
+func TestRepairDraft(t *testing.T) {
+	sound := aFolder(t)
+	for _, also := range []string{"", ", branch = 'gone'"} {
+		data := harmed(t, sound, `UPDATE turns SET state = 'open', lease_until = 1, draft = '{"content":"half an answer"}'`+also+`
+			WHERE id = (SELECT turn FROM conversations WHERE id = `+longest+`)`)
+		if code, c := checkup(t, data, "--repair"); code != 0 || len(unrepaired(c.Notes)) > 0 {
+			t.Errorf("exit %d, %+v %+v", code, c.Problems, c.Notes)
+		}
+		if _, out, _ := inside(t, data, "search", "half answer"); !strings.Contains(out, "half an answer") {
+			t.Errorf("%s: found: %s", also, out)
+		}
+		goOn(t, data)
+	}
+}
+
+// goOnWithout wants nothing to be found of what was purged.
+func goOnWithout(t *testing.T, data string) {
+	t.Helper()
+	if _, out, _ := inside(t, data, "search", "bollard"); strings.Contains(out, "bollard") {
+		t.Errorf("found: %s", out)
+	}
+}
+
+// columns prints a query of a folder's database.
+func columns(t *testing.T, data, query string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "scrollback.db")+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	all, err := db.Query(`SELECT ` + query + ` ORDER BY 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all.Close()
+	names, _ := all.Columns()
+	values, into := make([]any, len(names)), make([]any, len(names))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	var out strings.Builder
+	for all.Next() {
+		if err := all.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&out, values...)
+	}
+	return out.String()
+}
+
+// everywhere is harm of many kinds that can all be repaired.
+var everywhere = []string{`UPDATE branches SET head_seq = 1, sum_tokens = 1`, `UPDATE conversations SET messages = 77, branch = 'gone'`,
+	`DELETE FROM segments WHERE level > 0`, `DELETE FROM mentions`, `DELETE FROM message_terms WHERE rowid < 9`, `DELETE FROM turns`,
+	`UPDATE receipts SET conversation_id = 'gone'`, `INSERT INTO message_terms (rowid, scope, terms) VALUES (999, 'ruser', 'word')`}
+
+// kill -9 in the middle of a repair leaves what can be repaired, and no copy that is
+// not whole; two repairs at once do no harm.
+func TestRepairKilled(t *testing.T) {
+	t.Parallel()
+	sound := aFolder(t)
+	rng := rand.New(rand.NewPCG(3, 3))
+	killed, copies := 0, 0
+	for round := range 12 {
+		data := harmed(t, sound, everywhere...)
+		messages := rows(t, data, "messages")
+		cmd := command(t, data, nil, "doctor", "--repair")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		moment := time.After(time.Duration(rng.IntN(60)) * time.Millisecond) // it is what is tested
+		if round%3 > 0 {
+			copied(t, data)
+			moment = time.After(time.Duration(rng.IntN(25)) * time.Millisecond)
+		}
+		<-moment
+		cmd.Process.Kill()
+		if cmd.Wait() != nil {
+			killed++
+		}
+		names, err := filepath.Glob(filepath.Join(data, "backup", "*.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			copies++
+			there := t.TempDir()
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(there, "scrollback.db"), b)
+			if got := rows(t, there, "messages"); got != messages {
+				t.Errorf("%s is not whole", name)
+			}
+		}
+		if code, c := checkup(t, data, "--repair"); code != 0 {
+			t.Errorf("repaired again: exit %d, %+v", code, unrepaired(c.Problems))
+		}
+		if got := rows(t, data, "messages"); got != messages {
+			t.Error("messages were touched")
+		}
+		goOn(t, data)
+	}
+	if copies == 0 {
+		t.Error("none got as far as a copy")
+	}
+	t.Logf("%d killed, %d copies", killed, copies)
+}
+
+// copied waits for the copy that a repair makes before it changes anything.
+func copied(t *testing.T, data string) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(time.Minute)
+	for {
+		if names, _ := filepath.Glob(filepath.Join(data, "backup", "*.db")); len(names) > 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal("no copy in a minute")
+		}
+	}
+}
+
+// Repairs at once do no harm, and all end well.
+func TestRepairTwice(t *testing.T) {
+	t.Parallel()
+	data := harmed(t, aFolder(t), everywhere...)
+	messages := rows(t, data, "messages")
+	var all sync.WaitGroup
+	for range 3 {
+		cmd := command(t, data, nil, "doctor", "--repair")
+		all.Go(func() {
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	all.Wait()
+	if got := rows(t, data, "messages"); got != messages {
+		t.Error("messages were touched")
+	}
+	goOn(t, data)
+}
+
+// A repair beside a server that writes holds neither up, and loses nothing of what
+// the server acknowledges meanwhile.
+func TestRepairBesideServer(t *testing.T) {
+	t.Parallel()
+	data := aFolder(t)
+	s := serve(t, data, nil)
+	id := s.conversation()
+	s.chat(id, "before it")
+	raw(t, data, `DELETE FROM message_terms WHERE rowid < 9`, `UPDATE receipts SET conversation_id = 'gone'`,
+		`UPDATE branches SET head_seq = head_seq - 1 WHERE id = `+folded, `DELETE FROM mentions`)
+	done := make(chan struct{})
+	said := 1
+	go func() {
+		defer close(done)
+		for ; said < 20; said++ {
+			s.chat(id, fmt.Sprintf("while it is repaired, note %d", said))
+		}
+	}()
+	code, c := checkup(t, data, "--repair")
+	<-done
+	if code != 0 || c.Copy == "" {
+		t.Errorf("exit %d: %+v", code, c)
+	}
+	if got := len(s.log(id)); got != 2*said {
+		t.Errorf("%d messages of %d", got, 2*said)
+	}
+	s.kill()
+	goOn(t, data)
 }

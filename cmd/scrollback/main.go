@@ -72,7 +72,7 @@ type commands struct {
 	Export    exportCmd    `cmd:"" help:"Export a conversation."`
 	Usage     usageCmd     `cmd:"" help:"Show what models' calls have cost."`
 	Models    modelsCmd    `cmd:"" help:"List the models that are set up."`
-	Doctor    doctorCmd    `cmd:"" help:"Check everything that is kept; change nothing."`
+	Doctor    doctorCmd    `cmd:"" help:"Check everything that is kept; --repair mends what it can."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 	Help      helpCmd      `cmd:"" help:"Explain a command."`
 }

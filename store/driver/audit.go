@@ -6,14 +6,94 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Audit is for checking what is kept. It is apart from Find, whose methods serve
-// requests: it reads everything there is.
+// Audit is for checking what is kept, and for repairing it. It is apart from Find
+// and Log, whose methods serve requests.
 type Audit interface {
 	// Audit walks all rows in one picture of the database, page by page, and hands
 	// each to the walk. It goes on past what is damaged and reports it as a flaw. An
 	// error of the walk ends it and is returned as it is; other errors mean that the
 	// database could not be read at all. Nothing is written.
 	Audit(ctx context.Context, w AuditWalk) error
+
+	// Copy writes one picture of the whole database to a new file at path, readable
+	// by its owner alone, while others read and write. A path that exists is conflict;
+	// a database that is no file is refused. After an error nothing is at path.
+	Copy(ctx context.Context, path string) error
+
+	// Mend repairs one thing; see [Mend].
+	Mend(ctx context.Context, m Mend) error
+}
+
+// Mend repairs one thing, in one transaction: the first of the fields up to Lease
+// that is set says which. It is judged inside the transaction, by the rows as they
+// are then: what is sound stays as it is, and is no error. What cannot be told from
+// the rows is conflict, a thing that is not there not_found, and nothing is
+// written. No mend changes or removes a message or a segment.
+type Mend struct {
+	// Heads makes a conversation's branches end where their messages do, and its own
+	// count, current branch and newest turn agree with them. A current branch that is
+	// missing gives way to the one written last.
+	Heads scrollback.ConversationID
+
+	// View is what a branch shows from then on.
+	View *MendView
+
+	// Terms are what search finds messages by that have none.
+	Terms []MessageTerms
+
+	// Recover brings back a row that is lost while what hangs on it is there.
+	Recover *Recover
+
+	// Sweep removes rows that belong to nothing.
+	Sweep []Stray
+
+	// Lease closes an open turn as [Begin] does it. One that still holds its
+	// conversation is conflict; one that is not the conversation's newest is closed
+	// where it is, and keeps its draft.
+	Lease scrollback.TurnID
+
+	Now     int64
+	Salvage func(expired scrollback.Turn) []Entry // of Lease
+}
+
+// MendView replaces what a branch shows if its ViewVersion is still IfViewVersion,
+// else it is conflict; whether the old view can be read does not matter.
+type MendView struct {
+	Branch        scrollback.BranchID
+	IfViewVersion int64
+	View          scrollback.View
+}
+
+// MessageTerms are the terms of a message, as those of an [Entry].
+type MessageTerms struct {
+	Message scrollback.MessageID
+	Terms   string
+}
+
+// Recover names a row to bring back: a branch, else a conversation.
+//
+// A branch begins behind the message that its first one follows: none for seq 1,
+// else the only one of that seq whose sum agrees, in this conversation or one that
+// it inherits from. A row that is there and says otherwise is corrected. A branch
+// that comes back shows everything.
+//
+// A conversation comes back as As, with what follows from its branches. Of a row
+// that is there, only columns that cannot be read are emptied.
+type Recover struct {
+	Branch       scrollback.BranchID
+	Conversation scrollback.ConversationID
+	As           scrollback.Conversation
+}
+
+// Stray is a row that may belong to nothing: a turn, a receipt or an index entry by
+// its number, the mention of Artifact by Conversation, or with no conversation an
+// artifact that none mentions.
+type Stray struct {
+	Turn         scrollback.TurnID
+	Receipt      int64
+	Entry        int64
+	Conversation scrollback.ConversationID
+	Artifact     scrollback.ArtifactID
 }
 
 // AuditWalk takes the rows of an audit, in this order: Total once; then each
@@ -32,11 +112,13 @@ type AuditWalk struct {
 }
 
 // Flaw is what only the database itself can see is wrong. Where names the row, as
-// "message <id>".
+// "message <id>". Mend may repair it; nil says that nothing does.
 type Flaw struct {
 	Kind   string // one of the constants below
 	Where  string
 	Detail string
+	Whole  bool // it is of the file, not of a row: nothing should be written to it
+	Mend   *Mend
 }
 
 // The kinds of flaw.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -246,6 +247,20 @@ func testAudit(w *bench) {
 	}
 }
 
+// testAuditMeanwhile: what was written since a connection last searched is no flaw.
+func testAuditMeanwhile(w *bench) {
+	c := w.conversation()
+	for range 3 {
+		w.search(driver.SearchQuery{Match: driver.Match{Any: []string{"words"}}})
+		for range 50 { // enough for an index to be merged between
+			w.append(c.ID, w.entry(scrollback.RoleUser, "words "+w.id("term")[:8]))
+		}
+		if a := w.audit(); len(a.flaws) > 0 {
+			w.t.Fatalf("flaws of a sound database: %v", a.flaws)
+		}
+	}
+}
+
 // testAuditStops: an error of the walk ends it, and comes back as it is.
 func testAuditStops(w *bench) {
 	c := w.conversation()
@@ -268,4 +283,112 @@ func testAuditStops(w *bench) {
 	if !errors.Is(err, enough) || seen != 2 {
 		w.t.Errorf("after %d messages the walk ended with %v", seen, err)
 	}
+}
+
+// testMendSound: what is sound stays as it is, whatever is to be mended, and what is
+// not there is said to be so.
+func testMendSound(w *bench) {
+	c := w.populate()
+	h := w.head(c.ID)
+	turn, err := w.LastTurn(w.ctx, c.ID)
+	w.ok(err)
+	w.ok(w.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
+	found := w.append(c.ID, w.entry(scrollback.RoleUser, "findable"))
+	mend := func(m driver.Mend) error { m.Now = w.tick(); return w.Mend(w.ctx, m) }
+	w.unchanged(func() {
+		w.ok(mend(driver.Mend{Heads: c.ID}))
+		w.ok(mend(driver.Mend{Recover: &driver.Recover{Branch: c.Branch}}))
+		w.ok(mend(driver.Mend{Recover: &driver.Recover{Conversation: c.ID, As: scrollback.Conversation{Title: "Recovered"}}}))
+		w.ok(mend(driver.Mend{Terms: []driver.MessageTerms{{Message: found[0].ID, Terms: "others"}, {Message: "unknown", Terms: "others"}}}))
+		w.ok(mend(driver.Mend{Lease: turn.ID}))
+		w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Turn: turn.ID}, {Receipt: 1}, {Entry: 1}, {Conversation: c.ID, Artifact: artifactID("log")}, {Artifact: artifactID("log")}}}))
+		w.code(mend(driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: h.Branch.ViewVersion + 1}}), scrollback.Conflict)
+		w.code(mend(driver.Mend{View: &driver.MendView{Branch: "unknown"}}), scrollback.Conflict)
+		w.code(mend(driver.Mend{Heads: "unknown"}), scrollback.NotFound)
+		w.code(mend(driver.Mend{Recover: &driver.Recover{Branch: "unknown"}}), scrollback.NotFound)
+		w.code(mend(driver.Mend{Recover: &driver.Recover{Conversation: "unknown"}}), scrollback.NotFound)
+		w.code(mend(driver.Mend{Lease: "unknown"}), scrollback.NotFound)
+	})
+	w.finds(driver.Match{Any: []string{"others"}})
+	w.finds(driver.Match{Any: []string{"findable"}}, found...)
+	w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Artifact: artifactID("nobody's")}}}))
+	kept := w.audit().artifacts
+	if _, known := kept[artifactID("nobody's")]; known || kept[artifactID("log")] != 1 {
+		w.t.Errorf("swept down to %v", kept)
+	}
+}
+
+// testMendView: a view is replaced if it is still the one that was seen.
+func testMendView(w *bench) {
+	c := w.conversation()
+	w.say(c.ID, 4)
+	w.fold(c, 1, 2)
+	before := w.head(c.ID)
+	if before.Branch.View.Boundary != 2 {
+		w.t.Fatalf("folded to %+v", before.Branch.View)
+	}
+	m := driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: before.Branch.ViewVersion, View: scrollback.View{RetryAt: 7}}, Now: w.tick()}
+	w.ok(w.Mend(w.ctx, m))
+	after := w.wrote(before)
+	same(w.t, "view", m.View.View, after.Branch.View)
+	if after.Branch.ViewVersion != before.Branch.ViewVersion+1 {
+		w.t.Errorf("version %d of the view after %d", after.Branch.ViewVersion, before.Branch.ViewVersion)
+	}
+	w.unchanged(func() { w.code(w.Mend(w.ctx, m), scrollback.Conflict) })
+	Check(w.t, w.Driver)
+}
+
+// testMendTerms: a message without terms gets them, once.
+func testMendTerms(w *bench) {
+	c := w.conversation()
+	silent := w.append(c.ID, w.entry(scrollback.RoleTool, ""))
+	for _, words := range []string{"lost words", "other words"} {
+		w.ok(w.Mend(w.ctx, driver.Mend{Terms: []driver.MessageTerms{{Message: silent[0].ID, Terms: words}}, Now: w.tick()}))
+	}
+	w.finds(driver.Match{Must: [][]string{{"lost", "words"}}}, silent...)
+	w.finds(driver.Match{Any: []string{"other"}})
+	got := w.search(driver.SearchQuery{Match: driver.Match{Any: []string{"lost"}}, Conversations: []scrollback.ConversationID{c.ID}, Role: scrollback.RoleTool})
+	same(w.t, "narrowed", silent, got.Found)
+}
+
+// testMendLease: a turn whose owner is gone is closed with its draft saved; one that
+// is held is left alone.
+func testMendLease(w *bench) {
+	held := w.begin(w.conversation().ID)
+	w.unchanged(func() {
+		w.code(w.Mend(w.ctx, driver.Mend{Lease: held.Turn.ID, Now: w.tick()}), scrollback.Conflict)
+	})
+	c, old := w.expired()
+	before := w.head(c.ID)
+	m := driver.Mend{Lease: old.ID, Salvage: w.salvager(old.ID, 1)}
+	m.Now = w.tick()
+	w.ok(w.Mend(w.ctx, m))
+	w.wrote(before)
+	all := w.messages(c.Branch, 1, 9)
+	if len(all) != 2 || all[1].Role != scrollback.RoleAssistant {
+		w.t.Fatalf("the log afterwards: %+v", all)
+	}
+	if got := w.turn(old.ID); got.State != scrollback.TurnInterrupted || got.Reply != all[1].ID || got.EndedAt != m.Now {
+		w.t.Errorf("the turn afterwards: %+v", got)
+	}
+	w.unchanged(func() { w.ok(w.Mend(w.ctx, m)) })
+	Check(w.t, w.Driver)
+}
+
+// testCopy: a whole file, or none at all; what is kept stays as it is.
+func testCopy(w *bench) {
+	w.populate()
+	path := filepath.Join(w.t.TempDir(), "copy")
+	want := []string{path}
+	w.unchanged(func() {
+		if err := w.Copy(w.ctx, path); err != nil {
+			w.code(err, scrollback.Refused)
+			want = nil
+			return
+		}
+		w.code(w.Copy(w.ctx, path), scrollback.Conflict)
+	})
+	got, err := filepath.Glob(path + "*")
+	w.ok(err)
+	same(w.t, "files", want, got)
 }

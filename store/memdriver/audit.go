@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -93,5 +94,109 @@ func (db *DB) walkThread(th *thread, w driver.AuditWalk) error {
 			}
 		}
 	}
+	return nil
+}
+
+// Copy implements [driver.Audit]: there is no file to copy.
+func (db *DB) Copy(ctx context.Context, path string) error {
+	const op = "memdriver.Copy"
+	end, err := db.read(ctx, op)
+	defer end()
+	if err != nil {
+		return err
+	}
+	return scrollback.Errorf(scrollback.Refused, op, "what is kept in memory is not copied to a file")
+}
+
+// Mend implements [driver.Audit]. Rows in memory belong together by construction:
+// of heads, lost rows and most strays it can only say that they are sound, or that
+// the thing is unknown.
+func (db *DB) Mend(ctx context.Context, m driver.Mend) error {
+	const op = "memdriver.Mend"
+	end, err := db.write(ctx, op)
+	defer end()
+	switch {
+	case err != nil:
+	case m.Heads != "":
+		err = db.exists(op, m.Heads)
+	case m.View != nil:
+		err = db.mendView(op, *m.View, m.Now)
+	case m.Terms != nil:
+		db.mendTerms(m.Terms)
+	case m.Recover != nil && m.Recover.Branch != "":
+		var b *branch
+		if b, err = db.branch(op, m.Recover.Branch); err == nil && len(b.rows) == 0 {
+			err = scrollback.Errorf(scrollback.NotFound, op, "branch %s has no messages", b.ID)
+		}
+	case m.Recover != nil:
+		err = db.exists(op, m.Recover.Conversation)
+	case m.Sweep != nil:
+		for _, s := range m.Sweep {
+			if s.Artifact != "" && s.Conversation == "" && !db.mentioned(s.Artifact) {
+				delete(db.artifacts, s.Artifact)
+			}
+		}
+	default:
+		err = db.mendLease(op, m)
+	}
+	return err
+}
+
+// exists says that a conversation is unknown; one that was purged is known here.
+func (db *DB) exists(op string, id scrollback.ConversationID) error {
+	if db.threads[id] == nil {
+		return scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", id)
+	}
+	return nil
+}
+
+func (db *DB) mendView(op string, v driver.MendView, now int64) error {
+	b := db.branches[v.Branch]
+	if b == nil || b.ViewVersion != v.IfViewVersion {
+		return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s has changed", v.Branch)
+	}
+	b.View = clone(v.View)
+	b.ViewVersion++
+	if th := db.threads[b.Conversation]; th != nil {
+		th.touch(now)
+	}
+	return nil
+}
+
+func (db *DB) mendTerms(all []driver.MessageTerms) {
+	by := map[scrollback.MessageID]string{}
+	for _, t := range all {
+		by[t.Message] = t.Terms
+	}
+	for _, r := range db.rows {
+		if t := by[r.ID]; t != "" && len(r.terms) == 0 {
+			r.terms = strings.Fields(t)
+		}
+	}
+}
+
+func (db *DB) mendLease(op string, m driver.Mend) error {
+	t := db.turns[m.Lease]
+	if t == nil {
+		return scrollback.Errorf(scrollback.NotFound, op, "no turn %s", m.Lease)
+	}
+	if t.State != scrollback.TurnOpen {
+		return nil
+	}
+	if driver.Holds(*t, m.Now) {
+		return scrollback.Errorf(scrollback.Conflict, op, "turn %s holds its conversation", t.ID)
+	}
+	th, err := db.thread(op, t.Conversation)
+	if err != nil {
+		return err
+	}
+	closed := clone(t)
+	salvaged := interrupt(closed, m.Now, m.Salvage)
+	if err := db.fresh(op, salvaged); err != nil {
+		return err
+	}
+	db.turns[t.ID] = closed
+	db.append(th, salvaged, m.Now)
+	th.touch(m.Now)
 	return nil
 }

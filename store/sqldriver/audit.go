@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -17,6 +18,9 @@ const auditPage = 256
 type auditDialect struct {
 	// begin starts a transaction in which all reads see one picture.
 	begin string
+	// refresh makes a connection forget what it remembers of the search index from
+	// before the transaction: a check does not, and takes what was merged for lost.
+	refresh string
 	// check answers a row of text for each damage of the file, or "ok".
 	check string
 	// indexed is a condition on a row of messages: search has terms of it.
@@ -25,28 +29,66 @@ type auditDialect struct {
 	stray string
 	// damaged says that an error is of bytes that cannot be read.
 	damaged func(error) bool
+	// copy writes what conn sees to the empty file at path.
+	copy func(ctx context.Context, conn *sql.Conn, path string) error
 }
 
-// orphans find rows that belong to nothing, each as what it is and what it lacks.
-var orphans = []string{
-	`SELECT 'messages of branch ' || d.branch, 'the branch is missing' FROM (SELECT DISTINCT branch FROM messages) d
-		WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = d.branch)`,
-	`SELECT 'branch ' || b.id, 'conversation ' || b.conversation_id || ' is missing' FROM branches b
-		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = b.conversation_id)`,
-	`SELECT 'turn ' || t.id, 'conversation ' || t.conversation_id || ' is missing' FROM turns t
-		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = t.conversation_id)`,
-	`SELECT 'turn ' || t.id, 'branch ' || t.branch || ' is missing' FROM turns t
-		WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = t.branch)`,
-	`SELECT 'segment ' || s.id, 'conversation ' || s.conversation_id || ' is missing' FROM segments s
-		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = s.conversation_id)`,
-	`SELECT 'segment ' || s.id, 'branch ' || s.branch || ' is missing' FROM segments s
-		WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = s.branch)`,
-	`SELECT 'receipt ' || r.n, 'conversation ' || r.conversation_id || ' is missing' FROM receipts r
-		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = r.conversation_id)`,
-	`SELECT 'mention of ' || m.artifact, 'conversation ' || m.conversation_id || ' is missing' FROM mentions m
-		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id)`,
-	`SELECT 'mention of ' || m.artifact, 'the artifact is missing' FROM mentions m
-		WHERE NOT EXISTS (SELECT 1 FROM artifacts a WHERE a.id = m.artifact)`,
+// orphan finds rows that belong to nothing, each as what it is, what it lacks, and
+// two columns that mend takes.
+type orphan struct {
+	query string
+	mend  func(a, b string) *driver.Mend
+}
+
+var orphans = []orphan{
+	{`SELECT 'messages of branch ' || d.branch, 'the branch is missing', d.branch, '' FROM (SELECT DISTINCT branch FROM messages) d
+		WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = d.branch)`, recoverBranch},
+	{`SELECT 'branch ' || b.id, 'conversation ' || b.conversation_id || ' is missing', b.conversation_id, '' FROM branches b
+		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = b.conversation_id)`, recoverConversation},
+	{`SELECT 'conversation ' || c.id, 'its newest turn, ' || c.turn || ', is missing', c.id, '' FROM conversations c
+		WHERE c.turn <> '' AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.turn)`, func(id, _ string) *driver.Mend {
+		return &driver.Mend{Heads: scrollback.ConversationID(id)}
+	}},
+	{`SELECT 'turn ' || t.id, 'conversation ' || t.conversation_id || ' is missing', t.id, '' FROM turns t
+		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = t.conversation_id)`, sweepTurn},
+	{`SELECT 'turn ' || t.id, 'branch ' || t.branch || ' is missing', t.id, '' FROM turns t
+		WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = t.branch)`, sweepTurn},
+	{`SELECT 'segment ' || s.id, 'conversation ' || s.conversation_id || ' is missing', '', '' FROM segments s
+		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = s.conversation_id)`, nil},
+	{`SELECT 'segment ' || s.id, 'branch ' || s.branch || ' is missing', '', '' FROM segments s
+		WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = s.branch)`, nil},
+	{`SELECT 'receipt ' || r.n, 'conversation ' || r.conversation_id || ' is missing', cast(r.n AS TEXT), '' FROM receipts r
+		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = r.conversation_id)`, func(n, _ string) *driver.Mend {
+		return sweepStray(driver.Stray{Receipt: number(n)})
+	}},
+	{`SELECT 'mention of ' || m.artifact, 'conversation ' || m.conversation_id || ' is missing', m.conversation_id, m.artifact FROM mentions m
+		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id)`, sweepMention},
+	{`SELECT 'mention of ' || m.artifact, 'the artifact is missing', m.conversation_id, m.artifact FROM mentions m
+		WHERE NOT EXISTS (SELECT 1 FROM artifacts a WHERE a.id = m.artifact)`, sweepMention},
+}
+
+func recoverBranch(id, _ string) *driver.Mend {
+	return &driver.Mend{Recover: &driver.Recover{Branch: scrollback.BranchID(id)}}
+}
+
+func recoverConversation(id, _ string) *driver.Mend {
+	return &driver.Mend{Recover: &driver.Recover{Conversation: scrollback.ConversationID(id)}}
+}
+
+func sweepStray(s driver.Stray) *driver.Mend { return &driver.Mend{Sweep: []driver.Stray{s}} }
+
+func sweepTurn(id, _ string) *driver.Mend {
+	return sweepStray(driver.Stray{Turn: scrollback.TurnID(id)})
+}
+
+func sweepMention(of, id string) *driver.Mend {
+	return sweepStray(driver.Stray{Conversation: scrollback.ConversationID(of), Artifact: scrollback.ArtifactID(id)})
+}
+
+// number reads a number that the database wrote.
+func number(s string) int64 {
+	n, _ := strconv.ParseInt(s, 10, 64)
+	return n
 }
 
 // auditor walks the rows inside one transaction.
@@ -92,22 +134,31 @@ func (a *auditor) all(ctx context.Context) error {
 		err = walk(a.w.Total(total))
 	}
 	if err == nil {
-		err = a.texts(ctx, "the file", d.check, func(text, _ string) error {
-			if text == "ok" {
-				return nil
-			}
-			return a.flaw(driver.FlawDamage, "the file", text)
-		})
+		err = a.rows(ctx, "the search index", func(scanner) error { return nil }, d.refresh)
 	}
-	for _, query := range orphans {
+	if err == nil {
+		err = a.rows(ctx, "the file", func(r scanner) error {
+			var text string
+			if err := r.Scan(&text); err != nil || text == "ok" {
+				return err
+			}
+			return a.flaw(driver.Flaw{Kind: driver.FlawDamage, Where: "the file", Detail: text, Whole: true})
+		}, d.check)
+	}
+	for _, o := range orphans {
 		if err == nil {
-			err = a.texts(ctx, "the rows", query, func(where, detail string) error { return a.flaw(driver.FlawOrphan, where, detail) })
+			err = a.orphans(ctx, o)
 		}
 	}
 	if err == nil {
-		err = a.texts(ctx, "the search index", d.stray, func(n, _ string) error {
-			return a.flaw(driver.FlawIndex, "index entry "+n, "it is of no message")
-		})
+		err = a.rows(ctx, "the search index", func(r scanner) error {
+			var n int64
+			if err := r.Scan(&n); err != nil {
+				return err
+			}
+			return a.flaw(driver.Flaw{Kind: driver.FlawIndex, Where: fmt.Sprint("index entry ", n), Detail: "it is of no message",
+				Mend: sweepStray(driver.Stray{Entry: n})})
+		}, d.stray)
 	}
 	for _, step := range []func(context.Context) error{a.conversations, a.segments, a.artifacts, a.turns} {
 		if err == nil {
@@ -125,8 +176,20 @@ func walk(err error) error {
 	return walked{err}
 }
 
-func (a *auditor) flaw(kind, where, detail string) error {
-	return walk(a.w.Flaw(driver.Flaw{Kind: kind, Where: where, Detail: detail}))
+func (a *auditor) flaw(f driver.Flaw) error { return walk(a.w.Flaw(f)) }
+
+func (a *auditor) orphans(ctx context.Context, o orphan) error {
+	return a.rows(ctx, "the rows", func(r scanner) error {
+		f := driver.Flaw{Kind: driver.FlawOrphan}
+		var first, second string
+		if err := r.Scan(&f.Where, &f.Detail, &first, &second); err != nil {
+			return err
+		}
+		if o.mend != nil {
+			f.Mend = o.mend(first, second)
+		}
+		return a.flaw(f)
+	}, o.query)
 }
 
 // rows runs a query; damage that it meets is a flaw of where, and ends the query
@@ -134,22 +197,9 @@ func (a *auditor) flaw(kind, where, detail string) error {
 func (a *auditor) rows(ctx context.Context, where string, scan func(scanner) error, query string, args ...any) error {
 	err := a.tx.rows(ctx, scan, query, args...)
 	if err != nil && !errors.As(err, new(walked)) && a.db.dialect.audit.damaged(err) {
-		return a.flaw(driver.FlawDamage, where, err.Error())
+		return a.flaw(driver.Flaw{Kind: driver.FlawDamage, Where: where, Detail: err.Error()})
 	}
 	return err
-}
-
-// texts runs a query of one column or two.
-func (a *auditor) texts(ctx context.Context, where, query string, fn func(first, second string) error) error {
-	return a.rows(ctx, where, func(r scanner) error {
-		var first, second string
-		if err := r.Scan(&first, &second); err != nil {
-			if err := r.Scan(&first); err != nil {
-				return err
-			}
-		}
-		return fn(first, second)
-	}, query)
 }
 
 // pages reads a table page by page: query takes where the last page ended and how
@@ -166,7 +216,11 @@ func pages[T any, K comparable](ctx context.Context, a *auditor, from K, p paged
 				from = key
 			}
 			if err != nil {
-				if err := a.flaw(driver.FlawDamage, p.name(row), err.Error()); err != nil {
+				f := driver.Flaw{Kind: driver.FlawDamage, Where: p.name(row), Detail: err.Error()}
+				if p.mend != nil {
+					f.Mend = p.mend(row)
+				}
+				if err := a.flaw(f); err != nil {
 					return err
 				}
 			}
@@ -199,21 +253,29 @@ type paged[T any, K comparable] struct {
 	key    func(T) (K, bool)
 	name   func(T) string
 	each   func(T) error
+	mend   func(T) *driver.Mend // of a row that cannot be read; nil for nothing
 	broken bool
 }
 
 func (a *auditor) conversations(ctx context.Context) error {
 	return pages(ctx, a, "", paged[conversation, string]{what: "conversations",
 		query: `SELECT ` + conversationColumns + ` FROM conversations WHERE id > $1 ORDER BY id LIMIT $2`,
-		scan:  func(c *conversation, r scanner) error { return c.scan(r) },
-		key:   func(c conversation) (string, bool) { return string(c.ID), c.ID != "" },
-		name:  func(c conversation) string { return "conversation " + string(c.ID) },
+		scan: func(c *conversation, r scanner) error {
+			err := c.scan(r)
+			if err == nil && !c.metaValid() {
+				err = errors.New("a stored column is damaged: meta is no JSON")
+			}
+			return err
+		},
+		key:  func(c conversation) (string, bool) { return string(c.ID), c.ID != "" },
+		name: func(c conversation) string { return "conversation " + string(c.ID) },
 		each: func(c conversation) error {
 			if err := walk(a.w.Conversation(c.Conversation)); err != nil {
 				return err
 			}
 			return a.branches(ctx, c.ID)
-		}, broken: true})
+		},
+		mend: func(c conversation) *driver.Mend { return recoverConversation(string(c.ID), "") }, broken: true})
 }
 
 func (a *auditor) branches(ctx context.Context, id scrollback.ConversationID) error {
@@ -227,6 +289,9 @@ func (a *auditor) branches(ctx context.Context, id scrollback.ConversationID) er
 				return err
 			}
 			return a.messages(ctx, b.ID)
+		},
+		mend: func(b scrollback.Branch) *driver.Mend { // only what comes last, the view, may be empty
+			return &driver.Mend{View: &driver.MendView{Branch: b.ID, IfViewVersion: b.ViewVersion}}
 		}, broken: true})
 }
 
@@ -291,15 +356,124 @@ func (a *auditor) turns(ctx context.Context) error {
 		each:  func(t scrollback.Turn) error { return walk(a.w.Turn(t)) }})
 }
 
-// sqliteAudit is SQLite's. Any error that is no passing state is taken for damage:
-// a file that was written over gives many.
-var sqliteAudit = auditDialect{
-	begin:   "BEGIN",
-	check:   `PRAGMA quick_check(100)`,
-	indexed: `EXISTS (SELECT 1 FROM message_terms_docsize d WHERE d.id = messages.n)`,
-	stray: `SELECT cast(d.id AS TEXT) FROM message_terms_docsize d
-		WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = d.id) LIMIT 1000`,
-	damaged: func(err error) bool {
-		return !errors.Is(err, sql.ErrConnDone) && classifySQLite(err) == scrollback.Internal
-	},
+// mending is a repair on its way.
+type mending struct {
+	db  *DB
+	tx  *session
+	now int64
+}
+
+// Mend implements driver.Audit.
+func (db *DB) Mend(ctx context.Context, m driver.Mend) error {
+	return db.write(ctx, "sqldriver.Mend", func(ctx context.Context, tx *session) error {
+		r := mending{db, tx, m.Now}
+		switch {
+		case m.Heads != "":
+			return r.heads(ctx, m.Heads)
+		case m.View != nil:
+			return r.view(ctx, *m.View)
+		case m.Terms != nil:
+			return r.terms(ctx, m.Terms)
+		case m.Recover != nil && m.Recover.Branch != "":
+			return r.branch(ctx, m.Recover.Branch)
+		case m.Recover != nil:
+			return r.conversation(ctx, m.Recover)
+		case m.Sweep != nil:
+			return r.sweep(ctx, m.Sweep)
+		}
+		return r.lease(ctx, m)
+	})
+}
+
+// view replaces what a branch shows. The row is not read: the old view may be what
+// cannot be.
+func (r mending) view(ctx context.Context, v driver.MendView) error {
+	view, err := asJSON(v.View)
+	if err != nil {
+		return err
+	}
+	res, err := r.tx.exec(ctx, `UPDATE branches SET view = $2, view_version = view_version + 1 WHERE id = $1 AND view_version = $3`,
+		v.Branch, view, v.IfViewVersion)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return scrollback.Errorf(scrollback.Conflict, "sqldriver.Mend", "the view of branch %s changed meanwhile", v.Branch)
+	}
+	return r.tx.run(ctx, `UPDATE conversations SET version = version + 1, updated_at = $2
+		WHERE id = (SELECT conversation_id FROM branches WHERE id = $1)`, v.Branch, r.now)
+}
+
+// terms indexes messages that have no terms.
+func (r mending) terms(ctx context.Context, all []driver.MessageTerms) error {
+	for _, t := range all {
+		var n int64
+		var m scrollback.Message
+		var indexed bool
+		err := r.tx.row(ctx, func(row scanner) error { return row.Scan(&n, &m.ConversationID, &m.Role, &indexed) },
+			`SELECT n, conversation_id, role, `+r.db.dialect.audit.indexed+` FROM messages WHERE id = $1`, t.Message)
+		if errors.Is(err, sql.ErrNoRows) || indexed {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		r.tx.later(r.db.dialect.removeTerms, fmt.Sprintf("[%d]", n)) // another of this batch may have brought them
+		r.tx.later(r.db.dialect.insertTerms, n, scopeTerms(m), t.Terms)
+	}
+	return nil
+}
+
+// sweep removes rows that belong to nothing.
+func (r mending) sweep(ctx context.Context, all []driver.Stray) error {
+	for _, s := range all {
+		var err error
+		switch {
+		case s.Turn != "":
+			err = r.tx.run(ctx, `DELETE FROM turns WHERE id = $1 AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = turns.conversation_id)
+				AND EXISTS (SELECT 1 FROM branches b WHERE b.id = turns.branch))`, s.Turn)
+		case s.Receipt != 0:
+			err = r.tx.run(ctx, `DELETE FROM receipts WHERE n = $1
+				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = receipts.conversation_id)`, s.Receipt)
+		case s.Entry != 0:
+			var used bool
+			err = r.tx.row(ctx, func(row scanner) error { return row.Scan(&used) }, `SELECT EXISTS (SELECT 1 FROM messages WHERE n = $1)`, s.Entry)
+			if err == nil && !used {
+				r.tx.later(r.db.dialect.removeTerms, fmt.Sprintf("[%d]", s.Entry))
+			}
+		case s.Conversation != "":
+			err = r.tx.run(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2
+				AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = mentions.conversation_id)
+				AND EXISTS (SELECT 1 FROM artifacts a WHERE a.id = mentions.artifact))`, s.Conversation, s.Artifact)
+		default:
+			err = r.tx.run(ctx, `DELETE FROM artifacts WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.artifact = artifacts.id)`, s.Artifact)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lease closes a turn whose owner is gone.
+func (r mending) lease(ctx context.Context, m driver.Mend) error {
+	var t scrollback.Turn
+	if err := loadTurn(ctx, r.tx, m.Lease, &t); err != nil || t.State != scrollback.TurnOpen {
+		return err
+	}
+	if driver.Holds(t, r.now) {
+		return scrollback.Errorf(scrollback.Conflict, "sqldriver.Mend", "turn %s holds its conversation", t.ID)
+	}
+	w, err := openLog(ctx, r.tx, r.db.dialect, t.Conversation)
+	if err != nil {
+		return err
+	}
+	if w.c.turn != t.ID {
+		t.State, t.EndedAt = scrollback.TurnInterrupted, r.now
+		return storeTurn(ctx, r.tx, &t)
+	}
+	if _, err := w.settle(ctx, r.now, m.Salvage); err != nil {
+		return err
+	}
+	return w.close(ctx, r.now)
 }

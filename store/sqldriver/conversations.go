@@ -3,6 +3,7 @@ package sqldriver
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -28,11 +29,7 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 		}
 		stored, created = conversation{Conversation: c}, true
 		stored.Branch, stored.Messages = b.ID, b.HeadSeq
-		v, err := stored.values()
-		if err != nil {
-			return err
-		}
-		if err := tx.run(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (`+marks(22)+`)`, v...); err != nil {
+		if err := stored.insert(ctx, tx); err != nil {
 			return err
 		}
 		return insertBranch(ctx, tx, b)
@@ -41,6 +38,14 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 		return scrollback.Conversation{}, false, err
 	}
 	return stored.Conversation, created, nil
+}
+
+func (c *conversation) insert(ctx context.Context, tx *session) error {
+	v, err := c.values()
+	if err != nil {
+		return err
+	}
+	return tx.run(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (`+marks(22)+`)`, v...)
 }
 
 // Patch implements driver.Log.
@@ -187,6 +192,144 @@ func (db *DB) Projects(ctx context.Context) ([]scrollback.Project, error) {
 		return nil
 	}, `SELECT project, count(*) FROM conversations WHERE deleted_at = 0 GROUP BY project ORDER BY project`)
 	return out, db.wrap("sqldriver.Projects", err)
+}
+
+// heads makes what a conversation and its branches say of their ends agree with
+// their messages.
+func (r mending) heads(ctx context.Context, id scrollback.ConversationID) error {
+	var c conversation
+	if err := loadRow(ctx, r.tx, id, &c); err != nil {
+		return err
+	}
+	branches, err := branchesOf(ctx, r.tx, id)
+	if err != nil {
+		return err
+	}
+	for i := range branches {
+		if err := r.head(ctx, &branches[i]); err != nil {
+			return err
+		}
+	}
+	if c.PurgedAt != 0 || len(branches) == 0 {
+		return nil
+	}
+	was := c
+	if err := r.current(ctx, &c, branches); err != nil || was.Branch == c.Branch && was.Messages == c.Messages && was.turn == c.turn {
+		return err
+	}
+	return c.store(ctx, r.tx, r.now)
+}
+
+// current finds the current one among a conversation's branches and what goes with it.
+func (r mending) current(ctx context.Context, c *conversation, branches []scrollback.Branch) error {
+	b := branches[0]
+	for _, o := range branches {
+		if o.ID == c.Branch || b.ID != c.Branch && o.UpdatedAt >= b.UpdatedAt {
+			b = o
+		}
+	}
+	err := error(nil)
+	if c.turn != "" {
+		err = loadTurn(ctx, r.tx, c.turn, new(scrollback.Turn))
+	}
+	if c.Branch != b.ID || scrollback.CodeOf(err) == scrollback.NotFound {
+		c.turn, err = (&logWriter{tx: r.tx}).turnAt(ctx, b)
+	}
+	c.Branch, c.Messages = b.ID, b.HeadSeq
+	return err
+}
+
+// conversation brings back a conversation, or empties what cannot be read of it.
+func (r mending) conversation(ctx context.Context, m *driver.Recover) error {
+	var c conversation
+	err := loadRow(ctx, r.tx, m.Conversation, &c)
+	if err == nil && c.metaValid() {
+		return nil
+	}
+	lost := scrollback.CodeOf(err) == scrollback.NotFound
+	if !lost {
+		if err := r.readable(ctx, m.Conversation); err != nil {
+			return err
+		}
+		if err := loadRow(ctx, r.tx, m.Conversation, &c); err != nil {
+			return err
+		}
+	}
+	branches, err := branchesOf(ctx, r.tx, m.Conversation)
+	if err != nil {
+		return err
+	}
+	if len(branches) == 0 {
+		return noConversation(m.Conversation)
+	}
+	if lost {
+		c = conversation{Conversation: m.As}
+		c.ID, c.CreatedAt, c.UpdatedAt, c.Version = m.Conversation, r.now, r.now, 1
+	}
+	if err := r.ancestors(ctx, &c, branches); err != nil {
+		return err
+	}
+	if err := r.current(ctx, &c, branches); err != nil {
+		return err
+	}
+	if !lost {
+		return c.store(ctx, r.tx, r.now)
+	}
+	return c.insert(ctx, r.tx)
+}
+
+// metaValid judges the one column that is handed on as it is.
+func (c *conversation) metaValid() bool { return len(c.Meta) == 0 || json.Valid(c.Meta) }
+
+// ancestors finds out what a conversation inherits, and when it began.
+func (r mending) ancestors(ctx context.Context, c *conversation, branches []scrollback.Branch) error {
+	for _, b := range branches {
+		if first, err := r.beginning(ctx, b.ID); err == nil {
+			c.CreatedAt = min(c.CreatedAt, first.at)
+		}
+		if b.Parent == "" || c.Parent != nil && len(c.Ancestors) > 0 {
+			continue
+		}
+		var p scrollback.Branch
+		err := loadBranch(ctx, r.tx, b.Parent, &p)
+		if scrollback.CodeOf(err) == scrollback.NotFound || p.Conversation == c.ID {
+			continue
+		}
+		var of conversation
+		if err == nil {
+			err = loadRow(ctx, r.tx, p.Conversation, &of)
+		}
+		if err != nil {
+			return err
+		}
+		c.Parent = &scrollback.ParentRef{ID: of.ID, Branch: p.ID, Seq: b.AtSeq}
+		c.Ancestors = append([]scrollback.ConversationID{of.ID}, of.Ancestors...)
+	}
+	return nil
+}
+
+// readable empties the columns of a conversation that cannot be read.
+func (r mending) readable(ctx context.Context, id scrollback.ConversationID) error {
+	var c scrollback.Conversation
+	var meta any // a raw message would take anything
+	for _, column := range []struct {
+		name, empty string
+		into        any
+	}{{"roots", "[]", &c.Roots}, {"settings", "{}", &c.Settings}, {"pinned_seqs", "[]", &c.PinnedSeqs}, {"meta", "{}", &meta},
+		{"parent", "", &c.Parent}, {"ancestors", "", &c.Ancestors}, {"environment", "", &c.Environment}} {
+		var text string
+		err := r.tx.row(ctx, func(row scanner) error { return row.Scan(&text) }, `SELECT `+column.name+` FROM conversations WHERE id = $1`, id)
+		if err != nil {
+			return err
+		}
+		if fromJSON(text, column.into) == nil {
+			continue
+		}
+		if err := r.tx.run(ctx, `UPDATE conversations SET `+column.name+` = $2 WHERE id = $1`, id, column.empty); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // marks is "$1, $2, … $n".

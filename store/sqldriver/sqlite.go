@@ -351,3 +351,93 @@ func (db *DB) unchanged(op string) error {
 	}
 	return nil
 }
+
+// sqliteAudit is SQLite's. Any error that is no passing state is taken for damage:
+// a file that was written over gives many.
+var sqliteAudit = auditDialect{
+	begin:   "BEGIN",
+	refresh: `SELECT rowid FROM message_terms WHERE rowid = 0`,
+	check:   `PRAGMA quick_check(100)`,
+	indexed: `EXISTS (SELECT 1 FROM message_terms_docsize d WHERE d.id = messages.n)`,
+	stray: `SELECT d.id FROM message_terms_docsize d
+		WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = d.id) LIMIT 10000`,
+	damaged: func(err error) bool {
+		return !errors.Is(err, sql.ErrConnDone) && classifySQLite(err) == scrollback.Internal
+	},
+	copy: copySQLite,
+}
+
+// copyPages is how many pages a step of a copy takes; between steps it may be
+// ended.
+const copyPages = 4096
+
+// copySQLite copies page by page. The reading transaction of conn keeps the picture
+// as it is: nobody waits for the copy, and it never begins anew.
+func copySQLite(ctx context.Context, conn *sql.Conn, path string) error {
+	var version int64
+	if err := conn.QueryRowContext(ctx, `PRAGMA schema_version`).Scan(&version); err != nil { // the transaction begins with its first read
+		return err
+	}
+	return conn.Raw(func(c any) error {
+		from, ok := c.(interface {
+			NewBackup(uri string) (*sqlite.Backup, error)
+		})
+		if !ok {
+			return scrollback.Errorf(scrollback.Internal, "sqldriver.Copy", "%T cannot be copied", c)
+		}
+		b, err := from.NewBackup((&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "mode=rw"}).String())
+		if err != nil {
+			return err
+		}
+		for more := true; more && err == nil; {
+			if err = ctx.Err(); err == nil {
+				more, err = b.Step(copyPages)
+			}
+		}
+		return errors.Join(err, b.Finish())
+	})
+}
+
+// Copy implements driver.Audit.
+func (db *DB) Copy(ctx context.Context, path string) (err error) {
+	const op = "sqldriver.Copy"
+	// A copy that is not whole never has the name of one; this name is a lock too.
+	part := path + ".part"
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err == nil {
+		defer func() {
+			if err != nil {
+				_ = os.Remove(part)
+			}
+		}()
+		err = f.Close()
+	}
+	if err == nil {
+		if _, err = os.Lstat(path); err == nil {
+			err = fs.ErrExist
+		} else if errors.Is(err, fs.ErrNotExist) {
+			err = db.copyTo(ctx, part)
+		}
+	}
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return scrollback.Errorf(scrollback.Conflict, op, "there is a file at %s already", path)
+	}
+	return db.wrap(op, err)
+}
+
+// copyTo copies from one picture of the database.
+func (db *DB) copyTo(ctx context.Context, path string) error {
+	conn, err := db.readers.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, db.dialect.audit.begin); err != nil {
+		return err
+	}
+	defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") }() // it wrote nothing
+	return db.dialect.audit.copy(ctx, conn, path)
+}

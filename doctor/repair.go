@@ -1,0 +1,307 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Bounds of a repair. What is beyond them is left for the next.
+const (
+	maxWork   = 100_000 // things of one kind that one check finds to do
+	maxRounds = 20      // checks that a repair makes
+	sweepStep = 256     // rows that one transaction removes
+)
+
+// work is what a repair has to try. Things are only named here: what they need is
+// judged when their turn comes.
+type work struct {
+	whole     bool           // the file itself is damaged: nothing is written to it
+	lost      []*driver.Mend // rows that are missing or cannot be read
+	misplaced []scrollback.BranchID
+	heads     []scrollback.ConversationID
+	views     []scrollback.BranchID
+	silent    []run
+	artifacts []mention
+	strays    []driver.Stray
+	leases    []scrollback.TurnID
+	purges    []scrollback.ConversationID
+	unwanted  []scrollback.ArtifactID // that nothing mentions, with a row or without
+}
+
+// run is messages of a branch that follow one another.
+type run struct {
+	branch      scrollback.BranchID
+	first, last int64
+}
+
+// mention is an artifact as a message names it.
+type mention struct {
+	scrollback.Artifact
+	by scrollback.ConversationID
+}
+
+// add adds one more thing to do, unless it is what was added last.
+func add[T comparable](list *[]T, v T) {
+	if n := len(*list); n < maxWork && (n == 0 || (*list)[n-1] != v) {
+		*list = append(*list, v)
+	}
+}
+
+// silence adds a message that search does not find.
+func (w *work) silence(m scrollback.Message) {
+	if n := len(w.silent); n > 0 && w.silent[n-1].branch == m.Branch && w.silent[n-1].last == m.Seq-1 {
+		w.silent[n-1].last = m.Seq
+		return
+	}
+	add(&w.silent, run{m.Branch, m.Seq, m.Seq})
+}
+
+// named is what a message says of an artifact.
+func named(m scrollback.Message, id scrollback.ArtifactID) mention {
+	out := mention{scrollback.Artifact{ID: id, MediaType: "text/plain", CreatedAt: m.CreatedAt}, m.ConversationID}
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case scrollback.Image:
+			if p.Artifact == id {
+				out.MediaType, out.Name = p.MediaType, p.Name
+			}
+		case scrollback.File:
+			if p.Artifact == id {
+				out.MediaType, out.Name = p.MediaType, p.Name
+			}
+		case scrollback.ToolResult:
+			if p.Artifact == id {
+				out.Name = "output of " + cmp.Or(p.Name, "a tool")
+			}
+		case scrollback.Text, scrollback.ToolCall, scrollback.Reasoning:
+		}
+	}
+	return out
+}
+
+// rows counts what does not wait until everything else is well.
+func (w *work) rows() int {
+	return len(w.lost) + len(w.misplaced) + len(w.heads) + len(w.views) + len(w.silent) + len(w.artifacts) + len(w.strays) + len(w.leases)
+}
+
+// clearable says that there is something to remove once all is well.
+func (w *work) clearable() bool { return len(w.purges)+len(w.unwanted) > 0 }
+
+// Repairable says that there is something a repair may mend. Where the file itself
+// is damaged there is not: writing to it could make it worse.
+func (c *Checkup) Repairable() bool {
+	return !c.work.whole && c.work.rows() > 0 || c.OK && c.work.clearable()
+}
+
+// Repair mends what found, a check, names, and checks again until nothing more
+// comes of it. What is gone then is repaired; the rest is as it is. Each mend is one
+// transaction: ended at any moment, a repair can be made again.
+//
+// While anything is wrong, no purge goes on and no bytes are removed: what seems to
+// belong to nobody may belong to what is lost.
+func Repair(ctx context.Context, s *store.Store, a *archive.Archive, found Checkup, progress Progress) (Checkup, error) {
+	r := repair{store: s, archive: a}
+	now := found
+	stuck, cleared := false, false
+	for range maxRounds {
+		w := now.work
+		switch {
+		case w.rows() > 0 && !w.whole && !stuck:
+			r.rows(ctx, w)
+		case w.clearable() && now.OK && !cleared:
+			r.clear(ctx, w)
+			cleared = true
+		default:
+			return now.after(found), nil
+		}
+		if r.err != nil {
+			return Checkup{}, r.err
+		}
+		next, err := Check(ctx, s, a, progress)
+		if err != nil {
+			return Checkup{}, err
+		}
+		stuck = slices.Equal(now.Problems, next.Problems) && slices.Equal(now.Notes, next.Notes) && now.More == next.More
+		now = next
+	}
+	return now.after(found), nil
+}
+
+// after is a checkup with what was found before it and is gone.
+func (c Checkup) after(found Checkup) Checkup {
+	c.Problems, c.Notes = repaired(found.Problems, c.Problems), repaired(found.Notes, c.Notes)
+	return c
+}
+
+// repaired lists what was found with what of it is left; what is gone comes first.
+func repaired(found, left []Problem) []Problem {
+	type key struct{ kind, where string }
+	still := map[key]bool{}
+	for _, p := range left {
+		still[key{p.Kind, p.Where}] = true
+	}
+	out := []Problem{}
+	for _, p := range found {
+		if !still[key{p.Kind, p.Where}] {
+			p.Repaired = true
+			out = append(out, p)
+		}
+	}
+	return append(out, left...)
+}
+
+// repair is a repair under way.
+type repair struct {
+	store   *store.Store
+	archive *archive.Archive
+	err     error // ends it
+}
+
+// try keeps an error that says nothing of the thing to be mended: the rest is a
+// problem that stays.
+func (r *repair) try(err error) {
+	switch scrollback.CodeOf(err) {
+	case "", scrollback.NotFound, scrollback.Conflict, scrollback.Invalid, scrollback.Internal:
+	default:
+		r.err = cmp.Or(r.err, err)
+	}
+}
+
+// each tries fn for all of list, until one ends it.
+func each[T any](r *repair, list []T, fn func(T) error) {
+	for _, v := range list {
+		if r.err != nil {
+			return
+		}
+		r.try(fn(v))
+	}
+}
+
+// rows mends rows: what others are judged by comes first, and what holds something
+// that was said before what removes rows.
+func (r *repair) rows(ctx context.Context, w work) {
+	each(r, w.lost, func(m *driver.Mend) error { return r.store.Mend(ctx, *m) })
+	each(r, w.misplaced, func(id scrollback.BranchID) error {
+		return r.store.Mend(ctx, driver.Mend{Recover: &driver.Recover{Branch: id}})
+	})
+	each(r, w.heads, func(id scrollback.ConversationID) error { return r.store.Mend(ctx, driver.Mend{Heads: id}) })
+	each(r, w.views, func(id scrollback.BranchID) error { return r.store.MendView(ctx, id) })
+	each(r, w.silent, func(s run) error {
+		return r.store.MendTerms(ctx, s.branch, s.first, s.last, func(m scrollback.Message) (string, error) { return r.text(ctx, m) })
+	})
+	each(r, w.leases, func(id scrollback.TurnID) error { return r.store.Mend(ctx, driver.Mend{Lease: id}) })
+	each(r, w.artifacts, func(m mention) error { return r.restore(ctx, m) })
+	each(r, w.strays, func(s driver.Stray) error {
+		if s.Artifact == "" || s.Conversation == "" {
+			return nil
+		}
+		return r.restore(ctx, mention{scrollback.Artifact{ID: s.Artifact, CreatedAt: r.store.Now()}, s.Conversation})
+	})
+	each(r, slices.Collect(slices.Chunk(w.strays, sweepStep)), func(some []driver.Stray) error {
+		return r.store.Mend(ctx, driver.Mend{Sweep: some})
+	})
+}
+
+// clear finishes purges and removes what nothing mentions.
+func (r *repair) clear(ctx context.Context, w work) {
+	unwanted := slices.Clone(w.unwanted)
+	each(r, w.purges, func(id scrollback.ConversationID) error {
+		p, err := r.store.Purge(ctx, id)
+		unwanted = append(unwanted, p.Loose...)
+		if err != nil {
+			return err
+		}
+		return r.archive.Forget(id)
+	})
+	each(r, unwanted, func(id scrollback.ArtifactID) error {
+		err := r.store.Mend(ctx, driver.Mend{Sweep: []driver.Stray{{Artifact: id}}})
+		if err != nil {
+			return err
+		}
+		_, err = r.archive.DeleteArtifact(ctx, id)
+		return err
+	})
+}
+
+// restore records an artifact and its mention again if its bytes are there and are
+// the right ones.
+func (r *repair) restore(ctx context.Context, m mention) error {
+	f, _, err := r.archive.OpenArtifact(ctx, m.ID)
+	if err != nil {
+		return ctx.Err() // the check tells of it
+	}
+	defer f.Close()
+	var head strings.Builder
+	sum := sha256.New()
+	m.Size, err = io.Copy(sum, io.TeeReader(io.LimitReader(f, 512), &head))
+	if err == nil {
+		var rest int64
+		rest, err = io.Copy(sum, f)
+		m.Size += rest
+	}
+	if err != nil || hex.EncodeToString(sum.Sum(nil)) != string(m.ID) {
+		return ctx.Err()
+	}
+	if m.MediaType == "" { // nobody knows it any more
+		m.MediaType = "application/octet-stream"
+		if begins := head.String(); utf8.ValidString(clip(begins)) && !strings.Contains(begins, "\x00") {
+			m.MediaType = "text/plain"
+		}
+	}
+	return r.store.PutArtifact(ctx, m.Artifact, m.by)
+}
+
+// text is what search reads of a message's artifacts; those that cannot be read say
+// nothing.
+func (r *repair) text(ctx context.Context, m scrollback.Message) (string, error) {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		var id scrollback.ArtifactID
+		switch p := p.(type) {
+		case scrollback.File:
+			if strings.HasPrefix(p.MediaType, "text/") || p.MediaType == "application/json" {
+				id = p.Artifact
+			}
+		case scrollback.ToolResult:
+			id = p.Artifact
+		case scrollback.Text, scrollback.Image, scrollback.ToolCall, scrollback.Reasoning:
+		}
+		if id == "" {
+			continue
+		}
+		f, _, err := r.archive.OpenArtifact(ctx, id)
+		if err != nil {
+			continue
+		}
+		text, err := io.ReadAll(io.LimitReader(f, store.MaxIndexBytes))
+		f.Close()
+		if s := clip(string(text)); err == nil && utf8.ValidString(s) {
+			b.WriteString("\n" + s)
+		}
+	}
+	return b.String(), ctx.Err()
+}
+
+// clip is s without the character that its end cuts in two.
+func clip(s string) string {
+	for n := 1; n < utf8.UTFMax && n <= len(s); n++ {
+		if last := s[len(s)-n:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRuneInString(last) {
+				return s[:len(s)-n]
+			}
+			break
+		}
+	}
+	return s
+}
