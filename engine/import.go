@@ -167,6 +167,9 @@ type importing struct {
 	known []scrollback.Message // of at's path, that come next
 	fresh bool                 // the file is past what is there
 	home  *Place               // where somebody went on without the file
+
+	untitled bool   // made by this import, and its source gave no title
+	title    string // the beginning of what is asked first
 }
 
 // seq is the newest message on the file's path, or 0 before the first.
@@ -230,6 +233,9 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	m.ID, m.Meta = "", mark
 	if m.Role == scrollback.RoleUser && len(m.Parts) > 0 && len(m.Parts.Results()) == len(m.Parts) {
 		m.Role = scrollback.RoleTool
+	}
+	if c.untitled && c.title == "" && m.Role == scrollback.RoleUser {
+		c.title = titleOf(m.Parts.Text())
 	}
 	in, err := im.e.admitParts(ctx, c.ID, m, c.shape, entry.Bytes)
 	if code := scrollback.CodeOf(err); code == scrollback.Invalid || code == scrollback.NotFound {
@@ -327,6 +333,16 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	if err := im.flush(ctx, c); err != nil || c.Messages == 0 {
 		return err
 	}
+	if c.title != "" {
+		if _, err := im.e.store.Patch(ctx, c.ID, 0, func(v *scrollback.Conversation) error {
+			if v.Title == "" {
+				v.Title = c.title
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
 	to, seq := c.at, c.seq()
 	if c.home != nil {
 		to.ID, seq = c.home.Branch, *c.home.Seq
@@ -379,7 +395,7 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 		if err != nil {
 			return nil, err
 		}
-		c.ID, c.Created = made.ID, created
+		c.ID, c.Created, c.untitled = made.ID, created, created && made.Title == ""
 	}
 	head, err := im.e.store.Head(ctx, c.ID)
 	if err != nil {
@@ -423,6 +439,9 @@ func (im *importer) flush(ctx context.Context, c *importing) error {
 	c.batch, c.size = c.batch[:0], 0
 	c.head = done.Head
 	_, err = im.e.fit(ctx, &c.head, c.shape, 0, func(scrollback.Receipt) {})
+	if at, was := c.head.Branch, done.Head.Branch; at.ID != was.ID || at.HeadSeq != was.HeadSeq {
+		return scrollback.Errorf(scrollback.Conflict, "engine.Import", "somebody went on in conversation %s while it was imported; import the file again", c.ID)
+	}
 	c.at, c.Total = c.head.Branch, c.head.Messages
 	if scrollback.CodeOf(err) == scrollback.OverBudget {
 		return nil // what is stored is stored; the next turn judges what it can send

@@ -210,6 +210,24 @@ func TestImportRewinds(t *testing.T) {
 	}
 }
 
+// Where the source gives no title, what is asked first does.
+func TestImportTitles(t *testing.T) {
+	r := newRig(t, rigOptions{}, modeltest.Say("x"))
+	for file, want := range map[string]string{
+		`{"conversation":{"id":"a"}}` + "\n" + `{"role":"system","content":"be brief"}` + "\n" + `{"role":"user","content":"\n what now? \nmore"}`: "what now?",
+		`{"conversation":{"id":"b","title":"T"}}` + "\n" + `{"role":"user","content":"q"}`:                                                         "T",
+		`{"role":"user","content":"alone"}`: "alone",
+	} {
+		out, err := r.load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := r.Get(context.Background(), out.Conversations[0].ID); err != nil || c.Title != want {
+			t.Errorf("%s is titled %q, %v; want %q", file, c.Title, err, want)
+		}
+	}
+}
+
 func TestImportManyConversations(t *testing.T) {
 	r := newRig(t, rigOptions{}, modeltest.Say("x"))
 	var b strings.Builder
