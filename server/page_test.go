@@ -129,3 +129,57 @@ func TestPage(t *testing.T) {
 		t.Errorf("%d requests went to another host (%v)", foreign, err)
 	}
 }
+
+// A question is edited and asked again, its answer made anew, the first version gone
+// back to, and the conversation forked, on the page.
+func TestPageBranches(t *testing.T) {
+	ctx := browser(t)
+	url, id, _ := longTalk(t)
+	text := func(sel string) string {
+		t.Helper()
+		got, err := chromedp.Run(ctx, chromedp.Text(sel))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	done := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	done(chromedp.Do(ctx,
+		chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)), chromedp.WaitVisible("#m600"),
+		chromedp.SendKeys(".composer textarea", "the first question\r"), chromedp.WaitVisible("#m602"), chromedp.WaitNotPresent(".writing"),
+		chromedp.Click(`#m601 [aria-label="Edit and ask again"]`), chromedp.WaitVisible(".editing"),
+		chromedp.SendKeys(".composer textarea", ", edited\r"), chromedp.WaitNotPresent(".editing"), chromedp.WaitVisible("#m601 .versions"), chromedp.WaitVisible("#m602"), chromedp.WaitNotPresent(".writing")))
+	if got := text("#m601 .body"); got != "the first question, edited" {
+		t.Errorf("the edited question is %q", got)
+	}
+	if got := text("#m601 .versions"); got != "‹2/2›" {
+		t.Errorf("its versions are %q", got)
+	}
+	done(chromedp.Do(ctx, chromedp.Click(`#m602 [aria-label="Answer anew"]`), chromedp.WaitVisible("#m602 .versions"), chromedp.WaitNotPresent(".writing")))
+	if got := text("#m602 .versions"); got != "‹2/2›" {
+		t.Errorf("the versions of the answer are %q", got)
+	}
+	if *screenshot != "" {
+		picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+		if err == nil {
+			err = os.WriteFile(strings.TrimSuffix(*screenshot, ".png")+"-branches.png", picture, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	done(chromedp.Do(ctx, chromedp.Click(`#m601 [aria-label="Earlier version"]`), chromedp.WaitNotPresent("#m602 .versions"), chromedp.WaitVisible("#m602")))
+	if got := text("#m601 .body"); got != "the first question" {
+		t.Errorf("the earlier version is %q", got)
+	}
+	done(chromedp.Do(ctx, chromedp.Click(`#m601 [aria-label="Go on from here in a new conversation"]`), chromedp.WaitNotPresent("#m602"), chromedp.WaitVisible("#m601")))
+	where, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.hash`))
+	if err != nil || strings.Contains(where, string(id)) || len(where) < 30 {
+		t.Errorf("the fork is at %q, %v", where, err)
+	}
+}

@@ -1,6 +1,7 @@
 // The page: its parts, and what holds them together.
 import { effect, html, render, untracked, useState } from './html.js';
 import { convo } from './api.js';
+import * as branches from './branches.js';
 import { Chat } from './chat.js';
 import * as context from './context.js';
 import { ContextMap } from './contextmap.js';
@@ -93,6 +94,7 @@ effect(() => {
   looked = key;
   untracked(() => {
     context.look(id);
+    branches.look(id);
     if (after) { thread.reread(); refresh(); setTimeout(again, 1500, id); }
   });
 });

@@ -2,6 +2,7 @@
 // is still composing is left alone.
 import { html, signal, useEffect, useLayoutEffect, useRef } from './html.js';
 import { convo, post } from './api.js';
+import { back, editing } from './branches.js';
 import { icon } from './icons.js';
 import { settle } from './place.js';
 import * as thread from './thread.js';
@@ -29,6 +30,10 @@ async function submit(sent) {
       thread.adopt(c);
       shown = c.id;
       settle(c.id);
+    } else if (editing.value) {
+      const edited = editing.value;
+      editing.value = null;
+      if (!(await back(edited))) return;
     } else if (thread.newer.value) await thread.toEnd();
   } finally {
     starting.value = false;
@@ -54,8 +59,16 @@ export function Composer({ sent }) {
       text.value = drafts.get(id) || '';
     }
     shown = id;
+    editing.value = null;
     if (!narrow() && !document.querySelector('dialog[open]')) box.current.focus({ preventScroll: true });
   }, [id]);
+
+  useEffect(() => {
+    const m = editing.value;
+    if (!m) return;
+    text.value = m.parts.filter((p) => p.type === 'text').map((p) => p.text).join('\n');
+    box.current.focus({ preventScroll: true });
+  }, [editing.value]);
 
   useLayoutEffect(() => {
     const el = box.current;
@@ -64,11 +77,14 @@ export function Composer({ sent }) {
   }, [text.value]);
 
   const onKeyDown = (e) => {
+    if (e.key === 'Escape' && editing.value) { editing.value = null; text.value = ''; }
     if (e.key !== 'Enter' || e.shiftKey || e.isComposing || e.keyCode === 229) return;
     e.preventDefault();
     submit(sent);
   };
   return html`<form class="composer" onSubmit=${(e) => { e.preventDefault(); submit(sent); }}>
+    ${editing.value && html`<p class="editing">${t('editing', editing.value.seq)} <button type="button" class="link"
+      onClick=${() => { editing.value = null; text.value = ''; }}>${t('cancel')}</button></p>`}
     <div class="box">
       <textarea ref=${box} rows="1" value=${text.value} placeholder=${t('placeholder')} aria-label=${t('placeholder')}
         enterkeyhint="send" onInput=${(e) => { text.value = e.currentTarget.value; }} onKeyDown=${onKeyDown}></textarea>

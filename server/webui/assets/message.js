@@ -1,5 +1,7 @@
 // One message, and the step that is being written, as they are read.
 import { html, useState } from './html.js';
+import { again, editing, fork, over, versions } from './branches.js';
+import { Button } from './icons.js';
 import { href } from './place.js';
 import { Text } from './text.js';
 import { reading } from './ui.js';
@@ -50,6 +52,20 @@ function Part({ part: p, id }) {
 
 const who = (m) => (m.role === 'user' ? t('you') : m.role === 'assistant' ? t('assistant') : m.role === 'tool' ? t('tool') : t('system'));
 
+// Ways are what can be done from a message: its other versions, writing it or its answer anew,
+// going on from it elsewhere.
+function Ways({ message: m }) {
+  const v = versions(m);
+  return html`<span class="ways">
+    ${v && html`<span class="versions">
+      <button type="button" aria-label=${t('earlierVersion')} disabled=${v.at < 1} onClick=${() => over(v.list[v.at - 1])}>‹</button>${v.at + 1}/${v.list.length}<button
+        type="button" aria-label=${t('laterVersion')} disabled=${v.at > v.list.length - 2} onClick=${() => over(v.list[v.at + 1])}>›</button></span>`}
+    ${m.role === 'user' && html`<${Button} name="pencil" label=${t('editAsk')} cls="small" onClick=${() => { editing.value = m; }} />`}
+    ${m.role === 'assistant' && html`<${Button} name="restore" label=${t('answerAnew')} cls="small" onClick=${() => again(m)} />`}
+    ${(m.role === 'user' || m.role === 'assistant') && html`<${Button} name="fork" label=${t('forkHere')} cls="small" onClick=${() => fork(m)} />`}
+  </span>`;
+}
+
 export function Message({ message: m, folded, lit }) {
   const about = [whole(m.created_at), m.model, `${num(m.tokens)} token`].filter(Boolean).join(' · ');
   return html`<article id=${'m' + m.seq} data-seq=${m.seq} class=${`msg ${m.role}${folded ? ' folded' : ''}${lit ? ' lit' : ''}`} aria-label=${`${who(m)} #${m.seq}`}>
@@ -57,6 +73,7 @@ export function Message({ message: m, folded, lit }) {
       <span class="who">${who(m)}${m.name ? ` · ${m.name}` : ''}</span>
       <a class="seq" href=${href(m.conversation_id, m.seq)} title=${folded ? t('foldedHint') : null}>#${m.seq}</a>
       ${m.status !== 'complete' && html`<span class=${'status ' + m.status}>${t(m.status)}</span>`}
+      <${Ways} message=${m} />
       <time datetime=${iso(m.created_at)} title=${about}>${clock(m.created_at)}</time>
     </header>
     <div class="body">${m.parts.map((p) => html`<${Part} part=${p} id=${m.conversation_id} />`)}</div>

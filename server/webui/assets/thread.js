@@ -121,5 +121,19 @@ export async function change(fields) {
   return c;
 }
 
+// renew shows a conversation whose head was moved, from its end.
+export async function renew(c) {
+  const mine = ++visit;
+  const got = await attempt(() => get(convo(c.id, '/messages') + query({ limit: PAGE })));
+  if (!got || mine !== visit) return;
+  batch(() => {
+    conversation.value = c;
+    head.value = c.messages;
+    messages.value = got.messages;
+    target.value = { seq: 0 };
+  });
+  keep(c);
+}
+
 // toEnd shows the newest messages.
 export const toEnd = () => conversation.value && open(conversation.value.id, 0);

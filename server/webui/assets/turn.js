@@ -52,11 +52,12 @@ export function leave() {
 
 const key = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
 
-// ask sends a message; it answers false when the server did not take it.
+// ask sends a message, or without one has the newest answered; it answers false when the
+// server did not take it.
 export async function ask(id, message) {
   leave();
   const at = { conversation: id, turn: null, last: 0, over: false };
-  asked.value = { text: message, at: Date.now() };
+  asked.value = message === undefined ? null : { text: message, at: Date.now() };
   const headers = { 'Idempotency-Key': key() }; // so that sending again cannot say it twice
   const begin = (signal) => send('POST', convo(id, '/chat'), { body: { message }, headers, signal });
   const taken = await follow(at, begin);

@@ -36,5 +36,7 @@ export const en = {
   searchPlaceholder: 'Words, or "an exact phrase"', grepPlaceholder: 'RE2 pattern, for example  TODO|FIXME', caseSensitive: 'Match case',
   noHits: 'Nothing found.', searchIdle: 'Finds messages wherever they are, folded or not.', grepIdle: 'Finds lines in this conversation, folded or not.',
   hits: (n, more) => `${s(n, 'hit', 'hits')}${more ? ' of many' : ''}`, matches: (shown, n, partial) => `${shown < n ? `first ${shown} of ` : ''}${s(n, 'line', 'lines')}${partial ? ', time ran out' : ''}`,
+  editAsk: 'Edit and ask again', answerAnew: 'Answer anew', forkHere: 'Go on from here in a new conversation', earlierVersion: 'Earlier version',
+  laterVersion: 'Later version', editing: (n) => `Writing #${n} anew; what followed stays on its branch.`,
   otherBranch: 'another branch', isFolded: 'folded', offlineNet: 'The server does not answer.',
 };
