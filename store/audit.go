@@ -109,7 +109,7 @@ func (s *Store) MendView(ctx context.Context, id scrollback.BranchID) error {
 	}
 	v, err := s.cut(ctx, b, to)
 	if err == nil && v.Summary != nil {
-		lost := false
+		var lost bool
 		if lost, err = s.lostSegment(ctx, v.Summary.Segment); err == nil && lost {
 			sound = false
 			v.Summary, err = s.summaryBefore(ctx, &scrollback.ViewSummary{FirstSeq: v.Summary.FirstSeq, LastSeq: math.MaxInt64}, v)

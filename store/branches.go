@@ -150,7 +150,6 @@ func (s *Store) cut(ctx context.Context, b scrollback.Branch, seq int64) (scroll
 			v.Segments, v.Boundary = append(v.Segments, item), item.LastSeq
 			continue
 		}
-		items = nil
 		if item.FirstSeq > seq || item.Level == 0 {
 			break
 		}

@@ -58,7 +58,7 @@ func walk(ctx context.Context, root string, limit int) tree {
 		t.note("%s cannot be read: %v", root, reason(err))
 		return t
 	}
-	defer dir.Close()
+	defer func() { _ = dir.Close() }() // only read
 	w := walker{root: dir, tree: &t}
 	w.patterns = w.ignored(".git/info/exclude", nil)
 	queue := []string{"."}

@@ -621,6 +621,9 @@ func columns(t *testing.T, data, query string) string {
 		}
 		fmt.Fprintln(&out, values...)
 	}
+	if err := all.Err(); err != nil {
+		t.Fatal(err)
+	}
 	return out.String()
 }
 

@@ -126,7 +126,6 @@ type session struct {
 	fresh  bool           // path has records that were not told
 	backs  int            // how often it went back
 	told   []unit         // yielded already
-	begun  bool           // the conversation was yielded
 	late   []transcript.Entry
 }
 

@@ -141,12 +141,11 @@ type builder struct {
 	place string // of the record, for calls without an id
 	parts scrollback.Parts
 	bytes map[int][]byte
-	open  []scrollback.ToolCall
 }
 
 func (b *builder) add(c content) {
 	for i, p := range c.parts {
-		opaque := scrollback.Opaque(p.ThoughtSignature)
+		opaque := p.ThoughtSignature
 		switch {
 		case p.FunctionCall != nil:
 			call := scrollback.ToolCall{ID: b.callID(p.FunctionCall.ID, i), Name: p.FunctionCall.Name, Arguments: arguments(p.FunctionCall.Args), Opaque: opaque}

@@ -159,7 +159,7 @@ func recordOf(group []transcript.Entry) (any, error) {
 		return nil, err
 	}
 	if !back.aside() && reads(back.messages(0, map[string]bool{}), group) {
-		return json.RawMessage(raw), nil
+		return raw, nil
 	}
 	for _, e := range group {
 		rec.Ours = append(rec.Ours, asMessage(e))
@@ -261,7 +261,7 @@ func (r *record) put(p scrollback.Part, data []byte, at int64) {
 	add := func(q part) { r.Content.parts = append(r.Content.parts, q) }
 	switch p := p.(type) {
 	case scrollback.Text:
-		add(part{Text: &p.Text, ThoughtSignature: json.RawMessage(p.Opaque)})
+		add(part{Text: &p.Text, ThoughtSignature: p.Opaque})
 	case scrollback.Reasoning:
 		if r.Type == "gemini" && p.Opaque == nil && len(r.Content.parts) == 0 {
 			subject, description, two := strings.Cut(p.Text, "\n")
@@ -271,19 +271,19 @@ func (r *record) put(p scrollback.Part, data []byte, at int64) {
 			r.Thoughts = append(r.Thoughts, thought{Subject: subject, Description: description, Timestamp: r.Timestamp})
 			return
 		}
-		add(part{Text: &p.Text, Thought: true, ThoughtSignature: json.RawMessage(p.Opaque)})
+		add(part{Text: &p.Text, Thought: true, ThoughtSignature: p.Opaque})
 	case scrollback.ToolCall:
 		if r.Type == "gemini" && p.Opaque == nil {
 			r.ToolCalls = append(r.ToolCalls, toolCall{ID: p.ID, Name: p.Name, Args: p.Arguments, Status: "cancelled", Timestamp: r.Timestamp})
 			return
 		}
-		add(part{FunctionCall: &functionCall{ID: p.ID, Name: p.Name, Args: p.Arguments}, ThoughtSignature: json.RawMessage(p.Opaque)})
+		add(part{FunctionCall: &functionCall{ID: p.ID, Name: p.Name, Args: p.Arguments}, ThoughtSignature: p.Opaque})
 	case scrollback.ToolResult:
 		r.result(p, at)
 	case scrollback.Image:
-		add(part{InlineData: &inlineData{MimeType: p.MediaType, Data: base64.StdEncoding.EncodeToString(data)}, ThoughtSignature: json.RawMessage(p.Opaque)})
+		add(part{InlineData: &inlineData{MimeType: p.MediaType, Data: base64.StdEncoding.EncodeToString(data)}, ThoughtSignature: p.Opaque})
 	case scrollback.File:
-		add(part{InlineData: &inlineData{MimeType: p.MediaType, Data: base64.StdEncoding.EncodeToString(data)}, ThoughtSignature: json.RawMessage(p.Opaque)})
+		add(part{InlineData: &inlineData{MimeType: p.MediaType, Data: base64.StdEncoding.EncodeToString(data)}, ThoughtSignature: p.Opaque})
 	}
 }
 
