@@ -61,7 +61,7 @@ func TestUnansweredCalls(t *testing.T) {
 func TestToolNames(t *testing.T) {
 	r := newRig(t, rigOptions{}, modeltest.Say("x"))
 	id := r.conversation()
-	for _, name := range []string{"context_grep", "context_mine", "", strings.Repeat("n", 65)} {
+	for _, name := range []string{"context_grep", "context_mine", "", strings.Repeat("n", 65), "my tool", "weather.now", "2fast", "天气"} {
 		err := r.turn(engine.TurnRequest{Conversation: id, Message: say("q"), Tools: []scrollback.Tool{{Name: name}}}).err
 		wantCode(t, err, scrollback.Invalid, "tool")
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -233,6 +234,9 @@ const (
 	maxToolBytes = 64 << 10 // of all definitions
 )
 
+// toolName is what every wire takes.
+var toolName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
+
 func checkTools(tools []scrollback.Tool) error {
 	const op = "engine.Turn"
 	if len(tools) > maxTools {
@@ -243,8 +247,8 @@ func checkTools(tools []scrollback.Tool) error {
 	for i := range tools {
 		t := &tools[i]
 		switch {
-		case t.Name == "" || len(t.Name) > 64:
-			return scrollback.ParamErrorf(op, "tools", "tool %d: a name has 1 to 64 characters", i)
+		case !toolName.MatchString(t.Name):
+			return scrollback.ParamErrorf(op, "tools", "tool %d: a name has 1 to 64 ASCII letters, digits, _ and -, and begins with a letter or _", i)
 		case strings.HasPrefix(t.Name, scrollback.RecallPrefix):
 			return scrollback.ParamErrorf(op, "tools", "tool %q: names that begin with %s are reserved", t.Name, scrollback.RecallPrefix)
 		case seen[t.Name]:
