@@ -37,9 +37,10 @@ type Log interface {
 	// Create inserts a conversation with its first branch, the current one from
 	// then on. An id that exists answers the stored conversation and false, whatever
 	// the other fields say; one that was purged is conflict. A branch with a Parent
-	// forks: the parent must hold AtSeq as one of its own messages, in a
-	// conversation that is not in the trash, else it is not_found. HeadSeq and Sum
-	// of a branch follow from AtSeq, whatever they were.
+	// forks: that branch must hold AtSeq as one of its own messages, and the
+	// conversation that is forked (c.Parent, or else the one that branch is of) must
+	// not be in the trash, and own or inherit it; else it is not_found. HeadSeq and
+	// Sum of a branch follow from AtSeq, whatever they were.
 	Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error)
 
 	// Patch lets edit change a conversation's own fields and stores the result

@@ -112,6 +112,7 @@ var suite = []struct {
 	{"RewindTurns", testRewindTurns},
 	{"RewindTakesOver", testRewindTakesOver},
 	{"ForkRefused", testForkRefused},
+	{"ForkOfInherited", testForkOfInherited},
 	{"Branches", testBranches},
 	{"UnfoldInherited", testUnfoldInherited},
 	{"Purge", testPurge},
