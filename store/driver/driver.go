@@ -289,12 +289,14 @@ type Unfold struct {
 // Purge removes what belongs to a conversation and nobody else: messages that no
 // other conversation's path holds, their search terms, segments that cover any of
 // them, mentions of artifacts that no message left mentions, turns and receipts.
-// An open turn whose lease has not ended is conflict. From the first step on no
-// other method knows the conversation. Each step removes at most Limit messages;
+// An open turn whose lease has not ended is conflict, and so is, with TrashedBy, a
+// conversation that has not been in the trash since then: somebody took it out
+// meanwhile. From the first step on no other method knows the conversation. Each step removes at most Limit messages;
 // the same call again goes on, and one for what is gone already is Done.
 type Purge struct {
 	Conversation scrollback.ConversationID
 	Now          int64
+	TrashedBy    int64 // 0: whether in the trash or not
 	Limit        int
 }
 
@@ -308,6 +310,12 @@ type Purged struct {
 	Kept    int64
 	Loose   []scrollback.ArtifactID
 	Next    scrollback.ConversationID
+}
+
+// Spares says whether a purge leaves a conversation that was put in the trash at a
+// time, or is not there (0).
+func (p Purge) Spares(deletedAt int64) bool {
+	return p.TrashedBy != 0 && (deletedAt == 0 || deletedAt > p.TrashedBy)
 }
 
 // Kept says how far each branch of a conversation is needed, by the seq of the last

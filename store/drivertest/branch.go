@@ -452,6 +452,26 @@ func testPurgeSteps(w *bench) {
 	}
 }
 
+// testPurgeOfTrash: what was taken out of the trash, or put there again, since
+// somebody looked is spared.
+func testPurgeOfTrash(w *bench) {
+	c := w.conversation()
+	w.say(c.ID, 2)
+	try := func(trashedBy int64, want scrollback.Code) {
+		w.t.Helper()
+		_, err := w.Purge(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), TrashedBy: trashedBy, Limit: 9})
+		if scrollback.CodeOf(err) != want {
+			w.t.Errorf("%v, want %q", err, want)
+		}
+	}
+	w.unchanged(func() { try(w.tick(), scrollback.Conflict) })
+	w.trash(c.ID)
+	at := w.head(c.ID).DeletedAt
+	w.unchanged(func() { try(at-1, scrollback.Conflict) })
+	try(at, "")
+	w.gone(c)
+}
+
 // testPurgeChain: with its last heir gone, a purged ancestor gives up the rest.
 func testPurgeChain(w *bench) {
 	top := w.conversation()

@@ -118,6 +118,7 @@ var suite = []struct {
 	{"Purge", testPurge},
 	{"PurgeShared", testPurgeShared},
 	{"PurgeSteps", testPurgeSteps},
+	{"PurgeOfTrash", testPurgeOfTrash},
 	{"PurgeChain", testPurgeChain},
 	{"Close", testClose},
 }

@@ -138,6 +138,9 @@ func (db *DB) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) 
 		if last := db.lastTurn(th); last != nil && driver.Holds(*last, p.Now) {
 			return driver.Purged{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 		}
+		if p.Spares(th.DeletedAt) {
+			return driver.Purged{}, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash", th.ID)
+		}
 		db.forget(th, p.Now)
 	}
 	own := db.own(th.ID)
