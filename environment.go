@@ -5,11 +5,13 @@ import "slices"
 // Environment is what a conversation's model is told of where it works. Text is
 // frozen when the conversation first needs it, so that every request begins with
 // the same bytes; First is the state that it tells. Told is the state that the
-// model was told last: First, or that with the newest change.
+// model was told last: First, or that with the newest change; it is zero when nobody
+// knows which of the changes the path holds. Changed says that some path holds one.
 type Environment struct {
-	Text  string           `json:"text"`
-	First EnvironmentState `json:"first"`
-	Told  EnvironmentState `json:"told"`
+	Text    string           `json:"text"`
+	First   EnvironmentState `json:"first"`
+	Told    EnvironmentState `json:"told"`
+	Changed bool             `json:"changed,omitempty"`
 }
 
 // EnvironmentState is what may change of an environment. Date is YYYY-MM-DD in the

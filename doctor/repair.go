@@ -217,7 +217,7 @@ func (r *repair) rows(ctx context.Context, w work) {
 func (r *repair) clear(ctx context.Context, w work) {
 	unwanted := slices.Clone(w.unwanted)
 	each(r, w.purges, func(id scrollback.ConversationID) error {
-		p, err := r.store.Purge(ctx, id)
+		p, err := r.store.Purge(ctx, id, 0)
 		unwanted = append(unwanted, p.Loose...)
 		if err != nil {
 			return err

@@ -74,12 +74,16 @@ type PurgeResult struct {
 // Purge removes a conversation for good. What forks inherit stays, readable through
 // them only. Nothing brings the rest back.
 func (e *Engine) Purge(ctx context.Context, id scrollback.ConversationID) (PurgeResult, error) {
+	return e.purge(ctx, id, 0)
+}
+
+func (e *Engine) purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (PurgeResult, error) {
 	out := PurgeResult{ID: id}
 	_, known := e.store.Head(ctx, id)
 	if known != nil && scrollback.CodeOf(known) != scrollback.NotFound {
 		return out, known
 	}
-	purged, err := e.store.Purge(ctx, id) // of one unknown: a purge that was interrupted goes on
+	purged, err := e.store.Purge(ctx, id, trashedBy) // of one unknown: a purge that was interrupted goes on
 	if err == nil && known != nil && purged.Removed == 0 {
 		err = known
 	}
@@ -105,9 +109,10 @@ func (e *Engine) Purge(ctx context.Context, id scrollback.ConversationID) (Purge
 }
 
 // PurgeTrash purges what has been in the trash for longer than age, in ms, and
-// answers how many conversations that were.
+// answers how many conversations that were. One that somebody takes out meanwhile,
+// or in which a turn still runs, stays.
 func (e *Engine) PurgeTrash(ctx context.Context, age int64) (int, error) {
-	purged := 0
+	purged, trashedBy := 0, e.store.Now()-age
 	q := ListQuery{Trash: true, Limit: scrollback.ListMax}
 	for {
 		page, next, err := e.store.List(ctx, q)
@@ -115,13 +120,17 @@ func (e *Engine) PurgeTrash(ctx context.Context, age int64) (int, error) {
 			return purged, err
 		}
 		for _, c := range page {
-			if c.DeletedAt > e.store.Now()-age {
+			if c.DeletedAt > trashedBy {
 				continue
 			}
-			if _, err := e.Purge(ctx, c.ID); err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
+			_, err := e.purge(ctx, c.ID, trashedBy)
+			switch scrollback.CodeOf(err) {
+			case "":
+				purged++
+			case scrollback.NotFound, scrollback.Conflict:
+			default:
 				return purged, err
 			}
-			purged++
 		}
 		if next == "" {
 			return purged, nil

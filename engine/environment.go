@@ -109,17 +109,19 @@ func tell(c *scrollback.Conversation, env *scrollback.Environment, changed bool)
 		c.Environment = env
 	case changed:
 		told := *c.Environment
-		told.Told = env.Told
+		told.Told, told.Changed = env.Told, true
 		c.Environment = &told
 	}
 }
 
-// forgetChanges makes the next turn tell anew what has changed since the first
-// environment: a path that was left may have been where it was told.
+// forgetChanges makes the next turn tell anew how the environment differs from the
+// first: a path that was left may have been where it was told, and the one that is
+// gone over to may end with a change that is not so any more.
 func forgetChanges(c *scrollback.Conversation) {
-	if c.Environment != nil {
-		first := *c.Environment
-		first.Told = first.First
-		c.Environment = &first
+	if c.Environment == nil || !c.Environment.Changed && c.Environment.Told.Equal(c.Environment.First) {
+		return
 	}
+	env := *c.Environment
+	env.Told, env.Changed = scrollback.EnvironmentState{}, true
+	c.Environment = &env
 }

@@ -107,6 +107,38 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// A path that ends with a change which is not so any more is told so, and one where
+// nothing was ever told but the beginning is told nothing.
+func TestEnvironmentBeforeAnUndoneChange(t *testing.T) {
+	ctx := context.Background()
+	r, root := inFolder(t, rigOptions{}, modeltest.Say("fine"))
+	c, _, err := r.Create(ctx, scrollback.Conversation{Roots: []string{root}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := func(seq int64) {
+		if _, err := r.Rewind(ctx, c.ID, engine.Place{Seq: &seq}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.ask(c.ID, "one")
+	back(0)
+	r.ask(c.ID, "again one")
+	if got := r.sent(1); len(got) != 1 {
+		t.Errorf("nothing has changed, and %q is sent", got)
+	}
+	remember(t, root, "Answer in prose.")
+	r.ask(c.ID, "two") // 3 is the change, 4 the question, 5 the answer
+	remember(t, root, "Answer in verse.")
+	for _, text := range []string{"three", "again three"} {
+		back(5)
+		r.ask(c.ID, text)
+		if got := r.sent(6); len(got) != 2 || !strings.Contains(got[0], "again as the conversation began") {
+			t.Errorf("behind a change that was undone %q is sent", got)
+		}
+	}
+}
+
 // A fold keeps the newest change in sight, and only that.
 func TestEnvironmentIsCarried(t *testing.T) {
 	ctx := context.Background()

@@ -78,7 +78,7 @@ func (e *Engine) Import(ctx context.Context, r io.ReadSeeker, q ImportRequest) (
 		}
 		if err != nil {
 			// What was read before the fault is good, and the next try goes on from it.
-			return im.result(), errors.Join(scrollback.Wrap(scrollback.Unavailable, "engine.Import", err), im.flushAll(context.WithoutCancel(ctx)))
+			return im.result(), errors.Join(scrollback.Wrap(scrollback.Unavailable, "engine.Import", err), im.each(context.WithoutCancel(ctx), im.end))
 		}
 	}
 	if read == 0 {
@@ -166,7 +166,8 @@ type importing struct {
 	seqs  []int64              // of the messages on the file's path, before the batch
 	known []scrollback.Message // of at's path, that come next
 	fresh bool                 // the file is past what is there
-	home  *Place               // where somebody went on without the file
+	left  scrollback.BranchID  // where the conversation stood when the file first left it
+	own   bool                 // somebody had gone on there without the file
 
 	untitled bool   // made by this import, and its source gave no title
 	title    string // the beginning of what is asked first
@@ -199,13 +200,14 @@ func (im *importer) result() ImportResult {
 
 func (im *importer) flushAll(ctx context.Context) error { return im.each(ctx, im.flush) }
 
-func (im *importer) each(ctx context.Context, do func(context.Context, *importing) error) error {
+// each does something with all conversations, and answers the first error.
+func (im *importer) each(ctx context.Context, do func(context.Context, *importing) error) (first error) {
 	for _, c := range im.order {
-		if err := do(ctx, c); err != nil {
-			return err
+		if err := do(ctx, c); err != nil && first == nil {
+			first = err
 		}
 	}
-	return nil
+	return first
 }
 
 func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
@@ -225,9 +227,6 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 		if err != nil || found {
 			return err // nil: an earlier import wrote it
 		}
-		if err := im.leave(ctx, c); err != nil {
-			return err
-		}
 	}
 	m := entry.Message
 	m.ID, m.Meta = "", mark
@@ -243,6 +242,9 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 		err = im.flush(ctx, c)
 		c.seqs = append(c.seqs, c.seq()) // in the file it has a place
 		return err
+	}
+	if err == nil && !c.fresh {
+		err = im.leave(ctx, c)
 	}
 	if err != nil {
 		return err
@@ -309,52 +311,69 @@ func (e *Engine) follow(ctx context.Context, c *importing, mark string) (bool, e
 
 // leave makes the place of the file the head: what it says next is not there.
 func (im *importer) leave(ctx context.Context, c *importing) error {
-	c.fresh, c.known = true, nil
-	if c.head.Branch.ID == c.at.ID && c.head.Branch.HeadSeq == c.seq() {
+	head, err := im.e.store.Head(ctx, c.ID) // somebody may have gone on while the file was followed
+	if err != nil {
+		return err
+	}
+	c.head, c.fresh, c.known = head, true, nil
+	if head.Branch.ID == c.at.ID && head.Branch.HeadSeq == c.seq() {
 		return nil
 	}
-	if n := c.head.Branch.HeadSeq; n > 0 && c.home == nil {
-		last, err := im.e.store.At(ctx, c.head.Branch, n)
+	if n := head.Branch.HeadSeq; n > 0 && c.left == "" {
+		last, err := im.e.store.At(ctx, head.Branch, n)
 		if err != nil {
 			return err
 		}
-		if markOf(last.Meta) == "" {
-			c.home = &Place{Branch: c.head.Branch.ID, Seq: &n}
-		}
+		c.left, c.own = head.Branch.ID, markOf(last.Meta) == ""
 	}
-	head, err := im.e.store.Rewind(ctx, c.ID, c.at.ID, c.seq(), forgetChanges)
-	c.head, c.at = head, head.Branch
+	head, err = im.e.store.Rewind(ctx, c.ID, c.at.ID, c.seq(), forgetChanges)
+	if err == nil {
+		c.head, c.at = head, head.Branch
+	}
 	return err
 }
 
-// end leaves the conversation where the file does, or where somebody went on
-// without it.
-func (im *importer) end(ctx context.Context, c *importing) error {
-	if err := im.flush(ctx, c); err != nil || c.Messages == 0 {
-		return err
+// entitle gives a conversation that has no title the beginning of what is asked first.
+func (im *importer) entitle(ctx context.Context, c *importing) error {
+	if c.title == "" || c.Messages == 0 {
+		return nil
 	}
-	if c.title != "" {
-		if _, err := im.e.store.Patch(ctx, c.ID, 0, func(v *scrollback.Conversation) error {
-			if v.Title == "" {
-				v.Title = c.title
-			}
-			return nil
-		}); err != nil {
-			return err
+	_, err := im.e.store.Patch(ctx, c.ID, 0, func(v *scrollback.Conversation) error {
+		if v.Title == "" {
+			v.Title = c.title
 		}
+		return nil
+	})
+	return err
+}
+
+// end leaves the conversation where the file does. Where somebody went on without
+// the file, or nothing of it came in, it goes back to where it stood.
+func (im *importer) end(ctx context.Context, c *importing) error {
+	failed := errors.Join(im.flush(ctx, c), im.entitle(ctx, c))
+	back := c.left != "" && (c.own || c.Messages == 0)
+	if !back && (failed != nil || c.Messages == 0) {
+		return failed
+	}
+	now, err := im.e.store.Head(ctx, c.ID)
+	if err != nil || now.Branch.ID != c.head.Branch.ID || now.Branch.HeadSeq != c.head.Branch.HeadSeq {
+		return errors.Join(failed, err) // somebody goes on there meanwhile
 	}
 	to, seq := c.at, c.seq()
-	if c.home != nil {
-		to.ID, seq = c.home.Branch, *c.home.Seq
+	if back {
+		if _, to, err = im.e.store.BranchOf(ctx, c.ID, c.left); err != nil {
+			return errors.Join(failed, err)
+		}
+		seq = to.HeadSeq
 	}
-	if c.head.Branch.ID == to.ID && c.head.Branch.HeadSeq == seq {
-		return nil
+	if now.Branch.ID == to.ID && now.Branch.HeadSeq == seq {
+		return failed
 	}
 	head, err := im.e.store.Rewind(ctx, c.ID, to.ID, seq, forgetChanges)
 	if err == nil {
 		c.head, c.Total = head, head.Messages
 	}
-	return err
+	return errors.Join(failed, err)
 }
 
 // conversation finds or makes the conversation of an entry.
@@ -408,7 +427,7 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 		return nil, scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s is in the trash: restore it first", c.ID)
 	}
 	c.head, c.at, c.Total = head, head.Branch, head.Messages
-	if im.q.Into != "" || head.Messages == 0 {
+	if im.q.Into != "" {
 		c.fresh, c.base = true, head.Messages
 	}
 	im.open[key] = c

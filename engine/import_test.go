@@ -135,6 +135,107 @@ func TestImportAgain(t *testing.T) {
 	}
 }
 
+const badImage = `{"role":"user","content":[{"type":"image","media_type":"image/png","data":"aGVsbG8="}]}` + "\n"
+
+// What cannot be taken in moves nothing: neither does the same file again write what
+// stands behind it anew, nor does the conversation leave what was said here.
+func TestImportAgainWithWhatIsRefused(t *testing.T) {
+	r := newRig(t, rigOptions{}, modeltest.Say("x"))
+	head := `{"conversation":{"id":"src-1"}}` + "\n"
+	one, two := `{"role":"user","content":"m1"}`+"\n", `{"role":"user","content":"m2"}`+"\n"
+	var id scrollback.ConversationID
+	for i, want := range []int64{2, 0, 0} {
+		out, err := r.load(head + one + badImage + two)
+		if err != nil || out.Conversations[0].Messages != want || len(out.Skipped) != 1 {
+			t.Fatalf("import %d: %+v, %v", i, out, err)
+		}
+		id = out.Conversations[0].ID
+	}
+	r.ask(id, "go on")
+	if out, err := r.load(head + one + badImage + two + badImage); err != nil || out.Conversations[0].Messages != 0 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	r.wantShape(id, "u:m1", "u:m2", "u:go on", "a:x")
+	if bs, err := r.Branches(context.Background(), id); err != nil || len(bs) != 1 {
+		t.Errorf("branches %+v, %v", bs, err)
+	}
+}
+
+// A conversation that was rewound to its beginning is known again.
+func TestImportAgainAfterRewindToTheBeginning(t *testing.T) {
+	r := newRig(t, rigOptions{}, modeltest.Say("x"))
+	file := `{"role":"user","content":"m1","conversation_id":"s"}` + "\n"
+	out, err := r.load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, zero := out.Conversations[0].ID, int64(0)
+	if _, err := r.Rewind(context.Background(), id, engine.Place{Seq: &zero}); err != nil {
+		t.Fatal(err)
+	}
+	if out, err = r.load(file); err != nil || out.Conversations[0].Messages != 0 {
+		t.Errorf("the same file again: %+v, %v", out, err)
+	}
+}
+
+// slow reads trails, and calls before each message.
+type slow struct {
+	trail
+	before func(word string)
+	fail   error // ends the file, when not nil
+}
+
+func (s slow) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
+	return func(yield func(transcript.Entry, error) bool) {
+		for e, err := range s.trail.Read(r) {
+			s.before(e.Message.Parts.Text())
+			if !yield(e, err) {
+				return
+			}
+		}
+		if s.fail != nil {
+			yield(transcript.Entry{}, s.fail)
+		}
+	}
+}
+
+// Somebody who goes on while a file is read, or whose conversation an import leaves
+// half way, finds it where it stood.
+func TestImportBesideSomebody(t *testing.T) {
+	for name, c := range map[string]struct {
+		asked string // while this is read, one more is said
+		fail  error
+		path  []string
+	}{
+		"while it is followed": {"b", nil, []string{"u:a", "u:b", "u:mine", "a:x", "u:more", "a:x"}},
+		"it breaks off":        {"", io.ErrUnexpectedEOF, []string{"u:a", "u:b", "u:mine", "a:x"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &slow{before: func(string) {}}
+			r := newRig(t, rigOptions{importers: []transcript.Importer{f}}, modeltest.Say("x"))
+			out, err := r.load("trail a b")
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := out.Conversations[0].ID
+			r.ask(id, "mine")
+			f.fail, f.before = c.fail, func(word string) {
+				if word == c.asked {
+					r.ask(id, "more")
+				}
+			}
+			if _, err := r.load("trail a b c d"); (err != nil) != (c.fail != nil) {
+				t.Fatal(err)
+			}
+			r.wantShape(id, c.path...)
+			bs, err := r.Branches(context.Background(), id)
+			if err != nil || len(bs) != 2 {
+				t.Errorf("branches %+v, %v", bs, err)
+			}
+		})
+	}
+}
+
 // trail is a format of the test's: a word is a message, a number goes back to so
 // many messages. The first word names the source.
 type trail struct{}

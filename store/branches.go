@@ -302,11 +302,12 @@ func (s *Store) foldedAt(ctx context.Context, v scrollback.View, segment scrollb
 }
 
 // Purge removes a conversation for good, save what others inherit, and answers what
-// stayed and which artifacts nothing mentions any more.
-func (s *Store) Purge(ctx context.Context, id scrollback.ConversationID) (driver.Purged, error) {
+// stayed and which artifacts nothing mentions any more. With trashedBy, a time in
+// ms, one that has not been in the trash since then is conflict.
+func (s *Store) Purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (driver.Purged, error) {
 	var all driver.Purged
 	for first := true; id != ""; first = false {
-		p, err := s.d.Purge(ctx, driver.Purge{Conversation: id, Now: s.Now(), Limit: purgeStep})
+		p, err := s.d.Purge(ctx, driver.Purge{Conversation: id, Now: s.Now(), TrashedBy: trashedBy, Limit: purgeStep})
 		if err != nil {
 			return all, err
 		}

@@ -21,6 +21,7 @@ const (
 	maxFolders = 2_000     // folders read of one root
 	maxIgnore  = 256 << 10 // bytes of one ignore file
 	maxDepth   = 40
+	maxMatches = 2_000_000 // names held against patterns in one root
 )
 
 // ignoreFiles say what is left out, in every folder.
@@ -93,6 +94,7 @@ type walker struct {
 	root     *os.Root
 	tree     *tree
 	patterns []gitignore.Pattern
+	matches  int // done so far
 }
 
 // list adds what one folder holds and answers the folders in it.
@@ -113,6 +115,7 @@ func (w *walker) list(folder string) []string {
 	for _, name := range ignoreFiles {
 		w.patterns = append(w.patterns, w.ignored(path.Join(folder, name), domain(folder))...)
 	}
+	found = w.afford(found, 1+len(domain(folder)))
 	ignored := gitignore.NewMatcher(w.patterns)
 	var out []entry
 	for _, d := range found {
@@ -144,6 +147,18 @@ func (w *walker) list(folder string) []string {
 		}
 	}
 	return folders
+}
+
+// afford is as much of what a folder holds as may still be held against the
+// patterns, each of which looks at every name of a path that has depth names.
+func (w *walker) afford(found []fs.DirEntry, depth int) []fs.DirEntry {
+	each := len(w.patterns) * depth
+	if n := (maxMatches - w.matches) / max(each, 1); len(found) > n {
+		slices.SortFunc(found, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+		found, w.tree.more = found[:max(n, 0)], true
+	}
+	w.matches += len(found) * each
+	return found
 }
 
 // domain is where the patterns of a folder's ignore file hold.

@@ -220,6 +220,25 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
+// Patterns without end cost no time without end: what cannot be held against them is
+// left out, and said to be.
+func TestManyPatterns(t *testing.T) {
+	root := t.TempDir()
+	var patterns strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&patterns, "*x%d\n", i)
+	}
+	files := map[string]string{".gitignore": patterns.String()}
+	for i := range 190 {
+		files[fmt.Sprintf("f%03d", i)] = ""
+	}
+	fill(t, root, files)
+	tree := walk(context.Background(), root, 200)
+	if n := len(tree.entries); n != maxMatches/20_000 || !tree.more {
+		t.Errorf("%d entries, more: %v", n, tree.more)
+	}
+}
+
 // A root inside another is told once.
 func TestNestedRoots(t *testing.T) {
 	root := t.TempDir()

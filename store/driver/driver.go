@@ -37,9 +37,10 @@ type Log interface {
 	// Create inserts a conversation with its first branch, the current one from
 	// then on. An id that exists answers the stored conversation and false, whatever
 	// the other fields say; one that was purged is conflict. A branch with a Parent
-	// forks: the parent must hold AtSeq as one of its own messages, in a
-	// conversation that is not in the trash, else it is not_found. HeadSeq and Sum
-	// of a branch follow from AtSeq, whatever they were.
+	// forks: that branch must hold AtSeq as one of its own messages, and the
+	// conversation that is forked (c.Parent, or else the one that branch is of) must
+	// not be in the trash, and own or inherit it; else it is not_found. HeadSeq and
+	// Sum of a branch follow from AtSeq, whatever they were.
 	Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error)
 
 	// Patch lets edit change a conversation's own fields and stores the result
@@ -288,12 +289,15 @@ type Unfold struct {
 // Purge removes what belongs to a conversation and nobody else: messages that no
 // other conversation's path holds, their search terms, segments that cover any of
 // them, mentions of artifacts that no message left mentions, turns and receipts.
-// An open turn whose lease has not ended is conflict. From the first step on no
-// other method knows the conversation. Each step removes at most Limit messages;
-// the same call again goes on, and one for what is gone already is Done.
+// An open turn whose lease has not ended is conflict, and so is, with TrashedBy, a
+// conversation that has not been in the trash since then: somebody took it out
+// meanwhile. From the first step on no other method knows the conversation. Each
+// step removes at most Limit messages; the same call again goes on, and one for
+// what is gone already is Done.
 type Purge struct {
 	Conversation scrollback.ConversationID
 	Now          int64
+	TrashedBy    int64 // 0: whether in the trash or not
 	Limit        int
 }
 
@@ -307,6 +311,12 @@ type Purged struct {
 	Kept    int64
 	Loose   []scrollback.ArtifactID
 	Next    scrollback.ConversationID
+}
+
+// Spares says whether a purge leaves a conversation that was put in the trash at a
+// time, or is not there (0).
+func (p Purge) Spares(deletedAt int64) bool {
+	return p.TrashedBy != 0 && (deletedAt == 0 || deletedAt > p.TrashedBy)
 }
 
 // Kept says how far each branch of a conversation is needed, by the seq of the last

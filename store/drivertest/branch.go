@@ -229,6 +229,33 @@ func testForkRefused(w *bench) {
 	try("in the trash", func(*scrollback.Branch) {})
 }
 
+// testForkOfInherited: what a living conversation inherits can be forked, whatever
+// became of the conversation that said it, and nothing else of that.
+func testForkOfInherited(w *bench) {
+	top := w.conversation()
+	said := w.say(top.ID, 3)
+	mid := w.fork(top, 2)
+	w.say(mid.ID, 1)
+	w.trash(top.ID)
+	low := w.fork(mid, 1)
+	same(w.t, "of one in the trash", said[:1], w.messages(low.Branch, 1, 9))
+	w.purge(top.ID, 9)
+	low = w.fork(mid, 2)
+	same(w.t, "of one that was purged", said[:2], w.messages(low.Branch, 1, 9))
+	other := w.conversation()
+	c, b := w.plan()
+	c.Parent = &scrollback.ParentRef{ID: other.ID, Branch: other.Branch, Seq: 1}
+	b.Parent, b.AtSeq = said[0].Branch, 1
+	_, _, err := w.Create(w.ctx, c, b)
+	w.code(err, scrollback.NotFound)
+	w.trash(mid.ID)
+	c, b = w.plan()
+	c.Parent = &scrollback.ParentRef{ID: mid.ID, Branch: mid.Branch, Seq: 1}
+	b.Parent, b.AtSeq = said[0].Branch, 1
+	_, _, err = w.Create(w.ctx, c, b)
+	w.code(err, scrollback.NotFound)
+}
+
 // testBranches: a conversation's own, by id.
 func testBranches(w *bench) {
 	c := w.conversation()
@@ -423,6 +450,26 @@ func testPurgeSteps(w *bench) {
 	if a := w.audit(); a.total != 0 || len(a.conversations) != 0 || len(a.branches) != 0 || len(a.segments) != 0 {
 		w.t.Errorf("left: %+v", a)
 	}
+}
+
+// testPurgeOfTrash: what was taken out of the trash, or put there again, since
+// somebody looked is spared.
+func testPurgeOfTrash(w *bench) {
+	c := w.conversation()
+	w.say(c.ID, 2)
+	try := func(trashedBy int64, want scrollback.Code) {
+		w.t.Helper()
+		_, err := w.Purge(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), TrashedBy: trashedBy, Limit: 9})
+		if scrollback.CodeOf(err) != want {
+			w.t.Errorf("%v, want %q", err, want)
+		}
+	}
+	w.unchanged(func() { try(w.tick(), scrollback.Conflict) })
+	w.trash(c.ID)
+	at := w.head(c.ID).DeletedAt
+	w.unchanged(func() { try(at-1, scrollback.Conflict) })
+	try(at, "")
+	w.gone(c)
 }
 
 // testPurgeChain: with its last heir gone, a purged ancestor gives up the rest.

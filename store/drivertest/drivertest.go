@@ -112,11 +112,13 @@ var suite = []struct {
 	{"RewindTurns", testRewindTurns},
 	{"RewindTakesOver", testRewindTakesOver},
 	{"ForkRefused", testForkRefused},
+	{"ForkOfInherited", testForkOfInherited},
 	{"Branches", testBranches},
 	{"UnfoldInherited", testUnfoldInherited},
 	{"Purge", testPurge},
 	{"PurgeShared", testPurgeShared},
 	{"PurgeSteps", testPurgeSteps},
+	{"PurgeOfTrash", testPurgeOfTrash},
 	{"PurgeChain", testPurgeChain},
 	{"Close", testClose},
 }

@@ -78,10 +78,31 @@ func (db *DB) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 func (db *DB) reachable(op string, th *thread, to *scrollback.Branch) error {
 	to.Conversation = th.ID
 	of, err := db.leave(op, to)
-	if err == nil && of != th.ID && !slices.Contains(th.Ancestors, of) {
-		err = scrollback.Errorf(scrollback.NotFound, op, "conversation %s inherits nothing of %s", th.ID, of)
+	if err == nil {
+		err = inherits(op, th, of)
 	}
 	return err
+}
+
+// forks says whether a conversation may begin behind a message of another.
+func (db *DB) forks(op string, fork scrollback.Conversation, of scrollback.ConversationID) error {
+	parent := of
+	if fork.Parent != nil {
+		parent = fork.Parent.ID
+	}
+	th, err := db.live(op, parent)
+	if err != nil {
+		return err
+	}
+	return inherits(op, th, of)
+}
+
+// inherits is not_found unless messages of another conversation may be on a path.
+func inherits(op string, th *thread, of scrollback.ConversationID) error {
+	if of != th.ID && !slices.Contains(th.Ancestors, of) {
+		return scrollback.Errorf(scrollback.NotFound, op, "conversation %s inherits nothing of %s", th.ID, of)
+	}
+	return nil
 }
 
 // destination is the branch that a rewind leads to: one that stands there already,
@@ -116,6 +137,9 @@ func (db *DB) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) 
 	if th.PurgedAt == 0 {
 		if last := db.lastTurn(th); last != nil && driver.Holds(*last, p.Now) {
 			return driver.Purged{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
+		}
+		if p.Spares(th.DeletedAt) {
+			return driver.Purged{}, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash", th.ID)
 		}
 		db.forget(th, p.Now)
 	}

@@ -37,7 +37,7 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 	}
 	of, err := db.leave(op, &b)
 	if err == nil && b.Parent != "" {
-		_, err = db.live(op, of)
+		err = db.forks(op, c, of)
 	}
 	if err != nil {
 		return scrollback.Conversation{}, false, err

@@ -68,18 +68,32 @@ func leave(ctx context.Context, tx *session, b *scrollback.Branch) (of scrollbac
 	return m.ConversationID, err
 }
 
-// forks completes a first branch; one with a parent needs a living one.
-func forks(ctx context.Context, tx *session, b *scrollback.Branch) error {
+// forks completes the first branch of a conversation; one that continues another
+// needs that one living, and whatever it inherits to be still there.
+func forks(ctx context.Context, tx *session, fork scrollback.Conversation, b *scrollback.Branch) error {
+	const op = "sqldriver.Create"
 	of, err := leave(ctx, tx, b)
 	if err != nil || b.Parent == "" {
 		return err
 	}
+	parent := of
+	if fork.Parent != nil {
+		parent = fork.Parent.ID
+	}
 	var c conversation
-	if err := loadConversation(ctx, tx, of, &c); err != nil {
+	if err := loadConversation(ctx, tx, parent, &c); err != nil {
 		return err
 	}
 	if c.DeletedAt != 0 {
-		return scrollback.Errorf(scrollback.NotFound, "sqldriver.Create", "conversation %s is in the trash", c.ID)
+		return scrollback.Errorf(scrollback.NotFound, op, "conversation %s is in the trash", c.ID)
+	}
+	return inherits(op, c.Conversation, of)
+}
+
+// inherits is not_found unless messages of another conversation may be on a path.
+func inherits(op string, c scrollback.Conversation, of scrollback.ConversationID) error {
+	if of != c.ID && !slices.Contains(c.Ancestors, of) {
+		return scrollback.Errorf(scrollback.NotFound, op, "conversation %s inherits nothing of %s", c.ID, of)
 	}
 	return nil
 }
@@ -130,8 +144,8 @@ func (db *DB) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 func (w *logWriter) reachable(ctx context.Context, to *scrollback.Branch) error {
 	to.Conversation = w.c.ID
 	of, err := leave(ctx, w.tx, to)
-	if err == nil && of != w.c.ID && !slices.Contains(w.c.Ancestors, of) {
-		err = scrollback.Errorf(scrollback.NotFound, "sqldriver.Rewind", "conversation %s inherits nothing of %s", w.c.ID, of)
+	if err == nil {
+		err = inherits("sqldriver.Rewind", w.c.Conversation, of)
 	}
 	return err
 }

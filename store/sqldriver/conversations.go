@@ -24,7 +24,7 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 		if scrollback.CodeOf(err) != scrollback.NotFound {
 			return err
 		}
-		if err := forks(ctx, tx, &b); err != nil {
+		if err := forks(ctx, tx, c, &b); err != nil {
 			return err
 		}
 		stored, created = conversation{Conversation: c}, true

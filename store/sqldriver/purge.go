@@ -42,7 +42,7 @@ func (j *purging) step(ctx context.Context, p driver.Purge) error {
 		return nil
 	}
 	if err == nil && j.c.PurgedAt == 0 {
-		err = j.begin(ctx, p.Now)
+		err = j.begin(ctx, p)
 	}
 	if err == nil {
 		j.branches, err = branchesOf(ctx, j.tx, j.c.ID)
@@ -73,14 +73,19 @@ func (j *purging) step(ctx context.Context, p driver.Purge) error {
 }
 
 // begin makes the conversation unknown: only what others inherit of it stays.
-func (j *purging) begin(ctx context.Context, now int64) error {
+func (j *purging) begin(ctx context.Context, p driver.Purge) error {
+	const op = "sqldriver.Purge"
+	now := p.Now
+	if p.Spares(j.c.DeletedAt) {
+		return scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash", j.c.ID)
+	}
 	if j.c.turn != "" {
 		var last scrollback.Turn
 		if err := loadTurn(ctx, j.tx, j.c.turn, &last); err != nil {
 			return err
 		}
 		if driver.Holds(last, now) {
-			return scrollback.Errorf(scrollback.Conflict, "sqldriver.Purge", "a turn is open in conversation %s", j.c.ID)
+			return scrollback.Errorf(scrollback.Conflict, op, "a turn is open in conversation %s", j.c.ID)
 		}
 	}
 	j.c.Conversation = scrollback.Conversation{ID: j.c.ID, Project: j.c.Project, Parent: j.c.Parent, Ancestors: j.c.Ancestors, Version: j.c.Version,

@@ -61,30 +61,28 @@ func (Format) Sniff(head []byte) bool {
 func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		s := &session{yield: yield, header: map[string]json.RawMessage{}, at: map[string]int{}}
-		in := bufio.NewReaderSize(r, 64<<10)
-		for !s.gone {
-			line, err := readLine(in)
-			if s.line++; s.line == 1 {
-				line = bytes.TrimPrefix(line, []byte("\uFEFF"))
-			}
-			switch {
-			case errors.Is(err, errLongLine):
-				s.bad("longer than %d bytes", transcript.MaxLine)
-				continue
-			case err != nil && !errors.Is(err, io.EOF):
-				yield(transcript.Entry{}, err)
-				return
-			}
-			ended := err != nil
-			if len(bytes.TrimSpace(line)) > 0 {
-				if document := s.take(line, in); document {
-					ended = true
-				}
-			}
-			if ended {
-				s.end()
-				return
-			}
+		s.lines(bufio.NewReaderSize(r, 64<<10))
+		s.end()
+	}
+}
+
+// lines takes all that is left of a file.
+func (s *session) lines(in *bufio.Reader) {
+	for !s.gone {
+		line, err := readLine(in)
+		if s.line++; s.line == 1 {
+			line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+		}
+		switch {
+		case errors.Is(err, errLongLine):
+			s.bad("longer than %d bytes", transcript.MaxLine)
+			continue
+		case err != nil && !errors.Is(err, io.EOF):
+			s.fail(err)
+			return
+		}
+		if len(bytes.TrimSpace(line)) > 0 && s.take(line, in) || err != nil {
+			return
 		}
 	}
 }
@@ -135,6 +133,14 @@ func (s *session) emit(e transcript.Entry) {
 	}
 }
 
+// fail ends the reading of a file.
+func (s *session) fail(err error) {
+	if !s.gone {
+		s.yield(transcript.Entry{}, err)
+		s.gone = true
+	}
+}
+
 func (s *session) bad(format string, args ...any) {
 	s.emit(transcript.Entry{Bad: &transcript.Bad{Line: s.line, Reason: fmt.Sprintf(format, args...)}})
 }
@@ -148,14 +154,13 @@ func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 		// The older form is one document, which may stand on many lines.
 		whole, readErr := io.ReadAll(io.LimitReader(rest, transcript.MaxLine))
 		if readErr != nil {
-			s.yield(transcript.Entry{}, readErr)
-			s.gone = true
+			s.fail(readErr)
 			return true
 		}
 		if all := append(bytes.Clone(line), whole...); json.Unmarshal(all, &fields) == nil {
 			line, err = all, nil
 		} else {
-			s.torn(line, whole)
+			s.torn(line, io.MultiReader(bytes.NewReader(whole), rest))
 			return true
 		}
 		document = true
@@ -181,14 +186,10 @@ func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 }
 
 // torn goes on behind a first line that is not whole: most likely the header.
-func (s *session) torn(line, rest []byte) {
+func (s *session) torn(line []byte, rest io.Reader) {
 	s.take(line, nil)
 	s.headless = true
-	for next := range bytes.Lines(rest) {
-		if s.line++; len(bytes.TrimSpace(next)) > 0 {
-			s.take(next, nil)
-		}
-	}
+	s.lines(bufio.NewReaderSize(rest, 64<<10))
 }
 
 // document takes a header, and the messages of the older form.

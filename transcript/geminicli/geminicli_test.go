@@ -266,6 +266,10 @@ func TestSessions(t *testing.T) {
 	if short(torn.path) != "u:one | u:two" || len(torn.bad) != 2 || torn.bad[0].Line != 1 || torn.bad[1].Line != 3 {
 		t.Errorf("behind a torn header %s, bad %+v", short(torn.path), torn.bad)
 	}
+	far := load(t, header[:40]+"\n"+strings.Repeat(" ", transcript.MaxLine+1)+"\n"+user("b", "two"))
+	if short(far.path) != "u:two" || len(far.bad) != 2 || far.bad[1].Line != 2 {
+		t.Errorf("far behind a torn header %s, bad %+v", short(far.path), far.bad)
+	}
 	call := load(t, `{"history":[{"role":"model","parts":[{"functionCall":{"id":"c","name":"r","args":{}},"thoughtSignature":"c2ln"}]}]}`).path[0].Message.Parts.Calls()[0]
 	if string(call.Opaque) != `"c2ln"` {
 		t.Errorf("the signature became %s", call.Opaque)
