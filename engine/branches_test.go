@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -191,6 +192,48 @@ func TestUncompactInAFork(t *testing.T) {
 	wantCode(t, err, scrollback.NotFound, "not folded")
 	if v := r.view(id); fmt.Sprint(v) != fmt.Sprint(own) {
 		t.Error("the parent's view changed")
+	}
+}
+
+// A fork finds what it inherits of a conversation in the trash, or purged, and
+// nothing else of that; of one that is there it finds also what was said elsewhere.
+func TestSearchInAForkOfTrash(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{}, modeltest.Say("fine"))
+	id := r.conversation()
+	for i := range 6 {
+		r.ask(id, fmt.Sprint("heron ", i))
+	}
+	four, eight := int64(4), int64(8)
+	f, err := r.Fork(ctx, id, engine.Place{Seq: &four}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Fork(ctx, id, engine.Place{Seq: &eight}, ""); err != nil { // which keeps more
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		name string
+		do   func() error
+		want []int64
+	}{
+		{"living", func() error { return nil }, []int64{11, 9, 7, 5, 3, 1}},
+		{"in the trash", func() error { _, err := r.Trash(ctx, id); return err }, []int64{3, 1}},
+		{"purged", func() error { _, err := r.Purge(ctx, id); return err }, []int64{3, 1}},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		found, err := r.Search(ctx, scrollback.SearchQuery{Query: "heron", Conversation: f.ID})
+		var seqs []int64
+		for _, h := range found.Hits {
+			seqs = append(seqs, h.Seq)
+		}
+		slices.Sort(seqs)
+		slices.Reverse(seqs)
+		if err != nil || !slices.Equal(seqs, step.want) {
+			t.Errorf("%s: found %v, %v, want %v", step.name, seqs, err, step.want)
+		}
 	}
 }
 

@@ -166,11 +166,18 @@ type importing struct {
 	seqs  []int64              // of the messages on the file's path, before the batch
 	known []scrollback.Message // of at's path, that come next
 	fresh bool                 // the file is past what is there
+	marks map[onPath]string    // of messages that begin another continuation
 	left  scrollback.BranchID  // where the conversation stood when the file first left it
 	own   bool                 // somebody had gone on there without the file
 
 	untitled bool   // made by this import, and its source gave no title
 	title    string // the beginning of what is asked first
+}
+
+// onPath is a place on the path of a branch, where the log never changes.
+type onPath struct {
+	branch scrollback.BranchID
+	seq    int64
 }
 
 // seq is the newest message on the file's path, or 0 before the first.
@@ -297,11 +304,16 @@ func (e *Engine) follow(ctx context.Context, c *importing, mark string) (bool, e
 		return false, err
 	}
 	for _, b := range next {
+		place := onPath{b.ID, at + 1}
+		first, known := c.marks[place]
+		if known && first != mark {
+			continue
+		}
 		page, err := e.store.Messages(ctx, b.ID, at+1, at+1)
 		if err != nil {
 			return false, err
 		}
-		if markOf(page[0].Meta) == mark {
+		if c.marks[place] = markOf(page[0].Meta); c.marks[place] == mark {
 			c.at, c.known = b, page
 			return step()
 		}
@@ -392,7 +404,7 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 	if im.q.Project != "" {
 		want.Project = im.q.Project
 	}
-	c := &importing{}
+	c := &importing{marks: map[onPath]string{}}
 	if im.q.Into != "" {
 		c.ID = im.q.Into
 	} else {

@@ -43,6 +43,39 @@ func TestClientTools(t *testing.T) {
 	}
 }
 
+// Where a conversation is gone back to, or forked, it goes on as it did there: calls
+// take their results, and what is answered needs a message.
+func TestGoingOnWhereItWasCutOff(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{}, modeltest.Call(call("a", "clock", `{}`), call("b", "context_list", `{}`)), modeltest.Say("noon"), modeltest.Say("noon again"))
+	id := r.conversation()
+	result := []engine.ToolResult{{CallID: "a", Text: "12:00"}}
+	r.turn(engine.TurnRequest{Conversation: id, Message: say("time?"), Tools: clock}).done(t, scrollback.TurnWaiting, "tool_calls")
+	r.turn(engine.TurnRequest{Conversation: id, ToolResults: result}).done(t, scrollback.TurnComplete, "stop")
+	r.ask(id, "thanks")
+	fork := func(seq int64) scrollback.ConversationID {
+		t.Helper()
+		c, err := r.Fork(ctx, id, engine.Place{Seq: &seq}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.ID
+	}
+	for _, seq := range []int64{2, 3} { // behind the calls, and behind what was looked up
+		f := fork(seq)
+		wantCode(t, r.turn(engine.TurnRequest{Conversation: f}).err, scrollback.Invalid, "waits for the results of a (clock)")
+		wantCode(t, r.turn(engine.TurnRequest{Conversation: f, ToolResults: []engine.ToolResult{{CallID: "b", Text: "x"}}}).err, scrollback.Invalid, "answers no open call")
+		r.turn(engine.TurnRequest{Conversation: f, ToolResults: result}).done(t, scrollback.TurnComplete, "stop")
+		if m := r.log(f); m[len(m)-2].Parts.Results()[0].Name != "clock" {
+			t.Errorf("the result is %+v", m[len(m)-2].Parts)
+		}
+	}
+	r.turn(engine.TurnRequest{Conversation: fork(4)}).done(t, scrollback.TurnComplete, "stop")
+	answered := fork(5)
+	wantCode(t, r.turn(engine.TurnRequest{Conversation: answered}).err, scrollback.Invalid, "answered already")
+	wantCode(t, r.turn(engine.TurnRequest{Conversation: answered, ToolResults: result}).err, scrollback.Invalid, "no call waits")
+}
+
 // A new message instead of the results leaves the calls repaired, in the window
 // and not in the log.
 func TestUnansweredCalls(t *testing.T) {

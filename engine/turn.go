@@ -13,6 +13,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
 // TurnRequest asks for an answer. Message is the user's; with none, ToolResults
@@ -101,13 +102,17 @@ func (e *Engine) begin(ctx context.Context, r TurnRequest) (*liveTurn, scrollbac
 	if err != nil {
 		return nil, "", err
 	}
+	end, err := e.ending(ctx, head, &r)
+	if err != nil {
+		return nil, "", err
+	}
 	leave, err := e.enter()
 	if err != nil {
 		return nil, "", err
 	}
 	begun, err := e.store.Begin(ctx, store.BeginRequest{
 		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in,
-		Admit: func(last *scrollback.Turn) error { return admit(last, &r, in) },
+		Admit: func(last *scrollback.Turn) error { return admit(cmp.Or(last, end), &r, in) },
 		Edit:  func(c *scrollback.Conversation) { settle(c, &r); tell(c, env, len(change) > 0 && len(r.Message) > 0) },
 	})
 	if err != nil || begun.Replayed {
@@ -141,6 +146,38 @@ func idempotency(r TurnRequest) (scrollback.Idempotency, error) {
 	}
 	sum := sha256.Sum256(body)
 	return scrollback.Idempotency{Key: key, Hash: hex.EncodeToString(sum[:])}, nil
+}
+
+// ending is how a path ends behind which no turn ended, because it was cut off
+// there or begins with a history: as the turn would have been left that wrote its
+// newest message, or nil. A request that brings a message does not ask.
+func (e *Engine) ending(ctx context.Context, head driver.Head, r *TurnRequest) (*scrollback.Turn, error) {
+	if len(r.Message) > 0 {
+		return nil, nil
+	}
+	answered := map[string]bool{}
+	for seq := head.Branch.HeadSeq; seq > 0; seq-- {
+		m, err := e.store.At(ctx, head.Branch, seq)
+		if err != nil {
+			return nil, err
+		}
+		for _, res := range m.Parts.Results() {
+			answered[res.CallID] = true
+		}
+		if m.Role == scrollback.RoleTool {
+			continue
+		}
+		open := slices.DeleteFunc(m.Parts.Calls(), func(c scrollback.ToolCall) bool { return c.Recall() || answered[c.ID] })
+		switch {
+		case m.Role != scrollback.RoleAssistant || m.Status != scrollback.StatusComplete:
+		case len(open) > 0:
+			return &scrollback.Turn{State: scrollback.TurnWaiting, OpenCalls: open}, nil
+		case len(m.Parts.Calls()) == 0 && len(answered) == 0:
+			return &scrollback.Turn{State: scrollback.TurnComplete}, nil
+		}
+		return nil, nil // something waits for the model
+	}
+	return nil, nil
 }
 
 // admit judges a request by the turn before it. It runs inside Begin.

@@ -50,18 +50,37 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 	ranked := rank(found, parsed)
 	limit := cmp.Or(max(q.Limit, 0), scrollback.SearchDefault)
 	heads := map[scrollback.ConversationID]driver.Head{} // most hits are in few conversations
-	for _, r := range ranked[:min(len(ranked), limit)] {
-		base := cmp.Or(q.Conversation, r.m.ConversationID)
-		head, known := heads[base]
-		if !known {
-			if head, err = s.d.Head(ctx, base); err != nil {
-				return out, err
-			}
-			heads[base] = head
+	head := func(id scrollback.ConversationID) (driver.Head, error) {
+		h, known := heads[id]
+		if known {
+			return h, nil
 		}
-		hit, err := s.hit(ctx, r, wanted{parsed, q, head})
+		h, err := s.d.Head(ctx, id)
+		if err == nil {
+			heads[id] = h
+		}
+		return h, err
+	}
+	for _, r := range ranked {
+		if len(out.Hits) == limit {
+			break
+		}
+		from, err := head(cmp.Or(q.Conversation, r.m.ConversationID))
 		if err != nil {
 			return out, err
+		}
+		hit, err := s.hit(ctx, r, wanted{parsed, q, from})
+		if err != nil {
+			return out, err
+		}
+		if !hit.OnPath && hit.ConversationID != from.ID {
+			// Of an ancestor that is in the trash, or purged, only what is inherited is there.
+			switch of, err := head(hit.ConversationID); {
+			case scrollback.CodeOf(err) == scrollback.NotFound, err == nil && of.DeletedAt != 0:
+				continue
+			case err != nil:
+				return out, err
+			}
 		}
 		out.Hits = append(out.Hits, hit)
 	}

@@ -105,10 +105,16 @@ func (g *globals) place() *workspace.Place {
 	return p
 }
 
-// grant settles the folders that the operator grants: as told, or else those.
+// grant settles the folders that the operator grants: as told, or else those of them
+// that are there.
 func (g *globals) grant(otherwise ...string) (err error) {
-	if g.roots, err = workspace.Grant(otherwise); g.set.Roots != nil {
+	if g.set.Roots != nil {
 		g.roots, err = workspace.Grant(g.set.Roots)
+		return err
+	}
+	g.roots, err = workspace.Grant(otherwise)
+	if scrollback.CodeOf(err) == scrollback.Invalid { // the current folder was removed
+		return nil
 	}
 	return err
 }
