@@ -224,7 +224,7 @@ func TestSearchInAForkOfTrash(t *testing.T) {
 		if err := step.do(); err != nil {
 			t.Fatal(err)
 		}
-		found, err := r.Search(ctx, scrollback.SearchQuery{Query: "heron", Conversation: f.ID})
+		found, err := r.Search(ctx, scrollback.SearchQuery{Query: "heron", Conversation: f.ID, Limit: 20})
 		var seqs []int64
 		for _, h := range found.Hits {
 			seqs = append(seqs, h.Seq)
