@@ -88,7 +88,7 @@ var operations = map[string]func(s *scene) error{
 		return e.err
 	},
 	"regenerate": func(s *scene) error {
-		if _, err := s.Rewind(context.Background(), s.main, engine.Place{Seq: new(int64(6))}); err != nil {
+		if _, err := s.Rewind(context.Background(), s.main, engine.Place{Seq: new(int64(5))}); err != nil {
 			return err
 		}
 		return s.turn(engine.TurnRequest{Conversation: s.main}).err
