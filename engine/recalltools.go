@@ -12,6 +12,16 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
+// Recall answers a recall tool for a model of somebody else's: JSON, as inside a turn
+// and bounded likewise. Without a conversation context_search looks everywhere.
+func (e *Engine) Recall(ctx context.Context, id scrollback.ConversationID, tool string, args json.RawMessage) (string, error) {
+	do := recallTools[tool]
+	if do == nil {
+		return "", scrollback.Errorf(scrollback.NotFound, "engine.Recall", "there is no tool named %s", tool)
+	}
+	return do(ctx, e, recallCall{id, args, recallRoom{recallBytes, recallBytes}})
+}
+
 // arguments reads a model's arguments; unknown fields are its mistake to learn of.
 func arguments[T any](c recallCall) (T, error) {
 	var args T

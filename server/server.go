@@ -22,6 +22,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/server/mcpapi"
 	"github.com/scrollback-ai/scrollback/server/restapi"
 	"github.com/scrollback-ai/scrollback/server/webui"
 )
@@ -96,6 +97,7 @@ func Serve(ctx context.Context, e *engine.Engine, o Options) error {
 func Handler(e *engine.Engine, o Options, local bool) http.Handler {
 	mux := http.NewServeMux()
 	restapi.Mount(mux, e, o.Version, o.Limits)
+	mux.Handle("/mcp", mcpapi.Handler(mcpapi.New(e, mcpapi.Options{Version: o.Version})))
 	mux.Handle("/", webui.Handler())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "version": o.Version})

@@ -21,6 +21,7 @@ var groups = []struct {
 		{"chat", `scrollback chat --resume`},
 		{"run", `scrollback run "The spare key is under the third bollard."`},
 		{"serve", `scrollback serve --addr 127.0.0.1:7078`},
+		{"mcp", `scrollback mcp --conversation latest`},
 	}},
 	{"Read", []example{
 		{"list", `scrollback list --max 10`},

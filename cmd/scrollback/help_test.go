@@ -59,7 +59,7 @@ func TestExamples(t *testing.T) {
 				if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
 					t.Errorf("%s: exit %d\n%s%s", e.line, code, out.String(), errs.String())
 				}
-				if out.Len() == 0 && e.command != "export" && e.command != "chat" {
+				if out.Len() == 0 && e.command != "export" && e.command != "chat" && e.command != "mcp" {
 					t.Errorf("%s printed nothing", e.line)
 				}
 			})

@@ -52,6 +52,7 @@ type commands struct {
 	globals
 
 	Serve     serveCmd     `cmd:"" help:"Serve the page and the API."`
+	Mcp       mcpCmd       `cmd:"" help:"Speak as an MCP server over standard input and output."`
 	Chat      chatCmd      `cmd:"" help:"Talk, in this terminal or through a pipe."`
 	Run       runCmd       `cmd:"" help:"Ask once and print the answer."`
 	List      listCmd      `cmd:"" help:"List conversations, newest change first."`
