@@ -9,8 +9,12 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/token"
 )
+
+// RecallTools defines the tools that [Engine.Recall] answers.
+func RecallTools() []scrollback.Tool { return archive.Tools() }
 
 // Recall answers a recall tool for a model of somebody else's: JSON, as inside a turn
 // and bounded likewise. Without a conversation context_search looks everywhere.
