@@ -97,7 +97,7 @@ func Serve(ctx context.Context, e *engine.Engine, o Options) error {
 func Handler(e *engine.Engine, o Options, local bool) http.Handler {
 	mux := http.NewServeMux()
 	restapi.Mount(mux, e, o.Version, o.Limits)
-	mux.Handle("/mcp", mcpapi.Handler(mcpapi.New(e, mcpapi.Options{Version: o.Version})))
+	mux.Handle("/mcp", mcpapi.Handler(mcpapi.New(e, mcpapi.Options{Version: o.Version, Log: o.Log})))
 	mux.Handle("/", webui.Handler())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "version": o.Version})

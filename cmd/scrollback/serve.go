@@ -59,7 +59,7 @@ func (c *mcpCmd) Run(g *globals) error {
 			}
 			only = id
 		}
-		return mcpapi.Run(g.ctx, mcpapi.New(a.Engine, mcpapi.Options{Version: version(), Conversation: only}), g.stdin, g.stdout)
+		return mcpapi.Run(g.ctx, mcpapi.New(a.Engine, mcpapi.Options{Version: version(), Conversation: only, Log: g.logger()}), g.stdin, g.stdout)
 	})
 }
 

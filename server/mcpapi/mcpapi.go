@@ -12,7 +12,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
+	"runtime/debug"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -24,16 +26,18 @@ import (
 type Options struct {
 	Version      string
 	Conversation scrollback.ConversationID // the only one that is answered for; empty: clients name one
+	Log          *slog.Logger
 }
 
 type face struct {
 	engine *engine.Engine
 	only   scrollback.ConversationID
+	log    *slog.Logger
 }
 
 // New makes a server over an engine.
 func New(e *engine.Engine, o Options) *mcp.Server {
-	f := &face{e, o.Conversation}
+	f := &face{e, o.Conversation, o.Log}
 	s := mcp.NewServer(&mcp.Implementation{Name: "scrollback", Title: "scrollback", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: f.instructions(),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
@@ -45,7 +49,7 @@ func New(e *engine.Engine, o Options) *mcp.Server {
 	}
 	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "original", Title: "The original behind a ref", URITemplate: resources,
 		Description: "What a ref of a conversation points at: folded messages (kind history) or a big output or file (kind artifact)."}, f.read)
-	s.AddReceivingMiddleware(recovered, f.listing)
+	s.AddReceivingMiddleware(f.recovered, f.listing)
 	return s
 }
 
@@ -80,10 +84,11 @@ func (unclosed) Close() error { return nil }
 
 // recovered keeps a fault of ours from ending everybody's process: requests are
 // handled on goroutines that no HTTP server looks after.
-func recovered(next mcp.MethodHandler) mcp.MethodHandler {
+func (f *face) recovered(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (_ mcp.Result, err error) {
 		defer func() {
 			if fault := recover(); fault != nil {
+				f.log.Error("panic", "method", method, "value", fault, "stack", string(debug.Stack()))
 				err = errors.New(scrollback.Shown(scrollback.Errorf(scrollback.Internal, "mcpapi", "%v", fault)))
 			}
 		}()

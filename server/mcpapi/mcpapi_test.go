@@ -81,7 +81,7 @@ func TestDialogues(t *testing.T) {
 	}{{"anywhere", false}, {"one", true}, {"mistakes", true}} {
 		t.Run(d.name, func(t *testing.T) {
 			e, long, _ := folded(t)
-			o := mcpapi.Options{Version: "test"}
+			o := mcpapi.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}
 			if d.scoped {
 				o.Conversation = long
 			}
@@ -193,6 +193,25 @@ func TestHTTP(t *testing.T) {
 	}
 	if text, failed := call("context_tail", map[string]any{"conversation": string(short), "ref": string(refs.Refs[0].Ref)}); !failed {
 		t.Errorf("a conversation that mentions no such ref reads the end of it: %s", text)
+	}
+
+	for _, a := range []struct {
+		bytes []byte
+		named string
+	}{{[]byte("\x89PNG\r\n\x1a\n\x00\x01"), "image/png"}, {[]byte("a line 一行\n"), "text/plain"}, {bytes.Repeat([]byte("more than a resource holds\n"), 50_000), ""}} {
+		kept, err := e.Upload(ctx, short, bytes.NewReader(a.bytes), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: "scrollback://" + string(short) + "/artifact/" + string(kept.ID)})
+		switch {
+		case a.named == "":
+			if err == nil || !strings.Contains(err.Error(), "read it in pages with context_read") {
+				t.Errorf("a big original: %v", err)
+			}
+		case err != nil || got.Contents[0].MIMEType != a.named || got.Contents[0].Text+string(got.Contents[0].Blob) != string(a.bytes):
+			t.Errorf("an artifact: %+v, %v", got.Contents[0], err)
+		}
 	}
 
 	r, err := http.NewRequest(http.MethodPost, srv.URL+"/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
