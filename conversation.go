@@ -42,10 +42,15 @@ type Conversation struct {
 	Environment *Environment `json:"-"`
 }
 
+// PinsMax is how many messages of a conversation can be pinned.
+const PinsMax = 20
+
 // Settings are what a conversation keeps of how it is run.
 type Settings struct {
 	Pinned bool   `json:"pinned,omitempty"`
 	Tools  []Tool `json:"tools,omitempty"` // given by the client; kept from request to request
+	// Folding replaces numbers of the policy, by the names of the guide to folding.
+	Folding map[string]float64 `json:"folding,omitempty"`
 }
 
 // ParentRef is where a fork left its parent.
@@ -86,6 +91,7 @@ type BranchEntry struct {
 // itself is untouched by any view.
 type View struct {
 	Boundary int64      `json:"boundary"`
+	Head     int64      `json:"head,omitempty"` // the newest message when it was folded last
 	Sum      Weight     `json:"sum"`
 	Segments []ViewItem `json:"segments,omitempty"`
 	Carried  []int64    `json:"carried,omitempty"`

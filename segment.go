@@ -103,6 +103,7 @@ type Receipt struct {
 	// SummaryResult says why a model that was asked gave no summary:
 	// empty_summary or model_error; empty when it did, or none was asked.
 	SummaryResult FoldResult `json:"summary_result,omitempty"`
+	Checked       bool       `json:"checked,omitempty"` // the summary was held against the record
 	Cost          float64    `json:"cost"`
 	Cleared       bool       `json:"cleared,omitempty"` // folded by hand to start afresh
 	Undone        bool       `json:"undone,omitempty"`  // this fold was undone, and the figures are of that

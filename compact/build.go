@@ -14,6 +14,7 @@ type Job struct {
 	Carried      []scrollback.Message // by the view as it is
 	Live         []scrollback.Message
 	Cut          Cut
+	Policy       Policy
 	BudgetTokens int64
 	Now          int64
 	NewID        func() string
@@ -44,7 +45,7 @@ type Fold struct {
 // messages only joins what is shown, if that is [Crowded].
 func Build(j Job) (Fold, error) {
 	run := j.Live[:j.Cut.Messages]
-	f := Fold{View: scrollback.View{Boundary: j.View.Boundary, Sum: j.View.Sum, Summary: j.View.Summary}, Shown: slices.Clone(j.Shown)}
+	f := Fold{View: scrollback.View{Boundary: j.View.Boundary, Sum: j.View.Sum, Summary: j.View.Summary, Head: j.View.Head}, Shown: slices.Clone(j.Shown)}
 	if len(run) == 0 {
 		f.View.Carried = j.View.Carried
 	} else if err := j.hide(&f, run); err != nil {
@@ -62,7 +63,7 @@ func Build(j Job) (Fold, error) {
 
 // hide makes the leaves of a run.
 func (j *Job) hide(f *Fold, run []scrollback.Message) error {
-	f.View.Boundary = run[len(run)-1].Seq
+	f.View.Boundary, f.View.Head = run[len(run)-1].Seq, j.Live[len(j.Live)-1].Seq
 	for _, ms := range split(run) {
 		s, err := j.leaf(ms)
 		if err != nil {

@@ -2,7 +2,9 @@ package compact
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,40 +12,57 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// carryTitle heads what is carried word for word, behind the model's own part.
-const carryTitle = "## Said, word for word"
-
-// carryRunes bounds one line of it.
-const carryRunes = 400
+// Bounds of what is carried word for word.
+const (
+	carryRunes = 400  // of one line
+	filesShare = 0.34 // of the room, for the files that were touched
+	pathRunes  = 200
+)
 
 // todo finds what is yet to be done.
 var todo = regexp.MustCompile(`(?i)^\s*([-*]\s*)?\[ \]|\btodo\b|待办`)
 
-// carried is one line that is carried on.
+// pathKeys are the names that tools give arguments which are paths, without case
+// and underscores.
+var pathKeys = []string{"path", "paths", "file", "files", "filepath", "filename", "absolutepath", "notebookpath", "targetfile", "relativepath"}
+
+// The ranks of what is carried; of a rank, the newest first.
+const (
+	rankStanding = iota // instructions and todos
+	rankFile
+	rankSaid
+)
+
+// carried is one line that is carried on. Lines with the same key are one.
 type carried struct {
 	seq  int64
-	rank int // standing instructions and todos, then the rest
+	rank int
+	key  string
 	text string
 }
 
 // carry is the deterministic end of a summary: what the summary so far carried,
-// standing instructions, open todos, and the person's newest messages, in at most
-// room tokens.
+// standing instructions, open todos, files that tools touched, and the person's
+// newest messages, in at most room tokens.
 func (r *Record) carry(room int64) string {
 	lines := append(carriedIn(r.Previous), r.said()...)
 	slices.SortStableFunc(lines, func(a, b carried) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.seq, a.seq))
 	})
-	room -= int64(r.Count("\n\n" + carryTitle))
+	title := "\n\n## " + r.form().said
+	room -= int64(r.Count(title))
+	files := int64(filesShare * float64(room))
 	var kept []carried
 	seen := map[string]bool{}
 	for _, l := range lines {
 		n := int64(r.Count("\n" + l.text))
-		if seen[l.text] || n > room {
+		if seen[l.key] || n > room || l.rank == rankFile && n > files {
 			continue
 		}
-		seen[l.text] = true
-		room -= n
+		seen[l.key] = true
+		if room -= n; l.rank == rankFile {
+			files -= n
+		}
 		kept = append(kept, l)
 	}
 	if len(kept) == 0 {
@@ -51,7 +70,7 @@ func (r *Record) carry(room int64) string {
 	}
 	slices.SortStableFunc(kept, func(a, b carried) int { return cmp.Compare(a.seq, b.seq) })
 	var b strings.Builder
-	b.WriteString("\n\n" + carryTitle)
+	b.WriteString(title)
 	for _, l := range kept {
 		b.WriteString("\n" + l.text)
 	}
@@ -70,17 +89,51 @@ func (r *Record) said() []carried {
 			found := false
 			for _, s := range sentences(text) {
 				if standing.MatchString(s) || todo.MatchString(s) {
-					out, found = append(out, carriedLine(m, 0, s)), true
+					out, found = append(out, carriedLine(m, rankStanding, s)), true
 				}
 			}
-			if whole := strings.Join(strings.Fields(text), " "); !found && whole != "" && len([]rune(whole)) <= carryRunes {
-				out = append(out, carriedLine(m, 1, whole))
+			if whole := strings.Join(strings.Fields(text), " "); !found && whole != "" {
+				out = append(out, carriedLine(m, rankSaid, whole))
 			}
 		case scrollback.RoleAssistant:
 			for _, s := range sentences(text) {
 				if todo.MatchString(s) {
-					out = append(out, carriedLine(m, 0, s))
+					out = append(out, carriedLine(m, rankStanding, s))
 				}
+			}
+			for _, c := range m.Parts.Calls() {
+				for _, p := range paths(c) {
+					out = append(out, carried{m.Seq, rankFile, "file " + p, fmt.Sprintf("- #%d file: %s (%s)", m.Seq, p, c.Name)})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// paths are the arguments of a call that are named as paths.
+func paths(c scrollback.ToolCall) []string {
+	var arguments map[string]any
+	if c.Recall() || json.Unmarshal(c.Arguments, &arguments) != nil {
+		return nil
+	}
+	var out []string
+	add := func(v any) {
+		s, ok := v.(string)
+		if s = strings.TrimSpace(s); ok && s != "" && len([]rune(s)) <= pathRunes && !strings.ContainsAny(s, "\n\r") {
+			out = append(out, s)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		if !slices.Contains(pathKeys, strings.ToLower(strings.ReplaceAll(name, "_", ""))) {
+			continue
+		}
+		switch v := arguments[name].(type) {
+		case string:
+			add(v)
+		case []any:
+			for _, one := range v {
+				add(one)
 			}
 		}
 	}
@@ -91,20 +144,34 @@ func carriedLine(m *scrollback.Message, rank int, text string) carried {
 	if runes := []rune(text); len(runes) > carryRunes {
 		text = string(runes[:carryRunes]) + "…"
 	}
-	return carried{seq: m.Seq, rank: rank, text: fmt.Sprintf("- #%d %s: %s", m.Seq, m.Role, text)}
+	text = fmt.Sprintf("- #%d %s: %s", m.Seq, m.Role, text)
+	return carried{m.Seq, rank, text, text}
 }
 
-// carriedIn reads back what a summary carries.
+// carriedIn reads back what a summary carries, of whichever form it is.
 func carriedIn(summary string) []carried {
-	_, block, _ := strings.Cut(summary, carryTitle+"\n")
+	block := ""
+	for _, mark := range saidMarks() {
+		if _, after, found := strings.Cut(summary, mark); found {
+			block = after
+		}
+	}
 	var out []carried
 	for line := range strings.SplitSeq(block, "\n") {
-		c := carried{rank: 1, text: line}
+		c := carried{rank: rankSaid, key: line, text: line}
 		if _, err := fmt.Sscanf(line, "- #%d ", &c.seq); err != nil {
 			continue
 		}
-		if standing.MatchString(line) || todo.MatchString(line[strings.Index(line, ": ")+1:]) {
-			c.rank = 0
+		_, said, _ := strings.Cut(line, ": ")
+		switch {
+		case strings.HasPrefix(line, fmt.Sprintf("- #%d file: ", c.seq)):
+			path := said
+			if i := strings.LastIndex(said, " ("); i > 0 {
+				path = said[:i]
+			}
+			c.rank, c.key = rankFile, "file "+path
+		case standing.MatchString(line), todo.MatchString(said):
+			c.rank = rankStanding
 		}
 		out = append(out, c)
 	}

@@ -50,7 +50,7 @@ func TestCases(t *testing.T) {
 
 func parseCase(t *testing.T, story string) compact.Situation {
 	t.Helper()
-	s := compact.Situation{Budget: scrollback.Budget{Weight: scrollback.Weight{Bytes: 1 << 20, Images: 20}}}
+	s := compact.Situation{Policy: segments, Budget: scrollback.Budget{Weight: scrollback.Weight{Bytes: 1 << 20, Images: 20}}}
 	for line := range strings.SplitSeq(story, "\n") {
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
@@ -127,9 +127,27 @@ func (s *shelf) put(segs []scrollback.Segment) {
 	}
 }
 
+// segments is the policy that needs no model.
+var segments = func() compact.Policy {
+	p, err := compact.Named(compact.Segments, false)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}()
+
+func named(t *testing.T, name string, numbers ...map[string]float64) compact.Policy {
+	t.Helper()
+	p, err := compact.Named(name, true, numbers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // job is a fold of the live messages of a situation, with a token every four bytes.
 func (s *shelf) job(live []scrollback.Message, cut compact.Cut, budget int64) compact.Job {
-	return compact.Job{Live: live, Cut: cut, BudgetTokens: budget, Now: 9, Renderer: 1,
+	return compact.Job{Live: live, Cut: cut, Policy: segments, BudgetTokens: budget, Now: 9, Renderer: 1,
 		NewID: func() string { s.ids++; return fmt.Sprintf("%04x", s.ids) },
 		Count: func(t string) int { return (len(t) + 3) / 4 },
 		Measure: func(g scrollback.Segment, ms []scrollback.Message, children []scrollback.Segment) (int64, string, error) {

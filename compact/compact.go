@@ -20,79 +20,51 @@
 package compact
 
 import (
+	"math"
+
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// Policy says when to fold and how much. Shares are of the budget.
-type Policy struct {
-	Name string
-	// TriggerShare: fold when tokens, bytes or images are over this share.
-	TriggerShare float64
-	// TriggerLimitShare: fold when tokens are over this share of the model's whole
-	// window; 0 means never for that.
-	TriggerLimitShare float64
-	// AfterShare: the window right after a fold is at most this.
-	AfterShare float64
-	// KeepShare: at most this share of the live tokens stays; 0 means no bound.
-	KeepShare float64
-	// Summarizes: a model is asked for a summary.
-	Summarizes bool
+// Load is what a request is about to carry, and how much of it could be folded.
+type Load struct {
+	Window   scrollback.Weight // of the whole request
+	Budget   scrollback.Budget
+	Tokens   int64 // of the messages that are not folded
+	Messages int64 // that are not folded
+	New      int64 // of those, since the last fold
 }
 
-// The names of policies. Auto chooses by the model at hand.
-const (
-	Auto     = "auto"
-	Segments = "segments"
-	Snapshot = "snapshot"
-)
-
-// Bounds of what stands for folded messages.
-const (
-	PlaceholderTokens = 400
-	PlaceholderShare  = 0.05 // of the budget, each
-	PlaceholdersShare = 0.10 // of the budget, together, before the oldest roll up
-	PlaceholdersMax   = 8
-	SummaryTokens     = 4000
-	SummaryShare      = 0.15 // of the budget
-	ShrinkShare       = 0.95 // a fold must bring the window to at most this
-	RetryGrowth       = 1.2  // an inflated fold is tried again after this growth
-	FailuresMax       = 3    // calls for a summary that fail in a row before models rest
-)
-
-// Named is the policy of a name; empty is auto, which asks for summaries where
-// some model at hand can write them.
-func Named(name string, canSummarize bool) (Policy, error) {
-	if name == "" || name == Auto {
-		name = Segments
-		if canSummarize {
-			name = Snapshot
-		}
+// Triggers says whether a load calls for a fold.
+func (p Policy) Triggers(l Load) bool {
+	if window.Over(l.Window, l.Budget, p.TriggerShare) ||
+		p.TriggerLimitShare > 0 && float64(l.Window.Tokens) > p.TriggerLimitShare*float64(l.Budget.Limit) {
+		return true
 	}
-	switch name {
-	case Segments:
-		return Policy{Name: Segments, TriggerShare: 0.9, AfterShare: 0.5}, nil
-	case Snapshot:
-		return Policy{Name: Snapshot, TriggerShare: 0.9, TriggerLimitShare: 0.7, AfterShare: 0.4, KeepShare: 0.3, Summarizes: true}, nil
-	}
-	return Policy{}, scrollback.ParamErrorf("compact.Named", "policy", "unknown policy %q (auto, snapshot or segments)", name)
-}
-
-// Triggers says whether a window of weight w calls for a fold.
-func (p Policy) Triggers(w scrollback.Weight, b scrollback.Budget) bool {
-	return window.Over(w, b, p.TriggerShare) ||
-		p.TriggerLimitShare > 0 && float64(w.Tokens) > p.TriggerLimitShare*float64(b.Limit)
+	many := p.TriggerMessages > 0 && l.Messages >= p.TriggerMessages
+	heavy := p.TriggerTokens > 0 && l.Tokens >= p.TriggerTokens
+	return (many || heavy) && l.New >= p.NewMessages
 }
 
 // SummaryBound is the most that a summary may weigh, in tokens.
-func SummaryBound(budget int64) int64 {
-	return min(SummaryTokens, int64(SummaryShare*float64(budget)))
+func (p Policy) SummaryBound(budget int64) int64 {
+	return min(p.SummaryTokens, int64(p.SummaryShare*float64(budget)))
+}
+
+// placeholderBound is the most that one placeholder may weigh, in tokens.
+func (p Policy) placeholderBound(budget int64) int64 {
+	return min(p.PlaceholderTokens, int64(p.PlaceholderShare*float64(budget)))
+}
+
+// PinnedBound is the most that pinned messages may weigh together, in tokens.
+func (p Policy) PinnedBound(budget int64) int64 {
+	return int64(p.PinnedShare * float64(budget))
 }
 
 // Judge says whether a fold that takes a window from before to after tokens is
 // worth having. It always is when the request would not fit otherwise.
-func Judge(before, after int64, mustFit bool) scrollback.FoldResult {
-	if mustFit || float64(after) <= ShrinkShare*float64(before) {
+func (p Policy) Judge(before, after int64, mustFit bool) scrollback.FoldResult {
+	if mustFit || float64(after) <= p.ShrinkShare*float64(before) {
 		return scrollback.FoldCompacted
 	}
 	return scrollback.FoldInflated
@@ -100,19 +72,19 @@ func Judge(before, after int64, mustFit bool) scrollback.FoldResult {
 
 // MayAsk says whether a model may be asked for a summary: not while the last
 // calls have failed and the path, of the given weight, has not grown since.
-func MayAsk(v scrollback.View, pathTokens int64) bool {
-	return v.Failures < FailuresMax || pathTokens >= v.AskAt
+func (p Policy) MayAsk(v scrollback.View, pathTokens int64) bool {
+	return int64(v.Failures) < p.FailuresMax || pathTokens >= v.AskAt
 }
 
 // Learn is v after what asking for a summary came to. When it failed, models rest
-// until the path, of pathTokens now, has grown by a fifth of the budget.
-func Learn(v scrollback.View, o Outcome, pathTokens, budget int64) scrollback.View {
+// until the path, of pathTokens now, has grown by a share of the budget.
+func (p Policy) Learn(v scrollback.View, o Outcome, pathTokens, budget int64) scrollback.View {
 	switch {
 	case o.Text != "":
 		v.Failures, v.AskAt = 0, 0
 	case len(o.Calls) > 0:
 		v.Failures += len(o.Calls)
-		v.AskAt = pathTokens + int64((RetryGrowth-1)*float64(budget))
+		v.AskAt = pathTokens + int64(math.Round((p.RetryGrowth-1)*float64(budget)))
 	}
 	return v
 }

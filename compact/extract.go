@@ -16,9 +16,9 @@ import (
 
 // Bounds of the extract.
 const (
-	maxLines     = 5
 	maxLineRunes = 160
 	maxExtract   = 64 << 10 // bytes of one message that are considered
+	standingLead = 5        // places that an instruction is ahead of its neighbours in a placeholder
 	minTerms     = 3        // different ones a sentence must have, unless it is an instruction
 )
 
@@ -85,10 +85,9 @@ func extract(ms []scrollback.Message) []line {
 	return best(out)
 }
 
-// best is the highest-ranked lines, the best first.
+// best is lines by rank, the best first.
 func best(lines []line) []line {
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.score, a.score) })
-	lines = lines[:min(len(lines), maxLines)]
 	return lines
 }
 
@@ -138,7 +137,7 @@ func parseLines(placeholder string) []line {
 		}
 		out = append(out, line{text: t, seq: seq, score: -float64(i)})
 		if standing.MatchString(t) {
-			out[len(out)-1].score += maxLines
+			out[len(out)-1].score += standingLead
 		}
 	}
 	return best(out)
@@ -147,8 +146,8 @@ func parseLines(placeholder string) []line {
 // describe writes a segment's summary and placeholder, with as many of the best
 // lines as its bound allows.
 func (j *Job) describe(s *scrollback.Segment, lines []line) {
-	limit := placeholderTokens(j.BudgetTokens)
-	kept := lines
+	limit := j.Policy.placeholderBound(j.BudgetTokens)
+	kept := lines[:min(int64(len(lines)), j.Policy.ExtractLines)]
 	for {
 		inOrder := slices.Clone(kept)
 		slices.SortStableFunc(inOrder, func(a, b line) int { return cmp.Compare(a.seq, b.seq) })

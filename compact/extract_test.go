@@ -140,13 +140,13 @@ func TestJudge(t *testing.T) {
 		{1000, 500, false, "compacted"}, {1000, 950, false, "compacted"}, {1000, 951, false, "inflated"}, {1000, 1000, false, "inflated"},
 		{1000, 1200, false, "inflated"}, {1000, 1200, true, "compacted"}, {0, 0, false, "compacted"}, {0, 1, false, "inflated"},
 	} {
-		if got := compact.Judge(c.before, c.after, c.mustFit); got != c.want {
+		if got := named(t, compact.Segments).Judge(c.before, c.after, c.mustFit); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
 	// An inflated fold is tried again once the live messages grew by a fifth.
-	if compact.RetryGrowth != 1.2 || compact.ShrinkShare != 0.95 {
-		t.Errorf("retry after %v, shrink to %v", compact.RetryGrowth, compact.ShrinkShare)
+	if p := named(t, compact.Segments); p.RetryGrowth != 1.2 || p.ShrinkShare != 0.95 {
+		t.Errorf("retry after %v, shrink to %v", p.RetryGrowth, p.ShrinkShare)
 	}
 }
 
@@ -185,8 +185,9 @@ func TestTriggers(t *testing.T) {
 		{scrollback.Weight{Bytes: 901}, true, true},
 		{scrollback.Weight{Images: 19}, true, true},
 	} {
-		if segments.Triggers(c.w, b) != c.segments || snapshot.Triggers(c.w, b) != c.snapshot {
-			t.Errorf("%+v: segments %v, snapshot %v", c, segments.Triggers(c.w, b), snapshot.Triggers(c.w, b))
+		l := compact.Load{Window: c.w, Budget: b}
+		if segments.Triggers(l) != c.segments || snapshot.Triggers(l) != c.snapshot {
+			t.Errorf("%+v: segments %v, snapshot %v", c, segments.Triggers(l), snapshot.Triggers(l))
 		}
 	}
 }

@@ -13,8 +13,10 @@ type Situation struct {
 	Fixed   scrollback.Weight    // of everything else the window sends
 	Budget  scrollback.Budget
 	Policy  Policy
-	More    bool // Live is only the oldest piece of what is live
-	All     bool // fold everything, the newest user message too ("start afresh")
+	Pinned  []int64 // seqs that stay in sight when they are folded
+	Forced  bool    // by hand: something is to be folded, though nothing asks for it
+	More    bool    // Live is only the oldest piece of what is live
+	All     bool    // fold everything, the newest user message too ("start afresh")
 }
 
 // Cut says how many of the live messages to fold. Carry is the seq of a user
@@ -41,7 +43,9 @@ func newestEnvironment(lists ...[]scrollback.Message) (seq int64) {
 	return seq
 }
 
-// Plan chooses the cut, or none when there is no legal one.
+// Plan chooses the cut, or none when there is no legal one, or none that is wanted:
+// while all that is live fits in the policy's share, its least number of messages
+// stays.
 //
 // A cut is at a user message if that frees enough: the one that keeps most while
 // the window comes down to the policy's share, and no more is kept than it says.
@@ -55,40 +59,65 @@ func Plan(s Situation) (Cut, bool) {
 	if s.More {
 		return lastOf(atUser, inTurn)
 	}
+	after := s.after()
+	fits := func(c Cut) bool {
+		w, share := after(c), s.Policy.AfterShare
+		return float64(w.Tokens) <= share*float64(s.Budget.Tokens) &&
+			float64(w.Bytes) <= share*float64(s.Budget.Bytes) && float64(w.Images) <= share*float64(s.Budget.Images)
+	}
+	if c, ok := s.keeping(atUser, fits); ok {
+		return c, true
+	}
+	if fits(Cut{}) && !s.Forced {
+		return Cut{}, false
+	}
+	for _, c := range append(atUser, inTurn...) {
+		if fits(c) {
+			return c, true
+		}
+	}
+	return lastOf(atUser, inTurn)
+}
+
+// keeping is the first of the cuts that fits and keeps no more than the policy says,
+// or else the last that keeps the least it wants.
+func (s *Situation) keeping(cuts []Cut, fits func(Cut) bool) (best Cut, ok bool) {
+	rest := suffixWeights(s.Live)
+	for _, c := range cuts {
+		if int64(len(s.Live)-c.Messages) < s.Policy.KeepMessages {
+			break
+		}
+		if fits(c) {
+			best, ok = c, true
+			if s.Policy.KeepShare == 0 || float64(rest[c.Messages].Tokens) <= s.Policy.KeepShare*float64(rest[0].Tokens) {
+				break
+			}
+		}
+	}
+	return best, ok
+}
+
+// after says what the window weighs after a cut.
+func (s *Situation) after() func(Cut) scrollback.Weight {
 	rest, environment := suffixWeights(s.Live), newestEnvironment(s.Carried, s.Live)
-	target := func(c Cut) scrollback.Weight {
+	return func(c Cut) scrollback.Weight {
 		w := s.Fixed.Add(rest[c.Messages])
-		w.Tokens += placeholderTokens(s.Budget.Tokens)
+		if c.Messages > 0 {
+			w.Tokens += s.Policy.placeholderBound(s.Budget.Tokens)
+		}
 		if c.Carry != 0 {
 			w = w.Add(weightOf(c.Carry, s.Carried, s.Live))
 		}
 		if environment > 0 && !slices.ContainsFunc(s.Live[c.Messages:], func(m scrollback.Message) bool { return m.Seq == environment }) {
 			w = w.Add(weightOf(environment, s.Carried, s.Live))
 		}
+		for i := range s.Live[:c.Messages] {
+			if m := &s.Live[i]; slices.Contains(s.Pinned, m.Seq) && !c.kept(m.Seq, environment) {
+				w = w.Add(m.Weight)
+			}
+		}
 		return w
 	}
-	fits := func(c Cut) bool {
-		w, share := target(c), s.Policy.AfterShare
-		return float64(w.Tokens) <= share*float64(s.Budget.Tokens) &&
-			float64(w.Bytes) <= share*float64(s.Budget.Bytes) && float64(w.Images) <= share*float64(s.Budget.Images)
-	}
-	keeps := func(c Cut) bool {
-		return s.Policy.KeepShare == 0 || float64(rest[c.Messages].Tokens) <= s.Policy.KeepShare*float64(rest[0].Tokens)
-	}
-	for _, c := range atUser {
-		if fits(c) && keeps(c) {
-			return c, true
-		}
-	}
-	if n := len(atUser); n > 0 && fits(atUser[n-1]) { // the last turn alone is more than may be kept
-		return atUser[n-1], true
-	}
-	for _, c := range inTurn {
-		if fits(c) {
-			return c, true
-		}
-	}
-	return lastOf(atUser, inTurn)
 }
 
 // lastOf is the cut that folds most.
@@ -162,9 +191,4 @@ func weightOf(seq int64, lists ...[]scrollback.Message) scrollback.Weight {
 		}
 	}
 	return scrollback.Weight{}
-}
-
-// placeholderTokens is the most that one placeholder may weigh.
-func placeholderTokens(budget int64) int64 {
-	return min(PlaceholderTokens, int64(PlaceholderShare*float64(budget)))
 }

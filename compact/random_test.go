@@ -58,7 +58,7 @@ func anySituation(t *rapid.T) compact.Situation {
 	}
 	return compact.Situation{Live: anyLog(t, 5), Carried: carried, Fixed: scrollback.Weight{Tokens: int64(rapid.IntRange(0, 500).Draw(t, "fixed"))},
 		Budget: scrollback.Budget{Weight: scrollback.Weight{Tokens: int64(rapid.IntRange(500, 4000).Draw(t, "budget")), Bytes: 1 << 20, Images: 20}},
-		Policy: compact.Policy{AfterShare: 0.5},
+		Policy: segments,
 		More:   rapid.Bool().Draw(t, "more"), All: rapid.IntRange(0, 5).Draw(t, "all") == 0}
 }
 
@@ -160,7 +160,7 @@ func TestCutKeepsMost(t *testing.T) {
 					w = w.Add(m.Weight)
 				}
 			}
-			w.Tokens += min(compact.PlaceholderTokens, int64(compact.PlaceholderShare*float64(s.Budget.Tokens)))
+			w.Tokens += min(400, s.Budget.Tokens/20)
 			return w
 		}
 		fits := func(w scrollback.Weight) bool {
@@ -281,7 +281,7 @@ func checkShown(t interface {
 }, f compact.Fold, budget int64) {
 	t.Helper()
 	var tokens int64
-	bound := min(compact.PlaceholderTokens, int64(compact.PlaceholderShare*float64(budget)))
+	bound := min(400, budget/20)
 	for i, s := range f.Shown {
 		tokens += s.TokensAfter
 		if v := f.View.Segments[i]; v != (scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level}) {
@@ -294,7 +294,7 @@ func checkShown(t interface {
 			t.Fatalf("a gap before %+v", s)
 		}
 	}
-	if len(f.Shown) != len(f.View.Segments) || len(f.Shown) > compact.PlaceholdersMax || len(f.Shown) > 2 && float64(tokens) > compact.PlaceholdersShare*float64(budget) {
+	if len(f.Shown) != len(f.View.Segments) || len(f.Shown) > 8 || len(f.Shown) > 2 && float64(tokens) > 0.1*float64(budget) {
 		t.Fatalf("%d segments of %d tokens are shown, the budget is %d", len(f.Shown), tokens, budget)
 	}
 }

@@ -8,19 +8,19 @@ import (
 
 // Crowded says that placeholders are to be joined: they are too many, or weigh too
 // much of a budget in tokens.
-func Crowded(shown []scrollback.Segment, budget int64) bool {
+func (p Policy) Crowded(shown []scrollback.Segment, budget int64) bool {
 	var tokens int64
 	for _, s := range shown {
 		tokens += s.TokensAfter
 	}
-	return len(shown) >= 3 && (len(shown) > PlaceholdersMax || float64(tokens) > PlaceholdersShare*float64(budget))
+	return len(shown) >= 3 && (int64(len(shown)) > p.PlaceholdersMax || float64(tokens) > p.PlaceholdersShare*float64(budget))
 }
 
 // rollUp joins the oldest of what is shown until there is room: runs of equal
 // level first, so that the tree stays shallow, and never the newest fold.
 func (j *Job) rollUp(f *Fold) error {
 	for {
-		if !Crowded(f.Shown, j.BudgetTokens) {
+		if !j.Policy.Crowded(f.Shown, j.BudgetTokens) {
 			return nil
 		}
 		from, to := longestRun(f.Shown[:len(f.Shown)-1])

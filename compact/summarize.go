@@ -17,7 +17,6 @@ const (
 	answerTime    = 3 * time.Minute // of one call
 	answerSlack   = 8192            // tokens beside the summary: models think
 	answerMax     = 256 << 10       // bytes that are read of an answer
-	carriedShare  = 0.25            // of a summary, for what is carried word for word
 	smallestInput = 1000            // tokens; a record that small is worth no call
 )
 
@@ -40,11 +39,12 @@ type Call struct {
 // summary; then Result says whether the last one failed (model_error) or said
 // nothing usable (empty_summary), and Why it in words.
 type Outcome struct {
-	Text   string
-	By     string // the model that wrote it
-	Result scrollback.FoldResult
-	Why    string
-	Calls  []Call
+	Text    string
+	By      string // the model that wrote it
+	Checked bool   // and was asked to hold it against the record, and did
+	Result  scrollback.FoldResult
+	Why     string
+	Calls   []Call
 }
 
 // Summarize asks the writers in order, the first one a second time with what was
@@ -63,6 +63,8 @@ func Summarize(ctx context.Context, r Record, writers []Writer) Outcome {
 			}
 			text, err := r.try(ctx, w, r.items(input, complaint), &out)
 			if err == nil {
+				text = r.check(ctx, w, text, &out)
+				text += r.carry(r.MaxTokens - int64(r.Count(text)))
 				out.Text, out.By, out.Result, out.Why = text, w.Model.Facts().Name, "", ""
 				return out
 			}
@@ -100,6 +102,32 @@ func (r *Record) try(ctx context.Context, w Writer, items []scrollback.Item, out
 		return "", err
 	}
 	return r.accept(text)
+}
+
+// check asks the writer to hold its minutes against the record, as often as the
+// policy says, and answers the minutes as they are then. A check that fails, or
+// whose answer cannot be used, changes nothing.
+func (r *Record) check(ctx context.Context, w Writer, minutes string, out *Outcome) string {
+	for range r.Policy.CheckCalls {
+		text, call, err := ask(ctx, w, r.checkItems(w.Budget, minutes), r.bound())
+		if ctx.Err() != nil {
+			break
+		}
+		out.Calls = append(out.Calls, call)
+		if err != nil {
+			break
+		}
+		if strings.Trim(text, " \n.`*\"") == checked {
+			out.Checked = true
+			break
+		}
+		better, err := r.accept(text)
+		if err != nil {
+			break
+		}
+		minutes, out.Checked = better, true
+	}
+	return minutes
 }
 
 // unusable is an answer that is no summary.
@@ -144,15 +172,14 @@ func ask(ctx context.Context, w Writer, items []scrollback.Item, bound int64) (s
 }
 
 // thoughts finds the marks that models put around what is no part of an answer.
-var thoughts = regexp.MustCompile(`(?i)</?\s*(think|thinking|thought|reasoning|scratchpad|analysis|reflection|record)\b[^>]*>`)
+var thoughts = regexp.MustCompile(`(?i)</?\s*(think|thinking|thought|reasoning|scratchpad|analysis|reflection|record|minutes)\b[^>]*>`)
 
 // bound is the most tokens that a model's part of the summary may have.
 func (r *Record) bound() int64 {
-	return r.MaxTokens - int64(carriedShare*float64(r.MaxTokens))
+	return r.MaxTokens - int64(r.Policy.SaidShare*float64(r.MaxTokens))
 }
 
-// accept checks that an answer is a summary and nothing else, and puts what is
-// carried word for word behind it.
+// accept checks that an answer is a summary of the record's form and nothing else.
 func (r *Record) accept(answer string) (string, error) {
 	text := strings.TrimSpace(answer)
 	if inner, ok := strings.CutPrefix(text, "```"); ok { // some models wrap Markdown in a fence
@@ -160,34 +187,35 @@ func (r *Record) accept(answer string) (string, error) {
 			text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "```"))
 		}
 	}
+	want := r.form().sections
 	switch {
 	case text == "":
 		return "", unusable("it was empty")
 	case thoughts.MatchString(text):
 		return "", unusable("it contained thoughts beside the minutes")
-	case !strings.HasPrefix(text, "## "+headings[0]):
-		return "", unusable("it did not begin with the heading ## " + headings[0])
+	case !strings.HasPrefix(text, "## "+want[0].heading):
+		return "", unusable("it did not begin with the heading ## " + want[0].heading)
 	}
 	said, at := 0, -1
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
 		if title, ok := strings.CutPrefix(line, "## "); ok {
-			if at++; at >= len(headings) || title != headings[at] {
-				return "", unusable(fmt.Sprintf("its headings were not the seven, each once and in order (%q came too)", clip(title)))
+			if at++; at >= len(want) || strings.TrimSpace(title) != want[at].heading {
+				return "", unusable(fmt.Sprintf("its headings were not the %d asked for, each once and in order (%q came too)", len(want), clip(title)))
 			}
 			continue
 		}
-		if bare := strings.Trim(line, "-*. "); bare != "" && !strings.EqualFold(bare, "none") && bare != "无" {
+		if !isNone(line) {
 			said++
 		}
 	}
 	switch n := int64(r.Count(text)); {
-	case at+1 != len(headings):
-		return "", unusable("the heading ## " + headings[at+1] + " was missing")
+	case at+1 != len(want):
+		return "", unusable("the heading ## " + want[at+1].heading + " was missing")
 	case said == 0:
 		return "", unusable("it said nothing")
 	case n > r.bound():
 		return "", unusable(fmt.Sprintf("it was %d tokens long, and at most %d are allowed", n, r.bound()))
 	}
-	return text + r.carry(r.MaxTokens-int64(r.Count(text))), nil
+	return text, nil
 }

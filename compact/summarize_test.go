@@ -22,6 +22,7 @@ func words(s string) int { return len(strings.Fields(s)) }
 
 func record(texts ...string) compact.Record {
 	r := compact.Record{MaxTokens: 400, Count: words}
+	r.Policy, _ = compact.Named(compact.Snapshot, true)
 	for i, text := range texts {
 		role := scrollback.RoleUser
 		if i%2 == 1 {
@@ -193,18 +194,18 @@ func TestCarriedWordForWord(t *testing.T) {
 // grown by a fifth of the budget; one that works forgets them.
 func TestFailuresAreRemembered(t *testing.T) {
 	failed := compact.Outcome{Result: scrollback.FoldModelError, Calls: make([]compact.Call, 2)}
-	v := compact.Learn(scrollback.View{}, failed, 50_000, 10_000)
-	if !compact.MayAsk(v, 50_000) {
+	v := named(t, compact.Snapshot).Learn(scrollback.View{}, failed, 50_000, 10_000)
+	if !named(t, compact.Snapshot).MayAsk(v, 50_000) {
 		t.Error("two failures are enough")
 	}
-	v = compact.Learn(v, failed, 50_000, 10_000)
-	if compact.MayAsk(v, 50_000) || compact.MayAsk(v, 51_999) || !compact.MayAsk(v, 52_000) {
+	v = named(t, compact.Snapshot).Learn(v, failed, 50_000, 10_000)
+	if named(t, compact.Snapshot).MayAsk(v, 50_000) || named(t, compact.Snapshot).MayAsk(v, 51_999) || !named(t, compact.Snapshot).MayAsk(v, 52_000) {
 		t.Errorf("%+v", v)
 	}
-	if same := compact.Learn(v, compact.Outcome{}, 60_000, 10_000); same.AskAt != v.AskAt || same.Failures != v.Failures {
+	if same := named(t, compact.Snapshot).Learn(v, compact.Outcome{}, 60_000, 10_000); same.AskAt != v.AskAt || same.Failures != v.Failures {
 		t.Errorf("nobody was asked, and %+v became %+v", v, same)
 	}
-	if v = compact.Learn(v, compact.Outcome{Text: "x", Calls: make([]compact.Call, 1)}, 52_000, 10_000); v.Failures != 0 || !compact.MayAsk(v, 0) {
+	if v = named(t, compact.Snapshot).Learn(v, compact.Outcome{Text: "x", Calls: make([]compact.Call, 1)}, 52_000, 10_000); v.Failures != 0 || !named(t, compact.Snapshot).MayAsk(v, 0) {
 		t.Errorf("%+v", v)
 	}
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -56,7 +55,6 @@ func (e *Engine) Fork(ctx context.Context, id scrollback.ConversationID, at Plac
 		Policy: head.Policy, Limit: head.Limit, Roots: head.Roots, Settings: head.Settings, Meta: head.Meta, Environment: head.Environment}
 	forgetChanges(&c)
 	c.Settings.Pinned = false
-	c.PinnedSeqs = slices.DeleteFunc(slices.Clone(head.PinnedSeqs), func(pin int64) bool { return pin > seq })
 	return e.store.Fork(ctx, head, b, seq, c)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -30,7 +31,10 @@ func (e *Engine) Create(ctx context.Context, c scrollback.Conversation) (scrollb
 	if c.Roots, err = e.narrow(c.Roots); err != nil {
 		return c, false, err
 	}
-	c.Policy = cmp.Or(c.Policy, e.o.Policy)
+	if len(c.PinnedSeqs) > 0 {
+		return c, false, scrollback.ParamErrorf("engine.Create", "pinned_seqs", "a conversation that is made has no message to pin")
+	}
+	c.Policy = cmp.Or(c.Policy, e.o.Projects[cmp.Or(c.Project, scrollback.DefaultProject)].Policy, e.o.Folding.Policy)
 	if _, err := e.resolve(c, Shape{}); err != nil {
 		return c, false, err
 	}
@@ -132,11 +136,19 @@ func (e *Engine) Left(ctx context.Context, id scrollback.ConversationID) (*scrol
 	return &t.Draft, nil
 }
 
-// Patch changes a conversation's own fields; ifVersion 0 means any version.
+// Patch changes a conversation's own fields; ifVersion 0 means any version. Edit may
+// be called twice.
 func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+	pins, err := e.newPins(ctx, id, edit)
+	if err != nil {
+		return scrollback.Conversation{}, err
+	}
 	return e.store.Patch(ctx, id, ifVersion, func(c *scrollback.Conversation) error {
 		was := *c
 		if err := edit(c); err != nil {
+			return err
+		}
+		if err := pins.settle(c, was); err != nil {
 			return err
 		}
 		if err := checkTools(c.Settings.Tools); err != nil {
@@ -149,12 +161,70 @@ func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVers
 			}
 			c.Roots = roots
 		}
-		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit {
+		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit && maps.Equal(c.Settings.Folding, was.Settings.Folding) && c.Project == was.Project {
 			return nil
 		}
 		_, err := e.resolve(*c, Shape{})
 		return err
 	})
+}
+
+// pins are messages that were found fit to be pinned, on a branch.
+type pins struct {
+	branch scrollback.BranchID
+	seqs   []int64
+}
+
+// newPins judges the messages that an edit of a conversation pins, before its
+// transaction: each was said, by somebody, on the path, and together they leave room.
+func (e *Engine) newPins(ctx context.Context, id scrollback.ConversationID, edit func(*scrollback.Conversation) error) (pins, error) {
+	const op = "engine.Patch"
+	head, err := e.store.Head(ctx, id)
+	if err != nil {
+		return pins{}, err
+	}
+	out, c := pins{branch: head.Branch.ID}, head.Conversation
+	if err := edit(&c); err != nil {
+		return out, err
+	}
+	out.seqs = slices.Compact(slices.Sorted(slices.Values(c.PinnedSeqs)))
+	if len(out.seqs) == 0 || slices.Equal(out.seqs, head.PinnedSeqs) {
+		return out, nil
+	}
+	if n := len(out.seqs); n > scrollback.PinsMax {
+		return out, scrollback.ParamErrorf(op, "pinned_seqs", "at most %d messages can be pinned, not %d", scrollback.PinsMax, n)
+	}
+	sh, err := e.shape(ctx, c, Shape{})
+	if err != nil {
+		return out, err
+	}
+	var tokens int64
+	for _, seq := range out.seqs {
+		if seq < 1 || seq > head.Branch.HeadSeq {
+			return out, scrollback.ParamErrorf(op, "pinned_seqs", "there is no message %d on this path, which has %d", seq, head.Branch.HeadSeq)
+		}
+		m, err := e.store.At(ctx, head.Branch, seq)
+		switch {
+		case err != nil:
+			return out, err
+		case m.Role == scrollback.RoleTool || len(m.Parts.Calls()) > 0: // half of a call stands nowhere
+			return out, scrollback.ParamErrorf(op, "pinned_seqs", "message %d is a call of a tool or its result: pin what was said of it", seq)
+		}
+		tokens += m.Weight.Tokens
+	}
+	if room := sh.policy.PinnedBound(sh.budget.Tokens); tokens > room {
+		return out, scrollback.ParamErrorf(op, "pinned_seqs", "the pinned messages weigh %d tokens, and at most %d (%v of the budget) are taken", sh.spoken(tokens), sh.spoken(room), sh.policy.PinnedShare)
+	}
+	return out, nil
+}
+
+// settle gives the edited conversation its pins in order.
+func (p pins) settle(c *scrollback.Conversation, was scrollback.Conversation) error {
+	c.PinnedSeqs = slices.Compact(slices.Sorted(slices.Values(c.PinnedSeqs)))
+	if slices.Equal(c.PinnedSeqs, was.PinnedSeqs) || len(c.PinnedSeqs) == 0 || slices.Equal(c.PinnedSeqs, p.seqs) && was.Branch == p.branch {
+		return nil
+	}
+	return scrollback.Errorf(scrollback.Conflict, "engine.Patch", "the conversation was changed meanwhile; pin again")
 }
 
 // List answers a page of conversations, newest change first, and the cursor of

@@ -46,7 +46,11 @@ type Options struct {
 
 	SummaryModels []string // asked for summaries when the conversation's own model gives none, in order
 	Limit         int64
-	Policy        string // given to a conversation that is made without one
+
+	// Folding is how conversations are folded that do not say; Projects the same for
+	// those of a project, by its name, over it.
+	Folding  Folding
+	Projects map[string]Folding
 
 	// Place is what conversations are told of where they work; its Roots are the
 	// folders that the operator grants, its Now only gives the zone. Nil tells
@@ -63,6 +67,13 @@ type Options struct {
 	SaveEvery         time.Duration // of a running turn's draft; 0 means 1 s
 	Log               *slog.Logger  // nil discards
 	NoBackgroundFolds bool          // fold only when a request needs it
+}
+
+// Folding is a policy, given to a conversation that is made without one, and numbers
+// that replace a policy's own, by the names of the guide to folding.
+type Folding struct {
+	Policy  string
+	Numbers map[string]float64
 }
 
 // Engine runs conversations over one store. It is safe for concurrent use; any

@@ -39,7 +39,7 @@ func newScene(t *testing.T, mem *memdriver.DB) *scene {
 	for i := range 6 {
 		r.ask(s.main, fmt.Sprint("question ", i, strings.Repeat(" and words", 300))).done(t, scrollback.TurnComplete, "stop")
 	}
-	folded, err := r.Compact(ctx, s.main, "", true)
+	folded, err := r.Compact(ctx, s.main, engine.Shape{}, true)
 	check(err)
 	if folded.Result != scrollback.FoldCompacted {
 		t.Fatalf("the fold is %+v", folded)
@@ -93,7 +93,10 @@ var operations = map[string]func(s *scene) error{
 		}
 		return s.turn(engine.TurnRequest{Conversation: s.main}).err
 	},
-	"fold":   func(s *scene) error { _, err := s.Compact(context.Background(), s.main, "", true); return err },
+	"fold": func(s *scene) error {
+		_, err := s.Compact(context.Background(), s.main, engine.Shape{}, true)
+		return err
+	},
 	"clear":  func(s *scene) error { _, err := s.Clear(context.Background(), s.main); return err },
 	"unfold": func(s *scene) error { _, err := s.Uncompact(context.Background(), s.main, ""); return err },
 	"unfold a segment": func(s *scene) error {

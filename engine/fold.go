@@ -22,6 +22,7 @@ const (
 	// at once; more are folded piece by piece.
 	snapshotBudgets = 4
 	pieceTokens     = 64_000
+	smallestSummary = 200 // tokens
 )
 
 // foldLock lets one fold of a conversation run at a time in this process.
@@ -71,7 +72,7 @@ func (e *Engine) fit(ctx context.Context, head *driver.Head, sh shape, promptSeq
 		}
 		w := e.assemble(snap, sh, promptSeq)
 		fits := window.Fits(w.Weight, sh.budget) && !snap.More
-		if fits && (!sh.policy.Triggers(w.Weight, sh.budget) || snap.LiveWeight().Tokens < snap.Branch.View.RetryAt || e.foldsNow(head.ID)) {
+		if fits && (!sh.policy.Triggers(load(snap, w, sh)) || snap.LiveWeight().Tokens < snap.Branch.View.RetryAt || e.foldsNow(head.ID)) {
 			return w, nil
 		}
 		seen := head.Branch.ViewVersion
@@ -120,14 +121,14 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish fol
 	}
 	receipt := scrollback.Receipt{Result: scrollback.FoldNoop, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{},
 		TokensBefore: sh.spoken(f.total), TokensAfter: sh.spoken(f.total), CreatedAt: e.store.Now(), SummaryBy: scrollback.SummaryExtractive, Cleared: wish.all}
-	if !wish.all && !wish.force && !wish.mustFit && !sh.policy.Triggers(f.before.Weight, sh.budget) {
+	if !wish.all && !wish.force && !wish.mustFit && !sh.policy.Triggers(load(snap, f.before, sh)) {
 		return receipt, nil
 	}
 	writers := e.writers(ctx, &f)
 	cut, ok := compact.Plan(e.situation(&f, len(writers) > 0))
 	switch {
 	case ok:
-	case compact.Crowded(snap.Segments, sh.budget.Tokens): // a rewind opened roll-ups, and there is nothing else to fold
+	case sh.policy.Crowded(snap.Segments, sh.budget.Tokens): // a rewind opened roll-ups, and there is nothing else to fold
 		writers = nil
 	default:
 		return receipt, nil
@@ -146,6 +147,13 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish fol
 	return e.commit(ctx, head, commit)
 }
 
+// load is what a window carries, and how much of it could be folded.
+func load(snap store.Snapshot, w scrollback.Window, sh shape) compact.Load {
+	b := snap.Branch
+	return compact.Load{Window: w.Weight, Budget: sh.budget, Tokens: snap.LiveWeight().Tokens,
+		Messages: b.HeadSeq - b.View.Boundary, New: b.HeadSeq - max(b.View.Head, b.View.Boundary)}
+}
+
 // folding is one fold on its way.
 type folding struct {
 	wish   foldWish
@@ -158,7 +166,7 @@ type folding struct {
 // writers are the models to ask for a summary: none while a backlog is folded
 // piece by piece, when starting afresh, or after they failed too often.
 func (e *Engine) writers(ctx context.Context, f *folding) []compact.Writer {
-	if !f.sh.policy.Summarizes || f.snap.More || f.wish.all || !compact.MayAsk(f.snap.Branch.View, f.snap.Branch.Sum.Tokens) {
+	if !f.sh.policy.Summarizes || f.snap.More || f.wish.all || !f.sh.policy.MayAsk(f.snap.Branch.View, f.snap.Branch.Sum.Tokens) {
 		return nil
 	}
 	var out []compact.Writer
@@ -194,9 +202,9 @@ func (e *Engine) situation(f *folding, summary bool) compact.Situation {
 	bare := f.snap
 	bare.Live, bare.Carried = nil, nil
 	s := compact.Situation{Live: f.snap.Live, Carried: f.snap.Carried, Fixed: e.assemble(bare, f.sh, 0).Weight,
-		Budget: f.sh.budget, Policy: f.sh.policy, More: f.snap.More && !f.wish.all, All: f.wish.all}
+		Budget: f.sh.budget, Policy: f.sh.policy, Pinned: f.snap.PinnedSeqs, Forced: f.wish.force, More: f.snap.More && !f.wish.all, All: f.wish.all}
 	if summary {
-		s.Fixed.Tokens += compact.SummaryBound(f.sh.budget.Tokens)
+		s.Fixed.Tokens += f.sh.policy.SummaryBound(f.sh.budget.Tokens)
 		if v := f.snap.Branch.View.Summary; v != nil {
 			s.Fixed.Tokens -= v.Tokens
 		}
@@ -207,11 +215,14 @@ func (e *Engine) situation(f *folding, summary bool) compact.Situation {
 // record is what a summary is made of: the summary so far, the extracts of folds
 // it does not speak for, and what this cut folds.
 func (f *folding) record(cut compact.Cut) compact.Record {
-	r := compact.Record{Run: f.snap.Live[:cut.Messages], MaxTokens: compact.SummaryBound(f.sh.budget.Tokens), Count: token.Count}
-	spoken := int64(0)
+	r := compact.Record{Policy: f.sh.policy, Run: f.snap.Live[:cut.Messages], Count: token.Count}
+	said, spoken := weightOf(r.Run).Tokens, int64(0)
 	if f.snap.Summary != nil {
 		r.Previous, spoken = f.snap.Summary.Summary, f.snap.Branch.View.Summary.LastSeq
+		said += f.snap.Branch.View.Summary.Tokens
 	}
+	// What is longer than half of what it replaces is no summary.
+	r.MaxTokens = min(f.sh.policy.SummaryBound(f.sh.budget.Tokens), max(said/2, smallestSummary))
 	for _, s := range f.snap.Segments {
 		if s.LastSeq > spoken {
 			r.Extracts = append(r.Extracts, s.Placeholder)
@@ -237,8 +248,8 @@ func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said co
 			return driver.Commit{}, err
 		}
 		after = e.assemble(shown(f.snap, made), f.sh, 0).Weight.Tokens + f.total - f.before.Weight.Tokens
-		receipt.Result = compact.Judge(f.total, after, mustFit)
-		if job.Summary == nil || compact.Judge(f.total, after, false) == scrollback.FoldCompacted {
+		receipt.Result = f.sh.policy.Judge(f.total, after, mustFit)
+		if job.Summary == nil || f.sh.policy.Judge(f.total, after, false) == scrollback.FoldCompacted {
 			break
 		}
 		job.Summary = nil
@@ -248,7 +259,7 @@ func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said co
 		receipt.FirstSeq = f.snap.Segments[0].FirstSeq
 	}
 	if job.Summary != nil {
-		receipt.SummaryBy = said.By
+		receipt.SummaryBy, receipt.Checked = said.By, said.Checked
 	}
 	branch := f.snap.Branch
 	commit := driver.Commit{Conversation: f.snap.ID, Branch: branch.ID, IfViewVersion: branch.ViewVersion, View: branch.View}
@@ -264,10 +275,10 @@ func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said co
 			receipt.Result = said.Result
 		}
 		if !f.wish.force {
-			commit.View.RetryAt = int64(compact.RetryGrowth * float64(f.snap.LiveWeight().Tokens))
+			commit.View.RetryAt = int64(f.sh.policy.RetryGrowth * float64(f.snap.LiveWeight().Tokens))
 		}
 	}
-	learned := compact.Learn(branch.View, said, branch.Sum.Tokens, f.sh.budget.Tokens)
+	learned := f.sh.policy.Learn(branch.View, said, branch.Sum.Tokens, f.sh.budget.Tokens)
 	commit.View.Failures, commit.View.AskAt = learned.Failures, learned.AskAt
 	for _, c := range said.Calls {
 		usage := e.priced(c.Model, c.Usage)
@@ -326,16 +337,18 @@ func weightOf(ms []scrollback.Message) (w scrollback.Weight) {
 
 // shown is a snapshot as it will be after a fold.
 func shown(snap store.Snapshot, f compact.Fold) store.Snapshot {
-	var carried, rest []scrollback.Message
-	for _, m := range append(snap.Carried[:len(snap.Carried):len(snap.Carried)], snap.Live...) {
+	var carried, pinned, rest []scrollback.Message
+	for _, m := range slices.Concat(snap.Pinned, snap.Carried, snap.Live) {
 		switch {
 		case m.Seq > f.View.Boundary:
 			rest = append(rest, m)
 		case slices.Contains(f.View.Carried, m.Seq):
 			carried = append(carried, m)
+		case slices.Contains(snap.PinnedSeqs, m.Seq):
+			pinned = append(pinned, m)
 		}
 	}
-	snap.Segments, snap.Carried, snap.Live = f.Shown, carried, rest
+	snap.Segments, snap.Carried, snap.Pinned, snap.Live = f.Shown, carried, pinned, rest
 	snap.Branch.View.Summary = f.View.Summary
 	if v := f.View.Summary; v == nil {
 		snap.Summary = nil
@@ -347,7 +360,7 @@ func shown(snap store.Snapshot, f compact.Fold) store.Snapshot {
 
 func (e *Engine) job(ctx context.Context, snap store.Snapshot, cut compact.Cut, sh shape) compact.Job {
 	return compact.Job{
-		View: snap.Branch.View, Shown: snap.Segments, Carried: snap.Carried, Live: snap.Live, Cut: cut,
+		View: snap.Branch.View, Shown: snap.Segments, Carried: snap.Carried, Live: snap.Live, Cut: cut, Policy: sh.policy,
 		BudgetTokens: sh.budget.Tokens, Now: e.store.Now(), NewID: e.store.NewID, Count: token.Count, Renderer: archive.Renderer,
 		Load: func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return e.store.Segments(ctx, ids) },
 		Measure: func(s scrollback.Segment, ms []scrollback.Message, children []scrollback.Segment) (int64, string, error) {
@@ -371,8 +384,8 @@ func (e *Engine) foldAhead(ctx context.Context, id scrollback.ConversationID, sh
 }
 
 // Compact folds by hand. Without force it does only what the policy asks for.
-func (e *Engine) Compact(ctx context.Context, id scrollback.ConversationID, policy string, force bool) (scrollback.Receipt, error) {
-	return e.foldByHand(ctx, id, Shape{Policy: policy}, foldWish{force: force})
+func (e *Engine) Compact(ctx context.Context, id scrollback.ConversationID, over Shape, force bool) (scrollback.Receipt, error) {
+	return e.foldByHand(ctx, id, over, foldWish{force: force})
 }
 
 // Clear folds everything so far, without asking a model: a start afresh whose

@@ -135,7 +135,7 @@ func TestFoldClearAndUndo(t *testing.T) {
 	ctx := context.Background()
 	r := newRig(t, rigOptions{noFolds: true}, chatter())
 	id := r.conversation()
-	nothing, err := r.Compact(ctx, id, "", true)
+	nothing, err := r.Compact(ctx, id, engine.Shape{}, true)
 	if err != nil || nothing.Result != scrollback.FoldNoop {
 		t.Fatalf("an empty conversation folds as %+v (%v)", nothing, err)
 	}
@@ -143,10 +143,10 @@ func TestFoldClearAndUndo(t *testing.T) {
 		r.ask(id, fmt.Sprintf("question %d ", i)+strings.Repeat("more words here. ", 60))
 	}
 	before, _ := r.Context(ctx, id)
-	if got, err := r.Compact(ctx, id, "", false); err != nil || got.Result != scrollback.FoldNoop {
+	if got, err := r.Compact(ctx, id, engine.Shape{}, false); err != nil || got.Result != scrollback.FoldNoop {
 		t.Fatalf("under the trigger it folds as %+v (%v)", got, err)
 	}
-	folded, err := r.Compact(ctx, id, "", true)
+	folded, err := r.Compact(ctx, id, engine.Shape{}, true)
 	if err != nil || folded.Result != scrollback.FoldCompacted || folded.TokensAfter >= folded.TokensBefore || len(folded.Refs) == 0 {
 		t.Fatalf("by force it folds as %+v (%v)", folded, err)
 	}
@@ -169,7 +169,7 @@ func TestFoldClearAndUndo(t *testing.T) {
 	}
 	_, err = r.Uncompact(ctx, id, "")
 	wantCode(t, err, scrollback.NotFound, "")
-	_, err = r.Compact(ctx, id, "nonsense", true)
+	_, err = r.Compact(ctx, id, engine.Shape{Policy: "nonsense"}, true)
 	wantCode(t, err, scrollback.Invalid, "policy")
 	if rs, _ := r.Receipts(ctx, id, 10); len(rs) != 2 {
 		t.Errorf("%d receipts, want 2: undoing keeps them", len(rs))
@@ -254,7 +254,7 @@ func story(r *rig) error {
 			return scrollback.Errorf(f.Code, "story", "%s", f.Message)
 		}
 	}
-	if _, err := r.Compact(ctx, c.ID, "", true); err != nil {
+	if _, err := r.Compact(ctx, c.ID, engine.Shape{}, true); err != nil {
 		return err
 	}
 	if _, err := r.Import(ctx, strings.NewReader(`{"role":"user","content":"imported"}`), engine.ImportRequest{Into: c.ID}); err != nil {

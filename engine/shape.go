@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
@@ -30,6 +32,8 @@ type Shape struct {
 	Model  string
 	Limit  int64
 	Policy string
+	// Folding replaces numbers of the policy, by the names of the guide to folding.
+	Folding map[string]float64
 
 	Thinking model.Thinking
 }
@@ -72,7 +76,8 @@ func (e *Engine) resolve(c scrollback.Conversation, over Shape) (shape, error) {
 	if err := model.CheckThinking(s.thinking); err != nil {
 		return s, err
 	}
-	if s.policy, err = compact.Named(first(over.Policy, c.Policy), !s.facts.NoSummaries); err != nil {
+	if s.policy, err = compact.Named(first(over.Policy, c.Policy), !s.facts.NoSummaries,
+		e.o.Folding.Numbers, e.o.Projects[c.Project].Numbers, c.Settings.Folding, over.Folding); err != nil {
 		return s, err
 	}
 	limit := int64(token.AssumedLimit)
@@ -103,7 +108,7 @@ func tools(c scrollback.Conversation) []scrollback.Tool {
 func (e *Engine) assemble(snap store.Snapshot, s shape, promptSeq int64) scrollback.Window {
 	in := window.Input{
 		Instructions: snap.Instructions, Tools: tools(snap.Conversation), Segments: snap.Segments,
-		Live: append(snap.Carried[:len(snap.Carried):len(snap.Carried)], snap.Live...), PromptSeq: promptSeq,
+		Live: e.verbatim(snap, s), PromptSeq: promptSeq,
 		Budget: s.budget, Dialect: s.facts.Dialect,
 	}
 	if in.Instructions != "" {
@@ -119,6 +124,22 @@ func (e *Engine) assemble(snap store.Snapshot, s shape, promptSeq int64) scrollb
 		in.ToolsWeight = e.textWeight(string(defs))
 	}
 	return window.Assemble(in)
+}
+
+// verbatim is the messages that a window shows as they are, oldest first: those that
+// are live, those that a fold carries, and as many of the pinned ones, the newest
+// first, as their share of the budget takes.
+func (e *Engine) verbatim(snap store.Snapshot, s shape) []scrollback.Message {
+	out := slices.Clone(snap.Carried)
+	room := s.policy.PinnedBound(s.budget.Tokens)
+	for _, m := range slices.Backward(snap.Pinned) {
+		if room -= m.Weight.Tokens; room < 0 {
+			break
+		}
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) })
+	return append(out, snap.Live...)
 }
 
 // account is the manifest of a window.

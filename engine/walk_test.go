@@ -152,7 +152,7 @@ func (w *walker) step() {
 			w.ids = append(w.ids, c.ID)
 		}
 	case at < 76:
-		w.both(fmt.Sprint("fold ", id), func(r *rig) (any, error) { return r.Compact(ctx, id, "", true) })
+		w.both(fmt.Sprint("fold ", id), func(r *rig) (any, error) { return r.Compact(ctx, id, engine.Shape{}, true) })
 	case at < 78:
 		w.both(fmt.Sprint("clear ", id), func(r *rig) (any, error) { return r.Clear(ctx, id) })
 	case at < 82:

@@ -58,7 +58,38 @@ func (s *Store) Rewind(ctx context.Context, id scrollback.ConversationID, branch
 	if err != nil {
 		return h, err
 	}
-	return s.d.Rewind(ctx, driver.Rewind{Conversation: id, Now: s.Now(), To: to, Edit: edit, Salvage: s.salvage})
+	pins, err := s.pinsOn(ctx, h, from, seq)
+	if err != nil {
+		return h, err
+	}
+	return s.d.Rewind(ctx, driver.Rewind{Conversation: id, Now: s.Now(), To: to, Salvage: s.salvage, Edit: func(c *scrollback.Conversation) {
+		c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs), func(pin int64) bool { return !slices.Contains(pins, pin) })
+		if edit != nil {
+			edit(c)
+		}
+	}})
+}
+
+// pinsOn are the pins whose messages are on the path of a branch too, up to seq.
+func (s *Store) pinsOn(ctx context.Context, h driver.Head, b scrollback.Branch, seq int64) ([]int64, error) {
+	out := []int64{}
+	for _, pin := range h.PinnedSeqs {
+		if pin > seq {
+			continue
+		}
+		here, err := s.At(ctx, h.Branch, pin)
+		if err != nil {
+			return nil, err
+		}
+		there, err := s.At(ctx, b, pin)
+		if err != nil {
+			return nil, err
+		}
+		if here.ID == there.ID {
+			out = append(out, pin)
+		}
+	}
+	return out, nil
 }
 
 // Fork makes a conversation that continues another behind message seq of one of its
@@ -71,6 +102,9 @@ func (s *Store) Fork(ctx context.Context, h driver.Head, from scrollback.Branch,
 	}
 	b, err := s.leaving(ctx, from, seq)
 	if err != nil {
+		return c, err
+	}
+	if c.PinnedSeqs, err = s.pinsOn(ctx, h, from, seq); err != nil {
 		return c, err
 	}
 	c.ID = scrollback.ConversationID(s.newID())
@@ -162,6 +196,7 @@ func (s *Store) cut(ctx context.Context, b scrollback.Branch, seq int64) (scroll
 	if v.Boundary == 0 {
 		return v, nil
 	}
+	v.Head = min(was.Head, seq)
 	last, err := s.At(ctx, b, v.Boundary)
 	if err != nil {
 		return v, err

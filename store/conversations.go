@@ -20,7 +20,6 @@ const (
 	maxTitle        = 500
 	maxProject      = 100
 	maxInstructions = 200_000
-	maxPins         = 20
 	maxMeta         = 64 << 10 // bytes
 )
 
@@ -57,6 +56,9 @@ func (s *Store) complete(op string, c *scrollback.Conversation) error {
 	if c.PinnedSeqs == nil {
 		c.PinnedSeqs = []int64{}
 	}
+	if len(c.Settings.Folding) == 0 {
+		c.Settings.Folding = nil
+	}
 	if len(bytes.TrimSpace(c.Meta)) == 0 || string(c.Meta) == "null" {
 		c.Meta = json.RawMessage(`{}`)
 	}
@@ -74,8 +76,8 @@ func (s *Store) complete(op string, c *scrollback.Conversation) error {
 		return scrollback.ParamErrorf(op, "instructions", "instructions are at most %d characters", maxInstructions)
 	case c.Limit < 0:
 		return scrollback.ParamErrorf(op, "limit", "a limit is a number of tokens, or 0 for the model's own")
-	case len(c.PinnedSeqs) > maxPins:
-		return scrollback.ParamErrorf(op, "pinned_seqs", "at most %d messages can be pinned", maxPins)
+	case len(c.PinnedSeqs) > scrollback.PinsMax:
+		return scrollback.ParamErrorf(op, "pinned_seqs", "at most %d messages can be pinned", scrollback.PinsMax)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -18,6 +19,7 @@ type Snapshot struct {
 	Segments []scrollback.Segment
 	Summary  *scrollback.Segment  // carries the summary that the view shows, if any
 	Carried  []scrollback.Message // folded, and shown verbatim all the same
+	Pinned   []scrollback.Message // the same, because a person wants them in sight; ascending
 	Live     []scrollback.Message
 	// More says that Live holds only the oldest of the live messages: there are
 	// too many to bring into memory, and they must be folded piece by piece.
@@ -52,6 +54,16 @@ func (s *Store) Snapshot(ctx context.Context, h driver.Head, maxTokens int64) (S
 			return snap, err
 		}
 		snap.Carried = append(snap.Carried, m)
+	}
+	for _, seq := range h.PinnedSeqs {
+		if seq > min(h.Branch.View.Boundary, h.Branch.HeadSeq) || slices.Contains(h.Branch.View.Carried, seq) {
+			continue
+		}
+		m, err := s.At(ctx, h.Branch, seq)
+		if err != nil {
+			return snap, err
+		}
+		snap.Pinned = append(snap.Pinned, m)
 	}
 	var tokens int64
 	for m, err := range s.Walk(ctx, h.Branch.ID, h.Branch.View.Boundary+1, h.Branch.HeadSeq) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model/openai"
 	"github.com/scrollback-ai/scrollback/token"
 )
@@ -29,7 +30,8 @@ type settings struct {
 	Model         string
 	Limit         int64 // tokens; 0 leaves it to the model
 	Addr          string
-	Policy        string // of new conversations; empty leaves it to the engine
+	Folding       engine.Folding            // how conversations are folded
+	Projects      map[string]engine.Folding // the same of a project's, over it
 	SummaryModels []string
 	Models        map[string]token.Facts // what the file says of models, by name
 	Roots         []string               // granted; nil leaves it to the command
@@ -47,10 +49,14 @@ const dot = "\x1f"
 var keys = map[string]string{
 	"data": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts",
 	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "trash_days": "whole number",
+	"folding.*": "number", "projects.*.policy": "text", "projects.*.folding.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
 	"models.*.price_cached_input": "number", "models.*.price_output": "number", "models.*.factor": "number", "models.*.currency": "text",
 }
+
+// named are the tables whose keys are names.
+var named = []string{"providers.", "models.", "projects.", "folding.", "projects.*.folding."}
 
 // settle reads the config file and puts flags and environment over it.
 func (g *globals) settle() error {
@@ -128,7 +134,7 @@ func loadConfig(k *koanf.Koanf, file string, warnings io.Writer) error {
 func wrongKey(table map[string]any, path, pattern string) string {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		at, as := path+name, pattern+name
-		if pattern == "providers." || pattern == "models." {
+		if slices.Contains(named, pattern) {
 			at, as = path+strconv.Quote(name), pattern+"*"
 		}
 		v := table[name]
@@ -210,7 +216,7 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	s.Data = first(g.Data, env("SCROLLBACK_DATA"), k.String("data"))
 	s.Model = first(g.Model, env("SCROLLBACK_MODEL"), k.String("model"), "offline")
 	s.Addr = first(env("SCROLLBACK_ADDR"), k.String("addr"), "127.0.0.1:7077")
-	s.Policy = first(env("SCROLLBACK_POLICY"), k.String("policy"))
+	s.Folding.Policy = first(env("SCROLLBACK_POLICY"), k.String("policy"))
 	if text := env("SCROLLBACK_LIMIT"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 {
@@ -227,14 +233,46 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	if s.TrashDays < 0 {
 		return s, bad("trash_days", "trash_days is a number of days, or 0 for never")
 	}
-	if _, err := compact.Named(s.Policy, true); err != nil {
-		return s, bad("policy", "policy: %s", explain(err))
+	err := s.parseFolding(k)
+	if err == nil {
+		s.variables, err = providerVariables(k)
 	}
-	var err error
-	if s.variables, err = providerVariables(k); err == nil {
+	if err == nil {
 		s.Models, err = modelFacts(k)
 	}
 	return s, err
+}
+
+// parseFolding reads how conversations are folded, and judges it with every policy: a
+// conversation may name any.
+func (s *settings) parseFolding(k *koanf.Koanf) error {
+	read := func(at string) map[string]float64 {
+		out := map[string]float64{}
+		for _, name := range k.MapKeys(at) {
+			out[name] = k.Float64(at + dot + name)
+		}
+		return out
+	}
+	s.Folding.Numbers, s.Projects = read("folding"), map[string]engine.Folding{}
+	for _, name := range k.MapKeys("projects") {
+		at := "projects" + dot + name + dot
+		s.Projects[name] = engine.Folding{Policy: k.String(at + "policy"), Numbers: read(at + "folding")}
+	}
+	judge := func(where string, f engine.Folding) error {
+		for _, policy := range []string{f.Policy, compact.Snapshot, compact.Rolling, compact.Segments} {
+			if _, err := compact.Named(policy, true, s.Folding.Numbers, f.Numbers); err != nil {
+				return scrollback.ParamErrorf("scrollback", "folding", "%spolicy %s: %s", where, cmp.Or(policy, compact.Auto), explain(err))
+			}
+		}
+		return nil
+	}
+	err := judge("", s.Folding)
+	for _, name := range slices.Sorted(maps.Keys(s.Projects)) {
+		if err == nil {
+			err = judge(fmt.Sprintf("project %q, ", name), s.Projects[name])
+		}
+	}
+	return err
 }
 
 // providerVariables maps the variables that providers ask for to what the file

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -39,7 +40,9 @@ func TestConfigGuide(t *testing.T) {
 	if err != nil || warned != "" {
 		t.Fatal(err, warned)
 	}
-	want := settings{Data: "/srv/scrollback", Model: "deepseek/deepseek-chat", Limit: 64000, Addr: "127.0.0.1:7077", Policy: "snapshot",
+	want := settings{Data: "/srv/scrollback", Model: "deepseek/deepseek-chat", Limit: 64000, Addr: "127.0.0.1:7077",
+		Folding:       engine.Folding{Policy: "snapshot", Numbers: map[string]float64{"keep_share": 0.4, "check_calls": 1}},
+		Projects:      map[string]engine.Folding{"support": {Policy: "rolling", Numbers: map[string]float64{"trigger_messages": 20}}},
 		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"}, Roots: []string{"/home/me/work"},
 		MemoryFiles: []string{"AGENTS.md", "NOTES.md"}, Setup: "Everything is set up.", TrashDays: 30,
 		Models: map[string]token.Facts{"deepseek/deepseek-chat": {Limit: 128000, MaxOutput: 8000, Factor: 1.1,
@@ -51,7 +54,13 @@ func TestConfigGuide(t *testing.T) {
 	}
 	for key := range keys {
 		last := key[strings.LastIndexByte(key, '.')+1:]
-		if !strings.Contains(string(sample[1]), last+" = ") {
+		if last == "*" { // any name, in a table
+			table := key[:len(key)-2]
+			last = table[strings.LastIndexByte(table, '.')+1:] + "]\n"
+		} else {
+			last += " = "
+		}
+		if !strings.Contains(string(sample[1]), last) {
 			t.Errorf("the sample does not show %s", key)
 		}
 	}
@@ -61,7 +70,7 @@ func TestConfigGuide(t *testing.T) {
 func TestConfigPrecedence(t *testing.T) {
 	const file = "data = '/file'\nmodel = 'openai/file'\nlimit = 3000\naddr = '127.0.0.1:3'\npolicy = 'segments'\nsummary_model = 'offline'\n[providers.openai]\napi_key = 'file-key'\n"
 	s, _, err := configured(t, file, globals{})
-	if err != nil || s.Data != "/file" || s.Model != "openai/file" || s.Limit != 3000 || s.Addr != "127.0.0.1:3" || s.Policy != "segments" || len(s.SummaryModels) != 1 {
+	if err != nil || s.Data != "/file" || s.Model != "openai/file" || s.Limit != 3000 || s.Addr != "127.0.0.1:3" || s.Folding.Policy != "segments" || len(s.SummaryModels) != 1 {
 		t.Errorf("the file alone: %+v %v", s, err)
 	}
 	t.Setenv("OPENAI_API_KEY", "")
@@ -73,7 +82,7 @@ func TestConfigPrecedence(t *testing.T) {
 	}
 	t.Setenv("OPENAI_API_KEY", "env-key")
 	s, _, err = configured(t, file, globals{})
-	if err != nil || s.Data != "/env" || s.Model != "openai/env" || s.Limit != 4000 || s.Addr != "127.0.0.1:4" || s.Policy != "auto" || len(s.SummaryModels) != 2 || s.env("OPENAI_API_KEY") != "env-key" {
+	if err != nil || s.Data != "/env" || s.Model != "openai/env" || s.Limit != 4000 || s.Addr != "127.0.0.1:4" || s.Folding.Policy != "auto" || len(s.SummaryModels) != 2 || s.env("OPENAI_API_KEY") != "env-key" {
 		t.Errorf("with the environment: %+v %v", s, err)
 	}
 	s, _, err = configured(t, file, globals{Data: "/flag", Model: "openai/flag", Limit: 5000})
@@ -119,7 +128,14 @@ func TestConfigErrors(t *testing.T) {
 		"limit = '64k'":                             "limit must be a whole number",
 		"limit = 1.5":                               "limit must be a whole number",
 		"limit = -1":                                "limit is a number of tokens",
-		"policy = 'magic'":                          "policy: ",
+		"policy = 'magic'":                          `unknown policy "magic"`,
+		"[folding]\nkeep_shere = 1":                 `unknown number "keep_shere"`,
+		"[folding]\nkeep_share = 'SECRET'":          `folding."keep_share" must be a number`,
+		"[folding]\nafter_share = 0.95":             "policy auto: after_share (0.95) must be less than trigger_share (0.9)",
+		"[folding]\nkeep_messages = 1.5":            "keep_messages is a whole number from 0 to 100000, not 1.5",
+		"[projects.a]\npolicy = 'magic'":            `project "a", policy magic: unknown policy`,
+		"[projects.a.folding]\nsummary_share = 0.2": "summary_share (0.2) and placeholders_share (0.1) are at most 0.25 together",
+		"[projects.a]\npolicies = 'x'":              `unknown key projects."a".policies`,
 		"summary_model = [1]":                       "summary_model must be a text or list of texts",
 		"[models.gpt]\nlimit = 1":                   `models."gpt" is not named provider/name`,
 		"[models.'a/b.c']\nlimit = -1":              `models."a/b.c": a number is below zero`,

@@ -1,23 +1,27 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
 type compactCmd struct {
 	one
-	Policy string `help:"How: auto or segments." placeholder:"P"`
-	Force  bool   `help:"Fold now, even where the policy would not yet."`
+	Policy string             `help:"How: auto, snapshot, rolling or segments." placeholder:"P"`
+	Set    map[string]float64 `help:"A number of the policy, for this fold (see the guide to folding); may be given again." placeholder:"NAME=NUMBER"`
+	Force  bool               `help:"Fold now, even where the policy would not yet."`
 }
 
 // Run implements the command.
 func (c *compactCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		return g.receipt(a.Compact(g.ctx, id, c.Policy, c.Force))
+		return g.receipt(a.Compact(g.ctx, id, engine.Shape{Policy: c.Policy, Folding: c.Set}, c.Force))
 	})
 }
 
@@ -37,6 +41,47 @@ type clearCmd struct{ one }
 // Run implements the command.
 func (c *clearCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error { return g.receipt(a.Clear(g.ctx, id)) })
+}
+
+type pinCmd struct {
+	one
+	Seqs   []int64 `arg:"" optional:"" name:"seq" help:"Messages to keep in sight when they are folded; none lists those that are."`
+	Remove bool    `short:"r" help:"Take the pins out instead; without a seq all."`
+}
+
+// Run implements the command.
+func (c *pinCmd) Run(g *globals) error {
+	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		v, err := a.Get(g.ctx, id)
+		if err == nil && (len(c.Seqs) > 0 || c.Remove) {
+			v, err = a.Patch(g.ctx, id, 0, func(v *scrollback.Conversation) error {
+				v.PinnedSeqs = c.pinned(v.PinnedSeqs)
+				return nil
+			})
+		}
+		if err != nil {
+			return err
+		}
+		return g.print(map[string]any{"pinned_seqs": v.PinnedSeqs}, func(w io.Writer) error {
+			for _, seq := range v.PinnedSeqs {
+				if _, err := fmt.Fprintf(w, "#%d\n", seq); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// pinned is what was pinned, with the command's change.
+func (c *pinCmd) pinned(was []int64) []int64 {
+	switch {
+	case !c.Remove:
+		return append(slices.Clone(was), c.Seqs...)
+	case len(c.Seqs) == 0:
+		return []int64{}
+	}
+	return slices.DeleteFunc(slices.Clone(was), func(seq int64) bool { return slices.Contains(c.Seqs, seq) })
 }
 
 // receipt prints what a fold did.

@@ -37,6 +37,7 @@ var groups = []struct {
 	{"Fold", []example{
 		{"compact", `scrollback compact latest --force`},
 		{"uncompact", `scrollback uncompact latest`},
+		{"pin", `scrollback pin latest 1`},
 		{"clear", `scrollback clear latest`},
 	}},
 	{"Go back", []example{

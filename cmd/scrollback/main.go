@@ -61,6 +61,7 @@ type commands struct {
 	Context   contextCmd   `cmd:"" help:"Show what the next request sends; read what is folded."`
 	Compact   compactCmd   `cmd:"" help:"Fold old messages behind refs."`
 	Uncompact uncompactCmd `cmd:"" help:"Undo the newest fold, or all back to a segment."`
+	Pin       pinCmd       `cmd:"" help:"Keep messages in sight when they are folded."`
 	Clear     clearCmd     `cmd:"" help:"Fold everything so far: start afresh."`
 	Fork      forkCmd      `cmd:"" help:"Go on from a message in a new conversation."`
 	Rewind    rewindCmd    `cmd:"" help:"Go back to a message, or over to another branch."`

@@ -16,14 +16,15 @@ import (
 
 // chatBody is a turn as a client asks for it.
 type chatBody struct {
-	_           struct{}         `additionalProperties:"true"`
-	Message     *content         `json:"message,omitempty"`
-	MessageID   string           `json:"message_id,omitempty"`
-	Tools       *[]toolBody      `json:"tools,omitempty"`
-	ToolResults []toolResultBody `json:"tool_results,omitempty"`
-	Model       string           `json:"model,omitempty"`
-	Limit       int64            `json:"limit,omitempty"`
-	Policy      string           `json:"policy,omitempty"`
+	_           struct{}           `additionalProperties:"true"`
+	Message     *content           `json:"message,omitempty"`
+	MessageID   string             `json:"message_id,omitempty"`
+	Tools       *[]toolBody        `json:"tools,omitempty"`
+	ToolResults []toolResultBody   `json:"tool_results,omitempty"`
+	Model       string             `json:"model,omitempty"`
+	Limit       int64              `json:"limit,omitempty"`
+	Policy      string             `json:"policy,omitempty"`
+	Folding     map[string]float64 `json:"folding,omitempty" doc:"Numbers of the policy, by name."`
 
 	ReasoningEffort string `json:"reasoning_effort,omitempty"`
 	Thinking        *bool  `json:"thinking,omitempty"`
@@ -49,7 +50,7 @@ type toolResultBody struct {
 
 func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {
 	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID),
-		Shape: engine.Shape{Model: b.Model, Limit: b.Limit, Policy: b.Policy,
+		Shape: engine.Shape{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Folding: b.Folding,
 			Thinking: model.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
 	if b.Message != nil {
 		var err error

@@ -34,6 +34,7 @@ type conversationBody struct {
 	Limit        *int          `json:"limit,omitempty" doc:"Window of the model in tokens; 0 leaves it to the catalog."`
 	Roots        *[]string     `json:"roots,omitempty" doc:"Folders to work in, among those that the operator granted."`
 	Settings     *settingsBody `json:"settings,omitempty"`
+	PinnedSeqs   *[]int64      `json:"pinned_seqs,omitempty" doc:"Messages to keep in sight when they are folded."`
 	Meta         *object       `json:"meta,omitempty"`
 }
 
@@ -73,9 +74,10 @@ func (b *createBody) messages() ([]scrollback.Message, error) {
 }
 
 type settingsBody struct {
-	_      struct{}    `additionalProperties:"true"`
-	Pinned *bool       `json:"pinned,omitempty"`
-	Tools  *[]toolBody `json:"tools,omitempty"`
+	_       struct{}            `additionalProperties:"true"`
+	Pinned  *bool               `json:"pinned,omitempty"`
+	Tools   *[]toolBody         `json:"tools,omitempty"`
+	Folding *map[string]float64 `json:"folding,omitempty" doc:"Numbers of the policy, by name."`
 }
 
 func (b *conversationBody) apply(c *scrollback.Conversation) error {
@@ -100,6 +102,12 @@ func (b *conversationBody) apply(c *scrollback.Conversation) error {
 	}
 	if b.Settings != nil && b.Settings.Tools != nil {
 		c.Settings.Tools = toolsOf(*b.Settings.Tools)
+	}
+	if b.Settings != nil && b.Settings.Folding != nil {
+		c.Settings.Folding = *b.Settings.Folding
+	}
+	if b.PinnedSeqs != nil {
+		c.PinnedSeqs = *b.PinnedSeqs
 	}
 	if b.Meta != nil {
 		c.Meta = b.Meta.RawMessage

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
 )
 
 // folding adds the views: fold, clear, undo, and what the next request shows.
@@ -17,20 +18,21 @@ func (a *api) folding() {
 		func(ctx context.Context, in *struct {
 			ConversationPath
 			Body *struct {
-				_      struct{} `additionalProperties:"true"`
-				Policy string   `json:"policy,omitempty"`
-				Force  bool     `json:"force,omitempty"`
+				_       struct{}           `additionalProperties:"true"`
+				Policy  string             `json:"policy,omitempty"`
+				Folding map[string]float64 `json:"folding,omitempty" doc:"Numbers of the policy, by name."`
+				Force   bool               `json:"force,omitempty"`
 			} `required:"false"`
 		}) (*body[scrollback.Receipt], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
 				return seen(scrollback.Receipt{}, err)
 			}
-			policy, force := "", false
+			over, force := engine.Shape{}, false
 			if in.Body != nil {
-				policy, force = in.Body.Policy, in.Body.Force
+				over.Policy, over.Folding, force = in.Body.Policy, in.Body.Folding, in.Body.Force
 			}
-			return seen(a.engine.Compact(ctx, id, policy, force))
+			return seen(a.engine.Compact(ctx, id, over, force))
 		})
 	a.unfolding()
 	huma.Register(a.huma, huma.Operation{OperationID: "context", Method: http.MethodGet, Path: "/api/conversations/{id}/context",

@@ -39,7 +39,16 @@ func copyInto(dst, src reflect.Value) {
 			copyInto(inner, src.Elem())
 			dst.Set(inner)
 		}
-	case reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
+	case reflect.Map:
+		if !src.IsNil() {
+			dst.Set(reflect.MakeMapWithSize(src.Type(), src.Len()))
+			for at := src.MapRange(); at.Next(); {
+				v := reflect.New(src.Type().Elem()).Elem()
+				copyInto(v, at.Value())
+				dst.SetMapIndex(at.Key(), v)
+			}
+		}
+	case reflect.Chan, reflect.Func, reflect.UnsafePointer:
 		panic("memdriver: a row cannot hold a " + src.Type().String())
 	}
 }
