@@ -21,7 +21,7 @@ const pictureMark = "== fold\n"
 
 // Each case is a situation and below it the picture of what is folded:
 //
-//	policy budget=N after=SHARE keep=N fixed=N [more] [all]
+//	policy [name=POLICY] budget=N after=SHARE fixed=N [pinned=SEQ …] [forced] [more] [all]
 //	carried #SEQ TOKENS
 //	#SEQ ROLE TOKENS [BRANCH]: TEXT | call ID | result ID
 func TestCases(t *testing.T) {
@@ -66,6 +66,14 @@ func parseCase(t *testing.T, story string) compact.Situation {
 					_, err = fmt.Sscan(value, &s.Policy.AfterShare)
 				case "fixed":
 					_, err = fmt.Sscan(value, &s.Fixed.Tokens)
+				case "name":
+					s.Policy = named(t, value)
+				case "pinned":
+					var seq int64
+					_, err = fmt.Sscan(value, &seq)
+					s.Pinned = append(s.Pinned, seq)
+				case "forced":
+					s.Forced = true
 				case "more":
 					s.More = true
 				case "all":

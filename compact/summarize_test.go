@@ -222,3 +222,135 @@ func TestSummarizeStops(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 }
+
+// rollingRecord is a record for the rolling policy.
+func rollingRecord(t *testing.T, texts ...string) compact.Record {
+	r := record(texts...)
+	r.Policy = named(t, compact.Rolling)
+	return r
+}
+
+// A rolling summary has five headings in the language of the person, whatever is
+// quoted in it or answered.
+func TestRollingHeadings(t *testing.T) {
+	for name, c := range map[string]struct {
+		texts    []string
+		headings string
+	}{
+		"english":  {[]string{"Where is the key? They call it 钥匙.", "below the pot"}, "Facts Preferences Constraints Decisions Open"},
+		"chinese":  {[]string{"请用 PostgreSQL 的 jsonb_path_query 函数查一下", "Use SELECT jsonb_path_query(doc) FROM t"}, "事实 偏好 约束 决定 未完成事项"},
+		"japanese": {[]string{"鍵はどこにありますか", "鉢の下です"}, "事実 好み 制約 決定事項 未完了の事項"},
+		"korean":   {[]string{"열쇠는 어디에 있나요", "화분 아래"}, "사실 선호 제약 결정 남은"},
+		"german":   {[]string{"Wo ist der Schlüssel?", "unter dem Topf"}, "Facts Preferences Constraints Decisions Open"},
+		"silent":   {[]string{"", "钥匙在花盆下面"}, "事实 偏好 约束 决定 未完成事项"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := rollingRecord(t, c.texts...)
+			answer := ""
+			w, script := writer("a", modeltest.Step{Reply: func(q model.Request) []model.Delta {
+				for line := range strings.SplitSeq(q.Items[0].Parts.Text(), "\n") {
+					if strings.HasPrefix(line, "## ") {
+						answer += line + "\n- it is so\n"
+					}
+				}
+				return []model.Delta{{Text: answer}}
+			}})
+			out := compact.Summarize(context.Background(), r, []compact.Writer{w})
+			var got []string
+			for line := range strings.SplitSeq(answer, "\n") {
+				if title, ok := strings.CutPrefix(line, "## "); ok {
+					got = append(got, strings.Fields(title)[0])
+				}
+			}
+			if strings.Join(got, " ") != c.headings || out.By != "a" || !strings.HasPrefix(out.Text, answer[:len(answer)-1]) {
+				t.Errorf("asked for %v, and took %q from\n%s", got, out.By, answer)
+			}
+			if n := len(script.Requests()); n != 1 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+	// The headings of another form are refused.
+	w, _ := writer("a", modeltest.Say(minutes("ship")))
+	if out := compact.Summarize(context.Background(), rollingRecord(t, "hello"), []compact.Writer{w}); out.Result != scrollback.FoldEmptySummary {
+		t.Errorf("%+v", out)
+	}
+}
+
+// Files that tools touched are carried with who touched them last, from summary to
+// summary, and do not push out what the person said.
+func TestFilesAreCarried(t *testing.T) {
+	touch := func(seq int64, tool, arguments string) scrollback.Message {
+		return scrollback.Message{Seq: seq, Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.ToolCall{ID: "c", Name: tool, Arguments: []byte(arguments)}}}
+	}
+	r := record("please always sign as Ada", "I will", "what is in plan.md?")
+	r.Run = append(r.Run, touch(4, "read_file", `{"file_path":"docs/plan (old).md","limit":9}`), touch(5, "edit", `{"absolutePath":"/srv/a.go","old":"x"}`),
+		touch(6, "grep", `{"pattern":"/not/a/path","paths":["b.go","c.go"]}`), touch(7, "context_read", `{"path":"d.go"}`), touch(8, "broken", `{"path":`),
+		touch(9, "edit", `{"file_path":"docs/plan (old).md"}`))
+	ask := func(r compact.Record) string {
+		w, _ := writer("a", modeltest.Say(minutes("ship")))
+		return compact.Summarize(context.Background(), r, []compact.Writer{w}).Text
+	}
+	first := ask(r)
+	_, block, _ := strings.Cut(first, "## Said, word for word\n")
+	want := "- #1 user: please always sign as Ada\n- #3 user: what is in plan.md?\n- #5 file: /srv/a.go (edit)\n- #6 file: b.go (grep)\n- #6 file: c.go (grep)\n- #9 file: docs/plan (old).md (edit)"
+	if block != want {
+		t.Fatalf("carried is\n%s\nwant\n%s", block, want)
+	}
+	second := record("thanks")
+	second.Run[0].Seq = 20
+	second.Previous = first
+	second.Run = append(second.Run, touch(21, "write", `{"path":"/srv/a.go"}`))
+	_, block, _ = strings.Cut(ask(second), "## Said, word for word\n")
+	if strings.Contains(block, "/srv/a.go (edit)") || !strings.Contains(block, "- #21 file: /srv/a.go (write)") || !strings.Contains(block, "- #9 file: docs/plan (old).md (edit)") || !strings.Contains(block, "sign as Ada") {
+		t.Errorf("carried on is\n%s", block)
+	}
+	// Many files leave room for the person.
+	many := record("what is in plan.md?")
+	for i := range int64(200) {
+		many.Run = append(many.Run, touch(10+i, "read", fmt.Sprintf(`{"path":"dir/%d.go"}`, i)))
+	}
+	if text := ask(many); !strings.Contains(text, "what is in plan.md?") || !strings.Contains(text, "dir/199.go") || strings.Contains(text, "dir/0.go") || words(text) > int(many.MaxTokens) {
+		t.Errorf("of many files it carries\n%s", text)
+	}
+}
+
+// A model may be asked to hold its minutes against the record: what it corrects
+// counts, and whatever else it does changes nothing.
+func TestCheck(t *testing.T) {
+	down := scrollback.Errorf(scrollback.Unavailable, "test", "down")
+	for name, c := range map[string]struct {
+		calls   float64
+		checks  []modeltest.Step
+		checked bool
+		goal    string
+		asked   int
+	}{
+		"off":                {0, nil, false, "ship", 1},
+		"nothing wrong":      {1, []modeltest.Step{modeltest.Say("OK")}, true, "ship", 2},
+		"with a full stop":   {1, []modeltest.Step{modeltest.Say("**OK**.\n")}, true, "ship", 2},
+		"corrected":          {1, []modeltest.Step{modeltest.Say(minutes("ship on Sunday"))}, true, "ship on Sunday", 2},
+		"corrected, then OK": {3, []modeltest.Step{modeltest.Say(minutes("ship on Sunday")), modeltest.Say("OK")}, true, "ship on Sunday", 3},
+		"chatters":           {2, []modeltest.Step{modeltest.Say("They look fine to me.")}, false, "ship", 2},
+		"too long":           {1, []modeltest.Step{modeltest.Say(minutes(strings.Repeat("word ", 400)))}, false, "ship", 2},
+		"fails":              {2, []modeltest.Step{{Err: down}}, false, "ship", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, script := writer("a", append([]modeltest.Step{modeltest.Say(minutes("ship"))}, c.checks...)...)
+			r := record("what do we ship? </minutes>", "the boat")
+			r.Policy = named(t, compact.Snapshot, map[string]float64{"check_calls": c.calls})
+			out := compact.Summarize(context.Background(), r, []compact.Writer{w})
+			if out.Checked != c.checked || !strings.HasPrefix(out.Text, minutes(c.goal)+"\n\n## Said") || out.By != "a" || out.Result != "" || len(out.Calls) != c.asked {
+				t.Errorf("%+v", out)
+			}
+			if reqs := script.Requests(); len(reqs) != c.asked {
+				t.Fatalf("%d requests", len(reqs))
+			} else if len(reqs) > 1 {
+				text := reqs[1].Items[1].Parts.Text()
+				if !strings.Contains(text, "what do we ship?") || !strings.Contains(text, "<minutes>\n"+minutes("ship")+"\n</minutes>") || strings.Count(text, "</minutes>") != 1 {
+					t.Errorf("the check is asked with\n%s", text)
+				}
+			}
+		})
+	}
+}

@@ -468,38 +468,3 @@ func (e *Engine) Receipts(ctx context.Context, id scrollback.ConversationID, lim
 	}
 	return rs, err
 }
-
-// Context is the manifest of the window that the next request would begin with.
-// It folds nothing and writes nothing.
-func (e *Engine) Context(ctx context.Context, id scrollback.ConversationID) (scrollback.Manifest, error) {
-	head, err := e.store.Head(ctx, id)
-	if err != nil {
-		return scrollback.Manifest{}, err
-	}
-	sh, err := e.shape(ctx, head.Conversation, Shape{})
-	if err != nil {
-		// A model that is not set up here hides nothing of its conversation.
-		assumed := head.Conversation
-		assumed.Model, assumed.Policy = "", ""
-		if sh, err = e.shape(ctx, assumed, Shape{}); err != nil {
-			return scrollback.Manifest{}, err
-		}
-		sh.facts.Name = head.Model
-	}
-	snap, err := e.snapshot(ctx, head, sh)
-	if err != nil {
-		return scrollback.Manifest{}, err
-	}
-	var prev *scrollback.WindowMark
-	if last, err := e.store.LastTurn(ctx, id); err == nil {
-		prev = last.Window
-	} else if scrollback.CodeOf(err) != scrollback.NotFound {
-		return scrollback.Manifest{}, err
-	}
-	m := account(head.Conversation, sh, e.assemble(snap, sh, 0), prev)
-	if snap.More {
-		last := snap.Live[len(snap.Live)-1].Seq
-		m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: last + 1, LastSeq: head.Messages, Reason: "not folded yet"})
-	}
-	return m, nil
-}

@@ -1,0 +1,102 @@
+package compact
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// number is one of a policy's numbers: a share, or a count of something.
+type number struct {
+	name        string
+	least, most float64
+	share       func(*Policy) *float64
+	count       func(*Policy) *int64
+}
+
+// most counts that make sense, so that a slip of the keyboard is found.
+const (
+	mostTokens   = 10_000_000
+	mostMessages = 100_000
+)
+
+var numbers = []number{
+	{name: "trigger_share", least: 0.1, most: 1, share: func(p *Policy) *float64 { return &p.TriggerShare }},
+	{name: "trigger_limit_share", most: 1, share: func(p *Policy) *float64 { return &p.TriggerLimitShare }},
+	{name: "trigger_messages", most: mostMessages, count: func(p *Policy) *int64 { return &p.TriggerMessages }},
+	{name: "trigger_tokens", most: mostTokens, count: func(p *Policy) *int64 { return &p.TriggerTokens }},
+	{name: "new_messages", most: mostMessages, count: func(p *Policy) *int64 { return &p.NewMessages }},
+	{name: "after_share", least: 0.05, most: 0.95, share: func(p *Policy) *float64 { return &p.AfterShare }},
+	{name: "keep_share", most: 1, share: func(p *Policy) *float64 { return &p.KeepShare }},
+	{name: "keep_messages", most: mostMessages, count: func(p *Policy) *int64 { return &p.KeepMessages }},
+	{name: "summary_tokens", least: 100, most: mostTokens, count: func(p *Policy) *int64 { return &p.SummaryTokens }},
+	{name: "summary_share", least: 0.01, most: 0.25, share: func(p *Policy) *float64 { return &p.SummaryShare }},
+	{name: "said_share", most: 0.9, share: func(p *Policy) *float64 { return &p.SaidShare }},
+	{name: "check_calls", most: 3, count: func(p *Policy) *int64 { return &p.CheckCalls }},
+	{name: "placeholder_tokens", least: 50, most: mostTokens, count: func(p *Policy) *int64 { return &p.PlaceholderTokens }},
+	{name: "placeholder_share", least: 0.005, most: 0.25, share: func(p *Policy) *float64 { return &p.PlaceholderShare }},
+	{name: "placeholders_max", least: 3, most: 64, count: func(p *Policy) *int64 { return &p.PlaceholdersMax }},
+	{name: "placeholders_share", least: 0.01, most: 0.25, share: func(p *Policy) *float64 { return &p.PlaceholdersShare }},
+	{name: "extract_lines", most: 50, count: func(p *Policy) *int64 { return &p.ExtractLines }},
+	{name: "pinned_share", most: 0.5, share: func(p *Policy) *float64 { return &p.PinnedShare }},
+	{name: "shrink_share", least: 0.1, most: 1, share: func(p *Policy) *float64 { return &p.ShrinkShare }},
+	{name: "retry_growth", least: 1, most: 10, share: func(p *Policy) *float64 { return &p.RetryGrowth }},
+	{name: "failures_max", least: 1, most: 1000, count: func(p *Policy) *int64 { return &p.FailuresMax }},
+}
+
+// Numbers lists a policy's numbers by the names that [Named] takes.
+func (p Policy) Numbers() map[string]float64 {
+	out := map[string]float64{}
+	for _, n := range numbers {
+		if n.share != nil {
+			out[n.name] = *n.share(&p)
+		} else {
+			out[n.name] = float64(*n.count(&p))
+		}
+	}
+	return out
+}
+
+func (p *Policy) set(name string, v float64) error {
+	i := slices.IndexFunc(numbers, func(n number) bool { return n.name == name })
+	if i < 0 {
+		var known []string
+		for _, n := range numbers {
+			known = append(known, n.name)
+		}
+		return scrollback.ParamErrorf("compact.Named", "folding", "unknown number %q (%s)", name, strings.Join(known, ", "))
+	}
+	n := numbers[i]
+	if !(v >= n.least && v <= n.most) || n.count != nil && v != math.Trunc(v) {
+		kind := "a number"
+		if n.count != nil {
+			kind = "a whole number"
+		}
+		return scrollback.ParamErrorf("compact.Named", "folding", "%s is %s from %v to %s, not %v", name, kind, n.least, strconv.FormatFloat(n.most, 'f', -1, 64), v)
+	}
+	if n.share != nil {
+		*n.share(p) = v
+	} else {
+		*n.count(p) = int64(v)
+	}
+	return nil
+}
+
+// foldedShare bounds what stands for folded messages, in all.
+const foldedShare = 0.25
+
+// check refuses numbers that contradict each other.
+func (p *Policy) check() error {
+	switch {
+	case p.AfterShare >= p.TriggerShare:
+		return scrollback.ParamErrorf("compact.Named", "folding", "after_share (%v) must be less than trigger_share (%v): a fold must bring the window under its trigger", p.AfterShare, p.TriggerShare)
+	case p.SummaryShare+p.PlaceholdersShare > foldedShare+1e-9:
+		return scrollback.ParamErrorf("compact.Named", "folding", "summary_share (%v) and placeholders_share (%v) are at most %v together", p.SummaryShare, p.PlaceholdersShare, foldedShare)
+	case p.TriggerMessages > 0 && p.KeepMessages+p.NewMessages > p.TriggerMessages:
+		return scrollback.ParamErrorf("compact.Named", "folding", "keep_messages and new_messages (%d) are more than trigger_messages (%d)", p.KeepMessages+p.NewMessages, p.TriggerMessages)
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package compact_test
+
+import (
+	"math"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
+)
+
+// Each number can be replaced by its name, later sets over earlier ones, and nothing
+// else changes with it.
+func TestNumbers(t *testing.T) {
+	for _, name := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
+		preset := named(t, name).Numbers()
+		for number, was := range preset {
+			now := was * 0.98
+			if was == math.Trunc(was) && was != 1 {
+				now = was + 1
+			}
+			if number == "after_share" || number == "retry_growth" {
+				now = was + 0.01
+			}
+			got, err := compact.Named(name, true, map[string]float64{number: was}, map[string]float64{number: now})
+			if err != nil {
+				t.Errorf("%s: %s = %v: %v", name, number, now, err)
+				continue
+			}
+			for other, v := range got.Numbers() {
+				if want := preset[other]; other != number && v != want || other == number && v != now {
+					t.Errorf("%s: with %s = %v, %s is %v", name, number, now, other, v)
+				}
+			}
+		}
+	}
+}
+
+func TestNumbersRefused(t *testing.T) {
+	for _, c := range []struct {
+		policy string
+		set    map[string]float64
+		want   string
+	}{
+		{"segments", map[string]float64{"keep": 4}, `unknown number "keep"`},
+		{"segments", map[string]float64{"keep_messages": 2.5}, "keep_messages is a whole number"},
+		{"segments", map[string]float64{"keep_messages": -1}, "from 0 to 100000, not -1"},
+		{"segments", map[string]float64{"after_share": math.NaN()}, "after_share is a number"},
+		{"segments", map[string]float64{"after_share": math.Inf(1)}, "after_share is a number"},
+		{"segments", map[string]float64{"after_share": 0.9}, "must be less than trigger_share"},
+		{"snapshot", map[string]float64{"trigger_share": 0.3}, "must be less than trigger_share"},
+		{"snapshot", map[string]float64{"summary_share": 0.2}, "at most 0.25 together"},
+		{"rolling", map[string]float64{"trigger_messages": 7}, "are more than trigger_messages (7)"},
+	} {
+		_, err := compact.Named(c.policy, true, c.set)
+		if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %v: %v, want %q", c.policy, c.set, err, c.want)
+		}
+	}
+}
+
+// The guide lists every number with what the presets have.
+func TestGuideToNumbers(t *testing.T) {
+	guide, err := os.ReadFile("../docs/guides/folding.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string][]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|([^|]*)\\|([^|]*)\\|([^|]*)\\|").FindAllStringSubmatch(string(guide), -1) {
+		told[row[1]] = []string{strings.TrimSpace(row[2]), strings.TrimSpace(row[3]), strings.TrimSpace(row[4])}
+	}
+	for i, name := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
+		numbers := named(t, name).Numbers()
+		if len(numbers) != len(told) {
+			t.Errorf("there are %d numbers, the guide has %d", len(numbers), len(told))
+		}
+		for number, v := range numbers {
+			if want := strconv.FormatFloat(v, 'f', -1, 64); len(told[number]) == 0 || told[number][i] != want {
+				t.Errorf("%s has %s = %s, the guide says %v", name, number, want, told[number])
+			}
+		}
+	}
+}
+
+// Rolling folds when there is much that is not folded, and enough of it is new.
+func TestRollingTriggers(t *testing.T) {
+	p := named(t, compact.Rolling)
+	b := scrollback.Budget{Limit: 100_000, Weight: scrollback.Weight{Tokens: 75_000, Bytes: 1000, Images: 20}}
+	for _, c := range []struct {
+		load compact.Load
+		want bool
+	}{
+		{compact.Load{Messages: 11, Tokens: 3499, New: 11}, false},
+		{compact.Load{Messages: 12, Tokens: 100, New: 4}, true},
+		{compact.Load{Messages: 12, Tokens: 100, New: 3}, false},
+		{compact.Load{Messages: 5, Tokens: 3500, New: 4}, true},
+		{compact.Load{Messages: 5, Tokens: 90_000, New: 3}, false},
+		{compact.Load{Messages: 5, Tokens: 90_000, New: 1, Window: scrollback.Weight{Tokens: 70_000}}, true},
+	} {
+		c.load.Budget = b
+		if got := p.Triggers(c.load); got != c.want {
+			t.Errorf("%+v: %v", c.load, got)
+		}
+	}
+}
