@@ -44,6 +44,9 @@ type rigOptions struct {
 	wrap      func(model.Model) model.Model
 	summaries bool // the scripted model is asked for summaries too
 	importers []transcript.Importer
+	policy    string
+	folding   map[string]float64
+	projects  map[string]engine.Folding
 	newID     func() string    // nil: random
 	archive   *archive.Archive // nil: of its own
 	place     *workspace.Place
@@ -80,6 +83,7 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 			return r.script, nil
 		},
 		Model: "script", Place: o.place, Importers: append(o.importers, all.Importers()...), Exporters: all.Exporters(), SaveEvery: o.saveEvery, NoBackgroundFolds: o.noFolds,
+		Folding: engine.Folding{Policy: o.policy, Numbers: o.folding}, Projects: o.projects,
 	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

@@ -100,16 +100,27 @@ func folded(r model.Request) string {
 	return ""
 }
 
-// Three hundred turns with calls of both kinds, under both policies: while what is
+// asked is a summary with the headings that a request asks for; goal is what it says.
+func asked(r model.Request, goal string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(r.Items[0].Parts.Text(), "\n") {
+		if strings.HasPrefix(line, "## ") {
+			b.WriteString(line + "\n- " + goal + "\n")
+		}
+	}
+	return b.String()
+}
+
+// Three hundred turns with calls of both kinds, under every policy: while what is
 // folded stays the same, each request begins with the one before byte for byte,
 // and what is folded changes with a fold only.
 func TestPrefixOver300Turns(t *testing.T) {
-	for _, policy := range []string{compact.Segments, compact.Snapshot} {
+	for _, policy := range []string{compact.Segments, compact.Snapshot, compact.Rolling} {
 		t.Run(policy, func(t *testing.T) {
-			w := &writer{sum: func(n int, _ model.Request) []model.Delta {
-				return []model.Delta{{Text: minutes(fmt.Sprint("goal ", n))}}
+			w := &writer{sum: func(n int, q model.Request) []model.Delta {
+				return []model.Delta{{Text: asked(q, fmt.Sprint("goal ", n))}}
 			}}
-			r := newRig(t, rigOptions{summaries: policy == compact.Snapshot}, w.step())
+			r := newRig(t, rigOptions{summaries: policy != compact.Segments, policy: policy}, w.step())
 			id := r.conversation()
 			r.talk(id, 300, wordy)
 			receipts, err := r.Receipts(context.Background(), id, 1000)

@@ -1,0 +1,288 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+)
+
+// briefly answers in a sentence, and requests for a summary as they ask.
+func briefly(goal func(n int) string) *writer {
+	return &writer{sum: func(n int, q model.Request) []model.Delta { return []model.Delta{{Text: asked(q, goal(n))}} }}
+}
+
+// The rolling policy folds long before the window is full, a few messages at a time,
+// off the path; each summary takes the last one in, and the newest messages stay.
+func TestRolling(t *testing.T) {
+	ctx := context.Background()
+	w := briefly(func(n int) string { return fmt.Sprintf("第 %d 轮", n) })
+	step := modeltest.Step{Reply: func(q model.Request) []model.Delta {
+		if len(q.Tools) == 0 {
+			return w.step().Reply(q)
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.chat = append(w.chat, q)
+		return []model.Delta{{Text: strings.Repeat("好的，我记下了，稍后再说。", 8)}}
+	}}
+	r := newRig(t, rigOptions{summaries: true, noFolds: true, limit: 64_000, policy: compact.Rolling}, step)
+	id := r.conversation()
+	for i := range 30 {
+		r.ask(id, fmt.Sprintf("第 %d 个问题：%s", i, strings.Repeat("请说说这件事情的来龙去脉。", 8))).done(t, scrollback.TurnComplete, "stop")
+		if _, err := r.Compact(ctx, id, engine.Shape{}, false); err != nil { // as in the background
+			t.Fatal(err)
+		}
+		live := r.view(id)
+		if c, _ := r.Get(ctx, id); c.Messages-live.Boundary > 12 || c.Messages-live.Boundary < min(c.Messages, 4) {
+			t.Fatalf("after turn %d, %d of %d messages are live", i, c.Messages-live.Boundary, c.Messages)
+		}
+	}
+	receipts, err := r.Receipts(ctx, id, 100)
+	if err != nil || len(receipts) < 6 {
+		t.Fatalf("%d folds, %v", len(receipts), err)
+	}
+	for _, rc := range receipts {
+		if rc.Result != scrollback.FoldCompacted || rc.SummaryBy != "script" || rc.TokensAfter >= rc.TokensBefore {
+			t.Errorf("%+v", rc)
+		}
+	}
+	chat, sums := w.requests()
+	for i, s := range sums[1:] {
+		if text := s.Items[1].Parts.Text(); !strings.Contains(text, fmt.Sprintf("第 %d 轮", i+1)) {
+			t.Fatalf("summary %d is asked for without the one before:\n%.300s", i+2, text)
+		}
+	}
+	if text := folded(chat[len(chat)-1]); !strings.Contains(text, "## 未完成事项") || strings.Count(text, "## 事实") != 1 || !strings.Contains(text, "## 原话") {
+		t.Errorf("the last request shows\n%s", text)
+	}
+	checkViews(t, r, id)
+}
+
+// The fold runs when the turn is over: neither that turn nor the next one waits for
+// its summary, and the one after it begins with the fold.
+func TestFoldsBehindTheTurn(t *testing.T) {
+	ctx := context.Background()
+	began, gate := make(chan struct{}, 9), make(chan struct{})
+	r := newRig(t, rigOptions{summaries: true, limit: 64_000, policy: compact.Rolling}, modeltest.Step{Reply: func(q model.Request) []model.Delta {
+		if len(q.Tools) > 0 {
+			return []model.Delta{{Text: strings.Repeat("It was noted at some length. ", 20)}}
+		}
+		began <- struct{}{}
+		<-gate
+		return []model.Delta{{Text: asked(q, "noted")}}
+	}})
+	id := r.conversation()
+	ask := func() told {
+		e := r.ask(id, strings.Repeat("Please note this at length. ", 20))
+		e.done(t, scrollback.TurnComplete, "stop")
+		return e
+	}
+	for range 6 { // twelve messages
+		ask()
+	}
+	<-began
+	if e := ask(); e.err != nil { // while the summary is being written
+		t.Fatal(e.err)
+	}
+	if v := r.view(id); v.Boundary != 0 {
+		t.Fatal("it folded without its summary")
+	}
+	close(gate)
+	if _, err := r.Compact(ctx, id, engine.Shape{}, false); err != nil { // waits for the fold under way
+		t.Fatal(err)
+	}
+	if v := r.view(id); v.Boundary == 0 || v.Summary == nil {
+		t.Errorf("the view is %+v", v)
+	}
+	if e := ask(); slices.ContainsFunc(e.events, func(ev scrollback.Event) bool { _, fold := ev.(scrollback.CompactionEvent); return fold }) {
+		t.Error("the next turn folded itself")
+	}
+}
+
+// Request over conversation over project over configuration over preset.
+func TestWhoseNumbersCount(t *testing.T) {
+	ctx := context.Background()
+	set := func(v float64) map[string]float64 {
+		return map[string]float64{"trigger_messages": v, "trigger_tokens": 0, "new_messages": 0, "keep_messages": 0}
+	}
+	r := newRig(t, rigOptions{noFolds: true, limit: 64_000, folding: set(30),
+		projects: map[string]engine.Folding{"short": {Policy: compact.Rolling, Numbers: set(20)}}}, chatter())
+	folds := func(c scrollback.Conversation, over engine.Shape, messages int) bool {
+		t.Helper()
+		made, _, err := r.CreateWith(ctx, c, history(messages))
+		if err != nil {
+			t.Fatal(err)
+		}
+		receipt, err := r.Compact(ctx, made.ID, over, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return receipt.Result == scrollback.FoldCompacted
+	}
+	own := scrollback.Conversation{Project: "short", Settings: scrollback.Settings{Folding: set(10)}}
+	for _, c := range []struct {
+		of   scrollback.Conversation
+		over engine.Shape
+		at   int
+	}{
+		{scrollback.Conversation{}, engine.Shape{}, 30},
+		{scrollback.Conversation{Project: "short"}, engine.Shape{}, 20},
+		{own, engine.Shape{}, 10},
+		{own, engine.Shape{Folding: set(6)}, 6},
+		{own, engine.Shape{Folding: map[string]float64{"keep_share": 0.2}}, 10},
+	} {
+		c.over.Folding = withShare(c.over.Folding)
+		if folds(c.of, c.over, c.at-1) || !folds(c.of, c.over, c.at) {
+			t.Errorf("%+v %+v does not fold at %d messages", c.of.Settings, c.over, c.at)
+		}
+	}
+	if c, _, err := r.Create(ctx, scrollback.Conversation{Project: "short"}); err != nil || c.Policy != compact.Rolling {
+		t.Errorf("a conversation of the project has policy %q, %v", c.Policy, err)
+	}
+	for _, bad := range []map[string]float64{{"after_shore": 0.5}, {"after_share": 2}} {
+		_, _, err := r.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{Folding: bad}})
+		wantCode(t, err, scrollback.Invalid, "after_sh")
+		id := r.conversation()
+		_, err = r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.Settings.Folding = bad; return nil })
+		wantCode(t, err, scrollback.Invalid, "after_sh")
+		wantCode(t, r.turn(engine.TurnRequest{Conversation: id, Message: say("hello"), Shape: engine.Shape{Folding: bad}}).err, scrollback.Invalid, "after_sh")
+	}
+}
+
+// withShare makes half of what is live go, whatever the policy.
+func withShare(set map[string]float64) map[string]float64 {
+	out := map[string]float64{"keep_share": 0.5}
+	for name, v := range set {
+		out[name] = v
+	}
+	return out
+}
+
+// history is a conversation of n messages that are worth folding.
+func history(n int) []scrollback.Message {
+	out := make([]scrollback.Message, n)
+	for i := range out {
+		out[i] = scrollback.Message{Role: scrollback.RoleUser, Parts: say(fmt.Sprintf("Remember that number %d is %d. ", i, i*111) + strings.Repeat("It was said at length. ", 60))}
+		if i%2 == 1 {
+			out[i].Role = scrollback.RoleAssistant
+		}
+	}
+	return out
+}
+
+// What is pinned is shown word for word, before and after it is folded, until it is
+// taken out; every window keeps its order and its budget.
+func TestPins(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	id := r.conversation()
+	r.ask(id, "The vault is behind the third shelf.").done(t, scrollback.TurnComplete, "stop")
+	pin := func(seqs ...int64) error {
+		_, err := r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.PinnedSeqs = seqs; return nil })
+		return err
+	}
+	if err := pin(1, 1); err != nil {
+		t.Fatal(err)
+	}
+	shown := func() (text string) {
+		r.ask(id, "short").done(t, scrollback.TurnComplete, "stop")
+		reqs := r.script.Requests()
+		last := int64(0)
+		for _, it := range reqs[len(reqs)-1].Items {
+			if it.Seq > 0 {
+				if it.Seq < last {
+					t.Errorf("#%d stands behind #%d", it.Seq, last)
+				}
+				last = it.Seq
+				text += it.Parts.Text() + "\n"
+			}
+		}
+		return text
+	}
+	const vault = "behind the third shelf"
+	for i := 0; r.view(id).Boundary < 20; i++ {
+		r.ask(id, wordy(i)).done(t, scrollback.TurnComplete, "stop")
+		if i > 100 {
+			t.Fatal("nothing folds")
+		}
+	}
+	if text := shown(); strings.Count(text, vault) != 1 {
+		t.Errorf("pinned before it was folded, the window shows\n%s", text)
+	}
+	if err := pin(); err != nil {
+		t.Fatal(err)
+	}
+	if text := shown(); strings.Contains(text, vault) {
+		t.Error("taken out, it is still shown")
+	}
+	if err := pin(9, 1); err != nil {
+		t.Fatal(err)
+	}
+	if text := shown(); strings.Count(text, vault) != 1 {
+		t.Errorf("pinned when it was folded, the window shows\n%s", text)
+	}
+	checkViews(t, r, id)
+	if c, _ := r.Get(ctx, id); !slices.Equal(c.PinnedSeqs, []int64{1, 9}) {
+		t.Errorf("the pins are %v", c.PinnedSeqs)
+	}
+	// Undone folds show it once.
+	if _, err := r.Uncompact(ctx, id, ""); err != nil {
+		t.Fatal(err)
+	}
+	if text := shown(); strings.Count(text, vault) != 1 {
+		t.Errorf("with a fold undone, the window shows\n%s", text)
+	}
+	// A path keeps the pins whose messages are on it.
+	fork, err := r.Fork(ctx, id, engine.Place{Seq: at(5)}, "")
+	if err != nil || !slices.Equal(fork.PinnedSeqs, []int64{1}) {
+		t.Errorf("the fork has pins %v, %v", fork.PinnedSeqs, err)
+	}
+	c, err := r.Rewind(ctx, id, engine.Place{Seq: at(5)})
+	if err != nil || !slices.Equal(c.PinnedSeqs, []int64{1}) {
+		t.Errorf("rewound it has pins %v, %v", c.PinnedSeqs, err)
+	}
+}
+
+func at(seq int64) *int64 { return &seq }
+
+// Pins that cannot be had are refused, by what is wrong with them.
+func TestPinsRefused(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	var ms []scrollback.Message
+	for range 30 {
+		ms = append(ms, scrollback.Message{Role: scrollback.RoleUser, Parts: say("a word")})
+	}
+	ms = append(ms, scrollback.Message{Role: scrollback.RoleUser, Parts: say(strings.Repeat("many words ", 400))},
+		scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{call("a", "ls", `{}`)}},
+		scrollback.Message{Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{CallID: "a", Name: "ls", Text: "x"}}})
+	c, _, err := r.CreateWith(ctx, scrollback.Conversation{}, ms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := make([]int64, 21)
+	for i := range many {
+		many[i] = int64(i + 1)
+	}
+	for want, seqs := range map[string][]int64{
+		"no message 0":                {0},
+		"no message 34 on this path":  {34},
+		"at most 20 messages":         many,
+		"the pinned messages weigh 8": {31},
+		"message 32 is a call":        {32},
+		"message 33 is a call":        {33},
+	} {
+		_, err := r.Patch(ctx, c.ID, 0, func(c *scrollback.Conversation) error { c.PinnedSeqs = seqs; return nil })
+		wantCode(t, err, scrollback.Invalid, want)
+	}
+	_, _, err = r.Create(ctx, scrollback.Conversation{PinnedSeqs: []int64{1}})
+	wantCode(t, err, scrollback.Invalid, "no message to pin")
+}
