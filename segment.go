@@ -106,6 +106,6 @@ type Receipt struct {
 	Checked       bool       `json:"checked,omitempty"` // the summary was held against the record
 	Cost          float64    `json:"cost"`
 	Cleared       bool       `json:"cleared,omitempty"` // folded by hand to start afresh
-	Undone        bool       `json:"undone,omitempty"`  // this fold was undone, and the figures are of that
+	Undone        bool       `json:"undone,omitempty"`  // in a list: it was undone; as an answer: the undoing, with its figures
 	CreatedAt     int64      `json:"created_at"`
 }

@@ -227,6 +227,20 @@ func (p pins) settle(c *scrollback.Conversation, was scrollback.Conversation) er
 	return scrollback.Errorf(scrollback.Conflict, "engine.Patch", "the conversation was changed meanwhile; pin again")
 }
 
+// Pinned are the messages that are pinned, oldest first.
+func (e *Engine) Pinned(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Message, error) {
+	head, err := e.store.Head(ctx, id)
+	out := []scrollback.Message{}
+	for _, seq := range head.PinnedSeqs {
+		m, err := e.store.At(ctx, head.Branch, seq)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, m)
+	}
+	return out, err
+}
+
 // List answers a page of conversations, newest change first, and the cursor of
 // the next.
 func (e *Engine) List(ctx context.Context, q ListQuery) ([]scrollback.Conversation, string, error) {

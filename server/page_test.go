@@ -130,6 +130,47 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// A message is pinned on the page, stays in the window when all is folded, and its pin
+// is taken out again.
+func TestPagePins(t *testing.T) {
+	ctx := browser(t)
+	url, id, _ := longTalk(t)
+	pin, unpin := `#m599 [aria-label^="Pin"]`, `#m599 [aria-label="Take the pin out"]`
+	messages := func() string {
+		t.Helper()
+		var total string
+		err := chromedp.Do(ctx, chromedp.WaitVisible(".map .legend"))
+		if err == nil {
+			total, err = chromedp.Run(ctx, chromedp.Evaluate[string](`(document.querySelector('.map .legend .dot.messages')||{nextElementSibling:{nextElementSibling:{textContent:'none'}}}).nextElementSibling.nextElementSibling.textContent`))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return total
+	}
+	err := chromedp.Do(ctx, chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)), chromedp.WaitVisible("#m600"),
+		chromedp.Click(pin), chromedp.WaitVisible(unpin),
+		chromedp.Click(".map .acts button:nth-child(2)"), chromedp.Click(".map .confirm .strong"), chromedp.WaitVisible("#m600.folded"), chromedp.WaitNotPresent(".map .confirm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := messages(); got == "none" {
+		t.Error("with a pin, a fold of everything leaves no message in the window")
+	}
+	if *screenshot != "" {
+		picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+		if err == nil {
+			err = os.WriteFile(strings.TrimSuffix(*screenshot, ".png")+"-pins.png", picture, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := chromedp.Do(ctx, chromedp.Click(unpin), chromedp.WaitVisible(pin), chromedp.WaitNotPresent(".map .dot.messages")); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A question is edited and asked again, its answer made anew, the first version gone
 // back to, and the conversation forked, on the page.
 func TestPageBranches(t *testing.T) {

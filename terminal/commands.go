@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -42,6 +44,8 @@ func commands() []command {
 		{name: "/clear", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
 			return showReceipt(w)(c.o.Engine.Clear(ctx, c.id))
 		}},
+		{name: "/receipts", about: true, run: (*chat).receipts},
+		{name: "/pin", takes: func(t Texts) string { return t.TakesSeq }, about: true, run: (*chat).pin},
 		{name: "/refs", about: true, run: (*chat).refs},
 		{name: "/grep", takes: func(t Texts) string { return t.TakesPattern }, needed: true, about: true, run: (*chat).grep},
 		{name: "/search", takes: func(t Texts) string { return t.TakesWords }, needed: true, run: (*chat).search},
@@ -111,6 +115,43 @@ func showReceipt(w io.Writer) func(scrollback.Receipt, error) error {
 		}
 		return Receipt(w, r)
 	}
+}
+
+// shownReceipts is how many folds a chat lists.
+const shownReceipts = 20
+
+func (c *chat) receipts(ctx context.Context, w io.Writer, _ string) error {
+	rs, err := c.o.Engine.Receipts(ctx, c.id, shownReceipts)
+	if err != nil {
+		return err
+	}
+	return Receipts(w, rs)
+}
+
+// pin pins a message, or takes its pin out, and lists what is pinned.
+func (c *chat) pin(ctx context.Context, w io.Writer, arg string) error {
+	if arg != "" {
+		seq, err := strconv.ParseInt(strings.TrimPrefix(arg, "#"), 10, 64)
+		if err != nil {
+			return scrollback.ParamErrorf("terminal.pin", "seq", c.o.Texts.Missing, "/pin", c.o.Texts.TakesSeq)
+		}
+		_, err = c.o.Engine.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error {
+			if i := slices.Index(v.PinnedSeqs, seq); i >= 0 {
+				v.PinnedSeqs = slices.Delete(slices.Clone(v.PinnedSeqs), i, i+1)
+			} else {
+				v.PinnedSeqs = append(slices.Clone(v.PinnedSeqs), seq)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	ms, err := c.o.Engine.Pinned(ctx, c.id)
+	if err != nil {
+		return err
+	}
+	return Pinned(w, ms)
 }
 
 func (c *chat) refs(ctx context.Context, w io.Writer, _ string) error {

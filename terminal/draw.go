@@ -104,6 +104,50 @@ func Receipt(w io.Writer, r scrollback.Receipt) error {
 	return nil
 }
 
+// Receipts lists folds, newest first: when, what, from how many tokens to how many,
+// and who wrote the summary.
+func Receipts(w io.Writer, rs []scrollback.Receipt) error {
+	if len(rs) == 0 {
+		_, err := fmt.Fprintln(w, "Nothing has been folded yet.")
+		return err
+	}
+	var rows [][]string
+	for _, r := range rs {
+		span, change, by := "", "", ""
+		if r.Result == scrollback.FoldCompacted {
+			span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
+			change, by = Thousands(r.TokensBefore)+" → "+Thousands(r.TokensAfter), r.SummaryBy
+		}
+		switch {
+		case r.Cleared:
+			by += ", start afresh"
+		case r.SummaryResult != "":
+			by += ", " + string(r.SummaryResult)
+		case r.Checked:
+			by += ", checked"
+		}
+		result := string(r.Result)
+		if r.Undone {
+			result = "undone"
+		}
+		rows = append(rows, []string{When(r.CreatedAt), result, span, change, Plain(by)})
+	}
+	return Table(w, rows, 3)
+}
+
+// Pinned lists pinned messages.
+func Pinned(w io.Writer, ms []scrollback.Message) error {
+	if len(ms) == 0 {
+		_, err := fmt.Fprintln(w, "Nothing is pinned.")
+		return err
+	}
+	var rows [][]string
+	for _, m := range ms {
+		rows = append(rows, []string{fmt.Sprintf("#%d", m.Seq), string(m.Role), Clip(m.Parts.Text(), 100)})
+	}
+	return Table(w, rows)
+}
+
 // Refs lists what a conversation mentions.
 func Refs(w io.Writer, refs []scrollback.RefEntry) error {
 	if len(refs) == 0 {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -52,24 +51,20 @@ type pinCmd struct {
 // Run implements the command.
 func (c *pinCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		v, err := a.Get(g.ctx, id)
-		if err == nil && (len(c.Seqs) > 0 || c.Remove) {
-			v, err = a.Patch(g.ctx, id, 0, func(v *scrollback.Conversation) error {
+		if len(c.Seqs) > 0 || c.Remove {
+			_, err := a.Patch(g.ctx, id, 0, func(v *scrollback.Conversation) error {
 				v.PinnedSeqs = c.pinned(v.PinnedSeqs)
 				return nil
 			})
+			if err != nil {
+				return err
+			}
 		}
+		ms, err := a.Pinned(g.ctx, id)
 		if err != nil {
 			return err
 		}
-		return g.print(map[string]any{"pinned_seqs": v.PinnedSeqs}, func(w io.Writer) error {
-			for _, seq := range v.PinnedSeqs {
-				if _, err := fmt.Fprintf(w, "#%d\n", seq); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		return g.print(map[string]any{"messages": ms}, func(w io.Writer) error { return terminal.Pinned(w, ms) })
 	})
 }
 

@@ -30,6 +30,7 @@ var groups = []struct {
 		{"context", `scrollback context latest`},
 		{"context show", `scrollback context show latest`},
 		{"context list", `scrollback context list latest`},
+		{"context receipts", `scrollback context receipts latest`},
 		{"context read", `scrollback context read REF`},
 		{"context tail", `scrollback context tail REF --lines 20`},
 		{"context grep", `scrollback context grep latest "third.*bollard"`},

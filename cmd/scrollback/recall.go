@@ -42,6 +42,8 @@ type contextCmd struct {
 	Read contextReadCmd `cmd:"" help:"Read what a ref points at."`
 	Tail contextTailCmd `cmd:"" help:"Print the last lines of what a ref points at."`
 	Grep contextGrepCmd `cmd:"" help:"Find lines by a regular expression (RE2)."`
+
+	Receipts contextReceiptsCmd `cmd:"" help:"List the folds so far, newest first."`
 }
 
 type contextShowCmd struct{ one }
@@ -82,6 +84,22 @@ func (c *contextListCmd) Run(g *globals) error {
 			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
 			return err
 		})
+	})
+}
+
+type contextReceiptsCmd struct {
+	one
+	Max int `help:"How many to list." default:"50"`
+}
+
+// Run implements the command.
+func (c *contextReceiptsCmd) Run(g *globals) error {
+	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		rs, err := a.Receipts(g.ctx, id, c.Max)
+		if err != nil {
+			return err
+		}
+		return g.print(map[string]any{"receipts": rs}, func(w io.Writer) error { return terminal.Receipts(w, rs) })
 	})
 }
 

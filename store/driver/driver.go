@@ -120,7 +120,8 @@ type Find interface {
 	// descending: their segments and artifacts.
 	Refs(ctx context.Context, q RefQuery) ([]scrollback.RefEntry, error)
 
-	// Receipts lists the compactions of a conversation, newest first.
+	// Receipts lists the compactions of a conversation, newest first; Undone says which
+	// of them were undone.
 	Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error)
 
 	// Search finds messages by their terms; see [SearchQuery].

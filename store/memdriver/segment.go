@@ -130,7 +130,9 @@ func (db *DB) Receipts(ctx context.Context, id scrollback.ConversationID, limit 
 	}
 	var out []scrollback.Receipt
 	for i := len(th.receipts) - 1; i >= 0 && len(out) < limit; i-- {
-		out = append(out, clone(th.receipts[i].Receipt))
+		r := clone(th.receipts[i].Receipt)
+		r.Undone = th.receipts[i].undone
+		out = append(out, r)
 	}
 	return out, nil
 }

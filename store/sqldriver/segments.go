@@ -126,11 +126,15 @@ func (db *DB) Receipts(ctx context.Context, id scrollback.ConversationID, limit 
 	var out []scrollback.Receipt
 	err := db.read.rows(ctx, func(r scanner) error {
 		var receipt string
-		if err := r.Scan(&receipt); err != nil {
+		var undone bool
+		if err := r.Scan(&receipt, &undone); err != nil {
 			return err
 		}
 		out = append(out, scrollback.Receipt{})
-		return fromJSON(receipt, &out[len(out)-1])
-	}, `SELECT receipt FROM receipts WHERE conversation_id = $1 ORDER BY n DESC LIMIT $2`, id, limit)
+		last := &out[len(out)-1]
+		err := fromJSON(receipt, last)
+		last.Undone = undone
+		return err
+	}, `SELECT receipt, undone_at <> 0 FROM receipts WHERE conversation_id = $1 ORDER BY n DESC LIMIT $2`, id, limit)
 	return out, db.wrap("sqldriver.Receipts", err)
 }

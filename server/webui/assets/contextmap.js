@@ -50,10 +50,10 @@ function LeftOut({ manifest: m, id }) {
 function Receipts() {
   const rs = context.receipts.value;
   if (!rs.length) return html`<p class="quiet">${t('noReceipts')}</p>`;
-  return html`<ol class="items receipts">${rs.map((r, i) => html`<li key=${r.created_at + ':' + i}>
+  return html`<ol class="items receipts">${rs.map((r, i) => html`<li key=${r.created_at + ':' + i} class=${r.undone ? 'undone' : ''}>
     <b>${r.result === 'compacted' ? (r.cleared ? t('cleared') : t('fold.compacted')) + (r.last_seq ? ` ${range(r)}` : '') : t('fold.' + r.result)}</b>
     <time datetime=${iso(r.created_at)} title=${whole(r.created_at)}>${clock(r.created_at)}</time>
-    ${r.result === 'compacted' && html`<span>${t('foldTokens', num(r.tokens_before), num(r.tokens_after))}${r.summary_by === 'extractive' ? '' : ` · ${t('by', r.summary_by)}`}${r.summary_result ? ` · ${t('fold.' + r.summary_result)}` : ''}</span>`}</li>`)}</ol>`;
+    ${r.result === 'compacted' && html`<span>${t('foldTokens', num(r.tokens_before), num(r.tokens_after))}${r.summary_by === 'extractive' ? '' : ` · ${t('by', r.summary_by)}`}${r.summary_result ? ` · ${t('fold.' + r.summary_result)}` : ''}${r.checked ? ` · ${t('checked')}` : ''}${r.undone ? ` · ${t('undone')}` : ''}</span>`}</li>`)}</ol>`;
 }
 
 function Acts() {

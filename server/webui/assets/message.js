@@ -2,8 +2,10 @@
 import { html, useState } from './html.js';
 import { again, editing, fork, over, versions } from './branches.js';
 import { Button } from './icons.js';
+import { look } from './context.js';
 import { href } from './place.js';
 import { Text } from './text.js';
+import { change, conversation } from './thread.js';
 import { reading } from './ui.js';
 import { bytes, clock, iso, num, t, whole } from './words.js';
 
@@ -52,6 +54,16 @@ function Part({ part: p, id }) {
 
 const who = (m) => (m.role === 'user' ? t('you') : m.role === 'assistant' ? t('assistant') : m.role === 'tool' ? t('tool') : t('system'));
 
+// What somebody said can be pinned: it stays in the model's sight when it is folded.
+const pinnable = (m) => (m.role === 'user' || m.role === 'assistant') && !m.parts.some((p) => p.type === 'tool_call');
+const pins = () => (conversation.value && conversation.value.pinned_seqs) || [];
+const pinned = (m) => pins().includes(m.seq);
+
+async function pin(m) {
+  const seqs = pinned(m) ? pins().filter((s) => s !== m.seq) : [...pins(), m.seq];
+  if (await change({ pinned_seqs: seqs })) look(conversation.value.id);
+}
+
 // Ways are what can be done from a message: its other versions, writing it or its answer anew,
 // going on from it elsewhere.
 function Ways({ message: m }) {
@@ -62,6 +74,7 @@ function Ways({ message: m }) {
         type="button" aria-label=${t('laterVersion')} disabled=${v.at > v.list.length - 2} onClick=${() => over(v.list[v.at + 1])}>›</button></span>`}
     ${m.role === 'user' && html`<${Button} name="pencil" label=${t('editAsk')} cls="small" onClick=${() => { editing.value = m; }} />`}
     ${m.role === 'assistant' && html`<${Button} name="restore" label=${t('answerAnew')} cls="small" onClick=${() => again(m)} />`}
+    ${pinnable(m) && html`<${Button} name="pin" label=${pinned(m) ? t('unpin') : t('pin')} pressed=${pinned(m)} cls="small" onClick=${() => pin(m)} />`}
     ${(m.role === 'user' || m.role === 'assistant') && html`<${Button} name="fork" label=${t('forkHere')} cls="small" onClick=${() => fork(m)} />`}
   </span>`;
 }
