@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -60,23 +61,29 @@ func Message(w io.Writer, m scrollback.Message) error {
 	return err
 }
 
-// Context draws a window: a bar a layer, and what stands behind refs.
+// Context draws a window: what each layer weighs, as a bar and in tokens, what it
+// shows, and what stands behind refs. Layers of nothing are left out.
 func Context(w io.Writer, m scrollback.Manifest) error {
-	fmt.Fprintf(w, "%s · policy %s · window %s tokens (%s), budget %s\n\n", m.Model, m.Policy, Thousands(m.Limit), m.LimitFrom, Thousands(m.Budget))
+	share := func(tokens int64) string { return fmt.Sprintf("%d %%", tokens*100/max(m.Budget, 1)) }
+	fmt.Fprintf(w, "%s · policy %s · window %s tokens (%s)\n", Plain(m.Model), m.Policy, Thousands(m.Limit), m.LimitFrom)
+	fmt.Fprintf(w, "%s of %s tokens of the budget, %s; %.0f %% begins as the request before\n\n", Thousands(m.Tokens), Thousands(m.Budget), share(m.Tokens), 100*m.CacheReuse)
 	const width = 40
-	bar := func(tokens int64) string {
-		n := int(tokens * width / max(m.Budget, 1))
-		if n == 0 && tokens > 0 {
-			n = 1
+	bar := func(tokens int64, cell string) string {
+		n := tokens * width / max(m.Budget, 1)
+		if tokens > 0 {
+			n = max(n, 1)
 		}
-		return strings.Repeat("█", min(n, width))
+		return strings.Repeat(cell, int(min(n, width)))
 	}
 	var rows [][]string
 	for _, l := range m.Layers {
-		rows = append(rows, []string{string(l.Name), Thousands(l.Tokens), bar(l.Tokens)})
+		if l.Tokens > 0 {
+			rows = append(rows, []string{string(l.Name), Thousands(l.Tokens), share(l.Tokens), bar(l.Tokens, "█"), holds(l, m.Excluded)})
+		}
 	}
-	rows = append(rows, []string{"total", Thousands(m.Tokens), bar(m.Tokens)})
-	if err := Table(w, rows, 1); err != nil || len(m.Excluded) == 0 {
+	free := max(m.Budget-m.Tokens, 0)
+	rows = append(rows, []string{"free", Thousands(free), share(free), bar(free, "·"), ""})
+	if err := Table(w, rows, 1, 2); err != nil || len(m.Excluded) == 0 {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -86,9 +93,54 @@ func Context(w io.Writer, m scrollback.Manifest) error {
 		if x.Ref != nil {
 			ref = string(*x.Ref)
 		}
-		rows = append(rows, []string{fmt.Sprintf("#%d–#%d", x.FirstSeq, x.LastSeq), x.Reason, ref})
+		rows = append(rows, []string{span(x.FirstSeq, x.LastSeq), x.Reason, ref})
 	}
 	return Table(w, rows)
+}
+
+// holds says in a few words what a layer shows: messages by their seqs, those that
+// are folded and shown all the same first, and of placeholders how many.
+func holds(l scrollback.ManifestLayer, excluded []scrollback.Excluded) string {
+	var behind, first, last, kept, placeholders int64
+	for _, x := range excluded {
+		if x.Ref != nil {
+			behind = max(behind, x.LastSeq)
+		}
+	}
+	var said []string
+	for _, it := range l.Items {
+		switch {
+		case it.Kind == scrollback.KindPlaceholder:
+			placeholders++
+		case it.Seq > 0 && it.Seq <= behind:
+			if kept++; kept <= keptNamed {
+				said = append(said, fmt.Sprintf("#%d", it.Seq))
+			}
+		case it.Seq > 0:
+			first, last = cmp.Or(first, it.Seq), it.Seq
+		}
+	}
+	if kept > keptNamed {
+		said = append(said, "…")
+	}
+	if last > 0 {
+		said = append(said, span(first, last))
+	}
+	if placeholders > 0 {
+		said = append(said, fmt.Sprintf("#1–#%d behind %d", behind, placeholders))
+	}
+	return strings.Join(said, " ")
+}
+
+// keptNamed is how many messages that are folded and shown are named.
+const keptNamed = 5
+
+// span is a run of messages.
+func span(first, last int64) string {
+	if first == last {
+		return fmt.Sprintf("#%d", first)
+	}
+	return fmt.Sprintf("#%d–#%d", first, last)
 }
 
 // Receipt writes what a fold did.
