@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/fileblob"
 	"gocloud.dev/blob/memblob"
+	"gocloud.dev/blob/s3blob"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
@@ -45,25 +48,78 @@ func (g *globals) open() (*app, error) {
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
-	objects := filepath.Join(dir, "objects")
-	if err := os.MkdirAll(objects, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
 	}
 	db, err := sqldriver.OpenSQLite(g.ctx, filepath.Join(dir, "scrollback.db"), nil)
 	if err != nil {
 		return nil, err
 	}
-	bucket, err := openBucket(objects)
+	bucket, durable, err := g.openObjects(dir, true)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return g.assemble(db, bucket, &archive.Options{Dir: filepath.Join(dir, "context"), Durable: syncFile(objects)}), nil
+	return g.assemble(db, bucket, &archive.Options{Dir: filepath.Join(dir, "context"), Durable: durable}), nil
 }
 
-// openBucket opens the folder of objects, which is there.
-func openBucket(objects string) (*blob.Bucket, error) {
-	b, err := fileblob.OpenBucket(objects, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700})
-	return b, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+// openObjects opens where the bytes of artifacts are kept: what is configured, or else
+// a folder beside the database, which it makes where told to; one that is not there is
+// empty. Durable makes an object of a folder survive a power cut, and is nil where
+// that is the business of a service.
+func (g *globals) openObjects(dir string, mayMake bool) (b *blob.Bucket, durable func(key string) error, err error) {
+	bad := func(format string, args ...any) error {
+		return scrollback.ParamErrorf("scrollback", "objects", format, args...)
+	}
+	folder := filepath.Join(dir, "objects")
+	if g.set.Objects != "" {
+		u, err := url.Parse(g.set.Objects)
+		switch {
+		case err != nil:
+			return nil, nil, bad("objects is no URL")
+		case u.Scheme == "s3" && u.Host != "":
+			b, err = openS3(g.ctx, u)
+			if err != nil {
+				return nil, nil, bad("objects: %w", err)
+			}
+			return b, nil, nil
+		case u.Scheme != "file" || u.Host != "" || !filepath.IsAbs(filepath.FromSlash(u.Path)):
+			return nil, nil, bad("objects is s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER")
+		}
+		folder = filepath.FromSlash(u.Path)
+	}
+	if mayMake {
+		err = os.MkdirAll(folder, 0o700)
+	} else if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
+		return memblob.OpenBucket(nil), nil, nil
+	}
+	if err == nil {
+		b, err = fileblob.OpenBucket(folder, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700})
+	}
+	return b, syncFile(folder), scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+}
+
+// openS3 opens a bucket of a service that speaks S3. Keys come from the environment, as
+// for any of its clients.
+func openS3(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
+	at := *u
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return nil, errors.New("its parameters cannot be read")
+	}
+	// Services that are not Amazon's refuse the checksums that its client sends by itself,
+	// and send none; what is read is checked by its name anyway.
+	for _, name := range []string{"request_checksum_calculation", "response_checksum_validation"} {
+		if q.Get(name) == "" {
+			q.Set(name, "when_required")
+		}
+	}
+	prefix := strings.Trim(at.Path, "/")
+	at.Path, at.RawQuery = "", q.Encode()
+	b, err := (&s3blob.URLOpener{}).OpenBucketURL(ctx, &at)
+	if err == nil && prefix != "" {
+		b = blob.PrefixedBucket(b, prefix+"/")
+	}
+	return b, err
 }
 
 // openKept is open for commands about what is kept already: where nothing is, it

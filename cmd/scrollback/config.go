@@ -27,6 +27,7 @@ import (
 // the first that says something counts.
 type settings struct {
 	Data          string
+	Objects       string // URL; empty for a folder beside the data
 	Model         string
 	Limit         int64 // tokens; 0 leaves it to the model
 	Addr          string
@@ -47,7 +48,7 @@ const dot = "\x1f"
 
 // keys are what a config file may say, and as what; * stands for a name.
 var keys = map[string]string{
-	"data": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts",
+	"data": "text", "objects": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts",
 	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "trash_days": "whole number",
 	"folding.*": "number", "projects.*.policy": "text", "projects.*.folding.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
@@ -214,6 +215,7 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 		return append(values, "")[max(i, 0)]
 	}
 	s.Data = first(g.Data, env("SCROLLBACK_DATA"), k.String("data"))
+	s.Objects = first(g.Objects, env("SCROLLBACK_OBJECTS"), k.String("objects"))
 	s.Model = first(g.Model, env("SCROLLBACK_MODEL"), k.String("model"), "offline")
 	s.Addr = first(env("SCROLLBACK_ADDR"), k.String("addr"), "127.0.0.1:7077")
 	s.Folding.Policy = first(env("SCROLLBACK_POLICY"), k.String("policy"))

@@ -40,7 +40,7 @@ func TestConfigGuide(t *testing.T) {
 	if err != nil || warned != "" {
 		t.Fatal(err, warned)
 	}
-	want := settings{Data: "/srv/scrollback", Model: "deepseek/deepseek-chat", Limit: 64000, Addr: "127.0.0.1:7077",
+	want := settings{Data: "/srv/scrollback", Objects: "s3://history/team?region=eu-central-1", Model: "deepseek/deepseek-chat", Limit: 64000, Addr: "127.0.0.1:7077",
 		Folding:       engine.Folding{Policy: "snapshot", Numbers: map[string]float64{"keep_share": 0.4, "check_calls": 1}},
 		Projects:      map[string]engine.Folding{"support": {Policy: "rolling", Numbers: map[string]float64{"trigger_messages": 20}}},
 		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"}, Roots: []string{"/home/me/work"},
@@ -179,7 +179,7 @@ func TestConfigModel(t *testing.T) {
 	write(t, file, []byte("[models.offline]\nlimit = 5000\nmax_output = 500\n"))
 	for _, args := range [][]string{{"run", "hello"}, {"context", "latest"}} {
 		code, out, errs := inside(t, data, append([]string{"--config", file}, args...)...)
-		if code != 0 || args[0] == "context" && !strings.Contains(out, "window 5,000 tokens (catalog), budget 4,500") {
+		if code != 0 || args[0] == "context" && !strings.Contains(out, "of 4,500 tokens of the budget") {
 			t.Errorf("%v: exit %d\n%s%s", args, code, out, errs)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"gocloud.dev/blob/memblob"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/doctor"
@@ -106,11 +105,7 @@ func (g *globals) openReading() (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects := filepath.Join(dir, "objects")
-	if _, err := os.Stat(objects); errors.Is(err, os.ErrNotExist) {
-		return g.assemble(db, memblob.OpenBucket(nil), nil), nil // nothing is kept there
-	}
-	bucket, err := openBucket(objects)
+	bucket, _, err := g.openObjects(dir, false)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

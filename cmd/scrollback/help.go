@@ -68,6 +68,7 @@ type example struct{ command, line string }
 // variables are what the program reads of the environment.
 var variables = [][2]string{
 	{"SCROLLBACK_DATA", "folder that holds the data"},
+	{"SCROLLBACK_OBJECTS", "where the bytes of artifacts are kept: s3://…, file:///…"},
 	{"SCROLLBACK_CONFIG", "config file"},
 	{"SCROLLBACK_MODEL", "model, as provider/name; offline needs no key"},
 	{"SCROLLBACK_LIMIT", "window of the model in tokens"},

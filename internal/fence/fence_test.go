@@ -78,7 +78,7 @@ var exceptions = map[string]string{
 }
 
 // suites are what only tests import besides.
-var suites = []string{"pgregory.net/rapid", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak", "github.com/chromedp", "github.com/creack/pty"}
+var suites = []string{"pgregory.net/rapid", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak", "github.com/chromedp", "github.com/creack/pty", "github.com/johannesboyne/gofakes3"}
 
 func roomOf(folder string) (name string, ok bool) {
 	if _, ok = rooms[folder]; ok {
