@@ -107,7 +107,7 @@ func openS3(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
 		return nil, errors.New("its parameters cannot be read")
 	}
 	// Services that are not Amazon's refuse the checksums that its client sends by itself,
-	// and send none; what is read is checked by its name anyway.
+	// and send none to hold an answer against.
 	for _, name := range []string{"request_checksum_calculation", "response_checksum_validation"} {
 		if q.Get(name) == "" {
 			q.Set(name, "when_required")
