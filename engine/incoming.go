@@ -212,11 +212,11 @@ func (e *Engine) indexFile(ctx context.Context, in *store.Incoming, f scrollback
 	if !strings.HasPrefix(f.MediaType, "text/") && f.MediaType != "application/json" {
 		return nil
 	}
-	text, err := e.artifactText(ctx, f.Artifact)
+	head, _, err := e.artifactEnds(ctx, f.Artifact, store.MaxIndexBytes, 0)
 	if scrollback.CodeOf(err) == scrollback.Invalid {
 		return nil // it only looked like text
 	}
-	in.Index += "\n" + clipBytes(text, store.MaxIndexBytes)
+	in.Index += "\n" + head
 	return err
 }
 
@@ -229,10 +229,13 @@ func (e *Engine) shortenResult(ctx context.Context, in *store.Incoming, id scrol
 		if err != nil || r.Text != "" {
 			return r, err
 		}
-		text, err := e.artifactText(ctx, a.ID)
+		head, tail, err := e.artifactEnds(ctx, a.ID, store.MaxIndexBytes, tailBytes)
 		if err == nil {
-			in.Index += "\n" + clipBytes(text, store.MaxIndexBytes)
-			r.Text = headAndTail(text, a, headBytes, tailBytes)
+			in.Index += "\n" + head
+			r.Text = head
+			if a.Size > headBytes+tailBytes {
+				r.Text = leftOut(clipBytes(head, headBytes), tail, a)
+			}
 		}
 		return r, err
 	}
@@ -275,8 +278,13 @@ func headAndTail(text string, a scrollback.Artifact, first, last int) string {
 	for tail != "" && !utf8.RuneStart(tail[0]) {
 		tail = tail[1:]
 	}
+	return leftOut(head, tail, a)
+}
+
+// leftOut is the two ends of a text, and where the whole is.
+func leftOut(head, tail string, a scrollback.Artifact) string {
 	return fmt.Sprintf("%s\n[… %s left out here. The whole is %s: read it with context_read, context_tail or context_grep.]\n%s",
-		head, sizeOf(int64(len(text)-len(head)-len(tail))), scrollback.ArtifactRef(a.ID), tail)
+		head, sizeOf(a.Size-int64(len(head)+len(tail))), scrollback.ArtifactRef(a.ID), tail)
 }
 
 // clipBytes is at most n bytes of s, cut between characters.
@@ -384,4 +392,38 @@ func (e *Engine) artifactText(ctx context.Context, id scrollback.ArtifactID) (st
 		return "", scrollback.ParamErrorf("engine", "artifact", "artifact %s is not text", id)
 	}
 	return string(b), nil
+}
+
+// artifactEnds is the first and the last bytes of a text artifact, at most so many,
+// cut between characters; one that is no text there is invalid.
+func (e *Engine) artifactEnds(ctx context.Context, id scrollback.ArtifactID, first, last int64) (head, tail string, err error) {
+	const op = "engine"
+	f, size, err := e.archive.OpenArtifact(ctx, id)
+	if err != nil {
+		return "", "", err
+	}
+	defer f.Close()
+	read := func(from, n int64) (string, error) {
+		if _, err := f.Seek(from, io.SeekStart); err != nil {
+			return "", scrollback.Wrap(scrollback.Unavailable, op, err)
+		}
+		b, err := io.ReadAll(io.LimitReader(f, n))
+		return string(b), scrollback.Wrap(scrollback.Unavailable, op, err)
+	}
+	if head, err = read(0, min(size, first+utf8.UTFMax)); err != nil {
+		return "", "", err
+	}
+	head = clipBytes(head, int(first))
+	if tail, err = read(max(0, size-last), last); err != nil {
+		return "", "", err
+	}
+	for range utf8.UTFMax - 1 {
+		if tail != "" && !utf8.RuneStart(tail[0]) {
+			tail = tail[1:]
+		}
+	}
+	if !utf8.ValidString(head) || !utf8.ValidString(tail) {
+		return "", "", scrollback.ParamErrorf(op, "artifact", "artifact %s is not text", id)
+	}
+	return head, tail, nil
 }

@@ -70,5 +70,9 @@ func (a *api) mentioning(r *http.Request, art scrollback.ArtifactID) (scrollback
 	if name := r.URL.Query().Get("conversation"); name != "" {
 		return a.resolve(r.Context(), name)
 	}
-	return a.engine.Owner(r.Context(), scrollback.ArtifactRef(art))
+	id, err := a.engine.Owner(r.Context(), scrollback.ArtifactRef(art))
+	if scrollback.CodeOf(err) == scrollback.NotFound { // that error may name what others mention
+		err = scrollback.Errorf(scrollback.NotFound, "restapi", "no such artifact")
+	}
+	return id, err
 }
