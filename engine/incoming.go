@@ -112,8 +112,12 @@ func (e *Engine) admitParts(ctx context.Context, id scrollback.ConversationID, m
 		var err error
 		switch part := p.(type) {
 		case scrollback.Text:
+			if long[i] && long[i-1] {
+				continue // it is kept with the one before
+			}
 			if long[i] {
-				p, err = e.shortenText(ctx, &in, part, sh)
+				part.Text = m.Parts[i:runEnd(long, i)].Text()
+				p, err = e.shortenText(ctx, &in, part, sh.budget.Tokens/shortShare/runs(long))
 			}
 		case scrollback.ToolResult:
 			p, err = e.shortenResult(ctx, &in, id, part, sh)
@@ -186,13 +190,32 @@ func (e *Engine) longTexts(m scrollback.Message, sh shape) map[int]bool {
 	return long
 }
 
-// shortShare is the share of the budget that the head and tail of a long text may
-// take.
+// shortShare is the share of the budget that the heads and tails of a message's long
+// texts may take.
 const shortShare = 8
+
+// runEnd is where a run of long texts that begins at i ends: neighbours are kept as
+// one artifact, so that many parts leave no more behind than one.
+func runEnd(long map[int]bool, i int) int {
+	for long[i] {
+		i++
+	}
+	return i
+}
+
+// runs counts the runs of long texts.
+func runs(long map[int]bool) (n int64) {
+	for i := range long {
+		if !long[i-1] {
+			n++
+		}
+	}
+	return n
+}
 
 // shortenText keeps a user's text as a file part, and leaves its head and tail, as
 // much as there is room for, as the text.
-func (e *Engine) shortenText(ctx context.Context, in *store.Incoming, t scrollback.Text, sh shape) (scrollback.Part, error) {
+func (e *Engine) shortenText(ctx context.Context, in *store.Incoming, t scrollback.Text, room int64) (scrollback.Part, error) {
 	whole := t.Text
 	a, err := e.keepText(ctx, in, whole, "long message")
 	if err != nil {
@@ -201,7 +224,7 @@ func (e *Engine) shortenText(ctx context.Context, in *store.Incoming, t scrollba
 	in.Parts = append(in.Parts, scrollback.File{Artifact: a.ID, MediaType: a.MediaType, Name: a.Name, Size: a.Size})
 	for head, tail := headBytes, tailBytes; ; head, tail = head/2, tail/2 {
 		t.Text = headAndTail(whole, a, head, tail)
-		if head < 64 || e.store.Weigh(scrollback.Parts{t}).Tokens <= sh.budget.Tokens/shortShare {
+		if head < 64 || e.store.Weigh(scrollback.Parts{t}).Tokens <= room {
 			return t, nil
 		}
 	}
