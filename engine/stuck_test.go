@@ -37,6 +37,9 @@ func (j *judge) step() modeltest.Step {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		j.requests++
+		if len(r.Tools) == 0 { // for a summary, which has a window of its own
+			return j.say(j.requests, r)
+		}
 		if err := window.Lint(scrollback.Window{Items: r.Items}, j.dialect); err != nil {
 			j.t.Errorf("request %d: %v", j.requests, err)
 		}
@@ -201,6 +204,66 @@ func (r *rig) picture(id scrollback.ConversationID, n int) scrollback.Part {
 	return scrollback.Image{Artifact: a.ID}
 }
 
+// Outputs that come back from one step together: however many and long, each call is
+// answered in the next request, which fits, and what was cut is behind refs.
+func TestManyOutputsAtOnce(t *testing.T) {
+	for _, c := range []struct{ calls, words int }{{3, 400}, {10, 600}, {20, 150}, {10, 3000}, {40, 30}} {
+		t.Run(fmt.Sprintf("%d of %d words", c.calls, c.words), func(t *testing.T) {
+			j := &judge{t: t, budget: window.NewBudget(8000, 2000), newest: 1}
+			j.say = func(n int, r model.Request) []model.Delta {
+				if n > 1 {
+					j.newest = 0
+					return []model.Delta{{Text: "all read"}}
+				}
+				var out []model.Delta
+				for k := range c.calls {
+					out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprint("c", k), Name: "clock", Arguments: json.RawMessage(`{}`)}})
+				}
+				return out
+			}
+			r := newRig(t, rigOptions{}, j.step())
+			id := r.conversation()
+			r.turn(engine.TurnRequest{Conversation: id, Message: say("ask them all"), Tools: clock}).done(t, scrollback.TurnWaiting, "tool_calls")
+			var results []engine.ToolResult
+			for k := range c.calls {
+				results = append(results, engine.ToolResult{CallID: fmt.Sprint("c", k), Text: strings.Repeat(fmt.Sprintf("output %d 输出 ", k), c.words/3)})
+			}
+			r.turn(engine.TurnRequest{Conversation: id, ToolResults: results}).done(t, scrollback.TurnComplete, "stop")
+			for k, p := range r.log(id)[2].Parts.Results() {
+				whole := p.Text
+				if p.Artifact != "" {
+					whole = r.readBig(id, scrollback.ArtifactRef(p.Artifact))
+				}
+				if whole != results[k].Text {
+					t.Errorf("output %d is kept as %d bytes of %d", k, len(whole), len(results[k].Text))
+				}
+			}
+			goOn(t, r, id)
+		})
+	}
+}
+
+// Look-ups that are made in one step together leave room for the answer.
+func TestManyLookUpsAtOnce(t *testing.T) {
+	j := &judge{t: t, budget: window.NewBudget(8000, 2000)}
+	j.say = func(n int, r model.Request) []model.Delta {
+		if n != 4 {
+			return []model.Delta{{Text: strings.Repeat("the tide table, again and again. ", 40)}}
+		}
+		var out []model.Delta
+		for k := range 12 {
+			out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprint("r", k), Name: "context_search", Arguments: json.RawMessage(`{"query":"tide table","limit":20}`)}})
+		}
+		return out
+	}
+	r := newRig(t, rigOptions{}, j.step())
+	id := r.conversation()
+	for i := range 4 {
+		r.ask(id, fmt.Sprint("number ", i, strings.Repeat(" and the tide table", 100))).done(t, scrollback.TurnComplete, "stop")
+	}
+	goOn(t, r, id)
+}
+
 // Forty images, one a message, five a message, or all at once where twenty is the
 // most: no request has more than its budget, and the conversation goes on.
 func TestFortyImages(t *testing.T) {
@@ -216,10 +279,9 @@ func TestFortyImages(t *testing.T) {
 				}
 				e := r.turn(engine.TurnRequest{Conversation: id, Message: parts})
 				d, ok := last[scrollback.DoneEvent](e)
-				if e.err != nil || !ok || d.Status != scrollback.TurnComplete && each <= int(j.budget.Images) {
-					t.Fatalf("from %d: %+v, %v", n, d, e.err)
+				if want := map[bool]scrollback.TurnState{true: scrollback.TurnComplete, false: scrollback.TurnOverBudget}[each <= int(j.budget.Images)]; e.err != nil || !ok || d.Status != want {
+					t.Fatalf("from %d: %+v, %v, want %s", n, d, e.err, want)
 				}
-				t.Logf("from %d: %s %s", n, d.Status, d.FinishReason)
 			}
 			seen := 0
 			for _, m := range r.log(id) {
