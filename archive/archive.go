@@ -62,12 +62,13 @@ type Options struct {
 // Archive reads originals. It is safe for concurrent use, also by many processes
 // over one Dir and bucket.
 type Archive struct {
-	src      Source
-	bucket   *blob.Bucket
-	cache    cache
-	durable  func(key string) error
-	grepTime time.Duration
-	grace    time.Duration
+	src       Source
+	bucket    *blob.Bucket
+	cache     cache
+	renderers renderers
+	durable   func(key string) error
+	grepTime  time.Duration
+	grace     time.Duration
 }
 
 // New makes an archive over a log and a bucket, which stays the caller's to close.
@@ -75,7 +76,7 @@ func New(src Source, bucket *blob.Bucket, o *Options) *Archive {
 	if o == nil {
 		o = &Options{}
 	}
-	a := &Archive{src: src, bucket: bucket, durable: o.Durable, grepTime: o.GrepTime, grace: o.Grace}
+	a := &Archive{src: src, bucket: bucket, durable: o.Durable, grepTime: o.GrepTime, grace: o.Grace, renderers: every}
 	if a.grepTime <= 0 {
 		a.grepTime = 10 * time.Second
 	}

@@ -5,12 +5,16 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/fileblob"
@@ -131,6 +135,107 @@ func TestDeleteArtifact(t *testing.T) {
 		}
 	}
 	if got := keys(t, b); len(got) != 0 {
+		t.Errorf("kept %v", got)
+	}
+}
+
+// rows reads n bytes of numbered lines of 64 bytes that are never in memory together;
+// every hundred thousandth says needle.
+type rows struct {
+	at, n int64
+	line  [64]byte
+}
+
+func (r *rows) Read(p []byte) (int, error) {
+	filled := 0
+	for filled < len(p) && r.at < r.n {
+		width := int64(len(r.line))
+		no := r.at / width
+		line := append(r.line[:0], "                                                               \n"...)
+		if no%100_000 == 7 {
+			copy(line, "needle")
+		} else {
+			strconv.AppendInt(line[:0], no, 10)
+		}
+		k := copy(p[filled:], line[r.at%width:min(width, r.at%width+r.n-r.at)])
+		filled, r.at = filled+k, r.at+int64(k)
+	}
+	if filled == 0 {
+		return 0, io.EOF
+	}
+	return filled, nil
+}
+
+// What an artifact of a hundred megabytes costs in memory, put, read, its end read,
+// and grepped, is a few buffers.
+func TestABigArtifactIsStreamed(t *testing.T) {
+	const size = 100 << 20
+	b, err := fileblob.OpenBucket(t.TempDir(), &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+	must(t, err)
+	defer b.Close()
+	a := archive.New(&book{}, b, &archive.Options{GrepTime: time.Minute})
+	var e scrollback.RefEntry
+	for _, step := range []struct {
+		name string
+		most uint64
+		do   func()
+	}{
+		{"put", 16 << 20, func() {
+			id, n, err := a.PutArtifact(t.Context(), &rows{n: size}, size)
+			must(t, err)
+			if n != size {
+				t.Fatalf("%d bytes were kept", n)
+			}
+			e = scrollback.RefEntry{Ref: scrollback.ArtifactRef(id), Kind: scrollback.RefArtifact, MediaType: "text/plain", Bytes: n}
+		}},
+		{"put again", 16 << 20, func() {
+			_, _, err := a.PutArtifact(t.Context(), &rows{n: size}, size)
+			must(t, err)
+		}},
+		{"fetch", 4 << 20, func() {
+			r, n, err := a.OpenArtifact(t.Context(), idOf(e))
+			must(t, err)
+			defer r.Close()
+			sum := sha256.New()
+			copied, err := io.Copy(sum, r)
+			if err != nil || copied != n || hex.EncodeToString(sum.Sum(nil)) != string(idOf(e)) {
+				t.Fatalf("%d of %d bytes, %v", copied, n, err)
+			}
+		}},
+		{"a page in the middle", 1 << 20, func() {
+			p, err := a.Read(t.Context(), e, size/2, 0)
+			must(t, err)
+			if !strings.HasPrefix(p.Content, fmt.Sprint(size/2/64)) {
+				t.Fatalf("%.80q", p.Content)
+			}
+		}},
+		{"tail", 1 << 20, func() {
+			tail, err := a.Tail(t.Context(), e, 1)
+			must(t, err)
+			if strings.TrimSpace(tail.Content) != fmt.Sprint(size/64-1) {
+				t.Fatalf("%q", tail.Content)
+			}
+		}},
+		{"grep", 4 << 20, func() {
+			r, err := a.Grep(t.Context(), archive.Scope{Artifact: all}, scrollback.GrepQuery{Ref: e.Ref, Pattern: "needle", MaxResults: 3, ContextLines: 1})
+			must(t, err)
+			if r.Total != 17 || r.Partial || r.Matches[2].Line != 200_008 {
+				t.Fatalf("%d lines, partial %v, %+v", r.Total, r.Partial, r.Matches)
+			}
+		}},
+	} {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		step.do()
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > step.most {
+			t.Errorf("%s allocates %d bytes, at most %d are expected", step.name, got, step.most)
+		} else {
+			t.Logf("%s allocates %d bytes", step.name, got)
+		}
+	}
+	if got := keys(t, b); len(got) != 1 {
 		t.Errorf("kept %v", got)
 	}
 }

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bytes"
 	"container/list"
 	"crypto/sha256"
 	"encoding/hex"
@@ -37,8 +36,8 @@ type cache struct {
 	mu    sync.Mutex
 	added int64 // bytes put on disk since the last sweep; at first unknown
 
-	order   *list.List                    // of kept, most recently used first
-	checked map[scrollback.SegmentID]bool // files found to be what they should
+	order   *list.List                           // of kept, most recently used first
+	checked map[scrollback.SegmentID]fs.FileInfo // files found to be what they should
 	byID    map[scrollback.SegmentID]*list.Element
 	held    int64
 }
@@ -55,7 +54,7 @@ func (c *cache) init(dir string, bound int64) {
 	}
 	c.dir, c.max, c.added = dir, bound, bound
 	c.order, c.byID = list.New(), map[scrollback.SegmentID]*list.Element{}
-	c.checked = map[scrollback.SegmentID]bool{}
+	c.checked = map[scrollback.SegmentID]fs.FileInfo{}
 }
 
 // path is where a segment's file belongs; the conversation's id was checked.
@@ -64,8 +63,8 @@ func (c *cache) path(seg scrollback.Segment) string {
 		fmt.Sprintf("%d-%d-%d.md", seg.CreatedAt, seg.FirstSeq, seg.LastSeq))
 }
 
-// open answers a cached file, or nil. A file of another length, or of another
-// segment with the same name, is not it.
+// open answers a cached file, or nil. A file of another length, or that does not
+// hold what the segment's hash says, is not it.
 func (c *cache) open(seg scrollback.Segment) *body {
 	if text := c.remembered(seg.ID); text != nil {
 		return memoryBody(text)
@@ -78,44 +77,49 @@ func (c *cache) open(seg scrollback.Segment) *body {
 	if err != nil {
 		return nil
 	}
-	head := title(seg)
-	got := make([]byte, len(head))
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() != seg.Bytes {
+	if err != nil || !info.Mode().IsRegular() || info.Size() != seg.Bytes || !c.trusted(seg, f, info) {
 		f.Close()
 		return nil
 	}
-	if _, err := f.ReadAt(got, 0); err != nil || !bytes.Equal(got, head) || !c.trusted(seg, f) {
-		f.Close()
-		return nil
+	if now := time.Now(); now.Sub(info.ModTime()) > usedEvery {
+		_ = os.Chtimes(path, now, now) // the time of use; a lost one only makes it leave earlier
 	}
-	now := time.Now()
-	_ = os.Chtimes(path, now, now) // the time of use; a lost one only makes it leave earlier
 	return fileBody(f, info.Size())
 }
 
-// maxTrusted bounds how many files are remembered as checked.
-const maxTrusted = 10_000
+const (
+	// maxTrusted bounds how many files are remembered as checked.
+	maxTrusted = 10_000
+	// settled is the age from which a file that is written to again shows another
+	// time: a younger one is checked each time.
+	settled = 100 * time.Millisecond
+	// usedEvery is how exactly the time of use is kept.
+	usedEvery = time.Minute
+)
 
 // trusted says that a file holds what the segment's hash says. It is read through
-// once by each process.
-func (c *cache) trusted(seg scrollback.Segment, f io.ReaderAt) bool {
+// once by each process, and again whenever it is another file or was written to.
+func (c *cache) trusted(seg scrollback.Segment, f io.ReaderAt, info fs.FileInfo) bool {
 	c.mu.Lock()
 	known := c.checked[seg.ID]
 	c.mu.Unlock()
-	if known {
+	if known != nil && os.SameFile(known, info) && known.ModTime().Equal(info.ModTime()) {
 		return true
 	}
 	h := sha256.New()
 	if _, err := io.Copy(h, io.NewSectionReader(f, 0, seg.Bytes)); err != nil || hex.EncodeToString(h.Sum(nil)) != seg.SHA256 {
 		return false
 	}
+	if time.Since(info.ModTime()) < settled {
+		return true
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.checked) >= maxTrusted {
 		clear(c.checked)
 	}
-	c.checked[seg.ID] = true
+	c.checked[seg.ID] = info
 	return true
 }
 

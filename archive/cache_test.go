@@ -67,6 +67,42 @@ func TestFileIsMadeWhenFirstReadAndAgain(t *testing.T) {
 	}
 }
 
+// A file that was found sound once is not served after it was changed, not even by
+// one letter of its middle.
+func TestAChangedFileIsNotServed(t *testing.T) {
+	b := everything()
+	e := b.fold(t, "0a", 1, 4)
+	dir := t.TempDir()
+	a := archive.New(b, bucket(t), &archive.Options{Dir: dir})
+	want := b.file(t, "0a")
+	for n := range 3 {
+		must(t, a.Make(t.Context(), "0a"))
+		path := files(t, dir)[0]
+		long := time.Now().Add(-time.Hour)
+		must(t, os.Chtimes(path, long, long))
+		p, err := a.Read(t.Context(), e, 0, scrollback.ReadMax) // now it is known to be sound
+		must(t, err)
+		if p.Content != want {
+			t.Fatal("not the file")
+		}
+		spoilt := bytes.Replace([]byte(want), []byte("rotation"), []byte("rotatioM"), 1)
+		if n == 1 {
+			must(t, os.Remove(path)) // another file of that name
+		}
+		must(t, os.WriteFile(path, spoilt, 0o600))
+		b.asked = 0
+		p, err = a.Read(t.Context(), e, 0, scrollback.ReadMax)
+		must(t, err)
+		if p.Content != want || b.asked != 1 {
+			t.Errorf("served what was changed on disk; the log was asked %d times", b.asked)
+		}
+		r, err := a.Grep(t.Context(), segment("0a"), scrollback.GrepQuery{Pattern: "rotatioM", CaseSensitive: true})
+		if err != nil || r.Total != 0 {
+			t.Errorf("what was changed on disk is found: %+v, %v", r, err)
+		}
+	}
+}
+
 func TestLeastRecentlyUsedGoes(t *testing.T) {
 	b := &book{}
 	for range 4 {

@@ -111,13 +111,13 @@ func (a *Archive) draw(ctx context.Context, seg scrollback.Segment) (*sheet, err
 		if err != nil {
 			return nil, err
 		}
-		return tableSheet(seg.Renderer, seg, children)
+		return a.renderers.table(seg.Renderer, seg, children)
 	}
 	ms, err := a.src.Messages(ctx, seg.Branch, seg.FirstSeq, seg.LastSeq)
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Internal, "archive.sheet", err)
 	}
-	return leafSheet(seg.Renderer, seg, ms)
+	return a.renderers.leaf(seg.Renderer, seg, ms)
 }
 
 // checkName says whether an id may be part of a file's name.

@@ -108,6 +108,49 @@ func TestPagesJoin(t *testing.T) {
 	})
 }
 
+// A Chinese document, read from every offset by every limit up to its length, once
+// as an artifact and once behind a segment: pages join to the exact bytes.
+func TestEveryOffsetAndLimit(t *testing.T) {
+	const document = "长城始建于战国。\n“港口的钥匙”在第三个系缆柱下；编号：7077。\n𠮷野家 & café ☂️\r\n没有换行的最后一行"
+	b := &book{}
+	b.say(text(document))
+	folded := b.fold(t, "0a", 1, 1)
+	a := archive.New(b, bucket(t), nil)
+	for _, c := range []struct {
+		e       scrollback.RefEntry
+		content string
+	}{{put(t, a, document, "text/plain"), document}, {folded, b.file(t, "0a")}} {
+		for from := range len(c.content) + 1 {
+			start := from // an offset within a character moves on to the next
+			for start < len(c.content) && !utf8.RuneStart(c.content[start]) {
+				start++
+			}
+			for limit := 1; limit <= len(c.content)+1; limit++ {
+				got, at := "", int64(from)
+				for n := 0; ; n++ {
+					p, err := a.Read(t.Context(), c.e, at, limit)
+					if err != nil || n > len(c.content) || p.Bytes != int64(len(c.content)) {
+						t.Fatalf("offset %d, limit %d, page %d: %+v, %v", from, limit, n, p, err)
+					}
+					if !utf8.ValidString(p.Content) || len(p.Content) > max(limit, utf8.UTFMax) || p.NextOffset != p.Offset+int64(len(p.Content)) ||
+						p.Offset != int64(start+len(got)) || p.Content == "" && !p.Done {
+						t.Fatalf("offset %d, limit %d, page %d: %+v", from, limit, n, p)
+					}
+					got, at = got+p.Content, p.NextOffset
+					if p.Done {
+						break
+					}
+				}
+				if got != c.content[start:] {
+					t.Fatalf("offset %d, limit %d: %q joined, want %q", from, limit, got, c.content[start:])
+				}
+			}
+		}
+		_, err := a.Read(t.Context(), c.e, int64(len(c.content))+1, 1)
+		wantCode(t, err, scrollback.Invalid, "past the end")
+	}
+}
+
 func naiveTail(s string, n int) string {
 	lines := strings.SplitAfter(s, "\n")
 	if lines[len(lines)-1] == "" {

@@ -31,7 +31,7 @@ type mark struct {
 // Render writes the Markdown of a leaf. Of seg it uses ID, Conversation, Branch,
 // FirstSeq and LastSeq; ms are all its messages, ascending.
 func Render(w io.Writer, renderer int, seg scrollback.Segment, ms []scrollback.Message) error {
-	s, err := leafSheet(renderer, seg, ms)
+	s, err := every.leaf(renderer, seg, ms)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func Render(w io.Writer, renderer int, seg scrollback.Segment, ms []scrollback.M
 // RenderTable writes the Markdown of a roll-up: a table of its children. Of seg
 // it uses what Render uses, of the children also Messages, From, To and Summary.
 func RenderTable(w io.Writer, renderer int, seg scrollback.Segment, children []scrollback.Segment) error {
-	s, err := tableSheet(renderer, seg, children)
+	s, err := every.table(renderer, seg, children)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func RenderTable(w io.Writer, renderer int, seg scrollback.Segment, children []s
 // Measure gives the length and the SHA-256 in hex of a leaf's Markdown by the
 // current renderer: what a fold stores on the segment with [Renderer].
 func Measure(seg scrollback.Segment, ms []scrollback.Message) (int64, string, error) {
-	s, err := leafSheet(Renderer, seg, ms)
+	s, err := every.leaf(Renderer, seg, ms)
 	if err != nil {
 		return 0, "", err
 	}
@@ -62,39 +62,44 @@ func Measure(seg scrollback.Segment, ms []scrollback.Message) (int64, string, er
 
 // MeasureTable is Measure for a roll-up.
 func MeasureTable(seg scrollback.Segment, children []scrollback.Segment) (int64, string, error) {
-	s, err := tableSheet(Renderer, seg, children)
+	s, err := every.table(Renderer, seg, children)
 	if err != nil {
 		return 0, "", err
 	}
 	return int64(len(s.text)), hash(s.text), nil
 }
 
-func leafSheet(renderer int, seg scrollback.Segment, ms []scrollback.Message) (*sheet, error) {
-	switch renderer {
-	case 1:
-		return leaf1(seg, ms), nil
-	}
-	return nil, unknownRenderer(seg, renderer)
+// renderer makes the sheets of segments: of a leaf and its messages, and of a
+// roll-up and its children.
+type renderer struct {
+	leaf  func(scrollback.Segment, []scrollback.Message) *sheet
+	table func(seg scrollback.Segment, children []scrollback.Segment) *sheet
 }
 
-func tableSheet(renderer int, seg scrollback.Segment, children []scrollback.Segment) (*sheet, error) {
-	switch renderer {
-	case 1:
-		return table1(seg, children), nil
+// renderers are those that are known, by the number that is stored with a segment.
+type renderers map[int]renderer
+
+// every is the table of all there ever were.
+var every = renderers{1: {leaf1, table1}}
+
+func (rs renderers) leaf(number int, seg scrollback.Segment, ms []scrollback.Message) (*sheet, error) {
+	r, ok := rs[number]
+	if !ok {
+		return nil, unknownRenderer(seg, number)
 	}
-	return nil, unknownRenderer(seg, renderer)
+	return r.leaf(seg, ms), nil
 }
 
-// title is the beginning of a segment's file that tells it from any other.
-func title(seg scrollback.Segment) []byte {
-	if seg.Renderer == 1 {
-		return title1(seg)
+func (rs renderers) table(number int, seg scrollback.Segment, children []scrollback.Segment) (*sheet, error) {
+	r, ok := rs[number]
+	if !ok {
+		return nil, unknownRenderer(seg, number)
 	}
-	return nil
+	return r.table(seg, children), nil
 }
 
-func unknownRenderer(seg scrollback.Segment, renderer int) error {
-	return scrollback.Errorf(scrollback.Internal, "archive.Render", "segment %s: no renderer %d", seg.ID, renderer)
+func unknownRenderer(seg scrollback.Segment, number int) error {
+	return scrollback.Errorf(scrollback.Internal, "archive.Render", "segment %s: this program has no renderer %d", seg.ID, number)
 }
 
 func hash(b []byte) string {

@@ -3,19 +3,16 @@ package engine
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
-	"image"
-	_ "image/gif"  // sizes of attachments
-	_ "image/jpeg" // sizes of attachments
-	_ "image/png"  // sizes of attachments
-	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gabriel-vasile/mimetype"
-
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // A tool output over outputBytes, or over a tenth of the budget if that is less,
@@ -107,24 +104,35 @@ func (e *Engine) CheckMessage(ps scrollback.Parts) error {
 func (e *Engine) admitParts(ctx context.Context, id scrollback.ConversationID, m scrollback.Message, sh shape, attached map[int][]byte) (store.Incoming, error) {
 	in := store.Incoming{Message: m}
 	in.Parts = make(scrollback.Parts, 0, len(m.Parts))
-	long := e.longTexts(m, sh)
+	if err := e.admitImages(ctx, id, &m, &in, attached); err != nil {
+		return in, err
+	}
+	long, room := e.longResults(m, sh)
+	if m.Role == scrollback.RoleUser {
+		long, room = e.longTexts(m, sh)
+	}
 	for i, p := range m.Parts {
 		var err error
 		switch part := p.(type) {
 		case scrollback.Text:
+			if long[i] && long[i-1] {
+				continue // it is kept with the one before
+			}
 			if long[i] {
-				p, err = e.shortenText(ctx, &in, part, sh)
+				part.Text = m.Parts[i:runEnd(long, i)].Text()
+				p, err = e.shortenText(ctx, &in, part, room)
 			}
 		case scrollback.ToolResult:
-			p, err = e.shortenResult(ctx, &in, id, part, sh)
-		case scrollback.Image:
-			if b := attached[i]; b != nil {
-				a, keepErr := e.keep(ctx, bytes.NewReader(b), part.Name)
-				part.Artifact, err = a.ID, keepErr
-				in.Mentions = append(in.Mentions, a)
-			}
-			if err == nil {
-				p, err = e.describeImage(ctx, &in, id, part)
+			// What is no look-up of ours is never passed over by search and grep.
+			part.Recall = part.Recall && strings.HasPrefix(part.Name, scrollback.RecallPrefix)
+			p = part
+			switch {
+			case part.Artifact != "" && part.Text == "":
+				p, err = e.showResult(ctx, &in, id, part)
+			case part.Artifact != "":
+				_, err = e.mentioned(ctx, &in, id, part.Artifact)
+			case long[i]:
+				p, err = e.shortenResult(ctx, &in, part, room)
 			}
 		case scrollback.File:
 			if b := attached[i]; b != nil {
@@ -140,7 +148,7 @@ func (e *Engine) admitParts(ctx context.Context, id scrollback.ConversationID, m
 			if err == nil {
 				err = e.indexFile(ctx, &in, part)
 			}
-		case scrollback.ToolCall, scrollback.Reasoning:
+		case scrollback.Image, scrollback.ToolCall, scrollback.Reasoning:
 		}
 		if err != nil {
 			return in, err
@@ -150,12 +158,50 @@ func (e *Engine) admitParts(ctx context.Context, id scrollback.ConversationID, m
 	return in, nil
 }
 
-// longTexts says which texts of a user's message have to go behind artifacts: the
-// longest ones, while all of them together are over half the budget.
-func (e *Engine) longTexts(m scrollback.Message, sh shape) map[int]bool {
-	if m.Role != scrollback.RoleUser {
-		return nil
+// admitImages fills in the images of a message, with the bytes that are attached.
+func (e *Engine) admitImages(ctx context.Context, id scrollback.ConversationID, m *scrollback.Message, in *store.Incoming, attached map[int][]byte) error {
+	m.Parts = slices.Clone(m.Parts)
+	for i, p := range m.Parts {
+		part, ok := p.(scrollback.Image)
+		if !ok {
+			continue
+		}
+		if b := attached[i]; b != nil {
+			a, err := e.keep(ctx, bytes.NewReader(b), part.Name)
+			if err != nil {
+				return err
+			}
+			part.Artifact = a.ID
+			in.Mentions = append(in.Mentions, a)
+		}
+		var err error
+		if m.Parts[i], err = e.describeImage(ctx, in, id, part); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// textRoom is how many tokens the texts of a user's message may take: half of the
+// budget, and in a small window what our tools, the folded past at its biggest and the
+// message's images leave of it.
+func (e *Engine) textRoom(ps scrollback.Parts, sh shape) int64 {
+	rest := sh.budget.Tokens*3/4 - window.FoldTokens
+	if defs, err := json.Marshal(archive.Tools()); err == nil {
+		rest -= e.textWeight(string(defs)).Tokens
+	}
+	for _, p := range ps {
+		if _, ok := p.(scrollback.Image); ok {
+			rest -= e.store.Weigh(scrollback.Parts{p}).Tokens
+		}
+	}
+	return max(sh.budget.Tokens/shortShare, min(sh.budget.Tokens/2, rest))
+}
+
+// longTexts says which texts of a user's message have to go behind artifacts: the
+// longest ones, while all of them together are more than there is room for. room is
+// what is left of each, in tokens.
+func (e *Engine) longTexts(m scrollback.Message, sh shape) (long map[int]bool, room int64) {
 	weights := map[int]int64{}
 	var total, bytes int64
 	for i, p := range m.Parts {
@@ -164,45 +210,124 @@ func (e *Engine) longTexts(m scrollback.Message, sh shape) map[int]bool {
 			bytes += weights[i]
 		}
 	}
-	half := sh.budget.Tokens / 2
-	if bytes <= half { // a token has at least a byte
-		return nil
+	most := e.textRoom(m.Parts, sh)
+	if bytes <= most { // a token has at least a byte
+		return nil, 0
 	}
 	for i := range weights {
 		weights[i] = e.store.Weigh(scrollback.Parts{m.Parts[i]}).Tokens
 		total += weights[i]
 	}
-	long := map[int]bool{}
-	for total > half && len(long) < len(weights) {
-		longest, most := -1, int64(-1)
-		for i, w := range weights {
-			if !long[i] && (w > most || w == most && i < longest) {
-				longest, most = i, w
-			}
-		}
-		long[longest] = true
-		total -= most
+	long = map[int]bool{}
+	for total > most && len(weights) > 0 {
+		i := longest(weights)
+		long[i] = true
+		total -= weights[i]
+		delete(weights, i)
 	}
-	return long
+	return long, sh.budget.Tokens / shortShare / max(1, runs(long))
 }
 
-// shortShare is the share of the budget that the head and tail of a long text may
-// take.
+// longest is the part that weighs most, the first of equals.
+func longest(weights map[int]int64) int {
+	best := -1
+	for i, w := range weights {
+		if best < 0 || w > weights[best] || w == weights[best] && i < best {
+			best = i
+		}
+	}
+	return best
+}
+
+// resultsShare is the share of the budget that the outputs of one message may take
+// together: those that were asked for at once stay together in the window.
+const resultsShare = 3
+
+// leastShortened is the weight in tokens from which an output can become shorter by
+// going behind an artifact.
+const leastShortened = 200
+
+// longResults says which tool outputs have to go behind artifacts: each one that is
+// too long by itself, and the longest ones while all of them together are too long.
+// room is what is left of each, in tokens.
+func (e *Engine) longResults(m scrollback.Message, sh shape) (long map[int]bool, room int64) {
+	limit := min(outputBytes, max(outputFloor, int(sh.budget.Tokens/10*bytesPerUnit)))
+	share := sh.budget.Tokens / resultsShare
+	var total int64
+	long, weights := map[int]bool{}, map[int]int64{}
+	for i, p := range m.Parts {
+		r, ok := p.(scrollback.ToolResult)
+		switch {
+		case !ok || r.Artifact != "" || r.Recall && strings.HasPrefix(r.Name, scrollback.RecallPrefix):
+		case len(r.Text) > limit:
+			long[i] = true
+		default:
+			weights[i] = int64(len(r.Text)) // a token has at least a byte
+			total += weights[i]
+		}
+	}
+	if len(long) == 0 && total <= share {
+		return nil, 0
+	}
+	total = 0
+	for i := range weights {
+		weights[i] = e.store.Weigh(scrollback.Parts{m.Parts[i]}).Tokens
+		total += weights[i]
+	}
+	for len(weights) > 0 && (total > share || len(long) > 0 && total > share/2) {
+		i := longest(weights)
+		if weights[i] < leastShortened {
+			break
+		}
+		long[i] = true
+		total -= weights[i]
+		delete(weights, i)
+	}
+	return long, max(0, share-total) / max(1, int64(len(long)))
+}
+
+// shortShare is the share of the budget that the heads and tails of a message's long
+// texts may take.
 const shortShare = 8
+
+// runEnd is where a run of long texts that begins at i ends: neighbours are kept as
+// one artifact, so that many parts leave no more behind than one.
+func runEnd(long map[int]bool, i int) int {
+	for long[i] {
+		i++
+	}
+	return i
+}
+
+// runs counts the runs of long texts.
+func runs(long map[int]bool) (n int64) {
+	for i := range long {
+		if !long[i-1] {
+			n++
+		}
+	}
+	return n
+}
 
 // shortenText keeps a user's text as a file part, and leaves its head and tail, as
 // much as there is room for, as the text.
-func (e *Engine) shortenText(ctx context.Context, in *store.Incoming, t scrollback.Text, sh shape) (scrollback.Part, error) {
+func (e *Engine) shortenText(ctx context.Context, in *store.Incoming, t scrollback.Text, room int64) (scrollback.Part, error) {
 	whole := t.Text
 	a, err := e.keepText(ctx, in, whole, "long message")
 	if err != nil {
 		return t, err
 	}
 	in.Parts = append(in.Parts, scrollback.File{Artifact: a.ID, MediaType: a.MediaType, Name: a.Name, Size: a.Size})
+	t.Text = e.endsWithin(whole, a, room)
+	return t, nil
+}
+
+// endsWithin is the head and tail of a text, as much as there is room for in tokens.
+func (e *Engine) endsWithin(text string, a scrollback.Artifact, room int64) string {
 	for head, tail := headBytes, tailBytes; ; head, tail = head/2, tail/2 {
-		t.Text = headAndTail(whole, a, head, tail)
-		if head < 64 || e.store.Weigh(scrollback.Parts{t}).Tokens <= sh.budget.Tokens/shortShare {
-			return t, nil
+		short := headAndTail(text, a, head, tail)
+		if head < 64 || e.store.Weigh(scrollback.Parts{scrollback.Text{Text: short}}).Tokens <= room {
+			return short
 		}
 	}
 }
@@ -212,36 +337,36 @@ func (e *Engine) indexFile(ctx context.Context, in *store.Incoming, f scrollback
 	if !strings.HasPrefix(f.MediaType, "text/") && f.MediaType != "application/json" {
 		return nil
 	}
-	text, err := e.artifactText(ctx, f.Artifact)
+	head, _, err := e.artifactEnds(ctx, f.Artifact, store.MaxIndexBytes, 0)
 	if scrollback.CodeOf(err) == scrollback.Invalid {
 		return nil // it only looked like text
 	}
-	in.Index += "\n" + clipBytes(text, store.MaxIndexBytes)
+	in.Index += "\n" + head
 	return err
 }
 
-// shortenResult keeps a big tool output behind an artifact.
-func (e *Engine) shortenResult(ctx context.Context, in *store.Incoming, id scrollback.ConversationID, r scrollback.ToolResult, sh shape) (scrollback.Part, error) {
-	// What is no look-up of ours is never passed over by search and grep.
-	r.Recall = r.Recall && strings.HasPrefix(r.Name, scrollback.RecallPrefix)
-	if r.Artifact != "" {
-		a, err := e.mentioned(ctx, in, id, r.Artifact)
-		if err != nil || r.Text != "" {
-			return r, err
-		}
-		text, err := e.artifactText(ctx, a.ID)
-		if err == nil {
-			in.Index += "\n" + clipBytes(text, store.MaxIndexBytes)
-			r.Text = headAndTail(text, a, headBytes, tailBytes)
-		}
+// showResult fills in the ends of an output that is behind an artifact already.
+func (e *Engine) showResult(ctx context.Context, in *store.Incoming, id scrollback.ConversationID, r scrollback.ToolResult) (scrollback.Part, error) {
+	a, err := e.mentioned(ctx, in, id, r.Artifact)
+	if err != nil {
 		return r, err
 	}
-	limit := min(outputBytes, max(outputFloor, int(sh.budget.Tokens/10*bytesPerUnit)))
-	if r.Recall || len(r.Text) <= limit {
-		return r, nil
+	head, tail, err := e.artifactEnds(ctx, a.ID, store.MaxIndexBytes, tailBytes)
+	if err != nil {
+		return r, err
 	}
+	in.Index += "\n" + head
+	r.Text = head
+	if a.Size > headBytes+tailBytes {
+		r.Text = leftOut(clipBytes(head, headBytes), tail, a)
+	}
+	return r, nil
+}
+
+// shortenResult keeps a big tool output behind an artifact.
+func (e *Engine) shortenResult(ctx context.Context, in *store.Incoming, r scrollback.ToolResult, room int64) (scrollback.Part, error) {
 	a, err := e.keepText(ctx, in, r.Text, "output of "+nonEmpty(r.Name, "a tool"))
-	r.Text, r.Artifact = headAndTail(r.Text, a, headBytes, tailBytes), a.ID
+	r.Text, r.Artifact = e.endsWithin(r.Text, a, room), a.ID
 	return r, err
 }
 
@@ -275,8 +400,13 @@ func headAndTail(text string, a scrollback.Artifact, first, last int) string {
 	for tail != "" && !utf8.RuneStart(tail[0]) {
 		tail = tail[1:]
 	}
+	return leftOut(head, tail, a)
+}
+
+// leftOut is the two ends of a text, and where the whole is.
+func leftOut(head, tail string, a scrollback.Artifact) string {
 	return fmt.Sprintf("%s\n[… %s left out here. The whole is %s: read it with context_read, context_tail or context_grep.]\n%s",
-		head, sizeOf(int64(len(text)-len(head)-len(tail))), scrollback.ArtifactRef(a.ID), tail)
+		head, sizeOf(a.Size-int64(len(head)+len(tail))), scrollback.ArtifactRef(a.ID), tail)
 }
 
 // clipBytes is at most n bytes of s, cut between characters.
@@ -313,75 +443,4 @@ func (e *Engine) mentioned(ctx context.Context, in *store.Incoming, id scrollbac
 		return scrollback.Artifact{}, err
 	}
 	return scrollback.Artifact{ID: art, MediaType: ref.MediaType, Name: ref.Hint, Size: ref.Bytes, CreatedAt: ref.CreatedAt}, nil
-}
-
-// Upload keeps an attachment for a conversation, which may then name it.
-func (e *Engine) Upload(ctx context.Context, id scrollback.ConversationID, r io.Reader, name string) (scrollback.Artifact, error) {
-	if _, err := e.store.Head(ctx, id); err != nil {
-		return scrollback.Artifact{}, err
-	}
-	a, err := e.keep(ctx, r, name)
-	if err != nil {
-		return a, err
-	}
-	return a, e.store.PutArtifact(ctx, a, id)
-}
-
-// keep stores bytes as an artifact, its media type judged by what it holds.
-func (e *Engine) keep(ctx context.Context, r io.Reader, name string) (scrollback.Artifact, error) {
-	var head bytes.Buffer
-	kind, err := mimetype.DetectReader(io.TeeReader(io.LimitReader(r, 3072), &head))
-	if err != nil {
-		return scrollback.Artifact{}, scrollback.Wrap(scrollback.Invalid, "engine.Upload", err)
-	}
-	id, size, err := e.archive.PutArtifact(ctx, io.MultiReader(&head, r), e.o.MaxArtifactBytes)
-	media, _, _ := strings.Cut(kind.String(), ";")
-	return scrollback.Artifact{ID: id, MediaType: media, Name: name, Size: size, CreatedAt: e.store.Now()}, err
-}
-
-// rasters are the images a model can be shown.
-var rasters = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
-
-// describeImage fills in what an image part says of its bytes.
-func (e *Engine) describeImage(ctx context.Context, in *store.Incoming, id scrollback.ConversationID, p scrollback.Image) (scrollback.Part, error) {
-	a, err := e.mentioned(ctx, in, id, p.Artifact)
-	if err != nil {
-		return p, err
-	}
-	if !rasters[a.MediaType] {
-		return p, scrollback.ParamErrorf("engine", "message", "%s is no image a model can be shown (PNG, JPEG, GIF or WebP)", a.MediaType)
-	}
-	p.MediaType, p.Size = a.MediaType, a.Size
-	f, _, err := e.archive.OpenArtifact(ctx, a.ID)
-	if err != nil {
-		return p, err
-	}
-	defer f.Close()
-	if c, _, err := image.DecodeConfig(f); err == nil {
-		p.Width, p.Height = c.Width, c.Height
-	}
-	return p, nil
-}
-
-// artifactBytes reads an artifact whole.
-func (e *Engine) artifactBytes(ctx context.Context, id scrollback.ArtifactID) ([]byte, error) {
-	f, _, err := e.archive.OpenArtifact(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, e.o.MaxArtifactBytes+1))
-	return b, scrollback.Wrap(scrollback.Unavailable, "engine", err)
-}
-
-// artifactText reads a text artifact whole; one that is no text is invalid.
-func (e *Engine) artifactText(ctx context.Context, id scrollback.ArtifactID) (string, error) {
-	b, err := e.artifactBytes(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	if !utf8.Valid(b) {
-		return "", scrollback.ParamErrorf("engine", "artifact", "artifact %s is not text", id)
-	}
-	return string(b), nil
 }

@@ -76,6 +76,9 @@ func recallList(ctx context.Context, e *Engine, c recallCall) (string, error) {
 		Refs []scrollback.RefEntry `json:"refs"`
 		Next *string               `json:"next"`
 	}
+	if _, _, err := e.Refs(ctx, c.conversation, RefQuery{Kind: a.Kind, Cursor: a.Cursor, Limit: limit}); err != nil {
+		return "", err
+	}
 	return result(c.room, func(try int) (any, bool) {
 		n, more := halved(limit, try)
 		refs, next, listErr := e.Refs(ctx, c.conversation, RefQuery{Kind: a.Kind, Cursor: a.Cursor, Limit: n})

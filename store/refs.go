@@ -69,24 +69,25 @@ func (s *Store) Refs(ctx context.Context, id scrollback.ConversationID, q RefQue
 }
 
 // Owner is a conversation through which a ref resolves: for the operator, who may
-// read them all.
+// read them all. Its errors may name refs of any of them.
 func (s *Store) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
 	const op = "store.Owner"
 	if _, _, err := ref.Split(); err != nil {
-		return "", &scrollback.Error{Code: scrollback.Invalid, Op: op, Param: "ref", Err: err}
+		return "", scrollback.ParamErrorf(op, "ref", "%w%s", err, s.near(ctx, s.owners(ctx), ref))
 	}
 	found, err := s.d.Refs(ctx, driver.RefQuery{Ref: ref, Limit: 1})
 	if err != nil {
 		return "", err
 	}
 	if len(found) == 0 {
-		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation mentions %s", ref)
+		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation mentions %s%s", ref, s.near(ctx, s.owners(ctx), ref))
 	}
 	return found[0].Conversation, nil
 }
 
 // Ref resolves a ref through a conversation that mentions it, or whose ancestor
-// does; through any other it does not exist.
+// does; through any other it does not exist. The error names the one that was
+// probably meant.
 func (s *Store) Ref(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
 	ids, err := s.Lineage(ctx, id)
 	if err != nil {
@@ -99,14 +100,14 @@ func (s *Store) Ref(ctx context.Context, id scrollback.ConversationID, ref scrol
 func (s *Store) RefIn(ctx context.Context, ids []scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
 	const op = "store.Ref"
 	if _, _, err := ref.Split(); err != nil {
-		return scrollback.RefEntry{}, &scrollback.Error{Code: scrollback.Invalid, Op: op, Param: "ref", Err: err}
+		return scrollback.RefEntry{}, scrollback.ParamErrorf(op, "ref", "%w%s", err, s.near(ctx, ids, ref))
 	}
 	found, err := s.d.Refs(ctx, driver.RefQuery{Conversations: ids, Ref: ref, Limit: 1})
 	if err != nil {
 		return scrollback.RefEntry{}, err
 	}
 	if len(found) == 0 {
-		return scrollback.RefEntry{}, scrollback.Errorf(scrollback.NotFound, op, "this conversation mentions no %s", ref)
+		return scrollback.RefEntry{}, scrollback.Errorf(scrollback.NotFound, op, "this conversation mentions no %s%s", ref, s.near(ctx, ids, ref))
 	}
 	return found[0], nil
 }

@@ -14,7 +14,7 @@ type searchCmd struct {
 	Conversation string `help:"Only this conversation." placeholder:"ID"`
 	Project      string `help:"Only this project." placeholder:"P"`
 	Role         string `help:"Only messages of this role." placeholder:"ROLE"`
-	Around       int    `help:"Neighbours on each side." default:"0"`
+	Around       int    `help:"Neighbours on each side." default:"1"`
 }
 
 // Run implements the command.
@@ -73,11 +73,14 @@ func (c *contextListCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		var cursor *string
+		page := struct {
+			Refs []scrollback.RefEntry `json:"refs"`
+			Next *string               `json:"next"`
+		}{Refs: refs}
 		if next != "" {
-			cursor = &next
+			page.Next = &next
 		}
-		return g.print(map[string]any{"refs": refs, "next": cursor}, func(w io.Writer) error {
+		return g.print(page, func(w io.Writer) error {
 			if err := terminal.Refs(w, refs); err != nil || next == "" {
 				return err
 			}
@@ -117,7 +120,7 @@ func (c *contextReadCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		if c.Bytes > 0 || g.JSON {
+		if c.Bytes != 0 || g.JSON {
 			page, err := a.Read(g.ctx, id, ref, c.Offset, c.Bytes)
 			if err != nil {
 				return err

@@ -70,5 +70,13 @@ func (a *api) mentioning(r *http.Request, art scrollback.ArtifactID) (scrollback
 	if name := r.URL.Query().Get("conversation"); name != "" {
 		return a.resolve(r.Context(), name)
 	}
-	return a.engine.Owner(r.Context(), scrollback.ArtifactRef(art))
+	ref := scrollback.ArtifactRef(art)
+	if _, _, err := ref.Split(); err != nil {
+		return "", scrollback.ParamErrorf("restapi", "artifact", "%w", err)
+	}
+	id, err := a.engine.Owner(r.Context(), ref)
+	if scrollback.CodeOf(err) == scrollback.NotFound { // that error may name what others mention
+		err = scrollback.Errorf(scrollback.NotFound, "restapi", "no such artifact")
+	}
+	return id, err
 }

@@ -1,0 +1,55 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// An unknown ref is told with the one that was probably meant: of this conversation
+// and its ancestors, and of no other.
+func TestNearestRef(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		parent, child, _, _ := family(b)
+		stranger := b.create()
+		leaf := b.leaf(parent.ID, 1, 4)
+		leaf.ID = "01a1fb8d-0000-7000-8000-1234567890ab"
+		b.fold(parent.ID, 4, nil, []scrollback.Segment{leaf}, leaf)
+		sha := scrollback.ArtifactID(strings.Repeat("c0ffee42", 8))
+		if err := b.PutArtifact(t.Context(), scrollback.Artifact{ID: sha, CreatedAt: b.Now()}, child.ID); err != nil {
+			t.Fatal(err)
+		}
+		history, artifact := string(scrollback.HistoryRef(leaf.ID)), string(scrollback.ArtifactRef(sha))
+		for _, c := range []struct{ what, given, named string }{
+			{"a digit wrong", "history:01a1fb8d-0000-7000-8000-1234567890aa", history},
+			{"digits swapped", "history:01a1fb8d-0000-7000-8000-1324567890ab", history},
+			{"a digit lost", "history:01a1fb8d-0000-7000-8000-123456789ab", history},
+			{"cut off", "history:01a1fb8d-0000", history},
+			{"without a kind", "01a1fb8d-0000-7000-8000-1234567890ab", history},
+			{"of another kind", "artifact:01a1fb8d-0000-7000-8000-1234567890ab", history},
+			{"in capitals", "HISTORY:01A1FB8D-0000-7000-8000-1234567890AB", history},
+			{"in brackets", "[history:01a1fb8d-0000-7000-8000-1234567890ab]", history},
+			{"an artifact", artifact[:len(artifact)-2] + "00", artifact},
+			{"the beginning of an artifact", "artifact:c0ffee42c0ff", artifact},
+			{"another altogether", "history:01a1fb8d-9999-7999-8999-9999999990ab", ""},
+			{"too little of it", "history:01a1", ""},
+			{"nothing like it", "nonsense", ""},
+			{"nothing", "", ""},
+		} {
+			for who, err := range map[string]error{
+				"child":    func() error { _, err := b.Ref(t.Context(), child.ID, scrollback.Ref(c.given)); return err }(),
+				"operator": func() error { _, err := b.Owner(t.Context(), scrollback.Ref(c.given)); return err }(),
+				"stranger": func() error { _, err := b.Ref(t.Context(), stranger.ID, scrollback.Ref(c.given)); return err }(),
+			} {
+				if code := scrollback.CodeOf(err); code != scrollback.NotFound && code != scrollback.Invalid {
+					t.Fatalf("%s, %s: %v", c.what, who, err)
+				}
+				_, named, _ := strings.Cut(scrollback.Shown(err), "; the nearest is ")
+				if want := map[bool]string{false: c.named}[who == "stranger"]; named != want {
+					t.Errorf("%s, %s: %q names %q, want %q", c.what, who, err, named, want)
+				}
+			}
+		}
+	})
+}
