@@ -63,7 +63,7 @@ func TestManyFoldsInARow(t *testing.T) {
 					t.Fatalf("only %d folds in %d turns", made, i)
 				}
 				r.talk(id, 1, func(int) string { return wordy(i) })
-				got, err := r.Compact(context.Background(), id, "", true)
+				got, err := r.Compact(context.Background(), id, engine.Shape{}, true)
 				if err != nil {
 					t.Fatal(err)
 				}

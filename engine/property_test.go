@@ -123,7 +123,7 @@ func (l *life) step() scrollback.ConversationID {
 			return f.ID
 		}
 	case at < 90:
-		_, err := l.r.Compact(ctx, id, "", true)
+		_, err := l.r.Compact(ctx, id, engine.Shape{}, true)
 		did("fold", err)
 	case at < 93:
 		_, err := l.r.Clear(ctx, id)
