@@ -24,9 +24,6 @@ func (e *Engine) Refs(ctx context.Context, id scrollback.ConversationID, q RefQu
 	if q.Limit < 0 || q.Limit > scrollback.ListMax {
 		return []scrollback.RefEntry{}, "", scrollback.ParamErrorf("engine.Refs", "limit", "limit must be 1 to %d", scrollback.ListMax)
 	}
-	if q.Limit < 0 || q.Limit > scrollback.ListMax {
-		return []scrollback.RefEntry{}, "", scrollback.ParamErrorf("engine.Refs", "limit", "limit must be 1 to %d", scrollback.ListMax)
-	}
 	items, next, err := e.store.Refs(ctx, id, q)
 	if items == nil {
 		items = []scrollback.RefEntry{}
