@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,7 +30,7 @@ func provider(t *testing.T) (*modeltest.Server, []string) {
 		usage.TotalTokens = usage.InputTokens + usage.OutputTokens
 		switch i := n.Add(1); {
 		case len(r.Tools) == 0:
-			return []model.Delta{{Text: "## Goal\n- 谈项目\n## Constraints\n- none\n## Knowledge\n- none\n## Artifacts\n- none\n## Files\n- none\n## Recent actions\n- none\n## Tasks\n- none"}, {Usage: usage}}
+			return []model.Delta{{Text: minutes(r.Items[0].Parts.Text())}, {Usage: usage}}
 		case last.Role == scrollback.RoleUser && strings.Contains(last.Parts.Text(), "vault"):
 			return []model.Delta{{Reasoning: "it is folded"}, {Call: &scrollback.ToolCall{ID: fmt.Sprint("c", i), Name: "context_grep", Arguments: json.RawMessage(`{"pattern":"K-4711"}`)}}, {Usage: usage}}
 		case last.Role == scrollback.RoleTool:
@@ -40,6 +41,66 @@ func provider(t *testing.T) (*modeltest.Server, []string) {
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
 	return s, []string{"SCROLLBACK_BASE_URL=" + srv.URL, "SCROLLBACK_MODEL=custom/m", "SCROLLBACK_LIMIT=8000"}
+}
+
+// minutes are a summary with the headings that are asked for, or the verdict on one.
+func minutes(instructions string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(instructions, "\n") {
+		if strings.HasPrefix(line, "## ") {
+			b.WriteString(line + "\n- 谈项目\n")
+		}
+	}
+	if b.Len() == 0 {
+		return "OK"
+	}
+	return b.String()
+}
+
+// The policy rolling in the program, by the config file: after every few messages a
+// model's notes take the place of older ones, in Chinese and checked, and what the
+// person pinned stays beside them.
+func TestProviderRolling(t *testing.T) {
+	t.Parallel()
+	_, env := provider(t)
+	config := filepath.Join(t.TempDir(), "config.toml")
+	write(t, config, []byte("policy = 'rolling'\n[folding]\ncheck_calls = 1\n"))
+	s := serve(t, t.TempDir(), append(env, "SCROLLBACK_LIMIT=64000"), "--config", config)
+	id := s.conversation()
+	s.chat(id, "请记住：仓库的钥匙在第三个花盆下面。")
+	if status := s.do("PATCH", "/api/conversations/"+string(id), strings.NewReader(`{"pinned_seqs":[1]}`), nil); status != 200 {
+		t.Fatalf("pinning: %d", status)
+	}
+	var got struct {
+		Receipts []scrollback.Receipt `json:"receipts"`
+	}
+	for i := range 20 {
+		s.chat(id, fmt.Sprintf("第 %d 个问题：%s", i, strings.Repeat("请说说这件事情的来龙去脉。", 8)))
+		if i%5 == 4 { // folds go on after a turn
+			until(t, 10*time.Second, func() bool {
+				got.Receipts = nil
+				s.do("GET", "/api/conversations/"+string(id)+"/receipts", nil, &got)
+				return len(got.Receipts) >= (i+1)/5
+			})
+		}
+	}
+	for _, r := range got.Receipts {
+		if r.Result != scrollback.FoldCompacted || r.SummaryBy != "custom/m" || !r.Checked || r.TokensAfter >= r.TokensBefore {
+			t.Errorf("%+v", r)
+		}
+	}
+	m := get[scrollback.Manifest](s, "/api/conversations/"+string(id)+"/context")
+	var seqs []int64
+	for _, l := range m.Layers {
+		for _, it := range l.Items {
+			if it.Kind == scrollback.KindMessage {
+				seqs = append(seqs, it.Seq)
+			}
+		}
+	}
+	if m.Policy != "rolling" || len(seqs) < 5 || len(seqs) > 13 || seqs[0] != 1 || seqs[1] < 20 {
+		t.Errorf("policy %s shows messages %v", m.Policy, seqs)
+	}
 }
 
 // The program with a model of a server that speaks as OpenAI: folds carry the
