@@ -435,6 +435,7 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 	if c.shape, err = im.e.shape(ctx, head.Conversation, Shape{}); err != nil {
 		return nil, err
 	}
+	c.shape.policy.Summarizes = false // a long file folds hundreds of times; nobody asked for as many calls
 	if head.DeletedAt != 0 {
 		return nil, scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s is in the trash: restore it first", c.ID)
 	}

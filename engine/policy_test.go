@@ -286,3 +286,26 @@ func TestPinsRefused(t *testing.T) {
 	_, _, err = r.Create(ctx, scrollback.Conversation{PinnedSeqs: []int64{1}})
 	wantCode(t, err, scrollback.Invalid, "no message to pin")
 }
+
+// An import of a long talk asks no model, whatever the policy: the extract stands
+// until a turn folds.
+func TestImportAsksNoModel(t *testing.T) {
+	w := briefly(func(n int) string { return fmt.Sprint("round ", n) })
+	r := newRig(t, rigOptions{summaries: true}, w.step())
+	var file strings.Builder
+	for _, m := range history(300) {
+		fmt.Fprintf(&file, "{\"role\":%q,\"content\":%q}\n", m.Role, m.Parts.Text())
+	}
+	out, err := r.load(file.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := out.Conversations[0].ID
+	if _, sums := w.requests(); len(sums) != 0 || r.view(id).Boundary < 250 {
+		t.Fatalf("%d summaries were asked for, and all up to #%d is folded", len(sums), r.view(id).Boundary)
+	}
+	r.talk(id, 12, wordy)
+	if _, sums := w.requests(); len(sums) == 0 || !strings.Contains(sums[0].Items[1].Parts.Text(), "Remember that number") {
+		t.Errorf("of the import the %d summaries of later turns know nothing", len(sums))
+	}
+}
