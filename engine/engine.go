@@ -52,6 +52,9 @@ type Options struct {
 	Folding  Folding
 	Projects map[string]Folding
 
+	// Eager makes the file of a segment when it is folded, and not when it is first read.
+	Eager bool
+
 	// Place is what conversations are told of where they work; its Roots are the
 	// folders that the operator grants, its Now only gives the zone. Nil tells
 	// nothing.

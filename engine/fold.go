@@ -144,7 +144,20 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish fol
 	if err != nil {
 		return receipt, err
 	}
-	return e.commit(ctx, head, commit)
+	receipt, err = e.commit(ctx, head, commit)
+	if err == nil && e.o.Eager && receipt.Result == scrollback.FoldCompacted {
+		e.write(ctx, commit.Segments)
+	}
+	return receipt, err
+}
+
+// write makes the files of segments before anybody reads them.
+func (e *Engine) write(ctx context.Context, segments []scrollback.Segment) {
+	for _, s := range segments {
+		if err := e.archive.Make(ctx, s.ID); err != nil && ctx.Err() == nil {
+			e.o.Log.Warn("the file of a segment could not be made", "segment", s.ID, "error", err)
+		}
+	}
 }
 
 // load is what a window carries, and how much of it could be folded.

@@ -33,6 +33,7 @@ type settings struct {
 	Addr          string
 	Folding       engine.Folding            // how conversations are folded
 	Projects      map[string]engine.Folding // the same of a project's, over it
+	Eager         bool                      // folded files are written at once
 	SummaryModels []string
 	Models        map[string]token.Facts // what the file says of models, by name
 	Roots         []string               // granted; nil leaves it to the command
@@ -49,7 +50,7 @@ const dot = "\x1f"
 // keys are what a config file may say, and as what; * stands for a name.
 var keys = map[string]string{
 	"data": "text", "objects": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts",
-	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "trash_days": "whole number",
+	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "trash_days": "whole number",
 	"folding.*": "number", "projects.*.policy": "text", "projects.*.folding.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
@@ -194,7 +195,7 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 		}
 		return k.Strings(key)
 	}
-	s := settings{Limit: k.Int64("limit"), SummaryModels: texts("summary_model"), Setup: k.String("setup"), TrashDays: k.Int64("trash_days"),
+	s := settings{Limit: k.Int64("limit"), SummaryModels: texts("summary_model"), Setup: k.String("setup"), TrashDays: k.Int64("trash_days"), Eager: k.Bool("eager"),
 		NoEnvironment: k.Exists("environment") && !k.Bool("environment")}
 	if k.Exists("memory_files") {
 		s.MemoryFiles = append([]string{}, texts("memory_files")...)

@@ -44,7 +44,7 @@ func TestConfigGuide(t *testing.T) {
 		Folding:       engine.Folding{Policy: "snapshot", Numbers: map[string]float64{"keep_share": 0.4, "check_calls": 1}},
 		Projects:      map[string]engine.Folding{"support": {Policy: "rolling", Numbers: map[string]float64{"trigger_messages": 20}}},
 		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"}, Roots: []string{"/home/me/work"},
-		MemoryFiles: []string{"AGENTS.md", "NOTES.md"}, Setup: "Everything is set up.", TrashDays: 30,
+		MemoryFiles: []string{"AGENTS.md", "NOTES.md"}, Setup: "Everything is set up.", Eager: true, TrashDays: 30,
 		Models: map[string]token.Facts{"deepseek/deepseek-chat": {Limit: 128000, MaxOutput: 8000, Factor: 1.1,
 			Price: &token.Price{Input: 0.28, CachedInput: 0.028, Output: 0.42, Currency: "USD"}}},
 		variables: map[string]string{"DEEPSEEK_API_KEY": "sk-of-deepseek", "OPENAI_API_KEY": "sk-of-openai",
