@@ -132,7 +132,7 @@ func (r *run) one(ctx context.Context, s set) error {
 	var products []product
 	for _, lang := range languages {
 		for _, z := range r.sizes {
-			t := makeTalk(s.seed, lang, lexes[lang], z.messages, z.each)
+			t := makeTalk(s.seed, lang, lexes[lang], z)
 			p, err := newProduct(ctx, kept, t)
 			if err != nil {
 				return err

@@ -69,20 +69,19 @@ type asked struct {
 	text string // with {day} and {month} still open
 }
 
-// makeTalk makes a conversation of about n messages with so many questions of
-// each case.
-func makeTalk(seed uint64, lang string, lexes []*lexicon, n, each int) talk {
-	m := &maker{rng: rand.New(rand.NewPCG(seed, uint64(n))), lexes: lexes}
+// makeTalk makes a conversation of a size, or of as many messages as its facts take.
+func makeTalk(seed uint64, lang string, lexes []*lexicon, z size) talk {
+	m := &maker{rng: rand.New(rand.NewPCG(seed, uint64(z.messages))), lexes: lexes}
 	for _, lex := range lexes {
 		for _, c := range lex.cases {
-			m.tellCase(lex, c, each)
+			m.tellCase(lex, c, z.each)
 		}
 	}
 	count := 0
 	for _, p := range m.pieces {
 		count += len(p.lines)
 	}
-	for ; count < n; count += 2 {
+	for ; count < z.messages; count += 2 {
 		lex := lexes[m.rng.IntN(len(lexes))]
 		m.pieces = append(m.pieces, piece{m.rng.Float64(), []spoken{
 			{role: "user", text: m.chat(lex, "user")}, {role: "assistant", text: m.chat(lex, "assistant")}}})
