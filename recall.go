@@ -71,8 +71,18 @@ type GrepMatch struct {
 	After   []string `json:"after,omitempty"`
 }
 
-// SearchQuery finds messages by words. Conversation and Project narrow; Limit 0
-// means SearchDefault; Around is how many neighbours on each side.
+// The orders of a search's hits.
+const (
+	OrderRelevance = "relevance" // the best first; also what an empty order means
+	OrderTime      = "time"      // the same hits, the oldest first
+)
+
+// SearchQuery finds messages by words. A Query may also narrow by role:user,
+// after:2026-03-01, before:2026-04 and on:2026-03-05 (days in UTC), unless they are
+// quoted. Conversation, Project and Role narrow too; Limit 0 means SearchDefault;
+// Around is how many neighbours on each side; Order is OrderRelevance or OrderTime.
+// Of a message with more than Passage characters (0 means HitContentMax), a hit's
+// content is the stretch that matches best; a neighbour's is its beginning.
 type SearchQuery struct {
 	Query        string
 	Conversation ConversationID
@@ -80,6 +90,8 @@ type SearchQuery struct {
 	Role         Role
 	Limit        int
 	Around       int
+	Order        string
+	Passage      int
 }
 
 // SearchResult is the best hits, best first. Truncated says that more messages
@@ -89,7 +101,7 @@ type SearchResult struct {
 	Truncated bool  `json:"truncated,omitempty"`
 }
 
-// Hit is a message that matched. Snippet is an excerpt of Content, and Spans the
+// Hit is a message that matched. Snippet is an excerpt of the message, and Spans the
 // [from, to) character (code point) ranges of Snippet that matched. OnPath says
 // that the message is on its conversation's current path; Ref is where it is
 // folded, if it is.

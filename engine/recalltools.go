@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -180,6 +182,28 @@ func clipLine(s string, n int) string {
 	return s
 }
 
+// briefHit is a hit as a model gets it: what it can use, in few tokens. Other hits
+// of the same answer are not repeated as neighbours.
+type briefHit struct {
+	Conversation scrollback.ConversationID `json:"conversation_id,omitempty"` // where it is not the one searched
+	brief
+	Ref    *scrollback.Ref `json:"ref,omitempty"`
+	Before []brief         `json:"before,omitempty"`
+	After  []brief         `json:"after,omitempty"`
+}
+
+// brief is a message in few tokens. Date is the day in UTC.
+type brief struct {
+	Seq     int64           `json:"seq"`
+	Role    scrollback.Role `json:"role"`
+	Date    string          `json:"date,omitempty"`
+	Content string          `json:"content"`
+}
+
+// The passage of a hit is a share of that many characters, but never less than
+// leastPassage; a neighbour's is half of it.
+const leastPassage = 600
+
 func recallSearch(ctx context.Context, e *Engine, c recallCall) (string, error) {
 	type args struct {
 		Query  string
@@ -187,6 +211,7 @@ func recallSearch(ctx context.Context, e *Engine, c recallCall) (string, error) 
 		Scope  string
 		Role   scrollback.Role
 		Around *int
+		Order  string
 	}
 	a, err := arguments[args](c)
 	if err != nil {
@@ -202,24 +227,54 @@ func recallSearch(ctx context.Context, e *Engine, c recallCall) (string, error) 
 	if a.Around != nil {
 		around = *a.Around
 	}
-	found, err := e.Search(ctx, scrollback.SearchQuery{Query: a.Query, Conversation: c.conversation, Role: a.Role, Limit: a.Limit, Around: around})
+	passage := max(leastPassage, scrollback.HitContentMax/cmp.Or(a.Limit, scrollback.SearchDefault))
+	found, err := e.Search(ctx, scrollback.SearchQuery{Query: a.Query, Conversation: c.conversation, Role: a.Role, Limit: a.Limit,
+		Around: around, Order: a.Order, Passage: passage})
 	if err != nil {
 		return "", err
 	}
+	type answer struct {
+		Hits      []briefHit `json:"hits"`
+		Truncated bool       `json:"truncated,omitempty"`
+	}
+	all := inBrief(found.Hits, c.conversation, passage/2)
 	return result(c.room, func(try int) (any, bool) {
-		cut := scrollback.SearchResult{Truncated: found.Truncated, Hits: append([]scrollback.Hit{}, found.Hits...)}
-		for i := range cut.Hits {
-			h := &cut.Hits[i]
+		n, more := halved(len(all), max(0, try-1))
+		out := answer{Truncated: found.Truncated, Hits: append([]briefHit{}, all[:min(n, len(all))]...)}
+		for i := range out.Hits {
 			if try >= 1 { // neighbours can be asked for again
-				h.Before, h.After = nil, nil
-			}
-			if try >= 2 { // the snippet is the part of the content that matched
-				h.Content = h.Snippet
-				h.Snippet, h.Spans = "", [][2]int{}
+				out.Hits[i].Before, out.Hits[i].After = nil, nil
 			}
 		}
-		n, more := halved(len(cut.Hits), max(0, try-2))
-		cut.Hits = cut.Hits[:min(n, len(cut.Hits))]
-		return cut, try < 2 || more
+		return out, try < 1 || more
 	})
+}
+
+// inBrief shortens hits. A message is told once: as a hit if it is one, else beside
+// the first hit it stands next to.
+func inBrief(hits []scrollback.Hit, searched scrollback.ConversationID, nearRunes int) []briefHit {
+	seen := map[scrollback.MessageID]bool{}
+	for _, h := range hits {
+		seen[h.MessageID] = true
+	}
+	near := func(ms []scrollback.Message) []brief {
+		var out []brief
+		for _, m := range ms {
+			text := clipLine(strings.TrimSpace(store.IndexText(m.Parts)), nearRunes)
+			if !seen[m.ID] && text != "" {
+				seen[m.ID] = true
+				out = append(out, brief{Seq: m.Seq, Role: m.Role, Content: text})
+			}
+		}
+		return out
+	}
+	out := make([]briefHit, len(hits))
+	for i, h := range hits {
+		out[i] = briefHit{Ref: h.Ref, Before: near(h.Before), After: near(h.After),
+			brief: brief{h.Seq, h.Role, time.UnixMilli(h.CreatedAt).UTC().Format(time.DateOnly), h.Content}}
+		if h.ConversationID != searched {
+			out[i].Conversation = h.ConversationID
+		}
+	}
+	return out
 }

@@ -17,37 +17,72 @@ import (
 // asked for if that is more.
 const candidates = 100
 
-// BM25 with a fixed mean length, so that a message's score does not depend on
-// which database holds it or on what else is stored.
-const (
-	bmK1        = 1.2
-	bmB         = 0.75
-	bmMeanTerms = 120
-)
-
-// Search finds messages by words and ranks them: those with more of the words
-// first, then by BM25, then the newer. The order is the same on every database.
+// Search finds messages by words and ranks them; see [ranker]. The order is the
+// same on every database.
 func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
 	out := scrollback.SearchResult{Hits: []scrollback.Hit{}}
-	parsed := terms.Parse(q.Query)
-	if parsed.Empty() {
+	a, err := readAsk(q.Query, s.now())
+	if err != nil {
+		return out, err
+	}
+	if a.Empty() {
 		return out, scrollback.ParamErrorf("store.Search", "query", "there is no word to look for in the query")
 	}
-	dq := driver.SearchQuery{Match: driver.Match{Any: parsed.Any, Must: parsed.Must},
-		Project: q.Project, Role: q.Role, Limit: max(candidates, 2*q.Limit)}
+	dq := driver.SearchQuery{Match: driver.Match{Any: a.Any, Must: a.Must}, Words: a.Words, From: a.from, To: a.to,
+		Project: q.Project, Role: cmp.Or(q.Role, a.role), Limit: max(candidates, 2*q.Limit)}
 	if q.Conversation != "" {
-		ids, err := s.Lineage(ctx, q.Conversation)
-		if err != nil {
+		if dq.Conversations, err = s.Lineage(ctx, q.Conversation); err != nil {
 			return out, err
 		}
-		dq.Conversations = ids
 	}
-	found, err := s.d.Search(ctx, dq)
+	found, err := s.candidates(ctx, dq, a)
 	if err != nil {
 		return out, err
 	}
 	out.Truncated = found.Truncated
-	ranked := rank(found, parsed)
+	ranked, err := s.rank(ctx, found, dq, a)
+	if err != nil {
+		return out, err
+	}
+	out.Hits, err = s.hits(ctx, ranked, a, q)
+	if q.Order == scrollback.OrderTime {
+		slices.SortFunc(out.Hits, func(a, b scrollback.Hit) int {
+			return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.MessageID, b.MessageID))
+		})
+	}
+	return out, err
+}
+
+// candidates asks the database; for the dates that a query names once more, so
+// that what was said then is among them however much else matches.
+func (s *Store) candidates(ctx context.Context, dq driver.SearchQuery, a ask) (driver.SearchResult, error) {
+	found, err := s.d.Search(ctx, dq)
+	if err != nil || !found.Truncated {
+		return found, err
+	}
+	seen := map[scrollback.MessageID]bool{}
+	for _, m := range found.Found {
+		seen[m.ID] = true
+	}
+	for _, d := range a.dates {
+		dq.From, dq.To = max(a.from, d.from), earlier(a.to, d.to)
+		then, err := s.d.Search(ctx, dq)
+		if err != nil {
+			return found, err
+		}
+		for _, m := range then.Found {
+			if !seen[m.ID] {
+				seen[m.ID] = true
+				found.Found = append(found.Found, m)
+			}
+		}
+	}
+	return found, nil
+}
+
+// hits fills in the best of what was ranked, as many as are asked for.
+func (s *Store) hits(ctx context.Context, ranked []*ranked, a ask, q scrollback.SearchQuery) ([]scrollback.Hit, error) {
+	out := []scrollback.Hit{}
 	limit := cmp.Or(max(q.Limit, 0), scrollback.SearchDefault)
 	heads := map[scrollback.ConversationID]driver.Head{} // most hits are in few conversations
 	head := func(id scrollback.ConversationID) (driver.Head, error) {
@@ -62,14 +97,14 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 		return h, err
 	}
 	for _, r := range ranked {
-		if len(out.Hits) == limit {
+		if len(out) == limit {
 			break
 		}
 		from, err := head(cmp.Or(q.Conversation, r.m.ConversationID))
 		if err != nil {
 			return out, err
 		}
-		hit, err := s.hit(ctx, r, wanted{parsed, q, from})
+		hit, err := s.hit(ctx, r, wanted{a.Query, q, from})
 		if err != nil {
 			return out, err
 		}
@@ -82,44 +117,9 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 				return out, err
 			}
 		}
-		out.Hits = append(out.Hits, hit)
+		out = append(out, hit)
 	}
 	return out, nil
-}
-
-type ranked struct {
-	m       scrollback.Message
-	matched int
-	score   float64
-}
-
-// rank orders candidates.
-func rank(found driver.SearchResult, q terms.Query) []ranked {
-	out := make([]ranked, len(found.Found))
-	for i, m := range found.Found {
-		out[i] = score(m, found, q)
-	}
-	slices.SortFunc(out, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.matched, a.matched), cmp.Compare(b.score, a.score),
-			cmp.Compare(b.m.CreatedAt, a.m.CreatedAt), cmp.Compare(b.m.Seq, a.m.Seq), cmp.Compare(a.m.ID, b.m.ID))
-	})
-	return out
-}
-
-func score(m scrollback.Message, found driver.SearchResult, q terms.Query) ranked {
-	counts, n := terms.Count(IndexText(m.Parts), q.Any, maxIndexTerms)
-	r, length := ranked{m: m}, float64(n)
-	for i, count := range counts {
-		if count == 0 {
-			continue
-		}
-		tf := float64(count)
-		r.matched++
-		df := float64(found.Holding[i])
-		idf := math.Log(1 + (float64(max(found.Documents, found.Holding[i]))-df+0.5)/(df+0.5))
-		r.score += idf * tf * (bmK1 + 1) / (tf + bmK1*(1-bmB+bmB*length/bmMeanTerms))
-	}
-	return r
 }
 
 // wanted is a search, cut into terms, and the head that a hit is seen from.
@@ -130,11 +130,11 @@ type wanted struct {
 }
 
 // hit fills in what a reader needs of a ranked message.
-func (s *Store) hit(ctx context.Context, r ranked, q wanted) (scrollback.Hit, error) {
+func (s *Store) hit(ctx context.Context, r *ranked, q wanted) (scrollback.Hit, error) {
 	m, head := r.m, q.head
 	text := strings.TrimSpace(IndexText(m.Parts))
 	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role, CreatedAt: m.CreatedAt,
-		Content: clipRunes(text, scrollback.HitContentMax), Score: math.Round(r.score*1000) / 1000}
+		Content: passage(text, q.Query, cmp.Or(q.search.Passage, scrollback.HitContentMax)), Score: math.Round(r.score*1000) / 1000}
 	h.Snippet, h.Spans = snippet(text, q.Query)
 	at, err := s.d.Messages(ctx, driver.MessageQuery{Branch: head.Branch.ID, From: m.Seq, To: m.Seq})
 	if err != nil {

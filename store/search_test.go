@@ -78,17 +78,19 @@ func TestSearchRanks(t *testing.T) {
 	})
 }
 
-// More of the words come first, whatever their weight; then the weight; of equals
-// the newest.
+// More of the words weigh more than one of them often; a rare word more than common
+// ones; of equals the newest is first.
 func TestSearchOrder(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		one, two := b.create(), b.create()
 		for range 20 {
 			b.say(one.ID, "common words")
 		}
-		b.say(one.ID, "the rare rare rare rare rare", "some common and usual things", "usual")
-		if got := b.search(scrollback.SearchQuery{Query: "rare common usual", Limit: 2}); !slices.Equal(got, []string{"some common and usual things", "the rare rare rare rare rare"}) {
-			t.Errorf("found %q", got)
+		b.say(one.ID, "the rare rare rare rare rare", "some rare and usual things", "usual")
+		for query, want := range map[string]string{"rare usual odd": "some rare and usual things", "common words, usual": "usual"} {
+			if got := b.search(scrollback.SearchQuery{Query: query, Limit: 1}); !slices.Equal(got, []string{want}) {
+				t.Errorf("%s: found %q first, want %q", query, got, want)
+			}
 		}
 		var ids []scrollback.MessageID
 		for i := range 6 {
@@ -125,10 +127,10 @@ func TestSearchFilters(t *testing.T) {
 		}{
 			{scrollback.SearchQuery{Project: "two"}, []string{"a word from bob"}},
 			{scrollback.SearchQuery{Role: scrollback.RoleAssistant}, []string{"word word from bot"}},
-			{scrollback.SearchQuery{Conversation: one.ID}, []string{"word word from bot", "word from ann"}},
-			{scrollback.SearchQuery{Conversation: child.ID}, []string{"word word from bot", "word from ann", "word of the child"}},
+			{scrollback.SearchQuery{Conversation: one.ID}, []string{"word from ann", "word word from bot"}},
+			{scrollback.SearchQuery{Conversation: child.ID}, []string{"word from ann", "word of the child", "word word from bot"}},
 			{scrollback.SearchQuery{Conversation: child.ID, Project: "two"}, []string{}},
-			{scrollback.SearchQuery{Limit: 2}, []string{"word word from bot", "word from ann"}},
+			{scrollback.SearchQuery{Limit: 2}, []string{"word from ann", "word of the child"}},
 			{scrollback.SearchQuery{Project: "none"}, []string{}},
 		} {
 			c.q.Query = "word"

@@ -11,9 +11,22 @@ import (
 // snippetRunes is the length of an excerpt.
 const snippetRunes = 240
 
-// snippet cuts the stretch of text that holds the most different query terms,
-// and says which characters of it matched.
-func snippet(text string, q terms.Query) (string, [][2]int) {
+// passage is text, or of a longer one the n characters and an ellipsis that hold
+// the most different query terms.
+func passage(text string, q terms.Query, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	cut, _ := stretch(text, q, n)
+	return cut
+}
+
+// snippet is a short passage, and which characters of it matched.
+func snippet(text string, q terms.Query) (string, [][2]int) { return stretch(text, q, snippetRunes) }
+
+// stretch cuts the n characters of text that hold the most different query terms,
+// and says which of them matched.
+func stretch(text string, q terms.Query, n int) (string, [][2]int) {
 	type match struct{ from, to, term int }
 	wants := slices.Clone(q.Any)
 	for _, p := range q.Must {
@@ -32,7 +45,7 @@ func snippet(text string, q terms.Query) (string, [][2]int) {
 	best, bestCount := 0, -1
 	for i := range all {
 		seen := map[int]bool{}
-		for j := i; j < len(all) && all[j].to-all[i].from <= snippetRunes; j++ {
+		for j := i; j < len(all) && all[j].to-all[i].from <= n; j++ {
 			seen[all[j].term] = true
 		}
 		if len(seen) > bestCount {
@@ -41,9 +54,9 @@ func snippet(text string, q terms.Query) (string, [][2]int) {
 	}
 	from := 0
 	if len(all) > 0 {
-		from = backRunes(text, all[best].from, snippetRunes/4)
+		from = backRunes(text, all[best].from, n/4)
 	}
-	cut := clipRunes(text[from:], snippetRunes)
+	cut := clipRunes(text[from:], n)
 	body := strings.TrimSuffix(cut, "…")
 	spans := [][2]int{}
 	for _, m := range all {

@@ -1,16 +1,25 @@
 package terms
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
 // Query is a search as a person typed it. Any holds single terms, of which more
 // is better; Must holds phrases that have to be there, word by word. A term that
 // ends in '*' stands for every term that begins so: a lone dense character.
+//
+// Words that only bind others are left out of Any while others are there. From
+// Words on, Any holds guesses that nobody typed: other forms of an irregular word, a
+// name in code for words that it may be made of, and the words of such a name.
 type Query struct {
-	Any  []string
-	Must [][]string
+	Any    []string
+	Must   [][]string
+	Words  int
+	Stands [][]int // parallel to Any: which of the words a term stands for
+	Exact  []bool  // parallel to Any: a name, a number, an identifier
 }
 
 // MaxTerms bounds the terms of one query; further ones are left out.
@@ -19,29 +28,134 @@ const MaxTerms = 64
 // Parse reads a query: words are optional, "quoted" ones a must.
 func Parse(q string) Query {
 	var out Query
-	seen := map[string]bool{}
+	var loose []string
 	for i, piece := range strings.Split(strings.NewReplacer("“", `"`, "”", `"`).Replace(q), `"`) {
-		quoted := i%2 == 1
-		ts := queryTerms(piece)
-		if quoted && len(ts) > 0 {
-			out.Must = append(out.Must, ts[:min(len(ts), MaxTerms)])
+		if i%2 == 0 {
+			loose = append(loose, piece)
 			continue
 		}
-		for _, t := range ts {
-			if !seen[t] && len(out.Any) < MaxTerms {
-				seen[t] = true
-				out.Any = append(out.Any, t)
-			}
+		if ts := queryTerms(piece); len(ts) > 0 {
+			out.Must = append(out.Must, ts[:min(len(ts), MaxTerms)])
 		}
 	}
+	rest := strings.Join(loose, "\n")
+	exact := exactTerms(rest)
+	for _, t := range content(rest) {
+		out.add(t, nil, exact[t])
+	}
+	out.Words = len(out.Any)
+	for i, t := range out.Any {
+		for _, form := range formsOf[t] {
+			out.add(form, []int{i}, false)
+		}
+	}
+	out.joined(rest)
+	out.parts(rest)
 	return out
+}
+
+// add takes in a term, unless it is there already. Without words that it stands
+// for it stands for itself.
+func (q *Query) add(t string, stands []int, exact bool) {
+	if t == "" || slices.Contains(q.Any, t) || len(q.Any) >= MaxTerms {
+		return
+	}
+	if stands == nil {
+		stands = []int{len(q.Any)}
+	}
+	q.Any, q.Stands, q.Exact = append(q.Any, t), append(q.Stands, stands), append(q.Exact, exact)
+}
+
+// joined adds the names in code that words of s may be parts of: neighbours
+// without the space, as in "parse row" for parseRow. Only plain words are joined.
+func (q *Query) joined(s string) {
+	var run []string
+	flush := func() {
+		for i := range run {
+			for n := 2; n <= 3 && i+n <= len(run); n++ {
+				var stands []int
+				for _, w := range run[i : i+n] {
+					if at := slices.Index(q.Any[:q.Words], normal(w)); at >= 0 {
+						stands = append(stands, at)
+					}
+				}
+				q.add(normal(strings.Join(run[i:i+n], "")), stands, false)
+			}
+		}
+		run = nil
+	}
+	for _, w := range strings.Fields(s) {
+		core := strings.Trim(w, ".,;:!?()'")
+		if core == "" || !plain(core) || stopWords[normal(core)] {
+			flush()
+			continue
+		}
+		run = append(run, core)
+		if core != w {
+			flush()
+		}
+	}
+	flush()
+}
+
+// parts adds the words that the names in code of s are made of.
+func (q *Query) parts(s string) {
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !asciiWord(r) }) {
+		whole := slices.Index(q.Any[:q.Words], normal(w))
+		for from, i := 0, 1; i <= len(w) && whole >= 0; i++ {
+			if i < len(w) && !(lower(w[i-1]) && upper(w[i])) {
+				continue
+			}
+			if p := normal(w[from:i]); len(p) > 1 && !stopWords[p] && i-from < len(w) {
+				q.add(p, []int{whole}, false)
+			}
+			from = i
+		}
+	}
+}
+
+func asciiWord(r rune) bool {
+	return r < 0x80 && (lower(byte(r)) || upper(byte(r)) || '0' <= r && r <= '9')
+}
+func lower(b byte) bool { return 'a' <= b && b <= 'z' }
+func upper(b byte) bool { return 'A' <= b && b <= 'Z' }
+
+// plain says whether a word is of English letters only.
+func plain(w string) bool {
+	for i := range len(w) {
+		if !lower(w[i]) && !upper(w[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // Empty says that there is nothing to look for.
 func (q Query) Empty() bool { return len(q.Any) == 0 && len(q.Must) == 0 }
 
+// exactTerms are the terms of words that name something: with a digit, or with a
+// capital letter where no sentence begins.
+func exactTerms(s string) map[string]bool {
+	out := map[string]bool{}
+	begins := true
+	for _, w := range strings.Fields(s) {
+		first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
+		if strings.ContainsFunc(w, unicode.IsDigit) || strings.ContainsAny(w[1:], "_ABCDEFGHIJKLMNOPQRSTUVWXYZ") || unicode.IsUpper(first) && !begins {
+			Each(w, func(t string) bool {
+				if r, _ := utf8.DecodeRuneInString(t); !Dense(r) {
+					out[t] = true
+				}
+				return true
+			})
+		}
+		begins = strings.HasSuffix(w, ".") || strings.HasSuffix(w, "?") || strings.HasSuffix(w, "!") || strings.HasSuffix(w, ":")
+	}
+	return out
+}
+
 // queryTerms cuts like Split, save that the last character of a longer dense run
-// is dropped (its pair says more) and a lone one becomes a beginning.
+// is dropped (its pair says more) and a lone one becomes a beginning, or, right
+// after a number, nothing: there it only counts.
 func queryTerms(s string) []string {
 	var out []string
 	pairEnd := -1
@@ -51,6 +165,7 @@ func queryTerms(s string) []string {
 		case !Dense(first) || size < len(t):
 			out = append(out, t)
 			pairEnd = to
+		case from > 0 && s[from-1] >= '0' && s[from-1] <= '9':
 		case to != pairEnd: // a run of one character
 			out = append(out, t+"*")
 		}

@@ -87,11 +87,11 @@ func (c *cutter) run() {
 	c.flush(len(s))
 }
 
-// Count is how often each of want is among the terms of s, and how many terms
-// there are in all, at most limit. A term of want that ends in '*' stands for all
-// with that beginning.
-func Count(s string, want []string, limit int) (counts []int, length int) {
-	counts = make([]int, len(want))
+// Places lists where each of want stands among the terms of s, counted from 0 and
+// ascending, and how many terms there are in all, at most limit. A term of want
+// that ends in '*' stands for all with that beginning.
+func Places(s string, want []string, limit int) (places [][]int, length int) {
+	places = make([][]int, len(want))
 	c := cutter{text: s, start: -1}
 	for _, w := range want { // a stem begins as its word does: other words need no stemming
 		if w != "" {
@@ -100,16 +100,16 @@ func Count(s string, want []string, limit int) (counts []int, length int) {
 	}
 	c.filtered = true
 	c.yield = func(term string, _, _ int) bool {
-		length++
 		for i, w := range want {
 			if begin, ok := strings.CutSuffix(w, "*"); term == w || ok && term != "" && strings.HasPrefix(term, begin) {
-				counts[i]++
+				places[i] = append(places[i], length)
 			}
 		}
+		length++
 		return length < limit
 	}
 	c.run()
-	return counts, length
+	return places, length
 }
 
 type kind int

@@ -1,6 +1,7 @@
 package memdriver
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -17,24 +18,28 @@ func (db *DB) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchRe
 		return driver.SearchResult{}, err
 	}
 	res := driver.SearchResult{Documents: db.newest(), Holding: make([]int64, len(q.Any))}
+	words := cmp.Or(q.Words, len(q.Any))
 	type candidate struct {
 		*row
-		hits int
+		words, hits int // of Any: those asked for, and all
 	}
 	var found []candidate
 	for _, r := range slices.Backward(db.rows) {
-		hits := 0
+		c := candidate{row: r}
 		for i, term := range q.Any {
 			if phraseIn(r.terms, []string{term}) {
 				res.Holding[i] = min(res.Holding[i]+1, driver.HoldingMax)
-				hits++
+				c.hits++
+				if i < words {
+					c.words++
+				}
 			}
 		}
-		if db.visible(r, q) && matches(r.terms, hits, q.Match) {
-			found = append(found, candidate{r, hits})
+		if db.visible(r, q) && matches(r.terms, c.hits, q.Match) {
+			found = append(found, c)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return b.hits - a.hits })
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Or(b.words-a.words, b.hits-a.hits) })
 	if len(found) > q.Limit {
 		found, res.Truncated = found[:q.Limit], true
 	}
@@ -50,7 +55,8 @@ func (db *DB) visible(r *row, q driver.SearchQuery) bool {
 	return (th.DeletedAt == 0 || len(q.Conversations) > 0) &&
 		(len(q.Conversations) == 0 || slices.Contains(q.Conversations, th.ID)) &&
 		(q.Project == "" || th.Project == q.Project) &&
-		(q.Role == "" || r.Role == q.Role)
+		(q.Role == "" || r.Role == q.Role) &&
+		r.CreatedAt >= q.From && (q.To == 0 || r.CreatedAt < q.To)
 }
 
 // matches judges terms that hold so many of m.Any. A match for nothing at all

@@ -1,7 +1,10 @@
 package sqldriver
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -58,7 +61,7 @@ func (db *DB) search(ctx context.Context, q driver.SearchQuery) (driver.SearchRe
 		}
 		out.Holding = append(out.Holding, n)
 	}
-	numbers, err := db.candidates(ctx, q, scopes)
+	numbers, err := db.candidates(ctx, q, out.Holding, scopes)
 	if err != nil {
 		return out, err
 	}
@@ -75,27 +78,27 @@ func (db *DB) search(ctx context.Context, q driver.SearchQuery) (driver.SearchRe
 	return out, db.read.rows(ctx, collect(&out.Found), db.dialect.numbered, list)
 }
 
-// candidates are the numbers of the best messages: those that hold every term
+// candidates are the numbers of the best messages: those that hold every word
 // first, so that no flood of weaker ones pushes them out.
-func (db *DB) candidates(ctx context.Context, q driver.SearchQuery, scopes [][]string) ([]int64, error) {
-	// Judging every match by its conversation costs: done only where some could
-	// fail.
-	some, all, args := db.dialect.searchIDs, db.dialect.searchNewest, []any{"", q.Limit + 1}
+func (db *DB) candidates(ctx context.Context, q driver.SearchQuery, holding []int64, scopes [][]string) ([]int64, error) {
+	// Judging every match by its conversation and its time costs: done only where
+	// some could fail.
+	some, newest, args := db.dialect.searchIDs, db.dialect.searchNewest, []any{"", q.Limit + 1}
 	var trash bool
 	err := db.read.row(ctx, func(r scanner) error { return r.Scan(&trash) }, `SELECT EXISTS (SELECT 1 FROM conversations WHERE deleted_at <> 0)`)
 	if err != nil {
 		return nil, err
 	}
-	if trash && len(q.Conversations) == 0 || q.Project != "" {
-		some, all, args = db.dialect.searchLiving, db.dialect.searchNewestLiving, append(args, q.Project, len(q.Conversations) > 0)
+	if trash && len(q.Conversations) == 0 || q.Project != "" || q.From != 0 || q.To != 0 {
+		some, newest = db.dialect.searchLiving, db.dialect.searchNewestLiving
+		args = append(args, q.Project, len(q.Conversations) > 0, q.From, cmp.Or(q.To, math.MaxInt64))
 	}
 	var numbers []int64
 	seen := map[int64]bool{}
-	fetch := func(m driver.Match) error {
+	fetch := func(m driver.Match, statement string) error {
 		args[0] = db.dialect.expression(m, scopes)
-		statement := some
 		if len(m.Must) > 0 || len(m.Any) == 1 {
-			statement = all // none of the matches holds less than another
+			statement = newest // none of the matches holds less than another
 		}
 		return db.read.rows(ctx, func(r scanner) error {
 			var n int64
@@ -110,13 +113,40 @@ func (db *DB) candidates(ctx context.Context, q driver.SearchQuery, scopes [][]s
 		}, statement, args...)
 	}
 	if len(q.Any) > 1 {
-		every := driver.Match{Must: q.Must}
-		for _, t := range q.Any {
-			every.Must = append(every.Must[:len(every.Must):len(every.Must)], []string{t})
+		every := driver.Match{Must: slices.Clone(q.Must)}
+		for i, t := range q.Any[:cmp.Or(q.Words, len(q.Any))] {
+			if holding[i] > 0 {
+				every.Must = append(every.Must, []string{t})
+			}
 		}
-		if err := fetch(every); err != nil || len(numbers) > q.Limit {
-			return numbers, err
+		if len(every.Must) > len(q.Must) {
+			if err := fetch(every, newest); err != nil || len(numbers) > q.Limit {
+				return numbers, err
+			}
 		}
 	}
-	return numbers, fetch(q.Match)
+	// Scoring all that hold a common word would take long: where others are rarer,
+	// only the newest of those are looked at, and only if there is room.
+	held, rare := telling(q.Any, holding)
+	if len(held) == 0 || len(rare) == 0 || len(rare) == len(held) {
+		return numbers, fetch(q.Match, some)
+	}
+	if err := fetch(driver.Match{Any: rare, Must: q.Must}, some); err != nil || len(numbers) > q.Limit {
+		return numbers, err
+	}
+	return numbers, fetch(driver.Match{Any: held, Must: q.Must}, newest)
+}
+
+// telling lists the terms that some messages hold, and of those the ones that not
+// too many do.
+func telling(terms []string, holding []int64) (held, rare []string) {
+	for i, t := range terms {
+		if holding[i] > 0 {
+			held = append(held, t)
+			if holding[i] < driver.HoldingMax {
+				rare = append(rare, t)
+			}
+		}
+	}
+	return held, rare
 }

@@ -54,8 +54,9 @@ type dialect struct {
 	// that by itself.
 	mergeTerms string
 	// searchIDs finds at most $2 message numbers by the match expression $1, best
-	// first; searchLiving likewise, of project $3 unless that is empty, and in
-	// conversations that are not in the trash unless $4; searchNewest and
+	// first; searchLiving likewise, of project $3 unless that is empty, in
+	// conversations that are not in the trash unless $4, and of a time from $5 and
+	// before $6; searchNewest and
 	// searchNewestLiving likewise among the newest matches only; holding counts those
 	// of $1, up to $2; documents is how many messages there are.
 	searchIDs, searchLiving, searchNewest, searchNewestLiving, holding, documents string

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/terms"
+)
+
+// ask is a query as it is understood. Role, from and to narrow what is found; the
+// rest are cues, which only say what is likelier.
+type ask struct {
+	terms.Query
+	role     scrollback.Role
+	from, to int64 // Unix ms, [from, to); 0 is open
+
+	dates   []days
+	speaker scrollback.Role
+	newest  bool // what holds now is asked for
+}
+
+// operator is a word of a query that narrows instead of being looked for.
+var operator = regexp.MustCompile(`(^|\s)(role|after|before|on):(\S+)`)
+
+// readAsk takes a query apart. Operators inside quotes are words.
+func readAsk(query string, now time.Time) (ask, error) {
+	var a ask
+	pieces := strings.Split(strings.NewReplacer("“", `"`, "”", `"`).Replace(query), `"`)
+	var wrong error
+	for i := 0; i < len(pieces); i += 2 {
+		pieces[i] = operator.ReplaceAllStringFunc(pieces[i], func(word string) string {
+			name, value, _ := strings.Cut(strings.TrimSpace(word), ":")
+			taken, err := a.narrow(name, value, now)
+			if err != nil && wrong == nil {
+				wrong = err
+			}
+			if taken {
+				return " "
+			}
+			return word
+		})
+	}
+	a.Query = terms.Parse(strings.Join(pieces, `"`))
+	loose := ""
+	for i := 0; i < len(pieces); i += 2 {
+		loose += pieces[i] + "\n"
+	}
+	a.dates = datesIn(loose, now)
+	a.speaker = speakerIn(loose)
+	a.newest = askedNow.MatchString(loose)
+	return a, wrong
+}
+
+// narrow takes an operator. A word that only looks like one is left alone: a role
+// there is none of, or a time that does not begin with a digit.
+func (a *ask) narrow(name, value string, now time.Time) (bool, error) {
+	if name == "role" {
+		role, err := scrollback.ParseRole(strings.ToLower(value))
+		if err == nil {
+			a.role = role
+		}
+		return err == nil, nil
+	}
+	if value[0] < '0' || value[0] > '9' {
+		return false, nil
+	}
+	found := datesIn(value, now)
+	if len(found) != 1 {
+		return false, scrollback.ParamErrorf("store.Search", "query", "%s:%s names no day or month, as 2026-03-05 or 2026-03 would", name, value)
+	}
+	d := found[0]
+	switch name {
+	case "after":
+		a.from = max(a.from, d.from)
+	case "before":
+		a.to = earlier(a.to, d.from)
+	case "on":
+		a.from, a.to = max(a.from, d.from), earlier(a.to, d.to)
+	}
+	return true, nil
+}
+
+// earlier is the smaller of two ends, of which the first may be open.
+func earlier(end, other int64) int64 {
+	if end == 0 {
+		return other
+	}
+	return min(end, other)
+}
+
+// Turns of phrase that say who said what is looked for.
+const sayVerbs = `(?:say|said|tell|told|ask|asked|mention|mentioned|think|thought|suggest|suggested|recommend|recommended|propose|proposed|` +
+	`advise|advised|answer|answered|reply|replied|write|wrote|explain|explained|describe|described|claim|claimed|promise|promised|decide|decided|` +
+	`want|wanted|prefer|preferred|like|guess|guessed|believe|believed|request|requested|complain|complained)`
+
+var (
+	userSaid = regexp.MustCompile(`(?i)\b(?:(?:did|do|have|had|would|could)\s+(?:I|we|the user)|(?:I|user)\s+(?:\w+\s+)?` + sayVerbs +
+		`|my\s+(?:own\s+)?(?:opinion|view|guess|idea|question|request|wish|preference|proposal|suggestion|words|rules?)|the user'?s?)\b` +
+		`|我(?:曾|当时|之前|上次)?(?:说|提|问|觉得|认为|猜|想|要|喜欢|希望|建议|讲)|我的(?:意见|看法|猜测|想法|要求|问题|建议|喜好|偏好)|用户`)
+	assistantSaid = regexp.MustCompile(`(?i)\b(?:(?:did|do|have|had|would|could)\s+you|you\s+(?:\w+\s+)?` + sayVerbs +
+		`|your\s+(?:own\s+)?(?:opinion|view|guess|idea|answer|advice|proposal|suggestion|recommendation|words|explanation)|according to you|(?:the|by)\s+(?:assistant|model))\b` +
+		`|你(?:曾|当时|之前|上次)?(?:说|提|答|回答|觉得|认为|猜|给|推荐|建议|讲|解释)|你的(?:意见|看法|猜测|想法|回答|推荐|建议|解释)|照你|助手|助理`)
+)
+
+// askedNow are words that ask for the latest state of things.
+var askedNow = regexp.MustCompile(`(?i)\b(?:now|current|currently|latest|newest|these days|at the moment|at present|today|nowadays|so far)\b|现在|目前|最新|如今|当前|眼下|最近|迄今`)
+
+// speakerIn says who a query speaks of, if of one only.
+func speakerIn(q string) scrollback.Role {
+	switch user, assistant := userSaid.MatchString(q), assistantSaid.MatchString(q); {
+	case user && !assistant:
+		return scrollback.RoleUser
+	case assistant && !user:
+		return scrollback.RoleAssistant
+	}
+	return ""
+}
