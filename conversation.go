@@ -45,10 +45,20 @@ type Conversation struct {
 // PinsMax is how many messages of a conversation can be pinned.
 const PinsMax = 20
 
+// How far the look-ups of a conversation's model may reach.
+const (
+	ScopeConversation = "conversation"
+	ScopeProject      = "project"
+	ScopeAll          = "all"
+)
+
 // Settings are what a conversation keeps of how it is run.
 type Settings struct {
 	Pinned bool   `json:"pinned,omitempty"`
 	Tools  []Tool `json:"tools,omitempty"` // given by the client; kept from request to request
+	// RecallScope is how far the model's own look-ups may reach: conversation (also when
+	// empty; with what it inherits), project or all.
+	RecallScope string `json:"recall_scope,omitempty"`
 	// Folding replaces numbers of the policy, by the names of the guide to folding.
 	Folding map[string]float64 `json:"folding,omitempty"`
 }

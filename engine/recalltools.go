@@ -105,7 +105,11 @@ func recallRead(ctx context.Context, e *Engine, c recallCall) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	first, err := e.Read(ctx, c.conversation, a.Ref, a.Offset, a.Limit)
+	id, err := c.through(ctx, e, a.Ref)
+	if err != nil {
+		return "", err
+	}
+	first, err := e.Read(ctx, id, a.Ref, a.Offset, a.Limit)
 	if err != nil {
 		return "", err
 	}
@@ -114,7 +118,7 @@ func recallRead(ctx context.Context, e *Engine, c recallCall) (string, error) {
 		if try == 0 {
 			return first, more
 		}
-		page, readErr := e.Read(ctx, c.conversation, a.Ref, a.Offset, n)
+		page, readErr := e.Read(ctx, id, a.Ref, a.Offset, n)
 		if readErr != nil {
 			return map[string]string{"error": scrollback.Shown(readErr)}, false
 		}
@@ -131,7 +135,11 @@ func recallTail(ctx context.Context, e *Engine, c recallCall) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tail, err := e.Tail(ctx, c.conversation, a.Ref, a.Lines)
+	id, err := c.through(ctx, e, a.Ref)
+	if err != nil {
+		return "", err
+	}
+	tail, err := e.Tail(ctx, id, a.Ref, a.Lines)
 	if err != nil {
 		return "", err
 	}
@@ -152,7 +160,13 @@ func recallGrep(ctx context.Context, e *Engine, c recallCall) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found, err := e.Grep(ctx, c.conversation, q)
+	id := c.conversation
+	if q.Ref != "" {
+		if id, err = c.through(ctx, e, q.Ref); err != nil {
+			return "", err
+		}
+	}
+	found, err := e.Grep(ctx, id, q)
 	if err != nil {
 		return "", err
 	}
@@ -220,16 +234,17 @@ func recallSearch(ctx context.Context, e *Engine, c recallCall) (string, error) 
 	if a.Limit < 0 || a.Limit > scrollback.SearchMax {
 		return "", scrollback.ParamErrorf("engine.recall", "limit", "limit must be 1 to %d", scrollback.SearchMax)
 	}
-	if a.Scope != "" && a.Scope != "conversation" {
-		return "", scrollback.Errorf(scrollback.Refused, "engine.recall", "this conversation may search only itself")
+	q, err := e.searched(ctx, c.conversation, a.Scope)
+	if err != nil {
+		return "", err
 	}
 	around := scrollback.AroundDefault
 	if a.Around != nil {
 		around = *a.Around
 	}
 	passage := max(leastPassage, scrollback.HitContentMax/cmp.Or(a.Limit, scrollback.SearchDefault))
-	found, err := e.Search(ctx, scrollback.SearchQuery{Query: a.Query, Conversation: c.conversation, Role: a.Role, Limit: a.Limit,
-		Around: around, Order: a.Order, Passage: passage})
+	q.Query, q.Role, q.Limit, q.Around, q.Order, q.Passage = a.Query, a.Role, a.Limit, around, a.Order, passage
+	found, err := e.Search(ctx, q)
 	if err != nil {
 		return "", err
 	}
@@ -248,6 +263,57 @@ func recallSearch(ctx context.Context, e *Engine, c recallCall) (string, error) 
 		}
 		return out, try < 1 || more
 	})
+}
+
+// searched narrows a search to a scope, as far as the conversation's setting lets its
+// model reach; empty is the conversation itself.
+func (e *Engine) searched(ctx context.Context, id scrollback.ConversationID, scope string) (scrollback.SearchQuery, error) {
+	const op = "engine.recall"
+	if scope == "" || scope == scrollback.ScopeConversation {
+		return scrollback.SearchQuery{Conversation: id}, nil
+	}
+	c, err := e.Get(ctx, id)
+	if err != nil {
+		return scrollback.SearchQuery{}, err
+	}
+	switch may := c.Settings.RecallScope; {
+	case scope != scrollback.ScopeProject && scope != scrollback.ScopeAll:
+		return scrollback.SearchQuery{}, scrollback.ParamErrorf(op, "scope", "a scope is conversation, project or all, not %q", scope)
+	case scope == scrollback.ScopeProject && (may == scrollback.ScopeProject || may == scrollback.ScopeAll):
+		return scrollback.SearchQuery{Project: c.Project}, nil
+	case may == scrollback.ScopeAll:
+		return scrollback.SearchQuery{}, nil
+	case may == scrollback.ScopeProject:
+		return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, "this conversation may search only its project")
+	}
+	return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, "this conversation may search only itself")
+}
+
+// through is the conversation that a ref is resolved through: the caller's own, or one
+// that mentions it within the reach that its setting gives the model.
+func (c recallCall) through(ctx context.Context, e *Engine, ref scrollback.Ref) (scrollback.ConversationID, error) {
+	own, err := e.store.Head(ctx, c.conversation)
+	may := own.Settings.RecallScope
+	if err != nil || may != scrollback.ScopeProject && may != scrollback.ScopeAll {
+		return c.conversation, err
+	}
+	if _, err := e.store.Ref(ctx, c.conversation, ref); scrollback.CodeOf(err) != scrollback.NotFound {
+		return c.conversation, nil // what is wrong with it is told by who reads it
+	}
+	others, err := e.store.Mentions(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	for _, id := range others {
+		switch o, err := e.store.Head(ctx, id); {
+		case scrollback.CodeOf(err) == scrollback.NotFound:
+		case err != nil:
+			return "", err
+		case o.DeletedAt == 0 && (may == scrollback.ScopeAll || o.Project == own.Project):
+			return id, nil
+		}
+	}
+	return c.conversation, nil
 }
 
 // inBrief shortens hits. A message is told once: as a hit if it is one, else beside

@@ -74,6 +74,8 @@ func (s *Store) complete(op string, c *scrollback.Conversation) error {
 		return scrollback.ParamErrorf(op, "project", "a project's name is at most %d characters", maxProject)
 	case utf8.RuneCountInString(c.Instructions) > maxInstructions:
 		return scrollback.ParamErrorf(op, "instructions", "instructions are at most %d characters", maxInstructions)
+	case c.Settings.RecallScope != "" && c.Settings.RecallScope != scrollback.ScopeConversation && c.Settings.RecallScope != scrollback.ScopeProject && c.Settings.RecallScope != scrollback.ScopeAll:
+		return scrollback.ParamErrorf(op, "recall_scope", "recall_scope is conversation, project or all, not %q", c.Settings.RecallScope)
 	case c.Limit < 0:
 		return scrollback.ParamErrorf(op, "limit", "a limit is a number of tokens, or 0 for the model's own")
 	case len(c.PinnedSeqs) > scrollback.PinsMax:

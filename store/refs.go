@@ -85,6 +85,18 @@ func (s *Store) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Conve
 	return found[0].Conversation, nil
 }
 
+// mentionsMax bounds how many conversations are looked at for a ref.
+const mentionsMax = 100
+
+// Mentions are the conversations that mention a ref, at most so many, newest first.
+func (s *Store) Mentions(ctx context.Context, ref scrollback.Ref) (ids []scrollback.ConversationID, err error) {
+	found, err := s.d.Refs(ctx, driver.RefQuery{Ref: ref, Limit: mentionsMax})
+	for _, r := range found {
+		ids = append(ids, r.Conversation)
+	}
+	return ids, err
+}
+
 // Ref resolves a ref through a conversation that mentions it, or whose ancestor
 // does; through any other it does not exist. The error names the one that was
 // probably meant.

@@ -65,6 +65,7 @@ func TestBadRequests(t *testing.T) {
 		{"POST", "/api/conversations/" + id + "/compact", `{"folding":{"keep_share":"x"}}`, 400, "invalid", ""},
 		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","folding":{"after_share":0.9}}`, 400, "invalid", "trigger_share"},
 		{"POST", "/api/conversations", `{"settings":{"folding":{"keep":1}}}`, 400, "invalid", `unknown number "keep"`},
+		{"POST", "/api/conversations", `{"settings":{"recall_scope":"galaxy"}}`, 400, "invalid", "recall_scope"},
 		{"POST", "/api/conversations", `{"pinned_seqs":[1]}`, 400, "invalid", "no message to pin"},
 		{"PATCH", "/api/conversations/" + id, `{"settings":{"folding":{"summary_share":0.2}}}`, 400, "invalid", "together"},
 		{"PATCH", "/api/conversations/" + id, `{"pinned_seqs":[1]}`, 400, "invalid", "no message 1"},

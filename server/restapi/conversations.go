@@ -74,10 +74,11 @@ func (b *createBody) messages() ([]scrollback.Message, error) {
 }
 
 type settingsBody struct {
-	_       struct{}            `additionalProperties:"true"`
-	Pinned  *bool               `json:"pinned,omitempty"`
-	Tools   *[]toolBody         `json:"tools,omitempty"`
-	Folding *map[string]float64 `json:"folding,omitempty" doc:"Numbers of the policy, by name."`
+	_           struct{}            `additionalProperties:"true"`
+	Pinned      *bool               `json:"pinned,omitempty"`
+	Tools       *[]toolBody         `json:"tools,omitempty"`
+	RecallScope *string             `json:"recall_scope,omitempty" doc:"How far the model's own look-ups reach: conversation, project or all."`
+	Folding     *map[string]float64 `json:"folding,omitempty" doc:"Numbers of the policy, by name."`
 }
 
 func (b *conversationBody) apply(c *scrollback.Conversation) error {
@@ -102,6 +103,9 @@ func (b *conversationBody) apply(c *scrollback.Conversation) error {
 	}
 	if b.Settings != nil && b.Settings.Tools != nil {
 		c.Settings.Tools = toolsOf(*b.Settings.Tools)
+	}
+	if b.Settings != nil {
+		set(&c.Settings.RecallScope, b.Settings.RecallScope)
 	}
 	if b.Settings != nil && b.Settings.Folding != nil {
 		c.Settings.Folding = *b.Settings.Folding

@@ -1,0 +1,98 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// The look-ups of a model reach no further than its conversation's setting: itself,
+// its project, or everything; and what they find can be read behind its ref.
+func TestRecallScope(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	begun := func(project, scope, says string) scrollback.ConversationID {
+		t.Helper()
+		c, _, err := r.CreateWith(ctx, scrollback.Conversation{Project: project, Settings: scrollback.Settings{RecallScope: scope}},
+			[]scrollback.Message{{Role: scrollback.RoleUser, Parts: say(says)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Clear(ctx, c.ID); err != nil {
+			t.Fatal(err)
+		}
+		return c.ID
+	}
+	const word = "zanzibar"
+	said := map[string]scrollback.ConversationID{"ours": begun("a", "", word+" ours"), "theirs": begun("b", "", word+" theirs"), "gone": begun("a", "", word+" gone")}
+	if _, err := r.Trash(ctx, said["gone"]); err != nil {
+		t.Fatal(err)
+	}
+	refs := map[string]scrollback.Ref{}
+	for name, id := range said {
+		if name == "gone" {
+			continue
+		}
+		list, _, err := r.Refs(ctx, id, engine.RefQuery{})
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		refs[name] = list[0].Ref
+	}
+	for _, c := range []struct {
+		setting, scope string
+		code           scrollback.Code
+		finds          int // others' messages
+		reads          map[string]bool
+	}{
+		{"", "", "", 0, map[string]bool{}},
+		{"conversation", "conversation", "", 0, map[string]bool{}},
+		{"", "project", scrollback.Refused, 0, map[string]bool{}},
+		{"project", "project", "", 1, map[string]bool{"ours": true}},
+		{"project", "", "", 0, map[string]bool{"ours": true}},
+		{"project", "all", scrollback.Refused, 0, map[string]bool{"ours": true}},
+		{"all", "project", "", 1, map[string]bool{"ours": true, "theirs": true}},
+		{"all", "all", "", 2, map[string]bool{"ours": true, "theirs": true}},
+		{"all", "galaxy", scrollback.Invalid, 0, map[string]bool{"ours": true, "theirs": true}},
+	} {
+		id := begun("a", c.setting, "nothing of it")
+		args := fmt.Sprintf(`{"query":%q,"scope":%q,"limit":20}`, word, c.scope)
+		text, err := r.Recall(ctx, id, "context_search", json.RawMessage(args))
+		var found struct {
+			Hits []struct {
+				Conversation scrollback.ConversationID `json:"conversation_id"`
+				Content      string
+				Ref          scrollback.Ref
+			}
+		}
+		if err == nil {
+			err = json.Unmarshal([]byte(text), &found)
+		}
+		if scrollback.CodeOf(err) != c.code || len(found.Hits) != c.finds {
+			t.Errorf("%+v: finds %s, %v", c, text, err)
+		}
+		for _, h := range found.Hits {
+			if h.Conversation == "" || h.Conversation == said["gone"] || h.Ref == "" {
+				t.Errorf("%+v: hit %+v", c, h)
+			}
+		}
+		for name, ref := range refs {
+			for _, tool := range []string{"context_read", "context_tail"} {
+				_, err := r.Recall(ctx, id, tool, json.RawMessage(fmt.Sprintf(`{"ref":%q}`, ref)))
+				if c.reads[name] != (err == nil) || err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
+					t.Errorf("%+v: %s of %s: %v", c, tool, name, err)
+				}
+			}
+			_, err := r.Recall(ctx, id, "context_grep", json.RawMessage(fmt.Sprintf(`{"ref":%q,"pattern":"zanz"}`, ref)))
+			if c.reads[name] != (err == nil) {
+				t.Errorf("%+v: grep of %s: %v", c, name, err)
+			}
+		}
+	}
+	_, _, err := r.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{RecallScope: "galaxy"}})
+	wantCode(t, err, scrollback.Invalid, "recall_scope")
+}
