@@ -1,0 +1,149 @@
+package terminal
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Context draws a window: what each layer weighs, as a bar and in tokens, what it
+// shows, and what stands behind refs. Layers of nothing are left out.
+func Context(w io.Writer, m scrollback.Manifest) error {
+	share := func(tokens int64) string { return fmt.Sprintf("%d %%", tokens*100/max(m.Budget, 1)) }
+	fmt.Fprintf(w, "%s · policy %s · window %s tokens (%s)\n", Plain(m.Model), m.Policy, Thousands(m.Limit), m.LimitFrom)
+	fmt.Fprintf(w, "%s of %s tokens of the budget, %s; %.0f %% begins as the request before\n\n", Thousands(m.Tokens), Thousands(m.Budget), share(m.Tokens), 100*m.CacheReuse)
+	const width = 40
+	bar := func(tokens int64, cell string) string {
+		n := tokens * width / max(m.Budget, 1)
+		if tokens > 0 {
+			n = max(n, 1)
+		}
+		return strings.Repeat(cell, int(min(n, width)))
+	}
+	var rows [][]string
+	for _, l := range m.Layers {
+		if l.Tokens > 0 {
+			rows = append(rows, []string{string(l.Name), Thousands(l.Tokens), share(l.Tokens), bar(l.Tokens, "█"), holds(l, m.Excluded)})
+		}
+	}
+	free := max(m.Budget-m.Tokens, 0)
+	rows = append(rows, []string{"free", Thousands(free), share(free), bar(free, "·"), ""})
+	if err := Table(w, rows, 1, 2); err != nil || len(m.Excluded) == 0 {
+		return err
+	}
+	fmt.Fprintln(w)
+	rows = nil
+	for _, x := range m.Excluded {
+		ref := ""
+		if x.Ref != nil {
+			ref = string(*x.Ref)
+		}
+		rows = append(rows, []string{span(x.FirstSeq, x.LastSeq), x.Reason, ref})
+	}
+	return Table(w, rows)
+}
+
+// holds says in a few words what a layer shows: messages by their seqs, those that
+// are folded and shown all the same first, and of placeholders how many.
+func holds(l scrollback.ManifestLayer, excluded []scrollback.Excluded) string {
+	var behind, first, last, kept, placeholders int64
+	for _, x := range excluded {
+		if x.Ref != nil {
+			behind = max(behind, x.LastSeq)
+		}
+	}
+	var said []string
+	for _, it := range l.Items {
+		switch {
+		case it.Kind == scrollback.KindPlaceholder:
+			placeholders++
+		case it.Seq > 0 && it.Seq <= behind:
+			if kept++; kept <= keptNamed {
+				said = append(said, fmt.Sprintf("#%d", it.Seq))
+			}
+		case it.Seq > 0:
+			first, last = cmp.Or(first, it.Seq), it.Seq
+		}
+	}
+	if kept > keptNamed {
+		said = append(said, "…")
+	}
+	if last > 0 {
+		said = append(said, span(first, last))
+	}
+	if placeholders > 0 {
+		said = append(said, fmt.Sprintf("#1–#%d behind %d", behind, placeholders))
+	}
+	return strings.Join(said, " ")
+}
+
+// keptNamed is how many messages that are folded and shown are named.
+const keptNamed = 5
+
+// span is a run of messages.
+func span(first, last int64) string {
+	if first == last {
+		return fmt.Sprintf("#%d", first)
+	}
+	return fmt.Sprintf("#%d–#%d", first, last)
+}
+
+// Receipt writes what a fold did.
+func Receipt(w io.Writer, r scrollback.Receipt) error {
+	if r.Result != scrollback.FoldCompacted {
+		_, err := fmt.Fprintf(w, "%s: nothing changed\n", r.Result)
+		return err
+	}
+	fmt.Fprintf(w, "#%d–#%d: %s → %s tokens\n", r.FirstSeq, r.LastSeq, Thousands(r.TokensBefore), Thousands(r.TokensAfter))
+	for _, ref := range r.Refs {
+		fmt.Fprintln(w, ref)
+	}
+	return nil
+}
+
+// Receipts lists folds, newest first: when, what, from how many tokens to how many,
+// and who wrote the summary.
+func Receipts(w io.Writer, rs []scrollback.Receipt) error {
+	if len(rs) == 0 {
+		_, err := fmt.Fprintln(w, "Nothing has been folded yet.")
+		return err
+	}
+	var rows [][]string
+	for _, r := range rs {
+		span, change, by := "", "", ""
+		if r.Result == scrollback.FoldCompacted {
+			span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
+			change, by = Thousands(r.TokensBefore)+" → "+Thousands(r.TokensAfter), r.SummaryBy
+		}
+		switch {
+		case r.Cleared:
+			by += ", start afresh"
+		case r.SummaryResult != "":
+			by += ", " + string(r.SummaryResult)
+		case r.Checked:
+			by += ", checked"
+		}
+		result := string(r.Result)
+		if r.Undone {
+			result = "undone"
+		}
+		rows = append(rows, []string{When(r.CreatedAt), result, span, change, Plain(by)})
+	}
+	return Table(w, rows, 3)
+}
+
+// Pinned lists pinned messages.
+func Pinned(w io.Writer, ms []scrollback.Message) error {
+	if len(ms) == 0 {
+		_, err := fmt.Fprintln(w, "Nothing is pinned.")
+		return err
+	}
+	var rows [][]string
+	for _, m := range ms {
+		rows = append(rows, []string{fmt.Sprintf("#%d", m.Seq), string(m.Role), Clip(m.Parts.Text(), 100)})
+	}
+	return Table(w, rows)
+}
