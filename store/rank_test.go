@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,9 +61,19 @@ func TestSearchStopWords(t *testing.T) {
 func TestSearchGuesses(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		b.say(c.ID, "we bought a lantern", "parseLedgerRow is slow", "the retry limit", "it was our decision", "nothing else")
-		b.first(map[string]string{"buying": "we bought a lantern", "parse ledger row": "parseLedgerRow is slow", "retryLimit": "the retry limit",
+		b.say(c.ID, "we bought a lantern", "parseLedgerRow is slow", "the retry limit", "it was our decision", "a lantern")
+		b.first(map[string]string{"buying": "we bought a lantern", "buying a lantern": "we bought a lantern", "parse ledger row": "parseLedgerRow is slow", "retryLimit": "the retry limit",
 			"what did we decide": "it was our decision"})
+	})
+}
+
+// More of the words of a query count, not how often one of them is said.
+func TestSearchCoverage(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		c := b.create()
+		both := "red " + strings.Repeat("and so on and on ", 30) + " blue"
+		b.say(c.ID, both, "x", strings.Repeat("red ", 8), "x", strings.Repeat("blue ", 8), "x")
+		b.first(map[string]string{"red blue": both})
 	})
 }
 
@@ -142,6 +153,9 @@ func TestSearchAnswers(t *testing.T) {
 			if got := b.search(scrollback.SearchQuery{Query: query, Limit: 9}); slices.Contains(got, answer) != want {
 				t.Errorf("%s: %q", query, got)
 			}
+		}
+		if got := b.search(scrollback.SearchQuery{Query: "where is the spare badge of Lisbon", Limit: 2}); !slices.Contains(got, answer) {
+			t.Errorf("the best are %q", got)
 		}
 		look := []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "zebra?"}}}},
 			{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.ToolCall{ID: "1", Name: "context_search", Arguments: []byte(`{}`)}}}}}

@@ -57,6 +57,9 @@ func stretch(text string, q terms.Query, n int) (string, [][2]int) {
 	from := 0
 	if len(all) > 0 {
 		from = backRunes(text, all[best].from, n/4)
+		if left := utf8.RuneCountInString(text[from:]); left < n { // the end of it
+			from = backRunes(text, from, n-left)
+		}
 	}
 	cut := clipRunes(text[from:], n)
 	body := strings.TrimSuffix(cut, "…")
