@@ -49,13 +49,14 @@ func Tools() []scrollback.Tool {
 		},
 		{
 			Name:        "context_search",
-			Description: "Search past messages by words, best first; words in \"quotes\" must occur.",
+			Description: "Search past messages by words, names and dates, best first; words in \"quotes\" must occur. role:user, after:2026-03-01, before:2026-04 or on:2026-03-05 in the query narrow it.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"query":{"type":"string"},` +
 				`"limit":{"type":"integer","minimum":1,"maximum":20,"default":5},` +
 				`"scope":{"type":"string","enum":["conversation","project","all"],"default":"conversation"},` +
 				`"role":{"type":"string","enum":["system","user","assistant","tool"]},` +
-				`"around":{"type":"integer","minimum":0,"maximum":5,"default":1,"description":"neighbours on each side"}},` +
+				`"around":{"type":"integer","minimum":0,"maximum":5,"default":1,"description":"neighbours on each side"},` +
+				`"order":{"type":"string","enum":["relevance","time"],"default":"relevance","description":"time: the best, oldest first"}},` +
 				`"required":["query"],"additionalProperties":false}`),
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -29,7 +30,7 @@ func (b *bench) search() error {
 
 func (b *bench) searchAt(s *store.Store, n int) error {
 	words := []struct{ what, query string }{{"English, 1 %", commonEnglish}, {"Chinese, 1 %", commonChinese},
-		{"English, 0.01 %", rareEnglish}, {"Chinese, 0.01 %", rareChinese}}
+		{"English, 0.01 %", rareEnglish}, {"Chinese, 0.01 %", rareChinese}, {"a question", question()}}
 	const times = 20
 	for r := range rounds {
 		for _, w := range words {
@@ -49,6 +50,13 @@ func (b *bench) searchAt(s *store.Store, n int) error {
 		}
 	}
 	return nil
+}
+
+// question is of words as common as a language's, from the most common one to a rare
+// one, in no message all together.
+func question() string {
+	w := newWriter(1)
+	return strings.Join([]string{w.english[0], w.english[5], w.english[40], w.english[300], w.english[2000], rareEnglish}, " ")
 }
 
 // indexSize holds what the index weighs against the text in it.

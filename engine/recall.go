@@ -95,6 +95,8 @@ func (e *Engine) Search(ctx context.Context, q scrollback.SearchQuery) (scrollba
 		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "limit", "limit must be 1 to %d", scrollback.SearchMaxHTTP)
 	case q.Around < 0 || q.Around > scrollback.AroundMax:
 		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "around", "around must be 0 to %d", scrollback.AroundMax)
+	case q.Order != "" && q.Order != scrollback.OrderRelevance && q.Order != scrollback.OrderTime:
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "order", "order must be %s or %s", scrollback.OrderRelevance, scrollback.OrderTime)
 	case len(q.Query) > 4*scrollback.PatternMax:
 		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "query", "a query is at most %d bytes", 4*scrollback.PatternMax)
 	}

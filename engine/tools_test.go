@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -239,4 +240,68 @@ func TestOverBudget(t *testing.T) {
 		t.Error("a request over budget was sent")
 	}
 	r.wantShape(c.ID, "u:q")
+}
+
+// A model gets hits in few tokens: no message twice, the stretch of a long one that
+// matches, and more of it the fewer it asks for.
+func TestRecallSearchIsBrief(t *testing.T) {
+	long := strings.Repeat("hay and hay and hay. ", 150) + "The needle is under the blue mat. " + strings.Repeat("More hay. ", 150)
+	r := newRig(t, rigOptions{}, modeltest.Say("The needle it is."), modeltest.Say("A needle again."), modeltest.Say("ok"))
+	id := r.conversation()
+	for _, text := range []string{"a needle", long, "straw"} {
+		r.ask(id, text).done(t, scrollback.TurnComplete, "stop")
+	}
+	search := func(args string) (out struct {
+		Hits []struct {
+			Seq           int64
+			Role          scrollback.Role
+			Date, Content string
+			Before, After []struct {
+				Seq     int64
+				Content string
+			}
+			MessageID string `json:"message_id"`
+		}
+	}) {
+		t.Helper()
+		text, err := r.Recall(context.Background(), id, "context_search", json.RawMessage(args))
+		if err == nil {
+			err = json.Unmarshal([]byte(text), &out)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v in %s", args, err, text)
+		}
+		return out
+	}
+	seen := map[int64]int{}
+	for _, h := range search(`{"query":"needle"}`).Hits {
+		if seen[h.Seq]++; h.Date == "" || h.MessageID != "" || len([]rune(h.Content)) > 801 {
+			t.Errorf("a hit is %+v", h)
+		}
+		if h.Seq == 3 && !strings.Contains(h.Content, "under the blue mat") {
+			t.Errorf("of a long message there is %q", h.Content)
+		}
+		for _, n := range append(h.Before, h.After...) {
+			seen[n.Seq]++
+		}
+	}
+	for seq := int64(1); seq <= 5; seq++ {
+		if seen[seq] != 1 {
+			t.Errorf("message %d is told %d times", seq, seen[seq])
+		}
+	}
+	if one := search(`{"query":"\"blue mat\"","limit":1,"around":0}`).Hits; len(one) != 1 || len([]rune(one[0].Content)) < 3000 {
+		t.Errorf("of the only one that is asked for there is %+v", one)
+	}
+	var seqs []int64
+	for _, h := range search(`{"query":"needle","order":"time","around":0}`).Hits {
+		seqs = append(seqs, h.Seq)
+	}
+	if !slices.IsSorted(seqs) || len(seqs) != 4 {
+		t.Errorf("in order of time: %v", seqs)
+	}
+	_, err := r.Recall(context.Background(), id, "context_search", json.RawMessage(`{"query":"needle","order":"size"}`))
+	wantCode(t, err, scrollback.Invalid, "order must be")
+	_, err = r.Recall(context.Background(), id, "context_search", json.RawMessage(`{"query":"needle after:2026-02-31"}`))
+	wantCode(t, err, scrollback.Invalid, "names no day")
 }

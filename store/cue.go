@@ -100,8 +100,8 @@ var (
 		`|my\s+(?:own\s+)?(?:opinion|view|guess|idea|question|request|wish|preference|proposal|suggestion|words|rules?)|the user'?s?)\b` +
 		`|我(?:曾|当时|之前|上次)?(?:说|提|问|觉得|认为|猜|想|要|喜欢|希望|建议|讲)|我的(?:意见|看法|猜测|想法|要求|问题|建议|喜好|偏好)|用户`)
 	assistantSaid = regexp.MustCompile(`(?i)\b(?:(?:did|do|have|had|would|could)\s+you|you\s+(?:\w+\s+)?` + sayVerbs +
-		`|your\s+(?:own\s+)?(?:opinion|view|guess|idea|answer|advice|proposal|suggestion|recommendation|words|explanation)|according to you|(?:the|by)\s+(?:assistant|model))\b` +
-		`|你(?:曾|当时|之前|上次)?(?:说|提|答|回答|觉得|认为|猜|给|推荐|建议|讲|解释)|你的(?:意见|看法|猜测|想法|回答|推荐|建议|解释)|照你|助手|助理`)
+		`|your\s+(?:own\s+)?(?:opinion|view|guess|idea|answer|advice|proposal|suggestion|recommendation|words|explanation)|(?:the|by)\s+(?:assistant|model))\b` +
+		`|你(?:曾|当时|之前|上次)?(?:说|提|答|回答|觉得|认为|猜|给|推荐|建议|讲|解释)|你的(?:意见|看法|猜测|想法|回答|推荐|建议|解释)|助手|助理`)
 )
 
 // askedNow are words that ask for the latest state of things.

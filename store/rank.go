@@ -35,6 +35,7 @@ const (
 	answerShare  = 0.85 // of a question's score, goes to its answer
 	newestWeight = 0.15 // of the newest, where the query asks for what holds now
 	answersRead  = 10   // of the best, questions whose answer is read
+	datesRead    = 8192 // bytes of a text in which dates are looked for
 )
 
 // ranker scores messages for one query: BM25 over its words and the guesses, more
@@ -189,7 +190,7 @@ func (r *ranker) dated(m scrollback.Message, text string) bool {
 	if slices.ContainsFunc(r.dates, func(d days) bool { return d.has(m.CreatedAt) }) {
 		return true
 	}
-	return slices.ContainsFunc(datesIn(text, r.now), func(d days) bool { return slices.Contains(r.dates, d) })
+	return slices.ContainsFunc(datesIn(text[:min(len(text), datesRead)], r.now), func(d days) bool { return slices.Contains(r.dates, d) })
 }
 
 // asks says whether a text ends with a question mark.

@@ -42,19 +42,24 @@ func stretch(text string, q terms.Query, n int) (string, [][2]int) {
 		}
 		return len(all) < 1000
 	})
-	best, bestCount := 0, -1
+	best, bestCount, bestSpan := 0, 0, 0 // the shortest with the most terms
 	for i := range all {
-		seen := map[int]bool{}
-		for j := i; j < len(all) && all[j].to-all[i].from <= n; j++ {
-			seen[all[j].term] = true
+		seen, span := map[int]bool{}, 0
+		for j := i; j < len(all) && all[j].to-all[i].from <= n-n/4; j++ {
+			if !seen[all[j].term] {
+				seen[all[j].term], span = true, all[j].to-all[i].from
+			}
 		}
-		if len(seen) > bestCount {
-			best, bestCount = i, len(seen)
+		if len(seen) > bestCount || len(seen) == bestCount && span < bestSpan {
+			best, bestCount, bestSpan = i, len(seen), span
 		}
 	}
 	from := 0
 	if len(all) > 0 {
 		from = backRunes(text, all[best].from, n/4)
+		if left := utf8.RuneCountInString(text[from:]); left < n { // the end of it
+			from = backRunes(text, from, n-left)
+		}
 	}
 	cut := clipRunes(text[from:], n)
 	body := strings.TrimSuffix(cut, "…")

@@ -24,6 +24,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
@@ -123,7 +124,8 @@ func (r *run) one(ctx context.Context, s set) error {
 		return err
 	}
 	ids := 0
-	kept := store.New(db, &store.Options{Tokens: token.Count, NewID: func() string {
+	after := func() time.Time { return firstDay.Add(span) } // dates without a year are the latest
+	kept := store.New(db, &store.Options{Tokens: token.Count, Now: after, NewID: func() string {
 		ids++
 		return fmt.Sprintf("%08x-0000-7000-8000-000000000000", ids)
 	}})

@@ -221,15 +221,14 @@ func (m *maker) fill(lex *lexicon, text string, fill map[string]string) string {
 		}
 		name, rest, _ := strings.Cut(piece, "}")
 		name, form, _ := strings.Cut(name, ":")
-		switch {
-		case name == "day" || name == "month": // when the evidence has its place
-			b.WriteString("{" + name + "}")
-		default:
-			if fill[name] == "" {
-				fill[name] = m.value(lex, name, fill)
-			}
-			b.WriteString(inForm(fill[name], form))
+		if name == "day" || name == "month" { // known when the evidence has its place
+			b.WriteString("{" + name + "}" + rest)
+			continue
 		}
+		if fill[name] == "" {
+			fill[name] = m.value(lex, name, fill)
+		}
+		b.WriteString(inForm(fill[name], form))
 		b.WriteString(rest)
 	}
 	return b.String()
@@ -239,7 +238,7 @@ func (m *maker) fill(lex *lexicon, text string, fill map[string]string) string {
 func (m *maker) value(lex *lexicon, name string, fill map[string]string) string {
 	base := strings.TrimRight(name, "0123456789")
 	for {
-		v := ""
+		var v string
 		if from := lex.slots[base]; from != nil {
 			v = m.pick(from)
 		} else {

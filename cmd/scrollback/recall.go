@@ -10,17 +10,18 @@ import (
 )
 
 type searchCmd struct {
-	Query        string `arg:"" help:"Words; \"quoted\" ones must occur."`
+	Query        string `arg:"" help:"Words; \"quoted\" ones must occur; role:user, after:2026-03-01, before:2026-04, on:2026-03-05 narrow."`
 	Conversation string `help:"Only this conversation." placeholder:"ID"`
 	Project      string `help:"Only this project." placeholder:"P"`
 	Role         string `help:"Only messages of this role." placeholder:"ROLE"`
 	Around       int    `help:"Neighbours on each side." default:"1"`
+	Order        string `help:"relevance, or time: the best, oldest first." default:"relevance" placeholder:"ORDER"`
 }
 
 // Run implements the command.
 func (c *searchCmd) Run(g *globals) error {
 	return g.kept(func(a *app) error {
-		q := scrollback.SearchQuery{Query: c.Query, Project: c.Project, Role: scrollback.Role(c.Role), Limit: int(g.Limit), Around: c.Around}
+		q := scrollback.SearchQuery{Query: c.Query, Project: c.Project, Role: scrollback.Role(c.Role), Limit: int(g.Limit), Around: c.Around, Order: c.Order}
 		if c.Conversation != "" {
 			id, err := a.Resolve(g.ctx, c.Conversation)
 			if err != nil {

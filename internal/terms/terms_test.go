@@ -39,6 +39,55 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// What a query leaves out, and what it adds that nobody typed.
+func TestParseGuesses(t *testing.T) {
+	for in, want := range map[string]string{
+		"what is the port of it":   "port",
+		"what is it":               "what is it",
+		"the decisions we made":    "decis made | decid make",
+		"parse the ledger row":     "pars ledger row | ledgerrow",
+		"parse ledger row!":        "pars ledger row | parseledg parseledgerrow ledgerrow",
+		"parseLedgerRow":           "parseledgerrow | pars ledger row",
+		"HTTPServer getURL":        "httpserver geturl | httpservergeturl get url",
+		"端口是多少":                    "端口",
+		"我们什么时候去丽江的":               "去丽 丽江",
+		"现在的目的":                    "现在 目的",
+		"什么":                       "什么",
+		"第3章":                      "第* 3",
+		`port "what is it" is who`: "port",
+	} {
+		q := Parse(in)
+		got := strings.Join(q.Any[:q.Words], " ")
+		if guesses := q.Any[q.Words:]; len(guesses) > 0 {
+			got += " | " + strings.Join(guesses, " ")
+		}
+		if got != want {
+			t.Errorf("Parse(%q) = %q, want %q", in, got, want)
+		}
+	}
+	q := Parse("did Atlas restart port 7077? Maybe on heron-2")
+	for i, term := range q.Any[:q.Words] {
+		if want := slices.Contains([]string{"atlas", "7077", "heron", "2"}, term); q.Exact[i] != want {
+			t.Errorf("%q is exact: %v", term, q.Exact[i])
+		}
+	}
+}
+
+// Whatever is typed, each term stands for words that there are.
+func TestParseProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := Parse(rapid.StringOf(rapid.RuneFrom([]rune("aAbBgotwen 19é中文的，-\"“"))).Draw(t, "query"))
+		if len(q.Any) > MaxTerms || len(q.Any) != len(q.Stands) || len(q.Any) != len(q.Exact) || q.Words > len(q.Any) {
+			t.Fatalf("%+v", q)
+		}
+		for i, stands := range q.Stands {
+			if i < q.Words && !slices.Equal(stands, []int{i}) || slices.ContainsFunc(stands, func(w int) bool { return w < 0 || w >= q.Words }) {
+				t.Fatalf("term %d of %+v", i, q)
+			}
+		}
+	})
+}
+
 // Every term lies where EachAt says, holds no separator, and a text's terms are
 // those of its halves when cut at a separator.
 func TestSplitProperties(t *testing.T) {

@@ -79,17 +79,22 @@ func (a *api) recall() {
 			return seen(a.engine.Grep(ctx, id, scrollback.GrepQuery{Ref: scrollback.Ref(in.Ref), Pattern: in.Pattern,
 				MaxResults: in.MaxResults, ContextLines: in.ContextLines, CaseSensitive: in.CaseSensitive}))
 		})
+	a.search()
+}
+
+func (a *api) search() {
 	huma.Register(a.huma, huma.Operation{OperationID: "search", Method: http.MethodGet, Path: "/api/search",
-		Summary: "Find messages by words, best first"},
+		Summary: "Find messages by words, best first or in their order of time"},
 		func(ctx context.Context, in *struct {
-			Q            string `query:"q" required:"true"`
+			Q            string `query:"q" required:"true" doc:"words; \"quoted\" ones must occur; role:user, after:2026-03-01, before:2026-04, on:2026-03-05 narrow"`
 			Conversation string `query:"conversation"`
 			Project      string `query:"project"`
 			Role         string `query:"role"`
 			Limit        int    `query:"limit"`
 			Around       int    `query:"around" default:"1"`
+			Order        string `query:"order" doc:"relevance (the default) or time"`
 		}) (*body[scrollback.SearchResult], error) {
-			q := scrollback.SearchQuery{Query: in.Q, Project: in.Project, Role: scrollback.Role(in.Role), Limit: in.Limit, Around: in.Around}
+			q := scrollback.SearchQuery{Query: in.Q, Project: in.Project, Role: scrollback.Role(in.Role), Limit: in.Limit, Around: in.Around, Order: in.Order}
 			if in.Conversation != "" {
 				id, err := a.resolve(ctx, in.Conversation)
 				if err != nil {

@@ -76,7 +76,7 @@ func testSearchPrefix(w *bench) {
 	w.finds(allOf([]string{"库*", "房"}), pick(ms, 1)...)
 }
 
-// testSearchFilters: conversation, project and role narrow, alone and together.
+// testSearchFilters: conversation, project, role and time narrow, alone and together.
 func testSearchFilters(w *bench) {
 	a := w.conversation(func(c *scrollback.Conversation) { c.Project = "one" })
 	b := w.conversation(func(c *scrollback.Conversation) { c.Project = "two" })
@@ -103,6 +103,13 @@ func testSearchFilters(w *bench) {
 	find(driver.SearchQuery{Role: scrollback.RoleTool})
 	find(driver.SearchQuery{Project: "two", Role: scrollback.RoleAssistant, Conversations: ids(a.ID, b.ID)}, 3)
 	same(w.t, "a role is no term", 3, len(w.search(driver.SearchQuery{Match: anyOf("user")}).Found))
+	from, to := ms[2].CreatedAt, ms[4].CreatedAt
+	find(driver.SearchQuery{From: from}, 2, 3, 4, 5)
+	find(driver.SearchQuery{To: to}, 0, 1, 2, 3)
+	find(driver.SearchQuery{From: from, To: to}, 2, 3)
+	find(driver.SearchQuery{From: from + 1, To: to, Role: scrollback.RoleAssistant}, 3)
+	find(driver.SearchQuery{From: from, To: from})
+	find(driver.SearchQuery{From: from, To: to + 1, Conversations: ids(a.ID, c.ID)}, 4)
 	_, err := w.Patch(w.ctx, a.ID, w.tick(), func(c *scrollback.Conversation) error { c.Project = "two"; return nil })
 	w.ok(err)
 	find(driver.SearchQuery{Project: "two"}, 0, 1, 2, 3, 4, 5)
@@ -143,8 +150,8 @@ func testSearchCounts(w *bench) {
 	same(w.t, "without Any", []int64{}, got.Holding)
 }
 
-// testSearchTruncated: over the limit, messages with every term are kept before
-// any other.
+// testSearchTruncated: over the limit, messages with every word that there is are
+// kept before any other; guesses are no words.
 func testSearchTruncated(w *bench) {
 	c := w.conversation()
 	ms := w.corpus(c.ID, "a b c", "a b", "a a a a", "b c", "a", "c", "c a b")
@@ -159,6 +166,14 @@ func testSearchTruncated(w *bench) {
 			}
 		}
 		same(w.t, fmt.Sprint("with every term at ", limit), min(limit, 2), full)
+	}
+	for _, q := range []driver.SearchQuery{
+		{Match: anyOf("a", "b", "none", "c"), Limit: 2},
+		{Match: anyOf("a", "b", "c", "d"), Words: 3, Limit: 2},
+		{Match: anyOf("a", "b", "c", "d", "e"), Words: 3, Limit: 2, To: ms[6].CreatedAt + 1},
+	} {
+		w.corpus(c.ID, "d", "d e", "e d d")
+		same(w.t, fmt.Sprintf("with every word of %+v", q), pick(ms, 0, 6), w.search(q).Found)
 	}
 	got := w.search(driver.SearchQuery{Match: driver.Match{Any: []string{"b", "c"}, Must: [][]string{{"a*"}}}, Limit: 2})
 	same(w.t, "with a must", pick(ms, 0, 6), got.Found)

@@ -464,6 +464,10 @@ func (w *walk) search() {
 	if w.often(30) {
 		q.Conversations = []scrollback.ConversationID{w.conversation().ID, w.conversation().ID}
 	}
+	if w.often(30) {
+		q.From, q.To = w.now-int64(w.rng.IntN(2000)), w.now-int64(w.rng.IntN(500))
+	}
+	q.Words = w.rng.IntN(len(q.Any) + 1)
 	both(w, fmt.Sprintf("search %+v", q), func(d driver.Driver) (driver.SearchResult, error) {
 		got, err := d.Search(w.ctx, q)
 		byID(got.Found)

@@ -68,3 +68,41 @@ func TestSearchBehindAFlood(t *testing.T) {
 		}
 	}
 }
+
+// Where a query has rarer words, only the newest messages that hold a common one
+// alone are looked at; within a conversation that is enough to find them all.
+func TestSearchOfCommonWords(t *testing.T) {
+	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
+	say := func(id scrollback.ConversationID, terms ...string) {
+		converse(t, db, id)
+		var in []driver.Entry
+		for i, text := range terms {
+			in = append(in, driver.Entry{Terms: text, Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(id, i)), Role: scrollback.RoleUser,
+				Status: scrollback.StatusComplete, Parts: scrollback.Parts{scrollback.Text{Text: text}}}})
+		}
+		if _, err := db.Append(t.Context(), driver.Append{Conversation: id, IfHead: -1, Entries: in}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("small", "common and more of it", "rare thing", "nothing", "common")
+	say("flood", slices.Repeat([]string{"common"}, driver.HoldingMax)...)
+	for _, c := range []struct {
+		in        []scrollback.ConversationID
+		want      []scrollback.MessageID
+		found     int
+		truncated bool
+	}{
+		{nil, []scrollback.MessageID{"small1", "flood19999"}, 50, true},
+		{[]scrollback.ConversationID{"small"}, []scrollback.MessageID{"small0", "small1", "small3"}, 3, false},
+	} {
+		r, err := db.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"common", "rare"}}, Conversations: c.in, Limit: 50})
+		if err != nil || len(r.Found) != c.found || r.Truncated != c.truncated || r.Holding[0] != driver.HoldingMax {
+			t.Fatalf("in %v: %d found, truncated %v, holding %v, %v", c.in, len(r.Found), r.Truncated, r.Holding, err)
+		}
+		for _, id := range c.want {
+			if !slices.ContainsFunc(r.Found, func(m scrollback.Message) bool { return m.ID == id }) {
+				t.Errorf("in %v: %s is not found", c.in, id)
+			}
+		}
+	}
+}
