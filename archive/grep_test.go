@@ -185,6 +185,13 @@ func TestQuietFilesSpareTheLog(t *testing.T) {
 	if err != nil || r.Total != 0 || b.asked != 0 {
 		t.Errorf("%v, total %d, asked %d times", err, r.Total, b.asked)
 	}
+	must(t, a.Forget(conv)) // a grep makes the file too
+	for _, asked := range []int{1, 0} {
+		b.asked = 0
+		if r, err := a.Grep(t.Context(), segment("0a"), scrollback.GrepQuery{Pattern: "needle"}); err != nil || r.Total != 0 || b.asked != asked {
+			t.Errorf("%v, total %d, asked %d times, want %d", err, r.Total, b.asked, asked)
+		}
+	}
 }
 
 func TestWhatMayNotBeReadIsNotGrepped(t *testing.T) {

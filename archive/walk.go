@@ -15,12 +15,16 @@ import (
 // message that mentions it first. The log is asked only if the cached file
 // matches somewhere or mentions an artifact.
 func (g *grep) leaf(ctx context.Context, seg scrollback.Segment) error {
-	if quiet, err := g.quiet(ctx, seg); err != nil || quiet {
+	quiet, cached, err := g.quiet(ctx, seg)
+	if err != nil || quiet {
 		return err
 	}
 	sh, err := g.a.sheet(ctx, seg)
 	if err != nil {
 		return err
+	}
+	if !cached {
+		g.a.cache.put(seg, sh.text) // so that the next grep need not ask the log
 	}
 	ref := scrollback.HistoryRef(seg.ID)
 	s := &scan{tally: &g.tally, ref: &ref, place: sh.place}
@@ -44,21 +48,22 @@ func (g *grep) leaf(ctx context.Context, seg scrollback.Segment) error {
 	return ctx.Err()
 }
 
-// quiet says that a leaf's cached file has nothing for this grep.
-func (g *grep) quiet(ctx context.Context, seg scrollback.Segment) (bool, error) {
-	if checkName(string(seg.Conversation)) != nil {
-		return false, nil
+// quiet says that a leaf's cached file has nothing for this grep, and whether there is
+// one.
+func (g *grep) quiet(ctx context.Context, seg scrollback.Segment) (quiet, cached bool, err error) {
+	if err := checkName(string(seg.Conversation)); err != nil {
+		return false, false, err
 	}
 	b := g.a.cache.open(seg)
 	if b == nil {
-		return false, nil
+		return false, false, nil
 	}
 	defer func() { _ = b.close() }() // read-only
 	text, err := b.at(ctx, 0, int(b.size))
 	if err != nil || bytes.Contains(text, []byte(scrollback.RefArtifact+":")) {
-		return false, nil
+		return false, true, nil
 	}
-	return !g.any(ctx, text), ctx.Err()
+	return !g.any(ctx, text), true, ctx.Err()
 }
 
 // place is the message that a line of the sheet belongs to, and whether the line

@@ -159,6 +159,10 @@ var notes = map[string]string{
 	"resume": "Finding the latest conversation and laying its next request out, with its newest 20 messages live; the rewound one went back by one message a thousand times, so that each live message is of a branch of its own. " +
 		"The list is of the store; the import is the engine's, tokens counted and folded as it goes.",
 	"search": "Store search over everything, five hits with a neighbour each; the words stand in 1 % and in 0.01 % of the messages.",
+	"fold":   "A conversation of 200,000 tokens, folded by the engine without a model: cleared in one fold, and compacted piece by piece for a small window. Then the first page of each of its segments is read, with its file to be made and checked, and once more.",
+	"grep":   "Every matching line of a conversation is counted and fifty are answered; the words stand in 1 % and in 0.01 % of the messages, and the totals are held against that.",
+	"policy": "A conversation of 2,000 messages in a window of 32,768 tokens: what its requests weigh together, against sending everything each time. " +
+		"Summaries are written by a stand-in of a model that quotes what it is given; what it was asked with is a row of its own.",
 	"server": "The program with a million messages in its store: the peak of its resident memory over 20 turns of one chat, and the time from exec to an answered request.",
 	"build":  "The program as `go build` makes it; the cold build has an empty cache.",
 	"tokens": "The tokenizer over mixed text, and how far the estimate is from it.",

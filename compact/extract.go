@@ -34,6 +34,17 @@ type line struct {
 var standing = regexp.MustCompile(`(?i)\b(always|never|must|remember|prefer|decided?|deadline|important|don['’]t|do not|todo|from now on)\b` +
 	`|记住|必须|总是|永远|不要|以后|决定|重要|截止|待办|务必|偏好`)
 
+// cues are parts of all that standing can find, in lower case.
+var cues = []string{"always", "never", "must", "remember", "prefer", "decide", "deadline", "important", "don", "do not", "todo", "from now on",
+	"记住", "必须", "总是", "永远", "不要", "以后", "决定", "重要", "截止", "待办", "务必", "偏好"}
+
+// stands says whether a person wants s kept in mind. Most sentences have no cue, and
+// looking for cues costs a tenth of the expression.
+func stands(s string) bool {
+	lower := strings.ToLower(s)
+	return slices.ContainsFunc(cues, func(cue string) bool { return strings.Contains(lower, cue) }) && standing.MatchString(s)
+}
+
 // figures finds what is hard to guess: numbers, codes, names with digits.
 var figures = regexp.MustCompile(`\d`)
 
@@ -56,7 +67,7 @@ func extract(ms []scrollback.Message) []line {
 		text = text[:min(len(text), maxExtract)]
 		for _, s := range sentences(strings.ToValidUTF8(text, "")) {
 			ts := slices.Compact(slices.Sorted(slices.Values(terms.Split(s))))
-			if len(ts) < minTerms && !standing.MatchString(s) {
+			if len(ts) < minTerms && !stands(s) {
 				continue
 			}
 			for _, t := range ts {
@@ -71,7 +82,7 @@ func extract(ms []scrollback.Message) []line {
 			s.score += math.Log(float64(len(all)+1) / float64(holders[t]))
 		}
 		s.score /= math.Sqrt(float64(len(s.terms)) + 4)
-		if standing.MatchString(s.text) {
+		if stands(s.text) {
 			s.score += 3
 		}
 		if figures.MatchString(s.text[strings.Index(s.text, ": ")+2:]) {
@@ -136,7 +147,7 @@ func parseLines(placeholder string) []line {
 			continue
 		}
 		out = append(out, line{text: t, seq: seq, score: -float64(i)})
-		if standing.MatchString(t) {
+		if stands(t) {
 			out[len(out)-1].score += standingLead
 		}
 	}

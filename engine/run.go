@@ -172,7 +172,7 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t told, mark *scroll
 		default:
 			f.State = scrollback.TurnOpen
 		}
-	case step > maxSteps:
+	case step > maxSteps+1: // it had to be told to answer
 		f.FinishReason = scrollback.FinishMaxSteps
 	}
 	f.Messages = append([]store.Incoming{said}, f.Messages...)

@@ -173,6 +173,65 @@ func TestRecallAnswersAreBounded(t *testing.T) {
 	}
 }
 
+// A model that reads a big original gets pages within its room, whatever it asks for,
+// and by their offsets they join to the exact bytes; so does the end of it. Eight
+// look-ups are no more than it may make: the turn ends as any other.
+func TestRecallPagesJoin(t *testing.T) {
+	whole := strings.Repeat("行 line of output, \"quoted\" & <marked>\n", 400)
+	var ref scrollback.Ref
+	var pages []scrollback.Page
+	var tail scrollback.Tail
+	step := modeltest.Step{Reply: func(r model.Request) []model.Delta {
+		last := r.Items[len(r.Items)-1]
+		ask := func(name, args string) []model.Delta {
+			c := call(fmt.Sprint("r", len(pages)), name, args)
+			return []model.Delta{{Call: &c}}
+		}
+		if res := last.Parts.Results(); len(res) == 1 && res[0].Name == "context_read" {
+			var p scrollback.Page
+			if err := json.Unmarshal([]byte(res[0].Text), &p); err != nil || res[0].IsError {
+				t.Errorf("a page is %s (%v)", res[0].Text, err)
+				return []model.Delta{{Text: "no page"}}
+			}
+			if pages = append(pages, p); len(pages) == 7 || p.Done {
+				return ask("context_tail", fmt.Sprintf(`{"ref":%q,"lines":2000}`, ref))
+			}
+			return ask("context_read", fmt.Sprintf(`{"ref":%q,"offset":%d,"limit":65536}`, ref, p.NextOffset))
+		} else if len(res) == 1 && res[0].Name == "context_tail" {
+			if err := json.Unmarshal([]byte(res[0].Text), &tail); err != nil {
+				t.Errorf("the end is %s", res[0].Text)
+			}
+			return []model.Delta{{Text: "read"}}
+		}
+		return ask("context_read", fmt.Sprintf(`{"ref":%q,"limit":65536}`, ref))
+	}}
+	r := newRig(t, rigOptions{}, step)
+	id := r.conversation()
+	a, err := r.Upload(context.Background(), id, strings.NewReader(whole), "out.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref = scrollback.ArtifactRef(a.ID)
+	r.ask(id, "read it all").done(t, scrollback.TurnComplete, "stop")
+	joined := ""
+	for _, p := range pages {
+		joined += p.Content
+	}
+	if len(pages) != 7 || !strings.HasPrefix(whole, joined) || len(joined) < 7*500 || pages[6].NextOffset != int64(len(joined)) {
+		t.Errorf("%d pages of %d bytes do not begin the original", len(pages), len(joined))
+	}
+	if tail.Content == "" || !strings.HasSuffix(whole, tail.Content) || strings.Count(tail.Content, "\n") != tail.Lines {
+		t.Errorf("the end has %d lines, %d bytes", tail.Lines, len(tail.Content))
+	}
+	for _, m := range r.log(id) {
+		for _, res := range m.Parts.Results() {
+			if w := r.store.Weigh(scrollback.Parts{res}); len(res.Text) > 16<<10 || w.Tokens > 6000*15/100+40 || !res.Recall {
+				t.Errorf("a look-up's answer has %d bytes and %d tokens", len(res.Text), w.Tokens)
+			}
+		}
+	}
+}
+
 func TestBigOutputsBecomeArtifacts(t *testing.T) {
 	big := strings.Repeat("行 line of output\n", 2000)
 	r := newRig(t, rigOptions{}, modeltest.Call(call("c1", "clock", `{}`)), modeltest.Say("read"))

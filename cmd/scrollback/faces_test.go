@@ -252,7 +252,8 @@ func (a *archived) refused(what, path string, status int, says string) string {
 	return e.Error.Message
 }
 
-// An attachment over the limit is refused with the limit, and nothing of it stays.
+// An attachment over the limit is refused with the limit, and nothing of it stays; the
+// same bytes are kept once, whoever attaches them.
 func TestAttachmentOverTheLimit(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -268,6 +269,9 @@ func TestAttachmentOverTheLimit(t *testing.T) {
 	}
 	if status := s.do("POST", "/api/artifacts?conversation="+string(id), bytes.NewReader(big[1:]), &e); status != 201 || e.ID == "" {
 		t.Errorf("one byte less: %d %+v", status, e)
+	}
+	if status := s.do("POST", "/api/artifacts?name=again&conversation="+string(s.conversation()), bytes.NewReader(big[1:]), nil); status != 201 {
+		t.Errorf("the same for another conversation: %d", status)
 	}
 	if kept := objectFiles(t, data); len(kept) != 1 {
 		t.Errorf("%d objects are kept", len(kept))
