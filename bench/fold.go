@@ -64,7 +64,7 @@ func (b *bench) fold() error {
 		}{
 			{"200,000 tokens at once", func(id scrollback.ConversationID) (scrollback.Receipt, error) { return wide.Clear(b.ctx, id) }},
 			{"200,000 tokens for a window of 8,000", func(id scrollback.ConversationID) (scrollback.Receipt, error) {
-				return small.Compact(b.ctx, id, "segments", true)
+				return small.Compact(b.ctx, id, engine.Shape{Policy: "segments"}, true)
 			}},
 		} {
 			id, err := b.talk(s, foldedTokens)

@@ -130,7 +130,7 @@ func (b *bench) policyOf(s *store.Store, name string) error {
 		if role != scrollback.RoleUser {
 			continue
 		}
-		got, err := e.Compact(b.ctx, c.ID, name, false)
+		got, err := e.Compact(b.ctx, c.ID, engine.Shape{}, false)
 		if err != nil {
 			return err
 		}

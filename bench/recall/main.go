@@ -60,7 +60,7 @@ func main() {
 		sizes = sizes[:1]
 	}
 	err := func() error {
-		r := &run{sizes: sizes, misses: *misses}
+		r := &run{sizes: sizes, misses: *misses, fold: true}
 		if err := r.all(context.Background(), *only); err != nil {
 			return err
 		}
@@ -86,8 +86,10 @@ type key struct {
 type run struct {
 	sizes  []size
 	misses bool
+	fold   bool // compare policies, too
 	scores map[key]*score
-	values []key // with a set and a way left out, in order
+	values []key            // with a set and a way left out, in order
+	kept   map[string]*kept // by policy
 }
 
 func (r *run) all(ctx context.Context, only string) error {
@@ -145,6 +147,28 @@ func (r *run) one(ctx context.Context, s set) error {
 	for i, t := range talks { // asked only now, each beside all the others
 		if err := r.ask(ctx, s, t, products[i]); err != nil {
 			return err
+		}
+	}
+	if s.texts == "held" && r.fold {
+		return r.policies(ctx, s, kept, lexes)
+	}
+	return nil
+}
+
+// policies puts talks of a set through each policy.
+func (r *run) policies(ctx context.Context, s set, in *store.Store, lexes map[string][]*lexicon) error {
+	messages := policyMessages
+	if len(r.sizes) == 1 { // a quick run
+		messages = r.sizes[0].messages
+	}
+	r.kept = map[string]*kept{}
+	for _, policy := range policies {
+		r.kept[policy] = &kept{}
+		for _, lang := range languages {
+			t := makeTalk(s.seed+1, lang, lexes[lang], size{messages, 2})
+			if err := r.kept[policy].fold(ctx, in, policy, t); err != nil {
+				return fmt.Errorf("%s: %w", policy, err)
+			}
 		}
 	}
 	return nil

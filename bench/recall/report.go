@@ -33,6 +33,9 @@ questions are made and what they leave out is told in the [guide to search](guid
 			}
 		}
 	}
+	if r.kept != nil {
+		b.WriteString(policyReport(r.kept))
+	}
 	return b.String()
 }
 

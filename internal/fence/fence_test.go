@@ -67,7 +67,7 @@ var rooms = map[string]struct {
 
 	"bench": {rooms: ". archive engine model model/offline store store/driver store/sqldriver token transcript/all internal/*", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
-	"bench/recall": {rooms: ". archive engine store store/driver store/sqldriver token", libs: "gocloud.dev/blob modernc.org/sqlite"},
+	"bench/recall": {rooms: ". archive engine model store store/driver store/sqldriver token", libs: "gocloud.dev/blob modernc.org/sqlite"},
 
 	"internal/terms": {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
 	"internal/*":     {rooms: ".", not: "database/sql"},

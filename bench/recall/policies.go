@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+
+	"gocloud.dev/blob/memblob"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/token"
+)
+
+// policies are compared by what they save and what can still be answered. No model
+// takes part: summaries are extracts, as they are when no model can be asked.
+var policies = []string{"segments", "rolling", "snapshot"}
+
+// The talks that policies are compared on: messages in each, the window of the model
+// in tokens, and how much of a look-up is read.
+const (
+	policyMessages = 1500
+	policyLimit    = 8192
+	lookUpTokens   = 2000
+)
+
+// kept is what a policy comes to, added up over talks: tokens of requests and of what
+// they stand for, and shares of evidence.
+type kept struct {
+	sent, whole    int64
+	questions      int
+	shown, lookUps float64
+}
+
+// listener is a model that keeps the last request it got.
+type listener struct{ last model.Request }
+
+// Facts implements model.Model.
+func (*listener) Facts() model.Facts {
+	return model.Facts{Name: "listener", Limit: policyLimit, NoSummaries: true}
+}
+
+// Stream implements model.Model.
+func (l *listener) Stream(_ context.Context, r model.Request) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		l.last = r
+		yield(model.Delta{Text: "Yes.", Finish: scrollback.FinishStop}, nil)
+	}
+}
+
+// fold puts a talk through a policy, a turn at a time, and asks its questions of the
+// last request, and of that and one look-up.
+func (k *kept) fold(ctx context.Context, s *store.Store, policy string, t talk) error {
+	bucket := memblob.OpenBucket(nil)
+	defer func() { _ = bucket.Close() }() // in memory
+	l := &listener{}
+	e := engine.New(s, archive.New(s, bucket, nil), engine.Options{NoBackgroundFolds: true, Models: func(string) (model.Model, error) { return l, nil }})
+	defer func() { _ = e.Close(ctx) }() // it runs nothing
+	c, _, err := e.Create(ctx, scrollback.Conversation{Policy: policy})
+	if err != nil {
+		return err
+	}
+	head, err := s.Head(ctx, c.ID)
+	for i := 0; i < len(t.said) && err == nil; i++ {
+		m := t.said[i]
+		if _, err = s.Append(ctx, head, []store.Incoming{{Message: scrollback.Message{Role: scrollback.Role(m.role), CreatedAt: m.at.UnixMilli(),
+			Parts: scrollback.Parts{scrollback.Text{Text: m.text}}}}}); err == nil {
+			err = k.request(ctx, e, s, c.ID)
+		}
+		if err == nil {
+			head, err = s.Head(ctx, c.ID)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for _, err := range e.Turn(ctx, engine.TurnRequest{Conversation: c.ID, Message: scrollback.Parts{scrollback.Text{Text: "Are you there?"}}}) {
+		if err != nil {
+			return err
+		}
+	}
+	return k.ask(ctx, product{e, c.ID}, window(l.last), t)
+}
+
+// request folds as a turn would, and books what one would send.
+func (k *kept) request(ctx context.Context, e *engine.Engine, s *store.Store, id scrollback.ConversationID) error {
+	if _, err := e.Compact(ctx, id, engine.Shape{}, false); err != nil {
+		return err
+	}
+	m, err := e.Context(ctx, id)
+	if err != nil {
+		return err
+	}
+	head, err := s.Head(ctx, id)
+	k.sent += m.Tokens
+	k.whole += m.Layers[0].Tokens + head.Branch.Sum.Tokens
+	return err
+}
+
+// window is the text of a request, each part as JSON has it.
+func window(r model.Request) string {
+	var b strings.Builder
+	for _, it := range r.Items {
+		body, err := json.Marshal(it.Parts.Text())
+		if err == nil {
+			b.Write(body)
+		}
+	}
+	return b.String()
+}
+
+// ask looks for the evidence of each question.
+func (k *kept) ask(ctx context.Context, p product, window string, t talk) error {
+	for _, q := range t.questions {
+		a, err := p.find(ctx, q.text)
+		if err != nil {
+			return err
+		}
+		k.questions++
+		share := 1 / float64(len(q.evidence))
+		for _, sentence := range q.sentences {
+			end := endOf(a.text, sentence)
+			found := end >= 0 && token.Count(a.text[:end]) <= lookUpTokens
+			if endOf(window, sentence) >= 0 {
+				k.shown += share
+				found = true
+			}
+			if found {
+				k.lookUps += share
+			}
+		}
+	}
+	return nil
+}
+
+// policyReport is the table of policies.
+func policyReport(of map[string]*kept) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `
+## What a policy saves, and what can still be answered
+
+Talks of %d messages in a window of %d tokens, folded after each message; no model writes summaries. Tokens saved are
+those of all requests against sending everything each time. Evidence is looked for in the last request alone, and
+in it and the first %d tokens of one look-up. Percent.
+
+| | tokens saved | in the window | and one look-up |
+|---|---|---|---|
+`, policyMessages, policyLimit, lookUpTokens)
+	for _, name := range policies {
+		k := of[name]
+		n := float64(max(1, k.questions))
+		fmt.Fprintf(&b, "| %s | %.1f | %.1f | %.1f |\n", name, 100*(1-float64(k.sent)/float64(max(1, k.whole))), 100*k.shown/n, 100*k.lookUps/n)
+	}
+	return b.String()
+}
