@@ -89,6 +89,32 @@ func TestEitherCaseOfAnotherLength(t *testing.T) {
 	})
 }
 
+// What is looked for first, before the pattern is run, makes no line be missed,
+// whatever of the pattern minds the case.
+func TestNeedlesMissNothing(t *testing.T) {
+	a := archive.New(&book{}, bucket(t), nil)
+	part := rapid.SampledFrom([]string{"ab", "A", "é", "É", "(?-i:É)", "(?-i:Ab)", "(?-i:b)", "中", "(ab|É)", "(?-i:AB|中)", "(?:ab)+", "a{2,}", "b?", ".", "|", "^", "$", `\x{FFFD}`, "[É中]"})
+	rapid.Check(t, func(r *rapid.T) {
+		s := rapid.StringMatching(`[aAbBéÉ中k\n]{0,40}`).Draw(r, "content")
+		if rapid.IntRange(0, 9).Draw(r, "big") == 9 {
+			s = strings.Repeat("x", rapid.IntRange(4000, 4200).Draw(r, "before")) + s + strings.Repeat("y\n", 3000) + s // over the ends of pieces
+		}
+		p := ""
+		for range rapid.IntRange(1, 4).Draw(r, "parts") {
+			p += part.Draw(r, "part")
+		}
+		sensitive := rapid.Bool().Draw(r, "sensitive")
+		re, err := regexp.Compile(map[bool]string{false: "(?i)"}[sensitive] + p)
+		if err != nil {
+			return
+		}
+		got, err := a.Grep(t.Context(), archive.Scope{Artifact: all}, scrollback.GrepQuery{Ref: put(t, a, s, "").Ref, Pattern: p, CaseSensitive: sensitive})
+		if want := naiveGrep(s, re, 0, 50); err != nil || got.Total != want.Total {
+			r.Fatalf("%q in %d bytes: total %d, %v, want %d", p, len(s), got.Total, err, want.Total)
+		}
+	})
+}
+
 func naiveGrep(s string, re *regexp.Regexp, around, limit int) scrollback.GrepResult {
 	out := scrollback.GrepResult{Matches: []scrollback.GrepMatch{}}
 	lines := strings.Split(s, "\n")

@@ -24,6 +24,7 @@ type pattern struct {
 	quick *quick.Regexp
 	plain *regexp.Regexp
 	odd   [][]byte
+	needs needles
 }
 
 func (p *pattern) find(b []byte) []int {
@@ -32,7 +33,17 @@ func (p *pattern) find(b []byte) []int {
 			return p.plain.FindIndex(b)
 		}
 	}
-	return p.quick.FindIndex(b)
+	from := 0
+	if len(p.needs.all) > 0 {
+		if from = p.needs.from(b); from < 0 {
+			return nil
+		}
+	}
+	at := p.quick.FindIndex(b[from:])
+	if at != nil {
+		at[0], at[1] = at[0]+from, at[1]+from
+	}
+	return at
 }
 
 func (p *pattern) findReader(r io.RuneReader) []int { return p.plain.FindReaderIndex(r) }
@@ -63,7 +74,7 @@ func compile(q scrollback.GrepQuery) (*pattern, error) {
 	if len(prog.Inst) > programMax {
 		return nil, scrollback.ParamErrorf(op, param, "pattern is too big: its repetitions multiply")
 	}
-	p := &pattern{odd: oddFolds(tree, nil)}
+	p := &pattern{odd: oddFolds(tree, nil), needs: newNeedles(tree)}
 	if p.quick, err = quick.Compile(tree.String()); err != nil {
 		return nil, scrollback.ParamErrorf(op, param, "%w", err)
 	}
