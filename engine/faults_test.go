@@ -128,7 +128,7 @@ var operations = map[string]func(s *scene) error{
 	"import grown":  func(s *scene) error { _, err := s.load("trail s a b c d"); return err },
 	"import forked": func(s *scene) error { _, err := s.load("trail s x y"); return err },
 	"export": func(s *scene) error {
-		return s.Export(context.Background(), s.main, "jsonl", io.Discard)
+		return s.Export(context.Background(), s.main, engine.ExportRequest{Format: "jsonl"}, io.Discard)
 	},
 	"upload": func(s *scene) error {
 		_, err := s.Upload(context.Background(), s.main, strings.NewReader("other bytes"), "b.txt")

@@ -385,3 +385,36 @@ func (e *Engine) artifactText(ctx context.Context, id scrollback.ArtifactID) (st
 	}
 	return string(b), nil
 }
+
+// textOf is what search reads of a message's artifacts.
+func (e *Engine) textOf(ctx context.Context, ps scrollback.Parts) (string, error) {
+	var out strings.Builder
+	for _, p := range ps {
+		var id scrollback.ArtifactID
+		switch p := p.(type) {
+		case scrollback.File:
+			if strings.HasPrefix(p.MediaType, "text/") || p.MediaType == "application/json" {
+				id = p.Artifact
+			}
+		case scrollback.ToolResult:
+			id = p.Artifact
+		case scrollback.Text, scrollback.Image, scrollback.ToolCall, scrollback.Reasoning:
+		}
+		if id == "" {
+			continue
+		}
+		f, _, err := e.archive.OpenArtifact(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		text, err := io.ReadAll(io.LimitReader(f, store.MaxIndexBytes+utf8.UTFMax))
+		f.Close()
+		if err != nil {
+			return "", scrollback.Wrap(scrollback.Unavailable, "engine.Import", err)
+		}
+		if begins := clipBytes(string(text), store.MaxIndexBytes); utf8.ValidString(begins) {
+			out.WriteString("\n" + begins)
+		}
+	}
+	return out.String(), nil
+}
