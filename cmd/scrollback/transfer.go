@@ -212,7 +212,7 @@ func keepInput(r io.Reader) (io.ReadSeekCloser, error) {
 type exportCmd struct {
 	one
 	Output      string `short:"o" help:"File to write; without it, standard output." placeholder:"FILE"`
-	Format      string `help:"Format: bundle (everything, to be imported elsewhere), jsonl or gemini-cli." default:"bundle" placeholder:"F"`
+	Format      string `help:"Format: bundle (everything, to be imported elsewhere), jsonl or gemini-cli; without it, by the ending of the file's name, else a bundle." placeholder:"F"`
 	Materialize bool   `help:"Put the Markdown files of folded segments into a bundle too."`
 }
 
@@ -220,6 +220,9 @@ type exportCmd struct {
 func (c *exportCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
 		q := engine.ExportRequest{Format: c.Format, Materialize: c.Materialize}
+		if q.Format == "" {
+			q.Format = formatOf(c.Output)
+		}
 		if isTerminal(g.stderr) {
 			draw, wipe := terminal.Progress(g.stderr)
 			defer wipe()
@@ -228,7 +231,7 @@ func (c *exportCmd) Run(g *globals) error {
 		if c.Output != "" && c.Output != "-" {
 			return writeWhole(c.Output, func(w io.Writer) error { return a.Export(g.ctx, id, q, w) })
 		}
-		if c.Format == engine.BundleFormat && isTerminal(g.stdout) {
+		if q.Format == engine.BundleFormat && isTerminal(g.stdout) {
 			return scrollback.ParamErrorf("scrollback", "output", "a bundle is no text: name a file with -o, or send it on")
 		}
 		return a.Export(g.ctx, id, q, g.stdout)
@@ -237,6 +240,16 @@ func (c *exportCmd) Run(g *globals) error {
 
 // formats are the formats that files are written in, by the end of their names.
 var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"}, {".bundle", engine.BundleFormat}}
+
+// formatOf is the format of a file by its name: a bundle, if the name does not say.
+func formatOf(name string) string {
+	for _, f := range formats {
+		if strings.HasSuffix(name, f.ending) {
+			return f.format
+		}
+	}
+	return engine.BundleFormat
+}
 
 // save writes a conversation to a file that appears whole or not at all.
 func (a *app) save(ctx context.Context, id scrollback.ConversationID, name string) error {

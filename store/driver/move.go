@@ -39,7 +39,8 @@ type Move interface {
 //     follows from the messages, whatever it says.
 //  5. With Current, that branch becomes the current one, Edit may change the
 //     conversation's own fields, and a hidden conversation is seen from then on, as
-//     Conversation says.
+//     Conversation says. What people see was changed last when Conversation was, if
+//     not later.
 type Adopt struct {
 	Conversation scrollback.Conversation
 	Now          int64

@@ -15,6 +15,8 @@ type adopting struct {
 	op    string
 	th    *thread
 	grown map[scrollback.BranchID]bool
+
+	changed int64 // the conversation, before
 }
 
 func (j *adopting) conflict(format string, args ...any) error {
@@ -30,6 +32,9 @@ func (j *adopting) hidden() bool { return j.th.PurgedAt != 0 }
 
 func (j *adopting) conversation() error {
 	j.th = j.threads[j.a.Conversation.ID]
+	if j.th != nil && !j.hidden() {
+		j.changed = j.th.UpdatedAt
+	}
 	if j.th == nil {
 		j.th = &thread{Conversation: driver.Hidden(j.a.Conversation, j.a.Now)}
 		j.threads[j.th.ID] = j.th
@@ -174,9 +179,7 @@ func (j *adopting) end() error {
 	if j.a.Current == "" && (j.hidden() || !j.grown[j.th.Branch]) {
 		return nil
 	}
-	now := j.a.Now
 	if j.hidden() {
-		now = j.a.Conversation.UpdatedAt
 		version, ancestors := j.th.Version, j.th.Ancestors
 		j.th.Conversation = j.a.Conversation
 		j.th.Version, j.th.Ancestors, j.th.DeletedAt, j.th.PurgedAt = version, ancestors, 0, 0
@@ -202,6 +205,6 @@ func (j *adopting) end() error {
 	if n := len(b.rows); n > 0 && j.turns[b.rows[n-1].TurnID] != nil {
 		j.th.turn = b.rows[n-1].TurnID
 	}
-	j.th.touch(now)
+	j.th.touch(max(j.changed, j.a.Conversation.UpdatedAt))
 	return nil
 }

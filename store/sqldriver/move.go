@@ -216,12 +216,10 @@ func (j *adopting) end(ctx context.Context) error {
 	if j.Current == "" && (j.hidden || !j.grown[j.c.Branch]) {
 		return nil
 	}
-	now := j.Now
 	if j.hidden { // and to be seen from here on
 		version, ancestors := j.c.Version, j.c.Ancestors
 		j.c = conversation{Conversation: j.Conversation}
 		j.c.Version, j.c.Ancestors, j.c.DeletedAt, j.c.PurgedAt = version, ancestors, 0, 0
-		now = j.Conversation.UpdatedAt
 	}
 	if j.Current != "" {
 		j.c.Branch = j.Current
@@ -240,7 +238,7 @@ func (j *adopting) end(ctx context.Context) error {
 	if j.c.turn, err = j.turnAt(ctx, j.b); err != nil {
 		return err
 	}
-	return j.close(ctx, now)
+	return j.close(ctx, max(j.c.UpdatedAt, j.Conversation.UpdatedAt))
 }
 
 // Folds implements driver.Move.
