@@ -108,7 +108,7 @@ func rich(t *testing.T) (*rig, scrollback.ConversationID) {
 	t.Helper()
 	ctx := context.Background()
 	r := newRig(t, rigOptions{limit: 4000, noFolds: true}, modeltest.Say("an answer about the tide"))
-	c, _, err := r.Create(ctx, scrollback.Conversation{Title: "钥匙 & keys", Instructions: "Be <brief>.", Meta: json.RawMessage(`{"a": {"b": 1}}`)})
+	c, _, err := r.Create(ctx, scrollback.Conversation{Title: "钥匙 & keys", Instructions: "Be <brief>.", Limit: 4000, Meta: json.RawMessage(`{"a": {"b": 1}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,6 +248,9 @@ func TestBundleRefused(t *testing.T) {
 	c, err := far.Get(ctx, id)
 	if err != nil || c.Project != "mine" || c.Title != "钥匙 & keys" || len(c.PinnedSeqs) != 2 || !c.Settings.Pinned {
 		t.Fatalf("it came as %+v, %v", c, err)
+	}
+	if c.Limit != 0 || len(c.Roots) != 0 || c.Instructions != "Be <brief>." {
+		t.Fatalf("it brought %+v", c)
 	}
 	_, err = far.unpack(file, engine.ImportRequest{Project: "other"})
 	wantCode(t, err, scrollback.Conflict, "in another project")
@@ -464,6 +467,34 @@ func (r *rig) says(id scrollback.ConversationID, n int, text string) {
 	}
 	if _, err := r.store.Append(context.Background(), h, in); err != nil {
 		r.t.Fatal(err)
+	}
+}
+
+// Imports of the same file at once, and turns meanwhile, lose and double nothing:
+// whoever is second is told so.
+func TestBundlesAtOnce(t *testing.T) {
+	r, id := rich(t)
+	file := r.pack(id, engine.ExportRequest{})
+	r.says(id, 40, "grown")
+	grown := r.pack(id, engine.ExportRequest{})
+	far := newRig(t, rigOptions{limit: 4000, noFolds: true}, modeltest.Say("from afar"))
+	for _, f := range [][]byte{file, grown} {
+		var running sync.WaitGroup
+		for range 4 {
+			running.Go(func() {
+				if _, err := far.unpack(f, engine.ImportRequest{}); err != nil && scrollback.CodeOf(err) != scrollback.Conflict {
+					t.Errorf("at once: %v", err)
+				}
+			})
+		}
+		running.Wait()
+		if _, err := far.unpack(f, engine.ImportRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		if again := far.pack(id, engine.ExportRequest{}); !bytes.Equal(f, again) {
+			t.Fatal("what came in at once goes out as another file")
+		}
+		far.healthy()
 	}
 }
 
