@@ -85,11 +85,11 @@ func (e *Engine) importBundle(ctx context.Context, r io.ReadSeeker, q ImportRequ
 		return out, err
 	}
 	main := b.main()
-	head, err := e.store.Head(ctx, main.conv.ID)
-	if err != nil {
-		return out, err
+	total := main.Messages
+	if did != ResultUnchanged {
+		total = main.branches[main.conv.Branch].HeadSeq
 	}
-	out.Conversations = append(out.Conversations, Imported{ID: head.ID, Created: did == ResultCreated, Messages: b.count, Total: head.Messages, Result: did})
+	out.Conversations = append(out.Conversations, Imported{ID: main.conv.ID, Created: did == ResultCreated, Messages: b.count, Total: total, Result: did})
 	if b.copy != nil {
 		out.IDs = b.copy.Names
 	}

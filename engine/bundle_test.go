@@ -19,6 +19,8 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
 )
 
@@ -495,6 +497,29 @@ func TestBundlesAtOnce(t *testing.T) {
 			t.Fatal("what came in at once goes out as another file")
 		}
 		far.healthy()
+	}
+}
+
+// A copy that fails half-way leaves nothing behind, not even what nobody sees.
+func TestBundleCopyFails(t *testing.T) {
+	mem := memdriver.New()
+	r := newRig(t, rigOptions{driver: mem, noFolds: true}, modeltest.Say("x"))
+	for i := int64(0); ; i++ {
+		faulty := &drivertest.Faulty{Driver: mem, At: i}
+		broken := newRig(t, rigOptions{driver: faulty, archive: r.archive, noFolds: true}, modeltest.Say("x"))
+		_, err := broken.unpack(moved()[2], engine.ImportRequest{AsCopy: true})
+		found, checkErr := doctor.Check(context.Background(), r.store, r.archive, nil)
+		if checkErr != nil || !found.OK {
+			t.Fatalf("the check finds %+v, %v", found.Problems, checkErr)
+		}
+		switch left := found.Checked.Messages; {
+		case err != nil && left != 0:
+			t.Fatalf("call %d failed, and %d messages are left", i, left)
+		case err == nil && i < 8:
+			t.Fatalf("after %d calls it was done", i)
+		case err == nil:
+			return
+		}
 	}
 }
 
