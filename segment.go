@@ -109,3 +109,14 @@ type Receipt struct {
 	Undone        bool       `json:"undone,omitempty"`  // in a list: it was undone; as an answer: the undoing, with its figures
 	CreatedAt     int64      `json:"created_at"`
 }
+
+// Fold is a receipt as it is kept: on which branch, and what that showed before, so
+// that it can be undone. Folded says that it brought segments, and Undone that it
+// was taken back.
+type Fold struct {
+	Branch  BranchID `json:"branch"`
+	Receipt Receipt  `json:"receipt"`
+	Before  View     `json:"before"`
+	Folded  bool     `json:"folded,omitempty"`
+	Undone  bool     `json:"undone,omitempty"`
+}

@@ -36,13 +36,13 @@ var notes = []struct {
 	language string
 	form
 }{
-	{"", rolling("Facts", "Preferences", "Constraints", "Decisions", "Open items").saying("Said, word for word", "none")},
-	{"zh", rolling("事实", "偏好", "约束", "决定", "未完成事项").saying("原话", "无")},
-	{"ja", rolling("事実", "好み", "制約", "決定事項", "未完了の事項").saying("発言そのまま", "なし")},
-	{"ko", rolling("사실", "선호", "제약", "결정", "남은 일").saying("원문 그대로", "없음")},
+	{"", rolling("Said, word for word", "none", "Facts", "Preferences", "Constraints", "Decisions", "Open items")},
+	{"zh", rolling("原话", "无", "事实", "偏好", "约束", "决定", "未完成事项")},
+	{"ja", rolling("発言そのまま", "なし", "事実", "好み", "制約", "決定事項", "未完了の事項")},
+	{"ko", rolling("원문 그대로", "없음", "사실", "선호", "제약", "결정", "남은 일")},
 }
 
-func rolling(headings ...string) form {
+func rolling(said, none string, headings ...string) form {
 	holds := []string{
 		"What is known: names, numbers, dates, addresses, results, errors with their exact words.",
 		"What the person likes and how they want things done.",
@@ -50,15 +50,10 @@ func rolling(headings ...string) form {
 		"What was decided, and why.",
 		"What is not done or not answered yet, and what comes next.",
 	}
-	var f form
+	f := form{said: said, none: none}
 	for i, h := range headings {
 		f.sections = append(f.sections, section{h, holds[i]})
 	}
-	return f
-}
-
-func (f form) saying(said, none string) form {
-	f.said, f.none = said, none
 	return f
 }
 

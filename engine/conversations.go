@@ -34,7 +34,7 @@ func (e *Engine) Create(ctx context.Context, c scrollback.Conversation) (scrollb
 	if len(c.PinnedSeqs) > 0 {
 		return c, false, scrollback.ParamErrorf("engine.Create", "pinned_seqs", "a conversation that is made has no message to pin")
 	}
-	c.Policy = cmp.Or(c.Policy, e.o.Projects[cmp.Or(c.Project, scrollback.DefaultProject)].Policy, e.o.Folding.Policy)
+	c.Policy = cmp.Or(c.Policy, e.policyOf(c.Project))
 	if _, err := e.resolve(c, Shape{}); err != nil {
 		return c, false, err
 	}
@@ -42,6 +42,11 @@ func (e *Engine) Create(ctx context.Context, c scrollback.Conversation) (scrollb
 		return c, false, err
 	}
 	return e.store.Create(ctx, c)
+}
+
+// policyOf is the policy that a conversation of a project gets when it names none.
+func (e *Engine) policyOf(project string) string {
+	return cmp.Or(e.o.Projects[cmp.Or(project, scrollback.DefaultProject)].Policy, e.o.Folding.Policy)
 }
 
 // CreateWith is Create for a conversation that begins with a history: messages of

@@ -24,6 +24,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
@@ -62,6 +63,8 @@ type Options struct {
 
 	Importers []transcript.Importer
 	Exporters []transcript.Exporter
+
+	BundleLimits bundle.Limits // of what is imported and exported; zero fields are the defaults
 
 	MaxMessageChars   int           // of one message; 0 means 200,000
 	MaxParts          int           // of one message; 0 means 100

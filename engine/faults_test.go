@@ -64,6 +64,7 @@ func newScene(t *testing.T, mem *memdriver.DB) *scene {
 	out, err := r.load("trail s a b")
 	check(err)
 	s.imported = out.Conversations[0].ID
+	check(s.arrive(moved()[0], engine.ImportRequest{}))
 	return s
 }
 
@@ -131,8 +132,14 @@ var operations = map[string]func(s *scene) error{
 	"import grown":  func(s *scene) error { _, err := s.load("trail s a b c d"); return err },
 	"import forked": func(s *scene) error { _, err := s.load("trail s x y"); return err },
 	"export": func(s *scene) error {
-		return s.Export(context.Background(), s.main, "jsonl", io.Discard)
+		return s.Export(context.Background(), s.main, engine.ExportRequest{Format: "jsonl"}, io.Discard)
 	},
+	"bundle": func(s *scene) error {
+		return s.Export(context.Background(), s.fork, engine.ExportRequest{Materialize: true}, io.Discard)
+	},
+	"extend by a bundle": func(s *scene) error { return s.arrive(moved()[1], engine.ImportRequest{}) },
+	"import a bundle":    func(s *scene) error { return s.arrive(moved()[2], engine.ImportRequest{}) },
+	"copy a bundle":      func(s *scene) error { return s.arrive(moved()[2], engine.ImportRequest{AsCopy: true}) },
 	"upload": func(s *scene) error {
 		_, err := s.Upload(context.Background(), s.main, strings.NewReader("other bytes"), "b.txt")
 		return err
@@ -154,7 +161,7 @@ var operations = map[string]func(s *scene) error{
 }
 
 // reading are the operations that write nothing, whatever happens.
-var reading = map[string]bool{"branches": true, "export": true, "read": true, "grep": true, "search": true, "context": true, "resolve": true}
+var reading = map[string]bool{"branches": true, "export": true, "bundle": true, "read": true, "grep": true, "search": true, "context": true, "resolve": true}
 
 // kept is every message that is stored, by id.
 func kept(t *testing.T, r *rig) map[scrollback.MessageID]bool {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -26,11 +27,13 @@ const (
 )
 
 // ImportRequest says how to read a file. Format empty means by its content; Into
-// adds everything to one conversation that exists.
+// adds everything to one conversation that exists. AsCopy gives what a bundle holds
+// ids of its own.
 type ImportRequest struct {
 	Format   string
 	Project  string
 	Into     scrollback.ConversationID
+	AsCopy   bool
 	Progress func(messages int64) // may be nil
 }
 
@@ -40,14 +43,18 @@ type ImportResult struct {
 	Conversations []Imported       `json:"conversations"`
 	Skipped       []transcript.Bad `json:"skipped"`
 	MoreSkipped   int              `json:"more_skipped,omitempty"`
+	// IDs are those that a copy got, by those in the bundle: of conversations,
+	// branches and segments.
+	IDs map[string]string `json:"ids,omitempty"`
 }
 
-// Imported is one conversation of an import.
+// Imported is one conversation of an import. Result is that of a bundle.
 type Imported struct {
 	ID       scrollback.ConversationID `json:"id"`
 	Created  bool                      `json:"created"`
 	Messages int64                     `json:"messages"`
 	Total    int64                     `json:"total"`
+	Result   string                    `json:"result,omitempty"`
 }
 
 // Import reads a file of another tool into conversations, folding as it goes. The
@@ -57,8 +64,13 @@ func (e *Engine) Import(ctx context.Context, r io.ReadSeeker, q ImportRequest) (
 	im := &importer{e: e, q: q, open: map[string]*importing{}}
 	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
 	format, err := e.format(r, q.Format)
-	if err != nil {
+	switch {
+	case err != nil:
 		return im.out, err
+	case format == nil:
+		return e.importBundle(ctx, r, q)
+	case q.AsCopy:
+		return im.out, scrollback.ParamErrorf("engine.Import", "as_copy", "only a bundle brings ids that a copy could change")
 	}
 	if q.Into == "" {
 		if im.file, err = fileHash(r); err != nil {
@@ -93,7 +105,7 @@ func (e *Engine) Import(ctx context.Context, r io.ReadSeeker, q ImportRequest) (
 	return im.result(), err
 }
 
-// format chooses the reader of a file.
+// format chooses the reader of a file; nil is a bundle.
 func (e *Engine) format(r io.ReadSeeker, name string) (transcript.Importer, error) {
 	head, err := bufio.NewReaderSize(r, sniffBytes).Peek(sniffBytes)
 	if err != nil && err != io.EOF {
@@ -102,7 +114,10 @@ func (e *Engine) format(r io.ReadSeeker, name string) (transcript.Importer, erro
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "engine.Import", err)
 	}
-	var names []string
+	if name == BundleFormat || name == "" && bundle.Sniff(head) {
+		return nil, nil
+	}
+	names := []string{BundleFormat}
 	for _, f := range e.o.Importers {
 		if f.Name() == name || name == "" && f.Sniff(head) {
 			return f, nil

@@ -360,14 +360,14 @@ func TestExportAndBack(t *testing.T) {
 	}
 	checkViews(t, a, in.Conversations[0].ID)
 	var out, again bytes.Buffer
-	if err := a.Export(context.Background(), in.Conversations[0].ID, "jsonl", &out); err != nil {
+	if err := a.Export(context.Background(), in.Conversations[0].ID, engine.ExportRequest{Format: "jsonl"}, &out); err != nil {
 		t.Fatal(err)
 	}
 	back, err := b.load(out.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Export(context.Background(), back.Conversations[0].ID, "jsonl", &again); err != nil {
+	if err := b.Export(context.Background(), back.Conversations[0].ID, engine.ExportRequest{Format: "jsonl"}, &again); err != nil {
 		t.Fatal(err)
 	}
 	strip := func(r *rig, id scrollback.ConversationID) (out []scrollback.Message) {

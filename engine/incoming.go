@@ -3,16 +3,14 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/window"
 )
 
 // A tool output over outputBytes, or over a tenth of the budget if that is less,
@@ -183,13 +181,10 @@ func (e *Engine) admitImages(ctx context.Context, id scrollback.ConversationID, 
 }
 
 // textRoom is how many tokens the texts of a user's message may take: half of the
-// budget, and in a small window what our tools, the folded past at its biggest and the
-// message's images leave of it.
+// budget, and in a small window what the fixed layers, the folded past at its biggest
+// and the message's images leave of it.
 func (e *Engine) textRoom(ps scrollback.Parts, sh shape) int64 {
-	rest := sh.budget.Tokens*3/4 - window.FoldTokens
-	if defs, err := json.Marshal(archive.Tools()); err == nil {
-		rest -= e.textWeight(string(defs)).Tokens
-	}
+	rest := sh.leaves(0)
 	for _, p := range ps {
 		if _, ok := p.(scrollback.Image); ok {
 			rest -= e.store.Weigh(scrollback.Parts{p}).Tokens
@@ -243,6 +238,32 @@ func longest(weights map[int]int64) int {
 // together: those that were asked for at once stay together in the window.
 const resultsShare = 3
 
+// outputsLeast is the share of the budget that outputs may always take together.
+const outputsLeast = 16
+
+// outputsRoom is how many tokens outputs may take beside the question they are for.
+func (s shape) outputsRoom() int64 {
+	return max(s.budget.Tokens/outputsLeast, s.leaves(s.asked))
+}
+
+// question is the weight in tokens of what outputs are to stand beside at the end of a
+// path: the newest user message, and the newest message that made calls. What stands
+// further back than a page of messages counts as half of the budget.
+func (e *Engine) question(ctx context.Context, b scrollback.Branch, sh shape) (int64, error) {
+	ms, err := e.store.Messages(ctx, b.ID, max(1, b.HeadSeq-scrollback.ListDefault), b.HeadSeq)
+	var tokens int64
+	calls := false
+	for _, m := range slices.Backward(ms) {
+		switch {
+		case m.Role == scrollback.RoleUser:
+			return tokens + m.Weight.Tokens, err
+		case m.Role == scrollback.RoleAssistant && !calls:
+			tokens, calls = m.Weight.Tokens, true
+		}
+	}
+	return tokens + sh.budget.Tokens/2, err
+}
+
 // leastShortened is the weight in tokens from which an output can become shorter by
 // going behind an artifact.
 const leastShortened = 200
@@ -252,7 +273,7 @@ const leastShortened = 200
 // room is what is left of each, in tokens.
 func (e *Engine) longResults(m scrollback.Message, sh shape) (long map[int]bool, room int64) {
 	limit := min(outputBytes, max(outputFloor, int(sh.budget.Tokens/10*bytesPerUnit)))
-	share := sh.budget.Tokens / resultsShare
+	share := min(sh.budget.Tokens/resultsShare, sh.outputsRoom())
 	var total int64
 	long, weights := map[int]bool{}, map[int]int64{}
 	for i, p := range m.Parts {
@@ -443,4 +464,37 @@ func (e *Engine) mentioned(ctx context.Context, in *store.Incoming, id scrollbac
 		return scrollback.Artifact{}, err
 	}
 	return scrollback.Artifact{ID: art, MediaType: ref.MediaType, Name: ref.Hint, Size: ref.Bytes, CreatedAt: ref.CreatedAt}, nil
+}
+
+// textOf is what search reads of a message's artifacts.
+func (e *Engine) textOf(ctx context.Context, ps scrollback.Parts) (string, error) {
+	var out strings.Builder
+	for _, p := range ps {
+		var id scrollback.ArtifactID
+		switch p := p.(type) {
+		case scrollback.File:
+			if strings.HasPrefix(p.MediaType, "text/") || p.MediaType == "application/json" {
+				id = p.Artifact
+			}
+		case scrollback.ToolResult:
+			id = p.Artifact
+		case scrollback.Text, scrollback.Image, scrollback.ToolCall, scrollback.Reasoning:
+		}
+		if id == "" {
+			continue
+		}
+		f, _, err := e.archive.OpenArtifact(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		text, err := io.ReadAll(io.LimitReader(f, store.MaxIndexBytes+utf8.UTFMax))
+		f.Close()
+		if err != nil {
+			return "", scrollback.Wrap(scrollback.Unavailable, "engine.Import", err)
+		}
+		if begins := clipBytes(string(text), store.MaxIndexBytes); utf8.ValidString(begins) {
+			out.WriteString("\n" + begins)
+		}
+	}
+	return out.String(), nil
 }

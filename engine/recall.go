@@ -272,7 +272,7 @@ const (
 // room is how big a recall result may be, where so many calls are made at once.
 func (lt *liveTurn) room(calls int) recallRoom {
 	share := min(recallShare, recallsShare/float64(calls))
-	return recallRoom{bytes: recallBytes, tokens: int64(share * float64(lt.shape.budget.Tokens))}
+	return recallRoom{bytes: recallBytes, tokens: min(int64(share*float64(lt.shape.budget.Tokens)), lt.shape.outputsRoom()/int64(calls))}
 }
 
 // recallRoom bounds a result in bytes and tokens.

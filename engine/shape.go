@@ -25,6 +25,15 @@ type shape struct {
 	factor    float64           // of the model's tokens an o200k token, for the whole turn
 	limitFrom string
 	thinking  model.Thinking
+
+	fixed int64 // tokens of instructions, tools and environment
+	asked int64 // tokens of the question that outputs are to stand beside, and of its calls
+}
+
+// leaves is how many tokens of the budget are left for what must stand in the window
+// beside the fixed layers and the folded past at its biggest, when some are taken.
+func (s shape) leaves(taken int64) int64 {
+	return s.budget.Tokens*3/4 - window.FoldTokens - s.fixed - taken
 }
 
 // Shape overrides a conversation's own settings for one request.
@@ -54,7 +63,23 @@ func (e *Engine) shape(ctx context.Context, c scrollback.Conversation, over Shap
 	s.budget = s.told
 	s.budget.Limit = int64(float64(s.told.Limit) / s.factor)
 	s.budget.Tokens = int64(float64(s.told.Tokens) / s.factor)
+	s.fixed = e.toolsWeight(tools(c)).Tokens
+	if c.Instructions != "" {
+		s.fixed += e.textWeight(c.Instructions).Tokens
+	}
+	if c.Environment != nil {
+		s.fixed += e.textWeight(c.Environment.Text).Tokens
+	}
 	return s, nil
+}
+
+// toolsWeight is what definitions of tools weigh.
+func (e *Engine) toolsWeight(ts []scrollback.Tool) scrollback.Weight {
+	defs, err := json.Marshal(ts)
+	if err != nil {
+		return scrollback.Weight{} // a request with them is refused elsewhere
+	}
+	return e.textWeight(string(defs))
 }
 
 // resolve finds the model, the policy and the limit, without reading anything.
@@ -120,9 +145,7 @@ func (e *Engine) assemble(snap store.Snapshot, s shape, promptSeq int64) scrollb
 	if snap.Summary != nil {
 		in.Summary = &window.Summary{ViewSummary: *snap.Branch.View.Summary, Text: snap.Summary.Summary}
 	}
-	if defs, err := json.Marshal(in.Tools); err == nil {
-		in.ToolsWeight = e.textWeight(string(defs))
-	}
+	in.ToolsWeight = e.toolsWeight(in.Tools)
 	return window.Assemble(in)
 }
 

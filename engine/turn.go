@@ -77,7 +77,14 @@ func (e *Engine) begin(ctx context.Context, r TurnRequest) (*liveTurn, scrollbac
 	if err != nil {
 		return nil, "", err
 	}
-	sh, err := e.shape(ctx, head.Conversation, r.Shape)
+	conv := head.Conversation
+	if r.Tools != nil {
+		conv.Settings.Tools = r.Tools
+	}
+	sh, err := e.shape(ctx, conv, r.Shape)
+	if err == nil && len(r.ToolResults) > 0 {
+		sh.asked, err = e.question(ctx, head.Branch, sh)
+	}
 	if err != nil {
 		return nil, "", err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -275,5 +276,43 @@ func TestBranchesAPI(t *testing.T) {
 	s.chat(fork.ID, "Where is the key?")
 	if got := s.log(fork.ID)[4].Parts.Text(); !strings.Contains(got, "under the mat") {
 		t.Errorf("the fork answers %q", got)
+	}
+}
+
+// A bundle goes out and comes in over HTTP.
+func TestBundleOverHTTP(t *testing.T) {
+	t.Parallel()
+	here, there := serve(t, t.TempDir(), nil), serve(t, t.TempDir(), nil)
+	made := here.conversation()
+	here.chat(made, "The tide turns at noon.")
+	id := string(made)
+	resp, err := http.Get(here.url + "/api/conversations/" + id + "/export")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	file, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "application/zstd" ||
+		!strings.Contains(resp.Header.Get("Content-Disposition"), id+".bundle") {
+		t.Fatalf("exported %d bytes, %d, %v, %v", len(file), resp.StatusCode, resp.Header, err)
+	}
+	for path, want := range map[string]string{"/api/import": "created", "/api/import?as_copy=1": "created"} {
+		var out struct {
+			Conversations []struct{ ID, Result string }
+			IDs           map[string]string
+		}
+		if status := there.do("POST", path, bytes.NewReader(file), &out); status != 200 || len(out.Conversations) != 1 || out.Conversations[0].Result != want {
+			t.Fatalf("%s: %d %+v", path, status, out)
+		}
+		if copied := strings.HasSuffix(path, "1"); copied == (out.Conversations[0].ID == id) || copied == (out.IDs == nil) {
+			t.Fatalf("%s: %+v", path, out)
+		}
+	}
+	var e struct {
+		Error struct{ Code, Message string }
+	}
+	file[len(file)/2] ^= 1
+	if status := there.do("POST", "/api/import", bytes.NewReader(file), &e); status != 400 || !strings.Contains(e.Error.Message, "damaged") {
+		t.Fatalf("damaged: %d %+v", status, e)
 	}
 }

@@ -34,7 +34,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 		says, args = args[n-1], args[:n-2]
 	}
 	for i, a := range args {
-		if strings.HasSuffix(a, ".jsonl") || strings.HasSuffix(a, ".txt") {
+		if strings.HasSuffix(a, ".jsonl") || strings.HasSuffix(a, ".txt") || strings.HasSuffix(a, ".bundle") {
 			args[i] = ts.MkAbs(a)
 		}
 	}

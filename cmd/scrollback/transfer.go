@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -17,9 +19,10 @@ import (
 
 type importCmd struct {
 	File    string `arg:"" optional:"" help:"File to read, or - for standard input. With --from gemini-cli and no file: all that tool has kept."`
-	From    string `help:"Format (jsonl, gemini-cli); without it, by what the file holds." placeholder:"F"`
+	From    string `help:"Format (bundle, jsonl, gemini-cli); without it, by what the file holds." placeholder:"F"`
 	Project string `help:"Project to put it in." placeholder:"P"`
 	Into    string `help:"Add it to this conversation." placeholder:"ID"`
+	AsCopy  bool   `help:"Give what a bundle holds ids of its own, and list them."`
 }
 
 // Run implements the command.
@@ -28,7 +31,7 @@ func (c *importCmd) Run(g *globals) error {
 		return scrollback.ParamErrorf("scrollback", "file", "name a file, or the tool whose files to find: --from %s", geminicli.Name)
 	}
 	return g.with(func(a *app) error {
-		q := engine.ImportRequest{Format: c.From, Project: c.Project}
+		q := engine.ImportRequest{Format: c.From, Project: c.Project, AsCopy: c.AsCopy}
 		if c.Into != "" {
 			into, err := a.Resolve(g.ctx, c.Into)
 			if err != nil {
@@ -157,7 +160,16 @@ func (g *globals) imported(w io.Writer, out engine.ImportResult) error {
 		fmt.Fprintf(g.stderr, "and %s more\n", terminal.Thousands(int64(more)))
 	}
 	for _, c := range out.Conversations {
-		if _, err := fmt.Fprintf(w, "%s  %s new, %s in all\n", c.ID, terminal.Thousands(c.Messages), terminal.Thousands(c.Total)); err != nil {
+		line := fmt.Sprintf("%s  %s new, %s in all", c.ID, terminal.Thousands(c.Messages), terminal.Thousands(c.Total))
+		if c.Result != "" {
+			line += "  " + c.Result
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	for _, old := range slices.Sorted(maps.Keys(out.IDs)) {
+		if _, err := fmt.Fprintf(w, "%s → %s\n", old, out.IDs[old]); err != nil {
 			return err
 		}
 	}
@@ -199,29 +211,52 @@ func keepInput(r io.Reader) (io.ReadSeekCloser, error) {
 
 type exportCmd struct {
 	one
-	Output string `short:"o" help:"File to write; without it, standard output." placeholder:"FILE"`
-	Format string `help:"Format: jsonl or gemini-cli." default:"jsonl" placeholder:"F"`
+	Output      string `short:"o" help:"File to write; without it, standard output." placeholder:"FILE"`
+	Format      string `help:"Format: bundle (everything, to be imported elsewhere), jsonl or gemini-cli; without it, by the ending of the file's name, else a bundle." placeholder:"F"`
+	Materialize bool   `help:"Put the Markdown files of folded segments into a bundle too."`
 }
 
 // Run implements the command.
 func (c *exportCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		if c.Output == "" || c.Output == "-" {
-			return a.Export(g.ctx, id, c.Format, g.stdout)
+		q := engine.ExportRequest{Format: c.Format, Materialize: c.Materialize}
+		if q.Format == "" {
+			q.Format = formatOf(c.Output)
 		}
-		return writeWhole(c.Output, func(w io.Writer) error { return a.Export(g.ctx, id, c.Format, w) })
+		if isTerminal(g.stderr) {
+			draw, wipe := terminal.Progress(g.stderr)
+			defer wipe()
+			q.Progress = func(done, total int64) { draw("messages", done, total) }
+		}
+		if c.Output != "" && c.Output != "-" {
+			return writeWhole(c.Output, func(w io.Writer) error { return a.Export(g.ctx, id, q, w) })
+		}
+		if q.Format == engine.BundleFormat && isTerminal(g.stdout) {
+			return scrollback.ParamErrorf("scrollback", "output", "a bundle is no text: name a file with -o, or send it on")
+		}
+		return a.Export(g.ctx, id, q, g.stdout)
 	})
 }
 
 // formats are the formats that files are written in, by the end of their names.
-var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"}}
+var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"}, {".bundle", engine.BundleFormat}}
+
+// formatOf is the format of a file by its name: a bundle, if the name does not say.
+func formatOf(name string) string {
+	for _, f := range formats {
+		if strings.HasSuffix(name, f.ending) {
+			return f.format
+		}
+	}
+	return engine.BundleFormat
+}
 
 // save writes a conversation to a file that appears whole or not at all.
 func (a *app) save(ctx context.Context, id scrollback.ConversationID, name string) error {
 	var endings []string
 	for _, f := range formats {
 		if strings.HasSuffix(name, f.ending) {
-			return writeWhole(name, func(w io.Writer) error { return a.Export(ctx, id, f.format, w) })
+			return writeWhole(name, func(w io.Writer) error { return a.Export(ctx, id, engine.ExportRequest{Format: f.format}, w) })
 		}
 		endings = append(endings, f.ending)
 	}

@@ -49,7 +49,9 @@ var rooms = map[string]struct {
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript internal/*", libs: "github.com/klauspost/compress", not: "os database/sql"},
 
-	"engine": {rooms: ". archive compact model notebook store store/driver token transcript window workspace internal/*",
+	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
+
+	"engine": {rooms: ". archive bundle compact model notebook store store/driver token transcript window workspace internal/*",
 		libs: "github.com/google/uuid github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql"},
 
 	"doctor": {rooms: ". archive store store/driver", not: "database/sql os"},

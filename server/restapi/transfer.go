@@ -1,6 +1,7 @@
 package restapi
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"mime"
@@ -16,10 +17,10 @@ import (
 
 // transfer adds import and export.
 func (a *api) transfer() {
-	a.raw(huma.Operation{OperationID: "import", Method: http.MethodPost, Path: "/api/import", Summary: "Import a transcript (the body); query: from, project, into"},
+	a.raw(huma.Operation{OperationID: "import", Method: http.MethodPost, Path: "/api/import", Summary: "Import a transcript or a bundle (the body); query: from, project, into, as_copy"},
 		func(w http.ResponseWriter, r *http.Request) error {
 			q := r.URL.Query()
-			req := engine.ImportRequest{Format: q.Get("from"), Project: q.Get("project")}
+			req := engine.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: isSet(q.Get("as_copy"))}
 			if into := q.Get("into"); into != "" {
 				id, err := a.resolve(r.Context(), into)
 				if err != nil {
@@ -40,21 +41,19 @@ func (a *api) transfer() {
 			return marshal(w, out)
 		})
 	a.raw(huma.Operation{OperationID: "export", Method: http.MethodGet, Path: "/api/conversations/{id}/export",
-		Summary: "Export a conversation; query: format (jsonl, gemini-cli)", Parameters: []*huma.Param{pathParam("id", "Conversation")}},
+		Summary: "Export a conversation; query: format (bundle, jsonl, gemini-cli), materialize", Parameters: []*huma.Param{pathParam("id", "Conversation")}},
 		func(w http.ResponseWriter, r *http.Request) error {
 			id, err := a.resolve(r.Context(), r.PathValue("id"))
 			if err != nil {
 				return err
 			}
-			format := r.URL.Query().Get("format")
-			if format == "" {
-				format = "jsonl"
-			}
+			req := engine.ExportRequest{Format: cmp.Or(r.URL.Query().Get("format"), engine.BundleFormat), Materialize: isSet(r.URL.Query().Get("materialize"))}
 			out := &lazyWriter{w: w, begin: func() {
-				w.Header().Set("Content-Type", "application/x-ndjson")
-				w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": string(id) + "." + ending(format)}))
+				media, ending := fileOf(req.Format)
+				w.Header().Set("Content-Type", media)
+				w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": string(id) + ending}))
 			}}
-			err = a.engine.Export(r.Context(), id, format, out)
+			err = a.engine.Export(r.Context(), id, req, out)
 			if err != nil && out.begun {
 				panic(http.ErrAbortHandler) // a cut-off file must not look whole
 			}
@@ -62,12 +61,15 @@ func (a *api) transfer() {
 		})
 }
 
-// ending is what the name of a file of a format ends in.
-func ending(format string) string {
-	if format == "gemini-cli" {
-		return "jsonl"
+// isSet says that a query's switch is on.
+func isSet(s string) bool { return s != "" && s != "0" && s != "false" }
+
+// fileOf is the media type of a format, and what the names of its files end in.
+func fileOf(format string) (media, ending string) {
+	if format == engine.BundleFormat {
+		return "application/zstd", ".bundle"
 	}
-	return format
+	return "application/x-ndjson", ".jsonl"
 }
 
 // lazyWriter sets headers when the first byte is written.

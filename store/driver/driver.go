@@ -29,6 +29,7 @@ type Driver interface {
 	Find
 	Book
 	Audit
+	Move
 	Close() error
 }
 

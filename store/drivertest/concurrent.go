@@ -1,6 +1,7 @@
 package drivertest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -201,4 +202,203 @@ func testConcurrentCommit(w *bench) {
 		w.t.Fatalf("%d receipts and %d refs of one fold", len(receipts), len(refs))
 	}
 	same(w.t, "ref and receipt", receipts[0].Refs[0], refs[0].Ref)
+}
+
+func draft(text string) scrollback.Draft {
+	return scrollback.Draft{Content: text, Reasoning: "because", Model: "maker/model",
+		ToolCalls: []scrollback.ToolCall{{ID: "c", Name: "t", Arguments: json.RawMessage(`{"a":1}`)}}}
+}
+
+// save keeps a draft and renews the lease.
+func (w *bench) save(t scrollback.Turn, d scrollback.Draft) (bool, error) {
+	return w.Save(w.ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, LeaseUntil: w.tick() + lease})
+}
+
+// salvager makes n messages of what is left of a turn and checks what it is given.
+func (w *bench) salvager(want scrollback.TurnID, n int) func(scrollback.Turn) []driver.Entry {
+	var entries []driver.Entry
+	for range n {
+		entries = append(entries, w.entry(scrollback.RoleAssistant, "salvaged"))
+	}
+	return func(t scrollback.Turn) []driver.Entry {
+		if t.ID != want {
+			w.t.Errorf("salvage of %s, want %s", t.ID, want)
+		}
+		same(w.t, "draft to salvage", draft("half an ans"), t.Draft)
+		return entries
+	}
+}
+
+// expired is a turn with a draft, whose lease has ended.
+func (w *bench) expired() (scrollback.Conversation, scrollback.Turn) {
+	w.t.Helper()
+	c := w.conversation()
+	begun := w.begin(c.ID, w.entry(scrollback.RoleUser, ""))
+	_, err := w.save(begun.Turn, draft("half an ans"))
+	w.ok(err)
+	_, err = w.tryBegin(c.ID, nil)
+	w.code(err, scrollback.Conflict)
+	w.now += lease + 1
+	return c, begun.Turn
+}
+
+// testLeaseTakenOver: the old turn is closed, what it had comes first, and Admit
+// and the caller see it closed.
+func testLeaseTakenOver(w *bench) {
+	c, old := w.expired()
+	before := w.head(c.ID)
+	var admitted scrollback.Turn
+	got, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+		b.Salvage = w.salvager(old.ID, 2)
+		b.Admit = func(last *scrollback.Turn) error { admitted = *last; return nil }
+		b.Now = w.tick()
+	}, w.entry(scrollback.RoleUser, "mine"))
+	w.ok(err)
+	same(w.t, "head", w.wrote(before), got.Head)
+	all := w.messages(c.Branch, 1, 9)
+	if len(all) != 4 || all[1].Role != scrollback.RoleAssistant || all[3].Role != scrollback.RoleUser {
+		w.t.Fatalf("log after the takeover: %+v", all)
+	}
+	same(w.t, "the caller's messages", all[3:], got.Messages)
+	w.finds(driver.Match{Any: []string{"salvaged"}}, all[1], all[2])
+	want := old
+	want.State, want.EndedAt, want.Reply = scrollback.TurnInterrupted, w.now, all[2].ID
+	want = settled(want)
+	same(w.t, "the old turn", want, w.turn(old.ID))
+	same(w.t, "admitted", want, settled(admitted))
+	same(w.t, "previous", want, settled(*got.Previous))
+	if got.Turn.Seq != 4 || got.Turn.State != scrollback.TurnOpen {
+		w.t.Fatalf("new turn %+v", got.Turn)
+	}
+	Check(w.t, w.Driver)
+}
+
+// testLeaseTakenOverUnsalvaged: nothing left, nothing appended.
+func testLeaseTakenOverUnsalvaged(w *bench) {
+	for _, salvage := range []bool{true, false} {
+		c, old := w.expired()
+		before := w.head(c.ID)
+		_, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+			if salvage {
+				b.Salvage = w.salvager(old.ID, 0)
+			}
+		})
+		w.ok(err)
+		h := w.wrote(before)
+		got := w.turn(old.ID)
+		if h.Messages != 1 || got.State != scrollback.TurnInterrupted || got.EndedAt != w.now || got.Reply != "" {
+			w.t.Fatalf("%d messages, old turn %+v", h.Messages, got)
+		}
+	}
+}
+
+// testLeaseAdmitRefuses: with a no, not even the old turn is closed.
+func testLeaseAdmitRefuses(w *bench) {
+	c, old := w.expired()
+	no := errors.New("no")
+	w.unchanged(func() {
+		_, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+			b.Salvage = w.salvager(old.ID, 2)
+			b.Admit = func(last *scrollback.Turn) error {
+				if last.State != scrollback.TurnInterrupted {
+					w.t.Errorf("admitted with the old turn %s", last.State)
+				}
+				return no
+			}
+		}, w.entry(scrollback.RoleUser, ""))
+		if !errors.Is(err, no) {
+			w.t.Fatalf("error %v, want Admit's own", err)
+		}
+	})
+	w.finish(old, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, "after all"))
+}
+
+// testLeaseLost: whoever was taken over from writes nothing any more.
+func testLeaseLost(w *bench) {
+	c, old := w.expired()
+	w.begin(c.ID)
+	w.unchanged(func() {
+		_, err := w.save(old, draft("late"))
+		w.lost(err)
+		_, err = w.Finish(w.ctx, driver.Finish{Turn: old.ID, Owner: old.Owner, Now: w.tick(),
+			State: scrollback.TurnComplete, Entries: []driver.Entry{w.entry(scrollback.RoleAssistant, "late")}})
+		w.lost(err)
+		w.ok(w.Stop(w.ctx, old.ID))
+	})
+	w.finds(driver.Match{Any: []string{"late"}})
+}
+
+// testLeaseLapsed: a lease that ended is still its owner's until somebody takes
+// over, and a Save renews it.
+func testLeaseLapsed(w *bench) {
+	c, old := w.expired()
+	_, err := w.save(old, draft("more"))
+	w.ok(err)
+	w.unchanged(func() {
+		_, err = w.tryBegin(c.ID, nil)
+		w.code(err, scrollback.Conflict)
+	})
+	w.now += lease + 1
+	w.finish(old, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
+}
+
+// testSave: the draft and the lease, and nothing else.
+func testSave(w *bench) {
+	c := w.conversation()
+	begun := w.begin(c.ID, w.entry(scrollback.RoleUser, ""))
+	before := w.head(c.ID)
+	for _, d := range []scrollback.Draft{draft("one"), draft("two <&> 二"), {}} {
+		stop, err := w.save(begun.Turn, d)
+		w.ok(err)
+		if stop {
+			w.t.Fatal("asked to stop by nobody")
+		}
+		want := begun.Turn
+		want.Draft, want.LeaseUntil = d, w.now+lease
+		same(w.t, "turn", want, w.turn(want.ID))
+	}
+	same(w.t, "head", before, w.head(c.ID))
+}
+
+// testSaveConflict: only the owner, and only while the turn is open.
+func testSaveConflict(w *bench) {
+	c := w.conversation()
+	turn := w.begin(c.ID).Turn
+	thief := turn
+	thief.Owner = "thief"
+	w.unchanged(func() {
+		_, err := w.save(thief, draft("x"))
+		w.lost(err)
+	})
+	w.finish(turn, scrollback.TurnComplete)
+	w.unchanged(func() {
+		_, err := w.save(turn, draft("x"))
+		w.lost(err)
+	})
+}
+
+// testStop: an open turn hears of it at its next save; an ended one stays.
+func testStop(w *bench) {
+	c, other := w.conversation(), w.conversation()
+	turn, deaf := w.begin(c.ID).Turn, w.begin(other.ID).Turn
+	before := w.head(c.ID)
+	for range 2 {
+		w.ok(w.Stop(w.ctx, turn.ID))
+	}
+	same(w.t, "head", before, w.head(c.ID))
+	if !w.turn(turn.ID).Cancel {
+		w.t.Error("the turn does not say that it was asked to stop")
+	}
+	for _, rule := range []struct {
+		turn scrollback.Turn
+		stop bool
+	}{{turn, true}, {turn, true}, {deaf, false}} {
+		stop, err := w.save(rule.turn, draft("x"))
+		w.ok(err)
+		if stop != rule.stop {
+			w.t.Errorf("asked to stop: %v, want %v", stop, rule.stop)
+		}
+	}
+	w.finish(deaf, scrollback.TurnComplete)
+	w.unchanged(func() { w.ok(w.Stop(w.ctx, deaf.ID)) })
 }

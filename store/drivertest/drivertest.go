@@ -120,6 +120,10 @@ var suite = []struct {
 	{"PurgeSteps", testPurgeSteps},
 	{"PurgeOfTrash", testPurgeOfTrash},
 	{"PurgeChain", testPurgeChain},
+	{"Adopt", testAdopt},
+	{"AdoptAgain", testAdoptAgain},
+	{"AdoptRefused", testAdoptRefused},
+	{"AdoptShared", testAdoptShared},
 	{"Close", testClose},
 }
 

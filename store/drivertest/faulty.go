@@ -167,3 +167,18 @@ func (f *Faulty) Receipts(ctx context.Context, id scrollback.ConversationID, lim
 func (f *Faulty) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
 	return faulty(f, "Search", func() (driver.SearchResult, error) { return f.Driver.Search(ctx, q) })
 }
+
+// Adopt implements [driver.Move].
+func (f *Faulty) Adopt(ctx context.Context, a driver.Adopt) error {
+	return alone(f, "Adopt", func() error { return f.Driver.Adopt(ctx, a) })
+}
+
+// Folds implements [driver.Move].
+func (f *Faulty) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.Fold, error) {
+	return faulty(f, "Folds", func() ([]scrollback.Fold, error) { return f.Driver.Folds(ctx, id, skip, limit) })
+}
+
+// Taken implements [driver.Move].
+func (f *Faulty) Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
+	return faulty(f, "Taken", func() (scrollback.MessageID, error) { return f.Driver.Taken(ctx, ids) })
+}

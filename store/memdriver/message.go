@@ -133,7 +133,13 @@ func (db *DB) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback
 
 // append numbers entries, adds them to the current branch and answers them.
 func (db *DB) append(th *thread, entries []driver.Entry, now int64) []scrollback.Message {
-	b := db.branches[th.Branch]
+	out := db.grow(th, db.branches[th.Branch], entries, now)
+	th.Messages = db.branches[th.Branch].HeadSeq
+	return out
+}
+
+// grow numbers entries, adds them to a branch and answers them.
+func (db *DB) grow(th *thread, b *branch, entries []driver.Entry, now int64) []scrollback.Message {
 	var out []scrollback.Message
 	for _, e := range entries {
 		m := clone(e.Message)
@@ -142,7 +148,7 @@ func (db *DB) append(th *thread, entries []driver.Entry, now int64) []scrollback
 		r := &row{Message: m, terms: strings.Fields(e.Terms), n: db.newest() + 1}
 		b.rows = append(b.rows, r)
 		db.rows = append(db.rows, r)
-		b.HeadSeq, b.Sum, b.UpdatedAt, th.Messages = m.Seq, m.Sum, now, m.Seq
+		b.HeadSeq, b.Sum, b.UpdatedAt = m.Seq, m.Sum, now
 		for _, a := range e.Mentions {
 			db.mention(th, a)
 		}

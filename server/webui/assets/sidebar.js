@@ -77,7 +77,7 @@ export function Sidebar() {
     ${trashed && html`<button type="button" class="back" onClick=${() => conversations.showTrash(false)}>${icon('back')} ${t('backToList')}<b>${t('trash')}</b></button>`}
     <div class="rows"><${Rows} /></div>
     <div class="foot">
-      <input ref=${file} type="file" hidden onChange=${bring} accept=".jsonl,.ndjson,.json,.txt" aria-label=${t('importHint')} />
+      <input ref=${file} type="file" hidden onChange=${bring} accept=".bundle,.jsonl,.ndjson,.json,.txt" aria-label=${t('importHint')} />
       <button type="button" class="ghost text" title=${t('importHint')} onClick=${() => file.current.click()}>${icon('import')} ${t('import')}</button>
       <${Button} name="trash" label=${t('trash')} pressed=${trashed} onClick=${() => conversations.showTrash(!trashed)} />
       <span class="gap" />

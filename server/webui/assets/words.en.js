@@ -6,7 +6,7 @@ export const en = {
   rename: 'Rename', toTrash: 'Move to trash', restore: 'Restore', trash: 'Trash', backToList: 'Conversations',
   trashed: (title) => `Moved “${title}” to the trash`, undo: 'Undo', close: 'Close', cancel: 'Cancel',
   conversations: 'Conversations', openSidebar: 'Show conversations', closeSidebar: 'Hide conversations',
-  import: 'Import', importHint: 'Import a transcript (JSONL)', export: 'Export', exportHint: 'Export this conversation (JSONL)',
+  import: 'Import', importHint: 'Import a bundle or a transcript', export: 'Export', exportHint: 'Export this conversation (bundle)',
   imported: (c, m, bad) => `Imported ${s(c, 'conversation', 'conversations')}, ${s(m, 'new message', 'new messages')}` + (bad ? `; ${s(bad, 'line', 'lines')} skipped` : ''),
   importing: 'Importing…',
   language: '中文', languageHint: 'Switch to Chinese', theme: (name) => `Theme: ${name}`, auto: 'as the system', light: 'light', dark: 'dark',

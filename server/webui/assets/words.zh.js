@@ -6,7 +6,7 @@ export const zh = {
   rename: '重命名', toTrash: '移到回收站', restore: '恢复', trash: '回收站', backToList: '对话列表',
   trashed: (title) => `已将“${title}”移到回收站`, undo: '撤销', close: '关闭', cancel: '取消',
   conversations: '对话', openSidebar: '显示对话列表', closeSidebar: '隐藏对话列表',
-  import: '导入', importHint: '导入对话记录（JSONL）', export: '导出', exportHint: '导出此对话（JSONL）',
+  import: '导入', importHint: '导入对话包或对话记录', export: '导出', exportHint: '导出此对话（对话包）',
   imported: (c, m, bad) => `已导入 ${n(c)} 个对话、${n(m)} 条新消息` + (bad ? `；跳过 ${n(bad)} 行` : ''),
   importing: '正在导入…',
   language: 'English', languageHint: '切换到英文', theme: (name) => `主题：${name}`, auto: '跟随系统', light: '浅色', dark: '深色',

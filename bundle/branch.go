@@ -1,0 +1,135 @@
+package bundle
+
+import (
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+type attached struct {
+	size int64
+	used bool
+}
+
+// part is a conversation in the bundle.
+type part struct {
+	Conversation
+	mentions map[scrollback.ArtifactID]bool
+	order    []*branch
+	rollups  []*scrollback.Segment
+}
+
+// branch is a branch in the bundle, the leaves on it, and how far its messages have
+// come.
+type branch struct {
+	scrollback.Branch
+	leaves []*scrollback.Segment
+	seq    int64
+}
+
+func hand[T any](each func(T) error, v T) error {
+	if each == nil {
+		return nil
+	}
+	return each(v)
+}
+
+func (c *checker) branch(b Branch) error {
+	wrong := func(what string) error { return damaged("branch %q %s", clip(string(b.ID)), what) }
+	switch parent := c.branches[b.Parent]; {
+	case !isID(string(b.ID)):
+		return wrong("has a malformed id")
+	case c.branches[b.ID] != nil:
+		return wrong("comes twice")
+	case b.Conversation != c.at.ID:
+		return wrong("is of another conversation")
+	case b.AtSeq < 0 || b.HeadSeq < b.AtSeq:
+		return wrong("ends before it begins")
+	case b.Parent == "" && b.AtSeq != 0, b.Parent != "" && parent == nil:
+		return wrong("continues one that is not there")
+	case parent != nil && (b.AtSeq <= parent.AtSeq || b.AtSeq > parent.HeadSeq):
+		return wrong("leaves its parent where that has no message")
+	case parent != nil && parent.Conversation != c.at.ID && !slices.Contains(c.at.Ancestors, parent.Conversation):
+		return wrong("continues a conversation that this one does not inherit from")
+	}
+	kept := &branch{Branch: b.Branch, seq: b.AtSeq}
+	c.branches[b.ID] = kept
+	c.at.order = append(c.at.order, kept)
+	if err := c.view(b.ID, b.View); err != nil {
+		return err
+	}
+	c.count().Branches++
+	if err := c.remember(); err != nil {
+		return err
+	}
+	return hand(c.also.Branch, b)
+}
+
+func (c *checker) mention(a scrollback.Artifact) error {
+	bytes := c.artifacts[a.ID]
+	if bytes == nil || bytes.size != a.Size {
+		return damaged("the bytes of artifact %q are not in it", clip(string(a.ID)))
+	}
+	if c.at.mentions[a.ID] {
+		return damaged("artifact %s is mentioned twice", a.ID)
+	}
+	bytes.used, c.at.mentions[a.ID] = true, true
+	if err := c.remember(); err != nil {
+		return err
+	}
+	return hand(c.also.Mention, a)
+}
+
+// file holds the Markdown file of a segment against that.
+func (c *checker) file(name string, sum EntrySum) error {
+	for i := len(name) - len(".md"); i > 0 && name[i-1] != '/'; i-- {
+		s := c.segments[scrollback.SegmentID(name[i:len(name)-len(".md")])]
+		if s != nil && s.Conversation == c.at.ID && filePath(c.at.ID, *s) == name {
+			if s.SHA256 != sum.SHA256 || s.Bytes != sum.Size {
+				return damaged("%q is not the file of its segment", name)
+			}
+			return nil
+		}
+	}
+	return refused("the bundle holds %q, which does not belong there", clip(name))
+}
+
+// view wants what a branch shows to be its path from the first message on.
+func (c *checker) view(id scrollback.BranchID, v scrollback.View) error {
+	wrong := damaged("branch %s shows what cannot be", id)
+	if v.Boundary < 0 || v.Boundary > c.branches[id].HeadSeq || len(v.Carried) > 10_000 {
+		return wrong
+	}
+	next := int64(1)
+	for _, item := range v.Segments {
+		s := c.segments[item.ID]
+		if s == nil || item.FirstSeq != next || s.FirstSeq != item.FirstSeq || s.LastSeq != item.LastSeq || s.Level != item.Level || !c.onPath(id, s) {
+			return wrong
+		}
+		next = item.LastSeq + 1
+	}
+	if next != v.Boundary+1 {
+		return wrong
+	}
+	for _, seq := range v.Carried {
+		if seq < 1 || seq > v.Boundary {
+			return wrong
+		}
+	}
+	if s := v.Summary; s != nil && (c.segments[s.Segment] == nil || s.LastSeq > v.Boundary || s.Tokens < 0) {
+		return wrong
+	}
+	return nil
+}
+
+// onPath says whether the last message of a segment is on the path of a branch.
+func (c *checker) onPath(id scrollback.BranchID, s *scrollback.Segment) bool {
+	end := c.branches[id].HeadSeq
+	for b := c.branches[id]; b != nil; b = c.branches[b.Parent] {
+		if b.ID == s.Branch {
+			return s.LastSeq > b.AtSeq && s.LastSeq <= end
+		}
+		end = b.AtSeq
+	}
+	return false
+}

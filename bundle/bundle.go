@@ -1,0 +1,120 @@
+// Package bundle is the portable file of a conversation: a writer, a reader, and
+// the judge of what a file says.
+//
+// A bundle is a tar archive, compressed with zstd, behind it a seal. It holds one
+// conversation whole (every branch, segment, receipt and artifact) and of those it
+// inherits from what is on its path. docs/guides/bundles.md has the format, so that
+// other programs can read it.
+//
+// Words it adds: entry (one file in the archive), record (one line of an entry),
+// seal (a hash of the whole file at its end), visit (what a reader hands records
+// to), inherited (of a conversation: only what another's path holds of it).
+//
+// Invariants: the same records give the same bytes; nothing is read that the seal
+// does not cover; every loop is bounded by [Limits]; a name in an archive is
+// compared with what is expected at that place, and never leads anywhere. What is
+// wrong with a file is invalid, with the reason as a person may read it.
+//
+// It may not know the store, the engine, the network or the file system.
+package bundle
+
+import (
+	"encoding/json"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Format names what a bundle is, and Version which one this program writes and
+// reads.
+const (
+	Format  = "scrollback-bundle"
+	Version = 1
+)
+
+// Header opens a bundle. Conversation is the one that was exported; the others of
+// the file are those it inherits from.
+type Header struct {
+	Format       string                    `json:"format"`
+	Version      int                       `json:"version"`
+	Conversation scrollback.ConversationID `json:"conversation"`
+}
+
+// Conversation is what a bundle says of a conversation itself. Of an Inherited one
+// only id and ancestors are there. Roots, limits and how far look-ups reach never travel.
+type Conversation struct {
+	scrollback.Conversation
+	Ancestors   []scrollback.ConversationID `json:"ancestors"`
+	Environment *scrollback.Environment     `json:"environment,omitempty"`
+	Inherited   bool                        `json:"inherited,omitempty"`
+}
+
+// Branch is a branch with what it shows. Of an inherited conversation it ends where
+// the path leaves it, and shows nothing.
+type Branch struct {
+	scrollback.Branch
+	View scrollback.View `json:"view"`
+}
+
+// Whole is the branch as the rest of the program has it.
+func (b Branch) Whole() scrollback.Branch {
+	b.Branch.View = b.View
+	return b.Branch
+}
+
+// Manifest closes a bundle: all entries before it, in order, and what each
+// conversation comes to.
+type Manifest struct {
+	Entries       []EntrySum `json:"entries"`
+	Conversations []Count    `json:"conversations"`
+}
+
+// EntrySum is the size and the SHA-256, in hex, of an entry.
+type EntrySum struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// Count is what a conversation comes to. Log is the hash of its messages in the
+// order of the file: the SHA-256 of the hashes of each
+// ([scrollback.HashMessages]), one a line.
+type Count struct {
+	ID       scrollback.ConversationID `json:"id"`
+	Branches int64                     `json:"branches"`
+	Segments int64                     `json:"segments"`
+	Messages int64                     `json:"messages"`
+	Log      string                    `json:"log"`
+}
+
+// kind is what an entry, or a record in one, is. Within a conversation they come in
+// this order.
+type kind int
+
+const (
+	kindConversation kind = iota
+	kindSegment
+	kindBranch
+	kindMention
+	kindFile
+	kindMessage
+	kindFold
+)
+
+// folders are the names of entries that hold records of a kind.
+var folders = map[kind]string{kindSegment: "segments", kindBranch: "branches", kindMention: "artifacts", kindMessage: "messages", kindFold: "receipts"}
+
+// Names of entries; the rest is made by name.
+const (
+	headerName       = "bundle.json"
+	manifestName     = "manifest.json"
+	artifactFolder   = "artifacts/"
+	conversationPath = "conversations/"
+)
+
+// decode reads a record; what is behind it is damage.
+func decode(data []byte, into any, what string) error {
+	if err := json.Unmarshal(data, into); err != nil {
+		return damaged("%s cannot be read", what)
+	}
+	return nil
+}

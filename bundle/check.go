@@ -1,0 +1,146 @@
+package bundle
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Renderer makes the Markdown files of segments, so that they can be held against
+// what the bundle says of them. An error means that it cannot be made here.
+type Renderer struct {
+	Leaf  func(w io.Writer, s scrollback.Segment, ms []scrollback.Message) error
+	Table func(w io.Writer, s scrollback.Segment, children []scrollback.Segment) error
+}
+
+// Check reads a bundle and judges everything it says: ids, paths and seqs, hashes of
+// messages, segments and their files, and that whatever is named is in it. What has
+// been judged is handed on to also, save artifacts and files.
+func Check(r io.ReadSeeker, limits Limits, render Renderer, also Visit) (Manifest, error) {
+	c := &checker{limits: limits.or(DefaultLimits()), render: render, also: also,
+		artifacts: map[scrollback.ArtifactID]*attached{}, of: map[scrollback.ConversationID]*part{},
+		segments: map[scrollback.SegmentID]*scrollback.Segment{}, branches: map[scrollback.BranchID]*branch{}}
+	m, err := Walk(r, limits, Visit{
+		Header: c.header, Artifact: c.artifact, Conversation: c.conversation, Segment: c.segment, Branch: c.branch,
+		Mention: c.mention, File: c.file, Message: c.message, Fold: c.fold,
+	})
+	if err == nil {
+		err = c.end(m)
+	}
+	return m, err
+}
+
+// checker remembers of a bundle what later records are held against.
+type checker struct {
+	limits  Limits
+	render  Renderer
+	also    Visit
+	head    Header
+	records int
+
+	artifacts map[scrollback.ArtifactID]*attached
+	of        map[scrollback.ConversationID]*part
+	segments  map[scrollback.SegmentID]*scrollback.Segment // without what is long
+	branches  map[scrollback.BranchID]*branch
+	counts    []Count
+
+	at    *part
+	log   hash.Hash
+	ready bool // the conversation's branches are all there, and judged
+	line  int  // in at.order: whose messages come
+
+	held  []scrollback.Message // of the branch, that leaves cover
+	sizes []int64
+	size  int64
+	open  []*scrollback.Segment // leaves of the branch, by their first message
+}
+
+// remember counts a record that stays in memory.
+func (c *checker) remember() error {
+	if c.records++; c.records > c.limits.Records {
+		return tooMuch("it has more than %d branches, segments and artifacts", c.limits.Records)
+	}
+	return nil
+}
+
+func (c *checker) header(h Header) error {
+	c.head = h
+	return hand(c.also.Header, h)
+}
+
+func (c *checker) artifact(id scrollback.ArtifactID, size int64, _ io.Reader) error {
+	c.artifacts[id] = &attached{size: size}
+	return c.remember()
+}
+
+func (c *checker) conversation(v Conversation) error {
+	if err := c.endConversation(); err != nil {
+		return err
+	}
+	for _, id := range v.Ancestors {
+		if c.of[id] == nil {
+			return damaged("conversation %s inherits from %q", v.ID, clip(string(id)))
+		}
+	}
+	if v.Inherited == (v.ID == c.head.Conversation) {
+		return damaged("conversation %s is not what the bundle is of", v.ID)
+	}
+	c.at = &part{Conversation: v, mentions: map[scrollback.ArtifactID]bool{}}
+	c.of[v.ID], c.ready, c.line, c.log = c.at, false, 0, sha256.New()
+	c.counts = append(c.counts, Count{ID: v.ID})
+	return hand(c.also.Conversation, v)
+}
+
+func (c *checker) count() *Count { return &c.counts[len(c.counts)-1] }
+
+// isID says whether s may be an id: printable, and without anything that a name of
+// a file could do harm with.
+func isID(s string) bool {
+	return s != "" && len(s) <= 100 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// endConversation wants a conversation to be whole.
+func (c *checker) endConversation() error {
+	if c.at == nil {
+		return nil
+	}
+	if err := c.prepare(); err != nil {
+		return err
+	}
+	for _, b := range c.at.order {
+		if b.seq != b.HeadSeq {
+			return damaged("branch %s ends with #%d, and should with #%d", b.ID, b.seq, b.HeadSeq)
+		}
+	}
+	for _, pin := range c.at.PinnedSeqs {
+		if pin < 1 {
+			return damaged("conversation %s pins message %d", c.at.ID, pin)
+		}
+	}
+	c.count().Log = hex.EncodeToString(c.log.Sum(nil))
+	return nil
+}
+
+// end judges the whole.
+func (c *checker) end(m Manifest) error {
+	if err := c.endConversation(); err != nil {
+		return err
+	}
+	if c.at.ID != c.head.Conversation {
+		return damaged("the conversation it is of is not its last")
+	}
+	if !slices.Equal(c.counts, m.Conversations) {
+		return damaged("its conversations are not what the manifest says of them")
+	}
+	for id, a := range c.artifacts {
+		if !a.used {
+			return damaged("artifact %s is mentioned nowhere", id)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package bundle
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Copy gives the records of a bundle ids of their own. Where a text names one of
+// those that pointers use (conversations, branches, segments), it names the new one
+// afterwards; what has a provider's payload stays as it is, to the byte.
+//
+// Names are added before they are used. What covers messages (the hashes and files
+// of segments) no longer fits then, and has to be made anew.
+type Copy struct {
+	Names map[string]string // from the old ids to the new
+	salt  string
+	texts *strings.Replacer
+}
+
+// NewCopy makes ids that depend on salt and the old ones only.
+func NewCopy(salt string) *Copy { return &Copy{Names: map[string]string{}, salt: salt} }
+
+// id is the new id for an old one. One that began with a time still does, so that
+// ids stay in their order.
+func (c *Copy) id(old string) string {
+	if old == "" {
+		return ""
+	}
+	if id, ok := c.Names[old]; ok {
+		return id
+	}
+	sum := sha256.Sum256([]byte(c.salt + "\x00" + old))
+	b := []byte(hex.EncodeToString(sum[:16]))
+	if isConversation(old) {
+		copy(b, old[:8]+old[9:13])
+	}
+	b[12], b[16] = '7', "89ab"[sum[8]>>6]
+	return string(slices.Concat(b[:8], []byte{'-'}, b[8:12], []byte{'-'}, b[12:16], []byte{'-'}, b[16:20], []byte{'-'}, b[20:]))
+}
+
+// Add names a conversation, a branch or a segment.
+func (c *Copy) Add(old, name string) {
+	if name == "" {
+		name = c.id(old)
+	}
+	c.Names[old] = name
+}
+
+// text is a text with the new names.
+func (c *Copy) text(s string) string {
+	if c.texts == nil {
+		var pairs []string
+		for old, name := range c.Names {
+			if isConversation(old) { // nothing shorter is rare enough to be looked for in a text
+				pairs = append(pairs, old, name)
+			}
+		}
+		c.texts = strings.NewReplacer(pairs...)
+	}
+	return c.texts.Replace(s)
+}
+
+// Conversation renames a conversation. What is not in the bundle, it forgets.
+func (c *Copy) Conversation(v Conversation) Conversation {
+	v.Ancestors = slices.Clone(v.Ancestors)
+	for i, id := range v.Ancestors {
+		v.Ancestors[i] = scrollback.ConversationID(c.id(string(id)))
+	}
+	if p := v.Parent; p != nil {
+		v.Parent = nil
+		if c.Names[string(p.ID)] != "" && c.Names[string(p.Branch)] != "" {
+			v.Parent = &scrollback.ParentRef{ID: scrollback.ConversationID(c.id(string(p.ID))), Branch: scrollback.BranchID(c.id(string(p.Branch))), Seq: p.Seq}
+		}
+	}
+	v.ID, v.Branch = scrollback.ConversationID(c.id(string(v.ID))), scrollback.BranchID(c.id(string(v.Branch)))
+	return v
+}
+
+// Segment renames a segment.
+func (c *Copy) Segment(s scrollback.Segment) scrollback.Segment {
+	s.ID, s.Conversation, s.Branch = c.segment(s.ID), scrollback.ConversationID(c.id(string(s.Conversation))), scrollback.BranchID(c.id(string(s.Branch)))
+	s.Children = slices.Clone(s.Children)
+	for i, id := range s.Children {
+		s.Children[i] = c.segment(id)
+	}
+	s.Summary, s.Placeholder = c.text(s.Summary), c.text(s.Placeholder)
+	return s
+}
+
+func (c *Copy) segment(id scrollback.SegmentID) scrollback.SegmentID {
+	return scrollback.SegmentID(c.id(string(id)))
+}
+
+// Branch renames a branch.
+func (c *Copy) Branch(b Branch) Branch {
+	b.ID, b.Parent = scrollback.BranchID(c.id(string(b.ID))), scrollback.BranchID(c.id(string(b.Parent)))
+	b.Conversation, b.View = scrollback.ConversationID(c.id(string(b.Conversation))), c.view(b.View)
+	return b
+}
+
+func (c *Copy) view(v scrollback.View) scrollback.View {
+	v.Segments = slices.Clone(v.Segments)
+	for i := range v.Segments {
+		v.Segments[i].ID = c.segment(v.Segments[i].ID)
+	}
+	if s := v.Summary; s != nil {
+		v.Summary = new(*s)
+		v.Summary.Segment = c.segment(s.Segment)
+	}
+	return v
+}
+
+// Fold renames a receipt.
+func (c *Copy) Fold(f scrollback.Fold) scrollback.Fold {
+	f.Branch, f.Before = scrollback.BranchID(c.id(string(f.Branch))), c.view(f.Before)
+	r := &f.Receipt
+	r.Segments, r.Refs = slices.Clone(r.Segments), slices.Clone(r.Refs)
+	for i, id := range r.Segments {
+		r.Segments[i] = c.segment(id)
+	}
+	for i, ref := range r.Refs {
+		if kind, id, err := ref.Split(); err == nil && kind == scrollback.RefHistory {
+			r.Refs[i] = scrollback.HistoryRef(c.segment(scrollback.SegmentID(id)))
+		}
+	}
+	return f
+}
+
+// Message renames a message.
+func (c *Copy) Message(m scrollback.Message) scrollback.Message {
+	m.ID, m.TurnID = scrollback.MessageID(c.id(string(m.ID))), scrollback.TurnID(c.id(string(m.TurnID)))
+	m.ConversationID, m.Branch = scrollback.ConversationID(c.id(string(m.ConversationID))), scrollback.BranchID(c.id(string(m.Branch)))
+	m.Parts = slices.Clone(m.Parts)
+	for i, p := range m.Parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			if len(p.Opaque) == 0 {
+				p.Text = c.text(p.Text)
+			}
+			m.Parts[i] = p
+		case scrollback.ToolResult:
+			if len(p.Opaque) == 0 {
+				p.Text = c.text(p.Text)
+			}
+			m.Parts[i] = p
+		case scrollback.ToolCall:
+			if len(p.Opaque) == 0 && len(p.Arguments) > 0 {
+				p.Arguments = []byte(c.text(string(p.Arguments)))
+			}
+			m.Parts[i] = p
+		case scrollback.Reasoning, scrollback.Image, scrollback.File: // not read by pointers
+		}
+	}
+	return m
+}
+
+// Visit hands v the records with their new ids.
+func (c *Copy) Visit(v Visit) Visit {
+	renamed := v
+	if v.Conversation != nil {
+		renamed.Conversation = func(r Conversation) error { return v.Conversation(c.Conversation(r)) }
+	}
+	if v.Segment != nil {
+		renamed.Segment = func(r scrollback.Segment) error { return v.Segment(c.Segment(r)) }
+	}
+	if v.Branch != nil {
+		renamed.Branch = func(r Branch) error { return v.Branch(c.Branch(r)) }
+	}
+	if v.Message != nil {
+		renamed.Message = func(r scrollback.Message) error { return v.Message(c.Message(r)) }
+	}
+	if v.Fold != nil {
+		renamed.Fold = func(r scrollback.Fold) error { return v.Fold(c.Fold(r)) }
+	}
+	return renamed
+}

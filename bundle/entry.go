@@ -1,0 +1,75 @@
+package bundle
+
+import (
+	"archive/tar"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// walker is where a walk stands.
+type walker struct {
+	limits Limits
+	visit  Visit
+	in     *meter
+	tar    *tar.Reader
+	sum    Manifest
+	total  int64
+	closed bool
+
+	artifact scrollback.ArtifactID // the last one
+	seen     []scrollback.ConversationID
+	kind     kind
+	number   int
+}
+
+// next reads an entry.
+func (w *walker) next() error {
+	h, err := w.tar.Next()
+	if errors.Is(err, io.EOF) {
+		return damaged("it ends before its manifest")
+	}
+	if err != nil {
+		return damaged("the archive cannot be read")
+	}
+	if h.Typeflag != tar.TypeReg || len(h.PAXRecords) > 0 {
+		return refused("the bundle holds %q, which is no plain file", clip(h.Name))
+	}
+	if len(w.sum.Entries) >= w.limits.Entries {
+		return tooMuch("it has more than %d entries", w.limits.Entries)
+	}
+	bound := w.limits.Text
+	if strings.HasPrefix(h.Name, artifactFolder) {
+		bound = w.limits.Entry
+	}
+	if h.Size < 0 || h.Size > bound {
+		return tooMuch("%q has %d bytes, at most %d are taken", clip(h.Name), h.Size, bound)
+	}
+	if w.total += h.Size; w.total > w.limits.Bytes {
+		return tooMuch("it has more than %d bytes", w.limits.Bytes)
+	}
+	sum := sha256.New()
+	body := io.TeeReader(w.tar, sum)
+	if err := w.entry(h.Name, h.Size, body); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, body); err != nil {
+		return damaged("%q cannot be read", clip(h.Name))
+	}
+	e := EntrySum{Name: h.Name, Size: h.Size, SHA256: hex.EncodeToString(sum.Sum(nil))}
+	if w.closed {
+		return nil
+	}
+	if id, ok := strings.CutPrefix(h.Name, artifactFolder); ok && id != e.SHA256 {
+		return damaged("artifact %s has the SHA-256 %s", id, e.SHA256)
+	}
+	w.sum.Entries = append(w.sum.Entries, e)
+	if w.kind == kindFile && w.visit.File != nil && len(w.seen) > 0 {
+		return w.visit.File(h.Name, e)
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package bundle
+
+import (
+	"io"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Limits bound what a bundle may hold; a zero field is that of [DefaultLimits].
+type Limits struct {
+	Entries   int   // in the archive
+	Records   int   // branches, segments and mentions, which a reader remembers
+	Bytes     int64 // unpacked
+	Entry     int64 // bytes of an artifact
+	Text      int64 // bytes of any other entry
+	Ratio     int64 // unpacked bytes for each of the file, beyond RatioFrom
+	RatioFrom int64
+}
+
+// DefaultLimits are those of a program that was not told otherwise.
+func DefaultLimits() Limits {
+	return Limits{Entries: 250_000, Records: 500_000, Bytes: 64 << 30, Entry: 1 << 30, Text: 64 << 20, Ratio: 200, RatioFrom: 256 << 20}
+}
+
+func (l Limits) or(d Limits) Limits {
+	pick := func(n *int64, d int64) {
+		if *n == 0 {
+			*n = d
+		}
+	}
+	if l.Entries == 0 {
+		l.Entries = d.Entries
+	}
+	if l.Records == 0 {
+		l.Records = d.Records
+	}
+	pick(&l.Bytes, d.Bytes)
+	pick(&l.Entry, d.Entry)
+	pick(&l.Text, d.Text)
+	pick(&l.Ratio, d.Ratio)
+	pick(&l.RatioFrom, d.RatioFrom)
+	return l
+}
+
+// unpacked is how many bytes may come out of a file of so many.
+func (l Limits) unpacked(file int64) int64 { return l.RatioFrom + l.Ratio*file }
+
+func refused(format string, args ...any) error {
+	return scrollback.ParamErrorf("bundle", "file", format, args...)
+}
+
+func damaged(format string, args ...any) error {
+	return refused("the bundle is damaged: "+format, args...)
+}
+
+// tooMuch refuses what is over a limit.
+func tooMuch(format string, args ...any) error {
+	return scrollback.ParamErrorf("bundle", "file", "the bundle is too large: "+format, args...).Because(scrollback.ErrTooLarge)
+}
+
+// meter ends what unpacks to more than it should.
+type meter struct {
+	r    io.Reader
+	left int64
+	over bool
+}
+
+// Read implements io.Reader.
+func (m *meter) Read(p []byte) (int, error) {
+	if m.left <= 0 {
+		m.over = true
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := m.r.Read(p[:min(int64(len(p)), m.left)])
+	m.left -= int64(n)
+	return n, err
+}

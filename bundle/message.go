@@ -1,0 +1,93 @@
+package bundle
+
+import (
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// prepare judges what comes before the messages of a conversation.
+func (c *checker) prepare() error {
+	if c.ready {
+		return nil
+	}
+	c.ready = true
+	if len(c.at.order) == 0 {
+		return damaged("conversation %s has no branch", c.at.ID)
+	}
+	i := slices.IndexFunc(c.at.order, func(b *branch) bool { return b.ID == c.at.Branch })
+	if i < 0 && !c.at.Inherited {
+		return damaged("the current branch of conversation %s is not there", c.at.ID)
+	}
+	return c.endSegments()
+}
+
+func (c *checker) message(m scrollback.Message) error {
+	if err := c.prepare(); err != nil {
+		return err
+	}
+	for c.line < len(c.at.order) && c.at.order[c.line].seq == c.at.order[c.line].HeadSeq {
+		c.line++
+		c.held, c.sizes, c.size, c.open = nil, nil, 0, nil
+	}
+	if c.line == len(c.at.order) {
+		return damaged("conversation %s has more messages than its branches", c.at.ID)
+	}
+	b := c.at.order[c.line]
+	if m.ConversationID != c.at.ID || m.Branch != b.ID || m.Seq != b.seq+1 {
+		return damaged("#%d of branch %q comes where #%d of branch %s should", m.Seq, clip(string(m.Branch)), b.seq+1, b.ID)
+	}
+	b.seq++
+	if err := c.judge(m); err != nil {
+		return err
+	}
+	sum, err := scrollback.HashMessages([]scrollback.Message{m})
+	if err != nil {
+		return damaged("message %s cannot be read", m.ID)
+	}
+	c.log.Write([]byte(sum + "\n"))
+	c.count().Messages++
+	if err := c.cover(b, m); err != nil {
+		return err
+	}
+	return hand(c.also.Message, m)
+}
+
+// judge looks at one message by itself.
+func (c *checker) judge(m scrollback.Message) error {
+	wrong := func(what string) error { return damaged("message %q (#%d) %s", clip(string(m.ID)), m.Seq, what) }
+	_, err := scrollback.ParseRole(string(m.Role))
+	switch {
+	case !isID(string(m.ID)) || m.TurnID != "" && !isID(string(m.TurnID)):
+		return wrong("has a malformed id")
+	case err != nil:
+		return wrong("has no role that is known")
+	case m.Status != scrollback.StatusComplete && m.Status != scrollback.StatusInterrupted && m.Status != scrollback.StatusFailed:
+		return wrong("has no status that is known")
+	case m.CreatedAt == 0:
+		return wrong("has no time")
+	}
+	for id := range m.Parts.Artifacts() {
+		known := c.at.mentions[id]
+		for _, a := range c.at.Ancestors {
+			known = known || c.of[a] != nil && c.of[a].mentions[id]
+		}
+		if !known {
+			return wrong("names an artifact that is not there")
+		}
+	}
+	return nil
+}
+
+func (c *checker) fold(f scrollback.Fold) error {
+	if err := c.prepare(); err != nil {
+		return err
+	}
+	if b := c.branches[f.Branch]; b == nil || b.Conversation != c.at.ID {
+		return damaged("a receipt is of branch %q, which is not there", clip(string(f.Branch)))
+	}
+	if err := c.view(f.Branch, f.Before); err != nil {
+		return err
+	}
+	return hand(c.also.Fold, f)
+}

@@ -1,0 +1,122 @@
+package bundle
+
+import (
+	"crypto/sha256"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// entry says what an entry is by its name, which must be one that may come here, and
+// hands on what it holds.
+func (w *walker) entry(name string, size int64, body io.Reader) error {
+	misplaced := func() error { return refused("the bundle holds %q, which does not belong there", clip(name)) }
+	switch {
+	case len(w.sum.Entries) == 0:
+		if name != headerName {
+			return misplaced()
+		}
+		return one(w, name, body, w.visit.Header)
+	case name == manifestName:
+		if len(w.seen) == 0 {
+			return misplaced()
+		}
+		w.closed = true
+		return w.manifest(body)
+	case strings.HasPrefix(name, artifactFolder):
+		id := scrollback.ArtifactID(name[len(artifactFolder):])
+		if len(w.seen) > 0 || !isHash(string(id)) || id <= w.artifact {
+			return misplaced()
+		}
+		w.artifact = id
+		if w.visit.Artifact != nil {
+			return w.visit.Artifact(id, size, body)
+		}
+		return nil
+	}
+	rest, ok := strings.CutPrefix(name, conversationPath)
+	of, rest, cut := strings.Cut(rest, "/")
+	if !ok || !cut || !isConversation(of) {
+		return misplaced()
+	}
+	id := scrollback.ConversationID(of)
+	if rest == "conversation.json" {
+		if slices.Contains(w.seen, id) || len(w.seen) > maxAncestors {
+			return misplaced()
+		}
+		w.seen, w.kind, w.number = append(w.seen, id), kindConversation, 0
+		return one(w, name, body, func(c Conversation) error {
+			if c.ID != id {
+				return damaged("%q is of conversation %q", name, clip(string(c.ID)))
+			}
+			if w.visit.Conversation == nil {
+				return nil
+			}
+			return w.visit.Conversation(c)
+		})
+	}
+	if len(w.seen) == 0 || w.seen[len(w.seen)-1] != id || !w.follows(rest) {
+		return misplaced()
+	}
+	return w.records(name, body)
+}
+
+// maxAncestors bounds how many conversations one inherits from.
+const maxAncestors = 10_000
+
+// follows says whether an entry of the conversation may come now.
+func (w *walker) follows(rest string) bool {
+	folder, file, _ := strings.Cut(rest, "/")
+	if folder == "history" {
+		fits := w.kind <= kindFile
+		w.kind = kindFile
+		return fits && strings.HasSuffix(file, ".md") && !strings.ContainsAny(file, "/\\")
+	}
+	for k, f := range folders {
+		if f != folder {
+			continue
+		}
+		if k < w.kind {
+			return false
+		}
+		if k > w.kind {
+			w.kind, w.number = k, 0
+		}
+		w.number++
+		return file == pad6(w.number)+".jsonl"
+	}
+	return false
+}
+
+func pad6(n int) string {
+	s := strconv.Itoa(n)
+	return strings.Repeat("0", max(0, 6-len(s))) + s
+}
+
+func clip(s string) string {
+	if len(s) > 120 {
+		return strings.ToValidUTF8(s[:120], "") + "…"
+	}
+	return s
+}
+
+func isHash(s string) bool {
+	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// isConversation says whether s is the id of a conversation, a UUID as we write it.
+func isConversation(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (s[i] == '-') || !dash && strings.IndexByte("0123456789abcdef", s[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}

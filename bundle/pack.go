@@ -1,0 +1,96 @@
+package bundle
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// filePath is the name of a segment's file.
+func filePath(of scrollback.ConversationID, s scrollback.Segment) string {
+	return fmt.Sprintf("%s%s/history/%d-%d-%s.md", conversationPath, of, s.FirstSeq, s.LastSeq, s.ID)
+}
+
+// record adds a line to the entry that is being filled.
+func (b *Writer) record(k kind, v any) error {
+	if k != b.kind {
+		if err := b.flush(); err != nil {
+			return err
+		}
+		b.kind, b.number = k, 0
+	}
+	text, err := marshal(v)
+	if err != nil {
+		return err
+	}
+	b.chunk.Write(text)
+	if b.lines++; b.lines < chunkRecords && b.chunk.Len() < chunkBytes {
+		return nil
+	}
+	return b.flush()
+}
+
+// flush writes the records that wait.
+func (b *Writer) flush() error {
+	if b.lines == 0 {
+		return nil
+	}
+	b.number++
+	name := recordPath(b.at, b.kind, b.number)
+	if int64(b.chunk.Len()) > b.limits.Text {
+		return tooMuch("%s has %d bytes, at most %d are taken", name, b.chunk.Len(), b.limits.Text)
+	}
+	err := b.entry(name, int64(b.chunk.Len()), &b.chunk)
+	b.chunk.Reset()
+	b.lines = 0
+	return err
+}
+
+// recordPath is the name of the nth entry of records of a kind.
+func recordPath(of scrollback.ConversationID, k kind, n int) string {
+	return fmt.Sprintf("%s%s/%s/%06d.jsonl", conversationPath, of, folders[k], n)
+}
+
+// entry adds a file to the archive.
+func (b *Writer) entry(name string, size int64, r io.Reader) error {
+	if len(b.sum.Entries) >= b.limits.Entries {
+		return tooMuch("it would have more than %d entries", b.limits.Entries)
+	}
+	if bound := b.limits.Entry; size > bound {
+		return tooMuch("%s has %d bytes, at most %d are taken", name, size, bound)
+	}
+	if b.total += size; b.total > b.limits.Bytes {
+		return tooMuch("it would have more than %d bytes", b.limits.Bytes)
+	}
+	err := b.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644, Format: tar.FormatUSTAR})
+	if err != nil {
+		return failed(err)
+	}
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(b.tar, sum), r)
+	if err == nil && n != size {
+		err = fmt.Errorf("%s has %d bytes, and says %d", name, n, size)
+	}
+	if err != nil {
+		return failed(err)
+	}
+	b.sum.Entries = append(b.sum.Entries, EntrySum{Name: name, Size: size, SHA256: hex.EncodeToString(sum.Sum(nil))})
+	return nil
+}
+
+func failed(err error) error { return scrollback.Wrap(scrollback.Unavailable, "bundle.Writer", err) }
+
+// marshal is one line of JSON, texts as they are.
+func marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return buf.Bytes(), scrollback.Wrap(scrollback.Internal, "bundle.Writer", err)
+}

@@ -1,0 +1,133 @@
+package bundle
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// maxWindow bounds what unpacking keeps in memory.
+const maxWindow = 64 << 20
+
+// zstdMagic begins a zstd file.
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// Sniff says whether a file that begins so may be a bundle: it is compressed with
+// zstd, and nothing else that can be read is.
+func Sniff(head []byte) bool { return bytes.HasPrefix(head, zstdMagic) }
+
+// Visit takes what a bundle holds, in the order of the file; see [Writer]. What is
+// nil is passed over. An error ends the walk and is returned as it is.
+type Visit struct {
+	Header       func(Header) error
+	Artifact     func(id scrollback.ArtifactID, size int64, r io.Reader) error
+	Conversation func(Conversation) error
+	Segment      func(scrollback.Segment) error
+	Branch       func(Branch) error
+	Mention      func(scrollback.Artifact) error
+	File         func(name string, sum EntrySum) error
+	Message      func(scrollback.Message) error
+	Fold         func(scrollback.Fold) error
+}
+
+// Walk reads a bundle: its seal, then every entry, held against the manifest at the
+// end. It does not judge what the records say; see [Check]. r is read twice. What
+// reading r itself fails with keeps its code, and is unavailable without one.
+func Walk(r io.ReadSeeker, limits Limits, v Visit) (Manifest, error) {
+	w := walker{limits: limits.or(DefaultLimits()), visit: v}
+	size, err := r.Seek(0, io.SeekEnd)
+	if err != nil {
+		return w.sum, failed(err)
+	}
+	if err := recognise(r, w.limits); err != nil {
+		return w.sum, err
+	}
+	packed, err := unsealed(r, size)
+	if err != nil {
+		return w.sum, err
+	}
+	src := &source{r: io.LimitReader(r, packed)}
+	zip, err := unpack(src)
+	if err != nil {
+		return w.sum, err
+	}
+	defer zip.Close()
+	w.in = &meter{r: zip, left: w.limits.unpacked(size)}
+	w.tar = tar.NewReader(w.in)
+	for !w.closed {
+		if err = w.next(); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = w.end()
+	}
+	switch {
+	case src.err != nil:
+		err = failed(src.err)
+	case w.in.over:
+		err = tooMuch("it unpacks to more than %d bytes for each of its %d", w.limits.Ratio, size)
+	}
+	return w.sum, err
+}
+
+func unpack(r io.Reader) (*zstd.Decoder, error) {
+	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, scrollback.Wrap(scrollback.Internal, "bundle.Walk", err)
+	}
+	return d, nil
+}
+
+// recognise reads the first entry: what is no bundle, or of a newer program, is
+// refused as that, before anything else is said of it.
+func recognise(r io.ReadSeeker, l Limits) error {
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return failed(err)
+	}
+	src := &source{r: r}
+	zip, err := unpack(bufio.NewReaderSize(src, 4<<10))
+	if err != nil {
+		return err
+	}
+	defer zip.Close()
+	var header Header
+	t := tar.NewReader(&meter{r: zip, left: 64 << 10})
+	h, err := t.Next()
+	var text []byte
+	if err == nil && h.Name == headerName && h.Size < 4<<10 {
+		text, err = io.ReadAll(t)
+	}
+	switch {
+	case src.err != nil:
+		return failed(src.err)
+	case err != nil || decode(text, &header, "") != nil || header.Format != Format:
+		return refused("the file is no bundle of scrollback, or its beginning is damaged")
+	case header.Version > Version:
+		return refused("the bundle is of version %d, and this program reads up to version %d: a newer one is needed", header.Version, Version)
+	case header.Version < 1:
+		return damaged("it says that it is of version %d", header.Version)
+	}
+	return nil
+}
+
+// source remembers what reading the file itself failed with: that is no damage.
+type source struct {
+	r   io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
+}

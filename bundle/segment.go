@@ -1,0 +1,113 @@
+package bundle
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"io"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// isSegmentID is isID for what refs name.
+func isSegmentID(id scrollback.SegmentID) bool {
+	_, _, err := scrollback.HistoryRef(id).Split()
+	return err == nil
+}
+
+func (c *checker) segment(s scrollback.Segment) error {
+	wrong := func(what string) error { return damaged("segment %q %s", clip(string(s.ID)), what) }
+	leaf := len(s.Children) == 0
+	n := s.LastSeq - s.FirstSeq + 1
+	switch {
+	case !isSegmentID(s.ID):
+		return wrong("has a malformed id")
+	case c.segments[s.ID] != nil:
+		return wrong("comes twice")
+	case s.Conversation != c.at.ID || !isID(string(s.Branch)):
+		return wrong("is of another conversation")
+	case s.FirstSeq < 1 || n < 1 || s.Messages < 1 || int64(s.Messages) != n:
+		return wrong("does not cover what it says")
+	case leaf && (s.Level != 0 || n > scrollback.MaxSegmentMessages), !leaf && s.Level < 1:
+		return wrong("is no segment that could have been made")
+	case s.SummaryOf < 0 || s.SummaryOf > s.LastSeq || s.TokensBefore < 0 || s.TokensAfter < 0 || s.Bytes < 0:
+		return wrong("says something of itself that cannot be")
+	}
+	light := s
+	light.Summary, light.Placeholder = scrollback.Hint(s.Summary), ""
+	c.segments[s.ID] = &light
+	if !leaf {
+		c.at.rollups = append(c.at.rollups, &light)
+	}
+	c.count().Segments++
+	if err := c.remember(); err != nil {
+		return err
+	}
+	return hand(c.also.Segment, s)
+}
+
+// endSegments judges the roll-ups, once all that they may hold is there.
+func (c *checker) endSegments() error {
+	for _, s := range c.at.rollups {
+		next, hashes := s.FirstSeq, []string{}
+		var children []scrollback.Segment
+		for _, id := range s.Children {
+			child := c.segments[id]
+			if child == nil || child.FirstSeq != next || child.Level >= s.Level {
+				return damaged("segment %s does not hold segment %q", s.ID, clip(string(id)))
+			}
+			next = child.LastSeq + 1
+			children, hashes = append(children, *child), append(hashes, child.Hash)
+		}
+		if next != s.LastSeq+1 || s.Hash != scrollback.HashChildren(hashes) {
+			return damaged("segment %s does not fit the segments that it holds", s.ID)
+		}
+		if err := c.measure(s, func(w io.Writer) error { return c.render.Table(w, *s, children) }); err != nil {
+			return err
+		}
+	}
+	leaves := map[scrollback.BranchID][]*scrollback.Segment{}
+	for _, s := range c.segments {
+		if s.Conversation == c.at.ID && len(s.Children) == 0 {
+			leaves[s.Branch] = append(leaves[s.Branch], s)
+		}
+	}
+	for _, b := range c.at.order {
+		b.leaves = leaves[b.ID]
+		delete(leaves, b.ID)
+		for _, s := range b.leaves {
+			if s.FirstSeq <= b.AtSeq || s.LastSeq > b.HeadSeq {
+				return damaged("segment %s covers more than its branch has", s.ID)
+			}
+		}
+		slices.SortFunc(b.leaves, func(x, y *scrollback.Segment) int { return int(x.FirstSeq - y.FirstSeq) })
+	}
+	for _, b := range leaves {
+		return damaged("segment %s is of a branch that is not there", b[0].ID)
+	}
+	return nil
+}
+
+// measure holds the file of a segment against what the segment says of it.
+func (c *checker) measure(s *scrollback.Segment, render func(io.Writer) error) error {
+	sum := &counted{Hash: sha256.New()}
+	if err := render(sum); err != nil {
+		return refused("segment %s was written by renderer %d, which this program does not have: a newer one is needed", s.ID, s.Renderer)
+	}
+	if sum.n != s.Bytes || hex.EncodeToString(sum.Sum(nil)) != s.SHA256 {
+		return damaged("the file of segment %s is not the one that was folded", s.ID)
+	}
+	return nil
+}
+
+type counted struct {
+	hash.Hash
+	n int64
+}
+
+// Write implements io.Writer.
+func (c *counted) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	return c.Hash.Write(p)
+}

@@ -1,0 +1,485 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/bundle"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// BundleFormat is the name of the format that moves a conversation whole.
+const BundleFormat = "bundle"
+
+// The results of the import of a bundle.
+const (
+	ResultCreated   = "created"
+	ResultExtended  = "extended"
+	ResultUnchanged = "unchanged"
+)
+
+// adoptBatch is how many segments, views, mentions or receipts one transaction
+// brings.
+const adoptBatch = 64
+
+// bringing is a bundle on its way in.
+type bringing struct {
+	e     *Engine
+	q     ImportRequest
+	r     io.ReadSeeker
+	copy  *bundle.Copy // nil where ids stay
+	order []*arrival   // as in the file: the last is what the bundle is of
+	at    *arrival
+	count int64
+}
+
+// arrival is one conversation of a bundle: what the bundle says of it, and what is
+// here. Ids are those that it has here.
+type arrival struct {
+	*store.Arrival
+	conv     bundle.Conversation
+	branches map[scrollback.BranchID]scrollback.Branch
+	mentions map[scrollback.ArtifactID]scrollback.Artifact
+
+	batch []store.Incoming // of branch grows
+	grows scrollback.BranchID
+	size  int
+
+	pending driver.Adopt                                 // small things that wait for a full batch
+	final   driver.Adopt                                 // what becomes visible together
+	last    []store.Growth                               // and the messages that do
+	rollups []scrollback.Segment                         // of a copy, until what they hold is made
+	made    map[scrollback.SegmentID]*scrollback.Segment // of a copy
+}
+
+// importBundle reads a bundle three times: to judge it and to hold it against what is
+// here, to write its messages, and to write what is made of them. Until the last
+// write nobody sees a conversation that is new here, and one that is here only gets
+// longer; when an import was cut off, the same one goes on.
+func (e *Engine) importBundle(ctx context.Context, r io.ReadSeeker, q ImportRequest) (ImportResult, error) {
+	out := ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
+	if q.Into != "" {
+		return out, scrollback.ParamErrorf("engine.Import", "into", "a bundle keeps its own conversation: it cannot be added to another")
+	}
+	b := &bringing{e: e, q: q, r: readSeeker{&ctxReader{ctx, r}, r}}
+	if q.AsCopy {
+		b.copy = bundle.NewCopy(e.store.NewID())
+	}
+	if err := b.judge(ctx); err != nil {
+		return out, err
+	}
+	did, err := b.decide()
+	if err == nil && did != ResultUnchanged {
+		err = b.write(ctx)
+	}
+	if err != nil {
+		return out, err
+	}
+	main := b.main()
+	total := main.Messages
+	if did != ResultUnchanged {
+		total = main.branches[main.conv.Branch].HeadSeq
+	}
+	out.Conversations = append(out.Conversations, Imported{ID: main.conv.ID, Created: did == ResultCreated, Messages: b.count, Total: total, Result: did})
+	if b.copy != nil {
+		out.IDs = b.copy.Names
+	}
+	return out, nil
+}
+
+// readSeeker joins a reader and a seeker of the same file.
+type readSeeker struct {
+	io.Reader
+	io.Seeker
+}
+
+func (b *bringing) main() *arrival { return b.order[len(b.order)-1] }
+
+// judge reads the bundle and finds out what of it is here.
+func (b *bringing) judge(ctx context.Context) error {
+	render := bundle.Renderer{
+		Leaf: func(w io.Writer, s scrollback.Segment, ms []scrollback.Message) error {
+			return archive.Render(w, s.Renderer, s, ms)
+		},
+		Table: func(w io.Writer, s scrollback.Segment, children []scrollback.Segment) error {
+			return archive.RenderTable(w, s.Renderer, s, children)
+		},
+	}
+	v := bundle.Visit{
+		Conversation: func(c bundle.Conversation) error { return b.meet(ctx, c) },
+		Segment:      func(s scrollback.Segment) error { return b.at.Segment(ctx, s) },
+		Branch:       func(r bundle.Branch) error { return b.at.Branch(ctx, r.Branch) },
+		Message:      func(m scrollback.Message) error { return b.at.Message(ctx, m) },
+	}
+	if b.copy != nil { // nothing of it can be here; its names are taken down
+		v.Segment = func(s scrollback.Segment) error { b.copy.Add(string(s.ID), ""); return nil }
+		v.Branch = func(r bundle.Branch) error { b.copy.Add(string(r.ID), ""); return nil }
+		v.Message = nil
+	}
+	_, err := bundle.Check(b.r, b.e.o.BundleLimits, render, v)
+	if err == nil && b.copy == nil {
+		err = b.at.End(ctx)
+	}
+	return err
+}
+
+// meet begins to compare a conversation.
+func (b *bringing) meet(ctx context.Context, c bundle.Conversation) error {
+	if err := checkTools(c.Settings.Tools); err != nil {
+		return err
+	}
+	if b.at != nil && b.copy == nil {
+		if err := b.at.End(ctx); err != nil {
+			return err
+		}
+	}
+	b.e.settleIn(&c.Conversation, b.q.Project)
+	if err := b.e.store.Admits(c.Conversation); err != nil {
+		return err
+	}
+	if b.copy != nil {
+		b.copy.Add(string(c.ID), b.e.store.NewID())
+		c.ID = scrollback.ConversationID(b.copy.Names[string(c.ID)])
+	}
+	b.at = &arrival{conv: c, branches: map[scrollback.BranchID]scrollback.Branch{}, mentions: map[scrollback.ArtifactID]scrollback.Artifact{},
+		made: map[scrollback.SegmentID]*scrollback.Segment{}}
+	b.order = append(b.order, b.at)
+	var err error
+	if b.at.Arrival, err = b.e.store.Arrive(ctx, c.ID); err != nil {
+		return err
+	}
+	foreign := func(id scrollback.ConversationID) bool { return !slices.Contains(b.at.Ancestors, id) }
+	switch {
+	case !b.at.seen():
+		return nil
+	case b.at.DeletedAt != 0:
+		return scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s is in the trash: restore it first", c.ID)
+	case b.q.Project != "" && b.at.Project != b.q.Project:
+		return scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s is in another project; %s", c.ID, asCopy)
+	case slices.ContainsFunc(c.Ancestors, foreign):
+		return scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s inherits from others here; %s", c.ID, asCopy)
+	}
+	return nil
+}
+
+// asCopy is what to do about a conflict.
+const asCopy = "a copy (--as-copy) gets ids of its own"
+
+// settleIn makes a conversation's own fields fit this place: no folders, no limit and no
+// reach from elsewhere, and only a model, a policy and numbers that are known here.
+func (e *Engine) settleIn(c *scrollback.Conversation, project string) {
+	c.Roots, c.Limit, c.DeletedAt, c.PurgedAt, c.Settings.RecallScope = []string{}, 0, 0, 0, ""
+	c.Project = cmp.Or(project, c.Project)
+	if _, err := e.o.Models(c.Model); c.Model != "" && err != nil {
+		c.Model = ""
+	}
+	if _, err := e.resolve(*c, Shape{}); err != nil {
+		c.Policy, c.Settings.Folding = e.policyOf(c.Project), nil
+	}
+}
+
+// decide says what an import is to do, or why it may not.
+func (b *bringing) decide() (string, error) {
+	main := b.main()
+	if !main.Hidden && main.Ours && main.Theirs && main.Split == "" {
+		main.Split = "both went on"
+	}
+	for _, a := range b.order {
+		if a.Split != "" {
+			return "", scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s says something else here, %s; %s", a.conv.ID, a.Split, asCopy)
+		}
+	}
+	switch {
+	case !main.Known || main.Hidden:
+		return ResultCreated, nil
+	case main.Theirs:
+		return ResultExtended, nil
+	}
+	return ResultUnchanged, nil
+}
+
+// write stores what is missing. A copy that fails leaves nothing behind; of anything
+// else the same import takes up what is there.
+func (b *bringing) write(ctx context.Context) error {
+	err := b.messages(ctx)
+	if err == nil {
+		err = b.rest(ctx)
+	}
+	if err != nil && b.copy != nil {
+		for _, a := range slices.Backward(b.order) {
+			_, _ = b.e.purge(context.WithoutCancel(ctx), a.conv.ID, 0) // best effort: nobody sees it anyway
+		}
+	}
+	return err
+}
+
+// messages writes artifacts and messages; those of a conversation that people see
+// keep their last batch for the end.
+func (b *bringing) messages(ctx context.Context) error {
+	n := -1
+	err := b.walk(bundle.Visit{
+		Artifact: func(id scrollback.ArtifactID, size int64, r io.Reader) error {
+			got, _, err := b.e.archive.PutArtifact(ctx, r, size)
+			if err == nil && got != id {
+				err = scrollback.ParamErrorf("engine.Import", "file", "the bundle changed while it was read")
+			}
+			return err
+		},
+		Conversation: func(c bundle.Conversation) error {
+			if n >= 0 {
+				if err := b.flush(ctx); err != nil {
+					return err
+				}
+			}
+			n++
+			b.at = b.order[n]
+			b.e.settleIn(&c.Conversation, b.q.Project)
+			b.at.conv = c
+			return nil
+		},
+		Branch:  func(r bundle.Branch) error { b.at.branches[r.ID] = r.Branch; return nil },
+		Mention: func(a scrollback.Artifact) error { b.at.mentions[a.ID] = a; return nil },
+		Message: func(m scrollback.Message) error { return b.message(ctx, m) },
+	})
+	if err != nil {
+		return err
+	}
+	if a := b.main(); a.seen() {
+		a.last = a.take()
+		return nil
+	}
+	return b.flush(ctx)
+}
+
+// message adds a message to the batch, unless it is here.
+func (b *bringing) message(ctx context.Context, m scrollback.Message) error {
+	a := b.at
+	if head, ok := a.Heads[m.Branch]; ok && m.Seq <= head {
+		return nil
+	}
+	if a.grows != m.Branch || len(a.batch) >= importBatch || a.size >= importBytes {
+		if err := b.flush(ctx); err != nil {
+			return err
+		}
+		a.grows = m.Branch
+	}
+	in := store.Incoming{Message: m}
+	var err error
+	if in.Index, err = b.e.textOf(ctx, m.Parts); err != nil {
+		return err
+	}
+	for id := range m.Parts.Artifacts() {
+		if art, ok := a.mentions[id]; ok {
+			in.Mentions = append(in.Mentions, art)
+		}
+	}
+	a.batch = append(a.batch, in)
+	a.size += len(in.Index) + len(m.Parts.Text())
+	for _, r := range m.Parts.Results() {
+		a.size += len(r.Text)
+	}
+	b.count++
+	return nil
+}
+
+// take answers the batch as what its branch grows by.
+func (a *arrival) take() []store.Growth {
+	if len(a.batch) == 0 {
+		return nil
+	}
+	g := store.Growth{Branch: a.branches[a.grows], IfHead: a.batch[0].Seq - 1, Messages: a.batch}
+	g.UpdatedAt = cmp.Or(g.UpdatedAt, a.batch[len(a.batch)-1].CreatedAt)
+	a.batch, a.size = nil, 0
+	return []store.Growth{g}
+}
+
+// flush writes the batch.
+func (b *bringing) flush(ctx context.Context) error {
+	grow := b.at.take()
+	if grow == nil {
+		return nil
+	}
+	if err := b.e.store.Adopt(ctx, driver.Adopt{Conversation: b.at.whole()}, grow...); err != nil {
+		return err
+	}
+	if b.q.Progress != nil {
+		b.q.Progress(b.count)
+	}
+	return nil
+}
+
+// whole is the conversation as a row.
+func (a *arrival) whole() scrollback.Conversation {
+	c := a.conv.Conversation
+	c.Ancestors, c.Environment = a.conv.Ancestors, rootless(a.conv.Environment)
+	return c
+}
+
+// rest writes what is made of the messages, and shows the conversation.
+func (b *bringing) rest(ctx context.Context) error {
+	n := -1
+	err := b.walk(bundle.Visit{
+		Conversation: func(bundle.Conversation) error {
+			if n >= 0 {
+				if err := b.spill(ctx, 0); err != nil {
+					return err
+				}
+			}
+			n++
+			b.at = b.order[n]
+			return nil
+		},
+		Segment: func(s scrollback.Segment) error { return b.segment(ctx, s) },
+		Branch:  func(r bundle.Branch) error { return b.branch(ctx, r) },
+		Mention: func(a scrollback.Artifact) error {
+			b.at.pending.Mentions = append(b.at.pending.Mentions, a)
+			return b.spill(ctx, adoptBatch)
+		},
+		Fold: func(f scrollback.Fold) error {
+			if _, old := b.at.Views[f.Branch]; b.at.late(f.Before.Boundary) || b.at.seen() && !old {
+				b.at.final.Folds = append(b.at.final.Folds, f)
+				return nil
+			}
+			b.at.pending.Folds = append(b.at.pending.Folds, f)
+			return b.spill(ctx, adoptBatch)
+		},
+	})
+	if err == nil {
+		err = b.spill(ctx, 0)
+	}
+	if err != nil {
+		return err
+	}
+	a := b.main()
+	a.final.Conversation, a.final.Current = a.whole(), a.conv.Branch
+	if a.seen() {
+		a.final.Edit = forgetChanges
+	}
+	return b.e.store.Adopt(ctx, a.final, a.last...)
+}
+
+// late says whether something that shows messages up to seq has to wait for the last
+// of them.
+func (a *arrival) late(seq int64) bool { return a.seen() && len(a.last) > 0 && seq > a.last[0].IfHead }
+
+// seen says that people see the conversation already.
+func (a *arrival) seen() bool { return a.Known && !a.Hidden }
+
+// segment stores a segment that is not here.
+func (b *bringing) segment(ctx context.Context, s scrollback.Segment) error {
+	a := b.at
+	switch {
+	case a.Segments[s.ID]:
+		return nil
+	case b.copy != nil && len(s.Children) > 0:
+		a.rollups = append(a.rollups, s)
+		return nil
+	case b.copy != nil:
+		if err := b.remake(ctx, &s); err != nil {
+			return err
+		}
+	case len(a.last) > 0 && s.Branch == a.last[0].ID && a.late(s.LastSeq):
+		a.final.Segments = append(a.final.Segments, s)
+		return nil
+	}
+	a.pending.Segments = append(a.pending.Segments, s)
+	return b.spill(ctx, adoptBatch)
+}
+
+// remake makes a copied segment fit the copied messages, or the copied segments.
+func (b *bringing) remake(ctx context.Context, s *scrollback.Segment) error {
+	var text bytes.Buffer
+	var err error
+	if len(s.Children) == 0 {
+		var ms []scrollback.Message
+		if ms, err = b.e.store.Messages(ctx, s.Branch, s.FirstSeq, s.LastSeq); err != nil {
+			return err
+		}
+		if s.Hash, err = scrollback.HashMessages(ms); err == nil {
+			err = archive.Render(&text, s.Renderer, *s, ms)
+		}
+	} else {
+		var hashes []string
+		var children []scrollback.Segment
+		for _, id := range s.Children {
+			for _, a := range b.order {
+				if child := a.made[id]; child != nil {
+					hashes, children = append(hashes, child.Hash), append(children, *child)
+				}
+			}
+		}
+		s.Hash = scrollback.HashChildren(hashes)
+		err = archive.RenderTable(&text, s.Renderer, *s, children)
+	}
+	sum := sha256.Sum256(text.Bytes())
+	s.Bytes, s.SHA256 = int64(text.Len()), hex.EncodeToString(sum[:])
+	light := *s
+	light.Summary, light.Placeholder = scrollback.Hint(s.Summary), ""
+	b.at.made[s.ID] = &light
+	return scrollback.Wrap(scrollback.Internal, "engine.Import", err)
+}
+
+// branch shows what a branch shows, of the conversation itself: what is new here, and
+// what has grown.
+func (b *bringing) branch(ctx context.Context, r bundle.Branch) error {
+	a := b.at
+	slices.SortStableFunc(a.rollups, func(x, y scrollback.Segment) int { return x.Level - y.Level })
+	for i := range a.rollups {
+		if err := b.remake(ctx, &a.rollups[i]); err != nil {
+			return err
+		}
+	}
+	a.pending.Segments, a.rollups = append(a.pending.Segments, a.rollups...), nil
+	if a.conv.Inherited {
+		return b.spill(ctx, adoptBatch)
+	}
+	_, old := a.Views[r.ID]
+	view := driver.MendView{Branch: r.ID, IfViewVersion: a.Views[r.ID], View: r.View}
+	empty := store.Growth{Branch: r.Branch, IfHead: r.AtSeq} // where it has no messages to come with
+	switch {
+	case a.seen() && old && a.Heads[r.ID] >= r.HeadSeq:
+		return nil
+	case a.seen():
+		if !old && r.HeadSeq == r.AtSeq {
+			a.last = append(a.last, empty)
+		}
+		a.final.Views = append(a.final.Views, view)
+		return nil
+	case !old && r.HeadSeq == r.AtSeq:
+		if err := b.e.store.Adopt(ctx, driver.Adopt{Conversation: a.whole()}, empty); err != nil {
+			return err
+		}
+	}
+	a.pending.Views = append(a.pending.Views, view)
+	return b.spill(ctx, adoptBatch)
+}
+
+// spill writes what waits, once there is so much of it.
+func (b *bringing) spill(ctx context.Context, enough int) error {
+	p := &b.at.pending
+	if n := len(p.Segments) + len(p.Mentions) + len(p.Views) + len(p.Folds); n == 0 || n < enough {
+		return nil
+	}
+	p.Conversation = b.at.whole()
+	err := b.e.store.Adopt(ctx, *p)
+	*p = driver.Adopt{}
+	return err
+}
+
+// walk reads the bundle again, with the ids that it gets here.
+func (b *bringing) walk(v bundle.Visit) error {
+	if b.copy != nil {
+		v = b.copy.Visit(v)
+	}
+	_, err := bundle.Walk(b.r, b.e.o.BundleLimits, v)
+	return err
+}

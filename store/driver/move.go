@@ -1,0 +1,71 @@
+package driver
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Move takes whole histories from one database to another. It is apart from Find
+// and Log, whose methods serve requests. What it needs beside them is here; the
+// rest is read by theirs, of hidden conversations too where a branch or a
+// conversation is asked for by its id.
+type Move interface {
+	// Adopt brings rows that were made elsewhere; see [Adopt].
+	Adopt(ctx context.Context, a Adopt) error
+
+	// Folds lists what Commit has entered for a conversation, oldest first, after
+	// the first skip.
+	Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.Fold, error)
+
+	// Taken is the first of some ids that a message has already, or empty.
+	Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error)
+}
+
+// Adopt brings rows of a history that was made elsewhere, with the ids they have
+// there, in one transaction; what is empty brings nothing. In this order:
+//
+//  1. An unknown conversation is stored, and hidden: it is as one that was purged
+//     and has heirs, of which other methods know only the branches and what is on
+//     them. A known one is conflict if it is in the trash, if its purge is under
+//     way, if it does not inherit from all of Conversation.Ancestors, or if an open
+//     turn holds it; an open turn whose lease has ended is settled first, as [Begin]
+//     does it.
+//  2. Each of Branches grows.
+//  3. Segments are stored, and Mentions noted. A segment that is known stays as it
+//     is; it is conflict if that is another one.
+//  4. Views replace what branches show, and Folds are entered as Commit does it,
+//     those that are known only if they were undone meanwhile. How much a view hides
+//     follows from the messages, whatever it says.
+//  5. With Current, that branch becomes the current one, Edit may change the
+//     conversation's own fields, and a hidden conversation is seen from then on, as
+//     Conversation says. What people see was changed last when Conversation was, if
+//     not later.
+type Adopt struct {
+	Conversation scrollback.Conversation
+	Now          int64
+	Branches     []AdoptBranch
+	Segments     []scrollback.Segment
+	Mentions     []scrollback.Artifact
+	Views        []MendView
+	Folds        []scrollback.Fold
+	Current      scrollback.BranchID
+	Edit         func(*scrollback.Conversation)
+	Salvage      func(expired scrollback.Turn) []Entry
+}
+
+// AdoptBranch appends Entries to a branch that ends with IfHead (else conflict). An
+// unknown one is stored first, and leaves its parent as [Rewind] has it; a known
+// one that leaves another message, or is of another conversation, is conflict. Its
+// UpdatedAt becomes that of Branch.
+type AdoptBranch struct {
+	scrollback.Branch
+	IfHead  int64
+	Entries []Entry
+}
+
+// Hidden is a conversation as it is kept while nobody sees it.
+func Hidden(c scrollback.Conversation, now int64) scrollback.Conversation {
+	return scrollback.Conversation{ID: c.ID, Project: c.Project, Parent: c.Parent, Ancestors: c.Ancestors, Version: 1,
+		CreatedAt: now, UpdatedAt: now, DeletedAt: now, PurgedAt: now, Roots: []string{}, PinnedSeqs: []int64{}}
+}

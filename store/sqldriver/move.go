@@ -1,0 +1,272 @@
+package sqldriver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// adopting is one batch of a history on its way in.
+type adopting struct {
+	*logWriter
+	driver.Adopt
+	hidden bool
+	grown  map[scrollback.BranchID]bool
+}
+
+// Adopt implements driver.Move.
+func (db *DB) Adopt(ctx context.Context, a driver.Adopt) error {
+	return db.write(ctx, "sqldriver.Adopt", func(ctx context.Context, tx *session) error {
+		j := &adopting{logWriter: &logWriter{tx: tx, dialect: db.dialect}, Adopt: a, grown: map[scrollback.BranchID]bool{}}
+		for _, step := range []func(context.Context) error{j.conversation, j.branches, j.segments, j.views, j.folds} {
+			if err := step(ctx); err != nil {
+				return err
+			}
+		}
+		for _, m := range a.Mentions {
+			if err := insertArtifact(ctx, tx, m, j.c.ID); err != nil {
+				return err
+			}
+		}
+		return j.end(ctx)
+	})
+}
+
+func (j *adopting) conflict(format string, args ...any) error {
+	return scrollback.Errorf(scrollback.Conflict, "sqldriver.Adopt", format, args...)
+}
+
+// conversation finds or stores the conversation.
+func (j *adopting) conversation(ctx context.Context) error {
+	err := loadRow(ctx, j.tx, j.Conversation.ID, &j.c)
+	if scrollback.CodeOf(err) == scrollback.NotFound {
+		j.c, j.hidden = conversation{Conversation: driver.Hidden(j.Conversation, j.Now)}, true
+		return j.c.insert(ctx, j.tx)
+	}
+	switch {
+	case err != nil:
+		return err
+	case j.c.PurgedAt < 0:
+		return j.conflict("conversation %s is being purged", j.c.ID)
+	case slices.ContainsFunc(j.Conversation.Ancestors, j.foreign):
+		return j.conflict("conversation %s inherits of others here", j.c.ID)
+	case j.c.PurgedAt > 0:
+		j.hidden = true
+		return nil
+	case j.c.DeletedAt != 0:
+		return j.conflict("conversation %s is in the trash", j.c.ID)
+	}
+	if err := loadBranch(ctx, j.tx, j.c.Branch, &j.b); err != nil {
+		return err
+	}
+	if _, err := j.settle(ctx, j.Now, j.Salvage); err != nil {
+		return err
+	}
+	j.grown[j.b.ID] = j.grew
+	return j.store(ctx, j.Now)
+}
+
+// foreign says that the conversation does not inherit from another here.
+func (j *adopting) foreign(id scrollback.ConversationID) bool {
+	return !slices.Contains(j.c.Ancestors, id)
+}
+
+// branches lets branches grow.
+func (j *adopting) branches(ctx context.Context) error {
+	for _, g := range j.Branches {
+		b := g.Branch
+		err := loadBranch(ctx, j.tx, b.ID, &b)
+		switch {
+		case scrollback.CodeOf(err) == scrollback.NotFound:
+			b.Conversation, b.View, b.ViewVersion = j.c.ID, scrollback.View{}, 0
+			of, err := leave(ctx, j.tx, &b)
+			if err == nil {
+				err = inherits("sqldriver.Adopt", j.c.Conversation, of)
+			}
+			if err == nil {
+				err = insertBranch(ctx, j.tx, b)
+			}
+			if err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		case b.Conversation != j.c.ID || b.Parent != g.Parent || b.AtSeq != g.AtSeq:
+			return j.conflict("branch %s is another one here", b.ID)
+		}
+		if b.HeadSeq != g.IfHead {
+			return j.conflict("branch %s ends with #%d, not #%d", b.ID, b.HeadSeq, g.IfHead)
+		}
+		j.b, j.grown[b.ID] = b, j.grown[b.ID] || len(g.Entries) > 0
+		if _, err := j.append(ctx, g.Entries); err != nil {
+			return err
+		}
+		if err := j.store(ctx, g.UpdatedAt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// segments stores those that are not known.
+func (j *adopting) segments(ctx context.Context) error {
+	for i := range j.Segments {
+		s := &j.Segments[i]
+		var known scrollback.Segment
+		err := j.tx.row(ctx, scanSegment(&known), `SELECT `+segmentColumns+` FROM segments WHERE id = $1`, s.ID)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			v, err := segmentValues(s)
+			if err == nil {
+				err = j.tx.run(ctx, `INSERT INTO segments (`+segmentColumns+`) VALUES (`+marks(22)+`)`, v...)
+			}
+			if err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		case known.Conversation != s.Conversation || known.Hash != s.Hash || known.SHA256 != s.SHA256:
+			return j.conflict("segment %s is another one here", s.ID)
+		}
+	}
+	return nil
+}
+
+// views changes what branches show.
+func (j *adopting) views(ctx context.Context) error {
+	for _, v := range j.Views {
+		if err := j.weigh(ctx, v.Branch, &v.View); err != nil {
+			return err
+		}
+		if err := (mending{tx: j.tx, now: j.Now}).view(ctx, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// weigh is how much of a branch's path a view hides.
+func (j *adopting) weigh(ctx context.Context, id scrollback.BranchID, v *scrollback.View) error {
+	at := func(seq int64) (scrollback.Message, error) {
+		var ms []scrollback.Message
+		err := j.tx.rows(ctx, collect(&ms), pathMessages, id, seq, seq)
+		if err == nil && len(ms) != 1 {
+			err = scrollback.Errorf(scrollback.NotFound, "sqldriver.Adopt", "the path of branch %s has no message %d", id, seq)
+		}
+		return append(ms, scrollback.Message{})[0], err
+	}
+	v.Sum = scrollback.Weight{}
+	if v.Boundary == 0 {
+		return nil
+	}
+	last, err := at(v.Boundary)
+	v.Sum = last.Sum
+	for _, seq := range v.Carried {
+		if err != nil {
+			break
+		}
+		last, err = at(seq)
+		v.Sum = v.Sum.Sub(last.Weight)
+	}
+	return err
+}
+
+// folds enters receipts.
+func (j *adopting) folds(ctx context.Context) error {
+	for i := range j.Folds {
+		f := &j.Folds[i]
+		if err := j.weigh(ctx, f.Branch, &f.Before); err != nil {
+			return err
+		}
+		var col columns
+		receipt, before := col.json(f.Receipt), col.json(f.Before)
+		if col.err != nil {
+			return col.err
+		}
+		undone, n := int64(0), int64(0)
+		if f.Undone {
+			undone = j.Now
+		}
+		err := j.tx.row(ctx, func(r scanner) error { return r.Scan(&n) },
+			`SELECT n FROM receipts WHERE conversation_id = $1 AND branch = $2 AND receipt = $3`, j.c.ID, f.Branch, receipt)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			brought := 0
+			if f.Folded {
+				brought = max(1, len(f.Receipt.Segments))
+			}
+			err = j.tx.run(ctx, `INSERT INTO receipts (conversation_id, branch, segments, receipt, view_before, undone_at, created_at) VALUES (`+marks(7)+`)`,
+				j.c.ID, f.Branch, brought, receipt, before, undone, f.Receipt.CreatedAt)
+		case err == nil && f.Undone:
+			err = j.tx.run(ctx, `UPDATE receipts SET undone_at = $2 WHERE n = $1 AND undone_at = 0`, n, undone)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end stores what the batch has changed of the conversation itself.
+func (j *adopting) end(ctx context.Context) error {
+	if j.Current == "" && (j.hidden || !j.grown[j.c.Branch]) {
+		return nil
+	}
+	if j.hidden { // and to be seen from here on
+		version, ancestors := j.c.Version, j.c.Ancestors
+		j.c = conversation{Conversation: j.Conversation}
+		j.c.Version, j.c.Ancestors, j.c.DeletedAt, j.c.PurgedAt = version, ancestors, 0, 0
+	}
+	if j.Current != "" {
+		j.c.Branch = j.Current
+		if j.Edit != nil {
+			j.edit(j.Edit)
+		}
+	}
+	if err := loadBranch(ctx, j.tx, j.c.Branch, &j.b); err != nil {
+		return err
+	}
+	if j.b.Conversation != j.c.ID {
+		return j.conflict("branch %s is of another conversation", j.b.ID)
+	}
+	j.edited = true
+	var err error
+	if j.c.turn, err = j.turnAt(ctx, j.b); err != nil {
+		return err
+	}
+	return j.close(ctx, max(j.c.UpdatedAt, j.Conversation.UpdatedAt))
+}
+
+// Folds implements driver.Move.
+func (db *DB) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.Fold, error) {
+	var out []scrollback.Fold
+	err := db.read.rows(ctx, func(r scanner) error {
+		var f scrollback.Fold
+		var receipt, before string
+		if err := r.Scan(&f.Branch, &receipt, &before, &f.Folded, &f.Undone); err != nil {
+			return err
+		}
+		var col columns
+		col.parse(receipt, &f.Receipt)
+		col.parse(before, &f.Before)
+		out = append(out, f)
+		return col.err
+	}, `SELECT branch, receipt, view_before, segments > 0, undone_at <> 0 FROM receipts WHERE conversation_id = $1 ORDER BY n LIMIT $2 OFFSET $3`, id, limit, skip)
+	return out, db.wrap("sqldriver.Folds", err)
+}
+
+// Taken implements driver.Move.
+func (db *DB) Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
+	for _, id := range ids {
+		var taken bool
+		err := db.read.row(ctx, func(r scanner) error { return r.Scan(&taken) }, `SELECT EXISTS (SELECT 1 FROM messages WHERE id = $1)`, id)
+		if err != nil || taken {
+			return id, db.wrap("sqldriver.Taken", err)
+		}
+	}
+	return "", nil
+}
