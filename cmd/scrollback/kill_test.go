@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -197,7 +198,10 @@ func TestKilledAnywhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	acts := map[string]int{}
 	var last *promises
-	for round := range kills {
+	acknowledged := []string{"answer", "compact", "fork", "rewind", "import"}
+	rare := func(act string) bool { return acts[act] < kills/4 }
+	// A slow machine acknowledges less between two kills: it gets more of them.
+	for round := 0; round < kills || round < 3*kills && slices.ContainsFunc(acknowledged, rare); round++ {
 		s := serve(t, data, []string{"SCROLLBACK_OFFLINE_PACE=1ms"})
 		if last != nil {
 			last.kept(t, s)
@@ -211,7 +215,7 @@ func TestKilledAnywhere(t *testing.T) {
 		<-time.After(time.Duration(20+rng.IntN(250)) * time.Millisecond) // the moment is what is tested
 		s.kill()
 		clients.Wait()
-		if round%10 == 0 || round == kills-1 {
+		if round%10 == 0 || round >= kills-1 {
 			if code, c := checkup(t, data); code != 0 || !c.OK {
 				t.Fatalf("after kill %d: %+v", round, c.Problems)
 			}
@@ -223,9 +227,9 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 	s := serve(t, data, nil)
 	last.kept(t, s)
-	for _, act := range []string{"answer", "compact", "fork", "rewind", "import"} {
-		if acts[act] < kills/4 {
-			t.Errorf("only %d times in %d rounds: %s", acts[act], kills, act)
+	for _, act := range acknowledged {
+		if rare(act) {
+			t.Errorf("only %d times: %s", acts[act], act)
 		}
 	}
 	t.Logf("%d kills; acknowledged: %v", kills, acts)
