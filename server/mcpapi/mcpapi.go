@@ -9,6 +9,7 @@
 package mcpapi
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -69,18 +70,14 @@ func Handler(s *mcp.Server) http.Handler {
 
 // Run serves one client over a pair of streams until ctx or in ends.
 func Run(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
-	err := s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}})
+	shared := &whole{out: out}
+	said := &lines{in: bufio.NewReader(in), out: shared}
+	err := s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(said), Writer: shared, MaxLineLength: -1})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
 	}
 	return scrollback.Wrap(scrollback.Unavailable, "mcpapi.Run", err)
 }
-
-// unclosed is a writer whose end is not the protocol's business.
-type unclosed struct{ io.Writer }
-
-// Close implements io.Closer.
-func (unclosed) Close() error { return nil }
 
 // recovered keeps a fault of ours from ending everybody's process: requests are
 // handled on goroutines that no HTTP server looks after.

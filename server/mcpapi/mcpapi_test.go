@@ -122,7 +122,7 @@ func speak(t *testing.T, s *mcp.Server, dialogue []byte) []byte {
 		if _, err := io.WriteString(client, said); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(said, `"id":`) {
+		if strings.Contains(said, `"method":"notifications/`) {
 			continue // a notification
 		}
 		answer, err := lines.ReadString('\n')
