@@ -65,6 +65,7 @@ type Archive struct {
 	src       Source
 	bucket    *blob.Bucket
 	cache     cache
+	sound     sound
 	renderers renderers
 	durable   func(key string) error
 	grepTime  time.Duration

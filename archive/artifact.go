@@ -72,8 +72,24 @@ func (a *Archive) keepDurable(id scrollback.ArtifactID) error {
 }
 
 // OpenArtifact answers the bytes of an artifact and their number. The reader
-// lives no longer than ctx; an artifact that is not kept is not_found.
+// lives no longer than ctx; an artifact that is not kept is not_found, and one whose
+// bytes are no longer those that it is named by is internal.
 func (a *Archive) OpenArtifact(ctx context.Context, id scrollback.ArtifactID) (io.ReadSeekCloser, int64, error) {
+	if err := checkArtifact(id); err != nil {
+		return nil, 0, err
+	}
+	at, err := a.bucket.Attributes(ctx, key(id))
+	if err != nil {
+		return nil, 0, bucketError("archive.OpenArtifact", err)
+	}
+	if err := a.checkBytes(ctx, id, at); err != nil {
+		return nil, 0, err
+	}
+	return a.OpenUnchecked(ctx, id)
+}
+
+// OpenUnchecked is OpenArtifact for who judges the bytes himself.
+func (a *Archive) OpenUnchecked(ctx context.Context, id scrollback.ArtifactID) (io.ReadSeekCloser, int64, error) {
 	const op = "archive.OpenArtifact"
 	if err := checkArtifact(id); err != nil {
 		return nil, 0, err
@@ -149,6 +165,9 @@ func (a *Archive) openText(ctx context.Context, id scrollback.ArtifactID, mediaT
 	at, err := a.bucket.Attributes(ctx, key(id))
 	if err != nil {
 		return nil, bucketError(op, err)
+	}
+	if err := a.checkBytes(ctx, id, at); err != nil {
+		return nil, err
 	}
 	b := &body{size: at.Size, close: func() error { return nil }}
 	b.at = func(ctx context.Context, off int64, n int) ([]byte, error) {

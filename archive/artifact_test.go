@@ -239,3 +239,53 @@ func TestABigArtifactIsStreamed(t *testing.T) {
 		t.Errorf("kept %v", got)
 	}
 }
+
+// Bytes that were changed behind our back are not served, whichever way they are
+// asked for, also after they were read before; those that are as they were, are.
+func TestChangedArtifactIsNotServed(t *testing.T) {
+	dir := t.TempDir()
+	bucket, err := fileblob.OpenBucket(dir, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite})
+	must(t, err)
+	t.Cleanup(func() { bucket.Close() })
+	a := archive.New(&book{}, bucket, nil)
+	ctx := t.Context()
+	id, _, err := a.PutArtifact(ctx, strings.NewReader(strings.Repeat("as it was\n", 1000)), 1<<20)
+	must(t, err)
+	path := filepath.Join(dir, "artifacts", string(id[:2]), string(id))
+	written := time.Now().Add(-time.Hour)
+	must(t, os.Chtimes(path, written, written))
+	entry := scrollback.RefEntry{Ref: scrollback.ArtifactRef(id), MediaType: "text/plain"}
+	read := func() []error {
+		_, whole := func() (int64, error) {
+			r, n, err := a.OpenArtifact(ctx, id)
+			if err == nil {
+				r.Close()
+			}
+			return n, err
+		}()
+		_, page := a.Read(ctx, entry, 0, 0)
+		_, tail := a.Tail(ctx, entry, 2)
+		return []error{whole, page, tail}
+	}
+	for i, err := range append(read(), read()...) {
+		if err != nil {
+			t.Fatalf("read %d: %v", i, err)
+		}
+	}
+	b, err := os.ReadFile(path)
+	must(t, err)
+	b[5] ^= 1
+	must(t, os.WriteFile(path, b, 0o600))
+	for i, err := range append(read(), read()...) {
+		if scrollback.CodeOf(err) != scrollback.Internal {
+			t.Errorf("read %d of changed bytes: %v", i, err)
+		}
+	}
+	b[5] ^= 1
+	must(t, os.WriteFile(path, b, 0o600))
+	for i, err := range read() {
+		if err != nil {
+			t.Errorf("read %d of the bytes put back: %v", i, err)
+		}
+	}
+}

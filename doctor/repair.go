@@ -237,7 +237,7 @@ func (r *repair) clear(ctx context.Context, w work) {
 // restore records an artifact and its mention again if its bytes are there and are
 // the right ones.
 func (r *repair) restore(ctx context.Context, m mention) error {
-	f, _, err := r.archive.OpenArtifact(ctx, m.ID)
+	f, _, err := r.archive.OpenUnchecked(ctx, m.ID)
 	if err != nil {
 		return ctx.Err() // the check tells of it
 	}
@@ -280,7 +280,7 @@ func (r *repair) text(ctx context.Context, m scrollback.Message) (string, error)
 		if id == "" {
 			continue
 		}
-		f, _, err := r.archive.OpenArtifact(ctx, id)
+		f, _, err := r.archive.OpenUnchecked(ctx, id)
 		if err != nil {
 			continue
 		}
