@@ -95,8 +95,8 @@ func (r *Record) request(instructions, task string, maxInput int64) []scrollback
 // before is what is known of the time before the run, in at most room tokens.
 func (r *Record) before(room int64) string {
 	var b strings.Builder
-	if r.Previous != "" {
-		b.WriteString("The minutes so far:\n" + r.Previous + "\n\n")
+	if r.Previous != "" { // which may have been written for a bigger window
+		b.WriteString("The minutes so far:\n" + r.clip(r.Previous, max(room, 0)) + "\n\n")
 	}
 	for i := len(r.Extracts) - 1; i >= 0; i-- { // the newest first, to be kept first
 		if int64(r.Count(b.String())+r.Count(r.Extracts[i])) > room {
