@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -165,7 +166,7 @@ func (r *Record) clip(text string, most int64) string {
 	return string(runes[:keep*3/4]) + "\n[…]\n" + string(runes[len(runes)-keep/4:])
 }
 
-func escapeMarks(s string) string {
-	return strings.NewReplacer("<record", "<\u200brecord", "</record", "<\u200b/record",
-		"<minutes", "<\u200bminutes", "</minutes", "<\u200b/minutes").Replace(s)
-}
+// marks finds what a model could take for one of the marks.
+var marks = regexp.MustCompile(`(?i)<(\s*/?\s*(?:record|minutes))`)
+
+func escapeMarks(s string) string { return marks.ReplaceAllString(s, "<\u200b$1") }
