@@ -111,8 +111,8 @@ type View struct {
 	// Summary is the summary shown before the segments; nil when no model has
 	// written one.
 	Summary *ViewSummary `json:"summary,omitempty"`
-	// Failures counts the calls for a summary that failed in a row. From the third
-	// on no model is asked until the path weighs AskAt tokens.
+	// Failures counts the calls for a summary that failed in a row. When they are as many
+	// as the policy bears, no model is asked until the path weighs AskAt tokens.
 	Failures int   `json:"failures,omitempty"`
 	AskAt    int64 `json:"ask_at,omitempty"`
 }

@@ -42,10 +42,14 @@ type Fold struct {
 
 // Build makes the segments of a fold. What each hides is extracted into its
 // placeholder; the job's summary is carried by the newest leaf. A cut of no
-// messages only joins what is shown, if that is [Crowded].
+// messages only joins what is shown: the oldest if that is [Policy.Crowded], or all of
+// it into one roll-up where the summary goes.
 func Build(j Job) (Fold, error) {
 	run := j.Live[:j.Cut.Messages]
 	f := Fold{View: scrollback.View{Boundary: j.View.Boundary, Sum: j.View.Sum, Summary: j.View.Summary, Head: j.View.Head}, Shown: slices.Clone(j.Shown)}
+	if j.Afresh {
+		f.View.Summary = nil
+	}
 	if len(run) == 0 {
 		f.View.Carried = j.View.Carried
 	} else if err := j.hide(&f, run); err != nil {
@@ -71,8 +75,8 @@ func (j *Job) hide(f *Fold, run []scrollback.Message) error {
 		}
 		f.Leaves = append(f.Leaves, s)
 	}
-	switch last := &f.Leaves[len(f.Leaves)-1]; {
-	case j.Summary != nil:
+	if j.Summary != nil {
+		last := &f.Leaves[len(f.Leaves)-1]
 		last.Summary, last.SummaryBy, last.PromptVersion = j.Summary.Text, j.Summary.By, PromptVersion
 		if len(j.Shown) > 0 {
 			last.SummaryOf = j.Shown[0].FirstSeq
@@ -81,8 +85,6 @@ func (j *Job) hide(f *Fold, run []scrollback.Message) error {
 			last.SummaryOf = min(last.SummaryOf, v.FirstSeq)
 		}
 		f.View.Summary = &scrollback.ViewSummary{Segment: last.ID, FirstSeq: last.SummaryOf, LastSeq: last.LastSeq, Tokens: int64(j.Count(last.Summary))}
-	case j.Afresh:
-		f.View.Summary = nil
 	}
 	f.Segments = slices.Clone(f.Leaves)
 	f.Shown = append(f.Shown, f.Leaves...)

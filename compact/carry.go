@@ -22,6 +22,9 @@ const (
 // todo finds what is yet to be done.
 var todo = regexp.MustCompile(`(?i)^\s*([-*]\s*)?\[ \]|\btodo\b|待办`)
 
+// notName finds what no name of a tool has, and all that follows it.
+var notName = regexp.MustCompile(`(?s)[^\pL\pN_.:/-].*`)
+
 // pathKeys are the names that tools give arguments which are paths, without case
 // and underscores.
 var pathKeys = []string{"path", "paths", "file", "files", "filepath", "filename", "absolutepath", "notebookpath", "targetfile", "relativepath"}
@@ -102,8 +105,9 @@ func (r *Record) said() []carried {
 				}
 			}
 			for _, c := range m.Parts.Calls() {
+				tool := notName.ReplaceAllString(c.Name, "") // a model, or a bundle, may name anything
 				for _, p := range paths(c) {
-					out = append(out, carried{m.Seq, rankFile, "file " + p, fmt.Sprintf("- #%d file: %s (%s)", m.Seq, p, c.Name)})
+					out = append(out, carried{m.Seq, rankFile, "file " + p, fmt.Sprintf("- #%d file: %s (%s)", m.Seq, p, tool)})
 				}
 			}
 		}

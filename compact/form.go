@@ -71,6 +71,15 @@ func (r *Record) form() form {
 	return notes[0].form
 }
 
+// bare is the shortest summary of a form: its headings, and a line below each.
+func (f form) bare() string {
+	var b strings.Builder
+	for _, s := range f.sections {
+		b.WriteString("## " + s.heading + "\n- " + f.none + "\n")
+	}
+	return b.String()
+}
+
 // saidMarks are the headings of what is carried word for word, in any form.
 func saidMarks() []string {
 	out := []string{"\n## " + state.said + "\n"}

@@ -93,8 +93,12 @@ func (p *Policy) check() error {
 	switch {
 	case p.AfterShare >= p.TriggerShare:
 		return scrollback.ParamErrorf("compact.Named", "folding", "after_share (%v) must be less than trigger_share (%v): a fold must bring the window under its trigger", p.AfterShare, p.TriggerShare)
+	case p.TriggerLimitShare > 0 && p.TriggerLimitShare < p.AfterShare:
+		return scrollback.ParamErrorf("compact.Named", "folding", "trigger_limit_share (%v) is less than after_share (%v): every request would fold", p.TriggerLimitShare, p.AfterShare)
 	case p.SummaryShare+p.PlaceholdersShare > foldedShare+1e-9:
 		return scrollback.ParamErrorf("compact.Named", "folding", "summary_share (%v) and placeholders_share (%v) are at most %v together", p.SummaryShare, p.PlaceholdersShare, foldedShare)
+	case p.SummaryShare+2*p.PlaceholderShare > foldedShare+1e-9: // two are never joined
+		return scrollback.ParamErrorf("compact.Named", "folding", "summary_share (%v) and placeholder_share (%v) for each of two placeholders are at most %v together", p.SummaryShare, p.PlaceholderShare, foldedShare)
 	case p.TriggerMessages > 0 && p.KeepMessages+p.NewMessages > p.TriggerMessages:
 		return scrollback.ParamErrorf("compact.Named", "folding", "keep_messages and new_messages (%d) are more than trigger_messages (%d)", p.KeepMessages+p.NewMessages, p.TriggerMessages)
 	}

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -95,8 +96,8 @@ func (r *Record) request(instructions, task string, maxInput int64) []scrollback
 // before is what is known of the time before the run, in at most room tokens.
 func (r *Record) before(room int64) string {
 	var b strings.Builder
-	if r.Previous != "" {
-		b.WriteString("The minutes so far:\n" + r.Previous + "\n\n")
+	if r.Previous != "" { // which may have been written for a bigger window
+		b.WriteString("The minutes so far:\n" + r.clip(r.Previous, max(room, 0)) + "\n\n")
 	}
 	for i := len(r.Extracts) - 1; i >= 0; i-- { // the newest first, to be kept first
 		if int64(r.Count(b.String())+r.Count(r.Extracts[i])) > room {
@@ -165,7 +166,7 @@ func (r *Record) clip(text string, most int64) string {
 	return string(runes[:keep*3/4]) + "\n[…]\n" + string(runes[len(runes)-keep/4:])
 }
 
-func escapeMarks(s string) string {
-	return strings.NewReplacer("<record", "<\u200brecord", "</record", "<\u200b/record",
-		"<minutes", "<\u200bminutes", "</minutes", "<\u200b/minutes").Replace(s)
-}
+// marks finds what a model could take for one of the marks.
+var marks = regexp.MustCompile(`(?i)<(\s*/?\s*(?:record|minutes))`)
+
+func escapeMarks(s string) string { return marks.ReplaceAllString(s, "<\u200b$1") }

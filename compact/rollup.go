@@ -19,22 +19,33 @@ func (p Policy) Crowded(shown []scrollback.Segment, budget int64) bool {
 // rollUp joins the oldest of what is shown until there is room: runs of equal
 // level first, so that the tree stays shallow, and never the newest fold.
 func (j *Job) rollUp(f *Fold) error {
+	if j.Afresh && j.Cut.Messages == 0 {
+		return j.join(f, 0, len(f.Shown))
+	}
 	for {
 		if !j.Policy.Crowded(f.Shown, j.BudgetTokens) {
 			return nil
 		}
 		from, to := longestRun(f.Shown[:len(f.Shown)-1])
-		children, err := j.family(f, f.Shown[from:to])
-		if err != nil {
+		if err := j.join(f, from, to); err != nil {
 			return err
 		}
-		s, err := j.parent(f.Shown[from:to], children)
-		if err != nil {
-			return err
-		}
-		f.Segments = append(f.Segments, s)
-		f.Shown = slices.Replace(f.Shown, from, to, s)
 	}
+}
+
+// join puts a roll-up in the place of a run of what is shown.
+func (j *Job) join(f *Fold, from, to int) error {
+	children, err := j.family(f, f.Shown[from:to])
+	if err != nil {
+		return err
+	}
+	s, err := j.parent(f.Shown[from:to], children)
+	if err != nil {
+		return err
+	}
+	f.Segments = append(f.Segments, s)
+	f.Shown = slices.Replace(f.Shown, from, to, s)
+	return nil
 }
 
 // longestRun is the longest run of neighbours of one level, the oldest of equals;

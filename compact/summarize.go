@@ -52,6 +52,9 @@ type Outcome struct {
 // summary the extract stands. A context that ends, ends it.
 func Summarize(ctx context.Context, r Record, writers []Writer) Outcome {
 	var out Outcome
+	if int64(r.Count(r.form().bare())) >= r.bound() {
+		return out // there is no room for more than the headings
+	}
 	for i, w := range writers {
 		tries, complaint, input := 1, "", w.Budget
 		if i == 0 {
@@ -63,6 +66,7 @@ func Summarize(ctx context.Context, r Record, writers []Writer) Outcome {
 			}
 			text, err := r.try(ctx, w, r.items(input, complaint), &out)
 			if err == nil {
+				w.Budget = input
 				text = r.check(ctx, w, text, &out)
 				text += r.carry(r.MaxTokens - int64(r.Count(text)))
 				out.Text, out.By, out.Result, out.Why = text, w.Model.Facts().Name, "", ""

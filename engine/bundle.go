@@ -361,8 +361,13 @@ func (b *bringing) rest(ctx context.Context) error {
 	}
 	a := b.main()
 	a.final.Conversation, a.final.Current = a.whole(), a.conv.Branch
+	a.final.Conversation.PinnedSeqs = b.pinsAlong(a.conv.PinnedSeqs, a.conv.Branch)
 	if a.seen() {
-		a.final.Edit = forgetChanges
+		kept := b.pinsAlong(a.PinnedSeqs, a.Conversation.Branch)
+		a.final.Edit = func(c *scrollback.Conversation) {
+			c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs), func(pin int64) bool { return !slices.Contains(kept, pin) })
+			forgetChanges(c)
+		}
 	}
 	return b.e.store.Adopt(ctx, a.final, a.last...)
 }

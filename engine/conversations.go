@@ -232,6 +232,35 @@ func (p pins) settle(c *scrollback.Conversation, was scrollback.Conversation) er
 	return scrollback.Errorf(scrollback.Conflict, "engine.Patch", "the conversation was changed meanwhile; pin again")
 }
 
+// pinsAlong are those pins, set on the path of a branch, whose messages are on the path
+// that a bundle makes the current one.
+func (b *bringing) pinsAlong(pins []int64, set scrollback.BranchID) []int64 {
+	find := func(id scrollback.BranchID) (scrollback.Branch, bool) {
+		for _, a := range b.order {
+			if br, ok := a.branches[id]; ok {
+				return br, true
+			}
+		}
+		return scrollback.Branch{}, false
+	}
+	owner := func(id scrollback.BranchID, seq int64) scrollback.BranchID {
+		for br, ok := find(id); ok; br, ok = find(br.Parent) {
+			switch {
+			case seq > br.HeadSeq:
+				return ""
+			case seq > br.AtSeq:
+				return br.ID
+			}
+		}
+		return ""
+	}
+	now := b.main().conv.Branch
+	return slices.DeleteFunc(append([]int64{}, pins...), func(pin int64) bool {
+		of := owner(now, pin)
+		return of == "" || of != owner(set, pin)
+	})
+}
+
 // Pinned are the messages that are pinned, oldest first.
 func (e *Engine) Pinned(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Message, error) {
 	head, err := e.store.Head(ctx, id)

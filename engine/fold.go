@@ -128,7 +128,7 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish fol
 	cut, ok := compact.Plan(e.situation(&f, len(writers) > 0))
 	switch {
 	case ok:
-	case sh.policy.Crowded(snap.Segments, sh.budget.Tokens): // a rewind opened roll-ups, and there is nothing else to fold
+	case f.outgrown(), sh.policy.Crowded(snap.Segments, sh.budget.Tokens): // a smaller window, or a rewind that opened roll-ups; there is nothing else to fold
 		writers = nil
 	default:
 		return receipt, nil
@@ -176,6 +176,13 @@ type folding struct {
 	total  int64 // tokens of before, and of what is live beyond it
 }
 
+// outgrown says that the summary which the view shows goes, replaced or not: it was
+// written for a bigger window, and keeps a request from fitting.
+func (f *folding) outgrown() bool {
+	v := f.snap.Branch.View.Summary
+	return f.wish.mustFit && v != nil && v.Tokens > f.sh.policy.SummaryBound(f.sh.budget.Tokens)
+}
+
 // writers are the models to ask for a summary: none while a backlog is folded
 // piece by piece, when starting afresh, or after they failed too often.
 func (e *Engine) writers(ctx context.Context, f *folding) []compact.Writer {
@@ -216,11 +223,11 @@ func (e *Engine) situation(f *folding, summary bool) compact.Situation {
 	bare.Live, bare.Carried = nil, nil
 	s := compact.Situation{Live: f.snap.Live, Carried: f.snap.Carried, Fixed: e.assemble(bare, f.sh, 0).Weight,
 		Budget: f.sh.budget, Policy: f.sh.policy, Pinned: f.snap.PinnedSeqs, Forced: f.wish.force, More: f.snap.More && !f.wish.all, All: f.wish.all}
+	if v := f.snap.Branch.View.Summary; v != nil && (summary || f.outgrown()) {
+		s.Fixed.Tokens -= v.Tokens
+	}
 	if summary {
 		s.Fixed.Tokens += f.sh.policy.SummaryBound(f.sh.budget.Tokens)
-		if v := f.snap.Branch.View.Summary; v != nil {
-			s.Fixed.Tokens -= v.Tokens
-		}
 	}
 	return s
 }
@@ -248,7 +255,7 @@ func (f *folding) record(cut compact.Cut) compact.Record {
 // that does not shrink the window, with the extract alone.
 func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said compact.Outcome, receipt scrollback.Receipt) (driver.Commit, error) {
 	job := e.job(ctx, f.snap, cut, f.sh)
-	job.Afresh = f.wish.all
+	job.Afresh = f.wish.all || f.outgrown()
 	if said.Text != "" {
 		job.Summary = &said
 	}
@@ -288,7 +295,8 @@ func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said co
 			receipt.Result = said.Result
 		}
 		if !f.wish.force {
-			commit.View.RetryAt = int64(f.sh.policy.RetryGrowth * float64(f.snap.LiveWeight().Tokens))
+			live := f.snap.LiveWeight().Tokens // as it is, the same fold would come to the same
+			commit.View.RetryAt = max(live+1, int64(f.sh.policy.RetryGrowth*float64(live)))
 		}
 	}
 	learned := f.sh.policy.Learn(branch.View, said, branch.Sum.Tokens, f.sh.budget.Tokens)

@@ -150,7 +150,9 @@ func recallTail(ctx context.Context, e *Engine, c recallCall) (string, error) {
 		if nl := strings.IndexByte(cut.Content, '\n'); try > 0 && nl >= 0 && nl+1 < len(cut.Content) {
 			cut.Content = cut.Content[nl+1:]
 		}
-		cut.Lines = strings.Count(strings.TrimSuffix(cut.Content, "\n"), "\n") + 1
+		if try > 0 {
+			cut.Lines = strings.Count(strings.TrimSuffix(cut.Content, "\n"), "\n") + 1
+		}
 		return cut, more
 	})
 }

@@ -26,7 +26,7 @@ type shape struct {
 	limitFrom string
 	thinking  model.Thinking
 
-	fixed int64 // tokens of instructions, tools and environment
+	fixed int64 // tokens of instructions, tools, environment, and pinned messages at their most
 	asked int64 // tokens of the question that outputs are to stand beside, and of its calls
 }
 
@@ -69,6 +69,9 @@ func (e *Engine) shape(ctx context.Context, c scrollback.Conversation, over Shap
 	}
 	if c.Environment != nil {
 		s.fixed += e.textWeight(c.Environment.Text).Tokens
+	}
+	if len(c.PinnedSeqs) > 0 {
+		s.fixed += s.policy.PinnedBound(s.budget.Tokens)
 	}
 	return s, nil
 }
