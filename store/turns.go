@@ -69,6 +69,7 @@ const minShare = 16
 func (s *Store) measure(in []Incoming, out []driver.Entry) {
 	for i := range out {
 		m := &out[i].Message
+		m.Parts = m.Parts.Compact()
 		m.Weight = s.Weigh(m.Parts)
 		m.Tokens = int(m.Weight.Tokens)
 		out[i].Terms = terms.Join(IndexText(m.Parts)+"\n"+in[i].Index, maxIndexTerms)
