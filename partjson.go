@@ -55,47 +55,6 @@ func (ps *Parts) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Compact is parts as JSON gives them back: their payloads without the space
-// between tokens. What is weighed and sent at once is then what is read later.
-func (ps Parts) Compact() Parts {
-	out := make(Parts, len(ps))
-	for i, p := range ps {
-		switch p := p.(type) {
-		case Text:
-			p.Opaque = compact(p.Opaque)
-			out[i] = p
-		case Image:
-			p.Opaque = compact(p.Opaque)
-			out[i] = p
-		case File:
-			p.Opaque = compact(p.Opaque)
-			out[i] = p
-		case ToolCall:
-			if p.Arguments == nil {
-				p.Arguments = json.RawMessage("null")
-			}
-			p.Arguments, p.Opaque = compact(p.Arguments), compact(p.Opaque)
-			out[i] = p
-		case ToolResult:
-			p.Opaque = compact(p.Opaque)
-			out[i] = p
-		case Reasoning:
-			p.Opaque = compact(p.Opaque)
-			out[i] = p
-		}
-	}
-	return out
-}
-
-// compact is raw without the space between its tokens; what is no JSON stays.
-func compact(raw json.RawMessage) json.RawMessage {
-	var buf bytes.Buffer
-	if len(raw) == 0 || json.Compact(&buf, raw) != nil {
-		return raw
-	}
-	return buf.Bytes()
-}
-
 func unmarshalPart(b []byte) (Part, error) {
 	name, err := typeOf(b)
 	if err != nil {

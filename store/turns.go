@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"runtime"
 	"slices"
 	"strings"
@@ -69,11 +71,52 @@ const minShare = 16
 func (s *Store) measure(in []Incoming, out []driver.Entry) {
 	for i := range out {
 		m := &out[i].Message
-		m.Parts = m.Parts.Compact()
+		m.Parts = compact(m.Parts)
 		m.Weight = s.Weigh(m.Parts)
 		m.Tokens = int(m.Weight.Tokens)
 		out[i].Terms = terms.Join(IndexText(m.Parts)+"\n"+in[i].Index, maxIndexTerms)
 	}
+}
+
+// compact is parts as they are read back: their payloads without the space between
+// tokens. What is weighed and sent at once is then what is read later.
+func compact(parts scrollback.Parts) scrollback.Parts {
+	out := make(scrollback.Parts, len(parts))
+	for i, p := range parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			p.Opaque = plain(p.Opaque)
+			out[i] = p
+		case scrollback.Image:
+			p.Opaque = plain(p.Opaque)
+			out[i] = p
+		case scrollback.File:
+			p.Opaque = plain(p.Opaque)
+			out[i] = p
+		case scrollback.ToolCall:
+			if p.Arguments == nil {
+				p.Arguments = json.RawMessage("null")
+			}
+			p.Arguments, p.Opaque = plain(p.Arguments), plain(p.Opaque)
+			out[i] = p
+		case scrollback.ToolResult:
+			p.Opaque = plain(p.Opaque)
+			out[i] = p
+		case scrollback.Reasoning:
+			p.Opaque = plain(p.Opaque)
+			out[i] = p
+		}
+	}
+	return out
+}
+
+// plain is raw without the space between its tokens; what is no JSON stays.
+func plain(raw json.RawMessage) json.RawMessage {
+	var buf bytes.Buffer
+	if len(raw) == 0 || json.Compact(&buf, raw) != nil {
+		return raw
+	}
+	return buf.Bytes()
 }
 
 // messageOverhead is what a message costs a window beside its parts.
