@@ -71,43 +71,51 @@ const minShare = 16
 func (s *Store) measure(in []Incoming, out []driver.Entry) {
 	for i := range out {
 		m := &out[i].Message
-		m.Parts = compact(m.Parts)
+		compact(m.Parts)
 		m.Weight = s.Weigh(m.Parts)
 		m.Tokens = int(m.Weight.Tokens)
 		out[i].Terms = terms.Join(IndexText(m.Parts)+"\n"+in[i].Index, maxIndexTerms)
 	}
 }
 
-// compact is parts as they are read back: their payloads without the space between
-// tokens. What is weighed and sent at once is then what is read later.
-func compact(parts scrollback.Parts) scrollback.Parts {
-	out := make(scrollback.Parts, len(parts))
+// compact puts the payloads of parts as they are read back, without the space between
+// tokens, in place: what is weighed and sent at once is then what is read later.
+func compact(parts scrollback.Parts) {
 	for i, p := range parts {
 		switch p := p.(type) {
-		case scrollback.Text:
-			p.Opaque = plain(p.Opaque)
-			out[i] = p
-		case scrollback.Image:
-			p.Opaque = plain(p.Opaque)
-			out[i] = p
-		case scrollback.File:
-			p.Opaque = plain(p.Opaque)
-			out[i] = p
 		case scrollback.ToolCall:
 			if p.Arguments == nil {
 				p.Arguments = json.RawMessage("null")
 			}
 			p.Arguments, p.Opaque = plain(p.Arguments), plain(p.Opaque)
-			out[i] = p
+			parts[i] = p
+		case scrollback.Text:
+			if p.Opaque != nil {
+				p.Opaque = plain(p.Opaque)
+				parts[i] = p
+			}
+		case scrollback.Image:
+			if p.Opaque != nil {
+				p.Opaque = plain(p.Opaque)
+				parts[i] = p
+			}
+		case scrollback.File:
+			if p.Opaque != nil {
+				p.Opaque = plain(p.Opaque)
+				parts[i] = p
+			}
 		case scrollback.ToolResult:
-			p.Opaque = plain(p.Opaque)
-			out[i] = p
+			if p.Opaque != nil {
+				p.Opaque = plain(p.Opaque)
+				parts[i] = p
+			}
 		case scrollback.Reasoning:
-			p.Opaque = plain(p.Opaque)
-			out[i] = p
+			if p.Opaque != nil {
+				p.Opaque = plain(p.Opaque)
+				parts[i] = p
+			}
 		}
 	}
-	return out
 }
 
 // plain is raw without the space between its tokens; what is no JSON stays.
