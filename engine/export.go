@@ -11,6 +11,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/bundle"
@@ -48,7 +49,7 @@ func (e *Engine) Export(ctx context.Context, id scrollback.ConversationID, q Exp
 		}
 		return f.Write(w, c, e.entries(ctx, id))
 	}
-	return scrollback.ParamErrorf(op, "format", "unknown format %q (%v)", q.Format, names)
+	return scrollback.ParamErrorf(op, "format", "unknown format %q (%s)", q.Format, strings.Join(names, ", "))
 }
 
 func (e *Engine) entries(ctx context.Context, id scrollback.ConversationID) iter.Seq2[transcript.Entry, error] {

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -125,7 +126,7 @@ func (e *Engine) format(r io.ReadSeeker, name string) (transcript.Importer, erro
 		names = append(names, f.Name())
 	}
 	if name != "" {
-		return nil, scrollback.ParamErrorf("engine.Import", "from", "unknown format %q (%v)", name, names)
+		return nil, scrollback.ParamErrorf("engine.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))
 	}
 	line, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
 	return nil, scrollback.ParamErrorf("engine.Import", "file", "the file is of no format that can be read (%v); line 1 is: %s", names, clipBytes(string(bytes.ToValidUTF8(line, []byte("?"))), 80))

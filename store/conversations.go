@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -72,6 +73,8 @@ func (s *Store) complete(op string, c *scrollback.Conversation) error {
 		return scrollback.ParamErrorf(op, "title", "a title is at most %d characters", maxTitle)
 	case utf8.RuneCountInString(c.Project) > maxProject:
 		return scrollback.ParamErrorf(op, "project", "a project's name is at most %d characters", maxProject)
+	case !utf8.ValidString(c.Project) || strings.ContainsFunc(c.Project, unicode.IsControl):
+		return scrollback.ParamErrorf(op, "project", "a project's name is text of one line")
 	case utf8.RuneCountInString(c.Instructions) > maxInstructions:
 		return scrollback.ParamErrorf(op, "instructions", "instructions are at most %d characters", maxInstructions)
 	case c.Settings.RecallScope != "" && c.Settings.RecallScope != scrollback.ScopeConversation && c.Settings.RecallScope != scrollback.ScopeProject && c.Settings.RecallScope != scrollback.ScopeAll:

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"runtime"
 	"slices"
 	"strings"
@@ -69,10 +71,60 @@ const minShare = 16
 func (s *Store) measure(in []Incoming, out []driver.Entry) {
 	for i := range out {
 		m := &out[i].Message
+		compact(m.Parts)
 		m.Weight = s.Weigh(m.Parts)
 		m.Tokens = int(m.Weight.Tokens)
 		out[i].Terms = terms.Join(IndexText(m.Parts)+"\n"+in[i].Index, maxIndexTerms)
 	}
+}
+
+// compact puts the payloads of parts as they are read back, without the space between
+// tokens, in place: what is weighed and sent at once is then what is read later.
+func compact(parts scrollback.Parts) {
+	for i, p := range parts {
+		switch p := p.(type) {
+		case scrollback.ToolCall:
+			if p.Arguments == nil {
+				p.Arguments = json.RawMessage("null")
+			}
+			p.Arguments, p.Opaque = plain(p.Arguments), plain(p.Opaque)
+			parts[i] = p
+		case scrollback.Text:
+			if p.Opaque != nil {
+				p.Opaque = plain(p.Opaque)
+				parts[i] = p
+			}
+		case scrollback.Image:
+			if p.Opaque != nil {
+				p.Opaque = plain(p.Opaque)
+				parts[i] = p
+			}
+		case scrollback.File:
+			if p.Opaque != nil {
+				p.Opaque = plain(p.Opaque)
+				parts[i] = p
+			}
+		case scrollback.ToolResult:
+			if p.Opaque != nil {
+				p.Opaque = plain(p.Opaque)
+				parts[i] = p
+			}
+		case scrollback.Reasoning:
+			if p.Opaque != nil {
+				p.Opaque = plain(p.Opaque)
+				parts[i] = p
+			}
+		}
+	}
+}
+
+// plain is raw without the space between its tokens; what is no JSON stays.
+func plain(raw json.RawMessage) json.RawMessage {
+	var buf bytes.Buffer
+	if len(raw) == 0 || json.Compact(&buf, raw) != nil {
+		return raw
+	}
+	return buf.Bytes()
 }
 
 // messageOverhead is what a message costs a window beside its parts.

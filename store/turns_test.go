@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -143,6 +144,29 @@ func TestSearchClipsNeighbours(t *testing.T) {
 			stored := must2(b.At(t.Context(), b.head(c.ID).Branch, m.Seq))(t)
 			if !reflect.DeepEqual(stored.Parts, parts) {
 				t.Errorf("#%d is stored as %d characters", m.Seq, utf8.RuneCountInString(stored.Parts.Text()))
+			}
+		}
+	})
+}
+
+// What is weighed and answered at once is what is read later, also where a payload
+// comes with space between its tokens, or not at all.
+func TestAppendCompacts(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		c, raw := b.create(), json.RawMessage("{ \"a\": [1.50,\n 2], \"z\": \"a  <b>\" }")
+		call := func(arguments json.RawMessage) store.Incoming {
+			return store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{
+				scrollback.Text{Text: "x", Opaque: raw}, scrollback.Reasoning{Text: "x", Opaque: raw}, scrollback.Image{Opaque: raw}, scrollback.File{Opaque: raw},
+				scrollback.ToolCall{ID: "c", Name: "t", Arguments: arguments, Opaque: raw}, scrollback.ToolResult{CallID: "c", Opaque: raw}}}}
+		}
+		out := must2(b.Append(t.Context(), b.head(c.ID), []store.Incoming{call(raw), call(nil)}))(t)
+		read := must2(b.Messages(t.Context(), c.Branch, 1, 2))(t)
+		for i, m := range read {
+			if !reflect.DeepEqual(m.Parts, out.Messages[i].Parts) {
+				t.Errorf("answered %+v, read %+v", out.Messages[i].Parts, m.Parts)
+			}
+			if want := b.Weigh(m.Parts); m.Weight != want {
+				t.Errorf("weighs %+v, what is read weighs %+v", m.Weight, want)
 			}
 		}
 	})

@@ -311,6 +311,9 @@ func TestBundleOverHTTP(t *testing.T) {
 	var e struct {
 		Error struct{ Code, Message string }
 	}
+	if status := there.do("POST", "/api/import?as_copy=maybe", bytes.NewReader(file), &e); status != 400 || !strings.Contains(e.Error.Message, "as_copy") {
+		t.Fatalf("no switch: %d %+v", status, e)
+	}
 	file[len(file)/2] ^= 1
 	if status := there.do("POST", "/api/import", bytes.NewReader(file), &e); status != 400 || !strings.Contains(e.Error.Message, "damaged") {
 		t.Fatalf("damaged: %d %+v", status, e)

@@ -263,8 +263,17 @@ func (a *app) save(ctx context.Context, id scrollback.ConversationID, name strin
 	return scrollback.ParamErrorf("scrollback", "file", "%s: a file's name ends in %s", name, strings.Join(endings, " or "))
 }
 
-// writeWhole makes a file that appears whole or not at all.
+// writeWhole makes a file that appears whole or not at all. A link goes on leading
+// where it led, and what is no file, as a pipe or a device, is written to as it is.
 func writeWhole(name string, write func(io.Writer) error) error {
+	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+		if !info.Mode().IsRegular() {
+			return writeInto(name, write)
+		}
+		if to, err := filepath.EvalSymlinks(name); err == nil {
+			name = to
+		}
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".scrollback-*")
 	if err != nil {
 		return scrollback.ParamErrorf("scrollback", "output", "%w", err)
@@ -280,4 +289,13 @@ func writeWhole(name string, write func(io.Writer) error) error {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
+}
+
+// writeInto writes to what is there under a name.
+func writeInto(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return scrollback.ParamErrorf("scrollback", "output", "%w", err)
+	}
+	return errors.Join(write(f), scrollback.Wrap(scrollback.Unavailable, "scrollback", f.Close()))
 }

@@ -6,7 +6,9 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -20,7 +22,11 @@ func (a *api) transfer() {
 	a.raw(huma.Operation{OperationID: "import", Method: http.MethodPost, Path: "/api/import", Summary: "Import a transcript or a bundle (the body); query: from, project, into, as_copy"},
 		func(w http.ResponseWriter, r *http.Request) error {
 			q := r.URL.Query()
-			req := engine.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: isSet(q.Get("as_copy"))}
+			asCopy, err := isSet(q, "as_copy")
+			if err != nil {
+				return err
+			}
+			req := engine.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: asCopy}
 			if into := q.Get("into"); into != "" {
 				id, err := a.resolve(r.Context(), into)
 				if err != nil {
@@ -47,7 +53,12 @@ func (a *api) transfer() {
 			if err != nil {
 				return err
 			}
-			req := engine.ExportRequest{Format: cmp.Or(r.URL.Query().Get("format"), engine.BundleFormat), Materialize: isSet(r.URL.Query().Get("materialize"))}
+			q := r.URL.Query()
+			materialize, err := isSet(q, "materialize")
+			if err != nil {
+				return err
+			}
+			req := engine.ExportRequest{Format: cmp.Or(q.Get("format"), engine.BundleFormat), Materialize: materialize}
 			out := &lazyWriter{w: w, begin: func() {
 				media, ending := fileOf(req.Format)
 				w.Header().Set("Content-Type", media)
@@ -62,7 +73,13 @@ func (a *api) transfer() {
 }
 
 // isSet says that a query's switch is on.
-func isSet(s string) bool { return s != "" && s != "0" && s != "false" }
+func isSet(q url.Values, name string) (bool, error) {
+	on, err := strconv.ParseBool(cmp.Or(q.Get(name), "false"))
+	if err != nil {
+		return false, scrollback.ParamErrorf("restapi", name, "%s is 1 or 0", name)
+	}
+	return on, nil
+}
 
 // fileOf is the media type of a format, and what the names of its files end in.
 func fileOf(format string) (media, ending string) {
