@@ -172,7 +172,7 @@ func (b *bringing) meet(ctx context.Context, c bundle.Conversation) error {
 }
 
 // asCopy is what to do about a conflict.
-const asCopy = "a copy (--as-copy) gets ids of its own"
+const asCopy = "imported as a copy it gets ids of its own"
 
 // settleIn makes a conversation's own fields fit this place: no folders, no limit and no
 // reach from elsewhere, and only a model, a policy and numbers that are known here.
