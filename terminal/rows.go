@@ -3,7 +3,6 @@ package terminal
 import (
 	"strings"
 
-	"github.com/mattn/go-runewidth"
 	"github.com/rivo/uniseg"
 )
 
@@ -27,11 +26,11 @@ func wrap(line string, width int) []string {
 	for line != "" {
 		var piece string
 		piece, line, _, state = uniseg.FirstLineSegmentInString(line, state)
-		if used > 0 && used+runewidth.StringWidth(strings.TrimRight(piece, " ")) > width {
+		if used > 0 && used+cells.StringWidth(strings.TrimRight(piece, " ")) > width {
 			end()
 		}
 		for g := uniseg.NewGraphemes(piece); g.Next(); {
-			w := runewidth.StringWidth(g.Str())
+			w := cells.StringWidth(g.Str())
 			if used+w > width && used > 0 {
 				if g.Str() == " " { // hangs over the edge, and parts what may still come
 					row.WriteByte(' ')

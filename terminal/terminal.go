@@ -25,6 +25,10 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
+// cells counts the columns of text as terminals show it. Bars and dots take one, also
+// in a Chinese locale, where the library by itself would count two.
+var cells = &runewidth.Condition{}
+
 // Table writes rows in aligned columns. The last column is never padded. right
 // lists the columns that are numbers.
 func Table(w io.Writer, rows [][]string, right ...int) error {
@@ -34,7 +38,7 @@ func Table(w io.Writer, rows [][]string, right ...int) error {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], runewidth.StringWidth(cell))
+			widths[i] = max(widths[i], cells.StringWidth(cell))
 		}
 	}
 	numeric := map[int]bool{}
@@ -44,7 +48,7 @@ func Table(w io.Writer, rows [][]string, right ...int) error {
 	for _, row := range rows {
 		var b strings.Builder
 		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-runewidth.StringWidth(cell))
+			pad := strings.Repeat(" ", widths[i]-cells.StringWidth(cell))
 			switch {
 			case numeric[i]:
 				b.WriteString(pad + cell)
@@ -66,7 +70,7 @@ func Table(w io.Writer, rows [][]string, right ...int) error {
 
 // Clip is s on one line, at most width columns wide.
 func Clip(s string, width int) string {
-	return runewidth.Truncate(strings.Join(strings.Fields(Plain(s)), " "), width, "…")
+	return cells.Truncate(strings.Join(strings.Fields(Plain(s)), " "), width, "…")
 }
 
 // Plain is s without the characters that make a terminal do something, or that
