@@ -2,7 +2,7 @@
 // originals behind refs as resources, over standard input and output or HTTP.
 //
 // Invariants: it only reads. A server that is made for one conversation answers for
-// that and its ancestors, whatever a client names. What a tool answers is bounded
+// that and its ancestors, and as far as its recall_scope lets it, whatever a client names. What a tool answers is bounded
 // like an answer to a model inside a turn, and the rest is one call away.
 //
 // It knows the engine and the root's words.
