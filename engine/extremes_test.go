@@ -80,7 +80,7 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 		}
 		return []model.Delta{{Text: strings.Repeat("the tide table says so. ", 1+calls%9*4)}}
 	}
-	r := newRig(t, rigOptions{limit: limit, summaries: writes != "offline", policy: policy, folding: numbers}, j.step())
+	r := newRig(t, rigOptions{limit: limit, noFolds: true, summaries: writes != "offline", policy: policy, folding: numbers}, j.step())
 	id := r.conversation()
 	folds := 0
 	for i := range 16 {
@@ -90,7 +90,7 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 			text = strings.Repeat("a very long message indeed ", 1000)
 		}
 		r.ask(id, text).done(t, scrollback.TurnComplete, "stop")
-		if _, err := r.Compact(ctx, id, engine.Shape{}, false); err != nil { // waits for the fold behind the turn
+		if _, err := r.Compact(ctx, id, engine.Shape{}, false); err != nil { // as behind the turn
 			t.Fatal(err)
 		}
 		rs, err := r.Receipts(ctx, id, 1000)
@@ -124,7 +124,7 @@ func TestSmallerWindowLater(t *testing.T) {
 					}
 					return []model.Delta{{Text: strings.Repeat("the tide table says so and so again. ", 60)}}
 				}
-				r := newRig(t, rigOptions{limit: 64_000, summaries: policy != compact.Segments, policy: policy}, j.step())
+				r := newRig(t, rigOptions{limit: 64_000, noFolds: true, summaries: policy != compact.Segments, policy: policy}, j.step())
 				id := r.conversation()
 				for i := range 20 {
 					r.ask(id, fmt.Sprintf("Remember number %d: %s.", i, strings.Repeat(" the quick tide at noon", 30))).done(t, scrollback.TurnComplete, "stop")
@@ -168,7 +168,7 @@ func TestPinsLeaveRoomForTheQuestion(t *testing.T) {
 					}
 					return []model.Delta{{Text: "so be it"}}
 				}
-				r := newRig(t, rigOptions{limit: limit, summaries: true, folding: map[string]float64{"pinned_share": share}}, j.step())
+				r := newRig(t, rigOptions{limit: limit, noFolds: true, summaries: true, folding: map[string]float64{"pinned_share": share}}, j.step())
 				id := r.conversation()
 				for i := range 12 {
 					r.ask(id, fmt.Sprintf("Note number %d: %s", i, strings.Repeat("tide ", int(limit)/45))).done(t, scrollback.TurnComplete, "stop")
