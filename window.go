@@ -80,8 +80,9 @@ type Window struct {
 }
 
 // Excluded is a run of messages that a window leaves out, where to read it, and
-// why: "folded", "invalid" (an empty or failed answer), or "unfinished" (an
-// interrupted answer that is being asked for again).
+// why: "folded", "invalid" (an empty or failed answer), "unfinished" (an
+// interrupted answer that is being asked for again), or "pinned, and no room" (a folded
+// message whose pin is over the share that pins may take).
 type Excluded struct {
 	FirstSeq int64  `json:"first_seq"`
 	LastSeq  int64  `json:"last_seq"`

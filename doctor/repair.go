@@ -266,20 +266,7 @@ func (r *repair) restore(ctx context.Context, m mention) error {
 // nothing.
 func (r *repair) text(ctx context.Context, m scrollback.Message) (string, error) {
 	var b strings.Builder
-	for _, p := range m.Parts {
-		var id scrollback.ArtifactID
-		switch p := p.(type) {
-		case scrollback.File:
-			if strings.HasPrefix(p.MediaType, "text/") || p.MediaType == "application/json" {
-				id = p.Artifact
-			}
-		case scrollback.ToolResult:
-			id = p.Artifact
-		case scrollback.Text, scrollback.Image, scrollback.ToolCall, scrollback.Reasoning:
-		}
-		if id == "" {
-			continue
-		}
+	for _, id := range store.IndexArtifacts(m.Parts) {
 		f, _, err := r.archive.OpenUnchecked(ctx, id)
 		if err != nil {
 			continue

@@ -469,20 +469,7 @@ func (e *Engine) mentioned(ctx context.Context, in *store.Incoming, id scrollbac
 // textOf is what search reads of a message's artifacts.
 func (e *Engine) textOf(ctx context.Context, ps scrollback.Parts) (string, error) {
 	var out strings.Builder
-	for _, p := range ps {
-		var id scrollback.ArtifactID
-		switch p := p.(type) {
-		case scrollback.File:
-			if strings.HasPrefix(p.MediaType, "text/") || p.MediaType == "application/json" {
-				id = p.Artifact
-			}
-		case scrollback.ToolResult:
-			id = p.Artifact
-		case scrollback.Text, scrollback.Image, scrollback.ToolCall, scrollback.Reasoning:
-		}
-		if id == "" {
-			continue
-		}
+	for _, id := range store.IndexArtifacts(ps) {
 		f, _, err := e.archive.OpenArtifact(ctx, id)
 		if err != nil {
 			return "", err

@@ -230,6 +230,32 @@ func TestPins(t *testing.T) {
 		t.Errorf("pinned when it was folded, the window shows\n%s", text)
 	}
 	checkViews(t, r, id)
+	// Where they have no room, the manifest tells which are out of sight.
+	unseen := func(share float64) (unseen []int64) {
+		t.Helper()
+		if _, err := r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error {
+			c.Settings.Folding = map[string]float64{"pinned_share": share}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		m, err := r.Context(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range m.Excluded {
+			if x.Reason == "pinned, and no room" {
+				unseen = append(unseen, x.FirstSeq)
+			}
+		}
+		return unseen
+	}
+	if got := unseen(0); !slices.Equal(got, []int64{1, 9}) {
+		t.Errorf("without any room %v are said to be out of sight", got)
+	}
+	if got := unseen(0.1); got != nil {
+		t.Errorf("%v are said to be out of sight, and there is room", got)
+	}
 	if c, _ := r.Get(ctx, id); !slices.Equal(c.PinnedSeqs, []int64{1, 9}) {
 		t.Errorf("the pins are %v", c.PinnedSeqs)
 	}

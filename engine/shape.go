@@ -134,9 +134,10 @@ func tools(c scrollback.Conversation) []scrollback.Tool {
 
 // assemble lays out the window of a snapshot.
 func (e *Engine) assemble(snap store.Snapshot, s shape, promptSeq int64) scrollback.Window {
+	live, unseen := e.verbatim(snap, s)
 	in := window.Input{
 		Instructions: snap.Instructions, Tools: tools(snap.Conversation), Segments: snap.Segments,
-		Live: e.verbatim(snap, s), PromptSeq: promptSeq,
+		Live: live, PromptSeq: promptSeq,
 		Budget: s.budget, Dialect: s.facts.Dialect,
 	}
 	if in.Instructions != "" {
@@ -149,23 +150,29 @@ func (e *Engine) assemble(snap store.Snapshot, s shape, promptSeq int64) scrollb
 		in.Summary = &window.Summary{ViewSummary: *snap.Branch.View.Summary, Text: snap.Summary.Summary}
 	}
 	in.ToolsWeight = e.toolsWeight(in.Tools)
-	return window.Assemble(in)
+	w := window.Assemble(in)
+	for _, m := range unseen {
+		w.Excluded = append(w.Excluded, scrollback.Excluded{FirstSeq: m.Seq, LastSeq: m.Seq, Reason: "pinned, and no room"})
+	}
+	return w
 }
 
 // verbatim is the messages that a window shows as they are, oldest first: those that
 // are live, those that a fold carries, and as many of the pinned ones, the newest
-// first, as their share of the budget takes.
-func (e *Engine) verbatim(snap store.Snapshot, s shape) []scrollback.Message {
+// first, as their share of the budget takes. Unseen are the pinned
+// ones that it does not take.
+func (e *Engine) verbatim(snap store.Snapshot, s shape) (shown, unseen []scrollback.Message) {
 	out := slices.Clone(snap.Carried)
 	room := s.policy.PinnedBound(s.budget.Tokens)
-	for _, m := range slices.Backward(snap.Pinned) {
+	for i, m := range slices.Backward(snap.Pinned) {
 		if room -= m.Weight.Tokens; room < 0 {
+			unseen = snap.Pinned[:i+1]
 			break
 		}
 		out = append(out, m)
 	}
 	slices.SortFunc(out, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) })
-	return append(out, snap.Live...)
+	return append(out, snap.Live...), unseen
 }
 
 // account is the manifest of a window.

@@ -90,30 +90,20 @@ func compact(parts scrollback.Parts) {
 			p.Arguments, p.Opaque = plain(p.Arguments), plain(p.Opaque)
 			parts[i] = p
 		case scrollback.Text:
-			if p.Opaque != nil {
-				p.Opaque = plain(p.Opaque)
-				parts[i] = p
-			}
+			p.Opaque = plain(p.Opaque)
+			parts[i] = p
 		case scrollback.Image:
-			if p.Opaque != nil {
-				p.Opaque = plain(p.Opaque)
-				parts[i] = p
-			}
+			p.Opaque = plain(p.Opaque)
+			parts[i] = p
 		case scrollback.File:
-			if p.Opaque != nil {
-				p.Opaque = plain(p.Opaque)
-				parts[i] = p
-			}
+			p.Opaque = plain(p.Opaque)
+			parts[i] = p
 		case scrollback.ToolResult:
-			if p.Opaque != nil {
-				p.Opaque = plain(p.Opaque)
-				parts[i] = p
-			}
+			p.Opaque = plain(p.Opaque)
+			parts[i] = p
 		case scrollback.Reasoning:
-			if p.Opaque != nil {
-				p.Opaque = plain(p.Opaque)
-				parts[i] = p
-			}
+			p.Opaque = plain(p.Opaque)
+			parts[i] = p
 		}
 	}
 }
@@ -172,6 +162,25 @@ func (s *Store) Weigh(parts scrollback.Parts) scrollback.Weight {
 		}
 	}
 	return w
+}
+
+// IndexArtifacts are the artifacts whose text search reads with a message, each up to
+// [MaxIndexBytes].
+func IndexArtifacts(parts scrollback.Parts) (ids []scrollback.ArtifactID) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case scrollback.File:
+			if strings.HasPrefix(p.MediaType, "text/") || p.MediaType == "application/json" {
+				ids = append(ids, p.Artifact)
+			}
+		case scrollback.ToolResult:
+			if p.Artifact != "" {
+				ids = append(ids, p.Artifact)
+			}
+		case scrollback.Text, scrollback.Image, scrollback.ToolCall, scrollback.Reasoning:
+		}
+	}
+	return ids
 }
 
 // IndexText is what search reads of a message: everything a person or a tool

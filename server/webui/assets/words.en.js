@@ -25,7 +25,7 @@ export const en = {
   'layer.messages': 'Messages', prompt: 'Prompt', request_only: 'This request only', model: 'Model', policy: 'Policy', limit: 'Limit',
   budget: 'Budget', cacheReuse: 'Cache reuse', bytesSent: 'Size', 'from.request': 'from the request', 'from.conversation': 'set here', 'from.flag': 'set at start',
   'from.catalog': 'the model’s own', 'from.assumed': 'assumed', 'policy.auto': 'automatic', policyDefault: 'default', leftOut: 'Left out', nothingLeftOut: 'Nothing is left out: the model sees every message.',
-  'reason.folded': 'folded', 'reason.invalid': 'empty or failed answer', 'reason.not folded yet': 'not folded yet', receipts: 'Receipts', noReceipts: 'Nothing has been folded yet.',
+  'reason.folded': 'folded', 'reason.unfinished': 'interrupted, asked again', 'reason.pinned, and no room': 'pinned, and no room', 'reason.invalid': 'empty or failed answer', 'reason.not folded yet': 'not folded yet', receipts: 'Receipts', noReceipts: 'Nothing has been folded yet.',
   foldNow: 'Fold now', startAfresh: 'Start afresh', undoFold: 'Undo last fold', confirmAfresh: 'Fold everything so far? The originals stay, and undo brings them back.',
   yesAfresh: 'Fold everything', 'fold.compacted': 'Folded', 'fold.noop': 'Nothing to fold', 'fold.inflated': 'Folding would not have saved anything',
   'fold.empty_summary': 'The summary came back empty', 'fold.model_error': 'The model could not summarise', 'fold.conflict': 'Something else folded first; try again',

@@ -25,7 +25,7 @@ export const zh = {
   'layer.messages': '消息', prompt: '提问', request_only: '仅本次请求', model: '模型', policy: '策略', limit: '窗口上限',
   budget: '预算', cacheReuse: '缓存复用', bytesSent: '大小', 'from.request': '来自请求', 'from.conversation': '在此设置', 'from.flag': '启动时设置',
   'from.catalog': '模型自身', 'from.assumed': '假定', 'policy.auto': '自动', policyDefault: '默认', leftOut: '未包含', nothingLeftOut: '没有遗漏：模型能看到每条消息。',
-  'reason.folded': '已折叠', 'reason.invalid': '空的或失败的回答', 'reason.not folded yet': '尚未折叠', receipts: '折叠记录', noReceipts: '还没有折叠过。',
+  'reason.folded': '已折叠', 'reason.unfinished': '中断，将重新回答', 'reason.pinned, and no room': '已固定，但放不下', 'reason.invalid': '空的或失败的回答', 'reason.not folded yet': '尚未折叠', receipts: '折叠记录', noReceipts: '还没有折叠过。',
   foldNow: '立即折叠', startAfresh: '重新开始', undoFold: '撤销上次折叠', confirmAfresh: '折叠到目前为止的全部内容？原文会保留，可以撤销。',
   yesAfresh: '全部折叠', 'fold.compacted': '已折叠', 'fold.noop': '没有可折叠的内容', 'fold.inflated': '折叠不会节省任何空间',
   'fold.empty_summary': '摘要为空', 'fold.model_error': '模型无法生成摘要', 'fold.conflict': '另一次折叠抢先完成，请重试',
