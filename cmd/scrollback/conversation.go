@@ -19,7 +19,7 @@ type listCmd struct {
 // Run implements the command.
 func (c *listCmd) Run(g *globals) error {
 	return g.kept(func(a *app) error {
-		items, next, err := a.List(g.ctx, engine.ListQuery{Project: c.Project, Trash: c.Trash, Cursor: c.Cursor, Limit: c.Max})
+		items, next, err := a.List(g.ctx, engine.ListQuery{Project: c.Project, Trash: c.Trash, Cursor: c.Cursor, Limit: g.count(c.Max)})
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ type showCmd struct {
 // Run implements the command.
 func (c *showCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		ms, next, err := a.Messages(g.ctx, id, engine.PageQuery{Branch: scrollback.BranchID(c.Branch), After: c.After, Before: c.Before, Limit: c.Max})
+		ms, next, err := a.Messages(g.ctx, id, engine.PageQuery{Branch: scrollback.BranchID(c.Branch), After: c.After, Before: c.Before, Limit: g.count(c.Max)})
 		if err != nil {
 			return err
 		}

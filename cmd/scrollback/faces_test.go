@@ -122,11 +122,11 @@ func TestSameOnEveryFace(t *testing.T) {
 		cli        []string
 		args       map[string]any
 	}{
-		{"context_list", at + "/refs?limit=2", []string{"context", "list", id, "--max", "2"}, map[string]any{"limit": 2}},
+		{"context_list", at + "/refs?limit=2", []string{"context", "list", id, "--limit", "2"}, map[string]any{"limit": 2}},
 		{"context_list", at + "/refs?kind=history", []string{"context", "list", id, "--kind", "history"}, map[string]any{"kind": "history"}},
 		{"context_read", at + "/refs/" + string(a.history) + "?offset=40&limit=500", []string{"context", "read", string(a.history), "--offset", "40", "--bytes", "500"},
 			map[string]any{"ref": a.history, "offset": 40, "limit": 500}},
-		{"context_read", at + "/refs/" + string(a.big) + "?offset=31&limit=1000", []string{"context", "read", string(a.big), "--offset", "31", "--bytes", "1000"},
+		{"context_read", at + "/refs/" + string(a.big) + "?offset=31&limit=1000", []string{"context", "read", string(a.big), "--offset", "31", "--limit", "1000"},
 			map[string]any{"ref": a.big, "offset": 31, "limit": 1000}},
 		{"context_tail", at + "/refs/" + string(a.big) + "/tail?lines=3", []string{"context", "tail", string(a.big), "--lines", "3"}, map[string]any{"ref": a.big, "lines": 3}},
 		{"context_grep", at + "/grep?pattern=7f3k&context_lines=1", []string{"context", "grep", id, "7f3k", "--lines", "1"}, map[string]any{"pattern": "7f3k", "context_lines": 1}},

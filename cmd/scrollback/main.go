@@ -36,7 +36,7 @@ type globals struct {
 	Data    string   `help:"Folder that holds the data ($$SCROLLBACK_DATA)." placeholder:"DIR"`
 	Objects string   `help:"Where the bytes of artifacts are kept ($$SCROLLBACK_OBJECTS): s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER; else a folder beside the data." placeholder:"URL"`
 	Model   string   `help:"Model to ask ($$SCROLLBACK_MODEL for where a conversation names none)." placeholder:"NAME"`
-	Limit   int64    `help:"Window of the model in tokens, in place of its own ($$SCROLLBACK_LIMIT). For search: how many hits." placeholder:"TOKENS"`
+	Limit   int64    `help:"Window of the model in tokens, in place of its own ($$SCROLLBACK_LIMIT). Where things are listed or read: how many." placeholder:"TOKENS"`
 	Root    []string `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be given again. Without one chat and run use the current folder, serve none." placeholder:"DIR" sep:"none"`
 	JSON    bool     `help:"Print JSON, as the server does." name:"json"`
 

@@ -29,6 +29,15 @@ func isTerminal(f any) bool {
 	return ok && terminal.Is(file)
 }
 
+// count is how many a command is to list or read: by --limit, which has no other
+// meaning there, or by the command's own flag.
+func (g *globals) count(own int) int {
+	if g.Limit != 0 {
+		return int(g.Limit)
+	}
+	return own
+}
+
 // standardInput reads standard input until the program is told to end: a read
 // that waits for a person does not hold it.
 func (g *globals) standardInput() io.Reader {

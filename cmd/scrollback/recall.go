@@ -21,7 +21,7 @@ type searchCmd struct {
 // Run implements the command.
 func (c *searchCmd) Run(g *globals) error {
 	return g.kept(func(a *app) error {
-		q := scrollback.SearchQuery{Query: c.Query, Project: c.Project, Role: scrollback.Role(c.Role), Limit: int(g.Limit), Around: c.Around, Order: c.Order}
+		q := scrollback.SearchQuery{Query: c.Query, Project: c.Project, Role: scrollback.Role(c.Role), Limit: g.count(0), Around: c.Around, Order: c.Order}
 		if c.Conversation != "" {
 			id, err := a.Resolve(g.ctx, c.Conversation)
 			if err != nil {
@@ -70,7 +70,7 @@ type contextListCmd struct {
 // Run implements the command.
 func (c *contextListCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		refs, next, err := a.Refs(g.ctx, id, engine.RefQuery{Kind: c.Kind, Cursor: c.Cursor, Limit: c.Max})
+		refs, next, err := a.Refs(g.ctx, id, engine.RefQuery{Kind: c.Kind, Cursor: c.Cursor, Limit: g.count(c.Max)})
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ type contextReceiptsCmd struct {
 // Run implements the command.
 func (c *contextReceiptsCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		rs, err := a.Receipts(g.ctx, id, c.Max)
+		rs, err := a.Receipts(g.ctx, id, g.count(c.Max))
 		if err != nil {
 			return err
 		}
@@ -121,8 +121,8 @@ func (c *contextReadCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		if c.Bytes != 0 || g.JSON {
-			page, err := a.Read(g.ctx, id, ref, c.Offset, c.Bytes)
+		if size := g.count(c.Bytes); size != 0 || g.JSON {
+			page, err := a.Read(g.ctx, id, ref, c.Offset, size)
 			if err != nil {
 				return err
 			}
@@ -173,7 +173,7 @@ type contextGrepCmd struct {
 // Run implements the command.
 func (c *contextGrepCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		found, err := a.Grep(g.ctx, id, scrollback.GrepQuery{Ref: scrollback.Ref(c.Ref), Pattern: c.Pattern, MaxResults: c.Max,
+		found, err := a.Grep(g.ctx, id, scrollback.GrepQuery{Ref: scrollback.Ref(c.Ref), Pattern: c.Pattern, MaxResults: g.count(c.Max),
 			ContextLines: c.Lines, CaseSensitive: c.CaseSensitive})
 		if err != nil {
 			return err
