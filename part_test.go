@@ -141,6 +141,20 @@ func TestPartShapes(t *testing.T) {
 	}
 }
 
+// However a client spells the JSON of a part, it is the same part.
+func TestPartSpellings(t *testing.T) {
+	for _, spelt := range []string{
+		`[{"type":"text","text":"a"}]`,
+		` [ { "text": "a", "type": "text" } ] `,
+		`[{"type":"te\u0078t","text":"\u0061"}]`,
+	} {
+		var ps scrollback.Parts
+		if err := json.Unmarshal([]byte(spelt), &ps); err != nil || !reflect.DeepEqual(ps, scrollback.Parts{scrollback.Text{Text: "a"}}) {
+			t.Errorf("%s gives %#v, %v", spelt, ps, err)
+		}
+	}
+}
+
 func TestBareString(t *testing.T) {
 	for text, want := range map[string]string{
 		`"hello"`:         "hello",

@@ -81,7 +81,7 @@ func unmarshalPart(b []byte) (Part, error) {
 // looked for in a long text.
 func typeOf(b []byte) (string, error) {
 	if rest, ok := bytes.CutPrefix(b, []byte(`{"type":"`)); ok {
-		if name, _, ok := bytes.Cut(rest, []byte(`"`)); ok && !bytes.Contains(name, []byte(`\\`)) {
+		if name, _, ok := bytes.Cut(rest, []byte(`"`)); ok && !bytes.ContainsRune(name, '\\') {
 			return string(name), nil
 		}
 	}
