@@ -24,6 +24,10 @@ const SummaryExtractive = "extractive"
 // makes of it. From and To are the times, in Unix ms, of its first and last
 // message. Placeholder is the text that stands for it in a window, and
 // TokensAfter its o200k count; TokensBefore is what it hides.
+//
+// Summary is for people and lists. That of a leaf with a PromptVersion also speaks in
+// windows for what lies before it, from SummaryOf on; without one it is lines of the
+// messages themselves.
 type Segment struct {
 	ID            SegmentID      `json:"id"`
 	Conversation  ConversationID `json:"conversation_id"`

@@ -24,7 +24,8 @@ type Job struct {
 	Measure func(s scrollback.Segment, ms []scrollback.Message, children []scrollback.Segment) (int64, string, error)
 	// Load reads segments by id, in that order.
 	Load func(ids []scrollback.SegmentID) ([]scrollback.Segment, error)
-	// Summary, when a model wrote one, replaces the one that the view shows.
+	// Summary, a model's or what is kept without one, replaces the one that the view
+	// shows.
 	Summary *Outcome
 	Afresh  bool // the summary that the view shows goes
 	// Renderer is the number of the renderer that Measure used.

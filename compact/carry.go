@@ -46,13 +46,13 @@ type carried struct {
 
 // carry is the deterministic end of a summary: what the summary so far carried,
 // standing instructions, open todos, files that tools touched, and the person's
-// newest messages, in at most room tokens.
-func (r *Record) carry(room int64) string {
+// newest messages, in at most room tokens. A note stands below its heading.
+func (r *Record) carry(note string, room int64) string {
 	lines := append(carriedIn(r.Previous), r.said()...)
 	slices.SortStableFunc(lines, func(a, b carried) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.seq, a.seq))
 	})
-	title := "\n\n## " + r.form().said
+	title := "\n\n## " + r.form().said + note
 	room -= int64(r.Count(title))
 	files := int64(filesShare * float64(room))
 	var kept []carried
@@ -152,14 +152,57 @@ func carriedLine(m *scrollback.Message, rank int, text string) carried {
 	return carried{m.Seq, rank, text, text}
 }
 
-// carriedIn reads back what a summary carries, of whichever form it is.
-func carriedIn(summary string) []carried {
-	block := ""
+// endNote stands below the heading of what is carried behind minutes that are older.
+const endNote = "\n(The minutes above end at #%d.)"
+
+// Keep is the summary where no model wrote one: the minutes so far, with a note of
+// where they end, and behind them what is carried, in at most bound tokens. Minutes
+// that leave no room go. It is empty where there is nothing to carry.
+func (r *Record) Keep(bound int64) string {
+	minutes, _ := parted(r.Previous)
+	note := ""
+	if minutes != "" {
+		note = fmt.Sprintf(endNote, MinutesEnd(r.Previous, r.PreviousEnd))
+	}
+	room := min(bound-int64(r.Count(minutes)), r.MaxTokens)
+	if room < int64(r.Policy.SaidShare*float64(bound)) {
+		minutes, note, room = "", "", r.MaxTokens
+	}
+	block := r.carry(note, room)
+	if block == "" {
+		return ""
+	}
+	return strings.TrimLeft(minutes+block, "\n")
+}
+
+// MinutesEnd is the last message that the minutes of a summary speak for, when the
+// summary itself ends at last: 0 where it holds no minutes.
+func MinutesEnd(summary string, last int64) int64 {
+	minutes, block := parted(summary)
+	if minutes == "" {
+		return 0
+	}
+	var end int64
+	if _, err := fmt.Sscanf("\n"+block, endNote, &end); err != nil {
+		return last
+	}
+	return end
+}
+
+// parted are the minutes of a summary, and what is carried behind them. No model's
+// minutes have that heading.
+func parted(summary string) (minutes, block string) {
 	for _, mark := range saidMarks() {
-		if _, after, found := strings.Cut(summary, mark); found {
-			block = after
+		if before, after, found := strings.Cut("\n"+summary, mark); found {
+			return strings.Trim(before, "\n"), after
 		}
 	}
+	return strings.Trim(summary, "\n"), ""
+}
+
+// carriedIn reads back what a summary carries, of whichever form it is.
+func carriedIn(summary string) []carried {
+	_, block := parted(summary)
 	var out []carried
 	for line := range strings.SplitSeq(block, "\n") {
 		c := carried{rank: rankSaid, key: line, text: line}

@@ -47,15 +47,17 @@ const checking = `You check the minutes of a conversation against its record bef
 
 Look for what is wrong in the minutes, for what the record does not say, and for what somebody who goes on from here would miss: numbers, names, decisions, rules the person gave, and what is still open. If nothing is, answer with the one word ` + checked + `. Otherwise answer with the whole minutes, corrected: the same headings in the same order, short lines that begin with "- ", and nothing else.`
 
-// Record is what a summary is made of. Previous speaks for what came before Run,
-// and Extracts for folds that it does not speak for. The policy decides its form.
+// Record is what a summary is made of. Previous, of messages up to PreviousEnd, speaks
+// for what came before Run, and Extracts for folds that its minutes do not speak for.
+// The policy decides its form.
 type Record struct {
-	Policy    Policy
-	Previous  string
-	Extracts  []string
-	Run       []scrollback.Message
-	MaxTokens int64            // of the summary
-	Count     func(string) int // tokens
+	Policy      Policy
+	Previous    string
+	PreviousEnd int64
+	Extracts    []string
+	Run         []scrollback.Message
+	MaxTokens   int64            // of the summary
+	Count       func(string) int // tokens
 }
 
 // items is the request for a summary in at most maxInput tokens. What does not

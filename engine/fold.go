@@ -125,7 +125,7 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish fol
 		return receipt, nil
 	}
 	writers := e.writers(ctx, &f)
-	cut, ok := compact.Plan(e.situation(&f, len(writers) > 0))
+	cut, ok := compact.Plan(e.situation(&f, sh.policy.Summarizes && !wish.all))
 	switch {
 	case ok:
 	case f.outgrown(), sh.policy.Crowded(snap.Segments, sh.budget.Tokens): // a smaller window, or a rewind that opened roll-ups; there is nothing else to fold
@@ -133,13 +133,15 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish fol
 	default:
 		return receipt, nil
 	}
-	said := compact.Summarize(ctx, f.record(cut), writers)
+	record := f.record(cut)
+	said := compact.Summarize(ctx, record, writers)
 	if ctx.Err() != nil {
 		return receipt, scrollback.Wrap(scrollback.Canceled, "engine.fold", context.Cause(ctx))
 	}
 	if len(said.Calls) > 0 && said.Text == "" {
 		e.o.Log.Warn("no model gave a summary; the fold goes without", "conversation", head.ID, "calls", len(said.Calls), "reason", said.Why)
 	}
+	f.kept = f.keep(&record)
 	commit, err := e.build(ctx, &f, cut, said, receipt)
 	if err != nil {
 		return receipt, err
@@ -160,20 +162,14 @@ func (e *Engine) write(ctx context.Context, segments []scrollback.Segment) {
 	}
 }
 
-// load is what a window carries, and how much of it could be folded.
-func load(snap store.Snapshot, w scrollback.Window, sh shape) compact.Load {
-	b := snap.Branch
-	return compact.Load{Window: w.Weight, Budget: sh.budget, Tokens: snap.LiveWeight().Tokens,
-		Messages: b.HeadSeq - b.View.Boundary, New: b.HeadSeq - max(b.View.Head, b.View.Boundary)}
-}
-
 // folding is one fold on its way.
 type folding struct {
 	wish   foldWish
 	snap   store.Snapshot
 	sh     shape
 	before scrollback.Window
-	total  int64 // tokens of before, and of what is live beyond it
+	total  int64  // tokens of before, and of what is live beyond it
+	kept   string // the summary if no model's is to be had
 }
 
 // outgrown says that the summary which the view shows goes, replaced or not: it was
@@ -238,8 +234,9 @@ func (f *folding) record(cut compact.Cut) compact.Record {
 	r := compact.Record{Policy: f.sh.policy, Run: f.snap.Live[:cut.Messages], Count: token.Count}
 	said, spoken := weightOf(r.Run).Tokens, int64(0)
 	if f.snap.Summary != nil {
-		r.Previous, spoken = f.snap.Summary.Summary, f.snap.Branch.View.Summary.LastSeq
-		said += f.snap.Branch.View.Summary.Tokens
+		v := f.snap.Branch.View.Summary
+		r.Previous, r.PreviousEnd = f.snap.Summary.Summary, v.LastSeq
+		spoken, said = compact.MinutesEnd(r.Previous, v.LastSeq), said+v.Tokens
 	}
 	// What is longer than half of what it replaces is no summary.
 	r.MaxTokens = min(f.sh.policy.SummaryBound(f.sh.budget.Tokens), max(said/2, smallestSummary))
@@ -251,34 +248,45 @@ func (f *folding) record(cut compact.Cut) compact.Record {
 	return r
 }
 
-// build makes the segments of a fold and judges them: with the summary, and if
-// that does not shrink the window, with the extract alone.
+// keep is the summary that a fold has without a model, or empty.
+func (f *folding) keep(r *compact.Record) string {
+	if !f.sh.policy.Summarizes || f.wish.all {
+		return ""
+	}
+	return r.Keep(f.sh.policy.SummaryBound(f.sh.budget.Tokens))
+}
+
+// build makes the segments of a fold and judges them: with the model's summary, with
+// what is kept without one, and if neither shrinks the window with the extract alone.
 func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said compact.Outcome, receipt scrollback.Receipt) (driver.Commit, error) {
 	job := e.job(ctx, f.snap, cut, f.sh)
 	job.Afresh = f.wish.all || f.outgrown()
+	summaries := []*compact.Outcome{nil}
+	if f.kept != "" {
+		summaries = append(summaries, &compact.Outcome{Text: f.kept, By: scrollback.SummaryExtractive})
+	}
 	if said.Text != "" {
-		job.Summary = &said
+		summaries = append(summaries, &said)
 	}
 	mustFit := f.wish.mustFit || f.wish.all
 	var made compact.Fold
 	var after int64
-	for {
+	for _, job.Summary = range slices.Backward(summaries) {
 		var err error
 		if made, err = compact.Build(job); err != nil {
 			return driver.Commit{}, err
 		}
 		after = e.assemble(shown(f.snap, made), f.sh, 0).Weight.Tokens + f.total - f.before.Weight.Tokens
 		receipt.Result = f.sh.policy.Judge(f.total, after, mustFit)
-		if job.Summary == nil || f.sh.policy.Judge(f.total, after, false) == scrollback.FoldCompacted {
+		if f.sh.policy.Judge(f.total, after, false) == scrollback.FoldCompacted {
 			break
 		}
-		job.Summary = nil
 	}
 	receipt.FirstSeq, receipt.LastSeq, receipt.SummaryResult = f.snap.Branch.View.Boundary+1, made.View.Boundary, said.Result
 	if cut.Messages == 0 {
 		receipt.FirstSeq = f.snap.Segments[0].FirstSeq
 	}
-	if job.Summary != nil {
+	if job.Summary == &said {
 		receipt.SummaryBy, receipt.Checked = said.By, said.Checked
 	}
 	branch := f.snap.Branch

@@ -225,3 +225,10 @@ func (e *Engine) Context(ctx context.Context, id scrollback.ConversationID) (scr
 	}
 	return m, nil
 }
+
+// load is what a window carries, and how much of it could be folded.
+func load(snap store.Snapshot, w scrollback.Window, sh shape) compact.Load {
+	b := snap.Branch
+	return compact.Load{Window: w.Weight, Budget: sh.budget, Tokens: snap.LiveWeight().Tokens,
+		Messages: b.HeadSeq - b.View.Boundary, New: b.HeadSeq - max(b.View.Head, b.View.Boundary)}
+}

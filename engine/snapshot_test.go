@@ -344,3 +344,81 @@ func (m *noSummaries) Stream(ctx context.Context, r model.Request) iter.Seq2[mod
 	m.asked.Add(1)
 	return func(yield func(model.Delta, error) bool) { yield(model.Delta{}, errUpstream) }
 }
+
+// What a person wants kept in mind, and what is to be done, is in sight whoever folds
+// it: a model that fails from the first fold on, one that fails for a while, or none
+// that is asked, as for what is imported. The summary does not claim more than that.
+func TestInstructionsOutliveSummarisers(t *testing.T) {
+	ctx := context.Background()
+	for _, policy := range []string{compact.Snapshot, compact.Rolling} {
+		t.Run(policy, func(t *testing.T) {
+			failing := false
+			w := &writer{sum: func(_ int, r model.Request) []model.Delta {
+				if failing {
+					return []model.Delta{{Text: "No."}}
+				}
+				return []model.Delta{{Text: asked(r, "the report")}}
+			}}
+			r := newRig(t, rigOptions{summaries: true, policy: policy, limit: 6000}, w.step())
+			id := r.conversation()
+			rules, folds := 0, 0
+			phase := func(fails bool) string {
+				failing = fails
+				rules++
+				rule := fmt.Sprintf("From now on use rule-%d. TODO: item-%d.", rules, rules)
+				for n := 0; ; n++ {
+					r.talk(id, 1, func(int) string {
+						if n == 0 {
+							return rule + " " + wordy(rules)
+						}
+						return wordy(n)
+					})
+					window, err := r.Context(ctx, id)
+					if err != nil {
+						t.Fatal(err)
+					}
+					folded := len(window.Excluded) > 0 && window.Excluded[len(window.Excluded)-1].LastSeq >= mark(t, r, id, rule)
+					if all, err := r.Receipts(ctx, id, 200); err != nil || n > 60 {
+						t.Fatalf("%d folds in %d turns, %v", len(all), n, err)
+					} else if folded && len(all) > folds {
+						folds = len(all)
+						break
+					}
+				}
+				r.talk(id, 1, func(int) string { return "short" })
+				chat, _ := w.requests()
+				return folded(chat[len(chat)-1])
+			}
+			for i, fails := range []bool{true, false, true, true, false} {
+				shown := phase(fails)
+				for n := 1; n <= rules; n++ {
+					if !strings.Contains(shown, fmt.Sprintf("From now on use rule-%d.", n)) || !strings.Contains(shown, fmt.Sprintf("TODO: item-%d.", n)) {
+						t.Errorf("phase %d: rule %d is out of sight in\n%s", i, n, shown)
+					}
+				}
+				if noted := strings.Contains(shown, "(The minutes above end at #"); noted != (fails && i > 0) {
+					t.Errorf("phase %d: minutes that end early are told: %v, in\n%s", i, noted, shown)
+				}
+				if has := strings.Contains(shown, "- the report"); has != (i > 0) {
+					t.Errorf("phase %d: minutes are shown: %v", i, has)
+				}
+			}
+			checkViews(t, r, id)
+		})
+	}
+}
+
+// mark is the seq of the message that holds a text.
+func mark(t *testing.T, r *rig, id scrollback.ConversationID, text string) int64 {
+	t.Helper()
+	for m, err := range r.All(context.Background(), id) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Role == scrollback.RoleUser && strings.Contains(m.Parts.Text(), text) {
+			return m.Seq
+		}
+	}
+	t.Fatalf("nobody said %q", text)
+	return 0
+}

@@ -255,7 +255,7 @@ func (s *Store) summaryBefore(ctx context.Context, was *scrollback.ViewSummary, 
 		if err != nil {
 			return nil, err
 		}
-		if g := leaf[0]; g.SummaryBy != scrollback.SummaryExtractive && g.Summary != "" {
+		if g := leaf[0]; g.PromptVersion != 0 {
 			return &scrollback.ViewSummary{Segment: g.ID, FirstSeq: g.SummaryOf, LastSeq: g.LastSeq, Tokens: int64(s.count(g.Summary))}, nil
 		}
 	}
