@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +36,12 @@ func arguments[T any](c recallCall) (T, error) {
 	dec := json.NewDecoder(bytes.NewReader(c.arguments))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&args); err != nil {
-		return args, scrollback.ParamErrorf("engine.recall", "arguments", "the arguments are not of the tool's shape: %v", strings.TrimPrefix(err.Error(), "json: "))
+		why := strings.TrimPrefix(err.Error(), "json: ")
+		var kind *json.UnmarshalTypeError
+		if errors.As(err, &kind) { // its words speak of our types
+			why = fmt.Sprintf("%s cannot be a %s", cmp.Or(strings.ToLower(kind.Field), "this"), kind.Value)
+		}
+		return args, scrollback.ParamErrorf("engine.recall", "arguments", "the arguments are not of the tool's shape: %s", why)
 	}
 	return args, nil
 }

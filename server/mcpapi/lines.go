@@ -3,10 +3,12 @@ package mcpapi
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -16,9 +18,11 @@ const maxLine = 16 << 20
 
 // lines hands a client's lines on to the protocol. One that is no message is answered
 // here and goes no further: the protocol's library would end for it.
+// What was asked before the input ends is answered: the library would drop it.
 type lines struct {
+	ctx  context.Context // of the whole conversation
 	in   *bufio.Reader
-	out  io.Writer
+	out  *whole
 	rest []byte
 }
 
@@ -27,6 +31,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	for len(l.rest) == 0 {
 		line, err := l.line()
 		if err != nil {
+			l.out.settle(l.ctx)
 			return 0, err
 		}
 		if len(bytes.TrimSpace(line)) == 0 {
@@ -34,6 +39,7 @@ func (l *lines) Read(p []byte) (int, error) {
 		}
 		code, what := fault(line)
 		if code == 0 {
+			l.out.owe(line)
 			l.rest = line
 			break
 		}
@@ -69,14 +75,14 @@ func (l *lines) line() ([]byte, error) {
 	}
 }
 
-// fault is the protocol's error for a line, or 0. A batch is judged by the library,
-// which knows what was agreed.
+// fault is the protocol's error for a line, or 0. Batches were taken out of the
+// protocol, and the library ends for one.
 func fault(line []byte) (code int, what string) {
 	switch body := bytes.TrimSpace(line); {
 	case !json.Valid(body):
 		return jsonrpc.CodeParseError, "Parse error"
 	case body[0] == '[':
-		return 0, ""
+		return jsonrpc.CodeInvalidRequest, "Invalid Request: one message a line, no batches"
 	default:
 		if _, err := jsonrpc.DecodeMessage(body); err != nil {
 			return jsonrpc.CodeInvalidRequest, "Invalid Request"
@@ -85,17 +91,71 @@ func fault(line []byte) (code int, what string) {
 	return 0, ""
 }
 
-// whole writes one thing at a time, for two who write.
+// settleTime bounds how long answers are waited for when the input has ended. A request
+// that was cancelled may never be answered.
+const settleTime = 15 * time.Second
+
+// whole writes one message at a time, for two who write, and knows which requests are
+// not answered yet.
 type whole struct {
-	mu  sync.Mutex
-	out io.Writer
+	mu   sync.Mutex
+	out  io.Writer
+	owed map[string]bool // ids as they are written
+	even chan struct{}   // closed when nothing is owed any more; nil unless somebody waits
 }
 
-// Write implements io.Writer.
+// owe notes a request that is to be answered.
+func (w *whole) owe(line []byte) {
+	if id, method := head(line); id != "" && method != "" {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.owed[id] = true
+	}
+}
+
+// settle waits until everything that is owed was written.
+func (w *whole) settle(ctx context.Context) {
+	w.mu.Lock()
+	even := make(chan struct{})
+	if w.even = even; len(w.owed) == 0 {
+		close(even)
+	}
+	w.mu.Unlock()
+	late := time.NewTimer(settleTime)
+	defer late.Stop()
+	select {
+	case <-even:
+	case <-late.C:
+	case <-ctx.Done():
+	}
+}
+
+// head is the id and the method of a message, empty where it has none.
+func head(message []byte) (id, method string) {
+	var m struct {
+		ID     json.RawMessage
+		Method string
+	}
+	if json.Unmarshal(message, &m) != nil || string(m.ID) == "null" {
+		return "", ""
+	}
+	return string(m.ID), m.Method
+}
+
+// Write implements io.Writer, for one message.
 func (w *whole) Write(p []byte) (int, error) {
+	id, method := head(p)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.out.Write(p)
+	n, err := w.out.Write(p)
+	if id != "" && method == "" && w.owed[id] {
+		delete(w.owed, id)
+		if len(w.owed) == 0 && w.even != nil {
+			close(w.even)
+			w.even = nil
+		}
+	}
+	return n, err
 }
 
 // Close implements io.Closer; the end of the stream is not the protocol's business.

@@ -70,8 +70,8 @@ func Handler(s *mcp.Server) http.Handler {
 
 // Run serves one client over a pair of streams until ctx or in ends.
 func Run(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
-	shared := &whole{out: out}
-	said := &lines{in: bufio.NewReader(in), out: shared}
+	shared := &whole{out: out, owed: map[string]bool{}}
+	said := &lines{ctx: ctx, in: bufio.NewReader(in), out: shared}
 	err := s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(said), Writer: shared, MaxLineLength: -1})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil

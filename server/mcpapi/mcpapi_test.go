@@ -143,6 +143,29 @@ func speak(t *testing.T, s *mcp.Server, dialogue []byte) []byte {
 	return spoken.Bytes()
 }
 
+// A client that says everything at once and ends is answered all of it.
+func TestEndOfInput(t *testing.T) {
+	e, long, _ := folded(t)
+	var in strings.Builder
+	in.WriteString(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n")
+	in.WriteString(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
+	const calls = 20
+	for i := range calls {
+		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id": "call %d","method":"tools/call","params":{"name":"context_grep","arguments":{"conversation":%q,"pattern":"K-1%02d"}}}`+"\n", i, long, i)
+	}
+	for range 10 {
+		var out bytes.Buffer
+		if err := mcpapi.Run(t.Context(), mcpapi.New(e, mcpapi.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}), strings.NewReader(in.String()), &out); err != nil {
+			t.Fatal(err)
+		}
+		for i := range calls {
+			if n := strings.Count(out.String(), fmt.Sprintf(`"id":"call %d"`, i)); n != 1 {
+				t.Fatalf("call %d is answered %d times in\n%s", i, n, out.String())
+			}
+		}
+	}
+}
+
 // The same over HTTP, with a client of the protocol; and no page of another site gets
 // anything.
 func TestHTTP(t *testing.T) {
