@@ -53,10 +53,12 @@ type GrepQuery struct {
 }
 
 // GrepResult holds the first matches in the order of the log and the true total,
-// unless time ran out (Partial).
+// unless not all could be searched (Partial): time ran out, a line was endless, or the
+// bytes of artifacts are gone or changed, the first of which Unread names.
 type GrepResult struct {
 	Total   int64       `json:"total"`
 	Partial bool        `json:"partial,omitempty"`
+	Unread  []Ref       `json:"unread,omitempty"`
 	Matches []GrepMatch `json:"matches"`
 }
 

@@ -232,7 +232,7 @@ func bucketError(op string, err error) error {
 	code := scrollback.Unavailable
 	switch gcerrors.Code(err) {
 	case gcerrors.NotFound:
-		return scrollback.Errorf(scrollback.NotFound, op, "no such artifact")
+		return scrollback.Errorf(scrollback.NotFound, op, "the bytes of this artifact are not there")
 	case gcerrors.Canceled:
 		code = scrollback.Canceled
 	}

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"gocloud.dev/blob"
 	"gocloud.dev/blob/memblob"
 
 	"github.com/scrollback-ai/scrollback"
@@ -210,15 +212,24 @@ func TestWhatMayNotBeReadIsNotGrepped(t *testing.T) {
 }
 
 func TestALostArtifactMakesAGrepPartial(t *testing.T) {
-	b, a, art := deep(t, func(b *book) *archive.Archive { return archive.New(b, bucket(t), &archive.Options{Grace: -1}) })
-	_, err := a.DeleteArtifact(t.Context(), idOf(art))
-	must(t, err)
-	r, err := a.Grep(t.Context(), segment("01"), scrollback.GrepQuery{Pattern: "needle"})
-	must(t, err)
-	if !r.Partial || r.Total != 1 {
-		t.Errorf("%+v", r)
+	for name, spoil := range map[string]func(*blob.Bucket, *archive.Archive, scrollback.ArtifactID) error{
+		"gone": func(_ *blob.Bucket, a *archive.Archive, id scrollback.ArtifactID) error {
+			_, err := a.DeleteArtifact(t.Context(), id)
+			return err
+		},
+		"damaged": func(b *blob.Bucket, _ *archive.Archive, id scrollback.ArtifactID) error {
+			return b.WriteAll(t.Context(), "artifacts/"+string(id[:2])+"/"+string(id), []byte("needle? no"), nil)
+		},
+	} {
+		kept := bucket(t)
+		_, a, art := deep(t, func(b *book) *archive.Archive { return archive.New(b, kept, &archive.Options{Grace: -1}) })
+		must(t, spoil(kept, a, idOf(art)))
+		r, err := a.Grep(t.Context(), segment("01"), scrollback.GrepQuery{Pattern: "needle"})
+		must(t, err)
+		if !r.Partial || r.Total != 1 || !slices.Equal(r.Unread, []scrollback.Ref{art.Ref}) {
+			t.Errorf("%s: %+v", name, r)
+		}
 	}
-	_ = b
 }
 
 func TestABinaryArtifactIsPassedOver(t *testing.T) {

@@ -163,6 +163,9 @@ func (g *grep) readable(ctx context.Context, id scrollback.ArtifactID) (bool, er
 	return ok, nil
 }
 
+// unreadMax is how many artifacts that cannot be read are named.
+const unreadMax = 10
+
 // mentioned greps an artifact on behalf of the message that mentions it.
 func (g *grep) mentioned(ctx context.Context, id scrollback.ArtifactID, seq int64) error {
 	ok, err := g.readable(ctx, id)
@@ -173,8 +176,10 @@ func (g *grep) mentioned(ctx context.Context, id scrollback.ArtifactID, seq int6
 	if errors.Is(err, errNotText) {
 		return nil
 	}
-	if scrollback.CodeOf(err) == scrollback.NotFound {
-		g.Partial = true
+	if code := scrollback.CodeOf(err); code == scrollback.NotFound || code == scrollback.Internal {
+		if g.Partial = true; len(g.Unread) < unreadMax {
+			g.Unread = append(g.Unread, scrollback.ArtifactRef(id))
+		}
 		return nil
 	}
 	return err

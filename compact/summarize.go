@@ -68,7 +68,7 @@ func Summarize(ctx context.Context, r Record, writers []Writer) Outcome {
 			if err == nil {
 				w.Budget = input
 				text = r.check(ctx, w, text, &out)
-				text += r.carry("", r.MaxTokens - int64(r.Count(text)))
+				text += r.carry("", r.MaxTokens-int64(r.Count(text)))
 				out.Text, out.By, out.Result, out.Why = text, w.Model.Facts().Name, "", ""
 				return out
 			}

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -182,8 +183,23 @@ func (e *Engine) settleIn(c *scrollback.Conversation, project string) {
 	if _, err := e.o.Models(c.Model); c.Model != "" && err != nil {
 		c.Model = ""
 	}
-	if _, err := e.resolve(*c, Shape{}); err != nil {
-		c.Policy, c.Settings.Folding = e.policyOf(c.Project), nil
+	fits := func(c scrollback.Conversation) bool { _, err := e.resolve(c, Shape{}); return err == nil }
+	if fits(*c) {
+		return
+	}
+	numbers := c.Settings.Folding
+	if c.Settings.Folding = nil; !fits(*c) {
+		c.Policy = e.policyOf(c.Project)
+	}
+	for _, name := range slices.Sorted(maps.Keys(numbers)) { // as many as go together
+		was := c.Settings.Folding
+		c.Settings.Folding = maps.Clone(was)
+		if c.Settings.Folding == nil {
+			c.Settings.Folding = map[string]float64{}
+		}
+		if c.Settings.Folding[name] = numbers[name]; !fits(*c) {
+			c.Settings.Folding = was
+		}
 	}
 }
 

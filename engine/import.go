@@ -129,7 +129,7 @@ func (e *Engine) format(r io.ReadSeeker, name string) (transcript.Importer, erro
 		return nil, scrollback.ParamErrorf("engine.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))
 	}
 	line, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
-	return nil, scrollback.ParamErrorf("engine.Import", "file", "the file is of no format that can be read (%v); line 1 is: %s", names, clipBytes(string(bytes.ToValidUTF8(line, []byte("?"))), 80))
+	return nil, scrollback.ParamErrorf("engine.Import", "file", "the file is of no format that can be read (%s); line 1 is: %s", strings.Join(names, ", "), clipBytes(string(bytes.ToValidUTF8(line, []byte("?"))), 80))
 }
 
 func fileHash(r io.ReadSeeker) (string, error) {

@@ -21,9 +21,6 @@ import (
 
 // Refs lists what a conversation mentions, newest first, and the next cursor.
 func (e *Engine) Refs(ctx context.Context, id scrollback.ConversationID, q RefQuery) ([]scrollback.RefEntry, string, error) {
-	if q.Limit < 0 || q.Limit > scrollback.ListMax {
-		return []scrollback.RefEntry{}, "", scrollback.ParamErrorf("engine.Refs", "limit", "limit must be 1 to %d", scrollback.ListMax)
-	}
 	items, next, err := e.store.Refs(ctx, id, q)
 	if items == nil {
 		items = []scrollback.RefEntry{}

@@ -55,7 +55,11 @@ func Serve(ctx context.Context, e *engine.Engine, o Options) error {
 		return scrollback.Errorf(scrollback.Refused, op, "%s can be reached from other machines and there are no keys; use 127.0.0.1, or --insecure if you mean it", o.Addr)
 	}
 	l, err := net.Listen("tcp", o.Addr)
-	if err != nil {
+	var no *net.AddrError
+	switch {
+	case errors.As(err, &no):
+		return scrollback.ParamErrorf(op, "addr", "%q: %s", o.Addr, no.Err)
+	case err != nil:
 		return &scrollback.Error{Code: scrollback.Refused, Op: op, Err: err}
 	}
 	base, abandon := context.WithCancel(context.WithoutCancel(ctx))

@@ -201,7 +201,10 @@ func (s *Store) List(ctx context.Context, q ListQuery) ([]scrollback.Conversatio
 	if err != nil {
 		return nil, "", err
 	}
-	limit := pageSize(q.Limit)
+	limit, err := pageSize(q.Limit)
+	if err != nil {
+		return nil, "", err
+	}
 	items, err := s.d.Conversations(ctx, driver.ListQuery{Project: q.Project, Title: q.Title, Trash: q.Trash, Before: before, Limit: limit + 1})
 	if err != nil || len(items) <= limit {
 		return items, "", err
@@ -222,11 +225,15 @@ func (s *Store) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	return append([]scrollback.Project{{Name: scrollback.DefaultProject}}, ps...), err
 }
 
-func pageSize(n int) int {
-	if n <= 0 {
-		return scrollback.ListDefault
+// pageSize is how many a list answers that was asked for n, 0 for the default.
+func pageSize(n int) (int, error) {
+	switch {
+	case n < 0 || n > scrollback.ListMax:
+		return 0, scrollback.ParamErrorf("store.pageSize", "limit", "limit must be 1 to %d", scrollback.ListMax)
+	case n == 0:
+		return scrollback.ListDefault, nil
 	}
-	return min(n, scrollback.ListMax)
+	return n, nil
 }
 
 // cursor is a list key as an opaque text.

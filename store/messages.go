@@ -108,8 +108,11 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q PageQu
 	if err != nil {
 		return nil, 0, err
 	}
-	limit := int64(pageSize(q.Limit))
-	to := b.HeadSeq
+	n, err := pageSize(q.Limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	limit, to := int64(n), b.HeadSeq
 	if q.Before > 0 {
 		to = min(to, q.Before-1)
 	}

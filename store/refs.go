@@ -21,7 +21,11 @@ func (s *Store) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scr
 
 // Receipts lists the compactions of a conversation, newest first.
 func (s *Store) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
-	return s.d.Receipts(ctx, id, pageSize(limit))
+	n, err := pageSize(limit)
+	if err != nil {
+		return nil, err
+	}
+	return s.d.Receipts(ctx, id, n)
 }
 
 // PutArtifact records an artifact and, with a conversation, that it mentions it.
@@ -59,7 +63,10 @@ func (s *Store) Refs(ctx context.Context, id scrollback.ConversationID, q RefQue
 	if err != nil {
 		return nil, "", err
 	}
-	limit := pageSize(q.Limit)
+	limit, err := pageSize(q.Limit)
+	if err != nil {
+		return nil, "", err
+	}
 	items, err := s.d.Refs(ctx, driver.RefQuery{Conversations: ids, Kind: q.Kind, Before: before, Limit: limit + 1})
 	if err != nil || len(items) <= limit {
 		return items, "", err

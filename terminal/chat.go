@@ -166,7 +166,7 @@ func (s Shown) Unwrap() error { return s.Err }
 func Explain(err error) string {
 	var known *scrollback.Error
 	if errors.As(err, &known) && known.Err != nil {
-		return known.Err.Error()
+		return Plain(known.Err.Error())
 	}
-	return err.Error()
+	return Plain(err.Error())
 }

@@ -93,10 +93,20 @@ func Grep(w io.Writer, found scrollback.GrepResult) error {
 		}
 	}
 	partial := ""
-	if found.Partial {
-		partial = ", and time ran out: there may be more"
+	switch {
+	case len(found.Unread) > 0:
+		partial = ", and what could not be read: " + string(found.Unread[0])
+		if len(found.Unread) > 1 {
+			partial += " and others"
+		}
+	case found.Partial:
+		partial = ", and not all could be searched in time: there may be more"
 	}
-	_, err := fmt.Fprintf(w, "%s matches%s\n", Thousands(found.Total), partial)
+	matches := "matches"
+	if found.Total == 1 {
+		matches = "match"
+	}
+	_, err := fmt.Fprintf(w, "%s %s%s\n", Thousands(found.Total), matches, partial)
 	return err
 }
 

@@ -216,7 +216,8 @@ func (g *globals) modelNames(c *token.Catalog) []string {
 	return names
 }
 
-// syncFile makes an object durable: its file, then the folders that name it.
+// syncFile makes an object durable: its file, then the folders that name it. The bucket
+// makes files that all may read, which is not for what somebody said.
 func syncFile(root string) func(key string) error {
 	return func(key string) error {
 		for path := filepath.Join(root, filepath.FromSlash(key)); ; path = filepath.Dir(path) {
@@ -235,7 +236,12 @@ func syncFile(root string) func(key string) error {
 			if err != nil {
 				return err
 			}
-			err = f.Sync()
+			if !info.IsDir() {
+				err = f.Chmod(0o600)
+			}
+			if err == nil {
+				err = f.Sync()
+			}
 			if closeErr := f.Close(); err == nil {
 				err = closeErr
 			}

@@ -86,7 +86,15 @@ func (c *showCmd) Run(g *globals) error {
 					return err
 				}
 			}
-			return nil
+			if cursor == nil {
+				return nil
+			}
+			direction := "before"
+			if c.After != nil {
+				direction = "after"
+			}
+			_, err := fmt.Fprintf(w, "more: --%s %d\n", direction, next)
+			return err
 		})
 	})
 }

@@ -103,6 +103,14 @@ func explainUsage(o kong.HelpOptions, ctx *kong.Context) error {
 	if err := kong.DefaultHelpPrinter(o, ctx); err != nil {
 		return err
 	}
+	if group := node.Parent; group.DefaultCmd == node {
+		fmt.Fprintf(ctx.Stdout, "\nAlso:\n")
+		for _, c := range group.Children {
+			if c != node {
+				fmt.Fprintf(ctx.Stdout, "  %-18s %s\n", commandName(c), c.Help)
+			}
+		}
+	}
 	name := commandName(node)
 	for _, g := range groups {
 		for _, e := range g.commands {

@@ -153,7 +153,7 @@ func (c *contextTailCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		tail, err := a.Tail(g.ctx, id, scrollback.Ref(c.Ref), c.Lines)
+		tail, err := a.Tail(g.ctx, id, scrollback.Ref(c.Ref), g.count(c.Lines))
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -87,7 +88,7 @@ func (c *importCmd) found(g *globals, a *app, q engine.ImportRequest) error {
 	err = g.print(map[string]any{"files": all}, func(w io.Writer) error {
 		for _, r := range all {
 			if r.Error != "" {
-				fmt.Fprintf(g.stderr, "%s: %s\n", r.File, r.Error)
+				fmt.Fprintf(g.stderr, "%s: %s\n", terminal.Plain(r.File), terminal.Plain(r.Error))
 				continue
 			}
 			fmt.Fprintln(w, terminal.Plain(r.File))
@@ -183,10 +184,14 @@ func (g *globals) input(name string) (io.ReadSeekCloser, error) {
 		if err != nil {
 			return nil, scrollback.ParamErrorf("scrollback", "file", "%w", err)
 		}
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		info, err := f.Stat()
+		if err == nil && info.Mode().IsRegular() {
 			return f, nil
 		}
 		defer f.Close()
+		if err == nil && info.IsDir() {
+			return nil, scrollback.ParamErrorf("scrollback", "file", "%s is a folder", name)
+		}
 		return keepInput(f) // a pipe is read once
 	}
 	return keepInput(g.standardInput())
@@ -266,7 +271,11 @@ func (a *app) save(ctx context.Context, id scrollback.ConversationID, name strin
 // writeWhole makes a file that appears whole or not at all. A link goes on leading
 // where it led, and what is no file, as a pipe or a device, is written to as it is.
 func writeWhole(name string, write func(io.Writer) error) error {
-	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+	info, err := os.Stat(name)
+	if err == nil && info.IsDir() {
+		return scrollback.ParamErrorf("scrollback", "output", "%s is a folder", name)
+	}
+	if err == nil {
 		if !info.Mode().IsRegular() {
 			return writeInto(name, write)
 		}
@@ -276,7 +285,11 @@ func writeWhole(name string, write func(io.Writer) error) error {
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".scrollback-*")
 	if err != nil {
-		return scrollback.ParamErrorf("scrollback", "output", "%w", err)
+		var at *fs.PathError
+		if errors.As(err, &at) { // its path is one that nobody named
+			err = at.Err
+		}
+		return scrollback.ParamErrorf("scrollback", "output", "nothing can be written to %s: %w", filepath.Dir(name), err)
 	}
 	if err = write(f); err == nil {
 		err = scrollback.Wrap(scrollback.Unavailable, "scrollback", f.Sync())

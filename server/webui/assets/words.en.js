@@ -35,7 +35,7 @@ export const en = {
   search: 'Search', searchHint: 'Search everything', everywhere: 'Everything', here: 'This conversation', lines: 'Lines (regex)',
   searchPlaceholder: 'Words, or "an exact phrase"', grepPlaceholder: 'RE2 pattern, for example  TODO|FIXME', caseSensitive: 'Match case',
   noHits: 'Nothing found.', searchIdle: 'Finds messages wherever they are, folded or not.', grepIdle: 'Finds lines in this conversation, folded or not.',
-  hits: (n, more) => `${s(n, 'hit', 'hits')}${more ? ' of many' : ''}`, matches: (shown, n, partial) => `${shown < n ? `first ${shown} of ` : ''}${s(n, 'line', 'lines')}${partial ? ', time ran out' : ''}`,
+  hits: (n, more) => `${s(n, 'hit', 'hits')}${more ? ' of many' : ''}`, matches: (shown, n, partial) => `${shown < n ? `first ${shown} of ` : ''}${s(n, 'line', 'lines')}${partial ? ', not all could be searched' : ''}`,
   editAsk: 'Edit and ask again', answerAnew: 'Answer anew', pin: 'Pin: the model sees it also when it is folded', unpin: 'Take the pin out', forkHere: 'Go on from here in a new conversation', earlierVersion: 'Earlier version',
   laterVersion: 'Later version', editing: (n) => `Writing #${n} anew; what followed stays on its branch.`,
   otherBranch: 'another branch', isFolded: 'folded', offlineNet: 'The server does not answer.',

@@ -35,7 +35,7 @@ export const zh = {
   search: '搜索', searchHint: '搜索全部内容', everywhere: '全部', here: '此对话', lines: '按行（正则）',
   searchPlaceholder: '词语，或 "精确短语"', grepPlaceholder: 'RE2 正则，例如  TODO|FIXME', caseSensitive: '区分大小写',
   noHits: '没有找到。', searchIdle: '查找所有消息，无论是否已折叠。', grepIdle: '在此对话中逐行查找，无论是否已折叠。',
-  hits: (x, more) => `${n(x)} 条结果${more ? '（还有更多）' : ''}`, matches: (shown, x, partial) => `${shown < x ? `前 ${shown} 行，共 ` : ''}${n(x)} 行${partial ? '，时间已到' : ''}`,
+  hits: (x, more) => `${n(x)} 条结果${more ? '（还有更多）' : ''}`, matches: (shown, x, partial) => `${shown < x ? `前 ${shown} 行，共 ` : ''}${n(x)} 行${partial ? '，未能搜完' : ''}`,
   editAsk: '修改后重问', answerAnew: '重新回答', pin: '固定：折叠后模型仍能看到原文', unpin: '取消固定', forkHere: '从这里开始一个新对话', earlierVersion: '上一个版本',
   laterVersion: '下一个版本', editing: (n) => `正在重写 #${n}；之后的内容留在它的分支上。`,
   otherBranch: '其他分支', isFolded: '已折叠', offlineNet: '服务器没有响应。',
