@@ -88,6 +88,18 @@ func (a *Archive) OpenArtifact(ctx context.Context, id scrollback.ArtifactID) (i
 	return a.OpenUnchecked(ctx, id)
 }
 
+// Has says whether the bytes of an artifact are kept.
+func (a *Archive) Has(ctx context.Context, id scrollback.ArtifactID) (bool, error) {
+	if err := checkArtifact(id); err != nil {
+		return false, err
+	}
+	has, err := a.bucket.Exists(ctx, key(id))
+	if err != nil {
+		return false, bucketError("archive.Has", err)
+	}
+	return has, nil
+}
+
 // OpenUnchecked is OpenArtifact for who judges the bytes himself.
 func (a *Archive) OpenUnchecked(ctx context.Context, id scrollback.ArtifactID) (io.ReadSeekCloser, int64, error) {
 	const op = "archive.OpenArtifact"

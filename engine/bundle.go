@@ -6,8 +6,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
-	"maps"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -41,6 +41,8 @@ type bringing struct {
 	order []*arrival   // as in the file: the last is what the bundle is of
 	at    *arrival
 	count int64
+
+	manifest bundle.Manifest // as it was judged
 }
 
 // arrival is one conversation of a bundle: what the bundle says of it, and what is
@@ -126,8 +128,8 @@ func (b *bringing) judge(ctx context.Context) error {
 		v.Branch = func(r bundle.Branch) error { b.copy.Add(string(r.ID), ""); return nil }
 		v.Message = nil
 	}
-	_, err := bundle.Check(b.r, b.e.o.BundleLimits, render, v)
-	if err == nil && b.copy == nil {
+	var err error
+	if b.manifest, err = bundle.Check(b.r, b.e.o.BundleLimits, render, v); err == nil && b.copy == nil {
 		err = b.at.End(ctx)
 	}
 	return err
@@ -175,38 +177,14 @@ func (b *bringing) meet(ctx context.Context, c bundle.Conversation) error {
 // asCopy is what to do about a conflict.
 const asCopy = "imported as a copy it gets ids of its own"
 
-// settleIn makes a conversation's own fields fit this place: no folders, no limit and no
-// reach from elsewhere, and only a model, a policy and numbers that are known here.
-func (e *Engine) settleIn(c *scrollback.Conversation, project string) {
-	c.Roots, c.Limit, c.DeletedAt, c.PurgedAt, c.Settings.RecallScope = []string{}, 0, 0, 0, ""
-	c.Project = cmp.Or(project, c.Project)
-	if _, err := e.o.Models(c.Model); c.Model != "" && err != nil {
-		c.Model = ""
-	}
-	fits := func(c scrollback.Conversation) bool { _, err := e.resolve(c, Shape{}); return err == nil }
-	if fits(*c) {
-		return
-	}
-	numbers := c.Settings.Folding
-	if c.Settings.Folding = nil; !fits(*c) {
-		c.Policy = e.policyOf(c.Project)
-	}
-	for _, name := range slices.Sorted(maps.Keys(numbers)) { // as many as go together
-		was := c.Settings.Folding
-		c.Settings.Folding = maps.Clone(was)
-		if c.Settings.Folding == nil {
-			c.Settings.Folding = map[string]float64{}
-		}
-		if c.Settings.Folding[name] = numbers[name]; !fits(*c) {
-			c.Settings.Folding = was
-		}
-	}
-}
-
 // decide says what an import is to do, or why it may not.
 func (b *bringing) decide() (string, error) {
 	main := b.main()
-	if !main.Hidden && main.Ours && main.Theirs && main.Split == "" {
+	switch {
+	case main.Split != "":
+	case main.Hidden && main.Ours: // else whoever knows a purged id could bring back what forks keep of it
+		main.Split = "where others keep more of it"
+	case main.Ours && main.Theirs:
 		main.Split = "both went on"
 	}
 	for _, a := range b.order {
@@ -238,34 +216,39 @@ func (b *bringing) write(ctx context.Context) error {
 	return err
 }
 
-// messages writes artifacts and messages; those of a conversation that people see
-// keep their last batch for the end.
+var errBundleChanged = scrollback.ParamErrorf("engine.Import", "file", "the bundle changed while it was read")
+
+// messages writes artifacts, their mentions and messages; those of a conversation that
+// people see keep their last batch for the end.
 func (b *bringing) messages(ctx context.Context) error {
 	n := -1
 	err := b.walk(bundle.Visit{
 		Artifact: func(id scrollback.ArtifactID, size int64, r io.Reader) error {
 			got, _, err := b.e.archive.PutArtifact(ctx, r, size)
 			if err == nil && got != id {
-				err = scrollback.ParamErrorf("engine.Import", "file", "the bundle changed while it was read")
+				err = errBundleChanged
 			}
 			return err
 		},
 		Conversation: func(c bundle.Conversation) error {
-			if n >= 0 {
-				if err := b.flush(ctx); err != nil {
-					return err
-				}
+			if err := b.next(ctx, &n); err != nil {
+				return err
 			}
-			n++
-			b.at = b.order[n]
 			b.e.settleIn(&c.Conversation, b.q.Project)
 			b.at.conv = c
 			return nil
 		},
-		Branch:  func(r bundle.Branch) error { b.at.branches[r.ID] = r.Branch; return nil },
-		Mention: func(a scrollback.Artifact) error { b.at.mentions[a.ID] = a; return nil },
+		Branch: func(r bundle.Branch) error { b.at.branches[r.ID] = r.Branch; return nil },
+		Mention: func(a scrollback.Artifact) error {
+			b.at.mentions[a.ID] = a
+			b.at.pending.Mentions = append(b.at.pending.Mentions, a)
+			return b.spill(ctx, adoptBatch)
+		},
 		Message: func(m scrollback.Message) error { return b.message(ctx, m) },
 	})
+	if err == nil {
+		err = b.spill(ctx, 0)
+	}
 	if err != nil {
 		return err
 	}
@@ -274,6 +257,20 @@ func (b *bringing) messages(ctx context.Context) error {
 		return nil
 	}
 	return b.flush(ctx)
+}
+
+// next writes what waits of a conversation, and goes on to the one after the nth.
+func (b *bringing) next(ctx context.Context, n *int) error {
+	if *n >= 0 {
+		if err := errors.Join(b.spill(ctx, 0), b.flush(ctx)); err != nil {
+			return err
+		}
+	}
+	if *n++; *n == len(b.order) {
+		return errBundleChanged
+	}
+	b.at = b.order[*n]
+	return nil
 }
 
 // message adds a message to the batch, unless it is here.
@@ -344,22 +341,17 @@ func (a *arrival) whole() scrollback.Conversation {
 func (b *bringing) rest(ctx context.Context) error {
 	n := -1
 	err := b.walk(bundle.Visit{
-		Conversation: func(bundle.Conversation) error {
-			if n >= 0 {
-				if err := b.spill(ctx, 0); err != nil {
-					return err
-				}
+		// By now it is mentioned. Before, it may have gone with somebody else's mention.
+		Artifact: func(id scrollback.ArtifactID, size int64, r io.Reader) error {
+			has, err := b.e.archive.Has(ctx, id)
+			if err == nil && !has {
+				_, _, err = b.e.archive.PutArtifact(ctx, r, size)
 			}
-			n++
-			b.at = b.order[n]
-			return nil
+			return err
 		},
-		Segment: func(s scrollback.Segment) error { return b.segment(ctx, s) },
-		Branch:  func(r bundle.Branch) error { return b.branch(ctx, r) },
-		Mention: func(a scrollback.Artifact) error {
-			b.at.pending.Mentions = append(b.at.pending.Mentions, a)
-			return b.spill(ctx, adoptBatch)
-		},
+		Conversation: func(bundle.Conversation) error { return b.next(ctx, &n) },
+		Segment:      func(s scrollback.Segment) error { return b.segment(ctx, s) },
+		Branch:       func(r bundle.Branch) error { return b.branch(ctx, r) },
 		Fold: func(f scrollback.Fold) error {
 			if _, old := b.at.Views[f.Branch]; b.at.late(f.Before.Boundary) || b.at.seen() && !old {
 				b.at.final.Folds = append(b.at.final.Folds, f)
@@ -501,6 +493,9 @@ func (b *bringing) walk(v bundle.Visit) error {
 	if b.copy != nil {
 		v = b.copy.Visit(v)
 	}
-	_, err := bundle.Walk(b.r, b.e.o.BundleLimits, v)
+	m, err := bundle.Walk(b.r, b.e.o.BundleLimits, v)
+	if err == nil && !slices.Equal(m.Entries, b.manifest.Entries) {
+		err = errBundleChanged
+	}
 	return err
 }

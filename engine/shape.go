@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -231,4 +232,32 @@ func load(snap store.Snapshot, w scrollback.Window, sh shape) compact.Load {
 	b := snap.Branch
 	return compact.Load{Window: w.Weight, Budget: sh.budget, Tokens: snap.LiveWeight().Tokens,
 		Messages: b.HeadSeq - b.View.Boundary, New: b.HeadSeq - max(b.View.Head, b.View.Boundary)}
+}
+
+// settleIn makes a conversation's own fields fit this place: no folders, no limit and no
+// reach from elsewhere, and only a model, a policy and numbers that are known here.
+func (e *Engine) settleIn(c *scrollback.Conversation, project string) {
+	c.Roots, c.Limit, c.DeletedAt, c.PurgedAt, c.Settings.RecallScope = []string{}, 0, 0, 0, ""
+	c.Project = cmp.Or(project, c.Project)
+	if _, err := e.o.Models(c.Model); c.Model != "" && err != nil {
+		c.Model = ""
+	}
+	fits := func(c scrollback.Conversation) bool { _, err := e.resolve(c, Shape{}); return err == nil }
+	if fits(*c) {
+		return
+	}
+	numbers := c.Settings.Folding
+	if c.Settings.Folding = nil; !fits(*c) {
+		c.Policy = e.policyOf(c.Project)
+	}
+	for _, name := range slices.Sorted(maps.Keys(numbers)) { // as many as go together
+		was := c.Settings.Folding
+		c.Settings.Folding = maps.Clone(was)
+		if c.Settings.Folding == nil {
+			c.Settings.Folding = map[string]float64{}
+		}
+		if c.Settings.Folding[name] = numbers[name]; !fits(*c) {
+			c.Settings.Folding = was
+		}
+	}
 }

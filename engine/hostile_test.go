@@ -1,0 +1,188 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/memblob"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/bundle"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/token"
+)
+
+const forged = scrollback.ConversationID("01999999-0000-7000-8000-000000000001")
+
+// forge is a bundle of one message that somebody made by hand: of a conversation, and
+// with a victim as of one that inherits from that and takes nothing of it.
+func forge(t *testing.T, id, victim scrollback.ConversationID) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := bundle.NewWriter(&out, id, bundle.Limits{})
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ok(err)
+	var c bundle.Conversation
+	c.ID, c.Branch, c.Project = id, "forged-branch", "elsewhere"
+	if victim != "" {
+		var above bundle.Conversation
+		above.ID, above.Inherited = victim, true
+		ok(w.Conversation(above))
+		ok(w.Branch(bundle.Branch{Branch: scrollback.Branch{ID: "empty-branch", Conversation: victim}}))
+		c.Ancestors = []scrollback.ConversationID{victim}
+	}
+	ok(w.Conversation(c))
+	ok(w.Branch(bundle.Branch{Branch: scrollback.Branch{ID: c.Branch, Conversation: id, HeadSeq: 1}}))
+	ok(w.Message(scrollback.Message{ID: "forged-message", ConversationID: id, Branch: c.Branch, Seq: 1, Role: scrollback.RoleUser,
+		Status: scrollback.StatusComplete, CreatedAt: 1, Parts: say("hello")}))
+	ok(w.Close())
+	return out.Bytes()
+}
+
+// Whoever knows an id can open nothing with it: neither as an ancestor of something of
+// his own, nor as that of a conversation that was purged and lives on in a fork.
+func TestAnIdOpensNothing(t *testing.T) {
+	ctx := context.Background()
+	for _, purged := range []bool{false, true} {
+		r, victim := rich(t)
+		heir, err := r.Fork(ctx, victim, engine.Place{}, "heir")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if purged {
+			if p, err := r.Purge(ctx, victim); err != nil || p.Kept == 0 {
+				t.Fatalf("%+v, %v", p, err)
+			}
+		}
+		for _, project := range []string{"", "elsewhere"} {
+			if out, err := r.unpack(forge(t, forged, victim), engine.ImportRequest{Project: project}); err == nil {
+				t.Errorf("an ancestor in name only, purged %v, project %q: %+v", purged, project, out)
+			}
+			if out, err := r.unpack(forge(t, victim, ""), engine.ImportRequest{Project: project}); scrollback.CodeOf(err) != scrollback.Conflict {
+				t.Errorf("its own id, purged %v, project %q: %+v, %v", purged, project, out, err)
+			}
+		}
+		if refs, _, err := r.Refs(ctx, forged, engine.RefQuery{}); scrollback.CodeOf(err) != scrollback.NotFound {
+			t.Errorf("%d refs, %v", len(refs), err)
+		}
+		if _, err := r.Get(ctx, victim); purged != (scrollback.CodeOf(err) == scrollback.NotFound) {
+			t.Errorf("purged %v, and it is %v", purged, err)
+		}
+		if bs, err := r.Branches(ctx, heir.ID); err != nil || len(bs) != 1 {
+			t.Errorf("the heir has %+v, %v", bs, err)
+		}
+	}
+}
+
+// An import that takes longer than bytes wait for their mention loses none of them to
+// a purge beside it, and puts again what went before they were mentioned.
+func TestBytesGoWhileAnImportRuns(t *testing.T) {
+	ctx := context.Background()
+	src := newRig(t, rigOptions{limit: 8000, noFolds: true}, modeltest.Say("x"))
+	id := src.conversation()
+	src.grow(id, 600)
+	const shared = "\x00\x01\xff\xfe shared, and no text"
+	art, err := src.Upload(ctx, id, strings.NewReader(shared), "n.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	src.turn(engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "see"}, scrollback.File{Artifact: art.ID}}})
+	file := src.pack(id, engine.ExportRequest{})
+	for name, lose := range map[string]func(far *rig, other scrollback.ConversationID, b *blob.Bucket) error{
+		"purge": func(far *rig, other scrollback.ConversationID, _ *blob.Bucket) error {
+			_, err := far.Purge(ctx, other)
+			return err
+		},
+		"lost": func(_ *rig, _ scrollback.ConversationID, b *blob.Bucket) error {
+			return b.Delete(ctx, "artifacts/"+string(art.ID[:2])+"/"+string(art.ID))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, err := sqldriver.OpenSQLite(ctx, filepath.Join(t.TempDir(), "s.db"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			bucket := memblob.OpenBucket(nil)
+			defer bucket.Close()
+			kept := archive.New(store.New(db, &store.Options{Tokens: token.Count, Image: token.Image}), bucket, &archive.Options{Grace: -1})
+			far := newRig(t, rigOptions{driver: db, limit: 8000, noFolds: true, archive: kept}, modeltest.Say("x"))
+			other := far.conversation()
+			if _, err := far.Upload(ctx, other, strings.NewReader(shared), "n.bin"); err != nil {
+				t.Fatal(err)
+			}
+			did := 0
+			far.brings(file, engine.ImportRequest{Progress: func(int64) {
+				if did++; did == 1 {
+					if err := lose(far, other, bucket); err != nil {
+						t.Error(err)
+					}
+				}
+			}}, engine.ResultCreated)
+			_, body, err := far.Artifact(ctx, id, art.ID)
+			if err != nil || did < 2 {
+				t.Fatalf("%v, after %d batches", err, did)
+			}
+			defer body.Close()
+			if got, err := io.ReadAll(body); err != nil || string(got) != shared {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+}
+
+// A file that becomes another one while it is read is refused.
+func TestABundleThatChanges(t *testing.T) {
+	r, id := rich(t)
+	first := r.pack(id, engine.ExportRequest{})
+	r.grow(id, 8)
+	longer := r.pack(id, engine.ExportRequest{})
+	fork, err := r.Fork(context.Background(), id, engine.Place{}, "fork")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, then := range map[string][]byte{"longer": longer, "of two": r.pack(fork.ID, engine.ExportRequest{})} {
+		far := newRig(t, rigOptions{limit: 8000, noFolds: true}, modeltest.Say("x"))
+		_, err := far.Import(context.Background(), &changing{Reader: bytes.NewReader(first), then: then}, engine.ImportRequest{})
+		if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), "changed while it was read") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := far.Get(context.Background(), id); scrollback.CodeOf(err) != scrollback.NotFound {
+			t.Errorf("%s: and then it is there: %v", name, err)
+		}
+	}
+}
+
+// changing is another file from the second time on that it is read from its start.
+type changing struct {
+	*bytes.Reader
+	then  []byte
+	whole bool
+}
+
+func (c *changing) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.whole = c.whole || c.Len() == 0
+	return n, err
+}
+
+func (c *changing) Seek(offset int64, whence int) (int64, error) {
+	if c.whole && offset == 0 && whence == io.SeekStart {
+		c.Reader = bytes.NewReader(c.then)
+	}
+	return c.Reader.Seek(offset, whence)
+}
