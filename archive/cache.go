@@ -138,10 +138,13 @@ func (c *cache) put(seg scrollback.Segment, text []byte) {
 		return
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.added += int64(len(text))
-	if c.added > c.max/sweepShare {
+	due := c.added > c.max/sweepShare
+	if due {
 		c.added = 0
+	}
+	c.mu.Unlock()
+	if due { // it looks at every file, and nobody need wait for that
 		c.sweep(path)
 	}
 }

@@ -85,14 +85,13 @@ func main() {
 		}
 		defer pprof.StopCPUProfile()
 	}
+	var err error
 	if *writer != "" {
-		if err := b.writeAlone(*writer); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-		return
+		err = b.writeAlone(*writer)
+	} else {
+		err = b.all(*only, *out, *quick)
 	}
-	if err := b.all(*only, *out, *quick); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

@@ -100,6 +100,14 @@ func (s *Situation) keeping(cuts []Cut, fits func(Cut) bool) (best Cut, ok bool)
 // after says what the window weighs after a cut.
 func (s *Situation) after() func(Cut) scrollback.Weight {
 	rest, environment := suffixWeights(s.Live), newestEnvironment(s.Carried, s.Live)
+	told := slices.IndexFunc(s.Live, func(m scrollback.Message) bool { return m.Seq == environment }) // -1: before all that is live
+	// Pins are few, and cuts as many as messages: those that are live, by where they are.
+	pins := map[int]*scrollback.Message{}
+	for i := range s.Live {
+		if slices.Contains(s.Pinned, s.Live[i].Seq) {
+			pins[i] = &s.Live[i]
+		}
+	}
 	return func(c Cut) scrollback.Weight {
 		w := s.Fixed.Add(rest[c.Messages])
 		if c.Messages > 0 {
@@ -108,11 +116,11 @@ func (s *Situation) after() func(Cut) scrollback.Weight {
 		if c.Carry != 0 {
 			w = w.Add(weightOf(c.Carry, s.Carried, s.Live))
 		}
-		if environment > 0 && !slices.ContainsFunc(s.Live[c.Messages:], func(m scrollback.Message) bool { return m.Seq == environment }) {
+		if environment > 0 && told < c.Messages {
 			w = w.Add(weightOf(environment, s.Carried, s.Live))
 		}
-		for i := range s.Live[:c.Messages] {
-			if m := &s.Live[i]; slices.Contains(s.Pinned, m.Seq) && !c.kept(m.Seq, environment) {
+		for at, m := range pins {
+			if at < c.Messages && !c.kept(m.Seq, environment) {
 				w = w.Add(m.Weight)
 			}
 		}

@@ -87,8 +87,7 @@ func (e *Engine) importBundle(ctx context.Context, r io.ReadSeeker, q ImportRequ
 	if err != nil {
 		return out, err
 	}
-	main := b.main()
-	total := main.Messages
+	main, total := b.main(), b.main().Messages
 	if did != ResultUnchanged {
 		total = main.branches[main.conv.Branch].HeadSeq
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
@@ -27,27 +26,33 @@ const (
 
 // foldLock lets one fold of a conversation run at a time in this process.
 type foldLock struct {
-	sync.Mutex
+	held  chan struct{} // full while somebody folds
 	users int
 }
 
-func (e *Engine) lockFolds(id scrollback.ConversationID) (unlock func()) {
+// lockFolds waits for another fold to end, which may be asking a model, or for ctx.
+func (e *Engine) lockFolds(ctx context.Context, id scrollback.ConversationID) (unlock func(), err error) {
 	e.mu.Lock()
 	l := e.folding[id]
 	if l == nil {
-		l = &foldLock{}
+		l = &foldLock{held: make(chan struct{}, 1)}
 		e.folding[id] = l
 	}
 	l.users++
 	e.mu.Unlock()
-	l.Lock()
-	return func() {
-		l.Unlock()
+	leave := func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if l.users--; l.users == 0 {
 			delete(e.folding, id)
 		}
+	}
+	select {
+	case l.held <- struct{}{}:
+		return func() { <-l.held; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, scrollback.Wrap(scrollback.Canceled, "engine.fold", context.Cause(ctx))
 	}
 }
 
@@ -105,7 +110,10 @@ type foldWish struct {
 
 // fold makes one fold of head's branch and commits it; head is fresh afterwards.
 func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish foldWish) (scrollback.Receipt, error) {
-	unlock := e.lockFolds(head.ID)
+	unlock, err := e.lockFolds(ctx, head.ID)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
 	defer unlock()
 	if err := e.refresh(ctx, head); err != nil {
 		return scrollback.Receipt{}, err
@@ -362,29 +370,6 @@ func weightOf(ms []scrollback.Message) (w scrollback.Weight) {
 		w = w.Add(ms[i].Weight)
 	}
 	return w
-}
-
-// shown is a snapshot as it will be after a fold.
-func shown(snap store.Snapshot, f compact.Fold) store.Snapshot {
-	var carried, pinned, rest []scrollback.Message
-	for _, m := range slices.Concat(snap.Pinned, snap.Carried, snap.Live) {
-		switch {
-		case m.Seq > f.View.Boundary:
-			rest = append(rest, m)
-		case slices.Contains(f.View.Carried, m.Seq):
-			carried = append(carried, m)
-		case slices.Contains(snap.PinnedSeqs, m.Seq):
-			pinned = append(pinned, m)
-		}
-	}
-	snap.Segments, snap.Carried, snap.Pinned, snap.Live = f.Shown, carried, pinned, rest
-	snap.Branch.View.Summary = f.View.Summary
-	if v := f.View.Summary; v == nil {
-		snap.Summary = nil
-	} else if i := slices.IndexFunc(f.Leaves, func(s scrollback.Segment) bool { return s.ID == v.Segment }); i >= 0 {
-		snap.Summary = &f.Leaves[i]
-	}
-	return snap
 }
 
 func (e *Engine) job(ctx context.Context, snap store.Snapshot, cut compact.Cut, sh shape) compact.Job {

@@ -167,22 +167,19 @@ func TestABundleThatChanges(t *testing.T) {
 	}
 }
 
-// changing is another file from the second time on that it is read from its start.
+// changing is another file from the second time on that its length is asked for, with
+// which each reading of a bundle begins.
 type changing struct {
 	*bytes.Reader
 	then  []byte
-	whole bool
-}
-
-func (c *changing) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.whole = c.whole || c.Len() == 0
-	return n, err
+	asked int
 }
 
 func (c *changing) Seek(offset int64, whence int) (int64, error) {
-	if c.whole && offset == 0 && whence == io.SeekStart {
-		c.Reader = bytes.NewReader(c.then)
+	if whence == io.SeekEnd {
+		if c.asked++; c.asked == 2 {
+			c.Reader = bytes.NewReader(c.then)
+		}
 	}
 	return c.Reader.Seek(offset, whence)
 }

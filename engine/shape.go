@@ -234,6 +234,29 @@ func load(snap store.Snapshot, w scrollback.Window, sh shape) compact.Load {
 		Messages: b.HeadSeq - b.View.Boundary, New: b.HeadSeq - max(b.View.Head, b.View.Boundary)}
 }
 
+// shown is a snapshot as it will be after a fold.
+func shown(snap store.Snapshot, f compact.Fold) store.Snapshot {
+	var carried, pinned, rest []scrollback.Message
+	for _, m := range slices.Concat(snap.Pinned, snap.Carried, snap.Live) {
+		switch {
+		case m.Seq > f.View.Boundary:
+			rest = append(rest, m)
+		case slices.Contains(f.View.Carried, m.Seq):
+			carried = append(carried, m)
+		case slices.Contains(snap.PinnedSeqs, m.Seq):
+			pinned = append(pinned, m)
+		}
+	}
+	snap.Segments, snap.Carried, snap.Pinned, snap.Live = f.Shown, carried, pinned, rest
+	snap.Branch.View.Summary = f.View.Summary
+	if v := f.View.Summary; v == nil {
+		snap.Summary = nil
+	} else if i := slices.IndexFunc(f.Leaves, func(s scrollback.Segment) bool { return s.ID == v.Segment }); i >= 0 {
+		snap.Summary = &f.Leaves[i]
+	}
+	return snap
+}
+
 // settleIn makes a conversation's own fields fit this place: no folders, no limit and no
 // reach from elsewhere, and only a model, a policy and numbers that are known here.
 func (e *Engine) settleIn(c *scrollback.Conversation, project string) {

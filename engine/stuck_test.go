@@ -12,8 +12,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
@@ -299,5 +301,46 @@ func TestFortyImages(t *testing.T) {
 				t.Error("nothing was said after them")
 			}
 		})
+	}
+}
+
+// Whoever waits for another fold, which may wait for its model, can be stopped.
+func TestWaitingForAFoldEnds(t *testing.T) {
+	gate, asked := make(chan struct{}), make(chan struct{}, 1)
+	w := &writer{sum: func(_ int, r model.Request) []model.Delta {
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		<-gate
+		return []model.Delta{{Text: minutes("x")}}
+	}}
+	r := newRig(t, rigOptions{limit: 8000, noFolds: true, summaries: true, policy: compact.Snapshot}, w.step())
+	id := r.conversation()
+	r.grow(id, 80)
+	first := make(chan error, 1)
+	go func() {
+		_, err := r.Compact(context.Background(), id, engine.Shape{}, true)
+		first <- err
+	}()
+	<-asked
+	ctx, cancel := context.WithCancel(context.Background())
+	second := make(chan error, 1)
+	go func() {
+		_, err := r.Compact(ctx, id, engine.Shape{}, true)
+		second <- err
+	}()
+	cancel()
+	select {
+	case err := <-second:
+		if scrollback.CodeOf(err) != scrollback.Canceled {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it still waits for the other fold")
+	}
+	close(gate)
+	if err := <-first; err != nil {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -76,18 +77,18 @@ func readLexicon(name string) (*lexicon, error) {
 // read takes in one line.
 func (lex *lexicon) read(l string) error {
 	word, rest, _ := strings.Cut(l, " ")
-	if name, values, ok := strings.Cut(rest, " = "); ok && word == "slot" {
+	name, values, named := strings.Cut(rest, " = ")
+	switch {
+	case named && word == "slot":
 		lex.slots[name] = strings.Split(values, " | ")
 		return nil
-	} else if ok && word == "filler" {
+	case named && word == "filler":
 		lex.filler[name] = append(lex.filler[name], strings.Split(values, " | ")...)
 		return nil
-	}
-	if word == "case" {
+	case word == "case":
 		lex.cases = append(lex.cases, &caseText{kind: rest, blocks: []block{{}}})
 		return nil
-	}
-	if len(lex.cases) == 0 {
+	case len(lex.cases) == 0:
 		return fmt.Errorf("%q stands in no case", l)
 	}
 	c := lex.cases[len(lex.cases)-1]
@@ -127,11 +128,9 @@ func (c *caseText) findKeys() {
 			}
 		}
 	}
-	once := map[string]bool{"day": true, "month": true}
 	for _, a := range c.asks {
 		for _, s := range slotsOf(a.text) {
-			if !once[s] {
-				once[s] = true
+			if s != "day" && s != "month" && !slices.Contains(c.keys, s) {
 				c.keys = append(c.keys, s)
 			}
 		}
