@@ -117,10 +117,11 @@ type ManifestLayer struct {
 
 // ManifestItem is one item of a layer.
 type ManifestItem struct {
-	Kind   ItemKind `json:"kind"`
-	Seq    int64    `json:"seq,omitempty"`
-	Ref    Ref      `json:"ref,omitempty"`
-	Tokens int64    `json:"tokens"`
+	Kind    ItemKind `json:"kind"`
+	Seq     int64    `json:"seq,omitempty"`
+	LastSeq int64    `json:"last_seq,omitempty"` // of a summary or placeholder: where what it speaks for ends
+	Ref     Ref      `json:"ref,omitempty"`
+	Tokens  int64    `json:"tokens"`
 }
 
 // WindowMark identifies the bytes a request began with, so that the next one can

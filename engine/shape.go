@@ -165,13 +165,15 @@ func (e *Engine) assemble(snap store.Snapshot, s shape, promptSeq int64) scrollb
 func (e *Engine) verbatim(snap store.Snapshot, s shape) (shown, unseen []scrollback.Message) {
 	out := slices.Clone(snap.Carried)
 	room := s.policy.PinnedBound(s.budget.Tokens)
-	for i, m := range slices.Backward(snap.Pinned) {
-		if room -= m.Weight.Tokens; room < 0 {
-			unseen = snap.Pinned[:i+1]
-			break
+	for _, m := range slices.Backward(snap.Pinned) {
+		if m.Weight.Tokens > room {
+			unseen = append(unseen, m)
+			continue
 		}
+		room -= m.Weight.Tokens
 		out = append(out, m)
 	}
+	slices.Reverse(unseen)
 	slices.SortFunc(out, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) })
 	return append(out, snap.Live...), unseen
 }

@@ -60,6 +60,8 @@ func holds(l scrollback.ManifestLayer, excluded []scrollback.Excluded) string {
 		switch {
 		case it.Kind == scrollback.KindPlaceholder:
 			placeholders++
+		case it.Kind == scrollback.KindSummary:
+			said = append(said, span(it.Seq, it.LastSeq))
 		case it.Seq > 0 && it.Seq <= behind:
 			if kept++; kept <= keptNamed {
 				said = append(said, fmt.Sprintf("#%d", it.Seq))

@@ -34,7 +34,7 @@ func Account(w scrollback.Window) scrollback.Manifest {
 			if h.Kind == scrollback.KindSummary {
 				layer = scrollback.LayerSummary
 			}
-			put(layer, scrollback.ManifestItem{Kind: h.Kind, Seq: h.FirstSeq, Ref: h.Ref, Tokens: h.Tokens})
+			put(layer, scrollback.ManifestItem{Kind: h.Kind, Seq: h.FirstSeq, LastSeq: h.LastSeq, Ref: h.Ref, Tokens: h.Tokens})
 			rest -= h.Tokens
 		}
 		put(it.Layer, scrollback.ManifestItem{Kind: it.Kind, Seq: it.Seq, Tokens: rest})
