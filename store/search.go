@@ -101,6 +101,9 @@ func (s *Store) hits(ctx context.Context, ranked []*ranked, a ask, q scrollback.
 			break
 		}
 		from, err := head(cmp.Or(q.Conversation, r.m.ConversationID))
+		if q.Conversation == "" && scrollback.CodeOf(err) == scrollback.NotFound {
+			continue // purged since it was found
+		}
 		if err != nil {
 			return out, err
 		}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
 
@@ -318,6 +320,42 @@ func TestSearchAgrees(t *testing.T) {
 	}
 	if found < 200 {
 		t.Errorf("only %d hits were compared", found)
+	}
+}
+
+// vanishing is a database of which a conversation is purged as soon as a search has
+// found it.
+type vanishing struct {
+	driver.Driver
+	id scrollback.ConversationID
+}
+
+func (v *vanishing) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
+	found, err := v.Driver.Search(ctx, q)
+	if err == nil {
+		_, err = v.Purge(ctx, driver.Purge{Conversation: v.id, Now: 1, Limit: 100})
+	}
+	return found, err
+}
+
+// What is purged while a search goes on is not among its hits, and the others are.
+func TestSearchBesideAPurge(t *testing.T) {
+	for name, d := range map[string]driver.Driver{"memory": memdriver.New(), "sqlite": openSQLite(t)} {
+		t.Run(name, func(t *testing.T) {
+			v := &vanishing{Driver: d}
+			b := newBench(t, v)
+			gone, kept := b.create(), b.create()
+			v.id = gone.ID
+			b.say(gone.ID, "the harbour, the harbour")
+			m := b.say(kept.ID, "a harbour")[0]
+			r, err := b.Search(t.Context(), scrollback.SearchQuery{Query: "harbour", Limit: 5, Around: 1})
+			if must(t, r, err); len(r.Hits) != 1 || r.Hits[0].MessageID != m.ID {
+				t.Errorf("found %+v", r.Hits)
+			}
+			v.id = kept.ID
+			_, err = b.Search(t.Context(), scrollback.SearchQuery{Query: "harbour", Conversation: kept.ID})
+			wantCode(t, err, scrollback.NotFound, "")
+		})
 	}
 }
 

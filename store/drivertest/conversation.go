@@ -211,6 +211,8 @@ func testListFilters(w *bench) {
 		"all":            {driver.ListQuery{}, []scrollback.Conversation{c, b, a}},
 		"trash":          {driver.ListQuery{Trash: true}, []scrollback.Conversation{gone}},
 		"project":        {driver.ListQuery{Project: "two"}, []scrollback.Conversation{c, b}},
+		"its trash":      {driver.ListQuery{Project: "two", Trash: true}, []scrollback.Conversation{gone}},
+		"no trash":       {driver.ListQuery{Project: "one", Trash: true}, nil},
 		"no project":     {driver.ListQuery{Project: "TWO"}, nil},
 		"title":          {driver.ListQuery{Title: "port"}, []scrollback.Conversation{a}},
 		"title in trash": {driver.ListQuery{Title: "Port", Trash: true}, []scrollback.Conversation{gone}},

@@ -164,7 +164,7 @@ func (j *adopting) enterFolds() error {
 			return err
 		}
 		i := slices.IndexFunc(j.th.receipts, func(r *receipt) bool {
-			return r.branch == f.Branch && reflect.DeepEqual(r.Receipt, f.Receipt)
+			return r.CreatedAt == f.Receipt.CreatedAt && r.branch == f.Branch && reflect.DeepEqual(r.Receipt, f.Receipt)
 		})
 		if i >= 0 {
 			j.th.receipts[i].undone = j.th.receipts[i].undone || f.Undone

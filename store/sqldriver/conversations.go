@@ -164,11 +164,18 @@ func (db *DB) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollba
 	if q.Before != nil {
 		before = *q.Before
 	}
+	args := []any{before.At, before.ID, like(q.Title), q.Limit}
+	// Which list it is stands in the statement's text, so that each has an index.
+	which := `deleted_at = 0`
+	if q.Trash {
+		which = `deleted_at <> 0`
+	}
+	if q.Project != "" {
+		which, args = which+` AND project = $5`, append(args, q.Project)
+	}
 	err := db.read.rows(ctx, add, `SELECT `+conversationColumns+` FROM conversations
-		WHERE (updated_at, id) < ($1, $2) AND (deleted_at <> 0) = $3 AND purged_at = 0 AND ($4 = '' OR project = $4)
-		AND ($5 = '' OR lower(title) LIKE $5 ESCAPE '!')
-		ORDER BY updated_at DESC, id DESC LIMIT $6`,
-		before.At, before.ID, q.Trash, q.Project, like(q.Title), q.Limit)
+		WHERE `+which+` AND purged_at = 0 AND (updated_at, id) < ($1, $2) AND ($3 = '' OR lower(title) LIKE $3 ESCAPE '!')
+		ORDER BY updated_at DESC, id DESC LIMIT $4`, args...)
 	return out, db.wrap("sqldriver.Conversations", err)
 }
 

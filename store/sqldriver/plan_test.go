@@ -34,6 +34,37 @@ func TestSQLite(t *testing.T) {
 		return &noted{db, &seen}
 	})
 	t.Run("Plans", func(t *testing.T) { judge(t, seen.queries) })
+	t.Run("Steps", func(t *testing.T) { narrow(t, seen.queries) })
+}
+
+// steps are how statements find their rows that could also find them by reading
+// all of a conversation or of a list: a statement is told by a part of its text.
+var steps = []struct{ part, step string }{
+	{"receipt = $3", "SEARCH receipts USING COVERING INDEX receipts_known (conversation_id=? AND receipt=? AND branch=?)"},
+	{"WHERE deleted_at = 0 AND purged_at = 0 AND (updated_at", "SEARCH conversations USING INDEX conversations_newest ((updated_at,id)<(?,?))"},
+	{"WHERE deleted_at = 0 AND project = $5", "SEARCH conversations USING INDEX conversations_project (project=? AND (updated_at,id)<(?,?))"},
+	{"WHERE deleted_at <> 0 AND purged_at = 0 AND (updated_at", "SEARCH conversations USING INDEX conversations_trash_newest ((updated_at,id)<(?,?))"},
+	{"WHERE deleted_at <> 0 AND project = $5", "SEARCH conversations USING INDEX conversations_trash_project (project=? AND (updated_at,id)<(?,?))"},
+}
+
+// narrow holds the statements of steps against what they must be.
+func narrow(t *testing.T, queries []string) {
+	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
+	for _, s := range steps {
+		found := false
+		for _, query := range queries {
+			if !strings.Contains(query, s.part) {
+				continue
+			}
+			found = true
+			if got := plan(t, db, query); !slices.Equal(got, []string{s.step}) {
+				t.Errorf("%q, want %q\nin %s", got, s.step, query)
+			}
+		}
+		if !found {
+			t.Errorf("no statement has %q", s.part)
+		}
+	}
 }
 
 func judge(t *testing.T, queries []string) {
