@@ -260,7 +260,12 @@ func TestPage(t *testing.T) {
 				t.Errorf("forwards by %d: %v", limit, forth)
 			}
 		}
-		for q, n := range map[store.PageQuery]int{{}: 11, {After: new(int64(11))}: 0, {After: new(int64(99))}: 0, {Before: 1}: 0, {Before: 99}: 11, {Limit: -3}: 11, {Limit: 10_000}: 11} {
+		for _, limit := range []int{-3, 201, 10_000} {
+			if _, _, err := b.Page(t.Context(), g.ID, store.PageQuery{Limit: limit}); scrollback.CodeOf(err) != scrollback.Invalid {
+				t.Errorf("a page of %d: %v", limit, err)
+			}
+		}
+		for q, n := range map[store.PageQuery]int{{}: 11, {After: new(int64(11))}: 0, {After: new(int64(99))}: 0, {Before: 1}: 0, {Before: 99}: 11} {
 			if ms, next, err := b.Page(t.Context(), g.ID, q); err != nil || len(ms) != n || next != 0 {
 				t.Errorf("%+v: %d messages, next %d, %v", q, len(ms), next, err)
 			}
