@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
@@ -23,8 +24,8 @@ type Renderer struct {
 // been judged is handed on to also, save artifacts and files.
 func Check(r io.ReadSeeker, limits Limits, render Renderer, also Visit) (Manifest, error) {
 	c := &checker{limits: limits.or(DefaultLimits()), render: render, also: also,
-		artifacts: map[scrollback.ArtifactID]*attached{}, of: map[scrollback.ConversationID]*part{},
-		segments: map[scrollback.SegmentID]*scrollback.Segment{}, branches: map[scrollback.BranchID]*branch{}}
+		artifacts: map[scrollback.ArtifactID]*attached{},
+		segments:  map[scrollback.SegmentID]*scrollback.Segment{}, branches: map[scrollback.BranchID]*branch{}}
 	m, err := Walk(r, limits, Visit{
 		Header: c.header, Artifact: c.artifact, Conversation: c.conversation, Segment: c.segment, Branch: c.branch,
 		Mention: c.mention, File: c.file, Message: c.message, Fold: c.fold,
@@ -37,14 +38,15 @@ func Check(r io.ReadSeeker, limits Limits, render Renderer, also Visit) (Manifes
 
 // checker remembers of a bundle what later records are held against.
 type checker struct {
-	limits  Limits
-	render  Renderer
-	also    Visit
-	head    Header
-	records int
+	limits   Limits
+	render   Renderer
+	also     Visit
+	head     Header
+	records  int
+	children int // of all roll-ups
 
 	artifacts map[scrollback.ArtifactID]*attached
-	of        map[scrollback.ConversationID]*part
+	parts     []*part                                      // in the order of the file
 	segments  map[scrollback.SegmentID]*scrollback.Segment // without what is long
 	branches  map[scrollback.BranchID]*branch
 	counts    []Count
@@ -60,10 +62,10 @@ type checker struct {
 	open  []*scrollback.Segment // leaves of the branch, by their first message
 }
 
-// remember counts a record that stays in memory.
+// remember counts a record that somebody keeps in memory.
 func (c *checker) remember() error {
 	if c.records++; c.records > c.limits.Records {
-		return tooMuch("it has more than %d branches, segments and artifacts", c.limits.Records)
+		return tooMuch("it has more than %d branches, segments, artifacts and receipts", c.limits.Records)
 	}
 	return nil
 }
@@ -82,18 +84,51 @@ func (c *checker) conversation(v Conversation) error {
 	if err := c.endConversation(); err != nil {
 		return err
 	}
-	for _, id := range v.Ancestors {
-		if c.of[id] == nil {
-			return damaged("conversation %s inherits from %q", v.ID, clip(string(id)))
-		}
+	if !c.follows(v.Ancestors) {
+		return damaged("conversation %s inherits from others than those before it", v.ID)
 	}
 	if v.Inherited == (v.ID == c.head.Conversation) {
 		return damaged("conversation %s is not what the bundle is of", v.ID)
 	}
-	c.at = &part{Conversation: v, mentions: map[scrollback.ArtifactID]bool{}}
-	c.of[v.ID], c.ready, c.line, c.log = c.at, false, 0, sha256.New()
+	if v.Inherited {
+		if err := bare(v); err != nil {
+			return err
+		}
+	}
+	c.at = &part{ID: v.ID, Branch: v.Branch, PinnedSeqs: v.PinnedSeqs, Inherited: v.Inherited,
+		mentions: map[scrollback.ArtifactID]bool{}, leaves: map[scrollback.BranchID][]*scrollback.Segment{}}
+	c.parts, c.ready, c.line, c.log = append(c.parts, c.at), false, 0, sha256.New()
 	c.counts = append(c.counts, Count{ID: v.ID})
 	return hand(c.also.Conversation, v)
+}
+
+// follows says whether ancestors are all the conversations so far, nearest first.
+// What is on a path is one line, so each inherits from all that come before it.
+func (c *checker) follows(ancestors []scrollback.ConversationID) bool {
+	if len(ancestors) != len(c.parts) {
+		return false
+	}
+	for i, p := range c.parts {
+		if ancestors[len(ancestors)-1-i] != p.ID {
+			return false
+		}
+	}
+	return true
+}
+
+// bare wants an inherited conversation to say nothing of itself: nobody would see it,
+// and all of it would be kept.
+func bare(v Conversation) error {
+	only := Conversation{Ancestors: v.Ancestors, Inherited: true}
+	only.ID = v.ID
+	want, err := marshal(only)
+	if err != nil {
+		return err
+	}
+	if got, err := marshal(v); err != nil || !bytes.Equal(got, want) {
+		return damaged("conversation %s is only inherited from, and says more of itself than its id", v.ID)
+	}
+	return nil
 }
 
 func (c *checker) count() *Count { return &c.counts[len(c.counts)-1] }
@@ -136,6 +171,13 @@ func (c *checker) end(m Manifest) error {
 	}
 	if !slices.Equal(c.counts, m.Conversations) {
 		return damaged("its conversations are not what the manifest says of them")
+	}
+	for _, p := range c.parts {
+		for _, b := range p.order {
+			if p.Inherited && b.left != b.HeadSeq {
+				return damaged("branch %s ends with #%d, and the path leaves it at #%d", b.ID, b.HeadSeq, b.left)
+			}
+		}
 	}
 	for id, a := range c.artifacts {
 		if !a.used {

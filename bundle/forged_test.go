@@ -45,7 +45,7 @@ func TestForgedRecords(t *testing.T) {
 		"branch without parent":    {"is not there", func(s *story) { s.branches[1][0].Parent = "elsewhere" }},
 		"branch beyond its parent": {"has no message", func(s *story) { s.branches[1][0].AtSeq, s.branches[1][0].HeadSeq = 4, 5 }},
 		"branch of another":        {"another conversation", func(s *story) { s.branches[1][0].Conversation = parent }},
-		"parent that is no one's":  {"does not inherit", func(s *story) { s.conversations[1].Ancestors = nil }},
+		"parent that is no one's":  {"inherits from others", func(s *story) { s.conversations[1].Ancestors = nil }},
 		"ancestor not in it": {"inherits from", func(s *story) {
 			s.conversations[1].Ancestors = append(s.conversations[1].Ancestors, "01a1fd70-0000-7000-8000-000000000009")
 		}},

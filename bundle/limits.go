@@ -9,7 +9,7 @@ import (
 // Limits bound what a bundle may hold; a zero field is that of [DefaultLimits].
 type Limits struct {
 	Entries   int   // in the archive
-	Records   int   // branches, segments and mentions, which a reader remembers
+	Records   int   // branches, segments, mentions and receipts, which a reader remembers
 	Bytes     int64 // unpacked
 	Entry     int64 // bytes of an artifact
 	Text      int64 // bytes of any other entry
@@ -41,6 +41,15 @@ func (l Limits) or(d Limits) Limits {
 	pick(&l.RatioFrom, d.RatioFrom)
 	return l
 }
+
+// Bounds of what stays in memory of a conversation itself.
+const (
+	maxConversation = 4 << 20 // bytes of conversation.json: what its fields may hold, in JSON's longest spelling
+	maxAncestors    = 1000    // that one conversation inherits from
+)
+
+// conversation is how many bytes a conversation.json may have.
+func (l Limits) conversation() int64 { return min(l.Text, maxConversation) }
 
 // unpacked is how many bytes may come out of a file of so many.
 func (l Limits) unpacked(file int64) int64 { return l.RatioFrom + l.Ratio*file }
