@@ -119,8 +119,8 @@ func (c *checker) follows(ancestors []scrollback.ConversationID) bool {
 // bare wants an inherited conversation to say nothing of itself: nobody would see it,
 // and all of it would be kept.
 func bare(v Conversation) error {
-	only := Conversation{Ancestors: v.Ancestors, Inherited: true}
-	only.ID = v.ID
+	only := Conversation{Inherited: true}
+	only.ID, v.Ancestors = v.ID, nil // those were judged
 	want, err := marshal(only)
 	if err != nil {
 		return err

@@ -131,10 +131,12 @@ func TestOwner(t *testing.T) {
 		if got := b.owner(seq); got != want {
 			t.Fatalf("#%d of the path of %s is of %s, want %s", seq, b.ID, got.ID, want.ID)
 		}
-		steps, at := 0, b
-		for ; at != want; steps++ {
-			if at = at.up; steps < n && at.AtSeq >= seq && at.jump != nil && at.jump.AtSeq >= seq {
+		steps := 0
+		for at := b; at != want; steps++ {
+			if at.jump.AtSeq >= seq {
 				at = at.jump
+			} else {
+				at = at.up
 			}
 		}
 		if most := 4 * bits.Len(uint(b.depth)); steps > most {
@@ -192,14 +194,14 @@ func TestAncestorsAreBounded(t *testing.T) {
 	if err := check(line(t, maxAncestors+1, deep(maxAncestors+1)...), Limits{}); err != nil {
 		t.Errorf("%d ancestors: %v", maxAncestors, err)
 	}
-	items := open(t, line(t, maxAncestors+1, deep(maxAncestors+1)...))
-	at := slices.IndexFunc(items, func(it item) bool { return strings.HasPrefix(it.name, conversationPath+string(person(maxAncestors))) })
-	last := item{conversationPath + string(main) + "/conversation.json", []byte(`{"id":"` + string(main) + `"}`), tar.TypeReg}
-	if _, err := Walk(bytes.NewReader(forge(t, append(slices.Clone(items[:len(items)-1]), last, items[len(items)-1]))), Limits{}, Visit{}); at < 0 {
-		t.Fatal("the last conversation is not there")
-	} else {
-		refuses(t, err, "too large")
+	var items []item
+	for i := range maxAncestors + 2 {
+		text := `{"id":"` + string(person(i)) + `"}`
+		items = append(items, item{conversationPath + string(person(i)) + "/conversation.json", []byte(text), tar.TypeReg})
 	}
+	header := item{headerName, []byte(`{"format":"` + Format + `","version":1}`), tar.TypeReg}
+	_, err := Walk(bytes.NewReader(forge(t, append([]item{header}, items...))), Limits{}, Visit{})
+	refuses(t, err, "inherits from more than")
 	w, err := NewWriter(&bytes.Buffer{}, main, Limits{})
 	if err != nil {
 		t.Fatal(err)
