@@ -2,11 +2,6 @@ package bundle
 
 import "github.com/scrollback-ai/scrollback"
 
-type attached struct {
-	size int64
-	used bool
-}
-
 // part is a conversation in the bundle, as far as later records are held against it.
 type part struct {
 	ID         scrollback.ConversationID
@@ -100,35 +95,6 @@ func (c *checker) branch(b Branch) error {
 		return err
 	}
 	return hand(c.also.Branch, b)
-}
-
-func (c *checker) mention(a scrollback.Artifact) error {
-	bytes := c.artifacts[a.ID]
-	if bytes == nil || bytes.size != a.Size {
-		return damaged("the bytes of artifact %q are not in it", clip(string(a.ID)))
-	}
-	if c.at.mentions[a.ID] {
-		return damaged("artifact %s is mentioned twice", a.ID)
-	}
-	bytes.used, c.at.mentions[a.ID] = true, true
-	if err := c.remember(); err != nil {
-		return err
-	}
-	return hand(c.also.Mention, a)
-}
-
-// file holds the Markdown file of a segment against that.
-func (c *checker) file(name string, sum EntrySum) error {
-	for i := len(name) - len(".md"); i > 0 && name[i-1] != '/'; i-- {
-		s := c.segments[scrollback.SegmentID(name[i:len(name)-len(".md")])]
-		if s != nil && s.Conversation == c.at.ID && filePath(c.at.ID, *s) == name {
-			if s.SHA256 != sum.SHA256 || s.Bytes != sum.Size {
-				return damaged("%q is not the file of its segment", name)
-			}
-			return nil
-		}
-	}
-	return refused("the bundle holds %q, which does not belong there", clip(name))
 }
 
 // view wants what a branch shows to be its path from the first message on.

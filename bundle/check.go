@@ -1,23 +1,14 @@
 package bundle
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 )
-
-// Renderer makes the Markdown files of segments, so that they can be held against
-// what the bundle says of them. An error means that it cannot be made here.
-type Renderer struct {
-	Leaf  func(w io.Writer, s scrollback.Segment, ms []scrollback.Message) error
-	Table func(w io.Writer, s scrollback.Segment, children []scrollback.Segment) error
-}
 
 // Check reads a bundle and judges everything it says: ids, paths and seqs, hashes of
 // messages, segments and their files, and that whatever is named is in it. What has
@@ -102,42 +93,7 @@ func (c *checker) conversation(v Conversation) error {
 	return hand(c.also.Conversation, v)
 }
 
-// follows says whether ancestors are all the conversations so far, nearest first.
-// What is on a path is one line, so each inherits from all that come before it.
-func (c *checker) follows(ancestors []scrollback.ConversationID) bool {
-	if len(ancestors) != len(c.parts) {
-		return false
-	}
-	for i, p := range c.parts {
-		if ancestors[len(ancestors)-1-i] != p.ID {
-			return false
-		}
-	}
-	return true
-}
-
-// bare wants an inherited conversation to say nothing of itself: nobody would see it,
-// and all of it would be kept.
-func bare(v Conversation) error {
-	only := Conversation{Inherited: true}
-	only.ID, v.Ancestors = v.ID, nil // those were judged
-	want, err := marshal(only)
-	if err != nil {
-		return err
-	}
-	if got, err := marshal(v); err != nil || !bytes.Equal(got, want) {
-		return damaged("conversation %s is only inherited from, and says more of itself than its id", v.ID)
-	}
-	return nil
-}
-
 func (c *checker) count() *Count { return &c.counts[len(c.counts)-1] }
-
-// isID says whether s may be an id: printable, and without anything that a name of
-// a file could do harm with.
-func isID(s string) bool {
-	return s != "" && len(s) <= 100 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
-}
 
 // endConversation wants a conversation to be whole.
 func (c *checker) endConversation() error {

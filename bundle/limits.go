@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/scrollback-ai/scrollback"
@@ -83,4 +84,19 @@ func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p[:min(int64(len(p)), m.left)])
 	m.left -= int64(n)
 	return n, err
+}
+
+// bare wants an inherited conversation to say nothing of itself: nobody would see it,
+// and all of it would be kept.
+func bare(v Conversation) error {
+	only := Conversation{Inherited: true}
+	only.ID, v.Ancestors = v.ID, nil // those were judged
+	want, err := marshal(only)
+	if err != nil {
+		return err
+	}
+	if got, err := marshal(v); err != nil || !bytes.Equal(got, want) {
+		return damaged("conversation %s is only inherited from, and says more of itself than its id", v.ID)
+	}
+	return nil
 }

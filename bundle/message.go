@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"math"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -24,6 +23,20 @@ func (c *checker) prepare() error {
 		return err
 	}
 	return c.endSegments()
+}
+
+// follows says whether ancestors are all the conversations so far, nearest first.
+// What is on a path is one line, so each inherits from all that come before it.
+func (c *checker) follows(ancestors []scrollback.ConversationID) bool {
+	if len(ancestors) != len(c.parts) {
+		return false
+	}
+	for i, p := range c.parts {
+		if ancestors[len(ancestors)-1-i] != p.ID {
+			return false
+		}
+	}
+	return true
 }
 
 // reaches wants the branches of a conversation to come from every conversation that it
@@ -109,24 +122,6 @@ func (c *checker) judge(m scrollback.Message) error {
 		}
 	}
 	return nil
-}
-
-// maxSide is how many pixels wide or high the file of an image can say that it is.
-const maxSide = math.MaxInt32
-
-// attached is an artifact that the conversation, or one before it, mentions: it
-// inherits from all of these.
-func (c *checker) attached(id scrollback.ArtifactID) *attached {
-	if a := c.artifacts[id]; a != nil && a.used {
-		return a
-	}
-	return nil
-}
-
-// measures says whether an artifact is there and has so many bytes.
-func (c *checker) measures(id scrollback.ArtifactID, size int64) bool {
-	a := c.attached(id)
-	return a != nil && a.size == size
 }
 
 func (c *checker) fold(f scrollback.Fold) error {

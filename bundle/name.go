@@ -123,3 +123,9 @@ func isConversation(s string) bool {
 	}
 	return true
 }
+
+// isID says whether s may be an id: printable, and without anything that a name of
+// a file could do harm with.
+func isID(s string) bool {
+	return s != "" && len(s) <= 100 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+}

@@ -11,6 +11,13 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
+// Renderer makes the Markdown files of segments, so that they can be held against
+// what the bundle says of them. An error means that it cannot be made here.
+type Renderer struct {
+	Leaf  func(w io.Writer, s scrollback.Segment, ms []scrollback.Message) error
+	Table func(w io.Writer, s scrollback.Segment, children []scrollback.Segment) error
+}
+
 // isSegmentID is isID for what refs name.
 func isSegmentID(id scrollback.SegmentID) bool {
 	_, _, err := scrollback.HistoryRef(id).Split()
@@ -118,4 +125,18 @@ type counted struct {
 func (c *counted) Write(p []byte) (int, error) {
 	c.n += int64(len(p))
 	return c.Hash.Write(p)
+}
+
+// file holds the Markdown file of a segment against that.
+func (c *checker) file(name string, sum EntrySum) error {
+	for i := len(name) - len(".md"); i > 0 && name[i-1] != '/'; i-- {
+		s := c.segments[scrollback.SegmentID(name[i:len(name)-len(".md")])]
+		if s != nil && s.Conversation == c.at.ID && filePath(c.at.ID, *s) == name {
+			if s.SHA256 != sum.SHA256 || s.Bytes != sum.Size {
+				return damaged("%q is not the file of its segment", name)
+			}
+			return nil
+		}
+	}
+	return refused("the bundle holds %q, which does not belong there", clip(name))
 }
