@@ -33,25 +33,23 @@ func line(t testing.TB, n int, branches ...string) []byte {
 		}
 	}
 	ok(err)
+	all := make([][]Branch, n)
+	for _, text := range branches {
+		var of int
+		var b Branch
+		if _, err := fmt.Sscan(text, &of, &b.ID, &b.Parent, &b.AtSeq, &b.HeadSeq); err != nil {
+			t.Fatal(text, err)
+		}
+		if b.Conversation = person(of); b.Parent == "-" {
+			b.Parent = ""
+		}
+		all[of] = append(all[of], b)
+	}
 	var above []scrollback.ConversationID
-	for i := range n {
+	for i, own := range all {
 		c := Conversation{Inherited: i < n-1, Ancestors: above}
 		c.ID = person(i)
 		above = append([]scrollback.ConversationID{c.ID}, above...)
-		var own []Branch
-		for _, text := range branches {
-			var of int
-			var b Branch
-			if _, err := fmt.Sscan(text, &of, &b.ID, &b.Parent, &b.AtSeq, &b.HeadSeq); err != nil {
-				t.Fatal(text, err)
-			}
-			if b.Conversation = c.ID; b.Parent == "-" {
-				b.Parent = ""
-			}
-			if of == i {
-				own = append(own, b)
-			}
-		}
 		if !c.Inherited {
 			c.Branch = own[0].ID
 		}
