@@ -90,6 +90,7 @@ func TestAncestorsAreOnThePath(t *testing.T) {
 	}{
 		"empty":                   {"no branch of it comes from", []string{"0 a - 0 0", "1 b - 0 2"}},
 		"beside the path":         {"no branch of it comes from", []string{"0 a - 0 3", "1 b - 0 2"}},
+		"by a branch of its own":  {"no branch of it comes from", []string{"0 a - 0 3", "1 b - 0 2", "1 c b 1 2"}},
 		"empty, above another":    {"no branch of it comes from", []string{"0 a - 0 0", "1 b - 0 2", "2 c b 2 3"}},
 		"not of its heir":         {"no branch of it comes from", []string{"0 a - 0 3", "1 b - 0 2", "2 c b 2 3", "2 d a 3 4"}},
 		"not of the last":         {"no branch of it comes from", []string{"0 a - 0 3", "1 b a 3 4", "2 c a 3 4"}},
