@@ -1,30 +1,64 @@
 package bundle
 
-import (
-	"slices"
+import "github.com/scrollback-ai/scrollback"
 
-	"github.com/scrollback-ai/scrollback"
-)
-
-type attached struct {
-	size int64
-	used bool
-}
-
-// part is a conversation in the bundle.
+// part is a conversation in the bundle, as far as later records are held against it.
 type part struct {
-	Conversation
-	mentions map[scrollback.ArtifactID]bool
-	order    []*branch
-	rollups  []*scrollback.Segment
+	ID         scrollback.ConversationID
+	Branch     scrollback.BranchID
+	PinnedSeqs []int64
+	Inherited  bool
+	mentions   map[scrollback.ArtifactID]bool
+	order      []*branch
+	leaves     map[scrollback.BranchID][]*scrollback.Segment // until the branches are there
+	rollups    []*scrollback.Segment
+	met        *part // the newest conversation that was found to come from it
 }
 
 // branch is a branch in the bundle, the leaves on it, and how far its messages have
 // come.
 type branch struct {
 	scrollback.Branch
+	of     *part
+	up     *branch // its parent
+	jump   *branch // one further up, so that a long way takes few steps
+	depth  int
+	exit   *branch // the nearest one above that is of another conversation
+	met    *part   // the newest conversation whose way up came by
+	left   int64   // the last seq that another branch leaves it at
 	leaves []*scrollback.Segment
 	seq    int64
+}
+
+// grow is a branch that continues parent, or none.
+func (p *part) grow(b scrollback.Branch, parent *branch) *branch {
+	out := &branch{Branch: b, of: p, up: parent, jump: parent, seq: b.AtSeq}
+	if parent == nil {
+		return out
+	}
+	parent.left = max(parent.left, b.AtSeq)
+	out.depth, out.exit = parent.depth+1, parent
+	if parent.of == p {
+		out.exit = parent.exit
+	}
+	// Two jumps of the same length join into one: any way up then takes a number of
+	// steps in the order of the logarithm of its length.
+	if far := parent.jump; far != nil && far.jump != nil && parent.depth-far.depth == far.depth-far.jump.depth {
+		out.jump = far.jump
+	}
+	return out
+}
+
+// owner is the branch that owns message seq, from 1 to HeadSeq, of the path of b.
+func (b *branch) owner(seq int64) *branch {
+	for b.AtSeq >= seq {
+		if b.jump.AtSeq >= seq {
+			b = b.jump
+		} else {
+			b = b.up
+		}
+	}
+	return b
 }
 
 func hand[T any](each func(T) error, v T) error {
@@ -49,10 +83,8 @@ func (c *checker) branch(b Branch) error {
 		return wrong("continues one that is not there")
 	case parent != nil && (b.AtSeq <= parent.AtSeq || b.AtSeq > parent.HeadSeq):
 		return wrong("leaves its parent where that has no message")
-	case parent != nil && parent.Conversation != c.at.ID && !slices.Contains(c.at.Ancestors, parent.Conversation):
-		return wrong("continues a conversation that this one does not inherit from")
 	}
-	kept := &branch{Branch: b.Branch, seq: b.AtSeq}
+	kept := c.at.grow(b.Branch, c.branches[b.Parent])
 	c.branches[b.ID] = kept
 	c.at.order = append(c.at.order, kept)
 	if err := c.view(b.ID, b.View); err != nil {
@@ -63,35 +95,6 @@ func (c *checker) branch(b Branch) error {
 		return err
 	}
 	return hand(c.also.Branch, b)
-}
-
-func (c *checker) mention(a scrollback.Artifact) error {
-	bytes := c.artifacts[a.ID]
-	if bytes == nil || bytes.size != a.Size {
-		return damaged("the bytes of artifact %q are not in it", clip(string(a.ID)))
-	}
-	if c.at.mentions[a.ID] {
-		return damaged("artifact %s is mentioned twice", a.ID)
-	}
-	bytes.used, c.at.mentions[a.ID] = true, true
-	if err := c.remember(); err != nil {
-		return err
-	}
-	return hand(c.also.Mention, a)
-}
-
-// file holds the Markdown file of a segment against that.
-func (c *checker) file(name string, sum EntrySum) error {
-	for i := len(name) - len(".md"); i > 0 && name[i-1] != '/'; i-- {
-		s := c.segments[scrollback.SegmentID(name[i:len(name)-len(".md")])]
-		if s != nil && s.Conversation == c.at.ID && filePath(c.at.ID, *s) == name {
-			if s.SHA256 != sum.SHA256 || s.Bytes != sum.Size {
-				return damaged("%q is not the file of its segment", name)
-			}
-			return nil
-		}
-	}
-	return refused("the bundle holds %q, which does not belong there", clip(name))
 }
 
 // view wants what a branch shows to be its path from the first message on.
@@ -124,12 +127,6 @@ func (c *checker) view(id scrollback.BranchID, v scrollback.View) error {
 
 // onPath says whether the last message of a segment is on the path of a branch.
 func (c *checker) onPath(id scrollback.BranchID, s *scrollback.Segment) bool {
-	end := c.branches[id].HeadSeq
-	for b := c.branches[id]; b != nil; b = c.branches[b.Parent] {
-		if b.ID == s.Branch {
-			return s.LastSeq > b.AtSeq && s.LastSeq <= end
-		}
-		end = b.AtSeq
-	}
-	return false
+	b := c.branches[id]
+	return s.LastSeq <= b.HeadSeq && b.owner(s.LastSeq).ID == s.Branch
 }

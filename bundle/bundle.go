@@ -40,7 +40,9 @@ type Header struct {
 }
 
 // Conversation is what a bundle says of a conversation itself. Of an Inherited one
-// only id and ancestors are there. Roots, limits and how far look-ups reach never travel.
+// only id and ancestors are there. Ancestors are all the conversations before it in the
+// file, nearest first: it inherits from each of them. Roots, limits and how far look-ups
+// reach never travel.
 type Conversation struct {
 	scrollback.Conversation
 	Ancestors   []scrollback.ConversationID `json:"ancestors"`

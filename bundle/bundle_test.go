@@ -69,7 +69,7 @@ func tell(t testing.TB) *story {
 				m := scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("m-%s-%d", b.ID, seq)), ConversationID: b.Conversation, Branch: b.ID, Seq: seq,
 					Role: scrollback.RoleUser, Status: scrollback.StatusComplete, CreatedAt: 1000 + seq, Parts: scrollback.Parts{scrollback.Text{Text: fmt.Sprint("said ", seq)}}}
 				if b.ID == "b2" {
-					m.Parts = append(m.Parts, scrollback.File{Artifact: scrollback.ArtifactID(sha([]byte(note))), MediaType: "text/plain"})
+					m.Parts = append(m.Parts, scrollback.File{Artifact: scrollback.ArtifactID(sha([]byte(note))), MediaType: "text/plain", Size: int64(len(note))})
 				}
 				s.messages[i] = append(s.messages[i], m)
 			}

@@ -6,25 +6,17 @@ import (
 	"hash"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 )
-
-// Renderer makes the Markdown files of segments, so that they can be held against
-// what the bundle says of them. An error means that it cannot be made here.
-type Renderer struct {
-	Leaf  func(w io.Writer, s scrollback.Segment, ms []scrollback.Message) error
-	Table func(w io.Writer, s scrollback.Segment, children []scrollback.Segment) error
-}
 
 // Check reads a bundle and judges everything it says: ids, paths and seqs, hashes of
 // messages, segments and their files, and that whatever is named is in it. What has
 // been judged is handed on to also, save artifacts and files.
 func Check(r io.ReadSeeker, limits Limits, render Renderer, also Visit) (Manifest, error) {
 	c := &checker{limits: limits.or(DefaultLimits()), render: render, also: also,
-		artifacts: map[scrollback.ArtifactID]*attached{}, of: map[scrollback.ConversationID]*part{},
-		segments: map[scrollback.SegmentID]*scrollback.Segment{}, branches: map[scrollback.BranchID]*branch{}}
+		artifacts: map[scrollback.ArtifactID]*attached{},
+		segments:  map[scrollback.SegmentID]*scrollback.Segment{}, branches: map[scrollback.BranchID]*branch{}}
 	m, err := Walk(r, limits, Visit{
 		Header: c.header, Artifact: c.artifact, Conversation: c.conversation, Segment: c.segment, Branch: c.branch,
 		Mention: c.mention, File: c.file, Message: c.message, Fold: c.fold,
@@ -37,14 +29,15 @@ func Check(r io.ReadSeeker, limits Limits, render Renderer, also Visit) (Manifes
 
 // checker remembers of a bundle what later records are held against.
 type checker struct {
-	limits  Limits
-	render  Renderer
-	also    Visit
-	head    Header
-	records int
+	limits   Limits
+	render   Renderer
+	also     Visit
+	head     Header
+	records  int
+	children int // of all roll-ups
 
 	artifacts map[scrollback.ArtifactID]*attached
-	of        map[scrollback.ConversationID]*part
+	parts     []*part                                      // in the order of the file
 	segments  map[scrollback.SegmentID]*scrollback.Segment // without what is long
 	branches  map[scrollback.BranchID]*branch
 	counts    []Count
@@ -60,10 +53,10 @@ type checker struct {
 	open  []*scrollback.Segment // leaves of the branch, by their first message
 }
 
-// remember counts a record that stays in memory.
+// remember counts a record that somebody keeps in memory.
 func (c *checker) remember() error {
 	if c.records++; c.records > c.limits.Records {
-		return tooMuch("it has more than %d branches, segments and artifacts", c.limits.Records)
+		return tooMuch("it has more than %d branches, segments, artifacts and receipts", c.limits.Records)
 	}
 	return nil
 }
@@ -82,27 +75,25 @@ func (c *checker) conversation(v Conversation) error {
 	if err := c.endConversation(); err != nil {
 		return err
 	}
-	for _, id := range v.Ancestors {
-		if c.of[id] == nil {
-			return damaged("conversation %s inherits from %q", v.ID, clip(string(id)))
-		}
+	if !c.follows(v.Ancestors) {
+		return damaged("conversation %s inherits from others than those before it", v.ID)
 	}
 	if v.Inherited == (v.ID == c.head.Conversation) {
 		return damaged("conversation %s is not what the bundle is of", v.ID)
 	}
-	c.at = &part{Conversation: v, mentions: map[scrollback.ArtifactID]bool{}}
-	c.of[v.ID], c.ready, c.line, c.log = c.at, false, 0, sha256.New()
+	if v.Inherited {
+		if err := bare(v); err != nil {
+			return err
+		}
+	}
+	c.at = &part{ID: v.ID, Branch: v.Branch, PinnedSeqs: v.PinnedSeqs, Inherited: v.Inherited,
+		mentions: map[scrollback.ArtifactID]bool{}, leaves: map[scrollback.BranchID][]*scrollback.Segment{}}
+	c.parts, c.ready, c.line, c.log = append(c.parts, c.at), false, 0, sha256.New()
 	c.counts = append(c.counts, Count{ID: v.ID})
 	return hand(c.also.Conversation, v)
 }
 
 func (c *checker) count() *Count { return &c.counts[len(c.counts)-1] }
-
-// isID says whether s may be an id: printable, and without anything that a name of
-// a file could do harm with.
-func isID(s string) bool {
-	return s != "" && len(s) <= 100 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
-}
 
 // endConversation wants a conversation to be whole.
 func (c *checker) endConversation() error {
@@ -136,6 +127,13 @@ func (c *checker) end(m Manifest) error {
 	}
 	if !slices.Equal(c.counts, m.Conversations) {
 		return damaged("its conversations are not what the manifest says of them")
+	}
+	for _, p := range c.parts {
+		for _, b := range p.order {
+			if p.Inherited && b.left != b.HeadSeq {
+				return damaged("branch %s ends with #%d, and the path leaves it at #%d", b.ID, b.HeadSeq, b.left)
+			}
+		}
 	}
 	for id, a := range c.artifacts {
 		if !a.used {

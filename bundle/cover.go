@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"io"
+	"math"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -73,4 +74,43 @@ func sizeOf(m scrollback.Message) int64 {
 		}
 	}
 	return n
+}
+
+// attached is an artifact in the bundle; used says that a conversation mentions it.
+type attached struct {
+	size int64
+	used bool
+}
+
+func (c *checker) mention(a scrollback.Artifact) error {
+	bytes := c.artifacts[a.ID]
+	if bytes == nil || bytes.size != a.Size {
+		return damaged("the bytes of artifact %q are not in it", clip(string(a.ID)))
+	}
+	if c.at.mentions[a.ID] {
+		return damaged("artifact %s is mentioned twice", a.ID)
+	}
+	bytes.used, c.at.mentions[a.ID] = true, true
+	if err := c.remember(); err != nil {
+		return err
+	}
+	return hand(c.also.Mention, a)
+}
+
+// attached is an artifact that the conversation, or one before it, mentions: it
+// inherits from all of these.
+func (c *checker) attached(id scrollback.ArtifactID) *attached {
+	if a := c.artifacts[id]; a != nil && a.used {
+		return a
+	}
+	return nil
+}
+
+// maxSide is how many pixels wide or high the file of an image can say that it is.
+const maxSide = math.MaxInt32
+
+// measures says whether an artifact is there and has so many bytes.
+func (c *checker) measures(id scrollback.ArtifactID, size int64) bool {
+	a := c.attached(id)
+	return a != nil && a.size == size
 }

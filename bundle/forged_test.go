@@ -45,7 +45,7 @@ func TestForgedRecords(t *testing.T) {
 		"branch without parent":    {"is not there", func(s *story) { s.branches[1][0].Parent = "elsewhere" }},
 		"branch beyond its parent": {"has no message", func(s *story) { s.branches[1][0].AtSeq, s.branches[1][0].HeadSeq = 4, 5 }},
 		"branch of another":        {"another conversation", func(s *story) { s.branches[1][0].Conversation = parent }},
-		"parent that is no one's":  {"does not inherit", func(s *story) { s.conversations[1].Ancestors = nil }},
+		"parent that is no one's":  {"inherits from others", func(s *story) { s.conversations[1].Ancestors = nil }},
 		"ancestor not in it": {"inherits from", func(s *story) {
 			s.conversations[1].Ancestors = append(s.conversations[1].Ancestors, "01a1fd70-0000-7000-8000-000000000009")
 		}},
@@ -64,6 +64,28 @@ func TestForgedRecords(t *testing.T) {
 		"artifact of another size": {"bytes of artifact", func(s *story) { s.mentions[1][0].Size++ }},
 		"artifact not mentioned":   {"names an artifact", func(s *story) { s.mentions[1] = nil }},
 		"artifact mentioned twice": {"twice", func(s *story) { s.mentions[1] = append(s.mentions[1], s.mentions[1][0]) }},
+		"image's size": {"has an image of another size", func(s *story) {
+			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: 1 << 60, Width: 1, Height: 1}
+		}},
+		"image's negative size": {"has an image of another size", func(s *story) {
+			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: -1, Width: 1, Height: 1}
+		}},
+		"image's width": {"has an image of another size", func(s *story) {
+			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: int64(len(note)), Width: -1, Height: 1}
+		}},
+		"image's height": {"has an image of another size", func(s *story) {
+			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: int64(len(note)), Width: 1, Height: -1}
+		}},
+		"image too wide": {"has an image of another size", func(s *story) {
+			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: int64(len(note)), Width: 1 << 31, Height: 1}
+		}},
+		"image of nothing": {"has an image of another size", func(s *story) { s.messages[1][3].Parts = append(s.messages[1][3].Parts, scrollback.Image{}) }},
+		"file's size": {"has a file of another size", func(s *story) {
+			s.messages[1][1].Parts[1] = scrollback.File{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: -1}
+		}},
+		"hash that is none":        {"has no hashes", func(s *story) { s.segments[1][1].Hash = "x" }},
+		"file's hash that is none": {"has no hashes", func(s *story) { s.segments[1][1].SHA256 = "x" }},
+		"child that is no id":      {"does not hold", func(s *story) { s.segments[1][0].Children[0] = "../x" }},
 		"artifact of other bytes":  {"has the SHA-256", func(s *story) { s.artifacts[sha([]byte(note))] = "other byte" }},
 		"pin":                      {"pins message", func(s *story) { s.conversations[1].PinnedSeqs = []int64{0} }},
 	} {

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/scrollback-ai/scrollback"
@@ -9,7 +10,7 @@ import (
 // Limits bound what a bundle may hold; a zero field is that of [DefaultLimits].
 type Limits struct {
 	Entries   int   // in the archive
-	Records   int   // branches, segments and mentions, which a reader remembers
+	Records   int   // branches, segments, mentions and receipts, which a reader remembers
 	Bytes     int64 // unpacked
 	Entry     int64 // bytes of an artifact
 	Text      int64 // bytes of any other entry
@@ -41,6 +42,15 @@ func (l Limits) or(d Limits) Limits {
 	pick(&l.RatioFrom, d.RatioFrom)
 	return l
 }
+
+// Bounds of what stays in memory of a conversation itself.
+const (
+	maxConversation = 4 << 20 // bytes of conversation.json: what its fields may hold, in JSON's longest spelling
+	maxAncestors    = 1000    // that one conversation inherits from
+)
+
+// conversation is how many bytes a conversation.json may have.
+func (l Limits) conversation() int64 { return min(l.Text, maxConversation) }
 
 // unpacked is how many bytes may come out of a file of so many.
 func (l Limits) unpacked(file int64) int64 { return l.RatioFrom + l.Ratio*file }
@@ -74,4 +84,19 @@ func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p[:min(int64(len(p)), m.left)])
 	m.left -= int64(n)
 	return n, err
+}
+
+// bare wants an inherited conversation to say nothing of itself: nobody would see it,
+// and all of it would be kept.
+func bare(v Conversation) error {
+	only := Conversation{Inherited: true}
+	only.ID, v.Ancestors = v.ID, nil // those were judged
+	want, err := marshal(only)
+	if err != nil {
+		return err
+	}
+	if got, err := marshal(v); err != nil || !bytes.Equal(got, want) {
+		return damaged("conversation %s is only inherited from, and says more of itself than its id", v.ID)
+	}
+	return nil
 }

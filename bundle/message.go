@@ -19,7 +19,43 @@ func (c *checker) prepare() error {
 	if i < 0 && !c.at.Inherited {
 		return damaged("the current branch of conversation %s is not there", c.at.ID)
 	}
+	if err := c.reaches(); err != nil {
+		return err
+	}
 	return c.endSegments()
+}
+
+// follows says whether ancestors are all the conversations so far, nearest first.
+// What is on a path is one line, so each inherits from all that come before it.
+func (c *checker) follows(ancestors []scrollback.ConversationID) bool {
+	if len(ancestors) != len(c.parts) {
+		return false
+	}
+	for i, p := range c.parts {
+		if ancestors[len(ancestors)-1-i] != p.ID {
+			return false
+		}
+	}
+	return true
+}
+
+// reaches wants the branches of a conversation to come from every conversation that it
+// inherits from: a name alone would open what that one holds to whoever wrote it.
+func (c *checker) reaches() error {
+	missing := len(c.parts) - 1
+	for _, b := range c.at.order {
+		for e := b.exit; e != nil && e.met != c.at && missing > 0; e = e.exit {
+			e.met = c.at
+			if e.of.met != c.at {
+				e.of.met = c.at
+				missing--
+			}
+		}
+	}
+	if missing > 0 {
+		return damaged("conversation %s inherits from one that no branch of it comes from", c.at.ID)
+	}
+	return nil
 }
 
 func (c *checker) message(m scrollback.Message) error {
@@ -68,12 +104,21 @@ func (c *checker) judge(m scrollback.Message) error {
 		return wrong("has no time")
 	}
 	for id := range m.Parts.Artifacts() {
-		known := c.at.mentions[id]
-		for _, a := range c.at.Ancestors {
-			known = known || c.of[a] != nil && c.of[a].mentions[id]
-		}
-		if !known {
+		if c.attached(id) == nil {
 			return wrong("names an artifact that is not there")
+		}
+	}
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case scrollback.Image:
+			if !c.measures(p.Artifact, p.Size) || p.Width < 0 || p.Height < 0 || max(p.Width, p.Height) > maxSide {
+				return wrong("has an image of another size than its artifact")
+			}
+		case scrollback.File:
+			if !c.measures(p.Artifact, p.Size) {
+				return wrong("has a file of another size than its artifact")
+			}
+		case scrollback.Text, scrollback.Reasoning, scrollback.ToolCall, scrollback.ToolResult: // say no sizes
 		}
 	}
 	return nil
@@ -85,6 +130,9 @@ func (c *checker) fold(f scrollback.Fold) error {
 	}
 	if b := c.branches[f.Branch]; b == nil || b.Conversation != c.at.ID {
 		return damaged("a receipt is of branch %q, which is not there", clip(string(f.Branch)))
+	}
+	if err := c.remember(); err != nil {
+		return err
 	}
 	if err := c.view(f.Branch, f.Before); err != nil {
 		return err

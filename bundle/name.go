@@ -44,8 +44,14 @@ func (w *walker) entry(name string, size int64, body io.Reader) error {
 	}
 	id := scrollback.ConversationID(of)
 	if rest == "conversation.json" {
-		if slices.Contains(w.seen, id) || len(w.seen) > maxAncestors {
+		if slices.Contains(w.seen, id) {
 			return misplaced()
+		}
+		if len(w.seen) > maxAncestors {
+			return tooMuch("a conversation inherits from more than %d others", maxAncestors)
+		}
+		if bound := w.limits.conversation(); size > bound {
+			return tooMuch("%q has %d bytes, at most %d are taken", name, size, bound)
 		}
 		w.seen, w.kind, w.number = append(w.seen, id), kindConversation, 0
 		return one(w, name, body, func(c Conversation) error {
@@ -63,9 +69,6 @@ func (w *walker) entry(name string, size int64, body io.Reader) error {
 	}
 	return w.records(name, body)
 }
-
-// maxAncestors bounds how many conversations one inherits from.
-const maxAncestors = 10_000
 
 // follows says whether an entry of the conversation may come now.
 func (w *walker) follows(rest string) bool {
@@ -119,4 +122,10 @@ func isConversation(s string) bool {
 		}
 	}
 	return true
+}
+
+// isID says whether s may be an id: printable, and without anything that a name of
+// a file could do harm with.
+func isID(s string) bool {
+	return s != "" && len(s) <= 100 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -6,9 +6,17 @@ import (
 	"hash"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 )
+
+// Renderer makes the Markdown files of segments, so that they can be held against
+// what the bundle says of them. An error means that it cannot be made here.
+type Renderer struct {
+	Leaf  func(w io.Writer, s scrollback.Segment, ms []scrollback.Message) error
+	Table func(w io.Writer, s scrollback.Segment, children []scrollback.Segment) error
+}
 
 // isSegmentID is isID for what refs name.
 func isSegmentID(id scrollback.SegmentID) bool {
@@ -31,13 +39,25 @@ func (c *checker) segment(s scrollback.Segment) error {
 		return wrong("does not cover what it says")
 	case leaf && (s.Level != 0 || n > scrollback.MaxSegmentMessages), !leaf && s.Level < 1:
 		return wrong("is no segment that could have been made")
+	case !isHash(s.Hash) || !isHash(s.SHA256):
+		return wrong("has no hashes")
 	case s.SummaryOf < 0 || s.SummaryOf > s.LastSeq || s.TokensBefore < 0 || s.TokensAfter < 0 || s.Bytes < 0:
 		return wrong("says something of itself that cannot be")
 	}
-	light := s
-	light.Summary, light.Placeholder = scrollback.Hint(s.Summary), ""
+	for _, id := range s.Children {
+		if !isSegmentID(id) {
+			return damaged("segment %s does not hold segment %q", s.ID, clip(string(id)))
+		}
+	}
+	if c.children += len(s.Children); c.children > c.limits.Records {
+		return tooMuch("its segments hold more than %d segments", c.limits.Records)
+	}
+	light := s // a hint is cloned: it must not keep the summary that it is cut from
+	light.Summary, light.SummaryBy, light.Placeholder = strings.Clone(scrollback.Hint(s.Summary)), "", ""
 	c.segments[s.ID] = &light
-	if !leaf {
+	if leaf {
+		c.at.leaves[s.Branch] = append(c.at.leaves[s.Branch], &light)
+	} else {
 		c.at.rollups = append(c.at.rollups, &light)
 	}
 	c.count().Segments++
@@ -67,12 +87,7 @@ func (c *checker) endSegments() error {
 			return err
 		}
 	}
-	leaves := map[scrollback.BranchID][]*scrollback.Segment{}
-	for _, s := range c.segments {
-		if s.Conversation == c.at.ID && len(s.Children) == 0 {
-			leaves[s.Branch] = append(leaves[s.Branch], s)
-		}
-	}
+	leaves := c.at.leaves
 	for _, b := range c.at.order {
 		b.leaves = leaves[b.ID]
 		delete(leaves, b.ID)
@@ -110,4 +125,18 @@ type counted struct {
 func (c *counted) Write(p []byte) (int, error) {
 	c.n += int64(len(p))
 	return c.Hash.Write(p)
+}
+
+// file holds the Markdown file of a segment against that.
+func (c *checker) file(name string, sum EntrySum) error {
+	for i := len(name) - len(".md"); i > 0 && name[i-1] != '/'; i-- {
+		s := c.segments[scrollback.SegmentID(name[i:len(name)-len(".md")])]
+		if s != nil && s.Conversation == c.at.ID && filePath(c.at.ID, *s) == name {
+			if s.SHA256 != sum.SHA256 || s.Bytes != sum.Size {
+				return damaged("%q is not the file of its segment", name)
+			}
+			return nil
+		}
+	}
+	return refused("the bundle holds %q, which does not belong there", clip(name))
 }

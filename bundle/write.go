@@ -70,6 +70,12 @@ func (b *Writer) Conversation(c Conversation) error {
 	if err != nil {
 		return err
 	}
+	if len(c.Ancestors) > maxAncestors {
+		return tooMuch("conversation %s inherits from more than %d others", c.ID, maxAncestors)
+	}
+	if bound := b.limits.conversation(); int64(len(text)) > bound {
+		return tooMuch("what conversation %s says of itself has %d bytes, at most %d are taken", c.ID, len(text), bound)
+	}
 	return b.entry(conversationPath+string(c.ID)+"/conversation.json", int64(len(text)), bytes.NewReader(text))
 }
 
