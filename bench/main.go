@@ -85,13 +85,11 @@ func main() {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	var err error
+	run := func() error { return b.all(*only, *out, *quick) }
 	if *writer != "" {
-		err = b.writeAlone(*writer)
-	} else {
-		err = b.all(*only, *out, *quick)
+		run = func() error { return b.writeAlone(*writer) }
 	}
-	if err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

@@ -93,7 +93,7 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 		if _, err := r.Compact(ctx, id, engine.Shape{}, false); err != nil { // as behind the turn
 			t.Fatal(err)
 		}
-		rs, err := r.Receipts(ctx, id, 1000)
+		rs, err := r.Receipts(ctx, id, scrollback.ListMax)
 		if err != nil {
 			t.Fatal(err)
 		}

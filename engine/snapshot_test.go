@@ -123,7 +123,7 @@ func TestPrefixOver300Turns(t *testing.T) {
 			r := newRig(t, rigOptions{summaries: policy != compact.Segments, policy: policy}, w.step())
 			id := r.conversation()
 			r.talk(id, 300, wordy)
-			receipts, err := r.Receipts(context.Background(), id, 1000)
+			receipts, err := r.Receipts(context.Background(), id, scrollback.ListMax)
 			if err != nil {
 				t.Fatal(err)
 			}
