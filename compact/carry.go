@@ -17,6 +17,7 @@ const (
 	carryRunes = 400  // of one line
 	filesShare = 0.34 // of the room, for the files that were touched
 	pathRunes  = 200
+	leastLine  = 5 // tokens: no line has less
 )
 
 // todo finds what is yet to be done.
@@ -58,6 +59,9 @@ func (r *Record) carry(note string, room int64) string {
 	var kept []carried
 	seen := map[string]bool{}
 	for _, l := range lines {
+		if room < leastLine {
+			break
+		}
 		n := int64(r.Count("\n" + l.text))
 		if seen[l.key] || n > room || l.rank == rankFile && n > files {
 			continue

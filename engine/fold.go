@@ -133,7 +133,7 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish fol
 		return receipt, nil
 	}
 	writers := e.writers(ctx, &f)
-	cut, ok := compact.Plan(e.situation(&f, sh.policy.Summarizes && !wish.all))
+	cut, ok := compact.Plan(e.situation(&f, sh.policy.Carries() && !wish.all))
 	switch {
 	case ok:
 	case f.outgrown(), sh.policy.Crowded(snap.Segments, sh.budget.Tokens): // a smaller window, or a rewind that opened roll-ups; there is nothing else to fold
@@ -258,7 +258,7 @@ func (f *folding) record(cut compact.Cut) compact.Record {
 
 // keep is the summary that a fold has without a model, or empty.
 func (f *folding) keep(r *compact.Record) string {
-	if !f.sh.policy.Summarizes || f.wish.all {
+	if !f.sh.policy.Carries() || f.wish.all {
 		return ""
 	}
 	return r.Keep(f.sh.policy.SummaryBound(f.sh.budget.Tokens))
