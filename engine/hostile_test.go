@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/bundle"
+	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store"
@@ -182,4 +183,30 @@ func (c *changing) Seek(offset int64, whence int) (int64, error) {
 		}
 	}
 	return c.Reader.Seek(offset, whence)
+}
+
+// What is not known here of a policy gives way to the default, and nothing else does.
+func TestABundlesPolicyIsKept(t *testing.T) {
+	var out bytes.Buffer
+	w, err := bundle.NewWriter(&out, forged, bundle.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c bundle.Conversation
+	c.ID, c.Branch, c.Policy = forged, "forged-branch", compact.Rolling
+	c.Settings.Folding = map[string]float64{"of_another_version": 3, "keep_messages": 2, "keep_share": 99}
+	for _, err := range []error{w.Conversation(c),
+		w.Branch(bundle.Branch{Branch: scrollback.Branch{ID: c.Branch, Conversation: forged, HeadSeq: 1}}),
+		w.Message(scrollback.Message{ID: "forged-message", ConversationID: forged, Branch: c.Branch, Seq: 1, Role: scrollback.RoleUser,
+			Status: scrollback.StatusComplete, CreatedAt: 1, Parts: say("hello")}), w.Close()} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := newRig(t, rigOptions{}, modeltest.Say("x"))
+	r.brings(out.Bytes(), engine.ImportRequest{}, engine.ResultCreated)
+	got, err := r.Get(context.Background(), forged)
+	if err != nil || got.Policy != compact.Rolling || len(got.Settings.Folding) != 1 || got.Settings.Folding["keep_messages"] != 2 {
+		t.Errorf("policy %q, numbers %v, %v", got.Policy, got.Settings.Folding, err)
+	}
 }

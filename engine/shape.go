@@ -160,8 +160,8 @@ func (e *Engine) assemble(snap store.Snapshot, s shape, promptSeq int64) scrollb
 
 // verbatim is the messages that a window shows as they are, oldest first: those that
 // are live, those that a fold carries, and as many of the pinned ones, the newest
-// first, as their share of the budget takes. Unseen are the pinned
-// ones that it does not take.
+// first, as their share of the budget takes. Unseen are the pinned ones that it does not
+// take.
 func (e *Engine) verbatim(snap store.Snapshot, s shape) (shown, unseen []scrollback.Message) {
 	out := slices.Clone(snap.Carried)
 	room := s.policy.PinnedBound(s.budget.Tokens)

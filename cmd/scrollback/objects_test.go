@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io/fs"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -102,5 +104,38 @@ func TestObjectsElsewhere(t *testing.T) {
 		if code := run(context.Background(), []string{"--data", data, "--objects", bad, "run", "hello"}, strings.NewReader(""), &out, &errs); code != 2 || !strings.Contains(errs.String(), "objects") {
 			t.Errorf("%s: exit %d %s", bad, code, errs.String())
 		}
+	}
+}
+
+// What was said is for its owner's eyes: files of artifacts, too.
+func TestObjectsArePrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("rights are not told by a file's mode there")
+	}
+	data := t.TempDir()
+	long, err := json.Marshal(map[string]any{"role": "tool", "content": []map[string]any{{"type": "tool_result", "call_id": "c", "name": "n", "text": strings.Repeat("a line\n", 9000)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	if code := run(context.Background(), []string{"--data", data, "import", "-"}, bytes.NewReader(append(long, '\n')), &out, &errs); code != 0 {
+		t.Fatalf("exit %d %s", code, errs.String())
+	}
+	files := 0
+	err = filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 && path != data {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		if strings.Contains(path, "objects") && !d.IsDir() {
+			files++
+		}
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Errorf("%d objects, %v", files, err)
 	}
 }
