@@ -1,0 +1,49 @@
+package scrollback
+
+// Learned is what a model's server has taught of it, kept for that model in the
+// store. Zero fields mean that nothing is known.
+type Learned struct {
+	// Factor is how many of the model's tokens an o200k token is.
+	Factor float64 `json:"factor,omitempty"`
+
+	// Limit is the window that is served, in tokens, LimitFrom how it is known, and
+	// LimitAt when it was learned (Unix ms).
+	Limit     int64     `json:"limit,omitempty"`
+	LimitFrom LimitFrom `json:"limit_from,omitempty"`
+	LimitAt   int64     `json:"limit_at,omitempty"`
+	// MaxOutput is the longest answer that may be asked for, in tokens.
+	MaxOutput int64 `json:"max_output,omitempty"`
+	// ListedAt is when the server's list of models was last asked (Unix ms).
+	ListedAt int64 `json:"listed_at,omitempty"`
+
+	// Dropped are the parameters that the server refuses, by their names on its wire.
+	Dropped []string `json:"dropped,omitempty"`
+	// Strict is how strict the model's chat template was found to be.
+	Strict Strictness `json:"strict,omitempty"`
+	// API is "chat" where the server speaks no newer one.
+	API string `json:"api,omitempty"`
+}
+
+// LimitFrom says how the window of a model is known.
+type LimitFrom string
+
+// How a window is known: what was asked for, what the server said, what others say.
+const (
+	LimitRequest      LimitFrom = "request"
+	LimitConversation LimitFrom = "conversation"
+	LimitFlag         LimitFrom = "flag"
+	LimitList         LimitFrom = "list"    // the server's list of models
+	LimitRefusal      LimitFrom = "refusal" // the server's own "too long"
+	LimitCatalog      LimitFrom = "catalog"
+	LimitAssumed      LimitFrom = "assumed"
+)
+
+// Strictness is what a model's chat template demands beside its server's wire.
+type Strictness string
+
+// The grades of strictness, each with what the one before demands.
+const (
+	StrictNothing  Strictness = ""
+	StrictTurns    Strictness = "turns"     // user and assistant take turns, system text stands in front
+	StrictNoSystem Strictness = "no_system" // and there are no system messages at all
+)
