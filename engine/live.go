@@ -417,6 +417,8 @@ func (d *draft) add(delta model.Delta) (evs []scrollback.Event) {
 			d.kind = thinking // a payload alone is a thought that is not shown
 		}
 		d.end(delta.Opaque)
+	case delta.End:
+		d.end(nil)
 	}
 	return evs
 }

@@ -42,7 +42,9 @@ var rooms = map[string]struct {
 	"model":           {rooms: ".", not: "database/sql os"},
 	"model/modeltest": {rooms: ". model wire", not: "database/sql", net: true},
 	"model/offline":   {rooms: ". model internal/terms", not: "database/sql os"},
-	"model/*":         {rooms: ". model window wire internal/*", net: true, not: "database/sql os", libs: "github.com/anthropics/anthropic-sdk-go google.golang.org/genai github.com/ollama/ollama/api github.com/tmaxmax/go-sse"},
+	"model/remote":    {rooms: ". model internal/redact", net: true, not: "database/sql os", libs: "github.com/tmaxmax/go-sse"},
+	"model/all":       {rooms: ". model model/*", not: "database/sql os"},
+	"model/*":         {rooms: ". model model/remote window wire internal/*", not: "database/sql os"},
 	"wire":            {rooms: ".", not: "context os database/sql"},
 
 	"transcript":     {rooms: ".", not: "context os database/sql"},
