@@ -14,6 +14,7 @@ import (
 
 	"github.com/tmaxmax/go-sse"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -182,15 +183,29 @@ func (a *Answer) Problem(raw []byte) error {
 }
 
 // Unreadable is the error of an answer that is not what was asked for.
-func (a *Answer) Unreadable(raw []byte) error {
-	p := ReadProblem(0, a.header, raw)
-	if p.Page {
-		return a.client.problem(p, Exchange{})
+func (a *Answer) Unreadable(raw []byte) error { return a.client.unreadable(a.header, raw) }
+
+func (c *Client) unreadable(h http.Header, raw []byte) error {
+	if p := ReadProblem(0, h, raw); p.Page {
+		return c.problem(p, Exchange{})
 	}
-	return a.client.upstream("it sent something that cannot be read", string(raw))
+	return &retryable{error: c.upstream("it sent something that cannot be read", string(raw))}
 }
 
 // Failed is the error of an answer whose server says that it broke off.
 func (a *Answer) Failed(reason string) error {
 	return &retryable{error: a.client.upstream("it broke its answer off", reason)}
+}
+
+// MaxCalls is how many calls an answer may make.
+func (a *Answer) MaxCalls() int { return a.bounds.Calls }
+
+// Cut is the error of a server that cut a request which was too long, and had no
+// room left for an answer.
+func (a *Answer) Cut(u *scrollback.Usage) error {
+	l := &model.Lesson{TooLong: true}
+	if u != nil {
+		l.Requested = u.InputTokens
+	}
+	return scrollback.Errorf(scrollback.OverBudget, op, "%s had no room left for an answer: the request is too long for the model", a.client.o.Provider).Because(l)
 }
