@@ -321,8 +321,9 @@ func (e *Engine) factsOf(m model.Model) model.Facts {
 // factor is how many of a model's tokens an o200k token is, and whether its
 // provider has taught it.
 func (e *Engine) factor(ctx context.Context, name string) (f float64, learned bool, err error) {
-	if f, err = e.store.Factor(ctx, name); err != nil || f > 0 {
-		return f, f > 0, err
+	l, err := e.store.Learned(ctx, name)
+	if err != nil || l.Factor > 0 {
+		return l.Factor, l.Factor > 0, err
 	}
 	return e.o.Catalog.Find(name).Factor, false, nil
 }
