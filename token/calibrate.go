@@ -3,22 +3,45 @@ package token
 // How a model's factor is learned from what its provider reports.
 const (
 	learnWeight = 0.2 // of the newest report
-	leastFactor = 0.5
-	mostFactor  = 4
+	leastFactor = 0.7
+	mostFactor  = 2
 	leastWindow = 500 // tokens; of less, what a provider adds by itself is too large a part
 )
 
+// bounded keeps a factor within what tokenizers differ by: beyond that something
+// else was counted.
+func bounded(f float64) float64 { return min(max(f, leastFactor), mostFactor) }
+
 // Learn is a model's factor after its provider reported that a request which
 // weighed sent o200k tokens was reported tokens long: a moving average within
-// bounds. was is the factor so far. A report of nothing, or of a request that is
-// too short to tell, teaches nothing.
+// bounds. was is the factor so far, 0 for none. A request that is too short to tell
+// teaches nothing, and neither does a report of under half of what was sent: that is
+// of a server which cut the prompt, or leaves out what it had cached.
 func Learn(was float64, sent, reported int64) float64 {
-	if reported <= 0 || sent < leastWindow {
-		return was
-	}
-	ratio := min(max(float64(reported)/float64(sent), leastFactor), mostFactor)
-	if was <= 0 {
+	ratio := bounded(float64(reported) / float64(max(sent, 1)))
+	switch {
+	case reported <= 0 || sent < leastWindow || reported < sent-sent/2:
+		if was <= 0 {
+			return was
+		}
+		return bounded(was)
+	case was <= 0:
 		return ratio
 	}
-	return min(max(was+learnWeight*(ratio-was), leastFactor), mostFactor)
+	return bounded(was + learnWeight*(ratio-was))
+}
+
+// Raise is a model's factor after its server refused as too long a request which
+// weighed sent o200k tokens, and said that it counted requested tokens, those of the
+// answer left out: the ratio at once, within bounds, and never less than was, the
+// factor so far, 0 for none. A request that is too short to tell changes nothing.
+func Raise(was float64, sent, requested int64) float64 {
+	if sent < leastWindow || requested <= 0 {
+		return was
+	}
+	ratio := bounded(float64(requested) / float64(sent))
+	if was <= 0 && ratio < 1 {
+		return was
+	}
+	return max(was, ratio)
 }

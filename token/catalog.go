@@ -1,6 +1,7 @@
 package token
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -18,6 +19,20 @@ type Facts struct {
 	MaxOutput int64   `json:"max_output,omitempty"`
 	Price     *Price  `json:"price,omitempty"`
 	Factor    float64 `json:"factor,omitempty"`
+
+	// Known says that the catalog has the model, and As under which name, empty
+	// where it is the one asked for. Find sets both.
+	Known bool   `json:"-"`
+	As    string `json:"-"`
+}
+
+// over is f where it says something, and else what is under it.
+func (f Facts) over(under Facts) Facts {
+	under.Limit = cmp.Or(f.Limit, under.Limit)
+	under.MaxOutput = cmp.Or(f.MaxOutput, under.MaxOutput)
+	under.Factor = cmp.Or(f.Factor, under.Factor)
+	under.Price = cmp.Or(f.Price, under.Price)
+	return under
 }
 
 // Price is what a million tokens cost. CachedInput and CacheWrite are 0 where a
@@ -47,34 +62,35 @@ func (p Price) Cost(input, cached, written, output int64) float64 {
 // Catalog knows models by "provider/name": those of charm.land/catwalk, a data
 // file kept up to date by its makers, under what its owner says otherwise.
 type Catalog struct {
-	own map[string]Facts
+	own   map[string]Facts
+	names index // of own
 }
 
 // NewCatalog makes a catalog in which own goes before what is known, field by
 // field. Nil is fine.
-func NewCatalog(own map[string]Facts) *Catalog { return &Catalog{own: maps.Clone(own)} }
-
-// Find is what is known of a model. Without an entry only its factor is.
-func (c *Catalog) Find(name string) Facts {
-	var f Facts
-	if strings.Contains(name, "/") {
-		f = known()[name]
+func NewCatalog(own map[string]Facts) *Catalog {
+	c := &Catalog{own: maps.Clone(own), names: index{}}
+	for name := range own {
+		c.names.add(name)
 	}
+	c.names.sorted()
+	return c
+}
+
+// Find is what is known of a model by its name, or by the name that it is an alias
+// of. The window and the longest answer of a server of one's own are never taken
+// from elsewhere, and a price only from who is paid. Of a model that is not known
+// it has a factor.
+func (c *Catalog) Find(name string) Facts {
+	own, said := c.own[name]
+	f, ok := known()[name]
+	if f.Known = ok; !ok {
+		f = c.alias(name)
+	}
+	f.Known = f.Known || said
+	f = own.over(f)
 	if f.Factor == 0 {
 		f.Factor = defaultFactor(name)
-	}
-	own := c.own[name]
-	if own.Limit > 0 {
-		f.Limit = own.Limit
-	}
-	if own.MaxOutput > 0 {
-		f.MaxOutput = own.MaxOutput
-	}
-	if own.Price != nil {
-		f.Price = own.Price
-	}
-	if own.Factor > 0 {
-		f.Factor = own.Factor
 	}
 	return f
 }
@@ -107,7 +123,8 @@ func defaultFactor(name string) float64 {
 	return otherFactor
 }
 
-// providers gives the catalog's names for providers ours.
+// providers gives the catalog's names for providers ours. It has nothing of Poe and
+// Workers AI, and nothing of Ark but what is resold.
 var providers = map[catwalk.InferenceProvider]string{
 	"openai": "openai", "deepseek": "deepseek", "xai": "xai", "openrouter": "openrouter", "alibaba-singapore": "dashscope",
 	"moonshot": "moonshot", "anthropic": "anthropic", "gemini": "gemini",
@@ -125,6 +142,41 @@ var known = sync.OnceValue(func() map[string]Facts {
 		}
 	}
 	return out
+})
+
+// resold are the models of Ark as another provider has them: windows, and no prices.
+// They are not listed, as Ark takes their names only with a date.
+var resold = sync.OnceValue(func() map[string]Facts {
+	out := map[string]Facts{}
+	for _, p := range embedded.GetAll() {
+		for _, m := range p.Models {
+			if p.ID == "aihubmix" && strings.HasPrefix(m.ID, "doubao-") {
+				out["ark/"+m.ID] = Facts{Limit: m.ContextWindow, MaxOutput: m.DefaultMaxTokens}
+			}
+		}
+	}
+	return out
+})
+
+// entries are all that names lead to: the known models and the resold ones.
+var entries = sync.OnceValue(func() map[string]Facts {
+	out := maps.Clone(known())
+	maps.Copy(out, resold())
+	return out
+})
+
+// names finds entries by what they are called.
+var names = sync.OnceValue(func() index {
+	x := index{}
+	for name := range entries() {
+		x.add(name)
+	}
+	for name, is := range renamed {
+		if a := parse(name); entries()[is].Limit > 0 {
+			x[key(a.name)] = append(x[key(a.name)], entry{name: is, provider: a.provider, maker: makers[a.provider], kept: true})
+		}
+	}
+	return x.sorted()
 })
 
 // priceOf reads a catalog entry. Of its two prices for cached tokens, one above

@@ -1,0 +1,282 @@
+package token
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A model goes by many names: with the date of a snapshot, behind the prefix of
+// whoever passes it on, packed in some format. What is taken off a name here is
+// known to be such a part; everything else, and every size above all, is the model.
+
+// makers gives the maker of the models that a provider serves as its own.
+var makers = map[string]string{"openai": "openai", "anthropic": "anthropic", "gemini": "google", "deepseek": "deepseek",
+	"xai": "x-ai", "moonshot": "moonshotai", "dashscope": "qwen"}
+
+// hosts serve the models of others with the windows they were made for. Of all other
+// providers, a server of one's own above all, only the server knows its window.
+var hosts = map[string]bool{"openrouter": true, "poe": true, "ark": true, "dashscope": true}
+
+// ranks orders providers where several know a model: the makers first.
+var ranks = []string{"openai", "anthropic", "gemini", "deepseek", "xai", "moonshot", "ark", "dashscope", "openrouter"}
+
+// orgs are other names of makers, and packers those who pack the models of all.
+var (
+	orgs = map[string]string{"gemini": "google", "deepseek-ai": "deepseek", "xai": "x-ai", "moonshot": "moonshotai", "alibaba": "qwen",
+		"dashscope": "qwen", "meta": "meta-llama", "mistral": "mistralai", "minimaxai": "minimax", "zai": "z-ai", "zai-org": "z-ai", "zhipu": "z-ai"}
+	packers = map[string]bool{"unsloth": true, "bartowski": true, "lmstudio-community": true, "mlx-community": true, "thebloke": true,
+		"ggml-org": true, "quantfactory": true, "mradermacher": true, "maziyarpanahi": true, "redhatai": true, "neuralmagic": true,
+		"hugging-quants": true, "casperhansen": true, "intel": true, "nvidia": true, "library": true}
+)
+
+// renamed are names that a provider keeps for whatever model is behind them.
+var renamed = map[string]string{"deepseek/deepseek-chat": "deepseek/deepseek-v4-flash", "deepseek/deepseek-reasoner": "deepseek/deepseek-v4-flash"}
+
+// families give the makers of models that a host lists by their bare names.
+var families = map[string]string{"qwen": "qwen", "glm": "z-ai", "kimi": "moonshotai", "deepseek": "deepseek", "doubao": "bytedance"}
+
+// services are what OpenRouter serves a model with, and whether its price stays.
+var services = map[string]bool{"free": false, "nitro": false, "floor": false, "online": false, "thinking": true, "exacto": true, "extended": true, "latest": true}
+
+const (
+	month = `(0[1-9]|1[0-2])`
+	day   = `(0[1-9]|[12][0-9]|3[01])`
+	year  = `20[1-4][0-9]`
+)
+
+var (
+	namespace = regexp.MustCompile(`^(models|openrouter|hf\.co|huggingface\.co|@cf|@hf|(accounts|publishers)/[^/]+/models)/`)
+	pointP    = regexp.MustCompile(`([0-9])p([0-9])`) // 5p2, as Fireworks writes 5.2
+	sizeTag   = regexp.MustCompile(`:([0-9.]+b)`)     // qwen3:8b, as Ollama writes qwen3-8b
+	packaging = regexp.MustCompile(`[-_.:@](gguf|ggml|mlx|onnx|hf|exl[23]|awq|gptq|bnb|hqq|dwq|qat|i1|autoround|unsloth|[0-9]{5}-of-[0-9]{5}` +
+		`|fp(4|8|16|32)(-dynamic|-block|-fast)?|mxfp[48]|nvfp4|bf16|f16|f32|int[248]|w[0-9]{1,2}a[0-9]{1,2}|[2-8]-?bit|[0-9](\.[0-9]+)?bpw` +
+		`|(ud-)?i?q[1-8](_([01klms]|xs|xl|xxs|nl))*)$`)
+	openAIs   = regexp.MustCompile(`^((chat)?gpt-|o[1-9]|codex|computer-use)`)
+	dated     = regexp.MustCompile(`([-@]` + year + `-` + month + `-` + day + `|[-@]` + year + month + day + `|-` + month + `-` + day + `|[-@]latest|@default)$`)
+	preview   = regexp.MustCompile(`-(preview|exp|experimental|beta)(-` + month + `-?` + day + `|-` + month + `-` + year + `)?$`)
+	shortDate = regexp.MustCompile(`^(gpt-.*|grok-.*|qwen-(plus|max|turbo|flash))(-` + month + day + `)$`)
+	ownDate   = regexp.MustCompile(`^(gemini-.*)(-00[1-9])$|^(doubao-.*)(-2[0-9]` + month + day + `)$`)
+)
+
+// untag takes the date, or the mark of a preview, off the end of a name.
+func untag(name string, first bool) string {
+	if at := dated.FindStringIndex(name); at != nil {
+		return name[:at[0]]
+	}
+	// OpenAI's previews are models of their own: o1-preview has another window than o1.
+	if at := preview.FindStringIndex(name); at != nil && !openAIs.MatchString(name) {
+		return name[:at[0]]
+	}
+	if m := shortDate.FindStringSubmatch(name); m != nil && first {
+		return m[1]
+	}
+	if m := ownDate.FindStringSubmatch(name); m != nil && first {
+		return m[1] + m[3]
+	}
+	return name
+}
+
+// form is a name with something taken off; priced says that this leaves the price.
+type form struct {
+	name   string
+	priced bool
+}
+
+// forms are the names that a model may be known by, from the least change to the most.
+func forms(name string) []form {
+	out := []form{{name, true}}
+	add := func(next string, priced bool) bool {
+		if next == name || next == "" {
+			return false
+		}
+		name = next
+		out = append(out, form{next, priced && out[len(out)-1].priced})
+		return true
+	}
+	if at := strings.LastIndexByte(name, ':'); at > 0 {
+		if priced, ok := services[name[at+1:]]; ok {
+			add(name[:at], priced)
+		}
+	}
+	for range 6 {
+		if at := packaging.FindStringIndex(name); at == nil || !add(name[:at[0]], true) {
+			break
+		}
+	}
+	for n := range 2 {
+		if !add(untag(name, n == 0), true) {
+			break
+		}
+	}
+	return out
+}
+
+var dashes = strings.NewReplacer(".", "-", "_", "-")
+
+// key is a name as it is compared: 4.5 is 4-5.
+func key(name string) string {
+	return dashes.Replace(sizeTag.ReplaceAllString(name, "-$1"))
+}
+
+// asked is a model's name in its parts: who serves it, who made it or packed it, and
+// what it is called, all in small letters, of which the first two may be empty; and
+// the whole name as it was asked for.
+type asked struct{ provider, org, name, whole string }
+
+func parse(name string) asked {
+	a := asked{whole: name}
+	name = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "models/")
+	a.provider, a.name, _ = strings.Cut(name, "/")
+	switch {
+	case a.name == "":
+		a.provider, a.name = "", name
+	case a.provider == "":
+		a.name = "" // it begins with a slash
+	case namespace.MatchString(name) && a.provider != "openrouter":
+		a.name = name
+	}
+	if strings.Contains(a.name, "accounts/fireworks/") {
+		a.name = pointP.ReplaceAllString(a.name, "$1.$2")
+	}
+	for range 3 {
+		a.name = a.name[len(namespace.FindString(a.name)):]
+	}
+	if at := strings.LastIndexByte(a.name, '/'); at >= 0 {
+		a.org, a.name = a.name[:at], a.name[at+1:]
+		a.org = a.org[strings.LastIndexByte(a.org, '/')+1:]
+		a.org = cmp.Or(orgs[a.org], a.org)
+	}
+	return a
+}
+
+// entry is a model of the catalog under one of the names that lead to it.
+type entry struct {
+	name            string
+	provider, maker string
+	changed         bool // its date was taken off
+	kept            bool // the name is one that only the provider itself keeps
+}
+
+// index finds entries by key.
+type index map[string][]entry
+
+func (x index) add(name string) {
+	a := parse(name)
+	e := entry{name: name, provider: a.provider, maker: cmp.Or(a.org, makers[a.provider])}
+	if hosts[a.provider] && a.org == "" {
+		e.maker = families[a.name[:strings.IndexAny(a.name+"-", "-0123456789")]]
+	}
+	for n, f := range []string{a.name, untag(a.name, true)} {
+		if e.changed = n > 0; !e.changed || f != a.name && !strings.HasSuffix(a.name, "-latest") {
+			x[key(f)] = append(x[key(f)], e)
+		}
+	}
+}
+
+// sorted puts the entries of each key in order: those called so themselves, by the
+// rank of providers, the newest date first.
+func (x index) sorted() index {
+	for _, entries := range x {
+		slices.SortFunc(entries, func(a, b entry) int {
+			return cmp.Or(after(a.changed, b.changed), cmp.Compare(slices.Index(ranks, a.provider), slices.Index(ranks, b.provider)), cmp.Compare(b.name, a.name))
+		})
+	}
+	return x
+}
+
+func after(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// is says whether an entry may be what was asked for, as far as the names before the
+// last slash tell.
+func (a asked) is(e entry) bool {
+	return a.org == "" || a.org == e.maker || packers[a.org]
+}
+
+// windows says whether the provider asked serves the window that an entry tells of.
+func (a asked) windows(e entry) bool {
+	switch {
+	case a.provider == "" || hosts[a.provider]:
+		return true
+	case makers[a.provider] == "":
+		return false
+	}
+	return a.provider == e.provider || makers[a.provider] == e.maker
+}
+
+// prices says whether the provider asked charges what an entry says: OpenRouter
+// charges what the makers charge, and so does whoever is not named.
+func (a asked) prices(e entry) bool {
+	switch a.provider {
+	case "", "openrouter":
+		return a.provider == e.provider || makers[e.provider] == e.maker
+	}
+	return a.windows(e) && a.provider == e.provider
+}
+
+// longestName bounds what is looked for, in bytes.
+const longestName = 200
+
+// resolve finds the entry that a name leads to: its provider's own first, then those
+// of others.
+func (c *Catalog) resolve(a asked) (found entry, priced, ok bool) {
+	if len(a.name) > longestName || a.name == "" {
+		return entry{}, false, false
+	}
+	all := forms(a.name)
+	for _, elsewhere := range []bool{false, true} {
+		for _, f := range all {
+			if !elsewhere {
+				if e, ok := first(c.names[key(f.name)], a, false); ok && e.name != a.whole {
+					return e, f.priced, true
+				}
+			}
+			if e, ok := first(names()[key(f.name)], a, elsewhere); ok {
+				return e, f.priced, true
+			}
+		}
+	}
+	return entry{}, false, false
+}
+
+func first(entries []entry, a asked, elsewhere bool) (entry, bool) {
+	for _, e := range entries {
+		if elsewhere == (e.provider != a.provider) && a.is(e) && (!e.kept || !elsewhere || a.provider == "") {
+			return e, true
+		}
+	}
+	return entry{}, false
+}
+
+// alias is what is known of a model by another name than the catalog's.
+func (c *Catalog) alias(name string) Facts {
+	a := parse(name)
+	e, priced, ok := c.resolve(a)
+	if !ok {
+		return Facts{}
+	}
+	f := c.own[e.name].over(entries()[e.name])
+	f.Known = true
+	if f.As = e.name; e.name == name {
+		f.As = ""
+	}
+	if f.Factor == 0 {
+		f.Factor = defaultFactor(e.name)
+	}
+	if !a.windows(e) {
+		f.Limit, f.MaxOutput = 0, 0
+	}
+	if !priced || !a.prices(e) {
+		f.Price = nil
+	}
+	return f
+}

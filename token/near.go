@@ -1,0 +1,142 @@
+package token
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// How near is near.
+const (
+	mostNear     = 3
+	leastNear    = 3 // letters and digits; of fewer, everything is near
+	lettersASlip = 4 // letters and digits to one slip
+)
+
+// Near lists at most three models whose names are close to one that is not known,
+// the closest first: a slip of a few letters, another provider or none, a beginning
+// or an end. It lists nothing where nothing is close, or the name is right.
+func (c *Catalog) Near(name string) []string {
+	exact := func(n string) bool { _, own := c.own[n]; _, ok := known()[n]; return own || ok }
+	if exact(name) || len(name) > longestName {
+		return nil
+	}
+	type near struct {
+		name string
+		off  int
+	}
+	var all []near
+	as := c.Find(name).As
+	a := spell(name)
+	for _, from := range []map[string]Facts{known(), c.own} {
+		for n := range maps.Keys(from) {
+			switch off, ok := a.off(spell(n)); {
+			case n == as && exact(as):
+				all = append(all, near{n, -1})
+			case ok:
+				all = append(all, near{n, off})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b near) int {
+		return cmp.Or(cmp.Compare(a.off, b.off), cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
+	})
+	var out []string
+	for _, n := range all {
+		if len(out) < mostNear && !slices.Contains(out, n.name) && n.off <= max(all[0].off, 0)+slip {
+			out = append(out, n.name)
+		}
+	}
+	return out
+}
+
+// slip is what a wrong letter counts; another provider and a missing end count less
+// and more.
+const slip = 4
+
+// spelling is a name by its letters and digits alone: whole, and what the model is
+// called, without its date.
+type spelling struct{ provider, whole, bare string }
+
+func spell(name string) spelling {
+	a := parse(name)
+	return spelling{provider: a.provider, whole: letters(name), bare: letters(untag(a.name, true))}
+}
+
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 0x80 {
+			return r
+		}
+		return -1
+	}, strings.ToLower(s))
+}
+
+// off is how far apart two spellings are, if they are near.
+func (a spelling) off(b spelling) (int, bool) {
+	best, ok := 0, false
+	keep := func(off int) {
+		if !ok || off < best {
+			best, ok = off, true
+		}
+	}
+	try := func(x, y string, more int) {
+		if n := len(x) / lettersASlip; len(x) >= leastNear {
+			if d := distance(x, y, n); d <= n {
+				keep(d*slip + more)
+			}
+		}
+	}
+	more := 0
+	if a.provider != b.provider {
+		more = slip / 2
+	}
+	try(a.whole, b.whole, 0)
+	try(a.bare, b.bare, more)
+	if len(a.bare) > leastNear && len(b.bare) > leastNear && (strings.Contains(b.bare, a.bare) || strings.Contains(a.bare, b.bare)) {
+		keep(slip + more + max(len(a.bare), len(b.bare)) - min(len(a.bare), len(b.bare)))
+	}
+	return best, ok
+}
+
+// wrong is what one letter in the place of another counts: two, where both are digits,
+// as that is more often another model than a slip.
+func wrong(a, b byte) int {
+	if a <= '9' && b <= '9' {
+		return 2
+	}
+	return 1
+}
+
+// distance is how many letters of a are wrong, missing, too many, or swapped with the
+// next, to be b; above most it is any number that is too.
+func distance(a, b string, most int) int {
+	if len(a)-len(b) > most || len(b)-len(a) > most {
+		return most + 1
+	}
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row[0] = i + 1
+		least := row[0]
+		for j := range len(b) {
+			d := last[j]
+			if a[i] != b[j] {
+				d = min(last[j]+wrong(a[i], b[j]), last[j+1]+1, row[j]+1)
+				if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+					d = min(d, before[j-1]+1)
+				}
+			}
+			row[j+1] = d
+			least = min(least, d)
+		}
+		if least > most {
+			return least
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
