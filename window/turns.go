@@ -43,7 +43,7 @@ type sequence struct {
 }
 
 func (s *sequence) add(it scrollback.Item) {
-	if it.Kind == scrollback.KindTools || it.Role == scrollback.RoleSystem && s.last.Role == "" && !spoken(it) {
+	if it.Kind == scrollback.KindTools || it.Role == scrollback.RoleSystem && s.last.Role == "" && !spoken(it) && !s.d.NoSystem {
 		if !s.d.NoBlank || len(it.Parts) == 0 || !blank(it.Parts.Text()) {
 			s.out = append(s.out, it)
 		}
