@@ -66,6 +66,12 @@ type Options struct {
 
 	BundleLimits bundle.Limits // of what is imported and exported; zero fields are the defaults
 
+	// Strict says of models, by name, that their chat templates are strict; what their
+	// servers refuse is learned besides.
+	Strict map[string]scrollback.Strictness
+
+	ReplyBounds model.Bounds // of one answer of a model; zero fields are the defaults
+
 	MaxMessageChars   int           // of one message; 0 means 200,000
 	MaxParts          int           // of one message; 0 means 100
 	MaxArtifactBytes  int64         // of one attachment; 0 means 20 MiB
@@ -99,6 +105,7 @@ type Engine struct {
 	turns   map[scrollback.TurnID]*liveTurn
 	folding map[scrollback.ConversationID]*foldLock
 	weights map[string]scrollback.Weight // of instructions, by text
+	listed  map[string]int64             // when a server was asked for its list, by model (Unix ms)
 	granted []string                     // folders
 }
 
@@ -128,7 +135,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{},
-		folding: map[scrollback.ConversationID]*foldLock{}, weights: map[string]scrollback.Weight{}}
+		folding: map[scrollback.ConversationID]*foldLock{}, weights: map[string]scrollback.Weight{}, listed: map[string]int64{}}
 	if o.Place != nil {
 		e.granted = o.Place.Roots
 	}

@@ -36,6 +36,7 @@ type liveTurn struct {
 	shape    shape
 	turn     scrollback.Turn
 	previous *scrollback.WindowMark
+	meta     scrollback.MetaEvent // as it was told last
 	cancel   context.CancelCauseFunc
 
 	// saving is held while the turn is written to the store, so that a save of the

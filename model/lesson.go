@@ -15,6 +15,7 @@ type Lesson struct {
 	// server named, Requested the tokens of input it counted, 0 where it did not say.
 	TooLong          bool
 	Limit, Requested int64
+	Bytes            bool // too long in bytes, whatever its tokens
 
 	MaxOutput int64                 // the longest answer that may be asked for, in tokens
 	Drop      string                // a parameter that is refused
