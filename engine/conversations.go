@@ -166,7 +166,7 @@ func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVers
 			}
 			c.Roots = roots
 		}
-		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit && maps.Equal(c.Settings.Folding, was.Settings.Folding) && c.Project == was.Project {
+		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit && maps.Equal(c.Settings.Folding, was.Settings.Folding) && c.Project == was.Project && thinkingOf(*c) == thinkingOf(was) {
 			return nil
 		}
 		_, err := e.resolve(*c, Shape{}, scrollback.Learned{})

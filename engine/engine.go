@@ -26,6 +26,7 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/lessons"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -93,6 +94,7 @@ type Folding struct {
 type Engine struct {
 	store   *store.Store
 	archive *archive.Archive
+	lessons *lessons.Keeper
 	o       Options
 
 	// base ends when the engine closes; what goes on without its caller runs on it.
@@ -105,7 +107,6 @@ type Engine struct {
 	turns   map[scrollback.TurnID]*liveTurn
 	folding map[scrollback.ConversationID]*foldLock
 	weights map[string]scrollback.Weight // of instructions, by text
-	listed  map[string]int64             // when a server was asked for its list, by model (Unix ms)
 	granted []string                     // folders
 }
 
@@ -135,7 +136,8 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{},
-		folding: map[scrollback.ConversationID]*foldLock{}, weights: map[string]scrollback.Weight{}, listed: map[string]int64{}}
+		folding: map[scrollback.ConversationID]*foldLock{}, weights: map[string]scrollback.Weight{}}
+	e.lessons = lessons.New(s, lessons.Options{Catalog: o.Catalog, Bounds: o.ReplyBounds, Log: o.Log, Least: smallestLimit})
 	if o.Place != nil {
 		e.granted = o.Place.Roots
 	}

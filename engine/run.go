@@ -55,7 +55,7 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 			told.usage = lt.estimated(w, told.parts)
 		}
 		told.usage = lt.e.priced(lt.shape.facts.Name, told.usage)
-		lt.e.outgrow(ctx, &lt.shape, told.usage)
+		lt.e.lessons.Outgrow(ctx, lt.shape.facts.Name, lt.shape.learned, told.usage)
 		usage = usage.Add(told.usage)
 		lt.shape.asked = asked(w) + lt.e.store.Weigh(told.parts).Tokens
 		told.window = w.Weight

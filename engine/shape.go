@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/lessons"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
@@ -114,7 +115,7 @@ func (e *Engine) resolve(c scrollback.Conversation, over Shape, known scrollback
 	if known.MaxOutput > 0 && (s.facts.MaxOutput == 0 || known.MaxOutput < s.facts.MaxOutput) {
 		s.facts.MaxOutput = known.MaxOutput
 	}
-	s.thinking = over.Thinking.Or(model.Thinking{Effort: c.Settings.ReasoningEffort, On: c.Settings.Thinking, Budget: c.Settings.ThinkingBudget})
+	s.thinking = over.Thinking.Or(thinkingOf(c))
 	if err := model.CheckThinking(s.thinking); err != nil {
 		return s, err
 	}
@@ -131,29 +132,47 @@ func (e *Engine) resolve(c scrollback.Conversation, over Shape, known scrollback
 	return s, nil
 }
 
+// thinkingOf is how much a conversation's model thinks.
+func thinkingOf(c scrollback.Conversation) model.Thinking {
+	return model.Thinking{Effort: c.Settings.ReasoningEffort, On: c.Settings.Thinking, Budget: c.Settings.ThinkingBudget}
+}
+
 // limit is the window of a model in tokens, and how it is known. What a server
 // named a moment ago in refusing a request goes before everything.
 func (e *Engine) limit(c scrollback.Conversation, s *shape) (limit int64, from scrollback.LimitFrom) {
-	known := s.learned
-	age := e.store.Now() - known.LimitAt
-	if known.LimitFrom == scrollback.LimitRefusal && age > learnedStands.Milliseconds() {
-		known.Limit = 0
-	}
+	known, fresh := lessons.Window(s.learned, e.store.Now())
 	limit, from = token.AssumedLimit, scrollback.LimitAssumed
 	for _, l := range []struct {
 		tokens int64
 		from   scrollback.LimitFrom
 	}{{s.over.Limit, scrollback.LimitRequest}, {int64(c.Limit), scrollback.LimitConversation}, {e.o.Limit, scrollback.LimitFlag},
-		{e.o.Catalog.Own(s.facts.Name).Limit, scrollback.LimitConfig}, {known.Limit, known.LimitFrom}, {s.facts.Limit, scrollback.LimitCatalog}} {
+		{e.o.Catalog.Own(s.facts.Name).Limit, scrollback.LimitConfig}, {known, s.learned.LimitFrom}, {s.facts.Limit, scrollback.LimitCatalog}} {
 		if l.tokens > 0 {
 			limit, from = l.tokens, l.from
 			break
 		}
 	}
-	if known.LimitFrom == scrollback.LimitRefusal && age < refusalFresh.Milliseconds() && 0 < known.Limit && known.Limit < limit {
-		limit, from = known.Limit, known.LimitFrom
+	if fresh && 0 < known && known < limit {
+		limit, from = known, s.learned.LimitFrom
 	}
 	return limit, from
+}
+
+// find makes a model by its name; an error names those that are close to it.
+func (e *Engine) find(name string) (model.Model, error) {
+	m, err := e.o.Models(name)
+	if err != nil {
+		return nil, e.lessons.Nearest(name, err)
+	}
+	return e.lessons.Model(m), nil
+}
+
+// askList asks a model's server how long its windows are, where nobody says so.
+func (e *Engine) askList(ctx context.Context, c scrollback.Conversation, over Shape) {
+	sh, err := e.resolve(c, over, scrollback.Learned{})
+	if err == nil && (sh.limitFrom == scrollback.LimitCatalog || sh.limitFrom == scrollback.LimitAssumed) {
+		e.lessons.Ask(ctx, sh.model)
+	}
 }
 
 // stricter is the stricter of two.
@@ -301,6 +320,9 @@ func shown(snap store.Snapshot, f compact.Fold) store.Snapshot {
 func (e *Engine) settleIn(c *scrollback.Conversation, project string) {
 	c.Roots, c.Limit, c.DeletedAt, c.PurgedAt, c.Settings.RecallScope = []string{}, 0, 0, 0, ""
 	c.Project = cmp.Or(project, c.Project)
+	if model.CheckThinking(thinkingOf(*c)) != nil {
+		c.Settings.ReasoningEffort, c.Settings.Thinking, c.Settings.ThinkingBudget = "", nil, 0
+	}
 	if _, err := e.find(c.Model); c.Model != "" && err != nil {
 		c.Model = ""
 	}

@@ -43,6 +43,7 @@ var rooms = map[string]struct {
 	"model/modeltest": {rooms: ". model wire", not: "database/sql", net: true},
 	"model/offline":   {rooms: ". model internal/terms", not: "database/sql os"},
 	"model/remote":    {rooms: ". model internal/redact", net: true, not: "database/sql os", libs: "github.com/tmaxmax/go-sse"},
+	"model/lessons":   {rooms: ". model token", not: "database/sql os"},
 	"model/all":       {rooms: ". model model/*", not: "database/sql os"},
 	"model/*":         {rooms: ". model model/remote window wire internal/*", not: "database/sql os"},
 	"wire":            {rooms: ".", not: "context os database/sql"},
@@ -53,7 +54,7 @@ var rooms = map[string]struct {
 
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 
-	"engine": {rooms: ". archive bundle compact model notebook store store/driver token transcript window workspace internal/*",
+	"engine": {rooms: ". archive bundle compact model model/lessons notebook store store/driver token transcript window workspace internal/*",
 		libs: "github.com/google/uuid github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql"},
 
 	"doctor": {rooms: ". archive store store/driver", not: "database/sql os"},
