@@ -98,6 +98,7 @@ func TestRecordings(t *testing.T) {
 		"cut":          {Text: "It goes on"},
 		"unreasoned":   {Text: "It goes on", Usage: usual},
 		"over":         {Text: "A plausible answer.", Usage: &scrollback.Usage{InputTokens: 9000, OutputTokens: 4, TotalTokens: 9004}, Finish: "stop"}, // no window was asked for
+		"cached_apart": {Text: "x", Usage: &scrollback.Usage{InputTokens: 126, CachedTokens: 100, OutputTokens: 12, TotalTokens: 138}, Finish: "stop"},
 		"numbers":      {Text: "x", Usage: usual, Finish: "stop"},
 		"numbers_wild": {Text: "x", Finish: "stop"},
 		"uncounted":    {Text: "x", Finish: "stop"},
