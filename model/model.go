@@ -48,6 +48,7 @@ type Facts struct {
 type Request struct {
 	Items           []scrollback.Item
 	Tools           []scrollback.Tool
+	Limit           int64 // the window in tokens that the request was planned for; 0 when nobody knows
 	MaxOutputTokens int64
 	AnswerOnly      bool // tools stay defined, and must not be called any more
 	Thinking        Thinking

@@ -149,7 +149,7 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 func (a *Answer) Lines() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		s := bufio.NewScanner(a.body)
-		s.Buffer(make([]byte, 0, 64<<10), a.bounds.FrameBytes)
+		s.Buffer(make([]byte, 0, min(64<<10, a.bounds.FrameBytes)), a.bounds.FrameBytes)
 		for s.Scan() {
 			if line := bytes.TrimSpace(s.Bytes()); len(line) > 0 && !yield(line, nil) {
 				return

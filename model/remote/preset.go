@@ -15,6 +15,11 @@ type Preset struct {
 	URL  string // its address; empty where it must be set
 	Key  string // the variable of its key
 	Base string // the variable of another address
+	// Host is a variable of the provider's own that says where its server is, and
+	// Address what it means as an address, empty for nothing. It serves where Base is
+	// unset.
+	Host    string
+	Address func(host string) string
 	// Account is the variable that stands for {account} in URL.
 	Account string
 	// Local is a server of one's own, which may want no key.
@@ -45,11 +50,12 @@ func (p Preset) Place(id string, env func(string) string, o Options) (Place, err
 	if id == "" {
 		return at, scrollback.ParamErrorf(op, "model", "%q names no model: write %sNAME", name, name)
 	}
-	if own := strings.TrimSpace(env(p.Base)); own != "" {
+	own, variable := p.own(env)
+	if own != "" {
 		at.BaseURL, at.Custom = own, true
 	}
 	at.Options.Provider, at.Options.Key = p.Name, strings.TrimSpace(env(p.Key))
-	at.Options.KeyVariable, at.Options.BaseVariable = p.Key, p.Base
+	at.Options.KeyVariable, at.Options.BaseVariable = p.Key, variable
 	switch {
 	case strings.Contains(at.BaseURL, account) && env(p.Account) == "":
 		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs the name of an account: set %s", name, p.Account)
@@ -60,7 +66,18 @@ func (p Preset) Place(id string, env func(string) string, o Options) (Place, err
 	}
 	at.BaseURL = strings.TrimRight(strings.ReplaceAll(at.BaseURL, account, url.PathEscape(env(p.Account))), "/")
 	if u, err := url.Parse(at.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return at, scrollback.ParamErrorf(op, "base_url", "%s is not an address like https://host/v1", p.Base)
+		return at, scrollback.ParamErrorf(op, "base_url", "%s is not an address like https://host/v1", variable)
 	}
 	return at, nil
+}
+
+// own is the address that a person has set, and the variable to set one with.
+func (p Preset) own(env func(string) string) (address, variable string) {
+	if address = strings.TrimSpace(env(p.Base)); address != "" || p.Host == "" {
+		return address, p.Base
+	}
+	if host := strings.TrimSpace(env(p.Host)); host != "" {
+		return p.Address(host), p.Host
+	}
+	return "", p.Base
 }

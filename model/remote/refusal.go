@@ -25,6 +25,11 @@ func (c *Client) refusal(resp *http.Response, body io.Reader, x Exchange) error 
 func (c *Client) problem(p Problem, x Exchange) error {
 	words := strings.ToLower(p.Message)
 	is := func(t table) bool { return t.matches(p, words) }
+	if x.Judge != nil && !p.Page {
+		if err := x.Judge(p); err != nil {
+			return c.said(err, p)
+		}
+	}
 	switch {
 	case p.Page:
 		return c.again(p, p.Status >= 500, c.upstream("it sent a web page and not an answer: is its address right?"+c.see(c.o.BaseVariable), p.Message))

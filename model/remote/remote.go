@@ -89,6 +89,11 @@ type Exchange struct {
 	// know that of an older API: it is planned again with API "chat".
 	OlderAPI bool
 
+	// Judge, if set, is asked first what a refusal means: an error in words of ours for
+	// what only this provider says, or nil. One whose reason is a lesson changes the
+	// request as any lesson does.
+	Judge func(p Problem) *scrollback.Error
+
 	// Read emits what the answer says. A plain error is a fault of the connection or
 	// the server; an answer that ends without a finish reason was cut off.
 	Read func(a *Answer) error

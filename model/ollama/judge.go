@@ -1,0 +1,72 @@
+package ollama
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
+)
+
+// Statuses of HTTP that mean something of their own here.
+const unauthorized, notFound = 401, 404
+
+// images is what is dropped by a model that sees none: they are named instead.
+const images = "images"
+
+// lacks finds what a model cannot do; several things stand a line each.
+var lacks = regexp.MustCompile(`(?s)does not support (.*)`)
+
+// blind are words for an image that cannot be shown.
+var blind = []string{"missing data required for image input", "vision model not loaded", "does not support image", "does not support vision", "image input is not supported"}
+
+// judge says what Ollama's own refusals mean. They have no codes.
+func (m *Model) judge(p remote.Problem) *scrollback.Error {
+	words := strings.ToLower(p.Message)
+	has := func(signs ...string) bool {
+		for _, s := range signs {
+			if strings.Contains(words, s) {
+				return true
+			}
+		}
+		return false
+	}
+	dropped := func(name string) *scrollback.Error {
+		return scrollback.Errorf(scrollback.Unavailable, op, "ollama: the model does not take %s", name).Because(&model.Lesson{Drop: name})
+	}
+	if p.Status == notFound {
+		return m.missing(has("model"))
+	}
+	what := ""
+	if found := lacks.FindStringSubmatch(words); found != nil {
+		what = found[1]
+	}
+	switch {
+	case p.Status == unauthorized && m.at.Options.Key == "" && !m.cloud:
+		return scrollback.Errorf(scrollback.Refused, op, "ollama wants somebody to be signed in: run \"ollama signin\", or set OLLAMA_API_KEY")
+	case has(blind...):
+		return dropped(images)
+	case strings.Contains(what, "tools"):
+		return scrollback.ParamErrorf(op, "model", "the model %s cannot call tools: choose one that can (\"ollama show NAME\" lists it under capabilities)", m.at.Model)
+	case strings.Contains(what, "thinking"):
+		return dropped("think")
+	case has("think value"):
+		return dropped(level)
+	case strings.Contains(what, "chat"), strings.Contains(what, "completion"):
+		return scrollback.ParamErrorf(op, "model", "the model %s does not chat: it is made for something else", m.at.Model)
+	case has("only supports one image"):
+		return scrollback.ParamErrorf(op, "messages", "the model %s takes one image only", m.at.Model)
+	case has("more system memory", "more gpu memory", "out of memory"):
+		return scrollback.Errorf(scrollback.Unavailable, op, "ollama has too little memory for the model with a window as large as was asked for: set a smaller one").Because(scrollback.ErrUpstream)
+	}
+	return nil
+}
+
+// missing is the error of a 404: for the model, or for the whole API.
+func (m *Model) missing(model bool) *scrollback.Error {
+	if model {
+		return scrollback.ParamErrorf(op, "model", "ollama does not have the model %s: run \"ollama pull %s\"", m.at.Model, m.at.Model).Because(scrollback.ErrNoModel)
+	}
+	return scrollback.Errorf(scrollback.Unavailable, op, "ollama could not answer: nothing at its address speaks Ollama's API; is it right? (%s)", m.at.Options.BaseVariable).Because(scrollback.ErrUpstream)
+}

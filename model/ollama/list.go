@@ -1,0 +1,112 @@
+package ollama
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
+)
+
+// patience bounds how long a question beside an answer may take.
+const patience = 10 * time.Second
+
+// List implements model.Lister. The window is the one that is served: that of the
+// loaded model, else what its Modelfile sets, else that of a model which Ollama's
+// cloud serves. What the model was trained for is no window that is served here.
+func (m *Model) List(ctx context.Context) (limit, maxOutput int64, err error) {
+	var running struct {
+		Models []struct {
+			Name   text  `json:"name"`
+			Model  text  `json:"model"`
+			Served count `json:"context_length"`
+		} `json:"models"`
+	}
+	if !m.cloud {
+		if err := m.ask(ctx, "/api/ps", nil, &running); err != nil {
+			return 0, 0, err
+		}
+	}
+	for _, one := range running.Models {
+		if one.Served > 0 && (same(string(one.Model), m.at.Model) || same(string(one.Name), m.at.Model)) {
+			return int64(one.Served), 0, nil
+		}
+	}
+	var shown struct {
+		Parameters text                       `json:"parameters"`
+		RemoteHost text                       `json:"remote_host"`
+		Info       map[string]json.RawMessage `json:"model_info"`
+	}
+	if err := m.ask(ctx, "/api/show", map[string]string{"model": m.at.Model}, &shown); err != nil {
+		return 0, 0, err
+	}
+	if n := parameter(string(shown.Parameters), "num_ctx"); n > 0 {
+		return n, 0, nil
+	}
+	if !m.cloud && shown.RemoteHost == "" {
+		return 0, 0, nil
+	}
+	for name, raw := range shown.Info {
+		var n count
+		if strings.HasSuffix(name, ".context_length") && json.Unmarshal(raw, &n) == nil && n > 0 {
+			return int64(n), 0, nil
+		}
+	}
+	return 0, 0, nil
+}
+
+// same says whether two names are of one model. A name without a tag means latest.
+func same(a, b string) bool {
+	full := func(s string) string {
+		s = strings.TrimPrefix(strings.ToLower(s), "registry.ollama.ai/")
+		s = strings.TrimPrefix(s, "library/")
+		if strings.LastIndexByte(s, ':') <= strings.LastIndexByte(s, '/') {
+			s += ":latest"
+		}
+		return s
+	}
+	return full(a) == full(b)
+}
+
+// parameter is a number that a Modelfile sets, as /api/show lists it: one a line,
+// and large ones as 1.048576e+06.
+func parameter(list, name string) int64 {
+	for one := range strings.Lines(list) {
+		if f := strings.Fields(one); len(f) == 2 && f[0] == name {
+			if n, err := strconv.ParseFloat(f[1], 64); err == nil && n > 0 && n < 1<<40 {
+				return int64(n)
+			}
+		}
+	}
+	return 0
+}
+
+// ask puts a question that has one JSON object for an answer. A nil body asks by GET.
+func (m *Model) ask(ctx context.Context, path string, body, into any) error {
+	return last(m.asking.Stream(ctx, model.Request{Bounds: model.Bounds{Duration: patience}}, func(scrollback.Learned) (remote.Exchange, error) {
+		x := m.exchange(path, body)
+		x.Read = func(a *remote.Answer) error {
+			raw, err := a.Whole()
+			if err != nil {
+				return err
+			}
+			if json.Unmarshal(raw, into) != nil {
+				return a.Unreadable(raw)
+			}
+			return a.Emit(model.Delta{Finish: scrollback.FinishStop})
+		}
+		return x, nil
+	}))
+}
+
+// last is the error that a stream ends with, or nil.
+func last(stream iter.Seq2[model.Delta, error]) (err error) {
+	for _, err = range stream {
+	}
+	return err
+}

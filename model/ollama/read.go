@@ -1,0 +1,200 @@
+package ollama
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
+)
+
+// line is one line of an answer. Everything is read tolerantly: what is of another
+// type than it should be counts as absent.
+type line struct {
+	Error   json.RawMessage `json:"error"`
+	Message struct {
+		Content   text `json:"content"`
+		Thinking  text `json:"thinking"`
+		ToolCalls []struct {
+			ID       text `json:"id"`
+			Function struct {
+				Name      text            `json:"name"`
+				Arguments json.RawMessage `json:"arguments"`
+			} `json:"function"`
+		} `json:"tool_calls"`
+	} `json:"message"`
+	Done       bool  `json:"done"`
+	DoneReason text  `json:"done_reason"`
+	Prompt     count `json:"prompt_eval_count"`
+	Cached     count `json:"prompt_eval_cached_count"`
+	Eval       count `json:"eval_count"`
+}
+
+// text is a string; anything else is empty.
+type text string
+
+func (t *text) UnmarshalJSON(raw []byte) error {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		*t = text(s)
+	}
+	return nil
+}
+
+// count is a number of tokens; what cannot be one is 0.
+type count int64
+
+func (c *count) UnmarshalJSON(raw []byte) error {
+	var f float64
+	if json.Unmarshal(bytes.Trim(raw, `"`), &f) == nil && f > 0 && f < 1<<40 {
+		*c = count(math.Round(f))
+	}
+	return nil
+}
+
+// reader reads an answer.
+type reader struct {
+	a     *remote.Answer
+	r     model.Request
+	asked options
+	taken map[string]bool // ids of calls
+	calls int
+	some  bool // something was said, thought or called
+}
+
+func newReader(a *remote.Answer, r model.Request, asked options) *reader {
+	s := &reader{a: a, r: r, asked: asked, taken: map[string]bool{}}
+	for _, it := range r.Items {
+		for _, c := range it.Parts.Calls() {
+			s.taken[c.ID] = true
+		}
+	}
+	return s
+}
+
+func (s *reader) read() error {
+	for raw, err := range s.a.Lines() {
+		if err != nil {
+			return err
+		}
+		var l line
+		if json.Unmarshal(raw, &l) != nil {
+			return s.a.Unreadable(raw)
+		}
+		if len(l.Error) > 0 && string(l.Error) != "null" && string(l.Error) != `""` {
+			return s.a.Problem(raw)
+		}
+		if err := s.say(l); err != nil {
+			return err
+		}
+		if l.Done {
+			return s.end(l)
+		}
+	}
+	return nil
+}
+
+// say emits what a line says, in the order in which models write: they think, then
+// speak, then call.
+func (s *reader) say(l line) error {
+	d := model.Delta{Reasoning: string(l.Message.Thinking)}
+	for _, d := range []model.Delta{d, {Text: string(l.Message.Content)}} {
+		if d.Text == "" && d.Reasoning == "" {
+			continue
+		}
+		s.some = true
+		if err := s.a.Emit(d); err != nil {
+			return err
+		}
+	}
+	for _, c := range l.Message.ToolCalls {
+		if err := s.a.Argue(len(c.Function.Arguments)); err != nil {
+			return err
+		}
+		s.some = true
+		s.calls++
+		whole := &scrollback.ToolCall{ID: s.id(string(c.ID)), Name: string(c.Function.Name), Arguments: arguments(c.Function.Arguments)}
+		if err := s.a.Emit(model.Delta{Call: whole}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// arguments are an object; some servers put it into a text.
+func arguments(raw json.RawMessage) json.RawMessage {
+	var inner string
+	switch {
+	case string(raw) == "null":
+		return model.Arguments("")
+	case json.Unmarshal(raw, &inner) == nil:
+		return model.Arguments(inner)
+	}
+	return model.Arguments(string(raw))
+}
+
+// id is the id of a call, or a new one where the server gives none, as older
+// releases do, or one that is taken.
+func (s *reader) id(given string) string {
+	for n := s.calls; given == "" || s.taken[given]; n++ {
+		given = fmt.Sprintf("call_%d", n)
+	}
+	s.taken[given] = true
+	return given
+}
+
+// end emits the last line's account. An answer that was not finished has no finish
+// reason; one without anything in it is asked for again.
+func (s *reader) end(l line) error {
+	last := model.Delta{Usage: usage(l), RequestID: s.a.Header("X-Request-Id")}
+	if err := s.cut(l, last.Usage); err != nil {
+		return err
+	}
+	switch reason := string(l.DoneReason); {
+	case reason == "stop" && s.calls > 0:
+		last.Finish = scrollback.FinishToolCalls
+	case reason == "", reason == "load", reason == "unload":
+		if !s.some {
+			return s.a.Failed("done_reason " + reason)
+		}
+	default:
+		last.Finish = reason // stop and length are our words too
+	}
+	return s.a.Emit(last)
+}
+
+func usage(l line) *scrollback.Usage {
+	in, cached, out := int64(l.Prompt), int64(l.Cached), int64(l.Eval)
+	if in == 0 && out == 0 {
+		return nil
+	}
+	if cached > in { // cached tokens are part of the prompt, unless they cannot be
+		in += cached
+	}
+	return &scrollback.Usage{InputTokens: in, CachedTokens: cached, OutputTokens: out, TotalTokens: in + out}
+}
+
+// cut is the error of an answer that shows that the prompt did not fit: more was
+// read than the window asked for holds, or the window was full before a word was
+// said. What it cost is emitted first.
+func (s *reader) cut(l line, u *scrollback.Usage) error {
+	var in, out int64
+	if u != nil {
+		in, out = u.InputTokens, u.OutputTokens
+	}
+	over := s.asked.NumCtx > 0 && in > s.asked.NumCtx
+	full := !s.some && l.DoneReason == "length" && (s.asked.NumPredict == 0 || out < s.asked.NumPredict)
+	if !over && !full {
+		return nil
+	}
+	if u != nil {
+		if err := s.a.Emit(model.Delta{Usage: u}); err != nil {
+			return err
+		}
+	}
+	return scrollback.Errorf(scrollback.OverBudget, op, "ollama says that the request is too long for the window that the model has").
+		Because(&model.Lesson{TooLong: true, Limit: s.asked.NumCtx, Requested: in})
+}
