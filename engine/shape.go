@@ -140,7 +140,11 @@ func thinkingOf(c scrollback.Conversation) model.Thinking {
 // limit is the window of a model in tokens, and how it is known. What a server
 // named a moment ago in refusing a request goes before everything.
 func (e *Engine) limit(c scrollback.Conversation, s *shape) (limit int64, from scrollback.LimitFrom) {
-	known, fresh := lessons.Window(s.learned, e.store.Now())
+	var known int64
+	fresh := false
+	if s.learned.Limit > 0 {
+		known, fresh = lessons.Window(s.learned, e.store.Now())
+	}
 	limit, from = token.AssumedLimit, scrollback.LimitAssumed
 	for _, l := range []struct {
 		tokens int64
@@ -152,7 +156,7 @@ func (e *Engine) limit(c scrollback.Conversation, s *shape) (limit int64, from s
 			break
 		}
 	}
-	if fresh && 0 < known && known < limit {
+	if fresh && known < limit {
 		limit, from = known, s.learned.LimitFrom
 	}
 	return limit, from

@@ -53,8 +53,6 @@ type Request struct {
 	AnswerOnly      bool // tools stay defined, and must not be called any more
 	Thinking        Thinking
 
-	// Limit is the window in tokens that the request was made for; 0 when nobody knows.
-	Limit int64
 	// CacheKey is the same for all requests of one conversation, so that a provider
 	// may send them where its prompt cache is; empty for none.
 	CacheKey string

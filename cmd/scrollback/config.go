@@ -324,7 +324,9 @@ func modelFacts(k *koanf.Koanf) (map[string]token.Facts, error) {
 		if p.Input > 0 || p.Output > 0 {
 			f.Price = &p
 		}
-		out[name] = f
+		if f != (token.Facts{}) {
+			out[name] = f
+		}
 	}
 	return out, nil
 }

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -47,6 +49,8 @@ func TestConfigGuide(t *testing.T) {
 		MemoryFiles: []string{"AGENTS.md", "NOTES.md"}, Setup: "Everything is set up.", Eager: true, TrashDays: 30,
 		Models: map[string]token.Facts{"deepseek/deepseek-chat": {Limit: 128000, MaxOutput: 8000, Factor: 1.1,
 			Price: &token.Price{Input: 0.28, CachedInput: 0.028, Output: 0.42, Currency: "USD"}}},
+		Strict:      map[string]scrollback.Strictness{"custom/gemma-3-12b": scrollback.StrictNoSystem},
+		ReplyBounds: model.Bounds{}.Full(),
 		variables: map[string]string{"DEEPSEEK_API_KEY": "sk-of-deepseek", "OPENAI_API_KEY": "sk-of-openai",
 			"OPENAI_BASE_URL": "https://gateway.example/v1", "SCROLLBACK_BASE_URL": "http://127.0.0.1:8000/v1"}}
 	if !reflect.DeepEqual(got, want) {
@@ -124,7 +128,9 @@ func TestConfigErrors(t *testing.T) {
 		"[providers.openai]\napi_key = 42":          `providers."openai".api_key must be a text`,
 		"providers = 'SECRET'":                      "providers must be a table",
 		"[providers.nobody]\napi_key = 'SECRET'":    `providers."nobody": there is no such provider`,
-		"[providers.deepseek]\nbase_url = 'SECRET'": `providers."deepseek".base_url cannot be set`,
+		"[reply]\nchars = -1":                       "reply.chars is a number from 0",
+		"[reply]\nwords = 1":                        "unknown key reply.words",
+		"[models.'a/b.c']\nstrict = 'very'":         `models."a/b.c": strict is turns or no_system, not "very"`,
 		"limit = '64k'":                             "limit must be a whole number",
 		"limit = 1.5":                               "limit must be a whole number",
 		"limit = -1":                                "limit is a number of tokens",

@@ -7,13 +7,14 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/ollama"
 	"github.com/scrollback-ai/scrollback/model/openai"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
 // Providers lists the providers, those of one's own machine last.
 func Providers() []remote.Preset {
-	out := slices.Concat(openai.Presets())
+	out := append(openai.Presets(), ollama.Preset())
 	slices.SortStableFunc(out, func(a, b remote.Preset) int { return rank(a) - rank(b) })
 	return out
 }
