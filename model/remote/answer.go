@@ -181,6 +181,11 @@ func (a *Answer) Problem(raw []byte) error {
 	return a.client.problem(ReadProblem(0, a.header, raw), Exchange{})
 }
 
+// ProblemAs is a problem within an answer that has a status of its own.
+func (a *Answer) ProblemAs(status int, raw []byte) error {
+	return a.client.problem(ReadProblem(status, a.header, raw), Exchange{})
+}
+
 // Unreadable is the error of an answer that is not what was asked for.
 func (a *Answer) Unreadable(raw []byte) error {
 	p := ReadProblem(0, a.header, raw)

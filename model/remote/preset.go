@@ -14,7 +14,9 @@ type Preset struct {
 	Name string
 	URL  string // its address; empty where it must be set
 	Key  string // the variable of its key
-	Base string // the variable of another address
+	// OtherKey is a variable that serves where Key is not set; empty for none.
+	OtherKey string
+	Base     string // the variable of another address
 	// Account is the variable that stands for {account} in URL.
 	Account string
 	// Local is a server of one's own, which may want no key.
@@ -48,8 +50,8 @@ func (p Preset) Place(id string, env func(string) string, o Options) (Place, err
 	if own := strings.TrimSpace(env(p.Base)); own != "" {
 		at.BaseURL, at.Custom = own, true
 	}
-	at.Options.Provider, at.Options.Key = p.Name, strings.TrimSpace(env(p.Key))
-	at.Options.KeyVariable, at.Options.BaseVariable = p.Key, p.Base
+	at.Options.Provider, at.Options.BaseVariable = p.Name, p.Base
+	at.Options.KeyVariable, at.Options.Key = p.key(env)
 	switch {
 	case strings.Contains(at.BaseURL, account) && env(p.Account) == "":
 		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs the name of an account: set %s", name, p.Account)
@@ -63,4 +65,18 @@ func (p Preset) Place(id string, env func(string) string, o Options) (Place, err
 		return at, scrollback.ParamErrorf(op, "base_url", "%s is not an address like https://host/v1", p.Base)
 	}
 	return at, nil
+}
+
+// key is the variable that holds the key, and the key; the first one where none
+// does.
+func (p Preset) key(env func(string) string) (variable, key string) {
+	for _, variable := range []string{p.Key, p.OtherKey} {
+		if variable == "" {
+			continue
+		}
+		if key := strings.TrimSpace(env(variable)); key != "" {
+			return variable, key
+		}
+	}
+	return p.Key, ""
 }
