@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -17,10 +15,11 @@ import (
 type answer struct {
 	transcript
 
-	open  bool // a text or thought is being written
-	calls int
-	taken map[string]bool // ids of calls
-	said  model.Bounds    // how much was emitted
+	tally  remote.Tally
+	open   bool // a text or thought is being written
+	called bool
+	named  int             // calls that have an id of ours
+	taken  map[string]bool // ids of calls
 
 	spent     scrollback.Usage // by what was asked before this hop
 	requestID string
@@ -49,19 +48,6 @@ func newAnswer(t transcript) *answer {
 	return a
 }
 
-// remaining is the request with the bounds that are left of it.
-func (a *answer) remaining(elapsed time.Duration) model.Request {
-	r, full := a.r, a.r.Bounds.Full()
-	left := func(most, so int) int { return max(most-so, 1) }
-	full.Chars, full.ReasoningChars = left(full.Chars, a.said.Chars), left(full.ReasoningChars, a.said.ReasoningChars)
-	full.ArgumentBytes, full.OpaqueBytes = left(full.ArgumentBytes, a.said.ArgumentBytes), left(full.OpaqueBytes, a.said.OpaqueBytes)
-	full.Calls, full.Duration = left(full.Calls, a.said.Calls), max(full.Duration-elapsed, 1)
-	if a.hops > 0 {
-		r.Bounds = full
-	}
-	return r
-}
-
 // next goes on to another hop.
 func (a *answer) next() { a.hops, a.token = a.hops+1, a.hop.token }
 
@@ -71,6 +57,9 @@ func (a *answer) startHop() {
 		a.spent = a.spent.Add(*a.hop.usage)
 	}
 	a.hop = hop{}
+	if a.token == nil { // from the beginning
+		a.requestID = ""
+	}
 }
 
 // pull turns the lines of an answer around, so that they are asked for.
@@ -169,7 +158,7 @@ func (a *answer) part(of *remote.Answer, raw json.RawMessage) error {
 		return nil
 	}
 	a.open = true
-	return a.emit(of, d)
+	return of.Emit(d)
 }
 
 // onlySigned says that a part holds nothing beside its signature: the server
@@ -187,16 +176,15 @@ func onlySigned(raw json.RawMessage) bool {
 // apart emits a part that is not joined with what was being written.
 func (a *answer) apart(of *remote.Answer, d model.Delta) error {
 	if a.open {
-		if err := a.emit(of, model.Delta{End: true}); err != nil {
+		if err := of.Emit(model.Delta{End: true}); err != nil {
 			return err
 		}
 	}
 	a.open = false
-	return a.emit(of, d)
+	return of.Emit(d)
 }
 
 func (a *answer) call(of *remote.Answer, c functionCall, sig json.RawMessage) error {
-	a.said.ArgumentBytes += len(c.Args)
 	if err := of.Argue(len(c.Args)); err != nil {
 		return err
 	}
@@ -205,29 +193,18 @@ func (a *answer) call(of *remote.Answer, c functionCall, sig json.RawMessage) er
 		args = ""
 	}
 	call := scrollback.ToolCall{ID: a.freshID(c.ID), Name: c.Name, Arguments: model.Arguments(args)}
-	a.open = false
-	return a.emit(of, model.Delta{Call: &call, Opaque: payload{Signature: sig, ID: c.ID}.opaque()})
+	a.open, a.called = false, true
+	return of.Emit(model.Delta{Call: &call, Opaque: payload{Signature: sig, ID: c.ID}.opaque()})
 }
 
 // freshID is the id of a call among ours: the server's, if it gave one that no
 // other call has.
 func (a *answer) freshID(id string) string {
-	for fresh := id; ; fresh = fmt.Sprintf("call_%s_%d", strings.ReplaceAll(a.requestID, " ", ""), a.calls) {
+	for fresh := id; ; fresh = fmt.Sprintf("call_%s_%d", strings.ReplaceAll(a.requestID, " ", ""), a.named) {
 		if fresh != "" && !a.taken[fresh] {
 			a.taken[fresh] = true
 			return fresh
 		}
-		a.calls++
+		a.named++
 	}
-}
-
-// emit emits a delta, and counts what the bounds of a further hop are less.
-func (a *answer) emit(of *remote.Answer, d model.Delta) error {
-	a.said.Chars += utf8.RuneCountInString(d.Text)
-	a.said.ReasoningChars += utf8.RuneCountInString(d.Reasoning)
-	a.said.OpaqueBytes += len(d.Opaque)
-	if d.Call != nil {
-		a.said.Calls++
-	}
-	return of.Emit(d)
 }

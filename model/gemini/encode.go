@@ -103,7 +103,7 @@ func (a *answer) plan(known scrollback.Learned) (remote.Exchange, error) {
 		body.GenerationConfig = &g
 	}
 	return remote.Exchange{URL: m.url() + ":streamGenerateContent?alt=sse", Header: m.header(), Body: body,
-		Params: append(params, of...), Read: a.read}, nil
+		Params: append(params, of...), Tally: &a.tally, Read: a.read}, nil
 }
 
 func declarations(tools []scrollback.Tool) []declaration {

@@ -39,7 +39,7 @@ func (a *answer) end(of *remote.Answer) error {
 		return a.fail(of, last, scrollback.Errorf(scrollback.Refused, op, "%s declines this request by its rules on content", a.m.place.Options.Provider))
 	case broken[reason]:
 		return a.fail(of, last, a.garbled(of, reason))
-	case finish == scrollback.FinishStop && a.said.Calls > 0:
+	case finish == scrollback.FinishStop && a.called:
 		last.Finish = scrollback.FinishToolCalls
 	case known:
 		last.Finish = finish

@@ -20,7 +20,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -73,10 +72,10 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 			yield(model.Delta{}, err)
 			return
 		}
-		began, a := time.Now(), newAnswer(t)
+		a := newAnswer(t)
 		for {
 			more := false
-			for d, err := range m.client.Stream(ctx, a.remaining(time.Since(began)), a.plan) {
+			for d, err := range m.client.Stream(ctx, r, a.plan) {
 				if more = errors.Is(err, errMore); more {
 					break
 				}

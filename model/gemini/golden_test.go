@@ -126,7 +126,7 @@ func TestGolden(t *testing.T) {
 			m := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				b, _ := io.ReadAll(r.Body) // the client is here
 				bodies = append(bodies, b)
-				stream(`data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}` + "\n\n")(w, r)
+				stream(`data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}`+"\n\n")(w, r)
 			}), c.id, nil)
 			c.r.Bytes = func(context.Context, scrollback.ArtifactID) ([]byte, error) { return []byte("png\xff"), nil }
 			for range 2 {
