@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -200,7 +199,7 @@ func (a *answer) call(of *remote.Answer, c functionCall, sig json.RawMessage) er
 // freshID is the id of a call among ours: the server's, if it gave one that no
 // other call has.
 func (a *answer) freshID(id string) string {
-	for fresh := id; ; fresh = fmt.Sprintf("call_%s_%d", strings.ReplaceAll(a.requestID, " ", ""), a.named) {
+	for fresh := id; ; fresh = fmt.Sprintf("call_%s_%d", a.requestID, a.named) {
 		if fresh != "" && !a.taken[fresh] {
 			a.taken[fresh] = true
 			return fresh

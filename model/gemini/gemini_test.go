@@ -153,6 +153,7 @@ func TestRecordings(t *testing.T) {
 
 first then more | thought signed{"thoughtSignature":"c2ln"} | text An | text swer.{"thoughtSignature":"dGV4dA"} | text  And more.`, finish: "stop", request: "r-1", usage: scrollback.Usage{InputTokens: 7, OutputTokens: 9, ReasoningTokens: 6, TotalTokens: 16}},
 		"gemma":     {parts: "thought *   User input. | text hello", finish: "stop", request: "g-1", usage: scrollback.Usage{InputTokens: 6, OutputTokens: 77, ReasoningTokens: 76, TotalTokens: 83}},
+		"same_ids":  {parts: `call fn f{"a":1}{"thoughtSignature":"eA==","id":"fn"} | call call_R 1_1 f{"malformed_arguments":"\"x\""}{"id":"fn"} | call call_R 1_2 f{}`, finish: "tool_calls", request: "R 1"},
 		"unknown":   {parts: `text Run: | thought {"part":{"executableCode":{"language":"PYTHON","code":"print(1<2)"}}} | text Done. | thought {"thoughtSignature":"b25seQ==","text":true}`, finish: "stop", usage: scrollback.Usage{}},
 		"tooluse":   {parts: "text x", finish: "length", request: "t-1", usage: scrollback.Usage{InputTokens: 40, CachedTokens: 8, OutputTokens: 1, TotalTokens: 41}},
 		"odd_usage": {parts: "text x", finish: "stop", usage: scrollback.Usage{InputTokens: 12, OutputTokens: 3, TotalTokens: 15}},
@@ -203,6 +204,7 @@ func TestFailures(t *testing.T) {
 		"expired key":     {400, invalid(`API key expired. Please renew the API key.`), scrollback.Refused, 1, "refuses the key"},
 		"leaked key":      {403, `{"error":{"code":403,"message":"Your API key was reported as leaked. Please use another API key.","status":"PERMISSION_DENIED"}}`, scrollback.Refused, 1, "refuses the key"},
 		"forbidden":       {403, `{"error":{"code":403,"message":"Your project has been denied access.","status":"PERMISSION_DENIED"}}`, scrollback.Refused, 1, "does not allow this"},
+		"no identity":     {403, `{"error":{"code":403,"message":"Method doesn't allow unregistered callers (callers without established identity).","status":"PERMISSION_DENIED"}}`, scrollback.Refused, 1, "refuses the key"},
 		"no money":        {402, `{"error":{"code":402,"message":"x"}}`, scrollback.Refused, 1, "no money or quota"},
 		"no model":        {404, `{"error":{"code":404,"message":"models/x is not found for API version v1beta, or is not supported for generateContent.","status":"NOT_FOUND"}}`, scrollback.Invalid, 1, "does not know the model"},
 		"too long":        {400, invalid(`The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).`), scrollback.OverBudget, 1, "too long"},
