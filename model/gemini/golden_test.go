@@ -18,7 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-var update = flag.Bool("update", false, "write the golden requests anew")
+var update = flag.Bool("update", false, "write the golden requests again")
 
 func item(role scrollback.Role, from string, parts ...scrollback.Part) scrollback.Item {
 	return scrollback.Item{Kind: scrollback.KindMessage, Layer: scrollback.LayerMessages, Role: role, Model: from, Parts: parts}

@@ -199,7 +199,7 @@ func (o *geminiWriter) put(f geminiFrame) {
 	_ = http.NewResponseController(o.w).Flush() // the client may be gone
 }
 
-// fail breaks a stream off with an error, which is no event.
+// fail breaks a stream off with an error that does not come as an event.
 func (o *geminiWriter) fail(err error) {
 	var body geminiError
 	body.Error.Code, body.Error.Message, body.Error.Status = http.StatusServiceUnavailable, err.Error(), "UNAVAILABLE"
