@@ -88,6 +88,9 @@ func Window(known scrollback.Learned, now int64) (limit int64, fresh bool) {
 	return known.Limit, known.LimitFrom == scrollback.LimitRefusal && age < refusalFresh.Milliseconds()
 }
 
+// refusedShare is what a refused request weighs at least, of what would have fitted.
+const refusedShare = 1.05
+
 // pupil is a model that is asked with what its server has taught so far.
 type pupil struct {
 	model.Model
@@ -173,8 +176,12 @@ func (k *Keeper) learn(ctx context.Context, name string, l model.Lesson, r model
 		if was == 0 {
 			was = assumed
 		}
-		if l.Requested > 0 {
-			if f := token.Raise(was, sent, l.Requested); f > was {
+		counted := l.Requested
+		if counted == 0 { // it is more than what the window leaves for it, at least
+			counted = int64(refusedShare * float64(l.Limit-r.MaxOutputTokens))
+		}
+		if counted > 0 {
+			if f := token.Raise(was, sent, counted); f > was {
 				known.Factor, was = f, f
 			}
 		}

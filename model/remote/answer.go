@@ -10,6 +10,7 @@ import (
 	"iter"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/tmaxmax/go-sse"
@@ -30,7 +31,23 @@ type Answer struct {
 
 	began, finished, stopped bool
 
+	*Tally
+}
+
+// Tally is how much of an answer has come, for one that comes in several exchanges.
+// Its zero value is the beginning of an answer.
+type Tally struct {
+	since time.Time // of the first exchange
+
 	chars, thought, arguments, opaque, calls int
+}
+
+// left is how long the answer may still take.
+func (t *Tally) left(most time.Duration) time.Duration {
+	if t.since.IsZero() {
+		t.since = time.Now()
+	}
+	return most - time.Since(t.since)
 }
 
 // errStopped ends the reading of an answer that nobody wants any more.
@@ -180,6 +197,11 @@ func (a *Answer) tooBig(err error) error {
 // Problem is the error of what a server reports within its answer.
 func (a *Answer) Problem(raw []byte) error {
 	return a.client.problem(ReadProblem(0, a.header, raw), Exchange{})
+}
+
+// ProblemAs is a problem within an answer that has a status of its own.
+func (a *Answer) ProblemAs(status int, raw []byte) error {
+	return a.client.problem(ReadProblem(status, a.header, raw), Exchange{})
 }
 
 // Unreadable is the error of an answer that is not what was asked for.

@@ -14,7 +14,9 @@ type Preset struct {
 	Name string
 	URL  string // its address; empty where it must be set
 	Key  string // the variable of its key
-	Base string // the variable of another address
+	// OtherKey is a variable that serves where Key is not set; empty for none.
+	OtherKey string
+	Base     string // the variable of another address
 	// Host is a variable of the provider's own that says where its server is, and
 	// Address what it means as an address, empty for nothing. It serves where Base is
 	// unset.
@@ -54,8 +56,8 @@ func (p Preset) Place(id string, env func(string) string, o Options) (Place, err
 	if own != "" {
 		at.BaseURL, at.Custom = own, true
 	}
-	at.Options.Provider, at.Options.Key = p.Name, strings.TrimSpace(env(p.Key))
-	at.Options.KeyVariable, at.Options.BaseVariable = p.Key, variable
+	at.Options.Provider, at.Options.BaseVariable = p.Name, variable
+	at.Options.KeyVariable, at.Options.Key = p.key(env)
 	switch {
 	case strings.Contains(at.BaseURL, account) && env(p.Account) == "":
 		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs the name of an account: set %s", name, p.Account)
@@ -80,4 +82,18 @@ func (p Preset) own(env func(string) string) (address, variable string) {
 		return p.Address(host), p.Host
 	}
 	return "", p.Base
+}
+
+// key is the variable that holds the key, and the key; the first one where none
+// does.
+func (p Preset) key(env func(string) string) (variable, key string) {
+	for _, variable := range []string{p.Key, p.OtherKey} {
+		if variable == "" {
+			continue
+		}
+		if key := strings.TrimSpace(env(variable)); key != "" {
+			return variable, key
+		}
+	}
+	return p.Key, ""
 }

@@ -178,7 +178,8 @@ var (
 		words: []string{"too many requests", "rate limit reached", "too many tokens, please wait", "maximum pending requests exceeded", "throttling"}}
 	badKey = table{status: []int{http.StatusUnauthorized},
 		codes: []string{"invalid_api_key", "authentication_error", "api_key_invalid", "unauthenticated", "invalid_authentication_error", "incorrect_api_key_error"},
-		words: []string{"api key not valid", "incorrect api key", "invalid api key", "no api key", "invalid x-api-key"}}
+		words: []string{"api key not valid", "incorrect api key", "invalid api key", "no api key", "invalid x-api-key",
+			"api_key_invalid", "api key not found", "api key expired", "reported as leaked", "unregistered callers"}}
 	noModel = table{codes: []string{"model_not_found", "not_found_error", "modelnotopen", "invalidendpointormodel.notfound", "5007"},
 		words: []string{"~\\bmodel\\b.{0,160}\\b(does not exist|not found|is not found|not exist|no such model|unknown model)\\b", "model_not_found", "no such model", "unknown model",
 			"not a valid model", "~\\bmodel\\b.{0,160}is not supported for generatecontent", "no endpoints found for"}}

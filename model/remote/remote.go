@@ -94,6 +94,10 @@ type Exchange struct {
 	// request as any lesson does.
 	Judge func(p Problem) *scrollback.Error
 
+	// Tally is that of the answer where the exchange goes on with one; nil for a whole
+	// answer.
+	Tally *Tally
+
 	// Read emits what the answer says. A plain error is a fault of the connection or
 	// the server; an answer that ends without a finish reason was cut off.
 	Read func(a *Answer) error
@@ -207,7 +211,11 @@ func (c *Client) once(parent context.Context, x Exchange, b model.Bounds, yield 
 	defer cancel(nil)
 	silence := time.AfterFunc(c.o.Silence, func() { cancel(errSilence) })
 	defer silence.Stop()
-	whole := time.AfterFunc(b.Duration, func() { cancel(model.Exceeded(b.Duration.String())) })
+	tally := x.Tally
+	if tally == nil {
+		tally = &Tally{}
+	}
+	whole := time.AfterFunc(tally.left(b.Duration), func() { cancel(model.Exceeded(b.Duration.String())) })
 	defer whole.Stop()
 
 	resp, err := c.send(ctx, x)
@@ -215,7 +223,7 @@ func (c *Client) once(parent context.Context, x Exchange, b model.Bounds, yield 
 		return false, c.fault(parent, ctx, err)
 	}
 	defer resp.Body.Close()
-	a := &Answer{client: c, bounds: b, header: resp.Header, yield: yield, parent: parent,
+	a := &Answer{client: c, bounds: b, header: resp.Header, yield: yield, parent: parent, Tally: tally,
 		body: &heard{r: resp.Body, alarm: func() { silence.Reset(c.o.Silence) }}}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return false, c.refusal(resp, a.body, x)

@@ -1,0 +1,209 @@
+package gemini
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
+)
+
+// answer is one answer while it is read, over all its hops.
+type answer struct {
+	transcript
+
+	tally  remote.Tally
+	open   bool // a text or thought is being written
+	called bool
+	named  int             // calls that have an id of ours
+	taken  map[string]bool // ids of calls
+
+	spent     scrollback.Usage // by what was asked before this hop
+	requestID string
+	malformed int
+	hops      int
+	token     json.RawMessage // this hop goes on from
+	hop       hop
+}
+
+// hop is what one request has brought so far.
+type hop struct {
+	usage   *scrollback.Usage
+	finish  string
+	token   json.RawMessage
+	blocked bool // nothing came, since the prompt is not allowed
+	came    bool // a candidate did
+}
+
+func newAnswer(t transcript) *answer {
+	a := &answer{transcript: t, taken: map[string]bool{}}
+	for _, it := range t.r.Items {
+		for _, c := range it.Parts.Calls() {
+			a.taken[c.ID] = true
+		}
+	}
+	return a
+}
+
+// next goes on to another hop.
+func (a *answer) next() { a.hops, a.token = a.hops+1, a.hop.token }
+
+// startHop forgets what the last request said, save what it cost.
+func (a *answer) startHop() {
+	if a.hop.usage != nil {
+		a.spent = a.spent.Add(*a.hop.usage)
+	}
+	a.hop = hop{}
+	if a.token == nil { // from the beginning
+		a.requestID = ""
+	}
+}
+
+// pull turns the lines of an answer around, so that they are asked for.
+func pull(of *remote.Answer) (func() ([]byte, error, bool), func()) { return iter.Pull2(of.Lines()) }
+
+// chunk is one piece of a stream.
+type chunk struct {
+	Candidates []struct {
+		Index   int `json:"index"`
+		Content *struct {
+			Parts []json.RawMessage `json:"parts"`
+		} `json:"content"`
+		FinishReason      string          `json:"finishReason"`
+		ContinuationToken json.RawMessage `json:"continuationToken"`
+	} `json:"candidates"`
+	PromptFeedback *struct {
+		BlockReason string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	UsageMetadata json.RawMessage `json:"usageMetadata"`
+	ResponseID    string          `json:"responseId"`
+	Error         json.RawMessage `json:"error"`
+}
+
+func (a *answer) chunk(of *remote.Answer, raw json.RawMessage) error {
+	var c chunk
+	if json.Unmarshal(raw, &c) != nil {
+		return of.Unreadable(raw)
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return of.ProblemAs(statusOf(c.Error), raw)
+	}
+	if u := usageOf(c.UsageMetadata); u != nil {
+		a.hop.usage = u
+	}
+	if c.ResponseID != "" && a.requestID == "" {
+		a.requestID = c.ResponseID
+	}
+	if c.PromptFeedback != nil && c.PromptFeedback.BlockReason != "" {
+		a.hop.blocked = true
+	}
+	for _, one := range c.Candidates {
+		if one.Index != 0 {
+			continue
+		}
+		a.hop.came = true
+		if one.Content != nil {
+			for _, p := range one.Content.Parts {
+				if err := a.part(of, p); err != nil {
+					return err
+				}
+			}
+		}
+		if one.FinishReason != "" && one.FinishReason != "FINISH_REASON_UNSPECIFIED" {
+			a.hop.finish = one.FinishReason
+		}
+		if t := signature(one.ContinuationToken); t != nil {
+			a.hop.token = t
+		}
+	}
+	return nil
+}
+
+// part emits a part as it came: a signed one by itself, unsigned pieces of a text
+// for whoever reads to join.
+func (a *answer) part(of *remote.Answer, raw json.RawMessage) error {
+	var p struct {
+		Text         *string         `json:"text"`
+		Thought      bool            `json:"thought"`
+		Signature    json.RawMessage `json:"thoughtSignature"`
+		FunctionCall *functionCall   `json:"functionCall"`
+	}
+	if json.Unmarshal(raw, &p) != nil {
+		return of.Unreadable(raw)
+	}
+	sig := signature(p.Signature)
+	switch {
+	case p.FunctionCall != nil:
+		return a.call(of, *p.FunctionCall, sig)
+	case p.Text == nil && onlySigned(raw):
+		p.Text = new(string)
+	case p.Text == nil:
+		if string(raw) == "{}" || string(raw) == "null" {
+			return nil
+		}
+		return a.apart(of, model.Delta{Opaque: payload{Part: raw}.opaque()})
+	}
+	d := model.Delta{Text: *p.Text}
+	if p.Thought {
+		d = model.Delta{Reasoning: *p.Text}
+	}
+	switch {
+	case sig != nil:
+		d.Opaque = payload{Signature: sig, Text: !p.Thought && *p.Text == ""}.opaque()
+		return a.apart(of, d)
+	case *p.Text == "":
+		return nil
+	}
+	a.open = true
+	return of.Emit(d)
+}
+
+// onlySigned says that a part holds nothing beside its signature: the server
+// leaves an empty text out where it can.
+func onlySigned(raw json.RawMessage) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || signature(fields["thoughtSignature"]) == nil {
+		return false
+	}
+	delete(fields, "thoughtSignature")
+	delete(fields, "thought")
+	return len(fields) == 0
+}
+
+// apart emits a part that is not joined with what was being written.
+func (a *answer) apart(of *remote.Answer, d model.Delta) error {
+	if a.open {
+		if err := of.Emit(model.Delta{End: true}); err != nil {
+			return err
+		}
+	}
+	a.open = false
+	return of.Emit(d)
+}
+
+func (a *answer) call(of *remote.Answer, c functionCall, sig json.RawMessage) error {
+	if err := of.Argue(len(c.Args)); err != nil {
+		return err
+	}
+	args := string(c.Args)
+	if args == "null" {
+		args = ""
+	}
+	call := scrollback.ToolCall{ID: a.freshID(c.ID), Name: c.Name, Arguments: model.Arguments(args)}
+	a.open, a.called = false, true
+	return of.Emit(model.Delta{Call: &call, Opaque: payload{Signature: sig, ID: c.ID}.opaque()})
+}
+
+// freshID is the id of a call among ours: the server's, if it gave one that no
+// other call has.
+func (a *answer) freshID(id string) string {
+	for fresh := id; ; fresh = fmt.Sprintf("call_%s_%d", a.requestID, a.named) {
+		if fresh != "" && !a.taken[fresh] {
+			a.taken[fresh] = true
+			return fresh
+		}
+		a.named++
+	}
+}

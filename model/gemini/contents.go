@@ -1,0 +1,131 @@
+package gemini
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// The roles of turns; results are the user's.
+const (
+	roleUser  = "user"
+	roleModel = "model"
+)
+
+// transcript writes the items of a window as the server reads them.
+type transcript struct {
+	m        *Model
+	r        model.Request
+	system   []any
+	contents []content
+
+	ids map[string]string // of calls: ours → the server's, empty where it gave none
+}
+
+// write takes all items in. One that has nothing for this model is left out: an
+// empty turn is refused.
+func (t *transcript) write(ctx context.Context) error {
+	t.ids = map[string]string{}
+	for _, it := range t.r.Items {
+		if it.Kind == scrollback.KindTools {
+			continue
+		}
+		role := roleUser
+		if it.Role == scrollback.RoleAssistant {
+			role = roleModel
+		}
+		parts, err := t.parts(ctx, it)
+		if err != nil {
+			return err
+		}
+		switch {
+		case it.Role == scrollback.RoleSystem:
+			t.system = append(t.system, parts...)
+		case len(parts) > 0:
+			t.contents = append(t.contents, content{Role: role, Parts: parts})
+		}
+	}
+	return nil
+}
+
+func (t *transcript) parts(ctx context.Context, it scrollback.Item) (out []any, err error) {
+	own, called := it.Model != "" && it.Model == t.m.facts.Name, false
+	for _, p := range it.Parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			if of := payloadOf(p.Opaque, own); p.Text != "" || of.Signature != nil {
+				out = append(out, part{Text: &p.Text, ThoughtSignature: of.Signature})
+			}
+		case scrollback.Reasoning:
+			if own {
+				out = append(out, thought(p)...)
+			}
+		case scrollback.ToolCall:
+			out = append(out, t.call(p, own, !called))
+			called = true
+		case scrollback.ToolResult:
+			out = append(out, t.result(p))
+		case scrollback.Image:
+			one, err := t.image(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, one)
+		case scrollback.File:
+			out = append(out, said("[attached: %s, %s, %d bytes, %s]", p.Name, p.MediaType, p.Size, scrollback.ArtifactRef(p.Artifact)))
+		}
+	}
+	return out, nil
+}
+
+// thought is a thought of the model itself, or what is kept as one.
+func thought(p scrollback.Reasoning) []any {
+	of := payloadOf(p.Opaque, true)
+	switch {
+	case of.Part != nil:
+		return []any{of.Part}
+	case p.Text == "" && of.Signature == nil:
+		return nil
+	}
+	return []any{part{Text: &p.Text, Thought: !of.Text, ThoughtSignature: of.Signature}}
+}
+
+// call is a call with what it brought. The first of a step must be signed; those
+// beside it have no signature of their own.
+func (t *transcript) call(p scrollback.ToolCall, own, first bool) part {
+	of := payloadOf(p.Opaque, own)
+	t.ids[p.ID] = of.ID
+	if first && of.Signature == nil && t.m.family.signs() {
+		of.Signature = standIn
+	}
+	return part{ThoughtSignature: of.Signature,
+		FunctionCall: &functionCall{ID: of.ID, Name: p.Name, Args: object(p.Arguments)}}
+}
+
+// object is arguments as an object, which the wire has a field for.
+func object(arguments json.RawMessage) json.RawMessage { return model.Arguments(string(arguments)) }
+
+func (t *transcript) result(p scrollback.ToolResult) part {
+	key := "output"
+	if p.IsError {
+		key = "error"
+	}
+	return part{FunctionResponse: &functionResponse{ID: t.ids[p.CallID], Name: p.Name, Response: map[string]string{key: p.Text}}}
+}
+
+// image is an image, or its name where none can be shown.
+func (t *transcript) image(ctx context.Context, p scrollback.Image) (part, error) {
+	if t.r.Bytes == nil {
+		return said("[image: %s, %s]", p.Name, scrollback.ArtifactRef(p.Artifact)), nil
+	}
+	b, err := t.r.Bytes(ctx, p.Artifact)
+	return part{InlineData: &blob{MimeType: p.MediaType, Data: b}}, err
+}
+
+func said(format string, args ...any) part {
+	text := fmt.Sprintf(format, args...)
+	return part{Text: &text}
+}

@@ -1,0 +1,147 @@
+package gemini
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model/remote"
+)
+
+// request is the body of streamGenerateContent.
+type request struct {
+	SystemInstruction *content        `json:"systemInstruction,omitempty"`
+	Tools             []toolset       `json:"tools,omitempty"`
+	ToolConfig        *toolConfig     `json:"toolConfig,omitempty"`
+	Contents          []content       `json:"contents"`
+	GenerationConfig  *generation     `json:"generationConfig,omitempty"`
+	ContinuationToken json.RawMessage `json:"continuationToken,omitempty"`
+}
+
+// content is one turn: user or model. Its parts are of type part, or raw where the
+// server's own part goes back.
+type content struct {
+	Role  string `json:"role,omitempty"`
+	Parts []any  `json:"parts"`
+}
+
+type part struct {
+	Text             *string           `json:"text,omitempty"`
+	Thought          bool              `json:"thought,omitempty"`
+	InlineData       *blob             `json:"inlineData,omitempty"`
+	FunctionCall     *functionCall     `json:"functionCall,omitempty"`
+	FunctionResponse *functionResponse `json:"functionResponse,omitempty"`
+	ThoughtSignature json.RawMessage   `json:"thoughtSignature,omitempty"`
+}
+
+type blob struct {
+	MimeType string `json:"mimeType"`
+	Data     []byte `json:"data"` // base64 in JSON
+}
+
+type functionCall struct {
+	ID   string          `json:"id,omitempty"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args,omitempty"`
+}
+
+// functionResponse holds a result as a text under output or error: the server
+// reads a JSON $ref in an object of ours as one of its own.
+type functionResponse struct {
+	ID       string            `json:"id,omitempty"`
+	Name     string            `json:"name"`
+	Response map[string]string `json:"response"`
+}
+
+type toolset struct {
+	FunctionDeclarations []declaration `json:"functionDeclarations"`
+}
+
+type declaration struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parametersJsonSchema,omitempty"`
+}
+
+type toolConfig struct {
+	FunctionCallingConfig struct {
+		Mode string `json:"mode"`
+	} `json:"functionCallingConfig"`
+}
+
+type generation struct {
+	MaxOutputTokens int64           `json:"maxOutputTokens,omitempty"`
+	ThinkingConfig  *thinkingConfig `json:"thinkingConfig,omitempty"`
+}
+
+// plan is the next request, as far as the server is known.
+func (a *answer) plan(known scrollback.Learned) (remote.Exchange, error) {
+	a.startHop()
+	m, r := a.m, a.r
+	body := request{Contents: a.contents, ContinuationToken: a.token}
+	if len(a.system) > 0 {
+		if m.family.gemma || known.Strict == scrollback.StrictNoSystem {
+			body.Contents = inFront(a.system, body.Contents)
+		} else {
+			body.SystemInstruction = &content{Parts: a.system}
+		}
+	}
+	var params []string
+	if len(r.Tools) > 0 && !remote.Dropped(known, wordsCalling) {
+		body.Tools = []toolset{{FunctionDeclarations: declarations(r.Tools)}}
+		params = append(params, wordsCalling)
+		if r.AnswerOnly {
+			body.ToolConfig = &toolConfig{}
+			body.ToolConfig.FunctionCallingConfig.Mode = "NONE"
+		}
+	}
+	thinking, of := m.family.think(r, known)
+	if g := (generation{MaxOutputTokens: remote.MaxOutput(r, known), ThinkingConfig: thinking}); g != (generation{}) {
+		body.GenerationConfig = &g
+	}
+	return remote.Exchange{URL: m.url() + ":streamGenerateContent?alt=sse", Header: m.header(), Body: body,
+		Params: append(params, of...), Tally: &a.tally, Read: a.read}, nil
+}
+
+func declarations(tools []scrollback.Tool) []declaration {
+	var out []declaration
+	for _, t := range tools {
+		out = append(out, declaration{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
+	}
+	return out
+}
+
+// inFront puts system text before what the user says first, for models that know
+// no instructions.
+func inFront(system []any, turns []content) []content {
+	first := content{Role: roleUser, Parts: system}
+	if len(turns) > 0 && turns[0].Role == roleUser {
+		first.Parts, turns = slices.Concat(system, turns[0].Parts), turns[1:]
+	}
+	return append([]content{first}, turns...)
+}
+
+var version = regexp.MustCompile(`/v\d+(?:alpha|beta)?\d*$`)
+
+// url is the address of the model.
+func (m *Model) url() string {
+	base := m.place.BaseURL
+	if !version.MatchString(base) {
+		base += "/v1beta"
+	}
+	kind, id := "models", m.place.Model
+	if k, rest, ok := strings.Cut(id, "/"); ok && (k == "models" || k == "tunedModels") {
+		kind, id = k, rest
+	}
+	return base + "/" + kind + "/" + url.PathEscape(id)
+}
+
+func (m *Model) header() map[string]string {
+	if m.place.Options.Key == "" {
+		return nil
+	}
+	return map[string]string{"X-Goog-Api-Key": m.place.Options.Key}
+}

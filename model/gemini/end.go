@@ -1,0 +1,142 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
+)
+
+// ends are the server's reasons to end an answer, in words of ours.
+var ends = map[string]string{
+	"STOP": scrollback.FinishStop, "MAX_TOKENS": scrollback.FinishLength,
+	"SAFETY": filtered, "RECITATION": filtered, "BLOCKLIST": filtered, "PROHIBITED_CONTENT": filtered, "SPII": filtered, "LANGUAGE": filtered,
+	"IMAGE_SAFETY": filtered, "IMAGE_PROHIBITED_CONTENT": filtered, "IMAGE_RECITATION": filtered,
+}
+
+const filtered = "content_filter"
+
+// broken are the reasons that say the model wrote what its server cannot read.
+// Asked again it mostly does better.
+var broken = map[string]bool{"MALFORMED_FUNCTION_CALL": true, "UNEXPECTED_TOOL_CALL": true, "MALFORMED_RESPONSE": true}
+
+// end closes a hop.
+func (a *answer) end(of *remote.Answer) error {
+	last := model.Delta{RequestID: a.requestID}
+	if a.hop.usage != nil {
+		sum := a.spent.Add(*a.hop.usage)
+		last.Usage = &sum
+	}
+	reason := a.hop.finish
+	switch finish, known := ends[reason]; {
+	case reason == "CONTINUATION":
+		return a.goOn(of, last)
+	case reason == "" && a.hop.blocked && !a.hop.came:
+		return a.fail(of, last, scrollback.Errorf(scrollback.Refused, op, "%s declines this request by its rules on content", a.m.place.Options.Provider))
+	case broken[reason]:
+		return a.fail(of, last, a.garbled(of, reason))
+	case finish == scrollback.FinishStop && a.called:
+		last.Finish = scrollback.FinishToolCalls
+	case known:
+		last.Finish = finish
+	default:
+		last.Finish = strings.ToLower(reason)
+	}
+	if last.Usage == nil && last.RequestID == "" && last.Finish == "" {
+		return nil
+	}
+	return of.Emit(last)
+}
+
+// fail tells what a hop cost, and then why it failed.
+func (a *answer) fail(of *remote.Answer, last model.Delta, why error) error {
+	if err := of.Emit(last); err != nil {
+		return err
+	}
+	return why
+}
+
+// garbled is the error of an answer in which the model lost the thread. It is
+// worth asking again once.
+func (a *answer) garbled(of *remote.Answer, reason string) error {
+	if a.malformed++; a.malformed > 1 {
+		e := scrollback.Errorf(scrollback.Unavailable, op, "%s could not answer: the model called a tool in a form that cannot be read", a.m.place.Options.Provider)
+		e.Detail = reason
+		return e.Because(scrollback.ErrUpstream)
+	}
+	return of.Failed(reason)
+}
+
+// goOn ends a hop that another one continues. A server that gives no further token
+// has broken off; one that never ends is stopped as an answer too long is.
+func (a *answer) goOn(of *remote.Answer, last model.Delta) error {
+	switch {
+	case a.hop.token == nil || bytes.Equal(a.hop.token, a.token):
+		return a.fail(of, last, of.Failed("CONTINUATION without a new token"))
+	case a.hops+1 >= maxHops:
+		last.Finish = scrollback.FinishLength
+		return of.Emit(last)
+	}
+	return a.fail(of, last, errMore)
+}
+
+// figures reads the numbers of an object, however they are written: a figure that
+// is missing, or cannot be meant, is 0.
+func figures(raw json.RawMessage) (of func(name string) int64, ok bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || fields == nil {
+		return nil, false
+	}
+	return func(name string) int64 {
+		f, err := strconv.ParseFloat(strings.Trim(string(fields[name]), `"`), 64)
+		if err != nil || !(f > 0 && f < 1<<40) {
+			return 0
+		}
+		return int64(f)
+	}, true
+}
+
+// usageOf reads a count; nil where there is none. Thoughts are output, and what
+// tools of the server fed in is input.
+func usageOf(raw json.RawMessage) *scrollback.Usage {
+	of, ok := figures(raw)
+	if !ok {
+		return nil
+	}
+	u := scrollback.Usage{InputTokens: of("promptTokenCount") + of("toolUsePromptTokenCount"), CachedTokens: of("cachedContentTokenCount"),
+		OutputTokens: of("candidatesTokenCount") + of("thoughtsTokenCount"), ReasoningTokens: of("thoughtsTokenCount")}
+	u.TotalTokens = max(of("totalTokenCount"), u.InputTokens+u.OutputTokens)
+	if u == (scrollback.Usage{}) {
+		return nil
+	}
+	return &u
+}
+
+// statuses are those of HTTP for the names that the server's errors have.
+var statuses = map[string]int{
+	"INVALID_ARGUMENT": 400, "FAILED_PRECONDITION": 400, "OUT_OF_RANGE": 400,
+	"UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403, "NOT_FOUND": 404,
+	"ABORTED": 409, "RESOURCE_EXHAUSTED": 429,
+	"INTERNAL": 500, "UNKNOWN": 500,
+	"UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
+}
+
+// statusOf is the status of an error amid a stream: its code, or what its name
+// stands for; 0 where it has neither.
+func statusOf(raw json.RawMessage) int {
+	var e struct {
+		Code   json.RawMessage `json:"code"`
+		Status string          `json:"status"`
+	}
+	if json.Unmarshal(raw, &e) != nil {
+		return 0
+	}
+	if n, err := strconv.Atoi(string(e.Code)); err == nil && n >= 400 && n < 600 {
+		return n
+	}
+	return statuses[e.Status]
+}

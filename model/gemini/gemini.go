@@ -1,0 +1,116 @@
+// Package gemini is the client of models that Google serves by its Gemini API:
+// the Gemini models and Gemma.
+//
+// Words it adds: payload (what of a part must return to the server, kept in
+// Part.Opaque), signature (a part's thoughtSignature), stand-in (the signature
+// that Google documents for calls which another model made), hop (one request of
+// an answer that the server gives in several).
+//
+// Invariants: a part goes back as it came. A signature returns verbatim on the
+// very part that brought it, also on one without text, and only to the model that
+// gave it; a signed part is never joined with another, and no signature is made
+// up, moved or left out. Unsigned pieces of one text are joined. A call's id
+// returns only if the server gave it. Usage counts thoughts as output, and adds up
+// the hops. Equal requests are equal bytes.
+//
+// It may not know the store, conversations or the engine.
+package gemini
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+const op = "model.Stream"
+
+// Preset is where Google serves its models.
+func Preset() remote.Preset {
+	return remote.Preset{Name: "gemini", URL: "https://generativelanguage.googleapis.com",
+		Key: "GEMINI_API_KEY", OtherKey: "GOOGLE_API_KEY", Base: "GEMINI_BASE_URL",
+		Open: func(p remote.Place) model.Model { return New(p) }}
+}
+
+// Model is one model of the Gemini API.
+type Model struct {
+	place  remote.Place
+	family family
+	client *remote.Client
+	facts  model.Facts
+}
+
+var (
+	_ model.Model  = (*Model)(nil)
+	_ model.Lister = (*Model)(nil)
+)
+
+// New makes the client of a model.
+func New(p remote.Place) *Model {
+	return &Model{place: p, family: familyOf(p.Model), client: remote.New(p.Options),
+		facts: model.Facts{Name: p.Name, Dialect: window.Gemini()}}
+}
+
+// Facts implements model.Model.
+func (m *Model) Facts() model.Facts { return m.facts }
+
+// maxHops bounds in how many requests one answer may come.
+const maxHops = 16
+
+// errMore ends a hop that another one goes on from. It never leaves the package.
+var errMore = scrollback.Errorf(scrollback.Internal, op, "the answer goes on in another request")
+
+// Stream implements model.Model.
+func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		t := transcript{m: m, r: r}
+		if err := t.write(ctx); err != nil {
+			yield(model.Delta{}, err)
+			return
+		}
+		a := newAnswer(t)
+		for {
+			more := false
+			for d, err := range m.client.Stream(ctx, r, a.plan) {
+				if more = errors.Is(err, errMore); more {
+					break
+				}
+				if !yield(d, err) || err != nil {
+					return
+				}
+			}
+			if !more {
+				return
+			}
+			a.next()
+		}
+	}
+}
+
+// List implements model.Lister.
+func (m *Model) List(ctx context.Context) (limit, maxOutput int64, err error) {
+	ask := func(scrollback.Learned) (remote.Exchange, error) {
+		return remote.Exchange{URL: m.url(), Header: m.header(), Read: func(a *remote.Answer) error {
+			raw, err := a.Whole()
+			if err != nil {
+				return err
+			}
+			of, ok := figures(raw)
+			if !ok {
+				return a.Unreadable(raw)
+			}
+			limit, maxOutput = of("inputTokenLimit"), of("outputTokenLimit")
+			return a.Emit(model.Delta{Finish: scrollback.FinishStop})
+		}}, nil
+	}
+	for _, err := range m.client.Stream(ctx, model.Request{}, ask) {
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	return limit, maxOutput, nil
+}

@@ -1,0 +1,53 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// payload is what a part brought that its words do not say.
+type payload struct {
+	Signature json.RawMessage `json:"thoughtSignature,omitempty"` // as it was written
+	// Text says that the part was a text: one without words is kept as reasoning.
+	Text bool `json:"text,omitempty"`
+	// ID is that of a call, as the server gave it. A call without one has an id of
+	// ours, which is not for the server.
+	ID string `json:"id,omitempty"`
+	// Part is a whole part of a kind that has no place among ours.
+	Part json.RawMessage `json:"part,omitempty"`
+}
+
+// opaque is the payload as it is kept; nil for nothing.
+func (p payload) opaque() scrollback.Opaque {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(p) != nil || buf.String() == "{}\n" {
+		return nil
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+}
+
+// payloadOf reads a payload that is for the model; one of another model, and one
+// that cannot be read, is none.
+func payloadOf(o scrollback.Opaque, own bool) (p payload) {
+	if !own || len(o) == 0 || json.Unmarshal(o, &p) != nil {
+		return payload{}
+	}
+	p.Signature = signature(p.Signature)
+	return p
+}
+
+// signature is a signature, or nil for what is none.
+func signature(raw json.RawMessage) json.RawMessage {
+	if s := string(raw); s == "" || s == "null" || s == `""` {
+		return nil
+	}
+	return raw
+}
+
+// standIn is the signature that Google documents for calls which come from another
+// model, or from a log that has lost theirs.
+var standIn = json.RawMessage(`"skip_thought_signature_validator"`)

@@ -1,0 +1,111 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
+)
+
+// values reads the JSON of a stream, without the dressing of its events: the
+// server writes a chunk as one event, and an error amid a stream as bare JSON over
+// several lines. A list of chunks is what it sends where it does not stream.
+type values struct {
+	next  func() ([]byte, error, bool)
+	most  int // bytes of one value
+	since int // bytes since the last value
+	rest  []byte
+	err   error // of the way here
+}
+
+// fields of an event that hold nothing for us.
+var fields = [][]byte{[]byte(":"), []byte("event:"), []byte("id:"), []byte("retry:")}
+
+// Read implements io.Reader: the data of the stream, a line at a time.
+func (v *values) Read(p []byte) (int, error) {
+	for len(v.rest) == 0 {
+		line, err, ok := v.next()
+		if err != nil {
+			v.err = err
+			return 0, err
+		}
+		if !ok {
+			return 0, io.EOF
+		}
+		if v.rest = data(line); len(v.rest) == 0 {
+			continue
+		}
+		if v.since += len(v.rest); v.since > v.most {
+			v.err = model.Exceeded(fmt.Sprintf("%d bytes in one frame", v.most))
+			return 0, v.err
+		}
+		v.rest = append([]byte{'\n'}, v.rest...) // before it: a line that was cut ends as it is
+	}
+	n := copy(p, v.rest)
+	v.rest = v.rest[n:]
+	return n, nil
+}
+
+// data is what a line of a stream holds, or nothing.
+func data(line []byte) []byte {
+	if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+		if value = bytes.TrimSpace(value); string(value) == "[DONE]" { // of gateways
+			return nil
+		}
+		return value
+	}
+	for _, f := range fields {
+		if bytes.HasPrefix(line, f) {
+			return nil
+		}
+	}
+	return line
+}
+
+// read emits what one hop says.
+func (a *answer) read(of *remote.Answer) error {
+	next, stop := pull(of)
+	defer stop()
+	v := &values{next: next, most: a.r.Bounds.Full().FrameBytes}
+	dec := json.NewDecoder(v)
+	for {
+		var raw json.RawMessage
+		err := dec.Decode(&raw)
+		v.since = 0
+		var bad *json.SyntaxError
+		switch {
+		case v.err != nil && a.hop.finish == "":
+			return v.err
+		case err == nil:
+			if err := a.value(of, raw); err != nil {
+				return err
+			}
+		case errors.As(err, &bad) && v.err == nil && err != io.ErrUnexpectedEOF:
+			unread, _ := io.ReadAll(dec.Buffered()) // what is there already
+			return of.Unreadable(unread)
+		default: // the end, or a piece of a chunk that never became whole
+			return a.end(of)
+		}
+	}
+}
+
+// value takes in a chunk, or a list of them.
+func (a *answer) value(of *remote.Answer, raw json.RawMessage) error {
+	if raw[0] == '[' {
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) != nil {
+			return of.Unreadable(raw)
+		}
+		for _, one := range list {
+			if err := a.chunk(of, one); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return a.chunk(of, raw)
+}
