@@ -61,6 +61,11 @@ type Settings struct {
 	RecallScope string `json:"recall_scope,omitempty"`
 	// Folding replaces numbers of the policy, by the names of the guide to folding.
 	Folding map[string]float64 `json:"folding,omitempty"`
+	// How much its model thinks, where a request does not say: an effort, whether to
+	// think at all, and a budget in tokens.
+	ReasoningEffort string `json:"reasoning_effort,omitempty"`
+	Thinking        *bool  `json:"thinking,omitempty"`
+	ThinkingBudget  int64  `json:"thinking_budget,omitempty"`
 }
 
 // ParentRef is where a fork left its parent.

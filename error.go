@@ -29,6 +29,8 @@ var (
 	ErrTooLarge     = errors.New("too large")            // Invalid: 413
 	ErrPrecondition = errors.New("precondition failed")  // Conflict: 412
 	ErrUpstream     = errors.New("the model's provider") // Unavailable: 502
+	ErrReplyBound   = errors.New("the bound of a reply") // Unavailable: the turn keeps what it has
+	ErrNoModel      = errors.New("no such model")        // Invalid
 	ErrClosing      = errors.New("the server is shutting down")
 	ErrLostLease    = errors.New("another owner has this turn")
 )
@@ -39,6 +41,10 @@ type Error struct {
 	Op    string // the operation, as "engine.Turn"; for logs, never shown
 	Param string // the request field at fault, or empty
 	Err   error
+
+	// Detail is what somebody else wrote about it, such as a provider, redacted. It is
+	// for logs, and never shown.
+	Detail string
 
 	// Reason refines the code and adds nothing to the text; it may be nil.
 	Reason error
@@ -61,10 +67,14 @@ func ParamErrorf(op, param, format string, args ...any) *Error {
 }
 
 func (e *Error) Error() string {
-	if e.Err == nil {
-		return e.Op + ": " + string(e.Code)
+	text := string(e.Code)
+	if e.Err != nil {
+		text = e.Err.Error()
 	}
-	return e.Op + ": " + e.Err.Error()
+	if e.Detail != "" {
+		text += " (" + e.Detail + ")"
+	}
+	return e.Op + ": " + text
 }
 
 // Unwrap serves errors.Is and errors.As.
@@ -137,7 +147,7 @@ func OutcomeOf(err error) Outcome {
 		out.HTTPStatus = http.StatusRequestEntityTooLarge
 	case errors.Is(err, ErrPrecondition):
 		out.HTTPStatus = http.StatusPreconditionFailed
-	case errors.Is(err, ErrUpstream):
+	case errors.Is(err, ErrUpstream), errors.Is(err, ErrReplyBound):
 		out.HTTPStatus = http.StatusBadGateway
 	}
 	return out
@@ -157,8 +167,8 @@ func Shown(err error) string {
 	case Internal:
 		return "internal error; the log has the details"
 	case Unavailable:
-		if errors.Is(err, ErrUpstream) {
-			return "the model could not answer; try again"
+		if errors.Is(err, ErrUpstream) || errors.Is(err, ErrReplyBound) {
+			return known.Err.Error() // our own words; the provider's are in Detail
 		}
 		if errors.Is(err, ErrClosing) {
 			return "the server is shutting down; try again"

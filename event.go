@@ -67,13 +67,23 @@ type UsageEvent struct {
 	Usage
 }
 
-// MetaEvent carries side facts; later ones override per field.
+// CreditsEvent is what the provider itself says that the turn has cost so far.
+type CreditsEvent struct {
+	Amount   float64 `json:"amount"`
+	Currency string  `json:"currency"`
+}
+
+// MetaEvent carries side facts; later ones override per field. ThinkingMS is how
+// long the turn's models thought before they spoke. Limit is the window in tokens,
+// and LimitFrom how it is known: one that is assumed is a guess.
 type MetaEvent struct {
-	Model      string  `json:"model,omitempty"`
-	ThinkingMS int64   `json:"thinking_ms,omitempty"`
-	CacheReuse float64 `json:"cache_reuse"`
-	Tokens     int64   `json:"tokens"` // of the request
-	Budget     int64   `json:"budget"`
+	Model      string    `json:"model,omitempty"`
+	ThinkingMS int64     `json:"thinking_ms,omitempty"`
+	CacheReuse float64   `json:"cache_reuse"`
+	Tokens     int64     `json:"tokens"` // of the request
+	Budget     int64     `json:"budget"`
+	Limit      int64     `json:"limit"`
+	LimitFrom  LimitFrom `json:"limit_from"`
 }
 
 // ErrorEvent says why the turn ends badly.
@@ -98,6 +108,7 @@ func (MessageEvent) eventType() string    { return "message" }
 func (SnapshotEvent) eventType() string   { return "snapshot" }
 func (CompactionEvent) eventType() string { return "compaction" }
 func (UsageEvent) eventType() string      { return "usage" }
+func (CreditsEvent) eventType() string    { return "credits" }
 func (MetaEvent) eventType() string       { return "meta" }
 func (ErrorEvent) eventType() string      { return "error" }
 func (DoneEvent) eventType() string       { return "done" }

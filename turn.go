@@ -22,6 +22,7 @@ const (
 	FinishMaxSteps  = "max_steps"
 	FinishLength    = "length"
 	FinishTruncated = "truncated" // the stream ended without a reason
+	FinishBound     = "bound"     // it went beyond a bound, and was stopped
 )
 
 // Turn is the way from a user message to its answer. Seq is the head when it

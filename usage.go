@@ -1,7 +1,14 @@
 package scrollback
 
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
 // Usage is what one model call, or several added up, consumed. Tokens are the
-// provider's own count unless Estimated.
+// provider's own count unless Estimated. Cached and written tokens are among those
+// of the input, those of reasoning among the output.
 type Usage struct {
 	InputTokens      int64   `json:"input_tokens"`
 	CachedTokens     int64   `json:"cached_tokens"`
@@ -14,18 +21,80 @@ type Usage struct {
 	Estimated        bool    `json:"estimated"`
 }
 
-// Add is u + o; the sum is estimated when either is.
+// Bounds of usage. A call beyond its bounds was reported wrongly; a sum stops at
+// its bounds, up to which every reader of JSON keeps whole numbers exact.
+const (
+	MaxCallTokens = 1 << 40 // of each count; a total may be twice that
+	MaxCallCost   = 1e6
+	MaxSumTokens  = 1 << 53
+	MaxSumCost    = 1e15
+	maxCurrency   = 8 // characters
+)
+
+// Add is u + o; the sum is estimated when either is. Whatever was reported, the sum
+// is within bounds: what is below zero or no number adds nothing.
 func (u Usage) Add(o Usage) Usage {
-	u.InputTokens += o.InputTokens
-	u.CachedTokens += o.CachedTokens
-	u.CacheWriteTokens += o.CacheWriteTokens
-	u.OutputTokens += o.OutputTokens
-	u.ReasoningTokens += o.ReasoningTokens
-	u.TotalTokens += o.TotalTokens
-	u.Cost += o.Cost
+	u.InputTokens = plus(u.InputTokens, o.InputTokens)
+	u.CachedTokens = plus(u.CachedTokens, o.CachedTokens)
+	u.CacheWriteTokens = plus(u.CacheWriteTokens, o.CacheWriteTokens)
+	u.OutputTokens = plus(u.OutputTokens, o.OutputTokens)
+	u.ReasoningTokens = plus(u.ReasoningTokens, o.ReasoningTokens)
+	u.TotalTokens = plus(u.TotalTokens, o.TotalTokens)
+	u.Cost = within(within(u.Cost, MaxSumCost)+within(o.Cost, MaxSumCost), MaxSumCost)
 	u.Estimated = u.Estimated || o.Estimated
 	if u.Currency == "" {
 		u.Currency = o.Currency
+	}
+	return u
+}
+
+func plus(a, b int64) int64 {
+	return within(within(a, MaxSumTokens)+within(b, MaxSumTokens), MaxSumTokens)
+}
+
+// within is the number from 0 to most that is nearest to n; 0 for what is none.
+func within[T int64 | float64](n, most T) T {
+	if !(n > 0) { // NaN is not
+		return 0
+	}
+	return min(n, most)
+}
+
+// Checked is what can be believed of one call's usage, and whether it was reported
+// otherwise; then it is Estimated. Each number is brought within its bounds, cached
+// and written tokens together are no more than the input, those of reasoning no
+// more than the output, the total no less than both: it may be more, since some
+// providers count in it what they count nowhere else. A total that is missing is
+// filled in, which is nothing wrong. A currency that cannot be one becomes USD; a
+// call without a price has none.
+func (u Usage) Checked() (Usage, bool) {
+	was := u
+	u = u.bounded(MaxCallTokens, 2*MaxCallTokens, MaxCallCost)
+	u.CachedTokens = min(u.CachedTokens, u.InputTokens)
+	u.CacheWriteTokens = min(u.CacheWriteTokens, u.InputTokens-u.CachedTokens)
+	u.ReasoningTokens = min(u.ReasoningTokens, u.OutputTokens)
+	u.TotalTokens = max(u.TotalTokens, u.InputTokens+u.OutputTokens)
+	if was.TotalTokens == 0 {
+		was.TotalTokens = u.TotalTokens
+	}
+	wrong := u != was
+	u.Estimated = u.Estimated || wrong
+	return u, wrong
+}
+
+// InBounds says that each number of one call is possible by itself; how they go
+// together is another question, which only what comes in is asked.
+func (u Usage) InBounds() bool { return u == u.bounded(MaxCallTokens, 2*MaxCallTokens, MaxCallCost) }
+
+// bounded is u with each number and the currency within bounds.
+func (u Usage) bounded(tokens, total int64, cost float64) Usage {
+	for _, n := range []*int64{&u.InputTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.OutputTokens, &u.ReasoningTokens} {
+		*n = within(*n, tokens)
+	}
+	u.TotalTokens, u.Cost = within(u.TotalTokens, total), within(u.Cost, cost)
+	odd := func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }
+	if !utf8.ValidString(u.Currency) || utf8.RuneCountInString(u.Currency) > maxCurrency || strings.ContainsFunc(u.Currency, odd) {
+		u.Currency = "USD"
 	}
 	return u
 }

@@ -34,6 +34,23 @@ func (d *UsageDay) Entry(u Usage) {
 	}
 }
 
+// maxCalls bounds the calls of a day.
+const maxCalls = 1 << 40
+
+// Checked is what can be believed of sums that were read, and whether they said
+// otherwise; then some of them are estimated.
+func (d UsageDay) Checked() (UsageDay, bool) {
+	was := d
+	d.Usage = d.Usage.bounded(MaxSumTokens, MaxSumTokens, MaxSumCost)
+	d.Calls = within(d.Calls, maxCalls)
+	d.EstimatedCalls = min(within(d.EstimatedCalls, maxCalls), d.Calls)
+	if d == was {
+		return d, false
+	}
+	d.Calls, d.EstimatedCalls, d.Estimated = max(d.Calls, 1), max(d.EstimatedCalls, 1), true
+	return d, true
+}
+
 // UsageQuery asks for usage between two times in Unix ms, whole days of UTC, both
 // included; To 0 means until now. Days, models and projects that are not asked for
 // are added up.

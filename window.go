@@ -98,7 +98,7 @@ type Manifest struct {
 	Model          string          `json:"model"`
 	Policy         string          `json:"policy"`
 	Limit          int64           `json:"limit"`
-	LimitFrom      string          `json:"limit_from"` // request, conversation, flag, catalog or assumed
+	LimitFrom      LimitFrom       `json:"limit_from"`
 	Budget         int64           `json:"budget"`
 	Tokens         int64           `json:"tokens"`
 	Bytes          int64           `json:"bytes"`
@@ -156,6 +156,7 @@ type Dialect struct {
 	UniqueIDs       bool   // no id of a call comes twice in a window
 	ObjectArguments bool   // arguments are a JSON object
 	SignedReasoning bool   // no reasoning without its payload
+	NoSystem        bool   // no system items at all
 
 	CallID      string // pattern of a call's id
 	CallName    string // pattern of a call's name, unless the request defines a tool of that name

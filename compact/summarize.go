@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // Bounds of asking for a summary.
@@ -26,6 +27,7 @@ type Writer struct {
 	Model   model.Model
 	Budget  int64
 	Reserve int64 // tokens kept for its answer
+	Dialect scrollback.Dialect
 }
 
 // Call is one call for a summary, in vain or not.
@@ -146,7 +148,7 @@ func ask(ctx context.Context, w Writer, items []scrollback.Item, bound int64) (s
 	call := Call{Model: w.Model.Facts().Name}
 	var text strings.Builder
 	finish := ""
-	for d, err := range w.Model.Stream(ctx, model.Request{Items: items, MaxOutputTokens: min(w.Reserve, bound+answerSlack)}) {
+	for d, err := range w.Model.Stream(ctx, model.Request{Items: window.TakeTurns(items, w.Dialect), MaxOutputTokens: min(w.Reserve, bound+answerSlack)}) {
 		if err != nil {
 			return "", call, err
 		}

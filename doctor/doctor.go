@@ -52,8 +52,8 @@ type Checked struct {
 }
 
 // Problem is one thing that is wrong. Kind is one of damage, orphan, index, seq,
-// sum, head, path, view, hash, file, rollup, artifact; of a note lease, artifact,
-// object or purge. Where names the thing, as "message <id>".
+// sum, head, path, view, hash, file, rollup, artifact, usage; of a note lease,
+// artifact, object or purge. Where names the thing, as "message <id>".
 type Problem struct {
 	Kind     string `json:"kind"`
 	Where    string `json:"where"`
@@ -142,6 +142,8 @@ func (d *check) flaw(f driver.Flaw) {
 		}
 	case m.Heads != "":
 		add(&w.heads, m.Heads)
+	case m.Usage != nil:
+		add(&w.usage, *m.Usage)
 	default:
 		add(&w.lost, m)
 	}

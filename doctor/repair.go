@@ -35,6 +35,7 @@ type work struct {
 	artifacts []mention
 	strays    []driver.Stray
 	leases    []scrollback.TurnID
+	usage     []driver.MendUsage
 	purges    []scrollback.ConversationID
 	unwanted  []scrollback.ArtifactID // that nothing mentions, with a row or without
 }
@@ -92,7 +93,7 @@ func named(m scrollback.Message, id scrollback.ArtifactID) mention {
 
 // rows counts what does not wait until everything else is well.
 func (w *work) rows() int {
-	return len(w.lost) + len(w.misplaced) + len(w.heads) + len(w.views) + len(w.silent) + len(w.artifacts) + len(w.strays) + len(w.leases)
+	return len(w.lost) + len(w.misplaced) + len(w.heads) + len(w.views) + len(w.silent) + len(w.artifacts) + len(w.strays) + len(w.leases) + len(w.usage)
 }
 
 // clearable says that there is something to remove once all is well.
@@ -211,6 +212,10 @@ func (r *repair) rows(ctx context.Context, w work) {
 	each(r, slices.Collect(slices.Chunk(w.strays, sweepStep)), func(some []driver.Stray) error {
 		return r.store.Mend(ctx, driver.Mend{Sweep: some})
 	})
+	inOrder := slices.SortedFunc(slices.Values(w.usage), func(a, b driver.MendUsage) int {
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model))
+	})
+	each(r, slices.Compact(inOrder), func(u driver.MendUsage) error { return r.store.Mend(ctx, driver.Mend{Usage: &u}) })
 }
 
 // clear finishes purges and removes what nothing mentions.

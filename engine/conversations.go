@@ -35,7 +35,7 @@ func (e *Engine) Create(ctx context.Context, c scrollback.Conversation) (scrollb
 		return c, false, scrollback.ParamErrorf("engine.Create", "pinned_seqs", "a conversation that is made has no message to pin")
 	}
 	c.Policy = cmp.Or(c.Policy, e.policyOf(c.Project))
-	if _, err := e.resolve(c, Shape{}); err != nil {
+	if _, err := e.resolve(c, Shape{}, scrollback.Learned{}); err != nil {
 		return c, false, err
 	}
 	if err := checkTools(c.Settings.Tools); err != nil {
@@ -166,10 +166,10 @@ func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVers
 			}
 			c.Roots = roots
 		}
-		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit && maps.Equal(c.Settings.Folding, was.Settings.Folding) && c.Project == was.Project {
+		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit && maps.Equal(c.Settings.Folding, was.Settings.Folding) && c.Project == was.Project && thinkingOf(*c) == thinkingOf(was) {
 			return nil
 		}
-		_, err := e.resolve(*c, Shape{})
+		_, err := e.resolve(*c, Shape{}, scrollback.Learned{})
 		return err
 	})
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/lessons"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -66,6 +67,12 @@ type Options struct {
 
 	BundleLimits bundle.Limits // of what is imported and exported; zero fields are the defaults
 
+	// Strict says of models, by name, that their chat templates are strict; what their
+	// servers refuse is learned besides.
+	Strict map[string]scrollback.Strictness
+
+	ReplyBounds model.Bounds // of one answer of a model; zero fields are the defaults
+
 	MaxMessageChars   int           // of one message; 0 means 200,000
 	MaxParts          int           // of one message; 0 means 100
 	MaxArtifactBytes  int64         // of one attachment; 0 means 20 MiB
@@ -87,6 +94,7 @@ type Folding struct {
 type Engine struct {
 	store   *store.Store
 	archive *archive.Archive
+	lessons *lessons.Keeper
 	o       Options
 
 	// base ends when the engine closes; what goes on without its caller runs on it.
@@ -129,6 +137,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	}
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{},
 		folding: map[scrollback.ConversationID]*foldLock{}, weights: map[string]scrollback.Weight{}}
+	e.lessons = lessons.New(s, lessons.Options{Catalog: o.Catalog, Bounds: o.ReplyBounds, Log: o.Log, Least: smallestLimit})
 	if o.Place != nil {
 		e.granted = o.Place.Roots
 	}

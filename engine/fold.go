@@ -206,11 +206,11 @@ func (e *Engine) writers(ctx context.Context, f *folding) []compact.Writer {
 		if m == f.sh.model {
 			sh = f.sh
 		}
-		out = append(out, compact.Writer{Model: m, Budget: sh.budget.Tokens, Reserve: sh.budget.Reserve})
+		out = append(out, compact.Writer{Model: m, Budget: sh.budget.Tokens, Reserve: sh.budget.Reserve, Dialect: sh.facts.Dialect})
 	}
 	add(f.sh.model)
 	for _, name := range e.o.SummaryModels {
-		m, err := e.o.Models(name)
+		m, err := e.find(name)
 		if err != nil {
 			e.o.Log.Warn("a model for summaries is not to be had", "model", name, "error", err)
 			continue

@@ -430,7 +430,7 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 		}
 		want.ID = scrollback.ConversationID(uuid.NewSHA1(uuid.NameSpaceOID, []byte(identity)).String())
 		if want.Model != "" {
-			if _, err := im.e.o.Models(want.Model); err != nil {
+			if _, err := im.e.find(want.Model); err != nil {
 				want.Model = "" // made by a model that is not set up here
 			}
 		}

@@ -36,6 +36,7 @@ type liveTurn struct {
 	shape    shape
 	turn     scrollback.Turn
 	previous *scrollback.WindowMark
+	meta     scrollback.MetaEvent // as it was told last
 	cancel   context.CancelCauseFunc
 
 	// saving is held while the turn is written to the store, so that a save of the
@@ -417,6 +418,8 @@ func (d *draft) add(delta model.Delta) (evs []scrollback.Event) {
 			d.kind = thinking // a payload alone is a thought that is not shown
 		}
 		d.end(delta.Opaque)
+	case delta.End:
+		d.end(nil)
 	}
 	return evs
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"math"
 
@@ -43,13 +45,9 @@ func (lt *liveTurn) run(base context.Context) {
 // steps asks the model until it has answered.
 func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 	var usage scrollback.Usage
+	var credits scrollback.CreditsEvent
 	for step := 1; ; step++ {
-		w, mark, err := lt.window(ctx)
-		if err != nil {
-			return scrollback.DoneEvent{}, err
-		}
-		told, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools,
-			MaxOutputTokens: w.Budget.Reserve, AnswerOnly: step > maxSteps+1, Thinking: lt.shape.thinking, Bytes: lt.e.artifactBytes})
+		w, mark, told, err := lt.answer(ctx, step)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
@@ -57,6 +55,7 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 			told.usage = lt.estimated(w, told.parts)
 		}
 		told.usage = lt.e.priced(lt.shape.facts.Name, told.usage)
+		lt.e.lessons.Outgrow(ctx, lt.shape.facts.Name, lt.shape.learned, told.usage)
 		usage = usage.Add(told.usage)
 		lt.shape.asked = asked(w) + lt.e.store.Weigh(told.parts).Tokens
 		told.window = w.Weight
@@ -64,11 +63,97 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
-		lt.emit(append(out, scrollback.UsageEvent{Usage: usage})...)
+		out = append(out, scrollback.UsageEvent{Usage: usage})
+		if told.credits != nil {
+			credits.Amount, credits.Currency = credits.Amount+told.credits.Amount, told.credits.Currency
+			out = append(out, credits)
+		}
+		lt.emit(out...)
 		if done != nil {
 			return *done, nil
 		}
 	}
+}
+
+// maxHeeded bounds how often one step is asked again after what a server taught.
+const maxHeeded = 4
+
+// answer asks the model for one step: with another window where its server refused
+// the first and said why.
+func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, *scrollback.WindowMark, told, error) {
+	for heeded := 0; ; heeded++ {
+		w, mark, err := lt.window(ctx)
+		if err != nil {
+			return w, mark, told{}, err
+		}
+		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.shape.told.Limit, AnswerOnly: step > maxSteps+1,
+			Thinking: lt.shape.thinking, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.artifactBytes})
+		l := model.LessonOf(err)
+		if l == nil || !lt.sofar().Empty() {
+			return w, mark, t, err
+		}
+		if heeded == maxHeeded {
+			return w, mark, t, lt.refused(w, err)
+		}
+		if err := lt.heed(ctx, w, *l, err); err != nil {
+			return w, mark, t, err
+		}
+	}
+}
+
+// cacheKey stands for a conversation at providers, who need not know its id.
+func cacheKey(id scrollback.ConversationID) string {
+	sum := sha256.Sum256([]byte("scrollback prompt cache\x00" + id))
+	return hex.EncodeToString(sum[:16])
+}
+
+// heed takes over what a refusal taught. A request that was too long is folded to
+// the share that a compaction leaves, also where it fits by our own count; what is
+// no lighter then is not sent again.
+func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Lesson, refusal error) error {
+	lt.mu.Lock()
+	head := lt.head
+	lt.mu.Unlock()
+	sh, err := lt.e.shape(ctx, head.Conversation, lt.shape.over)
+	if err != nil {
+		return err
+	}
+	sh.asked = lt.shape.asked
+	was := lt.shape
+	lt.shape = sh
+	switch {
+	case l.Strict != scrollback.StrictNothing && sh.facts.Dialect != was.facts.Dialect:
+		return nil
+	case !l.TooLong:
+		return refusal
+	}
+	folded, err := lt.e.fold(ctx, &head, sh, foldWish{mustFit: true})
+	if err != nil {
+		return err
+	}
+	lt.mu.Lock()
+	lt.head = head
+	lt.mu.Unlock()
+	if folded.Result == scrollback.FoldCompacted {
+		lt.emit(scrollback.CompactionEvent{Receipt: folded})
+		return nil
+	}
+	if sh.told.Reserve < was.told.Reserve { // there is more room for the same question
+		return nil
+	}
+	return lt.refused(sent, refusal)
+}
+
+// refused is the error of a request that its server refuses as too long, and that
+// cannot be made any shorter.
+func (lt *liveTurn) refused(w scrollback.Window, refusal error) error {
+	l := model.LessonOf(refusal)
+	if l == nil || !l.TooLong {
+		return refusal
+	}
+	return scrollback.Errorf(scrollback.OverBudget, "engine",
+		"the model's server refuses the request as too long: it weighs %d tokens and keeps %d for the answer, the window is taken to be %d, and nothing more can be folded; if the server has a larger window, set it there, and name it with --limit",
+		lt.shape.spoken(w.Weight.Tokens), lt.shape.told.Reserve, lt.shape.told.Limit)
 }
 
 // window makes the window of a step, folding first if it must.
@@ -94,7 +179,8 @@ func (lt *liveTurn) window(ctx context.Context) (scrollback.Window, *scrollback.
 	}
 	mark.Sent = &sent
 	lt.previous = mark
-	lt.emit(scrollback.MetaEvent{Model: m.Model, CacheReuse: m.CacheReuse, Tokens: m.Tokens, Budget: m.Budget})
+	lt.meta = scrollback.MetaEvent{Model: m.Model, CacheReuse: m.CacheReuse, Tokens: m.Tokens, Budget: m.Budget, Limit: m.Limit, LimitFrom: m.LimitFrom, ThinkingMS: lt.meta.ThinkingMS}
+	lt.emit(lt.meta)
 	return w, mark, nil
 }
 
@@ -115,6 +201,7 @@ type told struct {
 	finish    string
 	usage     scrollback.Usage
 	counted   bool // by the provider
+	credits   *model.Credits
 	requestID string
 	window    scrollback.Weight // of the request
 }
@@ -122,6 +209,7 @@ type told struct {
 // ask streams one answer into the draft.
 func (lt *liveTurn) ask(ctx context.Context, r model.Request) (told, error) {
 	var t told
+	clock := thinkingClock{asked: lt.e.store.Now()}
 	for d, err := range lt.shape.model.Stream(ctx, r) {
 		if err != nil {
 			if ctx.Err() != nil {
@@ -129,9 +217,13 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (told, error) {
 			}
 			return t, err
 		}
+		clock.hear(d, lt.e.store.Now())
 		lt.write(d)
 		if d.Usage != nil {
 			t.usage, t.counted = *d.Usage, true
+		}
+		if d.Credits != nil {
+			t.credits = d.Credits
 		}
 		if d.RequestID != "" {
 			t.requestID = d.RequestID
@@ -143,10 +235,38 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (told, error) {
 	if ctx.Err() != nil && t.finish == "" {
 		return t, context.Cause(ctx)
 	}
+	if ms := clock.thought(t.usage); ms > 0 {
+		lt.meta.ThinkingMS += ms
+		lt.emit(lt.meta)
+	}
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
 	t.parts = lt.draft.whole()
 	return t, nil
+}
+
+// thinkingClock measures how long a model thinks before it speaks, in Unix ms: from
+// its first thought, or where none is shown from the question.
+type thinkingClock struct{ asked, began, spoke int64 }
+
+func (c *thinkingClock) hear(d model.Delta, now int64) {
+	if d.Reasoning != "" && c.began == 0 {
+		c.began = now
+	}
+	if (d.Text != "" || d.Call != nil || d.Finish != "") && c.spoke == 0 {
+		c.spoke = now
+	}
+}
+
+// thought is how long, at least a millisecond where it thought at all.
+func (c *thinkingClock) thought(u scrollback.Usage) int64 {
+	switch {
+	case c.began > 0:
+		return max(c.spoke-c.began, 1)
+	case u.ReasoningTokens > 0:
+		return max(c.spoke-c.asked, 1)
+	}
+	return 0
 }
 
 // conclude stores what a step said, answers its recall calls, and says whether
@@ -229,10 +349,13 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	switch {
 	case errors.Is(err, errStopped), errors.Is(err, errShutdown), scrollback.CodeOf(err) == scrollback.Canceled:
 		f.State, said.Status = scrollback.TurnInterrupted, scrollback.StatusInterrupted
+	case errors.Is(err, scrollback.ErrReplyBound):
+		f.State, said.Status, f.FinishReason = scrollback.TurnInterrupted, scrollback.StatusInterrupted, scrollback.FinishBound
+		done.FinishReason = f.FinishReason
 	case scrollback.CodeOf(err) == scrollback.OverBudget:
 		f.State = scrollback.TurnOverBudget
 	}
-	if f.State != scrollback.TurnInterrupted {
+	if f.State != scrollback.TurnInterrupted || f.FinishReason != "" {
 		lt.e.o.Log.Warn("a turn failed", "turn", lt.turn.ID, "conversation", lt.turn.Conversation, "error", err)
 		f.Failure = &scrollback.Failure{Code: scrollback.CodeOf(err), Message: scrollback.Shown(err)}
 		lt.emit(scrollback.ErrorEvent{Failure: *f.Failure})
@@ -258,7 +381,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 // overBudget is the error of a window that does not fit, with the figures.
 func overBudget(w scrollback.Window, sh *shape) error {
 	return scrollback.Errorf(scrollback.OverBudget, "engine",
-		"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be folded",
+		"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be folded; a larger window is set with --limit, where the model has one",
 		sh.spoken(w.Weight.Tokens), w.Weight.Bytes, w.Weight.Images, sh.told.Tokens, sh.told.Limit, sh.told.Reserve, sh.told.Bytes, sh.told.Images)
 }
 
@@ -270,14 +393,14 @@ func (e *Engine) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollba
 // ModelEntry is a model that can be asked here. Factor is how many of its tokens
 // an o200k token is: what was learned, else what is assumed.
 type ModelEntry struct {
-	Name      string       `json:"name"`
-	Limit     int64        `json:"limit"`
-	LimitFrom string       `json:"limit_from"`
-	MaxOutput int64        `json:"max_output,omitempty"`
-	Price     *token.Price `json:"price,omitempty"`
-	Factor    float64      `json:"factor"`
-	Learned   bool         `json:"learned"`
-	Default   bool         `json:"default"`
+	Name      string               `json:"name"`
+	Limit     int64                `json:"limit"`
+	LimitFrom scrollback.LimitFrom `json:"limit_from"`
+	MaxOutput int64                `json:"max_output,omitempty"`
+	Price     *token.Price         `json:"price,omitempty"`
+	Factor    float64              `json:"factor"`
+	Learned   bool                 `json:"learned"`
+	Default   bool                 `json:"default"`
 }
 
 // Models lists the models that are set up here, the default first.
@@ -292,19 +415,12 @@ func (e *Engine) Models(ctx context.Context) ([]ModelEntry, error) {
 	}
 	out := []ModelEntry{}
 	for i, name := range names {
-		m, err := e.o.Models(name)
+		sh, err := e.shape(ctx, scrollback.Conversation{Model: name}, Shape{})
 		if err != nil {
 			continue // the default, where its key is not set
 		}
-		facts := e.factsOf(m)
-		entry := ModelEntry{Name: name, Limit: facts.Limit, LimitFrom: "catalog", MaxOutput: facts.MaxOutput, Price: e.o.Catalog.Find(name).Price, Default: i == 0}
-		if entry.Limit == 0 {
-			entry.Limit, entry.LimitFrom = token.AssumedLimit, "assumed"
-		}
-		if entry.Factor, entry.Learned, err = e.factor(ctx, name); err != nil {
-			return nil, err
-		}
-		out = append(out, entry)
+		out = append(out, ModelEntry{Name: name, Limit: sh.told.Limit, LimitFrom: sh.limitFrom, MaxOutput: sh.facts.MaxOutput,
+			Price: e.o.Catalog.Find(name).Price, Factor: sh.factor, Learned: sh.learned.Factor > 0, Default: i == 0})
 	}
 	return out, nil
 }
@@ -316,15 +432,6 @@ func (e *Engine) factsOf(m model.Model) model.Facts {
 	facts.Limit = cmp.Or(own.Limit, facts.Limit, known.Limit)
 	facts.MaxOutput = cmp.Or(own.MaxOutput, facts.MaxOutput, known.MaxOutput)
 	return facts
-}
-
-// factor is how many of a model's tokens an o200k token is, and whether its
-// provider has taught it.
-func (e *Engine) factor(ctx context.Context, name string) (f float64, learned bool, err error) {
-	if f, err = e.store.Factor(ctx, name); err != nil || f > 0 {
-		return f, f > 0, err
-	}
-	return e.o.Catalog.Find(name).Factor, false, nil
 }
 
 // priced is a call's usage with its cost, where the provider named none and the

@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/lessons"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
@@ -24,8 +25,10 @@ type shape struct {
 	budget    scrollback.Budget // what may be sent, in o200k tokens; its Reserve is in the model's own
 	told      scrollback.Budget // the same in the model's own tokens, as people are told
 	factor    float64           // of the model's tokens an o200k token, for the whole turn
-	limitFrom string
+	limitFrom scrollback.LimitFrom
 	thinking  model.Thinking
+	learned   scrollback.Learned // of the model, when the shape was made
+	over      Shape              // what the request asked for
 
 	fixed int64 // tokens of instructions, tools, environment, and pinned messages at their most
 	asked int64 // tokens of the question that outputs are to stand beside, and of its calls
@@ -54,13 +57,18 @@ const smallestLimit = 2000
 
 // shape resolves what a request is to be: with what was learned of its model.
 func (e *Engine) shape(ctx context.Context, c scrollback.Conversation, over Shape) (shape, error) {
-	s, err := e.resolve(c, over)
+	s, err := e.resolve(c, over, scrollback.Learned{})
 	if err != nil {
 		return s, err
 	}
-	if s.factor, _, err = e.factor(ctx, s.facts.Name); err != nil {
+	known, err := e.store.Learned(ctx, s.facts.Name)
+	if err != nil {
 		return s, err
 	}
+	if s, err = e.resolve(c, over, known); err != nil {
+		return s, err
+	}
+	s.factor = cmp.Or(known.Factor, e.o.Catalog.Find(s.facts.Name).Factor)
 	s.budget = s.told
 	s.budget.Limit = int64(float64(s.told.Limit) / s.factor)
 	s.budget.Tokens = int64(float64(s.told.Tokens) / s.factor)
@@ -86,8 +94,9 @@ func (e *Engine) toolsWeight(ts []scrollback.Tool) scrollback.Weight {
 	return e.textWeight(string(defs))
 }
 
-// resolve finds the model, the policy and the limit, without reading anything.
-func (e *Engine) resolve(c scrollback.Conversation, over Shape) (shape, error) {
+// resolve finds the model, the policy and the limit, with what is known of the
+// model, without reading anything.
+func (e *Engine) resolve(c scrollback.Conversation, over Shape, known scrollback.Learned) (shape, error) {
 	first := func(names ...string) string {
 		for _, n := range names {
 			if n != "" {
@@ -96,12 +105,17 @@ func (e *Engine) resolve(c scrollback.Conversation, over Shape) (shape, error) {
 		}
 		return ""
 	}
-	var s shape
+	s := shape{over: over, learned: known}
 	var err error
-	if s.model, err = e.o.Models(first(over.Model, c.Model, e.o.Model)); err != nil {
+	if s.model, err = e.find(first(over.Model, c.Model, e.o.Model)); err != nil {
 		return s, err
 	}
-	s.facts, s.thinking = e.factsOf(s.model), over.Thinking
+	s.facts = e.factsOf(s.model)
+	s.facts.Dialect = window.Strict(s.facts.Dialect, stricter(known.Strict, e.o.Strict[s.facts.Name]))
+	if known.MaxOutput > 0 && (s.facts.MaxOutput == 0 || known.MaxOutput < s.facts.MaxOutput) {
+		s.facts.MaxOutput = known.MaxOutput
+	}
+	s.thinking = over.Thinking.Or(thinkingOf(c))
 	if err := model.CheckThinking(s.thinking); err != nil {
 		return s, err
 	}
@@ -109,22 +123,64 @@ func (e *Engine) resolve(c scrollback.Conversation, over Shape) (shape, error) {
 		e.o.Folding.Numbers, e.o.Projects[c.Project].Numbers, c.Settings.Folding, over.Folding); err != nil {
 		return s, err
 	}
-	limit := int64(token.AssumedLimit)
-	s.limitFrom = "assumed"
-	for _, l := range []struct {
-		tokens int64
-		from   string
-	}{{over.Limit, "request"}, {int64(c.Limit), "conversation"}, {e.o.Limit, "flag"}, {s.facts.Limit, "catalog"}} {
-		if l.tokens > 0 {
-			limit, s.limitFrom = l.tokens, l.from
-			break
-		}
-	}
+	var limit int64
+	limit, s.limitFrom = e.limit(c, &s)
 	if limit < smallestLimit || over.Limit < 0 {
 		return s, scrollback.ParamErrorf("engine", "limit", "a limit of %d tokens is too small: the least is %d", limit, smallestLimit)
 	}
 	s.told = window.NewBudget(limit, s.facts.MaxOutput)
 	return s, nil
+}
+
+// thinkingOf is how much a conversation's model thinks.
+func thinkingOf(c scrollback.Conversation) model.Thinking {
+	return model.Thinking{Effort: c.Settings.ReasoningEffort, On: c.Settings.Thinking, Budget: c.Settings.ThinkingBudget}
+}
+
+// limit is the window of a model in tokens, and how it is known. What a server
+// named a moment ago in refusing a request goes before everything.
+func (e *Engine) limit(c scrollback.Conversation, s *shape) (limit int64, from scrollback.LimitFrom) {
+	known, fresh := lessons.Window(s.learned, e.store.Now())
+	limit, from = token.AssumedLimit, scrollback.LimitAssumed
+	for _, l := range []struct {
+		tokens int64
+		from   scrollback.LimitFrom
+	}{{s.over.Limit, scrollback.LimitRequest}, {int64(c.Limit), scrollback.LimitConversation}, {e.o.Limit, scrollback.LimitFlag},
+		{e.o.Catalog.Own(s.facts.Name).Limit, scrollback.LimitConfig}, {known, s.learned.LimitFrom}, {s.facts.Limit, scrollback.LimitCatalog}} {
+		if l.tokens > 0 {
+			limit, from = l.tokens, l.from
+			break
+		}
+	}
+	if fresh && 0 < known && known < limit {
+		limit, from = known, s.learned.LimitFrom
+	}
+	return limit, from
+}
+
+// find makes a model by its name; an error names those that are close to it.
+func (e *Engine) find(name string) (model.Model, error) {
+	m, err := e.o.Models(name)
+	if err != nil {
+		return nil, e.lessons.Nearest(name, err)
+	}
+	return e.lessons.Model(m), nil
+}
+
+// askList asks a model's server how long its windows are, where nobody says so.
+func (e *Engine) askList(ctx context.Context, c scrollback.Conversation, over Shape) {
+	sh, err := e.resolve(c, over, scrollback.Learned{})
+	if err == nil && (sh.limitFrom == scrollback.LimitCatalog || sh.limitFrom == scrollback.LimitAssumed) {
+		e.lessons.Ask(ctx, sh.model)
+	}
+}
+
+// stricter is the stricter of two.
+func stricter(a, b scrollback.Strictness) scrollback.Strictness {
+	if a == scrollback.StrictNoSystem || b == scrollback.StrictNothing {
+		return a
+	}
+	return b
 }
 
 // tools are what the model may call: the recall tools first, always the same, so
@@ -264,10 +320,16 @@ func shown(snap store.Snapshot, f compact.Fold) store.Snapshot {
 func (e *Engine) settleIn(c *scrollback.Conversation, project string) {
 	c.Roots, c.Limit, c.DeletedAt, c.PurgedAt, c.Settings.RecallScope = []string{}, 0, 0, 0, ""
 	c.Project = cmp.Or(project, c.Project)
-	if _, err := e.o.Models(c.Model); c.Model != "" && err != nil {
+	if model.CheckThinking(thinkingOf(*c)) != nil {
+		c.Settings.ReasoningEffort, c.Settings.Thinking, c.Settings.ThinkingBudget = "", nil, 0
+	}
+	if _, err := e.find(c.Model); c.Model != "" && err != nil {
 		c.Model = ""
 	}
-	fits := func(c scrollback.Conversation) bool { _, err := e.resolve(c, Shape{}); return err == nil }
+	fits := func(c scrollback.Conversation) bool {
+		_, err := e.resolve(c, Shape{}, scrollback.Learned{})
+		return err == nil
+	}
 	if fits(*c) {
 		return
 	}

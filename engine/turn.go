@@ -81,6 +81,7 @@ func (e *Engine) begin(ctx context.Context, r TurnRequest) (*liveTurn, scrollbac
 	if r.Tools != nil {
 		conv.Settings.Tools = r.Tools
 	}
+	e.askList(ctx, conv, r.Shape)
 	sh, err := e.shape(ctx, conv, r.Shape)
 	if err == nil && len(r.ToolResults) > 0 {
 		sh.asked, err = e.question(ctx, head.Branch, sh)

@@ -52,29 +52,18 @@ type Request struct {
 	AnswerOnly      bool // tools stay defined, and must not be called any more
 	Thinking        Thinking
 
+	// Limit is the window in tokens that the request was made for; 0 when nobody knows.
+	Limit int64
+	// CacheKey is the same for all requests of one conversation, so that a provider
+	// may send them where its prompt cache is; empty for none.
+	CacheKey string
+	// Learned is what is kept of what the model's server has taught so far.
+	Learned scrollback.Learned
+	// Bounds are those of the answer; zero fields are the defaults.
+	Bounds Bounds
+
 	// Bytes reads an image of the items. Nil means that none can be shown.
 	Bytes func(ctx context.Context, id scrollback.ArtifactID) ([]byte, error)
-}
-
-// Thinking is how much a model should think before it answers; the zero value
-// leaves it to the model. A model that knows less of it ignores the rest.
-type Thinking struct {
-	Effort string // none, minimal, low, medium, high or xhigh; empty for the model's own
-	On     *bool  // nil leaves it as it is
-	Budget int64  // tokens; 0 for the model's own
-}
-
-// CheckThinking says what is wrong with t, naming the parameter.
-func CheckThinking(t Thinking) error {
-	switch t.Effort {
-	case "", "none", "minimal", "low", "medium", "high", "xhigh":
-	default:
-		return scrollback.ParamErrorf("model", "reasoning_effort", "unknown effort %q (none, minimal, low, medium, high or xhigh)", t.Effort)
-	}
-	if t.Budget < 0 {
-		return scrollback.ParamErrorf("model", "thinking_budget", "a budget of %d tokens is none", t.Budget)
-	}
-	return nil
 }
 
 // Arguments makes whole arguments of what a model wrote for a call: the JSON
@@ -96,14 +85,41 @@ func Arguments(text string) json.RawMessage {
 }
 
 // Delta is a piece of an answer; any of its fields may be set. A Call is whole.
-// Opaque belongs to the text, reasoning or call of the same delta. Usage counts
-// the whole request so far; the last one stands.
+// Opaque belongs to the text, reasoning or call of the same delta, and ends its
+// part; alone it belongs to the part that is being written, and where none is it
+// is a part of its own: reasoning that is not shown. End ends the part that is
+// being written, so that what follows is another one, also when it is of the same
+// kind. Usage counts the whole request so far; the last one stands.
 type Delta struct {
 	Text      string
 	Reasoning string
 	Call      *scrollback.ToolCall
 	Opaque    scrollback.Opaque
+	End       bool
 	Usage     *scrollback.Usage
+	Credits   *Credits
 	RequestID string
 	Finish    string // scrollback.FinishStop, FinishToolCalls, FinishLength, …
+
+	// Lesson is something to be kept of the model's server. It may come before a
+	// request is tried again.
+	Lesson *Lesson
+}
+
+// Credits is what a provider itself says that a call cost, in its own currency.
+type Credits struct {
+	Amount   float64
+	Currency string
+}
+
+// Usual reports whether the delta is a piece of the answer: after one, a request
+// is not tried again.
+func (d Delta) Usual() bool {
+	return d.Text != "" || d.Reasoning != "" || d.Call != nil || d.Opaque != nil || d.Finish != ""
+}
+
+// Lister is a model whose server can be asked how long its windows are. It
+// returns zeros for what the server does not tell.
+type Lister interface {
+	List(ctx context.Context) (limit, maxOutput int64, err error)
 }

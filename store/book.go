@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -23,9 +25,37 @@ func (s *Store) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollbac
 	return sumUsage(days, q), nil
 }
 
-// Factor is what was learned of a model's tokens an o200k token; 0 for nothing.
-func (s *Store) Factor(ctx context.Context, model string) (float64, error) {
-	return s.d.Factor(ctx, model)
+// Learned is what is known of a model; the zero value for nothing.
+func (s *Store) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
+	return s.d.Learned(ctx, model)
+}
+
+// Teach lets edit change what is known of a model, in one transaction: nothing is
+// lost of what others teach at once, and nothing is written where nothing changes.
+// edit is pure. A figure that cannot be, as a negative one, becomes 0: unknown.
+func (s *Store) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
+	if model == "" {
+		return scrollback.Errorf(scrollback.Invalid, "store.Teach", "a model has a name")
+	}
+	return s.d.Teach(ctx, model, func(l *scrollback.Learned) {
+		edit(l)
+		for _, n := range []*int64{&l.Limit, &l.LimitAt, &l.MaxOutput, &l.ListedAt} {
+			*n = max(*n, 0)
+		}
+		if !(l.Factor >= 0) || math.IsInf(l.Factor, 0) {
+			l.Factor = 0
+		}
+	})
+}
+
+// booked are records whose numbers can be: whatever a provider reports, the books
+// can be added up and read.
+func booked(all []scrollback.UsageRecord) []scrollback.UsageRecord {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Usage, _ = all[i].Checked()
+	}
+	return all
 }
 
 // sumUsage adds days up as a query asks, in the order they come.

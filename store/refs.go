@@ -10,7 +10,9 @@ import (
 
 // Commit stores a fold; a view that changed meanwhile is a conflict.
 func (s *Store) Commit(ctx context.Context, c driver.Commit) error {
-	c.Now = s.Now()
+	c.Now, c.Usage = s.Now(), booked(c.Usage)
+	cost, _ := scrollback.Usage{Cost: c.Receipt.Cost}.Checked()
+	c.Receipt.Cost = cost.Cost
 	return s.d.Commit(ctx, c)
 }
 

@@ -48,6 +48,11 @@ func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 		if m.TurnID == "" {
 			m.TurnID = turn
 		}
+		if m.Usage != nil {
+			if u, wrong := m.Usage.Checked(); wrong {
+				m.Usage = &u
+			}
+		}
 		out[i] = driver.Entry{Message: m, Mentions: in[i].Mentions}
 	}
 	workers := min(runtime.GOMAXPROCS(0), len(in)/minShare)
@@ -275,7 +280,7 @@ func (s *Store) Finish(ctx context.Context, f FinishRequest) (driver.Finished, e
 	now := s.Now()
 	return s.d.Finish(ctx, driver.Finish{
 		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + s.lease.Milliseconds(),
-		Entries: s.entries(f.Messages, f.Turn.ID), Usage: f.Usage, Learn: s.learn, State: f.State, OpenCalls: slices.Clone(f.OpenCalls),
+		Entries: s.entries(f.Messages, f.Turn.ID), Usage: booked(f.Usage), Learn: s.learn, State: f.State, OpenCalls: slices.Clone(f.OpenCalls),
 		FinishReason: f.FinishReason, Failure: f.Failure, Window: f.Window,
 	})
 }

@@ -22,6 +22,7 @@ type Printer struct {
 	open   io.Writer // what the cursor stands in the middle of a line of
 	failed *scrollback.Failure
 	done   scrollback.DoneEvent
+	first  bool // turn of its conversation, of whose window nothing was told yet
 }
 
 // Turn runs a turn to its end and shows it. When ctx ends the turn is stopped,
@@ -85,6 +86,13 @@ func (p *Printer) show(ev scrollback.Event) error {
 		}
 	case scrollback.ToolCallEvent:
 		p.Note("→ %s %s", Plain(ev.Name), Clip(string(ev.Arguments), noteWidth))
+	case scrollback.TurnEvent:
+		p.first = ev.Seq == 1
+	case scrollback.MetaEvent:
+		if p.first && ev.LimitFrom == scrollback.LimitAssumed {
+			p.Note(p.Texts.Assumed, Plain(ev.Model), Thousands(ev.Limit))
+		}
+		p.first = false
 	case scrollback.CompactionEvent:
 		if ev.Result == scrollback.FoldCompacted {
 			p.Note(p.Texts.Folded, ev.FirstSeq, ev.LastSeq, Thousands(ev.TokensBefore), Thousands(ev.TokensAfter))

@@ -13,6 +13,7 @@ type Texts struct {
 	Working     string
 	Stopping    string
 	Interrupted string
+	Assumed     string // what a model's window is taken to be: its name and tokens
 	Folded      string // first seq, last seq, tokens before, after
 	Nothing     string
 	Unknown     string // command
@@ -53,6 +54,7 @@ var english = Texts{
 	Working:     "answering… Ctrl-C stops",
 	Stopping:    "stopping…",
 	Interrupted: "interrupted; what was written is saved",
+	Assumed:     "nothing is known of the window of %s: %s tokens are assumed; --limit names it",
 	Folded:      "folded #%d–#%d: %s → %s tokens",
 	Nothing:     "Nothing has been said yet.",
 	Unknown:     "There is no command %s; /help lists them. To send a line that begins with a slash, begin it with two.",
@@ -114,6 +116,7 @@ var chinese = Texts{
 	Working:     "正在回答…… Ctrl-C 停止",
 	Stopping:    "正在停止……",
 	Interrupted: "已中断；写出的部分已保存",
+	Assumed:     "不知道 %s 的上下文窗口有多大，暂按 %s 个 token 计算；可用 --limit 指定",
 	Folded:      "已折叠 #%d–#%d:%s → %s 个 token",
 	Nothing:     "还没有说过话。",
 	Unknown:     "没有命令 %s；/help 列出全部命令。要发送以斜杠开头的一行，请写两个斜杠。",

@@ -112,9 +112,13 @@ func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback
 	var out scrollback.Parts
 	said := false
 	seen := map[string]bool{}
-	for _, p := range m.Parts {
+	for i, p := range m.Parts {
 		switch q := p.(type) {
 		case scrollback.Text:
+			if q.Text == "" && payload(q.Opaque) && role == scrollback.RoleAssistant {
+				out = append(out, p) // it says nothing, and its model wants it back
+				continue
+			}
 			if c.nothing(q.Text) {
 				continue
 			}
@@ -132,8 +136,10 @@ func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback
 				p = mention("file", q.Name, q.Artifact)
 			}
 		case scrollback.Reasoning:
-			// Cut off it is not verbatim, so it is absent.
-			if role == scrollback.RoleAssistant && m.Status == scrollback.StatusComplete && (!c.d.SignedReasoning || signed(q)) {
+			// Cut off it is not verbatim, so it is absent; before a call it was whole, and
+			// some servers refuse the call without it.
+			whole := m.Status == scrollback.StatusComplete || len(m.Parts[i:].Calls()) > 0
+			if role == scrollback.RoleAssistant && whole && (!c.d.SignedReasoning || signed(q)) {
 				out = append(out, p)
 			}
 			continue
@@ -153,7 +159,9 @@ func (c *curator) nothing(text string) bool {
 }
 
 // signed says that reasoning has what its provider wants back with it.
-func signed(r scrollback.Reasoning) bool { return len(r.Opaque) > 0 && string(r.Opaque) != "null" }
+func signed(r scrollback.Reasoning) bool { return payload(r.Opaque) }
+
+func payload(o scrollback.Opaque) bool { return len(o) > 0 && string(o) != "null" }
 
 // image is an image as it may stand in a message of a role, or its name.
 func (c *curator) image(role scrollback.Role, p scrollback.Image) scrollback.Part {

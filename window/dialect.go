@@ -4,7 +4,7 @@ import "github.com/scrollback-ai/scrollback"
 
 // Dialects lists what the providers demand, in the order of the guide.
 func Dialects() []scrollback.Dialect {
-	return []scrollback.Dialect{OpenAI(), Anthropic(), Gemini()}
+	return []scrollback.Dialect{OpenAI(), Strict(OpenAI(), scrollback.StrictTurns), Strict(OpenAI(), scrollback.StrictNoSystem), Anthropic(), Gemini()}
 }
 
 // OpenAI is chat completions, as OpenAI and the servers that speak like it take
@@ -16,6 +16,19 @@ func OpenAI() scrollback.Dialect {
 		CallName:    `^[a-zA-Z0-9_-]{1,64}$`,
 		SpeakerName: `^[^\s\p{Z}<|\\/>]{1,64}$`,
 	}
+}
+
+// Strict is a dialect as the chat template of a model has it that demands more than
+// its server's wire: many models that are served locally.
+func Strict(d scrollback.Dialect, s scrollback.Strictness) scrollback.Dialect {
+	if s == scrollback.StrictNothing || d.Alternates {
+		return d
+	}
+	d.Name, d.Alternates, d.ResultsAlone = "strict", true, true
+	if s == scrollback.StrictNoSystem {
+		d.Name, d.NoSystem = "no-system", true
+	}
+	return d
 }
 
 // Anthropic is the Messages API. An image is bounded as base64, at 5 MiB.

@@ -27,10 +27,10 @@ func contentRules() []Rule {
 		{"place", "images and files stand in a user's item, calls and reasoning in an assistant's, results, and they alone, in a tool's",
 			"each role has its own kinds of content",
 			nil, eachItem(inPlace)},
-		{"empty-text", "a text has at least one character",
+		{"empty-text", "a text has at least one character, or a payload that its model wants back",
 			"an empty text is refused, or leaves a message empty",
 			nil, eachPart(func(t scrollback.Text, _ scrollback.Dialect) string {
-				return when(t.Text == "", "a text is empty")
+				return when(t.Text == "" && !payload(t.Opaque), "a text is empty")
 			})},
 		{"blank-text", "a text is more than white space",
 			"“text content blocks must contain non-whitespace text”",
@@ -96,7 +96,12 @@ func turnRules() []Rule {
 	return []Rule{
 		{"system-front", "system items stand before the first turn",
 			"the wire has one place for instructions, apart from the turns",
-			alternates, systemFront},
+			func(d scrollback.Dialect) bool { return d.Alternates && !d.NoSystem }, systemFront},
+		{"no-system", "there is no system item",
+			"“System role not supported”: the chat template has none",
+			func(d scrollback.Dialect) bool { return d.NoSystem }, eachItem(func(it scrollback.Item, _ scrollback.Dialect) string {
+				return when(it.Role == scrollback.RoleSystem, "a system item")
+			})},
 		{"turns", "user and assistant take turns",
 			"“multiturn requests alternate between user and model”; “roles must alternate”",
 			alternates, eachTurn(func(before, it scrollback.Item) string {

@@ -14,14 +14,14 @@ const (
 	ackTokens = 16
 )
 
-// takeTurns makes user and assistant take turns, the user first and last, where
+// TakeTurns makes user and assistant take turns, the user first and last, where
 // the dialect wants that. What users say one after the other is sent as one
 // turn, and so are the results of one turn's calls. What a model made is never
 // joined with anything: its reasoning and payloads return as they came. A system
 // message amid the others is sent as a user's. Each item depends on those before
 // it only, but for a last turn that stands in for the next message and belongs to
 // this request only.
-func takeTurns(items []scrollback.Item, d scrollback.Dialect) []scrollback.Item {
+func TakeTurns(items []scrollback.Item, d scrollback.Dialect) []scrollback.Item {
 	if !d.Alternates {
 		return items
 	}
@@ -43,7 +43,7 @@ type sequence struct {
 }
 
 func (s *sequence) add(it scrollback.Item) {
-	if it.Kind == scrollback.KindTools || it.Role == scrollback.RoleSystem && s.last.Role == "" && !spoken(it) {
+	if it.Kind == scrollback.KindTools || it.Role == scrollback.RoleSystem && s.last.Role == "" && !spoken(it) && !s.d.NoSystem {
 		if !s.d.NoBlank || len(it.Parts) == 0 || !blank(it.Parts.Text()) {
 			s.out = append(s.out, it)
 		}

@@ -106,7 +106,7 @@ func Assemble(in Input) scrollback.Window {
 	items, excluded := curate(live, in)
 	w.Excluded = append(append(w.Excluded, excluded...), unfinished...)
 	add(items...)
-	w.Items = takeTurns(w.Items, in.Dialect)
+	w.Items = TakeTurns(w.Items, in.Dialect)
 	for i := range w.Items {
 		w.Weight = w.Weight.Add(w.Items[i].Weight)
 	}

@@ -1,5 +1,6 @@
-// Package wire holds OpenAI's chat-completions JSON as types: for the client that
-// speaks to servers of that kind, and for a server that speaks as one.
+// Package wire holds OpenAI's JSON as types, that of chat completions and that of
+// responses: for the client that speaks to servers of that kind, and for a server
+// that speaks as one.
 //
 // Words it adds: chunk (one event of a streamed completion).
 //
@@ -13,6 +14,7 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // ChatRequest is the body of POST /chat/completions.
@@ -26,12 +28,15 @@ type ChatRequest struct {
 	Stream              bool           `json:"stream,omitempty"`
 	StreamOptions       *StreamOptions `json:"stream_options,omitempty"`
 
+	PromptCacheKey string `json:"prompt_cache_key,omitempty"`
+
 	// How much to think, in the dialects of different servers.
-	ReasoningEffort string         `json:"reasoning_effort,omitempty"`
-	Reasoning       *ReasoningWish `json:"reasoning,omitempty"`
-	Thinking        *ThinkingWish  `json:"thinking,omitempty"`
-	EnableThinking  *bool          `json:"enable_thinking,omitempty"`
-	ThinkingBudget  int64          `json:"thinking_budget,omitempty"`
+	ReasoningEffort  string         `json:"reasoning_effort,omitempty"`
+	Reasoning        *ReasoningWish `json:"reasoning,omitempty"`
+	Thinking         *ThinkingWish  `json:"thinking,omitempty"`
+	EnableThinking   *bool          `json:"enable_thinking,omitempty"`
+	ThinkingBudget   int64          `json:"thinking_budget,omitempty"`
+	PreserveThinking bool           `json:"preserve_thinking,omitempty"` // reasoning that is sent back is read
 }
 
 // ReasoningWish is how much to think, as OpenRouter takes it.
@@ -41,9 +46,10 @@ type ReasoningWish struct {
 	Enabled   *bool  `json:"enabled,omitempty"`
 }
 
-// ThinkingWish turns thinking on or off, as DeepSeek and Ark take it.
+// ThinkingWish turns thinking on or off, as DeepSeek, Ark and Moonshot take it.
 type ThinkingWish struct {
-	Type string `json:"type"` // enabled or disabled
+	Type string `json:"type,omitempty"` // enabled or disabled
+	Keep string `json:"keep,omitempty"` // all: reasoning that is sent back is read
 }
 
 // StreamOptions asks for usage at the end of a stream.
@@ -52,27 +58,34 @@ type StreamOptions struct {
 }
 
 // Message is one entry of a request, or the answer of a response that is not
-// streamed.
+// streamed. Reasoning has one of two names, or comes as a list of details.
 type Message struct {
-	Role             string     `json:"role"`
-	Content          Content    `json:"content"`
-	Name             string     `json:"name,omitempty"`
-	ToolCalls        []ToolCall `json:"tool_calls,omitempty"`
-	ToolCallID       string     `json:"tool_call_id,omitempty"`
-	Reasoning        string     `json:"reasoning,omitempty"`
-	ReasoningContent string     `json:"reasoning_content,omitempty"`
+	Role             string            `json:"role"`
+	Content          Content           `json:"content"`
+	Name             string            `json:"name,omitempty"`
+	Reasoning        *string           `json:"reasoning,omitempty"`
+	ReasoningContent *string           `json:"reasoning_content,omitempty"`
+	ReasoningDetails []json.RawMessage `json:"reasoning_details,omitempty"`
+	Refusal          *string           `json:"refusal,omitempty"`
+	ToolCalls        []ToolCall        `json:"tool_calls,omitempty"`
+	ToolCallID       string            `json:"tool_call_id,omitempty"`
 }
 
 // Content is a text, a list of parts, or null. One text part alone is written as
 // a plain text, which every server understands.
 type Content []ContentPart
 
-// ContentPart is a text or an image.
+// ContentPart is a text or an image. Thinking is how some servers stream
+// reasoning inside content.
 type ContentPart struct {
-	Type     string    `json:"type"` // text or image_url
+	Type     string    `json:"type"` // text, image_url or thinking
 	Text     string    `json:"text,omitempty"`
 	ImageURL *ImageURL `json:"image_url,omitempty"`
+	Thinking Content   `json:"thinking,omitempty"`
 }
+
+// NoText is the content "", for servers that refuse null.
+func NoText() Content { return Content{{Type: "text"}} }
 
 // ImageURL is an image by address or as a data: URL.
 type ImageURL struct {
@@ -103,20 +116,34 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	var parts []ContentPart
-	if err := json.Unmarshal(b, &parts); err != nil {
+	if json.Unmarshal(b, &parts) == nil {
+		*c = parts
+		return nil
+	}
+	var part ContentPart
+	if err := json.Unmarshal(b, &part); err != nil {
 		return fmt.Errorf("content is neither a text nor a list of parts")
 	}
-	*c = parts
+	*c = Content{part}
 	return nil
 }
 
 // Text joins the text parts.
 func (c Content) Text() string {
-	out := ""
+	var b strings.Builder
 	for _, p := range c {
-		out += p.Text
+		b.WriteString(p.Text)
 	}
-	return out
+	return b.String()
+}
+
+// Thought joins what is reasoning in the content.
+func (c Content) Thought() string {
+	var b strings.Builder
+	for _, p := range c {
+		b.WriteString(p.Thinking.Text())
+	}
+	return b.String()
 }
 
 // Tool defines a function.
@@ -135,8 +162,8 @@ type Function struct {
 // ToolCall is a call, or in a chunk a piece of the call at Index. Arguments is
 // JSON as a text.
 type ToolCall struct {
-	Index    *int         `json:"index,omitempty"`
-	ID       string       `json:"id,omitempty"`
+	Index    *Number      `json:"index,omitempty"`
+	ID       Word         `json:"id,omitempty"`
 	Type     string       `json:"type,omitempty"`
 	Function FunctionCall `json:"function"`
 }
@@ -144,12 +171,12 @@ type ToolCall struct {
 // FunctionCall names the function and holds its arguments, or a piece of them.
 type FunctionCall struct {
 	Name      string `json:"name,omitempty"`
-	Arguments string `json:"arguments"`
+	Arguments Inner  `json:"arguments"`
 }
 
 // Response is the answer to a request that was not streamed.
 type Response struct {
-	ID      string   `json:"id"`
+	ID      Word     `json:"id"`
 	Model   string   `json:"model"`
 	Choices []Choice `json:"choices"`
 	Usage   *Usage   `json:"usage,omitempty"`
@@ -157,58 +184,42 @@ type Response struct {
 
 // Choice is one answer of a response.
 type Choice struct {
-	Index        int     `json:"index"`
+	Index        Number  `json:"index"`
 	Message      Message `json:"message"`
 	FinishReason *string `json:"finish_reason"`
+	Usage        *Usage  `json:"usage,omitempty"`
 }
 
-// Chunk is one event of a stream. Usage may be null in all but the last.
+// Chunk is one event of a stream. Usage may be null in all but the last. Error is
+// whatever a server that fails in mid-stream writes there.
 type Chunk struct {
-	ID      string        `json:"id"`
-	Object  string        `json:"object,omitempty"`
-	Created int64         `json:"created,omitempty"`
-	Model   string        `json:"model,omitempty"`
-	Choices []ChunkChoice `json:"choices"`
-	Usage   *Usage        `json:"usage,omitempty"`
-	Error   *Error        `json:"error,omitempty"` // some servers fail in mid-stream with a 200
+	ID      Word            `json:"id"`
+	Object  string          `json:"object,omitempty"`
+	Created Number          `json:"created,omitempty"`
+	Model   string          `json:"model,omitempty"`
+	Choices []ChunkChoice   `json:"choices"`
+	Usage   *Usage          `json:"usage,omitempty"`
+	Error   json.RawMessage `json:"error,omitempty"`
 }
 
-// ChunkChoice is a piece of an answer.
+// ChunkChoice is a piece of an answer. Some servers send a whole Message instead
+// of a Delta, or count what was used here.
 type ChunkChoice struct {
-	Index        int     `json:"index"`
+	Index        Number  `json:"index"`
 	Delta        Delta   `json:"delta"`
 	FinishReason *string `json:"finish_reason"`
+	Usage        *Usage  `json:"usage,omitempty"`
 }
 
 // Delta is what a chunk adds.
 type Delta struct {
-	Role             string     `json:"role,omitempty"`
-	Content          *string    `json:"content,omitempty"`
-	Reasoning        *string    `json:"reasoning,omitempty"`
-	ReasoningContent *string    `json:"reasoning_content,omitempty"`
-	Refusal          *string    `json:"refusal,omitempty"`
-	ToolCalls        []ToolCall `json:"tool_calls,omitempty"`
-}
-
-// Usage counts tokens. Cached tokens come in one of two dialects.
-type Usage struct {
-	PromptTokens            int64              `json:"prompt_tokens"`
-	CompletionTokens        int64              `json:"completion_tokens"`
-	TotalTokens             int64              `json:"total_tokens"`
-	PromptTokensDetails     *PromptDetails     `json:"prompt_tokens_details,omitempty"`
-	CompletionTokensDetails *CompletionDetails `json:"completion_tokens_details,omitempty"`
-	PromptCacheHitTokens    *int64             `json:"prompt_cache_hit_tokens,omitempty"`
-	Cost                    *float64           `json:"cost,omitempty"`
-}
-
-// PromptDetails says how much of a prompt was cached.
-type PromptDetails struct {
-	CachedTokens int64 `json:"cached_tokens"`
-}
-
-// CompletionDetails says how much of an answer was reasoning.
-type CompletionDetails struct {
-	ReasoningTokens int64 `json:"reasoning_tokens"`
+	Role             string            `json:"role,omitempty"`
+	Content          Content           `json:"content,omitempty"`
+	Reasoning        *string           `json:"reasoning,omitempty"`
+	ReasoningContent *string           `json:"reasoning_content,omitempty"`
+	ReasoningDetails []json.RawMessage `json:"reasoning_details,omitempty"`
+	Refusal          *string           `json:"refusal,omitempty"`
+	ToolCalls        []ToolCall        `json:"tool_calls,omitempty"`
 }
 
 // ErrorBody is the body of a failed request.
@@ -216,10 +227,10 @@ type ErrorBody struct {
 	Error Error `json:"error"`
 }
 
-// Error is why a request failed. Code is a text or a number, by server.
+// Error is why a request failed.
 type Error struct {
-	Message string          `json:"message"`
-	Type    string          `json:"type,omitempty"`
-	Param   *string         `json:"param,omitempty"`
-	Code    json.RawMessage `json:"code,omitempty"`
+	Message string  `json:"message"`
+	Type    string  `json:"type,omitempty"`
+	Param   *string `json:"param,omitempty"`
+	Code    Word    `json:"code,omitempty"`
 }

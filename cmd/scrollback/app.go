@@ -20,8 +20,9 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model"
+	providers "github.com/scrollback-ai/scrollback/model/all"
 	"github.com/scrollback-ai/scrollback/model/offline"
-	"github.com/scrollback-ai/scrollback/model/openai"
+	"github.com/scrollback-ai/scrollback/model/remote"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
@@ -142,6 +143,7 @@ func (g *globals) assemble(db driver.Driver, bucket *blob.Bucket, o *archive.Opt
 	a.archive = archive.New(a.store, bucket, o)
 	a.Engine = engine.New(a.store, a.archive, engine.Options{
 		Models: g.model, Model: g.set.Model, SummaryModels: g.set.SummaryModels, Folding: g.set.Folding, Projects: g.set.Projects, Eager: g.set.Eager, Limit: g.set.Limit,
+		Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds,
 		Catalog: catalog, ModelNames: func() []string { return g.modelNames(catalog) },
 		Place: g.place(), Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),
 	})
@@ -204,13 +206,13 @@ func (g *globals) model(name string) (model.Model, error) {
 		}
 		return offline.New(&offline.Options{Pace: pace}), nil
 	}
-	return openai.Find(name, g.set.env)
+	return providers.Find(name, g.set.env, remote.Options{Agent: "scrollback/" + version()})
 }
 
 // modelNames lists the models that can be asked: of providers whose key is set.
 func (g *globals) modelNames(c *token.Catalog) []string {
 	names := []string{"offline"}
-	for _, provider := range openai.Ready(g.set.env) {
+	for _, provider := range providers.Ready(g.set.env) {
 		names = append(names, c.Names(provider)...)
 	}
 	return names

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
@@ -84,4 +85,6 @@ func (g *globals) printer() *terminal.Printer {
 }
 
 // shape is what flags say of a turn, over what its conversation says.
-func (g *globals) shape() engine.Shape { return engine.Shape{Model: g.Model, Limit: g.Limit} }
+func (g *globals) shape() engine.Shape {
+	return engine.Shape{Model: g.Model, Limit: g.Limit, Thinking: model.Thinking{Effort: g.Effort}}
+}

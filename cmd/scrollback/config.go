@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/knadh/koanf/parsers/toml/v2"
 	"github.com/knadh/koanf/v2"
@@ -19,7 +20,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/model/openai"
+	"github.com/scrollback-ai/scrollback/model"
+	providers "github.com/scrollback-ai/scrollback/model/all"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -36,12 +38,14 @@ type settings struct {
 	Eager         bool                      // folded files are written at once
 	SummaryModels []string
 	Models        map[string]token.Facts // what the file says of models, by name
-	Roots         []string               // granted; nil leaves it to the command
-	NoEnvironment bool                   // conversations are not told where they work
-	MemoryFiles   []string               // names of memory files; nil leaves them to the workspace
-	Setup         string                 // what the environment ends with
-	TrashDays     int64                  // after which a server purges what is in the trash; 0 for never
-	variables     map[string]string      // what the file gives for a variable of the environment
+	Strict        map[string]scrollback.Strictness
+	ReplyBounds   model.Bounds      // of one answer
+	Roots         []string          // granted; nil leaves it to the command
+	NoEnvironment bool              // conversations are not told where they work
+	MemoryFiles   []string          // names of memory files; nil leaves them to the workspace
+	Setup         string            // what the environment ends with
+	TrashDays     int64             // after which a server purges what is in the trash; 0 for never
+	variables     map[string]string // what the file gives for a variable of the environment
 }
 
 // dot parts the keys of the configuration: names of models hold dots themselves.
@@ -54,7 +58,9 @@ var keys = map[string]string{
 	"folding.*": "number", "projects.*.policy": "text", "projects.*.folding.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
-	"models.*.price_cached_input": "number", "models.*.price_output": "number", "models.*.factor": "number", "models.*.currency": "text",
+	"models.*.price_cached_input": "number", "models.*.price_output": "number", "models.*.factor": "number", "models.*.currency": "text", "models.*.strict": "text",
+	"reply.chars": "whole number", "reply.reasoning_chars": "whole number", "reply.argument_bytes": "whole number", "reply.opaque_bytes": "whole number",
+	"reply.calls": "whole number", "reply.frame_bytes": "whole number", "reply.seconds": "whole number",
 }
 
 // named are the tables whose keys are names.
@@ -243,6 +249,12 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	if err == nil {
 		s.Models, err = modelFacts(k)
 	}
+	if err == nil {
+		s.Strict, err = modelStrictness(k)
+	}
+	if err == nil {
+		s.ReplyBounds, err = replyBounds(k)
+	}
 	return s, err
 }
 
@@ -283,25 +295,13 @@ func (s *settings) parseFolding(k *koanf.Koanf) error {
 func providerVariables(k *koanf.Koanf) (map[string]string, error) {
 	out := map[string]string{}
 	for _, name := range k.MapKeys("providers") {
-		// A provider's variables are those it asks for: its own table knows them.
-		asked := map[string]string{}
-		_, err := openai.Find(name+"/x", func(variable string) string {
-			for suffix, key := range map[string]string{"_API_KEY": "api_key", "_BASE_URL": "base_url"} {
-				if strings.HasSuffix(variable, suffix) {
-					asked[key] = variable
-				}
-			}
-			return ""
-		})
-		if len(asked) == 0 && err != nil {
-			return nil, scrollback.ParamErrorf("scrollback", "providers", "providers.%q: there is no such provider (%s)", name, openai.Presets())
+		p, ok := providers.Provider(name)
+		if !ok {
+			return nil, scrollback.ParamErrorf("scrollback", "providers", "providers.%q: there is no such provider (%s)", name, strings.Join(providers.Names(), ", "))
 		}
+		variables := map[string]string{"api_key": p.Key, "base_url": p.Base}
 		for _, key := range k.MapKeys("providers" + dot + name) {
-			variable := asked[key]
-			if variable == "" {
-				return nil, scrollback.ParamErrorf("scrollback", "providers", "providers.%q.%s cannot be set; for a server of your own use the provider custom", name, key)
-			}
-			out[variable] = k.String("providers" + dot + name + dot + key)
+			out[variables[key]] = k.String("providers" + dot + name + dot + key)
 		}
 	}
 	return out, nil
@@ -327,6 +327,33 @@ func modelFacts(k *koanf.Koanf) (map[string]token.Facts, error) {
 		out[name] = f
 	}
 	return out, nil
+}
+
+// modelStrictness is what the file says of models' chat templates, by name.
+func modelStrictness(k *koanf.Koanf) (map[string]scrollback.Strictness, error) {
+	out := map[string]scrollback.Strictness{}
+	for _, name := range k.MapKeys("models") {
+		switch s := scrollback.Strictness(k.String("models" + dot + name + dot + "strict")); s {
+		case scrollback.StrictNothing:
+		case scrollback.StrictTurns, scrollback.StrictNoSystem:
+			out[name] = s
+		default:
+			return nil, scrollback.ParamErrorf("scrollback", "models", "models.%q: strict is %s or %s, not %q", name, scrollback.StrictTurns, scrollback.StrictNoSystem, s)
+		}
+	}
+	return out, nil
+}
+
+// replyBounds are those of one answer of a model.
+func replyBounds(k *koanf.Koanf) (model.Bounds, error) {
+	n := func(key string) int { return int(k.Int64("reply" + dot + key)) }
+	for _, key := range k.MapKeys("reply") {
+		if v := k.Int64("reply" + dot + key); v < 0 || v > 1<<31 {
+			return model.Bounds{}, scrollback.ParamErrorf("scrollback", "reply", "reply.%s is a number from 0, for its default, to 2147483648", key)
+		}
+	}
+	return model.Bounds{Chars: n("chars"), ReasoningChars: n("reasoning_chars"), ArgumentBytes: n("argument_bytes"), OpaqueBytes: n("opaque_bytes"),
+		Calls: n("calls"), FrameBytes: n("frame_bytes"), Duration: time.Duration(n("seconds")) * time.Second}, nil
 }
 
 // env reads the environment, then what the config file has in its place.

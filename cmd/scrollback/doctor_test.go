@@ -152,6 +152,12 @@ var damages = []struct {
 	{name: "a mention by nobody", kind: "orphan", sql: []string{`INSERT INTO mentions SELECT 'gone', id, name, created_at FROM artifacts`}},
 	{name: "all terms lost", kind: "index", sql: []string{`INSERT INTO message_terms (message_terms) VALUES ('delete-all')`}},
 	{name: "a shown summary lost", kind: "view", sql: []string{`UPDATE branches SET view = json_set(view, '$.summary', json('{"segment":"gone","first_seq":1,"last_seq":2,"tokens":3}')) WHERE id = ` + folded}},
+	{name: "sums of usage", kind: "usage", sql: []string{`UPDATE usage_days SET output_tokens = output_tokens + 1`}},
+	{name: "sums of usage that overflowed", kind: "usage", sql: []string{`UPDATE usage_days SET input_tokens = 1.8e19, total_tokens = 1.8e19, cost = 9e999`}},
+	{name: "sums of usage that are no numbers", kind: "usage", sql: []string{`UPDATE usage_days SET input_tokens = 'many', calls = -1`}},
+	{name: "sums of usage lost", kind: "usage", sql: []string{`DELETE FROM usage_days`}},
+	{name: "records of usage that cannot be", kind: "usage", sql: []string{`UPDATE usage_records SET input_tokens = 9223372036854775807, output_tokens = -5, cost = 9e999 WHERE n < 9`}},
+	{name: "what is known of a model", kind: "damage", sql: []string{`INSERT INTO models_learned VALUES ('a/x', 1.5, '{')`}},
 	{name: "everything at once", kind: "head", sql: everywhere},
 	{name: "pages written over", kind: "damage", stays: true, files: func(t *testing.T, data string) {
 		name := filepath.Join(data, "scrollback.db")
@@ -196,6 +202,11 @@ func TestDoctor(t *testing.T) {
 			data := harmed(t, sound, d.sql...)
 			if d.files != nil {
 				d.files(t, data)
+			}
+			if strings.HasPrefix(d.name, "sums of usage") { // before anything is repaired too
+				if code, out, errs := inside(t, data, "usage", "--json"); code != 0 || !json.Valid([]byte(out)) {
+					t.Errorf("usage: exit %d: %s%s", code, out, errs)
+				}
 			}
 			code, c := checkup(t, data)
 			found, kind, wantExit := c.Problems, d.kind, 1
@@ -278,6 +289,9 @@ func goOn(t *testing.T, data string) {
 				t.Errorf("%v: exit %d: %s", args, code, errs)
 			}
 		}
+	}
+	if code, out, errs := inside(t, data, "usage", "--json"); code != 0 || !strings.Contains(out, `"calls":`) {
+		t.Errorf("usage: exit %d: %s%s", code, out, errs)
 	}
 	if code, out, errs := inside(t, data, "search", "bollard"); code != 0 || !strings.Contains(out, "bollard") {
 		t.Errorf("search: exit %d: %s%s", code, out, errs)

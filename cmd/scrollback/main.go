@@ -37,6 +37,7 @@ type globals struct {
 	Objects string   `help:"Where the bytes of artifacts are kept ($$SCROLLBACK_OBJECTS): s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER; else a folder beside the data." placeholder:"URL"`
 	Model   string   `help:"Model to ask ($$SCROLLBACK_MODEL for where a conversation names none)." placeholder:"NAME"`
 	Limit   int64    `help:"Window of the model in tokens, in place of its own ($$SCROLLBACK_LIMIT). Where things are listed or read: how many." placeholder:"TOKENS"`
+	Effort  string   `help:"How much the model thinks before it answers: none, minimal, low, medium, high, xhigh or max. Without it, as the conversation or else the model has it." placeholder:"LEVEL"`
 	Root    []string `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be given again. Without one chat and run use the current folder, serve none." placeholder:"DIR" sep:"none"`
 	JSON    bool     `help:"Print JSON, as the server does." name:"json"`
 

@@ -42,7 +42,10 @@ var rooms = map[string]struct {
 	"model":           {rooms: ".", not: "database/sql os"},
 	"model/modeltest": {rooms: ". model wire", not: "database/sql", net: true},
 	"model/offline":   {rooms: ". model internal/terms", not: "database/sql os"},
-	"model/*":         {rooms: ". model window wire internal/*", net: true, not: "database/sql os", libs: "github.com/anthropics/anthropic-sdk-go google.golang.org/genai github.com/ollama/ollama/api github.com/tmaxmax/go-sse"},
+	"model/remote":    {rooms: ". model internal/redact", net: true, not: "database/sql os", libs: "github.com/tmaxmax/go-sse"},
+	"model/lessons":   {rooms: ". model token", not: "database/sql os"},
+	"model/all":       {rooms: ". model model/*", not: "database/sql os"},
+	"model/*":         {rooms: ". model model/remote window wire internal/*", not: "database/sql os"},
 	"wire":            {rooms: ".", not: "context os database/sql"},
 
 	"transcript":     {rooms: ".", not: "context os database/sql"},
@@ -51,7 +54,7 @@ var rooms = map[string]struct {
 
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 
-	"engine": {rooms: ". archive bundle compact model notebook store store/driver token transcript window workspace internal/*",
+	"engine": {rooms: ". archive bundle compact model model/lessons notebook store store/driver token transcript window workspace internal/*",
 		libs: "github.com/google/uuid github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql"},
 
 	"doctor": {rooms: ". archive store store/driver", not: "database/sql os"},
@@ -224,7 +227,8 @@ func TestFenceCanFail(t *testing.T) {
 		"event.go net/http":                           "the network",
 		"server/restapi/x.go " + module + "/store":    "a room it may not know",
 		"server/webui/x.go " + module + "/server/api": "a room it may not know",
-		"model/anew/x.go net/http":                    "",
+		"model/remote/x.go net/http":                  "",
+		"model/anew/x.go net/http":                    "the network",
 		"model/anew/x.go " + module + "/store":        "a room it may not know",
 		"transcript/anew/x.go net/http":               "the network",
 		"notion/x.go fmt":                             "the room is not in the table",

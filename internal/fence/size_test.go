@@ -17,6 +17,9 @@ const (
 	maxFilesInRoom = 15
 )
 
+// wider rooms may have more files: the words of the product, and one a noun.
+var wider = map[string]int{".": 20, "cmd/scrollback": 30}
+
 // allowed is what is over a size today: "path function", path, room or "median",
 // with the most it may have and the reason.
 var allowed = map[string]struct {
@@ -113,7 +116,7 @@ func TestSizes(t *testing.T) {
 		}
 	}
 	for room, n := range files {
-		if n > maxFilesInRoom {
+		if n > max(maxFilesInRoom, wider[room]) {
 			judge(excess{room, "files", n})
 		}
 	}

@@ -56,7 +56,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := stream{w: w, id: fmt.Sprintf("chatcmpl-%d", len(s.Bodies()))}
 	for d, err := range s.Model.Stream(r.Context(), requestOf(body)) {
 		if err != nil {
-			out.chunk(wire.Chunk{Choices: []wire.ChunkChoice{}, Error: &wire.Error{Message: err.Error()}})
+			text, _ := json.Marshal(wire.Error{Message: err.Error()}) // texts always encode
+			out.chunk(wire.Chunk{Choices: []wire.ChunkChoice{}, Error: text})
 			return
 		}
 		out.delta(d)
@@ -82,7 +83,7 @@ func requestOf(body wire.ChatRequest) model.Request {
 			it.Parts = scrollback.Parts{scrollback.Text{Text: m.Content.Text()}}
 		}
 		for _, c := range m.ToolCalls {
-			it.Parts = append(it.Parts, scrollback.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: json.RawMessage(c.Function.Arguments)})
+			it.Parts = append(it.Parts, scrollback.ToolCall{ID: string(c.ID), Name: c.Function.Name, Arguments: json.RawMessage(c.Function.Arguments)})
 		}
 		r.Items = append(r.Items, it)
 	}
@@ -100,7 +101,7 @@ type stream struct {
 }
 
 func (s *stream) chunk(c wire.Chunk) {
-	c.ID, c.Object = s.id, "chat.completion.chunk"
+	c.ID, c.Object = wire.Word(s.id), "chat.completion.chunk"
 	b, err := json.Marshal(c)
 	if err != nil {
 		return // our own types always encode
@@ -113,24 +114,24 @@ func (s *stream) chunk(c wire.Chunk) {
 func (s *stream) delta(d model.Delta) {
 	choice := wire.ChunkChoice{}
 	if d.Text != "" {
-		choice.Delta.Content = &d.Text
+		choice.Delta.Content = wire.Content{{Type: "text", Text: d.Text}}
 	}
 	if d.Reasoning != "" {
 		choice.Delta.ReasoningContent = &d.Reasoning
 	}
 	if d.Call != nil {
-		n := s.calls
+		n := wire.Number(s.calls)
 		s.calls++
-		choice.Delta.ToolCalls = []wire.ToolCall{{Index: &n, ID: d.Call.ID, Type: "function",
-			Function: wire.FunctionCall{Name: d.Call.Name, Arguments: string(d.Call.Arguments)}}}
+		choice.Delta.ToolCalls = []wire.ToolCall{{Index: &n, ID: wire.Word(d.Call.ID), Type: "function",
+			Function: wire.FunctionCall{Name: d.Call.Name, Arguments: wire.Inner(d.Call.Arguments)}}}
 	}
 	if d.Finish != "" {
 		choice.FinishReason = &d.Finish
 	}
 	s.chunk(wire.Chunk{Choices: []wire.ChunkChoice{choice}}) // its usage is null
 	if d.Usage != nil {
-		s.chunk(wire.Chunk{Choices: []wire.ChunkChoice{}, Usage: &wire.Usage{PromptTokens: d.Usage.InputTokens,
-			CompletionTokens: d.Usage.OutputTokens, TotalTokens: d.Usage.TotalTokens, PromptTokensDetails: &wire.PromptDetails{CachedTokens: d.Usage.CachedTokens}}})
+		s.chunk(wire.Chunk{Choices: []wire.ChunkChoice{}, Usage: &wire.Usage{PromptTokens: wire.Number(d.Usage.InputTokens), CompletionTokens: wire.Number(d.Usage.OutputTokens),
+			TotalTokens: wire.Number(d.Usage.TotalTokens), PromptTokensDetails: &wire.PromptDetails{CachedTokens: wire.Number(d.Usage.CachedTokens)}}})
 	}
 }
 

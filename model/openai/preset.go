@@ -1,82 +1,99 @@
 package openai
 
 import (
-	"maps"
-	"net/url"
-	"slices"
-	"strings"
-
-	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// preset is a server known by name. Key names the environment variable that holds
-// its key; Base another that replaces its address, or the address itself is empty
-// and must come from there.
-type preset struct {
-	URL, Key, Base string
-	Account        string // the variable that stands for account in URL
-	OldMaxTokens   bool
-	NoImages       bool
-	Thinking       string
+// dialect is what one server does beside the standard. The rows and their sources
+// are told in docs/guides/dialects.md.
+type dialect struct {
+	responses bool   // it speaks /responses, which is asked first
+	system    string // the role of instructions in responses; empty means system
+
+	oldMaxTokens bool // max_tokens, and not max_completion_tokens
+	noNull       bool // content is a text also where nothing is said
+	thinking     thinkingForm
+	cacheKey     string // the field of the conversation's key, or a header's name behind ":"
+
+	field  string // which field carries reasoning back, where it did not say
+	replay replay
+	absent string // what stands for the reasoning of a call that has none, behind ":"; empty for no field
+	// preserve is the parameter that makes a server read the reasoning it is sent
+	// back, and families the beginnings of the names of models that take it.
+	preserve string
+	families []string
+
+	list lister
 }
 
-// account stands in an address for the name of an account.
-const account = "{account}"
+// replay is when reasoning goes back to the model that made it.
+type replay int
 
-// presets is the table of servers. A model is named "preset/name as the server
+const (
+	replayNever  replay = iota
+	replayCalls         // with each message that holds calls, until it is folded
+	replayAlways        // with each message
+)
+
+// thinkingForm is how a server is told how much to think.
+type thinkingForm int
+
+const (
+	thinkEffort    thinkingForm = iota // reasoning_effort
+	thinkReasoning                     // reasoning: an effort, a budget, or on and off
+	thinkType                          // thinking: on and off, and reasoning_effort where the model has levels
+	thinkEnable                        // enable_thinking and thinking_budget
+)
+
+// servers is the table of presets. A model is named "preset/name as the server
 // knows it".
-var presets = map[string]preset{
-	"openai":     {URL: "https://api.openai.com/v1", Key: "OPENAI_API_KEY", Base: "OPENAI_BASE_URL"},
-	"deepseek":   {URL: "https://api.deepseek.com/v1", Key: "DEEPSEEK_API_KEY", OldMaxTokens: true, NoImages: true, Thinking: "type"},
-	"xai":        {URL: "https://api.x.ai/v1", Key: "XAI_API_KEY"},
-	"poe":        {URL: "https://api.poe.com/v1", Key: "POE_API_KEY"},
-	"ark":        {URL: "https://ark.cn-beijing.volces.com/api/v3", Key: "ARK_API_KEY", OldMaxTokens: true, Thinking: "type"},
-	"openrouter": {URL: "https://openrouter.ai/api/v1", Key: "OPENROUTER_API_KEY", OldMaxTokens: true, Thinking: "reasoning"},
-	"dashscope":  {URL: "https://dashscope.aliyuncs.com/compatible-mode/v1", Key: "DASHSCOPE_API_KEY", OldMaxTokens: true, Thinking: "enable"},
-	"moonshot":   {URL: "https://api.moonshot.cn/v1", Key: "MOONSHOT_API_KEY", OldMaxTokens: true, Thinking: "type"},
-	"workers-ai": {URL: "https://api.cloudflare.com/client/v4/accounts/" + account + "/ai/v1", Key: "CLOUDFLARE_API_KEY", Account: "CLOUDFLARE_ACCOUNT_ID", OldMaxTokens: true},
-	"custom":     {Key: "SCROLLBACK_API_KEY", Base: "SCROLLBACK_BASE_URL", OldMaxTokens: true},
+var servers = []struct {
+	remote.Preset
+	dialect
+}{
+	{remote.Preset{Name: "openai", URL: "https://api.openai.com/v1", Key: "OPENAI_API_KEY", Base: "OPENAI_BASE_URL"},
+		dialect{responses: true, system: "developer", cacheKey: "prompt_cache_key", field: "reasoning_content", replay: replayCalls}},
+	{remote.Preset{Name: "deepseek", URL: "https://api.deepseek.com/v1", Key: "DEEPSEEK_API_KEY", Base: "DEEPSEEK_BASE_URL"},
+		dialect{oldMaxTokens: true, thinking: thinkType, field: "reasoning_content", replay: replayCalls, absent: ":"}},
+	{remote.Preset{Name: "xai", URL: "https://api.x.ai/v1", Key: "XAI_API_KEY", Base: "XAI_BASE_URL"},
+		dialect{responses: true, cacheKey: "prompt_cache_key", field: "reasoning_content", replay: replayNever}},
+	{remote.Preset{Name: "poe", URL: "https://api.poe.com/v1", Key: "POE_API_KEY", Base: "POE_BASE_URL"},
+		dialect{field: "reasoning_content", replay: replayCalls, list: listPlain}},
+	{remote.Preset{Name: "ark", URL: "https://ark.cn-beijing.volces.com/api/v3", Key: "ARK_API_KEY", Base: "ARK_BASE_URL"},
+		dialect{oldMaxTokens: true, thinking: thinkType, field: "reasoning_content", replay: replayCalls}},
+	{remote.Preset{Name: "openrouter", URL: "https://openrouter.ai/api/v1", Key: "OPENROUTER_API_KEY", Base: "OPENROUTER_BASE_URL"},
+		dialect{oldMaxTokens: true, thinking: thinkReasoning, field: "reasoning", replay: replayAlways, list: listPlain}},
+	{remote.Preset{Name: "dashscope", URL: "https://dashscope.aliyuncs.com/compatible-mode/v1", Key: "DASHSCOPE_API_KEY", Base: "DASHSCOPE_BASE_URL"},
+		dialect{oldMaxTokens: true, thinking: thinkEnable, field: "reasoning_content", replay: replayNever,
+			preserve: "preserve_thinking", families: []string{"qwen3.6", "qwen3.7", "qwen3.8", "qwen4"}}},
+	{remote.Preset{Name: "moonshot", URL: "https://api.moonshot.cn/v1", Key: "MOONSHOT_API_KEY", Base: "MOONSHOT_BASE_URL"},
+		dialect{thinking: thinkType, cacheKey: "prompt_cache_key", field: "reasoning_content", replay: replayCalls, absent: ": ", list: listPlain,
+			preserve: "thinking", families: []string{"kimi-k2.6"}}},
+	{remote.Preset{Name: "workers-ai", URL: "https://api.cloudflare.com/client/v4/accounts/{account}/ai/v1", Key: "CLOUDFLARE_API_KEY", Base: "WORKERS_AI_BASE_URL", Account: "CLOUDFLARE_ACCOUNT_ID"},
+		dialect{oldMaxTokens: true, noNull: true, cacheKey: ":x-session-affinity", field: "reasoning_content", replay: replayCalls}},
+	{remote.Preset{Name: "custom", Key: "SCROLLBACK_API_KEY", Base: "SCROLLBACK_BASE_URL", Local: true},
+		dialect{oldMaxTokens: true, field: "reasoning_content", replay: replayCalls, list: listPlain}},
+	{remote.Preset{Name: "lmstudio", URL: "http://127.0.0.1:1234/v1", Key: "LMSTUDIO_API_KEY", Base: "LMSTUDIO_BASE_URL", Local: true},
+		dialect{oldMaxTokens: true, field: "reasoning_content", replay: replayCalls, list: listLMStudio}},
+	{remote.Preset{Name: "vllm", URL: "http://127.0.0.1:8000/v1", Key: "VLLM_API_KEY", Base: "VLLM_BASE_URL", Local: true},
+		dialect{oldMaxTokens: true, field: "reasoning", replay: replayCalls, list: listPlain}},
+	{remote.Preset{Name: "llama.cpp", URL: "http://127.0.0.1:8080/v1", Key: "LLAMA_CPP_API_KEY", Base: "LLAMA_CPP_BASE_URL", Local: true},
+		dialect{oldMaxTokens: true, field: "reasoning_content", replay: replayCalls, list: listLlamaCPP}},
 }
 
-// Presets lists the names of the servers, for help and errors.
-func Presets() string {
-	return "openai, deepseek, xai, poe, ark, openrouter, dashscope, moonshot, workers-ai, custom"
-}
-
-// Find makes the model of a name like "openai/gpt-5". env reads the environment.
-// It is invalid for an unknown preset, and refused when the key is missing.
-func Find(name string, env func(string) string) (*Model, error) {
-	const op = "openai.Find"
-	server, id, ok := strings.Cut(name, "/")
-	p, known := presets[server]
-	if !ok || !known || id == "" {
-		return nil, scrollback.ParamErrorf(op, "model", "unknown model %q: offline, or one of %s, as in openai/NAME", name, Presets())
-	}
-	o := Options{BaseURL: p.URL, Key: env(p.Key), Model: id, OldMaxTokens: p.OldMaxTokens, NoImages: p.NoImages, Thinking: p.Thinking}
-	if p.Base != "" && env(p.Base) != "" {
-		o.BaseURL = env(p.Base)
-	}
-	if p.Account != "" {
-		o.BaseURL = strings.ReplaceAll(o.BaseURL, account, url.PathEscape(env(p.Account)))
-	}
-	switch {
-	case p.Account != "" && env(p.Account) == "":
-		return nil, scrollback.Errorf(scrollback.Refused, op, "%s needs the name of an account: set %s", name, p.Account)
-	case o.BaseURL == "":
-		return nil, scrollback.ParamErrorf(op, "model", "%s needs an address: set %s", name, p.Base)
-	case o.Key == "" && p.URL != "" && (p.Base == "" || env(p.Base) == ""):
-		return nil, scrollback.Errorf(scrollback.Refused, op, "%s needs a key: set %s", name, p.Key)
-	}
-	return New(name, o), nil
-}
-
-// Ready lists the servers that can be asked as the environment is, by name.
-func Ready(env func(string) string) []string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(presets)) {
-		if _, err := Find(name+"/x", env); err == nil {
-			out = append(out, name)
+// Presets lists the servers of this kind.
+func Presets() []remote.Preset {
+	var out []remote.Preset
+	for _, s := range servers {
+		p, d := s.Preset, s.dialect
+		p.Open = func(at remote.Place) model.Model {
+			if d.list != nil {
+				return &listed{Model: open(at, d)}
+			}
+			return open(at, d)
 		}
+		out = append(out, p)
 	}
 	return out
 }

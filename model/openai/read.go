@@ -2,212 +2,238 @@ package openai
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"net/http"
-	"strings"
-
-	"github.com/tmaxmax/go-sse"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// maxEvent bounds one event of a stream, in bytes.
-const maxEvent = 8 << 20
-
-// errStopped says that the reader of the deltas stopped.
-var errStopped = errors.New("the reader stopped")
-
-// reader turns a stream of chunks into deltas.
+// reader turns the chunks of a completion into deltas.
 type reader struct {
+	a         *remote.Answer
 	requestID string
-	calls     []wire.ToolCall // being assembled, by index
-	open      int             // calls from here on have not left yet
+	calls     gathering
 	usage     *scrollback.Usage
+	credits   *model.Credits
 	finish    string
+	said      bool // text or reasoning
+
+	field    string // in which reasoning came that has not got its payload yet
+	thinking bool   // reasoning is the part that is being written
+	closed   bool   // some reasoning has its payload
+	details  fragments
 }
 
-// read yields the deltas of a response. heard is called for each event.
-func (s *reader) read(resp *http.Response, heard func(), yield func(model.Delta) bool) error {
-	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		return s.readWhole(resp, yield)
+// read emits what an answer says, streamed or not.
+func (s *reader) read() error {
+	s.requestID = s.a.Header("X-Request-Id")
+	if !s.a.Streams() {
+		return s.readWhole()
 	}
-	for ev, err := range sse.Read(resp.Body, &sse.ReadConfig{MaxEventSize: maxEvent}) {
+	for ev, err := range s.a.Events() {
 		if err != nil {
 			return err
 		}
-		heard()
-		data := strings.TrimSpace(ev.Data)
-		if data == "[DONE]" {
+		if ev.Data == "[DONE]" {
 			break
 		}
-		if data == "" {
-			continue
-		}
 		var c wire.Chunk
-		if err := json.Unmarshal([]byte(data), &c); err != nil {
-			return fmt.Errorf("an event that is no chunk")
+		if err := json.Unmarshal([]byte(ev.Data), &c); err != nil {
+			return s.a.Unreadable([]byte(ev.Data))
 		}
-		if c.Error != nil {
-			return upstream(errors.New(c.Error.Message))
+		if ev.Type == "error" || failed(c.Error) {
+			return s.a.Problem([]byte(ev.Data))
 		}
-		if !s.chunk(c, yield) {
-			return errStopped
+		if err := s.chunk(c); err != nil {
+			return err
 		}
 	}
-	return s.end(yield)
+	return s.end()
+}
+
+// failed says whether an error field holds an error.
+func failed(raw json.RawMessage) bool {
+	return len(raw) > 0 && string(raw) != "null" && string(raw) != `""` && string(raw) != "{}"
 }
 
 // readWhole reads the answer of a server that does not stream.
-func (s *reader) readWhole(resp *http.Response, yield func(model.Delta) bool) error {
-	var r wire.Response
-	if err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxEvent)).Decode(&r); err != nil {
-		return fmt.Errorf("an answer that is neither a stream nor JSON")
+func (s *reader) readWhole() error {
+	raw, err := s.a.Whole()
+	if err != nil {
+		return err
 	}
-	if len(r.Choices) == 0 {
-		return fmt.Errorf("an answer without a choice")
+	var r wire.Response
+	var e struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(raw, &e) == nil && failed(e.Error) {
+		return s.a.Problem(raw)
+	}
+	if json.Unmarshal(raw, &r) != nil || len(r.Choices) == 0 {
+		return s.a.Unreadable(raw)
 	}
 	c := r.Choices[0]
-	text, thought := c.Message.Content.Text(), c.Message.Reasoning+c.Message.ReasoningContent
-	chunk := wire.Chunk{ID: r.ID, Usage: r.Usage, Choices: []wire.ChunkChoice{{FinishReason: c.FinishReason,
-		Delta: wire.Delta{Content: &text, Reasoning: &thought, ToolCalls: c.Message.ToolCalls}}}}
-	if !s.chunk(chunk, yield) {
-		return errStopped
+	msg := c.Message
+	for i := range msg.ToolCalls { // they are whole, each one of its own
+		at := wire.Number(i)
+		msg.ToolCalls[i].Index = &at
 	}
-	return s.end(yield)
+	chunk := wire.Chunk{ID: r.ID, Usage: r.Usage, Choices: []wire.ChunkChoice{{FinishReason: c.FinishReason, Usage: c.Usage,
+		Delta: wire.Delta{Content: msg.Content, Reasoning: msg.Reasoning, ReasoningContent: msg.ReasoningContent,
+			ReasoningDetails: msg.ReasoningDetails, Refusal: msg.Refusal, ToolCalls: msg.ToolCalls}}}}
+	if err := s.chunk(chunk); err != nil {
+		return err
+	}
+	return s.end()
 }
 
-// chunk takes a chunk in; it answers false when the reader stopped.
-func (s *reader) chunk(c wire.Chunk, yield func(model.Delta) bool) bool {
-	if c.Usage != nil {
-		s.usage = usageOf(*c.Usage)
-	}
+// chunk takes a chunk in.
+func (s *reader) chunk(c wire.Chunk) error {
+	s.count(c.Usage)
 	if s.requestID == "" {
-		s.requestID = c.ID
+		s.requestID = string(c.ID)
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
 			continue
 		}
-		d := model.Delta{}
-		for _, t := range []*string{choice.Delta.Reasoning, choice.Delta.ReasoningContent} {
-			if t != nil && d.Reasoning == "" { // a server that sends both repeats itself
-				d.Reasoning = *t
-			}
-		}
-		for _, t := range []*string{choice.Delta.Content, choice.Delta.Refusal} {
-			if t != nil {
-				d.Text += *t
-			}
-		}
-		if (d.Text != "" || d.Reasoning != "") && !yield(d) {
-			return false
-		}
-		for _, piece := range choice.Delta.ToolCalls {
-			if !s.piece(piece, yield) {
-				return false
-			}
+		s.count(choice.Usage)
+		if err := s.delta(choice.Delta); err != nil {
+			return err
 		}
 		if choice.FinishReason != nil && *choice.FinishReason != "" {
 			s.finish = *choice.FinishReason
 		}
 	}
-	return true
+	return nil
 }
 
-// piece adds to the call it belongs to. A new call sends the ones before it off.
-func (s *reader) piece(p wire.ToolCall, yield func(model.Delta) bool) bool {
-	i := len(s.calls) - 1
-	switch {
-	case p.Index != nil:
-		i = *p.Index
-	case p.ID != "" || i < 0: // servers without indexes begin each call with its id
-		i = len(s.calls)
+// count takes usage in; the last one stands, and nothing is no count.
+func (s *reader) count(u *wire.Usage) {
+	if u == nil {
+		return
 	}
-	if i < 0 || i > len(s.calls) {
-		i = len(s.calls)
+	s.usage = usageOf(*u)
+	if u.Cost != nil {
+		s.credits = &model.Credits{Amount: float64(*u.Cost), Currency: "USD"}
 	}
-	if i == len(s.calls) {
-		if !s.send(i, yield) {
-			return false
-		}
-		s.calls = append(s.calls, wire.ToolCall{})
-	}
-	c := &s.calls[i]
-	if p.ID != "" {
-		c.ID = p.ID
-	}
-	if c.Function.Name == "" {
-		c.Function.Name = p.Function.Name
-	}
-	c.Function.Arguments += p.Function.Arguments
-	return true
 }
 
-// send yields the calls before index to.
-func (s *reader) send(to int, yield func(model.Delta) bool) bool {
-	for ; s.open < to; s.open++ {
-		c := s.calls[s.open]
-		if c.ID == "" {
-			c.ID = fmt.Sprintf("call_%s_%d", s.requestID, s.open)
-		}
-		call := scrollback.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: model.Arguments(c.Function.Arguments)}
-		if !yield(model.Delta{Call: &call}) {
-			return false
+func (s *reader) delta(d wire.Delta) error {
+	thought, field := d.Content.Thought(), ""
+	if thought != "" {
+		field = s.field
+	}
+	for _, f := range []struct {
+		name string
+		text *string
+	}{{"reasoning_content", d.ReasoningContent}, {"reasoning", d.Reasoning}} {
+		if f.text != nil && thought == "" { // a server that sends both repeats itself
+			thought = *f.text
+			if *f.text != "" || s.field == "" && !s.said && !s.closed {
+				field = f.name
+			}
 		}
 	}
-	return true
+	if len(d.ReasoningDetails) > 0 {
+		s.details.add(d.ReasoningDetails)
+		if err := s.a.Hoard(s.details.size); err != nil {
+			return err
+		}
+	}
+	if field != "" {
+		s.field = field
+	}
+	if thought != "" {
+		s.said, s.thinking = true, true
+		if err := s.a.Emit(model.Delta{Reasoning: thought}); err != nil {
+			return err
+		}
+	}
+	text := d.Content.Text()
+	if d.Refusal != nil {
+		text += *d.Refusal
+	}
+	if text != "" {
+		if err := s.close(); err != nil {
+			return err
+		}
+		s.said = true
+		if err := s.a.Emit(model.Delta{Text: text}); err != nil {
+			return err
+		}
+	}
+	for _, piece := range d.ToolCalls {
+		if err := s.a.Argue(len(piece.Function.Arguments) + len(piece.Function.Name)); err != nil {
+			return err
+		}
+		if err := s.calls.add(piece, s.a.MaxCalls()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// close ends reasoning with its payload: what is needed to send it back as it came.
+func (s *reader) close() error {
+	t := thought{Field: s.field, Details: s.details.take()}
+	if t.Field == "" && len(t.Details) == 0 {
+		return nil
+	}
+	if t.Field == "" {
+		t.Field = "details"
+	}
+	if !s.thinking { // it is a part of its own, and belongs to no text
+		if err := s.a.Emit(model.Delta{End: true}); err != nil {
+			return err
+		}
+	}
+	s.field, s.thinking, s.closed = "", false, true
+	return s.a.Emit(model.Delta{Opaque: t.opaque()})
+}
+
+// failures are finish reasons of servers that broke an answer off.
+var failures = map[string]bool{"insufficient_system_resource": true, "error": true, "network_error": true, "server_error": true,
+	"abort": true, "aborted": true, "cancelled": true, "canceled": true, "timeout": true, "engine_overloaded": true}
 
 // end closes the stream. Without a finish reason the calls that were being
 // written are not whole, and nothing says that the answer is.
-func (s *reader) end(yield func(model.Delta) bool) error {
-	last := model.Delta{Usage: s.usage, RequestID: s.requestID}
+func (s *reader) end() error {
+	if failures[s.finish] {
+		return s.a.Failed(s.finish)
+	}
+	if s.finish == "length" && !s.said && len(s.calls.list) == 0 && (s.usage == nil || s.usage.OutputTokens == 0) {
+		return s.a.Cut(s.usage) // the server took a part of the request only, and had no room left
+	}
+	if err := s.close(); err != nil {
+		return err
+	}
+	last := model.Delta{Usage: s.usage, Credits: s.credits, RequestID: s.requestID}
 	if s.finish != "" {
-		if !s.send(len(s.calls), yield) {
-			return errStopped
+		calls := s.calls.whole(s.requestID, s.finish == "length")
+		for _, c := range calls {
+			if err := s.a.Emit(model.Delta{Call: &c}); err != nil {
+				return err
+			}
 		}
-		last.Finish = finishOf(s.finish, len(s.calls) > 0)
+		last.Finish = finishOf(s.finish, len(calls) > 0)
 	}
-	if !yield(last) {
-		return errStopped
-	}
-	return nil
+	return s.a.Emit(last)
 }
 
 // finishOf gives a server's finish reason our name.
 func finishOf(reason string, calls bool) string {
 	switch reason {
-	case "tool_calls", "function_call":
-		return scrollback.FinishToolCalls
-	case "length", "max_tokens":
+	case "length", "max_tokens", "model_length", "max_output_tokens":
 		return scrollback.FinishLength
-	case "stop", "eos", "end_turn":
+	case "tool_calls", "function_call", "stop", "eos", "end_turn", "stop_sequence", "completed", "complete":
 		if calls { // some servers say stop after a call
 			return scrollback.FinishToolCalls
 		}
 		return scrollback.FinishStop
+	case "sensitive", "refusal", "safety":
+		return "content_filter"
 	}
 	return reason
-}
-
-func usageOf(u wire.Usage) *scrollback.Usage {
-	out := &scrollback.Usage{InputTokens: u.PromptTokens, OutputTokens: u.CompletionTokens, TotalTokens: u.TotalTokens}
-	if out.TotalTokens == 0 {
-		out.TotalTokens = u.PromptTokens + u.CompletionTokens
-	}
-	if u.PromptTokensDetails != nil {
-		out.CachedTokens = u.PromptTokensDetails.CachedTokens
-	} else if u.PromptCacheHitTokens != nil {
-		out.CachedTokens = *u.PromptCacheHitTokens
-	}
-	if u.CompletionTokensDetails != nil {
-		out.ReasoningTokens = u.CompletionTokensDetails.ReasoningTokens
-	}
-	if u.Cost != nil {
-		out.Cost, out.Currency = *u.Cost, "USD"
-	}
-	return out
 }

@@ -79,6 +79,30 @@ type settingsBody struct {
 	Tools       *[]toolBody         `json:"tools,omitempty"`
 	RecallScope *string             `json:"recall_scope,omitempty" doc:"How far the model's own look-ups reach: conversation, project or all."`
 	Folding     *map[string]float64 `json:"folding,omitempty" doc:"Numbers of the policy, by name."`
+
+	ReasoningEffort *string `json:"reasoning_effort,omitempty" doc:"none, minimal, low, medium, high, xhigh or max; empty leaves it to the model."`
+	Thinking        *bool   `json:"thinking,omitempty" doc:"Whether the model thinks before it answers."`
+	ThinkingBudget  *int64  `json:"thinking_budget,omitempty" doc:"Tokens it may think for; 0 leaves it to the model."`
+}
+
+// think says how much the conversation's model thinks. What contradicts an older
+// setting takes its place.
+func (b *settingsBody) think(s *scrollback.Settings) {
+	if b.ReasoningEffort != nil {
+		s.ReasoningEffort = *b.ReasoningEffort
+		if b.Thinking == nil {
+			s.Thinking = nil
+		}
+	}
+	if b.Thinking != nil {
+		s.Thinking = b.Thinking
+		if b.ReasoningEffort == nil {
+			s.ReasoningEffort = ""
+		}
+	}
+	if b.ThinkingBudget != nil {
+		s.ThinkingBudget = *b.ThinkingBudget
+	}
 }
 
 func (b *conversationBody) apply(c *scrollback.Conversation) error {
@@ -106,6 +130,7 @@ func (b *conversationBody) apply(c *scrollback.Conversation) error {
 	}
 	if b.Settings != nil {
 		set(&c.Settings.RecallScope, b.Settings.RecallScope)
+		b.Settings.think(&c.Settings)
 	}
 	if b.Settings != nil && b.Settings.Folding != nil {
 		c.Settings.Folding = *b.Settings.Folding

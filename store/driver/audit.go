@@ -47,6 +47,13 @@ type Mend struct {
 	// Sweep removes rows that belong to nothing.
 	Sweep []Stray
 
+	// Learned is a model: what is kept of it and cannot be read is removed.
+	Learned string
+
+	// Usage brings records of calls within their bounds, and where [Account.Judge]
+	// finds sums of their day wrong, writes those that it has instead.
+	Usage *MendUsage
+
 	// Lease closes an open turn as [Begin] does it. One that still holds its
 	// conversation is conflict; one that is not the conversation's newest is closed
 	// where it is, and keeps its draft.
@@ -62,6 +69,12 @@ type MendView struct {
 	Branch        scrollback.BranchID
 	IfViewVersion int64
 	View          scrollback.View
+}
+
+// MendUsage names the usage of a model on one day, since 1970 (UTC).
+type MendUsage struct {
+	Day   int64
+	Model string
 }
 
 // MessageTerms are the terms of a message, as those of an [Entry].
@@ -126,4 +139,5 @@ const (
 	FlawDamage = "damage" // bytes of the file, or of one row, that cannot be read
 	FlawOrphan = "orphan" // a row that belongs to nothing
 	FlawIndex  = "index"  // an entry of the search index without its message
+	FlawUsage  = "usage"  // a record of a call that cannot be, or sums that its records do not come to
 )

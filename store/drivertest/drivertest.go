@@ -98,7 +98,11 @@ var suite = []struct {
 	{"ConcurrentIfHead", testConcurrentIfHead},
 	{"ConcurrentCommit", testConcurrentCommit},
 	{"Books", testBooks},
+	{"BooksInBounds", testBooksInBounds},
 	{"Factor", testFactor},
+	{"Teach", testTeach},
+	{"TeachAndFactor", testTeachAndFactor},
+	{"ConcurrentTeach", testConcurrentTeach},
 	{"Audit", testAudit},
 	{"AuditMeanwhile", testAuditMeanwhile},
 	{"AuditStops", testAuditStops},
@@ -177,8 +181,10 @@ func (w *bench) populate() scrollback.Conversation {
 	e.Mentions = []scrollback.Artifact{w.artifact("log", w.tick())}
 	w.finish(turn, scrollback.TurnOpen, e)
 	_, err = w.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnFailed,
-		Failure: &scrollback.Failure{Code: scrollback.Unavailable, Message: "gone"}, Window: mark("w")})
+		Failure: &scrollback.Failure{Code: scrollback.Unavailable, Message: "gone"}, Window: mark("w"), Learn: learnLast,
+		Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", At: w.now, WindowTokens: 2, Usage: scrollback.Usage{InputTokens: 3, Cost: 0.1, Currency: "USD"}}}})
 	w.ok(err)
+	w.ok(w.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { l.Limit, l.Dropped = 7, []string{"seed"} }))
 	w.fold(c, 1, 1)
 	w.retryAt(c, 7)
 	w.fold(c, 2, 3)

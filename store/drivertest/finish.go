@@ -232,9 +232,14 @@ func (f *Faulty) UsageDays(ctx context.Context, first, last int64) ([]scrollback
 	return faulty(f, "UsageDays", func() ([]scrollback.UsageDay, error) { return f.Driver.UsageDays(ctx, first, last) })
 }
 
-// Factor implements [driver.Book].
-func (f *Faulty) Factor(ctx context.Context, model string) (float64, error) {
-	return faulty(f, "Factor", func() (float64, error) { return f.Driver.Factor(ctx, model) })
+// Learned implements [driver.Book].
+func (f *Faulty) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
+	return faulty(f, "Learned", func() (scrollback.Learned, error) { return f.Driver.Learned(ctx, model) })
+}
+
+// Teach implements [driver.Book].
+func (f *Faulty) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
+	return alone(f, "Teach", func() error { return f.Driver.Teach(ctx, model, edit) })
 }
 
 // learnLast is a factor that is the last report, so that a test can see each.
@@ -287,30 +292,146 @@ func testBooks(w *bench) {
 	same(w.t, "no day", []scrollback.UsageDay(nil), got)
 }
 
-// testFactor: a report that its provider counted teaches, and no other.
-func testFactor(w *bench) {
+// testBooksInBounds: sums of a day stop at their bounds, and are read as they are.
+func testBooksInBounds(w *bench) {
 	c := w.conversation()
 	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
-	report := func(sent, input int64, estimated bool) {
-		_, err := w.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease, Learn: learnLast,
-			Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", Purpose: "turn", At: w.now, WindowTokens: sent, Usage: scrollback.Usage{InputTokens: input, Estimated: estimated}}}})
+	most := scrollback.Usage{InputTokens: scrollback.MaxSumTokens, TotalTokens: scrollback.MaxSumTokens, Cost: scrollback.MaxSumCost, Currency: "USD"}
+	for range 2 {
+		_, err := w.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease,
+			Usage: []scrollback.UsageRecord{{Usage: most, Conversation: c.ID, Model: "a/x", Purpose: "turn", At: w.now}}})
 		w.ok(err)
 	}
+	day := scrollback.DayOf(w.now)
+	got, err := w.UsageDays(w.ctx, day, day)
+	w.ok(err)
+	same(w.t, "the day", []scrollback.UsageDay{{Usage: most, Day: day, Model: "a/x", Project: c.Project, Calls: 2}}, got)
+}
+
+// report makes a Finish with one report of model a/x for an open turn.
+func (w *bench) report(turn scrollback.Turn, sent, input int64, estimated bool) {
+	w.t.Helper()
+	_, err := w.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease, Learn: learnLast,
+		Usage: []scrollback.UsageRecord{{Conversation: turn.Conversation, Model: "a/x", Purpose: "turn", At: w.now, WindowTokens: sent, Usage: scrollback.Usage{InputTokens: input, Estimated: estimated}}}})
+	w.ok(err)
+}
+
+// knows wants something to be known of a model.
+func (w *bench) knows(model string, want scrollback.Learned) {
+	w.t.Helper()
+	got, err := w.Learned(w.ctx, model)
+	w.ok(err)
+	same(w.t, "what is known of "+model, want, got)
+}
+
+// testFactor: a report that its provider counted teaches, and no other.
+func testFactor(w *bench) {
+	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
 	want := func(f float64) {
 		w.t.Helper()
-		for model, f := range map[string]float64{"a/x": f, "b/y": 0} {
-			if got, err := w.Factor(w.ctx, model); err != nil || got != f {
-				w.t.Fatalf("the factor of %s is %v (%v), want %v", model, got, err, f)
-			}
-		}
+		w.knows("a/x", scrollback.Learned{Factor: f})
+		w.knows("b/y", scrollback.Learned{})
 	}
 	want(0)
-	report(1000, 1500, true)
-	report(0, 1500, false)
-	report(1000, 0, false)
+	w.report(turn, 1000, 1500, true)
+	w.report(turn, 0, 1500, false)
+	w.report(turn, 1000, 0, false)
 	want(0)
-	report(1000, 1500, false)
+	w.report(turn, 1000, 1500, false)
 	want(1.5)
-	report(1000, 1250, false)
+	w.report(turn, 1000, 1250, false)
 	want(1.25)
+}
+
+// everything is known of a model.
+var everything = scrollback.Learned{Factor: 1.25, Limit: 131072, LimitFrom: scrollback.LimitRefusal, LimitAt: 5, MaxOutput: 8192, ListedAt: 6,
+	Dropped: []string{"temperature", "top_p"}, Strict: scrollback.StrictNoSystem, API: "chat"}
+
+// testTeach: what was taught is known, of that model alone, and no caller holds what
+// is stored.
+func testTeach(w *bench) {
+	w.ok(w.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+		same(w.t, "before anything", scrollback.Learned{}, *l)
+	}))
+	w.knows("a/x", scrollback.Learned{})
+	dropped := []string{"temperature", "top_p"}
+	w.ok(w.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+		*l = everything
+		l.Dropped = dropped
+	}))
+	dropped[0] = "changed"
+	w.knows("a/x", everything)
+	w.knows("b/y", scrollback.Learned{})
+	w.ok(w.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+		same(w.t, "before the second time", everything, *l)
+		l.Limit, l.Dropped = 1, append(l.Dropped, "seed")
+	}))
+	want := everything
+	want.Limit, want.Dropped = 1, []string{"temperature", "top_p", "seed"}
+	got, err := w.Learned(w.ctx, "a/x")
+	w.ok(err)
+	same(w.t, "what is known", want, got)
+	got.Dropped[0] = "changed"
+	w.knows("a/x", want)
+	w.ok(w.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { *l = scrollback.Learned{} }))
+	w.knows("a/x", scrollback.Learned{})
+}
+
+// testTeachAndFactor: Teach keeps the factor that Finish has learned, and Finish
+// what was taught.
+func testTeachAndFactor(w *bench) {
+	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
+	w.report(turn, 1000, 1250, false)
+	want := everything
+	w.ok(w.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { want.Factor = l.Factor; *l = want }))
+	if want.Factor != 1.25 {
+		w.t.Errorf("the edit saw the factor %v", want.Factor)
+	}
+	w.knows("a/x", want)
+	w.report(turn, 1000, 1500, false)
+	want.Factor = 1.5
+	w.knows("a/x", want)
+	w.ok(w.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { l.Factor = 2 }))
+	want.Factor = 2
+	w.knows("a/x", want)
+}
+
+// testConcurrentTeach: many who teach at once lose nothing of each other.
+func testConcurrentTeach(w *bench) {
+	const times = 10
+	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
+	f := driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease,
+		Learn: func(was float64, _ scrollback.UsageRecord) float64 { return was + 1 },
+		Usage: []scrollback.UsageRecord{{Conversation: turn.Conversation, Model: "a/x", At: w.now, WindowTokens: 1, Usage: scrollback.Usage{InputTokens: 1}}}}
+	edits := []func(*scrollback.Learned){func(l *scrollback.Learned) { l.Limit++ }, func(l *scrollback.Learned) { l.MaxOutput++ },
+		func(l *scrollback.Learned) { l.Dropped = append(l.Dropped, "x") }}
+	for _, err := range together(func(i int) error {
+		for range times {
+			if i == 0 {
+				if _, err := w.Finish(w.ctx, f); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := w.Teach(w.ctx, "a/x", edits[i%len(edits)]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}) {
+		w.ok(err)
+	}
+	want := scrollback.Learned{Factor: times}
+	for i := 1; i < workers; i++ {
+		for range times {
+			edits[i%len(edits)](&want)
+		}
+	}
+	w.knows("a/x", want)
+}
+
+func (w *walk) teach() {
+	edit := some(w, func(l *scrollback.Learned) { l.Limit = w.now }, func(l *scrollback.Learned) { l.Strict = scrollback.StrictTurns },
+		func(l *scrollback.Learned) { l.Dropped = append(l.Dropped, "p") }, func(*scrollback.Learned) {})
+	errand(w, "teach", func(d driver.Driver) error { return d.Teach(w.ctx, "m", edit) })
 }

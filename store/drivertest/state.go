@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -20,6 +21,8 @@ type state struct {
 	Projects []scrollback.Project
 	Prefixed []scrollback.Conversation
 	Threads  []thread
+	Days     []scrollback.UsageDay
+	Learned  map[string]scrollback.Learned // of the models whose usage is known
 }
 
 // thread is all that can be read of one conversation.
@@ -50,6 +53,13 @@ func readAll(t testing.TB, d driver.Driver) state {
 	fail(err)
 	s.Prefixed, err = d.Conversations(ctx, driver.ListQuery{Prefix: "0", Limit: bound})
 	fail(err)
+	s.Days, err = d.UsageDays(ctx, math.MinInt32, math.MaxInt32)
+	fail(err)
+	s.Learned = map[string]scrollback.Learned{}
+	for _, day := range s.Days {
+		s.Learned[day.Model], err = d.Learned(ctx, day.Model)
+		fail(err)
+	}
 	for _, trash := range []bool{false, true} {
 		q := driver.ListQuery{Trash: trash, Limit: 5}
 		for range bound {
@@ -301,6 +311,8 @@ func testMendSound(w *bench) {
 		w.ok(mend(driver.Mend{Recover: &driver.Recover{Conversation: c.ID, As: scrollback.Conversation{Title: "Recovered"}}}))
 		w.ok(mend(driver.Mend{Terms: []driver.MessageTerms{{Message: found[0].ID, Terms: "others"}, {Message: "unknown", Terms: "others"}}}))
 		w.ok(mend(driver.Mend{Lease: turn.ID}))
+		w.ok(mend(driver.Mend{Learned: "a/x"}))
+		w.ok(mend(driver.Mend{Usage: &driver.MendUsage{Day: scrollback.DayOf(w.now), Model: "a/x"}}))
 		w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Turn: turn.ID}, {Receipt: 1}, {Entry: 1}, {Conversation: c.ID, Artifact: artifactID("log")}, {Artifact: artifactID("log")}}}))
 		w.code(mend(driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: h.Branch.ViewVersion + 1}}), scrollback.Conflict)
 		w.code(mend(driver.Mend{View: &driver.MendView{Branch: "unknown"}}), scrollback.Conflict)
@@ -308,6 +320,8 @@ func testMendSound(w *bench) {
 		w.code(mend(driver.Mend{Recover: &driver.Recover{Branch: "unknown"}}), scrollback.NotFound)
 		w.code(mend(driver.Mend{Recover: &driver.Recover{Conversation: "unknown"}}), scrollback.NotFound)
 		w.code(mend(driver.Mend{Lease: "unknown"}), scrollback.NotFound)
+		w.code(mend(driver.Mend{Learned: "unknown"}), scrollback.NotFound)
+		w.code(mend(driver.Mend{Usage: &driver.MendUsage{Day: scrollback.DayOf(w.now), Model: "unknown"}}), scrollback.NotFound)
 	})
 	w.finds(driver.Match{Any: []string{"others"}})
 	w.finds(driver.Match{Any: []string{"findable"}}, found...)

@@ -34,7 +34,7 @@ var moves = []struct {
 }{
 	{6, (*walk).create}, {5, (*walk).patch}, {22, (*walk).begin}, {10, (*walk).save}, {20, (*walk).finish},
 	{10, (*walk).append}, {10, (*walk).commit}, {5, (*walk).unfold}, {3, (*walk).stop}, {4, (*walk).artifact},
-	{5, (*walk).search}, {4, (*walk).list}, {8, (*walk).rewind}, {2, (*walk).purge},
+	{5, (*walk).search}, {4, (*walk).list}, {3, (*walk).teach}, {8, (*walk).rewind}, {2, (*walk).purge},
 }
 
 // Walk does n things, chosen by seed, to two empty drivers and compares every
@@ -367,7 +367,8 @@ func (w *walk) finish() {
 		State:  some(w, scrollback.TurnOpen, scrollback.TurnComplete, scrollback.TurnWaiting, scrollback.TurnFailed),
 		Window: some(w, nil, mark("w"), mark("v")), FinishReason: some(w, "", "stop"), OpenCalls: some(w, nil, draft("").ToolCalls),
 		Failure: some(w, nil, &scrollback.Failure{Code: scrollback.Internal, Message: "m"}),
-		Usage:   some(w, nil, []scrollback.UsageRecord{{Conversation: t.Conversation, TurnID: t.ID, At: w.now}})}
+		Learn:   learnLast, Usage: some(w, nil, []scrollback.UsageRecord{{Conversation: t.Conversation, TurnID: t.ID, At: w.now}}, []scrollback.UsageRecord{
+			{Conversation: t.Conversation, Model: "m", At: w.now, WindowTokens: 10, Usage: scrollback.Usage{InputTokens: w.rng.Int64N(99), Cost: 0.1, Currency: "USD"}}})}
 	both(w, fmt.Sprint("finish ", t.ID, f.State), func(d driver.Driver) (driver.Finished, error) { return d.Finish(w.ctx, f) })
 	w.readTurn(t.ID)
 }

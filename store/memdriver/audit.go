@@ -109,7 +109,7 @@ func (db *DB) Copy(ctx context.Context, path string) error {
 }
 
 // Mend implements [driver.Audit]. Rows in memory belong together by construction:
-// of heads, lost rows and most strays it can only say that they are sound, or that
+// of heads, lost rows, books and most strays it can only say that they are sound, or that
 // the thing is unknown.
 func (db *DB) Mend(ctx context.Context, m driver.Mend) error {
 	const op = "memdriver.Mend"
@@ -135,6 +135,14 @@ func (db *DB) Mend(ctx context.Context, m driver.Mend) error {
 			if s.Artifact != "" && s.Conversation == "" && !db.mentioned(s.Artifact) {
 				delete(db.artifacts, s.Artifact)
 			}
+		}
+	case m.Learned != "":
+		if _, known := db.learned[m.Learned]; !known {
+			err = scrollback.Errorf(scrollback.NotFound, op, "nothing is known of model %s", m.Learned)
+		}
+	case m.Usage != nil:
+		if !slices.ContainsFunc(db.days, func(d scrollback.UsageDay) bool { return d.Day == m.Usage.Day && d.Model == m.Usage.Model }) {
+			err = scrollback.Errorf(scrollback.NotFound, op, "no usage of model %s on day %d", m.Usage.Model, m.Usage.Day)
 		}
 	default:
 		err = db.mendLease(op, m)

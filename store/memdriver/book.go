@@ -23,7 +23,9 @@ func (db *DB) enter(project string, records []scrollback.UsageRecord, learn driv
 		}
 		db.days[i].Entry(u.Usage)
 		if learn.Teaches(u) {
-			db.factors[u.Model] = learn(db.factors[u.Model], u)
+			known := db.learned[u.Model]
+			known.Factor = learn(known.Factor, u)
+			db.learned[u.Model] = known
 		}
 	}
 }
@@ -47,12 +49,25 @@ func (db *DB) UsageDays(ctx context.Context, first, last int64) ([]scrollback.Us
 	return out, nil
 }
 
-// Factor implements [driver.Book].
-func (db *DB) Factor(ctx context.Context, model string) (float64, error) {
-	end, err := db.read(ctx, "memdriver.Factor")
+// Learned implements [driver.Book].
+func (db *DB) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
+	end, err := db.read(ctx, "memdriver.Learned")
 	defer end()
 	if err != nil {
-		return 0, err
+		return scrollback.Learned{}, err
 	}
-	return db.factors[model], nil
+	return clone(db.learned[model]), nil
+}
+
+// Teach implements [driver.Book].
+func (db *DB) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
+	end, err := db.write(ctx, "memdriver.Teach")
+	defer end()
+	if err != nil {
+		return err
+	}
+	known := clone(db.learned[model])
+	edit(&known)
+	db.learned[model] = clone(known)
+	return nil
 }

@@ -34,7 +34,7 @@ type DB struct {
 	artifacts map[scrollback.ArtifactID]scrollback.Artifact
 	rows      []*row // all messages, in the order they were appended
 	days      []scrollback.UsageDay
-	factors   map[string]float64
+	learned   map[string]scrollback.Learned
 }
 
 var _ driver.Driver = (*DB)(nil)
@@ -47,7 +47,7 @@ func New() *DB {
 		turns:     map[scrollback.TurnID]*scrollback.Turn{},
 		segments:  map[scrollback.SegmentID]scrollback.Segment{},
 		artifacts: map[scrollback.ArtifactID]scrollback.Artifact{},
-		factors:   map[string]float64{},
+		learned:   map[string]scrollback.Learned{},
 	}
 }
 

@@ -160,7 +160,7 @@ func (a *auditor) all(ctx context.Context) error {
 				Mend: sweepStray(driver.Stray{Entry: n})})
 		}, d.stray)
 	}
-	for _, step := range []func(context.Context) error{a.conversations, a.segments, a.artifacts, a.turns} {
+	for _, step := range []func(context.Context) error{a.accounts, a.conversations, a.segments, a.artifacts, a.turns} {
 		if err == nil {
 			err = step(ctx)
 		}
@@ -380,6 +380,10 @@ func (db *DB) Mend(ctx context.Context, m driver.Mend) error {
 			return r.conversation(ctx, m.Recover)
 		case m.Sweep != nil:
 			return r.sweep(ctx, m.Sweep)
+		case m.Learned != "":
+			return r.learned(ctx, m.Learned)
+		case m.Usage != nil:
+			return r.usage(ctx, *m.Usage)
 		}
 		return r.lease(ctx, m)
 	})

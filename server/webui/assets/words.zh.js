@@ -23,7 +23,7 @@ export const zh = {
   map: '上下文', openMap: '显示上下文', closeMap: '隐藏上下文', next: '下一次请求发送的内容', ofBudget: (a, b) => `${a} / ${b} token`,
   free: '剩余', instructions: '指令与工具', environment: '环境', summary: '摘要', placeholders: '占位',
   'layer.messages': '消息', prompt: '提问', request_only: '仅本次请求', model: '模型', policy: '策略', limit: '窗口上限',
-  budget: '预算', cacheReuse: '缓存复用', bytesSent: '大小', 'from.request': '来自请求', 'from.conversation': '在此设置', 'from.flag': '启动时设置',
+  budget: '预算', cacheReuse: '缓存复用', bytesSent: '大小', 'from.request': '来自请求', 'from.conversation': '在此设置', 'from.flag': '启动时设置', 'from.config': '来自配置', 'from.list': '来自模型服务器的列表', 'from.refusal': '来自模型服务器的拒绝',
   'from.catalog': '模型自身', 'from.assumed': '假定', 'policy.auto': '自动', policyDefault: '默认', leftOut: '未包含', nothingLeftOut: '没有遗漏：模型能看到每条消息。',
   'reason.folded': '已折叠', 'reason.unfinished': '中断，将重新回答', 'reason.pinned, and no room': '已固定，但放不下', 'reason.invalid': '空的或失败的回答', 'reason.not folded yet': '尚未折叠', receipts: '折叠记录', noReceipts: '还没有折叠过。',
   foldNow: '立即折叠', startAfresh: '重新开始', undoFold: '撤销上次折叠', confirmAfresh: '折叠到目前为止的全部内容？原文会保留，可以撤销。',

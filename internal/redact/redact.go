@@ -1,0 +1,70 @@
+// Package redact takes secrets out of words that somebody else wrote, before they
+// reach a log.
+//
+// Invariant: what [Words] returns holds neither the given secrets, whole or cut,
+// nor anything of the form of a provider's key, and fits on one line.
+package redact
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// most is how many characters of somebody's words are kept.
+const most = 500
+
+// hidden stands for what was taken out.
+const hidden = "[redacted]"
+
+// keys are the forms of secrets: keys of the providers that scrollback knows, by
+// how they begin, and whatever stands where a credential does.
+var keys = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)\b(sk|pk|rk|org|proj|xai|gsk|hf|r8|nvapi|fw|pplx|csk|tgp|ghp|gho|github_pat|glpat|sess|key|poe)[-_][A-Za-z0-9*._-]{6,}`),
+	regexp.MustCompile(`\bAIza[A-Za-z0-9_*-]{6,}`),
+	regexp.MustCompile(`\b(AKIA|ASIA|LTAI|AKLT)[A-Za-z0-9*]{6,}`),
+	regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{6,}(\.[A-Za-z0-9_-]*)*`), // a JSON web token
+	regexp.MustCompile(`(?i)\b(bearer|basic)\s+[^\s"',;]{4,}`),
+	regexp.MustCompile(`(?i)\b(x-goog-api-key|x-api-key|api[-_ ]?key|access[-_ ]?token|authorization|token|secret|password)(\s+provided)?["']?\s*[:=]\s*["']?[^\s"',;&)]{4,}`),
+	regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), // keys of Ark are UUIDs
+	regexp.MustCompile(`\b[A-Za-z0-9_]{40,}\b`),                // long and without a sense: of Cloudflare and others
+	regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>]+`), // addresses
+}
+
+// fragment is how many characters of a secret in a row give too much of it away.
+const fragment = 8
+
+// Words is text on one line, without secrets, and cut where it is long.
+func Words(text string, secrets ...string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	}), " ")
+	if r := []rune(text); len(r) > 20*most { // enough to find secrets that the cut would halve
+		text = string(r[:20*most])
+	}
+	for _, s := range secrets {
+		text = without(text, strings.TrimSpace(s))
+	}
+	for _, k := range keys {
+		text = k.ReplaceAllString(text, hidden)
+	}
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "…"
+	}
+	return text
+}
+
+// without takes out a secret and longer pieces of it: servers show the beginning
+// or the end of a key that they refuse.
+func without(text, secret string) string {
+	if len(secret) < 4 {
+		return text
+	}
+	text = strings.ReplaceAll(text, secret, hidden)
+	for n := len(secret) - 1; n >= fragment; n-- {
+		for _, piece := range []string{secret[:n], secret[len(secret)-n:]} {
+			text = strings.ReplaceAll(text, piece, hidden)
+		}
+	}
+	return text
+}

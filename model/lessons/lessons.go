@@ -1,0 +1,254 @@
+// Package lessons keeps what the servers of models teach, and asks models with it.
+//
+// Words it adds: keeper (asks models with what was learned, and keeps what they
+// teach).
+//
+// Invariants: what a server names of its window stands for a while and no longer;
+// what a provider says it used is brought within bounds before anybody counts it.
+//
+// It may not know the store, conversations, or any one provider.
+package lessons
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/token"
+)
+
+// How long what was learned of a window stands.
+const (
+	// refusalFresh is how long a window that a server named in refusing a request goes
+	// before one that a person set: they may have started it again with a larger one.
+	refusalFresh = time.Hour
+	// learnedStands is how long it goes before what the catalog says.
+	learnedStands = 7 * 24 * time.Hour
+	// listStands is how long a server's list of models is not asked for again, and
+	// listRetry the same where the list could not be had, in one process.
+	listStands = 24 * time.Hour
+	listRetry  = 10 * time.Minute
+)
+
+// guessedShare is what is tried of the weight of a request whose server refused it
+// as too long and did not say how much is not.
+const guessedShare = 0.75
+
+// Books is where lessons are kept: the store.
+type Books interface {
+	Learned(ctx context.Context, model string) (scrollback.Learned, error)
+	// Teach changes what is known of a model in one transaction.
+	Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error
+	// Now is the time in Unix ms.
+	Now() int64
+}
+
+// Keeper asks models with what was learned of their servers. It is safe for
+// concurrent use.
+type Keeper struct {
+	books   Books
+	catalog *token.Catalog
+	bounds  model.Bounds
+	log     *slog.Logger
+	least   int64 // the smallest window that is taken up, in tokens
+
+	mu     sync.Mutex
+	listed map[string]int64 // when a server was asked for its list, by model (Unix ms)
+}
+
+// Options set a keeper up; all fields but Bounds are required.
+type Options struct {
+	Catalog *token.Catalog
+	Bounds  model.Bounds // of answers
+	Log     *slog.Logger
+	Least   int64 // the smallest window that is taken up, in tokens
+}
+
+// New makes a keeper.
+func New(b Books, o Options) *Keeper {
+	return &Keeper{books: b, catalog: o.Catalog, bounds: o.Bounds, log: o.Log, least: o.Least, listed: map[string]int64{}}
+}
+
+// Window is the window that is known of a model's server, 0 for none; fresh says
+// that the server named it a moment ago in refusing a request, so that it goes
+// before whatever a person set.
+func Window(known scrollback.Learned, now int64) (limit int64, fresh bool) {
+	age := now - known.LimitAt
+	if known.LimitFrom == scrollback.LimitRefusal && age > learnedStands.Milliseconds() {
+		return 0, false
+	}
+	return known.Limit, known.LimitFrom == scrollback.LimitRefusal && age < refusalFresh.Milliseconds()
+}
+
+// pupil is a model that is asked with what its server has taught so far.
+type pupil struct {
+	model.Model
+	k *Keeper
+}
+
+// Model is a model that is asked with what its server has taught, and whose lessons
+// are kept.
+func (k *Keeper) Model(m model.Model) model.Model { return pupil{m, k} }
+
+// Nearest adds to an error the names of known models that are close to one that is
+// not.
+func (k *Keeper) Nearest(name string, err error) error {
+	near := k.catalog.Near(name)
+	var known *scrollback.Error
+	if !errors.Is(err, scrollback.ErrNoModel) || !errors.As(err, &known) || len(near) == 0 {
+		return err
+	}
+	told := *known
+	told.Err = fmt.Errorf("%w; did you mean %s?", known.Err, strings.Join(near, " or "))
+	return &told
+}
+
+// Stream implements model.Model.
+func (p pupil) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		name := p.Facts().Name
+		known, err := p.k.books.Learned(ctx, name)
+		if err != nil {
+			yield(model.Delta{}, err)
+			return
+		}
+		r.Learned, r.Bounds = known, p.k.bounds
+		for d, err := range p.Model.Stream(ctx, r) {
+			if err != nil {
+				if l := model.LessonOf(err); l != nil {
+					p.k.learn(ctx, name, *l, r)
+				}
+				err = p.k.Nearest(name, err)
+			}
+			if d.Lesson != nil {
+				p.k.learn(ctx, name, *d.Lesson, r)
+			}
+			if d.Usage != nil {
+				u, changed := d.Usage.Checked()
+				if changed {
+					p.k.log.Warn("a provider reported usage that cannot be; it is kept as an estimate", "model", name, "reported", *d.Usage)
+				}
+				d.Usage = &u
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+// learn keeps what a server taught, for the model and for good.
+func (k *Keeper) learn(ctx context.Context, name string, l model.Lesson, r model.Request) {
+	var sent int64
+	for i := range r.Items {
+		sent += r.Items[i].Weight.Tokens
+	}
+	now := k.books.Now()
+	assumed := k.catalog.Find(name).Factor
+	err := k.books.Teach(context.WithoutCancel(ctx), name, func(known *scrollback.Learned) {
+		if l.Drop != "" && !slices.Contains(known.Dropped, l.Drop) {
+			known.Dropped = append(slices.Clone(known.Dropped), l.Drop)
+		}
+		if l.API != "" {
+			known.API = l.API
+		}
+		if l.Strict != scrollback.StrictNothing && known.Strict != scrollback.StrictNoSystem {
+			known.Strict = l.Strict
+		}
+		if l.MaxOutput > 0 {
+			known.MaxOutput = l.MaxOutput
+		}
+		if !l.TooLong || l.Bytes {
+			return
+		}
+		was := known.Factor
+		if was == 0 {
+			was = assumed
+		}
+		if l.Requested > 0 {
+			if f := token.Raise(was, sent, l.Requested); f > was {
+				known.Factor, was = f, f
+			}
+		}
+		limit := l.Limit
+		if limit == 0 {
+			limit = int64(guessedShare * (float64(sent)*was + float64(r.MaxOutputTokens)))
+		}
+		known.Limit, known.LimitFrom, known.LimitAt = max(limit, k.least), scrollback.LimitRefusal, now
+	})
+	if err != nil {
+		k.log.Warn("what a server taught was not kept", "model", name, "error", err)
+		return
+	}
+	k.log.Info("a server taught something of its model", "model", name, "lesson", l.Error())
+}
+
+// Outgrow forgets a window that a server named once, when it has taken more by now.
+func (k *Keeper) Outgrow(ctx context.Context, name string, known scrollback.Learned, u scrollback.Usage) {
+	if u.Estimated || known.LimitFrom != scrollback.LimitRefusal || u.InputTokens <= known.Limit {
+		return
+	}
+	err := k.books.Teach(ctx, name, func(known *scrollback.Learned) {
+		if known.LimitFrom == scrollback.LimitRefusal && known.Limit < u.InputTokens {
+			known.Limit, known.LimitFrom, known.LimitAt = 0, "", 0
+		}
+	})
+	if err != nil {
+		k.log.Warn("what a server taught was not kept", "model", name, "error", err)
+	}
+}
+
+// Ask asks the server of a model how long its windows are, where it can be asked
+// and was not a while ago, and keeps what it says.
+func (k *Keeper) Ask(ctx context.Context, m model.Model) {
+	p, ok := m.(pupil)
+	if !ok {
+		return
+	}
+	lister, ok := p.Model.(model.Lister)
+	if !ok {
+		return
+	}
+	name, now := m.Facts().Name, k.books.Now()
+	known, err := k.books.Learned(ctx, name)
+	if err != nil || now-known.ListedAt < listStands.Milliseconds() || !k.mayList(name, now) {
+		return
+	}
+	limit, most, err := lister.List(ctx)
+	if err != nil {
+		k.log.Debug("a server does not list its models", "model", name, "error", err)
+		return
+	}
+	err = k.books.Teach(context.WithoutCancel(ctx), name, func(known *scrollback.Learned) {
+		known.ListedAt = now
+		refused, _ := Window(*known, now)
+		if limit >= k.least && (known.LimitFrom != scrollback.LimitRefusal || refused == 0 || limit < refused) {
+			known.Limit, known.LimitFrom, known.LimitAt = limit, scrollback.LimitList, now
+		}
+		if most > 0 && known.MaxOutput == 0 {
+			known.MaxOutput = most
+		}
+	})
+	if err != nil {
+		k.log.Warn("what a server's list says was not kept", "model", name, "error", err)
+	}
+}
+
+// mayList says whether to ask for a list, and notes that it was asked for.
+func (k *Keeper) mayList(name string, now int64) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if at, ok := k.listed[name]; ok && now-at < listRetry.Milliseconds() {
+		return false
+	}
+	k.listed[name] = now
+	return true
+}

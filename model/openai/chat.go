@@ -1,0 +1,151 @@
+package openai
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
+	"github.com/scrollback-ai/scrollback/wire"
+)
+
+// chat is a request of chat completions that is being written.
+type chat struct {
+	wire.ChatRequest
+	r      model.Request
+	known  scrollback.Learned
+	params []string // what the server may refuse, and is sent
+}
+
+func (c *chat) dropped(name string) bool { return remote.Dropped(c.known, name) }
+
+// may notes a parameter that the server may refuse, and says whether to send it.
+func (c *chat) may(name string) bool {
+	if c.dropped(name) {
+		return false
+	}
+	c.params = append(c.params, name)
+	return true
+}
+
+// complete plans an exchange of chat completions.
+func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.Learned) (remote.Exchange, error) {
+	c := &chat{r: r, known: known, ChatRequest: wire.ChatRequest{Model: m.at.Model, Stream: true}}
+	if c.may("stream_options") {
+		c.StreamOptions = &wire.StreamOptions{IncludeUsage: true}
+	}
+	m.bound(c)
+	m.think(c)
+	for _, it := range r.Items {
+		if it.Kind == scrollback.KindTools {
+			continue
+		}
+		ms, err := m.messages(ctx, c, it)
+		if err != nil {
+			return remote.Exchange{}, err
+		}
+		c.Messages = append(c.Messages, ms...)
+	}
+	for _, t := range r.Tools {
+		c.Tools = append(c.Tools, wire.Tool{Type: "function", Function: wire.Function{Name: t.Name, Description: t.Description, Parameters: t.Parameters}})
+	}
+	if r.AnswerOnly && len(c.Tools) > 0 && c.may("tool_choice") {
+		c.ToolChoice = "none"
+	}
+	header := map[string]string{}
+	switch name, isHeader := strings.CutPrefix(m.d.cacheKey, ":"); {
+	case r.CacheKey == "" || name == "":
+	case isHeader:
+		header[name] = r.CacheKey
+	case c.may("prompt_cache_key"):
+		c.PromptCacheKey = r.CacheKey
+	}
+	return remote.Exchange{URL: m.at.BaseURL + "/chat/completions", Header: header, Body: c.ChatRequest, Params: c.params,
+		Read: func(a *remote.Answer) error { return (&reader{a: a}).read() }}, nil
+}
+
+// bound says how long the answer may be, in the one of two fields that the server
+// takes.
+func (m *Model) bound(c *chat) {
+	most := remote.MaxOutput(c.r, c.known)
+	if most <= 0 {
+		return
+	}
+	older := m.d.oldMaxTokens
+	if c.dropped("max_tokens") || c.dropped("max_completion_tokens") {
+		older = c.dropped("max_completion_tokens")
+	}
+	switch {
+	case older && c.may("max_tokens"):
+		c.MaxTokens = most
+	case !older && c.may("max_completion_tokens"):
+		c.MaxCompletionTokens = most
+	}
+}
+
+// messages is an item on the wire: one message, or for tool results one each.
+func (m *Model) messages(ctx context.Context, c *chat, it scrollback.Item) ([]wire.Message, error) {
+	out := wire.Message{Role: string(it.Role), Name: it.Name}
+	var results []wire.Message
+	for _, p := range it.Parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			if p.Text != "" {
+				out.Content = append(out.Content, wire.ContentPart{Type: "text", Text: p.Text})
+			}
+		case scrollback.Image:
+			part, err := m.image(ctx, c, p)
+			if err != nil {
+				return nil, err
+			}
+			out.Content = append(out.Content, part)
+		case scrollback.File:
+			out.Content = append(out.Content, wire.ContentPart{Type: "text", Text: attached(p)})
+		case scrollback.ToolCall:
+			out.ToolCalls = append(out.ToolCalls, wire.ToolCall{ID: wire.Word(p.ID), Type: "function",
+				Function: wire.FunctionCall{Name: p.Name, Arguments: wire.Inner(p.Arguments)}})
+		case scrollback.ToolResult:
+			results = append(results, wire.Message{Role: "tool", ToolCallID: p.CallID, Content: wire.Content{{Type: "text", Text: p.Text}}})
+		case scrollback.Reasoning: // below
+		}
+	}
+	if it.Role == scrollback.RoleTool {
+		return results, nil
+	}
+	if it.Role == scrollback.RoleAssistant {
+		m.reason(&out, it)
+		if m.d.noNull || len(out.ToolCalls) == 0 {
+			out.Content = wire.Content{{Type: "text", Text: it.Parts.Text()}} // some servers take no list here
+		}
+	}
+	return []wire.Message{out}, nil
+}
+
+func attached(p scrollback.File) string {
+	return fmt.Sprintf("[attached: %s, %s, %d bytes, %s]", p.Name, p.MediaType, p.Size, scrollback.ArtifactRef(p.Artifact))
+}
+
+// image is an image as a data: URL, or its name for a model that sees none.
+func (m *Model) image(ctx context.Context, c *chat, p scrollback.Image) (wire.ContentPart, error) {
+	if c.r.Bytes == nil || c.dropped("image_url") {
+		return wire.ContentPart{Type: "text", Text: named(p)}, nil
+	}
+	url, err := dataURL(ctx, c.r, p)
+	if err != nil {
+		return wire.ContentPart{}, err
+	}
+	c.params = append(c.params, "image_url")
+	return wire.ContentPart{Type: "image_url", ImageURL: &wire.ImageURL{Detail: p.Detail, URL: url}}, nil
+}
+
+func named(p scrollback.Image) string {
+	return fmt.Sprintf("[image: %s, %s]", p.Name, scrollback.ArtifactRef(p.Artifact))
+}
+
+func dataURL(ctx context.Context, r model.Request, p scrollback.Image) (string, error) {
+	b, err := r.Bytes(ctx, p.Artifact)
+	return "data:" + p.MediaType + ";base64," + base64.StdEncoding.EncodeToString(b), err
+}

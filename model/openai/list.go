@@ -1,0 +1,118 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/wire"
+)
+
+// lister asks a server how long a model's windows are.
+type lister func(ctx context.Context, m *Model) (limit, maxOutput int64, err error)
+
+// listed is a model whose server tells how long its windows are.
+type listed struct{ *Model }
+
+var _ model.Lister = (*listed)(nil)
+
+// List implements model.Lister.
+func (l *listed) List(ctx context.Context) (limit, maxOutput int64, err error) {
+	return l.d.list(ctx, l.Model)
+}
+
+// entry is a model in a server's list, with the names that servers give to the
+// window they serve.
+type entry struct {
+	ID            string          `json:"id"`
+	MaxModelLen   wire.Number     `json:"max_model_len"`  // vLLM
+	ContextLength wire.Number     `json:"context_length"` // OpenRouter, Moonshot
+	Loaded        wire.Number     `json:"loaded_context_length"`
+	ContextWindow json.RawMessage `json:"context_window"` // Poe: a number, or an object with context_length
+	TopProvider   struct {
+		ContextLength       wire.Number `json:"context_length"`
+		MaxCompletionTokens wire.Number `json:"max_completion_tokens"`
+	} `json:"top_provider"`
+}
+
+func (e entry) window() int64 {
+	var n wire.Number
+	var inner struct {
+		ContextLength   wire.Number `json:"context_length"`
+		MaxOutputTokens wire.Number `json:"max_output_tokens"`
+	}
+	if json.Unmarshal(e.ContextWindow, &inner) == nil && inner.ContextLength > 0 {
+		n = inner.ContextLength
+	} else if len(e.ContextWindow) > 0 && json.Unmarshal(e.ContextWindow, &n) != nil {
+		n = 0
+	}
+	limit := cmp.Or(e.MaxModelLen, e.Loaded, e.ContextLength, n)
+	if top := e.TopProvider.ContextLength; top > 0 && (limit == 0 || top < limit) {
+		limit = top // one endpoint may hold less
+	}
+	return int64(limit)
+}
+
+// find reads a list and picks the model's entry; the only one of a server that
+// serves one model under whatever name.
+func (m *Model) find(ctx context.Context, path string) (entry, error) {
+	var list struct {
+		Data []entry `json:"data"`
+	}
+	if err := m.client.Get(ctx, m.base()+path, &list); err != nil {
+		return entry{}, err
+	}
+	for _, e := range list.Data {
+		if strings.EqualFold(e.ID, m.at.Model) {
+			return e, nil
+		}
+	}
+	if len(list.Data) == 1 && m.at.Options.Provider != "openrouter" {
+		return list.Data[0], nil
+	}
+	return entry{}, nil
+}
+
+// base is the address without the version at its end.
+func (m *Model) base() string { return strings.TrimSuffix(m.at.BaseURL, "/v1") }
+
+// listPlain reads the list that most servers have.
+func listPlain(ctx context.Context, m *Model) (int64, int64, error) {
+	e, err := m.find(ctx, strings.TrimPrefix(m.at.BaseURL, m.base())+"/models")
+	return e.window(), int64(e.TopProvider.MaxCompletionTokens), err
+}
+
+// listLMStudio asks for the window that a model was loaded with; what it was
+// trained for is not what is served.
+func listLMStudio(ctx context.Context, m *Model) (int64, int64, error) {
+	e, err := m.find(ctx, "/api/v0/models")
+	return int64(e.Loaded), 0, err
+}
+
+// listLlamaCPP asks for the window of a slot: that of the list is what the model
+// was trained for.
+func listLlamaCPP(ctx context.Context, m *Model) (int64, int64, error) {
+	var props struct {
+		Settings struct {
+			NCtx wire.Number `json:"n_ctx"`
+		} `json:"default_generation_settings"`
+	}
+	query := ""
+	if m.at.Model != "" {
+		query = "?model=" + url.QueryEscape(m.at.Model)
+	}
+	err := m.client.Get(ctx, m.base()+"/props"+query, &props)
+	if err == nil && props.Settings.NCtx > 0 {
+		return int64(props.Settings.NCtx), 0, nil
+	}
+	var slots []struct {
+		NCtx wire.Number `json:"n_ctx"`
+	}
+	if slotsErr := m.client.Get(ctx, m.base()+"/slots", &slots); slotsErr != nil || len(slots) == 0 {
+		return 0, 0, cmp.Or(err, slotsErr)
+	}
+	return int64(slots[0].NCtx), 0, nil
+}

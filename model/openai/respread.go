@@ -1,0 +1,174 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
+	"github.com/scrollback-ai/scrollback/wire"
+)
+
+// respReader turns the events of a response into deltas. What is to be sent back is
+// taken from an item that is done, never from one that was added.
+type respReader struct {
+	a         *remote.Answer
+	requestID string
+	streamed  bool // something of the item that is being written
+	calls     int
+	ended     bool
+}
+
+func (s *respReader) read() error {
+	s.requestID = s.a.Header("X-Request-Id")
+	if !s.a.Streams() {
+		return s.readWhole()
+	}
+	for ev, err := range s.a.Events() {
+		if err != nil {
+			return err
+		}
+		if ev.Data == "[DONE]" {
+			break
+		}
+		var e wire.ResponsesEvent
+		if json.Unmarshal([]byte(ev.Data), &e) != nil {
+			return s.a.Unreadable([]byte(ev.Data))
+		}
+		if e.Type == "" {
+			e.Type = ev.Type
+		}
+		if err := s.event(e, []byte(ev.Data)); err != nil || s.ended {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *respReader) event(e wire.ResponsesEvent, raw []byte) error {
+	switch e.Type {
+	case "response.created", "response.in_progress":
+		if e.Response != nil && s.requestID == "" {
+			s.requestID = e.Response.ID
+		}
+	case "response.output_item.added":
+		s.streamed = false
+		return s.a.Emit(model.Delta{End: true})
+	case "response.output_text.delta", "response.refusal.delta":
+		s.streamed = s.streamed || e.Delta != ""
+		return s.a.Emit(model.Delta{Text: e.Delta})
+	case "response.reasoning_summary_part.added":
+		if s.streamed { // one more paragraph
+			return s.a.Emit(model.Delta{Reasoning: "\n\n"})
+		}
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		s.streamed = s.streamed || e.Delta != ""
+		return s.a.Emit(model.Delta{Reasoning: e.Delta})
+	case "response.function_call_arguments.delta":
+		return s.a.Argue(len(e.Delta))
+	case "response.output_item.done":
+		return s.item(e.Item)
+	case "response.completed", "response.incomplete":
+		return s.end(e.Response)
+	case "response.failed", "error":
+		return s.a.Problem(raw)
+	default:
+		if e.Type == "" && failed(e.Error) {
+			return s.a.Problem(raw)
+		}
+	}
+	return nil
+}
+
+// item takes an item that is done: its payload, and what was not streamed of it.
+func (s *respReader) item(raw json.RawMessage) error {
+	var it wire.OutputItem
+	if json.Unmarshal(raw, &it) != nil {
+		return s.a.Unreadable(raw)
+	}
+	text := func(list []wire.OutputContent, between string) string {
+		var out []string
+		for _, c := range list {
+			if c.Text+c.Refusal != "" {
+				out = append(out, c.Text+c.Refusal)
+			}
+		}
+		return strings.Join(out, between)
+	}
+	d := model.Delta{}
+	switch it.Type {
+	case "reasoning":
+		if !s.streamed {
+			d.Reasoning = text(it.Summary, "\n\n")
+		}
+		d.Opaque = payload{Item: raw}.opaque()
+	case "message":
+		if !s.streamed {
+			d.Text = text(it.Content, "")
+		}
+		if it.Phase != "" && (d.Text != "" || s.streamed) {
+			d.Opaque = payload{Phase: it.Phase}.opaque()
+		} else {
+			d.End = true
+		}
+	case "function_call":
+		s.calls++
+		d.Call = &scrollback.ToolCall{ID: it.CallID, Name: it.Name, Arguments: model.Arguments(string(it.Arguments))}
+		if d.Call.ID == "" {
+			d.Call.ID = it.ID
+		}
+		if it.ID != "" {
+			d.Opaque = payload{ID: it.ID}.opaque()
+		}
+	}
+	s.streamed = false
+	return s.a.Emit(d)
+}
+
+// readWhole reads the answer of a server that does not stream.
+func (s *respReader) readWhole() error {
+	raw, err := s.a.Whole()
+	if err != nil {
+		return err
+	}
+	var r wire.ResponsesAnswer
+	switch bad := json.Unmarshal(raw, &r) != nil; {
+	case !bad && failed(r.Error):
+		return s.a.Problem(raw)
+	case bad || r.Status == "":
+		return s.a.Unreadable(raw)
+	}
+	s.requestID = r.ID
+	for _, it := range r.Output {
+		if err := s.item(it); err != nil {
+			return err
+		}
+	}
+	return s.end(&r)
+}
+
+// end emits how the answer ended, and what it used.
+func (s *respReader) end(r *wire.ResponsesAnswer) error {
+	s.ended = true
+	last := model.Delta{RequestID: s.requestID, Finish: scrollback.FinishStop}
+	if r != nil {
+		if failed(r.Error) || r.Status == "failed" {
+			return s.a.Problem(r.Error)
+		}
+		if u := r.Usage; u != nil {
+			last.Usage = usageOf(wire.Usage{PromptTokens: u.InputTokens, PromptTokensDetails: u.InputTokensDetails,
+				CompletionTokens: u.OutputTokens, CompletionTokensDetails: u.OutputTokensDetails, TotalTokens: u.TotalTokens})
+		}
+		if r.IncompleteDetails != nil && r.Status == "incomplete" {
+			last.Finish = finishOf(r.IncompleteDetails.Reason, false)
+		}
+		if r.Status == "cancelled" {
+			return s.a.Failed(r.Status)
+		}
+	}
+	if s.calls > 0 && last.Finish == scrollback.FinishStop {
+		last.Finish = scrollback.FinishToolCalls
+	}
+	return s.a.Emit(last)
+}

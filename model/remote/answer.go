@@ -1,0 +1,211 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tmaxmax/go-sse"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// Answer is a response that began well. It counts what it emits, and stops at the
+// bounds of the request.
+type Answer struct {
+	client *Client
+	bounds model.Bounds
+	header http.Header
+	body   *heard
+	yield  func(model.Delta, error) bool
+	parent context.Context
+
+	began, finished, stopped bool
+
+	chars, thought, arguments, opaque, calls int
+}
+
+// errStopped ends the reading of an answer that nobody wants any more.
+var errStopped = errors.New("the reader stopped")
+
+// heard reads a body, and hears each byte of it: a comment, which is no event, is
+// a sign of life too.
+type heard struct {
+	r     io.Reader
+	alarm func()
+}
+
+func (h *heard) Read(p []byte) (int, error) {
+	n, err := h.r.Read(p)
+	if n > 0 {
+		h.alarm()
+	}
+	return n, err
+}
+
+// Header is a field of the response's head.
+func (a *Answer) Header(name string) string { return a.header.Get(name) }
+
+// Is says whether the answer is of a media type.
+func (a *Answer) Is(mediaType string) bool {
+	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.header.Get("Content-Type"))), mediaType)
+}
+
+// Streams says whether the answer is a stream of events.
+func (a *Answer) Streams() bool { return a.Is("text/event-stream") }
+
+// Emit yields a piece of the answer. It fails when the reader has stopped or a
+// bound is reached, and then nothing more may be emitted; what is within the bound
+// was yielded.
+func (a *Answer) Emit(d model.Delta) error {
+	if a.parent.Err() != nil {
+		a.stopped = true
+	}
+	if a.stopped {
+		return errStopped
+	}
+	exceeded := a.count(&d)
+	a.began = a.began || d.Usual()
+	a.finished = a.finished || d.Finish != ""
+	if !a.yield(d, nil) {
+		a.stopped = true
+		return errStopped
+	}
+	return exceeded
+}
+
+// count adds a piece up, and cuts it where it goes beyond a bound.
+func (a *Answer) count(d *model.Delta) (err error) {
+	cut := func(text *string, so *int, most int, what string) {
+		n := utf8.RuneCountInString(*text)
+		if *so+n > most {
+			*text = string([]rune(*text)[:max(most-*so, 0)])
+			err = model.Exceeded(fmt.Sprintf("%d characters of %s", most, what))
+		}
+		*so += n
+	}
+	cut(&d.Text, &a.chars, a.bounds.Chars, "text")
+	cut(&d.Reasoning, &a.thought, a.bounds.ReasoningChars, "reasoning")
+	if a.opaque += len(d.Opaque); a.opaque > a.bounds.OpaqueBytes {
+		d.Opaque, err = nil, model.Exceeded(fmt.Sprintf("%d bytes of payloads", a.bounds.OpaqueBytes))
+	}
+	if d.Call != nil {
+		if a.calls++; a.calls > a.bounds.Calls {
+			d.Call, err = nil, model.Exceeded(fmt.Sprintf("%d calls", a.bounds.Calls))
+		}
+	}
+	if err != nil {
+		d.Finish = ""
+	}
+	return err
+}
+
+// Argue counts bytes of arguments that are gathered before their call is emitted.
+func (a *Answer) Argue(n int) error {
+	if a.arguments += n; a.arguments > a.bounds.ArgumentBytes {
+		return model.Exceeded(fmt.Sprintf("%d bytes of arguments", a.bounds.ArgumentBytes))
+	}
+	return nil
+}
+
+// Hoard counts bytes of payloads that are gathered before they are emitted.
+func (a *Answer) Hoard(n int) error {
+	if n > a.bounds.OpaqueBytes {
+		return model.Exceeded(fmt.Sprintf("%d bytes of payloads", a.bounds.OpaqueBytes))
+	}
+	return nil
+}
+
+// Event is one event of a stream.
+type Event struct {
+	Type string // message where the server names none
+	Data string
+}
+
+// Events yields the events of a stream that have data.
+func (a *Answer) Events() iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for ev, err := range sse.Read(a.body, &sse.ReadConfig{MaxEventSize: a.bounds.FrameBytes}) {
+			if err != nil {
+				yield(Event{}, a.tooBig(err))
+				return
+			}
+			if data := strings.TrimSpace(ev.Data); data != "" && !yield(Event{Type: ev.Type, Data: data}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Lines yields the lines of a stream that has one JSON value a line.
+func (a *Answer) Lines() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		s := bufio.NewScanner(a.body)
+		s.Buffer(make([]byte, 0, 64<<10), a.bounds.FrameBytes)
+		for s.Scan() {
+			if line := bytes.TrimSpace(s.Bytes()); len(line) > 0 && !yield(line, nil) {
+				return
+			}
+		}
+		if err := s.Err(); err != nil {
+			yield(nil, a.tooBig(err))
+		}
+	}
+}
+
+// Whole is an answer that is not streamed.
+func (a *Answer) Whole() ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(a.body, int64(a.bounds.FrameBytes)+1))
+	if err == nil && len(b) > a.bounds.FrameBytes {
+		err = bufio.ErrTooLong
+	}
+	return b, a.tooBig(err)
+}
+
+func (a *Answer) tooBig(err error) error {
+	if errors.Is(err, bufio.ErrTooLong) {
+		return model.Exceeded(fmt.Sprintf("%d bytes in one frame", a.bounds.FrameBytes))
+	}
+	return err
+}
+
+// Problem is the error of what a server reports within its answer.
+func (a *Answer) Problem(raw []byte) error {
+	return a.client.problem(ReadProblem(0, a.header, raw), Exchange{})
+}
+
+// Unreadable is the error of an answer that is not what was asked for.
+func (a *Answer) Unreadable(raw []byte) error { return a.client.unreadable(a.header, raw) }
+
+func (c *Client) unreadable(h http.Header, raw []byte) error {
+	if p := ReadProblem(0, h, raw); p.Page {
+		return c.problem(p, Exchange{})
+	}
+	return &retryable{error: c.upstream("it sent something that cannot be read", string(raw))}
+}
+
+// Failed is the error of an answer whose server says that it broke off.
+func (a *Answer) Failed(reason string) error {
+	return &retryable{error: a.client.upstream("it broke its answer off", reason)}
+}
+
+// MaxCalls is how many calls an answer may make.
+func (a *Answer) MaxCalls() int { return a.bounds.Calls }
+
+// Cut is the error of a server that cut a request which was too long, and had no
+// room left for an answer.
+func (a *Answer) Cut(u *scrollback.Usage) error {
+	l := &model.Lesson{TooLong: true}
+	if u != nil {
+		l.Requested = u.InputTokens
+	}
+	return scrollback.Errorf(scrollback.OverBudget, op, "%s had no room left for an answer: the request is too long for the model", a.client.o.Provider).Because(l)
+}

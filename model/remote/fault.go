@@ -1,0 +1,114 @@
+package remote
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Faults of the way to a server, and of the server on it.
+var (
+	errSilence   = errors.New("it fell silent")
+	errEmpty     = errors.New("it ended its answer before it began")
+	errElsewhere = errors.New("it sends the request to another server, which was not asked and gets nothing")
+	errCircles   = errors.New("it sends the request in circles")
+)
+
+// maxRedirects bounds how often one request is sent on.
+const maxRedirects = 3
+
+// sameServer follows a redirect only where the key and the conversation were meant
+// to go: to the same scheme, host and port.
+func sameServer(req *http.Request, via []*http.Request) error {
+	if origin(req.URL) != origin(via[0].URL) {
+		return errElsewhere
+	}
+	if len(via) > maxRedirects {
+		return errCircles
+	}
+	return nil
+}
+
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)]
+	}
+	return strings.ToLower(u.Scheme) + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// fault classifies what went wrong on the way. An error that has a code keeps it.
+func (c *Client) fault(parent, ctx context.Context, err error) error {
+	var known *scrollback.Error
+	switch cause := context.Cause(ctx); {
+	case parent.Err() != nil:
+		return canceled(parent)
+	case errors.Is(cause, scrollback.ErrReplyBound):
+		return cause
+	case errors.Is(cause, errSilence):
+		return &retryable{error: c.upstream(errSilence.Error(), "")}
+	case errors.As(err, &known):
+		return err
+	}
+	if words := certificate(err); words != "" {
+		return c.upstream("its certificate cannot be trusted: "+words+c.see(c.o.BaseVariable), err.Error())
+	}
+	for _, own := range []error{errElsewhere, errCircles} {
+		if errors.Is(err, own) {
+			return c.upstream(own.Error()+c.see(c.o.BaseVariable), "")
+		}
+	}
+	return &retryable{error: c.upstream(c.way(err), err.Error())}
+}
+
+// certificate says what is wrong with a server's certificate, or nothing.
+func certificate(err error) string {
+	var (
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+		verify    *tls.CertificateVerificationError
+	)
+	switch {
+	case errors.As(err, &host):
+		return "it belongs to another host"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "it has expired, or is not valid yet"
+	case errors.As(err, &authority):
+		return "nobody known has signed it"
+	case errors.As(err, &invalid), errors.As(err, &verify):
+		return "it is not valid"
+	}
+	return ""
+}
+
+// way says in words of ours what failed between here and the server.
+func (c *Client) way(err error) string {
+	var (
+		dns   *net.DNSError
+		alert tls.AlertError
+		head  tls.RecordHeaderError
+		late  net.Error
+	)
+	switch {
+	case errors.Is(err, errEmpty):
+		return errEmpty.Error()
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens at its address; is it running?" + c.see(c.o.BaseVariable)
+	case errors.As(err, &dns):
+		return "the name in its address is not known" + c.see(c.o.BaseVariable)
+	case errors.As(err, &alert), errors.As(err, &head), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		return "no common TLS was found: it may speak plain http, or https at another port" + c.see(c.o.BaseVariable)
+	case errors.As(err, &late) && late.Timeout():
+		return "it took too long"
+	}
+	return "the connection to it failed"
+}

@@ -1,0 +1,66 @@
+package remote
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// Preset is a provider known by name: where it is, and what a person sets for it.
+// A model is named "provider/name as the provider knows it".
+type Preset struct {
+	Name string
+	URL  string // its address; empty where it must be set
+	Key  string // the variable of its key
+	Base string // the variable of another address
+	// Account is the variable that stands for {account} in URL.
+	Account string
+	// Local is a server of one's own, which may want no key.
+	Local bool
+
+	// Open makes the client of a model. It does no I/O.
+	Open func(Place) model.Model
+}
+
+// Place is where one model is served, and what it is asked with.
+type Place struct {
+	Name    string // as conversations name the model
+	Model   string // as the server names it
+	BaseURL string // without a slash at its end
+	Custom  bool   // the address is not the preset's own
+	Options Options
+}
+
+// account stands in an address for the name of an account.
+const account = "{account}"
+
+// Place settles where a model is asked for, with what env says; o is how to ask. It
+// is refused when a key is missing, and invalid without an address.
+func (p Preset) Place(id string, env func(string) string, o Options) (Place, error) {
+	const op = "model.Find"
+	name := p.Name + "/" + id
+	at := Place{Name: name, Model: id, BaseURL: p.URL, Options: o}
+	if id == "" {
+		return at, scrollback.ParamErrorf(op, "model", "%q names no model: write %sNAME", name, name)
+	}
+	if own := strings.TrimSpace(env(p.Base)); own != "" {
+		at.BaseURL, at.Custom = own, true
+	}
+	at.Options.Provider, at.Options.Key = p.Name, strings.TrimSpace(env(p.Key))
+	at.Options.KeyVariable, at.Options.BaseVariable = p.Key, p.Base
+	switch {
+	case strings.Contains(at.BaseURL, account) && env(p.Account) == "":
+		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs the name of an account: set %s", name, p.Account)
+	case at.BaseURL == "":
+		return at, scrollback.ParamErrorf(op, "model", "%s needs an address: set %s", name, p.Base)
+	case at.Options.Key == "" && !p.Local && !at.Custom:
+		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs a key: set %s", name, p.Key)
+	}
+	at.BaseURL = strings.TrimRight(strings.ReplaceAll(at.BaseURL, account, url.PathEscape(env(p.Account))), "/")
+	if u, err := url.Parse(at.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return at, scrollback.ParamErrorf(op, "base_url", "%s is not an address like https://host/v1", p.Base)
+	}
+	return at, nil
+}

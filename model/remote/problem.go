@@ -1,0 +1,148 @@
+package remote
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Problem is what a server says is wrong, as far as it can be read. Servers agree
+// on little: the error is an object, a text or a list, its code a text or a number,
+// and some hide the cause in an error within.
+type Problem struct {
+	Status  int    // of HTTP; 0 for one that was reported within an answer
+	Code    string // lower case
+	Type    string // lower case
+	Param   string
+	Message string // all that was said, from the outside in
+	After   time.Duration
+	Again   *bool // the server says itself whether to try again
+	Page    bool  // a web page, not an answer of an API
+
+	Limit, Requested int64 // tokens, where they have fields of their own
+}
+
+// ReadProblem reads the body of a refusal, or an error within an answer.
+func ReadProblem(status int, h http.Header, raw []byte) Problem {
+	p := Problem{Status: status, After: retryAfter(h), Again: shouldRetry(h)}
+	trimmed := bytes.TrimSpace(raw)
+	lower := bytes.ToLower(trimmed[:min(len(trimmed), 200)])
+	p.Page = strings.HasPrefix(h.Get("Content-Type"), "text/html") || bytes.HasPrefix(lower, []byte("<!doctype")) || bytes.HasPrefix(lower, []byte("<html"))
+	dec := json.NewDecoder(bytes.NewReader(trimmed))
+	dec.UseNumber()
+	var v any
+	if p.Page || dec.Decode(&v) != nil {
+		p.Message = string(trimmed)
+		return p
+	}
+	p.take(v, 0)
+	p.Code, p.Type = strings.ToLower(p.Code), strings.ToLower(p.Type)
+	return p
+}
+
+// maxNesting bounds how deep an error may hide in others.
+const maxNesting = 5
+
+// take reads what a value says, and what is within it.
+func (p *Problem) take(v any, depth int) {
+	if depth > maxNesting {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		p.say(v)
+		if strings.HasPrefix(strings.TrimSpace(v), "{") { // an error that was put into a text
+			var inner any
+			if json.Unmarshal([]byte(v), &inner) == nil {
+				p.take(inner, depth+1)
+			}
+		}
+	case []any:
+		for _, one := range v[:min(len(v), 8)] {
+			p.take(one, depth+1)
+		}
+	case map[string]any:
+		p.object(v, depth)
+	}
+}
+
+func (p *Problem) object(v map[string]any, depth int) {
+	first := func(field *string, names ...string) {
+		for _, name := range names {
+			if s := scalar(v[name]); s != "" && *field == "" {
+				*field = s
+			}
+		}
+	}
+	first(&p.Type, "type", "status")
+	if p.Type == "error" || p.Type == "response.failed" { // the envelope of an event
+		p.Type = ""
+	}
+	first(&p.Code, "code", "error_code", "errorCode", "reason", "quotaId", "category")
+	first(&p.Param, "param", "field")
+	number := func(field *int64, name string) {
+		if n, err := strconv.ParseInt(scalar(v[name]), 10, 64); err == nil && *field == 0 {
+			*field = n
+		}
+	}
+	number(&p.Limit, "n_ctx")
+	number(&p.Requested, "n_prompt_tokens")
+	if d, err := time.ParseDuration(scalar(v["retryDelay"])); err == nil && p.After == 0 {
+		p.After = d
+	}
+	if id := scalar(v["quotaId"]); id != "" { // it says how long the quota is of
+		p.say(id)
+	}
+	for _, name := range []string{"message", "detail", "error", "errors", "details", "metadata", "raw", "response", "violations", "reason", "loc", "msg"} {
+		if inner, ok := v[name]; ok {
+			p.take(inner, depth+1)
+		}
+	}
+}
+
+// say adds to the message what it does not hold yet.
+func (p *Problem) say(text string) {
+	if text = strings.TrimSpace(text); text == "" || strings.Contains(p.Message, text) || len(p.Message) > 16<<10 {
+		return
+	}
+	if p.Message != "" {
+		p.Message += " · "
+	}
+	p.Message += text
+}
+
+// scalar is a text or a number as a text.
+func scalar(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	}
+	return ""
+}
+
+// retryAfter is how long a server asks to wait, 0 where it does not say.
+func retryAfter(h http.Header) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e10 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	text := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(text, 64); err == nil && s > 0 && s < 1e7 {
+		return time.Duration(s * float64(time.Second))
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(time.Until(at), 0)
+	}
+	return 0
+}
+
+func shouldRetry(h http.Header) *bool {
+	if b, err := strconv.ParseBool(h.Get("X-Should-Retry")); err == nil {
+		return &b
+	}
+	return nil
+}

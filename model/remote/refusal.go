@@ -1,0 +1,255 @@
+package remote
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/redact"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// refusal reads and classifies an answer that is no success.
+func (c *Client) refusal(resp *http.Response, body io.Reader, x Exchange) error {
+	raw, _ := io.ReadAll(io.LimitReader(body, 64<<10)) // as much as there is
+	return c.problem(ReadProblem(resp.StatusCode, resp.Header, raw), x)
+}
+
+// problem classifies what a server says is wrong: by its code, else by its words,
+// else by its status. Who has no money is told so before who should wait; who
+// should wait, before who said too much.
+func (c *Client) problem(p Problem, x Exchange) error {
+	words := strings.ToLower(p.Message)
+	is := func(t table) bool { return t.matches(p, words) }
+	switch {
+	case p.Page:
+		return c.again(p, p.Status >= 500, c.upstream("it sent a web page and not an answer: is its address right?"+c.see(c.o.BaseVariable), p.Message))
+	case is(spent):
+		return c.refused("%s says that the account has no money or quota left: top it up, or set another key%s", p, c.o.Provider, c.see(c.o.KeyVariable))
+	case is(daily):
+		return c.limited(p, false)
+	case is(waiting):
+		return c.limited(p, true)
+	case is(badKey) && c.o.Key == "":
+		return c.refused("%s wants a key, and none is set%s", p, c.o.Provider, c.see(c.o.KeyVariable))
+	case is(badKey):
+		return c.refused("%s refuses the key%s", p, c.o.Provider, c.see(c.o.KeyVariable))
+	}
+	if err := c.lesson(p, words, x); err != nil {
+		return err
+	}
+	switch {
+	case is(noModel) && p.Status != http.StatusNotFound, p.Status == http.StatusNotFound && (is(noModel) || !x.OlderAPI):
+		return c.said(scrollback.Errorf(scrollback.Invalid, op, "%s does not know the model", c.o.Provider).Because(scrollback.ErrNoModel), p)
+	case is(policy):
+		return c.refused("%s declines this request by its rules on content", p, c.o.Provider)
+	case p.Status == http.StatusForbidden:
+		return c.refused("%s does not allow this with the key%s", p, c.o.Provider, c.see(c.o.KeyVariable))
+	case is(broken), p.Status == http.StatusRequestTimeout, p.Status == http.StatusConflict, p.Status == http.StatusTooEarly, p.Status >= 500:
+		return c.again(p, true, c.upstream("it has a fault of its own"+status(p), p.Message))
+	case p.Status == 0:
+		return c.again(p, true, c.upstream("it broke its answer off with an error", p.Message))
+	}
+	return c.upstream("it did not take the request"+status(p), strings.TrimSpace(p.Code+" "+p.Message))
+}
+
+// lesson is the error of a refusal that says how the request would be taken, or nil.
+func (c *Client) lesson(p Problem, words string, x Exchange) error {
+	taught := func(code scrollback.Code, l model.Lesson, format string, args ...any) error {
+		return c.said(scrollback.Errorf(code, op, format, args...).Because(&l), p)
+	}
+	if n, ok := answerTooLong(words); ok {
+		return taught(scrollback.Unavailable, model.Lesson{MaxOutput: n}, "%s gives no answer as long as was asked for", c.o.Provider)
+	}
+	if l, ok := tooLong(p, words); ok {
+		return taught(scrollback.OverBudget, l, "%s says that the request is too long for the model", c.o.Provider)
+	}
+	if s := strictness(words); s != scrollback.StrictNothing {
+		return taught(scrollback.Unavailable, model.Lesson{Strict: s}, "%s wants the roles of messages in another order", c.o.Provider)
+	}
+	missing := p.Status == http.StatusNotFound || p.Status == http.StatusMethodNotAllowed || p.Status == http.StatusNotImplemented
+	if missing && x.OlderAPI && !noModel.matches(p, words) {
+		return taught(scrollback.Unavailable, model.Lesson{API: "chat"}, "%s does not speak this API", c.o.Provider)
+	}
+	if name := refusedParam(p, words, x.Params); name != "" {
+		return taught(scrollback.Unavailable, model.Lesson{Drop: name}, "%s does not take the parameter %s", c.o.Provider, name)
+	}
+	return nil
+}
+
+func status(p Problem) string {
+	if p.Status == 0 {
+		return ""
+	}
+	return " (status " + strconv.Itoa(p.Status) + ")"
+}
+
+// said puts what the server wrote behind an error, for the log.
+func (c *Client) said(err *scrollback.Error, p Problem) *scrollback.Error {
+	err.Detail = redact.Words(strings.TrimSpace(p.Code+" "+p.Message), c.o.Key)
+	return err
+}
+
+func (c *Client) refused(format string, p Problem, args ...any) error {
+	return c.said(scrollback.Errorf(scrollback.Refused, op, format, args...), p)
+}
+
+func (c *Client) limited(p Problem, again bool) error {
+	words := c.o.Provider + " asks to wait"
+	if p.After > maxPause {
+		words += " " + p.After.Round(1e9).String()
+	}
+	return c.again(p, again, c.said(scrollback.Errorf(scrollback.RateLimited, op, "%s", words), p))
+}
+
+// again marks an error that may pass, unless the server says otherwise.
+func (c *Client) again(p Problem, may bool, err error) error {
+	if p.Again != nil && p.Status != 0 {
+		may = *p.Again
+	}
+	if !may {
+		return err
+	}
+	return &retryable{error: err, after: p.After}
+}
+
+// upstream is a failure of the server or the way to it, in words of ours; what it
+// wrote is for the log.
+func (c *Client) upstream(words, detail string) *scrollback.Error {
+	e := scrollback.Errorf(scrollback.Unavailable, op, "%s could not answer: %s", c.o.Provider, words).Because(scrollback.ErrUpstream)
+	e.Detail = redact.Words(detail, c.o.Key)
+	return e
+}
+
+// table recognises a kind of problem: by its code or type whole, by a part of its
+// words, or by its status.
+type table struct {
+	codes  []string
+	words  []string // parts, or beginning with ~ patterns
+	status []int
+}
+
+func (t table) matches(p Problem, words string) bool {
+	if slices.Contains(t.codes, p.Code) || slices.Contains(t.codes, p.Type) || p.Status != 0 && slices.Contains(t.status, p.Status) {
+		return true
+	}
+	return slices.ContainsFunc(t.words, func(w string) bool {
+		if pattern, ok := strings.CutPrefix(w, "~"); ok {
+			return compiled(pattern).MatchString(words)
+		}
+		return strings.Contains(words, w)
+	})
+}
+
+func compiled(pattern string) *regexp.Regexp { return patterns[pattern] }
+
+// patterns are those of the tables, compiled once.
+var patterns = func() map[string]*regexp.Regexp {
+	out := map[string]*regexp.Regexp{}
+	for _, t := range []table{spent, daily, waiting, badKey, noModel, policy, broken} {
+		for _, w := range t.words {
+			if pattern, ok := strings.CutPrefix(w, "~"); ok {
+				out[pattern] = regexp.MustCompile(pattern)
+			}
+		}
+	}
+	return out
+}()
+
+// The kinds of problem. The codes and words are those of docs/guides/dialects.md.
+var (
+	spent = table{status: []int{http.StatusPaymentRequired},
+		codes: []string{"insufficient_quota", "exceeded_current_quota_error", "arrearage", "accountoverdueerror", "insufficient_balance", "insufficient_credits",
+			"billing_error", "billing_hard_limit_reached", "contract_spend_limit_reached", "enforced_spend_limit_reached", "3036"},
+		words: []string{"insufficient balance", "credit balance is too low", "insufficient credits", "insufficient_quota", "account is in arrears", "overdue payment", "daily free allocation"}}
+	daily = table{words: []string{"perday", "~limit: 0\\b"}}
+
+	waiting = table{status: []int{http.StatusTooManyRequests, 529},
+		codes: []string{"rate_limit_exceeded", "rate_limit_error", "rate_limit_reached_error", "engine_overloaded_error", "overloaded_error", "resource_exhausted", "throttling", "3040"},
+		words: []string{"too many requests", "rate limit reached", "too many tokens, please wait", "maximum pending requests exceeded", "throttling"}}
+	badKey = table{status: []int{http.StatusUnauthorized},
+		codes: []string{"invalid_api_key", "authentication_error", "api_key_invalid", "unauthenticated", "invalid_authentication_error", "incorrect_api_key_error"},
+		words: []string{"api key not valid", "incorrect api key", "invalid api key", "no api key", "invalid x-api-key"}}
+	noModel = table{codes: []string{"model_not_found", "not_found_error", "modelnotopen", "invalidendpointormodel.notfound", "5007"},
+		words: []string{"~\\bmodel\\b.{0,160}\\b(does not exist|not found|is not found|not exist|no such model|unknown model)\\b", "model_not_found", "no such model", "unknown model",
+			"not a valid model", "~\\bmodel\\b.{0,160}is not supported for generatecontent", "no endpoints found for"}}
+	policy = table{codes: []string{"content_filter", "content_policy_violation", "invalid_prompt", "bio_policy", "misalignment_policy_violation", "data_inspection_failed",
+		"datainspectionfailed", "sensitivecontentdetected", "moderation_blocked"},
+		words: []string{"content policy", "riskdetection", "data_inspection_failed", "inappropriate content", "flagged by moderation", "requires moderation"}}
+	broken = table{codes: []string{"server_error", "api_error", "internal_server_error", "internal", "unavailable", "unavailable_error", "service_unavailable", "timeout_error", "insufficient_system_resource", "deadline_exceeded"},
+		words: []string{"loading model", "overloaded"}}
+)
+
+var outputBounds = []*regexp.Regexp{
+	regexp.MustCompile(`range of max_(?:completion_)?tokens should be \[\d+, ?(\d+)\]`),
+	regexp.MustCompile(`max_(?:completion_|output_)?tokens['"]?: \d+ > (\d+)`),
+	regexp.MustCompile(`max_(?:completion_|output_)?tokens['"]?.{0,60}too large.{0,80}at most (\d+)`),
+	regexp.MustCompile(`max_?(?:completion_|output_)?tokens['"]?.{0,80}(?:must be|should be|maximum|at most|less than or equal to|<=|exceeds?)[^\d\[]{0,60}(\d+)`),
+	regexp.MustCompile(`valid range of max_(?:completion_)?tokens is \[\d+, ?(\d+)\]`),
+	regexp.MustCompile(`maxoutputtokens.{0,80}from \d+ \(inclusive\) to (\d+)`),
+}
+
+// answerTooLong recognises that a longer answer was asked for than the model
+// gives. It is not a request that is too long, and folding would never mend it.
+func answerTooLong(words string) (int64, bool) {
+	if strings.Contains(words, "context") || strings.Contains(words, "input length") || strings.Contains(words, "prompt") {
+		return 0, false
+	}
+	for _, re := range outputBounds {
+		if m := re.FindStringSubmatch(words); m != nil {
+			if n, err := strconv.ParseInt(m[1], 10, 64); err == nil && n > 0 {
+				if strings.Contains(words, m[1]+" (exclusive)") {
+					n--
+				}
+				return n, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// strictness recognises a chat template that refuses the order of roles.
+func strictness(words string) scrollback.Strictness {
+	for _, sign := range []string{"system role not supported", "system role is not supported", "system messages are not supported", "does not support the system role",
+		"developer instruction is not enabled", "only user and assistant roles are supported", "only user, assistant and tool roles"} {
+		if strings.Contains(words, sign) {
+			return scrollback.StrictNoSystem
+		}
+	}
+	for _, sign := range []string{"roles must alternate", "must alternate between", "after the optional system message", "unexpected role 'system'", `unexpected role "system"`, "unexpected role 'user'", `unexpected role "user"`,
+		"system message must be at the beginning", "system message must be the first", "only one system message", "expected last role user"} {
+		if strings.Contains(words, sign) {
+			return scrollback.StrictTurns
+		}
+	}
+	return scrollback.StrictNothing
+}
+
+// against are words that turn a parameter down.
+var against = []string{"unsupported", "not supported", "does not support", "doesn't support", "unrecognized", "unknown", "unexpected", "not permitted", "not allowed", "not take", "no longer", "deprecated", "invalid", "extra inputs", "extra fields", "not enabled", "only 1 is allowed"}
+
+// refusedParam is which of the parameters a server turns down, or empty.
+func refusedParam(p Problem, words string, params []string) string {
+	if p.Status != 0 && (p.Status < 400 || p.Status >= 500) {
+		return ""
+	}
+	against := slices.ContainsFunc(against, func(w string) bool { return strings.Contains(words, w) }) || strings.HasPrefix(p.Code, "unsupported") || strings.HasPrefix(p.Code, "unknown")
+	if !against {
+		return ""
+	}
+	flat := func(s string) string { return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s)) }
+	named, best := flat(words), ""
+	for _, name := range params {
+		switch {
+		case p.Param == name || strings.HasPrefix(p.Param, name+"."):
+			return name
+		case regexp.MustCompile(`\b`+regexp.QuoteMeta(flat(name))+`\b`).MatchString(named) && len(name) > len(best):
+			best = name
+		}
+	}
+	return best
+}

@@ -1,0 +1,272 @@
+// Package remote asks the servers of models over HTTP: what all providers have in
+// common, whatever they are sent and answer.
+//
+// Words it adds: exchange (one request, and how its answer is read), answer (a
+// response that began well), problem (what a server says is wrong).
+//
+// Invariants: a request is sent again, after a pause, only before the first piece
+// of its answer; neither a key nor what was said goes to a server that was not
+// asked; an answer is bounded in size and time; a server that is alive, if only
+// by comments, is not given up; what a server writes is redacted before it is
+// part of an error, and is never shown.
+//
+// It may not know the store, conversations, or any one provider's JSON of
+// requests and answers.
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+const op = "model.Stream"
+
+// Options say who is asked, and how patiently. Only Provider is required.
+type Options struct {
+	Provider string // its name, for errors
+	Key      string // of the provider; redacted wherever it may come up
+	// KeyVariable and BaseVariable are what a person sets for a key and an address;
+	// empty where nothing can be set.
+	KeyVariable, BaseVariable string
+
+	Agent   string            // User-Agent; empty means "scrollback"
+	Client  *http.Client      // its transport is used; nil makes one
+	Retries int               // before the first piece of an answer; 0 means 3, negative none
+	Pause   time.Duration     // before the first retry; 0 means 500 ms; doubles each time
+	Silence time.Duration     // of the server until it is given up; 0 means 3 minutes
+	Header  map[string]string // sent with every request
+}
+
+// Client asks one provider.
+type Client struct {
+	o    Options
+	http *http.Client
+}
+
+// New makes a client.
+func New(o Options) *Client {
+	if o.Retries == 0 {
+		o.Retries = 3
+	}
+	if o.Pause == 0 {
+		o.Pause = 500 * time.Millisecond
+	}
+	if o.Silence == 0 {
+		o.Silence = 3 * time.Minute
+	}
+	if o.Agent == "" {
+		o.Agent = "scrollback"
+	}
+	c := &Client{o: o, http: &http.Client{CheckRedirect: sameServer}}
+	if o.Client != nil {
+		c.http.Transport = o.Client.Transport
+	}
+	return c
+}
+
+// Exchange is one request, and how its answer is read.
+type Exchange struct {
+	URL    string
+	Header map[string]string
+	Body   any // sent as JSON; nil for a request without one, by GET
+
+	// Params are what the body may be sent without, by their names on the wire. When
+	// the server refuses one, the exchange is planned again with it among the dropped.
+	Params []string
+
+	// OlderAPI says that a server which does not know the address of the exchange may
+	// know that of an older API: it is planned again with API "chat".
+	OlderAPI bool
+
+	// Read emits what the answer says. A plain error is a fault of the connection or
+	// the server; an answer that ends without a finish reason was cut off.
+	Read func(a *Answer) error
+}
+
+// maxLessons bounds how often one request is changed after what a server said.
+const maxLessons = 8
+
+// Stream asks for an answer. The exchange is planned with what is known of the
+// server, and again when the server has said what it does not take.
+func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known scrollback.Learned) (Exchange, error)) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		known, lessons := r.Learned, 0
+		for try := 0; ; try++ {
+			x, err := plan(known)
+			if err != nil {
+				yield(model.Delta{}, err)
+				return
+			}
+			began, err := c.once(ctx, x, r.Bounds.Full(), yield)
+			if err == nil {
+				return
+			}
+			if l := model.LessonOf(err); l != nil && !began && lessons < maxLessons && adopt(&known, *l) {
+				lessons++
+				if !yield(model.Delta{Lesson: l}, nil) {
+					return
+				}
+				try--
+				continue
+			}
+			var again *retryable
+			if began || !errors.As(err, &again) || try >= c.o.Retries || again.after > maxPause {
+				yield(model.Delta{}, err)
+				return
+			}
+			if err := wait(ctx, c.pause(try, again.after)); err != nil {
+				yield(model.Delta{}, err)
+				return
+			}
+		}
+	}
+}
+
+// adopt takes over what changes how a request is written, and says whether
+// anything of it is new. What only a shorter or another window would mend is not
+// adopted.
+func adopt(known *scrollback.Learned, l model.Lesson) bool {
+	switch {
+	case l.Drop != "" && !slices.Contains(known.Dropped, l.Drop):
+		known.Dropped = append(slices.Clone(known.Dropped), l.Drop)
+	case l.API != "" && known.API != l.API:
+		known.API = l.API
+	case l.MaxOutput > 0 && (known.MaxOutput == 0 || l.MaxOutput < known.MaxOutput):
+		known.MaxOutput = l.MaxOutput
+	default:
+		return false
+	}
+	return true
+}
+
+// Dropped says whether the server is known not to take a parameter.
+func Dropped(known scrollback.Learned, name string) bool { return slices.Contains(known.Dropped, name) }
+
+// MaxOutput is how long an answer may be asked for, in tokens; 0 for no bound.
+func MaxOutput(r model.Request, known scrollback.Learned) int64 {
+	if known.MaxOutput > 0 && (r.MaxOutputTokens == 0 || known.MaxOutput < r.MaxOutputTokens) {
+		return known.MaxOutput
+	}
+	return r.MaxOutputTokens
+}
+
+// retryable marks an error that may pass; after is what the server asked for.
+type retryable struct {
+	error
+	after time.Duration
+}
+
+func (r *retryable) Unwrap() error { return r.error }
+
+// maxPause bounds a pause. A server that asks for a longer one is not waited for.
+const maxPause = 30 * time.Second
+
+// pause is how long to wait before try+1: doubled each time, spread by a half, or
+// what the server asks for.
+func (c *Client) pause(try int, asked time.Duration) time.Duration {
+	d := c.o.Pause << min(try, 6)
+	d += time.Duration(rand.Int64N(int64(d)/2 + 1))
+	return min(max(d, asked), maxPause)
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return canceled(ctx)
+	}
+}
+
+func canceled(ctx context.Context) error {
+	return &scrollback.Error{Code: scrollback.Canceled, Op: op, Err: ctx.Err()}
+}
+
+// once sends the request and yields its deltas. began says that a piece of the
+// answer was yielded, or that the reader stopped: then nothing is tried again.
+func (c *Client) once(parent context.Context, x Exchange, b model.Bounds, yield func(model.Delta, error) bool) (began bool, err error) {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	silence := time.AfterFunc(c.o.Silence, func() { cancel(errSilence) })
+	defer silence.Stop()
+	whole := time.AfterFunc(b.Duration, func() { cancel(model.Exceeded(b.Duration.String())) })
+	defer whole.Stop()
+
+	resp, err := c.send(ctx, x)
+	if err != nil {
+		return false, c.fault(parent, ctx, err)
+	}
+	defer resp.Body.Close()
+	a := &Answer{client: c, bounds: b, header: resp.Header, yield: yield, parent: parent,
+		body: &heard{r: resp.Body, alarm: func() { silence.Reset(c.o.Silence) }}}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return false, c.refusal(resp, a.body, x)
+	}
+	err = x.Read(a)
+	switch {
+	case a.stopped && parent.Err() != nil:
+		return a.began, canceled(parent)
+	case a.stopped:
+		return true, nil
+	case err == nil && parent.Err() != nil && !a.finished:
+		return a.began, canceled(parent)
+	case err == nil && !a.began:
+		return false, c.fault(parent, ctx, errEmpty)
+	case err == nil:
+		return true, nil
+	}
+	return a.began, c.fault(parent, ctx, err)
+}
+
+// send makes the request and waits for the head of its answer.
+func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
+	method, body := http.MethodGet, []byte(nil)
+	if x.Body != nil {
+		var buf bytes.Buffer
+		enc := json.NewEncoder(&buf)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(x.Body); err != nil {
+			return nil, scrollback.Wrap(scrollback.Internal, op, err)
+		}
+		method, body = http.MethodPost, bytes.TrimRight(buf.Bytes(), "\n")
+	}
+	req, err := http.NewRequestWithContext(ctx, method, x.URL, bytes.NewReader(body))
+	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
+		return nil, scrollback.ParamErrorf(op, "base_url", "the address of %s cannot be one%s", c.o.Provider, c.see(c.o.BaseVariable))
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("User-Agent", c.o.Agent)
+	req.Header.Set("Accept", "text/event-stream, application/x-ndjson, application/json")
+	for _, h := range []map[string]string{c.o.Header, x.Header} {
+		for name, value := range h {
+			if strings.ContainsAny(value, "\r\n") {
+				return nil, scrollback.Errorf(scrollback.Refused, op, "the key of %s holds a line break%s", c.o.Provider, c.see(c.o.KeyVariable))
+			}
+			req.Header.Set(name, value)
+		}
+	}
+	return c.http.Do(req)
+}
+
+// see names what a person may set, if anything.
+func (c *Client) see(variable string) string {
+	if variable == "" {
+		return ""
+	}
+	return " (" + variable + ")"
+}

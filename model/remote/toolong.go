@@ -1,0 +1,87 @@
+package remote
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// longCodes are codes and types that say it all.
+var longCodes = []string{"context_length_exceeded", "exceed_context_size_error", "context_window_exceeded", "model_context_window_exceeded", "request_too_large",
+	"outofcontexterror", "context_too_large", "string_above_max_length", "3010", "5021"}
+
+// longWords are the many words for a request that does not fit. A group named L is
+// the window, N what the server counted of the input, both in tokens.
+var longWords = func() []*regexp.Regexp {
+	const n, l = `(?P<N>[\d,]+)`, `(?P<L>[\d,]+)`
+	var out []*regexp.Regexp
+	for _, p := range []string{
+		// OpenAI, DeepSeek, OpenRouter, vLLM; the figures of the parts go before the sum
+		`maximum context length is ` + l + `(?: tokens)?.{0,40}requested.{0,40}\(` + n + ` (?:in the messages|of text input|in the prompt)`,
+		`maximum context length is ` + l + `(?: tokens)?.{0,120}(?:messages|prompt|input)[^\d]{0,60}(?:resulted in|contains|has)[^\d]{0,20}` + n,
+		`maximum context length is ` + l + `(?: tokens)?.{0,80}requested (?:about )?` + n,
+		`maximum context length (?:is|of) ` + l,
+		`exceeds the context window`,
+		// Anthropic
+		`prompt is too long: ` + n + ` tokens > ` + l,
+		`input length and .{0,4}max_tokens.{0,4} exceed context limit: ` + n + ` \+ [\d,]+ > ` + l,
+		`prompt is too long`,
+		// Gemini
+		`input token count \(?` + n + `\)? exceeds the maximum number of tokens allowed \(?` + l,
+		`input token count.{0,40}exceeds the maximum number of tokens allowed[^\d]{0,4}` + l + `?`,
+		// Moonshot, xAI
+		`exceeded model token limit: ` + l + `(?:.{0,4}requested: ` + n + `)?`,
+		`maximum prompt length is ` + l + ` but the request contains ` + n,
+		// DashScope, Ark, Workers AI
+		`range of input length should be \[\d+, ?` + l + `\]`,
+		`total tokens of image and text exceed`,
+		`estimated number of input and maximum output tokens \(` + n + `\) exceeded this model context window limit \(` + l + `\)`,
+		// llama.cpp, LM Studio, Ollama
+		`request \(` + n + ` tokens\) exceeds the available context size \(` + l,
+		`(?:the )?request exceeds the available context size`,
+		`n_keep:? ?\(?` + n + `\)?\)? ?>= n_ctx:? ?\(?` + l,
+		`context length of only ` + l + ` tokens`,
+		`greater than the context length`,
+		`longer than the context length`,
+		`context (?:length|window|size)[^.]{0,40}(?:exceed|too (?:long|large|small))`,
+		`(?:exceed|larger than|longer than|over)[^.]{0,60}context (?:length|window|size|limit)`,
+	} {
+		out = append(out, regexp.MustCompile(p))
+	}
+	return out
+}()
+
+// tooLong recognises a request that does not fit, and reads the figures it names.
+func tooLong(p Problem, words string) (model.Lesson, bool) {
+	l := model.Lesson{TooLong: true, Limit: p.Limit, Requested: p.Requested}
+	for _, re := range longWords {
+		m := re.FindStringSubmatch(words)
+		if m == nil {
+			continue
+		}
+		for i, name := range re.SubexpNames() {
+			switch {
+			case name == "L" && l.Limit == 0:
+				l.Limit = figure(m[i])
+			case name == "N" && l.Requested == 0:
+				l.Requested = figure(m[i])
+			}
+		}
+		return l, true
+	}
+	long := slices.Contains(longCodes, p.Code) || slices.Contains(longCodes, p.Type) || p.Status == http.StatusRequestEntityTooLarge
+	return l, long
+}
+
+// figure is a number of tokens, 0 for one that cannot be meant.
+func figure(s string) int64 {
+	n, err := strconv.ParseInt(strings.ReplaceAll(s, ",", ""), 10, 64)
+	if err != nil || n > 1<<31 {
+		return 0
+	}
+	return n
+}

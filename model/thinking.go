@@ -1,0 +1,126 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Thinking is how much a model should think before it answers; the zero value
+// leaves it to the model. It means the same to every provider: an effort, or a
+// budget in tokens, or only whether to think at all. What a wire does not know of
+// it is made of what it does know, by the table of [Thinking.Level] and
+// [Thinking.Tokens].
+type Thinking struct {
+	Effort string // none, minimal, low, medium, high, xhigh or max; empty for the model's own
+	On     *bool  // nil leaves it as it is
+	Budget int64  // tokens; 0 for the model's own
+}
+
+// efforts are the levels from the least to the most, and what each is in tokens.
+var efforts = []struct {
+	name   string
+	tokens int64
+}{{"none", 0}, {"minimal", 1024}, {"low", 2048}, {"medium", 8192}, {"high", 16384}, {"xhigh", 24576}, {"max", 32768}}
+
+// Efforts lists the levels of effort, from the least to the most.
+func Efforts() []string {
+	var out []string
+	for _, e := range efforts {
+		out = append(out, e.name)
+	}
+	return out
+}
+
+// Or is t with what it leaves open taken from o, where it asks for nothing at all.
+func (t Thinking) Or(o Thinking) Thinking {
+	if t == (Thinking{}) {
+		return o
+	}
+	return t
+}
+
+// Wanted says whether to think: nil leaves it to the model.
+func (t Thinking) Wanted() *bool {
+	yes, no := true, false
+	switch {
+	case t.Effort == "none":
+		return &no
+	case t.On != nil:
+		return t.On
+	case t.Effort != "" || t.Budget > 0:
+		return &yes
+	}
+	return nil
+}
+
+// Off reports that no thinking is wanted.
+func (t Thinking) Off() bool { w := t.Wanted(); return w != nil && !*w }
+
+// Level is the effort, that of a budget if only one is given, "none" when no
+// thinking is wanted, and empty when it is left to the model. Of the levels that
+// a wire knows, the nearest below or else above is taken; none given means all.
+func (t Thinking) Level(known ...string) string {
+	name := t.Effort
+	switch {
+	case t.Off():
+		name = "none"
+	case name == "" && t.Budget > 0:
+		for _, e := range efforts[1:] {
+			if name == "" || e.tokens <= t.Budget {
+				name = e.name
+			}
+		}
+	}
+	if name == "" || len(known) == 0 || slices.Contains(known, name) {
+		return name
+	}
+	at := slices.Index(Efforts(), name)
+	for i := at; i > 0; i-- {
+		if slices.Contains(known, efforts[i].name) {
+			return efforts[i].name
+		}
+	}
+	for _, e := range efforts[at:] {
+		if slices.Contains(known, e.name) {
+			return e.name
+		}
+	}
+	return ""
+}
+
+// Tokens is the budget, or that of the effort if only one is given, below most,
+// so that something is left for the answer; 0 when it is left to the model, or no
+// thinking is wanted.
+func (t Thinking) Tokens(most int64) int64 {
+	n := t.Budget
+	if n == 0 {
+		for _, e := range efforts {
+			if e.name == t.Effort {
+				n = e.tokens
+			}
+		}
+	}
+	if t.Off() || n == 0 {
+		return 0
+	}
+	if most > 0 {
+		n = min(n, most*3/4)
+	}
+	return n
+}
+
+// CheckThinking says what is wrong with t, naming the parameter.
+func CheckThinking(t Thinking) error {
+	if t.Effort != "" && !slices.Contains(Efforts(), t.Effort) {
+		return scrollback.ParamErrorf("model", "reasoning_effort", "unknown effort %q (%s)", t.Effort, strings.Join(Efforts(), ", "))
+	}
+	if t.Budget < 0 {
+		return scrollback.ParamErrorf("model", "thinking_budget", "a budget of %d tokens cannot be", t.Budget)
+	}
+	if t.Effort != "" && t.On != nil && *t.On != (t.Effort != "none") {
+		return scrollback.ParamErrorf("model", "thinking", "thinking %v and the effort %q contradict each other", *t.On, t.Effort)
+	}
+	return nil
+}

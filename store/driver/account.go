@@ -1,0 +1,100 @@
+package driver
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Account is what the books say of a model on one day, twice: the sums, and the
+// records that they were made of. The zero value is ready.
+type Account struct {
+	sums    map[string][]scrollback.UsageDay // by currency
+	broken  map[string]bool                  // currencies whose sums are not what is stored
+	records map[place]*scrollback.UsageDay   // added up again
+	vague   map[string]vague                 // of the records of a currency
+}
+
+// Entered is a record as the books keep it. Older ones do not say the project of
+// the sums that they are in; it is taken to be that of their conversation today.
+// Nor do they say their total, which is then the least that it can have been.
+type Entered struct {
+	scrollback.UsageRecord
+	Project         string
+	Placed, Totaled bool // it says its project, its total
+}
+
+// place is where a record belongs among the sums of its day. Those that do not say
+// their project are by themselves.
+type place struct {
+	project, currency string
+	placed            bool
+}
+
+// vague is what some records of a currency do not say.
+type vague struct{ project, total bool }
+
+// Judged is a currency of an account: what its sums should be, and what is wrong
+// with them as they are, if anything.
+type Judged struct {
+	Currency, Wrong string
+	Sums            []scrollback.UsageDay
+}
+
+// Sum takes sums within bounds; broken says that something else is stored.
+func (a *Account) Sum(d scrollback.UsageDay, broken bool) {
+	if a.sums == nil {
+		a.sums, a.broken = map[string][]scrollback.UsageDay{}, map[string]bool{}
+	}
+	a.sums[d.Currency] = append(a.sums[d.Currency], d)
+	a.broken[d.Currency] = a.broken[d.Currency] || broken
+}
+
+// Enter takes a record within bounds.
+func (a *Account) Enter(e Entered) {
+	if a.records == nil {
+		a.records, a.vague = map[place]*scrollback.UsageDay{}, map[string]vague{}
+	}
+	at := place{e.Project, e.Currency, e.Placed}
+	if a.records[at] == nil {
+		a.records[at] = &scrollback.UsageDay{Day: scrollback.DayOf(e.At), Model: e.Model, Project: e.Project}
+		a.records[at].Currency = e.Currency
+	}
+	a.records[at].Entry(e.Usage)
+	v := a.vague[e.Currency]
+	a.vague[e.Currency] = vague{v.project || !e.Placed, v.total || !e.Totaled}
+}
+
+// Judge compares the sums of each currency with its records. What records do not say
+// is not compared, and neither are sums that may hold records which are gone: fewer
+// are left than there were calls, and none of them exceeds the sums. Sums that are
+// wrong become those of the records; without any, what can be believed of them.
+func (a *Account) Judge() []Judged {
+	records := map[string][]scrollback.UsageDay{}
+	for at, d := range a.records {
+		d := *d
+		if own := a.sums[at.currency]; !at.placed && len(own) == 1 {
+			d.Project = own[0].Project
+		}
+		records[at.currency] = append(records[at.currency], d)
+	}
+	both := maps.Clone(records)
+	maps.Copy(both, a.sums)
+	var out []Judged
+	for _, currency := range slices.Sorted(maps.Keys(both)) {
+		j := Judged{Currency: currency, Sums: byProject(a.sums[currency])}
+		made := byProject(records[currency])
+		switch {
+		case a.broken[currency]:
+			j.Wrong = "it has numbers that cannot be"
+		case len(made) > 0:
+			j.Wrong = differ(j.Sums, made, a.vague[currency])
+		}
+		if j.Wrong != "" && len(made) > 0 {
+			j.Sums = made
+		}
+		out = append(out, j)
+	}
+	return out
+}

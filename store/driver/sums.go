@@ -1,0 +1,84 @@
+package driver
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// byProject adds sums of a currency up by project, in its order.
+func byProject(all []scrollback.UsageDay) []scrollback.UsageDay {
+	all = slices.SortedStableFunc(slices.Values(all), func(a, b scrollback.UsageDay) int { return cmp.Compare(a.Project, b.Project) })
+	var out []scrollback.UsageDay
+	for _, d := range all {
+		if n := len(out); n > 0 && out[n-1].Project == d.Project {
+			out[n-1].Usage = out[n-1].Usage.Add(d.Usage)
+			out[n-1].Calls += d.Calls
+			out[n-1].EstimatedCalls += d.EstimatedCalls
+			continue
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// differ says where sums are not what their records come to, save for what the
+// records do not say.
+func differ(sums, records []scrollback.UsageDay, v vague) string {
+	by := map[string][2]scrollback.UsageDay{}
+	for i, all := range [][]scrollback.UsageDay{sums, records} {
+		all = slices.Clone(all)
+		for n := range all {
+			if v.project {
+				all[n].Project = ""
+			}
+			if v.total {
+				all[n].TotalTokens = 0
+			}
+		}
+		for _, d := range byProject(all) {
+			pair := by[d.Project]
+			pair[i] = d
+			by[d.Project] = pair
+		}
+	}
+	for _, project := range slices.Sorted(maps.Keys(by)) {
+		if s, r := by[project][0], by[project][1]; !same(s, r) && !lacking(s, r) {
+			return fmt.Sprintf("it has %s; its records come to %s", said(s), said(r))
+		}
+	}
+	return ""
+}
+
+func said(d scrollback.UsageDay) string {
+	return fmt.Sprintf("%d calls (%d estimated), %d tokens in (%d cached, %d written) and %d out (%d of reasoning), %d in all, for %g",
+		d.Calls, d.EstimatedCalls, d.InputTokens, d.CachedTokens, d.CacheWriteTokens, d.OutputTokens, d.ReasoningTokens, d.TotalTokens, d.Cost)
+}
+
+// counts are the whole numbers of sums, the calls first.
+func counts(d scrollback.UsageDay) []int64 {
+	return []int64{d.Calls, d.EstimatedCalls, d.InputTokens, d.CachedTokens, d.CacheWriteTokens, d.OutputTokens, d.ReasoningTokens, d.TotalTokens}
+}
+
+// same says that sums are the same; costs may have been added up in another order.
+func same(a, b scrollback.UsageDay) bool {
+	return slices.Equal(counts(a), counts(b)) && math.Abs(a.Cost-b.Cost) <= 1e-9*max(1, a.Cost, b.Cost)
+}
+
+// lacking says that records are fewer than the calls, and that what the sums are
+// more may be of those that are gone.
+func lacking(sums, records scrollback.UsageDay) bool {
+	more := false
+	of := counts(records)
+	for i, n := range counts(sums) {
+		if n < of[i] {
+			return false
+		}
+		more = more || i > 1 && n > of[i]
+	}
+	return sums.Calls > records.Calls && more && sums.Cost >= records.Cost*(1-1e-9)
+}

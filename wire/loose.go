@@ -1,0 +1,85 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+)
+
+// Word is a text that some servers write as a number.
+type Word string
+
+// UnmarshalJSON reads a text, a number or null.
+func (w *Word) UnmarshalJSON(b []byte) error {
+	*w = ""
+	if b = bytes.TrimSpace(b); len(b) > 0 && b[0] == '"' {
+		var s string
+		err := json.Unmarshal(b, &s)
+		*w = Word(s)
+		return err
+	}
+	if !bytes.Equal(b, []byte("null")) {
+		*w = Word(b)
+	}
+	return nil
+}
+
+// Number is a whole number that some servers write as a fraction, a text or null.
+// One that cannot be a number of tokens is the nearest that can.
+type Number int64
+
+// UnmarshalJSON never fails: what is not a number is 0.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	var text Word
+	if err := text.UnmarshalJSON(b); err != nil {
+		return err
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	switch {
+	case err != nil && !math.IsInf(f, 0) || math.IsNaN(f):
+		*n = 0
+	case f >= math.MaxInt64:
+		*n = math.MaxInt64
+	case f <= math.MinInt64:
+		*n = math.MinInt64
+	default:
+		*n = Number(math.Round(f))
+	}
+	return nil
+}
+
+// Real is an amount that some servers write as a text or null.
+type Real float64
+
+// UnmarshalJSON never fails: what is not a number is 0.
+func (r *Real) UnmarshalJSON(b []byte) error {
+	var text Word
+	if err := text.UnmarshalJSON(b); err != nil {
+		return err
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		f = 0
+	}
+	*r = Real(f)
+	return nil
+}
+
+// Inner is JSON within a text, which some servers write as it is.
+type Inner string
+
+// UnmarshalJSON reads a text, or any other value as its JSON.
+func (i *Inner) UnmarshalJSON(b []byte) error {
+	if b = bytes.TrimSpace(b); len(b) > 0 && b[0] == '"' {
+		var s string
+		err := json.Unmarshal(b, &s)
+		*i = Inner(s)
+		return err
+	}
+	*i = ""
+	if !bytes.Equal(b, []byte("null")) {
+		*i = Inner(b)
+	}
+	return nil
+}

@@ -1,0 +1,26 @@
+package wire
+
+// Usage counts tokens. Cached tokens come in one of three dialects.
+type Usage struct {
+	PromptTokens            Number             `json:"prompt_tokens"`
+	CompletionTokens        Number             `json:"completion_tokens"`
+	TotalTokens             Number             `json:"total_tokens"`
+	PromptTokensDetails     *PromptDetails     `json:"prompt_tokens_details,omitempty"`
+	CompletionTokensDetails *CompletionDetails `json:"completion_tokens_details,omitempty"`
+	PromptCacheHitTokens    *Number            `json:"prompt_cache_hit_tokens,omitempty"`
+	CachedTokens            *Number            `json:"cached_tokens,omitempty"`
+	ReasoningTokens         *Number            `json:"reasoning_tokens,omitempty"`
+	Cost                    *Real              `json:"cost,omitempty"`
+}
+
+// PromptDetails says how much of a prompt was read from a cache, and written to one.
+type PromptDetails struct {
+	CachedTokens             Number `json:"cached_tokens"`
+	CacheWriteTokens         Number `json:"cache_write_tokens,omitempty"`
+	CacheCreationInputTokens Number `json:"cache_creation_input_tokens,omitempty"`
+}
+
+// CompletionDetails says how much of an answer was reasoning.
+type CompletionDetails struct {
+	ReasoningTokens Number `json:"reasoning_tokens"`
+}
