@@ -156,6 +156,7 @@ func TestEnvironmentIsCarried(t *testing.T) {
 			t.Fatal(e.err)
 		}
 	}
+	r.Rest()
 	rs, err := r.Receipts(ctx, c.ID, 9)
 	if err != nil || len(rs) < 2 {
 		t.Fatalf("%d folds, %v", len(rs), err)

@@ -59,6 +59,7 @@ func TestRequestsBeginAlike(t *testing.T) {
 			}
 		}
 	}
+	r.Rest()
 	receipts, err := r.Receipts(context.Background(), id, 200)
 	if err != nil {
 		t.Fatal(err)
@@ -228,6 +229,7 @@ func TestFaults(t *testing.T) {
 			}
 			checkViews(t, fresh, c.ID)
 		}
+		fresh.Rest()
 		drivertest.Check(t, mem)
 		if i >= calls {
 			if failed != nil {
@@ -306,5 +308,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	roomy.clock.Add(60_000)
 	roomy.ask(id, "room again").done(t, scrollback.TurnComplete, "stop")
+	r.Rest()
+	roomy.Rest()
 	drivertest.Check(t, roomy.driver)
 }

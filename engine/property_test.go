@@ -179,16 +179,11 @@ func (l *life) turn(id scrollback.ConversationID, seq int64) error {
 // once, texts and outputs verbatim, a look-up's answer by its one line.
 func (l *life) exactly(id scrollback.ConversationID) {
 	l.t.Helper()
-	ctx := context.Background()
 	fail := func(format string, args ...any) {
 		l.t.Helper()
 		l.t.Fatalf("%s\n%s", fmt.Sprintf(format, args...), strings.Join(l.trail[max(0, len(l.trail)-20):], "\n"))
 	}
-	head, err := l.r.store.Head(ctx, id)
-	if err != nil {
-		fail("%v", err)
-	}
-	m, err := l.r.Context(ctx, id)
+	head, m, err := l.shown(id)
 	if err != nil {
 		fail("%v", err)
 	}
@@ -217,6 +212,24 @@ func (l *life) exactly(id scrollback.ConversationID) {
 	for seq := next; seq <= int64(len(log)); seq++ {
 		if !shown[seq] {
 			fail("#%d of %d is neither live nor folded: %+v", seq, len(log), log[seq-1].Parts)
+		}
+	}
+}
+
+// shown is the head of a conversation and the window that it shows. A fold behind a turn
+// may commit between the two, so they are read again until both are of one view.
+func (l *life) shown(id scrollback.ConversationID) (head driver.Head, m scrollback.Manifest, err error) {
+	ctx := context.Background()
+	if head, err = l.r.store.Head(ctx, id); err != nil {
+		return head, m, err
+	}
+	for {
+		if m, err = l.r.Context(ctx, id); err != nil {
+			return head, m, err
+		}
+		was := head.Branch
+		if head, err = l.r.store.Head(ctx, id); err != nil || head.Branch.ID == was.ID && head.Branch.ViewVersion == was.ViewVersion {
+			return head, m, err
 		}
 	}
 }

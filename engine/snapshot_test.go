@@ -66,7 +66,7 @@ func (w *writer) requests() (chat, summary []model.Request) {
 var lookup = []scrollback.Tool{{Name: "lookup", Description: "Looks figures up.", Parameters: json.RawMessage(`{"type":"object"}`)}}
 
 // talk runs turns, answering the client's calls, and fails on any that does not
-// complete.
+// complete. The folds behind them have ended when it returns.
 func (r *rig) talk(id scrollback.ConversationID, turns int, text func(i int) string) {
 	r.t.Helper()
 	for i := range turns {
@@ -84,6 +84,7 @@ func (r *rig) talk(id scrollback.ConversationID, turns int, text func(i int) str
 			e = r.turn(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: c.ID, Text: strings.Repeat("figure ", 60)}}})
 		}
 	}
+	r.Rest()
 }
 
 func wordy(i int) string {

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// A model goes by many names: with the date of a snapshot, behind the prefix of
-// whoever passes it on, packed in some format. What is taken off a name here is
-// known to be such a part; everything else, and every size above all, is the model.
+// A model goes by many names: with the date of a snapshot, behind the prefix of a
+// reseller, packed in some format. Only what is known to be such a part is taken off
+// a name; everything else, sizes above all, tells one model from another.
 
 // makers gives the maker of the models that a provider serves as its own.
 var makers = map[string]string{"openai": "openai", "anthropic": "anthropic", "gemini": "google", "deepseek": "deepseek",
 	"xai": "x-ai", "moonshot": "moonshotai", "dashscope": "qwen"}
 
-// hosts serve the models of others with the windows they were made for. Of all other
-// providers, a server of one's own above all, only the server knows its window.
+// hosts serve other makers' models with the windows they were made for. Anywhere else,
+// and above all on a server of one's own, only the server knows its window.
 var hosts = map[string]bool{"openrouter": true, "poe": true, "ark": true, "dashscope": true}
 
 // ranks orders providers where several know a model: the makers first.
 var ranks = []string{"openai", "anthropic", "gemini", "deepseek", "xai", "moonshot", "ark", "dashscope", "openrouter"}
 
-// orgs are other names of makers, and packers those who pack the models of all.
+// orgs gives other names of makers; packers publish everybody's models in other formats.
 var (
 	orgs = map[string]string{"gemini": "google", "deepseek-ai": "deepseek", "xai": "x-ai", "moonshot": "moonshotai", "alibaba": "qwen",
 		"dashscope": "qwen", "meta": "meta-llama", "mistral": "mistralai", "minimaxai": "minimax", "zai": "z-ai", "zai-org": "z-ai", "zhipu": "z-ai"}
@@ -31,13 +31,13 @@ var (
 		"hugging-quants": true, "casperhansen": true, "intel": true, "nvidia": true, "library": true}
 )
 
-// renamed are names that a provider keeps for whatever model is behind them.
+// renamed are names that a provider keeps while the model behind them changes.
 var renamed = map[string]string{"deepseek/deepseek-chat": "deepseek/deepseek-v4-flash", "deepseek/deepseek-reasoner": "deepseek/deepseek-v4-flash"}
 
 // families give the makers of models that a host lists by their bare names.
 var families = map[string]string{"qwen": "qwen", "glm": "z-ai", "kimi": "moonshotai", "deepseek": "deepseek", "doubao": "bytedance"}
 
-// services are what OpenRouter serves a model with, and whether its price stays.
+// services are OpenRouter's suffixes, and whether the price stays the same with them.
 var services = map[string]bool{"free": false, "nitro": false, "floor": false, "online": false, "thinking": true, "exacto": true, "extended": true, "latest": true}
 
 const (
@@ -60,7 +60,9 @@ var (
 	ownDate   = regexp.MustCompile(`^(gemini-.*)(-00[1-9])$|^(doubao-.*)(-2[0-9]` + month + day + `)$`)
 )
 
-// untag takes the date, or the mark of a preview, off the end of a name.
+// untag takes a date, or the mark of a preview, off the end of a name. The short dates
+// are only those of families where they mark snapshots: deepseek-r1-0528 is not
+// deepseek-r1.
 func untag(name string, first bool) string {
 	if at := dated.FindStringIndex(name); at != nil {
 		return name[:at[0]]
@@ -78,7 +80,7 @@ func untag(name string, first bool) string {
 	return name
 }
 
-// form is a name with something taken off; priced says that this leaves the price.
+// form is a name with something taken off; priced says that the price still holds.
 type form struct {
 	name   string
 	priced bool
@@ -151,12 +153,12 @@ func parse(name string) asked {
 	return a
 }
 
-// entry is a model of the catalog under one of the names that lead to it.
+// entry is a model of the catalog as one of its names finds it.
 type entry struct {
 	name            string
 	provider, maker string
 	changed         bool // its date was taken off
-	kept            bool // the name is one that only the provider itself keeps
+	kept            bool // found by a name that only its provider uses for it
 }
 
 // index finds entries by key.
@@ -175,8 +177,8 @@ func (x index) add(name string) {
 	}
 }
 
-// sorted puts the entries of each key in order: those called so themselves, by the
-// rank of providers, the newest date first.
+// sorted orders the entries of each key: exact names first, then by the rank of the
+// provider, then the newest date first.
 func (x index) sorted() index {
 	for _, entries := range x {
 		slices.SortFunc(entries, func(a, b entry) int {
@@ -196,13 +198,12 @@ func after(a, b bool) int {
 	return -1
 }
 
-// is says whether an entry may be what was asked for, as far as the names before the
-// last slash tell.
+// is says whether an entry may be what was asked for, judging by the maker.
 func (a asked) is(e entry) bool {
 	return a.org == "" || a.org == e.maker || packers[a.org]
 }
 
-// windows says whether the provider asked serves the window that an entry tells of.
+// windows says whether the provider asked serves the window that an entry has.
 func (a asked) windows(e entry) bool {
 	switch {
 	case a.provider == "" || hosts[a.provider]:
@@ -257,7 +258,7 @@ func first(entries []entry, a asked, elsewhere bool) (entry, bool) {
 	return entry{}, false
 }
 
-// alias is what is known of a model by another name than the catalog's.
+// alias is what is known of a model by a name that the catalog does not have.
 func (c *Catalog) alias(name string) Facts {
 	a := parse(name)
 	e, priced, ok := c.resolve(a)

@@ -20,8 +20,8 @@ type Facts struct {
 	Price     *Price  `json:"price,omitempty"`
 	Factor    float64 `json:"factor,omitempty"`
 
-	// Known says that the catalog has the model, and As under which name, empty
-	// where it is the one asked for. Find sets both.
+	// Known says that the catalog has the model, and As under which other name; it is
+	// empty where that is the name asked for. Find sets both.
 	Known bool   `json:"-"`
 	As    string `json:"-"`
 }
@@ -77,10 +77,9 @@ func NewCatalog(own map[string]Facts) *Catalog {
 	return c
 }
 
-// Find is what is known of a model by its name, or by the name that it is an alias
-// of. The window and the longest answer of a server of one's own are never taken
-// from elsewhere, and a price only from who is paid. Of a model that is not known
-// it has a factor.
+// Find is what is known of a model by its name, or else by the name it is an alias of.
+// An alias never gives a server of one's own a window or a longest answer, and it gives
+// a price only where the same provider is paid. An unknown model has a factor alone.
 func (c *Catalog) Find(name string) Facts {
 	own, said := c.own[name]
 	f, ok := known()[name]
@@ -123,8 +122,8 @@ func defaultFactor(name string) float64 {
 	return otherFactor
 }
 
-// providers gives the catalog's names for providers ours. It has nothing of Poe and
-// Workers AI, and nothing of Ark but what is resold.
+// providers maps the catalog's names of providers to ours. It has none for Poe and
+// Workers AI, and for Ark only what a reseller has.
 var providers = map[catwalk.InferenceProvider]string{
 	"openai": "openai", "deepseek": "deepseek", "xai": "xai", "openrouter": "openrouter", "alibaba-singapore": "dashscope",
 	"moonshot": "moonshot", "anthropic": "anthropic", "gemini": "gemini",
@@ -144,8 +143,8 @@ var known = sync.OnceValue(func() map[string]Facts {
 	return out
 })
 
-// resold are the models of Ark as another provider has them: windows, and no prices.
-// They are not listed, as Ark takes their names only with a date.
+// resold are the models of Ark as a reseller has them, without its prices. They are
+// not listed, as Ark takes their names only with a date.
 var resold = sync.OnceValue(func() map[string]Facts {
 	out := map[string]Facts{}
 	for _, p := range embedded.GetAll() {
@@ -158,14 +157,14 @@ var resold = sync.OnceValue(func() map[string]Facts {
 	return out
 })
 
-// entries are all that names lead to: the known models and the resold ones.
+// entries are all models that can be found: the known ones and the resold ones.
 var entries = sync.OnceValue(func() map[string]Facts {
 	out := maps.Clone(known())
 	maps.Copy(out, resold())
 	return out
 })
 
-// names finds entries by what they are called.
+// names finds entries by their names.
 var names = sync.OnceValue(func() index {
 	x := index{}
 	for name := range entries() {

@@ -51,8 +51,7 @@ func (c *Catalog) Near(name string) []string {
 	return out
 }
 
-// slip is what a wrong letter counts; another provider and a missing end count less
-// and more.
+// slip is what a wrong letter counts; a wrong provider counts less, a missing end more.
 const slip = 4
 
 // spelling is a name by its letters and digits alone: whole, and what the model is

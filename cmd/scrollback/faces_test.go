@@ -34,6 +34,7 @@ func anArchive(t *testing.T) *archived {
 	a.chat(a.id, "The access code of the blue depot is 7F3K-221. 蓝色仓库的门禁码。")
 	a.chat(a.id, strings.Repeat("Line of the harbour's log: 潮汐表 under the third bollard.\n", 2000))
 	a.chat(a.other, "Nothing of it here.")
+	a.settled(a.id)
 	if status := a.do("POST", "/api/conversations/"+string(a.id)+"/clear", nil, nil); status != 200 {
 		t.Fatalf("clear: %d", status)
 	}

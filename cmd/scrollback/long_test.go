@@ -45,6 +45,7 @@ func TestLongConversation(t *testing.T) {
 	}
 
 	chatOn(t, s, id, needles)
+	s.settled(id)
 	checkNeedles(t, s, id, needles)
 	checkOriginals(t, s, id, messages)
 

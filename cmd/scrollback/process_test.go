@@ -45,6 +45,15 @@ func (s *served) log(id scrollback.ConversationID) []scrollback.Message {
 	return get[struct{ Messages []scrollback.Message }](s, fmt.Sprintf("/api/conversations/%s/messages", id), "limit", "200").Messages
 }
 
+// settled waits for the folds behind a conversation's turns: after one by hand, which
+// waits for the one under way, the policy asks for no more.
+func (s *served) settled(id scrollback.ConversationID) {
+	s.t.Helper()
+	if status := s.do("POST", "/api/conversations/"+string(id)+"/compact", strings.NewReader(`{}`), nil); status != 200 {
+		s.t.Fatalf("compact: %d", status)
+	}
+}
+
 // until polls for at most limit.
 func until(t *testing.T, limit time.Duration, ok func() bool) {
 	t.Helper()

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -76,24 +75,20 @@ func TestProviderRolling(t *testing.T) {
 	for i := range 20 {
 		s.chat(id, fmt.Sprintf("第 %d 个问题：%s", i, strings.Repeat("请说说这件事情的来龙去脉。", 8)))
 	}
-	// Folds go on after a turn: the last one is waited for by what the window shows.
+	s.settled(id)
+	m := get[scrollback.Manifest](s, "/api/conversations/"+string(id)+"/context")
+	if m.Policy != "rolling" {
+		t.Fatalf("the window is of the policy %s", m.Policy)
+	}
 	var seqs []int64
-	until(t, 10*time.Second, func() bool {
-		m := get[scrollback.Manifest](s, "/api/conversations/"+string(id)+"/context")
-		if m.Policy != "rolling" {
-			t.Fatalf("the window is of the policy %s", m.Policy)
-		}
-		seqs = nil
-		for _, l := range m.Layers {
-			for _, it := range l.Items {
-				if it.Kind == scrollback.KindMessage {
-					seqs = append(seqs, it.Seq)
-				}
+	for _, l := range m.Layers {
+		for _, it := range l.Items {
+			if it.Kind == scrollback.KindMessage {
+				seqs = append(seqs, it.Seq)
 			}
 		}
-		return len(seqs) <= 13
-	})
-	if len(seqs) < 5 || seqs[0] != 1 || seqs[1] < 20 {
+	}
+	if len(seqs) < 5 || len(seqs) > 13 || seqs[0] != 1 || seqs[1] < 20 {
 		t.Errorf("it shows messages %v", seqs)
 	}
 	got := get[struct {
@@ -137,15 +132,13 @@ func TestProvider(t *testing.T) {
 	if !strings.Contains(said, "K-4711") {
 		t.Errorf("it answers %q", said)
 	}
-	// Folds go on after a turn; the newest is waited for.
-	var got struct {
+	s.settled(id)
+	got := get[struct {
 		Receipts []scrollback.Receipt `json:"receipts"`
+	}](s, "/api/conversations/"+string(id)+"/receipts")
+	if len(got.Receipts) < 2 {
+		t.Errorf("%d folds in 30 turns", len(got.Receipts))
 	}
-	until(t, 10*time.Second, func() bool {
-		got.Receipts = nil
-		s.do("GET", "/api/conversations/"+string(id)+"/receipts", nil, &got)
-		return len(got.Receipts) >= 2
-	})
 	for _, r := range got.Receipts {
 		if r.Result != scrollback.FoldCompacted || r.SummaryBy != "custom/m" {
 			t.Errorf("%+v", r)
@@ -155,16 +148,10 @@ func TestProvider(t *testing.T) {
 	if m.Policy != "snapshot" || m.Model != "custom/m" || m.Limit != 8000 {
 		t.Errorf("manifest %s, %s, %d", m.Policy, m.Model, m.Limit)
 	}
-	// Every call is in the books, that of a fold once the fold has ended.
-	var books struct {
+	books := get[struct {
 		Usage []scrollback.UsageSum `json:"usage"`
-	}
-	until(t, 10*time.Second, func() bool {
-		books.Usage = nil
-		s.do("GET", "/api/usage?group_by=model", nil, &books)
-		return len(books.Usage) == 1 && books.Usage[0].Calls >= int64(len(p.Bodies())-2)
-	})
-	if n := len(p.Bodies()) - 2; books.Usage[0].Calls != int64(n) || books.Usage[0].EstimatedShare != 0 || books.Usage[0].CachedTokens != 600*int64(n) {
+	}](s, "/api/usage", "group_by", "model")
+	if n := len(p.Bodies()) - 2; len(books.Usage) != 1 || books.Usage[0].Calls != int64(n) || books.Usage[0].EstimatedShare != 0 || books.Usage[0].CachedTokens != 600*int64(n) {
 		t.Errorf("after %d calls the books say %+v", n, books.Usage)
 	}
 	bodies := slices.DeleteFunc(p.Bodies(), func(b wire.ChatRequest) bool { return len(b.Tools) == 0 }) // those are folds

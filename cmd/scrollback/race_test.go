@@ -124,6 +124,7 @@ func TestFoldsRaceAcrossProcesses(t *testing.T) {
 		s.isWhole(id)
 	}
 	servers[0].chat(id, "Is everything still there?")
+	servers[0].settled(id)
 	servers[1].isWhole(id)
 	if code, c := checkup(t, data); code != 0 || !c.OK {
 		t.Errorf("the check finds %+v", c.Problems)

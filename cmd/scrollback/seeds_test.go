@@ -34,6 +34,7 @@ func TestSeeds(t *testing.T) {
 			s.chat(id, "请保存这一段资料：\n"+string(piece))
 		}
 	}
+	s.settled(id)
 	m := get[scrollback.Manifest](s, fmt.Sprintf("/api/conversations/%s/context", id))
 	if len(m.Excluded) == 0 || m.Tokens > m.Budget {
 		t.Fatalf("the window has %d of %d tokens and leaves %d runs out", m.Tokens, m.Budget, len(m.Excluded))
