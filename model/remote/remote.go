@@ -210,7 +210,7 @@ func (c *Client) once(parent context.Context, x Exchange, b model.Bounds, yield 
 		return false, c.fault(parent, ctx, err)
 	}
 	defer resp.Body.Close()
-	a := &Answer{client: c, bounds: b, header: resp.Header, yield: yield, parent: parent,
+	a := &Answer{client: c, x: x, bounds: b, header: resp.Header, yield: yield, parent: parent,
 		body: &heard{r: resp.Body, alarm: func() { silence.Reset(c.o.Silence) }}}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return false, c.refusal(resp, a.body, x)
