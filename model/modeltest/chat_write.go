@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -20,6 +21,7 @@ type chatStream struct {
 	thought chatThought
 	open    bool // reasoning is being written whose signature has not come
 	words   string
+	used    *scrollback.Usage
 	calls   []scrollback.ToolCall
 }
 
@@ -117,6 +119,9 @@ func (o *chatStream) delta(d model.Delta) {
 		o.sign()
 		o.call(*d.Call)
 	}
+	if d.Usage != nil {
+		o.used = d.Usage
+	}
 	if d.Finish != "" {
 		o.sign()
 		o.end(d)
@@ -149,7 +154,11 @@ func (o *chatStream) call(c scrollback.ToolCall) {
 	case o.s.quirk(ChatWholeCalls|ChatOneIndex) || len(args) < 2:
 		pieces = []any{args}
 	default:
-		pieces = []any{"", args[:len(args)/2], args[len(args)/2:]}
+		half := len(args) / 2
+		for !utf8.RuneStart(args[half]) {
+			half--
+		}
+		pieces = []any{"", args[:half], args[half:]}
 	}
 	for i, arguments := range pieces {
 		piece := chatObject{"function": chatObject{"arguments": arguments}}
@@ -186,7 +195,7 @@ func (o *chatStream) end(d model.Delta) {
 	if finish == scrollback.FinishToolCalls && o.s.quirk(ChatSaysStop) {
 		finish = "stop"
 	}
-	o.choice(chatObject{}, finish, o.usage(d.Usage))
+	o.choice(chatObject{}, finish, o.usage(o.used))
 }
 
 func (o *chatStream) usage(u *scrollback.Usage) chatObject {

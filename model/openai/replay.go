@@ -47,6 +47,9 @@ func (m *Model) reason(out *wire.Message, it scrollback.Item) {
 		if json.Unmarshal(r.Opaque, &t) != nil {
 			t = thought{}
 		}
+		if m.d.responses && t.Field == "" && len(t.Details) == 0 {
+			continue // it is of the other API
+		}
 		found = true
 		text.WriteString(r.Text)
 		back.Details = append(back.Details, t.Details...)
