@@ -12,6 +12,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -99,9 +100,18 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	case len(c) == 0:
 		return []byte("null"), nil
 	case len(c) == 1 && c[0].Type == "text":
-		return json.Marshal(c[0].Text)
+		return plain(c[0].Text)
 	}
-	return json.Marshal([]ContentPart(c))
+	return plain([]ContentPart(c))
+}
+
+// plain is v as JSON in which < is <.
+func plain(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimRight(b.Bytes(), "\n"), err
 }
 
 // UnmarshalJSON reads every form.

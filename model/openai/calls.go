@@ -1,8 +1,11 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
+	"maps"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -11,10 +14,10 @@ import (
 
 // gathering puts calls together from their pieces. Servers leave out what tells
 // pieces apart, or use it twice: a piece belongs to the call of its index, else of
-// its id, else to the one before; a piece with another id and a name begins a call
-// of its own.
+// its id, else to the one before, unless it begins another call beside that.
 type gathering struct {
-	list []gathered
+	list  []gathered
+	taken map[string]bool // ids that calls of the request have
 }
 
 type gathered struct {
@@ -38,6 +41,9 @@ func (g *gathering) add(p wire.ToolCall, most int) error {
 		i = len(g.list) - 1
 	}
 	c := &g.list[i]
+	if c.complete() && c.repeats(p) {
+		return nil
+	}
 	if c.id == "" {
 		c.id = string(p.ID)
 	}
@@ -48,56 +54,117 @@ func (g *gathering) add(p wire.ToolCall, most int) error {
 	return nil
 }
 
+// complete says whether the arguments are an object to which nothing can be added.
+func (c *gathered) complete() bool {
+	return bytes.HasSuffix(c.arguments, []byte("}")) && json.Valid(c.arguments)
+}
+
+// repeats says whether a piece is the same call once more.
+func (c *gathered) repeats(p wire.ToolCall) bool {
+	return p.ID != "" && string(p.ID) == c.id && p.Function.Name == c.name && string(p.Function.Arguments) == string(c.arguments)
+}
+
+// beside says whether a piece that was taken for one of c begins another call.
+func (c *gathered) beside(p wire.ToolCall) bool {
+	if p.Function.Name == "" || c.name == "" || c.repeats(p) {
+		return false
+	}
+	another := p.ID != "" && c.id != "" && string(p.ID) != c.id
+	switch {
+	case p.Function.Name != c.name:
+		return true
+	case another && len(c.arguments) == 0:
+		return true
+	case !another && (p.Function.Arguments == "" || p.Function.Arguments[0] != '{'):
+		return false
+	}
+	return c.complete() // an object that has ended does not go on
+}
+
 // find is the call that a piece goes on with, or -1 for a new one.
 func (g *gathering) find(p wire.ToolCall) int {
-	last := len(g.list) - 1
-	another := func(c gathered) bool { // begins, beside c
-		return p.Function.Name != "" && c.name != "" && p.ID != "" && c.id != "" && string(p.ID) != c.id
+	i := g.meant(p)
+	if i < 0 || !g.list[i].beside(p) {
+		return i
 	}
+	if j := g.byID(p); j >= 0 && j != i && !g.list[j].beside(p) {
+		return j
+	}
+	return -1
+}
+
+// meant is the call that a piece names by its index, its id or its place.
+func (g *gathering) meant(p wire.ToolCall) int {
+	last := len(g.list) - 1
 	if p.Index != nil {
 		for i := last; i >= 0; i-- {
 			if g.list[i].index == int64(*p.Index) {
-				if another(g.list[i]) {
-					return g.byID(p)
-				}
 				return i
 			}
 		}
+		if p.Function.Name != "" {
+			return -1
+		}
+		if i := g.byID(p); i >= 0 {
+			return i
+		}
+		if last >= 0 && g.list[last].index < 0 && p.ID == "" { // the index came late
+			return last
+		}
 		return -1
 	}
-	if i := g.byID(p); i >= 0 {
+	if i := g.byID(p); i >= 0 || last < 0 {
 		return i
 	}
-	if last < 0 || p.Function.Name != "" && g.list[last].name != "" {
-		return -1
+	before := &g.list[last]
+	switch {
+	case p.Function.Name == "" || before.name == "":
+		return last
+	case p.ID == "" && p.Function.Name == before.name && len(before.arguments) > 0 && !before.complete():
+		return last // the name comes with every piece
 	}
-	if p.ID != "" && g.list[last].id != "" && p.Function.Name != "" {
-		return -1
-	}
-	return last
+	return -1
 }
 
 func (g *gathering) byID(p wire.ToolCall) int {
 	for i := len(g.list) - 1; i >= 0 && p.ID != ""; i-- {
-		if g.list[i].id == string(p.ID) && (p.Index == nil || g.list[i].index == int64(*p.Index)) {
+		if g.list[i].id == string(p.ID) {
 			return i
 		}
 	}
 	return -1
 }
 
-// whole is the calls, each with an id; a nameless one is noise. Of an answer that
-// was cut for its length the last may be half a call, and goes.
+// whole is the calls, each with an id of its own; a nameless one is noise. Of an
+// answer that was cut the last may be half a call, and goes.
 func (g *gathering) whole(requestID string, cut bool) []scrollback.ToolCall {
 	var out []scrollback.ToolCall
+	own := map[string]bool{}
 	for i, c := range g.list {
 		if c.name == "" || cut && i == len(g.list)-1 && !json.Valid(c.arguments) {
 			continue
 		}
-		if c.id == "" {
-			c.id = fmt.Sprintf("call_%s_%d", requestID, i)
+		if c.id == "" || own[c.id] {
+			c.id = g.fresh(requestID, own)
 		}
+		own[c.id] = true
 		out = append(out, scrollback.ToolCall{ID: c.id, Name: c.name, Arguments: model.Arguments(string(c.arguments))})
 	}
 	return out
+}
+
+// fresh is an id that no call has.
+func (g *gathering) fresh(requestID string, own map[string]bool) string {
+	h := fnv.New32a()
+	h.Write([]byte(requestID))
+	taken := maps.Clone(own)
+	maps.Copy(taken, g.taken)
+	for _, c := range g.list {
+		taken[c.id] = true
+	}
+	for n := 0; ; n++ {
+		if id := fmt.Sprintf("call_%08x_%d", h.Sum32(), n); !taken[id] {
+			return id
+		}
+	}
 }

@@ -64,7 +64,7 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 		c.PromptCacheKey = r.CacheKey
 	}
 	return remote.Exchange{URL: m.at.BaseURL + "/chat/completions", Header: header, Body: c.ChatRequest, Params: c.params,
-		Read: func(a *remote.Answer) error { return (&reader{a: a}).read() }}, nil
+		Read: func(a *remote.Answer) error { return (&reader{a: a, calls: gathering{taken: callIDs(r)}}).read() }}, nil
 }
 
 // bound says how long the answer may be, in the one of two fields that the server
@@ -86,7 +86,19 @@ func (m *Model) bound(c *chat) {
 	}
 }
 
-// messages is an item on the wire: one message, or for tool results one each.
+// callIDs are the ids of calls that a request holds already.
+func callIDs(r model.Request) map[string]bool {
+	out := map[string]bool{}
+	for _, it := range r.Items {
+		for _, c := range it.Parts.Calls() {
+			out[c.ID] = true
+		}
+	}
+	return out
+}
+
+// messages is an item on the wire: one message, or for tool results one each, and
+// none where nothing is said.
 func (m *Model) messages(ctx context.Context, c *chat, it scrollback.Item) ([]wire.Message, error) {
 	out := wire.Message{Role: string(it.Role), Name: it.Name}
 	var results []wire.Message
@@ -115,13 +127,33 @@ func (m *Model) messages(ctx context.Context, c *chat, it scrollback.Item) ([]wi
 	if it.Role == scrollback.RoleTool {
 		return results, nil
 	}
+	out.Content = plain(out.Content)
+	if len(out.Content) == 0 && len(out.ToolCalls) == 0 {
+		return nil, nil // a message is never empty
+	}
 	if it.Role == scrollback.RoleAssistant {
 		m.reason(&out, it)
-		if m.d.noNull || len(out.ToolCalls) == 0 {
-			out.Content = wire.Content{{Type: "text", Text: it.Parts.Text()}} // some servers take no list here
+		if len(out.Content) == 0 && m.d.noNull {
+			out.Content = wire.NoText()
 		}
 	}
 	return []wire.Message{out}, nil
+}
+
+// plain is content as one text where there is nothing but text: some servers take a
+// list in no message, many in none but a user's.
+func plain(c wire.Content) wire.Content {
+	var texts []string
+	for _, p := range c {
+		if p.Type != "text" {
+			return c
+		}
+		texts = append(texts, p.Text)
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return wire.Content{{Type: "text", Text: strings.Join(texts, "\n")}}
 }
 
 func attached(p scrollback.File) string {

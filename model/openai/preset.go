@@ -14,7 +14,7 @@ type dialect struct {
 	oldMaxTokens bool // max_tokens, and not max_completion_tokens
 	noNull       bool // content is a text also where nothing is said
 	thinking     thinkingForm
-	cacheKey     string // the field of the conversation's key, or a header's name behind ":"
+	cacheKey     string // the field of the conversation's key in chat completions, or a header's name behind ":"
 
 	field  string // which field carries reasoning back, where it did not say
 	replay replay
@@ -57,7 +57,7 @@ var servers = []struct {
 	{remote.Preset{Name: "deepseek", URL: "https://api.deepseek.com/v1", Key: "DEEPSEEK_API_KEY", Base: "DEEPSEEK_BASE_URL"},
 		dialect{oldMaxTokens: true, thinking: thinkType, field: "reasoning_content", replay: replayCalls, absent: ":"}},
 	{remote.Preset{Name: "xai", URL: "https://api.x.ai/v1", Key: "XAI_API_KEY", Base: "XAI_BASE_URL"},
-		dialect{responses: true, cacheKey: "prompt_cache_key", field: "reasoning_content", replay: replayNever}},
+		dialect{responses: true, cacheKey: ":x-grok-conv-id", field: "reasoning_content", replay: replayNever}},
 	{remote.Preset{Name: "poe", URL: "https://api.poe.com/v1", Key: "POE_API_KEY", Base: "POE_BASE_URL"},
 		dialect{field: "reasoning_content", replay: replayCalls, list: listPlain}},
 	{remote.Preset{Name: "ark", URL: "https://ark.cn-beijing.volces.com/api/v3", Key: "ARK_API_KEY", Base: "ARK_BASE_URL"},

@@ -32,18 +32,21 @@ func (s *reader) read() error {
 		return s.readWhole()
 	}
 	for ev, err := range s.a.Events() {
+		if err != nil && s.finish != "" {
+			break // everything was said
+		}
 		if err != nil {
 			return err
 		}
 		if ev.Data == "[DONE]" {
 			break
 		}
+		if ev.Type == "error" || complains([]byte(ev.Data)) {
+			return s.a.Problem([]byte(ev.Data))
+		}
 		var c wire.Chunk
 		if err := json.Unmarshal([]byte(ev.Data), &c); err != nil {
 			return s.a.Unreadable([]byte(ev.Data))
-		}
-		if ev.Type == "error" || failed(c.Error) {
-			return s.a.Problem([]byte(ev.Data))
 		}
 		if err := s.chunk(c); err != nil {
 			return err
@@ -52,9 +55,26 @@ func (s *reader) read() error {
 	return s.end()
 }
 
-// failed says whether an error field holds an error.
+// complains says whether JSON tells of an error, in one of the forms that servers
+// have for it, and not of an answer.
+func complains(raw []byte) bool {
+	var e struct {
+		Error, Errors, Detail, Message, Choices json.RawMessage
+		Success                                 *bool
+	}
+	if json.Unmarshal(raw, &e) != nil {
+		return false
+	}
+	return failed(e.Error) || !failed(e.Choices) && (failed(e.Errors) || failed(e.Detail) || failed(e.Message) || e.Success != nil && !*e.Success)
+}
+
+// failed says whether a field holds anything, such as an error.
 func failed(raw json.RawMessage) bool {
-	return len(raw) > 0 && string(raw) != "null" && string(raw) != `""` && string(raw) != "{}"
+	switch string(raw) {
+	case "", "null", `""`, "{}", "[]":
+		return false
+	}
+	return true
 }
 
 // readWhole reads the answer of a server that does not stream.
@@ -64,10 +84,7 @@ func (s *reader) readWhole() error {
 		return err
 	}
 	var r wire.Response
-	var e struct {
-		Error json.RawMessage `json:"error"`
-	}
-	if json.Unmarshal(raw, &e) == nil && failed(e.Error) {
+	if complains(raw) {
 		return s.a.Problem(raw)
 	}
 	if json.Unmarshal(raw, &r) != nil || len(r.Choices) == 0 {
@@ -211,7 +228,8 @@ func (s *reader) end() error {
 	}
 	last := model.Delta{Usage: s.usage, Credits: s.credits, RequestID: s.requestID}
 	if s.finish != "" {
-		calls := s.calls.whole(s.requestID, s.finish == "length")
+		reason := finishOf(s.finish, false)
+		calls := s.calls.whole(s.requestID, reason != scrollback.FinishStop)
 		for _, c := range calls {
 			if err := s.a.Emit(model.Delta{Call: &c}); err != nil {
 				return err

@@ -47,6 +47,9 @@ func (m *Model) reason(out *wire.Message, it scrollback.Item) {
 		if json.Unmarshal(r.Opaque, &t) != nil {
 			t = thought{}
 		}
+		if m.d.responses && t.Field == "" && len(t.Details) == 0 {
+			continue // it is of the other API
+		}
 		found = true
 		text.WriteString(r.Text)
 		back.Details = append(back.Details, t.Details...)
@@ -65,6 +68,9 @@ func (m *Model) reason(out *wire.Message, it scrollback.Item) {
 		}
 	}
 	out.ReasoningDetails = replayed(back.Details)
+	if m.d.thinking == thinkReasoning && len(out.ReasoningDetails) == 0 && (len(back.Details) > 0 || m.family("claude", "gemini")) {
+		return // of the words alone a thought without its signature would be made, and refused
+	}
 	if back.Field == "" {
 		back.Field = m.d.field
 	}
@@ -126,7 +132,12 @@ func (f *fragments) add(pieces []json.RawMessage) {
 func continues(last, piece map[string]json.RawMessage) bool {
 	same := func(key string) bool { return string(last[key]) == string(piece[key]) }
 	kind := string(piece["type"])
-	return same("type") && same("index") && (kind == `"reasoning.text"` || kind == `"reasoning.summary"`) && len(last["signature"]) <= len(`""`)
+	return same("type") && same("index") && (kind == `"reasoning.text"` || kind == `"reasoning.summary"`) && !signed(last)
+}
+
+func signed(detail map[string]json.RawMessage) bool {
+	var s string
+	return json.Unmarshal(detail["signature"], &s) == nil && s != ""
 }
 
 func merge(into, piece map[string]json.RawMessage) {

@@ -14,9 +14,12 @@ func (m *Model) think(c *chat) {
 	if m.preserves() && m.d.preserve == "preserve_thinking" && c.may(m.d.preserve) {
 		c.PreserveThinking = true
 	}
+	if m.d.thinking == thinkEffort {
+		m.thinkEffort(c)
+	}
 	if on == nil {
 		if m.preserves() && m.d.preserve == "thinking" && c.may(m.d.preserve) {
-			c.Thinking = &wire.ThinkingWish{Keep: "all"}
+			c.Thinking = &wire.ThinkingWish{Type: "enabled", Keep: "all"} // as it is by itself
 		}
 		return
 	}
@@ -43,10 +46,23 @@ func (m *Model) think(c *chat) {
 		if n := t.Tokens(c.r.MaxOutputTokens); n > 0 && c.may("thinking_budget") {
 			c.ThinkingBudget = n
 		}
-	case thinkEffort:
-		if level := t.Level(); level != "" && c.may("reasoning_effort") {
-			c.ReasoningEffort = level
-		}
+	case thinkEffort: // above
+	}
+}
+
+// effortWithTools stands for a parameter that newer models of OpenAI refuse here:
+// tools together with an effort, also when that is the model's own. Where it is
+// dropped, a request with tools asks for no effort at all.
+const effortWithTools = "function tools with reasoning_effort"
+
+// thinkEffort names a level.
+func (m *Model) thinkEffort(c *chat) {
+	level := c.r.Thinking.Level("none", "minimal", "low", "medium", "high", "xhigh")
+	if len(c.r.Tools) > 0 && !c.may(effortWithTools) {
+		level = "none"
+	}
+	if level != "" && c.may("reasoning_effort") {
+		c.ReasoningEffort = level
 	}
 }
 
@@ -59,6 +75,8 @@ func (m *Model) thinkType(c *chat, on bool) {
 		levels = []string{"high", "xhigh"}
 	case m.family("kimi-k3"):
 		levels, byLevel = []string{"low", "high", "max"}, true
+	case m.family("kimi-k2.7") && !on:
+		return // it always thinks
 	}
 	if !byLevel && c.may("thinking") {
 		c.Thinking = &wire.ThinkingWish{Type: "disabled"}
@@ -73,6 +91,9 @@ func (m *Model) thinkType(c *chat, on bool) {
 		return
 	}
 	if level := c.r.Thinking.Level(levels...); level != "" && c.may("reasoning_effort") {
+		if level == "xhigh" {
+			level = "max" // what DeepSeek calls it
+		}
 		c.ReasoningEffort = level
 	}
 }

@@ -8,32 +8,37 @@ import (
 // usageOf reads what a completion used. Servers agree neither where cached tokens
 // are told nor whether reasoning is counted as output.
 func usageOf(u wire.Usage) *scrollback.Usage {
-	out := &scrollback.Usage{InputTokens: int64(u.PromptTokens), OutputTokens: int64(u.CompletionTokens), TotalTokens: int64(u.TotalTokens)}
+	out := &scrollback.Usage{InputTokens: tokens(u.PromptTokens), OutputTokens: tokens(u.CompletionTokens), TotalTokens: tokens(u.TotalTokens)}
 	if u.CompletionTokensDetails != nil {
-		out.ReasoningTokens = int64(u.CompletionTokensDetails.ReasoningTokens)
+		out.ReasoningTokens = tokens(u.CompletionTokensDetails.ReasoningTokens)
 	} else if u.ReasoningTokens != nil {
-		out.ReasoningTokens = int64(*u.ReasoningTokens)
+		out.ReasoningTokens = tokens(*u.ReasoningTokens)
 	}
 	if d := u.PromptTokensDetails; d != nil {
-		out.CachedTokens, out.CacheWriteTokens = int64(d.CachedTokens), int64(max(d.CacheWriteTokens, d.CacheCreationInputTokens))
+		out.CachedTokens, out.CacheWriteTokens = tokens(d.CachedTokens), tokens(max(d.CacheWriteTokens, d.CacheCreationInputTokens))
 	}
 	for _, n := range []*wire.Number{u.PromptCacheHitTokens, u.CachedTokens} {
 		if n != nil && out.CachedTokens == 0 {
-			out.CachedTokens = int64(*n)
+			out.CachedTokens = tokens(*n)
 		}
 	}
-	apart := out.ReasoningTokens > 0 && out.TotalTokens > 0 && float64(out.InputTokens)+float64(out.OutputTokens)+float64(out.ReasoningTokens) == float64(out.TotalTokens)
-	if apart || out.ReasoningTokens > out.OutputTokens && out.ReasoningTokens < 1<<40 {
+	apart := out.ReasoningTokens > 0 && out.InputTokens+out.OutputTokens+out.ReasoningTokens == out.TotalTokens
+	if apart || out.ReasoningTokens > out.OutputTokens {
 		out.OutputTokens += out.ReasoningTokens
 	}
-	if out.CachedTokens > out.InputTokens && out.InputTokens >= 0 && out.CachedTokens < 1<<40 {
+	if out.CachedTokens > out.InputTokens {
 		out.InputTokens += out.CachedTokens // the input is what was not cached
 	}
-	if sum := float64(out.InputTokens) + float64(out.OutputTokens); sum > float64(out.TotalTokens) && sum < 1<<60 && out.TotalTokens >= 0 {
-		out.TotalTokens = out.InputTokens + out.OutputTokens
-	}
+	out.TotalTokens = max(out.TotalTokens, out.InputTokens+out.OutputTokens)
 	if u.Cost != nil {
 		out.Cost, out.Currency = float64(*u.Cost), "USD"
+		if d := u.CostDetails; u.IsBYOK && d != nil { // what the server takes is its fee only
+			out.Cost += float64(d.UpstreamInferenceCost)
+		}
+		out.Cost = max(out.Cost, 0)
 	}
 	return out
 }
+
+// tokens is a number of tokens, within what one can be.
+func tokens(n wire.Number) int64 { return min(max(int64(n), 0), 1<<40) }

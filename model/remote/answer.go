@@ -23,6 +23,7 @@ import (
 // bounds of the request.
 type Answer struct {
 	client *Client
+	x      Exchange
 	bounds model.Bounds
 	header http.Header
 	body   *heard
@@ -196,7 +197,7 @@ func (a *Answer) tooBig(err error) error {
 
 // Problem is the error of what a server reports within its answer.
 func (a *Answer) Problem(raw []byte) error {
-	return a.client.problem(ReadProblem(0, a.header, raw), Exchange{})
+	return a.client.problem(ReadProblem(0, a.header, raw), a.x)
 }
 
 // ProblemAs is a problem within an answer that has a status of its own.

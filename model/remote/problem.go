@@ -13,7 +13,7 @@ import (
 // on little: the error is an object, a text or a list, its code a text or a number,
 // and some hide the cause in an error within.
 type Problem struct {
-	Status  int    // of HTTP; 0 for one that was reported within an answer
+	Status  int    // of HTTP; of one that was reported within an answer what its code says, or 0
 	Code    string // lower case
 	Type    string // lower case
 	Param   string
@@ -72,7 +72,7 @@ func (p *Problem) take(v any, depth int) {
 func (p *Problem) object(v map[string]any, depth int) {
 	first := func(field *string, names ...string) {
 		for _, name := range names {
-			if s := scalar(v[name]); s != "" && *field == "" {
+			if s := scalar(v[name]); s != "" && (*field == "" || statusOf(*field) > 0 && statusOf(s) == 0) {
 				*field = s
 			}
 		}
@@ -80,6 +80,9 @@ func (p *Problem) object(v map[string]any, depth int) {
 	first(&p.Type, "type", "status")
 	if p.Type == "error" || p.Type == "response.failed" { // the envelope of an event
 		p.Type = ""
+	}
+	if p.Status == 0 {
+		p.Status = statusOf(scalar(v["code"]))
 	}
 	first(&p.Code, "code", "error_code", "errorCode", "reason", "quotaId", "category")
 	first(&p.Param, "param", "field")
@@ -112,6 +115,15 @@ func (p *Problem) say(text string) {
 		p.Message += " · "
 	}
 	p.Message += text
+}
+
+// statusOf is the status of HTTP that a code is, which says less than the code of
+// an error within; 0 for a code that says more.
+func statusOf(code string) int {
+	if n, err := strconv.Atoi(code); err == nil && n >= 400 && n < 600 {
+		return n
+	}
+	return 0
 }
 
 // scalar is a text or a number as a text.

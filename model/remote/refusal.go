@@ -146,7 +146,7 @@ func (t table) matches(p Problem, words string) bool {
 		if pattern, ok := strings.CutPrefix(w, "~"); ok {
 			return compiled(pattern).MatchString(words)
 		}
-		return strings.Contains(words, w)
+		return strings.Contains(words, w) || strings.Contains(p.Code, w)
 	})
 }
 
@@ -220,6 +220,9 @@ func answerTooLong(words string) (int64, bool) {
 
 // strictness recognises a chat template that refuses the order of roles.
 func strictness(words string) scrollback.Strictness {
+	if strings.Contains(words, "exception of an initial optional system message") {
+		return scrollback.StrictTurns
+	}
 	for _, sign := range []string{"system role not supported", "system role is not supported", "system messages are not supported", "does not support the system role",
 		"developer instruction is not enabled", "only user and assistant roles are supported", "only user, assistant and tool roles"} {
 		if strings.Contains(words, sign) {
@@ -238,8 +241,20 @@ func strictness(words string) scrollback.Strictness {
 // against are words that turn a parameter down.
 var against = []string{"unsupported", "not supported", "does not support", "doesn't support", "unrecognized", "unknown", "unexpected", "not permitted", "not allowed", "not take", "no longer", "deprecated", "invalid", "extra inputs", "extra fields", "not enabled", "only 1 is allowed"}
 
-// refusedParam is which of the parameters a server turns down, or empty.
+// sightless are words of servers whose model sees no images.
+var sightless = regexp.MustCompile(`support (?:for )?(?:image|vision|images? input)|image (?:input|content|understanding)s? (?:is|are) not supported|images are not supported|no endpoints found that support image|is not a multimodal model|only (?:takes|accepts|supports) text`)
+
+// badImage are codes about one image, which another may not deserve.
+var badImage = regexp.MustCompile(`^(?:invalid_image|image_|unsupported_image|invalid_base64)`)
+
+// refusedParam is which of the parameters a server turns down, or empty. A name with
+// a blank in it is no parameter, but words about several.
 func refusedParam(p Problem, words string, params []string) string {
+	for _, name := range params {
+		if strings.HasPrefix(name, "image") && sightless.MatchString(words) && !badImage.MatchString(p.Code) {
+			return name
+		}
+	}
 	if p.Status != 0 && (p.Status < 400 || p.Status >= 500) {
 		return ""
 	}
@@ -250,7 +265,13 @@ func refusedParam(p Problem, words string, params []string) string {
 	flat := func(s string) string { return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s)) }
 	named, best := flat(words), ""
 	for _, name := range params {
+		if strings.Contains(name, " ") && strings.Contains(named, flat(name)) {
+			return name
+		}
+	}
+	for _, name := range params {
 		switch {
+		case strings.HasPrefix(name, "image") && badImage.MatchString(p.Code):
 		case p.Param == name || strings.HasPrefix(p.Param, name+"."):
 			return name
 		case regexp.MustCompile(`\b`+regexp.QuoteMeta(flat(name))+`\b`).MatchString(named) && len(name) > len(best):

@@ -223,7 +223,7 @@ func (c *Client) once(parent context.Context, x Exchange, b model.Bounds, yield 
 		return false, c.fault(parent, ctx, err)
 	}
 	defer resp.Body.Close()
-	a := &Answer{client: c, bounds: b, header: resp.Header, yield: yield, parent: parent, Tally: tally,
+	a := &Answer{client: c, x: x, bounds: b, header: resp.Header, yield: yield, parent: parent, Tally: tally,
 		body: &heard{r: resp.Body, alarm: func() { silence.Reset(c.o.Silence) }}}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return false, c.refusal(resp, a.body, x)

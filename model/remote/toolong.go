@@ -20,7 +20,10 @@ var longWords = func() []*regexp.Regexp {
 	const n, l = `(?P<N>[\d,]+)`, `(?P<L>[\d,]+)`
 	var out []*regexp.Regexp
 	for _, p := range []string{
-		// OpenAI, DeepSeek, OpenRouter, vLLM; the figures of the parts go before the sum
+		// vLLM, which may have stopped counting; its newer words for an answer too long
+		`maximum context length is ` + l + ` tokens.{0,120}at least [\d,]+ (?:input )?(?:tokens|characters)`,
+		`maximum context length is ` + l + ` tokens and your request has ` + n + ` input tokens`,
+		// OpenAI, DeepSeek, OpenRouter; the figures of the parts go before the sum
 		`maximum context length is ` + l + `(?: tokens)?.{0,40}requested.{0,40}\(` + n + ` (?:in the messages|of text input|in the prompt)`,
 		`maximum context length is ` + l + `(?: tokens)?.{0,120}(?:messages|prompt|input)[^\d]{0,60}(?:resulted in|contains|has)[^\d]{0,20}` + n,
 		`maximum context length is ` + l + `(?: tokens)?.{0,80}requested (?:about )?` + n,
@@ -39,7 +42,7 @@ var longWords = func() []*regexp.Regexp {
 		// DashScope, Ark, Workers AI
 		`range of input length should be \[\d+, ?` + l + `\]`,
 		`total tokens of image and text exceed`,
-		`estimated number of input and maximum output tokens \(` + n + `\) exceeded this model context window limit \(` + l + `\)`,
+		`estimated number of input and maximum output tokens \([\d,]+\) exceeded this model context window limit \(` + l + `\)`, // no count of the input
 		// llama.cpp, LM Studio, Ollama
 		`request \(` + n + ` tokens\) exceeds the available context size \(` + l,
 		`(?:the )?request exceeds the available context size`,
