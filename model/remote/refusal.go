@@ -265,9 +265,12 @@ func refusedParam(p Problem, words string, params []string) string {
 	flat := func(s string) string { return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s)) }
 	named, best := flat(words), ""
 	for _, name := range params {
-		if strings.Contains(name, " ") && strings.Contains(named, flat(name)) {
-			return name
+		if strings.Contains(name, " ") && strings.Contains(named, flat(name)) && len(name) > len(best) {
+			best = name
 		}
+	}
+	if best != "" {
+		return best
 	}
 	for _, name := range params {
 		switch {
