@@ -191,7 +191,8 @@ func (a *anthropic) write(w http.ResponseWriter, r *http.Request, answer Stream)
 	a.answers++
 	s := &anthropicStream{a: a, w: w, body: body, n: a.answers, index: -1}
 	a.mu.Unlock()
-	s.prefix = body.prefix(body.Messages)
+	prefixes := body.prefixes()
+	s.prefix = prefixes[len(prefixes)-1]
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Request-Id", fmt.Sprintf("req_%04d", s.n))
 	for d, err := range answer {

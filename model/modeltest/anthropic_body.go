@@ -106,28 +106,36 @@ func (a *anthropic) body(raw []byte) (*anthropicBody, *Refused) {
 	return b, nil
 }
 
-// prefix identifies what stands before a message; marks are no part of it.
-func (b *anthropicBody) prefix(messages []anthropicMessage) string {
-	system, tools, said := slices.Clone(b.System), slices.Clone(b.Tools), make([]anthropicMessage, 0, len(messages))
-	unmark := func(c anthropicContent) anthropicContent {
+// prefixes identify what stands before each message, and at the end before the
+// answer; marks are no part of it.
+func (b *anthropicBody) prefixes() []string {
+	unmarked := func(c anthropicContent) anthropicContent {
 		c = slices.Clone(c)
 		for i := range c {
 			c[i].CacheControl = nil
 		}
 		return c
 	}
+	tools := slices.Clone(b.Tools)
 	for i := range tools {
 		tools[i].CacheControl = nil
 	}
-	for _, m := range messages {
-		said = append(said, anthropicMessage{m.Role, unmark(m.Content)})
+	var out []string
+	before := ""
+	add := func(v any) {
+		raw, err := json.Marshal([]any{before, v})
+		if err != nil {
+			raw = []byte(err.Error())
+		}
+		h := sha256.Sum256(raw)
+		before = hex.EncodeToString(h[:])
+		out = append(out, before)
 	}
-	raw, err := json.Marshal([]any{unmark(system), tools, said})
-	if err != nil {
-		return err.Error()
+	add([]any{unmarked(b.System), tools})
+	for _, m := range b.Messages {
+		add(anthropicMessage{m.Role, unmarked(m.Content)})
 	}
-	h := sha256.Sum256(raw)
-	return hex.EncodeToString(h[:])
+	return out
 }
 
 // weight is the request in tokens of four bytes; an image is 1,500.

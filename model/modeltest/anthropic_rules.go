@@ -316,6 +316,7 @@ func (b *anthropicBody) results(i int, open []string) *Refused {
 func (a *anthropic) thoughts(b *anthropicBody) *Refused {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	prefixes := b.prefixes()
 	for i, m := range b.Messages {
 		if m.Role != "assistant" {
 			continue
@@ -339,7 +340,7 @@ func (a *anthropic) thoughts(b *anthropicBody) *Refused {
 				return anthropicBad("signature", "%s: Invalid `signature` in `thinking` block", at)
 			case !next, is.calls != calls:
 				return anthropicBad("unmodified", "%s: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.", at)
-			case b.of.Bound && is.prefix != b.prefix(b.Messages[:i]) && !b.dropsBlocks():
+			case b.of.Bound && is.prefix != prefixes[i] && !b.dropsBlocks():
 				words := "%s: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\"."
 				if !b.binds {
 					words += " That setting requires the `thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header."
