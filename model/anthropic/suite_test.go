@@ -2,6 +2,7 @@ package anthropic_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -164,6 +165,8 @@ func TestRecordings(t *testing.T) {
 		"length":          {"text This goes on", "length", used(25, 0, 0, 12, 0), ""},
 		"window":          {"text This goes on", "length", used(25, 0, 0, 12, 0), ""},
 		"length_call":     {`call toolu_1 f{"a":1}`, "length", used(25, 0, 0, 12, 0), ""},
+		"length_bare":     {`call toolu_1 f{"a":1}`, "length", used(25, 0, 0, 12, 0), ""},
+		"cut_signature":   {"thought Hm", "", used(25, 0, 0, 1, 0), ""},
 		"refusal":         {"text I begin, ", "content_filter", used(25, 0, 0, 12, 0), ""},
 		"refusal_silent":  {"", "content_filter", used(25, 0, 0, 12, 0), ""},
 		"cut":             {"text half a", "", used(25, 0, 0, 1, 0), ""},
@@ -273,5 +276,15 @@ func TestUnstreamed(t *testing.T) {
 	a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
 	if got := shown(partsOf(a.Deltas)); err != nil || got != `thought t{"signature":"S"}|text Whole.|call c f{"a":1}` || a.Finish != "tool_calls" || a.Usage.TotalTokens != 7 {
 		t.Errorf("%s, %q, %+v, %v", got, a.Finish, a.Usage, err)
+	}
+}
+
+// The bounds of an answer hold over its pauses.
+func TestPauseBounds(t *testing.T) {
+	r := modeltest.Plain()
+	r.Bounds.Chars = 25
+	a, err := modeltest.Read(serve(t, "claude-opus-4-8", play(t, "pause_1")).Stream(t.Context(), r))
+	if !errors.Is(err, scrollback.ErrReplyBound) || len(a.Text) != 25 {
+		t.Errorf("%q, %v", a.Text, err)
 	}
 }
