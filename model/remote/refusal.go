@@ -80,7 +80,14 @@ func (c *Client) lesson(p Problem, words string, x Exchange) error {
 	if missing && x.OlderAPI && !noModel.matches(p, words) {
 		return taught(scrollback.Unavailable, model.Lesson{API: "chat"}, "%s does not speak this API", c.o.Provider)
 	}
-	if name := refusedParam(p, words, x.Params); name != "" {
+	name := ""
+	if x.Refused != nil {
+		name = x.Refused(p)
+	}
+	if name == "" {
+		name = refusedParam(p, words, x.Params)
+	}
+	if name != "" {
 		return taught(scrollback.Unavailable, model.Lesson{Drop: name}, "%s does not take the parameter %s", c.o.Provider, name)
 	}
 	return nil

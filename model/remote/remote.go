@@ -85,6 +85,15 @@ type Exchange struct {
 	// the server refuses one, the exchange is planned again with it among the dropped.
 	Params []string
 
+	// Once are like Params, but what is refused of them concerns this request alone,
+	// such as what one conversation holds: nobody is told to remember it.
+	Once []string
+
+	// Refused reads a refusal whose words are the provider's own: the name, among
+	// Params and Once, of what it turns down. Empty leaves it to the words that
+	// servers share. It may be nil.
+	Refused func(Problem) string
+
 	// OlderAPI says that a server which does not know the address of the exchange may
 	// know that of an older API: it is planned again with API "chat".
 	OlderAPI bool
@@ -123,7 +132,7 @@ func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known sc
 			}
 			if l := model.LessonOf(err); l != nil && !began && lessons < maxLessons && adopt(&known, *l) {
 				lessons++
-				if !yield(model.Delta{Lesson: l}, nil) {
+				if !slices.Contains(x.Once, l.Drop) && !yield(model.Delta{Lesson: l}, nil) {
 					return
 				}
 				try--

@@ -1,0 +1,112 @@
+// Package anthropic is the client of Anthropic's Messages API, and of servers that
+// speak it.
+//
+// Words it adds: block (a piece of a message on this wire), mark (where a prompt
+// cache may end), form (how a model is asked to think), pause (an answer that its
+// server breaks off to be asked to go on).
+//
+// Invariants: thinking returns to the model that made it, word for word with its
+// signature, in its order and before the calls it led to, and never to another
+// model; no block is sent empty; at most four marks, none on thinking; no
+// temperature; a call leaves whole, and one that was cut off by the end of the
+// answer does not leave at all; a figure of usage that cannot be read counts as
+// absent.
+//
+// It may not know the store, conversations, or the wire of another provider.
+package anthropic
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// version is the version of the API that this package speaks.
+const version = "2023-06-01"
+
+// Model is one model on one server.
+type Model struct {
+	name   string // as conversations name it
+	id     string // as the server names it
+	base   string // without /v1
+	head   map[string]string
+	client *remote.Client
+}
+
+var (
+	_ model.Model  = (*Model)(nil)
+	_ model.Lister = (*Model)(nil)
+)
+
+// Preset is Anthropic, and where it is found.
+func Preset() remote.Preset {
+	return remote.Preset{Name: "anthropic", URL: "https://api.anthropic.com", Key: "ANTHROPIC_API_KEY", Base: "ANTHROPIC_BASE_URL",
+		Open: func(at remote.Place) model.Model { return New(at) }}
+}
+
+// New makes the client of a model. Its address may end with /v1.
+func New(at remote.Place) *Model {
+	head := map[string]string{"anthropic-version": version}
+	if at.Options.Key != "" {
+		head["x-api-key"] = at.Options.Key
+	}
+	base := strings.TrimSuffix(strings.TrimRight(at.BaseURL, "/"), "/v1")
+	return &Model{name: at.Name, id: at.Model, base: base, head: head, client: remote.New(at.Options)}
+}
+
+// Facts implements model.Model.
+func (m *Model) Facts() model.Facts {
+	return model.Facts{Name: m.name, Dialect: window.Anthropic()}
+}
+
+// maxPauses bounds how often one answer is asked to go on.
+const maxPauses = 4
+
+// paused is the finish reason of an answer that is to be asked to go on; it never
+// leaves this package.
+const paused = "pause_turn"
+
+// turn is what one answer comes to over its pauses.
+type turn struct {
+	pauses int
+	said   []any // its blocks so far
+	usage  scrollback.Usage
+}
+
+// Stream implements model.Model.
+func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		t := &turn{}
+		for again := true; again; {
+			again = false
+			plan := func(known scrollback.Learned) (remote.Exchange, error) { return m.plan(ctx, r, known, t) }
+			for d, err := range m.client.Stream(ctx, r, plan) {
+				if err == nil && d.Finish == paused {
+					again, d.Finish = true, ""
+				}
+				spend(&r.Bounds, d)
+				if !yield(d, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// spend takes what was said off the bounds of what may still be said.
+func spend(b *model.Bounds, d model.Delta) {
+	*b = b.Full()
+	off := func(n *int, by int) { *n = max(*n-by, 1) } // 0 would be the default
+	off(&b.Chars, len([]rune(d.Text)))
+	off(&b.ReasoningChars, len([]rune(d.Reasoning)))
+	off(&b.OpaqueBytes, len(d.Opaque))
+	if d.Call != nil {
+		off(&b.Calls, 1)
+		off(&b.ArgumentBytes, len(d.Call.Arguments))
+	}
+}

@@ -1,0 +1,184 @@
+package anthropic
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/remote"
+)
+
+// defaultOutput is how long an answer may be, in tokens, where nobody says.
+const defaultOutput = 8192
+
+// draft is a request that is being written.
+type draft struct {
+	m     *Model
+	r     model.Request
+	known scrollback.Learned
+	body  request
+	ends  ends
+
+	thoughts bool   // some block is thinking
+	first    string // the type of the first block of the last answer
+	open     bool   // the last answer made calls, and goes on behind their results
+	binding  bool   // the server is told to drop thinking whose conversation has changed
+}
+
+// plan writes a request with what is known of the server.
+func (m *Model) plan(ctx context.Context, r model.Request, known scrollback.Learned, t *turn) (remote.Exchange, error) {
+	d := &draft{m: m, r: r, known: known, body: request{Model: m.id, Stream: true, Messages: []message{},
+		MaxTokens: cmp.Or(remote.MaxOutput(r, known), defaultOutput)}}
+	for _, it := range r.Items {
+		if err := d.add(ctx, it); err != nil {
+			return remote.Exchange{}, err
+		}
+	}
+	d.tools()
+	d.think()
+	if !d.dropped(cacheControl) {
+		d.mark()
+	}
+	if len(t.said) > 0 {
+		d.body.Messages = append(d.body.Messages, message{Role: "assistant", Content: t.said})
+	}
+	x := remote.Exchange{URL: m.base + "/v1/messages", Header: m.head, Body: d.body, Refused: d.refused, Once: []string{thinkingBlocks}, Params: d.params(),
+		Read: func(a *remote.Answer) error { return (&reader{a: a, turn: t}).read() }}
+	if d.binding {
+		x.Header = maps.Clone(m.head)
+		x.Header["anthropic-beta"] = bindingBeta
+	}
+	return x, nil
+}
+
+func (d *draft) dropped(name string) bool { return remote.Dropped(d.known, name) }
+
+// tools defines the tools. They stay defined where they may not be called any more:
+// the calls of the conversation are theirs.
+func (d *draft) tools() {
+	for _, t := range d.r.Tools {
+		schema := t.Parameters
+		if len(schema) == 0 || string(schema) == "null" {
+			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		d.body.Tools = append(d.body.Tools, tool{Name: t.Name, Description: t.Description, InputSchema: schema})
+	}
+	if d.r.AnswerOnly && len(d.body.Tools) > 0 && !d.dropped(toolChoice) {
+		d.body.ToolChoice = &choice{Type: "none"}
+	}
+}
+
+// add writes an item, if anything of it can be sent.
+func (d *draft) add(ctx context.Context, it scrollback.Item) error {
+	if it.Kind == scrollback.KindTools {
+		return nil
+	}
+	var blocks []*block
+	for _, p := range it.Parts {
+		b, err := d.block(ctx, it, p)
+		if err != nil {
+			return err
+		}
+		if b != nil {
+			blocks = append(blocks, b)
+		}
+	}
+	if len(blocks) == 0 {
+		return nil
+	}
+	d.ends.note(it.Layer, blocks)
+	if it.Role == scrollback.RoleSystem {
+		d.body.System = append(d.body.System, blocks...)
+		return nil
+	}
+	role := "user"
+	if it.Role == scrollback.RoleAssistant {
+		role, d.first = "assistant", blocks[0].Type
+	}
+	d.open = it.Role == scrollback.RoleTool || d.open && role == "user" // words behind results are of their turn
+	n := len(d.body.Messages)
+	if n == 0 || role == "assistant" || d.body.Messages[n-1].Role != role {
+		d.body.Messages = append(d.body.Messages, message{Role: role})
+		n++
+	}
+	for _, b := range blocks {
+		d.thoughts = d.thoughts || b.thought()
+		d.body.Messages[n-1].Content = append(d.body.Messages[n-1].Content, b)
+	}
+	return nil
+}
+
+// block writes a part, or nil for one that is not sent.
+func (d *draft) block(ctx context.Context, it scrollback.Item, p scrollback.Part) (*block, error) {
+	switch p := p.(type) {
+	case scrollback.Text:
+		return text(p.Text), nil
+	case scrollback.Image:
+		return d.image(ctx, p)
+	case scrollback.File:
+		return text(fmt.Sprintf("[attached: %s, %s, %d bytes, %s]", p.Name, p.MediaType, p.Size, scrollback.ArtifactRef(p.Artifact))), nil
+	case scrollback.ToolCall:
+		return &block{Type: "tool_use", ID: p.ID, Name: p.Name, Input: model.Arguments(string(p.Arguments))}, nil
+	case scrollback.ToolResult:
+		b := &block{Type: "tool_result", ToolUseID: p.CallID, IsError: p.IsError}
+		if !blank(p.Text) {
+			b.Content = p.Text
+		}
+		return b, nil
+	case scrollback.Reasoning:
+		return d.reasoning(it, p), nil
+	}
+	return nil, nil
+}
+
+// reasoning is thinking as this very model gave it, or nil.
+func (d *draft) reasoning(it scrollback.Item, p scrollback.Reasoning) *block {
+	var own payload
+	if it.Model != d.m.name || it.Role != scrollback.RoleAssistant || d.bare() || json.Unmarshal(p.Opaque, &own) != nil {
+		return nil
+	}
+	switch {
+	case own.Redacted != "":
+		return &block{Type: "redacted_thinking", Data: own.Redacted}
+	case own.Signature != "":
+		return &block{Type: "thinking", Thinking: &p.Text, Signature: own.Signature}
+	}
+	return nil
+}
+
+// image is an image within the request, or its name where it cannot be shown.
+func (d *draft) image(ctx context.Context, p scrollback.Image) (*block, error) {
+	switch p.MediaType {
+	case "image/jpeg", "image/png", "image/gif", "image/webp":
+	default:
+		return named(p), nil
+	}
+	if d.r.Bytes == nil {
+		return named(p), nil
+	}
+	b, err := d.r.Bytes(ctx, p.Artifact)
+	if err != nil || len(b) == 0 {
+		return named(p), err
+	}
+	return &block{Type: "image", Source: &source{Type: "base64", MediaType: p.MediaType, Data: base64.StdEncoding.EncodeToString(b)}}, nil
+}
+
+func named(p scrollback.Image) *block {
+	return text(fmt.Sprintf("[image: %s, %s]", p.Name, scrollback.ArtifactRef(p.Artifact)))
+}
+
+// text is a block of text, or nil for one that says nothing, which is refused.
+func text(s string) *block {
+	if blank(s) {
+		return nil
+	}
+	return &block{Type: "text", Text: s}
+}
+
+func blank(s string) bool { return strings.Trim(strings.TrimSpace(s), "\x1c\x1d\x1e\x1f") == "" }
