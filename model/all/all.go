@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/anthropic"
 	"github.com/scrollback-ai/scrollback/model/gemini"
 	"github.com/scrollback-ai/scrollback/model/ollama"
 	"github.com/scrollback-ai/scrollback/model/openai"
@@ -15,7 +16,7 @@ import (
 
 // Providers lists the providers, those of one's own machine last.
 func Providers() []remote.Preset {
-	out := append(openai.Presets(), gemini.Preset(), ollama.Preset())
+	out := append(openai.Presets(), anthropic.Preset(), gemini.Preset(), ollama.Preset())
 	slices.SortStableFunc(out, func(a, b remote.Preset) int { return rank(a) - rank(b) })
 	return out
 }

@@ -54,8 +54,8 @@ func TestBadAnswers(t *testing.T) {
 		"error in 200":      {200, "application/json", refusal("authentication_error", "invalid x-api-key"), scrollback.Refused, "refuses the key", 1, nil, 0, 0},
 		"error in a stream": {200, stream, "event: error\ndata: " + refusal("invalid_request_error", "prompt is too long: 9 tokens > 8 maximum") + "\n\n", scrollback.OverBudget, "too long", 1, nil, 8, 9},
 		"text in a stream":  {200, stream, "data: {\"error\":\"overloaded\"}\n\n", scrollback.Unavailable, "a fault of its own", 3, nil, 0, 0},
-		"no JSON":           {200, stream, "data: oops\n\n", scrollback.Unavailable, "cannot be read", 1, nil, 0, 0},
-		"other JSON":        {200, "application/json", `{"hello":1}`, scrollback.Unavailable, "cannot be read", 1, nil, 0, 0},
+		"no JSON":           {200, stream, "data: oops\n\n", scrollback.Unavailable, "cannot be read", 3, nil, 0, 0},
+		"other JSON":        {200, "application/json", `{"hello":1}`, scrollback.Unavailable, "cannot be read", 3, nil, 0, 0},
 		"nothing":           {200, stream, "", scrollback.Unavailable, "before it began", 3, nil, 0, 0},
 		"only pings":        {200, stream, ": hello\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\n", scrollback.Unavailable, "before it began", 3, nil, 0, 0},
 	} {
