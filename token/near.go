@@ -2,6 +2,7 @@ package token
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -27,6 +28,9 @@ func (c *Catalog) Near(name string) []string {
 		off  int
 	}
 	var all []near
+	for n := range c.respelled(name) {
+		all = append(all, near{n, -2})
+	}
 	as := c.Find(name).As
 	a := spell(name)
 	for _, from := range []map[string]Facts{known(), c.own} {
@@ -49,6 +53,23 @@ func (c *Catalog) Near(name string) []string {
 		}
 	}
 	return out
+}
+
+// respelled yields a name with its provider's spelled right, where there is one
+// close to it that has the model.
+func (c *Catalog) respelled(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		wrong, rest, ok := strings.Cut(strings.ToLower(name), "/")
+		for _, p := range slices.Sorted(maps.Values(providers)) {
+			right := p + "/" + rest
+			if !ok || p == wrong || distance(wrong, p, 2) > 2 || !c.Find(right).Known {
+				continue
+			}
+			if !yield(right) {
+				return
+			}
+		}
+	}
 }
 
 // slip is what a wrong letter counts; a wrong provider counts less, a missing end more.

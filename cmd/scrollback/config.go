@@ -76,6 +76,9 @@ func (g *globals) settle() error {
 	if err != nil {
 		return err
 	}
+	if err := model.CheckThinking(model.Thinking{Effort: g.Effort}); err != nil {
+		return err
+	}
 	g.set, err = parseSettings(k, g, os.Getenv)
 	if err != nil && file != "" && scrollback.CodeOf(err) == scrollback.Invalid {
 		return scrollback.ParamErrorf("scrollback", "config", "%s: %s", file, explain(err))
