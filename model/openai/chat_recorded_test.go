@@ -133,6 +133,7 @@ func TestChatWhole(t *testing.T) {
 		`{"id":"r","choices":[{"index":0,"message":{"role":"assistant","content":"hi","reasoning_content":"hm"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`: "hm|hi|stop",
 		`{"choices":[{"message":{"content":null,"tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x":1}}},{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"stop"}]}`:         `||a f {"x":1}|call_811c9dc5_0 f {}|tool_calls`,
 		`{"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},"finish_reason":"stop"}]}`:                                                                                "|ab|stop",
+		`{"error":false,"choices":[{"message":{"content":"","tool_calls":[{"id":"a","function":{"name":"f"}}]},"finish_reason":"TOOL_USE"}]}`:                                                                 "||a f {}|tool_calls",
 	} {
 		a, err := modeltest.Read(chatAnswered(t, "custom", "m", func(*http.Request) *http.Response {
 			return chatReply(200, "application/json", strings.NewReader(body))
