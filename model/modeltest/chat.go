@@ -73,8 +73,8 @@ type ChatOptions struct {
 	Starved int
 }
 
-// ChatServer is how the server of a preset is, as far as is known; a name without
-// one is as strict as all of them need.
+// ChatServer is how the server of a preset is, as far as is known; any other name
+// has what is common to all.
 func ChatServer(name string) ChatOptions {
 	takes := func(more ...string) []string { return append([]string{"stream_options", "tool_choice"}, more...) }
 	o := ChatOptions{Server: name, Key: "sk-chat", Reasoning: "reasoning_content", Takes: takes("max_tokens", "reasoning_effort")}

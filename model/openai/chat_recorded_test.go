@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -130,6 +133,7 @@ func TestChatWhole(t *testing.T) {
 		`{"id":"r","choices":[{"index":0,"message":{"role":"assistant","content":"hi","reasoning_content":"hm"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`: "hm|hi|stop",
 		`{"choices":[{"message":{"content":null,"tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x":1}}},{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"stop"}]}`:         `||a f {"x":1}|call_811c9dc5_0 f {}|tool_calls`,
 		`{"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},"finish_reason":"stop"}]}`:                                                                                "|ab|stop",
+		`{"error":false,"choices":[{"message":{"content":"","tool_calls":[{"id":"a","function":{"name":"f"}}]},"finish_reason":"TOOL_USE"}]}`:                                                                 "||a f {}|tool_calls",
 	} {
 		a, err := modeltest.Read(chatAnswered(t, "custom", "m", func(*http.Request) *http.Response {
 			return chatReply(200, "application/json", strings.NewReader(body))
@@ -166,5 +170,75 @@ func TestChatFreshIDs(t *testing.T) {
 	}
 	if _, err := json.Marshal(r.Items); err != nil {
 		t.Error(err)
+	}
+}
+
+// A payload stays the part that it came with: behind a text or a call it is one of
+// its own, and all go back in their order.
+func TestChatPayloadParts(t *testing.T) {
+	for name, want := range map[string]struct{ parts, sent string }{
+		"openrouter_gemini": {"reasoning text reasoning tool_call", `"reasoning":"plan","reasoning_details":[{"format":"google-gemini-v1","index":0,"summary":"plan","type":"reasoning.summary"},{"data":"blob","format":"google-gemini-v1","id":"tool_f_1","index":0,"type":"reasoning.encrypted"}]`},
+		"openrouter":        {"reasoning text tool_call", `"reasoning":"first second","reasoning_details":[{"format":"anthropic-claude-v1","id":null,"index":0,"signature":"sig\u003c1\u003e","text":"first second","type":"reasoning.text"},{"data":"redacted","format":"anthropic-claude-v1","index":1,"type":"reasoning.encrypted"}]`},
+	} {
+		var sent string
+		m := chatAnswered(t, "openrouter", "google/gemini-3-pro", func(r *http.Request) *http.Response {
+			b, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			sent = string(b)
+			return chatReply(200, "text/event-stream", strings.NewReader(chatRecorded(t, name)))
+		})
+		r := modeltest.Plain()
+		a, err := modeltest.Read(m.Stream(t.Context(), r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, kinds := chatParts(a.Deltas), []string{}
+		for _, p := range parts {
+			kinds = append(kinds, map[bool]string{true: "reasoning", false: "text"}[fmt.Sprintf("%T", p) == "scrollback.Reasoning"])
+			if _, ok := p.(scrollback.ToolCall); ok {
+				kinds[len(kinds)-1] = "tool_call"
+			}
+			if text, ok := p.(scrollback.Text); ok && text.Opaque != nil {
+				t.Errorf("%s: a text has the payload %s", name, text.Opaque)
+			}
+		}
+		if got := strings.Join(kinds, " "); got != want.parts {
+			t.Errorf("%s: %s", name, got)
+		}
+		r.Items = append(r.Items, scrollback.Item{Role: scrollback.RoleAssistant, Model: m.Facts().Name, Parts: parts}, scrollback.Item{Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{CallID: a.Calls[0].ID}}})
+		if _, err := modeltest.Read(m.Stream(t.Context(), r)); err != nil || !strings.Contains(sent, want.sent) {
+			t.Errorf("%s: %v sent %s", name, err, sent)
+		}
+	}
+}
+
+// Unsigned reasoning does not go back to models that sign it, nor its words alone.
+func TestChatUnsigned(t *testing.T) {
+	detail := `{"type":"reasoning.text","text":"hm","format":"anthropic-claude-v1","index":0}`
+	for id, held := range map[string]bool{"anthropic/claude-x": false, "deepseek/v3": true} {
+		for _, opaque := range []string{`{"field":"reasoning","details":[` + detail + `]}`, `{"field":"reasoning"}`} {
+			r := chatEverythingBy("openrouter/"+id, scrollback.Opaque(opaque))
+			sent := string(chatSent(t, "openrouter", id, r))
+			want := held && !strings.Contains(opaque, "details")
+			if got := strings.Contains(sent, "I must look it up"); got != want || strings.Contains(sent, "reasoning_details") {
+				t.Errorf("%s with %s: %s", id, opaque, sent)
+			}
+		}
+	}
+}
+
+// A connection that breaks behind the finish reason took nothing away; before it,
+// it did.
+func TestChatBroken(t *testing.T) {
+	for name, finish := range map[string]string{"no_done": "stop", "cut": ""} {
+		m := chatAnswered(t, "custom", "m", func(*http.Request) *http.Response {
+			return chatReply(200, "text/event-stream", io.MultiReader(strings.NewReader(chatRecorded(t, name)), iotest.ErrReader(io.ErrUnexpectedEOF)))
+		})
+		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+		if a.Finish != finish || a.Text == "" || (err == nil) != (finish != "") || err != nil && scrollback.CodeOf(err) != scrollback.Unavailable {
+			t.Errorf("%s: %s %v", name, chatSaid(a), err)
+		}
 	}
 }

@@ -68,6 +68,7 @@ var chatRefusals = []chatRefusal{
 	// parameters: asked again without
 	{"max_completion_tokens", "openai", 400, `{"error":{"message":"%","type":"invalid_request_error","param":"max_completion_tokens","code":"unsupported_parameter"}}`, "Unsupported parameter: 'max_completion_tokens' is not supported with this model. Use 'max_tokens' instead.", "unavailable", true, model.Lesson{Drop: "max_completion_tokens"}},
 	{"stream_options", "custom", 422, `{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted","input":{"include_usage":true}}]}`, "", "unavailable", true, model.Lesson{Drop: "stream_options"}},
+	{"stream_options within 200", "custom", 200, chatOpenAI, "Unrecognized request argument supplied: stream_options", "unavailable", true, model.Lesson{Drop: "stream_options"}},
 	{"tool_choice", "custom", 400, chatOpenAI, "Unrecognized request argument supplied: tool_choice", "unavailable", true, model.Lesson{Drop: "tool_choice"}},
 	{"prompt_cache_key", "moonshot", 400, chatOpenAI, "Unknown parameter: 'prompt_cache_key'.", "unavailable", true, model.Lesson{Drop: "prompt_cache_key"}},
 	{"reasoning_effort", "xai", 400, `{"code":"invalid-argument","error":"%"}`, "Model grok-4.20-reasoning does not support parameter reasoningEffort.", "unavailable", true, model.Lesson{Drop: "reasoning_effort"}},

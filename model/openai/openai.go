@@ -43,6 +43,9 @@ func open(at remote.Place, d dialect) *Model {
 		}
 		at.Options.Header = header
 	}
+	if at.Options.Silence == 0 {
+		at.Options.Silence = d.silence
+	}
 	return &Model{at: at, client: remote.New(at.Options), d: d, facts: model.Facts{Name: at.Name, Dialect: window.OpenAI()}}
 }
 

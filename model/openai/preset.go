@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"time"
+
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -24,8 +26,12 @@ type dialect struct {
 	preserve string
 	families []string
 
-	list lister
+	list    lister
+	silence time.Duration // in which it may think without a word; 0 means the usual
 }
+
+// quiet is how long a model may think whose thoughts are not streamed.
+const quiet = 15 * time.Minute
 
 // replay is when reasoning goes back to the model that made it.
 type replay int
@@ -53,11 +59,11 @@ var servers = []struct {
 	dialect
 }{
 	{remote.Preset{Name: "openai", URL: "https://api.openai.com/v1", Key: "OPENAI_API_KEY", Base: "OPENAI_BASE_URL"},
-		dialect{responses: true, system: "developer", cacheKey: "prompt_cache_key", field: "reasoning_content", replay: replayCalls}},
+		dialect{responses: true, system: "developer", cacheKey: "prompt_cache_key", field: "reasoning_content", replay: replayCalls, silence: quiet}},
 	{remote.Preset{Name: "deepseek", URL: "https://api.deepseek.com/v1", Key: "DEEPSEEK_API_KEY", Base: "DEEPSEEK_BASE_URL"},
 		dialect{oldMaxTokens: true, thinking: thinkType, field: "reasoning_content", replay: replayCalls, absent: ":"}},
 	{remote.Preset{Name: "xai", URL: "https://api.x.ai/v1", Key: "XAI_API_KEY", Base: "XAI_BASE_URL"},
-		dialect{responses: true, cacheKey: ":x-grok-conv-id", field: "reasoning_content", replay: replayNever}},
+		dialect{responses: true, cacheKey: ":x-grok-conv-id", field: "reasoning_content", replay: replayNever, silence: quiet}},
 	{remote.Preset{Name: "poe", URL: "https://api.poe.com/v1", Key: "POE_API_KEY", Base: "POE_BASE_URL"},
 		dialect{field: "reasoning_content", replay: replayCalls, list: listPlain}},
 	{remote.Preset{Name: "ark", URL: "https://ark.cn-beijing.volces.com/api/v3", Key: "ARK_API_KEY", Base: "ARK_BASE_URL"},

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -71,7 +72,7 @@ func complains(raw []byte) bool {
 // failed says whether a field holds anything, such as an error.
 func failed(raw json.RawMessage) bool {
 	switch string(raw) {
-	case "", "null", `""`, "{}", "[]":
+	case "", "null", `""`, "{}", "[]", "false":
 		return false
 	}
 	return true
@@ -242,10 +243,10 @@ func (s *reader) end() error {
 
 // finishOf gives a server's finish reason our name.
 func finishOf(reason string, calls bool) string {
-	switch reason {
+	switch reason = strings.ToLower(reason); reason {
 	case "length", "max_tokens", "model_length", "max_output_tokens":
 		return scrollback.FinishLength
-	case "tool_calls", "function_call", "stop", "eos", "end_turn", "stop_sequence", "completed", "complete":
+	case "tool_calls", "tool_use", "function_call", "stop", "eos", "end_turn", "stop_sequence", "completed", "complete":
 		if calls { // some servers say stop after a call
 			return scrollback.FinishToolCalls
 		}

@@ -53,7 +53,7 @@ func (m *Model) reason(out *wire.Message, it scrollback.Item) {
 		found = true
 		text.WriteString(r.Text)
 		back.Details = append(back.Details, t.Details...)
-		if t.Field != "" {
+		if t.Field != "" && (back.Field == "" || t.Field != "details") {
 			back.Field = t.Field
 		}
 	}
