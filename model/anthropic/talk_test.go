@@ -242,11 +242,11 @@ func TestOtherForm(t *testing.T) {
 		sent                  string // of thinking, in the end
 	}{
 		{"claude-opus-9", "enabled disabled", "low", model.Thinking{Effort: "low"}, "thinking.adaptive 6000", `"thinking":{"type":"enabled","budget_tokens":2048}`},
-		{"claude-sonnet-4-5", "adaptive", "low medium high", model.Thinking{Effort: "low"}, "thinking.budget_tokens 6000", `"thinking":{"type":"adaptive"},"output_config":{"effort":"low"}`},
+		{"claude-sonnet-4-5", "adaptive", "low medium high", model.Thinking{Effort: "low"}, "thinking.budget_tokens 6000", `"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"low"}`},
 		{"claude-sonnet-4-5", "", "low", model.Thinking{Effort: "low"}, "thinking.budget_tokens thinking.adaptive 6000", ""},
 		{"claude-opus-4-8", "adaptive", "low", model.Thinking{Effort: "none"}, "thinking.disabled 6000", `"output_config":{"effort":"low"}`},
-		{"claude-opus-4-8", "adaptive", "", model.Thinking{Effort: "xhigh"}, "output_config 6000", `"thinking":{"type":"adaptive"}`},
-		{"claude-opus-4-6", "adaptive", "low", model.Thinking{Effort: "max"}, "output_config 6000", `"thinking":{"type":"adaptive"}`},
+		{"claude-opus-4-8", "adaptive", "", model.Thinking{Effort: "xhigh"}, "output_config 6000", `"thinking":{"type":"adaptive","display":"summarized"}`},
+		{"claude-opus-4-6", "adaptive", "low", model.Thinking{Effort: "max"}, "output_config 6000", `"thinking":{"type":"adaptive","display":"summarized"}`},
 		{"kimi-k3", "adaptive", "high", model.Thinking{Effort: "high"}, "thinking.budget_tokens 6000", `"output_config":{"effort":"high"}`},
 	} {
 		s := modeltest.NewAnthropic(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), models(c.name, c.thinks, c.efforts))

@@ -15,6 +15,7 @@ const (
 	noThinking       = "thinking.disabled"
 	effort           = "output_config"
 	toolChoice       = "tool_choice"
+	display          = "thinking.display"
 	cacheControl     = "cache_control"
 
 	// blockBinding: thinking is refused once the conversation before it has changed,
@@ -62,6 +63,20 @@ func (d *draft) think() {
 		d.binding = true
 		d.body.Thinking = &thinking{Type: "adaptive", BlockBinding: &binding{"drop_block"}}
 	}
+	d.show(h)
+}
+
+// show asks to be told what is thought: newer models leave it out unless asked.
+func (d *draft) show(h habit) {
+	if d.dropped(display) || d.dropped(anyThinking) || d.dropped(adaptiveThinking) || h.form != adaptive {
+		return
+	}
+	if d.body.Thinking == nil && h.always && !d.r.Thinking.Off() {
+		d.body.Thinking = &thinking{Type: "adaptive"}
+	}
+	if t := d.body.Thinking; t != nil && t.Type == "adaptive" {
+		t.Display = "summarized"
+	}
 }
 
 // rest asks not to think, or as little as can be.
@@ -100,6 +115,9 @@ func (d *draft) params() []string {
 	if t := d.body.Thinking; t != nil {
 		form := map[string]string{"adaptive": adaptiveThinking, "enabled": manualThinking, "disabled": noThinking}[t.Type]
 		out = append(out, anyThinking, form)
+		if t.Display != "" {
+			out = append(out, display)
+		}
 	}
 	if d.body.OutputConfig != nil {
 		out = append(out, effort)
@@ -147,6 +165,8 @@ func (d *draft) refused(p remote.Problem) string {
 	switch {
 	case form == "enabled" && says("thinking.type.enabled", "budget_tokens", "thinking.enabled", "'enabled'"):
 		return manualThinking
+	case form == "adaptive" && d.body.Thinking.Display != "" && says("display"):
+		return display
 	case form == "adaptive" && says("adaptive"):
 		return adaptiveThinking
 	case form == "disabled" && says("disabled"):

@@ -18,6 +18,7 @@ type request struct {
 type thinking struct {
 	Type         string   `json:"type"` // adaptive, enabled or disabled
 	BudgetTokens int64    `json:"budget_tokens,omitempty"`
+	Display      string   `json:"display,omitempty"` // summarized or omitted
 	BlockBinding *binding `json:"block_binding,omitempty"`
 }
 
