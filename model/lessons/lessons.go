@@ -141,6 +141,10 @@ func (p pupil) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delt
 				}
 				d.Usage = &u
 			}
+			if c := d.Credits; c != nil {
+				u, _ := scrollback.Usage{Cost: c.Amount, Currency: c.Currency}.Checked()
+				d.Credits = &model.Credits{Amount: u.Cost, Currency: u.Currency}
+			}
 			if !yield(d, err) {
 				return
 			}

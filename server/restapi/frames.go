@@ -69,6 +69,9 @@ func newFrames(w http.ResponseWriter) *frames {
 
 func (f *frames) event(n int, ev scrollback.Event) error {
 	data, err := scrollback.EncodeEvent(ev)
+	if err != nil { // one that cannot be told must not cost those behind it
+		data, err = scrollback.EncodeEvent(scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.Internal, Message: "an event could not be told"}})
+	}
 	if err != nil {
 		return err
 	}
