@@ -14,6 +14,7 @@ import (
 // ends are the server's reasons to end an answer, in words of ours.
 var ends = map[string]string{
 	"STOP": scrollback.FinishStop, "MAX_TOKENS": scrollback.FinishLength,
+	"FUNCTION_CALL": scrollback.FinishStop, "TOOL_CALLS": scrollback.FinishStop, // as gateways have it; the server itself says STOP
 	"SAFETY": filtered, "RECITATION": filtered, "BLOCKLIST": filtered, "PROHIBITED_CONTENT": filtered, "SPII": filtered, "LANGUAGE": filtered,
 	"IMAGE_SAFETY": filtered, "IMAGE_PROHIBITED_CONTENT": filtered, "IMAGE_RECITATION": filtered,
 }
