@@ -83,6 +83,14 @@ type ContentPart struct {
 	Text     string    `json:"text,omitempty"`
 	ImageURL *ImageURL `json:"image_url,omitempty"`
 	Thinking Content   `json:"thinking,omitempty"`
+
+	CacheControl *CacheControl `json:"cache_control,omitempty"`
+}
+
+// CacheControl marks where a prompt may be cached up to, as OpenRouter passes it on
+// to Anthropic.
+type CacheControl struct {
+	Type string `json:"type"` // ephemeral
 }
 
 // NoText is the content "", for servers that refuse null.
@@ -99,7 +107,7 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	switch {
 	case len(c) == 0:
 		return []byte("null"), nil
-	case len(c) == 1 && c[0].Type == "text":
+	case len(c) == 1 && c[0].Type == "text" && c[0].CacheControl == nil:
 		return plain(c[0].Text)
 	}
 	return plain([]ContentPart(c))

@@ -39,6 +39,7 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 	}
 	m.bound(c)
 	m.think(c)
+	ends := ends{}
 	for _, it := range r.Items {
 		if it.Kind == scrollback.KindTools {
 			continue
@@ -48,7 +49,9 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 			return remote.Exchange{}, err
 		}
 		c.Messages = append(c.Messages, ms...)
+		ends.note(it.Layer, c.Messages)
 	}
+	m.mark(c, ends)
 	for _, t := range r.Tools {
 		c.Tools = append(c.Tools, wire.Tool{Type: "function", Function: wire.Function{Name: t.Name, Description: t.Description, Parameters: t.Parameters}})
 	}

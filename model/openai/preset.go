@@ -26,6 +26,10 @@ type dialect struct {
 	preserve string
 	families []string
 
+	// marks are the beginnings of the names of models whose prompts are cached up to
+	// marks only.
+	marks []string
+
 	list    lister
 	silence time.Duration // in which it may think without a word; 0 means the usual
 }
@@ -69,7 +73,7 @@ var servers = []struct {
 	{remote.Preset{Name: "ark", URL: "https://ark.cn-beijing.volces.com/api/v3", Key: "ARK_API_KEY", Base: "ARK_BASE_URL"},
 		dialect{oldMaxTokens: true, thinking: thinkType, field: "reasoning_content", replay: replayCalls}},
 	{remote.Preset{Name: "openrouter", URL: "https://openrouter.ai/api/v1", Key: "OPENROUTER_API_KEY", Base: "OPENROUTER_BASE_URL"},
-		dialect{oldMaxTokens: true, thinking: thinkReasoning, field: "reasoning", replay: replayAlways, list: listPlain}},
+		dialect{oldMaxTokens: true, thinking: thinkReasoning, field: "reasoning", replay: replayAlways, marks: []string{"anthropic/"}, list: listPlain}},
 	{remote.Preset{Name: "dashscope", URL: "https://dashscope.aliyuncs.com/compatible-mode/v1", Key: "DASHSCOPE_API_KEY", Base: "DASHSCOPE_BASE_URL"},
 		dialect{oldMaxTokens: true, thinking: thinkEnable, field: "reasoning_content", replay: replayNever,
 			preserve: "preserve_thinking", families: []string{"qwen3.6", "qwen3.7", "qwen3.8", "qwen4"}}},
