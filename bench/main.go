@@ -41,6 +41,7 @@ var figures = []struct {
 	{"fold", "Folding, and reading what is folded", (*bench).fold},
 	{"grep", "Grep", (*bench).grep},
 	{"policy", "Tokens saved by policy", (*bench).policy},
+	{"provider", "The way to a provider", (*bench).provider},
 	{"server", "The server", (*bench).server},
 	{"build", "The program", (*bench).build},
 	{"tokens", "Tokens", (*bench).tokens},

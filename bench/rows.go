@@ -163,9 +163,10 @@ var notes = map[string]string{
 	"grep":   "Every matching line of a conversation is counted and fifty are answered; the words stand in 1 % and in 0.01 % of the messages, and the totals are held against that.",
 	"policy": "A conversation of 2,000 messages in a window of 32,768 tokens: what its requests weigh together, against sending everything each time. " +
 		"Summaries are written by a stand-in of a model that quotes what it is given; what it was asked with is a row of its own.",
-	"server": "The program with a million messages in its store: the peak of its resident memory over 20 turns of one chat, and the time from exec to an answered request.",
-	"build":  "The program as `go build` makes it; the cold build has an empty cache.",
-	"tokens": "The tokenizer over mixed text, and how far the estimate is from it.",
+	"provider": "A turn of a conversation in a window of 10,048 tokens, asked of a server on this machine that begins to answer at once: from the question to the first piece of the answer, the commit of the question included, beside the same request sent by hand.",
+	"server":   "The program with a million messages in its store: the peak of its resident memory over 20 turns of one chat, and the time from exec to an answered request.",
+	"build":    "The program as `go build` makes it; the cold build has an empty cache.",
+	"tokens":   "The tokenizer over mixed text, and how far the estimate is from it.",
 }
 
 // machine names what it ran on, by what matters.

@@ -70,7 +70,7 @@ var rooms = map[string]struct {
 	"cmd/*": {rooms: ". archive compact doctor engine model model/* notebook server server/* store store/driver store/sqldriver store/memdriver terminal token transcript/all transcript/geminicli workspace internal/*",
 		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2 gocloud.dev/blob", net: true, not: "database/sql"},
 
-	"bench": {rooms: ". archive engine model model/offline store store/driver store/sqldriver token transcript/all internal/*", net: true,
+	"bench": {rooms: ". archive engine model model/all model/offline model/remote store store/driver store/sqldriver token transcript/all internal/*", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 	"bench/recall": {rooms: ". archive engine model store store/driver store/sqldriver token", libs: "gocloud.dev/blob modernc.org/sqlite"},
 
