@@ -27,7 +27,7 @@ var keys = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\b(bearer|basic)\s+[^\s"',;]{4,}`),
 	regexp.MustCompile(`(?i)\b(x-goog-api-key|x-api-key|api[-_ ]?key|access[-_ ]?token|authorization|token|secret|password)(\s+provided)?["']?\s*[:=]\s*["']?[^\s"',;&)]{4,}`),
 	regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), // keys of Ark are UUIDs
-	regexp.MustCompile(`\b[A-Za-z0-9_]{40,}\b`),                // long and without a sense: of Cloudflare and others
+	regexp.MustCompile(`\b[A-Za-z0-9_-]{40,}`),                 // long and without a sense: of Cloudflare and others
 	regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>]+`), // addresses
 }
 
@@ -60,11 +60,35 @@ func without(text, secret string) string {
 	if len(secret) < 4 {
 		return text
 	}
-	text = strings.ReplaceAll(text, secret, hidden)
-	for n := len(secret) - 1; n >= fragment; n-- {
-		for _, piece := range []string{secret[:n], secret[len(secret)-n:]} {
-			text = strings.ReplaceAll(text, piece, hidden)
-		}
+	for n := len(secret); n >= min(fragment, len(secret)); n-- {
+		text = replace(text, secret[:n])
+		text = replace(text, secret[len(secret)-n:])
 	}
 	return text
+}
+
+// replace takes out a piece, in whatever case.
+func replace(text, piece string) string {
+	low, find := lower(text), lower(piece)
+	var out strings.Builder
+	for {
+		at := strings.Index(low, find)
+		if at < 0 {
+			return out.String() + text
+		}
+		out.WriteString(text[:at])
+		out.WriteString(hidden)
+		text, low = text[at+len(find):], low[at+len(find):]
+	}
+}
+
+// lower is text with ASCII letters in lower case, as long as it was.
+func lower(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
 }

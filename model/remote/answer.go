@@ -22,13 +22,15 @@ import (
 // bounds of the request.
 type Answer struct {
 	client *Client
+	x      Exchange
 	bounds model.Bounds
 	header http.Header
 	body   *heard
 	yield  func(model.Delta, error) bool
 	parent context.Context
 
-	began, finished, stopped bool
+	began, finished bool
+	gone            bool // the reader wants no more: nothing may be yielded
 
 	chars, thought, arguments, opaque, calls int
 }
@@ -66,17 +68,14 @@ func (a *Answer) Streams() bool { return a.Is("text/event-stream") }
 // bound is reached, and then nothing more may be emitted; what is within the bound
 // was yielded.
 func (a *Answer) Emit(d model.Delta) error {
-	if a.parent.Err() != nil {
-		a.stopped = true
-	}
-	if a.stopped {
+	if a.gone || a.parent.Err() != nil {
 		return errStopped
 	}
 	exceeded := a.count(&d)
 	a.began = a.began || d.Usual()
 	a.finished = a.finished || d.Finish != ""
 	if !a.yield(d, nil) {
-		a.stopped = true
+		a.gone = true
 		return errStopped
 	}
 	return exceeded
@@ -179,7 +178,7 @@ func (a *Answer) tooBig(err error) error {
 
 // Problem is the error of what a server reports within its answer.
 func (a *Answer) Problem(raw []byte) error {
-	return a.client.problem(ReadProblem(0, a.header, raw), Exchange{})
+	return a.client.problem(ReadProblem(0, a.header, raw), a.x)
 }
 
 // Unreadable is the error of an answer that is not what was asked for.

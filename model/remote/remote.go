@@ -25,6 +25,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -84,6 +85,8 @@ type Exchange struct {
 	// Params are what the body may be sent without, by their names on the wire. When
 	// the server refuses one, the exchange is planned again with it among the dropped.
 	Params []string
+	// Once are what the body may be sent without, this one time: nothing is learned.
+	Once []string
 
 	// OlderAPI says that a server which does not know the address of the exchange may
 	// know that of an older API: it is planned again with API "chat".
@@ -114,7 +117,7 @@ func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known sc
 			}
 			if l := model.LessonOf(err); l != nil && !began && lessons < maxLessons && adopt(&known, *l) {
 				lessons++
-				if !yield(model.Delta{Lesson: l}, nil) {
+				if !slices.Contains(x.Once, l.Drop) && !yield(model.Delta{Lesson: l}, nil) {
 					return
 				}
 				try--
@@ -210,18 +213,20 @@ func (c *Client) once(parent context.Context, x Exchange, b model.Bounds, yield 
 		return false, c.fault(parent, ctx, err)
 	}
 	defer resp.Body.Close()
-	a := &Answer{client: c, bounds: b, header: resp.Header, yield: yield, parent: parent,
+	a := &Answer{client: c, x: x, bounds: b, header: resp.Header, yield: yield, parent: parent,
 		body: &heard{r: resp.Body, alarm: func() { silence.Reset(c.o.Silence) }}}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return false, c.refusal(resp, a.body, x)
+		err = c.refusal(resp, a.body, x)
+		if parent.Err() != nil {
+			err = canceled(parent)
+		}
+		return false, err
 	}
 	err = x.Read(a)
 	switch {
-	case a.stopped && parent.Err() != nil:
-		return a.began, canceled(parent)
-	case a.stopped:
+	case a.gone:
 		return true, nil
-	case err == nil && parent.Err() != nil && !a.finished:
+	case parent.Err() != nil && !a.finished:
 		return a.began, canceled(parent)
 	case err == nil && !a.began:
 		return false, c.fault(parent, ctx, errEmpty)
@@ -254,8 +259,8 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 	req.Header.Set("Accept", "text/event-stream, application/x-ndjson, application/json")
 	for _, h := range []map[string]string{c.o.Header, x.Header} {
 		for name, value := range h {
-			if strings.ContainsAny(value, "\r\n") {
-				return nil, scrollback.Errorf(scrollback.Refused, op, "the key of %s holds a line break%s", c.o.Provider, c.see(c.o.KeyVariable))
+			if strings.ContainsFunc(value, unicode.IsControl) {
+				return nil, scrollback.Errorf(scrollback.Refused, op, "the key of %s holds a line break or the like%s", c.o.Provider, c.see(c.o.KeyVariable))
 			}
 			req.Header.Set(name, value)
 		}
