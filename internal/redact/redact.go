@@ -20,6 +20,7 @@ const hidden = "[redacted]"
 // keys are the forms of secrets: keys of the providers that scrollback knows, by
 // how they begin, and whatever stands where a credential does.
 var keys = []*regexp.Regexp{
+	regexp.MustCompile(`\b[A-Za-z0-9_-]{40,}`), // long and without a sense: of Cloudflare and others
 	regexp.MustCompile(`(?i)\b(sk|pk|rk|org|proj|xai|gsk|hf|r8|nvapi|fw|pplx|csk|tgp|ghp|gho|github_pat|glpat|sess|key|poe)[-_][A-Za-z0-9*._-]{6,}`),
 	regexp.MustCompile(`\bAIza[A-Za-z0-9_*-]{6,}`),
 	regexp.MustCompile(`\b(AKIA|ASIA|LTAI|AKLT)[A-Za-z0-9*]{6,}`),
@@ -27,8 +28,7 @@ var keys = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\b(bearer|basic)\s+[^\s"',;]{4,}`),
 	regexp.MustCompile(`(?i)\b(x-goog-api-key|x-api-key|api[-_ ]?key|access[-_ ]?token|authorization|token|secret|password)(\s+provided)?["']?\s*[:=]\s*["']?[^\s"',;&)]{4,}`),
 	regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), // keys of Ark are UUIDs
-	regexp.MustCompile(`\b[A-Za-z0-9_-]{40,}`),                 // long and without a sense: of Cloudflare and others
-	regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>]+`), // addresses
+	regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>]+`),                             // addresses
 }
 
 // fragment is how many characters of a secret in a row give too much of it away.
@@ -54,32 +54,28 @@ func Words(text string, secrets ...string) string {
 	return text
 }
 
-// without takes out a secret and longer pieces of it: servers show the beginning
-// or the end of a key that they refuse.
+// without takes out a secret and longer pieces of it, in whatever case: servers show
+// the beginning or the end of a key that they refuse.
 func without(text, secret string) string {
 	if len(secret) < 4 {
 		return text
 	}
-	for n := len(secret); n >= min(fragment, len(secret)); n-- {
-		text = replace(text, secret[:n])
-		text = replace(text, secret[len(secret)-n:])
+	low, find := lower(text), lower(secret)
+	for n := len(find); n >= min(fragment, len(find)); n-- {
+		for _, piece := range []string{find[:n], find[len(find)-n:]} {
+			for from := 0; ; {
+				at := strings.Index(low[from:], piece)
+				if at < 0 {
+					break
+				}
+				at += from
+				text = text[:at] + hidden + text[at+n:]
+				low = low[:at] + hidden + low[at+n:]
+				from = at + len(hidden)
+			}
+		}
 	}
 	return text
-}
-
-// replace takes out a piece, in whatever case.
-func replace(text, piece string) string {
-	low, find := lower(text), lower(piece)
-	var out strings.Builder
-	for {
-		at := strings.Index(low, find)
-		if at < 0 {
-			return out.String() + text
-		}
-		out.WriteString(text[:at])
-		out.WriteString(hidden)
-		text, low = text[at+len(find):], low[at+len(find):]
-	}
 }
 
 // lower is text with ASCII letters in lower case, as long as it was.

@@ -1,6 +1,8 @@
 package remote
 
 import (
+	"cmp"
+	"errors"
 	"io"
 	"net/http"
 	"regexp"
@@ -63,23 +65,23 @@ func (c *Client) problem(p Problem, x Exchange) error {
 
 // lesson is the error of a refusal that says how the request would be taken, or nil.
 func (c *Client) lesson(p Problem, words string, x Exchange) error {
-	taught := func(code scrollback.Code, l model.Lesson, format string, args ...any) error {
-		return c.said(scrollback.Errorf(code, op, format, args...).Because(&l), p)
+	taught := func(l model.Lesson, format string, args ...any) error {
+		return c.said(scrollback.Errorf(scrollback.Unavailable, op, format, args...).Because(errors.Join(&l, scrollback.ErrUpstream)), p)
 	}
 	if n, ok := answerTooLong(words); ok {
-		return taught(scrollback.Unavailable, model.Lesson{MaxOutput: n}, "%s gives no answer as long as was asked for", c.o.Provider)
+		return taught(model.Lesson{MaxOutput: n}, "%s gives no answer as long as was asked for", c.o.Provider)
 	}
 	if l, ok := tooLong(p, words); ok {
-		return taught(scrollback.OverBudget, l, "%s says that the request is too long for the model", c.o.Provider)
+		return c.said(scrollback.Errorf(scrollback.OverBudget, op, "%s says that the request is too long for the model", c.o.Provider).Because(&l), p)
 	}
 	if s := strictness(words); s != scrollback.StrictNothing {
-		return taught(scrollback.Unavailable, model.Lesson{Strict: s}, "%s wants the roles of messages in another order", c.o.Provider)
+		return taught(model.Lesson{Strict: s}, "%s wants the roles of messages in another order", c.o.Provider)
 	}
 	if c.older(p, words, x) {
-		return taught(scrollback.Unavailable, model.Lesson{API: "chat"}, "%s does not speak this API", c.o.Provider)
+		return taught(model.Lesson{API: "chat"}, "%s does not speak this API", c.o.Provider)
 	}
 	if name := refusedParam(p, words, slices.Concat(x.Params, x.Once)); name != "" {
-		return taught(scrollback.Unavailable, model.Lesson{Drop: name}, "%s does not take the parameter %s", c.o.Provider, name)
+		return taught(model.Lesson{Drop: name}, "%s does not take the parameter %s", c.o.Provider, name)
 	}
 	return nil
 }
@@ -252,14 +254,19 @@ func refusedParam(p Problem, words string, params []string) string {
 		return ""
 	}
 	against := slices.ContainsFunc(against, func(w string) bool { return strings.Contains(words, w) }) || strings.HasPrefix(p.Code, "unsupported") || strings.HasPrefix(p.Code, "unknown")
-	named, best := flat(links.ReplaceAllString(words, "")), ""
-	for _, name := range params {
-		switch {
-		case p.Code == "invalid_"+name, against && (p.Param == name || strings.HasPrefix(p.Param, name+".")):
-			return name
-		case against && mentions(named, flat(name)) && len(name) > len(best):
-			best = name
+	longest := func(means func(name string) bool) (best string) {
+		for _, name := range params {
+			if len(name) > len(best) && means(name) {
+				best = name
+			}
 		}
+		return best
+	}
+	named := flat(links.ReplaceAllString(words, ""))
+	best := longest(func(name string) bool { return p.Code == "invalid_"+name })
+	if best == "" && against {
+		best = cmp.Or(longest(func(name string) bool { return p.Param == name || strings.HasPrefix(p.Param, name+".") }),
+			longest(func(name string) bool { return mentions(named, flat(name)) }))
 	}
 	return best
 }
