@@ -97,4 +97,3 @@ func (m *Model) reasoning(b *response) {
 		b.Reasoning = &wish
 	}
 }
-
