@@ -135,7 +135,7 @@ func (p *responses) judgeParams(req wire.ResponsesRequest, fields map[string]jso
 	}
 	for name := range fields {
 		if !slices.Contains(responsesParams, name) {
-			return p.param("unknown", name, "unknown_parameter", "Unknown parameter: '%s'.", name)
+			return p.param("unknown", name, "unknown_parameter", fmt.Sprintf("Unknown parameter: '%s'.", name))
 		}
 	}
 	reasons := responsesReason(req.Model)
@@ -157,13 +157,13 @@ func (p *responses) judgeParams(req wire.ResponsesRequest, fields map[string]jso
 	case req.Store:
 		return p.param("store", "store", "", "Store must be set to false")
 	case sent("max_output_tokens") && req.MaxOutputTokens < 16:
-		return p.param("min output", "max_output_tokens", "integer_below_min_value", "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", req.MaxOutputTokens)
+		return p.param("min output", "max_output_tokens", "integer_below_min_value", fmt.Sprintf("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.", req.MaxOutputTokens))
 	case len(req.PromptCacheKey) > 64:
-		return p.param("cache key", "prompt_cache_key", "string_above_max_length", "Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64, but got a string with length %d instead.", len(req.PromptCacheKey))
+		return p.param("cache key", "prompt_cache_key", "string_above_max_length", fmt.Sprintf("Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64, but got a string with length %d instead.", len(req.PromptCacheKey)))
 	}
 	for i, t := range req.Tools {
 		if t.Name == "" || len(t.Parameters) == 0 {
-			return p.param("tool", fmt.Sprintf("tools[%d].parameters", i), "missing_required_parameter", "Missing required parameter: 'tools[%d].parameters'.", i)
+			return p.param("tool", fmt.Sprintf("tools[%d].parameters", i), "missing_required_parameter", fmt.Sprintf("Missing required parameter: 'tools[%d].parameters'.", i))
 		}
 	}
 	return nil
@@ -173,9 +173,9 @@ func (p *responses) judgeParams(req wire.ResponsesRequest, fields map[string]jso
 func (p *responses) refusedParam(model, name string) *Refused {
 	switch {
 	case p.o.XAI && name == "reasoning.effort":
-		return p.param("effort", name, "invalid-argument", "Model %s does not support parameter reasoningEffort.", model)
+		return p.param("effort", name, "invalid-argument", fmt.Sprintf("Model %s does not support parameter reasoningEffort.", model))
 	case p.o.XAI:
-		return p.param("xai "+name, name, "invalid-argument", "Argument not supported: %s", name)
+		return p.param("xai "+name, name, "invalid-argument", fmt.Sprintf("Argument not supported: %s", name))
 	case name == "reasoning.summary" && responsesReason(model):
 		return p.param("summary", name, "unsupported_value", "Your organization must be verified to generate reasoning summaries. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.")
 	case name == "stream":
@@ -183,14 +183,12 @@ func (p *responses) refusedParam(model, name string) *Refused {
 	case name == "include":
 		return p.param("include", name, "", "Encrypted content is not supported with this model.")
 	}
-	return p.param(name, name, "unsupported_parameter", "Unsupported parameter: '%s' is not supported with this model.", name)
+	return p.param(name, name, "unsupported_parameter", fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model.", name))
 }
 
 // param is the refusal of a parameter.
-func (p *responses) param(rule, name, code, format string, args ...any) *Refused {
-	why := refusef(rule, http.StatusBadRequest, code, format, args...)
-	why.Param = name
-	return why
+func (p *responses) param(rule, name, code, words string) *Refused {
+	return &Refused{Rule: rule, Status: http.StatusBadRequest, Code: code, Param: name, Words: words}
 }
 
 func (p *responses) judgeLength(body []byte) *Refused {

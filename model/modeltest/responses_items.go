@@ -39,23 +39,22 @@ func (it responsesItem) content() []wire.InputContent {
 
 // responsesInput is an input that is being judged.
 type responsesInput struct {
-	p      *responses
-	model  string
-	rs     map[string]bool // reasoning so far
-	last   string          // reasoning that wants what follows it
-	open   []string        // calls without an output
-	closed map[string]bool // calls with one
+	p     *responses
+	model string
+	rs    map[string]bool // reasoning so far
+	last  string          // reasoning that wants what follows it
+	open  []string        // calls without an output
 }
 
 func (p *responses) judgeItems(req wire.ResponsesRequest) *Refused {
 	if len(req.Input) == 0 {
 		return p.param("no input", "input", "missing_required_parameter", "One of \"input\" or \"previous_response_id\" or 'prompt' or 'conversation_id' must be provided.")
 	}
-	in := &responsesInput{p: p, model: req.Model, rs: map[string]bool{}, closed: map[string]bool{}}
+	in := &responsesInput{p: p, model: req.Model, rs: map[string]bool{}}
 	for i, raw := range req.Input {
 		var it responsesItem
 		if json.Unmarshal(raw, &it) != nil {
-			return p.param("item", fmt.Sprintf("input[%d]", i), "invalid_type", "Invalid type for 'input[%d]'.", i)
+			return p.param("item", fmt.Sprintf("input[%d]", i), "invalid_type", fmt.Sprintf("Invalid type for 'input[%d]'.", i))
 		}
 		if why := in.judge(i, it); why != nil {
 			return why
@@ -63,9 +62,9 @@ func (p *responses) judgeItems(req wire.ResponsesRequest) *Refused {
 	}
 	switch {
 	case in.last != "":
-		return p.param("reasoning alone", "input", "", "Item '%s' of type 'reasoning' was provided without its required following item.", in.last)
+		return p.param("reasoning alone", "input", "", fmt.Sprintf("Item '%s' of type 'reasoning' was provided without its required following item.", in.last))
 	case len(in.open) > 0:
-		return p.param("no output", "input", "", "No tool output found for function call %s.", in.open[0])
+		return p.param("no output", "input", "", fmt.Sprintf("No tool output found for function call %s.", in.open[0]))
 	}
 	return nil
 }
@@ -84,16 +83,15 @@ func (in *responsesInput) judge(i int, it responsesItem) *Refused {
 	case "function_call_output":
 		at := slices.Index(in.open, it.CallID)
 		if follows != "" {
-			return in.p.param("reasoning alone", "input", "", "Item '%s' of type 'reasoning' was provided without its required following item.", follows)
+			return in.p.param("reasoning alone", "input", "", fmt.Sprintf("Item '%s' of type 'reasoning' was provided without its required following item.", follows))
 		}
-		if at < 0 || in.closed[it.CallID] {
-			return in.p.param("no call", "input", "", "No tool call found for function call output with call_id %s.", it.CallID)
+		if at < 0 {
+			return in.p.param("no call", "input", "", fmt.Sprintf("No tool call found for function call output with call_id %s.", it.CallID))
 		}
 		in.open = slices.Delete(in.open, at, at+1)
-		in.closed[it.CallID] = true
 		return nil
 	}
-	return in.p.param("type", fmt.Sprintf("input[%d]", i), "invalid_value", "Invalid value: '%s'. Supported values are: 'function_call', 'function_call_output', 'message', 'reasoning'.", it.Type)
+	return in.p.param("type", fmt.Sprintf("input[%d]", i), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: 'function_call', 'function_call_output', 'message', 'reasoning'.", it.Type))
 }
 
 func (in *responsesInput) reasoning(it responsesItem) *Refused {
@@ -108,7 +106,7 @@ func (in *responsesInput) reasoning(it responsesItem) *Refused {
 		shown := it.Encrypted[:min(4, len(it.Encrypted))] + "..." + it.Encrypted[max(len(it.Encrypted)-4, 0):]
 		return refusef("encrypted", http.StatusBadRequest, "invalid_encrypted_content", "The encrypted content %s could not be verified. Reason: Encrypted content could not be decrypted or parsed.", shown)
 	case in.rs[made.id]:
-		return p.param("twice", "input", "", "Duplicate item found with id %s. Remove duplicate items from your input and try again.", made.id)
+		return p.param("twice", "input", "", fmt.Sprintf("Duplicate item found with id %s. Remove duplicate items from your input and try again.", made.id))
 	}
 	in.rs[made.id], in.last = true, made.id
 	return nil
@@ -121,17 +119,15 @@ func (in *responsesInput) call(i int, it responsesItem) *Refused {
 	p.mu.Unlock()
 	switch {
 	case it.ID != "" && !strings.HasPrefix(it.ID, "fc_"):
-		return p.param("call's item", fmt.Sprintf("input[%d].id", i), "invalid_value", "Invalid 'input[%d].id': '%s'. Expected an ID that begins with 'fc'.", i, it.ID)
+		return p.param("call's item", fmt.Sprintf("input[%d].id", i), "invalid_value", fmt.Sprintf("Invalid 'input[%d].id': '%s'. Expected an ID that begins with 'fc'.", i, it.ID))
 	case len(it.ID) > 64 || len(it.CallID) > 64:
-		return p.param("id's length", fmt.Sprintf("input[%d].call_id", i), "string_above_max_length", "Invalid 'input[%d].call_id': string too long. Expected a string with maximum length 64, but got a string with length %d instead.", i, max(len(it.ID), len(it.CallID)))
+		return p.param("id's length", fmt.Sprintf("input[%d].call_id", i), "string_above_max_length", fmt.Sprintf("Invalid 'input[%d].call_id': string too long. Expected a string with maximum length 64, but got a string with length %d instead.", i, max(len(it.ID), len(it.CallID))))
 	case it.ID != "" && !ok:
 		return refusef("stored", http.StatusNotFound, "", "Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", it.ID)
 	case it.ID != "" && thought != "" && !in.rs[thought]:
-		return p.param("call without reasoning", "input", "", "Item '%s' of type 'function_call' was provided without its required 'reasoning' item: '%s'.", it.ID, thought)
+		return p.param("call without reasoning", "input", "", fmt.Sprintf("Item '%s' of type 'function_call' was provided without its required 'reasoning' item: '%s'.", it.ID, thought))
 	case it.CallID == "" || it.Name == "":
-		return p.param("call", fmt.Sprintf("input[%d].call_id", i), "missing_required_parameter", "Missing required parameter: 'input[%d].call_id'.", i)
-	case slices.Contains(in.open, it.CallID) || in.closed[it.CallID]:
-		return p.param("call twice", "input", "", "Duplicate tool call id %s.", it.CallID)
+		return p.param("call", fmt.Sprintf("input[%d].call_id", i), "missing_required_parameter", fmt.Sprintf("Missing required parameter: 'input[%d].call_id'.", i))
 	}
 	in.open = append(in.open, it.CallID)
 	return nil
@@ -143,14 +139,14 @@ func (in *responsesInput) message(i int, it responsesItem) *Refused {
 		roles = []string{"assistant", "system", "user"}
 	}
 	if !slices.Contains(roles, it.Role) {
-		return in.p.param("role", fmt.Sprintf("input[%d].role", i), "invalid_value", "Invalid value: '%s'. Supported values are: '%s'.", it.Role, strings.Join(roles, "', '"))
+		return in.p.param("role", fmt.Sprintf("input[%d].role", i), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: '%s'.", it.Role, strings.Join(roles, "', '")))
 	}
 	if it.Phase != "" && it.Phase != "commentary" && it.Phase != "final_answer" {
-		return in.p.param("phase", fmt.Sprintf("input[%d].phase", i), "invalid_value", "Invalid value: '%s'. Supported values are: 'commentary' and 'final_answer'.", it.Phase)
+		return in.p.param("phase", fmt.Sprintf("input[%d].phase", i), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: 'commentary' and 'final_answer'.", it.Phase))
 	}
 	list := it.content()
 	if len(list) == 0 {
-		return in.p.param("content", fmt.Sprintf("input[%d].content", i), "missing_required_parameter", "Missing required parameter: 'input[%d].content'.", i)
+		return in.p.param("content", fmt.Sprintf("input[%d].content", i), "missing_required_parameter", fmt.Sprintf("Missing required parameter: 'input[%d].content'.", i))
 	}
 	for j, c := range list {
 		takes := []string{"input_text", "input_image"}
@@ -158,10 +154,10 @@ func (in *responsesInput) message(i int, it responsesItem) *Refused {
 			takes = []string{"output_text", "refusal"}
 		}
 		if !slices.Contains(takes, c.Type) {
-			return in.p.param("content", fmt.Sprintf("input[%d].content[%d]", i, j), "invalid_value", "Invalid value: '%s'. Supported values are: '%s'.", c.Type, strings.Join(takes, "' and '"))
+			return in.p.param("content", fmt.Sprintf("input[%d].content[%d]", i, j), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: '%s'.", c.Type, strings.Join(takes, "' and '")))
 		}
 		if c.Type == "input_image" && (!strings.HasPrefix(c.ImageURL, "data:image/") || !strings.Contains(c.ImageURL, ";base64,")) {
-			return in.p.param("image", fmt.Sprintf("input[%d].content[%d].image_url", i, j), "invalid_value", "Invalid 'input[%d].content[%d].image_url'. Expected a valid URL, but got a value with an invalid format.", i, j)
+			return in.p.param("image", fmt.Sprintf("input[%d].content[%d].image_url", i, j), "invalid_value", fmt.Sprintf("Invalid 'input[%d].content[%d].image_url'. Expected a valid URL, but got a value with an invalid format.", i, j))
 		}
 	}
 	return nil
