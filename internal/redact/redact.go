@@ -17,18 +17,19 @@ const most = 500
 // hidden stands for what was taken out.
 const hidden = "[redacted]"
 
-// keys are the forms of secrets: keys of the providers that scrollback knows, by
-// how they begin, and whatever stands where a credential does.
+// keys are the forms of secrets: keys of the providers that scrollback knows, those
+// first that may hold what looks like another's, and whatever stands where a
+// credential does.
 var keys = []*regexp.Regexp{
 	regexp.MustCompile(`\b[A-Za-z0-9_-]{40,}`), // long and without a sense: of Cloudflare and others
-	regexp.MustCompile(`(?i)\b(sk|pk|rk|org|proj|xai|gsk|hf|r8|nvapi|fw|pplx|csk|tgp|ghp|gho|github_pat|glpat|sess|key|poe)[-_][A-Za-z0-9*._-]{6,}`),
 	regexp.MustCompile(`\bAIza[A-Za-z0-9_*-]{6,}`),
 	regexp.MustCompile(`\b(AKIA|ASIA|LTAI|AKLT)[A-Za-z0-9*]{6,}`),
-	regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{6,}(\.[A-Za-z0-9_-]*)*`), // a JSON web token
+	regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{6,}(\.[A-Za-z0-9_-]*)*`),                        // a JSON web token
+	regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), // keys of Ark are UUIDs
+	regexp.MustCompile(`(?i)\b(sk|pk|rk|org|proj|xai|gsk|hf|r8|nvapi|fw|pplx|csk|tgp|ghp|gho|github_pat|glpat|sess|key|poe)[-_][A-Za-z0-9*._-]{6,}`),
 	regexp.MustCompile(`(?i)\b(bearer|basic)\s+[^\s"',;]{4,}`),
 	regexp.MustCompile(`(?i)\b(x-goog-api-key|x-api-key|api[-_ ]?key|access[-_ ]?token|authorization|token|secret|password)(\s+provided)?["']?\s*[:=]\s*["']?[^\s"',;&)]{4,}`),
-	regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), // keys of Ark are UUIDs
-	regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>]+`),                             // addresses
+	regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>]+`), // addresses
 }
 
 // fragment is how many characters of a secret in a row give too much of it away.

@@ -18,7 +18,7 @@ import (
 // respRandomAnswer is an answer of any shape.
 func respRandomAnswer(r *rand.Rand) (ds []model.Delta) {
 	text := func() string {
-		words := []string{"a", " b\n", "\n\n", "四十二", "🙂", "\"", "\\u0041", "<x>", "data: ", "\u2028", "\r", strings.Repeat("long ", r.IntN(300))}
+		words := []string{"a", " b\n", "\n\n", "四十二", "🙂", "\"", "\\u0041", "<x>", "data: ", "\u2028", "\r", strings.Repeat("long ", r.IntN(40))}
 		var out strings.Builder
 		for range 1 + r.IntN(4) {
 			out.WriteString(words[r.IntN(len(words))])
