@@ -48,7 +48,7 @@ func (m *Model) plan(ctx context.Context, r model.Request, known scrollback.Lear
 	if len(t.said) > 0 {
 		d.body.Messages = append(d.body.Messages, message{Role: "assistant", Content: t.said})
 	}
-	x := remote.Exchange{URL: m.base + "/v1/messages", Header: m.head, Body: d.body, Refused: d.refused, Once: []string{thinkingBlocks}, Params: d.params(),
+	x := remote.Exchange{URL: m.base + "/v1/messages", Header: m.head, Body: d.body, Judge: d.judge, Once: []string{thinkingBlocks}, Params: d.params(),
 		Read: func(a *remote.Answer) error { return (&reader{a: a, turn: t}).read() }}
 	if d.binding {
 		x.Header = maps.Clone(m.head)

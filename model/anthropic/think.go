@@ -3,6 +3,7 @@ package anthropic
 import (
 	"strings"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -129,6 +130,14 @@ func (d *draft) params() []string {
 		out = append(out, cacheControl)
 	}
 	return out
+}
+
+// judge says which of what was sent a refusal turns down, or nothing.
+func (d *draft) judge(p remote.Problem) *scrollback.Error {
+	if name := d.refused(p); name != "" {
+		return remote.Refusing(Preset().Name, name)
+	}
+	return nil
 }
 
 // refused reads what a server says of thinking: it names in one breath what it

@@ -57,7 +57,7 @@ var chatRefusals = []chatRefusal{
 	{"LM Studio truncate", "lmstudio", 400, `{"error":"%"}`, "Cannot truncate prompt with n_keep (11514) >= n_ctx (4096)", "over_budget", false, model.Lesson{TooLong: true, Limit: 4096, Requested: 11514}},
 	{"LM Studio within 200", "lmstudio", 200, `{"error":"%"}`, "Cannot truncate prompt with n_keep (11514) >= n_ctx (4096)", "over_budget", false, model.Lesson{TooLong: true, Limit: 4096, Requested: 11514}},
 	{"bytes", "custom", 413, `<html>413 Request Entity Too Large</html>`, "", "unavailable", false, model.Lesson{}},
-	{"bytes without a page", "custom", 413, ``, "", "over_budget", false, model.Lesson{TooLong: true}},
+	{"bytes without a page", "custom", 413, ``, "", "over_budget", false, model.Lesson{TooLong: true, Bytes: true}},
 
 	// an answer too long: asked again with what it gives
 	{"dashscope's answer", "dashscope", 400, `{"error":{"message":"%","type":"invalid_request_error","param":null,"code":"invalid_parameter_error"},"request_id":"a-1"}`, "<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 400]", "unavailable", true, model.Lesson{MaxOutput: 400}},

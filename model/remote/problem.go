@@ -31,16 +31,31 @@ func ReadProblem(status int, h http.Header, raw []byte) Problem {
 	trimmed := bytes.TrimSpace(raw)
 	lower := bytes.ToLower(trimmed[:min(len(trimmed), 200)])
 	p.Page = strings.HasPrefix(h.Get("Content-Type"), "text/html") || bytes.HasPrefix(lower, []byte("<!doctype")) || bytes.HasPrefix(lower, []byte("<html"))
-	dec := json.NewDecoder(bytes.NewReader(trimmed))
-	dec.UseNumber()
-	var v any
-	if p.Page || dec.Decode(&v) != nil {
-		p.Message = string(trimmed)
+	v, err := decode(trimmed)
+	if p.Page || err != nil {
+		p.say(string(trimmed))
 		return p
 	}
 	p.take(v, 0)
 	p.Code, p.Type = strings.ToLower(p.Code), strings.ToLower(p.Type)
+	if p.Status == 0 {
+		p.Status = isStatus(p.Code)
+	}
 	return p
+}
+
+func decode(raw []byte) (v any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return v, dec.Decode(&v)
+}
+
+// isStatus is the status of HTTP that a code repeats, or 0.
+func isStatus(code string) int {
+	if n, err := strconv.Atoi(code); err == nil && n >= 400 && n < 600 {
+		return n
+	}
+	return 0
 }
 
 // maxNesting bounds how deep an error may hide in others.
@@ -55,8 +70,7 @@ func (p *Problem) take(v any, depth int) {
 	case string:
 		p.say(v)
 		if strings.HasPrefix(strings.TrimSpace(v), "{") { // an error that was put into a text
-			var inner any
-			if json.Unmarshal([]byte(v), &inner) == nil {
+			if inner, err := decode([]byte(v)); err == nil {
 				p.take(inner, depth+1)
 			}
 		}
@@ -72,7 +86,7 @@ func (p *Problem) take(v any, depth int) {
 func (p *Problem) object(v map[string]any, depth int) {
 	first := func(field *string, names ...string) {
 		for _, name := range names {
-			if s := scalar(v[name]); s != "" && (*field == "" || statusOf(*field) > 0 && statusOf(s) == 0) {
+			if s := scalar(v[name]); s != "" && (*field == "" || isStatus(*field) > 0 && isStatus(s) == 0) {
 				*field = s
 			}
 		}
@@ -82,7 +96,7 @@ func (p *Problem) object(v map[string]any, depth int) {
 		p.Type = ""
 	}
 	if p.Status == 0 {
-		p.Status = statusOf(scalar(v["code"]))
+		p.Status = isStatus(scalar(v["code"]))
 	}
 	first(&p.Code, "code", "error_code", "errorCode", "reason", "quotaId", "category")
 	first(&p.Param, "param", "field")
@@ -106,24 +120,20 @@ func (p *Problem) object(v map[string]any, depth int) {
 	}
 }
 
+// maxWords bounds what is kept of a server's words, in bytes.
+const maxWords = 16 << 10
+
 // say adds to the message what it does not hold yet.
 func (p *Problem) say(text string) {
-	if text = strings.TrimSpace(text); text == "" || strings.Contains(p.Message, text) || len(p.Message) > 16<<10 {
+	text = strings.TrimSpace(text)
+	text = text[:min(len(text), maxWords)]
+	if text == "" || strings.Contains(p.Message, text) || len(p.Message) > maxWords {
 		return
 	}
 	if p.Message != "" {
 		p.Message += " · "
 	}
 	p.Message += text
-}
-
-// statusOf is the status of HTTP that a code is, which says less than the code of
-// an error within; 0 for a code that says more.
-func statusOf(code string) int {
-	if n, err := strconv.Atoi(code); err == nil && n >= 400 && n < 600 {
-		return n
-	}
-	return 0
 }
 
 // scalar is a text or a number as a text.

@@ -25,6 +25,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -84,15 +85,9 @@ type Exchange struct {
 	// Params are what the body may be sent without, by their names on the wire. When
 	// the server refuses one, the exchange is planned again with it among the dropped.
 	Params []string
-
 	// Once are like Params, but what is refused of them concerns this request alone,
 	// such as what one conversation holds: nobody is told to remember it.
 	Once []string
-
-	// Refused reads a refusal whose words are the provider's own: the name, among
-	// Params and Once, of what it turns down. Empty leaves it to the words that
-	// servers share. It may be nil.
-	Refused func(Problem) string
 
 	// OlderAPI says that a server which does not know the address of the exchange may
 	// know that of an older API: it is planned again with API "chat".
@@ -235,15 +230,17 @@ func (c *Client) once(parent context.Context, x Exchange, b model.Bounds, yield 
 	a := &Answer{client: c, x: x, bounds: b, header: resp.Header, yield: yield, parent: parent, Tally: tally,
 		body: &heard{r: resp.Body, alarm: func() { silence.Reset(c.o.Silence) }}}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return false, c.refusal(resp, a.body, x)
+		err = c.refusal(resp, a.body, x)
+		if parent.Err() != nil {
+			err = canceled(parent)
+		}
+		return false, err
 	}
 	err = x.Read(a)
 	switch {
-	case a.stopped && parent.Err() != nil:
-		return a.began, canceled(parent)
-	case a.stopped:
+	case a.gone:
 		return true, nil
-	case err == nil && parent.Err() != nil && !a.finished:
+	case parent.Err() != nil && !a.finished:
 		return a.began, canceled(parent)
 	case err == nil && !a.began:
 		return false, c.fault(parent, ctx, errEmpty)
@@ -276,8 +273,8 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 	req.Header.Set("Accept", "text/event-stream, application/x-ndjson, application/json")
 	for _, h := range []map[string]string{c.o.Header, x.Header} {
 		for name, value := range h {
-			if strings.ContainsAny(value, "\r\n") {
-				return nil, scrollback.Errorf(scrollback.Refused, op, "the key of %s holds a line break%s", c.o.Provider, c.see(c.o.KeyVariable))
+			if strings.ContainsFunc(value, unicode.IsControl) {
+				return nil, scrollback.Errorf(scrollback.Refused, op, "the key of %s holds a line break or the like%s", c.o.Provider, c.see(c.o.KeyVariable))
 			}
 			req.Header.Set(name, value)
 		}

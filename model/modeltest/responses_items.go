@@ -1,0 +1,164 @@
+package modeltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/wire"
+)
+
+// responsesItem is an item of an input.
+type responsesItem struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	Role      string          `json:"role"`
+	Content   json.RawMessage `json:"content"`
+	Phase     string          `json:"phase"`
+	Encrypted string          `json:"encrypted_content"`
+	CallID    string          `json:"call_id"`
+	Name      string          `json:"name"`
+	Arguments string          `json:"arguments"`
+	Output    string          `json:"output"`
+}
+
+// content is the content of a message, which may be a text.
+func (it responsesItem) content() []wire.InputContent {
+	var list []wire.InputContent
+	if json.Unmarshal(it.Content, &list) == nil {
+		return list
+	}
+	var text string
+	if json.Unmarshal(it.Content, &text) == nil {
+		return []wire.InputContent{{Type: "input_text", Text: text}}
+	}
+	return nil
+}
+
+// responsesInput is an input that is being judged.
+type responsesInput struct {
+	p     *responses
+	model string
+	rs    map[string]bool // reasoning so far
+	last  string          // reasoning that wants what follows it
+	open  []string        // calls without an output
+}
+
+func (p *responses) judgeItems(req wire.ResponsesRequest) *Refused {
+	if len(req.Input) == 0 {
+		return p.param("no input", "input", "missing_required_parameter", "One of \"input\" or \"previous_response_id\" or 'prompt' or 'conversation_id' must be provided.")
+	}
+	in := &responsesInput{p: p, model: req.Model, rs: map[string]bool{}}
+	for i, raw := range req.Input {
+		var it responsesItem
+		if json.Unmarshal(raw, &it) != nil {
+			return p.param("item", fmt.Sprintf("input[%d]", i), "invalid_type", fmt.Sprintf("Invalid type for 'input[%d]'.", i))
+		}
+		if why := in.judge(i, it); why != nil {
+			return why
+		}
+	}
+	switch {
+	case in.last != "":
+		return p.param("reasoning alone", "input", "", fmt.Sprintf("Item '%s' of type 'reasoning' was provided without its required following item.", in.last))
+	case len(in.open) > 0:
+		return p.param("no output", "input", "", fmt.Sprintf("No tool output found for function call %s.", in.open[0]))
+	}
+	return nil
+}
+
+func (in *responsesInput) judge(i int, it responsesItem) *Refused {
+	if it.Type == "reasoning" {
+		return in.reasoning(it)
+	}
+	follows := in.last
+	in.last = ""
+	switch it.Type {
+	case "message", "":
+		return in.message(i, it)
+	case "function_call":
+		return in.call(i, it)
+	case "function_call_output":
+		at := slices.Index(in.open, it.CallID)
+		if follows != "" {
+			return in.p.param("reasoning alone", "input", "", fmt.Sprintf("Item '%s' of type 'reasoning' was provided without its required following item.", follows))
+		}
+		if at < 0 {
+			return in.p.param("no call", "input", "", fmt.Sprintf("No tool call found for function call output with call_id %s.", it.CallID))
+		}
+		in.open = slices.Delete(in.open, at, at+1)
+		return nil
+	}
+	return in.p.param("type", fmt.Sprintf("input[%d]", i), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: 'function_call', 'function_call_output', 'message', 'reasoning'.", it.Type))
+}
+
+func (in *responsesInput) reasoning(it responsesItem) *Refused {
+	p := in.p
+	p.mu.Lock()
+	made, ok := p.thoughts[it.Encrypted]
+	p.mu.Unlock()
+	switch {
+	case it.Encrypted == "":
+		return refusef("stored", http.StatusNotFound, "", "Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", it.ID)
+	case !ok || made.model != in.model || it.ID != "" && it.ID != made.id || p.o.Forgets:
+		shown := it.Encrypted[:min(4, len(it.Encrypted))] + "..." + it.Encrypted[max(len(it.Encrypted)-4, 0):]
+		return refusef("encrypted", http.StatusBadRequest, "invalid_encrypted_content", "The encrypted content %s could not be verified. Reason: Encrypted content could not be decrypted or parsed.", shown)
+	case in.rs[made.id]:
+		return p.param("twice", "input", "", fmt.Sprintf("Duplicate item found with id %s. Remove duplicate items from your input and try again.", made.id))
+	}
+	in.rs[made.id], in.last = true, made.id
+	return nil
+}
+
+func (in *responsesInput) call(i int, it responsesItem) *Refused {
+	p := in.p
+	p.mu.Lock()
+	thought, ok := p.calls[it.ID]
+	p.mu.Unlock()
+	switch {
+	case it.ID != "" && !strings.HasPrefix(it.ID, "fc_"):
+		return p.param("call's item", fmt.Sprintf("input[%d].id", i), "invalid_value", fmt.Sprintf("Invalid 'input[%d].id': '%s'. Expected an ID that begins with 'fc'.", i, it.ID))
+	case len(it.ID) > 64 || len(it.CallID) > 64:
+		return p.param("id's length", fmt.Sprintf("input[%d].call_id", i), "string_above_max_length", fmt.Sprintf("Invalid 'input[%d].call_id': string too long. Expected a string with maximum length 64, but got a string with length %d instead.", i, max(len(it.ID), len(it.CallID))))
+	case it.ID != "" && !ok:
+		return refusef("stored", http.StatusNotFound, "", "Item with id '%s' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.", it.ID)
+	case it.ID != "" && thought != "" && !in.rs[thought]:
+		return p.param("call without reasoning", "input", "", fmt.Sprintf("Item '%s' of type 'function_call' was provided without its required 'reasoning' item: '%s'.", it.ID, thought))
+	case it.CallID == "" || it.Name == "":
+		return p.param("call", fmt.Sprintf("input[%d].call_id", i), "missing_required_parameter", fmt.Sprintf("Missing required parameter: 'input[%d].call_id'.", i))
+	}
+	in.open = append(in.open, it.CallID)
+	return nil
+}
+
+func (in *responsesInput) message(i int, it responsesItem) *Refused {
+	roles := []string{"assistant", "system", "developer", "user"}
+	if in.p.o.XAI {
+		roles = []string{"assistant", "system", "user"}
+	}
+	if !slices.Contains(roles, it.Role) {
+		return in.p.param("role", fmt.Sprintf("input[%d].role", i), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: '%s'.", it.Role, strings.Join(roles, "', '")))
+	}
+	if it.Phase != "" && it.Phase != "commentary" && it.Phase != "final_answer" {
+		return in.p.param("phase", fmt.Sprintf("input[%d].phase", i), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: 'commentary' and 'final_answer'.", it.Phase))
+	}
+	list := it.content()
+	if len(list) == 0 {
+		return in.p.param("content", fmt.Sprintf("input[%d].content", i), "missing_required_parameter", fmt.Sprintf("Missing required parameter: 'input[%d].content'.", i))
+	}
+	for j, c := range list {
+		takes := []string{"input_text", "input_image"}
+		if it.Role == "assistant" {
+			takes = []string{"output_text", "refusal"}
+		}
+		if !slices.Contains(takes, c.Type) {
+			return in.p.param("content", fmt.Sprintf("input[%d].content[%d]", i, j), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: '%s'.", c.Type, strings.Join(takes, "' and '")))
+		}
+		if c.Type == "input_image" && (!strings.HasPrefix(c.ImageURL, "data:image/") || !strings.Contains(c.ImageURL, ";base64,")) {
+			return in.p.param("image", fmt.Sprintf("input[%d].content[%d].image_url", i, j), "invalid_value", fmt.Sprintf("Invalid 'input[%d].content[%d].image_url'. Expected a valid URL, but got a value with an invalid format.", i, j))
+		}
+	}
+	return nil
+}
