@@ -95,6 +95,7 @@ type IncompleteDetails struct {
 type OutputItem struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id,omitempty"`
+	Status    string          `json:"status,omitempty"` // completed, incomplete or in_progress
 	CallID    string          `json:"call_id,omitempty"`
 	Name      string          `json:"name,omitempty"`
 	Arguments Inner           `json:"arguments,omitempty"`

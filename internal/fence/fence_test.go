@@ -42,7 +42,7 @@ var rooms = map[string]struct {
 	"model":           {rooms: ".", not: "database/sql os"},
 	"model/modeltest": {rooms: ". model wire", not: "database/sql", net: true},
 	"model/offline":   {rooms: ". model internal/terms", not: "database/sql os"},
-	"model/remote":    {rooms: ". model internal/redact", net: true, not: "database/sql os", libs: "github.com/tmaxmax/go-sse"},
+	"model/remote":    {rooms: ". model internal/redact", net: true, not: "database/sql os"},
 	"model/lessons":   {rooms: ". model token", not: "database/sql os"},
 	"model/all":       {rooms: ". model model/*", not: "database/sql os"},
 	"model/*":         {rooms: ". model model/remote window wire internal/*", not: "database/sql os"},

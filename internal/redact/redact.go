@@ -17,17 +17,18 @@ const most = 500
 // hidden stands for what was taken out.
 const hidden = "[redacted]"
 
-// keys are the forms of secrets: keys of the providers that scrollback knows, by
-// how they begin, and whatever stands where a credential does.
+// keys are the forms of secrets: keys of the providers that scrollback knows, those
+// first that may hold what looks like another's, and whatever stands where a
+// credential does.
 var keys = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)\b(sk|pk|rk|org|proj|xai|gsk|hf|r8|nvapi|fw|pplx|csk|tgp|ghp|gho|github_pat|glpat|sess|key|poe)[-_][A-Za-z0-9*._-]{6,}`),
+	regexp.MustCompile(`\b[A-Za-z0-9_-]{40,}`), // long and without a sense: of Cloudflare and others
 	regexp.MustCompile(`\bAIza[A-Za-z0-9_*-]{6,}`),
 	regexp.MustCompile(`\b(AKIA|ASIA|LTAI|AKLT)[A-Za-z0-9*]{6,}`),
-	regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{6,}(\.[A-Za-z0-9_-]*)*`), // a JSON web token
+	regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{6,}(\.[A-Za-z0-9_-]*)*`),                        // a JSON web token
+	regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), // keys of Ark are UUIDs
+	regexp.MustCompile(`(?i)\b(sk|pk|rk|org|proj|xai|gsk|hf|r8|nvapi|fw|pplx|csk|tgp|ghp|gho|github_pat|glpat|sess|key|poe)[-_][A-Za-z0-9*._-]{6,}`),
 	regexp.MustCompile(`(?i)\b(bearer|basic)\s+[^\s"',;]{4,}`),
 	regexp.MustCompile(`(?i)\b(x-goog-api-key|x-api-key|api[-_ ]?key|access[-_ ]?token|authorization|token|secret|password)(\s+provided)?["']?\s*[:=]\s*["']?[^\s"',;&)]{4,}`),
-	regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), // keys of Ark are UUIDs
-	regexp.MustCompile(`\b[A-Za-z0-9_]{40,}\b`),                // long and without a sense: of Cloudflare and others
 	regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>]+`), // addresses
 }
 
@@ -54,17 +55,37 @@ func Words(text string, secrets ...string) string {
 	return text
 }
 
-// without takes out a secret and longer pieces of it: servers show the beginning
-// or the end of a key that they refuse.
+// without takes out a secret and longer pieces of it, in whatever case: servers show
+// the beginning or the end of a key that they refuse.
 func without(text, secret string) string {
 	if len(secret) < 4 {
 		return text
 	}
-	text = strings.ReplaceAll(text, secret, hidden)
-	for n := len(secret) - 1; n >= fragment; n-- {
-		for _, piece := range []string{secret[:n], secret[len(secret)-n:]} {
-			text = strings.ReplaceAll(text, piece, hidden)
+	low, find := lower(text), lower(secret)
+	for n := len(find); n >= min(fragment, len(find)); n-- {
+		for _, piece := range []string{find[:n], find[len(find)-n:]} {
+			for from := 0; ; {
+				at := strings.Index(low[from:], piece)
+				if at < 0 {
+					break
+				}
+				at += from
+				text = text[:at] + hidden + text[at+n:]
+				low = low[:at] + hidden + low[at+n:]
+				from = at + len(hidden)
+			}
 		}
 	}
 	return text
+}
+
+// lower is text with ASCII letters in lower case, as long as it was.
+func lower(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
 }

@@ -38,31 +38,36 @@ type entry struct {
 	} `json:"top_provider"`
 }
 
+// window is how long the window is that is served, 0 where the list does not say.
 func (e entry) window() int64 {
-	var n wire.Number
 	var inner struct {
-		ContextLength   wire.Number `json:"context_length"`
-		MaxOutputTokens wire.Number `json:"max_output_tokens"`
+		ContextLength wire.Number `json:"context_length"`
 	}
-	if json.Unmarshal(e.ContextWindow, &inner) == nil && inner.ContextLength > 0 {
-		n = inner.ContextLength
-	} else if len(e.ContextWindow) > 0 && json.Unmarshal(e.ContextWindow, &n) != nil {
-		n = 0
-	}
-	limit := cmp.Or(e.MaxModelLen, e.Loaded, e.ContextLength, n)
+	_ = json.Unmarshal(e.ContextWindow, &inner) // it is a number instead
+	var n wire.Number
+	_ = json.Unmarshal(e.ContextWindow, &n) // or nothing
+	limit := cmp.Or(e.MaxModelLen, e.Loaded, e.ContextLength, inner.ContextLength, n)
 	if top := e.TopProvider.ContextLength; top > 0 && (limit == 0 || top < limit) {
 		limit = top // one endpoint may hold less
 	}
-	return int64(limit)
+	return meant(limit)
+}
+
+// meant is a number of tokens, 0 for one that cannot be meant.
+func meant(n wire.Number) int64 {
+	if n < 0 || n > 1<<31 {
+		return 0
+	}
+	return int64(n)
 }
 
 // find reads a list and picks the model's entry; the only one of a server that
 // serves one model under whatever name.
-func (m *Model) find(ctx context.Context, path string) (entry, error) {
+func (m *Model) find(ctx context.Context, url string) (entry, error) {
 	var list struct {
 		Data []entry `json:"data"`
 	}
-	if err := m.client.Get(ctx, m.base()+path, &list); err != nil {
+	if err := m.client.Get(ctx, url, &list); err != nil {
 		return entry{}, err
 	}
 	for _, e := range list.Data {
@@ -81,15 +86,15 @@ func (m *Model) base() string { return strings.TrimSuffix(m.at.BaseURL, "/v1") }
 
 // listPlain reads the list that most servers have.
 func listPlain(ctx context.Context, m *Model) (int64, int64, error) {
-	e, err := m.find(ctx, strings.TrimPrefix(m.at.BaseURL, m.base())+"/models")
-	return e.window(), int64(e.TopProvider.MaxCompletionTokens), err
+	e, err := m.find(ctx, m.at.BaseURL+"/models")
+	return e.window(), meant(e.TopProvider.MaxCompletionTokens), err
 }
 
 // listLMStudio asks for the window that a model was loaded with; what it was
 // trained for is not what is served.
 func listLMStudio(ctx context.Context, m *Model) (int64, int64, error) {
-	e, err := m.find(ctx, "/api/v0/models")
-	return int64(e.Loaded), 0, err
+	e, err := m.find(ctx, m.base()+"/api/v0/models")
+	return meant(e.Loaded), 0, err
 }
 
 // listLlamaCPP asks for the window of a slot: that of the list is what the model
@@ -105,8 +110,8 @@ func listLlamaCPP(ctx context.Context, m *Model) (int64, int64, error) {
 		query = "?model=" + url.QueryEscape(m.at.Model)
 	}
 	err := m.client.Get(ctx, m.base()+"/props"+query, &props)
-	if err == nil && props.Settings.NCtx > 0 {
-		return int64(props.Settings.NCtx), 0, nil
+	if err == nil && meant(props.Settings.NCtx) > 0 {
+		return meant(props.Settings.NCtx), 0, nil
 	}
 	var slots []struct {
 		NCtx wire.Number `json:"n_ctx"`
@@ -114,5 +119,5 @@ func listLlamaCPP(ctx context.Context, m *Model) (int64, int64, error) {
 	if slotsErr := m.client.Get(ctx, m.base()+"/slots", &slots); slotsErr != nil || len(slots) == 0 {
 		return 0, 0, cmp.Or(err, slotsErr)
 	}
-	return int64(slots[0].NCtx), 0, nil
+	return meant(slots[0].NCtx), 0, nil
 }

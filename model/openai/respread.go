@@ -16,6 +16,8 @@ type respReader struct {
 	a         *remote.Answer
 	requestID string
 	streamed  bool // something of the item that is being written
+	argued    int  // bytes of its arguments so far
+	items     int
 	calls     int
 	ended     bool
 }
@@ -53,7 +55,7 @@ func (s *respReader) event(e wire.ResponsesEvent, raw []byte) error {
 			s.requestID = e.Response.ID
 		}
 	case "response.output_item.added":
-		s.streamed = false
+		s.streamed, s.argued = false, 0
 		return s.a.Emit(model.Delta{End: true})
 	case "response.output_text.delta", "response.refusal.delta":
 		s.streamed = s.streamed || e.Delta != ""
@@ -66,6 +68,7 @@ func (s *respReader) event(e wire.ResponsesEvent, raw []byte) error {
 		s.streamed = s.streamed || e.Delta != ""
 		return s.a.Emit(model.Delta{Reasoning: e.Delta})
 	case "response.function_call_arguments.delta":
+		s.argued += len(e.Delta)
 		return s.a.Argue(len(e.Delta))
 	case "response.output_item.done":
 		return s.item(e.Item)
@@ -97,6 +100,7 @@ func (s *respReader) item(raw json.RawMessage) error {
 		return strings.Join(out, between)
 	}
 	d := model.Delta{}
+	s.items++
 	switch it.Type {
 	case "reasoning":
 		if !s.streamed {
@@ -113,6 +117,12 @@ func (s *respReader) item(raw json.RawMessage) error {
 			d.End = true
 		}
 	case "function_call":
+		if it.Status == "incomplete" {
+			return nil // half a call
+		}
+		if err := s.a.Argue(max(len(it.Arguments)-s.argued, 0)); err != nil {
+			return err
+		}
 		s.calls++
 		d.Call = &scrollback.ToolCall{ID: it.CallID, Name: it.Name, Arguments: model.Arguments(string(it.Arguments))}
 		if d.Call.ID == "" {
@@ -122,7 +132,7 @@ func (s *respReader) item(raw json.RawMessage) error {
 			d.Opaque = payload{ID: it.ID}.opaque()
 		}
 	}
-	s.streamed = false
+	s.streamed, s.argued = false, 0
 	return s.a.Emit(d)
 }
 
@@ -139,34 +149,41 @@ func (s *respReader) readWhole() error {
 	case bad || r.Status == "":
 		return s.a.Unreadable(raw)
 	}
-	s.requestID = r.ID
-	for _, it := range r.Output {
-		if err := s.item(it); err != nil {
-			return err
-		}
-	}
 	return s.end(&r)
 }
 
 // end emits how the answer ended, and what it used.
 func (s *respReader) end(r *wire.ResponsesAnswer) error {
 	s.ended = true
-	last := model.Delta{RequestID: s.requestID, Finish: scrollback.FinishStop}
+	last := model.Delta{Finish: scrollback.FinishStop}
 	if r != nil {
 		if failed(r.Error) || r.Status == "failed" {
 			return s.a.Problem(r.Error)
+		}
+		if s.requestID == "" {
+			s.requestID = r.ID
+		}
+		if s.items == 0 && !s.streamed { // it was not streamed
+			for _, it := range r.Output {
+				if err := s.item(it); err != nil {
+					return err
+				}
+			}
 		}
 		if u := r.Usage; u != nil {
 			last.Usage = usageOf(wire.Usage{PromptTokens: u.InputTokens, PromptTokensDetails: u.InputTokensDetails,
 				CompletionTokens: u.OutputTokens, CompletionTokensDetails: u.OutputTokensDetails, TotalTokens: u.TotalTokens})
 		}
-		if r.IncompleteDetails != nil && r.Status == "incomplete" {
-			last.Finish = finishOf(r.IncompleteDetails.Reason, false)
-		}
-		if r.Status == "cancelled" {
+		switch {
+		case r.Status == "cancelled":
 			return s.a.Failed(r.Status)
+		case r.Status == "incomplete" && r.IncompleteDetails != nil && r.IncompleteDetails.Reason != "":
+			last.Finish = finishOf(r.IncompleteDetails.Reason, false)
+		case r.Status == "incomplete":
+			last.Finish = scrollback.FinishLength
 		}
 	}
+	last.RequestID = s.requestID
 	if s.calls > 0 && last.Finish == scrollback.FinishStop {
 		last.Finish = scrollback.FinishToolCalls
 	}

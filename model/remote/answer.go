@@ -1,19 +1,14 @@
 package remote
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/tmaxmax/go-sse"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -30,7 +25,8 @@ type Answer struct {
 	yield  func(model.Delta, error) bool
 	parent context.Context
 
-	began, finished, stopped bool
+	began, finished bool
+	gone            bool // the reader wants no more: nothing may be yielded
 
 	*Tally
 }
@@ -84,17 +80,14 @@ func (a *Answer) Streams() bool { return a.Is("text/event-stream") }
 // bound is reached, and then nothing more may be emitted; what is within the bound
 // was yielded.
 func (a *Answer) Emit(d model.Delta) error {
-	if a.parent.Err() != nil {
-		a.stopped = true
-	}
-	if a.stopped {
+	if a.gone || a.parent.Err() != nil {
 		return errStopped
 	}
 	exceeded := a.count(&d)
 	a.began = a.began || d.Usual()
 	a.finished = a.finished || d.Finish != ""
 	if !a.yield(d, nil) {
-		a.stopped = true
+		a.gone = true
 		return errStopped
 	}
 	return exceeded
@@ -140,59 +133,6 @@ func (a *Answer) Hoard(n int) error {
 		return model.Exceeded(fmt.Sprintf("%d bytes of payloads", a.bounds.OpaqueBytes))
 	}
 	return nil
-}
-
-// Event is one event of a stream.
-type Event struct {
-	Type string // message where the server names none
-	Data string
-}
-
-// Events yields the events of a stream that have data.
-func (a *Answer) Events() iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		for ev, err := range sse.Read(a.body, &sse.ReadConfig{MaxEventSize: a.bounds.FrameBytes}) {
-			if err != nil {
-				yield(Event{}, a.tooBig(err))
-				return
-			}
-			if data := strings.TrimSpace(ev.Data); data != "" && !yield(Event{Type: ev.Type, Data: data}, nil) {
-				return
-			}
-		}
-	}
-}
-
-// Lines yields the lines of a stream that has one JSON value a line.
-func (a *Answer) Lines() iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		s := bufio.NewScanner(a.body)
-		s.Buffer(make([]byte, 0, min(64<<10, a.bounds.FrameBytes)), a.bounds.FrameBytes)
-		for s.Scan() {
-			if line := bytes.TrimSpace(s.Bytes()); len(line) > 0 && !yield(line, nil) {
-				return
-			}
-		}
-		if err := s.Err(); err != nil {
-			yield(nil, a.tooBig(err))
-		}
-	}
-}
-
-// Whole is an answer that is not streamed.
-func (a *Answer) Whole() ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(a.body, int64(a.bounds.FrameBytes)+1))
-	if err == nil && len(b) > a.bounds.FrameBytes {
-		err = bufio.ErrTooLong
-	}
-	return b, a.tooBig(err)
-}
-
-func (a *Answer) tooBig(err error) error {
-	if errors.Is(err, bufio.ErrTooLong) {
-		return model.Exceeded(fmt.Sprintf("%d bytes in one frame", a.bounds.FrameBytes))
-	}
-	return err
 }
 
 // Problem is the error of what a server reports within its answer.

@@ -20,6 +20,7 @@ var (
 	errEmpty     = errors.New("it ended its answer before it began")
 	errElsewhere = errors.New("it sends the request to another server, which was not asked and gets nothing")
 	errCircles   = errors.New("it sends the request in circles")
+	errBodiless  = errors.New("it sends the request on without what it asks")
 )
 
 // maxRedirects bounds how often one request is sent on.
@@ -30,6 +31,9 @@ const maxRedirects = 3
 func sameServer(req *http.Request, via []*http.Request) error {
 	if origin(req.URL) != origin(via[0].URL) {
 		return errElsewhere
+	}
+	if req.Method != via[0].Method {
+		return errBodiless
 	}
 	if len(via) > maxRedirects {
 		return errCircles
@@ -61,7 +65,7 @@ func (c *Client) fault(parent, ctx context.Context, err error) error {
 	if words := certificate(err); words != "" {
 		return c.upstream("its certificate cannot be trusted: "+words+c.see(c.o.BaseVariable), err.Error())
 	}
-	for _, own := range []error{errElsewhere, errCircles} {
+	for _, own := range []error{errElsewhere, errCircles, errBodiless} {
 		if errors.Is(err, own) {
 			return c.upstream(own.Error()+c.see(c.o.BaseVariable), "")
 		}
@@ -93,10 +97,8 @@ func certificate(err error) string {
 // way says in words of ours what failed between here and the server.
 func (c *Client) way(err error) string {
 	var (
-		dns   *net.DNSError
-		alert tls.AlertError
-		head  tls.RecordHeaderError
-		late  net.Error
+		dns  *net.DNSError
+		late net.Error
 	)
 	switch {
 	case errors.Is(err, errEmpty):
@@ -105,8 +107,10 @@ func (c *Client) way(err error) string {
 		return "nothing listens at its address; is it running?" + c.see(c.o.BaseVariable)
 	case errors.As(err, &dns):
 		return "the name in its address is not known" + c.see(c.o.BaseVariable)
-	case errors.As(err, &alert), errors.As(err, &head), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return "no common TLS was found: it may speak plain http, or https at another port" + c.see(c.o.BaseVariable)
+	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		return "it speaks plain http, and its address says https" + c.see(c.o.BaseVariable)
+	case strings.Contains(err.Error(), "tls: "): // there is no type for it
+		return "no common version of TLS was found" + c.see(c.o.BaseVariable)
 	case errors.As(err, &late) && late.Timeout():
 		return "it took too long"
 	}

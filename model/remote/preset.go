@@ -67,7 +67,7 @@ func (p Preset) Place(id string, env func(string) string, o Options) (Place, err
 		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs a key: set %s", name, p.Key)
 	}
 	at.BaseURL = strings.TrimRight(strings.ReplaceAll(at.BaseURL, account, url.PathEscape(env(p.Account))), "/")
-	if u, err := url.Parse(at.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if u, err := url.Parse(at.BaseURL); err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https" {
 		return at, scrollback.ParamErrorf(op, "base_url", "%s is not an address like https://host/v1", variable)
 	}
 	return at, nil

@@ -31,16 +31,23 @@ func ReadProblem(status int, h http.Header, raw []byte) Problem {
 	trimmed := bytes.TrimSpace(raw)
 	lower := bytes.ToLower(trimmed[:min(len(trimmed), 200)])
 	p.Page = strings.HasPrefix(h.Get("Content-Type"), "text/html") || bytes.HasPrefix(lower, []byte("<!doctype")) || bytes.HasPrefix(lower, []byte("<html"))
-	dec := json.NewDecoder(bytes.NewReader(trimmed))
-	dec.UseNumber()
-	var v any
-	if p.Page || dec.Decode(&v) != nil {
-		p.Message = string(trimmed)
+	v, err := decode(trimmed)
+	if p.Page || err != nil {
+		p.say(string(trimmed))
 		return p
 	}
 	p.take(v, 0)
 	p.Code, p.Type = strings.ToLower(p.Code), strings.ToLower(p.Type)
+	if p.Status == 0 {
+		p.Status = statusOf(p.Code)
+	}
 	return p
+}
+
+func decode(raw []byte) (v any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return v, dec.Decode(&v)
 }
 
 // maxNesting bounds how deep an error may hide in others.
@@ -55,8 +62,7 @@ func (p *Problem) take(v any, depth int) {
 	case string:
 		p.say(v)
 		if strings.HasPrefix(strings.TrimSpace(v), "{") { // an error that was put into a text
-			var inner any
-			if json.Unmarshal([]byte(v), &inner) == nil {
+			if inner, err := decode([]byte(v)); err == nil {
 				p.take(inner, depth+1)
 			}
 		}
@@ -106,9 +112,14 @@ func (p *Problem) object(v map[string]any, depth int) {
 	}
 }
 
+// maxWords bounds what is kept of a server's words, in bytes.
+const maxWords = 16 << 10
+
 // say adds to the message what it does not hold yet.
 func (p *Problem) say(text string) {
-	if text = strings.TrimSpace(text); text == "" || strings.Contains(p.Message, text) || len(p.Message) > 16<<10 {
+	text = strings.TrimSpace(text)
+	text = text[:min(len(text), maxWords)]
+	if text == "" || strings.Contains(p.Message, text) || len(p.Message) > maxWords {
 		return
 	}
 	if p.Message != "" {

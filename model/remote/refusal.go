@@ -1,6 +1,8 @@
 package remote
 
 import (
+	"cmp"
+	"errors"
 	"io"
 	"net/http"
 	"regexp"
@@ -31,8 +33,10 @@ func (c *Client) problem(p Problem, x Exchange) error {
 		}
 	}
 	switch {
-	case p.Page:
-		return c.again(p, p.Status >= 500, c.upstream("it sent a web page and not an answer: is its address right?"+c.see(c.o.BaseVariable), p.Message))
+	case is(plainHTTP):
+		return c.upstream("it speaks https, and its address says http"+c.see(c.o.BaseVariable), p.Message)
+	case p.Page && !c.older(p, words, x):
+		return c.again(p, p.Status >= 500 || p.Status == http.StatusTooManyRequests, c.upstream("it sent a web page and not an answer: is its address right?"+c.see(c.o.BaseVariable), p.Message))
 	case is(spent):
 		return c.refused("%s says that the account has no money or quota left: top it up, or set another key%s", p, c.o.Provider, c.see(c.o.KeyVariable))
 	case is(daily):
@@ -43,15 +47,17 @@ func (c *Client) problem(p Problem, x Exchange) error {
 		return c.refused("%s wants a key, and none is set%s", p, c.o.Provider, c.see(c.o.KeyVariable))
 	case is(badKey):
 		return c.refused("%s refuses the key%s", p, c.o.Provider, c.see(c.o.KeyVariable))
+	case is(policy):
+		return c.refused("%s declines this request by its rules on content", p, c.o.Provider)
 	}
 	if err := c.lesson(p, words, x); err != nil {
 		return err
 	}
 	switch {
-	case is(noModel) && p.Status != http.StatusNotFound, p.Status == http.StatusNotFound && (is(noModel) || !x.OlderAPI):
+	case is(noModel):
 		return c.said(scrollback.Errorf(scrollback.Invalid, op, "%s does not know the model", c.o.Provider).Because(scrollback.ErrNoModel), p)
-	case is(policy):
-		return c.refused("%s declines this request by its rules on content", p, c.o.Provider)
+	case p.Status == http.StatusNotFound:
+		return c.said(scrollback.Errorf(scrollback.Invalid, op, "%s does not know the model, or is at another address%s", c.o.Provider, c.see(c.o.BaseVariable)).Because(scrollback.ErrNoModel), p)
 	case p.Status == http.StatusForbidden:
 		return c.refused("%s does not allow this with the key%s", p, c.o.Provider, c.see(c.o.KeyVariable))
 	case is(broken), p.Status == http.StatusRequestTimeout, p.Status == http.StatusConflict, p.Status == http.StatusTooEarly, p.Status >= 500:
@@ -59,38 +65,43 @@ func (c *Client) problem(p Problem, x Exchange) error {
 	case p.Status == 0:
 		return c.again(p, true, c.upstream("it broke its answer off with an error", p.Message))
 	}
-	return c.upstream("it did not take the request"+status(p), strings.TrimSpace(p.Code+" "+p.Message))
+	return c.again(p, false, c.upstream("it did not take the request"+status(p), strings.TrimSpace(p.Code+" "+p.Message)))
 }
 
 // lesson is the error of a refusal that says how the request would be taken, or nil.
 func (c *Client) lesson(p Problem, words string, x Exchange) error {
-	taught := func(code scrollback.Code, l model.Lesson, format string, args ...any) error {
-		return c.said(scrollback.Errorf(code, op, format, args...).Because(&l), p)
+	taught := func(l model.Lesson, format string, args ...any) error {
+		return c.said(scrollback.Errorf(scrollback.Unavailable, op, format, args...).Because(errors.Join(&l, scrollback.ErrUpstream)), p)
 	}
 	if n, ok := answerTooLong(words); ok {
-		return taught(scrollback.Unavailable, model.Lesson{MaxOutput: n}, "%s gives no answer as long as was asked for", c.o.Provider)
+		return taught(model.Lesson{MaxOutput: n}, "%s gives no answer as long as was asked for", c.o.Provider)
 	}
 	if l, ok := tooLong(p, words); ok {
-		return taught(scrollback.OverBudget, l, "%s says that the request is too long for the model", c.o.Provider)
+		return c.said(scrollback.Errorf(scrollback.OverBudget, op, "%s says that the request is too long for the model", c.o.Provider).Because(&l), p)
 	}
 	if s := strictness(words); s != scrollback.StrictNothing {
-		return taught(scrollback.Unavailable, model.Lesson{Strict: s}, "%s wants the roles of messages in another order", c.o.Provider)
+		return taught(model.Lesson{Strict: s}, "%s wants the roles of messages in another order", c.o.Provider)
 	}
-	missing := p.Status == http.StatusNotFound || p.Status == http.StatusMethodNotAllowed || p.Status == http.StatusNotImplemented
-	if missing && x.OlderAPI && !noModel.matches(p, words) {
-		return taught(scrollback.Unavailable, model.Lesson{API: "chat"}, "%s does not speak this API", c.o.Provider)
+	if c.older(p, words, x) {
+		return taught(model.Lesson{API: "chat"}, "%s does not speak this API", c.o.Provider)
 	}
 	name := ""
 	if x.Refused != nil {
 		name = x.Refused(p)
 	}
 	if name == "" {
-		name = refusedParam(p, words, x.Params)
+		name = refusedParam(p, words, slices.Concat(x.Params, x.Once))
 	}
 	if name != "" {
-		return taught(scrollback.Unavailable, model.Lesson{Drop: name}, "%s does not take the parameter %s", c.o.Provider, name)
+		return taught(model.Lesson{Drop: name}, "%s does not take the parameter %s", c.o.Provider, name)
 	}
 	return nil
+}
+
+// older says whether the address is not known to a server that may know that of an
+// older API.
+func (c *Client) older(p Problem, words string, x Exchange) bool {
+	return x.OlderAPI && noRoute.matches(p, words) && (p.Page || !noModel.matches(p, words))
 }
 
 func status(p Problem) string {
@@ -162,7 +173,7 @@ func compiled(pattern string) *regexp.Regexp { return patterns[pattern] }
 // patterns are those of the tables, compiled once.
 var patterns = func() map[string]*regexp.Regexp {
 	out := map[string]*regexp.Regexp{}
-	for _, t := range []table{spent, daily, waiting, badKey, noModel, policy, broken} {
+	for _, t := range []table{plainHTTP, spent, daily, waiting, badKey, noModel, noRoute, policy, broken} {
 		for _, w := range t.words {
 			if pattern, ok := strings.CutPrefix(w, "~"); ok {
 				out[pattern] = regexp.MustCompile(pattern)
@@ -174,6 +185,8 @@ var patterns = func() map[string]*regexp.Regexp {
 
 // The kinds of problem. The codes and words are those of docs/guides/dialects.md.
 var (
+	plainHTTP = table{words: []string{"client sent an http request to an https server", "plain http request was sent to https port"}}
+
 	spent = table{status: []int{http.StatusPaymentRequired},
 		codes: []string{"insufficient_quota", "exceeded_current_quota_error", "arrearage", "accountoverdueerror", "insufficient_balance", "insufficient_credits",
 			"billing_error", "billing_hard_limit_reached", "contract_spend_limit_reached", "enforced_spend_limit_reached", "3036"},
@@ -190,6 +203,9 @@ var (
 	noModel = table{codes: []string{"model_not_found", "not_found_error", "modelnotopen", "invalidendpointormodel.notfound", "5007"},
 		words: []string{"~\\bmodel\\b.{0,160}\\b(does not exist|not found|is not found|not exist|no such model|unknown model)\\b", "model_not_found", "no such model", "unknown model",
 			"not a valid model", "~\\bmodel\\b.{0,160}is not supported for generatecontent", "no endpoints found for"}}
+	noRoute = table{status: []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented},
+		codes: []string{"unknown_url"},
+		words: []string{"unexpected endpoint or method", "unknown request url", "invalid url (post"}}
 	policy = table{codes: []string{"content_filter", "content_policy_violation", "invalid_prompt", "bio_policy", "misalignment_policy_violation", "data_inspection_failed",
 		"datainspectionfailed", "sensitivecontentdetected", "moderation_blocked"},
 		words: []string{"content policy", "riskdetection", "data_inspection_failed", "inappropriate content", "flagged by moderation", "requires moderation"}}
@@ -266,27 +282,50 @@ func refusedParam(p Problem, words string, params []string) string {
 		return ""
 	}
 	against := slices.ContainsFunc(against, func(w string) bool { return strings.Contains(words, w) }) || strings.HasPrefix(p.Code, "unsupported") || strings.HasPrefix(p.Code, "unknown")
-	if !against {
-		return ""
+	if badImage.MatchString(p.Code) {
+		params = slices.DeleteFunc(slices.Clone(params), func(name string) bool { return strings.HasPrefix(name, "image") })
 	}
-	flat := func(s string) string { return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s)) }
-	named, best := flat(words), ""
-	for _, name := range params {
-		if strings.Contains(name, " ") && strings.Contains(named, flat(name)) && len(name) > len(best) {
-			best = name
+	longest := func(means func(name string) bool) (best string) {
+		for _, name := range params {
+			if len(name) > len(best) && means(name) {
+				best = name
+			}
 		}
-	}
-	if best != "" {
 		return best
 	}
-	for _, name := range params {
-		switch {
-		case strings.HasPrefix(name, "image") && badImage.MatchString(p.Code):
-		case p.Param == name || strings.HasPrefix(p.Param, name+"."):
-			return name
-		case regexp.MustCompile(`\b`+regexp.QuoteMeta(flat(name))+`\b`).MatchString(named) && len(name) > len(best):
-			best = name
-		}
+	words = links.ReplaceAllString(words, "")
+	best := longest(func(name string) bool { return p.Code == "invalid_"+name })
+	if best == "" && against {
+		best = cmp.Or(longest(func(name string) bool {
+			return strings.Contains(name, " ") && strings.Contains(flat(words), flat(name))
+		}),
+			longest(func(name string) bool { return p.Param == name || strings.HasPrefix(p.Param, name+".") }),
+			longest(func(name string) bool { return mentions(words, name) }))
 	}
 	return best
+}
+
+// links are addresses, whose words say nothing of parameters.
+var links = regexp.MustCompile(`https?://\S+`)
+
+// joined takes out what servers join words with: reasoning_effort and
+// reasoningEffort are one.
+func joined(s string) string {
+	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s))
+}
+
+// flat takes out dots too: reasoning.effort is the same again.
+func flat(s string) string { return strings.ReplaceAll(joined(s), ".", "") }
+
+// mentions says whether words name a parameter, by itself or within a path.
+// One that is a plain word must be quoted, or stand behind a colon.
+func mentions(words, name string) bool {
+	before := `\b`
+	if name == "include" || name == "stream" {
+		before = "(?:['\"`]|: ?)"
+	}
+	names := func(words, name string) bool {
+		return regexp.MustCompile(before + regexp.QuoteMeta(name) + `\b`).MatchString(words)
+	}
+	return names(flat(words), flat(name)) || names(joined(words), joined(name))
 }

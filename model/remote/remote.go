@@ -25,6 +25,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -235,15 +236,17 @@ func (c *Client) once(parent context.Context, x Exchange, b model.Bounds, yield 
 	a := &Answer{client: c, x: x, bounds: b, header: resp.Header, yield: yield, parent: parent, Tally: tally,
 		body: &heard{r: resp.Body, alarm: func() { silence.Reset(c.o.Silence) }}}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return false, c.refusal(resp, a.body, x)
+		err = c.refusal(resp, a.body, x)
+		if parent.Err() != nil {
+			err = canceled(parent)
+		}
+		return false, err
 	}
 	err = x.Read(a)
 	switch {
-	case a.stopped && parent.Err() != nil:
-		return a.began, canceled(parent)
-	case a.stopped:
+	case a.gone:
 		return true, nil
-	case err == nil && parent.Err() != nil && !a.finished:
+	case parent.Err() != nil && !a.finished:
 		return a.began, canceled(parent)
 	case err == nil && !a.began:
 		return false, c.fault(parent, ctx, errEmpty)
@@ -276,8 +279,8 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 	req.Header.Set("Accept", "text/event-stream, application/x-ndjson, application/json")
 	for _, h := range []map[string]string{c.o.Header, x.Header} {
 		for name, value := range h {
-			if strings.ContainsAny(value, "\r\n") {
-				return nil, scrollback.Errorf(scrollback.Refused, op, "the key of %s holds a line break%s", c.o.Provider, c.see(c.o.KeyVariable))
+			if strings.ContainsFunc(value, unicode.IsControl) {
+				return nil, scrollback.Errorf(scrollback.Refused, op, "the key of %s holds a line break or the like%s", c.o.Provider, c.see(c.o.KeyVariable))
 			}
 			req.Header.Set(name, value)
 		}

@@ -12,7 +12,7 @@ import (
 
 // longCodes are codes and types that say it all.
 var longCodes = []string{"context_length_exceeded", "exceed_context_size_error", "context_window_exceeded", "model_context_window_exceeded", "request_too_large",
-	"outofcontexterror", "context_too_large", "string_above_max_length", "3010", "5021"}
+	"outofcontexterror", "context_too_large", "3010", "5021"}
 
 // longWords are the many words for a request that does not fit. A group named L is
 // the window, N what the server counted of the input, both in tokens.
@@ -29,6 +29,7 @@ var longWords = func() []*regexp.Regexp {
 		`maximum context length is ` + l + `(?: tokens)?.{0,80}requested (?:about )?` + n,
 		`maximum context length (?:is|of) ` + l,
 		`exceeds the context window`,
+		`string too long.{0,60}maximum length \d{6,}`, // a shorter bound is that of an id or a key
 		// Anthropic
 		`prompt is too long: ` + n + ` tokens > ` + l,
 		`input length and .{0,4}max_tokens.{0,4} exceed context limit: ` + n + ` \+ [\d,]+ > ` + l,

@@ -1,0 +1,223 @@
+package responsesapi
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+)
+
+// writer writes one answer.
+type writer struct {
+	s      *server
+	w      http.ResponseWriter
+	asked  ask
+	stream bool
+	id     string
+	seq    int
+
+	output []map[string]any // that is done
+	open   map[string]any   // the item that is being written
+	text   string           // of it
+	rs     string           // the reasoning before it
+	usage  *scrollback.Usage
+}
+
+func (s *server) Write(w http.ResponseWriter, r *http.Request, answer modeltest.Stream) {
+	asked, _ := r.Context().Value(askKey{}).(ask)
+	out := &writer{s: s, w: w, asked: asked, stream: asked.stream, id: s.id("resp")}
+	if s.o.XAI {
+		w.Header().Set("X-Request-Id", "xai-request")
+	}
+	out.begin()
+	finish := ""
+	for d, err := range answer {
+		if err != nil {
+			out.event("response.failed", map[string]any{"response": out.response("failed", map[string]any{"error": map[string]any{"code": "server_error", "message": err.Error()}})})
+			return
+		}
+		out.delta(d)
+		if d.Finish != "" {
+			finish = d.Finish
+		}
+	}
+	out.end(finish)
+}
+
+func (o *writer) begin() {
+	o.event("response.created", map[string]any{"response": o.response("in_progress", nil)})
+	o.event("response.in_progress", map[string]any{"response": o.response("in_progress", nil)})
+}
+
+// response is the response as far as it is.
+func (o *writer) response(status string, more map[string]any) map[string]any {
+	out := map[string]any{"id": o.id, "object": "response", "created_at": 1764000000, "status": status, "model": o.asked.model, "output": []any{}, "error": nil, "incomplete_details": nil,
+		"store": false, "parallel_tool_calls": true, "usage": nil, "metadata": map[string]any{}}
+	maps.Copy(out, more)
+	return out
+}
+
+// event writes one event, each in a write of its own.
+func (o *writer) event(kind string, fields map[string]any) {
+	body := map[string]any{"type": kind, "sequence_number": o.seq}
+	o.seq++
+	maps.Copy(body, fields)
+	if !o.stream {
+		return
+	}
+	b, _ := json.Marshal(body) // maps of texts and numbers always encode
+	o.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	fmt.Fprintf(o.w, "event: %s\ndata: %s\n\n", kind, b)
+	_ = http.NewResponseController(o.w).Flush() // the client may be gone
+}
+
+// at are the fields that place an event.
+func (o *writer) at(more map[string]any) map[string]any {
+	out := map[string]any{"item_id": o.open["id"], "output_index": len(o.output)}
+	maps.Copy(out, more)
+	return out
+}
+
+func (o *writer) delta(d model.Delta) {
+	if d.Usage != nil {
+		o.usage = d.Usage
+	}
+	if d.Reasoning != "" {
+		o.turnTo("reasoning")
+		o.text += d.Reasoning
+		if o.asked.summary {
+			o.event("response.reasoning_summary_text.delta", o.at(map[string]any{"summary_index": 0, "delta": d.Reasoning}))
+		}
+	}
+	if d.Text != "" {
+		o.turnTo("message")
+		o.text += d.Text
+		o.event("response.output_text.delta", o.at(map[string]any{"content_index": 0, "delta": d.Text, "logprobs": []any{}}))
+	}
+	if d.Call != nil {
+		o.call(*d.Call)
+	} else if d.Opaque != nil || d.End {
+		o.close()
+	}
+}
+
+// turnTo begins an item, unless it is being written.
+func (o *writer) turnTo(kind string) {
+	if o.open != nil && o.open["type"] == kind {
+		return
+	}
+	o.close()
+	o.text = ""
+	if kind == "reasoning" {
+		o.rs = o.s.id("rs")
+		o.open = map[string]any{"id": o.rs, "type": kind, "summary": []any{}}
+		if o.asked.encrypted { // of an item that was only added, it is not the last word
+			o.open["encrypted_content"] = "gAAAAA" + base64.StdEncoding.EncodeToString([]byte("not yet"))
+		}
+		o.event("response.output_item.added", map[string]any{"output_index": len(o.output), "item": o.open})
+		if o.asked.summary {
+			o.event("response.reasoning_summary_part.added", o.at(map[string]any{"summary_index": 0, "part": map[string]any{"type": "summary_text", "text": ""}}))
+		}
+		return
+	}
+	o.open = map[string]any{"id": o.s.id("msg"), "type": kind, "status": "in_progress", "role": "assistant", "content": []any{}}
+	if o.s.o.Phases {
+		o.open["phase"] = "final_answer"
+		if o.asked.tools {
+			o.open["phase"] = "commentary"
+		}
+	}
+	o.event("response.output_item.added", map[string]any{"output_index": len(o.output), "item": o.open})
+	o.event("response.content_part.added", o.at(map[string]any{"content_index": 0, "part": map[string]any{"type": "output_text", "annotations": []any{}, "logprobs": []any{}, "text": ""}}))
+}
+
+// close ends the item that is being written.
+func (o *writer) close() {
+	if o.open == nil {
+		return
+	}
+	switch o.open["type"] {
+	case "reasoning":
+		if o.asked.summary {
+			part := map[string]any{"type": "summary_text", "text": o.text}
+			o.event("response.reasoning_summary_text.done", o.at(map[string]any{"summary_index": 0, "text": o.text}))
+			o.event("response.reasoning_summary_part.done", o.at(map[string]any{"summary_index": 0, "part": part}))
+			o.open["summary"] = []any{part}
+		}
+		if o.asked.encrypted {
+			o.open["encrypted_content"] = o.s.encrypt(o.rs, o.asked.model)
+		}
+	case "message":
+		part := map[string]any{"type": "output_text", "annotations": []any{}, "logprobs": []any{}, "text": o.text}
+		o.event("response.output_text.done", o.at(map[string]any{"content_index": 0, "text": o.text, "logprobs": []any{}}))
+		o.event("response.content_part.done", o.at(map[string]any{"content_index": 0, "part": part}))
+		o.open["status"], o.open["content"] = "completed", []any{part}
+	}
+	o.done()
+}
+
+func (o *writer) done() {
+	o.event("response.output_item.done", map[string]any{"output_index": len(o.output), "item": o.open})
+	o.output = append(o.output, o.open)
+	o.open = nil
+}
+
+// encrypt makes encrypted content, and remembers it.
+func (s *server) encrypt(id, model string) string {
+	sum := sha256.Sum256([]byte(id + model))
+	text := "gAAAAA" + base64.StdEncoding.EncodeToString(sum[:])
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.thoughts[text] = thought{id: id, model: model}
+	return text
+}
+
+func (o *writer) call(c scrollback.ToolCall) {
+	o.close()
+	id := o.s.id("fc")
+	o.s.mu.Lock()
+	o.s.calls[id] = o.rs
+	o.s.mu.Unlock()
+	o.open = map[string]any{"id": id, "type": "function_call", "status": "in_progress", "call_id": c.ID, "name": c.Name, "arguments": ""}
+	o.event("response.output_item.added", map[string]any{"output_index": len(o.output), "item": o.open})
+	args := string(c.Arguments)
+	for _, piece := range []string{args[:len(args)/2], args[len(args)/2:]} {
+		if piece != "" {
+			o.event("response.function_call_arguments.delta", o.at(map[string]any{"delta": piece}))
+		}
+	}
+	o.event("response.function_call_arguments.done", o.at(map[string]any{"arguments": string(c.Arguments)}))
+	o.open["status"], o.open["arguments"] = "completed", string(c.Arguments)
+	o.done()
+}
+
+func (o *writer) end(finish string) {
+	o.close()
+	if o.s.o.Cut || finish == "" {
+		return
+	}
+	more := map[string]any{"output": o.output}
+	if o.usage != nil {
+		more["usage"] = map[string]any{"input_tokens": o.usage.InputTokens, "input_tokens_details": map[string]any{"cached_tokens": o.usage.CachedTokens},
+			"output_tokens": o.usage.OutputTokens, "output_tokens_details": map[string]any{"reasoning_tokens": o.usage.ReasoningTokens}, "total_tokens": o.usage.TotalTokens}
+	}
+	status, reason := "completed", o.s.o.Incomplete
+	if reason == "" && finish == scrollback.FinishLength {
+		reason = "max_output_tokens"
+	}
+	if reason != "" {
+		status, more["incomplete_details"] = "incomplete", map[string]any{"reason": reason}
+	}
+	whole := o.response(status, more)
+	o.event("response."+status, map[string]any{"response": whole})
+	if !o.stream {
+		o.w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(o.w).Encode(whole) // the client may be gone
+	}
+}
