@@ -32,7 +32,7 @@ const (
 	LimitRequest      LimitFrom = "request"
 	LimitConversation LimitFrom = "conversation"
 	LimitFlag         LimitFrom = "flag"
-	LimitConfig       LimitFrom = "config" // what the configuration says of the model
+	LimitConfig       LimitFrom = "config"  // what the configuration says of the model
 	LimitList         LimitFrom = "list"    // the server's list of models
 	LimitRefusal      LimitFrom = "refusal" // the server's own "too long"
 	LimitCatalog      LimitFrom = "catalog"

@@ -48,6 +48,8 @@ var rooms = map[string]struct {
 	"model/*":         {rooms: ". model model/remote window wire internal/*", not: "database/sql os"},
 	"wire":            {rooms: ".", not: "context os database/sql"},
 
+	"model/modeltest/*": {rooms: ". model model/modeltest wire", net: true, not: "database/sql"},
+
 	"transcript":     {rooms: ".", not: "context os database/sql"},
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript internal/*", libs: "github.com/klauspost/compress", not: "os database/sql"},

@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/anthropic"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/anthropicapi"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
@@ -90,7 +91,7 @@ func TestBadAnswers(t *testing.T) {
 // A server that takes no cache marks, or no tool_choice, is asked without.
 func TestDropped(t *testing.T) {
 	for _, field := range []string{"cache_control", "tool_choice", "thinking"} {
-		s := modeltest.NewAnthropic(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), &modeltest.AnthropicOptions{Refuse: []string{field}})
+		s := anthropicapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), &anthropicapi.Options{Refuse: []string{field}})
 		m := serve(t, "claude-opus-4-8", s)
 		r := modeltest.Tooled()
 		r.AnswerOnly, r.Thinking.Effort = true, "low"
@@ -109,7 +110,7 @@ func TestDropped(t *testing.T) {
 }
 
 func TestPlaces(t *testing.T) {
-	s := modeltest.NewAnthropic(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), &modeltest.AnthropicOptions{Key: "k-secret"})
+	s := anthropicapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), &anthropicapi.Options{Key: "k-secret"})
 	srv := httptest.NewServer(s)
 	defer srv.Close()
 	for _, base := range []string{"", "/", "/v1", "/v1/"} {

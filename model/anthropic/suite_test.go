@@ -18,6 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/anthropic"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/anthropicapi"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
@@ -78,7 +79,7 @@ func TestSuiteStrict(t *testing.T) {
 		return []model.Delta{{Text: "It is "}, {Text: "7F3K-221."}}
 	}})
 	modeltest.Run(t, func(t *testing.T) model.Model {
-		return serve(t, "claude-sonnet-5", modeltest.NewAnthropic(script, &modeltest.AnthropicOptions{Key: "k-secret"}))
+		return serve(t, "claude-sonnet-5", anthropicapi.New(script, &anthropicapi.Options{Key: "k-secret"}))
 	})
 }
 

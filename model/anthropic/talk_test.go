@@ -17,6 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/anthropic"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/anthropicapi"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -80,7 +81,7 @@ func newTalk(t *testing.T, think model.Thinking, names ...string) *talk {
 	}
 	k.picture = b.Bytes()
 	says := &talker{rng: rand.New(rand.NewPCG(2, 3))}
-	k.strict = modeltest.NewAnthropic(modeltest.NewScript(model.Facts{}, modeltest.Step{Reply: says.reply}), &modeltest.AnthropicOptions{Key: "k-secret"})
+	k.strict = anthropicapi.New(modeltest.NewScript(model.Facts{}, modeltest.Step{Reply: says.reply}), &anthropicapi.Options{Key: "k-secret"})
 	srv := httptest.NewServer(k.strict)
 	t.Cleanup(srv.Close)
 	for _, name := range names {
@@ -232,8 +233,8 @@ func TestSpoiledThinking(t *testing.T) {
 // A model that thinks in another form than its name says is asked in that form
 // once it has said so.
 func TestOtherForm(t *testing.T) {
-	models := func(name, thinks, efforts string) *modeltest.AnthropicOptions {
-		return &modeltest.AnthropicOptions{Models: []modeltest.AnthropicModel{{Name: name, MaxInput: 90_000, MaxOutput: 6000, Thinks: thinks, Efforts: efforts}}}
+	models := func(name, thinks, efforts string) *anthropicapi.Options {
+		return &anthropicapi.Options{Models: []anthropicapi.Model{{Name: name, MaxInput: 90_000, MaxOutput: 6000, Thinks: thinks, Efforts: efforts}}}
 	}
 	for _, c := range []struct {
 		name, thinks, efforts string
@@ -249,7 +250,7 @@ func TestOtherForm(t *testing.T) {
 		{"claude-opus-4-6", "adaptive", "low", model.Thinking{Effort: "max"}, "output_config 6000", `"thinking":{"type":"adaptive","display":"summarized"}`},
 		{"kimi-k3", "adaptive", "high", model.Thinking{Effort: "high"}, "thinking.budget_tokens 6000", `"output_config":{"effort":"high"}`},
 	} {
-		s := modeltest.NewAnthropic(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), models(c.name, c.thinks, c.efforts))
+		s := anthropicapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), models(c.name, c.thinks, c.efforts))
 		r := modeltest.Plain()
 		r.Thinking, r.MaxOutputTokens = c.think, 8000
 		a, err := modeltest.Read(serve(t, c.name, s).Stream(t.Context(), r))

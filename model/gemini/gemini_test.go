@@ -16,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/gemini"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/geminiapi"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
@@ -275,7 +276,7 @@ func TestNotStreamed(t *testing.T) {
 
 func TestList(t *testing.T) {
 	var path string
-	s := modeltest.NewGemini(nil, &modeltest.GeminiOptions{Key: "k-secret", Limit: 1000, MaxOutput: 50})
+	s := geminiapi.New(nil, &geminiapi.Options{Key: "k-secret", Limit: 1000, MaxOutput: 50})
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path = r.Method + " " + r.URL.Path
 		s.ServeHTTP(w, r)

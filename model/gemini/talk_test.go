@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/gemini"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/geminiapi"
 )
 
 // talker thinks, calls one to three tools on two of three questions, and talks.
@@ -74,10 +75,10 @@ func (c *talk) turn(m *gemini.Model, n int) {
 // Forty turns with thoughts, parallel calls and images: nothing that the server
 // gave out is lost, changed or moved.
 func TestForty(t *testing.T) {
-	for name, o := range map[string]*modeltest.GeminiOptions{"ids": {}, "no ids": {NoIDs: true}, "hops": {Hop: 2}, "hops of one": {Hop: 1, NoIDs: true}} {
+	for name, o := range map[string]*geminiapi.Options{"ids": {}, "no ids": {NoIDs: true}, "hops": {Hop: 2}, "hops of one": {Hop: 1, NoIDs: true}} {
 		for _, id := range []string{flash, "gemini-2.5-pro"} {
 			t.Run(name+" "+id, func(t *testing.T) {
-				s := modeltest.NewGemini(talker(), o)
+				s := geminiapi.New(talker(), o)
 				m, c := served(t, s, id, nil), &talk{t: t, hops: o.Hop > 0}
 				for n := range 40 {
 					c.turn(m, n)
@@ -101,7 +102,7 @@ func TestForty(t *testing.T) {
 
 // Other models take over, and the first one comes back.
 func TestTakeover(t *testing.T) {
-	s := modeltest.NewGemini(talker(), nil)
+	s := geminiapi.New(talker(), nil)
 	c := &talk{t: t}
 	c.items = append(c.items, item(scrollback.RoleUser, "", text("Before.")), item(scrollback.RoleAssistant, "openai/gpt",
 		scrollback.Reasoning{Text: "private", Opaque: json.RawMessage(`{"thoughtSignature":"Zm9yZWlnbg=="}`)}, call("call_1", "f", `{}`, `{"id":"call_1","thoughtSignature":"Zm9yZWlnbg=="}`)),
@@ -128,21 +129,21 @@ func TestLessons(t *testing.T) {
 	ask := []scrollback.Item{item(scrollback.RoleSystem, "", text("Be brief.")), item(scrollback.RoleUser, "", text("Hi."))}
 	for name, c := range map[string]struct {
 		id     string
-		o      modeltest.GeminiOptions
+		o      geminiapi.Options
 		r      model.Request
 		drop   string
 		absent string
 	}{
-		"a level":        {"gemini-3.7-flash", modeltest.GeminiOptions{}, model.Request{Thinking: model.Thinking{Effort: "none"}}, "thinking level minimal", "MINIMAL"},
-		"tools":          {"gemma-3-27b-it", modeltest.GeminiOptions{}, model.Request{Tools: tools(), AnswerOnly: true}, "function calling", "tool"},
-		"thoughts":       {flash, modeltest.GeminiOptions{Refuse: []string{"includeThoughts"}}, model.Request{}, "includeThoughts", "includeThoughts"},
-		"a budget":       {"gemini-2.5-flash", modeltest.GeminiOptions{Refuse: []string{"thinkingBudget"}}, model.Request{Thinking: model.Thinking{Budget: 2000}}, "thinkingBudget", "Budget"},
-		"thinking":       {"gemini-2.5-flash", modeltest.GeminiOptions{Refuse: []string{"thinkingConfig"}}, model.Request{Thinking: model.Thinking{Budget: 2000}}, "thinkingConfig", "thinking"},
-		"a longer reply": {flash, modeltest.GeminiOptions{MaxOutput: 100}, model.Request{MaxOutputTokens: 101}, "", `"maxOutputTokens":101`},
+		"a level":        {"gemini-3.7-flash", geminiapi.Options{}, model.Request{Thinking: model.Thinking{Effort: "none"}}, "thinking level minimal", "MINIMAL"},
+		"tools":          {"gemma-3-27b-it", geminiapi.Options{}, model.Request{Tools: tools(), AnswerOnly: true}, "function calling", "tool"},
+		"thoughts":       {flash, geminiapi.Options{Refuse: []string{"includeThoughts"}}, model.Request{}, "includeThoughts", "includeThoughts"},
+		"a budget":       {"gemini-2.5-flash", geminiapi.Options{Refuse: []string{"thinkingBudget"}}, model.Request{Thinking: model.Thinking{Budget: 2000}}, "thinkingBudget", "Budget"},
+		"thinking":       {"gemini-2.5-flash", geminiapi.Options{Refuse: []string{"thinkingConfig"}}, model.Request{Thinking: model.Thinking{Budget: 2000}}, "thinkingConfig", "thinking"},
+		"a longer reply": {flash, geminiapi.Options{MaxOutput: 100}, model.Request{MaxOutputTokens: 101}, "", `"maxOutputTokens":101`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.o.Models = []string{c.id}
-			s := modeltest.NewGemini(talker(), &c.o)
+			s := geminiapi.New(talker(), &c.o)
 			c.r.Items = ask
 			a, err := modeltest.Read(served(t, s, c.id, nil).Stream(t.Context(), c.r))
 			bodies := s.Bodies()
@@ -156,7 +157,7 @@ func TestLessons(t *testing.T) {
 		})
 	}
 	// Instructions that a model does not know are another window's business.
-	s := modeltest.NewGemini(talker(), &modeltest.GeminiOptions{Models: []string{"gemma-x"}})
+	s := geminiapi.New(talker(), &geminiapi.Options{Models: []string{"gemma-x"}})
 	if _, err := modeltest.Read(served(t, s, "gemma-x", nil).Stream(t.Context(), model.Request{Items: ask})); err != nil {
 		t.Errorf("instructions: %v", err)
 	}

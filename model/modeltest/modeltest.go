@@ -1,9 +1,12 @@
 // Package modeltest holds what every model is tested with: the suite that each
-// implementation of model.Model passes, and a scripted model for tests of those
-// who use one.
+// implementation of model.Model passes, a scripted model for tests of those who
+// use one, and the skeleton of the stand-ins for providers' servers, each of which
+// is a package below it.
 //
 // Words it adds: script (a model that plays steps), step (what one request
-// gets), answer (a stream read to its end).
+// gets), answer (a stream read to its end), stand-in (a server that refuses what
+// the real one refuses, and plays a model for the rest), protocol (how it reads
+// and writes), rule (why a request is refused).
 //
 // The suite asks for what the contract says: exactly one finish reason, and it
 // comes last; calls that are whole JSON objects with ids of their own; usage
@@ -11,7 +14,7 @@
 // promptly, with canceled and without a goroutine left behind, when the context
 // ends or the reader stops; safety for concurrent use.
 //
-// It may not know any model, the engine or the store.
+// It may not know any model, any stand-in, the engine or the store.
 package modeltest
 
 import (

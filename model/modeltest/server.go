@@ -54,7 +54,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := stream{w: w, id: fmt.Sprintf("chatcmpl-%d", len(s.Bodies()))}
-	for d, err := range s.Model.Stream(r.Context(), requestOf(body)) {
+	for d, err := range s.Model.Stream(r.Context(), RequestOf(body)) {
 		if err != nil {
 			text, _ := json.Marshal(wire.Error{Message: err.Error()}) // texts always encode
 			out.chunk(wire.Chunk{Choices: []wire.ChunkChoice{}, Error: text})
@@ -71,8 +71,8 @@ func fail(w http.ResponseWriter, status int, message string) {
 	_ = json.NewEncoder(w).Encode(wire.ErrorBody{Error: wire.Error{Message: message}}) // the client may be gone
 }
 
-// requestOf is a request in our own words, without images.
-func requestOf(body wire.ChatRequest) model.Request {
+// RequestOf is a chat completion's request in our own words, without images.
+func RequestOf(body wire.ChatRequest) model.Request {
 	r := model.Request{MaxOutputTokens: max(body.MaxTokens, body.MaxCompletionTokens), AnswerOnly: body.ToolChoice == "none"}
 	for _, m := range body.Messages {
 		it := scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.Role(m.Role), Name: m.Name}

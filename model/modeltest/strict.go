@@ -16,8 +16,8 @@ import (
 // out to be sent back (signatures, ids, encrypted reasoning) it remembers, and
 // refuses it changed.
 type Strict struct {
-	model model.Model
-	speak protocol
+	model    model.Model
+	protocol Protocol
 
 	mu      sync.Mutex
 	bodies  []json.RawMessage
@@ -25,22 +25,22 @@ type Strict struct {
 	refused []Refused
 }
 
-// protocol is how one provider's server reads and writes. It is safe for
+// Protocol is how one provider's server reads and writes. It is safe for
 // concurrent use.
-type protocol interface {
-	// handles says whether a request is for an answer of a model; serve is given the
+type Protocol interface {
+	// Handles says whether a request is for an answer of a model; Serve is given the
 	// others, such as one for the list of models.
-	handles(r *http.Request) bool
-	serve(w http.ResponseWriter, r *http.Request)
+	Handles(r *http.Request) bool
+	Serve(w http.ResponseWriter, r *http.Request)
 
-	// read judges a request: what it asks for in words of ours, or why it is refused.
-	read(r *http.Request, body []byte) (model.Request, *Refused)
+	// Read judges a request: what it asks for in words of ours, or why it is refused.
+	Read(r *http.Request, body []byte) (model.Request, *Refused)
 
-	// refuse writes a refusal as the server does.
-	refuse(w http.ResponseWriter, why Refused)
+	// Refuse writes a refusal as the server does.
+	Refuse(w http.ResponseWriter, why Refused)
 
-	// write streams an answer, one frame a write, in the server's own form.
-	write(w http.ResponseWriter, r *http.Request, answer Stream)
+	// Write streams an answer, one frame a write, in the server's own form.
+	Write(w http.ResponseWriter, r *http.Request, answer Stream)
 }
 
 // Stream is the answer of a model.
@@ -55,10 +55,14 @@ type Refused struct {
 	Words  string
 }
 
-// refusef makes a refusal.
-func refusef(rule string, status int, code, format string, args ...any) *Refused {
-	return &Refused{Rule: rule, Status: status, Code: code, Words: fmt.Sprintf(format, args...)}
+// Saying is the refusal with its words.
+func (r Refused) Saying(format string, args ...any) *Refused {
+	r.Words = fmt.Sprintf(format, args...)
+	return &r
 }
+
+// NewStrict makes a stand-in that speaks a protocol and plays m.
+func NewStrict(m model.Model, p Protocol) *Strict { return &Strict{model: m, protocol: p} }
 
 // Bodies lists the requests for an answer so far, those that were refused too.
 func (s *Strict) Bodies() []json.RawMessage {
@@ -83,15 +87,15 @@ func (s *Strict) Refusals() []Refused {
 
 // ServeHTTP implements http.Handler.
 func (s *Strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !s.speak.handles(r) {
-		s.speak.serve(w, r)
+	if !s.protocol.Handles(r) {
+		s.protocol.Serve(w, r)
 		return
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client is gone
 	}
-	req, why := s.speak.read(r, body)
+	req, why := s.protocol.Read(r, body)
 	s.mu.Lock()
 	s.bodies, s.heads = append(s.bodies, body), append(s.heads, r.Header.Clone())
 	if why != nil {
@@ -99,8 +103,8 @@ func (s *Strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Unlock()
 	if why != nil {
-		s.speak.refuse(w, *why)
+		s.protocol.Refuse(w, *why)
 		return
 	}
-	s.speak.write(w, r, s.model.Stream(r.Context(), req))
+	s.protocol.Write(w, r, s.model.Stream(r.Context(), req))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/ollamaapi"
 )
 
 // What is wrong is told in words of ours, that say what to do.
@@ -65,7 +66,7 @@ func TestRefusals(t *testing.T) {
 // A refused key, and one that was never set.
 func TestKeys(t *testing.T) {
 	script := modeltest.NewScript(model.Facts{}, modeltest.Say("a"))
-	server := modeltest.NewOllama(script, &modeltest.OllamaOptions{Key: "right"})
+	server := ollamaapi.New(script, &ollamaapi.Options{Key: "right"})
 	for key, words := range map[string]string{"": "ollama signin", "wrong": "refuses the key (OLLAMA_API_KEY)", "right": ""} {
 		_, err := modeltest.Read(keyed(t, server, key).Stream(t.Context(), ask("q")))
 		if words == "" && err != nil || words != "" && (err == nil || !strings.Contains(err.Error(), words) || scrollback.CodeOf(err) != scrollback.Refused) {

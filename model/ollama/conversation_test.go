@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/ollamaapi"
 	"github.com/scrollback-ai/scrollback/model/ollama"
 )
 
@@ -122,7 +123,7 @@ func count(items []scrollback.Item) (calls, thoughts, images int) {
 }
 
 func TestConversation(t *testing.T) {
-	server := modeltest.NewOllama(scripted(), &modeltest.OllamaOptions{Pedantic: true})
+	server := ollamaapi.New(scripted(), &ollamaapi.Options{Pedantic: true})
 	items := talk(t, 40, serve(t, "qwen3", server))
 	calls, thoughts, images := count(items)
 	if refused := server.Refusals(); len(refused) > 0 || calls != 28 || thoughts < 20 || images != 8 {
@@ -136,8 +137,8 @@ func TestConversation(t *testing.T) {
 // A second model takes over, gets none of the first one's reasoning, and all of its
 // own; then the first one comes back.
 func TestTakeover(t *testing.T) {
-	first := modeltest.NewOllama(scripted(), &modeltest.OllamaOptions{Pedantic: true})
-	second := modeltest.NewOllama(scripted(), &modeltest.OllamaOptions{Pedantic: true, IDs: "b"})
+	first := ollamaapi.New(scripted(), &ollamaapi.Options{Pedantic: true})
+	second := ollamaapi.New(scripted(), &ollamaapi.Options{Pedantic: true, IDs: "b"})
 	a, b := serve(t, "qwen3", first), serve(t, "gpt-oss", second)
 	talk(t, 40, a, b)
 	if refused := append(first.Refusals(), second.Refusals()...); len(refused) > 0 {
@@ -150,7 +151,7 @@ func TestTakeover(t *testing.T) {
 
 // An older release gives no ids: each call gets one that no other has.
 func TestConversationWithOldServer(t *testing.T) {
-	server := modeltest.NewOllama(scripted(), &modeltest.OllamaOptions{Old: true})
+	server := ollamaapi.New(scripted(), &ollamaapi.Options{Old: true})
 	items := talk(t, 40, serve(t, "qwen3", server))
 	taken := map[string]bool{}
 	for _, it := range items {

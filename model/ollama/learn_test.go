@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/ollamaapi"
 	"github.com/scrollback-ai/scrollback/model/ollama"
 )
 
@@ -30,26 +31,26 @@ func TestLearns(t *testing.T) {
 	yes := true
 	image := scrollback.Item{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "What is it?"}, scrollback.Image{Artifact: "art_1", MediaType: "image/png", Name: "a.png"}}}
 	for name, c := range map[string]struct {
-		o     modeltest.OllamaOptions
-		model modeltest.OllamaModel
+		o     ollamaapi.Options
+		model ollamaapi.Model
 		think model.Thinking
 		items []scrollback.Item
 		drops []string
 		want  string // a part of the last request
 	}{
-		"all is taken":       {model: modeltest.OllamaModel{Levels: true}, think: high, want: `"think":"high"`},
-		"no thinking":        {model: modeltest.OllamaModel{NoThink: true}, think: high, drops: []string{"think"}},
+		"all is taken":       {model: ollamaapi.Model{Levels: true}, think: high, want: `"think":"high"`},
+		"no thinking":        {model: ollamaapi.Model{NoThink: true}, think: high, drops: []string{"think"}},
 		"no levels":          {think: high, drops: []string{"think.level"}, want: `"think":true`},
 		"on":                 {think: model.Thinking{On: &yes}, want: `"think":true`},
-		"neither parameter":  {o: modeltest.OllamaOptions{Refuses: []string{"truncate", "shift"}}, drops: []string{"truncate", "shift"}},
-		"no num_ctx":         {o: modeltest.OllamaOptions{Refuses: []string{"num_ctx"}}, drops: []string{"num_ctx"}, want: `"options":{"num_predict":64}`},
-		"no images":          {model: modeltest.OllamaModel{NoImages: true}, items: []scrollback.Item{image}, drops: []string{"images"}, want: `[image: a.png, artifact:art_1]`},
+		"neither parameter":  {o: ollamaapi.Options{Refuses: []string{"truncate", "shift"}}, drops: []string{"truncate", "shift"}},
+		"no num_ctx":         {o: ollamaapi.Options{Refuses: []string{"num_ctx"}}, drops: []string{"num_ctx"}, want: `"options":{"num_predict":64}`},
+		"no images":          {model: ollamaapi.Model{NoImages: true}, items: []scrollback.Item{image}, drops: []string{"images"}, want: `[image: a.png, artifact:art_1]`},
 		"images":             {items: []scrollback.Item{image}, want: `"images":["iVBO"]`},
-		"busy, then answers": {o: modeltest.OllamaOptions{Busy: 2}},
+		"busy, then answers": {o: ollamaapi.Options{Busy: 2}},
 	} {
 		c.model.Name = "qwen3"
-		c.o.Models, c.o.Pedantic = []modeltest.OllamaModel{c.model}, true
-		server := modeltest.NewOllama(modeltest.NewScript(model.Facts{}, modeltest.Say("a")), &c.o)
+		c.o.Models, c.o.Pedantic = []ollamaapi.Model{c.model}, true
+		server := ollamaapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("a")), &c.o)
 		m := serve(t, "qwen3", server)
 		r := ask("q")
 		r.Items = append(r.Items, c.items...)
@@ -91,7 +92,7 @@ func contains(t *testing.T, name string, body json.RawMessage, want string) {
 func TestLevelsOnly(t *testing.T) {
 	no := false
 	for id, want := range map[string]string{"gpt-oss:20b": `"think":"low"`, "hf.co/unsloth/gpt-oss-20b-GGUF": `"think":"low"`, "qwen3": `"think":false`} {
-		server := modeltest.NewOllama(modeltest.NewScript(model.Facts{}, modeltest.Say("a")), &modeltest.OllamaOptions{Models: []modeltest.OllamaModel{{Name: id, Levels: true}}})
+		server := ollamaapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("a")), &ollamaapi.Options{Models: []ollamaapi.Model{{Name: id, Levels: true}}})
 		r := ask("q")
 		r.Thinking.On = &no
 		if _, err := modeltest.Read(serve(t, id, server).Stream(t.Context(), r)); err != nil {

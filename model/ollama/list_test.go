@@ -8,23 +8,24 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/ollamaapi"
 )
 
 // The window is the one that is served, never the one that was trained alone.
 func TestList(t *testing.T) {
 	for name, c := range map[string]struct {
 		id    string
-		model modeltest.OllamaModel
+		model ollamaapi.Model
 		want  int64
 	}{
-		"loaded":           {"qwen3", modeltest.OllamaModel{Name: "qwen3:latest", Loaded: 4096, NumCtx: 8192, Trained: 40960}, 4096},
-		"Modelfile":        {"qwen3", modeltest.OllamaModel{Name: "qwen3", NumCtx: 8192, Trained: 40960}, 8192},
-		"Modelfile, large": {"qwen3", modeltest.OllamaModel{Name: "qwen3", NumCtx: 1 << 20, Trained: 1 << 22}, 1 << 20}, // written 1.048576e+06
-		"trained only":     {"qwen3", modeltest.OllamaModel{Name: "qwen3", Trained: 40960}, 0},
-		"another is":       {"qwen3", modeltest.OllamaModel{Name: "qwen3:8b", Loaded: 4096}, -1},
-		"cloud":            {"gpt-oss:120b-cloud", modeltest.OllamaModel{Name: "gpt-oss:120b-cloud", Cloud: true, Trained: 131072}, 131072},
+		"loaded":           {"qwen3", ollamaapi.Model{Name: "qwen3:latest", Loaded: 4096, NumCtx: 8192, Trained: 40960}, 4096},
+		"Modelfile":        {"qwen3", ollamaapi.Model{Name: "qwen3", NumCtx: 8192, Trained: 40960}, 8192},
+		"Modelfile, large": {"qwen3", ollamaapi.Model{Name: "qwen3", NumCtx: 1 << 20, Trained: 1 << 22}, 1 << 20}, // written 1.048576e+06
+		"trained only":     {"qwen3", ollamaapi.Model{Name: "qwen3", Trained: 40960}, 0},
+		"another is":       {"qwen3", ollamaapi.Model{Name: "qwen3:8b", Loaded: 4096}, -1},
+		"cloud":            {"gpt-oss:120b-cloud", ollamaapi.Model{Name: "gpt-oss:120b-cloud", Cloud: true, Trained: 131072}, 131072},
 	} {
-		server := modeltest.NewOllama(modeltest.NewScript(model.Facts{}), &modeltest.OllamaOptions{Models: []modeltest.OllamaModel{c.model}})
+		server := ollamaapi.New(modeltest.NewScript(model.Facts{}), &ollamaapi.Options{Models: []ollamaapi.Model{c.model}})
 		limit, most, err := serve(t, c.id, server).List(t.Context())
 		if c.want < 0 {
 			if scrollback.CodeOf(err) != scrollback.Invalid {
@@ -40,7 +41,7 @@ func TestList(t *testing.T) {
 
 // What was asked for is served, and listed from then on.
 func TestListAfterAnswer(t *testing.T) {
-	server := modeltest.NewOllama(modeltest.NewScript(model.Facts{}, modeltest.Say("a")), &modeltest.OllamaOptions{Models: []modeltest.OllamaModel{{Name: "qwen3", Trained: 40960}}})
+	server := ollamaapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("a")), &ollamaapi.Options{Models: []ollamaapi.Model{{Name: "qwen3", Trained: 40960}}})
 	m := serve(t, "qwen3", server)
 	r := ask("q")
 	r.Limit = 16384

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/ollamaapi"
 	"github.com/scrollback-ai/scrollback/model/ollama"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -73,7 +74,7 @@ func TestStandIn(t *testing.T) {
 			}
 			return []model.Delta{{Text: "It is "}, {Text: "7F3K-221."}}
 		}})
-		return serve(t, "qwen3", modeltest.NewOllama(script, &modeltest.OllamaOptions{Pedantic: true}))
+		return serve(t, "qwen3", ollamaapi.New(script, &ollamaapi.Options{Pedantic: true}))
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/ollamaapi"
 	"github.com/scrollback-ai/scrollback/model/ollama"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -54,7 +55,7 @@ func env(set map[string]string) func(string) string {
 // bearer's.
 func TestBase(t *testing.T) {
 	var heads []http.Header
-	strict := modeltest.NewOllama(modeltest.NewScript(model.Facts{}, modeltest.Say("a")), nil)
+	strict := ollamaapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("a")), nil)
 	srv := httptest.NewServer(http.StripPrefix("/proxy", strict))
 	defer srv.Close()
 	for _, end := range []string{"", "/", "/v1", "/v1/", "/api", "/api/"} {

@@ -13,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/chatapi"
 )
 
 // chatTalker is a model that thinks, calls two tools in every third turn, and says
@@ -48,9 +49,9 @@ type chatSide struct {
 }
 
 func chatOpenSide(t *testing.T, preset, id, name string) *chatSide {
-	o := modeltest.ChatServer(preset)
+	o := chatapi.Preset(preset)
 	o.Models = []string{id}
-	server := modeltest.NewChat(chatTalker(name), o)
+	server := chatapi.New(chatTalker(name), o)
 	return &chatSide{m: chatServe(t, preset, id, server), server: server, known: chatKnown}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/chatapi"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
@@ -73,9 +74,9 @@ func chatRandomAnswer(r *rand.Rand) (ds []model.Delta, said string) {
 // chatRandomStream is an answer as some server streams it.
 func chatRandomStream(t *testing.T, r *rand.Rand) (stream, said string) {
 	ds, said := chatRandomAnswer(r)
-	o := modeltest.ChatOptions{Quirks: modeltest.ChatQuirks(r.Uint32()) & (modeltest.ChatLateID<<1 - 1), Reasoning: []string{"reasoning", "reasoning_content"}[r.IntN(2)], Details: r.IntN(3) == 0}
+	o := chatapi.Options{Quirks: chatapi.Quirks(r.Uint32()) & (chatapi.LateID<<1 - 1), Reasoning: []string{"reasoning", "reasoning_content"}[r.IntN(2)], Details: r.IntN(3) == 0}
 	w := httptest.NewRecorder()
-	modeltest.NewChat(modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: ds}), o).ServeHTTP(w,
+	chatapi.New(modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: ds}), o).ServeHTTP(w,
 		httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(`{"model":"m","stream":true,"messages":[{"role":"user","content":"q"}]}`)))
 	if w.Code != 200 {
 		t.Fatal(w.Body.String())

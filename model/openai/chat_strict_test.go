@@ -9,18 +9,19 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/chatapi"
 )
 
 // chatAskStrict asks a server of a preset that was made stricter.
-func chatAskStrict(t *testing.T, preset, id string, change func(*modeltest.ChatOptions, *model.Request)) (modeltest.Answer, []model.Lesson, *modeltest.Strict, error) {
+func chatAskStrict(t *testing.T, preset, id string, change func(*chatapi.Options, *model.Request)) (modeltest.Answer, []model.Lesson, *modeltest.Strict, error) {
 	t.Helper()
-	o := modeltest.ChatServer(preset)
+	o := chatapi.Preset(preset)
 	o.Models = []string{id}
 	r := model.Request{MaxOutputTokens: 900, CacheKey: "k", AnswerOnly: true, Tools: chatTools(), Thinking: model.Thinking{Effort: "high"}, Learned: chatKnown,
 		Bytes: func(context.Context, scrollback.ArtifactID) ([]byte, error) { return []byte("PNG"), nil },
 		Items: []scrollback.Item{chatItemOf(scrollback.RoleUser, "", scrollback.Text{Text: strings.Repeat("word ", 400)}, scrollback.Image{Artifact: "a", MediaType: "image/png"})}}
 	change(&o, &r)
-	server := modeltest.NewChat(chatTalker("Ada"), o)
+	server := chatapi.New(chatTalker("Ada"), o)
 	a, lessons, err := chatLessons(chatServe(t, preset, id, server), r)
 	return a, lessons, server, err
 }
@@ -36,15 +37,15 @@ func chatRuled(s *modeltest.Strict, rule string) bool {
 func TestChatEndsWell(t *testing.T) {
 	for _, p := range chatPresets {
 		t.Run(p.preset, func(t *testing.T) {
-			_, _, s, err := chatAskStrict(t, p.preset, p.model, func(o *modeltest.ChatOptions, _ *model.Request) { o.Key = "sk-other" })
+			_, _, s, err := chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.Key = "sk-other" })
 			if scrollback.CodeOf(err) != scrollback.Refused || !chatRuled(s, "key") {
 				t.Errorf("a wrong key: %v", err)
 			}
-			_, _, s, err = chatAskStrict(t, p.preset, p.model, func(o *modeltest.ChatOptions, _ *model.Request) { o.Models = []string{"other"} })
+			_, _, s, err = chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.Models = []string{"other"} })
 			if scrollback.CodeOf(err) != scrollback.Invalid || !chatRuled(s, "model") {
 				t.Errorf("an unknown model: %v", err)
 			}
-			_, _, s, err = chatAskStrict(t, p.preset, p.model, func(o *modeltest.ChatOptions, _ *model.Request) { o.Limit = 500 })
+			_, _, s, err = chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.Limit = 500 })
 			want := int64(500)
 			if p.preset == "ark" {
 				want = 0 // it does not say
@@ -52,15 +53,15 @@ func TestChatEndsWell(t *testing.T) {
 			if l := model.LessonOf(err); scrollback.CodeOf(err) != scrollback.OverBudget || l == nil || !l.TooLong || l.Limit != want || l.Requested > 1000 || !chatRuled(s, "too-long") {
 				t.Errorf("too long: %v, %+v", err, l)
 			}
-			a, lessons, _, err := chatAskStrict(t, p.preset, p.model, func(o *modeltest.ChatOptions, _ *model.Request) { o.MaxOutput = 300 })
+			a, lessons, _, err := chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.MaxOutput = 300 })
 			if err != nil || a.Finish == "" || !slices.Contains(lessons, model.Lesson{MaxOutput: 300}) {
 				t.Errorf("too long an answer: %v, %+v", err, lessons)
 			}
-			if a, _, _, err = chatAskStrict(t, p.preset, p.model, func(o *modeltest.ChatOptions, _ *model.Request) { o.Starved = 2 }); err != nil || a.Finish == "" {
+			if a, _, _, err = chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.Starved = 2 }); err != nil || a.Finish == "" {
 				t.Errorf("a starved server: %v", err)
 			}
-			for _, name := range modeltest.ChatServer(p.preset).Takes {
-				a, lessons, s, err := chatAskStrict(t, p.preset, p.model, func(o *modeltest.ChatOptions, r *model.Request) {
+			for _, name := range chatapi.Preset(p.preset).Takes {
+				a, lessons, s, err := chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, r *model.Request) {
 					if name == "reasoning_effort" && p.preset == "openai" {
 						r.Tools = nil // with tools it must be sent
 					}
@@ -71,14 +72,14 @@ func TestChatEndsWell(t *testing.T) {
 					t.Errorf("without %s: %v, %+v", name, err, lessons)
 				}
 			}
-			a, lessons, s, err = chatAskStrict(t, p.preset, p.model, func(o *modeltest.ChatOptions, _ *model.Request) { o.Rules |= modeltest.ChatTextOnly })
+			a, lessons, s, err = chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.Rules |= chatapi.TextOnly })
 			if err != nil || a.Finish == "" || !slices.Contains(lessons, model.Lesson{Drop: "image_url"}) || strings.Contains(string(s.Bodies()[len(s.Bodies())-1]), "base64") {
 				t.Errorf("no images: %v, %+v", err, lessons)
 			}
-			for rule, want := range map[modeltest.ChatRules]scrollback.Strictness{modeltest.ChatNoSystem: scrollback.StrictNoSystem, modeltest.ChatAlternates: scrollback.StrictTurns, modeltest.ChatSystemFront: scrollback.StrictTurns} {
-				_, _, _, err = chatAskStrict(t, p.preset, p.model, func(o *modeltest.ChatOptions, r *model.Request) {
+			for rule, want := range map[chatapi.Rules]scrollback.Strictness{chatapi.NoSystem: scrollback.StrictNoSystem, chatapi.Alternates: scrollback.StrictTurns, chatapi.SystemFront: scrollback.StrictTurns} {
+				_, _, _, err = chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, r *model.Request) {
 					o.Rules |= rule
-					o.Rules &^= modeltest.ChatNoThoughtWithTools
+					o.Rules &^= chatapi.NoThoughtWithTools
 					r.Items = append(r.Items, chatItemOf(scrollback.RoleSystem, "", scrollback.Text{Text: "be brief"}), r.Items[0])
 				})
 				if l := model.LessonOf(err); l == nil || l.Strict != want && p.preset != "vllm" {
@@ -92,13 +93,13 @@ func TestChatEndsWell(t *testing.T) {
 // Efforts beside tools: the newest models want none asked for, the ones before
 // only that none is sent.
 func TestChatEffortWithTools(t *testing.T) {
-	for rule, thinking := range map[modeltest.ChatRules]model.Thinking{modeltest.ChatNoThoughtWithTools: {}, modeltest.ChatNoEffortWithTools: {Effort: "high"}} {
-		a, lessons, s, err := chatAskStrict(t, "openai", "gpt-5.6", func(o *modeltest.ChatOptions, r *model.Request) { o.Rules, r.Thinking = rule, thinking })
+	for rule, thinking := range map[chatapi.Rules]model.Thinking{chatapi.NoThoughtWithTools: {}, chatapi.NoEffortWithTools: {Effort: "high"}} {
+		a, lessons, s, err := chatAskStrict(t, "openai", "gpt-5.6", func(o *chatapi.Options, r *model.Request) { o.Rules, r.Thinking = rule, thinking })
 		if err != nil || a.Finish == "" || len(lessons) != 1 || len(s.Bodies()) != 2 || !strings.Contains(string(s.Bodies()[1]), `"reasoning_effort":"none"`) {
 			t.Errorf("%v %v %s", err, lessons, s.Bodies())
 		}
 	}
-	a, _, s, err := chatAskStrict(t, "openai", "gpt-5.6", func(_ *modeltest.ChatOptions, r *model.Request) {
+	a, _, s, err := chatAskStrict(t, "openai", "gpt-5.6", func(_ *chatapi.Options, r *model.Request) {
 		r.Tools, r.Learned.Dropped = nil, []string{"function tools with reasoning_effort"}
 	})
 	if err != nil || a.Finish == "" || !strings.Contains(string(s.Bodies()[0]), `"reasoning_effort":"high"`) {

@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/responsesapi"
 )
 
 // respTalker thinks, speaks and calls, differently each time: its calls end when it
@@ -42,9 +43,9 @@ type respSide struct {
 	server *modeltest.Strict
 }
 
-func respOpenSide(t *testing.T, preset, id string, o modeltest.ResponsesOptions) respSide {
+func respOpenSide(t *testing.T, preset, id string, o responsesapi.Options) respSide {
 	t.Helper()
-	s := modeltest.NewResponses(respTalker(), o)
+	s := responsesapi.New(respTalker(), o)
 	return respSide{respServe(t, preset, id, s), s}
 }
 
@@ -111,14 +112,14 @@ func (s respSide) sent(t *testing.T) map[string]int {
 func TestResponsesConversation(t *testing.T) {
 	for name, c := range map[string]struct {
 		preset, id string
-		o          modeltest.ResponsesOptions
+		o          responsesapi.Options
 		thinks     bool
 	}{
-		"openai":         {"openai", "gpt-5.1", modeltest.ResponsesOptions{Phases: true, Key: respKey}, true},
-		"xai":            {"xai", "grok-4.3", modeltest.ResponsesOptions{XAI: true, Key: respKey}, true},
-		"no reasoning":   {"openai", "gpt-4.1", modeltest.ResponsesOptions{}, false},
-		"no stream":      {"openai", "gpt-5.1", modeltest.ResponsesOptions{Refuses: []string{"stream", "reasoning.summary"}}, true},
-		"nothing spoken": {"xai", "grok-4.3", modeltest.ResponsesOptions{XAI: true, Refuses: []string{"include", "prompt_cache_key", "reasoning.summary"}}, false},
+		"openai":         {"openai", "gpt-5.1", responsesapi.Options{Phases: true, Key: respKey}, true},
+		"xai":            {"xai", "grok-4.3", responsesapi.Options{XAI: true, Key: respKey}, true},
+		"no reasoning":   {"openai", "gpt-4.1", responsesapi.Options{}, false},
+		"no stream":      {"openai", "gpt-5.1", responsesapi.Options{Refuses: []string{"stream", "reasoning.summary"}}, true},
+		"nothing spoken": {"xai", "grok-4.3", responsesapi.Options{XAI: true, Refuses: []string{"include", "prompt_cache_key", "reasoning.summary"}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := respOpenSide(t, c.preset, c.id, c.o)
@@ -154,7 +155,7 @@ func TestResponsesConversation(t *testing.T) {
 // Another model goes on in the middle, and the first one comes back: each is sent
 // what itself has made, and of the other what it said and called.
 func TestResponsesModelChanges(t *testing.T) {
-	a, b := respOpenSide(t, "openai", "gpt-5.1", modeltest.ResponsesOptions{Phases: true}), respOpenSide(t, "xai", "grok-4.3", modeltest.ResponsesOptions{XAI: true})
+	a, b := respOpenSide(t, "openai", "gpt-5.1", responsesapi.Options{Phases: true}), respOpenSide(t, "xai", "grok-4.3", responsesapi.Options{XAI: true})
 	same := respSide{respServe(t, "openai", "gpt-5.2", a.server), a.server} // on the first one's server
 	items := []scrollback.Item{}
 	for i := range 40 {
@@ -186,10 +187,10 @@ func TestResponsesModelChanges(t *testing.T) {
 // A server that cannot read what it made once is asked without, and nothing is
 // learned of it.
 func TestResponsesForgets(t *testing.T) {
-	o := modeltest.ResponsesOptions{}
+	o := responsesapi.Options{}
 	s := respOpenSide(t, "openai", "gpt-5.1", o)
 	items := s.turn(t, []scrollback.Item{respQuestion(1)}, respAsk())
-	forgetful := respOpenSide(t, "openai", "gpt-5.1", modeltest.ResponsesOptions{Forgets: true})
+	forgetful := respOpenSide(t, "openai", "gpt-5.1", responsesapi.Options{Forgets: true})
 	r := respAsk()
 	r.Items = append(items, respQuestion(2))
 	a, err := modeltest.Read(forgetful.Stream(t.Context(), r))

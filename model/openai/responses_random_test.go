@@ -13,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/responsesapi"
 )
 
 // respRandomAnswer is an answer of any shape.
@@ -42,11 +43,11 @@ func respRandomAnswer(r *rand.Rand) (ds []model.Delta) {
 }
 
 // respRandomStream is what the stand-in writes of an answer.
-func respRandomStream(t *testing.T, ds []model.Delta, o modeltest.ResponsesOptions) string {
+func respRandomStream(t *testing.T, ds []model.Delta, o responsesapi.Options) string {
 	t.Helper()
 	w := httptest.NewRecorder()
 	body := `{"model":"gpt-5","input":[{"type":"message","role":"user","content":"q"}],"store":false,"stream":true,"include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"}}`
-	modeltest.NewResponses(modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: ds}), o).ServeHTTP(w, httptest.NewRequest("POST", "/v1/responses", strings.NewReader(body)))
+	responsesapi.New(modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: ds}), o).ServeHTTP(w, httptest.NewRequest("POST", "/v1/responses", strings.NewReader(body)))
 	if w.Code != 200 {
 		t.Fatal(w.Body)
 	}
@@ -105,7 +106,7 @@ func TestResponsesRandomStreams(t *testing.T) {
 	m := respPlay(t, "text/event-stream", func() io.Reader { return &respCut{bytes.NewReader([]byte(stream)), cut} })
 	for i := range 2000 {
 		ds := respRandomAnswer(r)
-		stream = respRandomStream(t, ds, modeltest.ResponsesOptions{Phases: i%2 == 0})
+		stream = respRandomStream(t, ds, responsesapi.Options{Phases: i%2 == 0})
 		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
 		if err != nil {
 			t.Fatalf("stream %d: %v", i, err)
@@ -131,7 +132,7 @@ func TestResponsesRandomStreams(t *testing.T) {
 	}
 	fine := 0
 	for i := range 2000 {
-		stream = respDamage(r, respRandomStream(t, respRandomAnswer(r), modeltest.ResponsesOptions{Phases: i%2 == 0}))
+		stream = respDamage(r, respRandomStream(t, respRandomAnswer(r), responsesapi.Options{Phases: i%2 == 0}))
 		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
 		if code := scrollback.CodeOf(err); err != nil && code != scrollback.Unavailable {
 			t.Fatalf("damaged stream %d: %v (%s)", i, err, code)

@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/model/modeltest/responsesapi"
 )
 
 func respSay() model.Model {
@@ -26,7 +27,7 @@ func TestResponsesRefusals(t *testing.T) {
 	effort.Thinking = model.Thinking{Effort: "high"}
 	for name, c := range map[string]struct {
 		preset, id string
-		o          modeltest.ResponsesOptions
+		o          responsesapi.Options
 		r          model.Request
 		code       scrollback.Code
 		words      string // shown
@@ -35,27 +36,27 @@ func TestResponsesRefusals(t *testing.T) {
 	}{
 		"good":                {preset: "openai", id: "gpt-5.1"},
 		"effort":              {preset: "openai", id: "gpt-4.1", r: effort, learned: "reasoning.effort include"},
-		"unverified":          {preset: "openai", id: "gpt-5.1", o: modeltest.ResponsesOptions{Refuses: []string{"reasoning.summary", "stream"}}, learned: "reasoning.summary stream"},
+		"unverified":          {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Refuses: []string{"reasoning.summary", "stream"}}, learned: "reasoning.summary stream"},
 		"cache key":           {preset: "openai", id: "gpt-5.1", r: func() model.Request { r := modeltest.Plain(); r.CacheKey = strings.Repeat("k", 70); return r }(), learned: "prompt_cache_key"},
-		"everything":          {preset: "openai", id: "gpt-5.1", r: effort, o: modeltest.ResponsesOptions{Refuses: []string{"reasoning.effort", "reasoning.summary", "include", "max_output_tokens", "stream"}}, learned: "reasoning.effort reasoning.summary include stream max_output_tokens"},
-		"xai, effort":         {preset: "xai", id: "grok-4", o: modeltest.ResponsesOptions{XAI: true}, r: effort, learned: "reasoning.effort"},
-		"xai, include":        {preset: "xai", id: "grok-4", o: modeltest.ResponsesOptions{XAI: true, Refuses: []string{"include"}}, learned: "include"},
-		"key":                 {preset: "openai", id: "gpt-5.1", o: modeltest.ResponsesOptions{Key: "another"}, code: scrollback.Refused, words: "openai refuses the key (OPENAI_API_KEY)"},
-		"xai, key":            {preset: "xai", id: "grok-4", o: modeltest.ResponsesOptions{XAI: true, Key: "another"}, code: scrollback.Refused, words: "xai refuses the key (XAI_API_KEY)"},
-		"model":               {preset: "openai", id: "gpt-9", o: modeltest.ResponsesOptions{Models: []string{"gpt-5.1"}}, code: scrollback.Invalid, words: "openai does not know the model"},
-		"xai, model":          {preset: "xai", id: "grok-9", o: modeltest.ResponsesOptions{XAI: true, Models: []string{"grok-4"}}, code: scrollback.Invalid, words: "xai does not know the model"},
-		"quota":               {preset: "openai", id: "gpt-5.1", o: modeltest.ResponsesOptions{Spent: true}, code: scrollback.Refused, words: "no money or quota left"},
-		"quota, late":         {preset: "openai", id: "gpt-5.1", o: modeltest.ResponsesOptions{Spent: true, Late: true, Wordless: true}, code: scrollback.Refused, words: "no money or quota left"},
-		"too long":            {preset: "openai", id: "gpt-5.1", o: modeltest.ResponsesOptions{Limit: 1000}, r: long, code: scrollback.OverBudget, words: "too long for the model"},
-		"too long, late":      {preset: "openai", id: "gpt-5.1", o: modeltest.ResponsesOptions{Limit: 1000, Late: true}, r: long, code: scrollback.OverBudget, words: "too long for the model"},
-		"too long, no words":  {preset: "openai", id: "gpt-5.1", o: modeltest.ResponsesOptions{Limit: 1000, Late: true, Wordless: true}, r: long, code: scrollback.OverBudget, words: "too long for the model"},
-		"xai, too long":       {preset: "xai", id: "grok-4", o: modeltest.ResponsesOptions{XAI: true, Limit: 1000}, r: long, code: scrollback.OverBudget, words: "too long for the model", limit: 1000},
-		"incomplete":          {preset: "openai", id: "gpt-5.1", o: modeltest.ResponsesOptions{Incomplete: "max_output_tokens"}, words: "length"},
-		"incomplete, content": {preset: "openai", id: "gpt-5.1", o: modeltest.ResponsesOptions{Incomplete: "content_filter"}, words: "content_filter"},
-		"cut":                 {preset: "openai", id: "gpt-5.1", o: modeltest.ResponsesOptions{Cut: true}, words: "nothing"},
+		"everything":          {preset: "openai", id: "gpt-5.1", r: effort, o: responsesapi.Options{Refuses: []string{"reasoning.effort", "reasoning.summary", "include", "max_output_tokens", "stream"}}, learned: "reasoning.effort reasoning.summary include stream max_output_tokens"},
+		"xai, effort":         {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true}, r: effort, learned: "reasoning.effort"},
+		"xai, include":        {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true, Refuses: []string{"include"}}, learned: "include"},
+		"key":                 {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Key: "another"}, code: scrollback.Refused, words: "openai refuses the key (OPENAI_API_KEY)"},
+		"xai, key":            {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true, Key: "another"}, code: scrollback.Refused, words: "xai refuses the key (XAI_API_KEY)"},
+		"model":               {preset: "openai", id: "gpt-9", o: responsesapi.Options{Models: []string{"gpt-5.1"}}, code: scrollback.Invalid, words: "openai does not know the model"},
+		"xai, model":          {preset: "xai", id: "grok-9", o: responsesapi.Options{XAI: true, Models: []string{"grok-4"}}, code: scrollback.Invalid, words: "xai does not know the model"},
+		"quota":               {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Spent: true}, code: scrollback.Refused, words: "no money or quota left"},
+		"quota, late":         {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Spent: true, Late: true, Wordless: true}, code: scrollback.Refused, words: "no money or quota left"},
+		"too long":            {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Limit: 1000}, r: long, code: scrollback.OverBudget, words: "too long for the model"},
+		"too long, late":      {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Limit: 1000, Late: true}, r: long, code: scrollback.OverBudget, words: "too long for the model"},
+		"too long, no words":  {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Limit: 1000, Late: true, Wordless: true}, r: long, code: scrollback.OverBudget, words: "too long for the model"},
+		"xai, too long":       {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true, Limit: 1000}, r: long, code: scrollback.OverBudget, words: "too long for the model", limit: 1000},
+		"incomplete":          {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Incomplete: "max_output_tokens"}, words: "length"},
+		"incomplete, content": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Incomplete: "content_filter"}, words: "content_filter"},
+		"cut":                 {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Cut: true}, words: "nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := modeltest.NewResponses(respSay(), c.o)
+			s := responsesapi.New(respSay(), c.o)
 			if c.r.Items == nil {
 				c.r = modeltest.Plain()
 			}

@@ -1,4 +1,4 @@
-package modeltest
+package responsesapi
 
 import (
 	"crypto/sha256"
@@ -10,13 +10,14 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// responsesWriter writes one answer.
-type responsesWriter struct {
-	p      *responses
+// writer writes one answer.
+type writer struct {
+	s      *server
 	w      http.ResponseWriter
-	asked  responsesAsked
+	asked  ask
 	stream bool
 	id     string
 	seq    int
@@ -28,10 +29,10 @@ type responsesWriter struct {
 	usage  *scrollback.Usage
 }
 
-func (p *responses) write(w http.ResponseWriter, r *http.Request, answer Stream) {
-	asked, _ := r.Context().Value(responsesKey{}).(responsesAsked)
-	out := &responsesWriter{p: p, w: w, asked: asked, stream: asked.stream, id: p.id("resp")}
-	if p.o.XAI {
+func (s *server) Write(w http.ResponseWriter, r *http.Request, answer modeltest.Stream) {
+	asked, _ := r.Context().Value(askKey{}).(ask)
+	out := &writer{s: s, w: w, asked: asked, stream: asked.stream, id: s.id("resp")}
+	if s.o.XAI {
 		w.Header().Set("X-Request-Id", "xai-request")
 	}
 	out.begin()
@@ -49,13 +50,13 @@ func (p *responses) write(w http.ResponseWriter, r *http.Request, answer Stream)
 	out.end(finish)
 }
 
-func (o *responsesWriter) begin() {
+func (o *writer) begin() {
 	o.event("response.created", map[string]any{"response": o.response("in_progress", nil)})
 	o.event("response.in_progress", map[string]any{"response": o.response("in_progress", nil)})
 }
 
 // response is the response as far as it is.
-func (o *responsesWriter) response(status string, more map[string]any) map[string]any {
+func (o *writer) response(status string, more map[string]any) map[string]any {
 	out := map[string]any{"id": o.id, "object": "response", "created_at": 1764000000, "status": status, "model": o.asked.model, "output": []any{}, "error": nil, "incomplete_details": nil,
 		"store": false, "parallel_tool_calls": true, "usage": nil, "metadata": map[string]any{}}
 	maps.Copy(out, more)
@@ -63,7 +64,7 @@ func (o *responsesWriter) response(status string, more map[string]any) map[strin
 }
 
 // event writes one event, each in a write of its own.
-func (o *responsesWriter) event(kind string, fields map[string]any) {
+func (o *writer) event(kind string, fields map[string]any) {
 	body := map[string]any{"type": kind, "sequence_number": o.seq}
 	o.seq++
 	maps.Copy(body, fields)
@@ -77,13 +78,13 @@ func (o *responsesWriter) event(kind string, fields map[string]any) {
 }
 
 // at are the fields that place an event.
-func (o *responsesWriter) at(more map[string]any) map[string]any {
+func (o *writer) at(more map[string]any) map[string]any {
 	out := map[string]any{"item_id": o.open["id"], "output_index": len(o.output)}
 	maps.Copy(out, more)
 	return out
 }
 
-func (o *responsesWriter) delta(d model.Delta) {
+func (o *writer) delta(d model.Delta) {
 	if d.Usage != nil {
 		o.usage = d.Usage
 	}
@@ -107,14 +108,14 @@ func (o *responsesWriter) delta(d model.Delta) {
 }
 
 // turnTo begins an item, unless it is being written.
-func (o *responsesWriter) turnTo(kind string) {
+func (o *writer) turnTo(kind string) {
 	if o.open != nil && o.open["type"] == kind {
 		return
 	}
 	o.close()
 	o.text = ""
 	if kind == "reasoning" {
-		o.rs = o.p.id("rs")
+		o.rs = o.s.id("rs")
 		o.open = map[string]any{"id": o.rs, "type": kind, "summary": []any{}}
 		if o.asked.encrypted { // of an item that was only added, it is not the last word
 			o.open["encrypted_content"] = "gAAAAA" + base64.StdEncoding.EncodeToString([]byte("not yet"))
@@ -125,8 +126,8 @@ func (o *responsesWriter) turnTo(kind string) {
 		}
 		return
 	}
-	o.open = map[string]any{"id": o.p.id("msg"), "type": kind, "status": "in_progress", "role": "assistant", "content": []any{}}
-	if o.p.o.Phases {
+	o.open = map[string]any{"id": o.s.id("msg"), "type": kind, "status": "in_progress", "role": "assistant", "content": []any{}}
+	if o.s.o.Phases {
 		o.open["phase"] = "final_answer"
 		if o.asked.tools {
 			o.open["phase"] = "commentary"
@@ -137,7 +138,7 @@ func (o *responsesWriter) turnTo(kind string) {
 }
 
 // close ends the item that is being written.
-func (o *responsesWriter) close() {
+func (o *writer) close() {
 	if o.open == nil {
 		return
 	}
@@ -150,7 +151,7 @@ func (o *responsesWriter) close() {
 			o.open["summary"] = []any{part}
 		}
 		if o.asked.encrypted {
-			o.open["encrypted_content"] = o.p.encrypt(o.rs, o.asked.model)
+			o.open["encrypted_content"] = o.s.encrypt(o.rs, o.asked.model)
 		}
 	case "message":
 		part := map[string]any{"type": "output_text", "annotations": []any{}, "logprobs": []any{}, "text": o.text}
@@ -161,28 +162,28 @@ func (o *responsesWriter) close() {
 	o.done()
 }
 
-func (o *responsesWriter) done() {
+func (o *writer) done() {
 	o.event("response.output_item.done", map[string]any{"output_index": len(o.output), "item": o.open})
 	o.output = append(o.output, o.open)
 	o.open = nil
 }
 
 // encrypt makes encrypted content, and remembers it.
-func (p *responses) encrypt(id, model string) string {
+func (s *server) encrypt(id, model string) string {
 	sum := sha256.Sum256([]byte(id + model))
 	text := "gAAAAA" + base64.StdEncoding.EncodeToString(sum[:])
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.thoughts[text] = responsesThought{id: id, model: model}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.thoughts[text] = thought{id: id, model: model}
 	return text
 }
 
-func (o *responsesWriter) call(c scrollback.ToolCall) {
+func (o *writer) call(c scrollback.ToolCall) {
 	o.close()
-	id := o.p.id("fc")
-	o.p.mu.Lock()
-	o.p.calls[id] = o.rs
-	o.p.mu.Unlock()
+	id := o.s.id("fc")
+	o.s.mu.Lock()
+	o.s.calls[id] = o.rs
+	o.s.mu.Unlock()
 	o.open = map[string]any{"id": id, "type": "function_call", "status": "in_progress", "call_id": c.ID, "name": c.Name, "arguments": ""}
 	o.event("response.output_item.added", map[string]any{"output_index": len(o.output), "item": o.open})
 	args := string(c.Arguments)
@@ -196,9 +197,9 @@ func (o *responsesWriter) call(c scrollback.ToolCall) {
 	o.done()
 }
 
-func (o *responsesWriter) end(finish string) {
+func (o *writer) end(finish string) {
 	o.close()
-	if o.p.o.Cut || finish == "" {
+	if o.s.o.Cut || finish == "" {
 		return
 	}
 	more := map[string]any{"output": o.output}
@@ -206,7 +207,7 @@ func (o *responsesWriter) end(finish string) {
 		more["usage"] = map[string]any{"input_tokens": o.usage.InputTokens, "input_tokens_details": map[string]any{"cached_tokens": o.usage.CachedTokens},
 			"output_tokens": o.usage.OutputTokens, "output_tokens_details": map[string]any{"reasoning_tokens": o.usage.ReasoningTokens}, "total_tokens": o.usage.TotalTokens}
 	}
-	status, reason := "completed", o.p.o.Incomplete
+	status, reason := "completed", o.s.o.Incomplete
 	if reason == "" && finish == scrollback.FinishLength {
 		reason = "max_output_tokens"
 	}

@@ -1,4 +1,4 @@
-package modeltest
+package chatapi
 
 import (
 	"encoding/json"
@@ -11,12 +11,13 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// chatServers are those that have words or rules of their own.
-var chatServers = []string{"openai", "deepseek", "xai", "poe", "ark", "openrouter", "dashscope", "moonshot", "workers-ai", "custom", "lmstudio", "vllm", "llama.cpp"}
+// servers are those that have words or rules of their own.
+var servers = []string{"openai", "deepseek", "xai", "poe", "ark", "openrouter", "dashscope", "moonshot", "workers-ai", "custom", "lmstudio", "vllm", "llama.cpp"}
 
-func chatPost(t *testing.T, s *Strict, key, body string) (int, string) {
+func post(t *testing.T, s *modeltest.Strict, key, body string) (int, string) {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+key)
@@ -25,14 +26,18 @@ func chatPost(t *testing.T, s *Strict, key, body string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-// chatThinking calls, and thinks before.
-func chatThinking() model.Model {
-	return NewScript(model.Facts{}, Step{Deltas: []model.Delta{{Reasoning: "hm, "}, {Reasoning: "so"}, {Call: call("c1", "f", `{"a":1}`)}, {Call: call("c2", "f", `{}`)}}}, Say("done"))
+func call(id, name, args string) *scrollback.ToolCall {
+	return &scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(args)}
+}
+
+// thinking calls, and thinks before.
+func thinking() model.Model {
+	return modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: []model.Delta{{Reasoning: "hm, "}, {Reasoning: "so"}, {Call: call("c1", "f", `{"a":1}`)}, {Call: call("c2", "f", `{}`)}}}, modeltest.Say("done"))
 }
 
 // Every rule refuses what breaks it, with a status and a body that say so, and
 // nothing else.
-func TestChatRefuses(t *testing.T) {
+func TestRefuses(t *testing.T) {
 	const user, calls = `{"role":"user","content":"q"}`, `"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"f","arguments":"{}"}}]`
 	const results = `{"role":"tool","tool_call_id":"c1","content":"1"},{"role":"tool","tool_call_id":"c2","content":"2"}`
 	tools := `,"tools":[{"type":"function","function":{"name":"f"}}]`
@@ -80,13 +85,13 @@ func TestChatRefuses(t *testing.T) {
 		{"details", "openrouter", say(user, `{"role":"assistant","content":null,"reasoning_details":[{"type":"reasoning.text","text":"hm, so","signature":"sig-1","format":"anthropic-claude-v1","index":0},{"type":"reasoning.encrypted","data":"sealed-1","id":"rs-1","format":"anthropic-claude-v1","index":1}],`+calls+`}`, results), "", 200, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := ChatServer(c.server)
+			o := Preset(c.server)
 			o.Models = []string{"m"}
-			s := NewChat(chatThinking(), o)
-			if status, body := chatPost(t, s, o.Key, `{"model":"m","stream":true,"messages":[`+user+`]}`); status != 200 || !strings.Contains(body, `"finish_reason"`) {
+			s := New(thinking(), o)
+			if status, body := post(t, s, o.Key, `{"model":"m","stream":true,"messages":[`+user+`]}`); status != 200 || !strings.Contains(body, `"finish_reason"`) {
 				t.Fatalf("the first request: %d %s", status, body)
 			}
-			status, body := chatPost(t, s, o.Key, `{"model":"m","stream":true,`+c.body+`}`)
+			status, body := post(t, s, o.Key, `{"model":"m","stream":true,`+c.body+`}`)
 			rule := ""
 			if r := s.Refusals(); len(r) > 0 {
 				rule = r[0].Rule
@@ -100,19 +105,19 @@ func TestChatRefuses(t *testing.T) {
 
 // Every server refuses a wrong key, an unknown model, a request and an answer that
 // are too long, in a body that is JSON.
-func TestChatBodies(t *testing.T) {
+func TestBodies(t *testing.T) {
 	long := fmt.Sprintf(`{"model":"m","stream":true,"messages":[{"role":"user","content":%q}]}`, strings.Repeat("word ", 200))
-	for _, name := range chatServers {
-		o := ChatServer(name)
+	for _, name := range servers {
+		o := Preset(name)
 		o.Models, o.Limit, o.MaxOutput = []string{"m"}, 100, 50
-		s := NewChat(chatThinking(), o)
+		s := New(thinking(), o)
 		ask := func(rule, key, body string) string {
-			status, got := chatPost(t, s, key, body)
-			last := Refused{}
+			status, got := post(t, s, key, body)
+			last := modeltest.Refused{}
 			if all := s.Refusals(); len(all) > 0 {
 				last = all[len(all)-1]
 			}
-			in200 := rule == "too-long" && o.Rules&ChatLongWithin200 != 0
+			in200 := rule == "too-long" && o.Rules&LongWithin200 != 0
 			if last.Rule != rule || in200 != (status == 200) || !in200 && !json.Valid([]byte(got)) {
 				t.Errorf("%s, %s: %d of rule %q: %s", name, rule, status, last.Rule, got)
 			}
@@ -130,36 +135,36 @@ func TestChatBodies(t *testing.T) {
 }
 
 // What a quirk says is what is streamed.
-func TestChatQuirks(t *testing.T) {
+func TestQuirks(t *testing.T) {
 	used := &scrollback.Usage{InputTokens: 30, CachedTokens: 20, OutputTokens: 9, ReasoningTokens: 4, TotalTokens: 39}
-	m := NewScript(model.Facts{}, Step{Deltas: []model.Delta{{Reasoning: "hm"}, {Text: "a"}, {Call: call("c1", "f", `{"a":1}`)}, {Call: call("c2", "f", `{"b":2}`)}, {Finish: "tool_calls", Usage: used}}})
-	for quirk, want := range map[ChatQuirks][]string{
-		0:                  {`"index":0,"type":"function"`, `"finish_reason":"tool_calls"`, `[DONE]`, `"prompt_tokens_details":{"cache_write_tokens":0,"cached_tokens":20}`},
-		ChatOneIndex:       {`"id":"c2","index":0`},
-		ChatIndexFromOne:   {`"id":"c1","index":1`, `"id":"c2","index":2`},
-		ChatWholeCalls:     {`"arguments":"{\"a\":1}"`},
-		ChatSaysStop:       {`"finish_reason":"stop"`},
-		ChatUsageInChoice:  {`"index":0,"usage":{`},
-		ChatUsageNull:      {`"usage":null`, `"choices":[],`},
-		ChatCachedOnTop:    {`"cached_tokens":20,`},
-		ChatCacheHits:      {`"prompt_cache_hit_tokens":20`},
-		ChatReasoningAside: {`"completion_tokens":5,`, `"total_tokens":39`},
-		ChatFractions:      {`"prompt_tokens":30.0`},
-		ChatNumericIDs:     {`"id":7010,`, `"id":1,`},
-		ChatContentList:    {`"content":[{"text":"a","type":"text"}]`},
-		ChatObjectArgument: {`"arguments":{"a":1}`},
-		ChatComments:       {": keep-alive\n"},
-		ChatNoIndex:        {`"id":"c1","type":"function"`},
-		ChatLateID:         {`"id":"","index":0`},
+	m := modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: []model.Delta{{Reasoning: "hm"}, {Text: "a"}, {Call: call("c1", "f", `{"a":1}`)}, {Call: call("c2", "f", `{"b":2}`)}, {Finish: "tool_calls", Usage: used}}})
+	for quirk, want := range map[Quirks][]string{
+		0:              {`"index":0,"type":"function"`, `"finish_reason":"tool_calls"`, `[DONE]`, `"prompt_tokens_details":{"cache_write_tokens":0,"cached_tokens":20}`},
+		OneIndex:       {`"id":"c2","index":0`},
+		IndexFromOne:   {`"id":"c1","index":1`, `"id":"c2","index":2`},
+		WholeCalls:     {`"arguments":"{\"a\":1}"`},
+		SaysStop:       {`"finish_reason":"stop"`},
+		UsageInChoice:  {`"index":0,"usage":{`},
+		UsageNull:      {`"usage":null`, `"choices":[],`},
+		CachedOnTop:    {`"cached_tokens":20,`},
+		CacheHits:      {`"prompt_cache_hit_tokens":20`},
+		ReasoningAside: {`"completion_tokens":5,`, `"total_tokens":39`},
+		Fractions:      {`"prompt_tokens":30.0`},
+		NumericIDs:     {`"id":7010,`, `"id":1,`},
+		ContentList:    {`"content":[{"text":"a","type":"text"}]`},
+		ObjectArgument: {`"arguments":{"a":1}`},
+		Comments:       {": keep-alive\n"},
+		NoIndex:        {`"id":"c1","type":"function"`},
+		LateID:         {`"id":"","index":0`},
 	} {
-		_, body := chatPost(t, NewChat(m, ChatOptions{Quirks: quirk, Reasoning: "reasoning"}), "", `{"stream":true,"messages":[{"role":"user","content":"q"}]}`)
+		_, body := post(t, New(m, Options{Quirks: quirk, Reasoning: "reasoning"}), "", `{"stream":true,"messages":[{"role":"user","content":"q"}]}`)
 		for _, w := range want {
 			if !strings.Contains(body, w) {
 				t.Errorf("quirk %b: no %s in\n%s", quirk, w, body)
 			}
 		}
 	}
-	if _, body := chatPost(t, NewChat(m, ChatOptions{Starved: 1}), "", `{"stream":true,"messages":[{"role":"user","content":"q"}]}`); !strings.Contains(body, "insufficient_system_resource") {
+	if _, body := post(t, New(m, Options{Starved: 1}), "", `{"stream":true,"messages":[{"role":"user","content":"q"}]}`); !strings.Contains(body, "insufficient_system_resource") {
 		t.Errorf("a starved server says %s", body)
 	}
 }

@@ -1,15 +1,17 @@
-package modeltest
+package ollamaapi
 
 import (
 	"bytes"
 	"encoding/json"
 	"net/http"
 	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// ollamaTokens counts a message: a token for four characters of what it says, and
+// tokens counts a message: a token for four characters of what it says, and
 // 768 for an image.
-func ollamaTokens(m ollamaMessage) int64 {
+func tokens(m message) int64 {
 	n := utf8.RuneCountInString(m.Content + m.Thinking)
 	for _, c := range m.ToolCalls {
 		n += len(c.Function.Name) + len(c.Function.Arguments)
@@ -20,17 +22,17 @@ func ollamaTokens(m ollamaMessage) int64 {
 // fit counts a prompt, and makes it fit or refuses it. Ollama drops the oldest
 // messages, other than those of the system and the last one; then, unless it is
 // told not to shift, what is still too long is cut in its middle.
-func (p *ollama) fit(body *ollamaBody, window int64) (int64, *Refused) {
-	count := func(ms []ollamaMessage) (n int64) {
+func (s *server) fit(body *request, window int64) (int64, *modeltest.Refused) {
+	count := func(ms []message) (n int64) {
 		for _, m := range ms {
-			n += ollamaTokens(m)
+			n += tokens(m)
 		}
 		return n
 	}
 	total := count(body.Messages)
 	truncate := body.Truncate == nil || *body.Truncate
 	if truncate {
-		var system, rest []ollamaMessage
+		var system, rest []message
 		for i, m := range body.Messages {
 			if rest = body.Messages[i:]; count(system)+count(rest) <= window || i == len(body.Messages)-1 {
 				break
@@ -47,50 +49,50 @@ func (p *ollama) fit(body *ollamaBody, window int64) (int64, *Refused) {
 	switch {
 	case total <= window:
 		return total, nil
-	case !truncate && p.o.Nested:
-		return 0, refusef("too long", http.StatusBadRequest, "", `{"error":{"code":400,"message":"request (%d tokens) exceeds the available context size (%d tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":%d,"n_ctx":%d}}`, total, window, total, window)
+	case !truncate && s.o.Nested:
+		return 0, refused("too long", http.StatusBadRequest, `{"error":{"code":400,"message":"request (%d tokens) exceeds the available context size (%d tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":%d,"n_ctx":%d}}`, total, window, total, window)
 	case !truncate:
-		return 0, refusef("too long", http.StatusBadRequest, "", "the input length exceeds the context length")
+		return 0, refused("too long", http.StatusBadRequest, "the input length exceeds the context length")
 	case body.Shift != nil && !*body.Shift:
-		return 0, refusef("too long", http.StatusBadRequest, "", "the prompt is longer than the context length currently available to the model; shorten the prompt, adjust the context length in settings, or use a model with a longer context length")
+		return 0, refused("too long", http.StatusBadRequest, "the prompt is longer than the context length currently available to the model; shorten the prompt, adjust the context length in settings, or use a model with a longer context length")
 	}
 	return window / 2, nil // the middle is gone, and nobody is told
 }
 
 // pedantic refuses what Ollama takes without a word and gets wrong.
-func (p *ollama) pedantic(body ollamaBody, raw []byte) *Refused {
+func (s *server) pedantic(body request, raw []byte) *modeltest.Refused {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&ollamaBody{}); err != nil {
-		return refusef("unknown field", http.StatusBadRequest, "", "%s", err)
+	if err := dec.Decode(&request{}); err != nil {
+		return refused("unknown field", http.StatusBadRequest, "%s", err)
 	}
 	for name := range body.Options {
 		if name != "num_ctx" && name != "num_predict" {
-			return refusef("unknown option", http.StatusBadRequest, "", "invalid option provided: %s", name)
+			return refused("unknown option", http.StatusBadRequest, "invalid option provided: %s", name)
 		}
 	}
 	calls := map[string]string{} // names by ids
 	for i, m := range body.Messages {
 		if m.Content == "" && len(m.Images) == 0 && len(m.ToolCalls) == 0 && m.Role != "tool" {
-			return refusef("empty", http.StatusBadRequest, "", "message %d is empty", i)
+			return refused("empty", http.StatusBadRequest, "message %d is empty", i)
 		}
 		if m.Role == "tool" {
 			if name, ok := calls[m.ToolCallID]; !ok || name != m.ToolName {
-				return refusef("result", http.StatusBadRequest, "", "message %d answers call %q of %q, which was not made", i, m.ToolCallID, m.ToolName)
+				return refused("result", http.StatusBadRequest, "message %d answers call %q of %q, which was not made", i, m.ToolCallID, m.ToolName)
 			}
 			delete(calls, m.ToolCallID)
 			continue
 		}
 		if len(calls) > 0 {
-			return refusef("answered", http.StatusBadRequest, "", "message %d: %d calls have no result", i, len(calls))
+			return refused("answered", http.StatusBadRequest, "message %d: %d calls have no result", i, len(calls))
 		}
 		for n, c := range m.ToolCalls {
 			if _, twice := calls[c.ID]; twice || c.ID == "" || c.Function.Index == nil || *c.Function.Index != n {
-				return refusef("call", http.StatusBadRequest, "", "message %d: call %d has no id or index of its own", i, n)
+				return refused("call", http.StatusBadRequest, "message %d: call %d has no id or index of its own", i, n)
 			}
 			calls[c.ID] = c.Function.Name
 		}
-		if why := p.thought(i, m); why != nil {
+		if why := s.thought(i, m); why != nil {
 			return why
 		}
 	}
@@ -98,18 +100,18 @@ func (p *ollama) pedantic(body ollamaBody, raw []byte) *Refused {
 }
 
 // thought refuses reasoning that is not what was thought before the same calls.
-func (p *ollama) thought(i int, m ollamaMessage) *Refused {
+func (s *server) thought(i int, m message) *modeltest.Refused {
 	want := ""
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, c := range m.ToolCalls {
-		want += p.thoughts[c.ID]
-		if p.thoughts[c.ID] != "" {
+		want += s.thoughts[c.ID]
+		if s.thoughts[c.ID] != "" {
 			break
 		}
 	}
 	if m.Thinking != want {
-		return refusef("reasoning", http.StatusBadRequest, "", "message %d: its thinking is not what was thought before its calls", i)
+		return refused("reasoning", http.StatusBadRequest, "message %d: its thinking is not what was thought before its calls", i)
 	}
 	return nil
 }

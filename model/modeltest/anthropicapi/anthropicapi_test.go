@@ -1,4 +1,4 @@
-package modeltest
+package anthropicapi
 
 import (
 	"bytes"
@@ -13,10 +13,11 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// anthropicAsk sends a body to a stand-in and returns the status and what it says.
-func anthropicAsk(s *Strict, body string, head map[string]string) (int, string) {
+// post sends a body to a stand-in and returns the status and what it says.
+func post(s *modeltest.Strict, body string, head map[string]string) (int, string) {
 	r := httptest.NewRequest(http.MethodPost, "/v1/messages", strings.NewReader(body))
 	r.Header.Set("X-Api-Key", "k")
 	r.Header.Set("Anthropic-Version", "2023-06-01")
@@ -32,8 +33,8 @@ func anthropicAsk(s *Strict, body string, head map[string]string) (int, string) 
 	return w.Code, string(b)
 }
 
-// anthropicWith is a request with some fields replaced; an empty one is left out.
-func anthropicWith(fields map[string]string) string {
+// with is a request with some fields replaced; an empty one is left out.
+func with(fields map[string]string) string {
 	all := map[string]json.RawMessage{"model": json.RawMessage(`"claude-sonnet-5"`), "max_tokens": json.RawMessage("4000"), "stream": json.RawMessage("true"),
 		"messages": json.RawMessage(`[{"role":"user","content":"hi"}]`)}
 	for name, value := range fields {
@@ -49,7 +50,7 @@ func anthropicWith(fields map[string]string) string {
 	return string(b)
 }
 
-func anthropicPNG(side int) string {
+func pngData(side int) string {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, side, 1))); err != nil {
 		return err.Error()
@@ -57,12 +58,12 @@ func anthropicPNG(side int) string {
 	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-func anthropicPicture(mediaType, data string) string {
+func picture(mediaType, data string) string {
 	return `[{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"` + mediaType + `","data":"` + data + `"}}]}]`
 }
 
 // Each rule refuses what breaks it, in the words of the real server.
-func TestAnthropicRules(t *testing.T) {
+func TestRules(t *testing.T) {
 	const use, user = `{"type":"tool_use","id":"a","name":"f","input":{}}`, `{"role":"user","content":"hi"},`
 	const tools, manual = `[{"name":"f","input_schema":{"type":"object"}}]`, `{"type":"enabled","budget_tokens":1024}`
 	type fields = map[string]string
@@ -119,10 +120,10 @@ func TestAnthropicRules(t *testing.T) {
 		{"signature", fields{"messages": `[` + user + `{"role":"assistant","content":[{"type":"thinking","thinking":"a"}]},{"role":"user","content":"a"}]`}, 400, "signature: Field required"},
 		{"signature", fields{"messages": `[` + user + `{"role":"assistant","content":[{"type":"thinking","thinking":"a","signature":"mine"}]},{"role":"user","content":"a"}]`}, 400, "Invalid `signature` in `thinking` block"},
 		{"block", fields{"messages": `[{"role":"user","content":[{"type":"video"}]}]`}, 400, "Input tag 'video'"},
-		{"image-bytes", fields{"messages": anthropicPicture("image/png", strings.Repeat("AAAA", 5<<20/4+1))}, 400, "image exceeds 5 MB maximum"},
-		{"image-type", fields{"messages": anthropicPicture("image/bmp", "AAAA")}, 400, "media_type"},
-		{"image", fields{"messages": anthropicPicture("image/png", "AAAA")}, 400, "Could not process image"},
-		{"image-side", fields{"messages": anthropicPicture("image/png", anthropicPNG(8001))}, 400, "8000 pixels"},
+		{"image-bytes", fields{"messages": picture("image/png", strings.Repeat("AAAA", 5<<20/4+1))}, 400, "image exceeds 5 MB maximum"},
+		{"image-type", fields{"messages": picture("image/bmp", "AAAA")}, 400, "media_type"},
+		{"image", fields{"messages": picture("image/png", "AAAA")}, 400, "Could not process image"},
+		{"image-side", fields{"messages": picture("image/png", pngData(8001))}, 400, "8000 pixels"},
 		{"unique-ids", fields{"messages": `[` + user + `{"role":"assistant","content":[` + use + `,` + use + `]},{"role":"user","content":"a"}]`}, 400, "ids must be unique"},
 		{"orphan", fields{"messages": `[{"role":"user","content":[{"type":"tool_result","tool_use_id":"z"}]}]`}, 400, "unexpected `tool_use_id` found in `tool_result` blocks: z"},
 		{"single-result", fields{"messages": `[` + user + `{"role":"assistant","content":[` + use + `]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"},{"type":"tool_result","tool_use_id":"a"}]}]`}, 400, "Found multiple"},
@@ -133,20 +134,20 @@ func TestAnthropicRules(t *testing.T) {
 		{"too-long", fields{"model": `"claude-sonnet-4-5"`, "messages": `[{"role":"user","content":"` + strings.Repeat("long", 1500) + `"}]`}, 400, "input length and `max_tokens` exceed context limit: 1500 + 4000 > 5000"},
 		{"bytes", fields{"messages": `[{"role":"user","content":"` + strings.Repeat("long", 8<<20) + `"}]`}, 413, "Request exceeds the maximum size"},
 	} {
-		o := &AnthropicOptions{Limit: 5000, Refuse: []string{"metadata"}}
+		o := &Options{Limit: 5000, Refuse: []string{"metadata"}}
 		if c.fields["model"] == `"refuses-marks"` {
-			o.Refuse, o.Models = []string{"cache_control"}, []AnthropicModel{{Name: "refuses-marks", MaxOutput: 9000}}
+			o.Refuse, o.Models = []string{"cache_control"}, []Model{{Name: "refuses-marks", MaxOutput: 9000}}
 		}
-		s := NewAnthropic(NewScript(model.Facts{}, Say("hi")), o)
-		status, said := anthropicAsk(s, anthropicWith(c.fields), nil)
+		s := New(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), o)
+		status, said := post(s, with(c.fields), nil)
 		if r := s.Refusals(); status != c.status || !strings.Contains(said, c.words) || len(r) != 1 || r[0].Rule != c.rule {
 			t.Errorf("%s: %d %.300s, refused %v; want %q", c.rule, status, said, r, c.words)
 		}
 	}
 }
 
-func TestAnthropicHead(t *testing.T) {
-	s := NewAnthropic(NewScript(model.Facts{}, Say("hi")), &AnthropicOptions{Key: "k"})
+func TestHead(t *testing.T) {
+	s := New(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), &Options{Key: "k"})
 	for name, c := range map[string]struct {
 		head   map[string]string
 		status int
@@ -157,7 +158,7 @@ func TestAnthropicHead(t *testing.T) {
 		"wrong key":  {map[string]string{"X-Api-Key": "z"}, 401, "invalid x-api-key"},
 		"no version": {map[string]string{"Anthropic-Version": ""}, 400, "anthropic-version: header is required"},
 	} {
-		if status, said := anthropicAsk(s, anthropicWith(nil), c.head); status != c.status || !strings.Contains(said, c.words) {
+		if status, said := post(s, with(nil), c.head); status != c.status || !strings.Contains(said, c.words) {
 			t.Errorf("%s: %d %s", name, status, said)
 		}
 	}
@@ -174,15 +175,15 @@ func TestAnthropicHead(t *testing.T) {
 }
 
 // What was issued comes back as it was, whole and in its order, to the same model.
-func TestAnthropicSignatures(t *testing.T) {
+func TestSignatures(t *testing.T) {
 	said := []model.Delta{{Reasoning: "one"}, {Opaque: json.RawMessage(`{}`)}, {Opaque: json.RawMessage(`{"redacted":"x"}`)}, {Text: "so"}}
-	s := NewAnthropic(NewScript(model.Facts{}, Step{Deltas: said}), &AnthropicOptions{Models: []AnthropicModel{
+	s := New(modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: said}), &Options{Models: []Model{
 		{Name: "a", MaxInput: 9000, MaxOutput: 9000, Thinks: "adaptive", Default: true},
 		{Name: "b", MaxInput: 9000, MaxOutput: 9000, Thinks: "adaptive", Default: true},
 		{Name: "bound", MaxInput: 9000, MaxOutput: 9000, Thinks: "adaptive", Default: true, Bound: true},
 	}})
 	issued := func(name string) (thinking, redacted string) {
-		_, stream := anthropicAsk(s, anthropicWith(map[string]string{"model": `"` + name + `"`}), nil)
+		_, stream := post(s, with(map[string]string{"model": `"` + name + `"`}), nil)
 		find := func(field string) string {
 			_, rest, _ := strings.Cut(stream[strings.LastIndex(stream, `"`+field+`":"`):], `:"`)
 			value, _, _ := strings.Cut(rest, `"`)
@@ -194,7 +195,7 @@ func TestAnthropicSignatures(t *testing.T) {
 	ask := func(name, first, content, beta, thinking string) string {
 		fields := map[string]string{"model": `"` + name + `"`, "thinking": thinking,
 			"messages": `[{"role":"user","content":"` + first + `"},{"role":"assistant","content":[` + content + `]},{"role":"user","content":"on"}]`}
-		_, said := anthropicAsk(s, anthropicWith(fields), map[string]string{"Anthropic-Beta": beta})
+		_, said := post(s, with(fields), map[string]string{"Anthropic-Beta": beta})
 		return said
 	}
 	thinking, redacted := issued("a")

@@ -1,4 +1,4 @@
-package modeltest
+package ollamaapi
 
 import (
 	"bytes"
@@ -12,12 +12,13 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// ollamaBody is a request as Ollama decodes it.
-type ollamaBody struct {
-	Model    string          `json:"model"`
-	Messages []ollamaMessage `json:"messages"`
+// request is a request as Ollama decodes it.
+type request struct {
+	Model    string    `json:"model"`
+	Messages []message `json:"messages"`
 	Tools    []struct {
 		Type     string `json:"type"`
 		Function struct {
@@ -27,35 +28,35 @@ type ollamaBody struct {
 		} `json:"function"`
 	} `json:"tools"`
 	Stream   *bool          `json:"stream"`
-	Think    ollamaThink    `json:"think"`
+	Think    think          `json:"think"`
 	Truncate *bool          `json:"truncate"`
 	Shift    *bool          `json:"shift"`
 	Options  map[string]any `json:"options"`
 }
 
-type ollamaMessage struct {
-	Role       string       `json:"role"`
-	Content    string       `json:"content"`
-	Thinking   string       `json:"thinking"`
-	Images     [][]byte     `json:"images"`
-	ToolCalls  []ollamaCall `json:"tool_calls"`
-	ToolName   string       `json:"tool_name"`
-	ToolCallID string       `json:"tool_call_id"`
+type message struct {
+	Role       string   `json:"role"`
+	Content    string   `json:"content"`
+	Thinking   string   `json:"thinking"`
+	Images     [][]byte `json:"images"`
+	ToolCalls  []call   `json:"tool_calls"`
+	ToolName   string   `json:"tool_name"`
+	ToolCallID string   `json:"tool_call_id"`
 }
 
-type ollamaCall struct {
+type call struct {
 	ID       string `json:"id,omitempty"`
 	Function struct {
-		Index     *int            `json:"index,omitempty"`
-		Name      string          `json:"name"`
-		Arguments ollamaArguments `json:"arguments"`
+		Index     *int      `json:"index,omitempty"`
+		Name      string    `json:"name"`
+		Arguments arguments `json:"arguments"`
 	} `json:"function"`
 }
 
-// ollamaArguments are an object.
-type ollamaArguments json.RawMessage
+// arguments are an object.
+type arguments json.RawMessage
 
-func (a *ollamaArguments) UnmarshalJSON(raw []byte) error {
+func (a *arguments) UnmarshalJSON(raw []byte) error {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' {
 		return errors.New("Value looks like object, but can't find closing '}' symbol") //nolint:staticcheck // the words of the server
 	}
@@ -63,15 +64,15 @@ func (a *ollamaArguments) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-func (a ollamaArguments) MarshalJSON() ([]byte, error) { return a, nil }
+func (a arguments) MarshalJSON() ([]byte, error) { return a, nil }
 
-// ollamaThink is a bool, a level or nothing.
-type ollamaThink struct {
+// think is a bool, a level or nothing.
+type think struct {
 	set, on bool
 	level   string
 }
 
-func (t *ollamaThink) UnmarshalJSON(raw []byte) error {
+func (t *think) UnmarshalJSON(raw []byte) error {
 	t.set = true
 	if json.Unmarshal(raw, &t.on) == nil {
 		return nil
@@ -85,92 +86,92 @@ func (t *ollamaThink) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// read judges a request in the order in which Ollama does.
-func (p *ollama) read(r *http.Request, raw []byte) (model.Request, *Refused) {
+// Read judges a request in the order in which Ollama does.
+func (s *server) Read(r *http.Request, raw []byte) (model.Request, *modeltest.Refused) {
 	var none model.Request
-	if why := p.key(r); why != nil {
+	if why := s.key(r); why != nil {
 		return none, why
 	}
-	var body ollamaBody
+	var body request
 	if err := json.Unmarshal(raw, &body); len(bytes.TrimSpace(raw)) == 0 || errors.Is(err, io.EOF) {
-		return none, refusef("body", http.StatusBadRequest, "", "missing request body")
+		return none, refused("body", http.StatusBadRequest, "missing request body")
 	} else if err != nil {
-		return none, refusef("body", http.StatusBadRequest, "", "%s", err)
+		return none, refused("body", http.StatusBadRequest, "%s", err)
 	}
-	if why := p.parameters(raw); why != nil {
+	if why := s.parameters(raw); why != nil {
 		return none, why
 	}
 	if body.Model == "" {
-		return none, refusef("model", http.StatusBadRequest, "", "model is required")
+		return none, refused("model", http.StatusBadRequest, "model is required")
 	}
-	m, why := p.find(body.Model)
+	m, why := s.find(body.Model)
 	if why != nil {
 		return none, why
 	}
-	if why := p.able(m, body); why != nil {
+	if why := s.able(m, body); why != nil {
 		return none, why
 	}
-	window, why := p.load(m, body)
+	window, why := s.load(m, body)
 	if why != nil {
 		return none, why
 	}
-	asked := ollamaAsked{model: body.Model, load: len(body.Messages) == 0}
+	asked := ask{model: body.Model, load: len(body.Messages) == 0}
 	if !asked.load {
-		if asked.tokens, why = p.fit(&body, window); why != nil {
+		if asked.tokens, why = s.fit(&body, window); why != nil {
 			return none, why
 		}
-		if why := ollamaShown(m, body); why != nil {
+		if why := shown(m, body); why != nil {
 			return none, why
 		}
-		if p.o.Pedantic {
-			if why := p.pedantic(body, raw); why != nil {
+		if s.o.Pedantic {
+			if why := s.pedantic(body, raw); why != nil {
 				return none, why
 			}
 		}
 	}
-	p.pending.Store(r, asked)
-	return ollamaRequest(body), nil
+	s.pending.Store(r, asked)
+	return requestOf(body), nil
 }
 
 // parameters refuses what a server that is not Ollama's own does not take.
-func (p *ollama) parameters(raw []byte) *Refused {
+func (s *server) parameters(raw []byte) *modeltest.Refused {
 	var top map[string]json.RawMessage
 	var options map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &top)                // it was decoded before
 	_ = json.Unmarshal(top["options"], &options) // it may be absent
-	for _, name := range p.o.Refuses {
+	for _, name := range s.o.Refuses {
 		_, above := top[name]
 		if _, within := options[name]; above || within {
-			return refusef("parameter", http.StatusBadRequest, "", "unknown parameter: %s", name)
+			return refused("parameter", http.StatusBadRequest, "unknown parameter: %s", name)
 		}
 	}
 	return nil
 }
 
 // able refuses what the model cannot do.
-func (p *ollama) able(m OllamaModel, body ollamaBody) *Refused {
+func (s *server) able(m Model, body request) *modeltest.Refused {
 	if m.NoThink && body.Think.on {
-		return refusef("thinking", http.StatusBadRequest, "", "%q does not support thinking", body.Model)
+		return refused("thinking", http.StatusBadRequest, "%q does not support thinking", body.Model)
 	}
 	if m.NoTools && len(body.Tools) > 0 {
 		full := "registry.ollama.ai/library/" + body.Model
 		if !strings.Contains(body.Model, ":") {
 			full += ":latest"
 		}
-		return refusef("tools", http.StatusBadRequest, "", "%s does not support tools", full)
+		return refused("tools", http.StatusBadRequest, "%s does not support tools", full)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.busy < p.o.Busy {
-		p.busy++
-		return refusef("busy", http.StatusServiceUnavailable, "", "server busy, please try again.  maximum pending requests exceeded")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy < s.o.Busy {
+		s.busy++
+		return refused("busy", http.StatusServiceUnavailable, "server busy, please try again.  maximum pending requests exceeded")
 	}
 	return nil
 }
 
 // load loads the model, and is the window it then has.
-func (p *ollama) load(m OllamaModel, body ollamaBody) (int64, *Refused) {
-	window := p.o.Window
+func (s *server) load(m Model, body request) (int64, *modeltest.Refused) {
+	window := s.o.Window
 	if m.NumCtx > 0 {
 		window = m.NumCtx
 	}
@@ -179,7 +180,7 @@ func (p *ollama) load(m OllamaModel, body ollamaBody) (int64, *Refused) {
 		n, number := v.(float64)
 		switch {
 		case ok && !number:
-			return 0, refusef("options", http.StatusInternalServerError, "", "option %q must be of type integer", name)
+			return 0, refused("options", http.StatusInternalServerError, "option %q must be of type integer", name)
 		case ok && name == "num_ctx":
 			window = int64(n)
 		}
@@ -187,34 +188,34 @@ func (p *ollama) load(m OllamaModel, body ollamaBody) (int64, *Refused) {
 	if m.Trained > 0 {
 		window = min(window, m.Trained)
 	}
-	if p.o.Memory > 0 && window > p.o.Memory {
-		return 0, refusef("memory", http.StatusInternalServerError, "", "model requires more system memory (%d.0 GiB) than is available (%d.0 GiB)", window>>10, p.o.Memory>>10)
+	if s.o.Memory > 0 && window > s.o.Memory {
+		return 0, refused("memory", http.StatusInternalServerError, "model requires more system memory (%d.0 GiB) than is available (%d.0 GiB)", window>>10, s.o.Memory>>10)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.loaded[body.Model] = window
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.loaded[body.Model] = window
 	return window, nil
 }
 
-// ollamaShown refuses images that the model cannot be shown, and levels of
+// shown refuses images that the model cannot be shown, and levels of
 // thinking that it does not know.
-func ollamaShown(m OllamaModel, body ollamaBody) *Refused {
+func shown(m Model, body request) *modeltest.Refused {
 	for _, msg := range body.Messages {
 		switch {
 		case m.OneImage && len(msg.Images) > 1:
-			return refusef("images", http.StatusInternalServerError, "", "this model only supports one image while more than one image requested")
+			return refused("images", http.StatusInternalServerError, "this model only supports one image while more than one image requested")
 		case m.NoImages && len(msg.Images) > 0:
-			return refusef("images", http.StatusInternalServerError, "", "Failed to create new sequence: failed to process inputs: this model is missing data required for image input")
+			return refused("images", http.StatusInternalServerError, "Failed to create new sequence: failed to process inputs: this model is missing data required for image input")
 		}
 	}
 	if body.Think.level != "" && !m.Levels {
-		return refusef("levels", http.StatusBadRequest, "", "think value %q is not supported for this model", body.Think.level)
+		return refused("levels", http.StatusBadRequest, "think value %q is not supported for this model", body.Think.level)
 	}
 	return nil
 }
 
-// ollamaRequest is a request in words of ours, without images.
-func ollamaRequest(body ollamaBody) model.Request {
+// requestOf is a request in words of ours, without images.
+func requestOf(body request) model.Request {
 	r := model.Request{}
 	if body.Think.set {
 		r.Thinking = model.Thinking{On: &body.Think.on, Effort: body.Think.level}

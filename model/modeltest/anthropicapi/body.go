@@ -1,4 +1,4 @@
-package modeltest
+package anthropicapi
 
 import (
 	"crypto/sha256"
@@ -12,14 +12,15 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// anthropicBody is a request of the Messages API.
-type anthropicBody struct {
-	Model     string             `json:"model"`
-	MaxTokens *int64             `json:"max_tokens"`
-	System    anthropicContent   `json:"system"`
-	Messages  []anthropicMessage `json:"messages"`
+// body is a request of the Messages API.
+type body struct {
+	Model     string    `json:"model"`
+	MaxTokens *int64    `json:"max_tokens"`
+	System    content   `json:"system"`
+	Messages  []message `json:"messages"`
 	Tools     []struct {
 		Name         string                     `json:"name"`
 		Description  string                     `json:"description"`
@@ -41,27 +42,27 @@ type anthropicBody struct {
 	} `json:"output_config"`
 
 	fields map[string]json.RawMessage
-	of     AnthropicModel
+	of     Model
 	binds  bool // the head says that block_binding is known
 }
 
-type anthropicMessage struct {
-	Role    string           `json:"role"`
-	Content anthropicContent `json:"content"`
+type message struct {
+	Role    string  `json:"role"`
+	Content content `json:"content"`
 }
 
-// anthropicContent is a list of blocks, or a text for one.
-type anthropicContent []anthropicBlock
+// content is a list of blocks, or a text for one.
+type content []block
 
-func (c *anthropicContent) UnmarshalJSON(b []byte) error {
+func (c *content) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
-		*c = anthropicContent{{Type: "text"}}
+		*c = content{{Type: "text"}}
 		return json.Unmarshal(b, &(*c)[0].Text)
 	}
-	return json.Unmarshal(b, (*[]anthropicBlock)(c))
+	return json.Unmarshal(b, (*[]block)(c))
 }
 
-type anthropicBlock struct {
+type block struct {
 	Type      string  `json:"type"`
 	Text      string  `json:"text"`
 	Thinking  *string `json:"thinking"`
@@ -72,29 +73,29 @@ type anthropicBlock struct {
 		MediaType string `json:"media_type"`
 		Data      []byte `json:"data"`
 	} `json:"source"`
-	ID           string           `json:"id"`
-	Name         string           `json:"name"`
-	Input        json.RawMessage  `json:"input"`
-	ToolUseID    string           `json:"tool_use_id"`
-	Content      anthropicContent `json:"content"`
-	IsError      bool             `json:"is_error"`
-	CacheControl *struct{}        `json:"cache_control"`
+	ID           string          `json:"id"`
+	Name         string          `json:"name"`
+	Input        json.RawMessage `json:"input"`
+	ToolUseID    string          `json:"tool_use_id"`
+	Content      content         `json:"content"`
+	IsError      bool            `json:"is_error"`
+	CacheControl *struct{}       `json:"cache_control"`
 }
 
-func (b anthropicBlock) thought() bool { return b.Type == "thinking" || b.Type == "redacted_thinking" }
+func (b block) thought() bool { return b.Type == "thinking" || b.Type == "redacted_thinking" }
 
 // body reads a request. Messages of one role in a row are one.
-func (a *anthropic) body(raw []byte) (*anthropicBody, *Refused) {
-	b := &anthropicBody{}
+func (s *server) body(raw []byte) (*body, *modeltest.Refused) {
+	b := &body{}
 	err := errors.Join(json.Unmarshal(raw, b), json.Unmarshal(raw, &b.fields))
 	if err != nil {
-		return nil, refusef("json", http.StatusBadRequest, "invalid_request_error", "The request body is not valid JSON: %s", err)
+		return nil, bad("json", "The request body is not valid JSON: %s", err)
 	}
 	known := false
-	if b.of, known = a.find(b.Model); !known {
-		return nil, refusef("model", http.StatusNotFound, "not_found_error", "model: %s", b.Model)
+	if b.of, known = s.find(b.Model); !known {
+		return nil, modeltest.Refused{Rule: "model", Status: http.StatusNotFound, Code: "not_found_error"}.Saying("model: %s", b.Model)
 	}
-	var joined []anthropicMessage
+	var joined []message
 	for _, m := range b.Messages {
 		if n := len(joined); n > 0 && joined[n-1].Role == m.Role {
 			joined[n-1].Content = slices.Concat(joined[n-1].Content, m.Content)
@@ -108,8 +109,8 @@ func (a *anthropic) body(raw []byte) (*anthropicBody, *Refused) {
 
 // prefixes identify what stands before each message, and at the end before the
 // answer; marks are no part of it.
-func (b *anthropicBody) prefixes() []string {
-	unmarked := func(c anthropicContent) anthropicContent {
+func (b *body) prefixes() []string {
+	unmarked := func(c content) content {
 		c = slices.Clone(c)
 		for i := range c {
 			c[i].CacheControl = nil
@@ -133,15 +134,15 @@ func (b *anthropicBody) prefixes() []string {
 	}
 	add([]any{unmarked(b.System), tools})
 	for _, m := range b.Messages {
-		add(anthropicMessage{m.Role, unmarked(m.Content)})
+		add(message{m.Role, unmarked(m.Content)})
 	}
 	return out
 }
 
 // weight is the request in tokens of four bytes; an image is 1,500.
-func (b *anthropicBody) weight() int64 {
+func (b *body) weight() int64 {
 	var bytes, images int64
-	add := func(c anthropicContent) {
+	add := func(c content) {
 		for _, bl := range c {
 			bytes += int64(len(bl.Text) + len(bl.Input))
 			if bl.Thinking != nil {
@@ -163,7 +164,7 @@ func (b *anthropicBody) weight() int64 {
 }
 
 // thinks says whether the model thinks.
-func (b *anthropicBody) thinks() bool {
+func (b *body) thinks() bool {
 	if b.Thinking == nil {
 		return b.of.Default
 	}
@@ -171,7 +172,7 @@ func (b *anthropicBody) thinks() bool {
 }
 
 // request is the body in our words, without the bytes of images.
-func (b *anthropicBody) request() model.Request {
+func (b *body) request() model.Request {
 	r := model.Request{MaxOutputTokens: *b.MaxTokens, AnswerOnly: b.ToolChoice != nil && b.ToolChoice.Type == "none"}
 	if b.OutputConfig != nil {
 		r.Thinking.Effort = b.OutputConfig.Effort
@@ -194,7 +195,7 @@ func (b *anthropicBody) request() model.Request {
 	return r
 }
 
-func (c anthropicContent) parts() (out scrollback.Parts) {
+func (c content) parts() (out scrollback.Parts) {
 	for _, bl := range c {
 		switch bl.Type {
 		case "text":
@@ -219,7 +220,7 @@ func (c anthropicContent) parts() (out scrollback.Parts) {
 }
 
 // each judges the blocks of all messages, by where they stand.
-func (b *anthropicBody) each(judge func(at string, role string, bl anthropicBlock) *Refused) *Refused {
+func (b *body) each(judge func(at string, role string, bl block) *modeltest.Refused) *modeltest.Refused {
 	for i, m := range b.Messages {
 		for j, bl := range m.Content {
 			if why := judge(fmt.Sprintf("messages.%d.content.%d", i, j), m.Role, bl); why != nil {
@@ -230,7 +231,7 @@ func (b *anthropicBody) each(judge func(at string, role string, bl anthropicBloc
 	return nil
 }
 
-// anthropicBad is a refusal of a request that is not as it should be.
-func anthropicBad(rule, format string, args ...any) *Refused {
-	return refusef(rule, http.StatusBadRequest, "invalid_request_error", format, args...)
+// bad is a refusal of a request that is not as it should be.
+func bad(rule, format string, args ...any) *modeltest.Refused {
+	return modeltest.Refused{Rule: rule, Status: http.StatusBadRequest, Code: "invalid_request_error"}.Saying(format, args...)
 }

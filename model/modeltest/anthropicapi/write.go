@@ -1,0 +1,182 @@
+package anthropicapi
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+)
+
+// stream writes one answer.
+type stream struct {
+	s    *server
+	w    http.ResponseWriter
+	body *body
+
+	n      int    // the answer's
+	index  int    // of the block that is written
+	kind   string // of it; empty for none
+	text   string // of thinking so far
+	place  int    // of the next block of thinking
+	calls  int
+	begun  bool
+	usage  scrollback.Usage
+	prefix string
+}
+
+// Write plays an answer. Reasoning that ends with a payload that says "redacted" is
+// redacted; a payload alone is thinking whose text is not shown.
+func (s *server) Write(w http.ResponseWriter, r *http.Request, answer modeltest.Stream) {
+	s.mu.Lock()
+	body := s.pending[r]
+	delete(s.pending, r)
+	s.answers++
+	out := &stream{s: s, w: w, body: body, n: s.answers, index: -1}
+	s.mu.Unlock()
+	prefixes := body.prefixes()
+	out.prefix = prefixes[len(prefixes)-1]
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	w.Header().Set("Request-Id", fmt.Sprintf("req_%04d", out.n))
+	for d, err := range answer {
+		if err != nil {
+			out.begin()
+			out.send("error", map[string]any{"error": map[string]string{"type": "api_error", "message": "Internal server error"}})
+			return
+		}
+		out.delta(d)
+	}
+}
+
+func (o *stream) send(kind string, fields map[string]any) {
+	fields["type"] = kind
+	b, err := json.Marshal(fields)
+	if err != nil {
+		return // our own types always encode
+	}
+	fmt.Fprintf(o.w, "event: %s\ndata: %s\n\n", kind, b)
+	_ = http.NewResponseController(o.w).Flush() // the client may be gone
+}
+
+func (o *stream) begin() {
+	if o.begun {
+		return
+	}
+	o.begun = true
+	o.send("message_start", map[string]any{"message": map[string]any{"id": fmt.Sprintf("msg_%04d", o.n), "type": "message", "role": "assistant", "model": o.body.Model,
+		"content": []any{}, "stop_reason": nil, "stop_sequence": nil,
+		"usage": map[string]any{"input_tokens": o.body.weight(), "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1}}})
+	o.send("ping", map[string]any{})
+}
+
+// block begins a block.
+func (o *stream) block(fields map[string]any) {
+	o.close()
+	o.begin()
+	o.index++
+	o.kind, _ = fields["type"].(string)
+	o.send("content_block_start", map[string]any{"index": o.index, "content_block": fields})
+}
+
+func (o *stream) piece(kind, field, text string) {
+	o.send("content_block_delta", map[string]any{"index": o.index, "delta": map[string]any{"type": kind, field: text}})
+}
+
+// close ends the block; thinking gets its signature.
+func (o *stream) close() {
+	if o.kind == "" {
+		return
+	}
+	if o.kind == "thinking" {
+		o.piece("signature_delta", "signature", o.issue(o.text, false))
+	}
+	o.send("content_block_stop", map[string]any{"index": o.index})
+	o.kind, o.text = "", ""
+}
+
+// issue makes what is to come back, and remembers it.
+func (o *stream) issue(text string, redacted bool) string {
+	o.s.mu.Lock()
+	defer o.s.mu.Unlock()
+	sign := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "signed?>~%s/%d/%d", o.body.Model, o.n, o.place))
+	o.s.issued[sign] = issue{model: o.body.Model, text: text, prefix: o.prefix, redacted: redacted, answer: o.n, place: o.place, calls: o.calls}
+	o.place++
+	return sign
+}
+
+func (o *stream) delta(d model.Delta) {
+	if d.Reasoning != "" && o.body.thinks() {
+		if o.kind != "thinking" {
+			o.block(map[string]any{"type": "thinking", "thinking": "", "signature": ""})
+		}
+		o.text += d.Reasoning
+		o.piece("thinking_delta", "thinking", d.Reasoning)
+	}
+	if d.Text != "" {
+		if o.kind != "text" {
+			o.block(map[string]any{"type": "text", "text": ""})
+		}
+		o.piece("text_delta", "text", d.Text)
+	}
+	switch {
+	case d.Call != nil:
+		o.call(*d.Call)
+	case d.Opaque != nil && o.body.thinks():
+		o.payload(d.Opaque)
+	case d.End:
+		o.close()
+	}
+	if d.Usage != nil {
+		o.usage = *d.Usage
+	}
+	if d.Finish != "" {
+		o.end(d.Finish)
+	}
+}
+
+func (o *stream) call(c scrollback.ToolCall) {
+	o.block(map[string]any{"type": "tool_use", "id": c.ID, "name": c.Name, "input": map[string]any{}})
+	o.calls++
+	if args := string(c.Arguments); args != "{}" {
+		o.piece("input_json_delta", "partial_json", "")
+		half := len(args) / 2
+		for half > 0 && args[half]&0xC0 == 0x80 { // not within a character
+			half--
+		}
+		o.piece("input_json_delta", "partial_json", args[:half])
+		o.piece("input_json_delta", "partial_json", args[half:])
+	}
+	o.close()
+}
+
+func (o *stream) payload(p scrollback.Opaque) {
+	var says struct {
+		Redacted string `json:"redacted"`
+	}
+	redacted := json.Unmarshal(p, &says) == nil && says.Redacted != ""
+	switch {
+	case o.kind == "thinking":
+	case redacted:
+		o.block(map[string]any{"type": "redacted_thinking", "data": o.issue("", true)})
+	default:
+		o.block(map[string]any{"type": "thinking", "thinking": "", "signature": ""})
+	}
+	o.close()
+}
+
+func (o *stream) end(finish string) {
+	o.close()
+	o.begin()
+	reason := map[string]string{scrollback.FinishStop: "end_turn", scrollback.FinishToolCalls: "tool_use", scrollback.FinishLength: "max_tokens", "content_filter": "refusal"}[finish]
+	if reason == "" {
+		reason = finish
+	}
+	u := o.usage
+	o.send("message_delta", map[string]any{"delta": map[string]any{"stop_reason": reason, "stop_sequence": nil},
+		"usage": map[string]any{"input_tokens": u.InputTokens - u.CachedTokens - u.CacheWriteTokens, "cache_read_input_tokens": u.CachedTokens,
+			"cache_creation_input_tokens": u.CacheWriteTokens, "output_tokens": u.OutputTokens, "output_tokens_details": map[string]any{"thinking_tokens": u.ReasoningTokens}}})
+	o.send("message_stop", map[string]any{})
+}

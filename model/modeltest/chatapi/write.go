@@ -1,0 +1,227 @@
+package chatapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+)
+
+type object = map[string]any
+
+// stream writes one answer, a frame a write.
+type stream struct {
+	s       *server
+	w       http.ResponseWriter
+	n       int // of the answer
+	thought thought
+	open    bool // reasoning is being written whose signature has not come
+	words   string
+	used    *scrollback.Usage
+	calls   []scrollback.ToolCall
+}
+
+func (s *server) Write(w http.ResponseWriter, _ *http.Request, answer modeltest.Stream) {
+	s.mu.Lock()
+	s.answers++
+	starve := s.starved < s.o.Starved
+	if starve {
+		s.starved++
+	}
+	out := &stream{s: s, w: w, n: s.answers}
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "text/event-stream")
+	if s.quirk(Comments) {
+		fmt.Fprint(w, ": keep-alive\n\n")
+	}
+	if starve {
+		out.choice(object{}, "insufficient_system_resource", nil)
+		return
+	}
+	out.choice(object{"role": "assistant", "content": ""}, nil, nil)
+	answer(func(d model.Delta, err error) bool {
+		if err != nil {
+			out.frame(s.complaint(modeltest.Refused{Status: 500, Code: "500", Words: "the upstream failed"}))
+			return false
+		}
+		out.delta(d)
+		return true
+	})
+	if !s.quirk(NoDone) {
+		out.frame([]byte("[DONE]"))
+	}
+}
+
+func (o *stream) frame(data []byte) {
+	if o.s.quirk(Comments) {
+		fmt.Fprint(o.w, ": keep-alive\n\n")
+	}
+	fmt.Fprintf(o.w, "data: %s\n\n", data)
+	_ = http.NewResponseController(o.w).Flush() // the client may be gone
+}
+
+// choice writes a chunk with one choice. A usage goes where the server has it.
+func (o *stream) choice(delta object, finish any, usage object) {
+	choice := object{"index": 0, "delta": delta, "finish_reason": finish}
+	chunk := object{"id": fmt.Sprintf("chatcmpl-%d", o.n), "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": []any{choice}}
+	if o.s.quirk(NumericIDs) {
+		chunk["id"] = o.n
+	}
+	if o.s.quirk(Fractions) {
+		chunk["created"] = 1.25
+	}
+	if o.s.quirk(UsageNull) {
+		chunk["usage"] = nil
+	}
+	apart := usage != nil && o.s.quirk(UsageNull)
+	switch {
+	case usage != nil && o.s.quirk(UsageInChoice):
+		choice["usage"] = usage
+	case usage != nil && !apart:
+		chunk["usage"] = usage
+	}
+	o.json(chunk)
+	if apart {
+		chunk["choices"], chunk["usage"] = []any{}, usage
+		o.json(chunk)
+	}
+}
+
+func (o *stream) json(v any) {
+	b, _ := json.Marshal(v) // our own values always encode
+	o.frame(b)
+}
+
+func (o *stream) delta(d model.Delta) {
+	if d.Reasoning != "" && o.s.o.Reasoning != "" {
+		o.thought.text += d.Reasoning
+		o.open = true
+		delta := object{o.s.o.Reasoning: d.Reasoning, "content": nil}
+		if o.s.o.Details {
+			delta["reasoning_details"] = []any{object{"type": "reasoning.text", "text": d.Reasoning, "signature": nil, "format": "anthropic-claude-v1", "index": 0}}
+		}
+		o.choice(delta, nil, nil)
+	}
+	if d.Text != "" {
+		o.sign()
+		o.words += d.Text
+		content := any(d.Text)
+		if o.s.quirk(ContentList) {
+			content = []any{object{"type": "text", "text": d.Text}}
+		}
+		o.choice(object{"content": content}, nil, nil)
+	}
+	if d.Call != nil {
+		o.sign()
+		o.call(*d.Call)
+	}
+	if d.Usage != nil {
+		o.used = d.Usage
+	}
+	if d.Finish != "" {
+		o.sign()
+		o.end(d)
+	}
+}
+
+// sign ends reasoning with its signature, and a detail that nobody can read.
+func (o *stream) sign() {
+	if !o.open || !o.s.o.Details {
+		return
+	}
+	o.open = false
+	signature, sealed := fmt.Sprintf("sig-%d", o.n), object{"type": "reasoning.encrypted", "data": fmt.Sprintf("sealed-%d", o.n), "id": fmt.Sprintf("rs-%d", o.n), "format": "anthropic-claude-v1", "index": 1.0}
+	o.choice(object{"reasoning_details": []any{object{"type": "reasoning.text", "signature": signature, "format": "anthropic-claude-v1", "index": 0}}}, nil, nil)
+	o.choice(object{"reasoning_details": []any{sealed}}, nil, nil)
+	o.thought.details = append(o.thought.details, object{"type": "reasoning.text", "text": o.thought.text, "signature": signature, "format": "anthropic-claude-v1", "index": 0.0}, sealed)
+}
+
+// call writes a call in pieces.
+func (o *stream) call(c scrollback.ToolCall) {
+	at := len(o.calls)
+	if o.s.quirk(NumericIDs) {
+		c.ID = strconv.Itoa(7000 + 10*o.n + at)
+	}
+	o.calls = append(o.calls, c)
+	var pieces []any
+	switch args := string(c.Arguments); {
+	case o.s.quirk(ObjectArgument):
+		pieces = []any{c.Arguments}
+	case o.s.quirk(WholeCalls|OneIndex) || len(args) < 2:
+		pieces = []any{args}
+	default:
+		half := len(args) / 2
+		for !utf8.RuneStart(args[half]) {
+			half--
+		}
+		pieces = []any{"", args[:half], args[half:]}
+	}
+	for i, arguments := range pieces {
+		piece := object{"function": object{"arguments": arguments}}
+		switch {
+		case i == 0:
+			piece["id"], piece["type"], piece["function"] = c.ID, "function", object{"name": c.Name, "arguments": arguments}
+			if n, err := strconv.Atoi(c.ID); err == nil && o.s.quirk(NumericIDs) {
+				piece["id"] = n
+			}
+		case o.s.quirk(LateID):
+			piece["id"], piece["function"] = "", object{"name": "", "arguments": arguments}
+		}
+		switch {
+		case o.s.quirk(OneIndex):
+			piece["index"] = 0
+		case o.s.quirk(IndexFromOne):
+			piece["index"] = at + 1
+		case !o.s.quirk(NoIndex):
+			piece["index"] = at
+		}
+		o.choice(object{"tool_calls": []any{piece}}, nil, nil)
+	}
+}
+
+// end closes the answer, and remembers what was thought for it.
+func (o *stream) end(d model.Delta) {
+	for _, c := range o.calls {
+		o.s.remember(c.ID, o.thought)
+	}
+	if len(o.calls) == 0 {
+		o.s.remember("says "+o.words, o.thought)
+	}
+	finish := d.Finish
+	if finish == scrollback.FinishToolCalls && o.s.quirk(SaysStop) {
+		finish = "stop"
+	}
+	o.choice(object{}, finish, o.usage(o.used))
+}
+
+func (o *stream) usage(u *scrollback.Usage) object {
+	if u == nil {
+		return nil
+	}
+	output := u.OutputTokens
+	if o.s.quirk(ReasoningAside) {
+		output -= u.ReasoningTokens
+	}
+	number := func(n int64) any {
+		if o.s.quirk(Fractions) {
+			return json.Number(fmt.Sprintf("%d.0", n))
+		}
+		return n
+	}
+	out := object{"prompt_tokens": number(u.InputTokens), "completion_tokens": number(output), "total_tokens": number(u.InputTokens + u.OutputTokens),
+		"completion_tokens_details": object{"reasoning_tokens": number(u.ReasoningTokens)}}
+	switch {
+	case o.s.quirk(CachedOnTop):
+		out["cached_tokens"] = number(u.CachedTokens)
+	case o.s.quirk(CacheHits):
+		out["prompt_cache_hit_tokens"], out["prompt_cache_miss_tokens"] = number(u.CachedTokens), number(u.InputTokens-u.CachedTokens)
+	default:
+		out["prompt_tokens_details"] = object{"cached_tokens": number(u.CachedTokens), "cache_write_tokens": number(u.CacheWriteTokens)}
+	}
+	return out
+}

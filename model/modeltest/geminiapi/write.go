@@ -1,0 +1,209 @@
+package geminiapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+)
+
+// frame is one event of a stream.
+type frame struct {
+	Candidates    []candidate `json:"candidates"`
+	UsageMetadata *usage      `json:"usageMetadata,omitempty"`
+	ModelVersion  string      `json:"modelVersion"`
+	ResponseID    string      `json:"responseId"`
+}
+
+type candidate struct {
+	Content           content `json:"content"`
+	FinishReason      string  `json:"finishReason,omitempty"`
+	ContinuationToken string  `json:"continuationToken,omitempty"`
+	Index             int     `json:"index"`
+}
+
+type usage struct {
+	PromptTokenCount        int64 `json:"promptTokenCount"`
+	CachedContentTokenCount int64 `json:"cachedContentTokenCount,omitempty"`
+	CandidatesTokenCount    int64 `json:"candidatesTokenCount,omitempty"`
+	ThoughtsTokenCount      int64 `json:"thoughtsTokenCount,omitempty"`
+	TotalTokenCount         int64 `json:"totalTokenCount"`
+}
+
+// Write streams an answer: each delta a chunk, and at the end a chunk that holds
+// what is signed without words.
+func (s *server) Write(w http.ResponseWriter, r *http.Request, answer modeltest.Stream) {
+	body, rest := s.open(r)
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := writer{w: w, hop: s.o.Hop, body: body, s: s}
+	if rest != nil {
+		for _, f := range rest.frames {
+			out.frame(f)
+		}
+		out.end()
+		return
+	}
+	id, _ := target(r)
+	s.mu.Lock()
+	n := len(s.answers)
+	s.answers = append(s.answers, kept{model: id})
+	s.mu.Unlock()
+	said := speech{s: s, n: n, id: id, usage: usage{PromptTokenCount: int64(len(body))/4 + 1}}
+	for d, err := range answer {
+		if err != nil {
+			out.fail(err)
+			return
+		}
+		for _, f := range said.frames(d) {
+			out.frame(f)
+		}
+	}
+	out.end()
+}
+
+// open is the body of a request, and the rest of the answer that it goes on with.
+func (s *server) open(r *http.Request) (string, *remainder) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.asked[r]
+	delete(s.asked, r)
+	if q.ContinuationToken == "" {
+		return bodyOf(q), nil
+	}
+	rest := s.more[q.ContinuationToken]
+	return rest.body, &rest
+}
+
+// speech turns the deltas of one answer into chunks.
+type speech struct {
+	s      *server
+	n      int
+	id     string
+	usage  usage
+	said   bool // some text
+	called bool
+}
+
+// frames are the chunks of a delta.
+func (sp *speech) frames(d model.Delta) (out []frame) {
+	sp.s.mu.Lock()
+	defer sp.s.mu.Unlock()
+	a := &sp.s.answers[sp.n]
+	add := func(finish string, p part) {
+		u := sp.usage
+		u.TotalTokenCount = u.PromptTokenCount + u.CandidatesTokenCount + u.ThoughtsTokenCount
+		out = append(out, frame{UsageMetadata: &u, ModelVersion: sp.id, ResponseID: fmt.Sprintf("resp-%d", sp.n+1),
+			Candidates: []candidate{{Content: content{Role: "model", Parts: []part{p}}, FinishReason: finish}}})
+	}
+	if d.Reasoning != "" {
+		sp.usage.ThoughtsTokenCount++
+		a.thoughts += d.Reasoning
+		add("", part{Text: &d.Reasoning, Thought: true})
+	}
+	if d.Text != "" {
+		sp.usage.CandidatesTokenCount++
+		a.text += d.Text
+		p := part{Text: &d.Text}
+		if !sp.said && sp.n%2 == 1 && signs(sp.id) { // what a text begins with is signed
+			sp.s.sign(sp.n, &p)
+		}
+		sp.said = true
+		add("", p)
+	}
+	if d.Call != nil {
+		sp.usage.CandidatesTokenCount++
+		p := part{FunctionCall: &function{Name: d.Call.Name, Args: d.Call.Arguments}}
+		if !sp.s.o.NoIDs {
+			p.FunctionCall.ID = fmt.Sprintf("fn%d", len(sp.s.ids)+1)
+			sp.s.ids[p.FunctionCall.ID] = sp.id
+		}
+		if !sp.called && version(sp.id) >= 2.5 {
+			sp.s.sign(sp.n, &p)
+		}
+		sp.called = true
+		add("", p)
+	}
+	if u := d.Usage; u != nil {
+		sp.usage.CachedContentTokenCount, sp.usage.ThoughtsTokenCount = u.CachedTokens, u.ReasoningTokens
+		sp.usage.PromptTokenCount, sp.usage.CandidatesTokenCount = u.InputTokens, u.OutputTokens-u.ReasoningTokens
+	}
+	if d.Finish != "" {
+		empty := ""
+		p := part{Text: &empty}
+		if !sp.called && sp.n%2 == 0 && signs(sp.id) {
+			sp.s.sign(sp.n, &p)
+		}
+		finish := "STOP"
+		if d.Finish == scrollback.FinishLength {
+			finish = "MAX_TOKENS"
+		}
+		add(finish, p)
+	}
+	return out
+}
+
+// writer writes frames, as many as one hop has, and keeps the rest.
+type writer struct {
+	w    http.ResponseWriter
+	hop  int
+	body string
+	s    *server
+
+	sent int
+	last *frame // held back, since it may be the last of its hop
+	rest []frame
+}
+
+func (o *writer) frame(f frame) {
+	switch {
+	case o.hop == 0:
+		o.put(f)
+	case o.sent < o.hop:
+		if o.last != nil {
+			o.put(*o.last)
+		}
+		o.last = &f
+		o.sent++
+	default:
+		o.rest = append(o.rest, f)
+	}
+}
+
+// end writes what was held back, with a token for the rest.
+func (o *writer) end() {
+	if o.last == nil {
+		return
+	}
+	f := *o.last
+	if len(o.rest) > 0 {
+		o.s.mu.Lock()
+		token := fmt.Sprintf("Y29udGludWU%04d", len(o.s.more))
+		o.s.more[token] = remainder{o.body, o.rest}
+		o.s.mu.Unlock()
+		c := f.Candidates[0]
+		c.FinishReason, c.ContinuationToken = "CONTINUATION", token
+		f.Candidates = []candidate{c}
+	}
+	o.put(f)
+}
+
+func (o *writer) put(f frame) {
+	b, err := json.Marshal(f)
+	if err != nil {
+		return // our own types always encode
+	}
+	_, _ = fmt.Fprintf(o.w, "data: %s\r\n\r\n", b)
+	_ = http.NewResponseController(o.w).Flush() // the client may be gone
+}
+
+// fail breaks a stream off with an error that does not come as an event.
+func (o *writer) fail(err error) {
+	var body refusal
+	body.Error.Code, body.Error.Message, body.Error.Status = http.StatusServiceUnavailable, err.Error(), "UNAVAILABLE"
+	b, _ := json.MarshalIndent(body, "", "  ") // our own types always encode
+	_, _ = io.WriteString(o.w, string(b)+"\n")
+}

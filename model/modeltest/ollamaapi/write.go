@@ -1,0 +1,133 @@
+package ollamaapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+)
+
+// reply is one line of an answer.
+type reply struct {
+	Model      string `json:"model"`
+	CreatedAt  string `json:"created_at"`
+	Message    said   `json:"message"`
+	Done       bool   `json:"done"`
+	DoneReason string `json:"done_reason,omitempty"`
+	Total      int64  `json:"total_duration,omitempty"`
+	Prompt     int64  `json:"prompt_eval_count,omitempty"`
+	Cached     int64  `json:"prompt_eval_cached_count,omitempty"`
+	Eval       int64  `json:"eval_count,omitempty"`
+}
+
+type said struct {
+	Role      string `json:"role"`
+	Content   string `json:"content"`
+	Thinking  string `json:"thinking,omitempty"`
+	ToolCalls []call `json:"tool_calls,omitempty"`
+}
+
+// writer writes an answer, a line a write.
+type writer struct {
+	s       *server
+	w       http.ResponseWriter
+	asked   ask
+	wrote   bool
+	thought string
+	calls   int
+	usage   *scrollback.Usage
+}
+
+func (s *server) Write(w http.ResponseWriter, r *http.Request, answer modeltest.Stream) {
+	kept, _ := s.pending.LoadAndDelete(r)
+	asked, _ := kept.(ask)
+	out := &writer{s: s, w: w, asked: asked}
+	if asked.load {
+		writeJSON(w, http.StatusOK, reply{Model: asked.model, CreatedAt: createdAt, Message: said{Role: "assistant"}, Done: true, DoneReason: "load"})
+		return
+	}
+	for d, err := range answer {
+		if err != nil {
+			out.fail(err)
+			return
+		}
+		out.delta(d)
+	}
+}
+
+const createdAt = "2026-01-02T03:04:05.678901Z"
+
+// fail reports an error: with its status, or as a line where lines came before.
+func (o *writer) fail(err error) {
+	if !o.wrote {
+		o.s.Refuse(o.w, modeltest.Refused{Status: http.StatusInternalServerError, Words: err.Error()})
+		return
+	}
+	o.send(map[string]string{"error": err.Error()})
+}
+
+func (o *writer) send(v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return // our own types always encode
+	}
+	if !o.wrote {
+		o.w.Header().Set("Content-Type", "application/x-ndjson")
+		o.wrote = true
+	}
+	fmt.Fprintf(o.w, "%s\n", b)
+	_ = http.NewResponseController(o.w).Flush() // the client may be gone
+}
+
+func (o *writer) delta(d model.Delta) {
+	line := reply{Model: o.asked.model, CreatedAt: createdAt, Message: said{Role: "assistant", Content: d.Text, Thinking: d.Reasoning}}
+	o.thought += d.Reasoning
+	if d.Usage != nil {
+		o.usage = d.Usage
+	}
+	if d.Call != nil {
+		line.Message.ToolCalls = []call{o.call(*d.Call)}
+	}
+	if d.Text != "" || d.Reasoning != "" || d.Call != nil {
+		o.send(line)
+	}
+	if d.Finish == "" {
+		return
+	}
+	line.Message = said{Role: "assistant"}
+	line.Done, line.DoneReason, line.Total = true, d.Finish, 1
+	if d.Finish == scrollback.FinishToolCalls {
+		line.DoneReason = "stop"
+	}
+	line.Prompt = o.asked.tokens
+	if o.usage != nil {
+		line.Eval = o.usage.OutputTokens
+		if !o.s.o.Old {
+			line.Cached = min(o.usage.CachedTokens, line.Prompt)
+		}
+	}
+	o.send(line)
+}
+
+// call gives a call an id, and remembers what was thought before it.
+func (o *writer) call(c scrollback.ToolCall) call {
+	var out call
+	out.Function.Name, out.Function.Arguments = c.Name, arguments(c.Arguments)
+	if o.s.o.Old {
+		return out
+	}
+	index := o.calls
+	out.Function.Index = &index
+	o.calls++
+	o.s.mu.Lock()
+	defer o.s.mu.Unlock()
+	o.s.calls++
+	out.ID = fmt.Sprintf("call_%s%06x", o.s.o.IDs, o.s.calls)
+	if index == 0 {
+		o.s.thoughts[out.ID] = o.thought
+	}
+	return out
+}
