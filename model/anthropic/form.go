@@ -49,7 +49,7 @@ var (
 // name that is not Claude's is served by somebody who speaks the older wire.
 func habitOf(id string) habit {
 	name := strings.NewReplacer(".", "-", "_", "-", "@", "-").Replace(strings.ToLower(id))
-	family, major, minor := "", "", ""
+	var family, major, minor string
 	if m := oldName.FindStringSubmatch(name); m != nil {
 		major, minor, family = m[1], m[2], m[3]
 	} else if m := newName.FindStringSubmatch(name); m != nil {

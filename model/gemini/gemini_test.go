@@ -1,7 +1,6 @@
 package gemini_test
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -246,7 +245,7 @@ func TestFailures(t *testing.T) {
 	var tries atomic.Int32
 	m := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if tries.Add(1) == 1 {
-			w.WriteHeader(503)
+			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
 		plain(w, r)
@@ -334,12 +333,4 @@ func TestURL(t *testing.T) {
 			t.Errorf("%s %s: %q with key %q", c.base, c.id, got, key)
 		}
 	}
-}
-
-func decode(t *testing.T, raw []byte) (v map[string]any) {
-	t.Helper()
-	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatal(err)
-	}
-	return v
 }

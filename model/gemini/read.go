@@ -84,7 +84,7 @@ func (a *answer) read(of *remote.Answer) error {
 			if err := a.value(of, raw); err != nil {
 				return err
 			}
-		case errors.As(err, &bad) && v.err == nil && err != io.ErrUnexpectedEOF:
+		case errors.As(err, &bad) && v.err == nil && !errors.Is(err, io.ErrUnexpectedEOF):
 			unread, _ := io.ReadAll(dec.Buffered()) // what is there already
 			return of.Unreadable(unread)
 		default: // the end, or a piece of a chunk that never became whole

@@ -74,9 +74,9 @@ func (m *Model) reason(out *wire.Message, it scrollback.Item) {
 	if back.Field == "" {
 		back.Field = m.d.field
 	}
-	switch {
-	case back.Field == "details": // it came as details only
-	case back.Field == "reasoning":
+	switch back.Field {
+	case "details": // it came as details only
+	case "reasoning":
 		out.Reasoning = &words
 	default:
 		out.ReasoningContent = &words

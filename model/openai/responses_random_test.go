@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -47,7 +48,7 @@ func respRandomStream(t *testing.T, ds []model.Delta, o responsesapi.Options) st
 	t.Helper()
 	w := httptest.NewRecorder()
 	body := `{"model":"gpt-5","input":[{"type":"message","role":"user","content":"q"}],"store":false,"stream":true,"include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"}}`
-	responsesapi.New(modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: ds}), o).ServeHTTP(w, httptest.NewRequest("POST", "/v1/responses", strings.NewReader(body)))
+	responsesapi.New(modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: ds}), o).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/responses", strings.NewReader(body)))
 	if w.Code != 200 {
 		t.Fatal(w.Body)
 	}

@@ -52,7 +52,7 @@ type respBody func(*http.Request) (mediaType string, body io.Reader)
 
 func (f respBody) RoundTrip(r *http.Request) (*http.Response, error) {
 	mediaType, body := f(r)
-	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {mediaType}}, Body: io.NopCloser(body)}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {mediaType}}, Body: io.NopCloser(body)}, nil
 }
 
 func respPlay(t testing.TB, mediaType string, body func() io.Reader) model.Model {

@@ -109,7 +109,10 @@ func TestMemory(t *testing.T) {
 				}
 			}
 		}, model.Bounds{}, false},
-		"a refusal": {func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(400); endless(`{"error":"`)(w, r) }, model.Bounds{}, false},
+		"a refusal": {func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			endless(`{"error":"`)(w, r)
+		}, model.Bounds{}, false},
 		"a bomb": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)

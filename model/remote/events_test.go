@@ -20,7 +20,7 @@ import (
 type body func() io.Reader
 
 func (b body) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(b())}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(b())}, nil
 }
 
 // events lists the events of a body, as "type|data".

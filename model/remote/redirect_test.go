@@ -97,8 +97,7 @@ func TestRedirectsElsewhere(t *testing.T) {
 func TestRedirectsHere(t *testing.T) {
 	for _, status := range redirects {
 		var there atomic.Int32
-		var srv *httptest.Server
-		srv = serve(t, func(w http.ResponseWriter, r *http.Request) {
+		srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/v1" {
 				http.Redirect(w, r, "/v1/", status)
 				return

@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,26 +35,26 @@ func (p pipes) Accept() (net.Conn, error) {
 }
 func (p pipes) Close() error   { close(p.closed); return nil }
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
-func (p pipes) dial(string, string) (net.Conn, error) {
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 	here, there := net.Pipe()
 	p.conns <- there
 	return here, nil
 }
 
 // timed asks a server in a bubble, and says how long it took.
-func timed(t *testing.T, o remote.Options, h http.HandlerFunc, r model.Request) (a modeltest.Answer, err error, took time.Duration) {
+func timed(t *testing.T, o remote.Options, h http.HandlerFunc, r model.Request) (a modeltest.Answer, took time.Duration, err error) {
 	t.Helper()
 	p := pipes{make(chan net.Conn), make(chan struct{})}
 	srv := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
 	go srv.Serve(p)
-	tr := &http.Transport{Dial: p.dial, DisableKeepAlives: true}
+	tr := &http.Transport{DialContext: p.dial, DisableKeepAlives: true}
 	o.Client = &http.Client{Transport: tr}
 	began := time.Now()
 	a, err = ask(client(o), "http://acme.test/v1", r)
 	took = time.Since(began)
 	srv.Close()
 	synctest.Wait()
-	return a, err, took
+	return a, took, err
 }
 
 func TestPauses(t *testing.T) {
@@ -83,7 +84,7 @@ func TestPauses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tries := 0
-				_, err, took := timed(t, remote.Options{Pause: 500 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+				_, took, err := timed(t, remote.Options{Pause: 500 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
 					tries++
 					w.Header().Set(c.header(time.Now()))
 					w.WriteHeader(http.StatusTooManyRequests)
@@ -100,7 +101,7 @@ func TestPauses(t *testing.T) {
 	}
 	t.Run("in the body", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			_, err, took := timed(t, remote.Options{Retries: 1}, func(w http.ResponseWriter, r *http.Request) {
+			_, took, err := timed(t, remote.Options{Retries: 1}, func(w http.ResponseWriter, r *http.Request) {
 				w.WriteHeader(http.StatusTooManyRequests)
 				io.WriteString(w, `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"11s"}]}}`)
 			}, model.Request{})
@@ -166,7 +167,7 @@ func TestSilence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a, err, took := timed(t, remote.Options{Retries: -1}, c.serve, model.Request{})
+				a, took, err := timed(t, remote.Options{Retries: -1}, c.serve, model.Request{})
 				if c.fails != "" {
 					own(t, err, scrollback.Unavailable, c.fails)
 				} else if err != nil {
@@ -186,7 +187,7 @@ func TestSilence(t *testing.T) {
 // The bound of an answer holds for each try.
 func TestDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, err, took := timed(t, remote.Options{}, func(w http.ResponseWriter, r *http.Request) {
+		a, took, err := timed(t, remote.Options{}, func(w http.ResponseWriter, r *http.Request) {
 			drip(w, r, time.Second, 1000, func(i int) string { return fmt.Sprintf("data: text %d\n\n", i) })
 		}, model.Request{Bounds: model.Bounds{Duration: 3500 * time.Millisecond}})
 		own(t, err, scrollback.Unavailable, "went beyond 3.5s")

@@ -195,8 +195,9 @@ func (db *DB) Teach(ctx context.Context, model string, edit func(*scrollback.Lea
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		was, before := k.Factor, ""
-		if before, err = factsOf(k.Learned); err != nil {
+		was := k.Factor
+		before, err := factsOf(k.Learned)
+		if err != nil {
 			return err
 		}
 		edit(&k.Learned)

@@ -91,7 +91,7 @@ func (s *server) body(raw []byte) (*body, *modeltest.Refused) {
 	if err != nil {
 		return nil, bad("json", "The request body is not valid JSON: %s", err)
 	}
-	known := false
+	var known bool
 	if b.of, known = s.find(b.Model); !known {
 		return nil, modeltest.Refused{Rule: "model", Status: http.StatusNotFound, Code: "not_found_error"}.Saying("model: %s", b.Model)
 	}

@@ -367,7 +367,7 @@ func (b *body) begins() *modeltest.Refused {
 		return nil
 	}
 	if first := b.Messages[n-2].Content[0]; !first.thought() {
-		return bad("thinking-first", "messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.", n-2, first.Type)
+		return bad("thinking-first", "messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must start with a thinking block. We recommend you include thinking blocks from previous turns. To avoid this requirement, disable `thinking`.", n-2, first.Type)
 	}
 	return nil
 }

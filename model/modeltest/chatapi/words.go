@@ -92,7 +92,7 @@ func (s *server) roles(messages []message) *modeltest.Refused {
 
 // lengths refuses a request or an answer that is too long.
 func (s *server) lengths(raw map[string]json.RawMessage, req wire.ChatRequest) *modeltest.Refused {
-	asked, n := int64(max(req.MaxTokens, req.MaxCompletionTokens)), int64(len(raw["messages"])+len(raw["tools"]))/4
+	asked, n := max(req.MaxTokens, req.MaxCompletionTokens), int64(len(raw["messages"])+len(raw["tools"]))/4
 	if s.o.MaxOutput > 0 && asked > s.o.MaxOutput {
 		return s.tooMuch(asked)
 	}
