@@ -241,7 +241,7 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (told, error) {
 	}
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	t.parts = lt.draft.whole()
+	t.parts = lt.draft.writing.Whole()
 	return t, nil
 }
 

@@ -83,53 +83,6 @@ func TestSuiteStrict(t *testing.T) {
 	})
 }
 
-// partsOf is an answer as the parts that are kept of it.
-func partsOf(deltas []model.Delta) scrollback.Parts {
-	var out scrollback.Parts
-	var text strings.Builder
-	kind := ""
-	end := func(o scrollback.Opaque) {
-		switch kind {
-		case "text":
-			out = append(out, scrollback.Text{Text: text.String(), Opaque: o})
-		case "reasoning":
-			out = append(out, scrollback.Reasoning{Text: text.String(), Opaque: o})
-		}
-		kind = ""
-		text.Reset()
-	}
-	turn := func(to, s string) {
-		if s == "" {
-			return
-		}
-		if kind != to {
-			end(nil)
-			kind = to
-		}
-		text.WriteString(s)
-	}
-	for _, d := range deltas {
-		turn("reasoning", d.Reasoning)
-		turn("text", d.Text)
-		switch {
-		case d.Call != nil:
-			end(nil)
-			c := *d.Call
-			c.Opaque = d.Opaque
-			out = append(out, c)
-		case d.Opaque != nil:
-			if kind == "" {
-				kind = "reasoning"
-			}
-			end(d.Opaque)
-		case d.End:
-			end(nil)
-		}
-	}
-	end(nil)
-	return out
-}
-
 // shown is parts in one line.
 func shown(ps scrollback.Parts) string {
 	var out []string
@@ -190,7 +143,7 @@ func TestRecordings(t *testing.T) {
 			if scrollback.CodeOf(err) != want.code {
 				t.Errorf("error %v, want code %q", err, want.code)
 			}
-			if got := shown(partsOf(a.Deltas)); got != want.parts {
+			if got := shown(model.Parts(a.Deltas)); got != want.parts {
 				t.Errorf("parts\n%s\nwant\n%s", got, want.parts)
 			}
 			if a.Finish != want.finish {
@@ -275,7 +228,7 @@ func TestUnstreamed(t *testing.T) {
 		io.WriteString(w, `{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"S"},{"type":"text","text":"Whole."},{"type":"tool_use","id":"c","name":"f","input":{"a":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":4}}`)
 	}))
 	a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-	if got := shown(partsOf(a.Deltas)); err != nil || got != `thought t{"signature":"S"}|text Whole.|call c f{"a":1}` || a.Finish != "tool_calls" || a.Usage.TotalTokens != 7 {
+	if got := shown(model.Parts(a.Deltas)); err != nil || got != `thought t{"signature":"S"}|text Whole.|call c f{"a":1}` || a.Finish != "tool_calls" || a.Usage.TotalTokens != 7 {
 		t.Errorf("%s, %q, %+v, %v", got, a.Finish, a.Usage, err)
 	}
 }

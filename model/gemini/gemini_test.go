@@ -71,55 +71,6 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// draft makes parts of deltas as the engine does.
-func draft(ds []model.Delta) (out scrollback.Parts) {
-	var text, thought strings.Builder
-	kind := 0
-	end := func(o scrollback.Opaque) {
-		switch kind {
-		case 1:
-			out = append(out, scrollback.Text{Text: text.String(), Opaque: o})
-		case 2:
-			out = append(out, scrollback.Reasoning{Text: thought.String(), Opaque: o})
-		}
-		kind = 0
-		text.Reset()
-		thought.Reset()
-	}
-	for _, d := range ds {
-		if d.Reasoning != "" {
-			if kind != 2 {
-				end(nil)
-			}
-			kind = 2
-			thought.WriteString(d.Reasoning)
-		}
-		if d.Text != "" {
-			if kind != 1 {
-				end(nil)
-			}
-			kind = 1
-			text.WriteString(d.Text)
-		}
-		switch {
-		case d.Call != nil:
-			end(nil)
-			c := *d.Call
-			c.Opaque = d.Opaque
-			out = append(out, c)
-		case d.Opaque != nil:
-			if kind == 0 {
-				kind = 2
-			}
-			end(d.Opaque)
-		case d.End:
-			end(nil)
-		}
-	}
-	end(nil)
-	return out
-}
-
 // told is parts as one line, to compare.
 func told(ps scrollback.Parts) string {
 	var out []string
@@ -172,7 +123,7 @@ first then more | thought signed{"thoughtSignature":"c2ln"} | text An | text swe
 			if scrollback.CodeOf(err) != want.err && (err != nil || want.err != "") || err != nil && !strings.Contains(err.Error(), want.words) {
 				t.Fatalf("error %v, want %q with %q", err, want.err, want.words)
 			}
-			if got := told(draft(a.Deltas)); got != want.parts || a.Finish != want.finish || a.RequestID != want.request {
+			if got := told(model.Parts(a.Deltas)); got != want.parts || a.Finish != want.finish || a.RequestID != want.request {
 				t.Errorf("parts   %s\nwanted  %s\nfinish %q, request %q", got, want.parts, a.Finish, a.RequestID)
 			}
 			if used := a.Usage; used == nil && want.usage != (scrollback.Usage{}) || used != nil && *used != want.usage {

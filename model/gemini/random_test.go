@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -154,7 +155,7 @@ func TestRandomStreams(t *testing.T) {
 		if s.calls > 0 {
 			finish = scrollback.FinishToolCalls
 		}
-		if got, want := told(draft(a.Deltas)), told(s.want); err != nil || got != want || a.Finish != finish {
+		if got, want := told(model.Parts(a.Deltas)), told(s.want); err != nil || got != want || a.Finish != finish {
 			t.Fatalf("stream %d, %q: %v\n%s\nwanted\n%s", seed, a.Finish, err, got, want)
 		}
 		whole++

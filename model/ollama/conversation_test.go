@@ -14,36 +14,6 @@ import (
 	"github.com/scrollback-ai/scrollback/model/ollama"
 )
 
-// partsOf makes parts of deltas as a turn does: a piece joins the part before it
-// when that is of its kind; a payload or an end closes it.
-func partsOf(deltas []model.Delta) scrollback.Parts {
-	var out scrollback.Parts
-	open := false
-	for _, d := range deltas {
-		if d.Reasoning != "" {
-			if last, ok := lastOf[scrollback.Reasoning](out); ok && open {
-				out[len(out)-1] = scrollback.Reasoning{Text: last.Text + d.Reasoning}
-			} else {
-				out = append(out, scrollback.Reasoning{Text: d.Reasoning})
-			}
-			open = true
-		}
-		if d.Text != "" {
-			if last, ok := lastOf[scrollback.Text](out); ok && open {
-				out[len(out)-1] = scrollback.Text{Text: last.Text + d.Text}
-			} else {
-				out = append(out, scrollback.Text{Text: d.Text})
-			}
-			open = true
-		}
-		if d.Call != nil {
-			out = append(out, *d.Call)
-		}
-		open = open && d.Call == nil && d.Opaque == nil && !d.End
-	}
-	return out
-}
-
 func lastOf[P scrollback.Part](ps scrollback.Parts) (p P, ok bool) {
 	if len(ps) > 0 {
 		p, ok = ps[len(ps)-1].(P)
@@ -92,7 +62,7 @@ func talk(t *testing.T, turns int, models ...*ollama.Model) []scrollback.Item {
 			if err != nil || step > 2 {
 				t.Fatalf("turn %d, step %d: %v", turn, step, err)
 			}
-			items = append(items, item(scrollback.RoleAssistant, m.Facts().Name, partsOf(a.Deltas)...))
+			items = append(items, item(scrollback.RoleAssistant, m.Facts().Name, model.Parts(a.Deltas)...))
 			if a.Finish != scrollback.FinishToolCalls {
 				break
 			}

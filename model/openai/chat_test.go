@@ -94,53 +94,6 @@ func chatStream(stream string) chatWay {
 	}
 }
 
-// chatParts makes parts of deltas as the engine does.
-func chatParts(deltas []model.Delta) scrollback.Parts {
-	var out scrollback.Parts
-	var text strings.Builder
-	kind := ""
-	end := func(opaque scrollback.Opaque) {
-		switch kind {
-		case "text":
-			out = append(out, scrollback.Text{Text: text.String(), Opaque: opaque})
-		case "reasoning":
-			out = append(out, scrollback.Reasoning{Text: text.String(), Opaque: opaque})
-		}
-		kind = ""
-		text.Reset()
-	}
-	add := func(k, s string) {
-		if s == "" {
-			return
-		}
-		if kind != k {
-			end(nil)
-		}
-		kind = k
-		text.WriteString(s)
-	}
-	for _, d := range deltas {
-		add("reasoning", d.Reasoning)
-		add("text", d.Text)
-		switch {
-		case d.Call != nil:
-			end(nil)
-			c := *d.Call
-			c.Opaque = d.Opaque
-			out = append(out, c)
-		case d.Opaque != nil:
-			if kind == "" {
-				kind = "reasoning"
-			}
-			end(d.Opaque)
-		case d.End:
-			end(nil)
-		}
-	}
-	end(nil)
-	return out
-}
-
 // The suite, over recorded exchanges.
 func TestChatSuite(t *testing.T) {
 	plain, call := chatRecorded(t, "plain"), chatRecorded(t, "call")

@@ -68,56 +68,6 @@ func respRecording(t testing.TB, name string) string {
 	return string(b)
 }
 
-// respParts puts the deltas of an answer together, as a turn does.
-func respParts(deltas []model.Delta) (out scrollback.Parts) {
-	var open scrollback.Part
-	end := func(o scrollback.Opaque) {
-		switch p := open.(type) {
-		case scrollback.Text:
-			p.Opaque = o
-			out = append(out, p)
-		case scrollback.Reasoning:
-			p.Opaque = o
-			out = append(out, p)
-		}
-		open = nil
-	}
-	for _, d := range deltas {
-		if d.Reasoning != "" {
-			r, ok := open.(scrollback.Reasoning)
-			if !ok {
-				end(nil)
-			}
-			r.Text += d.Reasoning
-			open = r
-		}
-		if d.Text != "" {
-			t, ok := open.(scrollback.Text)
-			if !ok {
-				end(nil)
-			}
-			t.Text += d.Text
-			open = t
-		}
-		switch {
-		case d.Call != nil:
-			end(nil)
-			c := *d.Call
-			c.Opaque = d.Opaque
-			out = append(out, c)
-		case d.Opaque != nil:
-			if open == nil {
-				open = scrollback.Reasoning{}
-			}
-			end(d.Opaque)
-		case d.End:
-			end(nil)
-		}
-	}
-	end(nil)
-	return out
-}
-
 // respStory is an answer on one line.
 func respStory(ps scrollback.Parts) string {
 	var out []string
@@ -190,7 +140,7 @@ says "ok"`, finish: "stop"},
 			text := respRecording(t, name)
 			m := respPlay(t, "text/event-stream; charset=utf-8", func() io.Reader { return strings.NewReader(text) })
 			a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-			if got := respStory(respParts(a.Deltas)); got != want.story || a.Finish != want.finish || scrollback.CodeOf(err) != want.code {
+			if got := respStory(model.Parts(a.Deltas)); got != want.story || a.Finish != want.finish || scrollback.CodeOf(err) != want.code {
 				t.Errorf("%s\nfinish %q, %v", got, a.Finish, err)
 			}
 			if a.Usage == nil {
@@ -227,7 +177,7 @@ func TestResponsesWhole(t *testing.T) {
 	} {
 		m := respPlay(t, "application/json", func() io.Reader { return strings.NewReader(body) })
 		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-		got := respStory(respParts(a.Deltas)) + " " + a.Finish
+		got := respStory(model.Parts(a.Deltas)) + " " + a.Finish
 		if a.Usage != nil {
 			got += fmt.Sprintf(" %d %d", a.Usage.InputTokens, a.Usage.OutputTokens)
 		}

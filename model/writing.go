@@ -1,0 +1,84 @@
+package model
+
+import (
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Writing is an answer as parts while it is written. A piece joins the part before
+// it when that is of its kind; a payload, an end or a call ends the part. Adding
+// costs what is added, however long the answer is. The zero value is ready.
+type Writing struct {
+	parts scrollback.Parts // finished
+	kind  writingKind      // of the one that is being written
+	text  strings.Builder
+}
+
+type writingKind int
+
+const (
+	noText writingKind = iota
+	speaking
+	thinking
+)
+
+// Add takes a piece in. A call's payload is that of the delta where it has one.
+func (w *Writing) Add(d Delta) {
+	w.say(thinking, d.Reasoning)
+	w.say(speaking, d.Text)
+	switch {
+	case d.Call != nil:
+		c := *d.Call
+		if d.Opaque != nil {
+			c.Opaque = d.Opaque
+		}
+		w.end(nil)
+		w.parts = append(w.parts, c)
+	case d.Opaque != nil:
+		if w.kind == noText {
+			w.kind = thinking // a payload alone is a thought that is not shown
+		}
+		w.end(d.Opaque)
+	case d.End:
+		w.end(nil)
+	}
+}
+
+// Whole is the answer as parts; nothing may be added after it.
+func (w *Writing) Whole() scrollback.Parts {
+	w.end(nil)
+	return w.parts
+}
+
+func (w *Writing) say(k writingKind, text string) {
+	if text == "" {
+		return
+	}
+	if w.kind != k {
+		w.end(nil)
+		w.kind = k
+	}
+	w.text.WriteString(text)
+}
+
+func (w *Writing) end(opaque scrollback.Opaque) {
+	switch w.kind {
+	case speaking:
+		w.parts = append(w.parts, scrollback.Text{Text: w.text.String(), Opaque: opaque})
+	case thinking:
+		w.parts = append(w.parts, scrollback.Reasoning{Text: w.text.String(), Opaque: opaque})
+	case noText:
+	}
+	w.kind = noText
+	w.text.Reset()
+}
+
+// Parts is a whole answer as parts.
+func Parts(deltas []Delta) scrollback.Parts {
+	var w Writing
+	for _, d := range deltas {
+		w.Add(d)
+	}
+	return w.Whole()
+}
