@@ -157,7 +157,7 @@ func (k *talk) noneRefused(want ...string) {
 }
 
 func TestFortyTurns(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		model string
 		think model.Thinking
 		quiet bool
@@ -166,6 +166,9 @@ func TestFortyTurns(t *testing.T) {
 		{"claude-opus-4-6", model.Thinking{Budget: 3000}, false}, {"claude-sonnet-4-5", model.Thinking{Effort: "medium"}, false}, {"claude-fable-5-1", model.Thinking{Effort: "none"}, false},
 		{"claude-3-5-haiku-20241022", model.Thinking{Effort: "high"}, true},
 	} {
+		if testing.Short() && i%3 != 0 {
+			continue
+		}
 		k := newTalk(t, c.think, c.model)
 		k.turns(40, func(int, int) string { return c.model })
 		k.noneRefused()
@@ -178,7 +181,10 @@ func TestFortyTurns(t *testing.T) {
 // Another model takes over in the middle of a turn, and later the first one again:
 // each gets its own thinking back, and nothing of the other's.
 func TestTakeover(t *testing.T) {
-	for _, pair := range [][2]string{{"claude-opus-5-5", "claude-sonnet-4-5"}, {"claude-sonnet-4-5", "claude-opus-4-8"}, {"claude-opus-4-6", "claude-fable-5-1"}} {
+	for i, pair := range [][2]string{{"claude-opus-5-5", "claude-sonnet-4-5"}, {"claude-sonnet-4-5", "claude-opus-4-8"}, {"claude-opus-4-6", "claude-fable-5-1"}} {
+		if testing.Short() && i > 0 {
+			continue
+		}
 		k := newTalk(t, model.Thinking{Effort: "medium"}, pair[0], pair[1])
 		k.turns(40, func(turn, step int) string {
 			if turn > 10 && turn < 25 || turn%7 == 3 && step%2 == 1 {

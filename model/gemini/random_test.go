@@ -128,7 +128,7 @@ func cut(w http.ResponseWriter, rnd *rand.Rand, all []byte) {
 // Streams that are only cut into other pieces are read as they were written; those
 // that are damaged end soon, and with an error of ours if with one.
 func TestRandomStreams(t *testing.T) {
-	const streams = 2000
+	streams := modeltest.Times(2000)
 	var body []byte
 	var rnd *rand.Rand
 	m := served(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

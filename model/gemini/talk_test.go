@@ -77,6 +77,9 @@ func (c *talk) turn(m *gemini.Model, n int) {
 func TestForty(t *testing.T) {
 	for name, o := range map[string]*geminiapi.Options{"ids": {}, "no ids": {NoIDs: true}, "hops": {Hop: 2}, "hops of one": {Hop: 1, NoIDs: true}} {
 		for _, id := range []string{flash, "gemini-2.5-pro"} {
+			if testing.Short() && id != flash {
+				continue
+			}
 			t.Run(name+" "+id, func(t *testing.T) {
 				s := geminiapi.New(talker(), o)
 				m, c := served(t, s, id, nil), &talk{t: t, hops: o.Hop > 0}

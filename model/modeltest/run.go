@@ -207,3 +207,11 @@ func copyRequest(r model.Request) model.Request {
 	r.Tools = slices.Clone(r.Tools)
 	return r
 }
+
+// Times is how often a random test tries: n times, or under -short a tenth of that.
+func Times(n int) int {
+	if testing.Short() {
+		return max(n/10, 1)
+	}
+	return n
+}

@@ -82,7 +82,7 @@ func harm(rng *rand.Rand, lines []string) []string {
 
 // Streams cut anywhere say what they say whole; harmed ones end, and do not panic.
 func TestRandomStreams(t *testing.T) {
-	const streams = 2000
+	streams := modeltest.Times(2000)
 	var body atomic.Pointer[[]string]
 	m := serve(t, "m", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
