@@ -120,7 +120,9 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 	}
 	sh.asked = lt.shape.asked
 	was := lt.shape
+	lt.mu.Lock() // saving the draft reads it
 	lt.shape = sh
+	lt.mu.Unlock()
 	switch {
 	case l.Strict != scrollback.StrictNothing && sh.facts.Dialect != was.facts.Dialect:
 		return nil
