@@ -242,3 +242,33 @@ func TestChatBroken(t *testing.T) {
 		}
 	}
 }
+
+// A figure that cannot be is known for one, whatever is made of it: what is booked is
+// an estimate then.
+func TestChatUsageThatCannotBe(t *testing.T) {
+	for usage, wrong := range map[string]bool{
+		`{"prompt_tokens":12,"completion_tokens":3,"total_tokens":15}`:                  false,
+		`{"prompt_tokens":12.0,"completion_tokens":"3","cost":0.1}`:                     false,
+		`{"prompt_tokens":9223372036854775808,"completion_tokens":3}`:                   true,
+		`{"prompt_tokens":12,"completion_tokens":-3}`:                                   true,
+		`{"prompt_tokens":1e309,"completion_tokens":3}`:                                 true,
+		`{"prompt_tokens":"NaN","completion_tokens":3}`:                                 true,
+		`{"prompt_tokens":12,"completion_tokens":3,"total_tokens":-1}`:                  true,
+		`{"prompt_tokens":12,"completion_tokens":3,"cached_tokens":"Infinity"}`:         true,
+		`{"prompt_tokens":12,"completion_tokens":3,"cost":-3}`:                          true,
+		`{"prompt_tokens":12,"completion_tokens":3,"cost":1e309}`:                       true,
+		`{"prompt_tokens":12,"completion_tokens":3,"cost":"NaN"}`:                       true,
+		`{"prompt_tokens":12,"completion_tokens":3,"reasoning_tokens":-9e300}`:          true,
+		`{"prompt_tokens":null,"completion_tokens":[1],"total_tokens":{},"cost":"odd"}`: false, // nothing is counted
+	} {
+		body := `data: {"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}],"usage":` + usage + "}\n\n"
+		a, err := modeltest.Read(chatAnswered(t, "custom", "m", chatStream(body)).Stream(t.Context(), modeltest.Plain()))
+		if err != nil || a.Usage == nil {
+			t.Errorf("%s: %+v %v", usage, a, err)
+			continue
+		}
+		if u, changed := a.Usage.Checked(); changed != wrong || u.Estimated != wrong || !u.InBounds() {
+			t.Errorf("%s became %+v (%v)", usage, u, changed)
+		}
+	}
+}
