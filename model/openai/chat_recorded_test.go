@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -270,5 +271,22 @@ func TestChatUsageThatCannotBe(t *testing.T) {
 		if u, changed := a.Usage.Checked(); changed != wrong || u.Estimated != wrong || !u.InBounds() {
 			t.Errorf("%s became %+v (%v)", usage, u, changed)
 		}
+	}
+}
+
+// Arguments cost what they are long, in however small pieces they come: each of
+// these could be their end.
+func TestChatArgumentsInPieces(t *testing.T) {
+	const pieces = 100_000
+	began := time.Now()
+	body := `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{\"a\":\""}}]}}]}` + "\n\n" +
+		strings.Repeat(`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"}}"}}]}}]}`+"\n\n", pieces) +
+		`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"}"}}]},"finish_reason":"tool_calls"}]}` + "\n\n"
+	a, err := modeltest.Read(chatAnswered(t, "custom", "m", chatStream(body)).Stream(t.Context(), modeltest.Plain()))
+	if err != nil || len(a.Calls) != 1 || len(a.Calls[0].Arguments) != 2*pieces+len(`{"a":""}`) {
+		t.Fatalf("%d calls, %v", len(a.Calls), err)
+	}
+	if took := time.Since(began); took > 10*time.Second { // where each piece is read from the beginning, it is most of a minute
+		t.Errorf("it took %v", took)
 	}
 }
