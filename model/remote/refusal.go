@@ -15,7 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 )
 
-// refusal reads and classifies an answer that is no success.
+// refusal reads and classifies an answer that is not a success.
 func (c *Client) refusal(resp *http.Response, body io.Reader, x Exchange) error {
 	raw, _ := io.ReadAll(io.LimitReader(body, 64<<10)) // as much as there is
 	return c.problem(ReadProblem(resp.StatusCode, resp.Header, raw), x)
@@ -274,7 +274,7 @@ var sightless = regexp.MustCompile(`support (?:for )?(?:image|vision|images? inp
 var badImage = regexp.MustCompile(`^(?:invalid_image|image_|unsupported_image|invalid_base64)`)
 
 // refusedParam is which of the parameters a server turns down, or empty. A name with
-// a blank in it is no parameter, but words about several.
+// a blank in it is not a parameter, but words about several.
 func refusedParam(p Problem, words string, params []string) string {
 	for _, name := range params {
 		if strings.HasPrefix(name, "image") && sightless.MatchString(words) && !badImage.MatchString(p.Code) {
