@@ -167,8 +167,11 @@ func Shown(err error) string {
 	case Internal:
 		return "internal error; the log has the details"
 	case Unavailable:
-		if errors.Is(err, ErrUpstream) || errors.Is(err, ErrReplyBound) {
+		if errors.Is(known.Reason, ErrUpstream) || errors.Is(known.Reason, ErrReplyBound) {
 			return known.Err.Error() // our own words; the provider's are in Detail
+		}
+		if errors.Is(err, ErrUpstream) { // its text may hold theirs
+			return "the model could not answer; try again"
 		}
 		if errors.Is(err, ErrClosing) {
 			return "the server is shutting down; try again"

@@ -81,6 +81,13 @@ func TestShown(t *testing.T) {
 			t.Errorf("%v is shown as %q", err, got)
 		}
 	}
+	for _, why := range []error{scrollback.ErrUpstream, scrollback.ErrReplyBound, errors.Join(leak, scrollback.ErrUpstream)} {
+		err := scrollback.Errorf(scrollback.Unavailable, "op", "words of ours").Because(why)
+		err.Detail = secret
+		if got := scrollback.Shown(fmt.Errorf("%s: %w", secret, err)); got != "words of ours" {
+			t.Errorf("%v is shown as %q", err, got)
+		}
+	}
 	for _, c := range codes(t) {
 		err := scrollback.Errorf(c, "store.Secret", "the reason")
 		hidden := c == scrollback.Internal || c == scrollback.Unavailable

@@ -31,8 +31,10 @@ var events = map[string]scrollback.Event{
 		SummaryBy: scrollback.SummaryExtractive, CreatedAt: 5}},
 	`{"type":"usage","input_tokens":1,"cached_tokens":2,"cache_write_tokens":3,"output_tokens":4,"reasoning_tokens":5,"total_tokens":6,"cost":0.5,"currency":"USD","estimated":true}`: scrollback.UsageEvent{
 		Usage: scrollback.Usage{InputTokens: 1, CachedTokens: 2, CacheWriteTokens: 3, OutputTokens: 4, ReasoningTokens: 5, TotalTokens: 6, Cost: 0.5, Currency: "USD", Estimated: true}},
-	`{"type":"meta","model":"m","thinking_ms":7,"cache_reuse":0.5,"tokens":1,"budget":2}`: scrollback.MetaEvent{Model: "m", ThinkingMS: 7, CacheReuse: 0.5, Tokens: 1, Budget: 2},
-	`{"type":"error","code":"internal","message":"m"}`:                                    scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.Internal, Message: "m"}},
+	`{"type":"credits","amount":0.25,"currency":"USD"}`: scrollback.CreditsEvent{Amount: 0.25, Currency: "USD"},
+	`{"type":"meta","model":"m","thinking_ms":7,"cache_reuse":0.5,"tokens":1,"budget":2,"limit":3,"limit_from":"list"}`: scrollback.MetaEvent{
+		Model: "m", ThinkingMS: 7, CacheReuse: 0.5, Tokens: 1, Budget: 2, Limit: 3, LimitFrom: scrollback.LimitList},
+	`{"type":"error","code":"internal","message":"m"}`: scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.Internal, Message: "m"}},
 	`{"type":"done","turn_id":"t","message_id":"m","status":"complete","finish_reason":"stop"}`: scrollback.DoneEvent{TurnID: "t", MessageID: "m",
 		Status: scrollback.TurnComplete, FinishReason: scrollback.FinishStop},
 }
@@ -121,7 +123,7 @@ func TestEventsAreClosed(t *testing.T) {
 		known[reflect.TypeOf(ev).Name()] = ev
 	}
 	found := implementors(t, "eventType")
-	if len(found) < 12 || len(found) != len(known) {
+	if len(found) < 13 || len(found) != len(known) {
 		t.Errorf("the source has %d types of event, this test %d", len(found), len(known))
 	}
 	tags := map[string]string{}

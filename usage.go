@@ -82,6 +82,13 @@ func (u Usage) Checked() (Usage, bool) {
 	return u, wrong
 }
 
+// Doubted is the usage of a call for which some figure was reported that cannot be,
+// and that was left out or cut: [Usage.Checked] finds it wrong, so that it is told.
+func (u Usage) Doubted() Usage {
+	u.TotalTokens = -1
+	return u
+}
+
 // InBounds says that each number of one call is possible by itself; how they go
 // together is another question, which only what comes in is asked.
 func (u Usage) InBounds() bool { return u == u.bounded(MaxCallTokens, 2*MaxCallTokens, MaxCallCost) }

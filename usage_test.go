@@ -52,6 +52,9 @@ func TestUsageChecked(t *testing.T) {
 			t.Errorf("%s: %+v became %+v (%v), want %+v", name, in, got, changed, want)
 		}
 	}
+	if got, changed := u(func(*scrollback.Usage) {}).Doubted().Checked(); !changed || !got.Estimated || got.InputTokens != 100 || got.TotalTokens != 120 {
+		t.Errorf("doubted: %+v (%v)", got, changed)
+	}
 	missing := u(func(u *scrollback.Usage) { u.TotalTokens = 0 })
 	if got, changed := missing.Checked(); changed || got != u(func(*scrollback.Usage) {}) {
 		t.Errorf("without a total: %+v (%v)", got, changed)

@@ -105,6 +105,11 @@ func TestBooks(t *testing.T) {
 	if _, err := r.Usage(ctx, scrollback.UsageQuery{From: 3, To: 2}); scrollback.CodeOf(err) != scrollback.Invalid {
 		t.Errorf("%v", err)
 	}
+	zeros := newRig(t, rigOptions{}, modeltest.Step{Deltas: []model.Delta{{Text: "an answer"}, {Usage: &scrollback.Usage{Cost: 0.5, Currency: "USD"}, Finish: scrollback.FinishStop}}})
+	zeros.ask(zeros.conversation(), "a question").done(t, scrollback.TurnComplete, "stop")
+	if sums, err := zeros.Usage(ctx, scrollback.UsageQuery{}); err != nil || len(sums) != 1 || sums[0].EstimatedShare != 1 || sums[0].InputTokens < 100 || sums[0].OutputTokens < 1 || sums[0].Cost != 0.5 {
+		t.Errorf("a provider that counts nothing but its price: %+v, %v", sums, err)
+	}
 	var none engine.ModelEntry
 	if ms, err := r.Models(ctx); err != nil || len(ms) != 1 || ms[0] == none {
 		t.Errorf("%+v, %v", ms, err)

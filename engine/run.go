@@ -51,10 +51,7 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
-		if !told.counted {
-			told.usage = lt.estimated(w, told.parts)
-		}
-		told.usage = lt.e.priced(lt.shape.facts.Name, told.usage)
+		told.usage = lt.e.priced(lt.shape.facts.Name, lt.believed(w, told))
 		lt.e.lessons.Outgrow(ctx, lt.shape.facts.Name, lt.shape.learned, told.usage)
 		usage = usage.Add(told.usage)
 		lt.shape.asked = asked(w) + lt.e.store.Weigh(told.parts).Tokens
@@ -201,8 +198,7 @@ func asked(w scrollback.Window) (tokens int64) {
 type told struct {
 	parts     scrollback.Parts // with the provider's opaque payloads
 	finish    string
-	usage     scrollback.Usage
-	counted   bool // by the provider
+	usage     scrollback.Usage // as the provider counted, or nothing
 	credits   *model.Credits
 	requestID string
 	window    scrollback.Weight // of the request
@@ -222,7 +218,7 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (told, error) {
 		clock.hear(d, lt.e.store.Now())
 		lt.write(d)
 		if d.Usage != nil {
-			t.usage, t.counted = *d.Usage, true
+			t.usage = *d.Usage
 		}
 		if d.Credits != nil {
 			t.credits = d.Credits
@@ -453,9 +449,14 @@ func (s *shape) spoken(tokens int64) int64 {
 	return int64(math.Round(float64(tokens) * s.factor))
 }
 
-// estimated is the usage of a call whose provider counted nothing.
-func (lt *liveTurn) estimated(w scrollback.Window, said scrollback.Parts) scrollback.Usage {
-	u := scrollback.Usage{InputTokens: lt.shape.spoken(w.Weight.Tokens), OutputTokens: lt.shape.spoken(lt.e.store.Weigh(said).Tokens), Estimated: true}
+// believed is the usage of a call: as its provider counted it, or an estimate where
+// it counted nothing that can be believed.
+func (lt *liveTurn) believed(w scrollback.Window, t told) scrollback.Usage {
+	u := t.usage
+	if u.InputTokens > 0 || u.OutputTokens > 0 {
+		return u
+	}
+	u.InputTokens, u.OutputTokens, u.Estimated = lt.shape.spoken(w.Weight.Tokens), lt.shape.spoken(lt.e.store.Weigh(t.parts).Tokens), true
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
 }

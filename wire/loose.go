@@ -37,8 +37,10 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	}
 	f, err := strconv.ParseFloat(string(text), 64)
 	switch {
-	case err != nil && !math.IsInf(f, 0) || math.IsNaN(f):
+	case err != nil && !math.IsInf(f, 0):
 		*n = 0
+	case math.IsNaN(f): // it was meant to be a number, and is less than any
+		*n = math.MinInt64
 	case f >= math.MaxInt64:
 		*n = math.MaxInt64
 	case f <= math.MinInt64:
@@ -49,7 +51,8 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Real is an amount that some servers write as a text or null.
+// Real is an amount that some servers write as a text or null. One that is endless is
+// the nearest that is not.
 type Real float64
 
 // UnmarshalJSON never fails: what is not a number is 0.
@@ -59,7 +62,12 @@ func (r *Real) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	f, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+	switch {
+	case math.IsInf(f, 0):
+		f = math.Copysign(math.MaxFloat64, f)
+	case math.IsNaN(f):
+		f = -math.MaxFloat64
+	case err != nil:
 		f = 0
 	}
 	*r = Real(f)

@@ -6,6 +6,7 @@
 package redact
 
 import (
+	"net/url"
 	"regexp"
 	"strings"
 	"unicode"
@@ -44,7 +45,8 @@ func Words(text string, secrets ...string) string {
 		text = string(r[:20*most])
 	}
 	for _, s := range secrets {
-		text = without(text, strings.TrimSpace(s))
+		s = strings.TrimSpace(s)
+		text = without(without(text, url.QueryEscape(s)), s) // servers repeat addresses too
 	}
 	for _, k := range keys {
 		text = k.ReplaceAllString(text, hidden)

@@ -3,6 +3,7 @@ package redact_test
 import (
 	"encoding/json"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -146,4 +147,14 @@ func FuzzWords(f *testing.F) {
 			t.Errorf("%q holds %q", got, secret)
 		}
 	})
+}
+
+// A secret may hold what an address cannot, and come back as it stands in one.
+func TestEscapedSecret(t *testing.T) {
+	const secret = "zq-Super Secret+Key/123456=="
+	for _, text := range []string{"no route for /v1?x=" + url.QueryEscape(secret), strings.ToLower("u=" + url.QueryEscape(secret)), "it is " + secret} {
+		if got := redact.Words(text, secret); strings.Contains(strings.ToLower(got), "key") || strings.Contains(got, "123456") {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
 }

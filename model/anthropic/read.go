@@ -151,7 +151,7 @@ func (r *reader) account(raw json.RawMessage) error {
 		return nil
 	}
 	r.usage.merge(raw)
-	sum := r.turn.usage.Add(r.usage.total())
+	sum := r.usage.with(r.turn.usage)
 	return r.a.Emit(model.Delta{Usage: &sum})
 }
 
@@ -177,7 +177,7 @@ func (r *reader) end() error {
 	if finish == scrollback.FinishStop && r.calls > 0 {
 		finish = scrollback.FinishToolCalls
 	}
-	sum := r.turn.usage.Add(r.usage.total())
+	sum := r.usage.with(r.turn.usage)
 	if finish == paused {
 		if r.turn.pauses++; r.turn.pauses > maxPauses || len(r.said) == 0 {
 			finish = scrollback.FinishLength // it would go on, and is not asked to any more

@@ -10,20 +10,23 @@ import (
 )
 
 // count is a figure as servers write it: a number, perhaps with a fraction or as a
-// text, null, or absent. What cannot be one counts as absent.
+// text, null, or absent. What cannot be one counts as absent, and is odd where it was
+// meant to be one.
 type count struct {
 	n   int64
 	set bool
+	odd bool
 }
-
-// maxCount bounds a figure; a greater one cannot be meant.
-const maxCount = 1 << 40
 
 // UnmarshalJSON never fails: no answer is lost over its figures.
 func (c *count) UnmarshalJSON(b []byte) error {
 	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
-	if err == nil && f >= 0 && f <= maxCount && !math.IsNaN(f) {
+	switch {
+	case err != nil && !math.IsInf(f, 0):
+	case f >= 0 && f <= scrollback.MaxCallTokens:
 		*c = count{n: int64(math.Round(f)), set: true}
+	default:
+		c.odd = true
 	}
 	return nil
 }
@@ -47,6 +50,8 @@ type usage struct {
 		Thinking count `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 	Iterations []iteration `json:"iterations"`
+
+	odd bool // some figure cannot be
 }
 
 // iteration is one of several goes at an answer.
@@ -65,9 +70,24 @@ func (u *usage) merge(raw json.RawMessage) {
 	u.Input, u.Output = later.Input.over(u.Input), later.Output.over(u.Output)
 	u.CacheRead, u.CacheWrite = later.CacheRead.over(u.CacheRead), later.CacheWrite.over(u.CacheWrite)
 	u.Details.Thinking = later.Details.Thinking.over(u.Details.Thinking)
+	for _, c := range []count{later.Input, later.CacheRead, later.CacheWrite, later.Output, later.Details.Thinking} {
+		u.odd = u.odd || c.odd
+	}
 	if len(later.Iterations) > 0 {
 		u.Iterations = later.Iterations
 	}
+	for _, it := range later.Iterations {
+		u.odd = u.odd || it.Input.odd || it.Output.odd
+	}
+}
+
+// with is what an answer has consumed together with those it goes on from.
+func (u usage) with(before scrollback.Usage) scrollback.Usage {
+	sum := before.Add(u.total())
+	if u.odd {
+		sum = sum.Doubted()
+	}
+	return sum
 }
 
 // total is the account in our words. Goes at the answer are added up, but for those

@@ -21,6 +21,7 @@ type answer struct {
 	taken  map[string]bool // ids of calls
 
 	spent     scrollback.Usage // by what was asked before this hop
+	doubted   bool             // some figure of any hop cannot be
 	requestID string
 	malformed int
 	hops      int
@@ -92,6 +93,7 @@ func (a *answer) chunk(of *remote.Answer, raw json.RawMessage) error {
 	}
 	if u := usageOf(c.UsageMetadata); u != nil {
 		a.hop.usage = u
+		a.doubted = a.doubted || u.TotalTokens < 0
 	}
 	if c.ResponseID != "" && a.requestID == "" {
 		a.requestID = c.ResponseID

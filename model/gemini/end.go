@@ -3,6 +3,7 @@ package gemini
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 
@@ -30,6 +31,9 @@ func (a *answer) end(of *remote.Answer) error {
 	last := model.Delta{RequestID: a.requestID}
 	if a.hop.usage != nil {
 		sum := a.spent.Add(*a.hop.usage)
+		if a.doubted {
+			sum = sum.Doubted()
+		}
 		last.Usage = &sum
 	}
 	reason := a.hop.finish
@@ -86,7 +90,7 @@ func (a *answer) goOn(of *remote.Answer, last model.Delta) error {
 }
 
 // figures reads the numbers of an object, however they are written: a figure that
-// is missing, or cannot be meant, is 0.
+// is missing is 0, and one that cannot be meant -1.
 func figures(raw json.RawMessage) (of func(name string) int64, ok bool) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
@@ -94,24 +98,36 @@ func figures(raw json.RawMessage) (of func(name string) int64, ok bool) {
 	}
 	return func(name string) int64 {
 		f, err := strconv.ParseFloat(strings.Trim(string(fields[name]), `"`), 64)
-		if err != nil || !(f > 0 && f < 1<<40) {
+		switch {
+		case err != nil && !math.IsInf(f, 0):
 			return 0
+		case f >= 0 && f <= scrollback.MaxCallTokens:
+			return int64(f)
 		}
-		return int64(f)
+		return -1
 	}, true
 }
 
 // usageOf reads a count; nil where there is none. Thoughts are output, and what
 // tools of the server fed in is input.
 func usageOf(raw json.RawMessage) *scrollback.Usage {
-	of, ok := figures(raw)
+	figure, ok := figures(raw)
 	if !ok {
 		return nil
+	}
+	odd := false
+	of := func(name string) int64 {
+		n := figure(name)
+		odd = odd || n < 0
+		return max(n, 0)
 	}
 	u := scrollback.Usage{InputTokens: of("promptTokenCount") + of("toolUsePromptTokenCount"), CachedTokens: of("cachedContentTokenCount"),
 		OutputTokens: of("candidatesTokenCount") + of("thoughtsTokenCount"), ReasoningTokens: of("thoughtsTokenCount")}
 	u.TotalTokens = max(of("totalTokenCount"), u.InputTokens+u.OutputTokens)
-	if u == (scrollback.Usage{}) {
+	switch {
+	case odd:
+		u = u.Doubted()
+	case u == (scrollback.Usage{}):
 		return nil
 	}
 	return &u

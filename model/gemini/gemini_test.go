@@ -107,7 +107,7 @@ first then more | thought signed{"thoughtSignature":"c2ln"} | text An | text swe
 		"same_ids":  {parts: `call fn f{"a":1}{"thoughtSignature":"eA==","id":"fn"} | call call_R 1_1 f{"malformed_arguments":"\"x\""}{"id":"fn"} | call call_R 1_2 f{}`, finish: "tool_calls", request: "R 1"},
 		"unknown":   {parts: `text Run: | thought {"part":{"executableCode":{"language":"PYTHON","code":"print(1<2)"}}} | text Done. | thought {"thoughtSignature":"b25seQ==","text":true}`, finish: "stop", usage: scrollback.Usage{}},
 		"tooluse":   {parts: "text x", finish: "length", request: "t-1", usage: scrollback.Usage{InputTokens: 40, CachedTokens: 8, OutputTokens: 1, TotalTokens: 41}},
-		"odd_usage": {parts: "text x", finish: "stop", usage: scrollback.Usage{InputTokens: 12, OutputTokens: 3, TotalTokens: 15}},
+		"odd_usage": {parts: "text x", finish: "stop", usage: scrollback.Usage{InputTokens: 12, OutputTokens: 3}.Doubted()},
 		"safety":    {parts: "text I", finish: "content_filter", usage: scrollback.Usage{InputTokens: 3, OutputTokens: 1, TotalTokens: 4}},
 		"other":     {parts: "text x", finish: "other"},
 		"cut":       {parts: "text half an"},

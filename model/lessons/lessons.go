@@ -38,6 +38,10 @@ const (
 	listRetry  = 10 * time.Minute
 )
 
+// listTime is how long a list is waited for, with all that is asked for it: it must
+// not hold up the first turn.
+const listTime = 5 * time.Second
+
 // guessedShare is what is tried of the weight of a request whose server refused it
 // as too long and did not say how much is not.
 const guessedShare = 0.75
@@ -233,7 +237,9 @@ func (k *Keeper) Ask(ctx context.Context, m model.Model) {
 	if err != nil || now-known.ListedAt < listStands.Milliseconds() || !k.mayList(name, now) {
 		return
 	}
-	limit, most, err := lister.List(ctx)
+	asking, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	limit, most, err := lister.List(asking)
 	if err != nil {
 		k.log.Debug("a server does not list its models", "model", name, "error", err)
 		return

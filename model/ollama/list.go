@@ -18,7 +18,7 @@ const patience = 10 * time.Second
 
 // List implements model.Lister. The window is the one that is served: that of the
 // loaded model, else what its Modelfile sets, else that of a model which Ollama's
-// cloud serves. What the model was trained for is no window that is served here.
+// cloud serves. What the model was trained for is not the window that is served here.
 func (m *Model) List(ctx context.Context) (limit, maxOutput int64, err error) {
 	var running struct {
 		Models []struct {

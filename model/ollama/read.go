@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -44,13 +45,17 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// count is a number of tokens; what cannot be one is 0.
+// count is a number of tokens; what is none is 0, and one that cannot be meant -1.
 type count int64
 
 func (c *count) UnmarshalJSON(raw []byte) error {
-	var f float64
-	if json.Unmarshal(bytes.Trim(raw, `"`), &f) == nil && f > 0 && f < 1<<40 {
+	f, err := strconv.ParseFloat(string(bytes.Trim(raw, `"`)), 64)
+	switch {
+	case err != nil && !math.IsInf(f, 0):
+	case f >= 0 && f <= scrollback.MaxCallTokens:
 		*c = count(math.Round(f))
+	default:
+		*c = -1
 	}
 	return nil
 }
@@ -167,14 +172,19 @@ func (s *reader) end(l line) error {
 }
 
 func usage(l line) *scrollback.Usage {
-	in, cached, out := int64(l.Prompt), int64(l.Cached), int64(l.Eval)
-	if in == 0 && out == 0 {
+	odd := min(l.Prompt, l.Cached, l.Eval) < 0
+	in, cached, out := int64(max(l.Prompt, 0)), int64(max(l.Cached, 0)), int64(max(l.Eval, 0))
+	if in == 0 && out == 0 && !odd {
 		return nil
 	}
 	if cached > in { // cached tokens are part of the prompt, unless they cannot be
 		in += cached
 	}
-	return &scrollback.Usage{InputTokens: in, CachedTokens: cached, OutputTokens: out, TotalTokens: in + out}
+	u := scrollback.Usage{InputTokens: in, CachedTokens: cached, OutputTokens: out, TotalTokens: in + out}
+	if odd {
+		u = u.Doubted()
+	}
+	return &u
 }
 
 // cut is the error of an answer that shows that the prompt did not fit: more was

@@ -41,7 +41,7 @@ func (g *gathering) add(p wire.ToolCall, most int) error {
 		i = len(g.list) - 1
 	}
 	c := &g.list[i]
-	if c.complete() && c.repeats(p) {
+	if c.repeats(p) && c.complete() { // whether it is complete is costly to tell
 		return nil
 	}
 	if c.id == "" {

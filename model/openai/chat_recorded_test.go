@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -240,5 +241,52 @@ func TestChatBroken(t *testing.T) {
 		if a.Finish != finish || a.Text == "" || (err == nil) != (finish != "") || err != nil && scrollback.CodeOf(err) != scrollback.Unavailable {
 			t.Errorf("%s: %s %v", name, chatSaid(a), err)
 		}
+	}
+}
+
+// A figure that cannot be is known for one, whatever is made of it: what is booked is
+// an estimate then.
+func TestChatUsageThatCannotBe(t *testing.T) {
+	for usage, wrong := range map[string]bool{
+		`{"prompt_tokens":12,"completion_tokens":3,"total_tokens":15}`:                  false,
+		`{"prompt_tokens":12.0,"completion_tokens":"3","cost":0.1}`:                     false,
+		`{"prompt_tokens":9223372036854775808,"completion_tokens":3}`:                   true,
+		`{"prompt_tokens":12,"completion_tokens":-3}`:                                   true,
+		`{"prompt_tokens":1e309,"completion_tokens":3}`:                                 true,
+		`{"prompt_tokens":"NaN","completion_tokens":3}`:                                 true,
+		`{"prompt_tokens":12,"completion_tokens":3,"total_tokens":-1}`:                  true,
+		`{"prompt_tokens":12,"completion_tokens":3,"cached_tokens":"Infinity"}`:         true,
+		`{"prompt_tokens":12,"completion_tokens":3,"cost":-3}`:                          true,
+		`{"prompt_tokens":12,"completion_tokens":3,"cost":1e309}`:                       true,
+		`{"prompt_tokens":12,"completion_tokens":3,"cost":"NaN"}`:                       true,
+		`{"prompt_tokens":12,"completion_tokens":3,"reasoning_tokens":-9e300}`:          true,
+		`{"prompt_tokens":null,"completion_tokens":[1],"total_tokens":{},"cost":"odd"}`: false, // nothing is counted
+	} {
+		body := `data: {"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}],"usage":` + usage + "}\n\n"
+		a, err := modeltest.Read(chatAnswered(t, "custom", "m", chatStream(body)).Stream(t.Context(), modeltest.Plain()))
+		if err != nil || a.Usage == nil {
+			t.Errorf("%s: %+v %v", usage, a, err)
+			continue
+		}
+		if u, changed := a.Usage.Checked(); changed != wrong || u.Estimated != wrong || !u.InBounds() {
+			t.Errorf("%s became %+v (%v)", usage, u, changed)
+		}
+	}
+}
+
+// Arguments cost what they are long, in however small pieces they come: each of
+// these could be their end.
+func TestChatArgumentsInPieces(t *testing.T) {
+	const pieces = 100_000
+	began := time.Now()
+	body := `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{\"a\":\""}}]}}]}` + "\n\n" +
+		strings.Repeat(`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"}}"}}]}}]}`+"\n\n", pieces) +
+		`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"}"}}]},"finish_reason":"tool_calls"}]}` + "\n\n"
+	a, err := modeltest.Read(chatAnswered(t, "custom", "m", chatStream(body)).Stream(t.Context(), modeltest.Plain()))
+	if err != nil || len(a.Calls) != 1 || len(a.Calls[0].Arguments) != 2*pieces+len(`{"a":""}`) {
+		t.Fatalf("%d calls, %v", len(a.Calls), err)
+	}
+	if took := time.Since(began); took > 10*time.Second { // where each piece is read from the beginning, it is most of a minute
+		t.Errorf("it took %v", took)
 	}
 }

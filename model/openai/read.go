@@ -127,7 +127,7 @@ func (s *reader) chunk(c wire.Chunk) error {
 	return nil
 }
 
-// count takes usage in; the last one stands, and nothing is no count.
+// count takes usage in; the last one stands, and null counts nothing.
 func (s *reader) count(u *wire.Usage) {
 	if u == nil {
 		return

@@ -8,6 +8,12 @@ import (
 // usageOf reads what a completion used. Servers agree neither where cached tokens
 // are told nor whether reasoning is counted as output.
 func usageOf(u wire.Usage) *scrollback.Usage {
+	odd := false
+	tokens := func(n wire.Number) int64 { // within what can be
+		out := min(max(int64(n), 0), scrollback.MaxCallTokens)
+		odd = odd || out != int64(n)
+		return out
+	}
 	out := &scrollback.Usage{InputTokens: tokens(u.PromptTokens), OutputTokens: tokens(u.CompletionTokens), TotalTokens: tokens(u.TotalTokens)}
 	if u.CompletionTokensDetails != nil {
 		out.ReasoningTokens = tokens(u.CompletionTokensDetails.ReasoningTokens)
@@ -35,10 +41,9 @@ func usageOf(u wire.Usage) *scrollback.Usage {
 		if d := u.CostDetails; u.IsBYOK && d != nil { // what the server takes is its fee only
 			out.Cost += float64(d.UpstreamInferenceCost)
 		}
-		out.Cost = max(out.Cost, 0)
+	}
+	if odd {
+		*out = out.Doubted()
 	}
 	return out
 }
-
-// tokens is a number of tokens, within what one can be.
-func tokens(n wire.Number) int64 { return min(max(int64(n), 0), 1<<40) }

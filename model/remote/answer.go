@@ -50,7 +50,7 @@ func (t *Tally) left(most time.Duration) time.Duration {
 // errStopped ends the reading of an answer that nobody wants any more.
 var errStopped = errors.New("the reader stopped")
 
-// heard reads a body, and hears each byte of it: a comment, which is no event, is
+// heard reads a body, and hears each byte of it: a comment, which is not an event, is
 // a sign of life too.
 type heard struct {
 	r     io.Reader

@@ -70,6 +70,11 @@ func TestKinds(t *testing.T) {
 		words  string
 		lesson model.Lesson
 	}{
+		// tools: every conversation has some, so that nothing can be left out
+		{`{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","param":null,"code":400}`, 400, scrollback.Invalid, "cannot call tools", model.Lesson{}},
+		{`{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}`, 500, scrollback.Invalid, "--jinja", model.Lesson{}},
+		{`{"error":{"message":"No endpoints found that support tool use. To learn more about provider routing, visit: https://openrouter.ai/docs","code":404}}`, 404, scrollback.Invalid, "cannot call tools", model.Lesson{}},
+		{`{"error":"registry.ollama.ai/library/gemma does not support tools"}`, 400, scrollback.Invalid, "cannot call tools", model.Lesson{}},
 		// not a request that is too long
 		{`{"error":{"code":"InvalidParameter","message":"The parameter max_tokens specified in the request is not valid: should be less than or equal to 4096","param":"max_tokens"}}`, 400, scrollback.Unavailable, "as long as", model.Lesson{MaxOutput: 4096}},
 		{`{"error":{"message":"Range of max_tokens should be [1, 8192]"}}`, 400, scrollback.Unavailable, "as long as", model.Lesson{MaxOutput: 8192}},

@@ -15,7 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 )
 
-// refusal reads and classifies an answer that is no success.
+// refusal reads and classifies an answer that is not a success.
 func (c *Client) refusal(resp *http.Response, body io.Reader, x Exchange) error {
 	raw, _ := io.ReadAll(io.LimitReader(body, 64<<10)) // as much as there is
 	return c.problem(ReadProblem(resp.StatusCode, resp.Header, raw), x)
@@ -54,6 +54,8 @@ func (c *Client) problem(p Problem, x Exchange) error {
 		return err
 	}
 	switch {
+	case is(noTools):
+		return c.said(scrollback.ParamErrorf(op, "model", "%s says that the model cannot call tools, which a conversation needs: choose one that can, or allow them where it is served (vLLM: --enable-auto-tool-choice and --tool-call-parser, llama.cpp: --jinja)", c.o.Provider), p)
 	case is(noModel):
 		return c.said(scrollback.Errorf(scrollback.Invalid, op, "%s does not know the model", c.o.Provider).Because(scrollback.ErrNoModel), p)
 	case p.Status == http.StatusNotFound:
@@ -172,7 +174,7 @@ func compiled(pattern string) *regexp.Regexp { return patterns[pattern] }
 // patterns are those of the tables, compiled once.
 var patterns = func() map[string]*regexp.Regexp {
 	out := map[string]*regexp.Regexp{}
-	for _, t := range []table{plainHTTP, spent, daily, waiting, badKey, noModel, noRoute, policy, broken} {
+	for _, t := range []table{plainHTTP, spent, daily, waiting, badKey, noModel, noTools, noRoute, policy, broken} {
 		for _, w := range t.words {
 			if pattern, ok := strings.CutPrefix(w, "~"); ok {
 				out[pattern] = regexp.MustCompile(pattern)
@@ -202,6 +204,8 @@ var (
 	noModel = table{codes: []string{"model_not_found", "not_found_error", "modelnotopen", "invalidendpointormodel.notfound", "5007"},
 		words: []string{"~\\bmodel\\b.{0,160}\\b(does not exist|not found|is not found|not exist|no such model|unknown model)\\b", "model_not_found", "no such model", "unknown model",
 			"not a valid model", "~\\bmodel\\b.{0,160}is not supported for generatecontent", "no endpoints found for"}}
+	noTools = table{words: []string{"not support tool", "n't support tool", "tools are not supported", "tool calling is not supported", "tool use is not supported",
+		"not support function call", "function calling is not supported", "requires --enable-auto-tool-choice", "tools param requires --jinja", "found that support tool use"}}
 	noRoute = table{status: []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented},
 		codes: []string{"unknown_url"},
 		words: []string{"unexpected endpoint or method", "unknown request url", "invalid url (post"}}
@@ -270,7 +274,7 @@ var sightless = regexp.MustCompile(`support (?:for )?(?:image|vision|images? inp
 var badImage = regexp.MustCompile(`^(?:invalid_image|image_|unsupported_image|invalid_base64)`)
 
 // refusedParam is which of the parameters a server turns down, or empty. A name with
-// a blank in it is no parameter, but words about several.
+// a blank in it is not a parameter, but words about several.
 func refusedParam(p Problem, words string, params []string) string {
 	for _, name := range params {
 		if strings.HasPrefix(name, "image") && sightless.MatchString(words) && !badImage.MatchString(p.Code) {

@@ -23,7 +23,7 @@ export const en = {
   map: 'Context', openMap: 'Show context', closeMap: 'Hide context', next: 'What the next request sends', ofBudget: (a, b) => `${a} of ${b} tokens`,
   free: 'free', instructions: 'Instructions and tools', environment: 'Environment', summary: 'Summary', placeholders: 'Placeholders',
   'layer.messages': 'Messages', prompt: 'Prompt', request_only: 'This request only', model: 'Model', policy: 'Policy', limit: 'Limit',
-  budget: 'Budget', cacheReuse: 'Cache reuse', bytesSent: 'Size', 'from.request': 'from the request', 'from.conversation': 'set here', 'from.flag': 'set at start', 'from.config': 'from the configuration', 'from.list': 'from the server’s list', 'from.refusal': 'named by the server',
+  budget: 'Budget', cacheReuse: 'Cache reuse', bytesSent: 'Size', 'from.request': 'from the request', 'from.conversation': 'set here', 'from.flag': 'set at start', 'from.config': 'from the configuration', 'from.list': 'from the server’s list', 'from.refusal': 'from the server’s refusal',
   'from.catalog': 'the model’s own', 'from.assumed': 'assumed', 'policy.auto': 'automatic', policyDefault: 'default', leftOut: 'Left out', nothingLeftOut: 'Nothing is left out: the model sees every message.',
   'reason.folded': 'folded', 'reason.unfinished': 'interrupted, asked again', 'reason.pinned, and no room': 'pinned, and no room', 'reason.invalid': 'empty or failed answer', 'reason.not folded yet': 'not folded yet', receipts: 'Receipts', noReceipts: 'Nothing has been folded yet.',
   foldNow: 'Fold now', startAfresh: 'Start afresh', undoFold: 'Undo last fold', confirmAfresh: 'Fold everything so far? The originals stay, and undo brings them back.',

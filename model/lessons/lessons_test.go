@@ -1,0 +1,101 @@
+package lessons_test
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/lessons"
+	"github.com/scrollback-ai/scrollback/token"
+)
+
+// shelf keeps lessons in memory.
+type shelf map[string]scrollback.Learned
+
+func (s shelf) Learned(_ context.Context, name string) (scrollback.Learned, error) {
+	return s[name], nil
+}
+
+func (s shelf) Teach(_ context.Context, name string, edit func(*scrollback.Learned)) error {
+	l := s[name]
+	edit(&l)
+	s[name] = l
+	return nil
+}
+
+func (shelf) Now() int64 { return time.Now().UnixMilli() }
+
+// server is a model that says what it is told to.
+type server struct {
+	deltas []model.Delta
+	asked  int
+}
+
+func (*server) Facts() model.Facts { return model.Facts{Name: "custom/m"} }
+
+func (s *server) Stream(context.Context, model.Request) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		for _, d := range s.deltas {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// List never returns by itself.
+func (s *server) List(ctx context.Context) (limit, maxOutput int64, err error) {
+	s.asked++
+	<-ctx.Done()
+	return 0, 0, ctx.Err()
+}
+
+func keeper(log *bytes.Buffer) *lessons.Keeper {
+	return lessons.New(shelf{}, lessons.Options{Catalog: token.NewCatalog(nil), Log: slog.New(slog.NewTextHandler(log, nil)), Least: 2000})
+}
+
+// A server that does not say how long its windows are holds up a turn for seconds,
+// and the next ones not at all.
+func TestListIsNotWaitedForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k, s := keeper(&bytes.Buffer{}), &server{}
+		began := time.Now()
+		for range 3 {
+			k.Ask(t.Context(), k.Model(s))
+		}
+		if took := time.Since(began); took > 10*time.Second || s.asked != 1 {
+			t.Errorf("asked %d times in %v", s.asked, took)
+		}
+	})
+}
+
+// What a provider counted and cannot be is brought within bounds, is an estimate, and
+// is told in the log; what it did not count is left alone.
+func TestUsageThatCannotBe(t *testing.T) {
+	for name, c := range map[string]struct {
+		said  scrollback.Usage
+		wrong bool
+	}{
+		"sound":    {scrollback.Usage{InputTokens: 5, OutputTokens: 1, TotalTokens: 6}, false},
+		"negative": {scrollback.Usage{InputTokens: -5, OutputTokens: 1}, true},
+		"doubted":  {scrollback.Usage{InputTokens: 5, OutputTokens: 1}.Doubted(), true},
+	} {
+		var log bytes.Buffer
+		k := keeper(&log)
+		for d, err := range k.Model(&server{deltas: []model.Delta{{Usage: &c.said, Finish: scrollback.FinishStop}}}).Stream(t.Context(), model.Request{}) {
+			if err != nil || !d.Usage.InBounds() || d.Usage.Estimated != c.wrong {
+				t.Errorf("%s: %+v %v", name, d.Usage, err)
+			}
+		}
+		if strings.Contains(log.String(), "cannot be") != c.wrong {
+			t.Errorf("%s is logged as %q", name, log.String())
+		}
+	}
+}
