@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -58,7 +59,7 @@ func standIn(preset string, m model.Model, limit int64) *modeltest.Strict {
 // look-up for [both]. It thinks most of the time, and every thought has its name.
 type talker struct {
 	name    string
-	words   int          // of an answer; at least 60
+	words   int          // of an answer; 0 means 60
 	counted func() int64 // what the server counts of the newest request, in tokens
 
 	mu sync.Mutex
@@ -91,7 +92,7 @@ func (k *talker) reply(r model.Request) []model.Delta {
 			out = append(out, model.Delta{Call: &c})
 		}
 	default:
-		for i := range max(k.words, 60) / 6 {
+		for i := range cmp.Or(k.words, 60) / 6 {
 			out = append(out, model.Delta{Text: fmt.Sprintf("It is 回答 %d of %s, in part %d. ", k.n, k.name, i)})
 		}
 	}
