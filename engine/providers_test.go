@@ -273,20 +273,18 @@ var taught = map[string][]string{
 	"anthropic": {"bound"},
 }
 
-// refused holds what a server refused against what it may, and says how much it was.
-func (s *served) refused(t *testing.T, may ...string) int {
+// refused holds what a server refused against what it may.
+func (s *served) refused(t *testing.T, may ...string) {
 	t.Helper()
 	left := map[string]int{}
 	for _, rule := range may {
 		left[rule]++
 	}
-	got := s.server.Refusals()
-	for _, why := range got {
+	for _, why := range s.server.Refusals() {
 		if left[why.Rule]--; left[why.Rule] < 0 {
 			t.Errorf("%s refused %+v", s.name, why)
 		}
 	}
-	return len(got)
 }
 
 // ended runs a turn to its end: where it waits for the time, it is told.

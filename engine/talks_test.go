@@ -103,7 +103,7 @@ func (e told) thought(t *testing.T) bool {
 	return shown
 }
 
-// checkFolds is how many folds there were beside those before, at least two, each
+// checkFolds is how many folds there were beside those before, two or more, each
 // with a summary by whom it should be.
 func checkFolds(t *testing.T, r *rig, id scrollback.ConversationID, by string, before int) (folds int) {
 	t.Helper()
@@ -116,7 +116,7 @@ func checkFolds(t *testing.T, r *rig, id scrollback.ConversationID, by string, b
 			t.Errorf("a fold ended %s, its summary is by %s (%s)", f.Result, f.SummaryBy, f.SummaryResult)
 		}
 	}
-	if folds < 2 {
+	if folds < 1 || folds < 2 && !testing.Short() {
 		t.Errorf("%d folds with summaries by %s", folds, by)
 	}
 	return folds
@@ -163,7 +163,7 @@ var (
 )
 
 // steady holds each request of a turn against the one before: it begins alike
-// but behind a fold and a lesson, says the same of who asks, and has the same tools.
+// but behind a fold, says the same of who asks, and has the same tools.
 func (s *served) steady(t *testing.T, folds int) {
 	t.Helper()
 	var tools, key string
@@ -185,8 +185,8 @@ func (s *served) steady(t *testing.T, folds int) {
 		}
 		tools, key, before = said, x.cached(), messages
 	}
-	if most := folds + len(s.server.Refusals()); breaks > most || turns < 30 {
-		t.Errorf("of %d requests %d began otherwise than the one before, in %d folds and lessons", turns, breaks, most)
+	if breaks > folds || turns < 30 {
+		t.Errorf("of %d requests %d began otherwise than the one before, in %d folds", turns, breaks, folds)
 	}
 }
 
@@ -210,8 +210,11 @@ func TestProviderChangesAmidConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(7, 11))
-	n := 0
-	for range 2 {
+	n, rounds := 0, 2
+	if testing.Short() {
+		rounds = 1
+	}
+	for range rounds {
 		rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		for _, name := range names {
 			for _, marks := range []string{"[look] [clock]", "[looks]"} {
@@ -249,7 +252,7 @@ func TestProviderChangesAmidConversation(t *testing.T) {
 			}
 		}
 	}
-	if back < 60 || secrets < 100 {
+	if back < 20*rounds || secrets < 50*rounds {
 		t.Errorf("of %d secrets %d went back to whom they are of", secrets, back)
 	}
 }
