@@ -50,6 +50,8 @@ type rigOptions struct {
 	newID     func() string    // nil: random
 	archive   *archive.Archive // nil: of its own
 	place     *workspace.Place
+	models    func(name string) (model.Model, error) // nil: the scripted one
+	bounds    model.Bounds                           // of an answer
 }
 
 func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
@@ -74,6 +76,9 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 	}
 	r.Engine = engine.New(r.store, r.archive, engine.Options{
 		Models: func(name string) (model.Model, error) {
+			if o.models != nil {
+				return o.models(name)
+			}
 			if name != "script" {
 				return nil, scrollback.ParamErrorf("test", "model", "unknown model %q", name)
 			}
@@ -83,7 +88,7 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 			return r.script, nil
 		},
 		Model: "script", Place: o.place, Importers: append(o.importers, all.Importers()...), Exporters: all.Exporters(), SaveEvery: o.saveEvery, NoBackgroundFolds: o.noFolds,
-		Folding: engine.Folding{Policy: o.policy, Numbers: o.folding}, Projects: o.projects,
+		Folding: engine.Folding{Policy: o.policy, Numbers: o.folding}, Projects: o.projects, ReplyBounds: o.bounds,
 	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

@@ -24,10 +24,24 @@ func newSpeller(d scrollback.Dialect, tools []scrollback.Tool) *speller {
 		defined: toolNames(tools), unique: d.UniqueIDs, used: map[string]bool{}}
 }
 
+// spellings are the patterns of the dialects that there are, compiled once: each
+// window is written and judged with them.
+var spellings = func() map[string]*regexp.Regexp {
+	out := map[string]*regexp.Regexp{"": nil}
+	for _, d := range Dialects() {
+		for _, s := range []string{d.CallID, d.CallName, d.SpeakerName} {
+			if out[s] == nil && s != "" {
+				out[s] = regexp.MustCompile(s)
+			}
+		}
+	}
+	return out
+}()
+
 // pattern is nil for no pattern.
 func pattern(s string) *regexp.Regexp {
-	if s == "" {
-		return nil
+	if p, ok := spellings[s]; ok {
+		return p
 	}
 	return regexp.MustCompile(s)
 }

@@ -35,6 +35,7 @@ type Options struct {
 	Models  []string // that it knows; nil for all
 	Refuses []string // parameters that it refuses beside what its models do
 	Key     string   // that it wants; empty for any
+	IDs     string   // begins the ids that it gives out, so that those of two servers differ
 
 	Late       bool   // what is too long, or cannot be paid, it says within HTTP 200
 	Wordless   bool   // and then without a message
@@ -91,7 +92,7 @@ func (s *server) id(kind string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.made++
-	return fmt.Sprintf("%s_%032x", kind, s.made)
+	return fmt.Sprintf("%s_%s%032x", kind, s.o.IDs, s.made)
 }
 
 // reasoner says whether a model reasons.

@@ -1,0 +1,165 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/all"
+	"github.com/scrollback-ai/scrollback/store/memdriver"
+)
+
+// small is the window of a server in tokens, which nobody is told of beforehand.
+const small = 4096
+
+// Fourteen rounds with servers of one small window, each of which says in its own
+// words that a request is too long, or how long it may be: every round ends well,
+// little is refused, and who comes later over the same data is refused nothing.
+func TestSmallLocalServers(t *testing.T) {
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "server\tcalls\trefused\tof them too long\tlost without learning\tcalls saved")
+	for _, preset := range all.Names() {
+		env, d := map[string]string{}, memdriver.New()
+		s := serve(t, preset, small, env)
+		s.says.words = 240
+		r := newRig(t, rigOptions{driver: d, models: finds(env), noFolds: true})
+		c, _, err := r.Create(context.Background(), scrollback.Conversation{Model: s.name, Instructions: "Be brief."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost := 0
+		for i := range 14 {
+			r.ended(engine.TurnRequest{Conversation: c.ID, Message: round(i)})
+			if r.outgrown(c.ID) {
+				lost++
+			}
+		}
+		calls, refused, long := len(s.line.asked()), len(s.server.Refusals()), 0
+		for _, why := range s.server.Refusals() {
+			if strings.HasPrefix(why.Rule, "too") {
+				long++
+			}
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", preset, calls, refused, long, lost, lost-long)
+		if refused > 3 || lost < 5 || calls < 14 {
+			t.Errorf("%s refused %d of %d calls, where %d would be lost: %+v", preset, refused, calls, lost, s.server.Refusals())
+		}
+		later := newRig(t, rigOptions{driver: d, models: finds(env), clock: r.clock})
+		for i := range 3 {
+			later.ended(engine.TurnRequest{Conversation: c.ID, Message: round(14 + i)})
+		}
+		if n := len(s.server.Refusals()) - refused; n > 0 {
+			t.Errorf("%s refused %d calls of who came later: %+v", preset, n, s.server.Refusals()[refused:])
+		}
+	}
+	_ = w.Flush() // into a text
+	t.Log("\n" + table.String())
+}
+
+func round(i int) scrollback.Parts {
+	return say(fmt.Sprintf("Round %d: ", i) + strings.Repeat(fmt.Sprintf("and what of the crane %d in the harbour? ", i), 24))
+}
+
+// outgrown says whether the whole of a conversation, sent as it is, is over the
+// small window by what the servers count: four bytes a token, tools left out.
+func (r *rig) outgrown(id scrollback.ConversationID) bool {
+	r.t.Helper()
+	n := 0
+	log := r.log(id)
+	for _, m := range log[:len(log)-1] { // the last is the answer
+		n += len(m.Parts.Text())
+	}
+	return n/4 > small
+}
+
+// plight is what goes wrong with one turn, and how that ends.
+type plight struct {
+	name  string
+	wrong func(s *served, env map[string]string, key string)
+	model string // that is asked for; empty for the right one
+	long  bool   // the answer goes on beyond its bound
+
+	state  scrollback.TurnState
+	reason string
+	code   scrollback.Code // of what is told; empty where nothing is
+}
+
+// cutAfter is so many pieces that an answer has begun, and not ended.
+const cutAfter = 14
+
+var plights = []plight{
+	{name: "wrong key", wrong: func(_ *served, env map[string]string, key string) { env[key] = "sk-wrong-0123456789abcdef" }, state: scrollback.TurnFailed, code: scrollback.Refused},
+	{name: "unknown model", model: "gone-5", state: scrollback.TurnFailed, code: scrollback.Invalid},
+	{name: "server gone", wrong: func(s *served, _ map[string]string, _ string) { s.line.end("gone", cutAfter) }, state: scrollback.TurnFailed, code: scrollback.Unavailable},
+	{name: "no end", wrong: func(s *served, _ map[string]string, _ string) { s.line.end("open", cutAfter) }, state: scrollback.TurnInterrupted, reason: scrollback.FinishTruncated},
+	{name: "beyond a bound", long: true, state: scrollback.TurnInterrupted, reason: scrollback.FinishBound, code: scrollback.Unavailable},
+}
+
+// Whatever goes wrong with a server, the turn ends, says so in words of ours, and the
+// conversation goes on with the next one.
+func TestRefusalsKeepNothingOpen(t *testing.T) {
+	for _, p := range all.Providers() {
+		t.Run(p.Name, func(t *testing.T) {
+			env := map[string]string{}
+			s := serve(t, p.Name, 1<<20, env)
+			r := newRig(t, rigOptions{models: finds(env), bounds: model.Bounds{Chars: 3000}})
+			c, _, err := r.Create(context.Background(), scrollback.Conversation{Model: s.name, Limit: 100_000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, bad := range plights {
+				if bad.wrong != nil {
+					bad.wrong(s, env, p.Key)
+				}
+				req := engine.TurnRequest{Conversation: c.ID, Message: say(fmt.Sprintf("Question %d?", i))}
+				if bad.model != "" {
+					req.Shape.Model = p.Name + "/" + bad.model
+				}
+				if s.says.words = 120; bad.long {
+					s.says.words = 1200
+				}
+				e := r.turn(req)
+				e.plainly(t, bad, s)
+				s.line.end("", 0)
+				env[p.Key], s.says.words = theKey, 60
+				r.ended(engine.TurnRequest{Conversation: c.ID, Message: say("And now?")})
+				if turn, err := r.Running(context.Background(), c.ID); err != nil || turn != nil {
+					t.Fatalf("%s left %+v, %v", bad.name, turn, err)
+				}
+			}
+		})
+	}
+}
+
+// plainly holds the end of a turn that went wrong against what it should be, and its
+// events against what nobody should read.
+func (e told) plainly(t *testing.T, bad plight, s *served) {
+	t.Helper()
+	d, _ := last[scrollback.DoneEvent](e)
+	f, told := last[scrollback.ErrorEvent](e)
+	if e.err != nil || d.Status != bad.state || d.FinishReason != bad.reason || f.Code != bad.code || told != (bad.code != "") || told && len(f.Message) < 20 {
+		t.Errorf("%s: it ended %+v (%v), told %+v", bad.name, d, e.err, f)
+	}
+	text, err := json.Marshal(e.events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := []string{theKey, "sk-wrong", "127.0.0.1", "http:", "0123456789", http.ErrAbortHandler.Error(), "EOF"}
+	for _, why := range s.server.Refusals() {
+		secret = append(secret, slices.DeleteFunc(strings.FieldsFunc(why.Words, func(r rune) bool { return strings.ContainsRune(".,:;'\"()`", r) }), func(words string) bool { return len(words) < 14 })...)
+	}
+	for _, words := range secret {
+		if strings.Contains(string(text), words) {
+			t.Errorf("%s: the events tell %q: %s", bad.name, words, text)
+		}
+	}
+}
