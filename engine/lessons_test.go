@@ -204,3 +204,39 @@ func TestStrictTemplateIsLearned(t *testing.T) {
 		})
 	}
 }
+
+// What was taught is shown, and can be forgotten; what is known of tokens stays.
+func TestForgetModel(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{}, modeltest.Say("so"))
+	if err := r.store.Teach(ctx, "script", func(k *scrollback.Learned) { k.Factor, k.Limit, k.Dropped = 1.5, 4096, []string{"tool_choice"} }); err != nil {
+		t.Fatal(err)
+	}
+	ms, err := r.Models(ctx)
+	if err != nil || ms[0].Taught == nil || ms[0].Taught.Limit != 4096 || len(ms[0].Taught.Dropped) != 1 || ms[0].Factor != 1.5 {
+		t.Fatalf("shown is %+v, %v", ms, err)
+	}
+	if err := r.ForgetModel(ctx, "script"); err != nil {
+		t.Fatal(err)
+	}
+	if ms, err = r.Models(ctx); err != nil || ms[0].Taught != nil || ms[0].Factor != 1.5 {
+		t.Errorf("then %+v, %v", ms, err)
+	}
+	if err := r.ForgetModel(ctx, "nobody"); scrollback.CodeOf(err) != scrollback.Invalid {
+		t.Errorf("an unknown model: %v", err)
+	}
+}
+
+// An answer that breaks off was paid for: the books hold an estimate of it.
+func TestBrokenAnswersAreBooked(t *testing.T) {
+	mid := modeltest.Say("half an ", "answer")
+	mid.Err = errUpstream
+	r := newRig(t, rigOptions{}, mid)
+	e := r.ask(r.conversation(), "What is it?")
+	e.done(t, scrollback.TurnFailed, "")
+	u, ok := last[scrollback.UsageEvent](e)
+	sums, err := r.Usage(context.Background(), scrollback.UsageQuery{})
+	if !ok || !u.Estimated || u.OutputTokens == 0 || u.InputTokens < 100 || err != nil || len(sums) != 1 || sums[0].Calls != 1 || sums[0].OutputTokens != u.OutputTokens {
+		t.Errorf("told %+v, booked %+v, %v", u, sums, err)
+	}
+}

@@ -37,6 +37,8 @@ type liveTurn struct {
 	turn     scrollback.Turn
 	previous *scrollback.WindowMark
 	meta     scrollback.MetaEvent // as it was told last
+	usage    scrollback.Usage     // of all its calls
+	sent     scrollback.Weight    // of the newest request
 	cancel   context.CancelCauseFunc
 
 	// saving is held while the turn is written to the store, so that a save of the

@@ -44,23 +44,21 @@ func (lt *liveTurn) run(base context.Context) {
 
 // steps asks the model until it has answered.
 func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
-	var usage scrollback.Usage
 	var credits scrollback.CreditsEvent
 	for step := 1; ; step++ {
 		w, mark, told, err := lt.answer(ctx, step)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
-		told.usage = lt.e.priced(lt.shape.facts.Name, lt.believed(w, told))
+		told.usage = lt.e.priced(lt.shape.facts.Name, lt.believed(told))
 		lt.e.lessons.Outgrow(ctx, lt.shape.facts.Name, lt.shape.learned, told.usage)
-		usage = usage.Add(told.usage)
+		lt.usage = lt.usage.Add(told.usage)
 		lt.shape.asked = asked(w) + lt.e.store.Weigh(told.parts).Tokens
-		told.window = w.Weight
 		out, done, err := lt.conclude(ctx, step, told, mark)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
-		out = append(out, scrollback.UsageEvent{Usage: usage})
+		out = append(out, scrollback.UsageEvent{Usage: lt.usage})
 		if told.credits != nil {
 			credits.Amount, credits.Currency = credits.Amount+told.credits.Amount, told.credits.Currency
 			out = append(out, credits)
@@ -83,6 +81,7 @@ func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, *s
 		if err != nil {
 			return w, mark, told{}, err
 		}
+		lt.sent = w.Weight
 		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.shape.told.Limit, AnswerOnly: step > maxSteps+1,
 			Thinking: lt.shape.thinking, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.artifactBytes})
 		l := model.LessonOf(err)
@@ -201,7 +200,6 @@ type told struct {
 	usage     scrollback.Usage // as the provider counted, or nothing
 	credits   *model.Credits
 	requestID string
-	window    scrollback.Weight // of the request
 }
 
 // ask streams one answer into the draft.
@@ -271,11 +269,9 @@ func (c *thinkingClock) thought(u scrollback.Usage) int64 {
 // the turn is done. The events tell of what is stored by now.
 func (lt *liveTurn) conclude(ctx context.Context, step int, t told, mark *scrollback.WindowMark) ([]scrollback.Event, *scrollback.DoneEvent, error) {
 	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts, Model: lt.shape.facts.Name, Usage: &t.usage}}
-	f := store.FinishRequest{Window: mark, FinishReason: t.finish, State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{{
-		Usage: t.usage, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID, Model: lt.shape.facts.Name,
-		Purpose: "turn", RequestID: t.requestID, At: lt.e.store.Now()}}}
-	if t.window.Images == 0 { // what an image weighs is the provider's own formula
-		f.Usage[0].WindowTokens = t.window.Tokens
+	f := store.FinishRequest{Window: mark, FinishReason: t.finish, State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{lt.record(t.usage, t.requestID)}}
+	if lt.sent.Images == 0 { // what an image weighs is the provider's own formula
+		f.Usage[0].WindowTokens = lt.sent.Tokens
 	}
 	calls := t.parts.Calls()
 	var results []scrollback.Event
@@ -333,6 +329,12 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t told, mark *scroll
 	return out, &scrollback.DoneEvent{TurnID: lt.turn.ID, MessageID: reply, Status: f.State, FinishReason: f.FinishReason}, nil
 }
 
+// record is what the books keep of a call of this turn.
+func (lt *liveTurn) record(u scrollback.Usage, requestID string) scrollback.UsageRecord {
+	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID, Model: lt.shape.facts.Name,
+		Purpose: "turn", RequestID: requestID, At: lt.e.store.Now()}
+}
+
 // fail ends a turn that cannot go on, keeping what was written so far.
 func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	done := scrollback.DoneEvent{TurnID: lt.turn.ID, Status: scrollback.TurnFailed}
@@ -358,8 +360,12 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		f.Failure = &scrollback.Failure{Code: scrollback.CodeOf(err), Message: scrollback.Shown(err)}
 		lt.emit(scrollback.ErrorEvent{Failure: *f.Failure})
 	}
-	if len(said.Parts) > 0 {
-		f.Messages = []store.Incoming{{Message: said}}
+	if len(said.Parts) > 0 { // what was said before it broke off is paid for
+		u := lt.e.priced(said.Model, lt.believed(told{parts: said.Parts}))
+		said.Usage = &u
+		f.Messages, f.Usage = []store.Incoming{{Message: said}}, []scrollback.UsageRecord{lt.record(u, "")}
+		lt.usage = lt.usage.Add(u)
+		lt.emit(scrollback.UsageEvent{Usage: lt.usage})
 	}
 	done.Status = f.State
 	stored, storeErr := lt.finish(f)
@@ -399,6 +405,8 @@ type ModelEntry struct {
 	Factor    float64              `json:"factor"`
 	Learned   bool                 `json:"learned"`
 	Default   bool                 `json:"default"`
+	// Taught is what its server has taught besides; nil for nothing.
+	Taught *scrollback.Learned `json:"taught,omitempty"`
 }
 
 // Models lists the models that are set up here, the default first.
@@ -417,7 +425,11 @@ func (e *Engine) Models(ctx context.Context) ([]ModelEntry, error) {
 		if err != nil {
 			continue // the default, where its key is not set
 		}
-		out = append(out, ModelEntry{Name: name, Limit: sh.told.Limit, LimitFrom: sh.limitFrom, MaxOutput: sh.facts.MaxOutput,
+		var taught *scrollback.Learned
+		if k := sh.learned; k.Limit > 0 || k.MaxOutput > 0 || len(k.Dropped) > 0 || k.Strict != "" || k.API != "" {
+			k.Factor, taught = 0, &k
+		}
+		out = append(out, ModelEntry{Name: name, Taught: taught, Limit: sh.told.Limit, LimitFrom: sh.limitFrom, MaxOutput: sh.facts.MaxOutput,
 			Price: e.o.Catalog.Find(name).Price, Factor: sh.factor, Learned: sh.learned.Factor > 0, Default: i == 0})
 	}
 	return out, nil
@@ -451,12 +463,12 @@ func (s *shape) spoken(tokens int64) int64 {
 
 // believed is the usage of a call: as its provider counted it, or an estimate where
 // it counted nothing that can be believed.
-func (lt *liveTurn) believed(w scrollback.Window, t told) scrollback.Usage {
+func (lt *liveTurn) believed(t told) scrollback.Usage {
 	u := t.usage
 	if u.InputTokens > 0 || u.OutputTokens > 0 {
 		return u
 	}
-	u.InputTokens, u.OutputTokens, u.Estimated = lt.shape.spoken(w.Weight.Tokens), lt.shape.spoken(lt.e.store.Weigh(t.parts).Tokens), true
+	u.InputTokens, u.OutputTokens, u.Estimated = lt.shape.spoken(lt.sent.Tokens), lt.shape.spoken(lt.e.store.Weigh(t.parts).Tokens), true
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
 }

@@ -171,6 +171,15 @@ func (e *Engine) find(name string) (model.Model, error) {
 	return e.lessons.Model(m), nil
 }
 
+// ForgetModel lets what a model's server has taught be learned again: its window, the
+// parameters that it refused, and how strict its template is.
+func (e *Engine) ForgetModel(ctx context.Context, name string) error {
+	if _, err := e.find(name); scrollback.CodeOf(err) == scrollback.Invalid {
+		return err
+	}
+	return e.lessons.Forget(ctx, name)
+}
+
 // askList asks a model's server how long its windows are, where nobody says so.
 func (e *Engine) askList(ctx context.Context, c scrollback.Conversation, over Shape) {
 	sh, err := e.resolve(c, over, scrollback.Learned{})

@@ -99,11 +99,18 @@ func (c *usageCmd) row(s scrollback.UsageSum) []string {
 	return append(out, terminal.Thousands(s.Calls), count(s.InputTokens), count(s.CachedTokens), count(s.OutputTokens), cost)
 }
 
-type modelsCmd struct{}
+type modelsCmd struct {
+	Forget string `help:"Let what the server of this model has taught be learned again: its window, parameters that it refused, how strict its template is." placeholder:"NAME"`
+}
 
 // Run implements the command.
-func (modelsCmd) Run(g *globals) error {
+func (c modelsCmd) Run(g *globals) error {
 	return g.kept(func(a *app) error {
+		if c.Forget != "" {
+			if err := a.ForgetModel(g.ctx, c.Forget); err != nil {
+				return err
+			}
+		}
 		models, err := a.Models(g.ctx)
 		if err != nil {
 			return err

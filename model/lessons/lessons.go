@@ -17,7 +17,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -33,7 +32,7 @@ const (
 	// learnedStands is how long it goes before what the catalog says.
 	learnedStands = 7 * 24 * time.Hour
 	// listStands is how long a server's list of models is not asked for again, and
-	// listRetry the same where the list could not be had, in one process.
+	// listRetry the same where the list could not be had.
 	listStands = 24 * time.Hour
 	listRetry  = 10 * time.Minute
 )
@@ -63,9 +62,6 @@ type Keeper struct {
 	bounds  model.Bounds
 	log     *slog.Logger
 	least   int64 // the smallest window that is taken up, in tokens
-
-	mu     sync.Mutex
-	listed map[string]int64 // when a server was asked for its list, by model (Unix ms)
 }
 
 // Options set a keeper up; all fields but Bounds are required.
@@ -78,7 +74,7 @@ type Options struct {
 
 // New makes a keeper.
 func New(b Books, o Options) *Keeper {
-	return &Keeper{books: b, catalog: o.Catalog, bounds: o.Bounds, log: o.Log, least: o.Least, listed: map[string]int64{}}
+	return &Keeper{books: b, catalog: o.Catalog, bounds: o.Bounds, log: o.Log, least: o.Least}
 }
 
 // Window is the window that is known of a model's server, 0 for none; fresh says
@@ -234,18 +230,21 @@ func (k *Keeper) Ask(ctx context.Context, m model.Model) {
 	}
 	name, now := m.Facts().Name, k.books.Now()
 	known, err := k.books.Learned(ctx, name)
-	if err != nil || now-known.ListedAt < listStands.Milliseconds() || !k.mayList(name, now) {
+	if err != nil || now-known.ListedAt < listStands.Milliseconds() {
 		return
 	}
 	asking, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	limit, most, err := lister.List(asking)
-	if err != nil {
-		k.log.Debug("a server does not list its models", "model", name, "error", err)
-		return
+	limit, most, failed := lister.List(asking)
+	if failed != nil {
+		k.log.Debug("a server does not list its models", "model", name, "error", failed)
 	}
 	err = k.books.Teach(context.WithoutCancel(ctx), name, func(known *scrollback.Learned) {
 		known.ListedAt = now
+		if failed != nil { // it is asked again, but not by each program at once
+			known.ListedAt -= (listStands - listRetry).Milliseconds()
+			return
+		}
 		refused, _ := Window(*known, now)
 		if limit >= k.least && (known.LimitFrom != scrollback.LimitRefusal || refused == 0 || limit < refused) {
 			known.Limit, known.LimitFrom, known.LimitAt = limit, scrollback.LimitList, now
@@ -259,13 +258,8 @@ func (k *Keeper) Ask(ctx context.Context, m model.Model) {
 	}
 }
 
-// mayList says whether to ask for a list, and notes that it was asked for.
-func (k *Keeper) mayList(name string, now int64) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if at, ok := k.listed[name]; ok && now-at < listRetry.Milliseconds() {
-		return false
-	}
-	k.listed[name] = now
-	return true
+// Forget lets what a server has taught of a model be learned again. What is known of
+// its tokens stays.
+func (k *Keeper) Forget(ctx context.Context, name string) error {
+	return k.books.Teach(ctx, name, func(known *scrollback.Learned) { *known = scrollback.Learned{Factor: known.Factor} })
 }
