@@ -14,13 +14,6 @@ import (
 	"github.com/scrollback-ai/scrollback/model/ollama"
 )
 
-func lastOf[P scrollback.Part](ps scrollback.Parts) (p P, ok bool) {
-	if len(ps) > 0 {
-		p, ok = ps[len(ps)-1].(P)
-	}
-	return p, ok
-}
-
 // scripted answers a conversation: every third turn calls two tools at once, every
 // other thinks, and results are answered with words.
 func scripted() *modeltest.Script {
