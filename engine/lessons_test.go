@@ -133,7 +133,7 @@ func TestNothingLeftToFold(t *testing.T) {
 }
 
 // A window that a person named gives way for a while to one that the server names in
-// refusing a request, and counts again later: the server may have been started anew.
+// refusing a request, and counts again later: the server may have been started again.
 func TestLimitSetByHand(t *testing.T) {
 	clock := &atomic.Int64{}
 	clock.Store(1_767_600_000_000)
