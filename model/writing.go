@@ -73,12 +73,3 @@ func (w *Writing) end(opaque scrollback.Opaque) {
 	w.kind = noText
 	w.text.Reset()
 }
-
-// Parts is a whole answer as parts.
-func Parts(deltas []Delta) scrollback.Parts {
-	var w Writing
-	for _, d := range deltas {
-		w.Add(d)
-	}
-	return w.Whole()
-}

@@ -12,17 +12,20 @@ type Word string
 
 // UnmarshalJSON reads a text, a number or null.
 func (w *Word) UnmarshalJSON(b []byte) error {
-	*w = ""
-	if b = bytes.TrimSpace(b); len(b) > 0 && b[0] == '"' {
-		var s string
-		err := json.Unmarshal(b, &s)
-		*w = Word(s)
-		return err
+	s, err := loose(b)
+	*w = Word(s)
+	return err
+}
+
+// loose is a JSON text's content, nothing for null, and any other value as its JSON.
+func loose(b []byte) (s string, err error) {
+	switch b = bytes.TrimSpace(b); {
+	case len(b) > 0 && b[0] == '"':
+		err = json.Unmarshal(b, &s)
+	case !bytes.Equal(b, []byte("null")):
+		s = string(b)
 	}
-	if !bytes.Equal(b, []byte("null")) {
-		*w = Word(b)
-	}
-	return nil
+	return s, err
 }
 
 // Number is a whole number that some servers write as a fraction, a text or null.
@@ -31,11 +34,11 @@ type Number int64
 
 // UnmarshalJSON never fails: what is not a number is 0.
 func (n *Number) UnmarshalJSON(b []byte) error {
-	var text Word
-	if err := text.UnmarshalJSON(b); err != nil {
+	text, err := loose(b)
+	if err != nil {
 		return err
 	}
-	f, err := strconv.ParseFloat(string(text), 64)
+	f, err := strconv.ParseFloat(text, 64)
 	switch {
 	case err != nil && !math.IsInf(f, 0):
 		*n = 0
@@ -57,11 +60,11 @@ type Real float64
 
 // UnmarshalJSON never fails: what is not a number is 0.
 func (r *Real) UnmarshalJSON(b []byte) error {
-	var text Word
-	if err := text.UnmarshalJSON(b); err != nil {
+	text, err := loose(b)
+	if err != nil {
 		return err
 	}
-	f, err := strconv.ParseFloat(string(text), 64)
+	f, err := strconv.ParseFloat(text, 64)
 	switch {
 	case math.IsInf(f, 0):
 		f = math.Copysign(math.MaxFloat64, f)
@@ -79,15 +82,7 @@ type Inner string
 
 // UnmarshalJSON reads a text, or any other value as its JSON.
 func (i *Inner) UnmarshalJSON(b []byte) error {
-	if b = bytes.TrimSpace(b); len(b) > 0 && b[0] == '"' {
-		var s string
-		err := json.Unmarshal(b, &s)
-		*i = Inner(s)
-		return err
-	}
-	*i = ""
-	if !bytes.Equal(b, []byte("null")) {
-		*i = Inner(b)
-	}
-	return nil
+	s, err := loose(b)
+	*i = Inner(s)
+	return err
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/anthropic"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/model/remote"
@@ -156,7 +155,7 @@ func TestRandomStreams(t *testing.T) {
 		}
 		body = strings.Join(frames, "")
 		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-		ps := model.Parts(a.Deltas)
+		ps := modeltest.Parts(a.Deltas)
 		if !spoiled {
 			if whole++; err != nil || shown(ps) != shown(d.parts) || a.Finish != d.finish || a.Usage.OutputTokens != 9 {
 				t.Fatalf("stream %d: %v, finish %q\n%s\nwant %q\n%s", i, err, a.Finish, shown(ps), d.finish, shown(d.parts))

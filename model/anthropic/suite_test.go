@@ -143,7 +143,7 @@ func TestRecordings(t *testing.T) {
 			if scrollback.CodeOf(err) != want.code {
 				t.Errorf("error %v, want code %q", err, want.code)
 			}
-			if got := shown(model.Parts(a.Deltas)); got != want.parts {
+			if got := shown(modeltest.Parts(a.Deltas)); got != want.parts {
 				t.Errorf("parts\n%s\nwant\n%s", got, want.parts)
 			}
 			if a.Finish != want.finish {
@@ -228,7 +228,7 @@ func TestUnstreamed(t *testing.T) {
 		io.WriteString(w, `{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"S"},{"type":"text","text":"Whole."},{"type":"tool_use","id":"c","name":"f","input":{"a":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":4}}`)
 	}))
 	a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-	if got := shown(model.Parts(a.Deltas)); err != nil || got != `thought t{"signature":"S"}|text Whole.|call c f{"a":1}` || a.Finish != "tool_calls" || a.Usage.TotalTokens != 7 {
+	if got := shown(modeltest.Parts(a.Deltas)); err != nil || got != `thought t{"signature":"S"}|text Whole.|call c f{"a":1}` || a.Finish != "tool_calls" || a.Usage.TotalTokens != 7 {
 		t.Errorf("%s, %q, %+v, %v", got, a.Finish, a.Usage, err)
 	}
 }

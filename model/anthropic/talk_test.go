@@ -119,7 +119,7 @@ func (k *talk) step(name string) scrollback.Parts {
 			k.thought++
 		}
 	}
-	ps := model.Parts(a.Deltas)
+	ps := modeltest.Parts(a.Deltas)
 	k.items = append(k.items, said(scrollback.RoleAssistant, scrollback.LayerMessages, m.Facts().Name, ps...))
 	if len(ps.Calls()) > 0 {
 		var results scrollback.Parts

@@ -123,7 +123,7 @@ first then more | thought signed{"thoughtSignature":"c2ln"} | text An | text swe
 			if scrollback.CodeOf(err) != want.err && (err != nil || want.err != "") || err != nil && !strings.Contains(err.Error(), want.words) {
 				t.Fatalf("error %v, want %q with %q", err, want.err, want.words)
 			}
-			if got := told(model.Parts(a.Deltas)); got != want.parts || a.Finish != want.finish || a.RequestID != want.request {
+			if got := told(modeltest.Parts(a.Deltas)); got != want.parts || a.Finish != want.finish || a.RequestID != want.request {
 				t.Errorf("parts   %s\nwanted  %s\nfinish %q, request %q", got, want.parts, a.Finish, a.RequestID)
 			}
 			if used := a.Usage; used == nil && want.usage != (scrollback.Usage{}) || used != nil && *used != want.usage {

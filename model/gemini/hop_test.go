@@ -66,7 +66,7 @@ func TestHops(t *testing.T) {
 			if scrollback.CodeOf(err) != c.code && (err != nil || c.code != "") || a.Text != c.text || a.Finish != c.finish || len(bodies) != c.asked || a.Usage == nil || a.Usage.InputTokens != c.input || a.RequestID != "r0" {
 				t.Fatalf("%q, finish %q, %d requests, usage %+v, request %q, %v", a.Text, a.Finish, len(bodies), a.Usage, a.RequestID, err)
 			}
-			if got := model.Parts(a.Deltas); len(got) != 1 {
+			if got := modeltest.Parts(a.Deltas); len(got) != 1 {
 				t.Errorf("one text became %s", told(got))
 			}
 			if c.asked > 1 && name == "three" && (!strings.Contains(bodies[1], `"continuationToken":"t0/+="`) || !strings.HasPrefix(bodies[1], strings.TrimSuffix(bodies[0], "}"))) {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -155,7 +154,7 @@ func TestRandomStreams(t *testing.T) {
 		if s.calls > 0 {
 			finish = scrollback.FinishToolCalls
 		}
-		if got, want := told(model.Parts(a.Deltas)), told(s.want); err != nil || got != want || a.Finish != finish {
+		if got, want := told(modeltest.Parts(a.Deltas)), told(s.want); err != nil || got != want || a.Finish != finish {
 			t.Fatalf("stream %d, %q: %v\n%s\nwanted\n%s", seed, a.Finish, err, got, want)
 		}
 		whole++

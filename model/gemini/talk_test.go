@@ -55,7 +55,7 @@ func (c *talk) turn(m *gemini.Model, n int) {
 		if err != nil {
 			c.t.Fatalf("turn %d: %v", n, err)
 		}
-		c.items = append(c.items, item(scrollback.RoleAssistant, m.Facts().Name, model.Parts(a.Deltas)...))
+		c.items = append(c.items, item(scrollback.RoleAssistant, m.Facts().Name, modeltest.Parts(a.Deltas)...))
 		c.calls += len(a.Calls)
 		if len(a.Calls) == 0 {
 			if a.Finish != scrollback.FinishStop || a.Usage == nil || !c.hops && (a.Usage.ReasoningTokens != 2 || a.Usage.OutputTokens != 7) || a.Usage.CachedTokens == 0 {

@@ -72,6 +72,15 @@ func Read(stream iter.Seq2[model.Delta, error]) (Answer, error) {
 	return a, nil
 }
 
+// Parts is an answer as the parts that are kept of it.
+func Parts(deltas []model.Delta) scrollback.Parts {
+	var w model.Writing
+	for _, d := range deltas {
+		w.Add(d)
+	}
+	return w.Whole()
+}
+
 // checkAnswer says how a whole answer breaks the contract.
 func checkAnswer(r model.Request, a Answer) error {
 	for i, d := range a.Deltas {

@@ -89,7 +89,7 @@ func (s *chatSide) say(t *testing.T, items []scrollback.Item, turn int) []scroll
 		if err != nil || a.Finish == "" || a.Usage == nil || a.Usage.OutputTokens != 20 || a.Usage.CachedTokens != 40 {
 			t.Fatalf("turn %d: %s %+v %v; refused %+v", turn, chatSaid(a), a.Usage, err, s.server.Refusals())
 		}
-		items = append(items, scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.RoleAssistant, Model: s.m.Facts().Name, Parts: model.Parts(a.Deltas)})
+		items = append(items, scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.RoleAssistant, Model: s.m.Facts().Name, Parts: modeltest.Parts(a.Deltas)})
 		var results scrollback.Parts
 		for _, c := range a.Calls {
 			results = append(results, scrollback.ToolResult{CallID: c.ID, Name: c.Name, Text: "found " + string(c.Arguments)})

@@ -113,7 +113,7 @@ func chatDamaged(r *rand.Rand, stream string) string {
 // chatPayloads joins the payloads of an answer.
 func chatPayloads(a modeltest.Answer) string {
 	var b strings.Builder
-	for _, p := range model.Parts(a.Deltas) {
+	for _, p := range modeltest.Parts(a.Deltas) {
 		if r, ok := p.(scrollback.Reasoning); ok {
 			fmt.Fprintf(&b, "%q %s\n", r.Text, r.Opaque)
 		}

@@ -164,7 +164,7 @@ func TestChatFreshIDs(t *testing.T) {
 			seen[c.ID] = true
 			results = append(results, scrollback.ToolResult{CallID: c.ID, Text: "1"})
 		}
-		r.Items = append(r.Items, scrollback.Item{Role: scrollback.RoleAssistant, Model: m.Facts().Name, Parts: model.Parts(a.Deltas)}, scrollback.Item{Role: scrollback.RoleTool, Parts: results})
+		r.Items = append(r.Items, scrollback.Item{Role: scrollback.RoleAssistant, Model: m.Facts().Name, Parts: modeltest.Parts(a.Deltas)}, scrollback.Item{Role: scrollback.RoleTool, Parts: results})
 	}
 	if len(seen) != 6 {
 		t.Errorf("%d ids", len(seen))
@@ -195,7 +195,7 @@ func TestChatPayloadParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts, kinds := model.Parts(a.Deltas), []string{}
+		parts, kinds := modeltest.Parts(a.Deltas), []string{}
 		for _, p := range parts {
 			kinds = append(kinds, map[bool]string{true: "reasoning", false: "text"}[fmt.Sprintf("%T", p) == "scrollback.Reasoning"])
 			if _, ok := p.(scrollback.ToolCall); ok {

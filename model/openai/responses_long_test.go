@@ -58,7 +58,7 @@ func (s respSide) turn(t *testing.T, items []scrollback.Item, r model.Request) [
 		if err != nil {
 			t.Fatalf("%s, after %d items: %v %+v", s.Facts().Name, len(items), err, s.server.Refusals())
 		}
-		parts := model.Parts(a.Deltas)
+		parts := modeltest.Parts(a.Deltas)
 		items = append(items, respItem(scrollback.RoleAssistant, s.Facts().Name, parts...))
 		var results scrollback.Parts
 		for _, c := range parts.Calls() {

@@ -142,7 +142,7 @@ func TestResponsesRandomStreams(t *testing.T) {
 		if err == nil && a.Finish != "" {
 			fine++
 		}
-		for _, p := range model.Parts(a.Deltas) {
+		for _, p := range modeltest.Parts(a.Deltas) {
 			if c, ok := p.(scrollback.ToolCall); ok && !json.Valid(c.Arguments) {
 				t.Fatalf("damaged stream %d calls with %s", i, c.Arguments)
 			}
@@ -183,7 +183,7 @@ func respItems(t *testing.T, stream string) (out []string) {
 // respPayloads lists what an answer carries of them.
 func respPayloads(t *testing.T, ds []model.Delta) (out []string) {
 	t.Helper()
-	for _, p := range model.Parts(ds) {
+	for _, p := range modeltest.Parts(ds) {
 		var o scrollback.Opaque
 		switch p := p.(type) {
 		case scrollback.Reasoning:

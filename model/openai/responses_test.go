@@ -140,7 +140,7 @@ says "ok"`, finish: "stop"},
 			text := respRecording(t, name)
 			m := respPlay(t, "text/event-stream; charset=utf-8", func() io.Reader { return strings.NewReader(text) })
 			a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-			if got := respStory(model.Parts(a.Deltas)); got != want.story || a.Finish != want.finish || scrollback.CodeOf(err) != want.code {
+			if got := respStory(modeltest.Parts(a.Deltas)); got != want.story || a.Finish != want.finish || scrollback.CodeOf(err) != want.code {
 				t.Errorf("%s\nfinish %q, %v", got, a.Finish, err)
 			}
 			if a.Usage == nil {
@@ -177,7 +177,7 @@ func TestResponsesWhole(t *testing.T) {
 	} {
 		m := respPlay(t, "application/json", func() io.Reader { return strings.NewReader(body) })
 		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-		got := respStory(model.Parts(a.Deltas)) + " " + a.Finish
+		got := respStory(modeltest.Parts(a.Deltas)) + " " + a.Finish
 		if a.Usage != nil {
 			got += fmt.Sprintf(" %d %d", a.Usage.InputTokens, a.Usage.OutputTokens)
 		}
