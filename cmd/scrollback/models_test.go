@@ -53,6 +53,19 @@ func (s *thinker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, `data: {"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":900,"completion_tokens":9,"total_tokens":909,"cost":0.25}}`+"\n\ndata: [DONE]\n\n")
 }
 
+// told is by whom it was asked first, and how often it refused.
+func (s *thinker) told() (agent string, refused int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.agents[0], s.refused
+}
+
+func (s *thinker) narrow(limit int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limit = limit
+}
+
 func (s *thinker) last() wire.ChatRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,8 +97,8 @@ func TestModelsAtTheCommandLine(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "这样。") || !strings.Contains(errs, "custom/m: 32,768 tokens are assumed") {
 		t.Fatalf("exit %d, %q, %q", code, out, errs)
 	}
-	if s.last().ReasoningEffort != "high" || !strings.HasPrefix(s.agents[0], "scrollback/") {
-		t.Errorf("asked with effort %q by %q", s.last().ReasoningEffort, s.agents[0])
+	if agent, _ := s.told(); s.last().ReasoningEffort != "high" || !strings.HasPrefix(agent, "scrollback/") {
+		t.Errorf("asked with effort %q by %q", s.last().ReasoningEffort, agent)
 	}
 	if _, errs, _ = s.ran(t, srv.URL, []string{data}, "run", "--conversation", "latest", "And now?"); strings.Contains(errs, "assumed") || s.last().ReasoningEffort != "" {
 		t.Errorf("the second turn says %q, with effort %q", errs, s.last().ReasoningEffort)
@@ -94,7 +107,7 @@ func TestModelsAtTheCommandLine(t *testing.T) {
 		t.Errorf("in Chinese it says %q", errs)
 	}
 
-	s.limit = 12_000
+	s.narrow(12_000)
 	for i := range 8 {
 		prompt := fmt.Sprintf("Round %d. ", i) + strings.Repeat("and more of it ", 120)
 		if _, errs, code := s.ran(t, srv.URL, []string{data}, "run", "--conversation", "latest", prompt); code != 0 {
@@ -112,8 +125,9 @@ func TestModelsAtTheCommandLine(t *testing.T) {
 		}
 		return list.Models[0].Taught
 	}
-	if k := taught(); s.refused == 0 || s.refused > 3 || k == nil || k.Limit != 4096 || k.LimitFrom != scrollback.LimitRefusal {
-		t.Errorf("%d refusals taught %+v", s.refused, k)
+	_, refused := s.told()
+	if k := taught(); refused == 0 || refused > 3 || k == nil || k.Limit != 4096 || k.LimitFrom != scrollback.LimitRefusal {
+		t.Errorf("%d refusals taught %+v", refused, k)
 	}
 	if _, errs, code := s.ran(t, srv.URL, []string{data}, "models", "--forget", "custom/m"); code != 0 || taught() != nil {
 		t.Errorf("forgetting: exit %d, %s, then %+v", code, errs, taught())
