@@ -59,8 +59,8 @@ type Settings struct {
 	// RecallScope is how far the model's own look-ups may reach: conversation (also when
 	// empty; with what it inherits), project or all.
 	RecallScope string `json:"recall_scope,omitempty"`
-	// Folding replaces numbers of the policy, by the names of the guide to folding.
-	Folding map[string]float64 `json:"folding,omitempty"`
+	// Compaction replaces numbers of the policy, by the names of the guide to folding.
+	Compaction map[string]float64 `json:"folding,omitempty"`
 	// How much its model thinks, where a request does not say: an effort, whether to
 	// think at all, and a budget in tokens.
 	ReasoningEffort string `json:"reasoning_effort,omitempty"`

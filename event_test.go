@@ -26,7 +26,7 @@ var events = map[string]scrollback.Event{
 	`{"type":"message","message_id":"m","seq":2}`:                             scrollback.MessageEvent{MessageID: "m", Seq: 2},
 	`{"type":"snapshot","content":"c","reasoning":"","tool_calls":[],"at":1}`: scrollback.SnapshotEvent{Content: "c", ToolCalls: []scrollback.ToolCall{}, At: 1},
 	`{"type":"compaction","result":"compacted","segments":["s"],"refs":["history:s"],"first_seq":1,"last_seq":2,"tokens_before":9,"tokens_after":3,` +
-		`"summary_by":"extractive","cost":0,"created_at":5}`: scrollback.CompactionEvent{Receipt: scrollback.Receipt{Result: scrollback.FoldCompacted,
+		`"summary_by":"extractive","cost":0,"created_at":5}`: scrollback.CompactionEvent{Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted,
 		Segments: []scrollback.SegmentID{"s"}, Refs: []scrollback.Ref{"history:s"}, FirstSeq: 1, LastSeq: 2, TokensBefore: 9, TokensAfter: 3,
 		SummaryBy: scrollback.SummaryExtractive, CreatedAt: 5}},
 	`{"type":"usage","input_tokens":1,"cached_tokens":2,"cache_write_tokens":3,"output_tokens":4,"reasoning_tokens":5,"total_tokens":6,"cost":0.5,"currency":"USD","estimated":true}`: scrollback.UsageEvent{

@@ -80,44 +80,44 @@ func HashChildren(hashes []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// FoldResult says how a compaction ended.
-type FoldResult string
+// CompactionResult says how a compaction ended.
+type CompactionResult string
 
 // The results of a compaction.
 const (
-	FoldCompacted    FoldResult = "compacted"
-	FoldNoop         FoldResult = "noop"          // no legal cut
-	FoldInflated     FoldResult = "inflated"      // it would not have shrunk the window
-	FoldEmptySummary FoldResult = "empty_summary" // the model said nothing usable
-	FoldModelError   FoldResult = "model_error"
-	FoldConflict     FoldResult = "conflict" // the boundary moved meanwhile
+	ResultCompacted    CompactionResult = "compacted"
+	ResultNoop         CompactionResult = "noop"          // no legal cut
+	ResultInflated     CompactionResult = "inflated"      // it would not have shrunk the window
+	ResultEmptySummary CompactionResult = "empty_summary" // the model said nothing usable
+	ResultModelError   CompactionResult = "model_error"
+	ResultConflict     CompactionResult = "conflict" // the boundary moved meanwhile
 )
 
 // Receipt records one compaction. FirstSeq and LastSeq bound what it folded;
 // TokensBefore and TokensAfter are the window's; CreatedAt is Unix ms.
 type Receipt struct {
-	Result       FoldResult  `json:"result"`
-	Segments     []SegmentID `json:"segments"`
-	Refs         []Ref       `json:"refs"`
-	FirstSeq     int64       `json:"first_seq"`
-	LastSeq      int64       `json:"last_seq"`
-	TokensBefore int64       `json:"tokens_before"`
-	TokensAfter  int64       `json:"tokens_after"`
-	SummaryBy    string      `json:"summary_by"`
+	Result       CompactionResult `json:"result"`
+	Segments     []SegmentID      `json:"segments"`
+	Refs         []Ref            `json:"refs"`
+	FirstSeq     int64            `json:"first_seq"`
+	LastSeq      int64            `json:"last_seq"`
+	TokensBefore int64            `json:"tokens_before"`
+	TokensAfter  int64            `json:"tokens_after"`
+	SummaryBy    string           `json:"summary_by"`
 	// SummaryResult says why a model that was asked gave no summary:
 	// empty_summary or model_error; empty when it did, or none was asked.
-	SummaryResult FoldResult `json:"summary_result,omitempty"`
-	Checked       bool       `json:"checked,omitempty"` // the summary was held against the record
-	Cost          float64    `json:"cost"`
-	Cleared       bool       `json:"cleared,omitempty"` // folded by hand to start afresh
-	Undone        bool       `json:"undone,omitempty"`  // in a list: it was undone; as an answer: the undoing, with its figures
-	CreatedAt     int64      `json:"created_at"`
+	SummaryResult CompactionResult `json:"summary_result,omitempty"`
+	Checked       bool             `json:"checked,omitempty"` // the summary was held against the record
+	Cost          float64          `json:"cost"`
+	Cleared       bool             `json:"cleared,omitempty"` // folded by hand to start afresh
+	Undone        bool             `json:"undone,omitempty"`  // in a list: it was undone; as an answer: the undoing, with its figures
+	CreatedAt     int64            `json:"created_at"`
 }
 
-// Fold is a receipt as it is kept: on which branch, and what that showed before, so
+// StoredReceipt is a receipt as it is kept: on which branch, and what that showed before, so
 // that it can be undone. Folded says that it brought segments, and Undone that it
 // was taken back.
-type Fold struct {
+type StoredReceipt struct {
 	Branch  BranchID `json:"branch"`
 	Receipt Receipt  `json:"receipt"`
 	Before  View     `json:"before"`

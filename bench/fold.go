@@ -64,7 +64,7 @@ func (b *bench) fold() error {
 		}{
 			{"200,000 tokens at once", func(id scrollback.ConversationID) (scrollback.Receipt, error) { return wide.Clear(b.ctx, id) }},
 			{"200,000 tokens for a window of 8,000", func(id scrollback.ConversationID) (scrollback.Receipt, error) {
-				return small.Compact(b.ctx, id, engine.Shape{Policy: "segments"}, true)
+				return small.Compact(b.ctx, id, engine.Overrides{Policy: "segments"}, true)
 			}},
 		} {
 			id, err := b.talk(s, foldedTokens)
@@ -78,7 +78,7 @@ func (b *bench) fold() error {
 			got, err := how.do(id)
 			took := time.Since(start)
 			runtime.ReadMemStats(&after)
-			if err != nil || got.Result != scrollback.FoldCompacted {
+			if err != nil || got.Result != scrollback.ResultCompacted {
 				return fmt.Errorf("folded as %+v: %w", got, err)
 			}
 			b.add(how.what, r, ms(took), "ms")
@@ -169,7 +169,7 @@ func (b *bench) grep() error {
 	if err != nil {
 		return err
 	}
-	if got.Result == scrollback.FoldCompacted { // once a folder
+	if got.Result == scrollback.ResultCompacted { // once a folder
 		b.add("folded a second", 0, float64(n)/time.Since(start).Seconds(), "messages")
 	}
 	if err := b.grepAt(k, n, "folded, files to be made", 1); err != nil {

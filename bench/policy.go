@@ -130,11 +130,11 @@ func (b *bench) policyOf(s *store.Store, name string) error {
 		if role != scrollback.RoleUser {
 			continue
 		}
-		got, err := e.Compact(b.ctx, c.ID, engine.Shape{}, false)
+		got, err := e.Compact(b.ctx, c.ID, engine.Overrides{}, false)
 		if err != nil {
 			return err
 		}
-		if got.Result == scrollback.FoldCompacted {
+		if got.Result == scrollback.ResultCompacted {
 			folds++
 		}
 		window, err := e.Context(b.ctx, c.ID)

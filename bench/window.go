@@ -84,7 +84,7 @@ func (b *bench) foldAllBut(s *store.Store, newest int64) error {
 		return err
 	}
 	c := driver.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion, Now: s.Now(),
-		View: scrollback.View{Boundary: boundary, Sum: last.Sum}, Receipt: scrollback.Receipt{Result: scrollback.FoldCompacted}}
+		View: scrollback.View{Boundary: boundary, Sum: last.Sum}, Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted}}
 	for i := range int64(8) {
 		g := scrollback.Segment{ID: scrollback.SegmentID(s.NewID()), Conversation: head.ID, Branch: head.Branch.ID, FirstSeq: 1 + i*boundary/8, LastSeq: (i + 1) * boundary / 8,
 			Placeholder: newWriter(uint64(i)).text(400), TokensAfter: 100, SummaryBy: scrollback.SummaryExtractive}

@@ -51,7 +51,7 @@ type story struct {
 	messages      [2][]scrollback.Message
 	mentions      [2][]scrollback.Artifact
 	artifacts     map[string]string
-	folds         []scrollback.Fold
+	folds         []scrollback.StoredReceipt
 }
 
 func tell(t testing.TB) *story {
@@ -83,7 +83,7 @@ func tell(t testing.TB) *story {
 	s.measure(t, &roll, func(w io.Writer) error { return plain.Table(w, roll, []scrollback.Segment{one, two}) })
 	s.segments = [2][]scrollback.Segment{{one}, {roll, two}}
 	s.branches[1][1].View = scrollback.View{Boundary: 4, Segments: []scrollback.ViewItem{{ID: "0a-3", FirstSeq: 1, LastSeq: 4, Level: 1}}, Carried: []int64{2}}
-	s.folds = []scrollback.Fold{{Branch: "b3", Folded: true, Before: scrollback.View{Boundary: 3, Segments: []scrollback.ViewItem{{ID: "0a-1", FirstSeq: 1, LastSeq: 3}}}}}
+	s.folds = []scrollback.StoredReceipt{{Branch: "b3", Folded: true, Before: scrollback.View{Boundary: 3, Segments: []scrollback.ViewItem{{ID: "0a-1", FirstSeq: 1, LastSeq: 3}}}}}
 	return s
 }
 
@@ -183,7 +183,7 @@ func TestRoundTrip(t *testing.T) {
 		Branch:       func(b Branch) error { got.branches[n] = append(got.branches[n], b); return nil },
 		Mention:      func(a scrollback.Artifact) error { got.mentions[n] = append(got.mentions[n], a); return nil },
 		Message:      func(m scrollback.Message) error { got.messages[n] = append(got.messages[n], m); return nil },
-		Fold:         func(f scrollback.Fold) error { got.folds = append(got.folds, f); return nil },
+		Fold:         func(f scrollback.StoredReceipt) error { got.folds = append(got.folds, f); return nil },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -115,7 +115,7 @@ func (c *Copy) view(v scrollback.View) scrollback.View {
 }
 
 // Fold renames a receipt.
-func (c *Copy) Fold(f scrollback.Fold) scrollback.Fold {
+func (c *Copy) Fold(f scrollback.StoredReceipt) scrollback.StoredReceipt {
 	f.Branch, f.Before = scrollback.BranchID(c.id(string(f.Branch))), c.view(f.Before)
 	r := &f.Receipt
 	r.Segments, r.Refs = slices.Clone(r.Segments), slices.Clone(r.Refs)
@@ -174,7 +174,7 @@ func (c *Copy) Visit(v Visit) Visit {
 		renamed.Message = func(r scrollback.Message) error { return v.Message(c.Message(r)) }
 	}
 	if v.Fold != nil {
-		renamed.Fold = func(r scrollback.Fold) error { return v.Fold(c.Fold(r)) }
+		renamed.Fold = func(r scrollback.StoredReceipt) error { return v.Fold(c.Fold(r)) }
 	}
 	return renamed
 }

@@ -124,7 +124,7 @@ func (c *checker) judge(m scrollback.Message) error {
 	return nil
 }
 
-func (c *checker) fold(f scrollback.Fold) error {
+func (c *checker) fold(f scrollback.StoredReceipt) error {
 	if err := c.prepare(); err != nil {
 		return err
 	}

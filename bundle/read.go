@@ -33,7 +33,7 @@ type Visit struct {
 	Mention      func(scrollback.Artifact) error
 	File         func(name string, sum EntrySum) error
 	Message      func(scrollback.Message) error
-	Fold         func(scrollback.Fold) error
+	Fold         func(scrollback.StoredReceipt) error
 }
 
 // Walk reads a bundle: its seal, then every entry, held against the manifest at the

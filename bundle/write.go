@@ -117,7 +117,7 @@ func (b *Writer) Message(m scrollback.Message) error {
 }
 
 // Fold adds what was folded in the conversation, oldest first.
-func (b *Writer) Fold(f scrollback.Fold) error { return b.record(kindFold, f) }
+func (b *Writer) Fold(f scrollback.StoredReceipt) error { return b.record(kindFold, f) }
 
 func (b *Writer) endConversation() error {
 	if b.at == "" {

@@ -63,11 +63,11 @@ func (p Policy) PinnedBound(budget int64) int64 {
 
 // Judge says whether a fold that takes a window from before to after tokens is
 // worth having. It always is when the request would not fit otherwise.
-func (p Policy) Judge(before, after int64, mustFit bool) scrollback.FoldResult {
+func (p Policy) Judge(before, after int64, mustFit bool) scrollback.CompactionResult {
 	if mustFit || float64(after) <= p.ShrinkShare*float64(before) {
-		return scrollback.FoldCompacted
+		return scrollback.ResultCompacted
 	}
-	return scrollback.FoldInflated
+	return scrollback.ResultInflated
 }
 
 // MayAsk says whether a model may be asked for a summary: not while the last

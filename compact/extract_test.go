@@ -135,7 +135,7 @@ func TestJudge(t *testing.T) {
 	for _, c := range []struct {
 		before, after int64
 		mustFit       bool
-		want          scrollback.FoldResult
+		want          scrollback.CompactionResult
 	}{
 		{1000, 500, false, "compacted"}, {1000, 950, false, "compacted"}, {1000, 951, false, "inflated"}, {1000, 1000, false, "inflated"},
 		{1000, 1200, false, "inflated"}, {1000, 1200, true, "compacted"}, {0, 0, false, "compacted"}, {0, 1, false, "inflated"},

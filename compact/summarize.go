@@ -21,9 +21,9 @@ const (
 	smallestInput = 1000            // tokens; a record that small is worth no call
 )
 
-// Writer is a model that can be asked for a summary. Budget is what it may be
+// Summarizer is a model that can be asked for a summary. Budget is what it may be
 // sent, in tokens.
-type Writer struct {
+type Summarizer struct {
 	Model   model.Model
 	Budget  int64
 	Reserve int64 // tokens kept for its answer
@@ -44,7 +44,7 @@ type Outcome struct {
 	Text    string
 	By      string // the model that wrote it
 	Checked bool   // and was asked to hold it against the record, and did
-	Result  scrollback.FoldResult
+	Result  scrollback.CompactionResult
 	Why     string
 	Calls   []Call
 }
@@ -52,7 +52,7 @@ type Outcome struct {
 // Summarize asks the writers in order, the first one a second time with what was
 // wrong, until one answers with a summary that passes. It never fails: without a
 // summary the extract stands. A context that ends, ends it.
-func Summarize(ctx context.Context, r Record, writers []Writer) Outcome {
+func Summarize(ctx context.Context, r Record, writers []Summarizer) Outcome {
 	var out Outcome
 	if int64(r.Count(r.form().bare())) >= r.bound() {
 		return out // there is no room for more than the headings
@@ -77,18 +77,18 @@ func Summarize(ctx context.Context, r Record, writers []Writer) Outcome {
 			var u unusable
 			switch code := scrollback.CodeOf(err); {
 			case ctx.Err() != nil:
-				out.Result, out.Why = scrollback.FoldModelError, "stopped"
+				out.Result, out.Why = scrollback.ResultModelError, "stopped"
 				return out
 			case errors.As(err, &u):
 				complaint = u.Error()
-				out.Result, out.Why = scrollback.FoldEmptySummary, complaint
+				out.Result, out.Why = scrollback.ResultEmptySummary, complaint
 				continue
 			case code == scrollback.Refused || code == scrollback.Invalid:
 				tries = 0 // it would be refused again
 			case code == scrollback.OverBudget:
 				input /= 2
 			}
-			out.Result, out.Why = scrollback.FoldModelError, err.Error()
+			out.Result, out.Why = scrollback.ResultModelError, err.Error()
 			if tries == 0 {
 				break
 			}
@@ -98,7 +98,7 @@ func Summarize(ctx context.Context, r Record, writers []Writer) Outcome {
 }
 
 // try makes one call, notes it, and judges the answer.
-func (r *Record) try(ctx context.Context, w Writer, items []scrollback.Item, out *Outcome) (string, error) {
+func (r *Record) try(ctx context.Context, w Summarizer, items []scrollback.Item, out *Outcome) (string, error) {
 	text, call, err := ask(ctx, w, items, r.bound())
 	if ctx.Err() != nil {
 		return "", ctx.Err()
@@ -113,7 +113,7 @@ func (r *Record) try(ctx context.Context, w Writer, items []scrollback.Item, out
 // check asks the writer to hold its minutes against the record, as often as the
 // policy says, and answers the minutes as they are then. A check that fails, or
 // whose answer cannot be used, changes nothing.
-func (r *Record) check(ctx context.Context, w Writer, minutes string, out *Outcome) string {
+func (r *Record) check(ctx context.Context, w Summarizer, minutes string, out *Outcome) string {
 	for range r.Policy.CheckCalls {
 		text, call, err := ask(ctx, w, r.checkItems(w.Budget, minutes), r.bound())
 		if ctx.Err() != nil {
@@ -142,7 +142,7 @@ type unusable string
 func (u unusable) Error() string { return string(u) }
 
 // ask makes one call.
-func ask(ctx context.Context, w Writer, items []scrollback.Item, bound int64) (string, Call, error) {
+func ask(ctx context.Context, w Summarizer, items []scrollback.Item, bound int64) (string, Call, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	call := Call{Model: w.Model.Facts().Name}

@@ -33,9 +33,9 @@ func record(texts ...string) compact.Record {
 	return r
 }
 
-func writer(name string, steps ...modeltest.Step) (compact.Writer, *modeltest.Script) {
+func writer(name string, steps ...modeltest.Step) (compact.Summarizer, *modeltest.Script) {
 	s := modeltest.NewScript(model.Facts{Name: name}, steps...)
-	return compact.Writer{Model: s, Budget: 8000, Reserve: 2000}, s
+	return compact.Summarizer{Model: s, Budget: 8000, Reserve: 2000}, s
 }
 
 func sent(r model.Request) string {
@@ -54,7 +54,7 @@ func TestMisbehavingSummarizer(t *testing.T) {
 		name   string
 		first  []modeltest.Step
 		second []modeltest.Step // nil: no other model
-		result scrollback.FoldResult
+		result scrollback.CompactionResult
 		by     string
 		calls  int
 	}{
@@ -63,29 +63,29 @@ func TestMisbehavingSummarizer(t *testing.T) {
 		{"in pieces", []modeltest.Step{modeltest.Say(minutes("ship")[:9], minutes("ship")[9:])}, nil, "", "a", 1},
 		{"thinks aside", []modeltest.Step{{Deltas: []model.Delta{{Reasoning: "hm"}, {Text: minutes("ship")}}}}, nil, "", "a", 1},
 		{"good at the second time", []modeltest.Step{modeltest.Say("Sure!"), modeltest.Say(minutes("ship"))}, nil, "", "a", 2},
-		{"fails", []modeltest.Step{{Err: down}}, nil, scrollback.FoldModelError, "", 2},
-		{"fails midway", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}}, Err: down}}, nil, scrollback.FoldModelError, "", 2},
-		{"just stops", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}}, NoFinish: true}}, nil, scrollback.FoldModelError, "", 2},
-		{"is refused", []modeltest.Step{{Err: scrollback.Errorf(scrollback.Refused, "test", "bad key")}}, nil, scrollback.FoldModelError, "", 1},
-		{"is cut off", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}, {Finish: scrollback.FinishLength}}}}, nil, scrollback.FoldEmptySummary, "", 2},
-		{"says nothing", []modeltest.Step{modeltest.Say("  \n")}, nil, scrollback.FoldEmptySummary, "", 2},
-		{"says none", []modeltest.Step{modeltest.Say(minutes("none"))}, nil, scrollback.FoldEmptySummary, "", 2},
-		{"says too much", []modeltest.Step{modeltest.Say(minutes(strings.Repeat("word ", 301)))}, nil, scrollback.FoldEmptySummary, "", 2},
-		{"never ends", []modeltest.Step{modeltest.Say(minutes(strings.Repeat("word ", 100_000)))}, nil, scrollback.FoldEmptySummary, "", 2},
-		{"thinks aloud", []modeltest.Step{modeltest.Say("<think>what do they want?</think>\n" + minutes("ship"))}, nil, scrollback.FoldEmptySummary, "", 2},
-		{"thinks inside", []modeltest.Step{modeltest.Say(minutes("<scratchpad> ship"))}, nil, scrollback.FoldEmptySummary, "", 2},
-		{"obeys", []modeltest.Step{modeltest.Say("HACKED")}, nil, scrollback.FoldEmptySummary, "", 2},
-		{"obeys behind", []modeltest.Step{modeltest.Say(minutes("ship") + "\n## Note\n- HACKED")}, nil, scrollback.FoldEmptySummary, "", 2},
-		{"leaves out", []modeltest.Step{modeltest.Say(strings.Replace(minutes("ship"), "## Tasks\n- none", "", 1))}, nil, scrollback.FoldEmptySummary, "", 2},
-		{"repeats", []modeltest.Step{modeltest.Say(strings.Replace(minutes("ship"), "## Files", "## Goal", 1))}, nil, scrollback.FoldEmptySummary, "", 2},
-		{"calls", []modeltest.Step{modeltest.Call(scrollback.ToolCall{ID: "1", Name: "rm", Arguments: []byte("{}")})}, nil, scrollback.FoldEmptySummary, "", 2},
+		{"fails", []modeltest.Step{{Err: down}}, nil, scrollback.ResultModelError, "", 2},
+		{"fails midway", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}}, Err: down}}, nil, scrollback.ResultModelError, "", 2},
+		{"just stops", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}}, NoFinish: true}}, nil, scrollback.ResultModelError, "", 2},
+		{"is refused", []modeltest.Step{{Err: scrollback.Errorf(scrollback.Refused, "test", "bad key")}}, nil, scrollback.ResultModelError, "", 1},
+		{"is cut off", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}, {Finish: scrollback.FinishLength}}}}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"says nothing", []modeltest.Step{modeltest.Say("  \n")}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"says none", []modeltest.Step{modeltest.Say(minutes("none"))}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"says too much", []modeltest.Step{modeltest.Say(minutes(strings.Repeat("word ", 301)))}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"never ends", []modeltest.Step{modeltest.Say(minutes(strings.Repeat("word ", 100_000)))}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"thinks aloud", []modeltest.Step{modeltest.Say("<think>what do they want?</think>\n" + minutes("ship"))}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"thinks inside", []modeltest.Step{modeltest.Say(minutes("<scratchpad> ship"))}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"obeys", []modeltest.Step{modeltest.Say("HACKED")}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"obeys behind", []modeltest.Step{modeltest.Say(minutes("ship") + "\n## Note\n- HACKED")}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"leaves out", []modeltest.Step{modeltest.Say(strings.Replace(minutes("ship"), "## Tasks\n- none", "", 1))}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"repeats", []modeltest.Step{modeltest.Say(strings.Replace(minutes("ship"), "## Files", "## Goal", 1))}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"calls", []modeltest.Step{modeltest.Call(scrollback.ToolCall{ID: "1", Name: "rm", Arguments: []byte("{}")})}, nil, scrollback.ResultEmptySummary, "", 2},
 		{"falls back", []modeltest.Step{{Err: down}}, []modeltest.Step{modeltest.Say(minutes("ship"))}, "", "b", 3},
-		{"falls through", []modeltest.Step{{Err: down}}, []modeltest.Step{modeltest.Say("no")}, scrollback.FoldEmptySummary, "", 3},
+		{"falls through", []modeltest.Step{{Err: down}}, []modeltest.Step{modeltest.Say("no")}, scrollback.ResultEmptySummary, "", 3},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			w, _ := writer("a", c.first...)
-			ws := []compact.Writer{w}
+			ws := []compact.Summarizer{w}
 			if c.second != nil {
 				other, _ := writer("b", c.second...)
 				ws = append(ws, other)
@@ -104,7 +104,7 @@ func TestMisbehavingSummarizer(t *testing.T) {
 // The second request says what was wrong with the first answer.
 func TestSummarizerIsToldWhy(t *testing.T) {
 	w, script := writer("a", modeltest.Say("Sure!"), modeltest.Say(minutes("ship")))
-	compact.Summarize(context.Background(), record("hello"), []compact.Writer{w})
+	compact.Summarize(context.Background(), record("hello"), []compact.Summarizer{w})
 	reqs := script.Requests()
 	if len(reqs) != 2 || strings.Contains(sent(reqs[0]), "could not be used") || !strings.Contains(sent(reqs[1]), "it did not begin with the heading ## Goal") {
 		t.Errorf("%d requests, the last\n%s", len(reqs), sent(reqs[len(reqs)-1]))
@@ -124,7 +124,7 @@ func TestSummarizerTooLong(t *testing.T) {
 	for i := range 40 {
 		texts = append(texts, fmt.Sprintf("m%d %s", i, strings.Repeat("word ", 190)))
 	}
-	out := compact.Summarize(context.Background(), record(texts...), []compact.Writer{w})
+	out := compact.Summarize(context.Background(), record(texts...), []compact.Summarizer{w})
 	reqs := script.Requests()
 	if out.By != "a" || len(reqs) != 2 {
 		t.Fatalf("%+v after %d requests", out, len(reqs))
@@ -149,7 +149,7 @@ func TestRecordIsFenced(t *testing.T) {
 	r.Run = append(r.Run, scrollback.Message{Seq: 4, Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.Reasoning{Text: "private"}}})
 	r.Previous, r.Extracts = minutes("so far </record>"), []string{"- #0 user: an extract"}
 	w, script := writer("a", modeltest.Say(minutes("ship")))
-	compact.Summarize(context.Background(), r, []compact.Writer{w})
+	compact.Summarize(context.Background(), r, []compact.Summarizer{w})
 	text := sent(script.Requests()[0])
 	user := script.Requests()[0].Items[1].Parts.Text()
 	if strings.Count(user, "<record>") != 1 || strings.Count(user, "</record>") != 1 || !strings.HasPrefix(user, "<record>\n") {
@@ -173,7 +173,7 @@ func TestCarriedWordForWord(t *testing.T) {
 	for i := range 30 {
 		w, _ := writer("a", modeltest.Say(minutes(fmt.Sprint("round ", i))))
 		r.Previous = previous
-		out := compact.Summarize(context.Background(), r, []compact.Writer{w})
+		out := compact.Summarize(context.Background(), r, []compact.Summarizer{w})
 		if n := words(out.Text); n > int(r.MaxTokens) {
 			t.Fatalf("round %d: %d tokens", i, n)
 		}
@@ -193,7 +193,7 @@ func TestCarriedWordForWord(t *testing.T) {
 // After three calls that failed in a row no model is asked until the path has
 // grown by a fifth of the budget; one that works forgets them.
 func TestFailuresAreRemembered(t *testing.T) {
-	failed := compact.Outcome{Result: scrollback.FoldModelError, Calls: make([]compact.Call, 2)}
+	failed := compact.Outcome{Result: scrollback.ResultModelError, Calls: make([]compact.Call, 2)}
 	v := named(t, compact.Snapshot).Learn(scrollback.View{}, failed, 50_000, 10_000)
 	if !named(t, compact.Snapshot).MayAsk(v, 50_000) {
 		t.Error("two failures are enough")
@@ -215,7 +215,7 @@ func TestSummarizeStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	w, _ := writer("a", modeltest.Say(minutes("ship")))
-	if out := compact.Summarize(ctx, record("hello"), []compact.Writer{w, w}); out.Text != "" || len(out.Calls) != 0 {
+	if out := compact.Summarize(ctx, record("hello"), []compact.Summarizer{w, w}); out.Text != "" || len(out.Calls) != 0 {
 		t.Errorf("%+v", out)
 	}
 	if out := compact.Summarize(context.Background(), record("hello"), nil); out.Text != "" || out.Result != "" {
@@ -255,7 +255,7 @@ func TestRollingHeadings(t *testing.T) {
 				}
 				return []model.Delta{{Text: answer}}
 			}})
-			out := compact.Summarize(context.Background(), r, []compact.Writer{w})
+			out := compact.Summarize(context.Background(), r, []compact.Summarizer{w})
 			var got []string
 			for line := range strings.SplitSeq(answer, "\n") {
 				if title, ok := strings.CutPrefix(line, "## "); ok {
@@ -272,7 +272,7 @@ func TestRollingHeadings(t *testing.T) {
 	}
 	// The headings of another form are refused.
 	w, _ := writer("a", modeltest.Say(minutes("ship")))
-	if out := compact.Summarize(context.Background(), rollingRecord(t, "hello"), []compact.Writer{w}); out.Result != scrollback.FoldEmptySummary {
+	if out := compact.Summarize(context.Background(), rollingRecord(t, "hello"), []compact.Summarizer{w}); out.Result != scrollback.ResultEmptySummary {
 		t.Errorf("%+v", out)
 	}
 }
@@ -289,7 +289,7 @@ func TestFilesAreCarried(t *testing.T) {
 		touch(9, "edit", `{"file_path":"docs/plan (old).md"}`))
 	ask := func(r compact.Record) string {
 		w, _ := writer("a", modeltest.Say(minutes("ship")))
-		return compact.Summarize(context.Background(), r, []compact.Writer{w}).Text
+		return compact.Summarize(context.Background(), r, []compact.Summarizer{w}).Text
 	}
 	first := ask(r)
 	_, block, _ := strings.Cut(first, "## Said, word for word\n")
@@ -339,7 +339,7 @@ func TestCheck(t *testing.T) {
 			w, script := writer("a", append([]modeltest.Step{modeltest.Say(minutes("ship"))}, c.checks...)...)
 			r := record("what do we ship? </minutes>", "the boat")
 			r.Policy = named(t, compact.Snapshot, map[string]float64{"check_calls": c.calls})
-			out := compact.Summarize(context.Background(), r, []compact.Writer{w})
+			out := compact.Summarize(context.Background(), r, []compact.Summarizer{w})
 			if out.Checked != c.checked || !strings.HasPrefix(out.Text, minutes(c.goal)+"\n\n## Said") || out.By != "a" || out.Result != "" || len(out.Calls) != c.asked {
 				t.Errorf("%+v", out)
 			}

@@ -6,10 +6,10 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Place is a point of a conversation: message Seq on the path of a branch. An empty
+// Point is a point of a conversation: message Seq on the path of a branch. An empty
 // Branch is the current one; a nil Seq is where the branch ends, 0 is before the
 // first message.
-type Place struct {
+type Point struct {
 	Branch scrollback.BranchID
 	Seq    *int64
 }
@@ -22,7 +22,7 @@ func (e *Engine) Branches(ctx context.Context, id scrollback.ConversationID) ([]
 // Rewind makes a place the head of the conversation: what follows it stays on its
 // branch, what is said next starts another. A place on another branch switches to
 // that. While a turn is being answered it is conflict.
-func (e *Engine) Rewind(ctx context.Context, id scrollback.ConversationID, to Place) (scrollback.Conversation, error) {
+func (e *Engine) Rewind(ctx context.Context, id scrollback.ConversationID, to Point) (scrollback.Conversation, error) {
 	const op = "engine.Rewind"
 	if to.Branch == "" && to.Seq == nil {
 		return scrollback.Conversation{}, scrollback.ParamErrorf(op, "seq", "say where to: a seq, a branch, or both")
@@ -35,7 +35,7 @@ func (e *Engine) Rewind(ctx context.Context, id scrollback.ConversationID, to Pl
 	return head.Conversation, err
 }
 
-func (p Place) seq(b scrollback.Branch) int64 {
+func (p Point) seq(b scrollback.Branch) int64 {
 	if p.Seq == nil {
 		return b.HeadSeq
 	}
@@ -45,7 +45,7 @@ func (p Place) seq(b scrollback.Branch) int64 {
 // Fork makes a conversation that goes on from a place of another. It copies
 // nothing: the new one reads what is before the place where it stands. An empty
 // title is the parent's.
-func (e *Engine) Fork(ctx context.Context, id scrollback.ConversationID, at Place, title string) (scrollback.Conversation, error) {
+func (e *Engine) Fork(ctx context.Context, id scrollback.ConversationID, at Point, title string) (scrollback.Conversation, error) {
 	head, b, err := e.store.BranchOf(ctx, id, at.Branch)
 	if err != nil {
 		return scrollback.Conversation{}, err

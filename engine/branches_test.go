@@ -65,7 +65,7 @@ func TestRewindAcrossFolds(t *testing.T) {
 		t.Fatalf("%d folds, %d levels, %v", len(refs), deep, err)
 	}
 	for seq := int64(0); seq < c.Messages; seq += 7 {
-		if _, err := r.Rewind(ctx, id, engine.Place{Branch: home, Seq: &seq}); err != nil {
+		if _, err := r.Rewind(ctx, id, engine.Point{Branch: home, Seq: &seq}); err != nil {
 			t.Fatal(err)
 		}
 		v := r.view(id)
@@ -89,7 +89,7 @@ func TestRewindAcrossFolds(t *testing.T) {
 			}
 		}
 		checkViews(t, r, id)
-		f, err := r.Fork(ctx, id, engine.Place{}, "")
+		f, err := r.Fork(ctx, id, engine.Point{}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestRewindAcrossFolds(t *testing.T) {
 			r.ask(f.ID, "and on").done(t, scrollback.TurnComplete, "stop")
 		}
 	}
-	if _, err := r.Rewind(ctx, id, engine.Place{Branch: home}); err != nil {
+	if _, err := r.Rewind(ctx, id, engine.Point{Branch: home}); err != nil {
 		t.Fatal(err)
 	}
 	if v := r.view(id); fmt.Sprint(v) != fmt.Sprint(whole) {
@@ -130,7 +130,7 @@ func TestRewindBehindASummary(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := len(rs) - 1; i >= 0; i-- {
-		if rs[i].Result == scrollback.FoldCompacted {
+		if rs[i].Result == scrollback.ResultCompacted {
 			ends = append(ends, rs[i].LastSeq)
 		}
 	}
@@ -138,7 +138,7 @@ func TestRewindBehindASummary(t *testing.T) {
 		t.Fatalf("only %d folds", len(ends))
 	}
 	for i, end := range ends {
-		if _, err := r.Rewind(ctx, id, engine.Place{Branch: home, Seq: &end}); err != nil {
+		if _, err := r.Rewind(ctx, id, engine.Point{Branch: home, Seq: &end}); err != nil {
 			t.Fatal(err)
 		}
 		r.ask(id, "short")
@@ -149,7 +149,7 @@ func TestRewindBehindASummary(t *testing.T) {
 		}
 	}
 	one := ends[0] - 1
-	if _, err := r.Rewind(ctx, id, engine.Place{Branch: home, Seq: &one}); err != nil {
+	if _, err := r.Rewind(ctx, id, engine.Point{Branch: home, Seq: &one}); err != nil {
 		t.Fatal(err)
 	}
 	if v := r.view(id); v.Summary != nil || v.Boundary != 0 {
@@ -172,7 +172,7 @@ func TestUncompactInAFork(t *testing.T) {
 		}
 	}
 	own := r.view(id)
-	f, err := r.Fork(ctx, id, engine.Place{}, "")
+	f, err := r.Fork(ctx, id, engine.Point{}, "")
 	if err != nil || len(own.Segments) != 4 {
 		t.Fatalf("%d segments, %v", len(own.Segments), err)
 	}
@@ -205,11 +205,11 @@ func TestSearchInAForkOfTrash(t *testing.T) {
 		r.ask(id, fmt.Sprint("heron ", i))
 	}
 	four, eight := int64(4), int64(8)
-	f, err := r.Fork(ctx, id, engine.Place{Seq: &four}, "")
+	f, err := r.Fork(ctx, id, engine.Point{Seq: &four}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Fork(ctx, id, engine.Place{Seq: &eight}, ""); err != nil { // which keeps more
+	if _, err := r.Fork(ctx, id, engine.Point{Seq: &eight}, ""); err != nil { // which keeps more
 		t.Fatal(err)
 	}
 	for _, step := range []struct {
@@ -274,7 +274,7 @@ func TestLeft(t *testing.T) {
 	r := newRig(t, rigOptions{saveEvery: 10 * time.Millisecond}, step)
 	id := r.conversation()
 	turn := r.started(id, gate)
-	if left, err := r.Left(ctx, id); err != nil || left != nil {
+	if left, err := r.OrphanDraft(ctx, id); err != nil || left != nil {
 		t.Fatalf("while it runs: %+v, %v", left, err)
 	}
 	fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock}, modeltest.Say("x"))
@@ -293,7 +293,7 @@ func TestLeft(t *testing.T) {
 		}
 	}
 	r.clock.Add(time.Minute.Milliseconds())
-	left, err := fresh.Left(ctx, id)
+	left, err := fresh.OrphanDraft(ctx, id)
 	if err != nil || left == nil || left.Content != "half an ans" {
 		t.Errorf("left: %+v, %v", left, err)
 	}

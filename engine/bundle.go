@@ -32,8 +32,8 @@ const (
 // brings.
 const adoptBatch = 64
 
-// bringing is a bundle on its way in.
-type bringing struct {
+// bundleImport is a bundle on its way in.
+type bundleImport struct {
 	e     *Engine
 	q     ImportRequest
 	r     io.ReadSeeker
@@ -73,7 +73,7 @@ func (e *Engine) importBundle(ctx context.Context, r io.ReadSeeker, q ImportRequ
 	if q.Into != "" {
 		return out, scrollback.ParamErrorf("engine.Import", "into", "a bundle keeps its own conversation: it cannot be added to another")
 	}
-	b := &bringing{e: e, q: q, r: readSeeker{&ctxReader{ctx, r}, r}}
+	b := &bundleImport{e: e, q: q, r: readSeeker{&ctxReader{ctx, r}, r}}
 	if q.AsCopy {
 		b.copy = bundle.NewCopy(e.store.NewID())
 	}
@@ -104,10 +104,10 @@ type readSeeker struct {
 	io.Seeker
 }
 
-func (b *bringing) main() *arrival { return b.order[len(b.order)-1] }
+func (b *bundleImport) main() *arrival { return b.order[len(b.order)-1] }
 
 // judge reads the bundle and finds out what of it is here.
-func (b *bringing) judge(ctx context.Context) error {
+func (b *bundleImport) judge(ctx context.Context) error {
 	render := bundle.Renderer{
 		Leaf: func(w io.Writer, s scrollback.Segment, ms []scrollback.Message) error {
 			return archive.Render(w, s.Renderer, s, ms)
@@ -135,7 +135,7 @@ func (b *bringing) judge(ctx context.Context) error {
 }
 
 // meet begins to compare a conversation.
-func (b *bringing) meet(ctx context.Context, c bundle.Conversation) error {
+func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 	if err := checkTools(c.Settings.Tools); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (b *bringing) meet(ctx context.Context, c bundle.Conversation) error {
 			return err
 		}
 	}
-	b.e.settleIn(&c.Conversation, b.q.Project)
+	b.e.localize(&c.Conversation, b.q.Project)
 	if err := b.e.store.Admits(c.Conversation); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (b *bringing) meet(ctx context.Context, c bundle.Conversation) error {
 const asCopy = "imported as a copy it gets ids of its own"
 
 // decide says what an import is to do, or why it may not.
-func (b *bringing) decide() (string, error) {
+func (b *bundleImport) decide() (string, error) {
 	main := b.main()
 	switch {
 	case main.Split != "":
@@ -202,7 +202,7 @@ func (b *bringing) decide() (string, error) {
 
 // write stores what is missing. A copy that fails leaves nothing behind; of anything
 // else the same import takes up what is there.
-func (b *bringing) write(ctx context.Context) error {
+func (b *bundleImport) write(ctx context.Context) error {
 	err := b.messages(ctx)
 	if err == nil {
 		err = b.rest(ctx)
@@ -219,7 +219,7 @@ var errBundleChanged = scrollback.ParamErrorf("engine.Import", "file", "the bund
 
 // messages writes artifacts, their mentions and messages; those of a conversation that
 // people see keep their last batch for the end.
-func (b *bringing) messages(ctx context.Context) error {
+func (b *bundleImport) messages(ctx context.Context) error {
 	n := -1
 	err := b.walk(bundle.Visit{
 		Artifact: func(id scrollback.ArtifactID, size int64, r io.Reader) error {
@@ -233,7 +233,7 @@ func (b *bringing) messages(ctx context.Context) error {
 			if err := b.next(ctx, &n); err != nil {
 				return err
 			}
-			b.e.settleIn(&c.Conversation, b.q.Project)
+			b.e.localize(&c.Conversation, b.q.Project)
 			b.at.conv = c
 			return nil
 		},
@@ -259,7 +259,7 @@ func (b *bringing) messages(ctx context.Context) error {
 }
 
 // next writes what waits of a conversation, and goes on to the one after the nth.
-func (b *bringing) next(ctx context.Context, n *int) error {
+func (b *bundleImport) next(ctx context.Context, n *int) error {
 	if *n >= 0 {
 		if err := errors.Join(b.spill(ctx, 0), b.flush(ctx)); err != nil {
 			return err
@@ -273,7 +273,7 @@ func (b *bringing) next(ctx context.Context, n *int) error {
 }
 
 // message adds a message to the batch, unless it is here.
-func (b *bringing) message(ctx context.Context, m scrollback.Message) error {
+func (b *bundleImport) message(ctx context.Context, m scrollback.Message) error {
 	a := b.at
 	if head, ok := a.Heads[m.Branch]; ok && m.Seq <= head {
 		return nil
@@ -315,7 +315,7 @@ func (a *arrival) take() []store.Growth {
 }
 
 // flush writes the batch.
-func (b *bringing) flush(ctx context.Context) error {
+func (b *bundleImport) flush(ctx context.Context) error {
 	grow := b.at.take()
 	if grow == nil {
 		return nil
@@ -337,7 +337,7 @@ func (a *arrival) whole() scrollback.Conversation {
 }
 
 // rest writes what is made of the messages, and shows the conversation.
-func (b *bringing) rest(ctx context.Context) error {
+func (b *bundleImport) rest(ctx context.Context) error {
 	n := -1
 	err := b.walk(bundle.Visit{
 		// By now it is mentioned. Before, it may have gone with somebody else's mention.
@@ -351,7 +351,7 @@ func (b *bringing) rest(ctx context.Context) error {
 		Conversation: func(bundle.Conversation) error { return b.next(ctx, &n) },
 		Segment:      func(s scrollback.Segment) error { return b.segment(ctx, s) },
 		Branch:       func(r bundle.Branch) error { return b.branch(ctx, r) },
-		Fold: func(f scrollback.Fold) error {
+		Fold: func(f scrollback.StoredReceipt) error {
 			if _, old := b.at.Views[f.Branch]; b.at.late(f.Before.Boundary) || b.at.seen() && !old {
 				b.at.final.Folds = append(b.at.final.Folds, f)
 				return nil
@@ -387,7 +387,7 @@ func (a *arrival) late(seq int64) bool { return a.seen() && len(a.last) > 0 && s
 func (a *arrival) seen() bool { return a.Known && !a.Hidden }
 
 // segment stores a segment that is not here.
-func (b *bringing) segment(ctx context.Context, s scrollback.Segment) error {
+func (b *bundleImport) segment(ctx context.Context, s scrollback.Segment) error {
 	a := b.at
 	switch {
 	case a.Segments[s.ID]:
@@ -408,7 +408,7 @@ func (b *bringing) segment(ctx context.Context, s scrollback.Segment) error {
 }
 
 // remake makes a copied segment fit the copied messages, or the copied segments.
-func (b *bringing) remake(ctx context.Context, s *scrollback.Segment) error {
+func (b *bundleImport) remake(ctx context.Context, s *scrollback.Segment) error {
 	var text bytes.Buffer
 	var err error
 	if len(s.Children) == 0 {
@@ -442,7 +442,7 @@ func (b *bringing) remake(ctx context.Context, s *scrollback.Segment) error {
 
 // branch shows what a branch shows, of the conversation itself: what is new here, and
 // what has grown.
-func (b *bringing) branch(ctx context.Context, r bundle.Branch) error {
+func (b *bundleImport) branch(ctx context.Context, r bundle.Branch) error {
 	a := b.at
 	slices.SortStableFunc(a.rollups, func(x, y scrollback.Segment) int { return x.Level - y.Level })
 	for i := range a.rollups {
@@ -476,7 +476,7 @@ func (b *bringing) branch(ctx context.Context, r bundle.Branch) error {
 }
 
 // spill writes what waits, once there is so much of it.
-func (b *bringing) spill(ctx context.Context, enough int) error {
+func (b *bundleImport) spill(ctx context.Context, enough int) error {
 	p := &b.at.pending
 	if n := len(p.Segments) + len(p.Mentions) + len(p.Views) + len(p.Folds); n == 0 || n < enough {
 		return nil
@@ -488,7 +488,7 @@ func (b *bringing) spill(ctx context.Context, enough int) error {
 }
 
 // walk reads the bundle again, with the ids that it gets here.
-func (b *bringing) walk(v bundle.Visit) error {
+func (b *bundleImport) walk(v bundle.Visit) error {
 	if b.copy != nil {
 		v = b.copy.Visit(v)
 	}

@@ -115,14 +115,14 @@ func rich(t *testing.T) (*rig, scrollback.ConversationID) {
 		t.Fatal(err)
 	}
 	r.grow(c.ID, 60)
-	if _, err := r.Compact(ctx, c.ID, engine.Shape{}, true); err != nil {
+	if _, err := r.Compact(ctx, c.ID, engine.Overrides{}, true); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Upload(ctx, c.ID, strings.NewReader("attached text about the tide"), "notes.txt"); err != nil {
 		t.Fatal(err)
 	}
 	r.grow(c.ID, 40)
-	if _, err := r.Rewind(ctx, c.ID, engine.Place{Seq: new(int64(33))}); err != nil {
+	if _, err := r.Rewind(ctx, c.ID, engine.Point{Seq: new(int64(33))}); err != nil {
 		t.Fatal(err)
 	}
 	r.ask(c.ID, "another way to the 数据库").done(t, scrollback.TurnComplete, "stop")
@@ -215,7 +215,7 @@ func TestBundleExtends(t *testing.T) {
 	far.brings(old, engine.ImportRequest{}, engine.ResultCreated)
 	r.grow(id, 30)
 	r.ask(id, "one more").done(t, scrollback.TurnComplete, "stop")
-	if _, err := r.Rewind(context.Background(), id, engine.Place{Seq: new(int64(50))}); err != nil {
+	if _, err := r.Rewind(context.Background(), id, engine.Point{Seq: new(int64(50))}); err != nil {
 		t.Fatal(err)
 	}
 	grown := r.pack(id, engine.ExportRequest{})
@@ -293,7 +293,7 @@ func TestBundleAsCopy(t *testing.T) {
 	}
 	told := "look into " + string(refs[0].Ref) + " or " + string(id)
 	r.ask(id, told).done(t, scrollback.TurnComplete, "stop")
-	fork, err := r.Fork(ctx, id, engine.Place{}, "fork")
+	fork, err := r.Fork(ctx, id, engine.Point{}, "fork")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestBundleOfAFork(t *testing.T) {
 	r, id := rich(t)
 	at := func(of scrollback.ConversationID, seq int64, title string) scrollback.ConversationID {
 		t.Helper()
-		c, err := r.Fork(ctx, of, engine.Place{Seq: &seq}, title)
+		c, err := r.Fork(ctx, of, engine.Point{Seq: &seq}, title)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -426,11 +426,11 @@ func TestBundleProperty(t *testing.T) {
 			case 0, 1, 2, 3:
 				r.says(id, rapid.IntRange(1, 9).Draw(p, "messages"), rapid.StringN(1, 40, -1).Draw(p, "text"))
 			case 4, 5:
-				_, _ = r.Compact(ctx, id, engine.Shape{}, true)
+				_, _ = r.Compact(ctx, id, engine.Overrides{}, true)
 			case 6:
-				_, _ = r.Rewind(ctx, id, engine.Place{Seq: &seq})
+				_, _ = r.Rewind(ctx, id, engine.Point{Seq: &seq})
 			case 7:
-				if c, err := r.Fork(ctx, id, engine.Place{Seq: &seq}, ""); err == nil {
+				if c, err := r.Fork(ctx, id, engine.Point{Seq: &seq}, ""); err == nil {
 					ids = append(ids, c.ID)
 				}
 			case 8:
@@ -530,16 +530,16 @@ var moved = sync.OnceValue(func() (files [3][]byte) {
 	r := newRig(t, rigOptions{limit: 3000, noFolds: true}, modeltest.Say("an answer"))
 	id := r.conversation()
 	r.says(id, 12, "before")
-	_, _ = r.Compact(ctx, id, engine.Shape{}, true)
+	_, _ = r.Compact(ctx, id, engine.Overrides{}, true)
 	_, _ = r.Upload(ctx, id, strings.NewReader("some bytes that moved"), "moved.txt")
 	files[0] = r.pack(id, engine.ExportRequest{})
 	r.says(id, 9, "after")
-	_, _ = r.Compact(ctx, id, engine.Shape{}, true)
-	_, _ = r.Rewind(ctx, id, engine.Place{Seq: new(int64(14))})
+	_, _ = r.Compact(ctx, id, engine.Overrides{}, true)
+	_, _ = r.Rewind(ctx, id, engine.Point{Seq: new(int64(14))})
 	files[1] = r.pack(id, engine.ExportRequest{})
-	if c, err := r.Fork(ctx, id, engine.Place{}, "fork"); err == nil {
+	if c, err := r.Fork(ctx, id, engine.Point{}, "fork"); err == nil {
 		r.says(c.ID, 8, "forked")
-		_, _ = r.Compact(ctx, c.ID, engine.Shape{}, true)
+		_, _ = r.Compact(ctx, c.ID, engine.Overrides{}, true)
 		files[2] = r.pack(c.ID, engine.ExportRequest{})
 	}
 	return files

@@ -35,7 +35,7 @@ func (e *Engine) Create(ctx context.Context, c scrollback.Conversation) (scrollb
 		return c, false, scrollback.ParamErrorf("engine.Create", "pinned_seqs", "a conversation that is made has no message to pin")
 	}
 	c.Policy = cmp.Or(c.Policy, e.policyOf(c.Project))
-	if _, err := e.resolve(c, Shape{}, scrollback.Learned{}); err != nil {
+	if _, err := e.choose(c, Overrides{}, scrollback.Learned{}); err != nil {
 		return c, false, err
 	}
 	if err := checkTools(c.Settings.Tools); err != nil {
@@ -46,7 +46,7 @@ func (e *Engine) Create(ctx context.Context, c scrollback.Conversation) (scrollb
 
 // policyOf is the policy that a conversation of a project gets when it names none.
 func (e *Engine) policyOf(project string) string {
-	return cmp.Or(e.o.Projects[cmp.Or(project, scrollback.DefaultProject)].Policy, e.o.Folding.Policy)
+	return cmp.Or(e.o.Projects[cmp.Or(project, scrollback.DefaultProject)].Policy, e.o.Compaction.Policy)
 }
 
 // CreateWith is Create for a conversation that begins with a history: messages of
@@ -69,7 +69,7 @@ func (e *Engine) CreateWith(ctx context.Context, c scrollback.Conversation, hist
 	if err != nil || head.Messages > 0 { // it has begun already
 		return c, created, err
 	}
-	sh, err := e.shape(ctx, head.Conversation, Shape{})
+	sh, err := e.resolve(ctx, head.Conversation, Overrides{})
 	if err != nil {
 		return c, created, err
 	}
@@ -103,7 +103,7 @@ func (e *Engine) checkHistory(i int, m *scrollback.Message) error {
 // Resolve finds a conversation by what a person calls it: an id, a unique
 // beginning of one, or "latest".
 func (e *Engine) Resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
-	return e.store.Find(ctx, name)
+	return e.store.Resolve(ctx, name)
 }
 
 // Get is a conversation as it stands.
@@ -126,9 +126,9 @@ func (e *Engine) Running(ctx context.Context, id scrollback.ConversationID) (*sc
 	return &t, nil
 }
 
-// Left is what a turn had written whose owner is gone and that nobody has closed
+// OrphanDraft is what a turn had written whose owner is gone and that nobody has closed
 // yet, or nil. The next turn keeps it as an interrupted message.
-func (e *Engine) Left(ctx context.Context, id scrollback.ConversationID) (*scrollback.Draft, error) {
+func (e *Engine) OrphanDraft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Draft, error) {
 	t, err := e.store.LastTurn(ctx, id)
 	switch {
 	case scrollback.CodeOf(err) == scrollback.NotFound:
@@ -153,7 +153,7 @@ func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVers
 		if err := edit(c); err != nil {
 			return err
 		}
-		if err := pins.settle(c, was); err != nil {
+		if err := pins.apply(c, was); err != nil {
 			return err
 		}
 		if err := checkTools(c.Settings.Tools); err != nil {
@@ -166,10 +166,10 @@ func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVers
 			}
 			c.Roots = roots
 		}
-		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit && maps.Equal(c.Settings.Folding, was.Settings.Folding) && c.Project == was.Project && thinkingOf(*c) == thinkingOf(was) {
+		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit && maps.Equal(c.Settings.Compaction, was.Settings.Compaction) && c.Project == was.Project && thinkingOf(*c) == thinkingOf(was) {
 			return nil
 		}
-		_, err := e.resolve(*c, Shape{}, scrollback.Learned{})
+		_, err := e.choose(*c, Overrides{}, scrollback.Learned{})
 		return err
 	})
 }
@@ -199,7 +199,7 @@ func (e *Engine) newPins(ctx context.Context, id scrollback.ConversationID, edit
 	if n := len(out.seqs); n > scrollback.PinsMax {
 		return out, scrollback.ParamErrorf(op, "pinned_seqs", "at most %d messages can be pinned, not %d", scrollback.PinsMax, n)
 	}
-	sh, err := e.shape(ctx, c, Shape{})
+	sh, err := e.resolve(ctx, c, Overrides{})
 	if err != nil {
 		return out, err
 	}
@@ -218,13 +218,13 @@ func (e *Engine) newPins(ctx context.Context, id scrollback.ConversationID, edit
 		tokens += m.Weight.Tokens
 	}
 	if room := sh.policy.PinnedBound(sh.budget.Tokens); tokens > room {
-		return out, scrollback.ParamErrorf(op, "pinned_seqs", "the pinned messages weigh %d tokens, and at most %d (%v of the budget) are taken", sh.spoken(tokens), sh.spoken(room), sh.policy.PinnedShare)
+		return out, scrollback.ParamErrorf(op, "pinned_seqs", "the pinned messages weigh %d tokens, and at most %d (%v of the budget) are taken", sh.modelTokens(tokens), sh.modelTokens(room), sh.policy.PinnedShare)
 	}
 	return out, nil
 }
 
-// settle gives the edited conversation its pins in order.
-func (p pins) settle(c *scrollback.Conversation, was scrollback.Conversation) error {
+// apply gives the edited conversation its pins in order.
+func (p pins) apply(c *scrollback.Conversation, was scrollback.Conversation) error {
 	c.PinnedSeqs = slices.Compact(slices.Sorted(slices.Values(c.PinnedSeqs)))
 	if slices.Equal(c.PinnedSeqs, was.PinnedSeqs) || len(c.PinnedSeqs) == 0 || slices.Equal(c.PinnedSeqs, p.seqs) && was.Branch == p.branch {
 		return nil
@@ -234,7 +234,7 @@ func (p pins) settle(c *scrollback.Conversation, was scrollback.Conversation) er
 
 // pinsAlong are those pins, set on the path of a branch, whose messages are on the path
 // that a bundle makes the current one.
-func (b *bringing) pinsAlong(pins []int64, set scrollback.BranchID) []int64 {
+func (b *bundleImport) pinsAlong(pins []int64, set scrollback.BranchID) []int64 {
 	find := func(id scrollback.BranchID) (scrollback.Branch, bool) {
 		for _, a := range b.order {
 			if br, ok := a.branches[id]; ok {

@@ -49,10 +49,10 @@ type Options struct {
 	SummaryModels []string // asked for summaries when the conversation's own model gives none, in order
 	Limit         int64
 
-	// Folding is how conversations are folded that do not say; Projects the same for
+	// Compaction is how conversations are folded that do not say; Projects the same for
 	// those of a project, by its name, over it.
-	Folding  Folding
-	Projects map[string]Folding
+	Compaction PolicySettings
+	Projects   map[string]PolicySettings
 
 	// Eager makes the file of a segment when it is folded, and not when it is first read.
 	Eager bool
@@ -82,9 +82,9 @@ type Options struct {
 	NoBackgroundFolds bool          // fold only when a request needs it
 }
 
-// Folding is a policy, given to a conversation that is made without one, and numbers
+// PolicySettings is a policy, given to a conversation that is made without one, and numbers
 // that replace a policy's own, by the names of the guide to folding.
-type Folding struct {
+type PolicySettings struct {
 	Policy  string
 	Numbers map[string]float64
 }
@@ -102,12 +102,12 @@ type Engine struct {
 	stop    context.CancelCauseFunc
 	running sync.WaitGroup
 
-	mu      sync.Mutex
-	closed  bool
-	turns   map[scrollback.TurnID]*liveTurn
-	folding map[scrollback.ConversationID]*foldLock
-	weights map[string]scrollback.Weight // of instructions, by text
-	granted []string                     // folders
+	mu        sync.Mutex
+	closed    bool
+	turns     map[scrollback.TurnID]*liveTurn
+	foldLocks map[scrollback.ConversationID]*foldLock
+	weights   map[string]scrollback.Weight // of instructions, by text
+	granted   []string                     // folders
 }
 
 // New makes an engine. The store and the archive stay the caller's to close,
@@ -136,7 +136,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{},
-		folding: map[scrollback.ConversationID]*foldLock{}, weights: map[string]scrollback.Weight{}}
+		foldLocks: map[scrollback.ConversationID]*foldLock{}, weights: map[string]scrollback.Weight{}}
 	e.lessons = lessons.New(s, lessons.Options{Catalog: o.Catalog, Bounds: o.ReplyBounds, Log: o.Log, Least: smallestLimit})
 	if o.Place != nil {
 		e.granted = o.Place.Roots

@@ -46,7 +46,7 @@ type rigOptions struct {
 	importers []transcript.Importer
 	policy    string
 	folding   map[string]float64
-	projects  map[string]engine.Folding
+	projects  map[string]engine.PolicySettings
 	newID     func() string    // nil: random
 	archive   *archive.Archive // nil: of its own
 	place     *workspace.Place
@@ -88,7 +88,7 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 			return r.script, nil
 		},
 		Model: "script", Place: o.place, Importers: append(o.importers, all.Importers()...), Exporters: all.Exporters(), SaveEvery: o.saveEvery, NoBackgroundFolds: o.noFolds,
-		Folding: engine.Folding{Policy: o.policy, Numbers: o.folding}, Projects: o.projects, ReplyBounds: o.bounds,
+		Compaction: engine.PolicySettings{Policy: o.policy, Numbers: o.folding}, Projects: o.projects, ReplyBounds: o.bounds,
 	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -256,7 +256,7 @@ func gated(pieces ...string) (modeltest.Step, chan struct{}) {
 // started runs a turn until its first delta, then leaves it alone.
 func (r *rig) started(id scrollback.ConversationID, gate chan struct{}) scrollback.TurnID {
 	r.t.Helper()
-	turn, events, err := r.Open(context.Background(), engine.TurnRequest{Conversation: id, Message: say("q")})
+	turn, events, err := r.Begin(context.Background(), engine.TurnRequest{Conversation: id, Message: say("q")})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -322,7 +322,7 @@ func TestSecondTurnAtOnce(t *testing.T) {
 	wantCode(t, r.ask(id, "again").err, scrollback.Conflict, "")
 	_, err := r.Import(context.Background(), strings.NewReader(`{"role":"user","content":"x"}`), engine.ImportRequest{Into: id})
 	wantCode(t, err, scrollback.Conflict, "")
-	_, _, err = r.Open(context.Background(), engine.TurnRequest{Conversation: other, Message: say("q")})
+	_, _, err = r.Begin(context.Background(), engine.TurnRequest{Conversation: other, Message: say("q")})
 	if err != nil {
 		t.Fatalf("another conversation had to wait: %v", err)
 	}
@@ -383,7 +383,7 @@ func TestLeaseEnds(t *testing.T) {
 	id := dead.conversation()
 	turn := dead.started(id, gate)
 	waitFor(t, func() bool {
-		stored, err := next.Find(context.Background(), id, turn)
+		stored, err := next.GetTurn(context.Background(), id, turn)
 		return err == nil && stored.Draft.Content == "lost "
 	})
 	wantCode(t, next.ask(id, "me").err, scrollback.Conflict, "")
@@ -457,7 +457,7 @@ func TestNothingToAnswer(t *testing.T) {
 	wantCode(t, r.ask(id, "  \n").err, scrollback.Invalid, "empty")
 	wantCode(t, r.ask("01a1fb8d-0000-7000-8000-000000000000", "q").err, scrollback.NotFound, "no conversation")
 	wantCode(t, r.ask(id, strings.Repeat("字", 200_001)).err, scrollback.Invalid, "200001 characters")
-	wantCode(t, r.turn(engine.TurnRequest{Conversation: id, Message: say("q"), Shape: engine.Shape{Model: "gone"}}).err, scrollback.Invalid, "unknown model")
+	wantCode(t, r.turn(engine.TurnRequest{Conversation: id, Message: say("q"), Overrides: engine.Overrides{Model: "gone"}}).err, scrollback.Invalid, "unknown model")
 	if _, err := r.Trash(context.Background(), id); err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (e *Engine) narrowed(was, want []string) ([]string, error) {
 
 // environment is what a conversation is to be told of where it works, and a message
 // that tells what has changed since it was told last. Nil is nothing to tell.
-func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh shape) (*scrollback.Environment, []store.Incoming, error) {
+func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh resolved) (*scrollback.Environment, []store.Incoming, error) {
 	if e.o.Place == nil {
 		return c.Environment, nil, nil
 	}

@@ -82,7 +82,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("one change is told %d times", n)
 	}
 
-	if _, err := r.Rewind(ctx, c.ID, engine.Place{Seq: new(int64(2))}); err != nil {
+	if _, err := r.Rewind(ctx, c.ID, engine.Point{Seq: new(int64(2))}); err != nil {
 		t.Fatal(err)
 	}
 	r.ask(c.ID, "another three")
@@ -90,7 +90,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("on a path where it was not told, %q is sent", got)
 	}
 
-	f, err := r.Fork(ctx, c.ID, engine.Place{Seq: new(int64(1))}, "")
+	f, err := r.Fork(ctx, c.ID, engine.Point{Seq: new(int64(1))}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestEnvironmentBeforeAnUndoneChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	back := func(seq int64) {
-		if _, err := r.Rewind(ctx, c.ID, engine.Place{Seq: &seq}); err != nil {
+		if _, err := r.Rewind(ctx, c.ID, engine.Point{Seq: &seq}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -162,8 +162,8 @@ func markOf(meta json.RawMessage) string {
 	return m.Source.Hash
 }
 
-// exporting is a bundle on its way out.
-type exporting struct {
+// bundleExport is a bundle on its way out.
+type bundleExport struct {
 	e       *Engine
 	q       ExportRequest
 	w       *bundle.Writer
@@ -185,7 +185,7 @@ type portion struct {
 // exportBundle writes a conversation whole: all its branches, and of those it
 // inherits from what is on its path.
 func (e *Engine) exportBundle(ctx context.Context, id scrollback.ConversationID, q ExportRequest, w io.Writer) error {
-	x := &exporting{e: e, q: q, written: map[scrollback.SegmentID]bool{}}
+	x := &bundleExport{e: e, q: q, written: map[scrollback.SegmentID]bool{}}
 	if err := x.plan(ctx, id); err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (e *Engine) exportBundle(ctx context.Context, id scrollback.ConversationID,
 
 // plan finds out which branches of which conversations belong to the bundle, and how
 // far.
-func (x *exporting) plan(ctx context.Context, id scrollback.ConversationID) error {
+func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) error {
 	head, err := x.e.store.Head(ctx, id)
 	if err != nil {
 		return err
@@ -283,7 +283,7 @@ func (p *portion) arrange() {
 // attached collects what the portions mention, and answers all of it by id. A
 // message may name what only an ancestor mentions elsewhere: then its own
 // conversation does so in the bundle.
-func (x *exporting) attached(ctx context.Context) ([]scrollback.Artifact, error) {
+func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, error) {
 	all := map[scrollback.ArtifactID]scrollback.Artifact{}
 	before := map[scrollback.ArtifactID]bool{} // by ancestors
 	for _, p := range x.parts {
@@ -328,7 +328,7 @@ func artifactOf(r scrollback.RefEntry) scrollback.Artifact {
 }
 
 // named are the artifacts that the messages of a portion name.
-func (x *exporting) named(ctx context.Context, p *portion) (map[scrollback.ArtifactID]bool, error) {
+func (x *bundleExport) named(ctx context.Context, p *portion) (map[scrollback.ArtifactID]bool, error) {
 	out := map[scrollback.ArtifactID]bool{}
 	for _, b := range p.branches {
 		for m, err := range x.e.store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
@@ -344,7 +344,7 @@ func (x *exporting) named(ctx context.Context, p *portion) (map[scrollback.Artif
 }
 
 // artifact writes the bytes of an artifact.
-func (x *exporting) artifact(ctx context.Context, a scrollback.Artifact) error {
+func (x *bundleExport) artifact(ctx context.Context, a scrollback.Artifact) error {
 	f, size, err := x.e.archive.OpenArtifact(ctx, a.ID)
 	if err != nil {
 		return err
@@ -357,7 +357,7 @@ func (x *exporting) artifact(ctx context.Context, a scrollback.Artifact) error {
 }
 
 // portion writes a conversation.
-func (x *exporting) portion(ctx context.Context, p *portion) error {
+func (x *bundleExport) portion(ctx context.Context, p *portion) error {
 	if err := x.w.Conversation(p.Conversation); err != nil {
 		return err
 	}
@@ -399,7 +399,7 @@ func (x *exporting) portion(ctx context.Context, p *portion) error {
 }
 
 // segments writes the segments that lie on the portion.
-func (x *exporting) segments(ctx context.Context, p *portion) error {
+func (x *bundleExport) segments(ctx context.Context, p *portion) error {
 	for r, err := range x.e.store.Own(ctx, p.ID, scrollback.RefHistory) {
 		if err != nil {
 			return err
@@ -425,7 +425,7 @@ func (x *exporting) segments(ctx context.Context, p *portion) error {
 }
 
 // files writes the Markdown files of a portion's segments.
-func (x *exporting) files(ctx context.Context, p *portion) error {
+func (x *bundleExport) files(ctx context.Context, p *portion) error {
 	for _, id := range p.segments {
 		found, err := x.e.store.Segments(ctx, []scrollback.SegmentID{id})
 		if err != nil {
@@ -443,7 +443,7 @@ func (x *exporting) files(ctx context.Context, p *portion) error {
 }
 
 // folds writes what was folded, save what came while the bundle was written.
-func (x *exporting) folds(ctx context.Context, p *portion) error {
+func (x *bundleExport) folds(ctx context.Context, p *portion) error {
 	for f, err := range x.e.store.Folds(ctx, p.ID) {
 		if err != nil {
 			return err

@@ -90,7 +90,7 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 			text = strings.Repeat("a very long message indeed ", 1000)
 		}
 		r.ask(id, text).done(t, scrollback.TurnComplete, "stop")
-		if _, err := r.Compact(ctx, id, engine.Shape{}, false); err != nil { // as behind the turn
+		if _, err := r.Compact(ctx, id, engine.Overrides{}, false); err != nil { // as behind the turn
 			t.Fatal(err)
 		}
 		rs, err := r.Receipts(ctx, id, scrollback.ListMax)
@@ -129,7 +129,7 @@ func TestSmallerWindowLater(t *testing.T) {
 				for i := range 20 {
 					r.ask(id, fmt.Sprintf("Remember number %d: %s.", i, strings.Repeat(" the quick tide at noon", 30))).done(t, scrollback.TurnComplete, "stop")
 				}
-				if _, err := r.Compact(context.Background(), id, engine.Shape{}, true); err != nil {
+				if _, err := r.Compact(context.Background(), id, engine.Overrides{}, true); err != nil {
 					t.Fatal(err)
 				}
 				j.budget = window.NewBudget(limit, 2000)
@@ -139,15 +139,15 @@ func TestSmallerWindowLater(t *testing.T) {
 					if v.Summary == nil || v.Summary.Tokens < 3000 {
 						t.Fatalf("the view is %+v", v)
 					}
-					if _, err := r.Rewind(context.Background(), id, engine.Place{Seq: &question}); err != nil {
+					if _, err := r.Rewind(context.Background(), id, engine.Point{Seq: &question}); err != nil {
 						t.Fatal(err)
 					}
-					r.turn(engine.TurnRequest{Conversation: id, Shape: engine.Shape{Limit: limit}}).done(t, scrollback.TurnComplete, "stop")
+					r.turn(engine.TurnRequest{Conversation: id, Overrides: engine.Overrides{Limit: limit}}).done(t, scrollback.TurnComplete, "stop")
 					checkViews(t, r, id)
 				}
 				for i := range 5 {
 					r.turn(engine.TurnRequest{Conversation: id, Message: say(fmt.Sprintf("And then, number %d? ", i) + strings.Repeat("go on please ", 60)),
-						Shape: engine.Shape{Limit: limit}}).done(t, scrollback.TurnComplete, "stop")
+						Overrides: engine.Overrides{Limit: limit}}).done(t, scrollback.TurnComplete, "stop")
 					checkViews(t, r, id)
 				}
 			})

@@ -39,19 +39,19 @@ func newScene(t *testing.T, mem *memdriver.DB) *scene {
 	for i := range 6 {
 		r.ask(s.main, fmt.Sprint("question ", i, strings.Repeat(" and words", 300))).done(t, scrollback.TurnComplete, "stop")
 	}
-	folded, err := r.Compact(ctx, s.main, engine.Shape{}, true)
+	folded, err := r.Compact(ctx, s.main, engine.Overrides{}, true)
 	check(err)
-	if folded.Result != scrollback.FoldCompacted {
+	if folded.Result != scrollback.ResultCompacted {
 		t.Fatalf("the fold is %+v", folded)
 	}
 	s.segment = folded.Segments[0]
 	c, err := r.Get(ctx, s.main)
 	check(err)
 	s.left = c.Branch
-	_, err = r.Rewind(ctx, s.main, engine.Place{Seq: new(folded.LastSeq + 1)})
+	_, err = r.Rewind(ctx, s.main, engine.Point{Seq: new(folded.LastSeq + 1)})
 	check(err)
 	r.ask(s.main, "another way").done(t, scrollback.TurnComplete, "stop")
-	f, err := r.Fork(ctx, s.main, engine.Place{Seq: new(int64(3))}, "fork")
+	f, err := r.Fork(ctx, s.main, engine.Point{Seq: new(int64(3))}, "fork")
 	check(err)
 	s.fork = f.ID
 	s.trashed = r.conversation()
@@ -89,13 +89,13 @@ var operations = map[string]func(s *scene) error{
 		return e.err
 	},
 	"regenerate": func(s *scene) error {
-		if _, err := s.Rewind(context.Background(), s.main, engine.Place{Seq: new(int64(5))}); err != nil {
+		if _, err := s.Rewind(context.Background(), s.main, engine.Point{Seq: new(int64(5))}); err != nil {
 			return err
 		}
 		return s.turn(engine.TurnRequest{Conversation: s.main}).err
 	},
 	"fold": func(s *scene) error {
-		_, err := s.Compact(context.Background(), s.main, engine.Shape{}, true)
+		_, err := s.Compact(context.Background(), s.main, engine.Overrides{}, true)
 		return err
 	},
 	"clear":  func(s *scene) error { _, err := s.Clear(context.Background(), s.main); return err },
@@ -105,15 +105,15 @@ var operations = map[string]func(s *scene) error{
 		return err
 	},
 	"rewind": func(s *scene) error {
-		_, err := s.Rewind(context.Background(), s.main, engine.Place{Seq: new(int64(2))})
+		_, err := s.Rewind(context.Background(), s.main, engine.Point{Seq: new(int64(2))})
 		return err
 	},
 	"switch": func(s *scene) error {
-		_, err := s.Rewind(context.Background(), s.main, engine.Place{Branch: s.left})
+		_, err := s.Rewind(context.Background(), s.main, engine.Point{Branch: s.left})
 		return err
 	},
 	"fork": func(s *scene) error {
-		_, err := s.Fork(context.Background(), s.main, engine.Place{Seq: new(int64(6))}, "")
+		_, err := s.Fork(context.Background(), s.main, engine.Point{Seq: new(int64(6))}, "")
 		return err
 	},
 	"branches": func(s *scene) error { _, err := s.Branches(context.Background(), s.main); return err },

@@ -33,10 +33,10 @@ type foldLock struct {
 // lockFolds waits for another fold to end, which may be asking a model, or for ctx.
 func (e *Engine) lockFolds(ctx context.Context, id scrollback.ConversationID) (unlock func(), err error) {
 	e.mu.Lock()
-	l := e.folding[id]
+	l := e.foldLocks[id]
 	if l == nil {
 		l = &foldLock{held: make(chan struct{}, 1)}
-		e.folding[id] = l
+		e.foldLocks[id] = l
 	}
 	l.users++
 	e.mu.Unlock()
@@ -44,7 +44,7 @@ func (e *Engine) lockFolds(ctx context.Context, id scrollback.ConversationID) (u
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if l.users--; l.users == 0 {
-			delete(e.folding, id)
+			delete(e.foldLocks, id)
 		}
 	}
 	select {
@@ -60,16 +60,16 @@ func (e *Engine) lockFolds(ctx context.Context, id scrollback.ConversationID) (u
 func (e *Engine) foldsNow(id scrollback.ConversationID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.folding[id] != nil
+	return e.foldLocks[id] != nil
 }
 
-func (e *Engine) snapshot(ctx context.Context, h driver.Head, sh shape) (store.Snapshot, error) {
+func (e *Engine) snapshot(ctx context.Context, h driver.Head, sh resolved) (store.Snapshot, error) {
 	return e.store.Snapshot(ctx, h, max(pieceTokens, snapshotBudgets*sh.budget.Tokens))
 }
 
 // fit makes the window of a head, folding until it is under the policy's
 // trigger. head follows the folds.
-func (e *Engine) fit(ctx context.Context, head *driver.Head, sh shape, promptSeq int64, folded func(scrollback.Receipt)) (scrollback.Window, error) {
+func (e *Engine) fit(ctx context.Context, head *driver.Head, sh resolved, promptSeq int64, folded func(scrollback.Receipt)) (scrollback.Window, error) {
 	for range maxFolds {
 		snap, err := e.snapshot(ctx, *head, sh)
 		if err != nil {
@@ -88,9 +88,9 @@ func (e *Engine) fit(ctx context.Context, head *driver.Head, sh shape, promptSeq
 			return w, nil
 		case err != nil:
 			return w, err
-		case receipt.Result == scrollback.FoldCompacted:
+		case receipt.Result == scrollback.ResultCompacted:
 			folded(receipt)
-		case head.Branch.ViewVersion != seen || receipt.Result == scrollback.FoldConflict:
+		case head.Branch.ViewVersion != seen || receipt.Result == scrollback.ResultConflict:
 			// Somebody folded meanwhile: what w was made of is no longer shown.
 		case fits:
 			return w, nil
@@ -109,7 +109,7 @@ type foldWish struct {
 }
 
 // fold makes one fold of head's branch and commits it; head is fresh afterwards.
-func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish foldWish) (scrollback.Receipt, error) {
+func (e *Engine) fold(ctx context.Context, head *driver.Head, sh resolved, wish foldWish) (scrollback.Receipt, error) {
 	unlock, err := e.lockFolds(ctx, head.ID)
 	if err != nil {
 		return scrollback.Receipt{}, err
@@ -127,8 +127,8 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish fol
 	if snap.More {
 		f.total += snap.LiveWeight().Tokens - weightOf(snap.Live).Tokens
 	}
-	receipt := scrollback.Receipt{Result: scrollback.FoldNoop, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{},
-		TokensBefore: sh.spoken(f.total), TokensAfter: sh.spoken(f.total), CreatedAt: e.store.Now(), SummaryBy: scrollback.SummaryExtractive, Cleared: wish.all}
+	receipt := scrollback.Receipt{Result: scrollback.ResultNoop, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{},
+		TokensBefore: sh.modelTokens(f.total), TokensAfter: sh.modelTokens(f.total), CreatedAt: e.store.Now(), SummaryBy: scrollback.SummaryExtractive, Cleared: wish.all}
 	if !wish.all && !wish.force && !wish.mustFit && !sh.policy.Triggers(load(snap, f.before, sh)) {
 		return receipt, nil
 	}
@@ -155,7 +155,7 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh shape, wish fol
 		return receipt, err
 	}
 	receipt, err = e.commit(ctx, head, commit)
-	if err == nil && e.o.Eager && receipt.Result == scrollback.FoldCompacted {
+	if err == nil && e.o.Eager && receipt.Result == scrollback.ResultCompacted {
 		e.write(ctx, commit.Segments)
 	}
 	return receipt, err
@@ -174,7 +174,7 @@ func (e *Engine) write(ctx context.Context, segments []scrollback.Segment) {
 type folding struct {
 	wish   foldWish
 	snap   store.Snapshot
-	sh     shape
+	sh     resolved
 	before scrollback.Window
 	total  int64  // tokens of before, and of what is live beyond it
 	kept   string // the summary if no model's is to be had
@@ -189,16 +189,16 @@ func (f *folding) outgrown() bool {
 
 // writers are the models to ask for a summary: none while a backlog is folded
 // piece by piece, when starting afresh, or after they failed too often.
-func (e *Engine) writers(ctx context.Context, f *folding) []compact.Writer {
+func (e *Engine) writers(ctx context.Context, f *folding) []compact.Summarizer {
 	if !f.sh.policy.Summarizes || f.snap.More || f.wish.all || !f.sh.policy.MayAsk(f.snap.Branch.View, f.snap.Branch.Sum.Tokens) {
 		return nil
 	}
-	var out []compact.Writer
+	var out []compact.Summarizer
 	add := func(m model.Model) {
 		if m.Facts().NoSummaries {
 			return
 		}
-		sh, err := e.shape(ctx, f.snap.Conversation, Shape{Model: m.Facts().Name})
+		sh, err := e.resolve(ctx, f.snap.Conversation, Overrides{Model: m.Facts().Name})
 		if err != nil {
 			e.o.Log.Warn("a model for summaries cannot be used", "model", m.Facts().Name, "error", err)
 			return
@@ -206,7 +206,7 @@ func (e *Engine) writers(ctx context.Context, f *folding) []compact.Writer {
 		if m == f.sh.model {
 			sh = f.sh
 		}
-		out = append(out, compact.Writer{Model: m, Budget: sh.budget.Tokens, Reserve: sh.budget.Reserve, Dialect: sh.facts.Dialect})
+		out = append(out, compact.Summarizer{Model: m, Budget: sh.budget.Tokens, Reserve: sh.budget.Reserve, Dialect: sh.facts.Dialect})
 	}
 	add(f.sh.model)
 	for _, name := range e.o.SummaryModels {
@@ -286,7 +286,7 @@ func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said co
 		}
 		after = e.assemble(shown(f.snap, made), f.sh, 0).Weight.Tokens + f.total - f.before.Weight.Tokens
 		receipt.Result = f.sh.policy.Judge(f.total, after, mustFit)
-		if f.sh.policy.Judge(f.total, after, false) == scrollback.FoldCompacted {
+		if f.sh.policy.Judge(f.total, after, false) == scrollback.ResultCompacted {
 			break
 		}
 	}
@@ -299,9 +299,9 @@ func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said co
 	}
 	branch := f.snap.Branch
 	commit := driver.Commit{Conversation: f.snap.ID, Branch: branch.ID, IfViewVersion: branch.ViewVersion, View: branch.View}
-	if receipt.Result == scrollback.FoldCompacted {
+	if receipt.Result == scrollback.ResultCompacted {
 		commit.View, commit.Segments = made.View, made.Segments
-		receipt.TokensAfter = f.sh.spoken(after)
+		receipt.TokensAfter = f.sh.modelTokens(after)
 		for _, s := range made.Leaves {
 			receipt.Segments = append(receipt.Segments, s.ID)
 			receipt.Refs = append(receipt.Refs, scrollback.HistoryRef(s.ID))
@@ -341,7 +341,7 @@ func (e *Engine) commit(ctx context.Context, head *driver.Head, c driver.Commit)
 		if err = e.refresh(ctx, head); err != nil {
 			return c.Receipt, err
 		}
-		c.Receipt = scrollback.Receipt{Result: scrollback.FoldConflict, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{}, CreatedAt: c.Receipt.CreatedAt,
+		c.Receipt = scrollback.Receipt{Result: scrollback.ResultConflict, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{}, CreatedAt: c.Receipt.CreatedAt,
 			TokensBefore: c.Receipt.TokensBefore, TokensAfter: c.Receipt.TokensBefore, SummaryBy: c.Receipt.SummaryBy, Cost: c.Receipt.Cost}
 		if len(c.Usage) == 0 {
 			return c.Receipt, nil
@@ -372,7 +372,7 @@ func weightOf(ms []scrollback.Message) (w scrollback.Weight) {
 	return w
 }
 
-func (e *Engine) job(ctx context.Context, snap store.Snapshot, cut compact.Cut, sh shape) compact.Job {
+func (e *Engine) job(ctx context.Context, snap store.Snapshot, cut compact.Cut, sh resolved) compact.Job {
 	return compact.Job{
 		View: snap.Branch.View, Shown: snap.Segments, Carried: snap.Carried, Live: snap.Live, Cut: cut, Policy: sh.policy,
 		BudgetTokens: sh.budget.Tokens, Now: e.store.Now(), NewID: e.store.NewID, Count: token.Count, Renderer: archive.Renderer,
@@ -387,7 +387,7 @@ func (e *Engine) job(ctx context.Context, snap store.Snapshot, cut compact.Cut, 
 }
 
 // foldAhead folds after a turn, so that the next request need not wait.
-func (e *Engine) foldAhead(ctx context.Context, id scrollback.ConversationID, sh shape) {
+func (e *Engine) foldAhead(ctx context.Context, id scrollback.ConversationID, sh resolved) {
 	head, err := e.store.Head(ctx, id)
 	if err == nil && head.Branch.Sum.Sub(head.Branch.View.Sum).Tokens >= head.Branch.View.RetryAt {
 		_, err = e.fold(ctx, &head, sh, foldWish{})
@@ -398,7 +398,7 @@ func (e *Engine) foldAhead(ctx context.Context, id scrollback.ConversationID, sh
 }
 
 // Compact folds by hand. Without force it does only what the policy asks for.
-func (e *Engine) Compact(ctx context.Context, id scrollback.ConversationID, over Shape, force bool) (scrollback.Receipt, error) {
+func (e *Engine) Compact(ctx context.Context, id scrollback.ConversationID, over Overrides, force bool) (scrollback.Receipt, error) {
 	return e.foldByHand(ctx, id, over, foldWish{force: force})
 }
 
@@ -412,15 +412,15 @@ func (e *Engine) Clear(ctx context.Context, id scrollback.ConversationID) (scrol
 	if running != nil { // it would lose sight of the question it is answering
 		return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, "engine.Clear", "a turn is being answered; stop it first")
 	}
-	return e.foldByHand(ctx, id, Shape{}, foldWish{all: true})
+	return e.foldByHand(ctx, id, Overrides{}, foldWish{all: true})
 }
 
-func (e *Engine) foldByHand(ctx context.Context, id scrollback.ConversationID, over Shape, wish foldWish) (scrollback.Receipt, error) {
+func (e *Engine) foldByHand(ctx context.Context, id scrollback.ConversationID, over Overrides, wish foldWish) (scrollback.Receipt, error) {
 	head, err := e.store.Head(ctx, id)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	sh, err := e.shape(ctx, head.Conversation, over)
+	sh, err := e.resolve(ctx, head.Conversation, over)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
@@ -432,7 +432,7 @@ func (e *Engine) foldByHand(ctx context.Context, id scrollback.ConversationID, o
 		}
 		all = joinReceipts(all, r)
 		backlog := head.Branch.Sum.Sub(head.Branch.View.Sum).Tokens > max(pieceTokens, snapshotBudgets*sh.budget.Tokens)
-		if r.Result != scrollback.FoldCompacted || !backlog && (!wish.all || head.Branch.View.Boundary == head.Branch.HeadSeq) {
+		if r.Result != scrollback.ResultCompacted || !backlog && (!wish.all || head.Branch.View.Boundary == head.Branch.HeadSeq) {
 			return all, nil
 		}
 	}
@@ -441,10 +441,10 @@ func (e *Engine) foldByHand(ctx context.Context, id scrollback.ConversationID, o
 
 // joinReceipts is one receipt of several folds made in a row.
 func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
-	if a.Result != scrollback.FoldCompacted {
+	if a.Result != scrollback.ResultCompacted {
 		return b
 	}
-	if b.Result != scrollback.FoldCompacted {
+	if b.Result != scrollback.ResultCompacted {
 		return a
 	}
 	a.Segments, a.Refs = append(a.Segments, b.Segments...), append(a.Refs, b.Refs...)

@@ -136,25 +136,25 @@ func TestFoldClearAndUndo(t *testing.T) {
 	ctx := context.Background()
 	r := newRig(t, rigOptions{noFolds: true}, chatter())
 	id := r.conversation()
-	nothing, err := r.Compact(ctx, id, engine.Shape{}, true)
-	if err != nil || nothing.Result != scrollback.FoldNoop {
+	nothing, err := r.Compact(ctx, id, engine.Overrides{}, true)
+	if err != nil || nothing.Result != scrollback.ResultNoop {
 		t.Fatalf("an empty conversation folds as %+v (%v)", nothing, err)
 	}
 	for i := range 4 {
 		r.ask(id, fmt.Sprintf("question %d ", i)+strings.Repeat("more words here. ", 60))
 	}
 	before, _ := r.Context(ctx, id)
-	if got, err := r.Compact(ctx, id, engine.Shape{}, false); err != nil || got.Result != scrollback.FoldNoop {
+	if got, err := r.Compact(ctx, id, engine.Overrides{}, false); err != nil || got.Result != scrollback.ResultNoop {
 		t.Fatalf("under the trigger it folds as %+v (%v)", got, err)
 	}
-	folded, err := r.Compact(ctx, id, engine.Shape{}, true)
-	if err != nil || folded.Result != scrollback.FoldCompacted || folded.TokensAfter >= folded.TokensBefore || len(folded.Refs) == 0 {
+	folded, err := r.Compact(ctx, id, engine.Overrides{}, true)
+	if err != nil || folded.Result != scrollback.ResultCompacted || folded.TokensAfter >= folded.TokensBefore || len(folded.Refs) == 0 {
 		t.Fatalf("by force it folds as %+v (%v)", folded, err)
 	}
 	checkViews(t, r, id)
 	cleared, err := r.Clear(ctx, id)
 	head, _ := r.Get(ctx, id)
-	if err != nil || cleared.Result != scrollback.FoldCompacted || cleared.LastSeq != head.Messages || !cleared.Cleared {
+	if err != nil || cleared.Result != scrollback.ResultCompacted || cleared.LastSeq != head.Messages || !cleared.Cleared {
 		t.Fatalf("cleared as %+v (%v)", cleared, err)
 	}
 	checkViews(t, r, id)
@@ -170,7 +170,7 @@ func TestFoldClearAndUndo(t *testing.T) {
 	}
 	_, err = r.Uncompact(ctx, id, "")
 	wantCode(t, err, scrollback.NotFound, "")
-	_, err = r.Compact(ctx, id, engine.Shape{Policy: "nonsense"}, true)
+	_, err = r.Compact(ctx, id, engine.Overrides{Policy: "nonsense"}, true)
 	wantCode(t, err, scrollback.Invalid, "policy")
 	if rs, _ := r.Receipts(ctx, id, 10); len(rs) != 2 {
 		t.Errorf("%d receipts, want 2: undoing keeps them", len(rs))
@@ -256,7 +256,7 @@ func story(r *rig) error {
 			return scrollback.Errorf(f.Code, "story", "%s", f.Message)
 		}
 	}
-	if _, err := r.Compact(ctx, c.ID, engine.Shape{}, true); err != nil {
+	if _, err := r.Compact(ctx, c.ID, engine.Overrides{}, true); err != nil {
 		return err
 	}
 	if _, err := r.Import(ctx, strings.NewReader(`{"role":"user","content":"imported"}`), engine.ImportRequest{Into: c.ID}); err != nil {

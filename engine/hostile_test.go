@@ -60,7 +60,7 @@ func TestAnIdOpensNothing(t *testing.T) {
 	ctx := context.Background()
 	for _, purged := range []bool{false, true} {
 		r, victim := rich(t)
-		heir, err := r.Fork(ctx, victim, engine.Place{}, "heir")
+		heir, err := r.Fork(ctx, victim, engine.Point{}, "heir")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestABundleThatChanges(t *testing.T) {
 	first := r.pack(id, engine.ExportRequest{})
 	r.grow(id, 8)
 	longer := r.pack(id, engine.ExportRequest{})
-	fork, err := r.Fork(context.Background(), id, engine.Place{}, "fork")
+	fork, err := r.Fork(context.Background(), id, engine.Point{}, "fork")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestABundlesPolicyIsKept(t *testing.T) {
 	}
 	var c bundle.Conversation
 	c.ID, c.Branch, c.Policy = forged, "forged-branch", compact.Rolling
-	c.Settings.Folding = map[string]float64{"of_another_version": 3, "keep_messages": 2, "keep_share": 99}
+	c.Settings.Compaction = map[string]float64{"of_another_version": 3, "keep_messages": 2, "keep_share": 99}
 	for _, err := range []error{w.Conversation(c),
 		w.Branch(bundle.Branch{Branch: scrollback.Branch{ID: c.Branch, Conversation: forged, HeadSeq: 1}}),
 		w.Message(scrollback.Message{ID: "forged-message", ConversationID: forged, Branch: c.Branch, Seq: 1, Role: scrollback.RoleUser,
@@ -206,7 +206,7 @@ func TestABundlesPolicyIsKept(t *testing.T) {
 	r := newRig(t, rigOptions{}, modeltest.Say("x"))
 	r.brings(out.Bytes(), engine.ImportRequest{}, engine.ResultCreated)
 	got, err := r.Get(context.Background(), forged)
-	if err != nil || got.Policy != compact.Rolling || len(got.Settings.Folding) != 1 || got.Settings.Folding["keep_messages"] != 2 {
-		t.Errorf("policy %q, numbers %v, %v", got.Policy, got.Settings.Folding, err)
+	if err != nil || got.Policy != compact.Rolling || len(got.Settings.Compaction) != 1 || got.Settings.Compaction["keep_messages"] != 2 {
+		t.Errorf("policy %q, numbers %v, %v", got.Policy, got.Settings.Compaction, err)
 	}
 }

@@ -172,7 +172,7 @@ type importer struct {
 // writes a branch of its own from where it differs.
 type importing struct {
 	Imported
-	shape shape
+	shape resolved
 	head  driver.Head // as the conversation stands
 	batch []store.Incoming
 	size  int
@@ -448,7 +448,7 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 	if err != nil {
 		return nil, err
 	}
-	if c.shape, err = im.e.shape(ctx, head.Conversation, Shape{}); err != nil {
+	if c.shape, err = im.e.resolve(ctx, head.Conversation, Overrides{}); err != nil {
 		return nil, err
 	}
 	c.shape.policy.Summarizes = false // a long file folds hundreds of times; nobody asked for as many calls

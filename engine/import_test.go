@@ -170,7 +170,7 @@ func TestImportAgainAfterRewindToTheBeginning(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, zero := out.Conversations[0].ID, int64(0)
-	if _, err := r.Rewind(context.Background(), id, engine.Place{Seq: &zero}); err != nil {
+	if _, err := r.Rewind(context.Background(), id, engine.Point{Seq: &zero}); err != nil {
 		t.Fatal(err)
 	}
 	if out, err = r.load(file); err != nil || out.Conversations[0].Messages != 0 {

@@ -24,7 +24,7 @@ const (
 )
 
 // incoming checks what a request brings and makes messages of it.
-func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh shape) ([]store.Incoming, error) {
+func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh resolved) ([]store.Incoming, error) {
 	const op = "engine.Turn"
 	if len(r.Message) > 0 && len(r.ToolResults) > 0 {
 		return nil, scrollback.ParamErrorf(op, "tool_results", "give a message or tool results, not both")
@@ -99,7 +99,7 @@ func (e *Engine) CheckMessage(ps scrollback.Parts) error {
 // admitParts makes an incoming message: big texts go behind artifacts with their
 // head and tail in their place, attached bytes are kept, and artifacts that are
 // named must be known to the conversation. attached is by index of the part.
-func (e *Engine) admitParts(ctx context.Context, id scrollback.ConversationID, m scrollback.Message, sh shape, attached map[int][]byte) (store.Incoming, error) {
+func (e *Engine) admitParts(ctx context.Context, id scrollback.ConversationID, m scrollback.Message, sh resolved, attached map[int][]byte) (store.Incoming, error) {
 	in := store.Incoming{Message: m}
 	in.Parts = make(scrollback.Parts, 0, len(m.Parts))
 	if err := e.admitImages(ctx, id, &m, &in, attached); err != nil {
@@ -183,7 +183,7 @@ func (e *Engine) admitImages(ctx context.Context, id scrollback.ConversationID, 
 // textRoom is how many tokens the texts of a user's message may take: half of the
 // budget, and in a small window what the fixed layers, the folded past at its biggest
 // and the message's images leave of it.
-func (e *Engine) textRoom(ps scrollback.Parts, sh shape) int64 {
+func (e *Engine) textRoom(ps scrollback.Parts, sh resolved) int64 {
 	rest := sh.leaves(0)
 	for _, p := range ps {
 		if _, ok := p.(scrollback.Image); ok {
@@ -196,7 +196,7 @@ func (e *Engine) textRoom(ps scrollback.Parts, sh shape) int64 {
 // longTexts says which texts of a user's message have to go behind artifacts: the
 // longest ones, while all of them together are more than there is room for. room is
 // what is left of each, in tokens.
-func (e *Engine) longTexts(m scrollback.Message, sh shape) (long map[int]bool, room int64) {
+func (e *Engine) longTexts(m scrollback.Message, sh resolved) (long map[int]bool, room int64) {
 	weights := map[int]int64{}
 	var total, bytes int64
 	for i, p := range m.Parts {
@@ -242,14 +242,14 @@ const resultsShare = 3
 const outputsLeast = 16
 
 // outputsRoom is how many tokens outputs may take beside the question they are for.
-func (s shape) outputsRoom() int64 {
+func (s resolved) outputsRoom() int64 {
 	return max(s.budget.Tokens/outputsLeast, s.leaves(s.asked))
 }
 
 // question is the weight in tokens of what outputs are to stand beside at the end of a
 // path: the newest user message, and the newest message that made calls. What stands
 // further back than a page of messages counts as half of the budget.
-func (e *Engine) question(ctx context.Context, b scrollback.Branch, sh shape) (int64, error) {
+func (e *Engine) question(ctx context.Context, b scrollback.Branch, sh resolved) (int64, error) {
 	ms, err := e.store.Messages(ctx, b.ID, max(1, b.HeadSeq-scrollback.ListDefault), b.HeadSeq)
 	var tokens int64
 	calls := false
@@ -271,7 +271,7 @@ const leastShortened = 200
 // longResults says which tool outputs have to go behind artifacts: each one that is
 // too long by itself, and the longest ones while all of them together are too long.
 // room is what is left of each, in tokens.
-func (e *Engine) longResults(m scrollback.Message, sh shape) (long map[int]bool, room int64) {
+func (e *Engine) longResults(m scrollback.Message, sh resolved) (long map[int]bool, room int64) {
 	limit := min(outputBytes, max(outputFloor, int(sh.budget.Tokens/10*bytesPerUnit)))
 	share := min(sh.budget.Tokens/resultsShare, sh.outputsRoom())
 	var total int64

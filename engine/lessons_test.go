@@ -145,7 +145,7 @@ func TestLimitSetByHand(t *testing.T) {
 		modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so it is"}} }})
 	id := r.conversation()
 	turn := func(i int) told {
-		return r.turn(engine.TurnRequest{Conversation: id, Message: say(fmt.Sprint(i, strings.Repeat(" and on", 700))), Shape: engine.Shape{Limit: 16000}})
+		return r.turn(engine.TurnRequest{Conversation: id, Message: say(fmt.Sprint(i, strings.Repeat(" and on", 700))), Overrides: engine.Overrides{Limit: 16000}})
 	}
 	for i := range 12 {
 		turn(i).done(t, scrollback.TurnComplete, "stop")

@@ -23,8 +23,8 @@ var (
 	errShutdown = errors.New("the program is ending")
 )
 
-// Numbered is an event and its place in its turn, from 1.
-type Numbered struct {
+// SequencedEvent is an event and its place in its turn, from 1.
+type SequencedEvent struct {
 	N     int
 	Event scrollback.Event
 }
@@ -33,7 +33,7 @@ type Numbered struct {
 // after its end, so that a reader can come, go and come back.
 type liveTurn struct {
 	e        *Engine
-	shape    shape
+	shape    resolved
 	turn     scrollback.Turn
 	previous *scrollback.WindowMark
 	meta     scrollback.MetaEvent // as it was told last
@@ -54,7 +54,7 @@ type liveTurn struct {
 }
 
 // hold makes a begun turn live.
-func (e *Engine) hold(b driver.Begun, sh shape) *liveTurn {
+func (e *Engine) hold(b driver.Begun, sh resolved) *liveTurn {
 	lt := &liveTurn{e: e, shape: sh, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {}}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
@@ -99,7 +99,7 @@ func (lt *liveTurn) end(last scrollback.DoneEvent) {
 
 // read yields the events after number n, as they come, until the turn ends. The
 // end of ctx ends the reading only.
-func (lt *liveTurn) read(ctx context.Context, n int, yield func(Numbered, error) bool) {
+func (lt *liveTurn) read(ctx context.Context, n int, yield func(SequencedEvent, error) bool) {
 	for {
 		lt.mu.Lock()
 		var fresh []scrollback.Event
@@ -110,7 +110,7 @@ func (lt *liveTurn) read(ctx context.Context, n int, yield func(Numbered, error)
 		lt.mu.Unlock()
 		for _, ev := range fresh {
 			n++
-			if !yield(Numbered{n, ev}, nil) {
+			if !yield(SequencedEvent{n, ev}, nil) {
 				return
 			}
 		}
@@ -123,7 +123,7 @@ func (lt *liveTurn) read(ctx context.Context, n int, yield func(Numbered, error)
 		select {
 		case <-more:
 		case <-ctx.Done():
-			yield(Numbered{}, scrollback.Wrap(scrollback.Canceled, "engine.Turn", ctx.Err()))
+			yield(SequencedEvent{}, scrollback.Wrap(scrollback.Canceled, "engine.Turn", ctx.Err()))
 			return
 		}
 	}
@@ -197,21 +197,21 @@ const pollEvery = 500 * time.Millisecond
 // Attach reads the events of a turn after number n: those still held and those to
 // come. Of a turn that another process runs, or that ended a while ago, it yields
 // a snapshot and then what follows.
-func (e *Engine) Attach(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, n int) iter.Seq2[Numbered, error] {
-	return func(yield func(Numbered, error) bool) {
+func (e *Engine) Attach(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, n int) iter.Seq2[SequencedEvent, error] {
+	return func(yield func(SequencedEvent, error) bool) {
 		if lt := e.live(turn); lt != nil && lt.turn.Conversation == id {
 			lt.read(ctx, n, yield)
 			return
 		}
 		f := follower{yield: yield, n: n}
 		if err := f.follow(ctx, e, id, turn); err != nil {
-			yield(Numbered{}, err)
+			yield(SequencedEvent{}, err)
 		}
 	}
 }
 
-// Find reports whether a conversation has a turn; not_found otherwise.
-func (e *Engine) Find(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) (scrollback.Turn, error) {
+// GetTurn reports whether a conversation has a turn; not_found otherwise.
+func (e *Engine) GetTurn(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) (scrollback.Turn, error) {
 	t, err := e.store.Turn(ctx, turn)
 	if err == nil && t.Conversation != id {
 		err = scrollback.Errorf(scrollback.NotFound, "engine.Find", "no turn %s in this conversation", turn)
@@ -224,7 +224,7 @@ func (e *Engine) Find(ctx context.Context, id scrollback.ConversationID, turn sc
 
 // Cancel stops a turn wherever it runs; what it wrote so far is kept.
 func (e *Engine) Cancel(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) error {
-	if _, err := e.Find(ctx, id, turn); err != nil {
+	if _, err := e.GetTurn(ctx, id, turn); err != nil {
 		return err
 	}
 	if lt := e.live(turn); lt != nil {
@@ -238,7 +238,7 @@ func (e *Engine) Cancel(ctx context.Context, id scrollback.ConversationID, turn 
 
 // follower tells the story of a turn from what is stored of it.
 type follower struct {
-	yield func(Numbered, error) bool
+	yield func(SequencedEvent, error) bool
 	n     int
 	gone  bool // the reader stopped
 
@@ -249,7 +249,7 @@ type follower struct {
 
 func (f *follower) emit(ev scrollback.Event) {
 	f.n++
-	if !f.gone && !f.yield(Numbered{f.n, ev}, nil) {
+	if !f.gone && !f.yield(SequencedEvent{f.n, ev}, nil) {
 		f.gone = true
 	}
 }
@@ -257,7 +257,7 @@ func (f *follower) emit(ev scrollback.Event) {
 func (f *follower) follow(ctx context.Context, e *Engine, id scrollback.ConversationID, turn scrollback.TurnID) error {
 	first := true
 	for {
-		t, err := e.Find(ctx, id, turn)
+		t, err := e.GetTurn(ctx, id, turn)
 		if err != nil {
 			return err
 		}

@@ -63,14 +63,14 @@ func TestManyFoldsInARow(t *testing.T) {
 					t.Fatalf("only %d folds in %d turns", made, i)
 				}
 				r.talk(id, 1, func(int) string { return wordy(i) })
-				got, err := r.Compact(context.Background(), id, engine.Shape{}, true)
+				got, err := r.Compact(context.Background(), id, engine.Overrides{}, true)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got.Result == scrollback.FoldCompacted {
+				if got.Result == scrollback.ResultCompacted {
 					made++
 				}
-				if got.Result == scrollback.FoldCompacted && (made == 50 || made == folds) {
+				if got.Result == scrollback.ResultCompacted && (made == 50 || made == folds) {
 					checkOriginals(t, r, id)
 				}
 			}

@@ -30,7 +30,7 @@ func TestPinsWhenAnImportSwitchesThePath(t *testing.T) {
 	here.brings(there.pack(id, engine.ExportRequest{}), engine.ImportRequest{}, engine.ResultCreated)
 	here.pins(id, 1, 5)
 	at := int64(4)
-	if _, err := there.Rewind(ctx, id, engine.Place{Seq: &at}); err != nil {
+	if _, err := there.Rewind(ctx, id, engine.Point{Seq: &at}); err != nil {
 		t.Fatal(err)
 	}
 	there.ask(id, "something else").done(t, scrollback.TurnComplete, "stop")
@@ -57,18 +57,18 @@ func TestPinsOfAHostileBundle(t *testing.T) {
 			}
 			there.pins(id, pins...)
 			here.brings(there.pack(id, engine.ExportRequest{}), engine.ImportRequest{}, engine.ResultCreated)
-			if _, err := here.Compact(ctx, id, engine.Shape{}, true); err != nil {
+			if _, err := here.Compact(ctx, id, engine.Overrides{}, true); err != nil {
 				t.Fatal(err)
 			}
 			here.ask(id, "go on").done(t, scrollback.TurnComplete, "stop")
 			if _, err := here.Pinned(ctx, id); err != nil {
 				t.Error(err)
 			}
-			if _, err := here.Fork(ctx, id, engine.Place{}, ""); err != nil {
+			if _, err := here.Fork(ctx, id, engine.Point{}, ""); err != nil {
 				t.Error(err)
 			}
 			at := int64(4)
-			if _, err := here.Rewind(ctx, id, engine.Place{Seq: &at}); err != nil {
+			if _, err := here.Rewind(ctx, id, engine.Point{Seq: &at}); err != nil {
 				t.Error(err)
 			}
 		})

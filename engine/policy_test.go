@@ -37,7 +37,7 @@ func TestRolling(t *testing.T) {
 	id := r.conversation()
 	for i := range 30 {
 		r.ask(id, fmt.Sprintf("第 %d 个问题：%s", i, strings.Repeat("请说说这件事情的来龙去脉。", 8))).done(t, scrollback.TurnComplete, "stop")
-		if _, err := r.Compact(ctx, id, engine.Shape{}, false); err != nil { // as in the background
+		if _, err := r.Compact(ctx, id, engine.Overrides{}, false); err != nil { // as in the background
 			t.Fatal(err)
 		}
 		live := r.view(id)
@@ -50,7 +50,7 @@ func TestRolling(t *testing.T) {
 		t.Fatalf("%d folds, %v", len(receipts), err)
 	}
 	for _, rc := range receipts {
-		if rc.Result != scrollback.FoldCompacted || rc.SummaryBy != "script" || rc.TokensAfter >= rc.TokensBefore {
+		if rc.Result != scrollback.ResultCompacted || rc.SummaryBy != "script" || rc.TokensAfter >= rc.TokensBefore {
 			t.Errorf("%+v", rc)
 		}
 	}
@@ -96,7 +96,7 @@ func TestFoldsBehindTheTurn(t *testing.T) {
 		t.Fatal("it folded without its summary")
 	}
 	close(gate)
-	if _, err := r.Compact(ctx, id, engine.Shape{}, false); err != nil { // waits for the fold under way
+	if _, err := r.Compact(ctx, id, engine.Overrides{}, false); err != nil { // waits for the fold under way
 		t.Fatal(err)
 	}
 	if v := r.view(id); v.Boundary == 0 || v.Summary == nil {
@@ -114,8 +114,8 @@ func TestWhoseNumbersCount(t *testing.T) {
 		return map[string]float64{"trigger_messages": v, "trigger_tokens": 0, "new_messages": 0, "keep_messages": 0}
 	}
 	r := newRig(t, rigOptions{noFolds: true, limit: 64_000, folding: set(30),
-		projects: map[string]engine.Folding{"short": {Policy: compact.Rolling, Numbers: set(20)}}}, chatter())
-	folds := func(c scrollback.Conversation, over engine.Shape, messages int) bool {
+		projects: map[string]engine.PolicySettings{"short": {Policy: compact.Rolling, Numbers: set(20)}}}, chatter())
+	folds := func(c scrollback.Conversation, over engine.Overrides, messages int) bool {
 		t.Helper()
 		made, _, err := r.CreateWith(ctx, c, history(messages))
 		if err != nil {
@@ -125,19 +125,19 @@ func TestWhoseNumbersCount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return receipt.Result == scrollback.FoldCompacted
+		return receipt.Result == scrollback.ResultCompacted
 	}
-	own := scrollback.Conversation{Project: "short", Settings: scrollback.Settings{Folding: set(10)}}
+	own := scrollback.Conversation{Project: "short", Settings: scrollback.Settings{Compaction: set(10)}}
 	for _, c := range []struct {
 		of   scrollback.Conversation
-		over engine.Shape
+		over engine.Overrides
 		at   int
 	}{
-		{scrollback.Conversation{}, engine.Shape{}, 30},
-		{scrollback.Conversation{Project: "short"}, engine.Shape{}, 20},
-		{own, engine.Shape{}, 10},
-		{own, engine.Shape{Folding: set(6)}, 6},
-		{own, engine.Shape{Folding: map[string]float64{"keep_share": 0.2}}, 10},
+		{scrollback.Conversation{}, engine.Overrides{}, 30},
+		{scrollback.Conversation{Project: "short"}, engine.Overrides{}, 20},
+		{own, engine.Overrides{}, 10},
+		{own, engine.Overrides{Folding: set(6)}, 6},
+		{own, engine.Overrides{Folding: map[string]float64{"keep_share": 0.2}}, 10},
 	} {
 		c.over.Folding = withShare(c.over.Folding)
 		if folds(c.of, c.over, c.at-1) || !folds(c.of, c.over, c.at) {
@@ -148,12 +148,12 @@ func TestWhoseNumbersCount(t *testing.T) {
 		t.Errorf("a conversation of the project has policy %q, %v", c.Policy, err)
 	}
 	for _, bad := range []map[string]float64{{"after_shore": 0.5}, {"after_share": 2}} {
-		_, _, err := r.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{Folding: bad}})
+		_, _, err := r.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{Compaction: bad}})
 		wantCode(t, err, scrollback.Invalid, "after_sh")
 		id := r.conversation()
-		_, err = r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.Settings.Folding = bad; return nil })
+		_, err = r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.Settings.Compaction = bad; return nil })
 		wantCode(t, err, scrollback.Invalid, "after_sh")
-		wantCode(t, r.turn(engine.TurnRequest{Conversation: id, Message: say("hello"), Shape: engine.Shape{Folding: bad}}).err, scrollback.Invalid, "after_sh")
+		wantCode(t, r.turn(engine.TurnRequest{Conversation: id, Message: say("hello"), Overrides: engine.Overrides{Folding: bad}}).err, scrollback.Invalid, "after_sh")
 	}
 }
 
@@ -234,7 +234,7 @@ func TestPins(t *testing.T) {
 	unseen := func(share float64) (unseen []int64) {
 		t.Helper()
 		if _, err := r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error {
-			c.Settings.Folding = map[string]float64{"pinned_share": share}
+			c.Settings.Compaction = map[string]float64{"pinned_share": share}
 			return nil
 		}); err != nil {
 			t.Fatal(err)
@@ -267,11 +267,11 @@ func TestPins(t *testing.T) {
 		t.Errorf("with a fold undone, the window shows\n%s", text)
 	}
 	// A path keeps the pins whose messages are on it.
-	fork, err := r.Fork(ctx, id, engine.Place{Seq: at(5)}, "")
+	fork, err := r.Fork(ctx, id, engine.Point{Seq: at(5)}, "")
 	if err != nil || !slices.Equal(fork.PinnedSeqs, []int64{1}) {
 		t.Errorf("the fork has pins %v, %v", fork.PinnedSeqs, err)
 	}
-	c, err := r.Rewind(ctx, id, engine.Place{Seq: at(5)})
+	c, err := r.Rewind(ctx, id, engine.Point{Seq: at(5)})
 	if err != nil || !slices.Equal(c.PinnedSeqs, []int64{1}) {
 		t.Errorf("rewound it has pins %v, %v", c.PinnedSeqs, err)
 	}

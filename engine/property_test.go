@@ -108,22 +108,22 @@ func (l *life) step() scrollback.ConversationID {
 	case at < 60:
 		did("turn", l.turn(id, c.Messages+1))
 	case at < 70:
-		_, err := l.r.Rewind(ctx, id, engine.Place{Seq: &seq})
+		_, err := l.r.Rewind(ctx, id, engine.Point{Seq: &seq})
 		did("rewind", err)
 	case at < 76:
 		bs, err := l.r.Branches(ctx, id)
 		if err == nil && len(bs) > 0 {
-			_, err = l.r.Rewind(ctx, id, engine.Place{Branch: bs[l.rng.IntN(len(bs))].ID})
+			_, err = l.r.Rewind(ctx, id, engine.Point{Branch: bs[l.rng.IntN(len(bs))].ID})
 		}
 		did("switch", err)
 	case at < 80 && len(l.ids) < 4:
-		f, err := l.r.Fork(ctx, id, engine.Place{Seq: &seq}, "")
+		f, err := l.r.Fork(ctx, id, engine.Point{Seq: &seq}, "")
 		if did("fork", err); err == nil {
 			l.ids = append(l.ids, f.ID)
 			return f.ID
 		}
 	case at < 90:
-		_, err := l.r.Compact(ctx, id, engine.Shape{}, true)
+		_, err := l.r.Compact(ctx, id, engine.Overrides{}, true)
 		did("fold", err)
 	case at < 93:
 		_, err := l.r.Clear(ctx, id)

@@ -292,7 +292,7 @@ func (r *rig) ended(req engine.TurnRequest) told {
 	r.t.Helper()
 	e := r.turn(req)
 	if d, _ := last[scrollback.DoneEvent](e); d.Status == scrollback.TurnWaiting {
-		next := engine.TurnRequest{Conversation: req.Conversation, Shape: req.Shape}
+		next := engine.TurnRequest{Conversation: req.Conversation, Overrides: req.Overrides}
 		for _, ev := range e.events {
 			if c, ok := ev.(scrollback.ToolCallEvent); ok && c.Name == "clock" {
 				next.ToolResults = append(next.ToolResults, engine.ToolResult{CallID: c.ID, Text: "12:00, 正午"})

@@ -75,14 +75,14 @@ const maxHeeded = 4
 
 // answer asks the model for one step: with another window where its server refused
 // the first and said why.
-func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, *scrollback.WindowMark, told, error) {
+func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, *scrollback.WindowMark, reply, error) {
 	for heeded := 0; ; heeded++ {
 		w, mark, err := lt.window(ctx)
 		if err != nil {
-			return w, mark, told{}, err
+			return w, mark, reply{}, err
 		}
 		lt.sent = w.Weight
-		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.shape.told.Limit, AnswerOnly: step > maxSteps+1,
+		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.shape.modelBudget.Limit, AnswerOnly: step > maxSteps+1,
 			Thinking: lt.shape.thinking, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.artifactBytes})
 		l := model.LessonOf(err)
 		if l == nil || !lt.sofar().Empty() {
@@ -110,7 +110,7 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	sh, err := lt.e.shape(ctx, head.Conversation, lt.shape.over)
+	sh, err := lt.e.resolve(ctx, head.Conversation, lt.shape.over)
 	if err != nil {
 		return err
 	}
@@ -132,11 +132,11 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 	lt.mu.Lock()
 	lt.head = head
 	lt.mu.Unlock()
-	if folded.Result == scrollback.FoldCompacted {
+	if folded.Result == scrollback.ResultCompacted {
 		lt.emit(scrollback.CompactionEvent{Receipt: folded})
 		return nil
 	}
-	if sh.told.Reserve < was.told.Reserve { // there is more room for the same question
+	if sh.modelBudget.Reserve < was.modelBudget.Reserve { // there is more room for the same question
 		return nil
 	}
 	return lt.refused(sent, refusal)
@@ -151,7 +151,7 @@ func (lt *liveTurn) refused(w scrollback.Window, refusal error) error {
 	}
 	return scrollback.Errorf(scrollback.OverBudget, "engine",
 		"the model's server refuses the request as too long: it weighs %d tokens and keeps %d for the answer, the window is taken to be %d, and nothing more can be folded; if the server has a larger window, set it there, and name it with --limit",
-		lt.shape.spoken(w.Weight.Tokens), lt.shape.told.Reserve, lt.shape.told.Limit)
+		lt.shape.modelTokens(w.Weight.Tokens), lt.shape.modelBudget.Reserve, lt.shape.modelBudget.Limit)
 }
 
 // window makes the window of a step, folding first if it must.
@@ -193,8 +193,8 @@ func asked(w scrollback.Window) (tokens int64) {
 	return tokens
 }
 
-// told is what a model said in one step.
-type told struct {
+// reply is what a model said in one step.
+type reply struct {
 	parts     scrollback.Parts // with the provider's opaque payloads
 	finish    string
 	usage     scrollback.Usage // as the provider counted, or nothing
@@ -203,8 +203,8 @@ type told struct {
 }
 
 // ask streams one answer into the draft.
-func (lt *liveTurn) ask(ctx context.Context, r model.Request) (told, error) {
-	var t told
+func (lt *liveTurn) ask(ctx context.Context, r model.Request) (reply, error) {
+	var t reply
 	clock := thinkingClock{asked: lt.e.store.Now()}
 	for d, err := range lt.shape.model.Stream(ctx, r) {
 		if err != nil {
@@ -267,7 +267,7 @@ func (c *thinkingClock) thought(u scrollback.Usage) int64 {
 
 // conclude stores what a step said, answers its recall calls, and says whether
 // the turn is done. The events tell of what is stored by now.
-func (lt *liveTurn) conclude(ctx context.Context, step int, t told, mark *scrollback.WindowMark) ([]scrollback.Event, *scrollback.DoneEvent, error) {
+func (lt *liveTurn) conclude(ctx context.Context, step int, t reply, mark *scrollback.WindowMark) ([]scrollback.Event, *scrollback.DoneEvent, error) {
 	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts, Model: lt.shape.facts.Name, Usage: &t.usage}}
 	f := store.FinishRequest{Window: mark, FinishReason: t.finish, State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{lt.record(t.usage, t.requestID)}}
 	if lt.sent.Images == 0 { // what an image weighs is the provider's own formula
@@ -361,7 +361,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		lt.emit(scrollback.ErrorEvent{Failure: *f.Failure})
 	}
 	if len(said.Parts) > 0 { // what was said before it broke off is paid for
-		u := lt.e.priced(said.Model, lt.believed(told{parts: said.Parts}))
+		u := lt.e.priced(said.Model, lt.believed(reply{parts: said.Parts}))
 		said.Usage = &u
 		f.Messages, f.Usage = []store.Incoming{{Message: said}}, []scrollback.UsageRecord{lt.record(u, "")}
 		lt.usage = lt.usage.Add(u)
@@ -383,10 +383,10 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 }
 
 // overBudget is the error of a window that does not fit, with the figures.
-func overBudget(w scrollback.Window, sh *shape) error {
+func overBudget(w scrollback.Window, sh *resolved) error {
 	return scrollback.Errorf(scrollback.OverBudget, "engine",
 		"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be folded; a larger window is set with --limit, where the model has one",
-		sh.spoken(w.Weight.Tokens), w.Weight.Bytes, w.Weight.Images, sh.told.Tokens, sh.told.Limit, sh.told.Reserve, sh.told.Bytes, sh.told.Images)
+		sh.modelTokens(w.Weight.Tokens), w.Weight.Bytes, w.Weight.Images, sh.modelBudget.Tokens, sh.modelBudget.Limit, sh.modelBudget.Reserve, sh.modelBudget.Bytes, sh.modelBudget.Images)
 }
 
 // Usage answers what the models' calls have cost.
@@ -421,7 +421,7 @@ func (e *Engine) Models(ctx context.Context) ([]ModelEntry, error) {
 	}
 	out := []ModelEntry{}
 	for i, name := range names {
-		sh, err := e.shape(ctx, scrollback.Conversation{Model: name}, Shape{})
+		sh, err := e.resolve(ctx, scrollback.Conversation{Model: name}, Overrides{})
 		if err != nil {
 			continue // the default, where its key is not set
 		}
@@ -429,7 +429,7 @@ func (e *Engine) Models(ctx context.Context) ([]ModelEntry, error) {
 		if k := sh.learned; k.Limit > 0 || k.MaxOutput > 0 || len(k.Dropped) > 0 || k.Strict != "" || k.API != "" {
 			k.Factor, taught = 0, &k
 		}
-		out = append(out, ModelEntry{Name: name, Taught: taught, Limit: sh.told.Limit, LimitFrom: sh.limitFrom, MaxOutput: sh.facts.MaxOutput,
+		out = append(out, ModelEntry{Name: name, Taught: taught, Limit: sh.modelBudget.Limit, LimitFrom: sh.limitFrom, MaxOutput: sh.facts.MaxOutput,
 			Price: e.o.Catalog.Find(name).Price, Factor: sh.factor, Learned: sh.learned.Factor > 0, Default: i == 0})
 	}
 	return out, nil
@@ -456,19 +456,19 @@ func (e *Engine) priced(name string, u scrollback.Usage) scrollback.Usage {
 	return u
 }
 
-// spoken is an o200k weight in the model's own tokens.
-func (s *shape) spoken(tokens int64) int64 {
+// modelTokens is an o200k weight in the model's own tokens.
+func (s *resolved) modelTokens(tokens int64) int64 {
 	return int64(math.Round(float64(tokens) * s.factor))
 }
 
 // believed is the usage of a call: as its provider counted it, or an estimate where
 // it counted nothing that can be believed.
-func (lt *liveTurn) believed(t told) scrollback.Usage {
+func (lt *liveTurn) believed(t reply) scrollback.Usage {
 	u := t.usage
 	if u.InputTokens > 0 || u.OutputTokens > 0 {
 		return u
 	}
-	u.InputTokens, u.OutputTokens, u.Estimated = lt.shape.spoken(lt.sent.Tokens), lt.shape.spoken(lt.e.store.Weigh(t.parts).Tokens), true
+	u.InputTokens, u.OutputTokens, u.Estimated = lt.shape.modelTokens(lt.sent.Tokens), lt.shape.modelTokens(lt.e.store.Weigh(t.parts).Tokens), true
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
 }

@@ -122,7 +122,7 @@ func TestRefusalsKeepNothingOpen(t *testing.T) {
 				}
 				req := engine.TurnRequest{Conversation: c.ID, Message: say(fmt.Sprintf("Question %d?", i))}
 				if bad.model != "" {
-					req.Shape.Model = p.Name + "/" + bad.model
+					req.Overrides.Model = p.Name + "/" + bad.model
 				}
 				if s.says.words = 120; bad.long {
 					s.says.words = 1200

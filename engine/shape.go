@@ -17,18 +17,18 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// shape is what a request resolves to before anything is read or written.
-type shape struct {
-	model     model.Model
-	facts     model.Facts
-	policy    compact.Policy
-	budget    scrollback.Budget // what may be sent, in o200k tokens; its Reserve is in the model's own
-	told      scrollback.Budget // the same in the model's own tokens, as people are told
-	factor    float64           // of the model's tokens an o200k token, for the whole turn
-	limitFrom scrollback.LimitFrom
-	thinking  model.Thinking
-	learned   scrollback.Learned // of the model, when the shape was made
-	over      Shape              // what the request asked for
+// resolved is what a request resolves to before anything is read or written.
+type resolved struct {
+	model       model.Model
+	facts       model.Facts
+	policy      compact.Policy
+	budget      scrollback.Budget // what may be sent, in o200k tokens; its Reserve is in the model's own
+	modelBudget scrollback.Budget // the same in the model's own tokens, as people are told
+	factor      float64           // of the model's tokens an o200k token, for the whole turn
+	limitFrom   scrollback.LimitFrom
+	thinking    model.Thinking
+	learned     scrollback.Learned // of the model, when the shape was made
+	over        Overrides          // what the request asked for
 
 	fixed int64 // tokens of instructions, tools, environment, and pinned messages at their most
 	asked int64 // tokens of the question that outputs are to stand beside, and of its calls
@@ -36,12 +36,12 @@ type shape struct {
 
 // leaves is how many tokens of the budget are left for what must stand in the window
 // beside the fixed layers and the folded past at its biggest, when some are taken.
-func (s shape) leaves(taken int64) int64 {
+func (s resolved) leaves(taken int64) int64 {
 	return s.budget.Tokens*3/4 - window.FoldTokens - s.fixed - taken
 }
 
-// Shape overrides a conversation's own settings for one request.
-type Shape struct {
+// Overrides overrides a conversation's own settings for one request.
+type Overrides struct {
 	Model  string
 	Limit  int64
 	Policy string
@@ -55,9 +55,9 @@ type Shape struct {
 // room in.
 const smallestLimit = 2000
 
-// shape resolves what a request is to be: with what was learned of its model.
-func (e *Engine) shape(ctx context.Context, c scrollback.Conversation, over Shape) (shape, error) {
-	s, err := e.resolve(c, over, scrollback.Learned{})
+// resolve resolves what a request is to be: with what was learned of its model.
+func (e *Engine) resolve(ctx context.Context, c scrollback.Conversation, over Overrides) (resolved, error) {
+	s, err := e.choose(c, over, scrollback.Learned{})
 	if err != nil {
 		return s, err
 	}
@@ -65,13 +65,13 @@ func (e *Engine) shape(ctx context.Context, c scrollback.Conversation, over Shap
 	if err != nil {
 		return s, err
 	}
-	if s, err = e.resolve(c, over, known); err != nil {
+	if s, err = e.choose(c, over, known); err != nil {
 		return s, err
 	}
 	s.factor = cmp.Or(known.Factor, e.o.Catalog.Find(s.facts.Name).Factor)
-	s.budget = s.told
-	s.budget.Limit = int64(float64(s.told.Limit) / s.factor)
-	s.budget.Tokens = int64(float64(s.told.Tokens) / s.factor)
+	s.budget = s.modelBudget
+	s.budget.Limit = int64(float64(s.modelBudget.Limit) / s.factor)
+	s.budget.Tokens = int64(float64(s.modelBudget.Tokens) / s.factor)
 	s.fixed = e.toolsWeight(tools(c)).Tokens
 	if c.Instructions != "" {
 		s.fixed += e.textWeight(c.Instructions).Tokens
@@ -94,9 +94,9 @@ func (e *Engine) toolsWeight(ts []scrollback.Tool) scrollback.Weight {
 	return e.textWeight(string(defs))
 }
 
-// resolve finds the model, the policy and the limit, with what is known of the
+// choose finds the model, the policy and the limit, with what is known of the
 // model, without reading anything.
-func (e *Engine) resolve(c scrollback.Conversation, over Shape, known scrollback.Learned) (shape, error) {
+func (e *Engine) choose(c scrollback.Conversation, over Overrides, known scrollback.Learned) (resolved, error) {
 	first := func(names ...string) string {
 		for _, n := range names {
 			if n != "" {
@@ -105,7 +105,7 @@ func (e *Engine) resolve(c scrollback.Conversation, over Shape, known scrollback
 		}
 		return ""
 	}
-	s := shape{over: over, learned: known}
+	s := resolved{over: over, learned: known}
 	var err error
 	if s.model, err = e.find(first(over.Model, c.Model, e.o.Model)); err != nil {
 		return s, err
@@ -120,7 +120,7 @@ func (e *Engine) resolve(c scrollback.Conversation, over Shape, known scrollback
 		return s, err
 	}
 	if s.policy, err = compact.Named(first(over.Policy, c.Policy), !s.facts.NoSummaries,
-		e.o.Folding.Numbers, e.o.Projects[c.Project].Numbers, c.Settings.Folding, over.Folding); err != nil {
+		e.o.Compaction.Numbers, e.o.Projects[c.Project].Numbers, c.Settings.Compaction, over.Folding); err != nil {
 		return s, err
 	}
 	var limit int64
@@ -128,7 +128,7 @@ func (e *Engine) resolve(c scrollback.Conversation, over Shape, known scrollback
 	if limit < smallestLimit || over.Limit < 0 {
 		return s, scrollback.ParamErrorf("engine", "limit", "a limit of %d tokens is too small: the least is %d", limit, smallestLimit)
 	}
-	s.told = window.NewBudget(limit, s.facts.MaxOutput)
+	s.modelBudget = window.NewBudget(limit, s.facts.MaxOutput)
 	return s, nil
 }
 
@@ -139,7 +139,7 @@ func thinkingOf(c scrollback.Conversation) model.Thinking {
 
 // limit is the window of a model in tokens, and how it is known. What a server
 // named a moment ago in refusing a request goes before everything.
-func (e *Engine) limit(c scrollback.Conversation, s *shape) (limit int64, from scrollback.LimitFrom) {
+func (e *Engine) limit(c scrollback.Conversation, s *resolved) (limit int64, from scrollback.LimitFrom) {
 	var known int64
 	fresh := false
 	if s.learned.Limit > 0 {
@@ -181,8 +181,8 @@ func (e *Engine) ForgetModel(ctx context.Context, name string) error {
 }
 
 // askList asks a model's server how long its windows are, where nobody says so.
-func (e *Engine) askList(ctx context.Context, c scrollback.Conversation, over Shape) {
-	sh, err := e.resolve(c, over, scrollback.Learned{})
+func (e *Engine) askList(ctx context.Context, c scrollback.Conversation, over Overrides) {
+	sh, err := e.choose(c, over, scrollback.Learned{})
 	if err == nil && (sh.limitFrom == scrollback.LimitCatalog || sh.limitFrom == scrollback.LimitAssumed) {
 		e.lessons.Ask(ctx, sh.model)
 	}
@@ -203,7 +203,7 @@ func tools(c scrollback.Conversation) []scrollback.Tool {
 }
 
 // assemble lays out the window of a snapshot.
-func (e *Engine) assemble(snap store.Snapshot, s shape, promptSeq int64) scrollback.Window {
+func (e *Engine) assemble(snap store.Snapshot, s resolved, promptSeq int64) scrollback.Window {
 	live, unseen := e.verbatim(snap, s)
 	in := window.Input{
 		Instructions: snap.Instructions, Tools: tools(snap.Conversation), Segments: snap.Segments,
@@ -231,7 +231,7 @@ func (e *Engine) assemble(snap store.Snapshot, s shape, promptSeq int64) scrollb
 // are live, those that a fold carries, and as many of the pinned ones, the newest
 // first, as their share of the budget takes. Unseen are the pinned ones that it does not
 // take.
-func (e *Engine) verbatim(snap store.Snapshot, s shape) (shown, unseen []scrollback.Message) {
+func (e *Engine) verbatim(snap store.Snapshot, s resolved) (shown, unseen []scrollback.Message) {
 	out := slices.Clone(snap.Carried)
 	room := s.policy.PinnedBound(s.budget.Tokens)
 	for _, m := range slices.Backward(snap.Pinned) {
@@ -248,14 +248,14 @@ func (e *Engine) verbatim(snap store.Snapshot, s shape) (shown, unseen []scrollb
 }
 
 // account is the manifest of a window.
-func account(c scrollback.Conversation, s shape, w scrollback.Window, prev *scrollback.WindowMark) scrollback.Manifest {
+func account(c scrollback.Conversation, s resolved, w scrollback.Window, prev *scrollback.WindowMark) scrollback.Manifest {
 	m := window.Account(w)
-	m.Limit, m.Budget, m.Tokens = s.told.Limit, s.told.Tokens, s.spoken(m.Tokens)
+	m.Limit, m.Budget, m.Tokens = s.modelBudget.Limit, s.modelBudget.Tokens, s.modelTokens(m.Tokens)
 	for i := range m.Layers {
 		l := &m.Layers[i]
-		l.Tokens = s.spoken(l.Tokens)
+		l.Tokens = s.modelTokens(l.Tokens)
 		for k := range l.Items {
-			l.Items[k].Tokens = s.spoken(l.Items[k].Tokens)
+			l.Items[k].Tokens = s.modelTokens(l.Items[k].Tokens)
 		}
 	}
 	m.ConversationID, m.Model, m.Policy, m.LimitFrom = c.ID, s.facts.Name, s.policy.Name, s.limitFrom
@@ -270,12 +270,12 @@ func (e *Engine) Context(ctx context.Context, id scrollback.ConversationID) (scr
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
-	sh, err := e.shape(ctx, head.Conversation, Shape{})
+	sh, err := e.resolve(ctx, head.Conversation, Overrides{})
 	if err != nil {
 		// A model that is not set up here hides nothing of its conversation.
 		assumed := head.Conversation
 		assumed.Model, assumed.Policy = "", ""
-		if sh, err = e.shape(ctx, assumed, Shape{}); err != nil {
+		if sh, err = e.resolve(ctx, assumed, Overrides{}); err != nil {
 			return scrollback.Manifest{}, err
 		}
 		sh.facts.Name = head.Model
@@ -299,7 +299,7 @@ func (e *Engine) Context(ctx context.Context, id scrollback.ConversationID) (scr
 }
 
 // load is what a window carries, and how much of it could be folded.
-func load(snap store.Snapshot, w scrollback.Window, sh shape) compact.Load {
+func load(snap store.Snapshot, w scrollback.Window, sh resolved) compact.Load {
 	b := snap.Branch
 	return compact.Load{Window: w.Weight, Budget: sh.budget, Tokens: snap.LiveWeight().Tokens,
 		Messages: b.HeadSeq - b.View.Boundary, New: b.HeadSeq - max(b.View.Head, b.View.Boundary)}
@@ -328,9 +328,9 @@ func shown(snap store.Snapshot, f compact.Fold) store.Snapshot {
 	return snap
 }
 
-// settleIn makes a conversation's own fields fit this place: no folders, no limit and no
+// localize makes a conversation's own fields fit this place: no folders, no limit and no
 // reach from elsewhere, and only a model, a policy and numbers that are known here.
-func (e *Engine) settleIn(c *scrollback.Conversation, project string) {
+func (e *Engine) localize(c *scrollback.Conversation, project string) {
 	c.Roots, c.Limit, c.DeletedAt, c.PurgedAt, c.Settings.RecallScope = []string{}, 0, 0, 0, ""
 	c.Project = cmp.Or(project, c.Project)
 	if model.CheckThinking(thinkingOf(*c)) != nil {
@@ -340,24 +340,24 @@ func (e *Engine) settleIn(c *scrollback.Conversation, project string) {
 		c.Model = ""
 	}
 	fits := func(c scrollback.Conversation) bool {
-		_, err := e.resolve(c, Shape{}, scrollback.Learned{})
+		_, err := e.choose(c, Overrides{}, scrollback.Learned{})
 		return err == nil
 	}
 	if fits(*c) {
 		return
 	}
-	numbers := c.Settings.Folding
-	if c.Settings.Folding = nil; !fits(*c) {
+	numbers := c.Settings.Compaction
+	if c.Settings.Compaction = nil; !fits(*c) {
 		c.Policy = e.policyOf(c.Project)
 	}
 	for _, name := range slices.Sorted(maps.Keys(numbers)) { // as many as go together
-		was := c.Settings.Folding
-		c.Settings.Folding = maps.Clone(was)
-		if c.Settings.Folding == nil {
-			c.Settings.Folding = map[string]float64{}
+		was := c.Settings.Compaction
+		c.Settings.Compaction = maps.Clone(was)
+		if c.Settings.Compaction == nil {
+			c.Settings.Compaction = map[string]float64{}
 		}
-		if c.Settings.Folding[name] = numbers[name]; !fits(*c) {
-			c.Settings.Folding = was
+		if c.Settings.Compaction[name] = numbers[name]; !fits(*c) {
+			c.Settings.Compaction = was
 		}
 	}
 }

@@ -171,7 +171,7 @@ func TestSnapshotSummary(t *testing.T) {
 		t.Fatalf("%d folds, %v", len(receipts), err)
 	}
 	for _, rc := range receipts {
-		if rc.Result != scrollback.FoldCompacted || rc.SummaryBy != "script" || rc.SummaryResult != "" || rc.Cost != 0.5 || float64(rc.TokensAfter) > 0.47*6000 {
+		if rc.Result != scrollback.ResultCompacted || rc.SummaryBy != "script" || rc.SummaryResult != "" || rc.Cost != 0.5 || float64(rc.TokensAfter) > 0.47*6000 {
 			t.Errorf("%+v", rc)
 		}
 	}
@@ -230,19 +230,19 @@ func TestMisbehavingSummariser(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		sum    func(int, model.Request) []model.Delta
-		result scrollback.FoldResult
+		result scrollback.CompactionResult
 	}{
-		"nothing": {func(int, model.Request) []model.Delta { return []model.Delta{{Text: " "}} }, scrollback.FoldEmptySummary},
+		"nothing": {func(int, model.Request) []model.Delta { return []model.Delta{{Text: " "}} }, scrollback.ResultEmptySummary},
 		"too much": {func(int, model.Request) []model.Delta {
 			return []model.Delta{{Text: minutes(strings.Repeat("blah ", 5000))}}
-		}, scrollback.FoldEmptySummary},
+		}, scrollback.ResultEmptySummary},
 		"reasoning": {func(int, model.Request) []model.Delta {
 			return []model.Delta{{Text: "<thinking>hm</thinking>" + minutes("x")}}
-		}, scrollback.FoldEmptySummary},
+		}, scrollback.ResultEmptySummary},
 		"cut off": {func(int, model.Request) []model.Delta {
 			return []model.Delta{{Text: minutes("x"), Finish: scrollback.FinishLength}}
-		}, scrollback.FoldEmptySummary},
-		"obeys": {obeys, scrollback.FoldEmptySummary},
+		}, scrollback.ResultEmptySummary},
+		"obeys": {obeys, scrollback.ResultEmptySummary},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
@@ -261,9 +261,9 @@ func TestMisbehavingSummariser(t *testing.T) {
 			}
 			typed := 0
 			for _, rc := range receipts {
-				if rc.SummaryResult == c.result && rc.SummaryBy == scrollback.SummaryExtractive && rc.Result == scrollback.FoldCompacted {
+				if rc.SummaryResult == c.result && rc.SummaryBy == scrollback.SummaryExtractive && rc.Result == scrollback.ResultCompacted {
 					typed++
-				} else if rc.SummaryResult != "" || rc.Result != scrollback.FoldCompacted {
+				} else if rc.SummaryResult != "" || rc.Result != scrollback.ResultCompacted {
 					t.Errorf("%+v", rc)
 				}
 			}
@@ -296,21 +296,21 @@ func TestSummariserIsLeftAlone(t *testing.T) {
 	id := r.conversation()
 	r.talk(id, 24, wordy)
 	receipts, err := r.Receipts(ctx, id, 100)
-	if err != nil || len(receipts) == 0 || receipts[len(receipts)-1].SummaryResult != scrollback.FoldModelError {
+	if err != nil || len(receipts) == 0 || receipts[len(receipts)-1].SummaryResult != scrollback.ResultModelError {
 		t.Fatalf("%+v, %v", receipts, err)
 	}
 	if asked := down.asked.Load(); asked < 2 || asked > int64(2*len(receipts)) {
 		t.Errorf("%d calls in %d folds", asked, len(receipts))
 	}
 	for range 4 { // until there have been three failures in a row
-		if _, err := r.Compact(ctx, id, engine.Shape{}, true); err != nil {
+		if _, err := r.Compact(ctx, id, engine.Overrides{}, true); err != nil {
 			t.Fatal(err)
 		}
 		r.talk(id, 1, func(int) string { return "short" })
 	}
 	before := down.asked.Load()
 	for range 3 {
-		rc, err := r.Compact(ctx, id, engine.Shape{}, true)
+		rc, err := r.Compact(ctx, id, engine.Overrides{}, true)
 		if err != nil {
 			t.Fatal(err)
 		}

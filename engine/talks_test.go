@@ -63,7 +63,7 @@ func fortyTurns(t *testing.T, preset string, o rigOptions) {
 		if i == turns/2 {
 			folds, policy = checkFolds(t, r, c.ID, s.name, 0), compact.Segments
 		}
-		req := engine.TurnRequest{Conversation: c.ID, Message: say(question(i)), Shape: engine.Shape{Policy: policy}}
+		req := engine.TurnRequest{Conversation: c.ID, Message: say(question(i)), Overrides: engine.Overrides{Policy: policy}}
 		if i%6 == 3 {
 			req.Message = append(req.Message, r.picture(c.ID, i))
 		}
@@ -112,7 +112,7 @@ func checkFolds(t *testing.T, r *rig, id scrollback.ConversationID, by string, b
 		t.Fatal(err)
 	}
 	for _, f := range receipts[:len(receipts)-before] { // the newest come first
-		if folds++; f.Result != scrollback.FoldCompacted || f.SummaryBy != by {
+		if folds++; f.Result != scrollback.ResultCompacted || f.SummaryBy != by {
 			t.Errorf("a fold ended %s, its summary is by %s (%s)", f.Result, f.SummaryBy, f.SummaryResult)
 		}
 	}
@@ -222,7 +222,7 @@ func TestProviderChangesAmidConversation(t *testing.T) {
 				if n%9 == 4 {
 					parts = append(parts, r.picture(c.ID, n))
 				}
-				r.ended(engine.TurnRequest{Conversation: c.ID, Message: parts, Shape: engine.Shape{Model: sides[name].name, Thinking: model.Thinking{Effort: efforts[name]}}})
+				r.ended(engine.TurnRequest{Conversation: c.ID, Message: parts, Overrides: engine.Overrides{Model: sides[name].name, Thinking: model.Thinking{Effort: efforts[name]}}})
 				n++
 			}
 		}

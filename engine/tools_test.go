@@ -56,7 +56,7 @@ func TestGoingOnWhereItWasCutOff(t *testing.T) {
 	r.ask(id, "thanks")
 	fork := func(seq int64) scrollback.ConversationID {
 		t.Helper()
-		c, err := r.Fork(ctx, id, engine.Place{Seq: &seq}, "")
+		c, err := r.Fork(ctx, id, engine.Point{Seq: &seq}, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ type TurnRequest struct {
 	Key          string                    `json:"-"`
 	Tools        []scrollback.Tool         `json:"tools,omitempty"`
 	ToolResults  []ToolResult              `json:"tool_results,omitempty"`
-	Shape        Shape                     `json:"shape"`
+	Overrides    Overrides                 `json:"shape"`
 }
 
 // ToolResult is a client's answer to one call.
@@ -43,35 +43,35 @@ type ToolResult struct {
 // stops reading or ctx ends; [Engine.Attach] reads on, [Engine.Cancel] stops it.
 func (e *Engine) Turn(ctx context.Context, r TurnRequest) iter.Seq2[scrollback.Event, error] {
 	return func(yield func(scrollback.Event, error) bool) {
-		lt, attach, err := e.begin(ctx, r)
+		lt, attach, err := e.start(ctx, r)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		if lt == nil {
-			e.Attach(ctx, r.Conversation, attach, 0)(func(n Numbered, err error) bool { return yield(n.Event, err) })
+			e.Attach(ctx, r.Conversation, attach, 0)(func(n SequencedEvent, err error) bool { return yield(n.Event, err) })
 			return
 		}
-		lt.read(ctx, 0, func(n Numbered, err error) bool { return yield(n.Event, err) })
+		lt.read(ctx, 0, func(n SequencedEvent, err error) bool { return yield(n.Event, err) })
 	}
 }
 
-// Open begins a turn and answers its id and numbered events; a replayed request
+// Begin begins a turn and answers its id and numbered events; a replayed request
 // answers the turn it began. It is what a face with numbered frames uses.
-func (e *Engine) Open(ctx context.Context, r TurnRequest) (scrollback.TurnID, iter.Seq2[Numbered, error], error) {
-	lt, attach, err := e.begin(ctx, r)
+func (e *Engine) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, iter.Seq2[SequencedEvent, error], error) {
+	lt, attach, err := e.start(ctx, r)
 	if err != nil {
 		return "", nil, err
 	}
 	if lt == nil {
 		return attach, e.Attach(ctx, r.Conversation, attach, 0), nil
 	}
-	return lt.turn.ID, func(yield func(Numbered, error) bool) { lt.read(ctx, 0, yield) }, nil
+	return lt.turn.ID, func(yield func(SequencedEvent, error) bool) { lt.read(ctx, 0, yield) }, nil
 }
 
-// begin opens the turn and starts it. For a request already known it answers no
+// start opens the turn and starts it. For a request already known it answers no
 // live turn but the id to attach to.
-func (e *Engine) begin(ctx context.Context, r TurnRequest) (*liveTurn, scrollback.TurnID, error) {
+func (e *Engine) start(ctx context.Context, r TurnRequest) (*liveTurn, scrollback.TurnID, error) {
 	const op = "engine.Turn"
 	head, err := e.store.Head(ctx, r.Conversation)
 	if err != nil {
@@ -81,8 +81,8 @@ func (e *Engine) begin(ctx context.Context, r TurnRequest) (*liveTurn, scrollbac
 	if r.Tools != nil {
 		conv.Settings.Tools = r.Tools
 	}
-	e.askList(ctx, conv, r.Shape)
-	sh, err := e.shape(ctx, conv, r.Shape)
+	e.askList(ctx, conv, r.Overrides)
+	sh, err := e.resolve(ctx, conv, r.Overrides)
 	if err == nil && len(r.ToolResults) > 0 {
 		sh.asked, err = e.question(ctx, head.Branch, sh)
 	}
@@ -121,7 +121,10 @@ func (e *Engine) begin(ctx context.Context, r TurnRequest) (*liveTurn, scrollbac
 	begun, err := e.store.Begin(ctx, store.BeginRequest{
 		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in,
 		Admit: func(last *scrollback.Turn) error { return admit(cmp.Or(last, end), &r, in) },
-		Edit:  func(c *scrollback.Conversation) { settle(c, &r); tell(c, env, len(change) > 0 && len(r.Message) > 0) },
+		Edit: func(c *scrollback.Conversation) {
+			keepWithConversation(c, &r)
+			tell(c, env, len(change) > 0 && len(r.Message) > 0)
+		},
 	})
 	if err != nil || begun.Replayed {
 		leave()
@@ -252,9 +255,9 @@ func callNames(calls []scrollback.ToolCall) string {
 // titleRunes is the length of a title made from a first prompt.
 const titleRunes = 60
 
-// settle keeps the client's tools with the conversation, and gives it a title
+// keepWithConversation keeps the client's tools with the conversation, and gives it a title
 // when this is its first message. It runs inside Begin.
-func settle(c *scrollback.Conversation, r *TurnRequest) {
+func keepWithConversation(c *scrollback.Conversation, r *TurnRequest) {
 	if c.Title == "" && c.Messages == 0 {
 		c.Title = titleOf(r.Message.Text())
 	}

@@ -70,7 +70,7 @@ func (w *walker) both(op string, do func(r *rig) (any, error)) any {
 		out[i] = string(b)
 		if i == 0 && err == nil {
 			first = v
-			if r, ok := v.(scrollback.Receipt); !ok || r.Result == scrollback.FoldCompacted {
+			if r, ok := v.(scrollback.Receipt); !ok || r.Result == scrollback.ResultCompacted {
 				kind, _, _ := strings.Cut(op, " ")
 				w.done[kind]++
 			}
@@ -135,7 +135,7 @@ func (w *walker) step() {
 			return len(e.events), e.err
 		})
 	case at < 54:
-		w.both(fmt.Sprintf("rewind %s to %d", id, seq), func(r *rig) (any, error) { return r.Rewind(ctx, id, engine.Place{Seq: &seq}) })
+		w.both(fmt.Sprintf("rewind %s to %d", id, seq), func(r *rig) (any, error) { return r.Rewind(ctx, id, engine.Point{Seq: &seq}) })
 	case at < 60:
 		pick := w.rng.Int()
 		w.both(fmt.Sprint("switch ", id), func(r *rig) (any, error) {
@@ -143,16 +143,16 @@ func (w *walker) step() {
 			if err != nil {
 				return nil, err
 			}
-			return r.Rewind(ctx, id, engine.Place{Branch: bs[pick%len(bs)].ID})
+			return r.Rewind(ctx, id, engine.Point{Branch: bs[pick%len(bs)].ID})
 		})
 	case at < 66:
 		if c, ok := w.both(fmt.Sprintf("fork %s at %d", id, seq), func(r *rig) (any, error) {
-			return r.Fork(ctx, id, engine.Place{Seq: &seq}, "")
+			return r.Fork(ctx, id, engine.Point{Seq: &seq}, "")
 		}).(scrollback.Conversation); ok {
 			w.ids = append(w.ids, c.ID)
 		}
 	case at < 76:
-		w.both(fmt.Sprint("fold ", id), func(r *rig) (any, error) { return r.Compact(ctx, id, engine.Shape{}, true) })
+		w.both(fmt.Sprint("fold ", id), func(r *rig) (any, error) { return r.Compact(ctx, id, engine.Overrides{}, true) })
 	case at < 78:
 		w.both(fmt.Sprint("clear ", id), func(r *rig) (any, error) { return r.Clear(ctx, id) })
 	case at < 82:

@@ -186,9 +186,9 @@ func (s *Store) Own(ctx context.Context, id scrollback.ConversationID, kind stri
 }
 
 // Folds walks what was folded in a conversation, oldest first.
-func (s *Store) Folds(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Fold, error] {
+func (s *Store) Folds(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.StoredReceipt, error] {
 	skip := 0
-	return pages(func() ([]scrollback.Fold, bool, error) {
+	return pages(func() ([]scrollback.StoredReceipt, bool, error) {
 		page, err := s.d.Folds(ctx, id, skip, scrollback.ListMax)
 		skip += len(page)
 		return page, len(page) == scrollback.ListMax, err

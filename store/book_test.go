@@ -43,7 +43,7 @@ func TestHostileUsage(t *testing.T) {
 			}
 			h := b.head(c.ID)
 			err = b.Commit(ctx, driver.Commit{Conversation: c.ID, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: h.Branch.View,
-				Receipt: scrollback.Receipt{Result: scrollback.FoldModelError, Cost: u.Cost},
+				Receipt: scrollback.Receipt{Result: scrollback.ResultModelError, Cost: u.Cost},
 				Usage:   []scrollback.UsageRecord{{Usage: u, Conversation: c.ID, Model: "m", Purpose: "summary", At: b.now}}})
 			if err != nil {
 				t.Fatalf("a fold with %+v: %v", u, err)

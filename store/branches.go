@@ -295,7 +295,7 @@ func (s *Store) Unfold(ctx context.Context, id scrollback.ConversationID, segmen
 		}
 		if undone == 0 {
 			out = r
-			out.Result, out.LastSeq = scrollback.FoldCompacted, boundary
+			out.Result, out.LastSeq = scrollback.ResultCompacted, boundary
 		} else {
 			out.Segments, out.Refs = append(slices.Clone(r.Segments), out.Segments...), append(slices.Clone(r.Refs), out.Refs...)
 		}

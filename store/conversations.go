@@ -57,8 +57,8 @@ func (s *Store) complete(op string, c *scrollback.Conversation) error {
 	if c.PinnedSeqs == nil {
 		c.PinnedSeqs = []int64{}
 	}
-	if len(c.Settings.Folding) == 0 {
-		c.Settings.Folding = nil
+	if len(c.Settings.Compaction) == 0 {
+		c.Settings.Compaction = nil
 	}
 	if len(bytes.TrimSpace(c.Meta)) == 0 || string(c.Meta) == "null" {
 		c.Meta = json.RawMessage(`{}`)
@@ -128,10 +128,10 @@ const minPrefix = 8
 // maxCandidates bounds how many conversations an ambiguous name lists.
 const maxCandidates = 5
 
-// Find resolves what a person names a conversation by: an id, a unique beginning
+// Resolve resolves what a person names a conversation by: an id, a unique beginning
 // of one (at least 8 characters), "latest", or its place in the list, from 1. A
 // name that fits several is invalid and lists them.
-func (s *Store) Find(ctx context.Context, name string) (scrollback.ConversationID, error) {
+func (s *Store) Resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
 	const op = "store.Find"
 	name = strings.ToLower(strings.TrimSpace(name))
 	place, err := strconv.Atoi(name)

@@ -85,7 +85,7 @@ func TestPatch(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		_, err := b.Find(t.Context(), "latest")
+		_, err := b.Resolve(t.Context(), "latest")
 		wantCode(t, err, scrollback.NotFound, "no conversation yet")
 		ids := []scrollback.ConversationID{"abcdef01-2345-7000-8000-000000000001", "abcdef01-2345-7000-8000-000000000002", "abcdef01-9999-7000-8000-000000000003"}
 		for _, id := range ids {
@@ -95,24 +95,24 @@ func TestFind(t *testing.T) {
 			"latest": ids[2], " LATEST ": ids[2], string(ids[0]): ids[0], "abcdef01-9": ids[2], "ABCDEF01-9999-7": ids[2], " " + string(ids[1]) + "\n": ids[1],
 			"1": ids[2], " 2 ": ids[1], "3": ids[0],
 		} {
-			if got, err := b.Find(t.Context(), name); err != nil || got != want {
+			if got, err := b.Resolve(t.Context(), name); err != nil || got != want {
 				t.Errorf("%q: %s, %v", name, got, err)
 			}
 		}
 		for _, name := range []string{"abcdef01", "abcdef01-2345-7000-8000-00000000000"} {
-			_, err := b.Find(t.Context(), name)
+			_, err := b.Resolve(t.Context(), name)
 			wantCode(t, err, scrollback.Invalid, "ambiguous")
 			if err == nil || !strings.Contains(err.Error(), string(ids[0])) || !strings.Contains(err.Error(), string(ids[1])) {
 				t.Errorf("%s: the candidates are not in %v", name, err)
 			}
 		}
 		for _, name := range []string{"", "abcdef0", "0", "-1", "4", "1x", "%%%%%%%%", "________", "abcdef01-2345-7000-8000-0000000000019", "abcdef02"} {
-			if got, err := b.Find(t.Context(), name); err == nil || got != "" {
+			if got, err := b.Resolve(t.Context(), name); err == nil || got != "" {
 				t.Errorf("%q finds %s", name, got)
 			}
 		}
 		b.say(ids[0], "newer")
-		if got, err := b.Find(t.Context(), "latest"); err != nil || got != ids[0] {
+		if got, err := b.Resolve(t.Context(), "latest"); err != nil || got != ids[0] {
 			t.Errorf("the latest change is in %s, %v", got, err)
 		}
 	})

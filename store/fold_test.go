@@ -24,7 +24,7 @@ func (b *bench) fold(id scrollback.ConversationID, boundary int64, carried []int
 	for _, s := range shown {
 		v.Segments = append(v.Segments, scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level})
 	}
-	r := scrollback.Receipt{Result: scrollback.FoldCompacted, LastSeq: boundary}
+	r := scrollback.Receipt{Result: scrollback.ResultCompacted, LastSeq: boundary}
 	if err := b.Commit(b.t.Context(), driver.Commit{Conversation: id, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: v, Segments: made, Receipt: r}); err != nil {
 		b.t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func (c *chat) tail(ctx context.Context, w io.Writer) error {
 		}
 		fmt.Fprintf(w, "%s%s\n", mark, Clip(text, 300))
 	}
-	left, err := c.o.Engine.Left(ctx, c.id)
+	left, err := c.o.Engine.OrphanDraft(ctx, c.id)
 	if err == nil && left != nil && left.Content != "" {
 		fmt.Fprintf(w, "  %s %s\n", Clip(left.Content, 280), c.o.Texts.Unfinished)
 	}
@@ -84,7 +84,7 @@ func (c *chat) rewind(ctx context.Context, w io.Writer, arg string) error {
 	if err != nil {
 		return err
 	}
-	conv, err := c.o.Engine.Rewind(ctx, c.id, engine.Place{Seq: &seq})
+	conv, err := c.o.Engine.Rewind(ctx, c.id, engine.Point{Seq: &seq})
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
 		}
 		to = bs[n-1].ID
 	}
-	conv, err := c.o.Engine.Rewind(ctx, c.id, engine.Place{Branch: to})
+	conv, err := c.o.Engine.Rewind(ctx, c.id, engine.Point{Branch: to})
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
 
 // fork goes on in a new conversation, from a message or from where this one stands.
 func (c *chat) fork(ctx context.Context, w io.Writer, arg string) error {
-	var at engine.Place
+	var at engine.Point
 	if arg != "" {
 		seq, err := seqOf(arg)
 		if err != nil {
@@ -177,11 +177,11 @@ func (c *chat) retry(ctx context.Context, _ io.Writer, _ string) error {
 			continue
 		}
 		if i < len(ms)-1 {
-			if _, err := c.o.Engine.Rewind(ctx, c.id, engine.Place{Seq: &ms[i].Seq}); err != nil {
+			if _, err := c.o.Engine.Rewind(ctx, c.id, engine.Point{Seq: &ms[i].Seq}); err != nil {
 				return err
 			}
 		}
-		return c.p.Turn(ctx, c.o.Engine, engine.TurnRequest{Conversation: c.id, Shape: c.o.Shape})
+		return c.p.Turn(ctx, c.o.Engine, engine.TurnRequest{Conversation: c.id, Overrides: c.o.Shape})
 	}
 	return scrollback.ParamErrorf("terminal.command", "retry", "%s", c.o.Texts.Nothing)
 }

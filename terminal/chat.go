@@ -16,7 +16,7 @@ type Options struct {
 	Engine       *engine.Engine
 	Conversation scrollback.ConversationID // empty: one is made with the first message
 	New          scrollback.Conversation   // what that one is made with
-	Shape        engine.Shape              // of every turn
+	Shape        engine.Overrides          // of every turn
 	Model        string                    // the default, for conversations that name none
 	CheckModel   func(name string) error   // says what is wrong with a model's name
 	// Save writes a conversation to a file, in the format that its name ends with.
@@ -116,7 +116,7 @@ func (c *chat) say(ctx context.Context, line string) error {
 		}
 		c.id = made.ID
 	}
-	return c.p.Turn(ctx, c.o.Engine, engine.TurnRequest{Conversation: c.id, Message: message, Shape: c.o.Shape})
+	return c.p.Turn(ctx, c.o.Engine, engine.TurnRequest{Conversation: c.id, Message: message, Overrides: c.o.Shape})
 }
 
 // statusLine is where the conversation stands: model, tokens of budget, title.

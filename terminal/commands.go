@@ -36,7 +36,7 @@ func commands() []command {
 		{name: "/save", takes: func(t Texts) string { return t.TakesFile }, needed: true, about: true, run: (*chat).save},
 		{name: "/context", about: true, run: (*chat).showContext},
 		{name: "/compact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
-			return showReceipt(w)(c.o.Engine.Compact(ctx, c.id, engine.Shape{}, true))
+			return showReceipt(w)(c.o.Engine.Compact(ctx, c.id, engine.Overrides{}, true))
 		}},
 		{name: "/uncompact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
 			return showReceipt(w)(c.o.Engine.Uncompact(ctx, c.id, ""))

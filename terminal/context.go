@@ -95,7 +95,7 @@ func span(first, last int64) string {
 
 // Receipt writes what a fold did.
 func Receipt(w io.Writer, r scrollback.Receipt) error {
-	if r.Result != scrollback.FoldCompacted {
+	if r.Result != scrollback.ResultCompacted {
 		_, err := fmt.Fprintf(w, "%s: nothing changed\n", r.Result)
 		return err
 	}
@@ -116,7 +116,7 @@ func Receipts(w io.Writer, rs []scrollback.Receipt) error {
 	var rows [][]string
 	for _, r := range rs {
 		span, change, by := "", "", ""
-		if r.Result == scrollback.FoldCompacted {
+		if r.Result == scrollback.ResultCompacted {
 			span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
 			change, by = Thousands(r.TokensBefore)+" → "+Thousands(r.TokensAfter), r.SummaryBy
 		}

@@ -31,7 +31,7 @@ type Printer struct {
 func (p *Printer) Turn(ctx context.Context, e *engine.Engine, r engine.TurnRequest) error {
 	p.failed, p.done = nil, scrollback.DoneEvent{}
 	whole := context.WithoutCancel(ctx)
-	turn, events, err := e.Open(whole, r)
+	turn, events, err := e.Begin(whole, r)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (p *Printer) show(ev scrollback.Event) error {
 		}
 		p.first = false
 	case scrollback.CompactionEvent:
-		if ev.Result == scrollback.FoldCompacted {
+		if ev.Result == scrollback.ResultCompacted {
 			p.Note(p.Texts.Folded, ev.FirstSeq, ev.LastSeq, Thousands(ev.TokensBefore), Thousands(ev.TokensAfter))
 		}
 	}

@@ -99,7 +99,7 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 			}
 		}
 	}
-	left, err := c.o.Engine.Left(ctx, conv.ID)
+	left, err := c.o.Engine.OrphanDraft(ctx, conv.ID)
 	if err == nil && left != nil && left.Content != "" {
 		fmt.Fprintln(w.answer, Plain(left.Content))
 		fmt.Fprintln(w.notes, c.o.Texts.Unfinished)

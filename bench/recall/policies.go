@@ -89,7 +89,7 @@ func (k *kept) fold(ctx context.Context, s *store.Store, policy string, t talk) 
 
 // request folds as a turn would, and books what one would send.
 func (k *kept) request(ctx context.Context, e *engine.Engine, s *store.Store, id scrollback.ConversationID) error {
-	if _, err := e.Compact(ctx, id, engine.Shape{}, false); err != nil {
+	if _, err := e.Compact(ctx, id, engine.Overrides{}, false); err != nil {
 		return err
 	}
 	m, err := e.Context(ctx, id)

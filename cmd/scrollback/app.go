@@ -142,7 +142,7 @@ func (g *globals) assemble(db driver.Driver, bucket *blob.Bucket, o *archive.Opt
 	catalog := token.NewCatalog(g.set.Models)
 	a.archive = archive.New(a.store, bucket, o)
 	a.Engine = engine.New(a.store, a.archive, engine.Options{
-		Models: g.model, Model: g.set.Model, SummaryModels: g.set.SummaryModels, Folding: g.set.Folding, Projects: g.set.Projects, Eager: g.set.Eager, Limit: g.set.Limit,
+		Models: g.model, Model: g.set.Model, SummaryModels: g.set.SummaryModels, Compaction: g.set.Folding, Projects: g.set.Projects, Eager: g.set.Eager, Limit: g.set.Limit,
 		Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds,
 		Catalog: catalog, ModelNames: func() []string { return g.modelNames(catalog) },
 		Place: g.place(), Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),

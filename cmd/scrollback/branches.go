@@ -14,8 +14,8 @@ type place struct {
 	Branch string `help:"On this branch; without it, on the current one." placeholder:"ID"`
 }
 
-func (p place) of() engine.Place {
-	return engine.Place{Branch: scrollback.BranchID(p.Branch), Seq: p.Seq}
+func (p place) of() engine.Point {
+	return engine.Point{Branch: scrollback.BranchID(p.Branch), Seq: p.Seq}
 }
 
 type forkCmd struct {

@@ -85,6 +85,6 @@ func (g *globals) printer() *terminal.Printer {
 }
 
 // shape is what flags say of a turn, over what its conversation says.
-func (g *globals) shape() engine.Shape {
-	return engine.Shape{Model: g.Model, Limit: g.Limit, Thinking: model.Thinking{Effort: g.Effort}}
+func (g *globals) shape() engine.Overrides {
+	return engine.Overrides{Model: g.Model, Limit: g.Limit, Thinking: model.Thinking{Effort: g.Effort}}
 }

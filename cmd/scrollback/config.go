@@ -33,9 +33,9 @@ type settings struct {
 	Model         string
 	Limit         int64 // tokens; 0 leaves it to the model
 	Addr          string
-	Folding       engine.Folding            // how conversations are folded
-	Projects      map[string]engine.Folding // the same of a project's, over it
-	Eager         bool                      // folded files are written at once
+	Folding       engine.PolicySettings            // how conversations are folded
+	Projects      map[string]engine.PolicySettings // the same of a project's, over it
+	Eager         bool                             // folded files are written at once
 	SummaryModels []string
 	Models        map[string]token.Facts // what the file says of models, by name
 	Strict        map[string]scrollback.Strictness
@@ -66,8 +66,8 @@ var keys = map[string]string{
 // named are the tables whose keys are names.
 var named = []string{"providers.", "models.", "projects.", "folding.", "projects.*.folding."}
 
-// settle reads the config file and puts flags and environment over it.
-func (g *globals) settle() error {
+// configure reads the config file and puts flags and environment over it.
+func (g *globals) configure() error {
 	k := koanf.New(dot)
 	file, err := g.configFile()
 	if err == nil && file != "" {
@@ -271,12 +271,12 @@ func (s *settings) parseFolding(k *koanf.Koanf) error {
 		}
 		return out
 	}
-	s.Folding.Numbers, s.Projects = read("folding"), map[string]engine.Folding{}
+	s.Folding.Numbers, s.Projects = read("folding"), map[string]engine.PolicySettings{}
 	for _, name := range k.MapKeys("projects") {
 		at := "projects" + dot + name + dot
-		s.Projects[name] = engine.Folding{Policy: k.String(at + "policy"), Numbers: read(at + "folding")}
+		s.Projects[name] = engine.PolicySettings{Policy: k.String(at + "policy"), Numbers: read(at + "folding")}
 	}
-	judge := func(where string, f engine.Folding) error {
+	judge := func(where string, f engine.PolicySettings) error {
 		for _, policy := range []string{f.Policy, compact.Snapshot, compact.Rolling, compact.Segments} {
 			if _, err := compact.Named(policy, true, s.Folding.Numbers, f.Numbers); err != nil {
 				return scrollback.ParamErrorf("scrollback", "folding", "%spolicy %s: %s", where, cmp.Or(policy, compact.Auto), explain(err))

@@ -24,7 +24,7 @@ func configured(t *testing.T, text string, flags globals) (settings, string, err
 	flags.stderr = &warned
 	flags.Config = filepath.Join(t.TempDir(), "config.toml")
 	write(t, flags.Config, []byte(text))
-	err := flags.settle()
+	err := flags.configure()
 	return flags.set, warned.String(), err
 }
 
@@ -43,8 +43,8 @@ func TestConfigGuide(t *testing.T) {
 		t.Fatal(err, warned)
 	}
 	want := settings{Data: "/srv/scrollback", Objects: "s3://history/team?region=eu-central-1", Model: "deepseek/deepseek-chat", Limit: 64000, Addr: "127.0.0.1:7077",
-		Folding:       engine.Folding{Policy: "snapshot", Numbers: map[string]float64{"keep_share": 0.4, "check_calls": 1}},
-		Projects:      map[string]engine.Folding{"support": {Policy: "rolling", Numbers: map[string]float64{"trigger_messages": 20}}},
+		Folding:       engine.PolicySettings{Policy: "snapshot", Numbers: map[string]float64{"keep_share": 0.4, "check_calls": 1}},
+		Projects:      map[string]engine.PolicySettings{"support": {Policy: "rolling", Numbers: map[string]float64{"trigger_messages": 20}}},
 		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"}, Roots: []string{"/home/me/work"},
 		MemoryFiles: []string{"AGENTS.md", "NOTES.md"}, Setup: "Everything is set up.", Eager: true, TrashDays: 30,
 		Models: map[string]token.Facts{"deepseek/deepseek-chat": {Limit: 128000, MaxOutput: 8000, Factor: 1.1,
@@ -108,14 +108,14 @@ func TestConfigFound(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
 	var g globals
-	if err := g.settle(); err != nil || g.set.Model != "offline" || g.set.Addr != "127.0.0.1:7077" || g.set.Limit != 0 {
+	if err := g.configure(); err != nil || g.set.Model != "offline" || g.set.Addr != "127.0.0.1:7077" || g.set.Limit != 0 {
 		t.Errorf("nothing said: %+v %v", g.set, err)
 	}
 	if err := os.Mkdir(filepath.Join(home, "scrollback"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(home, "scrollback", "config.toml"), []byte("limit = 9000"))
-	if err := g.settle(); err != nil || g.set.Limit != 9000 {
+	if err := g.configure(); err != nil || g.set.Limit != 9000 {
 		t.Errorf("the user's own: %+v %v", g.set, err)
 	}
 }
@@ -172,7 +172,7 @@ func TestConfigWarns(t *testing.T) {
 		if err := os.Chmod(g.Config, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := g.settle(); err != nil || strings.Contains(warned.String(), "chmod 600") != warns || strings.Contains(warned.String(), "SECRET") {
+		if err := g.configure(); err != nil || strings.Contains(warned.String(), "chmod 600") != warns || strings.Contains(warned.String(), "SECRET") {
 			t.Errorf("%s: %v, warned %q", text, err, warned.String())
 		}
 	}

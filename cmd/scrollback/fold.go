@@ -20,7 +20,7 @@ type compactCmd struct {
 // Run implements the command.
 func (c *compactCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		return g.receipt(a.Compact(g.ctx, id, engine.Shape{Policy: c.Policy, Folding: c.Set}, c.Force))
+		return g.receipt(a.Compact(g.ctx, id, engine.Overrides{Policy: c.Policy, Folding: c.Set}, c.Force))
 	})
 }
 

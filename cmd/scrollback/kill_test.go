@@ -86,7 +86,7 @@ func (c *client) work() {
 		var receipt scrollback.Receipt
 		switch c.rng.IntN(6) {
 		case 0:
-			if _, ok := c.post(at+"compact", map[string]any{"force": true}, &receipt); ok && receipt.Result == scrollback.FoldCompacted {
+			if _, ok := c.post(at+"compact", map[string]any{"force": true}, &receipt); ok && receipt.Result == scrollback.ResultCompacted {
 				c.p.did("compact")
 			}
 		case 1:

@@ -103,7 +103,7 @@ func chatOn(t *testing.T, s *served, id scrollback.ConversationID, needles []sam
 func countFolds(s *served, id scrollback.ConversationID) (n int) {
 	rs := get[struct{ Receipts []scrollback.Receipt }](s, fmt.Sprintf("/api/conversations/%s/receipts", id), "limit", "200")
 	for _, r := range rs.Receipts {
-		if r.Result == scrollback.FoldCompacted {
+		if r.Result == scrollback.ResultCompacted {
 			n++
 		}
 	}

@@ -104,7 +104,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintf(stderr, "scrollback: %v\n(scrollback help lists the commands)\n", err)
 		return scrollback.OutcomeOf(&scrollback.Error{Code: scrollback.Invalid}).ExitCode
 	}
-	err = c.settle()
+	err = c.configure()
 	if err == nil {
 		err = parsed.Run(&c.globals)
 	}

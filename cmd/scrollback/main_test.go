@@ -163,20 +163,20 @@ func get[T any](s *served, path string, query ...string) T {
 
 // frame is a server-sent event as a client reads it.
 type frame struct {
-	Type         string                `json:"type"`
-	TurnID       scrollback.TurnID     `json:"turn_id"`
-	Content      string                `json:"content"`
-	At           int                   `json:"at"`
-	Name         string                `json:"name"`
-	Seq          int64                 `json:"seq"`
-	Tokens       int64                 `json:"tokens"`
-	Budget       int64                 `json:"budget"`
-	CacheReuse   float64               `json:"cache_reuse"`
-	Result       scrollback.FoldResult `json:"result"`
-	Status       scrollback.TurnState  `json:"status"`
-	FinishReason string                `json:"finish_reason"`
-	Code         scrollback.Code       `json:"code"`
-	Message      string                `json:"message"`
+	Type         string                      `json:"type"`
+	TurnID       scrollback.TurnID           `json:"turn_id"`
+	Content      string                      `json:"content"`
+	At           int                         `json:"at"`
+	Name         string                      `json:"name"`
+	Seq          int64                       `json:"seq"`
+	Tokens       int64                       `json:"tokens"`
+	Budget       int64                       `json:"budget"`
+	CacheReuse   float64                     `json:"cache_reuse"`
+	Result       scrollback.CompactionResult `json:"result"`
+	Status       scrollback.TurnState        `json:"status"`
+	FinishReason string                      `json:"finish_reason"`
+	Code         scrollback.Code             `json:"code"`
+	Message      string                      `json:"message"`
 }
 
 // chat runs a turn over HTTP to its end and answers its frames.

@@ -98,7 +98,7 @@ func TestProviderRolling(t *testing.T) {
 		t.Errorf("%d folds in 20 turns", len(got.Receipts))
 	}
 	for _, r := range got.Receipts {
-		if r.Result != scrollback.FoldCompacted || r.SummaryBy != "custom/m" || !r.Checked || r.TokensAfter >= r.TokensBefore {
+		if r.Result != scrollback.ResultCompacted || r.SummaryBy != "custom/m" || !r.Checked || r.TokensAfter >= r.TokensBefore {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -140,7 +140,7 @@ func TestProvider(t *testing.T) {
 		t.Errorf("%d folds in 30 turns", len(got.Receipts))
 	}
 	for _, r := range got.Receipts {
-		if r.Result != scrollback.FoldCompacted || r.SummaryBy != "custom/m" {
+		if r.Result != scrollback.ResultCompacted || r.SummaryBy != "custom/m" {
 			t.Errorf("%+v", r)
 		}
 	}

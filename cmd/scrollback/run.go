@@ -40,7 +40,7 @@ func (c *runCmd) Run(g *globals) error {
 			return err
 		}
 		p := g.printer()
-		err = p.Turn(g.ctx, a.Engine, engine.TurnRequest{Conversation: id, Message: message, Shape: g.shape()})
+		err = p.Turn(g.ctx, a.Engine, engine.TurnRequest{Conversation: id, Message: message, Overrides: g.shape()})
 		p.Note("(conversation %s)", id)
 		return err
 	})

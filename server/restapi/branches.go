@@ -18,8 +18,8 @@ type placeBody struct {
 	Title  string   `json:"title,omitempty" doc:"Of a fork; without it, the parent's."`
 }
 
-func (b *placeBody) place() engine.Place {
-	return engine.Place{Branch: scrollback.BranchID(b.Branch), Seq: b.Seq}
+func (b *placeBody) place() engine.Point {
+	return engine.Point{Branch: scrollback.BranchID(b.Branch), Seq: b.Seq}
 }
 
 type placeInput struct {

@@ -50,7 +50,7 @@ type toolResultBody struct {
 
 func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {
 	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID),
-		Shape: engine.Shape{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Folding: b.Folding,
+		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Folding: b.Folding,
 			Thinking: model.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
 	if b.Message != nil {
 		var err error
@@ -99,7 +99,7 @@ func (a *api) chat() {
 		}) (*huma.StreamResponse, error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err == nil {
-				_, err = a.engine.Find(ctx, id, scrollback.TurnID(in.Turn))
+				_, err = a.engine.GetTurn(ctx, id, scrollback.TurnID(in.Turn))
 			}
 			if err != nil {
 				return answer[huma.StreamResponse](nil, err)
@@ -135,7 +135,7 @@ func (a *api) run(ctx context.Context, in *struct {
 	if err != nil {
 		return answer[huma.StreamResponse](nil, err)
 	}
-	turn, events, err := a.engine.Open(ctx, req)
+	turn, events, err := a.engine.Begin(ctx, req)
 	if err != nil {
 		return answer[huma.StreamResponse](nil, err)
 	}
@@ -162,7 +162,7 @@ type whole struct {
 	Finish      string               `json:"finish_reason,omitempty"`
 }
 
-func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, events iter.Seq2[engine.Numbered, error]) (whole, error) {
+func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, events iter.Seq2[engine.SequencedEvent, error]) (whole, error) {
 	out := whole{TurnID: turn, Compactions: []scrollback.Receipt{}}
 	var failed *scrollback.Failure
 	seqs := map[scrollback.MessageID]int64{}

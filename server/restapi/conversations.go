@@ -133,7 +133,7 @@ func (b *conversationBody) apply(c *scrollback.Conversation) error {
 		b.Settings.think(&c.Settings)
 	}
 	if b.Settings != nil && b.Settings.Folding != nil {
-		c.Settings.Folding = *b.Settings.Folding
+		c.Settings.Compaction = *b.Settings.Folding
 	}
 	if b.PinnedSeqs != nil {
 		c.PinnedSeqs = *b.PinnedSeqs

@@ -28,7 +28,7 @@ func (a *api) folding() {
 			if err != nil {
 				return seen(scrollback.Receipt{}, err)
 			}
-			over, force := engine.Shape{}, false
+			over, force := engine.Overrides{}, false
 			if in.Body != nil {
 				over.Policy, over.Folding, force = in.Body.Policy, in.Body.Folding, in.Body.Force
 			}

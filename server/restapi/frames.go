@@ -22,7 +22,7 @@ const heartbeat = 15 * time.Second
 const writeTime = 30 * time.Second
 
 // stream writes a turn's events as frames, then [DONE].
-func stream(events iter.Seq2[engine.Numbered, error]) *huma.StreamResponse {
+func stream(events iter.Seq2[engine.SequencedEvent, error]) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		_, w := humago.Unwrap(hc)
 		f := newFrames(w)

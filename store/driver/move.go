@@ -16,7 +16,7 @@ type Move interface {
 
 	// Folds lists what Commit has entered for a conversation, oldest first, after
 	// the first skip.
-	Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.Fold, error)
+	Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error)
 
 	// Taken is the first of some ids that a message has already, or empty.
 	Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error)
@@ -48,7 +48,7 @@ type Adopt struct {
 	Segments     []scrollback.Segment
 	Mentions     []scrollback.Artifact
 	Views        []MendView
-	Folds        []scrollback.Fold
+	Folds        []scrollback.StoredReceipt
 	Current      scrollback.BranchID
 	Edit         func(*scrollback.Conversation)
 	Salvage      func(expired scrollback.Turn) []Entry

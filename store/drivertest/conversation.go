@@ -15,7 +15,7 @@ func (w *bench) full() (scrollback.Conversation, scrollback.Branch) {
 	c.Project, c.Title, c.Model = "a project", "A <title> & 标题", "maker/name"
 	c.Instructions, c.Policy, c.Limit = "Be \"brief\".\n", "rolling", 32000
 	c.Roots, c.PinnedSeqs = []string{"/a b", "/ü"}, []int64{2, 3}
-	c.Settings = scrollback.Settings{Pinned: true, Folding: map[string]float64{"keep_share": 0.25}, Tools: []scrollback.Tool{
+	c.Settings = scrollback.Settings{Pinned: true, Compaction: map[string]float64{"keep_share": 0.25}, Tools: []scrollback.Tool{
 		{Name: "look", Description: "looks", Parameters: json.RawMessage(`{"type":"object"}`)},
 	}}
 	c.Version, c.Messages, c.UpdatedAt = 4, 5, w.tick()

@@ -174,8 +174,8 @@ func (f *Faulty) Adopt(ctx context.Context, a driver.Adopt) error {
 }
 
 // Folds implements [driver.Move].
-func (f *Faulty) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.Fold, error) {
-	return faulty(f, "Folds", func() ([]scrollback.Fold, error) { return f.Driver.Folds(ctx, id, skip, limit) })
+func (f *Faulty) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error) {
+	return faulty(f, "Folds", func() ([]scrollback.StoredReceipt, error) { return f.Driver.Folds(ctx, id, skip, limit) })
 }
 
 // Taken implements [driver.Move].

@@ -270,7 +270,7 @@ func testBooks(w *bench) {
 	w.ok(err)
 	b := w.head(c.ID).Branch
 	fold := driver.Commit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion + 1, View: b.View, Now: w.tick(),
-		Receipt: scrollback.Receipt{Result: scrollback.FoldInflated}, Usage: []scrollback.UsageRecord{record(w.now, 100, "a/x", "USD", false)}}
+		Receipt: scrollback.Receipt{Result: scrollback.ResultInflated}, Usage: []scrollback.UsageRecord{record(w.now, 100, "a/x", "USD", false)}}
 	w.code(w.Commit(w.ctx, fold), scrollback.Conflict)
 	fold.IfViewVersion--
 	w.ok(w.Commit(w.ctx, fold))

@@ -29,7 +29,7 @@ func (w *bench) plainCommit(c scrollback.Conversation, first, last int64) driver
 	return driver.Commit{
 		Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion, View: view,
 		Segments: []scrollback.Segment{s}, Now: w.tick(),
-		Receipt: scrollback.Receipt{Result: scrollback.FoldCompacted, Segments: []scrollback.SegmentID{s.ID},
+		Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted, Segments: []scrollback.SegmentID{s.ID},
 			Refs: []scrollback.Ref{scrollback.HistoryRef(s.ID)}, FirstSeq: first, LastSeq: last,
 			TokensBefore: 90, TokensAfter: 9, SummaryBy: "maker/model", Cost: 0.5, Cleared: true, CreatedAt: w.now},
 		Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "m", Purpose: "summary", At: w.now}},
@@ -49,7 +49,7 @@ func (w *bench) retryAt(c scrollback.Conversation, tokens int64) driver.Commit {
 	w.t.Helper()
 	b := w.head(c.ID).Branch
 	cm := driver.Commit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion, View: b.View, Now: w.tick(),
-		Receipt: scrollback.Receipt{Result: scrollback.FoldInflated, TokensBefore: tokens, CreatedAt: w.now}}
+		Receipt: scrollback.Receipt{Result: scrollback.ResultInflated, TokensBefore: tokens, CreatedAt: w.now}}
 	cm.View.RetryAt = tokens
 	w.ok(w.Commit(w.ctx, cm))
 	return cm

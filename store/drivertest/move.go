@@ -14,7 +14,7 @@ type foreign struct {
 	scrollback.Conversation
 	first, second driver.AdoptBranch
 	segment       scrollback.Segment
-	fold          scrollback.Fold
+	fold          scrollback.StoredReceipt
 	artifact      scrollback.Artifact
 }
 
@@ -30,8 +30,8 @@ func (w *bench) foreign() foreign {
 	f.second = driver.AdoptBranch{IfHead: 3, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "afar second")}}
 	f.second.ID, f.second.Conversation, f.second.Parent, f.second.AtSeq, f.second.UpdatedAt = scrollback.BranchID(w.id("branch")), c.ID, b.ID, 3, 76
 	f.segment = w.segment(c, 1, 2)
-	f.fold = scrollback.Fold{Branch: b.ID, Folded: true, Before: scrollback.View{Boundary: 1, Sum: scrollback.Weight{Tokens: 99}},
-		Receipt: scrollback.Receipt{Result: scrollback.FoldCompacted, Segments: []scrollback.SegmentID{f.segment.ID}, FirstSeq: 1, LastSeq: 2, CreatedAt: w.now}}
+	f.fold = scrollback.StoredReceipt{Branch: b.ID, Folded: true, Before: scrollback.View{Boundary: 1, Sum: scrollback.Weight{Tokens: 99}},
+		Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted, Segments: []scrollback.SegmentID{f.segment.ID}, FirstSeq: 1, LastSeq: 2, CreatedAt: w.now}}
 	return f
 }
 
@@ -49,7 +49,7 @@ func (w *bench) bring(f foreign) {
 	w.t.Helper()
 	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}}))
 	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second}, Segments: []scrollback.Segment{f.segment}}))
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Views: f.view(0), Folds: []scrollback.Fold{f.fold}, Current: f.second.ID}))
+	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Views: f.view(0), Folds: []scrollback.StoredReceipt{f.fold}, Current: f.second.ID}))
 }
 
 // testAdopt: what comes from elsewhere is hidden until it is whole, and then is as if
@@ -75,7 +75,7 @@ func testAdopt(w *bench) {
 	Check(w.t, w.Driver)
 
 	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second}, Segments: []scrollback.Segment{f.segment}}))
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Views: f.view(0), Folds: []scrollback.Fold{f.fold}, Current: f.second.ID}))
+	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Views: f.view(0), Folds: []scrollback.StoredReceipt{f.fold}, Current: f.second.ID}))
 	h := w.head(f.ID)
 	want := f.Conversation
 	want.Branch, want.Messages, want.Version = f.second.ID, 4, h.Version
@@ -92,7 +92,7 @@ func testAdopt(w *bench) {
 	folds, err := w.Folds(w.ctx, f.ID, 0, 9)
 	w.ok(err)
 	f.fold.Before.Sum = ms[0].Sum
-	same(w.t, "folds", []scrollback.Fold{f.fold}, folds)
+	same(w.t, "folds", []scrollback.StoredReceipt{f.fold}, folds)
 	refs, err := w.Refs(w.ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{f.ID}, Limit: 9})
 	w.ok(err)
 	if len(refs) != 2 {
@@ -140,7 +140,7 @@ func testAdoptAgain(w *bench) {
 	is(scrollback.NotFound, driver.Adopt{Current: "unknown"})
 	is(scrollback.Conflict, driver.Adopt{Conversation: scrollback.Conversation{Ancestors: []scrollback.ConversationID{stranger.ConversationID}}})
 	w.unchanged(func() {
-		w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Segments: []scrollback.Segment{f.segment}, Folds: []scrollback.Fold{f.fold}}))
+		w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Segments: []scrollback.Segment{f.segment}, Folds: []scrollback.StoredReceipt{f.fold}}))
 	})
 
 	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{grow}}))
@@ -149,7 +149,7 @@ func testAdoptAgain(w *bench) {
 	}
 	f.UpdatedAt = 1 << 50
 	f.fold.Undone = true
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Folds: []scrollback.Fold{f.fold}, Current: f.first.ID,
+	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Folds: []scrollback.StoredReceipt{f.fold}, Current: f.first.ID,
 		Edit: func(c *scrollback.Conversation) { c.Title, c.ID = "edited", "other" }}))
 	got := w.head(f.ID)
 	if got.Branch.ID != f.first.ID || got.Messages != 5 || got.Title != "edited" || got.UpdatedAt != 1<<50 {

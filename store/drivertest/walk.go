@@ -407,7 +407,7 @@ func (w *walk) commit() {
 		return
 	}
 	cm := driver.Commit{Conversation: h.ID, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: h.Branch.View, Now: w.now,
-		Receipt: scrollback.Receipt{Result: scrollback.FoldInflated, TokensBefore: w.rng.Int64N(99), CreatedAt: w.now}}
+		Receipt: scrollback.Receipt{Result: scrollback.ResultInflated, TokensBefore: w.rng.Int64N(99), CreatedAt: w.now}}
 	cm.View.RetryAt = w.rng.Int64N(500)
 	if first := max(h.Branch.View.Boundary, h.Branch.AtSeq) + 1; first <= h.Messages && w.often(70) {
 		s := scrollback.Segment{ID: scrollback.SegmentID(w.id("segment")), Conversation: h.ID, Branch: h.Branch.ID, FirstSeq: first,
@@ -416,7 +416,7 @@ func (w *walk) commit() {
 		cm.Segments = []scrollback.Segment{s}
 		cm.View.Boundary, cm.View.Sum = h.Messages, h.Branch.Sum
 		cm.View.Segments = append(cm.View.Segments[:len(cm.View.Segments):len(cm.View.Segments)], scrollback.ViewItem{ID: s.ID, FirstSeq: first, LastSeq: h.Messages})
-		cm.Receipt.Result, cm.Receipt.Segments = scrollback.FoldCompacted, []scrollback.SegmentID{s.ID}
+		cm.Receipt.Result, cm.Receipt.Segments = scrollback.ResultCompacted, []scrollback.SegmentID{s.ID}
 	}
 	if w.often(10) {
 		cm.IfViewVersion--

@@ -59,16 +59,16 @@ func (db *DB) keepsake() (back func()) {
 }
 
 // Folds implements [driver.Move].
-func (db *DB) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.Fold, error) {
+func (db *DB) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error) {
 	end, err := db.read(ctx, "memdriver.Folds")
 	defer end()
 	th := db.threads[id]
 	if err != nil || th == nil {
 		return nil, err
 	}
-	var out []scrollback.Fold
+	var out []scrollback.StoredReceipt
 	for _, r := range th.receipts[min(skip, len(th.receipts)):min(skip+limit, len(th.receipts))] {
-		out = append(out, scrollback.Fold{Branch: r.branch, Receipt: clone(r.Receipt), Before: clone(r.before), Folded: r.folded, Undone: r.undone})
+		out = append(out, scrollback.StoredReceipt{Branch: r.branch, Receipt: clone(r.Receipt), Before: clone(r.before), Folded: r.folded, Undone: r.undone})
 	}
 	return out, nil
 }

@@ -242,10 +242,10 @@ func (j *adopting) end(ctx context.Context) error {
 }
 
 // Folds implements driver.Move.
-func (db *DB) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.Fold, error) {
-	var out []scrollback.Fold
+func (db *DB) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error) {
+	var out []scrollback.StoredReceipt
 	err := db.read.rows(ctx, func(r scanner) error {
-		var f scrollback.Fold
+		var f scrollback.StoredReceipt
 		var receipt, before string
 		if err := r.Scan(&f.Branch, &receipt, &before, &f.Folded, &f.Undone); err != nil {
 			return err
