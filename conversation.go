@@ -68,6 +68,11 @@ type Settings struct {
 	ThinkingBudget  int64  `json:"thinking_budget,omitempty"`
 }
 
+// ModelThinking is how much a conversation's model thinks.
+func (s Settings) ModelThinking() Thinking {
+	return Thinking{Effort: s.ReasoningEffort, On: s.Thinking, Budget: s.ThinkingBudget}
+}
+
 // ParentRef is where a fork left its parent.
 type ParentRef struct {
 	ID     ConversationID `json:"id"`

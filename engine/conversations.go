@@ -166,7 +166,7 @@ func (e *Engine) Patch(ctx context.Context, id scrollback.ConversationID, ifVers
 			}
 			c.Roots = roots
 		}
-		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit && maps.Equal(c.Settings.Compaction, was.Settings.Compaction) && c.Project == was.Project && thinkingOf(*c) == thinkingOf(was) {
+		if c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit && maps.Equal(c.Settings.Compaction, was.Settings.Compaction) && c.Project == was.Project && c.Settings.ModelThinking() == was.Settings.ModelThinking() {
 			return nil
 		}
 		_, err := e.choose(*c, Overrides{}, scrollback.Learned{})

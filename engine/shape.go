@@ -26,7 +26,7 @@ type resolved struct {
 	modelBudget scrollback.Budget // the same in the model's own tokens, as people are told
 	factor      float64           // of the model's tokens an o200k token, for the whole turn
 	limitFrom   scrollback.LimitFrom
-	thinking    model.Thinking
+	thinking    scrollback.Thinking
 	learned     scrollback.Learned // of the model, when the shape was made
 	over        Overrides          // what the request asked for
 
@@ -48,7 +48,7 @@ type Overrides struct {
 	// Folding replaces numbers of the policy, by the names of the guide to folding.
 	Folding map[string]float64
 
-	Thinking model.Thinking
+	Thinking scrollback.Thinking
 }
 
 // smallestLimit is the smallest window, in tokens, that the fixed layers leave
@@ -115,8 +115,8 @@ func (e *Engine) choose(c scrollback.Conversation, over Overrides, known scrollb
 	if known.MaxOutput > 0 && (s.facts.MaxOutput == 0 || known.MaxOutput < s.facts.MaxOutput) {
 		s.facts.MaxOutput = known.MaxOutput
 	}
-	s.thinking = over.Thinking.Or(thinkingOf(c))
-	if err := model.CheckThinking(s.thinking); err != nil {
+	s.thinking = over.Thinking.Or(c.Settings.ModelThinking())
+	if err := s.thinking.Check(); err != nil {
 		return s, err
 	}
 	if s.policy, err = compact.Named(first(over.Policy, c.Policy), !s.facts.NoSummaries,
@@ -130,11 +130,6 @@ func (e *Engine) choose(c scrollback.Conversation, over Overrides, known scrollb
 	}
 	s.modelBudget = window.NewBudget(limit, s.facts.MaxOutput)
 	return s, nil
-}
-
-// thinkingOf is how much a conversation's model thinks.
-func thinkingOf(c scrollback.Conversation) model.Thinking {
-	return model.Thinking{Effort: c.Settings.ReasoningEffort, On: c.Settings.Thinking, Budget: c.Settings.ThinkingBudget}
 }
 
 // limit is the window of a model in tokens, and how it is known. What a server
@@ -333,7 +328,7 @@ func shown(snap store.Snapshot, f compact.Fold) store.Snapshot {
 func (e *Engine) localize(c *scrollback.Conversation, project string) {
 	c.Roots, c.Limit, c.DeletedAt, c.PurgedAt, c.Settings.RecallScope = []string{}, 0, 0, 0, ""
 	c.Project = cmp.Or(project, c.Project)
-	if model.CheckThinking(thinkingOf(*c)) != nil {
+	if c.Settings.ModelThinking().Check() != nil {
 		c.Settings.ReasoningEffort, c.Settings.Thinking, c.Settings.ThinkingBudget = "", nil, 0
 	}
 	if _, err := e.find(c.Model); c.Model != "" && err != nil {

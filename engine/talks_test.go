@@ -14,7 +14,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/all"
 )
 
@@ -222,7 +221,7 @@ func TestProviderChangesAmidConversation(t *testing.T) {
 				if n%9 == 4 {
 					parts = append(parts, r.picture(c.ID, n))
 				}
-				r.ended(engine.TurnRequest{Conversation: c.ID, Message: parts, Overrides: engine.Overrides{Model: sides[name].name, Thinking: model.Thinking{Effort: efforts[name]}}})
+				r.ended(engine.TurnRequest{Conversation: c.ID, Message: parts, Overrides: engine.Overrides{Model: sides[name].name, Thinking: scrollback.Thinking{Effort: efforts[name]}}})
 				n++
 			}
 		}

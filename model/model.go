@@ -51,7 +51,7 @@ type Request struct {
 	Limit           int64 // the window in tokens that the request was planned for; 0 when nobody knows
 	MaxOutputTokens int64
 	AnswerOnly      bool // tools stay defined, and must not be called any more
-	Thinking        Thinking
+	Thinking        scrollback.Thinking
 
 	// CacheKey is the same for all requests of one conversation, so that a provider
 	// may send them where its prompt cache is; empty for none.

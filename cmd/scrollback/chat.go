@@ -9,7 +9,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
@@ -86,5 +85,5 @@ func (g *globals) printer() *terminal.Printer {
 
 // shape is what flags say of a turn, over what its conversation says.
 func (g *globals) shape() engine.Overrides {
-	return engine.Overrides{Model: g.Model, Limit: g.Limit, Thinking: model.Thinking{Effort: g.Effort}}
+	return engine.Overrides{Model: g.Model, Limit: g.Limit, Thinking: scrollback.Thinking{Effort: g.Effort}}
 }

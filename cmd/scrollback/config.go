@@ -76,7 +76,7 @@ func (g *globals) configure() error {
 	if err != nil {
 		return err
 	}
-	if err := model.CheckThinking(model.Thinking{Effort: g.Effort}); err != nil {
+	if err := (scrollback.Thinking{Effort: g.Effort}).Check(); err != nil {
 		return err
 	}
 	g.set, err = parseSettings(k, g, os.Getenv)

@@ -65,14 +65,14 @@ type talk struct {
 	strict  *modeltest.Strict
 	rng     *rand.Rand
 	items   []scrollback.Item
-	think   model.Thinking
+	think   scrollback.Thinking
 	learned map[string]scrollback.Learned
 	lessons []string
 	thought int // pieces of reasoning that came
 	picture []byte
 }
 
-func newTalk(t *testing.T, think model.Thinking, names ...string) *talk {
+func newTalk(t *testing.T, think scrollback.Thinking, names ...string) *talk {
 	k := &talk{t: t, models: map[string]*anthropic.Model{}, rng: rand.New(rand.NewPCG(1, uint64(len(names)))), think: think, learned: map[string]scrollback.Learned{},
 		items: []scrollback.Item{{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions, Role: scrollback.RoleSystem, Parts: scrollback.Parts{words("Be brief.")}}}}
 	var b bytes.Buffer
@@ -159,12 +159,12 @@ func (k *talk) noneRefused(want ...string) {
 func TestFortyTurns(t *testing.T) {
 	for i, c := range []struct {
 		model string
-		think model.Thinking
+		think scrollback.Thinking
 		quiet bool
 	}{
-		{"claude-opus-5-5", model.Thinking{}, false}, {"claude-opus-4-8", model.Thinking{Effort: "high"}, false}, {"claude-opus-4-8", model.Thinking{Effort: "none"}, true},
-		{"claude-opus-4-6", model.Thinking{Budget: 3000}, false}, {"claude-sonnet-4-5", model.Thinking{Effort: "medium"}, false}, {"claude-fable-5-1", model.Thinking{Effort: "none"}, false},
-		{"claude-3-5-haiku-20241022", model.Thinking{Effort: "high"}, true},
+		{"claude-opus-5-5", scrollback.Thinking{}, false}, {"claude-opus-4-8", scrollback.Thinking{Effort: "high"}, false}, {"claude-opus-4-8", scrollback.Thinking{Effort: "none"}, true},
+		{"claude-opus-4-6", scrollback.Thinking{Budget: 3000}, false}, {"claude-sonnet-4-5", scrollback.Thinking{Effort: "medium"}, false}, {"claude-fable-5-1", scrollback.Thinking{Effort: "none"}, false},
+		{"claude-3-5-haiku-20241022", scrollback.Thinking{Effort: "high"}, true},
 	} {
 		if testing.Short() && i%3 != 0 {
 			continue
@@ -185,7 +185,7 @@ func TestTakeover(t *testing.T) {
 		if testing.Short() && i > 0 {
 			continue
 		}
-		k := newTalk(t, model.Thinking{Effort: "medium"}, pair[0], pair[1])
+		k := newTalk(t, scrollback.Thinking{Effort: "medium"}, pair[0], pair[1])
 		k.turns(40, func(turn, step int) string {
 			if turn > 10 && turn < 25 || turn%7 == 3 && step%2 == 1 {
 				return pair[1]
@@ -202,7 +202,7 @@ func TestTakeover(t *testing.T) {
 // What a fold changes before thinking is told once, and kept.
 func TestBoundThinking(t *testing.T) {
 	const name = "claude-opus-5-5"
-	k := newTalk(t, model.Thinking{}, name)
+	k := newTalk(t, scrollback.Thinking{}, name)
 	k.turns(10, func(int, int) string { return name })
 	for fold := range 2 {
 		at := slices.IndexFunc(k.items[4:], func(it scrollback.Item) bool { return it.Role == scrollback.RoleUser }) + 4
@@ -222,7 +222,7 @@ func TestBoundThinking(t *testing.T) {
 // told to leave it out of others.
 func TestSpoiledThinking(t *testing.T) {
 	const name = "claude-opus-4-8"
-	k := newTalk(t, model.Thinking{Effort: "low"}, name)
+	k := newTalk(t, scrollback.Thinking{Effort: "low"}, name)
 	k.items = append(k.items, said(scrollback.RoleUser, scrollback.LayerMessages, "", words("Hi")),
 		said(scrollback.RoleAssistant, scrollback.LayerMessages, "anthropic/"+name, thought("Hm.", `{"signature":"of another account"}`), words("Hello.")))
 	k.turns(1, func(int, int) string { return name })
@@ -244,17 +244,17 @@ func TestOtherForm(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, thinks, efforts string
-		think                 model.Thinking
+		think                 scrollback.Thinking
 		want                  string // what is learned
 		sent                  string // of thinking, in the end
 	}{
-		{"claude-opus-9", "enabled disabled", "low", model.Thinking{Effort: "low"}, "thinking.adaptive 6000", `"thinking":{"type":"enabled","budget_tokens":2048}`},
-		{"claude-sonnet-4-5", "adaptive", "low medium high", model.Thinking{Effort: "low"}, "thinking.budget_tokens 6000", `"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"low"}`},
-		{"claude-sonnet-4-5", "", "low", model.Thinking{Effort: "low"}, "thinking.budget_tokens thinking.adaptive 6000", ""},
-		{"claude-opus-4-8", "adaptive", "low", model.Thinking{Effort: "none"}, "thinking.disabled 6000", `"output_config":{"effort":"low"}`},
-		{"claude-opus-4-8", "adaptive", "", model.Thinking{Effort: "xhigh"}, "output_config 6000", `"thinking":{"type":"adaptive","display":"summarized"}`},
-		{"claude-opus-4-6", "adaptive", "low", model.Thinking{Effort: "max"}, "output_config 6000", `"thinking":{"type":"adaptive","display":"summarized"}`},
-		{"kimi-k3", "adaptive", "high", model.Thinking{Effort: "high"}, "thinking.budget_tokens 6000", `"output_config":{"effort":"high"}`},
+		{"claude-opus-9", "enabled disabled", "low", scrollback.Thinking{Effort: "low"}, "thinking.adaptive 6000", `"thinking":{"type":"enabled","budget_tokens":2048}`},
+		{"claude-sonnet-4-5", "adaptive", "low medium high", scrollback.Thinking{Effort: "low"}, "thinking.budget_tokens 6000", `"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"low"}`},
+		{"claude-sonnet-4-5", "", "low", scrollback.Thinking{Effort: "low"}, "thinking.budget_tokens thinking.adaptive 6000", ""},
+		{"claude-opus-4-8", "adaptive", "low", scrollback.Thinking{Effort: "none"}, "thinking.disabled 6000", `"output_config":{"effort":"low"}`},
+		{"claude-opus-4-8", "adaptive", "", scrollback.Thinking{Effort: "xhigh"}, "output_config 6000", `"thinking":{"type":"adaptive","display":"summarized"}`},
+		{"claude-opus-4-6", "adaptive", "low", scrollback.Thinking{Effort: "max"}, "output_config 6000", `"thinking":{"type":"adaptive","display":"summarized"}`},
+		{"kimi-k3", "adaptive", "high", scrollback.Thinking{Effort: "high"}, "thinking.budget_tokens 6000", `"output_config":{"effort":"high"}`},
 	} {
 		s := anthropicapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), models(c.name, c.thinks, c.efforts))
 		r := modeltest.Plain()

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
@@ -103,7 +102,7 @@ func (d *draft) budget() {
 	}
 	n := d.r.Thinking.Tokens(d.body.MaxTokens)
 	if n == 0 {
-		n = model.Thinking{Effort: "medium"}.Tokens(d.body.MaxTokens)
+		n = scrollback.Thinking{Effort: "medium"}.Tokens(d.body.MaxTokens)
 	}
 	if n = max(n, minBudget); n < d.body.MaxTokens {
 		d.body.Thinking = &thinking{Type: "enabled", BudgetTokens: n}

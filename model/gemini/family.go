@@ -60,7 +60,7 @@ func (f family) think(r model.Request, known scrollback.Learned) (*thinkingConfi
 		return slices.ContainsFunc(names, func(n string) bool { return remote.Dropped(known, n) })
 	}
 	t := r.Thinking
-	silent := f.gemma && t == (model.Thinking{}) || f.lite && f.version < 3 && t == (model.Thinking{}) // neither thinks unless it is told to
+	silent := f.gemma && t == (scrollback.Thinking{}) || f.lite && f.version < 3 && t == (scrollback.Thinking{}) // neither thinks unless it is told to
 	if f.version < 2.5 || f.gemma && f.version < 4 || silent || dropped(paramConfig, paramThinking) {
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func refusedLevel(level string) string { return wordsLevel + " " + level }
 
 // budget is how many tokens to think, within what the model takes; -1 leaves the
 // number to it.
-func (f family) budget(t model.Thinking, maxOutput int64) (n int64, ok bool) {
+func (f family) budget(t scrollback.Thinking, maxOutput int64) (n int64, ok bool) {
 	least, most := int64(1), int64(24576)
 	switch {
 	case f.pro:

@@ -87,34 +87,34 @@ func requests() map[string]struct {
 		item(scrollback.RoleTool, "", result("old", "f", "2")),
 		item(scrollback.RoleAssistant, "", text("Whose?")),
 		ask[1]}
-	think := func(t model.Thinking) model.Request {
+	think := func(t scrollback.Thinking) model.Request {
 		return model.Request{Items: ask, MaxOutputTokens: 20000, Thinking: t}
 	}
-	dropped := think(model.Thinking{Effort: "minimal"})
+	dropped := think(scrollback.Thinking{Effort: "minimal"})
 	dropped.Learned = scrollback.Learned{Dropped: []string{"thinking level minimal", "function calling"}, MaxOutput: 4000, Strict: scrollback.StrictNoSystem}
 	dropped.Tools = tools()
 	return map[string]struct {
 		id string
 		r  model.Request
 	}{
-		"full":        {flash, model.Request{Items: full(own), Tools: tools(), MaxOutputTokens: 512, CacheKey: "c", Thinking: model.Thinking{Effort: "high"}}},
+		"full":        {flash, model.Request{Items: full(own), Tools: tools(), MaxOutputTokens: 512, CacheKey: "c", Thinking: scrollback.Thinking{Effort: "high"}}},
 		"foreign":     {flash, model.Request{Items: foreign, Tools: tools()}},
 		"foreign_2.5": {"gemini-2.5-flash", model.Request{Items: foreign, Tools: tools()}},
 		"answer_only": {flash, model.Request{Items: ask, Tools: tools(), AnswerOnly: true}},
-		"plain":       {"gemini-2.0-flash", model.Request{Items: ask, AnswerOnly: true, Thinking: model.Thinking{Effort: "high"}}},
-		"gemma":       {"gemma-3-27b-it", model.Request{Items: ask, Thinking: model.Thinking{On: yes()}}},
+		"plain":       {"gemini-2.0-flash", model.Request{Items: ask, AnswerOnly: true, Thinking: scrollback.Thinking{Effort: "high"}}},
+		"gemma":       {"gemma-3-27b-it", model.Request{Items: ask, Thinking: scrollback.Thinking{On: yes()}}},
 		"gemma_first": {"gemma-3-27b-it", model.Request{Items: ask[:1]}},
-		"off":         {flash, think(model.Thinking{On: no()})},
-		"off_pro":     {"gemini-3.1-pro-preview", think(model.Thinking{Effort: "none"})},
-		"off_2.5":     {"gemini-2.5-flash", think(model.Thinking{Effort: "none"})},
-		"off_2.5_pro": {"gemini-2.5-pro", think(model.Thinking{On: no()})},
-		"on":          {flash, think(model.Thinking{On: yes()})},
-		"on_2.5_lite": {"gemini-2.5-flash-lite", think(model.Thinking{On: yes()})},
-		"lite":        {"gemini-2.5-flash-lite", think(model.Thinking{})},
-		"budget":      {"gemini-flash-latest", think(model.Thinking{Budget: 9000})},
-		"budget_2.5":  {"gemini-2.5-flash", think(model.Thinking{Budget: 90000})},
-		"effort_2.5":  {"gemini-2.5-pro", think(model.Thinking{Effort: "max"})},
-		"effort":      {flash, think(model.Thinking{Effort: "xhigh"})},
+		"off":         {flash, think(scrollback.Thinking{On: no()})},
+		"off_pro":     {"gemini-3.1-pro-preview", think(scrollback.Thinking{Effort: "none"})},
+		"off_2.5":     {"gemini-2.5-flash", think(scrollback.Thinking{Effort: "none"})},
+		"off_2.5_pro": {"gemini-2.5-pro", think(scrollback.Thinking{On: no()})},
+		"on":          {flash, think(scrollback.Thinking{On: yes()})},
+		"on_2.5_lite": {"gemini-2.5-flash-lite", think(scrollback.Thinking{On: yes()})},
+		"lite":        {"gemini-2.5-flash-lite", think(scrollback.Thinking{})},
+		"budget":      {"gemini-flash-latest", think(scrollback.Thinking{Budget: 9000})},
+		"budget_2.5":  {"gemini-2.5-flash", think(scrollback.Thinking{Budget: 90000})},
+		"effort_2.5":  {"gemini-2.5-pro", think(scrollback.Thinking{Effort: "max"})},
+		"effort":      {flash, think(scrollback.Thinking{Effort: "xhigh"})},
 		"dropped":     {flash, dropped},
 	}
 }

@@ -137,11 +137,11 @@ func TestLessons(t *testing.T) {
 		drop   string
 		absent string
 	}{
-		"a level":        {"gemini-3.7-flash", geminiapi.Options{}, model.Request{Thinking: model.Thinking{Effort: "none"}}, "thinking level minimal", "MINIMAL"},
+		"a level":        {"gemini-3.7-flash", geminiapi.Options{}, model.Request{Thinking: scrollback.Thinking{Effort: "none"}}, "thinking level minimal", "MINIMAL"},
 		"tools":          {"gemma-3-27b-it", geminiapi.Options{}, model.Request{Tools: tools(), AnswerOnly: true}, "function calling", "tool"},
 		"thoughts":       {flash, geminiapi.Options{Refuse: []string{"includeThoughts"}}, model.Request{}, "includeThoughts", "includeThoughts"},
-		"a budget":       {"gemini-2.5-flash", geminiapi.Options{Refuse: []string{"thinkingBudget"}}, model.Request{Thinking: model.Thinking{Budget: 2000}}, "thinkingBudget", "Budget"},
-		"thinking":       {"gemini-2.5-flash", geminiapi.Options{Refuse: []string{"thinkingConfig"}}, model.Request{Thinking: model.Thinking{Budget: 2000}}, "thinkingConfig", "thinking"},
+		"a budget":       {"gemini-2.5-flash", geminiapi.Options{Refuse: []string{"thinkingBudget"}}, model.Request{Thinking: scrollback.Thinking{Budget: 2000}}, "thinkingBudget", "Budget"},
+		"thinking":       {"gemini-2.5-flash", geminiapi.Options{Refuse: []string{"thinkingConfig"}}, model.Request{Thinking: scrollback.Thinking{Budget: 2000}}, "thinkingConfig", "thinking"},
 		"a longer reply": {flash, geminiapi.Options{MaxOutput: 100}, model.Request{MaxOutputTokens: 101}, "", `"maxOutputTokens":101`},
 	} {
 		t.Run(name, func(t *testing.T) {

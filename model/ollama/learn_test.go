@@ -27,13 +27,13 @@ func keyed(t *testing.T, h http.Handler, key string) *ollama.Model {
 
 // What a server or model does not take is left out, and remembered by its name.
 func TestLearns(t *testing.T) {
-	high := model.Thinking{Effort: "high"}
+	high := scrollback.Thinking{Effort: "high"}
 	yes := true
 	image := scrollback.Item{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "What is it?"}, scrollback.Image{Artifact: "art_1", MediaType: "image/png", Name: "a.png"}}}
 	for name, c := range map[string]struct {
 		o     ollamaapi.Options
 		model ollamaapi.Model
-		think model.Thinking
+		think scrollback.Thinking
 		items []scrollback.Item
 		drops []string
 		want  string // a part of the last request
@@ -41,7 +41,7 @@ func TestLearns(t *testing.T) {
 		"all is taken":       {model: ollamaapi.Model{Levels: true}, think: high, want: `"think":"high"`},
 		"no thinking":        {model: ollamaapi.Model{NoThink: true}, think: high, drops: []string{"think"}},
 		"no levels":          {think: high, drops: []string{"think.level"}, want: `"think":true`},
-		"on":                 {think: model.Thinking{On: &yes}, want: `"think":true`},
+		"on":                 {think: scrollback.Thinking{On: &yes}, want: `"think":true`},
 		"neither parameter":  {o: ollamaapi.Options{Refuses: []string{"truncate", "shift"}}, drops: []string{"truncate", "shift"}},
 		"no num_ctx":         {o: ollamaapi.Options{Refuses: []string{"num_ctx"}}, drops: []string{"num_ctx"}, want: `"options":{"num_predict":64}`},
 		"no images":          {model: ollamaapi.Model{NoImages: true}, items: []scrollback.Item{image}, drops: []string{"images"}, want: `[image: a.png, artifact:art_1]`},

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
@@ -15,7 +14,7 @@ const level = "think.level"
 // for, else whether to think, and nil to leave it to the model. A model of the
 // gpt-oss family takes levels only, and cannot be kept from thinking: it is asked
 // for the least.
-func (m *Model) think(t model.Thinking, known scrollback.Learned) any {
+func (m *Model) think(t scrollback.Thinking, known scrollback.Learned) any {
 	wanted := t.Wanted()
 	if wanted == nil || remote.Dropped(known, "think") {
 		return nil

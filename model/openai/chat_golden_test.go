@@ -120,9 +120,9 @@ func TestChatGolden(t *testing.T) {
 			for _, id := range append([]string{p.model}, others[p.preset]...) {
 				for _, c := range []struct {
 					name string
-					t    model.Thinking
-				}{{"as the model likes", model.Thinking{}}, {"none", model.Thinking{Effort: "none"}}, {"low", model.Thinking{Effort: "low"}}, {"xhigh", model.Thinking{Effort: "xhigh"}}, {"max", model.Thinking{Effort: "max"}},
-					{"budget", model.Thinking{Budget: 2000}}, {"on", model.Thinking{On: &yes}}, {"off", model.Thinking{On: &no}}} {
+					t    scrollback.Thinking
+				}{{"as the model likes", scrollback.Thinking{}}, {"none", scrollback.Thinking{Effort: "none"}}, {"low", scrollback.Thinking{Effort: "low"}}, {"xhigh", scrollback.Thinking{Effort: "xhigh"}}, {"max", scrollback.Thinking{Effort: "max"}},
+					{"budget", scrollback.Thinking{Budget: 2000}}, {"on", scrollback.Thinking{On: &yes}}, {"off", scrollback.Thinking{On: &no}}} {
 					sent := chatSent(t, p.preset, id, model.Request{Thinking: c.t, MaxOutputTokens: 4000, Learned: chatKnown, Items: []scrollback.Item{chatItemOf(scrollback.RoleUser, "", scrollback.Text{Text: "q"})}})
 					fmt.Fprintf(&out, "%s // %s, thinking: %s\n", sent, id, c.name)
 				}

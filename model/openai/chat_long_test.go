@@ -76,7 +76,7 @@ func (s *chatSide) say(t *testing.T, items []scrollback.Item, turn int) []scroll
 		r := model.Request{Items: chatWindow(items, s.known.Strict), Tools: chatTools(), Learned: s.known, MaxOutputTokens: 900, CacheKey: "k",
 			Bytes: func(context.Context, scrollback.ArtifactID) ([]byte, error) { return []byte("PNG"), nil }}
 		if turn%4 == 3 {
-			r.Thinking = model.Thinking{Effort: "high"}
+			r.Thinking = scrollback.Thinking{Effort: "high"}
 		}
 		a, lessons, err := chatLessons(s.m, r)
 		for _, l := range lessons {

@@ -152,7 +152,7 @@ func TestChatRefusals(t *testing.T) {
 		t.Fatalf("%d refusals: is this the table?", len(chatRefusals))
 	}
 	r := chatEverything()
-	r.AnswerOnly, r.Thinking, r.MaxOutputTokens, r.Learned = true, model.Thinking{Effort: "high"}, 512, chatKnown
+	r.AnswerOnly, r.Thinking, r.MaxOutputTokens, r.Learned = true, scrollback.Thinking{Effort: "high"}, 512, chatKnown
 	for _, c := range chatRefusals {
 		t.Run(c.name, func(t *testing.T) {
 			tries := 0

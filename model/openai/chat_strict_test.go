@@ -17,7 +17,7 @@ func chatAskStrict(t *testing.T, preset, id string, change func(*chatapi.Options
 	t.Helper()
 	o := chatapi.Preset(preset)
 	o.Models = []string{id}
-	r := model.Request{MaxOutputTokens: 900, CacheKey: "k", AnswerOnly: true, Tools: chatTools(), Thinking: model.Thinking{Effort: "high"}, Learned: chatKnown,
+	r := model.Request{MaxOutputTokens: 900, CacheKey: "k", AnswerOnly: true, Tools: chatTools(), Thinking: scrollback.Thinking{Effort: "high"}, Learned: chatKnown,
 		Bytes: func(context.Context, scrollback.ArtifactID) ([]byte, error) { return []byte("PNG"), nil },
 		Items: []scrollback.Item{chatItemOf(scrollback.RoleUser, "", scrollback.Text{Text: strings.Repeat("word ", 400)}, scrollback.Image{Artifact: "a", MediaType: "image/png"})}}
 	change(&o, &r)
@@ -93,7 +93,7 @@ func TestChatEndsWell(t *testing.T) {
 // Efforts beside tools: the newest models want none asked for, the ones before
 // only that none is sent.
 func TestChatEffortWithTools(t *testing.T) {
-	for rule, thinking := range map[chatapi.Rules]model.Thinking{chatapi.NoThoughtWithTools: {}, chatapi.NoEffortWithTools: {Effort: "high"}} {
+	for rule, thinking := range map[chatapi.Rules]scrollback.Thinking{chatapi.NoThoughtWithTools: {}, chatapi.NoEffortWithTools: {Effort: "high"}} {
 		a, lessons, s, err := chatAskStrict(t, "openai", "gpt-5.6", func(o *chatapi.Options, r *model.Request) { o.Rules, r.Thinking = rule, thinking })
 		if err != nil || a.Finish == "" || len(lessons) != 1 || len(s.Bodies()) != 2 || !strings.Contains(string(s.Bodies()[1]), `"reasoning_effort":"none"`) {
 			t.Errorf("%v %v %s", err, lessons, s.Bodies())

@@ -24,7 +24,7 @@ func TestResponsesRefusals(t *testing.T) {
 	long := modeltest.Plain()
 	long.Items[0].Parts = scrollback.Parts{scrollback.Text{Text: strings.Repeat("long ", 2000)}}
 	effort := modeltest.Plain()
-	effort.Thinking = model.Thinking{Effort: "high"}
+	effort.Thinking = scrollback.Thinking{Effort: "high"}
 	for name, c := range map[string]struct {
 		preset, id string
 		o          responsesapi.Options

@@ -11,7 +11,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/model"
 )
 
 // chatBody is a turn as a client asks for it.
@@ -51,7 +50,7 @@ type toolResultBody struct {
 func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {
 	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID),
 		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Folding: b.Folding,
-			Thinking: model.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
+			Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
 	if b.Message != nil {
 		var err error
 		if r.Message, err = b.Message.parts("message"); err != nil {

@@ -218,7 +218,7 @@ func shown(m Model, body request) *modeltest.Refused {
 func requestOf(body request) model.Request {
 	r := model.Request{}
 	if body.Think.set {
-		r.Thinking = model.Thinking{On: &body.Think.on, Effort: body.Think.level}
+		r.Thinking = scrollback.Thinking{On: &body.Think.on, Effort: body.Think.level}
 	}
 	if n, ok := body.Options["num_predict"].(float64); ok {
 		r.MaxOutputTokens = int64(n)

@@ -1,10 +1,8 @@
-package model
+package scrollback
 
 import (
 	"slices"
 	"strings"
-
-	"github.com/scrollback-ai/scrollback"
 )
 
 // Thinking is how much a model should think before it answers; the zero value
@@ -111,16 +109,16 @@ func (t Thinking) Tokens(most int64) int64 {
 	return n
 }
 
-// CheckThinking says what is wrong with t, naming the parameter.
-func CheckThinking(t Thinking) error {
+// Check says what is wrong with t, naming the parameter.
+func (t Thinking) Check() error {
 	if t.Effort != "" && !slices.Contains(Efforts(), t.Effort) {
-		return scrollback.ParamErrorf("model", "reasoning_effort", "unknown effort %q (%s)", t.Effort, strings.Join(Efforts(), ", "))
+		return ParamErrorf("model", "reasoning_effort", "unknown effort %q (%s)", t.Effort, strings.Join(Efforts(), ", "))
 	}
 	if t.Budget < 0 {
-		return scrollback.ParamErrorf("model", "thinking_budget", "a budget of %d tokens cannot be", t.Budget)
+		return ParamErrorf("model", "thinking_budget", "a budget of %d tokens cannot be", t.Budget)
 	}
 	if t.Effort != "" && t.On != nil && *t.On != (t.Effort != "none") {
-		return scrollback.ParamErrorf("model", "thinking", "thinking %v and the effort %q contradict each other", *t.On, t.Effort)
+		return ParamErrorf("model", "thinking", "thinking %v and the effort %q contradict each other", *t.On, t.Effort)
 	}
 	return nil
 }
