@@ -60,7 +60,7 @@ func Find(name string, env func(string) string, o remote.Options) (model.Model, 
 		return nil, scrollback.ParamErrorf("model.Find", "model", "unknown model %q: offline, or PROVIDER/NAME as in openai/gpt-5, of %s",
 			name, strings.Join(Names(), ", ")).Because(scrollback.ErrNoModel)
 	}
-	at, err := p.Place(id, env, o)
+	at, err := p.Endpoint(id, env, o)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func Ready(env func(string) string) []string {
 		if p.Local && env(p.Base) == "" {
 			continue
 		}
-		if _, err := p.Place("x", env, remote.Options{}); err == nil {
+		if _, err := p.Endpoint("x", env, remote.Options{}); err == nil {
 			out = append(out, p.Name)
 		}
 	}

@@ -69,7 +69,7 @@ func TestEachProviderCanBeMoved(t *testing.T) {
 			t.Errorf("%s has variables %q and %q, the latter of %q", p.Name, p.Key, p.Base, seen[p.Base])
 		}
 		seen[p.Base] = p.Name
-		at, err := p.Place("m", env(map[string]string{p.Base: "http://127.0.0.1:9/there/"}), remote.Options{})
+		at, err := p.Endpoint("m", env(map[string]string{p.Base: "http://127.0.0.1:9/there/"}), remote.Options{})
 		if err != nil || at.BaseURL != "http://127.0.0.1:9/there" || !at.Custom || at.Options.Key != "" {
 			t.Errorf("%s: %+v, %v", p.Name, at, err)
 		}

@@ -46,11 +46,11 @@ var (
 // Preset is Anthropic, and where it is found.
 func Preset() remote.Preset {
 	return remote.Preset{Name: "anthropic", URL: "https://api.anthropic.com", Key: "ANTHROPIC_API_KEY", Base: "ANTHROPIC_BASE_URL",
-		Open: func(at remote.Place) model.Model { return New(at) }}
+		Open: func(at remote.Endpoint) model.Model { return New(at) }}
 }
 
 // New makes the client of a model. Its address may end with /v1.
-func New(at remote.Place) *Model {
+func New(at remote.Endpoint) *Model {
 	head := map[string]string{"anthropic-version": version}
 	if at.Options.Key != "" {
 		head["x-api-key"] = at.Options.Key

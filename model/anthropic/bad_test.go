@@ -115,7 +115,7 @@ func TestPlaces(t *testing.T) {
 	defer srv.Close()
 	for _, base := range []string{"", "/", "/v1", "/v1/"} {
 		env := map[string]string{"ANTHROPIC_API_KEY": "k-secret", "ANTHROPIC_BASE_URL": srv.URL + base}
-		p, err := anthropic.Preset().Place("claude-sonnet-4-5", func(name string) string { return env[name] }, remote.Options{})
+		p, err := anthropic.Preset().Endpoint("claude-sonnet-4-5", func(name string) string { return env[name] }, remote.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestPlaces(t *testing.T) {
 	if _, _, err := anthropic.New(at(srv, "claude-9")).List(t.Context()); !errors.Is(err, scrollback.ErrNoModel) {
 		t.Errorf("listed: %v", err)
 	}
-	if _, err := anthropic.Preset().Place("m", func(string) string { return "" }, remote.Options{}); scrollback.CodeOf(err) != scrollback.Refused {
+	if _, err := anthropic.Preset().Endpoint("m", func(string) string { return "" }, remote.Options{}); scrollback.CodeOf(err) != scrollback.Refused {
 		t.Errorf("without a key: %v", err)
 	}
 }

@@ -142,7 +142,7 @@ func (d *dealt) spoil(rng *rand.Rand) []string {
 func TestRandomStreams(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	body, whole := "", 0
-	m := anthropic.New(remote.Place{Name: "anthropic/m", Model: "claude-opus-4-8", BaseURL: "http://127.0.0.1/v1", Options: remote.Options{Provider: "anthropic", Key: "k", Retries: -1,
+	m := anthropic.New(remote.Endpoint{Name: "anthropic/m", Model: "claude-opus-4-8", BaseURL: "http://127.0.0.1/v1", Options: remote.Options{Provider: "anthropic", Key: "k", Retries: -1,
 		Client: &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: &chopped{body, rng}}, nil
 		})}}})

@@ -49,8 +49,8 @@ func serve(t *testing.T, name string, h http.Handler) *anthropic.Model {
 	return anthropic.New(at(srv, name))
 }
 
-func at(srv *httptest.Server, name string) remote.Place {
-	return remote.Place{Name: "anthropic/" + name, Model: name, BaseURL: srv.URL,
+func at(srv *httptest.Server, name string) remote.Endpoint {
+	return remote.Endpoint{Name: "anthropic/" + name, Model: name, BaseURL: srv.URL,
 		Options: remote.Options{Provider: "anthropic", Key: "k-secret", KeyVariable: "ANTHROPIC_API_KEY", Client: srv.Client(), Retries: 2, Pause: time.Millisecond}}
 }
 

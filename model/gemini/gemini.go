@@ -33,12 +33,12 @@ const op = "model.Stream"
 func Preset() remote.Preset {
 	return remote.Preset{Name: "gemini", URL: "https://generativelanguage.googleapis.com",
 		Key: "GEMINI_API_KEY", OtherKey: "GOOGLE_API_KEY", Base: "GEMINI_BASE_URL",
-		Open: func(p remote.Place) model.Model { return New(p) }}
+		Open: func(p remote.Endpoint) model.Model { return New(p) }}
 }
 
 // Model is one model of the Gemini API.
 type Model struct {
-	place  remote.Place
+	place  remote.Endpoint
 	family family
 	client *remote.Client
 	facts  model.Facts
@@ -50,7 +50,7 @@ var (
 )
 
 // New makes the client of a model.
-func New(p remote.Place) *Model {
+func New(p remote.Endpoint) *Model {
 	return &Model{place: p, family: familyOf(p.Model), client: remote.New(p.Options),
 		facts: model.Facts{Name: p.Name, Dialect: window.Gemini()}}
 }

@@ -20,11 +20,11 @@ import (
 )
 
 // served is the client of a model on a server of the test's.
-func served(t *testing.T, h http.Handler, id string, change func(*remote.Place)) *gemini.Model {
+func served(t *testing.T, h http.Handler, id string, change func(*remote.Endpoint)) *gemini.Model {
 	t.Helper()
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
-	p := remote.Place{Name: "gemini/" + id, Model: id, BaseURL: srv.URL,
+	p := remote.Endpoint{Name: "gemini/" + id, Model: id, BaseURL: srv.URL,
 		Options: remote.Options{Provider: "gemini", Key: "k-secret", KeyVariable: "GEMINI_API_KEY", BaseVariable: "GEMINI_BASE_URL", Pause: time.Millisecond, Client: srv.Client()}}
 	if change != nil {
 		change(&p)
@@ -211,7 +211,7 @@ func TestNotStreamed(t *testing.T) {
 	page := served(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, "<!doctype html><p>Sign in</p>")
-	}), "m", func(p *remote.Place) { p.Options.Retries = -1 })
+	}), "m", func(p *remote.Endpoint) { p.Options.Retries = -1 })
 	if _, err := modeltest.Read(page.Stream(t.Context(), modeltest.Plain())); err == nil || !strings.Contains(err.Error(), "web page") {
 		t.Errorf("a page: %v", err)
 	}
@@ -238,14 +238,14 @@ func TestList(t *testing.T) {
 	if _, _, err := served(t, h, "gemini-x", nil).List(t.Context()); scrollback.CodeOf(err) != scrollback.Invalid {
 		t.Errorf("an unknown model: %v", err)
 	}
-	if _, _, err := served(t, stream("[1]"), "m", func(p *remote.Place) { p.Options.Retries = -1 }).List(t.Context()); scrollback.CodeOf(err) != scrollback.Unavailable {
+	if _, _, err := served(t, stream("[1]"), "m", func(p *remote.Endpoint) { p.Options.Retries = -1 }).List(t.Context()); scrollback.CodeOf(err) != scrollback.Unavailable {
 		t.Errorf("no object: %v", err)
 	}
 }
 
 func TestPreset(t *testing.T) {
-	find := func(env map[string]string) (remote.Place, error) {
-		return gemini.Preset().Place("gemini-3-flash", func(name string) string { return env[name] }, remote.Options{})
+	find := func(env map[string]string) (remote.Endpoint, error) {
+		return gemini.Preset().Endpoint("gemini-3-flash", func(name string) string { return env[name] }, remote.Options{})
 	}
 	for _, c := range []struct {
 		env           map[string]string
@@ -278,7 +278,7 @@ func TestURL(t *testing.T) {
 	} {
 		var got, key string
 		m := served(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got, key = r.RequestURI, r.Header.Get("X-Goog-Api-Key") }), c.id,
-			func(p *remote.Place) { p.BaseURL += c.base; p.Options.Retries = -1 })
+			func(p *remote.Endpoint) { p.BaseURL += c.base; p.Options.Retries = -1 })
 		_, _ = modeltest.Read(m.Stream(t.Context(), modeltest.Plain())) // there is no answer
 		if got != c.want || key != "k-secret" {
 			t.Errorf("%s %s: %q with key %q", c.base, c.id, got, key)

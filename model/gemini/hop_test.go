@@ -172,7 +172,7 @@ func TestDropped(t *testing.T) {
 			_, _ = io.WriteString(w, text)
 		}
 	}
-	m := served(t, drop(frame("a", "STOP", "")), flash, func(p *remote.Place) { p.Options.Retries = -1 })
+	m := served(t, drop(frame("a", "STOP", "")), flash, func(p *remote.Endpoint) { p.Options.Retries = -1 })
 	if a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain())); err != nil || a.Finish != "stop" {
 		t.Errorf("behind the end: %+v, %v", a, err)
 	}

@@ -133,7 +133,7 @@ func TestRandomStreams(t *testing.T) {
 	m := served(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		cut(w, rand.New(rand.NewPCG(rnd.Uint64(), 7)), body)
-	}), flash, func(p *remote.Place) { p.Options.Retries = -1; p.Options.Silence = 20 * time.Second })
+	}), flash, func(p *remote.Endpoint) { p.Options.Retries = -1; p.Options.Silence = 20 * time.Second })
 	whole := 0
 	for seed := range uint64(streams) {
 		rnd = rand.New(rand.NewPCG(seed, 42))

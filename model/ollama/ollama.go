@@ -35,7 +35,7 @@ const op = "ollama.Stream"
 
 // Model is one model on one server.
 type Model struct {
-	at     remote.Place
+	at     remote.Endpoint
 	base   string // of the native API, up to and without /api
 	cloud  bool   // the server is Ollama's own
 	client *remote.Client
@@ -50,7 +50,7 @@ var (
 
 // New makes a client. An address that ends with /v1 or /api, as other clients want
 // it, is taken as that of the server.
-func New(at remote.Place) *Model {
+func New(at remote.Endpoint) *Model {
 	base := strings.TrimRight(at.BaseURL, "/")
 	for _, end := range []string{"/v1", "/api"} {
 		base = strings.TrimRight(strings.TrimSuffix(base, end), "/")

@@ -25,8 +25,8 @@ func serve(t *testing.T, id string, h http.Handler) *ollama.Model {
 	return ollama.New(place(srv.URL, id))
 }
 
-func place(url, id string) remote.Place {
-	return remote.Place{Name: "ollama/" + id, Model: id, BaseURL: url,
+func place(url, id string) remote.Endpoint {
+	return remote.Endpoint{Name: "ollama/" + id, Model: id, BaseURL: url,
 		Options: remote.Options{Provider: "ollama", BaseVariable: "OLLAMA_BASE_URL", KeyVariable: "OLLAMA_API_KEY", Pause: time.Millisecond}}
 }
 

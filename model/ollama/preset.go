@@ -17,7 +17,7 @@ func Preset() remote.Preset {
 	return remote.Preset{
 		Name: "ollama", URL: "http://127.0.0.1:" + port, Key: "OLLAMA_API_KEY", Base: "OLLAMA_BASE_URL", Local: true,
 		Host: "OLLAMA_HOST", Address: address,
-		Open: func(at remote.Place) model.Model { return New(at) },
+		Open: func(at remote.Endpoint) model.Model { return New(at) },
 	}
 }
 

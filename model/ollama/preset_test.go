@@ -34,13 +34,13 @@ func TestAddress(t *testing.T) {
 		{"", "[fe80::1]:80", "http://[fe80::1]:80"},
 		{"", "ollama.com", "https://ollama.com:443"},
 	} {
-		at, err := ollama.Preset().Place("qwen3", env(map[string]string{"OLLAMA_BASE_URL": c.base, "OLLAMA_HOST": c.host}), remote.Options{})
+		at, err := ollama.Preset().Endpoint("qwen3", env(map[string]string{"OLLAMA_BASE_URL": c.base, "OLLAMA_HOST": c.host}), remote.Options{})
 		if err != nil || at.BaseURL != c.want || at.Name != "ollama/qwen3" || at.Custom != (c.base+c.host != "") {
 			t.Errorf("%+v: %+v, %v", c, at, err)
 		}
 	}
 	for variable, value := range map[string]string{"OLLAMA_BASE_URL": "box:1", "OLLAMA_HOST": "ftp://box"} {
-		_, err := ollama.Preset().Place("qwen3", env(map[string]string{variable: value}), remote.Options{})
+		_, err := ollama.Preset().Endpoint("qwen3", env(map[string]string{variable: value}), remote.Options{})
 		if err == nil || !strings.Contains(err.Error(), variable+" is not an address") {
 			t.Errorf("%s: %v", variable, err)
 		}
@@ -59,7 +59,7 @@ func TestBase(t *testing.T) {
 	srv := httptest.NewServer(http.StripPrefix("/proxy", strict))
 	defer srv.Close()
 	for _, end := range []string{"", "/", "/v1", "/v1/", "/api", "/api/"} {
-		at, err := ollama.Preset().Place("qwen3", env(map[string]string{"OLLAMA_BASE_URL": srv.URL + "/proxy" + end, "OLLAMA_API_KEY": "k"}), remote.Options{Retries: -1})
+		at, err := ollama.Preset().Endpoint("qwen3", env(map[string]string{"OLLAMA_BASE_URL": srv.URL + "/proxy" + end, "OLLAMA_API_KEY": "k"}), remote.Options{Retries: -1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,7 @@ func chatModel(t testing.TB, preset, id, address string, change ...func(*remote.
 		for _, c := range change {
 			c(&o)
 		}
-		at, err := p.Place(id, func(k string) string { return env[k] }, o)
+		at, err := p.Endpoint(id, func(k string) string { return env[k] }, o)
 		if err != nil {
 			t.Fatal(err)
 		}

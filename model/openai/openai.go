@@ -27,7 +27,7 @@ import (
 
 // Model is one model on one server.
 type Model struct {
-	at     remote.Place
+	at     remote.Endpoint
 	client *remote.Client
 	d      dialect
 	facts  model.Facts
@@ -35,7 +35,7 @@ type Model struct {
 
 var _ model.Model = (*Model)(nil)
 
-func open(at remote.Place, d dialect) *Model {
+func open(at remote.Endpoint, d dialect) *Model {
 	if at.Options.Key != "" {
 		header := map[string]string{"Authorization": "Bearer " + at.Options.Key}
 		for name, value := range at.Options.Header {

@@ -97,7 +97,7 @@ func Presets() []remote.Preset {
 	var out []remote.Preset
 	for _, s := range servers {
 		p, d := s.Preset, s.dialect
-		p.Open = func(at remote.Place) model.Model {
+		p.Open = func(at remote.Endpoint) model.Model {
 			if d.list != nil {
 				return &listed{Model: open(at, d)}
 			}

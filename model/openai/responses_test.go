@@ -29,7 +29,7 @@ func respOpen(t testing.TB, preset, id, address string, client *http.Client) mod
 		if p.Name != preset {
 			continue
 		}
-		at, err := p.Place(id, func(name string) string { return map[string]string{p.Key: respKey, p.Base: address}[name] }, remote.Options{Pause: time.Microsecond, Retries: 1, Client: client})
+		at, err := p.Endpoint(id, func(name string) string { return map[string]string{p.Key: respKey, p.Base: address}[name] }, remote.Options{Pause: time.Microsecond, Retries: 1, Client: client})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,11 +28,11 @@ type Preset struct {
 	Local bool
 
 	// Open makes the client of a model. It does no I/O.
-	Open func(Place) model.Model
+	Open func(Endpoint) model.Model
 }
 
-// Place is where one model is served, and what it is asked with.
-type Place struct {
+// Endpoint is where one model is served, and what it is asked with.
+type Endpoint struct {
 	Name    string // as conversations name the model
 	Model   string // as the server names it
 	BaseURL string // without a slash at its end
@@ -43,12 +43,12 @@ type Place struct {
 // account stands in an address for the name of an account.
 const account = "{account}"
 
-// Place settles where a model is asked for, with what env says; o is how to ask. It
+// Endpoint settles where a model is asked for, with what env says; o is how to ask. It
 // is refused when a key is missing, and invalid without an address.
-func (p Preset) Place(id string, env func(string) string, o Options) (Place, error) {
+func (p Preset) Endpoint(id string, env func(string) string, o Options) (Endpoint, error) {
 	const op = "model.Find"
 	name := p.Name + "/" + id
-	at := Place{Name: name, Model: id, BaseURL: p.URL, Options: o}
+	at := Endpoint{Name: name, Model: id, BaseURL: p.URL, Options: o}
 	if id == "" {
 		return at, scrollback.ParamErrorf(op, "model", "%q names no model: write %sNAME", name, name)
 	}

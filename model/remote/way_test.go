@@ -158,7 +158,7 @@ func TestPlace(t *testing.T) {
 		"a query":        {"m", map[string]string{"ACME_URL": "https://x/v1?key=k-secret"}, "", "ACME_URL is not an address"},
 		"a line break":   {"m", map[string]string{"ACME_URL": "https://x/\nv1"}, "", "ACME_URL is not an address"},
 	} {
-		at, err := p.Place(c.id, func(k string) string { return c.env[k] }, remote.Options{})
+		at, err := p.Endpoint(c.id, func(k string) string { return c.env[k] }, remote.Options{})
 		if c.words == "" && (err != nil || at.BaseURL != c.url || at.Custom != (c.env["ACME_URL"] != "") || at.Options.Key != strings.TrimSpace(c.env["ACME_KEY"])) {
 			t.Errorf("%s: %+v %v", name, at, err)
 		}
