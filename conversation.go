@@ -1,5 +1,7 @@
 package scrollback
 
+import "strings"
+
 import "encoding/json"
 
 // DefaultProject is the project of a conversation that names none.
@@ -155,3 +157,17 @@ type Project struct {
 	Name          string `json:"name"`
 	Conversations int64  `json:"conversations"`
 }
+
+// titleRunes is the length of a title made from a first prompt.
+const titleRunes = 60
+
+// TitleOf is the beginning of a text's first line with something in it.
+func TitleOf(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = strings.Join(strings.Fields(line), " ")
+	if r := []rune(line); len(r) > titleRunes {
+		return string(r[:titleRunes-1]) + "…"
+	}
+	return line
+}
+

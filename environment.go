@@ -38,3 +38,26 @@ func (s EnvironmentState) Equal(o EnvironmentState) bool {
 
 // EnvironmentName is the name of the messages that tell of a changed environment.
 const EnvironmentName = "environment"
+
+// RetellEnvironment makes the next turn tell again how the environment differs from
+// the first: a path that was left may have been where it was told, and the one that is
+// gone over to may end with a change that no longer holds.
+func (c *Conversation) RetellEnvironment() {
+	if c.Environment == nil || !c.Environment.Changed && c.Environment.Told.Equal(c.Environment.First) {
+		return
+	}
+	env := *c.Environment
+	env.Told, env.Changed = EnvironmentState{}, true
+	c.Environment = &env
+}
+
+// WithoutRoots is an environment as it travels to another machine: what the model was
+// told stays, which folders it may read does not.
+func (e *Environment) WithoutRoots() *Environment {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	out.First.Roots, out.Told.Roots = nil, nil
+	return &out
+}

@@ -97,6 +97,9 @@ func PartTypes() []string {
 // "type"; a bare string stands for one text part on input.
 type Parts []Part
 
+// Say is a message of plain text.
+func Say(text string) Parts { return Parts{Text{Text: text}} }
+
 // Text joins the text parts with newlines: what a person reads as the message.
 func (ps Parts) Text() string {
 	var buf bytes.Buffer

@@ -89,6 +89,7 @@ type SearchQuery struct {
 	Query        string
 	Conversation ConversationID
 	Project      string
+	Projects     []string // look only in these; nil for no such bound
 	Role         Role
 	Limit        int
 	Around       int

@@ -57,6 +57,7 @@ func (d UsageDay) Checked() (UsageDay, bool) {
 type UsageQuery struct {
 	From, To                  int64
 	ByDay, ByModel, ByProject bool
+	Projects                  []string // only of these; nil for no such bound
 }
 
 // UsageSum is one line of an answer. What it is not grouped by is empty. Sums of

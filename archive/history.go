@@ -39,12 +39,33 @@ func (a *Archive) Write(ctx context.Context, w io.Writer, id scrollback.SegmentI
 	return scrollback.Wrap(scrollback.Unavailable, "archive.Write", err)
 }
 
-// Forget drops the cached files of a conversation that was purged.
+// Forget drops the rendered files of a conversation that was purged.
 func (a *Archive) Forget(id scrollback.ConversationID) error {
 	if err := checkName(string(id)); err != nil {
 		return err
 	}
 	return scrollback.Wrap(scrollback.Internal, "archive.Forget", a.cache.forget(id))
+}
+
+// Drop removes what is kept beside the log of a conversation that was purged: its
+// rendered files, and the bytes of the artifacts that nothing mentions any more. It
+// says how many artifacts are gone, and how many wait for their grace to end.
+func (a *Archive) Drop(ctx context.Context, id scrollback.ConversationID, loose []scrollback.ArtifactID) (gone, waiting int, err error) {
+	if err := a.Forget(id); err != nil {
+		return 0, 0, err
+	}
+	for _, art := range loose {
+		deleted, err := a.DeleteArtifact(ctx, art)
+		switch {
+		case err != nil:
+			return gone, waiting, err
+		case deleted:
+			gone++
+		default:
+			waiting++
+		}
+	}
+	return gone, waiting, nil
 }
 
 func (a *Archive) segment(ctx context.Context, id scrollback.SegmentID) (scrollback.Segment, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/store"
 )
 
 // view is the view of a conversation's current branch.
@@ -61,7 +62,7 @@ func TestRewindAcrossFolds(t *testing.T) {
 	for _, s := range whole.Segments {
 		deep = max(deep, s.Level)
 	}
-	if refs, _, err := r.Refs(ctx, id, engine.RefQuery{Limit: scrollback.ListMax}); err != nil || deep < 1 || len(refs) < 20 {
+	if refs, _, err := r.Refs(ctx, id, store.RefQuery{Limit: scrollback.ListMax}); err != nil || deep < 1 || len(refs) < 20 {
 		t.Fatalf("%d folds, %d levels, %v", len(refs), deep, err)
 	}
 	for seq := int64(0); seq < c.Messages; seq += 7 {
@@ -166,7 +167,7 @@ func TestUncompactInAFork(t *testing.T) {
 	for i := range 12 {
 		r.ask(id, wordy(i))
 		if i%3 == 2 {
-			if _, err := r.Clear(ctx, id); err != nil {
+			if _, err := r.Compact(ctx, id, engine.CompactRequest{Clear: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -180,7 +181,7 @@ func TestUncompactInAFork(t *testing.T) {
 	if v := r.view(f.ID); err != nil || v.Boundary != own.Segments[2].LastSeq || got.FirstSeq != v.Boundary+1 || got.LastSeq != own.Boundary || !got.Undone || got.TokensAfter <= got.TokensBefore {
 		t.Fatalf("unfolded %+v to %+v, %v", got, v, err)
 	}
-	if _, err := r.Clear(ctx, f.ID); err != nil { // a fold of its own comes first
+	if _, err := r.Compact(ctx, f.ID, engine.CompactRequest{Clear: true}); err != nil { // a fold of its own comes first
 		t.Fatal(err)
 	}
 	got, err = r.Uncompact(ctx, f.ID, own.Segments[1].ID)
@@ -254,7 +255,7 @@ func TestPurgeTrash(t *testing.T) {
 		}
 		r.clock.Add(20 * day)
 	}
-	if n, err := r.PurgeTrash(ctx, 30*day); err != nil || n != 1 {
+	if n, err := r.admin().PurgeTrash(ctx, 30*day); err != nil || n != 1 {
 		t.Fatalf("purged %d, %v", n, err)
 	}
 	_, err := r.Get(ctx, ids[0])

@@ -22,10 +22,11 @@ import (
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // pack is the bundle of a conversation.
-func (r *rig) pack(id scrollback.ConversationID, q engine.ExportRequest) []byte {
+func (r *rig) pack(id scrollback.ConversationID, q transfer.ExportRequest) []byte {
 	r.t.Helper()
 	var out bytes.Buffer
 	if err := r.Export(context.Background(), id, q, &out); err != nil {
@@ -34,12 +35,12 @@ func (r *rig) pack(id scrollback.ConversationID, q engine.ExportRequest) []byte 
 	return out.Bytes()
 }
 
-func (r *rig) unpack(file []byte, q engine.ImportRequest) (engine.ImportResult, error) {
+func (r *rig) unpack(file []byte, q transfer.ImportRequest) (transfer.ImportResult, error) {
 	return r.Import(context.Background(), bytes.NewReader(file), q)
 }
 
 // brings imports a bundle and wants a result of it.
-func (r *rig) brings(file []byte, q engine.ImportRequest, want string) engine.Imported {
+func (r *rig) brings(file []byte, q transfer.ImportRequest, want string) transfer.Imported {
 	r.t.Helper()
 	out, err := r.unpack(file, q)
 	if err != nil || len(out.Conversations) != 1 || out.Conversations[0].Result != want {
@@ -73,7 +74,7 @@ func (r *rig) recalls(id scrollback.ConversationID) string {
 	}
 	refs, cursor := []scrollback.RefEntry(nil), ""
 	for {
-		page, next, err := r.Refs(ctx, id, engine.RefQuery{Cursor: cursor, Limit: 7})
+		page, next, err := r.Refs(ctx, id, store.RefQuery{Cursor: cursor, Limit: 7})
 		show("list", page, err)
 		refs = append(refs, page...)
 		if cursor = next; cursor == "" {
@@ -115,7 +116,7 @@ func rich(t *testing.T) (*rig, scrollback.ConversationID) {
 		t.Fatal(err)
 	}
 	r.grow(c.ID, 60)
-	if _, err := r.Compact(ctx, c.ID, engine.Overrides{}, true); err != nil {
+	if _, err := r.Compact(ctx, c.ID, engine.CompactRequest{Force: true}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Upload(ctx, c.ID, strings.NewReader("attached text about the tide"), "notes.txt"); err != nil {
@@ -157,7 +158,7 @@ func (r *rig) grow(id scrollback.ConversationID, n int) {
 		}
 	}
 	r.clock.Add(1000)
-	if _, err := r.Import(ctx, strings.NewReader(file.String()), engine.ImportRequest{Into: id}); err != nil {
+	if _, err := r.Import(ctx, strings.NewReader(file.String()), transfer.ImportRequest{Into: id}); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -166,8 +167,8 @@ func (r *rig) grow(id scrollback.ConversationID, n int) {
 // another database, and a bundle of it is the same file.
 func TestBundleMoves(t *testing.T) {
 	r, id := rich(t)
-	file := r.pack(id, engine.ExportRequest{})
-	if again := r.pack(id, engine.ExportRequest{}); !bytes.Equal(file, again) {
+	file := r.pack(id, transfer.ExportRequest{})
+	if again := r.pack(id, transfer.ExportRequest{}); !bytes.Equal(file, again) {
 		t.Fatal("the same state gives another file")
 	}
 	db, err := sqldriver.OpenSQLite(context.Background(), filepath.Join(t.TempDir(), "s.db"), nil)
@@ -176,7 +177,7 @@ func TestBundleMoves(t *testing.T) {
 	}
 	defer db.Close()
 	far := newRig(t, rigOptions{driver: db, limit: 4000, noFolds: true}, modeltest.Say("from afar"))
-	got := far.brings(file, engine.ImportRequest{}, engine.ResultCreated)
+	got := far.brings(file, transfer.ImportRequest{}, transfer.ResultCreated)
 	if got.ID != id || !got.Created || got.Messages != 102 || got.Total != 35 {
 		t.Fatalf("imported %+v", got)
 	}
@@ -184,19 +185,19 @@ func TestBundleMoves(t *testing.T) {
 	if want, got := r.recalls(id), far.recalls(id); want != got || !strings.Contains(got, "history:") || !strings.Contains(got, "artifact:") {
 		t.Fatalf("what can be recalled differs:\n%s", cmp.Diff(want, got))
 	}
-	if again := far.pack(id, engine.ExportRequest{}); !bytes.Equal(file, again) {
+	if again := far.pack(id, transfer.ExportRequest{}); !bytes.Equal(file, again) {
 		t.Fatal("what came in goes out as another file")
 	}
-	whole := far.pack(id, engine.ExportRequest{Materialize: true})
+	whole := far.pack(id, transfer.ExportRequest{Materialize: true})
 	if bytes.Equal(file, whole) {
 		t.Fatal("no files of segments were added")
 	}
-	far.brings(whole, engine.ImportRequest{}, engine.ResultUnchanged)
-	before := far.pack(id, engine.ExportRequest{})
-	if got := far.brings(file, engine.ImportRequest{}, engine.ResultUnchanged); got.Messages != 0 || got.Created {
+	far.brings(whole, transfer.ImportRequest{}, transfer.ResultUnchanged)
+	before := far.pack(id, transfer.ExportRequest{})
+	if got := far.brings(file, transfer.ImportRequest{}, transfer.ResultUnchanged); got.Messages != 0 || got.Created {
 		t.Fatalf("again: %+v", got)
 	}
-	if !bytes.Equal(before, far.pack(id, engine.ExportRequest{})) {
+	if !bytes.Equal(before, far.pack(id, transfer.ExportRequest{})) {
 		t.Fatal("an unchanged import changed something")
 	}
 	far.ask(id, "and on").done(t, scrollback.TurnComplete, "stop")
@@ -210,32 +211,32 @@ func TestBundleMoves(t *testing.T) {
 // went on nothing is written.
 func TestBundleExtends(t *testing.T) {
 	r, id := rich(t)
-	old := r.pack(id, engine.ExportRequest{})
+	old := r.pack(id, transfer.ExportRequest{})
 	far := newRig(t, rigOptions{limit: 4000, noFolds: true}, modeltest.Say("from afar"))
-	far.brings(old, engine.ImportRequest{}, engine.ResultCreated)
+	far.brings(old, transfer.ImportRequest{}, transfer.ResultCreated)
 	r.grow(id, 30)
 	r.ask(id, "one more").done(t, scrollback.TurnComplete, "stop")
 	if _, err := r.Rewind(context.Background(), id, engine.Point{Seq: new(int64(50))}); err != nil {
 		t.Fatal(err)
 	}
-	grown := r.pack(id, engine.ExportRequest{})
-	if got := far.brings(grown, engine.ImportRequest{}, engine.ResultExtended); got.Messages != 32 || got.Created {
+	grown := r.pack(id, transfer.ExportRequest{})
+	if got := far.brings(grown, transfer.ImportRequest{}, transfer.ResultExtended); got.Messages != 32 || got.Created {
 		t.Fatalf("extended by %+v", got)
 	}
 	far.healthy()
 	if want, got := r.recalls(id), far.recalls(id); want != got {
 		t.Fatalf("what can be recalled differs:\n%s", cmp.Diff(want, got))
 	}
-	far.brings(old, engine.ImportRequest{}, engine.ResultUnchanged)
-	far.brings(grown, engine.ImportRequest{}, engine.ResultUnchanged)
+	far.brings(old, transfer.ImportRequest{}, transfer.ResultUnchanged)
+	far.brings(grown, transfer.ImportRequest{}, transfer.ResultUnchanged)
 
 	far.ask(id, "my own way").done(t, scrollback.TurnComplete, "stop")
-	far.brings(grown, engine.ImportRequest{}, engine.ResultUnchanged)
+	far.brings(grown, transfer.ImportRequest{}, transfer.ResultUnchanged)
 	r.ask(id, "another way still").done(t, scrollback.TurnComplete, "stop")
-	before := far.pack(id, engine.ExportRequest{})
-	_, err := far.unpack(r.pack(id, engine.ExportRequest{}), engine.ImportRequest{})
+	before := far.pack(id, transfer.ExportRequest{})
+	_, err := far.unpack(r.pack(id, transfer.ExportRequest{}), transfer.ImportRequest{})
 	wantCode(t, err, scrollback.Conflict, "says something else here")
-	if !bytes.Equal(before, far.pack(id, engine.ExportRequest{})) {
+	if !bytes.Equal(before, far.pack(id, transfer.ExportRequest{})) {
 		t.Fatal("a conflict wrote something")
 	}
 	far.healthy()
@@ -244,9 +245,9 @@ func TestBundleExtends(t *testing.T) {
 func TestBundleRefused(t *testing.T) {
 	ctx := context.Background()
 	r, id := rich(t)
-	file := r.pack(id, engine.ExportRequest{})
+	file := r.pack(id, transfer.ExportRequest{})
 	far := newRig(t, rigOptions{limit: 4000, noFolds: true}, modeltest.Say("from afar"))
-	far.brings(file, engine.ImportRequest{Project: "mine"}, engine.ResultCreated)
+	far.brings(file, transfer.ImportRequest{Project: "mine"}, transfer.ResultCreated)
 	c, err := far.Get(ctx, id)
 	if err != nil || c.Project != "mine" || c.Title != "钥匙 & keys" || len(c.PinnedSeqs) != 2 || !c.Settings.Pinned {
 		t.Fatalf("it came as %+v, %v", c, err)
@@ -254,32 +255,32 @@ func TestBundleRefused(t *testing.T) {
 	if c.Limit != 0 || len(c.Roots) != 0 || c.Instructions != "Be <brief>." {
 		t.Fatalf("it brought %+v", c)
 	}
-	_, err = far.unpack(file, engine.ImportRequest{Project: "other"})
+	_, err = far.unpack(file, transfer.ImportRequest{Project: "other"})
 	wantCode(t, err, scrollback.Conflict, "in another project")
-	_, err = far.unpack(file, engine.ImportRequest{Into: id})
+	_, err = far.unpack(file, transfer.ImportRequest{Into: id})
 	wantCode(t, err, scrollback.Invalid, "keeps its own conversation")
-	_, err = far.Import(ctx, strings.NewReader(`{"role":"user","content":"x"}`), engine.ImportRequest{AsCopy: true})
+	_, err = far.Import(ctx, strings.NewReader(`{"role":"user","content":"x"}`), transfer.ImportRequest{AsCopy: true})
 	wantCode(t, err, scrollback.Invalid, "only a bundle")
 	if _, err := far.Trash(ctx, id); err != nil {
 		t.Fatal(err)
 	}
-	_, err = far.unpack(file, engine.ImportRequest{})
+	_, err = far.unpack(file, transfer.ImportRequest{})
 	wantCode(t, err, scrollback.Conflict, "in the trash")
 	if _, err := far.Purge(ctx, id); err != nil {
 		t.Fatal(err)
 	}
-	far.brings(file, engine.ImportRequest{}, engine.ResultCreated)
+	far.brings(file, transfer.ImportRequest{}, transfer.ResultCreated)
 	far.healthy()
 
 	// A message's id may be a client's own, and so somebody else's here.
 	named := newRig(t, rigOptions{}, modeltest.Say("x"))
 	other := named.conversation()
 	named.turn(engine.TurnRequest{Conversation: other, Message: say("q"), MessageID: "mine-1"}).done(t, scrollback.TurnComplete, "stop")
-	taken := named.pack(other, engine.ExportRequest{})
+	taken := named.pack(other, transfer.ExportRequest{})
 	far.turn(engine.TurnRequest{Conversation: id, Message: say("q"), MessageID: "mine-1"}).done(t, scrollback.TurnComplete, "stop")
-	_, err = far.unpack(taken, engine.ImportRequest{})
+	_, err = far.unpack(taken, transfer.ImportRequest{})
 	wantCode(t, err, scrollback.Conflict, "message mine-1")
-	far.brings(taken, engine.ImportRequest{AsCopy: true}, engine.ResultCreated)
+	far.brings(taken, transfer.ImportRequest{AsCopy: true}, transfer.ResultCreated)
 	far.healthy()
 }
 
@@ -287,7 +288,7 @@ func TestBundleRefused(t *testing.T) {
 func TestBundleAsCopy(t *testing.T) {
 	ctx := context.Background()
 	r, id := rich(t)
-	refs, _, err := r.Refs(ctx, id, engine.RefQuery{Kind: scrollback.RefHistory})
+	refs, _, err := r.Refs(ctx, id, store.RefQuery{Kind: scrollback.RefHistory})
 	if err != nil || len(refs) == 0 {
 		t.Fatal(refs, err)
 	}
@@ -298,10 +299,10 @@ func TestBundleAsCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.ask(fork.ID, "on the fork").done(t, scrollback.TurnComplete, "stop")
-	file := r.pack(fork.ID, engine.ExportRequest{Materialize: true})
-	before := r.pack(fork.ID, engine.ExportRequest{})
+	file := r.pack(fork.ID, transfer.ExportRequest{Materialize: true})
+	before := r.pack(fork.ID, transfer.ExportRequest{})
 	for range 2 { // beside the original, and beside another copy
-		out, err := r.unpack(file, engine.ImportRequest{AsCopy: true})
+		out, err := r.unpack(file, transfer.ImportRequest{AsCopy: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -327,7 +328,7 @@ func TestBundleAsCopy(t *testing.T) {
 		r.ask(c.ID, "on the copy").done(t, scrollback.TurnComplete, "stop")
 		r.healthy()
 	}
-	if !bytes.Equal(before, r.pack(fork.ID, engine.ExportRequest{})) {
+	if !bytes.Equal(before, r.pack(fork.ID, transfer.ExportRequest{})) {
 		t.Fatal("the original changed")
 	}
 }
@@ -354,7 +355,7 @@ func TestBundleOfAFork(t *testing.T) {
 	r.grow(id, 20)                 // behind all forks
 	bundles := map[scrollback.ConversationID][]byte{}
 	for _, c := range []scrollback.ConversationID{id, fork, grand, early} {
-		bundles[c] = r.pack(c, engine.ExportRequest{})
+		bundles[c] = r.pack(c, transfer.ExportRequest{})
 	}
 	for name, order := range map[string][]scrollback.ConversationID{
 		"alone": {grand}, "children first": {grand, early, fork, id}, "parents first": {id, fork, grand, early}, "mixed": {early, id, grand, fork},
@@ -362,16 +363,16 @@ func TestBundleOfAFork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			far := newRig(t, rigOptions{limit: 4000, noFolds: true}, modeltest.Say("from afar"))
 			for _, c := range order {
-				far.brings(bundles[c], engine.ImportRequest{}, engine.ResultCreated)
+				far.brings(bundles[c], transfer.ImportRequest{}, transfer.ResultCreated)
 				far.healthy()
 			}
 			for _, c := range order {
-				far.brings(bundles[c], engine.ImportRequest{}, engine.ResultUnchanged)
-				if !bytes.Equal(bundles[c], far.pack(c, engine.ExportRequest{})) {
+				far.brings(bundles[c], transfer.ImportRequest{}, transfer.ResultUnchanged)
+				if !bytes.Equal(bundles[c], far.pack(c, transfer.ExportRequest{})) {
 					t.Fatal("what came in goes out as another file")
 				}
 			}
-			listed, _, err := far.List(ctx, engine.ListQuery{})
+			listed, _, err := far.List(ctx, store.ListQuery{})
 			if err != nil || len(listed) != len(order) {
 				t.Fatalf("listed are %d, %v", len(listed), err)
 			}
@@ -388,7 +389,7 @@ func TestBundleOfAFork(t *testing.T) {
 		})
 	}
 	far := newRig(t, rigOptions{limit: 4000, noFolds: true}, modeltest.Say("from afar"))
-	far.brings(bundles[grand], engine.ImportRequest{}, engine.ResultCreated)
+	far.brings(bundles[grand], transfer.ImportRequest{}, transfer.ResultCreated)
 	for _, c := range []scrollback.ConversationID{id, fork, early} {
 		if _, err := r.Purge(ctx, c); err != nil {
 			t.Fatal(err)
@@ -426,7 +427,7 @@ func TestBundleProperty(t *testing.T) {
 			case 0, 1, 2, 3:
 				r.says(id, rapid.IntRange(1, 9).Draw(p, "messages"), rapid.StringN(1, 40, -1).Draw(p, "text"))
 			case 4, 5:
-				_, _ = r.Compact(ctx, id, engine.Overrides{}, true)
+				_, _ = r.Compact(ctx, id, engine.CompactRequest{Force: true})
 			case 6:
 				_, _ = r.Rewind(ctx, id, engine.Point{Seq: &seq})
 			case 7:
@@ -441,13 +442,13 @@ func TestBundleProperty(t *testing.T) {
 		}
 		far := newRig(t, rigOptions{limit: 3000, noFolds: true}, modeltest.Say("from afar"))
 		for _, id := range rapid.Permutation(ids).Draw(p, "order") {
-			file := r.pack(id, engine.ExportRequest{Materialize: true})
-			far.brings(file, engine.ImportRequest{}, engine.ResultCreated)
-			if again := far.pack(id, engine.ExportRequest{Materialize: true}); !bytes.Equal(file, again) {
+			file := r.pack(id, transfer.ExportRequest{Materialize: true})
+			far.brings(file, transfer.ImportRequest{}, transfer.ResultCreated)
+			if again := far.pack(id, transfer.ExportRequest{Materialize: true}); !bytes.Equal(file, again) {
 				p.Fatalf("conversation %s goes out as another file", id)
 			}
 			far.healthy()
-			if _, err := far.unpack(file, engine.ImportRequest{AsCopy: true}); err != nil {
+			if _, err := far.unpack(file, transfer.ImportRequest{AsCopy: true}); err != nil {
 				p.Fatal(err)
 			}
 			far.healthy()
@@ -476,24 +477,24 @@ func (r *rig) says(id scrollback.ConversationID, n int, text string) {
 // whoever is second is told so.
 func TestBundlesAtOnce(t *testing.T) {
 	r, id := rich(t)
-	file := r.pack(id, engine.ExportRequest{})
+	file := r.pack(id, transfer.ExportRequest{})
 	r.says(id, 40, "grown")
-	grown := r.pack(id, engine.ExportRequest{})
+	grown := r.pack(id, transfer.ExportRequest{})
 	far := newRig(t, rigOptions{limit: 4000, noFolds: true}, modeltest.Say("from afar"))
 	for _, f := range [][]byte{file, grown} {
 		var running sync.WaitGroup
 		for range 4 {
 			running.Go(func() {
-				if _, err := far.unpack(f, engine.ImportRequest{}); err != nil && scrollback.CodeOf(err) != scrollback.Conflict {
+				if _, err := far.unpack(f, transfer.ImportRequest{}); err != nil && scrollback.CodeOf(err) != scrollback.Conflict {
 					t.Errorf("at once: %v", err)
 				}
 			})
 		}
 		running.Wait()
-		if _, err := far.unpack(f, engine.ImportRequest{}); err != nil {
+		if _, err := far.unpack(f, transfer.ImportRequest{}); err != nil {
 			t.Fatal(err)
 		}
-		if again := far.pack(id, engine.ExportRequest{}); !bytes.Equal(f, again) {
+		if again := far.pack(id, transfer.ExportRequest{}); !bytes.Equal(f, again) {
 			t.Fatal("what came in at once goes out as another file")
 		}
 		far.healthy()
@@ -507,7 +508,7 @@ func TestBundleCopyFails(t *testing.T) {
 	for i := int64(0); ; i++ {
 		faulty := &drivertest.Faulty{Driver: mem, At: i}
 		broken := newRig(t, rigOptions{driver: faulty, archive: r.archive, noFolds: true}, modeltest.Say("x"))
-		_, err := broken.unpack(moved()[2], engine.ImportRequest{AsCopy: true})
+		_, err := broken.unpack(moved()[2], transfer.ImportRequest{AsCopy: true})
 		found, checkErr := doctor.Check(context.Background(), r.store, r.archive, nil)
 		if checkErr != nil || !found.OK {
 			t.Fatalf("the check finds %+v, %v", found.Problems, checkErr)
@@ -530,30 +531,30 @@ var moved = sync.OnceValue(func() (files [3][]byte) {
 	r := newRig(t, rigOptions{limit: 3000, noFolds: true}, modeltest.Say("an answer"))
 	id := r.conversation()
 	r.says(id, 12, "before")
-	_, _ = r.Compact(ctx, id, engine.Overrides{}, true)
+	_, _ = r.Compact(ctx, id, engine.CompactRequest{Force: true})
 	_, _ = r.Upload(ctx, id, strings.NewReader("some bytes that moved"), "moved.txt")
-	files[0] = r.pack(id, engine.ExportRequest{})
+	files[0] = r.pack(id, transfer.ExportRequest{})
 	r.says(id, 9, "after")
-	_, _ = r.Compact(ctx, id, engine.Overrides{}, true)
+	_, _ = r.Compact(ctx, id, engine.CompactRequest{Force: true})
 	_, _ = r.Rewind(ctx, id, engine.Point{Seq: new(int64(14))})
-	files[1] = r.pack(id, engine.ExportRequest{})
+	files[1] = r.pack(id, transfer.ExportRequest{})
 	if c, err := r.Fork(ctx, id, engine.Point{}, "fork"); err == nil {
 		r.says(c.ID, 8, "forked")
-		_, _ = r.Compact(ctx, c.ID, engine.Overrides{}, true)
-		files[2] = r.pack(c.ID, engine.ExportRequest{})
+		_, _ = r.Compact(ctx, c.ID, engine.CompactRequest{Force: true})
+		files[2] = r.pack(c.ID, transfer.ExportRequest{})
 	}
 	return files
 })
 
 // arrive imports a bundle and wants it to go out again as it came.
-func (s *scene) arrive(file []byte, q engine.ImportRequest) error {
+func (s *scene) arrive(file []byte, q transfer.ImportRequest) error {
 	ctx := context.Background()
 	out, err := s.unpack(file, q)
 	if err != nil || q.AsCopy {
 		return err
 	}
 	var again bytes.Buffer
-	if err := s.Export(ctx, out.Conversations[0].ID, engine.ExportRequest{}, &again); err != nil {
+	if err := s.Export(ctx, out.Conversations[0].ID, transfer.ExportRequest{}, &again); err != nil {
 		return err
 	}
 	if !bytes.Equal(file, again.Bytes()) {

@@ -38,7 +38,7 @@ func TestClearWhileAnswering(t *testing.T) {
 	r := newRig(t, rigOptions{}, step)
 	id := r.conversation()
 	turn := r.started(id, gate)
-	_, err := r.Clear(context.Background(), id)
+	_, err := r.Compact(context.Background(), id, engine.CompactRequest{Clear: true})
 	wantCode(t, err, scrollback.Conflict, "being answered")
 	close(gate)
 	r.attach(id, turn, 0).done(t, scrollback.TurnComplete, "stop")

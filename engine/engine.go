@@ -24,12 +24,11 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
-	"github.com/scrollback-ai/scrollback/bundle"
+	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/lessons"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
-	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
@@ -62,20 +61,14 @@ type Options struct {
 	// nothing.
 	Place *workspace.Place
 
-	Importers []transcript.Importer
-	Exporters []transcript.Exporter
-
-	BundleLimits bundle.Limits // of what is imported and exported; zero fields are the defaults
-
 	// Strict says of models, by name, that their chat templates are strict; what their
 	// servers refuse is learned besides.
 	Strict map[string]scrollback.Strictness
 
 	ReplyBounds model.Bounds // of one answer of a model; zero fields are the defaults
 
-	MaxMessageChars   int           // of one message; 0 means 200,000
-	MaxParts          int           // of one message; 0 means 100
-	MaxArtifactBytes  int64         // of one attachment; 0 means 20 MiB
+	Incoming intake.Limits // of one message; zero fields are the defaults
+
 	HoldEvents        time.Duration // after a turn's end; 0 means 5 minutes
 	SaveEvery         time.Duration // of a running turn's draft; 0 means 1 s
 	Log               *slog.Logger  // nil discards
@@ -95,6 +88,9 @@ type Engine struct {
 	store   *store.Store
 	archive *archive.Archive
 	lessons *lessons.Keeper
+	inside  door // for what the engine does by itself
+	intake  *intake.Intake
+	grants  *workspace.Grants
 	o       Options
 
 	// base ends when the engine closes; what goes on without its caller runs on it.
@@ -107,22 +103,11 @@ type Engine struct {
 	turns     map[scrollback.TurnID]*liveTurn
 	foldLocks map[scrollback.ConversationID]*foldLock
 	weights   map[string]scrollback.Weight // of instructions, by text
-	granted   []string                     // folders
 }
 
 // New makes an engine. The store and the archive stay the caller's to close,
 // after the engine.
 func New(s *store.Store, a *archive.Archive, o Options) *Engine {
-	def := func(n *int, v int) {
-		if *n == 0 {
-			*n = v
-		}
-	}
-	def(&o.MaxMessageChars, 200_000)
-	def(&o.MaxParts, 100)
-	if o.MaxArtifactBytes == 0 {
-		o.MaxArtifactBytes = 20 << 20
-	}
 	if o.HoldEvents == 0 {
 		o.HoldEvents = 5 * time.Minute
 	}
@@ -138,9 +123,12 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{},
 		foldLocks: map[scrollback.ConversationID]*foldLock{}, weights: map[string]scrollback.Weight{}}
 	e.lessons = lessons.New(s, lessons.Options{Catalog: o.Catalog, Bounds: o.ReplyBounds, Log: o.Log, Least: smallestLimit})
+	var roots []string
 	if o.Place != nil {
-		e.granted = o.Place.Roots
+		roots = o.Place.Roots
 	}
+	e.inside = door{s, scrollback.Operator()}
+	e.intake, e.grants = intake.New(s, a, o.Incoming), workspace.NewGrants(roots)
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }
@@ -192,3 +180,6 @@ func (e *Engine) textWeight(text string) scrollback.Weight {
 	e.weights[text] = w
 	return w
 }
+
+// Ready says whether the store can be reached.
+func (e *Engine) Ready(ctx context.Context) error { return e.store.Ready(ctx) }

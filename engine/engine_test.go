@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,18 +16,23 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/all"
+	"github.com/scrollback-ai/scrollback/transfer"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
 // rig is an engine over a driver, with a model and a clock of the test's.
 type rig struct {
-	*engine.Engine
+	*engine.View // the operator's
+	*recall.Reader
+	engine   *engine.Engine
+	transfer *transfer.Transfer
 	t       *testing.T
 	store   *store.Store
 	archive *archive.Archive
@@ -74,7 +80,7 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 	if r.archive = o.archive; r.archive == nil {
 		r.archive = archive.New(r.store, bucket, nil)
 	}
-	r.Engine = engine.New(r.store, r.archive, engine.Options{
+	r.engine = engine.New(r.store, r.archive, engine.Options{
 		Models: func(name string) (model.Model, error) {
 			if o.models != nil {
 				return o.models(name)
@@ -87,9 +93,12 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 			}
 			return r.script, nil
 		},
-		Model: "script", Place: o.place, Importers: append(o.importers, all.Importers()...), Exporters: all.Exporters(), SaveEvery: o.saveEvery, NoBackgroundFolds: o.noFolds,
+		Model: "script", Place: o.place, SaveEvery: o.saveEvery, NoBackgroundFolds: o.noFolds,
 		Compaction: engine.PolicySettings{Policy: o.policy, Numbers: o.folding}, Projects: o.projects, ReplyBounds: o.bounds,
 	})
+	r.View = r.engine.As(scrollback.Operator())
+	r.Reader = r.View.Recall()
+	r.transfer = transfer.New(r.store, r.archive, transfer.Options{Importers: append(o.importers, all.Importers()...), Exporters: all.Exporters()})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
@@ -99,6 +108,29 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 		bucket.Close()
 	})
 	return r
+}
+
+// Close ends the engine.
+func (r *rig) Close(ctx context.Context) error { return r.engine.Close(ctx) }
+
+// admin is what only the operator may do.
+func (r *rig) admin() *engine.Admin {
+	r.t.Helper()
+	a, err := r.Admin()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return a
+}
+
+// Import imports a file for the operator.
+func (r *rig) Import(ctx context.Context, f io.ReadSeeker, q transfer.ImportRequest) (transfer.ImportResult, error) {
+	return r.transfer.Import(ctx, r.View, f, q)
+}
+
+// Export exports a conversation for the operator.
+func (r *rig) Export(ctx context.Context, id scrollback.ConversationID, q transfer.ExportRequest, w io.Writer) error {
+	return r.transfer.Export(ctx, r.View, id, q, w)
 }
 
 func (r *rig) conversation() scrollback.ConversationID {
@@ -320,7 +352,7 @@ func TestSecondTurnAtOnce(t *testing.T) {
 	id, other := r.conversation(), r.conversation()
 	turn := r.started(id, gate)
 	wantCode(t, r.ask(id, "again").err, scrollback.Conflict, "")
-	_, err := r.Import(context.Background(), strings.NewReader(`{"role":"user","content":"x"}`), engine.ImportRequest{Into: id})
+	_, err := r.Import(context.Background(), strings.NewReader(`{"role":"user","content":"x"}`), transfer.ImportRequest{Into: id})
 	wantCode(t, err, scrollback.Conflict, "")
 	_, _, err = r.Begin(context.Background(), engine.TurnRequest{Conversation: other, Message: say("q")})
 	if err != nil {

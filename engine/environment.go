@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -13,51 +12,6 @@ import (
 
 // environmentShare is the share of the budget that the environment may take.
 const environmentShare = 0.10
-
-// Grant adds a folder to those that conversations may be given: the operator's
-// word, never a request's. It answers the folder as it is kept.
-func (e *Engine) Grant(folder string) (string, error) {
-	roots, err := workspace.Grant([]string{folder})
-	if err != nil {
-		return "", err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !slices.Contains(e.granted, roots[0]) {
-		e.granted = append(slices.Clone(e.granted), roots[0])
-	}
-	return roots[0], nil
-}
-
-// narrow checks roots that a request names against the granted ones.
-func (e *Engine) narrow(roots []string) ([]string, error) {
-	e.mu.Lock()
-	granted := e.granted
-	e.mu.Unlock()
-	if len(roots) == 0 {
-		return []string{}, nil
-	}
-	return workspace.Narrow(granted, roots)
-}
-
-// narrowed is narrow for a conversation that has roots already: those were checked
-// when they came, and are again whenever they are read.
-func (e *Engine) narrowed(was, want []string) ([]string, error) {
-	out := []string{}
-	for _, root := range want {
-		if !slices.Contains(was, root) {
-			checked, err := e.narrow([]string{root})
-			if err != nil {
-				return nil, err
-			}
-			root = checked[0]
-		}
-		if !slices.Contains(out, root) {
-			out = append(out, root)
-		}
-	}
-	return out, nil
-}
 
 // environment is what a conversation is to be told of where it works, and a message
 // that tells what has changed since it was told last. Nil is nothing to tell.
@@ -71,7 +25,7 @@ func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh 
 	p.Roots = nil
 	for _, root := range c.Roots {
 		// What was granted once may not be now, or be gone.
-		if now, err := e.narrow([]string{root}); err == nil {
+		if now, err := e.grants.Narrow([]string{root}); err == nil {
 			p.Roots = append(p.Roots, now...)
 		} else {
 			e.o.Log.Warn("a root of a conversation cannot be used", "conversation", c.ID, "error", err)
@@ -112,16 +66,4 @@ func tell(c *scrollback.Conversation, env *scrollback.Environment, changed bool)
 		told.Told, told.Changed = env.Told, true
 		c.Environment = &told
 	}
-}
-
-// forgetChanges makes the next turn tell anew how the environment differs from the
-// first: a path that was left may have been where it was told, and the one that is
-// gone over to may end with a change that is not so any more.
-func forgetChanges(c *scrollback.Conversation) {
-	if c.Environment == nil || !c.Environment.Changed && c.Environment.Told.Equal(c.Environment.First) {
-		return
-	}
-	env := *c.Environment
-	env.Told, env.Changed = scrollback.EnvironmentState{}, true
-	c.Environment = &env
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
@@ -156,7 +157,7 @@ func TestEnvironmentIsCarried(t *testing.T) {
 			t.Fatal(e.err)
 		}
 	}
-	r.Rest()
+	r.engine.Rest()
 	rs, err := r.Receipts(ctx, c.ID, 9)
 	if err != nil || len(rs) < 2 {
 		t.Fatalf("%d folds, %v", len(rs), err)
@@ -166,7 +167,7 @@ func TestEnvironmentIsCarried(t *testing.T) {
 		t.Errorf("after %d folds the window says\n%.3000s", len(rs), all)
 	}
 	checkViews(t, r, c.ID)
-	if _, err := r.Clear(ctx, c.ID); err != nil {
+	if _, err := r.Compact(ctx, c.ID, engine.CompactRequest{Clear: true}); err != nil {
 		t.Fatal(err)
 	}
 	r.ask(c.ID, "afresh")
@@ -196,7 +197,7 @@ func TestRoots(t *testing.T) {
 	}
 	wantCode(t, add(outside), scrollback.Refused, "outside")
 	r.ask(c.ID, "one")
-	if _, err := r.Grant(outside); err != nil {
+	if _, err := r.admin().Grant(outside); err != nil {
 		t.Fatal(err)
 	}
 	remember(t, outside, "Count in twelves.")
@@ -247,7 +248,7 @@ func TestResumeIsResume(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := fresh.List(ctx, engine.ListQuery{}); err != nil || len(kept(t, fresh)) != len(before) {
+		if _, _, err := fresh.List(ctx, store.ListQuery{}); err != nil || len(kept(t, fresh)) != len(before) {
 			t.Fatalf("opening wrote something: %v", err)
 		}
 		b, err := json.Marshal(m)

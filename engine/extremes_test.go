@@ -90,7 +90,7 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 			text = strings.Repeat("a very long message indeed ", 1000)
 		}
 		r.ask(id, text).done(t, scrollback.TurnComplete, "stop")
-		if _, err := r.Compact(ctx, id, engine.Overrides{}, false); err != nil { // as behind the turn
+		if _, err := r.Compact(ctx, id, engine.CompactRequest{}); err != nil { // as behind the turn
 			t.Fatal(err)
 		}
 		rs, err := r.Receipts(ctx, id, scrollback.ListMax)
@@ -129,7 +129,7 @@ func TestSmallerWindowLater(t *testing.T) {
 				for i := range 20 {
 					r.ask(id, fmt.Sprintf("Remember number %d: %s.", i, strings.Repeat(" the quick tide at noon", 30))).done(t, scrollback.TurnComplete, "stop")
 				}
-				if _, err := r.Compact(context.Background(), id, engine.Overrides{}, true); err != nil {
+				if _, err := r.Compact(context.Background(), id, engine.CompactRequest{Force: true}); err != nil {
 					t.Fatal(err)
 				}
 				j.budget = window.NewBudget(limit, 2000)

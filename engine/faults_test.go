@@ -11,9 +11,11 @@ import (
 	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // scene is a store with a bit of everything: a conversation that was folded, went
@@ -39,7 +41,7 @@ func newScene(t *testing.T, mem *memdriver.DB) *scene {
 	for i := range 6 {
 		r.ask(s.main, fmt.Sprint("question ", i, strings.Repeat(" and words", 300))).done(t, scrollback.TurnComplete, "stop")
 	}
-	folded, err := r.Compact(ctx, s.main, engine.Overrides{}, true)
+	folded, err := r.Compact(ctx, s.main, engine.CompactRequest{Force: true})
 	check(err)
 	if folded.Result != scrollback.ResultCompacted {
 		t.Fatalf("the fold is %+v", folded)
@@ -64,7 +66,7 @@ func newScene(t *testing.T, mem *memdriver.DB) *scene {
 	out, err := r.load("trail s a b")
 	check(err)
 	s.imported = out.Conversations[0].ID
-	check(s.arrive(moved()[0], engine.ImportRequest{}))
+	check(s.arrive(moved()[0], transfer.ImportRequest{}))
 	return s
 }
 
@@ -95,10 +97,10 @@ var operations = map[string]func(s *scene) error{
 		return s.turn(engine.TurnRequest{Conversation: s.main}).err
 	},
 	"fold": func(s *scene) error {
-		_, err := s.Compact(context.Background(), s.main, engine.Overrides{}, true)
+		_, err := s.Compact(context.Background(), s.main, engine.CompactRequest{Force: true})
 		return err
 	},
-	"clear":  func(s *scene) error { _, err := s.Clear(context.Background(), s.main); return err },
+	"clear":  func(s *scene) error { _, err := s.Compact(context.Background(), s.main, engine.CompactRequest{Clear: true}); return err },
 	"unfold": func(s *scene) error { _, err := s.Uncompact(context.Background(), s.main, ""); return err },
 	"unfold a segment": func(s *scene) error {
 		_, err := s.Uncompact(context.Background(), s.main, s.segment)
@@ -132,14 +134,14 @@ var operations = map[string]func(s *scene) error{
 	"import grown":  func(s *scene) error { _, err := s.load("trail s a b c d"); return err },
 	"import forked": func(s *scene) error { _, err := s.load("trail s x y"); return err },
 	"export": func(s *scene) error {
-		return s.Export(context.Background(), s.main, engine.ExportRequest{Format: "jsonl"}, io.Discard)
+		return s.Export(context.Background(), s.main, transfer.ExportRequest{Format: "jsonl"}, io.Discard)
 	},
 	"bundle": func(s *scene) error {
-		return s.Export(context.Background(), s.fork, engine.ExportRequest{Materialize: true}, io.Discard)
+		return s.Export(context.Background(), s.fork, transfer.ExportRequest{Materialize: true}, io.Discard)
 	},
-	"extend by a bundle": func(s *scene) error { return s.arrive(moved()[1], engine.ImportRequest{}) },
-	"import a bundle":    func(s *scene) error { return s.arrive(moved()[2], engine.ImportRequest{}) },
-	"copy a bundle":      func(s *scene) error { return s.arrive(moved()[2], engine.ImportRequest{AsCopy: true}) },
+	"extend by a bundle": func(s *scene) error { return s.arrive(moved()[1], transfer.ImportRequest{}) },
+	"import a bundle":    func(s *scene) error { return s.arrive(moved()[2], transfer.ImportRequest{}) },
+	"copy a bundle":      func(s *scene) error { return s.arrive(moved()[2], transfer.ImportRequest{AsCopy: true}) },
 	"upload": func(s *scene) error {
 		_, err := s.Upload(context.Background(), s.main, strings.NewReader("other bytes"), "b.txt")
 		return err
@@ -168,7 +170,7 @@ func kept(t *testing.T, r *rig) map[scrollback.MessageID]bool {
 	t.Helper()
 	out := map[scrollback.MessageID]bool{}
 	for _, trash := range []bool{false, true} {
-		page, _, err := r.List(context.Background(), engine.ListQuery{Trash: trash, Limit: scrollback.ListMax})
+		page, _, err := r.List(context.Background(), store.ListQuery{Trash: trash, Limit: scrollback.ListMax})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -358,7 +358,7 @@ func (e *Engine) commit(ctx context.Context, head *driver.Head, c driver.Commit)
 // refresh reads the branch of a head anew: its view may have changed, and
 // messages may have come.
 func (e *Engine) refresh(ctx context.Context, head *driver.Head) error {
-	fresh, err := e.store.Head(ctx, head.ID)
+	fresh, err := e.inside.head(ctx, head.ID, scrollback.AccessWrite)
 	if err == nil {
 		*head = fresh
 	}
@@ -388,97 +388,11 @@ func (e *Engine) job(ctx context.Context, snap store.Snapshot, cut compact.Cut, 
 
 // foldAhead folds after a turn, so that the next request need not wait.
 func (e *Engine) foldAhead(ctx context.Context, id scrollback.ConversationID, sh resolved) {
-	head, err := e.store.Head(ctx, id)
+	head, err := e.inside.head(ctx, id, scrollback.AccessWrite)
 	if err == nil && head.Branch.Sum.Sub(head.Branch.View.Sum).Tokens >= head.Branch.View.RetryAt {
 		_, err = e.fold(ctx, &head, sh, foldWish{})
 	}
 	if err != nil && ctx.Err() == nil {
 		e.o.Log.Warn("folding ahead failed", "conversation", id, "error", err)
 	}
-}
-
-// Compact folds by hand. Without force it does only what the policy asks for.
-func (e *Engine) Compact(ctx context.Context, id scrollback.ConversationID, over Overrides, force bool) (scrollback.Receipt, error) {
-	return e.foldByHand(ctx, id, over, foldWish{force: force})
-}
-
-// Clear folds everything so far, without asking a model: a start afresh whose
-// past stays readable behind its refs.
-func (e *Engine) Clear(ctx context.Context, id scrollback.ConversationID) (scrollback.Receipt, error) {
-	running, err := e.Running(ctx, id)
-	if err != nil {
-		return scrollback.Receipt{}, err
-	}
-	if running != nil { // it would lose sight of the question it is answering
-		return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, "engine.Clear", "a turn is being answered; stop it first")
-	}
-	return e.foldByHand(ctx, id, Overrides{}, foldWish{all: true})
-}
-
-func (e *Engine) foldByHand(ctx context.Context, id scrollback.ConversationID, over Overrides, wish foldWish) (scrollback.Receipt, error) {
-	head, err := e.store.Head(ctx, id)
-	if err != nil {
-		return scrollback.Receipt{}, err
-	}
-	sh, err := e.resolve(ctx, head.Conversation, over)
-	if err != nil {
-		return scrollback.Receipt{}, err
-	}
-	var all scrollback.Receipt
-	for range maxFolds {
-		r, err := e.fold(ctx, &head, sh, wish)
-		if err != nil {
-			return all, err
-		}
-		all = joinReceipts(all, r)
-		backlog := head.Branch.Sum.Sub(head.Branch.View.Sum).Tokens > max(pieceTokens, snapshotBudgets*sh.budget.Tokens)
-		if r.Result != scrollback.ResultCompacted || !backlog && (!wish.all || head.Branch.View.Boundary == head.Branch.HeadSeq) {
-			return all, nil
-		}
-	}
-	return all, nil
-}
-
-// joinReceipts is one receipt of several folds made in a row.
-func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
-	if a.Result != scrollback.ResultCompacted {
-		return b
-	}
-	if b.Result != scrollback.ResultCompacted {
-		return a
-	}
-	a.Segments, a.Refs = append(a.Segments, b.Segments...), append(a.Refs, b.Refs...)
-	a.LastSeq, a.TokensAfter, a.Cost, a.CreatedAt = b.LastSeq, b.TokensAfter, a.Cost+b.Cost, b.CreatedAt
-	return a
-}
-
-// Uncompact undoes the newest fold of the current branch, or with a segment all
-// folds back to the one that holds it.
-func (e *Engine) Uncompact(ctx context.Context, id scrollback.ConversationID, segment scrollback.SegmentID) (scrollback.Receipt, error) {
-	before, err := e.Context(ctx, id)
-	if err != nil {
-		return scrollback.Receipt{}, err
-	}
-	r, err := e.store.Unfold(ctx, id, segment)
-	if err != nil {
-		return r, err
-	}
-	after, err := e.Context(ctx, id)
-	r.Undone, r.TokensBefore, r.TokensAfter, r.CreatedAt = true, before.Tokens, after.Tokens, e.store.Now()
-	if r.Segments == nil {
-		r.Segments, r.Refs = []scrollback.SegmentID{}, []scrollback.Ref{}
-	}
-	return r, err
-}
-
-// Receipts lists the compactions of a conversation, newest first.
-func (e *Engine) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
-	if _, err := e.store.Head(ctx, id); err != nil {
-		return nil, err
-	}
-	rs, err := e.store.Receipts(ctx, id, limit)
-	if rs == nil {
-		rs = []scrollback.Receipt{}
-	}
-	return rs, err
 }

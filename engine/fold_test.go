@@ -14,10 +14,12 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/sample"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/transfer"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -59,7 +61,7 @@ func TestRequestsBeginAlike(t *testing.T) {
 			}
 		}
 	}
-	r.Rest()
+	r.engine.Rest()
 	receipts, err := r.Receipts(context.Background(), id, 200)
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +138,7 @@ func TestFoldClearAndUndo(t *testing.T) {
 	ctx := context.Background()
 	r := newRig(t, rigOptions{noFolds: true}, chatter())
 	id := r.conversation()
-	nothing, err := r.Compact(ctx, id, engine.Overrides{}, true)
+	nothing, err := r.Compact(ctx, id, engine.CompactRequest{Force: true})
 	if err != nil || nothing.Result != scrollback.ResultNoop {
 		t.Fatalf("an empty conversation folds as %+v (%v)", nothing, err)
 	}
@@ -144,15 +146,15 @@ func TestFoldClearAndUndo(t *testing.T) {
 		r.ask(id, fmt.Sprintf("question %d ", i)+strings.Repeat("more words here. ", 60))
 	}
 	before, _ := r.Context(ctx, id)
-	if got, err := r.Compact(ctx, id, engine.Overrides{}, false); err != nil || got.Result != scrollback.ResultNoop {
+	if got, err := r.Compact(ctx, id, engine.CompactRequest{}); err != nil || got.Result != scrollback.ResultNoop {
 		t.Fatalf("under the trigger it folds as %+v (%v)", got, err)
 	}
-	folded, err := r.Compact(ctx, id, engine.Overrides{}, true)
+	folded, err := r.Compact(ctx, id, engine.CompactRequest{Force: true})
 	if err != nil || folded.Result != scrollback.ResultCompacted || folded.TokensAfter >= folded.TokensBefore || len(folded.Refs) == 0 {
 		t.Fatalf("by force it folds as %+v (%v)", folded, err)
 	}
 	checkViews(t, r, id)
-	cleared, err := r.Clear(ctx, id)
+	cleared, err := r.Compact(ctx, id, engine.CompactRequest{Clear: true})
 	head, _ := r.Get(ctx, id)
 	if err != nil || cleared.Result != scrollback.ResultCompacted || cleared.LastSeq != head.Messages || !cleared.Cleared {
 		t.Fatalf("cleared as %+v (%v)", cleared, err)
@@ -170,7 +172,7 @@ func TestFoldClearAndUndo(t *testing.T) {
 	}
 	_, err = r.Uncompact(ctx, id, "")
 	wantCode(t, err, scrollback.NotFound, "")
-	_, err = r.Compact(ctx, id, engine.Overrides{Policy: "nonsense"}, true)
+	_, err = r.Compact(ctx, id, engine.CompactRequest{Overrides: engine.Overrides{Policy: "nonsense"}, Force: true})
 	wantCode(t, err, scrollback.Invalid, "policy")
 	if rs, _ := r.Receipts(ctx, id, 10); len(rs) != 2 {
 		t.Errorf("%d receipts, want 2: undoing keeps them", len(rs))
@@ -219,7 +221,7 @@ func TestFaults(t *testing.T) {
 		drivertest.Check(t, mem)
 		fresh := newRig(t, rigOptions{driver: mem, clock: r.clock}, chatter())
 		fresh.clock.Add(60_000)
-		page, _, err := fresh.List(context.Background(), engine.ListQuery{})
+		page, _, err := fresh.List(context.Background(), store.ListQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +231,7 @@ func TestFaults(t *testing.T) {
 			}
 			checkViews(t, fresh, c.ID)
 		}
-		fresh.Rest()
+		fresh.engine.Rest()
 		drivertest.Check(t, mem)
 		if i >= calls {
 			if failed != nil {
@@ -256,13 +258,13 @@ func story(r *rig) error {
 			return scrollback.Errorf(f.Code, "story", "%s", f.Message)
 		}
 	}
-	if _, err := r.Compact(ctx, c.ID, engine.Overrides{}, true); err != nil {
+	if _, err := r.Compact(ctx, c.ID, engine.CompactRequest{Force: true}); err != nil {
 		return err
 	}
-	if _, err := r.Import(ctx, strings.NewReader(`{"role":"user","content":"imported"}`), engine.ImportRequest{Into: c.ID}); err != nil {
+	if _, err := r.Import(ctx, strings.NewReader(`{"role":"user","content":"imported"}`), transfer.ImportRequest{Into: c.ID}); err != nil {
 		return err
 	}
-	_, err = r.Clear(ctx, c.ID)
+	_, err = r.Compact(ctx, c.ID, engine.CompactRequest{Clear: true})
 	return err
 }
 
@@ -308,7 +310,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	roomy.clock.Add(60_000)
 	roomy.ask(id, "room again").done(t, scrollback.TurnComplete, "stop")
-	r.Rest()
-	roomy.Rest()
+	r.engine.Rest()
+	roomy.engine.Rest()
 	drivertest.Check(t, roomy.driver)
 }

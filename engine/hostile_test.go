@@ -20,6 +20,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
 	"github.com/scrollback-ai/scrollback/token"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 const forged = scrollback.ConversationID("01999999-0000-7000-8000-000000000001")
@@ -70,14 +71,14 @@ func TestAnIdOpensNothing(t *testing.T) {
 			}
 		}
 		for _, project := range []string{"", "elsewhere"} {
-			if out, err := r.unpack(forge(t, forged, victim), engine.ImportRequest{Project: project}); err == nil {
+			if out, err := r.unpack(forge(t, forged, victim), transfer.ImportRequest{Project: project}); err == nil {
 				t.Errorf("an ancestor in name only, purged %v, project %q: %+v", purged, project, out)
 			}
-			if out, err := r.unpack(forge(t, victim, ""), engine.ImportRequest{Project: project}); scrollback.CodeOf(err) != scrollback.Conflict {
+			if out, err := r.unpack(forge(t, victim, ""), transfer.ImportRequest{Project: project}); scrollback.CodeOf(err) != scrollback.Conflict {
 				t.Errorf("its own id, purged %v, project %q: %+v, %v", purged, project, out, err)
 			}
 		}
-		if refs, _, err := r.Refs(ctx, forged, engine.RefQuery{}); scrollback.CodeOf(err) != scrollback.NotFound {
+		if refs, _, err := r.Refs(ctx, forged, store.RefQuery{}); scrollback.CodeOf(err) != scrollback.NotFound {
 			t.Errorf("%d refs, %v", len(refs), err)
 		}
 		if _, err := r.Get(ctx, victim); purged != (scrollback.CodeOf(err) == scrollback.NotFound) {
@@ -102,7 +103,7 @@ func TestBytesGoWhileAnImportRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	src.turn(engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "see"}, scrollback.File{Artifact: art.ID}}})
-	file := src.pack(id, engine.ExportRequest{})
+	file := src.pack(id, transfer.ExportRequest{})
 	for name, lose := range map[string]func(far *rig, other scrollback.ConversationID, b *blob.Bucket) error{
 		"purge": func(far *rig, other scrollback.ConversationID, _ *blob.Bucket) error {
 			_, err := far.Purge(ctx, other)
@@ -127,13 +128,13 @@ func TestBytesGoWhileAnImportRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			did := 0
-			far.brings(file, engine.ImportRequest{Progress: func(int64) {
+			far.brings(file, transfer.ImportRequest{Progress: func(int64) {
 				if did++; did == 1 {
 					if err := lose(far, other, bucket); err != nil {
 						t.Error(err)
 					}
 				}
-			}}, engine.ResultCreated)
+			}}, transfer.ResultCreated)
 			_, body, err := far.Artifact(ctx, id, art.ID)
 			if err != nil || did < 2 {
 				t.Fatalf("%v, after %d batches", err, did)
@@ -149,16 +150,16 @@ func TestBytesGoWhileAnImportRuns(t *testing.T) {
 // A file that becomes another one while it is read is refused.
 func TestABundleThatChanges(t *testing.T) {
 	r, id := rich(t)
-	first := r.pack(id, engine.ExportRequest{})
+	first := r.pack(id, transfer.ExportRequest{})
 	r.grow(id, 8)
-	longer := r.pack(id, engine.ExportRequest{})
+	longer := r.pack(id, transfer.ExportRequest{})
 	fork, err := r.Fork(context.Background(), id, engine.Point{}, "fork")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, then := range map[string][]byte{"longer": longer, "of two": r.pack(fork.ID, engine.ExportRequest{})} {
+	for name, then := range map[string][]byte{"longer": longer, "of two": r.pack(fork.ID, transfer.ExportRequest{})} {
 		far := newRig(t, rigOptions{limit: 8000, noFolds: true}, modeltest.Say("x"))
-		_, err := far.Import(context.Background(), &changing{Reader: bytes.NewReader(first), then: then}, engine.ImportRequest{})
+		_, err := far.Import(context.Background(), &changing{Reader: bytes.NewReader(first), then: then}, transfer.ImportRequest{})
 		if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), "changed while it was read") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -204,7 +205,7 @@ func TestABundlesPolicyIsKept(t *testing.T) {
 		}
 	}
 	r := newRig(t, rigOptions{}, modeltest.Say("x"))
-	r.brings(out.Bytes(), engine.ImportRequest{}, engine.ResultCreated)
+	r.brings(out.Bytes(), transfer.ImportRequest{}, transfer.ResultCreated)
 	got, err := r.Get(context.Background(), forged)
 	if err != nil || got.Policy != compact.Rolling || len(got.Settings.Compaction) != 1 || got.Settings.Compaction["keep_messages"] != 2 {
 		t.Errorf("policy %q, numbers %v, %v", got.Policy, got.Settings.Compaction, err)

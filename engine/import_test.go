@@ -17,10 +17,11 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/sample"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-func (r *rig) load(text string) (engine.ImportResult, error) {
-	return r.Import(context.Background(), strings.NewReader(text), engine.ImportRequest{})
+func (r *rig) load(text string) (transfer.ImportResult, error) {
+	return r.Import(context.Background(), strings.NewReader(text), transfer.ImportRequest{})
 }
 
 // Bad lines are skipped, named by number and reason; the others come in.
@@ -70,9 +71,9 @@ func TestImportRefusals(t *testing.T) {
 		_, err := r.load(text)
 		wantCode(t, err, scrollback.Invalid, says)
 	}
-	_, err := r.Import(context.Background(), strings.NewReader(`{"role":"user"}`), engine.ImportRequest{Format: "clay"})
+	_, err := r.Import(context.Background(), strings.NewReader(`{"role":"user"}`), transfer.ImportRequest{Format: "clay"})
 	wantCode(t, err, scrollback.Invalid, "clay")
-	_, err = r.Import(context.Background(), strings.NewReader(`{"role":"user","content":"x"}`), engine.ImportRequest{Into: "01a1fb8d-0000-7000-8000-000000000000"})
+	_, err = r.Import(context.Background(), strings.NewReader(`{"role":"user","content":"x"}`), transfer.ImportRequest{Into: "01a1fb8d-0000-7000-8000-000000000000"})
 	wantCode(t, err, scrollback.NotFound, "")
 }
 
@@ -360,14 +361,14 @@ func TestExportAndBack(t *testing.T) {
 	}
 	checkViews(t, a, in.Conversations[0].ID)
 	var out, again bytes.Buffer
-	if err := a.Export(context.Background(), in.Conversations[0].ID, engine.ExportRequest{Format: "jsonl"}, &out); err != nil {
+	if err := a.Export(context.Background(), in.Conversations[0].ID, transfer.ExportRequest{Format: "jsonl"}, &out); err != nil {
 		t.Fatal(err)
 	}
 	back, err := b.load(out.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Export(context.Background(), back.Conversations[0].ID, engine.ExportRequest{Format: "jsonl"}, &again); err != nil {
+	if err := b.Export(context.Background(), back.Conversations[0].ID, transfer.ExportRequest{Format: "jsonl"}, &again); err != nil {
 		t.Fatal(err)
 	}
 	strip := func(r *rig, id scrollback.ConversationID) (out []scrollback.Message) {

@@ -191,7 +191,7 @@ func TestStrictTemplateIsLearned(t *testing.T) {
 			one.strict = strict
 			r := newRig(t, rigOptions{wrap: func(m model.Model) model.Model { one.Model = m; return one }}, modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so"}} }})
 			history := []scrollback.Message{{Role: scrollback.RoleUser, Parts: say("one")}, {Role: scrollback.RoleUser, Parts: say("two")}}
-			c, _, err := r.CreateWith(context.Background(), scrollback.Conversation{Instructions: "Be brief."}, history)
+			c, _, err := r.Create(context.Background(), scrollback.Conversation{Instructions: "Be brief."}, history...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,13 +216,13 @@ func TestForgetModel(t *testing.T) {
 	if err != nil || ms[0].Taught == nil || ms[0].Taught.Limit != 4096 || len(ms[0].Taught.Dropped) != 1 || ms[0].Factor != 1.5 {
 		t.Fatalf("shown is %+v, %v", ms, err)
 	}
-	if err := r.ForgetModel(ctx, "script"); err != nil {
+	if err := r.admin().ForgetModel(ctx, "script"); err != nil {
 		t.Fatal(err)
 	}
 	if ms, err = r.Models(ctx); err != nil || ms[0].Taught != nil || ms[0].Factor != 1.5 {
 		t.Errorf("then %+v, %v", ms, err)
 	}
-	if err := r.ForgetModel(ctx, "nobody"); scrollback.CodeOf(err) != scrollback.Invalid {
+	if err := r.admin().ForgetModel(ctx, "nobody"); scrollback.CodeOf(err) != scrollback.Invalid {
 		t.Errorf("an unknown model: %v", err)
 	}
 }

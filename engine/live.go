@@ -1,10 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -33,6 +33,7 @@ type SequencedEvent struct {
 // after its end, so that a reader can come, go and come back.
 type liveTurn struct {
 	e        *Engine
+	view     *View // of whoever asked
 	shape    resolved
 	turn     scrollback.Turn
 	previous *scrollback.WindowMark
@@ -54,8 +55,9 @@ type liveTurn struct {
 }
 
 // hold makes a begun turn live.
-func (e *Engine) hold(b driver.Begun, sh resolved) *liveTurn {
-	lt := &liveTurn{e: e, shape: sh, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {}}
+func (v *View) hold(b driver.Begun, sh resolved) *liveTurn {
+	e := v.e
+	lt := &liveTurn{e: e, view: v, shape: sh, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {}}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
 	}
@@ -191,182 +193,6 @@ func (lt *liveTurn) finish(f store.FinishRequest) (driver.Finished, error) {
 	return done, nil
 }
 
-// pollEvery is how often a turn that another process runs is looked at.
-const pollEvery = 500 * time.Millisecond
-
-// Attach reads the events of a turn after number n: those still held and those to
-// come. Of a turn that another process runs, or that ended a while ago, it yields
-// a snapshot and then what follows.
-func (e *Engine) Attach(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, n int) iter.Seq2[SequencedEvent, error] {
-	return func(yield func(SequencedEvent, error) bool) {
-		if lt := e.live(turn); lt != nil && lt.turn.Conversation == id {
-			lt.read(ctx, n, yield)
-			return
-		}
-		f := follower{yield: yield, n: n}
-		if err := f.follow(ctx, e, id, turn); err != nil {
-			yield(SequencedEvent{}, err)
-		}
-	}
-}
-
-// GetTurn reports whether a conversation has a turn; not_found otherwise.
-func (e *Engine) GetTurn(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) (scrollback.Turn, error) {
-	t, err := e.store.Turn(ctx, turn)
-	if err == nil && t.Conversation != id {
-		err = scrollback.Errorf(scrollback.NotFound, "engine.Find", "no turn %s in this conversation", turn)
-	}
-	if err == nil && e.store.Expired(t) {
-		t.State = scrollback.TurnInterrupted
-	}
-	return t, err
-}
-
-// Cancel stops a turn wherever it runs; what it wrote so far is kept.
-func (e *Engine) Cancel(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) error {
-	if _, err := e.GetTurn(ctx, id, turn); err != nil {
-		return err
-	}
-	if lt := e.live(turn); lt != nil {
-		lt.mu.Lock()
-		stop := lt.cancel
-		lt.mu.Unlock()
-		stop(errStopped)
-	}
-	return e.store.Stop(ctx, turn)
-}
-
-// follower tells the story of a turn from what is stored of it.
-type follower struct {
-	yield func(SequencedEvent, error) bool
-	n     int
-	gone  bool // the reader stopped
-
-	shown    scrollback.Draft
-	reply    scrollback.MessageID
-	snapshot bool
-}
-
-func (f *follower) emit(ev scrollback.Event) {
-	f.n++
-	if !f.gone && !f.yield(SequencedEvent{f.n, ev}, nil) {
-		f.gone = true
-	}
-}
-
-func (f *follower) follow(ctx context.Context, e *Engine, id scrollback.ConversationID, turn scrollback.TurnID) error {
-	first := true
-	for {
-		t, err := e.GetTurn(ctx, id, turn)
-		if err != nil {
-			return err
-		}
-		if first {
-			f.emit(scrollback.TurnEvent{TurnID: t.ID, UserMessageID: t.UserMessage, Seq: t.Seq})
-			first = false
-		}
-		if t.State != scrollback.TurnOpen {
-			return f.finish(ctx, e, t)
-		}
-		f.draft(t)
-		if f.gone {
-			return nil
-		}
-		wait := time.NewTimer(pollEvery)
-		select {
-		case <-wait.C:
-		case <-ctx.Done():
-			wait.Stop()
-			return scrollback.Wrap(scrollback.Canceled, "engine.Attach", ctx.Err())
-		}
-	}
-}
-
-// draft shows what a running turn has written since the last look.
-func (f *follower) draft(t scrollback.Turn) {
-	d := t.Draft
-	if !f.snapshot || t.Reply != f.reply { // the first look, or another step
-		f.snapshot, f.reply, f.shown = true, t.Reply, d
-		f.emit(snapshotOf(d))
-		return
-	}
-	if rest, ok := strings.CutPrefix(d.Reasoning, f.shown.Reasoning); ok && rest != "" {
-		f.emit(scrollback.ReasoningEvent{Content: rest, At: utf8.RuneCountInString(f.shown.Reasoning)})
-	}
-	if rest, ok := strings.CutPrefix(d.Content, f.shown.Content); ok && rest != "" {
-		f.emit(scrollback.DeltaEvent{Content: rest, At: utf8.RuneCountInString(f.shown.Content)})
-	}
-	for _, c := range d.ToolCalls[min(len(f.shown.ToolCalls), len(d.ToolCalls)):] {
-		f.emit(scrollback.ToolCallEvent{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
-	}
-	f.shown = d
-}
-
-func snapshotOf(d scrollback.Draft) scrollback.SnapshotEvent {
-	ev := scrollback.SnapshotEvent{Content: d.Content, Reasoning: d.Reasoning, ToolCalls: d.ToolCalls, At: utf8.RuneCountInString(d.Content)}
-	if ev.ToolCalls == nil {
-		ev.ToolCalls = []scrollback.ToolCall{}
-	}
-	return ev
-}
-
-// finish shows the stored answer of a turn that has ended.
-func (f *follower) finish(ctx context.Context, e *Engine, t scrollback.Turn) error {
-	d := t.Draft // of a turn whose owner is gone and that nobody has closed yet
-	var stored []scrollback.Message
-	for m, err := range e.messagesOf(ctx, t) {
-		if err != nil {
-			return err
-		}
-		stored = append(stored, m)
-	}
-	for _, m := range stored {
-		if m.Role == scrollback.RoleAssistant {
-			d = draftOf(m)
-		}
-	}
-	f.emit(snapshotOf(d))
-	var usage scrollback.Usage
-	for _, m := range stored {
-		f.emit(scrollback.MessageEvent{MessageID: m.ID, Seq: m.Seq})
-		if m.Usage != nil {
-			usage = usage.Add(*m.Usage)
-		}
-	}
-	f.emit(scrollback.UsageEvent{Usage: usage})
-	if t.Failure != nil {
-		f.emit(scrollback.ErrorEvent{Failure: *t.Failure})
-	}
-	f.emit(scrollback.DoneEvent{TurnID: t.ID, MessageID: t.Reply, Status: t.State, FinishReason: t.FinishReason})
-	return nil
-}
-
-// messagesOf reads the messages that a turn appended behind its beginning.
-func (e *Engine) messagesOf(ctx context.Context, t scrollback.Turn) iter.Seq2[scrollback.Message, error] {
-	return func(yield func(scrollback.Message, error) bool) {
-		page, _, err := e.store.Page(ctx, t.Conversation, pageAfter(t))
-		if err != nil {
-			yield(scrollback.Message{}, err)
-			return
-		}
-		for _, m := range page {
-			if m.TurnID == t.ID && m.ID != t.UserMessage && !yield(m, nil) {
-				return
-			}
-		}
-	}
-}
-
-func draftOf(m scrollback.Message) scrollback.Draft {
-	d := scrollback.Draft{Content: m.Parts.Text(), ToolCalls: m.Parts.Calls(), Model: m.Model}
-	for _, p := range m.Parts {
-		if r, ok := p.(scrollback.Reasoning); ok {
-			d.Reasoning += r.Text
-		}
-	}
-	return d
-}
-
 // draft is the answer of a step while it is written. Growing it costs what is
 // added, however long it is.
 type draft struct {
@@ -413,7 +239,7 @@ func (d *draft) freshID(id string) string {
 		if fresh != "" && !taken(fresh) {
 			return fresh
 		}
-		fresh = fmt.Sprintf("%s_%d", nonEmpty(id, "call"), n)
+		fresh = fmt.Sprintf("%s_%d", cmp.Or(id, "call"), n)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
 	"github.com/scrollback-ai/scrollback/token"
@@ -63,7 +64,7 @@ func TestManyFoldsInARow(t *testing.T) {
 					t.Fatalf("only %d folds in %d turns", made, i)
 				}
 				r.talk(id, 1, func(int) string { return wordy(i) })
-				got, err := r.Compact(context.Background(), id, engine.Overrides{}, true)
+				got, err := r.Compact(context.Background(), id, engine.CompactRequest{Force: true})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -200,7 +201,7 @@ func checkOriginals(t *testing.T, r *rig, id scrollback.ConversationID) {
 		t.Errorf("search finds %+v (%v)", hits, err)
 	}
 	for cursor, listed := "", 0; ; { // and it is on the list
-		refs, after, err := r.Refs(ctx, id, engine.RefQuery{Kind: scrollback.RefHistory, Limit: 200, Cursor: cursor})
+		refs, after, err := r.Refs(ctx, id, store.RefQuery{Kind: scrollback.RefHistory, Limit: 200, Cursor: cursor})
 		if err != nil {
 			t.Fatal(err)
 		}

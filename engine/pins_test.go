@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // pins sets the pins of a conversation, as no face may.
@@ -27,14 +28,14 @@ func TestPinsWhenAnImportSwitchesThePath(t *testing.T) {
 	for i := range 4 {
 		there.ask(id, fmt.Sprint("question ", i)).done(t, scrollback.TurnComplete, "stop")
 	}
-	here.brings(there.pack(id, engine.ExportRequest{}), engine.ImportRequest{}, engine.ResultCreated)
+	here.brings(there.pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultCreated)
 	here.pins(id, 1, 5)
 	at := int64(4)
 	if _, err := there.Rewind(ctx, id, engine.Point{Seq: &at}); err != nil {
 		t.Fatal(err)
 	}
 	there.ask(id, "something else").done(t, scrollback.TurnComplete, "stop")
-	here.brings(there.pack(id, engine.ExportRequest{}), engine.ImportRequest{}, engine.ResultExtended)
+	here.brings(there.pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultExtended)
 	pinned, err := here.Pinned(ctx, id)
 	if err != nil || len(pinned) != 1 || !strings.Contains(pinned[0].Parts.Text(), "question 0") {
 		t.Errorf("pinned are %+v, %v", pinned, err)
@@ -56,8 +57,8 @@ func TestPinsOfAHostileBundle(t *testing.T) {
 				t.Fatalf("#6 and #7 are %+v", ms[5:7])
 			}
 			there.pins(id, pins...)
-			here.brings(there.pack(id, engine.ExportRequest{}), engine.ImportRequest{}, engine.ResultCreated)
-			if _, err := here.Compact(ctx, id, engine.Overrides{}, true); err != nil {
+			here.brings(there.pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultCreated)
+			if _, err := here.Compact(ctx, id, engine.CompactRequest{Force: true}); err != nil {
 				t.Fatal(err)
 			}
 			here.ask(id, "go on").done(t, scrollback.TurnComplete, "stop")

@@ -37,7 +37,7 @@ func TestRolling(t *testing.T) {
 	id := r.conversation()
 	for i := range 30 {
 		r.ask(id, fmt.Sprintf("第 %d 个问题：%s", i, strings.Repeat("请说说这件事情的来龙去脉。", 8))).done(t, scrollback.TurnComplete, "stop")
-		if _, err := r.Compact(ctx, id, engine.Overrides{}, false); err != nil { // as in the background
+		if _, err := r.Compact(ctx, id, engine.CompactRequest{}); err != nil { // as in the background
 			t.Fatal(err)
 		}
 		live := r.view(id)
@@ -96,7 +96,7 @@ func TestFoldsBehindTheTurn(t *testing.T) {
 		t.Fatal("it folded without its summary")
 	}
 	close(gate)
-	if _, err := r.Compact(ctx, id, engine.Overrides{}, false); err != nil { // waits for the fold under way
+	if _, err := r.Compact(ctx, id, engine.CompactRequest{}); err != nil { // waits for the fold under way
 		t.Fatal(err)
 	}
 	if v := r.view(id); v.Boundary == 0 || v.Summary == nil {
@@ -117,11 +117,11 @@ func TestWhoseNumbersCount(t *testing.T) {
 		projects: map[string]engine.PolicySettings{"short": {Policy: compact.Rolling, Numbers: set(20)}}}, chatter())
 	folds := func(c scrollback.Conversation, over engine.Overrides, messages int) bool {
 		t.Helper()
-		made, _, err := r.CreateWith(ctx, c, history(messages))
+		made, _, err := r.Create(ctx, c, history(messages)...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		receipt, err := r.Compact(ctx, made.ID, over, false)
+		receipt, err := r.Compact(ctx, made.ID, engine.CompactRequest{Overrides: over})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +290,7 @@ func TestPinsRefused(t *testing.T) {
 	ms = append(ms, scrollback.Message{Role: scrollback.RoleUser, Parts: say(strings.Repeat("many words ", 400))},
 		scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{call("a", "ls", `{}`)}},
 		scrollback.Message{Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{CallID: "a", Name: "ls", Text: "x"}}})
-	c, _, err := r.CreateWith(ctx, scrollback.Conversation{}, ms)
+	c, _, err := r.Create(ctx, scrollback.Conversation{}, ms...)
 	if err != nil {
 		t.Fatal(err)
 	}

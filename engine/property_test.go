@@ -123,10 +123,10 @@ func (l *life) step() scrollback.ConversationID {
 			return f.ID
 		}
 	case at < 90:
-		_, err := l.r.Compact(ctx, id, engine.Overrides{}, true)
+		_, err := l.r.Compact(ctx, id, engine.CompactRequest{Force: true})
 		did("fold", err)
 	case at < 93:
-		_, err := l.r.Clear(ctx, id)
+		_, err := l.r.Compact(ctx, id, engine.CompactRequest{Clear: true})
 		did("clear", err)
 	default:
 		_, err := l.r.Uncompact(ctx, id, "")

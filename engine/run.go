@@ -1,17 +1,14 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"math"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -182,89 +179,6 @@ func (lt *liveTurn) window(ctx context.Context) (scrollback.Window, *scrollback.
 	return w, mark, nil
 }
 
-// asked is what the question of a window weighs in tokens: its newest user message.
-func asked(w scrollback.Window) (tokens int64) {
-	newest := int64(0)
-	for _, it := range w.Items {
-		if it.Kind == scrollback.KindMessage && it.Role == scrollback.RoleUser && it.Seq > newest {
-			newest, tokens = it.Seq, it.Weight.Tokens
-		}
-	}
-	return tokens
-}
-
-// reply is what a model said in one step.
-type reply struct {
-	parts     scrollback.Parts // with the provider's opaque payloads
-	finish    string
-	usage     scrollback.Usage // as the provider counted, or nothing
-	credits   *model.Credits
-	requestID string
-}
-
-// ask streams one answer into the draft.
-func (lt *liveTurn) ask(ctx context.Context, r model.Request) (reply, error) {
-	var t reply
-	clock := thinkingClock{asked: lt.e.store.Now()}
-	for d, err := range lt.shape.model.Stream(ctx, r) {
-		if err != nil {
-			if ctx.Err() != nil {
-				err = context.Cause(ctx)
-			}
-			return t, err
-		}
-		clock.hear(d, lt.e.store.Now())
-		lt.write(d)
-		if d.Usage != nil {
-			t.usage = *d.Usage
-		}
-		if d.Credits != nil {
-			t.credits = d.Credits
-		}
-		if d.RequestID != "" {
-			t.requestID = d.RequestID
-		}
-		if d.Finish != "" {
-			t.finish = d.Finish
-		}
-	}
-	if ctx.Err() != nil && t.finish == "" {
-		return t, context.Cause(ctx)
-	}
-	if ms := clock.thought(t.usage); ms > 0 {
-		lt.meta.ThinkingMS += ms
-		lt.emit(lt.meta)
-	}
-	lt.mu.Lock()
-	defer lt.mu.Unlock()
-	t.parts = lt.draft.writing.Whole()
-	return t, nil
-}
-
-// thinkingClock measures how long a model thinks before it speaks, in Unix ms: from
-// its first thought, or where none is shown from the question.
-type thinkingClock struct{ asked, began, spoke int64 }
-
-func (c *thinkingClock) hear(d model.Delta, now int64) {
-	if d.Reasoning != "" && c.began == 0 {
-		c.began = now
-	}
-	if (d.Text != "" || d.Call != nil || d.Finish != "") && c.spoke == 0 {
-		c.spoke = now
-	}
-}
-
-// thought is how long, at least a millisecond where it thought at all.
-func (c *thinkingClock) thought(u scrollback.Usage) int64 {
-	switch {
-	case c.began > 0:
-		return max(c.spoke-c.began, 1)
-	case u.ReasoningTokens > 0:
-		return max(c.spoke-c.asked, 1)
-	}
-	return 0
-}
-
 // conclude stores what a step said, answers its recall calls, and says whether
 // the turn is done. The events tell of what is stored by now.
 func (lt *liveTurn) conclude(ctx context.Context, step int, t reply, mark *scrollback.WindowMark) ([]scrollback.Event, *scrollback.DoneEvent, error) {
@@ -387,78 +301,6 @@ func overBudget(w scrollback.Window, sh *resolved) error {
 	return scrollback.Errorf(scrollback.OverBudget, "engine",
 		"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be folded; a larger window is set with --limit, where the model has one",
 		sh.modelTokens(w.Weight.Tokens), w.Weight.Bytes, w.Weight.Images, sh.modelBudget.Tokens, sh.modelBudget.Limit, sh.modelBudget.Reserve, sh.modelBudget.Bytes, sh.modelBudget.Images)
-}
-
-// Usage answers what the models' calls have cost.
-func (e *Engine) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback.UsageSum, error) {
-	return e.store.Usage(ctx, q)
-}
-
-// ModelEntry is a model that can be asked here. Factor is how many of its tokens
-// an o200k token is: what was learned, else what is assumed.
-type ModelEntry struct {
-	Name      string               `json:"name"`
-	Limit     int64                `json:"limit"`
-	LimitFrom scrollback.LimitFrom `json:"limit_from"`
-	MaxOutput int64                `json:"max_output,omitempty"`
-	Price     *token.Price         `json:"price,omitempty"`
-	Factor    float64              `json:"factor"`
-	Learned   bool                 `json:"learned"`
-	Default   bool                 `json:"default"`
-	// Taught is what its server has taught besides; nil for nothing.
-	Taught *scrollback.Learned `json:"taught,omitempty"`
-}
-
-// Models lists the models that are set up here, the default first.
-func (e *Engine) Models(ctx context.Context) ([]ModelEntry, error) {
-	names := []string{e.o.Model}
-	if e.o.ModelNames != nil {
-		for _, name := range e.o.ModelNames() {
-			if name != e.o.Model {
-				names = append(names, name)
-			}
-		}
-	}
-	out := []ModelEntry{}
-	for i, name := range names {
-		sh, err := e.resolve(ctx, scrollback.Conversation{Model: name}, Overrides{})
-		if err != nil {
-			continue // the default, where its key is not set
-		}
-		var taught *scrollback.Learned
-		if k := sh.learned; k.Limit > 0 || k.MaxOutput > 0 || len(k.Dropped) > 0 || k.Strict != "" || k.API != "" {
-			k.Factor, taught = 0, &k
-		}
-		out = append(out, ModelEntry{Name: name, Taught: taught, Limit: sh.modelBudget.Limit, LimitFrom: sh.limitFrom, MaxOutput: sh.facts.MaxOutput,
-			Price: e.o.Catalog.Find(name).Price, Factor: sh.factor, Learned: sh.learned.Factor > 0, Default: i == 0})
-	}
-	return out, nil
-}
-
-// factsOf is what is known of a model: by its owner, by itself, by the catalog.
-func (e *Engine) factsOf(m model.Model) model.Facts {
-	facts := m.Facts()
-	own, known := e.o.Catalog.Own(facts.Name), e.o.Catalog.Find(facts.Name)
-	facts.Limit = cmp.Or(own.Limit, facts.Limit, known.Limit)
-	facts.MaxOutput = cmp.Or(own.MaxOutput, facts.MaxOutput, known.MaxOutput)
-	return facts
-}
-
-// priced is a call's usage with its cost, where the provider named none and the
-// catalog knows the price.
-func (e *Engine) priced(name string, u scrollback.Usage) scrollback.Usage {
-	if u.Cost != 0 || u.Currency != "" {
-		return u
-	}
-	if p := e.o.Catalog.Find(name).Price; p != nil {
-		u.Cost, u.Currency = p.Cost(u.InputTokens, u.CachedTokens, u.CacheWriteTokens, u.OutputTokens), p.Currency
-	}
-	return u
-}
-
-// modelTokens is an o200k weight in the model's own tokens.
-func (s *resolved) modelTokens(tokens int64) int64 {
-	return int64(math.Round(float64(tokens) * s.factor))
 }
 
 // believed is the usage of a call: as its provider counted it, or an estimate where

@@ -8,6 +8,8 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/recall"
+	"github.com/scrollback-ai/scrollback/store"
 )
 
 // The look-ups of a model reach no further than its conversation's setting: itself,
@@ -17,12 +19,12 @@ func TestRecallScope(t *testing.T) {
 	r := newRig(t, rigOptions{noFolds: true}, chatter())
 	begun := func(project, scope, says string) scrollback.ConversationID {
 		t.Helper()
-		c, _, err := r.CreateWith(ctx, scrollback.Conversation{Project: project, Settings: scrollback.Settings{RecallScope: scope}},
-			[]scrollback.Message{{Role: scrollback.RoleUser, Parts: say(says)}})
+		c, _, err := r.Create(ctx, scrollback.Conversation{Project: project, Settings: scrollback.Settings{RecallScope: scope}},
+			scrollback.Message{Role: scrollback.RoleUser, Parts: say(says)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Clear(ctx, c.ID); err != nil {
+		if _, err := r.Compact(ctx, c.ID, engine.CompactRequest{Clear: true}); err != nil {
 			t.Fatal(err)
 		}
 		return c.ID
@@ -37,7 +39,7 @@ func TestRecallScope(t *testing.T) {
 		if name == "gone" {
 			continue
 		}
-		list, _, err := r.Refs(ctx, id, engine.RefQuery{})
+		list, _, err := r.Refs(ctx, id, store.RefQuery{})
 		if err != nil || len(list) != 1 {
 			t.Fatal(list, err)
 		}
@@ -61,7 +63,7 @@ func TestRecallScope(t *testing.T) {
 	} {
 		id := begun("a", c.setting, "nothing of it")
 		args := fmt.Sprintf(`{"query":%q,"scope":%q,"limit":20}`, word, c.scope)
-		text, err := r.Recall(ctx, id, "context_search", json.RawMessage(args))
+		text, err := r.Call(ctx, id, "context_search", json.RawMessage(args), recall.RoomMax)
 		var found struct {
 			Hits []struct {
 				Conversation scrollback.ConversationID `json:"conversation_id"`
@@ -82,12 +84,12 @@ func TestRecallScope(t *testing.T) {
 		}
 		for name, ref := range refs {
 			for _, tool := range []string{"context_read", "context_tail"} {
-				_, err := r.Recall(ctx, id, tool, json.RawMessage(fmt.Sprintf(`{"ref":%q}`, ref)))
+				_, err := r.Call(ctx, id, tool, json.RawMessage(fmt.Sprintf(`{"ref":%q}`, ref)), recall.RoomMax)
 				if c.reads[name] != (err == nil) || err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 					t.Errorf("%+v: %s of %s: %v", c, tool, name, err)
 				}
 			}
-			_, err := r.Recall(ctx, id, "context_grep", json.RawMessage(fmt.Sprintf(`{"ref":%q,"pattern":"zanz"}`, ref)))
+			_, err := r.Call(ctx, id, "context_grep", json.RawMessage(fmt.Sprintf(`{"ref":%q,"pattern":"zanz"}`, ref)), recall.RoomMax)
 			if c.reads[name] != (err == nil) {
 				t.Errorf("%+v: grep of %s: %v", c, name, err)
 			}

@@ -84,7 +84,7 @@ func (r *rig) talk(id scrollback.ConversationID, turns int, text func(i int) str
 			e = r.turn(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: c.ID, Text: strings.Repeat("figure ", 60)}}})
 		}
 	}
-	r.Rest()
+	r.engine.Rest()
 }
 
 func wordy(i int) string {
@@ -209,7 +209,7 @@ func TestSnapshotSummary(t *testing.T) {
 		t.Errorf("after undoing it shows\n%s", text)
 	}
 	// A start afresh keeps no summary.
-	if _, err := r.Clear(ctx, id); err != nil {
+	if _, err := r.Compact(ctx, id, engine.CompactRequest{Clear: true}); err != nil {
 		t.Fatal(err)
 	}
 	r.turn(engine.TurnRequest{Conversation: id, Message: say("again")})
@@ -303,14 +303,14 @@ func TestSummariserIsLeftAlone(t *testing.T) {
 		t.Errorf("%d calls in %d folds", asked, len(receipts))
 	}
 	for range 4 { // until there have been three failures in a row
-		if _, err := r.Compact(ctx, id, engine.Overrides{}, true); err != nil {
+		if _, err := r.Compact(ctx, id, engine.CompactRequest{Force: true}); err != nil {
 			t.Fatal(err)
 		}
 		r.talk(id, 1, func(int) string { return "short" })
 	}
 	before := down.asked.Load()
 	for range 3 {
-		rc, err := r.Compact(ctx, id, engine.Overrides{}, true)
+		rc, err := r.Compact(ctx, id, engine.CompactRequest{Force: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -320,14 +320,14 @@ func TestWaitingForAFoldEnds(t *testing.T) {
 	r.grow(id, 80)
 	first := make(chan error, 1)
 	go func() {
-		_, err := r.Compact(context.Background(), id, engine.Overrides{}, true)
+		_, err := r.Compact(context.Background(), id, engine.CompactRequest{Force: true})
 		first <- err
 	}()
 	<-asked
 	ctx, cancel := context.WithCancel(context.Background())
 	second := make(chan error, 1)
 	go func() {
-		_, err := r.Compact(ctx, id, engine.Overrides{}, true)
+		_, err := r.Compact(ctx, id, engine.CompactRequest{Force: true})
 		second <- err
 	}()
 	cancel()

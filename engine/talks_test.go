@@ -69,7 +69,7 @@ func fortyTurns(t *testing.T, preset string, o rigOptions) {
 		if r.ended(req).thought(t) {
 			thought++
 		}
-		r.Rest()
+		r.engine.Rest()
 	}
 	folds += checkFolds(t, r, c.ID, scrollback.SummaryExtractive, folds)
 	s.refused(t, taught[preset]...)

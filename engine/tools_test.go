@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/recall"
 )
 
 var clock = []scrollback.Tool{{Name: "clock", Description: "Tells the time.", Parameters: json.RawMessage(`{"type":"object"}`)}}
@@ -323,7 +324,7 @@ func TestRecallSearchIsBrief(t *testing.T) {
 		}
 	}) {
 		t.Helper()
-		text, err := r.Recall(context.Background(), id, "context_search", json.RawMessage(args))
+		text, err := r.Call(context.Background(), id, "context_search", json.RawMessage(args), recall.RoomMax)
 		if err == nil {
 			err = json.Unmarshal([]byte(text), &out)
 		}
@@ -359,8 +360,8 @@ func TestRecallSearchIsBrief(t *testing.T) {
 	if !slices.IsSorted(seqs) || len(seqs) != 4 {
 		t.Errorf("in order of time: %v", seqs)
 	}
-	_, err := r.Recall(context.Background(), id, "context_search", json.RawMessage(`{"query":"needle","order":"size"}`))
+	_, err := r.Call(context.Background(), id, "context_search", json.RawMessage(`{"query":"needle","order":"size"}`), recall.RoomMax)
 	wantCode(t, err, scrollback.Invalid, "order must be")
-	_, err = r.Recall(context.Background(), id, "context_search", json.RawMessage(`{"query":"needle after:2026-02-31"}`))
+	_, err = r.Call(context.Background(), id, "context_search", json.RawMessage(`{"query":"needle after:2026-02-31"}`), recall.RoomMax)
 	wantCode(t, err, scrollback.Invalid, "names no day")
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -41,15 +40,15 @@ type ToolResult struct {
 // Turn runs one turn and yields its events. An error before the first event
 // means that nothing was written. Once begun the turn goes on when the caller
 // stops reading or ctx ends; [Engine.Attach] reads on, [Engine.Cancel] stops it.
-func (e *Engine) Turn(ctx context.Context, r TurnRequest) iter.Seq2[scrollback.Event, error] {
+func (v *View) Turn(ctx context.Context, r TurnRequest) iter.Seq2[scrollback.Event, error] {
 	return func(yield func(scrollback.Event, error) bool) {
-		lt, attach, err := e.start(ctx, r)
+		lt, attach, err := v.start(ctx, r)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		if lt == nil {
-			e.Attach(ctx, r.Conversation, attach, 0)(func(n SequencedEvent, err error) bool { return yield(n.Event, err) })
+			v.Attach(ctx, r.Conversation, attach, 0)(func(n SequencedEvent, err error) bool { return yield(n.Event, err) })
 			return
 		}
 		lt.read(ctx, 0, func(n SequencedEvent, err error) bool { return yield(n.Event, err) })
@@ -58,22 +57,23 @@ func (e *Engine) Turn(ctx context.Context, r TurnRequest) iter.Seq2[scrollback.E
 
 // Begin begins a turn and answers its id and numbered events; a replayed request
 // answers the turn it began. It is what a face with numbered frames uses.
-func (e *Engine) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, iter.Seq2[SequencedEvent, error], error) {
-	lt, attach, err := e.start(ctx, r)
+func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, iter.Seq2[SequencedEvent, error], error) {
+	lt, attach, err := v.start(ctx, r)
 	if err != nil {
 		return "", nil, err
 	}
 	if lt == nil {
-		return attach, e.Attach(ctx, r.Conversation, attach, 0), nil
+		return attach, v.Attach(ctx, r.Conversation, attach, 0), nil
 	}
 	return lt.turn.ID, func(yield func(SequencedEvent, error) bool) { lt.read(ctx, 0, yield) }, nil
 }
 
 // start opens the turn and starts it. For a request already known it answers no
 // live turn but the id to attach to.
-func (e *Engine) start(ctx context.Context, r TurnRequest) (*liveTurn, scrollback.TurnID, error) {
+func (v *View) start(ctx context.Context, r TurnRequest) (*liveTurn, scrollback.TurnID, error) {
 	const op = "engine.Turn"
-	head, err := e.store.Head(ctx, r.Conversation)
+	e := v.e
+	head, err := v.door.head(ctx, r.Conversation, scrollback.AccessWrite)
 	if err != nil {
 		return nil, "", err
 	}
@@ -96,7 +96,7 @@ func (e *Engine) start(ctx context.Context, r TurnRequest) (*liveTurn, scrollbac
 	if len(in) == 0 && head.Messages == 0 {
 		return nil, "", scrollback.ParamErrorf(op, "message", "there is nothing to answer: give a message")
 	}
-	if err := checkTools(r.Tools); err != nil {
+	if err := scrollback.CheckTools(r.Tools); err != nil {
 		return nil, "", err
 	}
 	env, change, err := e.environment(ctx, head.Conversation, sh)
@@ -130,13 +130,64 @@ func (e *Engine) start(ctx context.Context, r TurnRequest) (*liveTurn, scrollbac
 		leave()
 		return nil, begun.Turn.ID, err
 	}
-	lt := e.hold(begun, sh)
+	lt := v.hold(begun, sh)
 	lt.emit(scrollback.TurnEvent{TurnID: lt.turn.ID, UserMessageID: lt.turn.UserMessage, Seq: lt.turn.Seq})
 	go func() {
 		defer leave()
 		lt.run(e.base)
 	}()
 	return lt, "", nil
+}
+
+// incoming checks what a request brings and makes messages of it.
+func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh resolved) ([]store.Incoming, error) {
+	const op = "engine.Turn"
+	if len(r.Message) > 0 && len(r.ToolResults) > 0 {
+		return nil, scrollback.ParamErrorf(op, "tool_results", "give a message or tool results, not both")
+	}
+	if len(r.MessageID) > 100 || strings.ContainsFunc(string(r.MessageID), notPrintable) {
+		return nil, scrollback.ParamErrorf(op, "message_id", "the id of a message is at most 100 printable characters")
+	}
+	var m scrollback.Message
+	switch {
+	case len(r.Message) > 0:
+		m = scrollback.Message{ID: r.MessageID, Role: scrollback.RoleUser, Parts: r.Message}
+		if err := e.intake.Check(m.Parts); err != nil {
+			return nil, err
+		}
+	case len(r.ToolResults) > 0:
+		m = scrollback.Message{ID: r.MessageID, Role: scrollback.RoleTool}
+		for _, res := range r.ToolResults {
+			m.Parts = append(m.Parts, scrollback.ToolResult{CallID: res.CallID, Text: res.Text, Artifact: res.Artifact, IsError: res.IsError})
+		}
+	default:
+		return nil, nil
+	}
+	if len(m.Parts) > e.intake.Limits.Parts {
+		return nil, scrollback.ParamErrorf(op, "tool_results", "at most %d results are taken at once", e.intake.Limits.Parts).Because(scrollback.ErrTooLarge)
+	}
+	in, err := e.intake.Admit(ctx, r.Conversation, m, sh.room(), nil)
+	return []store.Incoming{in}, err
+}
+
+func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
+
+// question is the weight in tokens of what outputs are to stand beside at the end of a
+// path: the newest user message, and the newest message that made calls. What stands
+// further back than a page of messages counts as half of the budget.
+func (e *Engine) question(ctx context.Context, b scrollback.Branch, sh resolved) (int64, error) {
+	ms, err := e.store.Messages(ctx, b.ID, max(1, b.HeadSeq-scrollback.ListDefault), b.HeadSeq)
+	var tokens int64
+	calls := false
+	for _, m := range slices.Backward(ms) {
+		switch {
+		case m.Role == scrollback.RoleUser:
+			return tokens + m.Weight.Tokens, err
+		case m.Role == scrollback.RoleAssistant && !calls:
+			tokens, calls = m.Weight.Tokens, true
+		}
+	}
+	return tokens + sh.budget.Tokens/2, err
 }
 
 // idempotency names a request by its key, or else by the message id it brings.
@@ -252,64 +303,13 @@ func callNames(calls []scrollback.ToolCall) string {
 	return strings.Join(ids, ", ")
 }
 
-// titleRunes is the length of a title made from a first prompt.
-const titleRunes = 60
-
 // keepWithConversation keeps the client's tools with the conversation, and gives it a title
 // when this is its first message. It runs inside Begin.
 func keepWithConversation(c *scrollback.Conversation, r *TurnRequest) {
 	if c.Title == "" && c.Messages == 0 {
-		c.Title = titleOf(r.Message.Text())
+		c.Title = scrollback.TitleOf(r.Message.Text())
 	}
 	if r.Tools != nil {
 		c.Settings.Tools = r.Tools
 	}
-}
-
-// titleOf is the beginning of a text's first line with something in it.
-func titleOf(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	line = strings.Join(strings.Fields(line), " ")
-	if r := []rune(line); len(r) > titleRunes {
-		return string(r[:titleRunes-1]) + "…"
-	}
-	return line
-}
-
-// Bounds of a client's tools.
-const (
-	maxTools     = 128
-	maxToolBytes = 64 << 10 // of all definitions
-)
-
-// toolName is what every wire takes.
-var toolName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
-
-func checkTools(tools []scrollback.Tool) error {
-	const op = "engine.Turn"
-	if len(tools) > maxTools {
-		return scrollback.ParamErrorf(op, "tools", "at most %d tools can be given", maxTools)
-	}
-	size := 0
-	seen := map[string]bool{}
-	for i := range tools {
-		t := &tools[i]
-		switch {
-		case !toolName.MatchString(t.Name):
-			return scrollback.ParamErrorf(op, "tools", "tool %d: a name has 1 to 64 ASCII letters, digits, _ and -, and begins with a letter or _", i)
-		case strings.HasPrefix(t.Name, scrollback.RecallPrefix):
-			return scrollback.ParamErrorf(op, "tools", "tool %q: names that begin with %s are reserved", t.Name, scrollback.RecallPrefix)
-		case seen[t.Name]:
-			return scrollback.ParamErrorf(op, "tools", "tool %q is given twice", t.Name)
-		}
-		if len(t.Parameters) == 0 {
-			t.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
-		}
-		seen[t.Name] = true
-		size += len(t.Name) + len(t.Description) + len(t.Parameters)
-	}
-	if size > maxToolBytes {
-		return scrollback.ParamErrorf(op, "tools", "the definitions are %d bytes, at most %d can be given", size, maxToolBytes)
-	}
-	return nil
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // walker does the same things to two engines whose ids and clocks agree.
@@ -152,15 +153,15 @@ func (w *walker) step() {
 			w.ids = append(w.ids, c.ID)
 		}
 	case at < 76:
-		w.both(fmt.Sprint("fold ", id), func(r *rig) (any, error) { return r.Compact(ctx, id, engine.Overrides{}, true) })
+		w.both(fmt.Sprint("fold ", id), func(r *rig) (any, error) { return r.Compact(ctx, id, engine.CompactRequest{Force: true}) })
 	case at < 78:
-		w.both(fmt.Sprint("clear ", id), func(r *rig) (any, error) { return r.Clear(ctx, id) })
+		w.both(fmt.Sprint("clear ", id), func(r *rig) (any, error) { return r.Compact(ctx, id, engine.CompactRequest{Clear: true}) })
 	case at < 82:
 		w.both(fmt.Sprint("unfold ", id), func(r *rig) (any, error) { return r.Uncompact(ctx, id, "") })
 	case at < 84:
 		pick := w.rng.Int()
 		w.both(fmt.Sprint("unfold a segment of ", id), func(r *rig) (any, error) {
-			refs, _, err := r.Refs(ctx, id, engine.RefQuery{Kind: scrollback.RefHistory})
+			refs, _, err := r.Refs(ctx, id, store.RefQuery{Kind: scrollback.RefHistory})
 			if err != nil || len(refs) == 0 {
 				return nil, err
 			}
@@ -178,7 +179,7 @@ func (w *walker) step() {
 		for range w.rng.IntN(12) {
 			file += " " + []string{"a", "b", "c", "0"}[w.rng.IntN(4)]
 		}
-		if out, ok := w.both("import "+file, func(r *rig) (any, error) { return r.load(file) }).(engine.ImportResult); ok {
+		if out, ok := w.both("import "+file, func(r *rig) (any, error) { return r.load(file) }).(transfer.ImportResult); ok {
 			for _, c := range out.Conversations {
 				if !slices.Contains(w.ids, c.ID) {
 					w.ids = append(w.ids, c.ID)
@@ -216,7 +217,7 @@ func (w *walker) look(id scrollback.ConversationID) {
 		}
 		w.covers(r, m, c)
 		bs, err := r.Branches(ctx, id)
-		refs, _, errRefs := r.Refs(ctx, id, engine.RefQuery{})
+		refs, _, errRefs := r.Refs(ctx, id, store.RefQuery{})
 		return []any{c, log, m, bs, refs}, errors.Join(err, errRefs)
 	})
 }

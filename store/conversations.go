@@ -131,7 +131,7 @@ const maxCandidates = 5
 // Resolve resolves what a person names a conversation by: an id, a unique beginning
 // of one (at least 8 characters), "latest", or its place in the list, from 1. A
 // name that fits several is invalid and lists them.
-func (s *Store) Resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
+func (s *Store) Resolve(ctx context.Context, name string, projects []string) (scrollback.ConversationID, error) {
 	const op = "store.Find"
 	name = strings.ToLower(strings.TrimSpace(name))
 	place, err := strconv.Atoi(name)
@@ -190,6 +190,7 @@ func (s *Store) listed(ctx context.Context, place int) (scrollback.ConversationI
 // ListQuery pages through conversations, newest change first.
 type ListQuery struct {
 	Project, Title string
+	Projects       []string // only of these; nil for no such bound
 	Trash          bool
 	Cursor         string
 	Limit          int // 0 means 50, at most 200

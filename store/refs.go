@@ -75,7 +75,12 @@ func (s *Store) Refs(ctx context.Context, id scrollback.ConversationID, q RefQue
 	}
 	items = items[:limit]
 	last := items[limit-1]
-	return items, cursor(driver.ListKey{At: last.CreatedAt, ID: string(last.Ref)}), nil
+	return items, CursorAfter(last), nil
+}
+
+// CursorAfter is the cursor of the refs that follow one of a list.
+func CursorAfter(r scrollback.RefEntry) string {
+	return cursor(driver.ListKey{At: r.CreatedAt, ID: string(r.Ref)})
 }
 
 // Owner is a conversation through which a ref resolves: for the operator, who may

@@ -104,3 +104,6 @@ func (s *Store) NewID() string { return s.newID() }
 func (s *Store) Expired(t scrollback.Turn) bool {
 	return t.State == scrollback.TurnOpen && !driver.Holds(t, s.Now())
 }
+
+// Head is a conversation with its current branch.
+type Head = driver.Head

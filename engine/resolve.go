@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
+	"math"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/lessons"
+	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
@@ -34,10 +35,14 @@ type resolved struct {
 	asked int64 // tokens of the question that outputs are to stand beside, and of its calls
 }
 
-// leaves is how many tokens of the budget are left for what must stand in the window
-// beside the fixed layers and the folded past at its biggest, when some are taken.
-func (s resolved) leaves(taken int64) int64 {
-	return s.budget.Tokens*3/4 - window.FoldTokens - s.fixed - taken
+// room is how much of the window what comes in may take.
+func (s *resolved) room() intake.Room {
+	return intake.Room{Budget: s.budget.Tokens, Fixed: s.fixed, Asked: s.asked}
+}
+
+// modelTokens is an o200k weight in the model's own tokens.
+func (s *resolved) modelTokens(tokens int64) int64 {
+	return int64(math.Round(float64(tokens) * s.factor))
 }
 
 // Overrides overrides a conversation's own settings for one request.
@@ -157,32 +162,6 @@ func (e *Engine) limit(c scrollback.Conversation, s *resolved) (limit int64, fro
 	return limit, from
 }
 
-// find makes a model by its name; an error names those that are close to it.
-func (e *Engine) find(name string) (model.Model, error) {
-	m, err := e.o.Models(name)
-	if err != nil {
-		return nil, e.lessons.Nearest(name, err)
-	}
-	return e.lessons.Model(m), nil
-}
-
-// ForgetModel lets what a model's server has taught be learned again: its window, the
-// parameters that it refused, and how strict its template is.
-func (e *Engine) ForgetModel(ctx context.Context, name string) error {
-	if _, err := e.find(name); scrollback.CodeOf(err) == scrollback.Invalid {
-		return err
-	}
-	return e.lessons.Forget(ctx, name)
-}
-
-// askList asks a model's server how long its windows are, where nobody says so.
-func (e *Engine) askList(ctx context.Context, c scrollback.Conversation, over Overrides) {
-	sh, err := e.choose(c, over, scrollback.Learned{})
-	if err == nil && (sh.limitFrom == scrollback.LimitCatalog || sh.limitFrom == scrollback.LimitAssumed) {
-		e.lessons.Ask(ctx, sh.model)
-	}
-}
-
 // stricter is the stricter of two.
 func stricter(a, b scrollback.Strictness) scrollback.Strictness {
 	if a == scrollback.StrictNoSystem || b == scrollback.StrictNothing {
@@ -194,7 +173,7 @@ func stricter(a, b scrollback.Strictness) scrollback.Strictness {
 // tools are what the model may call: the recall tools first, always the same, so
 // that the beginning of every request is too.
 func tools(c scrollback.Conversation) []scrollback.Tool {
-	return append(archive.Tools(), c.Settings.Tools...)
+	return append(recall.Tools(), c.Settings.Tools...)
 }
 
 // assemble lays out the window of a snapshot.
@@ -258,41 +237,6 @@ func account(c scrollback.Conversation, s resolved, w scrollback.Window, prev *s
 	return m
 }
 
-// Context is the manifest of the window that the next request would begin with.
-// It folds nothing and writes nothing.
-func (e *Engine) Context(ctx context.Context, id scrollback.ConversationID) (scrollback.Manifest, error) {
-	head, err := e.store.Head(ctx, id)
-	if err != nil {
-		return scrollback.Manifest{}, err
-	}
-	sh, err := e.resolve(ctx, head.Conversation, Overrides{})
-	if err != nil {
-		// A model that is not set up here hides nothing of its conversation.
-		assumed := head.Conversation
-		assumed.Model, assumed.Policy = "", ""
-		if sh, err = e.resolve(ctx, assumed, Overrides{}); err != nil {
-			return scrollback.Manifest{}, err
-		}
-		sh.facts.Name = head.Model
-	}
-	snap, err := e.snapshot(ctx, head, sh)
-	if err != nil {
-		return scrollback.Manifest{}, err
-	}
-	var prev *scrollback.WindowMark
-	if last, err := e.store.LastTurn(ctx, id); err == nil {
-		prev = last.Window
-	} else if scrollback.CodeOf(err) != scrollback.NotFound {
-		return scrollback.Manifest{}, err
-	}
-	m := account(head.Conversation, sh, e.assemble(snap, sh, 0), prev)
-	if snap.More {
-		last := snap.Live[len(snap.Live)-1].Seq
-		m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: last + 1, LastSeq: head.Messages, Reason: "not folded yet"})
-	}
-	return m, nil
-}
-
 // load is what a window carries, and how much of it could be folded.
 func load(snap store.Snapshot, w scrollback.Window, sh resolved) compact.Load {
 	b := snap.Branch
@@ -323,36 +267,7 @@ func shown(snap store.Snapshot, f compact.Fold) store.Snapshot {
 	return snap
 }
 
-// localize makes a conversation's own fields fit this place: no folders, no limit and no
-// reach from elsewhere, and only a model, a policy and numbers that are known here.
-func (e *Engine) localize(c *scrollback.Conversation, project string) {
-	c.Roots, c.Limit, c.DeletedAt, c.PurgedAt, c.Settings.RecallScope = []string{}, 0, 0, 0, ""
-	c.Project = cmp.Or(project, c.Project)
-	if c.Settings.ModelThinking().Check() != nil {
-		c.Settings.ReasoningEffort, c.Settings.Thinking, c.Settings.ThinkingBudget = "", nil, 0
-	}
-	if _, err := e.find(c.Model); c.Model != "" && err != nil {
-		c.Model = ""
-	}
-	fits := func(c scrollback.Conversation) bool {
-		_, err := e.choose(c, Overrides{}, scrollback.Learned{})
-		return err == nil
-	}
-	if fits(*c) {
-		return
-	}
-	numbers := c.Settings.Compaction
-	if c.Settings.Compaction = nil; !fits(*c) {
-		c.Policy = e.policyOf(c.Project)
-	}
-	for _, name := range slices.Sorted(maps.Keys(numbers)) { // as many as go together
-		was := c.Settings.Compaction
-		c.Settings.Compaction = maps.Clone(was)
-		if c.Settings.Compaction == nil {
-			c.Settings.Compaction = map[string]float64{}
-		}
-		if c.Settings.Compaction[name] = numbers[name]; !fits(*c) {
-			c.Settings.Compaction = was
-		}
-	}
+// policyOf is the policy that a conversation of a project gets when it names none.
+func (e *Engine) policyOf(project string) string {
+	return cmp.Or(e.o.Projects[cmp.Or(project, scrollback.DefaultProject)].Policy, e.o.Compaction.Policy)
 }

@@ -1,170 +1,24 @@
-package engine
+package transfer
 
 import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"io"
-	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/bundle"
-	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/engine"
 )
-
-// ExportRequest says how to write a conversation. Format empty is a bundle; only
-// there Materialize adds the Markdown files of segments.
-type ExportRequest struct {
-	Format      string
-	Materialize bool
-	Progress    func(messages, total int64) // may be nil
-}
-
-// Export writes a conversation: whole as a bundle, or its path in the format of
-// another tool, with everything that stands behind artifacts put back in, so that
-// the file is whole by itself.
-func (e *Engine) Export(ctx context.Context, id scrollback.ConversationID, q ExportRequest, w io.Writer) error {
-	const op = "engine.Export"
-	c, err := e.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	if q.Format == "" || q.Format == BundleFormat {
-		return e.exportBundle(ctx, id, q, w)
-	}
-	names := []string{BundleFormat}
-	for _, f := range e.o.Exporters {
-		if f.Name() != q.Format {
-			names = append(names, f.Name())
-			continue
-		}
-		if q.Materialize {
-			return scrollback.ParamErrorf(op, "materialize", "only a bundle holds the files of segments")
-		}
-		return f.Write(w, c, e.entries(ctx, id))
-	}
-	return scrollback.ParamErrorf(op, "format", "unknown format %q (%s)", q.Format, strings.Join(names, ", "))
-}
-
-func (e *Engine) entries(ctx context.Context, id scrollback.ConversationID) iter.Seq2[transcript.Entry, error] {
-	return func(yield func(transcript.Entry, error) bool) {
-		for m, err := range e.store.All(ctx, id) {
-			var entry transcript.Entry
-			if err == nil {
-				entry, err = e.whole(ctx, m)
-			}
-			if !yield(entry, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// whole is a message with its artifacts put back in.
-func (e *Engine) whole(ctx context.Context, m scrollback.Message) (transcript.Entry, error) {
-	entry := transcript.Entry{Message: m}
-	entry.Message.Parts = append(scrollback.Parts{}, m.Parts...)
-	entry.Message.Meta = sourceOnly(m.Meta)
-	attach := func(i int, art scrollback.ArtifactID) error {
-		f, _, err := e.archive.OpenArtifact(ctx, art)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if entry.Bytes == nil {
-			entry.Bytes = map[int][]byte{}
-		}
-		entry.Bytes[i], err = io.ReadAll(f)
-		return scrollback.Wrap(scrollback.Unavailable, "engine.Export", err)
-	}
-	for i, p := range entry.Message.Parts {
-		var err error
-		switch p := p.(type) {
-		case scrollback.Image:
-			err = attach(i, p.Artifact)
-		case scrollback.File:
-			err = attach(i, p.Artifact)
-		case scrollback.ToolResult:
-			if p.Artifact != "" {
-				p.Text, err = e.artifactText(ctx, p.Artifact)
-				p.Artifact = ""
-				entry.Message.Parts[i] = p
-			}
-		case scrollback.Text, scrollback.ToolCall, scrollback.Reasoning:
-		}
-		if err != nil {
-			return entry, err
-		}
-	}
-	return entry, nil
-}
-
-// sourceOnly is a message's meta without the mark of the import that brought it.
-func sourceOnly(meta json.RawMessage) json.RawMessage {
-	var fields map[string]json.RawMessage
-	if len(meta) == 0 || json.Unmarshal(meta, &fields) != nil || fields["source"] == nil {
-		return meta
-	}
-	delete(fields, "source")
-	if len(fields) == 0 {
-		return nil
-	}
-	out, err := json.Marshal(fields)
-	if err != nil {
-		return meta
-	}
-	return out
-}
-
-// sourceMark is the meta of an imported message: the file's own, and under
-// "source" the file's id of it and a hash by which it is known again.
-func sourceMark(entry transcript.Entry) (json.RawMessage, error) {
-	m := entry.Message
-	body, err := json.Marshal([]any{m.Role, m.Name, m.Parts, m.Model, m.CreatedAt})
-	if err != nil {
-		return nil, scrollback.Wrap(scrollback.Invalid, "engine.Import", err)
-	}
-	h := sha256.New()
-	h.Write(body)
-	for _, i := range sortedKeys(entry.Bytes) {
-		h.Write(entry.Bytes[i])
-	}
-	meta := map[string]json.RawMessage{}
-	if len(m.Meta) > 0 && json.Unmarshal(m.Meta, &meta) != nil {
-		meta = map[string]json.RawMessage{"value": m.Meta}
-	}
-	source, err := json.Marshal(struct {
-		ID   scrollback.MessageID `json:"id,omitempty"`
-		Hash string               `json:"hash"`
-	}{m.ID, hex.EncodeToString(h.Sum(nil)[:12])})
-	if err != nil {
-		return nil, scrollback.Wrap(scrollback.Internal, "engine.Import", err)
-	}
-	meta["source"] = source
-	return json.Marshal(meta)
-}
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-func markOf(meta json.RawMessage) string {
-	var m struct {
-		Source struct{ Hash string }
-	}
-	if json.Unmarshal(meta, &m) != nil {
-		return ""
-	}
-	return m.Source.Hash
-}
-
 // bundleExport is a bundle on its way out.
 type bundleExport struct {
-	e       *Engine
+	*Transfer
+	view    *engine.View
 	q       ExportRequest
 	w       *bundle.Writer
 	parts   []*portion // those inherited from first, the conversation itself last
@@ -184,8 +38,8 @@ type portion struct {
 
 // exportBundle writes a conversation whole: all its branches, and of those it
 // inherits from what is on its path.
-func (e *Engine) exportBundle(ctx context.Context, id scrollback.ConversationID, q ExportRequest, w io.Writer) error {
-	x := &bundleExport{e: e, q: q, written: map[scrollback.SegmentID]bool{}}
+func (t *Transfer) exportBundle(ctx context.Context, v *engine.View, id scrollback.ConversationID, q ExportRequest, w io.Writer) error {
+	x := &bundleExport{Transfer: t, view: v, q: q, written: map[scrollback.SegmentID]bool{}}
 	if err := x.plan(ctx, id); err != nil {
 		return err
 	}
@@ -193,7 +47,7 @@ func (e *Engine) exportBundle(ctx context.Context, id scrollback.ConversationID,
 	if err != nil {
 		return err
 	}
-	if x.w, err = bundle.NewWriter(w, id, e.o.BundleLimits); err != nil {
+	if x.w, err = bundle.NewWriter(w, id, t.o.Limits); err != nil {
 		return err
 	}
 	for _, a := range art {
@@ -212,15 +66,15 @@ func (e *Engine) exportBundle(ctx context.Context, id scrollback.ConversationID,
 // plan finds out which branches of which conversations belong to the bundle, and how
 // far.
 func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) error {
-	head, err := x.e.store.Head(ctx, id)
+	head, err := x.view.Head(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return err
 	}
-	own, err := x.e.store.AllBranches(ctx, id)
+	own, err := x.store.AllBranches(ctx, id)
 	if err != nil {
 		return err
 	}
-	main := &portion{Conversation: bundle.Conversation{Conversation: head.Conversation, Environment: rootless(head.Environment)}}
+	main := &portion{Conversation: bundle.Conversation{Conversation: head.Conversation, Environment: head.Environment.WithoutRoots()}}
 	main.Settings.RecallScope = ""
 	main.Roots, main.Limit, main.Version, main.DeletedAt, main.Messages = nil, 0, 0, 0, 0
 	own = slices.DeleteFunc(own, func(b scrollback.Branch) bool { return b.HeadSeq == b.AtSeq && b.ID != head.Branch.ID })
@@ -231,7 +85,7 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 	}
 	for _, b := range own {
 		for seq := b.AtSeq; b.Parent != "" && !mine[b.Parent]; seq = b.AtSeq {
-			if b, err = x.e.store.BranchBy(ctx, b.Parent); err != nil {
+			if b, err = x.store.BranchBy(ctx, b.Parent); err != nil {
 				return err
 			}
 			of := others[b.Conversation]
@@ -291,7 +145,7 @@ func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, err
 		if err != nil {
 			return nil, err
 		}
-		for r, err := range x.e.store.Own(ctx, p.ID, scrollback.RefArtifact) {
+		for r, err := range x.store.Own(ctx, p.ID, scrollback.RefArtifact) {
 			if err != nil {
 				return nil, err
 			}
@@ -306,7 +160,7 @@ func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, err
 			if before[id] {
 				continue
 			}
-			r, err := x.e.store.RefIn(ctx, lineage, scrollback.ArtifactRef(id))
+			r, err := x.store.RefIn(ctx, lineage, scrollback.ArtifactRef(id))
 			if err != nil {
 				return nil, err
 			}
@@ -331,7 +185,7 @@ func artifactOf(r scrollback.RefEntry) scrollback.Artifact {
 func (x *bundleExport) named(ctx context.Context, p *portion) (map[scrollback.ArtifactID]bool, error) {
 	out := map[scrollback.ArtifactID]bool{}
 	for _, b := range p.branches {
-		for m, err := range x.e.store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
+		for m, err := range x.store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
 			if err != nil {
 				return nil, err
 			}
@@ -345,13 +199,13 @@ func (x *bundleExport) named(ctx context.Context, p *portion) (map[scrollback.Ar
 
 // artifact writes the bytes of an artifact.
 func (x *bundleExport) artifact(ctx context.Context, a scrollback.Artifact) error {
-	f, size, err := x.e.archive.OpenArtifact(ctx, a.ID)
+	f, size, err := x.archive.OpenArtifact(ctx, a.ID)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	if size != a.Size {
-		return scrollback.Errorf(scrollback.Internal, "engine.Export", "artifact %s has %d bytes and says %d", a.ID, size, a.Size)
+		return scrollback.Errorf(scrollback.Internal, "transfer.Export", "artifact %s has %d bytes and says %d", a.ID, size, a.Size)
 	}
 	return x.w.Artifact(a.ID, size, f)
 }
@@ -380,7 +234,7 @@ func (x *bundleExport) portion(ctx context.Context, p *portion) error {
 		}
 	}
 	for _, b := range p.branches {
-		for m, err := range x.e.store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
+		for m, err := range x.store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
 			if err == nil {
 				err = x.w.Message(m)
 			}
@@ -400,7 +254,7 @@ func (x *bundleExport) portion(ctx context.Context, p *portion) error {
 
 // segments writes the segments that lie on the portion.
 func (x *bundleExport) segments(ctx context.Context, p *portion) error {
-	for r, err := range x.e.store.Own(ctx, p.ID, scrollback.RefHistory) {
+	for r, err := range x.store.Own(ctx, p.ID, scrollback.RefHistory) {
 		if err != nil {
 			return err
 		}
@@ -409,9 +263,9 @@ func (x *bundleExport) segments(ctx context.Context, p *portion) error {
 		}
 		_, id, err := r.Ref.Split()
 		if err != nil {
-			return scrollback.Wrap(scrollback.Internal, "engine.Export", err)
+			return scrollback.Wrap(scrollback.Internal, "transfer.Export", err)
 		}
-		found, err := x.e.store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(id)})
+		found, err := x.store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(id)})
 		if err != nil {
 			return err
 		}
@@ -427,12 +281,12 @@ func (x *bundleExport) segments(ctx context.Context, p *portion) error {
 // files writes the Markdown files of a portion's segments.
 func (x *bundleExport) files(ctx context.Context, p *portion) error {
 	for _, id := range p.segments {
-		found, err := x.e.store.Segments(ctx, []scrollback.SegmentID{id})
+		found, err := x.store.Segments(ctx, []scrollback.SegmentID{id})
 		if err != nil {
 			return err
 		}
 		var text bytes.Buffer
-		if err := x.e.archive.Write(ctx, &text, id); err != nil {
+		if err := x.archive.Write(ctx, &text, id); err != nil {
 			return err
 		}
 		if err := x.w.File(found[0], text.Bytes()); err != nil {
@@ -444,7 +298,7 @@ func (x *bundleExport) files(ctx context.Context, p *portion) error {
 
 // folds writes what was folded, save what came while the bundle was written.
 func (x *bundleExport) folds(ctx context.Context, p *portion) error {
-	for f, err := range x.e.store.Folds(ctx, p.ID) {
+	for f, err := range x.store.Folds(ctx, p.ID) {
 		if err != nil {
 			return err
 		}
@@ -458,15 +312,4 @@ func (x *bundleExport) folds(ctx context.Context, p *portion) error {
 		}
 	}
 	return nil
-}
-
-// rootless is an environment as it travels: what the model was told stays, which
-// folders it may read does not.
-func rootless(env *scrollback.Environment) *scrollback.Environment {
-	if env == nil {
-		return nil
-	}
-	out := *env
-	out.First.Roots, out.Told.Roots = nil, nil
-	return &out
 }

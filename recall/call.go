@@ -1,4 +1,4 @@
-package engine
+package recall
 
 import (
 	"bytes"
@@ -10,28 +10,55 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// RecallTools defines the tools that [Engine.Recall] answers.
-func RecallTools() []scrollback.Tool { return archive.Tools() }
+// Room bounds the result of a recall tool, in bytes of JSON and in o200k tokens.
+type Room struct {
+	Bytes  int
+	Tokens int64
+}
 
-// Recall answers a recall tool for a model of somebody else's: JSON, as inside a turn
-// and bounded likewise. Without a conversation context_search looks everywhere.
-func (e *Engine) Recall(ctx context.Context, id scrollback.ConversationID, tool string, args json.RawMessage) (string, error) {
-	do := recallTools[tool]
-	if do == nil {
-		return "", scrollback.Errorf(scrollback.NotFound, "engine.Recall", "there is no tool named %s", tool)
+// RoomMax is the room of a result outside a turn, and in bytes inside one.
+var RoomMax = Room{Bytes: 16 << 10, Tokens: 16 << 10}
+
+// IsTool says whether a name is that of a recall tool.
+func IsTool(name string) bool { return tools[name] != nil }
+
+// Call runs a recall tool with a model's arguments and returns its result as JSON.
+// Without a conversation context_search looks everywhere.
+func (r *Reader) Call(ctx context.Context, id scrollback.ConversationID, tool string, args json.RawMessage, room Room) (string, error) {
+	run := tools[tool]
+	if run == nil {
+		return "", scrollback.Errorf(scrollback.NotFound, "recall.Call", "there is no tool named %s", tool)
 	}
-	return do(ctx, e, recallCall{id, args, recallRoom{recallBytes, recallBytes}})
+	return run(ctx, call{r, id, args, room})
+}
+
+// call is one call of a tool.
+type call struct {
+	*Reader
+	conversation scrollback.ConversationID
+	arguments    json.RawMessage
+	room         Room
+}
+
+// tools is the table of what a model may call.
+var tools = map[string]func(context.Context, call) (string, error){
+	"context_list":   list,
+	"context_read":   read,
+	"context_tail":   tail,
+	"context_grep":   grep,
+	"context_search": search,
 }
 
 // arguments reads a model's arguments; unknown fields are its mistake to learn of.
-func arguments[T any](c recallCall) (T, error) {
+func arguments[T any](c call) (T, error) {
 	var args T
 	dec := json.NewDecoder(bytes.NewReader(c.arguments))
 	dec.DisallowUnknownFields()
@@ -41,26 +68,26 @@ func arguments[T any](c recallCall) (T, error) {
 		if errors.As(err, &kind) { // its words speak of our types
 			why = fmt.Sprintf("%s cannot be a %s", cmp.Or(strings.ToLower(kind.Field), "this"), kind.Value)
 		}
-		return args, scrollback.ParamErrorf("engine.recall", "arguments", "the arguments are not of the tool's shape: %s", why)
+		return args, scrollback.ParamErrorf("recall", "arguments", "the arguments are not of the tool's shape: %s", why)
 	}
 	return args, nil
 }
 
 // result is the JSON of a recall result, made smaller until it fits its room:
 // make is asked with 0, 1, 2 … for ever smaller ones, and says when it cannot.
-func result(room recallRoom, make func(try int) (any, bool)) (string, error) {
+func result(room Room, make func(try int) (any, bool)) (string, error) {
 	for try := 0; ; try++ {
 		v, more := make(try)
 		b, err := json.Marshal(v)
 		if err != nil {
-			return "", scrollback.Wrap(scrollback.Internal, "engine.recall", err)
+			return "", scrollback.Wrap(scrollback.Internal, "recall", err)
 		}
-		if len(b) <= room.bytes && int64(token.Count(string(b))) <= room.tokens {
+		if len(b) <= room.Bytes && int64(token.Count(string(b))) <= room.Tokens {
 			return string(b), nil
 		}
 		if !more {
-			return "", scrollback.Errorf(scrollback.OverBudget, "engine.recall",
-				"even the shortest answer has %d bytes, and %d bytes and %d tokens is all there is room for; ask for less", len(b), room.bytes, room.tokens)
+			return "", scrollback.Errorf(scrollback.OverBudget, "recall",
+				"even the shortest answer has %d bytes, and %d bytes and %d tokens is all there is room for; ask for less", len(b), room.Bytes, room.Tokens)
 		}
 	}
 }
@@ -71,7 +98,7 @@ func halved(n, try int) (int, bool) {
 	return max(n, 1), n > 1
 }
 
-func recallList(ctx context.Context, e *Engine, c recallCall) (string, error) {
+func list(ctx context.Context, c call) (string, error) {
 	type args struct {
 		Kind, Cursor string
 		Limit        int
@@ -80,21 +107,20 @@ func recallList(ctx context.Context, e *Engine, c recallCall) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	limit := cmp.Or(a.Limit, scrollback.ListDefault)
 	type page struct {
 		Refs []scrollback.RefEntry `json:"refs"`
 		Next *string               `json:"next"`
 	}
-	if _, _, err := e.Refs(ctx, c.conversation, RefQuery{Kind: a.Kind, Cursor: a.Cursor, Limit: limit}); err != nil {
+	all, next, err := c.Refs(ctx, c.conversation, store.RefQuery{Kind: a.Kind, Cursor: a.Cursor, Limit: cmp.Or(a.Limit, scrollback.ListDefault)})
+	if err != nil {
 		return "", err
 	}
 	return result(c.room, func(try int) (any, bool) {
-		n, more := halved(limit, try)
-		refs, next, listErr := e.Refs(ctx, c.conversation, RefQuery{Kind: a.Kind, Cursor: a.Cursor, Limit: n})
-		if listErr != nil {
-			return map[string]string{"error": scrollback.Shown(listErr)}, false
+		n, more := halved(len(all), try)
+		p, next := page{Refs: all[:min(n, len(all))]}, next
+		if n < len(all) {
+			next = store.CursorAfter(all[n-1])
 		}
-		p := page{Refs: refs}
 		if next != "" {
 			p.Next = &next
 		}
@@ -102,7 +128,7 @@ func recallList(ctx context.Context, e *Engine, c recallCall) (string, error) {
 	})
 }
 
-func recallRead(ctx context.Context, e *Engine, c recallCall) (string, error) {
+func read(ctx context.Context, c call) (string, error) {
 	type args struct {
 		Ref    scrollback.Ref
 		Offset int64
@@ -112,28 +138,25 @@ func recallRead(ctx context.Context, e *Engine, c recallCall) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := c.through(ctx, e, a.Ref)
+	id, err := c.through(ctx, a.Ref)
 	if err != nil {
 		return "", err
 	}
-	first, err := e.Read(ctx, id, a.Ref, a.Offset, a.Limit)
+	first, err := c.Read(ctx, id, a.Ref, a.Offset, a.Limit)
 	if err != nil {
 		return "", err
 	}
 	return result(c.room, func(try int) (any, bool) {
 		n, more := halved(len(first.Content), try)
-		if try == 0 {
-			return first, more
-		}
-		page, readErr := e.Read(ctx, id, a.Ref, a.Offset, n)
-		if readErr != nil {
-			return map[string]string{"error": scrollback.Shown(readErr)}, false
+		page := first
+		if page.Content = clip.Bytes(first.Content, max(n, utf8.UTFMax)); len(page.Content) < len(first.Content) {
+			page.NextOffset, page.Done = first.Offset+int64(len(page.Content)), false
 		}
 		return page, more
 	})
 }
 
-func recallTail(ctx context.Context, e *Engine, c recallCall) (string, error) {
+func tail(ctx context.Context, c call) (string, error) {
 	type args struct {
 		Ref   scrollback.Ref
 		Lines int
@@ -142,11 +165,11 @@ func recallTail(ctx context.Context, e *Engine, c recallCall) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := c.through(ctx, e, a.Ref)
+	id, err := c.through(ctx, a.Ref)
 	if err != nil {
 		return "", err
 	}
-	tail, err := e.Tail(ctx, id, a.Ref, a.Lines)
+	tail, err := c.Tail(ctx, id, a.Ref, a.Lines)
 	if err != nil {
 		return "", err
 	}
@@ -164,18 +187,18 @@ func recallTail(ctx context.Context, e *Engine, c recallCall) (string, error) {
 	})
 }
 
-func recallGrep(ctx context.Context, e *Engine, c recallCall) (string, error) {
+func grep(ctx context.Context, c call) (string, error) {
 	q, err := arguments[scrollback.GrepQuery](c)
 	if err != nil {
 		return "", err
 	}
 	id := c.conversation
 	if q.Ref != "" {
-		if id, err = c.through(ctx, e, q.Ref); err != nil {
+		if id, err = c.through(ctx, q.Ref); err != nil {
 			return "", err
 		}
 	}
-	found, err := e.Grep(ctx, id, q)
+	found, err := c.Grep(ctx, id, q)
 	if err != nil {
 		return "", err
 	}
@@ -190,19 +213,11 @@ func recallGrep(ctx context.Context, e *Engine, c recallCall) (string, error) {
 				m.Before, m.After = nil, nil
 			}
 			if try >= 2 {
-				m.Content = clipLine(m.Content, lineRunes)
+				m.Content = clip.Line(m.Content, lineRunes)
 			}
 		}
 		return cut, try < 2 || more
 	})
-}
-
-// clipLine is the beginning of a line, at most n characters.
-func clipLine(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
 }
 
 // briefHit is a hit as a model gets it: what it can use, in few tokens. Other hits
@@ -227,7 +242,7 @@ type brief struct {
 // leastPassage; a neighbour's is half of it.
 const leastPassage = 600
 
-func recallSearch(ctx context.Context, e *Engine, c recallCall) (string, error) {
+func search(ctx context.Context, c call) (string, error) {
 	type args struct {
 		Query  string
 		Limit  int
@@ -241,9 +256,9 @@ func recallSearch(ctx context.Context, e *Engine, c recallCall) (string, error) 
 		return "", err
 	}
 	if a.Limit < 0 || a.Limit > scrollback.SearchMax {
-		return "", scrollback.ParamErrorf("engine.recall", "limit", "limit must be 1 to %d", scrollback.SearchMax)
+		return "", scrollback.ParamErrorf("recall", "limit", "limit must be 1 to %d", scrollback.SearchMax)
 	}
-	q, err := e.searched(ctx, c.conversation, a.Scope)
+	q, err := c.searched(ctx, a.Scope)
 	if err != nil {
 		return "", err
 	}
@@ -253,7 +268,7 @@ func recallSearch(ctx context.Context, e *Engine, c recallCall) (string, error) 
 	}
 	passage := max(leastPassage, scrollback.HitContentMax/cmp.Or(a.Limit, scrollback.SearchDefault))
 	q.Query, q.Role, q.Limit, q.Around, q.Order, q.Passage = a.Query, a.Role, a.Limit, around, a.Order, passage
-	found, err := e.Search(ctx, q)
+	found, err := c.Search(ctx, q)
 	if err != nil {
 		return "", err
 	}
@@ -276,20 +291,20 @@ func recallSearch(ctx context.Context, e *Engine, c recallCall) (string, error) 
 
 // searched narrows a search to a scope, as far as the conversation's setting lets its
 // model reach; empty is the conversation itself.
-func (e *Engine) searched(ctx context.Context, id scrollback.ConversationID, scope string) (scrollback.SearchQuery, error) {
-	const op = "engine.recall"
+func (c call) searched(ctx context.Context, scope string) (scrollback.SearchQuery, error) {
+	const op = "recall"
 	if scope == "" || scope == scrollback.ScopeConversation {
-		return scrollback.SearchQuery{Conversation: id}, nil
+		return scrollback.SearchQuery{Conversation: c.conversation}, nil
 	}
-	c, err := e.Get(ctx, id)
+	own, err := c.door.Head(ctx, c.conversation)
 	if err != nil {
 		return scrollback.SearchQuery{}, err
 	}
-	switch may := c.Settings.RecallScope; {
+	switch may := own.Settings.RecallScope; {
 	case scope != scrollback.ScopeProject && scope != scrollback.ScopeAll:
 		return scrollback.SearchQuery{}, scrollback.ParamErrorf(op, "scope", "a scope is conversation, project or all, not %q", scope)
 	case scope == scrollback.ScopeProject && (may == scrollback.ScopeProject || may == scrollback.ScopeAll):
-		return scrollback.SearchQuery{Project: c.Project}, nil
+		return scrollback.SearchQuery{Project: own.Project}, nil
 	case may == scrollback.ScopeAll:
 		return scrollback.SearchQuery{}, nil
 	case may == scrollback.ScopeProject:
@@ -300,21 +315,21 @@ func (e *Engine) searched(ctx context.Context, id scrollback.ConversationID, sco
 
 // through is the conversation that a ref is resolved through: the caller's own, or one
 // that mentions it within the reach that its setting gives the model.
-func (c recallCall) through(ctx context.Context, e *Engine, ref scrollback.Ref) (scrollback.ConversationID, error) {
-	own, err := e.store.Head(ctx, c.conversation)
+func (c call) through(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
+	own, err := c.door.Head(ctx, c.conversation)
 	may := own.Settings.RecallScope
 	if err != nil || may != scrollback.ScopeProject && may != scrollback.ScopeAll {
 		return c.conversation, err
 	}
-	if _, err := e.store.Ref(ctx, c.conversation, ref); scrollback.CodeOf(err) != scrollback.NotFound {
+	if _, err := c.store.Ref(ctx, c.conversation, ref); scrollback.CodeOf(err) != scrollback.NotFound {
 		return c.conversation, nil // what is wrong with it is told by who reads it
 	}
-	others, err := e.store.Mentions(ctx, ref)
+	others, err := c.store.Mentions(ctx, ref)
 	if err != nil {
 		return "", err
 	}
 	for _, id := range others {
-		switch o, err := e.store.Head(ctx, id); {
+		switch o, err := c.door.Head(ctx, id); {
 		case scrollback.CodeOf(err) == scrollback.NotFound:
 		case err != nil:
 			return "", err
@@ -335,7 +350,7 @@ func inBrief(hits []scrollback.Hit, searched scrollback.ConversationID, nearRune
 	near := func(ms []scrollback.Message) []brief {
 		var out []brief
 		for _, m := range ms {
-			text := clipLine(strings.TrimSpace(store.IndexText(m.Parts)), nearRunes)
+			text := clip.Line(strings.TrimSpace(store.IndexText(m.Parts)), nearRunes)
 			if !seen[m.ID] && text != "" {
 				seen[m.ID] = true
 				out = append(out, brief{Seq: m.Seq, Role: m.Role, Content: text})

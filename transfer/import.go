@@ -1,161 +1,22 @@
-package engine
+package transfer
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"io"
-	"strings"
 
 	"github.com/google/uuid"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/bundle"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Bounds of one write of an import.
-const (
-	importBatch = 256
-	importBytes = 1 << 20
-	sniffBytes  = 64 << 10
-	maxSkipped  = 1000 // bad lines that are listed; more are counted
-)
-
-// ImportRequest says how to read a file. Format empty means by its content; Into
-// adds everything to one conversation that exists. AsCopy gives what a bundle holds
-// ids of its own.
-type ImportRequest struct {
-	Format   string
-	Project  string
-	Into     scrollback.ConversationID
-	AsCopy   bool
-	Progress func(messages int64) // may be nil
-}
-
-// ImportResult says what an import brought. Messages counts those newly written,
-// Total those the conversation has now.
-type ImportResult struct {
-	Conversations []Imported       `json:"conversations"`
-	Skipped       []transcript.Bad `json:"skipped"`
-	MoreSkipped   int              `json:"more_skipped,omitempty"`
-	// IDs are those that a copy got, by those in the bundle: of conversations,
-	// branches and segments.
-	IDs map[string]string `json:"ids,omitempty"`
-}
-
-// Imported is one conversation of an import. Result is that of a bundle.
-type Imported struct {
-	ID       scrollback.ConversationID `json:"id"`
-	Created  bool                      `json:"created"`
-	Messages int64                     `json:"messages"`
-	Total    int64                     `json:"total"`
-	Result   string                    `json:"result,omitempty"`
-}
-
-// Import reads a file of another tool into conversations, folding as it goes. The
-// same file again changes nothing, one that grew extends; where one has changed its
-// past, what was there before stays as an earlier branch. r is read twice.
-func (e *Engine) Import(ctx context.Context, r io.ReadSeeker, q ImportRequest) (ImportResult, error) {
-	im := &importer{e: e, q: q, open: map[string]*importing{}}
-	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
-	format, err := e.format(r, q.Format)
-	switch {
-	case err != nil:
-		return im.out, err
-	case format == nil:
-		return e.importBundle(ctx, r, q)
-	case q.AsCopy:
-		return im.out, scrollback.ParamErrorf("engine.Import", "as_copy", "only a bundle brings ids that a copy could change")
-	}
-	if q.Into == "" {
-		if im.file, err = fileHash(r); err != nil {
-			return im.out, err
-		}
-	}
-	im.format = format.Name()
-	read := 0
-	for entry, err := range format.Read(&ctxReader{ctx, r}) {
-		if err == nil && entry.Bad != nil {
-			im.skip(*entry.Bad)
-			continue
-		}
-		if err == nil {
-			read++
-			err = im.take(ctx, entry)
-		}
-		if err != nil {
-			// What was read before the fault is good, and the next try goes on from it.
-			return im.result(), errors.Join(scrollback.Wrap(scrollback.Unavailable, "engine.Import", err), im.each(context.WithoutCancel(ctx), im.end))
-		}
-	}
-	if read == 0 {
-		reason := "the file is empty"
-		if len(im.out.Skipped) > 0 {
-			reason = im.out.Skipped[0].Reason
-			return im.out, scrollback.ParamErrorf("engine.Import", "file", "nothing could be read; line %d: %s", im.out.Skipped[0].Line, reason)
-		}
-		return im.out, scrollback.ParamErrorf("engine.Import", "file", "%s", reason)
-	}
-	err = im.each(ctx, im.end)
-	return im.result(), err
-}
-
-// format chooses the reader of a file; nil is a bundle.
-func (e *Engine) format(r io.ReadSeeker, name string) (transcript.Importer, error) {
-	head, err := bufio.NewReaderSize(r, sniffBytes).Peek(sniffBytes)
-	if err != nil && err != io.EOF {
-		return nil, scrollback.Wrap(scrollback.Unavailable, "engine.Import", err)
-	}
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return nil, scrollback.Wrap(scrollback.Unavailable, "engine.Import", err)
-	}
-	if name == BundleFormat || name == "" && bundle.Sniff(head) {
-		return nil, nil
-	}
-	names := []string{BundleFormat}
-	for _, f := range e.o.Importers {
-		if f.Name() == name || name == "" && f.Sniff(head) {
-			return f, nil
-		}
-		names = append(names, f.Name())
-	}
-	if name != "" {
-		return nil, scrollback.ParamErrorf("engine.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))
-	}
-	line, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
-	return nil, scrollback.ParamErrorf("engine.Import", "file", "the file is of no format that can be read (%s); line 1 is: %s", strings.Join(names, ", "), clipBytes(string(bytes.ToValidUTF8(line, []byte("?"))), 80))
-}
-
-func fileHash(r io.ReadSeeker) (string, error) {
-	h := sha256.New()
-	if _, err := io.Copy(h, r); err != nil {
-		return "", scrollback.Wrap(scrollback.Unavailable, "engine.Import", err)
-	}
-	_, err := r.Seek(0, io.SeekStart)
-	return hex.EncodeToString(h.Sum(nil)), scrollback.Wrap(scrollback.Unavailable, "engine.Import", err)
-}
-
-// ctxReader stops reading when its context ends.
-type ctxReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c *ctxReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, scrollback.Wrap(scrollback.Canceled, "engine.Import", err)
-	}
-	return c.r.Read(p)
-}
-
 type importer struct {
-	e      *Engine
+	*Transfer
+	view   *engine.View
 	q      ImportRequest
 	format string
 	file   string // its SHA-256
@@ -172,10 +33,10 @@ type importer struct {
 // writes a branch of its own from where it differs.
 type importing struct {
 	Imported
-	shape resolved
-	head  driver.Head // as the conversation stands
-	batch []store.Incoming
-	size  int
+	backlog *engine.Backlog
+	head    driver.Head // as the conversation stands
+	batch   []store.Incoming
+	size    int
 
 	at    scrollback.Branch    // the branch whose path the file is on
 	base  int64                // the newest message before the file's first
@@ -241,12 +102,12 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	if entry.Rewind != nil {
 		return im.rewind(ctx, c, *entry.Rewind)
 	}
-	mark, err := sourceMark(entry)
+	mark, err := transcript.Mark(entry)
 	if err != nil {
 		return err
 	}
 	if !c.fresh {
-		found, err := im.e.follow(ctx, c, markOf(mark))
+		found, err := im.follow(ctx, c, transcript.MarkOf(mark))
 		if err != nil || found {
 			return err // nil: an earlier import wrote it
 		}
@@ -257,9 +118,9 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 		m.Role = scrollback.RoleTool
 	}
 	if c.untitled && c.title == "" && m.Role == scrollback.RoleUser {
-		c.title = titleOf(m.Parts.Text())
+		c.title = scrollback.TitleOf(m.Parts.Text())
 	}
-	in, err := im.e.admitParts(ctx, c.ID, m, c.shape, entry.Bytes)
+	in, err := im.view.Intake().Admit(ctx, c.ID, m, c.backlog.Room, entry.Bytes)
 	if code := scrollback.CodeOf(err); code == scrollback.Invalid || code == scrollback.NotFound {
 		im.skip(transcript.Bad{Line: entry.Line, Reason: scrollback.Shown(err)})
 		err = im.flush(ctx, c)
@@ -291,7 +152,7 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 		return err
 	}
 	if n < 0 || n > len(c.seqs) {
-		return scrollback.Errorf(scrollback.Internal, "engine.Import", "the reader goes back to message %d of %d", n, len(c.seqs))
+		return scrollback.Errorf(scrollback.Internal, "transfer.Import", "the reader goes back to message %d of %d", n, len(c.seqs))
 	}
 	c.seqs, c.known, c.fresh = c.seqs[:n], nil, false
 	return nil
@@ -299,10 +160,10 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 
 // follow looks for the file's next message among those that come next where it
 // stands, on whichever branch, and goes there.
-func (e *Engine) follow(ctx context.Context, c *importing, mark string) (bool, error) {
+func (im *importer) follow(ctx context.Context, c *importing, mark string) (bool, error) {
 	at := c.seq()
 	if len(c.known) == 0 && at < c.at.HeadSeq {
-		page, err := e.store.Messages(ctx, c.at.ID, at+1, min(at+scrollback.ListDefault, c.at.HeadSeq))
+		page, err := im.store.Messages(ctx, c.at.ID, at+1, min(at+scrollback.ListDefault, c.at.HeadSeq))
 		if err != nil {
 			return false, err
 		}
@@ -312,10 +173,10 @@ func (e *Engine) follow(ctx context.Context, c *importing, mark string) (bool, e
 		c.seqs, c.known = append(c.seqs, c.known[0].Seq), c.known[1:]
 		return true, nil
 	}
-	if len(c.known) > 0 && markOf(c.known[0].Meta) == mark {
+	if len(c.known) > 0 && transcript.MarkOf(c.known[0].Meta) == mark {
 		return step()
 	}
-	next, err := e.store.Continuations(ctx, c.ID, c.at, at)
+	next, err := im.store.Continuations(ctx, c.ID, c.at, at)
 	if err != nil {
 		return false, err
 	}
@@ -325,11 +186,11 @@ func (e *Engine) follow(ctx context.Context, c *importing, mark string) (bool, e
 		if known && first != mark {
 			continue
 		}
-		page, err := e.store.Messages(ctx, b.ID, at+1, at+1)
+		page, err := im.store.Messages(ctx, b.ID, at+1, at+1)
 		if err != nil {
 			return false, err
 		}
-		if c.marks[place] = markOf(page[0].Meta); c.marks[place] == mark {
+		if c.marks[place] = transcript.MarkOf(page[0].Meta); c.marks[place] == mark {
 			c.at, c.known = b, page
 			return step()
 		}
@@ -339,7 +200,7 @@ func (e *Engine) follow(ctx context.Context, c *importing, mark string) (bool, e
 
 // leave makes the place of the file the head: what it says next is not there.
 func (im *importer) leave(ctx context.Context, c *importing) error {
-	head, err := im.e.store.Head(ctx, c.ID) // somebody may have gone on while the file was followed
+	head, err := im.view.Head(ctx, c.ID, scrollback.AccessWrite) // somebody may have gone on while the file was followed
 	if err != nil {
 		return err
 	}
@@ -348,13 +209,13 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 		return nil
 	}
 	if n := head.Branch.HeadSeq; n > 0 && c.left == "" {
-		last, err := im.e.store.At(ctx, head.Branch, n)
+		last, err := im.store.At(ctx, head.Branch, n)
 		if err != nil {
 			return err
 		}
-		c.left, c.own = head.Branch.ID, markOf(last.Meta) == ""
+		c.left, c.own = head.Branch.ID, transcript.MarkOf(last.Meta) == ""
 	}
-	head, err = im.e.store.Rewind(ctx, c.ID, c.at.ID, c.seq(), forgetChanges)
+	head, err = im.store.Rewind(ctx, c.ID, c.at.ID, c.seq(), (*scrollback.Conversation).RetellEnvironment)
 	if err == nil {
 		c.head, c.at = head, head.Branch
 	}
@@ -366,7 +227,7 @@ func (im *importer) entitle(ctx context.Context, c *importing) error {
 	if c.title == "" || c.Messages == 0 {
 		return nil
 	}
-	_, err := im.e.store.Patch(ctx, c.ID, 0, func(v *scrollback.Conversation) error {
+	_, err := im.store.Patch(ctx, c.ID, 0, func(v *scrollback.Conversation) error {
 		if v.Title == "" {
 			v.Title = c.title
 		}
@@ -383,13 +244,13 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	if !back && (failed != nil || c.Messages == 0) {
 		return failed
 	}
-	now, err := im.e.store.Head(ctx, c.ID)
+	now, err := im.view.Head(ctx, c.ID, scrollback.AccessWrite)
 	if err != nil || now.Branch.ID != c.head.Branch.ID || now.Branch.HeadSeq != c.head.Branch.HeadSeq {
 		return errors.Join(failed, err) // somebody goes on there meanwhile
 	}
 	to, seq := c.at, c.seq()
 	if back {
-		if _, to, err = im.e.store.BranchOf(ctx, c.ID, c.left); err != nil {
+		if _, to, err = im.store.BranchOf(ctx, c.ID, c.left); err != nil {
 			return errors.Join(failed, err)
 		}
 		seq = to.HeadSeq
@@ -397,7 +258,7 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	if now.Branch.ID == to.ID && now.Branch.HeadSeq == seq {
 		return failed
 	}
-	head, err := im.e.store.Rewind(ctx, c.ID, to.ID, seq, forgetChanges)
+	head, err := im.store.Rewind(ctx, c.ID, to.ID, seq, (*scrollback.Conversation).RetellEnvironment)
 	if err == nil {
 		c.head, c.Total = head, head.Messages
 	}
@@ -429,31 +290,28 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 			identity = "file\x00" + im.file + "\x00" + want.Project
 		}
 		want.ID = scrollback.ConversationID(uuid.NewSHA1(uuid.NameSpaceOID, []byte(identity)).String())
-		if want.Model != "" {
-			if _, err := im.e.find(want.Model); err != nil {
-				want.Model = "" // made by a model that is not set up here
-			}
+		if want.Model != "" && im.view.Fits(scrollback.Conversation{Model: want.Model}) != nil {
+			want.Model = "" // made by a model that is not set up here
 		}
-		want.Title = clipLine(want.Title, 400)
+		want.Title = clip.Line(want.Title, 400)
 		if want.Title == "" && entry.Message.Role == scrollback.RoleUser {
-			want.Title = titleOf(entry.Message.Parts.Text())
+			want.Title = scrollback.TitleOf(entry.Message.Parts.Text())
 		}
-		made, created, err := im.e.Create(ctx, want)
+		made, created, err := im.view.Create(ctx, want)
 		if err != nil {
 			return nil, err
 		}
 		c.ID, c.Created, c.untitled = made.ID, created, created && made.Title == ""
 	}
-	head, err := im.e.store.Head(ctx, c.ID)
+	head, err := im.view.Head(ctx, c.ID, scrollback.AccessWrite)
 	if err != nil {
 		return nil, err
 	}
-	if c.shape, err = im.e.resolve(ctx, head.Conversation, Overrides{}); err != nil {
+	if c.backlog, err = im.view.Backlog(ctx, head.Conversation); err != nil {
 		return nil, err
 	}
-	c.shape.policy.Summarizes = false // a long file folds hundreds of times; nobody asked for as many calls
 	if head.DeletedAt != 0 {
-		return nil, scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s is in the trash: restore it first", c.ID)
+		return nil, scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first", c.ID)
 	}
 	c.head, c.at, c.Total = head, head.Branch, head.Messages
 	if im.q.Into != "" {
@@ -471,7 +329,7 @@ func (im *importer) flush(ctx context.Context, c *importing) error {
 	}
 	// Nobody may have added anything since it was read: two imports at once of the
 	// same file would double it.
-	done, err := im.e.store.Append(ctx, c.head, c.batch)
+	done, err := im.store.Append(ctx, c.head, c.batch)
 	if err != nil {
 		return err
 	}
@@ -486,9 +344,9 @@ func (im *importer) flush(ctx context.Context, c *importing) error {
 	}
 	c.batch, c.size = c.batch[:0], 0
 	c.head = done.Head
-	_, err = im.e.fit(ctx, &c.head, c.shape, 0, func(scrollback.Receipt) {})
+	err = c.backlog.Compact(ctx, &c.head)
 	if at, was := c.head.Branch, done.Head.Branch; at.ID != was.ID || at.HeadSeq != was.HeadSeq {
-		return scrollback.Errorf(scrollback.Conflict, "engine.Import", "somebody went on in conversation %s while it was imported; import the file again", c.ID)
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "somebody went on in conversation %s while it was imported; import the file again", c.ID)
 	}
 	c.at, c.Total = c.head.Branch, c.head.Messages
 	if scrollback.CodeOf(err) == scrollback.OverBudget {

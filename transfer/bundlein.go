@@ -1,8 +1,7 @@
-package engine
+package transfer
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,13 +12,11 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/bundle"
+	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
-
-// BundleFormat is the name of the format that moves a conversation whole.
-const BundleFormat = "bundle"
 
 // The results of the import of a bundle.
 const (
@@ -34,7 +31,8 @@ const adoptBatch = 64
 
 // bundleImport is a bundle on its way in.
 type bundleImport struct {
-	e     *Engine
+	*Transfer
+	view  *engine.View
 	q     ImportRequest
 	r     io.ReadSeeker
 	copy  *bundle.Copy // nil where ids stay
@@ -45,37 +43,18 @@ type bundleImport struct {
 	manifest bundle.Manifest // as it was judged
 }
 
-// arrival is one conversation of a bundle: what the bundle says of it, and what is
-// here. Ids are those that it has here.
-type arrival struct {
-	*store.Arrival
-	conv     bundle.Conversation
-	branches map[scrollback.BranchID]scrollback.Branch
-	mentions map[scrollback.ArtifactID]scrollback.Artifact
-
-	batch []store.Incoming // of branch grows
-	grows scrollback.BranchID
-	size  int
-
-	pending driver.Adopt                                 // small things that wait for a full batch
-	final   driver.Adopt                                 // what becomes visible together
-	last    []store.Growth                               // and the messages that do
-	rollups []scrollback.Segment                         // of a copy, until what they hold is made
-	made    map[scrollback.SegmentID]*scrollback.Segment // of a copy
-}
-
 // importBundle reads a bundle three times: to judge it and to hold it against what is
 // here, to write its messages, and to write what is made of them. Until the last
 // write nobody sees a conversation that is new here, and one that is here only gets
 // longer; when an import was cut off, the same one goes on.
-func (e *Engine) importBundle(ctx context.Context, r io.ReadSeeker, q ImportRequest) (ImportResult, error) {
+func (t *Transfer) importBundle(ctx context.Context, v *engine.View, r io.ReadSeeker, q ImportRequest) (ImportResult, error) {
 	out := ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
 	if q.Into != "" {
-		return out, scrollback.ParamErrorf("engine.Import", "into", "a bundle keeps its own conversation: it cannot be added to another")
+		return out, scrollback.ParamErrorf("transfer.Import", "into", "a bundle keeps its own conversation: it cannot be added to another")
 	}
-	b := &bundleImport{e: e, q: q, r: readSeeker{&ctxReader{ctx, r}, r}}
+	b := &bundleImport{Transfer: t, view: v, q: q, r: readSeeker{&ctxReader{ctx, r}, r}}
 	if q.AsCopy {
-		b.copy = bundle.NewCopy(e.store.NewID())
+		b.copy = bundle.NewCopy(t.store.NewID())
 	}
 	if err := b.judge(ctx); err != nil {
 		return out, err
@@ -128,7 +107,7 @@ func (b *bundleImport) judge(ctx context.Context) error {
 		v.Message = nil
 	}
 	var err error
-	if b.manifest, err = bundle.Check(b.r, b.e.o.BundleLimits, render, v); err == nil && b.copy == nil {
+	if b.manifest, err = bundle.Check(b.r, b.o.Limits, render, v); err == nil && b.copy == nil {
 		err = b.at.End(ctx)
 	}
 	return err
@@ -136,7 +115,7 @@ func (b *bundleImport) judge(ctx context.Context) error {
 
 // meet begins to compare a conversation.
 func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
-	if err := checkTools(c.Settings.Tools); err != nil {
+	if err := scrollback.CheckTools(c.Settings.Tools); err != nil {
 		return err
 	}
 	if b.at != nil && b.copy == nil {
@@ -144,31 +123,37 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 			return err
 		}
 	}
-	b.e.localize(&c.Conversation, b.q.Project)
-	if err := b.e.store.Admits(c.Conversation); err != nil {
+	localize(b.view, &c.Conversation, b.q.Project)
+	mine := b.view.Caller().Sees
+	if !mine(c.Project) {
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "project %s is not yours", c.Project)
+	}
+	if err := b.store.Admits(c.Conversation); err != nil {
 		return err
 	}
 	if b.copy != nil {
-		b.copy.Add(string(c.ID), b.e.store.NewID())
+		b.copy.Add(string(c.ID), b.store.NewID())
 		c.ID = scrollback.ConversationID(b.copy.Names[string(c.ID)])
 	}
 	b.at = &arrival{conv: c, branches: map[scrollback.BranchID]scrollback.Branch{}, mentions: map[scrollback.ArtifactID]scrollback.Artifact{},
 		made: map[scrollback.SegmentID]*scrollback.Segment{}}
 	b.order = append(b.order, b.at)
 	var err error
-	if b.at.Arrival, err = b.e.store.Arrive(ctx, c.ID); err != nil {
+	if b.at.Arrival, err = b.store.Arrive(ctx, c.ID); err != nil {
 		return err
 	}
 	foreign := func(id scrollback.ConversationID) bool { return !slices.Contains(b.at.Ancestors, id) }
 	switch {
 	case !b.at.seen():
 		return nil
+	case !mine(b.at.Project):
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in a project that is not yours; %s", c.ID, asCopy)
 	case b.at.DeletedAt != 0:
-		return scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s is in the trash: restore it first", c.ID)
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first", c.ID)
 	case b.q.Project != "" && b.at.Project != b.q.Project:
-		return scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s is in another project; %s", c.ID, asCopy)
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in another project; %s", c.ID, asCopy)
 	case slices.ContainsFunc(c.Ancestors, foreign):
-		return scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s inherits from others here; %s", c.ID, asCopy)
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s inherits from others here; %s", c.ID, asCopy)
 	}
 	return nil
 }
@@ -188,7 +173,7 @@ func (b *bundleImport) decide() (string, error) {
 	}
 	for _, a := range b.order {
 		if a.Split != "" {
-			return "", scrollback.Errorf(scrollback.Conflict, "engine.Import", "conversation %s says something else here, %s; %s", a.conv.ID, a.Split, asCopy)
+			return "", scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s says something else here, %s; %s", a.conv.ID, a.Split, asCopy)
 		}
 	}
 	switch {
@@ -209,13 +194,13 @@ func (b *bundleImport) write(ctx context.Context) error {
 	}
 	if err != nil && b.copy != nil {
 		for _, a := range slices.Backward(b.order) {
-			_, _ = b.e.purge(context.WithoutCancel(ctx), a.conv.ID, 0) // best effort: nobody sees it anyway
+			b.discard(context.WithoutCancel(ctx), a.conv.ID)
 		}
 	}
 	return err
 }
 
-var errBundleChanged = scrollback.ParamErrorf("engine.Import", "file", "the bundle changed while it was read")
+var errBundleChanged = scrollback.ParamErrorf("transfer.Import", "file", "the bundle changed while it was read")
 
 // messages writes artifacts, their mentions and messages; those of a conversation that
 // people see keep their last batch for the end.
@@ -223,7 +208,7 @@ func (b *bundleImport) messages(ctx context.Context) error {
 	n := -1
 	err := b.walk(bundle.Visit{
 		Artifact: func(id scrollback.ArtifactID, size int64, r io.Reader) error {
-			got, _, err := b.e.archive.PutArtifact(ctx, r, size)
+			got, _, err := b.archive.PutArtifact(ctx, r, size)
 			if err == nil && got != id {
 				err = errBundleChanged
 			}
@@ -233,7 +218,7 @@ func (b *bundleImport) messages(ctx context.Context) error {
 			if err := b.next(ctx, &n); err != nil {
 				return err
 			}
-			b.e.localize(&c.Conversation, b.q.Project)
+			localize(b.view, &c.Conversation, b.q.Project)
 			b.at.conv = c
 			return nil
 		},
@@ -286,7 +271,7 @@ func (b *bundleImport) message(ctx context.Context, m scrollback.Message) error 
 	}
 	in := store.Incoming{Message: m}
 	var err error
-	if in.Index, err = b.e.textOf(ctx, m.Parts); err != nil {
+	if in.Index, err = b.textOf(ctx, m.Parts); err != nil {
 		return err
 	}
 	for id := range m.Parts.Artifacts() {
@@ -303,24 +288,13 @@ func (b *bundleImport) message(ctx context.Context, m scrollback.Message) error 
 	return nil
 }
 
-// take answers the batch as what its branch grows by.
-func (a *arrival) take() []store.Growth {
-	if len(a.batch) == 0 {
-		return nil
-	}
-	g := store.Growth{Branch: a.branches[a.grows], IfHead: a.batch[0].Seq - 1, Messages: a.batch}
-	g.UpdatedAt = cmp.Or(g.UpdatedAt, a.batch[len(a.batch)-1].CreatedAt)
-	a.batch, a.size = nil, 0
-	return []store.Growth{g}
-}
-
 // flush writes the batch.
 func (b *bundleImport) flush(ctx context.Context) error {
 	grow := b.at.take()
 	if grow == nil {
 		return nil
 	}
-	if err := b.e.store.Adopt(ctx, driver.Adopt{Conversation: b.at.whole()}, grow...); err != nil {
+	if err := b.store.Adopt(ctx, driver.Adopt{Conversation: b.at.whole()}, grow...); err != nil {
 		return err
 	}
 	if b.q.Progress != nil {
@@ -329,22 +303,15 @@ func (b *bundleImport) flush(ctx context.Context) error {
 	return nil
 }
 
-// whole is the conversation as a row.
-func (a *arrival) whole() scrollback.Conversation {
-	c := a.conv.Conversation
-	c.Ancestors, c.Environment = a.conv.Ancestors, rootless(a.conv.Environment)
-	return c
-}
-
 // rest writes what is made of the messages, and shows the conversation.
 func (b *bundleImport) rest(ctx context.Context) error {
 	n := -1
 	err := b.walk(bundle.Visit{
 		// By now it is mentioned. Before, it may have gone with somebody else's mention.
 		Artifact: func(id scrollback.ArtifactID, size int64, r io.Reader) error {
-			has, err := b.e.archive.Has(ctx, id)
+			has, err := b.archive.Has(ctx, id)
 			if err == nil && !has {
-				_, _, err = b.e.archive.PutArtifact(ctx, r, size)
+				_, _, err = b.archive.PutArtifact(ctx, r, size)
 			}
 			return err
 		},
@@ -373,18 +340,11 @@ func (b *bundleImport) rest(ctx context.Context) error {
 		kept := b.pinsAlong(a.PinnedSeqs, a.Conversation.Branch)
 		a.final.Edit = func(c *scrollback.Conversation) {
 			c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs), func(pin int64) bool { return !slices.Contains(kept, pin) })
-			forgetChanges(c)
+			c.RetellEnvironment()
 		}
 	}
-	return b.e.store.Adopt(ctx, a.final, a.last...)
+	return b.store.Adopt(ctx, a.final, a.last...)
 }
-
-// late says whether something that shows messages up to seq has to wait for the last
-// of them.
-func (a *arrival) late(seq int64) bool { return a.seen() && len(a.last) > 0 && seq > a.last[0].IfHead }
-
-// seen says that people see the conversation already.
-func (a *arrival) seen() bool { return a.Known && !a.Hidden }
 
 // segment stores a segment that is not here.
 func (b *bundleImport) segment(ctx context.Context, s scrollback.Segment) error {
@@ -413,7 +373,7 @@ func (b *bundleImport) remake(ctx context.Context, s *scrollback.Segment) error 
 	var err error
 	if len(s.Children) == 0 {
 		var ms []scrollback.Message
-		if ms, err = b.e.store.Messages(ctx, s.Branch, s.FirstSeq, s.LastSeq); err != nil {
+		if ms, err = b.store.Messages(ctx, s.Branch, s.FirstSeq, s.LastSeq); err != nil {
 			return err
 		}
 		if s.Hash, err = scrollback.HashMessages(ms); err == nil {
@@ -437,7 +397,7 @@ func (b *bundleImport) remake(ctx context.Context, s *scrollback.Segment) error 
 	light := *s
 	light.Summary, light.Placeholder = scrollback.Hint(s.Summary), ""
 	b.at.made[s.ID] = &light
-	return scrollback.Wrap(scrollback.Internal, "engine.Import", err)
+	return scrollback.Wrap(scrollback.Internal, "transfer.Import", err)
 }
 
 // branch shows what a branch shows, of the conversation itself: what is new here, and
@@ -467,7 +427,7 @@ func (b *bundleImport) branch(ctx context.Context, r bundle.Branch) error {
 		a.final.Views = append(a.final.Views, view)
 		return nil
 	case !old && r.HeadSeq == r.AtSeq:
-		if err := b.e.store.Adopt(ctx, driver.Adopt{Conversation: a.whole()}, empty); err != nil {
+		if err := b.store.Adopt(ctx, driver.Adopt{Conversation: a.whole()}, empty); err != nil {
 			return err
 		}
 	}
@@ -482,7 +442,7 @@ func (b *bundleImport) spill(ctx context.Context, enough int) error {
 		return nil
 	}
 	p.Conversation = b.at.whole()
-	err := b.e.store.Adopt(ctx, *p)
+	err := b.store.Adopt(ctx, *p)
 	*p = driver.Adopt{}
 	return err
 }
@@ -492,9 +452,16 @@ func (b *bundleImport) walk(v bundle.Visit) error {
 	if b.copy != nil {
 		v = b.copy.Visit(v)
 	}
-	m, err := bundle.Walk(b.r, b.e.o.BundleLimits, v)
+	m, err := bundle.Walk(b.r, b.o.Limits, v)
 	if err == nil && !slices.Equal(m.Entries, b.manifest.Entries) {
 		err = errBundleChanged
 	}
 	return err
+}
+
+// discard takes back what a failed copy wrote, as far as it can: nobody sees it.
+func (b *bundleImport) discard(ctx context.Context, id scrollback.ConversationID) {
+	if purged, err := b.store.Purge(ctx, id, 0); err == nil {
+		_, _, _ = b.archive.Drop(ctx, id, purged.Loose)
+	}
 }

@@ -1,0 +1,50 @@
+package scrollback
+
+import "slices"
+
+// Access is what a caller may do; each level includes those before it.
+type Access int
+
+// The levels of access. The zero value may do nothing.
+const (
+	AccessRead  Access = iota + 1 // list, read, search, export
+	AccessWrite                   // say something, change, compact, import, purge
+	AccessAdmin                   // grant folders, empty the trash, forget what models taught
+)
+
+// Caller is who asks for something: what it may do, and in which projects. What is not
+// a caller's is not_found to it; the zero value sees nothing.
+type Caller struct {
+	Name        string // for the log; may be empty
+	Access      Access
+	AllProjects bool
+	Projects    []string // those it sees, unless it sees all
+}
+
+// Operator is the caller who may do everything, everywhere: whoever runs the program.
+func Operator() Caller { return Caller{Name: "operator", Access: AccessAdmin, AllProjects: true} }
+
+// Sees says whether a project is one of the caller's; an empty name is the default
+// project.
+func (c Caller) Sees(project string) bool {
+	if project == "" {
+		project = DefaultProject
+	}
+	return c.Access >= AccessRead && (c.AllProjects || slices.Contains(c.Projects, project))
+}
+
+// May says whether the caller has at least this access.
+func (c Caller) May(a Access) bool { return c.Access >= a }
+
+// String is the level's name.
+func (a Access) String() string {
+	switch a {
+	case AccessRead:
+		return "read"
+	case AccessWrite:
+		return "write"
+	case AccessAdmin:
+		return "admin"
+	}
+	return "no"
+}

@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+// Context is the manifest of the window that the next request would begin with.
+// It folds nothing and writes nothing.
+func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrollback.Manifest, error) {
+	e := v.e
+	head, err := v.door.head(ctx, id, scrollback.AccessRead)
+	if err != nil {
+		return scrollback.Manifest{}, err
+	}
+	sh, err := e.resolve(ctx, head.Conversation, Overrides{})
+	if err != nil {
+		// A model that is not set up here hides nothing of its conversation.
+		assumed := head.Conversation
+		assumed.Model, assumed.Policy = "", ""
+		if sh, err = e.resolve(ctx, assumed, Overrides{}); err != nil {
+			return scrollback.Manifest{}, err
+		}
+		sh.facts.Name = head.Model
+	}
+	snap, err := e.snapshot(ctx, head, sh)
+	if err != nil {
+		return scrollback.Manifest{}, err
+	}
+	var prev *scrollback.WindowMark
+	if last, err := e.store.LastTurn(ctx, id); err == nil {
+		prev = last.Window
+	} else if scrollback.CodeOf(err) != scrollback.NotFound {
+		return scrollback.Manifest{}, err
+	}
+	m := account(head.Conversation, sh, e.assemble(snap, sh, 0), prev)
+	if snap.More {
+		last := snap.Live[len(snap.Live)-1].Seq
+		m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: last + 1, LastSeq: head.Messages, Reason: "not folded yet"})
+	}
+	return m, nil
+}
+
+// CompactRequest says how to compact by hand. Without Force only what the policy asks
+// for is done. Clear folds everything so far, without asking a model: a fresh start
+// whose past stays readable behind its refs.
+type CompactRequest struct {
+	Overrides Overrides
+	Force     bool
+	Clear     bool
+}
+
+// Compact compacts a conversation by hand.
+func (v *View) Compact(ctx context.Context, id scrollback.ConversationID, q CompactRequest) (scrollback.Receipt, error) {
+	head, err := v.door.head(ctx, id, scrollback.AccessWrite)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	if q.Clear {
+		running, err := v.Running(ctx, id)
+		if err != nil {
+			return scrollback.Receipt{}, err
+		}
+		if running != nil { // it would lose sight of the question it is answering
+			return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, "engine.Compact", "a turn is being answered; stop it first")
+		}
+		return v.e.foldByHand(ctx, head, Overrides{}, foldWish{all: true})
+	}
+	return v.e.foldByHand(ctx, head, q.Overrides, foldWish{force: q.Force})
+}
+
+// foldByHand folds piece by piece, until what is wanted is done.
+func (e *Engine) foldByHand(ctx context.Context, head store.Head, over Overrides, wish foldWish) (scrollback.Receipt, error) {
+	sh, err := e.resolve(ctx, head.Conversation, over)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	var all scrollback.Receipt
+	for range maxFolds {
+		r, err := e.fold(ctx, &head, sh, wish)
+		if err != nil {
+			return all, err
+		}
+		all = joinReceipts(all, r)
+		backlog := head.Branch.Sum.Sub(head.Branch.View.Sum).Tokens > max(pieceTokens, snapshotBudgets*sh.budget.Tokens)
+		if r.Result != scrollback.ResultCompacted || !backlog && (!wish.all || head.Branch.View.Boundary == head.Branch.HeadSeq) {
+			return all, nil
+		}
+	}
+	return all, nil
+}
+
+// joinReceipts is one receipt of several folds made in a row.
+func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
+	if a.Result != scrollback.ResultCompacted {
+		return b
+	}
+	if b.Result != scrollback.ResultCompacted {
+		return a
+	}
+	a.Segments, a.Refs = append(a.Segments, b.Segments...), append(a.Refs, b.Refs...)
+	a.LastSeq, a.TokensAfter, a.Cost, a.CreatedAt = b.LastSeq, b.TokensAfter, a.Cost+b.Cost, b.CreatedAt
+	return a
+}
+
+// Uncompact undoes the newest fold of the current branch, or with a segment all
+// folds back to the one that holds it.
+func (v *View) Uncompact(ctx context.Context, id scrollback.ConversationID, segment scrollback.SegmentID) (scrollback.Receipt, error) {
+	if err := v.door.allow(ctx, id, scrollback.AccessWrite); err != nil {
+		return scrollback.Receipt{}, err
+	}
+	before, err := v.Context(ctx, id)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	r, err := v.e.store.Unfold(ctx, id, segment)
+	if err != nil {
+		return r, err
+	}
+	after, err := v.Context(ctx, id)
+	r.Undone, r.TokensBefore, r.TokensAfter, r.CreatedAt = true, before.Tokens, after.Tokens, v.e.store.Now()
+	if r.Segments == nil {
+		r.Segments, r.Refs = []scrollback.SegmentID{}, []scrollback.Ref{}
+	}
+	return r, err
+}
+
+// Receipts lists the compactions of a conversation, newest first.
+func (v *View) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+	if _, err := v.door.head(ctx, id, scrollback.AccessRead); err != nil {
+		return nil, err
+	}
+	rs, err := v.e.store.Receipts(ctx, id, limit)
+	if rs == nil {
+		rs = []scrollback.Receipt{}
+	}
+	return rs, err
+}

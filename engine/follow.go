@@ -1,0 +1,213 @@
+package engine
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+// pollEvery is how often a turn that another process runs is looked at.
+const pollEvery = 500 * time.Millisecond
+
+// Attach reads the events of a turn after number n: those still held and those to
+// come. Of a turn that another process runs, or that ended a while ago, it yields
+// a snapshot and then what follows.
+func (v *View) Attach(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, n int) iter.Seq2[SequencedEvent, error] {
+	return func(yield func(SequencedEvent, error) bool) {
+		if err := v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
+			yield(SequencedEvent{}, err)
+			return
+		}
+		if lt := v.e.live(turn); lt != nil && lt.turn.Conversation == id {
+			lt.read(ctx, n, yield)
+			return
+		}
+		f := follower{view: v, yield: yield, n: n}
+		if err := f.follow(ctx, id, turn); err != nil {
+			yield(SequencedEvent{}, err)
+		}
+	}
+}
+
+// GetTurn is a turn of a conversation as it stands; not_found where it has none such.
+func (v *View) GetTurn(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) (scrollback.Turn, error) {
+	if err := v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
+		return scrollback.Turn{}, err
+	}
+	t, err := v.e.store.Turn(ctx, turn)
+	if err == nil && t.Conversation != id {
+		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, "engine.GetTurn", "no turn %s in this conversation", turn)
+	}
+	if err == nil && v.e.store.Expired(t) {
+		t.State = scrollback.TurnInterrupted
+	}
+	return t, err
+}
+
+// Running is the turn that holds a conversation open, or nil.
+func (v *View) Running(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
+	t, err := v.newestTurn(ctx, id)
+	if err != nil || t == nil || t.State != scrollback.TurnOpen || v.e.store.Expired(*t) {
+		return nil, err
+	}
+	return t, nil
+}
+
+// OrphanDraft is what a turn had written whose owner is gone and that nobody has closed
+// yet, or nil. The next turn keeps it as an interrupted message.
+func (v *View) OrphanDraft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Draft, error) {
+	t, err := v.newestTurn(ctx, id)
+	if err != nil || t == nil || !v.e.store.Expired(*t) {
+		return nil, err
+	}
+	return &t.Draft, nil
+}
+
+// newestTurn is the newest turn of a conversation, or nil where it had none.
+func (v *View) newestTurn(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
+	if err := v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
+		return nil, err
+	}
+	t, err := v.e.store.LastTurn(ctx, id)
+	if scrollback.CodeOf(err) == scrollback.NotFound {
+		return nil, nil
+	}
+	return &t, err
+}
+
+// Cancel stops a turn wherever it runs; what it wrote so far is kept.
+func (v *View) Cancel(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) error {
+	if err := v.door.may(scrollback.AccessWrite); err != nil {
+		return err
+	}
+	if _, err := v.GetTurn(ctx, id, turn); err != nil {
+		return err
+	}
+	if lt := v.e.live(turn); lt != nil {
+		lt.mu.Lock()
+		stop := lt.cancel
+		lt.mu.Unlock()
+		stop(errStopped)
+	}
+	return v.e.store.Stop(ctx, turn)
+}
+
+// follower tells the story of a turn from what is stored of it.
+type follower struct {
+	view  *View
+	yield func(SequencedEvent, error) bool
+	n     int
+	gone  bool // the reader stopped
+
+	shown    scrollback.Draft
+	reply    scrollback.MessageID
+	snapshot bool
+}
+
+func (f *follower) emit(ev scrollback.Event) {
+	f.n++
+	if !f.gone && !f.yield(SequencedEvent{f.n, ev}, nil) {
+		f.gone = true
+	}
+}
+
+func (f *follower) follow(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) error {
+	first := true
+	for {
+		t, err := f.view.GetTurn(ctx, id, turn)
+		if err != nil {
+			return err
+		}
+		if first {
+			f.emit(scrollback.TurnEvent{TurnID: t.ID, UserMessageID: t.UserMessage, Seq: t.Seq})
+			first = false
+		}
+		if t.State != scrollback.TurnOpen {
+			return f.finish(ctx, t)
+		}
+		f.draft(t)
+		if f.gone {
+			return nil
+		}
+		wait := time.NewTimer(pollEvery)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return scrollback.Wrap(scrollback.Canceled, "engine.Attach", ctx.Err())
+		}
+	}
+}
+
+// draft shows what a running turn has written since the last look.
+func (f *follower) draft(t scrollback.Turn) {
+	d := t.Draft
+	if !f.snapshot || t.Reply != f.reply { // the first look, or another step
+		f.snapshot, f.reply, f.shown = true, t.Reply, d
+		f.emit(snapshotOf(d))
+		return
+	}
+	if rest, ok := strings.CutPrefix(d.Reasoning, f.shown.Reasoning); ok && rest != "" {
+		f.emit(scrollback.ReasoningEvent{Content: rest, At: utf8.RuneCountInString(f.shown.Reasoning)})
+	}
+	if rest, ok := strings.CutPrefix(d.Content, f.shown.Content); ok && rest != "" {
+		f.emit(scrollback.DeltaEvent{Content: rest, At: utf8.RuneCountInString(f.shown.Content)})
+	}
+	for _, c := range d.ToolCalls[min(len(f.shown.ToolCalls), len(d.ToolCalls)):] {
+		f.emit(scrollback.ToolCallEvent{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+	}
+	f.shown = d
+}
+
+func snapshotOf(d scrollback.Draft) scrollback.SnapshotEvent {
+	ev := scrollback.SnapshotEvent{Content: d.Content, Reasoning: d.Reasoning, ToolCalls: d.ToolCalls, At: utf8.RuneCountInString(d.Content)}
+	if ev.ToolCalls == nil {
+		ev.ToolCalls = []scrollback.ToolCall{}
+	}
+	return ev
+}
+
+// finish shows the stored answer of a turn that has ended.
+func (f *follower) finish(ctx context.Context, t scrollback.Turn) error {
+	d := t.Draft // of a turn whose owner is gone and that nobody has closed yet
+	page, _, err := f.view.e.store.Page(ctx, t.Conversation, store.PageQuery{Branch: t.Branch, After: &t.Seq, Limit: scrollback.ListMax})
+	if err != nil {
+		return err
+	}
+	stored := slices.DeleteFunc(page, func(m scrollback.Message) bool { return m.TurnID != t.ID || m.ID == t.UserMessage })
+	for _, m := range stored {
+		if m.Role == scrollback.RoleAssistant {
+			d = draftOf(m)
+		}
+	}
+	f.emit(snapshotOf(d))
+	var usage scrollback.Usage
+	for _, m := range stored {
+		f.emit(scrollback.MessageEvent{MessageID: m.ID, Seq: m.Seq})
+		if m.Usage != nil {
+			usage = usage.Add(*m.Usage)
+		}
+	}
+	f.emit(scrollback.UsageEvent{Usage: usage})
+	if t.Failure != nil {
+		f.emit(scrollback.ErrorEvent{Failure: *t.Failure})
+	}
+	f.emit(scrollback.DoneEvent{TurnID: t.ID, MessageID: t.Reply, Status: t.State, FinishReason: t.FinishReason})
+	return nil
+}
+
+func draftOf(m scrollback.Message) scrollback.Draft {
+	d := scrollback.Draft{Content: m.Parts.Text(), ToolCalls: m.Parts.Calls(), Model: m.Model}
+	for _, p := range m.Parts {
+		if r, ok := p.(scrollback.Reasoning); ok {
+			d.Reasoning += r.Text
+		}
+	}
+	return d
+}

@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/token"
+)
+
+// ModelEntry is a model that can be asked here. Factor is how many of its tokens
+// an o200k token is: what was learned, else what is assumed.
+type ModelEntry struct {
+	Name      string               `json:"name"`
+	Limit     int64                `json:"limit"`
+	LimitFrom scrollback.LimitFrom `json:"limit_from"`
+	MaxOutput int64                `json:"max_output,omitempty"`
+	Price     *token.Price         `json:"price,omitempty"`
+	Factor    float64              `json:"factor"`
+	Learned   bool                 `json:"learned"`
+	Default   bool                 `json:"default"`
+	// Taught is what its server has taught besides; nil for nothing.
+	Taught *scrollback.Learned `json:"taught,omitempty"`
+}
+
+// Models lists the models that are set up here, the default first.
+func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
+	names := []string{v.e.o.Model}
+	if v.e.o.ModelNames != nil {
+		for _, name := range v.e.o.ModelNames() {
+			if name != v.e.o.Model {
+				names = append(names, name)
+			}
+		}
+	}
+	out := []ModelEntry{}
+	for i, name := range names {
+		sh, err := v.e.resolve(ctx, scrollback.Conversation{Model: name}, Overrides{})
+		if err != nil {
+			continue // the default, where its key is not set
+		}
+		var taught *scrollback.Learned
+		if k := sh.learned; k.Limit > 0 || k.MaxOutput > 0 || len(k.Dropped) > 0 || k.Strict != "" || k.API != "" {
+			k.Factor, taught = 0, &k
+		}
+		out = append(out, ModelEntry{Name: name, Taught: taught, Limit: sh.modelBudget.Limit, LimitFrom: sh.limitFrom, MaxOutput: sh.facts.MaxOutput,
+			Price: v.e.o.Catalog.Find(name).Price, Factor: sh.factor, Learned: sh.learned.Factor > 0, Default: i == 0})
+	}
+	return out, nil
+}
+
+// factsOf is what is known of a model: by its owner, by itself, by the catalog.
+func (e *Engine) factsOf(m model.Model) model.Facts {
+	facts := m.Facts()
+	own, known := e.o.Catalog.Own(facts.Name), e.o.Catalog.Find(facts.Name)
+	facts.Limit = cmp.Or(own.Limit, facts.Limit, known.Limit)
+	facts.MaxOutput = cmp.Or(own.MaxOutput, facts.MaxOutput, known.MaxOutput)
+	return facts
+}
+
+// find makes a model by its name; an error names those that are close to it.
+func (e *Engine) find(name string) (model.Model, error) {
+	m, err := e.o.Models(name)
+	if err != nil {
+		return nil, e.lessons.Nearest(name, err)
+	}
+	return e.lessons.Model(m), nil
+}
+
+// askList asks a model's server how long its windows are, where nobody says so.
+func (e *Engine) askList(ctx context.Context, c scrollback.Conversation, over Overrides) {
+	sh, err := e.choose(c, over, scrollback.Learned{})
+	if err == nil && (sh.limitFrom == scrollback.LimitCatalog || sh.limitFrom == scrollback.LimitAssumed) {
+		e.lessons.Ask(ctx, sh.model)
+	}
+}
+
+// priced is a call's usage with its cost, where the provider named none and the
+// catalog knows the price.
+func (e *Engine) priced(name string, u scrollback.Usage) scrollback.Usage {
+	if u.Cost != 0 || u.Currency != "" {
+		return u
+	}
+	if p := e.o.Catalog.Find(name).Price; p != nil {
+		u.Cost, u.Currency = p.Cost(u.InputTokens, u.CachedTokens, u.CacheWriteTokens, u.OutputTokens), p.Currency
+	}
+	return u
+}

@@ -1,0 +1,218 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"io"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/intake"
+	"github.com/scrollback-ai/scrollback/recall"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+// View is the engine as one caller may use it: what is not the caller's is not_found,
+// and what its access does not allow is refused. It is a small value that is cheap to
+// make, and safe for concurrent use.
+type View struct {
+	e    *Engine
+	door door
+}
+
+// As is the engine for a caller. Nothing reaches a conversation but through it.
+func (e *Engine) As(c scrollback.Caller) *View { return &View{e, door{e.store, c}} }
+
+// Caller is who the view is for.
+func (v *View) Caller() scrollback.Caller { return v.door.caller }
+
+// Recall reads what conversations have said: messages, refs, search.
+func (v *View) Recall() *recall.Reader { return recall.New(v.e.store, v.e.archive, reading{v.door}) }
+
+// Intake takes messages in: see [intake.Intake.Check] for what one may hold.
+func (v *View) Intake() *intake.Intake { return v.e.intake }
+
+// Head is a conversation with its current branch, for the rooms above that read on
+// from there.
+func (v *View) Head(ctx context.Context, id scrollback.ConversationID, need scrollback.Access) (store.Head, error) {
+	return v.door.head(ctx, id, need)
+}
+
+// Upload keeps an attachment for a conversation, which may then name it.
+func (v *View) Upload(ctx context.Context, id scrollback.ConversationID, r io.Reader, name string) (scrollback.Artifact, error) {
+	if _, err := v.door.head(ctx, id, scrollback.AccessWrite); err != nil {
+		return scrollback.Artifact{}, err
+	}
+	a, err := v.e.intake.Keep(ctx, r, name)
+	if err != nil {
+		return a, err
+	}
+	return a, v.e.store.PutArtifact(ctx, a, id)
+}
+
+// Usage returns what the models' calls have cost.
+func (v *View) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback.UsageSum, error) {
+	var err error
+	if q.Projects, err = v.door.projects(""); err != nil {
+		return nil, err
+	}
+	return v.e.store.Usage(ctx, q)
+}
+
+// Projects lists the caller's projects that conversations name.
+func (v *View) Projects(ctx context.Context) ([]scrollback.Project, error) {
+	if err := v.door.may(scrollback.AccessRead); err != nil {
+		return nil, err
+	}
+	all, err := v.e.store.Projects(ctx)
+	out := []scrollback.Project{}
+	for _, p := range all {
+		if v.door.caller.Sees(p.Name) {
+			out = append(out, p)
+		}
+	}
+	return out, err
+}
+
+// project is where a conversation goes that the caller makes: the one it names, or the
+// first of its own.
+func (d door) project(name string) (string, error) {
+	if name == "" && !d.caller.AllProjects && len(d.caller.Projects) > 0 {
+		name = d.caller.Projects[0]
+	}
+	name = cmp.Or(name, scrollback.DefaultProject)
+	if !d.caller.Sees(name) {
+		return "", scrollback.Errorf(scrollback.NotFound, "engine", "no project %s", name)
+	}
+	return name, nil
+}
+
+// door lets a caller in to the conversations that are its own.
+type door struct {
+	store  *store.Store
+	caller scrollback.Caller
+}
+
+// head is a conversation as it stands, if the caller may do there what it needs to. It
+// is the one place that reads it.
+func (d door) head(ctx context.Context, id scrollback.ConversationID, need scrollback.Access) (store.Head, error) {
+	h, err := d.store.Head(ctx, id)
+	if err != nil {
+		return h, err
+	}
+	if !d.caller.Sees(h.Project) {
+		return store.Head{}, scrollback.Errorf(scrollback.NotFound, "engine", "no conversation %s", id)
+	}
+	return h, d.may(need)
+}
+
+// allow is head for what reads the conversation by itself: nothing is read for a
+// caller who sees all, and an id that does not exist is left to whoever reads it.
+func (d door) allow(ctx context.Context, id scrollback.ConversationID, need scrollback.Access) error {
+	if d.caller.AllProjects {
+		return d.may(need)
+	}
+	_, err := d.head(ctx, id, need)
+	return err
+}
+
+// may is nil if the caller has the access that is needed.
+func (d door) may(need scrollback.Access) error {
+	if d.caller.May(need) {
+		return nil
+	}
+	return scrollback.Errorf(scrollback.Refused, "engine", "this needs %s access", need)
+}
+
+// projects bound what a caller looks through who names one project, or none: nil for
+// no bound.
+func (d door) projects(name string) ([]string, error) {
+	if err := d.may(scrollback.AccessRead); err != nil {
+		return nil, err
+	}
+	switch {
+	case d.caller.AllProjects:
+		return nil, nil
+	case name != "" && !d.caller.Sees(name):
+		return nil, scrollback.Errorf(scrollback.NotFound, "engine", "no project %s", name)
+	case name != "":
+		return []string{name}, nil
+	}
+	return append([]string{}, d.caller.Projects...), nil
+}
+
+// reading is a door for reading, as [recall.Reader] wants it.
+type reading struct{ door }
+
+var _ recall.Door = reading{}
+
+// Head implements [recall.Door].
+func (r reading) Head(ctx context.Context, id scrollback.ConversationID) (store.Head, error) {
+	return r.head(ctx, id, scrollback.AccessRead)
+}
+
+// Allow implements [recall.Door].
+func (r reading) Allow(ctx context.Context, id scrollback.ConversationID) error {
+	return r.allow(ctx, id, scrollback.AccessRead)
+}
+
+// Projects implements [recall.Door].
+func (r reading) Projects(name string) ([]string, error) { return r.projects(name) }
+
+// Admin is what only a caller with admin access may do. It concerns the whole engine,
+// not single conversations.
+type Admin struct{ e *Engine }
+
+// Admin returns what needs admin access to all projects; refused to others.
+func (v *View) Admin() (*Admin, error) {
+	if err := v.door.may(scrollback.AccessAdmin); err != nil {
+		return nil, err
+	}
+	if !v.door.caller.AllProjects {
+		return nil, scrollback.Errorf(scrollback.Refused, "engine", "this needs access to all projects")
+	}
+	return &Admin{v.e}, nil
+}
+
+// Grant adds a folder to those that conversations may be given, and returns it as it
+// is kept.
+func (a *Admin) Grant(folder string) (string, error) { return a.e.grants.Add(folder) }
+
+// ForgetModel lets what a model's server has taught be learned again: its window, the
+// parameters that it refused, and how strict its template is.
+func (a *Admin) ForgetModel(ctx context.Context, name string) error {
+	if _, err := a.e.find(name); scrollback.CodeOf(err) == scrollback.Invalid {
+		return err
+	}
+	return a.e.lessons.Forget(ctx, name)
+}
+
+// PurgeTrash purges what has been in the trash for longer than age, in ms, and
+// returns how many conversations that were. One that somebody takes out meanwhile,
+// or in which a turn still runs, stays.
+func (a *Admin) PurgeTrash(ctx context.Context, age int64) (int, error) {
+	purged, trashedBy := 0, a.e.store.Now()-age
+	q := store.ListQuery{Trash: true, Limit: scrollback.ListMax}
+	for {
+		page, next, err := a.e.store.List(ctx, q)
+		if err != nil {
+			return purged, err
+		}
+		for _, c := range page {
+			if c.DeletedAt > trashedBy {
+				continue
+			}
+			_, err := a.e.purge(ctx, c.ID, trashedBy)
+			switch scrollback.CodeOf(err) {
+			case "":
+				purged++
+			case scrollback.NotFound, scrollback.Conflict:
+			default:
+				return purged, err
+			}
+		}
+		if next == "" {
+			return purged, nil
+		}
+		q.Cursor = next
+	}
+}

@@ -1,0 +1,166 @@
+package intake
+
+import (
+	"bytes"
+	"context"
+	"image"
+	_ "image/gif"  // sizes of attachments
+	_ "image/jpeg" // sizes of attachments
+	_ "image/png"  // sizes of attachments
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gabriel-vasile/mimetype"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+// Keep stores bytes as an artifact, its media type judged by what it holds.
+func (in *Intake) Keep(ctx context.Context, r io.Reader, name string) (scrollback.Artifact, error) {
+	var head bytes.Buffer
+	kind, err := mimetype.DetectReader(io.TeeReader(io.LimitReader(r, 3072), &head))
+	if err != nil {
+		return scrollback.Artifact{}, scrollback.Wrap(scrollback.Invalid, "intake.Keep", err)
+	}
+	id, size, err := in.archive.PutArtifact(ctx, io.MultiReader(&head, r), in.Limits.ArtifactBytes)
+	media, _, _ := strings.Cut(kind.String(), ";")
+	return scrollback.Artifact{ID: id, MediaType: media, Name: name, Size: size, CreatedAt: in.store.Now()}, err
+}
+
+// file fills in a file part, with the bytes that are attached or those kept already.
+func (a *admission) file(ctx context.Context, i int, p scrollback.File) (scrollback.Part, error) {
+	var art scrollback.Artifact
+	var err error
+	if b := a.attached[i]; b != nil {
+		art, err = a.attach(ctx, b, p.Name)
+		p.Artifact = art.ID
+	} else {
+		art, err = a.mentioned(ctx, p.Artifact)
+	}
+	if err != nil {
+		return p, err
+	}
+	p.MediaType, p.Size = art.MediaType, art.Size
+	return p, a.indexFile(ctx, p)
+}
+
+// attach keeps attached bytes, which the message then mentions.
+func (a *admission) attach(ctx context.Context, b []byte, name string) (scrollback.Artifact, error) {
+	art, err := a.Keep(ctx, bytes.NewReader(b), name)
+	if err == nil {
+		a.out.Mentions = append(a.out.Mentions, art)
+	}
+	return art, err
+}
+
+// images are the parts of a message with its images filled in.
+func (a *admission) images(ctx context.Context, ps scrollback.Parts) (scrollback.Parts, error) {
+	ps = slices.Clone(ps)
+	for i, p := range ps {
+		part, ok := p.(scrollback.Image)
+		if !ok {
+			continue
+		}
+		if b := a.attached[i]; b != nil {
+			art, err := a.attach(ctx, b, part.Name)
+			if err != nil {
+				return ps, err
+			}
+			part.Artifact = art.ID
+		}
+		var err error
+		if ps[i], err = a.describeImage(ctx, part); err != nil {
+			return ps, err
+		}
+	}
+	return ps, nil
+}
+
+// rasters are the images a model can be shown.
+var rasters = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
+
+// describeImage fills in what an image part says of its bytes.
+func (a *admission) describeImage(ctx context.Context, p scrollback.Image) (scrollback.Part, error) {
+	art, err := a.mentioned(ctx, p.Artifact)
+	if err != nil {
+		return p, err
+	}
+	if !rasters[art.MediaType] {
+		return p, scrollback.ParamErrorf("intake", "message", "%s is not an image that a model can be shown (PNG, JPEG, GIF or WebP)", art.MediaType)
+	}
+	p.MediaType, p.Size = art.MediaType, art.Size
+	f, _, err := a.archive.OpenArtifact(ctx, art.ID)
+	if err != nil {
+		return p, err
+	}
+	defer f.Close()
+	if c, _, err := image.DecodeConfig(f); err == nil {
+		p.Width, p.Height = c.Width, c.Height
+	}
+	return p, nil
+}
+
+// mentioned checks that the conversation may name an artifact.
+func (a *admission) mentioned(ctx context.Context, id scrollback.ArtifactID) (scrollback.Artifact, error) {
+	for _, known := range a.out.Mentions {
+		if known.ID == id {
+			return known, nil
+		}
+	}
+	ref, err := a.store.Ref(ctx, a.id, scrollback.ArtifactRef(id))
+	if err != nil {
+		return scrollback.Artifact{}, err
+	}
+	return scrollback.Artifact{ID: id, MediaType: ref.MediaType, Name: ref.Hint, Size: ref.Bytes, CreatedAt: ref.CreatedAt}, nil
+}
+
+// indexFile lets search find a message by the text of a file it attaches.
+func (a *admission) indexFile(ctx context.Context, f scrollback.File) error {
+	if !strings.HasPrefix(f.MediaType, "text/") && f.MediaType != "application/json" {
+		return nil
+	}
+	head, _, err := a.artifactEnds(ctx, f.Artifact, store.MaxIndexBytes, 0)
+	if scrollback.CodeOf(err) == scrollback.Invalid {
+		return nil // it only looked like text
+	}
+	a.out.Index += "\n" + head
+	return err
+}
+
+// artifactEnds is the first and the last bytes of a text artifact, at most so many,
+// cut between characters; one that is no text there is invalid.
+func (in *Intake) artifactEnds(ctx context.Context, id scrollback.ArtifactID, first, last int64) (head, tail string, err error) {
+	const op = "intake"
+	f, size, err := in.archive.OpenArtifact(ctx, id)
+	if err != nil {
+		return "", "", err
+	}
+	defer f.Close()
+	read := func(from, n int64) (string, error) {
+		if _, err := f.Seek(from, io.SeekStart); err != nil {
+			return "", scrollback.Wrap(scrollback.Unavailable, op, err)
+		}
+		b, err := io.ReadAll(io.LimitReader(f, n))
+		return string(b), scrollback.Wrap(scrollback.Unavailable, op, err)
+	}
+	if head, err = read(0, min(size, first+utf8.UTFMax)); err != nil {
+		return "", "", err
+	}
+	head = clip.Bytes(head, int(first))
+	if tail, err = read(max(0, size-last), last); err != nil {
+		return "", "", err
+	}
+	for range utf8.UTFMax - 1 {
+		if tail != "" && !utf8.RuneStart(tail[0]) {
+			tail = tail[1:]
+		}
+	}
+	if !utf8.ValidString(head) || !utf8.ValidString(tail) {
+		return "", "", scrollback.ParamErrorf(op, "artifact", "artifact %s is not text", id)
+	}
+	return head, tail, nil
+}

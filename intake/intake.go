@@ -1,0 +1,155 @@
+// Package intake takes in what comes from outside: it checks the parts of a message,
+// keeps attachments and big texts as artifacts, and describes images.
+//
+// Words it adds: room (how much of a window a message may take), ends (the head and
+// tail of a text that stay where the whole went behind an artifact).
+//
+// Invariants: nothing of a text is lost, what is cut here is behind an artifact that
+// the message names; an artifact that a message names is known to its conversation;
+// what one message brings leaves room in the window for the question it belongs to.
+//
+// It knows the store and the archive, and neither models, turns nor any wire.
+package intake
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+// Limits bound what one message brings; zero fields are the defaults.
+type Limits struct {
+	MessageChars  int   // 0 means 200,000
+	Parts         int   // 0 means 100
+	ArtifactBytes int64 // of one attachment; 0 means 20 MiB
+}
+
+// Intake takes messages in. It is safe for concurrent use.
+type Intake struct {
+	Limits  Limits
+	store   *store.Store
+	archive *archive.Archive
+}
+
+// New makes an intake over a store and an archive.
+func New(s *store.Store, a *archive.Archive, l Limits) *Intake {
+	if l.MessageChars == 0 {
+		l.MessageChars = 200_000
+	}
+	if l.Parts == 0 {
+		l.Parts = 100
+	}
+	if l.ArtifactBytes == 0 {
+		l.ArtifactBytes = 20 << 20
+	}
+	return &Intake{Limits: l, store: s, archive: a}
+}
+
+// Check says what is wrong with a user's message, before anything is
+// written: it is not empty, holds only text, images and files, and is within the
+// bounds.
+func (in *Intake) Check(ps scrollback.Parts) error {
+	const op = "intake.Check"
+	for i, p := range ps {
+		switch p.(type) {
+		case scrollback.Text, scrollback.Image, scrollback.File:
+		default:
+			return scrollback.ParamErrorf(op, "message", "part %d: a user's message holds text, images and files", i)
+		}
+	}
+	if strings.TrimSpace(ps.Text()) == "" && len(ps) == len(textParts(ps)) {
+		return scrollback.ParamErrorf(op, "message", "the message is empty")
+	}
+	if len(ps) > in.Limits.Parts {
+		return scrollback.ParamErrorf(op, "message", "a message has at most %d parts", in.Limits.Parts).Because(scrollback.ErrTooLarge)
+	}
+	chars := 0
+	for _, t := range textParts(ps) {
+		if !utf8.ValidString(t.Text) {
+			return scrollback.ParamErrorf(op, "message", "the message is not UTF-8")
+		}
+		chars += utf8.RuneCountInString(t.Text)
+	}
+	if chars > in.Limits.MessageChars {
+		return scrollback.ParamErrorf(op, "message", "the message has %d characters, at most %d are taken", chars, in.Limits.MessageChars).Because(scrollback.ErrTooLarge)
+	}
+	return nil
+}
+
+func textParts(ps scrollback.Parts) (out []scrollback.Text) {
+	for _, p := range ps {
+		if t, ok := p.(scrollback.Text); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Admit makes an incoming message of a conversation: big texts go behind artifacts
+// and leave their head and tail, attached bytes are kept, and artifacts that are named
+// must be known to the conversation. attached is by index of the part.
+func (in *Intake) Admit(ctx context.Context, id scrollback.ConversationID, m scrollback.Message, room Room, attached map[int][]byte) (store.Incoming, error) {
+	a := admission{Intake: in, id: id, room: room, attached: attached, out: store.Incoming{Message: m}}
+	err := a.admit(ctx)
+	return a.out, err
+}
+
+// admission is one message on its way in.
+type admission struct {
+	*Intake
+	id       scrollback.ConversationID
+	room     Room
+	attached map[int][]byte
+	out      store.Incoming
+}
+
+func (a *admission) admit(ctx context.Context) error {
+	m := a.out.Message
+	a.out.Parts = make(scrollback.Parts, 0, len(m.Parts))
+	parts, err := a.images(ctx, m.Parts)
+	if err != nil {
+		return err
+	}
+	m.Parts = parts
+	long, room := a.longResults(m)
+	if m.Role == scrollback.RoleUser {
+		long, room = a.longTexts(m)
+	}
+	for i, p := range m.Parts {
+		var err error
+		switch part := p.(type) {
+		case scrollback.Text:
+			if long[i] && long[i-1] {
+				continue // it is kept with the one before
+			}
+			if long[i] {
+				part.Text = m.Parts[i:runEnd(long, i)].Text()
+				p, err = a.shortenText(ctx, part, room)
+			}
+		case scrollback.ToolResult:
+			// What is no look-up of ours is never passed over by search and grep.
+			part.Recall = part.Recall && strings.HasPrefix(part.Name, scrollback.RecallPrefix)
+			p = part
+			switch {
+			case part.Artifact != "" && part.Text == "":
+				p, err = a.showResult(ctx, part)
+			case part.Artifact != "":
+				_, err = a.mentioned(ctx, part.Artifact)
+			case long[i]:
+				p, err = a.shortenResult(ctx, part, room)
+			}
+		case scrollback.File:
+			p, err = a.file(ctx, i, part)
+		case scrollback.Image, scrollback.ToolCall, scrollback.Reasoning:
+		}
+		if err != nil {
+			return err
+		}
+		a.out.Parts = append(a.out.Parts, p)
+	}
+	return nil
+}

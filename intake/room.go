@@ -1,0 +1,129 @@
+package intake
+
+import (
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// Room is how much of a window what comes in may take, in o200k tokens.
+type Room struct {
+	Budget int64 // of the whole request
+	Fixed  int64 // instructions, tools, environment, and pinned messages at their most
+	Asked  int64 // the question that outputs are to stand beside, and its calls
+}
+
+// leaves is how many tokens of the budget are left for what must stand in the window
+// beside the fixed layers and the folded past at its biggest, when some are taken.
+func (r Room) leaves(taken int64) int64 {
+	return r.Budget*3/4 - window.FoldTokens - r.Fixed - taken
+}
+
+// outputsLeast is the share of the budget that outputs may always take together.
+const outputsLeast = 16
+
+// Outputs is how many tokens the outputs of tools may take beside the question that
+// they are for.
+func (r Room) Outputs() int64 { return max(r.Budget/outputsLeast, r.leaves(r.Asked)) }
+
+// textRoom is how many tokens the texts of a user's message may take: half of the
+// budget, and in a small window what the fixed layers, the folded past at its biggest
+// and the message's images leave of it.
+func (a *admission) textRoom(ps scrollback.Parts) int64 {
+	rest := a.room.leaves(0)
+	for _, p := range ps {
+		if _, ok := p.(scrollback.Image); ok {
+			rest -= a.store.Weigh(scrollback.Parts{p}).Tokens
+		}
+	}
+	return max(a.room.Budget/shortShare, min(a.room.Budget/2, rest))
+}
+
+// longTexts says which texts of a user's message have to go behind artifacts: the
+// longest ones, while all of them together are more than there is room for. room is
+// what is left of each, in tokens.
+func (a *admission) longTexts(m scrollback.Message) (long map[int]bool, room int64) {
+	weights := map[int]int64{}
+	var total, bytes int64
+	for i, p := range m.Parts {
+		if t, ok := p.(scrollback.Text); ok {
+			weights[i] = int64(len(t.Text))
+			bytes += weights[i]
+		}
+	}
+	most := a.textRoom(m.Parts)
+	if bytes <= most { // a token has at least a byte
+		return nil, 0
+	}
+	for i := range weights {
+		weights[i] = a.store.Weigh(scrollback.Parts{m.Parts[i]}).Tokens
+		total += weights[i]
+	}
+	long = map[int]bool{}
+	for total > most && len(weights) > 0 {
+		i := longest(weights)
+		long[i] = true
+		total -= weights[i]
+		delete(weights, i)
+	}
+	return long, a.room.Budget / shortShare / max(1, runs(long))
+}
+
+// longest is the part that weighs most, the first of equals.
+func longest(weights map[int]int64) int {
+	best := -1
+	for i, w := range weights {
+		if best < 0 || w > weights[best] || w == weights[best] && i < best {
+			best = i
+		}
+	}
+	return best
+}
+
+// resultsShare is the share of the budget that the outputs of one message may take
+// together: those that were asked for at once stay together in the window.
+const resultsShare = 3
+
+// leastShortened is the weight in tokens from which an output can become shorter by
+// going behind an artifact.
+const leastShortened = 200
+
+// longResults says which tool outputs have to go behind artifacts: each one that is
+// too long by itself, and the longest ones while all of them together are too long.
+// room is what is left of each, in tokens.
+func (a *admission) longResults(m scrollback.Message) (long map[int]bool, room int64) {
+	limit := min(outputBytes, max(outputFloor, int(a.room.Budget/10*bytesPerUnit)))
+	share := min(a.room.Budget/resultsShare, a.room.Outputs())
+	var total int64
+	long, weights := map[int]bool{}, map[int]int64{}
+	for i, p := range m.Parts {
+		r, ok := p.(scrollback.ToolResult)
+		switch {
+		case !ok || r.Artifact != "" || r.Recall && strings.HasPrefix(r.Name, scrollback.RecallPrefix):
+		case len(r.Text) > limit:
+			long[i] = true
+		default:
+			weights[i] = int64(len(r.Text)) // a token has at least a byte
+			total += weights[i]
+		}
+	}
+	if len(long) == 0 && total <= share {
+		return nil, 0
+	}
+	total = 0
+	for i := range weights {
+		weights[i] = a.store.Weigh(scrollback.Parts{m.Parts[i]}).Tokens
+		total += weights[i]
+	}
+	for len(weights) > 0 && (total > share || len(long) > 0 && total > share/2) {
+		i := longest(weights)
+		if weights[i] < leastShortened {
+			break
+		}
+		long[i] = true
+		total -= weights[i]
+		delete(weights, i)
+	}
+	return long, max(0, share-total) / max(1, int64(len(long)))
+}

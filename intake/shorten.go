@@ -1,0 +1,132 @@
+package intake
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+// A tool output over outputBytes, or over a tenth of the budget if that is less,
+// but never under outputFloor, becomes an artifact: its head and tail stay.
+const (
+	outputBytes  = 16 << 10
+	outputFloor  = 4 << 10
+	headBytes    = 2 << 10
+	tailBytes    = 1 << 10
+	bytesPerUnit = 4 // bytes that a token of budget stands for, for this bound
+)
+
+// shortShare is the share of the budget that the heads and tails of a message's long
+// texts may take.
+const shortShare = 8
+
+// runEnd is where a run of long texts that begins at i ends: neighbours are kept as
+// one artifact, so that many parts leave no more behind than one.
+func runEnd(long map[int]bool, i int) int {
+	for long[i] {
+		i++
+	}
+	return i
+}
+
+// runs counts the runs of long texts.
+func runs(long map[int]bool) (n int64) {
+	for i := range long {
+		if !long[i-1] {
+			n++
+		}
+	}
+	return n
+}
+
+// shortenText keeps a user's text as a file part, and leaves its head and tail, as
+// much as there is room for, as the text.
+func (a *admission) shortenText(ctx context.Context, t scrollback.Text, room int64) (scrollback.Part, error) {
+	whole := t.Text
+	art, err := a.keepText(ctx, whole, "long message")
+	if err != nil {
+		return t, err
+	}
+	a.out.Parts = append(a.out.Parts, scrollback.File{Artifact: art.ID, MediaType: art.MediaType, Name: art.Name, Size: art.Size})
+	t.Text = a.endsWithin(whole, art, room)
+	return t, nil
+}
+
+// endsWithin is the head and tail of a text, as much as there is room for in tokens.
+func (a *admission) endsWithin(text string, art scrollback.Artifact, room int64) string {
+	for head, tail := headBytes, tailBytes; ; head, tail = head/2, tail/2 {
+		short := headAndTail(text, art, head, tail)
+		if head < 64 || a.store.Weigh(scrollback.Parts{scrollback.Text{Text: short}}).Tokens <= room {
+			return short
+		}
+	}
+}
+
+// showResult fills in the ends of an output that is behind an artifact already.
+func (a *admission) showResult(ctx context.Context, r scrollback.ToolResult) (scrollback.Part, error) {
+	art, err := a.mentioned(ctx, r.Artifact)
+	if err != nil {
+		return r, err
+	}
+	head, tail, err := a.artifactEnds(ctx, art.ID, store.MaxIndexBytes, tailBytes)
+	if err != nil {
+		return r, err
+	}
+	a.out.Index += "\n" + head
+	r.Text = head
+	if art.Size > headBytes+tailBytes {
+		r.Text = leftOut(clip.Bytes(head, headBytes), tail, art)
+	}
+	return r, nil
+}
+
+// shortenResult keeps a big tool output behind an artifact.
+func (a *admission) shortenResult(ctx context.Context, r scrollback.ToolResult, room int64) (scrollback.Part, error) {
+	art, err := a.keepText(ctx, r.Text, "output of "+cmp.Or(r.Name, "a tool"))
+	r.Text, r.Artifact = a.endsWithin(r.Text, art, room), art.ID
+	return r, err
+}
+
+// keepText stores a text as an artifact that the message mentions and is found by.
+func (a *admission) keepText(ctx context.Context, text, name string) (scrollback.Artifact, error) {
+	id, size, err := a.archive.PutArtifact(ctx, strings.NewReader(text), int64(len(text)))
+	if err != nil {
+		return scrollback.Artifact{}, err
+	}
+	art := scrollback.Artifact{ID: id, MediaType: "text/plain", Size: size, CreatedAt: a.store.Now(),
+		Name: fmt.Sprintf("%s, %s", name, sizeOf(size))}
+	a.out.Mentions = append(a.out.Mentions, art)
+	a.out.Index += "\n" + clip.Bytes(text, store.MaxIndexBytes)
+	return art, nil
+}
+
+// headAndTail is the beginning and the end of a text, of so many bytes, and where
+// the whole is.
+func headAndTail(text string, a scrollback.Artifact, first, last int) string {
+	if len(text) <= first+last {
+		return text
+	}
+	return leftOut(clip.Bytes(text, first), clip.TailBytes(text, last), a)
+}
+
+// leftOut is the two ends of a text, and where the whole is.
+func leftOut(head, tail string, a scrollback.Artifact) string {
+	return fmt.Sprintf("%s\n[… %s left out here. The whole is %s: read it with context_read, context_tail or context_grep.]\n%s",
+		head, sizeOf(a.Size-int64(len(head)+len(tail))), scrollback.ArtifactRef(a.ID), tail)
+}
+
+// sizeOf is a size as people read it.
+func sizeOf(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%dB", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1fKB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1fMB", float64(n)/(1<<20))
+}

@@ -1,0 +1,188 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/fileblob"
+	"gocloud.dev/blob/memblob"
+	"gocloud.dev/blob/s3blob"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver"
+)
+
+// places are where things are kept.
+type places struct {
+	db      driver.Driver
+	bucket  *blob.Bucket
+	archive *archive.Options
+}
+
+// openPlaces opens the database and the bucket.
+func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
+	const op = "local.Open"
+	file, err := databaseFile(dir, o.Database)
+	if err != nil {
+		return places{}, err
+	}
+	if _, err := os.Stat(file); file == "" || o.Mode == Existing && errors.Is(err, os.ErrNotExist) {
+		return openMemory(ctx, dir, o, file != "")
+	}
+	var at places
+	if o.Mode == ReadOnly {
+		at.db, err = sqldriver.ReadSQLite(ctx, file)
+	} else {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return at, scrollback.Wrap(scrollback.Unavailable, op, err)
+		}
+		at.db, err = sqldriver.OpenSQLite(ctx, file, nil)
+		at.archive = &archive.Options{Dir: filepath.Join(dir, "context")}
+	}
+	if err != nil {
+		return at, err
+	}
+	var durable func(key string) error
+	if at.bucket, durable, err = openObjects(ctx, dir, o); err != nil {
+		return at, errors.Join(err, at.db.Close())
+	}
+	if at.archive != nil {
+		at.archive.Durable = durable
+	}
+	return at, nil
+}
+
+// openMemory keeps everything in memory: because it was asked for, or for want of
+// anything kept.
+func openMemory(ctx context.Context, dir string, o *Options, missing bool) (at places, err error) {
+	at.db, at.bucket = memdriver.New(), memblob.OpenBucket(nil)
+	if !missing && o.Objects != "" {
+		at.bucket, _, err = openObjects(ctx, dir, o)
+	}
+	return at, err
+}
+
+// databaseFile is the file of a database, or empty for one in memory.
+func databaseFile(dir, at string) (string, error) {
+	if at == "" {
+		return filepath.Join(dir, "scrollback.db"), nil
+	}
+	u, err := url.Parse(at)
+	switch {
+	case err == nil && u.Scheme == "memory":
+		return "", nil
+	case err == nil && u.Scheme == "sqlite" && u.Host == "" && filepath.IsAbs(filepath.FromSlash(u.Path)):
+		return filepath.FromSlash(u.Path), nil
+	}
+	return "", scrollback.ParamErrorf("local.Open", "database", "a database is sqlite:///PATH or memory:")
+}
+
+// openObjects opens where the bytes of artifacts are kept: what is configured, or else
+// a folder beside the database, which it makes unless it only reads; one that is not
+// there is empty then. Durable makes an object of a folder survive a power cut, and is nil where
+// that is the business of a service.
+func openObjects(ctx context.Context, dir string, o *Options) (b *blob.Bucket, durable func(key string) error, err error) {
+	bad := func(format string, args ...any) error {
+		return scrollback.ParamErrorf("local.Open", "objects", format, args...)
+	}
+	folder := filepath.Join(dir, "objects")
+	if o.Objects != "" {
+		u, err := url.Parse(o.Objects)
+		switch {
+		case err != nil:
+			return nil, nil, bad("objects is not a URL")
+		case u.Scheme == "memory":
+			return memblob.OpenBucket(nil), nil, nil
+		case u.Scheme == "s3" && u.Host != "":
+			b, err = openS3(ctx, u)
+			if err != nil {
+				return nil, nil, bad("objects: %w", err)
+			}
+			return b, nil, nil
+		case u.Scheme != "file" || u.Host != "" || !filepath.IsAbs(filepath.FromSlash(u.Path)):
+			return nil, nil, bad("objects is s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER")
+		}
+		folder = filepath.FromSlash(u.Path)
+	}
+	if o.Mode != ReadOnly {
+		err = os.MkdirAll(folder, 0o700)
+	} else if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
+		return memblob.OpenBucket(nil), nil, nil
+	}
+	if err == nil {
+		b, err = fileblob.OpenBucket(folder, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700})
+	}
+	return b, func(key string) error { return Sync(folder, key) }, scrollback.Wrap(scrollback.Unavailable, "local.Open", err)
+}
+
+// openS3 opens a bucket of a service that speaks S3. Keys come from the environment, as
+// for any of its clients.
+func openS3(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
+	at := *u
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return nil, errors.New("its parameters cannot be read")
+	}
+	// Services that are not Amazon's refuse the checksums that its client sends by itself,
+	// and send none to hold an answer against.
+	for _, name := range []string{"request_checksum_calculation", "response_checksum_validation"} {
+		if q.Get(name) == "" {
+			q.Set(name, "when_required")
+		}
+	}
+	prefix := strings.Trim(at.Path, "/")
+	at.Path, at.RawQuery = "", q.Encode()
+	b, err := (&s3blob.URLOpener{}).OpenBucketURL(ctx, &at)
+	if err == nil && prefix != "" {
+		b = blob.PrefixedBucket(b, prefix+"/")
+	}
+	return b, err
+}
+
+// Sync makes a file durable that was written below a folder: the file, which only its
+// owner may read from then on, and the folders that name it. A key is the file's path
+// from there, with slashes.
+func Sync(root, key string) error {
+	for path := filepath.Join(root, filepath.FromSlash(key)); ; path = filepath.Dir(path) {
+		if err := syncOne(path); err != nil || path == root {
+			return err
+		}
+	}
+}
+
+func syncOne(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	mode := os.O_RDWR
+	switch {
+	case info.IsDir() && runtime.GOOS == "windows":
+		return nil // folders are not synced there
+	case info.IsDir():
+		mode = os.O_RDONLY
+	}
+	f, err := os.OpenFile(path, mode, 0)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		err = f.Chmod(0o600)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}

@@ -1,0 +1,224 @@
+// Package recall reads what a conversation has said: it lists and resolves refs,
+// reads, tails and greps the originals behind them, searches messages by words,
+// and runs the recall tools that a model calls.
+//
+// Words it adds: reader (recall for one caller), room (how big a result for a
+// model may be).
+//
+// Invariants: it only reads; a conversation or ref that is not the caller's is
+// not_found; a tool's result is JSON that fits its room, and what did not fit is
+// one call away; a model reaches no further than its conversation's recall_scope,
+// and never further than its caller.
+//
+// It knows the store and the archive, and neither models, windows nor any wire.
+package recall
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+// Door says what a caller may read.
+type Door interface {
+	// Head is a conversation as it stands; not_found if the caller may not read it.
+	Head(ctx context.Context, id scrollback.ConversationID) (store.Head, error)
+
+	// Allow is nil if the caller may read a conversation. It may leave an id that
+	// does not exist to whoever reads it.
+	Allow(ctx context.Context, id scrollback.ConversationID) error
+
+	// Projects bound what a caller looks through who names one project, or none:
+	// nil for no bound.
+	Projects(name string) ([]string, error)
+}
+
+// Reader reads for one caller. It is safe for concurrent use.
+type Reader struct {
+	store   *store.Store
+	archive *archive.Archive
+	door    Door
+}
+
+// New makes a reader for the caller of a door.
+func New(s *store.Store, a *archive.Archive, d Door) *Reader {
+	return &Reader{store: s, archive: a, door: d}
+}
+
+// Refs lists what a conversation mentions, newest first, and the next cursor.
+func (r *Reader) Refs(ctx context.Context, id scrollback.ConversationID, q store.RefQuery) ([]scrollback.RefEntry, string, error) {
+	if err := r.door.Allow(ctx, id); err != nil {
+		return nil, "", err
+	}
+	items, next, err := r.store.Refs(ctx, id, q)
+	if items == nil {
+		items = []scrollback.RefEntry{}
+	}
+	return items, next, err
+}
+
+// Owner is a conversation through which the caller may read a ref, the newest that
+// mentions it.
+func (r *Reader) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
+	within, err := r.door.Projects("")
+	if err != nil {
+		return "", err
+	}
+	if within == nil {
+		return r.store.Owner(ctx, ref)
+	}
+	ids, err := r.store.Mentions(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	for _, id := range ids {
+		switch _, err := r.door.Head(ctx, id); {
+		case err == nil:
+			return id, nil
+		case scrollback.CodeOf(err) != scrollback.NotFound:
+			return "", err
+		}
+	}
+	return "", scrollback.Errorf(scrollback.NotFound, "recall.Owner", "no conversation mentions %s", ref)
+}
+
+// resolve finds what a ref points at through a conversation that mentions it.
+func (r *Reader) resolve(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
+	if err := r.door.Allow(ctx, id); err != nil {
+		return scrollback.RefEntry{}, err
+	}
+	return r.store.Ref(ctx, id, ref)
+}
+
+// Read returns a page of what a ref points at.
+func (r *Reader) Read(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref, offset int64, limit int) (scrollback.Page, error) {
+	entry, err := r.resolve(ctx, id, ref)
+	if err != nil {
+		return scrollback.Page{}, err
+	}
+	return r.archive.Read(ctx, entry, offset, limit)
+}
+
+// Tail returns the last lines of what a ref points at.
+func (r *Reader) Tail(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref, lines int) (scrollback.Tail, error) {
+	entry, err := r.resolve(ctx, id, ref)
+	if err != nil {
+		return scrollback.Tail{}, err
+	}
+	return r.archive.Tail(ctx, entry, lines)
+}
+
+// Grep finds matching lines behind a ref, or in the whole conversation.
+func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID, q scrollback.GrepQuery) (scrollback.GrepResult, error) {
+	head, err := r.door.Head(ctx, id)
+	if err != nil {
+		return scrollback.GrepResult{}, err
+	}
+	lineage := append([]scrollback.ConversationID{id}, head.Ancestors...)
+	scope := archive.Scope{Artifact: func(ctx context.Context, art scrollback.ArtifactID) (scrollback.Artifact, bool, error) {
+		entry, err := r.store.RefIn(ctx, lineage, scrollback.ArtifactRef(art))
+		if scrollback.CodeOf(err) == scrollback.NotFound {
+			return scrollback.Artifact{}, false, nil
+		}
+		return scrollback.Artifact{ID: art, MediaType: entry.MediaType, Name: entry.Hint, Size: entry.Bytes}, err == nil, err
+	}}
+	if q.Ref != "" {
+		if _, err := r.store.RefIn(ctx, lineage, q.Ref); err != nil {
+			return scrollback.GrepResult{}, err
+		}
+		return r.archive.Grep(ctx, scope, q)
+	}
+	for _, s := range head.Branch.View.Segments {
+		scope.Stretches = append(scope.Stretches, archive.Stretch{Segment: s.ID})
+	}
+	live := r.store.Walk(ctx, head.Branch.ID, head.Branch.View.Boundary+1, head.Branch.HeadSeq)
+	scope.Stretches = append(scope.Stretches, archive.Stretch{Messages: live})
+	return r.archive.Grep(ctx, scope, q)
+}
+
+// Search finds messages by words: in one conversation and its ancestors, in a
+// project, or everywhere that the caller may look.
+func (r *Reader) Search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
+	const op = "recall.Search"
+	switch {
+	case q.Limit < 0 || q.Limit > scrollback.SearchMaxHTTP:
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "limit", "limit must be 1 to %d", scrollback.SearchMaxHTTP)
+	case q.Around < 0 || q.Around > scrollback.AroundMax:
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "around", "around must be 0 to %d", scrollback.AroundMax)
+	case q.Order != "" && q.Order != scrollback.OrderRelevance && q.Order != scrollback.OrderTime:
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "order", "order must be %s or %s", scrollback.OrderRelevance, scrollback.OrderTime)
+	case len(q.Query) > 4*scrollback.PatternMax:
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "query", "a query is at most %d bytes", 4*scrollback.PatternMax)
+	}
+	if q.Role != "" {
+		if _, err := scrollback.ParseRole(string(q.Role)); err != nil {
+			return scrollback.SearchResult{}, &scrollback.Error{Code: scrollback.Invalid, Op: op, Param: "role", Err: err}
+		}
+	}
+	if q.Conversation != "" {
+		// Unlike Allow, this finds out that an id does not exist.
+		if _, err := r.door.Head(ctx, q.Conversation); err != nil {
+			return scrollback.SearchResult{}, err
+		}
+		return r.store.Search(ctx, q)
+	}
+	within, err := r.door.Projects(q.Project)
+	if err != nil {
+		return scrollback.SearchResult{}, err
+	}
+	if within != nil {
+		q.Projects = within
+	}
+	return r.store.Search(ctx, q)
+}
+
+// Artifact opens the bytes of an artifact for a conversation that mentions it.
+func (r *Reader) Artifact(ctx context.Context, id scrollback.ConversationID, art scrollback.ArtifactID) (scrollback.Artifact, io.ReadSeekCloser, error) {
+	entry, err := r.resolve(ctx, id, scrollback.ArtifactRef(art))
+	if err != nil {
+		return scrollback.Artifact{}, nil, err
+	}
+	f, size, err := r.archive.OpenArtifact(ctx, art)
+	return scrollback.Artifact{ID: art, MediaType: entry.MediaType, Name: entry.Hint, Size: size, CreatedAt: entry.CreatedAt}, f, err
+}
+
+// Messages returns a page of a path and the seq to go on from, or 0.
+func (r *Reader) Messages(ctx context.Context, id scrollback.ConversationID, q store.PageQuery) ([]scrollback.Message, int64, error) {
+	if err := r.door.Allow(ctx, id); err != nil {
+		return nil, 0, err
+	}
+	ms, next, err := r.store.Page(ctx, id, q)
+	if ms == nil {
+		ms = []scrollback.Message{}
+	}
+	return ms, next, err
+}
+
+// All reads every message on a conversation's path.
+func (r *Reader) All(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Message, error] {
+	return func(yield func(scrollback.Message, error) bool) {
+		if err := r.door.Allow(ctx, id); err != nil {
+			yield(scrollback.Message{}, err)
+			return
+		}
+		r.store.All(ctx, id)(yield)
+	}
+}
+
+// Pinned are the messages that are pinned, oldest first.
+func (r *Reader) Pinned(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Message, error) {
+	head, err := r.door.Head(ctx, id)
+	out := []scrollback.Message{}
+	for _, seq := range head.PinnedSeqs {
+		m, err := r.store.At(ctx, head.Branch, seq)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, m)
+	}
+	return out, err
+}

@@ -1,0 +1,142 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/bundle"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// arrival is one conversation of a bundle: what the bundle says of it, and what is
+// here. Ids are those that it has here.
+type arrival struct {
+	*store.Arrival
+	conv     bundle.Conversation
+	branches map[scrollback.BranchID]scrollback.Branch
+	mentions map[scrollback.ArtifactID]scrollback.Artifact
+
+	batch []store.Incoming // of branch grows
+	grows scrollback.BranchID
+	size  int
+
+	pending driver.Adopt                                 // small things that wait for a full batch
+	final   driver.Adopt                                 // what becomes visible together
+	last    []store.Growth                               // and the messages that do
+	rollups []scrollback.Segment                         // of a copy, until what they hold is made
+	made    map[scrollback.SegmentID]*scrollback.Segment // of a copy
+}
+
+// take answers the batch as what its branch grows by.
+func (a *arrival) take() []store.Growth {
+	if len(a.batch) == 0 {
+		return nil
+	}
+	g := store.Growth{Branch: a.branches[a.grows], IfHead: a.batch[0].Seq - 1, Messages: a.batch}
+	g.UpdatedAt = cmp.Or(g.UpdatedAt, a.batch[len(a.batch)-1].CreatedAt)
+	a.batch, a.size = nil, 0
+	return []store.Growth{g}
+}
+
+// whole is the conversation as a row.
+func (a *arrival) whole() scrollback.Conversation {
+	c := a.conv.Conversation
+	c.Ancestors, c.Environment = a.conv.Ancestors, a.conv.Environment.WithoutRoots()
+	return c
+}
+
+// late says whether something that shows messages up to seq has to wait for the last
+// of them.
+func (a *arrival) late(seq int64) bool { return a.seen() && len(a.last) > 0 && seq > a.last[0].IfHead }
+
+// seen says that people see the conversation already.
+func (a *arrival) seen() bool { return a.Known && !a.Hidden }
+
+// localize makes a conversation's own fields fit this place: no folders, no limit and no
+// reach from elsewhere, and only a model, a policy and numbers that are known here.
+func localize(v *engine.View, c *scrollback.Conversation, project string) {
+	c.Roots, c.Limit, c.DeletedAt, c.PurgedAt, c.Settings.RecallScope = []string{}, 0, 0, 0, ""
+	c.Project = cmp.Or(project, c.Project)
+	if c.Settings.ModelThinking().Check() != nil {
+		c.Settings.ReasoningEffort, c.Settings.Thinking, c.Settings.ThinkingBudget = "", nil, 0
+	}
+	if c.Model != "" && v.Fits(scrollback.Conversation{Model: c.Model}) != nil {
+		c.Model = ""
+	}
+	fits := func(c scrollback.Conversation) bool { return v.Fits(c) == nil }
+	if fits(*c) {
+		return
+	}
+	numbers := c.Settings.Compaction
+	if c.Settings.Compaction = nil; !fits(*c) {
+		c.Policy = v.DefaultPolicy(c.Project)
+	}
+	for _, name := range slices.Sorted(maps.Keys(numbers)) { // as many as go together
+		was := c.Settings.Compaction
+		c.Settings.Compaction = maps.Clone(was)
+		if c.Settings.Compaction == nil {
+			c.Settings.Compaction = map[string]float64{}
+		}
+		if c.Settings.Compaction[name] = numbers[name]; !fits(*c) {
+			c.Settings.Compaction = was
+		}
+	}
+}
+
+// pinsAlong are those pins, set on the path of a branch, whose messages are on the path
+// that a bundle makes the current one.
+func (b *bundleImport) pinsAlong(pins []int64, set scrollback.BranchID) []int64 {
+	find := func(id scrollback.BranchID) (scrollback.Branch, bool) {
+		for _, a := range b.order {
+			if br, ok := a.branches[id]; ok {
+				return br, true
+			}
+		}
+		return scrollback.Branch{}, false
+	}
+	owner := func(id scrollback.BranchID, seq int64) scrollback.BranchID {
+		for br, ok := find(id); ok; br, ok = find(br.Parent) {
+			switch {
+			case seq > br.HeadSeq:
+				return ""
+			case seq > br.AtSeq:
+				return br.ID
+			}
+		}
+		return ""
+	}
+	now := b.main().conv.Branch
+	return slices.DeleteFunc(append([]int64{}, pins...), func(pin int64) bool {
+		of := owner(now, pin)
+		return of == "" || of != owner(set, pin)
+	})
+}
+
+// textOf is what search reads of a message's artifacts.
+func (t *Transfer) textOf(ctx context.Context, ps scrollback.Parts) (string, error) {
+	var out strings.Builder
+	for _, id := range store.IndexArtifacts(ps) {
+		f, _, err := t.archive.OpenArtifact(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		text, err := io.ReadAll(io.LimitReader(f, store.MaxIndexBytes+utf8.UTFMax))
+		f.Close()
+		if err != nil {
+			return "", scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
+		}
+		if begins := clip.Bytes(string(text), store.MaxIndexBytes); utf8.ValidString(begins) {
+			out.WriteString("\n" + begins)
+		}
+	}
+	return out.String(), nil
+}

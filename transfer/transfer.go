@@ -1,0 +1,193 @@
+// Package transfer brings conversations in and takes them out: files of other tools,
+// and bundles, which hold a conversation whole.
+//
+// Words it adds: arrival (one conversation of a bundle, held against what is here),
+// mark (what a message of a file is known by when the file comes again).
+//
+// Invariants: the same file again changes nothing, and one that grew extends; what an
+// import was cut off in, the same import takes up; a bundle is judged whole before
+// anything of it is written, and nobody sees a conversation that is new here until its
+// last write; what is written belongs to the caller's projects.
+//
+// It works for a caller, through the view that [engine.Engine.As] returns. It may not
+// know models, windows or any wire.
+package transfer
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/bundle"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// Options set a transfer up; the zero value moves bundles only.
+type Options struct {
+	Importers []transcript.Importer
+	Exporters []transcript.Exporter
+	Limits    bundle.Limits // of bundles; zero fields are the defaults
+}
+
+// Transfer imports and exports conversations. It is safe for concurrent use.
+type Transfer struct {
+	store   *store.Store
+	archive *archive.Archive
+	o       Options
+}
+
+// New makes a transfer over the store and the archive of an engine.
+func New(s *store.Store, a *archive.Archive, o Options) *Transfer {
+	return &Transfer{store: s, archive: a, o: o}
+}
+
+// BundleFormat is the name of the format that moves a conversation whole.
+const BundleFormat = "bundle"
+
+// Bounds of one write of an import.
+const (
+	importBatch = 256
+	importBytes = 1 << 20
+	sniffBytes  = 64 << 10
+	maxSkipped  = 1000 // bad lines that are listed; more are counted
+)
+
+// ImportRequest says how to read a file. Format empty means by its content; Into
+// adds everything to one conversation that exists. AsCopy gives what a bundle holds
+// ids of its own.
+type ImportRequest struct {
+	Format   string
+	Project  string
+	Into     scrollback.ConversationID
+	AsCopy   bool
+	Progress func(messages int64) // may be nil
+}
+
+// ImportResult says what an import brought. Messages counts those newly written,
+// Total those the conversation has now.
+type ImportResult struct {
+	Conversations []Imported       `json:"conversations"`
+	Skipped       []transcript.Bad `json:"skipped"`
+	MoreSkipped   int              `json:"more_skipped,omitempty"`
+	// IDs are those that a copy got, by those in the bundle: of conversations,
+	// branches and segments.
+	IDs map[string]string `json:"ids,omitempty"`
+}
+
+// Imported is one conversation of an import. Result is that of a bundle.
+type Imported struct {
+	ID       scrollback.ConversationID `json:"id"`
+	Created  bool                      `json:"created"`
+	Messages int64                     `json:"messages"`
+	Total    int64                     `json:"total"`
+	Result   string                    `json:"result,omitempty"`
+}
+
+// Import reads a file of another tool into conversations, folding as it goes. The
+// same file again changes nothing, one that grew extends; where one has changed its
+// past, what was there before stays as an earlier branch. r is read twice.
+func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, q ImportRequest) (ImportResult, error) {
+	im := &importer{Transfer: t, view: v, q: q, open: map[string]*importing{}}
+	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
+	if !v.Caller().May(scrollback.AccessWrite) {
+		return im.out, scrollback.Errorf(scrollback.Refused, "transfer.Import", "this needs %s access", scrollback.AccessWrite)
+	}
+	format, err := t.format(r, q.Format)
+	switch {
+	case err != nil:
+		return im.out, err
+	case format == nil:
+		return t.importBundle(ctx, v, r, q)
+	case q.AsCopy:
+		return im.out, scrollback.ParamErrorf("transfer.Import", "as_copy", "only a bundle brings ids that a copy could change")
+	}
+	if q.Into == "" {
+		if im.file, err = fileHash(r); err != nil {
+			return im.out, err
+		}
+	}
+	im.format = format.Name()
+	read := 0
+	for entry, err := range format.Read(&ctxReader{ctx, r}) {
+		if err == nil && entry.Bad != nil {
+			im.skip(*entry.Bad)
+			continue
+		}
+		if err == nil {
+			read++
+			err = im.take(ctx, entry)
+		}
+		if err != nil {
+			// What was read before the fault is good, and the next try goes on from it.
+			return im.result(), errors.Join(scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err), im.each(context.WithoutCancel(ctx), im.end))
+		}
+	}
+	if read == 0 {
+		reason := "the file is empty"
+		if len(im.out.Skipped) > 0 {
+			reason = im.out.Skipped[0].Reason
+			return im.out, scrollback.ParamErrorf("transfer.Import", "file", "nothing could be read; line %d: %s", im.out.Skipped[0].Line, reason)
+		}
+		return im.out, scrollback.ParamErrorf("transfer.Import", "file", "%s", reason)
+	}
+	err = im.each(ctx, im.end)
+	return im.result(), err
+}
+
+// format chooses the reader of a file; nil is a bundle.
+func (t *Transfer) format(r io.ReadSeeker, name string) (transcript.Importer, error) {
+	head, err := bufio.NewReaderSize(r, sniffBytes).Peek(sniffBytes)
+	if err != nil && err != io.EOF {
+		return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
+	}
+	if name == BundleFormat || name == "" && bundle.Sniff(head) {
+		return nil, nil
+	}
+	names := []string{BundleFormat}
+	for _, f := range t.o.Importers {
+		if f.Name() == name || name == "" && f.Sniff(head) {
+			return f, nil
+		}
+		names = append(names, f.Name())
+	}
+	if name != "" {
+		return nil, scrollback.ParamErrorf("transfer.Import", "from", "unknown format %q (%s)", name, strings.Join(names, ", "))
+	}
+	line, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
+	return nil, scrollback.ParamErrorf("transfer.Import", "file", "the file is of no format that can be read (%s); line 1 is: %s", strings.Join(names, ", "), clip.Bytes(string(bytes.ToValidUTF8(line, []byte("?"))), 80))
+}
+
+func fileHash(r io.ReadSeeker) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, r); err != nil {
+		return "", scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
+	}
+	_, err := r.Seek(0, io.SeekStart)
+	return hex.EncodeToString(h.Sum(nil)), scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
+}
+
+// ctxReader stops reading when its context ends.
+type ctxReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *ctxReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, scrollback.Wrap(scrollback.Canceled, "transfer.Import", err)
+	}
+	return c.r.Read(p)
+}
