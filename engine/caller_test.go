@@ -1,0 +1,301 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/recall"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+// theirs is a conversation of another project with one of everything.
+type theirs struct {
+	id       scrollback.ConversationID
+	ref      scrollback.Ref // of a compaction
+	artifact scrollback.ArtifactID
+	turn     scrollback.TurnID
+	bundle   []byte
+}
+
+func newTheirs(t *testing.T, r *rig) theirs {
+	t.Helper()
+	ctx := context.Background()
+	c, _, err := r.Create(ctx, scrollback.Conversation{Project: "theirs", Title: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := theirs{id: c.ID}
+	for range 3 {
+		told := r.ask(c.ID, "the secret word is zanzibar")
+		begun, _ := last[scrollback.TurnEvent](told)
+		out.turn = begun.TurnID
+	}
+	a, err := r.Upload(ctx, c.ID, strings.NewReader("zanzibar in a file"), "secret.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	receipt, err := r.Compact(ctx, c.ID, engine.CompactRequest{Clear: true})
+	if err != nil || len(receipt.Refs) == 0 {
+		t.Fatalf("nothing was compacted: %+v %v", receipt, err)
+	}
+	out.artifact, out.ref = a.ID, receipt.Refs[0]
+	var file bytes.Buffer
+	if err := r.Export(ctx, c.ID, transfer.ExportRequest{}, &file); err != nil {
+		t.Fatal(err)
+	}
+	out.bundle = file.Bytes()
+	return out
+}
+
+// callerOperations is every exported operation that concerns conversations, by the type and
+// method that it is: what it does to theirs, and the access it needs.
+func callerOperations(r *rig, o theirs) map[string]struct {
+	need scrollback.Access
+	run  func(v *engine.View) error
+} {
+	ctx := context.Background()
+	type op = struct {
+		need scrollback.Access
+		run  func(v *engine.View) error
+	}
+	read := func(run func(v *engine.View) error) op { return op{scrollback.AccessRead, run} }
+	write := func(run func(v *engine.View) error) op { return op{scrollback.AccessWrite, run} }
+	ask := engine.TurnRequest{Conversation: o.id, Message: say("what is it?")}
+	one := int64(1)
+	return map[string]op{
+		"View.Get":         read(func(v *engine.View) error { _, err := v.Get(ctx, o.id); return err }),
+		"View.Head":        read(func(v *engine.View) error { _, err := v.Head(ctx, o.id, scrollback.AccessRead); return err }),
+		"View.Resolve":     read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
+		"View.Branches":    read(func(v *engine.View) error { _, err := v.Branches(ctx, o.id); return err }),
+		"View.Context":     read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
+		"View.Receipts":    read(func(v *engine.View) error { _, err := v.Receipts(ctx, o.id, 1); return err }),
+		"View.GetTurn":     read(func(v *engine.View) error { _, err := v.GetTurn(ctx, o.id, o.turn); return err }),
+		"View.Running":     read(func(v *engine.View) error { _, err := v.Running(ctx, o.id); return err }),
+		"View.OrphanDraft": read(func(v *engine.View) error { _, err := v.OrphanDraft(ctx, o.id); return err }),
+		"View.Attach": read(func(v *engine.View) error {
+			for _, err := range v.Attach(ctx, o.id, o.turn, 0) {
+				return err
+			}
+			return nil
+		}),
+		"View.Turn": write(func(v *engine.View) error {
+			for _, err := range v.Turn(ctx, ask) {
+				return err
+			}
+			return nil
+		}),
+		"View.Begin":  write(func(v *engine.View) error { _, _, err := v.Begin(ctx, ask); return err }),
+		"View.Cancel": write(func(v *engine.View) error { return v.Cancel(ctx, o.id, o.turn) }),
+		"View.Create": write(func(v *engine.View) error { // whose id is taken
+			_, _, err := v.Create(ctx, scrollback.Conversation{ID: o.id})
+			return err
+		}),
+		"View.Patch": write(func(v *engine.View) error {
+			_, err := v.Patch(ctx, o.id, 0, func(c *scrollback.Conversation) error { c.Title = "mine"; return nil })
+			return err
+		}),
+		"View.Rewind":    write(func(v *engine.View) error { _, err := v.Rewind(ctx, o.id, engine.Point{Seq: &one}); return err }),
+		"View.Fork":      write(func(v *engine.View) error { _, err := v.Fork(ctx, o.id, engine.Point{Seq: &one}, ""); return err }),
+		"View.Compact":   write(func(v *engine.View) error { _, err := v.Compact(ctx, o.id, engine.CompactRequest{}); return err }),
+		"View.Uncompact": write(func(v *engine.View) error { _, err := v.Uncompact(ctx, o.id, ""); return err }),
+		"View.Upload":    write(func(v *engine.View) error { _, err := v.Upload(ctx, o.id, strings.NewReader("x"), "x"); return err }),
+		"View.Trash":     write(func(v *engine.View) error { _, err := v.Trash(ctx, o.id); return err }),
+		"View.Restore":   write(func(v *engine.View) error { _, err := v.Restore(ctx, o.id); return err }),
+		"View.Purge":     write(func(v *engine.View) error { _, err := v.Purge(ctx, o.id); return err }),
+		"View.Backlog": write(func(v *engine.View) error {
+			head, err := v.Head(ctx, o.id, scrollback.AccessWrite)
+			if err == nil {
+				_, err = v.Backlog(ctx, head.Conversation)
+			}
+			return err
+		}),
+		"Reader.Refs":  read(func(v *engine.View) error { _, _, err := v.Recall().Refs(ctx, o.id, store.RefQuery{}); return err }),
+		"Reader.Owner": read(func(v *engine.View) error { _, err := v.Recall().Owner(ctx, o.ref); return err }),
+		"Reader.Read":  read(func(v *engine.View) error { _, err := v.Recall().Read(ctx, o.id, o.ref, 0, 100); return err }),
+		"Reader.Tail":  read(func(v *engine.View) error { _, err := v.Recall().Tail(ctx, o.id, o.ref, 1); return err }),
+		"Reader.Grep": read(func(v *engine.View) error {
+			_, err := v.Recall().Grep(ctx, o.id, scrollback.GrepQuery{Pattern: "zanzibar"})
+			return err
+		}),
+		"Reader.Search": read(func(v *engine.View) error {
+			_, err := v.Recall().Search(ctx, scrollback.SearchQuery{Query: "zanzibar", Conversation: o.id})
+			return err
+		}),
+		"Reader.Artifact": read(func(v *engine.View) error {
+			_, f, err := v.Recall().Artifact(ctx, o.id, o.artifact)
+			if f != nil {
+				f.Close()
+			}
+			return err
+		}),
+		"Reader.Messages": read(func(v *engine.View) error { _, _, err := v.Recall().Messages(ctx, o.id, store.PageQuery{}); return err }),
+		"Reader.All": read(func(v *engine.View) error {
+			for _, err := range v.Recall().All(ctx, o.id) {
+				return err
+			}
+			return nil
+		}),
+		"Reader.Pinned": read(func(v *engine.View) error { _, err := v.Recall().Pinned(ctx, o.id); return err }),
+		"Reader.Call": read(func(v *engine.View) error {
+			_, err := v.Recall().Call(ctx, o.id, "context_list", json.RawMessage(`{}`), recall.RoomMax)
+			return err
+		}),
+		"Transfer.Export": read(func(v *engine.View) error {
+			return r.transfer.Export(ctx, v, o.id, transfer.ExportRequest{}, io.Discard)
+		}),
+		"Transfer.Import": write(func(v *engine.View) error {
+			said := strings.NewReader(`{"role":"user","content":"hello"}` + "\n")
+			_, err := r.transfer.Import(ctx, v, said, transfer.ImportRequest{Into: o.id})
+			return err
+		}),
+	}
+}
+
+// aside are the exported methods that concern no one conversation: what they show a
+// foreign caller is tested by name below.
+var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Intake": true, "View.Admin": true, "View.List": true, "View.Projects": true,
+	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.DefaultPolicy": true}
+
+// Nothing that is exported reaches a conversation for a caller whose it is not: it is
+// not_found, with every access; and what a caller's access does not allow is refused.
+func TestForeignCaller(t *testing.T) {
+	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	o := newTheirs(t, r)
+	all := callerOperations(r, o)
+	for _, of := range []any{r.View, r.Reader, r.transfer} {
+		typ := reflect.TypeOf(of)
+		for m := range typ.Methods() {
+			name := typ.Elem().Name() + "." + m.Name
+			if _, known := all[name]; !known && !aside[name] {
+				t.Errorf("%s is not tested for foreign callers", name)
+			}
+		}
+	}
+	foreign := r.engine.As(scrollback.Caller{Access: scrollback.AccessAdmin, Projects: []string{"ours"}})
+	nobody := r.engine.As(scrollback.Caller{})
+	for name, op := range all {
+		if err := op.run(foreign); scrollback.CodeOf(err) != scrollback.NotFound {
+			t.Errorf("%s by a foreign caller: %v", name, err)
+		}
+		if err := op.run(nobody); err == nil {
+			t.Errorf("%s by nobody succeeds", name)
+		}
+	}
+	reader := r.engine.As(scrollback.Caller{Access: scrollback.AccessRead, Projects: []string{"theirs"}})
+	for name, op := range all {
+		err := op.run(reader)
+		if op.need == scrollback.AccessWrite && scrollback.CodeOf(err) != scrollback.Refused {
+			t.Errorf("%s by a caller who may only read: %v", name, err)
+		}
+		if op.need == scrollback.AccessRead && err != nil {
+			t.Errorf("%s by a caller who may read: %v", name, err)
+		}
+	}
+}
+
+// What lists or adds up looks only at the caller's projects.
+func TestForeignCallerSeesNothing(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	o := newTheirs(t, r)
+	mine := r.engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours", "more"}})
+	c, _, err := mine.Create(ctx, scrollback.Conversation{Title: "mine"}) // in the first of its projects
+	if err != nil || c.Project != "ours" {
+		t.Fatalf("created in %q: %v", c.Project, err)
+	}
+	for _, err := range mine.Turn(ctx, engine.TurnRequest{Conversation: c.ID, Message: say("zanzibar of mine")}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := mine.Create(ctx, scrollback.Conversation{Project: "theirs"}); scrollback.CodeOf(err) != scrollback.NotFound {
+		t.Errorf("created in a foreign project: %v", err)
+	}
+	into := func(c *scrollback.Conversation) error { c.Project = "theirs"; return nil }
+	if _, err := mine.Patch(ctx, c.ID, 0, into); scrollback.CodeOf(err) != scrollback.NotFound {
+		t.Errorf("moved to a foreign project: %v", err)
+	}
+	list, _, err := mine.List(ctx, store.ListQuery{})
+	if err != nil || len(list) != 1 || list[0].ID != c.ID {
+		t.Errorf("listed %+v (%v)", list, err)
+	}
+	if _, _, err := mine.List(ctx, store.ListQuery{Project: "theirs"}); scrollback.CodeOf(err) != scrollback.NotFound {
+		t.Errorf("listed a foreign project: %v", err)
+	}
+	if id, err := mine.Resolve(ctx, "latest"); err != nil || id != c.ID {
+		t.Errorf("the latest is %s (%v)", id, err)
+	}
+	if _, err := mine.Resolve(ctx, string(o.id)[:13]); scrollback.CodeOf(err) != scrollback.NotFound {
+		t.Errorf("a foreign id that was cut short: %v", err)
+	}
+	projects, err := mine.Projects(ctx)
+	if err != nil || len(projects) != 1 || projects[0].Name != "ours" {
+		t.Errorf("projects %+v (%v)", projects, err)
+	}
+	found, err := mine.Recall().Search(ctx, scrollback.SearchQuery{Query: "zanzibar", Limit: 20})
+	for _, h := range found.Hits {
+		if h.ConversationID != c.ID {
+			t.Errorf("found %+v", h)
+		}
+	}
+	if err != nil || len(found.Hits) == 0 {
+		t.Errorf("found %d (%v)", len(found.Hits), err)
+	}
+	if _, err := mine.Recall().Search(ctx, scrollback.SearchQuery{Query: "zanzibar", Project: "theirs"}); scrollback.CodeOf(err) != scrollback.NotFound {
+		t.Errorf("searched a foreign project: %v", err)
+	}
+	sums, err := mine.Usage(ctx, scrollback.UsageQuery{To: 1 << 60, ByProject: true})
+	for _, s := range sums {
+		if s.Project != "ours" {
+			t.Errorf("usage of %+v", s)
+		}
+	}
+	if err != nil || len(sums) != 1 {
+		t.Errorf("usage %+v (%v)", sums, err)
+	}
+	if _, err := mine.Admin(); scrollback.CodeOf(err) != scrollback.Refused {
+		t.Errorf("admin: %v", err)
+	}
+	_, err = r.transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours"})
+	if scrollback.CodeOf(err) != scrollback.Conflict {
+		t.Errorf("imported a foreign bundle: %v", err)
+	}
+	copied, err := r.transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours", AsCopy: true})
+	if err != nil || len(copied.Conversations) != 1 || copied.Conversations[0].ID == o.id {
+		t.Errorf("a copy: %+v %v", copied, err)
+	}
+}
+
+// A model's look-ups reach no further than whoever asked it, whatever its conversation
+// allows.
+func TestRecallScopeOfCaller(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	o := newTheirs(t, r)
+	mine := r.engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours"}})
+	c, _, err := mine.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{RecallScope: scrollback.ScopeAll}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range []string{"context_read", "context_tail"} {
+		args, _ := json.Marshal(map[string]any{"ref": o.ref})
+		if text, err := mine.Recall().Call(ctx, c.ID, tool, args, recall.RoomMax); scrollback.CodeOf(err) != scrollback.NotFound {
+			t.Errorf("%s read %s (%v)", tool, text, err)
+		}
+		if _, err := r.Call(ctx, c.ID, tool, args, recall.RoomMax); err != nil {
+			t.Errorf("%s by the operator: %v", tool, err)
+		}
+	}
+	text, err := mine.Recall().Call(ctx, c.ID, "context_search", json.RawMessage(`{"query":"zanzibar","scope":"all"}`), recall.RoomMax)
+	if err != nil || strings.Contains(text, string(o.id)) {
+		t.Errorf("searched %s (%v)", text, err)
+	}
+}
