@@ -19,11 +19,14 @@
 package window
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Input is what a window is made from. Weights of texts that are not messages
-// arrive with them.
+// Input is what a window is made from. Texts that are not messages come with
+// their weights.
 type Input struct {
 	Instructions       string
 	InstructionsWeight scrollback.Weight
@@ -32,7 +35,10 @@ type Input struct {
 	Environment        string // frozen for the conversation
 	EnvironmentWeight  scrollback.Weight
 	Segments           []scrollback.Segment // of the view, oldest first
-	Summary            *Summary             // what a model wrote of them; nil for nothing
+	Summary            *Summary             // of what the segments hide; nil for none
+	Carried            []scrollback.Message // folded, and shown verbatim because the view says so
+	Pinned             []scrollback.Message // folded, and shown verbatim because a person wants it; oldest first
+	PinnedTokens       int64                // the most that the pinned messages may weigh together
 	Live               []scrollback.Message // behind the boundary, oldest first
 	PromptSeq          int64                // messages from here on are the prompt layer; 0 for none
 	Budget             scrollback.Budget
@@ -99,18 +105,41 @@ func Assemble(in Input) scrollback.Window {
 			w.Excluded = append(w.Excluded, scrollback.Excluded{FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Ref: &ref, Reason: "folded"})
 		}
 	}
-	live, unfinished := in.Live, []scrollback.Excluded(nil)
+	messages, crowdedOut := in.verbatim()
+	var unfinished []scrollback.Excluded
 	if in.PromptSeq > 0 {
-		live, unfinished = asking(live)
+		messages, unfinished = asking(messages)
 	}
-	items, excluded := curate(live, in)
-	w.Excluded = append(append(w.Excluded, excluded...), unfinished...)
+	items, excluded := curate(messages, in)
+	w.Excluded = slices.Concat(w.Excluded, excluded, unfinished, crowdedOut)
 	add(items...)
 	w.Items = TakeTurns(w.Items, in.Dialect)
 	for i := range w.Items {
 		w.Weight = w.Weight.Add(w.Items[i].Weight)
 	}
 	return w
+}
+
+// verbatim returns the messages that a window shows as they are, oldest first: those
+// that are carried, as many of the pinned ones, newest first, as their bound takes,
+// and those that are live. Excluded are the pinned ones that find no room.
+func (in *Input) verbatim() (shown []scrollback.Message, excluded []scrollback.Excluded) {
+	if len(in.Carried)+len(in.Pinned) == 0 {
+		return in.Live, nil
+	}
+	shown = slices.Clone(in.Carried)
+	room := in.PinnedTokens
+	for _, m := range slices.Backward(in.Pinned) {
+		if m.Weight.Tokens > room {
+			excluded = append(excluded, scrollback.Excluded{FirstSeq: m.Seq, LastSeq: m.Seq, Reason: "pinned, and no room"})
+			continue
+		}
+		room -= m.Weight.Tokens
+		shown = append(shown, m)
+	}
+	slices.Reverse(excluded)
+	slices.SortFunc(shown, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) })
+	return append(shown, in.Live...), excluded
 }
 
 // asking leaves out the interrupted answers at the end of a log that is sent to
