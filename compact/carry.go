@@ -48,13 +48,13 @@ type carried struct {
 // carry is the deterministic end of a summary: what the summary so far carried,
 // standing instructions, open todos, files that tools touched, and the person's
 // newest messages, in at most room tokens. A note stands below its heading.
-func (r *Record) carry(note string, room int64) string {
-	lines := append(carriedIn(r.Previous), r.said()...)
+func (r *record) carry(note string, room int64) string {
+	lines := append(carriedIn(r.previous), r.said()...)
 	slices.SortStableFunc(lines, func(a, b carried) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.seq, a.seq))
 	})
 	title := "\n\n## " + r.form().said + note
-	room -= int64(r.Count(title))
+	room -= int64(r.count(title))
 	files := int64(filesShare * float64(room))
 	var kept []carried
 	seen := map[string]bool{}
@@ -62,7 +62,7 @@ func (r *Record) carry(note string, room int64) string {
 		if room < leastLine {
 			break
 		}
-		n := int64(r.Count("\n" + l.text))
+		n := int64(r.count("\n" + l.text))
 		if seen[l.key] || n > room || l.rank == rankFile && n > files {
 			continue
 		}
@@ -85,10 +85,10 @@ func (r *Record) carry(note string, room int64) string {
 }
 
 // said is what of the run may be carried.
-func (r *Record) said() []carried {
+func (r *record) said() []carried {
 	var out []carried
-	for i := range r.Run {
-		m := &r.Run[i]
+	for i := range r.run {
+		m := &r.run[i]
 		text := m.Parts.Text()
 		text = strings.ToValidUTF8(text[:min(len(text), maxExtract)], "")
 		switch m.Role {
@@ -159,18 +159,18 @@ func carriedLine(m *scrollback.Message, rank int, text string) carried {
 // endNote stands below the heading of what is carried behind minutes that are older.
 const endNote = "\n(The minutes above end at #%d.)"
 
-// Keep is the summary where no model wrote one: the minutes so far, with a note of
+// keep is the summary where no model wrote one: the minutes so far, with a note of
 // where they end, and behind them what is carried, in at most bound tokens. Minutes
 // that leave no room go. It is empty where there is nothing to carry.
-func (r *Record) Keep(bound int64) string {
-	minutes, _ := parted(r.Previous)
+func (r *record) keep(bound int64) string {
+	minutes, _ := parted(r.previous)
 	note := ""
 	if minutes != "" {
-		note = fmt.Sprintf(endNote, MinutesEnd(r.Previous, r.PreviousEnd))
+		note = fmt.Sprintf(endNote, minutesEnd(r.previous, r.previousEnd))
 	}
-	room := min(bound-int64(r.Count(minutes)), r.MaxTokens)
-	if room < int64(r.Policy.SaidShare*float64(bound)) {
-		minutes, note, room = "", "", r.MaxTokens
+	room := min(bound-int64(r.count(minutes)), r.maxTokens)
+	if room < int64(r.policy.SaidShare*float64(bound)) {
+		minutes, note, room = "", "", r.maxTokens
 	}
 	block := r.carry(note, room)
 	if block == "" {
@@ -179,9 +179,9 @@ func (r *Record) Keep(bound int64) string {
 	return strings.TrimLeft(minutes+block, "\n")
 }
 
-// MinutesEnd is the last message that the minutes of a summary speak for, when the
+// minutesEnd is the last message that the minutes of a summary speak for, when the
 // summary itself ends at last: 0 where it holds no minutes.
-func MinutesEnd(summary string, last int64) int64 {
+func minutesEnd(summary string, last int64) int64 {
 	minutes, block := parted(summary)
 	if minutes == "" {
 		return 0

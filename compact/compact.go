@@ -26,28 +26,28 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// Load is what a request is about to carry, and how much of it could be folded.
-type Load struct {
-	Window   scrollback.Weight // of the whole request
-	Budget   scrollback.Budget
-	Tokens   int64 // of the messages that are not folded
-	Messages int64 // that are not folded
-	New      int64 // of those, since the last fold
+// load is what a request is about to carry, and how much of it could be folded.
+type load struct {
+	window   scrollback.Weight // of the whole request
+	budget   scrollback.Budget
+	tokens   int64 // of the messages that are not folded
+	messages int64 // that are not folded
+	fresh    int64 // of those, since the last fold
 }
 
-// Triggers says whether a load calls for a fold.
-func (p Policy) Triggers(l Load) bool {
-	if window.Over(l.Window, l.Budget, p.TriggerShare) ||
-		p.TriggerLimitShare > 0 && float64(l.Window.Tokens) > p.TriggerLimitShare*float64(l.Budget.Limit) {
+// triggers says whether a load calls for a fold.
+func (p Policy) triggers(l load) bool {
+	if window.Over(l.window, l.budget, p.TriggerShare) ||
+		p.TriggerLimitShare > 0 && float64(l.window.Tokens) > p.TriggerLimitShare*float64(l.budget.Limit) {
 		return true
 	}
-	many := p.TriggerMessages > 0 && l.Messages >= p.TriggerMessages
-	heavy := p.TriggerTokens > 0 && l.Tokens >= p.TriggerTokens
-	return (many || heavy) && l.New >= p.NewMessages
+	many := p.TriggerMessages > 0 && l.messages >= p.TriggerMessages
+	heavy := p.TriggerTokens > 0 && l.tokens >= p.TriggerTokens
+	return (many || heavy) && l.fresh >= p.NewMessages
 }
 
-// SummaryBound is the most that a summary may weigh, in tokens.
-func (p Policy) SummaryBound(budget int64) int64 {
+// summaryBound is the most that a summary may weigh, in tokens.
+func (p Policy) summaryBound(budget int64) int64 {
 	return min(p.SummaryTokens, int64(p.SummaryShare*float64(budget)))
 }
 
@@ -61,29 +61,29 @@ func (p Policy) PinnedBound(budget int64) int64 {
 	return int64(p.PinnedShare * float64(budget))
 }
 
-// Judge says whether a fold that takes a window from before to after tokens is
+// judge says whether a fold that takes a window from before to after tokens is
 // worth having. It always is when the request would not fit otherwise.
-func (p Policy) Judge(before, after int64, mustFit bool) scrollback.CompactionResult {
+func (p Policy) judge(before, after int64, mustFit bool) scrollback.CompactionResult {
 	if mustFit || float64(after) <= p.ShrinkShare*float64(before) {
 		return scrollback.ResultCompacted
 	}
 	return scrollback.ResultInflated
 }
 
-// MayAsk says whether a model may be asked for a summary: not while the last
+// mayAsk says whether a model may be asked for a summary: not while the last
 // calls have failed and the path, of the given weight, has not grown since.
-func (p Policy) MayAsk(v scrollback.View, pathTokens int64) bool {
+func (p Policy) mayAsk(v scrollback.View, pathTokens int64) bool {
 	return int64(v.Failures) < p.FailuresMax || pathTokens >= v.AskAt
 }
 
-// Learn is v after what asking for a summary came to. When it failed, models rest
+// learn is v after what asking for a summary came to. When it failed, models rest
 // until the path, of pathTokens now, has grown by a share of the budget.
-func (p Policy) Learn(v scrollback.View, o Outcome, pathTokens, budget int64) scrollback.View {
+func (p Policy) learn(v scrollback.View, o outcome, pathTokens, budget int64) scrollback.View {
 	switch {
-	case o.Text != "":
+	case o.text != "":
 		v.Failures, v.AskAt = 0, 0
-	case len(o.Calls) > 0:
-		v.Failures += len(o.Calls)
+	case len(o.calls) > 0:
+		v.Failures += len(o.calls)
 		v.AskAt = pathTokens + int64(math.Round((p.RetryGrowth-1)*float64(budget)))
 	}
 	return v

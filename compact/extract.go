@@ -156,8 +156,8 @@ func parseLines(placeholder string) []line {
 
 // describe writes a segment's summary and placeholder, with as many of the best
 // lines as its bound allows.
-func (j *Job) describe(s *scrollback.Segment, lines []line) {
-	limit := j.Policy.placeholderBound(j.BudgetTokens)
+func (j *job) describe(s *scrollback.Segment, lines []line) {
+	limit := j.Policy.placeholderBound(j.budget())
 	kept := lines[:min(int64(len(lines)), j.Policy.ExtractLines)]
 	for {
 		inOrder := slices.Clone(kept)

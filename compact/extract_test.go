@@ -1,11 +1,10 @@
-package compact_test
+package compact
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -25,13 +24,13 @@ func talk(texts ...string) []scrollback.Message {
 
 func summary(t *testing.T, budget int64, ms []scrollback.Message) scrollback.Segment {
 	t.Helper()
-	j := newShelf().job(ms, compact.Cut{Messages: len(ms)}, budget)
+	j := newShelf().job(ms, cut{messages: len(ms)}, budget)
 	j.Count = token.Count
-	f, err := compact.Build(j)
-	if err != nil || len(f.Leaves) != 1 {
-		t.Fatalf("%d leaves, %v", len(f.Leaves), err)
+	f, err := j.build()
+	if err != nil || len(f.leaves) != 1 {
+		t.Fatalf("%d leaves, %v", len(f.leaves), err)
 	}
-	return f.Leaves[0]
+	return f.leaves[0]
 }
 
 var chatter = []string{
@@ -140,12 +139,12 @@ func TestJudge(t *testing.T) {
 		{1000, 500, false, "compacted"}, {1000, 950, false, "compacted"}, {1000, 951, false, "inflated"}, {1000, 1000, false, "inflated"},
 		{1000, 1200, false, "inflated"}, {1000, 1200, true, "compacted"}, {0, 0, false, "compacted"}, {0, 1, false, "inflated"},
 	} {
-		if got := named(t, compact.Segments).Judge(c.before, c.after, c.mustFit); got != c.want {
+		if got := named(t, Segments).judge(c.before, c.after, c.mustFit); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
 	// An inflated fold is tried again once the live messages grew by a fifth.
-	if p := named(t, compact.Segments); p.RetryGrowth != 1.2 || p.ShrinkShare != 0.95 {
+	if p := named(t, Segments); p.RetryGrowth != 1.2 || p.ShrinkShare != 0.95 {
 		t.Errorf("retry after %v, shrink to %v", p.RetryGrowth, p.ShrinkShare)
 	}
 }
@@ -157,12 +156,12 @@ func TestNamed(t *testing.T) {
 		want         string
 	}{{"", false, "segments"}, {"auto", false, "segments"}, {"", true, "snapshot"}, {"auto", true, "snapshot"},
 		{"segments", true, "segments"}, {"snapshot", false, "snapshot"}} {
-		p, err := compact.Named(c.name, c.canSummarize)
+		p, err := Named(c.name, c.canSummarize)
 		if err != nil || p.Name != c.want || p.TriggerShare <= p.AfterShare || p.AfterShare > 0.5 || p.Summarizes != (c.want == "snapshot") {
 			t.Errorf("%+v: %+v, %v", c, p, err)
 		}
 	}
-	_, err := compact.Named("nonsense", true)
+	_, err := Named("nonsense", true)
 	if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), `"nonsense"`) {
 		t.Errorf("%v", err)
 	}
@@ -171,8 +170,8 @@ func TestNamed(t *testing.T) {
 // The snapshot policy folds at seven tenths of the whole window, any at nine
 // tenths of the budget in tokens, bytes or images.
 func TestTriggers(t *testing.T) {
-	segments, _ := compact.Named("segments", false)
-	snapshot, _ := compact.Named("snapshot", false)
+	segments, _ := Named("segments", false)
+	snapshot, _ := Named("snapshot", false)
 	b := scrollback.Budget{Limit: 1_000_000, Weight: scrollback.Weight{Tokens: 968_000, Bytes: 1000, Images: 20}}
 	for _, c := range []struct {
 		w                  scrollback.Weight
@@ -185,9 +184,9 @@ func TestTriggers(t *testing.T) {
 		{scrollback.Weight{Bytes: 901}, true, true},
 		{scrollback.Weight{Images: 19}, true, true},
 	} {
-		l := compact.Load{Window: c.w, Budget: b}
-		if segments.Triggers(l) != c.segments || snapshot.Triggers(l) != c.snapshot {
-			t.Errorf("%+v: segments %v, snapshot %v", c, segments.Triggers(l), snapshot.Triggers(l))
+		l := load{window: c.w, budget: b}
+		if segments.triggers(l) != c.segments || snapshot.triggers(l) != c.snapshot {
+			t.Errorf("%+v: segments %v, snapshot %v", c, segments.triggers(l), snapshot.triggers(l))
 		}
 	}
 }

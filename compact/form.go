@@ -58,8 +58,8 @@ func rolling(said, none string, headings ...string) form {
 }
 
 // form is the one that the record's summary takes.
-func (r *Record) form() form {
-	if r.Policy.Name != Rolling {
+func (r *record) form() form {
+	if r.policy.Name != Rolling {
 		return state
 	}
 	spoken := r.language()
@@ -99,7 +99,7 @@ const (
 )
 
 // language is that of the person: zh, ja or ko by their script, else empty.
-func (r *Record) language() string {
+func (r *record) language() string {
 	var letters, han, kana, hangul float64
 	read := func(text string) {
 		for _, c := range text {
@@ -120,8 +120,8 @@ func (r *Record) language() string {
 		}
 	}
 	for _, only := range []bool{true, false} { // what the person said, or else whatever was said
-		for i := range r.Run {
-			if m := &r.Run[i]; !only || m.Role == scrollback.RoleUser {
+		for i := range r.run {
+			if m := &r.run[i]; !only || m.Role == scrollback.RoleUser {
 				read(m.Parts.Text())
 			}
 		}

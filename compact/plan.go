@@ -6,29 +6,16 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Situation is what a cut is chosen from.
-type Situation struct {
-	Live    []scrollback.Message // behind the boundary, oldest first
-	Carried []scrollback.Message // folded, and shown verbatim until now
-	Fixed   scrollback.Weight    // of everything else the window sends
-	Budget  scrollback.Budget
-	Policy  Policy
-	Pinned  []int64 // seqs that stay in sight when they are folded
-	Forced  bool    // by hand: something is to be folded, though nothing asks for it
-	More    bool    // Live is only the oldest piece of what is live
-	All     bool    // fold everything, the newest user message too ("start afresh")
-}
-
-// Cut says how many of the live messages to fold. Carry is the seq of a user
+// cut says how many of the live messages to fold. Carry is the seq of a user
 // message, among them or carried already, that must stay verbatim, or 0.
-type Cut struct {
-	Messages int
-	Carry    int64
+type cut struct {
+	messages int
+	carry    int64
 }
 
 // kept says whether a message that a cut folds is shown verbatim all the same: the
 // one that the cut carries, and the newest that tells of a changed environment.
-func (c Cut) kept(seq, environment int64) bool { return seq == c.Carry || seq == environment }
+func (c cut) kept(seq, environment int64) bool { return seq == c.carry || seq == environment }
 
 // newestEnvironment is the seq of the newest message that tells of a changed
 // environment, or 0.
@@ -43,7 +30,7 @@ func newestEnvironment(lists ...[]scrollback.Message) (seq int64) {
 	return seq
 }
 
-// Plan chooses the cut, or none when there is no legal one, or none that is wanted:
+// plan chooses the cut, or none when there is no legal one, or none that is wanted:
 // while all that is live fits in the policy's share, its least number of messages
 // stays.
 //
@@ -51,25 +38,26 @@ func newestEnvironment(lists ...[]scrollback.Message) (seq int64) {
 // the window comes down to the policy's share, and no more is kept than it says.
 // Otherwise it is between groups of the last turn, whose user message is carried
 // and whose newest group stays. If nothing frees enough, the cut that frees most.
-func Plan(s Situation) (Cut, bool) {
-	if s.All {
-		return Cut{Messages: len(s.Live)}, len(s.Live) > 0
+func plan(in *Input, fixed scrollback.Weight) (cut, bool) {
+	live, budget := in.Window.Live, in.Window.Budget
+	if in.Reason == Everything {
+		return cut{messages: len(live)}, len(live) > 0
 	}
-	atUser, inTurn := legalCuts(s.Live, s.Carried)
-	if s.More {
+	atUser, inTurn := legalCuts(live, in.Window.Carried)
+	if in.More {
 		return lastOf(atUser, inTurn)
 	}
-	after := s.after()
-	fits := func(c Cut) bool {
-		w, share := after(c), s.Policy.AfterShare
-		return float64(w.Tokens) <= share*float64(s.Budget.Tokens) &&
-			float64(w.Bytes) <= share*float64(s.Budget.Bytes) && float64(w.Images) <= share*float64(s.Budget.Images)
+	after := in.afterCut(fixed)
+	fits := func(c cut) bool {
+		w, share := after(c), in.Policy.AfterShare
+		return float64(w.Tokens) <= share*float64(budget.Tokens) &&
+			float64(w.Bytes) <= share*float64(budget.Bytes) && float64(w.Images) <= share*float64(budget.Images)
 	}
-	if c, ok := s.keeping(atUser, fits); ok {
+	if c, ok := in.keeping(atUser, fits); ok {
 		return c, true
 	}
-	if fits(Cut{}) && !s.Forced {
-		return Cut{}, false
+	if fits(cut{}) && in.Reason != Forced {
+		return cut{}, false
 	}
 	for _, c := range append(atUser, inTurn...) {
 		if fits(c) {
@@ -81,15 +69,15 @@ func Plan(s Situation) (Cut, bool) {
 
 // keeping is the first of the cuts that fits and keeps no more than the policy says,
 // or else the last that keeps the least it wants.
-func (s *Situation) keeping(cuts []Cut, fits func(Cut) bool) (best Cut, ok bool) {
-	rest := suffixWeights(s.Live)
+func (in *Input) keeping(cuts []cut, fits func(cut) bool) (best cut, ok bool) {
+	rest := suffixWeights(in.Window.Live)
 	for _, c := range cuts {
-		if int64(len(s.Live)-c.Messages) < s.Policy.KeepMessages {
+		if int64(len(in.Window.Live)-c.messages) < in.Policy.KeepMessages {
 			break
 		}
 		if fits(c) {
 			best, ok = c, true
-			if s.Policy.KeepShare == 0 || float64(rest[c.Messages].Tokens) <= s.Policy.KeepShare*float64(rest[0].Tokens) {
+			if in.Policy.KeepShare == 0 || float64(rest[c.messages].Tokens) <= in.Policy.KeepShare*float64(rest[0].Tokens) {
 				break
 			}
 		}
@@ -97,30 +85,32 @@ func (s *Situation) keeping(cuts []Cut, fits func(Cut) bool) (best Cut, ok bool)
 	return best, ok
 }
 
-// after says what the window weighs after a cut.
-func (s *Situation) after() func(Cut) scrollback.Weight {
-	rest, environment := suffixWeights(s.Live), newestEnvironment(s.Carried, s.Live)
-	told := slices.IndexFunc(s.Live, func(m scrollback.Message) bool { return m.Seq == environment }) // -1: before all that is live
+// afterCut returns what the window weighs after a cut. Fixed is the weight of all else
+// that it sends.
+func (in *Input) afterCut(fixed scrollback.Weight) func(cut) scrollback.Weight {
+	live, carried := in.Window.Live, in.Window.Carried
+	rest, environment := suffixWeights(live), newestEnvironment(carried, live)
+	told := slices.IndexFunc(live, func(m scrollback.Message) bool { return m.Seq == environment }) // -1: before all that is live
 	// Pins are few, and cuts as many as messages: those that are live, by where they are.
 	pins := map[int]*scrollback.Message{}
-	for i := range s.Live {
-		if slices.Contains(s.Pinned, s.Live[i].Seq) {
-			pins[i] = &s.Live[i]
+	for i := range live {
+		if slices.Contains(in.PinnedSeqs, live[i].Seq) {
+			pins[i] = &live[i]
 		}
 	}
-	return func(c Cut) scrollback.Weight {
-		w := s.Fixed.Add(rest[c.Messages])
-		if c.Messages > 0 {
-			w.Tokens += s.Policy.placeholderBound(s.Budget.Tokens)
+	return func(c cut) scrollback.Weight {
+		w := fixed.Add(rest[c.messages])
+		if c.messages > 0 {
+			w.Tokens += in.Policy.placeholderBound(in.budget())
 		}
-		if c.Carry != 0 {
-			w = w.Add(weightOf(c.Carry, s.Carried, s.Live))
+		if c.carry != 0 {
+			w = w.Add(weightOf(c.carry, carried, live))
 		}
-		if environment > 0 && told < c.Messages {
-			w = w.Add(weightOf(environment, s.Carried, s.Live))
+		if environment > 0 && told < c.messages {
+			w = w.Add(weightOf(environment, carried, live))
 		}
 		for at, m := range pins {
-			if at < c.Messages && !c.kept(m.Seq, environment) {
+			if at < c.messages && !c.kept(m.Seq, environment) {
 				w = w.Add(m.Weight)
 			}
 		}
@@ -129,25 +119,25 @@ func (s *Situation) after() func(Cut) scrollback.Weight {
 }
 
 // lastOf is the cut that folds most.
-func lastOf(atUser, inTurn []Cut) (Cut, bool) {
+func lastOf(atUser, inTurn []cut) (cut, bool) {
 	if n := len(inTurn); n > 0 {
 		return inTurn[n-1], true
 	}
 	if n := len(atUser); n > 0 {
 		return atUser[n-1], true
 	}
-	return Cut{}, false
+	return cut{}, false
 }
 
 // legalCuts lists the cuts at user messages, and those between groups behind the
 // newest user message, both by how much they fold.
-func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []Cut) {
+func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []cut) {
 	newest := -1
 	for i := range live {
 		if live[i].Role == scrollback.RoleUser {
 			newest = i
 			if i > 0 {
-				atUser = append(atUser, Cut{Messages: i})
+				atUser = append(atUser, cut{messages: i})
 			}
 		}
 	}
@@ -165,7 +155,7 @@ func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []Cut) {
 	for i := newest + 1; i < len(live); i++ {
 		m := &live[i]
 		if m.Role != scrollback.RoleTool && len(open) == 0 && i > newest+1 {
-			inTurn = append(inTurn, Cut{Messages: i, Carry: carry})
+			inTurn = append(inTurn, cut{messages: i, carry: carry})
 		}
 		if m.Role == scrollback.RoleAssistant {
 			clear(open) // calls that were never answered hold nothing together

@@ -69,9 +69,9 @@ func preset(name string) (Policy, bool) {
 	return p, ok
 }
 
-// Carries says that what was said is carried word for word beside the summary, also
+// carries says that what was said is carried word for word beside the summary, also
 // where no model is asked for one.
-func (p Policy) Carries() bool { return p.Name != Segments }
+func (p Policy) carries() bool { return p.Name != Segments }
 
 // Named is the policy of a name; empty is auto, which asks for summaries where
 // some model at hand can write them. Numbers replace its own, by the names that

@@ -8,8 +8,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// PromptVersion numbers the words a summary is asked for with.
-const PromptVersion = 2
+// promptVersion numbers the words a summary is asked for with.
+const promptVersion = 2
 
 // The marks around the record and around minutes that are to be checked. They are
 // escaped inside.
@@ -47,25 +47,25 @@ const checking = `You check the minutes of a conversation against its record bef
 
 Look for what is wrong in the minutes, for what the record does not say, and for what somebody who goes on from here would miss: numbers, names, decisions, rules the person gave, and what is still open. If nothing is, answer with the one word ` + checked + `. Otherwise answer with the whole minutes, corrected: the same headings in the same order, short lines that begin with "- ", and nothing else.`
 
-// Record is what a summary is made of. Previous, of messages up to PreviousEnd, speaks
+// record is what a summary is made of. Previous, of messages up to PreviousEnd, speaks
 // for what came before Run, and Extracts for folds that its minutes do not speak for.
 // The policy decides its form.
-type Record struct {
-	Policy      Policy
-	Previous    string
-	PreviousEnd int64
-	Extracts    []string
-	Run         []scrollback.Message
-	MaxTokens   int64            // of the summary
-	Count       func(string) int // tokens
+type record struct {
+	policy      Policy
+	previous    string
+	previousEnd int64
+	extracts    []string
+	run         []scrollback.Message
+	maxTokens   int64            // of the summary
+	count       func(string) int // tokens
 }
 
 // items is the request for a summary in at most maxInput tokens. What does not
 // fit is left out oldest first: the placeholders speak for it. complaint, when
 // set, is what was wrong with the last answer.
-func (r *Record) items(maxInput int64, complaint string) []scrollback.Item {
+func (r *record) items(maxInput int64, complaint string) []scrollback.Item {
 	task := fmt.Sprintf("Write the minutes now, in at most %d tokens (about %d words).", r.bound(), r.bound()*3/5)
-	if r.Previous != "" {
+	if r.previous != "" {
 		task += " The minutes so far are given first: write them anew with what has happened since, so that the new ones can replace them."
 	}
 	if complaint != "" {
@@ -75,50 +75,50 @@ func (r *Record) items(maxInput int64, complaint string) []scrollback.Item {
 }
 
 // checkItems is the request to check minutes, in at most maxInput tokens.
-func (r *Record) checkItems(maxInput int64, minutes string) []scrollback.Item {
+func (r *record) checkItems(maxInput int64, minutes string) []scrollback.Item {
 	task := minutesOpen + "\n" + escapeMarks(minutes) + "\n" + minutesClose + "\n\n" +
 		fmt.Sprintf("Check the minutes now. Corrected, they are at most %d tokens long (about %d words).", r.bound(), r.bound()*3/5)
 	return r.request(checking, task, maxInput)
 }
 
 // request puts the record between instructions and a task.
-func (r *Record) request(instructions, task string, maxInput int64) []scrollback.Item {
-	room := maxInput - int64(r.Count(instructions)+r.Count(task)) - 64
+func (r *record) request(instructions, task string, maxInput int64) []scrollback.Item {
+	room := maxInput - int64(r.count(instructions)+r.count(task)) - 64
 	before := r.before(room / 2)
-	room -= int64(r.Count(before))
+	room -= int64(r.count(before))
 	text := recordOpen + "\n" + escapeMarks(before+r.lines(room)) + recordClose + "\n\n" + task
 	item := func(role scrollback.Role, text string) scrollback.Item {
 		return scrollback.Item{Kind: scrollback.KindRequestOnly, Layer: scrollback.LayerRequestOnly, Role: role,
 			Parts:  scrollback.Parts{scrollback.Text{Text: text}},
-			Weight: scrollback.Weight{Tokens: int64(r.Count(text)), Bytes: int64(len(text))}}
+			Weight: scrollback.Weight{Tokens: int64(r.count(text)), Bytes: int64(len(text))}}
 	}
 	return []scrollback.Item{item(scrollback.RoleSystem, instructions), item(scrollback.RoleUser, text)}
 }
 
 // before is what is known of the time before the run, in at most room tokens.
-func (r *Record) before(room int64) string {
+func (r *record) before(room int64) string {
 	var b strings.Builder
-	if r.Previous != "" { // which may have been written for a bigger window
-		b.WriteString("The minutes so far:\n" + r.clip(r.Previous, max(room, 0)) + "\n\n")
+	if r.previous != "" { // which may have been written for a bigger window
+		b.WriteString("The minutes so far:\n" + r.clip(r.previous, max(room, 0)) + "\n\n")
 	}
-	for i := len(r.Extracts) - 1; i >= 0; i-- { // the newest first, to be kept first
-		if int64(r.Count(b.String())+r.Count(r.Extracts[i])) > room {
+	for i := len(r.extracts) - 1; i >= 0; i-- { // the newest first, to be kept first
+		if int64(r.count(b.String())+r.count(r.extracts[i])) > room {
 			break
 		}
-		b.WriteString("From messages folded earlier:\n" + r.Extracts[i] + "\n\n")
+		b.WriteString("From messages folded earlier:\n" + r.extracts[i] + "\n\n")
 	}
 	return b.String()
 }
 
 // lines is the newest messages of the run that fit in room tokens, in order.
-func (r *Record) lines(room int64) string {
+func (r *record) lines(room int64) string {
 	most := max(room/8, 200) // of one message
 	var out []string
-	for i := len(r.Run) - 1; i >= 0; i-- {
-		text := r.line(&r.Run[i], most)
-		n := int64(r.Count(text))
+	for i := len(r.run) - 1; i >= 0; i-- {
+		text := r.line(&r.run[i], most)
+		n := int64(r.count(text))
 		if n > room {
-			out = append(out, fmt.Sprintf("(messages up to #%d are left out here)\n", r.Run[i].Seq))
+			out = append(out, fmt.Sprintf("(messages up to #%d are left out here)\n", r.run[i].Seq))
 			break
 		}
 		room -= n
@@ -132,7 +132,7 @@ func (r *Record) lines(room int64) string {
 }
 
 // line is one message, with at most about most tokens of it.
-func (r *Record) line(m *scrollback.Message, most int64) string {
+func (r *record) line(m *scrollback.Message, most int64) string {
 	var b strings.Builder
 	for _, p := range m.Parts {
 		switch p := p.(type) {
@@ -158,8 +158,8 @@ func (r *Record) line(m *scrollback.Message, most int64) string {
 }
 
 // clip keeps the head and the tail of a text over most tokens.
-func (r *Record) clip(text string, most int64) string {
-	n := int64(r.Count(text))
+func (r *record) clip(text string, most int64) string {
+	n := int64(r.count(text))
 	if n <= most {
 		return text
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Crowded says that placeholders are to be joined: they are too many, or weigh too
+// crowded says that placeholders are to be joined: they are too many, or weigh too
 // much of a budget in tokens.
-func (p Policy) Crowded(shown []scrollback.Segment, budget int64) bool {
+func (p Policy) crowded(shown []scrollback.Segment, budget int64) bool {
 	var tokens int64
 	for _, s := range shown {
 		tokens += s.TokensAfter
@@ -18,33 +18,33 @@ func (p Policy) Crowded(shown []scrollback.Segment, budget int64) bool {
 
 // rollUp joins the oldest of what is shown until there is room: runs of equal
 // level first, so that the tree stays shallow, and never the newest fold.
-func (j *Job) rollUp(f *Fold) error {
-	if j.Afresh && j.Cut.Messages == 0 {
-		return j.join(f, 0, len(f.Shown))
+func (j *job) rollUp(b *built) error {
+	if j.afresh && j.cut.messages == 0 {
+		return j.join(b, 0, len(b.shown))
 	}
 	for {
-		if !j.Policy.Crowded(f.Shown, j.BudgetTokens) {
+		if !j.Policy.crowded(b.shown, j.budget()) {
 			return nil
 		}
-		from, to := longestRun(f.Shown[:len(f.Shown)-1])
-		if err := j.join(f, from, to); err != nil {
+		from, to := longestRun(b.shown[:len(b.shown)-1])
+		if err := j.join(b, from, to); err != nil {
 			return err
 		}
 	}
 }
 
 // join puts a roll-up in the place of a run of what is shown.
-func (j *Job) join(f *Fold, from, to int) error {
-	children, err := j.family(f, f.Shown[from:to])
+func (j *job) join(b *built, from, to int) error {
+	children, err := j.family(b, b.shown[from:to])
 	if err != nil {
 		return err
 	}
-	s, err := j.parent(f.Shown[from:to], children)
+	s, err := j.parent(b.shown[from:to], children)
 	if err != nil {
 		return err
 	}
-	f.Segments = append(f.Segments, s)
-	f.Shown = slices.Replace(f.Shown, from, to, s)
+	b.segments = append(b.segments, s)
+	b.shown = slices.Replace(b.shown, from, to, s)
 	return nil
 }
 
@@ -73,14 +73,14 @@ const maxChildren = 64
 // rather than nested; when there are too many children then, a long run of low
 // ones becomes a roll-up among them, so that the depth of the tree grows with the
 // logarithm of its leaves.
-func (j *Job) family(f *Fold, segs []scrollback.Segment) ([]scrollback.Segment, error) {
+func (j *job) family(b *built, segs []scrollback.Segment) ([]scrollback.Segment, error) {
 	var children []scrollback.Segment
 	for _, s := range segs {
 		if len(s.Children) == 0 {
 			children = append(children, s)
 			continue
 		}
-		inner, err := j.load(f, s.Children)
+		inner, err := j.load(b, s.Children)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func (j *Job) family(f *Fold, segs []scrollback.Segment) ([]scrollback.Segment, 
 		if err != nil {
 			return nil, err
 		}
-		f.Segments = append(f.Segments, s)
+		b.segments = append(b.segments, s)
 		children = slices.Replace(children, from, to, s)
 	}
 	return children, nil
@@ -118,13 +118,13 @@ func lowRun(segs []scrollback.Segment) (from, to int) {
 }
 
 // prune drops the roll-ups that were made and taken apart again in this fold.
-func (f *Fold) prune() {
+func (b *built) prune() {
 	named := map[scrollback.SegmentID]bool{}
-	for _, s := range f.Shown {
+	for _, s := range b.shown {
 		named[s.ID] = true
 	}
-	kept := f.Segments[:0:0]
-	for _, s := range slices.Backward(f.Segments) {
+	kept := b.segments[:0:0]
+	for _, s := range slices.Backward(b.segments) {
 		if named[s.ID] || len(s.Children) == 0 {
 			kept = append(kept, s)
 			for _, id := range s.Children {
@@ -133,14 +133,14 @@ func (f *Fold) prune() {
 		}
 	}
 	slices.Reverse(kept)
-	f.Segments = kept
+	b.segments = kept
 }
 
 // load reads segments by id, those of this fold too.
-func (j *Job) load(f *Fold, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+func (j *job) load(b *built, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	var missing []scrollback.SegmentID
 	made := map[scrollback.SegmentID]scrollback.Segment{}
-	for _, s := range f.Segments {
+	for _, s := range b.segments {
 		made[s.ID] = s
 	}
 	for _, id := range ids {
@@ -164,7 +164,7 @@ func (j *Job) load(f *Fold, ids []scrollback.SegmentID) ([]scrollback.Segment, e
 
 // parent is a roll-up that stands for segs and names children, which cover the
 // same messages.
-func (j *Job) parent(segs, children []scrollback.Segment) (scrollback.Segment, error) {
+func (j *job) parent(segs, children []scrollback.Segment) (scrollback.Segment, error) {
 	first, last := segs[0], segs[len(segs)-1]
 	s := scrollback.Segment{
 		ID: scrollback.SegmentID(j.NewID()), Conversation: last.Conversation, Branch: last.Branch,
@@ -187,6 +187,6 @@ func (j *Job) parent(segs, children []scrollback.Segment) (scrollback.Segment, e
 	s.Hash = scrollback.HashChildren(hashes)
 	j.describe(&s, best(lines))
 	var err error
-	s.Bytes, s.SHA256, err = j.Measure(s, nil, children)
+	s.Bytes, s.SHA256, err = j.MeasureTable(s, children)
 	return s, err
 }

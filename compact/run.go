@@ -1,0 +1,227 @@
+package compact
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// Reason says why a compaction is wanted.
+type Reason int
+
+// The reasons.
+const (
+	WhenDue    Reason = iota // only if the policy asks for it
+	MustFit                  // the request does not fit otherwise
+	Forced                   // by hand, before the policy asks for it
+	Everything               // by hand, to start afresh: the newest user message is folded too
+)
+
+// Input is what a compaction needs. All functions are required.
+type Input struct {
+	Shown
+	Reason       Reason
+	Conversation scrollback.ConversationID // which pays for the calls
+	// Writers returns the models to ask for a summary, in order. It is called at most
+	// once, and only when a model may be asked.
+	Writers func() []Summarizer
+
+	Now         int64 // Unix ms
+	NewID       func() string
+	Count       func(text string) int    // o200k tokens
+	ModelTokens func(tokens int64) int64 // o200k tokens in the model's own, for the receipt
+	Price       func(model string, u scrollback.Usage) scrollback.Usage
+	// Load reads segments by ID, in that order.
+	Load func(ids []scrollback.SegmentID) ([]scrollback.Segment, error)
+	// Measure returns the size in bytes and the SHA-256 of the file that the renderer
+	// of that number makes of a leaf and its messages; MeasureTable does so for a
+	// roll-up and its children.
+	Measure      func(s scrollback.Segment, ms []scrollback.Message) (int64, string, error)
+	MeasureTable func(s scrollback.Segment, children []scrollback.Segment) (int64, string, error)
+	Renderer     int
+}
+
+// Compaction is the result of [Run]: what is to be committed, unless the receipt says
+// that there was nothing to do ([scrollback.ResultNoop]). Without a fold that is worth
+// having, View is the old one with what was learned from the attempt.
+type Compaction struct {
+	View     scrollback.View
+	Segments []scrollback.Segment // new ones, children before the roll-ups that name them
+	Receipt  scrollback.Receipt
+	Usage    []scrollback.UsageRecord // of the calls for a summary, priced
+	Why      string                   // why the models that were asked gave no summary
+}
+
+// Run folds what a branch shows: it chooses the cut, asks for a summary, makes the
+// segments, and judges whether the window shrinks. A model that fails is no error. The
+// error is that of Load or Measure, or canceled when ctx ends.
+func Run(ctx context.Context, in Input) (Compaction, error) {
+	w := window.Assemble(in.Window)
+	before := weights{seen: w.Weight.Tokens, unread: in.unread()}
+	c := Compaction{View: in.Branch.View, Receipt: in.receipt(before)}
+	if in.Reason == WhenDue && !in.Due(w) {
+		return c, nil
+	}
+	j := job{Input: &in, afresh: in.Reason == Everything || in.outgrown()}
+	var ok bool
+	// Where there is nothing to cut, what is shown may still be too much: after a rewind
+	// that opened roll-ups, or in a smaller window.
+	if j.cut, ok = plan(&in, in.fixed()); !ok && !in.outgrown() && !in.Policy.crowded(in.Window.Segments, in.budget()) {
+		return c, nil
+	}
+	r := in.record(j.cut)
+	var said outcome
+	if ok && in.mayAsk() {
+		said = summarize(ctx, r, in.Writers())
+	}
+	if ctx.Err() != nil {
+		return c, scrollback.Wrap(scrollback.Canceled, "compact.Run", context.Cause(ctx))
+	}
+	kept := outcome{text: in.keep(&r), by: scrollback.SummaryExtractive}
+	made, err := j.shrink(before, &said, &kept)
+	if err != nil {
+		return c, err
+	}
+	j.conclude(&c, made, &said)
+	return c, nil
+}
+
+// weights are the tokens of a window, and of what is live beyond it.
+type weights struct{ seen, unread int64 }
+
+func (w weights) total() int64 { return w.seen + w.unread }
+
+// receipt is that of a compaction that has nothing to do.
+func (in *Input) receipt(before weights) scrollback.Receipt {
+	tokens := in.ModelTokens(before.total())
+	return scrollback.Receipt{Result: scrollback.ResultNoop, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{},
+		TokensBefore: tokens, TokensAfter: tokens, CreatedAt: in.Now, SummaryBy: scrollback.SummaryExtractive, Cleared: in.Reason == Everything}
+}
+
+func (in *Input) budget() int64 { return in.Window.Budget.Tokens }
+
+// outgrown says that the summary in sight goes, whether or not it is replaced: it was
+// written for a bigger window, and keeps a request from fitting.
+func (in *Input) outgrown() bool {
+	s := in.Window.Summary
+	return in.Reason == MustFit && s != nil && s.Tokens > in.Policy.summaryBound(in.budget())
+}
+
+// carries says that the fold has a summary, a model's or one made without.
+func (in *Input) carries() bool { return in.Policy.carries() && in.Reason != Everything }
+
+// mayAsk says whether a model may be asked for a summary: not while a backlog is
+// folded piece by piece, not for a fresh start, and not after too many failures.
+func (in *Input) mayAsk() bool {
+	return in.Policy.Summarizes && !in.More && in.Reason != Everything && in.Policy.mayAsk(in.Branch.View, in.Branch.Sum.Tokens)
+}
+
+// fixed is the weight of what the window shows beside messages that can be folded.
+// Where a summary is to come, its whole bound is kept free.
+func (in *Input) fixed() scrollback.Weight {
+	bare := in.Window
+	bare.Live, bare.Carried = nil, nil
+	w := window.Assemble(bare).Weight
+	if s := in.Window.Summary; s != nil && (in.carries() || in.outgrown()) {
+		w.Tokens -= s.Tokens
+	}
+	if in.carries() {
+		w.Tokens += in.Policy.summaryBound(in.budget())
+	}
+	return w
+}
+
+// smallestSummary is the least, in tokens, that a summary may be bounded to.
+const smallestSummary = 200
+
+// record is what a summary is made from: the summary so far, the extracts of folds
+// that it does not cover, and the messages that the cut folds.
+func (in *Input) record(c cut) record {
+	r := record{policy: in.Policy, run: in.Window.Live[:c.messages], count: in.Count}
+	hidden, spoken := sumOf(r.run).Tokens, int64(0)
+	if s := in.Window.Summary; s != nil {
+		r.previous, r.previousEnd = s.Text, s.LastSeq
+		spoken, hidden = minutesEnd(r.previous, s.LastSeq), hidden+s.Tokens
+	}
+	// A summary longer than half of what it replaces is not worth having.
+	r.maxTokens = min(in.Policy.summaryBound(in.budget()), max(hidden/2, smallestSummary))
+	for _, s := range in.Window.Segments {
+		if s.LastSeq > spoken {
+			r.extracts = append(r.extracts, s.Placeholder)
+		}
+	}
+	return r
+}
+
+// keep is the summary that a fold has without a model; it may be empty.
+func (in *Input) keep(r *record) string {
+	if !in.carries() {
+		return ""
+	}
+	return r.keep(in.Policy.summaryBound(in.budget()))
+}
+
+// shrink builds the fold with a model's summary, with what is kept without one, and
+// with the extract alone, in that order, until one of them shrinks the window. If none
+// does, the last one stands.
+func (j *job) shrink(before weights, said, kept *outcome) (made built, err error) {
+	for _, s := range []*outcome{said, kept, nil} {
+		if s != nil && s.text == "" {
+			continue
+		}
+		j.summary = s
+		if made, err = j.build(); err != nil {
+			return made, err
+		}
+		made.tokens = window.Assemble(j.after(&made)).Weight.Tokens + before.unread
+		made.result = j.Policy.judge(before.total(), made.tokens, j.Reason == MustFit || j.Reason == Everything)
+		if j.Policy.judge(before.total(), made.tokens, false) == scrollback.ResultCompacted {
+			break
+		}
+	}
+	return made, nil
+}
+
+// conclude writes down what the fold came to, what it cost, and what was learned.
+func (j *job) conclude(c *Compaction, made built, said *outcome) {
+	r := &c.Receipt
+	r.Result, r.FirstSeq, r.LastSeq, r.SummaryResult = made.result, j.Branch.View.Boundary+1, made.view.Boundary, said.result
+	if j.cut.messages == 0 {
+		r.FirstSeq = j.Window.Segments[0].FirstSeq
+	}
+	if j.summary == said {
+		r.SummaryBy, r.Checked = said.by, said.checked
+	}
+	switch {
+	case r.Result == scrollback.ResultCompacted:
+		c.View, c.Segments = made.view, made.segments
+		r.TokensAfter = j.ModelTokens(made.tokens)
+		for _, s := range made.leaves {
+			r.Segments = append(r.Segments, s.ID)
+			r.Refs = append(r.Refs, scrollback.HistoryRef(s.ID))
+		}
+	case j.Reason != Forced:
+		live := j.liveWeight().Tokens // while it is no heavier, the same fold would end the same way
+		c.View.RetryAt = max(live+1, int64(j.Policy.RetryGrowth*float64(live)))
+	}
+	if r.Result != scrollback.ResultCompacted && said.result != "" {
+		r.Result = said.result
+	}
+	learned := j.Policy.learn(j.Branch.View, *said, j.Branch.Sum.Tokens, j.budget())
+	c.View.Failures, c.View.AskAt = learned.Failures, learned.AskAt
+	c.Why = said.why
+	for _, call := range said.calls {
+		u := j.Price(call.model, call.usage)
+		r.Cost += u.Cost
+		c.Usage = append(c.Usage, scrollback.UsageRecord{Usage: u, Conversation: j.Conversation, Model: call.model,
+			Purpose: "summary", RequestID: call.requestID, At: j.Now})
+	}
+}
+
+func sumOf(ms []scrollback.Message) (w scrollback.Weight) {
+	for i := range ms {
+		w = w.Add(ms[i].Weight)
+	}
+	return w
+}
