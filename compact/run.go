@@ -57,17 +57,16 @@ type Compaction struct {
 // segments, and judges whether the window shrinks. A model that fails is no error. The
 // error is that of Load or Measure, or canceled when ctx ends.
 func Run(ctx context.Context, in Input) (Compaction, error) {
-	w := window.Assemble(in.Window)
-	before := weights{seen: w.Weight.Tokens, unread: in.unread()}
-	c := Compaction{View: in.Branch.View, Receipt: in.receipt(before)}
-	if in.Reason == WhenDue && !in.Due(w) {
+	before := in.weigh()
+	c := Compaction{View: in.Branch.View, Receipt: in.receipt(&before)}
+	if in.Reason == WhenDue && !in.Due(before.window) {
 		return c, nil
 	}
 	j := job{Input: &in, afresh: in.Reason == Everything || in.outgrown()}
 	var ok bool
 	// Where there is nothing to cut, what is shown may still be too much: after a rewind
 	// that opened roll-ups, or in a smaller window.
-	if j.cut, ok = plan(&in, in.fixed()); !ok && !in.outgrown() && !in.Policy.crowded(in.Window.Segments, in.budget()) {
+	if j.cut, ok = plan(&in, before.fixed); !ok && !in.outgrown() && !in.Policy.crowded(in.Window.Segments, in.budget()) {
 		return c, nil
 	}
 	r := in.record(j.cut)
@@ -79,7 +78,7 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 		return c, scrollback.Wrap(scrollback.Canceled, "compact.Run", context.Cause(ctx))
 	}
 	kept := outcome{text: in.keep(&r), by: scrollback.SummaryExtractive}
-	made, err := j.shrink(before, &said, &kept)
+	made, err := j.shrink(&before, &said, &kept)
 	if err != nil {
 		return c, err
 	}
@@ -87,13 +86,32 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 	return c, nil
 }
 
-// weights are the tokens of a window, and of what is live beyond it.
-type weights struct{ seen, unread int64 }
+// weights are what is weighed before a fold.
+type weights struct {
+	window scrollback.Window // as it is
+	fixed  scrollback.Weight // of what it shows beside messages that can be folded
+	unread int64             // tokens of what is live beyond it
+}
 
-func (w weights) total() int64 { return w.seen + w.unread }
+// weigh lays out the window, and once more without what can be folded. Where a summary
+// is to come, its whole bound is kept free.
+func (in *Input) weigh() weights {
+	bare := in.Window
+	bare.Live, bare.Carried = nil, nil
+	w := weights{window: window.Assemble(in.Window), fixed: window.Assemble(bare).Weight, unread: in.unread()}
+	if s := in.Window.Summary; s != nil && (in.carries() || in.outgrown()) {
+		w.fixed.Tokens -= s.Tokens
+	}
+	if in.carries() {
+		w.fixed.Tokens += in.Policy.summaryBound(in.budget())
+	}
+	return w
+}
+
+func (w *weights) total() int64 { return w.window.Weight.Tokens + w.unread }
 
 // receipt is that of a compaction that has nothing to do.
-func (in *Input) receipt(before weights) scrollback.Receipt {
+func (in *Input) receipt(before *weights) scrollback.Receipt {
 	tokens := in.ModelTokens(before.total())
 	return scrollback.Receipt{Result: scrollback.ResultNoop, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{},
 		TokensBefore: tokens, TokensAfter: tokens, CreatedAt: in.Now, SummaryBy: scrollback.SummaryExtractive, Cleared: in.Reason == Everything}
@@ -115,21 +133,6 @@ func (in *Input) carries() bool { return in.Policy.carries() && in.Reason != Eve
 // folded piece by piece, not for a fresh start, and not after too many failures.
 func (in *Input) mayAsk() bool {
 	return in.Policy.Summarizes && !in.More && in.Reason != Everything && in.Policy.mayAsk(in.Branch.View, in.Branch.Sum.Tokens)
-}
-
-// fixed is the weight of what the window shows beside messages that can be folded.
-// Where a summary is to come, its whole bound is kept free.
-func (in *Input) fixed() scrollback.Weight {
-	bare := in.Window
-	bare.Live, bare.Carried = nil, nil
-	w := window.Assemble(bare).Weight
-	if s := in.Window.Summary; s != nil && (in.carries() || in.outgrown()) {
-		w.Tokens -= s.Tokens
-	}
-	if in.carries() {
-		w.Tokens += in.Policy.summaryBound(in.budget())
-	}
-	return w
 }
 
 // smallestSummary is the least, in tokens, that a summary may be bounded to.
@@ -165,7 +168,7 @@ func (in *Input) keep(r *record) string {
 // shrink builds the fold with a model's summary, with what is kept without one, and
 // with the extract alone, in that order, until one of them shrinks the window. If none
 // does, the last one stands.
-func (j *job) shrink(before weights, said, kept *outcome) (made built, err error) {
+func (j *job) shrink(before *weights, said, kept *outcome) (made built, err error) {
 	for _, s := range []*outcome{said, kept, nil} {
 		if s != nil && s.text == "" {
 			continue

@@ -7,7 +7,6 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/model"
-	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
@@ -64,43 +63,45 @@ func (e *Engine) foldsNow(id scrollback.ConversationID) bool {
 // pieceOf is how many tokens of live messages are brought into memory at once.
 func pieceOf(sh resolved) int64 { return max(pieceTokens, snapshotBudgets*sh.budget.Tokens) }
 
-func (e *Engine) snapshot(ctx context.Context, h driver.Head, sh resolved) (store.Snapshot, error) {
-	return e.store.Snapshot(ctx, h, pieceOf(sh))
-}
+// liveTokens is what the messages of a branch weigh that are not folded.
+func liveTokens(b scrollback.Branch) int64 { return b.Sum.Sub(b.View.Sum).Tokens }
 
-// shown is what a snapshot shows, with what stands around it in a window.
-func (e *Engine) shown(snap store.Snapshot, sh resolved) compact.Shown {
+// shown reads what a head shows, and puts what stands around it in a window beside it.
+func (e *Engine) shown(ctx context.Context, h driver.Head, sh resolved) (compact.Shown, error) {
+	snap, err := e.store.Snapshot(ctx, h, pieceOf(sh))
+	if err != nil {
+		return compact.Shown{}, err
+	}
 	in := window.Input{
-		Instructions: snap.Instructions, Tools: tools(snap.Conversation), Segments: snap.Segments,
+		Instructions: h.Instructions, Tools: tools(h.Conversation), Segments: snap.Segments,
 		Carried: snap.Carried, Pinned: snap.Pinned, PinnedTokens: sh.policy.PinnedBound(sh.budget.Tokens), Live: snap.Live,
 		Budget: sh.budget, Dialect: sh.facts.Dialect,
 	}
 	if in.Instructions != "" {
 		in.InstructionsWeight = e.textWeight(in.Instructions)
 	}
-	if env := snap.Environment; env != nil {
+	if env := h.Environment; env != nil {
 		in.Environment, in.EnvironmentWeight = env.Text, e.textWeight(env.Text)
 	}
 	if snap.Summary != nil {
-		in.Summary = &window.Summary{ViewSummary: *snap.Branch.View.Summary, Text: snap.Summary.Summary}
+		in.Summary = &window.Summary{ViewSummary: *h.Branch.View.Summary, Text: snap.Summary.Summary}
 	}
 	in.ToolsWeight = e.toolsWeight(in.Tools)
-	return compact.Shown{Branch: snap.Branch, Window: in, More: snap.More, PinnedSeqs: snap.PinnedSeqs, Policy: sh.policy}
+	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: sh.policy}, nil
 }
 
 // fit makes the window of a head, folding until it is under the policy's
 // trigger. head follows the folds.
 func (e *Engine) fit(ctx context.Context, head *driver.Head, sh resolved, promptSeq int64, folded func(scrollback.Receipt)) (scrollback.Window, error) {
 	for range maxFolds {
-		snap, err := e.snapshot(ctx, *head, sh)
+		shown, err := e.shown(ctx, *head, sh)
 		if err != nil {
 			return scrollback.Window{}, err
 		}
-		shown := e.shown(snap, sh)
 		shown.Window.PromptSeq = promptSeq
 		w := window.Assemble(shown.Window)
-		fits := window.Fits(w.Weight, sh.budget) && !snap.More
-		if fits && (!shown.Due(w) || snap.LiveWeight().Tokens < snap.Branch.View.RetryAt || e.foldsNow(head.ID)) {
+		fits := window.Fits(w.Weight, sh.budget) && !shown.More
+		if fits && (!shown.Due(w) || liveTokens(head.Branch) < head.Branch.View.RetryAt || e.foldsNow(head.ID)) {
 			return w, nil
 		}
 		reason := compact.WhenDue
@@ -138,13 +139,13 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh resolved, reaso
 	if err := e.refresh(ctx, head); err != nil {
 		return scrollback.Receipt{}, err
 	}
-	snap, err := e.snapshot(ctx, *head, sh)
+	shown, err := e.shown(ctx, *head, sh)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
 	made, err := compact.Run(ctx, compact.Input{
-		Shown: e.shown(snap, sh), Reason: reason, Conversation: snap.ID,
-		Writers: func() []compact.Summarizer { return e.writers(ctx, snap.Conversation, sh) },
+		Shown: shown, Reason: reason, Conversation: head.ID,
+		Writers: func() []compact.Summarizer { return e.writers(ctx, head.Conversation, sh) },
 		Now:     e.store.Now(), NewID: e.store.NewID, Count: token.Count, ModelTokens: sh.modelTokens, Price: e.priced,
 		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return e.store.Segments(ctx, ids) },
 		Measure: archive.Measure, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
@@ -155,7 +156,7 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh resolved, reaso
 	if err != nil || made.Receipt.Result == scrollback.ResultNoop {
 		return made.Receipt, err
 	}
-	receipt, err := e.commit(ctx, head, driver.Commit{Conversation: snap.ID, Branch: snap.Branch.ID, IfViewVersion: snap.Branch.ViewVersion,
+	receipt, err := e.commit(ctx, head, driver.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion,
 		View: made.View, Segments: made.Segments, Receipt: made.Receipt, Usage: made.Usage})
 	if err == nil && e.o.Eager && receipt.Result == scrollback.ResultCompacted {
 		e.write(ctx, made.Segments)
@@ -243,7 +244,7 @@ func (e *Engine) refresh(ctx context.Context, head *driver.Head) error {
 // foldAhead folds after a turn, so that the next request need not wait.
 func (e *Engine) foldAhead(ctx context.Context, id scrollback.ConversationID, sh resolved) {
 	head, err := e.store.Head(ctx, id)
-	if err == nil && head.Branch.Sum.Sub(head.Branch.View.Sum).Tokens >= head.Branch.View.RetryAt {
+	if err == nil && liveTokens(head.Branch) >= head.Branch.View.RetryAt {
 		_, err = e.fold(ctx, &head, sh, compact.WhenDue)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -289,7 +290,7 @@ func (e *Engine) foldByHand(ctx context.Context, id scrollback.ConversationID, o
 			return all, err
 		}
 		all = joinReceipts(all, r)
-		backlog := head.Branch.Sum.Sub(head.Branch.View.Sum).Tokens > pieceOf(sh)
+		backlog := liveTokens(head.Branch) > pieceOf(sh)
 		if r.Result != scrollback.ResultCompacted || !backlog && (reason != compact.Everything || head.Branch.View.Boundary == head.Branch.HeadSeq) {
 			return all, nil
 		}

@@ -229,7 +229,7 @@ func (e *Engine) Context(ctx context.Context, id scrollback.ConversationID) (scr
 		}
 		sh.facts.Name = head.Model
 	}
-	snap, err := e.snapshot(ctx, head, sh)
+	shown, err := e.shown(ctx, head, sh)
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
@@ -239,9 +239,10 @@ func (e *Engine) Context(ctx context.Context, id scrollback.ConversationID) (scr
 	} else if scrollback.CodeOf(err) != scrollback.NotFound {
 		return scrollback.Manifest{}, err
 	}
-	m := account(head.Conversation, sh, window.Assemble(e.shown(snap, sh).Window), prev)
-	if snap.More {
-		last := snap.Live[len(snap.Live)-1].Seq
+	m := account(head.Conversation, sh, window.Assemble(shown.Window), prev)
+	if shown.More {
+		live := shown.Window.Live
+		last := live[len(live)-1].Seq
 		m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: last + 1, LastSeq: head.Messages, Reason: "not folded yet"})
 	}
 	return m, nil
