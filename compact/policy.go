@@ -2,10 +2,12 @@ package compact
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // The names of policies. Auto chooses by the models at hand.
@@ -95,4 +97,67 @@ func Named(name string, canSummarize bool, numbers ...map[string]float64) (Polic
 		}
 	}
 	return p, p.check()
+}
+
+// load is what a request is about to carry, and how much of it could be folded.
+type load struct {
+	window   scrollback.Weight // of the whole request
+	budget   scrollback.Budget
+	tokens   int64 // of the messages that are not folded
+	messages int64 // that are not folded
+	fresh    int64 // of those, since the last fold
+}
+
+// triggers says whether a load calls for a fold.
+func (p Policy) triggers(l load) bool {
+	if window.Over(l.window, l.budget, p.TriggerShare) ||
+		p.TriggerLimitShare > 0 && float64(l.window.Tokens) > p.TriggerLimitShare*float64(l.budget.Limit) {
+		return true
+	}
+	many := p.TriggerMessages > 0 && l.messages >= p.TriggerMessages
+	heavy := p.TriggerTokens > 0 && l.tokens >= p.TriggerTokens
+	return (many || heavy) && l.fresh >= p.NewMessages
+}
+
+// summaryBound is the most that a summary may weigh, in tokens.
+func (p Policy) summaryBound(budget int64) int64 {
+	return min(p.SummaryTokens, int64(p.SummaryShare*float64(budget)))
+}
+
+// placeholderBound is the most that one placeholder may weigh, in tokens.
+func (p Policy) placeholderBound(budget int64) int64 {
+	return min(p.PlaceholderTokens, int64(p.PlaceholderShare*float64(budget)))
+}
+
+// PinnedBound is the most that pinned messages may weigh together, in tokens.
+func (p Policy) PinnedBound(budget int64) int64 {
+	return int64(p.PinnedShare * float64(budget))
+}
+
+// judge says whether a fold that takes a window from before to after tokens is
+// worth having. It always is when the request would not fit otherwise.
+func (p Policy) judge(before, after int64, mustFit bool) scrollback.CompactionResult {
+	if mustFit || float64(after) <= p.ShrinkShare*float64(before) {
+		return scrollback.ResultCompacted
+	}
+	return scrollback.ResultInflated
+}
+
+// mayAsk says whether a model may be asked for a summary: not while the last
+// calls have failed and the path, of the given weight, has not grown since.
+func (p Policy) mayAsk(v scrollback.View, pathTokens int64) bool {
+	return int64(v.Failures) < p.FailuresMax || pathTokens >= v.AskAt
+}
+
+// learn is v after what asking for a summary came to. When it failed, models rest
+// until the path, of pathTokens now, has grown by a share of the budget.
+func (p Policy) learn(v scrollback.View, o outcome, pathTokens, budget int64) scrollback.View {
+	switch {
+	case o.text != "":
+		v.Failures, v.AskAt = 0, 0
+	case len(o.calls) > 0:
+		v.Failures += len(o.calls)
+		v.AskAt = pathTokens + int64(math.Round((p.RetryGrowth-1)*float64(budget)))
+	}
+	return v
 }
