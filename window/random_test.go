@@ -267,7 +267,6 @@ func TestLongerLogKeepsThePrefix(t *testing.T) {
 		if callsOpen(in.Live) {
 			return
 		}
-		before := window.Assemble(in)
 		longer := in
 		longer.Live = in.Live[:len(in.Live):len(in.Live)]
 		longer.PromptSeq = rapid.SampledFrom([]int64{in.PromptSeq, 1000, 0}).Draw(t, "next prompt")
@@ -275,16 +274,19 @@ func TestLongerLogKeepsThePrefix(t *testing.T) {
 			longer.Live = append(longer.Live, scrollback.Message{Seq: 1000, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "next"}}})
 		}
 		longer.Live = append(longer.Live, anyLog(t, 1001, 5)...)
-		after := window.Assemble(longer)
-		short, long := flat(before), flat(after)
-		if len(long) < len(short) || !slices.Equal(short, long[:len(short)]) {
-			t.Fatalf("%s: the parts\n%s\nbecame\n%s", in.Dialect.Name, strings.Join(short, "\n"), strings.Join(long, "\n"))
-		}
-		if len(before.Items) > 2 {
-			kept[in.Dialect.Name]++
-		}
-		if !in.Dialect.Alternates {
-			samePrefix(t, before, after)
+		for _, d := range append(window.Dialects(), scrollback.Dialect{}) {
+			in.Dialect, longer.Dialect = d, d
+			before, after := window.Assemble(in), window.Assemble(longer)
+			short, long := flat(before), flat(after)
+			if len(long) < len(short) || !slices.Equal(short, long[:len(short)]) {
+				t.Fatalf("%s: the parts\n%s\nbecame\n%s", d.Name, strings.Join(short, "\n"), strings.Join(long, "\n"))
+			}
+			if len(before.Items) > 2 {
+				kept[d.Name]++
+			}
+			if !d.Alternates {
+				samePrefix(t, before, after)
+			}
 		}
 	})
 	for _, d := range window.Dialects() {
