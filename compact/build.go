@@ -14,21 +14,21 @@ type job struct {
 	afresh  bool     // the summary in sight goes, even if none replaces it
 }
 
-// built is what a job made, and what that does to the window.
+// built is the result of a job, and what it does to the window.
 type built struct {
 	segments []scrollback.Segment // new ones, children before the roll-ups that name them
 	view     scrollback.View
 	shown    []scrollback.Segment // those of the view
 	leaves   []scrollback.Segment // those of segments that cover messages
 
-	tokens int64 // of the window with that view
+	tokens int64 // of the window with this view
 	result scrollback.CompactionResult
 }
 
-// build makes the segments of a fold. What each hides is extracted into its
-// placeholder; the summary is carried by the newest leaf. A cut of no messages only
-// joins what is shown: the oldest while that is crowded, or all of it into one roll-up
-// where the summary goes.
+// build makes the segments of a fold. Each placeholder holds an extract of what its
+// segment hides; the newest leaf carries the summary. A cut of no messages only joins
+// the segments in sight: the oldest while they are too many, or all of them into one
+// roll-up if the summary goes.
 func (j *job) build() (built, error) {
 	run, was := j.Window.Live[:j.cut.messages], j.Branch.View
 	b := built{view: scrollback.View{Boundary: was.Boundary, Sum: was.Sum, Summary: was.Summary, Head: was.Head}, shown: slices.Clone(j.Window.Segments)}
@@ -73,8 +73,7 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 	}
 	b.segments = slices.Clone(b.leaves)
 	b.shown = append(b.shown, b.leaves...)
-	// What was carried until now is hidden from here on, and what is carried from
-	// here on is not; it may be the same message.
+	// What was carried until now is hidden from now on, unless this cut carries it too.
 	environment := newestEnvironment(j.Window.Carried, j.Window.Live)
 	for _, ms := range [][]scrollback.Message{j.Window.Carried, run} {
 		for _, m := range ms {
@@ -88,8 +87,8 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 	return nil
 }
 
-// split cuts a run where the branch changes and where a leaf would grow past its
-// bounds. The file of a message is its text and at most renderedHead beside.
+// split cuts a run where the branch changes and where a leaf would exceed its bounds.
+// In a file, a message takes its text and at most renderedHead bytes more.
 func split(run []scrollback.Message) [][]scrollback.Message {
 	const renderedHead = 512
 	var out [][]scrollback.Message

@@ -17,27 +17,29 @@ const (
 	carryRunes = 400  // of one line
 	filesShare = 0.34 // of the room, for the files that were touched
 	pathRunes  = 200
-	leastLine  = 5 // tokens: no line has less
+	leastLine  = 5 // tokens; no line has fewer
 )
 
-// todo finds what is yet to be done.
+// todo finds what remains to be done.
 var todo = regexp.MustCompile(`(?i)^\s*([-*]\s*)?\[ \]|\btodo\b|待办`)
 
-// notName finds what no name of a tool has, and all that follows it.
+// notName finds the first character that the name of a tool cannot contain, and
+// everything after it.
 var notName = regexp.MustCompile(`(?s)[^\pL\pN_.:/-].*`)
 
-// pathKeys are the names that tools give arguments which are paths, without case
-// and underscores.
+// pathKeys are the names that tools give to arguments that are paths, in lower case and
+// without underscores.
 var pathKeys = []string{"path", "paths", "file", "files", "filepath", "filename", "absolutepath", "notebookpath", "targetfile", "relativepath"}
 
-// The ranks of what is carried; of a rank, the newest first.
+// The ranks of what is carried. Within a rank, the newest comes first.
 const (
 	rankStanding = iota // instructions and todos
 	rankFile
 	rankSaid
 )
 
-// carried is one line that is carried on. Lines with the same key are one.
+// carried is a line that is carried from summary to summary. Of lines with the same
+// key, one is kept.
 type carried struct {
 	seq  int64
 	rank int
@@ -45,9 +47,9 @@ type carried struct {
 	text string
 }
 
-// carry is the deterministic end of a summary: what the summary so far carried,
+// carry writes the deterministic end of a summary: what the summary so far carried,
 // standing instructions, open todos, files that tools touched, and the person's
-// newest messages, in at most room tokens. A note stands below its heading.
+// newest messages, in at most room tokens. The note follows the heading.
 func (r *record) carry(note string, room int64) string {
 	lines := append(carriedIn(r.previous), r.said()...)
 	slices.SortStableFunc(lines, func(a, b carried) int {
@@ -84,7 +86,7 @@ func (r *record) carry(note string, room int64) string {
 	return b.String()
 }
 
-// said is what of the run may be carried.
+// said lists what may be carried of the run.
 func (r *record) said() []carried {
 	var out []carried
 	for i := range r.run {
@@ -119,7 +121,7 @@ func (r *record) said() []carried {
 	return out
 }
 
-// paths are the arguments of a call that are named as paths.
+// paths lists the arguments of a call whose names say that they are paths.
 func paths(c scrollback.ToolCall) []string {
 	var arguments map[string]any
 	if c.Recall() || json.Unmarshal(c.Arguments, &arguments) != nil {
@@ -156,12 +158,12 @@ func carriedLine(m *scrollback.Message, rank int, text string) carried {
 	return carried{m.Seq, rank, text, text}
 }
 
-// endNote stands below the heading of what is carried behind minutes that are older.
+// endNote follows the heading of the carried lines where the minutes are older than they are.
 const endNote = "\n(The minutes above end at #%d.)"
 
-// keep is the summary where no model wrote one: the minutes so far, with a note of
-// where they end, and behind them what is carried, in at most bound tokens. Minutes
-// that leave no room go. It is empty where there is nothing to carry.
+// keep returns the summary for when no model wrote one: the minutes so far, then a note
+// of where they end and what is carried, in at most bound tokens. Minutes that leave no
+// room are dropped. It is empty if there is nothing to carry.
 func (r *record) keep(bound int64) string {
 	minutes, _ := parted(r.previous)
 	note := ""
@@ -179,8 +181,8 @@ func (r *record) keep(bound int64) string {
 	return strings.TrimLeft(minutes+block, "\n")
 }
 
-// minutesEnd is the last message that the minutes of a summary speak for, when the
-// summary itself ends at last: 0 where it holds no minutes.
+// minutesEnd returns the seq of the last message that the minutes of a summary cover,
+// where the summary itself ends at last; 0 if it has no minutes.
 func minutesEnd(summary string, last int64) int64 {
 	minutes, block := parted(summary)
 	if minutes == "" {
@@ -193,8 +195,8 @@ func minutesEnd(summary string, last int64) int64 {
 	return end
 }
 
-// parted are the minutes of a summary, and what is carried behind them. No model's
-// minutes have that heading.
+// parted splits a summary into its minutes and what is carried after them. A model's
+// minutes never contain the heading between the two.
 func parted(summary string) (minutes, block string) {
 	for _, mark := range saidMarks() {
 		if before, after, found := strings.Cut("\n"+summary, mark); found {
@@ -204,7 +206,7 @@ func parted(summary string) (minutes, block string) {
 	return strings.Trim(summary, "\n"), ""
 }
 
-// carriedIn reads back what a summary carries, of whichever form it is.
+// carriedIn reads back what a summary of any form carries.
 func carriedIn(summary string) []carried {
 	_, block := parted(summary)
 	var out []carried

@@ -14,11 +14,11 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-var update = flag.Bool("update", false, "write the pictures of testdata anew")
+var update = flag.Bool("update", false, "rewrite the pictures in testdata")
 
 const pictureMark = "== fold\n"
 
-// Each case is a situation and below it the picture of what is folded:
+// Each case is a situation, followed by a picture of what is folded:
 //
 //	policy [name=POLICY] budget=N after=SHARE fixed=N [pinned=SEQ …] [forced] [more] [all]
 //	carried #SEQ TOKENS
@@ -107,7 +107,7 @@ func parseMessage(t *testing.T, line string) scrollback.Message {
 	m := scrollback.Message{ConversationID: "c", Status: scrollback.StatusComplete, Branch: scrollback.BranchID(f[3]), Role: scrollback.Role(f[1])}
 	_, err := fmt.Sscanf(f[0]+" "+f[2], "#%d %d", &m.Seq, &m.Weight.Tokens)
 	if err != nil {
-		t.Fatalf("%q is no message: %v", line, err)
+		t.Fatalf("%q is not a message: %v", line, err)
 	}
 	m.CreatedAt = 1_700_000_000_000 + m.Seq*36_000_000
 	m.ID = scrollback.MessageID(fmt.Sprint("m", m.Seq))
@@ -125,7 +125,7 @@ func parseMessage(t *testing.T, line string) scrollback.Message {
 	return m
 }
 
-// shelf is where a job's segments go: what the store is to the engine.
+// shelf keeps the segments that jobs make, as the store does for the engine.
 type shelf struct {
 	ids   int
 	known map[scrollback.SegmentID]scrollback.Segment

@@ -112,7 +112,7 @@ func (c *chain) reach(t *testing.T, segs []scrollback.Segment) (leaves []scrollb
 }
 
 // Chains survive: after hundreds of folds what is shown is bounded, and every leaf
-// is behind it exactly once, not many steps down.
+// is reached from it exactly once, within a few steps.
 func TestManyFolds(t *testing.T) {
 	for _, budget := range []int64{1500, 24_000} {
 		c := &chain{shelf: newShelf(), budget: budget}
@@ -144,7 +144,7 @@ func TestManyFolds(t *testing.T) {
 	}
 }
 
-// Any sizes of fold, many leaves at once among them, keep the tree whole.
+// Folds of any size, some of many leaves at once, keep the tree whole.
 func TestAnyChain(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := &chain{shelf: newShelf(), budget: rapid.Int64Range(1000, 50_000).Draw(rt, "budget")}
@@ -191,7 +191,7 @@ func TestLeafBounds(t *testing.T) {
 	}
 }
 
-// What a fold cannot do it says, and does nothing by halves.
+// A fold that cannot be made is an error, and leaves nothing half done.
 func TestBuildFails(t *testing.T) {
 	c := &chain{shelf: newShelf(), budget: 600}
 	run := c.messages(3, "message %d")

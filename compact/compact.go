@@ -43,7 +43,7 @@ const (
 type Input struct {
 	Shown
 	Reason       Reason
-	Conversation scrollback.ConversationID // which pays for the calls
+	Conversation scrollback.ConversationID // that the calls are charged to
 	// Writers returns the models to ask for a summary, in order. It is called at most
 	// once, and only when a model may be asked.
 	Writers func() []Summarizer
@@ -56,16 +56,16 @@ type Input struct {
 	// Load reads segments by ID, in that order.
 	Load func(ids []scrollback.SegmentID) ([]scrollback.Segment, error)
 	// Measure returns the size in bytes and the SHA-256 of the file that the renderer
-	// of that number makes of a leaf and its messages; MeasureTable does so for a
-	// roll-up and its children.
+	// with this number makes of a leaf and its messages; MeasureTable does the same for
+	// a roll-up and its children.
 	Measure      func(s scrollback.Segment, ms []scrollback.Message) (int64, string, error)
 	MeasureTable func(s scrollback.Segment, children []scrollback.Segment) (int64, string, error)
 	Renderer     int
 }
 
 // Compaction is the result of [Run]: what is to be committed, unless the receipt says
-// that there was nothing to do ([scrollback.ResultNoop]). Without a fold that is worth
-// having, View is the old one with what was learned from the attempt.
+// that there was nothing to do ([scrollback.ResultNoop]). If the fold is not worth
+// having, View is the old one with what the attempt taught.
 type Compaction struct {
 	View     scrollback.View
 	Segments []scrollback.Segment // new ones, children before the roll-ups that name them
@@ -75,8 +75,8 @@ type Compaction struct {
 }
 
 // Run folds what a branch shows: it chooses the cut, asks for a summary, makes the
-// segments, and judges whether the window shrinks. A model that fails is no error. The
-// error is that of Load or Measure, or canceled when ctx ends.
+// segments, and judges whether the window shrinks. A summarizer that fails is not an
+// error; Load and Measure failing is, and so is the end of ctx (canceled).
 func Run(ctx context.Context, in Input) (Compaction, error) {
 	before := in.weigh()
 	c := Compaction{View: in.Branch.View, Receipt: in.receipt(&before)}
@@ -85,7 +85,7 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 	}
 	j := job{Input: &in, afresh: in.Reason == Everything || in.outgrown()}
 	var ok bool
-	// Where there is nothing to cut, what is shown may still be too much: after a rewind
+	// With nothing to cut, the segments in sight may still be too many: after a rewind
 	// that opened roll-ups, or in a smaller window.
 	if j.cut, ok = plan(&in, before.fixed); !ok && !in.outgrown() && !in.Policy.crowded(in.Window.Segments, in.budget()) {
 		return c, nil
@@ -107,15 +107,15 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 	return c, nil
 }
 
-// weights are what is weighed before a fold.
+// weights are those of the window before the fold.
 type weights struct {
 	window scrollback.Window // as it is
-	fixed  scrollback.Weight // of what it shows beside messages that can be folded
-	unread int64             // tokens of what is live beyond it
+	fixed  scrollback.Weight // of what it shows besides messages that can be folded
+	unread int64             // tokens of live messages that it does not hold
 }
 
-// weigh lays out the window, and once more without what can be folded. Where a summary
-// is to come, its whole bound is kept free.
+// weigh lays out the window, and again without what can be folded. Where a summary is
+// to come, room for all that it may weigh is kept.
 func (in *Input) weigh() weights {
 	bare := in.Window
 	bare.Live, bare.Carried = nil, nil
@@ -131,7 +131,7 @@ func (in *Input) weigh() weights {
 
 func (w *weights) total() int64 { return w.window.Weight.Tokens + w.unread }
 
-// receipt is that of a compaction that has nothing to do.
+// receipt returns the receipt of a compaction that has nothing to do.
 func (in *Input) receipt(before *weights) scrollback.Receipt {
 	tokens := in.ModelTokens(before.total())
 	return scrollback.Receipt{Result: scrollback.ResultNoop, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{},
@@ -151,16 +151,16 @@ func (in *Input) outgrown() bool {
 func (in *Input) carries() bool { return in.Policy.carries() && in.Reason != Everything }
 
 // mayAsk says whether a model may be asked for a summary: not while a backlog is
-// folded piece by piece, not for a fresh start, and not after too many failures.
+// folded piece by piece, not when starting afresh, and not after too many failures.
 func (in *Input) mayAsk() bool {
 	return in.Policy.Summarizes && !in.More && in.Reason != Everything && in.Policy.mayAsk(in.Branch.View, in.Branch.Sum.Tokens)
 }
 
-// smallestSummary is the least, in tokens, that a summary may be bounded to.
+// smallestSummary is the least bound of a summary, in tokens.
 const smallestSummary = 200
 
-// record is what a summary is made from: the summary so far, the extracts of folds
-// that it does not cover, and the messages that the cut folds.
+// record collects what a summary is made from: the summary so far, the extracts of
+// folds that it does not cover, and the messages that the cut folds.
 func (in *Input) record(c cut) record {
 	r := record{policy: in.Policy, run: in.Window.Live[:c.messages], count: in.Count}
 	hidden, spoken := sumOf(r.run).Tokens, int64(0)
@@ -178,7 +178,7 @@ func (in *Input) record(c cut) record {
 	return r
 }
 
-// keep is the summary that a fold has without a model; it may be empty.
+// keep returns the summary that the fold has without a model; it may be empty.
 func (in *Input) keep(r *record) string {
 	if !in.carries() {
 		return ""

@@ -40,8 +40,8 @@ var chatter = []string{
 	"The train home was rather late and very full.", "Late trains are tiring, I am sorry to hear that.",
 }
 
-// What a person wants kept in mind is in the summary, however much small talk
-// stands around it.
+// What a person wants to be remembered is in the summary, however much small talk
+// surrounds it.
 func TestStandingInstructions(t *testing.T) {
 	for _, keep := range []string{
 		"Always answer in French, please.", "Never lie.", "Remember that the key is under the pot.", "I prefer short answers.", "We decided to ship on Friday.",
@@ -62,7 +62,7 @@ func TestStandingInstructions(t *testing.T) {
 	}
 }
 
-// They come through roll-ups too: the summary of summaries keeps them first.
+// They survive roll-ups too: a summary of summaries keeps them before anything else.
 func TestStandingInstructionsRollUp(t *testing.T) {
 	c := &chain{shelf: newShelf(), budget: 24_000}
 	c.fold(t, 5, "The number of message %d is about pots and pans.")
@@ -109,8 +109,7 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// A placeholder is within its bound; when not even its first lines are, it holds
-// no summary.
+// A placeholder is within its bound; if not even one line fits, it has no summary.
 func TestPlaceholderBound(t *testing.T) {
 	long := talk(strings.Repeat("Always remember the numbers 1 2 3 4 5 and 记住这些数字 of the plan. ", 40))
 	for _, budget := range []int64{100, 1500, 2000, 3000, 5000, 8000, 100_000} {

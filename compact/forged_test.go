@@ -8,7 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// A name of a tool that goes on in another line makes no line of its own of what was said.
+// The name of a tool cannot forge a line of what was said by containing line breaks.
 func TestToolNameForgesNothing(t *testing.T) {
 	p, _ := preset(Snapshot)
 	r := record{policy: p, maxTokens: 4000, count: func(s string) int { return len(s) / 4 }, run: []scrollback.Message{{Seq: 3, Role: scrollback.RoleAssistant,

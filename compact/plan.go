@@ -6,18 +6,18 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// cut says how many of the live messages to fold. Carry is the seq of a user
-// message, among them or carried already, that must stay verbatim, or 0.
+// cut says how many of the live messages to fold. carry is the seq of a user message,
+// among them or carried already, that must stay verbatim; 0 for none.
 type cut struct {
 	messages int
 	carry    int64
 }
 
-// kept says whether a message that a cut folds is shown verbatim all the same: the
-// one that the cut carries, and the newest that tells of a changed environment.
+// kept says whether a message that a cut folds is still shown verbatim: the one that the
+// cut carries, and the newest that reports a changed environment.
 func (c cut) kept(seq, environment int64) bool { return seq == c.carry || seq == environment }
 
-// newestEnvironment is the seq of the newest message that tells of a changed
+// newestEnvironment returns the seq of the newest message that reports a changed
 // environment, or 0.
 func newestEnvironment(lists ...[]scrollback.Message) (seq int64) {
 	for _, ms := range lists {
@@ -30,14 +30,15 @@ func newestEnvironment(lists ...[]scrollback.Message) (seq int64) {
 	return seq
 }
 
-// plan chooses the cut, or none when there is no legal one, or none that is wanted:
-// while all that is live fits in the policy's share, its least number of messages
-// stays.
+// plan chooses the cut. There is none if no cut is legal, or if none is wanted: while
+// everything live fits in the policy's share, the policy's least number of messages
+// stays. Fixed is the weight of everything else that the window sends.
 //
-// A cut is at a user message if that frees enough: the one that keeps most while
-// the window comes down to the policy's share, and no more is kept than it says.
-// Otherwise it is between groups of the last turn, whose user message is carried
-// and whose newest group stays. If nothing frees enough, the cut that frees most.
+// The cut is at a user message if that frees enough: the one that keeps most while the
+// window comes down to the policy's share and no more is kept than the policy allows.
+// Otherwise it is between groups of the last turn (an assistant message and the results
+// of its calls), whose user message is carried and whose newest group stays. If nothing
+// frees enough, it is the cut that frees most.
 func plan(in *Input, fixed scrollback.Weight) (cut, bool) {
 	live, budget := in.Window.Live, in.Window.Budget
 	if in.Reason == Everything {
@@ -67,8 +68,8 @@ func plan(in *Input, fixed scrollback.Weight) (cut, bool) {
 	return lastOf(atUser, inTurn)
 }
 
-// keeping is the first of the cuts that fits and keeps no more than the policy says,
-// or else the last that keeps the least it wants.
+// keeping returns the first of the cuts that fits and keeps no more than the policy
+// allows; failing that, the last one that fits and keeps the least that it demands.
 func (in *Input) keeping(cuts []cut, fits func(cut) bool) (best cut, ok bool) {
 	rest := suffixWeights(in.Window.Live)
 	for _, c := range cuts {
@@ -85,13 +86,12 @@ func (in *Input) keeping(cuts []cut, fits func(cut) bool) (best cut, ok bool) {
 	return best, ok
 }
 
-// afterCut returns what the window weighs after a cut. Fixed is the weight of all else
-// that it sends.
+// afterCut returns a function that says what the window weighs after a cut.
 func (in *Input) afterCut(fixed scrollback.Weight) func(cut) scrollback.Weight {
 	live, carried := in.Window.Live, in.Window.Carried
 	rest, environment := suffixWeights(live), newestEnvironment(carried, live)
-	told := slices.IndexFunc(live, func(m scrollback.Message) bool { return m.Seq == environment }) // -1: before all that is live
-	// Pins are few, and cuts as many as messages: those that are live, by where they are.
+	told := slices.IndexFunc(live, func(m scrollback.Message) bool { return m.Seq == environment }) // -1: before everything live
+	// There are few pins, and as many cuts as messages: find the live pins once.
 	pins := map[int]*scrollback.Message{}
 	for i := range live {
 		if slices.Contains(in.PinnedSeqs, live[i].Seq) {
@@ -118,7 +118,7 @@ func (in *Input) afterCut(fixed scrollback.Weight) func(cut) scrollback.Weight {
 	}
 }
 
-// lastOf is the cut that folds most.
+// lastOf returns the cut that folds most.
 func lastOf(atUser, inTurn []cut) (cut, bool) {
 	if n := len(inTurn); n > 0 {
 		return inTurn[n-1], true
@@ -129,8 +129,8 @@ func lastOf(atUser, inTurn []cut) (cut, bool) {
 	return cut{}, false
 }
 
-// legalCuts lists the cuts at user messages, and those between groups behind the
-// newest user message, both by how much they fold.
+// legalCuts lists the cuts at user messages, and those between groups after the newest
+// user message, each in the order of how much they fold.
 func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []cut) {
 	newest := -1
 	for i := range live {
@@ -158,7 +158,7 @@ func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []cut) {
 			inTurn = append(inTurn, cut{messages: i, carry: carry})
 		}
 		if m.Role == scrollback.RoleAssistant {
-			clear(open) // calls that were never answered hold nothing together
+			clear(open) // a call without a result holds nothing together
 			for _, c := range m.Parts.Calls() {
 				open[c.ID] = true
 			}
@@ -170,7 +170,7 @@ func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []cut) {
 	return atUser, inTurn
 }
 
-// suffixWeights is, for each index, the weight of the messages from there on.
+// suffixWeights returns, for each index, the weight of the messages from there on.
 func suffixWeights(live []scrollback.Message) []scrollback.Weight {
 	out := make([]scrollback.Weight, len(live)+1)
 	for i := len(live) - 1; i >= 0; i-- {
@@ -179,7 +179,7 @@ func suffixWeights(live []scrollback.Message) []scrollback.Weight {
 	return out
 }
 
-// weightOf is the weight of the message with the given seq.
+// weightOf returns the weight of the message with the given seq.
 func weightOf(seq int64, lists ...[]scrollback.Message) scrollback.Weight {
 	for _, ms := range lists {
 		for i := range ms {

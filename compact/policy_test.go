@@ -11,8 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Each number can be replaced by its name, later sets over earlier ones, and nothing
-// else changes with it.
+// Each number can be replaced by its name, later sets override earlier ones, and
+// nothing else changes.
 func TestNumbers(t *testing.T) {
 	for _, name := range []string{Snapshot, Rolling, Segments} {
 		preset := named(t, name).Numbers()
@@ -66,7 +66,7 @@ func TestNumbersRefused(t *testing.T) {
 	}
 }
 
-// The guide lists every number with what the presets have.
+// The guide lists every number with its value in each preset.
 func TestGuideToNumbers(t *testing.T) {
 	guide, err := os.ReadFile("../docs/guides/folding.md")
 	if err != nil {
@@ -89,7 +89,7 @@ func TestGuideToNumbers(t *testing.T) {
 	}
 }
 
-// Rolling folds when there is much that is not folded, and enough of it is new.
+// Rolling folds when much is live and enough of it is new.
 func TestRollingTriggers(t *testing.T) {
 	p := named(t, Rolling)
 	b := scrollback.Budget{Limit: 100_000, Weight: scrollback.Weight{Tokens: 75_000, Bytes: 1000, Images: 20}}

@@ -11,8 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// anyLog draws turns as providers make them, some of them cut off, and now and
-// then a result or a role out of place, on one or more branches.
+// anyLog draws turns as providers make them, on one or more branches, some of them cut
+// off, with an occasional result or role out of place.
 func anyLog(t *rapid.T, first int64) []scrollback.Message {
 	var out []scrollback.Message
 	branch := 0
@@ -111,8 +111,8 @@ func newestUser(live []scrollback.Message) int {
 	return -1
 }
 
-// A cut parts no call from its result, and the newest user message stays live or
-// is carried.
+// A cut never separates a call from its result, and the newest user message stays live
+// or is carried.
 func TestAnyCutIsLegal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anySituation(t)
@@ -200,7 +200,7 @@ func TestCutKeepsMost(t *testing.T) {
 			}
 		}
 	}
-	// How many of a hundred cuts are worth judging is chance: go on until enough were.
+	// How many of a hundred cuts are worth judging varies: go on until there are enough.
 	for range 50 {
 		if rapid.Check(t, judge); fit >= 5 && within >= 5 {
 			return

@@ -6,8 +6,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// crowded says that placeholders are to be joined: they are too many, or weigh too
-// much of a budget in tokens.
+// crowded says whether placeholders must be joined: there are too many, or they take
+// too much of a budget in tokens.
 func (p Policy) crowded(shown []scrollback.Segment, budget int64) bool {
 	var tokens int64
 	for _, s := range shown {
@@ -16,8 +16,8 @@ func (p Policy) crowded(shown []scrollback.Segment, budget int64) bool {
 	return len(shown) >= 3 && (int64(len(shown)) > p.PlaceholdersMax || float64(tokens) > p.PlaceholdersShare*float64(budget))
 }
 
-// rollUp joins the oldest of what is shown until there is room: runs of equal
-// level first, so that the tree stays shallow, and never the newest fold.
+// rollUp joins the oldest segments in sight until there is room: runs of one level
+// first, so that the tree stays shallow, and never the newest fold.
 func (j *job) rollUp(b *built) error {
 	if j.afresh && j.cut.messages == 0 {
 		return j.join(b, 0, len(b.shown))
@@ -33,7 +33,7 @@ func (j *job) rollUp(b *built) error {
 	}
 }
 
-// join puts a roll-up in the place of a run of what is shown.
+// join puts a roll-up in the place of a run of segments in sight.
 func (j *job) join(b *built, from, to int) error {
 	children, err := j.family(b, b.shown[from:to])
 	if err != nil {
@@ -48,8 +48,8 @@ func (j *job) join(b *built, from, to int) error {
 	return nil
 }
 
-// longestRun is the longest run of neighbours of one level, the oldest of equals;
-// the two oldest when no two neighbours are of one level.
+// longestRun returns the longest run of neighbours of one level, the oldest if several
+// are equally long; the two oldest segments if no two neighbours share a level.
 func longestRun(segs []scrollback.Segment) (from, to int) {
 	to = 2
 	best := 1
@@ -66,13 +66,13 @@ func longestRun(segs []scrollback.Segment) (from, to int) {
 	return from, to
 }
 
-// maxChildren bounds a roll-up.
+// maxChildren bounds the children of a roll-up.
 const maxChildren = 64
 
-// family is what a roll-up of segs names. Roll-ups among segs are taken apart
-// rather than nested; when there are too many children then, a long run of low
-// ones becomes a roll-up among them, so that the depth of the tree grows with the
-// logarithm of its leaves.
+// family returns the children of a roll-up of segs. Roll-ups among segs are taken apart
+// rather than nested; if that makes too many children, a long run of low ones becomes a
+// roll-up among them, so that the depth of the tree grows with the logarithm of its
+// leaves.
 func (j *job) family(b *built, segs []scrollback.Segment) ([]scrollback.Segment, error) {
 	var children []scrollback.Segment
 	for _, s := range segs {
@@ -98,8 +98,8 @@ func (j *job) family(b *built, segs []scrollback.Segment) ([]scrollback.Segment,
 	return children, nil
 }
 
-// lowRun is the longest run of neighbours up to the lowest level that has a run
-// worth a roll-up, at most maxChildren of it.
+// lowRun returns the longest run of neighbours up to a level, the lowest that has a run
+// worth a roll-up; at most maxChildren of it.
 func lowRun(segs []scrollback.Segment) (from, to int) {
 	for level := 0; to-from < maxChildren/4; level++ {
 		from, to = 0, 0
@@ -117,7 +117,7 @@ func lowRun(segs []scrollback.Segment) (from, to int) {
 	return from, min(to, from+maxChildren)
 }
 
-// prune drops the roll-ups that were made and taken apart again in this fold.
+// prune drops the roll-ups that this fold made and took apart again.
 func (b *built) prune() {
 	named := map[scrollback.SegmentID]bool{}
 	for _, s := range b.shown {
@@ -136,7 +136,7 @@ func (b *built) prune() {
 	b.segments = kept
 }
 
-// load reads segments by id, those of this fold too.
+// load returns segments by id, those that this fold made included.
 func (j *job) load(b *built, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	var missing []scrollback.SegmentID
 	made := map[scrollback.SegmentID]scrollback.Segment{}
@@ -162,8 +162,8 @@ func (j *job) load(b *built, ids []scrollback.SegmentID) ([]scrollback.Segment, 
 	return out, nil
 }
 
-// parent is a roll-up that stands for segs and names children, which cover the
-// same messages.
+// parent makes a roll-up that stands for segs and names children, which cover the same
+// messages.
 func (j *job) parent(segs, children []scrollback.Segment) (scrollback.Segment, error) {
 	first, last := segs[0], segs[len(segs)-1]
 	s := scrollback.Segment{

@@ -7,7 +7,7 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// Shown is what a branch shows at one moment, and the policy that it is folded by.
+// Shown is what a branch shows at one moment, and the policy by which it is folded.
 type Shown struct {
 	Branch     scrollback.Branch
 	Window     window.Input // of the next request
@@ -16,17 +16,18 @@ type Shown struct {
 	Policy     Policy
 }
 
-// Due says whether the policy asks for a fold before w, laid out from s, is sent.
+// Due says whether the policy asks for a fold before w is sent, a window laid out from s.
 func (s *Shown) Due(w scrollback.Window) bool {
 	b := &s.Branch
 	return s.Policy.triggers(load{window: w.Weight, budget: s.Window.Budget, tokens: s.liveWeight().Tokens,
 		messages: b.HeadSeq - b.View.Boundary, fresh: b.HeadSeq - max(b.View.Head, b.View.Boundary)})
 }
 
-// liveWeight is the weight of all live messages, read or not.
+// liveWeight returns the weight of all live messages, whether or not the window holds
+// them.
 func (s *Shown) liveWeight() scrollback.Weight { return s.Branch.Sum.Sub(s.Branch.View.Sum) }
 
-// unread is the tokens of the live messages that the window does not hold.
+// unread returns the tokens of the live messages that the window does not hold.
 func (s *Shown) unread() int64 {
 	if !s.More {
 		return 0
@@ -34,7 +35,7 @@ func (s *Shown) unread() int64 {
 	return s.liveWeight().Tokens - sumOf(s.Window.Live).Tokens
 }
 
-// after is what the window is laid out from once a fold is made.
+// after returns what the window is laid out from once a fold is made.
 func (s *Shown) after(made *built) window.Input {
 	in := s.Window
 	in.Segments, in.Carried, in.Pinned, in.Live = made.shown, nil, nil, nil

@@ -15,22 +15,22 @@ import (
 
 // Bounds of asking for a summary.
 const (
-	answerTime    = 3 * time.Minute // of one call
-	answerSlack   = 8192            // tokens beside the summary: models think
-	answerMax     = 256 << 10       // bytes that are read of an answer
-	smallestInput = 1000            // tokens; a record that small is worth no call
+	answerTime    = 3 * time.Minute // for one call
+	answerSlack   = 8192            // tokens besides the summary: models think
+	answerMax     = 256 << 10       // bytes of an answer that are read
+	smallestInput = 1000            // tokens; for less a call is not worth making
 )
 
-// Summarizer is a model that can be asked for a summary. Budget is what it may be
-// sent, in tokens.
+// Summarizer is a model that can be asked for a summary. Budget is what may be sent to
+// it, in o200k tokens.
 type Summarizer struct {
 	Model   model.Model
 	Budget  int64
-	Reserve int64 // tokens kept for its answer
+	Reserve int64 // tokens of its own, kept for its answer
 	Dialect scrollback.Dialect
 }
 
-// call is one call for a summary, in vain or not.
+// call is one call for a summary, successful or not.
 type call struct {
 	model     string
 	usage     scrollback.Usage
@@ -43,19 +43,19 @@ type call struct {
 type outcome struct {
 	text    string
 	by      string // the model that wrote it
-	checked bool   // and held it against the record when asked to
+	checked bool   // and checked it against the record
 	result  scrollback.CompactionResult
 	why     string
 	calls   []call
 }
 
-// summarize asks the writers in order, the first one a second time with what was
-// wrong, until one answers with a summary that passes. It never fails: without a
-// summary the extract stands. A context that ends, ends it.
+// summarize asks the writers in order, the first one twice (the second time it says what
+// was wrong), until one returns a usable summary. It never fails: without a summary the
+// extract stands. It stops when ctx ends.
 func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
 	var out outcome
 	if int64(r.count(r.form().bare())) >= r.bound() {
-		return out // there is no room for more than the headings
+		return out // there is only room for the headings
 	}
 	for i, w := range writers {
 		tries, complaint, input := 1, "", w.Budget
@@ -84,7 +84,7 @@ func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
 				out.result, out.why = scrollback.ResultEmptySummary, complaint
 				continue
 			case code == scrollback.Refused || code == scrollback.Invalid:
-				tries = 0 // it would be refused again
+				tries = 0 // it would only be refused again
 			case code == scrollback.OverBudget:
 				input /= 2
 			}
@@ -97,7 +97,7 @@ func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
 	return out
 }
 
-// try makes one call, notes it, and judges the answer.
+// try makes one call, records it, and judges the answer.
 func (r *record) try(ctx context.Context, w Summarizer, items []scrollback.Item, out *outcome) (string, error) {
 	text, made, err := ask(ctx, w, items, r.bound())
 	if ctx.Err() != nil {
@@ -110,9 +110,9 @@ func (r *record) try(ctx context.Context, w Summarizer, items []scrollback.Item,
 	return r.accept(text)
 }
 
-// check asks the writer to hold its minutes against the record, as often as the
-// policy says, and answers the minutes as they are then. A check that fails, or
-// whose answer cannot be used, changes nothing.
+// check asks the writer to check its minutes against the record, as often as the policy
+// says, and returns the minutes, corrected or not. A check that fails or returns
+// something unusable changes nothing.
 func (r *record) check(ctx context.Context, w Summarizer, minutes string, out *outcome) string {
 	for range r.policy.CheckCalls {
 		text, made, err := ask(ctx, w, r.checkItems(w.Budget, minutes), r.bound())
@@ -136,7 +136,7 @@ func (r *record) check(ctx context.Context, w Summarizer, minutes string, out *o
 	return minutes
 }
 
-// unusable is an answer that is no summary.
+// unusable says why an answer cannot be used as a summary.
 type unusable string
 
 func (u unusable) Error() string { return string(u) }
@@ -177,10 +177,10 @@ func ask(ctx context.Context, w Summarizer, items []scrollback.Item, bound int64
 	return "", made, unusable("it ended for another reason than being done (" + finish + ")")
 }
 
-// thoughts finds the marks that models put around what is no part of an answer.
+// thoughts finds the marks that models put around text that is not part of an answer.
 var thoughts = regexp.MustCompile(`(?i)</?\s*(think|thinking|thought|reasoning|scratchpad|analysis|reflection|record|minutes)\b[^>]*>`)
 
-// bound is the most tokens that a model's part of the summary may have.
+// bound returns the most tokens that a model's part of the summary may have.
 func (r *record) bound() int64 {
 	return r.maxTokens - int64(r.policy.SaidShare*float64(r.maxTokens))
 }

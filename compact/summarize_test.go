@@ -45,8 +45,8 @@ func sent(r model.Request) string {
 	return b.String()
 }
 
-// Whatever a summariser does, there is a typed outcome, a bounded number of calls
-// and, if it cannot be used, no text.
+// Whatever a summarizer does, the outcome has a type and a bounded number of calls, and
+// no text if the answer cannot be used.
 func TestMisbehavingSummarizer(t *testing.T) {
 	down := scrollback.Errorf(scrollback.Unavailable, "test", "down").Because(scrollback.ErrUpstream)
 	cases := []struct {
@@ -189,8 +189,8 @@ func TestCarriedWordForWord(t *testing.T) {
 	}
 }
 
-// After three calls that failed in a row no model is asked until the path has
-// grown by a fifth of the budget; one that works forgets them.
+// After three failed calls in a row no model is asked until the path has grown by a
+// fifth of the budget; a success clears the count.
 func TestFailuresAreRemembered(t *testing.T) {
 	failed := outcome{result: scrollback.ResultModelError, calls: make([]call, 2)}
 	v := named(t, Snapshot).learn(scrollback.View{}, failed, 50_000, 10_000)
@@ -209,7 +209,7 @@ func TestFailuresAreRemembered(t *testing.T) {
 	}
 }
 
-// Nobody is waited for once the caller is gone.
+// Nothing is waited for once the caller is gone.
 func TestSummarizeStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -276,8 +276,8 @@ func TestRollingHeadings(t *testing.T) {
 	}
 }
 
-// Files that tools touched are carried with who touched them last, from summary to
-// summary, and do not push out what the person said.
+// Files that tools touched are carried from summary to summary with the tool that
+// touched them last, and do not push out what the person said.
 func TestFilesAreCarried(t *testing.T) {
 	touch := func(seq int64, tool, arguments string) scrollback.Message {
 		return scrollback.Message{Seq: seq, Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.ToolCall{ID: "c", Name: tool, Arguments: []byte(arguments)}}}
@@ -314,8 +314,8 @@ func TestFilesAreCarried(t *testing.T) {
 	}
 }
 
-// A model may be asked to hold its minutes against the record: what it corrects
-// counts, and whatever else it does changes nothing.
+// A model may be asked to check its minutes against the record: its corrections count,
+// and whatever else it returns changes nothing.
 func TestCheck(t *testing.T) {
 	down := scrollback.Errorf(scrollback.Unavailable, "test", "down")
 	for name, c := range map[string]struct {

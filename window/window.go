@@ -1,18 +1,18 @@
 // Package window decides what one request sends: arithmetic over values.
 //
-// [Assemble] lays the layers of a window out, most stable first, so that a
+// [Assemble] lays out the layers of a window, most stable first, so that a
 // provider's prompt cache keeps hitting: instructions and tools, environment,
-// what was folded, the live messages, the prompt, and what is for this request
-// only. [Lint] judges a window by the rules of a provider's dialect; whatever the
-// log holds, what Assemble made passes.
+// what was folded, the messages, the prompt, and what is for this request only. [Lint]
+// judges a window by the rules of a provider's dialect; whatever the log holds, what
+// Assemble returns passes.
 //
 // Words it adds: input (what a window is made from), repair (an item that stands
 // for what the log lacks, such as the result of a call that was cut off), rule
-// (one thing that a provider's wire refuses).
+// (something that a provider's wire demands).
 //
-// Invariants: the same input gives the same bytes; between two folds the items
-// of the next window begin with those of the last; nothing is dropped without an
-// entry in Excluded; every call is answered exactly once and in order.
+// Invariants: the same input gives the same bytes; between two folds the next window
+// begins with the items of the last; nothing is dropped without an entry in Excluded;
+// every call has exactly one result, in order.
 //
 // It may not know the store, models, clocks, contexts or I/O. Weights arrive on
 // the messages; the budget and the dialect arrive as values.
@@ -61,8 +61,8 @@ const MaxBytes = 20 << 20
 // MaxReserve bounds what is kept for the answer.
 const MaxReserve = 32_000
 
-// NewBudget is what may be sent to a model with a window of limit tokens that
-// answers with at most maxOutput (0 for unknown).
+// NewBudget returns what may be sent to a model with a window of limit tokens whose
+// answers have at most maxOutput tokens (0 for unknown).
 func NewBudget(limit, maxOutput int64) scrollback.Budget {
 	reserve := min(limit/4, MaxReserve)
 	if maxOutput > 0 {
@@ -77,7 +77,7 @@ func Fits(w scrollback.Weight, b scrollback.Budget) bool {
 	return w.Tokens <= b.Tokens && w.Bytes <= b.Bytes && w.Images <= b.Images
 }
 
-// Over says whether any of tokens, bytes and images is over share of its budget.
+// Over says whether tokens, bytes or images exceed share of their budget.
 func Over(w scrollback.Weight, b scrollback.Budget, share float64) bool {
 	over := func(have, of int64) bool { return float64(have) > share*float64(of) }
 	return over(w.Tokens, b.Tokens) || over(w.Bytes, b.Bytes) || over(w.Images, b.Images)
@@ -142,8 +142,8 @@ func (in *Input) verbatim() (shown []scrollback.Message, excluded []scrollback.E
 	return append(shown, in.Live...), excluded
 }
 
-// asking leaves out the interrupted answers at the end of a log that is sent to
-// be answered: a model takes a last word of its own for one to go on with.
+// asking leaves out interrupted answers at the end of a log: a model would take a last
+// word of its own as something to continue, and not answer.
 func asking(live []scrollback.Message) ([]scrollback.Message, []scrollback.Excluded) {
 	var excluded []scrollback.Excluded
 	for n := len(live); n > 0; n = len(live) {
