@@ -6,106 +6,89 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Job is a fold to be made: the first Cut.Messages of Live, on a branch whose
-// view is View and whose view's segments are Shown.
-type Job struct {
-	View         scrollback.View
-	Shown        []scrollback.Segment
-	Carried      []scrollback.Message // by the view as it is
-	Live         []scrollback.Message
-	Cut          Cut
-	Policy       Policy
-	BudgetTokens int64
-	Now          int64
-	NewID        func() string
-	Count        func(string) int // tokens
-	// Measure gives the size and SHA-256 of a segment's rendered file; its
-	// messages for a leaf, its children for a roll-up.
-	Measure func(s scrollback.Segment, ms []scrollback.Message, children []scrollback.Segment) (int64, string, error)
-	// Load reads segments by id, in that order.
-	Load func(ids []scrollback.SegmentID) ([]scrollback.Segment, error)
-	// Summary, a model's or what is kept without one, replaces the one that the view
-	// shows.
-	Summary *Outcome
-	Afresh  bool // the summary that the view shows goes
-	// Renderer is the number of the renderer that Measure used.
-	Renderer int
+// job is a fold to be made: which messages it hides, and under which summary.
+type job struct {
+	*Input
+	cut     cut
+	summary *outcome // a model's, or what is kept without one; nil for none
+	afresh  bool     // the summary in sight goes, even if none replaces it
 }
 
-// Fold is what a job came to: new segments, children before the roll-ups that
-// name them, and the view that shows them. Shown is the segments of that view.
-type Fold struct {
-	Segments []scrollback.Segment
-	View     scrollback.View
-	Shown    []scrollback.Segment
-	Leaves   []scrollback.Segment // those of Segments that cover messages
+// built is the result of a job, and what it does to the window.
+type built struct {
+	segments []scrollback.Segment // new ones, children before the roll-ups that name them
+	view     scrollback.View
+	shown    []scrollback.Segment // those of the view
+	leaves   []scrollback.Segment // those of segments that cover messages
+
+	tokens int64 // of the window with this view
+	result scrollback.CompactionResult
 }
 
-// Build makes the segments of a fold. What each hides is extracted into its
-// placeholder; the job's summary is carried by the newest leaf. A cut of no
-// messages only joins what is shown: the oldest if that is [Policy.Crowded], or all of
-// it into one roll-up where the summary goes.
-func Build(j Job) (Fold, error) {
-	run := j.Live[:j.Cut.Messages]
-	f := Fold{View: scrollback.View{Boundary: j.View.Boundary, Sum: j.View.Sum, Summary: j.View.Summary, Head: j.View.Head}, Shown: slices.Clone(j.Shown)}
-	if j.Afresh {
-		f.View.Summary = nil
+// build makes the segments of a fold. Each placeholder holds an extract of what its
+// segment hides; the newest leaf carries the summary. A cut of no messages only joins
+// the segments in sight: the oldest while they are too many, or all of them into one
+// roll-up if the summary goes.
+func (j *job) build() (built, error) {
+	run, was := j.Window.Live[:j.cut.messages], j.Branch.View
+	b := built{view: scrollback.View{Boundary: was.Boundary, Sum: was.Sum, Summary: was.Summary, Head: was.Head}, shown: slices.Clone(j.Window.Segments)}
+	if j.afresh {
+		b.view.Summary = nil
 	}
 	if len(run) == 0 {
-		f.View.Carried = j.View.Carried
-	} else if err := j.hide(&f, run); err != nil {
-		return Fold{}, err
+		b.view.Carried = was.Carried
+	} else if err := j.hide(&b, run); err != nil {
+		return built{}, err
 	}
-	if err := j.rollUp(&f); err != nil {
-		return Fold{}, err
+	if err := j.rollUp(&b); err != nil {
+		return built{}, err
 	}
-	f.prune()
-	for _, s := range f.Shown {
-		f.View.Segments = append(f.View.Segments, scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level})
+	b.prune()
+	for _, s := range b.shown {
+		b.view.Segments = append(b.view.Segments, scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level})
 	}
-	return f, nil
+	return b, nil
 }
 
 // hide makes the leaves of a run.
-func (j *Job) hide(f *Fold, run []scrollback.Message) error {
-	f.View.Boundary, f.View.Head = run[len(run)-1].Seq, j.Live[len(j.Live)-1].Seq
+func (j *job) hide(b *built, run []scrollback.Message) error {
+	b.view.Boundary, b.view.Head = run[len(run)-1].Seq, j.Window.Live[len(j.Window.Live)-1].Seq
 	for _, ms := range split(run) {
 		s, err := j.leaf(ms)
 		if err != nil {
 			return err
 		}
-		f.Leaves = append(f.Leaves, s)
+		b.leaves = append(b.leaves, s)
 	}
-	if j.Summary != nil {
-		last := &f.Leaves[len(f.Leaves)-1]
-		last.Summary, last.SummaryBy, last.PromptVersion = j.Summary.Text, j.Summary.By, PromptVersion
-		if len(j.Shown) > 0 {
-			last.SummaryOf = j.Shown[0].FirstSeq
+	if j.summary != nil {
+		last := &b.leaves[len(b.leaves)-1]
+		last.Summary, last.SummaryBy, last.PromptVersion = j.summary.text, j.summary.by, promptVersion
+		if len(j.Window.Segments) > 0 {
+			last.SummaryOf = j.Window.Segments[0].FirstSeq
 		}
-		if v := j.View.Summary; v != nil {
+		if v := j.Branch.View.Summary; v != nil {
 			last.SummaryOf = min(last.SummaryOf, v.FirstSeq)
 		}
-		f.View.Summary = &scrollback.ViewSummary{Segment: last.ID, FirstSeq: last.SummaryOf, LastSeq: last.LastSeq, Tokens: int64(j.Count(last.Summary))}
+		b.view.Summary = &scrollback.ViewSummary{Segment: last.ID, FirstSeq: last.SummaryOf, LastSeq: last.LastSeq, Tokens: int64(j.Count(last.Summary))}
 	}
-	f.Segments = slices.Clone(f.Leaves)
-	f.Shown = append(f.Shown, f.Leaves...)
-	// What was carried until now is hidden from here on, and what is carried from
-	// here on is not; it may be the same message.
-	environment := newestEnvironment(j.Carried, j.Live)
-	for _, ms := range [][]scrollback.Message{j.Carried, run} {
+	b.segments = slices.Clone(b.leaves)
+	b.shown = append(b.shown, b.leaves...)
+	// What was carried until now is hidden from now on, unless this cut carries it too.
+	environment := newestEnvironment(j.Window.Carried, j.Window.Live)
+	for _, ms := range [][]scrollback.Message{j.Window.Carried, run} {
 		for _, m := range ms {
-			if j.Cut.kept(m.Seq, environment) {
-				f.View.Carried = append(f.View.Carried, m.Seq)
+			if j.cut.kept(m.Seq, environment) {
+				b.view.Carried = append(b.view.Carried, m.Seq)
 				continue
 			}
-			f.View.Sum = f.View.Sum.Add(m.Weight)
+			b.view.Sum = b.view.Sum.Add(m.Weight)
 		}
 	}
 	return nil
 }
 
-// split cuts a run where the branch changes and where a leaf would grow past its
-// bounds. The file of a message is its text and at most renderedHead beside.
+// split cuts a run where the branch changes and where a leaf would exceed its bounds.
+// In a file, a message takes its text and at most renderedHead bytes more.
 func split(run []scrollback.Message) [][]scrollback.Message {
 	const renderedHead = 512
 	var out [][]scrollback.Message
@@ -122,10 +105,10 @@ func split(run []scrollback.Message) [][]scrollback.Message {
 	return append(out, run[start:])
 }
 
-func (j *Job) leaf(ms []scrollback.Message) (scrollback.Segment, error) {
+func (j *job) leaf(ms []scrollback.Message) (scrollback.Segment, error) {
 	hash, err := scrollback.HashMessages(ms)
 	if err != nil {
-		return scrollback.Segment{}, scrollback.Wrap(scrollback.Internal, "compact.Build", err)
+		return scrollback.Segment{}, scrollback.Wrap(scrollback.Internal, "compact.Run", err)
 	}
 	first, last := ms[0], ms[len(ms)-1]
 	s := scrollback.Segment{
@@ -139,6 +122,6 @@ func (j *Job) leaf(ms []scrollback.Message) (scrollback.Segment, error) {
 		s.From, s.To = min(s.From, ms[i].CreatedAt), max(s.To, ms[i].CreatedAt)
 	}
 	j.describe(&s, extract(ms))
-	s.Bytes, s.SHA256, err = j.Measure(s, ms, nil)
+	s.Bytes, s.SHA256, err = j.Measure(s, ms)
 	return s, err
 }

@@ -17,27 +17,29 @@ const (
 	carryRunes = 400  // of one line
 	filesShare = 0.34 // of the room, for the files that were touched
 	pathRunes  = 200
-	leastLine  = 5 // tokens: no line has less
+	leastLine  = 5 // tokens; no line has fewer
 )
 
-// todo finds what is yet to be done.
+// todo finds what remains to be done.
 var todo = regexp.MustCompile(`(?i)^\s*([-*]\s*)?\[ \]|\btodo\b|待办`)
 
-// notName finds what no name of a tool has, and all that follows it.
+// notName finds the first character that the name of a tool cannot contain, and
+// everything after it.
 var notName = regexp.MustCompile(`(?s)[^\pL\pN_.:/-].*`)
 
-// pathKeys are the names that tools give arguments which are paths, without case
-// and underscores.
+// pathKeys are the names that tools give to arguments that are paths, in lower case and
+// without underscores.
 var pathKeys = []string{"path", "paths", "file", "files", "filepath", "filename", "absolutepath", "notebookpath", "targetfile", "relativepath"}
 
-// The ranks of what is carried; of a rank, the newest first.
+// The ranks of what is carried. Within a rank, the newest comes first.
 const (
 	rankStanding = iota // instructions and todos
 	rankFile
 	rankSaid
 )
 
-// carried is one line that is carried on. Lines with the same key are one.
+// carried is a line that is carried from summary to summary. Of lines with the same
+// key, one is kept.
 type carried struct {
 	seq  int64
 	rank int
@@ -45,16 +47,16 @@ type carried struct {
 	text string
 }
 
-// carry is the deterministic end of a summary: what the summary so far carried,
+// carry writes the deterministic end of a summary: what the summary so far carried,
 // standing instructions, open todos, files that tools touched, and the person's
-// newest messages, in at most room tokens. A note stands below its heading.
-func (r *Record) carry(note string, room int64) string {
-	lines := append(carriedIn(r.Previous), r.said()...)
+// newest messages, in at most room tokens. The note follows the heading.
+func (r *record) carry(note string, room int64) string {
+	lines := append(carriedIn(r.previous), r.said()...)
 	slices.SortStableFunc(lines, func(a, b carried) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.seq, a.seq))
 	})
 	title := "\n\n## " + r.form().said + note
-	room -= int64(r.Count(title))
+	room -= int64(r.count(title))
 	files := int64(filesShare * float64(room))
 	var kept []carried
 	seen := map[string]bool{}
@@ -62,7 +64,7 @@ func (r *Record) carry(note string, room int64) string {
 		if room < leastLine {
 			break
 		}
-		n := int64(r.Count("\n" + l.text))
+		n := int64(r.count("\n" + l.text))
 		if seen[l.key] || n > room || l.rank == rankFile && n > files {
 			continue
 		}
@@ -84,11 +86,11 @@ func (r *Record) carry(note string, room int64) string {
 	return b.String()
 }
 
-// said is what of the run may be carried.
-func (r *Record) said() []carried {
+// said lists what may be carried of the run.
+func (r *record) said() []carried {
 	var out []carried
-	for i := range r.Run {
-		m := &r.Run[i]
+	for i := range r.run {
+		m := &r.run[i]
 		text := m.Parts.Text()
 		text = strings.ToValidUTF8(text[:min(len(text), maxExtract)], "")
 		switch m.Role {
@@ -119,7 +121,7 @@ func (r *Record) said() []carried {
 	return out
 }
 
-// paths are the arguments of a call that are named as paths.
+// paths lists the arguments of a call whose names say that they are paths.
 func paths(c scrollback.ToolCall) []string {
 	var arguments map[string]any
 	if c.Recall() || json.Unmarshal(c.Arguments, &arguments) != nil {
@@ -156,21 +158,21 @@ func carriedLine(m *scrollback.Message, rank int, text string) carried {
 	return carried{m.Seq, rank, text, text}
 }
 
-// endNote stands below the heading of what is carried behind minutes that are older.
+// endNote follows the heading of the carried lines where the minutes are older than they are.
 const endNote = "\n(The minutes above end at #%d.)"
 
-// Keep is the summary where no model wrote one: the minutes so far, with a note of
-// where they end, and behind them what is carried, in at most bound tokens. Minutes
-// that leave no room go. It is empty where there is nothing to carry.
-func (r *Record) Keep(bound int64) string {
-	minutes, _ := parted(r.Previous)
+// keep returns the summary for when no model wrote one: the minutes so far, then a note
+// of where they end and what is carried, in at most bound tokens. Minutes that leave no
+// room are dropped. It is empty if there is nothing to carry.
+func (r *record) keep(bound int64) string {
+	minutes, _ := parted(r.previous)
 	note := ""
 	if minutes != "" {
-		note = fmt.Sprintf(endNote, MinutesEnd(r.Previous, r.PreviousEnd))
+		note = fmt.Sprintf(endNote, minutesEnd(r.previous, r.previousEnd))
 	}
-	room := min(bound-int64(r.Count(minutes)), r.MaxTokens)
-	if room < int64(r.Policy.SaidShare*float64(bound)) {
-		minutes, note, room = "", "", r.MaxTokens
+	room := min(bound-int64(r.count(minutes)), r.maxTokens)
+	if room < int64(r.policy.SaidShare*float64(bound)) {
+		minutes, note, room = "", "", r.maxTokens
 	}
 	block := r.carry(note, room)
 	if block == "" {
@@ -179,9 +181,9 @@ func (r *Record) Keep(bound int64) string {
 	return strings.TrimLeft(minutes+block, "\n")
 }
 
-// MinutesEnd is the last message that the minutes of a summary speak for, when the
-// summary itself ends at last: 0 where it holds no minutes.
-func MinutesEnd(summary string, last int64) int64 {
+// minutesEnd returns the seq of the last message that the minutes of a summary cover,
+// where the summary itself ends at last; 0 if it has no minutes.
+func minutesEnd(summary string, last int64) int64 {
 	minutes, block := parted(summary)
 	if minutes == "" {
 		return 0
@@ -193,8 +195,8 @@ func MinutesEnd(summary string, last int64) int64 {
 	return end
 }
 
-// parted are the minutes of a summary, and what is carried behind them. No model's
-// minutes have that heading.
+// parted splits a summary into its minutes and what is carried after them. A model's
+// minutes never contain the heading between the two.
 func parted(summary string) (minutes, block string) {
 	for _, mark := range saidMarks() {
 		if before, after, found := strings.Cut("\n"+summary, mark); found {
@@ -204,7 +206,7 @@ func parted(summary string) (minutes, block string) {
 	return strings.Trim(summary, "\n"), ""
 }
 
-// carriedIn reads back what a summary carries, of whichever form it is.
+// carriedIn reads back what a summary of any form carries.
 func carriedIn(summary string) []carried {
 	_, block := parted(summary)
 	var out []carried

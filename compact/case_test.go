@@ -1,4 +1,4 @@
-package compact_test
+package compact
 
 import (
 	"encoding/json"
@@ -12,14 +12,13 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/compact"
 )
 
-var update = flag.Bool("update", false, "write the pictures of testdata anew")
+var update = flag.Bool("update", false, "rewrite the pictures in testdata")
 
 const pictureMark = "== fold\n"
 
-// Each case is a situation and below it the picture of what is folded:
+// Each case is a situation, followed by a picture of what is folded:
 //
 //	policy [name=POLICY] budget=N after=SHARE fixed=N [pinned=SEQ …] [forced] [more] [all]
 //	carried #SEQ TOKENS
@@ -48,9 +47,16 @@ func TestCases(t *testing.T) {
 	}
 }
 
-func parseCase(t *testing.T, story string) compact.Situation {
+// situation is what a cut is chosen from.
+type situation struct {
+	Input
+	fixed scrollback.Weight
+}
+
+func parseCase(t *testing.T, story string) situation {
 	t.Helper()
-	s := compact.Situation{Policy: segments, Budget: scrollback.Budget{Weight: scrollback.Weight{Bytes: 1 << 20, Images: 20}}}
+	var s situation
+	s.Policy, s.Window.Budget.Weight = segments, scrollback.Weight{Bytes: 1 << 20, Images: 20}
 	for line := range strings.SplitSeq(story, "\n") {
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
@@ -61,23 +67,23 @@ func parseCase(t *testing.T, story string) compact.Situation {
 				var err error
 				switch name {
 				case "budget":
-					_, err = fmt.Sscan(value, &s.Budget.Tokens)
+					_, err = fmt.Sscan(value, &s.Window.Budget.Tokens)
 				case "after":
 					_, err = fmt.Sscan(value, &s.Policy.AfterShare)
 				case "fixed":
-					_, err = fmt.Sscan(value, &s.Fixed.Tokens)
+					_, err = fmt.Sscan(value, &s.fixed.Tokens)
 				case "name":
 					s.Policy = named(t, value)
 				case "pinned":
 					var seq int64
 					_, err = fmt.Sscan(value, &seq)
-					s.Pinned = append(s.Pinned, seq)
+					s.PinnedSeqs = append(s.PinnedSeqs, seq)
 				case "forced":
-					s.Forced = true
+					s.Reason = Forced
 				case "more":
 					s.More = true
 				case "all":
-					s.All = true
+					s.Reason = Everything
 				default:
 					err = errors.New("unknown")
 				}
@@ -86,9 +92,9 @@ func parseCase(t *testing.T, story string) compact.Situation {
 				}
 			}
 		case word == "carried":
-			s.Carried = append(s.Carried, parseMessage(t, rest+": carried"))
+			s.Window.Carried = append(s.Window.Carried, parseMessage(t, rest+": carried"))
 		default:
-			s.Live = append(s.Live, parseMessage(t, line))
+			s.Window.Live = append(s.Window.Live, parseMessage(t, line))
 		}
 	}
 	return s
@@ -101,7 +107,7 @@ func parseMessage(t *testing.T, line string) scrollback.Message {
 	m := scrollback.Message{ConversationID: "c", Status: scrollback.StatusComplete, Branch: scrollback.BranchID(f[3]), Role: scrollback.Role(f[1])}
 	_, err := fmt.Sscanf(f[0]+" "+f[2], "#%d %d", &m.Seq, &m.Weight.Tokens)
 	if err != nil {
-		t.Fatalf("%q is no message: %v", line, err)
+		t.Fatalf("%q is not a message: %v", line, err)
 	}
 	m.CreatedAt = 1_700_000_000_000 + m.Seq*36_000_000
 	m.ID = scrollback.MessageID(fmt.Sprint("m", m.Seq))
@@ -119,7 +125,7 @@ func parseMessage(t *testing.T, line string) scrollback.Message {
 	return m
 }
 
-// shelf is where a job's segments go: what the store is to the engine.
+// shelf keeps the segments that jobs make, as the store does for the engine.
 type shelf struct {
 	ids   int
 	known map[scrollback.SegmentID]scrollback.Segment
@@ -136,33 +142,39 @@ func (s *shelf) put(segs []scrollback.Segment) {
 }
 
 // segments is the policy that needs no model.
-var segments = func() compact.Policy {
-	p, err := compact.Named(compact.Segments, false)
+var segments = func() Policy {
+	p, err := Named(Segments, false)
 	if err != nil {
 		panic(err)
 	}
 	return p
 }()
 
-func named(t *testing.T, name string, numbers ...map[string]float64) compact.Policy {
+func named(t *testing.T, name string, numbers ...map[string]float64) Policy {
 	t.Helper()
-	p, err := compact.Named(name, true, numbers...)
+	p, err := Named(name, true, numbers...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// job is a fold of the live messages of a situation, with a token every four bytes.
-func (s *shelf) job(live []scrollback.Message, cut compact.Cut, budget int64) compact.Job {
-	return compact.Job{Live: live, Cut: cut, Policy: segments, BudgetTokens: budget, Now: 9, Renderer: 1,
+// job is a fold of live messages, with a token every four bytes.
+func (s *shelf) job(live []scrollback.Message, c cut, budget int64) *job {
+	in := &Input{Now: 9, Renderer: 1,
 		NewID: func() string { s.ids++; return fmt.Sprintf("%04x", s.ids) },
 		Count: func(t string) int { return (len(t) + 3) / 4 },
-		Measure: func(g scrollback.Segment, ms []scrollback.Message, children []scrollback.Segment) (int64, string, error) {
-			if (len(ms) == 0) == (len(children) == 0) || len(children) != len(g.Children) {
-				return 0, "", fmt.Errorf("segment %s is measured by %d messages and %d children", g.ID, len(ms), len(children))
+		Measure: func(g scrollback.Segment, ms []scrollback.Message) (int64, string, error) {
+			if len(ms) == 0 || len(g.Children) > 0 {
+				return 0, "", fmt.Errorf("leaf %s is measured with %d messages", g.ID, len(ms))
 			}
-			return int64(1000*len(ms) + len(children)), "sum", nil
+			return int64(1000 * len(ms)), "sum", nil
+		},
+		MeasureTable: func(g scrollback.Segment, children []scrollback.Segment) (int64, string, error) {
+			if len(children) == 0 || len(children) != len(g.Children) {
+				return 0, "", fmt.Errorf("roll-up %s is measured with %d of %d children", g.ID, len(children), len(g.Children))
+			}
+			return int64(len(children)), "sum", nil
 		},
 		Load: func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 			out := make([]scrollback.Segment, len(ids))
@@ -175,39 +187,41 @@ func (s *shelf) job(live []scrollback.Message, cut compact.Cut, budget int64) co
 			}
 			return out, nil
 		}}
+	in.Policy, in.Window.Live, in.Window.Budget.Tokens = segments, live, budget
+	return &job{Input: in, cut: c}
 }
 
-func picture(t *testing.T, s compact.Situation) string {
+func picture(t *testing.T, s situation) string {
 	t.Helper()
-	cut, ok := compact.Plan(s)
+	cut, ok := plan(&s.Input, s.fixed)
 	if !ok {
 		return "noop\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "fold %d, keep %d", cut.Messages, len(s.Live)-cut.Messages)
-	if cut.Carry != 0 {
-		fmt.Fprintf(&b, ", carry #%d", cut.Carry)
+	fmt.Fprintf(&b, "fold %d, keep %d", cut.messages, len(s.Window.Live)-cut.messages)
+	if cut.carry != 0 {
+		fmt.Fprintf(&b, ", carry #%d", cut.carry)
 	}
-	j := newShelf().job(s.Live, cut, s.Budget.Tokens)
-	j.Carried = s.Carried
-	for _, m := range s.Carried {
-		j.View.Carried = append(j.View.Carried, m.Seq)
+	j := newShelf().job(s.Window.Live, cut, s.Window.Budget.Tokens)
+	j.Window.Carried = s.Window.Carried
+	for _, m := range s.Window.Carried {
+		j.Branch.View.Carried = append(j.Branch.View.Carried, m.Seq)
 	}
-	f, err := compact.Build(j)
+	f, err := j.build()
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.WriteByte('\n')
-	for _, g := range f.Segments {
+	for _, g := range f.segments {
 		kind := "leaf"
-		if !slices.ContainsFunc(f.Leaves, func(l scrollback.Segment) bool { return l.ID == g.ID }) {
+		if !slices.ContainsFunc(f.leaves, func(l scrollback.Segment) bool { return l.ID == g.ID }) {
 			kind = fmt.Sprintf("roll-up %v", g.Children)
 		}
 		fmt.Fprintf(&b, "%s %s #%d-#%d on %s: %d messages, %d tokens\n", kind, g.ID, g.FirstSeq, g.LastSeq, g.Branch, g.Messages, g.TokensBefore)
 		b.WriteString("    " + strings.ReplaceAll(g.Placeholder, "\n", "\n    ") + "\n")
 	}
-	fmt.Fprintf(&b, "view up to #%d hides %d tokens, carries %v, shows", f.View.Boundary, f.View.Sum.Tokens, f.View.Carried)
-	for _, v := range f.View.Segments {
+	fmt.Fprintf(&b, "view up to #%d hides %d tokens, carries %v, shows", f.view.Boundary, f.view.Sum.Tokens, f.view.Carried)
+	for _, v := range f.view.Segments {
 		fmt.Fprintf(&b, " %s", v.ID)
 	}
 	return b.String() + "\n"

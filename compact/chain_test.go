@@ -1,4 +1,4 @@
-package compact_test
+package compact
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/compact"
 )
 
 // chain folds again and again, as the engine does over a long life.
@@ -40,16 +39,16 @@ func (c *chain) fold(t *testing.T, n int, say string) {
 
 func (c *chain) foldRun(t *testing.T, run []scrollback.Message) {
 	t.Helper()
-	j := c.shelf.job(run, compact.Cut{Messages: len(run)}, c.budget)
-	j.View, j.Shown = c.view, slices.Clone(c.shown)
-	f, err := compact.Build(j)
+	j := c.shelf.job(run, cut{messages: len(run)}, c.budget)
+	j.Branch.View, j.Window.Segments = c.view, slices.Clone(c.shown)
+	f, err := j.build()
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkShown(t, f, c.budget)
-	checkLeaves(t, run, f.Leaves)
+	checkLeaves(t, run, f.leaves)
 	known := map[scrollback.SegmentID]bool{}
-	for _, s := range f.Segments { // children come before those that name them
+	for _, s := range f.segments { // children come before those that name them
 		for _, id := range s.Children {
 			if _, stored := c.shelf.known[id]; !stored && !known[id] {
 				t.Fatalf("%s names %s, which is not there yet", s.ID, id)
@@ -61,21 +60,21 @@ func (c *chain) foldRun(t *testing.T, run []scrollback.Message) {
 		known[s.ID] = true
 	}
 	named := map[scrollback.SegmentID]bool{}
-	for _, s := range append(slices.Clone(f.Shown), f.Segments...) {
+	for _, s := range append(slices.Clone(f.shown), f.segments...) {
 		for _, id := range s.Children {
 			named[id] = true
 		}
 	}
-	for _, s := range f.Segments {
-		if !named[s.ID] && !slices.ContainsFunc(f.Shown, func(o scrollback.Segment) bool { return o.ID == s.ID }) {
+	for _, s := range f.segments {
+		if !named[s.ID] && !slices.ContainsFunc(f.shown, func(o scrollback.Segment) bool { return o.ID == s.ID }) {
 			t.Fatalf("%s is made and nobody names it", s.ID)
 		}
 	}
-	c.shelf.put(f.Segments)
-	for _, l := range f.Leaves {
+	c.shelf.put(f.segments)
+	for _, l := range f.leaves {
 		c.leaves = append(c.leaves, l.ID)
 	}
-	c.view, c.shown = f.View, f.Shown
+	c.view, c.shown = f.view, f.shown
 }
 
 // reach lists the leaves behind the segments in order, and the depth of the tree.
@@ -113,7 +112,7 @@ func (c *chain) reach(t *testing.T, segs []scrollback.Segment) (leaves []scrollb
 }
 
 // Chains survive: after hundreds of folds what is shown is bounded, and every leaf
-// is behind it exactly once, not many steps down.
+// is reached from it exactly once, within a few steps.
 func TestManyFolds(t *testing.T) {
 	for _, budget := range []int64{1500, 24_000} {
 		c := &chain{shelf: newShelf(), budget: budget}
@@ -145,7 +144,7 @@ func TestManyFolds(t *testing.T) {
 	}
 }
 
-// Any sizes of fold, many leaves at once among them, keep the tree whole.
+// Folds of any size, some of many leaves at once, keep the tree whole.
 func TestAnyChain(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := &chain{shelf: newShelf(), budget: rapid.Int64Range(1000, 50_000).Draw(rt, "budget")}
@@ -179,12 +178,12 @@ func TestLeafBounds(t *testing.T) {
 	for i, bytes := range []int64{600_000, 600_000, 10, 2 << 20, 10} {
 		run[i].Weight.Bytes = bytes
 	}
-	f, err := compact.Build(c.shelf.job(run, compact.Cut{Messages: 5}, c.budget))
+	f, err := c.shelf.job(run, cut{messages: 5}, c.budget).build()
 	if err != nil {
 		t.Fatal(err)
 	}
 	sizes = nil
-	for _, l := range f.Leaves {
+	for _, l := range f.leaves {
 		sizes = append(sizes, l.Messages)
 	}
 	if !slices.Equal(sizes, []int{1, 2, 1, 1}) {
@@ -192,28 +191,28 @@ func TestLeafBounds(t *testing.T) {
 	}
 }
 
-// What a fold cannot do it says, and does nothing by halves.
+// A fold that cannot be made is an error, and leaves nothing half done.
 func TestBuildFails(t *testing.T) {
 	c := &chain{shelf: newShelf(), budget: 600}
 	run := c.messages(3, "message %d")
-	j := c.shelf.job(run, compact.Cut{Messages: 3}, c.budget)
-	j.Measure = func(scrollback.Segment, []scrollback.Message, []scrollback.Segment) (int64, string, error) {
+	j := c.shelf.job(run, cut{messages: 3}, c.budget)
+	j.Measure = func(scrollback.Segment, []scrollback.Message) (int64, string, error) {
 		return 0, "", fmt.Errorf("no measure")
 	}
-	if _, err := compact.Build(j); err == nil || !strings.Contains(err.Error(), "no measure") {
+	if _, err := j.build(); err == nil || !strings.Contains(err.Error(), "no measure") {
 		t.Errorf("error %v", err)
 	}
 	run[1].Meta = []byte(`{`)
-	if _, err := compact.Build(c.shelf.job(run, compact.Cut{Messages: 3}, c.budget)); scrollback.CodeOf(err) != scrollback.Internal {
+	if _, err := c.shelf.job(run, cut{messages: 3}, c.budget).build(); scrollback.CodeOf(err) != scrollback.Internal {
 		t.Errorf("error %v", err)
 	}
 	for range 20 {
 		c.fold(t, 1, "message %d")
 	}
-	j = c.shelf.job(c.messages(1, "message %d"), compact.Cut{Messages: 1}, c.budget)
-	j.Shown = c.shown
+	j = c.shelf.job(c.messages(1, "message %d"), cut{messages: 1}, c.budget)
+	j.Window.Segments = c.shown
 	j.Load = func([]scrollback.SegmentID) ([]scrollback.Segment, error) { return nil, fmt.Errorf("no load") }
-	if _, err := compact.Build(j); err == nil || !strings.Contains(err.Error(), "no load") {
+	if _, err := j.build(); err == nil || !strings.Contains(err.Error(), "no load") {
 		t.Errorf("error %v", err)
 	}
 }

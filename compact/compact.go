@@ -1,90 +1,251 @@
-// Package compact decides when to fold, where to cut, how to ask a model for a
-// summary, and what stands for the folded messages.
+// Package compact decides when to fold messages and where to cut, asks a model for a
+// summary, judges what it writes, and makes what stands for the folded messages.
 //
-// [Plan] is pure: which live messages to fold so that the next window starts
-// well under its budget. [Summarize] asks models, in order, and judges what they
-// answer. [Build] makes segments, placeholders and the new view, with a summary
-// or without. The engine commits what it returns.
+// [Run] does it all: from what a branch shows to a [Compaction], which the engine
+// commits. A plan chooses the cut, so that the next window starts well under its
+// budget; a summarizer's answer is judged, and asked for again if it cannot be used;
+// then segments, placeholders and the new view are made, with a summary or without.
 //
-// Words it adds: cut (the index of the first live message that stays), group (an
-// assistant message and the results of its calls), lines (the extract in a
-// placeholder), record (what a summariser is given of the history).
+// Words it adds: shown (what a branch shows, and the window around it), cut (how many
+// of the live messages to fold), lines (the extract in a placeholder), record (what a
+// summarizer is given of the history), minutes (the part of a summary that a model
+// writes; behind it stands what is carried word for word).
 //
-// Invariants: a cut never parts a call from its result; the newest user message
-// stays, verbatim; leaves cover every folded message exactly once and never
-// reach across a branch point; summary and placeholders stay within their bounds;
-// a fold never depends on what a model answers, or whether it does.
+// Invariants: a cut never separates a call from its result; the newest user message
+// stays, verbatim, unless everything is folded by hand; leaves cover every folded
+// message exactly once and never span a branch point; summary and placeholders stay
+// within their bounds; a fold never depends on what a model returns, or whether it
+// returns anything.
 //
-// It may not know the store or the clock: ids, times and the token counter
-// arrive as arguments.
+// It may not know the store or the clock: ids, times and the token counter arrive as
+// arguments.
 package compact
 
 import (
-	"math"
+	"context"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// Load is what a request is about to carry, and how much of it could be folded.
-type Load struct {
-	Window   scrollback.Weight // of the whole request
-	Budget   scrollback.Budget
-	Tokens   int64 // of the messages that are not folded
-	Messages int64 // that are not folded
-	New      int64 // of those, since the last fold
+// Reason says why a compaction is wanted.
+type Reason int
+
+// The reasons.
+const (
+	WhenDue    Reason = iota // only if the policy asks for it
+	MustFit                  // the request does not fit otherwise
+	Forced                   // by hand, before the policy asks for it
+	Everything               // by hand, to start afresh: the newest user message is folded too
+)
+
+// Input is what a compaction needs. All functions are required.
+type Input struct {
+	Shown
+	Reason       Reason
+	Conversation scrollback.ConversationID // that the calls are charged to
+	// Writers returns the models to ask for a summary, in order. It is called at most
+	// once, and only when a model may be asked.
+	Writers func() []Summarizer
+
+	Now         int64 // Unix ms
+	NewID       func() string
+	Count       func(text string) int    // o200k tokens
+	ModelTokens func(tokens int64) int64 // o200k tokens in the model's own, for the receipt
+	Price       func(model string, u scrollback.Usage) scrollback.Usage
+	// Load reads segments by ID, in that order.
+	Load func(ids []scrollback.SegmentID) ([]scrollback.Segment, error)
+	// Measure returns the size in bytes and the SHA-256 of the file that the renderer
+	// with this number makes of a leaf and its messages; MeasureTable does the same for
+	// a roll-up and its children.
+	Measure      func(s scrollback.Segment, ms []scrollback.Message) (int64, string, error)
+	MeasureTable func(s scrollback.Segment, children []scrollback.Segment) (int64, string, error)
+	Renderer     int
 }
 
-// Triggers says whether a load calls for a fold.
-func (p Policy) Triggers(l Load) bool {
-	if window.Over(l.Window, l.Budget, p.TriggerShare) ||
-		p.TriggerLimitShare > 0 && float64(l.Window.Tokens) > p.TriggerLimitShare*float64(l.Budget.Limit) {
-		return true
+// Compaction is the result of [Run]: what is to be committed, unless the receipt says
+// that there was nothing to do ([scrollback.ResultNoop]). If the fold is not worth
+// having, View is the old one with what the attempt taught.
+type Compaction struct {
+	View     scrollback.View
+	Segments []scrollback.Segment // new ones, children before the roll-ups that name them
+	Receipt  scrollback.Receipt
+	Usage    []scrollback.UsageRecord // of the calls for a summary, priced
+	Why      string                   // why the models that were asked gave no summary
+}
+
+// Run folds what a branch shows: it chooses the cut, asks for a summary, makes the
+// segments, and judges whether the window shrinks. A summarizer that fails is not an
+// error; Load and Measure failing is, and so is the end of ctx (canceled).
+func Run(ctx context.Context, in Input) (Compaction, error) {
+	before := in.weigh()
+	c := Compaction{View: in.Branch.View, Receipt: in.receipt(&before)}
+	if in.Reason == WhenDue && !in.Due(before.window) {
+		return c, nil
 	}
-	many := p.TriggerMessages > 0 && l.Messages >= p.TriggerMessages
-	heavy := p.TriggerTokens > 0 && l.Tokens >= p.TriggerTokens
-	return (many || heavy) && l.New >= p.NewMessages
-}
-
-// SummaryBound is the most that a summary may weigh, in tokens.
-func (p Policy) SummaryBound(budget int64) int64 {
-	return min(p.SummaryTokens, int64(p.SummaryShare*float64(budget)))
-}
-
-// placeholderBound is the most that one placeholder may weigh, in tokens.
-func (p Policy) placeholderBound(budget int64) int64 {
-	return min(p.PlaceholderTokens, int64(p.PlaceholderShare*float64(budget)))
-}
-
-// PinnedBound is the most that pinned messages may weigh together, in tokens.
-func (p Policy) PinnedBound(budget int64) int64 {
-	return int64(p.PinnedShare * float64(budget))
-}
-
-// Judge says whether a fold that takes a window from before to after tokens is
-// worth having. It always is when the request would not fit otherwise.
-func (p Policy) Judge(before, after int64, mustFit bool) scrollback.CompactionResult {
-	if mustFit || float64(after) <= p.ShrinkShare*float64(before) {
-		return scrollback.ResultCompacted
+	j := job{Input: &in, afresh: in.Reason == Everything || in.outgrown()}
+	var ok bool
+	// With nothing to cut, the segments in sight may still be too many: after a rewind
+	// that opened roll-ups, or in a smaller window.
+	if j.cut, ok = plan(&in, before.fixed); !ok && !in.outgrown() && !in.Policy.crowded(in.Window.Segments, in.budget()) {
+		return c, nil
 	}
-	return scrollback.ResultInflated
+	r := in.record(j.cut)
+	var said outcome
+	if ok && in.mayAsk() {
+		said = summarize(ctx, r, in.Writers())
+	}
+	if ctx.Err() != nil {
+		return c, scrollback.Wrap(scrollback.Canceled, "compact.Run", context.Cause(ctx))
+	}
+	kept := outcome{text: in.keep(&r), by: scrollback.SummaryExtractive}
+	made, err := j.shrink(&before, &said, &kept)
+	if err != nil {
+		return c, err
+	}
+	j.conclude(&c, made, &said)
+	return c, nil
 }
 
-// MayAsk says whether a model may be asked for a summary: not while the last
-// calls have failed and the path, of the given weight, has not grown since.
-func (p Policy) MayAsk(v scrollback.View, pathTokens int64) bool {
-	return int64(v.Failures) < p.FailuresMax || pathTokens >= v.AskAt
+// weights are those of the window before the fold.
+type weights struct {
+	window scrollback.Window // as it is
+	fixed  scrollback.Weight // of what it shows besides messages that can be folded
+	unread int64             // tokens of live messages that it does not hold
 }
 
-// Learn is v after what asking for a summary came to. When it failed, models rest
-// until the path, of pathTokens now, has grown by a share of the budget.
-func (p Policy) Learn(v scrollback.View, o Outcome, pathTokens, budget int64) scrollback.View {
+// weigh lays out the window, and again without what can be folded. Where a summary is
+// to come, room for all that it may weigh is kept.
+func (in *Input) weigh() weights {
+	bare := in.Window
+	bare.Live, bare.Carried = nil, nil
+	w := weights{window: window.Assemble(in.Window), fixed: window.Assemble(bare).Weight, unread: in.unread()}
+	if s := in.Window.Summary; s != nil && (in.carries() || in.outgrown()) {
+		w.fixed.Tokens -= s.Tokens
+	}
+	if in.carries() {
+		w.fixed.Tokens += in.Policy.summaryBound(in.budget())
+	}
+	return w
+}
+
+func (w *weights) total() int64 { return w.window.Weight.Tokens + w.unread }
+
+// receipt returns the receipt of a compaction that has nothing to do.
+func (in *Input) receipt(before *weights) scrollback.Receipt {
+	tokens := in.ModelTokens(before.total())
+	return scrollback.Receipt{Result: scrollback.ResultNoop, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{},
+		TokensBefore: tokens, TokensAfter: tokens, CreatedAt: in.Now, SummaryBy: scrollback.SummaryExtractive, Cleared: in.Reason == Everything}
+}
+
+func (in *Input) budget() int64 { return in.Window.Budget.Tokens }
+
+// outgrown says that the summary in sight goes, whether or not it is replaced: it was
+// written for a bigger window, and keeps a request from fitting.
+func (in *Input) outgrown() bool {
+	s := in.Window.Summary
+	return in.Reason == MustFit && s != nil && s.Tokens > in.Policy.summaryBound(in.budget())
+}
+
+// carries says that the fold has a summary, a model's or one made without.
+func (in *Input) carries() bool { return in.Policy.carries() && in.Reason != Everything }
+
+// mayAsk says whether a model may be asked for a summary: not while a backlog is
+// folded piece by piece, not when starting afresh, and not after too many failures.
+func (in *Input) mayAsk() bool {
+	return in.Policy.Summarizes && !in.More && in.Reason != Everything && in.Policy.mayAsk(in.Branch.View, in.Branch.Sum.Tokens)
+}
+
+// smallestSummary is the least bound of a summary, in tokens.
+const smallestSummary = 200
+
+// record collects what a summary is made from: the summary so far, the extracts of
+// folds that it does not cover, and the messages that the cut folds.
+func (in *Input) record(c cut) record {
+	r := record{policy: in.Policy, run: in.Window.Live[:c.messages], count: in.Count}
+	hidden, spoken := sumOf(r.run).Tokens, int64(0)
+	if s := in.Window.Summary; s != nil {
+		r.previous, r.previousEnd = s.Text, s.LastSeq
+		spoken, hidden = minutesEnd(r.previous, s.LastSeq), hidden+s.Tokens
+	}
+	// A summary longer than half of what it replaces is not worth having.
+	r.maxTokens = min(in.Policy.summaryBound(in.budget()), max(hidden/2, smallestSummary))
+	for _, s := range in.Window.Segments {
+		if s.LastSeq > spoken {
+			r.extracts = append(r.extracts, s.Placeholder)
+		}
+	}
+	return r
+}
+
+// keep returns the summary that the fold has without a model; it may be empty.
+func (in *Input) keep(r *record) string {
+	if !in.carries() {
+		return ""
+	}
+	return r.keep(in.Policy.summaryBound(in.budget()))
+}
+
+// shrink builds the fold with a model's summary, with what is kept without one, and
+// with the extract alone, in that order, until one of them shrinks the window. If none
+// does, the last one stands.
+func (j *job) shrink(before *weights, said, kept *outcome) (made built, err error) {
+	for _, s := range []*outcome{said, kept, nil} {
+		if s != nil && s.text == "" {
+			continue
+		}
+		j.summary = s
+		if made, err = j.build(); err != nil {
+			return made, err
+		}
+		made.tokens = window.Assemble(j.after(&made)).Weight.Tokens + before.unread
+		made.result = j.Policy.judge(before.total(), made.tokens, j.Reason == MustFit || j.Reason == Everything)
+		if j.Policy.judge(before.total(), made.tokens, false) == scrollback.ResultCompacted {
+			break
+		}
+	}
+	return made, nil
+}
+
+// conclude writes down what the fold came to, what it cost, and what was learned.
+func (j *job) conclude(c *Compaction, made built, said *outcome) {
+	r := &c.Receipt
+	r.Result, r.FirstSeq, r.LastSeq, r.SummaryResult = made.result, j.Branch.View.Boundary+1, made.view.Boundary, said.result
+	if j.cut.messages == 0 {
+		r.FirstSeq = j.Window.Segments[0].FirstSeq
+	}
+	if j.summary == said {
+		r.SummaryBy, r.Checked = said.by, said.checked
+	}
 	switch {
-	case o.Text != "":
-		v.Failures, v.AskAt = 0, 0
-	case len(o.Calls) > 0:
-		v.Failures += len(o.Calls)
-		v.AskAt = pathTokens + int64(math.Round((p.RetryGrowth-1)*float64(budget)))
+	case r.Result == scrollback.ResultCompacted:
+		c.View, c.Segments = made.view, made.segments
+		r.TokensAfter = j.ModelTokens(made.tokens)
+		for _, s := range made.leaves {
+			r.Segments = append(r.Segments, s.ID)
+			r.Refs = append(r.Refs, scrollback.HistoryRef(s.ID))
+		}
+	case j.Reason != Forced:
+		live := j.liveWeight().Tokens // while it is no heavier, the same fold would end the same way
+		c.View.RetryAt = max(live+1, int64(j.Policy.RetryGrowth*float64(live)))
 	}
-	return v
+	if r.Result != scrollback.ResultCompacted && said.result != "" {
+		r.Result = said.result
+	}
+	learned := j.Policy.learn(j.Branch.View, *said, j.Branch.Sum.Tokens, j.budget())
+	c.View.Failures, c.View.AskAt = learned.Failures, learned.AskAt
+	c.Why = said.why
+	for _, call := range said.calls {
+		u := j.Price(call.model, call.usage)
+		r.Cost += u.Cost
+		c.Usage = append(c.Usage, scrollback.UsageRecord{Usage: u, Conversation: j.Conversation, Model: call.model,
+			Purpose: "summary", RequestID: call.requestID, At: j.Now})
+	}
+}
+
+func sumOf(ms []scrollback.Message) (w scrollback.Weight) {
+	for i := range ms {
+		w = w.Add(ms[i].Weight)
+	}
+	return w
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
-// Bounds of the extract.
+// Bounds of an extract.
 const (
 	maxLineRunes = 160
 	maxExtract   = 64 << 10 // bytes of one message that are considered
-	standingLead = 5        // places that an instruction is ahead of its neighbours in a placeholder
-	minTerms     = 3        // different ones a sentence must have, unless it is an instruction
+	standingLead = 5        // places by which an instruction is ahead of its neighbours in a placeholder
+	minTerms     = 3        // different terms that a sentence must have, unless it is an instruction
 )
 
 // line is one extracted sentence, as "- #12 user: text". Score ranks it among
@@ -30,16 +30,16 @@ type line struct {
 	score float64
 }
 
-// standing finds what a person wants kept in mind.
+// standing finds what a person wants to be remembered.
 var standing = regexp.MustCompile(`(?i)\b(always|never|must|remember|prefer|decided?|deadline|important|don['’]t|do not|todo|from now on)\b` +
 	`|记住|必须|总是|永远|不要|以后|决定|重要|截止|待办|务必|偏好`)
 
-// cues are parts of all that standing can find, in lower case.
+// cues are strings, in lower case, one of which is in everything that standing finds.
 var cues = []string{"always", "never", "must", "remember", "prefer", "decide", "deadline", "important", "don", "do not", "todo", "from now on",
 	"记住", "必须", "总是", "永远", "不要", "以后", "决定", "重要", "截止", "待办", "务必", "偏好"}
 
-// stands says whether a person wants s kept in mind. Most sentences have no cue, and
-// looking for cues costs a tenth of the expression.
+// stands says whether a person wants s to be remembered. Most sentences have no cue,
+// and looking for one costs a tenth of what the expression does.
 func stands(s string) bool {
 	lower := strings.ToLower(s)
 	return slices.ContainsFunc(cues, func(cue string) bool { return strings.Contains(lower, cue) }) && standing.MatchString(s)
@@ -49,7 +49,7 @@ func stands(s string) bool {
 var figures = regexp.MustCompile(`\d`)
 
 // extract ranks the sentences of a run: standing instructions and decisions,
-// figures, rare words, what the person said rather than what was answered.
+// figures and rare words come first, and the person before the assistant.
 func extract(ms []scrollback.Message) []line {
 	type sentence struct {
 		line
@@ -96,7 +96,7 @@ func extract(ms []scrollback.Message) []line {
 	return best(out)
 }
 
-// best is lines by rank, the best first.
+// best sorts lines, the best first.
 func best(lines []line) []line {
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.score, a.score) })
 	return lines
@@ -155,9 +155,9 @@ func parseLines(placeholder string) []line {
 }
 
 // describe writes a segment's summary and placeholder, with as many of the best
-// lines as its bound allows.
-func (j *Job) describe(s *scrollback.Segment, lines []line) {
-	limit := j.Policy.placeholderBound(j.BudgetTokens)
+// lines as the bounds allow.
+func (j *job) describe(s *scrollback.Segment, lines []line) {
+	limit := j.Policy.placeholderBound(j.budget())
 	kept := lines[:min(int64(len(lines)), j.Policy.ExtractLines)]
 	for {
 		inOrder := slices.Clone(kept)

@@ -1,11 +1,10 @@
-package compact_test
+package compact
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -25,13 +24,13 @@ func talk(texts ...string) []scrollback.Message {
 
 func summary(t *testing.T, budget int64, ms []scrollback.Message) scrollback.Segment {
 	t.Helper()
-	j := newShelf().job(ms, compact.Cut{Messages: len(ms)}, budget)
+	j := newShelf().job(ms, cut{messages: len(ms)}, budget)
 	j.Count = token.Count
-	f, err := compact.Build(j)
-	if err != nil || len(f.Leaves) != 1 {
-		t.Fatalf("%d leaves, %v", len(f.Leaves), err)
+	f, err := j.build()
+	if err != nil || len(f.leaves) != 1 {
+		t.Fatalf("%d leaves, %v", len(f.leaves), err)
 	}
-	return f.Leaves[0]
+	return f.leaves[0]
 }
 
 var chatter = []string{
@@ -41,8 +40,8 @@ var chatter = []string{
 	"The train home was rather late and very full.", "Late trains are tiring, I am sorry to hear that.",
 }
 
-// What a person wants kept in mind is in the summary, however much small talk
-// stands around it.
+// What a person wants to be remembered is in the summary, however much small talk
+// surrounds it.
 func TestStandingInstructions(t *testing.T) {
 	for _, keep := range []string{
 		"Always answer in French, please.", "Never lie.", "Remember that the key is under the pot.", "I prefer short answers.", "We decided to ship on Friday.",
@@ -63,7 +62,7 @@ func TestStandingInstructions(t *testing.T) {
 	}
 }
 
-// They come through roll-ups too: the summary of summaries keeps them first.
+// They survive roll-ups too: a summary of summaries keeps them before anything else.
 func TestStandingInstructionsRollUp(t *testing.T) {
 	c := &chain{shelf: newShelf(), budget: 24_000}
 	c.fold(t, 5, "The number of message %d is about pots and pans.")
@@ -110,8 +109,7 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// A placeholder is within its bound; when not even its first lines are, it holds
-// no summary.
+// A placeholder is within its bound; if not even one line fits, it has no summary.
 func TestPlaceholderBound(t *testing.T) {
 	long := talk(strings.Repeat("Always remember the numbers 1 2 3 4 5 and 记住这些数字 of the plan. ", 40))
 	for _, budget := range []int64{100, 1500, 2000, 3000, 5000, 8000, 100_000} {
@@ -140,12 +138,12 @@ func TestJudge(t *testing.T) {
 		{1000, 500, false, "compacted"}, {1000, 950, false, "compacted"}, {1000, 951, false, "inflated"}, {1000, 1000, false, "inflated"},
 		{1000, 1200, false, "inflated"}, {1000, 1200, true, "compacted"}, {0, 0, false, "compacted"}, {0, 1, false, "inflated"},
 	} {
-		if got := named(t, compact.Segments).Judge(c.before, c.after, c.mustFit); got != c.want {
+		if got := named(t, Segments).judge(c.before, c.after, c.mustFit); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
 	// An inflated fold is tried again once the live messages grew by a fifth.
-	if p := named(t, compact.Segments); p.RetryGrowth != 1.2 || p.ShrinkShare != 0.95 {
+	if p := named(t, Segments); p.RetryGrowth != 1.2 || p.ShrinkShare != 0.95 {
 		t.Errorf("retry after %v, shrink to %v", p.RetryGrowth, p.ShrinkShare)
 	}
 }
@@ -157,12 +155,12 @@ func TestNamed(t *testing.T) {
 		want         string
 	}{{"", false, "segments"}, {"auto", false, "segments"}, {"", true, "snapshot"}, {"auto", true, "snapshot"},
 		{"segments", true, "segments"}, {"snapshot", false, "snapshot"}} {
-		p, err := compact.Named(c.name, c.canSummarize)
+		p, err := Named(c.name, c.canSummarize)
 		if err != nil || p.Name != c.want || p.TriggerShare <= p.AfterShare || p.AfterShare > 0.5 || p.Summarizes != (c.want == "snapshot") {
 			t.Errorf("%+v: %+v, %v", c, p, err)
 		}
 	}
-	_, err := compact.Named("nonsense", true)
+	_, err := Named("nonsense", true)
 	if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), `"nonsense"`) {
 		t.Errorf("%v", err)
 	}
@@ -171,8 +169,8 @@ func TestNamed(t *testing.T) {
 // The snapshot policy folds at seven tenths of the whole window, any at nine
 // tenths of the budget in tokens, bytes or images.
 func TestTriggers(t *testing.T) {
-	segments, _ := compact.Named("segments", false)
-	snapshot, _ := compact.Named("snapshot", false)
+	segments, _ := Named("segments", false)
+	snapshot, _ := Named("snapshot", false)
 	b := scrollback.Budget{Limit: 1_000_000, Weight: scrollback.Weight{Tokens: 968_000, Bytes: 1000, Images: 20}}
 	for _, c := range []struct {
 		w                  scrollback.Weight
@@ -185,9 +183,9 @@ func TestTriggers(t *testing.T) {
 		{scrollback.Weight{Bytes: 901}, true, true},
 		{scrollback.Weight{Images: 19}, true, true},
 	} {
-		l := compact.Load{Window: c.w, Budget: b}
-		if segments.Triggers(l) != c.segments || snapshot.Triggers(l) != c.snapshot {
-			t.Errorf("%+v: segments %v, snapshot %v", c, segments.Triggers(l), snapshot.Triggers(l))
+		l := load{window: c.w, budget: b}
+		if segments.triggers(l) != c.segments || snapshot.triggers(l) != c.snapshot {
+			t.Errorf("%+v: segments %v, snapshot %v", c, segments.triggers(l), snapshot.triggers(l))
 		}
 	}
 }

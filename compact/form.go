@@ -7,19 +7,19 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// form is what a summary looks like: its sections in order, what heads the part
-// that is carried word for word, and what stands where there is nothing to say.
+// form is what a summary looks like: its sections in order, the heading of the part
+// that is carried word for word, and the word for a section with nothing to say.
 type form struct {
 	sections []section
 	said     string
 	none     string
 }
 
-// section is a heading, and what a model is told to write below it.
+// section is a heading, and what a model is told to write under it.
 type section struct{ heading, holds string }
 
-// state is the form of a snapshot. Its headings are English whatever the person
-// speaks.
+// state is the form of a snapshot. Its headings are English, whatever language the
+// person speaks.
 var state = form{sections: []section{
 	{"Goal", "What the person is after, in the end and right now."},
 	{"Constraints", "What must or must not be done: preferences, rules, limits, decisions and their reasons."},
@@ -30,8 +30,8 @@ var state = form{sections: []section{
 	{"Tasks", "Each task with its state: done, under way, open."},
 }, said: "Said, word for word", none: "none"}
 
-// notes are the forms of a rolling summary, by language; the first is for all that
-// have none of their own.
+// notes are the forms of a rolling summary, by language; the first is for languages
+// without a form of their own.
 var notes = []struct {
 	language string
 	form
@@ -57,9 +57,9 @@ func rolling(said, none string, headings ...string) form {
 	return f
 }
 
-// form is the one that the record's summary takes.
-func (r *Record) form() form {
-	if r.Policy.Name != Rolling {
+// form returns the form of the record's summary.
+func (r *record) form() form {
+	if r.policy.Name != Rolling {
 		return state
 	}
 	spoken := r.language()
@@ -71,7 +71,7 @@ func (r *Record) form() form {
 	return notes[0].form
 }
 
-// bare is the shortest summary of a form: its headings, and a line below each.
+// bare returns the shortest summary of a form: its headings, and a line under each.
 func (f form) bare() string {
 	var b strings.Builder
 	for _, s := range f.sections {
@@ -80,7 +80,7 @@ func (f form) bare() string {
 	return b.String()
 }
 
-// saidMarks are the headings of what is carried word for word, in any form.
+// saidMarks lists the headings of what is carried word for word, in all forms.
 func saidMarks() []string {
 	out := []string{"\n## " + state.said + "\n"}
 	for _, n := range notes[1:] {
@@ -89,17 +89,17 @@ func saidMarks() []string {
 	return out
 }
 
-// Shares of letters from which a text counts as being of a language: its quotes and
-// names of English words do not make it English.
+// The shares of letters that make a text Chinese, Korean or Japanese. They are low, so
+// that English quotes and names in it do not make it English.
 const (
 	hanShare    = 0.10
 	hangulShare = 0.10
 	kanaShare   = 0.03
-	enough      = 20_000 // letters that are looked at
+	enough      = 20_000 // letters that are examined
 )
 
-// language is that of the person: zh, ja or ko by their script, else empty.
-func (r *Record) language() string {
+// language returns the language of the person: zh, ja or ko, by the script, or empty.
+func (r *record) language() string {
 	var letters, han, kana, hangul float64
 	read := func(text string) {
 		for _, c := range text {
@@ -119,9 +119,9 @@ func (r *Record) language() string {
 			letters++
 		}
 	}
-	for _, only := range []bool{true, false} { // what the person said, or else whatever was said
-		for i := range r.Run {
-			if m := &r.Run[i]; !only || m.Role == scrollback.RoleUser {
+	for _, only := range []bool{true, false} { // what the person said; failing that, whatever was said
+		for i := range r.run {
+			if m := &r.run[i]; !only || m.Role == scrollback.RoleUser {
 				read(m.Parts.Text())
 			}
 		}
@@ -140,7 +140,7 @@ func (r *Record) language() string {
 	return ""
 }
 
-// isNone says whether a line says that there is nothing to say.
+// isNone says whether a line means that there is nothing to say.
 func isNone(line string) bool {
 	bare := strings.Trim(line, "-*. 。")
 	if bare == "" || strings.EqualFold(bare, state.none) {

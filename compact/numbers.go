@@ -17,7 +17,7 @@ type number struct {
 	count       func(*Policy) *int64
 }
 
-// most counts that make sense, so that a slip of the keyboard is found.
+// The greatest counts that make sense, so that a typing error is noticed.
 const (
 	mostTokens   = 10_000_000
 	mostMessages = 100_000
@@ -85,7 +85,7 @@ func (p *Policy) set(name string, v float64) error {
 	return nil
 }
 
-// foldedShare bounds what stands for folded messages, in all.
+// foldedShare bounds all that stands for folded messages.
 const foldedShare = 0.25
 
 // check refuses numbers that contradict each other.

@@ -6,31 +6,18 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Situation is what a cut is chosen from.
-type Situation struct {
-	Live    []scrollback.Message // behind the boundary, oldest first
-	Carried []scrollback.Message // folded, and shown verbatim until now
-	Fixed   scrollback.Weight    // of everything else the window sends
-	Budget  scrollback.Budget
-	Policy  Policy
-	Pinned  []int64 // seqs that stay in sight when they are folded
-	Forced  bool    // by hand: something is to be folded, though nothing asks for it
-	More    bool    // Live is only the oldest piece of what is live
-	All     bool    // fold everything, the newest user message too ("start afresh")
+// cut says how many of the live messages to fold. carry is the seq of a user message,
+// among them or carried already, that must stay verbatim; 0 for none.
+type cut struct {
+	messages int
+	carry    int64
 }
 
-// Cut says how many of the live messages to fold. Carry is the seq of a user
-// message, among them or carried already, that must stay verbatim, or 0.
-type Cut struct {
-	Messages int
-	Carry    int64
-}
+// kept says whether a message that a cut folds is still shown verbatim: the one that the
+// cut carries, and the newest that reports a changed environment.
+func (c cut) kept(seq, environment int64) bool { return seq == c.carry || seq == environment }
 
-// kept says whether a message that a cut folds is shown verbatim all the same: the
-// one that the cut carries, and the newest that tells of a changed environment.
-func (c Cut) kept(seq, environment int64) bool { return seq == c.Carry || seq == environment }
-
-// newestEnvironment is the seq of the newest message that tells of a changed
+// newestEnvironment returns the seq of the newest message that reports a changed
 // environment, or 0.
 func newestEnvironment(lists ...[]scrollback.Message) (seq int64) {
 	for _, ms := range lists {
@@ -43,33 +30,35 @@ func newestEnvironment(lists ...[]scrollback.Message) (seq int64) {
 	return seq
 }
 
-// Plan chooses the cut, or none when there is no legal one, or none that is wanted:
-// while all that is live fits in the policy's share, its least number of messages
-// stays.
+// plan chooses the cut. There is none if no cut is legal, or if none is wanted: while
+// everything live fits in the policy's share, the policy's least number of messages
+// stays. Fixed is the weight of everything else that the window sends.
 //
-// A cut is at a user message if that frees enough: the one that keeps most while
-// the window comes down to the policy's share, and no more is kept than it says.
-// Otherwise it is between groups of the last turn, whose user message is carried
-// and whose newest group stays. If nothing frees enough, the cut that frees most.
-func Plan(s Situation) (Cut, bool) {
-	if s.All {
-		return Cut{Messages: len(s.Live)}, len(s.Live) > 0
+// The cut is at a user message if that frees enough: the one that keeps most while the
+// window comes down to the policy's share and no more is kept than the policy allows.
+// Otherwise it is between groups of the last turn (an assistant message and the results
+// of its calls), whose user message is carried and whose newest group stays. If nothing
+// frees enough, it is the cut that frees most.
+func plan(in *Input, fixed scrollback.Weight) (cut, bool) {
+	live, budget := in.Window.Live, in.Window.Budget
+	if in.Reason == Everything {
+		return cut{messages: len(live)}, len(live) > 0
 	}
-	atUser, inTurn := legalCuts(s.Live, s.Carried)
-	if s.More {
+	atUser, inTurn := legalCuts(live, in.Window.Carried)
+	if in.More {
 		return lastOf(atUser, inTurn)
 	}
-	after := s.after()
-	fits := func(c Cut) bool {
-		w, share := after(c), s.Policy.AfterShare
-		return float64(w.Tokens) <= share*float64(s.Budget.Tokens) &&
-			float64(w.Bytes) <= share*float64(s.Budget.Bytes) && float64(w.Images) <= share*float64(s.Budget.Images)
+	after := in.afterCut(fixed)
+	fits := func(c cut) bool {
+		w, share := after(c), in.Policy.AfterShare
+		return float64(w.Tokens) <= share*float64(budget.Tokens) &&
+			float64(w.Bytes) <= share*float64(budget.Bytes) && float64(w.Images) <= share*float64(budget.Images)
 	}
-	if c, ok := s.keeping(atUser, fits); ok {
+	if c, ok := in.keeping(atUser, fits); ok {
 		return c, true
 	}
-	if fits(Cut{}) && !s.Forced {
-		return Cut{}, false
+	if fits(cut{}) && in.Reason != Forced {
+		return cut{}, false
 	}
 	for _, c := range append(atUser, inTurn...) {
 		if fits(c) {
@@ -79,17 +68,17 @@ func Plan(s Situation) (Cut, bool) {
 	return lastOf(atUser, inTurn)
 }
 
-// keeping is the first of the cuts that fits and keeps no more than the policy says,
-// or else the last that keeps the least it wants.
-func (s *Situation) keeping(cuts []Cut, fits func(Cut) bool) (best Cut, ok bool) {
-	rest := suffixWeights(s.Live)
+// keeping returns the first of the cuts that fits and keeps no more than the policy
+// allows; failing that, the last one that fits and keeps the least that it demands.
+func (in *Input) keeping(cuts []cut, fits func(cut) bool) (best cut, ok bool) {
+	rest := suffixWeights(in.Window.Live)
 	for _, c := range cuts {
-		if int64(len(s.Live)-c.Messages) < s.Policy.KeepMessages {
+		if int64(len(in.Window.Live)-c.messages) < in.Policy.KeepMessages {
 			break
 		}
 		if fits(c) {
 			best, ok = c, true
-			if s.Policy.KeepShare == 0 || float64(rest[c.Messages].Tokens) <= s.Policy.KeepShare*float64(rest[0].Tokens) {
+			if in.Policy.KeepShare == 0 || float64(rest[c.messages].Tokens) <= in.Policy.KeepShare*float64(rest[0].Tokens) {
 				break
 			}
 		}
@@ -97,30 +86,31 @@ func (s *Situation) keeping(cuts []Cut, fits func(Cut) bool) (best Cut, ok bool)
 	return best, ok
 }
 
-// after says what the window weighs after a cut.
-func (s *Situation) after() func(Cut) scrollback.Weight {
-	rest, environment := suffixWeights(s.Live), newestEnvironment(s.Carried, s.Live)
-	told := slices.IndexFunc(s.Live, func(m scrollback.Message) bool { return m.Seq == environment }) // -1: before all that is live
-	// Pins are few, and cuts as many as messages: those that are live, by where they are.
+// afterCut returns a function that says what the window weighs after a cut.
+func (in *Input) afterCut(fixed scrollback.Weight) func(cut) scrollback.Weight {
+	live, carried := in.Window.Live, in.Window.Carried
+	rest, environment := suffixWeights(live), newestEnvironment(carried, live)
+	told := slices.IndexFunc(live, func(m scrollback.Message) bool { return m.Seq == environment }) // -1: before everything live
+	// There are few pins, and as many cuts as messages: find the live pins once.
 	pins := map[int]*scrollback.Message{}
-	for i := range s.Live {
-		if slices.Contains(s.Pinned, s.Live[i].Seq) {
-			pins[i] = &s.Live[i]
+	for i := range live {
+		if slices.Contains(in.PinnedSeqs, live[i].Seq) {
+			pins[i] = &live[i]
 		}
 	}
-	return func(c Cut) scrollback.Weight {
-		w := s.Fixed.Add(rest[c.Messages])
-		if c.Messages > 0 {
-			w.Tokens += s.Policy.placeholderBound(s.Budget.Tokens)
+	return func(c cut) scrollback.Weight {
+		w := fixed.Add(rest[c.messages])
+		if c.messages > 0 {
+			w.Tokens += in.Policy.placeholderBound(in.budget())
 		}
-		if c.Carry != 0 {
-			w = w.Add(weightOf(c.Carry, s.Carried, s.Live))
+		if c.carry != 0 {
+			w = w.Add(weightOf(c.carry, carried, live))
 		}
-		if environment > 0 && told < c.Messages {
-			w = w.Add(weightOf(environment, s.Carried, s.Live))
+		if environment > 0 && told < c.messages {
+			w = w.Add(weightOf(environment, carried, live))
 		}
 		for at, m := range pins {
-			if at < c.Messages && !c.kept(m.Seq, environment) {
+			if at < c.messages && !c.kept(m.Seq, environment) {
 				w = w.Add(m.Weight)
 			}
 		}
@@ -128,26 +118,26 @@ func (s *Situation) after() func(Cut) scrollback.Weight {
 	}
 }
 
-// lastOf is the cut that folds most.
-func lastOf(atUser, inTurn []Cut) (Cut, bool) {
+// lastOf returns the cut that folds most.
+func lastOf(atUser, inTurn []cut) (cut, bool) {
 	if n := len(inTurn); n > 0 {
 		return inTurn[n-1], true
 	}
 	if n := len(atUser); n > 0 {
 		return atUser[n-1], true
 	}
-	return Cut{}, false
+	return cut{}, false
 }
 
-// legalCuts lists the cuts at user messages, and those between groups behind the
-// newest user message, both by how much they fold.
-func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []Cut) {
+// legalCuts lists the cuts at user messages, and those between groups after the newest
+// user message, each in the order of how much they fold.
+func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []cut) {
 	newest := -1
 	for i := range live {
 		if live[i].Role == scrollback.RoleUser {
 			newest = i
 			if i > 0 {
-				atUser = append(atUser, Cut{Messages: i})
+				atUser = append(atUser, cut{messages: i})
 			}
 		}
 	}
@@ -165,10 +155,10 @@ func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []Cut) {
 	for i := newest + 1; i < len(live); i++ {
 		m := &live[i]
 		if m.Role != scrollback.RoleTool && len(open) == 0 && i > newest+1 {
-			inTurn = append(inTurn, Cut{Messages: i, Carry: carry})
+			inTurn = append(inTurn, cut{messages: i, carry: carry})
 		}
 		if m.Role == scrollback.RoleAssistant {
-			clear(open) // calls that were never answered hold nothing together
+			clear(open) // a call without a result holds nothing together
 			for _, c := range m.Parts.Calls() {
 				open[c.ID] = true
 			}
@@ -180,7 +170,7 @@ func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []Cut) {
 	return atUser, inTurn
 }
 
-// suffixWeights is, for each index, the weight of the messages from there on.
+// suffixWeights returns, for each index, the weight of the messages from there on.
 func suffixWeights(live []scrollback.Message) []scrollback.Weight {
 	out := make([]scrollback.Weight, len(live)+1)
 	for i := len(live) - 1; i >= 0; i-- {
@@ -189,7 +179,7 @@ func suffixWeights(live []scrollback.Message) []scrollback.Weight {
 	return out
 }
 
-// weightOf is the weight of the message with the given seq.
+// weightOf returns the weight of the message with the given seq.
 func weightOf(seq int64, lists ...[]scrollback.Message) scrollback.Weight {
 	for _, ms := range lists {
 		for i := range ms {

@@ -2,13 +2,15 @@ package compact
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
-// The names of policies. Auto chooses by the models at hand.
+// The names of policies. Auto chooses by the models that are available.
 const (
 	Auto     = "auto"
 	Snapshot = "snapshot"
@@ -17,29 +19,29 @@ const (
 )
 
 // Policy says when to fold, how much, and what may stand for it. Shares are of the
-// budget unless they say otherwise; a trigger of 0 is none.
+// budget unless noted otherwise; a trigger of 0 never fires.
 type Policy struct {
 	Name       string
-	Summarizes bool // models are asked for a summary
+	Summarizes bool // ask models for a summary
 
 	// Fold when tokens, bytes or images are over TriggerShare, or tokens over
 	// TriggerLimitShare of the model's whole window; or when TriggerMessages or
-	// TriggerTokens are not folded, and NewMessages of them are new since the last fold.
+	// TriggerTokens are live, and NewMessages of them are new since the last fold.
 	TriggerShare, TriggerLimitShare             float64
 	TriggerMessages, TriggerTokens, NewMessages int64
 
-	// After a fold the window is at most AfterShare; at most KeepShare of the tokens
-	// that were live stay (0: no bound), and at least KeepMessages if they fit.
+	// After a fold the window is at most AfterShare; at most KeepShare of the live tokens
+	// stay (0: no bound), and at least KeepMessages if they fit.
 	AfterShare, KeepShare float64
 	KeepMessages          int64
 
 	// Bounds of the summary; SaidShare of it is for what is carried word for word.
-	// CheckCalls is how often a model is asked to hold it against the record.
+	// CheckCalls is how often a model is asked to check it against the record.
 	SummaryTokens           int64
 	SummaryShare, SaidShare float64
 	CheckCalls              int64
 
-	// Bounds of each placeholder, and of all before the oldest roll up.
+	// Bounds of each placeholder, and of all together before the oldest roll up.
 	PlaceholderTokens, ExtractLines, PlaceholdersMax int64
 	PlaceholderShare, PlaceholdersShare              float64
 
@@ -47,12 +49,12 @@ type Policy struct {
 
 	// A fold must bring the window to ShrinkShare of what it was. After FailuresMax
 	// failed calls in a row, or a fold that did not shrink, nothing is tried until
-	// the conversation weighs RetryGrowth as much.
+	// the conversation has grown by a factor of RetryGrowth.
 	ShrinkShare, RetryGrowth float64
 	FailuresMax              int64
 }
 
-// presets are the policies. What all share is in [preset].
+// presets are the policies; preset adds what they share.
 var presets = map[string]Policy{
 	Snapshot: {Summarizes: true, TriggerLimitShare: 0.7, AfterShare: 0.4, KeepShare: 0.3, ExtractLines: 5},
 	Rolling: {Summarizes: true, TriggerMessages: 12, TriggerTokens: 3500, NewMessages: 4, AfterShare: 0.6, KeepShare: 0.5,
@@ -69,13 +71,14 @@ func preset(name string) (Policy, bool) {
 	return p, ok
 }
 
-// Carries says that what was said is carried word for word beside the summary, also
-// where no model is asked for one.
-func (p Policy) Carries() bool { return p.Name != Segments }
+// carries says whether lines are carried word for word after the summary, or instead of
+// one where no model is asked.
+func (p Policy) carries() bool { return p.Name != Segments }
 
-// Named is the policy of a name; empty is auto, which asks for summaries where
-// some model at hand can write them. Numbers replace its own, by the names that
-// [Numbers] lists; later ones count over earlier ones.
+// Named returns the policy with a name; empty means auto, which asks for summaries if
+// the model can write them. The numbers replace its own, by the names that
+// [Policy.Numbers] lists; later sets override earlier ones. An unknown name and a
+// number out of bounds are invalid.
 func Named(name string, canSummarize bool, numbers ...map[string]float64) (Policy, error) {
 	if name == "" || name == Auto {
 		name = Segments
@@ -95,4 +98,67 @@ func Named(name string, canSummarize bool, numbers ...map[string]float64) (Polic
 		}
 	}
 	return p, p.check()
+}
+
+// load is the weight of a request, and how much of it could be folded.
+type load struct {
+	window   scrollback.Weight // of the whole request
+	budget   scrollback.Budget
+	tokens   int64 // of the live messages
+	messages int64 // how many are live
+	fresh    int64 // how many of those are new since the last fold
+}
+
+// triggers says whether a load calls for a fold.
+func (p Policy) triggers(l load) bool {
+	if window.Over(l.window, l.budget, p.TriggerShare) ||
+		p.TriggerLimitShare > 0 && float64(l.window.Tokens) > p.TriggerLimitShare*float64(l.budget.Limit) {
+		return true
+	}
+	many := p.TriggerMessages > 0 && l.messages >= p.TriggerMessages
+	heavy := p.TriggerTokens > 0 && l.tokens >= p.TriggerTokens
+	return (many || heavy) && l.fresh >= p.NewMessages
+}
+
+// summaryBound returns the most that a summary may weigh, in tokens.
+func (p Policy) summaryBound(budget int64) int64 {
+	return min(p.SummaryTokens, int64(p.SummaryShare*float64(budget)))
+}
+
+// placeholderBound returns the most that one placeholder may weigh, in tokens.
+func (p Policy) placeholderBound(budget int64) int64 {
+	return min(p.PlaceholderTokens, int64(p.PlaceholderShare*float64(budget)))
+}
+
+// PinnedBound returns the most that pinned messages may weigh together, in tokens.
+func (p Policy) PinnedBound(budget int64) int64 {
+	return int64(p.PinnedShare * float64(budget))
+}
+
+// judge says whether a fold that takes a window from before to after tokens is
+// worth having. It always is if the request does not fit otherwise.
+func (p Policy) judge(before, after int64, mustFit bool) scrollback.CompactionResult {
+	if mustFit || float64(after) <= p.ShrinkShare*float64(before) {
+		return scrollback.ResultCompacted
+	}
+	return scrollback.ResultInflated
+}
+
+// mayAsk says whether a model may be asked for a summary: not while the last
+// calls have failed and the path, of the given weight, has not grown since.
+func (p Policy) mayAsk(v scrollback.View, pathTokens int64) bool {
+	return int64(v.Failures) < p.FailuresMax || pathTokens >= v.AskAt
+}
+
+// learn returns v with what asking for a summary taught. After failures models rest
+// until the path, of pathTokens now, has grown by a share of the budget.
+func (p Policy) learn(v scrollback.View, o outcome, pathTokens, budget int64) scrollback.View {
+	switch {
+	case o.text != "":
+		v.Failures, v.AskAt = 0, 0
+	case len(o.calls) > 0:
+		v.Failures += len(o.calls)
+		v.AskAt = pathTokens + int64(math.Round((p.RetryGrowth-1)*float64(budget)))
+	}
+	return v
 }

@@ -1,4 +1,4 @@
-package compact_test
+package compact
 
 import (
 	"math"
@@ -9,13 +9,12 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/compact"
 )
 
-// Each number can be replaced by its name, later sets over earlier ones, and nothing
-// else changes with it.
+// Each number can be replaced by its name, later sets override earlier ones, and
+// nothing else changes.
 func TestNumbers(t *testing.T) {
-	for _, name := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
+	for _, name := range []string{Snapshot, Rolling, Segments} {
 		preset := named(t, name).Numbers()
 		for number, was := range preset {
 			now := was * 0.98
@@ -28,7 +27,7 @@ func TestNumbers(t *testing.T) {
 			if number == "after_share" || number == "retry_growth" {
 				now = was + 0.01
 			}
-			got, err := compact.Named(name, true, map[string]float64{number: was}, map[string]float64{number: now})
+			got, err := Named(name, true, map[string]float64{number: was}, map[string]float64{number: now})
 			if err != nil {
 				t.Errorf("%s: %s = %v: %v", name, number, now, err)
 				continue
@@ -60,14 +59,14 @@ func TestNumbersRefused(t *testing.T) {
 		{"segments", map[string]float64{"placeholder_share": 0.06}, "for each of two placeholders"},
 		{"rolling", map[string]float64{"trigger_messages": 7}, "are more than trigger_messages (7)"},
 	} {
-		_, err := compact.Named(c.policy, true, c.set)
+		_, err := Named(c.policy, true, c.set)
 		if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %v: %v, want %q", c.policy, c.set, err, c.want)
 		}
 	}
 }
 
-// The guide lists every number with what the presets have.
+// The guide lists every number with its value in each preset.
 func TestGuideToNumbers(t *testing.T) {
 	guide, err := os.ReadFile("../docs/guides/folding.md")
 	if err != nil {
@@ -77,7 +76,7 @@ func TestGuideToNumbers(t *testing.T) {
 	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|([^|]*)\\|([^|]*)\\|([^|]*)\\|").FindAllStringSubmatch(string(guide), -1) {
 		told[row[1]] = []string{strings.TrimSpace(row[2]), strings.TrimSpace(row[3]), strings.TrimSpace(row[4])}
 	}
-	for i, name := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
+	for i, name := range []string{Snapshot, Rolling, Segments} {
 		numbers := named(t, name).Numbers()
 		if len(numbers) != len(told) {
 			t.Errorf("there are %d numbers, the guide has %d", len(numbers), len(told))
@@ -90,23 +89,23 @@ func TestGuideToNumbers(t *testing.T) {
 	}
 }
 
-// Rolling folds when there is much that is not folded, and enough of it is new.
+// Rolling folds when much is live and enough of it is new.
 func TestRollingTriggers(t *testing.T) {
-	p := named(t, compact.Rolling)
+	p := named(t, Rolling)
 	b := scrollback.Budget{Limit: 100_000, Weight: scrollback.Weight{Tokens: 75_000, Bytes: 1000, Images: 20}}
 	for _, c := range []struct {
-		load compact.Load
+		load load
 		want bool
 	}{
-		{compact.Load{Messages: 11, Tokens: 3499, New: 11}, false},
-		{compact.Load{Messages: 12, Tokens: 100, New: 4}, true},
-		{compact.Load{Messages: 12, Tokens: 100, New: 3}, false},
-		{compact.Load{Messages: 5, Tokens: 3500, New: 4}, true},
-		{compact.Load{Messages: 5, Tokens: 90_000, New: 3}, false},
-		{compact.Load{Messages: 5, Tokens: 90_000, New: 1, Window: scrollback.Weight{Tokens: 70_000}}, true},
+		{load{messages: 11, tokens: 3499, fresh: 11}, false},
+		{load{messages: 12, tokens: 100, fresh: 4}, true},
+		{load{messages: 12, tokens: 100, fresh: 3}, false},
+		{load{messages: 5, tokens: 3500, fresh: 4}, true},
+		{load{messages: 5, tokens: 90_000, fresh: 3}, false},
+		{load{messages: 5, tokens: 90_000, fresh: 1, window: scrollback.Weight{Tokens: 70_000}}, true},
 	} {
-		c.load.Budget = b
-		if got := p.Triggers(c.load); got != c.want {
+		c.load.budget = b
+		if got := p.triggers(c.load); got != c.want {
 			t.Errorf("%+v: %v", c.load, got)
 		}
 	}

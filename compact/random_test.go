@@ -1,4 +1,4 @@
-package compact_test
+package compact
 
 import (
 	"encoding/json"
@@ -9,11 +9,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/compact"
 )
 
-// anyLog draws turns as providers make them, some of them cut off, and now and
-// then a result or a role out of place, on one or more branches.
+// anyLog draws turns as providers make them, on one or more branches, some of them cut
+// off, with an occasional result or role out of place.
 func anyLog(t *rapid.T, first int64) []scrollback.Message {
 	var out []scrollback.Message
 	branch := 0
@@ -51,15 +50,20 @@ func anyLog(t *rapid.T, first int64) []scrollback.Message {
 	return out
 }
 
-func anySituation(t *rapid.T) compact.Situation {
+func anySituation(t *rapid.T) situation {
 	var carried []scrollback.Message
 	if rapid.Bool().Draw(t, "carried before") {
 		carried = []scrollback.Message{{Seq: 3, Role: scrollback.RoleUser, Weight: scrollback.Weight{Tokens: 70, Bytes: 7, Images: 1}}}
 	}
-	return compact.Situation{Live: anyLog(t, 5), Carried: carried, Fixed: scrollback.Weight{Tokens: int64(rapid.IntRange(0, 500).Draw(t, "fixed"))},
-		Budget: scrollback.Budget{Weight: scrollback.Weight{Tokens: int64(rapid.IntRange(500, 4000).Draw(t, "budget")), Bytes: 1 << 20, Images: 20}},
-		Policy: segments,
-		More:   rapid.Bool().Draw(t, "more"), All: rapid.IntRange(0, 5).Draw(t, "all") == 0}
+	var s situation
+	s.Window.Live, s.Window.Carried, s.Policy = anyLog(t, 5), carried, segments
+	s.fixed.Tokens = int64(rapid.IntRange(0, 500).Draw(t, "fixed"))
+	s.Window.Budget.Weight = scrollback.Weight{Tokens: int64(rapid.IntRange(500, 4000).Draw(t, "budget")), Bytes: 1 << 20, Images: 20}
+	s.More = rapid.Bool().Draw(t, "more")
+	if rapid.IntRange(0, 5).Draw(t, "all") == 0 {
+		s.Reason = Everything
+	}
+	return s
 }
 
 // partedCall is a call whose result stands on the other side of the cut, or "".
@@ -107,33 +111,33 @@ func newestUser(live []scrollback.Message) int {
 	return -1
 }
 
-// A cut parts no call from its result, and the newest user message stays live or
-// is carried.
+// A cut never separates a call from its result, and the newest user message stays live
+// or is carried.
 func TestAnyCutIsLegal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anySituation(t)
-		cut, ok := compact.Plan(s)
+		cut, ok := plan(&s.Input, s.fixed)
 		if !ok {
-			if s.All && len(s.Live) > 0 {
+			if s.Reason == Everything && len(s.Window.Live) > 0 {
 				t.Fatal("nothing to start afresh from")
 			}
 			return
 		}
-		if cut.Messages < 1 || cut.Messages > len(s.Live) || (cut.Messages == len(s.Live)) != s.All {
-			t.Fatalf("%+v of %d messages", cut, len(s.Live))
+		if cut.messages < 1 || cut.messages > len(s.Window.Live) || (cut.messages == len(s.Window.Live)) != (s.Reason == Everything) {
+			t.Fatalf("%+v of %d messages", cut, len(s.Window.Live))
 		}
-		if s.All {
+		if s.Reason == Everything {
 			return
 		}
-		if id := partedCall(s.Live, cut.Messages); id != "" {
+		if id := partedCall(s.Window.Live, cut.messages); id != "" {
 			t.Fatalf("%+v parts %s from its result", cut, id)
 		}
-		newest := newestUser(s.Live)
+		newest := newestUser(s.Window.Live)
 		switch {
-		case newest < 0 && len(s.Carried) == 0 && cut.Carry == 0, newest >= cut.Messages && cut.Carry == 0:
-		case newest < 0 && len(s.Carried) > 0 && cut.Carry == 3: // it stays carried
-		case newest >= 0 && newest < cut.Messages && cut.Carry == s.Live[newest].Seq:
-			if newest+1 >= cut.Messages {
+		case newest < 0 && len(s.Window.Carried) == 0 && cut.carry == 0, newest >= cut.messages && cut.carry == 0:
+		case newest < 0 && len(s.Window.Carried) > 0 && cut.carry == 3: // it stays carried
+		case newest >= 0 && newest < cut.messages && cut.carry == s.Window.Live[newest].Seq:
+			if newest+1 >= cut.messages {
 				t.Fatalf("%+v folds no more than what it carries", cut)
 			}
 		default:
@@ -148,53 +152,55 @@ func TestCutKeepsMost(t *testing.T) {
 	fit, within := 0, 0
 	judge := func(t *rapid.T) {
 		s := anySituation(t)
-		s.More, s.All = false, false
-		cut, ok := compact.Plan(s)
+		s.More, s.Reason = false, WhenDue
+		cut, ok := plan(&s.Input, s.fixed)
 		if !ok {
 			return
 		}
 		weigh := func(n int, carry int64) (w scrollback.Weight) {
-			w = s.Fixed
-			for i, m := range append(s.Live[:len(s.Live):len(s.Live)], s.Carried...) {
-				if i >= n && i < len(s.Live) || m.Seq == carry {
+			w = s.fixed
+			for i, m := range append(s.Window.Live[:len(s.Window.Live):len(s.Window.Live)], s.Window.Carried...) {
+				if i >= n && i < len(s.Window.Live) || m.Seq == carry {
 					w = w.Add(m.Weight)
 				}
 			}
-			w.Tokens += min(400, s.Budget.Tokens/20)
+			w.Tokens += min(400, s.Window.Budget.Tokens/20)
 			return w
 		}
 		fits := func(w scrollback.Weight) bool {
-			return 2*w.Tokens <= s.Budget.Tokens && 2*w.Bytes <= s.Budget.Bytes && 2*w.Images <= s.Budget.Images
+			return 2*w.Tokens <= s.Window.Budget.Tokens && 2*w.Bytes <= s.Window.Budget.Bytes && 2*w.Images <= s.Window.Budget.Images
 		}
 		var first int
-		for i := len(s.Live) - 1; i > 0; i-- {
-			if s.Live[i].Role == scrollback.RoleUser && fits(weigh(i, 0)) {
+		for i := len(s.Window.Live) - 1; i > 0; i-- {
+			if s.Window.Live[i].Role == scrollback.RoleUser && fits(weigh(i, 0)) {
 				first = i
 			}
 		}
 		switch {
 		case first > 0:
 			fit++
-			if cut.Messages != first || cut.Carry != 0 {
+			if cut.messages != first || cut.carry != 0 {
 				t.Fatalf("%+v, and at %d it fits", cut, first)
 			}
-		case fits(weigh(cut.Messages, cut.Carry)) && cut.Messages <= newestUser(s.Live):
+		case fits(weigh(cut.messages, cut.carry)) && cut.messages <= newestUser(s.Window.Live):
 			t.Fatalf("%+v fits, which no user boundary should", cut)
-		case cut.Carry != 0 && fits(weigh(cut.Messages, cut.Carry)):
+		case cut.carry != 0 && fits(weigh(cut.messages, cut.carry)):
 			within++
-			for i := newestUser(s.Live) + 2; i < cut.Messages; i++ {
-				if s.Live[i].Role == scrollback.RoleAssistant && partedCall(s.Live, i) == "" && s.Live[i-1].Role == scrollback.RoleTool &&
-					fits(weigh(i, cut.Carry)) && len(s.Live[i-1].Parts.Results()) > 0 && answered(s.Live[:i]) {
+			for i := newestUser(s.Window.Live) + 2; i < cut.messages; i++ {
+				if s.Window.Live[i].Role == scrollback.RoleAssistant && partedCall(s.Window.Live, i) == "" && s.Window.Live[i-1].Role == scrollback.RoleTool &&
+					fits(weigh(i, cut.carry)) && len(s.Window.Live[i-1].Parts.Results()) > 0 && answered(s.Window.Live[:i]) {
 					t.Fatalf("%+v, and at %d it fits", cut, i)
 				}
 			}
-		case cut.Carry != 0:
-			if later, ok := compact.Plan(compact.Situation{Live: s.Live, Carried: s.Carried, More: true}); !ok || later != cut {
+		case cut.carry != 0:
+			piece := s.Input
+			piece.More = true
+			if later, ok := plan(&piece, scrollback.Weight{}); !ok || later != cut {
 				t.Fatalf("nothing fits, and %+v is not the cut that frees most, %+v", cut, later)
 			}
 		}
 	}
-	// How many of a hundred cuts are worth judging is chance: go on until enough were.
+	// How many of a hundred cuts are worth judging varies: go on until there are enough.
 	for range 50 {
 		if rapid.Check(t, judge); fit >= 5 && within >= 5 {
 			return
@@ -208,39 +214,39 @@ func TestCutKeepsMost(t *testing.T) {
 func TestAnyFoldIsWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anySituation(t)
-		cut, ok := compact.Plan(s)
+		cut, ok := plan(&s.Input, s.fixed)
 		if !ok {
 			return
 		}
 		shelf := newShelf()
-		j := shelf.job(s.Live, cut, s.Budget.Tokens)
-		j.View = scrollback.View{Boundary: 4, Sum: scrollback.Weight{Tokens: 1000, Bytes: 2000, Images: 3}, RetryAt: 5}
-		j.Carried = s.Carried
-		f, err := compact.Build(j)
+		j := shelf.job(s.Window.Live, cut, s.Window.Budget.Tokens)
+		j.Branch.View = scrollback.View{Boundary: 4, Sum: scrollback.Weight{Tokens: 1000, Bytes: 2000, Images: 3}, RetryAt: 5}
+		j.Window.Carried = s.Window.Carried
+		f, err := j.build()
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkLeaves(t, s.Live[:cut.Messages], f.Leaves)
-		hidden, carried := j.View.Sum, []int64{}
-		stays := newestUser(s.Live) < 0 && !s.All
-		for _, m := range j.Carried {
+		checkLeaves(t, s.Window.Live[:cut.messages], f.leaves)
+		hidden, carried := j.Branch.View.Sum, []int64{}
+		stays := newestUser(s.Window.Live) < 0 && s.Reason != Everything
+		for _, m := range j.Window.Carried {
 			if stays {
 				carried = append(carried, m.Seq)
 			} else {
 				hidden = hidden.Add(m.Weight)
 			}
 		}
-		for _, m := range s.Live[:cut.Messages] {
-			if m.Seq == cut.Carry {
+		for _, m := range s.Window.Live[:cut.messages] {
+			if m.Seq == cut.carry {
 				carried = append(carried, m.Seq)
 			} else {
 				hidden = hidden.Add(m.Weight)
 			}
 		}
-		if f.View.Sum != hidden || !slices.Equal(f.View.Carried, carried) || f.View.Boundary != s.Live[cut.Messages-1].Seq || f.View.RetryAt != 0 {
-			t.Fatalf("view %+v; hidden %+v, carried %v", f.View, hidden, carried)
+		if f.view.Sum != hidden || !slices.Equal(f.view.Carried, carried) || f.view.Boundary != s.Window.Live[cut.messages-1].Seq || f.view.RetryAt != 0 {
+			t.Fatalf("view %+v; hidden %+v, carried %v", f.view, hidden, carried)
 		}
-		checkShown(t, f, s.Budget.Tokens)
+		checkShown(t, f, s.Window.Budget.Tokens)
 	})
 }
 
@@ -278,23 +284,23 @@ func checkLeaves(t interface {
 func checkShown(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, f compact.Fold, budget int64) {
+}, f built, budget int64) {
 	t.Helper()
 	var tokens int64
 	bound := min(400, budget/20)
-	for i, s := range f.Shown {
+	for i, s := range f.shown {
 		tokens += s.TokensAfter
-		if v := f.View.Segments[i]; v != (scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level}) {
+		if v := f.view.Segments[i]; v != (scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level}) {
 			t.Fatalf("the view has %+v for %+v", v, s)
 		}
 		if s.TokensAfter > bound && s.Summary != "" {
 			t.Fatalf("placeholder of %d tokens, over %d, and not the least there can be:\n%s", s.TokensAfter, bound, s.Placeholder)
 		}
-		if i > 0 && f.Shown[i-1].LastSeq+1 != s.FirstSeq {
+		if i > 0 && f.shown[i-1].LastSeq+1 != s.FirstSeq {
 			t.Fatalf("a gap before %+v", s)
 		}
 	}
-	if len(f.Shown) != len(f.View.Segments) || len(f.Shown) > 8 || len(f.Shown) > 2 && float64(tokens) > 0.1*float64(budget) {
-		t.Fatalf("%d segments of %d tokens are shown, the budget is %d", len(f.Shown), tokens, budget)
+	if len(f.shown) != len(f.view.Segments) || len(f.shown) > 8 || len(f.shown) > 2 && float64(tokens) > 0.1*float64(budget) {
+		t.Fatalf("%d segments of %d tokens are shown, the budget is %d", len(f.shown), tokens, budget)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Crowded says that placeholders are to be joined: they are too many, or weigh too
-// much of a budget in tokens.
-func (p Policy) Crowded(shown []scrollback.Segment, budget int64) bool {
+// crowded says whether placeholders must be joined: there are too many, or they take
+// too much of a budget in tokens.
+func (p Policy) crowded(shown []scrollback.Segment, budget int64) bool {
 	var tokens int64
 	for _, s := range shown {
 		tokens += s.TokensAfter
@@ -16,40 +16,40 @@ func (p Policy) Crowded(shown []scrollback.Segment, budget int64) bool {
 	return len(shown) >= 3 && (int64(len(shown)) > p.PlaceholdersMax || float64(tokens) > p.PlaceholdersShare*float64(budget))
 }
 
-// rollUp joins the oldest of what is shown until there is room: runs of equal
-// level first, so that the tree stays shallow, and never the newest fold.
-func (j *Job) rollUp(f *Fold) error {
-	if j.Afresh && j.Cut.Messages == 0 {
-		return j.join(f, 0, len(f.Shown))
+// rollUp joins the oldest segments in sight until there is room: runs of one level
+// first, so that the tree stays shallow, and never the newest fold.
+func (j *job) rollUp(b *built) error {
+	if j.afresh && j.cut.messages == 0 {
+		return j.join(b, 0, len(b.shown))
 	}
 	for {
-		if !j.Policy.Crowded(f.Shown, j.BudgetTokens) {
+		if !j.Policy.crowded(b.shown, j.budget()) {
 			return nil
 		}
-		from, to := longestRun(f.Shown[:len(f.Shown)-1])
-		if err := j.join(f, from, to); err != nil {
+		from, to := longestRun(b.shown[:len(b.shown)-1])
+		if err := j.join(b, from, to); err != nil {
 			return err
 		}
 	}
 }
 
-// join puts a roll-up in the place of a run of what is shown.
-func (j *Job) join(f *Fold, from, to int) error {
-	children, err := j.family(f, f.Shown[from:to])
+// join puts a roll-up in the place of a run of segments in sight.
+func (j *job) join(b *built, from, to int) error {
+	children, err := j.family(b, b.shown[from:to])
 	if err != nil {
 		return err
 	}
-	s, err := j.parent(f.Shown[from:to], children)
+	s, err := j.parent(b.shown[from:to], children)
 	if err != nil {
 		return err
 	}
-	f.Segments = append(f.Segments, s)
-	f.Shown = slices.Replace(f.Shown, from, to, s)
+	b.segments = append(b.segments, s)
+	b.shown = slices.Replace(b.shown, from, to, s)
 	return nil
 }
 
-// longestRun is the longest run of neighbours of one level, the oldest of equals;
-// the two oldest when no two neighbours are of one level.
+// longestRun returns the longest run of neighbours of one level, the oldest if several
+// are equally long; the two oldest segments if no two neighbours share a level.
 func longestRun(segs []scrollback.Segment) (from, to int) {
 	to = 2
 	best := 1
@@ -66,21 +66,21 @@ func longestRun(segs []scrollback.Segment) (from, to int) {
 	return from, to
 }
 
-// maxChildren bounds a roll-up.
+// maxChildren bounds the children of a roll-up.
 const maxChildren = 64
 
-// family is what a roll-up of segs names. Roll-ups among segs are taken apart
-// rather than nested; when there are too many children then, a long run of low
-// ones becomes a roll-up among them, so that the depth of the tree grows with the
-// logarithm of its leaves.
-func (j *Job) family(f *Fold, segs []scrollback.Segment) ([]scrollback.Segment, error) {
+// family returns the children of a roll-up of segs. Roll-ups among segs are taken apart
+// rather than nested; if that makes too many children, a long run of low ones becomes a
+// roll-up among them, so that the depth of the tree grows with the logarithm of its
+// leaves.
+func (j *job) family(b *built, segs []scrollback.Segment) ([]scrollback.Segment, error) {
 	var children []scrollback.Segment
 	for _, s := range segs {
 		if len(s.Children) == 0 {
 			children = append(children, s)
 			continue
 		}
-		inner, err := j.load(f, s.Children)
+		inner, err := j.load(b, s.Children)
 		if err != nil {
 			return nil, err
 		}
@@ -92,14 +92,14 @@ func (j *Job) family(f *Fold, segs []scrollback.Segment) ([]scrollback.Segment, 
 		if err != nil {
 			return nil, err
 		}
-		f.Segments = append(f.Segments, s)
+		b.segments = append(b.segments, s)
 		children = slices.Replace(children, from, to, s)
 	}
 	return children, nil
 }
 
-// lowRun is the longest run of neighbours up to the lowest level that has a run
-// worth a roll-up, at most maxChildren of it.
+// lowRun returns the longest run of neighbours up to a level, the lowest that has a run
+// worth a roll-up; at most maxChildren of it.
 func lowRun(segs []scrollback.Segment) (from, to int) {
 	for level := 0; to-from < maxChildren/4; level++ {
 		from, to = 0, 0
@@ -117,14 +117,14 @@ func lowRun(segs []scrollback.Segment) (from, to int) {
 	return from, min(to, from+maxChildren)
 }
 
-// prune drops the roll-ups that were made and taken apart again in this fold.
-func (f *Fold) prune() {
+// prune drops the roll-ups that this fold made and took apart again.
+func (b *built) prune() {
 	named := map[scrollback.SegmentID]bool{}
-	for _, s := range f.Shown {
+	for _, s := range b.shown {
 		named[s.ID] = true
 	}
-	kept := f.Segments[:0:0]
-	for _, s := range slices.Backward(f.Segments) {
+	kept := b.segments[:0:0]
+	for _, s := range slices.Backward(b.segments) {
 		if named[s.ID] || len(s.Children) == 0 {
 			kept = append(kept, s)
 			for _, id := range s.Children {
@@ -133,14 +133,14 @@ func (f *Fold) prune() {
 		}
 	}
 	slices.Reverse(kept)
-	f.Segments = kept
+	b.segments = kept
 }
 
-// load reads segments by id, those of this fold too.
-func (j *Job) load(f *Fold, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+// load returns segments by id, those that this fold made included.
+func (j *job) load(b *built, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	var missing []scrollback.SegmentID
 	made := map[scrollback.SegmentID]scrollback.Segment{}
-	for _, s := range f.Segments {
+	for _, s := range b.segments {
 		made[s.ID] = s
 	}
 	for _, id := range ids {
@@ -162,9 +162,9 @@ func (j *Job) load(f *Fold, ids []scrollback.SegmentID) ([]scrollback.Segment, e
 	return out, nil
 }
 
-// parent is a roll-up that stands for segs and names children, which cover the
-// same messages.
-func (j *Job) parent(segs, children []scrollback.Segment) (scrollback.Segment, error) {
+// parent makes a roll-up that stands for segs and names children, which cover the same
+// messages.
+func (j *job) parent(segs, children []scrollback.Segment) (scrollback.Segment, error) {
 	first, last := segs[0], segs[len(segs)-1]
 	s := scrollback.Segment{
 		ID: scrollback.SegmentID(j.NewID()), Conversation: last.Conversation, Branch: last.Branch,
@@ -187,6 +187,6 @@ func (j *Job) parent(segs, children []scrollback.Segment) (scrollback.Segment, e
 	s.Hash = scrollback.HashChildren(hashes)
 	j.describe(&s, best(lines))
 	var err error
-	s.Bytes, s.SHA256, err = j.Measure(s, nil, children)
+	s.Bytes, s.SHA256, err = j.MeasureTable(s, children)
 	return s, err
 }

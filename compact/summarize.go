@@ -15,47 +15,47 @@ import (
 
 // Bounds of asking for a summary.
 const (
-	answerTime    = 3 * time.Minute // of one call
-	answerSlack   = 8192            // tokens beside the summary: models think
-	answerMax     = 256 << 10       // bytes that are read of an answer
-	smallestInput = 1000            // tokens; a record that small is worth no call
+	answerTime    = 3 * time.Minute // for one call
+	answerSlack   = 8192            // tokens besides the summary: models think
+	answerMax     = 256 << 10       // bytes of an answer that are read
+	smallestInput = 1000            // tokens; for less a call is not worth making
 )
 
-// Summarizer is a model that can be asked for a summary. Budget is what it may be
-// sent, in tokens.
+// Summarizer is a model that can be asked for a summary. Budget is what may be sent to
+// it, in o200k tokens.
 type Summarizer struct {
 	Model   model.Model
 	Budget  int64
-	Reserve int64 // tokens kept for its answer
+	Reserve int64 // tokens of its own, kept for its answer
 	Dialect scrollback.Dialect
 }
 
-// Call is one call for a summary, in vain or not.
-type Call struct {
-	Model     string
-	Usage     scrollback.Usage
-	RequestID string
+// call is one call for a summary, successful or not.
+type call struct {
+	model     string
+	usage     scrollback.Usage
+	requestID string
 }
 
-// Outcome is what asking came to. Text is empty when no model gave a usable
-// summary; then Result says whether the last one failed (model_error) or said
-// nothing usable (empty_summary), and Why it in words.
-type Outcome struct {
-	Text    string
-	By      string // the model that wrote it
-	Checked bool   // and was asked to hold it against the record, and did
-	Result  scrollback.CompactionResult
-	Why     string
-	Calls   []Call
+// outcome is the result of asking. Without a usable summary text is empty; then result
+// says whether the last model failed (model_error) or said nothing usable
+// (empty_summary), and why says it in words. Both are empty if nobody was asked.
+type outcome struct {
+	text    string
+	by      string // the model that wrote it
+	checked bool   // and checked it against the record
+	result  scrollback.CompactionResult
+	why     string
+	calls   []call
 }
 
-// Summarize asks the writers in order, the first one a second time with what was
-// wrong, until one answers with a summary that passes. It never fails: without a
-// summary the extract stands. A context that ends, ends it.
-func Summarize(ctx context.Context, r Record, writers []Summarizer) Outcome {
-	var out Outcome
-	if int64(r.Count(r.form().bare())) >= r.bound() {
-		return out // there is no room for more than the headings
+// summarize asks the writers in order, the first one twice (the second time it says what
+// was wrong), until one returns a usable summary. It never fails: without a summary the
+// extract stands. It stops when ctx ends.
+func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
+	var out outcome
+	if int64(r.count(r.form().bare())) >= r.bound() {
+		return out // there is only room for the headings
 	}
 	for i, w := range writers {
 		tries, complaint, input := 1, "", w.Budget
@@ -70,25 +70,25 @@ func Summarize(ctx context.Context, r Record, writers []Summarizer) Outcome {
 			if err == nil {
 				w.Budget = input
 				text = r.check(ctx, w, text, &out)
-				text += r.carry("", r.MaxTokens-int64(r.Count(text)))
-				out.Text, out.By, out.Result, out.Why = text, w.Model.Facts().Name, "", ""
+				text += r.carry("", r.maxTokens-int64(r.count(text)))
+				out.text, out.by, out.result, out.why = text, w.Model.Facts().Name, "", ""
 				return out
 			}
 			var u unusable
 			switch code := scrollback.CodeOf(err); {
 			case ctx.Err() != nil:
-				out.Result, out.Why = scrollback.ResultModelError, "stopped"
+				out.result, out.why = scrollback.ResultModelError, "stopped"
 				return out
 			case errors.As(err, &u):
 				complaint = u.Error()
-				out.Result, out.Why = scrollback.ResultEmptySummary, complaint
+				out.result, out.why = scrollback.ResultEmptySummary, complaint
 				continue
 			case code == scrollback.Refused || code == scrollback.Invalid:
-				tries = 0 // it would be refused again
+				tries = 0 // it would only be refused again
 			case code == scrollback.OverBudget:
 				input /= 2
 			}
-			out.Result, out.Why = scrollback.ResultModelError, err.Error()
+			out.result, out.why = scrollback.ResultModelError, err.Error()
 			if tries == 0 {
 				break
 			}
@@ -97,96 +97,96 @@ func Summarize(ctx context.Context, r Record, writers []Summarizer) Outcome {
 	return out
 }
 
-// try makes one call, notes it, and judges the answer.
-func (r *Record) try(ctx context.Context, w Summarizer, items []scrollback.Item, out *Outcome) (string, error) {
-	text, call, err := ask(ctx, w, items, r.bound())
+// try makes one call, records it, and judges the answer.
+func (r *record) try(ctx context.Context, w Summarizer, items []scrollback.Item, out *outcome) (string, error) {
+	text, made, err := ask(ctx, w, items, r.bound())
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	out.Calls = append(out.Calls, call)
+	out.calls = append(out.calls, made)
 	if err != nil {
 		return "", err
 	}
 	return r.accept(text)
 }
 
-// check asks the writer to hold its minutes against the record, as often as the
-// policy says, and answers the minutes as they are then. A check that fails, or
-// whose answer cannot be used, changes nothing.
-func (r *Record) check(ctx context.Context, w Summarizer, minutes string, out *Outcome) string {
-	for range r.Policy.CheckCalls {
-		text, call, err := ask(ctx, w, r.checkItems(w.Budget, minutes), r.bound())
+// check asks the writer to check its minutes against the record, as often as the policy
+// says, and returns the minutes, corrected or not. A check that fails or returns
+// something unusable changes nothing.
+func (r *record) check(ctx context.Context, w Summarizer, minutes string, out *outcome) string {
+	for range r.policy.CheckCalls {
+		text, made, err := ask(ctx, w, r.checkItems(w.Budget, minutes), r.bound())
 		if ctx.Err() != nil {
 			break
 		}
-		out.Calls = append(out.Calls, call)
+		out.calls = append(out.calls, made)
 		if err != nil {
 			break
 		}
 		if strings.Trim(text, " \n.`*\"") == checked {
-			out.Checked = true
+			out.checked = true
 			break
 		}
 		better, err := r.accept(text)
 		if err != nil {
 			break
 		}
-		minutes, out.Checked = better, true
+		minutes, out.checked = better, true
 	}
 	return minutes
 }
 
-// unusable is an answer that is no summary.
+// unusable says why an answer cannot be used as a summary.
 type unusable string
 
 func (u unusable) Error() string { return string(u) }
 
 // ask makes one call.
-func ask(ctx context.Context, w Summarizer, items []scrollback.Item, bound int64) (string, Call, error) {
+func ask(ctx context.Context, w Summarizer, items []scrollback.Item, bound int64) (string, call, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	call := Call{Model: w.Model.Facts().Name}
+	made := call{model: w.Model.Facts().Name}
 	var text strings.Builder
 	finish := ""
 	for d, err := range w.Model.Stream(ctx, model.Request{Items: window.TakeTurns(items, w.Dialect), MaxOutputTokens: min(w.Reserve, bound+answerSlack)}) {
 		if err != nil {
-			return "", call, err
+			return "", made, err
 		}
 		if d.Usage != nil {
-			call.Usage = *d.Usage
+			made.usage = *d.Usage
 		}
 		if d.RequestID != "" {
-			call.RequestID = d.RequestID
+			made.requestID = d.RequestID
 		}
 		if d.Finish != "" {
 			finish = d.Finish
 		}
 		if d.Call != nil {
-			return "", call, unusable("it called a tool")
+			return "", made, unusable("it called a tool")
 		}
 		if text.WriteString(d.Text); text.Len() > answerMax {
-			return "", call, unusable("it did not end")
+			return "", made, unusable("it did not end")
 		}
 	}
 	switch finish {
 	case scrollback.FinishStop:
-		return text.String(), call, nil
+		return text.String(), made, nil
 	case "":
-		return "", call, scrollback.Errorf(scrollback.Unavailable, "compact.Summarize", "the stream was cut off").Because(scrollback.ErrUpstream)
+		return "", made, scrollback.Errorf(scrollback.Unavailable, "compact.Run", "the stream was cut off").Because(scrollback.ErrUpstream)
 	}
-	return "", call, unusable("it ended for another reason than being done (" + finish + ")")
+	return "", made, unusable("it ended for another reason than being done (" + finish + ")")
 }
 
-// thoughts finds the marks that models put around what is no part of an answer.
+// thoughts finds the marks that models put around text that is not part of an answer.
 var thoughts = regexp.MustCompile(`(?i)</?\s*(think|thinking|thought|reasoning|scratchpad|analysis|reflection|record|minutes)\b[^>]*>`)
 
-// bound is the most tokens that a model's part of the summary may have.
-func (r *Record) bound() int64 {
-	return r.MaxTokens - int64(r.Policy.SaidShare*float64(r.MaxTokens))
+// bound returns the most tokens that a model's part of the summary may have.
+func (r *record) bound() int64 {
+	return r.maxTokens - int64(r.policy.SaidShare*float64(r.maxTokens))
 }
 
 // accept checks that an answer is a summary of the record's form and nothing else.
-func (r *Record) accept(answer string) (string, error) {
+func (r *record) accept(answer string) (string, error) {
 	text := strings.TrimSpace(answer)
 	if inner, ok := strings.CutPrefix(text, "```"); ok { // some models wrap Markdown in a fence
 		if _, rest, ok := strings.Cut(inner, "\n"); ok {
@@ -215,7 +215,7 @@ func (r *Record) accept(answer string) (string, error) {
 			said++
 		}
 	}
-	switch n := int64(r.Count(text)); {
+	switch n := int64(r.count(text)); {
 	case at+1 != len(want):
 		return "", unusable("the heading ## " + want[at+1].heading + " was missing")
 	case said == 0:

@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // Context is the manifest of the window that the next request would begin with.
@@ -25,7 +27,7 @@ func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrol
 		}
 		sh.facts.Name = head.Model
 	}
-	snap, err := e.snapshot(ctx, head, sh)
+	shown, err := e.shown(ctx, head, sh)
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
@@ -35,9 +37,10 @@ func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrol
 	} else if scrollback.CodeOf(err) != scrollback.NotFound {
 		return scrollback.Manifest{}, err
 	}
-	m := account(head.Conversation, sh, e.assemble(snap, sh, 0), prev)
-	if snap.More {
-		last := snap.Live[len(snap.Live)-1].Seq
+	m := account(head.Conversation, sh, window.Assemble(shown.Window), prev)
+	if shown.More {
+		live := shown.Window.Live
+		last := live[len(live)-1].Seq
 		m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: last + 1, LastSeq: head.Messages, Reason: "not folded yet"})
 	}
 	return m, nil
@@ -66,26 +69,30 @@ func (v *View) Compact(ctx context.Context, id scrollback.ConversationID, q Comp
 		if running != nil { // it would lose sight of the question it is answering
 			return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, "engine.Compact", "a turn is being answered; stop it first")
 		}
-		return v.e.foldByHand(ctx, head, Overrides{}, foldWish{all: true})
+		return v.e.foldByHand(ctx, head, Overrides{}, compact.Everything)
 	}
-	return v.e.foldByHand(ctx, head, q.Overrides, foldWish{force: q.Force})
+	reason := compact.WhenDue
+	if q.Force {
+		reason = compact.Forced
+	}
+	return v.e.foldByHand(ctx, head, q.Overrides, reason)
 }
 
 // foldByHand folds piece by piece, until what is wanted is done.
-func (e *Engine) foldByHand(ctx context.Context, head store.Head, over Overrides, wish foldWish) (scrollback.Receipt, error) {
+func (e *Engine) foldByHand(ctx context.Context, head store.Head, over Overrides, reason compact.Reason) (scrollback.Receipt, error) {
 	sh, err := e.resolve(ctx, head.Conversation, over)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
 	var all scrollback.Receipt
 	for range maxFolds {
-		r, err := e.fold(ctx, &head, sh, wish)
+		r, err := e.fold(ctx, &head, sh, reason)
 		if err != nil {
 			return all, err
 		}
 		all = joinReceipts(all, r)
-		backlog := head.Branch.Sum.Sub(head.Branch.View.Sum).Tokens > max(pieceTokens, snapshotBudgets*sh.budget.Tokens)
-		if r.Result != scrollback.ResultCompacted || !backlog && (!wish.all || head.Branch.View.Boundary == head.Branch.HeadSeq) {
+		backlog := liveTokens(head.Branch) > pieceOf(sh)
+		if r.Result != scrollback.ResultCompacted || !backlog && (reason != compact.Everything || head.Branch.View.Boundary == head.Branch.HeadSeq) {
 			return all, nil
 		}
 	}

@@ -2,13 +2,11 @@ package engine
 
 import (
 	"context"
-	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/model"
-	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
@@ -21,7 +19,6 @@ const (
 	// at once; more are folded piece by piece.
 	snapshotBudgets = 4
 	pieceTokens     = 64_000
-	smallestSummary = 200 // tokens
 )
 
 // foldLock lets one fold of a conversation run at a time in this process.
@@ -63,25 +60,56 @@ func (e *Engine) foldsNow(id scrollback.ConversationID) bool {
 	return e.foldLocks[id] != nil
 }
 
-func (e *Engine) snapshot(ctx context.Context, h driver.Head, sh resolved) (store.Snapshot, error) {
-	return e.store.Snapshot(ctx, h, max(pieceTokens, snapshotBudgets*sh.budget.Tokens))
+// pieceOf is how many tokens of live messages are brought into memory at once.
+func pieceOf(sh resolved) int64 { return max(pieceTokens, snapshotBudgets*sh.budget.Tokens) }
+
+// liveTokens is what the messages of a branch weigh that are not folded.
+func liveTokens(b scrollback.Branch) int64 { return b.Sum.Sub(b.View.Sum).Tokens }
+
+// shown reads what a head shows, and puts what stands around it in a window beside it.
+func (e *Engine) shown(ctx context.Context, h driver.Head, sh resolved) (compact.Shown, error) {
+	snap, err := e.store.Snapshot(ctx, h, pieceOf(sh))
+	if err != nil {
+		return compact.Shown{}, err
+	}
+	in := window.Input{
+		Instructions: h.Instructions, Tools: tools(h.Conversation), Segments: snap.Segments,
+		Carried: snap.Carried, Pinned: snap.Pinned, PinnedTokens: sh.policy.PinnedBound(sh.budget.Tokens), Live: snap.Live,
+		Budget: sh.budget, Dialect: sh.facts.Dialect,
+	}
+	if in.Instructions != "" {
+		in.InstructionsWeight = e.textWeight(in.Instructions)
+	}
+	if env := h.Environment; env != nil {
+		in.Environment, in.EnvironmentWeight = env.Text, e.textWeight(env.Text)
+	}
+	if snap.Summary != nil {
+		in.Summary = &window.Summary{ViewSummary: *h.Branch.View.Summary, Text: snap.Summary.Summary}
+	}
+	in.ToolsWeight = e.toolsWeight(in.Tools)
+	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: sh.policy}, nil
 }
 
 // fit makes the window of a head, folding until it is under the policy's
 // trigger. head follows the folds.
 func (e *Engine) fit(ctx context.Context, head *driver.Head, sh resolved, promptSeq int64, folded func(scrollback.Receipt)) (scrollback.Window, error) {
 	for range maxFolds {
-		snap, err := e.snapshot(ctx, *head, sh)
+		shown, err := e.shown(ctx, *head, sh)
 		if err != nil {
 			return scrollback.Window{}, err
 		}
-		w := e.assemble(snap, sh, promptSeq)
-		fits := window.Fits(w.Weight, sh.budget) && !snap.More
-		if fits && (!sh.policy.Triggers(load(snap, w, sh)) || snap.LiveWeight().Tokens < snap.Branch.View.RetryAt || e.foldsNow(head.ID)) {
+		shown.Window.PromptSeq = promptSeq
+		w := window.Assemble(shown.Window)
+		fits := window.Fits(w.Weight, sh.budget) && !shown.More
+		if fits && (!shown.Due(w) || liveTokens(head.Branch) < head.Branch.View.RetryAt || e.foldsNow(head.ID)) {
 			return w, nil
 		}
+		reason := compact.WhenDue
+		if !fits {
+			reason = compact.MustFit
+		}
 		seen := head.Branch.ViewVersion
-		receipt, err := e.fold(ctx, head, sh, foldWish{mustFit: !fits})
+		receipt, err := e.fold(ctx, head, sh, reason)
 		switch {
 		case err != nil && fits && ctx.Err() == nil:
 			e.o.Log.Warn("a fold failed, and the request fits without it", "conversation", head.ID, "error", err)
@@ -101,15 +129,8 @@ func (e *Engine) fit(ctx context.Context, head *driver.Head, sh resolved, prompt
 	return scrollback.Window{}, scrollback.Errorf(scrollback.Internal, "engine.fit", "the backlog did not end after %d folds", maxFolds)
 }
 
-// foldWish says why a fold is wanted.
-type foldWish struct {
-	mustFit bool // the request does not fit otherwise
-	force   bool // by hand: before the policy asks for it
-	all     bool // by hand: start afresh
-}
-
 // fold makes one fold of head's branch and commits it; head is fresh afterwards.
-func (e *Engine) fold(ctx context.Context, head *driver.Head, sh resolved, wish foldWish) (scrollback.Receipt, error) {
+func (e *Engine) fold(ctx context.Context, head *driver.Head, sh resolved, reason compact.Reason) (scrollback.Receipt, error) {
 	unlock, err := e.lockFolds(ctx, head.ID)
 	if err != nil {
 		return scrollback.Receipt{}, err
@@ -118,45 +139,27 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh resolved, wish 
 	if err := e.refresh(ctx, head); err != nil {
 		return scrollback.Receipt{}, err
 	}
-	snap, err := e.snapshot(ctx, *head, sh)
+	shown, err := e.shown(ctx, *head, sh)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	f := folding{wish: wish, snap: snap, sh: sh, before: e.assemble(snap, sh, 0)}
-	f.total = f.before.Weight.Tokens
-	if snap.More {
-		f.total += snap.LiveWeight().Tokens - weightOf(snap.Live).Tokens
+	made, err := compact.Run(ctx, compact.Input{
+		Shown: shown, Reason: reason, Conversation: head.ID,
+		Writers: func() []compact.Summarizer { return e.writers(ctx, head.Conversation, sh) },
+		Now:     e.store.Now(), NewID: e.store.NewID, Count: token.Count, ModelTokens: sh.modelTokens, Price: e.priced,
+		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return e.store.Segments(ctx, ids) },
+		Measure: archive.Measure, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
+	})
+	if made.Why != "" {
+		e.o.Log.Warn("no model gave a summary; the fold goes without", "conversation", head.ID, "calls", len(made.Usage), "reason", made.Why)
 	}
-	receipt := scrollback.Receipt{Result: scrollback.ResultNoop, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{},
-		TokensBefore: sh.modelTokens(f.total), TokensAfter: sh.modelTokens(f.total), CreatedAt: e.store.Now(), SummaryBy: scrollback.SummaryExtractive, Cleared: wish.all}
-	if !wish.all && !wish.force && !wish.mustFit && !sh.policy.Triggers(load(snap, f.before, sh)) {
-		return receipt, nil
+	if err != nil || made.Receipt.Result == scrollback.ResultNoop {
+		return made.Receipt, err
 	}
-	writers := e.writers(ctx, &f)
-	cut, ok := compact.Plan(e.situation(&f, sh.policy.Carries() && !wish.all))
-	switch {
-	case ok:
-	case f.outgrown(), sh.policy.Crowded(snap.Segments, sh.budget.Tokens): // a smaller window, or a rewind that opened roll-ups; there is nothing else to fold
-		writers = nil
-	default:
-		return receipt, nil
-	}
-	record := f.record(cut)
-	said := compact.Summarize(ctx, record, writers)
-	if ctx.Err() != nil {
-		return receipt, scrollback.Wrap(scrollback.Canceled, "engine.fold", context.Cause(ctx))
-	}
-	if len(said.Calls) > 0 && said.Text == "" {
-		e.o.Log.Warn("no model gave a summary; the fold goes without", "conversation", head.ID, "calls", len(said.Calls), "reason", said.Why)
-	}
-	f.kept = f.keep(&record)
-	commit, err := e.build(ctx, &f, cut, said, receipt)
-	if err != nil {
-		return receipt, err
-	}
-	receipt, err = e.commit(ctx, head, commit)
+	receipt, err := e.commit(ctx, head, driver.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion,
+		View: made.View, Segments: made.Segments, Receipt: made.Receipt, Usage: made.Usage})
 	if err == nil && e.o.Eager && receipt.Result == scrollback.ResultCompacted {
-		e.write(ctx, commit.Segments)
+		e.write(ctx, made.Segments)
 	}
 	return receipt, err
 }
@@ -170,161 +173,34 @@ func (e *Engine) write(ctx context.Context, segments []scrollback.Segment) {
 	}
 }
 
-// folding is one fold on its way.
-type folding struct {
-	wish   foldWish
-	snap   store.Snapshot
-	sh     resolved
-	before scrollback.Window
-	total  int64  // tokens of before, and of what is live beyond it
-	kept   string // the summary if no model's is to be had
-}
-
-// outgrown says that the summary which the view shows goes, replaced or not: it was
-// written for a bigger window, and keeps a request from fitting.
-func (f *folding) outgrown() bool {
-	v := f.snap.Branch.View.Summary
-	return f.wish.mustFit && v != nil && v.Tokens > f.sh.policy.SummaryBound(f.sh.budget.Tokens)
-}
-
-// writers are the models to ask for a summary: none while a backlog is folded
-// piece by piece, when starting afresh, or after they failed too often.
-func (e *Engine) writers(ctx context.Context, f *folding) []compact.Summarizer {
-	if !f.sh.policy.Summarizes || f.snap.More || f.wish.all || !f.sh.policy.MayAsk(f.snap.Branch.View, f.snap.Branch.Sum.Tokens) {
-		return nil
-	}
+// writers are the models to ask for a summary: that of the turn, then those of the
+// configuration.
+func (e *Engine) writers(ctx context.Context, c scrollback.Conversation, own resolved) []compact.Summarizer {
 	var out []compact.Summarizer
 	add := func(m model.Model) {
 		if m.Facts().NoSummaries {
 			return
 		}
-		sh, err := e.resolve(ctx, f.snap.Conversation, Overrides{Model: m.Facts().Name})
-		if err != nil {
-			e.o.Log.Warn("a model for summaries cannot be used", "model", m.Facts().Name, "error", err)
-			return
-		}
-		if m == f.sh.model {
-			sh = f.sh
+		sh := own
+		if m != own.model {
+			var err error
+			if sh, err = e.resolve(ctx, c, Overrides{Model: m.Facts().Name}); err != nil {
+				e.o.Log.Warn("a model for summaries cannot be used", "model", m.Facts().Name, "error", err)
+				return
+			}
 		}
 		out = append(out, compact.Summarizer{Model: m, Budget: sh.budget.Tokens, Reserve: sh.budget.Reserve, Dialect: sh.facts.Dialect})
 	}
-	add(f.sh.model)
+	add(own.model)
 	for _, name := range e.o.SummaryModels {
 		m, err := e.find(name)
 		if err != nil {
-			e.o.Log.Warn("a model for summaries is not to be had", "model", name, "error", err)
+			e.o.Log.Warn("a model for summaries is not available", "model", name, "error", err)
 			continue
 		}
 		add(m)
 	}
 	return out
-}
-
-// situation is what the cut is chosen from. Where a summary is to come, room for
-// all that it may weigh is kept.
-func (e *Engine) situation(f *folding, summary bool) compact.Situation {
-	bare := f.snap
-	bare.Live, bare.Carried = nil, nil
-	s := compact.Situation{Live: f.snap.Live, Carried: f.snap.Carried, Fixed: e.assemble(bare, f.sh, 0).Weight,
-		Budget: f.sh.budget, Policy: f.sh.policy, Pinned: f.snap.PinnedSeqs, Forced: f.wish.force, More: f.snap.More && !f.wish.all, All: f.wish.all}
-	if v := f.snap.Branch.View.Summary; v != nil && (summary || f.outgrown()) {
-		s.Fixed.Tokens -= v.Tokens
-	}
-	if summary {
-		s.Fixed.Tokens += f.sh.policy.SummaryBound(f.sh.budget.Tokens)
-	}
-	return s
-}
-
-// record is what a summary is made of: the summary so far, the extracts of folds
-// it does not speak for, and what this cut folds.
-func (f *folding) record(cut compact.Cut) compact.Record {
-	r := compact.Record{Policy: f.sh.policy, Run: f.snap.Live[:cut.Messages], Count: token.Count}
-	said, spoken := weightOf(r.Run).Tokens, int64(0)
-	if f.snap.Summary != nil {
-		v := f.snap.Branch.View.Summary
-		r.Previous, r.PreviousEnd = f.snap.Summary.Summary, v.LastSeq
-		spoken, said = compact.MinutesEnd(r.Previous, v.LastSeq), said+v.Tokens
-	}
-	// What is longer than half of what it replaces is no summary.
-	r.MaxTokens = min(f.sh.policy.SummaryBound(f.sh.budget.Tokens), max(said/2, smallestSummary))
-	for _, s := range f.snap.Segments {
-		if s.LastSeq > spoken {
-			r.Extracts = append(r.Extracts, s.Placeholder)
-		}
-	}
-	return r
-}
-
-// keep is the summary that a fold has without a model, or empty.
-func (f *folding) keep(r *compact.Record) string {
-	if !f.sh.policy.Carries() || f.wish.all {
-		return ""
-	}
-	return r.Keep(f.sh.policy.SummaryBound(f.sh.budget.Tokens))
-}
-
-// build makes the segments of a fold and judges them: with the model's summary, with
-// what is kept without one, and if neither shrinks the window with the extract alone.
-func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said compact.Outcome, receipt scrollback.Receipt) (driver.Commit, error) {
-	job := e.job(ctx, f.snap, cut, f.sh)
-	job.Afresh = f.wish.all || f.outgrown()
-	summaries := []*compact.Outcome{nil}
-	if f.kept != "" {
-		summaries = append(summaries, &compact.Outcome{Text: f.kept, By: scrollback.SummaryExtractive})
-	}
-	if said.Text != "" {
-		summaries = append(summaries, &said)
-	}
-	mustFit := f.wish.mustFit || f.wish.all
-	var made compact.Fold
-	var after int64
-	for _, job.Summary = range slices.Backward(summaries) {
-		var err error
-		if made, err = compact.Build(job); err != nil {
-			return driver.Commit{}, err
-		}
-		after = e.assemble(shown(f.snap, made), f.sh, 0).Weight.Tokens + f.total - f.before.Weight.Tokens
-		receipt.Result = f.sh.policy.Judge(f.total, after, mustFit)
-		if f.sh.policy.Judge(f.total, after, false) == scrollback.ResultCompacted {
-			break
-		}
-	}
-	receipt.FirstSeq, receipt.LastSeq, receipt.SummaryResult = f.snap.Branch.View.Boundary+1, made.View.Boundary, said.Result
-	if cut.Messages == 0 {
-		receipt.FirstSeq = f.snap.Segments[0].FirstSeq
-	}
-	if job.Summary == &said {
-		receipt.SummaryBy, receipt.Checked = said.By, said.Checked
-	}
-	branch := f.snap.Branch
-	commit := driver.Commit{Conversation: f.snap.ID, Branch: branch.ID, IfViewVersion: branch.ViewVersion, View: branch.View}
-	if receipt.Result == scrollback.ResultCompacted {
-		commit.View, commit.Segments = made.View, made.Segments
-		receipt.TokensAfter = f.sh.modelTokens(after)
-		for _, s := range made.Leaves {
-			receipt.Segments = append(receipt.Segments, s.ID)
-			receipt.Refs = append(receipt.Refs, scrollback.HistoryRef(s.ID))
-		}
-	} else {
-		if said.Result != "" {
-			receipt.Result = said.Result
-		}
-		if !f.wish.force {
-			live := f.snap.LiveWeight().Tokens // as it is, the same fold would come to the same
-			commit.View.RetryAt = max(live+1, int64(f.sh.policy.RetryGrowth*float64(live)))
-		}
-	}
-	learned := f.sh.policy.Learn(branch.View, said, branch.Sum.Tokens, f.sh.budget.Tokens)
-	commit.View.Failures, commit.View.AskAt = learned.Failures, learned.AskAt
-	for _, c := range said.Calls {
-		usage := e.priced(c.Model, c.Usage)
-		receipt.Cost += usage.Cost
-		commit.Usage = append(commit.Usage, scrollback.UsageRecord{Usage: usage, Conversation: f.snap.ID, Model: c.Model,
-			Purpose: "summary", RequestID: c.RequestID, At: receipt.CreatedAt})
-	}
-	commit.Receipt = receipt
-	return commit, nil
 }
 
 // maxBooking bounds how often the books of a fold that came too late are tried.
@@ -355,7 +231,7 @@ func (e *Engine) commit(ctx context.Context, head *driver.Head, c driver.Commit)
 	return c.Receipt, e.refresh(ctx, head)
 }
 
-// refresh reads the branch of a head anew: its view may have changed, and
+// refresh reads the branch of a head again: its view may have changed, and
 // messages may have come.
 func (e *Engine) refresh(ctx context.Context, head *driver.Head) error {
 	fresh, err := e.inside.head(ctx, head.ID, scrollback.AccessWrite)
@@ -365,32 +241,11 @@ func (e *Engine) refresh(ctx context.Context, head *driver.Head) error {
 	return err
 }
 
-func weightOf(ms []scrollback.Message) (w scrollback.Weight) {
-	for i := range ms {
-		w = w.Add(ms[i].Weight)
-	}
-	return w
-}
-
-func (e *Engine) job(ctx context.Context, snap store.Snapshot, cut compact.Cut, sh resolved) compact.Job {
-	return compact.Job{
-		View: snap.Branch.View, Shown: snap.Segments, Carried: snap.Carried, Live: snap.Live, Cut: cut, Policy: sh.policy,
-		BudgetTokens: sh.budget.Tokens, Now: e.store.Now(), NewID: e.store.NewID, Count: token.Count, Renderer: archive.Renderer,
-		Load: func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return e.store.Segments(ctx, ids) },
-		Measure: func(s scrollback.Segment, ms []scrollback.Message, children []scrollback.Segment) (int64, string, error) {
-			if len(s.Children) > 0 {
-				return archive.MeasureTable(s, children)
-			}
-			return archive.Measure(s, ms)
-		},
-	}
-}
-
 // foldAhead folds after a turn, so that the next request need not wait.
 func (e *Engine) foldAhead(ctx context.Context, id scrollback.ConversationID, sh resolved) {
 	head, err := e.inside.head(ctx, id, scrollback.AccessWrite)
-	if err == nil && head.Branch.Sum.Sub(head.Branch.View.Sum).Tokens >= head.Branch.View.RetryAt {
-		_, err = e.fold(ctx, &head, sh, foldWish{})
+	if err == nil && liveTokens(head.Branch) >= head.Branch.View.RetryAt {
+		_, err = e.fold(ctx, &head, sh, compact.WhenDue)
 	}
 	if err != nil && ctx.Err() == nil {
 		e.o.Log.Warn("folding ahead failed", "conversation", id, "error", err)

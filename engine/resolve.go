@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"math"
-	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
@@ -13,7 +12,6 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/lessons"
 	"github.com/scrollback-ai/scrollback/recall"
-	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -176,51 +174,6 @@ func tools(c scrollback.Conversation) []scrollback.Tool {
 	return append(recall.Tools(), c.Settings.Tools...)
 }
 
-// assemble lays out the window of a snapshot.
-func (e *Engine) assemble(snap store.Snapshot, s resolved, promptSeq int64) scrollback.Window {
-	live, unseen := e.verbatim(snap, s)
-	in := window.Input{
-		Instructions: snap.Instructions, Tools: tools(snap.Conversation), Segments: snap.Segments,
-		Live: live, PromptSeq: promptSeq,
-		Budget: s.budget, Dialect: s.facts.Dialect,
-	}
-	if in.Instructions != "" {
-		in.InstructionsWeight = e.textWeight(in.Instructions)
-	}
-	if env := snap.Environment; env != nil {
-		in.Environment, in.EnvironmentWeight = env.Text, e.textWeight(env.Text)
-	}
-	if snap.Summary != nil {
-		in.Summary = &window.Summary{ViewSummary: *snap.Branch.View.Summary, Text: snap.Summary.Summary}
-	}
-	in.ToolsWeight = e.toolsWeight(in.Tools)
-	w := window.Assemble(in)
-	for _, m := range unseen {
-		w.Excluded = append(w.Excluded, scrollback.Excluded{FirstSeq: m.Seq, LastSeq: m.Seq, Reason: "pinned, and no room"})
-	}
-	return w
-}
-
-// verbatim is the messages that a window shows as they are, oldest first: those that
-// are live, those that a fold carries, and as many of the pinned ones, the newest
-// first, as their share of the budget takes. Unseen are the pinned ones that it does not
-// take.
-func (e *Engine) verbatim(snap store.Snapshot, s resolved) (shown, unseen []scrollback.Message) {
-	out := slices.Clone(snap.Carried)
-	room := s.policy.PinnedBound(s.budget.Tokens)
-	for _, m := range slices.Backward(snap.Pinned) {
-		if m.Weight.Tokens > room {
-			unseen = append(unseen, m)
-			continue
-		}
-		room -= m.Weight.Tokens
-		out = append(out, m)
-	}
-	slices.Reverse(unseen)
-	slices.SortFunc(out, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) })
-	return append(out, snap.Live...), unseen
-}
-
 // account is the manifest of a window.
 func account(c scrollback.Conversation, s resolved, w scrollback.Window, prev *scrollback.WindowMark) scrollback.Manifest {
 	m := window.Account(w)
@@ -235,36 +188,6 @@ func account(c scrollback.Conversation, s resolved, w scrollback.Window, prev *s
 	m.ConversationID, m.Model, m.Policy, m.LimitFrom = c.ID, s.facts.Name, s.policy.Name, s.limitFrom
 	m.CacheReuse = window.Reuse(prev, w)
 	return m
-}
-
-// load is what a window carries, and how much of it could be folded.
-func load(snap store.Snapshot, w scrollback.Window, sh resolved) compact.Load {
-	b := snap.Branch
-	return compact.Load{Window: w.Weight, Budget: sh.budget, Tokens: snap.LiveWeight().Tokens,
-		Messages: b.HeadSeq - b.View.Boundary, New: b.HeadSeq - max(b.View.Head, b.View.Boundary)}
-}
-
-// shown is a snapshot as it will be after a fold.
-func shown(snap store.Snapshot, f compact.Fold) store.Snapshot {
-	var carried, pinned, rest []scrollback.Message
-	for _, m := range slices.Concat(snap.Pinned, snap.Carried, snap.Live) {
-		switch {
-		case m.Seq > f.View.Boundary:
-			rest = append(rest, m)
-		case slices.Contains(f.View.Carried, m.Seq):
-			carried = append(carried, m)
-		case slices.Contains(snap.PinnedSeqs, m.Seq):
-			pinned = append(pinned, m)
-		}
-	}
-	snap.Segments, snap.Carried, snap.Pinned, snap.Live = f.Shown, carried, pinned, rest
-	snap.Branch.View.Summary = f.View.Summary
-	if v := f.View.Summary; v == nil {
-		snap.Summary = nil
-	} else if i := slices.IndexFunc(f.Leaves, func(s scrollback.Segment) bool { return s.ID == v.Segment }); i >= 0 {
-		snap.Summary = &f.Leaves[i]
-	}
-	return snap
 }
 
 // policyOf is the policy that a conversation of a project gets when it names none.

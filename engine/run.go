@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/window"
@@ -122,7 +123,7 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 	case !l.TooLong:
 		return refusal
 	}
-	folded, err := lt.e.fold(ctx, &head, sh, foldWish{mustFit: true})
+	folded, err := lt.e.fold(ctx, &head, sh, compact.MustFit)
 	if err != nil {
 		return err
 	}

@@ -13,12 +13,11 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-var update = flag.Bool("update", false, "write the pictures of testdata anew")
+var update = flag.Bool("update", false, "rewrite the pictures in testdata")
 
 const pictureMark = "== window\n"
 
-// Each case is a conversation, written compactly, and below it the picture of its
-// window:
+// Each case is a conversation, written compactly, followed by a picture of its window:
 //
 //	instructions TEXT · tools NAME… · dialect NAME · prompt SEQ
 //	segment ID FIRST-LAST TOKENS: PLACEHOLDER
@@ -116,7 +115,7 @@ func parseMessage(t *testing.T, line string) scrollback.Message {
 	head, text, ok := strings.Cut(line, ":")
 	fields := strings.Fields(head)
 	if _, err := fmt.Sscanf(fields[0], "#%d", &m.Seq); err != nil || !ok {
-		t.Fatalf("%q is no message", line)
+		t.Fatalf("%q is not a message", line)
 	}
 	role, status, ok := strings.Cut(fields[1], "/")
 	if m.Role = scrollback.Role(role); ok {
@@ -162,7 +161,7 @@ func parsePart(s string) scrollback.Part {
 	return scrollback.Text{Text: s, Opaque: opaque}
 }
 
-// picture shows a window: a line an item, a line a part, what is left out, sums.
+// picture shows a window: a line for each item and each part, what is left out, sums.
 func picture(w scrollback.Window, d scrollback.Dialect) string {
 	var b strings.Builder
 	for _, it := range w.Items {

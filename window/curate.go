@@ -9,18 +9,18 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// repairText answers a call whose result the log lacks.
+// repairText stands for a result that the log lacks.
 const repairText = "No result: the call was interrupted before it was answered."
 
-// repairTokens is what such an answer weighs.
+// repairTokens is what it weighs.
 const repairTokens = 24
 
-// curate turns live messages into items that the dialect takes: answers with
-// nothing in them are left out, each call is followed by exactly one result, and
-// what may not stand where it was said, such as a result without its call, is
-// shown as text. The log keeps all of it as it was. What is done to a message
-// depends only on it, the messages before it, and tools' messages up to the next
-// one that speaks, so that a longer log begins with the same items.
+// curate turns messages into items that the dialect accepts: empty answers are left
+// out, each call is followed by exactly one result, and what may not stand where it was
+// said, such as a result without its call, is shown as text. The log itself does not
+// change. What becomes of a message depends only on it, on the messages before it, and
+// on tools' messages up to the next one by somebody else, so that a longer log begins
+// with the same items.
 func curate(live []scrollback.Message, in Input) ([]scrollback.Item, []scrollback.Excluded) {
 	c := curator{d: in.Dialect, promptSeq: in.PromptSeq, spell: newSpeller(in.Dialect, in.Tools)}
 	for i := range live {
@@ -38,10 +38,10 @@ type curator struct {
 	excluded  []scrollback.Excluded
 	open      []openCall // of the last assistant item, not yet answered
 	openLayer scrollback.Layer
-	held      []scrollback.Item // said by tools beside results; they wait for the open calls
+	held      []scrollback.Item // what tools said besides results; they wait for the open calls
 }
 
-// openCall is a call as it is sent, and the id and name it has in the log.
+// openCall is a call as it is sent, with the id and name it has in the log.
 type openCall struct {
 	scrollback.ToolCall
 	logID, logName string
@@ -69,7 +69,7 @@ func (c *curator) take(m *scrollback.Message) {
 	c.items = append(c.items, item)
 }
 
-// calls writes the calls of an assistant's parts as the dialect takes them, and
+// calls writes the calls among an assistant's parts as the dialect accepts them, and
 // leaves them open.
 func (c *curator) calls(ps scrollback.Parts) scrollback.Parts {
 	c.spell.message()
@@ -102,9 +102,9 @@ func (c *curator) layer(seq int64) scrollback.Layer {
 	return scrollback.LayerMessages
 }
 
-// speech is the parts of a message that is not a tool's, or nothing when there
-// is nothing to say: an empty, failed or thought-only answer. A call without an
-// id or with arguments that are not JSON, which a cut-off stream leaves, goes.
+// speech returns the parts of a message that is not a tool's, or nothing if it says
+// nothing: an empty or failed answer, or one of thoughts only. A call without an id or
+// with arguments that are not JSON, as a cut-off stream leaves it, is dropped.
 func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback.Parts {
 	if role == scrollback.RoleAssistant && m.Status == scrollback.StatusFailed {
 		return nil
@@ -136,8 +136,8 @@ func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback
 				p = mention("file", q.Name, q.Artifact)
 			}
 		case scrollback.Reasoning:
-			// Cut off it is not verbatim, so it is absent; before a call it was whole, and
-			// some servers refuse the call without it.
+			// Reasoning that was cut off is not verbatim, so it is left out. Before a call it
+			// was complete, and some servers refuse the call without it.
 			whole := m.Status == scrollback.StatusComplete || len(m.Parts[i:].Calls()) > 0
 			if role == scrollback.RoleAssistant && whole && (!c.d.SignedReasoning || signed(q)) {
 				out = append(out, p)
@@ -153,17 +153,17 @@ func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback
 	return out
 }
 
-// nothing says that a text cannot be sent, and says nothing.
+// nothing reports whether a text says nothing and cannot be sent.
 func (c *curator) nothing(text string) bool {
 	return text == "" || c.d.NoBlank && blank(text)
 }
 
-// signed says that reasoning has what its provider wants back with it.
+// signed reports whether reasoning has the payload that its provider wants back.
 func signed(r scrollback.Reasoning) bool { return payload(r.Opaque) }
 
 func payload(o scrollback.Opaque) bool { return len(o) > 0 && string(o) != "null" }
 
-// image is an image as it may stand in a message of a role, or its name.
+// image returns an image, or its name where the role or the dialect does not allow it.
 func (c *curator) image(role scrollback.Role, p scrollback.Image) scrollback.Part {
 	if role != scrollback.RoleUser || !takesType(c.d, p) || !takesBytes(c.d, p) || !takesSide(c.d, p) {
 		return mention("image", p.Name, p.Artifact)
@@ -183,7 +183,7 @@ func takesSide(d scrollback.Dialect, p scrollback.Image) bool {
 	return d.MaxImageSide == 0 || max(p.Width, p.Height) <= d.MaxImageSide
 }
 
-// strayText shows a result that answers no call of the window.
+// strayText shows a result whose call is not in the window.
 func strayText(r scrollback.ToolResult) scrollback.Text {
 	return scrollback.Text{Text: "Result of " + r.Name + " (its call is not shown): " + r.Text}
 }
@@ -197,8 +197,8 @@ func mention(kind, name string, id scrollback.ArtifactID) scrollback.Text {
 	return scrollback.Text{Text: text + ", " + string(scrollback.ArtifactRef(id)) + "]"}
 }
 
-// answer takes a tool's message: the results that answer open calls, once each,
-// as they are, and whatever else is in it as a user's words once no call is open.
+// answer takes a tool's message: the results of open calls, one each, as they are, and
+// whatever else is in it as a user's words once no call is open.
 func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
 	results, rest := item, item
 	rest.Role, rest.Kind, rest.Name = scrollback.RoleUser, scrollback.KindRepair, c.spell.speakerName(item.Name)
@@ -218,7 +218,7 @@ func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
 			rest.Parts = append(rest.Parts, c.image(rest.Role, q))
 		case scrollback.File:
 			rest.Parts = append(rest.Parts, q)
-		case scrollback.ToolCall, scrollback.Reasoning: // a tool does neither
+		case scrollback.ToolCall, scrollback.Reasoning: // a tool makes neither
 		}
 	}
 	if len(results.Parts) > 0 {
@@ -236,7 +236,8 @@ func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
 	}
 }
 
-// result is a result by the id, and where that counts the name, of its call.
+// result returns a result with the id of its call, and its name where the dialect needs
+// it.
 func (c *curator) result(r scrollback.ToolResult, call openCall) scrollback.ToolResult {
 	r.CallID = call.ID
 	if c.d.ResultsAlone || call.Name != call.logName {
@@ -260,7 +261,7 @@ func (c *curator) release() {
 	c.held = nil
 }
 
-// repair answers what is still open before anything else is said.
+// repair closes the calls that are still open before anything else is said.
 func (c *curator) repair() {
 	if len(c.open) > 0 {
 		it := scrollback.Item{Kind: scrollback.KindRepair, Layer: c.openLayer, Role: scrollback.RoleTool}

@@ -2,13 +2,12 @@ package window
 
 import "github.com/scrollback-ai/scrollback"
 
-// Dialects lists what the providers demand, in the order of the guide.
+// Dialects lists the dialects of the providers, in the order of the guide.
 func Dialects() []scrollback.Dialect {
 	return []scrollback.Dialect{OpenAI(), Strict(OpenAI(), scrollback.StrictTurns), Strict(OpenAI(), scrollback.StrictNoSystem), Anthropic(), Gemini()}
 }
 
-// OpenAI is chat completions, as OpenAI and the servers that speak like it take
-// them.
+// OpenAI is chat completions, as OpenAI and compatible servers accept them.
 func OpenAI() scrollback.Dialect {
 	return scrollback.Dialect{
 		Name:        "openai",
@@ -18,8 +17,8 @@ func OpenAI() scrollback.Dialect {
 	}
 }
 
-// Strict is a dialect as the chat template of a model has it that demands more than
-// its server's wire: many models that are served locally.
+// Strict is a dialect for a model whose chat template demands more than its server's
+// wire does, as with many models that are served locally.
 func Strict(d scrollback.Dialect, s scrollback.Strictness) scrollback.Dialect {
 	if s == scrollback.StrictNothing || d.Alternates {
 		return d
@@ -31,7 +30,7 @@ func Strict(d scrollback.Dialect, s scrollback.Strictness) scrollback.Dialect {
 	return d
 }
 
-// Anthropic is the Messages API. An image is bounded as base64, at 5 MiB.
+// Anthropic is the Messages API. It bounds an image at 5 MiB of base64.
 func Anthropic() scrollback.Dialect {
 	return scrollback.Dialect{
 		Name:            "anthropic",

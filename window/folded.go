@@ -7,14 +7,14 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// The marks around what was folded. They are escaped inside, so that no text of
+// The marks around what was folded. Text between them is escaped, so that nothing in
 // the history can end the block.
 const (
 	foldOpen  = "<folded_history>"
 	foldClose = "</folded_history>"
 	foldNote  = "Earlier messages of this conversation are folded. This block is a record, not a request. " +
 		"Read the originals with context_grep, context_search, context_read or context_tail."
-	// FoldTokens is what the block costs beside its summary and placeholders.
+	// FoldTokens is what the block costs besides its summary and placeholders.
 	FoldTokens = 64
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Rule is one thing that a provider's wire refuses.
+// Rule is something that a provider's wire demands.
 type Rule struct {
 	Name string
 	Text string // what holds in a window that keeps it
@@ -16,15 +16,15 @@ type Rule struct {
 	judge judge
 }
 
-// judge answers the index of the first item that breaks a rule and how, or no
-// words. A breach by what is missing at the end is one of the item after the last.
+// judge returns the index of the first item that breaks a rule, and how; no words if
+// none does. What is missing at the end is a breach by the item after the last.
 type judge func(scrollback.Window, scrollback.Dialect) (int, string)
 
 // Holds says whether a dialect has the rule.
 func (r Rule) Holds(d scrollback.Dialect) bool { return r.holds == nil || r.holds(d) }
 
-// Breach is the first item of a window that breaks the rule, and how; no words
-// when none does.
+// Breach returns the index of the first item of a window that breaks the rule, and how;
+// no words if none does.
 func (r Rule) Breach(w scrollback.Window, d scrollback.Dialect) (item int, how string) {
 	if !r.Holds(d) {
 		return 0, ""
@@ -32,8 +32,8 @@ func (r Rule) Breach(w scrollback.Window, d scrollback.Dialect) (item int, how s
 	return r.judge(w, d)
 }
 
-// Lint judges a window by the rules of a provider's dialect. It answers the first
-// breach, naming the rule and the item, or nil.
+// Lint judges a window by the rules of a provider's dialect. Its error is the first
+// breach, and names the rule and the item.
 func Lint(w scrollback.Window, d scrollback.Dialect) error {
 	at, first, how := 0, "", ""
 	for _, r := range Rules() {
@@ -51,7 +51,7 @@ func Lint(w scrollback.Window, d scrollback.Dialect) error {
 	return fmt.Errorf("rule %s: item %d (%s, #%d): %s", first, at, it.Kind, it.Seq, how)
 }
 
-// eachItem judges items one by one; definitions of tools are none.
+// eachItem judges items one by one, except definitions of tools.
 func eachItem(f func(scrollback.Item, scrollback.Dialect) string) judge {
 	return func(w scrollback.Window, d scrollback.Dialect) (int, string) {
 		for i, it := range w.Items {
@@ -80,8 +80,8 @@ func eachPart[T scrollback.Part](f func(T, scrollback.Dialect) string) judge {
 	})
 }
 
-// eachTurn judges items that are turns, with the turn before; that of the first
-// has no role.
+// eachTurn judges each turn with the one before it; the one before the first has no
+// role.
 func eachTurn(f func(before, it scrollback.Item) string) judge {
 	return func(w scrollback.Window, _ scrollback.Dialect) (int, string) {
 		var before scrollback.Item
@@ -98,7 +98,7 @@ func eachTurn(f func(before, it scrollback.Item) string) judge {
 	}
 }
 
-// atEnd judges the last turn; it has no role when there is none.
+// atEnd judges the last turn, which has no role if there is none.
 func atEnd(f func(last scrollback.Item) string) judge {
 	return func(w scrollback.Window, _ scrollback.Dialect) (int, string) {
 		var last scrollback.Item
@@ -111,8 +111,8 @@ func atEnd(f func(last scrollback.Item) string) judge {
 	}
 }
 
-// eachAnswer judges items with the calls that are open before them; at the end
-// comes one without a role.
+// eachAnswer judges each item with the calls that are open before it, and then the end,
+// as an item without a role.
 func eachAnswer(f func(it scrollback.Item, open []scrollback.ToolCall) string) judge {
 	return func(w scrollback.Window, _ scrollback.Dialect) (int, string) {
 		var open []scrollback.ToolCall

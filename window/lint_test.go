@@ -95,7 +95,7 @@ func breaches() map[string]breach {
 		"user behind results":     {rule: "results-alone", items: items(ask, calls, done, ask)},
 		"results in disorder":     {rule: "results-in-order", items: items(ask, item(assistant, call("a"), call("b")), item(tool, result("b"), result("a")))},
 		"result misnamed":         {rule: "result-name", items: items(ask, item(assistant, named("a", "g")), done)},
-		"system amid turns":       {rule: "system-front", items: items(ask, answer, item(system, text("s")), ask)},
+		"system among turns":      {rule: "system-front", items: items(ask, answer, item(system, text("s")), ask)},
 		"system at the end":       {rule: "system-front", items: items(ask, item(system, text("s")))},
 		"a system item":           {rule: "no-system", items: items(item(system, text("s")), ask), in: "no-system"},
 		"two users":               {rule: "turns", items: items(ask, ask)},
@@ -208,7 +208,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// What is reused is counted to the layer where the change is.
+// What is reused counts up to the layer that changes.
 func TestReuse(t *testing.T) {
 	in := window.Input{Instructions: "s", InstructionsWeight: scrollback.Weight{Tokens: 10}, Tools: []scrollback.Tool{{Name: "f"}}, ToolsWeight: scrollback.Weight{Tokens: 10},
 		Segments: []scrollback.Segment{{ID: "a", Placeholder: "p", TokensAfter: 16}},
@@ -247,8 +247,8 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// An interrupted answer that is asked for again is not sent as a last word; with
-// anything said after it, it is.
+// An interrupted answer is not sent as the last word of a request for it; with anything
+// said after it, it is.
 func TestAskedAgain(t *testing.T) {
 	log := []scrollback.Message{
 		{Seq: 1, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "q"}}},

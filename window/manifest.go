@@ -9,8 +9,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Account lists what a window sends, layer by layer; empty layers are listed
-// too. The caller adds what a window does not know.
+// Account lists what a window sends, layer by layer, including empty layers. The caller
+// adds what a window does not know.
 func Account(w scrollback.Window) scrollback.Manifest {
 	m := scrollback.Manifest{Limit: w.Budget.Limit, Budget: w.Budget.Tokens,
 		Tokens: w.Weight.Tokens, Bytes: w.Weight.Bytes, Images: w.Weight.Images, Excluded: w.Excluded}
@@ -42,8 +42,8 @@ func Account(w scrollback.Window) scrollback.Manifest {
 	return m
 }
 
-// Mark identifies the bytes a window begins with, for the next one to compare.
-// What is for one request only is no part of it.
+// Mark identifies the bytes that a window begins with, to be compared with the next
+// one. It does not cover what is for this request only.
 func Mark(w scrollback.Window) *scrollback.WindowMark {
 	m := &scrollback.WindowMark{}
 	h := sha256.New()
@@ -60,8 +60,8 @@ func Mark(w scrollback.Window) *scrollback.WindowMark {
 	return m
 }
 
-// Reuse is the share of w's tokens, 0 to 1, that stand at its beginning as they
-// stood at the beginning of the window that prev marks.
+// Reuse returns the share of w's tokens, 0 to 1, that it has in common with the
+// beginning of the window that prev marks.
 func Reuse(prev *scrollback.WindowMark, w scrollback.Window) float64 {
 	if prev == nil || w.Weight.Tokens == 0 {
 		return 0
@@ -80,7 +80,7 @@ func Reuse(prev *scrollback.WindowMark, w scrollback.Window) float64 {
 	return float64(kept) / float64(w.Weight.Tokens)
 }
 
-// feed hashes what a provider would be sent of an item.
+// feed hashes what of an item is sent to a provider.
 func feed(h hash.Hash, it scrollback.Item, tools []scrollback.Tool) {
 	sent := struct {
 		Role  scrollback.Role
@@ -92,7 +92,7 @@ func feed(h hash.Hash, it scrollback.Item, tools []scrollback.Tool) {
 		sent.Tools = tools
 	}
 	if err := json.NewEncoder(h).Encode(sent); err != nil {
-		h.Write([]byte(err.Error())) // parts that are no JSON never match
+		h.Write([]byte(err.Error())) // parts that are not JSON never match
 	}
 }
 

@@ -31,7 +31,7 @@ func anyMessage(t *rapid.T, seq int64) scrollback.Message {
 
 func one(t *rapid.T, label string, of ...string) string { return rapid.SampledFrom(of).Draw(t, label) }
 
-// anyPart draws a part that begins with where it stands.
+// anyPart draws a part that begins with its position.
 func anyPart(t *rapid.T, where string) scrollback.Part {
 	id := one(t, "id", "c1", "c2", "c2", "c3", "", "functions.f:0", "functions.f_0", strings.Repeat("记", 300))
 	name := one(t, "name", "f", "f", "defined 工具", "two words", "天气", "7z", "", strings.Repeat("long", 75))
@@ -89,8 +89,8 @@ func anyInput(t *rapid.T) window.Input {
 	return in
 }
 
-// Any log at all gives a window that a provider takes, in each dialect, and that
-// shows all that was said.
+// Any log at all gives a window that a provider accepts, in each dialect, and that
+// shows everything that was said.
 func TestAnyLogPassesLint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyInput(t)
@@ -242,7 +242,7 @@ func callsOpen(live []scrollback.Message) bool {
 }
 
 // flat is a window as a wire has it, part after part: what two neighbours of one
-// role say is one turn there. What is for one request only is no part of it.
+// role say is one turn there. It leaves out what is for one request only.
 func flat(w scrollback.Window) []string {
 	var out []string
 	for _, it := range w.Items {
@@ -258,8 +258,8 @@ func flat(w scrollback.Window) []string {
 }
 
 // Between two folds a longer log begins with the parts of the shorter one, byte
-// for byte, in every dialect; where no turns are joined its items begin so too,
-// and the provider's cache holds all of them.
+// for byte, in every dialect; where no turns are joined, so do its items, and the
+// provider's cache holds all of them.
 func TestLongerLogKeepsThePrefix(t *testing.T) {
 	kept := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -267,7 +267,6 @@ func TestLongerLogKeepsThePrefix(t *testing.T) {
 		if callsOpen(in.Live) {
 			return
 		}
-		before := window.Assemble(in)
 		longer := in
 		longer.Live = in.Live[:len(in.Live):len(in.Live)]
 		longer.PromptSeq = rapid.SampledFrom([]int64{in.PromptSeq, 1000, 0}).Draw(t, "next prompt")
@@ -275,16 +274,19 @@ func TestLongerLogKeepsThePrefix(t *testing.T) {
 			longer.Live = append(longer.Live, scrollback.Message{Seq: 1000, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "next"}}})
 		}
 		longer.Live = append(longer.Live, anyLog(t, 1001, 5)...)
-		after := window.Assemble(longer)
-		short, long := flat(before), flat(after)
-		if len(long) < len(short) || !slices.Equal(short, long[:len(short)]) {
-			t.Fatalf("%s: the parts\n%s\nbecame\n%s", in.Dialect.Name, strings.Join(short, "\n"), strings.Join(long, "\n"))
-		}
-		if len(before.Items) > 2 {
-			kept[in.Dialect.Name]++
-		}
-		if !in.Dialect.Alternates {
-			samePrefix(t, before, after)
+		for _, d := range append(window.Dialects(), scrollback.Dialect{}) {
+			in.Dialect, longer.Dialect = d, d
+			before, after := window.Assemble(in), window.Assemble(longer)
+			short, long := flat(before), flat(after)
+			if len(long) < len(short) || !slices.Equal(short, long[:len(short)]) {
+				t.Fatalf("%s: the parts\n%s\nbecame\n%s", d.Name, strings.Join(short, "\n"), strings.Join(long, "\n"))
+			}
+			if len(before.Items) > 2 {
+				kept[d.Name]++
+			}
+			if !d.Alternates {
+				samePrefix(t, before, after)
+			}
 		}
 	})
 	for _, d := range window.Dialects() {
@@ -301,7 +303,7 @@ func samePrefix(t *rapid.T, before, after scrollback.Window) {
 	}
 	for i := range before.Items {
 		a, b := before.Items[i], after.Items[i]
-		a.Layer, b.Layer = "", "" // the prompt of then is a message now
+		a.Layer, b.Layer = "", "" // what was the prompt is a message now
 		if !reflect.DeepEqual(a, b) {
 			t.Fatalf("item %d was\n%+v\nand is\n%+v", i, a, b)
 		}

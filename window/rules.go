@@ -165,7 +165,7 @@ func imageRules() []Rule {
 
 func alternates(d scrollback.Dialect) bool { return d.Alternates }
 
-// when is words about a breach, if it is one.
+// when returns words about a breach, if it is one.
 func when(breach bool, format string, args ...any) string {
 	if !breach {
 		return ""
@@ -211,7 +211,7 @@ func distinctCalls(it scrollback.Item, _ scrollback.Dialect) string {
 	return ""
 }
 
-// uniqueIDs judges between items; within one, call-id does.
+// uniqueIDs judges ids across items; within one item, call-id does.
 func uniqueIDs(w scrollback.Window, _ scrollback.Dialect) (int, string) {
 	at := map[string]int{}
 	for i, it := range w.Items {
@@ -242,7 +242,7 @@ func unanswered(it scrollback.Item, open []scrollback.ToolCall) string {
 	return fmt.Sprintf("call %q is not answered before it", open[0].ID)
 }
 
-// outOfOrder judges results that stand together; results-together does the rest.
+// outOfOrder judges the results in one item; results-together does the rest.
 func outOfOrder(it scrollback.Item, open []scrollback.ToolCall) string {
 	last := -1
 	for _, r := range it.Parts.Results() {

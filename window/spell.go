@@ -10,12 +10,12 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// speller writes ids and names as a dialect takes them. What it takes is left as
-// it is; the rest becomes something all dialects take, the same every time.
+// speller writes ids and names as a dialect accepts them. What it accepts is left
+// unchanged; the rest becomes something that all dialects accept, the same every time.
 type speller struct {
 	id, name, speaker *regexp.Regexp
-	defined           map[string]bool // tools of the request, which go by their own names
-	unique            bool            // ids are used once in a window, not once in a message
+	defined           map[string]bool // tools of the request, which keep their own names
+	unique            bool            // ids are unique in a window, not only in a message
 	used              map[string]bool
 }
 
@@ -24,8 +24,8 @@ func newSpeller(d scrollback.Dialect, tools []scrollback.Tool) *speller {
 		defined: toolNames(tools), unique: d.UniqueIDs, used: map[string]bool{}}
 }
 
-// spellings are the patterns of the dialects that there are, compiled once: each
-// window is written and judged with them.
+// spellings are the patterns of all dialects, compiled once: every window is written
+// and judged with them.
 var spellings = func() map[string]*regexp.Regexp {
 	out := map[string]*regexp.Regexp{"": nil}
 	for _, d := range Dialects() {
@@ -38,7 +38,7 @@ var spellings = func() map[string]*regexp.Regexp {
 	return out
 }()
 
-// pattern is nil for no pattern.
+// pattern returns nil for an empty one, which accepts anything.
 func pattern(s string) *regexp.Regexp {
 	if p, ok := spellings[s]; ok {
 		return p
@@ -46,7 +46,7 @@ func pattern(s string) *regexp.Regexp {
 	return regexp.MustCompile(s)
 }
 
-// fits says whether a pattern takes s.
+// fits says whether a pattern accepts s.
 func fits(p *regexp.Regexp, s string) bool { return p == nil || p.MatchString(s) }
 
 func toolNames(tools []scrollback.Tool) map[string]bool {
@@ -57,14 +57,14 @@ func toolNames(tools []scrollback.Tool) map[string]bool {
 	return out
 }
 
-// message begins a message that makes calls.
+// message starts a message that makes calls.
 func (s *speller) message() {
 	if !s.unique {
 		clear(s.used)
 	}
 }
 
-// callID is a call's id on the wire. It depends on the ids before it only.
+// callID returns a call's id on the wire. It depends only on the ids before it.
 func (s *speller) callID(id string) string {
 	want := spell(s.id, id)
 	for n := 2; s.used[want]; n++ {
@@ -88,7 +88,7 @@ func (s *speller) speakerName(name string) string {
 	return spell(s.speaker, name)
 }
 
-// spell is text itself when the pattern takes it.
+// spell returns text itself if the pattern accepts it.
 func spell(p *regexp.Regexp, text string) string {
 	if fits(p, text) {
 		return text
@@ -96,9 +96,9 @@ func spell(p *regexp.Regexp, text string) string {
 	return respell(text, "")
 }
 
-// respell is text in at most 36 letters, digits, _ and -, beginning with a
-// letter or _, which every dialect takes: what is left of it, and a part of a hash
-// of text and salt, so that different texts stay different.
+// respell writes text in at most 36 letters, digits, _ and -, beginning with a letter or
+// _, which every dialect accepts: what is left of it, and part of a hash of text and
+// salt, so that different texts stay different.
 func respell(text, salt string) string {
 	var b strings.Builder
 	gap := false
@@ -122,5 +122,5 @@ func respell(text, salt string) string {
 	return b.String()[:min(b.Len(), 27)] + "_" + hex.EncodeToString(h[:4])
 }
 
-// blank says that a text is nothing but white space.
+// blank says whether a text is only white space.
 func blank(s string) bool { return strings.Trim(strings.TrimSpace(s), "\x1c\x1d\x1e\x1f \t\r\n") == "" }

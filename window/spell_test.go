@@ -44,7 +44,7 @@ func pairs(t *testing.T, in window.Input) (calls []scrollback.ToolCall, answers 
 	return calls, answers
 }
 
-// What the wire takes is left as it is; the rest is spelled anew, the same way
+// What the wire accepts is left as it is; the rest is respelled, the same way
 // for a call and its result, so that each result stays with its call.
 func TestSpelling(t *testing.T) {
 	long := strings.Repeat("x", 300)
@@ -81,12 +81,12 @@ func TestSpelling(t *testing.T) {
 		}
 	}
 	if fmt.Sprintf("%#v", live) != was {
-		t.Error("the log was spelled anew too")
+		t.Error("the log was respelled too")
 	}
 }
 
-// An id that comes again is spelled by how many came before it, where ids must
-// be unique, and a tool that is defined keeps its name.
+// Where ids must be unique, an id that comes again is spelled by how many came before
+// it; a tool that is defined keeps its name.
 func TestSpellingKnowsWhatCameBefore(t *testing.T) {
 	var live []scrollback.Message
 	for i := range int64(3) {

@@ -6,7 +6,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Fixed texts of turns that a dialect wants and nobody said.
+// Fixed texts of turns that a dialect demands and nobody said.
 const (
 	ackText   = "Understood. I will look the originals up when I need them."
 	heardText = "Understood."
@@ -14,13 +14,12 @@ const (
 	ackTokens = 16
 )
 
-// TakeTurns makes user and assistant take turns, the user first and last, where
-// the dialect wants that. What users say one after the other is sent as one
-// turn, and so are the results of one turn's calls. What a model made is never
-// joined with anything: its reasoning and payloads return as they came. A system
-// message amid the others is sent as a user's. Each item depends on those before
-// it only, but for a last turn that stands in for the next message and belongs to
-// this request only.
+// TakeTurns makes user and assistant take turns, the user first and last, where the
+// dialect demands it. Successive messages of users are sent as one turn, and so are the
+// results of one turn's calls. What a model made is never joined with anything: its
+// reasoning and payloads return as they came. A system message among the others is sent
+// as a user's. Each item depends only on those before it, except for a last turn that
+// stands in for the next message and is for this request only.
 func TakeTurns(items []scrollback.Item, d scrollback.Dialect) []scrollback.Item {
 	if !d.Alternates {
 		return items
@@ -68,7 +67,7 @@ func (s *sequence) add(it scrollback.Item) {
 	s.push(it)
 }
 
-// spoken says that an item is part of what was said, not of what stands before it.
+// spoken says whether an item is part of what was said, not of what comes before it.
 func spoken(it scrollback.Item) bool {
 	return it.Layer == scrollback.LayerMessages || it.Layer == scrollback.LayerPrompt
 }
@@ -94,7 +93,7 @@ func (s *sequence) join(it scrollback.Item) {
 	s.last = *last
 }
 
-// inOrder is results in the order of their calls, where the dialect wants that.
+// inOrder returns results in the order of their calls, where the dialect demands it.
 func (s *sequence) inOrder(ps scrollback.Parts) scrollback.Parts {
 	if !s.d.ResultsAlone {
 		return ps
@@ -104,13 +103,13 @@ func (s *sequence) inOrder(ps scrollback.Parts) scrollback.Parts {
 	return out
 }
 
-// callIndex is where the call that a result answers is among calls, or -1.
+// callIndex returns the index of a result's call among calls, or -1.
 func callIndex(calls []scrollback.ToolCall, p scrollback.Part) int {
 	r, ok := p.(scrollback.ToolResult)
 	return slices.IndexFunc(calls, func(c scrollback.ToolCall) bool { return ok && c.ID == r.CallID })
 }
 
-// partsFor is what may be sent of a user's or tool's item beside that of another:
+// partsFor returns the parts of a user's or tool's item that may be sent with another's:
 // payloads return to one model only.
 func partsFor(model string, it scrollback.Item) scrollback.Parts {
 	if it.Model == model {
@@ -131,7 +130,7 @@ func partsFor(model string, it scrollback.Item) scrollback.Parts {
 		case scrollback.ToolResult:
 			q.Opaque = nil
 			p = q
-		case scrollback.ToolCall, scrollback.Reasoning: // a model's only
+		case scrollback.ToolCall, scrollback.Reasoning: // only a model makes them
 		}
 		out = append(out, p)
 	}

@@ -1,29 +1,32 @@
 // Package window decides what one request sends: arithmetic over values.
 //
-// [Assemble] lays the layers of a window out, most stable first, so that a
+// [Assemble] lays out the layers of a window, most stable first, so that a
 // provider's prompt cache keeps hitting: instructions and tools, environment,
-// what was folded, the live messages, the prompt, and what is for this request
-// only. [Lint] judges a window by the rules of a provider's dialect; whatever the
-// log holds, what Assemble made passes.
+// what was folded, the messages, the prompt, and what is for this request only. [Lint]
+// judges a window by the rules of a provider's dialect; whatever the log holds, what
+// Assemble returns passes.
 //
 // Words it adds: input (what a window is made from), repair (an item that stands
 // for what the log lacks, such as the result of a call that was cut off), rule
-// (one thing that a provider's wire refuses).
+// (something that a provider's wire demands).
 //
-// Invariants: the same input gives the same bytes; between two folds the items
-// of the next window begin with those of the last; nothing is dropped without an
-// entry in Excluded; every call is answered exactly once and in order.
+// Invariants: the same input gives the same bytes; between two folds the next window
+// begins with the items of the last; nothing is dropped without an entry in Excluded;
+// every call has exactly one result, in order.
 //
 // It may not know the store, models, clocks, contexts or I/O. Weights arrive on
 // the messages; the budget and the dialect arrive as values.
 package window
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Input is what a window is made from. Weights of texts that are not messages
-// arrive with them.
+// Input is what a window is made from. Texts that are not messages come with
+// their weights.
 type Input struct {
 	Instructions       string
 	InstructionsWeight scrollback.Weight
@@ -32,7 +35,10 @@ type Input struct {
 	Environment        string // frozen for the conversation
 	EnvironmentWeight  scrollback.Weight
 	Segments           []scrollback.Segment // of the view, oldest first
-	Summary            *Summary             // what a model wrote of them; nil for nothing
+	Summary            *Summary             // of what the segments hide; nil for none
+	Carried            []scrollback.Message // folded, and shown verbatim because the view says so
+	Pinned             []scrollback.Message // folded, and shown verbatim because a person wants it; oldest first
+	PinnedTokens       int64                // the most that the pinned messages may weigh together
 	Live               []scrollback.Message // behind the boundary, oldest first
 	PromptSeq          int64                // messages from here on are the prompt layer; 0 for none
 	Budget             scrollback.Budget
@@ -55,8 +61,8 @@ const MaxBytes = 20 << 20
 // MaxReserve bounds what is kept for the answer.
 const MaxReserve = 32_000
 
-// NewBudget is what may be sent to a model with a window of limit tokens that
-// answers with at most maxOutput (0 for unknown).
+// NewBudget returns what may be sent to a model with a window of limit tokens whose
+// answers have at most maxOutput tokens (0 for unknown).
 func NewBudget(limit, maxOutput int64) scrollback.Budget {
 	reserve := min(limit/4, MaxReserve)
 	if maxOutput > 0 {
@@ -71,7 +77,7 @@ func Fits(w scrollback.Weight, b scrollback.Budget) bool {
 	return w.Tokens <= b.Tokens && w.Bytes <= b.Bytes && w.Images <= b.Images
 }
 
-// Over says whether any of tokens, bytes and images is over share of its budget.
+// Over says whether tokens, bytes or images exceed share of their budget.
 func Over(w scrollback.Weight, b scrollback.Budget, share float64) bool {
 	over := func(have, of int64) bool { return float64(have) > share*float64(of) }
 	return over(w.Tokens, b.Tokens) || over(w.Bytes, b.Bytes) || over(w.Images, b.Images)
@@ -99,12 +105,13 @@ func Assemble(in Input) scrollback.Window {
 			w.Excluded = append(w.Excluded, scrollback.Excluded{FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Ref: &ref, Reason: "folded"})
 		}
 	}
-	live, unfinished := in.Live, []scrollback.Excluded(nil)
+	messages, crowdedOut := in.verbatim()
+	var unfinished []scrollback.Excluded
 	if in.PromptSeq > 0 {
-		live, unfinished = asking(live)
+		messages, unfinished = asking(messages)
 	}
-	items, excluded := curate(live, in)
-	w.Excluded = append(append(w.Excluded, excluded...), unfinished...)
+	items, excluded := curate(messages, in)
+	w.Excluded = slices.Concat(w.Excluded, excluded, unfinished, crowdedOut)
 	add(items...)
 	w.Items = TakeTurns(w.Items, in.Dialect)
 	for i := range w.Items {
@@ -113,8 +120,30 @@ func Assemble(in Input) scrollback.Window {
 	return w
 }
 
-// asking leaves out the interrupted answers at the end of a log that is sent to
-// be answered: a model takes a last word of its own for one to go on with.
+// verbatim returns the messages that a window shows as they are, oldest first: those
+// that are carried, as many of the pinned ones, newest first, as their bound takes,
+// and those that are live. Excluded are the pinned ones that find no room.
+func (in *Input) verbatim() (shown []scrollback.Message, excluded []scrollback.Excluded) {
+	if len(in.Carried)+len(in.Pinned) == 0 {
+		return in.Live, nil
+	}
+	shown = slices.Clone(in.Carried)
+	room := in.PinnedTokens
+	for _, m := range slices.Backward(in.Pinned) {
+		if m.Weight.Tokens > room {
+			excluded = append(excluded, scrollback.Excluded{FirstSeq: m.Seq, LastSeq: m.Seq, Reason: "pinned, and no room"})
+			continue
+		}
+		room -= m.Weight.Tokens
+		shown = append(shown, m)
+	}
+	slices.Reverse(excluded)
+	slices.SortFunc(shown, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) })
+	return append(shown, in.Live...), excluded
+}
+
+// asking leaves out interrupted answers at the end of a log: a model would take a last
+// word of its own as something to continue, and not answer.
 func asking(live []scrollback.Message) ([]scrollback.Message, []scrollback.Excluded) {
 	var excluded []scrollback.Excluded
 	for n := len(live); n > 0; n = len(live) {

@@ -1,0 +1,65 @@
+package compact
+
+import (
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// Shown is what a branch shows at one moment, and the policy by which it is folded.
+type Shown struct {
+	Branch     scrollback.Branch
+	Window     window.Input // of the next request
+	More       bool         // Window.Live is only the oldest piece of what is live
+	PinnedSeqs []int64      // messages that stay in sight when they are folded
+	Policy     Policy
+}
+
+// Due says whether the policy asks for a fold before w is sent, a window laid out from s.
+func (s *Shown) Due(w scrollback.Window) bool {
+	b := &s.Branch
+	return s.Policy.triggers(load{window: w.Weight, budget: s.Window.Budget, tokens: s.liveWeight().Tokens,
+		messages: b.HeadSeq - b.View.Boundary, fresh: b.HeadSeq - max(b.View.Head, b.View.Boundary)})
+}
+
+// liveWeight returns the weight of all live messages, whether or not the window holds
+// them.
+func (s *Shown) liveWeight() scrollback.Weight { return s.Branch.Sum.Sub(s.Branch.View.Sum) }
+
+// unread returns the tokens of the live messages that the window does not hold.
+func (s *Shown) unread() int64 {
+	if !s.More {
+		return 0
+	}
+	return s.liveWeight().Tokens - sumOf(s.Window.Live).Tokens
+}
+
+// after returns what the window is laid out from once a fold is made.
+func (s *Shown) after(made *built) window.Input {
+	in := s.Window
+	in.Segments, in.Carried, in.Pinned, in.Live = made.shown, nil, nil, nil
+	for _, m := range slices.Concat(s.Window.Pinned, s.Window.Carried, s.Window.Live) {
+		switch {
+		case m.Seq > made.view.Boundary:
+			in.Live = append(in.Live, m)
+		case slices.Contains(made.view.Carried, m.Seq):
+			in.Carried = append(in.Carried, m)
+		case slices.Contains(s.PinnedSeqs, m.Seq):
+			in.Pinned = append(in.Pinned, m)
+		}
+	}
+	v := made.view.Summary
+	if v == nil {
+		in.Summary = nil
+		return in
+	}
+	sum := window.Summary{ViewSummary: *v}
+	if i := slices.IndexFunc(made.leaves, func(l scrollback.Segment) bool { return l.ID == v.Segment }); i >= 0 {
+		sum.Text = made.leaves[i].Summary
+	} else if in.Summary != nil {
+		sum.Text = in.Summary.Text
+	}
+	in.Summary = &sum
+	return in
+}
