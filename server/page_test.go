@@ -135,7 +135,7 @@ func TestPage(t *testing.T) {
 func TestPagePins(t *testing.T) {
 	ctx := browser(t)
 	url, id, _ := longTalk(t)
-	pin, unpin := `#m599 [aria-label^="Pin"]`, `#m599 [aria-label="Take the pin out"]`
+	pin, unpin := `#m599 [aria-label^="Pin"]`, `#m599 [aria-label="Unpin"]`
 	messages := func() string {
 		t.Helper()
 		var total string
@@ -150,7 +150,7 @@ func TestPagePins(t *testing.T) {
 	}
 	err := chromedp.Do(ctx, chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)), chromedp.WaitVisible("#m600"),
 		chromedp.Click(pin), chromedp.WaitVisible(unpin),
-		chromedp.Click(".map .acts button:nth-child(2)"), chromedp.Click(".map .confirm .strong"), chromedp.WaitVisible("#m600.folded"), chromedp.WaitNotPresent(".map .confirm"))
+		chromedp.Click(".map .acts button:nth-child(2)"), chromedp.Click(".map .confirm .strong"), chromedp.WaitVisible("#m600.compacted"), chromedp.WaitNotPresent(".map .confirm"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestPageBranches(t *testing.T) {
 	if got := text("#m601 .versions"); got != "‹2/2›" {
 		t.Errorf("its versions are %q", got)
 	}
-	done(chromedp.Do(ctx, chromedp.Click(`#m602 [aria-label="Answer anew"]`), chromedp.WaitVisible("#m602 .versions"), chromedp.WaitNotPresent(".writing")))
+	done(chromedp.Do(ctx, chromedp.Click(`#m602 [aria-label="Answer again"]`), chromedp.WaitVisible("#m602 .versions"), chromedp.WaitNotPresent(".writing")))
 	if got := text("#m602 .versions"); got != "‹2/2›" {
 		t.Errorf("the versions of the answer are %q", got)
 	}
@@ -214,11 +214,11 @@ func TestPageBranches(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	done(chromedp.Do(ctx, chromedp.Click(`#m601 [aria-label="Earlier version"]`), chromedp.WaitNotPresent("#m602 .versions"), chromedp.WaitVisible("#m602")))
+	done(chromedp.Do(ctx, chromedp.Click(`#m601 [aria-label="Previous version"]`), chromedp.WaitNotPresent("#m602 .versions"), chromedp.WaitVisible("#m602")))
 	if got := text("#m601 .body"); got != "the first question" {
 		t.Errorf("the earlier version is %q", got)
 	}
-	done(chromedp.Do(ctx, chromedp.Click(`#m601 [aria-label="Go on from here in a new conversation"]`), chromedp.WaitNotPresent("#m602"), chromedp.WaitVisible("#m601")))
+	done(chromedp.Do(ctx, chromedp.Click(`#m601 [aria-label="Continue from here in a new conversation"]`), chromedp.WaitNotPresent("#m602"), chromedp.WaitVisible("#m601")))
 	where, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.hash`))
 	if err != nil || strings.Contains(where, string(id)) || len(where) < 30 {
 		t.Errorf("the fork is at %q, %v", where, err)

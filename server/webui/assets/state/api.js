@@ -18,7 +18,7 @@ export function query(fields) {
   return s && '?' + s;
 }
 
-// send makes a request and answers the response once its status is good.
+// send makes a request and returns the response once its status is good.
 export async function send(method, path, { body, raw, headers, signal } = {}) {
   const init = { method, signal, credentials: 'same-origin', headers: { 'Accept-Language': lang.value, ...headers } };
   if (method !== 'GET') {

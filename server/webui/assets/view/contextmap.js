@@ -1,12 +1,14 @@
 // The context map: what the next request sends, layer by layer, what it leaves out and where
-// that is read, and the receipts of the folds.
+// that is read, and the receipts of compactions.
 import { html, useState } from './html.js';
-import * as context from './context.js';
 import { Button, icon } from './icons.js';
 import { Settings } from './settings.js';
-import { conversation } from './thread.js';
-import { reading, toggleMap } from './ui.js';
-import { bytes, clock, iso, num, percent, t, whole } from './words.js';
+import * as context from '../state/context.js';
+import { bytes, clock, iso, num, percent, whole } from '../state/figures.js';
+import { toggleMap } from '../state/panels.js';
+import { read } from '../state/reader.js';
+import { conversation } from '../state/thread.js';
+import { t } from '../state/words.js';
 
 const layerName = (name) => (name === 'messages' ? t('layer.messages') : t(name));
 
@@ -30,19 +32,17 @@ function Facts({ manifest: m }) {
     <${Fact} name=${t('limit')}>${num(m.limit)} <span>${t('from.' + m.limit_from)}</span><//>
     <${Fact} name=${t('budget')}>${num(m.budget)}<//>
     <${Fact} name=${t('cacheReuse')}>${percent(m.cache_reuse)}<//>
-    <${Fact} name=${t('bytesSent')}>${bytes(m.bytes)}${m.images ? ` · ${num(m.images)} ${t('image')}` : ''}<//>
+    <${Fact} name=${t('bytesSent')}>${bytes(m.bytes)}${m.images ? ` · ${t('images', m.images)}` : ''}<//>
   </dl>`;
 }
-
-const range = (x) => (x.first_seq === x.last_seq ? `#${num(x.first_seq)}` : `#${num(x.first_seq)}–#${num(x.last_seq)}`);
 
 function LeftOut({ manifest: m, id }) {
   if (!m.excluded.length) return html`<p class="quiet">${t('nothingLeftOut')}</p>`;
   return html`<ul class="items">${m.excluded.map((x) => {
     const r = x.ref && context.receiptOf(x);
-    const what = html`<b>${range(x)}</b><span>${t('reason.' + x.reason)}${r && r.summary_by ? ` · ${r.summary_by === 'extractive' ? t('extractive') : t('by', r.summary_by)}` : ''}</span>`;
+    const what = html`<b>${context.range(x)}</b><span>${context.reason(x)}${r && r.summary_by ? ` · ${r.summary_by === 'extractive' ? t('extractive') : t('by', r.summary_by)}` : ''}</span>`;
     return html`<li key=${x.first_seq + '-' + x.last_seq}>${x.ref
-      ? html`<button type="button" onClick=${() => { reading.value = { conversation: id, ref: x.ref, title: range(x) }; }} title=${`${t('readOriginal')} · ${x.ref}`}>${what}${icon('chevron')}</button>`
+      ? html`<button type="button" onClick=${() => read(id, x.ref, context.range(x))} title=${`${t('readOriginal')} · ${x.ref}`}>${what}${icon('chevron')}</button>`
       : html`<a href=${`#${id}/${x.first_seq}`}>${what}</a>`}</li>`;
   })}</ul>`;
 }
@@ -51,22 +51,22 @@ function Receipts() {
   const rs = context.receipts.value;
   if (!rs.length) return html`<p class="quiet">${t('noReceipts')}</p>`;
   return html`<ol class="items receipts">${rs.map((r, i) => html`<li key=${r.created_at + ':' + i} class=${r.undone ? 'undone' : ''}>
-    <b>${r.result === 'compacted' ? (r.cleared ? t('cleared') : t('fold.compacted')) + (r.last_seq ? ` ${range(r)}` : '') : t('fold.' + r.result)}</b>
+    <b>${r.result === 'compacted' ? (r.cleared ? t('cleared') : t('compaction.compacted')) + (r.last_seq ? ` ${context.range(r)}` : '') : t('compaction.' + r.result)}</b>
     <time datetime=${iso(r.created_at)} title=${whole(r.created_at)}>${clock(r.created_at)}</time>
-    ${r.result === 'compacted' && html`<span>${t('foldTokens', num(r.tokens_before), num(r.tokens_after))}${r.summary_by === 'extractive' ? '' : ` · ${t('by', r.summary_by)}`}${r.summary_result ? ` · ${t('fold.' + r.summary_result)}` : ''}${r.checked ? ` · ${t('checked')}` : ''}${r.undone ? ` · ${t('undone')}` : ''}</span>`}</li>`)}</ol>`;
+    ${r.result === 'compacted' && html`<span>${context.saved(r)}${r.summary_by === 'extractive' ? '' : ` · ${t('by', r.summary_by)}`}${r.summary_result ? ` · ${t('summary.' + r.summary_result)}` : ''}${r.checked ? ` · ${t('checked')}` : ''}${r.undone ? ` · ${t('undone')}` : ''}</span>`}</li>`)}</ol>`;
 }
 
 function Acts() {
   const [sure, setSure] = useState(false);
   const busy = context.busy.value;
-  const canUndo = context.folded.value.length > 0;
+  const canUndo = context.compacted.value.length > 0;
   if (sure) return html`<div class="confirm" role="alertdialog" aria-label=${t('startAfresh')}><p>${t('confirmAfresh')}</p><div>
     <button type="button" class="plain strong" disabled=${busy} onClick=${async () => { await context.startAfresh(); setSure(false); }}>${t('yesAfresh')}</button>
     <button type="button" class="plain" onClick=${() => setSure(false)}>${t('cancel')}</button></div></div>`;
   return html`<div class="acts">
-    <button type="button" class="plain" disabled=${busy} onClick=${context.foldNow}>${icon('fold')} ${t('foldNow')}</button>
+    <button type="button" class="plain" disabled=${busy} onClick=${context.compactNow}>${icon('compact')} ${t('compactNow')}</button>
     <button type="button" class="plain" disabled=${busy} onClick=${() => setSure(true)}>${t('startAfresh')}</button>
-    <button type="button" class="plain" disabled=${busy || !canUndo} onClick=${context.undoFold}>${t('undoFold')}</button></div>`;
+    <button type="button" class="plain" disabled=${busy || !canUndo} onClick=${context.undoCompaction}>${t('undoCompaction')}</button></div>`;
 }
 
 export function ContextMap() {

@@ -1,29 +1,12 @@
 // The reader: an original behind a ref, verbatim, page by page; or a text that is at hand.
 import { html, useEffect, useLayoutEffect, useRef, useState } from './html.js';
-import { convo, get, query } from './api.js';
 import { Dialog } from './dialog.js';
 import { Button } from './icons.js';
 import { Copy } from './text.js';
-import { complain, reading } from './ui.js';
-import { bytes, t } from './words.js';
-
-const PAGE = 32 << 10; // bytes
-const SEEK = 64; // pages that are read at most to reach a line
-
-const close = () => { reading.value = null; };
-const lines = (s) => s.split('\n').length - 1;
-
-// atLine cuts a text into what is before a line, the line, and what is after.
-function atLine(text, n) {
-  let from = 0;
-  for (let i = 1; i < n; i++) {
-    const next = text.indexOf('\n', from);
-    if (next < 0) return null;
-    from = next + 1;
-  }
-  const to = text.indexOf('\n', from);
-  return to < 0 ? [text.slice(0, from), text.slice(from), ''] : [text.slice(0, from), text.slice(from, to), text.slice(to)];
-}
+import { bytes } from '../state/figures.js';
+import { complain } from '../state/notices.js';
+import { atLine, close, more, none, reading } from '../state/reader.js';
+import { t } from '../state/words.js';
 
 function Content({ text, line }) {
   const at = useRef(null);
@@ -34,32 +17,24 @@ function Content({ text, line }) {
 }
 
 function Paged({ conversation, ref_: ref, line }) {
-  const [got, setGot] = useState({ text: '', next: 0, bytes: 0, done: false, asked: false });
+  const [got, setGot] = useState(none);
   const [busy, setBusy] = useState(false);
   const gone = useRef(false);
 
-  const more = async () => {
+  const next = async () => {
     setBusy(true);
-    let at = got;
     try {
-      for (let i = 0; i < SEEK; i++) {
-        const p = await get(convo(conversation, '/refs/' + encodeURIComponent(ref)) + query({ offset: at.next || null, limit: PAGE }));
-        if (gone.current) return;
-        at = { text: at.text + p.content, next: p.next_offset, bytes: p.bytes, done: p.done, asked: true };
-        if (p.done || !line || lines(at.text) >= line) break;
-      }
+      const to = await more(got, { conversation, ref, line }, () => gone.current);
+      if (to) { setGot(to); setBusy(false); }
     } catch (err) {
       if (!gone.current) { complain(err); close(); }
-      return;
     }
-    setGot(at);
-    setBusy(false);
   };
-  useEffect(() => { more(); return () => { gone.current = true; }; }, []);
+  useEffect(() => { next(); return () => { gone.current = true; }; }, []);
 
   return html`<${Content} text=${got.text} line=${line} />
     <div class="foot"><span>${!got.asked ? t('loading') : got.done ? t('readerDone', bytes(got.bytes)) : t('readerSome', bytes(got.next), bytes(got.bytes))}</span>
-    ${got.asked && !got.done && html`<button type="button" class="plain" disabled=${busy} onClick=${more}>${t('loadMore')}</button>`}
+    ${got.asked && !got.done && html`<button type="button" class="plain" disabled=${busy} onClick=${next}>${t('loadMore')}</button>`}
     ${got.done && html`<${Copy} text=${got.text} />`}</div>`;
 }
 

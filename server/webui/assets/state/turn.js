@@ -1,42 +1,43 @@
 // The running turn: sends a message, reads its events as they come, attaches again when the
 // connection drops, and stops it.
-import { signal } from '@preact/signals';
+import { signal } from '../vendor/signals-core.mjs';
 import { ApiError, convo, get, post, query, send } from './api.js';
-import { frames, joinAt } from './sse.js';
+import { frames } from './frames.js';
+import { complain, say } from './notices.js';
+import { after, blank } from './step.js';
 import * as thread from './thread.js';
-import { complain, say } from './ui.js';
 import { t } from './words.js';
 
 const TRIES = 6; // to attach again, with growing pauses
 
 export const running = signal(null); // {conversation, turn}; turn is null until the server named it
-export const draft = signal(null); // the step being written: {text, reasoning, calls}
+export const step = signal(null); // the step being written, as step.js has it
 export const asked = signal(null); // the user's message until it is stored
-export const folds = signal([]); // receipts of this turn
+export const compactions = signal([]); // receipts of this turn
 export const shaky = signal(false); // the connection was lost and is being made again
 export const begun = signal(0); // grows with each beginning of a turn
 export const ended = signal(0); // and with each end
 
 let reader = null; // the AbortController of what is being read
 
-const blank = () => ({ text: '', count: 0, reasoning: '', thought: 0, calls: [], results: [] });
-let step = blank();
-let painting = 0;
+const PACE = 16; // ms between two showings of the step: about a frame of a screen
+let written = blank();
+let showing = 0;
 
-// paint shows the step, at most once a frame.
-function paint(now) {
+// show brings what was written to step, at once or after PACE with whatever comes until then.
+function show(now) {
   if (now) {
-    cancelAnimationFrame(painting);
-    painting = 0;
-    draft.value = { ...step };
-  } else if (!painting) painting = requestAnimationFrame(() => { painting = 0; draft.value = { ...step }; });
+    clearTimeout(showing);
+    showing = 0;
+    step.value = written;
+  } else if (!showing) showing = setTimeout(() => { showing = 0; step.value = written; }, PACE);
 }
 
 function clear() {
-  step = blank();
-  cancelAnimationFrame(painting);
-  painting = 0;
-  draft.value = null;
+  written = blank();
+  clearTimeout(showing);
+  showing = 0;
+  step.value = null;
 }
 
 // leave stops reading; the turn itself goes on.
@@ -45,14 +46,14 @@ export function leave() {
   reader = null;
   running.value = null;
   asked.value = null;
-  folds.value = [];
+  compactions.value = [];
   shaky.value = false;
   clear();
 }
 
 const key = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
 
-// ask sends a message, or without one has the newest answered; it answers false when the
+// ask sends a message, or without one has the newest answered; it returns false when the
 // server did not take it.
 export async function ask(id, message) {
   leave();
@@ -111,16 +112,16 @@ async function follow(at, begin) {
   }
   shaky.value = false;
   if (!at.over && fault) complain(fault);
-  await settle(mine);
+  await finish(mine);
   return at.over;
 }
 
-async function settle(mine) {
+async function finish(mine) {
   try { await thread.catchUp(); } catch (err) { complain(err); }
   if (mine.signal.aborted) return;
   reader = null;
   running.value = null;
-  folds.value = [];
+  compactions.value = [];
   clear();
   if (asked.value && asked.value.seq) asked.value = null;
   ended.value++;
@@ -142,36 +143,16 @@ async function take(at, frame) {
       asked.value = null;
       begun.value++;
       break;
-    case 'delta': {
-      const to = joinAt(step, ev.content, ev.at);
-      if (to) { step.text = to.text; step.count = to.count; }
-      paint();
-      break;
-    }
-    case 'reasoning': {
-      const to = joinAt({ text: step.reasoning, count: step.thought }, ev.content, ev.at);
-      if (to) { step.reasoning = to.text; step.thought = to.count; }
-      paint();
-      break;
-    }
-    case 'snapshot':
-      step = { ...blank(), text: ev.content, count: ev.at, reasoning: ev.reasoning, thought: Array.from(ev.reasoning).length, calls: ev.tool_calls };
-      paint(true);
-      break;
-    case 'tool_call':
-      step.calls = [...step.calls.filter((c) => c.id !== ev.id), ev];
-      paint();
-      break;
-    case 'tool_result':
-      step.results = [...step.results, ev];
-      paint();
+    case 'delta': case 'reasoning': case 'tool_call': case 'tool_result': case 'snapshot':
+      written = after(written, ev);
+      show(ev.type === 'snapshot');
       break;
     case 'message':
       await thread.catchUp(ev.seq);
       clear();
       break;
     case 'compaction':
-      folds.value = [...folds.value, ev];
+      compactions.value = [...compactions.value, ev];
       break;
     case 'error':
       complain(new Error(ev.message || t('failedTurn')));

@@ -1,24 +1,5 @@
-// What the page says, in English and Chinese, and how it writes numbers and times.
-import { signal } from '@preact/signals';
-import { en } from './words.en.js';
-import { zh } from './words.zh.js';
-import { kept } from './kept.js';
-
-const tables = { en, zh };
-const first = () => (navigator.languages || [navigator.language]).some((l, i) => i === 0 && /^zh/i.test(l)) ? 'zh' : 'en';
-
-export const lang = signal(tables[kept('lang')] ? kept('lang') : first());
-
-export function setLang(l) {
-  lang.value = l;
-  kept('lang', l);
-}
-
-// t says a word; further arguments fill it in.
-export function t(key, ...args) {
-  const word = tables[lang.value][key] ?? en[key] ?? key;
-  return typeof word === 'function' ? word(...args) : word;
-}
+// Numbers, sizes and times as the page writes them, in its language.
+import { lang, t } from './words.js';
 
 const locale = () => (lang.value === 'zh' ? 'zh-CN' : 'en-GB');
 

@@ -1,11 +1,13 @@
 // The conversations, newest first; new ones, imports, the trash.
 import { html, useEffect, useRef, useState } from './html.js';
-import * as conversations from './conversations.js';
 import { Button, icon } from './icons.js';
-import { go, href } from './place.js';
-import { conversation, reread } from './thread.js';
-import { nextTheme, searchOpen, theme, toggleSidebar } from './ui.js';
-import { ago, iso, lang, num, setLang, t, whole } from './words.js';
+import * as conversations from '../state/conversations.js';
+import { ago, iso, num, whole } from '../state/figures.js';
+import { searchOpen, toggleSidebar } from '../state/panels.js';
+import { go, href } from '../state/place.js';
+import { nextTheme, theme } from '../state/theme.js';
+import { conversation, reread } from '../state/thread.js';
+import { lang, setLang, t } from '../state/words.js';
 
 // Rename is a title being written: Enter keeps it, Esc and leaving without a change do not.
 export function Rename({ of: c, done }) {
@@ -69,7 +71,7 @@ export function Sidebar() {
   const trashed = conversations.inTrash.value;
   return html`<nav class="sidebar" aria-label=${t('conversations')}>
     <div class="top"><a class="brand" href="#">scrollback</a>
-      <${Button} name="search" label=${t('searchHint') + ' (Ctrl K)'} onClick=${() => { searchOpen.value = true; }} />
+      <${Button} name="search" label=${t('searchHint')} onClick=${() => { searchOpen.value = true; }} />
       <${Button} name="menu" label=${t('closeSidebar')} onClick=${() => toggleSidebar(false)} /></div>
     <button type="button" class="new" onClick=${() => go(null)}>${icon('plus')} ${t('newConversation')}</button>
     <label class="filter">${icon('search')}<input type="search" value=${conversations.filter.value} placeholder=${t('filter')} aria-label=${t('filter')}

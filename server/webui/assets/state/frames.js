@@ -32,15 +32,3 @@ export async function* frames(body) {
     reader.cancel().catch(() => {}); // whoever stops reading lets the connection go
   }
 }
-
-// joinAt adds a piece at a place counted in characters (code points). held is
-// {text, count}; what is there already is not written twice. It answers null
-// when the piece leaves a gap.
-export function joinAt(held, piece, at) {
-  if (at > held.count) return null;
-  const chars = Array.from(piece);
-  const known = held.count - at;
-  if (known >= chars.length) return held;
-  const fresh = known ? chars.slice(known) : chars;
-  return { text: held.text + (known ? fresh.join('') : piece), count: held.count + fresh.length };
-}

@@ -1,9 +1,9 @@
 // The open conversation and the stretch of its messages that is held: contiguous by seq,
 // at most HELD of them, wherever in the conversation it lies.
-import { batch, computed, signal } from '@preact/signals';
+import { batch, computed, signal } from '../vendor/signals-core.mjs';
 import { convo, get, patch, query } from './api.js';
 import { keep } from './conversations.js';
-import { attempt } from './ui.js';
+import { attempt } from './notices.js';
 
 const PAGE = 50;
 const HELD = 400;
@@ -25,9 +25,8 @@ const last = () => messages.value[messages.value.length - 1];
 export const newest = () => (messages.value.length ? last().seq : 0);
 
 let visit = 0;
-export const leaving = () => ++visit;
 
-// open shows a conversation around seq, or its end, and answers the turn that runs in it.
+// open shows a conversation around seq, or its end, and returns the turn that runs in it.
 export async function open(id, seq) {
   const mine = ++visit;
   if (!conversation.value || conversation.value.id !== id) {

@@ -1,7 +1,7 @@
 // The list of conversations: newest first, filtered by title, page by page; or the trash.
-import { signal } from '@preact/signals';
+import { signal } from '../vendor/signals-core.mjs';
 import { convo, del, get, patch, post, query, upload } from './api.js';
-import { attempt, say } from './ui.js';
+import { attempt, say } from './notices.js';
 import { t } from './words.js';
 
 export const list = signal([]);
@@ -12,7 +12,7 @@ export const loaded = signal(false);
 
 let asked = 0;
 
-// refresh reads the list anew, as many pages' worth as were shown.
+// refresh reads the list again, as many pages' worth as were shown.
 export async function refresh() {
   const mine = ++asked;
   const limit = Math.min(200, Math.max(50, list.value.length));
@@ -73,7 +73,7 @@ export async function trash(c) {
   return true;
 }
 
-// bring imports a file and answers the id of the first conversation it held.
+// bring imports a file and returns the id of the first conversation it held.
 export async function bring(file) {
   say(t('importing'));
   const out = await attempt(() => upload('/api/import', file));

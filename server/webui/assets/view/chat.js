@@ -1,13 +1,13 @@
 // The open conversation: its messages, the step being written, and the composer.
 import { html, useEffect, useLayoutEffect, useRef } from './html.js';
 import { Composer } from './composer.js';
-import { folded, receiptOf } from './context.js';
 import { icon } from './icons.js';
 import { Asked, Message, Writing } from './message.js';
-import * as thread from './thread.js';
-import * as turn from './turn.js';
-import { reading } from './ui.js';
-import { num, t } from './words.js';
+import { compacted, outcome, range, receiptOf, saved } from '../state/context.js';
+import { read } from '../state/reader.js';
+import * as thread from '../state/thread.js';
+import * as turn from '../state/turn.js';
+import { t } from '../state/words.js';
 
 // scroller keeps what is read in place: at the end it follows, elsewhere it holds on to the
 // first message in view while others are put in above.
@@ -44,40 +44,38 @@ function scrolled() {
   if (below < NEAR) thread.loadNewer();
 }
 
-const original = (id, x) => () => { reading.value = { conversation: id, ref: x.ref, title: `#${x.first_seq}–#${x.last_seq}` }; };
-
-// Crease marks where a folded stretch ends.
-function Crease({ id, fold: x }) {
+// Crease marks where a compacted stretch ends.
+function Crease({ id, stretch: x }) {
   const r = receiptOf(x);
-  return html`<div class="crease" title=${t('foldedHint')}>${icon('fold')}<span>${t('folded', num(x.first_seq), num(x.last_seq))}
-    ${r && html` · ${t('foldTokens', num(r.tokens_before), num(r.tokens_after))}`}</span>
-    <button type="button" class="link" onClick=${original(id, x)}>${t('readOriginal')}</button></div>`;
+  return html`<div class="crease" title=${t('compactedHint')}>${icon('compact')}<span>${t('compacted', range(x))}
+    ${r && html` · ${saved(r)}`}</span>
+    <button type="button" class="link" onClick=${() => read(id, x.ref, range(x))}>${t('readOriginal')}</button></div>`;
 }
 
 function Messages() {
   const c = thread.conversation.value;
-  const folds = folded.value;
-  const ends = new Map(folds.map((x) => [x.last_seq, x]));
-  const boundary = folds.length ? folds[folds.length - 1].last_seq : 0;
+  const stretches = compacted.value;
+  const ends = new Map(stretches.map((x) => [x.last_seq, x]));
+  const boundary = stretches.length ? stretches[stretches.length - 1].last_seq : 0;
   const lit = thread.target.value && thread.target.value.seq;
   const out = [];
   for (const m of thread.messages.value) {
-    const isFolded = m.seq <= boundary && folds.some((x) => m.seq >= x.first_seq && m.seq <= x.last_seq);
-    out.push(html`<${Message} key=${m.id} message=${m} folded=${isFolded} lit=${m.seq === lit} />`);
-    if (ends.has(m.seq)) out.push(html`<${Crease} key=${'crease' + m.seq} id=${c.id} fold=${ends.get(m.seq)} />`);
+    const isCompacted = m.seq <= boundary && stretches.some((x) => m.seq >= x.first_seq && m.seq <= x.last_seq);
+    out.push(html`<${Message} key=${m.id} message=${m} compacted=${isCompacted} lit=${m.seq === lit} />`);
+    if (ends.has(m.seq)) out.push(html`<${Crease} key=${'crease' + m.seq} id=${c.id} stretch=${ends.get(m.seq)} />`);
   }
   return html`${thread.older.value ? html`<p class="edge">${t('loading')}</p>` : html`<p class="edge">${t('start')}</p>`}${out}`;
 }
 
 function Live() {
   const r = turn.running.value;
-  const step = turn.draft.value;
+  const step = turn.step.value;
   const said = turn.asked.value;
   useLayoutEffect(() => { scroller.after(); });
   if (thread.newer.value) return null;
   return html`${said && html`<${Asked} text=${said.text} />`}
-    ${turn.folds.value.filter((f) => f.result === 'compacted').map((f) => html`<div class="crease" key=${f.last_seq}>${icon('fold')}<span>
-      ${t('folded', num(f.first_seq), num(f.last_seq))} · ${t('foldTokens', num(f.tokens_before), num(f.tokens_after))}</span></div>`)}
+    ${turn.compactions.value.filter((r) => r.result === 'compacted').map((r) => html`<div class="crease" key=${r.last_seq}>${icon('compact')}<span>
+      ${outcome(r)}</span></div>`)}
     ${r && html`<${Writing} step=${step} conversation=${r.conversation} />`}
     ${turn.shaky.value && html`<p class="edge">${t('reconnecting')}</p>`}`;
 }
@@ -110,7 +108,7 @@ export function Chat() {
       if (aim.seq) setTimeout(() => { if (thread.target.value === aim) thread.target.value = null; }, 3000);
     } else scroller.after();
     scrolled();
-  }, [messages, aim, folded.value]);
+  }, [messages, aim, compacted.value]);
 
   useEffect(() => {
     const watch = new ResizeObserver(() => scroller.stuck && scroller.after());

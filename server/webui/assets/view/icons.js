@@ -10,7 +10,7 @@ const paths = {
   moon: 'M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z', half: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 3v18', back: 'M19 12H5M11 6l-6 6 6 6',
   pin: 'M9 4h6l-1 6 3 3H7l3-3-1-6zM12 13v7',
   fork: 'M7 4v16M7 9c0 5 10 3 10 8v3M4 7l3-3 3 3M14 17l3 3 3-3',
-  restore: 'M4 9h11a5 5 0 0 1 0 10H8M4 9l4-4M4 9l4 4', chevron: 'M9 6l6 6-6 6', copy: 'M9 9h10v11H9zM5 15V4h10', fold: 'M5 4h14M5 20h14M12 7v3M12 17v-3M9 9l3 3 3-3M9 15l3-3 3 3',
+  restore: 'M4 9h11a5 5 0 0 1 0 10H8M4 9l4-4M4 9l4 4', chevron: 'M9 6l6 6-6 6', copy: 'M9 9h10v11H9zM5 15V4h10', compact: 'M5 4h14M5 20h14M12 7v3M12 17v-3M9 9l3 3 3-3M9 15l3-3 3 3',
 };
 
 export const icon = (name) => html`<svg class="icon" viewBox="0 0 24 24" width="18" height="18" aria-hidden="true" fill="none"

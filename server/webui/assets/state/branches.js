@@ -1,18 +1,17 @@
-// The ways a conversation went: other versions of a message, going over to one, asking anew,
-// editing what was asked, and going on elsewhere. Going back takes nothing away.
-import { signal } from '@preact/signals';
+// The branches of the open conversation: other versions of a message, switching to one, asking
+// again, and continuing elsewhere. Going back takes nothing away.
+import { signal } from '../vendor/signals-core.mjs';
 import { convo, get, post } from './api.js';
-import { settle } from './place.js';
+import { arrive } from './place.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
-import { attempt, hush } from './ui.js';
+import { attempt, hush } from './notices.js';
 
 const branches = signal([]); // of the open conversation, oldest first
-export const editing = signal(null); // the message that is written anew
 
 let asked = 0;
 
-export async function look(id) {
+export async function refresh(id) {
   const mine = ++asked;
   const got = id ? await attempt(() => get(convo(id, '/branches'))) : null;
   if (mine === asked) branches.value = got ? got.branches : [];
@@ -30,32 +29,32 @@ export function versions(m) {
   return here.length > 1 ? { list: here, at: here.indexOf(own) } : null;
 }
 
-// go moves the head, and shows where it stands then.
-async function go(place) {
+// rewind moves the head, and shows the conversation as it is then.
+async function rewind(place) {
   const id = thread.conversation.value.id;
   hush();
   const c = await attempt(() => post(convo(id, '/rewind'), place));
   if (!c) return false;
   await thread.renew(c);
-  await look(id);
+  await refresh(id);
   return true;
 }
 
-export const over = (branch) => go({ branch: branch.id });
+export const switchTo = (branch) => rewind({ branch: branch.id });
 
-// again has the question before m answered anew.
-export async function again(m) {
+// regenerate has the question before m answered again.
+export async function regenerate(m) {
   const question = thread.messages.value.filter((q) => q.role === 'user' && q.seq < m.seq).pop();
-  if (!question || turn.running.value || !(await go({ seq: question.seq }))) return;
+  if (!question || turn.running.value || !(await rewind({ seq: question.seq }))) return;
   const id = thread.conversation.value.id;
   await turn.ask(id, undefined);
 }
 
-// back makes the message before the one that is edited the newest.
-export const back = (m) => go({ seq: m.seq - 1 });
+// before makes the message before m the newest.
+export const before = (m) => rewind({ seq: m.seq - 1 });
 
-// fork goes on from m in a new conversation.
+// fork continues from m in a new conversation.
 export async function fork(m) {
   const c = await attempt(() => post(convo(thread.conversation.value.id, '/fork'), { seq: m.seq }));
-  if (c) { thread.adopt(c); await thread.renew(c); settle(c.id); look(c.id); }
+  if (c) { thread.adopt(c); await thread.renew(c); arrive(c.id); refresh(c.id); }
 }

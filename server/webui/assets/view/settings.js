@@ -1,26 +1,17 @@
 // What a conversation is run with: the limit, the policy, the instructions.
 import { html, useState } from './html.js';
-import { look } from './context.js';
-import { change } from './thread.js';
-import { hush, say } from './ui.js';
-import { t } from './words.js';
-
-const policies = ['', 'auto', 'snapshot', 'rolling', 'segments'];
-const policyName = (p) => (p === '' ? t('policyDefault') : p === 'auto' ? t('policy.auto') : p);
+import { policies, policyName, save } from '../state/settings.js';
+import { t } from '../state/words.js';
 
 function Form({ c, done }) {
   const [limit, setLimit] = useState(c.limit || '');
   const [policy, setPolicy] = useState(c.policy);
   const [instructions, setInstructions] = useState(c.instructions);
-  const save = async (e) => {
+  const submit = async (e) => {
     e.preventDefault();
-    hush();
-    if (!await change({ limit: Number(limit) || 0, policy, instructions })) return;
-    say(t('saved'));
-    look(c.id);
-    done();
+    if (await save(c.id, { limit, policy, instructions })) done();
   };
-  return html`<form class="settings" onSubmit=${save}>
+  return html`<form class="settings" onSubmit=${submit}>
     <label><span>${t('limit')}</span><input type="number" min="0" step="1" inputmode="numeric" value=${limit} placeholder="32768" onInput=${(e) => setLimit(e.currentTarget.value)} />
       <small>${t('limitHint')}</small></label>
     <label><span>${t('policy')}</span><select value=${policy} onChange=${(e) => setPolicy(e.currentTarget.value)}>
