@@ -39,7 +39,7 @@ func body(t *testing.T, res *http.Response) string {
 func TestServes(t *testing.T) {
 	for at, want := range map[string]string{
 		"/":                          "text/html; charset=utf-8",
-		"/assets/view/style.css":          "text/css; charset=utf-8",
+		"/assets/view/style.css":     "text/css; charset=utf-8",
 		"/assets/app.js":             "text/javascript; charset=utf-8",
 		"/assets/vendor/preact.mjs":  "text/javascript; charset=utf-8",
 		"/assets/favicon.svg":        "image/svg+xml",
