@@ -35,13 +35,17 @@ test('a connection that drops is made again from the last event, and nothing is 
   fresh();
   const open = new TransformStream();
   const writer = open.writable.getWriter();
-  const asked = serve({ ...log, [chat]: () => stream([begins(1), delta(2, 'abc', 0)], true), 'GET /api/conversations/c/turns/t/events': () => new Response(open.readable) });
+  const receipt = [3, { type: 'compaction', result: 'compacted', last_seq: 9 }];
+  const asked = serve({ ...log, [chat]: () => stream([begins(1), delta(2, 'abc', 0), receipt], true), 'GET /api/conversations/c/turns/t/events': () => new Response(open.readable) });
   const done = turn.ask('c', 'm');
   const send = (n, ev) => writer.write(new TextEncoder().encode(`id: ${n}\ndata: ${JSON.stringify(ev)}\n\n`));
   send(2, { type: 'delta', content: 'abc', at: 0 });
-  send(3, { type: 'delta', content: 'cd', at: 2 });
+  send(...receipt);
+  send(4, { type: 'delta', content: 'cd', at: 2 });
   await when(() => turn.step.value && turn.step.value.text === 'abcd', 'the rest of the answer');
-  same([asked.map((r) => r.at + '?' + r.query).filter((a) => /chat|events/.test(a)), turn.shaky.value], [[chat + '?', 'GET /api/conversations/c/turns/t/events?after=2'], false]);
+  same([asked.map((r) => r.at + '?' + r.query).filter((a) => /chat|events/.test(a)), turn.shaky.value],
+    [[chat + '?', 'GET /api/conversations/c/turns/t/events?after=3'], false]);
+  same(turn.compactions.value.length, 1, 'an event that came twice:');
   writer.write(new TextEncoder().encode('data: [DONE]\n\n'));
   writer.close();
   same(await done, true);
