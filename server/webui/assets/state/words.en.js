@@ -30,7 +30,7 @@ export const en = {
   yesAfresh: 'Compact everything', 'compaction.compacted': 'Compacted', 'compaction.noop': 'Nothing to compact: there are no earlier messages to replace.', 'compaction.inflated': 'Compacting would not have made the request smaller.',
   'compaction.empty_summary': 'The model returned an empty summary.', 'compaction.model_error': 'The model could not write a summary.', 'compaction.conflict': 'The context changed in the meantime; try again.',
   'summary.empty_summary': 'the model’s summary was empty', 'summary.model_error': 'no summary from the model',
-  cleared: 'Started afresh', undone: 'undone', checked: 'checked', uncompacted: 'Last compaction undone', setup: 'Settings', limitHint: 'Window size in tokens; empty means the model’s own',
+  cleared: 'Started afresh', undone: 'undone', checked: 'checked', uncompacted: 'Last compaction undone', setup: 'Settings', limitHint: 'In tokens; empty means the model’s own',
   instructionsHint: 'Sent at the start of every request', save: 'Save', saved: 'Saved', by: (x) => `by ${x}`, extractive: 'extracts',
   instructionsLabel: 'Instructions', reader: 'Original', readerDone: (n) => `Complete, ${n}`, readerSome: (a, b) => `${a} of ${b}`, line: (n) => `line ${n}`,
   search: 'Search', searchHint: 'Search everything (Ctrl K)', everywhere: 'Everything', here: 'This conversation', lines: 'Lines (regex)',
