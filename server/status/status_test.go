@@ -25,10 +25,15 @@ func TestOf(t *testing.T) {
 		why  error
 		want int
 	}{
-		{scrollback.Invalid, scrollback.ErrTooLarge, 413}, {scrollback.Conflict, scrollback.ErrPrecondition, 412}, {scrollback.Unavailable, scrollback.ErrUpstream, 502},
-		{scrollback.Unavailable, scrollback.ErrReplyBound, 502}, {scrollback.Unavailable, scrollback.ErrClosing, 503}, {scrollback.Conflict, scrollback.ErrLostLease, 409},
+		{scrollback.Invalid, scrollback.ErrTooLarge, 413},
+		{scrollback.Conflict, scrollback.ErrPrecondition, 412},
+		{scrollback.Conflict, scrollback.ErrLostLease, 409},
+		{scrollback.Unavailable, scrollback.ErrUpstream, 502},
+		{scrollback.Unavailable, scrollback.ErrReplyBound, 502},
+		{scrollback.Unavailable, scrollback.ErrClosing, 503},
 	} {
-		for _, err := range []error{scrollback.Errorf(fine.code, "op", "text: %w", fine.why), scrollback.Errorf(fine.code, "op", "text").Because(fine.why)} {
+		wrapped, because := scrollback.Errorf(fine.code, "op", "text: %w", fine.why), scrollback.Errorf(fine.code, "op", "text").Because(fine.why)
+		for _, err := range []error{wrapped, because} {
 			if got := status.Of(fmt.Errorf("around: %w", err)); got != fine.want {
 				t.Errorf("%v has status %d, want %d", fine.why, got, fine.want)
 			}

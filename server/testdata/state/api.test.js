@@ -12,7 +12,8 @@ test('an id cannot leave its place in the path', () => same(convo('a/../b?', '/t
 test('each verb sends what it should', async () => {
   const asked = serve({ 'GET /x': 1, 'POST /x': 2, 'PATCH /x': 3, 'DELETE /x': 4, 'POST /up': 5 });
   lang.value = 'zh';
-  same([await get('/x'), await post('/x'), await patch('/x', { a: 1 }, { 'If-Match': '"7"' }), await del('/x'), await upload('/up', '{"file":1}')], [1, 2, 3, 4, 5]);
+  same([await get('/x'), await post('/x'), await patch('/x', { a: 1 }, { 'If-Match': '"7"' }), await del('/x'),
+    await upload('/up', '{"file":1}')], [1, 2, 3, 4, 5]);
   same(asked.map((r) => r.body), [undefined, {}, { a: 1 }, undefined, { file: 1 }]);
   same(asked.map((r) => r.headers['Content-Type']), [undefined, ...Array(4).fill('application/json')]);
   same(asked.map((r) => r.headers['Accept-Language']), Array(5).fill('zh'));
@@ -20,7 +21,8 @@ test('each verb sends what it should', async () => {
 });
 
 test('a refusal carries the words of the server, or else its status', async () => {
-  serve({ 'GET /said': refusal(409, 'somebody was first'), 'GET /mute': new Response('<html>', { status: 502, statusText: 'Bad Gateway' }) });
+  serve({ 'GET /said': refusal(409, 'somebody was first'),
+    'GET /mute': new Response('<html>', { status: 502, statusText: 'Bad Gateway' }) });
   const said = await get('/said').catch((err) => err);
   same([said.name, said.status, said.code, said.message], ['Error', 409, 'invalid', 'somebody was first']);
   const mute = await get('/mute').catch((err) => err);

@@ -30,7 +30,8 @@ export function serve(routes) {
   const asked = [];
   globalThis.fetch = async (path, init) => {
     const at = `${init.method} ${path.split('?')[0]}`;
-    const request = { at, query: path.split('?')[1] || '', body: init.body === undefined ? undefined : JSON.parse(init.body), headers: init.headers, signal: init.signal };
+    const request = { at, query: path.split('?')[1] || '', body: init.body === undefined ? undefined : JSON.parse(init.body),
+      headers: init.headers, signal: init.signal };
     asked.push(request);
     if (!(at in routes)) return Response.json({ error: { code: 'not_found', message: `there is no ${at}` } }, { status: 404 });
     const out = typeof routes[at] === 'function' ? await routes[at](request) : routes[at];
@@ -47,9 +48,11 @@ export function stream(events, cut = false) {
   return new Response(lines.join('') + (cut ? '' : 'data: [DONE]\n\n'));
 }
 
-export const conversation = (id, fields) => ({ id, title: `The ${id}`, messages: 0, pinned_seqs: [], limit: 0, policy: '', instructions: '', project: 'default', ...fields });
+export const conversation = (id, fields) => ({ id, title: `The ${id}`, messages: 0, pinned_seqs: [], limit: 0, policy: '',
+  instructions: '', project: 'default', ...fields });
 
-export const message = (seq, role = 'user', text = `m${seq}`) => ({ id: `i${seq}`, seq, role, branch: 'b1', parts: [{ type: 'text', text }], status: 'complete' });
+export const message = (seq, role = 'user', text = `m${seq}`) => ({ id: `i${seq}`, seq, role, branch: 'b1',
+  parts: [{ type: 'text', text }], status: 'complete' });
 
 export const messages = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => message(from + i));
 

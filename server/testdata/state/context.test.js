@@ -6,13 +6,15 @@ import { lang } from '/assets/state/words.js';
 
 const receipt = (fields) => ({ result: 'compacted', first_seq: 1, last_seq: 1200, tokens_before: 32674, tokens_after: 2337, ...fields });
 const stretch = { first_seq: 1, last_seq: 1200, ref: 'history:1', reason: 'folded' };
-const routes = (more) => ({ 'GET /api/conversations/c/context': { conversation_id: 'c', excluded: [stretch, { first_seq: 1205, last_seq: 1205, reason: 'unfinished' }] },
+const routes = (more) => ({ 'GET /api/conversations/c/context': { conversation_id: 'c',
+  excluded: [stretch, { first_seq: 1205, last_seq: 1205, reason: 'unfinished' }] },
   'GET /api/conversations/c/receipts': { receipts: [receipt({ result: 'inflated' }), receipt()] }, ...more });
 
 test('what is compacted stands behind a ref, and has its receipt', async () => {
   serve(routes());
   await context.refresh('c');
-  same([context.compacted.value, context.receiptOf(stretch).result, context.receiptOf({ first_seq: 1, last_seq: 7 })], [[stretch], 'compacted', undefined]);
+  same([context.compacted.value, context.receiptOf(stretch).result, context.receiptOf({ first_seq: 1, last_seq: 7 })],
+    [[stretch], 'compacted', undefined]);
   serve({});
   await context.refresh('c');
   is(banner.value !== null && context.manifest.value !== null, 'a context that cannot be read says so, and the last one stays');
@@ -26,7 +28,8 @@ test('why something is left out has words, and a new reason is shown as it came'
   for (const reason of known) is(/[\u4e00-\u9fff]/.test(context.reason({ reason })), reason);
   lang.value = 'en';
   same([...known, 'moonlight', 'constructor'].map((reason) => context.reason({ reason })),
-    ['compacted', 'not compacted yet', 'interrupted, asked again', 'empty or failed answer', 'pinned, but no room', 'moonlight', 'constructor']);
+    ['compacted', 'not compacted yet', 'interrupted, asked again', 'empty or failed answer', 'pinned, but no room', 'moonlight',
+      'constructor']);
 });
 
 test('people read what came of a compaction', async () => {

@@ -6,7 +6,9 @@ const ids = () => conversations.list.value.map((c) => c.id);
 const all = 'GET /api/conversations';
 
 test('the list is read page by page, each conversation once', async () => {
-  const asked = serve({ [all]: ({ query }) => (query.includes('cursor=next') ? { conversations: [conversation('b'), conversation('c')], next: null } : { conversations: [conversation('a'), conversation('b')], next: 'next' }) });
+  const asked = serve({ [all]: ({ query }) => (query.includes('cursor=next')
+    ? { conversations: [conversation('b'), conversation('c')], next: null }
+    : { conversations: [conversation('a'), conversation('b')], next: 'next' }) });
   await conversations.refresh();
   same([ids(), conversations.loaded.value, conversations.cursor.value], [['a', 'b'], true, 'next']);
   await conversations.more();
@@ -36,11 +38,14 @@ test('the filter and the trash are asked for', async () => {
 
 test('what goes to the trash can be brought back', async () => {
   conversations.list.value = [conversation('a'), conversation('b')];
-  serve({ 'DELETE /api/conversations/a': { ok: true }, 'POST /api/conversations/a/restore': conversation('a'), [all]: { conversations: [conversation('a'), conversation('b')], next: null } });
-  same([await conversations.trash(conversation('a')), ids(), toast.value.text, toast.value.action], [true, ['b'], 'Moved “The a” to the trash', 'Undo']);
+  serve({ 'DELETE /api/conversations/a': { ok: true }, 'POST /api/conversations/a/restore': conversation('a'),
+    [all]: { conversations: [conversation('a'), conversation('b')], next: null } });
+  same([await conversations.trash(conversation('a')), ids(), toast.value.text, toast.value.action],
+    [true, ['b'], 'Moved “The a” to the trash', 'Undo']);
   await toast.value.run();
   same(ids(), ['a', 'b']);
-  same([await conversations.trash(conversation('x')), ids(), banner.value.text], [false, ['a', 'b'], 'there is no DELETE /api/conversations/x']);
+  same([await conversations.trash(conversation('x')), ids(), banner.value.text],
+    [false, ['a', 'b'], 'there is no DELETE /api/conversations/x']);
 });
 
 test('a new title is shown where the old one was', async () => {
@@ -51,7 +56,8 @@ test('a new title is shown where the old one was', async () => {
 });
 
 test('an import says what came in', async () => {
-  serve({ 'POST /api/import': { conversations: [{ id: 'i', messages: 3 }, { id: 'j', messages: 4 }], skipped: ['x'], more_skipped: 1 }, [all]: { conversations: [], next: null } });
+  serve({ 'POST /api/import': { conversations: [{ id: 'i', messages: 3 }, { id: 'j', messages: 4 }], skipped: ['x'], more_skipped: 1 },
+    [all]: { conversations: [], next: null } });
   same([await conversations.bring('{}'), toast.value.text], ['i', 'Imported 2 conversations, 7 new messages; 2 lines skipped']);
   serve({ 'POST /api/import': refusal(400, 'line 1 is not JSON') });
   same([await conversations.bring('{}'), toast.value.text, banner.value.text], [null, '', 'line 1 is not JSON']);

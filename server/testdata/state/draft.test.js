@@ -25,14 +25,16 @@ test('each conversation has a draft of its own', () => {
 test('the first message makes its conversation', async () => {
   thread.close();
   draft.show(draft.here());
-  const asked = serve({ 'POST /api/conversations': conversation('n'), 'POST /api/conversations/n/chat': () => chat.clone(), 'GET /api/conversations/n/messages': log });
+  const asked = serve({ 'POST /api/conversations': conversation('n'), 'POST /api/conversations/n/chat': () => chat.clone(),
+    'GET /api/conversations/n/messages': log });
   let sent = 0;
   draft.text.value = '  ';
   await draft.submit(() => { sent++; });
   same([asked.length, sent], [0, 0], 'an empty one:');
   draft.text.value = 'hello';
   await draft.submit(() => { sent++; });
-  same([asked[1].body, sent, draft.text.value, draft.starting.value, place.value.id, place.value.arrived], [{ message: 'hello' }, 1, '', false, 'n', true]);
+  same([asked[1].body, sent, draft.text.value, draft.starting.value, place.value.id, place.value.arrived],
+    [{ message: 'hello' }, 1, '', false, 'n', true]);
 });
 
 test('what was not taken is still the writer’s', async () => {
@@ -49,7 +51,8 @@ test('an edited message is asked again from before it', async () => {
   draft.cancelEdit();
   same([draft.text.value, draft.editing.value], ['', null]);
   draft.edit(m);
-  const asked = serve({ 'POST /api/conversations/n/rewind': conversation('n', { messages: 2 }), 'GET /api/conversations/n/messages': log, 'GET /api/conversations/n/branches': { branches: [] }, 'POST /api/conversations/n/chat': () => chat.clone() });
+  const asked = serve({ 'POST /api/conversations/n/rewind': conversation('n', { messages: 2 }), 'GET /api/conversations/n/messages': log,
+    'GET /api/conversations/n/branches': { branches: [] }, 'POST /api/conversations/n/chat': () => chat.clone() });
   await draft.submit(() => {});
   same(asked.filter((r) => r.at.startsWith('POST')).map((r) => r.body), [{ seq: 2 }, { message: 'one\ntwo' }]);
   draft.edit(m);

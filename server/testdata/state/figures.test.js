@@ -24,6 +24,7 @@ test('how long ago, in one word or two', () => {
   const now = Date.now();
   const en = (s) => spoken('en', () => ago(now - s * 1000));
   same([en(-5), en(10)], ['now', 'now']);
-  for (const [seconds, like] of [[50, /^1 ?min ago$/], [3 * 3600 + 5, /^3 ?hr? ago$/], [2 * 86400 + 5, /^2 ?d(ays)? ago$/], [400 * 86400, /^1 ?yr? ago$/]]) is(like.test(en(seconds)), en(seconds));
+  for (const [seconds, like] of [[50, /^1 ?min ago$/], [3 * 3600 + 5, /^3 ?hr? ago$/], [2 * 86400 + 5, /^2 ?d(ays)? ago$/],
+    [400 * 86400, /^1 ?yr? ago$/]]) is(like.test(en(seconds)), en(seconds));
   same(spoken('zh', () => ago(now - 7200 * 1000)), '2小时前');
 });

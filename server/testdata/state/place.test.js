@@ -3,7 +3,8 @@ import { effect } from '/assets/vendor/signals-core.mjs';
 import { arrive, go, href, parse, place, same } from '/assets/state/place.js';
 
 test('an address is read as it is written', () => {
-  for (const [hash, want] of [['', [null, 0]], ['#', [null, 0]], ['#abc', ['abc', 0]], ['#abc/12', ['abc', 12]], ['#abc/x', ['abc', 0]], ['abc/7', ['abc', 7]]]) {
+  for (const [hash, want] of [['', [null, 0]], ['#', [null, 0]], ['#abc', ['abc', 0]], ['#abc/12', ['abc', 12]], ['#abc/x', ['abc', 0]],
+    ['abc/7', ['abc', 7]]]) {
     const p = parse(hash);
     equal([p.id, p.seq], want, hash);
     equal(same(parse(href(p.id, p.seq)), p), true, hash);

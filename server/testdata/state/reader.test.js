@@ -2,7 +2,8 @@ import { same, serve, test } from './check.js';
 import { atLine, close, more, none, read, reading } from '/assets/state/reader.js';
 
 test('a text is cut at a line', () => {
-  same([atLine('a\nb\nc', 1), atLine('a\nb\nc', 2), atLine('a\nb\nc', 3), atLine('a\nb\nc', 4)], [['', 'a', '\nb\nc'], ['a\n', 'b', '\nc'], ['a\nb\n', 'c', ''], null]);
+  same([atLine('a\nb\nc', 1), atLine('a\nb\nc', 2), atLine('a\nb\nc', 3), atLine('a\nb\nc', 4)],
+    [['', 'a', '\nb\nc'], ['a\n', 'b', '\nc'], ['a\nb\n', 'c', ''], null]);
 });
 
 test('an original is read page by page, or as far as the line that is looked for', async () => {

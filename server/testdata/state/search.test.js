@@ -15,7 +15,8 @@ test('words are found everywhere, or here', async () => {
   const out = await find({ mode: 'everywhere', text: ' depot ', match: true }, 'c');
   same([out.rows.map((r) => [r.kind, r.h.seq, r.title]), out.note], [[['hit', 4, 'The a'], ['hit', 9, 'b']], 'First 2 hits']);
   await find({ mode: 'here', text: 'x' }, 'c');
-  same([fields(asked[0]), fields(asked.at(-1))], [{ q: 'depot', limit: '20', around: '1' }, { q: 'x', conversation: 'c', limit: '20', around: '1' }]);
+  same([fields(asked[0]), fields(asked.at(-1))],
+    [{ q: 'depot', limit: '20', around: '1' }, { q: 'x', conversation: 'c', limit: '20', around: '1' }]);
 });
 
 test('lines are found by a pattern as it was typed', async () => {

@@ -9,7 +9,8 @@ test('settings are sent as numbers and words, and the context is read again', as
   const asked = serve({ 'PATCH /api/conversations/c': ({ body }) => conversation('c', body),
     'GET /api/conversations/c/context': { conversation_id: 'c', excluded: [] }, 'GET /api/conversations/c/receipts': { receipts: [] } });
   same(await save('c', { limit: '8000', policy: 'rolling', instructions: 'Be brief.' }), true);
-  same([asked[0].body, thread.conversation.value.limit, toast.value.text], [{ limit: 8000, policy: 'rolling', instructions: 'Be brief.' }, 8000, 'Saved']);
+  same([asked[0].body, thread.conversation.value.limit, toast.value.text],
+    [{ limit: 8000, policy: 'rolling', instructions: 'Be brief.' }, 8000, 'Saved']);
   await when(() => manifest.value, 'the context');
   await save('c', { limit: '', policy: '', instructions: '' });
   same(thread.conversation.value.limit, 0, 'an empty limit:');
@@ -17,7 +18,8 @@ test('settings are sent as numbers and words, and the context is read again', as
 
 test('a refusal is shown, and nothing is changed', async () => {
   serve({ 'PATCH /api/conversations/c': refusal(400, 'too small') });
-  same([await save('c', { limit: '1', policy: '', instructions: '' }), banner.value, thread.conversation.value.limit], [false, { text: 'too small' }, 0]);
+  same([await save('c', { limit: '1', policy: '', instructions: '' }), banner.value, thread.conversation.value.limit],
+    [false, { text: 'too small' }, 0]);
 });
 
 test('policies have names', () => same(policies.map(policyName), ['default', 'automatic', 'snapshot', 'rolling', 'segments']));

@@ -22,7 +22,8 @@ test('deltas that come again leave the step as it was', () => {
 });
 
 test('thoughts and words are counted apart', () => {
-  const s = replay([{ type: 'reasoning', content: 'hm', at: 0 }, { type: 'delta', content: 'yes', at: 0 }, { type: 'reasoning', content: 'm', at: 2 }]);
+  const s = replay([{ type: 'reasoning', content: 'hm', at: 0 }, { type: 'delta', content: 'yes', at: 0 },
+    { type: 'reasoning', content: 'm', at: 2 }]);
   same([s.reasoning, s.thought, s.text, s.count], ['hmm', 3, 'yes', 3]);
 });
 
@@ -33,7 +34,8 @@ test('a snapshot stands for all that came before it', () => {
 });
 
 test('a call that comes again replaces the one before', () => {
-  const s = replay([{ type: 'tool_call', id: 'a', arguments: '{' }, { type: 'tool_call', id: 'b' }, { type: 'tool_call', id: 'a', arguments: '{}' }, { type: 'tool_result', call_id: 'a' }]);
+  const s = replay([{ type: 'tool_call', id: 'a', arguments: '{' }, { type: 'tool_call', id: 'b' },
+    { type: 'tool_call', id: 'a', arguments: '{}' }, { type: 'tool_result', call_id: 'a' }]);
   same(s.calls.map((c) => [c.id, c.arguments]), [['b', undefined], ['a', '{}']]);
   same(s.results.length, 1);
 });

@@ -6,7 +6,8 @@ const seqs = () => { const ms = thread.messages.value; return ms.length ? [ms[0]
 
 // log serves a conversation of n messages as the server pages it.
 function log(id, n) {
-  return serve({ [`GET /api/conversations/${id}`]: () => conversation(id, { messages: n }), [`GET /api/conversations/${id}/messages`]: ({ query }) => {
+  return serve({ [`GET /api/conversations/${id}`]: () => conversation(id, { messages: n }),
+    [`GET /api/conversations/${id}/messages`]: ({ query }) => {
     const q = new URLSearchParams(query);
     const limit = Number(q.get('limit'));
     if (q.get('after') !== null) {
@@ -21,7 +22,8 @@ function log(id, n) {
 
 test('a conversation opens at its end, or around a message', async () => {
   log('a', 600);
-  same([await thread.open('a', 0), seqs(), thread.older.value, thread.newer.value], [{ id: 'a', running: 'turn' }, [551, 600, 50], true, false]);
+  same([await thread.open('a', 0), seqs(), thread.older.value, thread.newer.value],
+    [{ id: 'a', running: 'turn' }, [551, 600, 50], true, false]);
   await thread.open('a', 300);
   same([seqs(), thread.older.value, thread.newer.value, thread.target.value], [[291, 340, 50], true, true, { seq: 300 }]);
   await thread.open('a', 4);
@@ -63,7 +65,8 @@ test('what is stored meanwhile is caught up with at the end only', async () => {
 
 test('what was asked for before is not shown after', async () => {
   const late = [];
-  serve({ 'GET /api/conversations/slow': () => new Promise((r) => { late.push(r); }), 'GET /api/conversations/slow/messages': { messages: messages(1, 2) } });
+  serve({ 'GET /api/conversations/slow': () => new Promise((r) => { late.push(r); }),
+    'GET /api/conversations/slow/messages': { messages: messages(1, 2) } });
   const slow = thread.open('slow', 0);
   log('b', 5);
   await thread.open('b', 0);
@@ -75,12 +78,14 @@ test('what was asked for before is not shown after', async () => {
 
 test('one that cannot be opened says so', async () => {
   serve({});
-  same([await thread.open('gone', 0), thread.opening.value, thread.conversation.value, banner.value.text.startsWith('there is no GET')], [null, false, null, true]);
+  same([await thread.open('gone', 0), thread.opening.value, thread.conversation.value, banner.value.text.startsWith('there is no GET')],
+    [null, false, null, true]);
 });
 
 test('a change is kept, and shown once it is stored', async () => {
   thread.adopt(conversation('c'));
-  serve({ 'PATCH /api/conversations/c': ({ body }) => conversation('c', body), 'GET /api/conversations/c': conversation('c', { title: 'Read again' }) });
+  serve({ 'PATCH /api/conversations/c': ({ body }) => conversation('c', body),
+    'GET /api/conversations/c': conversation('c', { title: 'Read again' }) });
   await thread.change({ limit: 5 });
   same(thread.conversation.value.limit, 5);
   await thread.reread();

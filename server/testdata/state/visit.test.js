@@ -45,7 +45,8 @@ test('a turn that runs there is read on; when it ends, what it changed is read a
   writer.write(await stream([[1, { type: 'done' }]]).arrayBuffer().then((b) => new Uint8Array(b)));
   writer.close();
   await when(() => turn.ended.value === 1 && manifest.value !== was && manifest.value, 'the context after the turn');
-  same([manifest.value.tokens, count('GET /api/conversations/b/context') - before[0], count('GET /api/conversations') - before[1]], [2, 1, 1]);
+  same([manifest.value.tokens, count('GET /api/conversations/b/context') - before[0], count('GET /api/conversations') - before[1]],
+    [2, 1, 1]);
   running = null;
 });
 
