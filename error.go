@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 )
 
-// Code says what kind of failure an [Error] is. Every face answers by it.
+// Code says what kind of failure an [Error] is. Every face responds by it.
 type Code string
 
 // The codes. Nothing above the room that classified an error reads its text.
@@ -23,12 +22,12 @@ const (
 	Internal    Code = "internal"     // a fault of ours
 )
 
-// Finer reasons that change only how a face answers: [Error.Reason], found with
+// Finer reasons that change only how a face responds: [Error.Reason], found with
 // errors.Is.
 var (
-	ErrTooLarge     = errors.New("too large")            // Invalid: 413
-	ErrPrecondition = errors.New("precondition failed")  // Conflict: 412
-	ErrUpstream     = errors.New("the model's provider") // Unavailable: 502
+	ErrTooLarge     = errors.New("too large")            // Invalid
+	ErrPrecondition = errors.New("precondition failed")  // Conflict
+	ErrUpstream     = errors.New("the model's provider") // Unavailable
 	ErrReplyBound   = errors.New("the bound of a reply") // Unavailable: the turn keeps what it has
 	ErrNoModel      = errors.New("no such model")        // Invalid
 	ErrClosing      = errors.New("the server is shutting down")
@@ -118,40 +117,20 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-// Outcome is how the faces answer one kind of failure.
-type Outcome struct {
-	HTTPStatus int
-	ExitCode   int
+var exitCodes = map[Code]int{
+	Invalid:     2,
+	Refused:     1,
+	NotFound:    3,
+	Conflict:    4,
+	OverBudget:  5,
+	RateLimited: 6,
+	Canceled:    130, // as of a process that was interrupted
+	Internal:    1,
+	Unavailable: 6,
 }
 
-// StatusClientClosedRequest is the status of a request that its client stopped.
-const StatusClientClosedRequest = 499
-
-var outcomes = map[Code]Outcome{
-	Invalid:     {http.StatusBadRequest, 2},
-	Refused:     {http.StatusForbidden, 1},
-	NotFound:    {http.StatusNotFound, 3},
-	Conflict:    {http.StatusConflict, 4},
-	OverBudget:  {http.StatusUnprocessableEntity, 5},
-	RateLimited: {http.StatusTooManyRequests, 6},
-	Canceled:    {StatusClientClosedRequest, 130},
-	Internal:    {http.StatusInternalServerError, 1},
-	Unavailable: {http.StatusServiceUnavailable, 6},
-}
-
-// OutcomeOf is the one table from an error to an HTTP status and an exit code.
-func OutcomeOf(err error) Outcome {
-	out := outcomes[CodeOf(err)]
-	switch {
-	case errors.Is(err, ErrTooLarge):
-		out.HTTPStatus = http.StatusRequestEntityTooLarge
-	case errors.Is(err, ErrPrecondition):
-		out.HTTPStatus = http.StatusPreconditionFailed
-	case errors.Is(err, ErrUpstream), errors.Is(err, ErrReplyBound):
-		out.HTTPStatus = http.StatusBadGateway
-	}
-	return out
-}
+// ExitCodeOf is the exit code of a process that ends with err; 0 for nil.
+func ExitCodeOf(err error) int { return exitCodes[CodeOf(err)] }
 
 // Shown is the text of err that a caller may see. Internal faults and faults of
 // a backend are named only by kind: their text may hold paths, SQL or keys.

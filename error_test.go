@@ -36,34 +36,22 @@ func codes(t *testing.T) []scrollback.Code {
 	return out
 }
 
-// The one table: the numbers of the contract.
-func TestOutcomes(t *testing.T) {
-	want := map[scrollback.Code]scrollback.Outcome{
-		"invalid": {HTTPStatus: 400, ExitCode: 2}, "refused": {HTTPStatus: 403, ExitCode: 1}, "not_found": {HTTPStatus: 404, ExitCode: 3},
-		"conflict": {HTTPStatus: 409, ExitCode: 4}, "over_budget": {HTTPStatus: 422, ExitCode: 5}, "rate_limited": {HTTPStatus: 429, ExitCode: 6},
-		"canceled": {HTTPStatus: 499, ExitCode: 130}, "internal": {HTTPStatus: 500, ExitCode: 1}, "unavailable": {HTTPStatus: 503, ExitCode: 6},
+// The exit codes of the contract.
+func TestExitCodes(t *testing.T) {
+	want := map[scrollback.Code]int{
+		"invalid": 2, "refused": 1, "not_found": 3, "conflict": 4, "over_budget": 5, "rate_limited": 6, "canceled": 130, "internal": 1, "unavailable": 6,
 	}
 	for _, c := range codes(t) {
-		got := scrollback.OutcomeOf(scrollback.Errorf(c, "op", "text"))
-		if _, ok := want[c]; !ok || got != want[c] || got.HTTPStatus == 0 {
-			t.Errorf("%s answers %+v, want %+v", c, got, want[c])
+		around := fmt.Errorf("around: %w", scrollback.Errorf(c, "op", "text").Because(scrollback.ErrTooLarge))
+		if got := scrollback.ExitCodeOf(around); got != want[c] || got == 0 {
+			t.Errorf("%s exits with %d, want %d", c, got, want[c])
 		}
 	}
-	for _, fine := range []struct {
-		code scrollback.Code
-		why  error
-		want int
-	}{
-		{scrollback.Invalid, scrollback.ErrTooLarge, 413}, {scrollback.Conflict, scrollback.ErrPrecondition, 412}, {scrollback.Unavailable, scrollback.ErrUpstream, 502},
-		{scrollback.Conflict, scrollback.ErrLostLease, 409},
-	} {
-		got := scrollback.OutcomeOf(fmt.Errorf("around: %w", scrollback.Errorf(fine.code, "op", "text: %w", fine.why)))
-		if got.HTTPStatus != fine.want || got.ExitCode != want[fine.code].ExitCode {
-			t.Errorf("%v answers %+v", fine.why, got)
-		}
+	if got := scrollback.ExitCodeOf(io.EOF); got != want["internal"] {
+		t.Errorf("an unknown error exits with %d", got)
 	}
-	if got := scrollback.OutcomeOf(io.EOF); got != want["internal"] {
-		t.Errorf("an unknown error answers %+v", got)
+	if got := scrollback.ExitCodeOf(nil); got != 0 {
+		t.Errorf("no error exits with %d", got)
 	}
 }
 

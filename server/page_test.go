@@ -47,7 +47,7 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// longTalk serves a folded conversation in a window of 8,000 tokens.
+// longTalk serves a compacted conversation in a window of 8,000 tokens.
 func longTalk(t *testing.T) (url string, id scrollback.ConversationID, needles []sample.Needle) {
 	t.Helper()
 	s := store.New(memdriver.New(), &store.Options{Tokens: token.Count, Image: token.Image})
@@ -85,8 +85,8 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// The page in a real browser: a folded conversation is opened, asked about in
-// Chinese, answered from a folded message, and the original is one click away.
+// The page in a real browser: a compacted conversation is opened, asked about in
+// Chinese, answered from a compacted message, and the original is one click away.
 // Nothing is asked of another host.
 func TestPage(t *testing.T) {
 	ctx := browser(t)
@@ -109,6 +109,10 @@ func TestPage(t *testing.T) {
 		t.Errorf("asked %q, the page shows %q (%v)", n.Question, answer, err)
 	}
 	if *screenshot != "" {
+		err := chromedp.Do(ctx, chromedp.Reload(), chromedp.WaitVisible(".map .items button"), chromedp.WaitVisible("#m604"))
+		if err != nil {
+			t.Fatal(err)
+		}
 		picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 		if err != nil {
 			t.Fatal(err)
@@ -130,18 +134,18 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// A message is pinned on the page, stays in the window when all is folded, and its pin
+// A message is pinned on the page, stays in the window when all is compacted, and its pin
 // is taken out again.
 func TestPagePins(t *testing.T) {
 	ctx := browser(t)
 	url, id, _ := longTalk(t)
-	pin, unpin := `#m599 [aria-label^="Pin"]`, `#m599 [aria-label="Take the pin out"]`
+	pin, unpin := `#m599 [aria-label^="Pin"]`, `#m599 [aria-label="Unpin"]`
 	messages := func() string {
 		t.Helper()
 		var total string
 		err := chromedp.Do(ctx, chromedp.WaitVisible(".map .legend"))
 		if err == nil {
-			total, err = chromedp.Run(ctx, chromedp.Evaluate[string](`(document.querySelector('.map .legend .dot.messages')||{nextElementSibling:{nextElementSibling:{textContent:'none'}}}).nextElementSibling.nextElementSibling.textContent`))
+			total, err = chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector('.map .legend li:has(.messages) b')?.textContent ?? 'none'`))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -150,12 +154,13 @@ func TestPagePins(t *testing.T) {
 	}
 	err := chromedp.Do(ctx, chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)), chromedp.WaitVisible("#m600"),
 		chromedp.Click(pin), chromedp.WaitVisible(unpin),
-		chromedp.Click(".map .acts button:nth-child(2)"), chromedp.Click(".map .confirm .strong"), chromedp.WaitVisible("#m600.folded"), chromedp.WaitNotPresent(".map .confirm"))
+		chromedp.Click(".map .acts button:nth-child(2)"), chromedp.Click(".map .confirm .strong"),
+		chromedp.WaitVisible("#m600.compacted"), chromedp.WaitNotPresent(".map .confirm"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := messages(); got == "none" {
-		t.Error("with a pin, a fold of everything leaves no message in the window")
+		t.Error("with a pin, compacting everything leaves no message in the window")
 	}
 	if *screenshot != "" {
 		picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
@@ -171,7 +176,7 @@ func TestPagePins(t *testing.T) {
 	}
 }
 
-// A question is edited and asked again, its answer made anew, the first version gone
+// A question is edited and asked again, its answer made again, the first version gone
 // back to, and the conversation forked, on the page.
 func TestPageBranches(t *testing.T) {
 	ctx := browser(t)
@@ -194,14 +199,16 @@ func TestPageBranches(t *testing.T) {
 		chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)), chromedp.WaitVisible("#m600"),
 		chromedp.SendKeys(".composer textarea", "the first question\r"), chromedp.WaitVisible("#m602"), chromedp.WaitNotPresent(".writing"),
 		chromedp.Click(`#m601 [aria-label="Edit and ask again"]`), chromedp.WaitVisible(".editing"),
-		chromedp.SendKeys(".composer textarea", ", edited\r"), chromedp.WaitNotPresent(".editing"), chromedp.WaitVisible("#m601 .versions"), chromedp.WaitVisible("#m602"), chromedp.WaitNotPresent(".writing")))
+		chromedp.SendKeys(".composer textarea", ", edited\r"), chromedp.WaitNotPresent(".editing"),
+		chromedp.WaitVisible("#m601 .versions"), chromedp.WaitVisible("#m602"), chromedp.WaitNotPresent(".writing")))
 	if got := text("#m601 .body"); got != "the first question, edited" {
 		t.Errorf("the edited question is %q", got)
 	}
 	if got := text("#m601 .versions"); got != "‹2/2›" {
 		t.Errorf("its versions are %q", got)
 	}
-	done(chromedp.Do(ctx, chromedp.Click(`#m602 [aria-label="Answer anew"]`), chromedp.WaitVisible("#m602 .versions"), chromedp.WaitNotPresent(".writing")))
+	done(chromedp.Do(ctx,
+		chromedp.Click(`#m602 [aria-label="Answer again"]`), chromedp.WaitVisible("#m602 .versions"), chromedp.WaitNotPresent(".writing")))
 	if got := text("#m602 .versions"); got != "‹2/2›" {
 		t.Errorf("the versions of the answer are %q", got)
 	}
@@ -214,13 +221,42 @@ func TestPageBranches(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	done(chromedp.Do(ctx, chromedp.Click(`#m601 [aria-label="Earlier version"]`), chromedp.WaitNotPresent("#m602 .versions"), chromedp.WaitVisible("#m602")))
+	done(chromedp.Do(ctx,
+		chromedp.Click(`#m601 [aria-label="Previous version"]`), chromedp.WaitNotPresent("#m602 .versions"), chromedp.WaitVisible("#m602")))
 	if got := text("#m601 .body"); got != "the first question" {
 		t.Errorf("the earlier version is %q", got)
 	}
-	done(chromedp.Do(ctx, chromedp.Click(`#m601 [aria-label="Go on from here in a new conversation"]`), chromedp.WaitNotPresent("#m602"), chromedp.WaitVisible("#m601")))
+	done(chromedp.Do(ctx, chromedp.Click(`#m601 [aria-label="Continue from here in a new conversation"]`),
+		chromedp.WaitNotPresent("#m602"), chromedp.WaitVisible("#m601")))
 	where, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.hash`))
 	if err != nil || strings.Contains(where, string(id)) || len(where) < 30 {
 		t.Errorf("the fork is at %q, %v", where, err)
 	}
+}
+
+// The address and what is shown follow each other, forwards and back, and the theme and
+// the language are kept by the browser.
+func TestPageAddress(t *testing.T) {
+	ctx := browser(t)
+	url, id, _ := longTalk(t)
+	at := func(want string, steps ...chromedp.Action[chromedp.Void]) {
+		t.Helper()
+		err := chromedp.Do(ctx, steps...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.hash`)); err != nil || got != want {
+			t.Errorf("the address is %q, want %q (%v)", got, want, err)
+		}
+	}
+	here := "#" + string(id)
+	at("", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url), chromedp.WaitVisible(".empty"), chromedp.WaitVisible(".row a"))
+	at(here, chromedp.Click(".row a"), chromedp.WaitVisible("#m600"))
+	at(here+"/599", chromedp.Click("#m599 .seq"), chromedp.WaitVisible("#m599.lit"))
+	at("", chromedp.Click(".new"), chromedp.WaitVisible(".empty"))
+	at(here+"/599", chromedp.NavigateBack(), chromedp.WaitVisible("#m599.lit"))
+	at(here, chromedp.NavigateBack())
+	at(here+"/2", chromedp.Navigate(url+"/"+here+"/2"), chromedp.Reload(), chromedp.WaitVisible("#m2.lit"))
+	at(here+"/2", chromedp.Click(`.sidebar [title="Switch to Chinese"]`), chromedp.Click(`.sidebar [title^="主题"]`), chromedp.Reload(),
+		chromedp.WaitVisible(`html[lang="zh-CN"][data-theme="light"] #m2`))
 }

@@ -16,7 +16,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"runtime/debug"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/server/mcpapi"
 	"github.com/scrollback-ai/scrollback/server/restapi"
+	"github.com/scrollback-ai/scrollback/server/status"
 	"github.com/scrollback-ai/scrollback/server/webui"
 )
 
@@ -122,6 +122,7 @@ func Handler(e *engine.Engine, o Options, local bool) http.Handler {
 // ours lets through only requests that name this server and, when a page sent
 // them, a page of this server.
 func ours(local bool, next http.Handler) http.Handler {
+	pages := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
 		if h, _, err := net.SplitHostPort(host); err == nil {
@@ -131,18 +132,23 @@ func ours(local bool, next http.Handler) http.Handler {
 			refuse(w, scrollback.Errorf(scrollback.Refused, "server", "this server answers only to a name of this machine"))
 			return
 		}
-		if r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.URL.Path != "/" {
+		if pages.Check(asWrite(r)) != nil {
 			refuse(w, scrollback.Errorf(scrollback.Refused, "server", "a page of another site may not use this server"))
 			return
 		}
-		if origin := r.Header.Get("Origin"); origin != "" {
-			if u, err := url.Parse(origin); err != nil || u.Host != r.Host {
-				refuse(w, scrollback.Errorf(scrollback.Refused, "server", "a page of another site may not use this server"))
-				return
-			}
-		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// asWrite is r as it is judged: the standard check lets every site read, but what is
+// kept here is private, so that only the front page is open to links from elsewhere.
+func asWrite(r *http.Request) *http.Request {
+	if r.URL.Path == "/" {
+		return r
+	}
+	judged := r.WithContext(r.Context())
+	judged.Method = http.MethodPost
+	return judged
 }
 
 // recovered turns a panic into an error and a line in the log.
@@ -174,7 +180,7 @@ func isLoopback(host string) bool {
 }
 
 func refuse(w http.ResponseWriter, err error) {
-	writeJSON(w, scrollback.OutcomeOf(err).HTTPStatus,
+	writeJSON(w, status.Of(err),
 		map[string]any{"error": map[string]any{"code": scrollback.CodeOf(err), "message": scrollback.Shown(err)}})
 }
 

@@ -55,7 +55,7 @@ func TestPatch(t *testing.T) {
 			t.Fatalf("%+v, %v", one, err)
 		}
 		_, err = b.Patch(t.Context(), c.ID, c.Version, title("two"))
-		if !errors.Is(err, scrollback.ErrPrecondition) || scrollback.OutcomeOf(err).HTTPStatus != 412 {
+		if !errors.Is(err, scrollback.ErrPrecondition) || scrollback.CodeOf(err) != scrollback.Conflict {
 			t.Errorf("at an old version: %v", err)
 		}
 		if got := b.head(c.ID); got.Title != "one" || got.Version != one.Version {

@@ -102,7 +102,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "scrollback: %v\n(scrollback help lists the commands)\n", err)
-		return scrollback.OutcomeOf(&scrollback.Error{Code: scrollback.Invalid}).ExitCode
+		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Invalid})
 	}
 	err = c.configure()
 	if err == nil {
@@ -112,7 +112,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		if !errors.As(err, new(terminal.Shown)) {
 			fmt.Fprintln(stderr, "scrollback:", explain(err))
 		}
-		return scrollback.OutcomeOf(err).ExitCode
+		return scrollback.ExitCodeOf(err)
 	}
 	return 0
 }

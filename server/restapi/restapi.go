@@ -21,6 +21,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/server/status"
 )
 
 // Limits bound what a client may send, in bytes.
@@ -82,7 +83,7 @@ func (f *failure) Error() string { return f.Fault.Message }
 
 // fail is an error of ours as a client sees it.
 func fail(err error) *failure {
-	f := &failure{status: scrollback.OutcomeOf(err).HTTPStatus}
+	f := &failure{status: status.Of(err)}
 	f.Fault.Code, f.Fault.Message = scrollback.CodeOf(err), scrollback.Shown(err)
 	var known *scrollback.Error
 	if errors.As(err, &known) {

@@ -1,7 +1,9 @@
 // Package webui is the page: what a browser gets, embedded in the program.
 //
 // Words it adds: asset (one file of the page), import map (the names by which
-// the modules of the page know each other).
+// the modules of the page know each other), state (what the page knows and does,
+// one module a noun, without the DOM), view (what draws it). app.js gives the
+// state its browser and the view its place.
 //
 // Invariants: there is no build step; the page asks no other host for anything,
 // and its content policy lets it ask only this one; only scripts of our own run,

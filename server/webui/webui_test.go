@@ -39,7 +39,7 @@ func body(t *testing.T, res *http.Response) string {
 func TestServes(t *testing.T) {
 	for at, want := range map[string]string{
 		"/":                          "text/html; charset=utf-8",
-		"/assets/style.css":          "text/css; charset=utf-8",
+		"/assets/view/style.css":     "text/css; charset=utf-8",
 		"/assets/app.js":             "text/javascript; charset=utf-8",
 		"/assets/vendor/preact.mjs":  "text/javascript; charset=utf-8",
 		"/assets/favicon.svg":        "image/svg+xml",
@@ -239,7 +239,7 @@ func TestWords(t *testing.T) {
 		}
 		return out
 	}
-	en, zh := said("/assets/words.en.js"), said("/assets/words.zh.js")
+	en, zh := said("/assets/state/words.en.js"), said("/assets/state/words.zh.js")
 	if len(en) < 80 {
 		t.Fatalf("only %d words were read", len(en))
 	}

@@ -1,0 +1,40 @@
+// Package status is the one table from errors to HTTP statuses, for every face.
+//
+// It knows the root's words and nothing else.
+package status
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// ClientClosedRequest is the status of a request that its client stopped.
+const ClientClosedRequest = 499
+
+var statuses = map[scrollback.Code]int{
+	scrollback.Invalid:     http.StatusBadRequest,
+	scrollback.Refused:     http.StatusForbidden,
+	scrollback.NotFound:    http.StatusNotFound,
+	scrollback.Conflict:    http.StatusConflict,
+	scrollback.OverBudget:  http.StatusUnprocessableEntity,
+	scrollback.RateLimited: http.StatusTooManyRequests,
+	scrollback.Canceled:    ClientClosedRequest,
+	scrollback.Internal:    http.StatusInternalServerError,
+	scrollback.Unavailable: http.StatusServiceUnavailable,
+}
+
+// Of is the HTTP status of a response that reports err, which is not nil: that of
+// its reason if the reason has one, else that of its code.
+func Of(err error) int {
+	switch {
+	case errors.Is(err, scrollback.ErrTooLarge):
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, scrollback.ErrPrecondition):
+		return http.StatusPreconditionFailed
+	case errors.Is(err, scrollback.ErrUpstream), errors.Is(err, scrollback.ErrReplyBound):
+		return http.StatusBadGateway
+	}
+	return statuses[scrollback.CodeOf(err)]
+}

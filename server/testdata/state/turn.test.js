@@ -1,0 +1,102 @@
+import { conversation, is, message, messages, refusal, same, serve, stream, test, when } from './check.js';
+import { banner, hush, toast } from '/assets/state/notices.js';
+import * as thread from '/assets/state/thread.js';
+import * as turn from '/assets/state/turn.js';
+
+let stored = [];
+const log = { 'GET /api/conversations/c/messages': ({ query }) => {
+  const after = Number(new URLSearchParams(query).get('after') || 0);
+  return { messages: stored.filter((m) => m.seq > after), next: null, running: null };
+} };
+const chat = 'POST /api/conversations/c/chat';
+const begins = (seq) => {
+  stored = messages(1, seq);
+  return [1, { type: 'turn', turn_id: 't', seq }];
+};
+const delta = (n, content, at) => [n, { type: 'delta', content, at }];
+const finish = (n, seq) => { stored = [...stored, message(seq, 'assistant')]; return [n, { type: 'message', seq }]; };
+
+function fresh() {
+  stored = [];
+  hush();
+  thread.adopt(conversation('c'));
+}
+
+test('a message is asked, and its answer is what was stored', async () => {
+  fresh();
+  let during = null;
+  const asked = serve({ ...log, [chat]: () => {
+    during = [turn.running.value, turn.asked.value.text];
+    return stream([begins(1), delta(2, 'Hel', 0), delta(3, 'lo', 3), [4, { type: 'compaction', result: 'compacted', last_seq: 9 }],
+      finish(5, 2), [6, { type: 'done' }]]);
+  } });
+  const [begun, ended] = [turn.begun.value, turn.ended.value];
+  same(await turn.ask('c', 'hello?'), true);
+  same(during, [{ conversation: 'c', turn: null }, 'hello?']);
+  same([asked[0].body, /^[0-9a-f]{32}$/.test(asked[0].headers['Idempotency-Key'])], [{ message: 'hello?' }, true]);
+  same([thread.newest(), turn.running.value, turn.step.value, turn.asked.value, turn.compactions.value], [2, null, null, null, []]);
+  same([turn.begun.value - begun, turn.ended.value - ended], [1, 1]);
+});
+
+test('a connection that drops is made again from the last event, and nothing is said twice', async () => {
+  fresh();
+  const open = new TransformStream();
+  const writer = open.writable.getWriter();
+  const receipt = [3, { type: 'compaction', result: 'compacted', last_seq: 9 }];
+  const asked = serve({ ...log, [chat]: () => stream([begins(1), delta(2, 'abc', 0), receipt], true),
+    'GET /api/conversations/c/turns/t/events': () => new Response(open.readable) });
+  const done = turn.ask('c', 'm');
+  const send = (n, ev) => writer.write(new TextEncoder().encode(`id: ${n}\ndata: ${JSON.stringify(ev)}\n\n`));
+  send(2, { type: 'delta', content: 'abc', at: 0 });
+  send(...receipt);
+  send(4, { type: 'delta', content: 'cd', at: 2 });
+  await when(() => turn.step.value && turn.step.value.text === 'abcd', 'the rest of the answer');
+  same([asked.map((r) => r.at + '?' + r.query).filter((a) => /chat|events/.test(a)), turn.shaky.value],
+    [[chat + '?', 'GET /api/conversations/c/turns/t/events?after=3'], false]);
+  same(turn.compactions.value.length, 1, 'an event that came twice:');
+  writer.write(new TextEncoder().encode('data: [DONE]\n\n'));
+  writer.close();
+  same(await done, true);
+});
+
+test('a beginning that failed is tried again with the same key', async () => {
+  fresh();
+  let tries = 0;
+  const asked = serve({ ...log, [chat]: () => {
+    if (tries++ === 0) throw new TypeError('network');
+    return stream([begins(1), [2, { type: 'done', status: 'waiting' }]]);
+  } });
+  same(await turn.ask('c', 'm'), true);
+  const keys = asked.filter((r) => r.at === chat).map((r) => r.headers['Idempotency-Key']);
+  same([keys.length, keys[0] === keys[1], banner.value], [2, true, null]);
+  is(toast.value.text.startsWith('This turn is waiting'), toast.value.text);
+});
+
+test('a refusal ends it, and the words of the server are shown', async () => {
+  fresh();
+  const asked = serve({ ...log, [chat]: () => refusal(409, 'a turn is open') });
+  same([await turn.ask('c', 'm'), banner.value, turn.asked.value, turn.running.value, asked.filter((r) => r.at === chat).length],
+    [false, { text: 'a turn is open' }, null, null, 1]);
+});
+
+test('a turn that fails says why', async () => {
+  fresh();
+  serve({ ...log, [chat]: () => stream([begins(1), [2, { type: 'error', message: 'no such model' }], [3, { type: 'error' }]]) });
+  await turn.ask('c', 'm');
+  same(banner.value, { text: 'The turn failed.' });
+});
+
+test('leaving stops the reading, not the turn', async () => {
+  fresh();
+  let signal = null;
+  const asked = serve({ ...log, 'GET /api/conversations/c/turns/t/events': (r) => {
+    signal = r.signal;
+    return new Promise((_, no) => { r.signal.onabort = () => no(r.signal.reason); });
+  },
+    'POST /api/conversations/c/turns/t/cancel': {} });
+  const done = turn.attach('c', 't');
+  await turn.stop();
+  same(asked.map((r) => r.at), ['GET /api/conversations/c/turns/t/events', 'POST /api/conversations/c/turns/t/cancel']);
+  turn.leave();
+  same([await done, signal.aborted, turn.running.value, banner.value], [true, true, null, null]);
+});

@@ -1,0 +1,45 @@
+import { is, same, test } from './check.js';
+import * as memory from '/assets/state/memory.js';
+import { begin, lang, setLang, t } from '/assets/state/words.js';
+import { en } from '/assets/state/words.en.js';
+import { zh } from '/assets/state/words.zh.js';
+
+const held = {};
+memory.use({ getItem: (k) => held[k] ?? null, setItem: (k, v) => { held[k] = v; }, removeItem: (k) => { delete held[k]; } });
+const every = (table) => Object.entries(table).map(([key, w]) => [key, typeof w === 'function' ? w(2, 3, true) : w]);
+
+test('the language is the one chosen, or else the one preferred', () => {
+  for (const [kept, languages, want] of [[null, ['zh-CN', 'en'], 'zh'], [null, ['de', 'zh'], 'en'], [null, [], 'en'],
+    ['en', ['zh-TW'], 'en'], ['zh', ['en'], 'zh'], ['constructor', ['en'], 'en']]) {
+    held['scrollback.lang'] = kept;
+    begin(languages);
+    same(lang.value, want, `${kept} ${languages}:`);
+  }
+  setLang('zh');
+  same([lang.value, held['scrollback.lang'], t('send')], ['zh', 'zh', '发送']);
+});
+
+test('words are filled in; one that nobody has is shown as its key', () => {
+  setLang('en');
+  same([t('messages', 1), t('messages', 2000), t('nonsense')], ['1 message', '2,000 messages', 'nonsense']);
+  same([t('hits', 1, false), t('hits', 20, true), t('matches', 50, 120, true)],
+    ['1 hit', 'First 20 hits', 'First 50 of 120 lines; not everything could be searched']);
+  same(t('imported', 1, 2, 3), 'Imported 1 conversation, 2 new messages; 3 lines skipped');
+});
+
+test('for people the word is compact', () => {
+  for (const [key, text] of every(en)) is(!/\bfold|\banew\b/i.test(text), `${key} says ${text}`);
+  for (const [key, text] of every(zh)) is(!/折叠/.test(text), `${key} says ${text}`);
+});
+
+test('what came of a compaction is a sentence', () => {
+  for (const result of ['noop', 'inflated', 'empty_summary', 'model_error', 'conflict']) {
+    is(/^[A-Z].* .*\.$/.test(en['compaction.' + result]), `${result}: ${en['compaction.' + result]}`);
+    is(/^[\u4e00-\u9fff].*。$/.test(zh['compaction.' + result]), `${result}: ${zh['compaction.' + result]}`);
+  }
+});
+
+test('Chinese has the punctuation of Chinese', () => {
+  for (const [key, text] of every(zh)) is(!/[\u4e00-\u9fff][,;:!?()]|[,;:!?()][\u4e00-\u9fff]|[\u4e00-\u9fff]\./.test(text),
+    `${key} says ${text}`);
+});

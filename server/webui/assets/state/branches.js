@@ -1,0 +1,60 @@
+// The branches of the open conversation: other versions of a message, switching to one, asking
+// again, and continuing elsewhere. Going back takes nothing away.
+import { signal } from '../vendor/signals-core.mjs';
+import { convo, get, post } from './api.js';
+import { arrive } from './place.js';
+import * as thread from './thread.js';
+import * as turn from './turn.js';
+import { attempt, hush } from './notices.js';
+
+const branches = signal([]); // of the open conversation, oldest first
+
+let asked = 0;
+
+export async function refresh(id) {
+  const mine = ++asked;
+  const got = id ? await attempt(() => get(convo(id, '/branches'))) : null;
+  if (mine === asked) branches.value = got ? got.branches : [];
+}
+
+// versions are the branches that hold another message at the place of m, or m itself, oldest
+// first, and which of them m is of.
+export function versions(m) {
+  const all = branches.value;
+  const own = all.find((b) => b.id === m.branch);
+  if (all.length < 2 || !own) return null;
+  const begins = own.at_seq === m.seq - 1;
+  const from = begins ? own.parent : own.id;
+  const here = all.filter((b) => (b.id === from && b.head_seq >= m.seq) || ((b.parent || undefined) === from && b.at_seq === m.seq - 1 && b.messages > 0));
+  return here.length > 1 ? { list: here, at: here.indexOf(own) } : null;
+}
+
+// rewind moves the head, and shows the conversation as it is then.
+async function rewind(place) {
+  const id = thread.conversation.value.id;
+  hush();
+  const c = await attempt(() => post(convo(id, '/rewind'), place));
+  if (!c) return false;
+  await thread.renew(c);
+  await refresh(id);
+  return true;
+}
+
+export const switchTo = (branch) => rewind({ branch: branch.id });
+
+// regenerate has the question before m answered again.
+export async function regenerate(m) {
+  const question = thread.messages.value.filter((q) => q.role === 'user' && q.seq < m.seq).pop();
+  if (!question || turn.running.value || !(await rewind({ seq: question.seq }))) return;
+  const id = thread.conversation.value.id;
+  await turn.ask(id, undefined);
+}
+
+// before makes the message before m the newest.
+export const before = (m) => rewind({ seq: m.seq - 1 });
+
+// fork continues from m in a new conversation.
+export async function fork(m) {
+  const c = await attempt(() => post(convo(thread.conversation.value.id, '/fork'), { seq: m.seq }));
+  if (c) { thread.adopt(c); await thread.renew(c); arrive(c.id); refresh(c.id); }
+}

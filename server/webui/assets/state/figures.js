@@ -1,0 +1,46 @@
+// Numbers, sizes and times as the page writes them, in its language.
+import { lang, t } from './words.js';
+
+const locale = () => (lang.value === 'zh' ? 'zh-CN' : 'en-GB');
+
+const memo = {};
+function format(kind, key, make) {
+  const at = `${kind} ${key} ${lang.value}`;
+  return (memo[at] ??= make(locale()));
+}
+
+export const num = (n) => format('n', '', (l) => new Intl.NumberFormat(l === 'en-GB' ? 'en-US' : l)).format(n);
+export const percent = (x) => format('p', '', (l) => new Intl.NumberFormat(l, { style: 'percent', maximumFractionDigits: 0 })).format(x);
+
+export function bytes(n) {
+  if (n < 1024) return `${num(n)} B`;
+  const units = ['KB', 'MB', 'GB'];
+  let i = -1;
+  do { n /= 1024; i++; } while (n >= 1024 && i < 2);
+  return `${n < 10 ? n.toFixed(1) : Math.round(n)} ${units[i]}`;
+}
+
+const sameDay = (a, b) => a.toDateString() === b.toDateString();
+
+// clock is a time for a message: the hour today, the date before.
+export function clock(ms) {
+  const d = new Date(ms);
+  const now = new Date();
+  const hour = { hour: '2-digit', minute: '2-digit' };
+  if (sameDay(d, now)) return format('t', 'hour', (l) => new Intl.DateTimeFormat(l, hour)).format(d);
+  const day = { day: 'numeric', month: 'short', ...hour };
+  if (d.getFullYear() !== now.getFullYear()) day.year = 'numeric';
+  return format('t', day.year ? 'year' : 'day', (l) => new Intl.DateTimeFormat(l, day)).format(d);
+}
+
+export const whole = (ms) => format('t', 'whole', (l) => new Intl.DateTimeFormat(l, { dateStyle: 'full', timeStyle: 'medium' })).format(new Date(ms));
+export const iso = (ms) => new Date(ms).toISOString();
+
+// ago is how long since, in one word or two.
+export function ago(ms) {
+  const s = Math.max(0, (Date.now() - ms) / 1000);
+  if (s < 45) return t('now');
+  const steps = [[60, 'minute', 3600], [3600, 'hour', 86400], [86400, 'day', 7 * 86400], [7 * 86400, 'week', 30 * 86400], [30 * 86400, 'month', 365 * 86400], [365 * 86400, 'year', Infinity]];
+  const [unit, name] = steps.find(([, , to]) => s < to);
+  return format('r', '', (l) => new Intl.RelativeTimeFormat(l, { numeric: 'always', style: 'narrow' })).format(-Math.max(1, Math.round(s / unit)), name);
+}

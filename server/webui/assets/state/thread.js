@@ -1,0 +1,138 @@
+// The open conversation and the stretch of its messages that is held: contiguous by seq,
+// at most HELD of them, wherever in the conversation it lies.
+import { batch, computed, signal } from '../vendor/signals-core.mjs';
+import { convo, get, patch, query } from './api.js';
+import { keep } from './conversations.js';
+import { attempt } from './notices.js';
+
+const PAGE = 50;
+const HELD = 400;
+
+export const conversation = signal(null);
+export const messages = signal([]);
+export const opening = signal(false);
+export const target = signal(null); // {seq} to bring into view
+
+const head = signal(0); // the newest seq there is
+export const older = computed(() => messages.value.length > 0 && messages.value[0].seq > 1);
+export const newer = computed(() => messages.value.length > 0 && last().seq < head.value);
+
+// eyes is told before messages are put in or taken out, so that what is read stays put; and
+// it says whether the reader is at the end.
+export const eyes = { before() {}, atEnd: () => true };
+
+const last = () => messages.value[messages.value.length - 1];
+export const newest = () => (messages.value.length ? last().seq : 0);
+
+let visit = 0;
+
+// open shows a conversation around seq, or its end, and returns the turn that runs in it.
+export async function open(id, seq) {
+  const mine = ++visit;
+  if (!conversation.value || conversation.value.id !== id) {
+    batch(() => { conversation.value = null; messages.value = []; opening.value = true; });
+  }
+  if (seq && conversation.value && messages.value.some((m) => m.seq === seq)) {
+    target.value = { seq };
+    return { id, running: null };
+  }
+  const page = seq > 10 ? { after: seq - 10 } : seq ? { before: PAGE + 1 } : {};
+  const got = await attempt(() => Promise.all([get(convo(id)), get(convo(id, '/messages') + query({ ...page, limit: PAGE }))]));
+  if (mine !== visit) return null;
+  opening.value = false;
+  if (!got) return null;
+  const [c, m] = got;
+  batch(() => {
+    conversation.value = c;
+    head.value = Math.max(c.messages, m.messages.length ? m.messages[m.messages.length - 1].seq : 0);
+    messages.value = m.messages;
+    target.value = { seq };
+  });
+  return { id: c.id, running: m.running || null };
+}
+
+// close shows no conversation.
+export function close() {
+  ++visit;
+  batch(() => { conversation.value = null; messages.value = []; opening.value = false; head.value = 0; });
+}
+
+// adopt opens a conversation that was just made and is empty.
+export function adopt(c) {
+  ++visit;
+  batch(() => { conversation.value = c; messages.value = []; head.value = 0; });
+}
+
+let paging = false;
+async function page(fields, join) {
+  if (paging) return;
+  paging = true;
+  const mine = visit;
+  const id = conversation.value.id;
+  const got = await attempt(() => get(convo(id, '/messages') + query({ ...fields, limit: PAGE })));
+  paging = false;
+  if (!got || mine !== visit || !got.messages.length) return;
+  eyes.before();
+  messages.value = join(got.messages);
+}
+
+export const loadOlder = () => older.value && page({ before: messages.value[0].seq },
+  (ms) => [...ms.filter((m) => m.seq < messages.value[0].seq), ...messages.value].slice(0, HELD));
+
+export const loadNewer = () => newer.value && page({ after: newest() },
+  (ms) => [...messages.value, ...ms.filter((m) => m.seq > newest())].slice(-HELD));
+
+// catchUp brings in what was stored since; a reader far from the end only learns that there is more.
+export async function catchUp(seq = 0) {
+  const id = conversation.value && conversation.value.id;
+  if (!id || (seq && seq <= newest())) return;
+  if (newer.value) { head.value = Math.max(head.value, seq); return; }
+  const mine = visit;
+  for (let rounds = 0; rounds < 20; rounds++) {
+    const from = newest();
+    const got = await get(convo(id, '/messages') + query({ after: from, limit: 200 }));
+    if (mine !== visit) return;
+    const fresh = got.messages.filter((m) => m.seq > newest());
+    if (fresh.length) {
+      eyes.before();
+      const all = [...messages.value, ...fresh];
+      batch(() => {
+        head.value = Math.max(head.value, all[all.length - 1].seq);
+        messages.value = eyes.atEnd() ? all.slice(-HELD) : all;
+      });
+    }
+    if (got.next === null || from === 0) return;
+  }
+}
+
+// reread asks for the conversation's own fields again.
+export async function reread() {
+  const id = conversation.value && conversation.value.id;
+  if (!id) return;
+  const c = await attempt(() => get(convo(id)));
+  if (c && conversation.value && conversation.value.id === c.id) { conversation.value = c; keep(c); }
+}
+
+export async function change(fields) {
+  const c = await attempt(() => patch(convo(conversation.value.id), fields));
+  if (c && conversation.value && conversation.value.id === c.id) conversation.value = c;
+  if (c) keep(c);
+  return c;
+}
+
+// renew shows a conversation whose head was moved, from its end.
+export async function renew(c) {
+  const mine = ++visit;
+  const got = await attempt(() => get(convo(c.id, '/messages') + query({ limit: PAGE })));
+  if (!got || mine !== visit) return;
+  batch(() => {
+    conversation.value = c;
+    head.value = c.messages;
+    messages.value = got.messages;
+    target.value = { seq: 0 };
+  });
+  keep(c);
+}
+
+// toEnd shows the newest messages.
+export const toEnd = () => conversation.value && open(conversation.value.id, 0);

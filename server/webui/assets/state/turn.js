@@ -1,0 +1,171 @@
+// The running turn: sends a message, reads its events as they come, attaches again when the
+// connection drops, and stops it.
+import { signal } from '../vendor/signals-core.mjs';
+import { ApiError, convo, get, post, query, send } from './api.js';
+import { frames } from './frames.js';
+import { complain, say } from './notices.js';
+import { after, blank } from './step.js';
+import * as thread from './thread.js';
+import { t } from './words.js';
+
+const TRIES = 6; // to attach again, with growing pauses
+
+export const running = signal(null); // {conversation, turn}; turn is null until the server named it
+export const step = signal(null); // the step being written, as step.js has it
+export const asked = signal(null); // the user's message until it is stored
+export const compactions = signal([]); // receipts of this turn
+export const shaky = signal(false); // the connection was lost and is being made again
+export const begun = signal(0); // grows with each beginning of a turn
+export const ended = signal(0); // and with each end
+
+let reader = null; // the AbortController of what is being read
+
+const PACE = 16; // ms between two showings of the step: about a frame of a screen
+let written = blank();
+let showing = 0;
+
+// show brings what was written to step, at once or after PACE with whatever comes until then.
+function show(now) {
+  if (now) {
+    clearTimeout(showing);
+    showing = 0;
+    step.value = written;
+  } else if (!showing) showing = setTimeout(() => { showing = 0; step.value = written; }, PACE);
+}
+
+function clear() {
+  written = blank();
+  clearTimeout(showing);
+  showing = 0;
+  step.value = null;
+}
+
+// leave stops reading; the turn itself goes on.
+export function leave() {
+  if (reader) reader.abort();
+  reader = null;
+  running.value = null;
+  asked.value = null;
+  compactions.value = [];
+  shaky.value = false;
+  clear();
+}
+
+const key = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
+
+// ask sends a message, or without one has the newest answered; it returns false when the
+// server did not take it.
+export async function ask(id, message) {
+  leave();
+  const at = { conversation: id, turn: null, last: 0, over: false };
+  asked.value = message === undefined ? null : { text: message, at: Date.now() };
+  const headers = { 'Idempotency-Key': key() }; // so that sending again cannot say it twice
+  const begin = (signal) => send('POST', convo(id, '/chat'), { body: { message }, headers, signal });
+  const taken = await follow(at, begin);
+  if (!taken && !at.turn && reader === null) asked.value = null;
+  return taken || at.turn !== null;
+}
+
+// attach reads a turn that runs already.
+export function attach(id, turn) {
+  leave();
+  return follow({ conversation: id, turn, last: 0, over: false }, null);
+}
+
+// join attaches to whatever runs in a conversation, if anything does.
+export async function join(id) {
+  try {
+    const page = await get(convo(id, '/messages?limit=1'));
+    if (page.running && !running.value) await attach(id, page.running);
+  } catch (err) { complain(err); }
+}
+
+const events = (at, signal) => send('GET', convo(at.conversation, `/turns/${at.turn}/events`) + query({ after: at.last }), { signal });
+
+// follow reads events until the turn is over, connecting again as often as it takes.
+async function follow(at, begin) {
+  const mine = (reader = new AbortController());
+  running.value = { conversation: at.conversation, turn: at.turn };
+  let tries = 0;
+  let fault = null;
+  while (!at.over && tries <= TRIES) {
+    if (tries > 0) {
+      shaky.value = true;
+      await new Promise((r) => setTimeout(r, Math.min(5000, 250 * 2 ** tries)));
+      if (mine.signal.aborted) return true;
+    }
+    const before = at.last;
+    try {
+      const res = await (at.turn ? events(at, mine.signal) : begin(mine.signal));
+      for await (const f of frames(res.body)) {
+        shaky.value = false;
+        if (f.data === '[DONE]') { at.over = true; break; }
+        await take(at, f);
+        if (mine.signal.aborted) return true;
+      }
+    } catch (err) {
+      if (mine.signal.aborted) return true;
+      fault = err;
+      if (err instanceof ApiError && err.status < 500) break;
+    }
+    tries = at.last > before ? 1 : tries + 1;
+  }
+  shaky.value = false;
+  if (!at.over && fault) complain(fault);
+  await finish(mine);
+  return at.over;
+}
+
+async function finish(mine) {
+  try { await thread.catchUp(); } catch (err) { complain(err); }
+  if (mine.signal.aborted) return;
+  reader = null;
+  running.value = null;
+  compactions.value = [];
+  clear();
+  if (asked.value && asked.value.seq) asked.value = null;
+  ended.value++;
+}
+
+// take handles one event. Stored messages are read from the store: it has the last word.
+async function take(at, frame) {
+  const ev = JSON.parse(frame.data);
+  if (frame.id) {
+    const n = Number(frame.id);
+    if (n <= at.last) return;
+    at.last = n;
+  }
+  switch (ev.type) {
+    case 'turn':
+      at.turn = ev.turn_id;
+      running.value = { conversation: at.conversation, turn: ev.turn_id };
+      await thread.catchUp(ev.seq);
+      asked.value = null;
+      begun.value++;
+      break;
+    case 'delta': case 'reasoning': case 'tool_call': case 'tool_result': case 'snapshot':
+      written = after(written, ev);
+      show(ev.type === 'snapshot');
+      break;
+    case 'message':
+      await thread.catchUp(ev.seq);
+      clear();
+      break;
+    case 'compaction':
+      compactions.value = [...compactions.value, ev];
+      break;
+    case 'error':
+      complain(new Error(ev.message || t('failedTurn')));
+      break;
+    case 'done':
+      if (ev.status === 'waiting') say(t('waiting'));
+      break;
+    default: // usage, meta and what is added later
+  }
+}
+
+export async function stop() {
+  const r = running.value;
+  if (!r || !r.turn) return;
+  try { await post(convo(r.conversation, `/turns/${r.turn}/cancel`)); } catch (err) { complain(err); }
+}

@@ -1,0 +1,21 @@
+// The few icons of the page, drawn with one stroke.
+import { html } from './html.js';
+
+const paths = {
+  plus: 'M12 5v14M5 12h14', search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM20 20l-4-4', close: 'M6 6l12 12M18 6L6 18',
+  menu: 'M4 7h16M4 12h16M4 17h16', pencil: 'M4 20l1-4L16.5 4.5a2.1 2.1 0 0 1 3 3L8 19l-4 1z', trash: 'M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10 11v5M14 11v5',
+  send: 'M12 19V5M6 11l6-6 6 6', stop: 'M7 7h10v10H7z', down: 'M12 5v14M6 13l6 6 6-6', up: 'M12 19V5M6 11l6-6 6 6',
+  map: 'M4 6h16M4 12h10M4 18h6', import: 'M12 4v11M7 11l5 5 5-5M5 20h14', export: 'M12 16V5M7 9l5-5 5 5M5 20h14',
+  sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5',
+  moon: 'M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z', half: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 3v18', back: 'M19 12H5M11 6l-6 6 6 6',
+  pin: 'M9 4h6l-1 6 3 3H7l3-3-1-6zM12 13v7',
+  fork: 'M7 4v16M7 9c0 5 10 3 10 8v3M4 7l3-3 3 3M14 17l3 3 3-3',
+  restore: 'M4 9h11a5 5 0 0 1 0 10H8M4 9l4-4M4 9l4 4', chevron: 'M9 6l6 6-6 6', copy: 'M9 9h10v11H9zM5 15V4h10', compact: 'M5 4h14M5 20h14M12 7v3M12 17v-3M9 9l3 3 3-3M9 15l3-3 3 3',
+};
+
+export const icon = (name) => html`<svg class="icon" viewBox="0 0 24 24" width="18" height="18" aria-hidden="true" fill="none"
+  stroke="currentColor" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round"><path d=${paths[name]} /></svg>`;
+
+// Button is an icon that can be pressed; its label is read aloud and shown on hover.
+export const Button = ({ name, label, onClick, pressed, cls = '', ...rest }) => html`<button type="button" class=${'ghost ' + cls}
+  aria-label=${label} title=${label} aria-pressed=${pressed} onClick=${onClick} ...${rest}>${icon(name)}</button>`;
