@@ -1,6 +1,9 @@
 package scrollback
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+)
 
 // DefaultProject is the project of a conversation that names none.
 const DefaultProject = "default"
@@ -59,13 +62,31 @@ type Settings struct {
 	// RecallScope is how far the model's own look-ups may reach: conversation (also when
 	// empty; with what it inherits), project or all.
 	RecallScope string `json:"recall_scope,omitempty"`
-	// Compaction replaces numbers of the policy, by the names of the guide to folding.
-	Compaction map[string]float64 `json:"folding,omitempty"`
+	// Compaction replaces numbers of the policy, by the names in the guide to compaction.
+	Compaction map[string]float64 `json:"compaction,omitempty"`
 	// How much its model thinks, where a request does not say: an effort, whether to
 	// think at all, and a budget in tokens.
 	ReasoningEffort string `json:"reasoning_effort,omitempty"`
 	Thinking        *bool  `json:"thinking,omitempty"`
 	ThinkingBudget  int64  `json:"thinking_budget,omitempty"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It also reads folding, the old name of
+// compaction, which counts where the new one is missing.
+func (s *Settings) UnmarshalJSON(b []byte) error {
+	type fields Settings // without this method
+	read := struct {
+		*fields
+		Compaction *map[string]float64 `json:"compaction"`
+		Folding    *map[string]float64 `json:"folding"`
+	}{fields: (*fields)(s)}
+	if err := json.Unmarshal(b, &read); err != nil {
+		return err
+	}
+	if given := cmp.Or(read.Compaction, read.Folding); given != nil {
+		s.Compaction = *given
+	}
+	return nil
 }
 
 // ModelThinking is how much a conversation's model thinks.

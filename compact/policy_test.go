@@ -69,7 +69,7 @@ func TestNumbersRefused(t *testing.T) {
 
 // The guide lists every number with what the presets have.
 func TestGuideToNumbers(t *testing.T) {
-	guide, err := os.ReadFile("../docs/guides/folding.md")
+	guide, err := os.ReadFile("../docs/guides/compaction.md")
 	if err != nil {
 		t.Fatal(err)
 	}

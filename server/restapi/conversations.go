@@ -74,11 +74,11 @@ func (b *createBody) messages() ([]scrollback.Message, error) {
 }
 
 type settingsBody struct {
-	_           struct{}            `additionalProperties:"true"`
-	Pinned      *bool               `json:"pinned,omitempty"`
-	Tools       *[]toolBody         `json:"tools,omitempty"`
-	RecallScope *string             `json:"recall_scope,omitempty" doc:"How far the model's own look-ups reach: conversation, project or all."`
-	Folding     *map[string]float64 `json:"folding,omitempty" doc:"Numbers of the policy, by name."`
+	_           struct{}    `additionalProperties:"true"`
+	Pinned      *bool       `json:"pinned,omitempty"`
+	Tools       *[]toolBody `json:"tools,omitempty"`
+	RecallScope *string     `json:"recall_scope,omitempty" doc:"How far the model's own look-ups reach: conversation, project or all."`
+	policyNumbers
 
 	ReasoningEffort *string `json:"reasoning_effort,omitempty" doc:"none, minimal, low, medium, high, xhigh or max; empty leaves it to the model."`
 	Thinking        *bool   `json:"thinking,omitempty" doc:"Whether the model thinks before it answers."`
@@ -132,8 +132,8 @@ func (b *conversationBody) apply(c *scrollback.Conversation) error {
 		set(&c.Settings.RecallScope, b.Settings.RecallScope)
 		b.Settings.think(&c.Settings)
 	}
-	if b.Settings != nil && b.Settings.Folding != nil {
-		c.Settings.Compaction = *b.Settings.Folding
+	if b.Settings != nil && b.Settings.numbers() != nil {
+		c.Settings.Compaction = b.Settings.numbers()
 	}
 	if b.PinnedSeqs != nil {
 		c.PinnedSeqs = *b.PinnedSeqs

@@ -59,7 +59,7 @@ func Mount(mux *http.ServeMux, e *engine.Engine, version string, l Limits) {
 	a.messages()
 	a.branches()
 	a.chat()
-	a.folding()
+	a.compaction()
 	a.books()
 	a.recall()
 	a.transfer()
