@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 )
 
-// chatBody is a turn as a client asks for it.
+// chatBody is a turn as a client requests it.
 type chatBody struct {
 	_           struct{}         `additionalProperties:"true"`
 	Message     *content         `json:"message,omitempty"`
@@ -90,7 +90,7 @@ func (a *api) chat() {
 	huma.Register(a.huma, huma.Operation{OperationID: "chat", Method: http.MethodPost, Path: "/api/conversations/{id}/chat",
 		Summary: "Run one turn; replies with server-sent events unless stream is false", MaxBodyBytes: a.limits.Body, BodyReadTimeout: time.Minute}, a.run)
 	huma.Register(a.huma, huma.Operation{OperationID: "turn-events", Method: http.MethodGet, Path: "/api/conversations/{id}/turns/{turn}/events",
-		Summary: "Read on in a turn's events"},
+		Summary: "Read the rest of a turn's events"},
 		func(ctx context.Context, in *struct {
 			TurnPath
 			After  int    `query:"after" minimum:"0"`
@@ -147,11 +147,11 @@ func (a *api) run(ctx context.Context, in *struct {
 	}
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		hc.SetHeader("Content-Type", "application/json")
-		_ = marshal(hc.BodyWriter(), out) // the answer is stored; the client may be gone
+		_ = marshal(hc.BodyWriter(), out) // the reply is stored; the client may be gone
 	}}, nil
 }
 
-// whole is the answer of a turn that was not streamed.
+// whole is the response of a turn that was not streamed.
 type whole struct {
 	TurnID      scrollback.TurnID    `json:"turn_id"`
 	Message     *scrollback.Message  `json:"message"`
