@@ -1,8 +1,10 @@
 package scrollback
 
-import "strings"
-
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+)
 
 // DefaultProject is the project of a conversation that names none.
 const DefaultProject = "default"
@@ -33,13 +35,13 @@ type Conversation struct {
 	Meta         json.RawMessage `json:"meta"`
 
 	// Ancestors are the conversations whose messages a fork may inherit, nearest
-	// first. PurgedAt is not 0 when only what others inherit is left of the
+	// first. PurgedAt is not 0 if only what others inherit is left of the
 	// conversation, and negative while the rest is being removed; only an audit
-	// sees such a one. Both stay inside the store.
+	// sees such conversations. Both stay inside the store.
 	Ancestors []ConversationID `json:"-"`
 	PurgedAt  int64            `json:"-"`
 
-	// Environment is what the model is told of where it works; nil until the
+	// Environment is what the model is told about where it works; nil until the
 	// conversation first needs it.
 	Environment *Environment `json:"-"`
 }
@@ -54,20 +56,38 @@ const (
 	ScopeAll          = "all"
 )
 
-// Settings are what a conversation keeps of how it is run.
+// Settings say how a conversation is run.
 type Settings struct {
 	Pinned bool   `json:"pinned,omitempty"`
-	Tools  []Tool `json:"tools,omitempty"` // given by the client; kept from request to request
-	// RecallScope is how far the model's own look-ups may reach: conversation (also when
-	// empty; with what it inherits), project or all.
+	Tools  []Tool `json:"tools,omitempty"` // sent by the client; kept from request to request
+	// RecallScope is how far the model's own look-ups may reach: conversation (the default,
+	// with what it inherits), project or all.
 	RecallScope string `json:"recall_scope,omitempty"`
-	// Compaction replaces numbers of the policy, by the names of the guide to folding.
-	Compaction map[string]float64 `json:"folding,omitempty"`
-	// How much its model thinks, where a request does not say: an effort, whether to
+	// Compaction replaces numbers of the policy, by the names in the guide to compaction.
+	Compaction map[string]float64 `json:"compaction,omitempty"`
+	// How much its model thinks, unless a request says otherwise: an effort, whether to
 	// think at all, and a budget in tokens.
 	ReasoningEffort string `json:"reasoning_effort,omitempty"`
 	Thinking        *bool  `json:"thinking,omitempty"`
 	ThinkingBudget  int64  `json:"thinking_budget,omitempty"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It also reads folding, the old name of
+// compaction, which counts where the new one is missing.
+func (s *Settings) UnmarshalJSON(b []byte) error {
+	type fields Settings // without this method
+	read := struct {
+		*fields
+		Compaction *map[string]float64 `json:"compaction"`
+		Folding    *map[string]float64 `json:"folding"`
+	}{fields: (*fields)(s)}
+	if err := json.Unmarshal(b, &read); err != nil {
+		return err
+	}
+	if given := cmp.Or(read.Compaction, read.Folding); given != nil {
+		s.Compaction = *given
+	}
+	return nil
 }
 
 // ModelThinking is how much a conversation's model thinks.
@@ -108,34 +128,34 @@ type BranchEntry struct {
 }
 
 // View is what a branch's window shows instead of its oldest messages: those up
-// to Boundary stand behind Segments, oldest first, save that those of Carried
-// are shown verbatim all the same. Sum is the weight of what is hidden. The log
-// itself is untouched by any view.
+// to Boundary are behind Segments, oldest first, except that those in Carried
+// are still shown verbatim. Sum is the weight of what is hidden. No view touches
+// the log itself.
 type View struct {
 	Boundary int64      `json:"boundary"`
-	Head     int64      `json:"head,omitempty"` // the newest message when it was folded last
+	Head     int64      `json:"head,omitempty"` // the newest message at the last fold
 	Sum      Weight     `json:"sum"`
 	Segments []ViewItem `json:"segments,omitempty"`
 	Carried  []int64    `json:"carried,omitempty"`
-	// RetryAt is the live weight in tokens from which an extractive fold that
-	// would not have shrunk the window is worth trying again; 0 means at once.
+	// RetryAt is the live weight in tokens from which an extractive fold is worth
+	// trying again after one that would not have shrunk the window; 0 means at once.
 	RetryAt int64 `json:"retry_at,omitempty"`
 	// Summary is the summary shown before the segments; nil when no model has
 	// written one.
 	Summary *ViewSummary `json:"summary,omitempty"`
-	// Failures counts the calls for a summary that failed in a row. When they are as many
-	// as the policy bears, no model is asked until the path weighs AskAt tokens.
+	// Failures counts the calls for a summary that failed in a row. Once there are as many
+	// as the policy tolerates, no model is asked until the path weighs AskAt tokens.
 	Failures int   `json:"failures,omitempty"`
 	AskAt    int64 `json:"ask_at,omitempty"`
 }
 
-// Remember is v with what o has learned of attempts, and nothing else of it.
+// Remember is v with o's memory of failed attempts, and nothing else of o.
 func (v View) Remember(o View) View {
 	v.RetryAt, v.Failures, v.AskAt = o.RetryAt, o.Failures, o.AskAt
 	return v
 }
 
-// ViewSummary places the summary that a segment carries: it speaks for the
+// ViewSummary places the summary that a segment carries: it covers the
 // messages from FirstSeq to LastSeq and weighs Tokens.
 type ViewSummary struct {
 	Segment  SegmentID `json:"segment"`

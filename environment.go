@@ -2,11 +2,11 @@ package scrollback
 
 import "slices"
 
-// Environment is what a conversation's model is told of where it works. Text is
+// Environment is what a conversation's model is told about where it works. Text is
 // frozen when the conversation first needs it, so that every request begins with
-// the same bytes; First is the state that it tells. Told is the state that the
-// model was told last: First, or that with the newest change; it is zero when nobody
-// knows which of the changes the path holds. Changed says that some path holds one.
+// the same bytes; First is the state it describes. Told is the state that the
+// model was told last: First, or that with the newest change; it is zero if it is
+// unknown which of the changes are on the path. Changed says that some path has one.
 type Environment struct {
 	Text    string           `json:"text"`
 	First   EnvironmentState `json:"first"`
@@ -14,8 +14,8 @@ type Environment struct {
 	Changed bool             `json:"changed,omitempty"`
 }
 
-// EnvironmentState is what may change of an environment. Date is YYYY-MM-DD in the
-// person's zone; Roots are folders.
+// EnvironmentState is the part of an environment that may change. Date is YYYY-MM-DD in
+// the person's time zone; Roots are folders.
 type EnvironmentState struct {
 	Date   string       `json:"date"`
 	Roots  []string     `json:"roots,omitempty"`
@@ -31,12 +31,12 @@ type MemoryFile struct {
 	Bytes  int64  `json:"bytes"`
 }
 
-// Equal says whether two states would be told alike.
+// Equal reports whether two states would be told in the same words.
 func (s EnvironmentState) Equal(o EnvironmentState) bool {
 	return s.Date == o.Date && slices.Equal(s.Roots, o.Roots) && slices.Equal(s.Memory, o.Memory)
 }
 
-// EnvironmentName is the name of the messages that tell of a changed environment.
+// EnvironmentName is the name of the messages that report a changed environment.
 const EnvironmentName = "environment"
 
 // RetellEnvironment makes the next turn tell again how the environment differs from

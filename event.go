@@ -2,7 +2,7 @@ package scrollback
 
 import "encoding/json"
 
-// Event is one thing that happens while a turn runs. The kinds are the types of
+// Event is one thing that happens while a turn runs. The kinds are the types in
 // this file and no others. At counts characters (Unicode code points) before
 // the piece, within its step; deltas joined by At equal the stored message.
 type Event interface {
@@ -16,7 +16,7 @@ type TurnEvent struct {
 	Seq           int64     `json:"seq"`
 }
 
-// DeltaEvent is a piece of the answer.
+// DeltaEvent is a piece of the reply.
 type DeltaEvent struct {
 	Content string `json:"content"`
 	At      int    `json:"at"`
@@ -35,7 +35,7 @@ type ToolCallEvent struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// ToolResultEvent is the answer to a call that was answered inside the turn.
+// ToolResultEvent is the result of a call that was run inside the turn.
 type ToolResultEvent struct {
 	CallID string `json:"call_id"`
 	Name   string `json:"name"`
@@ -43,13 +43,13 @@ type ToolResultEvent struct {
 	Ref    Ref    `json:"ref,omitempty"`
 }
 
-// MessageEvent says that an answer or tool message is stored.
+// MessageEvent says that a reply or tool message is stored.
 type MessageEvent struct {
 	MessageID MessageID `json:"message_id"`
 	Seq       int64     `json:"seq"`
 }
 
-// SnapshotEvent is the step so far, for a reader who comes late.
+// SnapshotEvent is the step so far, for a reader who attaches late.
 type SnapshotEvent struct {
 	Content   string     `json:"content"`
 	Reasoning string     `json:"reasoning"`
@@ -57,7 +57,7 @@ type SnapshotEvent struct {
 	At        int        `json:"at"`
 }
 
-// CompactionEvent reports a fold.
+// CompactionEvent reports a compaction.
 type CompactionEvent struct {
 	Receipt
 }
@@ -67,7 +67,7 @@ type UsageEvent struct {
 	Usage
 }
 
-// CreditsEvent is what the provider itself says that the turn has cost so far.
+// CreditsEvent is what the turn has cost so far, as the provider itself reports it.
 type CreditsEvent struct {
 	Amount   float64 `json:"amount"`
 	Currency string  `json:"currency"`
@@ -75,7 +75,7 @@ type CreditsEvent struct {
 
 // MetaEvent carries side facts; later ones override per field. ThinkingMS is how
 // long the turn's models thought before they spoke. Limit is the window in tokens,
-// and LimitFrom how it is known: one that is assumed is a guess.
+// and LimitFrom how it is known: an assumed one is a guess.
 type MetaEvent struct {
 	Model      string    `json:"model,omitempty"`
 	ThinkingMS int64     `json:"thinking_ms,omitempty"`
@@ -86,7 +86,7 @@ type MetaEvent struct {
 	LimitFrom  LimitFrom `json:"limit_from"`
 }
 
-// ErrorEvent says why the turn ends badly.
+// ErrorEvent says why the turn fails.
 type ErrorEvent struct {
 	Failure
 }

@@ -19,12 +19,12 @@ type (
 	ArtifactID     string
 )
 
-// ParseConversationID checks the whole id of a conversation that came from outside:
-// what cannot be taken back is never done by the beginning of one.
+// ParseConversationID checks the full id of a conversation that came from outside:
+// what cannot be undone is never done by a prefix.
 func ParseConversationID(s string) (ConversationID, error) {
 	id := strings.ToLower(strings.TrimSpace(s))
 	if len(id) != len("00000000-0000-7000-8000-000000000000") {
-		return "", ParamErrorf("scrollback", "conversation", "%q is no whole id: only that will do here", s)
+		return "", ParamErrorf("scrollback", "conversation", "%q is not a whole id; here a prefix will not do", s)
 	}
 	return ConversationID(id), nil
 }
@@ -49,7 +49,7 @@ func ParseRole(s string) (Role, error) {
 	return "", fmt.Errorf("unknown role %q (system, user, assistant or tool)", s)
 }
 
-// Status says how a message came to its end.
+// Status says how a message ended.
 type Status string
 
 // The statuses of a stored message.
@@ -59,7 +59,7 @@ const (
 	StatusFailed      Status = "failed"
 )
 
-// Message is one entry of the log: inserted finished, never changed.
+// Message is one entry of the log: complete when inserted, and never changed.
 //
 // Seq counts 1, 2, 3 … along the path of its branch. Tokens is the o200k count
 // at write time; CreatedAt is Unix ms.
@@ -118,7 +118,7 @@ type canonical struct {
 	Meta      json.RawMessage `json:"meta,omitempty"`
 }
 
-// HashMessages is the SHA-256, in hex, of the canonical JSON of ms, one object a
+// HashMessages is the SHA-256, in hex, of the canonical JSON of ms, one object per
 // line: the hash of the segment that covers them.
 func HashMessages(ms []Message) (string, error) {
 	h := sha256.New()

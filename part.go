@@ -13,7 +13,7 @@ type Part interface {
 	partType() string
 }
 
-// Opaque is a provider's payload that must return to it verbatim, such as a
+// Opaque is a provider's payload that must go back to it verbatim, such as a
 // thinking signature. It is meaningful only to the model that made the message.
 type Opaque = json.RawMessage
 
@@ -57,9 +57,9 @@ type ToolCall struct {
 // log, so it is never searched.
 func (c ToolCall) Recall() bool { return strings.HasPrefix(c.Name, RecallPrefix) }
 
-// ToolResult answers the call CallID. When Artifact is set, Text holds only the
-// head and tail of an output whose whole is behind that artifact. Recall marks
-// an answer of a recall tool: it repeats the log, so it is never searched.
+// ToolResult is the result of the call CallID. When Artifact is set, Text holds only
+// the head and tail of an output, and the artifact all of it. Recall marks the result
+// of a recall tool: it repeats the log, so it is never searched.
 type ToolResult struct {
 	CallID   string     `json:"call_id"`
 	Name     string     `json:"name"`

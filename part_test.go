@@ -182,8 +182,8 @@ func TestPartsRefused(t *testing.T) {
 		`[{"type":"TEXT","text":"a"}]`: `part 0: unknown type "TEXT"`,
 		`["a"]`:                        `part 0: not an object`,
 		`[{"type":"text"},{"type":"text"},{"type":3}]`:               `part 2: not an object`,
-		`[{"type":"text","text":{"a":1}}]`:                           `part 0: text: not of its shape`,
-		`[{"type":"text","text":"a"},{"type":"tool_call","id":[1]}]`: `part 1: tool_call: not of its shape`,
+		`[{"type":"text","text":{"a":1}}]`:                           `part 0: text: fields of the wrong type`,
+		`[{"type":"text","text":"a"},{"type":"tool_call","id":[1]}]`: `part 1: tool_call: fields of the wrong type`,
 		`{"type":"text","text":"a"}`:                                 `content is neither a text nor a list of parts`,
 		`7`:                                                          `content is neither a text nor a list of parts`,
 	} {

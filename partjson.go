@@ -33,7 +33,7 @@ func (ps *Parts) UnmarshalJSON(b []byte) error {
 		*ps = Parts{Text{Text: s}}
 		return nil
 	}
-	// Most lists are of one part; taking one apart reads all of it once more.
+	// Most lists have one part; splitting a list reads all of it once more.
 	if n := len(b); n > 2 && b[0] == '[' && b[n-1] == ']' {
 		if p, err := unmarshalPart(b[1 : n-1]); err == nil {
 			*ps = Parts{p}
@@ -77,8 +77,8 @@ func unmarshalPart(b []byte) (Part, error) {
 	return nil, fmt.Errorf("unknown type %q", name)
 }
 
-// typeOf is the type of a part. As it is stored it stands first, and need not be
-// looked for in a long text.
+// typeOf is the type of a part. Stored parts begin with it, so that it need not be
+// searched for in a long text.
 func typeOf(b []byte) (string, error) {
 	if rest, ok := bytes.CutPrefix(b, []byte(`{"type":"`)); ok {
 		if name, _, ok := bytes.Cut(rest, []byte(`"`)); ok && !bytes.ContainsRune(name, '\\') {
@@ -97,7 +97,7 @@ func typeOf(b []byte) (string, error) {
 func decodePart[T Part](b []byte) (Part, error) {
 	var v T
 	if err := json.Unmarshal(b, &v); err != nil {
-		return nil, fmt.Errorf("%s: not of its shape", v.partType())
+		return nil, fmt.Errorf("%s: fields of the wrong type", v.partType())
 	}
 	return v, nil
 }

@@ -53,8 +53,8 @@ type GrepQuery struct {
 }
 
 // GrepResult holds the first matches in the order of the log and the true total,
-// unless not all could be searched (Partial): time ran out, a line was endless, or the
-// bytes of artifacts are gone or changed, the first of which Unread names.
+// unless some of it could not be searched (Partial): time ran out, a line was endless,
+// or the bytes of artifacts are gone or changed; Unread names the first of those.
 type GrepResult struct {
 	Total   int64       `json:"total"`
 	Partial bool        `json:"partial,omitempty"`
@@ -81,10 +81,10 @@ const (
 
 // SearchQuery finds messages by words. A Query may also narrow by role:user,
 // after:2026-03-01, before:2026-04 and on:2026-03-05 (days in UTC), unless they are
-// quoted. Conversation, Project and Role narrow too; Limit 0 means SearchDefault;
+// quoted. Conversation, Project and Role narrow it too; Limit 0 means SearchDefault;
 // Around is how many neighbours on each side; Order is OrderRelevance or OrderTime.
 // Of a message with more than Passage characters (0 means HitContentMax), a hit's
-// content is the stretch that matches best; a neighbour's is its beginning.
+// content is the passage that matches best; a neighbour's is its beginning.
 type SearchQuery struct {
 	Query        string
 	Conversation ConversationID
@@ -98,7 +98,7 @@ type SearchQuery struct {
 }
 
 // SearchResult is the best hits, best first. Truncated says that more messages
-// matched than were looked at.
+// matched than were considered.
 type SearchResult struct {
 	Hits      []Hit `json:"hits"`
 	Truncated bool  `json:"truncated,omitempty"`
@@ -106,8 +106,8 @@ type SearchResult struct {
 
 // Hit is a message that matched. Snippet is an excerpt of the message, and Spans the
 // [from, to) character (code point) ranges of Snippet that matched. OnPath says
-// that the message is on its conversation's current path; Ref is where it is
-// folded, if it is.
+// that the message is on its conversation's current path; Ref is where to read it if
+// it is folded.
 type Hit struct {
 	ConversationID ConversationID `json:"conversation_id"`
 	Seq            int64          `json:"seq"`

@@ -25,9 +25,9 @@ const SummaryExtractive = "extractive"
 // message. Placeholder is the text that stands for it in a window, and
 // TokensAfter its o200k count; TokensBefore is what it hides.
 //
-// Summary is for people and lists. That of a leaf with a PromptVersion also speaks in
-// windows for what lies before it, from SummaryOf on; without one it is lines of the
-// messages themselves.
+// Summary is for people and lists. With a PromptVersion, that of a leaf also stands in
+// windows for what is before it, from SummaryOf on; without one it consists of lines
+// of the messages themselves.
 type Segment struct {
 	ID            SegmentID      `json:"id"`
 	Conversation  ConversationID `json:"conversation_id"`
@@ -42,7 +42,7 @@ type Segment struct {
 	To            int64          `json:"to"`
 	Summary       string         `json:"summary"`
 	SummaryBy     string         `json:"summary_by"`
-	SummaryOf     int64          `json:"summary_of"` // the first seq the summary speaks for
+	SummaryOf     int64          `json:"summary_of"` // the first seq the summary covers
 	PromptVersion int            `json:"prompt_version"`
 	Placeholder   string         `json:"placeholder"`
 	TokensBefore  int64          `json:"tokens_before"`
@@ -56,7 +56,7 @@ type Segment struct {
 // hintRunes bounds a hint.
 const hintRunes = 200
 
-// Hint is the first line of a summary that says something: not a heading.
+// Hint is the first line of a summary that is neither empty nor a heading.
 func Hint(summary string) string {
 	for line := range strings.SplitSeq(summary, "\n") {
 		line = strings.TrimSpace(line)
@@ -71,7 +71,7 @@ func Hint(summary string) string {
 	return ""
 }
 
-// HashChildren is the SHA-256, in hex, of the child hashes, one a line.
+// HashChildren is the SHA-256, in hex, of the child hashes, one per line.
 func HashChildren(hashes []string) string {
 	h := sha256.New()
 	for _, s := range hashes {
@@ -88,7 +88,7 @@ const (
 	ResultCompacted    CompactionResult = "compacted"
 	ResultNoop         CompactionResult = "noop"          // no legal cut
 	ResultInflated     CompactionResult = "inflated"      // it would not have shrunk the window
-	ResultEmptySummary CompactionResult = "empty_summary" // the model said nothing usable
+	ResultEmptySummary CompactionResult = "empty_summary" // the model gave no usable summary
 	ResultModelError   CompactionResult = "model_error"
 	ResultConflict     CompactionResult = "conflict" // the boundary moved meanwhile
 )
@@ -107,16 +107,16 @@ type Receipt struct {
 	// SummaryResult says why a model that was asked gave no summary:
 	// empty_summary or model_error; empty when it did, or none was asked.
 	SummaryResult CompactionResult `json:"summary_result,omitempty"`
-	Checked       bool             `json:"checked,omitempty"` // the summary was held against the record
+	Checked       bool             `json:"checked,omitempty"` // the summary was compared with the record
 	Cost          float64          `json:"cost"`
 	Cleared       bool             `json:"cleared,omitempty"` // folded by hand to start afresh
-	Undone        bool             `json:"undone,omitempty"`  // in a list: it was undone; as an answer: the undoing, with its figures
+	Undone        bool             `json:"undone,omitempty"`  // in a list: it was undone; when returned: the undoing, with its figures
 	CreatedAt     int64            `json:"created_at"`
 }
 
-// StoredReceipt is a receipt as it is kept: on which branch, and what that showed before, so
-// that it can be undone. Folded says that it brought segments, and Undone that it
-// was taken back.
+// StoredReceipt is a receipt as it is stored: with its branch, and the view before, so
+// that it can be undone. Folded says that it made segments, and Undone that it was
+// undone.
 type StoredReceipt struct {
 	Branch  BranchID `json:"branch"`
 	Receipt Receipt  `json:"receipt"`

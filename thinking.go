@@ -7,8 +7,8 @@ import (
 
 // Thinking is how much a model should think before it answers; the zero value
 // leaves it to the model. It means the same to every provider: an effort, or a
-// budget in tokens, or only whether to think at all. What a wire does not know of
-// it is made of what it does know, by the table of [Thinking.Level] and
+// budget in tokens, or only whether to think at all. A setting that a protocol lacks is
+// translated into one that it has, by the table of [Thinking.Level] and
 // [Thinking.Tokens].
 type Thinking struct {
 	Effort string // none, minimal, low, medium, high, xhigh or max; empty for the model's own
@@ -53,12 +53,12 @@ func (t Thinking) Wanted() *bool {
 	return nil
 }
 
-// Off reports that no thinking is wanted.
+// Off reports whether thinking is turned off.
 func (t Thinking) Off() bool { w := t.Wanted(); return w != nil && !*w }
 
 // Level is the effort, that of a budget if only one is given, "none" when no
-// thinking is wanted, and empty when it is left to the model. Of the levels that
-// a wire knows, the nearest below or else above is taken; none given means all.
+// thinking is wanted, and empty when it is left to the model. Of the levels known to
+// a protocol, the nearest below or else above is used; none given means all.
 func (t Thinking) Level(known ...string) string {
 	name := t.Effort
 	switch {
@@ -109,13 +109,13 @@ func (t Thinking) Tokens(most int64) int64 {
 	return n
 }
 
-// Check says what is wrong with t, naming the parameter.
+// Check returns an error that names the parameter at fault, if there is one.
 func (t Thinking) Check() error {
 	if t.Effort != "" && !slices.Contains(Efforts(), t.Effort) {
 		return ParamErrorf("model", "reasoning_effort", "unknown effort %q (%s)", t.Effort, strings.Join(Efforts(), ", "))
 	}
 	if t.Budget < 0 {
-		return ParamErrorf("model", "thinking_budget", "a budget of %d tokens cannot be", t.Budget)
+		return ParamErrorf("model", "thinking_budget", "a budget of %d tokens is not possible", t.Budget)
 	}
 	if t.Effort != "" && t.On != nil && *t.On != (t.Effort != "none") {
 		return ParamErrorf("model", "thinking", "thinking %v and the effort %q contradict each other", *t.On, t.Effort)

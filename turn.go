@@ -2,7 +2,7 @@ package scrollback
 
 import "encoding/json"
 
-// TurnState says where a turn stands.
+// TurnState says how far a turn has come.
 type TurnState string
 
 // The states of a turn. Only an open one holds the conversation.
@@ -22,11 +22,11 @@ const (
 	FinishMaxSteps  = "max_steps"
 	FinishLength    = "length"
 	FinishTruncated = "truncated" // the stream ended without a reason
-	FinishBound     = "bound"     // it went beyond a bound, and was stopped
+	FinishBound     = "bound"     // it exceeded a bound and was stopped
 )
 
-// Turn is the way from a user message to its answer. Seq is the head when it
-// began: its user message, if it brought one. Whoever holds Owner may write to
+// Turn leads from a user message to its answer. Seq is the head when it
+// began: its user message, if it came with one. Its Owner may write to
 // it until LeaseUntil (Unix ms, the store's clock).
 type Turn struct {
 	ID           TurnID         `json:"id"`
@@ -37,7 +37,7 @@ type Turn struct {
 	State        TurnState      `json:"state"`
 	Owner        string         `json:"-"`
 	LeaseUntil   int64          `json:"-"`
-	Cancel       bool           `json:"-"` // somebody asked for it to stop
+	Cancel       bool           `json:"-"` // somebody asked to stop it
 	Draft        Draft          `json:"draft"`
 	OpenCalls    []ToolCall     `json:"open_calls,omitempty"`
 	Reply        MessageID      `json:"message_id,omitempty"` // the last assistant message it stored
@@ -84,7 +84,7 @@ type Idempotency struct {
 	Hash string
 }
 
-// Failure is why a turn ended badly, as its caller may see it.
+// Failure is why a turn failed, as its caller may see it.
 type Failure struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`

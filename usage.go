@@ -7,8 +7,8 @@ import (
 )
 
 // Usage is what one model call, or several added up, consumed. Tokens are the
-// provider's own count unless Estimated. Cached and written tokens are among those
-// of the input, those of reasoning among the output.
+// provider's own count unless Estimated. Input includes cached and written tokens, output
+// includes those of reasoning.
 type Usage struct {
 	InputTokens      int64   `json:"input_tokens"`
 	CachedTokens     int64   `json:"cached_tokens"`
@@ -22,7 +22,7 @@ type Usage struct {
 }
 
 // Bounds of usage. A call beyond its bounds was reported wrongly; a sum stops at
-// its bounds, up to which every reader of JSON keeps whole numbers exact.
+// its bounds, up to which every JSON reader keeps whole numbers exact.
 const (
 	MaxCallTokens = 1 << 40 // of each count; a total may be twice that
 	MaxCallCost   = 1e6
@@ -32,7 +32,7 @@ const (
 )
 
 // Add is u + o; the sum is estimated when either is. Whatever was reported, the sum
-// is within bounds: what is below zero or no number adds nothing.
+// is within bounds: negative numbers and NaN add nothing.
 func (u Usage) Add(o Usage) Usage {
 	u.InputTokens = plus(u.InputTokens, o.InputTokens)
 	u.CachedTokens = plus(u.CachedTokens, o.CachedTokens)
@@ -52,7 +52,7 @@ func plus(a, b int64) int64 {
 	return within(within(a, MaxSumTokens)+within(b, MaxSumTokens), MaxSumTokens)
 }
 
-// within is the number from 0 to most that is nearest to n; 0 for what is none.
+// within is the number from 0 to most that is nearest to n; 0 for NaN.
 func within[T int64 | float64](n, most T) T {
 	if !(n > 0) { // NaN is not
 		return 0
@@ -60,13 +60,12 @@ func within[T int64 | float64](n, most T) T {
 	return min(n, most)
 }
 
-// Checked is what can be believed of one call's usage, and whether it was reported
-// otherwise; then it is Estimated. Each number is brought within its bounds, cached
-// and written tokens together are no more than the input, those of reasoning no
-// more than the output, the total no less than both: it may be more, since some
-// providers count in it what they count nowhere else. A total that is missing is
-// filled in, which is nothing wrong. A currency that cannot be one becomes USD; a
-// call without a price has none.
+// Checked is the credible part of one call's usage, and whether it was reported
+// differently; then it is Estimated. Each number is brought within its bounds; cached
+// and written tokens together are at most the input, those of reasoning at most the
+// output, and the total is at least both: it may be more, because some providers count
+// in it what they count nowhere else. A missing total is filled in, which is not an
+// error. An impossible currency becomes USD; a call without a price has none.
 func (u Usage) Checked() (Usage, bool) {
 	was := u
 	u = u.bounded(MaxCallTokens, 2*MaxCallTokens, MaxCallCost)
@@ -82,15 +81,15 @@ func (u Usage) Checked() (Usage, bool) {
 	return u, wrong
 }
 
-// Doubted is the usage of a call for which some figure was reported that cannot be,
-// and that was left out or cut: [Usage.Checked] finds it wrong, so that it is told.
+// Doubted is the usage of a call with an impossible figure that was left out or cut:
+// [Usage.Checked] finds it wrong, so that this is not lost.
 func (u Usage) Doubted() Usage {
 	u.TotalTokens = -1
 	return u
 }
 
-// InBounds says that each number of one call is possible by itself; how they go
-// together is another question, which only what comes in is asked.
+// InBounds reports whether each number of one call is possible by itself. Whether they
+// fit together is only checked on the way in.
 func (u Usage) InBounds() bool { return u == u.bounded(MaxCallTokens, 2*MaxCallTokens, MaxCallCost) }
 
 // bounded is u with each number and the currency within bounds.
@@ -116,7 +115,7 @@ type UsageRecord struct {
 	Purpose      string         `json:"purpose"`
 	RequestID    string         `json:"request_id,omitempty"`
 	// WindowTokens is what the request weighed in o200k tokens, for the books to
-	// learn from; 0 where it tells nothing.
+	// learn from; 0 if nothing can be learned.
 	WindowTokens int64 `json:"-"`
 	At           int64 `json:"at"`
 }

@@ -1,7 +1,7 @@
 package scrollback
 
 // UsageDay is the usage of one day (days since 1970, UTC), model and project in
-// one currency: the sums of Calls calls, of which EstimatedCalls were counted by us
+// one currency: the sums of Calls calls, of which EstimatedCalls were counted here
 // and not by the provider.
 type UsageDay struct {
 	Usage
@@ -37,8 +37,8 @@ func (d *UsageDay) Entry(u Usage) {
 // maxCalls bounds the calls of a day.
 const maxCalls = 1 << 40
 
-// Checked is what can be believed of sums that were read, and whether they said
-// otherwise; then some of them are estimated.
+// Checked is the credible part of sums that were read, and whether they said something
+// else; then some of them are estimated.
 func (d UsageDay) Checked() (UsageDay, bool) {
 	was := d
 	d.Usage = d.Usage.bounded(MaxSumTokens, MaxSumTokens, MaxSumCost)
@@ -51,16 +51,15 @@ func (d UsageDay) Checked() (UsageDay, bool) {
 	return d, true
 }
 
-// UsageQuery asks for usage between two times in Unix ms, whole days of UTC, both
-// included; To 0 means until now. Days, models and projects that are not asked for
-// are added up.
+// UsageQuery asks for usage between two times in Unix ms, by whole days in UTC, both
+// included; To 0 means until now. What it is not grouped by is added up.
 type UsageQuery struct {
 	From, To                  int64
 	ByDay, ByModel, ByProject bool
 	Projects                  []string // only of these; nil for no such bound
 }
 
-// UsageSum is one line of an answer. What it is not grouped by is empty. Sums of
+// UsageSum is one line of the result. What it is not grouped by is empty. Sums of
 // different currencies are never added: each has a line of its own.
 type UsageSum struct {
 	Day     string `json:"day,omitempty"` // YYYY-MM-DD, UTC

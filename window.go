@@ -28,7 +28,7 @@ const (
 	KindInstructions ItemKind = "instructions"
 	KindTools        ItemKind = "tools" // definitions; the item carries no parts
 	KindEnvironment  ItemKind = "environment"
-	KindFolded       ItemKind = "folded"          // layer 3 whole; Holds lists what is in it
+	KindFolded       ItemKind = "folded"          // all of layer 3; Holds lists what is in it
 	KindSummary      ItemKind = "summary"         // inside a folded item
 	KindPlaceholder  ItemKind = "placeholder"     // inside a folded item
 	KindAck          ItemKind = "acknowledgement" // only where a dialect must alternate
@@ -45,7 +45,7 @@ type Item struct {
 	Role   Role
 	Seq    int64
 	Name   string
-	Model  string // who made the parts; opaque payloads return only to it
+	Model  string // who made the parts; opaque payloads go back only to it
 	Parts  Parts
 	Weight Weight
 	Holds  []Hold
@@ -80,9 +80,9 @@ type Window struct {
 }
 
 // Excluded is a run of messages that a window leaves out, where to read it, and
-// why: "folded", "invalid" (an empty or failed answer), "unfinished" (an
-// interrupted answer that is being asked for again), or "pinned, and no room" (a folded
-// message whose pin is over the share that pins may take).
+// why: "folded", "invalid" (an empty or failed reply), "unfinished" (an
+// interrupted reply that is being requested again), or "pinned, and no room" (a folded
+// message whose pin exceeds the share for pins).
 type Excluded struct {
 	FirstSeq int64  `json:"first_seq"`
 	LastSeq  int64  `json:"last_seq"`
@@ -92,7 +92,7 @@ type Excluded struct {
 
 // Manifest accounts for a window: what was sent, what was left out and why.
 // Budget and Tokens are tokens. CacheReuse is the share of this request's
-// tokens, 0 to 1, that begin it just as they began the request before.
+// tokens, 0 to 1, at its beginning that are the same as in the request before.
 type Manifest struct {
 	ConversationID ConversationID  `json:"conversation_id"`
 	Model          string          `json:"model"`
@@ -119,7 +119,7 @@ type ManifestLayer struct {
 type ManifestItem struct {
 	Kind    ItemKind `json:"kind"`
 	Seq     int64    `json:"seq,omitempty"`
-	LastSeq int64    `json:"last_seq,omitempty"` // of a summary or placeholder: where what it speaks for ends
+	LastSeq int64    `json:"last_seq,omitempty"` // of a summary or placeholder: the last message it covers
 	Ref     Ref      `json:"ref,omitempty"`
 	Tokens  int64    `json:"tokens"`
 }
@@ -144,16 +144,16 @@ type LayerMark struct {
 	Hash   string `json:"hash"`
 }
 
-// Dialect is what a provider's wire demands of a window, as facts for the rules
+// Dialect is what a provider's protocol demands of a window, as facts for the rules
 // of package window, which has one for each provider. The zero value demands
-// only what all of them do. A pattern is a regular expression; empty takes
+// only what all of them do. A pattern is a regular expression; an empty one allows
 // anything.
 type Dialect struct {
 	Name            string // as the guide has it: openai, anthropic or gemini
-	Alternates      bool   // user and assistant take turns, the user first and last; system text stands before them
+	Alternates      bool   // user and assistant take turns, the user first and last; system text comes before them
 	ResultsAlone    bool   // results are a user turn of their own, in the order and by the names of their calls
 	NoBlank         bool   // no text of white space only
-	UniqueIDs       bool   // no id of a call comes twice in a window
+	UniqueIDs       bool   // no call id occurs twice in a window
 	ObjectArguments bool   // arguments are a JSON object
 	SignedReasoning bool   // no reasoning without its payload
 	NoSystem        bool   // no system items at all
@@ -162,7 +162,7 @@ type Dialect struct {
 	CallName    string // pattern of a call's name, unless the request defines a tool of that name
 	SpeakerName string // pattern of the name of who speaks
 
-	ImageTypes    string // media types of images, with blanks between; empty takes any
+	ImageTypes    string // media types of images, separated by spaces; empty allows any
 	MaxImageBytes int64  // of one image; 0 for no bound of its own
 	MaxImageSide  int    // pixels of one image; 0 for no bound
 }

@@ -1,22 +1,23 @@
 // Package archive is where originals are read: it resolves a ref to what was
-// said (read, tail, grep), renders segments as Markdown and keeps artifacts.
+// said (read, tail, grep), renders segments as Markdown and stores artifacts.
 //
-// The words it adds: sheet (a segment rendered, with the places of its messages),
+// Words it adds: sheet (a rendered segment, with the positions of its messages),
 // body (the readable bytes behind a ref), scope (what one grep walks, in the
 // order of the log), stretch (a segment or a run of live messages in a scope).
 //
 // Invariants:
 //
 //   - A rendering is a function of the log alone: the same segment gives the
-//     same bytes on every machine, under the renderer number stored with it. What
-//     is made again and differs from the stored length or hash is internal.
-//   - Files on disk are a cache. Losing them loses nothing; reading never writes
-//     anything but them.
-//   - Names of files and keys are built from validated ids only.
+//     same bytes on every machine, under the renderer number stored with it. A
+//     file that is rendered again and differs from the stored length or hash is an
+//     internal error.
+//   - Files on disk are a cache. Losing them loses nothing; reading writes nothing
+//     else.
+//   - File names and keys are built from validated ids only.
 //   - Pages begin and end between characters and join to the exact bytes.
 //   - A grep's total counts every matching line, unless the result says partial.
 //
-// Whoever calls has resolved and authorised the ref. The package may not know
+// The caller has resolved and authorised the ref. The package may not know
 // SQL, the store, models or the engine: it reads the log through [Source] and
 // bytes through a bucket. Errors are *scrollback.Error.
 package archive

@@ -38,7 +38,7 @@ var figures = []struct {
 	{"window", "From the store to the provider's items", (*bench).window},
 	{"resume", "Opening, listing, importing", (*bench).resume},
 	{"search", "Search", (*bench).search},
-	{"fold", "Folding, and reading what is folded", (*bench).fold},
+	{"fold", "Compacting, and reading what is compacted", (*bench).fold},
 	{"grep", "Grep", (*bench).grep},
 	{"policy", "Tokens saved by policy", (*bench).policy},
 	{"provider", "The way to a provider", (*bench).provider},

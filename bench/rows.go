@@ -125,9 +125,9 @@ func (b *bench) judge(t target) string {
 // report is the Markdown of a run.
 func (b *bench) report(took time.Duration) string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "# Benchmarks\n\nWritten by `go run ./bench` in %s, on %s.\nRatios are of one run; each number is the median of %d rounds where it was measured more than once. The raw rows are in `bench/rows.csv`.\n",
+	fmt.Fprintf(&s, "# Benchmarks\n\nWritten by `go run ./bench` in %s, on %s.\nRatios are from one run; a number that was measured more than once is the median of %d rounds. The raw rows are in `bench/rows.csv`.\n",
 		took.Round(time.Second), machine(b.dir), rounds)
-	s.WriteString("\n| held against a bound | measured | bound | met |\n|---|---|---|---|\n")
+	s.WriteString("\n| checked against a bound | measured | bound | met |\n|---|---|---|---|\n")
 	for _, t := range targets {
 		s.WriteString(b.judge(t))
 	}
@@ -153,19 +153,19 @@ func (b *bench) report(took time.Duration) string {
 // notes say how each figure is measured.
 var notes = map[string]string{
 	"append": "Begin and Finish of one turn through the store, both durable, with about 0.9 KB of text each, in one conversation per database. " +
-		"The plain file gets the same bytes in two appends, each with fdatasync. Bytes are what the process handed to the disk (`write_bytes`), index, merges and checkpoints included; a loaded index is merged first, as it would have been by and by.",
-	"concurrent": "Turns a second of 8 and of 64 conversations in one process, against the same writes by 8 connections of their own that wait on SQLite's busy handler.",
-	"window":     "Reading what the newest window of 8,000 tokens shows and laying it out, as each request does.",
-	"resume": "Finding the latest conversation and laying its next request out, with its newest 20 messages live; the rewound one went back by one message a thousand times, so that each live message is of a branch of its own. " +
-		"The list is of the store; the import is the engine's, tokens counted and folded as it goes.",
-	"search": "Store search over everything, five hits with a neighbour each; the words stand in 1 % and in 0.01 % of the messages.",
-	"fold":   "A conversation of 200,000 tokens, folded by the engine without a model: cleared in one fold, and compacted piece by piece for a small window. Then the first page of each of its segments is read, with its file to be made and checked, and once more.",
-	"grep":   "Every matching line of a conversation is counted and fifty are answered; the words stand in 1 % and in 0.01 % of the messages, and the totals are held against that.",
-	"policy": "A conversation of 2,000 messages in a window of 32,768 tokens: what its requests weigh together, against sending everything each time. " +
-		"Summaries are written by a stand-in of a model that quotes what it is given; what it was asked with is a row of its own.",
+		"The plain file gets the same bytes in two appends, each with fdatasync. Bytes are those the process handed to the disk (`write_bytes`), including index, merges and checkpoints; a loaded index is merged first, as it would have been over time.",
+	"concurrent": "Turns per second of 8 and of 64 conversations in one process, compared with the same writes by 8 separate connections that wait in SQLite's busy handler.",
+	"window":     "Reading the contents of the newest window of 8,000 tokens and laying it out, as each request does.",
+	"resume": "Finding the latest conversation and laying its next request out, with its newest 20 messages live; the rewound one went back by one message a thousand times, so that each live message is on a branch of its own. " +
+		"The list comes from the store; the import is the engine's, counting tokens and compacting as it goes.",
+	"search": "Store search over everything, five hits with a neighbour each; the words are in 1 % and in 0.01 % of the messages.",
+	"fold":   "A conversation of 200,000 tokens, compacted by the engine without a model: cleared at once, and piece by piece for a small window. Then the first page of each of its segments is read, which makes and checks its file, and read again.",
+	"grep":   "Every matching line of a conversation is counted and fifty are returned; the words are in 1 % and in 0.01 % of the messages, and the totals are checked against that.",
+	"policy": "A conversation of 2,000 messages in a window of 32,768 tokens: the total weight of its requests, compared with sending everything each time. " +
+		"Summaries are written by a stand-in for a model that quotes what it is given; what its own requests cost is in a separate row.",
 	"provider": "A turn of a conversation in a window of 10,048 tokens, asked of a server on this machine that begins to answer at once: from the question to the first piece of the answer, the commit of the question included, beside the same request sent by hand.",
-	"server":   "The program with a million messages in its store: the peak of its resident memory over 20 turns of one chat, and the time from exec to an answered request.",
-	"build":    "The program as `go build` makes it; the cold build has an empty cache.",
+	"server":   "The program with a million messages in its store: its peak resident memory over 20 turns of one chat, and the time from exec to the first response.",
+	"build":    "The program as `go build` makes it; the cold build starts with an empty cache.",
 	"tokens":   "The tokenizer over mixed text, and how far the estimate is from it.",
 }
 

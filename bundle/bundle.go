@@ -1,19 +1,19 @@
-// Package bundle is the portable file of a conversation: a writer, a reader, and
-// the judge of what a file says.
+// Package bundle is the portable file of a conversation: a writer, a reader, and a
+// checker of what a file says.
 //
-// A bundle is a tar archive, compressed with zstd, behind it a seal. It holds one
-// conversation whole (every branch, segment, receipt and artifact) and of those it
-// inherits from what is on its path. docs/guides/bundles.md has the format, so that
+// A bundle is a tar archive, compressed with zstd and followed by a seal. It holds a
+// whole conversation (every branch, segment, receipt and artifact) and, of those it
+// inherits from, what is on its path. docs/guides/bundles.md has the format, so that
 // other programs can read it.
 //
 // Words it adds: entry (one file in the archive), record (one line of an entry),
 // seal (a hash of the whole file at its end), visit (what a reader hands records
-// to), inherited (of a conversation: only what another's path holds of it).
+// to), inherited (of a conversation: only the part on another's path).
 //
 // Invariants: the same records give the same bytes; nothing is read that the seal
 // does not cover; every loop is bounded by [Limits]; a name in an archive is
-// compared with what is expected at that place, and never leads anywhere. What is
-// wrong with a file is invalid, with the reason as a person may read it.
+// compared with what is expected at that place, and never leads anywhere. An
+// error in a file is invalid, with a reason that a person can read.
 //
 // It may not know the store, the engine, the network or the file system.
 package bundle

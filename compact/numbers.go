@@ -67,7 +67,7 @@ func (p *Policy) set(name string, v float64) error {
 		for _, n := range numbers {
 			known = append(known, n.name)
 		}
-		return scrollback.ParamErrorf("compact.Named", "folding", "unknown number %q (%s)", name, strings.Join(known, ", "))
+		return scrollback.ParamErrorf("compact.Named", "compaction", "unknown number %q (%s)", name, strings.Join(known, ", "))
 	}
 	n := numbers[i]
 	if !(v >= n.least && v <= n.most) || n.count != nil && v != math.Trunc(v) {
@@ -75,7 +75,7 @@ func (p *Policy) set(name string, v float64) error {
 		if n.count != nil {
 			kind = "a whole number"
 		}
-		return scrollback.ParamErrorf("compact.Named", "folding", "%s is %s from %v to %s, not %v", name, kind, n.least, strconv.FormatFloat(n.most, 'f', -1, 64), v)
+		return scrollback.ParamErrorf("compact.Named", "compaction", "%s is %s from %v to %s, not %v", name, kind, n.least, strconv.FormatFloat(n.most, 'f', -1, 64), v)
 	}
 	if n.share != nil {
 		*n.share(p) = v
@@ -92,15 +92,15 @@ const foldedShare = 0.25
 func (p *Policy) check() error {
 	switch {
 	case p.AfterShare >= p.TriggerShare:
-		return scrollback.ParamErrorf("compact.Named", "folding", "after_share (%v) must be less than trigger_share (%v): a fold must bring the window under its trigger", p.AfterShare, p.TriggerShare)
+		return scrollback.ParamErrorf("compact.Named", "compaction", "after_share (%v) must be less than trigger_share (%v): a fold must bring the window under its trigger", p.AfterShare, p.TriggerShare)
 	case p.TriggerLimitShare > 0 && p.TriggerLimitShare < p.AfterShare:
-		return scrollback.ParamErrorf("compact.Named", "folding", "trigger_limit_share (%v) is less than after_share (%v): every request would fold", p.TriggerLimitShare, p.AfterShare)
+		return scrollback.ParamErrorf("compact.Named", "compaction", "trigger_limit_share (%v) is less than after_share (%v): every request would fold", p.TriggerLimitShare, p.AfterShare)
 	case p.SummaryShare+p.PlaceholdersShare > foldedShare+1e-9:
-		return scrollback.ParamErrorf("compact.Named", "folding", "summary_share (%v) and placeholders_share (%v) are at most %v together", p.SummaryShare, p.PlaceholdersShare, foldedShare)
+		return scrollback.ParamErrorf("compact.Named", "compaction", "summary_share (%v) and placeholders_share (%v) are at most %v together", p.SummaryShare, p.PlaceholdersShare, foldedShare)
 	case p.SummaryShare+2*p.PlaceholderShare > foldedShare+1e-9: // two are never joined
-		return scrollback.ParamErrorf("compact.Named", "folding", "summary_share (%v) and placeholder_share (%v) for each of two placeholders are at most %v together", p.SummaryShare, p.PlaceholderShare, foldedShare)
+		return scrollback.ParamErrorf("compact.Named", "compaction", "summary_share (%v) and placeholder_share (%v) for each of two placeholders are at most %v together", p.SummaryShare, p.PlaceholderShare, foldedShare)
 	case p.TriggerMessages > 0 && p.KeepMessages+p.NewMessages > p.TriggerMessages:
-		return scrollback.ParamErrorf("compact.Named", "folding", "keep_messages and new_messages (%d) are more than trigger_messages (%d)", p.KeepMessages+p.NewMessages, p.TriggerMessages)
+		return scrollback.ParamErrorf("compact.Named", "compaction", "keep_messages and new_messages (%d) are more than trigger_messages (%d)", p.KeepMessages+p.NewMessages, p.TriggerMessages)
 	}
 	return nil
 }

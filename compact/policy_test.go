@@ -68,7 +68,7 @@ func TestNumbersRefused(t *testing.T) {
 
 // The guide lists every number with its value in each preset.
 func TestGuideToNumbers(t *testing.T) {
-	guide, err := os.ReadFile("../docs/guides/folding.md")
+	guide, err := os.ReadFile("../docs/guides/compaction.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,8 @@
-// Package doctor reads everything that is kept, holds it against what it says of
-// itself, and repairs what follows from the rest.
+// Package doctor reads everything that is stored, checks that it is consistent, and
+// repairs what follows from the rest.
 //
 // Words it adds: problem (something that is wrong), note (something worth knowing
-// that is no fault), work (what a repair has to try).
+// that is not a fault), work (what a repair has to try).
 //
 // Invariants: a check writes nothing; it keeps one page of rows in memory, however
 // long the log. A repair never touches messages and segments, and removes nothing

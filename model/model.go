@@ -1,4 +1,4 @@
-// Package model says what the engine needs of a language model: items of a
+// Package model defines what the engine needs from a language model: items of a
 // window in, deltas out.
 //
 // Words it adds: request (one step's input), delta (a piece of the output).
@@ -23,7 +23,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Model answers requests. It is safe for concurrent use.
+// Model streams replies to requests. It is safe for concurrent use.
 type Model interface {
 	// Facts is what is known of the model before asking it. It does no I/O.
 	Facts() Facts

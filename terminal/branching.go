@@ -14,7 +14,7 @@ import (
 // listed is how many conversations or messages a command lists to choose from.
 const listed = 10
 
-// resume goes over to another conversation, or lists them.
+// resume continues another conversation, or lists them.
 func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 	if name == "" {
 		items, _, err := c.o.Engine.List(ctx, engine.ListQuery{Limit: listed})
@@ -34,7 +34,7 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 	return c.goOn(ctx, w, id)
 }
 
-// goOn makes a conversation the one that is talked in.
+// goOn makes a conversation the current one.
 func (c *chat) goOn(ctx context.Context, w io.Writer, id scrollback.ConversationID) error {
 	conv, err := c.o.Engine.Get(ctx, id)
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *chat) goOn(ctx context.Context, w io.Writer, id scrollback.Conversation
 	return c.tail(ctx, w)
 }
 
-// tail shows where the conversation stands: its last messages.
+// tail shows the last messages of the conversation.
 func (c *chat) tail(ctx context.Context, w io.Writer) error {
 	ms, more, err := c.o.Engine.Messages(ctx, c.id, engine.PageQuery{Limit: earlier})
 	if err != nil {
@@ -96,12 +96,12 @@ func (c *chat) rewind(ctx context.Context, w io.Writer, arg string) error {
 func seqOf(s string) (int64, error) {
 	seq, err := strconv.ParseInt(strings.TrimPrefix(s, "#"), 10, 64)
 	if err != nil || seq < 0 {
-		return 0, scrollback.ParamErrorf("terminal.command", "seq", "%q is no seq: 0, 1, 2 …", s)
+		return 0, scrollback.ParamErrorf("terminal.command", "seq", "%q is not a seq: 0, 1, 2 …", s)
 	}
 	return seq, nil
 }
 
-// asked lists what the person asked last, by the seq that comes before it.
+// asked lists the person's latest questions by seq.
 func (c *chat) asked(ctx context.Context, w io.Writer) error {
 	ms, _, err := c.o.Engine.Messages(ctx, c.id, engine.PageQuery{Limit: 10 * listed})
 	if err != nil {
@@ -120,7 +120,7 @@ func (c *chat) asked(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// branches lists the branches, or goes over to one by its number in the list.
+// branches lists the branches, or switches to one by its number in the list.
 func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
 	bs, err := c.o.Engine.Branches(ctx, c.id)
 	if err != nil {
@@ -148,7 +148,7 @@ func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
 	return c.tail(ctx, w)
 }
 
-// fork goes on in a new conversation, from a message or from where this one stands.
+// fork continues in a new conversation, from a message or from the end of this one.
 func (c *chat) fork(ctx context.Context, w io.Writer, arg string) error {
 	var at engine.Point
 	if arg != "" {
@@ -195,8 +195,8 @@ func (c *chat) save(ctx context.Context, w io.Writer, name string) error {
 	return err
 }
 
-// add makes a folder one that the conversation works in: whoever sits here may
-// grant it.
+// add lets the conversation work in a folder: whoever sits at the terminal may grant
+// it.
 func (c *chat) add(ctx context.Context, w io.Writer, folder string) error {
 	root, err := c.o.Engine.Grant(folder)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 // Options set a chat up.
 type Options struct {
 	Engine       *engine.Engine
-	Conversation scrollback.ConversationID // empty: one is made with the first message
-	New          scrollback.Conversation   // what that one is made with
+	Conversation scrollback.ConversationID // empty: one is created with the first message
+	New          scrollback.Conversation   // what to create it with
 	Shape        engine.Overrides          // of every turn
 	Model        string                    // the default, for conversations that name none
 	CheckModel   func(name string) error   // says what is wrong with a model's name
@@ -28,7 +28,7 @@ type Options struct {
 
 // face is where a chat is read from and shown.
 type face interface {
-	// next answers what the person says next; io.EOF when they leave.
+	// next returns what the person says next, or io.EOF when they leave.
 	next(ctx context.Context) (string, error)
 	// busy says that a line is being worked on, and how to stop that; nil ends it.
 	busy(stop func())
@@ -50,16 +50,15 @@ type chat struct {
 	quit bool
 }
 
-// Pipe chats through plain streams: a line in is a message or a command, and only
-// what is answered comes out; the rest goes to notes. The error is that of the
-// last line that failed.
+// Pipe chats through plain streams: each line in is a message or a command. Only
+// replies go to out; the rest goes to notes. The error is that of the newest line.
 func Pipe(ctx context.Context, o Options, in io.Reader, out, notes io.Writer) error {
 	c := &chat{o: o, f: newPipe(in, out, notes)}
 	last, err := c.run(ctx)
 	return errors.Join(err, last)
 }
 
-// run reads and answers until the person leaves. last is why the newest line
+// run reads lines and replies until the person leaves. last is why the newest line
 // failed, nil if it did not.
 func (c *chat) run(ctx context.Context) (last, err error) {
 	c.id, c.w = c.o.Conversation, c.f.writers()
@@ -85,7 +84,7 @@ func (c *chat) run(ctx context.Context) (last, err error) {
 	return last, nil
 }
 
-// line answers one message or command; Ctrl-C stops it.
+// line handles one message or command; Ctrl-C stops it.
 func (c *chat) line(ctx context.Context, line string) error {
 	if strings.TrimSpace(line) == "" {
 		return nil
@@ -103,7 +102,7 @@ func (c *chat) line(ctx context.Context, line string) error {
 	return c.say(ctx, line)
 }
 
-// say runs a turn. What would be refused leaves no conversation behind.
+// say runs a turn. A message that is refused leaves no conversation behind.
 func (c *chat) say(ctx context.Context, line string) error {
 	message := scrollback.Parts{scrollback.Text{Text: line}}
 	if err := c.o.Engine.CheckMessage(message); err != nil {
@@ -139,11 +138,11 @@ func (c *chat) statusLine(ctx context.Context) string {
 	return Clip(line+" · "+string(c.id)[:min(idShown, len(c.id))], 200)
 }
 
-// idShown is how much of an id the status shows: to within a millisecond of when
-// it was made.
+// idShown is how many characters of an id the status shows: those that hold the
+// millisecond in which it was made.
 const idShown = 13
 
-// modelName is the model that a conversation's next turn asks.
+// modelName is the model that the conversation's next turn asks.
 func (c *chat) modelName(conv scrollback.Conversation) string {
 	for _, name := range []string{c.o.Shape.Model, conv.Model, c.o.New.Model} {
 		if name != "" {
@@ -153,7 +152,7 @@ func (c *chat) modelName(conv scrollback.Conversation) string {
 	return c.o.Model
 }
 
-// Shown is an error that the person has been told of already.
+// Shown is an error that the person has already seen.
 type Shown struct{ Err error }
 
 func (s Shown) Error() string { return s.Err.Error() }
@@ -161,8 +160,8 @@ func (s Shown) Error() string { return s.Err.Error() }
 // Unwrap serves errors.Is and errors.As.
 func (s Shown) Unwrap() error { return s.Err }
 
-// Explain is an error for the person at the terminal, who owns the data: unlike
-// over HTTP, the whole of it.
+// Explain is an error for the person at the terminal. They own the data, so unlike
+// over HTTP they see all of it.
 func Explain(err error) string {
 	var known *scrollback.Error
 	if errors.As(err, &known) && known.Err != nil {

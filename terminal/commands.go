@@ -13,11 +13,11 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 )
 
-// command is a line of a chat that begins with a slash. To add one: a line in
-// commands, and its help in each table of texts.go.
+// command is a line of a chat that begins with a slash. To add one, add a line to
+// commands and its help to each table of texts.go.
 type command struct {
 	name   string
-	takes  func(Texts) string // how its argument is called; nil takes none
+	takes  func(Texts) string // name of its argument; nil takes none
 	needed bool               // the argument must be there
 	about  bool               // it is about a conversation that must exist
 	run    func(c *chat, ctx context.Context, w io.Writer, arg string) error
@@ -36,13 +36,13 @@ func commands() []command {
 		{name: "/save", takes: func(t Texts) string { return t.TakesFile }, needed: true, about: true, run: (*chat).save},
 		{name: "/context", about: true, run: (*chat).showContext},
 		{name: "/compact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
-			return showReceipt(w)(c.o.Engine.Compact(ctx, c.id, engine.Overrides{}, true))
+			return c.receipt(w)(c.o.Engine.Compact(ctx, c.id, engine.Overrides{}, true))
 		}},
 		{name: "/uncompact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
-			return showReceipt(w)(c.o.Engine.Uncompact(ctx, c.id, ""))
+			return c.receipt(w)(c.o.Engine.Uncompact(ctx, c.id, ""))
 		}},
 		{name: "/clear", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
-			return showReceipt(w)(c.o.Engine.Clear(ctx, c.id))
+			return c.receipt(w)(c.o.Engine.Clear(ctx, c.id))
 		}},
 		{name: "/receipts", about: true, run: (*chat).receipts},
 		{name: "/pin", takes: func(t Texts) string { return t.TakesSeq }, about: true, run: (*chat).pin},
@@ -55,7 +55,7 @@ func commands() []command {
 	}
 }
 
-// command runs a line that begins with a slash. What it prints is shown at once,
+// command runs a line that begins with a slash. What it prints is shown all at once
 // when it is done.
 func (c *chat) command(ctx context.Context, line string) error {
 	const op = "terminal.command"
@@ -107,17 +107,17 @@ func (c *chat) showContext(ctx context.Context, w io.Writer, _ string) error {
 	return Context(w, m)
 }
 
-// showReceipt writes what a fold did, if it did.
-func showReceipt(w io.Writer) func(scrollback.Receipt, error) error {
+// receipt writes what a compaction did, unless it failed.
+func (c *chat) receipt(w io.Writer) func(scrollback.Receipt, error) error {
 	return func(r scrollback.Receipt, err error) error {
 		if err != nil {
 			return err
 		}
-		return Receipt(w, r)
+		return Receipt(w, c.o.Texts, r)
 	}
 }
 
-// shownReceipts is how many folds a chat lists.
+// shownReceipts is how many compactions a chat lists.
 const shownReceipts = 20
 
 func (c *chat) receipts(ctx context.Context, w io.Writer, _ string) error {
@@ -125,10 +125,10 @@ func (c *chat) receipts(ctx context.Context, w io.Writer, _ string) error {
 	if err != nil {
 		return err
 	}
-	return Receipts(w, rs)
+	return Receipts(w, c.o.Texts, rs)
 }
 
-// pin pins a message, or takes its pin out, and lists what is pinned.
+// pin pins or unpins a message, and lists what is pinned.
 func (c *chat) pin(ctx context.Context, w io.Writer, arg string) error {
 	if arg != "" {
 		seq, err := strconv.ParseInt(strings.TrimPrefix(arg, "#"), 10, 64)
@@ -182,8 +182,8 @@ func (c *chat) search(ctx context.Context, w io.Writer, words string) error {
 	return Hits(w, found)
 }
 
-// model shows the model, or keeps another with the conversation: what it was told
-// to use on the command line counts no more then.
+// model shows the model, or sets another for the conversation, which then overrides
+// the one from the command line.
 func (c *chat) model(ctx context.Context, w io.Writer, name string) error {
 	var conv scrollback.Conversation
 	var err error

@@ -10,11 +10,11 @@ import (
 )
 
 // Context draws a window: what each layer weighs, as a bar and in tokens, what it
-// shows, and what stands behind refs. Layers of nothing are left out.
+// shows, and what is behind refs. Empty layers are left out.
 func Context(w io.Writer, m scrollback.Manifest) error {
 	share := func(tokens int64) string { return fmt.Sprintf("%d %%", tokens*100/max(m.Budget, 1)) }
 	fmt.Fprintf(w, "%s · policy %s · window %s tokens (%s)\n", Plain(m.Model), m.Policy, Thousands(m.Limit), m.LimitFrom)
-	fmt.Fprintf(w, "%s of %s tokens of the budget, %s; %.0f %% begins as the request before\n\n", Thousands(m.Tokens), Thousands(m.Budget), share(m.Tokens), 100*m.CacheReuse)
+	fmt.Fprintf(w, "%s of %s tokens of the budget, %s; the first %.0f %% are the same as in the request before\n\n", Thousands(m.Tokens), Thousands(m.Budget), share(m.Tokens), 100*m.CacheReuse)
 	const width = 40
 	bar := func(tokens int64, cell string) string {
 		n := tokens * width / max(m.Budget, 1)
@@ -41,13 +41,16 @@ func Context(w io.Writer, m scrollback.Manifest) error {
 		if x.Ref != nil {
 			ref = string(*x.Ref)
 		}
-		rows = append(rows, []string{span(x.FirstSeq, x.LastSeq), x.Reason, ref})
+		rows = append(rows, []string{span(x.FirstSeq, x.LastSeq), cmp.Or(reasons[x.Reason], x.Reason), ref})
 	}
 	return Table(w, rows)
 }
 
+// reasons are those of a manifest that people read in other words.
+var reasons = map[string]string{"folded": "compacted", "not folded yet": "not compacted yet"}
+
 // holds says in a few words what a layer shows: messages by their seqs, those that
-// are folded and shown all the same first, and of placeholders how many.
+// are compacted and still shown first, and how many placeholders there are.
 func holds(l scrollback.ManifestLayer, excluded []scrollback.Excluded) string {
 	var behind, first, last, kept, placeholders int64
 	for _, x := range excluded {
@@ -82,7 +85,7 @@ func holds(l scrollback.ManifestLayer, excluded []scrollback.Excluded) string {
 	return strings.Join(said, " ")
 }
 
-// keptNamed is how many messages that are folded and shown are named.
+// keptNamed is how many messages that are compacted and still shown are named.
 const keptNamed = 5
 
 // span is a run of messages.
@@ -93,10 +96,10 @@ func span(first, last int64) string {
 	return fmt.Sprintf("#%d–#%d", first, last)
 }
 
-// Receipt writes what a fold did.
-func Receipt(w io.Writer, r scrollback.Receipt) error {
+// Receipt writes what a compaction did.
+func Receipt(w io.Writer, t Texts, r scrollback.Receipt) error {
 	if r.Result != scrollback.ResultCompacted {
-		_, err := fmt.Fprintf(w, "%s: nothing changed\n", r.Result)
+		_, err := fmt.Fprintf(w, t.Unchanged+"\n", t.Result(r.Result))
 		return err
 	}
 	fmt.Fprintf(w, "#%d–#%d: %s → %s tokens\n", r.FirstSeq, r.LastSeq, Thousands(r.TokensBefore), Thousands(r.TokensAfter))
@@ -106,11 +109,11 @@ func Receipt(w io.Writer, r scrollback.Receipt) error {
 	return nil
 }
 
-// Receipts lists folds, newest first: when, what, from how many tokens to how many,
-// and who wrote the summary.
-func Receipts(w io.Writer, rs []scrollback.Receipt) error {
+// Receipts lists compactions, newest first: when, what, from how many tokens to how
+// many, and who wrote the summary.
+func Receipts(w io.Writer, t Texts, rs []scrollback.Receipt) error {
 	if len(rs) == 0 {
-		_, err := fmt.Fprintln(w, "Nothing has been folded yet.")
+		_, err := fmt.Fprintln(w, t.NoReceipts)
 		return err
 	}
 	var rows [][]string
@@ -122,15 +125,15 @@ func Receipts(w io.Writer, rs []scrollback.Receipt) error {
 		}
 		switch {
 		case r.Cleared:
-			by += ", start afresh"
+			by += ", " + t.Cleared
 		case r.SummaryResult != "":
-			by += ", " + string(r.SummaryResult)
+			by += ", " + t.Result(r.SummaryResult)
 		case r.Checked:
-			by += ", checked"
+			by += ", " + t.Checked
 		}
-		result := string(r.Result)
+		result := t.Result(r.Result)
 		if r.Undone {
-			result = "undone"
+			result = t.Undone
 		}
 		rows = append(rows, []string{When(r.CreatedAt), result, span, change, Plain(by)})
 	}

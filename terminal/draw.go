@@ -8,7 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Conversations writes a list, numbered as a person may name them.
+// Conversations writes a list, with the numbers by which a person may name them.
 func Conversations(w io.Writer, items []scrollback.Conversation) error {
 	rows := [][]string{{"N", "ID", "CHANGED", "MESSAGES", "PROJECT", "TITLE"}}
 	for i, it := range items {
@@ -63,7 +63,7 @@ func Message(w io.Writer, m scrollback.Message) error {
 // Refs lists what a conversation mentions.
 func Refs(w io.Writer, refs []scrollback.RefEntry) error {
 	if len(refs) == 0 {
-		_, err := fmt.Fprintln(w, "Nothing is folded or attached.")
+		_, err := fmt.Fprintln(w, "Nothing is compacted or attached.")
 		return err
 	}
 	var rows [][]string
@@ -95,12 +95,12 @@ func Grep(w io.Writer, found scrollback.GrepResult) error {
 	partial := ""
 	switch {
 	case len(found.Unread) > 0:
-		partial = ", and what could not be read: " + string(found.Unread[0])
+		partial = "; could not be read: " + string(found.Unread[0])
 		if len(found.Unread) > 1 {
 			partial += " and others"
 		}
 	case found.Partial:
-		partial = ", and not all could be searched in time: there may be more"
+		partial = "; the search ran out of time, so there may be more"
 	}
 	matches := "matches"
 	if found.Total == 1 {

@@ -13,7 +13,7 @@ import (
 
 const (
 	prompt     = "> "
-	editorRows = 8       // the input grows to, then scrolls
+	editorRows = 8       // the input grows to this, then scrolls
 	maxTyped   = 400_000 // characters; the engine judges the message
 	maxAsked   = 200     // lines kept to go back to
 )
@@ -69,7 +69,7 @@ func newEditor(s *screen, o Options, asked []string) *editor {
 	return &editor{s: s, texts: o.Texts, input: in, width: 80, asked: asked, at: len(asked)}
 }
 
-// Init implements tea.Model. The library draws 60 times a second and says not when.
+// Init implements tea.Model. The library draws 60 times a second and does not say when.
 func (e *editor) Init() tea.Cmd {
 	return tea.Tick(50*time.Millisecond, func(time.Time) tea.Msg { return drawnMsg{} })
 }
@@ -104,7 +104,7 @@ func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return e, cmd
 }
 
-// key answers the keys that mean something to a chat; the others edit.
+// key handles the keys that mean something to a chat; the others edit.
 func (e *editor) key(name string) (cmd tea.Cmd, taken bool) {
 	info := e.input.LineInfo()
 	switch name {
@@ -147,7 +147,7 @@ func (e *editor) leave() tea.Cmd {
 	return tea.Quit
 }
 
-// enter sends what is typed, unless the line goes on or another is being answered.
+// enter sends what was typed, unless the line goes on or a reply is under way.
 func (e *editor) enter() {
 	text := e.input.Value()
 	if head, more := strings.CutSuffix(text, `\`); more {
@@ -159,7 +159,7 @@ func (e *editor) enter() {
 	}
 	select {
 	case e.s.lines <- text:
-	default: // the chat is not waiting for one yet
+	default: // the chat is not waiting for a line yet
 		return
 	}
 	if e.asked = append(e.asked, text); len(e.asked) > maxAsked {
@@ -170,7 +170,7 @@ func (e *editor) enter() {
 	e.input.Reset()
 }
 
-// recall shows what was asked before, or after.
+// recall shows an earlier question, or a later one.
 func (e *editor) recall(by int) {
 	to := e.at + by
 	if to < 0 || to > len(e.asked) {

@@ -17,7 +17,7 @@ import (
 // pickRows is how many conversations are seen at once.
 const pickRows = 10
 
-// Pick lets the person choose a conversation from the newest. It is empty when they
+// Pick lets the person choose one of the newest conversations. It returns "" when they
 // choose none.
 func Pick(ctx context.Context, o Options, in, out *os.File) (scrollback.ConversationID, error) {
 	items, _, err := o.Engine.List(ctx, engine.ListQuery{Project: o.New.Project, Limit: scrollback.ListMax})
@@ -47,13 +47,13 @@ func nothingToPick(n int) error {
 	if n > 0 {
 		return nil
 	}
-	return scrollback.Errorf(scrollback.NotFound, "terminal.Pick", "there is no conversation yet")
+	return scrollback.Errorf(scrollback.NotFound, "terminal.Pick", "there are no conversations yet")
 }
 
 // choice is a conversation in the list.
 type choice struct{ scrollback.Conversation }
 
-// FilterValue implements list.Item: what is typed is looked for in it.
+// FilterValue implements list.Item: what is typed is matched against it.
 func (c choice) FilterValue() string { return c.Title + " " + c.Project + " " + string(c.ID) }
 
 // choiceLine draws a choice on one line.
@@ -82,7 +82,7 @@ func (d choiceLine) Render(w io.Writer, m list.Model, index int, item list.Item)
 	fmt.Fprint(w, row)
 }
 
-// picker is the list while it is drawn. It implements tea.Model.
+// picker is the list on the screen. It implements tea.Model.
 type picker struct {
 	list   list.Model
 	keys   string

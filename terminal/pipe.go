@@ -24,7 +24,7 @@ func newPipe(in io.Reader, out, notes io.Writer) *pipe {
 	return &pipe{lines: lines, out: out, notes: notes}
 }
 
-// next implements face. A line that ends in a backslash goes on in the next.
+// next implements face. A line that ends in a backslash continues on the next.
 func (p *pipe) next(context.Context) (string, error) {
 	var b strings.Builder
 	for p.lines.Scan() {

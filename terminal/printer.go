@@ -11,7 +11,7 @@ import (
 )
 
 // Printer shows the events of turns. Answer takes the model's words; Notes, one
-// quiet line each, takes calls, folds and faults; Reasoning, unless nil, what the
+// quiet line each, takes calls, compactions and faults; Reasoning, unless nil, what the
 // model thinks. With JSON set, Answer takes every event as a line of JSON and the
 // others nothing.
 type Printer struct {
@@ -19,15 +19,15 @@ type Printer struct {
 	JSON                     bool
 	Texts                    Texts
 
-	open   io.Writer // what the cursor stands in the middle of a line of
+	open   io.Writer // the one whose line is unfinished; nil at the start of a line
 	failed *scrollback.Failure
 	done   scrollback.DoneEvent
-	first  bool // turn of its conversation, of whose window nothing was told yet
+	first  bool // the conversation's first turn, before anything was said about the window
 }
 
 // Turn runs a turn to its end and shows it. When ctx ends the turn is stopped,
-// what was written is saved, and the error is canceled. A turn that fails is the
-// error its events told of.
+// what was written is saved, and the error is canceled. If the turn fails, the error
+// is the one in its events.
 func (p *Printer) Turn(ctx context.Context, e *engine.Engine, r engine.TurnRequest) error {
 	p.failed, p.done = nil, scrollback.DoneEvent{}
 	whole := context.WithoutCancel(ctx)
@@ -55,7 +55,7 @@ func (p *Printer) Turn(ctx context.Context, e *engine.Engine, r engine.TurnReque
 		return scrollback.Errorf(scrollback.Canceled, "terminal.Turn", "%s", p.Texts.Interrupted)
 	}
 	select {
-	case err := <-refused: // ended by itself, just before
+	case err := <-refused: // it had just ended by itself
 		return err
 	default:
 		return nil
@@ -95,16 +95,16 @@ func (p *Printer) show(ev scrollback.Event) error {
 		p.first = false
 	case scrollback.CompactionEvent:
 		if ev.Result == scrollback.ResultCompacted {
-			p.Note(p.Texts.Folded, ev.FirstSeq, ev.LastSeq, Thousands(ev.TokensBefore), Thousands(ev.TokensAfter))
+			p.Note(p.Texts.Compacted, ev.FirstSeq, ev.LastSeq, Thousands(ev.TokensBefore), Thousands(ev.TokensAfter))
 		}
 	}
 	return nil
 }
 
-// noteWidth bounds what of a call's arguments is shown, in columns.
+// noteWidth is how much of a call's arguments is shown, in columns.
 const noteWidth = 160
 
-// write adds a piece of running text; another kind of text begins a line.
+// write adds a piece of running text; text of another kind starts a new line.
 func (p *Printer) write(w io.Writer, text string) error {
 	if text = Plain(text); text == "" {
 		return nil

@@ -6,13 +6,13 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// tab is what a tab is shown as: a screen counts columns, and a tab has none of
-// its own.
+// tab is what a tab is shown as: a screen counts columns, and a tab has no fixed
+// width.
 const tab = "    "
 
 // wrap cuts one line into rows of at most width columns, where the rules of
-// Unicode allow a line to break; a piece that is wider by itself is cut anywhere.
-// It answers at least one row.
+// Unicode allow a line to break; a piece that is too wide by itself is cut anywhere.
+// It returns at least one row.
 func wrap(line string, width int) []string {
 	line = strings.ReplaceAll(line, "\t", tab)
 	var rows []string
@@ -32,7 +32,7 @@ func wrap(line string, width int) []string {
 		for g := uniseg.NewGraphemes(piece); g.Next(); {
 			w := cells.StringWidth(g.Str())
 			if used+w > width && used > 0 {
-				if g.Str() == " " { // hangs over the edge, and parts what may still come
+				if g.Str() == " " { // hangs over the edge, and separates what may follow
 					row.WriteByte(' ')
 					continue
 				}
@@ -46,7 +46,7 @@ func wrap(line string, width int) []string {
 }
 
 // rows turns running text into rows. Rows that will not change any more go to
-// done, one at a time; the last, which may still grow, to rest.
+// done, one at a time; the last, which may still grow, goes to rest.
 type rows struct {
 	width func() int // of the screen, as it is now
 	style func(string) string

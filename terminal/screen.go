@@ -62,7 +62,7 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 // Is says whether f is a terminal.
 func Is(f *os.File) bool { return f != nil && term.IsTerminal(f.Fd()) }
 
-// open greets, or shows where a conversation was left; it answers what the person
+// open greets, or shows where a conversation was left. It returns the questions
 // asked there.
 func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) {
 	w := s.writers()
@@ -107,8 +107,8 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 	return asked, err
 }
 
-// screen is the face of a terminal. Its methods are called by the chat; the
-// editor, which the library drives, takes messages from it and gives lines back.
+// screen is the face of a terminal. The chat calls its methods; the editor, which
+// the library drives, takes messages from it and gives lines back.
 type screen struct {
 	print   func(row string)
 	send    func(tea.Msg)
@@ -149,13 +149,12 @@ func (s *screen) writers() faceWriters {
 	}
 }
 
-// said writes what the person said, set off from the answers.
+// said writes what the person said, set off from the replies.
 func (s *screen) said() io.Writer {
 	return s.rows(func(row string) string { return s.styled("1", prompt+row) })
 }
 
-// styled sets a row in a style of the terminal's (an SGR number), where there are
-// styles.
+// styled sets a row in a style of the terminal (an SGR number), if styles are used.
 func (s *screen) styled(sgr, row string) string {
 	if !s.color || strings.TrimSpace(row) == "" {
 		return row

@@ -3,16 +3,16 @@
 // Words it adds: face (where a chat is read from and shown: a screen, or two
 // pipes), screen (the face of a real terminal, whose transcript goes to the
 // terminal's own scrollback), printer (shows the events of a turn), row (a line
-// of text cut to the width of the screen), command (what begins with a slash).
+// of text cut to the width of the screen), command (a line that begins with a slash).
 //
 // Invariants: text that came from a model, a tool or a file is printed without
 // the characters that make a terminal do something; a wide character counts as
-// two columns; through a pipe no control byte is written at all; what a person
-// stops with Ctrl-C keeps what was written so far. Every text it shows of its
-// own stands in the table of texts.go, in English and Chinese.
+// two columns; through a pipe no control byte is written at all; a reply that is
+// stopped with Ctrl-C keeps what was written so far. What the chat itself says
+// stands in the table of texts.go, in English and Chinese.
 //
-// It may not know SQL, HTTP, the environment, or any one model. The engine is
-// all it asks.
+// It may not know SQL, HTTP, the environment, or any one model. It asks the engine
+// alone.
 package terminal
 
 import (
@@ -30,7 +30,7 @@ import (
 var cells = &runewidth.Condition{}
 
 // Table writes rows in aligned columns. The last column is never padded. right
-// lists the columns that are numbers.
+// lists the columns to align right.
 func Table(w io.Writer, rows [][]string, right ...int) error {
 	var widths []int
 	for _, row := range rows {
@@ -74,7 +74,7 @@ func Clip(s string, width int) string {
 }
 
 // Plain is s without the characters that make a terminal do something, or that
-// show text in another order than it has.
+// show text in a different order.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -88,7 +88,7 @@ func Plain(s string) string {
 	}, s)
 }
 
-// When is a time as a person reads it, in their zone.
+// When is a time, in Unix ms, as a person reads it in their time zone.
 func When(ms int64) string { return time.UnixMilli(ms).Format("2006-01-02 15:04") }
 
 // Thousands writes 12345 as 12,345.
@@ -100,9 +100,9 @@ func Thousands(n int64) string {
 	return s
 }
 
-// Progress answers a function that draws how far long work is, and one that wipes
-// the drawing away. what is counted, as "messages"; a total of 0 is unknown; w is a
-// terminal.
+// Progress returns a function that draws how far long work has come, and one that
+// wipes the drawing away. what is counted, such as "messages"; a total of 0 is unknown;
+// w is a terminal.
 func Progress(w io.Writer) (draw func(what string, done, total int64), wipe func()) {
 	const width = 24
 	last := ""

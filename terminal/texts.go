@@ -1,20 +1,25 @@
 package terminal
 
-import "strings"
+import (
+	"cmp"
+	"strings"
 
-// Texts is what the chat itself says, in one language. Those with verbs take, in
-// this order, what their names say.
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Texts is what the chat itself says, in one language. Those with verbs take the
+// arguments that their comments name, in that order.
 type Texts struct {
 	Greeting    string // model
 	Resumed     string // title, messages
-	Earlier     string // how many messages are not shown
+	Earlier     string // number of messages not shown
 	Ended       string // conversation
 	Placeholder string
 	Working     string
 	Stopping    string
 	Interrupted string
-	Assumed     string // what a model's window is taken to be: its name and tokens
-	Folded      string // first seq, last seq, tokens before, after
+	Assumed     string // model, tokens its window is assumed to have
+	Compacted   string // first seq, last seq, tokens before, after
 	Nothing     string
 	Unknown     string // command
 	Missing     string // command, what it takes
@@ -25,6 +30,12 @@ type Texts struct {
 	Keys        string
 	Offline     string
 	Help        map[string]string // by command
+	Results     map[scrollback.CompactionResult]string
+	Unchanged   string // text of a result
+	NoReceipts  string
+	Cleared     string // marks a receipt, as do the next two
+	Checked     string
+	Undone      string
 	Pick        string
 	PickKeys    string
 	ResumeHint  string
@@ -46,56 +57,69 @@ type Texts struct {
 }
 
 var english = Texts{
-	Greeting:    "scrollback · %s · /help lists the commands, Ctrl-D leaves",
+	Greeting:    "scrollback · %s · /help lists the commands, Ctrl-D quits",
 	Resumed:     "%s · %s messages",
 	Earlier:     "… %s earlier messages",
-	Ended:       "Go on later: scrollback chat %s",
+	Ended:       "To continue later: scrollback chat %s",
 	Placeholder: "Ask anything",
 	Working:     "answering… Ctrl-C stops",
 	Stopping:    "stopping…",
-	Interrupted: "interrupted; what was written is saved",
-	Assumed:     "nothing is known of the window of %s: %s tokens are assumed; --limit names it",
-	Folded:      "folded #%d–#%d: %s → %s tokens",
+	Interrupted: "interrupted; what was written so far is saved",
+	Assumed:     "the window of %s is not known: assuming %s tokens; --limit sets it",
+	Compacted:   "compacted #%d–#%d: %s → %s tokens",
 	Nothing:     "Nothing has been said yet.",
-	Unknown:     "There is no command %s; /help lists them. To send a line that begins with a slash, begin it with two.",
+	Unknown:     "No such command: %s; /help lists them. To send a line that begins with a slash, type two.",
 	Missing:     "%s needs %s",
 	Model:       "model: %s",
 	Titled:      "title: %s",
 	Status:      "%s · %s of %s tokens",
 	NewThread:   "new conversation",
-	Keys:        "Alt+Enter or a \\ at the end of a line: a line more · Up, Down: what was asked before · Ctrl-C: stop, or leave",
-	Offline:     "the built-in offline model only quotes what was said; --model or /model takes a real one",
+	Keys:        "Alt+Enter, or \\ at the end of a line: new line · Up, Down: earlier questions · Ctrl-C: stop, or quit",
+	Offline:     "the built-in offline model only quotes what was said; choose a real one with --model or /model",
 	Help: map[string]string{
 		"/help":      "this list",
-		"/resume":    "go on with another conversation; alone, list them",
-		"/rewind":    "go back to a message; alone, list what was asked",
-		"/retry":     "answer the last question anew",
-		"/branches":  "list the branches, or go over to one",
-		"/fork":      "go on in a new conversation, from here or from a message",
-		"/add":       "work in a folder more",
-		"/save":      "write the conversation to a file (.jsonl, .gemini.jsonl)",
-		"/context":   "what the next request sends",
-		"/compact":   "fold old messages behind refs now",
-		"/uncompact": "undo the newest fold",
-		"/clear":     "fold everything so far: start afresh",
-		"/receipts":  "what was folded, and what it saved",
-		"/pin":       "keep a message in sight when it is folded, or no longer; alone, list those",
-		"/refs":      "what is folded or attached",
-		"/grep":      "find lines of this conversation, folded or not (RE2)",
-		"/search":    "find messages of all conversations by words",
-		"/model":     "show the model, or take another",
+		"/resume":    "continue another conversation; without an argument, list them",
+		"/rewind":    "go back to a message; without an argument, list the questions",
+		"/retry":     "answer the last question again",
+		"/branches":  "list the branches, or switch to one",
+		"/fork":      "continue in a new conversation, from here or from a message",
+		"/add":       "add a folder to work in",
+		"/save":      "write the conversation to a file (.bundle, .jsonl, .gemini.jsonl)",
+		"/context":   "show what the next request sends",
+		"/compact":   "compact old messages now; refs lead back to them",
+		"/uncompact": "undo the newest compaction",
+		"/clear":     "compact everything so far and start afresh",
+		"/receipts":  "list the compactions and what they saved",
+		"/pin":       "keep a message in sight when it is compacted; again to unpin it; without an argument, list the pins",
+		"/refs":      "list what is compacted or attached",
+		"/grep":      "find lines of this conversation, compacted or not (RE2)",
+		"/search":    "find messages in all conversations by words",
+		"/model":     "show the model, or choose another",
 		"/title":     "give the conversation a title",
-		"/quit":      "leave",
+		"/quit":      "quit",
 	},
+	Results: map[scrollback.CompactionResult]string{
+		scrollback.ResultCompacted:    "compacted",
+		scrollback.ResultNoop:         "there is nothing to compact yet",
+		scrollback.ResultInflated:     "compacting would save next to nothing",
+		scrollback.ResultEmptySummary: "the model gave no usable summary",
+		scrollback.ResultModelError:   "the model failed to write a summary",
+		scrollback.ResultConflict:     "the conversation changed meanwhile; try again",
+	},
+	Unchanged:         "Nothing changed: %s.",
+	NoReceipts:        "Nothing has been compacted yet.",
+	Cleared:           "cleared",
+	Checked:           "checked",
+	Undone:            "undone",
 	Pick:              "Conversations",
-	PickKeys:          "↑ ↓ choose · Enter goes on · / filters · Esc starts a new one",
-	ResumeHint:        "/resume N goes on with one of them",
-	RewindHint:        "/rewind N makes message N the newest: to ask #7 anew, /rewind 6",
-	BranchHint:        "/branches N goes over to the Nth of them",
+	PickKeys:          "↑ ↓ choose · Enter continues · / filters · Esc starts a new one",
+	ResumeHint:        "/resume N continues one of them",
+	RewindHint:        "/rewind N makes message N the newest: to ask #7 again, /rewind 6",
+	BranchHint:        "/branches N switches to the Nth of them",
 	Unfinished:        "(interrupted)",
 	Rewound:           "back at message %s; what followed stays on its branch",
 	Saved:             "saved as %s",
-	Added:             "the conversation works in %s too",
+	Added:             "the conversation now works in %s too",
 	TakesFolder:       "DIR",
 	TakesConversation: "[ID|latest|N]",
 	TakesSeq:          "[SEQ]",
@@ -108,58 +132,71 @@ var english = Texts{
 }
 
 var chinese = Texts{
-	Greeting:    "scrollback · %s · /help 列出命令，Ctrl-D 离开",
+	Greeting:    "scrollback · %s · /help 列出命令，Ctrl-D 退出",
 	Resumed:     "%s · %s 条消息",
 	Earlier:     "…… 之前还有 %s 条消息",
 	Ended:       "以后继续：scrollback chat %s",
-	Placeholder: "想问什么?",
+	Placeholder: "想问什么？",
 	Working:     "正在回答…… Ctrl-C 停止",
 	Stopping:    "正在停止……",
-	Interrupted: "已中断；写出的部分已保存",
+	Interrupted: "已中断；已写出的部分已保存",
 	Assumed:     "不知道 %s 的上下文窗口有多大，暂按 %s 个 token 计算；可用 --limit 指定",
-	Folded:      "已折叠 #%d–#%d:%s → %s 个 token",
-	Nothing:     "还没有说过话。",
+	Compacted:   "已压缩 #%d–#%d：%s → %s 个 token",
+	Nothing:     "还没有任何内容。",
 	Unknown:     "没有命令 %s；/help 列出全部命令。要发送以斜杠开头的一行，请写两个斜杠。",
 	Missing:     "%s 需要 %s",
 	Model:       "模型：%s",
 	Titled:      "标题：%s",
 	Status:      "%s · %s / %s token",
 	NewThread:   "新对话",
-	Keys:        "Alt+Enter 或行尾的 \\：换行 · 上下键：问过的话 · Ctrl-C：停止或离开",
-	Offline:     "内置的 offline 模型只会引用说过的话；用 --model 或 /model 换真正的模型",
+	Keys:        "Alt+Enter 或行尾的 \\：换行 · 上下键：之前的提问 · Ctrl-C：停止或退出",
+	Offline:     "内置的 offline 模型只会引用说过的话；用 --model 或 /model 换成真正的模型",
 	Help: map[string]string{
 		"/help":      "本列表",
 		"/resume":    "继续另一个对话；不带参数则列出",
-		"/rewind":    "回到某条消息；不带参数则列出问过的话",
+		"/rewind":    "回到某条消息；不带参数则列出之前的提问",
 		"/retry":     "重新回答最后一个问题",
 		"/branches":  "列出分支，或切换到其中一个",
-		"/fork":      "从这里或某条消息开始一个新对话",
+		"/fork":      "从这里或某条消息处另开一个对话继续",
 		"/add":       "再加一个工作文件夹",
-		"/save":      "把对话写入文件（.jsonl 或 .gemini.jsonl）",
-		"/context":   "下一次请求会发送什么",
-		"/compact":   "现在就把旧消息折叠到引用之后",
-		"/uncompact": "撤销最近一次折叠",
-		"/clear":     "折叠到目前为止的全部内容，重新开始",
-		"/receipts":  "折叠过什么，省了多少",
-		"/pin":       "固定一条消息，折叠后仍逐字可见，再来一次则取消；不带参数则列出",
-		"/refs":      "折叠或附加的内容",
-		"/grep":      "在本对话中查找行，无论是否已折叠（RE2）",
-		"/search":    "按词查找所有对话中的消息",
+		"/save":      "把对话写入文件（.bundle、.jsonl 或 .gemini.jsonl）",
+		"/context":   "显示下一次请求会发送的内容",
+		"/compact":   "立即压缩旧消息；原文可经引用读回",
+		"/uncompact": "撤销最近一次压缩",
+		"/clear":     "压缩到目前为止的全部内容，重新开始",
+		"/receipts":  "列出历次压缩及其节省的空间",
+		"/pin":       "固定一条消息，压缩后仍逐字可见，再次执行则取消；不带参数则列出",
+		"/refs":      "列出已压缩或附加的内容",
+		"/grep":      "在本对话中按正则表达式查找行，无论是否已压缩（RE2）",
+		"/search":    "按词语查找所有对话中的消息",
 		"/model":     "显示或更换模型",
 		"/title":     "给对话起标题",
-		"/quit":      "离开",
+		"/quit":      "退出",
 	},
+	Results: map[scrollback.CompactionResult]string{
+		scrollback.ResultCompacted:    "已压缩",
+		scrollback.ResultNoop:         "目前没有可压缩的内容",
+		scrollback.ResultInflated:     "压缩几乎省不下空间",
+		scrollback.ResultEmptySummary: "模型没有给出可用的摘要",
+		scrollback.ResultModelError:   "模型未能写出摘要",
+		scrollback.ResultConflict:     "对话同时发生了变化，请重试",
+	},
+	Unchanged:         "没有变化：%s。",
+	NoReceipts:        "还没有压缩过。",
+	Cleared:           "全部清空",
+	Checked:           "已核对",
+	Undone:            "已撤销",
 	Pick:              "对话",
 	PickKeys:          "↑ ↓ 选择 · Enter 继续 · / 筛选 · Esc 开始新对话",
 	ResumeHint:        "/resume N 继续其中一个对话",
-	RewindHint:        "/rewind N 让第 N 条消息成为最新：要重问 #7，请用 /rewind 6",
+	RewindHint:        "/rewind N 让第 N 条消息成为最新：要重新问 #7，请用 /rewind 6",
 	BranchHint:        "/branches N 切换到第 N 个分支",
 	Unfinished:        "（中断）",
 	Rewound:           "回到第 %s 条消息；之后的内容留在它的分支上",
 	Saved:             "已保存为 %s",
 	Added:             "对话现在也在 %s 中工作",
 	TakesFolder:       "文件夹",
-	TakesConversation: "[编号|latest|序号]",
+	TakesConversation: "[ID|latest|序号]",
 	TakesSeq:          "[消息号]",
 	TakesNumber:       "[序号]",
 	TakesFile:         "文件",
@@ -167,6 +204,11 @@ var chinese = Texts{
 	TakesWords:        "词语",
 	TakesName:         "[名称]",
 	TakesTitle:        "标题",
+}
+
+// Result is a compaction's result as a person reads it.
+func (t Texts) Result(r scrollback.CompactionResult) string {
+	return cmp.Or(t.Results[r], string(r))
 }
 
 // TextsOf is the table for a locale as the environment names it, in the order

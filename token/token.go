@@ -1,13 +1,13 @@
-// Package token counts what text and images cost a model's window.
+// Package token counts how much of a model's window text and images take.
 //
-// Text is counted with o200k, a real tokenizer whose vocabulary is built in; a
-// model of another vendor is a factor on sums of it. Images follow the published
+// Text is counted with o200k, a real tokenizer with a built-in vocabulary; models
+// with other tokenizers have a factor on the sums. Images follow the published
 // tile formula.
 //
-// Invariants: a text weighs the same wherever it stands; a longer text never
-// weighs less than its beginning by more than the merge at the seam.
+// Invariants: a text weighs the same everywhere; a longer text never weighs less than
+// its beginning by more than the merge at the seam.
 //
-// It may not know conversations, models' wires or the store.
+// It may not know conversations, models' protocols or the store.
 package token
 
 import (

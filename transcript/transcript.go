@@ -1,10 +1,10 @@
-// Package transcript reads and writes conversations as files of other tools.
+// Package transcript reads and writes conversations as other tools' files.
 //
 // Words it adds: entry (a message of a file on its way in or out, with the bytes
 // of its attachments), source (what a file calls its conversation).
 //
 // A reader tolerates what it does not know: a bad line is a [Bad], never the end
-// of the file. It takes at most [MaxLine] bytes a line. Foreign ids are data and
+// of the file. It accepts at most [MaxLine] bytes per line. Foreign ids are data and
 // never become paths.
 //
 // It may not know the store or the network.

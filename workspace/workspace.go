@@ -1,16 +1,16 @@
-// Package workspace is the folder a conversation works in: what a model is told of
-// it before the first request, and which folders may be named at all.
+// Package workspace is the folders a conversation works in: what a model is told about
+// them before the first request, and which ones may be named at all.
 //
 // Words it adds: place (what is known from outside: the clock, the folders), root
 // (a folder that the operator granted), memory file (a file of standing notes for a
-// model, as AGENTS.md), entry (a file or folder of a root's tree), change (what is
-// different from the state that was told first).
+// model, such as AGENTS.md), entry (a file or folder of a root's tree), change (what differs
+// from the state that was told first).
 //
-// Invariants: the same place and the same files give the same bytes; nothing that a
-// file or its name holds can end the block that is told; a text is within its
-// bounds, save the few lines that are never cut; nothing outside the roots is read,
-// links included; reading is bounded, whatever a folder holds. A folder or file that
-// cannot be read is noted and is no error: a conversation starts in any folder.
+// Invariants: the same place and the same files give the same bytes; nothing in a
+// file or its name can close the block that the model is told; a text is within its
+// bounds, except for the few lines that are never cut; nothing outside the roots is
+// read, links included; reading is bounded, whatever a folder holds. A folder or file
+// that cannot be read is noted and is not an error: a conversation starts anywhere.
 //
 // It may not know the store, models, the clock or the environment of the process.
 package workspace

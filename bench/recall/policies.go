@@ -144,9 +144,9 @@ func policyReport(of map[string]*kept) string {
 	fmt.Fprintf(&b, `
 ## What a policy saves, and what can still be answered
 
-Talks of %d messages in a window of %d tokens, folded after each message; no model writes summaries. Tokens saved are
-those of all requests against sending everything each time. Evidence is looked for in the last request alone, and
-in it and the first %d tokens of one look-up. Percent.
+Conversations of %d messages in a window of %d tokens, compacted after each message; no model writes summaries. Tokens saved are
+those of all requests, compared with sending everything each time. Evidence is looked for in the last request alone, and
+in it and the first %d tokens of one look-up. In percent.
 
 | | tokens saved | in the window | and one look-up |
 |---|---|---|---|

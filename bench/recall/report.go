@@ -11,9 +11,9 @@ func (r *run) report() string {
 	var b strings.Builder
 	b.WriteString(`# Does search find it?
 
-Written by ` + "`go run ./bench/recall`" + `; the same seed gives the same numbers. Percent of the evidence that is
-among the first 5 and 10 hits, and that is read within the first 500 to 4,000 tokens of what is returned. How the
-questions are made and what they leave out is told in the [guide to search](guides/search.md).
+Written by ` + "`go run ./bench/recall`" + `; the same seed gives the same numbers. The figures are the
+percentage of the evidence that is among the first 5 and 10 hits, and within the first 500 to 4,000 tokens of what is
+returned. The [guide to search](guides/search.md) explains how the questions are made, and what they leave out.
 `)
 	head := "| | questions | @5 | @10 | in 500 | in 1,000 | in 2,000 | in 4,000 |\n|---|---|---|---|---|---|---|---|\n"
 	for _, s := range sets {

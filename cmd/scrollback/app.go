@@ -32,10 +32,10 @@ import (
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
-// closeTime is how long a command waits for what still runs.
+// closeTime is how long a command waits for work still running.
 const closeTime = 30 * time.Second
 
-// app is the program put together.
+// app is the assembled program.
 type app struct {
 	*engine.Engine
 	store   *store.Store
@@ -43,7 +43,7 @@ type app struct {
 	bucket  *blob.Bucket
 }
 
-// open puts the program together over the data folder, which it makes.
+// open assembles the program over the data folder, which it creates.
 func (g *globals) open() (*app, error) {
 	dir, err := g.dataDir()
 	if err != nil {
@@ -63,10 +63,10 @@ func (g *globals) open() (*app, error) {
 	return g.assemble(db, bucket, &archive.Options{Dir: filepath.Join(dir, "context"), Durable: durable}), nil
 }
 
-// openObjects opens where the bytes of artifacts are kept: what is configured, or else
-// a folder beside the database, which it makes where told to; one that is not there is
-// empty. Durable makes an object of a folder survive a power cut, and is nil where
-// that is the business of a service.
+// openObjects opens the bucket that holds the bytes of artifacts: the configured one, or
+// else a folder beside the database. With mayMake it creates the folder; without, a
+// missing one is empty. durable makes an object in a folder survive a power cut; it is
+// nil where a service sees to that.
 func (g *globals) openObjects(dir string, mayMake bool) (b *blob.Bucket, durable func(key string) error, err error) {
 	bad := func(format string, args ...any) error {
 		return scrollback.ParamErrorf("scrollback", "objects", format, args...)
@@ -76,7 +76,7 @@ func (g *globals) openObjects(dir string, mayMake bool) (b *blob.Bucket, durable
 		u, err := url.Parse(g.set.Objects)
 		switch {
 		case err != nil:
-			return nil, nil, bad("objects is no URL")
+			return nil, nil, bad("objects is not a URL")
 		case u.Scheme == "s3" && u.Host != "":
 			b, err = openS3(g.ctx, u)
 			if err != nil {
@@ -100,15 +100,15 @@ func (g *globals) openObjects(dir string, mayMake bool) (b *blob.Bucket, durable
 }
 
 // openS3 opens a bucket of a service that speaks S3. Keys come from the environment, as
-// for any of its clients.
+// for any S3 client.
 func openS3(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
 	at := *u
 	q, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return nil, errors.New("its parameters cannot be read")
 	}
-	// Services that are not Amazon's refuse the checksums that its client sends by itself,
-	// and send none to hold an answer against.
+	// Services other than Amazon's refuse the checksums that its client sends unasked, and
+	// send none to verify.
 	for _, name := range []string{"request_checksum_calculation", "response_checksum_validation"} {
 		if q.Get(name) == "" {
 			q.Set(name, "when_required")
@@ -123,8 +123,8 @@ func openS3(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
 	return b, err
 }
 
-// openKept is open for commands about what is kept already: where nothing is, it
-// makes nothing, and finds nothing.
+// openKept is open for commands about what is already stored: where there is nothing,
+// it creates nothing and finds nothing.
 func (g *globals) openKept() (*app, error) {
 	dir, err := g.dataDir()
 	if err != nil {
@@ -136,13 +136,13 @@ func (g *globals) openKept() (*app, error) {
 	return g.open()
 }
 
-// assemble puts the program together over a database and a bucket.
+// assemble builds the program over a database and a bucket.
 func (g *globals) assemble(db driver.Driver, bucket *blob.Bucket, o *archive.Options) *app {
 	a := &app{bucket: bucket, store: store.New(db, &store.Options{Tokens: token.Count, Image: token.Image, Learn: token.Learn})}
 	catalog := token.NewCatalog(g.set.Models)
 	a.archive = archive.New(a.store, bucket, o)
 	a.Engine = engine.New(a.store, a.archive, engine.Options{
-		Models: g.model, Model: g.set.Model, SummaryModels: g.set.SummaryModels, Compaction: g.set.Folding, Projects: g.set.Projects, Eager: g.set.Eager, Limit: g.set.Limit,
+		Models: g.model, Model: g.set.Model, SummaryModels: g.set.SummaryModels, Compaction: g.set.Compaction, Projects: g.set.Projects, Eager: g.set.Eager, Limit: g.set.Limit,
 		Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds,
 		Catalog: catalog, ModelNames: func() []string { return g.modelNames(catalog) },
 		Place: g.place(), Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),
@@ -150,7 +150,7 @@ func (g *globals) assemble(db driver.Driver, bucket *blob.Bucket, o *archive.Opt
 	return a
 }
 
-// place is what conversations are told of where they work.
+// place is what conversations are told about where they work.
 func (g *globals) place() *workspace.Place {
 	if g.set.NoEnvironment {
 		return nil
@@ -163,8 +163,8 @@ func (g *globals) place() *workspace.Place {
 	return p
 }
 
-// grant settles the folders that the operator grants: as told, or else those of them
-// that are there.
+// grant sets the folders that the operator grants: the configured ones, or else those
+// of otherwise that exist.
 func (g *globals) grant(otherwise ...string) (err error) {
 	if g.set.Roots != nil {
 		g.roots, err = workspace.Grant(g.set.Roots)
@@ -177,14 +177,14 @@ func (g *globals) grant(otherwise ...string) (err error) {
 	return err
 }
 
-// close ends what runs, then the store.
+// close ends running work, then the store.
 func (a *app) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	return errors.Join(a.Engine.Close(ctx), a.bucket.Close(), a.store.Close())
 }
 
-// with runs fn over the opened program; kept likewise for what is kept already.
+// with runs fn over the opened program; kept does so for what is already stored.
 func (g *globals) with(fn func(a *app) error) error { return during(g.open, fn) }
 func (g *globals) kept(fn func(a *app) error) error { return during(g.openKept, fn) }
 
@@ -197,7 +197,7 @@ func during(open func() (*app, error), fn func(a *app) error) (err error) {
 	return fn(a)
 }
 
-// model makes a model by name, as the config file would have it.
+// model returns a model by name, set up as the config file says.
 func (g *globals) model(name string) (model.Model, error) {
 	if name == "offline" {
 		pace, err := time.ParseDuration(os.Getenv("SCROLLBACK_OFFLINE_PACE"))
@@ -209,7 +209,7 @@ func (g *globals) model(name string) (model.Model, error) {
 	return providers.Find(name, g.set.env, remote.Options{Agent: "scrollback/" + version()})
 }
 
-// modelNames lists the models that can be asked: of providers whose key is set.
+// modelNames lists the models that can be asked: those of providers whose key is set.
 func (g *globals) modelNames(c *token.Catalog) []string {
 	names := []string{"offline"}
 	for _, provider := range providers.Ready(g.set.env) {
@@ -219,7 +219,7 @@ func (g *globals) modelNames(c *token.Catalog) []string {
 }
 
 // syncFile makes an object durable: its file, then the folders that name it. The bucket
-// makes files that all may read, which is not for what somebody said.
+// creates files that everybody may read, and conversations are private.
 func syncFile(root string) func(key string) error {
 	return func(key string) error {
 		for path := filepath.Join(root, filepath.FromSlash(key)); ; path = filepath.Dir(path) {

@@ -13,7 +13,7 @@ import (
 type usageCmd struct {
 	From string   `help:"First day, in UTC." placeholder:"YYYY-MM-DD"`
 	To   string   `help:"Last day, in UTC." placeholder:"YYYY-MM-DD"`
-	By   []string `help:"What to group by: day, model, project." default:"day,model" enum:"day,model,project" placeholder:"WHAT"`
+	By   []string `help:"Group by any of day, model and project." default:"day,model" enum:"day,model,project" placeholder:"WHAT"`
 }
 
 // Run implements the command.
@@ -63,7 +63,7 @@ func (c *usageCmd) query() (q scrollback.UsageQuery, err error) {
 		}
 		t, err := time.Parse(time.DateOnly, text)
 		if err != nil {
-			return 0, scrollback.ParamErrorf("scrollback", param, "--%s %q is no day: write it as 2026-01-31", param, text)
+			return 0, scrollback.ParamErrorf("scrollback", param, "--%s %q is not a day: write it as 2026-01-31", param, text)
 		}
 		return t.UnixMilli(), nil
 	}
@@ -100,7 +100,7 @@ func (c *usageCmd) row(s scrollback.UsageSum) []string {
 }
 
 type modelsCmd struct {
-	Forget string `help:"Let what the server of this model has taught be learned again: its window, parameters that it refused, how strict its template is." placeholder:"NAME"`
+	Forget string `help:"Forget what was learned from this model's server: its window, the parameters it refused, how strict its template is." placeholder:"NAME"`
 }
 
 // Run implements the command.
@@ -138,7 +138,7 @@ func (c modelsCmd) Run(g *globals) error {
 			if err := terminal.Table(w, rows, 2, 3, 4, 5); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(w, "\n* the default. Prices are for a million tokens; ? is assumed. More models appear when a provider's key is set.")
+			_, err := fmt.Fprintln(w, "\n* marks the default. Prices are per million tokens; ? means assumed. Set a provider's key to see its models.")
 			return err
 		})
 	})

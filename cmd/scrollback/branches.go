@@ -8,10 +8,10 @@ import (
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
-// place is a point of a conversation.
+// place is a point in a conversation.
 type place struct {
-	Seq    *int64 `arg:"" optional:"" help:"Seq of the message; 0 is before the first. Without it, where the branch ends."`
-	Branch string `help:"On this branch; without it, on the current one." placeholder:"ID"`
+	Seq    *int64 `arg:"" optional:"" help:"Seq of the message; 0 is before the first. Default: the end of the branch."`
+	Branch string `help:"Branch. Default: the current one." placeholder:"ID"`
 }
 
 func (p place) of() engine.Point {
@@ -21,7 +21,7 @@ func (p place) of() engine.Point {
 type forkCmd struct {
 	one
 	place
-	Title string `help:"Title of the fork; without it, the parent's." placeholder:"TITLE"`
+	Title string `help:"Title of the fork. Default: the parent's." placeholder:"TITLE"`
 }
 
 // Run implements the command.

@@ -13,13 +13,13 @@ import (
 )
 
 type chatCmd struct {
-	Conversation string `arg:"" optional:"" help:"Conversation to go on with: id, a unique beginning of it, latest, or its number in list. Without one, a new one."`
-	Resume       resume `help:"Go on with ID; without one, pick from a list (through a pipe: the latest)." placeholder:"ID|latest|N"`
+	Conversation string `arg:"" optional:"" help:"Conversation to continue: its id, a unique prefix of it, latest, or its number in list. Default: a new one."`
+	Resume       resume `help:"Continue ID; without one, pick from a list (through a pipe: the latest)." placeholder:"ID|latest|N"`
 	Project      string `help:"Project of a new conversation." placeholder:"P"`
 }
 
-// resume is a flag that may stand alone: whichever the person picks, or without a
-// screen the latest.
+// resume is a flag that may stand alone: the person picks a conversation, or without
+// a screen it is the latest.
 type resume string
 
 const whichever = "?"
@@ -73,17 +73,17 @@ func (c *chatCmd) Run(g *globals) error {
 	})
 }
 
-// texts are in the language of the person's locale.
+// texts are those of the user's locale.
 func (g *globals) texts() terminal.Texts {
 	return terminal.TextsOf(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
 }
 
-// printer shows a turn on plain streams.
+// printer shows turns on plain streams.
 func (g *globals) printer() *terminal.Printer {
 	return &terminal.Printer{Answer: g.stdout, Notes: g.stderr, JSON: g.JSON, Texts: g.texts()}
 }
 
-// shape is what flags say of a turn, over what its conversation says.
+// shape is what the flags set for a turn, in place of its conversation's settings.
 func (g *globals) shape() engine.Overrides {
 	return engine.Overrides{Model: g.Model, Limit: g.Limit, Thinking: scrollback.Thinking{Effort: g.Effort}}
 }

@@ -25,37 +25,37 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// settings are what flags, environment and config file come to, in this order:
-// the first that says something counts.
+// settings are read from flags, environment and config file, in this order: the first
+// that sets a value counts.
 type settings struct {
 	Data          string
 	Objects       string // URL; empty for a folder beside the data
 	Model         string
 	Limit         int64 // tokens; 0 leaves it to the model
 	Addr          string
-	Folding       engine.PolicySettings            // how conversations are folded
+	Compaction    engine.PolicySettings            // how conversations are compacted
 	Projects      map[string]engine.PolicySettings // the same of a project's, over it
-	Eager         bool                             // folded files are written at once
+	Eager         bool                             // files of segments are written at once
 	SummaryModels []string
-	Models        map[string]token.Facts // what the file says of models, by name
+	Models        map[string]token.Facts // what the file says about models, by name
 	Strict        map[string]scrollback.Strictness
-	ReplyBounds   model.Bounds      // of one answer
+	ReplyBounds   model.Bounds      // of one reply
 	Roots         []string          // granted; nil leaves it to the command
 	NoEnvironment bool              // conversations are not told where they work
 	MemoryFiles   []string          // names of memory files; nil leaves them to the workspace
 	Setup         string            // what the environment ends with
 	TrashDays     int64             // after which a server purges what is in the trash; 0 for never
-	variables     map[string]string // what the file gives for a variable of the environment
+	variables     map[string]string // what the file sets in place of environment variables
 }
 
-// dot parts the keys of the configuration: names of models hold dots themselves.
+// dot separates the keys of the configuration: model names contain dots.
 const dot = "\x1f"
 
-// keys are what a config file may say, and as what; * stands for a name.
+// keys are those of a config file and their types; * stands for a name.
 var keys = map[string]string{
 	"data": "text", "objects": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts",
 	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "trash_days": "whole number",
-	"folding.*": "number", "projects.*.policy": "text", "projects.*.folding.*": "number",
+	"compaction.*": "number", "projects.*.policy": "text", "projects.*.compaction.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
 	"models.*.price_cached_input": "number", "models.*.price_output": "number", "models.*.factor": "number", "models.*.currency": "text", "models.*.strict": "text",
@@ -64,7 +64,10 @@ var keys = map[string]string{
 }
 
 // named are the tables whose keys are names.
-var named = []string{"providers.", "models.", "projects.", "folding.", "projects.*.folding."}
+var named = []string{"providers.", "models.", "projects.", "compaction.", "projects.*.compaction."}
+
+// renamed are old names of tables, which are still read, and their new ones.
+var renamed = map[string]string{"folding": "compaction", "projects.*.folding": "projects.*.compaction"}
 
 // configure reads the config file and puts flags and environment over it.
 func (g *globals) configure() error {
@@ -86,7 +89,7 @@ func (g *globals) configure() error {
 	return err
 }
 
-// configFile is the file to read: as told, or the user's own if there is one.
+// configFile is the file to read: the one given, or the user's own if there is one.
 func (g *globals) configFile() (string, error) {
 	for _, name := range []string{g.Config, os.Getenv("SCROLLBACK_CONFIG")} {
 		if name != "" {
@@ -95,7 +98,7 @@ func (g *globals) configFile() (string, error) {
 	}
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "", nil // a user without a home has no file
+		return "", nil // a user without a home folder has no file
 	}
 	name := filepath.Join(dir, "scrollback", "config.toml")
 	if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
@@ -104,7 +107,7 @@ func (g *globals) configFile() (string, error) {
 	return name, nil
 }
 
-// fileText is a file's content as koanf takes it.
+// fileText is a file's content, as koanf reads it.
 type fileText []byte
 
 // ReadBytes implements koanf.Provider.
@@ -113,7 +116,7 @@ func (t fileText) ReadBytes() ([]byte, error) { return t, nil }
 // Read implements koanf.Provider.
 func (t fileText) Read() (map[string]any, error) { return nil, errors.New("the file is text") }
 
-// loadConfig reads a file. Errors name the file and the key, never a value: it may
+// loadConfig reads a file. Errors name the file and the key, never a value: that may
 // be a secret.
 func loadConfig(k *koanf.Koanf, file string, warnings io.Writer) error {
 	bad := func(format string, args ...any) error {
@@ -129,7 +132,7 @@ func loadConfig(k *koanf.Koanf, file string, warnings io.Writer) error {
 			row, column := at.Position()
 			return bad("line %d, column %d is not TOML", row, column)
 		}
-		return bad("it is not TOML")
+		return bad("not a TOML file")
 	}
 	if why := wrongKey(k.Raw(), "", ""); why != "" {
 		return bad("%s", why)
@@ -140,14 +143,15 @@ func loadConfig(k *koanf.Koanf, file string, warnings io.Writer) error {
 	return nil
 }
 
-// wrongKey says what of a table is unknown or of another type, or nothing. path
-// is where the table stands, pattern the same with names as stars.
+// wrongKey says which key of a table is unknown or of the wrong type; "" if none is.
+// path is where the table stands, pattern the same with names as stars.
 func wrongKey(table map[string]any, path, pattern string) string {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		at, as := path+name, pattern+name
 		if slices.Contains(named, pattern) {
 			at, as = path+strconv.Quote(name), pattern+"*"
 		}
+		as = cmp.Or(renamed[as], as)
 		v := table[name]
 		inner, isTable := v.(map[string]any)
 		if kind, known := keys[as]; known {
@@ -193,7 +197,7 @@ func hasSecret(k *koanf.Koanf) bool {
 	return slices.ContainsFunc(k.Keys(), func(key string) bool { return strings.HasSuffix(key, dot+"api_key") })
 }
 
-// parseSettings puts flags and environment over the file and judges the whole.
+// parseSettings puts flags and environment over the file and checks the result.
 func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (settings, error) {
 	bad := func(key, format string, args ...any) error {
 		return scrollback.ParamErrorf("scrollback", key, format, args...)
@@ -228,11 +232,11 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	s.Objects = first(g.Objects, env("SCROLLBACK_OBJECTS"), k.String("objects"))
 	s.Model = first(g.Model, env("SCROLLBACK_MODEL"), k.String("model"), "offline")
 	s.Addr = first(env("SCROLLBACK_ADDR"), k.String("addr"), "127.0.0.1:7077")
-	s.Folding.Policy = first(env("SCROLLBACK_POLICY"), k.String("policy"))
+	s.Compaction.Policy = first(env("SCROLLBACK_POLICY"), k.String("policy"))
 	if text := env("SCROLLBACK_LIMIT"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 {
-			return s, bad("limit", "SCROLLBACK_LIMIT=%q is no number of tokens", text)
+			return s, bad("limit", "SCROLLBACK_LIMIT=%q is not a number of tokens", text)
 		}
 		s.Limit = n
 	}
@@ -245,7 +249,7 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	if s.TrashDays < 0 {
 		return s, bad("trash_days", "trash_days is a number of days, or 0 for never")
 	}
-	err := s.parseFolding(k)
+	err := s.parseCompaction(k)
 	if err == nil {
 		s.variables, err = providerVariables(k)
 	}
@@ -261,30 +265,33 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	return s, err
 }
 
-// parseFolding reads how conversations are folded, and judges it with every policy: a
-// conversation may name any.
-func (s *settings) parseFolding(k *koanf.Koanf) error {
-	read := func(at string) map[string]float64 {
-		out := map[string]float64{}
+// parseCompaction reads how conversations are compacted, and checks it with every
+// policy: a conversation may name any.
+func (s *settings) parseCompaction(k *koanf.Koanf) error {
+	read := func(table string) map[string]float64 {
+		at, out := table+"compaction", map[string]float64{}
+		if !k.Exists(at) {
+			at = table + "folding" // the old name
+		}
 		for _, name := range k.MapKeys(at) {
 			out[name] = k.Float64(at + dot + name)
 		}
 		return out
 	}
-	s.Folding.Numbers, s.Projects = read("folding"), map[string]engine.PolicySettings{}
+	s.Compaction.Numbers, s.Projects = read(""), map[string]engine.PolicySettings{}
 	for _, name := range k.MapKeys("projects") {
 		at := "projects" + dot + name + dot
-		s.Projects[name] = engine.PolicySettings{Policy: k.String(at + "policy"), Numbers: read(at + "folding")}
+		s.Projects[name] = engine.PolicySettings{Policy: k.String(at + "policy"), Numbers: read(at)}
 	}
 	judge := func(where string, f engine.PolicySettings) error {
 		for _, policy := range []string{f.Policy, compact.Snapshot, compact.Rolling, compact.Segments} {
-			if _, err := compact.Named(policy, true, s.Folding.Numbers, f.Numbers); err != nil {
-				return scrollback.ParamErrorf("scrollback", "folding", "%spolicy %s: %s", where, cmp.Or(policy, compact.Auto), explain(err))
+			if _, err := compact.Named(policy, true, s.Compaction.Numbers, f.Numbers); err != nil {
+				return scrollback.ParamErrorf("scrollback", "compaction", "%spolicy %s: %s", where, cmp.Or(policy, compact.Auto), explain(err))
 			}
 		}
 		return nil
 	}
-	err := judge("", s.Folding)
+	err := judge("", s.Compaction)
 	for _, name := range slices.Sorted(maps.Keys(s.Projects)) {
 		if err == nil {
 			err = judge(fmt.Sprintf("project %q, ", name), s.Projects[name])
@@ -293,8 +300,8 @@ func (s *settings) parseFolding(k *koanf.Koanf) error {
 	return err
 }
 
-// providerVariables maps the variables that providers ask for to what the file
-// says of them.
+// providerVariables maps the variables that providers read to their values in the
+// file.
 func providerVariables(k *koanf.Koanf) (map[string]string, error) {
 	out := map[string]string{}
 	for _, name := range k.MapKeys("providers") {
@@ -334,7 +341,7 @@ func modelFacts(k *koanf.Koanf) (map[string]token.Facts, error) {
 	return out, nil
 }
 
-// modelStrictness is what the file says of models' chat templates, by name.
+// modelStrictness is what the file says about models' chat templates, by name.
 func modelStrictness(k *koanf.Koanf) (map[string]scrollback.Strictness, error) {
 	out := map[string]scrollback.Strictness{}
 	for _, name := range k.MapKeys("models") {
@@ -349,7 +356,7 @@ func modelStrictness(k *koanf.Koanf) (map[string]scrollback.Strictness, error) {
 	return out, nil
 }
 
-// replyBounds are those of one answer of a model.
+// replyBounds bound one reply of a model.
 func replyBounds(k *koanf.Koanf) (model.Bounds, error) {
 	n := func(key string) int { return int(k.Int64("reply" + dot + key)) }
 	for _, key := range k.MapKeys("reply") {
@@ -361,7 +368,7 @@ func replyBounds(k *koanf.Koanf) (model.Bounds, error) {
 		Calls: n("calls"), FrameBytes: n("frame_bytes"), Duration: time.Duration(n("seconds")) * time.Second}, nil
 }
 
-// env reads the environment, then what the config file has in its place.
+// env reads the environment, then what the config file sets in its place.
 func (s *settings) env(name string) string {
 	if v := os.Getenv(name); v != "" {
 		return v

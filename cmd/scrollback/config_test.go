@@ -43,7 +43,7 @@ func TestConfigGuide(t *testing.T) {
 		t.Fatal(err, warned)
 	}
 	want := settings{Data: "/srv/scrollback", Objects: "s3://history/team?region=eu-central-1", Model: "deepseek/deepseek-chat", Limit: 64000, Addr: "127.0.0.1:7077",
-		Folding:       engine.PolicySettings{Policy: "snapshot", Numbers: map[string]float64{"keep_share": 0.4, "check_calls": 1}},
+		Compaction:    engine.PolicySettings{Policy: "snapshot", Numbers: map[string]float64{"keep_share": 0.4, "check_calls": 1}},
 		Projects:      map[string]engine.PolicySettings{"support": {Policy: "rolling", Numbers: map[string]float64{"trigger_messages": 20}}},
 		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"}, Roots: []string{"/home/me/work"},
 		MemoryFiles: []string{"AGENTS.md", "NOTES.md"}, Setup: "Everything is set up.", Eager: true, TrashDays: 30,
@@ -74,7 +74,7 @@ func TestConfigGuide(t *testing.T) {
 func TestConfigPrecedence(t *testing.T) {
 	const file = "data = '/file'\nmodel = 'openai/file'\nlimit = 3000\naddr = '127.0.0.1:3'\npolicy = 'segments'\nsummary_model = 'offline'\n[providers.openai]\napi_key = 'file-key'\n"
 	s, _, err := configured(t, file, globals{})
-	if err != nil || s.Data != "/file" || s.Model != "openai/file" || s.Limit != 3000 || s.Addr != "127.0.0.1:3" || s.Folding.Policy != "segments" || len(s.SummaryModels) != 1 {
+	if err != nil || s.Data != "/file" || s.Model != "openai/file" || s.Limit != 3000 || s.Addr != "127.0.0.1:3" || s.Compaction.Policy != "segments" || len(s.SummaryModels) != 1 {
 		t.Errorf("the file alone: %+v %v", s, err)
 	}
 	t.Setenv("OPENAI_API_KEY", "")
@@ -86,7 +86,7 @@ func TestConfigPrecedence(t *testing.T) {
 	}
 	t.Setenv("OPENAI_API_KEY", "env-key")
 	s, _, err = configured(t, file, globals{})
-	if err != nil || s.Data != "/env" || s.Model != "openai/env" || s.Limit != 4000 || s.Addr != "127.0.0.1:4" || s.Folding.Policy != "auto" || len(s.SummaryModels) != 2 || s.env("OPENAI_API_KEY") != "env-key" {
+	if err != nil || s.Data != "/env" || s.Model != "openai/env" || s.Limit != 4000 || s.Addr != "127.0.0.1:4" || s.Compaction.Policy != "auto" || len(s.SummaryModels) != 2 || s.env("OPENAI_API_KEY") != "env-key" {
 		t.Errorf("with the environment: %+v %v", s, err)
 	}
 	s, _, err = configured(t, file, globals{Data: "/flag", Model: "openai/flag", Limit: 5000})
@@ -96,6 +96,27 @@ func TestConfigPrecedence(t *testing.T) {
 	t.Setenv("SCROLLBACK_LIMIT", "many")
 	if _, _, err := configured(t, file, globals{}); err == nil || !strings.Contains(err.Error(), "SCROLLBACK_LIMIT") {
 		t.Errorf("a limit that is none: %v", err)
+	}
+}
+
+// Numbers of the policy stand in compaction, or under its old name, folding; the new
+// name wins.
+func TestConfigCompaction(t *testing.T) {
+	for text, want := range map[string]float64{
+		"[compaction]\nkeep_share = 0.4":                               0.4,
+		"[folding]\nkeep_share = 0.3":                                  0.3,
+		"[folding]\nkeep_share = 0.3\n[compaction]\nkeep_share = 0.4":  0.4,
+		"[folding]\nkeep_share = 0.3\n[compaction]\ncheck_calls = 1.0": 0,
+	} {
+		s, _, err := configured(t, text, globals{})
+		if err != nil || s.Compaction.Numbers["keep_share"] != want {
+			t.Errorf("%s\nsays %v, %v, want %v", text, s.Compaction.Numbers, err, want)
+		}
+		ofProject := strings.NewReplacer("[folding]", "[projects.folding.folding]", "[compaction]", "[projects.folding.compaction]").Replace(text)
+		s, _, err = configured(t, ofProject, globals{})
+		if err != nil || s.Projects["folding"].Numbers["keep_share"] != want {
+			t.Errorf("%s\nsays %v, %v, want %v", ofProject, s.Projects, err, want)
+		}
 	}
 }
 
@@ -123,30 +144,35 @@ func TestConfigFound(t *testing.T) {
 // What is wrong is named by key and file; a secret is never shown.
 func TestConfigErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"modell_ = 'x'":                             "unknown key modell_",
-		"[providers.openai]\napikey = 'SECRET'":     `unknown key providers."openai".apikey`,
-		"[providers.openai]\napi_key = 42":          `providers."openai".api_key must be a text`,
-		"providers = 'SECRET'":                      "providers must be a table",
-		"[providers.nobody]\napi_key = 'SECRET'":    `providers."nobody": there is no such provider`,
-		"[reply]\nchars = -1":                       "reply.chars is a number from 0",
-		"[reply]\nwords = 1":                        "unknown key reply.words",
-		"[models.'a/b.c']\nstrict = 'very'":         `models."a/b.c": strict is turns or no_system, not "very"`,
-		"limit = '64k'":                             "limit must be a whole number",
-		"limit = 1.5":                               "limit must be a whole number",
-		"limit = -1":                                "limit is a number of tokens",
-		"policy = 'magic'":                          `unknown policy "magic"`,
-		"[folding]\nkeep_shere = 1":                 `unknown number "keep_shere"`,
-		"[folding]\nkeep_share = 'SECRET'":          `folding."keep_share" must be a number`,
-		"[folding]\nafter_share = 0.95":             "policy auto: after_share (0.95) must be less than trigger_share (0.9)",
-		"[folding]\nkeep_messages = 1.5":            "keep_messages is a whole number from 0 to 100000, not 1.5",
-		"[projects.a]\npolicy = 'magic'":            `project "a", policy magic: unknown policy`,
-		"[projects.a.folding]\nsummary_share = 0.2": "summary_share (0.2) and placeholders_share (0.1) are at most 0.25 together",
-		"[projects.a]\npolicies = 'x'":              `unknown key projects."a".policies`,
-		"summary_model = [1]":                       "summary_model must be a text or list of texts",
-		"[models.gpt]\nlimit = 1":                   `models."gpt" is not named provider/name`,
-		"[models.'a/b.c']\nlimit = -1":              `models."a/b.c": a number is below zero`,
-		"[models.'a/b.c']\nprize_input = 1":         `unknown key models."a/b.c".prize_input`,
-		"model = 'x'\nkey = = 'SECRET'":             "line 2, column",
+		"modell_ = 'x'":                                "unknown key modell_",
+		"[providers.openai]\napikey = 'SECRET'":        `unknown key providers."openai".apikey`,
+		"[providers.openai]\napi_key = 42":             `providers."openai".api_key must be a text`,
+		"providers = 'SECRET'":                         "providers must be a table",
+		"[providers.nobody]\napi_key = 'SECRET'":       `providers."nobody": there is no such provider`,
+		"[reply]\nchars = -1":                          "reply.chars is a number from 0",
+		"[reply]\nwords = 1":                           "unknown key reply.words",
+		"[models.'a/b.c']\nstrict = 'very'":            `models."a/b.c": strict is turns or no_system, not "very"`,
+		"limit = '64k'":                                "limit must be a whole number",
+		"limit = 1.5":                                  "limit must be a whole number",
+		"limit = -1":                                   "limit is a number of tokens",
+		"policy = 'magic'":                             `unknown policy "magic"`,
+		"[compaction]\nkeep_shere = 1":                 `unknown number "keep_shere"`,
+		"[compaction]\nkeep_share = 'SECRET'":          `compaction."keep_share" must be a number`,
+		"[folding]\nkeep_share = 'SECRET'":             `folding."keep_share" must be a number`,
+		"[folding]\nkeep_shore = 1":                    `unknown number "keep_shore"`,
+		"[compaction]\nafter_share = 0.95":             "policy auto: after_share (0.95) must be less than trigger_share (0.9)",
+		"[compaction]\nkeep_messages = 1.5":            "keep_messages is a whole number from 0 to 100000, not 1.5",
+		"[projects.a]\npolicy = 'magic'":               `project "a", policy magic: unknown policy`,
+		"[projects.a.folding.b]\nc = 1":                `projects."a".folding."b" must be a number`,
+		"[models.folding]\nlimit = 1":                  `models."folding" is not named provider/name`,
+		"[projects.a.compaction]\nsummary_share = 0.2": "summary_share (0.2) and placeholders_share (0.1) are at most 0.25 together",
+		"[projects.a.folding]\nsummary_share = 0.2":    "summary_share (0.2) and placeholders_share (0.1) are at most 0.25 together",
+		"[projects.a]\npolicies = 'x'":                 `unknown key projects."a".policies`,
+		"summary_model = [1]":                          "summary_model must be a text or list of texts",
+		"[models.gpt]\nlimit = 1":                      `models."gpt" is not named provider/name`,
+		"[models.'a/b.c']\nlimit = -1":                 `models."a/b.c": a number is below zero`,
+		"[models.'a/b.c']\nprize_input = 1":            `unknown key models."a/b.c".prize_input`,
+		"model = 'x'\nkey = = 'SECRET'":                "line 2, column",
 	} {
 		_, _, err := configured(t, text, globals{})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "config.toml: ") || strings.Contains(err.Error(), "SECRET") {

@@ -11,9 +11,9 @@ import (
 
 type listCmd struct {
 	Project string `help:"Only this project's." placeholder:"P"`
-	Trash   bool   `help:"Those in the trash."`
+	Trash   bool   `help:"List those in the trash."`
 	Max     int    `help:"How many to list." default:"50"`
-	Cursor  string `help:"Go on from the list before." placeholder:"CURSOR"`
+	Cursor  string `help:"Continue the previous list." placeholder:"CURSOR"`
 }
 
 // Run implements the command.
@@ -29,9 +29,9 @@ func (c *listCmd) Run(g *globals) error {
 		}
 		return g.print(map[string]any{"conversations": items, "next": cursor}, func(w io.Writer) error {
 			if len(items) == 0 {
-				hint := "No conversation here."
+				hint := "No conversations here."
 				if c.Project == "" && !c.Trash && c.Cursor == "" {
-					hint = "No conversation yet. Start one: scrollback run \"Hello\""
+					hint = "No conversations yet. Start one: scrollback run \"Hello\""
 				}
 				_, err := fmt.Fprintln(w, hint)
 				return err
@@ -47,7 +47,7 @@ func (c *listCmd) Run(g *globals) error {
 
 // one is a command about one conversation.
 type one struct {
-	Conversation string `arg:"" help:"Id, a unique beginning of it (8 characters or more), latest, or its number in list."`
+	Conversation string `arg:"" help:"Its id, a unique prefix of it (8 characters or more), latest, or its number in list."`
 }
 
 // with resolves the conversation and runs fn on it.
@@ -66,7 +66,7 @@ type showCmd struct {
 	After  *int64 `help:"Messages after this seq; 0 for the first." placeholder:"SEQ"`
 	Before int64  `help:"Messages before this seq." placeholder:"SEQ"`
 	Max    int    `help:"How many to print." default:"50"`
-	Branch string `help:"Of this branch; without it, the current one." placeholder:"ID"`
+	Branch string `help:"Branch. Default: the current one." placeholder:"ID"`
 }
 
 // Run implements the command.
@@ -111,10 +111,10 @@ func (c *renameCmd) Run(g *globals) error {
 	})
 }
 
-// whole is a command that takes a whole id: what goes away is never named by the
-// beginning of its id.
+// whole is a command that takes a whole id: a conversation is never removed by a
+// prefix of its id.
 type whole struct {
-	Conversation string `arg:"" help:"The whole id; nothing less will do."`
+	Conversation string `arg:"" help:"The full id; a prefix will not do."`
 }
 
 // with checks the id and runs fn on it.
@@ -152,10 +152,10 @@ func (c *purgeCmd) Run(g *globals) error {
 		return g.print(p, func(w io.Writer) error {
 			fmt.Fprintf(w, "%s  %s messages and %s artifacts removed\n", p.ID, terminal.Thousands(p.Removed), terminal.Thousands(int64(p.Artifacts)))
 			if p.Kept > 0 {
-				fmt.Fprintf(w, "%s messages stay: forks inherit them, and they are read through those only\n", terminal.Thousands(p.Kept))
+				fmt.Fprintf(w, "%s messages stay, because forks inherit them; only the forks can read them\n", terminal.Thousands(p.Kept))
 			}
 			if p.Waiting > 0 {
-				fmt.Fprintf(w, "%s artifacts were written a moment ago; their bytes go with the next doctor --repair\n", terminal.Thousands(int64(p.Waiting)))
+				fmt.Fprintf(w, "%s artifacts are too new to remove; the next doctor --repair removes their bytes\n", terminal.Thousands(int64(p.Waiting)))
 			}
 			return nil
 		})

@@ -15,7 +15,7 @@ import (
 )
 
 type doctorCmd struct {
-	Repair bool `help:"Repair what can be repaired, after a copy of the database."`
+	Repair bool `help:"Copy the database, then repair what can be repaired."`
 }
 
 // Run implements the command.
@@ -34,7 +34,7 @@ func (c *doctorCmd) Run(g *globals) error {
 	}
 	err := check()
 	if c.Repair && scrollback.CodeOf(err) == scrollback.Conflict {
-		err = check() // another program began to write, and is seen to now
+		err = check() // another program began to write meanwhile; now it is noticed
 	}
 	if err == nil && c.Repair && found.Repairable() {
 		err = g.with(func(a *app) error { return a.repair(g, &found, progress) })
@@ -57,7 +57,7 @@ func (a *app) repair(g *globals, found *doctor.Checkup, progress doctor.Progress
 	}
 	name, err := a.backup(g, dir)
 	if err != nil {
-		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback", "nothing was changed, as the database could not be copied: %s", explain(err))
+		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback", "nothing was changed, because the database could not be copied: %s", explain(err))
 	}
 	*found, err = doctor.Repair(g.ctx, a.store, a.archive, *found, progress)
 	found.Copy = name
@@ -67,10 +67,10 @@ func (a *app) repair(g *globals, found *doctor.Checkup, progress doctor.Progress
 	return nil
 }
 
-// maxCopies bounds the attempts to find a name for a copy that none has.
+// maxCopies bounds the attempts to find a free name for a copy.
 const maxCopies = 100
 
-// backup copies the database into the data folder and answers where to.
+// backup copies the database into the data folder and returns the copy's name.
 func (a *app) backup(g *globals, dir string) (string, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "backup"), 0o700); err != nil {
 		return "", scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
@@ -93,8 +93,8 @@ func (a *app) backup(g *globals, dir string) (string, error) {
 	}
 }
 
-// openReading opens what is there for reading only: it makes no folder, no file
-// and no copy of anything.
+// openReading opens what is there for reading only. It creates no folder and no
+// file, and copies nothing.
 func (g *globals) openReading() (*app, error) {
 	dir, err := g.dataDir()
 	if err != nil {
@@ -155,7 +155,7 @@ func drawCheckup(w io.Writer, c doctor.Checkup) error {
 	case n > 0 && c.Repairable():
 		last = fmt.Sprintf("%s %s. Nothing was changed; doctor --repair copies the database, then repairs what it can.", terminal.Thousands(n), word)
 	case n > 0:
-		last = fmt.Sprintf("%s %s, and nothing to repair it from. Nothing was changed.", terminal.Thousands(n), word)
+		last = fmt.Sprintf("%s %s, and no way to repair them. Nothing was changed.", terminal.Thousands(n), word)
 	}
 	_, err := fmt.Fprintln(w, last)
 	return err

@@ -11,8 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
-// groups are the commands as a newcomer meets them, each with an example. ID, REF
-// and SEGMENT in one stand for what the reader has.
+// groups are the commands as a newcomer meets them, each with an example. ID and REF
+// stand for what the reader has.
 var groups = []struct {
 	name     string
 	commands []example
@@ -35,7 +35,7 @@ var groups = []struct {
 		{"context tail", `scrollback context tail REF --lines 20`},
 		{"context grep", `scrollback context grep latest "third.*bollard"`},
 	}},
-	{"Fold", []example{
+	{"Compact", []example{
 		{"compact", `scrollback compact latest --force`},
 		{"uncompact", `scrollback uncompact latest`},
 		{"pin", `scrollback pin latest 1`},
@@ -65,7 +65,7 @@ var groups = []struct {
 
 type example struct{ command, line string }
 
-// variables are what the program reads of the environment.
+// variables are those the program reads from the environment.
 var variables = [][2]string{
 	{"SCROLLBACK_DATA", "folder that holds the data"},
 	{"SCROLLBACK_OBJECTS", "where the bytes of artifacts are kept: s3://…, file:///…"},
@@ -73,9 +73,9 @@ var variables = [][2]string{
 	{"SCROLLBACK_MODEL", "model, as provider/name; offline needs no key"},
 	{"SCROLLBACK_LIMIT", "window of the model in tokens"},
 	{"SCROLLBACK_ADDR", "address that serve listens on"},
-	{"SCROLLBACK_POLICY", "how new conversations are folded"},
-	{"SCROLLBACK_SUMMARY_MODEL", "models to ask for summaries, parted by commas"},
-	{"OPENAI_API_KEY, …", "key of a provider; its name in capitals, then _API_KEY"},
+	{"SCROLLBACK_POLICY", "how new conversations are compacted"},
+	{"SCROLLBACK_SUMMARY_MODEL", "models to ask for summaries, separated by commas"},
+	{"OPENAI_API_KEY, …", "key of a provider: its name in capitals, then _API_KEY"},
 }
 
 type helpCmd struct {
@@ -94,7 +94,7 @@ func (c *helpCmd) Run(ctx *kong.Context) error {
 	return explainUsage(kong.HelpOptions{Compact: true, ValueFormatter: kong.DefaultHelpValueFormatter}, about)
 }
 
-// explainUsage prints help: of the command that ctx has come to, or of all.
+// explainUsage prints help for the command that ctx selects, or the overview.
 func explainUsage(o kong.HelpOptions, ctx *kong.Context) error {
 	node := ctx.Selected()
 	if node == nil {
@@ -132,10 +132,10 @@ func commandName(n *kong.Node) string {
 	return strings.Join(words, " ")
 }
 
-// overview is what somebody who knows nothing of the program reads first.
+// overview is what a newcomer to the program reads first.
 func overview(w io.Writer, root *kong.Node) error {
-	fmt.Fprintln(w, `scrollback keeps every conversation with a language model, for ever, and sends the model
-the best of it that fits its window. What no longer fits is folded, never lost.
+	fmt.Fprintln(w, `scrollback keeps every conversation with a language model for ever, and sends the model
+the best of it that fits its window. What no longer fits is compacted, never lost.
 
 Start with these; no key is needed:
   scrollback run "The spare key is under the third bollard."
@@ -157,7 +157,7 @@ Start with these; no key is needed:
 			return err
 		}
 	}
-	fmt.Fprint(w, "\nFor every command, before or after it\n")
+	fmt.Fprint(w, "\nFlags of every command, before or after its name\n")
 	var rows [][]string
 	for _, f := range root.Flags {
 		name := "  --" + f.Name
@@ -171,7 +171,7 @@ Start with these; no key is needed:
 	if err := terminal.Table(w, rows); err != nil {
 		return err
 	}
-	fmt.Fprint(w, "\nEnvironment; a flag counts before it, a config file after it\n")
+	fmt.Fprint(w, "\nEnvironment; a flag overrides it, and it overrides the config file\n")
 	rows = nil
 	for _, v := range variables {
 		rows = append(rows, []string{"  " + v[0], v[1]})
@@ -179,6 +179,6 @@ Start with these; no key is needed:
 	if err := terminal.Table(w, rows); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(w, "\nscrollback help COMMAND explains one, with an example.\n")
+	_, err := fmt.Fprint(w, "\nscrollback help COMMAND explains a command, with an example.\n")
 	return err
 }

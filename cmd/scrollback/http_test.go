@@ -62,12 +62,19 @@ func TestBadRequests(t *testing.T) {
 		{"GET", "/api/search?q=,.", "", 400, "invalid", "word"},
 		{"GET", "/api/conversations/" + id + "/turns/" + nobody + "/events", "", 404, "not_found", ""},
 		{"POST", "/api/conversations/" + id + "/compact", `{"policy":"magic"}`, 400, "invalid", "magic"},
+		{"POST", "/api/conversations/" + id + "/compact", `{"compaction":{"keep":1}}`, 400, "invalid", `unknown number "keep"`},
+		{"POST", "/api/conversations/" + id + "/compact", `{"compaction":{"keep_share":"x"}}`, 400, "invalid", ""},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","compaction":{"after_share":0.9}}`, 400, "invalid", "trigger_share"},
+		{"POST", "/api/conversations", `{"settings":{"compaction":{"keep":1}}}`, 400, "invalid", `unknown number "keep"`},
+		// The old name.
 		{"POST", "/api/conversations/" + id + "/compact", `{"folding":{"keep":1}}`, 400, "invalid", `unknown number "keep"`},
 		{"POST", "/api/conversations/" + id + "/compact", `{"folding":{"keep_share":"x"}}`, 400, "invalid", ""},
+		{"POST", "/api/conversations/" + id + "/compact", `{"folding":{"keep":1},"compaction":{"leave":1}}`, 400, "invalid", `unknown number "leave"`},
 		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","folding":{"after_share":0.9}}`, 400, "invalid", "trigger_share"},
 		{"POST", "/api/conversations", `{"settings":{"folding":{"keep":1}}}`, 400, "invalid", `unknown number "keep"`},
 		{"POST", "/api/conversations", `{"settings":{"recall_scope":"galaxy"}}`, 400, "invalid", "recall_scope"},
 		{"POST", "/api/conversations", `{"pinned_seqs":[1]}`, 400, "invalid", "no message to pin"},
+		{"PATCH", "/api/conversations/" + id, `{"settings":{"compaction":{"summary_share":0.2}}}`, 400, "invalid", "together"},
 		{"PATCH", "/api/conversations/" + id, `{"settings":{"folding":{"summary_share":0.2}}}`, 400, "invalid", "together"},
 		{"PATCH", "/api/conversations/" + id, `{"pinned_seqs":[1]}`, 400, "invalid", "no message 1"},
 		{"POST", "/api/conversations/" + id + "/uncompact", "", 404, "not_found", ""},
@@ -169,6 +176,9 @@ func TestAPI(t *testing.T) {
 	}
 	if doc := get[struct{ Paths map[string]any }](s, "/openapi.json"); doc.Paths["/api/conversations/{id}/chat"] == nil || doc.Paths["/api/import"] == nil {
 		t.Errorf("openapi.json lists %d paths", len(doc.Paths))
+	}
+	if doc := s.raw("/openapi.json"); !strings.Contains(doc, `"compaction":`) || strings.Contains(doc, `"folding"`) {
+		t.Error("openapi.json does not describe compaction by its new name alone")
 	}
 	var health struct{ OK bool }
 	if s.do("GET", "/healthz", nil, &health); !health.OK {

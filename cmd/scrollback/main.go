@@ -1,5 +1,5 @@
-// Command scrollback is the program: flags, environment, wiring, exit codes. It
-// is the one place that knows concrete databases, the environment and the exit.
+// Command scrollback is the program: flags, environment, wiring and exit codes. It
+// is the only place that knows concrete databases and the environment, and that exits.
 package main
 
 import (
@@ -30,16 +30,16 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// globals are the flags that every command takes, before or after its name.
+// globals are the flags of every command, before or after its name.
 type globals struct {
-	Config  string   `help:"Config file ($$SCROLLBACK_CONFIG); else the user's own, if there is one." placeholder:"FILE"`
+	Config  string   `help:"Config file ($$SCROLLBACK_CONFIG). Default: the user's own, if there is one." placeholder:"FILE"`
 	Data    string   `help:"Folder that holds the data ($$SCROLLBACK_DATA)." placeholder:"DIR"`
-	Objects string   `help:"Where the bytes of artifacts are kept ($$SCROLLBACK_OBJECTS): s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER; else a folder beside the data." placeholder:"URL"`
-	Model   string   `help:"Model to ask ($$SCROLLBACK_MODEL for where a conversation names none)." placeholder:"NAME"`
-	Limit   int64    `help:"Window of the model in tokens, in place of its own ($$SCROLLBACK_LIMIT). Where things are listed or read: how many." placeholder:"TOKENS"`
-	Effort  string   `help:"How much the model thinks before it answers: none, minimal, low, medium, high, xhigh or max. Without it, as the conversation or else the model has it." placeholder:"LEVEL"`
-	Root    []string `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be given again. Without one chat and run use the current folder, serve none." placeholder:"DIR" sep:"none"`
-	JSON    bool     `help:"Print JSON, as the server does." name:"json"`
+	Objects string   `help:"Where the bytes of artifacts are kept ($$SCROLLBACK_OBJECTS): s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER. Default: a folder beside the data." placeholder:"URL"`
+	Model   string   `help:"Model to ask ($$SCROLLBACK_MODEL where a conversation names none)." placeholder:"NAME"`
+	Limit   int64    `help:"Window of the model in tokens, in place of its own ($$SCROLLBACK_LIMIT). For commands that list or read: how many." placeholder:"TOKENS"`
+	Effort  string   `help:"How much the model thinks before it answers: none, minimal, low, medium, high, xhigh or max. Default: the conversation's setting, else the model's." placeholder:"LEVEL"`
+	Root    []string `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be repeated. Default: the current folder for chat and run, none for serve." placeholder:"DIR" sep:"none"`
+	JSON    bool     `help:"Print JSON, as the API does." name:"json"`
 
 	set    settings
 	roots  []string // granted to conversations
@@ -49,39 +49,39 @@ type globals struct {
 	stderr io.Writer
 }
 
-// commands is the command line.
+// commands are those of the command line.
 type commands struct {
 	globals
 
-	Serve     serveCmd     `cmd:"" help:"Serve the page and the API."`
+	Serve     serveCmd     `cmd:"" help:"Serve the web page and the API."`
 	Mcp       mcpCmd       `cmd:"" help:"Speak as an MCP server over standard input and output."`
-	Chat      chatCmd      `cmd:"" help:"Talk, in this terminal or through a pipe."`
+	Chat      chatCmd      `cmd:"" help:"Chat, in this terminal or through a pipe."`
 	Run       runCmd       `cmd:"" help:"Ask once and print the answer."`
-	List      listCmd      `cmd:"" help:"List conversations, newest change first."`
+	List      listCmd      `cmd:"" help:"List conversations, most recently changed first."`
 	Show      showCmd      `cmd:"" help:"Print a conversation's messages."`
 	Search    searchCmd    `cmd:"" help:"Find messages by words."`
-	Context   contextCmd   `cmd:"" help:"Show what the next request sends; read what is folded."`
-	Compact   compactCmd   `cmd:"" help:"Fold old messages behind refs."`
-	Uncompact uncompactCmd `cmd:"" help:"Undo the newest fold, or all back to a segment."`
-	Pin       pinCmd       `cmd:"" help:"Keep messages in sight when they are folded."`
-	Clear     clearCmd     `cmd:"" help:"Fold everything so far: start afresh."`
-	Fork      forkCmd      `cmd:"" help:"Go on from a message in a new conversation."`
-	Rewind    rewindCmd    `cmd:"" help:"Go back to a message, or over to another branch."`
+	Context   contextCmd   `cmd:"" help:"Show what the next request sends; read what is compacted."`
+	Compact   compactCmd   `cmd:"" help:"Compact old messages; refs lead back to them."`
+	Uncompact uncompactCmd `cmd:"" help:"Undo the newest compaction, or all back to a segment."`
+	Pin       pinCmd       `cmd:"" help:"Keep messages in sight when they are compacted."`
+	Clear     clearCmd     `cmd:"" help:"Compact everything so far and start afresh."`
+	Fork      forkCmd      `cmd:"" help:"Continue from a message in a new conversation."`
+	Rewind    rewindCmd    `cmd:"" help:"Go back to a message, or switch to another branch."`
 	Branches  branchesCmd  `cmd:"" help:"List a conversation's branches."`
 	Rename    renameCmd    `cmd:"" help:"Give a conversation a title."`
 	Trash     trashCmd     `cmd:"" help:"Put a conversation in the trash."`
 	Restore   restoreCmd   `cmd:"" help:"Take a conversation out of the trash."`
-	Purge     purgeCmd     `cmd:"" help:"Remove a conversation for good."`
-	Import    importCmd    `cmd:"" help:"Import a transcript."`
+	Purge     purgeCmd     `cmd:"" help:"Remove a conversation permanently."`
+	Import    importCmd    `cmd:"" help:"Import a transcript or a bundle."`
 	Export    exportCmd    `cmd:"" help:"Export a conversation."`
-	Usage     usageCmd     `cmd:"" help:"Show what models' calls have cost."`
+	Usage     usageCmd     `cmd:"" help:"Show what calls to models have cost."`
 	Models    modelsCmd    `cmd:"" help:"List the models that are set up."`
-	Doctor    doctorCmd    `cmd:"" help:"Check everything that is kept; --repair mends what it can."`
+	Doctor    doctorCmd    `cmd:"" help:"Check everything that is stored; --repair fixes what it can."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 	Help      helpCmd      `cmd:"" help:"Explain a command."`
 }
 
-// run is the program without the process: it answers the exit code.
+// run is the program without the process. It returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var c commands
 	c.ctx, c.stdin, c.stdout, c.stderr = ctx, stdin, stdout, stderr
@@ -121,7 +121,7 @@ func (g *globals) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(g.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// dataDir is the folder that holds the data: as told, or the user's own.
+// dataDir is the folder that holds the data: the configured one, or the user's own.
 func (g *globals) dataDir() (string, error) {
 	if g.set.Data != "" {
 		return filepath.Abs(g.set.Data)

@@ -10,7 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
-// print writes v as JSON when that is asked for, else what human writes.
+// print writes v as JSON if that was asked for, else what human writes.
 func (g *globals) print(v any, human func(w io.Writer) error) error {
 	if !g.JSON {
 		return human(g.stdout)
@@ -29,8 +29,8 @@ func isTerminal(f any) bool {
 	return ok && terminal.Is(file)
 }
 
-// count is how many a command is to list or read: by --limit, which has no other
-// meaning there, or by the command's own flag.
+// count is how many things a command lists or reads: --limit, which means nothing
+// else there, or the command's own flag.
 func (g *globals) count(own int) int {
 	if g.Limit != 0 {
 		return int(g.Limit)
@@ -38,8 +38,8 @@ func (g *globals) count(own int) int {
 	return own
 }
 
-// standardInput reads standard input until the program is told to end: a read
-// that waits for a person does not hold it.
+// standardInput reads standard input until the program is told to end: a read that
+// waits for a person must not hold it up.
 func (g *globals) standardInput() io.Reader {
 	r, w := io.Pipe()
 	go func() {

@@ -65,7 +65,7 @@ func TestProviderRolling(t *testing.T) {
 	t.Parallel()
 	_, env := provider(t)
 	config := filepath.Join(t.TempDir(), "config.toml")
-	write(t, config, []byte("policy = 'rolling'\n[folding]\ncheck_calls = 1\n"))
+	write(t, config, []byte("policy = 'rolling'\n[compaction]\ncheck_calls = 1\n"))
 	s := serve(t, t.TempDir(), append(env, "SCROLLBACK_LIMIT=64000"), "--config", config)
 	id := s.conversation()
 	s.chat(id, "请记住：仓库的钥匙在第三个花盆下面。")

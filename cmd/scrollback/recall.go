@@ -10,12 +10,12 @@ import (
 )
 
 type searchCmd struct {
-	Query        string `arg:"" help:"Words; \"quoted\" ones must occur; role:user, after:2026-03-01, before:2026-04, on:2026-03-05 narrow."`
-	Conversation string `help:"Only this conversation." placeholder:"ID"`
-	Project      string `help:"Only this project." placeholder:"P"`
-	Role         string `help:"Only messages of this role." placeholder:"ROLE"`
-	Around       int    `help:"Neighbours on each side." default:"1"`
-	Order        string `help:"relevance, or time: the best, oldest first." default:"relevance" placeholder:"ORDER"`
+	Query        string `arg:"" help:"Words; \"quoted\" ones must occur; role:user, after:2026-03-01, before:2026-04 and on:2026-03-05 narrow it down."`
+	Conversation string `help:"In this conversation only." placeholder:"ID"`
+	Project      string `help:"In this project only." placeholder:"P"`
+	Role         string `help:"Messages of this role only." placeholder:"ROLE"`
+	Around       int    `help:"Neighbouring messages to show on each side." default:"1"`
+	Order        string `help:"relevance (best first) or time (the best, oldest first)." default:"relevance" placeholder:"ORDER"`
 }
 
 // Run implements the command.
@@ -38,13 +38,13 @@ func (c *searchCmd) Run(g *globals) error {
 }
 
 type contextCmd struct {
-	Show contextShowCmd `cmd:"" default:"withargs" help:"What the next request sends (the default)."`
+	Show contextShowCmd `cmd:"" default:"withargs" help:"Show what the next request sends (the default)."`
 	List contextListCmd `cmd:"" help:"List refs, newest first."`
 	Read contextReadCmd `cmd:"" help:"Read what a ref points at."`
 	Tail contextTailCmd `cmd:"" help:"Print the last lines of what a ref points at."`
-	Grep contextGrepCmd `cmd:"" help:"Find lines by a regular expression (RE2)."`
+	Grep contextGrepCmd `cmd:"" help:"Find lines that match a regular expression (RE2)."`
 
-	Receipts contextReceiptsCmd `cmd:"" help:"List the folds so far, newest first."`
+	Receipts contextReceiptsCmd `cmd:"" help:"List the compactions so far, newest first."`
 }
 
 type contextShowCmd struct{ one }
@@ -62,9 +62,9 @@ func (c *contextShowCmd) Run(g *globals) error {
 
 type contextListCmd struct {
 	one
-	Kind   string `help:"Only history, or only artifact." placeholder:"KIND"`
+	Kind   string `help:"Refs of this kind only: history or artifact." placeholder:"KIND"`
 	Max    int    `help:"How many to list." default:"50"`
-	Cursor string `help:"Go on from the list before." placeholder:"CURSOR"`
+	Cursor string `help:"Continue the previous list." placeholder:"CURSOR"`
 }
 
 // Run implements the command.
@@ -103,14 +103,14 @@ func (c *contextReceiptsCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(map[string]any{"receipts": rs}, func(w io.Writer) error { return terminal.Receipts(w, rs) })
+		return g.print(map[string]any{"receipts": rs}, func(w io.Writer) error { return terminal.Receipts(w, g.texts(), rs) })
 	})
 }
 
 type contextReadCmd struct {
 	Ref    string `arg:"" help:"history:<id> or artifact:<id>."`
-	Offset int64  `help:"Begin at this byte; prints one page."`
-	Bytes  int    `help:"Size of the page; without it, everything is printed."`
+	Offset int64  `help:"Start at this byte."`
+	Bytes  int    `help:"Print one page of this size. Default: everything."`
 }
 
 // Run implements the command.
@@ -164,10 +164,10 @@ func (c *contextTailCmd) Run(g *globals) error {
 type contextGrepCmd struct {
 	one
 	Pattern       string `arg:"" help:"Regular expression (RE2)."`
-	Ref           string `help:"Only behind this ref." placeholder:"REF"`
+	Ref           string `help:"Search behind this ref only." placeholder:"REF"`
 	Max           int    `help:"How many matches to print; the total counts all." default:"50"`
-	Lines         int    `help:"Lines around a match." default:"0"`
-	CaseSensitive bool   `help:"Tell upper from lower case."`
+	Lines         int    `help:"Lines to show around a match." default:"0"`
+	CaseSensitive bool   `help:"Match case."`
 }
 
 // Run implements the command.

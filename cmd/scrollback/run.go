@@ -9,8 +9,8 @@ import (
 )
 
 type runCmd struct {
-	Prompt       string `arg:"" optional:"" help:"What to ask; - or nothing reads standard input."`
-	Conversation string `help:"Go on with this conversation; without it, a new one." placeholder:"ID"`
+	Prompt       string `arg:"" optional:"" help:"What to ask. Default, or with -: standard input."`
+	Conversation string `help:"Continue this conversation. Default: a new one." placeholder:"ID"`
 	Project      string `help:"Project of a new conversation." placeholder:"P"`
 }
 
@@ -31,7 +31,7 @@ func (c *runCmd) Run(g *globals) error {
 	}
 	message := scrollback.Parts{scrollback.Text{Text: c.Prompt}}
 	return g.with(func(a *app) error {
-		// What would be refused leaves no conversation behind.
+		// A message that is refused must leave no conversation behind.
 		if err := a.CheckMessage(message); err != nil {
 			return err
 		}

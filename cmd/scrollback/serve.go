@@ -14,8 +14,8 @@ import (
 )
 
 type serveCmd struct {
-	Addr     string `help:"Address to listen on ($$SCROLLBACK_ADDR); without it, 127.0.0.1:7077." placeholder:"HOST:PORT"`
-	Insecure bool   `help:"Serve other machines without keys."`
+	Addr     string `help:"Address to listen on ($$SCROLLBACK_ADDR). Default: 127.0.0.1:7077." placeholder:"HOST:PORT"`
+	Insecure bool   `help:"Serve other machines, without keys."`
 }
 
 // Run implements the command.
@@ -45,7 +45,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 }
 
 type mcpCmd struct {
-	Conversation string `help:"Answer for this conversation only." placeholder:"ID"`
+	Conversation string `help:"Serve this conversation only." placeholder:"ID"`
 }
 
 // Run implements the command.
@@ -74,10 +74,10 @@ func (g *globals) sweep(ctx context.Context, a *app) {
 	for {
 		n, err := a.PurgeTrash(ctx, g.set.TrashDays*24*time.Hour.Milliseconds())
 		if err != nil && ctx.Err() == nil {
-			g.logger().Warn("the trash was not emptied", "error", err)
+			g.logger().Warn("the trash could not be emptied", "error", err)
 		}
 		if n > 0 {
-			g.logger().Warn("purged what was in the trash for long", "conversations", n, "days", g.set.TrashDays)
+			g.logger().Warn("purged old conversations from the trash", "conversations", n, "days", g.set.TrashDays)
 		}
 		select {
 		case <-ctx.Done():

@@ -19,11 +19,11 @@ import (
 )
 
 type importCmd struct {
-	File    string `arg:"" optional:"" help:"File to read, or - for standard input. With --from gemini-cli and no file: all that tool has kept."`
-	From    string `help:"Format (bundle, jsonl, gemini-cli); without it, by what the file holds." placeholder:"F"`
-	Project string `help:"Project to put it in." placeholder:"P"`
-	Into    string `help:"Add it to this conversation." placeholder:"ID"`
-	AsCopy  bool   `help:"Give what a bundle holds ids of its own, and list them."`
+	File    string `arg:"" optional:"" help:"File to read, or - for standard input. With --from gemini-cli and no file: every session of that tool."`
+	From    string `help:"Format (bundle, jsonl, gemini-cli). Default: recognised by the file's content." placeholder:"F"`
+	Project string `help:"Project to import into." placeholder:"P"`
+	Into    string `help:"Conversation to add to." placeholder:"ID"`
+	AsCopy  bool   `help:"Import a bundle under new ids, and list them."`
 }
 
 // Run implements the command.
@@ -51,11 +51,11 @@ func (c *importCmd) Run(g *globals) error {
 	})
 }
 
-// found imports the files that a tool keeps in its own folder, one after the other;
-// one that fails is named, and the others go on.
+// found imports the files that a tool keeps in its own folder, one after the other.
+// One that fails is reported, and the rest go on.
 func (c *importCmd) found(g *globals, a *app, q engine.ImportRequest) error {
 	if c.From != geminicli.Name {
-		return scrollback.ParamErrorf("scrollback", "file", "name a file: the folder of %q is not known", c.From)
+		return scrollback.ParamErrorf("scrollback", "file", "name a file: where %q keeps its files is not known", c.From)
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -129,7 +129,7 @@ func (g *globals) load(a *app, name string, q engine.ImportRequest) (engine.Impo
 	return a.Import(g.ctx, f, q)
 }
 
-// countedFile says how far it was read.
+// countedFile knows how far it has been read.
 type countedFile struct {
 	io.ReadSeeker
 	at, size int64
@@ -152,7 +152,7 @@ func (c *countedFile) Seek(offset int64, whence int) (int64, error) {
 // maxNamed is how many bad lines are named.
 const maxNamed = 20
 
-// imported prints what an import brought, and what of the file was bad.
+// imported prints what an import added, and which lines were bad.
 func (g *globals) imported(w io.Writer, out engine.ImportResult) error {
 	for _, b := range out.Skipped[:min(len(out.Skipped), maxNamed)] {
 		fmt.Fprintf(g.stderr, "line %d skipped: %s\n", b.Line, terminal.Clip(b.Reason, 200))
@@ -177,7 +177,7 @@ func (g *globals) imported(w io.Writer, out engine.ImportResult) error {
 	return nil
 }
 
-// input opens a file, or keeps in one what is no file: an import reads it twice.
+// input opens a file; what is not one is copied into one, because an import reads it twice.
 func (g *globals) input(name string) (io.ReadSeekCloser, error) {
 	if name != "-" {
 		f, err := os.Open(name)
@@ -197,7 +197,7 @@ func (g *globals) input(name string) (io.ReadSeekCloser, error) {
 	return keepInput(g.standardInput())
 }
 
-// keepInput copies what can be read once into a file of no name.
+// keepInput copies what can be read only once into a nameless file.
 func keepInput(r io.Reader) (io.ReadSeekCloser, error) {
 	f, err := os.CreateTemp("", "scrollback-*")
 	if err != nil {
@@ -216,9 +216,9 @@ func keepInput(r io.Reader) (io.ReadSeekCloser, error) {
 
 type exportCmd struct {
 	one
-	Output      string `short:"o" help:"File to write; without it, standard output." placeholder:"FILE"`
-	Format      string `help:"Format: bundle (everything, to be imported elsewhere), jsonl or gemini-cli; without it, by the ending of the file's name, else a bundle." placeholder:"F"`
-	Materialize bool   `help:"Put the Markdown files of folded segments into a bundle too."`
+	Output      string `short:"o" help:"File to write. Default: standard output." placeholder:"FILE"`
+	Format      string `help:"bundle (everything, to be imported elsewhere), jsonl or gemini-cli. Default: by the file's extension, else a bundle." placeholder:"F"`
+	Materialize bool   `help:"Include the Markdown files of compacted segments in a bundle."`
 }
 
 // Run implements the command.
@@ -237,16 +237,16 @@ func (c *exportCmd) Run(g *globals) error {
 			return writeWhole(c.Output, func(w io.Writer) error { return a.Export(g.ctx, id, q, w) })
 		}
 		if q.Format == engine.BundleFormat && isTerminal(g.stdout) {
-			return scrollback.ParamErrorf("scrollback", "output", "a bundle is no text: name a file with -o, or send it on")
+			return scrollback.ParamErrorf("scrollback", "output", "a bundle is binary: name a file with -o, or pipe it on")
 		}
 		return a.Export(g.ctx, id, q, g.stdout)
 	})
 }
 
-// formats are the formats that files are written in, by the end of their names.
+// formats are those that files are written in, by how their names end.
 var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"}, {".bundle", engine.BundleFormat}}
 
-// formatOf is the format of a file by its name: a bundle, if the name does not say.
+// formatOf is the format that a file's name stands for, or else a bundle.
 func formatOf(name string) string {
 	for _, f := range formats {
 		if strings.HasSuffix(name, f.ending) {
@@ -265,11 +265,11 @@ func (a *app) save(ctx context.Context, id scrollback.ConversationID, name strin
 		}
 		endings = append(endings, f.ending)
 	}
-	return scrollback.ParamErrorf("scrollback", "file", "%s: a file's name ends in %s", name, strings.Join(endings, " or "))
+	return scrollback.ParamErrorf("scrollback", "file", "%s: the file's name must end in %s", name, strings.Join(endings, " or "))
 }
 
 // writeWhole makes a file that appears whole or not at all. A link goes on leading
-// where it led, and what is no file, as a pipe or a device, is written to as it is.
+// where it led, and a pipe or a device is written to directly.
 func writeWhole(name string, write func(io.Writer) error) error {
 	info, err := os.Stat(name)
 	if err == nil && info.IsDir() {
@@ -286,10 +286,10 @@ func writeWhole(name string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".scrollback-*")
 	if err != nil {
 		var at *fs.PathError
-		if errors.As(err, &at) { // its path is one that nobody named
+		if errors.As(err, &at) { // its path means nothing to the user
 			err = at.Err
 		}
-		return scrollback.ParamErrorf("scrollback", "output", "nothing can be written to %s: %w", filepath.Dir(name), err)
+		return scrollback.ParamErrorf("scrollback", "output", "cannot write to %s: %w", filepath.Dir(name), err)
 	}
 	if err = write(f); err == nil {
 		err = scrollback.Wrap(scrollback.Unavailable, "scrollback", f.Sync())
@@ -304,7 +304,7 @@ func writeWhole(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// writeInto writes to what is there under a name.
+// writeInto writes to what already exists under a name.
 func writeInto(name string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {

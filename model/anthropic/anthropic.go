@@ -2,17 +2,17 @@
 // speak it.
 //
 // Words it adds: block (a piece of a message on this wire), mark (where a prompt
-// cache may end), form (how a model is asked to think), pause (an answer that its
-// server breaks off to be asked to go on).
+// cache may end), form (how a model is asked to think), pause (a reply that the
+// server breaks off until it is asked to continue).
 //
-// Invariants: thinking returns to the model that made it, word for word with its
+// Invariants: thinking goes back to the model that produced it, word for word with its
 // signature, in its order and before the calls it led to, and never to another
 // model; no block is sent empty; at most four marks, none on thinking; no
-// temperature; a call leaves whole, and one that was cut off by the end of the
-// answer does not leave at all; a figure of usage that cannot be read counts as
+// temperature; calls are yielded whole, and one that was cut off by the end of the
+// reply is not yielded at all; a usage figure that cannot be read counts as
 // absent.
 //
-// It may not know the store, conversations, or the wire of another provider.
+// It may not know the store, conversations, or another provider's protocol.
 package anthropic
 
 import (

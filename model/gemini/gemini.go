@@ -1,16 +1,16 @@
-// Package gemini is the client of models that Google serves by its Gemini API:
+// Package gemini is the client of models that Google serves through its Gemini API:
 // the Gemini models and Gemma.
 //
-// Words it adds: payload (what of a part must return to the server, kept in
+// Words it adds: payload (what must go back to the server with a part, kept in
 // Part.Opaque), signature (a part's thoughtSignature), stand-in (the signature
-// that Google documents for calls which another model made), hop (one request of
-// an answer that the server gives in several).
+// that Google documents for calls by another model), hop (one request of a reply
+// that the server gives in several).
 //
-// Invariants: a part goes back as it came. A signature returns verbatim on the
-// very part that brought it, also on one without text, and only to the model that
+// Invariants: a part goes back as it came. A signature goes back verbatim on the
+// part that brought it, even on one without text, and only to the model that
 // gave it; a signed part is never joined with another, and no signature is made
 // up, moved or left out. Unsigned pieces of one text are joined. A call's id
-// returns only if the server gave it. Usage counts thoughts as output, and adds up
+// goes back only if the server gave it. Usage counts thoughts as output, and adds up
 // the hops. Equal requests are equal bytes.
 //
 // It may not know the store, conversations or the engine.

@@ -1,10 +1,10 @@
-// Package lessons keeps what the servers of models teach, and asks models with it.
+// Package lessons remembers what models' servers teach, and calls models with it.
 //
-// Words it adds: keeper (asks models with what was learned, and keeps what they
+// Words it adds: keeper (calls models with what was learned, and remembers what they
 // teach).
 //
-// Invariants: what a server names of its window stands for a while and no longer;
-// what a provider says it used is brought within bounds before anybody counts it.
+// Invariants: a window that a server named counts for a limited time; usage that a
+// provider reports is brought within bounds before anybody counts it.
 //
 // It may not know the store, conversations, or any one provider.
 package lessons

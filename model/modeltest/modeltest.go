@@ -1,7 +1,7 @@
 // Package modeltest holds what every model is tested with: the suite that each
-// implementation of model.Model passes, a scripted model for tests of those who
-// use one, and the skeleton of the stand-ins for providers' servers, each of which
-// is a package below it.
+// implementation of model.Model passes, a scripted model for testing code that uses
+// one, and the skeleton of the stand-ins for providers' servers, each of which is a
+// package below it.
 //
 // Words it adds: script (a model that plays steps), step (what one request
 // gets), answer (a stream read to its end), stand-in (a server that refuses what
@@ -9,10 +9,10 @@
 // and writes), rule (why a request is refused).
 //
 // The suite asks for what the contract says: exactly one finish reason, and it
-// comes last; calls that are whole JSON objects with ids of their own; usage
-// that is there and not negative; requests left as they were; streams that end
-// promptly, with canceled and without a goroutine left behind, when the context
-// ends or the reader stops; safety for concurrent use.
+// comes last; calls that are whole JSON objects with unique ids; usage that is
+// present and not negative; requests left unchanged; streams that end promptly, with
+// canceled and without a leaked goroutine, when the context ends or the reader stops;
+// safety for concurrent use.
 //
 // It may not know any model, any stand-in, the engine or the store.
 package modeltest

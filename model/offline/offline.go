@@ -4,15 +4,15 @@
 // It takes the newest user message as the question, weighs every sentence of the
 // window by the rare terms it shares with it, and quotes up to three of them with
 // their seq. When the window has no good match it calls context_search, then
-// context_grep, once each a question, and answers from what they return. A plain
+// context_grep, once each per question, and answers from what they return. A plain
 // statement is acknowledged and never searched for.
 //
-// Words it adds: question (the newest user message, cut to terms), sentence (what
+// Words it adds: question (the newest user message, split into terms), sentence (what
 // is scored and quoted), pool (all sentences a request offers), strong (a sentence
 // that lacks no rare term of the question).
 //
 // Invariants: the same request gives the same deltas; it never quotes a question
-// as an answer, nor its own earlier words; what it quotes it found in the request.
+// as an answer, nor its own earlier words; it quotes only what is in the request.
 //
 // It may not know the store, conversations, HTTP or the clock beyond a pause
 // between pieces.

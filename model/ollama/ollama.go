@@ -1,20 +1,20 @@
-// Package ollama is the client of models that Ollama serves, on its native API:
-// POST /api/chat, one JSON object a line.
+// Package ollama is the client of models that Ollama serves, through its native API:
+// POST /api/chat, one JSON object per line.
 //
 // Words it adds: served window (the context a model was loaded with, which is
 // rarely the one it was trained for).
 //
-// Invariants: the server is told never to cut a prompt that is too long (truncate
-// and shift are false), and an answer that shows that it did is an error; a window
-// is asked for (num_ctx) only when the request was planned for one; calls leave
+// Invariants: the server is told never to truncate a prompt that is too long (truncate
+// and shift are false), and a reply that shows that it did is an error; a window
+// is requested (num_ctx) only if the request was planned for one; calls are yielded
 // whole, in order, each with an id that no other call of the request has; a
 // model's reasoning goes back to that model only, beside its calls; a request
-// without a message is never sent, since Ollama would only load the model.
+// without a message is never sent, because Ollama would only load the model.
 //
-// Ollama keeps nothing for the client to return, so no payload is opaque. It has
-// no tool_choice: a request that may only be answered keeps its tools, so that the
-// prompt begins as before and its cache is used, and what is called all the same
-// is passed on. It has no field for the name of a speaker either; that is left out.
+// Ollama gives the client nothing to send back, so no payload is opaque. It has
+// no tool_choice: a request that may not lead to calls keeps its tools, so that the
+// prompt begins as before and its cache is used, and calls that come anyway are
+// passed on. It has no field for the name of a speaker either; that is left out.
 //
 // It may not know the store, conversations or the engine.
 package ollama

@@ -1,15 +1,15 @@
 // Package openai is the client of models served in OpenAI's protocols, chat
-// completions and responses: OpenAI itself and the many servers that speak as it
-// does.
+// completions and responses: OpenAI itself and the many servers that speak the same
+// protocol.
 //
-// Words it adds: dialect (what one server does beside the standard), replay (when
-// reasoning goes back to the model that made it), gathering (calls that are being
-// put together from their pieces).
+// Words it adds: dialect (how one server differs from the standard), replay (when reasoning
+// goes back to the model that produced it), gathering (calls that are being put
+// together from their pieces).
 //
-// Invariants: reasoning and payloads return to the model that made them and to no
-// other, as they came; a null usage is not zero and the last usage stands; a
-// stream that ends without a finish reason is passed on as that; calls leave
-// whole, in order, each with an id.
+// Invariants: reasoning and payloads go back unchanged to the model that produced them
+// and to no other; a null usage is not zero, and the last usage counts; a stream that
+// ends without a finish reason is passed on as such; calls are yielded whole, in
+// order, each with an id.
 //
 // It may not know the store, conversations or the engine.
 package openai

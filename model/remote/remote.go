@@ -1,17 +1,16 @@
-// Package remote asks the servers of models over HTTP: what all providers have in
-// common, whatever they are sent and answer.
+// Package remote calls models' servers over HTTP: what all providers have in common,
+// whatever their requests and responses look like.
 //
-// Words it adds: exchange (one request, and how its answer is read), answer (a
+// Words it adds: exchange (one request, and how its response is read), answer (a
 // response that began well), problem (what a server says is wrong).
 //
 // Invariants: a request is sent again, after a pause, only before the first piece
-// of its answer; neither a key nor what was said goes to a server that was not
-// asked; an answer is bounded in size and time; a server that is alive, if only
-// by comments, is not given up; what a server writes is redacted before it is
+// of its answer; neither a key nor a conversation goes to a server that was not
+// meant; an answer is bounded in size and time; a server that is alive, if only
+// by comments, is not given up; what a server writes is redacted before it becomes
 // part of an error, and is never shown.
 //
-// It may not know the store, conversations, or any one provider's JSON of
-// requests and answers.
+// It may not know the store, conversations, or the JSON of any one provider.
 package remote
 
 import (

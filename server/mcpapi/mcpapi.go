@@ -1,11 +1,12 @@
 // Package mcpapi speaks as an MCP server: the recall operations as tools, and the
 // originals behind refs as resources, over standard input and output or HTTP.
 //
-// Invariants: it only reads. A server that is made for one conversation answers for
-// that and its ancestors, and as far as its recall_scope lets it, whatever a client names. What a tool answers is bounded
-// like an answer to a model inside a turn, and the rest is one call away.
+// Invariants: it only reads. A server for one conversation serves that one and its
+// ancestors, and as much as its recall_scope allows, whatever a client names. Results
+// of tools are bounded like those for a model inside a turn, and the rest is one call
+// away.
 //
-// It knows the engine and the root's words.
+// It knows the engine and the root's types.
 package mcpapi
 
 import (

@@ -12,7 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// inlineTypes are the attachments a browser may show in place: raster images.
+// inlineTypes are the attachments that a browser may show inline: raster images.
 var inlineTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
 
 // artifacts adds upload and fetch.
@@ -33,7 +33,7 @@ func (a *api) artifacts() {
 			return marshal(w, art)
 		})
 	a.raw(huma.Operation{OperationID: "fetch-artifact", Method: http.MethodGet, Path: "/api/artifacts/{artifact}",
-		Summary: "Fetch an attachment; query: conversation, that mentions it, if only one may be asked", Parameters: []*huma.Param{pathParam("artifact", "Artifact id")}},
+		Summary: "Fetch an attachment; query: conversation, one that mentions it", Parameters: []*huma.Param{pathParam("artifact", "Artifact id")}},
 		func(w http.ResponseWriter, r *http.Request) error {
 			name := scrollback.ArtifactID(strings.TrimPrefix(r.PathValue("artifact"), "artifact:"))
 			id, err := a.mentioning(r, name)
@@ -64,8 +64,8 @@ func (a *api) artifacts() {
 		})
 }
 
-// mentioning is the conversation through which an artifact is asked for: the one
-// that is named, or else any.
+// mentioning is the conversation through which an artifact is requested: the one that
+// is named, or else any that mentions it.
 func (a *api) mentioning(r *http.Request, art scrollback.ArtifactID) (scrollback.ConversationID, error) {
 	if name := r.URL.Query().Get("conversation"); name != "" {
 		return a.resolve(r.Context(), name)

@@ -13,12 +13,12 @@ import (
 
 type usageAnswer struct {
 	Usage []scrollback.UsageSum `json:"usage"`
-	Total []scrollback.UsageSum `json:"total"` // one a currency
+	Total []scrollback.UsageSum `json:"total"` // one per currency
 }
 
 func (a *api) books() {
 	huma.Register(a.huma, huma.Operation{OperationID: "usage", Method: http.MethodGet, Path: "/api/usage",
-		Summary: "What the models' calls have cost, by whole days of UTC"},
+		Summary: "What calls to models have cost, by whole days in UTC"},
 		func(ctx context.Context, in *struct {
 			From    int64  `query:"from" minimum:"0" doc:"Unix ms."`
 			To      int64  `query:"to" minimum:"0" doc:"Unix ms; 0 for now."`

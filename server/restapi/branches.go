@@ -10,12 +10,12 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 )
 
-// placeBody is a place in a conversation.
+// placeBody is a point in a conversation.
 type placeBody struct {
 	_      struct{} `additionalProperties:"true"`
-	Seq    *int64   `json:"seq,omitempty" doc:"0 is before the first message; without it, the end of the branch."`
-	Branch string   `json:"branch,omitempty" doc:"Without it, the current one."`
-	Title  string   `json:"title,omitempty" doc:"Of a fork; without it, the parent's."`
+	Seq    *int64   `json:"seq,omitempty" doc:"0 is before the first message. Default: the end of the branch."`
+	Branch string   `json:"branch,omitempty" doc:"Default: the current one."`
+	Title  string   `json:"title,omitempty" doc:"Of a fork. Default: the parent's."`
 }
 
 func (b *placeBody) place() engine.Point {
@@ -27,7 +27,7 @@ type placeInput struct {
 	Body placeBody
 }
 
-// branches adds going back, going on elsewhere, and what there is to go to.
+// branches adds rewind, fork, and the list of branches.
 func (a *api) branches() {
 	huma.Register(a.huma, huma.Operation{OperationID: "branches", Method: http.MethodGet, Path: "/api/conversations/{id}/branches",
 		Summary: "The branches of a conversation, oldest first"},
@@ -49,7 +49,7 @@ func (a *api) branches() {
 			return withTag(a.engine.Rewind(ctx, id, in.Body.place()))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "fork", Method: http.MethodPost, Path: "/api/conversations/{id}/fork",
-		Summary: "Go on from a message in a new conversation", MaxBodyBytes: a.limits.Body},
+		Summary: "Continue from a message in a new conversation", MaxBodyBytes: a.limits.Body},
 		func(ctx context.Context, in *placeInput) (*tagged, error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {

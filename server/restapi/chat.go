@@ -13,17 +13,17 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 )
 
-// chatBody is a turn as a client asks for it.
+// chatBody is a turn as a client requests it.
 type chatBody struct {
-	_           struct{}           `additionalProperties:"true"`
-	Message     *content           `json:"message,omitempty"`
-	MessageID   string             `json:"message_id,omitempty"`
-	Tools       *[]toolBody        `json:"tools,omitempty"`
-	ToolResults []toolResultBody   `json:"tool_results,omitempty"`
-	Model       string             `json:"model,omitempty"`
-	Limit       int64              `json:"limit,omitempty"`
-	Policy      string             `json:"policy,omitempty"`
-	Folding     map[string]float64 `json:"folding,omitempty" doc:"Numbers of the policy, by name."`
+	_           struct{}         `additionalProperties:"true"`
+	Message     *content         `json:"message,omitempty"`
+	MessageID   string           `json:"message_id,omitempty"`
+	Tools       *[]toolBody      `json:"tools,omitempty"`
+	ToolResults []toolResultBody `json:"tool_results,omitempty"`
+	Model       string           `json:"model,omitempty"`
+	Limit       int64            `json:"limit,omitempty"`
+	Policy      string           `json:"policy,omitempty"`
+	policyNumbers
 
 	ReasoningEffort string `json:"reasoning_effort,omitempty"`
 	Thinking        *bool  `json:"thinking,omitempty"`
@@ -49,7 +49,7 @@ type toolResultBody struct {
 
 func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {
 	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID),
-		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Folding: b.Folding,
+		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Folding: b.numbers(),
 			Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
 	if b.Message != nil {
 		var err error
@@ -88,9 +88,9 @@ type TurnPath struct {
 
 func (a *api) chat() {
 	huma.Register(a.huma, huma.Operation{OperationID: "chat", Method: http.MethodPost, Path: "/api/conversations/{id}/chat",
-		Summary: "Run one turn; answers server-sent events unless stream is false", MaxBodyBytes: a.limits.Body, BodyReadTimeout: time.Minute}, a.run)
+		Summary: "Run one turn; replies with server-sent events unless stream is false", MaxBodyBytes: a.limits.Body, BodyReadTimeout: time.Minute}, a.run)
 	huma.Register(a.huma, huma.Operation{OperationID: "turn-events", Method: http.MethodGet, Path: "/api/conversations/{id}/turns/{turn}/events",
-		Summary: "Read on in a turn's events"},
+		Summary: "Read the rest of a turn's events"},
 		func(ctx context.Context, in *struct {
 			TurnPath
 			After  int    `query:"after" minimum:"0"`
@@ -147,11 +147,11 @@ func (a *api) run(ctx context.Context, in *struct {
 	}
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		hc.SetHeader("Content-Type", "application/json")
-		_ = marshal(hc.BodyWriter(), out) // the answer is stored; the client may be gone
+		_ = marshal(hc.BodyWriter(), out) // the reply is stored; the client may be gone
 	}}, nil
 }
 
-// whole is the answer of a turn that was not streamed.
+// whole is the response of a turn that was not streamed.
 type whole struct {
 	TurnID      scrollback.TurnID    `json:"turn_id"`
 	Message     *scrollback.Message  `json:"message"`

@@ -12,36 +12,36 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 )
 
-// ConversationPath is the path's conversation: an id, a unique beginning of one
+// ConversationPath is the conversation in a path: an id, a unique prefix of one
 // (8 characters or more), or "latest".
 type ConversationPath struct {
-	ID string `path:"id" doc:"Conversation id, a unique beginning of one, or latest."`
+	ID string `path:"id" doc:"Conversation id, a unique prefix of one, or latest."`
 }
 
 func (a *api) resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
 	return a.engine.Resolve(ctx, name)
 }
 
-// conversationBody is what a client may say of a conversation; nil leaves as is.
+// conversationBody is what a client may set of a conversation; nil changes nothing.
 type conversationBody struct {
 	_            struct{}      `additionalProperties:"true"`
-	ID           *string       `json:"id,omitempty" doc:"UUID; the same again answers the same conversation."`
+	ID           *string       `json:"id,omitempty" doc:"UUID; if it exists, that conversation is returned."`
 	Project      *string       `json:"project,omitempty"`
 	Title        *string       `json:"title,omitempty"`
 	Model        *string       `json:"model,omitempty"`
 	Instructions *string       `json:"instructions,omitempty"`
 	Policy       *string       `json:"policy,omitempty"`
 	Limit        *int          `json:"limit,omitempty" doc:"Window of the model in tokens; 0 leaves it to the catalog."`
-	Roots        *[]string     `json:"roots,omitempty" doc:"Folders to work in, among those that the operator granted."`
+	Roots        *[]string     `json:"roots,omitempty" doc:"Folders to work in, out of those that the operator granted."`
 	Settings     *settingsBody `json:"settings,omitempty"`
-	PinnedSeqs   *[]int64      `json:"pinned_seqs,omitempty" doc:"Messages to keep in sight when they are folded."`
+	PinnedSeqs   *[]int64      `json:"pinned_seqs,omitempty" doc:"Messages to keep in sight when they are compacted."`
 	Meta         *object       `json:"meta,omitempty"`
 }
 
-// createBody is a conversation to be made, and what it begins with.
+// createBody is a conversation to be created, and what it begins with.
 type createBody struct {
 	conversationBody
-	History []historyBody `json:"history,omitempty" doc:"Messages it begins with."`
+	History []historyBody `json:"history,omitempty" doc:"The messages it begins with."`
 }
 
 type historyBody struct {
@@ -74,19 +74,19 @@ func (b *createBody) messages() ([]scrollback.Message, error) {
 }
 
 type settingsBody struct {
-	_           struct{}            `additionalProperties:"true"`
-	Pinned      *bool               `json:"pinned,omitempty"`
-	Tools       *[]toolBody         `json:"tools,omitempty"`
-	RecallScope *string             `json:"recall_scope,omitempty" doc:"How far the model's own look-ups reach: conversation, project or all."`
-	Folding     *map[string]float64 `json:"folding,omitempty" doc:"Numbers of the policy, by name."`
+	_           struct{}    `additionalProperties:"true"`
+	Pinned      *bool       `json:"pinned,omitempty"`
+	Tools       *[]toolBody `json:"tools,omitempty"`
+	RecallScope *string     `json:"recall_scope,omitempty" doc:"How far the model's own look-ups reach: conversation, project or all."`
+	policyNumbers
 
 	ReasoningEffort *string `json:"reasoning_effort,omitempty" doc:"none, minimal, low, medium, high, xhigh or max; empty leaves it to the model."`
 	Thinking        *bool   `json:"thinking,omitempty" doc:"Whether the model thinks before it answers."`
 	ThinkingBudget  *int64  `json:"thinking_budget,omitempty" doc:"Tokens it may think for; 0 leaves it to the model."`
 }
 
-// think says how much the conversation's model thinks. What contradicts an older
-// setting takes its place.
+// think sets how much the conversation's model thinks. A setting replaces an older one
+// that it contradicts.
 func (b *settingsBody) think(s *scrollback.Settings) {
 	if b.ReasoningEffort != nil {
 		s.ReasoningEffort = *b.ReasoningEffort
@@ -132,8 +132,8 @@ func (b *conversationBody) apply(c *scrollback.Conversation) error {
 		set(&c.Settings.RecallScope, b.Settings.RecallScope)
 		b.Settings.think(&c.Settings)
 	}
-	if b.Settings != nil && b.Settings.Folding != nil {
-		c.Settings.Compaction = *b.Settings.Folding
+	if b.Settings != nil && b.Settings.numbers() != nil {
+		c.Settings.Compaction = b.Settings.numbers()
 	}
 	if b.PinnedSeqs != nil {
 		c.PinnedSeqs = *b.PinnedSeqs
@@ -153,10 +153,10 @@ func (a *api) conversations() {
 	huma.Register(a.huma, huma.Operation{OperationID: "create-conversation", Method: http.MethodPost, Path: "/api/conversations",
 		Summary: "Create a conversation", MaxBodyBytes: a.limits.Body}, a.create)
 	huma.Register(a.huma, huma.Operation{OperationID: "list-conversations", Method: http.MethodGet, Path: "/api/conversations",
-		Summary: "List conversations, newest change first"},
+		Summary: "List conversations, most recently changed first"},
 		func(ctx context.Context, in *struct {
 			Project string `query:"project"`
-			Q       string `query:"q" doc:"Words of the title."`
+			Q       string `query:"q" doc:"Words in the title."`
 			Trash   bool   `query:"trash"`
 			Cursor  string `query:"cursor"`
 			Limit   int    `query:"limit"`
@@ -176,7 +176,7 @@ func (a *api) conversations() {
 	huma.Register(a.huma, huma.Operation{OperationID: "patch-conversation", Method: http.MethodPatch, Path: "/api/conversations/{id}",
 		Summary: "Rename, move, pin or set up a conversation", MaxBodyBytes: a.limits.Body}, a.patch)
 	huma.Register(a.huma, huma.Operation{OperationID: "delete-conversation", Method: http.MethodDelete, Path: "/api/conversations/{id}",
-		Summary: "Put a conversation in the trash; with purge=1 remove it for good. It takes a whole id"}, a.remove)
+		Summary: "Put a conversation in the trash; with purge=1 remove it permanently. It takes a whole id"}, a.remove)
 	huma.Register(a.huma, huma.Operation{OperationID: "restore-conversation", Method: http.MethodPost, Path: "/api/conversations/{id}/restore",
 		Summary: "Take a conversation out of the trash"},
 		func(ctx context.Context, in *ConversationPath) (*tagged, error) {
@@ -256,7 +256,7 @@ func (a *api) remove(ctx context.Context, in *struct {
 
 func (a *api) patch(ctx context.Context, in *struct {
 	ConversationPath
-	IfMatch string `header:"If-Match" doc:"The version that is meant."`
+	IfMatch string `header:"If-Match" doc:"The version to change."`
 	Body    conversationBody
 }) (*tagged, error) {
 	id, err := a.resolve(ctx, in.ID)
@@ -266,7 +266,7 @@ func (a *api) patch(ctx context.Context, in *struct {
 	var version int64
 	if tag := strings.Trim(strings.TrimPrefix(in.IfMatch, "W/"), `" `); tag != "" && tag != "*" {
 		if version, err = strconv.ParseInt(tag, 10, 64); err != nil || version < 1 {
-			return answer[tagged](nil, scrollback.Errorf(scrollback.Conflict, "restapi", "If-Match names no version").Because(scrollback.ErrPrecondition))
+			return answer[tagged](nil, scrollback.Errorf(scrollback.Conflict, "restapi", "If-Match does not name a version").Because(scrollback.ErrPrecondition))
 		}
 	}
 	return withTag(a.engine.Patch(ctx, id, version, in.Body.apply))

@@ -15,7 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 )
 
-// heartbeat is how often a silent stream says that it lives.
+// heartbeat is how often a silent stream shows that it is alive.
 const heartbeat = 15 * time.Second
 
 // writeTime is how long a client may take to receive one frame.
@@ -28,8 +28,8 @@ func stream(events iter.Seq2[engine.SequencedEvent, error]) *huma.StreamResponse
 		f := newFrames(w)
 		done, beaten := make(chan struct{}), make(chan struct{})
 		go func() { defer close(beaten); f.beat(done) }()
-		// The response is the handler's no longer than the handler runs, and the
-		// connection may serve another request after it.
+		// The response belongs to the handler only while it runs, and the connection may
+		// serve another request afterwards.
 		defer func() {
 			close(done)
 			<-beaten
@@ -69,8 +69,8 @@ func newFrames(w http.ResponseWriter) *frames {
 
 func (f *frames) event(n int, ev scrollback.Event) error {
 	data, err := scrollback.EncodeEvent(ev)
-	if err != nil { // one that cannot be told must not cost those behind it
-		data, err = scrollback.EncodeEvent(scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.Internal, Message: "an event could not be told"}})
+	if err != nil { // an event that cannot be encoded must not hide those after it
+		data, err = scrollback.EncodeEvent(scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.Internal, Message: "an event could not be encoded"}})
 	}
 	if err != nil {
 		return err

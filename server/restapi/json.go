@@ -10,15 +10,15 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// marshal writes v without HTML escapes.
+// marshal writes v as JSON without HTML escapes.
 func marshal(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 
-// content is a message as a client sends it: a text or a list of parts. What it
-// holds is judged by the root's own reader.
+// content is a message as a client sends it: a text or a list of parts. Its
+// contents are checked by the root's own reader.
 type content struct{ json.RawMessage }
 
 // Schema implements huma.SchemaProvider.
@@ -60,7 +60,7 @@ func nullable[T comparable](v T) *T {
 	return &v
 }
 
-// body wraps a JSON answer; seen is one without further headers.
+// body wraps a JSON response; seen is one without further headers.
 type body[T any] struct{ Body T }
 
 func seen[T any](v T, err error) (*body[T], error) { return answer(&body[T]{Body: v}, err) }

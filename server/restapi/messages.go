@@ -13,7 +13,7 @@ import (
 type messagePage struct {
 	Messages []scrollback.Message `json:"messages"`
 	Next     *int64               `json:"next"`
-	// Running is the turn that is being answered now, to attach to.
+	// Running is the turn that is running now, to attach to.
 	Running *scrollback.TurnID `json:"running,omitempty"`
 }
 

@@ -63,7 +63,7 @@ func (a *api) recall() {
 			return seen(a.engine.Tail(ctx, id, scrollback.Ref(in.Ref), in.Lines))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "grep", Method: http.MethodGet, Path: "/api/conversations/{id}/grep",
-		Summary: "Find lines by a regular expression (RE2)"},
+		Summary: "Find lines that match a regular expression (RE2)"},
 		func(ctx context.Context, in *struct {
 			ConversationPath
 			Pattern       string `query:"pattern" required:"true"`
@@ -84,9 +84,9 @@ func (a *api) recall() {
 
 func (a *api) search() {
 	huma.Register(a.huma, huma.Operation{OperationID: "search", Method: http.MethodGet, Path: "/api/search",
-		Summary: "Find messages by words, best first or in their order of time"},
+		Summary: "Find messages by words, best first or in order of time"},
 		func(ctx context.Context, in *struct {
-			Q            string `query:"q" required:"true" doc:"words; \"quoted\" ones must occur; role:user, after:2026-03-01, before:2026-04, on:2026-03-05 narrow"`
+			Q            string `query:"q" required:"true" doc:"words; \"quoted\" ones must occur; role:user, after:2026-03-01, before:2026-04, on:2026-03-05 narrow it down"`
 			Conversation string `query:"conversation"`
 			Project      string `query:"project"`
 			Role         string `query:"role"`

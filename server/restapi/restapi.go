@@ -3,11 +3,11 @@
 // Words it adds: frame (one server-sent event: one write, one flush).
 //
 // Invariants: field names are those of the contract and are only added to; an
-// error is {"error":{"code","message","param"?}} with the status of the one
-// table; a chat's frames are numbered as the turn's events are; a client that
-// goes away stops nothing.
+// error is {"error":{"code","message","param"?}} with a status from one table; a
+// chat's frames are numbered like the turn's events; a client that disconnects stops
+// nothing. Requests may say folding for compaction, its new name.
 //
-// It knows the engine and the root's words, and no other face.
+// It knows the engine and the root's types, and no other face.
 package restapi
 
 import (
@@ -50,8 +50,8 @@ func Mount(mux *http.ServeMux, e *engine.Engine, version string, l Limits) {
 		}
 	}
 	c := huma.DefaultConfig("scrollback", version)
-	c.Info.Description = "Conversations that are kept for ever, and the best context of them for each request."
-	c.CreateHooks = nil // they add "$schema" to every answer
+	c.Info.Description = "Keeps conversations for ever, and builds the best context from them for each request."
+	c.CreateHooks = nil // they add "$schema" to every response
 	c.DocsPath, c.SchemasPath = "", ""
 	c.Transformers = []huma.Transformer{plainErrors}
 	c.Formats = map[string]huma.Format{"application/json": {Marshal: marshal, Unmarshal: json.Unmarshal}, "json": {Marshal: marshal, Unmarshal: json.Unmarshal}}
@@ -60,7 +60,7 @@ func Mount(mux *http.ServeMux, e *engine.Engine, version string, l Limits) {
 	a.messages()
 	a.branches()
 	a.chat()
-	a.folding()
+	a.compaction()
 	a.books()
 	a.recall()
 	a.transfer()
@@ -81,7 +81,7 @@ func (f *failure) GetStatus() int { return f.status }
 
 func (f *failure) Error() string { return f.Fault.Message }
 
-// fail is an error of ours as a client sees it.
+// fail is an error as a client sees it.
 func fail(err error) *failure {
 	f := &failure{status: status.Of(err)}
 	f.Fault.Code, f.Fault.Message = scrollback.CodeOf(err), scrollback.Shown(err)
@@ -100,8 +100,8 @@ func answer[T any](v *T, err error) (*T, error) {
 	return v, nil
 }
 
-// plainErrors gives the router's own errors (a body that is no JSON, a parameter
-// that is no number) our shape: they are invalid.
+// plainErrors gives the router's own errors (a body that is not JSON, a parameter
+// that is not a number) our shape: they are invalid.
 func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
 	m, ok := v.(*huma.ErrorModel)
 	if !ok {
@@ -113,7 +113,7 @@ func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
 		if i == 0 {
 			f.Fault.Message = d.Message
 			if strings.Contains(d.Message, "Go struct") || strings.Contains(d.Message, "schema") {
-				f.Fault.Message = "a value is not of the shape that is expected here"
+				f.Fault.Message = "a value has the wrong type"
 			}
 			f.Fault.Param = strings.TrimPrefix(strings.TrimPrefix(d.Location, "body."), "query.")
 		}
@@ -129,14 +129,14 @@ func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
 	return f, nil
 }
 
-// Wrap lets the API set the status of errors that the router finds by itself.
+// Wrap lets the API set the status of errors that the router itself reports.
 func Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(&overridable{ResponseWriter: w}, r)
 	})
 }
 
-// overridable is a response whose status was decided before it is written.
+// overridable is a response whose status is decided before it is written.
 type overridable struct {
 	http.ResponseWriter
 	status int
@@ -152,7 +152,7 @@ func (o *overridable) WriteHeader(status int) {
 // Unwrap serves http.ResponseController.
 func (o *overridable) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
-// raw adds a handler that streams, and its entry in the description of the API.
+// raw adds a streaming handler, and its entry in the description of the API.
 func (a *api) raw(op huma.Operation, fn func(w http.ResponseWriter, r *http.Request) error) {
 	op.Responses = map[string]*huma.Response{"default": {Description: "See the guide."}}
 	a.huma.OpenAPI().AddOperation(&op)
@@ -163,7 +163,7 @@ func (a *api) raw(op huma.Operation, fn func(w http.ResponseWriter, r *http.Requ
 	})
 }
 
-// writeError answers an error where nothing was written yet.
+// writeError writes an error if nothing was written yet.
 func writeError(w http.ResponseWriter, err error) {
 	f := fail(err)
 	w.Header().Set("Content-Type", "application/json")

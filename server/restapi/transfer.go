@@ -72,16 +72,16 @@ func (a *api) transfer() {
 		})
 }
 
-// isSet says that a query's switch is on.
+// isSet reports whether a switch in the query is on.
 func isSet(q url.Values, name string) (bool, error) {
 	on, err := strconv.ParseBool(cmp.Or(q.Get(name), "false"))
 	if err != nil {
-		return false, scrollback.ParamErrorf("restapi", name, "%s is 1 or 0", name)
+		return false, scrollback.ParamErrorf("restapi", name, "%s must be 1 or 0", name)
 	}
 	return on, nil
 }
 
-// fileOf is the media type of a format, and what the names of its files end in.
+// fileOf is the media type of a format, and the extension of its files.
 func fileOf(format string) (media, ending string) {
 	if format == engine.BundleFormat {
 		return "application/zstd", ".bundle"
@@ -104,7 +104,7 @@ func (l *lazyWriter) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// spooled is a temporary file that goes when it is closed, if it is not gone yet.
+// spooled is a temporary file that is removed when it is closed, if it is not yet gone.
 type spooled struct {
 	*os.File
 	gone bool
@@ -118,7 +118,7 @@ func (s spooled) Close() error {
 	return errors.Join(s.File.Close(), os.Remove(s.Name()))
 }
 
-// spool keeps a body in a file, because an import reads it twice.
+// spool keeps a body in a file, because an import reads it more than once.
 func spool(body io.Reader) (io.ReadSeekCloser, error) {
 	f, err := os.CreateTemp("", "scrollback-import-*")
 	if err != nil {
@@ -137,7 +137,7 @@ func spool(body io.Reader) (io.ReadSeekCloser, error) {
 	return s, nil
 }
 
-// bodyError classifies what reading a body met.
+// bodyError classifies an error of reading a body.
 func bodyError(err error) error {
 	var big *http.MaxBytesError
 	if errors.As(err, &big) {
@@ -147,14 +147,14 @@ func bodyError(err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	return scrollback.ParamErrorf("restapi", "body", "the body ended before it was whole")
+	return scrollback.ParamErrorf("restapi", "body", "the body ended early")
 }
 
 // readTime is how long a client may stay silent while it sends a body.
 const readTime = 60 * time.Second
 
 // sent is a body that may be long: it is bounded, a silent client is given up,
-// and what goes wrong has our shape.
+// and errors are ours.
 type sent struct {
 	r  io.Reader
 	rc *http.ResponseController

@@ -1,4 +1,4 @@
-// Package all is the table of formats: adding one is adding a line.
+// Package all is the table of formats: to add one, add a line.
 package all
 
 import (

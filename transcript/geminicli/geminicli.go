@@ -1,16 +1,16 @@
 // Package geminicli reads and writes the transcripts of Gemini CLI: sessions as
-// JSON lines, the older ones as one document, those of sub-agents, and checkpoints.
+// JSON lines, older ones as one document, those of sub-agents, and checkpoints.
 //
-// Words it adds: record (an entry of a session: what a user said, or an answer with
-// its tool calls and their results), aside (a record that is no part of the
-// conversation: a notice, a command, a result that stands a second time), unit (a
+// Words it adds: record (an entry of a session: what a user said, or a reply with
+// its tool calls and their results), aside (a record that is not part of the
+// conversation: a notice, a command, a result that is repeated), unit (a
 // record and the messages it becomes).
 //
-// Invariants: a later record of the same id replaces the earlier one where that
-// stood; what a session hid when it went back or was compressed is an earlier
-// branch; a result is read once; what we have no word for stays in the meta of the
-// nearest message, under [Name], and goes back to its place when it is written.
-// Because records replace each other, a session is held in memory whole: about
+// Invariants: a later record with the same id replaces the earlier one in its place;
+// what a session hid when it went back or was compressed is an earlier
+// branch; a result is read once; what we have no type for stays in the meta of the
+// nearest message, under [Name], and returns to its place when it is written.
+// Because records replace each other, a whole session is held in memory: about
 // three times the size of its file.
 //
 // It may not know the store, the network or the file system.

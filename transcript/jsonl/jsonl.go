@@ -1,11 +1,11 @@
-// Package jsonl reads and writes generic JSONL: one message a line,
+// Package jsonl reads and writes generic JSONL: one message per line,
 //
 //	{"role", "content": text | parts, "id"?, "created_at"?, "name"?, "model"?, "usage"?, "status"?, "meta"?}
 //
 // after an optional first line {"conversation": {"id"?, "title"?, "project"?,
 // "model"?, "instructions"?, "meta"?}}. Several conversations in one file carry
-// "conversation_id" on each line. An image or file part may hold its bytes as
-// base64 in "data"; a tool result holds its whole text.
+// "conversation_id" on each line. An image or file part may carry its bytes as
+// base64 in "data"; a tool result carries its whole text.
 //
 // It may not know the store or the network.
 package jsonl

@@ -1,13 +1,13 @@
-// Package anthropicapi stands in for Anthropic's server of the Messages API: it
-// refuses what that one refuses, in its words, and plays a model for the rest.
+// Package anthropicapi stands in for Anthropic's Messages API: it refuses what the
+// real server refuses, in its words, and plays a model for the rest.
 //
-// Words it adds: issue (a block of thinking as it was given out, known again by its
-// signature or its redacted data), mark (a cache_control, where the prompt cache may
+// Words it adds: issue (a block of thinking as it was sent, recognised by its signature
+// or its redacted data), mark (a cache_control, where the prompt cache may
 // end).
 //
 // Thinking comes back whole, unchanged and in its order, to the model that made it.
 // For a model that is bound, nothing before it may have changed either. What a model
-// takes is a row of Models. What the server refuses is listed in
+// accepts is a row of Models. What the server refuses is listed in
 // docs/guides/dialects-anthropic.md.
 //
 // It may not know model/anthropic, which is tested with it, nor another stand-in.

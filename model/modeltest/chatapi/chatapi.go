@@ -1,12 +1,12 @@
-// Package chatapi stands in for servers of chat completions, as OpenAI specified
+// Package chatapi stands in for servers of chat completions as OpenAI specified
 // them: it refuses what they refuse, in their words, and plays a model for the rest.
 //
-// Words it adds: rule (what a server refuses beside what all do), quirk (how its
-// stream differs from what OpenAI documents), preset (what is known of one server:
+// Words it adds: rule (what a server refuses in addition to what all do), quirk (how its
+// stream differs from what OpenAI documents), preset (what is known about one server:
 // its rules, its quirks, the parameters it takes, the bodies of its refusals).
 //
-// Reasoning comes back as it was given out, or not at all where no rule asks for it.
-// Each call is answered once and in order. What is known of the servers is in
+// Reasoning comes back as it was sent, or not at all where no rule asks for it.
+// Each call is answered once and in order. What is known about the servers is in
 // docs/guides/dialects-chat.md. modeltest.Server speaks the same protocol and
 // refuses nothing.
 //

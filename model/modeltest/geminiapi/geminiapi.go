@@ -1,12 +1,12 @@
-// Package geminiapi stands in for Google's server of the Gemini API: it refuses
-// what that one refuses, in its words, and plays a model for the rest.
+// Package geminiapi stands in for Google's Gemini API: it refuses what the real
+// server refuses, in its words, and plays a model for the rest.
 //
-// Words it adds: hop (the frames of an answer that one request gets; a token asks
-// for the next ones), signature (what a part of an answer must bring back).
+// Words it adds: hop (the frames of a reply that one request gets; a token requests
+// the next ones), signature (what a part of a reply must bring back).
 //
 // A signature comes back on the part that it was given on, unchanged, to the model
-// that gave it. The real server looks at the calls of the present turn; this one
-// looks at the whole conversation, so that nothing is lost unseen. What it refuses
+// that gave it. The real server checks the calls of the current turn; this one checks
+// the whole conversation, so that nothing is lost unnoticed. What it refuses
 // is listed in docs/guides/dialects-gemini.md.
 //
 // It may not know model/gemini, which is tested with it, nor another stand-in.

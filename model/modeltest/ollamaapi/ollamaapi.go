@@ -1,12 +1,11 @@
 // Package ollamaapi stands in for Ollama and its native API: it refuses what Ollama
-// refuses, in its words, cuts what Ollama cuts, and plays a model for the rest.
+// refuses, in its words, truncates what Ollama truncates, and plays a model for the rest.
 //
-// Words it adds: window (the tokens that a model was loaded with), pedantic (refusing
-// besides what Ollama takes without a word and gets wrong).
+// Words it adds: window (the tokens that a model was loaded with), pedantic (also refusing
+// what Ollama silently accepts and gets wrong).
 //
-// A prompt that is too long loses its oldest messages or its middle, and nobody is
-// told, unless the request asks for an error. The count that is reported is of what
-// was left. What Ollama does is described in docs/guides/dialects-ollama.md.
+// A prompt that is too long silently loses its oldest messages or its middle, unless
+// the request asks for an error. The reported count is of what was left. What Ollama does is described in docs/guides/dialects-ollama.md.
 //
 // It may not know model/ollama, which is tested with it, nor another stand-in.
 package ollamaapi

@@ -3,11 +3,11 @@
 // rest.
 //
 // Words it adds: item (one entry of an input: a message, a call, an output of one,
-// reasoning), late (a server that notices what is wrong within its answer).
+// reasoning), late (a server that notices an error only within its response).
 //
-// Nothing is stored, so reasoning comes back encrypted, as it was given out, to the
-// model that made it, and never alone. A call that comes back under its item's id
-// stands behind the reasoning that it was made behind. Each call has one output. What
+// Nothing is stored, so reasoning comes back encrypted, as it was sent, to the model
+// that produced it, and never alone. A call that comes back under its item's id comes
+// after the reasoning that it originally followed. Each call has one output. What
 // the servers refuse is described in docs/guides/dialects-openai.md.
 //
 // It may not know model/openai, which is tested with it, nor another stand-in.

@@ -13,8 +13,8 @@ import (
 type compactCmd struct {
 	one
 	Policy string             `help:"How: auto, snapshot, rolling or segments." placeholder:"P"`
-	Set    map[string]float64 `help:"A number of the policy, for this fold (see the guide to folding); may be given again." placeholder:"NAME=NUMBER"`
-	Force  bool               `help:"Fold now, even where the policy would not yet."`
+	Set    map[string]float64 `help:"A number of the policy, for this compaction only (see the guide to compaction); may be repeated." placeholder:"NAME=NUMBER"`
+	Force  bool               `help:"Compact now, even where the policy would not yet."`
 }
 
 // Run implements the command.
@@ -26,7 +26,7 @@ func (c *compactCmd) Run(g *globals) error {
 
 type uncompactCmd struct {
 	one
-	Segment string `arg:"" optional:"" help:"Undo every fold back to the one that holds this segment (a history ref will do)."`
+	Segment string `arg:"" optional:"" help:"Undo every compaction back to the one that made this segment (a history ref will do)."`
 }
 
 // Run implements the command.
@@ -44,8 +44,8 @@ func (c *clearCmd) Run(g *globals) error {
 
 type pinCmd struct {
 	one
-	Seqs   []int64 `arg:"" optional:"" name:"seq" help:"Messages to keep in sight when they are folded; none lists those that are."`
-	Remove bool    `short:"r" help:"Take the pins out instead; without a seq all."`
+	Seqs   []int64 `arg:"" optional:"" name:"seq" help:"Messages to keep in sight when they are compacted; without any, the pins are listed."`
+	Remove bool    `short:"r" help:"Unpin them instead; without a seq, all."`
 }
 
 // Run implements the command.
@@ -68,7 +68,7 @@ func (c *pinCmd) Run(g *globals) error {
 	})
 }
 
-// pinned is what was pinned, with the command's change.
+// pinned is what was pinned, changed as the command says.
 func (c *pinCmd) pinned(was []int64) []int64 {
 	switch {
 	case !c.Remove:
@@ -79,10 +79,10 @@ func (c *pinCmd) pinned(was []int64) []int64 {
 	return slices.DeleteFunc(slices.Clone(was), func(seq int64) bool { return slices.Contains(c.Seqs, seq) })
 }
 
-// receipt prints what a fold did.
+// receipt prints what a compaction did.
 func (g *globals) receipt(r scrollback.Receipt, err error) error {
 	if err != nil {
 		return err
 	}
-	return g.print(r, func(w io.Writer) error { return terminal.Receipt(w, r) })
+	return g.print(r, func(w io.Writer) error { return terminal.Receipt(w, g.texts(), r) })
 }

@@ -11,17 +11,32 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 )
 
-// folding adds the views: fold, clear, undo, and what the next request shows.
-func (a *api) folding() {
+// policyNumbers are the numbers of a policy in a request.
+type policyNumbers struct {
+	Compaction map[string]float64 `json:"compaction,omitempty" doc:"Numbers of the policy, by name."`
+	Folding    map[string]float64 `json:"folding,omitempty" hidden:"true"` // the old name
+}
+
+// numbers are those given under the new name, or else under the old one; nil when
+// there are none.
+func (n policyNumbers) numbers() map[string]float64 {
+	if n.Compaction != nil {
+		return n.Compaction
+	}
+	return n.Folding
+}
+
+// compaction adds compact, clear, undo, and what the next request shows.
+func (a *api) compaction() {
 	huma.Register(a.huma, huma.Operation{OperationID: "compact", Method: http.MethodPost, Path: "/api/conversations/{id}/compact",
-		Summary: "Fold old messages behind refs", MaxBodyBytes: a.limits.Body},
+		Summary: "Compact old messages; refs lead back to them", MaxBodyBytes: a.limits.Body},
 		func(ctx context.Context, in *struct {
 			ConversationPath
 			Body *struct {
-				_       struct{}           `additionalProperties:"true"`
-				Policy  string             `json:"policy,omitempty"`
-				Folding map[string]float64 `json:"folding,omitempty" doc:"Numbers of the policy, by name."`
-				Force   bool               `json:"force,omitempty"`
+				_      struct{} `additionalProperties:"true"`
+				Policy string   `json:"policy,omitempty"`
+				Force  bool     `json:"force,omitempty"`
+				policyNumbers
 			} `required:"false"`
 		}) (*body[scrollback.Receipt], error) {
 			id, err := a.resolve(ctx, in.ID)
@@ -30,11 +45,11 @@ func (a *api) folding() {
 			}
 			over, force := engine.Overrides{}, false
 			if in.Body != nil {
-				over.Policy, over.Folding, force = in.Body.Policy, in.Body.Folding, in.Body.Force
+				over.Policy, over.Folding, force = in.Body.Policy, in.Body.numbers(), in.Body.Force
 			}
 			return seen(a.engine.Compact(ctx, id, over, force))
 		})
-	a.unfolding()
+	a.undoing()
 	huma.Register(a.huma, huma.Operation{OperationID: "context", Method: http.MethodGet, Path: "/api/conversations/{id}/context",
 		Summary: "What the next request would show, and what it leaves out"},
 		func(ctx context.Context, in *ConversationPath) (*body[scrollback.Manifest], error) {
@@ -59,10 +74,10 @@ func (a *api) folding() {
 		})
 }
 
-// unfolding adds starting afresh, and taking folds back.
-func (a *api) unfolding() {
+// undoing adds starting afresh, and undoing compactions.
+func (a *api) undoing() {
 	huma.Register(a.huma, huma.Operation{OperationID: "clear", Method: http.MethodPost, Path: "/api/conversations/{id}/clear",
-		Summary: "Fold everything so far: start afresh"},
+		Summary: "Compact everything so far: start afresh"},
 		func(ctx context.Context, in *ConversationPath) (*body[scrollback.Receipt], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
@@ -71,7 +86,7 @@ func (a *api) unfolding() {
 			return seen(a.engine.Clear(ctx, id))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "uncompact", Method: http.MethodPost, Path: "/api/conversations/{id}/uncompact",
-		Summary: "Undo the newest fold, or all back to the one that holds a segment", MaxBodyBytes: a.limits.Body},
+		Summary: "Undo the newest compaction, or all back to the one that made a segment", MaxBodyBytes: a.limits.Body},
 		func(ctx context.Context, in *struct {
 			ConversationPath
 			Body *struct {
