@@ -190,4 +190,3 @@ func TitleOf(text string) string {
 	}
 	return line
 }
-

@@ -120,7 +120,7 @@ func (b *bench) reads(k *kept, id scrollback.ConversationID, round int) error {
 		return err
 	}
 	var first, second []time.Duration
-	refs, _, err := k.Refs(b.ctx, id, engine.RefQuery{Kind: scrollback.RefHistory, Limit: scrollback.ListMax})
+	refs, _, err := k.Refs(b.ctx, id, scrollback.RefQuery{Kind: scrollback.RefHistory, Limit: scrollback.ListMax})
 	if err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func (b *bench) list() error {
 		var took []time.Duration
 		for range 200 {
 			start := time.Now()
-			page, _, err := s.List(b.ctx, store.ListQuery{Limit: 50})
+			page, _, err := s.List(b.ctx, scrollback.ListQuery{Limit: 50})
 			if err != nil || len(page) != 50 {
 				return fmt.Errorf("a page of %d: %w", len(page), err)
 			}
@@ -163,7 +163,7 @@ func (b *bench) importing() error {
 		}
 		e := engineOver(s)
 		start := time.Now()
-		out, err := e.Import(b.ctx, bytes.NewReader(file.Bytes()), engine.ImportRequest{})
+		out, err := e.Import(b.ctx, bytes.NewReader(file.Bytes()), transfer.ImportRequest{})
 		if err == nil && (len(out.Conversations) != 1 || out.Conversations[0].Messages != imported) {
 			err = fmt.Errorf("imported %+v", out.Conversations)
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
-	"github.com/scrollback-ai/scrollback/store"
 )
 
 // view is the view of a conversation's current branch.
@@ -62,7 +61,7 @@ func TestRewindAcrossFolds(t *testing.T) {
 	for _, s := range whole.Segments {
 		deep = max(deep, s.Level)
 	}
-	if refs, _, err := r.Refs(ctx, id, store.RefQuery{Limit: scrollback.ListMax}); err != nil || deep < 1 || len(refs) < 20 {
+	if refs, _, err := r.Refs(ctx, id, scrollback.RefQuery{Limit: scrollback.ListMax}); err != nil || deep < 1 || len(refs) < 20 {
 		t.Fatalf("%d folds, %d levels, %v", len(refs), deep, err)
 	}
 	for seq := int64(0); seq < c.Messages; seq += 7 {

@@ -74,7 +74,7 @@ func (r *rig) recalls(id scrollback.ConversationID) string {
 	}
 	refs, cursor := []scrollback.RefEntry(nil), ""
 	for {
-		page, next, err := r.Refs(ctx, id, store.RefQuery{Cursor: cursor, Limit: 7})
+		page, next, err := r.Refs(ctx, id, scrollback.RefQuery{Cursor: cursor, Limit: 7})
 		show("list", page, err)
 		refs = append(refs, page...)
 		if cursor = next; cursor == "" {
@@ -288,7 +288,7 @@ func TestBundleRefused(t *testing.T) {
 func TestBundleAsCopy(t *testing.T) {
 	ctx := context.Background()
 	r, id := rich(t)
-	refs, _, err := r.Refs(ctx, id, store.RefQuery{Kind: scrollback.RefHistory})
+	refs, _, err := r.Refs(ctx, id, scrollback.RefQuery{Kind: scrollback.RefHistory})
 	if err != nil || len(refs) == 0 {
 		t.Fatal(refs, err)
 	}
@@ -372,7 +372,7 @@ func TestBundleOfAFork(t *testing.T) {
 					t.Fatal("what came in goes out as another file")
 				}
 			}
-			listed, _, err := far.List(ctx, store.ListQuery{})
+			listed, _, err := far.List(ctx, scrollback.ListQuery{})
 			if err != nil || len(listed) != len(order) {
 				t.Fatalf("listed are %d, %v", len(listed), err)
 			}

@@ -12,7 +12,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/recall"
-	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -117,7 +116,7 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 			}
 			return err
 		}),
-		"Reader.Refs":  read(func(v *engine.View) error { _, _, err := v.Recall().Refs(ctx, o.id, store.RefQuery{}); return err }),
+		"Reader.Refs":  read(func(v *engine.View) error { _, _, err := v.Recall().Refs(ctx, o.id, scrollback.RefQuery{}); return err }),
 		"Reader.Owner": read(func(v *engine.View) error { _, err := v.Recall().Owner(ctx, o.ref); return err }),
 		"Reader.Read":  read(func(v *engine.View) error { _, err := v.Recall().Read(ctx, o.id, o.ref, 0, 100); return err }),
 		"Reader.Tail":  read(func(v *engine.View) error { _, err := v.Recall().Tail(ctx, o.id, o.ref, 1); return err }),
@@ -136,7 +135,7 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 			}
 			return err
 		}),
-		"Reader.Messages": read(func(v *engine.View) error { _, _, err := v.Recall().Messages(ctx, o.id, store.PageQuery{}); return err }),
+		"Reader.Messages": read(func(v *engine.View) error { _, _, err := v.Recall().Messages(ctx, o.id, scrollback.PageQuery{}); return err }),
 		"Reader.All": read(func(v *engine.View) error {
 			for _, err := range v.Recall().All(ctx, o.id) {
 				return err
@@ -223,11 +222,11 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if _, err := mine.Patch(ctx, c.ID, 0, into); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Errorf("moved to a foreign project: %v", err)
 	}
-	list, _, err := mine.List(ctx, store.ListQuery{})
+	list, _, err := mine.List(ctx, scrollback.ListQuery{})
 	if err != nil || len(list) != 1 || list[0].ID != c.ID {
 		t.Errorf("listed %+v (%v)", list, err)
 	}
-	if _, _, err := mine.List(ctx, store.ListQuery{Project: "theirs"}); scrollback.CodeOf(err) != scrollback.NotFound {
+	if _, _, err := mine.List(ctx, scrollback.ListQuery{Project: "theirs"}); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Errorf("listed a foreign project: %v", err)
 	}
 	if id, err := mine.Resolve(ctx, "latest"); err != nil || id != c.ID {

@@ -110,7 +110,7 @@ func (v *View) Get(ctx context.Context, id scrollback.ConversationID) (scrollbac
 
 // List returns a page of conversations, newest change first, and the cursor of
 // the next.
-func (v *View) List(ctx context.Context, q store.ListQuery) ([]scrollback.Conversation, string, error) {
+func (v *View) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
 	var err error
 	if q.Projects, err = v.door.projects(q.Project); err != nil {
 		return nil, "", err

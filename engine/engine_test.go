@@ -33,12 +33,12 @@ type rig struct {
 	*recall.Reader
 	engine   *engine.Engine
 	transfer *transfer.Transfer
-	t       *testing.T
-	store   *store.Store
-	archive *archive.Archive
-	driver  driver.Driver
-	clock   *atomic.Int64 // Unix ms
-	script  *modeltest.Script
+	t        *testing.T
+	store    *store.Store
+	archive  *archive.Archive
+	driver   driver.Driver
+	clock    *atomic.Int64 // Unix ms
+	script   *modeltest.Script
 }
 
 type rigOptions struct {

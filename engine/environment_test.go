@@ -13,7 +13,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
-	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
@@ -248,7 +247,7 @@ func TestResumeIsResume(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := fresh.List(ctx, store.ListQuery{}); err != nil || len(kept(t, fresh)) != len(before) {
+		if _, _, err := fresh.List(ctx, scrollback.ListQuery{}); err != nil || len(kept(t, fresh)) != len(before) {
 			t.Fatalf("opening wrote something: %v", err)
 		}
 		b, err := json.Marshal(m)

@@ -11,7 +11,6 @@ import (
 	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
-	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -100,7 +99,10 @@ var operations = map[string]func(s *scene) error{
 		_, err := s.Compact(context.Background(), s.main, engine.CompactRequest{Force: true})
 		return err
 	},
-	"clear":  func(s *scene) error { _, err := s.Compact(context.Background(), s.main, engine.CompactRequest{Clear: true}); return err },
+	"clear": func(s *scene) error {
+		_, err := s.Compact(context.Background(), s.main, engine.CompactRequest{Clear: true})
+		return err
+	},
 	"unfold": func(s *scene) error { _, err := s.Uncompact(context.Background(), s.main, ""); return err },
 	"unfold a segment": func(s *scene) error {
 		_, err := s.Uncompact(context.Background(), s.main, s.segment)
@@ -170,7 +172,7 @@ func kept(t *testing.T, r *rig) map[scrollback.MessageID]bool {
 	t.Helper()
 	out := map[scrollback.MessageID]bool{}
 	for _, trash := range []bool{false, true} {
-		page, _, err := r.List(context.Background(), store.ListQuery{Trash: trash, Limit: scrollback.ListMax})
+		page, _, err := r.List(context.Background(), scrollback.ListQuery{Trash: trash, Limit: scrollback.ListMax})
 		if err != nil {
 			t.Fatal(err)
 		}

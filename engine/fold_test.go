@@ -14,7 +14,6 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/sample"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
-	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
@@ -221,7 +220,7 @@ func TestFaults(t *testing.T) {
 		drivertest.Check(t, mem)
 		fresh := newRig(t, rigOptions{driver: mem, clock: r.clock}, chatter())
 		fresh.clock.Add(60_000)
-		page, _, err := fresh.List(context.Background(), store.ListQuery{})
+		page, _, err := fresh.List(context.Background(), scrollback.ListQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/store"
 )
 
 // pollEvery is how often a turn that another process runs is looked at.
@@ -176,7 +175,7 @@ func snapshotOf(d scrollback.Draft) scrollback.SnapshotEvent {
 // finish shows the stored answer of a turn that has ended.
 func (f *follower) finish(ctx context.Context, t scrollback.Turn) error {
 	d := t.Draft // of a turn whose owner is gone and that nobody has closed yet
-	page, _, err := f.view.e.store.Page(ctx, t.Conversation, store.PageQuery{Branch: t.Branch, After: &t.Seq, Limit: scrollback.ListMax})
+	page, _, err := f.view.e.store.Page(ctx, t.Conversation, scrollback.PageQuery{Branch: t.Branch, After: &t.Seq, Limit: scrollback.ListMax})
 	if err != nil {
 		return err
 	}

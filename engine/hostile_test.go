@@ -78,7 +78,7 @@ func TestAnIdOpensNothing(t *testing.T) {
 				t.Errorf("its own id, purged %v, project %q: %+v, %v", purged, project, out, err)
 			}
 		}
-		if refs, _, err := r.Refs(ctx, forged, store.RefQuery{}); scrollback.CodeOf(err) != scrollback.NotFound {
+		if refs, _, err := r.Refs(ctx, forged, scrollback.RefQuery{}); scrollback.CodeOf(err) != scrollback.NotFound {
 			t.Errorf("%d refs, %v", len(refs), err)
 		}
 		if _, err := r.Get(ctx, victim); purged != (scrollback.CodeOf(err) == scrollback.NotFound) {

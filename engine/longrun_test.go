@@ -201,7 +201,7 @@ func checkOriginals(t *testing.T, r *rig, id scrollback.ConversationID) {
 		t.Errorf("search finds %+v (%v)", hits, err)
 	}
 	for cursor, listed := "", 0; ; { // and it is on the list
-		refs, after, err := r.Refs(ctx, id, store.RefQuery{Kind: scrollback.RefHistory, Limit: 200, Cursor: cursor})
+		refs, after, err := r.Refs(ctx, id, scrollback.RefQuery{Kind: scrollback.RefHistory, Limit: 200, Cursor: cursor})
 		if err != nil {
 			t.Fatal(err)
 		}

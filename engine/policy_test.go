@@ -136,10 +136,10 @@ func TestWhoseNumbersCount(t *testing.T) {
 		{scrollback.Conversation{}, engine.Overrides{}, 30},
 		{scrollback.Conversation{Project: "short"}, engine.Overrides{}, 20},
 		{own, engine.Overrides{}, 10},
-		{own, engine.Overrides{Folding: set(6)}, 6},
-		{own, engine.Overrides{Folding: map[string]float64{"keep_share": 0.2}}, 10},
+		{own, engine.Overrides{Compaction: set(6)}, 6},
+		{own, engine.Overrides{Compaction: map[string]float64{"keep_share": 0.2}}, 10},
 	} {
-		c.over.Folding = withShare(c.over.Folding)
+		c.over.Compaction = withShare(c.over.Compaction)
 		if folds(c.of, c.over, c.at-1) || !folds(c.of, c.over, c.at) {
 			t.Errorf("%+v %+v does not fold at %d messages", c.of.Settings, c.over, c.at)
 		}
@@ -153,7 +153,7 @@ func TestWhoseNumbersCount(t *testing.T) {
 		id := r.conversation()
 		_, err = r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.Settings.Compaction = bad; return nil })
 		wantCode(t, err, scrollback.Invalid, "after_sh")
-		wantCode(t, r.turn(engine.TurnRequest{Conversation: id, Message: say("hello"), Overrides: engine.Overrides{Folding: bad}}).err, scrollback.Invalid, "after_sh")
+		wantCode(t, r.turn(engine.TurnRequest{Conversation: id, Message: say("hello"), Overrides: engine.Overrides{Compaction: bad}}).err, scrollback.Invalid, "after_sh")
 	}
 }
 

@@ -49,7 +49,7 @@ type Overrides struct {
 	Limit  int64
 	Policy string
 	// Folding replaces numbers of the policy, by the names of the guide to folding.
-	Folding map[string]float64
+	Compaction map[string]float64
 
 	Thinking scrollback.Thinking
 }
@@ -123,7 +123,7 @@ func (e *Engine) choose(c scrollback.Conversation, over Overrides, known scrollb
 		return s, err
 	}
 	if s.policy, err = compact.Named(first(over.Policy, c.Policy), !s.facts.NoSummaries,
-		e.o.Compaction.Numbers, e.o.Projects[c.Project].Numbers, c.Settings.Compaction, over.Folding); err != nil {
+		e.o.Compaction.Numbers, e.o.Projects[c.Project].Numbers, c.Settings.Compaction, over.Compaction); err != nil {
 		return s, err
 	}
 	var limit int64

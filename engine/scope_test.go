@@ -39,7 +39,7 @@ func TestRecallScope(t *testing.T) {
 		if name == "gone" {
 			continue
 		}
-		list, _, err := r.Refs(ctx, id, store.RefQuery{})
+		list, _, err := r.Refs(ctx, id, scrollback.RefQuery{})
 		if err != nil || len(list) != 1 {
 			t.Fatal(list, err)
 		}

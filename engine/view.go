@@ -191,7 +191,7 @@ func (a *Admin) ForgetModel(ctx context.Context, name string) error {
 // or in which a turn still runs, stays.
 func (a *Admin) PurgeTrash(ctx context.Context, age int64) (int, error) {
 	purged, trashedBy := 0, a.e.store.Now()-age
-	q := store.ListQuery{Trash: true, Limit: scrollback.ListMax}
+	q := scrollback.ListQuery{Trash: true, Limit: scrollback.ListMax}
 	for {
 		page, next, err := a.e.store.List(ctx, q)
 		if err != nil {

@@ -161,7 +161,7 @@ func (w *walker) step() {
 	case at < 84:
 		pick := w.rng.Int()
 		w.both(fmt.Sprint("unfold a segment of ", id), func(r *rig) (any, error) {
-			refs, _, err := r.Refs(ctx, id, store.RefQuery{Kind: scrollback.RefHistory})
+			refs, _, err := r.Refs(ctx, id, scrollback.RefQuery{Kind: scrollback.RefHistory})
 			if err != nil || len(refs) == 0 {
 				return nil, err
 			}
@@ -217,7 +217,7 @@ func (w *walker) look(id scrollback.ConversationID) {
 		}
 		w.covers(r, m, c)
 		bs, err := r.Branches(ctx, id)
-		refs, _, errRefs := r.Refs(ctx, id, store.RefQuery{})
+		refs, _, errRefs := r.Refs(ctx, id, scrollback.RefQuery{})
 		return []any{c, log, m, bs, refs}, errors.Join(err, errRefs)
 	})
 }

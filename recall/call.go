@@ -111,7 +111,7 @@ func list(ctx context.Context, c call) (string, error) {
 		Refs []scrollback.RefEntry `json:"refs"`
 		Next *string               `json:"next"`
 	}
-	all, next, err := c.Refs(ctx, c.conversation, store.RefQuery{Kind: a.Kind, Cursor: a.Cursor, Limit: cmp.Or(a.Limit, scrollback.ListDefault)})
+	all, next, err := c.Refs(ctx, c.conversation, scrollback.RefQuery{Kind: a.Kind, Cursor: a.Cursor, Limit: cmp.Or(a.Limit, scrollback.ListDefault)})
 	if err != nil {
 		return "", err
 	}

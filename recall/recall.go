@@ -50,7 +50,7 @@ func New(s *store.Store, a *archive.Archive, d Door) *Reader {
 }
 
 // Refs lists what a conversation mentions, newest first, and the next cursor.
-func (r *Reader) Refs(ctx context.Context, id scrollback.ConversationID, q store.RefQuery) ([]scrollback.RefEntry, string, error) {
+func (r *Reader) Refs(ctx context.Context, id scrollback.ConversationID, q scrollback.RefQuery) ([]scrollback.RefEntry, string, error) {
 	if err := r.door.Allow(ctx, id); err != nil {
 		return nil, "", err
 	}
@@ -187,7 +187,7 @@ func (r *Reader) Artifact(ctx context.Context, id scrollback.ConversationID, art
 }
 
 // Messages returns a page of a path and the seq to go on from, or 0.
-func (r *Reader) Messages(ctx context.Context, id scrollback.ConversationID, q store.PageQuery) ([]scrollback.Message, int64, error) {
+func (r *Reader) Messages(ctx context.Context, id scrollback.ConversationID, q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
 	if err := r.door.Allow(ctx, id); err != nil {
 		return nil, 0, err
 	}

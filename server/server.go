@@ -25,6 +25,7 @@ import (
 	"github.com/scrollback-ai/scrollback/server/restapi"
 	"github.com/scrollback-ai/scrollback/server/status"
 	"github.com/scrollback-ai/scrollback/server/webui"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // Options set a server up.
@@ -44,7 +45,7 @@ const shutdownTime = 10 * time.Second
 const lastWords = time.Second
 
 // Serve listens until ctx ends, then lets requests finish.
-func Serve(ctx context.Context, e *engine.Engine, o Options) error {
+func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Options) error {
 	const op = "server.Serve"
 	host, _, err := net.SplitHostPort(o.Addr)
 	if err != nil {
@@ -66,7 +67,7 @@ func Serve(ctx context.Context, e *engine.Engine, o Options) error {
 	defer abandon()
 	srv := &http.Server{
 		BaseContext:       func(net.Listener) context.Context { return base },
-		Handler:           Handler(e, o, local),
+		Handler:           Handler(e, t, o, local),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
@@ -98,10 +99,10 @@ func Serve(ctx context.Context, e *engine.Engine, o Options) error {
 
 // Handler is everything that is served. local says that only this machine can
 // reach it, under a name of this machine.
-func Handler(e *engine.Engine, o Options, local bool) http.Handler {
+func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http.Handler {
 	mux := http.NewServeMux()
-	restapi.Mount(mux, e, o.Version, o.Limits)
-	mux.Handle("/mcp", mcpapi.Handler(mcpapi.New(e, mcpapi.Options{Version: o.Version, Log: o.Log})))
+	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Version: o.Version, Limits: o.Limits})
+	mux.Handle("/mcp", mcpapi.Handler(mcpapi.New(e.As(scrollback.Operator()), mcpapi.Options{Version: o.Version, Log: o.Log})))
 	mux.Handle("/", webui.Handler())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "version": o.Version})

@@ -187,17 +187,8 @@ func (s *Store) listed(ctx context.Context, place int) (scrollback.ConversationI
 	}
 }
 
-// ListQuery pages through conversations, newest change first.
-type ListQuery struct {
-	Project, Title string
-	Projects       []string // only of these; nil for no such bound
-	Trash          bool
-	Cursor         string
-	Limit          int // 0 means 50, at most 200
-}
-
 // List answers a page and the cursor of the next, empty at the end.
-func (s *Store) List(ctx context.Context, q ListQuery) ([]scrollback.Conversation, string, error) {
+func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
 	before, err := parseCursor(q.Cursor)
 	if err != nil {
 		return nil, "", err

@@ -89,17 +89,8 @@ func gather(seq iter.Seq2[scrollback.Message, error]) ([]scrollback.Message, err
 	return out, nil
 }
 
-// PageQuery pages through a path by seq: those After (0 for the first), or the
-// newest Before, or with neither the newest of all. Messages come ascending.
-type PageQuery struct {
-	Branch scrollback.BranchID // empty: the current one
-	After  *int64
-	Before int64
-	Limit  int // 0 means 50, at most 200
-}
-
 // Page answers messages and the seq to go on from in the same direction, or 0.
-func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q PageQuery) ([]scrollback.Message, int64, error) {
+func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
 	h, err := s.d.Head(ctx, id)
 	if err != nil {
 		return nil, 0, err

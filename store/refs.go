@@ -45,15 +45,8 @@ func (s *Store) Lineage(ctx context.Context, id scrollback.ConversationID) ([]sc
 	return append([]scrollback.ConversationID{id}, h.Ancestors...), nil
 }
 
-// RefQuery pages through the refs of a conversation, newest first.
-type RefQuery struct {
-	Kind   string // empty: all
-	Cursor string
-	Limit  int // 0 means 50, at most 200
-}
-
 // Refs lists what a conversation and its ancestors mention.
-func (s *Store) Refs(ctx context.Context, id scrollback.ConversationID, q RefQuery) ([]scrollback.RefEntry, string, error) {
+func (s *Store) Refs(ctx context.Context, id scrollback.ConversationID, q scrollback.RefQuery) ([]scrollback.RefEntry, string, error) {
 	if q.Kind != "" && q.Kind != scrollback.RefHistory && q.Kind != scrollback.RefArtifact {
 		return nil, "", scrollback.ParamErrorf("store.Refs", "kind", "a kind of ref is history or artifact")
 	}
@@ -162,7 +155,7 @@ func (s *Store) near(ctx context.Context, ids []scrollback.ConversationID, ref s
 
 // owners are the newest conversations.
 func (s *Store) owners(ctx context.Context) (ids []scrollback.ConversationID) {
-	found, _, err := s.List(ctx, ListQuery{Limit: nearOwners})
+	found, _, err := s.List(ctx, scrollback.ListQuery{Limit: nearOwners})
 	if err != nil {
 		return nil
 	}

@@ -17,7 +17,7 @@ const listed = 10
 // resume continues another conversation, or lists them.
 func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 	if name == "" {
-		items, _, err := c.o.Engine.List(ctx, engine.ListQuery{Limit: listed})
+		items, _, err := c.o.View.List(ctx, scrollback.ListQuery{Limit: listed})
 		if err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 		_, err = fmt.Fprintln(w, c.o.Texts.ResumeHint)
 		return err
 	}
-	id, err := c.o.Engine.Resolve(ctx, name)
+	id, err := c.o.View.Resolve(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 
 // goOn makes a conversation the current one.
 func (c *chat) goOn(ctx context.Context, w io.Writer, id scrollback.ConversationID) error {
-	conv, err := c.o.Engine.Get(ctx, id)
+	conv, err := c.o.View.Get(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (c *chat) goOn(ctx context.Context, w io.Writer, id scrollback.Conversation
 
 // tail shows the last messages of the conversation.
 func (c *chat) tail(ctx context.Context, w io.Writer) error {
-	ms, more, err := c.o.Engine.Messages(ctx, c.id, engine.PageQuery{Limit: earlier})
+	ms, more, err := c.o.View.Recall().Messages(ctx, c.id, scrollback.PageQuery{Limit: earlier})
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (c *chat) tail(ctx context.Context, w io.Writer) error {
 		}
 		fmt.Fprintf(w, "%s%s\n", mark, Clip(text, 300))
 	}
-	left, err := c.o.Engine.OrphanDraft(ctx, c.id)
+	left, err := c.o.View.OrphanDraft(ctx, c.id)
 	if err == nil && left != nil && left.Content != "" {
 		fmt.Fprintf(w, "  %s %s\n", Clip(left.Content, 280), c.o.Texts.Unfinished)
 	}
@@ -84,7 +84,7 @@ func (c *chat) rewind(ctx context.Context, w io.Writer, arg string) error {
 	if err != nil {
 		return err
 	}
-	conv, err := c.o.Engine.Rewind(ctx, c.id, engine.Point{Seq: &seq})
+	conv, err := c.o.View.Rewind(ctx, c.id, engine.Point{Seq: &seq})
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func seqOf(s string) (int64, error) {
 
 // asked lists the person's latest questions by seq.
 func (c *chat) asked(ctx context.Context, w io.Writer) error {
-	ms, _, err := c.o.Engine.Messages(ctx, c.id, engine.PageQuery{Limit: 10 * listed})
+	ms, _, err := c.o.View.Recall().Messages(ctx, c.id, scrollback.PageQuery{Limit: 10 * listed})
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (c *chat) asked(ctx context.Context, w io.Writer) error {
 
 // branches lists the branches, or switches to one by its number in the list.
 func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
-	bs, err := c.o.Engine.Branches(ctx, c.id)
+	bs, err := c.o.View.Branches(ctx, c.id)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
 		}
 		to = bs[n-1].ID
 	}
-	conv, err := c.o.Engine.Rewind(ctx, c.id, engine.Point{Branch: to})
+	conv, err := c.o.View.Rewind(ctx, c.id, engine.Point{Branch: to})
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (c *chat) fork(ctx context.Context, w io.Writer, arg string) error {
 		}
 		at.Seq = &seq
 	}
-	conv, err := c.o.Engine.Fork(ctx, c.id, at, "")
+	conv, err := c.o.View.Fork(ctx, c.id, at, "")
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (c *chat) fork(ctx context.Context, w io.Writer, arg string) error {
 // retry asks for another answer to the last question; the one there was stays on
 // its branch.
 func (c *chat) retry(ctx context.Context, _ io.Writer, _ string) error {
-	ms, _, err := c.o.Engine.Messages(ctx, c.id, engine.PageQuery{Limit: scrollback.ListMax})
+	ms, _, err := c.o.View.Recall().Messages(ctx, c.id, scrollback.PageQuery{Limit: scrollback.ListMax})
 	if err != nil {
 		return err
 	}
@@ -177,11 +177,11 @@ func (c *chat) retry(ctx context.Context, _ io.Writer, _ string) error {
 			continue
 		}
 		if i < len(ms)-1 {
-			if _, err := c.o.Engine.Rewind(ctx, c.id, engine.Point{Seq: &ms[i].Seq}); err != nil {
+			if _, err := c.o.View.Rewind(ctx, c.id, engine.Point{Seq: &ms[i].Seq}); err != nil {
 				return err
 			}
 		}
-		return c.p.Turn(ctx, c.o.Engine, engine.TurnRequest{Conversation: c.id, Overrides: c.o.Shape})
+		return c.p.Turn(ctx, c.o.View, engine.TurnRequest{Conversation: c.id, Overrides: c.o.Shape})
 	}
 	return scrollback.ParamErrorf("terminal.command", "retry", "%s", c.o.Texts.Nothing)
 }
@@ -198,13 +198,13 @@ func (c *chat) save(ctx context.Context, w io.Writer, name string) error {
 // add lets the conversation work in a folder: whoever sits at the terminal may grant
 // it.
 func (c *chat) add(ctx context.Context, w io.Writer, folder string) error {
-	root, err := c.o.Engine.Grant(folder)
+	root, err := c.o.View.Grant(folder)
 	if err != nil {
 		return err
 	}
 	if c.id == "" {
 		c.o.New.Roots = append(c.o.New.Roots, root)
-	} else if _, err := c.o.Engine.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error {
+	} else if _, err := c.o.View.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error {
 		v.Roots = append(v.Roots, root)
 		return nil
 	}); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // Options set a chat up.
 type Options struct {
-	Engine       *engine.Engine
+	View         *engine.View
 	Conversation scrollback.ConversationID // empty: one is created with the first message
 	New          scrollback.Conversation   // what to create it with
 	Shape        engine.Overrides          // of every turn
@@ -105,17 +105,17 @@ func (c *chat) line(ctx context.Context, line string) error {
 // say runs a turn. A message that is refused leaves no conversation behind.
 func (c *chat) say(ctx context.Context, line string) error {
 	message := scrollback.Parts{scrollback.Text{Text: line}}
-	if err := c.o.Engine.CheckMessage(message); err != nil {
+	if err := c.o.View.Intake().Check(message); err != nil {
 		return err
 	}
 	if c.id == "" {
-		made, _, err := c.o.Engine.Create(ctx, c.o.New)
+		made, _, err := c.o.View.Create(ctx, c.o.New)
 		if err != nil {
 			return err
 		}
 		c.id = made.ID
 	}
-	return c.p.Turn(ctx, c.o.Engine, engine.TurnRequest{Conversation: c.id, Message: message, Overrides: c.o.Shape})
+	return c.p.Turn(ctx, c.o.View, engine.TurnRequest{Conversation: c.id, Message: message, Overrides: c.o.Shape})
 }
 
 // statusLine is where the conversation stands: model, tokens of budget, title.
@@ -123,11 +123,11 @@ func (c *chat) statusLine(ctx context.Context) string {
 	if c.id == "" {
 		return Clip(c.modelName(scrollback.Conversation{})+" · "+c.o.Texts.NewThread, 200)
 	}
-	m, err := c.o.Engine.Context(ctx, c.id)
+	m, err := c.o.View.Context(ctx, c.id)
 	if err != nil {
 		return ""
 	}
-	conv, err := c.o.Engine.Get(ctx, c.id)
+	conv, err := c.o.View.Get(ctx, c.id)
 	if err != nil {
 		return ""
 	}

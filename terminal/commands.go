@@ -36,13 +36,13 @@ func commands() []command {
 		{name: "/save", takes: func(t Texts) string { return t.TakesFile }, needed: true, about: true, run: (*chat).save},
 		{name: "/context", about: true, run: (*chat).showContext},
 		{name: "/compact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
-			return c.receipt(w)(c.o.Engine.Compact(ctx, c.id, engine.Overrides{}, true))
+			return c.receipt(w)(c.o.View.Compact(ctx, c.id, engine.CompactRequest{Force: true}))
 		}},
 		{name: "/uncompact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
-			return c.receipt(w)(c.o.Engine.Uncompact(ctx, c.id, ""))
+			return c.receipt(w)(c.o.View.Uncompact(ctx, c.id, ""))
 		}},
 		{name: "/clear", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
-			return c.receipt(w)(c.o.Engine.Clear(ctx, c.id))
+			return c.receipt(w)(c.o.View.Compact(ctx, c.id, engine.CompactRequest{Clear: true}))
 		}},
 		{name: "/receipts", about: true, run: (*chat).receipts},
 		{name: "/pin", takes: func(t Texts) string { return t.TakesSeq }, about: true, run: (*chat).pin},
@@ -100,7 +100,7 @@ func (c *chat) help(_ context.Context, w io.Writer, _ string) error {
 }
 
 func (c *chat) showContext(ctx context.Context, w io.Writer, _ string) error {
-	m, err := c.o.Engine.Context(ctx, c.id)
+	m, err := c.o.View.Context(ctx, c.id)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (c *chat) receipt(w io.Writer) func(scrollback.Receipt, error) error {
 const shownReceipts = 20
 
 func (c *chat) receipts(ctx context.Context, w io.Writer, _ string) error {
-	rs, err := c.o.Engine.Receipts(ctx, c.id, shownReceipts)
+	rs, err := c.o.View.Receipts(ctx, c.id, shownReceipts)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (c *chat) pin(ctx context.Context, w io.Writer, arg string) error {
 		if err != nil {
 			return scrollback.ParamErrorf("terminal.pin", "seq", c.o.Texts.Missing, "/pin", c.o.Texts.TakesSeq)
 		}
-		_, err = c.o.Engine.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error {
+		_, err = c.o.View.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error {
 			if i := slices.Index(v.PinnedSeqs, seq); i >= 0 {
 				v.PinnedSeqs = slices.Delete(slices.Clone(v.PinnedSeqs), i, i+1)
 			} else {
@@ -147,7 +147,7 @@ func (c *chat) pin(ctx context.Context, w io.Writer, arg string) error {
 			return err
 		}
 	}
-	ms, err := c.o.Engine.Pinned(ctx, c.id)
+	ms, err := c.o.View.Recall().Pinned(ctx, c.id)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (c *chat) pin(ctx context.Context, w io.Writer, arg string) error {
 }
 
 func (c *chat) refs(ctx context.Context, w io.Writer, _ string) error {
-	refs, next, err := c.o.Engine.Refs(ctx, c.id, engine.RefQuery{})
+	refs, next, err := c.o.View.Recall().Refs(ctx, c.id, scrollback.RefQuery{})
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (c *chat) refs(ctx context.Context, w io.Writer, _ string) error {
 }
 
 func (c *chat) grep(ctx context.Context, w io.Writer, pattern string) error {
-	found, err := c.o.Engine.Grep(ctx, c.id, scrollback.GrepQuery{Pattern: pattern})
+	found, err := c.o.View.Recall().Grep(ctx, c.id, scrollback.GrepQuery{Pattern: pattern})
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (c *chat) grep(ctx context.Context, w io.Writer, pattern string) error {
 }
 
 func (c *chat) search(ctx context.Context, w io.Writer, words string) error {
-	found, err := c.o.Engine.Search(ctx, scrollback.SearchQuery{Query: words})
+	found, err := c.o.View.Recall().Search(ctx, scrollback.SearchQuery{Query: words})
 	if err != nil {
 		return err
 	}
@@ -189,9 +189,9 @@ func (c *chat) model(ctx context.Context, w io.Writer, name string) error {
 	var err error
 	switch {
 	case name == "" && c.id != "":
-		conv, err = c.o.Engine.Get(ctx, c.id)
+		conv, err = c.o.View.Get(ctx, c.id)
 	case name != "" && c.id != "":
-		conv, err = c.o.Engine.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error { v.Model = name; return nil })
+		conv, err = c.o.View.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error { v.Model = name; return nil })
 	case name != "":
 		if err = c.o.CheckModel(name); err == nil {
 			c.o.New.Model = name
@@ -208,7 +208,7 @@ func (c *chat) model(ctx context.Context, w io.Writer, name string) error {
 }
 
 func (c *chat) title(ctx context.Context, w io.Writer, title string) error {
-	conv, err := c.o.Engine.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error { v.Title = title; return nil })
+	conv, err := c.o.View.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error { v.Title = title; return nil })
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine"
 )
 
 // pickRows is how many conversations are seen at once.
@@ -20,7 +19,7 @@ const pickRows = 10
 // Pick lets the person choose one of the newest conversations. It returns "" when they
 // choose none.
 func Pick(ctx context.Context, o Options, in, out *os.File) (scrollback.ConversationID, error) {
-	items, _, err := o.Engine.List(ctx, engine.ListQuery{Project: o.New.Project, Limit: scrollback.ListMax})
+	items, _, err := o.View.List(ctx, scrollback.ListQuery{Project: o.New.Project, Limit: scrollback.ListMax})
 	if err != nil || len(items) == 0 {
 		return "", errors.Join(err, nothingToPick(len(items)))
 	}

@@ -28,7 +28,7 @@ type Printer struct {
 // Turn runs a turn to its end and shows it. When ctx ends the turn is stopped,
 // what was written is saved, and the error is canceled. If the turn fails, the error
 // is the one in its events.
-func (p *Printer) Turn(ctx context.Context, e *engine.Engine, r engine.TurnRequest) error {
+func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest) error {
 	p.failed, p.done = nil, scrollback.DoneEvent{}
 	whole := context.WithoutCancel(ctx)
 	turn, events, err := e.Begin(whole, r)

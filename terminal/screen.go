@@ -14,7 +14,6 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine"
 )
 
 // earlier is how many messages of a resumed conversation are shown again.
@@ -73,11 +72,11 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 		}
 		return nil, nil
 	}
-	conv, err := c.o.Engine.Get(ctx, c.o.Conversation)
+	conv, err := c.o.View.Get(ctx, c.o.Conversation)
 	if err != nil {
 		return nil, err
 	}
-	ms, more, err := c.o.Engine.Messages(ctx, conv.ID, engine.PageQuery{Limit: earlier})
+	ms, more, err := c.o.View.Recall().Messages(ctx, conv.ID, scrollback.PageQuery{Limit: earlier})
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +98,7 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 			}
 		}
 	}
-	left, err := c.o.Engine.OrphanDraft(ctx, conv.ID)
+	left, err := c.o.View.OrphanDraft(ctx, conv.ID)
 	if err == nil && left != nil && left.Content != "" {
 		fmt.Fprintln(w.answer, Plain(left.Content))
 		fmt.Fprintln(w.notes, c.o.Texts.Unfinished)

@@ -65,4 +65,3 @@ func MarkOf(meta json.RawMessage) string {
 	}
 	return m.Source.Hash
 }
-

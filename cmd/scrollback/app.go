@@ -2,152 +2,40 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
-	"gocloud.dev/blob/memblob"
-	"gocloud.dev/blob/s3blob"
-
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/model"
-	providers "github.com/scrollback-ai/scrollback/model/all"
-	"github.com/scrollback-ai/scrollback/model/offline"
-	"github.com/scrollback-ai/scrollback/model/remote"
-	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
-	"github.com/scrollback-ai/scrollback/token"
-	"github.com/scrollback-ai/scrollback/transcript/all"
+	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
-// closeTime is how long a command waits for work still running.
-const closeTime = 30 * time.Second
-
 // app is the assembled program.
-type app struct {
-	*engine.Engine
-	store   *store.Store
-	archive *archive.Archive
-	bucket  *blob.Bucket
-}
+type app struct{ *local.Scrollback }
 
-// open assembles the program over the data folder, which it creates.
-func (g *globals) open() (*app, error) {
+// open assembles the program over the data folder.
+func (g *globals) open(mode local.Mode) (*app, error) {
 	dir, err := g.dataDir()
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+	pace, err := time.ParseDuration(os.Getenv("SCROLLBACK_OFFLINE_PACE"))
+	if err != nil {
+		pace = 0
 	}
-	db, err := sqldriver.OpenSQLite(g.ctx, filepath.Join(dir, "scrollback.db"), nil)
+	s, err := local.Open(g.ctx, dir, &local.Options{
+		Mode: mode, Objects: g.set.Objects, Env: g.set.env, Agent: "scrollback/" + version(), OfflinePace: pace, Model: g.set.Model, Known: g.set.Models,
+		Engine: engine.Options{SummaryModels: g.set.SummaryModels, Compaction: g.set.Compaction, Projects: g.set.Projects, Eager: g.set.Eager,
+			Limit: g.set.Limit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds, Place: g.place(), Log: g.logger()},
+	})
 	if err != nil {
 		return nil, err
 	}
-	bucket, durable, err := g.openObjects(dir, true)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return g.assemble(db, bucket, &archive.Options{Dir: filepath.Join(dir, "context"), Durable: durable}), nil
-}
-
-// openObjects opens the bucket that holds the bytes of artifacts: the configured one, or
-// else a folder beside the database. With mayMake it creates the folder; without, a
-// missing one is empty. durable makes an object in a folder survive a power cut; it is
-// nil where a service sees to that.
-func (g *globals) openObjects(dir string, mayMake bool) (b *blob.Bucket, durable func(key string) error, err error) {
-	bad := func(format string, args ...any) error {
-		return scrollback.ParamErrorf("scrollback", "objects", format, args...)
-	}
-	folder := filepath.Join(dir, "objects")
-	if g.set.Objects != "" {
-		u, err := url.Parse(g.set.Objects)
-		switch {
-		case err != nil:
-			return nil, nil, bad("objects is not a URL")
-		case u.Scheme == "s3" && u.Host != "":
-			b, err = openS3(g.ctx, u)
-			if err != nil {
-				return nil, nil, bad("objects: %w", err)
-			}
-			return b, nil, nil
-		case u.Scheme != "file" || u.Host != "" || !filepath.IsAbs(filepath.FromSlash(u.Path)):
-			return nil, nil, bad("objects is s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER")
-		}
-		folder = filepath.FromSlash(u.Path)
-	}
-	if mayMake {
-		err = os.MkdirAll(folder, 0o700)
-	} else if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
-		return memblob.OpenBucket(nil), nil, nil
-	}
-	if err == nil {
-		b, err = fileblob.OpenBucket(folder, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700})
-	}
-	return b, syncFile(folder), scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
-}
-
-// openS3 opens a bucket of a service that speaks S3. Keys come from the environment, as
-// for any S3 client.
-func openS3(ctx context.Context, u *url.URL) (*blob.Bucket, error) {
-	at := *u
-	q, err := url.ParseQuery(u.RawQuery)
-	if err != nil {
-		return nil, errors.New("its parameters cannot be read")
-	}
-	// Services other than Amazon's refuse the checksums that its client sends unasked, and
-	// send none to verify.
-	for _, name := range []string{"request_checksum_calculation", "response_checksum_validation"} {
-		if q.Get(name) == "" {
-			q.Set(name, "when_required")
-		}
-	}
-	prefix := strings.Trim(at.Path, "/")
-	at.Path, at.RawQuery = "", q.Encode()
-	b, err := (&s3blob.URLOpener{}).OpenBucketURL(ctx, &at)
-	if err == nil && prefix != "" {
-		b = blob.PrefixedBucket(b, prefix+"/")
-	}
-	return b, err
-}
-
-// openKept is open for commands about what is already stored: where there is nothing,
-// it creates nothing and finds nothing.
-func (g *globals) openKept() (*app, error) {
-	dir, err := g.dataDir()
-	if err != nil {
-		return nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "scrollback.db")); errors.Is(err, os.ErrNotExist) {
-		return g.assemble(memdriver.New(), memblob.OpenBucket(nil), nil), nil
-	}
-	return g.open()
-}
-
-// assemble builds the program over a database and a bucket.
-func (g *globals) assemble(db driver.Driver, bucket *blob.Bucket, o *archive.Options) *app {
-	a := &app{bucket: bucket, store: store.New(db, &store.Options{Tokens: token.Count, Image: token.Image, Learn: token.Learn})}
-	catalog := token.NewCatalog(g.set.Models)
-	a.archive = archive.New(a.store, bucket, o)
-	a.Engine = engine.New(a.store, a.archive, engine.Options{
-		Models: g.model, Model: g.set.Model, SummaryModels: g.set.SummaryModels, Compaction: g.set.Compaction, Projects: g.set.Projects, Eager: g.set.Eager, Limit: g.set.Limit,
-		Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds,
-		Catalog: catalog, ModelNames: func() []string { return g.modelNames(catalog) },
-		Place: g.place(), Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),
-	})
-	return a
+	return &app{s}, nil
 }
 
 // place is what conversations are told about where they work.
@@ -177,79 +65,16 @@ func (g *globals) grant(otherwise ...string) (err error) {
 	return err
 }
 
-// close ends running work, then the store.
-func (a *app) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
-	defer cancel()
-	return errors.Join(a.Engine.Close(ctx), a.bucket.Close(), a.store.Close())
-}
+// with runs fn over the opened program; kept does so for what exists already, and
+// creates nothing.
+func (g *globals) with(fn func(a *app) error) error { return g.during(local.Make, fn) }
+func (g *globals) kept(fn func(a *app) error) error { return g.during(local.Existing, fn) }
 
-// with runs fn over the opened program; kept does so for what is already stored.
-func (g *globals) with(fn func(a *app) error) error { return during(g.open, fn) }
-func (g *globals) kept(fn func(a *app) error) error { return during(g.openKept, fn) }
-
-func during(open func() (*app, error), fn func(a *app) error) (err error) {
-	a, err := open()
+func (g *globals) during(mode local.Mode, fn func(a *app) error) (err error) {
+	a, err := g.open(mode)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, a.close()) }()
+	defer func() { err = errors.Join(err, a.Close()) }()
 	return fn(a)
-}
-
-// model returns a model by name, set up as the config file says.
-func (g *globals) model(name string) (model.Model, error) {
-	if name == "offline" {
-		pace, err := time.ParseDuration(os.Getenv("SCROLLBACK_OFFLINE_PACE"))
-		if err != nil {
-			pace = 0
-		}
-		return offline.New(&offline.Options{Pace: pace}), nil
-	}
-	return providers.Find(name, g.set.env, remote.Options{Agent: "scrollback/" + version()})
-}
-
-// modelNames lists the models that can be asked: those of providers whose key is set.
-func (g *globals) modelNames(c *token.Catalog) []string {
-	names := []string{"offline"}
-	for _, provider := range providers.Ready(g.set.env) {
-		names = append(names, c.Names(provider)...)
-	}
-	return names
-}
-
-// syncFile makes an object durable: its file, then the folders that name it. The bucket
-// creates files that everybody may read, and conversations are private.
-func syncFile(root string) func(key string) error {
-	return func(key string) error {
-		for path := filepath.Join(root, filepath.FromSlash(key)); ; path = filepath.Dir(path) {
-			info, err := os.Stat(path)
-			if err != nil {
-				return err
-			}
-			if info.IsDir() && runtime.GOOS == "windows" {
-				return nil // folders are not synced there
-			}
-			mode := os.O_RDWR
-			if info.IsDir() {
-				mode = os.O_RDONLY
-			}
-			f, err := os.OpenFile(path, mode, 0)
-			if err != nil {
-				return err
-			}
-			if !info.IsDir() {
-				err = f.Chmod(0o600)
-			}
-			if err == nil {
-				err = f.Sync()
-			}
-			if closeErr := f.Close(); err == nil {
-				err = closeErr
-			}
-			if err != nil || path == root {
-				return err
-			}
-		}
-	}
 }

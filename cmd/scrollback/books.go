@@ -107,7 +107,11 @@ type modelsCmd struct {
 func (c modelsCmd) Run(g *globals) error {
 	return g.kept(func(a *app) error {
 		if c.Forget != "" {
-			if err := a.ForgetModel(g.ctx, c.Forget); err != nil {
+			admin, err := a.Admin()
+			if err == nil {
+				err = admin.ForgetModel(g.ctx, c.Forget)
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -44,10 +44,10 @@ func (c *chatCmd) Run(g *globals) error {
 		return err
 	}
 	return g.with(func(a *app) error {
-		o := terminal.Options{Engine: a.Engine, New: scrollback.Conversation{Project: c.Project, Roots: g.roots}, Shape: g.shape(), Model: g.set.Model, JSON: g.JSON,
+		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots}, Shape: g.shape(), Model: g.set.Model, JSON: g.JSON,
 			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "",
 			Save:       a.save,
-			CheckModel: func(name string) error { _, err := g.model(name); return err }}
+			CheckModel: func(name string) error { return a.Fits(scrollback.Conversation{Model: name}) }}
 		if err := o.CheckModel(o.Model); err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ type compactCmd struct {
 // Run implements the command.
 func (c *compactCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		return g.receipt(a.Compact(g.ctx, id, engine.Overrides{Policy: c.Policy, Folding: c.Set}, c.Force))
+		return g.receipt(a.Compact(g.ctx, id, engine.CompactRequest{Overrides: engine.Overrides{Policy: c.Policy, Compaction: c.Set}, Force: c.Force}))
 	})
 }
 
@@ -39,7 +39,7 @@ type clearCmd struct{ one }
 
 // Run implements the command.
 func (c *clearCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error { return g.receipt(a.Clear(g.ctx, id)) })
+	return c.with(g, func(a *app, id scrollback.ConversationID) error { return g.receipt(a.Compact(g.ctx, id, engine.CompactRequest{Clear: true})) })
 }
 
 type pinCmd struct {
@@ -60,7 +60,7 @@ func (c *pinCmd) Run(g *globals) error {
 				return err
 			}
 		}
-		ms, err := a.Pinned(g.ctx, id)
+		ms, err := a.Recall().Pinned(g.ctx, id)
 		if err != nil {
 			return err
 		}

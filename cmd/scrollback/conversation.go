@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
@@ -19,7 +18,7 @@ type listCmd struct {
 // Run implements the command.
 func (c *listCmd) Run(g *globals) error {
 	return g.kept(func(a *app) error {
-		items, next, err := a.List(g.ctx, engine.ListQuery{Project: c.Project, Trash: c.Trash, Cursor: c.Cursor, Limit: g.count(c.Max)})
+		items, next, err := a.List(g.ctx, scrollback.ListQuery{Project: c.Project, Trash: c.Trash, Cursor: c.Cursor, Limit: g.count(c.Max)})
 		if err != nil {
 			return err
 		}
@@ -72,7 +71,7 @@ type showCmd struct {
 // Run implements the command.
 func (c *showCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		ms, next, err := a.Messages(g.ctx, id, engine.PageQuery{Branch: scrollback.BranchID(c.Branch), After: c.After, Before: c.Before, Limit: g.count(c.Max)})
+		ms, next, err := a.Recall().Messages(g.ctx, id, scrollback.PageQuery{Branch: scrollback.BranchID(c.Branch), After: c.After, Before: c.Before, Limit: g.count(c.Max)})
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/doctor"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
@@ -27,8 +27,8 @@ func (c *doctorCmd) Run(g *globals) error {
 	}
 	var found doctor.Checkup
 	check := func() error {
-		return during(g.openReading, func(a *app) (err error) {
-			found, err = doctor.Check(g.ctx, a.store, a.archive, progress)
+		return g.during(local.ReadOnly, func(a *app) (err error) {
+			found, err = doctor.Check(g.ctx, a.Store, a.Archive, progress)
 			return err
 		})
 	}
@@ -59,7 +59,7 @@ func (a *app) repair(g *globals, found *doctor.Checkup, progress doctor.Progress
 	if err != nil {
 		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback", "nothing was changed, because the database could not be copied: %s", explain(err))
 	}
-	*found, err = doctor.Repair(g.ctx, a.store, a.archive, *found, progress)
+	*found, err = doctor.Repair(g.ctx, a.Store, a.Archive, *found, progress)
 	found.Copy = name
 	if err != nil {
 		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback", "%s (the repair ended early; the database as it was: %s)", explain(err), name)
@@ -82,33 +82,15 @@ func (a *app) backup(g *globals, dir string) (string, error) {
 		}
 		key := "backup/scrollback-" + stamp + ".db"
 		name := filepath.Join(dir, filepath.FromSlash(key))
-		err := a.store.Copy(g.ctx, name)
+		err := a.Store.Copy(g.ctx, name)
 		if scrollback.CodeOf(err) == scrollback.Conflict && n < maxCopies {
 			continue
 		}
 		if err == nil {
-			err = scrollback.Wrap(scrollback.Unavailable, "scrollback", syncFile(dir)(key))
+			err = scrollback.Wrap(scrollback.Unavailable, "scrollback", local.Sync(dir, key))
 		}
 		return name, err
 	}
-}
-
-// openReading opens what is there for reading only. It creates no folder and no
-// file, and copies nothing.
-func (g *globals) openReading() (*app, error) {
-	dir, err := g.dataDir()
-	if err != nil {
-		return nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
-	}
-	db, err := sqldriver.ReadSQLite(g.ctx, filepath.Join(dir, "scrollback.db"))
-	if err != nil {
-		return nil, err
-	}
-	bucket, _, err := g.openObjects(dir, false)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return g.assemble(db, bucket, nil), nil
 }
 
 func drawCheckup(w io.Writer, c doctor.Checkup) error {

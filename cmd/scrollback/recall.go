@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
@@ -29,7 +28,7 @@ func (c *searchCmd) Run(g *globals) error {
 			}
 			q.Conversation = id
 		}
-		found, err := a.Search(g.ctx, q)
+		found, err := a.Recall().Search(g.ctx, q)
 		if err != nil {
 			return err
 		}
@@ -70,7 +69,7 @@ type contextListCmd struct {
 // Run implements the command.
 func (c *contextListCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		refs, next, err := a.Refs(g.ctx, id, engine.RefQuery{Kind: c.Kind, Cursor: c.Cursor, Limit: g.count(c.Max)})
+		refs, next, err := a.Recall().Refs(g.ctx, id, scrollback.RefQuery{Kind: c.Kind, Cursor: c.Cursor, Limit: g.count(c.Max)})
 		if err != nil {
 			return err
 		}
@@ -117,19 +116,19 @@ type contextReadCmd struct {
 func (c *contextReadCmd) Run(g *globals) error {
 	return g.kept(func(a *app) error {
 		ref := scrollback.Ref(c.Ref)
-		id, err := a.Owner(g.ctx, ref)
+		id, err := a.Recall().Owner(g.ctx, ref)
 		if err != nil {
 			return err
 		}
 		if size := g.count(c.Bytes); size != 0 || g.JSON {
-			page, err := a.Read(g.ctx, id, ref, c.Offset, size)
+			page, err := a.Recall().Read(g.ctx, id, ref, c.Offset, size)
 			if err != nil {
 				return err
 			}
 			return g.print(page, func(w io.Writer) error { _, err := io.WriteString(w, page.Content); return err })
 		}
 		for offset := c.Offset; ; {
-			page, err := a.Read(g.ctx, id, ref, offset, scrollback.ReadMax)
+			page, err := a.Recall().Read(g.ctx, id, ref, offset, scrollback.ReadMax)
 			if err != nil {
 				return err
 			}
@@ -149,11 +148,11 @@ type contextTailCmd struct {
 // Run implements the command.
 func (c *contextTailCmd) Run(g *globals) error {
 	return g.kept(func(a *app) error {
-		id, err := a.Owner(g.ctx, scrollback.Ref(c.Ref))
+		id, err := a.Recall().Owner(g.ctx, scrollback.Ref(c.Ref))
 		if err != nil {
 			return err
 		}
-		tail, err := a.Tail(g.ctx, id, scrollback.Ref(c.Ref), g.count(c.Lines))
+		tail, err := a.Recall().Tail(g.ctx, id, scrollback.Ref(c.Ref), g.count(c.Lines))
 		if err != nil {
 			return err
 		}
@@ -173,7 +172,7 @@ type contextGrepCmd struct {
 // Run implements the command.
 func (c *contextGrepCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		found, err := a.Grep(g.ctx, id, scrollback.GrepQuery{Ref: scrollback.Ref(c.Ref), Pattern: c.Pattern, MaxResults: g.count(c.Max),
+		found, err := a.Recall().Grep(g.ctx, id, scrollback.GrepQuery{Ref: scrollback.Ref(c.Ref), Pattern: c.Pattern, MaxResults: g.count(c.Max),
 			ContextLines: c.Lines, CaseSensitive: c.CaseSensitive})
 		if err != nil {
 			return err

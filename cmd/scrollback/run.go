@@ -32,7 +32,7 @@ func (c *runCmd) Run(g *globals) error {
 	message := scrollback.Parts{scrollback.Text{Text: c.Prompt}}
 	return g.with(func(a *app) error {
 		// A message that is refused must leave no conversation behind.
-		if err := a.CheckMessage(message); err != nil {
+		if err := a.Intake().Check(message); err != nil {
 			return err
 		}
 		id, err := c.conversation(g, a)
@@ -40,7 +40,7 @@ func (c *runCmd) Run(g *globals) error {
 			return err
 		}
 		p := g.printer()
-		err = p.Turn(g.ctx, a.Engine, engine.TurnRequest{Conversation: id, Message: message, Overrides: g.shape()})
+		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, Overrides: g.shape()})
 		p.Note("(conversation %s)", id)
 		return err
 	})

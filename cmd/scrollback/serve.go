@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/server"
 	"github.com/scrollback-ai/scrollback/server/mcpapi"
 )
@@ -23,11 +24,11 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	if err := g.grant(); err != nil {
 		return err
 	}
-	a, err := g.open()
+	a, err := g.open(local.Make)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, a.close()) }()
+	defer func() { err = errors.Join(err, a.Close()) }()
 	dir, err := g.dataDir()
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		sweeping.Go(func() { g.sweep(ctx, a) })
 		defer func() { stop(); sweeping.Wait() }()
 	}
-	return server.Serve(g.ctx, a.Engine, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, Version: version(), Log: g.logger(),
+	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, Version: version(), Log: g.logger(),
 		Started: func(url string) {
 			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
 		}})
@@ -59,7 +60,7 @@ func (c *mcpCmd) Run(g *globals) error {
 			}
 			only = id
 		}
-		return mcpapi.Run(g.ctx, mcpapi.New(a.Engine, mcpapi.Options{Version: version(), Conversation: only, Log: g.logger()}), g.stdin, g.stdout)
+		return mcpapi.Run(g.ctx, mcpapi.New(a.View, mcpapi.Options{Version: version(), Conversation: only, Log: g.logger()}), g.stdin, g.stdout)
 	})
 }
 
@@ -69,10 +70,15 @@ const sweepEvery = time.Hour
 
 // sweep purges what has been in the trash for as long as the configuration says.
 func (g *globals) sweep(ctx context.Context, a *app) {
+	admin, err := a.Admin()
+	if err != nil {
+		g.logger().Warn("the trash could not be emptied", "error", err)
+		return
+	}
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		n, err := a.PurgeTrash(ctx, g.set.TrashDays*24*time.Hour.Milliseconds())
+		n, err := admin.PurgeTrash(ctx, g.set.TrashDays*24*time.Hour.Milliseconds())
 		if err != nil && ctx.Err() == nil {
 			g.logger().Warn("the trash could not be emptied", "error", err)
 		}

@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 type importCmd struct {
@@ -32,7 +32,7 @@ func (c *importCmd) Run(g *globals) error {
 		return scrollback.ParamErrorf("scrollback", "file", "name a file, or the tool whose files to find: --from %s", geminicli.Name)
 	}
 	return g.with(func(a *app) error {
-		q := engine.ImportRequest{Format: c.From, Project: c.Project, AsCopy: c.AsCopy}
+		q := transfer.ImportRequest{Format: c.From, Project: c.Project, AsCopy: c.AsCopy}
 		if c.Into != "" {
 			into, err := a.Resolve(g.ctx, c.Into)
 			if err != nil {
@@ -53,7 +53,7 @@ func (c *importCmd) Run(g *globals) error {
 
 // found imports the files that a tool keeps in its own folder, one after the other.
 // One that fails is reported, and the rest go on.
-func (c *importCmd) found(g *globals, a *app, q engine.ImportRequest) error {
+func (c *importCmd) found(g *globals, a *app, q transfer.ImportRequest) error {
 	if c.From != geminicli.Name {
 		return scrollback.ParamErrorf("scrollback", "file", "name a file: where %q keeps its files is not known", c.From)
 	}
@@ -70,7 +70,7 @@ func (c *importCmd) found(g *globals, a *app, q engine.ImportRequest) error {
 	}
 	type one struct {
 		File string `json:"file"`
-		engine.ImportResult
+		transfer.ImportResult
 		Error string `json:"error,omitempty"`
 	}
 	all, failed := []one{}, 0
@@ -105,10 +105,10 @@ func (c *importCmd) found(g *globals, a *app, q engine.ImportRequest) error {
 }
 
 // load imports one file, and shows how far it is on a terminal.
-func (g *globals) load(a *app, name string, q engine.ImportRequest) (engine.ImportResult, error) {
+func (g *globals) load(a *app, name string, q transfer.ImportRequest) (transfer.ImportResult, error) {
 	f, err := g.input(name)
 	if err != nil {
-		return engine.ImportResult{}, err
+		return transfer.ImportResult{}, err
 	}
 	defer f.Close()
 	if isTerminal(g.stderr) {
@@ -117,7 +117,7 @@ func (g *globals) load(a *app, name string, q engine.ImportRequest) (engine.Impo
 			counted.size = size
 		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return engine.ImportResult{}, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+			return transfer.ImportResult{}, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
 		}
 		draw, wipe := terminal.Progress(g.stderr)
 		defer wipe()
@@ -153,7 +153,7 @@ func (c *countedFile) Seek(offset int64, whence int) (int64, error) {
 const maxNamed = 20
 
 // imported prints what an import added, and which lines were bad.
-func (g *globals) imported(w io.Writer, out engine.ImportResult) error {
+func (g *globals) imported(w io.Writer, out transfer.ImportResult) error {
 	for _, b := range out.Skipped[:min(len(out.Skipped), maxNamed)] {
 		fmt.Fprintf(g.stderr, "line %d skipped: %s\n", b.Line, terminal.Clip(b.Reason, 200))
 	}
@@ -224,7 +224,7 @@ type exportCmd struct {
 // Run implements the command.
 func (c *exportCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		q := engine.ExportRequest{Format: c.Format, Materialize: c.Materialize}
+		q := transfer.ExportRequest{Format: c.Format, Materialize: c.Materialize}
 		if q.Format == "" {
 			q.Format = formatOf(c.Output)
 		}
@@ -236,7 +236,7 @@ func (c *exportCmd) Run(g *globals) error {
 		if c.Output != "" && c.Output != "-" {
 			return writeWhole(c.Output, func(w io.Writer) error { return a.Export(g.ctx, id, q, w) })
 		}
-		if q.Format == engine.BundleFormat && isTerminal(g.stdout) {
+		if q.Format == transfer.BundleFormat && isTerminal(g.stdout) {
 			return scrollback.ParamErrorf("scrollback", "output", "a bundle is binary: name a file with -o, or pipe it on")
 		}
 		return a.Export(g.ctx, id, q, g.stdout)
@@ -244,7 +244,7 @@ func (c *exportCmd) Run(g *globals) error {
 }
 
 // formats are those that files are written in, by how their names end.
-var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"}, {".bundle", engine.BundleFormat}}
+var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"}, {".bundle", transfer.BundleFormat}}
 
 // formatOf is the format that a file's name stands for, or else a bundle.
 func formatOf(name string) string {
@@ -253,7 +253,7 @@ func formatOf(name string) string {
 			return f.format
 		}
 	}
-	return engine.BundleFormat
+	return transfer.BundleFormat
 }
 
 // save writes a conversation to a file that appears whole or not at all.
@@ -261,7 +261,7 @@ func (a *app) save(ctx context.Context, id scrollback.ConversationID, name strin
 	var endings []string
 	for _, f := range formats {
 		if strings.HasSuffix(name, f.ending) {
-			return writeWhole(name, func(w io.Writer) error { return a.Export(ctx, id, engine.ExportRequest{Format: f.format}, w) })
+			return writeWhole(name, func(w io.Writer) error { return a.Export(ctx, id, transfer.ExportRequest{Format: f.format}, w) })
 		}
 		endings = append(endings, f.ending)
 	}

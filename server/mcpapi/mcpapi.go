@@ -22,6 +22,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/recall"
 )
 
 // Options set a server up.
@@ -32,20 +33,20 @@ type Options struct {
 }
 
 type face struct {
-	engine *engine.Engine
+	view *engine.View
 	only   scrollback.ConversationID
 	log    *slog.Logger
 }
 
-// New makes a server over an engine.
-func New(e *engine.Engine, o Options) *mcp.Server {
-	f := &face{e, o.Conversation, o.Log}
+// New makes a server for the caller of a view.
+func New(v *engine.View, o Options) *mcp.Server {
+	f := &face{v, o.Conversation, o.Log}
 	s := mcp.NewServer(&mcp.Implementation{Name: "scrollback", Title: "scrollback", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: f.instructions(),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
 	})
 	closed := false
-	for _, t := range engine.RecallTools() {
+	for _, t := range recall.Tools() {
 		s.AddTool(&mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: f.schema(t),
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &closed}}, f.call)
 	}

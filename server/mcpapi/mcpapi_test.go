@@ -32,6 +32,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transcript/all"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -53,7 +54,7 @@ func folded(t *testing.T) (e *engine.Engine, long, short scrollback.Conversation
 		bucket.Close()
 	})
 	load := func(lines ...string) scrollback.ConversationID {
-		out, err := e.Import(ctx, strings.NewReader(strings.Join(lines, "\n")), engine.ImportRequest{})
+		out, err := e.Import(ctx, strings.NewReader(strings.Join(lines, "\n")), transfer.ImportRequest{})
 		if err != nil || len(out.Conversations) != 1 {
 			t.Fatalf("%+v, %v", out, err)
 		}
@@ -65,7 +66,7 @@ func folded(t *testing.T) (e *engine.Engine, long, short scrollback.Conversation
 			fmt.Sprintf(`{"role":"assistant","content":"The code of depot %d is K-%d. 仓库的门禁码。","created_at":%d}`, i, 100+i, 1_750_000_000_500+int64(i)*1000))
 	}
 	long = load(lines...)
-	if refs, _, err := e.Refs(ctx, long, engine.RefQuery{}); err != nil || len(refs) == 0 {
+	if refs, _, err := e.Refs(ctx, long, scrollback.RefQuery{}); err != nil || len(refs) == 0 {
 		t.Fatalf("nothing was folded: %v", err)
 	}
 	return e, long, load(`{"conversation":{"id":"harbour"}}`, `{"role":"user","content":"The harbour opens at six.","created_at":1750000100000}`)

@@ -11,7 +11,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine"
 )
 
 // resourceMax is the size of the biggest original that is read as one resource;
@@ -31,7 +30,7 @@ func (f *face) read(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadR
 	if len(parts) != 3 || f.only != "" && parts[0] != string(f.only) {
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
-	id, err := f.engine.Resolve(ctx, parts[0])
+	id, err := f.view.Resolve(ctx, parts[0])
 	if err != nil {
 		return nil, shown(uri, err)
 	}
@@ -54,7 +53,7 @@ func (f *face) original(ctx context.Context, id scrollback.ConversationID, ref s
 	}
 	var whole strings.Builder
 	for page := (scrollback.Page{}); !page.Done; {
-		if page, err = f.engine.Read(ctx, id, ref, page.NextOffset, scrollback.ReadMax); err != nil {
+		if page, err = f.view.Recall().Read(ctx, id, ref, page.NextOffset, scrollback.ReadMax); err != nil {
 			return nil, err
 		}
 		if err := bounded(page.Bytes); err != nil {
@@ -66,7 +65,7 @@ func (f *face) original(ctx context.Context, id scrollback.ConversationID, ref s
 }
 
 func (f *face) artifact(ctx context.Context, id scrollback.ConversationID, name scrollback.ArtifactID) (*mcp.ResourceContents, error) {
-	a, in, err := f.engine.Artifact(ctx, id, name)
+	a, in, err := f.view.Recall().Artifact(ctx, id, name)
 	if err != nil {
 		return nil, err
 	}
@@ -103,11 +102,11 @@ func (f *face) listing(next mcp.MethodHandler) mcp.MethodHandler {
 		if !ok || f.only == "" {
 			return next(ctx, method, r)
 		}
-		var q engine.RefQuery
+		var q scrollback.RefQuery
 		if list.Params != nil { // a client may leave them out
 			q.Cursor = list.Params.Cursor
 		}
-		refs, after, err := f.engine.Refs(ctx, f.only, q)
+		refs, after, err := f.view.Recall().Refs(ctx, f.only, q)
 		if err != nil {
 			return nil, errors.New(scrollback.Shown(err))
 		}

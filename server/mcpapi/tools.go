@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/recall"
 )
 
 // schema is a recall tool's schema as this server wants it: the conversation is
@@ -62,7 +63,7 @@ func (f *face) recall(ctx context.Context, tool string, raw json.RawMessage) (st
 		if err != nil || name == "" {
 			return "", scrollback.ParamErrorf(op, "conversation", "conversation is an id, the beginning of one, or latest")
 		}
-		if id, err = f.engine.Resolve(ctx, name); err != nil {
+		if id, err = f.view.Resolve(ctx, name); err != nil {
 			return "", err
 		}
 		delete(args, "conversation")
@@ -74,5 +75,5 @@ func (f *face) recall(ctx context.Context, tool string, raw json.RawMessage) (st
 	if err != nil {
 		return "", scrollback.Wrap(scrollback.Internal, op, err)
 	}
-	return f.engine.Recall(ctx, id, tool, rest)
+	return f.view.Recall().Call(ctx, id, tool, rest, recall.RoomMax)
 }

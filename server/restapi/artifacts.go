@@ -24,7 +24,7 @@ func (a *api) artifacts() {
 			if err != nil {
 				return err
 			}
-			art, err := a.engine.Upload(r.Context(), id, sentBody(w, r, a.limits.Upload), r.URL.Query().Get("name"))
+			art, err := a.as(r.Context()).Upload(r.Context(), id, sentBody(w, r, a.limits.Upload), r.URL.Query().Get("name"))
 			if err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ func (a *api) artifacts() {
 			if err != nil {
 				return err
 			}
-			art, f, err := a.engine.Artifact(r.Context(), id, name)
+			art, f, err := a.as(r.Context()).Recall().Artifact(r.Context(), id, name)
 			if err != nil {
 				return err
 			}
@@ -74,7 +74,7 @@ func (a *api) mentioning(r *http.Request, art scrollback.ArtifactID) (scrollback
 	if _, _, err := ref.Split(); err != nil {
 		return "", scrollback.ParamErrorf("restapi", "artifact", "%w", err)
 	}
-	id, err := a.engine.Owner(r.Context(), ref)
+	id, err := a.as(r.Context()).Recall().Owner(r.Context(), ref)
 	if scrollback.CodeOf(err) == scrollback.NotFound { // that error may name what others mention
 		err = scrollback.Errorf(scrollback.NotFound, "restapi", "no such artifact")
 	}

@@ -40,15 +40,15 @@ func (a *api) books() {
 			}
 			var out usageAnswer
 			var err error
-			if out.Usage, err = a.engine.Usage(ctx, q); err == nil {
-				out.Total, err = a.engine.Usage(ctx, scrollback.UsageQuery{From: in.From, To: in.To})
+			if out.Usage, err = a.as(ctx).Usage(ctx, q); err == nil {
+				out.Total, err = a.as(ctx).Usage(ctx, scrollback.UsageQuery{From: in.From, To: in.To})
 			}
 			return seen(out, err)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "list-models", Method: http.MethodGet, Path: "/api/models",
 		Summary: "List the models that are set up here"},
 		func(ctx context.Context, _ *struct{}) (*body[map[string][]engine.ModelEntry], error) {
-			ms, err := a.engine.Models(ctx)
+			ms, err := a.as(ctx).Models(ctx)
 			return seen(map[string][]engine.ModelEntry{"models": ms}, err)
 		})
 }

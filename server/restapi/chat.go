@@ -49,7 +49,7 @@ type toolResultBody struct {
 
 func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {
 	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID),
-		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Folding: b.numbers(),
+		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Compaction: b.numbers(),
 			Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
 	if b.Message != nil {
 		var err error
@@ -98,7 +98,7 @@ func (a *api) chat() {
 		}) (*huma.StreamResponse, error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err == nil {
-				_, err = a.engine.GetTurn(ctx, id, scrollback.TurnID(in.Turn))
+				_, err = a.as(ctx).GetTurn(ctx, id, scrollback.TurnID(in.Turn))
 			}
 			if err != nil {
 				return answer[huma.StreamResponse](nil, err)
@@ -107,14 +107,14 @@ func (a *api) chat() {
 			if n, err := strconv.Atoi(in.LastID); err == nil && n > after {
 				after = n
 			}
-			return stream(a.engine.Attach(ctx, id, scrollback.TurnID(in.Turn), after)), nil
+			return stream(a.as(ctx).Attach(ctx, id, scrollback.TurnID(in.Turn), after)), nil
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "cancel-turn", Method: http.MethodPost, Path: "/api/conversations/{id}/turns/{turn}/cancel",
 		Summary: "Stop a turn; what it wrote is kept", DefaultStatus: http.StatusAccepted},
 		func(ctx context.Context, in *TurnPath) (*body[map[string]any], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err == nil {
-				err = a.engine.Cancel(ctx, id, scrollback.TurnID(in.Turn))
+				err = a.as(ctx).Cancel(ctx, id, scrollback.TurnID(in.Turn))
 			}
 			return seen(map[string]any{"turn_id": in.Turn}, err)
 		})
@@ -134,7 +134,7 @@ func (a *api) run(ctx context.Context, in *struct {
 	if err != nil {
 		return answer[huma.StreamResponse](nil, err)
 	}
-	turn, events, err := a.engine.Begin(ctx, req)
+	turn, events, err := a.as(ctx).Begin(ctx, req)
 	if err != nil {
 		return answer[huma.StreamResponse](nil, err)
 	}
@@ -191,7 +191,7 @@ func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn sc
 		return out, err
 	}
 	if reply > 0 {
-		ms, _, err := a.engine.Messages(ctx, id, engine.PageQuery{Before: reply + 1, Limit: 1})
+		ms, _, err := a.as(ctx).Recall().Messages(ctx, id, scrollback.PageQuery{Before: reply + 1, Limit: 1})
 		if err != nil || len(ms) == 0 {
 			return out, err
 		}

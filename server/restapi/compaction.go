@@ -43,11 +43,11 @@ func (a *api) compaction() {
 			if err != nil {
 				return seen(scrollback.Receipt{}, err)
 			}
-			over, force := engine.Overrides{}, false
+			var q engine.CompactRequest
 			if in.Body != nil {
-				over.Policy, over.Folding, force = in.Body.Policy, in.Body.numbers(), in.Body.Force
+				q = engine.CompactRequest{Overrides: engine.Overrides{Policy: in.Body.Policy, Compaction: in.Body.numbers()}, Force: in.Body.Force}
 			}
-			return seen(a.engine.Compact(ctx, id, over, force))
+			return seen(a.as(ctx).Compact(ctx, id, q))
 		})
 	a.undoing()
 	huma.Register(a.huma, huma.Operation{OperationID: "context", Method: http.MethodGet, Path: "/api/conversations/{id}/context",
@@ -57,7 +57,7 @@ func (a *api) compaction() {
 			if err != nil {
 				return seen(scrollback.Manifest{}, err)
 			}
-			return seen(a.engine.Context(ctx, id))
+			return seen(a.as(ctx).Context(ctx, id))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "receipts", Method: http.MethodGet, Path: "/api/conversations/{id}/receipts",
 		Summary: "The compactions so far, newest first"},
@@ -69,7 +69,7 @@ func (a *api) compaction() {
 			if err != nil {
 				return seen(map[string][]scrollback.Receipt{}, err)
 			}
-			rs, err := a.engine.Receipts(ctx, id, in.Limit)
+			rs, err := a.as(ctx).Receipts(ctx, id, in.Limit)
 			return seen(map[string][]scrollback.Receipt{"receipts": rs}, err)
 		})
 }
@@ -83,7 +83,7 @@ func (a *api) undoing() {
 			if err != nil {
 				return seen(scrollback.Receipt{}, err)
 			}
-			return seen(a.engine.Clear(ctx, id))
+			return seen(a.as(ctx).Compact(ctx, id, engine.CompactRequest{Clear: true}))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "uncompact", Method: http.MethodPost, Path: "/api/conversations/{id}/uncompact",
 		Summary: "Undo the newest compaction, or all back to the one that made a segment", MaxBodyBytes: a.limits.Body},
@@ -102,6 +102,6 @@ func (a *api) undoing() {
 			if in.Body != nil {
 				segment = strings.TrimPrefix(in.Body.Segment, scrollback.RefHistory+":")
 			}
-			return seen(a.engine.Uncompact(ctx, id, scrollback.SegmentID(segment)))
+			return seen(a.as(ctx).Uncompact(ctx, id, scrollback.SegmentID(segment)))
 		})
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine"
 )
 
 // ConversationPath is the conversation in a path: an id, a unique prefix of one
@@ -19,7 +18,7 @@ type ConversationPath struct {
 }
 
 func (a *api) resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
-	return a.engine.Resolve(ctx, name)
+	return a.as(ctx).Resolve(ctx, name)
 }
 
 // conversationBody is what a client may set of a conversation; nil changes nothing.
@@ -161,7 +160,7 @@ func (a *api) conversations() {
 			Cursor  string `query:"cursor"`
 			Limit   int    `query:"limit"`
 		}) (*body[conversationPage], error) {
-			items, next, err := a.engine.List(ctx, engine.ListQuery{Project: in.Project, Title: in.Q, Trash: in.Trash, Cursor: in.Cursor, Limit: in.Limit})
+			items, next, err := a.as(ctx).List(ctx, scrollback.ListQuery{Project: in.Project, Title: in.Q, Trash: in.Trash, Cursor: in.Cursor, Limit: in.Limit})
 			return seen(conversationPage{items, nullable(next)}, err)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "get-conversation", Method: http.MethodGet, Path: "/api/conversations/{id}",
@@ -171,7 +170,7 @@ func (a *api) conversations() {
 			if err != nil {
 				return answer[tagged](nil, err)
 			}
-			return withTag(a.engine.Get(ctx, id))
+			return withTag(a.as(ctx).Get(ctx, id))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "patch-conversation", Method: http.MethodPatch, Path: "/api/conversations/{id}",
 		Summary: "Rename, move, pin or set up a conversation", MaxBodyBytes: a.limits.Body}, a.patch)
@@ -184,11 +183,11 @@ func (a *api) conversations() {
 			if err != nil {
 				return answer[tagged](nil, err)
 			}
-			return withTag(a.engine.Restore(ctx, id))
+			return withTag(a.as(ctx).Restore(ctx, id))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "list-projects", Method: http.MethodGet, Path: "/api/projects", Summary: "List projects"},
 		func(ctx context.Context, _ *struct{}) (*body[map[string]any], error) {
-			ps, err := a.engine.Projects(ctx)
+			ps, err := a.as(ctx).Projects(ctx)
 			return seen(map[string]any{"projects": ps}, err)
 		})
 }
@@ -221,7 +220,7 @@ func (a *api) create(ctx context.Context, in *struct {
 	if err != nil {
 		return answer[tagged](nil, err)
 	}
-	made, created, err := a.engine.CreateWith(ctx, c, history)
+	made, created, err := a.as(ctx).Create(ctx, c, history...)
 	out, err := withTag(made, err)
 	if err == nil && created {
 		out.Status = http.StatusCreated
@@ -244,10 +243,10 @@ func (a *api) remove(ctx context.Context, in *struct {
 		return answer[removed](nil, err)
 	}
 	if in.Purge {
-		p, err := a.engine.Purge(ctx, id)
+		p, err := a.as(ctx).Purge(ctx, id)
 		return answer(&removed{Body: p}, err)
 	}
-	t, err := withTag(a.engine.Trash(ctx, id))
+	t, err := withTag(a.as(ctx).Trash(ctx, id))
 	if err != nil {
 		return nil, err
 	}
@@ -269,5 +268,5 @@ func (a *api) patch(ctx context.Context, in *struct {
 			return answer[tagged](nil, scrollback.Errorf(scrollback.Conflict, "restapi", "If-Match does not name a version").Because(scrollback.ErrPrecondition))
 		}
 	}
-	return withTag(a.engine.Patch(ctx, id, version, in.Body.apply))
+	return withTag(a.as(ctx).Patch(ctx, id, version, in.Body.apply))
 }

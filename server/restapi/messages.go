@@ -7,7 +7,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine"
 )
 
 type messagePage struct {
@@ -31,16 +30,16 @@ func (a *api) messages() {
 			if err != nil {
 				return seen(messagePage{}, err)
 			}
-			q := engine.PageQuery{Branch: scrollback.BranchID(in.Branch), Before: in.Before, Limit: in.Limit}
+			q := scrollback.PageQuery{Branch: scrollback.BranchID(in.Branch), Before: in.Before, Limit: in.Limit}
 			if in.After >= 0 {
 				q.After = &in.After
 			}
-			ms, next, err := a.engine.Messages(ctx, id, q)
+			ms, next, err := a.as(ctx).Recall().Messages(ctx, id, q)
 			if err != nil {
 				return seen(messagePage{}, err)
 			}
 			page := messagePage{Messages: ms, Next: nullable(next)}
-			t, err := a.engine.Running(ctx, id)
+			t, err := a.as(ctx).Running(ctx, id)
 			if t != nil {
 				page.Running = &t.ID
 			}

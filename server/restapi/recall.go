@@ -7,7 +7,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine"
 )
 
 type RefPath struct {
@@ -34,7 +33,7 @@ func (a *api) recall() {
 			if err != nil {
 				return seen(refPage{}, err)
 			}
-			refs, next, err := a.engine.Refs(ctx, id, engine.RefQuery{Kind: in.Kind, Cursor: in.Cursor, Limit: in.Limit})
+			refs, next, err := a.as(ctx).Recall().Refs(ctx, id, scrollback.RefQuery{Kind: in.Kind, Cursor: in.Cursor, Limit: in.Limit})
 			return seen(refPage{refs, nullable(next)}, err)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "read-ref", Method: http.MethodGet, Path: "/api/conversations/{id}/refs/{ref}",
@@ -48,7 +47,7 @@ func (a *api) recall() {
 			if err != nil {
 				return seen(scrollback.Page{}, err)
 			}
-			return seen(a.engine.Read(ctx, id, scrollback.Ref(in.Ref), in.Offset, in.Limit))
+			return seen(a.as(ctx).Recall().Read(ctx, id, scrollback.Ref(in.Ref), in.Offset, in.Limit))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "tail-ref", Method: http.MethodGet, Path: "/api/conversations/{id}/refs/{ref}/tail",
 		Summary: "Read the last lines of what a ref points at"},
@@ -60,7 +59,7 @@ func (a *api) recall() {
 			if err != nil {
 				return seen(scrollback.Tail{}, err)
 			}
-			return seen(a.engine.Tail(ctx, id, scrollback.Ref(in.Ref), in.Lines))
+			return seen(a.as(ctx).Recall().Tail(ctx, id, scrollback.Ref(in.Ref), in.Lines))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "grep", Method: http.MethodGet, Path: "/api/conversations/{id}/grep",
 		Summary: "Find lines that match a regular expression (RE2)"},
@@ -76,7 +75,7 @@ func (a *api) recall() {
 			if err != nil {
 				return seen(scrollback.GrepResult{}, err)
 			}
-			return seen(a.engine.Grep(ctx, id, scrollback.GrepQuery{Ref: scrollback.Ref(in.Ref), Pattern: in.Pattern,
+			return seen(a.as(ctx).Recall().Grep(ctx, id, scrollback.GrepQuery{Ref: scrollback.Ref(in.Ref), Pattern: in.Pattern,
 				MaxResults: in.MaxResults, ContextLines: in.ContextLines, CaseSensitive: in.CaseSensitive}))
 		})
 	a.search()
@@ -102,6 +101,6 @@ func (a *api) search() {
 				}
 				q.Conversation = id
 			}
-			return seen(a.engine.Search(ctx, q))
+			return seen(a.as(ctx).Recall().Search(ctx, q))
 		})
 }

@@ -11,6 +11,7 @@
 package restapi
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/server/status"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // Limits bound what a client may send, in bytes.
@@ -33,14 +35,24 @@ type Limits struct {
 
 // api holds what the handlers share.
 type api struct {
-	engine *engine.Engine
+	engine   *engine.Engine
+	moves  *transfer.Transfer
 	limits Limits
 	mux    *http.ServeMux
 	huma   huma.API
 }
 
+// Options say what is served.
+type Options struct {
+	Engine   *engine.Engine
+	Transfer *transfer.Transfer
+	Version  string
+	Limits   Limits
+}
+
 // Mount adds the API to mux.
-func Mount(mux *http.ServeMux, e *engine.Engine, version string, l Limits) {
+func Mount(mux *http.ServeMux, o Options) {
+	l := o.Limits
 	for _, d := range []struct {
 		at *int64
 		to int64
@@ -49,13 +61,13 @@ func Mount(mux *http.ServeMux, e *engine.Engine, version string, l Limits) {
 			*d.at = d.to
 		}
 	}
-	c := huma.DefaultConfig("scrollback", version)
+	c := huma.DefaultConfig("scrollback", o.Version)
 	c.Info.Description = "Keeps conversations for ever, and builds the best context from them for each request."
 	c.CreateHooks = nil // they add "$schema" to every response
 	c.DocsPath, c.SchemasPath = "", ""
 	c.Transformers = []huma.Transformer{plainErrors}
 	c.Formats = map[string]huma.Format{"application/json": {Marshal: marshal, Unmarshal: json.Unmarshal}, "json": {Marshal: marshal, Unmarshal: json.Unmarshal}}
-	a := &api{engine: e, limits: l, mux: mux, huma: humago.New(mux, c)}
+	a := &api{engine: o.Engine, moves: o.Transfer, limits: l, mux: mux, huma: humago.New(mux, c)}
 	a.conversations()
 	a.messages()
 	a.branches()
@@ -66,6 +78,9 @@ func Mount(mux *http.ServeMux, e *engine.Engine, version string, l Limits) {
 	a.transfer()
 	a.artifacts()
 }
+
+// as is the engine for whoever sent a request: so far the operator, who sees all.
+func (a *api) as(context.Context) *engine.View { return a.engine.As(scrollback.Operator()) }
 
 // failure is the body of every error, and the error itself.
 type failure struct {

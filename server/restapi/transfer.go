@@ -14,7 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // transfer adds import and export.
@@ -26,7 +26,7 @@ func (a *api) transfer() {
 			if err != nil {
 				return err
 			}
-			req := engine.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: asCopy}
+			req := transfer.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: asCopy}
 			if into := q.Get("into"); into != "" {
 				id, err := a.resolve(r.Context(), into)
 				if err != nil {
@@ -39,7 +39,7 @@ func (a *api) transfer() {
 				return err
 			}
 			defer f.Close()
-			out, err := a.engine.Import(r.Context(), f, req)
+			out, err := a.moves.Import(r.Context(), a.as(r.Context()), f, req)
 			if err != nil {
 				return err
 			}
@@ -58,13 +58,13 @@ func (a *api) transfer() {
 			if err != nil {
 				return err
 			}
-			req := engine.ExportRequest{Format: cmp.Or(q.Get("format"), engine.BundleFormat), Materialize: materialize}
+			req := transfer.ExportRequest{Format: cmp.Or(q.Get("format"), transfer.BundleFormat), Materialize: materialize}
 			out := &lazyWriter{w: w, begin: func() {
 				media, ending := fileOf(req.Format)
 				w.Header().Set("Content-Type", media)
 				w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": string(id) + ending}))
 			}}
-			err = a.engine.Export(r.Context(), id, req, out)
+			err = a.moves.Export(r.Context(), a.as(r.Context()), id, req, out)
 			if err != nil && out.begun {
 				panic(http.ErrAbortHandler) // a cut-off file must not look whole
 			}
@@ -83,7 +83,7 @@ func isSet(q url.Values, name string) (bool, error) {
 
 // fileOf is the media type of a format, and the extension of its files.
 func fileOf(format string) (media, ending string) {
-	if format == engine.BundleFormat {
+	if format == transfer.BundleFormat {
 		return "application/zstd", ".bundle"
 	}
 	return "application/x-ndjson", ".jsonl"
