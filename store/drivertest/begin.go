@@ -10,7 +10,7 @@ import (
 // trash puts a conversation into the trash.
 func (w *bench) trash(id scrollback.ConversationID) {
 	w.t.Helper()
-	_, err := w.Patch(w.ctx, id, w.tick(), func(c *scrollback.Conversation) error {
+	_, err := w.Log.Patch(w.ctx, id, w.tick(), func(c *scrollback.Conversation) error {
 		c.DeletedAt = w.now
 		return nil
 	})
@@ -39,7 +39,7 @@ func testBegin(w *bench) {
 	turn.State, turn.Seq, turn.Branch = scrollback.TurnOpen, 2, c.Branch
 	same(w.t, "turn", turn, got.Turn)
 	same(w.t, "stored turn", turn, w.turn(turn.ID))
-	last, err := w.LastTurn(w.ctx, c.ID)
+	last, err := w.Turns.Last(w.ctx, c.ID)
 	w.ok(err)
 	same(w.t, "last turn", turn, last)
 	same(w.t, "head", w.wrote(before), got.Head)
@@ -68,7 +68,7 @@ func testBeginRefused(w *bench) {
 		_, err := w.tryBegin(c.ID, nil, w.entry(scrollback.RoleUser, "lost"))
 		w.code(err, scrollback.NotFound)
 	})
-	_, err := w.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+	_, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 		c.DeletedAt = 0
 		return nil
 	})
@@ -109,7 +109,7 @@ func testBeginAdmit(w *bench) {
 	c := w.conversation()
 	w.finish(w.begin(c.ID).Turn, scrollback.TurnFailed)
 	w.finish(w.begin(c.ID).Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
-	last, err := w.LastTurn(w.ctx, c.ID)
+	last, err := w.Turns.Last(w.ctx, c.ID)
 	w.ok(err)
 	no := errors.New("no")
 	w.unchanged(func() {

@@ -21,7 +21,7 @@ func (w *bench) rewindTo(id scrollback.ConversationID, branch scrollback.BranchI
 // rewind goes back to a seq of the current path.
 func (w *bench) rewind(id scrollback.ConversationID, seq int64) driver.Head {
 	w.t.Helper()
-	h, err := w.Rewind(w.ctx, w.rewindTo(id, w.head(id).Branch.ID, seq))
+	h, err := w.Log.Rewind(w.ctx, w.rewindTo(id, w.head(id).Branch.ID, seq))
 	w.ok(err)
 	return h
 }
@@ -34,7 +34,7 @@ func testRewind(w *bench) {
 	r := w.rewindTo(c.ID, c.Branch, 3)
 	r.To.View = scrollback.View{RetryAt: 7}
 	r.Edit = func(c *scrollback.Conversation) { c.Title, c.Branch, c.Messages = "back", "x", 99 }
-	back, err := w.Rewind(w.ctx, r)
+	back, err := w.Log.Rewind(w.ctx, r)
 	w.ok(err)
 	want := r.To
 	want.Conversation, want.UpdatedAt = c.ID, r.Now
@@ -52,7 +52,7 @@ func testRewind(w *bench) {
 	if second[0].Seq != 4 || second[0].Sum != old[2].Sum.Add(second[0].Weight) || second[0].Branch != back.Branch.ID {
 		w.t.Errorf("what follows is %+v", second[0])
 	}
-	h, err := w.Rewind(w.ctx, w.rewindTo(c.ID, c.Branch, 5))
+	h, err := w.Log.Rewind(w.ctx, w.rewindTo(c.ID, c.Branch, 5))
 	w.ok(err)
 	same(w.t, "back on the first branch", before.Branch, h.Branch)
 	more := w.say(c.ID, 1)
@@ -97,29 +97,29 @@ func testRewindRefused(w *bench) {
 		r := w.rewindTo(c.ID, c.Branch, 2)
 		edit(&r)
 		w.unchanged(func() {
-			_, err := w.Rewind(w.ctx, r)
+			_, err := w.Log.Rewind(w.ctx, r)
 			if scrollback.CodeOf(err) != scrollback.NotFound {
 				w.t.Errorf("%s: %v", name, err)
 			}
 		})
 		if w.head(c.ID).DeletedAt != 0 {
-			_, err := w.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
+			_, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
 			w.ok(err)
 		}
 	}
-	h, err := w.Rewind(w.ctx, w.rewindTo(child.ID, c.Branch, 1)) // into what it inherits
+	h, err := w.Log.Rewind(w.ctx, w.rewindTo(child.ID, c.Branch, 1)) // into what it inherits
 	w.ok(err)
 	if h.Branch.Parent != c.Branch || h.Branch.Conversation != child.ID || h.Messages != 1 {
 		w.t.Errorf("inside what is inherited the head is %+v", h)
 	}
-	h, err = w.Rewind(w.ctx, w.rewindTo(child.ID, c.Branch, 3)) // its end is not the child's to go on with
+	h, err = w.Log.Rewind(w.ctx, w.rewindTo(child.ID, c.Branch, 3)) // its end is not the child's to go on with
 	w.ok(err)
 	if h.Branch.ID == c.Branch {
 		w.t.Error("a fork writes on its parent's branch")
 	}
 	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
 	w.unchanged(func() {
-		_, err := w.Rewind(w.ctx, w.rewindTo(c.ID, c.Branch, 1))
+		_, err := w.Log.Rewind(w.ctx, w.rewindTo(c.ID, c.Branch, 1))
 		w.code(err, scrollback.Conflict)
 	})
 	w.finish(turn, scrollback.TurnComplete)
@@ -144,7 +144,7 @@ func testRewindTurns(w *bench) {
 	}
 	last := func(want scrollback.TurnID) {
 		w.t.Helper()
-		got, err := w.LastTurn(w.ctx, c.ID)
+		got, err := w.Turns.Last(w.ctx, c.ID)
 		if want == "" {
 			w.code(err, scrollback.NotFound)
 			return
@@ -162,7 +162,7 @@ func testRewindTurns(w *bench) {
 	last("")
 	third := turn(scrollback.TurnComplete)
 	last(third.ID)
-	h, err := w.Rewind(w.ctx, w.rewindTo(c.ID, c.Branch, 4))
+	h, err := w.Log.Rewind(w.ctx, w.rewindTo(c.ID, c.Branch, 4))
 	w.ok(err)
 	if h.Branch.ID != c.Branch {
 		w.t.Errorf("on branch %s", h.Branch.ID)
@@ -195,7 +195,7 @@ func testRewindTakesOver(w *bench) {
 		}
 		return []driver.Entry{kept}
 	}
-	h, err := w.Rewind(w.ctx, r)
+	h, err := w.Log.Rewind(w.ctx, r)
 	w.ok(err)
 	if h.Messages != 1 {
 		w.t.Errorf("the head is at %d", h.Messages)
@@ -216,10 +216,10 @@ func testForkRefused(w *bench) {
 		c, b := w.plan()
 		b.Parent, b.AtSeq, b.HeadSeq = parent.Branch, 2, 2
 		edit(&b)
-		if _, _, err := w.Create(w.ctx, c, b); scrollback.CodeOf(err) != scrollback.NotFound {
+		if _, _, err := w.Log.Create(w.ctx, c, b); scrollback.CodeOf(err) != scrollback.NotFound {
 			w.t.Errorf("%s: %v", name, err)
 		}
-		_, err := w.Head(w.ctx, c.ID)
+		_, err := w.Read.Head(w.ctx, c.ID)
 		w.code(err, scrollback.NotFound)
 	}
 	try("no such branch", func(b *scrollback.Branch) { b.Parent = "x" })
@@ -246,13 +246,13 @@ func testForkOfInherited(w *bench) {
 	c, b := w.plan()
 	c.Parent = &scrollback.ParentRef{ID: other.ID, Branch: other.Branch, Seq: 1}
 	b.Parent, b.AtSeq = said[0].Branch, 1
-	_, _, err := w.Create(w.ctx, c, b)
+	_, _, err := w.Log.Create(w.ctx, c, b)
 	w.code(err, scrollback.NotFound)
 	w.trash(mid.ID)
 	c, b = w.plan()
 	c.Parent = &scrollback.ParentRef{ID: mid.ID, Branch: mid.Branch, Seq: 1}
 	b.Parent, b.AtSeq = said[0].Branch, 1
-	_, _, err = w.Create(w.ctx, c, b)
+	_, _, err = w.Log.Create(w.ctx, c, b)
 	w.code(err, scrollback.NotFound)
 }
 
@@ -263,18 +263,18 @@ func testBranches(w *bench) {
 	first := w.head(c.ID).Branch
 	second := w.rewind(c.ID, 1).Branch
 	w.fork(c, 1)
-	got, err := w.Branches(w.ctx, c.ID)
+	got, err := w.Read.Branches(w.ctx, c.ID)
 	w.ok(err)
 	want := []scrollback.Branch{first, second}
 	if second.ID < first.ID {
 		want = []scrollback.Branch{second, first}
 	}
 	same(w.t, "branches", want, got)
-	got, err = w.Branches(w.ctx, "x")
+	got, err = w.Read.Branches(w.ctx, "x")
 	w.ok(err)
 	same(w.t, "of no conversation", []scrollback.Branch(nil), got)
 	w.say(c.ID, 1)
-	if b, err := w.Branch(w.ctx, second.ID); err != nil || b.UpdatedAt <= second.UpdatedAt {
+	if b, err := w.Read.Branch(w.ctx, second.ID); err != nil || b.UpdatedAt <= second.UpdatedAt {
 		w.t.Errorf("after a message: %+v, %v", b, err)
 	}
 }
@@ -287,15 +287,15 @@ func testUnfoldInherited(w *bench) {
 	own := w.fold(c, 1, 2)
 	view := &scrollback.View{RetryAt: 5}
 	u := driver.Unfold{Branch: c.Branch, Now: w.tick(), IfViewVersion: 99, View: view}
-	got, err := w.Unfold(w.ctx, u) // a fold to undo comes first, whatever the version
+	got, err := w.Views.Unfold(w.ctx, u) // a fold to undo comes first, whatever the version
 	w.ok(err)
 	same(w.t, "receipt", own.Receipt, got)
 	w.unchanged(func() {
-		_, err := w.Unfold(w.ctx, u)
+		_, err := w.Views.Unfold(w.ctx, u)
 		w.code(err, scrollback.Conflict)
 	})
 	u.IfViewVersion = w.head(c.ID).Branch.ViewVersion
-	got, err = w.Unfold(w.ctx, u)
+	got, err = w.Views.Unfold(w.ctx, u)
 	w.ok(err)
 	same(w.t, "no receipt", scrollback.Receipt{}, got)
 	h := w.head(c.ID)
@@ -307,7 +307,7 @@ func testUnfoldInherited(w *bench) {
 func (w *bench) purge(id scrollback.ConversationID, limit int) (all driver.Purged) {
 	w.t.Helper()
 	for i := 0; !all.Done; i++ {
-		p, err := w.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: limit})
+		p, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: limit})
 		w.ok(err)
 		if p.Removed > int64(limit) || i > 1000 {
 			w.t.Fatalf("step %d removed %d, at most %d were asked", i, p.Removed, limit)
@@ -322,10 +322,10 @@ func (w *bench) purge(id scrollback.ConversationID, limit int) (all driver.Purge
 func (w *bench) gone(c scrollback.Conversation) {
 	w.t.Helper()
 	for name, call := range map[string]func() error{
-		"Head":     func() error { _, err := w.Head(w.ctx, c.ID); return err },
-		"LastTurn": func() error { _, err := w.LastTurn(w.ctx, c.ID); return err },
+		"Head":     func() error { _, err := w.Read.Head(w.ctx, c.ID); return err },
+		"LastTurn": func() error { _, err := w.Turns.Last(w.ctx, c.ID); return err },
 		"Patch": func() error {
-			_, err := w.Patch(w.ctx, c.ID, w.tick(), func(*scrollback.Conversation) error { return nil })
+			_, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(*scrollback.Conversation) error { return nil })
 			return err
 		},
 		"Begin":  func() error { _, err := w.tryBegin(c.ID, nil); return err },
@@ -355,7 +355,7 @@ func testPurge(w *bench) {
 	w.fold(lone, 1, 1)
 	held := w.begin(lone.ID).Turn
 	w.unchanged(func() {
-		_, err := w.Purge(w.ctx, driver.Purge{Conversation: lone.ID, Now: w.tick(), Limit: 9})
+		_, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: lone.ID, Now: w.tick(), Limit: 9})
 		w.code(err, scrollback.Conflict)
 	})
 	w.finish(held, scrollback.TurnComplete)
@@ -377,7 +377,7 @@ func testPurge(w *bench) {
 		w.t.Errorf("after it: flaws %v, %d of %d messages", a.flaws, len(a.messages), a.total)
 	}
 	same(w.t, "again", driver.Purged{Done: true}, w.purge(lone.ID, 9))
-	_, created, err := w.Create(w.ctx, lone, scrollback.Branch{ID: "b anew", Conversation: lone.ID})
+	_, created, err := w.Log.Create(w.ctx, lone, scrollback.Branch{ID: "b anew", Conversation: lone.ID})
 	if err != nil || !created {
 		w.t.Errorf("its id is free again: %v, %v", created, err)
 	}
@@ -421,13 +421,13 @@ func testPurgeShared(w *bench) {
 	if len(refs) != 2 || fmt.Sprint(refs) == "" {
 		w.t.Errorf("refs %v", refs)
 	}
-	_, err := w.Segments(w.ctx, []scrollback.SegmentID{folded.Segments[0].ID})
+	_, err := w.Views.Segments(w.ctx, []scrollback.SegmentID{folded.Segments[0].ID})
 	w.ok(err)
-	_, err = w.Segments(w.ctx, []scrollback.SegmentID{late.Segments[0].ID})
+	_, err = w.Views.Segments(w.ctx, []scrollback.SegmentID{late.Segments[0].ID})
 	w.code(err, scrollback.NotFound)
-	_, err = w.Branch(w.ctx, side.ID)
+	_, err = w.Read.Branch(w.ctx, side.ID)
 	w.code(err, scrollback.NotFound)
-	_, _, err = w.Create(w.ctx, scrollback.Conversation{ID: parent.ID}, scrollback.Branch{ID: "b anew"})
+	_, _, err = w.Log.Create(w.ctx, scrollback.Conversation{ID: parent.ID}, scrollback.Branch{ID: "b anew"})
 	w.code(err, scrollback.Conflict)
 	if a := w.audit(); len(a.flaws) > 0 {
 		w.t.Errorf("flaws %v", a.flaws)
@@ -442,7 +442,7 @@ func testPurgeShared(w *bench) {
 func testPurgeSteps(w *bench) {
 	c := w.conversation()
 	w.say(c.ID, 5)
-	p, err := w.Purge(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), Limit: 3})
+	p, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), Limit: 3})
 	w.ok(err)
 	same(w.t, "a step", driver.Purged{Removed: 3}, p)
 	w.gone(c)
@@ -459,7 +459,7 @@ func testPurgeOfTrash(w *bench) {
 	w.say(c.ID, 2)
 	try := func(trashedBy int64, want scrollback.Code) {
 		w.t.Helper()
-		_, err := w.Purge(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), TrashedBy: trashedBy, Limit: 9})
+		_, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), TrashedBy: trashedBy, Limit: 9})
 		if scrollback.CodeOf(err) != want {
 			w.t.Errorf("%v, want %q", err, want)
 		}

@@ -69,10 +69,10 @@ func testConcurrentConversations(w *bench) {
 	}
 	for _, err := range together(func(i int) error {
 		for _, j := range jobs[i] {
-			_, err := w.Begin(w.ctx, j.begin)
-			_, saveErr := w.Save(w.ctx, driver.Save{Turn: j.begin.Turn.ID, Owner: "o", Draft: draft("x"), LeaseUntil: j.begin.Turn.LeaseUntil})
-			_, finishErr := w.Finish(w.ctx, j.finish)
-			_, readErr := w.Search(w.ctx, driver.SearchQuery{Match: anyOf("ask"), Limit: 5})
+			_, err := w.Turns.Begin(w.ctx, j.begin)
+			_, saveErr := w.Turns.Save(w.ctx, driver.Save{Turn: j.begin.Turn.ID, Owner: "o", Draft: draft("x"), LeaseUntil: j.begin.Turn.LeaseUntil})
+			_, finishErr := w.Turns.Finish(w.ctx, j.finish)
+			_, readErr := w.Index.Search(w.ctx, driver.SearchQuery{Match: anyOf("ask"), Limit: 5})
 			if err := errors.Join(err, saveErr, finishErr, readErr); err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func testConcurrentBegin(w *bench) {
 	for round := range int64(3) {
 		calls := w.begins(c.ID, scrollback.Idempotency{})
 		w.oneWins(together(func(i int) error {
-			_, err := w.Begin(w.ctx, calls[i])
+			_, err := w.Turns.Begin(w.ctx, calls[i])
 			return err
 		}))
 		if h := w.head(c.ID); h.Messages != round+1 || h.Version != round+2 {
@@ -125,7 +125,7 @@ func testConcurrentKey(w *bench) {
 	calls := w.begins(c.ID, scrollback.Idempotency{Key: "k", Hash: "h"})
 	got := make([]driver.Begun, workers)
 	for _, err := range together(func(i int) (err error) {
-		got[i], err = w.Begin(w.ctx, calls[i])
+		got[i], err = w.Turns.Begin(w.ctx, calls[i])
 		return err
 	}) {
 		w.ok(err)
@@ -154,7 +154,7 @@ func testConcurrentAppend(w *bench) {
 	}
 	for _, err := range together(func(i int) error {
 		for r := range runs {
-			got, err := w.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: -1, Entries: entries[i][r*each : (r+1)*each]})
+			got, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: -1, Entries: entries[i][r*each : (r+1)*each]})
 			if err != nil {
 				return err
 			}
@@ -179,7 +179,7 @@ func testConcurrentIfHead(w *bench) {
 		entries[i] = w.entry(scrollback.RoleUser, "")
 	}
 	w.oneWins(together(func(i int) error {
-		_, err := w.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: 2, Entries: entries[i : i+1]})
+		_, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: 2, Entries: entries[i : i+1]})
 		return err
 	}))
 	same(w.t, "messages", int64(3), w.head(c.ID).Messages)
@@ -194,8 +194,8 @@ func testConcurrentCommit(w *bench) {
 	for i := range commits {
 		commits[i] = w.plainCommit(c, 1, int64(i+1))
 	}
-	w.oneWins(together(func(i int) error { return w.Commit(w.ctx, commits[i]) }))
-	receipts, err := w.Receipts(w.ctx, c.ID, 9)
+	w.oneWins(together(func(i int) error { return w.Views.Commit(w.ctx, commits[i]) }))
+	receipts, err := w.Views.Receipts(w.ctx, c.ID, 9)
 	w.ok(err)
 	refs := w.refs(driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 9})
 	if len(receipts) != 1 || len(refs) != 1 {
@@ -211,7 +211,7 @@ func draft(text string) scrollback.Draft {
 
 // save keeps a draft and renews the lease.
 func (w *bench) save(t scrollback.Turn, d scrollback.Draft) (bool, error) {
-	return w.Save(w.ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, LeaseUntil: w.tick() + lease})
+	return w.Turns.Save(w.ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, LeaseUntil: w.tick() + lease})
 }
 
 // salvager makes n messages of what is left of a turn and checks what it is given.
@@ -320,10 +320,10 @@ func testLeaseLost(w *bench) {
 	w.unchanged(func() {
 		_, err := w.save(old, draft("late"))
 		w.lost(err)
-		_, err = w.Finish(w.ctx, driver.Finish{Turn: old.ID, Owner: old.Owner, Now: w.tick(),
+		_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: old.ID, Owner: old.Owner, Now: w.tick(),
 			State: scrollback.TurnComplete, Entries: []driver.Entry{w.entry(scrollback.RoleAssistant, "late")}})
 		w.lost(err)
-		w.ok(w.Stop(w.ctx, old.ID))
+		w.ok(w.Turns.Stop(w.ctx, old.ID))
 	})
 	w.finds(driver.Match{Any: []string{"late"}})
 }
@@ -383,7 +383,7 @@ func testStop(w *bench) {
 	turn, deaf := w.begin(c.ID).Turn, w.begin(other.ID).Turn
 	before := w.head(c.ID)
 	for range 2 {
-		w.ok(w.Stop(w.ctx, turn.ID))
+		w.ok(w.Turns.Stop(w.ctx, turn.ID))
 	}
 	same(w.t, "head", before, w.head(c.ID))
 	if !w.turn(turn.ID).Cancel {
@@ -400,5 +400,5 @@ func testStop(w *bench) {
 		}
 	}
 	w.finish(deaf, scrollback.TurnComplete)
-	w.unchanged(func() { w.ok(w.Stop(w.ctx, deaf.ID)) })
+	w.unchanged(func() { w.ok(w.Turns.Stop(w.ctx, deaf.ID)) })
 }

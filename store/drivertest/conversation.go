@@ -37,14 +37,14 @@ func (w *bench) full() (scrollback.Conversation, scrollback.Branch) {
 func testCreate(w *bench) {
 	w.elder()
 	c, b := w.full()
-	got, created, err := w.Create(w.ctx, c, b)
+	got, created, err := w.Log.Create(w.ctx, c, b)
 	w.ok(err)
 	if !created {
 		w.t.Fatal("not created")
 	}
 	same(w.t, "created", c, got)
 	same(w.t, "head", driver.Head{Conversation: c, Branch: b}, w.head(c.ID))
-	branch, err := w.Branch(w.ctx, b.ID)
+	branch, err := w.Read.Branch(w.ctx, b.ID)
 	w.ok(err)
 	same(w.t, "branch", b, branch)
 }
@@ -53,9 +53,9 @@ func testCreate(w *bench) {
 func testCreateKnown(w *bench) {
 	w.elder()
 	c, b := w.full()
-	_, _, err := w.Create(w.ctx, c, b)
+	_, _, err := w.Log.Create(w.ctx, c, b)
 	w.ok(err)
-	stored, err := w.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+	stored, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 		c.DeletedAt = 9
 		return nil
 	})
@@ -63,14 +63,14 @@ func testCreateKnown(w *bench) {
 	other, branch := w.plan()
 	other.ID, branch.Conversation = c.ID, c.ID
 	w.unchanged(func() {
-		got, created, err := w.Create(w.ctx, other, branch)
+		got, created, err := w.Log.Create(w.ctx, other, branch)
 		w.ok(err)
 		if created {
 			w.t.Fatal("created twice")
 		}
 		same(w.t, "known", stored, got)
 	})
-	_, err = w.Branch(w.ctx, branch.ID)
+	_, err = w.Read.Branch(w.ctx, branch.ID)
 	w.code(err, scrollback.NotFound)
 }
 
@@ -83,7 +83,7 @@ func testPatch(w *bench) {
 	want.CreatedAt, want.Version, want.DeletedAt = c.CreatedAt, c.Version+1, 12
 	before := w.head(c.ID)
 	want.UpdatedAt = w.tick()
-	got, err := w.Patch(w.ctx, c.ID, w.now, func(got *scrollback.Conversation) error {
+	got, err := w.Log.Patch(w.ctx, c.ID, w.now, func(got *scrollback.Conversation) error {
 		same(w.t, "edited", c, *got)
 		*got = want
 		got.Version, got.UpdatedAt = c.Version, c.UpdatedAt
@@ -99,7 +99,7 @@ func testPatchError(w *bench) {
 	c := w.conversation(func(c *scrollback.Conversation) { c.Roots = []string{"/a"} })
 	no := errors.New("no")
 	w.unchanged(func() {
-		_, err := w.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+		_, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 			c.Title, c.Roots[0] = "changed", "/changed"
 			return no
 		})
@@ -116,7 +116,7 @@ func testPatchKeepsTheLog(w *bench) {
 	c := w.fork(parent, 1)
 	w.say(c.ID, 2)
 	before := w.head(c.ID)
-	got, err := w.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+	got, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 		c.Parent.Seq = 99
 		c.ID, c.Branch, c.Messages, c.Version = "x", "y", 99, 99
 		c.CreatedAt, c.UpdatedAt, c.Parent = 1, 1, &scrollback.ParentRef{ID: "z"}
@@ -133,20 +133,20 @@ func testPatchKeepsTheLog(w *bench) {
 func testNotFound(w *bench) {
 	w.conversation()
 	calls := map[string]func() error{
-		"Head":     func() error { _, err := w.Head(w.ctx, "x"); return err },
-		"Branch":   func() error { _, err := w.Branch(w.ctx, "x"); return err },
-		"Turn":     func() error { _, err := w.Turn(w.ctx, "x"); return err },
-		"LastTurn": func() error { _, err := w.LastTurn(w.ctx, "x"); return err },
+		"Head":     func() error { _, err := w.Read.Head(w.ctx, "x"); return err },
+		"Branch":   func() error { _, err := w.Read.Branch(w.ctx, "x"); return err },
+		"Turn":     func() error { _, err := w.Turns.Get(w.ctx, "x"); return err },
+		"LastTurn": func() error { _, err := w.Turns.Last(w.ctx, "x"); return err },
 		"Patch": func() error {
-			_, err := w.Patch(w.ctx, "x", 1, func(*scrollback.Conversation) error { return nil })
+			_, err := w.Log.Patch(w.ctx, "x", 1, func(*scrollback.Conversation) error { return nil })
 			return err
 		},
 		"Begin":  func() error { _, err := w.tryBegin("x", nil); return err },
 		"Append": func() error { _, err := w.tryAppend("x", nil); return err },
-		"Stop":   func() error { return w.Stop(w.ctx, "x") },
-		"Commit": func() error { return w.Commit(w.ctx, driver.Commit{Conversation: "x", Branch: "x"}) },
+		"Stop":   func() error { return w.Turns.Stop(w.ctx, "x") },
+		"Commit": func() error { return w.Views.Commit(w.ctx, driver.Commit{Conversation: "x", Branch: "x"}) },
 		"Unfold": func() error { _, err := w.unfold("x"); return err },
-		"Rewind": func() error { _, err := w.Rewind(w.ctx, driver.Rewind{Conversation: "x"}); return err },
+		"Rewind": func() error { _, err := w.Log.Rewind(w.ctx, driver.Rewind{Conversation: "x"}); return err },
 	}
 	for name, call := range calls {
 		if err := call(); scrollback.CodeOf(err) != scrollback.NotFound {
@@ -160,7 +160,7 @@ func (w *bench) list(q driver.ListQuery) []scrollback.Conversation {
 	w.t.Helper()
 	var out []scrollback.Conversation
 	for range 1000 {
-		page, err := w.Conversations(w.ctx, q)
+		page, err := w.Read.Conversations(w.ctx, q)
 		w.ok(err)
 		if len(page) > q.Limit {
 			w.t.Fatalf("%d on a page of %d", len(page), q.Limit)
@@ -231,7 +231,7 @@ func testListFilters(w *bench) {
 
 // testProjects: by name, counting what is not in the trash.
 func testProjects(w *bench) {
-	got, err := w.Projects(w.ctx)
+	got, err := w.Read.Projects(w.ctx)
 	w.ok(err)
 	same(w.t, "of nothing", []scrollback.Project(nil), got)
 	for _, name := range []string{"b", "a", "b", "c"} {
@@ -240,7 +240,7 @@ func testProjects(w *bench) {
 	for _, name := range []string{"t", "a"} {
 		w.conversation(func(c *scrollback.Conversation) { c.Project, c.DeletedAt = name, 1 })
 	}
-	got, err = w.Projects(w.ctx)
+	got, err = w.Read.Projects(w.ctx)
 	w.ok(err)
 	same(w.t, "projects", []scrollback.Project{{Name: "a", Conversations: 1}, {Name: "b", Conversations: 2},
 		{Name: "c", Conversations: 1}}, got)

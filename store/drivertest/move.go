@@ -35,7 +35,7 @@ func (w *bench) foreign() foreign {
 	return f
 }
 
-func (w *bench) adopt(a driver.Adopt) error { a.Now = w.tick(); return w.Adopt(w.ctx, a) }
+func (w *bench) adopt(a driver.Adopt) error { a.Now = w.tick(); return w.Move.Adopt(w.ctx, a) }
 
 // view is what the first branch shows at last: two messages folded, one of them
 // carried.
@@ -57,7 +57,7 @@ func (w *bench) bring(f foreign) {
 func testAdopt(w *bench) {
 	f := w.foreign()
 	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}}))
-	_, err := w.Head(w.ctx, f.ID)
+	_, err := w.Read.Head(w.ctx, f.ID)
 	w.code(err, scrollback.NotFound)
 	_, err = w.tryAppend(f.ID, nil, w.entry(scrollback.RoleUser, "x"))
 	w.code(err, scrollback.NotFound)
@@ -67,7 +67,7 @@ func testAdopt(w *bench) {
 		w.t.Fatalf("a hidden conversation is listed: %+v", listed)
 	}
 	w.finds(driver.Match{Any: []string{"afar"}})
-	own, err := w.Branches(w.ctx, f.ID)
+	own, err := w.Read.Branches(w.ctx, f.ID)
 	w.ok(err)
 	if len(own) != 1 || own[0].HeadSeq != 4 || own[0].UpdatedAt != 70 {
 		w.t.Fatalf("its branches are %+v", own)
@@ -84,16 +84,16 @@ func testAdopt(w *bench) {
 	if len(ms) != 4 || ms[3].ID != f.second.Entries[0].ID || ms[3].Sum != ms[2].Sum.Add(ms[3].Weight) || ms[0].Sum != ms[0].Weight {
 		w.t.Fatalf("its path is %+v", ms)
 	}
-	b, err := w.Branch(w.ctx, f.first.ID)
+	b, err := w.Read.Branch(w.ctx, f.first.ID)
 	w.ok(err)
 	view := f.view(0)[0].View
 	view.Sum = ms[1].Sum.Sub(ms[0].Weight)
 	same(w.t, "view", view, b.View)
-	folds, err := w.Folds(w.ctx, f.ID, 0, 9)
+	folds, err := w.Move.Folds(w.ctx, f.ID, 0, 9)
 	w.ok(err)
 	f.fold.Before.Sum = ms[0].Sum
 	same(w.t, "folds", []scrollback.StoredReceipt{f.fold}, folds)
-	refs, err := w.Refs(w.ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{f.ID}, Limit: 9})
+	refs, err := w.Refs.List(w.ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{f.ID}, Limit: 9})
 	w.ok(err)
 	if len(refs) != 2 {
 		w.t.Fatalf("it mentions %+v", refs)
@@ -155,7 +155,7 @@ func testAdoptAgain(w *bench) {
 	if got.Branch.ID != f.first.ID || got.Messages != 5 || got.Title != "edited" || got.UpdatedAt != 1<<50 {
 		w.t.Fatalf("extended to %+v", got)
 	}
-	folds, err := w.Folds(w.ctx, f.ID, 0, 9)
+	folds, err := w.Move.Folds(w.ctx, f.ID, 0, 9)
 	w.ok(err)
 	if len(folds) != 1 || !folds[0].Undone {
 		w.t.Fatalf("its folds are %+v", folds)
@@ -201,7 +201,7 @@ func testAdoptShared(w *bench) {
 	if ms := w.messages(b.ID, 1, 9); len(ms) != 3 || ms[1].ConversationID != f.ID {
 		w.t.Fatalf("the heir's path is %+v", ms)
 	}
-	taken, err := w.Taken(w.ctx, []scrollback.MessageID{"unknown", f.first.Entries[3].ID, heir.Entries[0].ID})
+	taken, err := w.Move.Taken(w.ctx, []scrollback.MessageID{"unknown", f.first.Entries[3].ID, heir.Entries[0].ID})
 	w.ok(err)
 	if taken != f.first.Entries[3].ID {
 		w.t.Fatalf("taken is %q", taken)
@@ -211,7 +211,7 @@ func testAdoptShared(w *bench) {
 	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Current: f.second.ID}))
 	w.head(f.ID)
 	for id := f.ID; id != ""; {
-		p, err := w.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 100})
+		p, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 100})
 		w.ok(err)
 		if id = p.Next; !p.Done {
 			w.t.Fatalf("purged %+v", p)

@@ -20,7 +20,7 @@ func (w *bench) refs(q driver.RefQuery) []scrollback.RefEntry {
 	w.t.Helper()
 	var out []scrollback.RefEntry
 	for range 1000 {
-		page, err := w.Refs(w.ctx, q)
+		page, err := w.Refs.List(w.ctx, q)
 		w.ok(err)
 		if len(page) > q.Limit {
 			w.t.Fatalf("%d on a page of %d", len(page), q.Limit)
@@ -48,7 +48,7 @@ func testRefEntries(w *bench) {
 	w.say(c.ID, 5)
 	s := w.fold(c, 2, 4).Segments[0]
 	a := w.artifact("log", s.CreatedAt-1)
-	w.ok(w.PutArtifact(w.ctx, a, c.ID))
+	w.ok(w.Refs.PutArtifact(w.ctx, a, c.ID))
 	want := []scrollback.RefEntry{{
 		Ref: scrollback.HistoryRef(s.ID), Kind: scrollback.RefHistory, Conversation: c.ID, Branch: c.Branch,
 		FirstSeq: 2, LastSeq: 4, From: s.From, To: s.To, Bytes: s.Bytes, Messages: 3,
@@ -76,11 +76,11 @@ func testRefPages(w *bench) {
 	for i := range int64(4) {
 		cm := w.plainCommit(a, i+1, i+1)
 		cm.Segments[0].CreatedAt = 1000 + i/2
-		w.ok(w.Commit(w.ctx, cm))
+		w.ok(w.Views.Commit(w.ctx, cm))
 	}
 	for i, name := range []string{"p", "q", "r", "s", "t", "u"} {
 		on := []scrollback.ConversationID{a.ID, b.ID}[i%2]
-		w.ok(w.PutArtifact(w.ctx, w.artifact(name, 1000+int64(i)/3), on))
+		w.ok(w.Refs.PutArtifact(w.ctx, w.artifact(name, 1000+int64(i)/3), on))
 	}
 	for _, ids := range [][]scrollback.ConversationID{{a.ID, b.ID}, {a.ID}} {
 		all := w.refs(driver.RefQuery{Conversations: ids, Limit: 100})
@@ -106,7 +106,7 @@ func testRefScope(w *bench) {
 	w.say(a.ID, 1)
 	s := w.fold(a, 1, 1).Segments[0]
 	art := w.artifact("x", w.now)
-	w.ok(w.PutArtifact(w.ctx, art, a.ID))
+	w.ok(w.Refs.PutArtifact(w.ctx, art, a.ID))
 	for _, ref := range []scrollback.Ref{"", scrollback.HistoryRef(s.ID), scrollback.ArtifactRef(art.ID)} {
 		for _, ids := range [][]scrollback.ConversationID{{b.ID}, {"unknown"}} {
 			got := w.refs(driver.RefQuery{Conversations: ids, Ref: ref, Limit: 9})
@@ -123,11 +123,11 @@ func testArtifacts(w *bench) {
 	a, b := w.conversation(), w.conversation()
 	first := w.artifact("x", w.tick())
 	before := w.head(a.ID)
-	w.ok(w.PutArtifact(w.ctx, first, ""))
+	w.ok(w.Refs.PutArtifact(w.ctx, first, ""))
 	w.noRefs(a.ID)
 	later := first
 	later.MediaType, later.Name, later.Size, later.CreatedAt = "image/png", "other", 99, w.tick()
-	w.ok(w.PutArtifact(w.ctx, later, a.ID))
+	w.ok(w.Refs.PutArtifact(w.ctx, later, a.ID))
 	same(w.t, "head", before, w.head(a.ID))
 	entry := func(c scrollback.Conversation, name string, at int64) []scrollback.RefEntry {
 		return []scrollback.RefEntry{{Ref: scrollback.ArtifactRef(first.ID), Kind: scrollback.RefArtifact,
@@ -138,9 +138,9 @@ func testArtifacts(w *bench) {
 	same(w.t, "mentioned", entry(a, "other", later.CreatedAt), w.refs(driver.RefQuery{Conversations: ids, Limit: 9}))
 	again := later
 	again.Name, again.CreatedAt = "third", w.tick()
-	w.ok(w.PutArtifact(w.ctx, again, a.ID))
+	w.ok(w.Refs.PutArtifact(w.ctx, again, a.ID))
 	same(w.t, "mentioned again", entry(a, "other", later.CreatedAt), w.refs(driver.RefQuery{Conversations: ids, Limit: 9}))
-	w.ok(w.PutArtifact(w.ctx, again, b.ID))
+	w.ok(w.Refs.PutArtifact(w.ctx, again, b.ID))
 	ids[0] = b.ID
 	same(w.t, "by another", entry(b, "third", again.CreatedAt), w.refs(driver.RefQuery{Conversations: ids, Limit: 9}))
 }

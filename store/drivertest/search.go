@@ -110,7 +110,7 @@ func testSearchFilters(w *bench) {
 	find(driver.SearchQuery{From: from + 1, To: to, Role: scrollback.RoleAssistant}, 3)
 	find(driver.SearchQuery{From: from, To: from})
 	find(driver.SearchQuery{From: from, To: to + 1, Conversations: ids(a.ID, c.ID)}, 4)
-	_, err := w.Patch(w.ctx, a.ID, w.tick(), func(c *scrollback.Conversation) error { c.Project = "two"; return nil })
+	_, err := w.Log.Patch(w.ctx, a.ID, w.tick(), func(c *scrollback.Conversation) error { c.Project = "two"; return nil })
 	w.ok(err)
 	find(driver.SearchQuery{Project: "two"}, 0, 1, 2, 3, 4, 5)
 }
@@ -126,7 +126,7 @@ func testSearchTrash(w *bench) {
 		Conversations: []scrollback.ConversationID{a.ID}}).Found)
 	same(w.t, "asked for by id in another project", 0, len(w.search(driver.SearchQuery{Match: anyOf("word"), Project: "none",
 		Conversations: []scrollback.ConversationID{a.ID}}).Found))
-	_, err := w.Patch(w.ctx, a.ID, w.tick(), func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
+	_, err := w.Log.Patch(w.ctx, a.ID, w.tick(), func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
 	w.ok(err)
 	w.finds(anyOf("word"), ms...)
 }
@@ -195,7 +195,7 @@ func testSearchAtomic(w *bench) {
 	w.code(err, scrollback.Conflict)
 	_, err = w.tryAppend(c.ID, nil, lost())
 	w.code(err, scrollback.Conflict)
-	_, err = w.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: "thief", Now: w.tick(),
+	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: "thief", Now: w.tick(),
 		State: scrollback.TurnComplete, Entries: []driver.Entry{lost()}})
 	w.lost(err)
 	got := w.search(driver.SearchQuery{Match: anyOf("lost", "kept")})

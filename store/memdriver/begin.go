@@ -7,8 +7,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// Begin implements [driver.Log].
-func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
+// Begin implements [driver.Turns].
+func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 	const op = "memdriver.Begin"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -65,7 +65,7 @@ func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 }
 
 // seen is the newest turn with b's idempotency key that is not too old, or nil.
-func (db *DB) seen(th *thread, b driver.Begin) *scrollback.Turn {
+func (db turns) seen(th *thread, b driver.Begin) *scrollback.Turn {
 	if b.Turn.Idempotency.Key == "" {
 		return nil
 	}
@@ -90,7 +90,7 @@ func interrupt(t *scrollback.Turn, now int64, salvage func(scrollback.Turn) []dr
 }
 
 // open stores a new turn at the head and answers it.
-func (db *DB) open(th *thread, t scrollback.Turn) scrollback.Turn {
+func (db turns) open(th *thread, t scrollback.Turn) scrollback.Turn {
 	t = clone(t)
 	t.State, t.Branch, t.Seq = scrollback.TurnOpen, th.Branch, th.Messages
 	db.turns[t.ID] = &t

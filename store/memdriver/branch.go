@@ -11,7 +11,7 @@ import (
 
 // leave completes a branch by the message that it is to leave its parent at, and
 // answers the conversation of the parent.
-func (db *DB) leave(op string, b *scrollback.Branch) (scrollback.ConversationID, error) {
+func (db *database) leave(op string, b *scrollback.Branch) (scrollback.ConversationID, error) {
 	b.HeadSeq, b.Sum = b.AtSeq, scrollback.Weight{}
 	if b.Parent == "" && b.AtSeq == 0 {
 		return b.Conversation, nil
@@ -28,7 +28,7 @@ func (db *DB) leave(op string, b *scrollback.Branch) (scrollback.ConversationID,
 }
 
 // Rewind implements [driver.Log].
-func (db *DB) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) {
+func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) {
 	const op = "memdriver.Rewind"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -75,7 +75,7 @@ func (db *DB) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 }
 
 // reachable completes a branch that a conversation is to go on with.
-func (db *DB) reachable(op string, th *thread, to *scrollback.Branch) error {
+func (db log) reachable(op string, th *thread, to *scrollback.Branch) error {
 	to.Conversation = th.ID
 	of, err := db.leave(op, to)
 	if err == nil {
@@ -85,7 +85,7 @@ func (db *DB) reachable(op string, th *thread, to *scrollback.Branch) error {
 }
 
 // forks says whether a conversation may begin behind a message of another.
-func (db *DB) forks(op string, fork scrollback.Conversation, of scrollback.ConversationID) error {
+func (db log) forks(op string, fork scrollback.Conversation, of scrollback.ConversationID) error {
 	parent := of
 	if fork.Parent != nil {
 		parent = fork.Parent.ID
@@ -107,7 +107,7 @@ func inherits(op string, th *thread, of scrollback.ConversationID) error {
 
 // destination is the branch that a rewind leads to: one that stands there already,
 // or a new one.
-func (db *DB) destination(th *thread, to scrollback.Branch, now int64) *branch {
+func (db log) destination(th *thread, to scrollback.Branch, now int64) *branch {
 	if p := db.branches[to.Parent]; p != nil && p.Conversation == th.ID && p.HeadSeq == to.AtSeq {
 		return p
 	}
@@ -123,7 +123,7 @@ func (db *DB) destination(th *thread, to scrollback.Branch, now int64) *branch {
 }
 
 // Purge implements [driver.Log].
-func (db *DB) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
+func (db log) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
 	const op = "memdriver.Purge"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -160,7 +160,7 @@ func (db *DB) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) 
 }
 
 // forget makes a conversation unknown: only what others inherit of it stays.
-func (db *DB) forget(th *thread, now int64) {
+func (db log) forget(th *thread, now int64) {
 	for _, id := range th.turns {
 		delete(db.turns, id)
 	}
@@ -170,7 +170,7 @@ func (db *DB) forget(th *thread, now int64) {
 }
 
 // kept says how far each of a conversation's branches is inherited.
-func (db *DB) kept(own []*branch) map[scrollback.BranchID]int64 {
+func (db log) kept(own []*branch) map[scrollback.BranchID]int64 {
 	var branches, outside []scrollback.Branch
 	for _, b := range own {
 		branches = append(branches, b.Branch)
@@ -184,7 +184,7 @@ func (db *DB) kept(own []*branch) map[scrollback.BranchID]int64 {
 }
 
 // purge removes at most limit of a branch's newest messages behind seq.
-func (db *DB) purge(b *branch, seq, limit int64) int64 {
+func (db log) purge(b *branch, seq, limit int64) int64 {
 	first := slices.IndexFunc(b.rows, func(r *row) bool { return r.Seq > seq })
 	if first < 0 || limit == 0 {
 		return 0
@@ -200,7 +200,7 @@ func (db *DB) purge(b *branch, seq, limit int64) int64 {
 }
 
 // finishPurge removes what belonged to the messages that are gone.
-func (db *DB) finishPurge(th *thread, kept map[scrollback.BranchID]int64, now int64, out *driver.Purged) {
+func (db log) finishPurge(th *thread, kept map[scrollback.BranchID]int64, now int64, out *driver.Purged) {
 	th.segments = slices.DeleteFunc(th.segments, func(id scrollback.SegmentID) bool {
 		s := db.segments[id]
 		gone := s.LastSeq > kept[s.Branch]
@@ -251,7 +251,7 @@ func (db *DB) finishPurge(th *thread, kept map[scrollback.BranchID]int64, now in
 }
 
 // mentioned says whether some conversation mentions an artifact.
-func (db *DB) mentioned(id scrollback.ArtifactID) bool {
+func (db *database) mentioned(id scrollback.ArtifactID) bool {
 	for _, th := range db.threads {
 		if slices.ContainsFunc(th.mentions, func(m mention) bool { return m.artifact == id }) {
 			return true
