@@ -103,7 +103,7 @@ func diff(a, b any) string {
 }
 
 // plan is a conversation and its first branch, not created yet.
-func (w *bench) plan() (scrollback.Conversation, scrollback.Branch) {
+func plan(w *bench) (scrollback.Conversation, scrollback.Branch) {
 	now := w.tick()
 	b := scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))}
 	c := scrollback.Conversation{
@@ -118,7 +118,7 @@ func (w *bench) plan() (scrollback.Conversation, scrollback.Branch) {
 // conversation creates one, after the edits.
 func (w *bench) conversation(edits ...func(*scrollback.Conversation)) scrollback.Conversation {
 	w.t.Helper()
-	c, b := w.plan()
+	c, b := plan(w)
 	for _, edit := range edits {
 		edit(&c)
 	}
@@ -133,7 +133,7 @@ func (w *bench) conversation(edits ...func(*scrollback.Conversation)) scrollback
 // fork creates a conversation that continues parent after its seq at.
 func (w *bench) fork(parent scrollback.Conversation, at int64) scrollback.Conversation {
 	w.t.Helper()
-	c, b := w.plan()
+	c, b := plan(w)
 	c.Parent = &scrollback.ParentRef{ID: parent.ID, Branch: parent.Branch, Seq: at}
 	c.Messages = at
 	c.Ancestors = append([]scrollback.ConversationID{parent.ID}, parent.Ancestors...)
@@ -148,7 +148,7 @@ func (w *bench) fork(parent scrollback.Conversation, at int64) scrollback.Conver
 }
 
 // elder is message 5 of a conversation to fork, made once.
-func (w *bench) elder() scrollback.Message {
+func elder(w *bench) scrollback.Message {
 	w.t.Helper()
 	if w.parent.ID == "" {
 		w.parent = w.say(w.conversation().ID, 5)[4]

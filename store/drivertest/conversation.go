@@ -10,8 +10,8 @@ import (
 )
 
 // full is a conversation with every field set.
-func (w *bench) full() (scrollback.Conversation, scrollback.Branch) {
-	c, b := w.plan()
+func full(w *bench) (scrollback.Conversation, scrollback.Branch) {
+	c, b := plan(w)
 	c.Project, c.Title, c.Model = "a project", "A <title> & 标题", "maker/name"
 	c.Instructions, c.Policy, c.Limit = "Be \"brief\".\n", "rolling", 32000
 	c.Roots, c.PinnedSeqs = []string{"/a b", "/ü"}, []int64{2, 3}
@@ -19,7 +19,7 @@ func (w *bench) full() (scrollback.Conversation, scrollback.Branch) {
 		{Name: "look", Description: "looks", Parameters: json.RawMessage(`{"type":"object"}`)},
 	}}
 	c.Version, c.Messages, c.UpdatedAt = 4, 5, w.tick()
-	parent := w.elder()
+	parent := elder(w)
 	c.Parent = &scrollback.ParentRef{ID: parent.ConversationID, Branch: parent.Branch, Seq: 5}
 	c.Ancestors = []scrollback.ConversationID{parent.ConversationID, "older"}
 	c.Meta = json.RawMessage(`{"k":["v",1]}`)
@@ -35,8 +35,8 @@ func (w *bench) full() (scrollback.Conversation, scrollback.Branch) {
 
 // testCreate: what goes in comes out, of the call and of every reader.
 func testCreate(w *bench) {
-	w.elder()
-	c, b := w.full()
+	elder(w)
+	c, b := full(w)
 	got, created, err := w.Log.Create(w.ctx, c, b)
 	w.ok(err)
 	if !created {
@@ -51,8 +51,8 @@ func testCreate(w *bench) {
 
 // testCreateKnown: a known id answers what is stored, also from the trash.
 func testCreateKnown(w *bench) {
-	w.elder()
-	c, b := w.full()
+	elder(w)
+	c, b := full(w)
 	_, _, err := w.Log.Create(w.ctx, c, b)
 	w.ok(err)
 	stored, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
@@ -60,7 +60,7 @@ func testCreateKnown(w *bench) {
 		return nil
 	})
 	w.ok(err)
-	other, branch := w.plan()
+	other, branch := plan(w)
 	other.ID, branch.Conversation = c.ID, c.ID
 	w.unchanged(func() {
 		got, created, err := w.Log.Create(w.ctx, other, branch)
@@ -78,7 +78,7 @@ func testCreateKnown(w *bench) {
 func testPatch(w *bench) {
 	c := w.conversation()
 	w.conversation()
-	want, _ := w.full()
+	want, _ := full(w)
 	want.ID, want.Branch, want.Messages, want.Parent, want.Ancestors = c.ID, c.Branch, c.Messages, c.Parent, c.Ancestors
 	want.CreatedAt, want.Version, want.DeletedAt = c.CreatedAt, c.Version+1, 12
 	before := w.head(c.ID)
@@ -155,8 +155,8 @@ func testNotFound(w *bench) {
 	}
 }
 
-// list reads a whole list, page by page.
-func (w *bench) list(q driver.ListQuery) []scrollback.Conversation {
+// listed reads a whole list, page by page.
+func listed(w *bench, q driver.ListQuery) []scrollback.Conversation {
 	w.t.Helper()
 	var out []scrollback.Conversation
 	for range 1000 {
@@ -184,11 +184,11 @@ func testList(w *bench) {
 		want = append([]scrollback.Conversation{c}, want...)
 	}
 	for limit := 1; limit <= 8; limit++ {
-		same(w.t, fmt.Sprint("pages of ", limit), want, w.list(driver.ListQuery{Limit: limit}))
+		same(w.t, fmt.Sprint("pages of ", limit), want, listed(w, driver.ListQuery{Limit: limit}))
 	}
 	moved := want[6]
 	w.say(moved.ID, 1)
-	got := w.list(driver.ListQuery{Limit: 10})
+	got := listed(w, driver.ListQuery{Limit: 10})
 	same(w.t, "after a write", w.head(moved.ID).Conversation, got[0])
 	same(w.t, "the others", want[:6], got[1:])
 }
@@ -225,7 +225,7 @@ func testListFilters(w *bench) {
 		"both":           {driver.ListQuery{Project: "one", Title: "the"}, []scrollback.Conversation{a}},
 	} {
 		rule.q.Limit = 2
-		same(w.t, name, rule.want, w.list(rule.q))
+		same(w.t, name, rule.want, listed(w, rule.q))
 	}
 }
 
@@ -261,7 +261,7 @@ func testPrefix(w *bench) {
 		{"abc-2", 9, []scrollback.ConversationID{"abc-2"}},
 		{"bc", 9, nil}, {"ABC", 9, nil}, {"a%", 9, nil}, {"ab_", 9, nil},
 	} {
-		found := w.list(driver.ListQuery{Prefix: rule.prefix, Limit: rule.limit, Project: "none", Title: "none", Trash: true})
+		found := listed(w, driver.ListQuery{Prefix: rule.prefix, Limit: rule.limit, Project: "none", Title: "none", Trash: true})
 		var got []scrollback.ConversationID
 		for _, c := range found {
 			got = append(got, c.ID)

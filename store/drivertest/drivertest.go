@@ -148,7 +148,7 @@ func RunReopen(t *testing.T, open func(t *testing.T, dir string) *driver.Driver)
 	t.Run("Reopen", func(t *testing.T) {
 		dir := t.TempDir()
 		w := newBench(t, open(t, dir))
-		th := w.populate()
+		th := populate(w)
 		asked := w.begin(th.ID, w.entry(scrollback.RoleUser, "last words"))
 		before := readAll(t, w.Driver)
 		w.ok(w.Close())
@@ -170,10 +170,10 @@ func RunReopen(t *testing.T, open func(t *testing.T, dir string) *driver.Driver)
 
 // populate writes something of everything and answers a conversation with a fold
 // to undo and no open turn.
-func (w *bench) populate() scrollback.Conversation {
+func populate(w *bench) scrollback.Conversation {
 	w.t.Helper()
 	c := w.conversation()
-	w.append(c.ID, w.rich(), w.entry(scrollback.RoleUser, "some 数据 据库 库 words"))
+	w.append(c.ID, rich(w), w.entry(scrollback.RoleUser, "some 数据 据库 库 words"))
 	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "a question")).Turn
 	_, err := w.save(turn, draft("writing"))
 	w.ok(err)
@@ -186,7 +186,7 @@ func (w *bench) populate() scrollback.Conversation {
 	w.ok(err)
 	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { l.Limit, l.Dropped = 7, []string{"seed"} }))
 	w.fold(c, 1, 1)
-	w.retryAt(c, 7)
+	retryAt(w, c, 7)
 	w.fold(c, 2, 3)
 	_, err = w.unfold(c.Branch)
 	w.ok(err)

@@ -117,7 +117,7 @@ func testFinishConflict(w *bench) {
 	w.finish(turn, scrollback.TurnWaiting)
 	w.unchanged(func() { w.lost(try(turn.Owner, turn.ID)) })
 	w.finds(driver.Match{Any: []string{"stolen"}})
-	w.noRefs(c.ID)
+	noRefs(w, c.ID)
 }
 
 // testAppend: entries outside a turn keep their own times.
@@ -189,7 +189,7 @@ func testAppendIfHead(w *bench) {
 // testAppendTakesOver: a turn whose lease has ended is closed, and what it had
 // comes first; not so where the head is another than the caller saw.
 func testAppendTakesOver(w *bench) {
-	c, old := w.expired()
+	c, old := expired(w)
 	salvaged := []driver.Entry{w.entry(scrollback.RoleAssistant, "salvaged"), w.entry(scrollback.RoleTool, "salvaged")}
 	mine := w.entry(scrollback.RoleUser, "mine")
 	try := func(ifHead int64) (driver.Finished, error) {
@@ -293,7 +293,7 @@ func testBooksInBounds(w *bench) {
 }
 
 // report makes a Finish with one report of model a/x for an open turn.
-func (w *bench) report(turn scrollback.Turn, sent, input int64, estimated bool) {
+func report(w *bench, turn scrollback.Turn, sent, input int64, estimated bool) {
 	w.t.Helper()
 	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease, Learn: learnLast,
 		Usage: []scrollback.UsageRecord{{Conversation: turn.Conversation, Model: "a/x", Purpose: "turn", At: w.now, WindowTokens: sent, Usage: scrollback.Usage{InputTokens: input, Estimated: estimated}}}})
@@ -301,7 +301,7 @@ func (w *bench) report(turn scrollback.Turn, sent, input int64, estimated bool) 
 }
 
 // knows wants something to be known of a model.
-func (w *bench) knows(model string, want scrollback.Learned) {
+func knows(w *bench, model string, want scrollback.Learned) {
 	w.t.Helper()
 	got, err := w.Book.Learned(w.ctx, model)
 	w.ok(err)
@@ -313,17 +313,17 @@ func testFactor(w *bench) {
 	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
 	want := func(f float64) {
 		w.t.Helper()
-		w.knows("a/x", scrollback.Learned{Factor: f})
-		w.knows("b/y", scrollback.Learned{})
+		knows(w, "a/x", scrollback.Learned{Factor: f})
+		knows(w, "b/y", scrollback.Learned{})
 	}
 	want(0)
-	w.report(turn, 1000, 1500, true)
-	w.report(turn, 0, 1500, false)
-	w.report(turn, 1000, 0, false)
+	report(w, turn, 1000, 1500, true)
+	report(w, turn, 0, 1500, false)
+	report(w, turn, 1000, 0, false)
 	want(0)
-	w.report(turn, 1000, 1500, false)
+	report(w, turn, 1000, 1500, false)
 	want(1.5)
-	w.report(turn, 1000, 1250, false)
+	report(w, turn, 1000, 1250, false)
 	want(1.25)
 }
 
@@ -337,15 +337,15 @@ func testTeach(w *bench) {
 	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
 		same(w.t, "before anything", scrollback.Learned{}, *l)
 	}))
-	w.knows("a/x", scrollback.Learned{})
+	knows(w, "a/x", scrollback.Learned{})
 	dropped := []string{"temperature", "top_p"}
 	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
 		*l = everything
 		l.Dropped = dropped
 	}))
 	dropped[0] = "changed"
-	w.knows("a/x", everything)
-	w.knows("b/y", scrollback.Learned{})
+	knows(w, "a/x", everything)
+	knows(w, "b/y", scrollback.Learned{})
 	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
 		same(w.t, "before the second time", everything, *l)
 		l.Limit, l.Dropped = 1, append(l.Dropped, "seed")
@@ -356,28 +356,28 @@ func testTeach(w *bench) {
 	w.ok(err)
 	same(w.t, "what is known", want, got)
 	got.Dropped[0] = "changed"
-	w.knows("a/x", want)
+	knows(w, "a/x", want)
 	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { *l = scrollback.Learned{} }))
-	w.knows("a/x", scrollback.Learned{})
+	knows(w, "a/x", scrollback.Learned{})
 }
 
 // testTeachAndFactor: Teach keeps the factor that Finish has learned, and Finish
 // what was taught.
 func testTeachAndFactor(w *bench) {
 	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
-	w.report(turn, 1000, 1250, false)
+	report(w, turn, 1000, 1250, false)
 	want := everything
 	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { want.Factor = l.Factor; *l = want }))
 	if want.Factor != 1.25 {
 		w.t.Errorf("the edit saw the factor %v", want.Factor)
 	}
-	w.knows("a/x", want)
-	w.report(turn, 1000, 1500, false)
+	knows(w, "a/x", want)
+	report(w, turn, 1000, 1500, false)
 	want.Factor = 1.5
-	w.knows("a/x", want)
+	knows(w, "a/x", want)
 	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { l.Factor = 2 }))
 	want.Factor = 2
-	w.knows("a/x", want)
+	knows(w, "a/x", want)
 }
 
 // testConcurrentTeach: many who teach at once lose nothing of each other.
@@ -411,7 +411,7 @@ func testConcurrentTeach(w *bench) {
 			edits[i%len(edits)](&want)
 		}
 	}
-	w.knows("a/x", want)
+	knows(w, "a/x", want)
 }
 
 func (w *walk) teach() {

@@ -9,7 +9,7 @@ import (
 )
 
 // segment covers [first, last] of a branch.
-func (w *bench) segment(c scrollback.Conversation, first, last int64) scrollback.Segment {
+func segment(w *bench, c scrollback.Conversation, first, last int64) scrollback.Segment {
 	return scrollback.Segment{
 		ID: scrollback.SegmentID(w.id("segment")), Conversation: c.ID, Branch: c.Branch,
 		FirstSeq: first, LastSeq: last, Messages: int(last - first + 1), Hash: "hash",
@@ -20,10 +20,10 @@ func (w *bench) segment(c scrollback.Conversation, first, last int64) scrollback
 }
 
 // plainCommit folds [first, last] of the current branch into one segment.
-func (w *bench) plainCommit(c scrollback.Conversation, first, last int64) driver.Commit {
+func plainCommit(w *bench, c scrollback.Conversation, first, last int64) driver.Commit {
 	w.t.Helper()
 	b := w.head(c.ID).Branch
-	s := w.segment(c, first, last)
+	s := segment(w, c, first, last)
 	view := scrollback.View{Boundary: last, Sum: w.messages(b.ID, last, last)[0].Sum,
 		Segments: append(append([]scrollback.ViewItem{}, b.View.Segments...), scrollback.ViewItem{ID: s.ID, FirstSeq: first, LastSeq: last})}
 	return driver.Commit{
@@ -39,13 +39,13 @@ func (w *bench) plainCommit(c scrollback.Conversation, first, last int64) driver
 // fold commits [first, last] and answers what it committed.
 func (w *bench) fold(c scrollback.Conversation, first, last int64) driver.Commit {
 	w.t.Helper()
-	cm := w.plainCommit(c, first, last)
+	cm := plainCommit(w, c, first, last)
 	w.ok(w.Views.Commit(w.ctx, cm))
 	return cm
 }
 
 // retryAt commits no segment, only a new RetryAt.
-func (w *bench) retryAt(c scrollback.Conversation, tokens int64) driver.Commit {
+func retryAt(w *bench, c scrollback.Conversation, tokens int64) driver.Commit {
 	w.t.Helper()
 	b := w.head(c.ID).Branch
 	cm := driver.Commit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion, View: b.View, Now: w.tick(),
@@ -68,8 +68,8 @@ func testCommit(w *bench) {
 	same(w.t, "head", want, h)
 	same(w.t, "messages", ms, w.messages(c.Branch, 1, 9))
 
-	second := w.plainCommit(c, 3, 4) // with a roll-up
-	roll := w.segment(c, 1, 4)
+	second := plainCommit(w, c, 3, 4) // with a roll-up
+	roll := segment(w, c, 1, 4)
 	roll.Level, roll.Children = 1, []scrollback.SegmentID{first.Segments[0].ID, second.Segments[0].ID}
 	second.Segments = append(second.Segments, roll)
 	second.View.Segments = []scrollback.ViewItem{{ID: roll.ID, FirstSeq: 1, LastSeq: 4, Level: 1}}
@@ -89,14 +89,14 @@ func testCommit(w *bench) {
 func testCommitConflict(w *bench) {
 	c := w.conversation()
 	w.say(c.ID, 4)
-	stale, ahead := w.plainCommit(c, 1, 2), w.plainCommit(c, 1, 2)
+	stale, ahead := plainCommit(w, c, 1, 2), plainCommit(w, c, 1, 2)
 	ahead.IfViewVersion++
 	w.unchanged(func() { w.code(w.Views.Commit(w.ctx, ahead), scrollback.Conflict) })
 	w.fold(c, 1, 1)
 	w.unchanged(func() { w.code(w.Views.Commit(w.ctx, stale), scrollback.Conflict) })
 	_, err := w.Views.Segments(w.ctx, []scrollback.SegmentID{stale.Segments[0].ID})
 	w.code(err, scrollback.NotFound)
-	fresh := w.plainCommit(c, 2, 3)
+	fresh := plainCommit(w, c, 2, 3)
 	_, err = w.unfold(c.Branch)
 	w.ok(err)
 	w.unchanged(func() { w.code(w.Views.Commit(w.ctx, fresh), scrollback.Conflict) })
@@ -108,7 +108,7 @@ func testCommitNothing(w *bench) {
 	w.say(c.ID, 3)
 	folded := w.fold(c, 1, 2)
 	before := w.head(c.ID)
-	cm := w.retryAt(c, 500)
+	cm := retryAt(w, c, 500)
 	h := w.wrote(before)
 	folded.View.RetryAt = 500
 	same(w.t, "view", folded.View, h.Branch.View)
@@ -122,7 +122,7 @@ func testCommitNothing(w *bench) {
 func testCommitMeanwhile(w *bench) {
 	c := w.conversation()
 	w.say(c.ID, 3)
-	cm := w.plainCommit(c, 1, 2)
+	cm := plainCommit(w, c, 1, 2)
 	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
 	stored := w.turn(turn.ID)
 	w.ok(w.Views.Commit(w.ctx, cm))
@@ -154,20 +154,20 @@ func testUnfold(w *bench) {
 		})
 	}
 	none()
-	w.retryAt(c, 11)
+	retryAt(w, c, 11)
 	none() // it folded nothing
 	retry := w.head(c.ID).Branch.View
 	one := w.fold(c, 1, 1)
 	two := w.fold(c, 2, 2)
-	w.retryAt(c, 22)
+	retryAt(w, c, 22)
 	w.say(c.ID, 1)
-	refs := w.refs(driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 9})
+	refs := refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 9})
 	unfold(two, one.View)
 	three := w.fold(c, 2, 3)
 	unfold(three, one.View)
 	unfold(one, retry)
 	none()
-	same(w.t, "refs stay", refs, w.refs(driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 9})[1:])
+	same(w.t, "refs stay", refs, refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 9})[1:])
 	receipts, err := w.Views.Receipts(w.ctx, c.ID, 9)
 	w.ok(err)
 	var undone []bool // newest first; two of them folded nothing
@@ -209,7 +209,7 @@ func testReceipts(w *bench) {
 	w.say(c.ID, 4)
 	var want []scrollback.Receipt
 	for i := range int64(4) {
-		cm := w.plainCommit(c, i+1, i+1)
+		cm := plainCommit(w, c, i+1, i+1)
 		cm.Receipt.CreatedAt = 1000 - i/2
 		w.ok(w.Views.Commit(w.ctx, cm))
 		want = append([]scrollback.Receipt{cm.Receipt}, want...)

@@ -11,7 +11,7 @@ import (
 
 // rich is an entry with every field set and every kind of part. Its payloads
 // hold what JSON encoders like to rewrite.
-func (w *bench) rich() driver.Entry {
+func rich(w *bench) driver.Entry {
 	raw := json.RawMessage(`{"z":"<&> \u00e9 é","a":[1.50,1e3,12345678901234567890]}`)
 	e := w.entry(scrollback.RoleAssistant, "rich")
 	e.TurnID, e.Name, e.Model, e.Meta = "turn", "name", "maker/model", raw
@@ -32,7 +32,7 @@ func (w *bench) rich() driver.Entry {
 // testMessageRoundTrip: a message reads as it was written, to the byte.
 func testMessageRoundTrip(w *bench) {
 	c := w.conversation()
-	e := w.rich()
+	e := rich(w)
 	want := e.Message
 	want.ConversationID, want.Branch, want.Seq, want.Sum = c.ID, c.Branch, 1, e.Weight
 	e.ConversationID, e.Branch, e.Seq, e.Sum = "not", "the caller's", 77, scrollback.Weight{Tokens: 5}
@@ -197,8 +197,8 @@ func testCopies(w *bench) {
 		C scrollback.Conversation
 		B scrollback.Branch
 	}
-	w.elder()
-	want, in := twice(w, func() created { c, b := w.full(); return created{c, b} })
+	elder(w)
+	want, in := twice(w, func() created { c, b := full(w); return created{c, b} })
 	got, _, err := w.Log.Create(w.ctx, in.C, in.B)
 	w.ok(err)
 	head := w.head(in.C.ID)
@@ -215,13 +215,13 @@ func testCopies(w *bench) {
 	scribbleAll(edited.Settings.Tools, edited.Roots, got)
 	same(w.t, "patched", want.C.Settings, w.head(id).Settings)
 	same(w.t, "patched", want.C.Roots, w.head(id).Roots)
-	w.copiesOfLog()
+	copiesOfLog(w)
 }
 
 // copiesOfLog is testCopies for messages, turns and folds.
-func (w *bench) copiesOfLog() {
+func copiesOfLog(w *bench) {
 	c := w.conversation()
-	entry, inEntry := twice(w, w.rich)
+	entry, inEntry := twice(w, func() driver.Entry { return rich(w) })
 	answer := w.append(c.ID, inEntry)
 	found := w.search(driver.SearchQuery{Match: anyOf("rich")})
 	scribbleAll(inEntry, answer, found, w.messages(c.Branch, 1, 9))
@@ -252,7 +252,7 @@ func (w *bench) copiesOfLog() {
 	same(w.t, "failure", &scrollback.Failure{Message: "m"}, stored.Failure)
 
 	cm, inCommit := twice(w, func() driver.Commit {
-		cm := w.plainCommit(c, 1, 1)
+		cm := plainCommit(w, c, 1, 1)
 		cm.Segments[0].Children = []scrollback.SegmentID{"child"}
 		return cm
 	})

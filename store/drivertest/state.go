@@ -172,9 +172,9 @@ type audited struct {
 	flaws         []driver.Flaw
 }
 
-// audit walks everything; after each message it asks the driver something, which a
+// audits walks everything; after each message it asks the driver something, which a
 // walk may do.
-func (w *bench) audit() audited {
+func audits(w *bench) audited {
 	w.t.Helper()
 	a := audited{artifacts: map[scrollback.ArtifactID]int64{}, indexed: map[scrollback.MessageID]bool{}}
 	w.ok(w.Audit.Walk(w.ctx, driver.AuditWalk{
@@ -209,7 +209,7 @@ func (w *bench) audit() audited {
 
 // testAudit: everything comes, each thing once and in order, and nothing changes.
 func testAudit(w *bench) {
-	main := w.populate()
+	main := populate(w)
 	many := w.conversation()
 	said := w.say(many.ID, 600) // more than a page
 	silent := w.entry(scrollback.RoleTool, "not to be found")
@@ -218,7 +218,7 @@ func testAudit(w *bench) {
 	w.append(many.ID, silent, found)
 	w.ok(w.Refs.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
 	before := readAll(w.t, w.Driver)
-	a := w.audit()
+	a := audits(w)
 	same(w.t, "after the audit", before, readAll(w.t, w.Driver))
 	if len(a.flaws) > 0 {
 		w.t.Errorf("flaws of a sound database: %v", a.flaws)
@@ -265,7 +265,7 @@ func testAuditMeanwhile(w *bench) {
 		for range 50 { // enough for an index to be merged between
 			w.append(c.ID, w.entry(scrollback.RoleUser, "words "+w.id("term")[:8]))
 		}
-		if a := w.audit(); len(a.flaws) > 0 {
+		if a := audits(w); len(a.flaws) > 0 {
 			w.t.Fatalf("flaws of a sound database: %v", a.flaws)
 		}
 	}
@@ -298,7 +298,7 @@ func testAuditStops(w *bench) {
 // testMendSound: what is sound stays as it is, whatever is to be mended, and what is
 // not there is said to be so.
 func testMendSound(w *bench) {
-	c := w.populate()
+	c := populate(w)
 	h := w.head(c.ID)
 	turn, err := w.Turns.Last(w.ctx, c.ID)
 	w.ok(err)
@@ -326,7 +326,7 @@ func testMendSound(w *bench) {
 	w.finds(driver.Match{Any: []string{"others"}})
 	w.finds(driver.Match{Any: []string{"findable"}}, found...)
 	w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Artifact: artifactID("nobody's")}}}))
-	kept := w.audit().artifacts
+	kept := audits(w).artifacts
 	if _, known := kept[artifactID("nobody's")]; known || kept[artifactID("log")] != 1 {
 		w.t.Errorf("swept down to %v", kept)
 	}
@@ -372,9 +372,9 @@ func testMendLease(w *bench) {
 	w.unchanged(func() {
 		w.code(w.Audit.Mend(w.ctx, driver.Mend{Lease: held.Turn.ID, Now: w.tick()}), scrollback.Conflict)
 	})
-	c, old := w.expired()
+	c, old := expired(w)
 	before := w.head(c.ID)
-	m := driver.Mend{Lease: old.ID, Salvage: w.salvager(old.ID, 1)}
+	m := driver.Mend{Lease: old.ID, Salvage: salvager(w, old.ID, 1)}
 	m.Now = w.tick()
 	w.ok(w.Audit.Mend(w.ctx, m))
 	w.wrote(before)
@@ -391,7 +391,7 @@ func testMendLease(w *bench) {
 
 // testCopy: a whole file, or none at all; what is kept stays as it is.
 func testCopy(w *bench) {
-	w.populate()
+	populate(w)
 	path := filepath.Join(w.t.TempDir(), "copy")
 	want := []string{path}
 	w.unchanged(func() {
