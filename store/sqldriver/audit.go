@@ -9,29 +9,11 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
 // auditPage bounds how many rows an audit brings into memory at once.
 const auditPage = 256
-
-// auditDialect is what one database does its own way when everything is checked.
-type auditDialect struct {
-	// begin starts a transaction in which all reads see one picture.
-	begin string
-	// refresh makes a connection forget what it remembers of the search index from
-	// before the transaction: a check does not, and takes what was merged for lost.
-	refresh string
-	// check answers a row of text for each damage of the file, or "ok".
-	check string
-	// indexed is a condition on a row of messages: search has terms of it.
-	indexed string
-	// stray finds numbers that search has terms of and that are no message.
-	stray string
-	// damaged says that an error is of bytes that cannot be read.
-	damaged func(error) bool
-	// copy writes what conn sees to the empty file at path.
-	copy func(ctx context.Context, conn *sql.Conn, path string) error
-}
 
 // orphan finds rows that belong to nothing, each as what it is, what it lacks, and
 // two columns that mend takes.
@@ -93,8 +75,8 @@ func number(s string) int64 {
 
 // auditor walks the rows inside one transaction.
 type auditor struct {
-	db *DB
-	tx *session
+	db *database
+	tx *sqlrow.Session
 	w  driver.AuditWalk
 }
 
@@ -103,47 +85,50 @@ type walked struct{ error }
 
 func (w walked) Unwrap() error { return w.error }
 
-// Audit implements driver.Audit.
-func (db *DB) Audit(ctx context.Context, w driver.AuditWalk) error {
+// Walk implements [driver.Audit].
+func (db audit) Walk(ctx context.Context, w driver.AuditWalk) error {
 	const op = "sqldriver.Audit"
-	conn, err := db.readers.Conn(ctx)
+	conn, err := db.Readers.Conn(ctx)
 	if err != nil {
 		return db.wrap(op, err)
 	}
 	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, db.dialect.audit.begin); err != nil {
+	if _, err := conn.ExecContext(ctx, db.Dialect.Audit.Begin); err != nil {
 		return db.wrap(op, err)
 	}
 	defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") }() // it wrote nothing
-	a := auditor{db: db, tx: newSession(conn), w: w}
+	a := auditor{db: db.database, tx: sqlrow.NewSession(conn), w: w}
 	err = a.all(ctx)
 	if own := (walked{}); errors.As(err, &own) {
 		return own.error
 	}
-	if err := errors.Join(err, a.tx.close()); err != nil {
+	if err := errors.Join(err, a.tx.Close()); err != nil {
 		return db.wrap(op, err)
 	}
-	return db.unchanged(op)
+	if db.Unchanged == nil {
+		return nil
+	}
+	return db.Unchanged()
 }
 
 func (a *auditor) all(ctx context.Context) error {
-	d := a.db.dialect.audit
+	d := a.db.Dialect.Audit
 	var total int64
-	err := a.rows(ctx, "messages", func(r scanner) error { return r.Scan(&total) }, `SELECT count(*) FROM messages`)
+	err := a.rows(ctx, "messages", func(r sqlrow.Scanner) error { return r.Scan(&total) }, `SELECT count(*) FROM messages`)
 	if err == nil {
 		err = walk(a.w.Total(total))
 	}
 	if err == nil {
-		err = a.rows(ctx, "the search index", func(scanner) error { return nil }, d.refresh)
+		err = a.rows(ctx, "the search index", func(sqlrow.Scanner) error { return nil }, d.Refresh)
 	}
 	if err == nil {
-		err = a.rows(ctx, "the file", func(r scanner) error {
+		err = a.rows(ctx, "the file", func(r sqlrow.Scanner) error {
 			var text string
 			if err := r.Scan(&text); err != nil || text == "ok" {
 				return err
 			}
 			return a.flaw(driver.Flaw{Kind: driver.FlawDamage, Where: "the file", Detail: text, Whole: true})
-		}, d.check)
+		}, d.Check)
 	}
 	for _, o := range orphans {
 		if err == nil {
@@ -151,14 +136,14 @@ func (a *auditor) all(ctx context.Context) error {
 		}
 	}
 	if err == nil {
-		err = a.rows(ctx, "the search index", func(r scanner) error {
+		err = a.rows(ctx, "the search index", func(r sqlrow.Scanner) error {
 			var n int64
 			if err := r.Scan(&n); err != nil {
 				return err
 			}
 			return a.flaw(driver.Flaw{Kind: driver.FlawIndex, Where: fmt.Sprint("index entry ", n), Detail: "it is of no message",
 				Mend: sweepStray(driver.Stray{Entry: n})})
-		}, d.stray)
+		}, d.Stray)
 	}
 	for _, step := range []func(context.Context) error{a.accounts, a.conversations, a.segments, a.artifacts, a.turns} {
 		if err == nil {
@@ -179,7 +164,7 @@ func walk(err error) error {
 func (a *auditor) flaw(f driver.Flaw) error { return walk(a.w.Flaw(f)) }
 
 func (a *auditor) orphans(ctx context.Context, o orphan) error {
-	return a.rows(ctx, "the rows", func(r scanner) error {
+	return a.rows(ctx, "the rows", func(r sqlrow.Scanner) error {
 		f := driver.Flaw{Kind: driver.FlawOrphan}
 		var first, second string
 		if err := r.Scan(&f.Where, &f.Detail, &first, &second); err != nil {
@@ -194,9 +179,9 @@ func (a *auditor) orphans(ctx context.Context, o orphan) error {
 
 // rows runs a query; damage that it meets is a flaw of where, and ends the query
 // only.
-func (a *auditor) rows(ctx context.Context, where string, scan func(scanner) error, query string, args ...any) error {
-	err := a.tx.rows(ctx, scan, query, args...)
-	if err != nil && !errors.As(err, new(walked)) && a.db.dialect.audit.damaged(err) {
+func (a *auditor) rows(ctx context.Context, where string, scan func(sqlrow.Scanner) error, query string, args ...any) error {
+	err := a.tx.Rows(ctx, scan, query, args...)
+	if err != nil && !errors.As(err, new(walked)) && a.db.Dialect.Audit.Damaged(err) {
 		return a.flaw(driver.Flaw{Kind: driver.FlawDamage, Where: where, Detail: err.Error()})
 	}
 	return err
@@ -208,7 +193,7 @@ func pages[T any, K comparable](ctx context.Context, a *auditor, from K, p paged
 	for {
 		var page []T
 		n, before := 0, from
-		err := a.rows(ctx, p.what, func(r scanner) error {
+		err := a.rows(ctx, p.what, func(r sqlrow.Scanner) error {
 			var row T
 			err := p.scan(&row, r)
 			n++
@@ -249,7 +234,7 @@ type paged[T any, K comparable] struct {
 	what   string
 	query  string
 	args   []any
-	scan   func(*T, scanner) error
+	scan   func(*T, sqlrow.Scanner) error
 	key    func(T) (K, bool)
 	name   func(T) string
 	each   func(T) error
@@ -260,7 +245,7 @@ type paged[T any, K comparable] struct {
 func (a *auditor) conversations(ctx context.Context) error {
 	return pages(ctx, a, "", paged[conversation, string]{what: "conversations",
 		query: `SELECT ` + conversationColumns + ` FROM conversations WHERE id > $1 ORDER BY id LIMIT $2`,
-		scan: func(c *conversation, r scanner) error {
+		scan: func(c *conversation, r sqlrow.Scanner) error {
 			err := c.scan(r)
 			if err == nil && !c.metaValid() {
 				err = errors.New("a stored column is damaged: meta is no JSON")
@@ -280,8 +265,8 @@ func (a *auditor) conversations(ctx context.Context) error {
 
 func (a *auditor) branches(ctx context.Context, id scrollback.ConversationID) error {
 	return pages(ctx, a, "", paged[scrollback.Branch, string]{what: "branches",
-		query: `SELECT ` + branchColumns + ` FROM branches WHERE conversation_id = $3 AND id > $1 ORDER BY id LIMIT $2`, args: []any{id},
-		scan: func(b *scrollback.Branch, r scanner) error { return scanBranch(b)(r) },
+		query: `SELECT ` + sqlrow.BranchColumns + ` FROM branches WHERE conversation_id = $3 AND id > $1 ORDER BY id LIMIT $2`, args: []any{id},
+		scan: func(b *scrollback.Branch, r sqlrow.Scanner) error { return sqlrow.ScanBranch(b)(r) },
 		key:  func(b scrollback.Branch) (string, bool) { return string(b.ID), b.ID != "" },
 		name: func(b scrollback.Branch) string { return "branch " + string(b.ID) },
 		each: func(b scrollback.Branch) error {
@@ -303,9 +288,11 @@ type auditedMessage struct {
 
 func (a *auditor) messages(ctx context.Context, id scrollback.BranchID) error {
 	return pages(ctx, a, 0, paged[auditedMessage, int64]{what: "messages of branch " + string(id),
-		query: `SELECT ` + messageColumns + `, ` + a.db.dialect.audit.indexed + ` FROM messages
+		query: `SELECT ` + sqlrow.MessageColumns + `, ` + a.db.Dialect.Audit.Indexed + ` FROM messages
 			WHERE branch = $3 AND seq > $1 ORDER BY seq LIMIT $2`, args: []any{id},
-		scan: func(m *auditedMessage, r scanner) error { return scanMessage(&m.Message)(withLast{r, &m.indexed}) },
+		scan: func(m *auditedMessage, r sqlrow.Scanner) error {
+			return sqlrow.ScanMessage(&m.Message)(withLast{r, &m.indexed})
+		},
 		key:  func(m auditedMessage) (int64, bool) { return m.Seq, m.Seq > 0 },
 		name: func(m auditedMessage) string { return fmt.Sprintf("message %s (#%d)", m.ID, m.Seq) },
 		each: func(m auditedMessage) error { return walk(a.w.Message(m.Message, m.indexed)) }, broken: true})
@@ -313,17 +300,17 @@ func (a *auditor) messages(ctx context.Context, id scrollback.BranchID) error {
 
 // withLast scans one column more than it is asked for.
 type withLast struct {
-	scanner
+	sqlrow.Scanner
 	last any
 }
 
 // Scan implements scanner.
-func (w withLast) Scan(dest ...any) error { return w.scanner.Scan(append(dest, w.last)...) }
+func (w withLast) Scan(dest ...any) error { return w.Scanner.Scan(append(dest, w.last)...) }
 
 func (a *auditor) segments(ctx context.Context) error {
 	return pages(ctx, a, "", paged[scrollback.Segment, string]{what: "segments",
-		query: `SELECT ` + segmentColumns + ` FROM segments WHERE id > $1 ORDER BY id LIMIT $2`,
-		scan:  func(s *scrollback.Segment, r scanner) error { return scanSegment(s)(r) },
+		query: `SELECT ` + sqlrow.SegmentColumns + ` FROM segments WHERE id > $1 ORDER BY id LIMIT $2`,
+		scan:  func(s *scrollback.Segment, r sqlrow.Scanner) error { return sqlrow.ScanSegment(s)(r) },
 		key:   func(s scrollback.Segment) (string, bool) { return string(s.ID), s.ID != "" },
 		name:  func(s scrollback.Segment) string { return "segment " + string(s.ID) },
 		each:  func(s scrollback.Segment) error { return walk(a.w.Segment(s)) }})
@@ -339,7 +326,7 @@ func (a *auditor) artifacts(ctx context.Context) error {
 	return pages(ctx, a, "", paged[auditedArtifact, string]{what: "artifacts",
 		query: `SELECT id, media_type, name, size, created_at, (SELECT count(*) FROM mentions m WHERE m.artifact = artifacts.id)
 			FROM artifacts WHERE id > $1 ORDER BY id LIMIT $2`,
-		scan: func(t *auditedArtifact, r scanner) error {
+		scan: func(t *auditedArtifact, r sqlrow.Scanner) error {
 			return r.Scan(&t.ID, &t.MediaType, &t.Name, &t.Size, &t.CreatedAt, &t.mentions)
 		},
 		key:  func(t auditedArtifact) (string, bool) { return string(t.ID), t.ID != "" },
@@ -349,24 +336,29 @@ func (a *auditor) artifacts(ctx context.Context) error {
 
 func (a *auditor) turns(ctx context.Context) error {
 	return pages(ctx, a, "", paged[scrollback.Turn, string]{what: "turns",
-		query: `SELECT ` + turnColumns + ` FROM turns WHERE state = 'open' AND id > $1 ORDER BY id LIMIT $2`,
-		scan:  func(t *scrollback.Turn, r scanner) error { return scanTurn(t)(r) },
+		query: `SELECT ` + sqlrow.TurnColumns + ` FROM turns WHERE state = 'open' AND id > $1 ORDER BY id LIMIT $2`,
+		scan:  func(t *scrollback.Turn, r sqlrow.Scanner) error { return sqlrow.ScanTurn(t)(r) },
 		key:   func(t scrollback.Turn) (string, bool) { return string(t.ID), t.ID != "" },
 		name:  func(t scrollback.Turn) string { return "turn " + string(t.ID) },
 		each:  func(t scrollback.Turn) error { return walk(a.w.Turn(t)) }})
 }
 
+// Copy implements [driver.Audit].
+func (db audit) Copy(ctx context.Context, path string) error {
+	return db.wrap("sqldriver.Copy", db.database.Copy(ctx, path))
+}
+
 // mending is a repair on its way.
 type mending struct {
-	db  *DB
-	tx  *session
+	db  *database
+	tx  *sqlrow.Session
 	now int64
 }
 
-// Mend implements driver.Audit.
-func (db *DB) Mend(ctx context.Context, m driver.Mend) error {
-	return db.write(ctx, "sqldriver.Mend", func(ctx context.Context, tx *session) error {
-		r := mending{db, tx, m.Now}
+// Mend implements [driver.Audit].
+func (db audit) Mend(ctx context.Context, m driver.Mend) error {
+	return db.write(ctx, "sqldriver.Mend", func(ctx context.Context, tx *sqlrow.Session) error {
+		r := mending{db.database, tx, m.Now}
 		switch {
 		case m.Heads != "":
 			return r.heads(ctx, m.Heads)
@@ -392,11 +384,11 @@ func (db *DB) Mend(ctx context.Context, m driver.Mend) error {
 // view replaces what a branch shows. The row is not read: the old view may be what
 // cannot be.
 func (r mending) view(ctx context.Context, v driver.MendView) error {
-	view, err := asJSON(v.View)
+	view, err := sqlrow.JSON(v.View)
 	if err != nil {
 		return err
 	}
-	res, err := r.tx.exec(ctx, `UPDATE branches SET view = $2, view_version = view_version + 1 WHERE id = $1 AND view_version = $3`,
+	res, err := r.tx.Exec(ctx, `UPDATE branches SET view = $2, view_version = view_version + 1 WHERE id = $1 AND view_version = $3`,
 		v.Branch, view, v.IfViewVersion)
 	if err != nil {
 		return err
@@ -404,7 +396,7 @@ func (r mending) view(ctx context.Context, v driver.MendView) error {
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return scrollback.Errorf(scrollback.Conflict, "sqldriver.Mend", "the view of branch %s changed meanwhile", v.Branch)
 	}
-	return r.tx.run(ctx, `UPDATE conversations SET version = version + 1, updated_at = $2
+	return r.tx.Run(ctx, `UPDATE conversations SET version = version + 1, updated_at = $2
 		WHERE id = (SELECT conversation_id FROM branches WHERE id = $1)`, v.Branch, r.now)
 }
 
@@ -414,16 +406,16 @@ func (r mending) terms(ctx context.Context, all []driver.MessageTerms) error {
 		var n int64
 		var m scrollback.Message
 		var indexed bool
-		err := r.tx.row(ctx, func(row scanner) error { return row.Scan(&n, &m.ConversationID, &m.Role, &indexed) },
-			`SELECT n, conversation_id, role, `+r.db.dialect.audit.indexed+` FROM messages WHERE id = $1`, t.Message)
+		err := r.tx.Row(ctx, func(row sqlrow.Scanner) error { return row.Scan(&n, &m.ConversationID, &m.Role, &indexed) },
+			`SELECT n, conversation_id, role, `+r.db.Dialect.Audit.Indexed+` FROM messages WHERE id = $1`, t.Message)
 		if errors.Is(err, sql.ErrNoRows) || indexed {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		r.tx.later(r.db.dialect.removeTerms, fmt.Sprintf("[%d]", n)) // another of this batch may have brought them
-		r.tx.later(r.db.dialect.insertTerms, n, scopeTerms(m), t.Terms)
+		r.tx.Later(r.db.Dialect.RemoveTerms, fmt.Sprintf("[%d]", n)) // another of this batch may have brought them
+		r.tx.Later(r.db.Dialect.InsertTerms, n, scopeTerms(m), t.Terms)
 	}
 	return nil
 }
@@ -434,23 +426,23 @@ func (r mending) sweep(ctx context.Context, all []driver.Stray) error {
 		var err error
 		switch {
 		case s.Turn != "":
-			err = r.tx.run(ctx, `DELETE FROM turns WHERE id = $1 AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = turns.conversation_id)
+			err = r.tx.Run(ctx, `DELETE FROM turns WHERE id = $1 AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = turns.conversation_id)
 				AND EXISTS (SELECT 1 FROM branches b WHERE b.id = turns.branch))`, s.Turn)
 		case s.Receipt != 0:
-			err = r.tx.run(ctx, `DELETE FROM receipts WHERE n = $1
+			err = r.tx.Run(ctx, `DELETE FROM receipts WHERE n = $1
 				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = receipts.conversation_id)`, s.Receipt)
 		case s.Entry != 0:
 			var used bool
-			err = r.tx.row(ctx, func(row scanner) error { return row.Scan(&used) }, `SELECT EXISTS (SELECT 1 FROM messages WHERE n = $1)`, s.Entry)
+			err = r.tx.Row(ctx, func(row sqlrow.Scanner) error { return row.Scan(&used) }, `SELECT EXISTS (SELECT 1 FROM messages WHERE n = $1)`, s.Entry)
 			if err == nil && !used {
-				r.tx.later(r.db.dialect.removeTerms, fmt.Sprintf("[%d]", s.Entry))
+				r.tx.Later(r.db.Dialect.RemoveTerms, fmt.Sprintf("[%d]", s.Entry))
 			}
 		case s.Conversation != "":
-			err = r.tx.run(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2
+			err = r.tx.Run(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2
 				AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = mentions.conversation_id)
 				AND EXISTS (SELECT 1 FROM artifacts a WHERE a.id = mentions.artifact))`, s.Conversation, s.Artifact)
 		default:
-			err = r.tx.run(ctx, `DELETE FROM artifacts WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.artifact = artifacts.id)`, s.Artifact)
+			err = r.tx.Run(ctx, `DELETE FROM artifacts WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.artifact = artifacts.id)`, s.Artifact)
 		}
 		if err != nil {
 			return err
@@ -468,7 +460,7 @@ func (r mending) lease(ctx context.Context, m driver.Mend) error {
 	if driver.Holds(t, r.now) {
 		return scrollback.Errorf(scrollback.Conflict, "sqldriver.Mend", "turn %s holds its conversation", t.ID)
 	}
-	w, err := openLog(ctx, r.tx, r.db.dialect, t.Conversation)
+	w, err := openLog(ctx, r.tx, r.db.Dialect, t.Conversation)
 	if err != nil {
 		return err
 	}

@@ -9,14 +9,51 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// Create implements driver.Log.
-func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error) {
+const conversationColumns = `id, project, title, model, instructions, policy, limit_tokens, roots, settings,
+	pinned_seqs, meta, parent, version, branch, messages, turn, created_at, updated_at, deleted_at, ancestors, purged_at, environment`
+
+// conversation is a row of conversations with the column that nobody else sees.
+type conversation struct {
+	scrollback.Conversation
+	turn scrollback.TurnID
+}
+
+func (c *conversation) scan(r sqlrow.Scanner) error {
+	var roots, settings, pinned, meta, parent, ancestors, environment string
+	err := r.Scan(&c.ID, &c.Project, &c.Title, &c.Model, &c.Instructions, &c.Policy, &c.Limit, &roots, &settings,
+		&pinned, &meta, &parent, &c.Version, &c.Branch, &c.Messages, &c.turn, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt, &ancestors, &c.PurgedAt, &environment)
+	if err != nil {
+		return err
+	}
+	var col sqlrow.Columns
+	col.Parse(roots, &c.Roots)
+	col.Parse(settings, &c.Settings)
+	col.Parse(pinned, &c.PinnedSeqs)
+	col.Parse(meta, &c.Meta)
+	col.Parse(parent, &c.Parent)
+	col.Parse(ancestors, &c.Ancestors)
+	col.Parse(environment, &c.Environment)
+	return col.Err
+}
+
+// values are the columns of a conversation in order.
+func (c *conversation) values() ([]any, error) {
+	var col sqlrow.Columns
+	v := []any{c.ID, c.Project, c.Title, c.Model, c.Instructions, c.Policy, c.Limit, col.JSON(c.Roots), col.JSON(c.Settings),
+		col.JSON(c.PinnedSeqs), col.JSON(c.Meta), col.JSON(c.Parent), c.Version, c.Branch, c.Messages, c.turn,
+		c.CreatedAt, c.UpdatedAt, c.DeletedAt, col.JSON(c.Ancestors), c.PurgedAt, col.JSON(c.Environment)}
+	return v, col.Err
+}
+
+// Create implements [driver.Log].
+func (db log) Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error) {
 	const op = "sqldriver.Create"
 	var stored conversation
 	created := false
-	err := db.write(ctx, op, func(ctx context.Context, tx *session) error {
+	err := db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
 		err := loadRow(ctx, tx, c.ID, &stored)
 		if err == nil && stored.PurgedAt != 0 {
 			err = scrollback.Errorf(scrollback.Conflict, op, "conversation %s was purged", c.ID)
@@ -40,19 +77,19 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 	return stored.Conversation, created, nil
 }
 
-func (c *conversation) insert(ctx context.Context, tx *session) error {
+func (c *conversation) insert(ctx context.Context, tx *sqlrow.Session) error {
 	v, err := c.values()
 	if err != nil {
 		return err
 	}
-	return tx.run(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (`+marks(22)+`)`, v...)
+	return tx.Run(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (`+sqlrow.Marks(22)+`)`, v...)
 }
 
-// Patch implements driver.Log.
-func (db *DB) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+// Patch implements [driver.Log].
+func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	var c conversation
 	var refusal error
-	err := db.write(ctx, "sqldriver.Patch", func(ctx context.Context, tx *session) error {
+	err := db.write(ctx, "sqldriver.Patch", func(ctx context.Context, tx *sqlrow.Session) error {
 		if err := loadConversation(ctx, tx, id, &c); err != nil {
 			return err
 		}
@@ -83,27 +120,27 @@ func (c *conversation) edit(edit func(*scrollback.Conversation) error) error {
 }
 
 // store stores all that may ever change of a conversation, as a commit.
-func (c *conversation) store(ctx context.Context, tx *session, now int64) error {
+func (c *conversation) store(ctx context.Context, tx *sqlrow.Session, now int64) error {
 	c.Version, c.UpdatedAt = c.Version+1, now
 	v, err := c.values()
 	if err != nil {
 		return err
 	}
-	return tx.run(ctx, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
+	return tx.Run(ctx, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
 		limit_tokens = $7, roots = $8, settings = $9, pinned_seqs = $10, meta = $11, parent = $12, version = $13,
 		branch = $14, messages = $15, turn = $16, created_at = $17, updated_at = $18, deleted_at = $19, ancestors = $20,
 		purged_at = $21, environment = $22 WHERE id = $1`, v...)
 }
 
 // touch stores what every commit changes of a conversation.
-func (c *conversation) touch(ctx context.Context, tx *session, now int64) error {
+func (c *conversation) touch(ctx context.Context, tx *sqlrow.Session, now int64) error {
 	c.Version, c.UpdatedAt = c.Version+1, now
-	return tx.run(ctx, `UPDATE conversations SET version = $2, messages = $3, turn = $4, updated_at = $5 WHERE id = $1`,
+	return tx.Run(ctx, `UPDATE conversations SET version = $2, messages = $3, turn = $4, updated_at = $5 WHERE id = $1`,
 		c.ID, c.Version, c.Messages, c.turn, c.UpdatedAt)
 }
 
 // loadConversation reads a conversation that was not purged.
-func loadConversation(ctx context.Context, s *session, id scrollback.ConversationID, c *conversation) error {
+func loadConversation(ctx context.Context, s *sqlrow.Session, id scrollback.ConversationID, c *conversation) error {
 	err := loadRow(ctx, s, id, c)
 	if err == nil && c.PurgedAt != 0 {
 		err = noConversation(id)
@@ -112,8 +149,8 @@ func loadConversation(ctx context.Context, s *session, id scrollback.Conversatio
 }
 
 // loadRow reads a conversation, purged or not.
-func loadRow(ctx context.Context, s *session, id scrollback.ConversationID, c *conversation) error {
-	err := s.row(ctx, c.scan, `SELECT `+conversationColumns+` FROM conversations WHERE id = $1`, id)
+func loadRow(ctx context.Context, s *sqlrow.Session, id scrollback.ConversationID, c *conversation) error {
+	err := s.Row(ctx, c.scan, `SELECT `+conversationColumns+` FROM conversations WHERE id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return noConversation(id)
 	}
@@ -125,29 +162,29 @@ func noConversation(id scrollback.ConversationID) error {
 }
 
 // loadHead reads a conversation and its current branch.
-func loadHead(ctx context.Context, s *session, id scrollback.ConversationID, c *conversation, b *scrollback.Branch) error {
+func loadHead(ctx context.Context, s *sqlrow.Session, id scrollback.ConversationID, c *conversation, b *scrollback.Branch) error {
 	if err := loadConversation(ctx, s, id, c); err != nil {
 		return err
 	}
 	return loadBranch(ctx, s, c.Branch, b)
 }
 
-// Head implements driver.Find.
-func (db *DB) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
+// Head implements [driver.Reader].
+func (db reader) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
 	var c conversation
 	var b scrollback.Branch
 	// Two reads: should a write fall between them, the branch is the newer one.
-	if err := loadHead(ctx, db.read, id, &c, &b); err != nil {
+	if err := loadHead(ctx, db.Read, id, &c, &b); err != nil {
 		return driver.Head{}, db.wrap("sqldriver.Head", err)
 	}
 	c.Messages = b.HeadSeq
 	return driver.Head{Conversation: c.Conversation, Branch: b}, nil
 }
 
-// Conversations implements driver.Find.
-func (db *DB) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
+// Conversations implements [driver.Reader].
+func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
 	var out []scrollback.Conversation
-	add := func(r scanner) error {
+	add := func(r sqlrow.Scanner) error {
 		var c conversation
 		if err := c.scan(r); err != nil {
 			return err
@@ -156,7 +193,7 @@ func (db *DB) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollba
 		return nil
 	}
 	if q.Prefix != "" {
-		err := db.read.rows(ctx, add, `SELECT `+conversationColumns+` FROM conversations
+		err := db.Read.Rows(ctx, add, `SELECT `+conversationColumns+` FROM conversations
 			WHERE id >= $1 AND id < $2 AND purged_at = 0 ORDER BY id LIMIT $3`, q.Prefix, q.Prefix+"\U0010FFFF", q.Limit)
 		return out, db.wrap("sqldriver.Conversations", err)
 	}
@@ -173,7 +210,7 @@ func (db *DB) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollba
 	if q.Project != "" {
 		which, args = which+` AND project = $5`, append(args, q.Project)
 	}
-	err := db.read.rows(ctx, add, `SELECT `+conversationColumns+` FROM conversations
+	err := db.Read.Rows(ctx, add, `SELECT `+conversationColumns+` FROM conversations
 		WHERE `+which+` AND purged_at = 0 AND (updated_at, id) < ($1, $2) AND ($3 = '' OR lower(title) LIKE $3 ESCAPE '!')
 		ORDER BY updated_at DESC, id DESC LIMIT $4`, args...)
 	return out, db.wrap("sqldriver.Conversations", err)
@@ -187,10 +224,10 @@ func like(s string) string {
 	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(s)) + "%"
 }
 
-// Projects implements driver.Find.
-func (db *DB) Projects(ctx context.Context) ([]scrollback.Project, error) {
+// Projects implements [driver.Reader].
+func (db reader) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	var out []scrollback.Project
-	err := db.read.rows(ctx, func(r scanner) error {
+	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
 		var p scrollback.Project
 		if err := r.Scan(&p.Name, &p.Conversations); err != nil {
 			return err
@@ -325,38 +362,16 @@ func (r mending) readable(ctx context.Context, id scrollback.ConversationID) err
 	}{{"roots", "[]", &c.Roots}, {"settings", "{}", &c.Settings}, {"pinned_seqs", "[]", &c.PinnedSeqs}, {"meta", "{}", &meta},
 		{"parent", "", &c.Parent}, {"ancestors", "", &c.Ancestors}, {"environment", "", &c.Environment}} {
 		var text string
-		err := r.tx.row(ctx, func(row scanner) error { return row.Scan(&text) }, `SELECT `+column.name+` FROM conversations WHERE id = $1`, id)
+		err := r.tx.Row(ctx, func(row sqlrow.Scanner) error { return row.Scan(&text) }, `SELECT `+column.name+` FROM conversations WHERE id = $1`, id)
 		if err != nil {
 			return err
 		}
-		if fromJSON(text, column.into) == nil {
+		if sqlrow.Parse(text, column.into) == nil {
 			continue
 		}
-		if err := r.tx.run(ctx, `UPDATE conversations SET `+column.name+` = $2 WHERE id = $1`, id, column.empty); err != nil {
+		if err := r.tx.Run(ctx, `UPDATE conversations SET `+column.name+` = $2 WHERE id = $1`, id, column.empty); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// marks is "$1, $2, … $n".
-func marks(n int) string { return markers[n] }
-
-var markers = func() [26]string {
-	var out [26]string
-	for n := 1; n < len(out); n++ {
-		sep := ", $"
-		if n == 1 {
-			sep = "$"
-		}
-		out[n] = out[n-1] + sep + itoa(n)
-	}
-	return out
-}()
-
-func itoa(n int) string {
-	if n < 10 {
-		return string(rune('0' + n))
-	}
-	return itoa(n/10) + itoa(n%10)
 }
