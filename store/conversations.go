@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // Bounds of a conversation's own fields, in characters or entries.
@@ -37,17 +37,17 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation) (scrollba
 		}
 		c.ID = scrollback.ConversationID(id.String())
 	}
-	if err := s.complete(op, &c); err != nil {
+	if err := complete(op, &c); err != nil {
 		return c, false, err
 	}
 	now := s.Now()
 	c.Version, c.CreatedAt, c.UpdatedAt, c.DeletedAt, c.Parent, c.Ancestors = 1, now, now, 0, nil, nil
 	b := scrollback.Branch{ID: scrollback.BranchID(s.newID()), Conversation: c.ID, UpdatedAt: now}
-	return s.d.Create(ctx, c, b)
+	return s.d.Log.Create(ctx, c, b)
 }
 
 // complete fills defaults in and checks bounds.
-func (s *Store) complete(op string, c *scrollback.Conversation) error {
+func complete(op string, c *scrollback.Conversation) error {
 	if c.Project == "" {
 		c.Project = scrollback.DefaultProject
 	}
@@ -91,14 +91,14 @@ func (s *Store) complete(op string, c *scrollback.Conversation) error {
 // version is a conflict that wraps scrollback.ErrPrecondition.
 func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	const op = "store.Patch"
-	return s.d.Patch(ctx, id, s.Now(), func(c *scrollback.Conversation) error {
+	return s.d.Log.Patch(ctx, id, s.Now(), func(c *scrollback.Conversation) error {
 		if ifVersion != 0 && c.Version != ifVersion {
 			return scrollback.Errorf(scrollback.Conflict, op, "the conversation is at version %d", c.Version).Because(scrollback.ErrPrecondition)
 		}
 		if err := edit(c); err != nil {
 			return err
 		}
-		return s.complete(op, c)
+		return complete(op, c)
 	})
 }
 
@@ -118,8 +118,18 @@ func (s *Store) Restore(ctx context.Context, id scrollback.ConversationID) (scro
 }
 
 // Head is a conversation and its current branch.
-func (s *Store) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
-	return s.d.Head(ctx, id)
+func (s *Store) Head(ctx context.Context, id scrollback.ConversationID) (Head, error) {
+	return s.d.Read.Head(ctx, id)
+}
+
+// Lineage is a conversation and the ancestors whose messages its path may inherit,
+// nearest first.
+func (s *Store) Lineage(ctx context.Context, id scrollback.ConversationID) ([]scrollback.ConversationID, error) {
+	h, err := s.d.Read.Head(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return append([]scrollback.ConversationID{id}, h.Ancestors...), nil
 }
 
 // minPrefix is how much of an id must be given for it to be looked up.
@@ -143,7 +153,7 @@ func (s *Store) Resolve(ctx context.Context, name string) (scrollback.Conversati
 	case len(name) < minPrefix:
 		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation %q (an id can be cut to %d characters, not less)", name, minPrefix)
 	}
-	found, err := s.d.Conversations(ctx, driver.ListQuery{Prefix: name, Limit: maxCandidates + 1})
+	found, err := s.d.Read.Conversations(ctx, driver.ListQuery{Prefix: name, Limit: maxCandidates + 1})
 	switch {
 	case err != nil:
 		return "", err
@@ -154,7 +164,7 @@ func (s *Store) Resolve(ctx context.Context, name string) (scrollback.Conversati
 	}
 	var list strings.Builder
 	for _, c := range found[:min(len(found), maxCandidates)] {
-		list.WriteString("\n  " + string(c.ID) + "  " + clipRunes(c.Title, 60))
+		list.WriteString("\n  " + string(c.ID) + "  " + search.Clip(c.Title, 60))
 	}
 	if len(found) > maxCandidates {
 		list.WriteString("\n  …")
@@ -170,7 +180,7 @@ func (s *Store) listed(ctx context.Context, place int) (scrollback.ConversationI
 	}
 	q := driver.ListQuery{Limit: scrollback.ListMax}
 	for {
-		page, err := s.d.Conversations(ctx, q)
+		page, err := s.d.Read.Conversations(ctx, q)
 		switch {
 		case err != nil:
 			return "", err
@@ -205,7 +215,7 @@ func (s *Store) List(ctx context.Context, q ListQuery) ([]scrollback.Conversatio
 	if err != nil {
 		return nil, "", err
 	}
-	items, err := s.d.Conversations(ctx, driver.ListQuery{Project: q.Project, Title: q.Title, Trash: q.Trash, Before: before, Limit: limit + 1})
+	items, err := s.d.Read.Conversations(ctx, driver.ListQuery{Project: q.Project, Title: q.Title, Trash: q.Trash, Before: before, Limit: limit + 1})
 	if err != nil || len(items) <= limit {
 		return items, "", err
 	}
@@ -216,7 +226,7 @@ func (s *Store) List(ctx context.Context, q ListQuery) ([]scrollback.Conversatio
 
 // Projects lists the projects.
 func (s *Store) Projects(ctx context.Context) ([]scrollback.Project, error) {
-	ps, err := s.d.Projects(ctx)
+	ps, err := s.d.Read.Projects(ctx)
 	for _, p := range ps {
 		if p.Name == scrollback.DefaultProject {
 			return ps, err
@@ -225,34 +235,29 @@ func (s *Store) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	return append([]scrollback.Project{{Name: scrollback.DefaultProject}}, ps...), err
 }
 
-// pageSize is how many a list answers that was asked for n, 0 for the default.
-func pageSize(n int) (int, error) {
-	switch {
-	case n < 0 || n > scrollback.ListMax:
-		return 0, scrollback.ParamErrorf("store.pageSize", "limit", "limit must be 1 to %d", scrollback.ListMax)
-	case n == 0:
-		return scrollback.ListDefault, nil
+// Purge removes a conversation for good, save what others inherit, and answers what
+// stayed and which artifacts nothing mentions any more. With trashedBy, a time in
+// ms, one that has not been in the trash since then is conflict.
+func (s *Store) Purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (Purged, error) {
+	var all driver.Purged
+	for first := true; id != ""; first = false {
+		p, err := s.d.Log.Purge(ctx, driver.Purge{Conversation: id, Now: s.Now(), TrashedBy: trashedBy, Limit: purgeStep})
+		if err != nil {
+			return all, err
+		}
+		all.Removed += p.Removed
+		all.Loose = append(all.Loose, p.Loose...)
+		if p.Done {
+			if first || all.Kept == 0 {
+				all.Kept = p.Kept
+			}
+			id = p.Next
+		}
 	}
-	return n, nil
+	all.Done = true
+	return all, nil
 }
 
-// cursor is a list key as an opaque text.
-func cursor(k driver.ListKey) string {
-	b, err := json.Marshal(k)
-	if err != nil {
-		return ""
-	}
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
-func parseCursor(s string) (*driver.ListKey, error) {
-	if s == "" {
-		return nil, nil
-	}
-	var k driver.ListKey
-	b, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil || json.Unmarshal(b, &k) != nil {
-		return nil, scrollback.ParamErrorf("store", "cursor", "this cursor is not one of ours")
-	}
-	return &k, nil
-}
+// purgeStep is how many messages one transaction of a purge removes: others write
+// in between.
+const purgeStep = 500
