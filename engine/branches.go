@@ -16,7 +16,7 @@ type Point struct {
 
 // Branches lists the branches of a conversation, oldest first.
 func (e *Engine) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.BranchEntry, error) {
-	return e.store.Branches(ctx, id)
+	return e.store.Branches.List(ctx, id)
 }
 
 // Rewind makes a place the head of the conversation: what follows it stays on its
@@ -27,11 +27,11 @@ func (e *Engine) Rewind(ctx context.Context, id scrollback.ConversationID, to Po
 	if to.Branch == "" && to.Seq == nil {
 		return scrollback.Conversation{}, scrollback.ParamErrorf(op, "seq", "say where to: a seq, a branch, or both")
 	}
-	_, b, err := e.store.BranchOf(ctx, id, to.Branch)
+	_, b, err := e.store.Branches.Get(ctx, id, to.Branch)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	head, err := e.store.Rewind(ctx, id, b.ID, to.seq(b), forgetChanges)
+	head, err := e.store.Branches.Rewind(ctx, id, b.ID, to.seq(b), forgetChanges)
 	return head.Conversation, err
 }
 
@@ -46,7 +46,7 @@ func (p Point) seq(b scrollback.Branch) int64 {
 // nothing: the new one reads what is before the place where it stands. An empty
 // title is the parent's.
 func (e *Engine) Fork(ctx context.Context, id scrollback.ConversationID, at Point, title string) (scrollback.Conversation, error) {
-	head, b, err := e.store.BranchOf(ctx, id, at.Branch)
+	head, b, err := e.store.Branches.Get(ctx, id, at.Branch)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
@@ -55,7 +55,7 @@ func (e *Engine) Fork(ctx context.Context, id scrollback.ConversationID, at Poin
 		Policy: head.Policy, Limit: head.Limit, Roots: head.Roots, Settings: head.Settings, Meta: head.Meta, Environment: head.Environment}
 	forgetChanges(&c)
 	c.Settings.Pinned = false
-	return e.store.Fork(ctx, head, b, seq, c)
+	return e.store.Branches.Fork(ctx, head, b, seq, c)
 }
 
 // PurgeResult says what a purge removed, in messages and artifacts. Kept counts the

@@ -14,7 +14,6 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -57,8 +56,8 @@ type arrival struct {
 	grows scrollback.BranchID
 	size  int
 
-	pending driver.Adopt                                 // small things that wait for a full batch
-	final   driver.Adopt                                 // what becomes visible together
+	pending store.Adopt                                  // small things that wait for a full batch
+	final   store.Adopt                                  // what becomes visible together
 	last    []store.Growth                               // and the messages that do
 	rollups []scrollback.Segment                         // of a copy, until what they hold is made
 	made    map[scrollback.SegmentID]*scrollback.Segment // of a copy
@@ -145,7 +144,7 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 		}
 	}
 	b.e.localize(&c.Conversation, b.q.Project)
-	if err := b.e.store.Admits(c.Conversation); err != nil {
+	if err := b.e.store.Move.Admits(c.Conversation); err != nil {
 		return err
 	}
 	if b.copy != nil {
@@ -156,7 +155,7 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 		made: map[scrollback.SegmentID]*scrollback.Segment{}}
 	b.order = append(b.order, b.at)
 	var err error
-	if b.at.Arrival, err = b.e.store.Arrive(ctx, c.ID); err != nil {
+	if b.at.Arrival, err = b.e.store.Move.Arrive(ctx, c.ID); err != nil {
 		return err
 	}
 	foreign := func(id scrollback.ConversationID) bool { return !slices.Contains(b.at.Ancestors, id) }
@@ -320,7 +319,7 @@ func (b *bundleImport) flush(ctx context.Context) error {
 	if grow == nil {
 		return nil
 	}
-	if err := b.e.store.Adopt(ctx, driver.Adopt{Conversation: b.at.whole()}, grow...); err != nil {
+	if err := b.e.store.Move.Adopt(ctx, store.Adopt{Conversation: b.at.whole()}, grow...); err != nil {
 		return err
 	}
 	if b.q.Progress != nil {
@@ -376,7 +375,7 @@ func (b *bundleImport) rest(ctx context.Context) error {
 			forgetChanges(c)
 		}
 	}
-	return b.e.store.Adopt(ctx, a.final, a.last...)
+	return b.e.store.Move.Adopt(ctx, a.final, a.last...)
 }
 
 // late says whether something that shows messages up to seq has to wait for the last
@@ -455,7 +454,7 @@ func (b *bundleImport) branch(ctx context.Context, r bundle.Branch) error {
 		return b.spill(ctx, adoptBatch)
 	}
 	_, old := a.Views[r.ID]
-	view := driver.MendView{Branch: r.ID, IfViewVersion: a.Views[r.ID], View: r.View}
+	view := store.MendView{Branch: r.ID, IfViewVersion: a.Views[r.ID], View: r.View}
 	empty := store.Growth{Branch: r.Branch, IfHead: r.AtSeq} // where it has no messages to come with
 	switch {
 	case a.seen() && old && a.Heads[r.ID] >= r.HeadSeq:
@@ -467,7 +466,7 @@ func (b *bundleImport) branch(ctx context.Context, r bundle.Branch) error {
 		a.final.Views = append(a.final.Views, view)
 		return nil
 	case !old && r.HeadSeq == r.AtSeq:
-		if err := b.e.store.Adopt(ctx, driver.Adopt{Conversation: a.whole()}, empty); err != nil {
+		if err := b.e.store.Move.Adopt(ctx, store.Adopt{Conversation: a.whole()}, empty); err != nil {
 			return err
 		}
 	}
@@ -482,8 +481,8 @@ func (b *bundleImport) spill(ctx context.Context, enough int) error {
 		return nil
 	}
 	p.Conversation = b.at.whole()
-	err := b.e.store.Adopt(ctx, *p)
-	*p = driver.Adopt{}
+	err := b.e.store.Move.Adopt(ctx, *p)
+	*p = store.Adopt{}
 	return err
 }
 

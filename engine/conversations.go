@@ -114,13 +114,13 @@ func (e *Engine) Get(ctx context.Context, id scrollback.ConversationID) (scrollb
 
 // Running is the turn that holds a conversation open, or nil.
 func (e *Engine) Running(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
-	t, err := e.store.LastTurn(ctx, id)
+	t, err := e.store.Turns.Last(ctx, id)
 	switch {
 	case scrollback.CodeOf(err) == scrollback.NotFound:
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case t.State != scrollback.TurnOpen || e.store.Expired(t):
+	case t.State != scrollback.TurnOpen || e.store.Turns.Expired(t):
 		return nil, nil
 	}
 	return &t, nil
@@ -129,13 +129,13 @@ func (e *Engine) Running(ctx context.Context, id scrollback.ConversationID) (*sc
 // OrphanDraft is what a turn had written whose owner is gone and that nobody has closed
 // yet, or nil. The next turn keeps it as an interrupted message.
 func (e *Engine) OrphanDraft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Draft, error) {
-	t, err := e.store.LastTurn(ctx, id)
+	t, err := e.store.Turns.Last(ctx, id)
 	switch {
 	case scrollback.CodeOf(err) == scrollback.NotFound:
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case !e.store.Expired(t):
+	case !e.store.Turns.Expired(t):
 		return nil, nil
 	}
 	return &t.Draft, nil

@@ -216,7 +216,7 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 	if err != nil {
 		return err
 	}
-	own, err := x.e.store.AllBranches(ctx, id)
+	own, err := x.e.store.Move.Branches(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 	}
 	for _, b := range own {
 		for seq := b.AtSeq; b.Parent != "" && !mine[b.Parent]; seq = b.AtSeq {
-			if b, err = x.e.store.BranchBy(ctx, b.Parent); err != nil {
+			if b, err = x.e.store.Move.Branch(ctx, b.Parent); err != nil {
 				return err
 			}
 			of := others[b.Conversation]
@@ -291,7 +291,7 @@ func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, err
 		if err != nil {
 			return nil, err
 		}
-		for r, err := range x.e.store.Own(ctx, p.ID, scrollback.RefArtifact) {
+		for r, err := range x.e.store.Refs.Own(ctx, p.ID, scrollback.RefArtifact) {
 			if err != nil {
 				return nil, err
 			}
@@ -306,7 +306,7 @@ func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, err
 			if before[id] {
 				continue
 			}
-			r, err := x.e.store.RefIn(ctx, lineage, scrollback.ArtifactRef(id))
+			r, err := x.e.store.Refs.In(ctx, lineage, scrollback.ArtifactRef(id))
 			if err != nil {
 				return nil, err
 			}
@@ -400,7 +400,7 @@ func (x *bundleExport) portion(ctx context.Context, p *portion) error {
 
 // segments writes the segments that lie on the portion.
 func (x *bundleExport) segments(ctx context.Context, p *portion) error {
-	for r, err := range x.e.store.Own(ctx, p.ID, scrollback.RefHistory) {
+	for r, err := range x.e.store.Refs.Own(ctx, p.ID, scrollback.RefHistory) {
 		if err != nil {
 			return err
 		}
@@ -444,7 +444,7 @@ func (x *bundleExport) files(ctx context.Context, p *portion) error {
 
 // folds writes what was folded, save what came while the bundle was written.
 func (x *bundleExport) folds(ctx context.Context, p *portion) error {
-	for f, err := range x.e.store.Folds(ctx, p.ID) {
+	for f, err := range x.e.store.Move.Folds(ctx, p.ID) {
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -63,13 +62,13 @@ func (e *Engine) foldsNow(id scrollback.ConversationID) bool {
 	return e.foldLocks[id] != nil
 }
 
-func (e *Engine) snapshot(ctx context.Context, h driver.Head, sh resolved) (store.Snapshot, error) {
-	return e.store.Snapshot(ctx, h, max(pieceTokens, snapshotBudgets*sh.budget.Tokens))
+func (e *Engine) snapshot(ctx context.Context, h store.Head, sh resolved) (store.Snapshot, error) {
+	return e.store.Views.Snapshot(ctx, h, max(pieceTokens, snapshotBudgets*sh.budget.Tokens))
 }
 
 // fit makes the window of a head, folding until it is under the policy's
 // trigger. head follows the folds.
-func (e *Engine) fit(ctx context.Context, head *driver.Head, sh resolved, promptSeq int64, folded func(scrollback.Receipt)) (scrollback.Window, error) {
+func (e *Engine) fit(ctx context.Context, head *store.Head, sh resolved, promptSeq int64, folded func(scrollback.Receipt)) (scrollback.Window, error) {
 	for range maxFolds {
 		snap, err := e.snapshot(ctx, *head, sh)
 		if err != nil {
@@ -109,7 +108,7 @@ type foldWish struct {
 }
 
 // fold makes one fold of head's branch and commits it; head is fresh afterwards.
-func (e *Engine) fold(ctx context.Context, head *driver.Head, sh resolved, wish foldWish) (scrollback.Receipt, error) {
+func (e *Engine) fold(ctx context.Context, head *store.Head, sh resolved, wish foldWish) (scrollback.Receipt, error) {
 	unlock, err := e.lockFolds(ctx, head.ID)
 	if err != nil {
 		return scrollback.Receipt{}, err
@@ -266,7 +265,7 @@ func (f *folding) keep(r *compact.Record) string {
 
 // build makes the segments of a fold and judges them: with the model's summary, with
 // what is kept without one, and if neither shrinks the window with the extract alone.
-func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said compact.Outcome, receipt scrollback.Receipt) (driver.Commit, error) {
+func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said compact.Outcome, receipt scrollback.Receipt) (store.Commit, error) {
 	job := e.job(ctx, f.snap, cut, f.sh)
 	job.Afresh = f.wish.all || f.outgrown()
 	summaries := []*compact.Outcome{nil}
@@ -282,7 +281,7 @@ func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said co
 	for _, job.Summary = range slices.Backward(summaries) {
 		var err error
 		if made, err = compact.Build(job); err != nil {
-			return driver.Commit{}, err
+			return store.Commit{}, err
 		}
 		after = e.assemble(shown(f.snap, made), f.sh, 0).Weight.Tokens + f.total - f.before.Weight.Tokens
 		receipt.Result = f.sh.policy.Judge(f.total, after, mustFit)
@@ -298,7 +297,7 @@ func (e *Engine) build(ctx context.Context, f *folding, cut compact.Cut, said co
 		receipt.SummaryBy, receipt.Checked = said.By, said.Checked
 	}
 	branch := f.snap.Branch
-	commit := driver.Commit{Conversation: f.snap.ID, Branch: branch.ID, IfViewVersion: branch.ViewVersion, View: branch.View}
+	commit := store.Commit{Conversation: f.snap.ID, Branch: branch.ID, IfViewVersion: branch.ViewVersion, View: branch.View}
 	if receipt.Result == scrollback.ResultCompacted {
 		commit.View, commit.Segments = made.View, made.Segments
 		receipt.TokensAfter = f.sh.modelTokens(after)
@@ -332,8 +331,8 @@ const maxBooking = 5
 
 // commit stores a fold. When the view has moved meanwhile, the fold is a conflict
 // that leaves its receipt, and what its summary cost, all the same.
-func (e *Engine) commit(ctx context.Context, head *driver.Head, c driver.Commit) (scrollback.Receipt, error) {
-	err := e.store.Commit(ctx, c)
+func (e *Engine) commit(ctx context.Context, head *store.Head, c store.Commit) (scrollback.Receipt, error) {
+	err := e.store.Views.Commit(ctx, c)
 	for range maxBooking {
 		if scrollback.CodeOf(err) != scrollback.Conflict {
 			break
@@ -347,7 +346,7 @@ func (e *Engine) commit(ctx context.Context, head *driver.Head, c driver.Commit)
 			return c.Receipt, nil
 		}
 		c.Branch, c.IfViewVersion, c.View, c.Segments = head.Branch.ID, head.Branch.ViewVersion, head.Branch.View, nil
-		err = e.store.Commit(ctx, c)
+		err = e.store.Views.Commit(ctx, c)
 	}
 	if err != nil {
 		return c.Receipt, err
@@ -357,7 +356,7 @@ func (e *Engine) commit(ctx context.Context, head *driver.Head, c driver.Commit)
 
 // refresh reads the branch of a head anew: its view may have changed, and
 // messages may have come.
-func (e *Engine) refresh(ctx context.Context, head *driver.Head) error {
+func (e *Engine) refresh(ctx context.Context, head *store.Head) error {
 	fresh, err := e.store.Head(ctx, head.ID)
 	if err == nil {
 		*head = fresh
@@ -459,7 +458,7 @@ func (e *Engine) Uncompact(ctx context.Context, id scrollback.ConversationID, se
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	r, err := e.store.Unfold(ctx, id, segment)
+	r, err := e.store.Views.Unfold(ctx, id, segment)
 	if err != nil {
 		return r, err
 	}
@@ -476,7 +475,7 @@ func (e *Engine) Receipts(ctx context.Context, id scrollback.ConversationID, lim
 	if _, err := e.store.Head(ctx, id); err != nil {
 		return nil, err
 	}
-	rs, err := e.store.Receipts(ctx, id, limit)
+	rs, err := e.store.Views.Receipts(ctx, id, limit)
 	if rs == nil {
 		rs = []scrollback.Receipt{}
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -173,7 +172,7 @@ type importer struct {
 type importing struct {
 	Imported
 	shape resolved
-	head  driver.Head // as the conversation stands
+	head  store.Head // as the conversation stands
 	batch []store.Incoming
 	size  int
 
@@ -315,7 +314,7 @@ func (e *Engine) follow(ctx context.Context, c *importing, mark string) (bool, e
 	if len(c.known) > 0 && markOf(c.known[0].Meta) == mark {
 		return step()
 	}
-	next, err := e.store.Continuations(ctx, c.ID, c.at, at)
+	next, err := e.store.Branches.Continuations(ctx, c.ID, c.at, at)
 	if err != nil {
 		return false, err
 	}
@@ -354,7 +353,7 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 		}
 		c.left, c.own = head.Branch.ID, markOf(last.Meta) == ""
 	}
-	head, err = im.e.store.Rewind(ctx, c.ID, c.at.ID, c.seq(), forgetChanges)
+	head, err = im.e.store.Branches.Rewind(ctx, c.ID, c.at.ID, c.seq(), forgetChanges)
 	if err == nil {
 		c.head, c.at = head, head.Branch
 	}
@@ -389,7 +388,7 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	}
 	to, seq := c.at, c.seq()
 	if back {
-		if _, to, err = im.e.store.BranchOf(ctx, c.ID, c.left); err != nil {
+		if _, to, err = im.e.store.Branches.Get(ctx, c.ID, c.left); err != nil {
 			return errors.Join(failed, err)
 		}
 		seq = to.HeadSeq
@@ -397,7 +396,7 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	if now.Branch.ID == to.ID && now.Branch.HeadSeq == seq {
 		return failed
 	}
-	head, err := im.e.store.Rewind(ctx, c.ID, to.ID, seq, forgetChanges)
+	head, err := im.e.store.Branches.Rewind(ctx, c.ID, to.ID, seq, forgetChanges)
 	if err == nil {
 		c.head, c.Total = head, head.Messages
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // A tool output over outputBytes, or over a tenth of the budget if that is less,
@@ -358,7 +359,7 @@ func (e *Engine) indexFile(ctx context.Context, in *store.Incoming, f scrollback
 	if !strings.HasPrefix(f.MediaType, "text/") && f.MediaType != "application/json" {
 		return nil
 	}
-	head, _, err := e.artifactEnds(ctx, f.Artifact, store.MaxIndexBytes, 0)
+	head, _, err := e.artifactEnds(ctx, f.Artifact, search.MaxArtifactBytes, 0)
 	if scrollback.CodeOf(err) == scrollback.Invalid {
 		return nil // it only looked like text
 	}
@@ -372,7 +373,7 @@ func (e *Engine) showResult(ctx context.Context, in *store.Incoming, id scrollba
 	if err != nil {
 		return r, err
 	}
-	head, tail, err := e.artifactEnds(ctx, a.ID, store.MaxIndexBytes, tailBytes)
+	head, tail, err := e.artifactEnds(ctx, a.ID, search.MaxArtifactBytes, tailBytes)
 	if err != nil {
 		return r, err
 	}
@@ -407,7 +408,7 @@ func (e *Engine) keepText(ctx context.Context, in *store.Incoming, text, name st
 	a := scrollback.Artifact{ID: id, MediaType: "text/plain", Size: size, CreatedAt: e.store.Now(),
 		Name: fmt.Sprintf("%s, %s", name, sizeOf(size))}
 	in.Mentions = append(in.Mentions, a)
-	in.Index += "\n" + clipBytes(text, store.MaxIndexBytes)
+	in.Index += "\n" + clipBytes(text, search.MaxArtifactBytes)
 	return a, nil
 }
 
@@ -459,7 +460,7 @@ func (e *Engine) mentioned(ctx context.Context, in *store.Incoming, id scrollbac
 			return a, nil
 		}
 	}
-	ref, err := e.store.Ref(ctx, id, scrollback.ArtifactRef(art))
+	ref, err := e.store.Refs.Get(ctx, id, scrollback.ArtifactRef(art))
 	if err != nil {
 		return scrollback.Artifact{}, err
 	}
@@ -469,17 +470,17 @@ func (e *Engine) mentioned(ctx context.Context, in *store.Incoming, id scrollbac
 // textOf is what search reads of a message's artifacts.
 func (e *Engine) textOf(ctx context.Context, ps scrollback.Parts) (string, error) {
 	var out strings.Builder
-	for _, id := range store.IndexArtifacts(ps) {
+	for _, id := range search.Artifacts(ps) {
 		f, _, err := e.archive.OpenArtifact(ctx, id)
 		if err != nil {
 			return "", err
 		}
-		text, err := io.ReadAll(io.LimitReader(f, store.MaxIndexBytes+utf8.UTFMax))
+		text, err := io.ReadAll(io.LimitReader(f, search.MaxArtifactBytes+utf8.UTFMax))
 		f.Close()
 		if err != nil {
 			return "", scrollback.Wrap(scrollback.Unavailable, "engine.Import", err)
 		}
-		if begins := clipBytes(string(text), store.MaxIndexBytes); utf8.ValidString(begins) {
+		if begins := clipBytes(string(text), search.MaxArtifactBytes); utf8.ValidString(begins) {
 			out.WriteString("\n" + begins)
 		}
 	}

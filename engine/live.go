@@ -14,7 +14,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
 // Why a live turn is stopped.
@@ -46,7 +45,7 @@ type liveTurn struct {
 	saving sync.Mutex
 
 	mu     sync.Mutex
-	head   driver.Head
+	head   store.Head
 	draft  *draft
 	events []scrollback.Event
 	ended  bool
@@ -54,7 +53,7 @@ type liveTurn struct {
 }
 
 // hold makes a begun turn live.
-func (e *Engine) hold(b driver.Begun, sh resolved) *liveTurn {
+func (e *Engine) hold(b store.Begun, sh resolved) *liveTurn {
 	lt := &liveTurn{e: e, shape: sh, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {}}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
@@ -158,7 +157,7 @@ func (lt *liveTurn) keepSaved(ctx context.Context) {
 		}
 		lt.saving.Lock()
 		if ctx.Err() == nil {
-			stop, err := lt.e.store.Save(ctx, lt.turn, lt.sofar())
+			stop, err := lt.e.store.Turns.Save(ctx, lt.turn, lt.sofar())
 			switch {
 			case errors.Is(err, scrollback.ErrLostLease):
 				lt.cancel(scrollback.ErrLostLease)
@@ -173,14 +172,14 @@ func (lt *liveTurn) keepSaved(ctx context.Context) {
 }
 
 // finish stores the end of a step, or of the turn, and empties the draft.
-func (lt *liveTurn) finish(f store.FinishRequest) (driver.Finished, error) {
+func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
 	lt.saving.Lock()
 	defer lt.saving.Unlock()
 	f.Turn = lt.turn
 	// What was said must be kept even when the turn is being stopped.
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	done, err := lt.e.store.Finish(ctx, f)
+	done, err := lt.e.store.Turns.Finish(ctx, f)
 	if err != nil {
 		return done, err
 	}
@@ -212,11 +211,11 @@ func (e *Engine) Attach(ctx context.Context, id scrollback.ConversationID, turn 
 
 // GetTurn reports whether a conversation has a turn; not_found otherwise.
 func (e *Engine) GetTurn(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) (scrollback.Turn, error) {
-	t, err := e.store.Turn(ctx, turn)
+	t, err := e.store.Turns.Get(ctx, turn)
 	if err == nil && t.Conversation != id {
 		err = scrollback.Errorf(scrollback.NotFound, "engine.Find", "no turn %s in this conversation", turn)
 	}
-	if err == nil && e.store.Expired(t) {
+	if err == nil && e.store.Turns.Expired(t) {
 		t.State = scrollback.TurnInterrupted
 	}
 	return t, err
@@ -233,7 +232,7 @@ func (e *Engine) Cancel(ctx context.Context, id scrollback.ConversationID, turn 
 		lt.mu.Unlock()
 		stop(errStopped)
 	}
-	return e.store.Stop(ctx, turn)
+	return e.store.Turns.Stop(ctx, turn)
 }
 
 // follower tells the story of a turn from what is stored of it.

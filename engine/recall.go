@@ -21,7 +21,7 @@ import (
 
 // Refs lists what a conversation mentions, newest first, and the next cursor.
 func (e *Engine) Refs(ctx context.Context, id scrollback.ConversationID, q RefQuery) ([]scrollback.RefEntry, string, error) {
-	items, next, err := e.store.Refs(ctx, id, q)
+	items, next, err := e.store.Refs.List(ctx, id, q)
 	if items == nil {
 		items = []scrollback.RefEntry{}
 	}
@@ -31,12 +31,12 @@ func (e *Engine) Refs(ctx context.Context, id scrollback.ConversationID, q RefQu
 // Owner is a conversation that mentions a ref: for the operator at the command
 // line, who may read them all.
 func (e *Engine) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
-	return e.store.Owner(ctx, ref)
+	return e.store.Refs.Owner(ctx, ref)
 }
 
 // Read answers a page of what a ref points at.
 func (e *Engine) Read(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref, offset int64, limit int) (scrollback.Page, error) {
-	entry, err := e.store.Ref(ctx, id, ref)
+	entry, err := e.store.Refs.Get(ctx, id, ref)
 	if err != nil {
 		return scrollback.Page{}, err
 	}
@@ -45,7 +45,7 @@ func (e *Engine) Read(ctx context.Context, id scrollback.ConversationID, ref scr
 
 // Tail answers the last lines of what a ref points at.
 func (e *Engine) Tail(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref, lines int) (scrollback.Tail, error) {
-	entry, err := e.store.Ref(ctx, id, ref)
+	entry, err := e.store.Refs.Get(ctx, id, ref)
 	if err != nil {
 		return scrollback.Tail{}, err
 	}
@@ -63,14 +63,14 @@ func (e *Engine) Grep(ctx context.Context, id scrollback.ConversationID, q scrol
 		return scrollback.GrepResult{}, err
 	}
 	scope := archive.Scope{Artifact: func(ctx context.Context, art scrollback.ArtifactID) (scrollback.Artifact, bool, error) {
-		entry, err := e.store.RefIn(ctx, lineage, scrollback.ArtifactRef(art))
+		entry, err := e.store.Refs.In(ctx, lineage, scrollback.ArtifactRef(art))
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			return scrollback.Artifact{}, false, nil
 		}
 		return scrollback.Artifact{ID: art, MediaType: entry.MediaType, Name: entry.Hint, Size: entry.Bytes}, err == nil, err
 	}}
 	if q.Ref != "" {
-		if _, err := e.store.RefIn(ctx, lineage, q.Ref); err != nil {
+		if _, err := e.store.Refs.In(ctx, lineage, q.Ref); err != nil {
 			return scrollback.GrepResult{}, err
 		}
 		return e.archive.Grep(ctx, scope, q)
@@ -112,7 +112,7 @@ func (e *Engine) Search(ctx context.Context, q scrollback.SearchQuery) (scrollba
 
 // Artifact opens the bytes of an artifact for a conversation that mentions it.
 func (e *Engine) Artifact(ctx context.Context, id scrollback.ConversationID, art scrollback.ArtifactID) (scrollback.Artifact, io.ReadSeekCloser, error) {
-	entry, err := e.store.Ref(ctx, id, scrollback.ArtifactRef(art))
+	entry, err := e.store.Refs.Get(ctx, id, scrollback.ArtifactRef(art))
 	if err != nil {
 		return scrollback.Artifact{}, nil, err
 	}
@@ -129,7 +129,7 @@ func (e *Engine) Upload(ctx context.Context, id scrollback.ConversationID, r io.
 	if err != nil {
 		return a, err
 	}
-	return a, e.store.PutArtifact(ctx, a, id)
+	return a, e.store.Refs.PutArtifact(ctx, a, id)
 }
 
 // keep stores bytes as an artifact, its media type judged by what it holds.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
-	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/search"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -306,10 +306,10 @@ func (c recallCall) through(ctx context.Context, e *Engine, ref scrollback.Ref) 
 	if err != nil || may != scrollback.ScopeProject && may != scrollback.ScopeAll {
 		return c.conversation, err
 	}
-	if _, err := e.store.Ref(ctx, c.conversation, ref); scrollback.CodeOf(err) != scrollback.NotFound {
+	if _, err := e.store.Refs.Get(ctx, c.conversation, ref); scrollback.CodeOf(err) != scrollback.NotFound {
 		return c.conversation, nil // what is wrong with it is told by who reads it
 	}
-	others, err := e.store.Mentions(ctx, ref)
+	others, err := e.store.Refs.Mentions(ctx, ref)
 	if err != nil {
 		return "", err
 	}
@@ -335,7 +335,7 @@ func inBrief(hits []scrollback.Hit, searched scrollback.ConversationID, nearRune
 	near := func(ms []scrollback.Message) []brief {
 		var out []brief
 		for _, m := range ms {
-			text := clipLine(strings.TrimSpace(store.IndexText(m.Parts)), nearRunes)
+			text := clipLine(strings.TrimSpace(search.Text(m.Parts)), nearRunes)
 			if !seen[m.ID] && text != "" {
 				seen[m.ID] = true
 				out = append(out, brief{Seq: m.Seq, Role: m.Role, Content: text})

@@ -391,7 +391,7 @@ func overBudget(w scrollback.Window, sh *resolved) error {
 
 // Usage answers what the models' calls have cost.
 func (e *Engine) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback.UsageSum, error) {
-	return e.store.Usage(ctx, q)
+	return e.store.Books.Usage(ctx, q)
 }
 
 // ModelEntry is a model that can be asked here. Factor is how many of its tokens

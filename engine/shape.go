@@ -61,7 +61,7 @@ func (e *Engine) resolve(ctx context.Context, c scrollback.Conversation, over Ov
 	if err != nil {
 		return s, err
 	}
-	known, err := e.store.Learned(ctx, s.facts.Name)
+	known, err := e.store.Books.Learned(ctx, s.facts.Name)
 	if err != nil {
 		return s, err
 	}
@@ -280,7 +280,7 @@ func (e *Engine) Context(ctx context.Context, id scrollback.ConversationID) (scr
 		return scrollback.Manifest{}, err
 	}
 	var prev *scrollback.WindowMark
-	if last, err := e.store.LastTurn(ctx, id); err == nil {
+	if last, err := e.store.Turns.Last(ctx, id); err == nil {
 		prev = last.Window
 	} else if scrollback.CodeOf(err) != scrollback.NotFound {
 		return scrollback.Manifest{}, err

@@ -50,7 +50,10 @@ func chromium(t *testing.T) string {
 // longTalk serves a folded conversation in a window of 8,000 tokens.
 func longTalk(t *testing.T) (url string, id scrollback.ConversationID, needles []sample.Needle) {
 	t.Helper()
-	s := store.New(memdriver.New(), &store.Options{Tokens: token.Count, Image: token.Image})
+	s, err := store.New(memdriver.New(), token.Count, &store.Options{Image: token.Image})
+	if err != nil {
+		t.Fatal(err)
+	}
 	bucket := memblob.OpenBucket(nil)
 	e := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 8000, Importers: all.Importers(), Exporters: all.Exporters(),
 		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
@@ -61,7 +64,7 @@ func longTalk(t *testing.T) (url string, id scrollback.ConversationID, needles [
 		bucket.Close()
 	})
 	var file bytes.Buffer
-	_, needles, err := sample.Write(&file, "Depots and stations · 仓库与车站", sample.Options{Seed: 11, Messages: 600})
+	_, needles, err = sample.Write(&file, "Depots and stations · 仓库与车站", sample.Options{Seed: 11, Messages: 600})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -58,7 +57,7 @@ func newProduct(ctx context.Context, s *store.Store, t talk) (product, error) {
 			in = append(in, store.Incoming{Message: scrollback.Message{Role: scrollback.Role(m.role), CreatedAt: m.at.UnixMilli(),
 				Parts: scrollback.Parts{scrollback.Text{Text: m.text}}}})
 		}
-		var done driver.Finished
+		var done store.Finished
 		if done, err = s.Append(ctx, head, in); err == nil {
 			head = done.Head
 		}

@@ -26,7 +26,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transcript/all"
 	"github.com/scrollback-ai/scrollback/workspace"
@@ -52,7 +52,7 @@ func (g *globals) open() (*app, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
 	}
-	db, err := sqldriver.OpenSQLite(g.ctx, filepath.Join(dir, "scrollback.db"), nil)
+	db, err := sqlite.Open(g.ctx, filepath.Join(dir, "scrollback.db"), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (g *globals) open() (*app, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return g.assemble(db, bucket, &archive.Options{Dir: filepath.Join(dir, "context"), Durable: durable}), nil
+	return g.assemble(db, bucket, &archive.Options{Dir: filepath.Join(dir, "context"), Durable: durable})
 }
 
 // openObjects opens where the bytes of artifacts are kept: what is configured, or else
@@ -131,14 +131,18 @@ func (g *globals) openKept() (*app, error) {
 		return nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "scrollback.db")); errors.Is(err, os.ErrNotExist) {
-		return g.assemble(memdriver.New(), memblob.OpenBucket(nil), nil), nil
+		return g.assemble(memdriver.New(), memblob.OpenBucket(nil), nil)
 	}
 	return g.open()
 }
 
 // assemble puts the program together over a database and a bucket.
-func (g *globals) assemble(db driver.Driver, bucket *blob.Bucket, o *archive.Options) *app {
-	a := &app{bucket: bucket, store: store.New(db, &store.Options{Tokens: token.Count, Image: token.Image, Learn: token.Learn})}
+func (g *globals) assemble(db *driver.Driver, bucket *blob.Bucket, o *archive.Options) (*app, error) {
+	kept, err := store.New(db, token.Count, &store.Options{Image: token.Image, Learn: token.Learn})
+	if err != nil {
+		return nil, err
+	}
+	a := &app{bucket: bucket, store: kept}
 	catalog := token.NewCatalog(g.set.Models)
 	a.archive = archive.New(a.store, bucket, o)
 	a.Engine = engine.New(a.store, a.archive, engine.Options{
@@ -147,7 +151,7 @@ func (g *globals) assemble(db driver.Driver, bucket *blob.Bucket, o *archive.Opt
 		Catalog: catalog, ModelNames: func() []string { return g.modelNames(catalog) },
 		Place: g.place(), Importers: all.Importers(), Exporters: all.Exporters(), Log: g.logger(),
 	})
-	return a
+	return a, nil
 }
 
 // place is what conversations are told of where they work.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/doctor"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
@@ -82,7 +82,7 @@ func (a *app) backup(g *globals, dir string) (string, error) {
 		}
 		key := "backup/scrollback-" + stamp + ".db"
 		name := filepath.Join(dir, filepath.FromSlash(key))
-		err := a.store.Copy(g.ctx, name)
+		err := a.store.Audit.Copy(g.ctx, name)
 		if scrollback.CodeOf(err) == scrollback.Conflict && n < maxCopies {
 			continue
 		}
@@ -100,7 +100,7 @@ func (g *globals) openReading() (*app, error) {
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
-	db, err := sqldriver.ReadSQLite(g.ctx, filepath.Join(dir, "scrollback.db"))
+	db, err := sqlite.OpenReadOnly(g.ctx, filepath.Join(dir, "scrollback.db"))
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (g *globals) openReading() (*app, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return g.assemble(db, bucket, nil), nil
+	return g.assemble(db, bucket, nil)
 }
 
 func drawCheckup(w io.Writer, c doctor.Checkup) error {

@@ -42,9 +42,12 @@ func folded(t *testing.T) (e *engine.Engine, long, short scrollback.Conversation
 	t.Helper()
 	ctx := context.Background()
 	var ids, seconds atomic.Int64
-	s := store.New(memdriver.New(), &store.Options{Tokens: token.Count, Image: token.Image,
+	s, err := store.New(memdriver.New(), token.Count, &store.Options{Image: token.Image,
 		NewID: func() string { return fmt.Sprintf("0190a000-0000-7000-8000-%012d", ids.Add(1)) },
 		Now:   func() time.Time { return time.Unix(1_760_000_000+seconds.Add(1), 0) }})
+	if err != nil {
+		t.Fatal(err)
+	}
 	bucket := memblob.OpenBucket(nil)
 	e = engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 8000, Importers: all.Importers(), Exporters: all.Exporters(),
 		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
