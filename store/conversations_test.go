@@ -173,7 +173,7 @@ func TestList(t *testing.T) {
 		for _, bad := range []string{"!", "abc", "bm90IGpzb24", "W10", "eyJBdCI6IngifQ", "%00"} {
 			_, _, err := b.List(t.Context(), store.ListQuery{Cursor: bad})
 			wantCode(t, err, scrollback.Invalid, "cursor")
-			_, _, err = b.Refs(t.Context(), "x", store.RefQuery{Cursor: bad})
+			_, _, err = b.Refs.List(t.Context(), "x", store.RefQuery{Cursor: bad})
 			wantCode(t, err, scrollback.Invalid, "cursor")
 		}
 		ps := must2(b.Projects(t.Context()))(t)

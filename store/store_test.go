@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 )
 
 // bench is a store on one database, with a clock that ticks at every look and ids
@@ -21,22 +21,28 @@ import (
 type bench struct {
 	*store.Store
 	t   *testing.T
-	d   driver.Driver
+	d   *driver.Driver
 	ids int
 	now int64
 }
 
-func newBench(t *testing.T, d driver.Driver) *bench {
+func newBench(t *testing.T, d *driver.Driver) *bench {
 	b := &bench{t: t, d: d, now: 1_700_000_000_000}
-	b.Store = store.New(d, &store.Options{
-		Now:    func() time.Time { b.now += 1000; return time.UnixMilli(b.now) },
-		NewID:  b.id,
-		Tokens: func(s string) int { return len([]rune(s)) },
-		Image:  func(w, h int, _ string) int { return w * h },
+	var err error
+	b.Store, err = store.New(d, runes, &store.Options{
+		Now:   func() time.Time { b.now += 1000; return time.UnixMilli(b.now) },
+		NewID: b.id,
+		Image: func(w, h int, _ string) int { return w * h },
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { b.Close() })
 	return b
 }
+
+// runes counts a token a character.
+func runes(s string) int { return len([]rune(s)) }
 
 func (b *bench) id() string { b.ids++; return fmt.Sprintf("%08x-0000-7000-8000-000000000000", b.ids) }
 
@@ -46,9 +52,9 @@ func each(t *testing.T, test func(t *testing.T, b *bench)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, newBench(t, openSQLite(t))) })
 }
 
-func openSQLite(t *testing.T) driver.Driver {
+func openSQLite(t *testing.T) *driver.Driver {
 	t.Helper()
-	d, err := sqldriver.OpenSQLite(context.Background(), filepath.Join(t.TempDir(), "s.db"), nil)
+	d, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "s.db"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,11 +113,11 @@ func (b *bench) fork(of scrollback.ConversationID, at int64) scrollback.Conversa
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	c, err := b.Fork(b.t.Context(), h, h.Branch, at, scrollback.Conversation{})
+	c, err := b.Branches.Fork(b.t.Context(), h, h.Branch, at, scrollback.Conversation{})
 	return must(b.t, c, err)
 }
 
-func (b *bench) head(id scrollback.ConversationID) driver.Head {
+func (b *bench) head(id scrollback.ConversationID) store.Head {
 	b.t.Helper()
 	h, err := b.Head(b.t.Context(), id)
 	return must(b.t, h, err)
