@@ -5,6 +5,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlaudit"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -35,23 +36,5 @@ type Dialect struct {
 	Expression func(m driver.Match, scopes [][]string) string
 
 	// Audit is for checking everything.
-	Audit AuditDialect
-}
-
-// AuditDialect is what one kind of database does its own way when everything is
-// checked.
-type AuditDialect struct {
-	// Begin starts a transaction in which all reads see one picture.
-	Begin string
-	// Refresh makes a connection forget what it remembers of the search index from
-	// before the transaction: a check does not, and takes what was merged for lost.
-	Refresh string
-	// Check returns a row of text for each damage of the file, or "ok".
-	Check string
-	// Indexed is a condition on a row of messages: search has terms of it.
-	Indexed string
-	// Stray finds numbers that search has terms of and that are no message.
-	Stray string
-	// Damaged says that an error is of bytes that cannot be read.
-	Damaged func(error) bool
+	Audit sqlaudit.Dialect
 }

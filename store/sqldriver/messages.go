@@ -15,7 +15,7 @@ import (
 type logWriter struct {
 	tx      *sqlrow.Session
 	dialect Dialect
-	c       conversation
+	c       sqlrow.Conversation
 	b       scrollback.Branch
 	grew    bool
 	edited  bool
@@ -63,7 +63,7 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 	return out, nil
 }
 
-// store stores what the branch has grown by.
+// storeConversation stores what the branch has grown by.
 func (w *logWriter) store(ctx context.Context, now int64) error {
 	if !w.grew {
 		return nil
@@ -80,9 +80,9 @@ func (w *logWriter) close(ctx context.Context, now int64) error {
 	}
 	w.c.Messages = w.b.HeadSeq
 	if w.edited {
-		return w.c.store(ctx, w.tx, now)
+		return storeConversation(ctx, w.tx, &w.c, now)
 	}
-	return w.c.touch(ctx, w.tx, now)
+	return touchConversation(ctx, w.tx, &w.c, now)
 }
 
 // Append implements [driver.Log].

@@ -45,8 +45,8 @@ func (j *adopting) conflict(format string, args ...any) error {
 func (j *adopting) conversation(ctx context.Context) error {
 	err := loadRow(ctx, j.tx, j.Conversation.ID, &j.c)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
-		j.c, j.hidden = conversation{Conversation: driver.Hidden(j.Conversation, j.Now)}, true
-		return j.c.insert(ctx, j.tx)
+		j.c, j.hidden = sqlrow.Conversation{Conversation: driver.Hidden(j.Conversation, j.Now)}, true
+		return insertConversation(ctx, j.tx, &j.c)
 	}
 	switch {
 	case err != nil:
@@ -219,7 +219,7 @@ func (j *adopting) end(ctx context.Context) error {
 	}
 	if j.hidden { // and to be seen from here on
 		version, ancestors := j.c.Version, j.c.Ancestors
-		j.c = conversation{Conversation: j.Conversation}
+		j.c = sqlrow.Conversation{Conversation: j.Conversation}
 		j.c.Version, j.c.Ancestors, j.c.DeletedAt, j.c.PurgedAt = version, ancestors, 0, 0
 	}
 	if j.Current != "" {
@@ -236,7 +236,7 @@ func (j *adopting) end(ctx context.Context) error {
 	}
 	j.edited = true
 	var err error
-	if j.c.turn, err = j.turnAt(ctx, j.b); err != nil {
+	if j.c.LastTurn, err = j.turnAt(ctx, j.b); err != nil {
 		return err
 	}
 	return j.close(ctx, max(j.c.UpdatedAt, j.Conversation.UpdatedAt))

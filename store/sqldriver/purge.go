@@ -13,7 +13,7 @@ import (
 type purging struct {
 	db       *database
 	tx       *sqlrow.Session
-	c        conversation
+	c        sqlrow.Conversation
 	branches []scrollback.Branch
 	kept     map[scrollback.BranchID]int64 // how far each is inherited
 	left     int                           // messages this step may still remove
@@ -80,9 +80,9 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 	if p.Spares(j.c.DeletedAt) {
 		return scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash", j.c.ID)
 	}
-	if j.c.turn != "" {
+	if j.c.LastTurn != "" {
 		var last scrollback.Turn
-		if err := loadTurn(ctx, j.tx, j.c.turn, &last); err != nil {
+		if err := loadTurn(ctx, j.tx, j.c.LastTurn, &last); err != nil {
 			return err
 		}
 		if driver.Holds(last, now) {
@@ -91,8 +91,8 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 	}
 	j.c.Conversation = scrollback.Conversation{ID: j.c.ID, Project: j.c.Project, Parent: j.c.Parent, Ancestors: j.c.Ancestors, Version: j.c.Version,
 		Branch: j.c.Branch, Messages: j.c.Messages, CreatedAt: j.c.CreatedAt, DeletedAt: now, Roots: []string{}, PinnedSeqs: []int64{}}
-	j.c.turn, j.c.PurgedAt = "", -now
-	if err := j.c.store(ctx, j.tx, now); err != nil {
+	j.c.LastTurn, j.c.PurgedAt = "", -now
+	if err := storeConversation(ctx, j.tx, &j.c, now); err != nil {
 		return err
 	}
 	for _, statement := range []string{`DELETE FROM turns WHERE conversation_id = $1`, `DELETE FROM receipts WHERE conversation_id = $1`} {
@@ -140,7 +140,7 @@ func (j *purging) finish(ctx context.Context, now int64) error {
 	if err := j.loosen(ctx); err != nil {
 		return err
 	}
-	end := func() error { j.c.PurgedAt = now; return j.c.store(ctx, j.tx, now) }
+	end := func() error { j.c.PurgedAt = now; return storeConversation(ctx, j.tx, &j.c, now) }
 	if len(j.kept) == 0 {
 		end = func() error { return j.tx.Run(ctx, `DELETE FROM conversations WHERE id = $1`, j.c.ID) }
 	}
@@ -149,7 +149,7 @@ func (j *purging) finish(ctx context.Context, now int64) error {
 	}
 	j.out.Done = true
 	for _, id := range j.c.Ancestors {
-		var a conversation
+		var a sqlrow.Conversation
 		err := loadRow(ctx, j.tx, id, &a)
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			continue

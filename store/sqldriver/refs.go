@@ -17,7 +17,7 @@ import (
 func (db refs) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
 	return db.write(ctx, "sqldriver.PutArtifact", func(ctx context.Context, tx *sqlrow.Session) error {
 		if mentionedBy != "" {
-			var c conversation
+			var c sqlrow.Conversation
 			if err := loadConversation(ctx, tx, mentionedBy, &c); err != nil {
 				return err
 			}
@@ -190,7 +190,7 @@ func (w *logWriter) setView(ctx context.Context, v scrollback.View, now int64) e
 	if err := w.tx.Run(ctx, `UPDATE branches SET view = $2, view_version = view_version + 1 WHERE id = $1`, w.b.ID, view); err != nil {
 		return err
 	}
-	return w.c.touch(ctx, w.tx, now)
+	return touchConversation(ctx, w.tx, &w.c, now)
 }
 
 // Unfold implements [driver.Views].

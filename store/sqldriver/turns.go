@@ -50,7 +50,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 		if err := tx.Run(ctx, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(19)+`)`, v...); err != nil {
 			return err
 		}
-		w.c.turn = t.ID
+		w.c.LastTurn = t.ID
 		out.Turn = t
 		if err := w.close(ctx, b.Now); err != nil {
 			return err
@@ -85,20 +85,20 @@ func replay(ctx context.Context, tx *sqlrow.Session, b driver.Begin, t *scrollba
 // edit changes the conversation's own fields; close stores them.
 func (w *logWriter) edit(edit func(*scrollback.Conversation)) {
 	deleted := w.c.DeletedAt
-	before, errBefore := w.c.values()
-	_ = w.c.edit(func(c *scrollback.Conversation) error { edit(c); return nil })
+	before, errBefore := w.c.Values()
+	_ = editConversation(&w.c, func(c *scrollback.Conversation) error { edit(c); return nil })
 	w.c.DeletedAt = deleted
-	after, errAfter := w.c.values()
+	after, errAfter := w.c.Values()
 	w.edited = errBefore != nil || errAfter != nil || !slices.Equal(before, after)
 }
 
 // settle answers the newest turn, after closing it if its owner is gone.
 func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollback.Turn) []driver.Entry) (*scrollback.Turn, error) {
-	if w.c.turn == "" {
+	if w.c.LastTurn == "" {
 		return nil, nil
 	}
 	var last scrollback.Turn
-	if err := loadTurn(ctx, w.tx, w.c.turn, &last); err != nil {
+	if err := loadTurn(ctx, w.tx, w.c.LastTurn, &last); err != nil {
 		return nil, err
 	}
 	if last.State != scrollback.TurnOpen {
@@ -228,12 +228,12 @@ func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn,
 // Last implements [driver.Turns].
 func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
 	var t scrollback.Turn
-	var c conversation
+	var c sqlrow.Conversation
 	if err := loadConversation(ctx, db.Read, id, &c); err != nil {
 		return t, db.wrap("sqldriver.LastTurn", err)
 	}
-	if c.turn == "" {
+	if c.LastTurn == "" {
 		return t, scrollback.Errorf(scrollback.NotFound, "sqldriver.LastTurn", "conversation %s had no turn yet", id)
 	}
-	return t, db.wrap("sqldriver.LastTurn", loadTurn(ctx, db.Read, c.turn, &t))
+	return t, db.wrap("sqldriver.LastTurn", loadTurn(ctx, db.Read, c.LastTurn, &t))
 }

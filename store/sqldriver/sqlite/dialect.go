@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlaudit"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -63,7 +64,7 @@ var dialect = sqldriver.Dialect{
 
 // auditDialect is for checking everything. Any error that is no passing state is taken for damage:
 // a file that was written over gives many.
-var auditDialect = sqldriver.AuditDialect{
+var auditDialect = sqlaudit.Dialect{
 	Begin:   beginReading,
 	Refresh: `SELECT rowid FROM message_terms WHERE rowid = 0`,
 	Check:   `PRAGMA quick_check(100)`,

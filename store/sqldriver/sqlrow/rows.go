@@ -6,6 +6,47 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
+// ConversationColumns are those of conversations.
+const ConversationColumns = `id, project, title, model, instructions, policy, limit_tokens, roots, settings,
+	pinned_seqs, meta, parent, version, branch, messages, turn, created_at, updated_at, deleted_at, ancestors, purged_at, environment`
+
+// Conversation is a row of conversations with the column that nobody else sees.
+type Conversation struct {
+	scrollback.Conversation
+	LastTurn scrollback.TurnID
+}
+
+// Scan reads a row.
+func (c *Conversation) Scan(r Scanner) error {
+	var roots, settings, pinned, meta, parent, ancestors, environment string
+	err := r.Scan(&c.ID, &c.Project, &c.Title, &c.Model, &c.Instructions, &c.Policy, &c.Limit, &roots, &settings,
+		&pinned, &meta, &parent, &c.Version, &c.Branch, &c.Messages, &c.LastTurn, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt, &ancestors, &c.PurgedAt, &environment)
+	if err != nil {
+		return err
+	}
+	var col Columns
+	col.Parse(roots, &c.Roots)
+	col.Parse(settings, &c.Settings)
+	col.Parse(pinned, &c.PinnedSeqs)
+	col.Parse(meta, &c.Meta)
+	col.Parse(parent, &c.Parent)
+	col.Parse(ancestors, &c.Ancestors)
+	col.Parse(environment, &c.Environment)
+	return col.Err
+}
+
+// Values are the columns of a conversation in order.
+func (c *Conversation) Values() ([]any, error) {
+	var col Columns
+	v := []any{c.ID, c.Project, c.Title, c.Model, c.Instructions, c.Policy, c.Limit, col.JSON(c.Roots), col.JSON(c.Settings),
+		col.JSON(c.PinnedSeqs), col.JSON(c.Meta), col.JSON(c.Parent), c.Version, c.Branch, c.Messages, c.LastTurn,
+		c.CreatedAt, c.UpdatedAt, c.DeletedAt, col.JSON(c.Ancestors), c.PurgedAt, col.JSON(c.Environment)}
+	return v, col.Err
+}
+
+// MetaValid judges the one column that is handed on as it is.
+func (c *Conversation) MetaValid() bool { return len(c.Meta) == 0 || json.Valid(c.Meta) }
+
 // BranchColumns are those of branches.
 const BranchColumns = `id, conversation_id, parent_branch, at_seq, head_seq, sum_tokens, sum_bytes, sum_images, view, view_version, updated_at`
 
