@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Usage answers what a query asks for of the books.
+// Usage returns what a query asks for of the books.
 func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback.UsageSum, error) {
 	to := q.To
 	if to == 0 {

@@ -25,7 +25,7 @@ const (
 )
 
 // Create makes a conversation. An id may be given (a UUID); one that exists
-// answers the stored conversation and false.
+// returns the stored conversation and false.
 func (s *Store) Create(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, bool, error) {
 	const op = "store.Create"
 	if c.ID == "" {
@@ -142,7 +142,7 @@ const maxCandidates = 5
 // of one (at least 8 characters), "latest", or its place in the list, from 1. A
 // name that fits several is invalid and lists them.
 func (s *Store) Resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
-	const op = "store.Find"
+	const op = "store.Resolve"
 	name = strings.ToLower(strings.TrimSpace(name))
 	place, err := strconv.Atoi(name)
 	switch {
@@ -174,7 +174,7 @@ func (s *Store) Resolve(ctx context.Context, name string) (scrollback.Conversati
 
 // listed is the conversation at a place of the list, from 1.
 func (s *Store) listed(ctx context.Context, place int) (scrollback.ConversationID, error) {
-	const op = "store.Find"
+	const op = "store.Resolve"
 	if place < 1 {
 		return "", scrollback.ParamErrorf(op, "conversation", "the list counts from 1, not %d", place)
 	}
@@ -205,7 +205,7 @@ type ListQuery struct {
 	Limit          int // 0 means 50, at most 200
 }
 
-// List answers a page and the cursor of the next, empty at the end.
+// List returns a page and the cursor of the next, empty at the end.
 func (s *Store) List(ctx context.Context, q ListQuery) ([]scrollback.Conversation, string, error) {
 	before, err := parseCursor(q.Cursor)
 	if err != nil {
@@ -235,7 +235,7 @@ func (s *Store) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	return append([]scrollback.Project{{Name: scrollback.DefaultProject}}, ps...), err
 }
 
-// Purge removes a conversation for good, save what others inherit, and answers what
+// Purge removes a conversation for good, save what others inherit, and returns what
 // stayed and which artifacts nothing mentions any more. With trashedBy, a time in
 // ms, one that has not been in the trash since then is conflict.
 func (s *Store) Purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (Purged, error) {

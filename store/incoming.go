@@ -114,7 +114,7 @@ func compact(parts scrollback.Parts) {
 	}
 }
 
-// plain is raw without the space between its tokens; what is no JSON stays.
+// plain is raw without the space between its tokens; what is not JSON stays.
 func plain(raw json.RawMessage) json.RawMessage {
 	var buf bytes.Buffer
 	if len(raw) == 0 || json.Compact(&buf, raw) != nil {

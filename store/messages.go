@@ -99,7 +99,7 @@ type PageQuery struct {
 	Limit  int // 0 means 50, at most 200
 }
 
-// Page answers messages and the seq to go on from in the same direction, or 0.
+// Page returns messages and the seq to go on from in the same direction, or 0.
 func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q PageQuery) ([]scrollback.Message, int64, error) {
 	h, err := s.d.Read.Head(ctx, id)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// pageSize is how many a list answers that was asked for n, 0 for the default.
+// pageSize is how many entries a list returns that was asked for n, 0 for the default.
 func pageSize(n int) (int, error) {
 	switch {
 	case n < 0 || n > scrollback.ListMax:

@@ -1,6 +1,9 @@
 // Package store keeps conversations: it gives ids and times, validates, pages,
 // and turns what the product says into moments that a driver makes durable.
 //
+// [Store] has conversations and messages; its fields have the rest, by noun:
+// s.Turns.Begin, s.Views.Commit, s.Refs.List.
+//
 // Words it adds: incoming (a message before it has a seq), snapshot (what a
 // window is made from), live (not yet folded in the current view), cursor (a
 // place in a list, opaque to callers).

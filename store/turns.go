@@ -22,7 +22,7 @@ type BeginRequest struct {
 
 // Begin opens a turn with the messages that start it. A turn left open by an
 // owner whose lease ended is closed first, its draft saved as an interrupted
-// message. The same idempotency key answers the turn it began.
+// message. The same idempotency key returns the turn it began.
 func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
 	now := p.s.Now()
 	t := scrollback.Turn{
@@ -58,7 +58,7 @@ type FinishRequest struct {
 	Window       *scrollback.WindowMark
 }
 
-// Finish appends the messages of a step; they are durable when it answers.
+// Finish appends the messages of a step; they are durable when it returns.
 func (p Turns) Finish(ctx context.Context, f FinishRequest) (Finished, error) {
 	now := p.s.Now()
 	return p.s.d.Turns.Finish(ctx, driver.Finish{

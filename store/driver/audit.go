@@ -16,7 +16,7 @@ type Audit interface {
 
 	// Copy writes one picture of the whole database to a new file at path, readable
 	// by its owner alone, while others read and write. A path that exists is conflict;
-	// a database that is no file is refused. After an error nothing is at path.
+	// one that is not in a file is refused. After an error nothing is at path.
 	Copy(ctx context.Context, path string) error
 
 	// Mend repairs one thing; see [Mend].

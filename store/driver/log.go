@@ -9,7 +9,7 @@ import (
 // Log keeps conversations, their branches and messages. All times are Unix ms.
 type Log interface {
 	// Create inserts a conversation with its first branch, the current one from
-	// then on. An id that exists answers the stored conversation and false, whatever
+	// then on. An id that exists returns the stored conversation and false, whatever
 	// the other fields say; one that was purged is conflict. A branch with a Parent
 	// forks: that branch must hold AtSeq as one of its own messages, and the
 	// conversation that is forked (c.Parent, or else the one that branch is of) must

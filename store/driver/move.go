@@ -6,9 +6,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Move takes whole histories from one database to another. What it
-// reads beside is [Reader]'s, of hidden conversations too where a branch or a
-// conversation is asked for by its id.
+// Move takes whole histories from one database to another. What else it reads is
+// [Reader]'s, of hidden conversations too where a branch or a conversation is asked
+// for by its id.
 type Move interface {
 	// Adopt brings rows that were made elsewhere; see [Adopt].
 	Adopt(ctx context.Context, a Adopt) error

@@ -32,7 +32,7 @@ type Turns interface {
 
 // Begin opens a turn, in one transaction:
 //
-//  1. With an idempotency key seen since KeysSince: the same hash answers that
+//  1. With an idempotency key seen since KeysSince: the same hash returns that
 //     turn and Replayed, another hash is conflict.
 //  2. A trashed conversation is not_found. An open turn whose lease has not ended
 //     is conflict; one whose lease has is closed as interrupted, and what Salvage

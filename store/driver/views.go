@@ -40,7 +40,7 @@ type Commit struct {
 }
 
 // Unfold puts back the view from before the newest fold of the branch that is not
-// yet undone, and answers its receipt. When there is none, View is what the branch
+// yet undone, and returns its receipt. When there is none, View is what the branch
 // shows from then on, if its ViewVersion is still IfViewVersion (else conflict),
 // and the receipt is empty; with no View either it is not_found.
 type Unfold struct {

@@ -293,7 +293,7 @@ func testBooksInBounds(w *bench) {
 }
 
 // report makes a Finish with one report of model a/x for an open turn.
-func report(w *bench, turn scrollback.Turn, sent, input int64, estimated bool) {
+func (w *bench) report(turn scrollback.Turn, sent, input int64, estimated bool) {
 	w.t.Helper()
 	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease, Learn: learnLast,
 		Usage: []scrollback.UsageRecord{{Conversation: turn.Conversation, Model: "a/x", Purpose: "turn", At: w.now, WindowTokens: sent, Usage: scrollback.Usage{InputTokens: input, Estimated: estimated}}}})
@@ -317,13 +317,13 @@ func testFactor(w *bench) {
 		knows(w, "b/y", scrollback.Learned{})
 	}
 	want(0)
-	report(w, turn, 1000, 1500, true)
-	report(w, turn, 0, 1500, false)
-	report(w, turn, 1000, 0, false)
+	w.report(turn, 1000, 1500, true)
+	w.report(turn, 0, 1500, false)
+	w.report(turn, 1000, 0, false)
 	want(0)
-	report(w, turn, 1000, 1500, false)
+	w.report(turn, 1000, 1500, false)
 	want(1.5)
-	report(w, turn, 1000, 1250, false)
+	w.report(turn, 1000, 1250, false)
 	want(1.25)
 }
 
@@ -365,14 +365,14 @@ func testTeach(w *bench) {
 // what was taught.
 func testTeachAndFactor(w *bench) {
 	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
-	report(w, turn, 1000, 1250, false)
+	w.report(turn, 1000, 1250, false)
 	want := everything
 	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { want.Factor = l.Factor; *l = want }))
 	if want.Factor != 1.25 {
 		w.t.Errorf("the edit saw the factor %v", want.Factor)
 	}
 	knows(w, "a/x", want)
-	report(w, turn, 1000, 1500, false)
+	w.report(turn, 1000, 1500, false)
 	want.Factor = 1.5
 	knows(w, "a/x", want)
 	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { l.Factor = 2 }))

@@ -78,7 +78,7 @@ func (db turns) seen(th *thread, b driver.Begin) *scrollback.Turn {
 	return nil
 }
 
-// interrupt closes a turn whose lease has ended and answers what is left of it.
+// interrupt closes a turn whose lease has ended and returns what is left of it.
 func interrupt(t *scrollback.Turn, now int64, salvage func(scrollback.Turn) []driver.Entry) []driver.Entry {
 	var salvaged []driver.Entry
 	if salvage != nil {
@@ -89,7 +89,7 @@ func interrupt(t *scrollback.Turn, now int64, salvage func(scrollback.Turn) []dr
 	return salvaged
 }
 
-// open stores a new turn at the head and answers it.
+// open stores a new turn at the head and returns it.
 func (db turns) open(th *thread, t scrollback.Turn) scrollback.Turn {
 	t = clone(t)
 	t.State, t.Branch, t.Seq = scrollback.TurnOpen, th.Branch, th.Messages

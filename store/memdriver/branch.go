@@ -9,7 +9,7 @@ import (
 )
 
 // leave completes a branch by the message that it is to leave its parent at, and
-// answers the conversation of the parent.
+// returns the conversation of the parent.
 func (db *database) leave(op string, b *scrollback.Branch) (scrollback.ConversationID, error) {
 	b.HeadSeq, b.Sum = b.AtSeq, scrollback.Weight{}
 	if b.Parent == "" && b.AtSeq == 0 {

@@ -131,14 +131,14 @@ func (db reader) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollb
 	return cloneAll(out), nil
 }
 
-// append numbers entries, adds them to the current branch and answers them.
+// append numbers entries, adds them to the current branch and returns them.
 func (db *database) append(th *thread, entries []driver.Entry, now int64) []scrollback.Message {
 	out := db.grow(th, db.branches[th.Branch], entries, now)
 	th.Messages = db.branches[th.Branch].HeadSeq
 	return out
 }
 
-// grow numbers entries, adds them to a branch and answers them.
+// grow numbers entries, adds them to a branch and returns them.
 func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int64) []scrollback.Message {
 	var out []scrollback.Message
 	for _, e := range entries {

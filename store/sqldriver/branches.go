@@ -54,7 +54,7 @@ func collectBranches(out *[]scrollback.Branch) func(sqlrow.Scanner) error {
 }
 
 // leave completes a branch by the message that it is to leave its parent at, and
-// answers the conversation of the parent.
+// returns the conversation of the parent.
 func leave(ctx context.Context, tx *sqlrow.Session, b *scrollback.Branch) (of scrollback.ConversationID, err error) {
 	b.HeadSeq, b.Sum = b.AtSeq, scrollback.Weight{}
 	if b.Parent == "" && b.AtSeq == 0 {

@@ -92,7 +92,7 @@ func (w *logWriter) edit(edit func(*scrollback.Conversation)) {
 	w.edited = errBefore != nil || errAfter != nil || !slices.Equal(before, after)
 }
 
-// settle answers the newest turn, after closing it if its owner is gone.
+// settle returns the newest turn, after closing it if its owner is gone.
 func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollback.Turn) []driver.Entry) (*scrollback.Turn, error) {
 	if w.c.LastTurn == "" {
 		return nil, nil

@@ -32,6 +32,7 @@ const (
 	beginReading = "BEGIN"
 )
 
+// dialect is what SQLite does its own way.
 var dialect = sqldriver.Dialect{
 	Classify: classify,
 	Taken: func(err error) bool {
@@ -62,8 +63,8 @@ var dialect = sqldriver.Dialect{
 	Audit:       auditDialect,
 }
 
-// auditDialect is for checking everything. Any error that is no passing state is taken for damage:
-// a file that was written over gives many.
+// auditDialect is for checking everything. Any error that does not pass is taken for
+// damage: a file that was written over gives many.
 var auditDialect = sqlaudit.Dialect{
 	Begin:   beginReading,
 	Refresh: `SELECT rowid FROM message_terms WHERE rowid = 0`,

@@ -31,7 +31,7 @@ func prepare(ctx context.Context, path string) error {
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
 	held, err := lock.TryLockContext(ctx, 20*time.Millisecond)
 	if err != nil || !held {
-		return scrollback.Errorf(scrollback.Unavailable, op, "the lock of the database cannot be had: %w", err)
+		return scrollback.Errorf(scrollback.Unavailable, op, "the database cannot be locked: %w", err)
 	}
 	defer lock.Unlock()
 	if err := ownFile(path); err != nil {

@@ -128,7 +128,7 @@ func (u *upkeep) changes(ctx context.Context, tx *sqlrow.Session) (n int64) {
 	return n
 }
 
-// measure runs a checkpoint and answers how many pages the log had.
+// measure runs a checkpoint and returns how many pages the log had.
 func (u *upkeep) measure(ctx context.Context, tx *sqlrow.Session, checkpoint string) (pages int) {
 	var busy, copied int
 	_ = tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&busy, &pages, &copied) }, checkpoint)
