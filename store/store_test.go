@@ -46,6 +46,24 @@ func runes(s string) int { return len([]rune(s)) }
 
 func (b *bench) id() string { b.ids++; return fmt.Sprintf("%08x-0000-7000-8000-000000000000", b.ids) }
 
+// What a message weighs is stored for ever: there is no store without a counter.
+func TestNewRefuses(t *testing.T) {
+	d := memdriver.New()
+	for name, err := range map[string]error{
+		"no driver":  second(store.New(nil, runes, nil)),
+		"no counter": second(store.New(d, nil, nil)),
+	} {
+		if scrollback.CodeOf(err) != scrollback.Invalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := store.New(d, runes, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
 // each runs a test on every database.
 func each(t *testing.T, test func(t *testing.T, b *bench)) {
 	t.Run("memory", func(t *testing.T) { test(t, newBench(t, memdriver.New())) })
