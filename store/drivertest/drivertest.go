@@ -5,7 +5,7 @@
 //   - [RunReopen]: what a database on disk still knows after it was closed
 //   - [Walk]: one random list of operations on two drivers, compared throughout
 //   - [Check]: the invariants of the log, for whoever breaks things on purpose
-//   - [Faulty]: a driver whose i-th call fails
+//   - [Faulty]: makes the i-th call of a driver fail
 //
 // Words it adds: bench (a driver under test with a clock and a source of ids).
 //

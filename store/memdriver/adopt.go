@@ -50,7 +50,7 @@ func (j *adopting) conversation() error {
 	case j.th.DeletedAt != 0:
 		return j.conflict("conversation %s is in the trash", j.th.ID)
 	}
-	last := clone(j.lastTurn(j.th))
+	last := clone(j.turns[j.th.turn])
 	if last == nil || last.State != scrollback.TurnOpen {
 		return nil
 	}

@@ -28,7 +28,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 	if _, err := db.live(op, th.ID); err != nil {
 		return driver.Begun{}, err
 	}
-	last, salvaged := clone(db.lastTurn(th)), []driver.Entry(nil)
+	last, salvaged := clone(db.turns[th.turn]), []driver.Entry(nil)
 	if last != nil && last.State == scrollback.TurnOpen {
 		if driver.Holds(*last, b.Now) {
 			return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)

@@ -42,7 +42,7 @@ func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 	if err := db.reachable(op, th, &to); err != nil {
 		return driver.Head{}, err
 	}
-	last, salvaged := clone(db.lastTurn(th)), []driver.Entry(nil)
+	last, salvaged := clone(db.turns[th.turn]), []driver.Entry(nil)
 	if last != nil && last.State == scrollback.TurnOpen {
 		if driver.Holds(*last, r.Now) {
 			return driver.Head{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)

@@ -14,7 +14,7 @@ import (
 // things were written.
 type thread struct {
 	scrollback.Conversation
-	turn     scrollback.TurnID // the newest on the current path, or none
+	turn     scrollback.TurnID // the newest on the current path, or none; no other one can be open
 	turns    []scrollback.TurnID
 	segments []scrollback.SegmentID
 	receipts []*receipt

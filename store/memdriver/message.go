@@ -44,7 +44,7 @@ func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 	if err != nil {
 		return driver.Finished{}, err
 	}
-	last := db.lastTurn(th)
+	last := db.turns[th.turn]
 	if last != nil && driver.Holds(*last, a.Now) {
 		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 	}

@@ -22,7 +22,7 @@ func (db log) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) 
 		return driver.Purged{Done: true}, nil
 	}
 	if th.PurgedAt == 0 {
-		if last := db.lastTurn(th); last != nil && driver.Holds(*last, p.Now) {
+		if last := db.turns[th.turn]; last != nil && driver.Holds(*last, p.Now) {
 			return driver.Purged{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 		}
 		if p.Spares(th.DeletedAt) {

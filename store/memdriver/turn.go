@@ -101,15 +101,12 @@ func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollb
 	if err != nil {
 		return scrollback.Turn{}, err
 	}
-	t := db.lastTurn(th)
+	t := db.turns[th.turn]
 	if t == nil {
 		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "conversation %s had no turn", id)
 	}
 	return clone(*t), nil
 }
-
-// lastTurn is a thread's newest turn, or nil. No other one can be open.
-func (db *database) lastTurn(th *thread) *scrollback.Turn { return db.turns[th.turn] }
 
 // owned is an open turn, for its owner. The lease may have run out, as long as
 // nobody else took over.
