@@ -35,7 +35,7 @@ func Parse(s string, into any) error {
 // Columns collects several JSON columns and the first error among them.
 type Columns struct{ Err error }
 
-// JSON is [JSON].
+// JSON is [JSON], and keeps the error.
 func (c *Columns) JSON(v any) string {
 	s, err := JSON(v)
 	if err != nil && c.Err == nil {
@@ -44,7 +44,7 @@ func (c *Columns) JSON(v any) string {
 	return s
 }
 
-// Parse is [Parse].
+// Parse is [Parse], and keeps the error.
 func (c *Columns) Parse(s string, into any) {
 	if err := Parse(s, into); err != nil && c.Err == nil {
 		c.Err = fmt.Errorf("a stored column is damaged: %w", err)
