@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tiktoken-go/tokenizer"
 	"pgregory.net/rapid"
 
 	"github.com/scrollback-ai/scrollback"
@@ -98,37 +97,4 @@ func TestTextsAreVerbatim(t *testing.T) {
 			r.Fatalf("%q is not verbatim in\n%s", s, buf.String())
 		}
 	})
-}
-
-func TestToolsAreSmallAndConstant(t *testing.T) {
-	enc, err := tokenizer.Get(tokenizer.O200kBase)
-	must(t, err)
-	all := toJSON(t, archive.Tools())
-	n, err := enc.Count(all)
-	must(t, err)
-	if n > 800 {
-		t.Errorf("the tools take %d tokens, at most 800 are allowed", n)
-	}
-	t.Logf("the tools take %d tokens", n)
-	if all != toJSON(t, archive.Tools()) {
-		t.Error("the tools' bytes change")
-	}
-	want := map[string]string{"context_list": "kind limit cursor", "context_read": "ref offset limit", "context_tail": "ref lines",
-		"context_grep": "ref pattern max_results context_lines case_sensitive", "context_search": "query limit scope role around order"}
-	for _, tool := range archive.Tools() {
-		var schema struct {
-			Properties map[string]any
-			Required   []string
-		}
-		must(t, json.Unmarshal(tool.Parameters, &schema))
-		names := strings.Fields(want[tool.Name])
-		if len(names) == 0 || len(names) != len(schema.Properties) {
-			t.Errorf("%s takes %v, want %v", tool.Name, schema.Properties, names)
-		}
-		for _, name := range append(names, schema.Required...) {
-			if schema.Properties[name] == nil {
-				t.Errorf("%s lacks %s", tool.Name, name)
-			}
-		}
-	}
 }

@@ -79,12 +79,12 @@ func turns(ctx context.Context, s *store.Store, id scrollback.ConversationID, w 
 	for range n {
 		ask, say := incoming(scrollback.RoleUser, w.text(900)), incoming(scrollback.RoleAssistant, w.text(900)) // not timed
 		start := time.Now()
-		begun, err := s.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "bench", Messages: []store.Incoming{ask},
+		begun, err := s.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "bench", Messages: []store.Incoming{ask},
 			Admit: func(*scrollback.Turn) error { return nil }, Edit: func(*scrollback.Conversation) {}})
 		if err != nil {
 			return nil, err
 		}
-		_, err = s.Finish(ctx, store.FinishRequest{Turn: begun.Turn, Messages: []store.Incoming{say}, State: scrollback.TurnComplete, FinishReason: scrollback.FinishStop,
+		_, err = s.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, Messages: []store.Incoming{say}, State: scrollback.TurnComplete, FinishReason: scrollback.FinishStop,
 			Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: begun.Turn.ID, Model: "bench/model", Purpose: "turn", At: s.Now(),
 				Usage: scrollback.Usage{InputTokens: 1000, OutputTokens: 100, TotalTokens: 1100}}}})
 		if err != nil {

@@ -26,7 +26,8 @@ const foldedTokens = 200_000
 
 // kept is an engine over a store, and the archive of both with its files in a folder.
 type kept struct {
-	*engine.Engine
+	*engine.View
+	engine  *engine.Engine
 	store   *store.Store
 	archive *archive.Archive
 	files   string
@@ -39,9 +40,10 @@ func (b *bench) keep(s *store.Store, name string, limit int64) *kept {
 	k := &kept{store: s, files: filepath.Join(b.dir, name, "context")}
 	bucket := memblob.OpenBucket(nil)
 	k.archive = archive.New(s, bucket, &archive.Options{Dir: k.files, GrepTime: time.Hour})
-	k.Engine = engine.New(s, k.archive, engine.Options{Limit: limit, Model: "offline", NoBackgroundFolds: true,
+	k.engine = engine.New(s, k.archive, engine.Options{Limit: limit, Model: "offline", NoBackgroundFolds: true,
 		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
-	k.close = func() error { return errors.Join(k.Close(b.ctx), bucket.Close(), s.Close()) }
+	k.View = k.engine.As(scrollback.Operator())
+	k.close = func() error { return errors.Join(k.engine.Close(b.ctx), bucket.Close(), s.Close()) }
 	return k
 }
 
@@ -56,15 +58,15 @@ func (b *bench) fold() error {
 	wide := b.keep(s, "fold", 1_000_000)
 	defer func() { _ = wide.close() }() // nothing is kept of it
 	small := b.keep(s, "fold", 10_048)
-	defer func() { _ = small.Close(b.ctx) }() // it runs nothing
+	defer func() { _ = small.engine.Close(b.ctx) }() // it runs nothing
 	for r := range rounds {
 		for _, how := range []struct {
 			what string
 			do   func(scrollback.ConversationID) (scrollback.Receipt, error)
 		}{
-			{"200,000 tokens at once", func(id scrollback.ConversationID) (scrollback.Receipt, error) { return wide.Clear(b.ctx, id) }},
+			{"200,000 tokens at once", func(id scrollback.ConversationID) (scrollback.Receipt, error) { return wide.Compact(b.ctx, id, engine.CompactRequest{Clear: true}) }},
 			{"200,000 tokens for a window of 8,000", func(id scrollback.ConversationID) (scrollback.Receipt, error) {
-				return small.Compact(b.ctx, id, engine.Overrides{Policy: "segments"}, true)
+				return small.Compact(b.ctx, id, engine.CompactRequest{Overrides: engine.Overrides{Policy: "segments"}, Force: true})
 			}},
 		} {
 			id, err := b.talk(s, foldedTokens)
@@ -120,14 +122,14 @@ func (b *bench) reads(k *kept, id scrollback.ConversationID, round int) error {
 		return err
 	}
 	var first, second []time.Duration
-	refs, _, err := k.Refs(b.ctx, id, scrollback.RefQuery{Kind: scrollback.RefHistory, Limit: scrollback.ListMax})
+	refs, _, err := k.Recall().Refs(b.ctx, id, scrollback.RefQuery{Kind: scrollback.RefHistory, Limit: scrollback.ListMax})
 	if err != nil {
 		return err
 	}
 	for _, into := range []*[]time.Duration{&first, &second} {
 		for _, ref := range refs {
 			start := time.Now()
-			if _, err := k.Read(b.ctx, id, ref.Ref, 0, 0); err != nil {
+			if _, err := k.Recall().Read(b.ctx, id, ref.Ref, 0, 0); err != nil {
 				return err
 			}
 			*into = append(*into, time.Since(start))
@@ -165,7 +167,7 @@ func (b *bench) grep() error {
 		return err
 	}
 	start := time.Now()
-	got, err := k.Clear(b.ctx, conversation)
+	got, err := k.Compact(b.ctx, conversation, engine.CompactRequest{Clear: true})
 	if err != nil {
 		return err
 	}
@@ -193,7 +195,7 @@ func (b *bench) grepAt(k *kept, n int, state string, times int) error {
 				}
 			}
 			start := time.Now()
-			found, err := k.Grep(b.ctx, conversation, scrollback.GrepQuery{Pattern: c.pattern})
+			found, err := k.Recall().Grep(b.ctx, conversation, scrollback.GrepQuery{Pattern: c.pattern})
 			took := time.Since(start)
 			if err != nil || found.Partial || found.Total != c.total {
 				return fmt.Errorf("%s, %s: %d lines, partial %v, want %d: %w", c.what, state, found.Total, found.Partial, c.total, err)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -90,11 +90,11 @@ func (b *bench) open(name string) (*store.Store, error) {
 	if err := os.MkdirAll(filepath.Join(b.dir, name), 0o700); err != nil {
 		return nil, err
 	}
-	db, err := sqldriver.OpenSQLite(b.ctx, b.file(name), nil)
+	db, err := sqlite.Open(b.ctx, b.file(name), nil)
 	if err != nil {
 		return nil, err
 	}
-	return store.New(db, nil), nil
+	return store.New(db, func(text string) int { return (len(text) + 3) / 4 }, nil)
 }
 
 // openCounting is open with the tokens counted as the program does.
@@ -102,11 +102,11 @@ func (b *bench) openCounting(name string) (*store.Store, error) {
 	if err := os.MkdirAll(filepath.Join(b.dir, name), 0o700); err != nil {
 		return nil, err
 	}
-	db, err := sqldriver.OpenSQLite(b.ctx, b.file(name), nil)
+	db, err := sqlite.Open(b.ctx, b.file(name), nil)
 	if err != nil {
 		return nil, err
 	}
-	return store.New(db, &store.Options{Tokens: token.Count, Image: token.Image}), nil
+	return store.New(db, token.Count, &store.Options{Image: token.Image})
 }
 
 func (b *bench) file(name string) string { return filepath.Join(b.dir, name, "scrollback.db") }

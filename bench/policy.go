@@ -100,8 +100,9 @@ func (b *bench) policyOf(s *store.Store, name string) error {
 	bucket := memblob.OpenBucket(nil)
 	defer func() { _ = bucket.Close() }() // in memory
 	q := &quoter{}
-	e := engine.New(s, archive.New(s, bucket, nil), engine.Options{Model: "quoter", Models: func(string) (model.Model, error) { return q, nil }})
-	defer func() { _ = e.Close(b.ctx) }() // it runs nothing
+	eng := engine.New(s, archive.New(s, bucket, nil), engine.Options{Model: "quoter", Models: func(string) (model.Model, error) { return q, nil }})
+	e := eng.As(scrollback.Operator())
+	defer func() { _ = eng.Close(b.ctx) }() // it runs nothing
 	c, _, err := e.Create(b.ctx, scrollback.Conversation{Policy: name})
 	if err != nil {
 		return err
@@ -130,7 +131,7 @@ func (b *bench) policyOf(s *store.Store, name string) error {
 		if role != scrollback.RoleUser {
 			continue
 		}
-		got, err := e.Compact(b.ctx, c.ID, engine.Overrides{}, false)
+		got, err := e.Compact(b.ctx, c.ID, engine.CompactRequest{})
 		if err != nil {
 			return err
 		}

@@ -57,11 +57,12 @@ func (b *bench) providerAt(s *store.Store, url string, body *[]byte) error {
 	bucket := memblob.OpenBucket(nil)
 	defer func() { _ = bucket.Close() }() // in memory
 	set := map[string]string{"SCROLLBACK_BASE_URL": url}
-	e := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 10_048, Model: "custom/m", NoBackgroundFolds: true,
+	eng := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 10_048, Model: "custom/m", NoBackgroundFolds: true,
 		Models: func(name string) (model.Model, error) {
 			return all.Find(name, func(k string) string { return set[k] }, remote.Options{})
 		}})
-	defer func() { _ = e.Close(b.ctx) }() // it runs nothing
+	e := eng.As(scrollback.Operator())
+	defer func() { _ = eng.Close(b.ctx) }() // it runs nothing
 	const times = 40
 	for r := range rounds {
 		var turns, bare []time.Duration

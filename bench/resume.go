@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/offline"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/transcript/all"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // Sizes of this figure, besides the conversations'.
@@ -54,10 +56,18 @@ func (b *bench) resume() error {
 	return b.importing()
 }
 
-// engineOver is an engine that only reads and imports.
-func engineOver(s *store.Store) *engine.Engine {
-	return engine.New(s, archive.New(s, memblob.OpenBucket(nil), nil), engine.Options{Limit: 10_048, Model: "offline", Importers: all.Importers(),
+// over is an engine that only reads and imports, for the operator.
+type over struct {
+	*engine.View
+	archive *archive.Archive
+	close   func(context.Context) error
+}
+
+func engineOver(s *store.Store) over {
+	a := archive.New(s, memblob.OpenBucket(nil), nil)
+	e := engine.New(s, a, engine.Options{Limit: 10_048, Model: "offline",
 		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
+	return over{e.As(scrollback.Operator()), a, e.Close}
 }
 
 func (b *bench) openLatest(s *store.Store, what string) error {
@@ -65,7 +75,7 @@ func (b *bench) openLatest(s *store.Store, what string) error {
 		return err
 	}
 	e := engineOver(s)
-	defer func() { _ = e.Close(b.ctx) }() // it runs nothing
+	defer func() { _ = e.close(b.ctx) }() // it runs nothing
 	for r := range rounds {
 		var took []time.Duration
 		for range 200 {
@@ -106,7 +116,7 @@ func (b *bench) rewound() (*store.Store, error) {
 	for range rewinds {
 		head, err := s.Head(b.ctx, c.ID)
 		if err == nil {
-			head, err = s.Rewind(b.ctx, c.ID, "", head.Branch.HeadSeq-1, nil)
+			head, err = s.Branches.Rewind(b.ctx, c.ID, "", head.Branch.HeadSeq-1, nil)
 		}
 		if err == nil {
 			_, err = s.Append(b.ctx, head, []store.Incoming{incoming(scrollback.RoleUser, w.text(900)), incoming(scrollback.RoleAssistant, w.text(900))})
@@ -162,13 +172,14 @@ func (b *bench) importing() error {
 			return err
 		}
 		e := engineOver(s)
+		moves := transfer.New(s, e.archive, transfer.Options{Importers: all.Importers()})
 		start := time.Now()
-		out, err := e.Import(b.ctx, bytes.NewReader(file.Bytes()), transfer.ImportRequest{})
+		out, err := moves.Import(b.ctx, e.View, bytes.NewReader(file.Bytes()), transfer.ImportRequest{})
 		if err == nil && (len(out.Conversations) != 1 || out.Conversations[0].Messages != imported) {
 			err = fmt.Errorf("imported %+v", out.Conversations)
 		}
 		took := time.Since(start)
-		if err = errors.Join(err, e.Close(b.ctx), s.Close()); err != nil {
+		if err = errors.Join(err, e.close(b.ctx), s.Close()); err != nil {
 			return err
 		}
 		b.add("imported a second", r, imported/took.Seconds(), "messages")

@@ -16,7 +16,6 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/offline"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
 // window measures what a request reads and lays out, for a short and for a long
@@ -44,9 +43,10 @@ func (b *bench) windowAt(s *store.Store, at string) error {
 	}
 	bucket := memblob.OpenBucket(nil)
 	defer func() { _ = bucket.Close() }()                                                           // in memory
-	e := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 10_048, Model: "offline", // less the reserve: 8,000 tokens
+	eng := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 10_048, Model: "offline", // less the reserve: 8,000 tokens
 		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
-	defer func() { _ = e.Close(b.ctx) }() // it runs nothing
+	e := eng.As(scrollback.Operator())
+	defer func() { _ = eng.Close(b.ctx) }() // it runs nothing
 	const times = 200
 	for r := range rounds {
 		var before, after runtime.MemStats
@@ -83,7 +83,7 @@ func (b *bench) foldAllBut(s *store.Store, newest int64) error {
 	if err != nil {
 		return err
 	}
-	c := driver.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion, Now: s.Now(),
+	c := store.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion, Now: s.Now(),
 		View: scrollback.View{Boundary: boundary, Sum: last.Sum}, Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted}}
 	for i := range int64(8) {
 		g := scrollback.Segment{ID: scrollback.SegmentID(s.NewID()), Conversation: head.ID, Branch: head.Branch.ID, FirstSeq: 1 + i*boundary/8, LastSeq: (i + 1) * boundary / 8,
@@ -91,5 +91,5 @@ func (b *bench) foldAllBut(s *store.Store, newest int64) error {
 		c.Segments = append(c.Segments, g)
 		c.View.Segments = append(c.View.Segments, scrollback.ViewItem{ID: g.ID, FirstSeq: g.FirstSeq, LastSeq: g.LastSeq})
 	}
-	return s.Commit(b.ctx, c)
+	return s.Views.Commit(b.ctx, c)
 }

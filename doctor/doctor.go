@@ -23,7 +23,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
 // Checkup is what a check of everything kept found. Problems are at most
@@ -77,7 +76,7 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 	next, stop := iter.Pull2(a.Artifacts(ctx))
 	defer stop()
 	d.objects = next
-	err := s.Audit(ctx, driver.AuditWalk{
+	err := s.Audit.Walk(ctx, store.AuditWalk{
 		Total:        func(n int64) error { d.total = n; return nil },
 		Conversation: func(c scrollback.Conversation) error { d.conversation(c); return ctx.Err() },
 		Branch:       func(b scrollback.Branch) error { return d.branch(ctx, b) },
@@ -85,7 +84,7 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 		Segment:      func(s scrollback.Segment) error { return d.segment(ctx, s) },
 		Artifact:     func(a scrollback.Artifact, mentions int64) error { return d.artifact(ctx, a, mentions) },
 		Turn:         func(t scrollback.Turn) error { d.turn(t); return nil },
-		Flaw:         func(f driver.Flaw) error { d.flaw(f); return nil },
+		Flaw:         func(f store.Flaw) error { d.flaw(f); return nil },
 	})
 	if err == nil {
 		d.endConversation()
@@ -129,7 +128,7 @@ func (d *check) problem(kind, where, detail string, args ...any) {
 }
 
 // flaw is what the database itself found.
-func (d *check) flaw(f driver.Flaw) {
+func (d *check) flaw(f store.Flaw) {
 	d.problem(f.Kind, f.Where, "%s", f.Detail)
 	w := &d.out.work
 	switch m := f.Mend; {
@@ -188,7 +187,7 @@ func (d *check) branch(ctx context.Context, b scrollback.Branch) error {
 		}
 	}
 	var err error
-	if d.sum, err = d.store.Base(ctx, b); err != nil {
+	if d.sum, err = d.store.Audit.Base(ctx, b); err != nil {
 		if scrollback.CodeOf(err) != scrollback.Internal {
 			return err
 		}
@@ -266,7 +265,7 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 		in = append(in, d.conv.Ancestors...)
 	}
 	for id := range m.Parts.Artifacts() {
-		_, err := d.store.RefIn(ctx, in, scrollback.ArtifactRef(id))
+		_, err := d.store.Refs.In(ctx, in, scrollback.ArtifactRef(id))
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			d.problem("artifact", where, "what it mentions is not known: artifact %s", id)
 			add(&d.out.work.artifacts, named(m, id))
@@ -283,7 +282,7 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 // found notes a message that search does not find.
 func (d *check) found(m scrollback.Message, found bool) {
 	if !found {
-		d.problem(driver.FlawIndex, fmt.Sprintf("message %s (#%d)", m.ID, m.Seq), "search does not find it")
+		d.problem(store.FlawIndex, fmt.Sprintf("message %s (#%d)", m.ID, m.Seq), "search does not find it")
 		d.out.work.silence(m)
 	}
 }
@@ -420,7 +419,7 @@ func (d *check) passObjects(until scrollback.ArtifactID) error {
 }
 
 func (d *check) turn(t scrollback.Turn) {
-	if d.store.Expired(t) {
+	if d.store.Turns.Expired(t) {
 		d.note("lease", "turn "+string(t.ID), "whoever ran it is gone; the next turn of conversation "+string(t.Conversation)+" closes it and keeps its draft")
 		add(&d.out.work.leases, t.ID)
 	}

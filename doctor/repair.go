@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // Bounds of a repair. What is beyond them is left for the next.
@@ -26,16 +26,16 @@ const (
 // work is what a repair has to try. Things are only named here: what they need is
 // judged when their turn comes.
 type work struct {
-	whole     bool           // the file itself is damaged: nothing is written to it
-	lost      []*driver.Mend // rows that are missing or cannot be read
+	whole     bool          // the file itself is damaged: nothing is written to it
+	lost      []*store.Mend // rows that are missing or cannot be read
 	misplaced []scrollback.BranchID
 	heads     []scrollback.ConversationID
 	views     []scrollback.BranchID
 	silent    []run
 	artifacts []mention
-	strays    []driver.Stray
+	strays    []store.Stray
 	leases    []scrollback.TurnID
-	usage     []driver.MendUsage
+	usage     []store.MendUsage
 	purges    []scrollback.ConversationID
 	unwanted  []scrollback.ArtifactID // that nothing mentions, with a row or without
 }
@@ -192,30 +192,30 @@ func each[T any](r *repair, list []T, fn func(T) error) {
 // rows mends rows: what others are judged by comes first, and what holds something
 // that was said before what removes rows.
 func (r *repair) rows(ctx context.Context, w work) {
-	each(r, w.lost, func(m *driver.Mend) error { return r.store.Mend(ctx, *m) })
+	each(r, w.lost, func(m *store.Mend) error { return r.store.Audit.Mend(ctx, *m) })
 	each(r, w.misplaced, func(id scrollback.BranchID) error {
-		return r.store.Mend(ctx, driver.Mend{Recover: &driver.Recover{Branch: id}})
+		return r.store.Audit.Mend(ctx, store.Mend{Recover: &store.Recover{Branch: id}})
 	})
-	each(r, w.heads, func(id scrollback.ConversationID) error { return r.store.Mend(ctx, driver.Mend{Heads: id}) })
-	each(r, w.views, func(id scrollback.BranchID) error { return r.store.MendView(ctx, id) })
+	each(r, w.heads, func(id scrollback.ConversationID) error { return r.store.Audit.Mend(ctx, store.Mend{Heads: id}) })
+	each(r, w.views, func(id scrollback.BranchID) error { return r.store.Audit.MendView(ctx, id) })
 	each(r, w.silent, func(s run) error {
-		return r.store.MendTerms(ctx, s.branch, s.first, s.last, func(m scrollback.Message) (string, error) { return r.text(ctx, m) })
+		return r.store.Audit.MendTerms(ctx, s.branch, s.first, s.last, func(m scrollback.Message) (string, error) { return r.text(ctx, m) })
 	})
-	each(r, w.leases, func(id scrollback.TurnID) error { return r.store.Mend(ctx, driver.Mend{Lease: id}) })
+	each(r, w.leases, func(id scrollback.TurnID) error { return r.store.Audit.Mend(ctx, store.Mend{Lease: id}) })
 	each(r, w.artifacts, func(m mention) error { return r.restore(ctx, m) })
-	each(r, w.strays, func(s driver.Stray) error {
+	each(r, w.strays, func(s store.Stray) error {
 		if s.Artifact == "" || s.Conversation == "" {
 			return nil
 		}
 		return r.restore(ctx, mention{scrollback.Artifact{ID: s.Artifact, CreatedAt: r.store.Now()}, s.Conversation})
 	})
-	each(r, slices.Collect(slices.Chunk(w.strays, sweepStep)), func(some []driver.Stray) error {
-		return r.store.Mend(ctx, driver.Mend{Sweep: some})
+	each(r, slices.Collect(slices.Chunk(w.strays, sweepStep)), func(some []store.Stray) error {
+		return r.store.Audit.Mend(ctx, store.Mend{Sweep: some})
 	})
-	inOrder := slices.SortedFunc(slices.Values(w.usage), func(a, b driver.MendUsage) int {
+	inOrder := slices.SortedFunc(slices.Values(w.usage), func(a, b store.MendUsage) int {
 		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model))
 	})
-	each(r, slices.Compact(inOrder), func(u driver.MendUsage) error { return r.store.Mend(ctx, driver.Mend{Usage: &u}) })
+	each(r, slices.Compact(inOrder), func(u store.MendUsage) error { return r.store.Audit.Mend(ctx, store.Mend{Usage: &u}) })
 }
 
 // clear finishes purges and removes what nothing mentions.
@@ -230,7 +230,7 @@ func (r *repair) clear(ctx context.Context, w work) {
 		return r.archive.Forget(id)
 	})
 	each(r, unwanted, func(id scrollback.ArtifactID) error {
-		err := r.store.Mend(ctx, driver.Mend{Sweep: []driver.Stray{{Artifact: id}}})
+		err := r.store.Audit.Mend(ctx, store.Mend{Sweep: []store.Stray{{Artifact: id}}})
 		if err != nil {
 			return err
 		}
@@ -264,19 +264,19 @@ func (r *repair) restore(ctx context.Context, m mention) error {
 			m.MediaType = "text/plain"
 		}
 	}
-	return r.store.PutArtifact(ctx, m.Artifact, m.by)
+	return r.store.Refs.PutArtifact(ctx, m.Artifact, m.by)
 }
 
 // text is what search reads of a message's artifacts; those that cannot be read say
 // nothing.
 func (r *repair) text(ctx context.Context, m scrollback.Message) (string, error) {
 	var b strings.Builder
-	for _, id := range store.IndexArtifacts(m.Parts) {
+	for _, id := range search.Artifacts(m.Parts) {
 		f, _, err := r.archive.OpenUnchecked(ctx, id)
 		if err != nil {
 			continue
 		}
-		text, err := io.ReadAll(io.LimitReader(f, store.MaxIndexBytes))
+		text, err := io.ReadAll(io.LimitReader(f, search.MaxArtifactBytes))
 		f.Close()
 		if s := clip(string(text)); err == nil && utf8.ValidString(s) {
 			b.WriteString("\n" + s)

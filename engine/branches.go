@@ -20,7 +20,7 @@ func (v *View) Branches(ctx context.Context, id scrollback.ConversationID) ([]sc
 	if err := v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
 		return nil, err
 	}
-	return v.e.store.Branches(ctx, id)
+	return v.e.store.Branches.List(ctx, id)
 }
 
 // Rewind makes a place the head of the conversation: what follows it stays on its
@@ -34,11 +34,11 @@ func (v *View) Rewind(ctx context.Context, id scrollback.ConversationID, to Poin
 	if err := v.door.allow(ctx, id, scrollback.AccessWrite); err != nil {
 		return scrollback.Conversation{}, err
 	}
-	_, b, err := v.e.store.BranchOf(ctx, id, to.Branch)
+	_, b, err := v.e.store.Branches.Get(ctx, id, to.Branch)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	head, err := v.e.store.Rewind(ctx, id, b.ID, to.seq(b), (*scrollback.Conversation).RetellEnvironment)
+	head, err := v.e.store.Branches.Rewind(ctx, id, b.ID, to.seq(b), (*scrollback.Conversation).RetellEnvironment)
 	return head.Conversation, err
 }
 
@@ -56,7 +56,7 @@ func (v *View) Fork(ctx context.Context, id scrollback.ConversationID, at Point,
 	if err := v.door.allow(ctx, id, scrollback.AccessWrite); err != nil {
 		return scrollback.Conversation{}, err
 	}
-	head, b, err := v.e.store.BranchOf(ctx, id, at.Branch)
+	head, b, err := v.e.store.Branches.Get(ctx, id, at.Branch)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
@@ -65,5 +65,5 @@ func (v *View) Fork(ctx context.Context, id scrollback.ConversationID, at Point,
 		Policy: head.Policy, Limit: head.Limit, Roots: head.Roots, Settings: head.Settings, Meta: head.Meta, Environment: head.Environment}
 	c.RetellEnvironment()
 	c.Settings.Pinned = false
-	return v.e.store.Fork(ctx, head, b, seq, c)
+	return v.e.store.Branches.Fork(ctx, head, b, seq, c)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // view is the view of a conversation's current branch.
@@ -28,7 +29,7 @@ func (r *rig) view(id scrollback.ConversationID) scrollback.View {
 // leaf is the fold of a view that holds a seq: its first and last seq.
 func (r *rig) leaf(v scrollback.View, seq int64) (first, last int64) {
 	r.t.Helper()
-	ref, err := r.store.LeafRef(context.Background(), v, seq)
+	ref, err := search.LeafRef(context.Background(), r.driver.Views, v, seq)
 	if err != nil || ref == nil {
 		r.t.Fatalf("#%d is in no leaf: %v", seq, err)
 	}
@@ -279,7 +280,7 @@ func TestLeft(t *testing.T) {
 	}
 	fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock}, modeltest.Say("x"))
 	for tick, late := time.Tick(5*time.Millisecond), time.After(20*time.Second); ; {
-		stored, err := fresh.store.Turn(ctx, turn)
+		stored, err := fresh.store.Turns.Get(ctx, turn)
 		if err != nil {
 			t.Fatal(err)
 		}

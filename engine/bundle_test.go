@@ -21,7 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -171,7 +171,7 @@ func TestBundleMoves(t *testing.T) {
 	if again := r.pack(id, transfer.ExportRequest{}); !bytes.Equal(file, again) {
 		t.Fatal("the same state gives another file")
 	}
-	db, err := sqldriver.OpenSQLite(context.Background(), filepath.Join(t.TempDir(), "s.db"), nil)
+	db, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "s.db"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -506,8 +506,8 @@ func TestBundleCopyFails(t *testing.T) {
 	mem := memdriver.New()
 	r := newRig(t, rigOptions{driver: mem, noFolds: true}, modeltest.Say("x"))
 	for i := int64(0); ; i++ {
-		faulty := &drivertest.Faulty{Driver: mem, At: i}
-		broken := newRig(t, rigOptions{driver: faulty, archive: r.archive, noFolds: true}, modeltest.Say("x"))
+		faulty := &drivertest.Faulty{At: i}
+		broken := newRig(t, rigOptions{driver: faulty.Wrap(mem), archive: r.archive, noFolds: true}, modeltest.Say("x"))
 		_, err := broken.unpack(moved()[2], transfer.ImportRequest{AsCopy: true})
 		found, checkErr := doctor.Check(context.Background(), r.store, r.archive, nil)
 		if checkErr != nil || !found.OK {

@@ -135,7 +135,10 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 			}
 			return err
 		}),
-		"Reader.Messages": read(func(v *engine.View) error { _, _, err := v.Recall().Messages(ctx, o.id, scrollback.PageQuery{}); return err }),
+		"Reader.Messages": read(func(v *engine.View) error {
+			_, _, err := v.Recall().Messages(ctx, o.id, scrollback.PageQuery{})
+			return err
+		}),
 		"Reader.All": read(func(v *engine.View) error {
 			for _, err := range v.Recall().All(ctx, o.id) {
 				return err

@@ -32,7 +32,7 @@ func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrol
 		return scrollback.Manifest{}, err
 	}
 	var prev *scrollback.WindowMark
-	if last, err := e.store.LastTurn(ctx, id); err == nil {
+	if last, err := e.store.Turns.Last(ctx, id); err == nil {
 		prev = last.Window
 	} else if scrollback.CodeOf(err) != scrollback.NotFound {
 		return scrollback.Manifest{}, err
@@ -122,7 +122,7 @@ func (v *View) Uncompact(ctx context.Context, id scrollback.ConversationID, segm
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	r, err := v.e.store.Unfold(ctx, id, segment)
+	r, err := v.e.store.Views.Unfold(ctx, id, segment)
 	if err != nil {
 		return r, err
 	}
@@ -139,7 +139,7 @@ func (v *View) Receipts(ctx context.Context, id scrollback.ConversationID, limit
 	if _, err := v.door.head(ctx, id, scrollback.AccessRead); err != nil {
 		return nil, err
 	}
-	rs, err := v.e.store.Receipts(ctx, id, limit)
+	rs, err := v.e.store.Views.Receipts(ctx, id, limit)
 	if rs == nil {
 		rs = []scrollback.Receipt{}
 	}

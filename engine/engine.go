@@ -122,7 +122,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	}
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{},
 		foldLocks: map[scrollback.ConversationID]*foldLock{}, weights: map[string]scrollback.Weight{}}
-	e.lessons = lessons.New(s, lessons.Options{Catalog: o.Catalog, Bounds: o.ReplyBounds, Log: o.Log, Least: smallestLimit})
+	e.lessons = lessons.New(s.Books, lessons.Options{Catalog: o.Catalog, Bounds: o.ReplyBounds, Log: o.Log, Least: smallestLimit})
 	var roots []string
 	if o.Place != nil {
 		roots = o.Place.Roots

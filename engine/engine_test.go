@@ -36,13 +36,13 @@ type rig struct {
 	t        *testing.T
 	store    *store.Store
 	archive  *archive.Archive
-	driver   driver.Driver
+	driver   *driver.Driver
 	clock    *atomic.Int64 // Unix ms
 	script   *modeltest.Script
 }
 
 type rigOptions struct {
-	driver    driver.Driver // nil: in memory
+	driver    *driver.Driver // nil: in memory
 	limit     int64
 	clock     *atomic.Int64
 	saveEvery time.Duration
@@ -74,8 +74,12 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 		o.limit = 8000
 	}
 	r.script = modeltest.NewScript(model.Facts{Name: "script", Limit: o.limit, MaxOutput: 2000, NoSummaries: !o.summaries}, steps...)
-	r.store = store.New(r.driver, &store.Options{Tokens: token.Count, Image: token.Image, Learn: token.Learn, NewID: o.newID,
+	var err error
+	r.store, err = store.New(r.driver, token.Count, &store.Options{Image: token.Image, Learn: token.Learn, NewID: o.newID,
 		Now: func() time.Time { return time.UnixMilli(r.clock.Load()) }})
+	if err != nil {
+		t.Fatal(err)
+	}
 	bucket := memblob.OpenBucket(nil)
 	if r.archive = o.archive; r.archive == nil {
 		r.archive = archive.New(r.store, bucket, nil)

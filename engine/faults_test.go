@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -27,7 +28,7 @@ type scene struct {
 	segment                       scrollback.SegmentID
 }
 
-func newScene(t *testing.T, mem *memdriver.DB) *scene {
+func newScene(t *testing.T, mem *driver.Driver) *scene {
 	ctx := context.Background()
 	r := newRig(t, rigOptions{driver: mem, noFolds: true, importers: []transcript.Importer{trail{}}}, modeltest.Say("an answer that is remembered"))
 	s := &scene{rig: r, main: r.conversation()}
@@ -213,8 +214,8 @@ func TestFaultsEverywhere(t *testing.T) {
 					mem := memdriver.New()
 					s := newScene(t, mem)
 					before := kept(t, s.rig)
-					faulty := &drivertest.Faulty{Driver: mem, At: i, Lost: lost}
-					err := do(s.over(newRig(t, rigOptions{driver: faulty, clock: s.clock, archive: s.archive, noFolds: true, importers: []transcript.Importer{trail{}}}, modeltest.Say("x"))))
+					faulty := &drivertest.Faulty{At: i, Lost: lost}
+					err := do(s.over(newRig(t, rigOptions{driver: faulty.Wrap(mem), clock: s.clock, archive: s.archive, noFolds: true, importers: []transcript.Importer{trail{}}}, modeltest.Say("x"))))
 					hit := faulty.Calls() > i
 					if !hit && err != nil {
 						t.Fatalf("nothing failed, and it ends with %v", err)

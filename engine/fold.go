@@ -7,7 +7,7 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/model"
-	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -67,8 +67,8 @@ func pieceOf(sh resolved) int64 { return max(pieceTokens, snapshotBudgets*sh.bud
 func liveTokens(b scrollback.Branch) int64 { return b.Sum.Sub(b.View.Sum).Tokens }
 
 // shown reads what a head shows, and puts what stands around it in a window beside it.
-func (e *Engine) shown(ctx context.Context, h driver.Head, sh resolved) (compact.Shown, error) {
-	snap, err := e.store.Snapshot(ctx, h, pieceOf(sh))
+func (e *Engine) shown(ctx context.Context, h store.Head, sh resolved) (compact.Shown, error) {
+	snap, err := e.store.Views.Snapshot(ctx, h, pieceOf(sh))
 	if err != nil {
 		return compact.Shown{}, err
 	}
@@ -92,7 +92,7 @@ func (e *Engine) shown(ctx context.Context, h driver.Head, sh resolved) (compact
 
 // fit makes the window of a head, folding until it is under the policy's
 // trigger. head follows the folds.
-func (e *Engine) fit(ctx context.Context, head *driver.Head, sh resolved, promptSeq int64, folded func(scrollback.Receipt)) (scrollback.Window, error) {
+func (e *Engine) fit(ctx context.Context, head *store.Head, sh resolved, promptSeq int64, folded func(scrollback.Receipt)) (scrollback.Window, error) {
 	for range maxFolds {
 		shown, err := e.shown(ctx, *head, sh)
 		if err != nil {
@@ -130,7 +130,7 @@ func (e *Engine) fit(ctx context.Context, head *driver.Head, sh resolved, prompt
 }
 
 // fold makes one fold of head's branch and commits it; head is fresh afterwards.
-func (e *Engine) fold(ctx context.Context, head *driver.Head, sh resolved, reason compact.Reason) (scrollback.Receipt, error) {
+func (e *Engine) fold(ctx context.Context, head *store.Head, sh resolved, reason compact.Reason) (scrollback.Receipt, error) {
 	unlock, err := e.lockFolds(ctx, head.ID)
 	if err != nil {
 		return scrollback.Receipt{}, err
@@ -156,7 +156,7 @@ func (e *Engine) fold(ctx context.Context, head *driver.Head, sh resolved, reaso
 	if err != nil || made.Receipt.Result == scrollback.ResultNoop {
 		return made.Receipt, err
 	}
-	receipt, err := e.commit(ctx, head, driver.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion,
+	receipt, err := e.commit(ctx, head, store.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion,
 		View: made.View, Segments: made.Segments, Receipt: made.Receipt, Usage: made.Usage})
 	if err == nil && e.o.Eager && receipt.Result == scrollback.ResultCompacted {
 		e.write(ctx, made.Segments)
@@ -208,8 +208,8 @@ const maxBooking = 5
 
 // commit stores a fold. When the view has moved meanwhile, the fold is a conflict
 // that leaves its receipt, and what its summary cost, all the same.
-func (e *Engine) commit(ctx context.Context, head *driver.Head, c driver.Commit) (scrollback.Receipt, error) {
-	err := e.store.Commit(ctx, c)
+func (e *Engine) commit(ctx context.Context, head *store.Head, c store.Commit) (scrollback.Receipt, error) {
+	err := e.store.Views.Commit(ctx, c)
 	for range maxBooking {
 		if scrollback.CodeOf(err) != scrollback.Conflict {
 			break
@@ -223,7 +223,7 @@ func (e *Engine) commit(ctx context.Context, head *driver.Head, c driver.Commit)
 			return c.Receipt, nil
 		}
 		c.Branch, c.IfViewVersion, c.View, c.Segments = head.Branch.ID, head.Branch.ViewVersion, head.Branch.View, nil
-		err = e.store.Commit(ctx, c)
+		err = e.store.Views.Commit(ctx, c)
 	}
 	if err != nil {
 		return c.Receipt, err
@@ -233,7 +233,7 @@ func (e *Engine) commit(ctx context.Context, head *driver.Head, c driver.Commit)
 
 // refresh reads the branch of a head again: its view may have changed, and
 // messages may have come.
-func (e *Engine) refresh(ctx context.Context, head *driver.Head) error {
+func (e *Engine) refresh(ctx context.Context, head *store.Head) error {
 	fresh, err := e.inside.head(ctx, head.ID, scrollback.AccessWrite)
 	if err == nil {
 		*head = fresh

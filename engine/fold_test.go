@@ -17,7 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/transfer"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -213,10 +213,10 @@ func TestFoldsInsideOneTurn(t *testing.T) {
 // can be told on, and what was acknowledged is there.
 func TestFaults(t *testing.T) {
 	for i := int64(0); ; i++ {
-		mem := memdriver.New()
-		r := newRig(t, rigOptions{driver: &drivertest.Faulty{Driver: mem, At: i}, noFolds: true}, chatter())
+		mem, faulty := memdriver.New(), &drivertest.Faulty{At: i}
+		r := newRig(t, rigOptions{driver: faulty.Wrap(mem), noFolds: true}, chatter())
 		failed := story(r)
-		calls := r.driver.(*drivertest.Faulty).Calls()
+		calls := faulty.Calls()
 		drivertest.Check(t, mem)
 		fresh := newRig(t, rigOptions{driver: mem, clock: r.clock}, chatter())
 		fresh.clock.Add(60_000)
@@ -271,8 +271,8 @@ func story(r *rig) error {
 // before is still there, also after the file is opened anew.
 func TestFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
-	open := func(pages int) driver.Driver {
-		db, err := sqldriver.OpenSQLite(context.Background(), path, &sqldriver.Options{MaxPages: pages})
+	open := func(pages int) *driver.Driver {
+		db, err := sqlite.Open(context.Background(), path, &sqlite.Options{MaxPages: pages})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,11 +39,11 @@ func (v *View) GetTurn(ctx context.Context, id scrollback.ConversationID, turn s
 	if err := v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
 		return scrollback.Turn{}, err
 	}
-	t, err := v.e.store.Turn(ctx, turn)
+	t, err := v.e.store.Turns.Get(ctx, turn)
 	if err == nil && t.Conversation != id {
 		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, "engine.GetTurn", "no turn %s in this conversation", turn)
 	}
-	if err == nil && v.e.store.Expired(t) {
+	if err == nil && v.e.store.Turns.Expired(t) {
 		t.State = scrollback.TurnInterrupted
 	}
 	return t, err
@@ -52,7 +52,7 @@ func (v *View) GetTurn(ctx context.Context, id scrollback.ConversationID, turn s
 // Running is the turn that holds a conversation open, or nil.
 func (v *View) Running(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
 	t, err := v.newestTurn(ctx, id)
-	if err != nil || t == nil || t.State != scrollback.TurnOpen || v.e.store.Expired(*t) {
+	if err != nil || t == nil || t.State != scrollback.TurnOpen || v.e.store.Turns.Expired(*t) {
 		return nil, err
 	}
 	return t, nil
@@ -62,7 +62,7 @@ func (v *View) Running(ctx context.Context, id scrollback.ConversationID) (*scro
 // yet, or nil. The next turn keeps it as an interrupted message.
 func (v *View) OrphanDraft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Draft, error) {
 	t, err := v.newestTurn(ctx, id)
-	if err != nil || t == nil || !v.e.store.Expired(*t) {
+	if err != nil || t == nil || !v.e.store.Turns.Expired(*t) {
 		return nil, err
 	}
 	return &t.Draft, nil
@@ -73,7 +73,7 @@ func (v *View) newestTurn(ctx context.Context, id scrollback.ConversationID) (*s
 	if err := v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
 		return nil, err
 	}
-	t, err := v.e.store.LastTurn(ctx, id)
+	t, err := v.e.store.Turns.Last(ctx, id)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return nil, nil
 	}
@@ -94,7 +94,7 @@ func (v *View) Cancel(ctx context.Context, id scrollback.ConversationID, turn sc
 		lt.mu.Unlock()
 		stop(errStopped)
 	}
-	return v.e.store.Stop(ctx, turn)
+	return v.e.store.Turns.Stop(ctx, turn)
 }
 
 // follower tells the story of a turn from what is stored of it.

@@ -18,7 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -114,14 +114,18 @@ func TestBytesGoWhileAnImportRuns(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db, err := sqldriver.OpenSQLite(ctx, filepath.Join(t.TempDir(), "s.db"), nil)
+			db, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "s.db"), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer db.Close()
 			bucket := memblob.OpenBucket(nil)
 			defer bucket.Close()
-			kept := archive.New(store.New(db, &store.Options{Tokens: token.Count, Image: token.Image}), bucket, &archive.Options{Grace: -1})
+			rows, err := store.New(db, token.Count, &store.Options{Image: token.Image})
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := archive.New(rows, bucket, &archive.Options{Grace: -1})
 			far := newRig(t, rigOptions{driver: db, limit: 8000, noFolds: true, archive: kept}, modeltest.Say("x"))
 			other := far.conversation()
 			if _, err := far.Upload(ctx, other, strings.NewReader(shared), "n.bin"); err != nil {

@@ -103,7 +103,7 @@ func TestLimitIsLearned(t *testing.T) {
 				if refused := one.refused.Load(); refused == 0 || refused > 4 {
 					t.Errorf("%d of %d calls were refused", refused, one.asked.Load())
 				}
-				known, err := r.store.Learned(context.Background(), "script")
+				known, err := r.store.Books.Learned(context.Background(), "script")
 				if err != nil || known.LimitFrom != scrollback.LimitRefusal || known.Limit > 32768 || n.named && known.Limit != 4096 {
 					t.Errorf("learned %+v, %v", known, err)
 				}
@@ -209,7 +209,7 @@ func TestStrictTemplateIsLearned(t *testing.T) {
 func TestForgetModel(t *testing.T) {
 	ctx := context.Background()
 	r := newRig(t, rigOptions{}, modeltest.Say("so"))
-	if err := r.store.Teach(ctx, "script", func(k *scrollback.Learned) { k.Factor, k.Limit, k.Dropped = 1.5, 4096, []string{"tool_choice"} }); err != nil {
+	if err := r.store.Books.Teach(ctx, "script", func(k *scrollback.Learned) { k.Factor, k.Limit, k.Dropped = 1.5, 4096, []string{"tool_choice"} }); err != nil {
 		t.Fatal(err)
 	}
 	ms, err := r.Models(ctx)

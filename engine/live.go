@@ -14,7 +14,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
 // Why a live turn is stopped.
@@ -47,7 +46,7 @@ type liveTurn struct {
 	saving sync.Mutex
 
 	mu     sync.Mutex
-	head   driver.Head
+	head   store.Head
 	draft  *draft
 	events []scrollback.Event
 	ended  bool
@@ -55,7 +54,7 @@ type liveTurn struct {
 }
 
 // hold makes a begun turn live.
-func (v *View) hold(b driver.Begun, sh resolved) *liveTurn {
+func (v *View) hold(b store.Begun, sh resolved) *liveTurn {
 	e := v.e
 	lt := &liveTurn{e: e, view: v, shape: sh, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {}}
 	if b.Previous != nil {
@@ -160,7 +159,7 @@ func (lt *liveTurn) keepSaved(ctx context.Context) {
 		}
 		lt.saving.Lock()
 		if ctx.Err() == nil {
-			stop, err := lt.e.store.Save(ctx, lt.turn, lt.sofar())
+			stop, err := lt.e.store.Turns.Save(ctx, lt.turn, lt.sofar())
 			switch {
 			case errors.Is(err, scrollback.ErrLostLease):
 				lt.cancel(scrollback.ErrLostLease)
@@ -175,14 +174,14 @@ func (lt *liveTurn) keepSaved(ctx context.Context) {
 }
 
 // finish stores the end of a step, or of the turn, and empties the draft.
-func (lt *liveTurn) finish(f store.FinishRequest) (driver.Finished, error) {
+func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
 	lt.saving.Lock()
 	defer lt.saving.Unlock()
 	f.Turn = lt.turn
 	// What was said must be kept even when the turn is being stopped.
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	done, err := lt.e.store.Finish(ctx, f)
+	done, err := lt.e.store.Turns.Finish(ctx, f)
 	if err != nil {
 		return done, err
 	}

@@ -16,16 +16,15 @@ import (
 	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model"
-	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-func openSQLite(t *testing.T) driver.Driver {
+func openSQLite(t *testing.T) *driver.Driver {
 	t.Helper()
-	db, err := sqldriver.OpenSQLite(context.Background(), filepath.Join(t.TempDir(), "s.db"), nil)
+	db, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "s.db"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/window"
@@ -30,7 +31,7 @@ type life struct {
 	did   map[string]int
 }
 
-func newLife(t *testing.T, seed uint64, d driver.Driver) *life {
+func newLife(t *testing.T, seed uint64, d *driver.Driver) *life {
 	l := &life{t: t, rng: rand.New(rand.NewPCG(seed, 9)), did: map[string]int{}}
 	l.j = &judge{t: t, say: l.answer}
 	policy := []string{compact.Segments, compact.Snapshot}[seed%2]
@@ -218,7 +219,7 @@ func (l *life) exactly(id scrollback.ConversationID) {
 
 // shown is the head of a conversation and the window that it shows. A fold behind a turn
 // may commit between the two, so they are read again until both are of one view.
-func (l *life) shown(id scrollback.ConversationID) (head driver.Head, m scrollback.Manifest, err error) {
+func (l *life) shown(id scrollback.ConversationID) (head store.Head, m scrollback.Manifest, err error) {
 	ctx := context.Background()
 	if head, err = l.r.store.Head(ctx, id); err != nil {
 		return head, m, err

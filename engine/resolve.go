@@ -64,7 +64,7 @@ func (e *Engine) resolve(ctx context.Context, c scrollback.Conversation, over Ov
 	if err != nil {
 		return s, err
 	}
-	known, err := e.store.Learned(ctx, s.facts.Name)
+	known, err := e.store.Books.Learned(ctx, s.facts.Name)
 	if err != nil {
 		return s, err
 	}

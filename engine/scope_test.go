@@ -9,7 +9,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/recall"
-	"github.com/scrollback-ai/scrollback/store"
 )
 
 // The look-ups of a model reach no further than its conversation's setting: itself,

@@ -12,7 +12,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
 // TurnRequest asks for an answer. Message is the user's; with none, ToolResults
@@ -118,7 +117,7 @@ func (v *View) start(ctx context.Context, r TurnRequest) (*liveTurn, scrollback.
 	if err != nil {
 		return nil, "", err
 	}
-	begun, err := e.store.Begin(ctx, store.BeginRequest{
+	begun, err := e.store.Turns.Begin(ctx, store.BeginRequest{
 		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in,
 		Admit: func(last *scrollback.Turn) error { return admit(cmp.Or(last, end), &r, in) },
 		Edit: func(c *scrollback.Conversation) {
@@ -213,7 +212,7 @@ func idempotency(r TurnRequest) (scrollback.Idempotency, error) {
 // ending is how a path ends behind which no turn ended, because it was cut off
 // there or begins with a history: as the turn would have been left that wrote its
 // newest message, or nil. A request that brings a message does not ask.
-func (e *Engine) ending(ctx context.Context, head driver.Head, r *TurnRequest) (*scrollback.Turn, error) {
+func (e *Engine) ending(ctx context.Context, head store.Head, r *TurnRequest) (*scrollback.Turn, error) {
 	if len(r.Message) > 0 {
 		return nil, nil
 	}

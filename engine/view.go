@@ -46,7 +46,7 @@ func (v *View) Upload(ctx context.Context, id scrollback.ConversationID, r io.Re
 	if err != nil {
 		return a, err
 	}
-	return a, v.e.store.PutArtifact(ctx, a, id)
+	return a, v.e.store.Refs.PutArtifact(ctx, a, id)
 }
 
 // Usage returns what the models' calls have cost.
@@ -55,7 +55,7 @@ func (v *View) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 	if q.Projects, err = v.door.projects(""); err != nil {
 		return nil, err
 	}
-	return v.e.store.Usage(ctx, q)
+	return v.e.store.Books.Usage(ctx, q)
 }
 
 // Projects lists the caller's projects that conversations name.

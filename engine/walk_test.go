@@ -21,7 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -36,7 +36,7 @@ type walker struct {
 	done  map[string]int // operations that did something, by their first word
 }
 
-func newWalker(t *testing.T, seed uint64, drivers [2]driver.Driver) *walker {
+func newWalker(t *testing.T, seed uint64, drivers [2]*driver.Driver) *walker {
 	w := &walker{t: t, rng: rand.New(rand.NewPCG(seed, 4)), done: map[string]int{}}
 	for i, d := range drivers {
 		n := 0
@@ -267,12 +267,12 @@ func TestWalk(t *testing.T) {
 		n = 1000
 	}
 	for seed := range seeds {
-		db, err := sqldriver.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "s.db"), nil)
+		db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "s.db"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		w := newWalker(t, seed, [2]driver.Driver{memdriver.New(), db})
+		w := newWalker(t, seed, [2]*driver.Driver{memdriver.New(), db})
 		for i := range n {
 			w.step()
 			if i%10 == 0 && len(w.ids) > 0 {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
-	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // Keep stores bytes as an artifact, its media type judged by what it holds.
@@ -111,7 +111,7 @@ func (a *admission) mentioned(ctx context.Context, id scrollback.ArtifactID) (sc
 			return known, nil
 		}
 	}
-	ref, err := a.store.Ref(ctx, a.id, scrollback.ArtifactRef(id))
+	ref, err := a.store.Refs.Get(ctx, a.id, scrollback.ArtifactRef(id))
 	if err != nil {
 		return scrollback.Artifact{}, err
 	}
@@ -123,7 +123,7 @@ func (a *admission) indexFile(ctx context.Context, f scrollback.File) error {
 	if !strings.HasPrefix(f.MediaType, "text/") && f.MediaType != "application/json" {
 		return nil
 	}
-	head, _, err := a.artifactEnds(ctx, f.Artifact, store.MaxIndexBytes, 0)
+	head, _, err := a.artifactEnds(ctx, f.Artifact, search.MaxArtifactBytes, 0)
 	if scrollback.CodeOf(err) == scrollback.Invalid {
 		return nil // it only looked like text
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
-	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // A tool output over outputBytes, or over a tenth of the budget if that is less,
@@ -73,7 +73,7 @@ func (a *admission) showResult(ctx context.Context, r scrollback.ToolResult) (sc
 	if err != nil {
 		return r, err
 	}
-	head, tail, err := a.artifactEnds(ctx, art.ID, store.MaxIndexBytes, tailBytes)
+	head, tail, err := a.artifactEnds(ctx, art.ID, search.MaxArtifactBytes, tailBytes)
 	if err != nil {
 		return r, err
 	}
@@ -101,7 +101,7 @@ func (a *admission) keepText(ctx context.Context, text, name string) (scrollback
 	art := scrollback.Artifact{ID: id, MediaType: "text/plain", Size: size, CreatedAt: a.store.Now(),
 		Name: fmt.Sprintf("%s, %s", name, sizeOf(size))}
 	a.out.Mentions = append(a.out.Mentions, art)
-	a.out.Index += "\n" + clip.Bytes(text, store.MaxIndexBytes)
+	a.out.Index += "\n" + clip.Bytes(text, search.MaxArtifactBytes)
 	return art, nil
 }
 

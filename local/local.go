@@ -119,12 +119,20 @@ func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 	if err != nil {
 		return nil, err
 	}
-	return assemble(at, o), nil
+	s, err := assemble(at, o)
+	if err != nil {
+		return nil, errors.Join(err, at.bucket.Close(), at.db.Close())
+	}
+	return s, nil
 }
 
 // assemble puts everything together over a database and a bucket.
-func assemble(at places, o *Options) *Scrollback {
-	s := &Scrollback{bucket: at.bucket, Store: store.New(at.db, &store.Options{Tokens: token.Count, Image: token.Image, Learn: token.Learn})}
+func assemble(at places, o *Options) (*Scrollback, error) {
+	kept, err := store.New(at.db, token.Count, &store.Options{Image: token.Image, Learn: token.Learn})
+	if err != nil {
+		return nil, err
+	}
+	s := &Scrollback{bucket: at.bucket, Store: kept}
 	s.Archive = archive.New(s.Store, at.bucket, at.archive)
 	e := o.Engine
 	known := &known{options: o, catalog: token.NewCatalog(o.Known)}
@@ -138,7 +146,7 @@ func assemble(at places, o *Options) *Scrollback {
 	s.Engine = engine.New(s.Store, s.Archive, e)
 	s.View = s.Engine.As(scrollback.Operator())
 	s.Transfer = transfer.New(s.Store, s.Archive, transfer.Options{Importers: transcripts.Importers(), Exporters: transcripts.Exporters(), Limits: o.Bundles})
-	return s
+	return s, nil
 }
 
 // Import reads a file of another tool, or a bundle, into conversations; see

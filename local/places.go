@@ -18,12 +18,12 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 )
 
 // places are where things are kept.
 type places struct {
-	db      driver.Driver
+	db      *driver.Driver
 	bucket  *blob.Bucket
 	archive *archive.Options
 }
@@ -40,12 +40,12 @@ func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
 	}
 	var at places
 	if o.Mode == ReadOnly {
-		at.db, err = sqldriver.ReadSQLite(ctx, file)
+		at.db, err = sqlite.OpenReadOnly(ctx, file)
 	} else {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			return at, scrollback.Wrap(scrollback.Unavailable, op, err)
 		}
-		at.db, err = sqldriver.OpenSQLite(ctx, file, nil)
+		at.db, err = sqlite.Open(ctx, file, nil)
 		at.archive = &archive.Options{Dir: filepath.Join(dir, "context")}
 	}
 	if err != nil {

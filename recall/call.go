@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/store/search"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -54,7 +55,7 @@ var tools = map[string]func(context.Context, call) (string, error){
 	"context_read":   read,
 	"context_tail":   tail,
 	"context_grep":   grep,
-	"context_search": search,
+	"context_search": find,
 }
 
 // arguments reads a model's arguments; unknown fields are its mistake to learn of.
@@ -242,7 +243,7 @@ type brief struct {
 // leastPassage; a neighbour's is half of it.
 const leastPassage = 600
 
-func search(ctx context.Context, c call) (string, error) {
+func find(ctx context.Context, c call) (string, error) {
 	type args struct {
 		Query  string
 		Limit  int
@@ -321,10 +322,10 @@ func (c call) through(ctx context.Context, ref scrollback.Ref) (scrollback.Conve
 	if err != nil || may != scrollback.ScopeProject && may != scrollback.ScopeAll {
 		return c.conversation, err
 	}
-	if _, err := c.store.Ref(ctx, c.conversation, ref); scrollback.CodeOf(err) != scrollback.NotFound {
+	if _, err := c.store.Refs.Get(ctx, c.conversation, ref); scrollback.CodeOf(err) != scrollback.NotFound {
 		return c.conversation, nil // what is wrong with it is told by who reads it
 	}
-	others, err := c.store.Mentions(ctx, ref)
+	others, err := c.store.Refs.Mentions(ctx, ref)
 	if err != nil {
 		return "", err
 	}
@@ -350,7 +351,7 @@ func inBrief(hits []scrollback.Hit, searched scrollback.ConversationID, nearRune
 	near := func(ms []scrollback.Message) []brief {
 		var out []brief
 		for _, m := range ms {
-			text := clip.Line(strings.TrimSpace(store.IndexText(m.Parts)), nearRunes)
+			text := clip.Line(strings.TrimSpace(search.Text(m.Parts)), nearRunes)
 			if !seen[m.ID] && text != "" {
 				seen[m.ID] = true
 				out = append(out, brief{Seq: m.Seq, Role: m.Role, Content: text})

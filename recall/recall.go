@@ -54,7 +54,7 @@ func (r *Reader) Refs(ctx context.Context, id scrollback.ConversationID, q scrol
 	if err := r.door.Allow(ctx, id); err != nil {
 		return nil, "", err
 	}
-	items, next, err := r.store.Refs(ctx, id, q)
+	items, next, err := r.store.Refs.List(ctx, id, q)
 	if items == nil {
 		items = []scrollback.RefEntry{}
 	}
@@ -69,9 +69,9 @@ func (r *Reader) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Conv
 		return "", err
 	}
 	if within == nil {
-		return r.store.Owner(ctx, ref)
+		return r.store.Refs.Owner(ctx, ref)
 	}
-	ids, err := r.store.Mentions(ctx, ref)
+	ids, err := r.store.Refs.Mentions(ctx, ref)
 	if err != nil {
 		return "", err
 	}
@@ -91,7 +91,7 @@ func (r *Reader) resolve(ctx context.Context, id scrollback.ConversationID, ref 
 	if err := r.door.Allow(ctx, id); err != nil {
 		return scrollback.RefEntry{}, err
 	}
-	return r.store.Ref(ctx, id, ref)
+	return r.store.Refs.Get(ctx, id, ref)
 }
 
 // Read returns a page of what a ref points at.
@@ -120,14 +120,14 @@ func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID, q scrol
 	}
 	lineage := append([]scrollback.ConversationID{id}, head.Ancestors...)
 	scope := archive.Scope{Artifact: func(ctx context.Context, art scrollback.ArtifactID) (scrollback.Artifact, bool, error) {
-		entry, err := r.store.RefIn(ctx, lineage, scrollback.ArtifactRef(art))
+		entry, err := r.store.Refs.In(ctx, lineage, scrollback.ArtifactRef(art))
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			return scrollback.Artifact{}, false, nil
 		}
 		return scrollback.Artifact{ID: art, MediaType: entry.MediaType, Name: entry.Hint, Size: entry.Bytes}, err == nil, err
 	}}
 	if q.Ref != "" {
-		if _, err := r.store.RefIn(ctx, lineage, q.Ref); err != nil {
+		if _, err := r.store.Refs.In(ctx, lineage, q.Ref); err != nil {
 			return scrollback.GrepResult{}, err
 		}
 		return r.archive.Grep(ctx, scope, q)

@@ -14,19 +14,13 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-	"gocloud.dev/blob/memblob"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/sample"
-	"github.com/scrollback-ai/scrollback/model"
-	"github.com/scrollback-ai/scrollback/model/offline"
+	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/server"
-	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/token"
-	"github.com/scrollback-ai/scrollback/transcript/all"
+	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // screenshot is where the README's picture is written, with -screenshot=../docs/page.png.
@@ -50,22 +44,23 @@ func chromium(t *testing.T) string {
 // longTalk serves a compacted conversation in a window of 8,000 tokens.
 func longTalk(t *testing.T) (url string, id scrollback.ConversationID, needles []sample.Needle) {
 	t.Helper()
-	s := store.New(memdriver.New(), &store.Options{Tokens: token.Count, Image: token.Image})
-	bucket := memblob.OpenBucket(nil)
-	e := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 8000, Importers: all.Importers(), Exporters: all.Exporters(),
-		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
-	srv := httptest.NewServer(server.Handler(e, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
-	t.Cleanup(func() {
-		srv.Close()
-		e.Close(context.Background())
-		bucket.Close()
-	})
-	var file bytes.Buffer
-	_, needles, err := sample.Write(&file, "Depots and stations · 仓库与车站", sample.Options{Seed: 11, Messages: 600})
+	sb, err := local.Open(context.Background(), t.TempDir(), &local.Options{Database: "memory:", Engine: engine.Options{Limit: 8000}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := e.Import(context.Background(), bytes.NewReader(file.Bytes()), engine.ImportRequest{})
+	srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	t.Cleanup(func() {
+		srv.Close()
+		if err := sb.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	var file bytes.Buffer
+	_, needles, err = sample.Write(&file, "Depots and stations · 仓库与车站", sample.Options{Seed: 11, Messages: 600})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := sb.Import(context.Background(), bytes.NewReader(file.Bytes()), transfer.ImportRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,31 +8,25 @@ import (
 	"strings"
 	"testing"
 
-	"gocloud.dev/blob/memblob"
-
-	"github.com/scrollback-ai/scrollback/archive"
-	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/model"
-	"github.com/scrollback-ai/scrollback/model/offline"
+	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/server"
-	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/token"
 )
 
 // Who may speak to the server: its own page and what is no page; nobody who calls
 // it by a foreign name, and no page of another site, not even to read. Only the
 // front page may be linked to from elsewhere.
 func TestWhoMaySpeak(t *testing.T) {
-	s := store.New(memdriver.New(), &store.Options{Tokens: token.Count, Image: token.Image})
-	bucket := memblob.OpenBucket(nil)
-	e := engine.New(s, archive.New(s, bucket, nil), engine.Options{Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
+	sb, err := local.Open(t.Context(), t.TempDir(), &local.Options{Database: "memory:"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		e.Close(t.Context())
-		bucket.Close()
+		if err := sb.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
 	})
-	local := server.Handler(e, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true)
-	open := server.Handler(e, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, false)
+	here := server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true)
+	open := server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, false)
 	const (
 		home    = "127.0.0.1:8080"
 		site    = `"message":"a page of another site may not use this server"`
@@ -45,33 +39,33 @@ func TestWhoMaySpeak(t *testing.T) {
 		origin, site string
 		refused      string // part of the body; empty: let through
 	}{
-		{local, "POST", "/api/conversations", home, "", "", ""},
-		{local, "POST", "/api/conversations", home, "http://" + home, "same-origin", ""},
-		{local, "POST", "/api/conversations", home, "http://" + home, "", ""},
-		{local, "POST", "/api/conversations", "localhost", "http://localhost", "", ""},
-		{local, "POST", "/api/conversations", "[::1]:8080", "http://[::1]:8080", "", ""},
-		{local, "GET", "/api/conversations", home, "", "none", ""},
-		{local, "GET", "/", home, "", "cross-site", ""},
-		{local, "GET", "/", home, "", "same-site", ""},
+		{here, "POST", "/api/conversations", home, "", "", ""},
+		{here, "POST", "/api/conversations", home, "http://" + home, "same-origin", ""},
+		{here, "POST", "/api/conversations", home, "http://" + home, "", ""},
+		{here, "POST", "/api/conversations", "localhost", "http://localhost", "", ""},
+		{here, "POST", "/api/conversations", "[::1]:8080", "http://[::1]:8080", "", ""},
+		{here, "GET", "/api/conversations", home, "", "none", ""},
+		{here, "GET", "/", home, "", "cross-site", ""},
+		{here, "GET", "/", home, "", "same-site", ""},
 
-		{local, "POST", "/api/conversations", home, "http://evil.example", "cross-site", site},
-		{local, "POST", "/api/conversations", home, "http://evil.example", "", site},
-		{local, "POST", "/api/conversations", home, "", "cross-site", site},
-		{local, "POST", "/api/conversations", home, "", "same-site", site},
-		{local, "POST", "/api/conversations", home, "http://127.0.0.1:9090", "", site},
-		{local, "POST", "/api/conversations", home, "null", "", site},
-		{local, "POST", "/api/conversations", home, "%", "", site},
-		{local, "POST", "/", home, "http://evil.example", "", site},
-		{local, "DELETE", "/api/conversations/x", home, "http://evil.example", "", site},
-		{local, "GET", "/api/conversations", home, "http://evil.example", "", site},
-		{local, "GET", "/api/conversations", home, "", "cross-site", site},
-		{local, "HEAD", "/assets/app.js", home, "", "cross-site", site},
-		{local, "OPTIONS", "/api/conversations", home, "http://evil.example", "cross-site", site},
-		{local, "GET", "/healthz", home, "http://evil.example", "", site},
-		{local, "POST", "/mcp", home, "http://evil.example", "", site},
+		{here, "POST", "/api/conversations", home, "http://evil.example", "cross-site", site},
+		{here, "POST", "/api/conversations", home, "http://evil.example", "", site},
+		{here, "POST", "/api/conversations", home, "", "cross-site", site},
+		{here, "POST", "/api/conversations", home, "", "same-site", site},
+		{here, "POST", "/api/conversations", home, "http://127.0.0.1:9090", "", site},
+		{here, "POST", "/api/conversations", home, "null", "", site},
+		{here, "POST", "/api/conversations", home, "%", "", site},
+		{here, "POST", "/", home, "http://evil.example", "", site},
+		{here, "DELETE", "/api/conversations/x", home, "http://evil.example", "", site},
+		{here, "GET", "/api/conversations", home, "http://evil.example", "", site},
+		{here, "GET", "/api/conversations", home, "", "cross-site", site},
+		{here, "HEAD", "/assets/app.js", home, "", "cross-site", site},
+		{here, "OPTIONS", "/api/conversations", home, "http://evil.example", "cross-site", site},
+		{here, "GET", "/healthz", home, "http://evil.example", "", site},
+		{here, "POST", "/mcp", home, "http://evil.example", "", site},
 
-		{local, "GET", "/", "evil.example", "", "", machine},
-		{local, "POST", "/api/conversations", "evil.example:8080", "http://evil.example:8080", "same-origin", machine},
+		{here, "GET", "/", "evil.example", "", "", machine},
+		{here, "POST", "/api/conversations", "evil.example:8080", "http://evil.example:8080", "same-origin", machine},
 		{open, "POST", "/api/conversations", "any.example", "https://any.example", "same-origin", ""},
 		{open, "POST", "/api/conversations", "any.example", "https://evil.example", "", site},
 	} {

@@ -7,21 +7,22 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/search"
 )
 
-// Audit walks everything that is kept; see [driver.AuditWalk]. Here a message with
+// Walk walks everything that is kept; see [AuditWalk]. Here a message with
 // no words to find it by counts as indexed. It writes nothing.
-func (s *Store) Audit(ctx context.Context, w driver.AuditWalk) error {
+func (a Audit) Walk(ctx context.Context, w AuditWalk) error {
 	message := w.Message
 	w.Message = func(m scrollback.Message, indexed bool) error {
-		return message(m, indexed || terms.Join(IndexText(m.Parts), 1) == "")
+		return message(m, indexed || terms.Join(search.Text(m.Parts), 1) == "")
 	}
-	return s.d.Audit(ctx, w)
+	return a.s.d.Audit.Walk(ctx, w)
 }
 
 // Base is the weight of a branch's path up to where it leaves its parent. It is
 // internal when that place does not exist.
-func (s *Store) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weight, error) {
+func (a Audit) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weight, error) {
 	const op = "store.Base"
 	broken := func(format string, args ...any) (scrollback.Weight, error) {
 		return scrollback.Weight{}, scrollback.Errorf(scrollback.Internal, op, format, args...)
@@ -44,7 +45,7 @@ func (s *Store) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weigh
 			return broken("its path comes back to branch %s", p.Parent)
 		}
 		seen[p.Parent] = true
-		next, err := s.d.Branch(ctx, p.Parent)
+		next, err := a.s.d.Read.Branch(ctx, p.Parent)
 		switch {
 		case scrollback.CodeOf(err) == scrollback.NotFound:
 			return broken("its parent, branch %s, is missing", p.Parent)
@@ -56,7 +57,7 @@ func (s *Store) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weigh
 		if p = next; b.AtSeq <= p.AtSeq {
 			continue
 		}
-		ms, err := s.d.Messages(ctx, driver.MessageQuery{Branch: p.ID, From: b.AtSeq, To: b.AtSeq})
+		ms, err := a.s.d.Read.Messages(ctx, driver.MessageQuery{Branch: p.ID, From: b.AtSeq, To: b.AtSeq})
 		switch {
 		case err != nil:
 			return scrollback.Weight{}, err
@@ -68,21 +69,21 @@ func (s *Store) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weigh
 }
 
 // Copy writes a copy of the whole database to a new file; see [driver.Audit].
-func (s *Store) Copy(ctx context.Context, path string) error { return s.d.Copy(ctx, path) }
+func (a Audit) Copy(ctx context.Context, path string) error { return a.s.d.Audit.Copy(ctx, path) }
 
-// Mend repairs one thing; see [driver.Mend]. Clock, salvage and what a recovered
+// Mend repairs one thing; see [Mend]. Clock, salvage and what a recovered
 // conversation says of itself are the store's.
-func (s *Store) Mend(ctx context.Context, m driver.Mend) error {
-	m.Now, m.Salvage = s.Now(), s.salvage
+func (a Audit) Mend(ctx context.Context, m Mend) error {
+	m.Now, m.Salvage = a.s.Now(), a.s.salvage
 	if m.Recover != nil {
 		r := *m.Recover
 		r.As = scrollback.Conversation{Title: recoveredTitle}
-		if err := s.complete("store.Mend", &r.As); err != nil {
+		if err := complete("store.Mend", &r.As); err != nil {
 			return err
 		}
 		m.Recover = &r
 	}
-	return s.d.Mend(ctx, m)
+	return a.s.d.Audit.Mend(ctx, m)
 }
 
 // recoveredTitle is the title of a conversation whose own was lost.
@@ -91,14 +92,14 @@ const recoveredTitle = "Recovered"
 // MendView cuts what a branch shows before the first segment that cannot be read,
 // and at its head; where that cannot be told, the branch shows everything. A
 // summary that cannot be read gives way to the one before it.
-func (s *Store) MendView(ctx context.Context, id scrollback.BranchID) error {
-	b, err := s.d.Branch(ctx, id)
+func (a Audit) MendView(ctx context.Context, id scrollback.BranchID) error {
+	b, err := a.s.d.Read.Branch(ctx, id)
 	if err != nil {
 		return err
 	}
 	to, sound := b.HeadSeq, b.View.Boundary <= b.HeadSeq
 	for _, item := range b.View.Segments {
-		lost, err := s.lostSegment(ctx, item.ID)
+		lost, err := a.lostSegment(ctx, item.ID)
 		if err != nil {
 			return err
 		}
@@ -107,12 +108,12 @@ func (s *Store) MendView(ctx context.Context, id scrollback.BranchID) error {
 			break
 		}
 	}
-	v, err := s.cut(ctx, b, to)
+	v, err := a.s.Views.cut(ctx, b, to)
 	if err == nil && v.Summary != nil {
 		var lost bool
-		if lost, err = s.lostSegment(ctx, v.Summary.Segment); err == nil && lost {
+		if lost, err = a.lostSegment(ctx, v.Summary.Segment); err == nil && lost {
 			sound = false
-			v.Summary, err = s.summaryBefore(ctx, &scrollback.ViewSummary{FirstSeq: v.Summary.FirstSeq, LastSeq: math.MaxInt64}, v)
+			v.Summary, err = a.s.Views.summaryBefore(ctx, &scrollback.ViewSummary{FirstSeq: v.Summary.FirstSeq, LastSeq: math.MaxInt64}, v)
 		}
 	}
 	switch code := scrollback.CodeOf(err); {
@@ -123,12 +124,12 @@ func (s *Store) MendView(ctx context.Context, id scrollback.BranchID) error {
 	case sound:
 		return nil
 	}
-	return s.Mend(ctx, driver.Mend{View: &driver.MendView{Branch: id, IfViewVersion: b.ViewVersion, View: v}})
+	return a.Mend(ctx, driver.Mend{View: &driver.MendView{Branch: id, IfViewVersion: b.ViewVersion, View: v}})
 }
 
 // lostSegment says that a segment is not there or cannot be read.
-func (s *Store) lostSegment(ctx context.Context, id scrollback.SegmentID) (bool, error) {
-	_, err := s.d.Segments(ctx, []scrollback.SegmentID{id})
+func (a Audit) lostSegment(ctx context.Context, id scrollback.SegmentID) (bool, error) {
+	_, err := a.s.d.Views.Segments(ctx, []scrollback.SegmentID{id})
 	switch scrollback.CodeOf(err) {
 	case scrollback.NotFound, scrollback.Internal:
 		return true, nil
@@ -138,10 +139,10 @@ func (s *Store) lostSegment(ctx context.Context, id scrollback.SegmentID) (bool,
 
 // MendTerms makes search find the messages from seq to seq of a branch again, those
 // that it does not find. text is that of a message's artifacts.
-func (s *Store) MendTerms(ctx context.Context, b scrollback.BranchID, from, to int64, text func(scrollback.Message) (string, error)) error {
+func (a Audit) MendTerms(ctx context.Context, b scrollback.BranchID, from, to int64, text func(scrollback.Message) (string, error)) error {
 	const step = 64 // messages whose terms are in memory at once
 	for ; from <= to; from += step {
-		ms, err := s.d.Messages(ctx, driver.MessageQuery{Branch: b, From: from, To: min(to, from+step-1)})
+		ms, err := a.s.d.Read.Messages(ctx, driver.MessageQuery{Branch: b, From: from, To: min(to, from+step-1)})
 		if err != nil {
 			return err
 		}
@@ -151,11 +152,11 @@ func (s *Store) MendTerms(ctx context.Context, b scrollback.BranchID, from, to i
 			if err != nil {
 				return err
 			}
-			if words := terms.Join(IndexText(m.Parts)+"\n"+more, maxIndexTerms); words != "" {
+			if words := terms.Join(search.Text(m.Parts)+"\n"+more, search.MaxTerms); words != "" {
 				all = append(all, driver.MessageTerms{Message: m.ID, Terms: words})
 			}
 		}
-		if err := s.Mend(ctx, driver.Mend{Terms: all}); err != nil {
+		if err := a.Mend(ctx, driver.Mend{Terms: all}); err != nil {
 			return err
 		}
 	}

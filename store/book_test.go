@@ -7,7 +7,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
 // hostile is what a provider must not break the books with.
@@ -24,12 +23,12 @@ func TestHostileUsage(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		ctx := t.Context()
 		c := b.create()
-		begun := must2(b.Begin(ctx, store.BeginRequest{Conversation: c.ID, Owner: "o", Messages: []store.Incoming{text(scrollback.RoleUser, "ask")}}))(t)
+		begun := must2(b.Turns.Begin(ctx, store.BeginRequest{Conversation: c.ID, Owner: "o", Messages: []store.Incoming{text(scrollback.RoleUser, "ask")}}))(t)
 		for _, u := range hostile {
 			answer := text(scrollback.RoleAssistant, "answer")
 			answer.Usage = &u
 			asked := u
-			got, err := b.Finish(ctx, store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnOpen, Messages: []store.Incoming{answer},
+			got, err := b.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnOpen, Messages: []store.Incoming{answer},
 				Usage: []scrollback.UsageRecord{{Usage: u, Conversation: c.ID, Model: "m", Purpose: "turn", At: b.now}}})
 			if err != nil {
 				t.Fatalf("%+v: %v", u, err)
@@ -42,21 +41,21 @@ func TestHostileUsage(t *testing.T) {
 				t.Error("the caller's own was changed")
 			}
 			h := b.head(c.ID)
-			err = b.Commit(ctx, driver.Commit{Conversation: c.ID, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: h.Branch.View,
+			err = b.Views.Commit(ctx, store.Commit{Conversation: c.ID, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: h.Branch.View,
 				Receipt: scrollback.Receipt{Result: scrollback.ResultModelError, Cost: u.Cost},
 				Usage:   []scrollback.UsageRecord{{Usage: u, Conversation: c.ID, Model: "m", Purpose: "summary", At: b.now}}})
 			if err != nil {
 				t.Fatalf("a fold with %+v: %v", u, err)
 			}
 		}
-		sums, err := b.Usage(ctx, scrollback.UsageQuery{ByDay: true, ByModel: true})
+		sums, err := b.Books.Usage(ctx, scrollback.UsageQuery{ByDay: true, ByModel: true})
 		if err != nil || len(sums) != 1 {
 			t.Fatalf("%+v, %v", sums, err)
 		}
 		if s := sums[0]; s.Calls != 8 || s.EstimatedShare != 1 || !s.Estimated || s.InputTokens != 4*scrollback.MaxCallTokens+10 || s.Cost != 4*scrollback.MaxCallCost {
 			t.Errorf("%+v", s)
 		}
-		receipts := must2(b.Receipts(ctx, c.ID, 10))(t)
+		receipts := must2(b.Views.Receipts(ctx, c.ID, 10))(t)
 		for _, v := range []any{sums, receipts} {
 			if _, err := json.Marshal(v); err != nil {
 				t.Error(err)
@@ -74,22 +73,22 @@ func TestTeach(t *testing.T) {
 			func(l *scrollback.Learned) { l.MaxOutput, l.LimitAt = -1, -5 },
 			func(l *scrollback.Learned) { l.API = "chat" },
 		} {
-			if err := b.Teach(ctx, "m", edit); err != nil {
+			if err := b.Books.Teach(ctx, "m", edit); err != nil {
 				t.Fatal(err)
 			}
 		}
-		got := must2(b.Learned(ctx, "m"))(t)
+		got := must2(b.Books.Learned(ctx, "m"))(t)
 		if got.Factor != 1.5 || got.Limit != 100 || got.MaxOutput != 0 || got.LimitAt != 0 || got.API != "chat" || len(got.Dropped) != 1 {
 			t.Errorf("%+v", got)
 		}
 		for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -2} {
-			if err := b.Teach(ctx, "m", func(l *scrollback.Learned) { l.Factor = f }); err != nil {
+			if err := b.Books.Teach(ctx, "m", func(l *scrollback.Learned) { l.Factor = f }); err != nil {
 				t.Fatal(err)
 			}
-			if got := must2(b.Learned(ctx, "m"))(t); got.Factor != 0 || got.Limit != 100 {
+			if got := must2(b.Books.Learned(ctx, "m"))(t); got.Factor != 0 || got.Limit != 100 {
 				t.Errorf("after the factor %v: %+v", f, got)
 			}
 		}
-		wantCode(t, b.Teach(ctx, "", func(*scrollback.Learned) {}), scrollback.Invalid, "")
+		wantCode(t, b.Books.Teach(ctx, "", func(*scrollback.Learned) {}), scrollback.Invalid, "")
 	})
 }

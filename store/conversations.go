@@ -3,8 +3,8 @@ package store
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // Bounds of a conversation's own fields, in characters or entries.
@@ -25,7 +26,7 @@ const (
 )
 
 // Create makes a conversation. An id may be given (a UUID); one that exists
-// answers the stored conversation and false.
+// returns the stored conversation and false.
 func (s *Store) Create(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, bool, error) {
 	const op = "store.Create"
 	if c.ID == "" {
@@ -37,17 +38,17 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation) (scrollba
 		}
 		c.ID = scrollback.ConversationID(id.String())
 	}
-	if err := s.complete(op, &c); err != nil {
+	if err := complete(op, &c); err != nil {
 		return c, false, err
 	}
 	now := s.Now()
 	c.Version, c.CreatedAt, c.UpdatedAt, c.DeletedAt, c.Parent, c.Ancestors = 1, now, now, 0, nil, nil
 	b := scrollback.Branch{ID: scrollback.BranchID(s.newID()), Conversation: c.ID, UpdatedAt: now}
-	return s.d.Create(ctx, c, b)
+	return s.d.Log.Create(ctx, c, b)
 }
 
 // complete fills defaults in and checks bounds.
-func (s *Store) complete(op string, c *scrollback.Conversation) error {
+func complete(op string, c *scrollback.Conversation) error {
 	if c.Project == "" {
 		c.Project = scrollback.DefaultProject
 	}
@@ -91,14 +92,14 @@ func (s *Store) complete(op string, c *scrollback.Conversation) error {
 // version is a conflict that wraps scrollback.ErrPrecondition.
 func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	const op = "store.Patch"
-	return s.d.Patch(ctx, id, s.Now(), func(c *scrollback.Conversation) error {
+	return s.d.Log.Patch(ctx, id, s.Now(), func(c *scrollback.Conversation) error {
 		if ifVersion != 0 && c.Version != ifVersion {
 			return scrollback.Errorf(scrollback.Conflict, op, "the conversation is at version %d", c.Version).Because(scrollback.ErrPrecondition)
 		}
 		if err := edit(c); err != nil {
 			return err
 		}
-		return s.complete(op, c)
+		return complete(op, c)
 	})
 }
 
@@ -118,8 +119,18 @@ func (s *Store) Restore(ctx context.Context, id scrollback.ConversationID) (scro
 }
 
 // Head is a conversation and its current branch.
-func (s *Store) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
-	return s.d.Head(ctx, id)
+func (s *Store) Head(ctx context.Context, id scrollback.ConversationID) (Head, error) {
+	return s.d.Read.Head(ctx, id)
+}
+
+// Lineage is a conversation and the ancestors whose messages its path may inherit,
+// nearest first.
+func (s *Store) Lineage(ctx context.Context, id scrollback.ConversationID) ([]scrollback.ConversationID, error) {
+	h, err := s.d.Read.Head(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return append([]scrollback.ConversationID{id}, h.Ancestors...), nil
 }
 
 // minPrefix is how much of an id must be given for it to be looked up.
@@ -130,20 +141,24 @@ const maxCandidates = 5
 
 // Resolve resolves what a person names a conversation by: an id, a unique beginning
 // of one (at least 8 characters), "latest", or its place in the list, from 1. A
-// name that fits several is invalid and lists them.
+// name that fits several is invalid and lists them. It looks only in some projects,
+// unless they are nil.
 func (s *Store) Resolve(ctx context.Context, name string, projects []string) (scrollback.ConversationID, error) {
-	const op = "store.Find"
+	const op = "store.Resolve"
 	name = strings.ToLower(strings.TrimSpace(name))
+	if projects != nil && len(projects) == 0 {
+		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", name)
+	}
 	place, err := strconv.Atoi(name)
 	switch {
 	case name == "latest":
-		return s.listed(ctx, 1)
+		return s.listed(ctx, 1, projects)
 	case err == nil && len(name) < minPrefix:
-		return s.listed(ctx, place)
+		return s.listed(ctx, place, projects)
 	case len(name) < minPrefix:
 		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation %q (an id can be cut to %d characters, not less)", name, minPrefix)
 	}
-	found, err := s.d.Conversations(ctx, driver.ListQuery{Prefix: name, Limit: maxCandidates + 1})
+	found, err := s.d.Read.Conversations(ctx, driver.ListQuery{Prefix: name, Projects: projects, Limit: maxCandidates + 1})
 	switch {
 	case err != nil:
 		return "", err
@@ -154,7 +169,7 @@ func (s *Store) Resolve(ctx context.Context, name string, projects []string) (sc
 	}
 	var list strings.Builder
 	for _, c := range found[:min(len(found), maxCandidates)] {
-		list.WriteString("\n  " + string(c.ID) + "  " + clipRunes(c.Title, 60))
+		list.WriteString("\n  " + string(c.ID) + "  " + search.Clip(c.Title, 60))
 	}
 	if len(found) > maxCandidates {
 		list.WriteString("\n  …")
@@ -163,14 +178,14 @@ func (s *Store) Resolve(ctx context.Context, name string, projects []string) (sc
 }
 
 // listed is the conversation at a place of the list, from 1.
-func (s *Store) listed(ctx context.Context, place int) (scrollback.ConversationID, error) {
-	const op = "store.Find"
+func (s *Store) listed(ctx context.Context, place int, projects []string) (scrollback.ConversationID, error) {
+	const op = "store.Resolve"
 	if place < 1 {
 		return "", scrollback.ParamErrorf(op, "conversation", "the list counts from 1, not %d", place)
 	}
-	q := driver.ListQuery{Limit: scrollback.ListMax}
+	q := driver.ListQuery{Projects: projects, Limit: scrollback.ListMax}
 	for {
-		page, err := s.d.Conversations(ctx, q)
+		page, err := s.d.Read.Conversations(ctx, q)
 		switch {
 		case err != nil:
 			return "", err
@@ -187,7 +202,7 @@ func (s *Store) listed(ctx context.Context, place int) (scrollback.ConversationI
 	}
 }
 
-// List answers a page and the cursor of the next, empty at the end.
+// List returns a page and the cursor of the next, empty at the end.
 func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
 	before, err := parseCursor(q.Cursor)
 	if err != nil {
@@ -197,7 +212,11 @@ func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.
 	if err != nil {
 		return nil, "", err
 	}
-	items, err := s.d.Conversations(ctx, driver.ListQuery{Project: q.Project, Title: q.Title, Trash: q.Trash, Before: before, Limit: limit + 1})
+	within := bound(q.Project, q.Projects)
+	if within != nil && len(within) == 0 {
+		return nil, "", nil
+	}
+	items, err := s.d.Read.Conversations(ctx, driver.ListQuery{Projects: within, Title: q.Title, Trash: q.Trash, Before: before, Limit: limit + 1})
 	if err != nil || len(items) <= limit {
 		return items, "", err
 	}
@@ -208,7 +227,7 @@ func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.
 
 // Projects lists the projects.
 func (s *Store) Projects(ctx context.Context) ([]scrollback.Project, error) {
-	ps, err := s.d.Projects(ctx)
+	ps, err := s.d.Read.Projects(ctx)
 	for _, p := range ps {
 		if p.Name == scrollback.DefaultProject {
 			return ps, err
@@ -217,34 +236,41 @@ func (s *Store) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	return append([]scrollback.Project{{Name: scrollback.DefaultProject}}, ps...), err
 }
 
-// pageSize is how many a list answers that was asked for n, 0 for the default.
-func pageSize(n int) (int, error) {
+// Purge removes a conversation for good, save what others inherit, and returns what
+// stayed and which artifacts nothing mentions any more. With trashedBy, a time in
+// ms, one that has not been in the trash since then is conflict.
+func (s *Store) Purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (Purged, error) {
+	var all driver.Purged
+	for first := true; id != ""; first = false {
+		p, err := s.d.Log.Purge(ctx, driver.Purge{Conversation: id, Now: s.Now(), TrashedBy: trashedBy, Limit: purgeStep})
+		if err != nil {
+			return all, err
+		}
+		all.Removed += p.Removed
+		all.Loose = append(all.Loose, p.Loose...)
+		if p.Done {
+			if first || all.Kept == 0 {
+				all.Kept = p.Kept
+			}
+			id = p.Next
+		}
+	}
+	all.Done = true
+	return all, nil
+}
+
+// purgeStep is how many messages one transaction of a purge removes: others write
+// in between.
+const purgeStep = 500
+
+// bound are the projects to look in where one is named, or none, and others are the
+// bound: nil for all.
+func bound(named string, within []string) []string {
 	switch {
-	case n < 0 || n > scrollback.ListMax:
-		return 0, scrollback.ParamErrorf("store.pageSize", "limit", "limit must be 1 to %d", scrollback.ListMax)
-	case n == 0:
-		return scrollback.ListDefault, nil
+	case named == "":
+		return within
+	case within == nil || slices.Contains(within, named):
+		return []string{named}
 	}
-	return n, nil
-}
-
-// cursor is a list key as an opaque text.
-func cursor(k driver.ListKey) string {
-	b, err := json.Marshal(k)
-	if err != nil {
-		return ""
-	}
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
-func parseCursor(s string) (*driver.ListKey, error) {
-	if s == "" {
-		return nil, nil
-	}
-	var k driver.ListKey
-	b, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil || json.Unmarshal(b, &k) != nil {
-		return nil, scrollback.ParamErrorf("store", "cursor", "this cursor is not one of ours")
-	}
-	return &k, nil
+	return []string{}
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/store"
 )
 
 func TestCreate(t *testing.T) {
@@ -85,7 +84,7 @@ func TestPatch(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		_, err := b.Resolve(t.Context(), "latest")
+		_, err := b.Resolve(t.Context(), "latest", nil)
 		wantCode(t, err, scrollback.NotFound, "no conversation yet")
 		ids := []scrollback.ConversationID{"abcdef01-2345-7000-8000-000000000001", "abcdef01-2345-7000-8000-000000000002", "abcdef01-9999-7000-8000-000000000003"}
 		for _, id := range ids {
@@ -95,24 +94,24 @@ func TestFind(t *testing.T) {
 			"latest": ids[2], " LATEST ": ids[2], string(ids[0]): ids[0], "abcdef01-9": ids[2], "ABCDEF01-9999-7": ids[2], " " + string(ids[1]) + "\n": ids[1],
 			"1": ids[2], " 2 ": ids[1], "3": ids[0],
 		} {
-			if got, err := b.Resolve(t.Context(), name); err != nil || got != want {
+			if got, err := b.Resolve(t.Context(), name, nil); err != nil || got != want {
 				t.Errorf("%q: %s, %v", name, got, err)
 			}
 		}
 		for _, name := range []string{"abcdef01", "abcdef01-2345-7000-8000-00000000000"} {
-			_, err := b.Resolve(t.Context(), name)
+			_, err := b.Resolve(t.Context(), name, nil)
 			wantCode(t, err, scrollback.Invalid, "ambiguous")
 			if err == nil || !strings.Contains(err.Error(), string(ids[0])) || !strings.Contains(err.Error(), string(ids[1])) {
 				t.Errorf("%s: the candidates are not in %v", name, err)
 			}
 		}
 		for _, name := range []string{"", "abcdef0", "0", "-1", "4", "1x", "%%%%%%%%", "________", "abcdef01-2345-7000-8000-0000000000019", "abcdef02"} {
-			if got, err := b.Resolve(t.Context(), name); err == nil || got != "" {
+			if got, err := b.Resolve(t.Context(), name, nil); err == nil || got != "" {
 				t.Errorf("%q finds %s", name, got)
 			}
 		}
 		b.say(ids[0], "newer")
-		if got, err := b.Resolve(t.Context(), "latest"); err != nil || got != ids[0] {
+		if got, err := b.Resolve(t.Context(), "latest", nil); err != nil || got != ids[0] {
 			t.Errorf("the latest change is in %s, %v", got, err)
 		}
 	})
@@ -136,7 +135,7 @@ func TestList(t *testing.T) {
 				want = want[1:]
 			}
 		}
-		list := func(q store.ListQuery) []string {
+		list := func(q scrollback.ListQuery) []string {
 			t.Helper()
 			var out []string
 			for range 20 {
@@ -155,25 +154,25 @@ func TestList(t *testing.T) {
 			return nil
 		}
 		for limit := range 8 {
-			if got := list(store.ListQuery{Limit: limit}); !slices.Equal(got, want) {
+			if got := list(scrollback.ListQuery{Limit: limit}); !slices.Equal(got, want) {
 				t.Errorf("by %d: %v, want %v", limit, got, want)
 			}
 		}
 		for _, c := range []struct {
-			q    store.ListQuery
+			q    scrollback.ListQuery
 			want []string
 		}{
-			{store.ListQuery{Project: "odd"}, []string{"Alp", "中文标题", "Beta"}}, {store.ListQuery{Title: "ALP", Limit: 1}, []string{"Alp", "alphabet", "Alpha"}},
-			{store.ListQuery{Title: "文标"}, []string{"中文标题"}}, {store.ListQuery{Trash: true}, []string{"gamma"}}, {store.ListQuery{Project: "none"}, nil},
+			{scrollback.ListQuery{Project: "odd"}, []string{"Alp", "中文标题", "Beta"}}, {scrollback.ListQuery{Title: "ALP", Limit: 1}, []string{"Alp", "alphabet", "Alpha"}},
+			{scrollback.ListQuery{Title: "文标"}, []string{"中文标题"}}, {scrollback.ListQuery{Trash: true}, []string{"gamma"}}, {scrollback.ListQuery{Project: "none"}, nil},
 		} {
 			if got := list(c.q); !slices.Equal(got, c.want) {
 				t.Errorf("%+v: %v, want %v", c.q, got, c.want)
 			}
 		}
 		for _, bad := range []string{"!", "abc", "bm90IGpzb24", "W10", "eyJBdCI6IngifQ", "%00"} {
-			_, _, err := b.List(t.Context(), store.ListQuery{Cursor: bad})
+			_, _, err := b.List(t.Context(), scrollback.ListQuery{Cursor: bad})
 			wantCode(t, err, scrollback.Invalid, "cursor")
-			_, _, err = b.Refs(t.Context(), "x", store.RefQuery{Cursor: bad})
+			_, _, err = b.Refs.List(t.Context(), "x", scrollback.RefQuery{Cursor: bad})
 			wantCode(t, err, scrollback.Invalid, "cursor")
 		}
 		ps := must2(b.Projects(t.Context()))(t)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
 // fold commits segments that end where the new boundary is; roll-ups among them
@@ -25,7 +24,7 @@ func (b *bench) fold(id scrollback.ConversationID, boundary int64, carried []int
 		v.Segments = append(v.Segments, scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level})
 	}
 	r := scrollback.Receipt{Result: scrollback.ResultCompacted, LastSeq: boundary}
-	if err := b.Commit(b.t.Context(), driver.Commit{Conversation: id, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: v, Segments: made, Receipt: r}); err != nil {
+	if err := b.Views.Commit(b.t.Context(), store.Commit{Conversation: id, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: v, Segments: made, Receipt: r}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -50,14 +49,14 @@ func TestSnapshot(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
 		all := b.say(c.ID, numbered("message", 1, 200)...) // 15 tokens each, or one less
-		s := must2(b.Snapshot(t.Context(), b.head(c.ID), 1<<40))(t)
+		s := must2(b.Views.Snapshot(t.Context(), b.head(c.ID), 1<<40))(t)
 		if len(s.Live) != 200 || s.More || len(s.Segments)+len(s.Carried) != 0 || s.LiveWeight() != s.Branch.Sum {
 			t.Fatalf("unfolded: %d live, more %v", len(s.Live), s.More)
 		}
 		one, two := b.leaf(c.ID, 1, 10), b.leaf(c.ID, 11, 20)
 		b.fold(c.ID, 20, []int64{15}, []scrollback.Segment{one, two}, one, two)
 		live := all[20:]
-		s = must2(b.Snapshot(t.Context(), b.head(c.ID), 1<<40))(t)
+		s = must2(b.Views.Snapshot(t.Context(), b.head(c.ID), 1<<40))(t)
 		if len(s.Segments) != 2 || s.Segments[0].ID != one.ID || s.Segments[1].Placeholder != "11 to 20" {
 			t.Errorf("segments %+v", s.Segments)
 		}
@@ -78,7 +77,7 @@ func TestSnapshot(t *testing.T) {
 				continue
 			}
 			most := max(n+1, 64) // so many come whatever they weigh
-			s := must2(b.Snapshot(t.Context(), b.head(c.ID), tokens))(t)
+			s := must2(b.Views.Snapshot(t.Context(), b.head(c.ID), tokens))(t)
 			if !slices.Equal(texts(s.Live), texts(live[:most])) || s.More != (most < len(live)) {
 				t.Fatalf("of %d tokens: %d live, more %v, want %d", tokens, len(s.Live), s.More, most)
 			}
@@ -93,23 +92,23 @@ func TestSnapshot(t *testing.T) {
 func TestSnapshotOfAFork(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		_, _, g, want := family(b)
-		s := must2(b.Snapshot(t.Context(), b.head(g.ID), 1<<40))(t)
+		s := must2(b.Views.Snapshot(t.Context(), b.head(g.ID), 1<<40))(t)
 		if !slices.Equal(texts(s.Live), want) || s.LiveWeight() != s.Branch.Sum {
 			t.Errorf("live %v", texts(s.Live))
 		}
 		leaf := b.leaf(g.ID, 1, 7)
 		b.fold(g.ID, 7, []int64{5}, []scrollback.Segment{leaf}, leaf)
-		s = must2(b.Snapshot(t.Context(), b.head(g.ID), 1<<40))(t)
+		s = must2(b.Views.Snapshot(t.Context(), b.head(g.ID), 1<<40))(t)
 		if !slices.Equal(texts(s.Carried), want[4:5]) || !slices.Equal(texts(s.Live), want[7:]) {
 			t.Errorf("carried %v, live %v", texts(s.Carried), texts(s.Live))
 		}
-		if r, err := b.Unfold(t.Context(), g.ID, ""); err != nil || r.LastSeq != 7 {
+		if r, err := b.Views.Unfold(t.Context(), g.ID, ""); err != nil || r.LastSeq != 7 {
 			t.Errorf("undone %+v, %v", r, err)
 		}
-		if s = must2(b.Snapshot(t.Context(), b.head(g.ID), 1<<40))(t); !slices.Equal(texts(s.Live), want) {
+		if s = must2(b.Views.Snapshot(t.Context(), b.head(g.ID), 1<<40))(t); !slices.Equal(texts(s.Live), want) {
 			t.Errorf("undone, live is %v", texts(s.Live))
 		}
-		_, err := b.Unfold(t.Context(), g.ID, "")
+		_, err := b.Views.Unfold(t.Context(), g.ID, "")
 		wantCode(t, err, scrollback.NotFound, "")
 	})
 }
@@ -123,10 +122,10 @@ func TestRef(t *testing.T) {
 		leaf := b.leaf(parent.ID, 1, 4)
 		b.fold(parent.ID, 4, nil, []scrollback.Segment{leaf}, leaf)
 		a := scrollback.Artifact{ID: "aa11", MediaType: "text/plain", Name: "out.txt", Size: 3, CreatedAt: b.Now()}
-		if err := b.PutArtifact(t.Context(), a, child.ID); err != nil {
+		if err := b.Refs.PutArtifact(t.Context(), a, child.ID); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.PutArtifact(t.Context(), scrollback.Artifact{ID: "bb22", CreatedAt: b.Now()}, ""); err != nil {
+		if err := b.Refs.PutArtifact(t.Context(), scrollback.Artifact{ID: "bb22", CreatedAt: b.Now()}, ""); err != nil {
 			t.Fatal(err)
 		}
 		history, artifact, unmentioned := scrollback.HistoryRef(leaf.ID), scrollback.ArtifactRef(a.ID), scrollback.ArtifactRef("bb22")
@@ -139,7 +138,7 @@ func TestRef(t *testing.T) {
 			{child.ID, artifact, true}, {g.ID, artifact, true}, {parent.ID, artifact, false}, {stranger.ID, artifact, false},
 			{parent.ID, unmentioned, false}, {parent.ID, scrollback.HistoryRef("cc33"), false}, {parent.ID, scrollback.ArtifactRef(scrollback.ArtifactID(leaf.ID)), false},
 		} {
-			e, err := b.Ref(t.Context(), c.through, c.ref)
+			e, err := b.Refs.Get(t.Context(), c.through, c.ref)
 			if c.found && (err != nil || e.Ref != c.ref) {
 				t.Errorf("%s through %s: %+v, %v", c.ref, c.through, e, err)
 			}
@@ -147,25 +146,25 @@ func TestRef(t *testing.T) {
 				wantCode(t, err, scrollback.NotFound, string(c.ref))
 			}
 		}
-		e := must2(b.Ref(t.Context(), g.ID, history))(t)
+		e := must2(b.Refs.Get(t.Context(), g.ID, history))(t)
 		if e.Kind != "history" || e.Conversation != parent.ID || e.FirstSeq != 1 || e.LastSeq != 4 || e.Messages != 4 || e.Hint != "- line" {
 			t.Errorf("%+v", e)
 		}
 		for _, bad := range []scrollback.Ref{"", "nonsense", "history:", "artifact:../../x"} {
-			_, err := b.Ref(t.Context(), g.ID, bad)
+			_, err := b.Refs.Get(t.Context(), g.ID, bad)
 			wantCode(t, err, scrollback.Invalid, "is not a ref")
-			_, err = b.Owner(t.Context(), bad)
+			_, err = b.Refs.Owner(t.Context(), bad)
 			wantCode(t, err, scrollback.Invalid, "is not a ref")
 		}
-		if id, err := b.Owner(t.Context(), history); err != nil || id != parent.ID {
+		if id, err := b.Refs.Owner(t.Context(), history); err != nil || id != parent.ID {
 			t.Errorf("owner %s, %v", id, err)
 		}
-		_, err := b.Owner(t.Context(), unmentioned)
+		_, err := b.Refs.Owner(t.Context(), unmentioned)
 		wantCode(t, err, scrollback.NotFound, "")
 		for limit := 1; limit < 4; limit++ {
 			var got []scrollback.Ref
-			for q := (store.RefQuery{Limit: limit}); ; {
-				refs, next, err := b.Refs(t.Context(), g.ID, q)
+			for q := (scrollback.RefQuery{Limit: limit}); ; {
+				refs, next, err := b.Refs.List(t.Context(), g.ID, q)
 				for _, e := range must(t, refs, err) {
 					got = append(got, e.Ref)
 				}
@@ -177,10 +176,10 @@ func TestRef(t *testing.T) {
 				t.Errorf("refs by %d: %v", limit, got)
 			}
 		}
-		if refs, _, err := b.Refs(t.Context(), g.ID, store.RefQuery{Kind: "history"}); err != nil || len(refs) != 1 || refs[0].Ref != history {
+		if refs, _, err := b.Refs.List(t.Context(), g.ID, scrollback.RefQuery{Kind: "history"}); err != nil || len(refs) != 1 || refs[0].Ref != history {
 			t.Errorf("of one kind: %+v, %v", refs, err)
 		}
-		_, _, err = b.Refs(t.Context(), g.ID, store.RefQuery{Kind: "message"})
+		_, _, err = b.Refs.List(t.Context(), g.ID, scrollback.RefQuery{Kind: "message"})
 		wantCode(t, err, scrollback.Invalid, "kind")
 	})
 }

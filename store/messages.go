@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // chunk bounds how many messages one read brings into memory.
@@ -16,7 +17,7 @@ func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64)
 	return func(yield func(scrollback.Message, error) bool) {
 		for from = max(from, 1); from <= to; {
 			end := min(to, from+chunk-1)
-			ms, err := s.d.Messages(ctx, driver.MessageQuery{Branch: b, From: from, To: end})
+			ms, err := s.d.Read.Messages(ctx, driver.MessageQuery{Branch: b, From: from, To: end})
 			if err == nil && (len(ms) != int(end-from+1) || ms[0].Seq != from || ms[len(ms)-1].Seq != end) {
 				err = scrollback.Errorf(scrollback.Internal, "store.Walk", "the path of branch %s has no message %d", b, missing(ms, from))
 			}
@@ -48,7 +49,7 @@ func missing(ms []scrollback.Message, from int64) int64 {
 // All reads the whole path of a conversation's current branch.
 func (s *Store) All(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Message, error] {
 	return func(yield func(scrollback.Message, error) bool) {
-		h, err := s.d.Head(ctx, id)
+		h, err := s.d.Read.Head(ctx, id)
 		if err != nil {
 			yield(scrollback.Message{}, err)
 			return
@@ -89,13 +90,13 @@ func gather(seq iter.Seq2[scrollback.Message, error]) ([]scrollback.Message, err
 	return out, nil
 }
 
-// Page answers messages and the seq to go on from in the same direction, or 0.
+// Page returns messages and the seq to go on from in the same direction, or 0.
 func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
-	h, err := s.d.Head(ctx, id)
+	h, err := s.d.Read.Head(ctx, id)
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err := s.branchOf(ctx, h, q.Branch)
+	b, err := s.Branches.of(ctx, h, q.Branch)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -122,4 +123,25 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q scroll
 		return ms, from, nil
 	}
 	return ms, 0, nil
+}
+
+// Append adds messages outside any turn, as an import does, behind the head that
+// the caller saw; another is a conflict. A turn left open by an owner whose lease
+// ended is closed first, as Begin does it.
+func (s *Store) Append(ctx context.Context, head Head, in []Incoming) (Finished, error) {
+	return s.d.Log.Append(ctx, driver.Append{Conversation: head.ID, Now: s.Now(), IfHead: head.Branch.HeadSeq, IfBranch: head.Branch.ID,
+		Entries: s.entries(in, ""), Salvage: s.salvage})
+}
+
+// Segments are those with the given ids, in that order.
+func (s *Store) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+	return s.d.Views.Segments(ctx, ids)
+}
+
+// Search finds messages by words and ranks them; see [search.Run].
+func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
+	if q.Projects = bound(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
+		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, nil
+	}
+	return search.Run(ctx, s.d, q, s.now())
 }

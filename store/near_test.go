@@ -17,7 +17,7 @@ func TestNearestRef(t *testing.T) {
 		leaf.ID = "01a1fb8d-0000-7000-8000-1234567890ab"
 		b.fold(parent.ID, 4, nil, []scrollback.Segment{leaf}, leaf)
 		sha := scrollback.ArtifactID(strings.Repeat("c0ffee42", 8))
-		if err := b.PutArtifact(t.Context(), scrollback.Artifact{ID: sha, CreatedAt: b.Now()}, child.ID); err != nil {
+		if err := b.Refs.PutArtifact(t.Context(), scrollback.Artifact{ID: sha, CreatedAt: b.Now()}, child.ID); err != nil {
 			t.Fatal(err)
 		}
 		history, artifact := string(scrollback.HistoryRef(leaf.ID)), string(scrollback.ArtifactRef(sha))
@@ -38,9 +38,9 @@ func TestNearestRef(t *testing.T) {
 			{"nothing", "", ""},
 		} {
 			for who, err := range map[string]error{
-				"child":    func() error { _, err := b.Ref(t.Context(), child.ID, scrollback.Ref(c.given)); return err }(),
-				"operator": func() error { _, err := b.Owner(t.Context(), scrollback.Ref(c.given)); return err }(),
-				"stranger": func() error { _, err := b.Ref(t.Context(), stranger.ID, scrollback.Ref(c.given)); return err }(),
+				"child":    func() error { _, err := b.Refs.Get(t.Context(), child.ID, scrollback.Ref(c.given)); return err }(),
+				"operator": func() error { _, err := b.Refs.Owner(t.Context(), scrollback.Ref(c.given)); return err }(),
+				"stranger": func() error { _, err := b.Refs.Get(t.Context(), stranger.ID, scrollback.Ref(c.given)); return err }(),
 			} {
 				if code := scrollback.CodeOf(err); code != scrollback.NotFound && code != scrollback.Invalid {
 					t.Fatalf("%s, %s: %v", c.what, who, err)

@@ -2,51 +2,20 @@ package store
 
 import (
 	"context"
+	"iter"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// Commit stores a fold; a view that changed meanwhile is a conflict.
-func (s *Store) Commit(ctx context.Context, c driver.Commit) error {
-	c.Now, c.Usage = s.Now(), booked(c.Usage)
-	cost, _ := scrollback.Usage{Cost: c.Receipt.Cost}.Checked()
-	c.Receipt.Cost = cost.Cost
-	return s.d.Commit(ctx, c)
-}
-
-// Segments are those with the given ids, in that order.
-func (s *Store) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
-	return s.d.Segments(ctx, ids)
-}
-
-// Receipts lists the compactions of a conversation, newest first.
-func (s *Store) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
-	n, err := pageSize(limit)
-	if err != nil {
-		return nil, err
-	}
-	return s.d.Receipts(ctx, id, n)
-}
-
 // PutArtifact records an artifact and, with a conversation, that it mentions it.
-func (s *Store) PutArtifact(ctx context.Context, a scrollback.Artifact, by scrollback.ConversationID) error {
-	return s.d.PutArtifact(ctx, a, by)
+func (p Refs) PutArtifact(ctx context.Context, a scrollback.Artifact, by scrollback.ConversationID) error {
+	return p.s.d.Refs.PutArtifact(ctx, a, by)
 }
 
-// Lineage is a conversation and the ancestors whose messages its path may inherit,
-// nearest first.
-func (s *Store) Lineage(ctx context.Context, id scrollback.ConversationID) ([]scrollback.ConversationID, error) {
-	h, err := s.d.Head(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return append([]scrollback.ConversationID{id}, h.Ancestors...), nil
-}
-
-// Refs lists what a conversation and its ancestors mention.
-func (s *Store) Refs(ctx context.Context, id scrollback.ConversationID, q scrollback.RefQuery) ([]scrollback.RefEntry, string, error) {
+// List lists what a conversation and its ancestors mention.
+func (p Refs) List(ctx context.Context, id scrollback.ConversationID, q scrollback.RefQuery) ([]scrollback.RefEntry, string, error) {
 	if q.Kind != "" && q.Kind != scrollback.RefHistory && q.Kind != scrollback.RefArtifact {
 		return nil, "", scrollback.ParamErrorf("store.Refs", "kind", "a kind of ref is history or artifact")
 	}
@@ -54,7 +23,7 @@ func (s *Store) Refs(ctx context.Context, id scrollback.ConversationID, q scroll
 	if err != nil {
 		return nil, "", err
 	}
-	ids, err := s.Lineage(ctx, id)
+	ids, err := p.s.Lineage(ctx, id)
 	if err != nil {
 		return nil, "", err
 	}
@@ -62,7 +31,7 @@ func (s *Store) Refs(ctx context.Context, id scrollback.ConversationID, q scroll
 	if err != nil {
 		return nil, "", err
 	}
-	items, err := s.d.Refs(ctx, driver.RefQuery{Conversations: ids, Kind: q.Kind, Before: before, Limit: limit + 1})
+	items, err := p.s.d.Refs.List(ctx, driver.RefQuery{Conversations: ids, Kind: q.Kind, Before: before, Limit: limit + 1})
 	if err != nil || len(items) <= limit {
 		return items, "", err
 	}
@@ -76,19 +45,59 @@ func CursorAfter(r scrollback.RefEntry) string {
 	return cursor(driver.ListKey{At: r.CreatedAt, ID: string(r.Ref)})
 }
 
+// Own walks the refs of a kind that one conversation mentions, and none of its
+// ancestors; newest first.
+func (p Refs) Own(ctx context.Context, id scrollback.ConversationID, kind string) iter.Seq2[scrollback.RefEntry, error] {
+	q := driver.RefQuery{Conversations: []scrollback.ConversationID{id}, Kind: kind, Limit: scrollback.ListMax}
+	return pages(func() ([]scrollback.RefEntry, bool, error) {
+		page, err := p.s.d.Refs.List(ctx, q)
+		if n := len(page); n > 0 {
+			q.Before = &driver.ListKey{At: page[n-1].CreatedAt, ID: string(page[n-1].Ref)}
+		}
+		return page, len(page) == q.Limit, err
+	})
+}
+
+// Get resolves a ref through a conversation that mentions it, or whose ancestor
+// does; through any other it does not exist. The error names the one that was
+// probably meant.
+func (p Refs) Get(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
+	ids, err := p.s.Lineage(ctx, id)
+	if err != nil {
+		return scrollback.RefEntry{}, err
+	}
+	return p.In(ctx, ids, ref)
+}
+
+// In is [Refs.Get] for conversations whose lineage is known.
+func (p Refs) In(ctx context.Context, ids []scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
+	const op = "store.Ref"
+	if _, _, err := ref.Split(); err != nil {
+		return scrollback.RefEntry{}, scrollback.ParamErrorf(op, "ref", "%w%s", err, p.near(ctx, ids, ref))
+	}
+	found, err := p.s.d.Refs.List(ctx, driver.RefQuery{Conversations: ids, Ref: ref, Limit: 1})
+	if err != nil {
+		return scrollback.RefEntry{}, err
+	}
+	if len(found) == 0 {
+		return scrollback.RefEntry{}, scrollback.Errorf(scrollback.NotFound, op, "this conversation mentions no %s%s", ref, p.near(ctx, ids, ref))
+	}
+	return found[0], nil
+}
+
 // Owner is a conversation through which a ref resolves: for the operator, who may
 // read them all. Its errors may name refs of any of them.
-func (s *Store) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
+func (p Refs) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
 	const op = "store.Owner"
 	if _, _, err := ref.Split(); err != nil {
-		return "", scrollback.ParamErrorf(op, "ref", "%w%s", err, s.near(ctx, s.owners(ctx), ref))
+		return "", scrollback.ParamErrorf(op, "ref", "%w%s", err, p.near(ctx, p.owners(ctx), ref))
 	}
-	found, err := s.d.Refs(ctx, driver.RefQuery{Ref: ref, Limit: 1})
+	found, err := p.s.d.Refs.List(ctx, driver.RefQuery{Ref: ref, Limit: 1})
 	if err != nil {
 		return "", err
 	}
 	if len(found) == 0 {
-		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation mentions %s%s", ref, s.near(ctx, s.owners(ctx), ref))
+		return "", scrollback.Errorf(scrollback.NotFound, op, "no conversation mentions %s%s", ref, p.near(ctx, p.owners(ctx), ref))
 	}
 	return found[0].Conversation, nil
 }
@@ -97,39 +106,12 @@ func (s *Store) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Conve
 const mentionsMax = 100
 
 // Mentions are the conversations that mention a ref, at most so many, newest first.
-func (s *Store) Mentions(ctx context.Context, ref scrollback.Ref) (ids []scrollback.ConversationID, err error) {
-	found, err := s.d.Refs(ctx, driver.RefQuery{Ref: ref, Limit: mentionsMax})
+func (p Refs) Mentions(ctx context.Context, ref scrollback.Ref) (ids []scrollback.ConversationID, err error) {
+	found, err := p.s.d.Refs.List(ctx, driver.RefQuery{Ref: ref, Limit: mentionsMax})
 	for _, r := range found {
 		ids = append(ids, r.Conversation)
 	}
 	return ids, err
-}
-
-// Ref resolves a ref through a conversation that mentions it, or whose ancestor
-// does; through any other it does not exist. The error names the one that was
-// probably meant.
-func (s *Store) Ref(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
-	ids, err := s.Lineage(ctx, id)
-	if err != nil {
-		return scrollback.RefEntry{}, err
-	}
-	return s.RefIn(ctx, ids, ref)
-}
-
-// RefIn is [Store.Ref] for conversations whose lineage is known.
-func (s *Store) RefIn(ctx context.Context, ids []scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
-	const op = "store.Ref"
-	if _, _, err := ref.Split(); err != nil {
-		return scrollback.RefEntry{}, scrollback.ParamErrorf(op, "ref", "%w%s", err, s.near(ctx, ids, ref))
-	}
-	found, err := s.d.Refs(ctx, driver.RefQuery{Conversations: ids, Ref: ref, Limit: 1})
-	if err != nil {
-		return scrollback.RefEntry{}, err
-	}
-	if len(found) == 0 {
-		return scrollback.RefEntry{}, scrollback.Errorf(scrollback.NotFound, op, "this conversation mentions no %s%s", ref, s.near(ctx, ids, ref))
-	}
-	return found[0], nil
 }
 
 // Bounds of looking for a ref that is like one that is not there.
@@ -142,8 +124,8 @@ const (
 
 // near is the end of an error about a ref that is not there: it names the most alike
 // of those that the conversations mention, or is empty when none is a near miss.
-func (s *Store) near(ctx context.Context, ids []scrollback.ConversationID, ref scrollback.Ref) string {
-	known, err := s.d.Refs(ctx, driver.RefQuery{Conversations: ids, Limit: nearScan})
+func (p Refs) near(ctx context.Context, ids []scrollback.ConversationID, ref scrollback.Ref) string {
+	known, err := p.s.d.Refs.List(ctx, driver.RefQuery{Conversations: ids, Limit: nearScan})
 	if err != nil {
 		return "" // the error that is being told is worth more
 	}
@@ -154,8 +136,8 @@ func (s *Store) near(ctx context.Context, ids []scrollback.ConversationID, ref s
 }
 
 // owners are the newest conversations.
-func (s *Store) owners(ctx context.Context) (ids []scrollback.ConversationID) {
-	found, _, err := s.List(ctx, scrollback.ListQuery{Limit: nearOwners})
+func (p Refs) owners(ctx context.Context) (ids []scrollback.ConversationID) {
+	found, _, err := p.s.List(ctx, scrollback.ListQuery{Limit: nearOwners})
 	if err != nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 func (b *bench) search(q scrollback.SearchQuery) []string {
@@ -265,7 +266,7 @@ func TestSearchPlaces(t *testing.T) {
 				}
 			}
 		}
-		if ref, err := b.LeafRef(t.Context(), b.head(g.ID).Branch.View, 9); ref != nil || err != nil {
+		if ref, err := search.LeafRef(t.Context(), b.d.Views, b.head(g.ID).Branch.View, 9); ref != nil || err != nil {
 			t.Errorf("of a live message: %v, %v", ref, err)
 		}
 	})
@@ -326,24 +327,26 @@ func TestSearchAgrees(t *testing.T) {
 // vanishing is a database of which a conversation is purged as soon as a search has
 // found it.
 type vanishing struct {
-	driver.Driver
-	id scrollback.ConversationID
+	driver.Index
+	log driver.Log
+	id  scrollback.ConversationID
 }
 
 func (v *vanishing) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
-	found, err := v.Driver.Search(ctx, q)
+	found, err := v.Index.Search(ctx, q)
 	if err == nil {
-		_, err = v.Purge(ctx, driver.Purge{Conversation: v.id, Now: 1, Limit: 100})
+		_, err = v.log.Purge(ctx, driver.Purge{Conversation: v.id, Now: 1, Limit: 100})
 	}
 	return found, err
 }
 
 // What is purged while a search goes on is not among its hits, and the others are.
 func TestSearchBesideAPurge(t *testing.T) {
-	for name, d := range map[string]driver.Driver{"memory": memdriver.New(), "sqlite": openSQLite(t)} {
+	for name, d := range map[string]*driver.Driver{"memory": memdriver.New(), "sqlite": openSQLite(t)} {
 		t.Run(name, func(t *testing.T) {
-			v := &vanishing{Driver: d}
-			b := newBench(t, v)
+			v := &vanishing{Index: d.Index, log: d.Log}
+			d.Index = v
+			b := newBench(t, d)
 			gone, kept := b.create(), b.create()
 			v.id = gone.ID
 			b.say(gone.ID, "the harbour, the harbour")

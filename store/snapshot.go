@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
 // minPiece is how many live messages a snapshot brings whatever they weigh, so
@@ -15,7 +14,7 @@ const minPiece = 64
 // Snapshot is what a window is made from: a conversation at one moment, the
 // segments its view shows, and the live messages behind the boundary.
 type Snapshot struct {
-	driver.Head
+	Head
 	Segments []scrollback.Segment
 	Summary  *scrollback.Segment  // carries the summary that the view shows, if any
 	Carried  []scrollback.Message // folded, and shown verbatim all the same
@@ -32,7 +31,7 @@ func (s *Snapshot) LiveWeight() scrollback.Weight { return s.Branch.Sum.Sub(s.Br
 // Snapshot reads what the head shows. Its cost depends on what is live, not on
 // the length of the log: at most maxTokens of it, or one piece of maxTokens when
 // there is more.
-func (s *Store) Snapshot(ctx context.Context, h driver.Head, maxTokens int64) (Snapshot, error) {
+func (p Views) Snapshot(ctx context.Context, h Head, maxTokens int64) (Snapshot, error) {
 	snap := Snapshot{Head: h}
 	ids := make([]scrollback.SegmentID, len(h.Branch.View.Segments))
 	for i, v := range h.Branch.View.Segments {
@@ -42,14 +41,14 @@ func (s *Store) Snapshot(ctx context.Context, h driver.Head, maxTokens int64) (S
 	if v := h.Branch.View.Summary; v != nil {
 		ids = append(ids, v.Segment)
 	}
-	if snap.Segments, err = s.d.Segments(ctx, ids); err != nil {
+	if snap.Segments, err = p.s.d.Views.Segments(ctx, ids); err != nil {
 		return snap, err
 	}
 	if n := len(h.Branch.View.Segments); n < len(ids) {
 		snap.Summary, snap.Segments = &snap.Segments[n], snap.Segments[:n:n]
 	}
 	for _, seq := range h.Branch.View.Carried {
-		m, err := s.At(ctx, h.Branch, seq)
+		m, err := p.s.At(ctx, h.Branch, seq)
 		if err != nil {
 			return snap, err
 		}
@@ -59,14 +58,14 @@ func (s *Store) Snapshot(ctx context.Context, h driver.Head, maxTokens int64) (S
 		if seq > min(h.Branch.View.Boundary, h.Branch.HeadSeq) || slices.Contains(h.Branch.View.Carried, seq) {
 			continue
 		}
-		m, err := s.At(ctx, h.Branch, seq)
+		m, err := p.s.At(ctx, h.Branch, seq)
 		if err != nil {
 			return snap, err
 		}
 		snap.Pinned = append(snap.Pinned, m)
 	}
 	var tokens int64
-	for m, err := range s.Walk(ctx, h.Branch.ID, h.Branch.View.Boundary+1, h.Branch.HeadSeq) {
+	for m, err := range p.s.Walk(ctx, h.Branch.ID, h.Branch.View.Boundary+1, h.Branch.HeadSeq) {
 		if err != nil {
 			return snap, err
 		}

@@ -1,6 +1,9 @@
 // Package store keeps conversations: it gives ids and times, validates, pages,
 // and turns what the product says into moments that a driver makes durable.
 //
+// [Store] has conversations and messages; its fields have the rest, by noun:
+// s.Turns.Begin, s.Views.Commit, s.Refs.List.
+//
 // Words it adds: incoming (a message before it has a seq), snapshot (what a
 // window is made from), live (not yet folded in the current view), cursor (a
 // place in a list, opaque to callers).
@@ -28,9 +31,18 @@ const (
 	IdempotencyAge = 24 * time.Hour   // how long a key is remembered
 )
 
-// Store is the store over one database. It is safe for concurrent use.
+// Store is the store over one database: conversations and their messages, and the
+// parts that the rest is in. It is safe for concurrent use.
 type Store struct {
-	d     driver.Driver
+	Turns    Turns    // who answers, until when
+	Branches Branches // the ways that a conversation went
+	Views    Views    // what branches show: folds
+	Refs     Refs     // what conversations mention
+	Books    Books    // what models cost, and what is known of them
+	Audit    Audit    // whether all that is kept is sound, and repairs
+	Move     Move     // whole histories on their way from database to database
+
+	d     *driver.Driver
 	now   func() time.Time
 	newID func() string
 	count func(string) int
@@ -39,36 +51,62 @@ type Store struct {
 	learn driver.Learn
 }
 
-// Options tune a store; the zero value counts a token every four bytes. Tokens and
-// Image are called from several goroutines.
+// The parts of a store.
+type (
+	// Turns opens turns, and keeps them until they have ended.
+	Turns struct{ s *Store }
+
+	// Branches goes back in conversations, and on from there in another way.
+	Branches struct{ s *Store }
+
+	// Views keeps what branches show: which messages are folded into which segments.
+	Views struct{ s *Store }
+
+	// Refs keeps what conversations mention: segments and artifacts.
+	Refs struct{ s *Store }
+
+	// Books keeps usage by day, and what servers have taught of their models.
+	Books struct{ s *Store }
+
+	// Audit checks everything that is kept, and repairs it.
+	Audit struct{ s *Store }
+
+	// Move brings histories in that were made elsewhere, and reads what another
+	// database needs of them.
+	Move struct{ s *Store }
+)
+
+// Options tune a store; the zero value works. Image is called from several
+// goroutines.
 type Options struct {
-	Now    func() time.Time
-	NewID  func() string // UUIDv7 text
-	Tokens func(text string) int
-	Image  func(width, height int, detail string) int // tokens of an image
-	Lease  time.Duration
+	Now   func() time.Time
+	NewID func() string                              // UUIDv7 text
+	Image func(width, height int, detail string) int // tokens of an image; nil takes 1000 for each
+	Lease time.Duration
 	// Learn is a model's factor from the one so far (0 for none), the o200k tokens
 	// that were sent and those that the provider reported; nil learns nothing.
 	Learn func(was float64, sent, reported int64) float64
 }
 
-// New makes a store that writes through d and closes it in the end.
-func New(d driver.Driver, o *Options) *Store {
-	s := &Store{d: d, now: time.Now, lease: Lease}
+// New makes a store that writes through d and closes it in the end. tokens counts the
+// o200k tokens of a text, in several goroutines at once; what a message weighs is
+// stored for ever, so without it or d New is invalid.
+func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, error) {
+	if d == nil || tokens == nil {
+		return nil, scrollback.Errorf(scrollback.Invalid, "store.New", "a store needs a driver and a token counter")
+	}
+	s := &Store{d: d, now: time.Now, count: tokens, lease: Lease}
+	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
-	s.count = func(t string) int { return (len(t) + 3) / 4 }
 	s.image = func(int, int, string) int { return 1000 }
 	if o == nil {
-		return s
+		return s, nil
 	}
 	if o.Now != nil {
 		s.now = o.Now
 	}
 	if o.NewID != nil {
 		s.newID = o.NewID
-	}
-	if o.Tokens != nil {
-		s.count = o.Tokens
 	}
 	if o.Image != nil {
 		s.image = o.Image
@@ -81,7 +119,7 @@ func New(d driver.Driver, o *Options) *Store {
 	if o.Lease > 0 {
 		s.lease = o.Lease
 	}
-	return s
+	return s, nil
 }
 
 // Close closes the database.
@@ -89,7 +127,7 @@ func (s *Store) Close() error { return s.d.Close() }
 
 // Ready says whether the database answers, by a read that finds nothing.
 func (s *Store) Ready(ctx context.Context) error {
-	_, err := s.d.Conversations(ctx, driver.ListQuery{Prefix: "~", Limit: 1})
+	_, err := s.d.Read.Conversations(ctx, driver.ListQuery{Prefix: "~", Limit: 1})
 	return err
 }
 
@@ -98,12 +136,3 @@ func (s *Store) Now() int64 { return s.now().UnixMilli() }
 
 // NewID makes an id.
 func (s *Store) NewID() string { return s.newID() }
-
-// Expired says that a turn is stored open though its owner is gone. Readers show
-// it as interrupted; the next turn closes it.
-func (s *Store) Expired(t scrollback.Turn) bool {
-	return t.State == scrollback.TurnOpen && !driver.Holds(t, s.Now())
-}
-
-// Head is a conversation with its current branch.
-type Head = driver.Head

@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 )
 
 // bench is a store on one database, with a clock that ticks at every look and ids
@@ -21,24 +21,48 @@ import (
 type bench struct {
 	*store.Store
 	t   *testing.T
-	d   driver.Driver
+	d   *driver.Driver
 	ids int
 	now int64
 }
 
-func newBench(t *testing.T, d driver.Driver) *bench {
+func newBench(t *testing.T, d *driver.Driver) *bench {
 	b := &bench{t: t, d: d, now: 1_700_000_000_000}
-	b.Store = store.New(d, &store.Options{
-		Now:    func() time.Time { b.now += 1000; return time.UnixMilli(b.now) },
-		NewID:  b.id,
-		Tokens: func(s string) int { return len([]rune(s)) },
-		Image:  func(w, h int, _ string) int { return w * h },
+	var err error
+	b.Store, err = store.New(d, runes, &store.Options{
+		Now:   func() time.Time { b.now += 1000; return time.UnixMilli(b.now) },
+		NewID: b.id,
+		Image: func(w, h int, _ string) int { return w * h },
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { b.Close() })
 	return b
 }
 
+// runes counts a token a character.
+func runes(s string) int { return len([]rune(s)) }
+
 func (b *bench) id() string { b.ids++; return fmt.Sprintf("%08x-0000-7000-8000-000000000000", b.ids) }
+
+// What a message weighs is stored for ever: there is no store without a counter.
+func TestNewRefuses(t *testing.T) {
+	d := memdriver.New()
+	for name, err := range map[string]error{
+		"no driver":  second(store.New(nil, runes, nil)),
+		"no counter": second(store.New(d, nil, nil)),
+	} {
+		if scrollback.CodeOf(err) != scrollback.Invalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := store.New(d, runes, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
 
 // each runs a test on every database.
 func each(t *testing.T, test func(t *testing.T, b *bench)) {
@@ -46,9 +70,9 @@ func each(t *testing.T, test func(t *testing.T, b *bench)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, newBench(t, openSQLite(t))) })
 }
 
-func openSQLite(t *testing.T) driver.Driver {
+func openSQLite(t *testing.T) *driver.Driver {
 	t.Helper()
-	d, err := sqldriver.OpenSQLite(context.Background(), filepath.Join(t.TempDir(), "s.db"), nil)
+	d, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "s.db"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,11 +131,11 @@ func (b *bench) fork(of scrollback.ConversationID, at int64) scrollback.Conversa
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	c, err := b.Fork(b.t.Context(), h, h.Branch, at, scrollback.Conversation{})
+	c, err := b.Branches.Fork(b.t.Context(), h, h.Branch, at, scrollback.Conversation{})
 	return must(b.t, c, err)
 }
 
-func (b *bench) head(id scrollback.ConversationID) driver.Head {
+func (b *bench) head(id scrollback.ConversationID) store.Head {
 	b.t.Helper()
 	h, err := b.Head(b.t.Context(), id)
 	return must(b.t, h, err)
@@ -231,7 +255,7 @@ func TestPage(t *testing.T) {
 		for limit := 1; limit <= 12; limit++ {
 			var back []string
 			for before := int64(0); ; {
-				ms, next, err := b.Page(t.Context(), g.ID, store.PageQuery{Before: before, Limit: limit})
+				ms, next, err := b.Page(t.Context(), g.ID, scrollback.PageQuery{Before: before, Limit: limit})
 				back = append(texts(must(t, ms, err)), back...)
 				if next == 0 {
 					break
@@ -246,7 +270,7 @@ func TestPage(t *testing.T) {
 			}
 			forth := want[:0:0]
 			for after := int64(0); ; {
-				ms, next, err := b.Page(t.Context(), g.ID, store.PageQuery{After: &after, Limit: limit})
+				ms, next, err := b.Page(t.Context(), g.ID, scrollback.PageQuery{After: &after, Limit: limit})
 				forth = append(forth, texts(must(t, ms, err))...)
 				if next == 0 {
 					break
@@ -261,22 +285,22 @@ func TestPage(t *testing.T) {
 			}
 		}
 		for _, limit := range []int{-3, 201, 10_000} {
-			if _, _, err := b.Page(t.Context(), g.ID, store.PageQuery{Limit: limit}); scrollback.CodeOf(err) != scrollback.Invalid {
+			if _, _, err := b.Page(t.Context(), g.ID, scrollback.PageQuery{Limit: limit}); scrollback.CodeOf(err) != scrollback.Invalid {
 				t.Errorf("a page of %d: %v", limit, err)
 			}
 		}
-		for q, n := range map[store.PageQuery]int{{}: 11, {After: new(int64(11))}: 0, {After: new(int64(99))}: 0, {Before: 1}: 0, {Before: 99}: 11} {
+		for q, n := range map[scrollback.PageQuery]int{{}: 11, {After: new(int64(11))}: 0, {After: new(int64(99))}: 0, {Before: 1}: 0, {Before: 99}: 11} {
 			if ms, next, err := b.Page(t.Context(), g.ID, q); err != nil || len(ms) != n || next != 0 {
 				t.Errorf("%+v: %d messages, next %d, %v", q, len(ms), next, err)
 			}
 		}
 		h := b.head(g.ID)
-		if ms, _, err := b.Page(t.Context(), g.ID, store.PageQuery{Branch: h.Branch.ID}); err != nil || len(ms) != 11 {
+		if ms, _, err := b.Page(t.Context(), g.ID, scrollback.PageQuery{Branch: h.Branch.ID}); err != nil || len(ms) != 11 {
 			t.Errorf("by branch: %d, %v", len(ms), err)
 		}
-		_, _, err := b.Page(t.Context(), g.ID, store.PageQuery{Branch: b.head(parent.ID).Branch.ID})
+		_, _, err := b.Page(t.Context(), g.ID, scrollback.PageQuery{Branch: b.head(parent.ID).Branch.ID})
 		wantCode(t, err, scrollback.NotFound, "no branch")
-		_, _, err = b.Page(t.Context(), "unknown", store.PageQuery{})
+		_, _, err = b.Page(t.Context(), "unknown", scrollback.PageQuery{})
 		wantCode(t, err, scrollback.NotFound, "")
 	})
 }

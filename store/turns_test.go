@@ -27,7 +27,7 @@ func TestBeginEdits(t *testing.T) {
 			Messages: []store.Incoming{text(scrollback.RoleUser, "hello")},
 			Edit:     func(c *scrollback.Conversation) { c.Title += "x"; c.Messages = 7 }}
 		for replayed := range 2 {
-			got, err := b.Begin(t.Context(), r)
+			got, err := b.Turns.Begin(t.Context(), r)
 			if err != nil || got.Replayed != (replayed == 1) || got.Head.Title != "x" || got.Head.Messages != 1 {
 				t.Fatalf("title %q, %d messages, replayed %v, %v", got.Head.Title, got.Head.Messages, got.Replayed, err)
 			}
@@ -43,8 +43,8 @@ func TestBeginEdits(t *testing.T) {
 func TestAppendTakesOver(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		begun := must2(b.Begin(t.Context(), store.BeginRequest{Conversation: c.ID, Owner: "o", Messages: []store.Incoming{text(scrollback.RoleUser, "ask")}}))(t)
-		if _, err := b.Save(t.Context(), begun.Turn, scrollback.Draft{Content: "half"}); err != nil {
+		begun := must2(b.Turns.Begin(t.Context(), store.BeginRequest{Conversation: c.ID, Owner: "o", Messages: []store.Incoming{text(scrollback.RoleUser, "ask")}}))(t)
+		if _, err := b.Turns.Save(t.Context(), begun.Turn, scrollback.Draft{Content: "half"}); err != nil {
 			t.Fatal(err)
 		}
 		in := []store.Incoming{text(scrollback.RoleUser, "imported")}
@@ -64,7 +64,7 @@ func TestAppendTakesOver(t *testing.T) {
 		if m.Parts.Text() != "half" || m.Status != scrollback.StatusInterrupted || m.TurnID != begun.Turn.ID {
 			t.Errorf("salvaged %+v", m)
 		}
-		turn := must2(b.Turn(t.Context(), begun.Turn.ID))(t)
+		turn := must2(b.Turns.Get(t.Context(), begun.Turn.ID))(t)
 		if turn.State != scrollback.TurnInterrupted || turn.Reply != m.ID {
 			t.Errorf("turn %+v", turn)
 		}
@@ -73,8 +73,7 @@ func TestAppendTakesOver(t *testing.T) {
 
 // Whatever a part is, what goes back to the provider with it weighs.
 func TestWeighOpaque(t *testing.T) {
-	s := store.New(memdriver.New(), nil)
-	defer s.Close()
+	s := newBench(t, memdriver.New())
 	opaque := scrollback.Opaque(`"` + strings.Repeat("s", 100) + `"`)
 	parts := scrollback.Parts{scrollback.Text{}, scrollback.Image{}, scrollback.File{}, scrollback.ToolCall{}, scrollback.ToolResult{}, scrollback.Reasoning{}}
 	if len(parts) != len(scrollback.PartTypes()) {
@@ -110,14 +109,14 @@ func TestReady(t *testing.T) {
 
 // Only a branch that is not there is not found: a fault is a fault.
 func TestPageFault(t *testing.T) {
-	f := &drivertest.Faulty{Driver: memdriver.New(), At: -1}
-	b := newBench(t, f)
+	f := &drivertest.Faulty{At: -1}
+	b := newBench(t, f.Wrap(memdriver.New()))
 	_, child, _, _ := family(b)
 	parent := b.head(child.ID).Branch.Parent
-	_, _, err := b.Page(t.Context(), child.ID, store.PageQuery{Branch: "unknown"})
+	_, _, err := b.Page(t.Context(), child.ID, scrollback.PageQuery{Branch: "unknown"})
 	wantCode(t, err, scrollback.NotFound, "no branch")
 	f.At = f.Calls() + 1 // after the head
-	_, _, err = b.Page(t.Context(), child.ID, store.PageQuery{Branch: parent})
+	_, _, err = b.Page(t.Context(), child.ID, scrollback.PageQuery{Branch: parent})
 	wantCode(t, err, scrollback.Unavailable, "on purpose")
 }
 

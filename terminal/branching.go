@@ -198,7 +198,11 @@ func (c *chat) save(ctx context.Context, w io.Writer, name string) error {
 // add lets the conversation work in a folder: whoever sits at the terminal may grant
 // it.
 func (c *chat) add(ctx context.Context, w io.Writer, folder string) error {
-	root, err := c.o.View.Grant(folder)
+	admin, err := c.o.View.Admin()
+	if err != nil {
+		return err
+	}
+	root, err := admin.Grant(folder)
 	if err != nil {
 		return err
 	}

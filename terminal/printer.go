@@ -31,12 +31,12 @@ type Printer struct {
 func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest) error {
 	p.failed, p.done = nil, scrollback.DoneEvent{}
 	whole := context.WithoutCancel(ctx)
-	turn, events, err := e.Begin(whole, r)
+	turn, events, err := v.Begin(whole, r)
 	if err != nil {
 		return err
 	}
 	refused := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() { refused <- e.Cancel(whole, r.Conversation, turn) })
+	stop := context.AfterFunc(ctx, func() { refused <- v.Cancel(whole, r.Conversation, turn) })
 	defer stop()
 	for n, err := range events {
 		if err == nil {

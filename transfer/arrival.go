@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // arrival is one conversation of a bundle: what the bundle says of it, and what is
@@ -29,8 +29,8 @@ type arrival struct {
 	grows scrollback.BranchID
 	size  int
 
-	pending driver.Adopt                                 // small things that wait for a full batch
-	final   driver.Adopt                                 // what becomes visible together
+	pending store.Adopt                                  // small things that wait for a full batch
+	final   store.Adopt                                  // what becomes visible together
 	last    []store.Growth                               // and the messages that do
 	rollups []scrollback.Segment                         // of a copy, until what they hold is made
 	made    map[scrollback.SegmentID]*scrollback.Segment // of a copy
@@ -124,17 +124,17 @@ func (b *bundleImport) pinsAlong(pins []int64, set scrollback.BranchID) []int64 
 // textOf is what search reads of a message's artifacts.
 func (t *Transfer) textOf(ctx context.Context, ps scrollback.Parts) (string, error) {
 	var out strings.Builder
-	for _, id := range store.IndexArtifacts(ps) {
+	for _, id := range search.Artifacts(ps) {
 		f, _, err := t.archive.OpenArtifact(ctx, id)
 		if err != nil {
 			return "", err
 		}
-		text, err := io.ReadAll(io.LimitReader(f, store.MaxIndexBytes+utf8.UTFMax))
+		text, err := io.ReadAll(io.LimitReader(f, search.MaxArtifactBytes+utf8.UTFMax))
 		f.Close()
 		if err != nil {
 			return "", scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
 		}
-		if begins := clip.Bytes(string(text), store.MaxIndexBytes); utf8.ValidString(begins) {
+		if begins := clip.Bytes(string(text), search.MaxArtifactBytes); utf8.ValidString(begins) {
 			out.WriteString("\n" + begins)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -128,7 +127,7 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 	if !mine(c.Project) {
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "project %s is not yours", c.Project)
 	}
-	if err := b.store.Admits(c.Conversation); err != nil {
+	if err := b.store.Move.Admits(c.Conversation); err != nil {
 		return err
 	}
 	if b.copy != nil {
@@ -139,7 +138,7 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 		made: map[scrollback.SegmentID]*scrollback.Segment{}}
 	b.order = append(b.order, b.at)
 	var err error
-	if b.at.Arrival, err = b.store.Arrive(ctx, c.ID); err != nil {
+	if b.at.Arrival, err = b.store.Move.Arrive(ctx, c.ID); err != nil {
 		return err
 	}
 	foreign := func(id scrollback.ConversationID) bool { return !slices.Contains(b.at.Ancestors, id) }
@@ -294,7 +293,7 @@ func (b *bundleImport) flush(ctx context.Context) error {
 	if grow == nil {
 		return nil
 	}
-	if err := b.store.Adopt(ctx, driver.Adopt{Conversation: b.at.whole()}, grow...); err != nil {
+	if err := b.store.Move.Adopt(ctx, store.Adopt{Conversation: b.at.whole()}, grow...); err != nil {
 		return err
 	}
 	if b.q.Progress != nil {
@@ -343,7 +342,7 @@ func (b *bundleImport) rest(ctx context.Context) error {
 			c.RetellEnvironment()
 		}
 	}
-	return b.store.Adopt(ctx, a.final, a.last...)
+	return b.store.Move.Adopt(ctx, a.final, a.last...)
 }
 
 // segment stores a segment that is not here.
@@ -415,7 +414,7 @@ func (b *bundleImport) branch(ctx context.Context, r bundle.Branch) error {
 		return b.spill(ctx, adoptBatch)
 	}
 	_, old := a.Views[r.ID]
-	view := driver.MendView{Branch: r.ID, IfViewVersion: a.Views[r.ID], View: r.View}
+	view := store.MendView{Branch: r.ID, IfViewVersion: a.Views[r.ID], View: r.View}
 	empty := store.Growth{Branch: r.Branch, IfHead: r.AtSeq} // where it has no messages to come with
 	switch {
 	case a.seen() && old && a.Heads[r.ID] >= r.HeadSeq:
@@ -427,7 +426,7 @@ func (b *bundleImport) branch(ctx context.Context, r bundle.Branch) error {
 		a.final.Views = append(a.final.Views, view)
 		return nil
 	case !old && r.HeadSeq == r.AtSeq:
-		if err := b.store.Adopt(ctx, driver.Adopt{Conversation: a.whole()}, empty); err != nil {
+		if err := b.store.Move.Adopt(ctx, store.Adopt{Conversation: a.whole()}, empty); err != nil {
 			return err
 		}
 	}
@@ -442,8 +441,8 @@ func (b *bundleImport) spill(ctx context.Context, enough int) error {
 		return nil
 	}
 	p.Conversation = b.at.whole()
-	err := b.store.Adopt(ctx, *p)
-	*p = driver.Adopt{}
+	err := b.store.Move.Adopt(ctx, *p)
+	*p = store.Adopt{}
 	return err
 }
 

@@ -70,7 +70,7 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 	if err != nil {
 		return err
 	}
-	own, err := x.store.AllBranches(ctx, id)
+	own, err := x.store.Move.Branches(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 	}
 	for _, b := range own {
 		for seq := b.AtSeq; b.Parent != "" && !mine[b.Parent]; seq = b.AtSeq {
-			if b, err = x.store.BranchBy(ctx, b.Parent); err != nil {
+			if b, err = x.store.Move.Branch(ctx, b.Parent); err != nil {
 				return err
 			}
 			of := others[b.Conversation]
@@ -145,7 +145,7 @@ func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, err
 		if err != nil {
 			return nil, err
 		}
-		for r, err := range x.store.Own(ctx, p.ID, scrollback.RefArtifact) {
+		for r, err := range x.store.Refs.Own(ctx, p.ID, scrollback.RefArtifact) {
 			if err != nil {
 				return nil, err
 			}
@@ -160,7 +160,7 @@ func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, err
 			if before[id] {
 				continue
 			}
-			r, err := x.store.RefIn(ctx, lineage, scrollback.ArtifactRef(id))
+			r, err := x.store.Refs.In(ctx, lineage, scrollback.ArtifactRef(id))
 			if err != nil {
 				return nil, err
 			}
@@ -254,7 +254,7 @@ func (x *bundleExport) portion(ctx context.Context, p *portion) error {
 
 // segments writes the segments that lie on the portion.
 func (x *bundleExport) segments(ctx context.Context, p *portion) error {
-	for r, err := range x.store.Own(ctx, p.ID, scrollback.RefHistory) {
+	for r, err := range x.store.Refs.Own(ctx, p.ID, scrollback.RefHistory) {
 		if err != nil {
 			return err
 		}
@@ -298,7 +298,7 @@ func (x *bundleExport) files(ctx context.Context, p *portion) error {
 
 // folds writes what was folded, save what came while the bundle was written.
 func (x *bundleExport) folds(ctx context.Context, p *portion) error {
-	for f, err := range x.store.Folds(ctx, p.ID) {
+	for f, err := range x.store.Move.Folds(ctx, p.ID) {
 		if err != nil {
 			return err
 		}

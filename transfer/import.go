@@ -10,7 +10,6 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -34,7 +33,7 @@ type importer struct {
 type importing struct {
 	Imported
 	backlog *engine.Backlog
-	head    driver.Head // as the conversation stands
+	head    store.Head // as the conversation stands
 	batch   []store.Incoming
 	size    int
 
@@ -176,7 +175,7 @@ func (im *importer) follow(ctx context.Context, c *importing, mark string) (bool
 	if len(c.known) > 0 && transcript.MarkOf(c.known[0].Meta) == mark {
 		return step()
 	}
-	next, err := im.store.Continuations(ctx, c.ID, c.at, at)
+	next, err := im.store.Branches.Continuations(ctx, c.ID, c.at, at)
 	if err != nil {
 		return false, err
 	}
@@ -215,7 +214,7 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 		}
 		c.left, c.own = head.Branch.ID, transcript.MarkOf(last.Meta) == ""
 	}
-	head, err = im.store.Rewind(ctx, c.ID, c.at.ID, c.seq(), (*scrollback.Conversation).RetellEnvironment)
+	head, err = im.store.Branches.Rewind(ctx, c.ID, c.at.ID, c.seq(), (*scrollback.Conversation).RetellEnvironment)
 	if err == nil {
 		c.head, c.at = head, head.Branch
 	}
@@ -250,7 +249,7 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	}
 	to, seq := c.at, c.seq()
 	if back {
-		if _, to, err = im.store.BranchOf(ctx, c.ID, c.left); err != nil {
+		if _, to, err = im.store.Branches.Get(ctx, c.ID, c.left); err != nil {
 			return errors.Join(failed, err)
 		}
 		seq = to.HeadSeq
@@ -258,7 +257,7 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	if now.Branch.ID == to.ID && now.Branch.HeadSeq == seq {
 		return failed
 	}
-	head, err := im.store.Rewind(ctx, c.ID, to.ID, seq, (*scrollback.Conversation).RetellEnvironment)
+	head, err := im.store.Branches.Rewind(ctx, c.ID, to.ID, seq, (*scrollback.Conversation).RetellEnvironment)
 	if err == nil {
 		c.head, c.Total = head, head.Messages
 	}

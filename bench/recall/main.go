@@ -27,7 +27,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -121,16 +121,19 @@ func (r *run) one(ctx context.Context, s set) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder
-	db, err := sqldriver.OpenSQLite(ctx, filepath.Join(dir, "scrollback.db"), nil)
+	db, err := sqlite.Open(ctx, filepath.Join(dir, "scrollback.db"), nil)
 	if err != nil {
 		return err
 	}
 	ids := 0
 	after := func() time.Time { return firstDay.Add(span) } // dates without a year are the latest
-	kept := store.New(db, &store.Options{Tokens: token.Count, Now: after, NewID: func() string {
+	kept, err := store.New(db, token.Count, &store.Options{Now: after, NewID: func() string {
 		ids++
 		return fmt.Sprintf("%08x-0000-7000-8000-000000000000", ids)
 	}})
+	if err != nil {
+		return err
+	}
 	defer func() { _ = kept.Close() }() // nothing is kept of it
 	var talks []talk
 	var products []product

@@ -59,8 +59,9 @@ func (k *kept) fold(ctx context.Context, s *store.Store, policy string, t talk) 
 	bucket := memblob.OpenBucket(nil)
 	defer func() { _ = bucket.Close() }() // in memory
 	l := &listener{}
-	e := engine.New(s, archive.New(s, bucket, nil), engine.Options{NoBackgroundFolds: true, Models: func(string) (model.Model, error) { return l, nil }})
-	defer func() { _ = e.Close(ctx) }() // it runs nothing
+	eng := engine.New(s, archive.New(s, bucket, nil), engine.Options{NoBackgroundFolds: true, Models: func(string) (model.Model, error) { return l, nil }})
+	e := eng.As(scrollback.Operator())
+	defer func() { _ = eng.Close(ctx) }() // it runs nothing
 	c, _, err := e.Create(ctx, scrollback.Conversation{Policy: policy})
 	if err != nil {
 		return err
@@ -88,8 +89,8 @@ func (k *kept) fold(ctx context.Context, s *store.Store, policy string, t talk) 
 }
 
 // request folds as a turn would, and books what one would send.
-func (k *kept) request(ctx context.Context, e *engine.Engine, s *store.Store, id scrollback.ConversationID) error {
-	if _, err := e.Compact(ctx, id, engine.Overrides{}, false); err != nil {
+func (k *kept) request(ctx context.Context, e *engine.View, s *store.Store, id scrollback.ConversationID) error {
+	if _, err := e.Compact(ctx, id, engine.CompactRequest{}); err != nil {
 		return err
 	}
 	m, err := e.Context(ctx, id)

@@ -14,8 +14,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -40,13 +40,14 @@ type way interface {
 
 // product is scrollback itself: the recall tool over a store.
 type product struct {
-	e  *engine.Engine
+	e  *engine.View
 	id scrollback.ConversationID
 }
 
 // newProduct writes a talk as an import does.
 func newProduct(ctx context.Context, s *store.Store, t talk) (product, error) {
-	e := engine.New(s, archive.New(s, memblob.OpenBucket(nil), nil), engine.Options{Model: "none"})
+	eng := engine.New(s, archive.New(s, memblob.OpenBucket(nil), nil), engine.Options{Model: "none"})
+	e := eng.As(scrollback.Operator())
 	c, _, err := s.Create(ctx, scrollback.Conversation{Title: t.lang})
 	if err != nil {
 		return product{}, err
@@ -58,7 +59,7 @@ func newProduct(ctx context.Context, s *store.Store, t talk) (product, error) {
 			in = append(in, store.Incoming{Message: scrollback.Message{Role: scrollback.Role(m.role), CreatedAt: m.at.UnixMilli(),
 				Parts: scrollback.Parts{scrollback.Text{Text: m.text}}}})
 		}
-		var done driver.Finished
+		var done store.Finished
 		if done, err = s.Append(ctx, head, in); err == nil {
 			head = done.Head
 		}
@@ -71,7 +72,7 @@ func (p product) find(ctx context.Context, question string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	text, err := p.e.Recall(ctx, p.id, "context_search", args)
+	text, err := p.e.Recall().Call(ctx, p.id, "context_search", args, recall.RoomMax)
 	if err != nil {
 		return answer{}, err
 	}

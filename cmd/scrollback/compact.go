@@ -39,7 +39,9 @@ type clearCmd struct{ one }
 
 // Run implements the command.
 func (c *clearCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error { return g.receipt(a.Compact(g.ctx, id, engine.CompactRequest{Clear: true})) })
+	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		return g.receipt(a.Compact(g.ctx, id, engine.CompactRequest{Clear: true}))
+	})
 }
 
 type pinCmd struct {

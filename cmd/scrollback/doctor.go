@@ -82,7 +82,7 @@ func (a *app) backup(g *globals, dir string) (string, error) {
 		}
 		key := "backup/scrollback-" + stamp + ".db"
 		name := filepath.Join(dir, filepath.FromSlash(key))
-		err := a.Store.Copy(g.ctx, name)
+		err := a.Store.Audit.Copy(g.ctx, name)
 		if scrollback.CodeOf(err) == scrollback.Conflict && n < maxCopies {
 			continue
 		}

@@ -33,11 +33,17 @@ var rooms = map[string]struct {
 		libs: "github.com/bmatcuk/doublestar/v4 github.com/go-git/go-git/v5 github.com/fsnotify/fsnotify github.com/gabriel-vasile/mimetype golang.org/x/image"},
 	"notebook": {rooms: ". internal/*", not: "context database/sql"},
 
-	"store":            {rooms: ". store/driver internal/terms", libs: "github.com/google/uuid", not: "database/sql os"},
+	"store":            {rooms: ". store/driver store/search internal/terms", libs: "github.com/google/uuid", not: "database/sql os"},
+	"store/search":     {rooms: ". store/driver internal/terms", not: "database/sql os"},
 	"store/driver":     {rooms: ".", not: "database/sql os time io"},
 	"store/memdriver":  {rooms: ". store/driver", not: "database/sql os time"},
-	"store/sqldriver":  {rooms: ". store/driver", libs: "modernc.org/sqlite github.com/jackc/pgx/v5 github.com/pressly/goose/v3 github.com/gofrs/flock"},
+	"store/sqldriver":  {rooms: ". store/driver store/sqldriver/sqlaudit store/sqldriver/sqlrow", libs: "github.com/pressly/goose/v3", not: "os"},
 	"store/drivertest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
+
+	"store/sqldriver/sqlrow":   {rooms: ". store/driver", not: "os time"},
+	"store/sqldriver/sqlaudit": {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
+	"store/sqldriver/sqlite": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaudit store/sqldriver/sqlrow",
+		libs: "modernc.org/sqlite github.com/gofrs/flock github.com/pressly/goose/v3"},
 
 	"model":           {rooms: ".", not: "database/sql os"},
 	"model/modeltest": {rooms: ". model wire", not: "database/sql", net: true},
@@ -56,10 +62,10 @@ var rooms = map[string]struct {
 
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 
-	"engine": {rooms: ". archive bundle compact model model/lessons notebook store store/driver token transcript window workspace internal/*",
+	"engine": {rooms: ". archive bundle compact model model/lessons notebook store store/search token transcript window workspace internal/*",
 		libs: "github.com/google/uuid github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql"},
 
-	"doctor": {rooms: ". archive store store/driver", not: "database/sql os"},
+	"doctor": {rooms: ". archive store store/search", not: "database/sql os"},
 
 	"server":         {rooms: ". engine server/*", net: true, not: "database/sql"},
 	"server/status":  {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
@@ -70,12 +76,12 @@ var rooms = map[string]struct {
 
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". archive compact doctor engine model model/* notebook server server/* store store/driver store/sqldriver store/memdriver terminal token transcript/all transcript/geminicli workspace internal/*",
+	"cmd/*": {rooms: ". archive compact doctor engine model model/* notebook server server/* store store/driver store/sqldriver/sqlite store/memdriver terminal token transcript/all transcript/geminicli workspace internal/*",
 		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2 gocloud.dev/blob", net: true, not: "database/sql"},
 
-	"bench": {rooms: ". archive engine model model/all model/offline model/remote store store/driver store/sqldriver token transcript/all internal/*", net: true,
+	"bench": {rooms: ". archive engine model model/all model/offline model/remote store store/sqldriver/sqlite token transcript/all internal/*", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
-	"bench/recall": {rooms: ". archive engine model store store/driver store/sqldriver token", libs: "gocloud.dev/blob modernc.org/sqlite"},
+	"bench/recall": {rooms: ". archive engine model store store/sqldriver/sqlite token", libs: "gocloud.dev/blob modernc.org/sqlite"},
 
 	"internal/terms": {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
 	"internal/*":     {rooms: ".", not: "database/sql"},
@@ -219,7 +225,10 @@ func TestFenceCanFail(t *testing.T) {
 		"window/x.go " + module + "/store":            "a room it may not know",
 		"compact/x.go " + module + "/store":           "a room it may not know",
 		"engine/x.go " + module + "/server":           "a room it may not know",
+		"engine/x.go " + module + "/store/driver":     "a room it may not know",
 		"engine/x.go " + module + "/store/sqldriver":  "a room it may not know",
+		"store/search/x.go " + module + "/store":      "a room it may not know",
+		"store/sqldriver/x.go modernc.org/sqlite":     "a library that is not this room's",
 		"engine/x.go net/http":                        "the network",
 		"store/x.go database/sql":                     "not for this room",
 		"store/memdriver/x.go modernc.org/sqlite":     "a library that is not this room's",

@@ -34,8 +34,8 @@ type Options struct {
 
 type face struct {
 	view *engine.View
-	only   scrollback.ConversationID
-	log    *slog.Logger
+	only scrollback.ConversationID
+	log  *slog.Logger
 }
 
 // New makes a server for the caller of a view.

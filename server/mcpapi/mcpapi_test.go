@@ -39,22 +39,28 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // folded is an engine with one folded conversation and one short one. Its ids and its
 // times are the same on every run.
-func folded(t *testing.T) (e *engine.Engine, long, short scrollback.ConversationID) {
+func folded(t *testing.T) (e *engine.Engine, v *engine.View, long, short scrollback.ConversationID) {
 	t.Helper()
 	ctx := context.Background()
 	var ids, seconds atomic.Int64
-	s := store.New(memdriver.New(), &store.Options{Tokens: token.Count, Image: token.Image,
+	s, err := store.New(memdriver.New(), token.Count, &store.Options{Image: token.Image,
 		NewID: func() string { return fmt.Sprintf("0190a000-0000-7000-8000-%012d", ids.Add(1)) },
 		Now:   func() time.Time { return time.Unix(1_760_000_000+seconds.Add(1), 0) }})
+	if err != nil {
+		t.Fatal(err)
+	}
 	bucket := memblob.OpenBucket(nil)
-	e = engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 8000, Importers: all.Importers(), Exporters: all.Exporters(),
+	kept := archive.New(s, bucket, nil)
+	e = engine.New(s, kept, engine.Options{Limit: 8000,
 		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
 	t.Cleanup(func() {
 		e.Close(context.Background())
 		bucket.Close()
 	})
+	v = e.As(scrollback.Operator())
+	moves := transfer.New(s, kept, transfer.Options{Importers: all.Importers()})
 	load := func(lines ...string) scrollback.ConversationID {
-		out, err := e.Import(ctx, strings.NewReader(strings.Join(lines, "\n")), transfer.ImportRequest{})
+		out, err := moves.Import(ctx, v, strings.NewReader(strings.Join(lines, "\n")), transfer.ImportRequest{})
 		if err != nil || len(out.Conversations) != 1 {
 			t.Fatalf("%+v, %v", out, err)
 		}
@@ -66,10 +72,10 @@ func folded(t *testing.T) (e *engine.Engine, long, short scrollback.Conversation
 			fmt.Sprintf(`{"role":"assistant","content":"The code of depot %d is K-%d. 仓库的门禁码。","created_at":%d}`, i, 100+i, 1_750_000_000_500+int64(i)*1000))
 	}
 	long = load(lines...)
-	if refs, _, err := e.Refs(ctx, long, scrollback.RefQuery{}); err != nil || len(refs) == 0 {
+	if refs, _, err := v.Recall().Refs(ctx, long, scrollback.RefQuery{}); err != nil || len(refs) == 0 {
 		t.Fatalf("nothing was folded: %v", err)
 	}
-	return e, long, load(`{"conversation":{"id":"harbour"}}`, `{"role":"user","content":"The harbour opens at six.","created_at":1750000100000}`)
+	return e, v, long, load(`{"conversation":{"id":"harbour"}}`, `{"role":"user","content":"The harbour opens at six.","created_at":1750000100000}`)
 }
 
 // A dialogue is a file of lines: "> " is what the client says, "< " what it is
@@ -81,7 +87,7 @@ func TestDialogues(t *testing.T) {
 		scoped bool
 	}{{"anywhere", false}, {"one", true}, {"mistakes", true}} {
 		t.Run(d.name, func(t *testing.T) {
-			e, long, _ := folded(t)
+			_, v, long, _ := folded(t)
 			o := mcpapi.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}
 			if d.scoped {
 				o.Conversation = long
@@ -91,7 +97,7 @@ func TestDialogues(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := speak(t, mcpapi.New(e, o), want)
+			got := speak(t, mcpapi.New(v, o), want)
 			if *update {
 				if err := os.WriteFile(path, got, 0o644); err != nil {
 					t.Fatal(err)
@@ -146,7 +152,7 @@ func speak(t *testing.T, s *mcp.Server, dialogue []byte) []byte {
 
 // A client that says everything at once and ends is answered all of it.
 func TestEndOfInput(t *testing.T) {
-	e, long, _ := folded(t)
+	_, v, long, _ := folded(t)
 	var in strings.Builder
 	in.WriteString(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n")
 	in.WriteString(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
@@ -156,7 +162,7 @@ func TestEndOfInput(t *testing.T) {
 	}
 	for range 10 {
 		var out bytes.Buffer
-		if err := mcpapi.Run(t.Context(), mcpapi.New(e, mcpapi.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}), strings.NewReader(in.String()), &out); err != nil {
+		if err := mcpapi.Run(t.Context(), mcpapi.New(v, mcpapi.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}), strings.NewReader(in.String()), &out); err != nil {
 			t.Fatal(err)
 		}
 		for i := range calls {
@@ -171,8 +177,8 @@ func TestEndOfInput(t *testing.T) {
 // anything.
 func TestHTTP(t *testing.T) {
 	ctx := t.Context()
-	e, long, short := folded(t)
-	srv := httptest.NewServer(server.Handler(e, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	e, v, long, short := folded(t)
+	srv := httptest.NewServer(server.Handler(e, nil, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	defer srv.Close()
 	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{Endpoint: srv.URL + "/mcp"}, nil)
 	if err != nil {

@@ -35,7 +35,7 @@ type Limits struct {
 
 // api holds what the handlers share.
 type api struct {
-	engine   *engine.Engine
+	engine *engine.Engine
 	moves  *transfer.Transfer
 	limits Limits
 	mux    *http.ServeMux

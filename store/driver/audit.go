@@ -6,18 +6,17 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Audit is for checking what is kept, and for repairing it. It is apart from Find
-// and Log, whose methods serve requests.
+// Audit checks what is kept, and repairs it. It serves no request.
 type Audit interface {
-	// Audit walks all rows in one picture of the database, page by page, and hands
+	// Walk walks all rows in one picture of the database, page by page, and hands
 	// each to the walk. It goes on past what is damaged and reports it as a flaw. An
 	// error of the walk ends it and is returned as it is; other errors mean that the
 	// database could not be read at all. Nothing is written.
-	Audit(ctx context.Context, w AuditWalk) error
+	Walk(ctx context.Context, w AuditWalk) error
 
 	// Copy writes one picture of the whole database to a new file at path, readable
 	// by its owner alone, while others read and write. A path that exists is conflict;
-	// a database that is no file is refused. After an error nothing is at path.
+	// one that is not in a file is refused. After an error nothing is at path.
 	Copy(ctx context.Context, path string) error
 
 	// Mend repairs one thing; see [Mend].

@@ -6,10 +6,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Move takes whole histories from one database to another. It is apart from Find
-// and Log, whose methods serve requests. What it needs beside them is here; the
-// rest is read by theirs, of hidden conversations too where a branch or a
-// conversation is asked for by its id.
+// Move takes whole histories from one database to another. What else it reads is
+// [Reader]'s, of hidden conversations too where a branch or a conversation is asked
+// for by its id.
 type Move interface {
 	// Adopt brings rows that were made elsewhere; see [Adopt].
 	Adopt(ctx context.Context, a Adopt) error

@@ -10,7 +10,7 @@ import (
 // trash puts a conversation into the trash.
 func (w *bench) trash(id scrollback.ConversationID) {
 	w.t.Helper()
-	_, err := w.Patch(w.ctx, id, w.tick(), func(c *scrollback.Conversation) error {
+	_, err := w.Log.Patch(w.ctx, id, w.tick(), func(c *scrollback.Conversation) error {
 		c.DeletedAt = w.now
 		return nil
 	})
@@ -39,7 +39,7 @@ func testBegin(w *bench) {
 	turn.State, turn.Seq, turn.Branch = scrollback.TurnOpen, 2, c.Branch
 	same(w.t, "turn", turn, got.Turn)
 	same(w.t, "stored turn", turn, w.turn(turn.ID))
-	last, err := w.LastTurn(w.ctx, c.ID)
+	last, err := w.Turns.Last(w.ctx, c.ID)
 	w.ok(err)
 	same(w.t, "last turn", turn, last)
 	same(w.t, "head", w.wrote(before), got.Head)
@@ -68,7 +68,7 @@ func testBeginRefused(w *bench) {
 		_, err := w.tryBegin(c.ID, nil, w.entry(scrollback.RoleUser, "lost"))
 		w.code(err, scrollback.NotFound)
 	})
-	_, err := w.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+	_, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 		c.DeletedAt = 0
 		return nil
 	})
@@ -109,7 +109,7 @@ func testBeginAdmit(w *bench) {
 	c := w.conversation()
 	w.finish(w.begin(c.ID).Turn, scrollback.TurnFailed)
 	w.finish(w.begin(c.ID).Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
-	last, err := w.LastTurn(w.ctx, c.ID)
+	last, err := w.Turns.Last(w.ctx, c.ID)
 	w.ok(err)
 	no := errors.New("no")
 	w.unchanged(func() {
@@ -175,7 +175,7 @@ func testBeginEditUncalled(w *bench) {
 	c := w.conversation()
 	edit := func(c *scrollback.Conversation) { w.t.Error("edited"); c.Title = "edited" }
 	k := scrollback.Idempotency{Key: "k", Hash: "h"}
-	first, err := w.keyed(c.ID, k, nil)
+	first, err := keyed(w, c.ID, k, nil)
 	w.ok(err)
 	no := errors.New("no")
 	try := func(want scrollback.Code, more func(*driver.Begin)) {
@@ -200,7 +200,7 @@ func testBeginEditUncalled(w *bench) {
 }
 
 // keyed opens a turn under an idempotency key.
-func (w *bench) keyed(id scrollback.ConversationID, k scrollback.Idempotency, edit func(*driver.Begin)) (driver.Begun, error) {
+func keyed(w *bench, id scrollback.ConversationID, k scrollback.Idempotency, edit func(*driver.Begin)) (driver.Begun, error) {
 	return w.tryBegin(id, func(b *driver.Begin) {
 		b.Turn.Idempotency, b.KeysSince = k, w.now-1000
 		if edit != nil {
@@ -210,10 +210,10 @@ func (w *bench) keyed(id scrollback.ConversationID, k scrollback.Idempotency, ed
 }
 
 // replays sends a request again and wants the turn as it is now, and no write.
-func (w *bench) replays(id scrollback.ConversationID, k scrollback.Idempotency, turn scrollback.TurnID) {
+func replays(w *bench, id scrollback.ConversationID, k scrollback.Idempotency, turn scrollback.TurnID) {
 	w.t.Helper()
 	w.unchanged(func() {
-		got, err := w.keyed(id, k, func(b *driver.Begin) {
+		got, err := keyed(w, id, k, func(b *driver.Begin) {
 			b.Admit = func(*scrollback.Turn) error { w.t.Error("Admit was asked about a replay"); return nil }
 			b.Salvage = func(scrollback.Turn) []driver.Entry { w.t.Error("a replay salvages"); return nil }
 		})
@@ -230,30 +230,30 @@ func (w *bench) replays(id scrollback.ConversationID, k scrollback.Idempotency, 
 func testIdempotency(w *bench) {
 	c := w.conversation()
 	k := scrollback.Idempotency{Key: "k", Hash: "h"}
-	first, err := w.keyed(c.ID, k, nil)
+	first, err := keyed(w, c.ID, k, nil)
 	w.ok(err)
 	if first.Replayed {
 		w.t.Fatal("the first request was taken for a replay")
 	}
-	w.replays(c.ID, k, first.Turn.ID) // while it is open
+	replays(w, c.ID, k, first.Turn.ID) // while it is open
 	w.finish(first.Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
-	w.replays(c.ID, k, first.Turn.ID)
+	replays(w, c.ID, k, first.Turn.ID)
 	second := w.begin(c.ID, w.entry(scrollback.RoleUser, ""))
-	w.replays(c.ID, k, first.Turn.ID) // while another turn is open
+	replays(w, c.ID, k, first.Turn.ID) // while another turn is open
 	w.finish(second.Turn, scrollback.TurnComplete)
-	w.replays(c.ID, k, first.Turn.ID)
+	replays(w, c.ID, k, first.Turn.ID)
 	w.trash(c.ID)
-	w.replays(c.ID, k, first.Turn.ID) // the key is looked at first
+	replays(w, c.ID, k, first.Turn.ID) // the key is looked at first
 }
 
 // testIdempotencyConflict: the same key with another request.
 func testIdempotencyConflict(w *bench) {
 	c := w.conversation()
-	first, err := w.keyed(c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, nil)
+	first, err := keyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, nil)
 	w.ok(err)
 	again := func() {
 		w.unchanged(func() {
-			_, err := w.keyed(c.ID, scrollback.Idempotency{Key: "k", Hash: "other"}, nil)
+			_, err := keyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "other"}, nil)
 			w.code(err, scrollback.Conflict)
 		})
 	}
@@ -266,24 +266,24 @@ func testIdempotencyConflict(w *bench) {
 // newest turn under it counts.
 func testIdempotencyExpires(w *bench) {
 	c := w.conversation()
-	first, err := w.keyed(c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, nil)
+	first, err := keyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, nil)
 	w.ok(err)
 	w.finish(first.Turn, scrollback.TurnComplete)
 	since := func(at int64) func(*driver.Begin) {
 		return func(b *driver.Begin) { b.KeysSince = at }
 	}
-	got, err := w.keyed(c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, since(first.Turn.StartedAt))
+	got, err := keyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, since(first.Turn.StartedAt))
 	w.ok(err)
 	if !got.Replayed {
 		w.t.Fatal("a key seen at KeysSince was not known")
 	}
-	second, err := w.keyed(c.ID, scrollback.Idempotency{Key: "k", Hash: "new"}, since(first.Turn.StartedAt+1))
+	second, err := keyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "new"}, since(first.Turn.StartedAt+1))
 	w.ok(err)
 	if second.Replayed || second.Turn.ID == first.Turn.ID {
 		w.t.Fatal("an old key was replayed")
 	}
-	w.replays(c.ID, scrollback.Idempotency{Key: "k", Hash: "new"}, second.Turn.ID)
-	_, err = w.keyed(c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, nil)
+	replays(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "new"}, second.Turn.ID)
+	_, err = keyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, nil)
 	w.code(err, scrollback.Conflict)
 }
 
@@ -291,16 +291,16 @@ func testIdempotencyExpires(w *bench) {
 func testIdempotencyScope(w *bench) {
 	a, b := w.conversation(), w.conversation()
 	k := scrollback.Idempotency{Key: "k", Hash: "h"}
-	first, err := w.keyed(a.ID, k, nil)
+	first, err := keyed(w, a.ID, k, nil)
 	w.ok(err)
-	got, err := w.keyed(b.ID, k, nil)
+	got, err := keyed(w, b.ID, k, nil)
 	w.ok(err)
 	if got.Replayed {
 		w.t.Fatal("another conversation's key was replayed")
 	}
 	w.finish(first.Turn, scrollback.TurnComplete)
 	for range 2 {
-		got, err := w.keyed(a.ID, scrollback.Idempotency{Hash: "h"}, nil)
+		got, err := keyed(w, a.ID, scrollback.Idempotency{Hash: "h"}, nil)
 		w.ok(err)
 		if got.Replayed {
 			w.t.Fatal("replayed without a key")

@@ -25,7 +25,7 @@ const lease = 15001
 
 // bench is a driver under test with a clock and a source of ids.
 type bench struct {
-	driver.Driver
+	*driver.Driver
 	t   *testing.T
 	ctx context.Context
 	now int64
@@ -34,7 +34,7 @@ type bench struct {
 	parent scrollback.Message // see elder
 }
 
-func newBench(t *testing.T, d driver.Driver) *bench {
+func newBench(t *testing.T, d *driver.Driver) *bench {
 	return &bench{Driver: d, t: t, ctx: t.Context(), now: 1_700_000_000_000}
 }
 
@@ -103,7 +103,7 @@ func diff(a, b any) string {
 }
 
 // plan is a conversation and its first branch, not created yet.
-func (w *bench) plan() (scrollback.Conversation, scrollback.Branch) {
+func plan(w *bench) (scrollback.Conversation, scrollback.Branch) {
 	now := w.tick()
 	b := scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))}
 	c := scrollback.Conversation{
@@ -118,11 +118,11 @@ func (w *bench) plan() (scrollback.Conversation, scrollback.Branch) {
 // conversation creates one, after the edits.
 func (w *bench) conversation(edits ...func(*scrollback.Conversation)) scrollback.Conversation {
 	w.t.Helper()
-	c, b := w.plan()
+	c, b := plan(w)
 	for _, edit := range edits {
 		edit(&c)
 	}
-	got, created, err := w.Create(w.ctx, c, b)
+	got, created, err := w.Log.Create(w.ctx, c, b)
 	w.ok(err)
 	if !created {
 		w.t.Fatalf("conversation %s was not created", c.ID)
@@ -133,7 +133,7 @@ func (w *bench) conversation(edits ...func(*scrollback.Conversation)) scrollback
 // fork creates a conversation that continues parent after its seq at.
 func (w *bench) fork(parent scrollback.Conversation, at int64) scrollback.Conversation {
 	w.t.Helper()
-	c, b := w.plan()
+	c, b := plan(w)
 	c.Parent = &scrollback.ParentRef{ID: parent.ID, Branch: parent.Branch, Seq: at}
 	c.Messages = at
 	c.Ancestors = append([]scrollback.ConversationID{parent.ID}, parent.Ancestors...)
@@ -142,13 +142,13 @@ func (w *bench) fork(parent scrollback.Conversation, at int64) scrollback.Conver
 		owner := w.messages(parent.Branch, at, at)[0]
 		b.Parent, b.Sum = owner.Branch, owner.Sum
 	}
-	_, _, err := w.Create(w.ctx, c, b)
+	_, _, err := w.Log.Create(w.ctx, c, b)
 	w.ok(err)
 	return c
 }
 
 // elder is message 5 of a conversation to fork, made once.
-func (w *bench) elder() scrollback.Message {
+func elder(w *bench) scrollback.Message {
 	w.t.Helper()
 	if w.parent.ID == "" {
 		w.parent = w.say(w.conversation().ID, 5)[4]
@@ -158,7 +158,7 @@ func (w *bench) elder() scrollback.Message {
 
 // unfold undoes the newest fold of a branch.
 func (w *bench) unfold(id scrollback.BranchID) (scrollback.Receipt, error) {
-	return w.Unfold(w.ctx, driver.Unfold{Branch: id, Now: w.tick()})
+	return w.Views.Unfold(w.ctx, driver.Unfold{Branch: id, Now: w.tick()})
 }
 
 // entry is a message with these terms and a weight of its own.
@@ -197,14 +197,14 @@ func (w *bench) tryBegin(id scrollback.ConversationID, edit func(*driver.Begin),
 	if edit != nil {
 		edit(&b)
 	}
-	return w.Begin(w.ctx, b)
+	return w.Turns.Begin(w.ctx, b)
 }
 
 // finish moves a turn on.
 func (w *bench) finish(turn scrollback.Turn, state scrollback.TurnState, entries ...driver.Entry) driver.Finished {
 	w.t.Helper()
 	now := w.tick()
-	got, err := w.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: now,
+	got, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: now,
 		LeaseUntil: now + lease, Entries: entries, State: state})
 	w.ok(err)
 	return got
@@ -224,7 +224,7 @@ func (w *bench) tryAppend(id scrollback.ConversationID, edit func(*driver.Append
 	if edit != nil {
 		edit(&a)
 	}
-	return w.Append(w.ctx, a)
+	return w.Log.Append(w.ctx, a)
 }
 
 // say appends n messages without terms.
@@ -239,14 +239,14 @@ func (w *bench) say(id scrollback.ConversationID, n int) []scrollback.Message {
 
 func (w *bench) head(id scrollback.ConversationID) driver.Head {
 	w.t.Helper()
-	h, err := w.Head(w.ctx, id)
+	h, err := w.Read.Head(w.ctx, id)
 	w.ok(err)
 	return h
 }
 
 func (w *bench) turn(id scrollback.TurnID) scrollback.Turn {
 	w.t.Helper()
-	got, err := w.Turn(w.ctx, id)
+	got, err := w.Turns.Get(w.ctx, id)
 	w.ok(err)
 	return settled(got)
 }
@@ -261,7 +261,7 @@ func settled(t scrollback.Turn) scrollback.Turn {
 
 func (w *bench) messages(b scrollback.BranchID, from, to int64) []scrollback.Message {
 	w.t.Helper()
-	got, err := w.Messages(w.ctx, driver.MessageQuery{Branch: b, From: from, To: to})
+	got, err := w.Read.Messages(w.ctx, driver.MessageQuery{Branch: b, From: from, To: to})
 	w.ok(err)
 	return got
 }
@@ -294,7 +294,7 @@ func (w *bench) wrote(before driver.Head) driver.Head {
 func (w *bench) search(q driver.SearchQuery) driver.SearchResult {
 	w.t.Helper()
 	q.Limit = cmp.Or(q.Limit, 1000)
-	got, err := w.Search(w.ctx, q)
+	got, err := w.Index.Search(w.ctx, q)
 	w.ok(err)
 	byID(got.Found)
 	return got

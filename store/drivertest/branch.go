@@ -8,7 +8,7 @@ import (
 )
 
 // rewindTo plans a rewind to a seq on the path of a branch.
-func (w *bench) rewindTo(id scrollback.ConversationID, branch scrollback.BranchID, seq int64) driver.Rewind {
+func rewindTo(w *bench, id scrollback.ConversationID, branch scrollback.BranchID, seq int64) driver.Rewind {
 	w.t.Helper()
 	b := scrollback.Branch{ID: scrollback.BranchID(w.id("branch")), AtSeq: seq, HeadSeq: seq}
 	if seq > 0 {
@@ -19,9 +19,9 @@ func (w *bench) rewindTo(id scrollback.ConversationID, branch scrollback.BranchI
 }
 
 // rewind goes back to a seq of the current path.
-func (w *bench) rewind(id scrollback.ConversationID, seq int64) driver.Head {
+func rewind(w *bench, id scrollback.ConversationID, seq int64) driver.Head {
 	w.t.Helper()
-	h, err := w.Rewind(w.ctx, w.rewindTo(id, w.head(id).Branch.ID, seq))
+	h, err := w.Log.Rewind(w.ctx, rewindTo(w, id, w.head(id).Branch.ID, seq))
 	w.ok(err)
 	return h
 }
@@ -31,10 +31,10 @@ func testRewind(w *bench) {
 	c := w.conversation()
 	old := w.say(c.ID, 5)
 	before := w.head(c.ID)
-	r := w.rewindTo(c.ID, c.Branch, 3)
+	r := rewindTo(w, c.ID, c.Branch, 3)
 	r.To.View = scrollback.View{RetryAt: 7}
 	r.Edit = func(c *scrollback.Conversation) { c.Title, c.Branch, c.Messages = "back", "x", 99 }
-	back, err := w.Rewind(w.ctx, r)
+	back, err := w.Log.Rewind(w.ctx, r)
 	w.ok(err)
 	want := r.To
 	want.Conversation, want.UpdatedAt = c.ID, r.Now
@@ -46,19 +46,19 @@ func testRewind(w *bench) {
 	same(w.t, "the path", old[:3], w.messages(back.Branch.ID, 1, 99))
 	same(w.t, "the path that was left", old, w.messages(c.Branch, 1, 99))
 
-	again := w.rewind(c.ID, 3) // where it stands
+	again := rewind(w, c.ID, 3) // where it stands
 	same(w.t, "an empty branch serves again", back.Branch, again.Branch)
 	second := w.say(c.ID, 2)
 	if second[0].Seq != 4 || second[0].Sum != old[2].Sum.Add(second[0].Weight) || second[0].Branch != back.Branch.ID {
 		w.t.Errorf("what follows is %+v", second[0])
 	}
-	h, err := w.Rewind(w.ctx, w.rewindTo(c.ID, c.Branch, 5))
+	h, err := w.Log.Rewind(w.ctx, rewindTo(w, c.ID, c.Branch, 5))
 	w.ok(err)
 	same(w.t, "back on the first branch", before.Branch, h.Branch)
 	more := w.say(c.ID, 1)
 	same(w.t, "the first branch goes on", append(old[:5:5], more...), w.messages(c.Branch, 1, 99))
 
-	start := w.rewind(c.ID, 0)
+	start := rewind(w, c.ID, 0)
 	if start.Messages != 0 || start.Branch.Parent != "" {
 		w.t.Errorf("before the first message the head is %+v", start)
 	}
@@ -67,9 +67,9 @@ func testRewind(w *bench) {
 		w.t.Errorf("a new first message is %+v", fresh[0])
 	}
 	for i := range 3 { // deep: each branch leaves the one before
-		w.rewind(c.ID, w.head(c.ID).Messages)
+		rewind(w, c.ID, w.head(c.ID).Messages)
 		w.say(c.ID, 2)
-		w.rewind(c.ID, w.head(c.ID).Messages-1)
+		rewind(w, c.ID, w.head(c.ID).Messages-1)
 		w.say(c.ID, 1)
 		Check(w.t, w.Driver)
 		if n := w.head(c.ID).Messages; n != int64(3+2*i) {
@@ -94,36 +94,36 @@ func testRewindRefused(w *bench) {
 		"an unknown conversation":  func(r *driver.Rewind) { r.Conversation = "x" },
 		"a conversation in trash ": func(r *driver.Rewind) { w.trash(c.ID) },
 	} {
-		r := w.rewindTo(c.ID, c.Branch, 2)
+		r := rewindTo(w, c.ID, c.Branch, 2)
 		edit(&r)
 		w.unchanged(func() {
-			_, err := w.Rewind(w.ctx, r)
+			_, err := w.Log.Rewind(w.ctx, r)
 			if scrollback.CodeOf(err) != scrollback.NotFound {
 				w.t.Errorf("%s: %v", name, err)
 			}
 		})
 		if w.head(c.ID).DeletedAt != 0 {
-			_, err := w.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
+			_, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
 			w.ok(err)
 		}
 	}
-	h, err := w.Rewind(w.ctx, w.rewindTo(child.ID, c.Branch, 1)) // into what it inherits
+	h, err := w.Log.Rewind(w.ctx, rewindTo(w, child.ID, c.Branch, 1)) // into what it inherits
 	w.ok(err)
 	if h.Branch.Parent != c.Branch || h.Branch.Conversation != child.ID || h.Messages != 1 {
 		w.t.Errorf("inside what is inherited the head is %+v", h)
 	}
-	h, err = w.Rewind(w.ctx, w.rewindTo(child.ID, c.Branch, 3)) // its end is not the child's to go on with
+	h, err = w.Log.Rewind(w.ctx, rewindTo(w, child.ID, c.Branch, 3)) // its end is not the child's to go on with
 	w.ok(err)
 	if h.Branch.ID == c.Branch {
 		w.t.Error("a fork writes on its parent's branch")
 	}
 	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
 	w.unchanged(func() {
-		_, err := w.Rewind(w.ctx, w.rewindTo(c.ID, c.Branch, 1))
+		_, err := w.Log.Rewind(w.ctx, rewindTo(w, c.ID, c.Branch, 1))
 		w.code(err, scrollback.Conflict)
 	})
 	w.finish(turn, scrollback.TurnComplete)
-	w.rewind(c.ID, 1)
+	rewind(w, c.ID, 1)
 }
 
 // testRewindTurns: the newest turn is the one that ended with the head.
@@ -144,7 +144,7 @@ func testRewindTurns(w *bench) {
 	}
 	last := func(want scrollback.TurnID) {
 		w.t.Helper()
-		got, err := w.LastTurn(w.ctx, c.ID)
+		got, err := w.Turns.Last(w.ctx, c.ID)
 		if want == "" {
 			w.code(err, scrollback.NotFound)
 			return
@@ -156,13 +156,13 @@ func testRewindTurns(w *bench) {
 	}
 	first, second := turn(scrollback.TurnComplete), turn(scrollback.TurnWaiting)
 	last(second.ID)
-	w.rewind(c.ID, 2)
+	rewind(w, c.ID, 2)
 	last("") // its message is inside another branch: what follows is not an answer to it
-	w.rewind(c.ID, 1)
+	rewind(w, c.ID, 1)
 	last("")
 	third := turn(scrollback.TurnComplete)
 	last(third.ID)
-	h, err := w.Rewind(w.ctx, w.rewindTo(c.ID, c.Branch, 4))
+	h, err := w.Log.Rewind(w.ctx, rewindTo(w, c.ID, c.Branch, 4))
 	w.ok(err)
 	if h.Branch.ID != c.Branch {
 		w.t.Errorf("on branch %s", h.Branch.ID)
@@ -187,7 +187,7 @@ func testRewindTakesOver(w *bench) {
 	_, err := w.save(turn, draft("half"))
 	w.ok(err)
 	w.now = w.turn(turn.ID).LeaseUntil
-	r := w.rewindTo(c.ID, c.Branch, 1)
+	r := rewindTo(w, c.ID, c.Branch, 1)
 	kept := w.entry(scrollback.RoleAssistant, "half")
 	r.Salvage = func(t scrollback.Turn) []driver.Entry {
 		if t.ID != turn.ID || t.Draft.Content != "half" {
@@ -195,7 +195,7 @@ func testRewindTakesOver(w *bench) {
 		}
 		return []driver.Entry{kept}
 	}
-	h, err := w.Rewind(w.ctx, r)
+	h, err := w.Log.Rewind(w.ctx, r)
 	w.ok(err)
 	if h.Messages != 1 {
 		w.t.Errorf("the head is at %d", h.Messages)
@@ -213,13 +213,13 @@ func testForkRefused(w *bench) {
 	w.say(parent.ID, 3)
 	try := func(name string, edit func(*scrollback.Branch)) {
 		w.t.Helper()
-		c, b := w.plan()
+		c, b := plan(w)
 		b.Parent, b.AtSeq, b.HeadSeq = parent.Branch, 2, 2
 		edit(&b)
-		if _, _, err := w.Create(w.ctx, c, b); scrollback.CodeOf(err) != scrollback.NotFound {
+		if _, _, err := w.Log.Create(w.ctx, c, b); scrollback.CodeOf(err) != scrollback.NotFound {
 			w.t.Errorf("%s: %v", name, err)
 		}
-		_, err := w.Head(w.ctx, c.ID)
+		_, err := w.Read.Head(w.ctx, c.ID)
 		w.code(err, scrollback.NotFound)
 	}
 	try("no such branch", func(b *scrollback.Branch) { b.Parent = "x" })
@@ -239,20 +239,20 @@ func testForkOfInherited(w *bench) {
 	w.trash(top.ID)
 	low := w.fork(mid, 1)
 	same(w.t, "of one in the trash", said[:1], w.messages(low.Branch, 1, 9))
-	w.purge(top.ID, 9)
+	purge(w, top.ID, 9)
 	low = w.fork(mid, 2)
 	same(w.t, "of one that was purged", said[:2], w.messages(low.Branch, 1, 9))
 	other := w.conversation()
-	c, b := w.plan()
+	c, b := plan(w)
 	c.Parent = &scrollback.ParentRef{ID: other.ID, Branch: other.Branch, Seq: 1}
 	b.Parent, b.AtSeq = said[0].Branch, 1
-	_, _, err := w.Create(w.ctx, c, b)
+	_, _, err := w.Log.Create(w.ctx, c, b)
 	w.code(err, scrollback.NotFound)
 	w.trash(mid.ID)
-	c, b = w.plan()
+	c, b = plan(w)
 	c.Parent = &scrollback.ParentRef{ID: mid.ID, Branch: mid.Branch, Seq: 1}
 	b.Parent, b.AtSeq = said[0].Branch, 1
-	_, _, err = w.Create(w.ctx, c, b)
+	_, _, err = w.Log.Create(w.ctx, c, b)
 	w.code(err, scrollback.NotFound)
 }
 
@@ -261,20 +261,20 @@ func testBranches(w *bench) {
 	c := w.conversation()
 	w.say(c.ID, 3)
 	first := w.head(c.ID).Branch
-	second := w.rewind(c.ID, 1).Branch
+	second := rewind(w, c.ID, 1).Branch
 	w.fork(c, 1)
-	got, err := w.Branches(w.ctx, c.ID)
+	got, err := w.Read.Branches(w.ctx, c.ID)
 	w.ok(err)
 	want := []scrollback.Branch{first, second}
 	if second.ID < first.ID {
 		want = []scrollback.Branch{second, first}
 	}
 	same(w.t, "branches", want, got)
-	got, err = w.Branches(w.ctx, "x")
+	got, err = w.Read.Branches(w.ctx, "x")
 	w.ok(err)
 	same(w.t, "of no conversation", []scrollback.Branch(nil), got)
 	w.say(c.ID, 1)
-	if b, err := w.Branch(w.ctx, second.ID); err != nil || b.UpdatedAt <= second.UpdatedAt {
+	if b, err := w.Read.Branch(w.ctx, second.ID); err != nil || b.UpdatedAt <= second.UpdatedAt {
 		w.t.Errorf("after a message: %+v, %v", b, err)
 	}
 }
@@ -287,15 +287,15 @@ func testUnfoldInherited(w *bench) {
 	own := w.fold(c, 1, 2)
 	view := &scrollback.View{RetryAt: 5}
 	u := driver.Unfold{Branch: c.Branch, Now: w.tick(), IfViewVersion: 99, View: view}
-	got, err := w.Unfold(w.ctx, u) // a fold to undo comes first, whatever the version
+	got, err := w.Views.Unfold(w.ctx, u) // a fold to undo comes first, whatever the version
 	w.ok(err)
 	same(w.t, "receipt", own.Receipt, got)
 	w.unchanged(func() {
-		_, err := w.Unfold(w.ctx, u)
+		_, err := w.Views.Unfold(w.ctx, u)
 		w.code(err, scrollback.Conflict)
 	})
 	u.IfViewVersion = w.head(c.ID).Branch.ViewVersion
-	got, err = w.Unfold(w.ctx, u)
+	got, err = w.Views.Unfold(w.ctx, u)
 	w.ok(err)
 	same(w.t, "no receipt", scrollback.Receipt{}, got)
 	h := w.head(c.ID)
@@ -304,10 +304,10 @@ func testUnfoldInherited(w *bench) {
 }
 
 // purge goes on to the end, in steps.
-func (w *bench) purge(id scrollback.ConversationID, limit int) (all driver.Purged) {
+func purge(w *bench, id scrollback.ConversationID, limit int) (all driver.Purged) {
 	w.t.Helper()
 	for i := 0; !all.Done; i++ {
-		p, err := w.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: limit})
+		p, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: limit})
 		w.ok(err)
 		if p.Removed > int64(limit) || i > 1000 {
 			w.t.Fatalf("step %d removed %d, at most %d were asked", i, p.Removed, limit)
@@ -319,13 +319,13 @@ func (w *bench) purge(id scrollback.ConversationID, limit int) (all driver.Purge
 }
 
 // gone checks that no method knows a conversation any more.
-func (w *bench) gone(c scrollback.Conversation) {
+func gone(w *bench, c scrollback.Conversation) {
 	w.t.Helper()
 	for name, call := range map[string]func() error{
-		"Head":     func() error { _, err := w.Head(w.ctx, c.ID); return err },
-		"LastTurn": func() error { _, err := w.LastTurn(w.ctx, c.ID); return err },
+		"Head":     func() error { _, err := w.Read.Head(w.ctx, c.ID); return err },
+		"LastTurn": func() error { _, err := w.Turns.Last(w.ctx, c.ID); return err },
 		"Patch": func() error {
-			_, err := w.Patch(w.ctx, c.ID, w.tick(), func(*scrollback.Conversation) error { return nil })
+			_, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(*scrollback.Conversation) error { return nil })
 			return err
 		},
 		"Begin":  func() error { _, err := w.tryBegin(c.ID, nil); return err },
@@ -336,7 +336,7 @@ func (w *bench) gone(c scrollback.Conversation) {
 		}
 	}
 	for _, q := range []driver.ListQuery{{Limit: 99}, {Limit: 99, Trash: true}, {Limit: 99, Prefix: string(c.ID)}} {
-		for _, listed := range w.list(q) {
+		for _, listed := range listed(w, q) {
 			if listed.ID == c.ID {
 				w.t.Errorf("%+v lists a purged conversation", q)
 			}
@@ -346,7 +346,7 @@ func (w *bench) gone(c scrollback.Conversation) {
 
 // testPurge: nothing is left of what nobody shares.
 func testPurge(w *bench) {
-	c := w.populate()
+	c := populate(w)
 	lone := w.conversation()
 	e := w.entry(scrollback.RoleUser, "secret")
 	alone, both := w.artifact("mine alone", w.tick()), w.artifact("log", w.tick())
@@ -355,16 +355,16 @@ func testPurge(w *bench) {
 	w.fold(lone, 1, 1)
 	held := w.begin(lone.ID).Turn
 	w.unchanged(func() {
-		_, err := w.Purge(w.ctx, driver.Purge{Conversation: lone.ID, Now: w.tick(), Limit: 9})
+		_, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: lone.ID, Now: w.tick(), Limit: 9})
 		w.code(err, scrollback.Conflict)
 	})
 	w.finish(held, scrollback.TurnComplete)
 	before := readAll(w.t, w.Driver)
-	p := w.purge(lone.ID, 9)
+	p := purge(w, lone.ID, 9)
 	same(w.t, "purged", driver.Purged{Done: true, Removed: 1, Loose: []scrollback.ArtifactID{alone.ID}}, p)
-	w.gone(lone)
+	gone(w, lone)
 	w.finds(driver.Match{Any: []string{"secret"}})
-	same(w.t, "refs", 0, len(w.refs(driver.RefQuery{Conversations: []scrollback.ConversationID{lone.ID}, Limit: 9})))
+	same(w.t, "refs", 0, len(refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{lone.ID}, Limit: 9})))
 	var rest []thread
 	for _, th := range before.Threads {
 		if th.Listed.ID != lone.ID {
@@ -372,12 +372,12 @@ func testPurge(w *bench) {
 		}
 	}
 	same(w.t, "the others", rest, readAll(w.t, w.Driver).Threads)
-	a := w.audit()
+	a := audits(w)
 	if _, kept := a.artifacts[both.ID]; !kept || len(a.flaws) > 0 || a.total != int64(len(a.messages)) {
 		w.t.Errorf("after it: flaws %v, %d of %d messages", a.flaws, len(a.messages), a.total)
 	}
-	same(w.t, "again", driver.Purged{Done: true}, w.purge(lone.ID, 9))
-	_, created, err := w.Create(w.ctx, lone, scrollback.Branch{ID: "b anew", Conversation: lone.ID})
+	same(w.t, "again", driver.Purged{Done: true}, purge(w, lone.ID, 9))
+	_, created, err := w.Log.Create(w.ctx, lone, scrollback.Branch{ID: "b anew", Conversation: lone.ID})
 	if err != nil || !created {
 		w.t.Errorf("its id is free again: %v, %v", created, err)
 	}
@@ -394,14 +394,14 @@ func testPurgeShared(w *bench) {
 	old := w.append(parent.ID, e)
 	old = append(old, w.append(parent.ID, w.entry(scrollback.RoleUser, "inherited too"), w.entry(scrollback.RoleUser, "later"))...)
 	folded, late := w.fold(parent, 1, 2), w.fold(parent, 3, 3)
-	side := w.rewind(parent.ID, 2).Branch
+	side := rewind(w, parent.ID, 2).Branch
 	w.append(parent.ID, w.entry(scrollback.RoleUser, "aside"))
 	child := w.fork(scrollback.Conversation{ID: parent.ID, Branch: parent.Branch}, 2)
 	new1 := w.say(child.ID, 2)
 	want := readAll(w.t, w.Driver)
-	p := w.purge(parent.ID, 1)
+	p := purge(w, parent.ID, 1)
 	same(w.t, "purged", driver.Purged{Done: true, Removed: 2, Kept: 2}, p)
-	w.gone(parent)
+	gone(w, parent)
 	same(w.t, "the child's path", append(old[:2:2], new1...), w.messages(child.Branch, 1, 99))
 	for _, th := range want.Threads {
 		if th.Listed.ID == child.ID {
@@ -415,25 +415,25 @@ func testPurgeShared(w *bench) {
 	}
 	w.finds(driver.Match{Any: []string{"later", "aside"}})
 	var refs []scrollback.Ref
-	for _, e := range w.refs(driver.RefQuery{Conversations: in, Limit: 9}) {
+	for _, e := range refsOf(w, driver.RefQuery{Conversations: in, Limit: 9}) {
 		refs = append(refs, e.Ref)
 	}
 	if len(refs) != 2 || fmt.Sprint(refs) == "" {
 		w.t.Errorf("refs %v", refs)
 	}
-	_, err := w.Segments(w.ctx, []scrollback.SegmentID{folded.Segments[0].ID})
+	_, err := w.Views.Segments(w.ctx, []scrollback.SegmentID{folded.Segments[0].ID})
 	w.ok(err)
-	_, err = w.Segments(w.ctx, []scrollback.SegmentID{late.Segments[0].ID})
+	_, err = w.Views.Segments(w.ctx, []scrollback.SegmentID{late.Segments[0].ID})
 	w.code(err, scrollback.NotFound)
-	_, err = w.Branch(w.ctx, side.ID)
+	_, err = w.Read.Branch(w.ctx, side.ID)
 	w.code(err, scrollback.NotFound)
-	_, _, err = w.Create(w.ctx, scrollback.Conversation{ID: parent.ID}, scrollback.Branch{ID: "b anew"})
+	_, _, err = w.Log.Create(w.ctx, scrollback.Conversation{ID: parent.ID}, scrollback.Branch{ID: "b anew"})
 	w.code(err, scrollback.Conflict)
-	if a := w.audit(); len(a.flaws) > 0 {
+	if a := audits(w); len(a.flaws) > 0 {
 		w.t.Errorf("flaws %v", a.flaws)
 	}
 	again := w.fork(child, 3) // of what is left, through the child
-	w.purge(child.ID, 9)
+	purge(w, child.ID, 9)
 	same(w.t, "the grandchild's path", append(old[:2:2], new1[0]), w.messages(again.Branch, 1, 99))
 }
 
@@ -442,12 +442,12 @@ func testPurgeShared(w *bench) {
 func testPurgeSteps(w *bench) {
 	c := w.conversation()
 	w.say(c.ID, 5)
-	p, err := w.Purge(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), Limit: 3})
+	p, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), Limit: 3})
 	w.ok(err)
 	same(w.t, "a step", driver.Purged{Removed: 3}, p)
-	w.gone(c)
-	same(w.t, "the rest", driver.Purged{Done: true, Removed: 2}, w.purge(c.ID, 3))
-	if a := w.audit(); a.total != 0 || len(a.conversations) != 0 || len(a.branches) != 0 || len(a.segments) != 0 {
+	gone(w, c)
+	same(w.t, "the rest", driver.Purged{Done: true, Removed: 2}, purge(w, c.ID, 3))
+	if a := audits(w); a.total != 0 || len(a.conversations) != 0 || len(a.branches) != 0 || len(a.segments) != 0 {
 		w.t.Errorf("left: %+v", a)
 	}
 }
@@ -459,7 +459,7 @@ func testPurgeOfTrash(w *bench) {
 	w.say(c.ID, 2)
 	try := func(trashedBy int64, want scrollback.Code) {
 		w.t.Helper()
-		_, err := w.Purge(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), TrashedBy: trashedBy, Limit: 9})
+		_, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), TrashedBy: trashedBy, Limit: 9})
 		if scrollback.CodeOf(err) != want {
 			w.t.Errorf("%v, want %q", err, want)
 		}
@@ -469,7 +469,7 @@ func testPurgeOfTrash(w *bench) {
 	at := w.head(c.ID).DeletedAt
 	w.unchanged(func() { try(at-1, scrollback.Conflict) })
 	try(at, "")
-	w.gone(c)
+	gone(w, c)
 }
 
 // testPurgeChain: with its last heir gone, a purged ancestor gives up the rest.
@@ -480,13 +480,13 @@ func testPurgeChain(w *bench) {
 	w.say(mid.ID, 2)
 	low := w.fork(mid, 3)
 	w.say(low.ID, 1)
-	same(w.t, "top", driver.Purged{Done: true, Removed: 1, Kept: 2}, w.purge(top.ID, 9))
-	same(w.t, "mid", driver.Purged{Done: true, Removed: 1, Kept: 1, Next: top.ID}, w.purge(mid.ID, 9))
+	same(w.t, "top", driver.Purged{Done: true, Removed: 1, Kept: 2}, purge(w, top.ID, 9))
+	same(w.t, "mid", driver.Purged{Done: true, Removed: 1, Kept: 1, Next: top.ID}, purge(w, mid.ID, 9))
 	Check(w.t, w.Driver)
-	same(w.t, "low", driver.Purged{Done: true, Removed: 1, Next: mid.ID}, w.purge(low.ID, 9))
-	same(w.t, "mid again", driver.Purged{Done: true, Removed: 1, Next: top.ID}, w.purge(mid.ID, 9))
-	same(w.t, "top again", driver.Purged{Done: true, Removed: 2}, w.purge(top.ID, 9))
-	if a := w.audit(); a.total != 0 || len(a.conversations) != 0 {
+	same(w.t, "low", driver.Purged{Done: true, Removed: 1, Next: mid.ID}, purge(w, low.ID, 9))
+	same(w.t, "mid again", driver.Purged{Done: true, Removed: 1, Next: top.ID}, purge(w, mid.ID, 9))
+	same(w.t, "top again", driver.Purged{Done: true, Removed: 2}, purge(w, top.ID, 9))
+	if a := audits(w); a.total != 0 || len(a.conversations) != 0 {
 		w.t.Errorf("left: %d messages, %v", a.total, a.conversations)
 	}
 }

@@ -30,7 +30,7 @@ func together(call func(i int) error) []error {
 }
 
 // oneWins wants no error from one worker and a conflict from the others.
-func (w *bench) oneWins(errs []error) {
+func oneWins(w *bench, errs []error) {
 	w.t.Helper()
 	won := 0
 	for _, err := range errs {
@@ -69,10 +69,10 @@ func testConcurrentConversations(w *bench) {
 	}
 	for _, err := range together(func(i int) error {
 		for _, j := range jobs[i] {
-			_, err := w.Begin(w.ctx, j.begin)
-			_, saveErr := w.Save(w.ctx, driver.Save{Turn: j.begin.Turn.ID, Owner: "o", Draft: draft("x"), LeaseUntil: j.begin.Turn.LeaseUntil})
-			_, finishErr := w.Finish(w.ctx, j.finish)
-			_, readErr := w.Search(w.ctx, driver.SearchQuery{Match: anyOf("ask"), Limit: 5})
+			_, err := w.Turns.Begin(w.ctx, j.begin)
+			_, saveErr := w.Turns.Save(w.ctx, driver.Save{Turn: j.begin.Turn.ID, Owner: "o", Draft: draft("x"), LeaseUntil: j.begin.Turn.LeaseUntil})
+			_, finishErr := w.Turns.Finish(w.ctx, j.finish)
+			_, readErr := w.Index.Search(w.ctx, driver.SearchQuery{Match: anyOf("ask"), Limit: 5})
 			if err := errors.Join(err, saveErr, finishErr, readErr); err != nil {
 				return err
 			}
@@ -91,7 +91,7 @@ func testConcurrentConversations(w *bench) {
 }
 
 // begins is one call of Begin a worker, on one conversation.
-func (w *bench) begins(id scrollback.ConversationID, k scrollback.Idempotency) []driver.Begin {
+func begins(w *bench, id scrollback.ConversationID, k scrollback.Idempotency) []driver.Begin {
 	out := make([]driver.Begin, workers)
 	for i := range out {
 		now := w.tick()
@@ -106,9 +106,9 @@ func (w *bench) begins(id scrollback.ConversationID, k scrollback.Idempotency) [
 func testConcurrentBegin(w *bench) {
 	c := w.conversation()
 	for round := range int64(3) {
-		calls := w.begins(c.ID, scrollback.Idempotency{})
-		w.oneWins(together(func(i int) error {
-			_, err := w.Begin(w.ctx, calls[i])
+		calls := begins(w, c.ID, scrollback.Idempotency{})
+		oneWins(w, together(func(i int) error {
+			_, err := w.Turns.Begin(w.ctx, calls[i])
 			return err
 		}))
 		if h := w.head(c.ID); h.Messages != round+1 || h.Version != round+2 {
@@ -122,10 +122,10 @@ func testConcurrentBegin(w *bench) {
 // testConcurrentKey: the same request many times at once is one turn.
 func testConcurrentKey(w *bench) {
 	c := w.conversation()
-	calls := w.begins(c.ID, scrollback.Idempotency{Key: "k", Hash: "h"})
+	calls := begins(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"})
 	got := make([]driver.Begun, workers)
 	for _, err := range together(func(i int) (err error) {
-		got[i], err = w.Begin(w.ctx, calls[i])
+		got[i], err = w.Turns.Begin(w.ctx, calls[i])
 		return err
 	}) {
 		w.ok(err)
@@ -154,7 +154,7 @@ func testConcurrentAppend(w *bench) {
 	}
 	for _, err := range together(func(i int) error {
 		for r := range runs {
-			got, err := w.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: -1, Entries: entries[i][r*each : (r+1)*each]})
+			got, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: -1, Entries: entries[i][r*each : (r+1)*each]})
 			if err != nil {
 				return err
 			}
@@ -178,8 +178,8 @@ func testConcurrentIfHead(w *bench) {
 	for i := range entries {
 		entries[i] = w.entry(scrollback.RoleUser, "")
 	}
-	w.oneWins(together(func(i int) error {
-		_, err := w.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: 2, Entries: entries[i : i+1]})
+	oneWins(w, together(func(i int) error {
+		_, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: 2, Entries: entries[i : i+1]})
 		return err
 	}))
 	same(w.t, "messages", int64(3), w.head(c.ID).Messages)
@@ -192,12 +192,12 @@ func testConcurrentCommit(w *bench) {
 	w.say(c.ID, workers)
 	commits := make([]driver.Commit, workers)
 	for i := range commits {
-		commits[i] = w.plainCommit(c, 1, int64(i+1))
+		commits[i] = plainCommit(w, c, 1, int64(i+1))
 	}
-	w.oneWins(together(func(i int) error { return w.Commit(w.ctx, commits[i]) }))
-	receipts, err := w.Receipts(w.ctx, c.ID, 9)
+	oneWins(w, together(func(i int) error { return w.Views.Commit(w.ctx, commits[i]) }))
+	receipts, err := w.Views.Receipts(w.ctx, c.ID, 9)
 	w.ok(err)
-	refs := w.refs(driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 9})
+	refs := refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 9})
 	if len(receipts) != 1 || len(refs) != 1 {
 		w.t.Fatalf("%d receipts and %d refs of one fold", len(receipts), len(refs))
 	}
@@ -211,11 +211,11 @@ func draft(text string) scrollback.Draft {
 
 // save keeps a draft and renews the lease.
 func (w *bench) save(t scrollback.Turn, d scrollback.Draft) (bool, error) {
-	return w.Save(w.ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, LeaseUntil: w.tick() + lease})
+	return w.Turns.Save(w.ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, LeaseUntil: w.tick() + lease})
 }
 
 // salvager makes n messages of what is left of a turn and checks what it is given.
-func (w *bench) salvager(want scrollback.TurnID, n int) func(scrollback.Turn) []driver.Entry {
+func salvager(w *bench, want scrollback.TurnID, n int) func(scrollback.Turn) []driver.Entry {
 	var entries []driver.Entry
 	for range n {
 		entries = append(entries, w.entry(scrollback.RoleAssistant, "salvaged"))
@@ -230,7 +230,7 @@ func (w *bench) salvager(want scrollback.TurnID, n int) func(scrollback.Turn) []
 }
 
 // expired is a turn with a draft, whose lease has ended.
-func (w *bench) expired() (scrollback.Conversation, scrollback.Turn) {
+func expired(w *bench) (scrollback.Conversation, scrollback.Turn) {
 	w.t.Helper()
 	c := w.conversation()
 	begun := w.begin(c.ID, w.entry(scrollback.RoleUser, ""))
@@ -245,11 +245,11 @@ func (w *bench) expired() (scrollback.Conversation, scrollback.Turn) {
 // testLeaseTakenOver: the old turn is closed, what it had comes first, and Admit
 // and the caller see it closed.
 func testLeaseTakenOver(w *bench) {
-	c, old := w.expired()
+	c, old := expired(w)
 	before := w.head(c.ID)
 	var admitted scrollback.Turn
 	got, err := w.tryBegin(c.ID, func(b *driver.Begin) {
-		b.Salvage = w.salvager(old.ID, 2)
+		b.Salvage = salvager(w, old.ID, 2)
 		b.Admit = func(last *scrollback.Turn) error { admitted = *last; return nil }
 		b.Now = w.tick()
 	}, w.entry(scrollback.RoleUser, "mine"))
@@ -276,11 +276,11 @@ func testLeaseTakenOver(w *bench) {
 // testLeaseTakenOverUnsalvaged: nothing left, nothing appended.
 func testLeaseTakenOverUnsalvaged(w *bench) {
 	for _, salvage := range []bool{true, false} {
-		c, old := w.expired()
+		c, old := expired(w)
 		before := w.head(c.ID)
 		_, err := w.tryBegin(c.ID, func(b *driver.Begin) {
 			if salvage {
-				b.Salvage = w.salvager(old.ID, 0)
+				b.Salvage = salvager(w, old.ID, 0)
 			}
 		})
 		w.ok(err)
@@ -294,11 +294,11 @@ func testLeaseTakenOverUnsalvaged(w *bench) {
 
 // testLeaseAdmitRefuses: with a no, not even the old turn is closed.
 func testLeaseAdmitRefuses(w *bench) {
-	c, old := w.expired()
+	c, old := expired(w)
 	no := errors.New("no")
 	w.unchanged(func() {
 		_, err := w.tryBegin(c.ID, func(b *driver.Begin) {
-			b.Salvage = w.salvager(old.ID, 2)
+			b.Salvage = salvager(w, old.ID, 2)
 			b.Admit = func(last *scrollback.Turn) error {
 				if last.State != scrollback.TurnInterrupted {
 					w.t.Errorf("admitted with the old turn %s", last.State)
@@ -315,15 +315,15 @@ func testLeaseAdmitRefuses(w *bench) {
 
 // testLeaseLost: whoever was taken over from writes nothing any more.
 func testLeaseLost(w *bench) {
-	c, old := w.expired()
+	c, old := expired(w)
 	w.begin(c.ID)
 	w.unchanged(func() {
 		_, err := w.save(old, draft("late"))
 		w.lost(err)
-		_, err = w.Finish(w.ctx, driver.Finish{Turn: old.ID, Owner: old.Owner, Now: w.tick(),
+		_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: old.ID, Owner: old.Owner, Now: w.tick(),
 			State: scrollback.TurnComplete, Entries: []driver.Entry{w.entry(scrollback.RoleAssistant, "late")}})
 		w.lost(err)
-		w.ok(w.Stop(w.ctx, old.ID))
+		w.ok(w.Turns.Stop(w.ctx, old.ID))
 	})
 	w.finds(driver.Match{Any: []string{"late"}})
 }
@@ -331,7 +331,7 @@ func testLeaseLost(w *bench) {
 // testLeaseLapsed: a lease that ended is still its owner's until somebody takes
 // over, and a Save renews it.
 func testLeaseLapsed(w *bench) {
-	c, old := w.expired()
+	c, old := expired(w)
 	_, err := w.save(old, draft("more"))
 	w.ok(err)
 	w.unchanged(func() {
@@ -383,7 +383,7 @@ func testStop(w *bench) {
 	turn, deaf := w.begin(c.ID).Turn, w.begin(other.ID).Turn
 	before := w.head(c.ID)
 	for range 2 {
-		w.ok(w.Stop(w.ctx, turn.ID))
+		w.ok(w.Turns.Stop(w.ctx, turn.ID))
 	}
 	same(w.t, "head", before, w.head(c.ID))
 	if !w.turn(turn.ID).Cancel {
@@ -400,5 +400,5 @@ func testStop(w *bench) {
 		}
 	}
 	w.finish(deaf, scrollback.TurnComplete)
-	w.unchanged(func() { w.ok(w.Stop(w.ctx, deaf.ID)) })
+	w.unchanged(func() { w.ok(w.Turns.Stop(w.ctx, deaf.ID)) })
 }

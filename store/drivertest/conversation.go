@@ -10,8 +10,8 @@ import (
 )
 
 // full is a conversation with every field set.
-func (w *bench) full() (scrollback.Conversation, scrollback.Branch) {
-	c, b := w.plan()
+func full(w *bench) (scrollback.Conversation, scrollback.Branch) {
+	c, b := plan(w)
 	c.Project, c.Title, c.Model = "a project", "A <title> & 标题", "maker/name"
 	c.Instructions, c.Policy, c.Limit = "Be \"brief\".\n", "rolling", 32000
 	c.Roots, c.PinnedSeqs = []string{"/a b", "/ü"}, []int64{2, 3}
@@ -19,7 +19,7 @@ func (w *bench) full() (scrollback.Conversation, scrollback.Branch) {
 		{Name: "look", Description: "looks", Parameters: json.RawMessage(`{"type":"object"}`)},
 	}}
 	c.Version, c.Messages, c.UpdatedAt = 4, 5, w.tick()
-	parent := w.elder()
+	parent := elder(w)
 	c.Parent = &scrollback.ParentRef{ID: parent.ConversationID, Branch: parent.Branch, Seq: 5}
 	c.Ancestors = []scrollback.ConversationID{parent.ConversationID, "older"}
 	c.Meta = json.RawMessage(`{"k":["v",1]}`)
@@ -35,42 +35,42 @@ func (w *bench) full() (scrollback.Conversation, scrollback.Branch) {
 
 // testCreate: what goes in comes out, of the call and of every reader.
 func testCreate(w *bench) {
-	w.elder()
-	c, b := w.full()
-	got, created, err := w.Create(w.ctx, c, b)
+	elder(w)
+	c, b := full(w)
+	got, created, err := w.Log.Create(w.ctx, c, b)
 	w.ok(err)
 	if !created {
 		w.t.Fatal("not created")
 	}
 	same(w.t, "created", c, got)
 	same(w.t, "head", driver.Head{Conversation: c, Branch: b}, w.head(c.ID))
-	branch, err := w.Branch(w.ctx, b.ID)
+	branch, err := w.Read.Branch(w.ctx, b.ID)
 	w.ok(err)
 	same(w.t, "branch", b, branch)
 }
 
 // testCreateKnown: a known id answers what is stored, also from the trash.
 func testCreateKnown(w *bench) {
-	w.elder()
-	c, b := w.full()
-	_, _, err := w.Create(w.ctx, c, b)
+	elder(w)
+	c, b := full(w)
+	_, _, err := w.Log.Create(w.ctx, c, b)
 	w.ok(err)
-	stored, err := w.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+	stored, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 		c.DeletedAt = 9
 		return nil
 	})
 	w.ok(err)
-	other, branch := w.plan()
+	other, branch := plan(w)
 	other.ID, branch.Conversation = c.ID, c.ID
 	w.unchanged(func() {
-		got, created, err := w.Create(w.ctx, other, branch)
+		got, created, err := w.Log.Create(w.ctx, other, branch)
 		w.ok(err)
 		if created {
 			w.t.Fatal("created twice")
 		}
 		same(w.t, "known", stored, got)
 	})
-	_, err = w.Branch(w.ctx, branch.ID)
+	_, err = w.Read.Branch(w.ctx, branch.ID)
 	w.code(err, scrollback.NotFound)
 }
 
@@ -78,12 +78,12 @@ func testCreateKnown(w *bench) {
 func testPatch(w *bench) {
 	c := w.conversation()
 	w.conversation()
-	want, _ := w.full()
+	want, _ := full(w)
 	want.ID, want.Branch, want.Messages, want.Parent, want.Ancestors = c.ID, c.Branch, c.Messages, c.Parent, c.Ancestors
 	want.CreatedAt, want.Version, want.DeletedAt = c.CreatedAt, c.Version+1, 12
 	before := w.head(c.ID)
 	want.UpdatedAt = w.tick()
-	got, err := w.Patch(w.ctx, c.ID, w.now, func(got *scrollback.Conversation) error {
+	got, err := w.Log.Patch(w.ctx, c.ID, w.now, func(got *scrollback.Conversation) error {
 		same(w.t, "edited", c, *got)
 		*got = want
 		got.Version, got.UpdatedAt = c.Version, c.UpdatedAt
@@ -99,7 +99,7 @@ func testPatchError(w *bench) {
 	c := w.conversation(func(c *scrollback.Conversation) { c.Roots = []string{"/a"} })
 	no := errors.New("no")
 	w.unchanged(func() {
-		_, err := w.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+		_, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 			c.Title, c.Roots[0] = "changed", "/changed"
 			return no
 		})
@@ -116,7 +116,7 @@ func testPatchKeepsTheLog(w *bench) {
 	c := w.fork(parent, 1)
 	w.say(c.ID, 2)
 	before := w.head(c.ID)
-	got, err := w.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+	got, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 		c.Parent.Seq = 99
 		c.ID, c.Branch, c.Messages, c.Version = "x", "y", 99, 99
 		c.CreatedAt, c.UpdatedAt, c.Parent = 1, 1, &scrollback.ParentRef{ID: "z"}
@@ -133,20 +133,20 @@ func testPatchKeepsTheLog(w *bench) {
 func testNotFound(w *bench) {
 	w.conversation()
 	calls := map[string]func() error{
-		"Head":     func() error { _, err := w.Head(w.ctx, "x"); return err },
-		"Branch":   func() error { _, err := w.Branch(w.ctx, "x"); return err },
-		"Turn":     func() error { _, err := w.Turn(w.ctx, "x"); return err },
-		"LastTurn": func() error { _, err := w.LastTurn(w.ctx, "x"); return err },
+		"Head":     func() error { _, err := w.Read.Head(w.ctx, "x"); return err },
+		"Branch":   func() error { _, err := w.Read.Branch(w.ctx, "x"); return err },
+		"Turn":     func() error { _, err := w.Turns.Get(w.ctx, "x"); return err },
+		"LastTurn": func() error { _, err := w.Turns.Last(w.ctx, "x"); return err },
 		"Patch": func() error {
-			_, err := w.Patch(w.ctx, "x", 1, func(*scrollback.Conversation) error { return nil })
+			_, err := w.Log.Patch(w.ctx, "x", 1, func(*scrollback.Conversation) error { return nil })
 			return err
 		},
 		"Begin":  func() error { _, err := w.tryBegin("x", nil); return err },
 		"Append": func() error { _, err := w.tryAppend("x", nil); return err },
-		"Stop":   func() error { return w.Stop(w.ctx, "x") },
-		"Commit": func() error { return w.Commit(w.ctx, driver.Commit{Conversation: "x", Branch: "x"}) },
+		"Stop":   func() error { return w.Turns.Stop(w.ctx, "x") },
+		"Commit": func() error { return w.Views.Commit(w.ctx, driver.Commit{Conversation: "x", Branch: "x"}) },
 		"Unfold": func() error { _, err := w.unfold("x"); return err },
-		"Rewind": func() error { _, err := w.Rewind(w.ctx, driver.Rewind{Conversation: "x"}); return err },
+		"Rewind": func() error { _, err := w.Log.Rewind(w.ctx, driver.Rewind{Conversation: "x"}); return err },
 	}
 	for name, call := range calls {
 		if err := call(); scrollback.CodeOf(err) != scrollback.NotFound {
@@ -155,12 +155,12 @@ func testNotFound(w *bench) {
 	}
 }
 
-// list reads a whole list, page by page.
-func (w *bench) list(q driver.ListQuery) []scrollback.Conversation {
+// listed reads a whole list, page by page.
+func listed(w *bench, q driver.ListQuery) []scrollback.Conversation {
 	w.t.Helper()
 	var out []scrollback.Conversation
 	for range 1000 {
-		page, err := w.Conversations(w.ctx, q)
+		page, err := w.Read.Conversations(w.ctx, q)
 		w.ok(err)
 		if len(page) > q.Limit {
 			w.t.Fatalf("%d on a page of %d", len(page), q.Limit)
@@ -184,11 +184,11 @@ func testList(w *bench) {
 		want = append([]scrollback.Conversation{c}, want...)
 	}
 	for limit := 1; limit <= 8; limit++ {
-		same(w.t, fmt.Sprint("pages of ", limit), want, w.list(driver.ListQuery{Limit: limit}))
+		same(w.t, fmt.Sprint("pages of ", limit), want, listed(w, driver.ListQuery{Limit: limit}))
 	}
 	moved := want[6]
 	w.say(moved.ID, 1)
-	got := w.list(driver.ListQuery{Limit: 10})
+	got := listed(w, driver.ListQuery{Limit: 10})
 	same(w.t, "after a write", w.head(moved.ID).Conversation, got[0])
 	same(w.t, "the others", want[:6], got[1:])
 }
@@ -210,10 +210,10 @@ func testListFilters(w *bench) {
 	}{
 		"all":            {driver.ListQuery{}, []scrollback.Conversation{c, b, a}},
 		"trash":          {driver.ListQuery{Trash: true}, []scrollback.Conversation{gone}},
-		"project":        {driver.ListQuery{Project: "two"}, []scrollback.Conversation{c, b}},
-		"its trash":      {driver.ListQuery{Project: "two", Trash: true}, []scrollback.Conversation{gone}},
-		"no trash":       {driver.ListQuery{Project: "one", Trash: true}, nil},
-		"no project":     {driver.ListQuery{Project: "TWO"}, nil},
+		"project":        {driver.ListQuery{Projects: []string{"two"}}, []scrollback.Conversation{c, b}},
+		"its trash":      {driver.ListQuery{Projects: []string{"two"}, Trash: true}, []scrollback.Conversation{gone}},
+		"no trash":       {driver.ListQuery{Projects: []string{"one"}, Trash: true}, nil},
+		"no project":     {driver.ListQuery{Projects: []string{"TWO"}}, nil},
 		"title":          {driver.ListQuery{Title: "port"}, []scrollback.Conversation{a}},
 		"title in trash": {driver.ListQuery{Title: "Port", Trash: true}, []scrollback.Conversation{gone}},
 		"title, dense":   {driver.ListQuery{Title: "端口"}, []scrollback.Conversation{c}},
@@ -222,16 +222,17 @@ func testListFilters(w *bench) {
 		"underscore":     {driver.ListQuery{Title: "A_B"}, []scrollback.Conversation{b}},
 		"no wildcard _":  {driver.ListQuery{Title: "F_x"}, nil},
 		"backslash":      {driver.ListQuery{Title: `\`}, nil},
-		"both":           {driver.ListQuery{Project: "one", Title: "the"}, []scrollback.Conversation{a}},
+		"two projects":   {driver.ListQuery{Projects: []string{"none", "one", "two"}, Title: "port"}, []scrollback.Conversation{a}},
+		"both":           {driver.ListQuery{Projects: []string{"one"}, Title: "the"}, []scrollback.Conversation{a}},
 	} {
 		rule.q.Limit = 2
-		same(w.t, name, rule.want, w.list(rule.q))
+		same(w.t, name, rule.want, listed(w, rule.q))
 	}
 }
 
 // testProjects: by name, counting what is not in the trash.
 func testProjects(w *bench) {
-	got, err := w.Projects(w.ctx)
+	got, err := w.Read.Projects(w.ctx)
 	w.ok(err)
 	same(w.t, "of nothing", []scrollback.Project(nil), got)
 	for _, name := range []string{"b", "a", "b", "c"} {
@@ -240,7 +241,7 @@ func testProjects(w *bench) {
 	for _, name := range []string{"t", "a"} {
 		w.conversation(func(c *scrollback.Conversation) { c.Project, c.DeletedAt = name, 1 })
 	}
-	got, err = w.Projects(w.ctx)
+	got, err = w.Read.Projects(w.ctx)
 	w.ok(err)
 	same(w.t, "projects", []scrollback.Project{{Name: "a", Conversations: 1}, {Name: "b", Conversations: 2},
 		{Name: "c", Conversations: 1}}, got)
@@ -261,7 +262,8 @@ func testPrefix(w *bench) {
 		{"abc-2", 9, []scrollback.ConversationID{"abc-2"}},
 		{"bc", 9, nil}, {"ABC", 9, nil}, {"a%", 9, nil}, {"ab_", 9, nil},
 	} {
-		found := w.list(driver.ListQuery{Prefix: rule.prefix, Limit: rule.limit, Project: "none", Title: "none", Trash: true})
+		found := listed(w, driver.ListQuery{Prefix: rule.prefix, Limit: rule.limit, Title: "none", Trash: true})
+		same(w.t, rule.prefix+" elsewhere", 0, len(listed(w, driver.ListQuery{Prefix: rule.prefix, Limit: 1, Projects: []string{"none", "nowhere"}})))
 		var got []scrollback.ConversationID
 		for _, c := range found {
 			got = append(got, c.ID)

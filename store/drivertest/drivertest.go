@@ -5,7 +5,7 @@
 //   - [RunReopen]: what a database on disk still knows after it was closed
 //   - [Walk]: one random list of operations on two drivers, compared throughout
 //   - [Check]: the invariants of the log, for whoever breaks things on purpose
-//   - [Faulty]: a driver whose i-th call fails
+//   - [Faulty]: makes the i-th call of a driver fail
 //
 // Words it adds: bench (a driver under test with a clock and a source of ids).
 //
@@ -132,7 +132,7 @@ var suite = []struct {
 }
 
 // Run runs the suite. Each call of open answers an empty driver.
-func Run(t *testing.T, open func(t *testing.T) driver.Driver) {
+func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for _, s := range suite {
 		t.Run(s.name, func(t *testing.T) {
 			d := open(t)
@@ -144,11 +144,11 @@ func Run(t *testing.T, open func(t *testing.T) driver.Driver) {
 
 // RunReopen runs what only a persistent driver can pass. open opens the database
 // in dir, which is empty at first.
-func RunReopen(t *testing.T, open func(t *testing.T, dir string) driver.Driver) {
+func RunReopen(t *testing.T, open func(t *testing.T, dir string) *driver.Driver) {
 	t.Run("Reopen", func(t *testing.T) {
 		dir := t.TempDir()
 		w := newBench(t, open(t, dir))
-		th := w.populate()
+		th := populate(w)
 		asked := w.begin(th.ID, w.entry(scrollback.RoleUser, "last words"))
 		before := readAll(t, w.Driver)
 		w.ok(w.Close())
@@ -170,33 +170,33 @@ func RunReopen(t *testing.T, open func(t *testing.T, dir string) driver.Driver) 
 
 // populate writes something of everything and answers a conversation with a fold
 // to undo and no open turn.
-func (w *bench) populate() scrollback.Conversation {
+func populate(w *bench) scrollback.Conversation {
 	w.t.Helper()
 	c := w.conversation()
-	w.append(c.ID, w.rich(), w.entry(scrollback.RoleUser, "some 数据 据库 库 words"))
+	w.append(c.ID, rich(w), w.entry(scrollback.RoleUser, "some 数据 据库 库 words"))
 	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "a question")).Turn
 	_, err := w.save(turn, draft("writing"))
 	w.ok(err)
 	e := w.entry(scrollback.RoleTool, "a result")
 	e.Mentions = []scrollback.Artifact{w.artifact("log", w.tick())}
 	w.finish(turn, scrollback.TurnOpen, e)
-	_, err = w.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnFailed,
+	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnFailed,
 		Failure: &scrollback.Failure{Code: scrollback.Unavailable, Message: "gone"}, Window: mark("w"), Learn: learnLast,
 		Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", At: w.now, WindowTokens: 2, Usage: scrollback.Usage{InputTokens: 3, Cost: 0.1, Currency: "USD"}}}})
 	w.ok(err)
-	w.ok(w.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { l.Limit, l.Dropped = 7, []string{"seed"} }))
+	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { l.Limit, l.Dropped = 7, []string{"seed"} }))
 	w.fold(c, 1, 1)
-	w.retryAt(c, 7)
+	retryAt(w, c, 7)
 	w.fold(c, 2, 3)
 	_, err = w.unfold(c.Branch)
 	w.ok(err)
 	child := w.fork(c, 3)
 	w.say(child.ID, 2)
-	w.ok(w.PutArtifact(w.ctx, w.artifact("upload", w.tick()), child.ID))
+	w.ok(w.Refs.PutArtifact(w.ctx, w.artifact("upload", w.tick()), child.ID))
 	lapsed := w.begin(child.ID).Turn
 	_, err = w.save(lapsed, draft("half"))
 	w.ok(err)
-	w.ok(w.Stop(w.ctx, lapsed.ID))
+	w.ok(w.Turns.Stop(w.ctx, lapsed.ID))
 	w.trash(w.conversation(func(c *scrollback.Conversation) { c.Project = "another" }).ID)
 	return c
 }
@@ -205,7 +205,7 @@ func (w *bench) populate() scrollback.Conversation {
 func testClose(w *bench) {
 	c := w.conversation()
 	w.ok(w.Close())
-	_, err := w.Head(w.ctx, c.ID)
+	_, err := w.Read.Head(w.ctx, c.ID)
 	w.code(err, scrollback.Unavailable)
 	_, err = w.tryAppend(c.ID, nil)
 	w.code(err, scrollback.Unavailable)

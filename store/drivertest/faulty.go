@@ -8,16 +8,57 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// Faulty is a driver whose call number At, counted from 0, fails with an
-// unavailable error; a negative At fails none. Normally the call does nothing.
-// With Lost it does its work and only the answer is lost, as when a connection
-// breaks after a commit. Close is neither counted nor failed.
+// Faulty makes calls of drivers fail: of those that it wraps, call number At, counted
+// from 0, fails with an unavailable error; a negative At fails none. Normally the
+// call does nothing. With Lost it does its work and only the answer is lost, as when
+// a connection breaks after a commit. Audits and Close are neither counted nor failed.
 type Faulty struct {
-	driver.Driver
 	At    int64
 	Lost  bool
 	calls atomic.Int64
 }
+
+// Wrap is d with its faults.
+func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
+	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
+		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f}, Close: d.Close}
+}
+
+// The parts of a driver, each with the faults that are made of it.
+type (
+	faultyLog struct {
+		driver.Log
+		of *Faulty
+	}
+	faultyReader struct {
+		driver.Reader
+		of *Faulty
+	}
+	faultyTurns struct {
+		driver.Turns
+		of *Faulty
+	}
+	faultyViews struct {
+		driver.Views
+		of *Faulty
+	}
+	faultyRefs struct {
+		driver.Refs
+		of *Faulty
+	}
+	faultyIndex struct {
+		driver.Index
+		of *Faulty
+	}
+	faultyBook struct {
+		driver.Book
+		of *Faulty
+	}
+	faultyMove struct {
+		driver.Move
+		of *Faulty
+	}
+)
 
 // Calls says how many calls there were, the failed one included.
 func (f *Faulty) Calls() int64 { return f.calls.Load() }
@@ -44,141 +85,156 @@ func alone(f *Faulty, op string, call func() error) error {
 }
 
 // Create implements [driver.Log].
-func (f *Faulty) Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error) {
+func (f faultyLog) Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error) {
 	var created bool
-	got, err := faulty(f, "Create", func() (got scrollback.Conversation, err error) {
-		got, created, err = f.Driver.Create(ctx, c, b)
+	got, err := faulty(f.of, "Create", func() (got scrollback.Conversation, err error) {
+		got, created, err = f.Log.Create(ctx, c, b)
 		return got, err
 	})
 	return got, created && err == nil, err
 }
 
 // Patch implements [driver.Log].
-func (f *Faulty) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
-	return faulty(f, "Patch", func() (scrollback.Conversation, error) { return f.Driver.Patch(ctx, id, now, edit) })
-}
-
-// Begin implements [driver.Log].
-func (f *Faulty) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
-	return faulty(f, "Begin", func() (driver.Begun, error) { return f.Driver.Begin(ctx, b) })
-}
-
-// Save implements [driver.Log].
-func (f *Faulty) Save(ctx context.Context, s driver.Save) (bool, error) {
-	return faulty(f, "Save", func() (bool, error) { return f.Driver.Save(ctx, s) })
-}
-
-// Finish implements [driver.Log].
-func (f *Faulty) Finish(ctx context.Context, fin driver.Finish) (driver.Finished, error) {
-	return faulty(f, "Finish", func() (driver.Finished, error) { return f.Driver.Finish(ctx, fin) })
+func (f faultyLog) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+	return faulty(f.of, "Patch", func() (scrollback.Conversation, error) { return f.Log.Patch(ctx, id, now, edit) })
 }
 
 // Append implements [driver.Log].
-func (f *Faulty) Append(ctx context.Context, a driver.Append) (driver.Finished, error) {
-	return faulty(f, "Append", func() (driver.Finished, error) { return f.Driver.Append(ctx, a) })
-}
-
-// Stop implements [driver.Log].
-func (f *Faulty) Stop(ctx context.Context, id scrollback.TurnID) error {
-	return alone(f, "Stop", func() error { return f.Driver.Stop(ctx, id) })
-}
-
-// Commit implements [driver.Log].
-func (f *Faulty) Commit(ctx context.Context, c driver.Commit) error {
-	return alone(f, "Commit", func() error { return f.Driver.Commit(ctx, c) })
+func (f faultyLog) Append(ctx context.Context, a driver.Append) (driver.Finished, error) {
+	return faulty(f.of, "Append", func() (driver.Finished, error) { return f.Log.Append(ctx, a) })
 }
 
 // Rewind implements [driver.Log].
-func (f *Faulty) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) {
-	return faulty(f, "Rewind", func() (driver.Head, error) { return f.Driver.Rewind(ctx, r) })
-}
-
-// Unfold implements [driver.Log].
-func (f *Faulty) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
-	return faulty(f, "Unfold", func() (scrollback.Receipt, error) { return f.Driver.Unfold(ctx, u) })
+func (f faultyLog) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) {
+	return faulty(f.of, "Rewind", func() (driver.Head, error) { return f.Log.Rewind(ctx, r) })
 }
 
 // Purge implements [driver.Log].
-func (f *Faulty) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
-	return faulty(f, "Purge", func() (driver.Purged, error) { return f.Driver.Purge(ctx, p) })
+func (f faultyLog) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
+	return faulty(f.of, "Purge", func() (driver.Purged, error) { return f.Log.Purge(ctx, p) })
 }
 
-// PutArtifact implements [driver.Log].
-func (f *Faulty) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
-	return alone(f, "PutArtifact", func() error { return f.Driver.PutArtifact(ctx, a, mentionedBy) })
+// Head implements [driver.Reader].
+func (f faultyReader) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
+	return faulty(f.of, "Head", func() (driver.Head, error) { return f.Reader.Head(ctx, id) })
 }
 
-// Head implements [driver.Find].
-func (f *Faulty) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
-	return faulty(f, "Head", func() (driver.Head, error) { return f.Driver.Head(ctx, id) })
+// Branch implements [driver.Reader].
+func (f faultyReader) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
+	return faulty(f.of, "Branch", func() (scrollback.Branch, error) { return f.Reader.Branch(ctx, id) })
 }
 
-// Branch implements [driver.Find].
-func (f *Faulty) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
-	return faulty(f, "Branch", func() (scrollback.Branch, error) { return f.Driver.Branch(ctx, id) })
+// Branches implements [driver.Reader].
+func (f faultyReader) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
+	return faulty(f.of, "Branches", func() ([]scrollback.Branch, error) { return f.Reader.Branches(ctx, id) })
 }
 
-// Branches implements [driver.Find].
-func (f *Faulty) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
-	return faulty(f, "Branches", func() ([]scrollback.Branch, error) { return f.Driver.Branches(ctx, id) })
+// Conversations implements [driver.Reader].
+func (f faultyReader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
+	return faulty(f.of, "Conversations", func() ([]scrollback.Conversation, error) { return f.Reader.Conversations(ctx, q) })
 }
 
-// Turn implements [driver.Find].
-func (f *Faulty) Turn(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
-	return faulty(f, "Turn", func() (scrollback.Turn, error) { return f.Driver.Turn(ctx, id) })
+// Projects implements [driver.Reader].
+func (f faultyReader) Projects(ctx context.Context) ([]scrollback.Project, error) {
+	return faulty(f.of, "Projects", func() ([]scrollback.Project, error) { return f.Reader.Projects(ctx) })
 }
 
-// LastTurn implements [driver.Find].
-func (f *Faulty) LastTurn(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
-	return faulty(f, "LastTurn", func() (scrollback.Turn, error) { return f.Driver.LastTurn(ctx, id) })
+// Messages implements [driver.Reader].
+func (f faultyReader) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
+	return faulty(f.of, "Messages", func() ([]scrollback.Message, error) { return f.Reader.Messages(ctx, q) })
 }
 
-// Conversations implements [driver.Find].
-func (f *Faulty) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
-	return faulty(f, "Conversations", func() ([]scrollback.Conversation, error) { return f.Driver.Conversations(ctx, q) })
+// Begin implements [driver.Turns].
+func (f faultyTurns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
+	return faulty(f.of, "Begin", func() (driver.Begun, error) { return f.Turns.Begin(ctx, b) })
 }
 
-// Projects implements [driver.Find].
-func (f *Faulty) Projects(ctx context.Context) ([]scrollback.Project, error) {
-	return faulty(f, "Projects", func() ([]scrollback.Project, error) { return f.Driver.Projects(ctx) })
+// Save implements [driver.Turns].
+func (f faultyTurns) Save(ctx context.Context, s driver.Save) (bool, error) {
+	return faulty(f.of, "Save", func() (bool, error) { return f.Turns.Save(ctx, s) })
 }
 
-// Messages implements [driver.Find].
-func (f *Faulty) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
-	return faulty(f, "Messages", func() ([]scrollback.Message, error) { return f.Driver.Messages(ctx, q) })
+// Finish implements [driver.Turns].
+func (f faultyTurns) Finish(ctx context.Context, fin driver.Finish) (driver.Finished, error) {
+	return faulty(f.of, "Finish", func() (driver.Finished, error) { return f.Turns.Finish(ctx, fin) })
 }
 
-// Segments implements [driver.Find].
-func (f *Faulty) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
-	return faulty(f, "Segments", func() ([]scrollback.Segment, error) { return f.Driver.Segments(ctx, ids) })
+// Stop implements [driver.Turns].
+func (f faultyTurns) Stop(ctx context.Context, id scrollback.TurnID) error {
+	return alone(f.of, "Stop", func() error { return f.Turns.Stop(ctx, id) })
 }
 
-// Refs implements [driver.Find].
-func (f *Faulty) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
-	return faulty(f, "Refs", func() ([]scrollback.RefEntry, error) { return f.Driver.Refs(ctx, q) })
+// Get implements [driver.Turns].
+func (f faultyTurns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
+	return faulty(f.of, "Turn", func() (scrollback.Turn, error) { return f.Turns.Get(ctx, id) })
 }
 
-// Receipts implements [driver.Find].
-func (f *Faulty) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
-	return faulty(f, "Receipts", func() ([]scrollback.Receipt, error) { return f.Driver.Receipts(ctx, id, limit) })
+// Last implements [driver.Turns].
+func (f faultyTurns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
+	return faulty(f.of, "LastTurn", func() (scrollback.Turn, error) { return f.Turns.Last(ctx, id) })
 }
 
-// Search implements [driver.Find].
-func (f *Faulty) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
-	return faulty(f, "Search", func() (driver.SearchResult, error) { return f.Driver.Search(ctx, q) })
+// Commit implements [driver.Views].
+func (f faultyViews) Commit(ctx context.Context, c driver.Commit) error {
+	return alone(f.of, "Commit", func() error { return f.Views.Commit(ctx, c) })
+}
+
+// Unfold implements [driver.Views].
+func (f faultyViews) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
+	return faulty(f.of, "Unfold", func() (scrollback.Receipt, error) { return f.Views.Unfold(ctx, u) })
+}
+
+// Segments implements [driver.Views].
+func (f faultyViews) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+	return faulty(f.of, "Segments", func() ([]scrollback.Segment, error) { return f.Views.Segments(ctx, ids) })
+}
+
+// Receipts implements [driver.Views].
+func (f faultyViews) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+	return faulty(f.of, "Receipts", func() ([]scrollback.Receipt, error) { return f.Views.Receipts(ctx, id, limit) })
+}
+
+// PutArtifact implements [driver.Refs].
+func (f faultyRefs) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
+	return alone(f.of, "PutArtifact", func() error { return f.Refs.PutArtifact(ctx, a, mentionedBy) })
+}
+
+// List implements [driver.Refs].
+func (f faultyRefs) List(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
+	return faulty(f.of, "Refs", func() ([]scrollback.RefEntry, error) { return f.Refs.List(ctx, q) })
+}
+
+// Search implements [driver.Index].
+func (f faultyIndex) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
+	return faulty(f.of, "Search", func() (driver.SearchResult, error) { return f.Index.Search(ctx, q) })
+}
+
+// UsageDays implements [driver.Book].
+func (f faultyBook) UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
+	return faulty(f.of, "UsageDays", func() ([]scrollback.UsageDay, error) { return f.Book.UsageDays(ctx, first, last) })
+}
+
+// Learned implements [driver.Book].
+func (f faultyBook) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
+	return faulty(f.of, "Learned", func() (scrollback.Learned, error) { return f.Book.Learned(ctx, model) })
+}
+
+// Teach implements [driver.Book].
+func (f faultyBook) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
+	return alone(f.of, "Teach", func() error { return f.Book.Teach(ctx, model, edit) })
 }
 
 // Adopt implements [driver.Move].
-func (f *Faulty) Adopt(ctx context.Context, a driver.Adopt) error {
-	return alone(f, "Adopt", func() error { return f.Driver.Adopt(ctx, a) })
+func (f faultyMove) Adopt(ctx context.Context, a driver.Adopt) error {
+	return alone(f.of, "Adopt", func() error { return f.Move.Adopt(ctx, a) })
 }
 
 // Folds implements [driver.Move].
-func (f *Faulty) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error) {
-	return faulty(f, "Folds", func() ([]scrollback.StoredReceipt, error) { return f.Driver.Folds(ctx, id, skip, limit) })
+func (f faultyMove) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error) {
+	return faulty(f.of, "Folds", func() ([]scrollback.StoredReceipt, error) { return f.Move.Folds(ctx, id, skip, limit) })
 }
 
 // Taken implements [driver.Move].
-func (f *Faulty) Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
-	return faulty(f, "Taken", func() (scrollback.MessageID, error) { return f.Driver.Taken(ctx, ids) })
+func (f faultyMove) Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
+	return faulty(f.of, "Taken", func() (scrollback.MessageID, error) { return f.Move.Taken(ctx, ids) })
 }

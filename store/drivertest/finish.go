@@ -1,7 +1,6 @@
 package drivertest
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 
@@ -29,7 +28,7 @@ func testFinishStep(w *bench) {
 	f := driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), LeaseUntil: w.now + lease,
 		Entries: []driver.Entry{call, result}, State: scrollback.TurnOpen, Window: mark("one"),
 		Usage: []scrollback.UsageRecord{{Conversation: c.ID, TurnID: turn.ID, Model: "m", Purpose: "turn", At: w.now}}}
-	got, err := w.Finish(w.ctx, f)
+	got, err := w.Turns.Finish(w.ctx, f)
 	w.ok(err)
 	same(w.t, "head", w.wrote(before), got.Head)
 	same(w.t, "messages", w.messages(c.Branch, 2, 9), got.Messages)
@@ -43,7 +42,7 @@ func testFinishStep(w *bench) {
 
 	before = w.head(c.ID)
 	f.Entries, f.Window, f.Now = nil, nil, w.tick()
-	got, err = w.Finish(w.ctx, f)
+	got, err = w.Turns.Finish(w.ctx, f)
 	w.ok(err)
 	w.wrote(before)
 	if len(got.Messages) != 0 {
@@ -85,7 +84,7 @@ func testFinishEnds(w *bench) {
 			State: state, FinishReason: scrollback.FinishLength, Window: mark("two"),
 			Failure:   &scrollback.Failure{Code: scrollback.Unavailable, Message: "try \"again\""},
 			OpenCalls: []scrollback.ToolCall{{ID: "c", Name: "t", Arguments: json.RawMessage(`{"q":"<二>"}`)}}}
-		got, err := w.Finish(w.ctx, f)
+		got, err := w.Turns.Finish(w.ctx, f)
 		w.ok(err)
 		same(w.t, "head", w.wrote(before), got.Head)
 		want := turn
@@ -105,7 +104,7 @@ func testFinishConflict(w *bench) {
 	try := func(owner string, id scrollback.TurnID) error {
 		e := w.entry(scrollback.RoleAssistant, "stolen")
 		e.Mentions = []scrollback.Artifact{{ID: artifactID("stolen"), Size: 1, CreatedAt: w.now}}
-		_, err := w.Finish(w.ctx, driver.Finish{Turn: id, Owner: owner, Now: w.tick(), LeaseUntil: w.now + lease,
+		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: id, Owner: owner, Now: w.tick(), LeaseUntil: w.now + lease,
 			Entries: []driver.Entry{e}, State: scrollback.TurnComplete})
 		return err
 	}
@@ -118,7 +117,7 @@ func testFinishConflict(w *bench) {
 	w.finish(turn, scrollback.TurnWaiting)
 	w.unchanged(func() { w.lost(try(turn.Owner, turn.ID)) })
 	w.finds(driver.Match{Any: []string{"stolen"}})
-	w.noRefs(c.ID)
+	noRefs(w, c.ID)
 }
 
 // testAppend: entries outside a turn keep their own times.
@@ -190,7 +189,7 @@ func testAppendIfHead(w *bench) {
 // testAppendTakesOver: a turn whose lease has ended is closed, and what it had
 // comes first; not so where the head is another than the caller saw.
 func testAppendTakesOver(w *bench) {
-	c, old := w.expired()
+	c, old := expired(w)
 	salvaged := []driver.Entry{w.entry(scrollback.RoleAssistant, "salvaged"), w.entry(scrollback.RoleTool, "salvaged")}
 	mine := w.entry(scrollback.RoleUser, "mine")
 	try := func(ifHead int64) (driver.Finished, error) {
@@ -227,21 +226,6 @@ func testAppendTakesOver(w *bench) {
 	Check(w.t, w.Driver)
 }
 
-// UsageDays implements [driver.Book].
-func (f *Faulty) UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
-	return faulty(f, "UsageDays", func() ([]scrollback.UsageDay, error) { return f.Driver.UsageDays(ctx, first, last) })
-}
-
-// Learned implements [driver.Book].
-func (f *Faulty) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
-	return faulty(f, "Learned", func() (scrollback.Learned, error) { return f.Driver.Learned(ctx, model) })
-}
-
-// Teach implements [driver.Book].
-func (f *Faulty) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
-	return alone(f, "Teach", func() error { return f.Driver.Teach(ctx, model, edit) })
-}
-
 // learnLast is a factor that is the last report, so that a test can see each.
 func learnLast(_ float64, r scrollback.UsageRecord) float64 {
 	return float64(r.InputTokens) / float64(r.WindowTokens)
@@ -260,20 +244,20 @@ func testBooks(w *bench) {
 	records := []scrollback.UsageRecord{record(w.now, 10, "a/x", "USD", false), record(w.now, 20, "a/x", "USD", true),
 		record(w.now, 1, "a/x", "EUR", false), record(w.now+scrollback.DayMS, 7, "a/x", "USD", false), record(w.now, 3, "b/y", "USD", false)}
 	f := driver.Finish{Turn: turn.ID, Owner: "another", Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease, Usage: records}
-	_, err := w.Finish(w.ctx, f)
+	_, err := w.Turns.Finish(w.ctx, f)
 	w.code(err, scrollback.Conflict)
-	if got, err := w.UsageDays(w.ctx, 0, 1<<40); err != nil || len(got) != 0 {
+	if got, err := w.Book.UsageDays(w.ctx, 0, 1<<40); err != nil || len(got) != 0 {
 		w.t.Fatalf("a refused Finish entered %+v (%v)", got, err)
 	}
 	f.Owner = turn.Owner
-	_, err = w.Finish(w.ctx, f)
+	_, err = w.Turns.Finish(w.ctx, f)
 	w.ok(err)
 	b := w.head(c.ID).Branch
 	fold := driver.Commit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion + 1, View: b.View, Now: w.tick(),
 		Receipt: scrollback.Receipt{Result: scrollback.ResultInflated}, Usage: []scrollback.UsageRecord{record(w.now, 100, "a/x", "USD", false)}}
-	w.code(w.Commit(w.ctx, fold), scrollback.Conflict)
+	w.code(w.Views.Commit(w.ctx, fold), scrollback.Conflict)
 	fold.IfViewVersion--
-	w.ok(w.Commit(w.ctx, fold))
+	w.ok(w.Views.Commit(w.ctx, fold))
 
 	sum := func(day int64, model, currency string, n, input int64, estimated int64) scrollback.UsageDay {
 		return scrollback.UsageDay{Day: day, Model: model, Project: c.Project, Calls: n, EstimatedCalls: estimated, Usage: scrollback.Usage{InputTokens: input,
@@ -281,13 +265,13 @@ func testBooks(w *bench) {
 			Currency: currency, Estimated: estimated > 0}}
 	}
 	today := []scrollback.UsageDay{sum(day, "a/x", "EUR", 1, 1, 0), sum(day, "a/x", "USD", 3, 130, 1), sum(day, "b/y", "USD", 1, 3, 0)}
-	got, err := w.UsageDays(w.ctx, day, day)
+	got, err := w.Book.UsageDays(w.ctx, day, day)
 	w.ok(err)
 	same(w.t, "the day", today, got)
-	got, err = w.UsageDays(w.ctx, day, day+5)
+	got, err = w.Book.UsageDays(w.ctx, day, day+5)
 	w.ok(err)
 	same(w.t, "both days", append(today, sum(day+1, "a/x", "USD", 1, 7, 0)), got)
-	got, err = w.UsageDays(w.ctx, day+2, day+5)
+	got, err = w.Book.UsageDays(w.ctx, day+2, day+5)
 	w.ok(err)
 	same(w.t, "no day", []scrollback.UsageDay(nil), got)
 }
@@ -298,12 +282,12 @@ func testBooksInBounds(w *bench) {
 	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
 	most := scrollback.Usage{InputTokens: scrollback.MaxSumTokens, TotalTokens: scrollback.MaxSumTokens, Cost: scrollback.MaxSumCost, Currency: "USD"}
 	for range 2 {
-		_, err := w.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease,
+		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease,
 			Usage: []scrollback.UsageRecord{{Usage: most, Conversation: c.ID, Model: "a/x", Purpose: "turn", At: w.now}}})
 		w.ok(err)
 	}
 	day := scrollback.DayOf(w.now)
-	got, err := w.UsageDays(w.ctx, day, day)
+	got, err := w.Book.UsageDays(w.ctx, day, day)
 	w.ok(err)
 	same(w.t, "the day", []scrollback.UsageDay{{Usage: most, Day: day, Model: "a/x", Project: c.Project, Calls: 2}}, got)
 }
@@ -311,15 +295,15 @@ func testBooksInBounds(w *bench) {
 // report makes a Finish with one report of model a/x for an open turn.
 func (w *bench) report(turn scrollback.Turn, sent, input int64, estimated bool) {
 	w.t.Helper()
-	_, err := w.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease, Learn: learnLast,
+	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen, LeaseUntil: w.now + lease, Learn: learnLast,
 		Usage: []scrollback.UsageRecord{{Conversation: turn.Conversation, Model: "a/x", Purpose: "turn", At: w.now, WindowTokens: sent, Usage: scrollback.Usage{InputTokens: input, Estimated: estimated}}}})
 	w.ok(err)
 }
 
 // knows wants something to be known of a model.
-func (w *bench) knows(model string, want scrollback.Learned) {
+func knows(w *bench, model string, want scrollback.Learned) {
 	w.t.Helper()
-	got, err := w.Learned(w.ctx, model)
+	got, err := w.Book.Learned(w.ctx, model)
 	w.ok(err)
 	same(w.t, "what is known of "+model, want, got)
 }
@@ -329,8 +313,8 @@ func testFactor(w *bench) {
 	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
 	want := func(f float64) {
 		w.t.Helper()
-		w.knows("a/x", scrollback.Learned{Factor: f})
-		w.knows("b/y", scrollback.Learned{})
+		knows(w, "a/x", scrollback.Learned{Factor: f})
+		knows(w, "b/y", scrollback.Learned{})
 	}
 	want(0)
 	w.report(turn, 1000, 1500, true)
@@ -350,31 +334,31 @@ var everything = scrollback.Learned{Factor: 1.25, Limit: 131072, LimitFrom: scro
 // testTeach: what was taught is known, of that model alone, and no caller holds what
 // is stored.
 func testTeach(w *bench) {
-	w.ok(w.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
 		same(w.t, "before anything", scrollback.Learned{}, *l)
 	}))
-	w.knows("a/x", scrollback.Learned{})
+	knows(w, "a/x", scrollback.Learned{})
 	dropped := []string{"temperature", "top_p"}
-	w.ok(w.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
 		*l = everything
 		l.Dropped = dropped
 	}))
 	dropped[0] = "changed"
-	w.knows("a/x", everything)
-	w.knows("b/y", scrollback.Learned{})
-	w.ok(w.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+	knows(w, "a/x", everything)
+	knows(w, "b/y", scrollback.Learned{})
+	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
 		same(w.t, "before the second time", everything, *l)
 		l.Limit, l.Dropped = 1, append(l.Dropped, "seed")
 	}))
 	want := everything
 	want.Limit, want.Dropped = 1, []string{"temperature", "top_p", "seed"}
-	got, err := w.Learned(w.ctx, "a/x")
+	got, err := w.Book.Learned(w.ctx, "a/x")
 	w.ok(err)
 	same(w.t, "what is known", want, got)
 	got.Dropped[0] = "changed"
-	w.knows("a/x", want)
-	w.ok(w.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { *l = scrollback.Learned{} }))
-	w.knows("a/x", scrollback.Learned{})
+	knows(w, "a/x", want)
+	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { *l = scrollback.Learned{} }))
+	knows(w, "a/x", scrollback.Learned{})
 }
 
 // testTeachAndFactor: Teach keeps the factor that Finish has learned, and Finish
@@ -383,17 +367,17 @@ func testTeachAndFactor(w *bench) {
 	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
 	w.report(turn, 1000, 1250, false)
 	want := everything
-	w.ok(w.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { want.Factor = l.Factor; *l = want }))
+	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { want.Factor = l.Factor; *l = want }))
 	if want.Factor != 1.25 {
 		w.t.Errorf("the edit saw the factor %v", want.Factor)
 	}
-	w.knows("a/x", want)
+	knows(w, "a/x", want)
 	w.report(turn, 1000, 1500, false)
 	want.Factor = 1.5
-	w.knows("a/x", want)
-	w.ok(w.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { l.Factor = 2 }))
+	knows(w, "a/x", want)
+	w.ok(w.Book.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { l.Factor = 2 }))
 	want.Factor = 2
-	w.knows("a/x", want)
+	knows(w, "a/x", want)
 }
 
 // testConcurrentTeach: many who teach at once lose nothing of each other.
@@ -408,12 +392,12 @@ func testConcurrentTeach(w *bench) {
 	for _, err := range together(func(i int) error {
 		for range times {
 			if i == 0 {
-				if _, err := w.Finish(w.ctx, f); err != nil {
+				if _, err := w.Turns.Finish(w.ctx, f); err != nil {
 					return err
 				}
 				continue
 			}
-			if err := w.Teach(w.ctx, "a/x", edits[i%len(edits)]); err != nil {
+			if err := w.Book.Teach(w.ctx, "a/x", edits[i%len(edits)]); err != nil {
 				return err
 			}
 		}
@@ -427,11 +411,11 @@ func testConcurrentTeach(w *bench) {
 			edits[i%len(edits)](&want)
 		}
 	}
-	w.knows("a/x", want)
+	knows(w, "a/x", want)
 }
 
 func (w *walk) teach() {
 	edit := some(w, func(l *scrollback.Learned) { l.Limit = w.now }, func(l *scrollback.Learned) { l.Strict = scrollback.StrictTurns },
 		func(l *scrollback.Learned) { l.Dropped = append(l.Dropped, "p") }, func(*scrollback.Learned) {})
-	errand(w, "teach", func(d driver.Driver) error { return d.Teach(w.ctx, "m", edit) })
+	errand(w, "teach", func(d *driver.Driver) error { return d.Book.Teach(w.ctx, "m", edit) })
 }

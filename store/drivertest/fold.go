@@ -9,7 +9,7 @@ import (
 )
 
 // segment covers [first, last] of a branch.
-func (w *bench) segment(c scrollback.Conversation, first, last int64) scrollback.Segment {
+func segment(w *bench, c scrollback.Conversation, first, last int64) scrollback.Segment {
 	return scrollback.Segment{
 		ID: scrollback.SegmentID(w.id("segment")), Conversation: c.ID, Branch: c.Branch,
 		FirstSeq: first, LastSeq: last, Messages: int(last - first + 1), Hash: "hash",
@@ -20,10 +20,10 @@ func (w *bench) segment(c scrollback.Conversation, first, last int64) scrollback
 }
 
 // plainCommit folds [first, last] of the current branch into one segment.
-func (w *bench) plainCommit(c scrollback.Conversation, first, last int64) driver.Commit {
+func plainCommit(w *bench, c scrollback.Conversation, first, last int64) driver.Commit {
 	w.t.Helper()
 	b := w.head(c.ID).Branch
-	s := w.segment(c, first, last)
+	s := segment(w, c, first, last)
 	view := scrollback.View{Boundary: last, Sum: w.messages(b.ID, last, last)[0].Sum,
 		Segments: append(append([]scrollback.ViewItem{}, b.View.Segments...), scrollback.ViewItem{ID: s.ID, FirstSeq: first, LastSeq: last})}
 	return driver.Commit{
@@ -39,19 +39,19 @@ func (w *bench) plainCommit(c scrollback.Conversation, first, last int64) driver
 // fold commits [first, last] and answers what it committed.
 func (w *bench) fold(c scrollback.Conversation, first, last int64) driver.Commit {
 	w.t.Helper()
-	cm := w.plainCommit(c, first, last)
-	w.ok(w.Commit(w.ctx, cm))
+	cm := plainCommit(w, c, first, last)
+	w.ok(w.Views.Commit(w.ctx, cm))
 	return cm
 }
 
 // retryAt commits no segment, only a new RetryAt.
-func (w *bench) retryAt(c scrollback.Conversation, tokens int64) driver.Commit {
+func retryAt(w *bench, c scrollback.Conversation, tokens int64) driver.Commit {
 	w.t.Helper()
 	b := w.head(c.ID).Branch
 	cm := driver.Commit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion, View: b.View, Now: w.tick(),
 		Receipt: scrollback.Receipt{Result: scrollback.ResultInflated, TokensBefore: tokens, CreatedAt: w.now}}
 	cm.View.RetryAt = tokens
-	w.ok(w.Commit(w.ctx, cm))
+	w.ok(w.Views.Commit(w.ctx, cm))
 	return cm
 }
 
@@ -68,19 +68,19 @@ func testCommit(w *bench) {
 	same(w.t, "head", want, h)
 	same(w.t, "messages", ms, w.messages(c.Branch, 1, 9))
 
-	second := w.plainCommit(c, 3, 4) // with a roll-up
-	roll := w.segment(c, 1, 4)
+	second := plainCommit(w, c, 3, 4) // with a roll-up
+	roll := segment(w, c, 1, 4)
 	roll.Level, roll.Children = 1, []scrollback.SegmentID{first.Segments[0].ID, second.Segments[0].ID}
 	second.Segments = append(second.Segments, roll)
 	second.View.Segments = []scrollback.ViewItem{{ID: roll.ID, FirstSeq: 1, LastSeq: 4, Level: 1}}
-	w.ok(w.Commit(w.ctx, second))
-	got, err := w.Segments(w.ctx, []scrollback.SegmentID{roll.ID, first.Segments[0].ID, second.Segments[0].ID})
+	w.ok(w.Views.Commit(w.ctx, second))
+	got, err := w.Views.Segments(w.ctx, []scrollback.SegmentID{roll.ID, first.Segments[0].ID, second.Segments[0].ID})
 	w.ok(err)
 	same(w.t, "segments", []scrollback.Segment{roll, first.Segments[0], second.Segments[0]}, got)
 	h = w.head(c.ID)
 	same(w.t, "view", second.View, h.Branch.View)
 	same(w.t, "view version", before.Branch.ViewVersion+2, h.Branch.ViewVersion)
-	receipts, err := w.Receipts(w.ctx, c.ID, 9)
+	receipts, err := w.Views.Receipts(w.ctx, c.ID, 9)
 	w.ok(err)
 	same(w.t, "receipts", []scrollback.Receipt{second.Receipt, first.Receipt}, receipts)
 }
@@ -89,17 +89,17 @@ func testCommit(w *bench) {
 func testCommitConflict(w *bench) {
 	c := w.conversation()
 	w.say(c.ID, 4)
-	stale, ahead := w.plainCommit(c, 1, 2), w.plainCommit(c, 1, 2)
+	stale, ahead := plainCommit(w, c, 1, 2), plainCommit(w, c, 1, 2)
 	ahead.IfViewVersion++
-	w.unchanged(func() { w.code(w.Commit(w.ctx, ahead), scrollback.Conflict) })
+	w.unchanged(func() { w.code(w.Views.Commit(w.ctx, ahead), scrollback.Conflict) })
 	w.fold(c, 1, 1)
-	w.unchanged(func() { w.code(w.Commit(w.ctx, stale), scrollback.Conflict) })
-	_, err := w.Segments(w.ctx, []scrollback.SegmentID{stale.Segments[0].ID})
+	w.unchanged(func() { w.code(w.Views.Commit(w.ctx, stale), scrollback.Conflict) })
+	_, err := w.Views.Segments(w.ctx, []scrollback.SegmentID{stale.Segments[0].ID})
 	w.code(err, scrollback.NotFound)
-	fresh := w.plainCommit(c, 2, 3)
+	fresh := plainCommit(w, c, 2, 3)
 	_, err = w.unfold(c.Branch)
 	w.ok(err)
-	w.unchanged(func() { w.code(w.Commit(w.ctx, fresh), scrollback.Conflict) })
+	w.unchanged(func() { w.code(w.Views.Commit(w.ctx, fresh), scrollback.Conflict) })
 }
 
 // testCommitNothing: without segments, only RetryAt and the receipt.
@@ -108,12 +108,12 @@ func testCommitNothing(w *bench) {
 	w.say(c.ID, 3)
 	folded := w.fold(c, 1, 2)
 	before := w.head(c.ID)
-	cm := w.retryAt(c, 500)
+	cm := retryAt(w, c, 500)
 	h := w.wrote(before)
 	folded.View.RetryAt = 500
 	same(w.t, "view", folded.View, h.Branch.View)
 	same(w.t, "view version", before.Branch.ViewVersion+1, h.Branch.ViewVersion)
-	receipts, err := w.Receipts(w.ctx, c.ID, 1)
+	receipts, err := w.Views.Receipts(w.ctx, c.ID, 1)
 	w.ok(err)
 	same(w.t, "receipt", []scrollback.Receipt{cm.Receipt}, receipts)
 }
@@ -122,10 +122,10 @@ func testCommitNothing(w *bench) {
 func testCommitMeanwhile(w *bench) {
 	c := w.conversation()
 	w.say(c.ID, 3)
-	cm := w.plainCommit(c, 1, 2)
+	cm := plainCommit(w, c, 1, 2)
 	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
 	stored := w.turn(turn.ID)
-	w.ok(w.Commit(w.ctx, cm))
+	w.ok(w.Views.Commit(w.ctx, cm))
 	same(w.t, "the turn", stored, w.turn(turn.ID))
 	got := w.finish(turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
 	same(w.t, "view", cm.View, got.Head.Branch.View)
@@ -154,21 +154,21 @@ func testUnfold(w *bench) {
 		})
 	}
 	none()
-	w.retryAt(c, 11)
+	retryAt(w, c, 11)
 	none() // it folded nothing
 	retry := w.head(c.ID).Branch.View
 	one := w.fold(c, 1, 1)
 	two := w.fold(c, 2, 2)
-	w.retryAt(c, 22)
+	retryAt(w, c, 22)
 	w.say(c.ID, 1)
-	refs := w.refs(driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 9})
+	refs := refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 9})
 	unfold(two, one.View)
 	three := w.fold(c, 2, 3)
 	unfold(three, one.View)
 	unfold(one, retry)
 	none()
-	same(w.t, "refs stay", refs, w.refs(driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 9})[1:])
-	receipts, err := w.Receipts(w.ctx, c.ID, 9)
+	same(w.t, "refs stay", refs, refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 9})[1:])
+	receipts, err := w.Views.Receipts(w.ctx, c.ID, 9)
 	w.ok(err)
 	var undone []bool // newest first; two of them folded nothing
 	for _, r := range receipts {
@@ -209,16 +209,16 @@ func testReceipts(w *bench) {
 	w.say(c.ID, 4)
 	var want []scrollback.Receipt
 	for i := range int64(4) {
-		cm := w.plainCommit(c, i+1, i+1)
+		cm := plainCommit(w, c, i+1, i+1)
 		cm.Receipt.CreatedAt = 1000 - i/2
-		w.ok(w.Commit(w.ctx, cm))
+		w.ok(w.Views.Commit(w.ctx, cm))
 		want = append([]scrollback.Receipt{cm.Receipt}, want...)
 	}
 	other := w.conversation()
 	w.say(other.ID, 1)
 	w.fold(other, 1, 1)
 	for limit := 1; limit <= 5; limit++ {
-		got, err := w.Receipts(w.ctx, c.ID, limit)
+		got, err := w.Views.Receipts(w.ctx, c.ID, limit)
 		w.ok(err)
 		same(w.t, "receipts", want[:min(limit, 4)], got)
 	}
@@ -229,13 +229,13 @@ func testSegments(w *bench) {
 	c := w.conversation()
 	w.say(c.ID, 2)
 	a, b := w.fold(c, 1, 1).Segments[0], w.fold(c, 2, 2).Segments[0]
-	got, err := w.Segments(w.ctx, []scrollback.SegmentID{b.ID, a.ID})
+	got, err := w.Views.Segments(w.ctx, []scrollback.SegmentID{b.ID, a.ID})
 	w.ok(err)
 	same(w.t, "segments", []scrollback.Segment{b, a}, got)
-	got, err = w.Segments(w.ctx, nil)
+	got, err = w.Views.Segments(w.ctx, nil)
 	w.ok(err)
 	same(w.t, "of none", []scrollback.Segment(nil), got)
-	_, err = w.Segments(w.ctx, []scrollback.SegmentID{a.ID, "gone-1", b.ID, "gone-2"})
+	_, err = w.Views.Segments(w.ctx, []scrollback.SegmentID{a.ID, "gone-1", b.ID, "gone-2"})
 	w.code(err, scrollback.NotFound)
 	if s := err.Error(); !strings.Contains(s, "gone-1") || strings.Contains(s, "gone-2") {
 		w.t.Errorf("%q does not name just the first that is missing", s)

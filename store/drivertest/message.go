@@ -11,7 +11,7 @@ import (
 
 // rich is an entry with every field set and every kind of part. Its payloads
 // hold what JSON encoders like to rewrite.
-func (w *bench) rich() driver.Entry {
+func rich(w *bench) driver.Entry {
 	raw := json.RawMessage(`{"z":"<&> \u00e9 é","a":[1.50,1e3,12345678901234567890]}`)
 	e := w.entry(scrollback.RoleAssistant, "rich")
 	e.TurnID, e.Name, e.Model, e.Meta = "turn", "name", "maker/model", raw
@@ -32,7 +32,7 @@ func (w *bench) rich() driver.Entry {
 // testMessageRoundTrip: a message reads as it was written, to the byte.
 func testMessageRoundTrip(w *bench) {
 	c := w.conversation()
-	e := w.rich()
+	e := rich(w)
 	want := e.Message
 	want.ConversationID, want.Branch, want.Seq, want.Sum = c.ID, c.Branch, 1, e.Weight
 	e.ConversationID, e.Branch, e.Seq, e.Sum = "not", "the caller's", 77, scrollback.Weight{Tokens: 5}
@@ -145,11 +145,11 @@ func testMessageRuns(w *bench) {
 		for _, seq := range rule.want {
 			want = append(want, ms[seq-1])
 		}
-		got, err := w.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: rule.from, To: rule.to})
+		got, err := w.Read.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: rule.from, To: rule.to})
 		w.ok(err)
 		same(w.t, fmt.Sprintf("%+v", rule), want, got)
 	}
-	got, err := w.Messages(w.ctx, driver.MessageQuery{Branch: "x", From: 1, To: 9})
+	got, err := w.Read.Messages(w.ctx, driver.MessageQuery{Branch: "x", From: 1, To: 9})
 	w.ok(err)
 	same(w.t, "of no branch", []scrollback.Message(nil), got)
 }
@@ -197,31 +197,31 @@ func testCopies(w *bench) {
 		C scrollback.Conversation
 		B scrollback.Branch
 	}
-	w.elder()
-	want, in := twice(w, func() created { c, b := w.full(); return created{c, b} })
-	got, _, err := w.Create(w.ctx, in.C, in.B)
+	elder(w)
+	want, in := twice(w, func() created { c, b := full(w); return created{c, b} })
+	got, _, err := w.Log.Create(w.ctx, in.C, in.B)
 	w.ok(err)
 	head := w.head(in.C.ID)
-	list, err := w.Conversations(w.ctx, driver.ListQuery{Limit: 9})
+	list, err := w.Read.Conversations(w.ctx, driver.ListQuery{Limit: 9})
 	w.ok(err)
-	known, _, err := w.Create(w.ctx, in.C, in.B)
+	known, _, err := w.Log.Create(w.ctx, in.C, in.B)
 	w.ok(err)
 	id := in.C.ID
 	scribbleAll(in, got, head, list, known)
 	same(w.t, "conversation", driver.Head{Conversation: want.C, Branch: want.B}, w.head(id))
 	var edited *scrollback.Conversation
-	got, err = w.Patch(w.ctx, id, w.tick(), func(c *scrollback.Conversation) error { edited = c; return nil })
+	got, err = w.Log.Patch(w.ctx, id, w.tick(), func(c *scrollback.Conversation) error { edited = c; return nil })
 	w.ok(err)
 	scribbleAll(edited.Settings.Tools, edited.Roots, got)
 	same(w.t, "patched", want.C.Settings, w.head(id).Settings)
 	same(w.t, "patched", want.C.Roots, w.head(id).Roots)
-	w.copiesOfLog()
+	copiesOfLog(w)
 }
 
 // copiesOfLog is testCopies for messages, turns and folds.
-func (w *bench) copiesOfLog() {
+func copiesOfLog(w *bench) {
 	c := w.conversation()
-	entry, inEntry := twice(w, w.rich)
+	entry, inEntry := twice(w, func() driver.Entry { return rich(w) })
 	answer := w.append(c.ID, inEntry)
 	found := w.search(driver.SearchQuery{Match: anyOf("rich")})
 	scribbleAll(inEntry, answer, found, w.messages(c.Branch, 1, 9))
@@ -236,9 +236,9 @@ func (w *bench) copiesOfLog() {
 	same(w.t, "draft", draft("text"), w.turn(turn.ID).Draft)
 	f := driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnWaiting,
 		OpenCalls: draft("").ToolCalls, Failure: &scrollback.Failure{Message: "m"}, Window: mark("w")}
-	_, err = w.Finish(w.ctx, f)
+	_, err = w.Turns.Finish(w.ctx, f)
 	w.ok(err)
-	last, err := w.LastTurn(w.ctx, c.ID)
+	last, err := w.Turns.Last(w.ctx, c.ID)
 	w.ok(err)
 	scribbleAll(f, last)
 	begun, err := w.tryBegin(c.ID, func(b *driver.Begin) {
@@ -252,20 +252,20 @@ func (w *bench) copiesOfLog() {
 	same(w.t, "failure", &scrollback.Failure{Message: "m"}, stored.Failure)
 
 	cm, inCommit := twice(w, func() driver.Commit {
-		cm := w.plainCommit(c, 1, 1)
+		cm := plainCommit(w, c, 1, 1)
 		cm.Segments[0].Children = []scrollback.SegmentID{"child"}
 		return cm
 	})
-	w.ok(w.Commit(w.ctx, inCommit))
+	w.ok(w.Views.Commit(w.ctx, inCommit))
 	scribbleAll(inCommit, w.head(c.ID))
 	for range 2 {
-		segments, err := w.Segments(w.ctx, cm.Receipt.Segments)
+		segments, err := w.Views.Segments(w.ctx, cm.Receipt.Segments)
 		w.ok(err)
 		same(w.t, "segments", cm.Segments, segments)
 		scribbleAll(segments)
 	}
 	same(w.t, "view", cm.View, w.head(c.ID).Branch.View)
-	receipts, err := w.Receipts(w.ctx, c.ID, 9)
+	receipts, err := w.Views.Receipts(w.ctx, c.ID, 9)
 	w.ok(err)
 	scribbleAll(receipts)
 	receipt, err := w.unfold(c.Branch)
@@ -278,20 +278,20 @@ func (w *bench) copiesOfLog() {
 func testMessageIDs(w *bench) {
 	c, other := w.conversation(), w.conversation()
 	taken := w.entry(scrollback.RoleUser, "first")
-	_, err := w.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: -1, Entries: []driver.Entry{taken}})
+	_, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: -1, Entries: []driver.Entry{taken}})
 	w.ok(err)
 	twice := []driver.Entry{w.entry(scrollback.RoleUser, "kept away"), taken}
 	for _, id := range []scrollback.ConversationID{c.ID, other.ID} {
-		_, err = w.Append(w.ctx, driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: twice})
+		_, err = w.Log.Append(w.ctx, driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: twice})
 		w.code(err, scrollback.Conflict)
 		_, err = w.tryBegin(id, nil, twice...)
 		w.code(err, scrollback.Conflict)
 	}
 	turn := w.begin(other.ID).Turn
-	_, err = w.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnComplete, Entries: twice})
+	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnComplete, Entries: twice})
 	w.code(err, scrollback.Conflict)
 	for id, want := range map[scrollback.ConversationID]int64{c.ID: 1, other.ID: 0} {
-		h, err := w.Head(w.ctx, id)
+		h, err := w.Read.Head(w.ctx, id)
 		w.ok(err)
 		same(w.t, fmt.Sprint("messages of ", id), want, h.Messages)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// foreign is a history that was made elsewhere: a conversation whose second branch
+// madeElsewhere is a history that was made elsewhere: a conversation whose second branch
 // leaves the first behind message 3, with a segment, a receipt and an artifact.
 type foreign struct {
 	scrollback.Conversation
@@ -18,8 +18,8 @@ type foreign struct {
 	artifact      scrollback.Artifact
 }
 
-func (w *bench) foreign() foreign {
-	c, b := w.plan()
+func madeElsewhere(w *bench) foreign {
+	c, b := plan(w)
 	c.Title, c.UpdatedAt, c.PinnedSeqs = "from afar", 77, []int64{2}
 	f := foreign{Conversation: c, first: driver.AdoptBranch{Branch: b}, artifact: w.artifact("afar", w.tick())}
 	f.first.UpdatedAt = 70
@@ -29,13 +29,13 @@ func (w *bench) foreign() foreign {
 	f.first.Entries[1].Mentions = []scrollback.Artifact{f.artifact}
 	f.second = driver.AdoptBranch{IfHead: 3, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "afar second")}}
 	f.second.ID, f.second.Conversation, f.second.Parent, f.second.AtSeq, f.second.UpdatedAt = scrollback.BranchID(w.id("branch")), c.ID, b.ID, 3, 76
-	f.segment = w.segment(c, 1, 2)
+	f.segment = segment(w, c, 1, 2)
 	f.fold = scrollback.StoredReceipt{Branch: b.ID, Folded: true, Before: scrollback.View{Boundary: 1, Sum: scrollback.Weight{Tokens: 99}},
 		Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted, Segments: []scrollback.SegmentID{f.segment.ID}, FirstSeq: 1, LastSeq: 2, CreatedAt: w.now}}
 	return f
 }
 
-func (w *bench) adopt(a driver.Adopt) error { a.Now = w.tick(); return w.Adopt(w.ctx, a) }
+func adopt(w *bench, a driver.Adopt) error { a.Now = w.tick(); return w.Move.Adopt(w.ctx, a) }
 
 // view is what the first branch shows at last: two messages folded, one of them
 // carried.
@@ -45,19 +45,19 @@ func (f foreign) view(version int64) []driver.MendView {
 }
 
 // bring adopts all of a foreign history, batch by batch.
-func (w *bench) bring(f foreign) {
+func bring(w *bench, f foreign) {
 	w.t.Helper()
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}}))
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second}, Segments: []scrollback.Segment{f.segment}}))
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Views: f.view(0), Folds: []scrollback.StoredReceipt{f.fold}, Current: f.second.ID}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second}, Segments: []scrollback.Segment{f.segment}}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Views: f.view(0), Folds: []scrollback.StoredReceipt{f.fold}, Current: f.second.ID}))
 }
 
 // testAdopt: what comes from elsewhere is hidden until it is whole, and then is as if
 // it had been written here.
 func testAdopt(w *bench) {
-	f := w.foreign()
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}}))
-	_, err := w.Head(w.ctx, f.ID)
+	f := madeElsewhere(w)
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}}))
+	_, err := w.Read.Head(w.ctx, f.ID)
 	w.code(err, scrollback.NotFound)
 	_, err = w.tryAppend(f.ID, nil, w.entry(scrollback.RoleUser, "x"))
 	w.code(err, scrollback.NotFound)
@@ -67,15 +67,15 @@ func testAdopt(w *bench) {
 		w.t.Fatalf("a hidden conversation is listed: %+v", listed)
 	}
 	w.finds(driver.Match{Any: []string{"afar"}})
-	own, err := w.Branches(w.ctx, f.ID)
+	own, err := w.Read.Branches(w.ctx, f.ID)
 	w.ok(err)
 	if len(own) != 1 || own[0].HeadSeq != 4 || own[0].UpdatedAt != 70 {
 		w.t.Fatalf("its branches are %+v", own)
 	}
 	Check(w.t, w.Driver)
 
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second}, Segments: []scrollback.Segment{f.segment}}))
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Views: f.view(0), Folds: []scrollback.StoredReceipt{f.fold}, Current: f.second.ID}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second}, Segments: []scrollback.Segment{f.segment}}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Views: f.view(0), Folds: []scrollback.StoredReceipt{f.fold}, Current: f.second.ID}))
 	h := w.head(f.ID)
 	want := f.Conversation
 	want.Branch, want.Messages, want.Version = f.second.ID, 4, h.Version
@@ -84,16 +84,16 @@ func testAdopt(w *bench) {
 	if len(ms) != 4 || ms[3].ID != f.second.Entries[0].ID || ms[3].Sum != ms[2].Sum.Add(ms[3].Weight) || ms[0].Sum != ms[0].Weight {
 		w.t.Fatalf("its path is %+v", ms)
 	}
-	b, err := w.Branch(w.ctx, f.first.ID)
+	b, err := w.Read.Branch(w.ctx, f.first.ID)
 	w.ok(err)
 	view := f.view(0)[0].View
 	view.Sum = ms[1].Sum.Sub(ms[0].Weight)
 	same(w.t, "view", view, b.View)
-	folds, err := w.Folds(w.ctx, f.ID, 0, 9)
+	folds, err := w.Move.Folds(w.ctx, f.ID, 0, 9)
 	w.ok(err)
 	f.fold.Before.Sum = ms[0].Sum
 	same(w.t, "folds", []scrollback.StoredReceipt{f.fold}, folds)
-	refs, err := w.Refs(w.ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{f.ID}, Limit: 9})
+	refs, err := w.Refs.List(w.ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{f.ID}, Limit: 9})
 	w.ok(err)
 	if len(refs) != 2 {
 		w.t.Fatalf("it mentions %+v", refs)
@@ -108,13 +108,13 @@ func testAdopt(w *bench) {
 // testAdoptAgain: a batch that is there already is conflict, and so is what is not
 // the same; segments and receipts that are there stay.
 func testAdoptAgain(w *bench) {
-	f := w.foreign()
-	w.bring(f)
+	f := madeElsewhere(w)
+	bring(w, f)
 	h := w.head(f.ID)
 	is := func(code scrollback.Code, a driver.Adopt) {
 		w.t.Helper()
 		a.Conversation.ID = f.ID
-		w.unchanged(func() { w.code(w.adopt(a), code) })
+		w.unchanged(func() { w.code(adopt(w, a), code) })
 	}
 	grow := f.first
 	grow.Entries = []driver.Entry{w.entry(scrollback.RoleUser, "more")}
@@ -129,7 +129,7 @@ func testAdoptAgain(w *bench) {
 	other = grow
 	other.ID, other.Parent, other.AtSeq, other.IfHead = "new", f.first.ID, 9, 9
 	is(scrollback.NotFound, driver.Adopt{Branches: []driver.AdoptBranch{other}})
-	stranger := w.elder()
+	stranger := elder(w)
 	other.Parent, other.AtSeq, other.IfHead = stranger.Branch, 5, 5
 	is(scrollback.NotFound, driver.Adopt{Branches: []driver.AdoptBranch{other}})
 	forged := f.segment
@@ -140,22 +140,22 @@ func testAdoptAgain(w *bench) {
 	is(scrollback.NotFound, driver.Adopt{Current: "unknown"})
 	is(scrollback.Conflict, driver.Adopt{Conversation: scrollback.Conversation{Ancestors: []scrollback.ConversationID{stranger.ConversationID}}})
 	w.unchanged(func() {
-		w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Segments: []scrollback.Segment{f.segment}, Folds: []scrollback.StoredReceipt{f.fold}}))
+		w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Segments: []scrollback.Segment{f.segment}, Folds: []scrollback.StoredReceipt{f.fold}}))
 	})
 
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{grow}}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{grow}}))
 	if got := w.head(f.ID); got.Branch.ID != h.Branch.ID || got.Messages != h.Messages {
 		w.t.Fatalf("growing another branch moved the head: %+v", got)
 	}
 	f.UpdatedAt = 1 << 50
 	f.fold.Undone = true
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Folds: []scrollback.StoredReceipt{f.fold}, Current: f.first.ID,
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Folds: []scrollback.StoredReceipt{f.fold}, Current: f.first.ID,
 		Edit: func(c *scrollback.Conversation) { c.Title, c.ID = "edited", "other" }}))
 	got := w.head(f.ID)
 	if got.Branch.ID != f.first.ID || got.Messages != 5 || got.Title != "edited" || got.UpdatedAt != 1<<50 {
 		w.t.Fatalf("extended to %+v", got)
 	}
-	folds, err := w.Folds(w.ctx, f.ID, 0, 9)
+	folds, err := w.Move.Folds(w.ctx, f.ID, 0, 9)
 	w.ok(err)
 	if len(folds) != 1 || !folds[0].Undone {
 		w.t.Fatalf("its folds are %+v", folds)
@@ -165,19 +165,19 @@ func testAdoptAgain(w *bench) {
 
 // testAdoptRefused: not beside an open turn, not into the trash.
 func testAdoptRefused(w *bench) {
-	f := w.foreign()
-	w.bring(f)
+	f := madeElsewhere(w)
+	bring(w, f)
 	held := w.begin(f.ID, w.entry(scrollback.RoleUser, "asked"))
 	f.second.IfHead, f.second.Entries = 5, []driver.Entry{w.entry(scrollback.RoleUser, "more")}
-	a := driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second}, Salvage: w.salvager(held.Turn.ID, 1)}
-	w.unchanged(func() { w.code(w.adopt(a), scrollback.Conflict) })
+	a := driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second}, Salvage: salvager(w, held.Turn.ID, 1)}
+	w.unchanged(func() { w.code(adopt(w, a), scrollback.Conflict) })
 	w.now += 2 * lease
 	_, err := w.save(held.Turn, draft("half an ans"))
 	w.ok(err)
 	w.now += 2 * lease
-	w.code(w.adopt(a), scrollback.Conflict) // what the turn had written stands there
+	w.code(adopt(w, a), scrollback.Conflict) // what the turn had written stands there
 	a.Branches[0].IfHead, a.Branches[0].Entries = 6, slices.Clone(a.Branches[0].Entries)
-	w.ok(w.adopt(a))
+	w.ok(adopt(w, a))
 	if got := w.head(f.ID); got.Messages != 7 || w.turn(held.Turn.ID).State != scrollback.TurnInterrupted {
 		t := w.turn(held.Turn.ID)
 		w.t.Fatalf("%d messages, and the turn is %s", got.Messages, t.State)
@@ -185,33 +185,33 @@ func testAdoptRefused(w *bench) {
 	Check(w.t, w.Driver)
 	w.trash(f.ID)
 	a.Branches[0].IfHead = 7
-	w.unchanged(func() { w.code(w.adopt(a), scrollback.Conflict) })
+	w.unchanged(func() { w.code(adopt(w, a), scrollback.Conflict) })
 }
 
 // testAdoptShared: what only others inherit is purged with the last of them, and a
 // purged conversation can come back.
 func testAdoptShared(w *bench) {
-	f := w.foreign()
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}}))
-	c, b := w.plan()
+	f := madeElsewhere(w)
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}}))
+	c, b := plan(w)
 	c.Ancestors, c.Parent = []scrollback.ConversationID{f.ID}, &scrollback.ParentRef{ID: f.ID, Branch: f.first.ID, Seq: 2}
 	heir := driver.AdoptBranch{Branch: b, IfHead: 2, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "heir")}}
 	heir.Parent, heir.AtSeq = f.first.ID, 2
-	w.ok(w.adopt(driver.Adopt{Conversation: c, Branches: []driver.AdoptBranch{heir}, Current: b.ID}))
+	w.ok(adopt(w, driver.Adopt{Conversation: c, Branches: []driver.AdoptBranch{heir}, Current: b.ID}))
 	if ms := w.messages(b.ID, 1, 9); len(ms) != 3 || ms[1].ConversationID != f.ID {
 		w.t.Fatalf("the heir's path is %+v", ms)
 	}
-	taken, err := w.Taken(w.ctx, []scrollback.MessageID{"unknown", f.first.Entries[3].ID, heir.Entries[0].ID})
+	taken, err := w.Move.Taken(w.ctx, []scrollback.MessageID{"unknown", f.first.Entries[3].ID, heir.Entries[0].ID})
 	w.ok(err)
 	if taken != f.first.Entries[3].ID {
 		w.t.Fatalf("taken is %q", taken)
 	}
 	Check(w.t, w.Driver)
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second}, Segments: []scrollback.Segment{f.segment}}))
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Current: f.second.ID}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second}, Segments: []scrollback.Segment{f.segment}}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Current: f.second.ID}))
 	w.head(f.ID)
 	for id := f.ID; id != ""; {
-		p, err := w.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 100})
+		p, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 100})
 		w.ok(err)
 		if id = p.Next; !p.Done {
 			w.t.Fatalf("purged %+v", p)
@@ -219,7 +219,7 @@ func testAdoptShared(w *bench) {
 	}
 	f.second.IfHead = 2
 	f.first.IfHead, f.first.Entries = 2, f.first.Entries[2:]
-	w.ok(w.adopt(driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}, Current: f.first.ID}))
+	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}, Current: f.first.ID}))
 	if got := w.head(f.ID); got.Messages != 4 || got.Title != "from afar" {
 		w.t.Fatalf("it came back as %+v", got)
 	}

@@ -15,12 +15,12 @@ func (w *bench) artifact(name string, at int64) scrollback.Artifact {
 		Size: int64(len(name)), CreatedAt: at}
 }
 
-// refs reads a whole list of refs, page by page.
-func (w *bench) refs(q driver.RefQuery) []scrollback.RefEntry {
+// refsOf reads a whole list of refs, page by page.
+func refsOf(w *bench, q driver.RefQuery) []scrollback.RefEntry {
 	w.t.Helper()
 	var out []scrollback.RefEntry
 	for range 1000 {
-		page, err := w.Refs(w.ctx, q)
+		page, err := w.Refs.List(w.ctx, q)
 		w.ok(err)
 		if len(page) > q.Limit {
 			w.t.Fatalf("%d on a page of %d", len(page), q.Limit)
@@ -36,10 +36,10 @@ func (w *bench) refs(q driver.RefQuery) []scrollback.RefEntry {
 }
 
 // noRefs wants a conversation that mentions nothing.
-func (w *bench) noRefs(id scrollback.ConversationID) {
+func noRefs(w *bench, id scrollback.ConversationID) {
 	w.t.Helper()
 	same(w.t, "refs", []scrollback.RefEntry(nil),
-		w.refs(driver.RefQuery{Conversations: []scrollback.ConversationID{id}, Limit: 9}))
+		refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{id}, Limit: 9}))
 }
 
 // testRefEntries: what an entry says of a segment and of an artifact.
@@ -48,7 +48,7 @@ func testRefEntries(w *bench) {
 	w.say(c.ID, 5)
 	s := w.fold(c, 2, 4).Segments[0]
 	a := w.artifact("log", s.CreatedAt-1)
-	w.ok(w.PutArtifact(w.ctx, a, c.ID))
+	w.ok(w.Refs.PutArtifact(w.ctx, a, c.ID))
 	want := []scrollback.RefEntry{{
 		Ref: scrollback.HistoryRef(s.ID), Kind: scrollback.RefHistory, Conversation: c.ID, Branch: c.Branch,
 		FirstSeq: 2, LastSeq: 4, From: s.From, To: s.To, Bytes: s.Bytes, Messages: 3,
@@ -58,14 +58,14 @@ func testRefEntries(w *bench) {
 		MediaType: "text/x-log", Hint: "log", SHA256: string(a.ID), CreatedAt: a.CreatedAt,
 	}}
 	ids := []scrollback.ConversationID{c.ID}
-	same(w.t, "all", want, w.refs(driver.RefQuery{Conversations: ids, Limit: 9}))
-	same(w.t, "history", want[:1], w.refs(driver.RefQuery{Conversations: ids, Kind: scrollback.RefHistory, Limit: 9}))
-	same(w.t, "artifacts", want[1:], w.refs(driver.RefQuery{Conversations: ids, Kind: scrollback.RefArtifact, Limit: 9}))
+	same(w.t, "all", want, refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
+	same(w.t, "history", want[:1], refsOf(w, driver.RefQuery{Conversations: ids, Kind: scrollback.RefHistory, Limit: 9}))
+	same(w.t, "artifacts", want[1:], refsOf(w, driver.RefQuery{Conversations: ids, Kind: scrollback.RefArtifact, Limit: 9}))
 	for i, e := range want {
-		same(w.t, "one", want[i:i+1], w.refs(driver.RefQuery{Conversations: ids, Ref: e.Ref, Limit: 9}))
+		same(w.t, "one", want[i:i+1], refsOf(w, driver.RefQuery{Conversations: ids, Ref: e.Ref, Limit: 9}))
 	}
 	same(w.t, "one of another kind", []scrollback.RefEntry(nil),
-		w.refs(driver.RefQuery{Conversations: ids, Ref: want[0].Ref, Kind: scrollback.RefArtifact, Limit: 9}))
+		refsOf(w, driver.RefQuery{Conversations: ids, Ref: want[0].Ref, Kind: scrollback.RefArtifact, Limit: 9}))
 }
 
 // testRefPages: newest first, then the higher ref, on pages of any size, over
@@ -74,16 +74,16 @@ func testRefPages(w *bench) {
 	a, b := w.conversation(), w.conversation()
 	w.say(a.ID, 4)
 	for i := range int64(4) {
-		cm := w.plainCommit(a, i+1, i+1)
+		cm := plainCommit(w, a, i+1, i+1)
 		cm.Segments[0].CreatedAt = 1000 + i/2
-		w.ok(w.Commit(w.ctx, cm))
+		w.ok(w.Views.Commit(w.ctx, cm))
 	}
 	for i, name := range []string{"p", "q", "r", "s", "t", "u"} {
 		on := []scrollback.ConversationID{a.ID, b.ID}[i%2]
-		w.ok(w.PutArtifact(w.ctx, w.artifact(name, 1000+int64(i)/3), on))
+		w.ok(w.Refs.PutArtifact(w.ctx, w.artifact(name, 1000+int64(i)/3), on))
 	}
 	for _, ids := range [][]scrollback.ConversationID{{a.ID, b.ID}, {a.ID}} {
-		all := w.refs(driver.RefQuery{Conversations: ids, Limit: 100})
+		all := refsOf(w, driver.RefQuery{Conversations: ids, Limit: 100})
 		if want := map[int]int{1: 7, 2: 10}[len(ids)]; len(all) != want {
 			w.t.Fatalf("%d refs, want %d", len(all), want)
 		}
@@ -94,7 +94,7 @@ func testRefPages(w *bench) {
 			w.t.Fatalf("not newest first: %+v", all)
 		}
 		for limit := 1; limit <= 11; limit++ {
-			same(w.t, fmt.Sprint("pages of ", limit), all, w.refs(driver.RefQuery{Conversations: ids, Limit: limit}))
+			same(w.t, fmt.Sprint("pages of ", limit), all, refsOf(w, driver.RefQuery{Conversations: ids, Limit: limit}))
 		}
 	}
 }
@@ -106,13 +106,13 @@ func testRefScope(w *bench) {
 	w.say(a.ID, 1)
 	s := w.fold(a, 1, 1).Segments[0]
 	art := w.artifact("x", w.now)
-	w.ok(w.PutArtifact(w.ctx, art, a.ID))
+	w.ok(w.Refs.PutArtifact(w.ctx, art, a.ID))
 	for _, ref := range []scrollback.Ref{"", scrollback.HistoryRef(s.ID), scrollback.ArtifactRef(art.ID)} {
 		for _, ids := range [][]scrollback.ConversationID{{b.ID}, {"unknown"}} {
-			got := w.refs(driver.RefQuery{Conversations: ids, Ref: ref, Limit: 9})
+			got := refsOf(w, driver.RefQuery{Conversations: ids, Ref: ref, Limit: 9})
 			same(w.t, fmt.Sprintf("%q through %v", ref, ids), []scrollback.RefEntry(nil), got)
 		}
-		got := w.refs(driver.RefQuery{Ref: ref, Limit: 9})
+		got := refsOf(w, driver.RefQuery{Ref: ref, Limit: 9})
 		same(w.t, fmt.Sprintf("%q through any", ref), ref != "", len(got) == 1 && got[0].Conversation == a.ID)
 	}
 }
@@ -123,11 +123,11 @@ func testArtifacts(w *bench) {
 	a, b := w.conversation(), w.conversation()
 	first := w.artifact("x", w.tick())
 	before := w.head(a.ID)
-	w.ok(w.PutArtifact(w.ctx, first, ""))
-	w.noRefs(a.ID)
+	w.ok(w.Refs.PutArtifact(w.ctx, first, ""))
+	noRefs(w, a.ID)
 	later := first
 	later.MediaType, later.Name, later.Size, later.CreatedAt = "image/png", "other", 99, w.tick()
-	w.ok(w.PutArtifact(w.ctx, later, a.ID))
+	w.ok(w.Refs.PutArtifact(w.ctx, later, a.ID))
 	same(w.t, "head", before, w.head(a.ID))
 	entry := func(c scrollback.Conversation, name string, at int64) []scrollback.RefEntry {
 		return []scrollback.RefEntry{{Ref: scrollback.ArtifactRef(first.ID), Kind: scrollback.RefArtifact,
@@ -135,14 +135,14 @@ func testArtifacts(w *bench) {
 			SHA256: string(first.ID), CreatedAt: at}}
 	}
 	ids := []scrollback.ConversationID{a.ID}
-	same(w.t, "mentioned", entry(a, "other", later.CreatedAt), w.refs(driver.RefQuery{Conversations: ids, Limit: 9}))
+	same(w.t, "mentioned", entry(a, "other", later.CreatedAt), refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
 	again := later
 	again.Name, again.CreatedAt = "third", w.tick()
-	w.ok(w.PutArtifact(w.ctx, again, a.ID))
-	same(w.t, "mentioned again", entry(a, "other", later.CreatedAt), w.refs(driver.RefQuery{Conversations: ids, Limit: 9}))
-	w.ok(w.PutArtifact(w.ctx, again, b.ID))
+	w.ok(w.Refs.PutArtifact(w.ctx, again, a.ID))
+	same(w.t, "mentioned again", entry(a, "other", later.CreatedAt), refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
+	w.ok(w.Refs.PutArtifact(w.ctx, again, b.ID))
 	ids[0] = b.ID
-	same(w.t, "by another", entry(b, "third", again.CreatedAt), w.refs(driver.RefQuery{Conversations: ids, Limit: 9}))
+	same(w.t, "by another", entry(b, "third", again.CreatedAt), refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
 }
 
 // testMentions: what an entry mentions is recorded with it, on every way in.
@@ -174,7 +174,7 @@ func testMentions(w *bench) {
 	_, err = w.tryAppend(c.ID, nil, e)
 	w.code(err, scrollback.Conflict)
 	var got []string
-	for _, e := range w.refs(driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 3}) {
+	for _, e := range refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 3}) {
 		got = append(got, e.Hint)
 	}
 	same(w.t, "mentioned, newest first", want, got)

@@ -9,7 +9,7 @@ import (
 )
 
 // corpus appends one message per line of terms.
-func (w *bench) corpus(id scrollback.ConversationID, lines ...string) []scrollback.Message {
+func corpus(w *bench, id scrollback.ConversationID, lines ...string) []scrollback.Message {
 	w.t.Helper()
 	var entries []driver.Entry
 	for _, line := range lines {
@@ -33,7 +33,7 @@ func allOf(phrases ...[]string) driver.Match { return driver.Match{Must: phrases
 
 // testSearchAny: one term is enough; terms are whole.
 func testSearchAny(w *bench) {
-	ms := w.corpus(w.conversation().ID, "red blue", "blue green", "redder", "", "数据 据库 库", "7077 端口 口")
+	ms := corpus(w, w.conversation().ID, "red blue", "blue green", "redder", "", "数据 据库 库", "7077 端口 口")
 	w.finds(anyOf("red"), pick(ms, 0)...)
 	w.finds(anyOf("blue"), pick(ms, 0, 1)...)
 	w.finds(anyOf("red", "green"), pick(ms, 0, 1)...)
@@ -47,7 +47,7 @@ func testSearchAny(w *bench) {
 
 // testSearchMust: every phrase, its terms one after the other; Any is then a wish.
 func testSearchMust(w *bench) {
-	ms := w.corpus(w.conversation().ID, "a b c d", "b a d c", "a x b c", "a b", "c d a b", "数据 据库 库", "据库 库 数据")
+	ms := corpus(w, w.conversation().ID, "a b c d", "b a d c", "a x b c", "a b", "c d a b", "数据 据库 库", "据库 库 数据")
 	w.finds(allOf([]string{"a", "b"}), pick(ms, 0, 3, 4)...)
 	w.finds(allOf([]string{"b", "c"}), pick(ms, 0, 2)...)
 	w.finds(allOf([]string{"b"}), pick(ms, 0, 1, 2, 3, 4)...)
@@ -59,13 +59,13 @@ func testSearchMust(w *bench) {
 	w.finds(driver.Match{Must: [][]string{{"a", "b"}}, Any: []string{"d"}}, pick(ms, 0, 3, 4)...)
 	w.finds(driver.Match{Must: [][]string{{"none"}}, Any: []string{"a"}})
 	other := w.conversation() // a phrase does not reach into the next message
-	w.corpus(other.ID, "p", "q")
+	corpus(w, other.ID, "p", "q")
 	w.finds(allOf([]string{"p", "q"}))
 }
 
 // testSearchPrefix: a term with a star is the beginning of some term.
 func testSearchPrefix(w *bench) {
-	ms := w.corpus(w.conversation().ID, "数据 据库 库", "库房 房 port", "库 port", "portal 门 库", "port")
+	ms := corpus(w, w.conversation().ID, "数据 据库 库", "库房 房 port", "库 port", "portal 门 库", "port")
 	w.finds(anyOf("库*"), pick(ms, 0, 1, 2, 3)...)
 	w.finds(anyOf("port*"), pick(ms, 1, 2, 3, 4)...)
 	w.finds(anyOf("数*", "门*"), pick(ms, 0, 3)...)
@@ -97,11 +97,12 @@ func testSearchFilters(w *bench) {
 	find(driver.SearchQuery{Conversations: ids(b.ID)}, 2, 3)
 	find(driver.SearchQuery{Conversations: ids(a.ID, c.ID)}, 0, 1, 4, 5)
 	find(driver.SearchQuery{Conversations: ids("unknown")})
-	find(driver.SearchQuery{Project: "two"}, 2, 3, 4, 5)
-	find(driver.SearchQuery{Project: "none"})
+	find(driver.SearchQuery{Projects: []string{"two"}}, 2, 3, 4, 5)
+	find(driver.SearchQuery{Projects: []string{"none"}})
+	find(driver.SearchQuery{Projects: []string{"none", "two"}}, 2, 3, 4, 5)
 	find(driver.SearchQuery{Role: scrollback.RoleUser}, 0, 2, 4)
 	find(driver.SearchQuery{Role: scrollback.RoleTool})
-	find(driver.SearchQuery{Project: "two", Role: scrollback.RoleAssistant, Conversations: ids(a.ID, b.ID)}, 3)
+	find(driver.SearchQuery{Projects: []string{"two"}, Role: scrollback.RoleAssistant, Conversations: ids(a.ID, b.ID)}, 3)
 	same(w.t, "a role is no term", 3, len(w.search(driver.SearchQuery{Match: anyOf("user")}).Found))
 	from, to := ms[2].CreatedAt, ms[4].CreatedAt
 	find(driver.SearchQuery{From: from}, 2, 3, 4, 5)
@@ -110,23 +111,23 @@ func testSearchFilters(w *bench) {
 	find(driver.SearchQuery{From: from + 1, To: to, Role: scrollback.RoleAssistant}, 3)
 	find(driver.SearchQuery{From: from, To: from})
 	find(driver.SearchQuery{From: from, To: to + 1, Conversations: ids(a.ID, c.ID)}, 4)
-	_, err := w.Patch(w.ctx, a.ID, w.tick(), func(c *scrollback.Conversation) error { c.Project = "two"; return nil })
+	_, err := w.Log.Patch(w.ctx, a.ID, w.tick(), func(c *scrollback.Conversation) error { c.Project = "two"; return nil })
 	w.ok(err)
-	find(driver.SearchQuery{Project: "two"}, 0, 1, 2, 3, 4, 5)
+	find(driver.SearchQuery{Projects: []string{"two"}}, 0, 1, 2, 3, 4, 5)
 }
 
 // testSearchTrash: what is in the trash is found only by who names the
 // conversation, and by everybody once restored.
 func testSearchTrash(w *bench) {
 	a, b := w.conversation(), w.conversation()
-	ms := append(w.corpus(a.ID, "word"), w.corpus(b.ID, "word")...)
+	ms := append(corpus(w, a.ID, "word"), corpus(w, b.ID, "word")...)
 	w.trash(a.ID)
 	w.finds(anyOf("word"), ms[1])
 	same(w.t, "asked for by id", ms[:1], w.search(driver.SearchQuery{Match: anyOf("word"),
 		Conversations: []scrollback.ConversationID{a.ID}}).Found)
-	same(w.t, "asked for by id in another project", 0, len(w.search(driver.SearchQuery{Match: anyOf("word"), Project: "none",
+	same(w.t, "asked for by id in another project", 0, len(w.search(driver.SearchQuery{Match: anyOf("word"), Projects: []string{"none"},
 		Conversations: []scrollback.ConversationID{a.ID}}).Found))
-	_, err := w.Patch(w.ctx, a.ID, w.tick(), func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
+	_, err := w.Log.Patch(w.ctx, a.ID, w.tick(), func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
 	w.ok(err)
 	w.finds(anyOf("word"), ms...)
 }
@@ -135,11 +136,11 @@ func testSearchTrash(w *bench) {
 // query narrows to, so that a hit ranks alike wherever it is looked for.
 func testSearchCounts(w *bench) {
 	a, b := w.conversation(), w.conversation()
-	w.corpus(a.ID, "red red", "red blue", "", "库房 库")
-	w.corpus(b.ID, "red", "blueish")
+	corpus(w, a.ID, "red red", "red blue", "", "库房 库")
+	corpus(w, b.ID, "red", "blueish")
 	w.fork(a, 2)
 	for _, q := range []driver.SearchQuery{
-		{}, {Conversations: []scrollback.ConversationID{b.ID}}, {Role: scrollback.RoleTool}, {Project: "none"}, {Limit: 1},
+		{}, {Conversations: []scrollback.ConversationID{b.ID}}, {Role: scrollback.RoleTool}, {Projects: []string{"none"}}, {Limit: 1},
 	} {
 		q.Any = []string{"red", "none", "blue", "blue*", "库*"}
 		got := w.search(q)
@@ -154,7 +155,7 @@ func testSearchCounts(w *bench) {
 // kept before any other; guesses are no words.
 func testSearchTruncated(w *bench) {
 	c := w.conversation()
-	ms := w.corpus(c.ID, "a b c", "a b", "a a a a", "b c", "a", "c", "c a b")
+	ms := corpus(w, c.ID, "a b c", "a b", "a a a a", "b c", "a", "c", "c a b")
 	for limit := 1; limit <= len(ms)+1; limit++ {
 		got := w.search(driver.SearchQuery{Match: anyOf("a", "b", "c"), Limit: limit})
 		same(w.t, fmt.Sprint("found at ", limit), min(limit, len(ms)), len(got.Found))
@@ -172,7 +173,7 @@ func testSearchTruncated(w *bench) {
 		{Match: anyOf("a", "b", "c", "d"), Words: 3, Limit: 2},
 		{Match: anyOf("a", "b", "c", "d", "e"), Words: 3, Limit: 2, To: ms[6].CreatedAt + 1},
 	} {
-		w.corpus(c.ID, "d", "d e", "e d d")
+		corpus(w, c.ID, "d", "d e", "e d d")
 		same(w.t, fmt.Sprintf("with every word of %+v", q), pick(ms, 0, 6), w.search(q).Found)
 	}
 	got := w.search(driver.SearchQuery{Match: driver.Match{Any: []string{"b", "c"}, Must: [][]string{{"a*"}}}, Limit: 2})
@@ -195,7 +196,7 @@ func testSearchAtomic(w *bench) {
 	w.code(err, scrollback.Conflict)
 	_, err = w.tryAppend(c.ID, nil, lost())
 	w.code(err, scrollback.Conflict)
-	_, err = w.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: "thief", Now: w.tick(),
+	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: "thief", Now: w.tick(),
 		State: scrollback.TurnComplete, Entries: []driver.Entry{lost()}})
 	w.lost(err)
 	got := w.search(driver.SearchQuery{Match: anyOf("lost", "kept")})

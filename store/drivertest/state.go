@@ -39,7 +39,7 @@ type thread struct {
 }
 
 // readAll reads a driver to the end.
-func readAll(t testing.TB, d driver.Driver) state {
+func readAll(t testing.TB, d *driver.Driver) state {
 	t.Helper()
 	ctx, fail := t.Context(), func(err error) {
 		if err != nil {
@@ -49,21 +49,21 @@ func readAll(t testing.TB, d driver.Driver) state {
 	}
 	var s state
 	var err error
-	s.Projects, err = d.Projects(ctx)
+	s.Projects, err = d.Read.Projects(ctx)
 	fail(err)
-	s.Prefixed, err = d.Conversations(ctx, driver.ListQuery{Prefix: "0", Limit: bound})
+	s.Prefixed, err = d.Read.Conversations(ctx, driver.ListQuery{Prefix: "0", Limit: bound})
 	fail(err)
-	s.Days, err = d.UsageDays(ctx, math.MinInt32, math.MaxInt32)
+	s.Days, err = d.Book.UsageDays(ctx, math.MinInt32, math.MaxInt32)
 	fail(err)
 	s.Learned = map[string]scrollback.Learned{}
 	for _, day := range s.Days {
-		s.Learned[day.Model], err = d.Learned(ctx, day.Model)
+		s.Learned[day.Model], err = d.Book.Learned(ctx, day.Model)
 		fail(err)
 	}
 	for _, trash := range []bool{false, true} {
 		q := driver.ListQuery{Trash: trash, Limit: 5}
 		for range bound {
-			page, err := d.Conversations(ctx, q)
+			page, err := d.Read.Conversations(ctx, q)
 			fail(err)
 			for _, c := range page {
 				th, err := readThread(t, d, c)
@@ -80,16 +80,16 @@ func readAll(t testing.TB, d driver.Driver) state {
 	return s
 }
 
-func readThread(t testing.TB, d driver.Driver, c scrollback.Conversation) (th thread, err error) {
+func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th thread, err error) {
 	ctx := t.Context()
 	th.Listed = c
-	if th.Head, err = d.Head(ctx, c.ID); err != nil {
+	if th.Head, err = d.Read.Head(ctx, c.ID); err != nil {
 		return th, err
 	}
-	if th.Branch, err = d.Branch(ctx, c.Branch); err != nil {
+	if th.Branch, err = d.Read.Branch(ctx, c.Branch); err != nil {
 		return th, err
 	}
-	turn, err := d.LastTurn(ctx, c.ID)
+	turn, err := d.Turns.Last(ctx, c.ID)
 	switch {
 	case err == nil:
 		turn = settled(turn)
@@ -97,13 +97,13 @@ func readThread(t testing.TB, d driver.Driver, c scrollback.Conversation) (th th
 	case scrollback.CodeOf(err) != scrollback.NotFound:
 		return th, err
 	}
-	if th.Branches, err = d.Branches(ctx, c.ID); err != nil {
+	if th.Branches, err = d.Read.Branches(ctx, c.ID); err != nil {
 		return th, err
 	}
-	if th.Messages, err = d.Messages(ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: bound}); err != nil {
+	if th.Messages, err = d.Read.Messages(ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: bound}); err != nil {
 		return th, err
 	}
-	if th.Refs, err = d.Refs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: bound}); err != nil {
+	if th.Refs, err = d.Refs.List(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: bound}); err != nil {
 		return th, err
 	}
 	var ids []scrollback.SegmentID
@@ -112,17 +112,17 @@ func readThread(t testing.TB, d driver.Driver, c scrollback.Conversation) (th th
 			ids = append(ids, scrollback.SegmentID(id))
 		}
 	}
-	if th.Segments, err = d.Segments(ctx, ids); err != nil {
+	if th.Segments, err = d.Views.Segments(ctx, ids); err != nil {
 		return th, err
 	}
-	th.Receipts, err = d.Receipts(ctx, c.ID, bound)
+	th.Receipts, err = d.Views.Receipts(ctx, c.ID, bound)
 	return th, err
 }
 
 // Check reads everything and fails t where the log's invariants do not hold:
 // heads agree with each other and with the messages, seqs follow one another,
 // sums add up from the parent's on, and what a view shows can be read.
-func Check(t testing.TB, d driver.Driver) {
+func Check(t testing.TB, d *driver.Driver) {
 	t.Helper()
 	for _, th := range readAll(t, d).Threads {
 		if err := checkThread(t, d, th); err != nil {
@@ -131,7 +131,7 @@ func Check(t testing.TB, d driver.Driver) {
 	}
 }
 
-func checkThread(t testing.TB, d driver.Driver, th thread) error {
+func checkThread(t testing.TB, d *driver.Driver, th thread) error {
 	c, b := th.Listed, th.Branch
 	if b.ID != c.Branch || b.Conversation != c.ID || b.HeadSeq != c.Messages {
 		return fmt.Errorf("head %d of %d messages, branch %s of %s", b.HeadSeq, c.Messages, b.ID, b.Conversation)
@@ -149,7 +149,7 @@ func checkThread(t testing.TB, d driver.Driver, th thread) error {
 		return fmt.Errorf("head %d sum %v, but the messages end at %d with %v", b.HeadSeq, b.Sum, seq, sum)
 	}
 	for _, item := range b.View.Segments {
-		if _, err := d.Segments(t.Context(), []scrollback.SegmentID{item.ID}); err != nil {
+		if _, err := d.Views.Segments(t.Context(), []scrollback.SegmentID{item.ID}); err != nil {
 			return err
 		}
 	}
@@ -172,12 +172,12 @@ type audited struct {
 	flaws         []driver.Flaw
 }
 
-// audit walks everything; after each message it asks the driver something, which a
+// audits walks everything; after each message it asks the driver something, which a
 // walk may do.
-func (w *bench) audit() audited {
+func audits(w *bench) audited {
 	w.t.Helper()
 	a := audited{artifacts: map[scrollback.ArtifactID]int64{}, indexed: map[scrollback.MessageID]bool{}}
-	w.ok(w.Audit(w.ctx, driver.AuditWalk{
+	w.ok(w.Audit.Walk(w.ctx, driver.AuditWalk{
 		Total: func(n int64) error { a.total = n; return nil },
 		Conversation: func(c scrollback.Conversation) error {
 			a.conversations = append(a.conversations, c)
@@ -196,7 +196,7 @@ func (w *bench) audit() audited {
 			}
 			a.indexed[m.ID] = indexed
 			a.messages = append(a.messages, m)
-			_, err := w.Branch(w.ctx, m.Branch)
+			_, err := w.Read.Branch(w.ctx, m.Branch)
 			return err
 		},
 		Segment:  func(s scrollback.Segment) error { a.segments = append(a.segments, s); return nil },
@@ -209,16 +209,16 @@ func (w *bench) audit() audited {
 
 // testAudit: everything comes, each thing once and in order, and nothing changes.
 func testAudit(w *bench) {
-	main := w.populate()
+	main := populate(w)
 	many := w.conversation()
 	said := w.say(many.ID, 600) // more than a page
 	silent := w.entry(scrollback.RoleTool, "not to be found")
 	silent.Terms = ""
 	found := w.entry(scrollback.RoleUser, "to be found")
 	w.append(many.ID, silent, found)
-	w.ok(w.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
+	w.ok(w.Refs.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
 	before := readAll(w.t, w.Driver)
-	a := w.audit()
+	a := audits(w)
 	same(w.t, "after the audit", before, readAll(w.t, w.Driver))
 	if len(a.flaws) > 0 {
 		w.t.Errorf("flaws of a sound database: %v", a.flaws)
@@ -265,7 +265,7 @@ func testAuditMeanwhile(w *bench) {
 		for range 50 { // enough for an index to be merged between
 			w.append(c.ID, w.entry(scrollback.RoleUser, "words "+w.id("term")[:8]))
 		}
-		if a := w.audit(); len(a.flaws) > 0 {
+		if a := audits(w); len(a.flaws) > 0 {
 			w.t.Fatalf("flaws of a sound database: %v", a.flaws)
 		}
 	}
@@ -278,7 +278,7 @@ func testAuditStops(w *bench) {
 	enough := errors.New("enough")
 	seen := 0
 	keep := func() error { return nil }
-	err := w.Audit(w.ctx, driver.AuditWalk{
+	err := w.Audit.Walk(w.ctx, driver.AuditWalk{
 		Total:        func(int64) error { return keep() },
 		Conversation: func(scrollback.Conversation) error { return keep() },
 		Branch:       func(scrollback.Branch) error { return keep() },
@@ -298,13 +298,13 @@ func testAuditStops(w *bench) {
 // testMendSound: what is sound stays as it is, whatever is to be mended, and what is
 // not there is said to be so.
 func testMendSound(w *bench) {
-	c := w.populate()
+	c := populate(w)
 	h := w.head(c.ID)
-	turn, err := w.LastTurn(w.ctx, c.ID)
+	turn, err := w.Turns.Last(w.ctx, c.ID)
 	w.ok(err)
-	w.ok(w.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
+	w.ok(w.Refs.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
 	found := w.append(c.ID, w.entry(scrollback.RoleUser, "findable"))
-	mend := func(m driver.Mend) error { m.Now = w.tick(); return w.Mend(w.ctx, m) }
+	mend := func(m driver.Mend) error { m.Now = w.tick(); return w.Audit.Mend(w.ctx, m) }
 	w.unchanged(func() {
 		w.ok(mend(driver.Mend{Heads: c.ID}))
 		w.ok(mend(driver.Mend{Recover: &driver.Recover{Branch: c.Branch}}))
@@ -326,7 +326,7 @@ func testMendSound(w *bench) {
 	w.finds(driver.Match{Any: []string{"others"}})
 	w.finds(driver.Match{Any: []string{"findable"}}, found...)
 	w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Artifact: artifactID("nobody's")}}}))
-	kept := w.audit().artifacts
+	kept := audits(w).artifacts
 	if _, known := kept[artifactID("nobody's")]; known || kept[artifactID("log")] != 1 {
 		w.t.Errorf("swept down to %v", kept)
 	}
@@ -342,13 +342,13 @@ func testMendView(w *bench) {
 		w.t.Fatalf("folded to %+v", before.Branch.View)
 	}
 	m := driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: before.Branch.ViewVersion, View: scrollback.View{RetryAt: 7}}, Now: w.tick()}
-	w.ok(w.Mend(w.ctx, m))
+	w.ok(w.Audit.Mend(w.ctx, m))
 	after := w.wrote(before)
 	same(w.t, "view", m.View.View, after.Branch.View)
 	if after.Branch.ViewVersion != before.Branch.ViewVersion+1 {
 		w.t.Errorf("version %d of the view after %d", after.Branch.ViewVersion, before.Branch.ViewVersion)
 	}
-	w.unchanged(func() { w.code(w.Mend(w.ctx, m), scrollback.Conflict) })
+	w.unchanged(func() { w.code(w.Audit.Mend(w.ctx, m), scrollback.Conflict) })
 	Check(w.t, w.Driver)
 }
 
@@ -357,7 +357,7 @@ func testMendTerms(w *bench) {
 	c := w.conversation()
 	silent := w.append(c.ID, w.entry(scrollback.RoleTool, ""))
 	for _, words := range []string{"lost words", "other words"} {
-		w.ok(w.Mend(w.ctx, driver.Mend{Terms: []driver.MessageTerms{{Message: silent[0].ID, Terms: words}}, Now: w.tick()}))
+		w.ok(w.Audit.Mend(w.ctx, driver.Mend{Terms: []driver.MessageTerms{{Message: silent[0].ID, Terms: words}}, Now: w.tick()}))
 	}
 	w.finds(driver.Match{Must: [][]string{{"lost", "words"}}}, silent...)
 	w.finds(driver.Match{Any: []string{"other"}})
@@ -370,13 +370,13 @@ func testMendTerms(w *bench) {
 func testMendLease(w *bench) {
 	held := w.begin(w.conversation().ID)
 	w.unchanged(func() {
-		w.code(w.Mend(w.ctx, driver.Mend{Lease: held.Turn.ID, Now: w.tick()}), scrollback.Conflict)
+		w.code(w.Audit.Mend(w.ctx, driver.Mend{Lease: held.Turn.ID, Now: w.tick()}), scrollback.Conflict)
 	})
-	c, old := w.expired()
+	c, old := expired(w)
 	before := w.head(c.ID)
-	m := driver.Mend{Lease: old.ID, Salvage: w.salvager(old.ID, 1)}
+	m := driver.Mend{Lease: old.ID, Salvage: salvager(w, old.ID, 1)}
 	m.Now = w.tick()
-	w.ok(w.Mend(w.ctx, m))
+	w.ok(w.Audit.Mend(w.ctx, m))
 	w.wrote(before)
 	all := w.messages(c.Branch, 1, 9)
 	if len(all) != 2 || all[1].Role != scrollback.RoleAssistant {
@@ -385,22 +385,22 @@ func testMendLease(w *bench) {
 	if got := w.turn(old.ID); got.State != scrollback.TurnInterrupted || got.Reply != all[1].ID || got.EndedAt != m.Now {
 		w.t.Errorf("the turn afterwards: %+v", got)
 	}
-	w.unchanged(func() { w.ok(w.Mend(w.ctx, m)) })
+	w.unchanged(func() { w.ok(w.Audit.Mend(w.ctx, m)) })
 	Check(w.t, w.Driver)
 }
 
 // testCopy: a whole file, or none at all; what is kept stays as it is.
 func testCopy(w *bench) {
-	w.populate()
+	populate(w)
 	path := filepath.Join(w.t.TempDir(), "copy")
 	want := []string{path}
 	w.unchanged(func() {
-		if err := w.Copy(w.ctx, path); err != nil {
+		if err := w.Audit.Copy(w.ctx, path); err != nil {
 			w.code(err, scrollback.Refused)
 			want = nil
 			return
 		}
-		w.code(w.Copy(w.ctx, path), scrollback.Conflict)
+		w.code(w.Audit.Copy(w.ctx, path), scrollback.Conflict)
 	})
 	got, err := filepath.Glob(path + "*")
 	w.ok(err)

@@ -19,7 +19,7 @@ type walk struct {
 	ctx           context.Context
 	rng           *rand.Rand
 	seed          uint64
-	a, b          driver.Driver
+	a, b          *driver.Driver
 	now           int64
 	n             int
 	conversations []scrollback.Conversation // as planned, for id and branch
@@ -39,7 +39,7 @@ var moves = []struct {
 
 // Walk does n things, chosen by seed, to two empty drivers and compares every
 // answer, then all that can be read of them.
-func Walk(t testing.TB, seed uint64, n int, a, b driver.Driver) {
+func Walk(t testing.TB, seed uint64, n int, a, b *driver.Driver) {
 	t.Helper()
 	w := &walk{t: t, ctx: t.Context(), rng: rand.New(rand.NewPCG(seed, 1)), seed: seed, a: a, b: b, now: 1_000_000}
 	sum := 0
@@ -66,7 +66,7 @@ func Walk(t testing.TB, seed uint64, n int, a, b driver.Driver) {
 }
 
 // both makes a call on both drivers, compares what they answer, and hands it on.
-func both[T any](w *walk, op string, call func(driver.Driver) (T, error)) (T, bool) {
+func both[T any](w *walk, op string, call func(*driver.Driver) (T, error)) (T, bool) {
 	w.t.Helper()
 	w.trail = append(w.trail, op)
 	va, ea := call(w.a)
@@ -90,9 +90,9 @@ func both[T any](w *walk, op string, call func(driver.Driver) (T, error)) (T, bo
 }
 
 // errand is both for a call with nothing but an error to answer.
-func errand(w *walk, op string, call func(driver.Driver) error) bool {
+func errand(w *walk, op string, call func(*driver.Driver) error) bool {
 	w.t.Helper()
-	_, ok := both(w, op, func(d driver.Driver) (struct{}, error) { return struct{}{}, call(d) })
+	_, ok := both(w, op, func(d *driver.Driver) (struct{}, error) { return struct{}{}, call(d) })
 	return ok
 }
 
@@ -196,8 +196,8 @@ func (w *walk) create() {
 		C       scrollback.Conversation
 		Created bool
 	}
-	got, ok := both(w, fmt.Sprint("create ", c.ID), func(d driver.Driver) (answer, error) {
-		c, created, err := d.Create(w.ctx, c, b)
+	got, ok := both(w, fmt.Sprint("create ", c.ID), func(d *driver.Driver) (answer, error) {
+		c, created, err := d.Log.Create(w.ctx, c, b)
 		return answer{c, created}, err
 	})
 	if ok && got.Created {
@@ -224,8 +224,8 @@ func (w *walk) leaving(from scrollback.Branch, at int64, id scrollback.BranchID)
 	if at == 0 {
 		return b
 	}
-	ms, ok := both(w, fmt.Sprint("message ", at), func(d driver.Driver) ([]scrollback.Message, error) {
-		return d.Messages(w.ctx, driver.MessageQuery{Branch: from.ID, From: at, To: at})
+	ms, ok := both(w, fmt.Sprint("message ", at), func(d *driver.Driver) ([]scrollback.Message, error) {
+		return d.Read.Messages(w.ctx, driver.MessageQuery{Branch: from.ID, From: at, To: at})
 	})
 	if !ok || len(ms) != 1 {
 		w.t.Fatalf("seed %d: no message %d on the path of branch %s", w.seed, at, from.ID)
@@ -243,7 +243,7 @@ func (w *walk) rewind() {
 	}
 	from := h.Branch
 	if w.often(40) {
-		all, _ := both(w, fmt.Sprint("branches of ", h.ID), func(d driver.Driver) ([]scrollback.Branch, error) { return d.Branches(w.ctx, h.ID) })
+		all, _ := both(w, fmt.Sprint("branches of ", h.ID), func(d *driver.Driver) ([]scrollback.Branch, error) { return d.Read.Branches(w.ctx, h.ID) })
 		from = some(w, all...)
 	}
 	at := from.HeadSeq
@@ -258,8 +258,8 @@ func (w *walk) rewind() {
 		to.Parent = w.conversation().Branch
 	}
 	salvaged, title := w.entries(2), some(w, "", "Red")
-	both(w, fmt.Sprintf("rewind %s to %d of %s", h.ID, at, from.ID), func(d driver.Driver) (driver.Head, error) {
-		return d.Rewind(w.ctx, driver.Rewind{Conversation: h.ID, Now: w.now, To: to,
+	both(w, fmt.Sprintf("rewind %s to %d of %s", h.ID, at, from.ID), func(d *driver.Driver) (driver.Head, error) {
+		return d.Log.Rewind(w.ctx, driver.Rewind{Conversation: h.ID, Now: w.now, To: to,
 			Salvage: func(scrollback.Turn) []driver.Entry { return salvaged },
 			Edit: func(c *scrollback.Conversation) {
 				if title != "" {
@@ -272,16 +272,16 @@ func (w *walk) rewind() {
 // purge takes a step or goes to the end.
 func (w *walk) purge() {
 	p := driver.Purge{Conversation: w.conversation().ID, Now: w.now, Limit: some(w, 2, 5, 1000)}
-	both(w, fmt.Sprintf("purge %+v", p), func(d driver.Driver) (driver.Purged, error) { return d.Purge(w.ctx, p) })
+	both(w, fmt.Sprintf("purge %+v", p), func(d *driver.Driver) (driver.Purged, error) { return d.Log.Purge(w.ctx, p) })
 }
 
 func (w *walk) head(id scrollback.ConversationID) (driver.Head, bool) {
-	return both(w, fmt.Sprint("head ", id), func(d driver.Driver) (driver.Head, error) { return d.Head(w.ctx, id) })
+	return both(w, fmt.Sprint("head ", id), func(d *driver.Driver) (driver.Head, error) { return d.Read.Head(w.ctx, id) })
 }
 
 func (w *walk) readTurn(id scrollback.TurnID) {
-	both(w, fmt.Sprint("turn ", id), func(d driver.Driver) (scrollback.Turn, error) {
-		t, err := d.Turn(w.ctx, id)
+	both(w, fmt.Sprint("turn ", id), func(d *driver.Driver) (scrollback.Turn, error) {
+		t, err := d.Turns.Get(w.ctx, id)
 		return settled(t), err
 	})
 }
@@ -290,8 +290,8 @@ func (w *walk) readTurn(id scrollback.TurnID) {
 func (w *walk) patch() {
 	id, title, project := w.conversation().ID, some(w, "Blue", "100%"), some(w, "one", "two", "three")
 	deleted, no := some(w, 0, 0, w.now), w.often(10)
-	both(w, fmt.Sprint("patch ", id, deleted), func(d driver.Driver) (scrollback.Conversation, error) {
-		return d.Patch(w.ctx, id, w.now, func(c *scrollback.Conversation) error {
+	both(w, fmt.Sprint("patch ", id, deleted), func(d *driver.Driver) (scrollback.Conversation, error) {
+		return d.Log.Patch(w.ctx, id, w.now, func(c *scrollback.Conversation) error {
 			c.Title, c.Project, c.DeletedAt, c.Roots = title, project, deleted, append(c.Roots, title)
 			if no {
 				return errNo
@@ -320,8 +320,8 @@ func (w *walk) begin() {
 			c.Title, c.PinnedSeqs, c.Messages, c.DeletedAt = title, append(c.PinnedSeqs, c.Messages), 99, 99
 		}
 	}
-	got, ok := both(w, fmt.Sprintf("begin %s on %s, key %v", t.ID, t.Conversation, t.Idempotency), func(d driver.Driver) (out answer, err error) {
-		out.Begun, err = d.Begin(w.ctx, driver.Begin{Turn: t, Now: now, KeysSince: now - 3000, Entries: entries, Edit: edit,
+	got, ok := both(w, fmt.Sprintf("begin %s on %s, key %v", t.ID, t.Conversation, t.Idempotency), func(d *driver.Driver) (out answer, err error) {
+		out.Begun, err = d.Turns.Begin(w.ctx, driver.Begin{Turn: t, Now: now, KeysSince: now - 3000, Entries: entries, Edit: edit,
 			Admit: func(last *scrollback.Turn) error {
 				if last != nil {
 					seen := settled(*last)
@@ -354,7 +354,7 @@ func (w *walk) save() {
 		return
 	}
 	s := driver.Save{Turn: t.ID, Owner: t.Owner, LeaseUntil: w.now + some[int64](w, 41, 401), Draft: some(w, scrollback.Draft{}, draft(some(w, words...)))}
-	both(w, fmt.Sprint("save ", t.ID), func(d driver.Driver) (bool, error) { return d.Save(w.ctx, s) })
+	both(w, fmt.Sprint("save ", t.ID), func(d *driver.Driver) (bool, error) { return d.Turns.Save(w.ctx, s) })
 	w.readTurn(t.ID)
 }
 
@@ -369,7 +369,7 @@ func (w *walk) finish() {
 		Failure: some(w, nil, &scrollback.Failure{Code: scrollback.Internal, Message: "m"}),
 		Learn:   learnLast, Usage: some(w, nil, []scrollback.UsageRecord{{Conversation: t.Conversation, TurnID: t.ID, At: w.now}}, []scrollback.UsageRecord{
 			{Conversation: t.Conversation, Model: "m", At: w.now, WindowTokens: 10, Usage: scrollback.Usage{InputTokens: w.rng.Int64N(99), Cost: 0.1, Currency: "USD"}}})}
-	both(w, fmt.Sprint("finish ", t.ID, f.State), func(d driver.Driver) (driver.Finished, error) { return d.Finish(w.ctx, f) })
+	both(w, fmt.Sprint("finish ", t.ID, f.State), func(d *driver.Driver) (driver.Finished, error) { return d.Turns.Finish(w.ctx, f) })
 	w.readTurn(t.ID)
 }
 
@@ -390,12 +390,12 @@ func (w *walk) append() {
 		driver.Finished
 		Expired *scrollback.Turn
 	}
-	both(w, fmt.Sprintf("append to %s from %d", id, a.IfHead), func(d driver.Driver) (out answer, err error) {
+	both(w, fmt.Sprintf("append to %s from %d", id, a.IfHead), func(d *driver.Driver) (out answer, err error) {
 		a.Salvage = func(expired scrollback.Turn) []driver.Entry {
 			out.Expired = &scrollback.Turn{ID: expired.ID, Draft: expired.Draft}
 			return salvaged
 		}
-		out.Finished, err = d.Append(w.ctx, a)
+		out.Finished, err = d.Log.Append(w.ctx, a)
 		return out, err
 	})
 }
@@ -421,7 +421,7 @@ func (w *walk) commit() {
 	if w.often(10) {
 		cm.IfViewVersion--
 	}
-	errand(w, fmt.Sprintf("commit %d segments on %s", len(cm.Segments), h.ID), func(d driver.Driver) error { return d.Commit(w.ctx, cm) })
+	errand(w, fmt.Sprintf("commit %d segments on %s", len(cm.Segments), h.ID), func(d *driver.Driver) error { return d.Views.Commit(w.ctx, cm) })
 }
 
 func (w *walk) unfold() {
@@ -430,24 +430,24 @@ func (w *walk) unfold() {
 		return
 	}
 	u := driver.Unfold{Branch: h.Branch.ID, Now: w.now, IfViewVersion: h.Branch.ViewVersion - some[int64](w, 0, 0, 1), View: some(w, nil, &scrollback.View{RetryAt: 7})}
-	both(w, fmt.Sprintf("unfold %+v", u), func(d driver.Driver) (scrollback.Receipt, error) { return d.Unfold(w.ctx, u) })
+	both(w, fmt.Sprintf("unfold %+v", u), func(d *driver.Driver) (scrollback.Receipt, error) { return d.Views.Unfold(w.ctx, u) })
 }
 
 func (w *walk) stop() {
 	if t, ok := w.turn(); ok {
-		errand(w, fmt.Sprint("stop ", t.ID), func(d driver.Driver) error { return d.Stop(w.ctx, t.ID) })
+		errand(w, fmt.Sprint("stop ", t.ID), func(d *driver.Driver) error { return d.Turns.Stop(w.ctx, t.ID) })
 		w.readTurn(t.ID)
 	}
 }
 
 func (w *walk) artifact() {
 	a, id := w.newArtifact(), some(w, "", w.conversation().ID)
-	errand(w, fmt.Sprint("artifact ", a.ID, id), func(d driver.Driver) error { return d.PutArtifact(w.ctx, a, id) })
+	errand(w, fmt.Sprint("artifact ", a.ID, id), func(d *driver.Driver) error { return d.Refs.PutArtifact(w.ctx, a, id) })
 }
 
 // search asks for random terms, phrases and filters.
 func (w *walk) search() {
-	q := driver.SearchQuery{Project: some(w, "", "", "one"), Role: some(w, "", "", scrollback.RoleUser), Limit: 10_000}
+	q := driver.SearchQuery{Projects: some(w, nil, nil, []string{"one"}, []string{"one", "none"}), Role: some(w, "", "", scrollback.RoleUser), Limit: 10_000}
 	seen := map[string]bool{}
 	for _, t := range w.terms(3) {
 		if t += some(w, "", "", "*"); !seen[t] {
@@ -469,8 +469,8 @@ func (w *walk) search() {
 		q.From, q.To = w.now-int64(w.rng.IntN(2000)), w.now-int64(w.rng.IntN(500))
 	}
 	q.Words = w.rng.IntN(len(q.Any) + 1)
-	both(w, fmt.Sprintf("search %+v", q), func(d driver.Driver) (driver.SearchResult, error) {
-		got, err := d.Search(w.ctx, q)
+	both(w, fmt.Sprintf("search %+v", q), func(d *driver.Driver) (driver.SearchResult, error) {
+		got, err := d.Index.Search(w.ctx, q)
 		byID(got.Found)
 		return got, err
 	})
@@ -478,7 +478,7 @@ func (w *walk) search() {
 
 // list pages through conversations and refs.
 func (w *walk) list() {
-	q := driver.ListQuery{Project: some(w, "", "one"), Title: some(w, "", "red", "%"), Trash: w.often(30), Limit: 1 + w.rng.IntN(5)}
+	q := driver.ListQuery{Projects: some(w, nil, []string{"one"}, []string{"one", "none"}), Title: some(w, "", "red", "%"), Trash: w.often(30), Limit: 1 + w.rng.IntN(5)}
 	r := driver.RefQuery{Kind: some(w, "", scrollback.RefHistory, scrollback.RefArtifact), Limit: 1 + w.rng.IntN(5),
 		Conversations: []scrollback.ConversationID{w.conversation().ID}}
 	if w.often(30) {
@@ -493,6 +493,6 @@ func (w *walk) list() {
 		q.Before = &driver.ListKey{At: c.CreatedAt, ID: string(c.ID)}
 		r.Before = &driver.ListKey{At: w.now - w.rng.Int64N(2000), ID: string(scrollback.ArtifactRef(artifactID("c")))}
 	}
-	both(w, fmt.Sprintf("list %+v", q), func(d driver.Driver) ([]scrollback.Conversation, error) { return d.Conversations(w.ctx, q) })
-	both(w, fmt.Sprintf("refs %+v", r), func(d driver.Driver) ([]scrollback.RefEntry, error) { return d.Refs(w.ctx, r) })
+	both(w, fmt.Sprintf("list %+v", q), func(d *driver.Driver) ([]scrollback.Conversation, error) { return d.Read.Conversations(w.ctx, q) })
+	both(w, fmt.Sprintf("refs %+v", r), func(d *driver.Driver) ([]scrollback.RefEntry, error) { return d.Refs.List(w.ctx, r) })
 }

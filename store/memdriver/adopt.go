@@ -10,7 +10,7 @@ import (
 
 // adopting is one batch of a history on its way in.
 type adopting struct {
-	*DB
+	*database
 	a     driver.Adopt
 	op    string
 	th    *thread
@@ -50,7 +50,7 @@ func (j *adopting) conversation() error {
 	case j.th.DeletedAt != 0:
 		return j.conflict("conversation %s is in the trash", j.th.ID)
 	}
-	last := clone(j.lastTurn(j.th))
+	last := clone(j.turns[j.th.turn])
 	if last == nil || last.State != scrollback.TurnOpen {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (j *adopting) grow() error {
 		if err := j.fresh(j.op, g.Entries); err != nil {
 			return err
 		}
-		j.DB.grow(j.th, b, g.Entries, g.UpdatedAt)
+		j.database.grow(j.th, b, g.Entries, g.UpdatedAt)
 		j.grown[b.ID] = j.grown[b.ID] || len(g.Entries) > 0
 	}
 	return nil
@@ -119,7 +119,7 @@ func (j *adopting) show() error {
 		if err := j.weigh(v.Branch, &v.View); err != nil {
 			return err
 		}
-		if err := j.mendView(j.op, v, j.a.Now); err != nil {
+		if err := j.setView(j.op, v, j.a.Now); err != nil {
 			return err
 		}
 	}

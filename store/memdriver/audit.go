@@ -10,9 +10,9 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// Audit implements [driver.Audit]. Rows in memory belong together by construction,
+// Walk implements [driver.Audit]. Rows in memory belong together by construction,
 // so it finds no flaw. The walk may ask the database: the lock is not held.
-func (db *DB) Audit(ctx context.Context, w driver.AuditWalk) error {
+func (db audit) Walk(ctx context.Context, w driver.AuditWalk) error {
 	p, err := db.picture(ctx)
 	if err != nil {
 		return err
@@ -21,7 +21,7 @@ func (db *DB) Audit(ctx context.Context, w driver.AuditWalk) error {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.threads)) {
-		if err := p.walkThread(p.threads[id], w); err != nil {
+		if err := (audit{p}).walkThread(p.threads[id], w); err != nil {
 			return err
 		}
 	}
@@ -52,13 +52,13 @@ func (db *DB) Audit(ctx context.Context, w driver.AuditWalk) error {
 }
 
 // picture copies what an audit walks.
-func (db *DB) picture(ctx context.Context) (*DB, error) {
+func (db audit) picture(ctx context.Context) (*database, error) {
 	end, err := db.read(ctx, "memdriver.Audit")
 	defer end()
 	if err != nil {
 		return nil, err
 	}
-	p := New()
+	p := empty()
 	p.rows = slices.Clone(db.rows) // rows never change
 	for id, th := range db.threads {
 		p.threads[id] = &thread{Conversation: clone(th.Conversation), mentions: slices.Clone(th.mentions)}
@@ -76,7 +76,7 @@ func (db *DB) picture(ctx context.Context) (*DB, error) {
 	return p, nil
 }
 
-func (db *DB) walkThread(th *thread, w driver.AuditWalk) error {
+func (db audit) walkThread(th *thread, w driver.AuditWalk) error {
 	if err := w.Conversation(th.Conversation); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (db *DB) walkThread(th *thread, w driver.AuditWalk) error {
 }
 
 // Copy implements [driver.Audit]: there is no file to copy.
-func (db *DB) Copy(ctx context.Context, path string) error {
+func (db audit) Copy(ctx context.Context, path string) error {
 	const op = "memdriver.Copy"
 	end, err := db.read(ctx, op)
 	defer end()
@@ -111,7 +111,7 @@ func (db *DB) Copy(ctx context.Context, path string) error {
 // Mend implements [driver.Audit]. Rows in memory belong together by construction:
 // of heads, lost rows, books and most strays it can only say that they are sound, or that
 // the thing is unknown.
-func (db *DB) Mend(ctx context.Context, m driver.Mend) error {
+func (db audit) Mend(ctx context.Context, m driver.Mend) error {
 	const op = "memdriver.Mend"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -120,7 +120,7 @@ func (db *DB) Mend(ctx context.Context, m driver.Mend) error {
 	case m.Heads != "":
 		err = db.exists(op, m.Heads)
 	case m.View != nil:
-		err = db.mendView(op, *m.View, m.Now)
+		err = db.setView(op, *m.View, m.Now)
 	case m.Terms != nil:
 		db.mendTerms(m.Terms)
 	case m.Recover != nil && m.Recover.Branch != "":
@@ -151,14 +151,15 @@ func (db *DB) Mend(ctx context.Context, m driver.Mend) error {
 }
 
 // exists says that a conversation is unknown; one that was purged is known here.
-func (db *DB) exists(op string, id scrollback.ConversationID) error {
+func (db audit) exists(op string, id scrollback.ConversationID) error {
 	if db.threads[id] == nil {
 		return scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", id)
 	}
 	return nil
 }
 
-func (db *DB) mendView(op string, v driver.MendView, now int64) error {
+// setView replaces what a branch shows, unless somebody else has.
+func (db *database) setView(op string, v driver.MendView, now int64) error {
 	b := db.branches[v.Branch]
 	if b == nil || b.ViewVersion != v.IfViewVersion {
 		return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s has changed", v.Branch)
@@ -171,7 +172,7 @@ func (db *DB) mendView(op string, v driver.MendView, now int64) error {
 	return nil
 }
 
-func (db *DB) mendTerms(all []driver.MessageTerms) {
+func (db audit) mendTerms(all []driver.MessageTerms) {
 	by := map[scrollback.MessageID]string{}
 	for _, t := range all {
 		by[t.Message] = t.Terms
@@ -183,7 +184,7 @@ func (db *DB) mendTerms(all []driver.MessageTerms) {
 	}
 }
 
-func (db *DB) mendLease(op string, m driver.Mend) error {
+func (db audit) mendLease(op string, m driver.Mend) error {
 	t := db.turns[m.Lease]
 	if t == nil {
 		return scrollback.Errorf(scrollback.NotFound, op, "no turn %s", m.Lease)

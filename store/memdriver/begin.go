@@ -7,8 +7,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// Begin implements [driver.Log].
-func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
+// Begin implements [driver.Turns].
+func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 	const op = "memdriver.Begin"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -28,7 +28,7 @@ func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 	if _, err := db.live(op, th.ID); err != nil {
 		return driver.Begun{}, err
 	}
-	last, salvaged := clone(db.lastTurn(th)), []driver.Entry(nil)
+	last, salvaged := clone(db.turns[th.turn]), []driver.Entry(nil)
 	if last != nil && last.State == scrollback.TurnOpen {
 		if driver.Holds(*last, b.Now) {
 			return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
@@ -65,7 +65,7 @@ func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 }
 
 // seen is the newest turn with b's idempotency key that is not too old, or nil.
-func (db *DB) seen(th *thread, b driver.Begin) *scrollback.Turn {
+func (db turns) seen(th *thread, b driver.Begin) *scrollback.Turn {
 	if b.Turn.Idempotency.Key == "" {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (db *DB) seen(th *thread, b driver.Begin) *scrollback.Turn {
 	return nil
 }
 
-// interrupt closes a turn whose lease has ended and answers what is left of it.
+// interrupt closes a turn whose lease has ended and returns what is left of it.
 func interrupt(t *scrollback.Turn, now int64, salvage func(scrollback.Turn) []driver.Entry) []driver.Entry {
 	var salvaged []driver.Entry
 	if salvage != nil {
@@ -89,8 +89,8 @@ func interrupt(t *scrollback.Turn, now int64, salvage func(scrollback.Turn) []dr
 	return salvaged
 }
 
-// open stores a new turn at the head and answers it.
-func (db *DB) open(th *thread, t scrollback.Turn) scrollback.Turn {
+// open stores a new turn at the head and returns it.
+func (db turns) open(th *thread, t scrollback.Turn) scrollback.Turn {
 	t = clone(t)
 	t.State, t.Branch, t.Seq = scrollback.TurnOpen, th.Branch, th.Messages
 	db.turns[t.ID] = &t

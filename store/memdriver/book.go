@@ -10,7 +10,7 @@ import (
 )
 
 // enter books calls of a conversation that is in project.
-func (db *DB) enter(project string, records []scrollback.UsageRecord, learn driver.Learn) {
+func (db *database) enter(project string, records []scrollback.UsageRecord, learn driver.Learn) {
 	for _, u := range records {
 		key := scrollback.UsageDay{Day: scrollback.DayOf(u.At), Model: u.Model, Project: project}
 		key.Currency = u.Currency
@@ -31,7 +31,7 @@ func (db *DB) enter(project string, records []scrollback.UsageRecord, learn driv
 }
 
 // UsageDays implements [driver.Book].
-func (db *DB) UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
+func (db book) UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
 	end, err := db.read(ctx, "memdriver.UsageDays")
 	defer end()
 	if err != nil {
@@ -50,7 +50,7 @@ func (db *DB) UsageDays(ctx context.Context, first, last int64) ([]scrollback.Us
 }
 
 // Learned implements [driver.Book].
-func (db *DB) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
+func (db book) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
 	end, err := db.read(ctx, "memdriver.Learned")
 	defer end()
 	if err != nil {
@@ -60,7 +60,7 @@ func (db *DB) Learned(ctx context.Context, model string) (scrollback.Learned, er
 }
 
 // Teach implements [driver.Book].
-func (db *DB) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
+func (db book) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
 	end, err := db.write(ctx, "memdriver.Teach")
 	defer end()
 	if err != nil {

@@ -1,7 +1,6 @@
 package memdriver
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -10,8 +9,8 @@ import (
 )
 
 // leave completes a branch by the message that it is to leave its parent at, and
-// answers the conversation of the parent.
-func (db *DB) leave(op string, b *scrollback.Branch) (scrollback.ConversationID, error) {
+// returns the conversation of the parent.
+func (db *database) leave(op string, b *scrollback.Branch) (scrollback.ConversationID, error) {
 	b.HeadSeq, b.Sum = b.AtSeq, scrollback.Weight{}
 	if b.Parent == "" && b.AtSeq == 0 {
 		return b.Conversation, nil
@@ -28,7 +27,7 @@ func (db *DB) leave(op string, b *scrollback.Branch) (scrollback.ConversationID,
 }
 
 // Rewind implements [driver.Log].
-func (db *DB) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) {
+func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) {
 	const op = "memdriver.Rewind"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -43,7 +42,7 @@ func (db *DB) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 	if err := db.reachable(op, th, &to); err != nil {
 		return driver.Head{}, err
 	}
-	last, salvaged := clone(db.lastTurn(th)), []driver.Entry(nil)
+	last, salvaged := clone(db.turns[th.turn]), []driver.Entry(nil)
 	if last != nil && last.State == scrollback.TurnOpen {
 		if driver.Holds(*last, r.Now) {
 			return driver.Head{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
@@ -75,7 +74,7 @@ func (db *DB) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 }
 
 // reachable completes a branch that a conversation is to go on with.
-func (db *DB) reachable(op string, th *thread, to *scrollback.Branch) error {
+func (db log) reachable(op string, th *thread, to *scrollback.Branch) error {
 	to.Conversation = th.ID
 	of, err := db.leave(op, to)
 	if err == nil {
@@ -85,7 +84,7 @@ func (db *DB) reachable(op string, th *thread, to *scrollback.Branch) error {
 }
 
 // forks says whether a conversation may begin behind a message of another.
-func (db *DB) forks(op string, fork scrollback.Conversation, of scrollback.ConversationID) error {
+func (db log) forks(op string, fork scrollback.Conversation, of scrollback.ConversationID) error {
 	parent := of
 	if fork.Parent != nil {
 		parent = fork.Parent.ID
@@ -107,7 +106,7 @@ func inherits(op string, th *thread, of scrollback.ConversationID) error {
 
 // destination is the branch that a rewind leads to: one that stands there already,
 // or a new one.
-func (db *DB) destination(th *thread, to scrollback.Branch, now int64) *branch {
+func (db log) destination(th *thread, to scrollback.Branch, now int64) *branch {
 	if p := db.branches[to.Parent]; p != nil && p.Conversation == th.ID && p.HeadSeq == to.AtSeq {
 		return p
 	}
@@ -120,142 +119,4 @@ func (db *DB) destination(th *thread, to scrollback.Branch, now int64) *branch {
 	b.UpdatedAt = now
 	db.branches[b.ID] = b
 	return b
-}
-
-// Purge implements [driver.Log].
-func (db *DB) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
-	const op = "memdriver.Purge"
-	end, err := db.write(ctx, op)
-	defer end()
-	if err != nil {
-		return driver.Purged{}, err
-	}
-	th := db.threads[p.Conversation]
-	if th == nil {
-		return driver.Purged{Done: true}, nil
-	}
-	if th.PurgedAt == 0 {
-		if last := db.lastTurn(th); last != nil && driver.Holds(*last, p.Now) {
-			return driver.Purged{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
-		}
-		if p.Spares(th.DeletedAt) {
-			return driver.Purged{}, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash", th.ID)
-		}
-		db.forget(th, p.Now)
-	}
-	own := db.own(th.ID)
-	kept := db.kept(own)
-	var out driver.Purged
-	for _, b := range own {
-		if _, ok := kept[b.ID]; ok {
-			out.Kept += kept[b.ID] - b.AtSeq
-		}
-		out.Removed += db.purge(b, kept[b.ID], int64(p.Limit)-out.Removed)
-	}
-	if out.Removed == int64(p.Limit) {
-		return out, nil
-	}
-	db.finishPurge(th, kept, p.Now, &out)
-	return out, nil
-}
-
-// forget makes a conversation unknown: only what others inherit of it stays.
-func (db *DB) forget(th *thread, now int64) {
-	for _, id := range th.turns {
-		delete(db.turns, id)
-	}
-	th.turns, th.turn, th.receipts = nil, "", nil
-	th.Conversation = scrollback.Conversation{ID: th.ID, Project: th.Project, Parent: th.Parent, Ancestors: th.Ancestors, Version: th.Version,
-		Branch: th.Branch, Messages: th.Messages, CreatedAt: th.CreatedAt, DeletedAt: now, PurgedAt: -now, Roots: []string{}, PinnedSeqs: []int64{}}
-}
-
-// kept says how far each of a conversation's branches is inherited.
-func (db *DB) kept(own []*branch) map[scrollback.BranchID]int64 {
-	var branches, outside []scrollback.Branch
-	for _, b := range own {
-		branches = append(branches, b.Branch)
-		for _, o := range db.branches {
-			if o.Parent == b.ID && o.Conversation != b.Conversation {
-				outside = append(outside, o.Branch)
-			}
-		}
-	}
-	return driver.Kept(branches, outside)
-}
-
-// purge removes at most limit of a branch's newest messages behind seq.
-func (db *DB) purge(b *branch, seq, limit int64) int64 {
-	first := slices.IndexFunc(b.rows, func(r *row) bool { return r.Seq > seq })
-	if first < 0 || limit == 0 {
-		return 0
-	}
-	first = max(first, len(b.rows)-int(limit))
-	gone := map[*row]bool{}
-	for _, r := range b.rows[first:] {
-		gone[r] = true
-	}
-	b.rows = slices.Clone(b.rows[:first])
-	db.rows = slices.DeleteFunc(slices.Clone(db.rows), func(r *row) bool { return gone[r] })
-	return int64(len(gone))
-}
-
-// finishPurge removes what belonged to the messages that are gone.
-func (db *DB) finishPurge(th *thread, kept map[scrollback.BranchID]int64, now int64, out *driver.Purged) {
-	th.segments = slices.DeleteFunc(th.segments, func(id scrollback.SegmentID) bool {
-		s := db.segments[id]
-		gone := s.LastSeq > kept[s.Branch]
-		if gone {
-			delete(db.segments, id)
-		}
-		return gone
-	})
-	named := map[scrollback.ArtifactID]bool{}
-	for _, b := range db.own(th.ID) {
-		for _, r := range b.rows {
-			for id := range r.Parts.Artifacts() {
-				named[id] = true
-			}
-		}
-		if len(b.rows) == 0 {
-			delete(db.branches, b.ID)
-			continue
-		}
-		last := b.rows[len(b.rows)-1]
-		b.HeadSeq, b.Sum, b.View, b.UpdatedAt = last.Seq, last.Sum, scrollback.View{}, now
-		b.ViewVersion++
-	}
-	th.mentions = slices.DeleteFunc(th.mentions, func(m mention) bool {
-		if !named[m.artifact] {
-			out.Loose = append(out.Loose, m.artifact)
-		}
-		return !named[m.artifact]
-	})
-	th.PurgedAt = now
-	if len(kept) == 0 {
-		delete(db.threads, th.ID)
-	}
-	out.Loose = slices.DeleteFunc(out.Loose, db.mentioned)
-	for _, id := range out.Loose {
-		delete(db.artifacts, id)
-	}
-	slices.SortFunc(out.Loose, cmp.Compare[scrollback.ArtifactID])
-	out.Done = true
-	for _, id := range th.Ancestors {
-		if a := db.threads[id]; a != nil {
-			if a.PurgedAt != 0 {
-				out.Next = id
-			}
-			return
-		}
-	}
-}
-
-// mentioned says whether some conversation mentions an artifact.
-func (db *DB) mentioned(id scrollback.ArtifactID) bool {
-	for _, th := range db.threads {
-		if slices.ContainsFunc(th.mentions, func(m mention) bool { return m.artifact == id }) {
-			return true
-		}
-	}
-	return false
 }

@@ -14,7 +14,7 @@ import (
 // things were written.
 type thread struct {
 	scrollback.Conversation
-	turn     scrollback.TurnID // the newest on the current path, or none
+	turn     scrollback.TurnID // the newest on the current path, or none; no other one can be open
 	turns    []scrollback.TurnID
 	segments []scrollback.SegmentID
 	receipts []*receipt
@@ -22,7 +22,7 @@ type thread struct {
 }
 
 // Create implements [driver.Log].
-func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error) {
+func (db log) Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error) {
 	const op = "memdriver.Create"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -53,7 +53,7 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 
 // Patch implements [driver.Log]. What the log itself decides stays as it is,
 // whatever edit does to it.
-func (db *DB) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	const op = "memdriver.Patch"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -81,8 +81,8 @@ func keepLog(next *scrollback.Conversation, old scrollback.Conversation) {
 	next.Ancestors, next.PurgedAt = old.Ancestors, old.PurgedAt
 }
 
-// Head implements [driver.Find].
-func (db *DB) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
+// Head implements [driver.Reader].
+func (db reader) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
 	const op = "memdriver.Head"
 	end, err := db.read(ctx, op)
 	defer end()
@@ -96,8 +96,8 @@ func (db *DB) Head(ctx context.Context, id scrollback.ConversationID) (driver.He
 	return db.head(th), nil
 }
 
-// Conversations implements [driver.Find].
-func (db *DB) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
+// Conversations implements [driver.Reader].
+func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
 	end, err := db.read(ctx, "memdriver.Conversations")
 	defer end()
 	if err != nil {
@@ -110,7 +110,7 @@ func (db *DB) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollba
 	var out []scrollback.Conversation
 	for _, th := range db.threads {
 		listed := (th.DeletedAt != 0) == q.Trash && th.PurgedAt == 0 &&
-			(q.Project == "" || th.Project == q.Project) &&
+			within(q.Projects, th.Project) &&
 			strings.Contains(strings.ToLower(th.Title), title)
 		if listed && after(q.Before, th.UpdatedAt, string(th.ID)) {
 			out = append(out, th.Conversation)
@@ -122,8 +122,8 @@ func (db *DB) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollba
 	return cloneAll(out[:min(len(out), q.Limit)]), nil
 }
 
-// Projects implements [driver.Find]. A conversation in the trash names none.
-func (db *DB) Projects(ctx context.Context) ([]scrollback.Project, error) {
+// Projects implements [driver.Reader]. A conversation in the trash names none.
+func (db reader) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	end, err := db.read(ctx, "memdriver.Projects")
 	defer end()
 	if err != nil {
@@ -144,10 +144,10 @@ func (db *DB) Projects(ctx context.Context) ([]scrollback.Project, error) {
 }
 
 // byPrefix lists the conversations whose ids begin with q.Prefix.
-func (db *DB) byPrefix(q driver.ListQuery) []scrollback.Conversation {
+func (db reader) byPrefix(q driver.ListQuery) []scrollback.Conversation {
 	var out []scrollback.Conversation
 	for id, th := range db.threads {
-		if th.PurgedAt == 0 && strings.HasPrefix(string(id), q.Prefix) {
+		if th.PurgedAt == 0 && strings.HasPrefix(string(id), q.Prefix) && within(q.Projects, th.Project) {
 			out = append(out, th.Conversation)
 		}
 	}
@@ -155,7 +155,12 @@ func (db *DB) byPrefix(q driver.ListQuery) []scrollback.Conversation {
 	return cloneAll(out[:min(len(out), q.Limit)])
 }
 
-func (db *DB) thread(op string, id scrollback.ConversationID) (*thread, error) {
+// within says whether a project is one of those that are looked at.
+func within(projects []string, name string) bool {
+	return len(projects) == 0 || slices.Contains(projects, name)
+}
+
+func (db *database) thread(op string, id scrollback.ConversationID) (*thread, error) {
 	th := db.threads[id]
 	if th == nil || th.PurgedAt != 0 {
 		return nil, scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", id)
@@ -164,7 +169,7 @@ func (db *DB) thread(op string, id scrollback.ConversationID) (*thread, error) {
 }
 
 // live is a thread that is not in the trash.
-func (db *DB) live(op string, id scrollback.ConversationID) (*thread, error) {
+func (db *database) live(op string, id scrollback.ConversationID) (*thread, error) {
 	th, err := db.thread(op, id)
 	if err == nil && th.DeletedAt != 0 {
 		return nil, scrollback.Errorf(scrollback.NotFound, op, "conversation %s is in the trash", id)
@@ -172,7 +177,7 @@ func (db *DB) live(op string, id scrollback.ConversationID) (*thread, error) {
 	return th, err
 }
 
-func (db *DB) head(th *thread) driver.Head {
+func (db *database) head(th *thread) driver.Head {
 	return driver.Head{Conversation: clone(th.Conversation), Branch: clone(db.branches[th.Branch].Branch)}
 }
 

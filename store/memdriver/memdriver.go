@@ -23,8 +23,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// DB is an in-memory database. The zero value is not usable; see [New].
-type DB struct {
+// database is all rows, and what the parts of a driver share.
+type database struct {
 	mu        sync.RWMutex
 	closed    bool
 	threads   map[scrollback.ConversationID]*thread
@@ -37,11 +37,28 @@ type DB struct {
 	learned   map[string]scrollback.Learned
 }
 
-var _ driver.Driver = (*DB)(nil)
+// The parts of a driver; each is one of its interfaces over the same rows.
+type (
+	log    struct{ *database }
+	reader struct{ *database }
+	turns  struct{ *database }
+	views  struct{ *database }
+	refs   struct{ *database }
+	index  struct{ *database }
+	book   struct{ *database }
+	audit  struct{ *database }
+	move   struct{ *database }
+)
 
 // New is an empty database.
-func New() *DB {
-	return &DB{
+func New() *driver.Driver {
+	db := empty()
+	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Close: db.close}
+}
+
+func empty() *database {
+	return &database{
 		threads:   map[scrollback.ConversationID]*thread{},
 		branches:  map[scrollback.BranchID]*branch{},
 		turns:     map[scrollback.TurnID]*scrollback.Turn{},
@@ -51,8 +68,8 @@ func New() *DB {
 	}
 }
 
-// Close ends the database; every later call is unavailable.
-func (db *DB) Close() error {
+// close ends the database; every later call is unavailable.
+func (db *database) close() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.closed = true
@@ -60,7 +77,7 @@ func (db *DB) Close() error {
 }
 
 // usable says why a call may not go on. The lock is held.
-func (db *DB) usable(ctx context.Context, op string) error {
+func (db *database) usable(ctx context.Context, op string) error {
 	if db.closed {
 		return scrollback.Errorf(scrollback.Unavailable, op, "the database is closed")
 	}
@@ -68,13 +85,13 @@ func (db *DB) usable(ctx context.Context, op string) error {
 }
 
 // write starts a write; the returned function ends it, also after an error.
-func (db *DB) write(ctx context.Context, op string) (end func(), err error) {
+func (db *database) write(ctx context.Context, op string) (end func(), err error) {
 	db.mu.Lock()
 	return db.mu.Unlock, db.usable(ctx, op)
 }
 
 // read starts a read; the returned function ends it, also after an error.
-func (db *DB) read(ctx context.Context, op string) (end func(), err error) {
+func (db *database) read(ctx context.Context, op string) (end func(), err error) {
 	db.mu.RLock()
 	return db.mu.RUnlock, db.usable(ctx, op)
 }

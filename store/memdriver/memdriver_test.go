@@ -11,7 +11,7 @@ import (
 )
 
 func TestDriver(t *testing.T) {
-	drivertest.Run(t, func(*testing.T) driver.Driver { return memdriver.New() })
+	drivertest.Run(t, func(*testing.T) *driver.Driver { return memdriver.New() })
 }
 
 // The same walk on two databases: nothing depends on a map's order, and what one
@@ -29,19 +29,20 @@ func TestFaulty(t *testing.T) {
 	b := scrollback.Branch{ID: "b", Conversation: "0"}
 	for _, lost := range []bool{false, true} {
 		d := memdriver.New()
-		f := &drivertest.Faulty{Driver: d, At: 0, Lost: lost}
-		if _, _, err := f.Create(ctx, c, b); scrollback.CodeOf(err) != scrollback.Unavailable {
+		faults := &drivertest.Faulty{At: 0, Lost: lost}
+		f := faults.Wrap(d)
+		if _, _, err := f.Log.Create(ctx, c, b); scrollback.CodeOf(err) != scrollback.Unavailable {
 			t.Fatalf("the first call: %v", err)
 		}
-		_, err := d.Head(ctx, "0")
+		_, err := d.Read.Head(ctx, "0")
 		if (err == nil) != lost {
 			t.Fatalf("lost %v: stored %v", lost, err == nil)
 		}
-		if _, created, err := f.Create(ctx, c, b); err != nil || created == lost {
+		if _, created, err := f.Log.Create(ctx, c, b); err != nil || created == lost {
 			t.Fatalf("the second call: created %v, %v", created, err)
 		}
-		if _, err := f.Head(ctx, "0"); err != nil || f.Calls() != 3 {
-			t.Fatalf("the third of %d calls: %v", f.Calls(), err)
+		if _, err := f.Read.Head(ctx, "0"); err != nil || faults.Calls() != 3 {
+			t.Fatalf("the third of %d calls: %v", faults.Calls(), err)
 		}
 		drivertest.Check(t, d)
 	}
@@ -52,11 +53,11 @@ func TestContextEnded(t *testing.T) {
 	db := memdriver.New()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, _, err := db.Create(ctx, scrollback.Conversation{ID: "0", Branch: "b"}, scrollback.Branch{ID: "b"})
+	_, _, err := db.Log.Create(ctx, scrollback.Conversation{ID: "0", Branch: "b"}, scrollback.Branch{ID: "b"})
 	if scrollback.CodeOf(err) != scrollback.Canceled {
 		t.Fatalf("error %v, want canceled", err)
 	}
-	if _, err := db.Head(context.Background(), "0"); scrollback.CodeOf(err) != scrollback.NotFound {
+	if _, err := db.Read.Head(context.Background(), "0"); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Fatalf("after a canceled Create: %v", err)
 	}
 }

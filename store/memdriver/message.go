@@ -25,7 +25,7 @@ type row struct {
 }
 
 // newest is the number of the newest row, or 0.
-func (db *DB) newest() int64 {
+func (db *database) newest() int64 {
 	if len(db.rows) == 0 {
 		return 0
 	}
@@ -33,7 +33,7 @@ func (db *DB) newest() int64 {
 }
 
 // Append implements [driver.Log].
-func (db *DB) Append(ctx context.Context, a driver.Append) (driver.Finished, error) {
+func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, error) {
 	const op = "memdriver.Append"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -44,7 +44,7 @@ func (db *DB) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 	if err != nil {
 		return driver.Finished{}, err
 	}
-	last := db.lastTurn(th)
+	last := db.turns[th.turn]
 	if last != nil && driver.Holds(*last, a.Now) {
 		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 	}
@@ -71,8 +71,8 @@ func (db *DB) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 	return driver.Finished{Head: db.head(th), Messages: ms}, nil
 }
 
-// Branches implements [driver.Find].
-func (db *DB) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
+// Branches implements [driver.Reader].
+func (db reader) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
 	end, err := db.read(ctx, "memdriver.Branches")
 	defer end()
 	if err != nil {
@@ -86,7 +86,7 @@ func (db *DB) Branches(ctx context.Context, id scrollback.ConversationID) ([]scr
 }
 
 // own are the branches of a conversation, by id.
-func (db *DB) own(id scrollback.ConversationID) []*branch {
+func (db *database) own(id scrollback.ConversationID) []*branch {
 	var out []*branch
 	for _, b := range db.branches {
 		if b.Conversation == id {
@@ -97,8 +97,8 @@ func (db *DB) own(id scrollback.ConversationID) []*branch {
 	return out
 }
 
-// Branch implements [driver.Find].
-func (db *DB) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
+// Branch implements [driver.Reader].
+func (db reader) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
 	const op = "memdriver.Branch"
 	end, err := db.read(ctx, op)
 	defer end()
@@ -112,8 +112,8 @@ func (db *DB) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Br
 	return clone(b.Branch), nil
 }
 
-// Messages implements [driver.Find].
-func (db *DB) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
+// Messages implements [driver.Reader].
+func (db reader) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
 	end, err := db.read(ctx, "memdriver.Messages")
 	defer end()
 	if err != nil {
@@ -131,15 +131,15 @@ func (db *DB) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback
 	return cloneAll(out), nil
 }
 
-// append numbers entries, adds them to the current branch and answers them.
-func (db *DB) append(th *thread, entries []driver.Entry, now int64) []scrollback.Message {
+// append numbers entries, adds them to the current branch and returns them.
+func (db *database) append(th *thread, entries []driver.Entry, now int64) []scrollback.Message {
 	out := db.grow(th, db.branches[th.Branch], entries, now)
 	th.Messages = db.branches[th.Branch].HeadSeq
 	return out
 }
 
-// grow numbers entries, adds them to a branch and answers them.
-func (db *DB) grow(th *thread, b *branch, entries []driver.Entry, now int64) []scrollback.Message {
+// grow numbers entries, adds them to a branch and returns them.
+func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int64) []scrollback.Message {
 	var out []scrollback.Message
 	for _, e := range entries {
 		m := clone(e.Message)
@@ -158,7 +158,7 @@ func (db *DB) grow(th *thread, b *branch, entries []driver.Entry, now int64) []s
 }
 
 // fresh says which of the ids that entries bring is taken.
-func (db *DB) fresh(op string, entries []driver.Entry) error {
+func (db *database) fresh(op string, entries []driver.Entry) error {
 	seen := map[scrollback.MessageID]bool{}
 	for _, r := range db.rows {
 		seen[r.ID] = true
@@ -172,7 +172,7 @@ func (db *DB) fresh(op string, entries []driver.Entry) error {
 	return nil
 }
 
-func (db *DB) branch(op string, id scrollback.BranchID) (*branch, error) {
+func (db *database) branch(op string, id scrollback.BranchID) (*branch, error) {
 	b := db.branches[id]
 	if b == nil {
 		return nil, scrollback.Errorf(scrollback.NotFound, op, "no branch %s", id)

@@ -11,7 +11,7 @@ import (
 
 // Adopt implements [driver.Move]. Unlike the other writes it judges as it goes, and
 // puts everything back when it fails.
-func (db *DB) Adopt(ctx context.Context, a driver.Adopt) error {
+func (db move) Adopt(ctx context.Context, a driver.Adopt) error {
 	const op = "memdriver.Adopt"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -19,7 +19,7 @@ func (db *DB) Adopt(ctx context.Context, a driver.Adopt) error {
 		return err
 	}
 	back := db.keepsake()
-	j := &adopting{DB: db, a: adoption(a), op: op, grown: map[scrollback.BranchID]bool{}}
+	j := &adopting{database: db.database, a: adoption(a), op: op, grown: map[scrollback.BranchID]bool{}}
 	for _, step := range []func() error{j.conversation, j.grow, j.keepSegments, j.show, j.enterFolds, j.end} {
 		if err := step(); err != nil {
 			back()
@@ -37,8 +37,8 @@ func adoption(a driver.Adopt) driver.Adopt {
 }
 
 // keepsake remembers everything that an adoption may change.
-func (db *DB) keepsake() (back func()) {
-	was := DB{threads: maps.Clone(db.threads), branches: maps.Clone(db.branches), turns: maps.Clone(db.turns),
+func (db move) keepsake() (back func()) {
+	was := database{threads: maps.Clone(db.threads), branches: maps.Clone(db.branches), turns: maps.Clone(db.turns),
 		segments: maps.Clone(db.segments), artifacts: maps.Clone(db.artifacts), rows: slices.Clip(db.rows)}
 	for id, th := range db.threads {
 		db.threads[id] = new(*th)
@@ -59,7 +59,7 @@ func (db *DB) keepsake() (back func()) {
 }
 
 // Folds implements [driver.Move].
-func (db *DB) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error) {
+func (db move) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error) {
 	end, err := db.read(ctx, "memdriver.Folds")
 	defer end()
 	th := db.threads[id]
@@ -74,7 +74,7 @@ func (db *DB) Folds(ctx context.Context, id scrollback.ConversationID, skip, lim
 }
 
 // Taken implements [driver.Move].
-func (db *DB) Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
+func (db move) Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
 	end, err := db.read(ctx, "memdriver.Taken")
 	defer end()
 	if err != nil {

@@ -16,8 +16,8 @@ type mention struct {
 	at       int64
 }
 
-// PutArtifact implements [driver.Log].
-func (db *DB) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
+// PutArtifact implements [driver.Refs].
+func (db refs) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
 	const op = "memdriver.PutArtifact"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -36,8 +36,8 @@ func (db *DB) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedB
 	return nil
 }
 
-// Refs implements [driver.Find].
-func (db *DB) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
+// List implements [driver.Refs].
+func (db refs) List(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
 	end, err := db.read(ctx, "memdriver.Refs")
 	defer end()
 	if err != nil {
@@ -64,7 +64,7 @@ func (db *DB) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntr
 }
 
 // refs is all that a thread mentions, in no order.
-func (db *DB) refs(th *thread) []scrollback.RefEntry {
+func (db refs) refs(th *thread) []scrollback.RefEntry {
 	var out []scrollback.RefEntry
 	for _, id := range th.segments {
 		s := db.segments[id]
@@ -87,14 +87,14 @@ func (db *DB) refs(th *thread) []scrollback.RefEntry {
 }
 
 // keep records an artifact that is not known yet.
-func (db *DB) keep(a scrollback.Artifact) {
+func (db *database) keep(a scrollback.Artifact) {
 	if _, known := db.artifacts[a.ID]; !known {
 		db.artifacts[a.ID] = a
 	}
 }
 
 // mention records an artifact and that th mentions it; the first mention stays.
-func (db *DB) mention(th *thread, a scrollback.Artifact) {
+func (db *database) mention(th *thread, a scrollback.Artifact) {
 	db.keep(a)
 	if !slices.ContainsFunc(th.mentions, func(m mention) bool { return m.artifact == a.ID }) {
 		th.mentions = append(th.mentions, mention{a.ID, a.Name, a.CreatedAt})

@@ -9,9 +9,9 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// Search implements [driver.Find] by looking at every message. Documents and
+// Search implements [driver.Index] by looking at every message. Documents and
 // Holding speak of the whole store, whatever the query narrows to.
-func (db *DB) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
+func (db index) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
 	end, err := db.read(ctx, "memdriver.Search")
 	defer end()
 	if err != nil {
@@ -50,11 +50,11 @@ func (db *DB) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchRe
 }
 
 // visible says whether q's filters let a message through.
-func (db *DB) visible(r *row, q driver.SearchQuery) bool {
+func (db index) visible(r *row, q driver.SearchQuery) bool {
 	th := db.threads[r.ConversationID]
 	return (th.DeletedAt == 0 || len(q.Conversations) > 0) &&
 		(len(q.Conversations) == 0 || slices.Contains(q.Conversations, th.ID)) &&
-		(q.Project == "" || th.Project == q.Project) &&
+		within(q.Projects, th.Project) &&
 		(q.Role == "" || r.Role == q.Role) &&
 		r.CreatedAt >= q.From && (q.To == 0 || r.CreatedAt < q.To)
 }

@@ -17,8 +17,8 @@ type receipt struct {
 	undone bool
 }
 
-// Commit implements [driver.Log].
-func (db *DB) Commit(ctx context.Context, c driver.Commit) error {
+// Commit implements [driver.Views].
+func (db views) Commit(ctx context.Context, c driver.Commit) error {
 	const op = "memdriver.Commit"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -59,8 +59,8 @@ func (db *DB) Commit(ctx context.Context, c driver.Commit) error {
 	return nil
 }
 
-// Unfold implements [driver.Log].
-func (db *DB) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
+// Unfold implements [driver.Views].
+func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
 	const op = "memdriver.Unfold"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -97,8 +97,8 @@ func (db *DB) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, 
 	return scrollback.Receipt{}, nil
 }
 
-// Segments implements [driver.Find].
-func (db *DB) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+// Segments implements [driver.Views].
+func (db views) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	const op = "memdriver.Segments"
 	end, err := db.read(ctx, op)
 	defer end()
@@ -116,8 +116,8 @@ func (db *DB) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrol
 	return out, nil
 }
 
-// Receipts implements [driver.Find].
-func (db *DB) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+// Receipts implements [driver.Views].
+func (db views) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
 	const op = "memdriver.Receipts"
 	end, err := db.read(ctx, op)
 	defer end()

@@ -7,8 +7,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// Save implements [driver.Log].
-func (db *DB) Save(ctx context.Context, s driver.Save) (bool, error) {
+// Save implements [driver.Turns].
+func (db turns) Save(ctx context.Context, s driver.Save) (bool, error) {
 	const op = "memdriver.Save"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -23,8 +23,8 @@ func (db *DB) Save(ctx context.Context, s driver.Save) (bool, error) {
 	return t.Cancel, nil
 }
 
-// Finish implements [driver.Log].
-func (db *DB) Finish(ctx context.Context, f driver.Finish) (driver.Finished, error) {
+// Finish implements [driver.Turns].
+func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, error) {
 	const op = "memdriver.Finish"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -56,8 +56,8 @@ func (db *DB) Finish(ctx context.Context, f driver.Finish) (driver.Finished, err
 	return driver.Finished{Head: db.head(th), Messages: ms}, nil
 }
 
-// Stop implements [driver.Log].
-func (db *DB) Stop(ctx context.Context, id scrollback.TurnID) error {
+// Stop implements [driver.Turns].
+func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 	const op = "memdriver.Stop"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -74,8 +74,8 @@ func (db *DB) Stop(ctx context.Context, id scrollback.TurnID) error {
 	return nil
 }
 
-// Turn implements [driver.Find].
-func (db *DB) Turn(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
+// Get implements [driver.Turns].
+func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
 	const op = "memdriver.Turn"
 	end, err := db.read(ctx, op)
 	defer end()
@@ -89,8 +89,8 @@ func (db *DB) Turn(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, 
 	return clone(*t), nil
 }
 
-// LastTurn implements [driver.Find].
-func (db *DB) LastTurn(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
+// Last implements [driver.Turns].
+func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
 	const op = "memdriver.LastTurn"
 	end, err := db.read(ctx, op)
 	defer end()
@@ -101,19 +101,16 @@ func (db *DB) LastTurn(ctx context.Context, id scrollback.ConversationID) (scrol
 	if err != nil {
 		return scrollback.Turn{}, err
 	}
-	t := db.lastTurn(th)
+	t := db.turns[th.turn]
 	if t == nil {
 		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "conversation %s had no turn", id)
 	}
 	return clone(*t), nil
 }
 
-// lastTurn is a thread's newest turn, or nil. No other one can be open.
-func (db *DB) lastTurn(th *thread) *scrollback.Turn { return db.turns[th.turn] }
-
 // owned is an open turn, for its owner. The lease may have run out, as long as
 // nobody else took over.
-func (db *DB) owned(op string, id scrollback.TurnID, owner string) (*scrollback.Turn, error) {
+func (db turns) owned(op string, id scrollback.TurnID, owner string) (*scrollback.Turn, error) {
 	t := db.turns[id]
 	if t == nil || t.State != scrollback.TurnOpen || t.Owner != owner {
 		return nil, scrollback.Errorf(scrollback.Conflict, op, "turn %s", id).Because(scrollback.ErrLostLease)

@@ -8,59 +8,60 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-func insertBranch(ctx context.Context, tx *session, b scrollback.Branch) error {
-	view, err := asJSON(b.View)
+func insertBranch(ctx context.Context, tx *sqlrow.Session, b scrollback.Branch) error {
+	view, err := sqlrow.JSON(b.View)
 	if err != nil {
 		return err
 	}
-	return tx.run(ctx, `INSERT INTO branches (`+branchColumns+`) VALUES (`+marks(11)+`)`, b.ID, b.Conversation, b.Parent,
+	return tx.Run(ctx, `INSERT INTO branches (`+sqlrow.BranchColumns+`) VALUES (`+sqlrow.Marks(11)+`)`, b.ID, b.Conversation, b.Parent,
 		b.AtSeq, b.HeadSeq, b.Sum.Tokens, b.Sum.Bytes, b.Sum.Images, view, b.ViewVersion, b.UpdatedAt)
 }
 
-func loadBranch(ctx context.Context, s *session, id scrollback.BranchID, b *scrollback.Branch) error {
-	err := s.row(ctx, scanBranch(b), `SELECT `+branchColumns+` FROM branches WHERE id = $1`, id)
+func loadBranch(ctx context.Context, s *sqlrow.Session, id scrollback.BranchID, b *scrollback.Branch) error {
+	err := s.Row(ctx, sqlrow.ScanBranch(b), `SELECT `+sqlrow.BranchColumns+` FROM branches WHERE id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no branch %s", id)
 	}
 	return err
 }
 
-// Branch implements driver.Find.
-func (db *DB) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
+// Branch implements [driver.Reader].
+func (db reader) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
 	var b scrollback.Branch
-	return b, db.wrap("sqldriver.Branch", loadBranch(ctx, db.read, id, &b))
+	return b, db.wrap("sqldriver.Branch", loadBranch(ctx, db.Read, id, &b))
 }
 
-// Branches implements driver.Find.
-func (db *DB) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
-	out, err := branchesOf(ctx, db.read, id)
+// Branches implements [driver.Reader].
+func (db reader) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
+	out, err := branchesOf(ctx, db.Read, id)
 	return out, db.wrap("sqldriver.Branches", err)
 }
 
-func branchesOf(ctx context.Context, s *session, id scrollback.ConversationID) ([]scrollback.Branch, error) {
+func branchesOf(ctx context.Context, s *sqlrow.Session, id scrollback.ConversationID) ([]scrollback.Branch, error) {
 	var out []scrollback.Branch
-	err := s.rows(ctx, collectBranches(&out), `SELECT `+branchColumns+` FROM branches WHERE conversation_id = $1 ORDER BY id`, id)
+	err := s.Rows(ctx, collectBranches(&out), `SELECT `+sqlrow.BranchColumns+` FROM branches WHERE conversation_id = $1 ORDER BY id`, id)
 	return out, err
 }
 
-func collectBranches(out *[]scrollback.Branch) func(scanner) error {
-	return func(r scanner) error {
+func collectBranches(out *[]scrollback.Branch) func(sqlrow.Scanner) error {
+	return func(r sqlrow.Scanner) error {
 		*out = append(*out, scrollback.Branch{})
-		return scanBranch(&(*out)[len(*out)-1])(r)
+		return sqlrow.ScanBranch(&(*out)[len(*out)-1])(r)
 	}
 }
 
 // leave completes a branch by the message that it is to leave its parent at, and
-// answers the conversation of the parent.
-func leave(ctx context.Context, tx *session, b *scrollback.Branch) (of scrollback.ConversationID, err error) {
+// returns the conversation of the parent.
+func leave(ctx context.Context, tx *sqlrow.Session, b *scrollback.Branch) (of scrollback.ConversationID, err error) {
 	b.HeadSeq, b.Sum = b.AtSeq, scrollback.Weight{}
 	if b.Parent == "" && b.AtSeq == 0 {
 		return b.Conversation, nil
 	}
 	var m scrollback.Message
-	err = tx.row(ctx, scanMessage(&m), `SELECT `+messageColumns+` FROM messages WHERE branch = $1 AND seq = $2`, b.Parent, b.AtSeq)
+	err = tx.Row(ctx, sqlrow.ScanMessage(&m), `SELECT `+sqlrow.MessageColumns+` FROM messages WHERE branch = $1 AND seq = $2`, b.Parent, b.AtSeq)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = scrollback.Errorf(scrollback.NotFound, "sqldriver", "branch %s has no message %d of its own", b.Parent, b.AtSeq)
 	}
@@ -70,7 +71,7 @@ func leave(ctx context.Context, tx *session, b *scrollback.Branch) (of scrollbac
 
 // forks completes the first branch of a conversation; one that continues another
 // needs that one living, and whatever it inherits to be still there.
-func forks(ctx context.Context, tx *session, fork scrollback.Conversation, b *scrollback.Branch) error {
+func forks(ctx context.Context, tx *sqlrow.Session, fork scrollback.Conversation, b *scrollback.Branch) error {
 	const op = "sqldriver.Create"
 	of, err := leave(ctx, tx, b)
 	if err != nil || b.Parent == "" {
@@ -80,7 +81,7 @@ func forks(ctx context.Context, tx *session, fork scrollback.Conversation, b *sc
 	if fork.Parent != nil {
 		parent = fork.Parent.ID
 	}
-	var c conversation
+	var c sqlrow.Conversation
 	if err := loadConversation(ctx, tx, parent, &c); err != nil {
 		return err
 	}
@@ -98,12 +99,12 @@ func inherits(op string, c scrollback.Conversation, of scrollback.ConversationID
 	return nil
 }
 
-// Rewind implements driver.Log.
-func (db *DB) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) {
+// Rewind implements [driver.Log].
+func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) {
 	const op = "sqldriver.Rewind"
 	var out driver.Head
-	err := db.write(ctx, op, func(ctx context.Context, tx *session) error {
-		w, err := openLog(ctx, tx, db.dialect, r.Conversation)
+	err := db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
+		w, err := openLog(ctx, tx, db.Dialect, r.Conversation)
 		if err != nil {
 			return err
 		}
@@ -124,7 +125,7 @@ func (db *DB) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 			return err
 		}
 		w.c.Branch, w.edited = w.b.ID, true
-		if w.c.turn, err = w.turnAt(ctx, w.b); err != nil {
+		if w.c.LastTurn, err = w.turnAt(ctx, w.b); err != nil {
 			return err
 		}
 		if r.Edit != nil {
@@ -153,10 +154,10 @@ func (w *logWriter) reachable(ctx context.Context, to *scrollback.Branch) error 
 // destination is the branch that a rewind leads to: one that stands there already,
 // or to, which is stored then.
 func (w *logWriter) destination(ctx context.Context, to scrollback.Branch, now int64) (there scrollback.Branch, err error) {
-	err = w.tx.row(ctx, scanBranch(&there), `SELECT `+branchColumns+` FROM branches WHERE id = $1 AND conversation_id = $2 AND head_seq = $3`,
+	err = w.tx.Row(ctx, sqlrow.ScanBranch(&there), `SELECT `+sqlrow.BranchColumns+` FROM branches WHERE id = $1 AND conversation_id = $2 AND head_seq = $3`,
 		to.Parent, w.c.ID, to.AtSeq)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = w.tx.row(ctx, scanBranch(&there), `SELECT `+branchColumns+` FROM branches
+		err = w.tx.Row(ctx, sqlrow.ScanBranch(&there), `SELECT `+sqlrow.BranchColumns+` FROM branches
 			WHERE conversation_id = $1 AND parent_branch = $2 AND at_seq = $3 AND head_seq = at_seq ORDER BY id LIMIT 1`, w.c.ID, to.Parent, to.AtSeq)
 	}
 	if !errors.Is(err, sql.ErrNoRows) {
@@ -168,173 +169,10 @@ func (w *logWriter) destination(ctx context.Context, to scrollback.Branch, now i
 
 // turnAt is the turn that ended with the head of a branch, or none.
 func (w *logWriter) turnAt(ctx context.Context, b scrollback.Branch) (id scrollback.TurnID, err error) {
-	err = w.tx.row(ctx, func(r scanner) error { return r.Scan(&id) },
+	err = w.tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&id) },
 		`SELECT t.id FROM messages m JOIN turns t ON t.id = m.turn_id WHERE m.branch = $1 AND m.seq = $2`, b.ID, b.HeadSeq)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
 	return id, err
-}
-
-// ending is the end of a branch: its newest message as the log has it.
-type ending struct {
-	seq      int64
-	own, sum scrollback.Weight
-}
-
-// endings are a branch's newest own messages, at most two, newest first.
-func (r mending) endings(ctx context.Context, b scrollback.Branch) (out []ending, err error) {
-	err = r.tx.rows(ctx, func(row scanner) error {
-		var e ending
-		err := row.Scan(&e.seq, &e.own.Tokens, &e.own.Bytes, &e.own.Images, &e.sum.Tokens, &e.sum.Bytes, &e.sum.Images)
-		out = append(out, e)
-		return err
-	}, `SELECT seq, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images FROM messages
-		WHERE branch = $1 AND seq > $2 ORDER BY seq DESC LIMIT 2`, b.ID, b.AtSeq)
-	return out, err
-}
-
-// head makes a branch end with its newest message.
-func (r mending) head(ctx context.Context, b *scrollback.Branch) error {
-	end, err := r.endings(ctx, *b)
-	if err != nil {
-		return err
-	}
-	is := *b
-	if len(end) == 0 {
-		if _, err := leave(ctx, r.tx, &is); scrollback.CodeOf(err) == scrollback.NotFound {
-			return nil // where it leaves its parent is another question
-		} else if err != nil {
-			return err
-		}
-	} else {
-		is.HeadSeq, is.Sum = end[0].seq, end[0].sum
-		if is.HeadSeq == b.HeadSeq && len(end) > 1 && end[1].seq == is.HeadSeq-1 && end[1].sum.Add(end[0].own) != is.Sum {
-			return nil // it may be the message that is wrong
-		}
-	}
-	if is.HeadSeq == b.HeadSeq && is.Sum == b.Sum {
-		return nil
-	}
-	*b = is
-	return r.tx.run(ctx, `UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5 WHERE id = $1`,
-		b.ID, b.HeadSeq, b.Sum.Tokens, b.Sum.Bytes, b.Sum.Images)
-}
-
-// beginning is a branch's first own message.
-type beginning struct {
-	conversation scrollback.ConversationID
-	seq, at      int64
-	before       scrollback.Weight // the sum of what it follows
-}
-
-// beginning is not_found for a branch without messages.
-func (r mending) beginning(ctx context.Context, id scrollback.BranchID) (out beginning, err error) {
-	var own, sum scrollback.Weight
-	err = r.tx.row(ctx, func(row scanner) error {
-		return row.Scan(&out.conversation, &out.seq, &out.at, &own.Tokens, &own.Bytes, &own.Images, &sum.Tokens, &sum.Bytes, &sum.Images)
-	}, `SELECT conversation_id, seq, created_at, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images FROM messages
-		WHERE branch = $1 AND seq > 0 ORDER BY seq LIMIT 1`, id)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = scrollback.Errorf(scrollback.NotFound, "sqldriver.Mend", "branch %s has no messages", id)
-	}
-	out.before = sum.Sub(own)
-	return out, err
-}
-
-// follows says whether a branch that begins so may leave another there.
-func (r mending) follows(ctx context.Context, first beginning, parent scrollback.BranchID) (bool, error) {
-	var sum scrollback.Weight
-	err := r.tx.row(ctx, func(row scanner) error { return row.Scan(&sum.Tokens, &sum.Bytes, &sum.Images) },
-		`SELECT sum_tokens, sum_bytes, sum_images FROM messages WHERE branch = $1 AND seq = $2`, parent, first.seq-1)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil && sum == first.before, err
-}
-
-// branch brings back a branch, or corrects where it begins.
-func (r mending) branch(ctx context.Context, id scrollback.BranchID) error {
-	first, err := r.beginning(ctx, id)
-	if err != nil {
-		return err
-	}
-	var b scrollback.Branch
-	err = loadBranch(ctx, r.tx, id, &b)
-	known := err == nil
-	switch {
-	case known && b.AtSeq == 0 && b.Parent == "":
-		return nil // what comes before its messages may be lost
-	case known && b.AtSeq == first.seq-1 && b.AtSeq > 0:
-		if ok, err := r.follows(ctx, first, b.Parent); ok || err != nil {
-			return err
-		}
-	case known:
-	case scrollback.CodeOf(err) == scrollback.NotFound:
-		b = scrollback.Branch{ID: id, Conversation: first.conversation, UpdatedAt: r.now}
-	default:
-		return err
-	}
-	b.AtSeq = first.seq - 1
-	if b.Parent, err = r.parent(ctx, b, first); err != nil {
-		return err
-	}
-	if known {
-		return r.tx.run(ctx, `UPDATE branches SET parent_branch = $2, at_seq = $3 WHERE id = $1`, b.ID, b.Parent, b.AtSeq)
-	}
-	if err := insertBranch(ctx, r.tx, b); err != nil {
-		return err
-	}
-	return r.head(ctx, &b)
-}
-
-// parent finds the only branch that one which begins so can have left.
-func (r mending) parent(ctx context.Context, b scrollback.Branch, first beginning) (found scrollback.BranchID, err error) {
-	if b.AtSeq == 0 {
-		return "", nil
-	}
-	var c conversation
-	if err := loadRow(ctx, r.tx, b.Conversation, &c); err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
-		return "", err
-	}
-	for _, id := range append([]scrollback.ConversationID{b.Conversation}, c.Ancestors...) {
-		branches, err := branchesOf(ctx, r.tx, id)
-		if err != nil {
-			return "", err
-		}
-		for _, p := range branches {
-			ok, err := r.follows(ctx, first, p.ID)
-			if err == nil && ok {
-				ok, err = r.apart(ctx, p, b.ID)
-			}
-			switch {
-			case err != nil:
-				return "", err
-			case ok && found != "":
-				return "", scrollback.Errorf(scrollback.Conflict, "sqldriver.Mend", "branch %s may have left %s or %s", b.ID, found, p.ID)
-			case ok:
-				found = p.ID
-			}
-		}
-	}
-	if found == "" {
-		err = scrollback.Errorf(scrollback.Conflict, "sqldriver.Mend", "nothing that branch %s follows is there", b.ID)
-	}
-	return found, err
-}
-
-// apart says that the path of a branch does not lead to another.
-func (r mending) apart(ctx context.Context, b scrollback.Branch, from scrollback.BranchID) (bool, error) {
-	for b.ID != from {
-		var p scrollback.Branch
-		err := loadBranch(ctx, r.tx, b.Parent, &p)
-		if scrollback.CodeOf(err) == scrollback.NotFound || err == nil && p.ID != from && p.AtSeq >= b.AtSeq {
-			return true, nil // it ends there
-		}
-		if err != nil {
-			return false, err
-		}
-		b = p
-	}
-	return false, nil
 }

@@ -3,20 +3,21 @@ package sqldriver
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// Create implements driver.Log.
-func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error) {
+// Create implements [driver.Log].
+func (db log) Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error) {
 	const op = "sqldriver.Create"
-	var stored conversation
+	var stored sqlrow.Conversation
 	created := false
-	err := db.write(ctx, op, func(ctx context.Context, tx *session) error {
+	err := db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
 		err := loadRow(ctx, tx, c.ID, &stored)
 		if err == nil && stored.PurgedAt != 0 {
 			err = scrollback.Errorf(scrollback.Conflict, op, "conversation %s was purged", c.ID)
@@ -27,9 +28,9 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 		if err := forks(ctx, tx, c, &b); err != nil {
 			return err
 		}
-		stored, created = conversation{Conversation: c}, true
+		stored, created = sqlrow.Conversation{Conversation: c}, true
 		stored.Branch, stored.Messages = b.ID, b.HeadSeq
-		if err := stored.insert(ctx, tx); err != nil {
+		if err := insertConversation(ctx, tx, &stored); err != nil {
 			return err
 		}
 		return insertBranch(ctx, tx, b)
@@ -40,26 +41,26 @@ func (db *DB) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 	return stored.Conversation, created, nil
 }
 
-func (c *conversation) insert(ctx context.Context, tx *session) error {
-	v, err := c.values()
+func insertConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conversation) error {
+	v, err := c.Values()
 	if err != nil {
 		return err
 	}
-	return tx.run(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (`+marks(22)+`)`, v...)
+	return tx.Run(ctx, `INSERT INTO conversations (`+sqlrow.ConversationColumns+`) VALUES (`+sqlrow.Marks(22)+`)`, v...)
 }
 
-// Patch implements driver.Log.
-func (db *DB) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
-	var c conversation
+// Patch implements [driver.Log].
+func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+	var c sqlrow.Conversation
 	var refusal error
-	err := db.write(ctx, "sqldriver.Patch", func(ctx context.Context, tx *session) error {
+	err := db.write(ctx, "sqldriver.Patch", func(ctx context.Context, tx *sqlrow.Session) error {
 		if err := loadConversation(ctx, tx, id, &c); err != nil {
 			return err
 		}
-		if refusal = c.edit(edit); refusal != nil {
+		if refusal = editConversation(&c, edit); refusal != nil {
 			return refusal
 		}
-		return c.store(ctx, tx, now)
+		return storeConversation(ctx, tx, &c, now)
 	})
 	if refusal != nil {
 		return scrollback.Conversation{}, refusal
@@ -70,8 +71,8 @@ func (db *DB) Patch(ctx context.Context, id scrollback.ConversationID, now int64
 	return c.Conversation, nil
 }
 
-// edit lets an editor change the conversation and puts back what the log decides.
-func (c *conversation) edit(edit func(*scrollback.Conversation) error) error {
+// editConversation lets an editor change the conversation and puts back what the log decides.
+func editConversation(c *sqlrow.Conversation, edit func(*scrollback.Conversation) error) error {
 	was := c.Conversation
 	if was.Parent != nil {
 		was.Parent = new(*was.Parent)
@@ -82,28 +83,28 @@ func (c *conversation) edit(edit func(*scrollback.Conversation) error) error {
 	return err
 }
 
-// store stores all that may ever change of a conversation, as a commit.
-func (c *conversation) store(ctx context.Context, tx *session, now int64) error {
+// storeConversation stores all that may ever change of a conversation, as a commit.
+func storeConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conversation, now int64) error {
 	c.Version, c.UpdatedAt = c.Version+1, now
-	v, err := c.values()
+	v, err := c.Values()
 	if err != nil {
 		return err
 	}
-	return tx.run(ctx, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
+	return tx.Run(ctx, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
 		limit_tokens = $7, roots = $8, settings = $9, pinned_seqs = $10, meta = $11, parent = $12, version = $13,
 		branch = $14, messages = $15, turn = $16, created_at = $17, updated_at = $18, deleted_at = $19, ancestors = $20,
 		purged_at = $21, environment = $22 WHERE id = $1`, v...)
 }
 
-// touch stores what every commit changes of a conversation.
-func (c *conversation) touch(ctx context.Context, tx *session, now int64) error {
+// touchConversation stores what every commit changes of a conversation.
+func touchConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conversation, now int64) error {
 	c.Version, c.UpdatedAt = c.Version+1, now
-	return tx.run(ctx, `UPDATE conversations SET version = $2, messages = $3, turn = $4, updated_at = $5 WHERE id = $1`,
-		c.ID, c.Version, c.Messages, c.turn, c.UpdatedAt)
+	return tx.Run(ctx, `UPDATE conversations SET version = $2, messages = $3, turn = $4, updated_at = $5 WHERE id = $1`,
+		c.ID, c.Version, c.Messages, c.LastTurn, c.UpdatedAt)
 }
 
 // loadConversation reads a conversation that was not purged.
-func loadConversation(ctx context.Context, s *session, id scrollback.ConversationID, c *conversation) error {
+func loadConversation(ctx context.Context, s *sqlrow.Session, id scrollback.ConversationID, c *sqlrow.Conversation) error {
 	err := loadRow(ctx, s, id, c)
 	if err == nil && c.PurgedAt != 0 {
 		err = noConversation(id)
@@ -112,8 +113,8 @@ func loadConversation(ctx context.Context, s *session, id scrollback.Conversatio
 }
 
 // loadRow reads a conversation, purged or not.
-func loadRow(ctx context.Context, s *session, id scrollback.ConversationID, c *conversation) error {
-	err := s.row(ctx, c.scan, `SELECT `+conversationColumns+` FROM conversations WHERE id = $1`, id)
+func loadRow(ctx context.Context, s *sqlrow.Session, id scrollback.ConversationID, c *sqlrow.Conversation) error {
+	err := s.Row(ctx, c.Scan, `SELECT `+sqlrow.ConversationColumns+` FROM conversations WHERE id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return noConversation(id)
 	}
@@ -125,39 +126,40 @@ func noConversation(id scrollback.ConversationID) error {
 }
 
 // loadHead reads a conversation and its current branch.
-func loadHead(ctx context.Context, s *session, id scrollback.ConversationID, c *conversation, b *scrollback.Branch) error {
+func loadHead(ctx context.Context, s *sqlrow.Session, id scrollback.ConversationID, c *sqlrow.Conversation, b *scrollback.Branch) error {
 	if err := loadConversation(ctx, s, id, c); err != nil {
 		return err
 	}
 	return loadBranch(ctx, s, c.Branch, b)
 }
 
-// Head implements driver.Find.
-func (db *DB) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
-	var c conversation
+// Head implements [driver.Reader].
+func (db reader) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
+	var c sqlrow.Conversation
 	var b scrollback.Branch
 	// Two reads: should a write fall between them, the branch is the newer one.
-	if err := loadHead(ctx, db.read, id, &c, &b); err != nil {
+	if err := loadHead(ctx, db.Read, id, &c, &b); err != nil {
 		return driver.Head{}, db.wrap("sqldriver.Head", err)
 	}
 	c.Messages = b.HeadSeq
 	return driver.Head{Conversation: c.Conversation, Branch: b}, nil
 }
 
-// Conversations implements driver.Find.
-func (db *DB) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
+// Conversations implements [driver.Reader].
+func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
 	var out []scrollback.Conversation
-	add := func(r scanner) error {
-		var c conversation
-		if err := c.scan(r); err != nil {
+	add := func(r sqlrow.Scanner) error {
+		var c sqlrow.Conversation
+		if err := c.Scan(r); err != nil {
 			return err
 		}
 		out = append(out, c.Conversation)
 		return nil
 	}
 	if q.Prefix != "" {
-		err := db.read.rows(ctx, add, `SELECT `+conversationColumns+` FROM conversations
-			WHERE id >= $1 AND id < $2 AND purged_at = 0 ORDER BY id LIMIT $3`, q.Prefix, q.Prefix+"\U0010FFFF", q.Limit)
+		which, args := among(q.Projects, []any{q.Prefix, q.Prefix + "\U0010FFFF", q.Limit})
+		err := db.Read.Rows(ctx, add, `SELECT `+sqlrow.ConversationColumns+` FROM conversations
+			WHERE id >= $1 AND id < $2 AND purged_at = 0`+which+` ORDER BY id LIMIT $3`, args...)
 		return out, db.wrap("sqldriver.Conversations", err)
 	}
 	before := driver.ListKey{At: 1 << 62}
@@ -170,13 +172,28 @@ func (db *DB) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollba
 	if q.Trash {
 		which = `deleted_at <> 0`
 	}
-	if q.Project != "" {
-		which, args = which+` AND project = $5`, append(args, q.Project)
-	}
-	err := db.read.rows(ctx, add, `SELECT `+conversationColumns+` FROM conversations
-		WHERE `+which+` AND purged_at = 0 AND (updated_at, id) < ($1, $2) AND ($3 = '' OR lower(title) LIKE $3 ESCAPE '!')
+	of, args := among(q.Projects, args)
+	err := db.Read.Rows(ctx, add, `SELECT `+sqlrow.ConversationColumns+` FROM conversations
+		WHERE `+which+of+` AND purged_at = 0 AND (updated_at, id) < ($1, $2) AND ($3 = '' OR lower(title) LIKE $3 ESCAPE '!')
 		ORDER BY updated_at DESC, id DESC LIMIT $4`, args...)
 	return out, db.wrap("sqldriver.Conversations", err)
+}
+
+// among is the condition that a conversation is of one of some projects, or empty for
+// none, and the arguments with theirs. One has the shape that its index is for.
+func among(projects []string, args []any) (string, []any) {
+	marks := make([]string, len(projects))
+	for i, p := range projects {
+		args = append(args, p)
+		marks[i] = fmt.Sprintf("$%d", len(args))
+	}
+	switch len(marks) {
+	case 0:
+		return "", args
+	case 1:
+		return ` AND project = ` + marks[0], args
+	}
+	return ` AND project IN (` + strings.Join(marks, ", ") + `)`, args
 }
 
 // like is the pattern that matches texts holding s.
@@ -187,10 +204,10 @@ func like(s string) string {
 	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(s)) + "%"
 }
 
-// Projects implements driver.Find.
-func (db *DB) Projects(ctx context.Context) ([]scrollback.Project, error) {
+// Projects implements [driver.Reader].
+func (db reader) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	var out []scrollback.Project
-	err := db.read.rows(ctx, func(r scanner) error {
+	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
 		var p scrollback.Project
 		if err := r.Scan(&p.Name, &p.Conversations); err != nil {
 			return err
@@ -199,164 +216,4 @@ func (db *DB) Projects(ctx context.Context) ([]scrollback.Project, error) {
 		return nil
 	}, `SELECT project, count(*) FROM conversations WHERE deleted_at = 0 GROUP BY project ORDER BY project`)
 	return out, db.wrap("sqldriver.Projects", err)
-}
-
-// heads makes what a conversation and its branches say of their ends agree with
-// their messages.
-func (r mending) heads(ctx context.Context, id scrollback.ConversationID) error {
-	var c conversation
-	if err := loadRow(ctx, r.tx, id, &c); err != nil {
-		return err
-	}
-	branches, err := branchesOf(ctx, r.tx, id)
-	if err != nil {
-		return err
-	}
-	for i := range branches {
-		if err := r.head(ctx, &branches[i]); err != nil {
-			return err
-		}
-	}
-	if c.PurgedAt != 0 || len(branches) == 0 {
-		return nil
-	}
-	was := c
-	if err := r.current(ctx, &c, branches); err != nil || was.Branch == c.Branch && was.Messages == c.Messages && was.turn == c.turn {
-		return err
-	}
-	return c.store(ctx, r.tx, r.now)
-}
-
-// current finds the current one among a conversation's branches and what goes with it.
-func (r mending) current(ctx context.Context, c *conversation, branches []scrollback.Branch) error {
-	b := branches[0]
-	for _, o := range branches {
-		if o.ID == c.Branch || b.ID != c.Branch && o.UpdatedAt >= b.UpdatedAt {
-			b = o
-		}
-	}
-	err := error(nil)
-	if c.turn != "" {
-		err = loadTurn(ctx, r.tx, c.turn, new(scrollback.Turn))
-	}
-	if c.Branch != b.ID || scrollback.CodeOf(err) == scrollback.NotFound {
-		c.turn, err = (&logWriter{tx: r.tx}).turnAt(ctx, b)
-	}
-	c.Branch, c.Messages = b.ID, b.HeadSeq
-	return err
-}
-
-// conversation brings back a conversation, or empties what cannot be read of it.
-func (r mending) conversation(ctx context.Context, m *driver.Recover) error {
-	var c conversation
-	err := loadRow(ctx, r.tx, m.Conversation, &c)
-	if err == nil && c.metaValid() {
-		return nil
-	}
-	lost := scrollback.CodeOf(err) == scrollback.NotFound
-	if !lost {
-		if err := r.readable(ctx, m.Conversation); err != nil {
-			return err
-		}
-		if err := loadRow(ctx, r.tx, m.Conversation, &c); err != nil {
-			return err
-		}
-	}
-	branches, err := branchesOf(ctx, r.tx, m.Conversation)
-	if err != nil {
-		return err
-	}
-	if len(branches) == 0 {
-		return noConversation(m.Conversation)
-	}
-	if lost {
-		c = conversation{Conversation: m.As}
-		c.ID, c.CreatedAt, c.UpdatedAt, c.Version = m.Conversation, r.now, r.now, 1
-	}
-	if err := r.ancestors(ctx, &c, branches); err != nil {
-		return err
-	}
-	if err := r.current(ctx, &c, branches); err != nil {
-		return err
-	}
-	if !lost {
-		return c.store(ctx, r.tx, r.now)
-	}
-	return c.insert(ctx, r.tx)
-}
-
-// metaValid judges the one column that is handed on as it is.
-func (c *conversation) metaValid() bool { return len(c.Meta) == 0 || json.Valid(c.Meta) }
-
-// ancestors finds out what a conversation inherits, and when it began.
-func (r mending) ancestors(ctx context.Context, c *conversation, branches []scrollback.Branch) error {
-	for _, b := range branches {
-		if first, err := r.beginning(ctx, b.ID); err == nil {
-			c.CreatedAt = min(c.CreatedAt, first.at)
-		}
-		if b.Parent == "" || c.Parent != nil && len(c.Ancestors) > 0 {
-			continue
-		}
-		var p scrollback.Branch
-		err := loadBranch(ctx, r.tx, b.Parent, &p)
-		if scrollback.CodeOf(err) == scrollback.NotFound || p.Conversation == c.ID {
-			continue
-		}
-		var of conversation
-		if err == nil {
-			err = loadRow(ctx, r.tx, p.Conversation, &of)
-		}
-		if err != nil {
-			return err
-		}
-		c.Parent = &scrollback.ParentRef{ID: of.ID, Branch: p.ID, Seq: b.AtSeq}
-		c.Ancestors = append([]scrollback.ConversationID{of.ID}, of.Ancestors...)
-	}
-	return nil
-}
-
-// readable empties the columns of a conversation that cannot be read.
-func (r mending) readable(ctx context.Context, id scrollback.ConversationID) error {
-	var c scrollback.Conversation
-	var meta any // a raw message would take anything
-	for _, column := range []struct {
-		name, empty string
-		into        any
-	}{{"roots", "[]", &c.Roots}, {"settings", "{}", &c.Settings}, {"pinned_seqs", "[]", &c.PinnedSeqs}, {"meta", "{}", &meta},
-		{"parent", "", &c.Parent}, {"ancestors", "", &c.Ancestors}, {"environment", "", &c.Environment}} {
-		var text string
-		err := r.tx.row(ctx, func(row scanner) error { return row.Scan(&text) }, `SELECT `+column.name+` FROM conversations WHERE id = $1`, id)
-		if err != nil {
-			return err
-		}
-		if fromJSON(text, column.into) == nil {
-			continue
-		}
-		if err := r.tx.run(ctx, `UPDATE conversations SET `+column.name+` = $2 WHERE id = $1`, id, column.empty); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// marks is "$1, $2, … $n".
-func marks(n int) string { return markers[n] }
-
-var markers = func() [26]string {
-	var out [26]string
-	for n := 1; n < len(out); n++ {
-		sep := ", $"
-		if n == 1 {
-			sep = "$"
-		}
-		out[n] = out[n-1] + sep + itoa(n)
-	}
-	return out
-}()
-
-func itoa(n int) string {
-	if n < 10 {
-		return string(rune('0' + n))
-	}
-	return itoa(n/10) + itoa(n%10)
 }

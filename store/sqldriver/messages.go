@@ -7,20 +7,21 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
 // logWriter appends to the current branch of one conversation within one
 // transaction. Seqs are allocated here and nowhere else.
 type logWriter struct {
-	tx      *session
-	dialect dialect
-	c       conversation
+	tx      *sqlrow.Session
+	dialect Dialect
+	c       sqlrow.Conversation
 	b       scrollback.Branch
 	grew    bool
 	edited  bool
 }
 
-func openLog(ctx context.Context, tx *session, d dialect, id scrollback.ConversationID) (*logWriter, error) {
+func openLog(ctx context.Context, tx *sqlrow.Session, d Dialect, id scrollback.ConversationID) (*logWriter, error) {
 	w := &logWriter{tx: tx, dialect: d}
 	return w, loadHead(ctx, tx, id, &w.c, &w.b)
 }
@@ -38,19 +39,19 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 		w.b.Sum = w.b.Sum.Add(m.Weight)
 		w.grew = true
 		m.ConversationID, m.Branch, m.Seq, m.Sum = w.c.ID, w.b.ID, w.b.HeadSeq, w.b.Sum
-		v, err := messageValues(&m)
+		v, err := sqlrow.MessageValues(&m)
 		if err != nil {
 			return nil, err
 		}
-		n, err := w.dialect.insertNumbered(ctx, w.tx, `INSERT INTO messages (`+messageColumns+`) VALUES (`+marks(20)+`)`, v...)
-		if err != nil && w.dialect.taken(err) {
+		n, err := w.dialect.InsertNumbered(ctx, w.tx, `INSERT INTO messages (`+sqlrow.MessageColumns+`) VALUES (`+sqlrow.Marks(20)+`)`, v...)
+		if err != nil && w.dialect.Taken(err) {
 			return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is a message %s already", m.ID)
 		}
 		if err != nil {
 			return nil, err
 		}
 		if e.Terms != "" {
-			w.tx.later(w.dialect.insertTerms, n, scopeTerms(m), e.Terms)
+			w.tx.Later(w.dialect.InsertTerms, n, scopeTerms(m), e.Terms)
 		}
 		for _, a := range e.Mentions {
 			if err := insertArtifact(ctx, w.tx, a, w.c.ID); err != nil {
@@ -62,13 +63,13 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 	return out, nil
 }
 
-// store stores what the branch has grown by.
+// storeConversation stores what the branch has grown by.
 func (w *logWriter) store(ctx context.Context, now int64) error {
 	if !w.grew {
 		return nil
 	}
 	w.b.UpdatedAt, w.grew = now, false
-	return w.tx.run(ctx, `UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5, updated_at = $6 WHERE id = $1`,
+	return w.tx.Run(ctx, `UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5, updated_at = $6 WHERE id = $1`,
 		w.b.ID, w.b.HeadSeq, w.b.Sum.Tokens, w.b.Sum.Bytes, w.b.Sum.Images, now)
 }
 
@@ -79,17 +80,17 @@ func (w *logWriter) close(ctx context.Context, now int64) error {
 	}
 	w.c.Messages = w.b.HeadSeq
 	if w.edited {
-		return w.c.store(ctx, w.tx, now)
+		return storeConversation(ctx, w.tx, &w.c, now)
 	}
-	return w.c.touch(ctx, w.tx, now)
+	return touchConversation(ctx, w.tx, &w.c, now)
 }
 
-// Append implements driver.Log.
-func (db *DB) Append(ctx context.Context, a driver.Append) (driver.Finished, error) {
+// Append implements [driver.Log].
+func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, error) {
 	const op = "sqldriver.Append"
 	var out driver.Finished
-	err := db.write(ctx, op, func(ctx context.Context, tx *session) error {
-		w, err := openLog(ctx, tx, db.dialect, a.Conversation)
+	err := db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
+		w, err := openLog(ctx, tx, db.Dialect, a.Conversation)
 		if err != nil {
 			return err
 		}
@@ -129,21 +130,21 @@ const pathMessages = `WITH RECURSIVE path (branch, parent, at_seq, first, last) 
 		UNION ALL
 		SELECT b.id, b.parent_branch, b.at_seq, CASE WHEN b.at_seq < $2 THEN $2 ELSE b.at_seq + 1 END, CASE WHEN p.at_seq < $3 THEN p.at_seq ELSE $3 END
 		FROM path p JOIN branches b ON b.id = p.parent WHERE p.at_seq >= $2 AND b.at_seq < p.at_seq
-	) SELECT ` + messageColumns + ` FROM (SELECT branch AS of, first, last FROM path) p
+	) SELECT ` + sqlrow.MessageColumns + ` FROM (SELECT branch AS of, first, last FROM path) p
 	JOIN messages m ON m.branch = p.of AND m.seq BETWEEN p.first AND p.last`
 
-// Messages implements driver.Find.
-func (db *DB) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
+// Messages implements [driver.Reader].
+func (db reader) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
 	var out []scrollback.Message
-	err := db.read.rows(ctx, collect(&out), pathMessages, q.Branch, q.From, q.To)
+	err := db.Read.Rows(ctx, collect(&out), pathMessages, q.Branch, q.From, q.To)
 	slices.SortFunc(out, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) }) // branch by branch until here
 	return out, db.wrap("sqldriver.Messages", err)
 }
 
-func collect(out *[]scrollback.Message) func(scanner) error {
-	return func(r scanner) error {
+func collect(out *[]scrollback.Message) func(sqlrow.Scanner) error {
+	return func(r sqlrow.Scanner) error {
 		var m scrollback.Message
-		if err := scanMessage(&m)(r); err != nil {
+		if err := sqlrow.ScanMessage(&m)(r); err != nil {
 			return err
 		}
 		*out = append(*out, m)

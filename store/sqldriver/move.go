@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
 // adopting is one batch of a history on its way in.
@@ -18,10 +19,10 @@ type adopting struct {
 	grown  map[scrollback.BranchID]bool
 }
 
-// Adopt implements driver.Move.
-func (db *DB) Adopt(ctx context.Context, a driver.Adopt) error {
-	return db.write(ctx, "sqldriver.Adopt", func(ctx context.Context, tx *session) error {
-		j := &adopting{logWriter: &logWriter{tx: tx, dialect: db.dialect}, Adopt: a, grown: map[scrollback.BranchID]bool{}}
+// Adopt implements [driver.Move].
+func (db move) Adopt(ctx context.Context, a driver.Adopt) error {
+	return db.write(ctx, "sqldriver.Adopt", func(ctx context.Context, tx *sqlrow.Session) error {
+		j := &adopting{logWriter: &logWriter{tx: tx, dialect: db.Dialect}, Adopt: a, grown: map[scrollback.BranchID]bool{}}
 		for _, step := range []func(context.Context) error{j.conversation, j.branches, j.segments, j.views, j.folds} {
 			if err := step(ctx); err != nil {
 				return err
@@ -44,8 +45,8 @@ func (j *adopting) conflict(format string, args ...any) error {
 func (j *adopting) conversation(ctx context.Context) error {
 	err := loadRow(ctx, j.tx, j.Conversation.ID, &j.c)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
-		j.c, j.hidden = conversation{Conversation: driver.Hidden(j.Conversation, j.Now)}, true
-		return j.c.insert(ctx, j.tx)
+		j.c, j.hidden = sqlrow.Conversation{Conversation: driver.Hidden(j.Conversation, j.Now)}, true
+		return insertConversation(ctx, j.tx, &j.c)
 	}
 	switch {
 	case err != nil:
@@ -117,12 +118,12 @@ func (j *adopting) segments(ctx context.Context) error {
 	for i := range j.Segments {
 		s := &j.Segments[i]
 		var known scrollback.Segment
-		err := j.tx.row(ctx, scanSegment(&known), `SELECT `+segmentColumns+` FROM segments WHERE id = $1`, s.ID)
+		err := j.tx.Row(ctx, sqlrow.ScanSegment(&known), `SELECT `+sqlrow.SegmentColumns+` FROM segments WHERE id = $1`, s.ID)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			v, err := segmentValues(s)
+			v, err := sqlrow.SegmentValues(s)
 			if err == nil {
-				err = j.tx.run(ctx, `INSERT INTO segments (`+segmentColumns+`) VALUES (`+marks(22)+`)`, v...)
+				err = j.tx.Run(ctx, `INSERT INTO segments (`+sqlrow.SegmentColumns+`) VALUES (`+sqlrow.Marks(22)+`)`, v...)
 			}
 			if err != nil {
 				return err
@@ -153,7 +154,7 @@ func (j *adopting) views(ctx context.Context) error {
 func (j *adopting) weigh(ctx context.Context, id scrollback.BranchID, v *scrollback.View) error {
 	at := func(seq int64) (scrollback.Message, error) {
 		var ms []scrollback.Message
-		err := j.tx.rows(ctx, collect(&ms), pathMessages, id, seq, seq)
+		err := j.tx.Rows(ctx, collect(&ms), pathMessages, id, seq, seq)
 		if err == nil && len(ms) != 1 {
 			err = scrollback.Errorf(scrollback.NotFound, "sqldriver.Adopt", "the path of branch %s has no message %d", id, seq)
 		}
@@ -182,16 +183,16 @@ func (j *adopting) folds(ctx context.Context) error {
 		if err := j.weigh(ctx, f.Branch, &f.Before); err != nil {
 			return err
 		}
-		var col columns
-		receipt, before := col.json(f.Receipt), col.json(f.Before)
-		if col.err != nil {
-			return col.err
+		var col sqlrow.Columns
+		receipt, before := col.JSON(f.Receipt), col.JSON(f.Before)
+		if col.Err != nil {
+			return col.Err
 		}
 		undone, n := int64(0), int64(0)
 		if f.Undone {
 			undone = j.Now
 		}
-		err := j.tx.row(ctx, func(r scanner) error { return r.Scan(&n) },
+		err := j.tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&n) },
 			`SELECT n FROM receipts WHERE conversation_id = $1 AND branch = $2 AND receipt = $3`, j.c.ID, f.Branch, receipt)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
@@ -199,10 +200,10 @@ func (j *adopting) folds(ctx context.Context) error {
 			if f.Folded {
 				brought = max(1, len(f.Receipt.Segments))
 			}
-			err = j.tx.run(ctx, `INSERT INTO receipts (conversation_id, branch, segments, receipt, view_before, undone_at, created_at) VALUES (`+marks(7)+`)`,
+			err = j.tx.Run(ctx, `INSERT INTO receipts (conversation_id, branch, segments, receipt, view_before, undone_at, created_at) VALUES (`+sqlrow.Marks(7)+`)`,
 				j.c.ID, f.Branch, brought, receipt, before, undone, f.Receipt.CreatedAt)
 		case err == nil && f.Undone:
-			err = j.tx.run(ctx, `UPDATE receipts SET undone_at = $2 WHERE n = $1 AND undone_at = 0`, n, undone)
+			err = j.tx.Run(ctx, `UPDATE receipts SET undone_at = $2 WHERE n = $1 AND undone_at = 0`, n, undone)
 		}
 		if err != nil {
 			return err
@@ -218,7 +219,7 @@ func (j *adopting) end(ctx context.Context) error {
 	}
 	if j.hidden { // and to be seen from here on
 		version, ancestors := j.c.Version, j.c.Ancestors
-		j.c = conversation{Conversation: j.Conversation}
+		j.c = sqlrow.Conversation{Conversation: j.Conversation}
 		j.c.Version, j.c.Ancestors, j.c.DeletedAt, j.c.PurgedAt = version, ancestors, 0, 0
 	}
 	if j.Current != "" {
@@ -235,35 +236,35 @@ func (j *adopting) end(ctx context.Context) error {
 	}
 	j.edited = true
 	var err error
-	if j.c.turn, err = j.turnAt(ctx, j.b); err != nil {
+	if j.c.LastTurn, err = j.turnAt(ctx, j.b); err != nil {
 		return err
 	}
 	return j.close(ctx, max(j.c.UpdatedAt, j.Conversation.UpdatedAt))
 }
 
-// Folds implements driver.Move.
-func (db *DB) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error) {
+// Folds implements [driver.Move].
+func (db move) Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error) {
 	var out []scrollback.StoredReceipt
-	err := db.read.rows(ctx, func(r scanner) error {
+	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
 		var f scrollback.StoredReceipt
 		var receipt, before string
 		if err := r.Scan(&f.Branch, &receipt, &before, &f.Folded, &f.Undone); err != nil {
 			return err
 		}
-		var col columns
-		col.parse(receipt, &f.Receipt)
-		col.parse(before, &f.Before)
+		var col sqlrow.Columns
+		col.Parse(receipt, &f.Receipt)
+		col.Parse(before, &f.Before)
 		out = append(out, f)
-		return col.err
+		return col.Err
 	}, `SELECT branch, receipt, view_before, segments > 0, undone_at <> 0 FROM receipts WHERE conversation_id = $1 ORDER BY n LIMIT $2 OFFSET $3`, id, limit, skip)
 	return out, db.wrap("sqldriver.Folds", err)
 }
 
-// Taken implements driver.Move.
-func (db *DB) Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
+// Taken implements [driver.Move].
+func (db move) Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
 	for _, id := range ids {
 		var taken bool
-		err := db.read.row(ctx, func(r scanner) error { return r.Scan(&taken) }, `SELECT EXISTS (SELECT 1 FROM messages WHERE id = $1)`, id)
+		err := db.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&taken) }, `SELECT EXISTS (SELECT 1 FROM messages WHERE id = $1)`, id)
 		if err != nil || taken {
 			return id, db.wrap("sqldriver.Taken", err)
 		}

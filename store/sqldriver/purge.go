@@ -6,25 +6,26 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
 // purging is one step of a purge on its way.
 type purging struct {
-	db       *DB
-	tx       *session
-	c        conversation
+	db       *database
+	tx       *sqlrow.Session
+	c        sqlrow.Conversation
 	branches []scrollback.Branch
 	kept     map[scrollback.BranchID]int64 // how far each is inherited
 	left     int                           // messages this step may still remove
 	out      driver.Purged
 }
 
-// Purge implements driver.Log.
-func (db *DB) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
+// Purge implements [driver.Log].
+func (db log) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
 	const op = "sqldriver.Purge"
 	var out driver.Purged
-	err := db.write(ctx, op, func(ctx context.Context, tx *session) error {
-		j := &purging{db: db, tx: tx, left: p.Limit}
+	err := db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
+		j := &purging{db: db.database, tx: tx, left: p.Limit}
 		err := j.step(ctx, p)
 		out = j.out
 		return err
@@ -52,7 +53,7 @@ func (j *purging) step(ctx context.Context, p driver.Purge) error {
 	}
 	var outside []scrollback.Branch
 	for _, b := range j.branches {
-		if err := j.tx.rows(ctx, collectBranches(&outside), `SELECT `+branchColumns+` FROM branches
+		if err := j.tx.Rows(ctx, collectBranches(&outside), `SELECT `+sqlrow.BranchColumns+` FROM branches
 			WHERE parent_branch = $1 AND parent_branch <> '' AND conversation_id <> $2`, b.ID, j.c.ID); err != nil {
 			return err
 		}
@@ -79,9 +80,9 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 	if p.Spares(j.c.DeletedAt) {
 		return scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash", j.c.ID)
 	}
-	if j.c.turn != "" {
+	if j.c.LastTurn != "" {
 		var last scrollback.Turn
-		if err := loadTurn(ctx, j.tx, j.c.turn, &last); err != nil {
+		if err := loadTurn(ctx, j.tx, j.c.LastTurn, &last); err != nil {
 			return err
 		}
 		if driver.Holds(last, now) {
@@ -90,12 +91,12 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 	}
 	j.c.Conversation = scrollback.Conversation{ID: j.c.ID, Project: j.c.Project, Parent: j.c.Parent, Ancestors: j.c.Ancestors, Version: j.c.Version,
 		Branch: j.c.Branch, Messages: j.c.Messages, CreatedAt: j.c.CreatedAt, DeletedAt: now, Roots: []string{}, PinnedSeqs: []int64{}}
-	j.c.turn, j.c.PurgedAt = "", -now
-	if err := j.c.store(ctx, j.tx, now); err != nil {
+	j.c.LastTurn, j.c.PurgedAt = "", -now
+	if err := storeConversation(ctx, j.tx, &j.c, now); err != nil {
 		return err
 	}
 	for _, statement := range []string{`DELETE FROM turns WHERE conversation_id = $1`, `DELETE FROM receipts WHERE conversation_id = $1`} {
-		if err := j.tx.run(ctx, statement, j.c.ID); err != nil {
+		if err := j.tx.Run(ctx, statement, j.c.ID); err != nil {
 			return err
 		}
 	}
@@ -107,21 +108,21 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 func (j *purging) purge(ctx context.Context, b scrollback.Branch) error {
 	var numbers []int64
 	var from int64
-	err := j.tx.rows(ctx, func(r scanner) error {
+	err := j.tx.Rows(ctx, func(r sqlrow.Scanner) error {
 		numbers = append(numbers, 0)
 		return r.Scan(&numbers[len(numbers)-1], &from)
 	}, `SELECT n, seq FROM messages WHERE branch = $1 AND seq > $2 ORDER BY seq DESC LIMIT $3`, b.ID, j.kept[b.ID], j.left)
 	if err != nil || len(numbers) == 0 {
 		return err
 	}
-	list, err := asJSON(numbers)
+	list, err := sqlrow.JSON(numbers)
 	if err != nil {
 		return err
 	}
 	j.left -= len(numbers)
 	j.out.Removed += int64(len(numbers))
-	j.tx.later(j.db.dialect.removeTerms, list) // behind terms that the same batch adds
-	return j.tx.run(ctx, `DELETE FROM messages WHERE branch = $1 AND seq >= $2`, b.ID, from)
+	j.tx.Later(j.db.Dialect.RemoveTerms, list) // behind terms that the same batch adds
+	return j.tx.Run(ctx, `DELETE FROM messages WHERE branch = $1 AND seq >= $2`, b.ID, from)
 }
 
 // finish removes what belonged to the messages, and the conversation itself when
@@ -129,7 +130,7 @@ func (j *purging) purge(ctx context.Context, b scrollback.Branch) error {
 func (j *purging) finish(ctx context.Context, now int64) error {
 	for _, b := range j.branches {
 		kept := j.kept[b.ID]
-		if err := j.tx.run(ctx, `DELETE FROM segments WHERE conversation_id = $1 AND branch = $2 AND last_seq > $3`, j.c.ID, b.ID, kept); err != nil {
+		if err := j.tx.Run(ctx, `DELETE FROM segments WHERE conversation_id = $1 AND branch = $2 AND last_seq > $3`, j.c.ID, b.ID, kept); err != nil {
 			return err
 		}
 		if err := j.trim(ctx, b, now); err != nil {
@@ -139,16 +140,16 @@ func (j *purging) finish(ctx context.Context, now int64) error {
 	if err := j.loosen(ctx); err != nil {
 		return err
 	}
-	end := func() error { j.c.PurgedAt = now; return j.c.store(ctx, j.tx, now) }
+	end := func() error { j.c.PurgedAt = now; return storeConversation(ctx, j.tx, &j.c, now) }
 	if len(j.kept) == 0 {
-		end = func() error { return j.tx.run(ctx, `DELETE FROM conversations WHERE id = $1`, j.c.ID) }
+		end = func() error { return j.tx.Run(ctx, `DELETE FROM conversations WHERE id = $1`, j.c.ID) }
 	}
 	if err := end(); err != nil {
 		return err
 	}
 	j.out.Done = true
 	for _, id := range j.c.Ancestors {
-		var a conversation
+		var a sqlrow.Conversation
 		err := loadRow(ctx, j.tx, id, &a)
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			continue
@@ -165,25 +166,25 @@ func (j *purging) finish(ctx context.Context, now int64) error {
 func (j *purging) trim(ctx context.Context, b scrollback.Branch, now int64) error {
 	kept, ok := j.kept[b.ID]
 	if !ok {
-		return j.tx.run(ctx, `DELETE FROM branches WHERE id = $1`, b.ID)
+		return j.tx.Run(ctx, `DELETE FROM branches WHERE id = $1`, b.ID)
 	}
 	var last scrollback.Message
-	err := j.tx.row(ctx, scanMessage(&last), `SELECT `+messageColumns+` FROM messages WHERE branch = $1 AND seq = $2`, b.ID, kept)
+	err := j.tx.Row(ctx, sqlrow.ScanMessage(&last), `SELECT `+sqlrow.MessageColumns+` FROM messages WHERE branch = $1 AND seq = $2`, b.ID, kept)
 	if err != nil {
 		return err
 	}
-	view, err := asJSON(scrollback.View{})
+	view, err := sqlrow.JSON(scrollback.View{})
 	if err != nil {
 		return err
 	}
-	return j.tx.run(ctx, `UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5, view = $6,
+	return j.tx.Run(ctx, `UPDATE branches SET head_seq = $2, sum_tokens = $3, sum_bytes = $4, sum_images = $5, view = $6,
 		view_version = view_version + 1, updated_at = $7 WHERE id = $1`, b.ID, kept, last.Sum.Tokens, last.Sum.Bytes, last.Sum.Images, view, now)
 }
 
 // loosen takes back the mentions of artifacts that no message left names.
 func (j *purging) loosen(ctx context.Context) error {
 	var mentioned []scrollback.ArtifactID
-	err := j.tx.rows(ctx, func(r scanner) error {
+	err := j.tx.Rows(ctx, func(r sqlrow.Scanner) error {
 		mentioned = append(mentioned, "")
 		return r.Scan(&mentioned[len(mentioned)-1])
 	}, `SELECT artifact FROM mentions WHERE conversation_id = $1 ORDER BY artifact`, j.c.ID)
@@ -192,12 +193,12 @@ func (j *purging) loosen(ctx context.Context) error {
 	}
 	named := map[scrollback.ArtifactID]bool{}
 	for _, b := range j.branches {
-		err := j.tx.rows(ctx, func(r scanner) error {
+		err := j.tx.Rows(ctx, func(r sqlrow.Scanner) error {
 			var text string
 			var ps scrollback.Parts
 			err := r.Scan(&text)
 			if err == nil {
-				err = fromJSON(text, &ps)
+				err = sqlrow.Parse(text, &ps)
 			}
 			for id := range ps.Artifacts() {
 				named[id] = true
@@ -209,10 +210,10 @@ func (j *purging) loosen(ctx context.Context) error {
 		}
 	}
 	for _, id := range slices.DeleteFunc(mentioned, func(id scrollback.ArtifactID) bool { return named[id] }) {
-		if err := j.tx.run(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2`, j.c.ID, id); err != nil {
+		if err := j.tx.Run(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2`, j.c.ID, id); err != nil {
 			return err
 		}
-		res, err := j.tx.exec(ctx, `DELETE FROM artifacts WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.artifact = artifacts.id)`, id)
+		res, err := j.tx.Exec(ctx, `DELETE FROM artifacts WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.artifact = artifacts.id)`, id)
 		if err != nil {
 			return err
 		}

@@ -10,13 +10,14 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// PutArtifact implements driver.Log.
-func (db *DB) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
-	return db.write(ctx, "sqldriver.PutArtifact", func(ctx context.Context, tx *session) error {
+// PutArtifact implements [driver.Refs].
+func (db refs) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
+	return db.write(ctx, "sqldriver.PutArtifact", func(ctx context.Context, tx *sqlrow.Session) error {
 		if mentionedBy != "" {
-			var c conversation
+			var c sqlrow.Conversation
 			if err := loadConversation(ctx, tx, mentionedBy, &c); err != nil {
 				return err
 			}
@@ -25,13 +26,13 @@ func (db *DB) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedB
 	})
 }
 
-func insertArtifact(ctx context.Context, tx *session, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
-	err := tx.run(ctx, `INSERT INTO artifacts (id, media_type, name, size, created_at) VALUES (`+marks(5)+`) ON CONFLICT DO NOTHING`,
+func insertArtifact(ctx context.Context, tx *sqlrow.Session, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
+	err := tx.Run(ctx, `INSERT INTO artifacts (id, media_type, name, size, created_at) VALUES (`+sqlrow.Marks(5)+`) ON CONFLICT DO NOTHING`,
 		a.ID, a.MediaType, a.Name, a.Size, a.CreatedAt)
 	if err != nil || mentionedBy == "" {
 		return err
 	}
-	return tx.run(ctx, `INSERT INTO mentions (conversation_id, artifact, name, created_at) VALUES (`+marks(4)+`) ON CONFLICT DO NOTHING`,
+	return tx.Run(ctx, `INSERT INTO mentions (conversation_id, artifact, name, created_at) VALUES (`+sqlrow.Marks(4)+`) ON CONFLICT DO NOTHING`,
 		mentionedBy, a.ID, a.Name, a.CreatedAt)
 }
 
@@ -44,9 +45,9 @@ const (
 		a.size, 0, a.media_type, m.name, a.id, m.created_at FROM mentions m JOIN artifacts a ON a.id = m.artifact`
 )
 
-// Refs implements driver.Find. Each kind of each conversation brings at most a
+// List implements [driver.Refs]. Each kind of each conversation brings at most a
 // page, in order; the pages are merged here.
-func (db *DB) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
+func (db refs) List(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
 	in := slices.Compact(slices.Sorted(slices.Values(q.Conversations)))
 	read := db.listRefs
 	if q.Ref != "" {
@@ -68,10 +69,10 @@ func (db *DB) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntr
 }
 
 // listRefs adds a page of what one conversation mentions.
-func (db *DB) listRefs(ctx context.Context, q driver.RefQuery, id scrollback.ConversationID, out *[]scrollback.RefEntry) error {
+func (db refs) listRefs(ctx context.Context, q driver.RefQuery, id scrollback.ConversationID, out *[]scrollback.RefEntry) error {
 	if q.Kind == "" || q.Kind == scrollback.RefHistory {
 		at, before := refBound(q.Before, scrollback.RefHistory)
-		err := db.read.rows(ctx, collectRefs(out), segmentRefs+` WHERE conversation_id = $1 AND (created_at, id) < ($2, $3)
+		err := db.Read.Rows(ctx, collectRefs(out), segmentRefs+` WHERE conversation_id = $1 AND (created_at, id) < ($2, $3)
 			ORDER BY created_at DESC, id DESC LIMIT $4`, id, at, before, q.Limit)
 		if err != nil {
 			return err
@@ -79,14 +80,14 @@ func (db *DB) listRefs(ctx context.Context, q driver.RefQuery, id scrollback.Con
 	}
 	if q.Kind == "" || q.Kind == scrollback.RefArtifact {
 		at, before := refBound(q.Before, scrollback.RefArtifact)
-		return db.read.rows(ctx, collectRefs(out), artifactRefs+` WHERE m.conversation_id = $1 AND (m.created_at, m.artifact) < ($2, $3)
+		return db.Read.Rows(ctx, collectRefs(out), artifactRefs+` WHERE m.conversation_id = $1 AND (m.created_at, m.artifact) < ($2, $3)
 			ORDER BY m.created_at DESC, m.artifact DESC LIMIT $4`, id, at, before, q.Limit)
 	}
 	return nil
 }
 
 // oneRef adds q.Ref if the conversation mentions it; an empty id is any.
-func (db *DB) oneRef(ctx context.Context, q driver.RefQuery, id scrollback.ConversationID, out *[]scrollback.RefEntry) error {
+func (db refs) oneRef(ctx context.Context, q driver.RefQuery, id scrollback.ConversationID, out *[]scrollback.RefEntry) error {
 	kind, name, _ := strings.Cut(string(q.Ref), ":")
 	if q.Kind != "" && q.Kind != kind {
 		return nil
@@ -94,14 +95,14 @@ func (db *DB) oneRef(ctx context.Context, q driver.RefQuery, id scrollback.Conve
 	at, before := refBound(q.Before, kind)
 	switch kind {
 	case scrollback.RefHistory:
-		return db.read.rows(ctx, collectRefs(out), segmentRefs+` WHERE id = $1 AND ($2 = '' OR conversation_id = $2)
+		return db.Read.Rows(ctx, collectRefs(out), segmentRefs+` WHERE id = $1 AND ($2 = '' OR conversation_id = $2)
 			AND (created_at, id) < ($3, $4) LIMIT $5`, name, id, at, before, q.Limit)
 	case scrollback.RefArtifact:
 		const bound, order = ` AND (m.created_at, m.artifact) < ($2, $3)`, ` ORDER BY m.created_at DESC, m.conversation_id DESC LIMIT $4`
 		if id == "" {
-			return db.read.rows(ctx, collectRefs(out), artifactRefs+` WHERE m.artifact = $1`+bound+order, name, at, before, q.Limit)
+			return db.Read.Rows(ctx, collectRefs(out), artifactRefs+` WHERE m.artifact = $1`+bound+order, name, at, before, q.Limit)
 		}
-		return db.read.rows(ctx, collectRefs(out), artifactRefs+` WHERE m.artifact = $1`+bound+` AND m.conversation_id = $5`+order,
+		return db.Read.Rows(ctx, collectRefs(out), artifactRefs+` WHERE m.artifact = $1`+bound+` AND m.conversation_id = $5`+order,
 			name, at, before, q.Limit, id)
 	}
 	return nil
@@ -123,8 +124,8 @@ func refBound(k *driver.ListKey, kind string) (at int64, id string) {
 	return k.At, ""
 }
 
-func collectRefs(out *[]scrollback.RefEntry) func(scanner) error {
-	return func(r scanner) error {
+func collectRefs(out *[]scrollback.RefEntry) func(sqlrow.Scanner) error {
+	return func(r sqlrow.Scanner) error {
 		var e scrollback.RefEntry
 		if err := r.Scan(&e.Ref, &e.Kind, &e.Conversation, &e.Branch, &e.FirstSeq, &e.LastSeq, &e.From, &e.To,
 			&e.Bytes, &e.Messages, &e.MediaType, &e.Hint, &e.SHA256, &e.CreatedAt); err != nil {
@@ -138,10 +139,10 @@ func collectRefs(out *[]scrollback.RefEntry) func(scanner) error {
 	}
 }
 
-// Commit implements driver.Log.
-func (db *DB) Commit(ctx context.Context, c driver.Commit) error {
-	return db.write(ctx, "sqldriver.Commit", func(ctx context.Context, tx *session) error {
-		w := &logWriter{tx: tx, dialect: db.dialect}
+// Commit implements [driver.Views].
+func (db views) Commit(ctx context.Context, c driver.Commit) error {
+	return db.write(ctx, "sqldriver.Commit", func(ctx context.Context, tx *sqlrow.Session) error {
+		w := &logWriter{tx: tx, dialect: db.Dialect}
 		if err := loadConversation(ctx, tx, c.Conversation, &w.c); err != nil {
 			return err
 		}
@@ -152,20 +153,20 @@ func (db *DB) Commit(ctx context.Context, c driver.Commit) error {
 			return scrollback.Errorf(scrollback.Conflict, "sqldriver.Commit", "the view of branch %s changed meanwhile", c.Branch)
 		}
 		for i := range c.Segments {
-			v, err := segmentValues(&c.Segments[i])
+			v, err := sqlrow.SegmentValues(&c.Segments[i])
 			if err != nil {
 				return err
 			}
-			if err := tx.run(ctx, `INSERT INTO segments (`+segmentColumns+`) VALUES (`+marks(22)+`)`, v...); err != nil {
+			if err := tx.Run(ctx, `INSERT INTO segments (`+sqlrow.SegmentColumns+`) VALUES (`+sqlrow.Marks(22)+`)`, v...); err != nil {
 				return err
 			}
 		}
-		var col columns
-		receipt, before := col.json(c.Receipt), col.json(w.b.View)
-		if col.err != nil {
-			return col.err
+		var col sqlrow.Columns
+		receipt, before := col.JSON(c.Receipt), col.JSON(w.b.View)
+		if col.Err != nil {
+			return col.Err
 		}
-		err := tx.run(ctx, `INSERT INTO receipts (conversation_id, branch, segments, receipt, view_before, undone_at, created_at) VALUES (`+marks(7)+`)`,
+		err := tx.Run(ctx, `INSERT INTO receipts (conversation_id, branch, segments, receipt, view_before, undone_at, created_at) VALUES (`+sqlrow.Marks(7)+`)`,
 			c.Conversation, c.Branch, len(c.Segments), receipt, before, 0, c.Now)
 		if err != nil {
 			return err
@@ -182,23 +183,23 @@ func (db *DB) Commit(ctx context.Context, c driver.Commit) error {
 }
 
 func (w *logWriter) setView(ctx context.Context, v scrollback.View, now int64) error {
-	view, err := asJSON(v)
+	view, err := sqlrow.JSON(v)
 	if err != nil {
 		return err
 	}
-	if err := w.tx.run(ctx, `UPDATE branches SET view = $2, view_version = view_version + 1 WHERE id = $1`, w.b.ID, view); err != nil {
+	if err := w.tx.Run(ctx, `UPDATE branches SET view = $2, view_version = view_version + 1 WHERE id = $1`, w.b.ID, view); err != nil {
 		return err
 	}
-	return w.c.touch(ctx, w.tx, now)
+	return touchConversation(ctx, w.tx, &w.c, now)
 }
 
-// Unfold implements driver.Log.
-func (db *DB) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
+// Unfold implements [driver.Views].
+func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
 	const op = "sqldriver.Unfold"
 	var out scrollback.Receipt
-	err := db.write(ctx, op, func(ctx context.Context, tx *session) error {
+	err := db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
 		out = scrollback.Receipt{}
-		w := &logWriter{tx: tx, dialect: db.dialect}
+		w := &logWriter{tx: tx, dialect: db.Dialect}
 		if err := loadBranch(ctx, tx, u.Branch, &w.b); err != nil {
 			return err
 		}
@@ -207,7 +208,7 @@ func (db *DB) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, 
 		}
 		var n int64
 		var receipt, before string
-		err := tx.row(ctx, func(r scanner) error { return r.Scan(&n, &receipt, &before) },
+		err := tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&n, &receipt, &before) },
 			`SELECT n, receipt, view_before FROM receipts WHERE conversation_id = $1 AND branch = $2 AND undone_at = 0
 			AND segments > 0 ORDER BY n DESC LIMIT 1`, w.c.ID, u.Branch)
 		switch {
@@ -221,13 +222,13 @@ func (db *DB) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, 
 			return err
 		}
 		var view scrollback.View
-		var col columns
-		col.parse(receipt, &out)
-		col.parse(before, &view)
-		if col.err != nil {
-			return col.err
+		var col sqlrow.Columns
+		col.Parse(receipt, &out)
+		col.Parse(before, &view)
+		if col.Err != nil {
+			return col.Err
 		}
-		if err := tx.run(ctx, `UPDATE receipts SET undone_at = $2 WHERE n = $1`, n, u.Now); err != nil {
+		if err := tx.Run(ctx, `UPDATE receipts SET undone_at = $2 WHERE n = $1`, n, u.Now); err != nil {
 			return err
 		}
 		return w.setView(ctx, view, u.Now)
@@ -235,11 +236,11 @@ func (db *DB) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, 
 	return out, err
 }
 
-// Segments implements driver.Find.
-func (db *DB) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+// Segments implements [driver.Views].
+func (db views) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	out := make([]scrollback.Segment, len(ids))
 	for i, id := range ids {
-		err := db.read.row(ctx, scanSegment(&out[i]), `SELECT `+segmentColumns+` FROM segments WHERE id = $1`, id)
+		err := db.Read.Row(ctx, sqlrow.ScanSegment(&out[i]), `SELECT `+sqlrow.SegmentColumns+` FROM segments WHERE id = $1`, id)
 		if errors.Is(err, sql.ErrNoRows) {
 			err = scrollback.Errorf(scrollback.NotFound, "sqldriver.Segments", "no segment %s", id)
 		}
@@ -250,10 +251,10 @@ func (db *DB) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrol
 	return out, nil
 }
 
-// Receipts implements driver.Find.
-func (db *DB) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+// Receipts implements [driver.Views].
+func (db views) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
 	var out []scrollback.Receipt
-	err := db.read.rows(ctx, func(r scanner) error {
+	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
 		var receipt string
 		var undone bool
 		if err := r.Scan(&receipt, &undone); err != nil {
@@ -261,7 +262,7 @@ func (db *DB) Receipts(ctx context.Context, id scrollback.ConversationID, limit 
 		}
 		out = append(out, scrollback.Receipt{})
 		last := &out[len(out)-1]
-		err := fromJSON(receipt, last)
+		err := sqlrow.Parse(receipt, last)
 		last.Undone = undone
 		return err
 	}, `SELECT receipt, undone_at <> 0 FROM receipts WHERE conversation_id = $1 ORDER BY n DESC LIMIT $2`, id, limit)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
 // scopeTerms are the terms that narrow a search to a conversation or a role.
@@ -27,13 +28,13 @@ func conversationTerm(id scrollback.ConversationID) string {
 
 func roleTerm(r scrollback.Role) string { return "r" + string(r) }
 
-// Search implements driver.Find.
-func (db *DB) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
+// Search implements [driver.Index].
+func (db index) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
 	out, err := db.search(ctx, q)
 	return out, db.wrap("sqldriver.Search", err)
 }
 
-func (db *DB) search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
+func (db index) search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
 	var out driver.SearchResult
 	if len(q.Any) == 0 && len(q.Must) == 0 {
 		return out, nil
@@ -49,14 +50,14 @@ func (db *DB) search(ctx context.Context, q driver.SearchQuery) (driver.SearchRe
 	if q.Role != "" {
 		scopes = append(scopes, []string{roleTerm(q.Role)})
 	}
-	count := func(n *int64) func(scanner) error { return func(r scanner) error { return r.Scan(n) } }
-	if err := db.read.row(ctx, count(&out.Documents), db.dialect.documents); err != nil {
+	count := func(n *int64) func(sqlrow.Scanner) error { return func(r sqlrow.Scanner) error { return r.Scan(n) } }
+	if err := db.Read.Row(ctx, count(&out.Documents), db.Dialect.Documents); err != nil {
 		return out, err
 	}
 	for _, t := range q.Any {
 		var n int64
-		one := db.dialect.expression(driver.Match{Any: []string{t}}, nil)
-		if err := db.read.row(ctx, count(&n), db.dialect.holding, one, driver.HoldingMax); err != nil {
+		one := db.Dialect.Expression(driver.Match{Any: []string{t}}, nil)
+		if err := db.Read.Row(ctx, count(&n), db.Dialect.Holding, one, driver.HoldingMax); err != nil {
 			return out, err
 		}
 		out.Holding = append(out.Holding, n)
@@ -71,36 +72,42 @@ func (db *DB) search(ctx context.Context, q driver.SearchQuery) (driver.SearchRe
 	if len(numbers) == 0 {
 		return out, nil
 	}
-	list, err := asJSON(numbers)
+	list, err := sqlrow.JSON(numbers)
 	if err != nil {
 		return out, err
 	}
-	return out, db.read.rows(ctx, collect(&out.Found), db.dialect.numbered, list)
+	return out, db.Read.Rows(ctx, collect(&out.Found), `SELECT `+sqlrow.MessageColumns+` FROM messages WHERE `+db.Dialect.Numbered, list)
 }
 
 // candidates are the numbers of the best messages: those that hold every word
 // first, so that no flood of weaker ones pushes them out.
-func (db *DB) candidates(ctx context.Context, q driver.SearchQuery, holding []int64, scopes [][]string) ([]int64, error) {
+func (db index) candidates(ctx context.Context, q driver.SearchQuery, holding []int64, scopes [][]string) ([]int64, error) {
 	// Judging every match by its conversation and its time costs: done only where
 	// some could fail.
-	some, newest, args := db.dialect.searchIDs, db.dialect.searchNewest, []any{"", q.Limit + 1}
+	some, newest, args := db.Dialect.SearchIDs, db.Dialect.SearchNewest, []any{"", q.Limit + 1}
 	var trash bool
-	err := db.read.row(ctx, func(r scanner) error { return r.Scan(&trash) }, `SELECT EXISTS (SELECT 1 FROM conversations WHERE deleted_at <> 0)`)
+	err := db.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&trash) }, `SELECT EXISTS (SELECT 1 FROM conversations WHERE deleted_at <> 0)`)
 	if err != nil {
 		return nil, err
 	}
-	if trash && len(q.Conversations) == 0 || q.Project != "" || q.From != 0 || q.To != 0 {
-		some, newest = db.dialect.searchLiving, db.dialect.searchNewestLiving
-		args = append(args, q.Project, len(q.Conversations) > 0, q.From, cmp.Or(q.To, math.MaxInt64))
+	if trash && len(q.Conversations) == 0 || len(q.Projects) > 0 || q.From != 0 || q.To != 0 {
+		some, newest = db.Dialect.SearchLiving, db.Dialect.SearchNewestLiving
+		projects := ""
+		if len(q.Projects) > 0 {
+			if projects, err = sqlrow.JSON(q.Projects); err != nil {
+				return nil, err
+			}
+		}
+		args = append(args, projects, len(q.Conversations) > 0, q.From, cmp.Or(q.To, math.MaxInt64))
 	}
 	var numbers []int64
 	seen := map[int64]bool{}
 	fetch := func(m driver.Match, statement string) error {
-		args[0] = db.dialect.expression(m, scopes)
+		args[0] = db.Dialect.Expression(m, scopes)
 		if len(m.Must) > 0 || len(m.Any) == 1 {
 			statement = newest // none of the matches holds less than another
 		}
-		return db.read.rows(ctx, func(r scanner) error {
+		return db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
 			var n int64
 			if err := r.Scan(&n); err != nil {
 				return err

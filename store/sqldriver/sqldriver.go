@@ -1,113 +1,138 @@
 // Package sqldriver keeps the store in a SQL database: every statement once,
-// with a dialect for what the databases do not share.
+// with a dialect for what the databases do not share. A dialect's own room, as
+// sqlite, opens the database and hands it over to [New].
 //
-// Words it adds: dialect (opening, migrating, full text and error codes of one
-// database), session (statements prepared once on something that runs them),
-// batch (transactions that commit together).
+// Words it adds: dialect (full text, error codes and checks of one kind of
+// database), writer (how its write transactions run).
 //
 // Invariants: a row of messages is inserted and never changed; only the writer
-// writes, one batch at a time, and every job of a batch stands or falls alone;
-// readers never write. Parameters are written $1, $2, … which both SQLite and
-// PostgreSQL take.
+// writes, and what it is given stands or falls alone; readers never write.
+// Parameters are written $1, $2, … which both SQLite and PostgreSQL take.
 //
-// It may not know HTTP, models, budgets, or any product rule.
+// It may not know HTTP, models, budgets, any product rule, or one database.
 package sqldriver
 
 import (
 	"context"
 	"database/sql"
 	sqlfault "database/sql/driver"
+	"embed"
 	"errors"
 	"io/fs"
 	"sync/atomic"
 	"syscall"
 
+	"github.com/pressly/goose/v3"
+
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// DB is a driver.Driver on a SQL database.
-type DB struct {
-	dialect dialect
-	writer  *writer
-	readers *sql.DB
-	read    *session
-	closed  atomic.Bool
-	still   string // a file that must stay away while this is read; empty for none
+//go:embed migrations
+var migrations embed.FS
+
+// Migrations are those in the folder of a dialect, for db.
+func Migrations(folder string, d goose.Dialect, db *sql.DB) (*goose.Provider, error) {
+	dir, err := fs.Sub(migrations, "migrations/"+folder)
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(d, db, dir, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
 }
 
-var _ driver.Driver = (*DB)(nil)
+// Writer runs transactions that may write.
+type Writer interface {
+	// Write runs fn in a transaction and returns when its work is durable, or all of
+	// it undone. An error of fn is returned as it is. fn may not use its session
+	// afterwards, and what it left for later is run before the commit. Once begun, a
+	// write is not cut short by ctx.
+	Write(ctx context.Context, fn func(ctx context.Context, tx *sqlrow.Session) error) error
 
-// dialect is what one database does its own way.
-type dialect struct {
-	// classify gives an error of the database its code.
-	classify func(error) scrollback.Code
-	// taken says that an error is of a key that exists already.
-	taken func(error) bool
-	// begin starts a transaction that may write.
-	begin string
-	// insertNumbered inserts a row and answers the number that it was given.
-	insertNumbered func(ctx context.Context, tx *session, query string, args ...any) (int64, error)
-	// insertTerms indexes message $1 by scope $2 and terms $3.
-	insertTerms string
-	// mergeTerms merges about $1 pages of the index; empty where the database does
-	// that by itself.
-	mergeTerms string
-	// searchIDs finds at most $2 message numbers by the match expression $1, best
-	// first; searchLiving likewise, of project $3 unless that is empty, in
-	// conversations that are not in the trash unless $4, and of a time from $5 and
-	// before $6; searchNewest and
-	// searchNewestLiving likewise among the newest matches only; holding counts those
-	// of $1, up to $2; documents is how many messages there are.
-	searchIDs, searchLiving, searchNewest, searchNewestLiving, holding, documents string
-	// numbered reads the messages whose numbers are in the JSON list $1, and
-	// removeTerms removes what search finds them by.
-	numbered, removeTerms string
-	// expression writes a match, narrowed to scope terms, as $1 of the above.
-	expression func(m driver.Match, scopes [][]string) string
-	// audit is for checking everything.
-	audit auditDialect
+	// Close waits for what is under way; later writes are unavailable.
+	Close() error
 }
 
-// Close waits for the batch under way and closes the database.
-func (db *DB) Close() error {
+// Database is an open database.
+type Database struct {
+	Dialect Dialect
+	Readers *sql.DB         // closed with the driver
+	Read    *sqlrow.Session // on Readers
+	Writer  Writer          // nil: it was opened for reading only
+
+	// Copy writes one picture of the database to a new file; see [driver.Audit].
+	Copy func(ctx context.Context, path string) error
+
+	// Unchanged says that what was read without locks was not written meanwhile; nil
+	// where reading locks.
+	Unchanged func() error
+}
+
+// New is a driver on a database that is up to date.
+func New(d Database) *driver.Driver {
+	db := &database{Database: d}
+	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Close: db.close}
+}
+
+// database is what the parts of a driver share.
+type database struct {
+	Database
+	closed atomic.Bool
+}
+
+// The parts of a driver; each is one of its interfaces over the same rows.
+type (
+	log    struct{ *database }
+	reader struct{ *database }
+	turns  struct{ *database }
+	views  struct{ *database }
+	refs   struct{ *database }
+	index  struct{ *database }
+	book   struct{ *database }
+	audit  struct{ *database }
+	move   struct{ *database }
+)
+
+// close waits for what is being written and closes the database.
+func (db *database) close() error {
 	db.closed.Store(true)
-	// The connection that may write closes last: it then leaves no log file beside
-	// the database.
-	err := errors.Join(db.read.close(), db.readers.Close())
-	if db.writer != nil {
-		db.writer.close()
+	// The connection that may write closes last: SQLite's then leaves no log file
+	// beside the database.
+	err := errors.Join(db.Read.Close(), db.Readers.Close())
+	if db.Writer != nil {
+		err = errors.Join(err, db.Writer.Close())
 	}
 	return err
 }
 
-// write runs fn in a transaction and answers when it is durable.
-func (db *DB) write(ctx context.Context, op string, fn func(ctx context.Context, tx *session) error) error {
-	if db.writer == nil {
+// write runs fn in a transaction and returns when it is durable.
+func (db *database) write(ctx context.Context, op string, fn func(ctx context.Context, tx *sqlrow.Session) error) error {
+	if db.Writer == nil {
 		return scrollback.Errorf(scrollback.Refused, op, "the database was opened for reading only")
 	}
-	return db.wrap(op, db.writer.do(ctx, fn))
+	return db.wrap(op, db.Writer.Write(ctx, fn))
 }
 
 // wrap classifies an error of the database; errors of ours pass through.
-func (db *DB) wrap(op string, err error) error {
+func (db *database) wrap(op string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if known := new(scrollback.Error); errors.As(err, &known) {
 		return err
 	}
-	code := db.dialect.classify(err)
+	code := db.Dialect.Classify(err)
 	if code == scrollback.Internal && db.closed.Load() {
 		code = scrollback.Unavailable // the pool has no error of its own for it
 	}
 	return scrollback.Wrap(code, op, err)
 }
 
-// classifyOther sorts errors that are not a database's answer: the caller's
-// context, the connection and the file system pass; the rest is a fault of ours,
-// as a stored column that cannot be read.
-func classifyOther(err error) scrollback.Code {
+// Classify gives errors that are not a database's answer their code: those of the
+// caller's context, the connection and the file system pass; the rest is a fault of
+// ours, as a stored column that cannot be read.
+func Classify(err error) scrollback.Code {
 	var file *fs.PathError
 	var system syscall.Errno
 	switch {

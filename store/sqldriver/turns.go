@@ -8,14 +8,15 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// Begin implements driver.Log.
-func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
+// Begin implements [driver.Turns].
+func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 	var out driver.Begun
-	err := db.write(ctx, "sqldriver.Begin", func(ctx context.Context, tx *session) error {
+	err := db.write(ctx, "sqldriver.Begin", func(ctx context.Context, tx *sqlrow.Session) error {
 		out = driver.Begun{}
-		w, err := openLog(ctx, tx, db.dialect, b.Turn.Conversation)
+		w, err := openLog(ctx, tx, db.Dialect, b.Turn.Conversation)
 		if err != nil {
 			return err
 		}
@@ -42,14 +43,14 @@ func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 		}
 		t := b.Turn
 		t.Branch, t.Seq, t.State = w.b.ID, w.b.HeadSeq, scrollback.TurnOpen
-		v, err := turnValues(&t)
+		v, err := sqlrow.TurnValues(&t)
 		if err != nil {
 			return err
 		}
-		if err := tx.run(ctx, `INSERT INTO turns (`+turnColumns+`) VALUES (`+marks(19)+`)`, v...); err != nil {
+		if err := tx.Run(ctx, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(19)+`)`, v...); err != nil {
 			return err
 		}
-		w.c.turn = t.ID
+		w.c.LastTurn = t.ID
 		out.Turn = t
 		if err := w.close(ctx, b.Now); err != nil {
 			return err
@@ -64,12 +65,12 @@ func (db *DB) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
 }
 
 // replay looks for a turn that the same key began.
-func replay(ctx context.Context, tx *session, b driver.Begin, t *scrollback.Turn) (bool, error) {
+func replay(ctx context.Context, tx *sqlrow.Session, b driver.Begin, t *scrollback.Turn) (bool, error) {
 	want := b.Turn.Idempotency
 	if want.Key == "" {
 		return false, nil
 	}
-	err := tx.row(ctx, scanTurn(t), `SELECT `+turnColumns+` FROM turns
+	err := tx.Row(ctx, sqlrow.ScanTurn(t), `SELECT `+sqlrow.TurnColumns+` FROM turns
 		WHERE conversation_id = $1 AND idem_key = $2 AND idem_key <> '' AND started_at >= $3 ORDER BY started_at DESC, id DESC LIMIT 1`,
 		b.Turn.Conversation, want.Key, b.KeysSince)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -84,20 +85,20 @@ func replay(ctx context.Context, tx *session, b driver.Begin, t *scrollback.Turn
 // edit changes the conversation's own fields; close stores them.
 func (w *logWriter) edit(edit func(*scrollback.Conversation)) {
 	deleted := w.c.DeletedAt
-	before, errBefore := w.c.values()
-	_ = w.c.edit(func(c *scrollback.Conversation) error { edit(c); return nil })
+	before, errBefore := w.c.Values()
+	_ = editConversation(&w.c, func(c *scrollback.Conversation) error { edit(c); return nil })
 	w.c.DeletedAt = deleted
-	after, errAfter := w.c.values()
+	after, errAfter := w.c.Values()
 	w.edited = errBefore != nil || errAfter != nil || !slices.Equal(before, after)
 }
 
-// settle answers the newest turn, after closing it if its owner is gone.
+// settle returns the newest turn, after closing it if its owner is gone.
 func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollback.Turn) []driver.Entry) (*scrollback.Turn, error) {
-	if w.c.turn == "" {
+	if w.c.LastTurn == "" {
 		return nil, nil
 	}
 	var last scrollback.Turn
-	if err := loadTurn(ctx, w.tx, w.c.turn, &last); err != nil {
+	if err := loadTurn(ctx, w.tx, w.c.LastTurn, &last); err != nil {
 		return nil, err
 	}
 	if last.State != scrollback.TurnOpen {
@@ -117,25 +118,25 @@ func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollba
 	return &last, storeTurn(ctx, w.tx, &last)
 }
 
-// Save implements driver.Log.
-func (db *DB) Save(ctx context.Context, s driver.Save) (stop bool, err error) {
-	err = db.write(ctx, "sqldriver.Save", func(ctx context.Context, tx *session) error {
+// Save implements [driver.Turns].
+func (db turns) Save(ctx context.Context, s driver.Save) (stop bool, err error) {
+	err = db.write(ctx, "sqldriver.Save", func(ctx context.Context, tx *sqlrow.Session) error {
 		var t scrollback.Turn
 		if err := loadOwned(ctx, tx, s.Turn, s.Owner, &t); err != nil {
 			return err
 		}
 		stop = t.Cancel
-		draft, err := asJSON(s.Draft)
+		draft, err := sqlrow.JSON(s.Draft)
 		if err != nil {
 			return err
 		}
-		return tx.run(ctx, `UPDATE turns SET draft = $2, lease_until = $3 WHERE id = $1`, s.Turn, draft, s.LeaseUntil)
+		return tx.Run(ctx, `UPDATE turns SET draft = $2, lease_until = $3 WHERE id = $1`, s.Turn, draft, s.LeaseUntil)
 	})
 	return stop, err
 }
 
 // loadOwned reads an open turn for its owner.
-func loadOwned(ctx context.Context, tx *session, id scrollback.TurnID, owner string, t *scrollback.Turn) error {
+func loadOwned(ctx context.Context, tx *sqlrow.Session, id scrollback.TurnID, owner string, t *scrollback.Turn) error {
 	err := loadTurn(ctx, tx, id, t)
 	if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 		return err
@@ -146,15 +147,15 @@ func loadOwned(ctx context.Context, tx *session, id scrollback.TurnID, owner str
 	return nil
 }
 
-// Finish implements driver.Log.
-func (db *DB) Finish(ctx context.Context, f driver.Finish) (driver.Finished, error) {
+// Finish implements [driver.Turns].
+func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, error) {
 	var out driver.Finished
-	err := db.write(ctx, "sqldriver.Finish", func(ctx context.Context, tx *session) error {
+	err := db.write(ctx, "sqldriver.Finish", func(ctx context.Context, tx *sqlrow.Session) error {
 		var t scrollback.Turn
 		if err := loadOwned(ctx, tx, f.Turn, f.Owner, &t); err != nil {
 			return err
 		}
-		w, err := openLog(ctx, tx, db.dialect, t.Conversation)
+		w, err := openLog(ctx, tx, db.Dialect, t.Conversation)
 		if err != nil {
 			return err
 		}
@@ -188,51 +189,51 @@ func (db *DB) Finish(ctx context.Context, f driver.Finish) (driver.Finished, err
 	return out, nil
 }
 
-func storeTurn(ctx context.Context, tx *session, t *scrollback.Turn) error {
-	var col columns
-	draft, calls, failure, mark := col.json(t.Draft), col.json(t.OpenCalls), col.json(t.Failure), col.json(t.Window)
-	if col.err != nil {
-		return col.err
+func storeTurn(ctx context.Context, tx *sqlrow.Session, t *scrollback.Turn) error {
+	var col sqlrow.Columns
+	draft, calls, failure, mark := col.JSON(t.Draft), col.JSON(t.OpenCalls), col.JSON(t.Failure), col.JSON(t.Window)
+	if col.Err != nil {
+		return col.Err
 	}
-	return tx.run(ctx, `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
+	return tx.Run(ctx, `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
 		finish_reason = $7, failure = $8, window_mark = $9, ended_at = $10 WHERE id = $1`,
 		t.ID, t.State, t.LeaseUntil, draft, calls, t.Reply, t.FinishReason, failure, mark, t.EndedAt)
 }
 
-// Stop implements driver.Log.
-func (db *DB) Stop(ctx context.Context, id scrollback.TurnID) error {
-	return db.write(ctx, "sqldriver.Stop", func(ctx context.Context, tx *session) error {
+// Stop implements [driver.Turns].
+func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
+	return db.write(ctx, "sqldriver.Stop", func(ctx context.Context, tx *sqlrow.Session) error {
 		var t scrollback.Turn
 		if err := loadTurn(ctx, tx, id, &t); err != nil {
 			return err
 		}
-		return tx.run(ctx, `UPDATE turns SET cancel = 1 WHERE id = $1 AND state = 'open'`, id)
+		return tx.Run(ctx, `UPDATE turns SET cancel = 1 WHERE id = $1 AND state = 'open'`, id)
 	})
 }
 
-func loadTurn(ctx context.Context, s *session, id scrollback.TurnID, t *scrollback.Turn) error {
-	err := s.row(ctx, scanTurn(t), `SELECT `+turnColumns+` FROM turns WHERE id = $1`, id)
+func loadTurn(ctx context.Context, s *sqlrow.Session, id scrollback.TurnID, t *scrollback.Turn) error {
+	err := s.Row(ctx, sqlrow.ScanTurn(t), `SELECT `+sqlrow.TurnColumns+` FROM turns WHERE id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return scrollback.Errorf(scrollback.NotFound, "sqldriver", "no turn %s", id)
 	}
 	return err
 }
 
-// Turn implements driver.Find.
-func (db *DB) Turn(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
+// Get implements [driver.Turns].
+func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
 	var t scrollback.Turn
-	return t, db.wrap("sqldriver.Turn", loadTurn(ctx, db.read, id, &t))
+	return t, db.wrap("sqldriver.Turn", loadTurn(ctx, db.Read, id, &t))
 }
 
-// LastTurn implements driver.Find.
-func (db *DB) LastTurn(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
+// Last implements [driver.Turns].
+func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
 	var t scrollback.Turn
-	var c conversation
-	if err := loadConversation(ctx, db.read, id, &c); err != nil {
+	var c sqlrow.Conversation
+	if err := loadConversation(ctx, db.Read, id, &c); err != nil {
 		return t, db.wrap("sqldriver.LastTurn", err)
 	}
-	if c.turn == "" {
+	if c.LastTurn == "" {
 		return t, scrollback.Errorf(scrollback.NotFound, "sqldriver.LastTurn", "conversation %s had no turn yet", id)
 	}
-	return t, db.wrap("sqldriver.LastTurn", loadTurn(ctx, db.read, c.turn, &t))
+	return t, db.wrap("sqldriver.LastTurn", loadTurn(ctx, db.Read, c.LastTurn, &t))
 }

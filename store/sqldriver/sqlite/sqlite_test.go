@@ -1,4 +1,4 @@
-package sqldriver_test
+package sqlite_test
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
-	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 )
 
-func open(t *testing.T, path string) driver.Driver {
+func open(t *testing.T, path string) *driver.Driver {
 	t.Helper()
-	db, err := sqldriver.OpenSQLite(context.Background(), path, nil)
+	db, err := sqlite.Open(context.Background(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func open(t *testing.T, path string) driver.Driver {
 }
 
 func TestSQLiteReopen(t *testing.T) {
-	drivertest.RunReopen(t, func(t *testing.T, dir string) driver.Driver { return open(t, filepath.Join(dir, "s.db")) })
+	drivertest.RunReopen(t, func(t *testing.T, dir string) *driver.Driver { return open(t, filepath.Join(dir, "s.db")) })
 }
 
 // One list of operations gives equal answers in memory and on disk.

@@ -37,16 +37,16 @@ type Arrival struct {
 }
 
 // Arrive begins to compare a conversation.
-func (s *Store) Arrive(ctx context.Context, id scrollback.ConversationID) (*Arrival, error) {
-	a := &Arrival{s: s, Heads: map[scrollback.BranchID]int64{}, Views: map[scrollback.BranchID]int64{}, Segments: map[scrollback.SegmentID]bool{},
+func (p Move) Arrive(ctx context.Context, id scrollback.ConversationID) (*Arrival, error) {
+	a := &Arrival{s: p.s, Heads: map[scrollback.BranchID]int64{}, Views: map[scrollback.BranchID]int64{}, Segments: map[scrollback.SegmentID]bool{},
 		here: map[scrollback.BranchID]scrollback.Branch{}, seen: map[scrollback.BranchID]bool{}}
-	h, err := s.d.Head(ctx, id)
+	h, err := p.s.d.Read.Head(ctx, id)
 	unseen := scrollback.CodeOf(err) == scrollback.NotFound
 	if err != nil && !unseen {
 		return nil, err
 	}
 	a.Conversation = h.Conversation
-	all, err := s.d.Branches(ctx, id)
+	all, err := p.s.d.Read.Branches(ctx, id)
 	for _, b := range all {
 		a.here[b.ID], a.Heads[b.ID], a.Views[b.ID] = b, b.HeadSeq, b.ViewVersion
 	}
@@ -60,7 +60,7 @@ func taken(what string, id any) error {
 
 // Segment compares a segment; another one with its id is conflict.
 func (a *Arrival) Segment(ctx context.Context, g scrollback.Segment) error {
-	found, err := a.s.d.Segments(ctx, []scrollback.SegmentID{g.ID})
+	found, err := a.s.d.Views.Segments(ctx, []scrollback.SegmentID{g.ID})
 	switch {
 	case scrollback.CodeOf(err) == scrollback.NotFound:
 		return nil
@@ -84,7 +84,7 @@ func (a *Arrival) Branch(ctx context.Context, b scrollback.Branch) error {
 		a.Ours = a.Ours || have.HeadSeq > b.HeadSeq
 		return nil
 	}
-	_, err := a.s.d.Branch(ctx, b.ID)
+	_, err := a.s.d.Read.Branch(ctx, b.ID)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		a.Heads[b.ID] = b.AtSeq
 		return nil
@@ -122,7 +122,7 @@ func (a *Arrival) Message(ctx context.Context, m scrollback.Message) error {
 }
 
 func (a *Arrival) free(ctx context.Context) error {
-	id, err := a.s.d.Taken(ctx, a.fresh)
+	id, err := a.s.d.Move.Taken(ctx, a.fresh)
 	a.fresh = a.fresh[:0]
 	if err == nil && id != "" {
 		err = taken("message", id)
@@ -162,59 +162,6 @@ func (a *Arrival) End(ctx context.Context) error {
 	return a.free(ctx)
 }
 
-// BranchBy is a branch of any conversation, seen or hidden; not_found if unknown.
-func (s *Store) BranchBy(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
-	return s.d.Branch(ctx, id)
-}
-
-// AllBranches are the branches of a conversation, empty ones too, by id.
-func (s *Store) AllBranches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
-	return s.d.Branches(ctx, id)
-}
-
-// Own walks the refs of a kind that one conversation mentions, and none of its
-// ancestors; newest first.
-func (s *Store) Own(ctx context.Context, id scrollback.ConversationID, kind string) iter.Seq2[scrollback.RefEntry, error] {
-	q := driver.RefQuery{Conversations: []scrollback.ConversationID{id}, Kind: kind, Limit: scrollback.ListMax}
-	return pages(func() ([]scrollback.RefEntry, bool, error) {
-		page, err := s.d.Refs(ctx, q)
-		if n := len(page); n > 0 {
-			q.Before = &driver.ListKey{At: page[n-1].CreatedAt, ID: string(page[n-1].Ref)}
-		}
-		return page, len(page) == q.Limit, err
-	})
-}
-
-// Folds walks what was folded in a conversation, oldest first.
-func (s *Store) Folds(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.StoredReceipt, error] {
-	skip := 0
-	return pages(func() ([]scrollback.StoredReceipt, bool, error) {
-		page, err := s.d.Folds(ctx, id, skip, scrollback.ListMax)
-		skip += len(page)
-		return page, len(page) == scrollback.ListMax, err
-	})
-}
-
-// pages walks pages until there is no more.
-func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for more := true; more; {
-			page, again, err := next()
-			if err != nil {
-				var none T
-				yield(none, err)
-				return
-			}
-			for _, v := range page {
-				if !yield(v, nil) {
-					return
-				}
-			}
-			more = again
-		}
-	}
-}
-
 // Growth is what a branch grows by: messages with ids and times of their own, behind
 // IfHead. What they weigh and are found by is the store's to say.
 type Growth struct {
@@ -223,17 +170,37 @@ type Growth struct {
 	Messages []Incoming
 }
 
-// Adopt brings a batch of a history that was made elsewhere; see [driver.Adopt].
-func (s *Store) Adopt(ctx context.Context, a driver.Adopt, grow ...Growth) error {
-	if err := s.complete("store.Adopt", &a.Conversation); err != nil {
+// Adopt brings a batch of a history that was made elsewhere; see [Adopt].
+func (p Move) Adopt(ctx context.Context, a Adopt, grow ...Growth) error {
+	if err := complete("store.Adopt", &a.Conversation); err != nil {
 		return err
 	}
 	for _, g := range grow {
-		a.Branches = append(a.Branches, driver.AdoptBranch{Branch: g.Branch, IfHead: g.IfHead, Entries: s.entries(g.Messages, "")})
+		a.Branches = append(a.Branches, driver.AdoptBranch{Branch: g.Branch, IfHead: g.IfHead, Entries: p.s.entries(g.Messages, "")})
 	}
-	a.Now, a.Salvage = s.Now(), s.salvage
-	return s.d.Adopt(ctx, a)
+	a.Now, a.Salvage = p.s.Now(), p.s.salvage
+	return p.s.d.Move.Adopt(ctx, a)
 }
 
 // Admits says what is wrong with a conversation's own fields.
-func (s *Store) Admits(c scrollback.Conversation) error { return s.complete("store.Adopt", &c) }
+func (p Move) Admits(c scrollback.Conversation) error { return complete("store.Adopt", &c) }
+
+// Branch is a branch of any conversation, seen or hidden; not_found if unknown.
+func (p Move) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
+	return p.s.d.Read.Branch(ctx, id)
+}
+
+// Branches are the branches of a conversation, empty ones too, by id.
+func (p Move) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
+	return p.s.d.Read.Branches(ctx, id)
+}
+
+// Folds walks what was folded in a conversation, oldest first.
+func (p Move) Folds(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.StoredReceipt, error] {
+	skip := 0
+	return pages(func() ([]scrollback.StoredReceipt, bool, error) {
+		page, err := p.s.d.Move.Folds(ctx, id, skip, scrollback.ListMax)
+		skip += len(page)
+		return page, len(page) == scrollback.ListMax, err
+	})
+}

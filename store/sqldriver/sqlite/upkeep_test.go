@@ -1,4 +1,4 @@
-package sqldriver
+package sqlite
 
 import (
 	"context"
@@ -10,11 +10,12 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
 // indexSegments is how many pieces the full-text index is in, as its structure
 // record says: a cookie, a mark of the format, levels, pieces.
-func indexSegments(t *testing.T, db *DB) int {
+func indexSegments(t *testing.T, db *file) int {
 	t.Helper()
 	var b []byte
 	if err := db.readers.QueryRow(`SELECT block FROM message_terms_data WHERE id = 10`).Scan(&b); err != nil {
@@ -37,28 +38,28 @@ func indexSegments(t *testing.T, db *DB) int {
 	return number()
 }
 
-func put(t *testing.T, db *DB, id scrollback.ConversationID, n int) {
+func put(t *testing.T, db *file, id scrollback.ConversationID, n int) {
 	t.Helper()
 	m := scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("%s-%d", id, n)), Role: scrollback.RoleUser, Status: scrollback.StatusComplete,
 		Parts: scrollback.Parts{scrollback.Text{Text: "x"}}}
-	_, err := db.Append(context.Background(), driver.Append{Conversation: id, Now: int64(n), IfHead: -1,
+	_, err := db.Log.Append(context.Background(), driver.Append{Conversation: id, Now: int64(n), IfHead: -1,
 		Entries: []driver.Entry{{Message: m, Terms: fmt.Sprintf("word%d number common", n%50)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func converse(t *testing.T, db *DB, id scrollback.ConversationID) {
+func converse(t *testing.T, db *file, id scrollback.ConversationID) {
 	t.Helper()
-	_, _, err := db.Create(context.Background(), scrollback.Conversation{ID: id, Project: "default"}, scrollback.Branch{ID: scrollback.BranchID("b-" + id), Conversation: id})
+	_, _, err := db.Log.Create(context.Background(), scrollback.Conversation{ID: id, Project: "default"}, scrollback.Branch{ID: scrollback.BranchID("b-" + id), Conversation: id})
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func found(t *testing.T, db *DB, term string) int {
+func found(t *testing.T, db *file, term string) int {
 	t.Helper()
-	r, err := db.Search(context.Background(), driver.SearchQuery{Match: driver.Match{Any: []string{term}}, Limit: 1000})
+	r, err := db.Index.Search(context.Background(), driver.SearchQuery{Match: driver.Match{Any: []string{term}}, Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +70,7 @@ func found(t *testing.T, db *DB, term string) int {
 // the index stays in few pieces and the log in bounds, and all is found.
 func TestUpkeepBounds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
-	db, err := OpenSQLite(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { db.Close() }()
+	db := openDB(t, path)
 	converse(t, db, "c")
 	const commits = 1500
 	most := 0
@@ -100,10 +97,7 @@ func TestUpkeepOfShortLives(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	most := 0
 	for n := range 60 {
-		db, err := OpenSQLite(t.Context(), path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := openDB(t, path)
 		if n == 0 {
 			converse(t, db, "c")
 		}
@@ -116,11 +110,7 @@ func TestUpkeepOfShortLives(t *testing.T) {
 	if most < 2 || most > 20 {
 		t.Errorf("the index was in up to %d pieces", most)
 	}
-	db, err := OpenSQLite(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openDB(t, path)
 	if n := found(t, db, "common"); n != 60 {
 		t.Errorf("%d messages found, want 60", n)
 	}
@@ -129,17 +119,13 @@ func TestUpkeepOfShortLives(t *testing.T) {
 // A job that fails leaves nothing of what it had left for the end of its batch,
 // beside neighbours that do not.
 func TestLaterGoesWithItsJob(t *testing.T) {
-	db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "s.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	converse(t, db, "c")
 	refused := scrollback.Errorf(scrollback.Conflict, "test", "no")
 	jobs := func(n int) (batch []job) {
 		for i := range n {
-			batch = append(batch, job{ctx: context.Background(), done: make(chan error, 1), fn: func(ctx context.Context, tx *session) error {
-				tx.later(db.dialect.insertTerms, 1000+i, "scope", fmt.Sprintf("job%d", i))
+			batch = append(batch, job{ctx: context.Background(), done: make(chan error, 1), fn: func(ctx context.Context, tx *sqlrow.Session) error {
+				tx.Later(dialect.InsertTerms, 1000+i, "scope", fmt.Sprintf("job%d", i))
 				if i%2 == 1 {
 					return refused
 				}

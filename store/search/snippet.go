@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"slices"
@@ -61,7 +61,7 @@ func stretch(text string, q terms.Query, n int) (string, [][2]int) {
 			from = backRunes(text, from, n-left)
 		}
 	}
-	cut := clipRunes(text[from:], n)
+	cut := Clip(text[from:], n)
 	body := strings.TrimSuffix(cut, "…")
 	spans := [][2]int{}
 	for _, m := range all {
@@ -88,8 +88,8 @@ func backRunes(s string, i, n int) int {
 	return i
 }
 
-// clipRunes is s, or its first n characters and an ellipsis.
-func clipRunes(s string, n int) string {
+// Clip is s, or its first n characters and an ellipsis.
+func Clip(s string, n int) string {
 	for i := range s {
 		if n == 0 {
 			return s[:i] + "…"

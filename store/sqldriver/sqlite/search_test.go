@@ -1,4 +1,4 @@
-package sqldriver
+package sqlite
 
 import (
 	"fmt"
@@ -29,12 +29,12 @@ func TestSearchBehindAFlood(t *testing.T) {
 	}
 	best := add("word")
 	add("word and more that dilutes it")
-	if _, err := db.Append(t.Context(), driver.Append{Conversation: "c", IfHead: -1, Entries: in}); err != nil {
+	if _, err := db.Log.Append(t.Context(), driver.Append{Conversation: "c", IfHead: -1, Entries: in}); err != nil {
 		t.Fatal(err)
 	}
 	find := func(m driver.Match, project string) []scrollback.MessageID {
 		t.Helper()
-		r, err := db.Search(t.Context(), driver.SearchQuery{Match: m, Project: project, Limit: limit})
+		r, err := db.Index.Search(t.Context(), driver.SearchQuery{Match: m, Projects: []string{project}, Limit: limit})
 		if err != nil || !r.Truncated || len(r.Found) != limit {
 			t.Fatalf("%+v: %d found, truncated %v, %v", m, len(r.Found), r.Truncated, err)
 		}
@@ -48,7 +48,7 @@ func TestSearchBehindAFlood(t *testing.T) {
 		return ids
 	}
 	for _, limit := range []int{1000, flood + 4, 10_000} {
-		r, err := db.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"word"}}, Limit: limit})
+		r, err := db.Index.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"word"}}, Limit: limit})
 		if want := min(limit, flood+4); err != nil || len(r.Found) != want || r.Truncated != (limit < flood+4) {
 			t.Errorf("of at most %d: %d found, truncated %v, %v", limit, len(r.Found), r.Truncated, err)
 		}
@@ -80,7 +80,7 @@ func TestSearchOfCommonWords(t *testing.T) {
 			in = append(in, driver.Entry{Terms: text, Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(id, i)), Role: scrollback.RoleUser,
 				Status: scrollback.StatusComplete, Parts: scrollback.Parts{scrollback.Text{Text: text}}}})
 		}
-		if _, err := db.Append(t.Context(), driver.Append{Conversation: id, IfHead: -1, Entries: in}); err != nil {
+		if _, err := db.Log.Append(t.Context(), driver.Append{Conversation: id, IfHead: -1, Entries: in}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,7 +95,7 @@ func TestSearchOfCommonWords(t *testing.T) {
 		{nil, []scrollback.MessageID{"small1", "flood19999"}, 50, true},
 		{[]scrollback.ConversationID{"small"}, []scrollback.MessageID{"small0", "small1", "small3"}, 3, false},
 	} {
-		r, err := db.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"common", "rare"}}, Conversations: c.in, Limit: 50})
+		r, err := db.Index.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"common", "rare"}}, Conversations: c.in, Limit: 50})
 		if err != nil || len(r.Found) != c.found || r.Truncated != c.truncated || r.Holding[0] != driver.HoldingMax {
 			t.Fatalf("in %v: %d found, truncated %v, holding %v, %v", c.in, len(r.Found), r.Truncated, r.Holding, err)
 		}

@@ -9,16 +9,16 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Usage answers what a query asks for of the books.
-func (s *Store) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback.UsageSum, error) {
+// Usage returns what a query asks for of the books.
+func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback.UsageSum, error) {
 	to := q.To
 	if to == 0 {
-		to = s.Now()
+		to = p.s.Now()
 	}
 	if q.From < 0 || to < q.From {
 		return nil, scrollback.ParamErrorf("store.Usage", "from", "from must be a time before to, in Unix ms")
 	}
-	days, err := s.d.UsageDays(ctx, scrollback.DayOf(q.From), scrollback.DayOf(to))
+	days, err := p.s.d.Book.UsageDays(ctx, scrollback.DayOf(q.From), scrollback.DayOf(to))
 	if err != nil {
 		return nil, err
 	}
@@ -26,18 +26,18 @@ func (s *Store) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollbac
 }
 
 // Learned is what is known of a model; the zero value for nothing.
-func (s *Store) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
-	return s.d.Learned(ctx, model)
+func (p Books) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
+	return p.s.d.Book.Learned(ctx, model)
 }
 
 // Teach lets edit change what is known of a model, in one transaction: nothing is
 // lost of what others teach at once, and nothing is written where nothing changes.
 // edit is pure. A figure that cannot be, as a negative one, becomes 0: unknown.
-func (s *Store) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
+func (p Books) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
 	if model == "" {
 		return scrollback.Errorf(scrollback.Invalid, "store.Teach", "a model has a name")
 	}
-	return s.d.Teach(ctx, model, func(l *scrollback.Learned) {
+	return p.s.d.Book.Teach(ctx, model, func(l *scrollback.Learned) {
 		edit(l)
 		for _, n := range []*int64{&l.Limit, &l.LimitAt, &l.MaxOutput, &l.ListedAt} {
 			*n = max(*n, 0)
@@ -64,6 +64,9 @@ func sumUsage(days []scrollback.UsageDay, q scrollback.UsageQuery) []scrollback.
 	at := map[scrollback.UsageSum]int{}
 	estimated := []int64{}
 	for _, d := range days {
+		if q.Projects != nil && !slices.Contains(q.Projects, d.Project) {
+			continue
+		}
 		var key scrollback.UsageSum
 		if q.ByDay {
 			key.Day = time.UnixMilli(d.Day * scrollback.DayMS).UTC().Format(time.DateOnly)
@@ -93,3 +96,6 @@ func sumUsage(days []scrollback.UsageDay, q scrollback.UsageQuery) []scrollback.
 	}
 	return out
 }
+
+// Now is the time by which the books are kept, in Unix ms.
+func (p Books) Now() int64 { return p.s.Now() }

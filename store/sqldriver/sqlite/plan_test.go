@@ -1,4 +1,4 @@
-package sqldriver
+package sqlite
 
 import (
 	"path/filepath"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
 // scans are the only plans that may read a whole table or index: full text, and
@@ -26,12 +27,14 @@ var scans = []string{
 // none reads more rows than its answer takes.
 func TestSQLite(t *testing.T) {
 	var seen prepared
-	drivertest.Run(t, func(t *testing.T) driver.Driver {
-		db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "s.db"), nil)
-		if err != nil {
-			t.Fatal(err)
+	drivertest.Run(t, func(t *testing.T) *driver.Driver {
+		db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
+		shut := db.Close
+		db.Close = func() error {
+			seen.add(db.read, db.writer.tx)
+			return shut()
 		}
-		return &noted{db, &seen}
+		return db.Driver
 	})
 	t.Run("Plans", func(t *testing.T) { judge(t, seen.queries) })
 	t.Run("Steps", func(t *testing.T) { narrow(t, seen.queries) })
@@ -90,7 +93,7 @@ func judge(t *testing.T, queries []string) {
 
 var parameter = regexp.MustCompile(`\$\d+`)
 
-func plan(t *testing.T, db *DB, query string) []string {
+func plan(t *testing.T, db *file, query string) []string {
 	t.Helper()
 	marks := parameter.FindAllString(query, -1)
 	slices.Sort(marks)
@@ -120,25 +123,12 @@ type prepared struct {
 	queries []string
 }
 
-// noted is a database that hands over its statements when it is closed.
-type noted struct {
-	*DB
-	to *prepared
-}
-
-func (n *noted) Close() error {
-	n.to.mu.Lock()
-	defer n.to.mu.Unlock()
-	for _, s := range []*session{n.read, n.writer.tx} {
-		s.mu.Lock()
-		for query := range s.stmts {
-			n.to.queries = append(n.to.queries, query)
-		}
-		s.mu.Unlock()
+func (p *prepared) add(sessions ...*sqlrow.Session) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range sessions {
+		p.queries = append(p.queries, s.Queries()...)
 	}
-	slices.Sort(n.to.queries)
-	n.to.queries = slices.Compact(n.to.queries)
-	return n.DB.Close()
+	slices.Sort(p.queries)
+	p.queries = slices.Compact(p.queries)
 }
-
-var _ driver.Driver = (*noted)(nil)

@@ -1,4 +1,4 @@
-package sqldriver
+package sqlite
 
 import (
 	"context"
@@ -12,26 +12,27 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
 // aDay is a time within day 20000, and the day.
 const aDay = 20000*scrollback.DayMS + 5
 
 // book enters calls of a model on a day of a conversation that is in a project.
-func book(t *testing.T, db *DB, model string, all ...scrollback.Usage) {
+func book(t *testing.T, db *file, model string, all ...scrollback.Usage) {
 	t.Helper()
 	var id scrollback.ConversationID = "c"
 	b := scrollback.Branch{ID: "b", Conversation: id}
-	if _, _, err := db.Create(t.Context(), scrollback.Conversation{ID: id, Project: "house", Branch: b.ID, Version: 1}, b); err != nil {
+	if _, _, err := db.Log.Create(t.Context(), scrollback.Conversation{ID: id, Project: "house", Branch: b.ID, Version: 1}, b); err != nil {
 		t.Fatal(err)
 	}
-	h, err := db.Head(t.Context(), id)
+	h, err := db.Read.Head(t.Context(), id)
 	c := driver.Commit{Conversation: id, Branch: b.ID, IfViewVersion: h.Branch.ViewVersion, View: h.Branch.View}
 	for _, u := range all {
 		c.Usage = append(c.Usage, scrollback.UsageRecord{Usage: u, Conversation: id, Model: model, At: aDay})
 	}
 	if err == nil {
-		err = db.Commit(t.Context(), c)
+		err = db.Views.Commit(t.Context(), c)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -43,19 +44,19 @@ func call(input int64) scrollback.Usage {
 }
 
 // harm runs statements behind the driver's back.
-func harm(t *testing.T, db *DB, statements ...string) {
+func harm(t *testing.T, db *file, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
-		if err := db.write(t.Context(), "harm", func(ctx context.Context, tx *session) error { return tx.run(ctx, s) }); err != nil {
+		if err := db.writer.Write(t.Context(), func(ctx context.Context, tx *sqlrow.Session) error { return tx.Run(ctx, s) }); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}
 }
 
 // flaws are those that an audit finds.
-func flaws(t *testing.T, db *DB) (out []driver.Flaw) {
+func flaws(t *testing.T, db *file) (out []driver.Flaw) {
 	t.Helper()
-	err := db.Audit(t.Context(), driver.AuditWalk{
+	err := db.Audit.Walk(t.Context(), driver.AuditWalk{
 		Total:        func(int64) error { return nil },
 		Conversation: func(scrollback.Conversation) error { return nil },
 		Branch:       func(scrollback.Branch) error { return nil },
@@ -68,9 +69,9 @@ func flaws(t *testing.T, db *DB) (out []driver.Flaw) {
 	return out
 }
 
-func days(t *testing.T, db *DB) []scrollback.UsageDay {
+func days(t *testing.T, db *file) []scrollback.UsageDay {
 	t.Helper()
-	out, err := db.UsageDays(t.Context(), 0, 1<<40)
+	out, err := db.Book.UsageDays(t.Context(), 0, 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func days(t *testing.T, db *DB) []scrollback.UsageDay {
 }
 
 // mended wants flaws of usage, mends each, and wants none then.
-func mended(t *testing.T, db *DB) {
+func mended(t *testing.T, db *file) {
 	t.Helper()
 	found := flaws(t, db)
 	if len(found) == 0 {
@@ -88,7 +89,7 @@ func mended(t *testing.T, db *DB) {
 		if f.Kind != driver.FlawUsage || f.Mend == nil || f.Where == "" || f.Detail == "" {
 			t.Fatalf("found %+v", f)
 		}
-		if err := db.Mend(t.Context(), *f.Mend); err != nil {
+		if err := db.Audit.Mend(t.Context(), *f.Mend); err != nil {
 			t.Errorf("%+v: %v", f, err)
 		}
 	}
@@ -193,7 +194,7 @@ func TestHonestDifferences(t *testing.T) {
 		if found := flaws(t, db); len(found) > 0 {
 			t.Errorf("%s: %+v", name, found)
 		}
-		if err := db.Mend(t.Context(), driver.Mend{Usage: &driver.MendUsage{Day: 20000, Model: "a/x"}}); err != nil {
+		if err := db.Audit.Mend(t.Context(), driver.Mend{Usage: &driver.MendUsage{Day: 20000, Model: "a/x"}}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := days(t, db); fmt.Sprint(got) != fmt.Sprint(before) {
@@ -234,20 +235,20 @@ func TestBrokenFacts(t *testing.T) {
 	} {
 		db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 		teach := func(edit func(*scrollback.Learned)) {
-			if err := db.Teach(t.Context(), "a/x", edit); err != nil {
+			if err := db.Book.Teach(t.Context(), "a/x", edit); err != nil {
 				t.Fatal(err)
 			}
 		}
 		knows := func(want scrollback.Learned) {
 			t.Helper()
-			if got, err := db.Learned(t.Context(), "a/x"); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			if got, err := db.Book.Learned(t.Context(), "a/x"); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%s: %+v, %v, want %+v", damage, got, err, want)
 			}
 		}
 		teach(func(l *scrollback.Learned) { l.Factor, l.Limit = 1.5, 9 })
 		for _, heal := range []func(f driver.Flaw){
 			func(f driver.Flaw) {
-				if err := db.Mend(t.Context(), *f.Mend); err != nil {
+				if err := db.Audit.Mend(t.Context(), *f.Mend); err != nil {
 					t.Error(err)
 				}
 			},
@@ -273,14 +274,14 @@ func TestTeachNothing(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	version := func() (n int64) { // changes with every commit of another connection
 		t.Helper()
-		if err := db.read.row(t.Context(), func(r scanner) error { return r.Scan(&n) }, `PRAGMA data_version`); err != nil {
+		if err := db.read.Row(t.Context(), func(r sqlrow.Scanner) error { return r.Scan(&n) }, `PRAGMA data_version`); err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
 	db.readers.SetMaxOpenConns(1)
 	teach := func(edit func(*scrollback.Learned)) {
-		if err := db.Teach(t.Context(), "a/x", edit); err != nil {
+		if err := db.Book.Teach(t.Context(), "a/x", edit); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -309,12 +310,12 @@ func TestTeachFromTwo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	const times = 40
 	edits := []func(*scrollback.Learned){func(l *scrollback.Learned) { l.Limit++ }, func(l *scrollback.Learned) { l.Dropped = append(l.Dropped, "x") }}
-	dbs := []*DB{openDB(t, path), openDB(t, path)}
+	dbs := []*file{openDB(t, path), openDB(t, path)}
 	var all sync.WaitGroup
 	for i, db := range dbs {
 		all.Go(func() {
 			for range times {
-				if err := db.Teach(t.Context(), "a/x", edits[i]); err != nil {
+				if err := db.Book.Teach(t.Context(), "a/x", edits[i]); err != nil {
 					t.Error(err)
 				}
 			}
@@ -322,7 +323,7 @@ func TestTeachFromTwo(t *testing.T) {
 	}
 	all.Wait()
 	for _, db := range dbs {
-		if got, err := db.Learned(t.Context(), "a/x"); err != nil || got.Limit != times || len(got.Dropped) != times {
+		if got, err := db.Book.Learned(t.Context(), "a/x"); err != nil || got.Limit != times || len(got.Dropped) != times {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
@@ -331,7 +332,7 @@ func TestTeachFromTwo(t *testing.T) {
 // A database from before takes over its factors, and its books are sound.
 func TestMigrateBooks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
-	older, err := sql.Open("sqlite", sqliteDSN(path, "rwc", 0))
+	older, err := sql.Open("sqlite", dsn(path, "rwc", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +357,7 @@ func TestMigrateBooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := openDB(t, path)
-	if got, err := db.Learned(ctx, "a/x"); err != nil || got.Factor != 1.25 || got.Limit != 0 {
+	if got, err := db.Book.Learned(ctx, "a/x"); err != nil || got.Factor != 1.25 || got.Limit != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if found := flaws(t, db); len(found) > 0 {
@@ -370,9 +371,9 @@ func TestMigrateBooks(t *testing.T) {
 		t.Errorf("found %+v", found)
 	}
 	var tables string
-	err = db.read.row(ctx, func(r scanner) error { return r.Scan(&tables) }, `SELECT group_concat(name) FROM sqlite_schema`)
+	err = db.read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&tables) }, `SELECT group_concat(name) FROM sqlite_schema`)
 	if err != nil || strings.Contains(tables, "model_factors") {
 		t.Errorf("%s, %v", tables, err)
 	}
-	drivertest.Check(t, db)
+	drivertest.Check(t, db.Driver)
 }

@@ -1,4 +1,15 @@
-package store
+// Package search finds messages by words and ranks them, the same way on every
+// database: the database brings candidates by their terms, and what follows is
+// judged here by rarity and closeness of words, names, dates and who spoke.
+//
+// Words it adds: ask (a query as it is understood), cue (what makes a match likelier
+// without narrowing), passage (the piece of a text that answers best).
+//
+// Invariants: a search writes nothing; the order depends on what was found and the
+// time that is given, on no map and no clock.
+//
+// It may not know the store, SQL, HTTP or models.
+package search
 
 import (
 	"cmp"
@@ -6,6 +17,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
@@ -13,15 +25,23 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
+// searching is a search on its way.
+type searching struct {
+	d   *driver.Driver
+	now time.Time
+}
+
 // candidates is how many matches are ranked in full, or twice as many as are
 // asked for if that is more.
 const candidates = 100
 
-// Search finds messages by words and ranks them; see [ranker]. The order is the
-// same on every database.
-func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
+// Run finds messages by words and ranks them; now is what dates without a year are
+// read by. A query without a word to look for is invalid. It looks in
+// Projects, and does not read Project.
+func Run(ctx context.Context, d *driver.Driver, q scrollback.SearchQuery, now time.Time) (scrollback.SearchResult, error) {
+	s := searching{d, now}
 	out := scrollback.SearchResult{Hits: []scrollback.Hit{}}
-	a, err := readAsk(q.Query, s.now())
+	a, err := readAsk(q.Query, s.now)
 	if err != nil {
 		return out, err
 	}
@@ -29,11 +49,13 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 		return out, scrollback.ParamErrorf("store.Search", "query", "there is no word to look for in the query")
 	}
 	dq := driver.SearchQuery{Match: driver.Match{Any: a.Any, Must: a.Must}, Words: a.Words, From: a.from, To: a.to,
-		Project: q.Project, Role: cmp.Or(q.Role, a.role), Limit: max(candidates, 2*q.Limit)}
+		Projects: q.Projects, Role: cmp.Or(q.Role, a.role), Limit: max(candidates, 2*q.Limit)}
 	if q.Conversation != "" {
-		if dq.Conversations, err = s.Lineage(ctx, q.Conversation); err != nil {
+		h, err := s.d.Read.Head(ctx, q.Conversation)
+		if err != nil {
 			return out, err
 		}
+		dq.Conversations = append([]scrollback.ConversationID{q.Conversation}, h.Ancestors...)
 	}
 	found, err := s.candidates(ctx, dq, a)
 	if err != nil {
@@ -55,8 +77,8 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 
 // candidates asks the database; for the dates that a query names once more, so
 // that what was said then is among them however much else matches.
-func (s *Store) candidates(ctx context.Context, dq driver.SearchQuery, a ask) (driver.SearchResult, error) {
-	found, err := s.d.Search(ctx, dq)
+func (s searching) candidates(ctx context.Context, dq driver.SearchQuery, a ask) (driver.SearchResult, error) {
+	found, err := s.d.Index.Search(ctx, dq)
 	if err != nil || !found.Truncated {
 		return found, err
 	}
@@ -66,7 +88,7 @@ func (s *Store) candidates(ctx context.Context, dq driver.SearchQuery, a ask) (d
 	}
 	for _, d := range a.dates {
 		dq.From, dq.To = max(a.from, d.from), earlier(a.to, d.to)
-		then, err := s.d.Search(ctx, dq)
+		then, err := s.d.Index.Search(ctx, dq)
 		if err != nil {
 			return found, err
 		}
@@ -81,7 +103,7 @@ func (s *Store) candidates(ctx context.Context, dq driver.SearchQuery, a ask) (d
 }
 
 // hits fills in the best of what was ranked, as many as are asked for.
-func (s *Store) hits(ctx context.Context, ranked []*ranked, a ask, q scrollback.SearchQuery) ([]scrollback.Hit, error) {
+func (s searching) hits(ctx context.Context, ranked []*ranked, a ask, q scrollback.SearchQuery) ([]scrollback.Hit, error) {
 	out := []scrollback.Hit{}
 	limit := cmp.Or(max(q.Limit, 0), scrollback.SearchDefault)
 	heads := map[scrollback.ConversationID]driver.Head{} // most hits are in few conversations
@@ -90,7 +112,7 @@ func (s *Store) hits(ctx context.Context, ranked []*ranked, a ask, q scrollback.
 		if known {
 			return h, nil
 		}
-		h, err := s.d.Head(ctx, id)
+		h, err := s.d.Read.Head(ctx, id)
 		if err == nil {
 			heads[id] = h
 		}
@@ -133,19 +155,19 @@ type wanted struct {
 }
 
 // hit fills in what a reader needs of a ranked message.
-func (s *Store) hit(ctx context.Context, r *ranked, q wanted) (scrollback.Hit, error) {
+func (s searching) hit(ctx context.Context, r *ranked, q wanted) (scrollback.Hit, error) {
 	m, head := r.m, q.head
-	text := strings.TrimSpace(IndexText(m.Parts))
+	text := strings.TrimSpace(Text(m.Parts))
 	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role, CreatedAt: m.CreatedAt,
 		Content: passage(text, q.Query, cmp.Or(q.search.Passage, scrollback.HitContentMax)), Score: math.Round(r.score*1000) / 1000}
 	h.Snippet, h.Spans = snippet(text, q.Query)
-	at, err := s.d.Messages(ctx, driver.MessageQuery{Branch: head.Branch.ID, From: m.Seq, To: m.Seq})
+	at, err := s.d.Read.Messages(ctx, driver.MessageQuery{Branch: head.Branch.ID, From: m.Seq, To: m.Seq})
 	if err != nil {
 		return h, err
 	}
 	h.OnPath = len(at) == 1 && at[0].ID == m.ID
 	if h.OnPath && m.Seq <= head.Branch.View.Boundary {
-		if h.Ref, err = s.LeafRef(ctx, head.Branch.View, m.Seq); err != nil {
+		if h.Ref, err = LeafRef(ctx, s.d.Views, head.Branch.View, m.Seq); err != nil {
 			return h, err
 		}
 	}
@@ -155,11 +177,15 @@ func (s *Store) hit(ctx context.Context, r *ranked, q wanted) (scrollback.Hit, e
 	}
 	own := head.Branch
 	if m.Branch != own.ID {
-		if own, err = s.d.Branch(ctx, m.Branch); err != nil {
+		if own, err = s.d.Read.Branch(ctx, m.Branch); err != nil {
 			return h, err
 		}
 	}
-	near, err := s.Messages(ctx, own.ID, m.Seq-around, min(m.Seq+around, own.HeadSeq))
+	from, to := max(1, m.Seq-around), min(m.Seq+around, own.HeadSeq)
+	near, err := s.d.Read.Messages(ctx, driver.MessageQuery{Branch: own.ID, From: from, To: to})
+	if err == nil && int64(len(near)) != to-from+1 {
+		err = scrollback.Errorf(scrollback.Internal, "search.Run", "the path of branch %s has gaps around message %d", own.ID, m.Seq)
+	}
 	for _, n := range near {
 		switch {
 		case n.Seq < m.Seq:
@@ -176,7 +202,7 @@ func (s *Store) hit(ctx context.Context, r *ranked, q wanted) (scrollback.Hit, e
 func clipMessage(m scrollback.Message) scrollback.Message {
 	left := scrollback.HitContentMax
 	clip := func(text string) string {
-		short := clipRunes(text, left)
+		short := Clip(text, left)
 		left = max(0, left-utf8.RuneCountInString(short))
 		return short
 	}
@@ -199,14 +225,14 @@ func clipMessage(m scrollback.Message) scrollback.Message {
 }
 
 // LeafRef is the ref of the leaf in a view that holds seq, or nil.
-func (s *Store) LeafRef(ctx context.Context, v scrollback.View, seq int64) (*scrollback.Ref, error) {
+func LeafRef(ctx context.Context, views driver.Views, v scrollback.View, seq int64) (*scrollback.Ref, error) {
 	for _, item := range v.Segments {
 		if seq < item.FirstSeq || seq > item.LastSeq {
 			continue
 		}
 		ids := []scrollback.SegmentID{item.ID}
 		for {
-			segs, err := s.d.Segments(ctx, ids)
+			segs, err := views.Segments(ctx, ids)
 			if err != nil {
 				return nil, err
 			}

@@ -1,4 +1,4 @@
-package sqldriver
+package sqlite
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
 // maxBatch bounds how many jobs commit together.
@@ -17,10 +18,9 @@ const maxBatch = 64
 // commits form the next batch, so that one sync serves them all; a savepoint
 // around each keeps a failing job from touching its neighbours.
 type writer struct {
-	begin  string
 	db     *sql.DB
 	conn   *sql.Conn
-	tx     *session
+	tx     *sqlrow.Session
 	jobs   chan job
 	done   chan struct{}
 	upkeep upkeep
@@ -31,17 +31,17 @@ type writer struct {
 
 type job struct {
 	ctx  context.Context
-	fn   func(ctx context.Context, tx *session) error
+	fn   func(ctx context.Context, tx *sqlrow.Session) error
 	done chan error
 }
 
-func newWriter(ctx context.Context, db *sql.DB, d dialect) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{begin: d.begin, db: db, conn: conn, tx: newSession(conn), jobs: make(chan job, maxBatch), done: make(chan struct{}),
-		upkeep: upkeep{begin: d.begin, merge: d.mergeTerms, copied: make(chan struct{}, 1)}}
+	w := &writer{db: db, conn: conn, tx: sqlrow.NewSession(conn), jobs: make(chan job, maxBatch), done: make(chan struct{}),
+		upkeep: upkeep{copied: make(chan struct{}, 1)}}
 	w.upkeep.copy = func() {
 		// On the pool's second connection. A failure is left for a writer to meet.
 		_, _ = db.ExecContext(context.Background(), `PRAGMA wal_checkpoint(PASSIVE)`)
@@ -50,9 +50,8 @@ func newWriter(ctx context.Context, db *sql.DB, d dialect) (*writer, error) {
 	return w, nil
 }
 
-// do runs fn in the next batch. Once begun it is not cut short by ctx: a write
-// either happens whole or not at all.
-func (w *writer) do(ctx context.Context, fn func(ctx context.Context, tx *session) error) error {
+// Write implements [sqldriver.Writer]: fn runs in the next batch.
+func (w *writer) Write(ctx context.Context, fn func(ctx context.Context, tx *sqlrow.Session) error) error {
 	j := job{ctx: ctx, fn: fn, done: make(chan error, 1)}
 	if err := w.send(j); err != nil {
 		return err
@@ -64,7 +63,7 @@ func (w *writer) send(j job) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	if w.closed {
-		return scrollback.Errorf(scrollback.Unavailable, "sqldriver.write", "the database is closed")
+		return scrollback.Errorf(scrollback.Unavailable, "sqlite.Write", "the database is closed")
 	}
 	select {
 	case w.jobs <- j:
@@ -74,7 +73,8 @@ func (w *writer) send(j job) error {
 	}
 }
 
-func (w *writer) close() {
+// Close implements [sqldriver.Writer].
+func (w *writer) Close() error {
 	w.mu.Lock()
 	if !w.closed {
 		w.closed = true
@@ -82,13 +82,14 @@ func (w *writer) close() {
 	}
 	w.mu.Unlock()
 	<-w.done
+	return nil
 }
 
 func (w *writer) loop() {
 	defer close(w.done)
 	defer func() {
 		// Everything written is committed; what closing meets loses nothing.
-		_ = w.tx.close()
+		_ = w.tx.Close()
 		w.conn.Close()
 		w.db.Close()
 	}()
@@ -143,14 +144,14 @@ func (w *writer) gather(first job) []job {
 func (w *writer) run(batch []job) {
 	ctx := context.Background()
 	errs := make([]error, len(batch))
-	w.tx.ahead = w.tx.ahead[:0]
+	w.tx.Forget(0)
 	err := w.upkeep.restore(ctx, w.tx)
 	if err == nil {
-		err = w.tx.run(ctx, w.begin)
+		err = w.tx.Run(ctx, beginWriting)
 	}
-	if err != nil && w.tx.run(ctx, "ROLLBACK") == nil {
+	if err != nil && w.tx.Run(ctx, "ROLLBACK") == nil {
 		// A transaction that could not be rolled back in its time was in the way.
-		err = w.tx.run(ctx, w.begin)
+		err = w.tx.Run(ctx, beginWriting)
 	}
 	if err == nil {
 		for i, j := range batch {
@@ -167,8 +168,8 @@ func (w *writer) run(batch []job) {
 		case len(batch) == 1 && errs[0] != nil:
 			w.rollback(ctx)
 		default:
-			if err = w.tx.catchUp(ctx); err == nil {
-				err = w.tx.run(ctx, "COMMIT")
+			if err = w.tx.CatchUp(ctx); err == nil {
+				err = w.tx.Run(ctx, "COMMIT")
 			}
 			if err != nil {
 				w.rollback(ctx)
@@ -189,20 +190,20 @@ func (w *writer) one(ctx context.Context, j job, alone bool) (failed, fatal erro
 	if alone {
 		return j.fn(context.WithoutCancel(j.ctx), w.tx), nil
 	}
-	if err := w.tx.run(ctx, "SAVEPOINT job"); err != nil {
+	if err := w.tx.Run(ctx, "SAVEPOINT job"); err != nil {
 		return err, err
 	}
-	before := len(w.tx.ahead)
+	before := w.tx.Waiting()
 	if failed = j.fn(context.WithoutCancel(j.ctx), w.tx); failed != nil {
-		w.tx.ahead = w.tx.ahead[:before]
-		if err := w.tx.run(ctx, "ROLLBACK TO job"); err != nil {
+		w.tx.Forget(before)
+		if err := w.tx.Run(ctx, "ROLLBACK TO job"); err != nil {
 			return failed, fmt.Errorf("%w (after %s)", err, failed.Error()) // its code is not its neighbours'
 		}
 	}
-	return failed, w.tx.run(ctx, "RELEASE job")
+	return failed, w.tx.Run(ctx, "RELEASE job")
 }
 
 // rollback ends a batch that failed. A full disk may have ended it already.
 func (w *writer) rollback(ctx context.Context) {
-	_ = w.tx.run(ctx, "ROLLBACK") // "no transaction is active" is as good
+	_ = w.tx.Run(ctx, "ROLLBACK") // "no transaction is active" is as good
 }

@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"cmp"
@@ -56,8 +56,8 @@ type ranked struct {
 }
 
 // rank orders candidates, and adds answers to them.
-func (s *Store) rank(ctx context.Context, found driver.SearchResult, dq driver.SearchQuery, a ask) ([]*ranked, error) {
-	r := newRanker(found, a, s.now())
+func (s searching) rank(ctx context.Context, found driver.SearchResult, dq driver.SearchQuery, a ask) ([]*ranked, error) {
+	r := newRanker(found, a, s.now)
 	out := make([]*ranked, len(found.Found))
 	for i, m := range found.Found {
 		out[i] = r.score(m)
@@ -108,8 +108,8 @@ func newRanker(found driver.SearchResult, a ask, now time.Time) *ranker {
 
 // score scores a message by itself.
 func (r *ranker) score(m scrollback.Message) *ranked {
-	out := &ranked{m: m, text: IndexText(m.Parts)}
-	places, n := terms.Places(out.text, r.Any, maxIndexTerms)
+	out := &ranked{m: m, text: Text(m.Parts)}
+	places, n := terms.Places(out.text, r.Any, MaxTerms)
 	norm := bmK1 * (1 - bmB + bmB*float64(n)/bmMeanTerms)
 	held := make([]bool, r.Words)
 	for i, at := range places {
@@ -202,7 +202,7 @@ func asks(text string) bool {
 // answers lets the answer to a question match as the question does, and adds it
 // where none of the words is in it. It must pass what narrows the search, and
 // quoted words it would have to hold itself.
-func (s *Store) answers(ctx context.Context, r *ranker, all []*ranked, dq driver.SearchQuery) ([]*ranked, error) {
+func (s searching) answers(ctx context.Context, r *ranker, all []*ranked, dq driver.SearchQuery) ([]*ranked, error) {
 	if len(dq.Must) > 0 || dq.Role != "" {
 		return all, nil
 	}
@@ -214,7 +214,7 @@ func (s *Store) answers(ctx context.Context, r *ranker, all []*ranked, dq driver
 		if c.m.Role != scrollback.RoleUser || !asks(c.text) {
 			continue
 		}
-		next, err := s.d.Messages(ctx, driver.MessageQuery{Branch: c.m.Branch, From: c.m.Seq + 1, To: c.m.Seq + 1})
+		next, err := s.d.Read.Messages(ctx, driver.MessageQuery{Branch: c.m.Branch, From: c.m.Seq + 1, To: c.m.Seq + 1})
 		if err != nil {
 			return nil, err
 		}

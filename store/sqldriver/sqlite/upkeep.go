@@ -1,8 +1,10 @@
-package sqldriver
+package sqlite
 
 import (
 	"context"
 	"time"
+
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
 // How the writer keeps the database in shape between batches. Left to itself
@@ -20,14 +22,15 @@ const (
 	stepsAtClose = 64
 )
 
+// mergeTerms merges about $1 pages of the full-text index.
+const mergeTerms = `INSERT INTO message_terms (message_terms, rank) VALUES ('merge', $1)`
+
 // upkeep is what the writer knows of work that can wait.
 type upkeep struct {
-	begin   string
-	merge   string // one bounded step of merging the full-text index; empty for none
-	commits int    // since merging was last done with
-	looked  int    // commits since the log was measured
-	logged  int    // pages in the log, as last measured
-	relaxed bool   // commits are not durable when they end
+	commits int  // since merging was last done with
+	looked  int  // commits since the log was measured
+	logged  int  // pages in the log, as last measured
+	relaxed bool // commits are not durable when they end
 
 	// copy copies the log into the database beside the writer; copied is ready when
 	// it has, and what came meanwhile is then copied by the writer.
@@ -37,7 +40,7 @@ type upkeep struct {
 }
 
 // committed counts a batch.
-func (u *upkeep) committed(ctx context.Context, tx *session) {
+func (u *upkeep) committed(ctx context.Context, tx *sqlrow.Session) {
 	u.commits++
 	if u.looked++; u.looked >= lookAtLog {
 		u.looked = 0
@@ -46,7 +49,7 @@ func (u *upkeep) committed(ctx context.Context, tx *session) {
 	if u.copying {
 		select {
 		case <-u.copied:
-			// The log begins anew only when all of it is copied. What readers still need
+			// The log starts again only when all of it is copied. What readers still need
 			// stays in it, and is copied the next time.
 			u.measure(ctx, tx, `PRAGMA wal_checkpoint(PASSIVE)`)
 			u.logged, u.copying = 0, false
@@ -63,17 +66,17 @@ func (u *upkeep) committed(ctx context.Context, tx *session) {
 
 // due says whether there is a step to be made now that nobody waits.
 func (u *upkeep) due() bool {
-	return u.merge != "" && u.commits >= mergeAfter
+	return u.commits >= mergeAfter
 }
 
 // overdue says whether a step can wait no longer, idle or not.
 func (u *upkeep) overdue() bool {
-	return u.merge != "" && u.commits >= mergeLatest
+	return u.commits >= mergeLatest
 }
 
 // step makes one bounded step. What it meets, such as a full disk, is left for
 // the next writer to tell: nothing depends on it.
-func (u *upkeep) step(ctx context.Context, tx *session) {
+func (u *upkeep) step(ctx context.Context, tx *sqlrow.Session) {
 	if !u.mergeStep(ctx, tx) {
 		u.commits = 0
 		return
@@ -83,65 +86,65 @@ func (u *upkeep) step(ctx context.Context, tx *session) {
 
 // mergeStep says whether there may be more to merge. A step that a power cut
 // undoes is made again: it is not worth a sync of its own.
-func (u *upkeep) mergeStep(ctx context.Context, tx *session) bool {
+func (u *upkeep) mergeStep(ctx context.Context, tx *sqlrow.Session) bool {
 	if u.relax(ctx, tx) != nil {
 		return false
 	}
 	defer func() { _ = u.restore(ctx, tx) }() // the next batch insists on it
-	if tx.run(ctx, u.begin) != nil {
+	if tx.Run(ctx, beginWriting) != nil {
 		return false
 	}
 	before := u.changes(ctx, tx)
-	if err := tx.run(ctx, u.merge, mergePages); err != nil {
-		_ = tx.run(ctx, "ROLLBACK")
+	if err := tx.Run(ctx, mergeTerms, mergePages); err != nil {
+		_ = tx.Run(ctx, "ROLLBACK")
 		return false
 	}
 	more := u.changes(ctx, tx)-before >= 2 // one is the command itself
-	if tx.run(ctx, "COMMIT") != nil {
-		_ = tx.run(ctx, "ROLLBACK")
+	if tx.Run(ctx, "COMMIT") != nil {
+		_ = tx.Run(ctx, "ROLLBACK")
 		return false
 	}
 	return more
 }
 
 // relax lets commits end before they are durable, until restore.
-func (u *upkeep) relax(ctx context.Context, tx *session) error {
+func (u *upkeep) relax(ctx context.Context, tx *sqlrow.Session) error {
 	u.relaxed = true
-	return tx.run(ctx, `PRAGMA synchronous = NORMAL`)
+	return tx.Run(ctx, `PRAGMA synchronous = NORMAL`)
 }
 
 // restore makes commits durable again before they end.
-func (u *upkeep) restore(ctx context.Context, tx *session) error {
+func (u *upkeep) restore(ctx context.Context, tx *sqlrow.Session) error {
 	if !u.relaxed {
 		return nil
 	}
-	err := tx.run(ctx, `PRAGMA synchronous = FULL`)
+	err := tx.Run(ctx, `PRAGMA synchronous = FULL`)
 	u.relaxed = err != nil
 	return err
 }
 
-func (u *upkeep) changes(ctx context.Context, tx *session) (n int64) {
-	_ = tx.row(ctx, func(r scanner) error { return r.Scan(&n) }, `SELECT total_changes()`)
+func (u *upkeep) changes(ctx context.Context, tx *sqlrow.Session) (n int64) {
+	_ = tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&n) }, `SELECT total_changes()`)
 	return n
 }
 
-// measure runs a checkpoint and answers how many pages the log had.
-func (u *upkeep) measure(ctx context.Context, tx *session, checkpoint string) (pages int) {
+// measure runs a checkpoint and returns how many pages the log had.
+func (u *upkeep) measure(ctx context.Context, tx *sqlrow.Session, checkpoint string) (pages int) {
 	var busy, copied int
-	_ = tx.row(ctx, func(r scanner) error { return r.Scan(&busy, &pages, &copied) }, checkpoint)
+	_ = tx.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&busy, &pages, &copied) }, checkpoint)
 	return pages
 }
 
 // close merges what a short-lived program has left, within bounds, and waits for
 // the copying.
-func (u *upkeep) close(ctx context.Context, tx *session) {
+func (u *upkeep) close(ctx context.Context, tx *sqlrow.Session) {
 	defer func() {
 		if u.copying {
 			<-u.copied
 		}
 	}()
 	for range stepsAtClose {
-		if u.merge == "" || u.commits == 0 || !u.mergeStep(ctx, tx) {
+		if u.commits == 0 || !u.mergeStep(ctx, tx) {
 			return
 		}
 	}

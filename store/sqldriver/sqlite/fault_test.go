@@ -1,4 +1,4 @@
-package sqldriver
+package sqlite
 
 import (
 	"context"
@@ -13,26 +13,37 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/sqldriver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-func openDB(t *testing.T, path string) *DB {
+// file is a database with what is behind its driver.
+type file struct {
+	*driver.Driver
+	writer  *writer
+	readers *sql.DB
+	read    *sqlrow.Session
+}
+
+func openDB(t *testing.T, path string) *file {
 	t.Helper()
-	db, err := OpenSQLite(t.Context(), path, nil)
+	d, err := connect(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	db := &file{sqldriver.New(d), d.Writer.(*writer), d.Readers, d.Read}
 	t.Cleanup(func() { db.Close() })
 	return db
 }
 
 // say creates a conversation with one message.
-func say(t *testing.T, db *DB, id scrollback.ConversationID) {
+func say(t *testing.T, db *file, id scrollback.ConversationID) {
 	t.Helper()
 	b := scrollback.Branch{ID: scrollback.BranchID("branch of " + id), Conversation: id}
-	_, _, err := db.Create(t.Context(), scrollback.Conversation{ID: id, Version: 1}, b)
+	_, _, err := db.Log.Create(t.Context(), scrollback.Conversation{ID: id, Version: 1}, b)
 	if err == nil {
 		m := scrollback.Message{ID: scrollback.MessageID("message of " + id), Parts: scrollback.Parts{scrollback.Text{Text: "word"}}}
-		_, err = db.Append(t.Context(), driver.Append{Conversation: id, IfHead: 0, Entries: []driver.Entry{{Message: m, Terms: "word"}}})
+		_, err = db.Log.Append(t.Context(), driver.Append{Conversation: id, IfHead: 0, Entries: []driver.Entry{{Message: m, Terms: "word"}}})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +62,7 @@ func TestKilledFirstStart(t *testing.T) {
 			"INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1)"},
 	} {
 		path := filepath.Join(t.TempDir(), "s.db")
-		raw, err := sql.Open("sqlite", sqliteDSN(path, "rwc", 0))
+		raw, err := sql.Open("sqlite", dsn(path, "rwc", 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +79,7 @@ func TestKilledFirstStart(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		drivertest.Check(t, openDB(t, path))
+		drivertest.Check(t, openDB(t, path).Driver)
 	}
 }
 
@@ -84,11 +95,11 @@ func TestClassify(t *testing.T) {
 		{fmt.Errorf("x: %w", context.DeadlineExceeded), scrollback.Unavailable},
 		{sql.ErrConnDone, scrollback.Unavailable},
 		{&fs.PathError{Op: "open", Path: "p", Err: fs.ErrPermission}, scrollback.Unavailable},
-		{fromJSON("{", &wrong), scrollback.Internal},
+		{sqlrow.Parse("{", &wrong), scrollback.Internal},
 		{errors.New("sql: Scan error on column index 0"), scrollback.Internal},
 		{io.ErrUnexpectedEOF, scrollback.Internal},
 	} {
-		if got := classifySQLite(c.err); got != c.want {
+		if got := classify(c.err); got != c.want {
 			t.Errorf("%v is %s, want %s", c.err, got, c.want)
 		}
 	}
@@ -104,20 +115,20 @@ func TestDamagedColumn(t *testing.T) {
 	}{
 		{"DROP TRIGGER messages_append_only", nil},
 		{"UPDATE messages SET parts = '{'", func() error {
-			_, err := db.Messages(t.Context(), driver.MessageQuery{Branch: "branch of 0", From: 1, To: 9})
+			_, err := db.Read.Messages(t.Context(), driver.MessageQuery{Branch: "branch of 0", From: 1, To: 9})
 			return err
 		}},
 		{"UPDATE messages SET created_at = 'soon'", func() error {
-			_, err := db.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"word"}}, Limit: 9})
+			_, err := db.Index.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"word"}}, Limit: 9})
 			return err
 		}},
-		{"UPDATE branches SET view = '['", func() error { _, err := db.Branch(t.Context(), "branch of 0"); return err }},
+		{"UPDATE branches SET view = '['", func() error { _, err := db.Read.Branch(t.Context(), "branch of 0"); return err }},
 		{"UPDATE conversations SET roots = '7'", func() error {
-			_, err := db.Patch(t.Context(), "0", 1, func(*scrollback.Conversation) error { return nil })
+			_, err := db.Log.Patch(t.Context(), "0", 1, func(*scrollback.Conversation) error { return nil })
 			return err
 		}},
 	} {
-		if err := db.writer.tx.run(t.Context(), damage.statement); err != nil {
+		if err := db.writer.tx.Run(t.Context(), damage.statement); err != nil {
 			t.Fatal(err)
 		}
 		if damage.read == nil {
@@ -134,24 +145,24 @@ func TestTransactionLeftOpen(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	say(t, db, "0")
 	for _, statement := range []string{"BEGIN IMMEDIATE", "UPDATE conversations SET title = 'half'"} {
-		if err := db.writer.tx.run(t.Context(), statement); err != nil {
+		if err := db.writer.tx.Run(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
 	say(t, db, "1")
-	h, err := db.Head(t.Context(), "0")
+	h, err := db.Read.Head(t.Context(), "0")
 	if err != nil || h.Title != "" {
 		t.Errorf("title %q, %v", h.Title, err)
 	}
-	drivertest.Check(t, db)
+	drivertest.Check(t, db.Driver)
 }
 
 // A job that fails keeps its reason to itself.
 func TestBatchSpoiled(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	mine := scrollback.Errorf(scrollback.NotFound, "test", "mine")
-	spoiler := job{ctx: t.Context(), done: make(chan error, 1), fn: func(ctx context.Context, tx *session) error {
-		if err := tx.run(ctx, "COMMIT"); err != nil { // nothing is left to roll back to
+	spoiler := job{ctx: t.Context(), done: make(chan error, 1), fn: func(ctx context.Context, tx *sqlrow.Session) error {
+		if err := tx.Run(ctx, "COMMIT"); err != nil { // nothing is left to roll back to
 			t.Error(err)
 		}
 		return mine
@@ -159,12 +170,12 @@ func TestBatchSpoiled(t *testing.T) {
 	var errs [2]chan error
 	neighbour := func(i int) job {
 		errs[i] = make(chan error, 1)
-		return job{ctx: t.Context(), done: errs[i], fn: func(context.Context, *session) error { return nil }}
+		return job{ctx: t.Context(), done: errs[i], fn: func(context.Context, *sqlrow.Session) error { return nil }}
 	}
 	db.writer.run([]job{neighbour(0), spoiler, neighbour(1)})
 	for i := range errs {
-		if err := db.wrap("test", <-errs[i]); scrollback.CodeOf(err) != scrollback.Internal {
-			t.Errorf("neighbour %d: %v (%s)", i, err, scrollback.CodeOf(err))
+		if err := <-errs[i]; classify(err) != scrollback.Internal {
+			t.Errorf("neighbour %d: %v (%s)", i, err, classify(err))
 		}
 	}
 	if err := <-spoiler.done; !errors.Is(err, mine) {

@@ -1,0 +1,50 @@
+package driver
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Index is the full text of the log, written in the transactions of the messages.
+type Index interface {
+	// Search finds messages by their terms; see [SearchQuery].
+	Search(ctx context.Context, q SearchQuery) (SearchResult, error)
+}
+
+// Match is what a search looks for. A message matches if it has every phrase of
+// Must and, when Any is not empty, a term of Any or at least one Must. A term
+// that ends in '*' matches every term with that beginning.
+type Match struct {
+	Any  []string
+	Must [][]string
+}
+
+// SearchQuery finds messages. Conversations, Project, Role and the time of the
+// message, From <= CreatedAt < To, narrow; empty means all. Messages of trashed conversations are found only where Conversations
+// names them: a fork goes on reading what it inherited.
+type SearchQuery struct {
+	Match
+	Conversations []scrollback.ConversationID
+	Projects      []string // only of these; empty: all
+	Role          scrollback.Role
+	From, To      int64 // To 0 is open
+	Words         int   // how many terms of Any were asked for, the rest being guesses; 0: all
+	Limit         int
+}
+
+// SearchResult is the best candidates, in no promised order, with what ranking
+// them alike on every database takes: how many messages there are and how many
+// hold each term of Any (counted up to [HoldingMax]). Truncated says that more
+// messages matched than Limit: those that hold every word of Any, save words that
+// no message holds, are kept first, and which of the others are is the database's
+// choice.
+type SearchResult struct {
+	Found     []scrollback.Message
+	Documents int64
+	Holding   []int64 // parallel to Any
+	Truncated bool
+}
+
+// HoldingMax bounds how far the holders of one term are counted.
+const HoldingMax = 20000

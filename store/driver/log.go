@@ -1,0 +1,138 @@
+package driver
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Log keeps conversations, their branches and messages. All times are Unix ms.
+type Log interface {
+	// Create inserts a conversation with its first branch, the current one from
+	// then on. An id that exists returns the stored conversation and false, whatever
+	// the other fields say; one that was purged is conflict. A branch with a Parent
+	// forks: that branch must hold AtSeq as one of its own messages, and the
+	// conversation that is forked (c.Parent, or else the one that branch is of) must
+	// not be in the trash, and own or inherit it; else it is not_found. HeadSeq and
+	// Sum of a branch follow from AtSeq, whatever they were.
+	Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error)
+
+	// Patch lets edit change a conversation's own fields and stores the result
+	// with a grown Version. It is not_found for an unknown id; an error of edit
+	// changes nothing and is returned as it is.
+	Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error)
+
+	// Append adds entries outside any turn; see [Append].
+	Append(ctx context.Context, a Append) (Finished, error)
+
+	// Rewind moves the head to an earlier message, or to another branch; see [Rewind].
+	Rewind(ctx context.Context, r Rewind) (Head, error)
+
+	// Purge removes a conversation for good, a bounded step at a time; see [Purge].
+	Purge(ctx context.Context, p Purge) (Purged, error)
+}
+
+// Entry is a message on its way into the log. An id that some message has is
+// conflict, and nothing is written. Seq, Branch, ConversationID and Sum are set by
+// the driver. Terms are what full-text search finds it by, in
+// order and separated by spaces; each is lower-case letters and digits only.
+type Entry struct {
+	scrollback.Message
+	Terms    string
+	Mentions []scrollback.Artifact
+}
+
+// Append adds Entries to the conversation's current branch, in one transaction.
+// They carry their own times. A trashed conversation is not_found, an open turn
+// whose lease has not ended is conflict, and so is a head other than IfHead, the
+// head seq that the caller saw, or a current branch other than IfBranch; negative
+// and empty mean any. An open turn whose lease has
+// ended is settled first, as [Begin] does it.
+type Append struct {
+	Conversation scrollback.ConversationID
+	Now          int64
+	IfHead       int64
+	IfBranch     scrollback.BranchID
+	Entries      []Entry
+	Salvage      func(expired scrollback.Turn) []Entry
+}
+
+// Finished is the head after a write and the messages it appended, numbered.
+type Finished struct {
+	Head     Head
+	Messages []scrollback.Message
+}
+
+// Rewind makes message AtSeq of branch To.Parent the newest one of the
+// conversation, in one transaction; without a parent, AtSeq is 0 and nothing is
+// before the first message.
+//
+//  1. A trashed conversation is not_found; so is a parent that does not hold AtSeq
+//     as one of its own messages, or is of a conversation whose messages this one
+//     does not inherit. An open turn is conflict, unless its lease has ended: then
+//     it is settled first, as [Begin] does it.
+//  2. Where the parent is the conversation's own and ends with AtSeq, it becomes the
+//     current branch. So does a branch that stands there already and has no message
+//     of its own. Otherwise To is stored, and becomes it; its HeadSeq and Sum follow
+//     from AtSeq.
+//  3. The newest turn of the conversation becomes the one that ended with the new
+//     head, or none.
+//  4. Edit may change the conversation's own fields.
+type Rewind struct {
+	Conversation scrollback.ConversationID
+	Now          int64
+	To           scrollback.Branch // whole, with its view
+	Edit         func(*scrollback.Conversation)
+	Salvage      func(expired scrollback.Turn) []Entry
+}
+
+// Purge removes what belongs to a conversation and nobody else: messages that no
+// other conversation's path holds, their search terms, segments that cover any of
+// them, mentions of artifacts that no message left mentions, turns and receipts.
+// An open turn whose lease has not ended is conflict, and so is, with TrashedBy, a
+// conversation that has not been in the trash since then: somebody took it out
+// meanwhile. From the first step on no other method knows the conversation. Each
+// step removes at most Limit messages; the same call again goes on, and one for
+// what is gone already is Done.
+type Purge struct {
+	Conversation scrollback.ConversationID
+	Now          int64
+	TrashedBy    int64 // 0: whether in the trash or not
+	Limit        int
+}
+
+// Purged is one step of a purge. Kept counts the messages that stay because others
+// inherit them. Loose are artifacts that nothing mentions any more: their rows are
+// gone. Next is an ancestor that was purged before and may be able to give up more
+// now that this conversation is gone.
+type Purged struct {
+	Done    bool
+	Removed int64
+	Kept    int64
+	Loose   []scrollback.ArtifactID
+	Next    scrollback.ConversationID
+}
+
+// Spares says whether a purge leaves a conversation that was put in the trash at a
+// time, or is not there (0).
+func (p Purge) Spares(deletedAt int64) bool {
+	return p.TrashedBy != 0 && (deletedAt == 0 || deletedAt > p.TrashedBy)
+}
+
+// Kept says how far each branch of a conversation is needed, by the seq of the last
+// message that somebody inherits: outside are the branches of other conversations
+// that continue one of them. A branch that is not named is not needed.
+func Kept(own, outside []scrollback.Branch) map[scrollback.BranchID]int64 {
+	by := map[scrollback.BranchID]*scrollback.Branch{}
+	for i := range own {
+		by[own[i].ID] = &own[i]
+	}
+	kept := map[scrollback.BranchID]int64{}
+	for _, o := range outside {
+		for b, seq := by[o.Parent], o.AtSeq; b != nil && seq > kept[b.ID]; {
+			kept[b.ID] = seq
+			b, seq = by[b.Parent], b.AtSeq
+		}
+	}
+	return kept
+}

@@ -1,0 +1,60 @@
+package driver
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Reader reads what the log keeps. No method of it writes anything, whatever it
+// meets.
+type Reader interface {
+	// Head is a conversation and its current branch; not_found if unknown.
+	Head(ctx context.Context, id scrollback.ConversationID) (Head, error)
+
+	// Branch is one branch with its view; not_found if unknown.
+	Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error)
+
+	// Branches lists the branches of a conversation by id.
+	Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error)
+
+	// Conversations lists by the newest change first, then by id; with a prefix by
+	// id ascending.
+	Conversations(ctx context.Context, q ListQuery) ([]scrollback.Conversation, error)
+
+	// Projects lists the projects that a conversation names, by name.
+	Projects(ctx context.Context) ([]scrollback.Project, error)
+
+	// Messages reads the path of a branch, whichever branches its messages are of:
+	// those with From <= seq <= To, ascending. What it reads, it brings into memory.
+	Messages(ctx context.Context, q MessageQuery) ([]scrollback.Message, error)
+}
+
+// Head is a conversation with its current branch.
+type Head struct {
+	scrollback.Conversation
+	Branch scrollback.Branch
+}
+
+// ListQuery pages through conversations. Before is the last one of the page
+// before, by (UpdatedAt, ID). Title matches as a case-insensitive substring.
+type ListQuery struct {
+	Prefix   string   // of ids, in the trash or not; then only Projects and Limit count
+	Projects []string // only of these; empty: all
+	Title    string
+	Trash    bool // only those in the trash, else only those not
+	Before   *ListKey
+	Limit    int
+}
+
+// ListKey is a place in a list that is ordered by time, then id.
+type ListKey struct {
+	At int64
+	ID string
+}
+
+// MessageQuery reads a run of the path of a branch.
+type MessageQuery struct {
+	Branch   scrollback.BranchID
+	From, To int64
+}

@@ -1,0 +1,29 @@
+package driver
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Refs keeps what conversations mention.
+type Refs interface {
+	// PutArtifact records an artifact whose bytes are already kept; one that is
+	// known stays as it is. With a conversation it also notes the mention, which
+	// makes the artifact resolvable through that conversation.
+	PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error
+
+	// List lists what conversations mention, newest first, then by ref
+	// descending: their segments and artifacts.
+	List(ctx context.Context, q RefQuery) ([]scrollback.RefEntry, error)
+}
+
+// RefQuery pages through refs. Ref, when set, looks for that one only; then no
+// Conversations means any, otherwise none.
+type RefQuery struct {
+	Conversations []scrollback.ConversationID
+	Kind          string
+	Ref           scrollback.Ref
+	Before        *ListKey
+	Limit         int
+}

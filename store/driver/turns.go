@@ -1,0 +1,112 @@
+package driver
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Turns keeps turns: who holds a conversation, until when, and what came of it.
+type Turns interface {
+	// Begin opens a turn; see [Begin].
+	Begin(ctx context.Context, b Begin) (Begun, error)
+
+	// Save keeps the draft of an open turn and renews its lease. It reports
+	// whether somebody asked for the turn to stop. An owner who is not the
+	// turn's, or a turn that is not open, is conflict.
+	Save(ctx context.Context, s Save) (stop bool, err error)
+
+	// Finish appends what a step produced and moves the turn on; see [Finish].
+	Finish(ctx context.Context, f Finish) (Finished, error)
+
+	// Stop asks whoever owns the turn to stop it. A turn that has ended stays as
+	// it is; an unknown one is not_found.
+	Stop(ctx context.Context, id scrollback.TurnID) error
+
+	// Get is a turn as stored; not_found if unknown.
+	Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error)
+
+	// Last is the newest turn of a conversation; not_found if it had none.
+	Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error)
+}
+
+// Begin opens a turn, in one transaction:
+//
+//  1. With an idempotency key seen since KeysSince: the same hash returns that
+//     turn and Replayed, another hash is conflict.
+//  2. A trashed conversation is not_found. An open turn whose lease has not ended
+//     is conflict; one whose lease has is closed as interrupted, and what Salvage
+//     makes of it is appended.
+//  3. Admit judges the newest turn (nil if there was none, or the one just
+//     closed); its error ends everything unwritten.
+//  4. Edit may change the conversation's own fields; what the log decides (ID,
+//     Branch, Messages, Version, Parent, the times) stays as it is. On a replay, a
+//     conflict or a refusal it is not called.
+//  5. Entries are appended and Turn is stored open. Turn.Seq becomes the head,
+//     Turn.Branch the current branch.
+type Begin struct {
+	Turn      scrollback.Turn
+	Now       int64
+	KeysSince int64
+	Entries   []Entry
+	Admit     func(last *scrollback.Turn) error
+	Edit      func(*scrollback.Conversation)
+	Salvage   func(expired scrollback.Turn) []Entry
+}
+
+// Begun is what Begin did. Entries are the messages it appended for the caller,
+// numbered; Previous is the newest turn before this one, or nil.
+type Begun struct {
+	Head     Head
+	Turn     scrollback.Turn
+	Messages []scrollback.Message
+	Previous *scrollback.Turn
+	Replayed bool
+}
+
+// Save renews a turn.
+type Save struct {
+	Turn       scrollback.TurnID
+	Owner      string
+	Draft      scrollback.Draft
+	LeaseUntil int64
+}
+
+// Finish appends Entries for an open turn that Owner holds (else conflict, and
+// nothing is written), adds Usage to the books and stores the turn's new state.
+// While State stays open the turn keeps its lease and its draft is emptied; any
+// other state frees the conversation.
+type Finish struct {
+	Turn         scrollback.TurnID
+	Owner        string
+	Now          int64
+	LeaseUntil   int64
+	Entries      []Entry
+	Usage        []scrollback.UsageRecord
+	Learn        Learn // of a model's tokens; nil learns nothing
+	State        scrollback.TurnState
+	OpenCalls    []scrollback.ToolCall
+	FinishReason string
+	Failure      *scrollback.Failure
+	Window       *scrollback.WindowMark
+}
+
+// Reply is what Turn.Reply becomes once a turn's entries are appended, by Finish
+// or salvaged: the last message of the assistant among them, else what it was.
+func Reply(was scrollback.MessageID, entries []Entry) scrollback.MessageID {
+	for _, e := range entries {
+		if e.Role == scrollback.RoleAssistant {
+			was = e.ID
+		}
+	}
+	return was
+}
+
+// LeaseMax is how far ahead a lease may end, in ms. One that ends further ahead was
+// written by a clock that has been set back since, and holds nothing.
+const LeaseMax = 60_000
+
+// Holds says whether a turn keeps others from writing to its conversation.
+func Holds(t scrollback.Turn, now int64) bool {
+	return t.State == scrollback.TurnOpen && t.LeaseUntil > now && t.LeaseUntil-now <= LeaseMax
+}

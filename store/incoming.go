@@ -1,0 +1,171 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"runtime"
+	"sync"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/terms"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/search"
+)
+
+// Incoming is a message before the log has it. The store gives what is missing:
+// id, time, status, weight. Index is text that finds the message beyond its own
+// (that of its artifacts); Mentions are its artifacts.
+type Incoming struct {
+	scrollback.Message
+	Index    string
+	Mentions []scrollback.Artifact
+}
+
+// entries makes rows of messages. What each weighs and is found by takes most of the
+// time of an import, so many are done at once.
+func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
+	out := make([]driver.Entry, len(in))
+	now := s.Now()
+	for i := range in {
+		m := in[i].Message
+		if m.ID == "" {
+			m.ID = scrollback.MessageID(s.newID())
+		}
+		if m.CreatedAt == 0 {
+			m.CreatedAt = now
+		}
+		if m.Status == "" {
+			m.Status = scrollback.StatusComplete
+		}
+		if m.TurnID == "" {
+			m.TurnID = turn
+		}
+		if m.Usage != nil {
+			if u, wrong := m.Usage.Checked(); wrong {
+				m.Usage = &u
+			}
+		}
+		out[i] = driver.Entry{Message: m, Mentions: in[i].Mentions}
+	}
+	workers := min(runtime.GOMAXPROCS(0), len(in)/minShare)
+	if workers < 2 {
+		s.measure(in, out)
+		return out
+	}
+	var measured sync.WaitGroup
+	for w := range workers {
+		from, to := w*len(in)/workers, (w+1)*len(in)/workers
+		measured.Go(func() { s.measure(in[from:to], out[from:to]) })
+	}
+	measured.Wait()
+	return out
+}
+
+// minShare is how many messages are worth a goroutine.
+const minShare = 16
+
+// measure fills in what rows weigh and are found by.
+func (s *Store) measure(in []Incoming, out []driver.Entry) {
+	for i := range out {
+		m := &out[i].Message
+		compact(m.Parts)
+		m.Weight = s.Weigh(m.Parts)
+		m.Tokens = int(m.Weight.Tokens)
+		out[i].Terms = terms.Join(search.Text(m.Parts)+"\n"+in[i].Index, search.MaxTerms)
+	}
+}
+
+// salvage makes an interrupted message of the draft of a turn whose owner is gone.
+func (s *Store) salvage(old scrollback.Turn) []driver.Entry {
+	if old.Draft.Empty() {
+		return nil
+	}
+	return s.entries([]Incoming{{Message: scrollback.Message{Role: scrollback.RoleAssistant,
+		Parts: old.Draft.Parts(), Model: old.Draft.Model, Status: scrollback.StatusInterrupted}}}, old.ID)
+}
+
+// compact puts the payloads of parts as they are read back, without the space between
+// tokens, in place: what is weighed and sent at once is then what is read later.
+func compact(parts scrollback.Parts) {
+	for i, p := range parts {
+		switch p := p.(type) {
+		case scrollback.ToolCall:
+			if p.Arguments == nil {
+				p.Arguments = json.RawMessage("null")
+			}
+			p.Arguments, p.Opaque = plain(p.Arguments), plain(p.Opaque)
+			parts[i] = p
+		case scrollback.Text:
+			p.Opaque = plain(p.Opaque)
+			parts[i] = p
+		case scrollback.Image:
+			p.Opaque = plain(p.Opaque)
+			parts[i] = p
+		case scrollback.File:
+			p.Opaque = plain(p.Opaque)
+			parts[i] = p
+		case scrollback.ToolResult:
+			p.Opaque = plain(p.Opaque)
+			parts[i] = p
+		case scrollback.Reasoning:
+			p.Opaque = plain(p.Opaque)
+			parts[i] = p
+		}
+	}
+}
+
+// plain is raw without the space between its tokens; what is not JSON stays.
+func plain(raw json.RawMessage) json.RawMessage {
+	var buf bytes.Buffer
+	if len(raw) == 0 || json.Compact(&buf, raw) != nil {
+		return raw
+	}
+	return buf.Bytes()
+}
+
+// messageOverhead is what a message costs a window beside its parts.
+const messageOverhead = 4
+
+// Weigh is the load of parts on a window: o200k tokens, bytes on the wire, and
+// images.
+func (s *Store) Weigh(parts scrollback.Parts) scrollback.Weight {
+	w := scrollback.Weight{Tokens: messageOverhead, Bytes: 16}
+	text := func(t string) {
+		w.Tokens += int64(s.count(t))
+		w.Bytes += int64(len(t))
+	}
+	opaque := func(o scrollback.Opaque) { // base64 for the most part: counting it would cost more than it tells
+		w.Tokens += int64(len(o)+2) / 3
+		w.Bytes += int64(len(o))
+	}
+	for _, p := range parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			text(p.Text)
+			opaque(p.Opaque)
+		case scrollback.Reasoning:
+			text(p.Text)
+			opaque(p.Opaque)
+		case scrollback.ToolCall:
+			text(p.Name)
+			text(string(p.Arguments))
+			text(p.ID)
+			opaque(p.Opaque)
+		case scrollback.ToolResult:
+			text(p.Name)
+			text(p.Text)
+			text(p.CallID)
+			opaque(p.Opaque)
+		case scrollback.Image:
+			w.Tokens += int64(s.image(p.Width, p.Height, p.Detail))
+			w.Bytes += p.Size * 4 / 3 // base64
+			w.Images++
+			opaque(p.Opaque)
+		case scrollback.File:
+			text(p.Name)
+			w.Tokens += 16
+			opaque(p.Opaque)
+		}
+	}
+	return w
+}

@@ -1,0 +1,205 @@
+package sqldriver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
+)
+
+// mending is a repair on its way.
+type mending struct {
+	db  *database
+	tx  *sqlrow.Session
+	now int64
+}
+
+// Mend implements [driver.Audit].
+func (db audit) Mend(ctx context.Context, m driver.Mend) error {
+	return db.write(ctx, "sqldriver.Mend", func(ctx context.Context, tx *sqlrow.Session) error {
+		r := mending{db.database, tx, m.Now}
+		switch {
+		case m.Heads != "":
+			return r.heads(ctx, m.Heads)
+		case m.View != nil:
+			return r.view(ctx, *m.View)
+		case m.Terms != nil:
+			return r.terms(ctx, m.Terms)
+		case m.Recover != nil && m.Recover.Branch != "":
+			return r.branch(ctx, m.Recover.Branch)
+		case m.Recover != nil:
+			return r.conversation(ctx, m.Recover)
+		case m.Sweep != nil:
+			return r.sweep(ctx, m.Sweep)
+		case m.Learned != "":
+			return r.learned(ctx, m.Learned)
+		case m.Usage != nil:
+			return r.usage(ctx, *m.Usage)
+		}
+		return r.lease(ctx, m)
+	})
+}
+
+// view replaces what a branch shows. The row is not read: the old view may be what
+// cannot be.
+func (r mending) view(ctx context.Context, v driver.MendView) error {
+	view, err := sqlrow.JSON(v.View)
+	if err != nil {
+		return err
+	}
+	res, err := r.tx.Exec(ctx, `UPDATE branches SET view = $2, view_version = view_version + 1 WHERE id = $1 AND view_version = $3`,
+		v.Branch, view, v.IfViewVersion)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return scrollback.Errorf(scrollback.Conflict, "sqldriver.Mend", "the view of branch %s changed meanwhile", v.Branch)
+	}
+	return r.tx.Run(ctx, `UPDATE conversations SET version = version + 1, updated_at = $2
+		WHERE id = (SELECT conversation_id FROM branches WHERE id = $1)`, v.Branch, r.now)
+}
+
+// terms indexes messages that have no terms.
+func (r mending) terms(ctx context.Context, all []driver.MessageTerms) error {
+	for _, t := range all {
+		var n int64
+		var m scrollback.Message
+		var indexed bool
+		err := r.tx.Row(ctx, func(row sqlrow.Scanner) error { return row.Scan(&n, &m.ConversationID, &m.Role, &indexed) },
+			`SELECT n, conversation_id, role, `+r.db.Dialect.Audit.Indexed+` FROM messages WHERE id = $1`, t.Message)
+		if errors.Is(err, sql.ErrNoRows) || indexed {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		r.tx.Later(r.db.Dialect.RemoveTerms, fmt.Sprintf("[%d]", n)) // another of this batch may have brought them
+		r.tx.Later(r.db.Dialect.InsertTerms, n, scopeTerms(m), t.Terms)
+	}
+	return nil
+}
+
+// sweep removes rows that belong to nothing.
+func (r mending) sweep(ctx context.Context, all []driver.Stray) error {
+	for _, s := range all {
+		var err error
+		switch {
+		case s.Turn != "":
+			err = r.tx.Run(ctx, `DELETE FROM turns WHERE id = $1 AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = turns.conversation_id)
+				AND EXISTS (SELECT 1 FROM branches b WHERE b.id = turns.branch))`, s.Turn)
+		case s.Receipt != 0:
+			err = r.tx.Run(ctx, `DELETE FROM receipts WHERE n = $1
+				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = receipts.conversation_id)`, s.Receipt)
+		case s.Entry != 0:
+			var used bool
+			err = r.tx.Row(ctx, func(row sqlrow.Scanner) error { return row.Scan(&used) }, `SELECT EXISTS (SELECT 1 FROM messages WHERE n = $1)`, s.Entry)
+			if err == nil && !used {
+				r.tx.Later(r.db.Dialect.RemoveTerms, fmt.Sprintf("[%d]", s.Entry))
+			}
+		case s.Conversation != "":
+			err = r.tx.Run(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2
+				AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = mentions.conversation_id)
+				AND EXISTS (SELECT 1 FROM artifacts a WHERE a.id = mentions.artifact))`, s.Conversation, s.Artifact)
+		default:
+			err = r.tx.Run(ctx, `DELETE FROM artifacts WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.artifact = artifacts.id)`, s.Artifact)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lease closes a turn whose owner is gone.
+func (r mending) lease(ctx context.Context, m driver.Mend) error {
+	var t scrollback.Turn
+	if err := loadTurn(ctx, r.tx, m.Lease, &t); err != nil || t.State != scrollback.TurnOpen {
+		return err
+	}
+	if driver.Holds(t, r.now) {
+		return scrollback.Errorf(scrollback.Conflict, "sqldriver.Mend", "turn %s holds its conversation", t.ID)
+	}
+	w, err := openLog(ctx, r.tx, r.db.Dialect, t.Conversation)
+	if err != nil {
+		return err
+	}
+	if w.c.LastTurn != t.ID {
+		t.State, t.EndedAt = scrollback.TurnInterrupted, r.now
+		return storeTurn(ctx, r.tx, &t)
+	}
+	if _, err := w.settle(ctx, r.now, m.Salvage); err != nil {
+		return err
+	}
+	return w.close(ctx, r.now)
+}
+
+// learned removes what is known of a model and cannot be read.
+func (r mending) learned(ctx context.Context, model string) error {
+	k, err := loadKnown(ctx, r.tx, model)
+	if errors.Is(err, sql.ErrNoRows) {
+		return scrollback.Errorf(scrollback.NotFound, "sqldriver.Mend", "nothing is known of model %s", model)
+	}
+	if err != nil || k.Broken == nil {
+		return err
+	}
+	return storeKnown(ctx, r.tx, model, k.Learned)
+}
+
+// usage brings records of a day within their bounds, and writes sums that do not
+// agree with them.
+func (r mending) usage(ctx context.Context, m driver.MendUsage) error {
+	var account driver.Account
+	var broken []sqlrow.Entry
+	found := false
+	err := r.tx.Rows(ctx, func(row sqlrow.Scanner) error {
+		var d scrollback.UsageDay
+		var wrong bool
+		err := sqlrow.ScanSums(&d, &wrong)(row)
+		account.Sum(d, wrong)
+		found = true
+		return err
+	}, `SELECT `+sqlrow.DayColumns+` FROM usage_days WHERE day = $1 AND model = $2 ORDER BY project, currency`, m.Day, m.Model)
+	if err == nil {
+		err = r.tx.Rows(ctx, func(row sqlrow.Scanner) error {
+			var e sqlrow.Entry
+			if err := e.Scan(row); err != nil {
+				return err
+			}
+			account.Enter(e.Entered)
+			if found = true; e.Broken {
+				broken = append(broken, e)
+			}
+			return nil
+		}, sqlrow.Entries+` WHERE u.at >= $1 AND u.at < $2 AND u.model = $3 ORDER BY u.at, u.n`, m.Day*scrollback.DayMS, (m.Day+1)*scrollback.DayMS, m.Model)
+	}
+	if err == nil && !found {
+		err = scrollback.Errorf(scrollback.NotFound, "sqldriver.Mend", "no usage of model %s on day %d", m.Model, m.Day)
+	}
+	for _, e := range broken {
+		if err == nil {
+			err = r.tx.Run(ctx, `UPDATE usage_records SET input_tokens = $2, cached_tokens = $3, cache_write_tokens = $4, output_tokens = $5, reasoning_tokens = $6,
+				total_tokens = CASE WHEN total_tokens IS NULL THEN NULL ELSE $7 END, cost = $8, currency = $9, estimated = $10 WHERE n = $1`,
+				e.N, e.InputTokens, e.CachedTokens, e.CacheWriteTokens, e.OutputTokens, e.ReasoningTokens, e.TotalTokens, e.Cost, e.Currency, e.Estimated)
+		}
+	}
+	all := account.Judge()
+	if err != nil || !slices.ContainsFunc(all, func(j driver.Judged) bool { return j.Wrong != "" }) {
+		return err
+	}
+	if err := r.tx.Run(ctx, `DELETE FROM usage_days WHERE day = $1 AND model = $2`, m.Day, m.Model); err != nil {
+		return err
+	}
+	for _, j := range all {
+		for _, d := range j.Sums {
+			if err := storeDay(ctx, r.tx, d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+// Package sqlaudit walks every row of a SQL database in one picture of it, and tells
+// what only the database can see is wrong.
+//
+// Words it adds: orphan (a row that belongs to nothing), account (the sums of usage
+// of a day, held against their records).
+//
+// Invariants: nothing is written; what is damaged is a flaw, and the walk goes on
+// past it; at most a page of rows is in memory, and the sums of usage.
+//
+// It may not know any one database, nor how what it finds is mended.
+package sqlaudit
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
+)
+
+// Dialect is what one kind of database does its own way when everything is checked.
+type Dialect struct {
+	// Begin starts a transaction in which all reads see one picture.
+	Begin string
+	// Refresh makes a connection forget what it remembers of the search index from
+	// before the transaction: a check does not, and takes what was merged for lost.
+	Refresh string
+	// Check returns a row of text for each damage of the file, or "ok".
+	Check string
+	// Indexed is a condition on a row of messages: search has terms of it.
+	Indexed string
+	// Stray finds numbers that search has terms of and that are no message.
+	Stray string
+	// Damaged says that an error is of bytes that cannot be read.
+	Damaged func(error) bool
+}
+
+// Walk hands all rows to w, inside a transaction on conn; see [driver.Audit].
+// stopped is an error of w, which ended it; err is one of the database.
+func Walk(ctx context.Context, conn *sql.Conn, d Dialect, w driver.AuditWalk) (stopped, err error) {
+	if _, err := conn.ExecContext(ctx, d.Begin); err != nil {
+		return nil, err
+	}
+	defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") }() // it wrote nothing
+	a := auditor{dialect: d, tx: sqlrow.NewSession(conn), w: w}
+	err = a.all(ctx)
+	if own := (walked{}); errors.As(err, &own) {
+		return own.error, nil
+	}
+	return nil, errors.Join(err, a.tx.Close())
+}
+
+// auditor walks the rows inside one transaction.
+type auditor struct {
+	dialect Dialect
+	tx      *sqlrow.Session
+	w       driver.AuditWalk
+}
+
+// walked carries an error of the walk past those of the database.
+type walked struct{ error }
+
+func (w walked) Unwrap() error { return w.error }
+
+func (a *auditor) all(ctx context.Context) error {
+	d := a.dialect
+	var total int64
+	err := a.rows(ctx, "messages", func(r sqlrow.Scanner) error { return r.Scan(&total) }, `SELECT count(*) FROM messages`)
+	if err == nil {
+		err = walk(a.w.Total(total))
+	}
+	if err == nil {
+		err = a.rows(ctx, "the search index", func(sqlrow.Scanner) error { return nil }, d.Refresh)
+	}
+	if err == nil {
+		err = a.rows(ctx, "the file", func(r sqlrow.Scanner) error {
+			var text string
+			if err := r.Scan(&text); err != nil || text == "ok" {
+				return err
+			}
+			return a.flaw(driver.Flaw{Kind: driver.FlawDamage, Where: "the file", Detail: text, Whole: true})
+		}, d.Check)
+	}
+	for _, o := range orphans {
+		if err == nil {
+			err = a.orphans(ctx, o)
+		}
+	}
+	if err == nil {
+		err = a.rows(ctx, "the search index", func(r sqlrow.Scanner) error {
+			var n int64
+			if err := r.Scan(&n); err != nil {
+				return err
+			}
+			return a.flaw(driver.Flaw{Kind: driver.FlawIndex, Where: fmt.Sprint("index entry ", n), Detail: "it is of no message",
+				Mend: sweepStray(driver.Stray{Entry: n})})
+		}, d.Stray)
+	}
+	for _, step := range []func(context.Context) error{a.accounts, a.conversations, a.segments, a.artifacts, a.turns} {
+		if err == nil {
+			err = step(ctx)
+		}
+	}
+	return err
+}
+
+// walk marks an error as the walk's own.
+func walk(err error) error {
+	if err == nil {
+		return nil
+	}
+	return walked{err}
+}
+
+func (a *auditor) flaw(f driver.Flaw) error { return walk(a.w.Flaw(f)) }
+
+func (a *auditor) orphans(ctx context.Context, o orphan) error {
+	return a.rows(ctx, "the rows", func(r sqlrow.Scanner) error {
+		f := driver.Flaw{Kind: driver.FlawOrphan}
+		var first, second string
+		if err := r.Scan(&f.Where, &f.Detail, &first, &second); err != nil {
+			return err
+		}
+		if o.mend != nil {
+			f.Mend = o.mend(first, second)
+		}
+		return a.flaw(f)
+	}, o.query)
+}
+
+// rows runs a query; damage that it meets is a flaw of where, and ends the query
+// only.
+func (a *auditor) rows(ctx context.Context, where string, scan func(sqlrow.Scanner) error, query string, args ...any) error {
+	err := a.tx.Rows(ctx, scan, query, args...)
+	if err != nil && !errors.As(err, new(walked)) && a.dialect.Damaged(err) {
+		return a.flaw(driver.Flaw{Kind: driver.FlawDamage, Where: where, Detail: err.Error()})
+	}
+	return err
+}

@@ -1,0 +1,170 @@
+package sqlaudit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
+)
+
+// auditPage bounds how many rows an audit brings into memory at once.
+const auditPage = 256
+
+// pages reads a table page by page: query takes where the last page ended and how
+// many rows. A row that cannot be read is a flaw, and is passed over.
+func pages[T any, K comparable](ctx context.Context, a *auditor, from K, p paged[T, K]) error {
+	for {
+		var page []T
+		n, before := 0, from
+		err := a.rows(ctx, p.what, func(r sqlrow.Scanner) error {
+			var row T
+			err := p.scan(&row, r)
+			n++
+			if key, ok := p.key(row); ok {
+				from = key
+			}
+			if err != nil {
+				f := driver.Flaw{Kind: driver.FlawDamage, Where: p.name(row), Detail: err.Error()}
+				if p.mend != nil {
+					f.Mend = p.mend(row)
+				}
+				if err := a.flaw(f); err != nil {
+					return err
+				}
+			}
+			if err == nil || p.broken {
+				page = append(page, row)
+			}
+			return nil
+		}, p.query, append([]any{from, auditPage}, p.args...)...)
+		if err != nil {
+			return err
+		}
+		for _, row := range page {
+			if err := p.each(row); err != nil {
+				return err
+			}
+		}
+		if n < auditPage || from == before { // keys that cannot be read lead nowhere
+			return nil
+		}
+	}
+}
+
+// paged is a table and what is done with its rows. broken rows are handed on too:
+// their keys count.
+type paged[T any, K comparable] struct {
+	what   string
+	query  string
+	args   []any
+	scan   func(*T, sqlrow.Scanner) error
+	key    func(T) (K, bool)
+	name   func(T) string
+	each   func(T) error
+	mend   func(T) *driver.Mend // of a row that cannot be read; nil for nothing
+	broken bool
+}
+
+func (a *auditor) conversations(ctx context.Context) error {
+	return pages(ctx, a, "", paged[sqlrow.Conversation, string]{what: "conversations",
+		query: `SELECT ` + sqlrow.ConversationColumns + ` FROM conversations WHERE id > $1 ORDER BY id LIMIT $2`,
+		scan: func(c *sqlrow.Conversation, r sqlrow.Scanner) error {
+			err := c.Scan(r)
+			if err == nil && !c.MetaValid() {
+				err = errors.New("a stored column is damaged: meta is no JSON")
+			}
+			return err
+		},
+		key:  func(c sqlrow.Conversation) (string, bool) { return string(c.ID), c.ID != "" },
+		name: func(c sqlrow.Conversation) string { return "conversation " + string(c.ID) },
+		each: func(c sqlrow.Conversation) error {
+			if err := walk(a.w.Conversation(c.Conversation)); err != nil {
+				return err
+			}
+			return a.branches(ctx, c.ID)
+		},
+		mend: func(c sqlrow.Conversation) *driver.Mend { return recoverConversation(string(c.ID), "") }, broken: true})
+}
+
+func (a *auditor) branches(ctx context.Context, id scrollback.ConversationID) error {
+	return pages(ctx, a, "", paged[scrollback.Branch, string]{what: "branches",
+		query: `SELECT ` + sqlrow.BranchColumns + ` FROM branches WHERE conversation_id = $3 AND id > $1 ORDER BY id LIMIT $2`, args: []any{id},
+		scan: func(b *scrollback.Branch, r sqlrow.Scanner) error { return sqlrow.ScanBranch(b)(r) },
+		key:  func(b scrollback.Branch) (string, bool) { return string(b.ID), b.ID != "" },
+		name: func(b scrollback.Branch) string { return "branch " + string(b.ID) },
+		each: func(b scrollback.Branch) error {
+			if err := walk(a.w.Branch(b)); err != nil {
+				return err
+			}
+			return a.messages(ctx, b.ID)
+		},
+		mend: func(b scrollback.Branch) *driver.Mend { // only what comes last, the view, may be empty
+			return &driver.Mend{View: &driver.MendView{Branch: b.ID, IfViewVersion: b.ViewVersion}}
+		}, broken: true})
+}
+
+// auditedMessage is a message, and whether search has terms of it.
+type auditedMessage struct {
+	scrollback.Message
+	indexed bool
+}
+
+func (a *auditor) messages(ctx context.Context, id scrollback.BranchID) error {
+	return pages(ctx, a, 0, paged[auditedMessage, int64]{what: "messages of branch " + string(id),
+		query: `SELECT ` + sqlrow.MessageColumns + `, ` + a.dialect.Indexed + ` FROM messages
+			WHERE branch = $3 AND seq > $1 ORDER BY seq LIMIT $2`, args: []any{id},
+		scan: func(m *auditedMessage, r sqlrow.Scanner) error {
+			return sqlrow.ScanMessage(&m.Message)(withLast{r, &m.indexed})
+		},
+		key:  func(m auditedMessage) (int64, bool) { return m.Seq, m.Seq > 0 },
+		name: func(m auditedMessage) string { return fmt.Sprintf("message %s (#%d)", m.ID, m.Seq) },
+		each: func(m auditedMessage) error { return walk(a.w.Message(m.Message, m.indexed)) }, broken: true})
+}
+
+// withLast scans one column more than it is asked for.
+type withLast struct {
+	sqlrow.Scanner
+	last any
+}
+
+// Scan implements scanner.
+func (w withLast) Scan(dest ...any) error { return w.Scanner.Scan(append(dest, w.last)...) }
+
+func (a *auditor) segments(ctx context.Context) error {
+	return pages(ctx, a, "", paged[scrollback.Segment, string]{what: "segments",
+		query: `SELECT ` + sqlrow.SegmentColumns + ` FROM segments WHERE id > $1 ORDER BY id LIMIT $2`,
+		scan:  func(s *scrollback.Segment, r sqlrow.Scanner) error { return sqlrow.ScanSegment(s)(r) },
+		key:   func(s scrollback.Segment) (string, bool) { return string(s.ID), s.ID != "" },
+		name:  func(s scrollback.Segment) string { return "segment " + string(s.ID) },
+		each:  func(s scrollback.Segment) error { return walk(a.w.Segment(s)) }})
+}
+
+// auditedArtifact is an artifact and by how many conversations it is mentioned.
+type auditedArtifact struct {
+	scrollback.Artifact
+	mentions int64
+}
+
+func (a *auditor) artifacts(ctx context.Context) error {
+	return pages(ctx, a, "", paged[auditedArtifact, string]{what: "artifacts",
+		query: `SELECT id, media_type, name, size, created_at, (SELECT count(*) FROM mentions m WHERE m.artifact = artifacts.id)
+			FROM artifacts WHERE id > $1 ORDER BY id LIMIT $2`,
+		scan: func(t *auditedArtifact, r sqlrow.Scanner) error {
+			return r.Scan(&t.ID, &t.MediaType, &t.Name, &t.Size, &t.CreatedAt, &t.mentions)
+		},
+		key:  func(t auditedArtifact) (string, bool) { return string(t.ID), t.ID != "" },
+		name: func(t auditedArtifact) string { return "artifact " + string(t.ID) },
+		each: func(t auditedArtifact) error { return walk(a.w.Artifact(t.Artifact, t.mentions)) }})
+}
+
+func (a *auditor) turns(ctx context.Context) error {
+	return pages(ctx, a, "", paged[scrollback.Turn, string]{what: "turns",
+		query: `SELECT ` + sqlrow.TurnColumns + ` FROM turns WHERE state = 'open' AND id > $1 ORDER BY id LIMIT $2`,
+		scan:  func(t *scrollback.Turn, r sqlrow.Scanner) error { return sqlrow.ScanTurn(t)(r) },
+		key:   func(t scrollback.Turn) (string, bool) { return string(t.ID), t.ID != "" },
+		name:  func(t scrollback.Turn) string { return "turn " + string(t.ID) },
+		each:  func(t scrollback.Turn) error { return walk(a.w.Turn(t)) }})
+}

@@ -1,0 +1,92 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+
+	modernc "modernc.org/sqlite"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// copier copies to new files what readers see; see [driver.Audit].
+func copier(readers *sql.DB) func(ctx context.Context, path string) error {
+	return func(ctx context.Context, path string) error { return copyFile(ctx, readers, path) }
+}
+
+func copyFile(ctx context.Context, readers *sql.DB, path string) (err error) {
+	// A copy that is not whole never has the name of one; this name is a lock too.
+	part := path + ".part"
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err == nil {
+		defer func() {
+			if err != nil {
+				_ = os.Remove(part)
+			}
+		}()
+		err = f.Close()
+	}
+	if err == nil {
+		if _, err = os.Lstat(path); err == nil {
+			err = fs.ErrExist
+		} else if errors.Is(err, fs.ErrNotExist) {
+			err = copyTo(ctx, readers, part)
+		}
+	}
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return scrollback.Errorf(scrollback.Conflict, "sqlite.Copy", "there is a file at %s already", path)
+	}
+	return err
+}
+
+// copyTo copies from one picture of the database.
+func copyTo(ctx context.Context, readers *sql.DB, path string) error {
+	conn, err := readers.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, beginReading); err != nil {
+		return err
+	}
+	defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") }() // it wrote nothing
+	return copyPages(ctx, conn, path)
+}
+
+// pagesAStep is how many pages a step of a copy takes; between steps it may be
+// ended.
+const pagesAStep = 4096
+
+// copyPages copies page by page. The reading transaction of conn keeps the picture
+// as it is: nobody waits for the copy, and it never starts again.
+func copyPages(ctx context.Context, conn *sql.Conn, path string) error {
+	var version int64
+	if err := conn.QueryRowContext(ctx, `PRAGMA schema_version`).Scan(&version); err != nil { // the transaction begins with its first read
+		return err
+	}
+	return conn.Raw(func(c any) error {
+		from, ok := c.(interface {
+			NewBackup(uri string) (*modernc.Backup, error)
+		})
+		if !ok {
+			return scrollback.Errorf(scrollback.Internal, "sqlite.Copy", "%T cannot be copied", c)
+		}
+		b, err := from.NewBackup((&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "mode=rw"}).String())
+		if err != nil {
+			return err
+		}
+		for more := true; more && err == nil; {
+			if err = ctx.Err(); err == nil {
+				more, err = b.Step(pagesAStep)
+			}
+		}
+		return errors.Join(err, b.Finish())
+	})
+}

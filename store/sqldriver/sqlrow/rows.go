@@ -1,0 +1,152 @@
+package sqlrow
+
+import (
+	"encoding/json"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// ConversationColumns are those of conversations.
+const ConversationColumns = `id, project, title, model, instructions, policy, limit_tokens, roots, settings,
+	pinned_seqs, meta, parent, version, branch, messages, turn, created_at, updated_at, deleted_at, ancestors, purged_at, environment`
+
+// Conversation is a row of conversations with the column that nobody else sees.
+type Conversation struct {
+	scrollback.Conversation
+	LastTurn scrollback.TurnID
+}
+
+// Scan reads a row.
+func (c *Conversation) Scan(r Scanner) error {
+	var roots, settings, pinned, meta, parent, ancestors, environment string
+	err := r.Scan(&c.ID, &c.Project, &c.Title, &c.Model, &c.Instructions, &c.Policy, &c.Limit, &roots, &settings,
+		&pinned, &meta, &parent, &c.Version, &c.Branch, &c.Messages, &c.LastTurn, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt, &ancestors, &c.PurgedAt, &environment)
+	if err != nil {
+		return err
+	}
+	var col Columns
+	col.Parse(roots, &c.Roots)
+	col.Parse(settings, &c.Settings)
+	col.Parse(pinned, &c.PinnedSeqs)
+	col.Parse(meta, &c.Meta)
+	col.Parse(parent, &c.Parent)
+	col.Parse(ancestors, &c.Ancestors)
+	col.Parse(environment, &c.Environment)
+	return col.Err
+}
+
+// Values are the columns of a conversation in order.
+func (c *Conversation) Values() ([]any, error) {
+	var col Columns
+	v := []any{c.ID, c.Project, c.Title, c.Model, c.Instructions, c.Policy, c.Limit, col.JSON(c.Roots), col.JSON(c.Settings),
+		col.JSON(c.PinnedSeqs), col.JSON(c.Meta), col.JSON(c.Parent), c.Version, c.Branch, c.Messages, c.LastTurn,
+		c.CreatedAt, c.UpdatedAt, c.DeletedAt, col.JSON(c.Ancestors), c.PurgedAt, col.JSON(c.Environment)}
+	return v, col.Err
+}
+
+// MetaValid judges the one column that is handed on as it is.
+func (c *Conversation) MetaValid() bool { return len(c.Meta) == 0 || json.Valid(c.Meta) }
+
+// BranchColumns are those of branches.
+const BranchColumns = `id, conversation_id, parent_branch, at_seq, head_seq, sum_tokens, sum_bytes, sum_images, view, view_version, updated_at`
+
+// ScanBranch reads a row.
+func ScanBranch(b *scrollback.Branch) func(Scanner) error {
+	return func(r Scanner) error {
+		var view string
+		if err := r.Scan(&b.ID, &b.Conversation, &b.Parent, &b.AtSeq, &b.HeadSeq,
+			&b.Sum.Tokens, &b.Sum.Bytes, &b.Sum.Images, &view, &b.ViewVersion, &b.UpdatedAt); err != nil {
+			return err
+		}
+		return Parse(view, &b.View)
+	}
+}
+
+// MessageColumns are those of messages.
+const MessageColumns = `id, conversation_id, branch, seq, turn_id, role, name, parts, model, usage, tokens,
+	own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta`
+
+// ScanMessage reads a row.
+func ScanMessage(m *scrollback.Message) func(Scanner) error {
+	return func(r Scanner) error {
+		var parts, usage, meta string
+		if err := r.Scan(&m.ID, &m.ConversationID, &m.Branch, &m.Seq, &m.TurnID, &m.Role, &m.Name, &parts, &m.Model, &usage, &m.Tokens,
+			&m.Weight.Tokens, &m.Weight.Bytes, &m.Weight.Images, &m.Sum.Tokens, &m.Sum.Bytes, &m.Sum.Images,
+			&m.Status, &m.CreatedAt, &meta); err != nil {
+			return err
+		}
+		var col Columns
+		col.Parse(parts, &m.Parts)
+		col.Parse(usage, &m.Usage)
+		if meta != "" {
+			m.Meta = json.RawMessage(meta)
+		}
+		return col.Err
+	}
+}
+
+// MessageValues are the columns of a row in order.
+func MessageValues(m *scrollback.Message) ([]any, error) {
+	var col Columns
+	v := []any{m.ID, m.ConversationID, m.Branch, m.Seq, m.TurnID, m.Role, m.Name, col.JSON(m.Parts), m.Model, col.JSON(m.Usage), m.Tokens,
+		m.Weight.Tokens, m.Weight.Bytes, m.Weight.Images, m.Sum.Tokens, m.Sum.Bytes, m.Sum.Images,
+		m.Status, m.CreatedAt, string(m.Meta)}
+	return v, col.Err
+}
+
+// TurnColumns are those of turns.
+const TurnColumns = `id, conversation_id, branch, seq, user_message, state, owner, lease_until, cancel, draft, open_calls,
+	reply, finish_reason, failure, idem_key, idem_hash, window_mark, started_at, ended_at`
+
+// ScanTurn reads a row.
+func ScanTurn(t *scrollback.Turn) func(Scanner) error {
+	return func(r Scanner) error {
+		var draft, calls, failure, mark string
+		if err := r.Scan(&t.ID, &t.Conversation, &t.Branch, &t.Seq, &t.UserMessage, &t.State, &t.Owner, &t.LeaseUntil, &t.Cancel,
+			&draft, &calls, &t.Reply, &t.FinishReason, &failure, &t.Idempotency.Key, &t.Idempotency.Hash, &mark,
+			&t.StartedAt, &t.EndedAt); err != nil {
+			return err
+		}
+		var col Columns
+		col.Parse(draft, &t.Draft)
+		col.Parse(calls, &t.OpenCalls)
+		col.Parse(failure, &t.Failure)
+		col.Parse(mark, &t.Window)
+		return col.Err
+	}
+}
+
+// TurnValues are the columns of a row in order.
+func TurnValues(t *scrollback.Turn) ([]any, error) {
+	var col Columns
+	v := []any{t.ID, t.Conversation, t.Branch, t.Seq, t.UserMessage, t.State, t.Owner, t.LeaseUntil, t.Cancel,
+		col.JSON(t.Draft), col.JSON(t.OpenCalls), t.Reply, t.FinishReason, col.JSON(t.Failure), t.Idempotency.Key, t.Idempotency.Hash,
+		col.JSON(t.Window), t.StartedAt, t.EndedAt}
+	return v, col.Err
+}
+
+// SegmentColumns are those of segments.
+const SegmentColumns = `id, conversation_id, branch, first_seq, last_seq, level, messages, children, hash, from_time, to_time,
+	summary, summary_by, summary_of, prompt_version, placeholder, tokens_before, tokens_after, renderer, bytes, sha256, created_at`
+
+// ScanSegment reads a row.
+func ScanSegment(s *scrollback.Segment) func(Scanner) error {
+	return func(r Scanner) error {
+		var children string
+		if err := r.Scan(&s.ID, &s.Conversation, &s.Branch, &s.FirstSeq, &s.LastSeq, &s.Level, &s.Messages, &children, &s.Hash,
+			&s.From, &s.To, &s.Summary, &s.SummaryBy, &s.SummaryOf, &s.PromptVersion, &s.Placeholder,
+			&s.TokensBefore, &s.TokensAfter, &s.Renderer, &s.Bytes, &s.SHA256, &s.CreatedAt); err != nil {
+			return err
+		}
+		return Parse(children, &s.Children)
+	}
+}
+
+// SegmentValues are the columns of a row in order.
+func SegmentValues(s *scrollback.Segment) ([]any, error) {
+	var col Columns
+	v := []any{s.ID, s.Conversation, s.Branch, s.FirstSeq, s.LastSeq, s.Level, s.Messages, col.JSON(s.Children), s.Hash,
+		s.From, s.To, s.Summary, s.SummaryBy, s.SummaryOf, s.PromptVersion, s.Placeholder,
+		s.TokensBefore, s.TokensAfter, s.Renderer, s.Bytes, s.SHA256, s.CreatedAt}
+	return v, col.Err
+}

@@ -1,0 +1,194 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+)
+
+// Commit stores a fold; a view that changed meanwhile is a conflict.
+func (p Views) Commit(ctx context.Context, c Commit) error {
+	c.Now, c.Usage = p.s.Now(), booked(c.Usage)
+	cost, _ := scrollback.Usage{Cost: c.Receipt.Cost}.Checked()
+	c.Receipt.Cost = cost.Cost
+	return p.s.d.Views.Commit(ctx, c)
+}
+
+// Receipts lists the compactions of a conversation, newest first.
+func (p Views) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+	n, err := pageSize(limit)
+	if err != nil {
+		return nil, err
+	}
+	return p.s.d.Views.Receipts(ctx, id, n)
+}
+
+// Unfold undoes folds of a conversation's current branch: the newest, or with a
+// segment all those back to the one that folded it. What was folded before the
+// branch began, and has no receipt on it, is unfolded as far as asked.
+func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID, segment scrollback.SegmentID) (scrollback.Receipt, error) {
+	const op = "store.Unfold"
+	h, err := p.s.d.Read.Head(ctx, id)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	seq, err := p.foldedAt(ctx, h.Branch.View, segment)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	var out scrollback.Receipt
+	for undone := 0; undone == 0 || h.Branch.View.Boundary >= seq; undone++ {
+		u := driver.Unfold{Branch: h.Branch.ID, Now: p.s.Now(), IfViewVersion: h.Branch.ViewVersion}
+		if seq > 0 && h.Branch.View.Boundary >= seq {
+			v, err := p.cut(ctx, h.Branch, seq-1)
+			if err != nil {
+				return out, err
+			}
+			u.View = &v
+		}
+		boundary := h.Branch.View.Boundary
+		r, err := p.s.d.Views.Unfold(ctx, u)
+		if err != nil {
+			return out, err
+		}
+		if h, err = p.s.d.Read.Head(ctx, id); err != nil {
+			return out, err
+		}
+		if undone == 0 {
+			out = r
+			out.Result, out.LastSeq = scrollback.ResultCompacted, boundary
+		} else {
+			out.Segments, out.Refs = append(slices.Clone(r.Segments), out.Segments...), append(slices.Clone(r.Refs), out.Refs...)
+		}
+		out.FirstSeq = h.Branch.View.Boundary + 1
+		if segment == "" {
+			break
+		}
+		if undone == maxUndone {
+			return out, scrollback.Errorf(scrollback.Internal, op, "the folds of branch %s do not end", h.Branch.ID)
+		}
+	}
+	return out, nil
+}
+
+// maxUndone bounds how many folds are undone at once.
+const maxUndone = 100_000
+
+// foldedAt is the first seq that a segment of a view hides; with no segment given,
+// that of its newest leaf, or 0.
+func (p Views) foldedAt(ctx context.Context, v scrollback.View, segment scrollback.SegmentID) (int64, error) {
+	if segment == "" && len(v.Segments) == 0 {
+		return 0, nil
+	}
+	for stack := slices.Clone(v.Segments); len(stack) > 0; {
+		item := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if item.ID == segment || segment == "" && item.Level == 0 {
+			return item.FirstSeq, nil
+		}
+		if item.Level > 0 {
+			inside, err := p.inside(ctx, item)
+			if err != nil {
+				return 0, err
+			}
+			stack = append(stack, inside...)
+		}
+	}
+	return 0, scrollback.Errorf(scrollback.NotFound, "store.Unfold", "segment %s is not folded in this conversation", segment)
+}
+
+// cut is what is left of a branch's view when its path ends with message seq: the
+// leaf that holds it is unfolded, and the roll-ups around that leaf are opened. A
+// summary that speaks of what is gone gives way to the one before it.
+func (p Views) cut(ctx context.Context, b scrollback.Branch, seq int64) (scrollback.View, error) {
+	was := b.View
+	if was.Boundary <= seq {
+		return was, nil
+	}
+	var v scrollback.View
+	for items := was.Segments; len(items) > 0; {
+		item := items[0]
+		items = items[1:]
+		if item.LastSeq <= seq {
+			v.Segments, v.Boundary = append(v.Segments, item), item.LastSeq
+			continue
+		}
+		if item.FirstSeq > seq || item.Level == 0 {
+			break
+		}
+		inside, err := p.inside(ctx, item)
+		if err != nil {
+			return v, err
+		}
+		items = inside
+	}
+	if v.Boundary == 0 {
+		return v, nil
+	}
+	v.Head = min(was.Head, seq)
+	last, err := p.s.At(ctx, b, v.Boundary)
+	if err != nil {
+		return v, err
+	}
+	v.Sum = last.Sum
+	for _, at := range was.Carried {
+		if at > v.Boundary {
+			continue
+		}
+		m, err := p.s.At(ctx, b, at)
+		if err != nil {
+			return v, err
+		}
+		v.Carried, v.Sum = append(v.Carried, at), v.Sum.Sub(m.Weight)
+	}
+	v.Summary, err = p.summaryBefore(ctx, was.Summary, v)
+	return v, err
+}
+
+// inside are the children of a roll-up as items of a view.
+func (p Views) inside(ctx context.Context, item scrollback.ViewItem) ([]scrollback.ViewItem, error) {
+	rollup, err := p.s.d.Views.Segments(ctx, []scrollback.SegmentID{item.ID})
+	if err != nil {
+		return nil, err
+	}
+	children, err := p.s.d.Views.Segments(ctx, rollup[0].Children)
+	var out []scrollback.ViewItem
+	for _, c := range children {
+		out = append(out, scrollback.ViewItem{ID: c.ID, FirstSeq: c.FirstSeq, LastSeq: c.LastSeq, Level: c.Level})
+	}
+	return out, err
+}
+
+// summaryBefore is the newest summary of the same chain as was that speaks of
+// nothing behind a view's boundary, or nil.
+func (p Views) summaryBefore(ctx context.Context, was *scrollback.ViewSummary, v scrollback.View) (*scrollback.ViewSummary, error) {
+	if was == nil || was.LastSeq <= v.Boundary {
+		return was, nil
+	}
+	stack := slices.Clone(v.Segments)
+	for len(stack) > 0 {
+		item := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if item.LastSeq < was.FirstSeq {
+			return nil, nil
+		}
+		if item.Level > 0 {
+			inside, err := p.inside(ctx, item)
+			if err != nil {
+				return nil, err
+			}
+			stack = append(stack, inside...)
+			continue
+		}
+		leaf, err := p.s.d.Views.Segments(ctx, []scrollback.SegmentID{item.ID})
+		if err != nil {
+			return nil, err
+		}
+		if g := leaf[0]; g.PromptVersion != 0 {
+			return &scrollback.ViewSummary{Segment: g.ID, FirstSeq: g.SummaryOf, LastSeq: g.LastSeq, Tokens: int64(p.s.count(g.Summary))}, nil
+		}
+	}
+	return nil, nil
+}
