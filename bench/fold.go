@@ -64,7 +64,9 @@ func (b *bench) fold() error {
 			what string
 			do   func(scrollback.ConversationID) (scrollback.Receipt, error)
 		}{
-			{"200,000 tokens at once", func(id scrollback.ConversationID) (scrollback.Receipt, error) { return wide.Compact(b.ctx, id, engine.CompactRequest{Clear: true}) }},
+			{"200,000 tokens at once", func(id scrollback.ConversationID) (scrollback.Receipt, error) {
+				return wide.Compact(b.ctx, id, engine.CompactRequest{Clear: true})
+			}},
 			{"200,000 tokens for a window of 8,000", func(id scrollback.ConversationID) (scrollback.Receipt, error) {
 				return small.Compact(b.ctx, id, engine.CompactRequest{Overrides: engine.Overrides{Policy: "segments"}, Force: true})
 			}},

@@ -42,7 +42,7 @@ func (b *bench) windowAt(s *store.Store, at string) error {
 		return err
 	}
 	bucket := memblob.OpenBucket(nil)
-	defer func() { _ = bucket.Close() }()                                                           // in memory
+	defer func() { _ = bucket.Close() }()                                                             // in memory
 	eng := engine.New(s, archive.New(s, bucket, nil), engine.Options{Limit: 10_048, Model: "offline", // less the reserve: 8,000 tokens
 		Models: func(string) (model.Model, error) { return offline.New(nil), nil }})
 	e := eng.As(scrollback.Operator())

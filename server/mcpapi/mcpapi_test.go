@@ -229,7 +229,7 @@ func TestHTTP(t *testing.T) {
 		bytes []byte
 		named string
 	}{{[]byte("\x89PNG\r\n\x1a\n\x00\x01"), "image/png"}, {[]byte("a line 一行\n"), "text/plain"}, {bytes.Repeat([]byte("more than a resource holds\n"), 50_000), ""}} {
-		kept, err := e.Upload(ctx, short, bytes.NewReader(a.bytes), "")
+		kept, err := v.Upload(ctx, short, bytes.NewReader(a.bytes), "")
 		if err != nil {
 			t.Fatal(err)
 		}
