@@ -1,15 +1,14 @@
-// Package testlength says how long the tests go on that could go on for ever:
+// Package testlength says how long those tests go on that have no natural end:
 // random walks, kills, loops of faults, evaluations, long conversations.
 //
-// Such a test names two lengths where it loops: one that finds most faults in the
-// time a person waits, and the whole. Only the length differs; what is checked is the
-// same, and a short walk can fail as a long one can.
+// Such a test names two lengths: one that finds most faults in the time a person
+// waits, and the full one. Only the length differs: both check the same, and both
+// can fail.
 //
-//	steps := testlength.Of(1000, 10_000)
+//	steps := testlength.Of(2500, 10_000)
 //
-// The environment variable Variable chooses: unset is the first, "long" the second.
-// -short is another matter: it is asked for by whoever wants an answer in seconds,
-// and a test that knows it goes by it first.
+// The environment variable Variable chooses between them. The flag -short is
+// separate: a test that has a length for it uses that one, whatever the variable says.
 //
 // Only tests import it.
 package testlength
@@ -19,12 +18,12 @@ import (
 	"os"
 )
 
-// Variable is the environment variable that makes tests go on longer.
+// Variable is the environment variable that sets the length: "normal", which is also
+// meant when it is unset, or "long".
 const Variable = "SCROLLBACK_TEST_LENGTH"
 
-// Of returns the length of a test: normal, or long if the environment asks for it.
-// It panics on a value that it does not know, as a misspelt one would test less
-// than was asked for.
+// Of returns normal, or long if the environment asks for it. It panics on any other
+// value, since a misspelt one would test less than was asked for.
 func Of(normal, long int) int {
 	switch length := os.Getenv(Variable); length {
 	case "", "normal":
