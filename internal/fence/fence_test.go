@@ -35,7 +35,7 @@ var rooms = map[string]entry{
 	"store/drivertest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 
 	"model":           {rooms: ".", not: "database/sql os"},
-	"model/modeltest": {rooms: ". model wire", not: "database/sql", net: true},
+	"model/modeltest": {rooms: ". internal/testlength model wire", not: "database/sql", net: true},
 	"model/offline":   {rooms: ". model internal/terms", not: "database/sql os"},
 	"model/remote":    {rooms: ". model internal/redact", net: true, not: "database/sql os"},
 	"model/lessons":   {rooms: ". model token", not: "database/sql os"},

@@ -10,7 +10,7 @@
 // The environment variable Variable chooses between them. The flag -short is
 // separate: a test that has a length for it uses that one, whatever the variable says.
 //
-// Only tests import it.
+// Only tests and their suites import it.
 package testlength
 
 import (
