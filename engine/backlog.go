@@ -8,6 +8,20 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
+// Bulk reads and writes whole histories for a caller: it is there for package transfer.
+type Bulk struct{ v *View }
+
+// Bulk is for whole histories on their way in or out.
+func (v *View) Bulk() Bulk { return Bulk{v} }
+
+// Head is a conversation with its current branch, from which to read or write on.
+func (b Bulk) Head(ctx context.Context, id scrollback.ConversationID, need scrollback.Access) (store.Head, error) {
+	return b.v.door.head(ctx, id, need)
+}
+
+// DefaultPolicy is the policy that a conversation of a project gets when it names none.
+func (b Bulk) DefaultPolicy(project string) string { return b.v.e.policyOf(project) }
+
 // Backlog is a conversation that messages are added to outside any turn.
 type Backlog struct {
 	Room intake.Room // for what is added
@@ -17,16 +31,16 @@ type Backlog struct {
 }
 
 // Backlog prepares to add messages to a conversation of the caller's.
-func (v *View) Backlog(ctx context.Context, c scrollback.Conversation) (*Backlog, error) {
-	if err := v.door.may(scrollback.AccessWrite); err != nil {
+func (b Bulk) Backlog(ctx context.Context, c scrollback.Conversation) (*Backlog, error) {
+	if err := b.v.door.may(scrollback.AccessWrite); err != nil {
 		return nil, err
 	}
-	sh, err := v.e.resolve(ctx, c, Overrides{})
+	sh, err := b.v.e.resolve(ctx, c, Overrides{})
 	if err != nil {
 		return nil, err
 	}
 	sh.policy.Summarizes = false // a long file folds hundreds of times; nobody asked for as many calls
-	return &Backlog{Room: sh.room(), e: v.e, sh: sh}, nil
+	return &Backlog{Room: sh.room(), e: b.v.e, sh: sh}, nil
 }
 
 // Compact folds what has become too much, without asking a model; head follows.
@@ -41,6 +55,3 @@ func (v *View) Fits(c scrollback.Conversation) error {
 	_, err := v.e.choose(c, Overrides{}, scrollback.Learned{})
 	return err
 }
-
-// DefaultPolicy is the policy that a conversation of a project gets when it names none.
-func (v *View) DefaultPolicy(project string) string { return v.e.policyOf(project) }

@@ -275,7 +275,7 @@ func TestLeft(t *testing.T) {
 	r := newRig(t, rigOptions{saveEvery: 10 * time.Millisecond}, step)
 	id := r.conversation()
 	turn := r.started(id, gate)
-	if left, err := r.OrphanDraft(ctx, id); err != nil || left != nil {
+	if left, err := r.Turns().OrphanDraft(ctx, id); err != nil || left != nil {
 		t.Fatalf("while it runs: %+v, %v", left, err)
 	}
 	fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock}, modeltest.Say("x"))
@@ -294,7 +294,7 @@ func TestLeft(t *testing.T) {
 		}
 	}
 	r.clock.Add(time.Minute.Milliseconds())
-	left, err := fresh.OrphanDraft(ctx, id)
+	left, err := fresh.Turns().OrphanDraft(ctx, id)
 	if err != nil || left == nil || left.Content != "half an ans" {
 		t.Errorf("left: %+v, %v", left, err)
 	}

@@ -70,17 +70,17 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 	ask := engine.TurnRequest{Conversation: o.id, Message: say("what is it?")}
 	one := int64(1)
 	return map[string]op{
-		"View.Get":         read(func(v *engine.View) error { _, err := v.Get(ctx, o.id); return err }),
-		"View.Head":        read(func(v *engine.View) error { _, err := v.Head(ctx, o.id, scrollback.AccessRead); return err }),
-		"View.Resolve":     read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
-		"View.Branches":    read(func(v *engine.View) error { _, err := v.Branches(ctx, o.id); return err }),
-		"View.Context":     read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
-		"View.Receipts":    read(func(v *engine.View) error { _, err := v.Receipts(ctx, o.id, 1); return err }),
-		"View.GetTurn":     read(func(v *engine.View) error { _, err := v.GetTurn(ctx, o.id, o.turn); return err }),
-		"View.Running":     read(func(v *engine.View) error { _, err := v.Running(ctx, o.id); return err }),
-		"View.OrphanDraft": read(func(v *engine.View) error { _, err := v.OrphanDraft(ctx, o.id); return err }),
-		"View.Attach": read(func(v *engine.View) error {
-			for _, err := range v.Attach(ctx, o.id, o.turn, 0) {
+		"View.Get":          read(func(v *engine.View) error { _, err := v.Get(ctx, o.id); return err }),
+		"Bulk.Head":         read(func(v *engine.View) error { _, err := v.Bulk().Head(ctx, o.id, scrollback.AccessRead); return err }),
+		"View.Resolve":      read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
+		"View.Branches":     read(func(v *engine.View) error { _, err := v.Branches(ctx, o.id); return err }),
+		"View.Context":      read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
+		"View.Receipts":     read(func(v *engine.View) error { _, err := v.Receipts(ctx, o.id, 1); return err }),
+		"Turns.Get":         read(func(v *engine.View) error { _, err := v.Turns().Get(ctx, o.id, o.turn); return err }),
+		"Turns.Running":     read(func(v *engine.View) error { _, err := v.Turns().Running(ctx, o.id); return err }),
+		"Turns.OrphanDraft": read(func(v *engine.View) error { _, err := v.Turns().OrphanDraft(ctx, o.id); return err }),
+		"Turns.Attach": read(func(v *engine.View) error {
+			for _, err := range v.Turns().Attach(ctx, o.id, o.turn, 0) {
 				return err
 			}
 			return nil
@@ -91,8 +91,8 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 			}
 			return nil
 		}),
-		"View.Begin":  write(func(v *engine.View) error { _, _, err := v.Begin(ctx, ask); return err }),
-		"View.Cancel": write(func(v *engine.View) error { return v.Cancel(ctx, o.id, o.turn) }),
+		"View.Begin":   write(func(v *engine.View) error { _, _, err := v.Begin(ctx, ask); return err }),
+		"Turns.Cancel": write(func(v *engine.View) error { return v.Turns().Cancel(ctx, o.id, o.turn) }),
 		"View.Create": write(func(v *engine.View) error { // whose id is taken
 			_, _, err := v.Create(ctx, scrollback.Conversation{ID: o.id})
 			return err
@@ -109,10 +109,10 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 		"View.Trash":     write(func(v *engine.View) error { _, err := v.Trash(ctx, o.id); return err }),
 		"View.Restore":   write(func(v *engine.View) error { _, err := v.Restore(ctx, o.id); return err }),
 		"View.Purge":     write(func(v *engine.View) error { _, err := v.Purge(ctx, o.id); return err }),
-		"View.Backlog": write(func(v *engine.View) error {
-			head, err := v.Head(ctx, o.id, scrollback.AccessWrite)
+		"Bulk.Backlog": write(func(v *engine.View) error {
+			head, err := v.Bulk().Head(ctx, o.id, scrollback.AccessWrite)
 			if err == nil {
-				_, err = v.Backlog(ctx, head.Conversation)
+				_, err = v.Bulk().Backlog(ctx, head.Conversation)
 			}
 			return err
 		}),
@@ -164,7 +164,7 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 // aside are the exported methods that concern no one conversation: what they show a
 // foreign caller is tested by name below.
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Intake": true, "View.Admin": true, "View.List": true, "View.Projects": true,
-	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.DefaultPolicy": true}
+	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Bulk.DefaultPolicy": true}
 
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
 // not_found, with every access; and what a caller's access does not allow is refused.
@@ -172,10 +172,10 @@ func TestForeignCaller(t *testing.T) {
 	r := newRig(t, rigOptions{noFolds: true}, chatter())
 	o := newTheirs(t, r)
 	all := callerOperations(r, o)
-	for _, of := range []any{r.View, r.Reader, r.transfer} {
+	for _, of := range []any{r.View, r.Reader, r.transfer, r.View.Turns(), r.View.Bulk()} {
 		typ := reflect.TypeOf(of)
 		for m := range typ.Methods() {
-			name := typ.Elem().Name() + "." + m.Name
+			name := strings.TrimPrefix(typ.String()[strings.LastIndex(typ.String(), ".")+1:], "*") + "." + m.Name
 			if _, known := all[name]; !known && !aside[name] {
 				t.Errorf("%s is not tested for foreign callers", name)
 			}

@@ -62,7 +62,7 @@ func (v *View) Compact(ctx context.Context, id scrollback.ConversationID, q Comp
 		return scrollback.Receipt{}, err
 	}
 	if q.Clear {
-		running, err := v.Running(ctx, id)
+		running, err := v.Turns().Running(ctx, id)
 		if err != nil {
 			return scrollback.Receipt{}, err
 		}

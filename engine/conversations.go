@@ -16,7 +16,7 @@ import (
 // with one names its index. The same call again changes nothing.
 func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ...scrollback.Message) (scrollback.Conversation, bool, error) {
 	for i := range history {
-		if err := v.checkHistory(i, &history[i]); err != nil {
+		if err := v.e.intake.CheckHistory(i, &history[i]); err != nil {
 			return c, false, err
 		}
 		if c.Title == "" && history[i].Role == scrollback.RoleUser {
@@ -74,22 +74,6 @@ func (v *View) create(ctx context.Context, c scrollback.Conversation) (scrollbac
 		return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.NotFound, op, "the id of this conversation cannot be used")
 	}
 	return c, created, err
-}
-
-// checkHistory says what is wrong with message i of a history.
-func (v *View) checkHistory(i int, m *scrollback.Message) error {
-	const op = "engine.Create"
-	role, err := scrollback.ParseRole(string(m.Role))
-	most := v.e.intake.Limits.Parts
-	switch {
-	case err != nil:
-		return scrollback.ParamErrorf(op, "history", "message %d: %w", i, err)
-	case role == scrollback.RoleSystem && m.Name == scrollback.EnvironmentName:
-		return scrollback.ParamErrorf(op, "history", "message %d: the name %s is reserved", i, m.Name)
-	case len(m.Parts) == 0 || len(m.Parts) > most:
-		return scrollback.ParamErrorf(op, "history", "message %d (%s) has %d parts; 1 to %d are taken", i, role, len(m.Parts), most)
-	}
-	return nil
 }
 
 // Resolve finds a conversation by what a person calls it: an id, a unique

@@ -135,7 +135,7 @@ func TestMixedCalls(t *testing.T) {
 	if m := r.log(id)[1]; d.MessageID != m.ID {
 		t.Errorf("done names %s, the calls are in %s", d.MessageID, m.ID)
 	}
-	if turn, err := r.GetTurn(context.Background(), id, d.TurnID); err != nil || turn.Reply != d.MessageID {
+	if turn, err := r.Turns().Get(context.Background(), id, d.TurnID); err != nil || turn.Reply != d.MessageID {
 		t.Errorf("the stored turn names %s (%v)", turn.Reply, err)
 	}
 	r.turn(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "a", Text: "noon"}}}).done(t, scrollback.TurnComplete, "stop")

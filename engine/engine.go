@@ -87,10 +87,12 @@ type PolicySettings struct {
 type Engine struct {
 	store   *store.Store
 	archive *archive.Archive
+	models  models
 	lessons *lessons.Keeper
 	inside  door // for what the engine does by itself
 	intake  *intake.Intake
 	grants  *workspace.Grants
+	folds   foldLocks
 	o       Options
 
 	// base ends when the engine closes; what goes on without its caller runs on it.
@@ -98,11 +100,10 @@ type Engine struct {
 	stop    context.CancelCauseFunc
 	running sync.WaitGroup
 
-	mu        sync.Mutex
-	closed    bool
-	turns     map[scrollback.TurnID]*liveTurn
-	foldLocks map[scrollback.ConversationID]*foldLock
-	weights   map[string]scrollback.Weight // of instructions, by text
+	mu      sync.Mutex
+	closed  bool
+	turns   map[scrollback.TurnID]*liveTurn
+	weights map[string]scrollback.Weight // of instructions, by text
 }
 
 // New makes an engine. The store and the archive stay the caller's to close,
@@ -120,9 +121,9 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{},
-		foldLocks: map[scrollback.ConversationID]*foldLock{}, weights: map[string]scrollback.Weight{}}
+	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}, weights: map[string]scrollback.Weight{}}
 	e.lessons = lessons.New(s.Books, lessons.Options{Catalog: o.Catalog, Bounds: o.ReplyBounds, Log: o.Log, Least: smallestLimit})
+	e.models = models{o.Models, o.Catalog, e.lessons}
 	var roots []string
 	if o.Place != nil {
 		roots = o.Place.Roots

@@ -311,7 +311,7 @@ func (r *rig) started(id scrollback.ConversationID, gate chan struct{}) scrollba
 // attach reads a turn to its end.
 func (r *rig) attach(id scrollback.ConversationID, turn scrollback.TurnID, after int) told {
 	var out told
-	for n, err := range r.Attach(context.Background(), id, turn, after) {
+	for n, err := range r.Turns().Attach(context.Background(), id, turn, after) {
 		if err != nil {
 			out.err = err
 			break
@@ -326,7 +326,7 @@ func TestClientGoesAway(t *testing.T) {
 	r := newRig(t, rigOptions{}, step)
 	id := r.conversation()
 	turn := r.started(id, gate)
-	if running, err := r.Running(context.Background(), id); err != nil || running == nil || running.ID != turn {
+	if running, err := r.Turns().Running(context.Background(), id); err != nil || running == nil || running.ID != turn {
 		t.Fatalf("running: %+v %v", running, err)
 	}
 	close(gate)
@@ -372,12 +372,12 @@ func TestCancelKeepsWhatWasWritten(t *testing.T) {
 	r := newRig(t, rigOptions{}, step)
 	id := r.conversation()
 	turn := r.started(id, gate)
-	if err := r.Cancel(context.Background(), id, turn); err != nil {
+	if err := r.Turns().Cancel(context.Background(), id, turn); err != nil {
 		t.Fatal(err)
 	}
 	r.attach(id, turn, 0).done(t, scrollback.TurnInterrupted, "")
 	r.wantShape(id, "u:q", "a(interrupted):one ")
-	wantCode(t, r.Cancel(context.Background(), r.conversation(), turn), scrollback.NotFound, "no turn")
+	wantCode(t, r.Turns().Cancel(context.Background(), r.conversation(), turn), scrollback.NotFound, "no turn")
 }
 
 // Another process asks for the turn to stop: its owner sees it when it saves.
@@ -388,7 +388,7 @@ func TestCancelFromAfar(t *testing.T) {
 	b := newRig(t, rigOptions{driver: d, clock: a.clock})
 	id := a.conversation()
 	turn := a.started(id, gate)
-	if err := b.Cancel(context.Background(), id, turn); err != nil {
+	if err := b.Turns().Cancel(context.Background(), id, turn); err != nil {
 		t.Fatal(err)
 	}
 	// b follows what a's process stores until the end.
@@ -419,7 +419,7 @@ func TestLeaseEnds(t *testing.T) {
 	id := dead.conversation()
 	turn := dead.started(id, gate)
 	waitFor(t, func() bool {
-		stored, err := next.GetTurn(context.Background(), id, turn)
+		stored, err := next.Turns().Get(context.Background(), id, turn)
 		return err == nil && stored.Draft.Content == "lost "
 	})
 	wantCode(t, next.ask(id, "me").err, scrollback.Conflict, "")

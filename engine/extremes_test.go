@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -40,6 +41,7 @@ var extremes = []map[string]float64{
 // Whatever numbers are taken, a conversation is never stuck: each turn is answered by
 // requests within the budget, and makes a bounded number of folds and of calls.
 func TestExtremeNumbers(t *testing.T) {
+	t.Parallel()
 	for i, numbers := range extremes {
 		if testing.Short() && i%6 != 2 {
 			continue
@@ -83,7 +85,7 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 	r := newRig(t, rigOptions{limit: limit, noFolds: true, summaries: writes != "offline", policy: policy, folding: numbers}, j.step())
 	id := r.conversation()
 	folds := 0
-	for i := range 16 {
+	for i := range testlength.Of(8, 16) {
 		before := sums
 		text := fmt.Sprintf("Remember number %d. ", i) + strings.Repeat("tide ", []int{1, 30, 200, 5}[i%4])
 		if i%8 == 7 {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"sync"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
@@ -21,27 +22,36 @@ const (
 	pieceTokens     = 64_000
 )
 
-// foldLock lets one fold of a conversation run at a time in this process.
+// foldLocks let one fold of a conversation run at a time in this process. The zero
+// value is ready.
+type foldLocks struct {
+	mu sync.Mutex
+	of map[scrollback.ConversationID]*foldLock
+}
+
 type foldLock struct {
 	held  chan struct{} // full while somebody folds
 	users int
 }
 
-// lockFolds waits for another fold to end, which may be asking a model, or for ctx.
-func (e *Engine) lockFolds(ctx context.Context, id scrollback.ConversationID) (unlock func(), err error) {
-	e.mu.Lock()
-	l := e.foldLocks[id]
+// lock waits for another fold to end, which may be asking a model, or for ctx.
+func (f *foldLocks) lock(ctx context.Context, id scrollback.ConversationID) (unlock func(), err error) {
+	f.mu.Lock()
+	if f.of == nil {
+		f.of = map[scrollback.ConversationID]*foldLock{}
+	}
+	l := f.of[id]
 	if l == nil {
 		l = &foldLock{held: make(chan struct{}, 1)}
-		e.foldLocks[id] = l
+		f.of[id] = l
 	}
 	l.users++
-	e.mu.Unlock()
+	f.mu.Unlock()
 	leave := func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
+		f.mu.Lock()
+		defer f.mu.Unlock()
 		if l.users--; l.users == 0 {
-			delete(e.foldLocks, id)
+			delete(f.of, id)
 		}
 	}
 	select {
@@ -53,11 +63,11 @@ func (e *Engine) lockFolds(ctx context.Context, id scrollback.ConversationID) (u
 	}
 }
 
-// foldsNow says whether a fold of the conversation is under way in this process.
-func (e *Engine) foldsNow(id scrollback.ConversationID) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.foldLocks[id] != nil
+// busy says whether a fold of the conversation is under way in this process.
+func (f *foldLocks) busy(id scrollback.ConversationID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.of[id] != nil
 }
 
 // pieceOf is how many tokens of live messages are brought into memory at once.
@@ -101,7 +111,7 @@ func (e *Engine) fit(ctx context.Context, head *store.Head, sh resolved, promptS
 		shown.Window.PromptSeq = promptSeq
 		w := window.Assemble(shown.Window)
 		fits := window.Fits(w.Weight, sh.budget) && !shown.More
-		if fits && (!shown.Due(w) || liveTokens(head.Branch) < head.Branch.View.RetryAt || e.foldsNow(head.ID)) {
+		if fits && (!shown.Due(w) || liveTokens(head.Branch) < head.Branch.View.RetryAt || e.folds.busy(head.ID)) {
 			return w, nil
 		}
 		reason := compact.WhenDue
@@ -131,7 +141,7 @@ func (e *Engine) fit(ctx context.Context, head *store.Head, sh resolved, promptS
 
 // fold makes one fold of head's branch and commits it; head is fresh afterwards.
 func (e *Engine) fold(ctx context.Context, head *store.Head, sh resolved, reason compact.Reason) (scrollback.Receipt, error) {
-	unlock, err := e.lockFolds(ctx, head.ID)
+	unlock, err := e.folds.lock(ctx, head.ID)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
@@ -146,7 +156,7 @@ func (e *Engine) fold(ctx context.Context, head *store.Head, sh resolved, reason
 	made, err := compact.Run(ctx, compact.Input{
 		Shown: shown, Reason: reason, Conversation: head.ID,
 		Writers: func() []compact.Summarizer { return e.writers(ctx, head.Conversation, sh) },
-		Now:     e.store.Now(), NewID: e.store.NewID, Count: token.Count, ModelTokens: sh.modelTokens, Price: e.priced,
+		Now:     e.store.Now(), NewID: e.store.NewID, Count: token.Count, ModelTokens: sh.modelTokens, Price: e.models.priced,
 		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return e.store.Segments(ctx, ids) },
 		Measure: archive.Measure, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
 	})
@@ -193,7 +203,7 @@ func (e *Engine) writers(ctx context.Context, c scrollback.Conversation, own res
 	}
 	add(own.model)
 	for _, name := range e.o.SummaryModels {
-		m, err := e.find(name)
+		m, err := e.models.get(name)
 		if err != nil {
 			e.o.Log.Warn("a model for summaries is not available", "model", name, "error", err)
 			continue

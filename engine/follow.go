@@ -14,87 +14,93 @@ import (
 // pollEvery is how often a turn that another process runs is looked at.
 const pollEvery = 500 * time.Millisecond
 
+// Turns are the turns of conversations as one caller sees them, whoever runs them.
+type Turns struct{ v *View }
+
+// Turns follows turns that run, or ran, and stops them.
+func (v *View) Turns() Turns { return Turns{v} }
+
 // Attach reads the events of a turn after number n: those still held and those to
 // come. Of a turn that another process runs, or that ended a while ago, it yields
 // a snapshot and then what follows.
-func (v *View) Attach(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, n int) iter.Seq2[SequencedEvent, error] {
+func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, n int) iter.Seq2[SequencedEvent, error] {
 	return func(yield func(SequencedEvent, error) bool) {
-		if err := v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
+		if err := t.v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
 			yield(SequencedEvent{}, err)
 			return
 		}
-		if lt := v.e.live(turn); lt != nil && lt.turn.Conversation == id {
+		if lt := t.v.e.live(turn); lt != nil && lt.turn.Conversation == id {
 			lt.read(ctx, n, yield)
 			return
 		}
-		f := follower{view: v, yield: yield, n: n}
+		f := follower{view: t.v, yield: yield, n: n}
 		if err := f.follow(ctx, id, turn); err != nil {
 			yield(SequencedEvent{}, err)
 		}
 	}
 }
 
-// GetTurn is a turn of a conversation as it stands; not_found where it has none such.
-func (v *View) GetTurn(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) (scrollback.Turn, error) {
-	if err := v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
+// Get is a turn of a conversation as it stands; not_found where it has none such.
+func (t Turns) Get(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) (scrollback.Turn, error) {
+	if err := t.v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
 		return scrollback.Turn{}, err
 	}
-	t, err := v.e.store.Turns.Get(ctx, turn)
-	if err == nil && t.Conversation != id {
-		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, "engine.GetTurn", "no turn %s in this conversation", turn)
+	found, err := t.v.e.store.Turns.Get(ctx, turn)
+	if err == nil && found.Conversation != id {
+		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, "engine.Turns.Get", "no turn %s in this conversation", turn)
 	}
-	if err == nil && v.e.store.Turns.Expired(t) {
-		t.State = scrollback.TurnInterrupted
+	if err == nil && t.v.e.store.Turns.Expired(found) {
+		found.State = scrollback.TurnInterrupted
 	}
-	return t, err
+	return found, err
 }
 
 // Running is the turn that holds a conversation open, or nil.
-func (v *View) Running(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
-	t, err := v.newestTurn(ctx, id)
-	if err != nil || t == nil || t.State != scrollback.TurnOpen || v.e.store.Turns.Expired(*t) {
+func (t Turns) Running(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
+	newest, err := t.newest(ctx, id)
+	if err != nil || newest == nil || newest.State != scrollback.TurnOpen || t.v.e.store.Turns.Expired(*newest) {
 		return nil, err
 	}
-	return t, nil
+	return newest, nil
 }
 
 // OrphanDraft is what a turn had written whose owner is gone and that nobody has closed
 // yet, or nil. The next turn keeps it as an interrupted message.
-func (v *View) OrphanDraft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Draft, error) {
-	t, err := v.newestTurn(ctx, id)
-	if err != nil || t == nil || !v.e.store.Turns.Expired(*t) {
+func (t Turns) OrphanDraft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Draft, error) {
+	newest, err := t.newest(ctx, id)
+	if err != nil || newest == nil || !t.v.e.store.Turns.Expired(*newest) {
 		return nil, err
 	}
-	return &t.Draft, nil
+	return &newest.Draft, nil
 }
 
-// newestTurn is the newest turn of a conversation, or nil where it had none.
-func (v *View) newestTurn(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
-	if err := v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
+// newest is the newest turn of a conversation, or nil where it had none.
+func (t Turns) newest(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
+	if err := t.v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
 		return nil, err
 	}
-	t, err := v.e.store.Turns.Last(ctx, id)
+	newest, err := t.v.e.store.Turns.Last(ctx, id)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return nil, nil
 	}
-	return &t, err
+	return &newest, err
 }
 
 // Cancel stops a turn wherever it runs; what it wrote so far is kept.
-func (v *View) Cancel(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) error {
-	if err := v.door.may(scrollback.AccessWrite); err != nil {
+func (t Turns) Cancel(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) error {
+	if err := t.v.door.may(scrollback.AccessWrite); err != nil {
 		return err
 	}
-	if _, err := v.GetTurn(ctx, id, turn); err != nil {
+	if _, err := t.Get(ctx, id, turn); err != nil {
 		return err
 	}
-	if lt := v.e.live(turn); lt != nil {
+	if lt := t.v.e.live(turn); lt != nil {
 		lt.mu.Lock()
 		stop := lt.cancel
 		lt.mu.Unlock()
 		stop(errStopped)
 	}
-	return v.e.store.Turns.Stop(ctx, turn)
+	return t.v.e.store.Turns.Stop(ctx, turn)
 }
 
 // follower tells the story of a turn from what is stored of it.
@@ -119,7 +125,7 @@ func (f *follower) emit(ev scrollback.Event) {
 func (f *follower) follow(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) error {
 	first := true
 	for {
-		t, err := f.view.GetTurn(ctx, id, turn)
+		t, err := f.view.Turns().Get(ctx, id, turn)
 		if err != nil {
 			return err
 		}

@@ -53,8 +53,8 @@ type liveTurn struct {
 	more   chan struct{} // closed and replaced when something happens
 }
 
-// hold makes a begun turn live.
-func (v *View) hold(b store.Begun, sh resolved) *liveTurn {
+// makeLive makes a begun turn live, for whoever asked.
+func makeLive(v *View, b store.Begun, sh resolved) *liveTurn {
 	e := v.e
 	lt := &liveTurn{e: e, view: v, shape: sh, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {}}
 	if b.Previous != nil {

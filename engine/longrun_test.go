@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
@@ -36,7 +37,8 @@ func openSQLite(t *testing.T) *driver.Driver {
 // writes summaries: what stands for the folded past stays within its bounds at each step, the
 // first fact is still found, and every message is behind the refs, byte for byte.
 func TestManyFoldsInARow(t *testing.T) {
-	for policy, folds := range map[string]int{compact.Segments: 500, compact.Snapshot: 100} {
+	t.Parallel()
+	for policy, folds := range map[string]int{compact.Segments: testlength.Of(200, 500), compact.Snapshot: testlength.Of(60, 100)} {
 		if testing.Short() {
 			folds = 50
 		}

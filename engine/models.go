@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/lessons"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -50,22 +51,29 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 	return out, nil
 }
 
-// factsOf is what is known of a model: by its owner, by itself, by the catalog.
-func (e *Engine) factsOf(m model.Model) model.Facts {
+// models are the models that can be asked, and what is known of them.
+type models struct {
+	find    func(name string) (model.Model, error)
+	catalog *token.Catalog
+	lessons *lessons.Keeper
+}
+
+// facts is what is known of a model: by its owner, by itself, by the catalog.
+func (ms models) facts(m model.Model) model.Facts {
 	facts := m.Facts()
-	own, known := e.o.Catalog.Own(facts.Name), e.o.Catalog.Find(facts.Name)
+	own, known := ms.catalog.Own(facts.Name), ms.catalog.Find(facts.Name)
 	facts.Limit = cmp.Or(own.Limit, facts.Limit, known.Limit)
 	facts.MaxOutput = cmp.Or(own.MaxOutput, facts.MaxOutput, known.MaxOutput)
 	return facts
 }
 
-// find makes a model by its name; an error names those that are close to it.
-func (e *Engine) find(name string) (model.Model, error) {
-	m, err := e.o.Models(name)
+// get makes a model by its name; an error names those that are close to it.
+func (ms models) get(name string) (model.Model, error) {
+	m, err := ms.find(name)
 	if err != nil {
-		return nil, e.lessons.Nearest(name, err)
+		return nil, ms.lessons.Nearest(name, err)
 	}
-	return e.lessons.Model(m), nil
+	return ms.lessons.Model(m), nil
 }
 
 // askList asks a model's server how long its windows are, where nobody says so.
@@ -78,11 +86,11 @@ func (e *Engine) askList(ctx context.Context, c scrollback.Conversation, over Ov
 
 // priced is a call's usage with its cost, where the provider named none and the
 // catalog knows the price.
-func (e *Engine) priced(name string, u scrollback.Usage) scrollback.Usage {
+func (ms models) priced(name string, u scrollback.Usage) scrollback.Usage {
 	if u.Cost != 0 || u.Currency != "" {
 		return u
 	}
-	if p := e.o.Catalog.Find(name).Price; p != nil {
+	if p := ms.catalog.Find(name).Price; p != nil {
 		u.Cost, u.Currency = p.Cost(u.InputTokens, u.CachedTokens, u.CacheWriteTokens, u.OutputTokens), p.Currency
 	}
 	return u

@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -284,7 +285,8 @@ func (l *life) behind(ref scrollback.Ref, id scrollback.ConversationID, log []sc
 // fits, and has the newest user message; after every step what is live and what the
 // refs lead to are exactly the path.
 func TestAnyConversation(t *testing.T) {
-	seeds, steps := 16, 60
+	t.Parallel()
+	seeds, steps := testlength.Of(8, 16), 60
 	if testing.Short() {
 		seeds = 8
 	}

@@ -110,10 +110,10 @@ func (e *Engine) choose(c scrollback.Conversation, over Overrides, known scrollb
 	}
 	s := resolved{over: over, learned: known}
 	var err error
-	if s.model, err = e.find(first(over.Model, c.Model, e.o.Model)); err != nil {
+	if s.model, err = e.models.get(first(over.Model, c.Model, e.o.Model)); err != nil {
 		return s, err
 	}
-	s.facts = e.factsOf(s.model)
+	s.facts = e.models.facts(s.model)
 	s.facts.Dialect = window.Strict(s.facts.Dialect, stricter(known.Strict, e.o.Strict[s.facts.Name]))
 	if known.MaxOutput > 0 && (s.facts.MaxOutput == 0 || known.MaxOutput < s.facts.MaxOutput) {
 		s.facts.MaxOutput = known.MaxOutput

@@ -48,7 +48,7 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
-		told.usage = lt.e.priced(lt.shape.facts.Name, lt.believed(told))
+		told.usage = lt.e.models.priced(lt.shape.facts.Name, lt.believed(told))
 		lt.e.lessons.Outgrow(ctx, lt.shape.facts.Name, lt.shape.learned, told.usage)
 		lt.usage = lt.usage.Add(told.usage)
 		lt.shape.asked = asked(w) + lt.e.store.Weigh(told.parts).Tokens
@@ -276,7 +276,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		lt.emit(scrollback.ErrorEvent{Failure: *f.Failure})
 	}
 	if len(said.Parts) > 0 { // what was said before it broke off is paid for
-		u := lt.e.priced(said.Model, lt.believed(reply{parts: said.Parts}))
+		u := lt.e.models.priced(said.Model, lt.believed(reply{parts: said.Parts}))
 		said.Usage = &u
 		f.Messages, f.Usage = []store.Incoming{{Message: said}}, []scrollback.UsageRecord{lt.record(u, "")}
 		lt.usage = lt.usage.Add(u)

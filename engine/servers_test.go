@@ -132,7 +132,7 @@ func TestRefusalsKeepNothingOpen(t *testing.T) {
 				s.line.end("", 0)
 				env[p.Key], s.says.words = theKey, 60
 				r.ended(engine.TurnRequest{Conversation: c.ID, Message: say("And now?")})
-				if turn, err := r.Running(context.Background(), c.ID); err != nil || turn != nil {
+				if turn, err := r.Turns().Running(context.Background(), c.ID); err != nil || turn != nil {
 					t.Fatalf("%s left %+v, %v", bad.name, turn, err)
 				}
 			}

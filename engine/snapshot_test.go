@@ -116,6 +116,7 @@ func asked(r model.Request, goal string) string {
 // folded stays the same, each request begins with the one before byte for byte,
 // and what is folded changes with a fold only.
 func TestPrefixOver300Turns(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{compact.Segments, compact.Snapshot, compact.Rolling} {
 		t.Run(policy, func(t *testing.T) {
 			w := &writer{sum: func(n int, q model.Request) []model.Delta {

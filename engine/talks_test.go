@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/all"
 )
 
@@ -45,7 +46,7 @@ func TestFortyTurnsOnEveryPreset(t *testing.T) {
 }
 
 func fortyTurns(t *testing.T, preset string, o rigOptions) {
-	ctx, env, turns := context.Background(), map[string]string{}, 40
+	ctx, env, turns := context.Background(), map[string]string{}, testlength.Of(28, 40)
 	if testing.Short() {
 		turns = 20
 	}

@@ -47,7 +47,7 @@ func (v *View) Turn(ctx context.Context, r TurnRequest) iter.Seq2[scrollback.Eve
 			return
 		}
 		if lt == nil {
-			v.Attach(ctx, r.Conversation, attach, 0)(func(n SequencedEvent, err error) bool { return yield(n.Event, err) })
+			v.Turns().Attach(ctx, r.Conversation, attach, 0)(func(n SequencedEvent, err error) bool { return yield(n.Event, err) })
 			return
 		}
 		lt.read(ctx, 0, func(n SequencedEvent, err error) bool { return yield(n.Event, err) })
@@ -62,7 +62,7 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 		return "", nil, err
 	}
 	if lt == nil {
-		return attach, v.Attach(ctx, r.Conversation, attach, 0), nil
+		return attach, v.Turns().Attach(ctx, r.Conversation, attach, 0), nil
 	}
 	return lt.turn.ID, func(yield func(SequencedEvent, error) bool) { lt.read(ctx, 0, yield) }, nil
 }
@@ -129,7 +129,7 @@ func (v *View) start(ctx context.Context, r TurnRequest) (*liveTurn, scrollback.
 		leave()
 		return nil, begun.Turn.ID, err
 	}
-	lt := v.hold(begun, sh)
+	lt := makeLive(v, begun, sh)
 	lt.emit(scrollback.TurnEvent{TurnID: lt.turn.ID, UserMessageID: lt.turn.UserMessage, Seq: lt.turn.Seq})
 	go func() {
 		defer leave()

@@ -31,12 +31,6 @@ func (v *View) Recall() *recall.Reader { return recall.New(v.e.store, v.e.archiv
 // Intake takes messages in: see [intake.Intake.Check] for what one may hold.
 func (v *View) Intake() *intake.Intake { return v.e.intake }
 
-// Head is a conversation with its current branch, for the rooms above that read on
-// from there.
-func (v *View) Head(ctx context.Context, id scrollback.ConversationID, need scrollback.Access) (store.Head, error) {
-	return v.door.head(ctx, id, need)
-}
-
 // Upload keeps an attachment for a conversation, which may then name it.
 func (v *View) Upload(ctx context.Context, id scrollback.ConversationID, r io.Reader, name string) (scrollback.Artifact, error) {
 	if _, err := v.door.head(ctx, id, scrollback.AccessWrite); err != nil {
@@ -180,7 +174,7 @@ func (a *Admin) Grant(folder string) (string, error) { return a.e.grants.Add(fol
 // ForgetModel lets what a model's server has taught be learned again: its window, the
 // parameters that it refused, and how strict its template is.
 func (a *Admin) ForgetModel(ctx context.Context, name string) error {
-	if _, err := a.e.find(name); scrollback.CodeOf(err) == scrollback.Invalid {
+	if _, err := a.e.models.get(name); scrollback.CodeOf(err) == scrollback.Invalid {
 		return err
 	}
 	return a.e.lessons.Forget(ctx, name)

@@ -16,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store"
@@ -262,7 +263,8 @@ func (w *walker) covers(r *rig, m scrollback.Manifest, c scrollback.Conversation
 // every answer is equal, every path stays whole, and the check of what is kept finds
 // nothing.
 func TestWalk(t *testing.T) {
-	n, seeds := 10_000, uint64(1)
+	t.Parallel()
+	n, seeds := testlength.Of(2500, 10_000), uint64(1)
 	if testing.Short() {
 		n = 1000
 	}

@@ -89,6 +89,22 @@ func textParts(ps scrollback.Parts) (out []scrollback.Text) {
 	return out
 }
 
+// CheckHistory says what is wrong with message i of a history.
+func (in *Intake) CheckHistory(i int, m *scrollback.Message) error {
+	const op = "intake.CheckHistory"
+	role, err := scrollback.ParseRole(string(m.Role))
+	most := in.Limits.Parts
+	switch {
+	case err != nil:
+		return scrollback.ParamErrorf(op, "history", "message %d: %w", i, err)
+	case role == scrollback.RoleSystem && m.Name == scrollback.EnvironmentName:
+		return scrollback.ParamErrorf(op, "history", "message %d: the name %s is reserved", i, m.Name)
+	case len(m.Parts) == 0 || len(m.Parts) > most:
+		return scrollback.ParamErrorf(op, "history", "message %d (%s) has %d parts; 1 to %d are taken", i, role, len(m.Parts), most)
+	}
+	return nil
+}
+
 // Admit makes an incoming message of a conversation: big texts go behind artifacts
 // and leave their head and tail, attached bytes are kept, and artifacts that are named
 // must be known to the conversation. attached is by index of the part.

@@ -68,7 +68,7 @@ func (c *chat) tail(ctx context.Context, w io.Writer) error {
 		}
 		fmt.Fprintf(w, "%s%s\n", mark, Clip(text, 300))
 	}
-	left, err := c.o.View.OrphanDraft(ctx, c.id)
+	left, err := c.o.View.Turns().OrphanDraft(ctx, c.id)
 	if err == nil && left != nil && left.Content != "" {
 		fmt.Fprintf(w, "  %s %s\n", Clip(left.Content, 280), c.o.Texts.Unfinished)
 	}

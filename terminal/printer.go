@@ -36,7 +36,7 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 		return err
 	}
 	refused := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() { refused <- v.Cancel(whole, r.Conversation, turn) })
+	stop := context.AfterFunc(ctx, func() { refused <- v.Turns().Cancel(whole, r.Conversation, turn) })
 	defer stop()
 	for n, err := range events {
 		if err == nil {

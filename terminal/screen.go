@@ -98,7 +98,7 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 			}
 		}
 	}
-	left, err := c.o.View.OrphanDraft(ctx, conv.ID)
+	left, err := c.o.View.Turns().OrphanDraft(ctx, conv.ID)
 	if err == nil && left != nil && left.Content != "" {
 		fmt.Fprintln(w.answer, Plain(left.Content))
 		fmt.Fprintln(w.notes, c.o.Texts.Unfinished)

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -45,10 +46,11 @@ func TestCountHasNoCliff(t *testing.T) {
 	for name, unit := range map[string]string{"English": "The lighthouse keeper wrote it down again. ", "Chinese": "灯塔看守人又把它记了下来。", "unbroken": "x9Qz"} {
 		whole := strings.Repeat(unit, 200_000/len(unit))
 		last := token.Count(whole[:len(unit)*(60_000/len(unit))])
-		for n := 60_000; n < 140_000; n += 997 {
+		step := testlength.Of(3989, 997)
+		for n := 60_000; n < 140_000; n += step {
 			at := len(unit) * (n / len(unit))
 			got := token.Count(whole[:at])
-			if most := last + 997 + 8; got < last-4 || got > most {
+			if most := last + step + 8; got < last-4 || got > most {
 				t.Fatalf("%s: %d tokens, then %d at %d bytes", name, last, got, at)
 			}
 			last = got

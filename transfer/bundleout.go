@@ -66,7 +66,7 @@ func (t *Transfer) exportBundle(ctx context.Context, v *engine.View, id scrollba
 // plan finds out which branches of which conversations belong to the bundle, and how
 // far.
 func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) error {
-	head, err := x.view.Head(ctx, id, scrollback.AccessRead)
+	head, err := x.view.Bulk().Head(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return err
 	}

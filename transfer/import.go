@@ -199,7 +199,7 @@ func (im *importer) follow(ctx context.Context, c *importing, mark string) (bool
 
 // leave makes the place of the file the head: what it says next is not there.
 func (im *importer) leave(ctx context.Context, c *importing) error {
-	head, err := im.view.Head(ctx, c.ID, scrollback.AccessWrite) // somebody may have gone on while the file was followed
+	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite) // somebody may have gone on while the file was followed
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	if !back && (failed != nil || c.Messages == 0) {
 		return failed
 	}
-	now, err := im.view.Head(ctx, c.ID, scrollback.AccessWrite)
+	now, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
 	if err != nil || now.Branch.ID != c.head.Branch.ID || now.Branch.HeadSeq != c.head.Branch.HeadSeq {
 		return errors.Join(failed, err) // somebody goes on there meanwhile
 	}
@@ -302,11 +302,11 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 		}
 		c.ID, c.Created, c.untitled = made.ID, created, created && made.Title == ""
 	}
-	head, err := im.view.Head(ctx, c.ID, scrollback.AccessWrite)
+	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
 	if err != nil {
 		return nil, err
 	}
-	if c.backlog, err = im.view.Backlog(ctx, head.Conversation); err != nil {
+	if c.backlog, err = im.view.Bulk().Backlog(ctx, head.Conversation); err != nil {
 		return nil, err
 	}
 	if head.DeletedAt != 0 {

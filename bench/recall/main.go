@@ -160,15 +160,15 @@ func (r *run) one(ctx context.Context, s set) error {
 
 // policies puts talks of a set through each policy.
 func (r *run) policies(ctx context.Context, s set, in *store.Store, lexes map[string][]*lexicon) error {
-	messages := policyMessages
+	z := size{policyMessages, 2}
 	if len(r.sizes) == 1 { // a quick run
-		messages = r.sizes[0].messages
+		z = r.sizes[0]
 	}
 	r.kept = map[string]*kept{}
 	for _, policy := range policies {
 		r.kept[policy] = &kept{}
 		for _, lang := range languages {
-			t := makeTalk(s.seed+1, lang, lexes[lang], size{messages, 2})
+			t := makeTalk(s.seed+1, lang, lexes[lang], z)
 			if err := r.kept[policy].fold(ctx, in, policy, t); err != nil {
 				return fmt.Errorf("%s: %w", policy, err)
 			}

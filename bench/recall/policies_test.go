@@ -3,17 +3,21 @@ package main
 import (
 	"context"
 	"testing"
+
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // Every policy saves most of what sending everything costs, and what it folds is
 // found again by one look-up.
 func TestPoliciesKeepWhatTheyFold(t *testing.T) {
-	r := &run{sizes: []size{{400, 1}}, fold: true}
+	t.Parallel()
+	r := &run{sizes: []size{{testlength.Of(200, 400), testlength.Of(1, 2)}}, fold: true}
 	if err := r.all(context.Background(), "held"); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range policies {
 		k := r.kept[name]
+		t.Logf("%s: %+v", name, *k)
 		n := float64(k.questions)
 		if n < 30 || k.lookUps/n < 0.85 || k.lookUps < k.shown || k.sent >= k.whole || k.shown/n > 0.95 {
 			t.Errorf("%s: %+v", name, *k)

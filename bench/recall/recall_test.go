@@ -10,6 +10,7 @@ import (
 // Search stays well above both things it is held against, on the texts that it
 // was tuned on and on those held out.
 func TestAboveTheOthers(t *testing.T) {
+	t.Parallel()
 	r := &run{sizes: []size{{400, 1}}}
 	for _, only := range []string{"tuned", "held"} {
 		if err := r.all(context.Background(), only); err != nil {

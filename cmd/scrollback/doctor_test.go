@@ -189,6 +189,7 @@ var damages = []struct {
 
 // Each damage is named; a sound folder is sound.
 func TestDoctor(t *testing.T) {
+	t.Parallel()
 	sound := aFolder(t)
 	code, c := checkup(t, sound)
 	if code != 0 || !c.OK || len(c.Problems)+len(c.Notes) > 0 {
@@ -199,6 +200,7 @@ func TestDoctor(t *testing.T) {
 	}
 	for _, d := range damages {
 		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
 			data := harmed(t, sound, d.sql...)
 			if d.files != nil {
 				d.files(t, data)
@@ -448,6 +450,7 @@ func TestDoctorOnlyReads(t *testing.T) {
 // A file of another program, of a newer one, or damaged from its first byte, is
 // said to be so.
 func TestDoctorRefuses(t *testing.T) {
+	t.Parallel()
 	data := aFolder(t)
 	raw(t, data, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
 	if code, _, errs := inside(t, data, "doctor"); code != 1 || !strings.Contains(errs, "newer scrollback") {
@@ -466,6 +469,7 @@ func TestDoctorRefuses(t *testing.T) {
 // A repair that finds nothing to do changes nothing and makes no copy; a first look
 // offers one only where it can help.
 func TestRepairNothing(t *testing.T) {
+	t.Parallel()
 	sound := aFolder(t)
 	before := contents(t, sound)
 	if code, c := checkup(t, sound, "--repair"); code != 0 || c.Copy != "" {
@@ -504,6 +508,7 @@ func TestRepairNothing(t *testing.T) {
 // Branches and forks whose rows are lost find the place where they left again; what
 // fits no place, or more than one, stays.
 func TestRepairBranches(t *testing.T) {
+	t.Parallel()
 	sound := t.TempDir()
 	do := func(args ...string) string {
 		code, out, errs := inside(t, sound, args...)
@@ -540,6 +545,7 @@ func TestRepairBranches(t *testing.T) {
 		"two places":            {lost: []string{`INSERT INTO branches SELECT 'twin', conversation_id, '', 0, head_seq, sum_tokens, sum_bytes, sum_images, view, 0, 0 FROM branches WHERE parent_branch = ''`, `INSERT INTO messages SELECT n + 1000, id || 'x', conversation_id, 'twin', seq, turn_id, role, name, parts, model, usage, tokens, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta FROM messages WHERE branch IN (SELECT id FROM branches WHERE parent_branch = '' AND id <> 'twin')`, `UPDATE branches SET parent_branch = 'gone' WHERE parent_branch <> '' AND at_seq = 4`}, stays: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			data := harmed(t, sound, c.lost...)
 			if code, _ := checkup(t, data); code != 1 {
 				t.Fatalf("exit %d", code)
@@ -563,6 +569,7 @@ func TestRepairBranches(t *testing.T) {
 
 // A purge that was interrupted goes on, once all is well.
 func TestRepairPurge(t *testing.T) {
+	t.Parallel()
 	data := aFolder(t)
 	raw(t, data, `UPDATE conversations SET purged_at = -1, deleted_at = 1, turn = '' WHERE id = `+longest,
 		`DELETE FROM message_terms WHERE rowid IN (SELECT n FROM messages WHERE branch = `+folded+` AND seq > 4)`,
@@ -588,6 +595,7 @@ func TestRepairPurge(t *testing.T) {
 // What a model had written when its owner went is kept, even of a turn that belongs
 // to nothing.
 func TestRepairDraft(t *testing.T) {
+	t.Parallel()
 	sound := aFolder(t)
 	for _, also := range []string{"", ", branch = 'gone'"} {
 		data := harmed(t, sound, `UPDATE turns SET state = 'open', lease_until = 1, draft = '{"content":"half an answer"}'`+also+`

@@ -89,6 +89,7 @@ func serveExample(t *testing.T, args []string) {
 
 // The overview and the examples hold every command there is, and no other.
 func TestHelpIsWhole(t *testing.T) {
+	t.Parallel()
 	var c commands
 	parser, err := kong.New(&c, kong.Name("scrollback"))
 	if err != nil {
@@ -132,6 +133,7 @@ func TestHelpIsWhole(t *testing.T) {
 
 // What is misspelt is answered with what is near.
 func TestNearest(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"lst"}, {"serch", "x"}, {"help", "docter"}, {"list", "--projct", "x"}} {
 		code, _, errs := inside(t, t.TempDir(), args...)
 		if code != 2 || !strings.Contains(errs, "did you mean") {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // promises are what the server has acknowledged: messages by conversation.
@@ -190,7 +191,7 @@ func (p *promises) kept(t *testing.T, s *served) {
 // nothing wrong.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
-	kills := 200
+	kills := testlength.Of(40, 200)
 	if testing.Short() {
 		kills = 20
 	}
@@ -200,7 +201,8 @@ func TestKilledAnywhere(t *testing.T) {
 	var last *promises
 	acknowledged := []string{"answer", "compact", "fork", "rewind", "import"}
 	rare := func(act string) bool { return acts[act] < kills/10 }
-	// A slow machine acknowledges less between two kills: it gets more of them.
+	// A slow machine acknowledges less between two kills: it gets more of them, and
+	// more time before each.
 	for round := 0; round < kills || round < 3*kills && slices.ContainsFunc(acknowledged, rare); round++ {
 		s := serve(t, data, []string{"SCROLLBACK_OFFLINE_PACE=1ms"})
 		if last != nil {
@@ -212,10 +214,10 @@ func TestKilledAnywhere(t *testing.T) {
 			c := &client{url: s.url, p: p, rng: rand.New(rand.NewPCG(uint64(round), uint64(i)))}
 			clients.Go(c.work)
 		}
-		<-time.After(time.Duration(20+rng.IntN(250)) * time.Millisecond) // the moment is what is tested
+		<-time.After(time.Duration(20+rng.IntN(250<<(round/kills))) * time.Millisecond) // the moment is what is tested
 		s.kill()
 		clients.Wait()
-		if round%10 == 0 || round >= kills-1 {
+		if round%10 == 0 || round == kills-1 {
 			if code, c := checkup(t, data); code != 0 || !c.OK {
 				t.Fatalf("after kill %d: %+v", round, c.Problems)
 			}
@@ -224,6 +226,9 @@ func TestKilledAnywhere(t *testing.T) {
 			acts[act] += n
 		}
 		last = p
+	}
+	if code, c := checkup(t, data); code != 0 || !c.OK {
+		t.Fatalf("after the last kill: %+v", c.Problems)
 	}
 	s := serve(t, data, nil)
 	last.kept(t, s)

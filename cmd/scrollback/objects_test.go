@@ -91,6 +91,7 @@ func TestObjectsInABucket(t *testing.T) {
 }
 
 func TestObjectsElsewhere(t *testing.T) {
+	t.Parallel()
 	data, other := t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
 	var out, errs bytes.Buffer
 	if code := run(context.Background(), []string{"--data", data, "--objects", "file://" + filepath.ToSlash(other), "run", "hello"}, strings.NewReader(""), &out, &errs); code != 0 {
@@ -109,6 +110,7 @@ func TestObjectsElsewhere(t *testing.T) {
 
 // What was said is for its owner's eyes: files of artifacts, too.
 func TestObjectsArePrivate(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("rights are not told by a file's mode there")
 	}

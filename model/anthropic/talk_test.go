@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/anthropic"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
@@ -170,7 +171,7 @@ func TestFortyTurns(t *testing.T) {
 			continue
 		}
 		k := newTalk(t, c.think, c.model)
-		k.turns(40, func(int, int) string { return c.model })
+		k.turns(testlength.Of(24, 40), func(int, int) string { return c.model })
 		k.noneRefused()
 		if len(k.lessons) > 0 || (k.thought == 0) != c.quiet {
 			t.Errorf("%s: lessons %q, %d pieces of reasoning", c.model, k.lessons, k.thought)
@@ -186,7 +187,7 @@ func TestTakeover(t *testing.T) {
 			continue
 		}
 		k := newTalk(t, scrollback.Thinking{Effort: "medium"}, pair[0], pair[1])
-		k.turns(40, func(turn, step int) string {
+		k.turns(testlength.Of(30, 40), func(turn, step int) string {
 			if turn > 10 && turn < 25 || turn%7 == 3 && step%2 == 1 {
 				return pair[1]
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -208,10 +209,11 @@ func copyRequest(r model.Request) model.Request {
 	return r
 }
 
-// Times is how often a random test tries: n times, or under -short a tenth of that.
+// Times is how often a random test tries: n times at full length, normally a quarter
+// of that (package testlength), and a tenth under -short.
 func Times(n int) int {
 	if testing.Short() {
 		return max(n/10, 1)
 	}
-	return n
+	return testlength.Of(max(n/4, 1), n)
 }

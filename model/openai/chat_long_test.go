@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/model/modeltest/chatapi"
@@ -129,14 +130,14 @@ func TestChatConversations(t *testing.T) {
 		t.Run(p.preset, func(t *testing.T) {
 			next := chatPresets[(i+5)%len(chatPresets)]
 			one := chatOpenSide(t, p.preset, p.model, "Ada")
-			chatTalk(t, []*chatSide{one}, 40)
+			chatTalk(t, []*chatSide{one}, testlength.Of(24, 40))
 			chatExpect(t, p.preset, one)
 			if testing.Short() && i%3 != 0 {
 				return
 			}
 
 			first, second := chatOpenSide(t, p.preset, p.model, "Ada"), chatOpenSide(t, next.preset, next.model, "Bob")
-			chatTalk(t, []*chatSide{first, second}, 40)
+			chatTalk(t, []*chatSide{first, second}, testlength.Of(24, 40))
 			chatExpect(t, p.preset, first)
 			chatExpect(t, next.preset, second)
 

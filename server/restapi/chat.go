@@ -98,7 +98,7 @@ func (a *api) chat() {
 		}) (*huma.StreamResponse, error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err == nil {
-				_, err = a.as(ctx).GetTurn(ctx, id, scrollback.TurnID(in.Turn))
+				_, err = a.as(ctx).Turns().Get(ctx, id, scrollback.TurnID(in.Turn))
 			}
 			if err != nil {
 				return answer[huma.StreamResponse](nil, err)
@@ -107,14 +107,14 @@ func (a *api) chat() {
 			if n, err := strconv.Atoi(in.LastID); err == nil && n > after {
 				after = n
 			}
-			return stream(a.as(ctx).Attach(ctx, id, scrollback.TurnID(in.Turn), after)), nil
+			return stream(a.as(ctx).Turns().Attach(ctx, id, scrollback.TurnID(in.Turn), after)), nil
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "cancel-turn", Method: http.MethodPost, Path: "/api/conversations/{id}/turns/{turn}/cancel",
 		Summary: "Stop a turn; what it wrote is kept", DefaultStatus: http.StatusAccepted},
 		func(ctx context.Context, in *TurnPath) (*body[map[string]any], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err == nil {
-				err = a.as(ctx).Cancel(ctx, id, scrollback.TurnID(in.Turn))
+				err = a.as(ctx).Turns().Cancel(ctx, id, scrollback.TurnID(in.Turn))
 			}
 			return seen(map[string]any{"turn_id": in.Turn}, err)
 		})

@@ -39,7 +39,7 @@ func (a *api) messages() {
 				return seen(messagePage{}, err)
 			}
 			page := messagePage{Messages: ms, Next: nullable(next)}
-			t, err := a.as(ctx).Running(ctx, id)
+			t, err := a.as(ctx).Turns().Running(ctx, id)
 			if t != nil {
 				page.Running = &t.ID
 			}
