@@ -44,11 +44,11 @@ func (c *Client) problem(p Problem, x Exchange) error {
 	case is(waiting):
 		return c.limited(p, true)
 	case is(badKey) && c.o.Key == "":
-		return c.refused("%s wants a key, and none is set%s", p, c.o.Provider, c.see(c.o.KeyVariable))
+		return c.refused("%s needs a key, and none is set%s", p, c.o.Provider, c.see(c.o.KeyVariable))
 	case is(badKey):
 		return c.refused("%s refuses the key%s", p, c.o.Provider, c.see(c.o.KeyVariable))
 	case is(policy):
-		return c.refused("%s declines this request by its rules on content", p, c.o.Provider)
+		return c.refused("%s declines this request because of its rules on content", p, c.o.Provider)
 	}
 	if err := c.lesson(p, words, x); err != nil {
 		return err

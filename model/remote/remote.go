@@ -263,7 +263,7 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, method, x.URL, bytes.NewReader(body))
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
-		return nil, scrollback.ParamErrorf(op, "base_url", "the address of %s cannot be one%s", c.o.Provider, c.see(c.o.BaseVariable))
+		return nil, scrollback.ParamErrorf(op, "base_url", "the address of %s is not valid%s", c.o.Provider, c.see(c.o.BaseVariable))
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -273,7 +273,7 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 	for _, h := range []map[string]string{c.o.Header, x.Header} {
 		for name, value := range h {
 			if strings.ContainsFunc(value, unicode.IsControl) {
-				return nil, scrollback.Errorf(scrollback.Refused, op, "the key of %s holds a line break or the like%s", c.o.Provider, c.see(c.o.KeyVariable))
+				return nil, scrollback.Errorf(scrollback.Refused, op, "the key of %s contains a line break or another control character%s", c.o.Provider, c.see(c.o.KeyVariable))
 			}
 			req.Header.Set(name, value)
 		}
