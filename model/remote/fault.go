@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Faults of the way to a server, and of the server on it.
+// Faults on the way to a server, and of the server itself.
 var (
 	errSilence   = errors.New("it fell silent")
 	errEmpty     = errors.New("it ended its response before it began")
@@ -26,8 +26,8 @@ var (
 // maxRedirects bounds how often one request is sent on.
 const maxRedirects = 3
 
-// sameServer follows a redirect only where the key and the conversation were meant
-// to go: to the same scheme, host and port.
+// sameServer follows a redirect only to where the key and the conversation were meant
+// to go: the same scheme, host and port.
 func sameServer(req *http.Request, via []*http.Request) error {
 	if origin(req.URL) != origin(via[0].URL) {
 		return errElsewhere
@@ -94,7 +94,7 @@ func certificate(err error) string {
 	return ""
 }
 
-// way says in words of ours what failed between here and the server.
+// way says in our own words what failed on the way to the server.
 func (c *Client) way(err error) string {
 	var (
 		dns  *net.DNSError
