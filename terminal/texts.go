@@ -183,7 +183,7 @@ var chinese = Texts{
 	},
 	Unchanged:         "没有变化：%s。",
 	NoReceipts:        "还没有压缩过。",
-	Cleared:           "全部清空",
+	Cleared:           "重新开始",
 	Checked:           "已核对",
 	Undone:            "已撤销",
 	Pick:              "对话",
