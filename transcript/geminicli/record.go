@@ -157,7 +157,7 @@ func parseRecord(raw json.RawMessage) (*record, error) {
 	}
 	rec := &record{raw: bytes.Clone(raw)}
 	if err := json.Unmarshal(raw, rec); err != nil {
-		return nil, fmt.Errorf("not a message: %w", err)
+		return nil, fmt.Errorf("a message of the wrong shape: %w", err)
 	}
 	if rec.Type == "" {
 		return nil, errors.New("a record without a type")

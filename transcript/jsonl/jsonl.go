@@ -140,7 +140,7 @@ func parse(line []byte, n int, source *string) transcript.Entry {
 		if errors.As(err, &syntax) {
 			return bad("malformed JSON at byte %d: %v", syntax.Offset, syntax)
 		}
-		return bad("not a message")
+		return bad("a message of the wrong shape")
 	}
 	if w.Conversation != nil && w.Role == "" {
 		*source = w.Conversation.ID
