@@ -39,7 +39,7 @@ func (t Thinking) Or(o Thinking) Thinking {
 	return t
 }
 
-// Wanted says whether to think: nil leaves it to the model.
+// Wanted reports whether to think: nil leaves it to the model.
 func (t Thinking) Wanted() *bool {
 	yes, no := true, false
 	switch {

@@ -31,13 +31,13 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Source is what the archive reads of the log. It never writes.
+// Source is how the archive reads the log. It never writes.
 type Source interface {
-	// Segments answers the segments with these ids, in that order; one that is
-	// missing is not_found. At most 100 are asked for at once.
+	// Segments returns the segments with these ids, in that order; one that is
+	// missing is not_found. At most 100 are requested at once.
 	Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error)
 
-	// Messages answers a branch's own messages with from <= seq <= to,
+	// Messages returns a branch's own messages with from <= seq <= to,
 	// ascending. The range is that of one leaf.
 	Messages(ctx context.Context, branch scrollback.BranchID, from, to int64) ([]scrollback.Message, error)
 }
@@ -48,10 +48,10 @@ type Options struct {
 	// Empty keeps them in memory, in at most 64 MiB.
 	Dir string
 	// CacheBytes bounds the rendered files; 0 means 1 GiB. The least recently
-	// used go first.
+	// used are removed first.
 	CacheBytes int64
-	// Durable makes an object of the bucket survive a power cut, where the bucket
-	// does not by itself. Nil trusts the bucket.
+	// Durable makes an object in the bucket survive a power cut, if the bucket
+	// does not do that itself. Nil trusts the bucket.
 	Durable func(key string) error
 	// GrepTime is how long one grep may take; 0 means 10 s.
 	GrepTime time.Duration
@@ -60,7 +60,7 @@ type Options struct {
 	Grace time.Duration
 }
 
-// Archive reads originals. It is safe for concurrent use, also by many processes
+// Archive reads originals. It is safe for concurrent use, even by many processes
 // over one Dir and bucket.
 type Archive struct {
 	src       Source
@@ -73,7 +73,7 @@ type Archive struct {
 	grace     time.Duration
 }
 
-// New makes an archive over a log and a bucket, which stays the caller's to close.
+// New makes an archive over a log and a bucket, which the caller closes.
 func New(src Source, bucket *blob.Bucket, o *Options) *Archive {
 	if o == nil {
 		o = &Options{}

@@ -24,10 +24,10 @@ import (
 // waits in a temporary file until its hash, and so its name, is known.
 const spoolBytes = 1 << 20
 
-// PutArtifact keeps the bytes of r and answers their id. Bytes that were put a
+// PutArtifact stores the bytes of r and returns their id. Bytes that were put a
 // moment ago are not written again. More than maxBytes is invalid, wrapping
-// [scrollback.ErrTooLarge], and nothing is kept. What r fails with, unless it
-// has a code, is invalid.
+// [scrollback.ErrTooLarge], and nothing is stored. An error of r is invalid, unless it
+// has a code.
 func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) (scrollback.ArtifactID, int64, error) {
 	const op = "archive.PutArtifact"
 	var s spool
@@ -71,9 +71,9 @@ func (a *Archive) keepDurable(id scrollback.ArtifactID) error {
 	return scrollback.Wrap(scrollback.Unavailable, "archive.PutArtifact", a.durable(key(id)))
 }
 
-// OpenArtifact answers the bytes of an artifact and their number. The reader
-// lives no longer than ctx; an artifact that is not kept is not_found, and one whose
-// bytes are no longer those that it is named by is internal.
+// OpenArtifact returns the bytes of an artifact and their number. The reader
+// lives no longer than ctx; an artifact that is not stored is not_found, and one whose
+// bytes no longer match its name is internal.
 func (a *Archive) OpenArtifact(ctx context.Context, id scrollback.ArtifactID) (io.ReadSeekCloser, int64, error) {
 	if err := checkArtifact(id); err != nil {
 		return nil, 0, err
@@ -88,7 +88,7 @@ func (a *Archive) OpenArtifact(ctx context.Context, id scrollback.ArtifactID) (i
 	return a.OpenUnchecked(ctx, id)
 }
 
-// Has says whether the bytes of an artifact are kept.
+// Has reports whether the bytes of an artifact are stored.
 func (a *Archive) Has(ctx context.Context, id scrollback.ArtifactID) (bool, error) {
 	if err := checkArtifact(id); err != nil {
 		return false, err
@@ -100,7 +100,7 @@ func (a *Archive) Has(ctx context.Context, id scrollback.ArtifactID) (bool, erro
 	return has, nil
 }
 
-// OpenUnchecked is OpenArtifact for who judges the bytes himself.
+// OpenUnchecked is OpenArtifact for callers that check the bytes themselves.
 func (a *Archive) OpenUnchecked(ctx context.Context, id scrollback.ArtifactID) (io.ReadSeekCloser, int64, error) {
 	const op = "archive.OpenArtifact"
 	if err := checkArtifact(id); err != nil {
@@ -117,7 +117,7 @@ func (a *Archive) OpenUnchecked(ctx context.Context, id scrollback.ArtifactID) (
 const artifactPrefix = "artifacts/"
 
 // Artifacts yields the keys of the bucket that hold artifacts, ascending, each with
-// its artifact; the id is empty for a key that none of ours has.
+// its artifact; the id is empty for a key that is not one of ours.
 func (a *Archive) Artifacts(ctx context.Context) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		list := a.bucket.List(&blob.ListOptions{Prefix: artifactPrefix})
@@ -148,8 +148,8 @@ type Object struct {
 }
 
 // DeleteArtifact removes the bytes of an artifact that nothing mentions any more,
-// and says whether they are gone: those put a moment ago stay, as whoever put them
-// may be about to mention them; see [Options].
+// and reports whether they are gone: those put a moment ago stay, because whoever put
+// them may be about to mention them; see [Options].
 func (a *Archive) DeleteArtifact(ctx context.Context, id scrollback.ArtifactID) (gone bool, err error) {
 	const op = "archive.DeleteArtifact"
 	if err := checkArtifact(id); err != nil {
@@ -168,7 +168,7 @@ func (a *Archive) DeleteArtifact(ctx context.Context, id scrollback.ArtifactID) 
 	return false, bucketError(op, err)
 }
 
-// openText answers an artifact as a body if it begins like text.
+// openText returns an artifact as a body if it begins like text.
 func (a *Archive) openText(ctx context.Context, id scrollback.ArtifactID, mediaType string) (*body, error) {
 	const op = "archive.Read"
 	if err := checkArtifact(id); err != nil {
@@ -207,7 +207,7 @@ func (a *Archive) openText(ctx context.Context, id scrollback.ArtifactID, mediaT
 	return b, nil
 }
 
-// isText says whether b is UTF-8; a cut one may end within a character.
+// isText reports whether b is UTF-8; if it was cut, it may end within a character.
 func isText(b []byte, cut bool) bool {
 	if cut {
 		for k := 1; k < utf8.UTFMax && k <= len(b); k++ {
@@ -244,7 +244,7 @@ func bucketError(op string, err error) error {
 	code := scrollback.Unavailable
 	switch gcerrors.Code(err) {
 	case gcerrors.NotFound:
-		return scrollback.Errorf(scrollback.NotFound, op, "the bytes of this artifact are not there")
+		return scrollback.Errorf(scrollback.NotFound, op, "the bytes of this artifact are missing")
 	case gcerrors.Canceled:
 		code = scrollback.Canceled
 	}

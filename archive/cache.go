@@ -27,7 +27,7 @@ const (
 )
 
 // cache keeps rendered files, on disk or in memory. It may lose any of them at
-// any time, also to other processes that share the folder; what cannot be
+// any time, even to other processes that share the folder; what cannot be
 // written to disk is kept in memory.
 type cache struct {
 	dir string
@@ -57,14 +57,14 @@ func (c *cache) init(dir string, bound int64) {
 	c.checked = map[scrollback.SegmentID]fs.FileInfo{}
 }
 
-// path is where a segment's file belongs; the conversation's id was checked.
+// path is where a segment's file goes; the conversation's id was checked.
 func (c *cache) path(seg scrollback.Segment) string {
 	return filepath.Join(c.dir, string(seg.Conversation), "history", "archive",
 		fmt.Sprintf("%d-%d-%d.md", seg.CreatedAt, seg.FirstSeq, seg.LastSeq))
 }
 
-// open answers a cached file, or nil. A file of another length, or that does not
-// hold what the segment's hash says, is not it.
+// open returns a cached file, or nil. A file with another length, or with contents
+// that do not match the segment's hash, does not count.
 func (c *cache) open(seg scrollback.Segment) *body {
 	if text := c.remembered(seg.ID); text != nil {
 		return memoryBody(text)
@@ -94,12 +94,12 @@ const (
 	// settled is the age from which a file that is written to again shows another
 	// time: a younger one is checked each time.
 	settled = 100 * time.Millisecond
-	// usedEvery is how exactly the time of use is kept.
+	// usedEvery is how precisely the time of use is kept.
 	usedEvery = time.Minute
 )
 
-// trusted says that a file holds what the segment's hash says. It is read through
-// once by each process, and again whenever it is another file or was written to.
+// trusted reports whether a file matches the segment's hash. It is read through
+// once by each process, and again whenever it was replaced or written to.
 func (c *cache) trusted(seg scrollback.Segment, f io.ReaderAt, info fs.FileInfo) bool {
 	c.mu.Lock()
 	known := c.checked[seg.ID]
@@ -149,8 +149,8 @@ func (c *cache) put(seg scrollback.Segment, text []byte) {
 	}
 }
 
-// sweep removes the least recently used files until the rest fits, but not the
-// one just written, and what crashes left behind.
+// sweep removes the least recently used files until the rest fits, except the one
+// just written, and the remains of crashes.
 func (c *cache) sweep(except string) {
 	type file struct {
 		path string
@@ -190,7 +190,7 @@ func (c *cache) sweep(except string) {
 	}
 }
 
-// inArchive says whether path is in a folder that holds only our files.
+// inArchive reports whether path is in a folder that holds only our files.
 func inArchive(path string) bool {
 	dir := filepath.Dir(path)
 	return filepath.Base(dir) == "archive" && filepath.Base(filepath.Dir(dir)) == "history"

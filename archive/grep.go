@@ -15,7 +15,7 @@ const levelsMax = 32
 // Scope is what a grep without a ref walks, in the order of the log.
 type Scope struct {
 	Stretches []Stretch
-	// Artifact answers what is known of an artifact, and false for one that the
+	// Artifact returns what is known about an artifact, and false for one that the
 	// caller may not read. Nil means that none is read.
 	Artifact func(ctx context.Context, id scrollback.ArtifactID) (scrollback.Artifact, bool, error)
 }
@@ -61,7 +61,7 @@ type grep struct {
 	whole bool // the conversation, and not what one ref points at
 }
 
-// artifactState is what a walk knows of an artifact it met.
+// artifactState is what a walk knows about an artifact that it met.
 type artifactState struct {
 	mediaType string
 	readable  bool

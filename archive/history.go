@@ -8,7 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// segmentsAtOnce bounds one question to the source.
+// segmentsAtOnce bounds one request to the source.
 const segmentsAtOnce = 100
 
 // Make puts a segment's file into the cache before anyone reads it.
@@ -24,8 +24,8 @@ func (a *Archive) Make(ctx context.Context, id scrollback.SegmentID) error {
 	return b.close()
 }
 
-// Write makes a segment's file anew from the log, whatever the cache holds, and
-// writes it to w. It is internal if it is not the file that was folded.
+// Write renders a segment's file from the log, whatever the cache holds, and
+// writes it to w. If that is not the file that was folded, it is an internal error.
 func (a *Archive) Write(ctx context.Context, w io.Writer, id scrollback.SegmentID) error {
 	seg, err := a.segment(ctx, id)
 	if err != nil {
@@ -96,7 +96,7 @@ func (a *Archive) segments(ctx context.Context, ids []scrollback.SegmentID) ([]s
 	return out, nil
 }
 
-// openSegment answers the file of a segment, from the cache if it is there.
+// openSegment returns the file of a segment, from the cache if it is there.
 func (a *Archive) openSegment(ctx context.Context, seg scrollback.Segment) (*body, error) {
 	if err := checkName(string(seg.Conversation)); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (a *Archive) openSegment(ctx context.Context, seg scrollback.Segment) (*bod
 	return memoryBody(s.text), nil
 }
 
-// sheet renders a segment from the log and holds it against what was folded.
+// sheet renders a segment from the log and compares it with what was folded.
 func (a *Archive) sheet(ctx context.Context, seg scrollback.Segment) (*sheet, error) {
 	const op = "archive.sheet"
 	s, err := a.draw(ctx, seg)
@@ -121,7 +121,7 @@ func (a *Archive) sheet(ctx context.Context, seg scrollback.Segment) (*sheet, er
 	}
 	if int64(len(s.text)) != seg.Bytes || hash(s.text) != seg.SHA256 {
 		return nil, scrollback.Errorf(scrollback.Internal, op,
-			"segment %s made again differs from what was folded: %d bytes, were %d", seg.ID, len(s.text), seg.Bytes)
+			"segment %s rendered again differs from what was folded: %d bytes instead of %d", seg.ID, len(s.text), seg.Bytes)
 	}
 	return s, nil
 }
@@ -141,7 +141,7 @@ func (a *Archive) draw(ctx context.Context, seg scrollback.Segment) (*sheet, err
 	return a.renderers.leaf(seg.Renderer, seg, ms)
 }
 
-// checkName says whether an id may be part of a file's name.
+// checkName checks that an id may be part of a file's name.
 func checkName(id string) error {
 	const safe = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-"
 	if id == "" || len(id) > 64 || strings.Trim(id, safe) != "" {

@@ -39,7 +39,7 @@ type scan struct {
 }
 
 // feed greps whole lines; only the last of a source may lack its newline. It
-// stops early when ctx ends, which whoever began the grep notices.
+// stops early when ctx ends, which the caller of the grep notices.
 func (s *scan) feed(ctx context.Context, buf []byte) {
 	s.settle(buf)
 	pos, counted, line := 0, 0, s.line
@@ -79,7 +79,7 @@ func (s *scan) feed(ctx context.Context, buf []byte) {
 	}
 }
 
-// any says whether a line of buf matches.
+// any reports whether a line of buf matches.
 func (t *tally) any(ctx context.Context, buf []byte) bool {
 	for pos := 0; pos < len(buf) && ctx.Err() == nil; {
 		end := window(buf, pos)
@@ -174,8 +174,8 @@ func (s *scan) settle(buf []byte) {
 	s.owed = still
 }
 
-// stream greps what r gives. It answers errNotText before anything is counted
-// when that does not begin like text.
+// stream greps the contents of r. It returns errNotText before anything is counted
+// if they do not begin like text.
 func (s *scan) stream(ctx context.Context, r io.Reader) error {
 	buf := make([]byte, 0, streamBytes)
 	for seen := false; ; {

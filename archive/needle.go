@@ -14,8 +14,8 @@ const (
 	pieceMost  = 8 << 10 // later
 )
 
-// needles are literals of which every match of a pattern contains at least one: where
-// none stands, the pattern need not be run. In lower case, if anyCase.
+// needles are literals of which every match of a pattern contains at least one: without
+// any of them the pattern need not be run. In lower case, if anyCase.
 type needles struct {
 	all     [][]byte
 	longest int
@@ -45,7 +45,7 @@ func (n *needles) of(re *syntax.Regexp) [][]byte {
 		fold := re.Flags&syntax.FoldCase != 0
 		for _, r := range re.Rune {
 			if fold && r >= 0x80 && unicode.SimpleFold(r) != r || r == utf8.RuneError {
-				return nil // lowering letters of ASCII does not give its other cases; bytes that are no character match the last
+				return nil // lowering letters of ASCII does not give its other cases; invalid bytes match the last
 			}
 		}
 		n.anyCase = n.anyCase || fold
@@ -86,7 +86,7 @@ func shortest(all [][]byte) int {
 	return n
 }
 
-// from is where the line begins in b that has the first needle, or -1 when none has.
+// from is where the line with the first needle begins in b, or -1 if there is none.
 func (n *needles) from(b []byte) int {
 	for off, size := 0, pieceLeast; off < len(b); off, size = off+size, min(2*size, pieceMost) {
 		piece := b[off:min(len(b), off+size+n.longest-1)]

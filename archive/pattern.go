@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// programMax bounds a compiled pattern, so that one line cannot take for ever.
+// programMax bounds a compiled pattern, so that a line cannot take for ever.
 const programMax = 10_000
 
 // pattern finds matches within lines. The quick one compares a literal beginning

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	tailBytes = 1 << 20 // the most a tail answers
+	tailBytes = 1 << 20 // the most a tail returns
 	headBytes = 512     // looked at to tell text from the rest
 	slack     = 8       // bytes around a page, to find the ends of characters
 )
 
-// body is the readable bytes behind a ref. At answers n of them from off, both
+// body is the readable bytes behind a ref. At returns n of them from off, both
 // within the size.
 type body struct {
 	size  int64
@@ -43,7 +43,7 @@ func fileBody(f *os.File, size int64) *body {
 	}}
 }
 
-// open answers what a resolved ref points at; binary content is invalid.
+// open returns what a resolved ref points at; binary content is invalid.
 func (a *Archive) open(ctx context.Context, e scrollback.RefEntry) (*body, error) {
 	kind, id, err := e.Ref.Split()
 	if err != nil {
@@ -59,7 +59,7 @@ func (a *Archive) open(ctx context.Context, e scrollback.RefEntry) (*body, error
 	return a.openSegment(ctx, seg)
 }
 
-// Read answers at most limit bytes from offset; limit 0 means the default. An
+// Read returns at most limit bytes from offset; limit 0 means the default. An
 // offset within a character moves on to the next, and the page says so; a page
 // holds at least one character.
 func (a *Archive) Read(ctx context.Context, e scrollback.RefEntry, offset int64, limit int) (scrollback.Page, error) {
@@ -100,7 +100,7 @@ func (a *Archive) Read(ctx context.Context, e scrollback.RefEntry, offset int64,
 	return page, a.checkText(e, win[start:end])
 }
 
-// Tail answers the last lines, 0 meaning the default. What would pass 1 MiB is
+// Tail returns the last lines; 0 means the default. What would exceed 1 MiB is
 // cut to its last whole lines (a single line to its end), and Lines counts them.
 func (a *Archive) Tail(ctx context.Context, e scrollback.RefEntry, lines int) (scrollback.Tail, error) {
 	if lines == 0 {
@@ -143,8 +143,8 @@ func (a *Archive) checkText(e scrollback.RefEntry, b []byte) error {
 	return nil
 }
 
-// character answers where the character around b[i] begins and ends, or i and i
-// when i stands between two (or in bytes that are no characters).
+// character returns where the character around b[i] begins and ends, or i and i
+// if i is between two (or in invalid bytes).
 func character(b []byte, i int) (from, to int) {
 	for k := 1; k < utf8.UTFMax && k <= i; k++ {
 		if utf8.RuneStart(b[i-k]) {
@@ -158,7 +158,7 @@ func character(b []byte, i int) (from, to int) {
 }
 
 // lastLines is where the last n lines of b begin, and whether b holds them all.
-// A final newline ends the last line and begins none.
+// A final newline ends the last line and does not begin another.
 func lastLines(b []byte, n int) (int, bool) {
 	i := len(bytes.TrimSuffix(b, []byte("\n")))
 	for ; n > 0; n-- {

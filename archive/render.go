@@ -8,11 +8,11 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Renderer is the number of the current rendering. A change of a single byte of
-// any rendering is a new number next to the old ones, which stay for ever.
+// Renderer is the number of the current rendering. A change of a single byte in
+// any rendering needs a new number next to the old ones, which stay for ever.
 const Renderer = 1
 
-// sheet is a rendered segment and where its messages stand in it, ascending.
+// sheet is a rendered segment and the positions of its messages in it, ascending.
 type sheet struct {
 	text  []byte
 	marks []mark
@@ -76,10 +76,10 @@ type renderer struct {
 	table func(seg scrollback.Segment, children []scrollback.Segment) *sheet
 }
 
-// renderers are those that are known, by the number that is stored with a segment.
+// renderers are the known ones, by the number that is stored with a segment.
 type renderers map[int]renderer
 
-// every is the table of all there ever were.
+// every is the table of all that have ever existed.
 var every = renderers{1: {leaf1, table1}}
 
 func (rs renderers) leaf(number int, seg scrollback.Segment, ms []scrollback.Message) (*sheet, error) {

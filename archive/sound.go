@@ -13,15 +13,15 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// sound remembers which artifacts were found to be what their names say, and when
-// their objects were written then.
+// sound remembers which artifacts were found to match their names, and when their
+// objects had been written.
 type sound struct {
 	mu    sync.Mutex
 	known map[scrollback.ArtifactID]time.Time
 }
 
-// checkBytes holds the bytes of an artifact against its name: they are read through
-// once by each process, and again when they were written anew. Other bytes are internal.
+// checkBytes compares the bytes of an artifact with its name: they are read through
+// once by each process, and again if they were rewritten. A mismatch is internal.
 func (a *Archive) checkBytes(ctx context.Context, id scrollback.ArtifactID, at *blob.Attributes) error {
 	const op = "archive.OpenArtifact"
 	a.sound.mu.Lock()
@@ -45,7 +45,7 @@ func (a *Archive) checkBytes(ctx context.Context, id scrollback.ArtifactID, at *
 	case err != nil:
 		return bucketError(op, err)
 	case hex.EncodeToString(h.Sum(nil)) != string(id):
-		return scrollback.Errorf(scrollback.Internal, op, "the bytes of artifact %s are not those that were kept", id)
+		return scrollback.Errorf(scrollback.Internal, op, "the bytes of artifact %s are not those that were stored", id)
 	}
 	if time.Since(at.ModTime) < settled { // written again, it might show the same time
 		return nil

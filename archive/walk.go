@@ -12,7 +12,7 @@ import (
 )
 
 // leaf greps the file of a leaf and the artifacts it mentions, each after the
-// message that mentions it first. The log is asked only if the cached file
+// message that mentions it first. The log is read only if the cached file
 // matches somewhere or mentions an artifact.
 func (g *grep) leaf(ctx context.Context, seg scrollback.Segment) error {
 	quiet, cached, err := g.quiet(ctx, seg)
@@ -48,8 +48,8 @@ func (g *grep) leaf(ctx context.Context, seg scrollback.Segment) error {
 	return ctx.Err()
 }
 
-// quiet says that a leaf's cached file has nothing for this grep, and whether there is
-// one.
+// quiet reports that a leaf's cached file has nothing for this grep, and whether there
+// is one.
 func (g *grep) quiet(ctx context.Context, seg scrollback.Segment) (quiet, cached bool, err error) {
 	if err := checkName(string(seg.Conversation)); err != nil {
 		return false, false, err
@@ -76,8 +76,8 @@ func (s *sheet) place(offset int) (int64, bool) {
 	return s.marks[i].seq, slices.Contains(s.marks[i].recalls, offset)
 }
 
-// said is place for a grep of the whole conversation, to which the headings of the
-// file are not what anybody said: folding must not change what is found.
+// said is place for a grep of the whole conversation, which ignores the headings of the
+// file, because nobody said them: folding must not change what is found.
 func (s *sheet) said(offset int) (int64, bool) {
 	seq, skip := s.place(offset)
 	heading := slices.ContainsFunc(s.marks, func(m mark) bool { return m.start <= offset && offset <= m.start+1 })
@@ -103,8 +103,8 @@ func (g *grep) live(ctx context.Context, m *scrollback.Message) error {
 	return ctx.Err()
 }
 
-// liveText is what a live message is searched in, part after part on lines of
-// their own. The inline copy of an artifact counts only if that cannot be read.
+// liveText is the text of a live message to search, each part on lines of its
+// own. The inline copy of an artifact counts only if that cannot be read.
 func (g *grep) liveText(ctx context.Context, ps scrollback.Parts) (string, error) {
 	var parts [5]strings.Builder
 	add := func(i int, s string) {
@@ -147,7 +147,7 @@ func (g *grep) liveText(ctx context.Context, ps scrollback.Parts) (string, error
 	return out, nil
 }
 
-// readable says whether an artifact may be read and may be text.
+// readable reports whether an artifact may be read and may be text.
 func (g *grep) readable(ctx context.Context, id scrollback.ArtifactID) (bool, error) {
 	if g.scope.Artifact == nil || checkArtifact(id) != nil {
 		return false, nil
@@ -203,7 +203,7 @@ func (g *grep) read(ctx context.Context, id scrollback.ArtifactID, seq int64) (i
 	return size, err
 }
 
-// neverText spares opening what its media type says is no text.
+// neverText avoids opening what is not text by its media type.
 func neverText(mediaType string) bool {
 	kind, rest, _ := strings.Cut(mediaType, "/")
 	switch kind {

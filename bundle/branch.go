@@ -2,7 +2,7 @@ package bundle
 
 import "github.com/scrollback-ai/scrollback"
 
-// part is a conversation in the bundle, as far as later records are held against it.
+// part is what later records of a conversation in the bundle are checked against.
 type part struct {
 	ID         scrollback.ConversationID
 	Branch     scrollback.BranchID
@@ -12,7 +12,7 @@ type part struct {
 	order      []*branch
 	leaves     map[scrollback.BranchID][]*scrollback.Segment // until the branches are there
 	rollups    []*scrollback.Segment
-	met        *part // the newest conversation that was found to come from it
+	met        *part // the newest conversation found to come from it
 }
 
 // branch is a branch in the bundle, the leaves on it, and how far its messages have
@@ -23,7 +23,7 @@ type branch struct {
 	up     *branch // its parent
 	jump   *branch // one further up, so that a long way takes few steps
 	depth  int
-	exit   *branch // the nearest one above that is of another conversation
+	exit   *branch // the nearest one above that belongs to another conversation
 	met    *part   // the newest conversation whose way up came by
 	left   int64   // the last seq that another branch leaves it at
 	leaves []*scrollback.Segment
@@ -74,15 +74,15 @@ func (c *checker) branch(b Branch) error {
 	case !isID(string(b.ID)):
 		return wrong("has a malformed id")
 	case c.branches[b.ID] != nil:
-		return wrong("comes twice")
+		return wrong("is listed twice")
 	case b.Conversation != c.at.ID:
-		return wrong("is of another conversation")
+		return wrong("belongs to another conversation")
 	case b.AtSeq < 0 || b.HeadSeq < b.AtSeq:
 		return wrong("ends before it begins")
 	case b.Parent == "" && b.AtSeq != 0, b.Parent != "" && parent == nil:
 		return wrong("continues one that is not there")
 	case parent != nil && (b.AtSeq <= parent.AtSeq || b.AtSeq > parent.HeadSeq):
-		return wrong("leaves its parent where that has no message")
+		return wrong("leaves its parent at a message that is not there")
 	}
 	kept := c.at.grow(b.Branch, c.branches[b.Parent])
 	c.branches[b.ID] = kept
@@ -97,9 +97,9 @@ func (c *checker) branch(b Branch) error {
 	return hand(c.also.Branch, b)
 }
 
-// view wants what a branch shows to be its path from the first message on.
+// view checks that what a branch shows is its path from the first message on.
 func (c *checker) view(id scrollback.BranchID, v scrollback.View) error {
-	wrong := damaged("branch %s shows what cannot be", id)
+	wrong := damaged("branch %s has an impossible view", id)
 	if v.Boundary < 0 || v.Boundary > c.branches[id].HeadSeq || len(v.Carried) > 10_000 {
 		return wrong
 	}
@@ -125,7 +125,7 @@ func (c *checker) view(id scrollback.BranchID, v scrollback.View) error {
 	return nil
 }
 
-// onPath says whether the last message of a segment is on the path of a branch.
+// onPath reports whether the last message of a segment is on the path of a branch.
 func (c *checker) onPath(id scrollback.BranchID, s *scrollback.Segment) bool {
 	b := c.branches[id]
 	return s.LastSeq <= b.HeadSeq && b.owner(s.LastSeq).ID == s.Branch

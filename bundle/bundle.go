@@ -31,7 +31,7 @@ const (
 	Version = 1
 )
 
-// Header opens a bundle. Conversation is the one that was exported; the others of
+// Header opens a bundle. Conversation is the one that was exported; the others in
 // the file are those it inherits from.
 type Header struct {
 	Format       string                    `json:"format"`
@@ -39,8 +39,8 @@ type Header struct {
 	Conversation scrollback.ConversationID `json:"conversation"`
 }
 
-// Conversation is what a bundle says of a conversation itself. Of an Inherited one
-// only id and ancestors are there. Ancestors are all the conversations before it in the
+// Conversation is what a bundle says about a conversation itself. An Inherited one has
+// only its id and ancestors. Ancestors are all the conversations before it in the
 // file, nearest first: it inherits from each of them. Roots, limits and how far look-ups
 // reach never travel.
 type Conversation struct {
@@ -50,21 +50,21 @@ type Conversation struct {
 	Inherited   bool                        `json:"inherited,omitempty"`
 }
 
-// Branch is a branch with what it shows. Of an inherited conversation it ends where
-// the path leaves it, and shows nothing.
+// Branch is a branch with its view. That of an inherited conversation ends where
+// the path leaves it, and has no view.
 type Branch struct {
 	scrollback.Branch
 	View scrollback.View `json:"view"`
 }
 
-// Whole is the branch as the rest of the program has it.
+// Whole is the branch as the rest of the program knows it.
 func (b Branch) Whole() scrollback.Branch {
 	b.Branch.View = b.View
 	return b.Branch
 }
 
-// Manifest closes a bundle: all entries before it, in order, and what each
-// conversation comes to.
+// Manifest closes a bundle: all entries before it, in order, and the counts
+// of each conversation.
 type Manifest struct {
 	Entries       []EntrySum `json:"entries"`
 	Conversations []Count    `json:"conversations"`
@@ -77,9 +77,9 @@ type EntrySum struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Count is what a conversation comes to. Log is the hash of its messages in the
+// Count is the size of a conversation. Log is the hash of its messages in the
 // order of the file: the SHA-256 of the hashes of each
-// ([scrollback.HashMessages]), one a line.
+// ([scrollback.HashMessages]), one per line.
 type Count struct {
 	ID       scrollback.ConversationID `json:"id"`
 	Branches int64                     `json:"branches"`
@@ -113,7 +113,7 @@ const (
 	conversationPath = "conversations/"
 )
 
-// decode reads a record; what is behind it is damage.
+// decode reads a record; anything after it is damage.
 func decode(data []byte, into any, what string) error {
 	if err := json.Unmarshal(data, into); err != nil {
 		return damaged("%s cannot be read", what)

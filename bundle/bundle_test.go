@@ -296,9 +296,9 @@ func TestForgedNames(t *testing.T) {
 			refuses(t, check(plant(at, item{name, nil, tar.TypeReg}), Limits{}), "the bundle")
 		}
 	}
-	refuses(t, check(plant(1, item{"artifacts/" + strings.Repeat("a", 64), nil, tar.TypeSymlink}), Limits{}), "no plain file")
-	refuses(t, check(plant(1, item{"artifacts/" + strings.Repeat("a", 64), nil, tar.TypeDir}), Limits{}), "no plain file")
+	refuses(t, check(plant(1, item{"artifacts/" + strings.Repeat("a", 64), nil, tar.TypeSymlink}), Limits{}), "not a plain file")
+	refuses(t, check(plant(1, item{"artifacts/" + strings.Repeat("a", 64), nil, tar.TypeDir}), Limits{}), "not a plain file")
 	refuses(t, check(plant(len(items), item{"more", []byte("x"), tar.TypeReg}), Limits{}), "comes after")
 	refuses(t, check(forge(t, items[:len(items)-1]), Limits{}), "ends before its manifest")
-	refuses(t, check(forge(t, items[1:]), Limits{}), "no bundle of scrollback")
+	refuses(t, check(forge(t, items[1:]), Limits{}), "not a scrollback bundle")
 }

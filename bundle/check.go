@@ -27,7 +27,7 @@ func Check(r io.ReadSeeker, limits Limits, render Renderer, also Visit) (Manifes
 	return m, err
 }
 
-// checker remembers of a bundle what later records are held against.
+// checker remembers what later records of a bundle are checked against.
 type checker struct {
 	limits   Limits
 	render   Renderer
@@ -38,22 +38,22 @@ type checker struct {
 
 	artifacts map[scrollback.ArtifactID]*attached
 	parts     []*part                                      // in the order of the file
-	segments  map[scrollback.SegmentID]*scrollback.Segment // without what is long
+	segments  map[scrollback.SegmentID]*scrollback.Segment // without long fields
 	branches  map[scrollback.BranchID]*branch
 	counts    []Count
 
 	at    *part
 	log   hash.Hash
-	ready bool // the conversation's branches are all there, and judged
+	ready bool // the conversation's branches are complete, and checked
 	line  int  // in at.order: whose messages come
 
-	held  []scrollback.Message // of the branch, that leaves cover
+	held  []scrollback.Message // of the branch, for the leaves that cover them
 	sizes []int64
 	size  int64
 	open  []*scrollback.Segment // leaves of the branch, by their first message
 }
 
-// remember counts a record that somebody keeps in memory.
+// remember counts a record that is kept in memory.
 func (c *checker) remember() error {
 	if c.records++; c.records > c.limits.Records {
 		return tooMuch("it has more than %d branches, segments, artifacts and receipts", c.limits.Records)
@@ -79,7 +79,7 @@ func (c *checker) conversation(v Conversation) error {
 		return damaged("conversation %s inherits from others than those before it", v.ID)
 	}
 	if v.Inherited == (v.ID == c.head.Conversation) {
-		return damaged("conversation %s is not what the bundle is of", v.ID)
+		return damaged("conversation %s is not the one in the bundle's header", v.ID)
 	}
 	if v.Inherited {
 		if err := bare(v); err != nil {
@@ -95,7 +95,7 @@ func (c *checker) conversation(v Conversation) error {
 
 func (c *checker) count() *Count { return &c.counts[len(c.counts)-1] }
 
-// endConversation wants a conversation to be whole.
+// endConversation checks that a conversation is complete.
 func (c *checker) endConversation() error {
 	if c.at == nil {
 		return nil
@@ -105,7 +105,7 @@ func (c *checker) endConversation() error {
 	}
 	for _, b := range c.at.order {
 		if b.seq != b.HeadSeq {
-			return damaged("branch %s ends with #%d, and should with #%d", b.ID, b.seq, b.HeadSeq)
+			return damaged("branch %s ends with #%d instead of #%d", b.ID, b.seq, b.HeadSeq)
 		}
 	}
 	for _, pin := range c.at.PinnedSeqs {
@@ -117,16 +117,16 @@ func (c *checker) endConversation() error {
 	return nil
 }
 
-// end judges the whole.
+// end checks the whole bundle.
 func (c *checker) end(m Manifest) error {
 	if err := c.endConversation(); err != nil {
 		return err
 	}
 	if c.at.ID != c.head.Conversation {
-		return damaged("the conversation it is of is not its last")
+		return damaged("the exported conversation is not the last one")
 	}
 	if !slices.Equal(c.counts, m.Conversations) {
-		return damaged("its conversations are not what the manifest says of them")
+		return damaged("its conversations do not match the manifest")
 	}
 	for _, p := range c.parts {
 		for _, b := range p.order {

@@ -14,18 +14,18 @@ import (
 // afterwards; what has a provider's payload stays as it is, to the byte.
 //
 // Names are added before they are used. What covers messages (the hashes and files
-// of segments) no longer fits then, and has to be made anew.
+// of segments) no longer fits then, and has to be rendered again.
 type Copy struct {
 	Names map[string]string // from the old ids to the new
 	salt  string
 	texts *strings.Replacer
 }
 
-// NewCopy makes ids that depend on salt and the old ones only.
+// NewCopy makes ids that depend only on salt and the old ones.
 func NewCopy(salt string) *Copy { return &Copy{Names: map[string]string{}, salt: salt} }
 
-// id is the new id for an old one. One that began with a time still does, so that
-// ids stay in their order.
+// id is the new id for an old one. If the old one begins with a timestamp, so does the
+// new one, so that ids stay in order.
 func (c *Copy) id(old string) string {
 	if old == "" {
 		return ""
@@ -55,7 +55,7 @@ func (c *Copy) text(s string) string {
 	if c.texts == nil {
 		var pairs []string
 		for old, name := range c.Names {
-			if isConversation(old) { // nothing shorter is rare enough to be looked for in a text
+			if isConversation(old) { // anything shorter is too common to be searched for in a text
 				pairs = append(pairs, old, name)
 			}
 		}
@@ -64,7 +64,7 @@ func (c *Copy) text(s string) string {
 	return c.texts.Replace(s)
 }
 
-// Conversation renames a conversation. What is not in the bundle, it forgets.
+// Conversation renames a conversation, and drops what is not in the bundle.
 func (c *Copy) Conversation(v Conversation) Conversation {
 	v.Ancestors = slices.Clone(v.Ancestors)
 	for i, id := range v.Ancestors {

@@ -32,14 +32,14 @@ func (c *checker) cover(b *branch, m scrollback.Message) error {
 		}
 		ms := c.held[len(c.held)-s.Messages:]
 		if hash, err := scrollback.HashMessages(ms); err != nil || hash != s.Hash {
-			return damaged("segment %s does not fit the messages it covers", s.ID)
+			return damaged("segment %s does not match the messages it covers", s.ID)
 		}
 		if err := c.measure(s, func(w io.Writer) error { return c.render.Leaf(w, *s, ms) }); err != nil {
 			return err
 		}
 	}
 	c.open = slices.DeleteFunc(c.open, func(s *scrollback.Segment) bool { return s.LastSeq == m.Seq })
-	if len(c.open) > 0 { // what no open leaf covers may go
+	if len(c.open) > 0 { // what no open leaf covers can be dropped
 		first := c.open[0].FirstSeq
 		for _, s := range c.open {
 			first = min(first, s.FirstSeq)
@@ -53,7 +53,7 @@ func (c *checker) cover(b *branch, m scrollback.Message) error {
 	return nil
 }
 
-// sizeOf is about what a message takes in memory.
+// sizeOf is roughly what a message takes in memory.
 func sizeOf(m scrollback.Message) int64 {
 	n := int64(len(m.Meta) + 256)
 	for _, p := range m.Parts {
@@ -85,7 +85,7 @@ type attached struct {
 func (c *checker) mention(a scrollback.Artifact) error {
 	bytes := c.artifacts[a.ID]
 	if bytes == nil || bytes.size != a.Size {
-		return damaged("the bytes of artifact %q are not in it", clip(string(a.ID)))
+		return damaged("the bytes of artifact %q are missing", clip(string(a.ID)))
 	}
 	if c.at.mentions[a.ID] {
 		return damaged("artifact %s is mentioned twice", a.ID)
@@ -106,10 +106,10 @@ func (c *checker) attached(id scrollback.ArtifactID) *attached {
 	return nil
 }
 
-// maxSide is how many pixels wide or high the file of an image can say that it is.
+// maxSide is the most pixels that the file of an image can claim as width or height.
 const maxSide = math.MaxInt32
 
-// measures says whether an artifact is there and has so many bytes.
+// measures reports whether an artifact is there and has so many bytes.
 func (c *checker) measures(id scrollback.ArtifactID, size int64) bool {
 	a := c.attached(id)
 	return a != nil && a.size == size

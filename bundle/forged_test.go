@@ -19,44 +19,44 @@ func TestForgedRecords(t *testing.T) {
 		says  string
 		forge func(s *story)
 	}{
-		"hash of a leaf":       {"does not fit the messages", func(s *story) { s.segments[0][0].Hash = strings.Repeat("0", 64) }},
-		"hash of a roll-up":    {"does not fit the segments", func(s *story) { s.segments[1][0].Hash = strings.Repeat("0", 64) }},
+		"hash of a leaf":       {"does not match the messages", func(s *story) { s.segments[0][0].Hash = strings.Repeat("0", 64) }},
+		"hash of a roll-up":    {"does not match the segments", func(s *story) { s.segments[1][0].Hash = strings.Repeat("0", 64) }},
 		"file of a leaf":       {"is not the one that was folded", func(s *story) { s.segments[1][1].SHA256 = strings.Repeat("0", 64) }},
 		"size of a file":       {"is not the one that was folded", func(s *story) { s.segments[1][0].Bytes++ }},
 		"renderer":             {"renderer 9, which this program does not have", func(s *story) { s.segments[1][1].Renderer = 9 }},
-		"text of a message":    {"does not fit the messages", func(s *story) { s.messages[0][1].Parts = scrollback.Parts{scrollback.Text{Text: "forged"}} }},
+		"text of a message":    {"does not match the messages", func(s *story) { s.messages[0][1].Parts = scrollback.Parts{scrollback.Text{Text: "forged"}} }},
 		"segment of another":   {"another conversation", func(s *story) { s.segments[1][1].Conversation = parent }},
-		"segment of no branch": {"branch that is not there", func(s *story) { s.segments[1][1].Branch = "elsewhere" }},
-		"segment twice":        {"comes twice", func(s *story) { s.segments[1] = append(s.segments[1], s.segments[1][1]) }},
+		"segment of no branch": {"branch that does not exist", func(s *story) { s.segments[1][1].Branch = "elsewhere" }},
+		"segment twice":        {"is listed twice", func(s *story) { s.segments[1] = append(s.segments[1], s.segments[1][1]) }},
 		"segment id":           {"malformed id", func(s *story) { s.segments[1][1].ID = "../x" }},
 		"segment beyond": {"covers more than", func(s *story) {
 			s.segments[1][1].LastSeq, s.segments[1][1].Messages = 6, 3
 			s.segments[1], s.branches[1][1].View, s.folds = s.segments[1][1:], scrollback.View{}, nil
 		}},
-		"too many messages":        {"could have been made", func(s *story) { s.segments[1][1].LastSeq, s.segments[1][1].Messages = 1000, 997 }},
+		"too many messages":        {"could not have been made", func(s *story) { s.segments[1][1].LastSeq, s.segments[1][1].Messages = 1000, 997 }},
 		"child that is not there":  {"does not hold", func(s *story) { s.segments[1][0].Children[1] = "0a-9" }},
 		"child that is itself":     {"does not hold", func(s *story) { s.segments[1][0].Children[0] = "0a-3" }},
-		"view of another":          {"shows what cannot be", func(s *story) { s.branches[1][1].View.Segments[0].ID = "0a-9" }},
-		"view with a gap":          {"shows what cannot be", func(s *story) { s.branches[1][1].View.Boundary = 5 }},
-		"view off the path":        {"shows what cannot be", func(s *story) { s.branches[1][0].View = s.branches[1][1].View; s.branches[1][0].HeadSeq = 3 }},
-		"carried beyond":           {"shows what cannot be", func(s *story) { s.branches[1][1].View.Carried = []int64{5} }},
+		"view of another":          {"has an impossible view", func(s *story) { s.branches[1][1].View.Segments[0].ID = "0a-9" }},
+		"view with a gap":          {"has an impossible view", func(s *story) { s.branches[1][1].View.Boundary = 5 }},
+		"view off the path":        {"has an impossible view", func(s *story) { s.branches[1][0].View = s.branches[1][1].View; s.branches[1][0].HeadSeq = 3 }},
+		"carried beyond":           {"has an impossible view", func(s *story) { s.branches[1][1].View.Carried = []int64{5} }},
 		"receipt of another":       {"receipt is of branch", func(s *story) { s.folds[0].Branch = "b1" }},
-		"receipt's view":           {"shows what cannot be", func(s *story) { s.folds[0].Before.Segments[0].ID = "0a-9" }},
+		"receipt's view":           {"has an impossible view", func(s *story) { s.folds[0].Before.Segments[0].ID = "0a-9" }},
 		"branch without parent":    {"is not there", func(s *story) { s.branches[1][0].Parent = "elsewhere" }},
-		"branch beyond its parent": {"has no message", func(s *story) { s.branches[1][0].AtSeq, s.branches[1][0].HeadSeq = 4, 5 }},
+		"branch beyond its parent": {"at a message that is not there", func(s *story) { s.branches[1][0].AtSeq, s.branches[1][0].HeadSeq = 4, 5 }},
 		"branch of another":        {"another conversation", func(s *story) { s.branches[1][0].Conversation = parent }},
 		"parent that is no one's":  {"inherits from others", func(s *story) { s.conversations[1].Ancestors = nil }},
 		"ancestor not in it": {"inherits from", func(s *story) {
 			s.conversations[1].Ancestors = append(s.conversations[1].Ancestors, "01a1fd70-0000-7000-8000-000000000009")
 		}},
-		"ancestor that is seen":    {"not what the bundle is of", func(s *story) { s.conversations[0].Inherited = false }},
+		"ancestor that is seen":    {"not the one in the bundle's header", func(s *story) { s.conversations[0].Inherited = false }},
 		"current branch":           {"current branch", func(s *story) { s.conversations[1].Branch = "elsewhere" }},
-		"seq":                      {"comes where", func(s *story) { s.messages[1][1].Seq = 9 }},
-		"message of another":       {"comes where", func(s *story) { s.messages[1][3].ConversationID = parent }},
+		"seq":                      {"is in the place of", func(s *story) { s.messages[1][1].Seq = 9 }},
+		"message of another":       {"is in the place of", func(s *story) { s.messages[1][3].ConversationID = parent }},
 		"message too few":          {"ends with #5", func(s *story) { s.messages[1] = s.messages[1][:3] }},
 		"message too many":         {"more messages than", func(s *story) { s.messages[1] = append(s.messages[1], s.messages[1][3]) }},
-		"role":                     {"no role", func(s *story) { s.messages[1][3].Role = "robot" }},
-		"status":                   {"no status", func(s *story) { s.messages[1][3].Status = "" }},
+		"role":                     {"unknown role", func(s *story) { s.messages[1][3].Role = "robot" }},
+		"status":                   {"unknown status", func(s *story) { s.messages[1][3].Status = "" }},
 		"time":                     {"no time", func(s *story) { s.messages[1][3].CreatedAt = 0 }},
 		"message id":               {"malformed id", func(s *story) { s.messages[1][3].ID = "a b" }},
 		"artifact of nobody":       {"mentioned nowhere", func(s *story) { s.artifacts[sha([]byte("more"))] = "more" }},
@@ -138,17 +138,17 @@ func TestForgedEntries(t *testing.T) {
 		entry, says string
 		change      func(string) string
 	}{
-		"newer":               {headerName, "is of version 2, and this program reads up to version 1", swap(`"version":1`, `"version":2`)},
+		"newer":               {headerName, "has version 2, and this program reads up to version 1", swap(`"version":1`, `"version":2`)},
 		"version 0":           {headerName, "version 0", swap(`"version":1`, `"version":0`)},
-		"another format":      {headerName, "no bundle of scrollback", swap(Format, "other")},
-		"of another":          {headerName, "not what the bundle is of", swap(string(main), string(parent))},
+		"another format":      {headerName, "not a scrollback bundle", swap(Format, "other")},
+		"of another":          {headerName, "not the one in the bundle's header", swap(string(main), string(parent))},
 		"no record":           {messages, "cannot be read", swap(`{"id"`, `{id`)},
 		"cut line":            {messages, "cut off", func(s string) string { return strings.TrimSuffix(s, "\n") }},
 		"part of no type":     {messages, "cannot be read", swap(`"type":"text"`, `"type":"spell"`)},
-		"manifest's checksum": {manifestName, "is not what the manifest says", swap(`"sha256":"`, `"sha256":"f`)},
-		"manifest's count":    {manifestName, "not what the manifest says", swap(`"messages":4`, `"messages":5`)},
-		"manifest's log":      {manifestName, "not what the manifest says", swap(`"log":"`, `"log":"0`)},
-		"another's name":      {conversationPath + string(main) + "/conversation.json", "is of conversation", swap(string(main), string(parent))},
+		"manifest's checksum": {manifestName, "does not match the manifest", swap(`"sha256":"`, `"sha256":"f`)},
+		"manifest's count":    {manifestName, "not match the manifest", swap(`"messages":4`, `"messages":5`)},
+		"manifest's log":      {manifestName, "not match the manifest", swap(`"log":"`, `"log":"0`)},
+		"another's name":      {conversationPath + string(main) + "/conversation.json", "belongs to conversation", swap(string(main), string(parent))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			refuses(t, check(replace(t, c.entry, c.change), Limits{}), c.says)
@@ -182,7 +182,7 @@ func TestForeign(t *testing.T) {
 	}
 	for name, file := range map[string][]byte{"text": pack([]byte("hello\n")), "tar": pack(archive.Bytes()), "nothing": pack(nil), "empty": nil,
 		"magic": zstdMagic, "plain tar": archive.Bytes(), "zeros": make([]byte, 100)} {
-		t.Run(name, func(t *testing.T) { refuses(t, check(file, Limits{}), "no bundle of scrollback") })
+		t.Run(name, func(t *testing.T) { refuses(t, check(file, Limits{}), "not a scrollback bundle") })
 	}
 	if !Sniff(pack(nil)) || Sniff(archive.Bytes()) || Sniff([]byte("{}")) {
 		t.Error("the beginning of a file is misjudged")

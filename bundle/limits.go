@@ -18,7 +18,7 @@ type Limits struct {
 	RatioFrom int64
 }
 
-// DefaultLimits are those of a program that was not told otherwise.
+// DefaultLimits are those that apply by default.
 func DefaultLimits() Limits {
 	return Limits{Entries: 250_000, Records: 500_000, Bytes: 64 << 30, Entry: 1 << 30, Text: 64 << 20, Ratio: 200, RatioFrom: 256 << 20}
 }
@@ -43,7 +43,7 @@ func (l Limits) or(d Limits) Limits {
 	return l
 }
 
-// Bounds of what stays in memory of a conversation itself.
+// Bounds of what a conversation itself keeps in memory.
 const (
 	maxConversation = 4 << 20 // bytes of conversation.json: what its fields may hold, in JSON's longest spelling
 	maxAncestors    = 1000    // that one conversation inherits from
@@ -68,7 +68,7 @@ func tooMuch(format string, args ...any) error {
 	return scrollback.ParamErrorf("bundle", "file", "the bundle is too large: "+format, args...).Because(scrollback.ErrTooLarge)
 }
 
-// meter ends what unpacks to more than it should.
+// meter ends a stream that unpacks to more than it should.
 type meter struct {
 	r    io.Reader
 	left int64
@@ -86,17 +86,17 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bare wants an inherited conversation to say nothing of itself: nobody would see it,
-// and all of it would be kept.
+// bare checks that an inherited conversation says nothing about itself: nobody would
+// see it, and all of it would be kept.
 func bare(v Conversation) error {
 	only := Conversation{Inherited: true}
-	only.ID, v.Ancestors = v.ID, nil // those were judged
+	only.ID, v.Ancestors = v.ID, nil // those were checked
 	want, err := marshal(only)
 	if err != nil {
 		return err
 	}
 	if got, err := marshal(v); err != nil || !bytes.Equal(got, want) {
-		return damaged("conversation %s is only inherited from, and says more of itself than its id", v.ID)
+		return damaged("conversation %s is only inherited from, but says more about itself than its id", v.ID)
 	}
 	return nil
 }

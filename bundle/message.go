@@ -6,7 +6,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// prepare judges what comes before the messages of a conversation.
+// prepare checks what comes before the messages of a conversation.
 func (c *checker) prepare() error {
 	if c.ready {
 		return nil
@@ -17,7 +17,7 @@ func (c *checker) prepare() error {
 	}
 	i := slices.IndexFunc(c.at.order, func(b *branch) bool { return b.ID == c.at.Branch })
 	if i < 0 && !c.at.Inherited {
-		return damaged("the current branch of conversation %s is not there", c.at.ID)
+		return damaged("the current branch of conversation %s is missing", c.at.ID)
 	}
 	if err := c.reaches(); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (c *checker) prepare() error {
 	return c.endSegments()
 }
 
-// follows says whether ancestors are all the conversations so far, nearest first.
+// follows reports whether ancestors are all the conversations so far, nearest first.
 // What is on a path is one line, so each inherits from all that come before it.
 func (c *checker) follows(ancestors []scrollback.ConversationID) bool {
 	if len(ancestors) != len(c.parts) {
@@ -39,8 +39,8 @@ func (c *checker) follows(ancestors []scrollback.ConversationID) bool {
 	return true
 }
 
-// reaches wants the branches of a conversation to come from every conversation that it
-// inherits from: a name alone would open what that one holds to whoever wrote it.
+// reaches checks that the branches of a conversation come from every conversation that
+// it inherits from: otherwise a name alone would give the writer access to that one.
 func (c *checker) reaches() error {
 	missing := len(c.parts) - 1
 	for _, b := range c.at.order {
@@ -71,7 +71,7 @@ func (c *checker) message(m scrollback.Message) error {
 	}
 	b := c.at.order[c.line]
 	if m.ConversationID != c.at.ID || m.Branch != b.ID || m.Seq != b.seq+1 {
-		return damaged("#%d of branch %q comes where #%d of branch %s should", m.Seq, clip(string(m.Branch)), b.seq+1, b.ID)
+		return damaged("#%d of branch %q is in the place of #%d of branch %s", m.Seq, clip(string(m.Branch)), b.seq+1, b.ID)
 	}
 	b.seq++
 	if err := c.judge(m); err != nil {
@@ -89,7 +89,7 @@ func (c *checker) message(m scrollback.Message) error {
 	return hand(c.also.Message, m)
 }
 
-// judge looks at one message by itself.
+// judge checks one message by itself.
 func (c *checker) judge(m scrollback.Message) error {
 	wrong := func(what string) error { return damaged("message %q (#%d) %s", clip(string(m.ID)), m.Seq, what) }
 	_, err := scrollback.ParseRole(string(m.Role))
@@ -97,9 +97,9 @@ func (c *checker) judge(m scrollback.Message) error {
 	case !isID(string(m.ID)) || m.TurnID != "" && !isID(string(m.TurnID)):
 		return wrong("has a malformed id")
 	case err != nil:
-		return wrong("has no role that is known")
+		return wrong("has an unknown role")
 	case m.Status != scrollback.StatusComplete && m.Status != scrollback.StatusInterrupted && m.Status != scrollback.StatusFailed:
-		return wrong("has no status that is known")
+		return wrong("has an unknown status")
 	case m.CreatedAt == 0:
 		return wrong("has no time")
 	}
@@ -129,7 +129,7 @@ func (c *checker) fold(f scrollback.StoredReceipt) error {
 		return err
 	}
 	if b := c.branches[f.Branch]; b == nil || b.Conversation != c.at.ID {
-		return damaged("a receipt is of branch %q, which is not there", clip(string(f.Branch)))
+		return damaged("a receipt is of branch %q, which does not exist", clip(string(f.Branch)))
 	}
 	if err := c.remember(); err != nil {
 		return err

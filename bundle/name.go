@@ -56,7 +56,7 @@ func (w *walker) entry(name string, size int64, body io.Reader) error {
 		w.seen, w.kind, w.number = append(w.seen, id), kindConversation, 0
 		return one(w, name, body, func(c Conversation) error {
 			if c.ID != id {
-				return damaged("%q is of conversation %q", name, clip(string(c.ID)))
+				return damaged("%q belongs to conversation %q", name, clip(string(c.ID)))
 			}
 			if w.visit.Conversation == nil {
 				return nil
@@ -70,7 +70,7 @@ func (w *walker) entry(name string, size int64, body io.Reader) error {
 	return w.records(name, body)
 }
 
-// follows says whether an entry of the conversation may come now.
+// follows reports whether an entry of the conversation may come now.
 func (w *walker) follows(rest string) bool {
 	folder, file, _ := strings.Cut(rest, "/")
 	if folder == "history" {
@@ -110,7 +110,7 @@ func isHash(s string) bool {
 	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// isConversation says whether s is the id of a conversation, a UUID as we write it.
+// isConversation reports whether s is the id of a conversation, a UUID as we write it.
 func isConversation(s string) bool {
 	if len(s) != 36 {
 		return false
@@ -124,8 +124,7 @@ func isConversation(s string) bool {
 	return true
 }
 
-// isID says whether s may be an id: printable, and without anything that a name of
-// a file could do harm with.
+// isID reports whether s may be an id: printable, and harmless in a file name.
 func isID(s string) bool {
 	return s != "" && len(s) <= 100 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }

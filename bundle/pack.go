@@ -36,7 +36,7 @@ func (b *Writer) record(k kind, v any) error {
 	return b.flush()
 }
 
-// flush writes the records that wait.
+// flush writes the waiting records.
 func (b *Writer) flush() error {
 	if b.lines == 0 {
 		return nil
@@ -75,7 +75,7 @@ func (b *Writer) entry(name string, size int64, r io.Reader) error {
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(b.tar, sum), r)
 	if err == nil && n != size {
-		err = fmt.Errorf("%s has %d bytes, and says %d", name, n, size)
+		err = fmt.Errorf("%s has %d bytes instead of %d", name, n, size)
 	}
 	if err != nil {
 		return failed(err)
@@ -86,7 +86,7 @@ func (b *Writer) entry(name string, size int64, r io.Reader) error {
 
 func failed(err error) error { return scrollback.Wrap(scrollback.Unavailable, "bundle.Writer", err) }
 
-// marshal is one line of JSON, texts as they are.
+// marshal is one line of JSON without HTML escapes.
 func marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

@@ -160,7 +160,7 @@ func TestConversationIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := tell(t)
 			set(&s.conversations[0])
-			refuses(t, check(s.bundle(t, Limits{}), Limits{}), "more of itself than its id")
+			refuses(t, check(s.bundle(t, Limits{}), Limits{}), "more about itself than its id")
 		})
 	}
 	entry := conversationPath + string(main) + "/conversation.json"

@@ -18,12 +18,12 @@ const maxWindow = 64 << 20
 // zstdMagic begins a zstd file.
 var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// Sniff says whether a file that begins so may be a bundle: it is compressed with
-// zstd, and nothing else that can be read is.
+// Sniff reports whether a file with this beginning may be a bundle: it is compressed
+// with zstd, and no other readable format is.
 func Sniff(head []byte) bool { return bytes.HasPrefix(head, zstdMagic) }
 
-// Visit takes what a bundle holds, in the order of the file; see [Writer]. What is
-// nil is passed over. An error ends the walk and is returned as it is.
+// Visit takes what a bundle holds, in the order of the file; see [Writer]. Nil
+// functions are skipped. An error ends the walk and is returned unchanged.
 type Visit struct {
 	Header       func(Header) error
 	Artifact     func(id scrollback.ArtifactID, size int64, r io.Reader) error
@@ -36,9 +36,9 @@ type Visit struct {
 	Fold         func(scrollback.StoredReceipt) error
 }
 
-// Walk reads a bundle: its seal, then every entry, held against the manifest at the
-// end. It does not judge what the records say; see [Check]. r is read twice. What
-// reading r itself fails with keeps its code, and is unavailable without one.
+// Walk reads a bundle: its seal, then every entry, compared with the manifest at the
+// end. It does not check what the records say; see [Check]. r is read twice. An error
+// of r itself keeps its code, and is unavailable without one.
 func Walk(r io.ReadSeeker, limits Limits, v Visit) (Manifest, error) {
 	w := walker{limits: limits.or(DefaultLimits()), visit: v}
 	size, err := r.Seek(0, io.SeekEnd)
@@ -85,8 +85,8 @@ func unpack(r io.Reader) (*zstd.Decoder, error) {
 	return d, nil
 }
 
-// recognise reads the first entry: what is no bundle, or of a newer program, is
-// refused as that, before anything else is said of it.
+// recognise reads the first entry: a file that is not a bundle, or is from a newer
+// program, is refused as such before anything else is said about it.
 func recognise(r io.ReadSeeker, l Limits) error {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return failed(err)
@@ -108,16 +108,16 @@ func recognise(r io.ReadSeeker, l Limits) error {
 	case src.err != nil:
 		return failed(src.err)
 	case err != nil || decode(text, &header, "") != nil || header.Format != Format:
-		return refused("the file is no bundle of scrollback, or its beginning is damaged")
+		return refused("the file is not a scrollback bundle, or its beginning is damaged")
 	case header.Version > Version:
-		return refused("the bundle is of version %d, and this program reads up to version %d: a newer one is needed", header.Version, Version)
+		return refused("the bundle has version %d, and this program reads up to version %d: a newer one is needed", header.Version, Version)
 	case header.Version < 1:
-		return damaged("it says that it is of version %d", header.Version)
+		return damaged("it says that it has version %d", header.Version)
 	}
 	return nil
 }
 
-// source remembers what reading the file itself failed with: that is no damage.
+// source remembers an error of reading the file itself: that is not damage.
 type source struct {
 	r   io.Reader
 	err error

@@ -38,7 +38,7 @@ func one[T any](w *walker, name string, body io.Reader, each func(T) error) erro
 	return each(v)
 }
 
-// lines reads an entry of records, one a line.
+// lines reads an entry of records, one per line.
 func lines[T any](name string, body io.Reader, each func(T) error) error {
 	if each == nil {
 		return nil
@@ -62,7 +62,7 @@ func lines[T any](name string, body io.Reader, each func(T) error) error {
 	}
 }
 
-// manifest holds what was read against what should have been.
+// manifest compares what was read with what should have been.
 func (w *walker) manifest(body io.Reader) error {
 	return one(w, manifestName, body, func(m Manifest) error {
 		if len(m.Entries) != len(w.sum.Entries) {
@@ -70,7 +70,7 @@ func (w *walker) manifest(body io.Reader) error {
 		}
 		for i, e := range m.Entries {
 			if e != w.sum.Entries[i] {
-				return damaged("%q is not what the manifest says of it", w.sum.Entries[i].Name)
+				return damaged("%q does not match the manifest", w.sum.Entries[i].Name)
 			}
 		}
 		w.sum.Conversations = m.Conversations
@@ -78,7 +78,7 @@ func (w *walker) manifest(body io.Reader) error {
 	})
 }
 
-// end wants nothing behind the manifest.
+// end checks that nothing follows the manifest.
 func (w *walker) end() error {
 	if _, err := w.tar.Next(); !errors.Is(err, io.EOF) {
 		return damaged("something comes after its manifest")

@@ -35,7 +35,7 @@ func (s *sealWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// seal ends the file. Content that shrinks more than a reader would take is padded.
+// seal ends the file. Content that compresses better than a reader accepts is padded.
 func (s *sealWriter) seal(unpacked int64, l Limits) error {
 	pad := max(0, (unpacked-l.RatioFrom)/l.Ratio-s.n)
 	head := binary.LittleEndian.AppendUint32(nil, sealMagic)
@@ -56,10 +56,10 @@ func (s *sealWriter) seal(unpacked int64, l Limits) error {
 	return err
 }
 
-// unsealed holds a file against its seal, and answers how much of it comes before;
+// unsealed checks a file against its seal, and returns how many bytes come before it;
 // r is at the beginning afterwards.
 func unsealed(r io.ReadSeeker, size int64) (int64, error) {
-	broken := damaged("it was cut off or changed, its seal does not fit")
+	broken := damaged("it was cut off or changed: its seal does not match")
 	if size < sealHead+sealTail {
 		return 0, broken
 	}

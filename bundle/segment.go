@@ -18,7 +18,7 @@ type Renderer struct {
 	Table func(w io.Writer, s scrollback.Segment, children []scrollback.Segment) error
 }
 
-// isSegmentID is isID for what refs name.
+// isSegmentID is isID for ids in refs.
 func isSegmentID(id scrollback.SegmentID) bool {
 	_, _, err := scrollback.HistoryRef(id).Split()
 	return err == nil
@@ -32,17 +32,17 @@ func (c *checker) segment(s scrollback.Segment) error {
 	case !isSegmentID(s.ID):
 		return wrong("has a malformed id")
 	case c.segments[s.ID] != nil:
-		return wrong("comes twice")
+		return wrong("is listed twice")
 	case s.Conversation != c.at.ID || !isID(string(s.Branch)):
-		return wrong("is of another conversation")
+		return wrong("belongs to another conversation")
 	case s.FirstSeq < 1 || n < 1 || s.Messages < 1 || int64(s.Messages) != n:
 		return wrong("does not cover what it says")
 	case leaf && (s.Level != 0 || n > scrollback.MaxSegmentMessages), !leaf && s.Level < 1:
-		return wrong("is no segment that could have been made")
+		return wrong("could not have been made")
 	case !isHash(s.Hash) || !isHash(s.SHA256):
 		return wrong("has no hashes")
 	case s.SummaryOf < 0 || s.SummaryOf > s.LastSeq || s.TokensBefore < 0 || s.TokensAfter < 0 || s.Bytes < 0:
-		return wrong("says something of itself that cannot be")
+		return wrong("says something impossible about itself")
 	}
 	for _, id := range s.Children {
 		if !isSegmentID(id) {
@@ -67,7 +67,7 @@ func (c *checker) segment(s scrollback.Segment) error {
 	return hand(c.also.Segment, s)
 }
 
-// endSegments judges the roll-ups, once all that they may hold is there.
+// endSegments checks the roll-ups, once everything they may hold is there.
 func (c *checker) endSegments() error {
 	for _, s := range c.at.rollups {
 		next, hashes := s.FirstSeq, []string{}
@@ -81,7 +81,7 @@ func (c *checker) endSegments() error {
 			children, hashes = append(children, *child), append(hashes, child.Hash)
 		}
 		if next != s.LastSeq+1 || s.Hash != scrollback.HashChildren(hashes) {
-			return damaged("segment %s does not fit the segments that it holds", s.ID)
+			return damaged("segment %s does not match the segments that it holds", s.ID)
 		}
 		if err := c.measure(s, func(w io.Writer) error { return c.render.Table(w, *s, children) }); err != nil {
 			return err
@@ -99,12 +99,12 @@ func (c *checker) endSegments() error {
 		slices.SortFunc(b.leaves, func(x, y *scrollback.Segment) int { return int(x.FirstSeq - y.FirstSeq) })
 	}
 	for _, b := range leaves {
-		return damaged("segment %s is of a branch that is not there", b[0].ID)
+		return damaged("segment %s is of a branch that does not exist", b[0].ID)
 	}
 	return nil
 }
 
-// measure holds the file of a segment against what the segment says of it.
+// measure checks the file of a segment against what the segment says about it.
 func (c *checker) measure(s *scrollback.Segment, render func(io.Writer) error) error {
 	sum := &counted{Hash: sha256.New()}
 	if err := render(sum); err != nil {
@@ -127,7 +127,7 @@ func (c *counted) Write(p []byte) (int, error) {
 	return c.Hash.Write(p)
 }
 
-// file holds the Markdown file of a segment against that.
+// file checks the Markdown file of a segment in the same way.
 func (c *checker) file(name string, sum EntrySum) error {
 	for i := len(name) - len(".md"); i > 0 && name[i-1] != '/'; i-- {
 		s := c.segments[scrollback.SegmentID(name[i:len(name)-len(".md")])]

@@ -127,7 +127,7 @@ func (b *Writer) endConversation() error {
 	return b.flush()
 }
 
-// Close ends the bundle with its manifest and its seal; w stays the caller's.
+// Close ends the bundle with its manifest and its seal; the caller closes w.
 func (b *Writer) Close() error {
 	if err := b.endConversation(); err != nil {
 		return err

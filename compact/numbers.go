@@ -92,9 +92,9 @@ const foldedShare = 0.25
 func (p *Policy) check() error {
 	switch {
 	case p.AfterShare >= p.TriggerShare:
-		return scrollback.ParamErrorf("compact.Named", "compaction", "after_share (%v) must be less than trigger_share (%v): a fold must bring the window under its trigger", p.AfterShare, p.TriggerShare)
+		return scrollback.ParamErrorf("compact.Named", "compaction", "after_share (%v) must be less than trigger_share (%v): a compaction must bring the window under its trigger", p.AfterShare, p.TriggerShare)
 	case p.TriggerLimitShare > 0 && p.TriggerLimitShare < p.AfterShare:
-		return scrollback.ParamErrorf("compact.Named", "compaction", "trigger_limit_share (%v) is less than after_share (%v): every request would fold", p.TriggerLimitShare, p.AfterShare)
+		return scrollback.ParamErrorf("compact.Named", "compaction", "trigger_limit_share (%v) is less than after_share (%v): every request would be compacted", p.TriggerLimitShare, p.AfterShare)
 	case p.SummaryShare+p.PlaceholdersShare > foldedShare+1e-9:
 		return scrollback.ParamErrorf("compact.Named", "compaction", "summary_share (%v) and placeholders_share (%v) are at most %v together", p.SummaryShare, p.PlaceholdersShare, foldedShare)
 	case p.SummaryShare+2*p.PlaceholderShare > foldedShare+1e-9: // two are never joined

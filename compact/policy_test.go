@@ -55,7 +55,7 @@ func TestNumbersRefused(t *testing.T) {
 		{"segments", map[string]float64{"after_share": 0.9}, "must be less than trigger_share"},
 		{"snapshot", map[string]float64{"trigger_share": 0.3}, "must be less than trigger_share"},
 		{"snapshot", map[string]float64{"summary_share": 0.2}, "at most 0.25 together"},
-		{"snapshot", map[string]float64{"trigger_limit_share": 0.3}, "every request would fold"},
+		{"snapshot", map[string]float64{"trigger_limit_share": 0.3}, "every request would be compacted"},
 		{"segments", map[string]float64{"placeholder_share": 0.06}, "for each of two placeholders"},
 		{"rolling", map[string]float64{"trigger_messages": 7}, "are more than trigger_messages (7)"},
 	} {

@@ -25,9 +25,9 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// Checkup is what a check of everything kept found. Problems are at most
-// [maxProblems]; More counts those beyond. Notes are worth knowing, and no faults.
-// Copy is where the database was copied to before a repair, if there was one.
+// Checkup is what a check of everything stored found. There are at most [maxProblems]
+// Problems; More counts the rest. Notes are worth knowing, but not faults. Copy is where
+// the database was copied to before a repair, if there was one.
 type Checkup struct {
 	OK       bool      `json:"ok"`
 	Checked  Checked   `json:"checked"`
@@ -39,7 +39,7 @@ type Checkup struct {
 	work work
 }
 
-// Checked counts what was looked at.
+// Checked counts what was checked.
 type Checked struct {
 	Conversations int64 `json:"conversations"`
 	Branches      int64 `json:"branches"`
@@ -52,7 +52,7 @@ type Checked struct {
 
 // Problem is one thing that is wrong. Kind is one of damage, orphan, index, seq,
 // sum, head, path, view, hash, file, rollup, artifact, usage; of a note lease,
-// artifact, object or purge. Where names the thing, as "message <id>".
+// artifact, object or purge. Where names the thing, such as "message <id>".
 type Problem struct {
 	Kind     string `json:"kind"`
 	Where    string `json:"where"`
@@ -66,7 +66,7 @@ const maxProblems = 1000
 // Progress is told what is being read and how far that is; a total of 0 is unknown.
 type Progress func(what string, done, total int64)
 
-// Check reads everything that s and a keep. It writes nothing. progress may be nil.
+// Check reads everything that s and a store. It writes nothing. progress may be nil.
 func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Progress) (Checkup, error) {
 	if progress == nil {
 		progress = func(string, int64, int64) {}
@@ -100,8 +100,7 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 	return d.out, nil
 }
 
-// check is a check under way. It keeps no more than the conversation and branch it
-// is at.
+// check is a check under way. It remembers only the current conversation and branch.
 type check struct {
 	store    *store.Store
 	archive  *archive.Archive
@@ -113,7 +112,7 @@ type check struct {
 
 	conv *scrollback.Conversation
 	head bool                               // its current branch was seen
-	gone map[scrollback.ConversationID]bool // purges that were interrupted: half of it is gone by right
+	gone map[scrollback.ConversationID]bool // purges that were interrupted: half of it is rightly gone
 	at   *scrollback.Branch
 	seq  int64             // the last one seen on the branch
 	sum  scrollback.Weight // up to there
@@ -200,7 +199,7 @@ func (d *check) branch(ctx context.Context, b scrollback.Branch) error {
 	return d.view(ctx, where, b)
 }
 
-// view holds what a branch shows against what is there.
+// view compares what a branch shows with what is there.
 func (d *check) view(ctx context.Context, where string, b scrollback.Branch) error {
 	if b.View.Boundary > b.HeadSeq {
 		d.problem("view", where, "it hides up to #%d, and ends at #%d", b.View.Boundary, b.HeadSeq)
@@ -239,7 +238,7 @@ func (d *check) endBranch() {
 	case d.seq != d.at.HeadSeq:
 		d.problem("head", where, "it says that it ends at #%d; its last message is #%d", d.at.HeadSeq, d.seq)
 	case d.sum != d.at.Sum:
-		d.problem("sum", where, "it says that its path weighs %v; its messages come to %v", d.at.Sum, d.sum)
+		d.problem("sum", where, "it says that its path weighs %v; its messages add up to %v", d.at.Sum, d.sum)
 	}
 	d.at = nil
 }
@@ -254,11 +253,11 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 			add(&d.out.work.misplaced, d.at.ID)
 		}
 	case sum != m.Sum:
-		d.problem("sum", where, "it says that its path weighs %v; with what is before, it comes to %v", m.Sum, sum)
+		d.problem("sum", where, "it says that its path weighs %v; with what is before, it adds up to %v", m.Sum, sum)
 	}
 	d.seq, d.sum = m.Seq, m.Sum
 	if m.ConversationID != d.at.Conversation {
-		d.problem("orphan", where, "it says that it is of conversation %s", m.ConversationID)
+		d.problem("orphan", where, "it says that it belongs to conversation %s", m.ConversationID)
 	}
 	in := []scrollback.ConversationID{m.ConversationID}
 	if d.conv != nil {
@@ -267,7 +266,7 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 	for id := range m.Parts.Artifacts() {
 		_, err := d.store.Refs.In(ctx, in, scrollback.ArtifactRef(id))
 		if scrollback.CodeOf(err) == scrollback.NotFound {
-			d.problem("artifact", where, "what it mentions is not known: artifact %s", id)
+			d.problem("artifact", where, "it mentions an unknown artifact, %s", id)
 			add(&d.out.work.artifacts, named(m, id))
 		} else if err != nil && ctx.Err() != nil {
 			return err
@@ -279,7 +278,7 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 	return ctx.Err()
 }
 
-// found notes a message that search does not find.
+// found records a message that search does not find.
 func (d *check) found(m scrollback.Message, found bool) {
 	if !found {
 		d.problem(store.FlawIndex, fmt.Sprintf("message %s (#%d)", m.ID, m.Seq), "search does not find it")
@@ -287,8 +286,8 @@ func (d *check) found(m scrollback.Message, found bool) {
 	}
 }
 
-// segment holds a segment against what it covers, and the file that is made of it
-// against the one that was folded.
+// segment compares a segment with what it covers, and its file, rendered again, with
+// the one that was folded.
 func (d *check) segment(ctx context.Context, s scrollback.Segment) error {
 	where := "segment " + string(s.ID)
 	d.out.Checked.Segments++
@@ -306,15 +305,15 @@ func (d *check) segment(ctx context.Context, s scrollback.Segment) error {
 		return ctx.Err()
 	}
 	if sum := hex.EncodeToString(file.Sum(nil)); size.n != s.Bytes || sum != s.SHA256 {
-		d.problem("file", where, "its file, made again, has %d bytes and SHA-256 %s; it was folded as %d bytes, %s", size.n, sum, s.Bytes, s.SHA256)
+		d.problem("file", where, "its file, rendered again, has %d bytes and SHA-256 %s; it was made with %d bytes, %s", size.n, sum, s.Bytes, s.SHA256)
 	}
 	return nil
 }
 
-// leaf checks a leaf's hash and writes its file; false when there is none to judge.
+// leaf checks a leaf's hash and writes its file; false if there is no file to check.
 func (d *check) leaf(ctx context.Context, where string, s scrollback.Segment, w io.Writer) bool {
 	if n := s.LastSeq - s.FirstSeq + 1; n < 1 || n > scrollback.MaxSegmentMessages || n != int64(s.Messages) {
-		d.problem("hash", where, "it covers #%d to #%d and says that those are %d messages", s.FirstSeq, s.LastSeq, s.Messages)
+		d.problem("hash", where, "it covers #%d to #%d, and says that those are %d messages", s.FirstSeq, s.LastSeq, s.Messages)
 		return false
 	}
 	ms, err := d.store.Messages(ctx, s.Branch, s.FirstSeq, s.LastSeq)
@@ -326,7 +325,7 @@ func (d *check) leaf(ctx context.Context, where string, s scrollback.Segment, w 
 		return false
 	}
 	if hash, err := scrollback.HashMessages(ms); err != nil || hash != s.Hash {
-		d.problem("hash", where, "its messages have the hash %s; it was folded with %s", hash, s.Hash)
+		d.problem("hash", where, "its messages have the hash %s; it was made with %s", hash, s.Hash)
 	}
 	return d.render(where, archive.Render(w, s.Renderer, s, ms))
 }
@@ -343,7 +342,7 @@ func (d *check) rollup(ctx context.Context, where string, s scrollback.Segment, 
 		hashes = append(hashes, c.Hash)
 	}
 	if hash := scrollback.HashChildren(hashes); hash != s.Hash {
-		d.problem("rollup", where, "its children have the hash %s; it was folded with %s", hash, s.Hash)
+		d.problem("rollup", where, "its children have the hash %s; it was made with %s", hash, s.Hash)
 	}
 	return d.render(where, archive.RenderTable(w, s.Renderer, s, children))
 }
@@ -383,7 +382,7 @@ func (d *check) artifact(ctx context.Context, a scrollback.Artifact, mentions in
 	case got != string(a.ID):
 		d.problem("artifact", where, "its bytes have the SHA-256 %s", got)
 	case size != a.Size:
-		d.problem("artifact", where, "it has %d bytes and says %d", size, a.Size)
+		d.problem("artifact", where, "it has %d bytes instead of %d", size, a.Size)
 	case mentions == 0:
 		d.note("artifact", where, "no conversation mentions it")
 		add(&d.out.work.unwanted, a.ID)
@@ -392,7 +391,7 @@ func (d *check) artifact(ctx context.Context, a scrollback.Artifact, mentions in
 }
 
 // passObjects goes over the objects up to that of an artifact, all of them for the
-// empty id: both lists ascend. Those in between are nobody's.
+// empty id: both lists ascend. Those in between belong to nothing.
 func (d *check) passObjects(until scrollback.ArtifactID) error {
 	for {
 		if d.waiting == nil {
@@ -420,12 +419,12 @@ func (d *check) passObjects(until scrollback.ArtifactID) error {
 
 func (d *check) turn(t scrollback.Turn) {
 	if d.store.Turns.Expired(t) {
-		d.note("lease", "turn "+string(t.ID), "whoever ran it is gone; the next turn of conversation "+string(t.Conversation)+" closes it and keeps its draft")
+		d.note("lease", "turn "+string(t.ID), "its owner is gone; the next turn of conversation "+string(t.Conversation)+" closes it and keeps its draft")
 		add(&d.out.work.leases, t.ID)
 	}
 }
 
-// cause is an error's text without where it was met.
+// cause is an error's text without its operation.
 func cause(err error) string {
 	var known *scrollback.Error
 	if errors.As(err, &known) && known.Err != nil {

@@ -24,7 +24,7 @@ const (
 )
 
 // work is what a repair has to try. Things are only named here: what they need is
-// judged when their turn comes.
+// decided when their turn comes.
 type work struct {
 	whole     bool          // the file itself is damaged: nothing is written to it
 	lost      []*store.Mend // rows that are missing or cannot be read
@@ -37,10 +37,10 @@ type work struct {
 	leases    []scrollback.TurnID
 	usage     []store.MendUsage
 	purges    []scrollback.ConversationID
-	unwanted  []scrollback.ArtifactID // that nothing mentions, with a row or without
+	unwanted  []scrollback.ArtifactID // that nothing mentions, with or without a row
 }
 
-// run is messages of a branch that follow one another.
+// run is consecutive messages of a branch.
 type run struct {
 	branch      scrollback.BranchID
 	first, last int64
@@ -52,7 +52,7 @@ type mention struct {
 	by scrollback.ConversationID
 }
 
-// add adds one more thing to do, unless it is what was added last.
+// add adds one more thing to do, unless it was added last.
 func add[T comparable](list *[]T, v T) {
 	if n := len(*list); n < maxWork && (n == 0 || (*list)[n-1] != v) {
 		*list = append(*list, v)
@@ -68,7 +68,7 @@ func (w *work) silence(m scrollback.Message) {
 	add(&w.silent, run{m.Branch, m.Seq, m.Seq})
 }
 
-// named is what a message says of an artifact.
+// named is what a message says about an artifact.
 func named(m scrollback.Message, id scrollback.ArtifactID) mention {
 	out := mention{scrollback.Artifact{ID: id, MediaType: "text/plain", CreatedAt: m.CreatedAt}, m.ConversationID}
 	for _, p := range m.Parts {
@@ -91,26 +91,26 @@ func named(m scrollback.Message, id scrollback.ArtifactID) mention {
 	return out
 }
 
-// rows counts what does not wait until everything else is well.
+// rows counts the work that need not wait until everything else is well.
 func (w *work) rows() int {
 	return len(w.lost) + len(w.misplaced) + len(w.heads) + len(w.views) + len(w.silent) + len(w.artifacts) + len(w.strays) + len(w.leases) + len(w.usage)
 }
 
-// clearable says that there is something to remove once all is well.
+// clearable reports whether there is something to remove once all is well.
 func (w *work) clearable() bool { return len(w.purges)+len(w.unwanted) > 0 }
 
-// Repairable says that there is something a repair may mend. Where the file itself
-// is damaged there is not: writing to it could make it worse.
+// Repairable reports whether there is something that a repair may fix. If the file
+// itself is damaged there is not: writing to it could make it worse.
 func (c *Checkup) Repairable() bool {
 	return !c.work.whole && c.work.rows() > 0 || c.OK && c.work.clearable()
 }
 
-// Repair mends what found, a check, names, and checks again until nothing more
-// comes of it. What is gone then is repaired; the rest is as it is. Each mend is one
-// transaction: ended at any moment, a repair can be made again.
+// Repair fixes what the check found lists, and checks again until nothing more can be
+// fixed. Problems that are gone then are repaired; the rest stay. Each fix is one
+// transaction: a repair can be interrupted at any moment and run again.
 //
-// While anything is wrong, no purge goes on and no bytes are removed: what seems to
-// belong to nobody may belong to what is lost.
+// While anything is wrong, no purge is finished and no bytes are removed: what seems
+// to belong to nothing may belong to what is lost.
 func Repair(ctx context.Context, s *store.Store, a *archive.Archive, found Checkup, progress Progress) (Checkup, error) {
 	r := repair{store: s, archive: a}
 	now := found
@@ -139,13 +139,13 @@ func Repair(ctx context.Context, s *store.Store, a *archive.Archive, found Check
 	return now.after(found), nil
 }
 
-// after is a checkup with what was found before it and is gone.
+// after is a checkup with what was found before and is gone now.
 func (c Checkup) after(found Checkup) Checkup {
 	c.Problems, c.Notes = repaired(found.Problems, c.Problems), repaired(found.Notes, c.Notes)
 	return c
 }
 
-// repaired lists what was found with what of it is left; what is gone comes first.
+// repaired lists what was found and what is left of it; what is gone comes first.
 func repaired(found, left []Problem) []Problem {
 	type key struct{ kind, where string }
 	still := map[key]bool{}
@@ -169,7 +169,7 @@ type repair struct {
 	err     error // ends it
 }
 
-// try keeps an error that says nothing of the thing to be mended: the rest is a
+// try keeps an error that is not about the thing to be fixed; any other error leaves a
 // problem that stays.
 func (r *repair) try(err error) {
 	switch scrollback.CodeOf(err) {
@@ -189,8 +189,8 @@ func each[T any](r *repair, list []T, fn func(T) error) {
 	}
 }
 
-// rows mends rows: what others are judged by comes first, and what holds something
-// that was said before what removes rows.
+// rows fixes rows: first those on which others depend, and those that hold what was
+// said before those whose fix removes rows.
 func (r *repair) rows(ctx context.Context, w work) {
 	each(r, w.lost, func(m *store.Mend) error { return r.store.Audit.Mend(ctx, *m) })
 	each(r, w.misplaced, func(id scrollback.BranchID) error {
@@ -239,12 +239,12 @@ func (r *repair) clear(ctx context.Context, w work) {
 	})
 }
 
-// restore records an artifact and its mention again if its bytes are there and are
-// the right ones.
+// restore records an artifact and its mention again if its bytes are there and
+// correct.
 func (r *repair) restore(ctx context.Context, m mention) error {
 	f, _, err := r.archive.OpenUnchecked(ctx, m.ID)
 	if err != nil {
-		return ctx.Err() // the check tells of it
+		return ctx.Err() // the check reports it
 	}
 	defer f.Close()
 	var head strings.Builder
@@ -258,7 +258,7 @@ func (r *repair) restore(ctx context.Context, m mention) error {
 	if err != nil || hex.EncodeToString(sum.Sum(nil)) != string(m.ID) {
 		return ctx.Err()
 	}
-	if m.MediaType == "" { // nobody knows it any more
+	if m.MediaType == "" { // it is no longer known
 		m.MediaType = "application/octet-stream"
 		if begins := head.String(); utf8.ValidString(clip(begins)) && !strings.Contains(begins, "\x00") {
 			m.MediaType = "text/plain"
@@ -267,8 +267,8 @@ func (r *repair) restore(ctx context.Context, m mention) error {
 	return r.store.Refs.PutArtifact(ctx, m.Artifact, m.by)
 }
 
-// text is what search reads of a message's artifacts; those that cannot be read say
-// nothing.
+// text is what search reads from a message's artifacts; those that cannot be read
+// add nothing.
 func (r *repair) text(ctx context.Context, m scrollback.Message) (string, error) {
 	var b strings.Builder
 	for _, id := range search.Artifacts(m.Parts) {

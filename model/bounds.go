@@ -7,7 +7,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Bounds are those of one answer. A server that goes on beyond them is stopped,
+// Bounds are those of one reply. A server that goes beyond them is stopped,
 // and what it said so far is kept.
 type Bounds struct {
 	Chars          int           // of text; 0 means 500,000
@@ -16,7 +16,7 @@ type Bounds struct {
 	OpaqueBytes    int           // of payloads that are kept for the provider; 0 means 4 MiB
 	Calls          int           // 0 means 128
 	FrameBytes     int           // of one frame of a stream; 0 means 8 MiB
-	Duration       time.Duration // of the whole answer; 0 means an hour
+	Duration       time.Duration // of the whole reply; 0 means an hour
 }
 
 // Full is b with the defaults in place of zeros.
@@ -27,8 +27,8 @@ func (b Bounds) Full() Bounds {
 	}
 }
 
-// Exceeded is the error of an answer that went on beyond a bound: what names it
-// with its figure.
+// Exceeded is the error of a reply that went beyond a bound; what names the bound with
+// its figure.
 func Exceeded(what string) error {
 	return scrollback.Errorf(scrollback.Unavailable, "model", "the model's answer was stopped: it went beyond %s", what).Because(scrollback.ErrReplyBound)
 }

@@ -25,7 +25,7 @@ import (
 
 // Model streams replies to requests. It is safe for concurrent use.
 type Model interface {
-	// Facts is what is known of the model before asking it. It does no I/O.
+	// Facts is what is known about the model beforehand. It does no I/O.
 	Facts() Facts
 
 	// Stream asks for the next assistant message.
@@ -39,7 +39,7 @@ type Facts struct {
 	MaxOutput int64
 	Dialect   scrollback.Dialect
 
-	// NoSummaries says that it cannot write a summary, and need not be asked.
+	// NoSummaries says that it cannot write a summary, so there is no need to ask.
 	NoSummaries bool
 }
 
@@ -48,7 +48,7 @@ type Facts struct {
 type Request struct {
 	Items           []scrollback.Item
 	Tools           []scrollback.Tool
-	Limit           int64 // the window in tokens that the request was planned for; 0 when nobody knows
+	Limit           int64 // the window in tokens that the request was planned for; 0 if unknown
 	MaxOutputTokens int64
 	AnswerOnly      bool // tools stay defined, and must not be called any more
 	Thinking        scrollback.Thinking
@@ -58,7 +58,7 @@ type Request struct {
 	CacheKey string
 	// Learned is what is kept of what the model's server has taught so far.
 	Learned scrollback.Learned
-	// Bounds are those of the answer; zero fields are the defaults.
+	// Bounds are those of the reply; zero fields are the defaults.
 	Bounds Bounds
 
 	// Bytes reads an image of the items. Nil means that none can be shown.
@@ -66,7 +66,7 @@ type Request struct {
 }
 
 // Arguments makes whole arguments of what a model wrote for a call: the JSON
-// object itself, {} for nothing, and what is no object inside one, so that the
+// object itself, {} for nothing, and anything else inside an object, so that the
 // tool can say what is wrong with it.
 func Arguments(text string) json.RawMessage {
 	text = strings.TrimSpace(text)
@@ -83,12 +83,12 @@ func Arguments(text string) json.RawMessage {
 	return wrapped
 }
 
-// Delta is a piece of an answer; any of its fields may be set. A Call is whole.
+// Delta is a piece of a reply; any of its fields may be set. A Call is whole.
 // Opaque belongs to the text, reasoning or call of the same delta, and ends its
 // part; alone it belongs to the part that is being written, and where none is it
 // is a part of its own: reasoning that is not shown. End ends the part that is
 // being written, so that what follows is another one, also when it is of the same
-// kind. Usage counts the whole request so far; the last one stands.
+// kind. Usage counts the whole request so far; the last one counts.
 type Delta struct {
 	Text      string
 	Reasoning string
@@ -111,14 +111,14 @@ type Credits struct {
 	Currency string
 }
 
-// Usual reports whether the delta is a piece of the answer: after one, a request
+// Usual reports whether the delta is a piece of the reply: after one, a request
 // is not tried again.
 func (d Delta) Usual() bool {
 	return d.Text != "" || d.Reasoning != "" || d.Call != nil || d.Opaque != nil || d.Finish != ""
 }
 
-// Lister is a model whose server can be asked how long its windows are. It
-// returns zeros for what the server does not tell.
+// Lister is a model whose server reports the size of its windows. It
+// returns zeros for what the server does not say.
 type Lister interface {
 	List(ctx context.Context) (limit, maxOutput int64, err error)
 }

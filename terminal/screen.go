@@ -58,7 +58,7 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 	return errors.Join(scrollback.Wrap(scrollback.Unavailable, "terminal.Screen", err), failed)
 }
 
-// Is says whether f is a terminal.
+// Is reports whether f is a terminal.
 func Is(f *os.File) bool { return f != nil && term.IsTerminal(f.Fd()) }
 
 // open greets, or shows where a conversation was left. It returns the questions

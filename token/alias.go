@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// A model goes by many names: with the date of a snapshot, behind the prefix of a
-// reseller, packed in some format. Only what is known to be such a part is taken off
-// a name; everything else, sizes above all, tells one model from another.
+// A model goes by many names: with the date of a snapshot, the prefix of a reseller,
+// or the name of a format. Only parts that are known to be such are taken off a name;
+// everything else, sizes above all, distinguishes models.
 
 // makers gives the maker of the models that a provider serves as its own.
 var makers = map[string]string{"openai": "openai", "anthropic": "anthropic", "gemini": "google", "deepseek": "deepseek",
 	"xai": "x-ai", "moonshot": "moonshotai", "dashscope": "qwen"}
 
 // hosts serve other makers' models with the windows they were made for. Anywhere else,
-// and above all on a server of one's own, only the server knows its window.
+// and above all on your own server, only the server knows its window.
 var hosts = map[string]bool{"openrouter": true, "poe": true, "ark": true, "dashscope": true}
 
-// ranks orders providers where several know a model: the makers first.
+// ranks orders providers if several have a model: the makers first.
 var ranks = []string{"openai", "anthropic", "gemini", "deepseek", "xai", "moonshot", "ark", "dashscope", "openrouter"}
 
 // orgs gives other names of makers; packers publish everybody's models in other formats.
@@ -67,7 +67,7 @@ func untag(name string, first bool) string {
 	if at := dated.FindStringIndex(name); at != nil {
 		return name[:at[0]]
 	}
-	// OpenAI's previews are models of their own: o1-preview has another window than o1.
+	// OpenAI's previews are separate models: o1-preview has another window than o1.
 	if at := preview.FindStringIndex(name); at != nil && !openAIs.MatchString(name) {
 		return name[:at[0]]
 	}
@@ -86,7 +86,8 @@ type form struct {
 	priced bool
 }
 
-// forms are the names that a model may be known by, from the least change to the most.
+// forms are the names that a model may be known by, from the smallest change to the
+// largest.
 func forms(name string) []form {
 	out := []form{{name, true}}
 	add := func(next string, priced bool) bool {
@@ -122,9 +123,9 @@ func key(name string) string {
 	return dashes.Replace(sizeTag.ReplaceAllString(name, "-$1"))
 }
 
-// asked is a model's name in its parts: who serves it, who made it or packed it, and
-// what it is called, all in small letters, of which the first two may be empty; and
-// the whole name as it was asked for.
+// asked is the parts of a model's name: who serves it, who made or packed it, and what
+// it is called, all in lower case, of which the first two may be empty; and the whole
+// name as it was given.
 type asked struct{ provider, org, name, whole string }
 
 func parse(name string) asked {
@@ -198,12 +199,12 @@ func after(a, b bool) int {
 	return -1
 }
 
-// is says whether an entry may be what was asked for, judging by the maker.
+// is reports whether an entry may be the model that was asked for, by its maker.
 func (a asked) is(e entry) bool {
 	return a.org == "" || a.org == e.maker || packers[a.org]
 }
 
-// windows says whether the provider asked serves the window that an entry has.
+// windows reports whether the provider asked serves the window that an entry has.
 func (a asked) windows(e entry) bool {
 	switch {
 	case a.provider == "" || hosts[a.provider]:
@@ -214,7 +215,7 @@ func (a asked) windows(e entry) bool {
 	return a.provider == e.provider || makers[a.provider] == e.maker
 }
 
-// prices says whether the provider asked charges what an entry says: OpenRouter
+// prices reports whether the provider asked charges what an entry says: OpenRouter
 // charges what the makers charge, and so does whoever is not named.
 func (a asked) prices(e entry) bool {
 	switch a.provider {
@@ -224,7 +225,7 @@ func (a asked) prices(e entry) bool {
 	return a.windows(e) && a.provider == e.provider
 }
 
-// longestName bounds what is looked for, in bytes.
+// longestName bounds a name, in bytes.
 const longestName = 200
 
 // resolve finds the entry that a name leads to: its provider's own first, then those
@@ -258,7 +259,7 @@ func first(entries []entry, a asked, elsewhere bool) (entry, bool) {
 	return entry{}, false
 }
 
-// alias is what is known of a model by a name that the catalog does not have.
+// alias is what is known about a model under a name that the catalog does not have.
 func (c *Catalog) alias(name string) Facts {
 	a := parse(name)
 	e, priced, ok := c.resolve(a)

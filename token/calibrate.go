@@ -8,15 +8,15 @@ const (
 	leastWindow = 500 // tokens; of less, what a provider adds by itself is too large a part
 )
 
-// bounded keeps a factor within what tokenizers differ by: beyond that something
-// else was counted.
+// bounded keeps a factor within the range by which tokenizers differ: beyond that
+// something else was counted.
 func bounded(f float64) float64 { return min(max(f, leastFactor), mostFactor) }
 
 // Learn is a model's factor after its provider reported that a request which
 // weighed sent o200k tokens was reported tokens long: a moving average within
-// bounds. was is the factor so far, 0 for none. A request that is too short to tell
-// teaches nothing, and neither does a report of under half of what was sent: that is
-// of a server which cut the prompt, or leaves out what it had cached.
+// bounds. was is the factor so far, 0 for none. A request that is too short
+// teaches nothing, and neither does a report of under half of what was sent: then the
+// server truncated the prompt, or did not count what it had cached.
 func Learn(was float64, sent, reported int64) float64 {
 	ratio := bounded(float64(reported) / float64(max(sent, 1)))
 	switch {
@@ -33,8 +33,8 @@ func Learn(was float64, sent, reported int64) float64 {
 
 // Raise is a model's factor after its server refused as too long a request which
 // weighed sent o200k tokens, and said that it counted requested tokens, those of the
-// answer left out: the ratio at once, within bounds, and never less than was, the
-// factor so far, 0 for none. A request that is too short to tell changes nothing.
+// answer left out: the ratio, within bounds, and never less than was, the factor so
+// far, 0 for none. A request that is too short changes nothing.
 func Raise(was float64, sent, requested int64) float64 {
 	if sent < leastWindow || requested <= 0 {
 		return was

@@ -11,22 +11,21 @@ import (
 	"charm.land/catwalk/pkg/embedded"
 )
 
-// Facts are what a catalog knows of a model; a zero means that it does not know.
-// Limit and MaxOutput are tokens. Factor is how many of the model's tokens an
-// o200k token is.
+// Facts are what a catalog knows about a model; zero is unknown. Limit and MaxOutput
+// are tokens. Factor is how many of the model's tokens correspond to one o200k token.
 type Facts struct {
 	Limit     int64   `json:"limit,omitempty"`
 	MaxOutput int64   `json:"max_output,omitempty"`
 	Price     *Price  `json:"price,omitempty"`
 	Factor    float64 `json:"factor,omitempty"`
 
-	// Known says that the catalog has the model, and As under which other name; it is
-	// empty where that is the name asked for. Find sets both.
+	// Known says that the catalog has the model, and As under which other name; As is
+	// empty if that is the given name. Find sets both.
 	Known bool   `json:"-"`
 	As    string `json:"-"`
 }
 
-// over is f where it says something, and else what is under it.
+// over is f, with its gaps filled from what is under it.
 func (f Facts) over(under Facts) Facts {
 	under.Limit = cmp.Or(f.Limit, under.Limit)
 	under.MaxOutput = cmp.Or(f.MaxOutput, under.MaxOutput)
@@ -35,8 +34,8 @@ func (f Facts) over(under Facts) Facts {
 	return under
 }
 
-// Price is what a million tokens cost. CachedInput and CacheWrite are 0 where a
-// provider has no price of their own for them.
+// Price is what a million tokens cost. CachedInput and CacheWrite are 0 if a
+// provider has no separate price for them.
 type Price struct {
 	Input       float64 `json:"input"`
 	CachedInput float64 `json:"cached_input,omitempty"`
@@ -45,7 +44,7 @@ type Price struct {
 	Currency    string  `json:"currency"`
 }
 
-// Cost of a call with so many tokens. Cached and written tokens are among input.
+// Cost is the price of a call with so many tokens. Cached and written tokens are among input.
 func (p Price) Cost(input, cached, written, output int64) float64 {
 	rate := func(own float64) float64 {
 		if own == 0 {
@@ -60,13 +59,13 @@ func (p Price) Cost(input, cached, written, output int64) float64 {
 }
 
 // Catalog knows models by "provider/name": those of charm.land/catwalk, a data
-// file kept up to date by its makers, under what its owner says otherwise.
+// file kept up to date by its makers, overridden by what its owner says.
 type Catalog struct {
 	own   map[string]Facts
 	names index // of own
 }
 
-// NewCatalog makes a catalog in which own goes before what is known, field by
+// NewCatalog makes a catalog in which own overrides the built-in facts, field by
 // field. Nil is fine.
 func NewCatalog(own map[string]Facts) *Catalog {
 	c := &Catalog{own: maps.Clone(own), names: index{}}
@@ -77,9 +76,9 @@ func NewCatalog(own map[string]Facts) *Catalog {
 	return c
 }
 
-// Find is what is known of a model by its name, or else by the name it is an alias of.
-// An alias never gives a server of one's own a window or a longest answer, and it gives
-// a price only where the same provider is paid. An unknown model has a factor alone.
+// Find is what is known about a model by its name, or else by the name it is an alias
+// of. An alias never gives your own server a window or a longest answer, and it gives a
+// price only if the same provider is paid. An unknown model has only a factor.
 func (c *Catalog) Find(name string) Facts {
 	own, said := c.own[name]
 	f, ok := known()[name]
@@ -94,7 +93,7 @@ func (c *Catalog) Find(name string) Facts {
 	return f
 }
 
-// Own is what the owner of the catalog says of a model.
+// Own is what the owner of the catalog says about a model.
 func (c *Catalog) Own(name string) Facts { return c.own[name] }
 
 // Names lists the models of a provider, its owner's too, by name.
@@ -111,8 +110,8 @@ func (c *Catalog) Names(provider string) []string {
 	return slices.Compact(out)
 }
 
-// otherFactor is the factor of tokenizers that nothing is known of until their
-// providers report: a margin, not a measurement.
+// otherFactor is the factor of unknown tokenizers until their providers report: a
+// margin, not a measurement.
 const otherFactor = 1.1
 
 func defaultFactor(name string) float64 {
@@ -143,8 +142,8 @@ var known = sync.OnceValue(func() map[string]Facts {
 	return out
 })
 
-// resold are the models of Ark as a reseller has them, without its prices. They are
-// not listed, as Ark takes their names only with a date.
+// resold are the models of Ark as a reseller lists them, without its prices. They are
+// not listed, because Ark takes their names only with a date.
 var resold = sync.OnceValue(func() map[string]Facts {
 	out := map[string]Facts{}
 	for _, p := range embedded.GetAll() {

@@ -15,9 +15,9 @@ const (
 	lettersASlip = 4 // letters and digits to one slip
 )
 
-// Near lists at most three models whose names are close to one that is not known,
-// the closest first: a slip of a few letters, another provider or none, a beginning
-// or an end. It lists nothing where nothing is close, or the name is right.
+// Near lists at most three models whose names are close to an unknown one, the closest
+// first: a few wrong letters, another provider or none, a prefix or a suffix. It lists
+// nothing if nothing is close, or the name is right.
 func (c *Catalog) Near(name string) []string {
 	exact := func(n string) bool { _, own := c.own[n]; _, ok := known()[n]; return own || ok }
 	if exact(name) || len(name) > longestName {
@@ -55,7 +55,7 @@ func (c *Catalog) Near(name string) []string {
 	return out
 }
 
-// respelled yields a name with its provider's spelled right, where there is one
+// respelled yields a name with the spelling of its provider corrected, if there is one
 // close to it that has the model.
 func (c *Catalog) respelled(name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -72,7 +72,7 @@ func (c *Catalog) respelled(name string) iter.Seq[string] {
 	}
 }
 
-// slip is what a wrong letter counts; a wrong provider counts less, a missing end more.
+// slip is the weight of a wrong letter; a wrong provider weighs less, a missing end more.
 const slip = 4
 
 // spelling is a name by its letters and digits alone: whole, and what the model is
@@ -120,8 +120,8 @@ func (a spelling) off(b spelling) (int, bool) {
 	return best, ok
 }
 
-// wrong is what one letter in the place of another counts: two, where both are digits,
-// as that is more often another model than a slip.
+// wrong is the weight of one letter in place of another: two if both are digits, because
+// that is more often another model than a typo.
 func wrong(a, b byte) int {
 	if a <= '9' && b <= '9' {
 		return 2
@@ -130,7 +130,7 @@ func wrong(a, b byte) int {
 }
 
 // distance is how many letters of a are wrong, missing, too many, or swapped with the
-// next, to be b; above most it is any number that is too.
+// next, to become b; above most it is any number above most.
 func distance(a, b string, most int) int {
 	if len(a)-len(b) > most || len(b)-len(a) > most {
 		return most + 1

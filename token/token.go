@@ -17,11 +17,11 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// AssumedLimit is the window, in tokens, of a model nobody has said anything of.
+// AssumedLimit is the window, in tokens, of a model about which nothing is known.
 const AssumedLimit = 32768
 
 // piece bounds how much text is handed to the tokenizer at once, so that memory
-// stays small whatever is counted. Cuts fall on spaces or characters.
+// stays small whatever is counted. Cuts are at spaces or between characters.
 const piece = 64 << 10
 
 var codec = sync.OnceValues(func() (tokenizer.Codec, error) { return tokenizer.Get(tokenizer.O200kBase) })
@@ -62,7 +62,7 @@ func cut(s string) string {
 }
 
 // Image is what an image of the given size in pixels costs, by the published
-// formula of 85 tokens and 170 a tile of 512 pixels after scaling to 768 on the
+// formula of 85 tokens and 170 per tile of 512 pixels after scaling to 768 on the
 // short side. Unknown sizes count as the largest.
 func Image(width, height int, detail string) int {
 	if detail == "low" {

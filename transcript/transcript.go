@@ -25,7 +25,7 @@ type Importer interface {
 	// Name is the format's name on the command line and over HTTP.
 	Name() string
 
-	// Sniff says whether a file that begins with head is of this format.
+	// Sniff reports whether a file that begins with head is of this format.
 	Sniff(head []byte) bool
 
 	// Read yields the entries of r in order. An error ends it; a bad line is an
@@ -45,10 +45,10 @@ type Exporter interface {
 // Entry is one message of a file. Source is the id the file gives its
 // conversation, or empty. Conversation is set on the entry that describes one
 // and has no message. An entry with Rewind has none either: what follows comes
-// after the first *Rewind messages of the source's path as it stands, and what
-// stood behind those is an earlier branch.
+// after the first *Rewind messages of the source's current path, and what came
+// after those becomes an earlier branch.
 type Entry struct {
-	Line         int // where it stands in the file, from 1; 0 if it has no lines
+	Line         int // its line in the file, from 1; 0 if it has no lines
 	Source       string
 	Conversation *scrollback.Conversation
 	Message      scrollback.Message

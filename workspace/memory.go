@@ -16,7 +16,7 @@ import (
 // Bounds of memory files.
 const (
 	maxHashed = 1 << 20  // bytes of one that are read
-	maxShown  = 16 << 10 // bytes of one that are told
+	maxShown  = 16 << 10 // bytes of one that a model is told
 )
 
 // memory is a memory file and its head.
@@ -25,7 +25,7 @@ type memory struct {
 	head string
 }
 
-// remember reads the memory files of a place: the person's own, then each root's.
+// remember reads the memory files of a place: the person's own, then those of each root.
 func (s *Seen) remember(p Place) {
 	folders := p.Roots
 	if p.UserFolder != "" {

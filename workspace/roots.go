@@ -34,14 +34,14 @@ func Narrow(grant, want []string) ([]string, error) {
 		}
 		switch {
 		case err != nil && !allowed(filepath.Clean(w)):
-			return nil, refused(op, w) // whether it exists is nobody's business
+			return nil, refused(op, w) // whether it exists is not revealed
 		case err != nil:
 			return nil, scrollback.ParamErrorf(op, "roots", "%s: no such folder", w)
 		case !allowed(real):
 			return nil, refused(op, w)
 		}
 		if info, err := os.Stat(real); err != nil || !info.IsDir() {
-			return nil, scrollback.ParamErrorf(op, "roots", "%s is no folder", w)
+			return nil, scrollback.ParamErrorf(op, "roots", "%s is not a folder", w)
 		}
 		if !slices.Contains(out, real) {
 			out = append(out, real)
@@ -60,7 +60,7 @@ type errOutside string
 // Error implements error.
 func (e errOutside) Error() string { return string(e) + " is outside the folders that were granted" }
 
-// Grant makes folders that the operator names absolute and resolves their links.
+// Grant makes the folders that the operator names absolute and resolves their links.
 func Grant(names []string) ([]string, error) {
 	out := []string{}
 	for _, name := range names {
@@ -72,7 +72,7 @@ func Grant(names []string) ([]string, error) {
 			return nil, scrollback.ParamErrorf("workspace.Grant", "root", "%s: no such folder", name)
 		}
 		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
-			return nil, scrollback.ParamErrorf("workspace.Grant", "root", "%s is no folder", name)
+			return nil, scrollback.ParamErrorf("workspace.Grant", "root", "%s is not a folder", name)
 		}
 		if !slices.Contains(out, abs) {
 			out = append(out, abs)
@@ -83,7 +83,7 @@ func Grant(names []string) ([]string, error) {
 
 func resolve(path string) (string, error) { return filepath.EvalSymlinks(filepath.Clean(path)) }
 
-// within says whether path is root or inside it, by whole names.
+// within reports whether path is root or inside it, by whole names.
 func within(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))

@@ -19,7 +19,7 @@ const defaultSetup = "This is background, not a request; the first one comes nex
 // bounds are how much of a text is told.
 type bounds struct{ entries, memory int }
 
-// Text is the whole environment as a model is told it.
+// Text is the whole environment as a model is told about it.
 func (s Seen) Text() string {
 	setup := s.place.Setup
 	if setup == "" {
@@ -49,9 +49,9 @@ func (s Seen) Text() string {
 	})
 }
 
-// Change is what a model that was told first, and last told, is to be told now:
-// all that is different from first, so that the newest change alone is enough. It
-// is empty when told is still so.
+// Change is what to tell a model that was told first at the beginning and told last:
+// everything that differs from first, so that the newest change alone is enough. It
+// is empty if told is still true.
 func (s Seen) Change(first, told scrollback.EnvironmentState) string {
 	switch {
 	case s.State.Equal(told):
@@ -104,8 +104,8 @@ func (s Seen) Change(first, told scrollback.EnvironmentState) string {
 	})
 }
 
-// fit cuts a text to the bounds of the place: the trees first, then the memory
-// files, and the rest never.
+// fit cuts a text to the bounds of the place: first the trees, then the memory
+// files, never the rest.
 func (s Seen) fit(text func(bounds) string) string {
 	b := bounds{s.place.MaxEntries, maxShown}
 	for {
@@ -181,7 +181,7 @@ func byTree(a, b entry) int {
 	return len(x) - len(y)
 }
 
-// writeMemory writes the head of a memory file, and says when that is not all.
+// writeMemory writes the head of a memory file, and says if that is not all.
 func writeMemory(w *strings.Builder, m memory, b bounds) {
 	head := cut(m.head, b.memory)
 	fmt.Fprintf(w, "\nFrom %s:\n%s", name(m.Path), escape(head))
@@ -193,7 +193,7 @@ func writeMemory(w *strings.Builder, m memory, b bounds) {
 	}
 }
 
-// name is a path as it stands in a line: quoted when it could look like more than
+// name is a path as it is written in a line: quoted if it could look like more than
 // one, or like a mark.
 func name(s string) string {
 	plain := !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })

@@ -21,7 +21,7 @@ const (
 	maxFolders = 2_000     // folders read of one root
 	maxIgnore  = 256 << 10 // bytes of one ignore file
 	maxDepth   = 40
-	maxMatches = 2_000_000 // names held against patterns in one root
+	maxMatches = 2_000_000 // names compared with patterns in one root
 )
 
 // ignoreFiles say what is left out, in every folder.
@@ -81,7 +81,7 @@ func (t *tree) note(format string, args ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }
 
-// reason is an error of the file system without the path, which says it already.
+// reason is an error of the file system without the path, which is already known.
 func reason(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -97,7 +97,7 @@ type walker struct {
 	matches  int // done so far
 }
 
-// list adds what one folder holds and answers the folders in it.
+// list adds what one folder holds and returns the folders in it.
 func (w *walker) list(folder string) []string {
 	f, err := w.root.Open(folder)
 	if err != nil {
@@ -149,8 +149,8 @@ func (w *walker) list(folder string) []string {
 	return folders
 }
 
-// afford is as much of what a folder holds as may still be held against the
-// patterns, each of which looks at every name of a path that has depth names.
+// afford is the part of a folder that may still be compared with the patterns, each of
+// which looks at every name of a path with depth names.
 func (w *walker) afford(found []fs.DirEntry, depth int) []fs.DirEntry {
 	each := len(w.patterns) * depth
 	if n := (maxMatches - w.matches) / max(each, 1); len(found) > n {
@@ -161,7 +161,7 @@ func (w *walker) afford(found []fs.DirEntry, depth int) []fs.DirEntry {
 	return found
 }
 
-// domain is where the patterns of a folder's ignore file hold.
+// domain is where the patterns of a folder's ignore file apply.
 func domain(folder string) []string {
 	if folder == "." {
 		return nil
@@ -169,7 +169,7 @@ func domain(folder string) []string {
 	return strings.Split(folder, "/")
 }
 
-// ignored reads an ignore file; one that is not there or is no file holds nothing.
+// ignored reads an ignore file; one that is missing or not a file holds nothing.
 func (w *walker) ignored(name string, domain []string) []gitignore.Pattern {
 	text, err := readHead(w.root, name, maxIgnore)
 	if err != nil {
@@ -184,7 +184,7 @@ func (w *walker) ignored(name string, domain []string) []gitignore.Pattern {
 	return out
 }
 
-// errNoFile is of what is there and is no regular file.
+// errNoFile is the error for something that is not a regular file.
 var errNoFile = errors.New("it is no regular file")
 
 // readHead reads at most n bytes of a regular file within a root.

@@ -85,7 +85,7 @@ func settled(p Place) Seen {
 	return Seen{place: p, State: scrollback.EnvironmentState{Date: p.Now.Format(time.DateOnly)}}
 }
 
-// Look reads what is to be told of a place. Its only error is the end of ctx.
+// Look reads what a model is told about a place. Its only error is the end of ctx.
 func Look(ctx context.Context, p Place) (Seen, error) {
 	s := settled(p)
 	p = s.place

@@ -147,7 +147,7 @@ func TestChatTerminal(t *testing.T) {
 	w.says(question, question)
 	w.shows("From this conversation:")
 	w.keys("\x03") // in the middle of the reply
-	w.shows("interrupted; what was written is saved")
+	w.shows("interrupted; what was written so far is saved")
 
 	w.says("灯塔的钥匙在哪里?", "灯塔的钥匙在哪里?")
 	w.says("one\x1b\rtwo", "two")                   // Alt+Enter
@@ -159,7 +159,7 @@ func TestChatTerminal(t *testing.T) {
 	w.says("/title 灯塔", "/title 灯塔")
 	w.shows("title: 灯塔")
 	w.says("/nope", "/nope")
-	w.shows("There is no command /nope")
+	w.shows("No such command: /nope")
 
 	w.keys("\x1b[200~the words of this line go over the narrow edge\x1b[201~")
 	w.shows("narrow edge")
@@ -171,7 +171,7 @@ func TestChatTerminal(t *testing.T) {
 	w.says("/model", "/model")
 	w.shows("model: offline")
 	w.keys("\x04")
-	w.shows("Go on later: scrollback chat ")
+	w.shows("To continue later: scrollback chat ")
 	if code := w.ends(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
@@ -205,7 +205,7 @@ func TestChatResumed(t *testing.T) {
 	w.keys("\r")
 	w.shows("2 条消息")
 	w.shows("> A �]0;stolen title��[31mred herring")
-	w.shows("想问什么?")
+	w.shows("想问什么？")
 	w.keys("\x03")
 	w.shows("以后继续")
 	if code := w.ends(); code != 0 {

@@ -137,7 +137,7 @@ func drawCheckup(w io.Writer, c doctor.Checkup) error {
 	case n > 0 && c.Repairable():
 		last = fmt.Sprintf("%s %s. Nothing was changed; doctor --repair copies the database, then repairs what it can.", terminal.Thousands(n), word)
 	case n > 0:
-		last = fmt.Sprintf("%s %s, and no way to repair them. Nothing was changed.", terminal.Thousands(n), word)
+		last = fmt.Sprintf("%s %s, and nothing to repair from. Nothing was changed.", terminal.Thousands(n), word)
 	}
 	_, err := fmt.Fprintln(w, last)
 	return err

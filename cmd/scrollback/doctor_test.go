@@ -482,7 +482,7 @@ func TestRepairNothing(t *testing.T) {
 	}
 	for _, c := range []struct{ damage, says string }{
 		{`UPDATE branches SET head_seq = 1`, "doctor --repair copies the database"},
-		{`UPDATE segments SET sha256 = 'ab'`, "nothing to repair it from"},
+		{`UPDATE segments SET sha256 = 'ab'`, "nothing to repair from"},
 	} {
 		data := harmed(t, sound, c.damage)
 		if code, out, _ := inside(t, data, "doctor"); code != 1 || !strings.Contains(out, c.says) {

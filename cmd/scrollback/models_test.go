@@ -94,7 +94,7 @@ func TestModelsAtTheCommandLine(t *testing.T) {
 	srv := httptest.NewServer(s)
 	t.Cleanup(srv.Close)
 	out, errs, code := s.ran(t, srv.URL, []string{data}, "run", "--effort", "high", "What is it?")
-	if code != 0 || !strings.Contains(out, "这样。") || !strings.Contains(errs, "custom/m: 32,768 tokens are assumed") {
+	if code != 0 || !strings.Contains(out, "这样。") || !strings.Contains(errs, "custom/m is not known: 32,768 tokens are assumed") {
 		t.Fatalf("exit %d, %q, %q", code, out, errs)
 	}
 	if agent, _ := s.told(); s.last().ReasoningEffort != "high" || !strings.HasPrefix(agent, "scrollback/") {

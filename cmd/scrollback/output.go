@@ -23,7 +23,7 @@ func (g *globals) print(v any, human func(w io.Writer) error) error {
 // explain is an error for the person at the terminal.
 func explain(err error) string { return terminal.Explain(err) }
 
-// isTerminal says whether f is one.
+// isTerminal reports whether f is one.
 func isTerminal(f any) bool {
 	file, ok := f.(*os.File)
 	return ok && terminal.Is(file)

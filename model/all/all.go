@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// Providers lists the providers, those of one's own machine last.
+// Providers lists the providers, those on the user's own machine last.
 func Providers() []remote.Preset {
 	out := append(openai.Presets(), anthropic.Preset(), gemini.Preset(), ollama.Preset())
 	slices.SortStableFunc(out, func(a, b remote.Preset) int { return rank(a) - rank(b) })
@@ -52,7 +52,7 @@ func Provider(name string) (remote.Preset, bool) {
 
 // Find makes the model of a name like "openai/gpt-5"; env reads the environment,
 // and o says how to ask. It is invalid for an unknown provider, with ErrNoModel as
-// the reason, and refused where a key is missing.
+// the reason, and refused if a key is missing.
 func Find(name string, env func(string) string, o remote.Options) (model.Model, error) {
 	provider, id, _ := strings.Cut(name, "/")
 	p, ok := Provider(provider)
@@ -67,8 +67,8 @@ func Find(name string, env func(string) string, o remote.Options) (model.Model, 
 	return p.Open(at), nil
 }
 
-// Ready lists the providers that can be asked as the environment is: of those of
-// one's own machine the ones whose address was set.
+// Ready lists the providers that the environment sets up: of those on the user's own
+// machine, the ones whose address was set.
 func Ready(env func(string) string) []string {
 	var out []string
 	for _, p := range Providers() {

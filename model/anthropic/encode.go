@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// defaultOutput is how long an answer may be, in tokens, where nobody says.
+// defaultOutput is how long a reply may be, in tokens, by default.
 const defaultOutput = 8192
 
 // draft is a request that is being written.
@@ -31,7 +31,7 @@ type draft struct {
 	binding  bool   // the server is told to drop thinking whose conversation has changed
 }
 
-// plan writes a request with what is known of the server.
+// plan writes a request with what is known about the server.
 func (m *Model) plan(ctx context.Context, r model.Request, known scrollback.Learned, t *turn) (remote.Exchange, error) {
 	d := &draft{m: m, r: r, known: known, body: request{Model: m.id, Stream: true, Messages: []message{},
 		MaxTokens: cmp.Or(remote.MaxOutput(r, known), defaultOutput)}}

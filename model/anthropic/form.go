@@ -15,10 +15,10 @@ const (
 	adaptive form = "adaptive" // as it sees fit, with an effort
 )
 
-// habit is what is known of a model by its name.
+// habit is what is known about a model by its name.
 type habit struct {
 	form    form
-	always  bool     // it cannot be told not to think
+	always  bool     // its thinking cannot be turned off
 	efforts []string // that it knows
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// List implements model.Lister: what the server says of the model, zeros where it
+// List implements model.Lister: what the server says about the model, zeros where it
 // says nothing.
 func (m *Model) List(ctx context.Context) (limit, maxOutput int64, err error) {
 	var info struct {

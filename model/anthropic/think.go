@@ -66,7 +66,7 @@ func (d *draft) think() {
 	d.show(h)
 }
 
-// show asks to be told what is thought: newer models leave it out unless asked.
+// show asks for the text of thinking: newer models omit it unless asked.
 func (d *draft) show(h habit) {
 	if d.dropped(display) || d.dropped(anyThinking) || d.dropped(adaptiveThinking) || h.form != adaptive {
 		return

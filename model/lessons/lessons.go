@@ -24,20 +24,20 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// How long what was learned of a window stands.
+// How long what was learned about a window counts.
 const (
 	// refusalFresh is how long a window that a server named in refusing a request goes
 	// before one that a person set: they may have started it again with a larger one.
 	refusalFresh = time.Hour
 	// learnedStands is how long it goes before what the catalog says.
 	learnedStands = 7 * 24 * time.Hour
-	// listStands is how long a server's list of models is not asked for again, and
+	// listStands is how long a server's list of models is not fetched again, and
 	// listRetry the same where the list could not be had.
 	listStands = 24 * time.Hour
 	listRetry  = 10 * time.Minute
 )
 
-// listTime is how long a list is waited for, with all that is asked for it: it must
+// listTime is how long a list may take, with all requests for it: it must
 // not hold up the first turn.
 const listTime = 5 * time.Second
 
@@ -48,7 +48,7 @@ const guessedShare = 0.75
 // Books is where lessons are kept: the store.
 type Books interface {
 	Learned(ctx context.Context, model string) (scrollback.Learned, error)
-	// Teach changes what is known of a model in one transaction.
+	// Teach changes what is known about a model in one transaction.
 	Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error
 	// Now is the time in Unix ms.
 	Now() int64
@@ -67,7 +67,7 @@ type Keeper struct {
 // Options set a keeper up; all fields but Bounds are required.
 type Options struct {
 	Catalog *token.Catalog
-	Bounds  model.Bounds // of answers
+	Bounds  model.Bounds // of replies
 	Log     *slog.Logger
 	Least   int64 // the smallest window that is taken up, in tokens
 }
@@ -77,7 +77,7 @@ func New(b Books, o Options) *Keeper {
 	return &Keeper{books: b, catalog: o.Catalog, bounds: o.Bounds, log: o.Log, least: o.Least}
 }
 
-// Window is the window that is known of a model's server, 0 for none; fresh says
+// Window is the window known for a model's server, 0 for none; fresh says
 // that the server named it a moment ago in refusing a request, so that it goes
 // before whatever a person set.
 func Window(known scrollback.Learned, now int64) (limit int64, fresh bool) {
@@ -91,13 +91,13 @@ func Window(known scrollback.Learned, now int64) (limit int64, fresh bool) {
 // refusedShare is what a refused request weighs at least, of what would have fitted.
 const refusedShare = 1.05
 
-// pupil is a model that is asked with what its server has taught so far.
+// pupil is a model that is called with what its server has taught so far.
 type pupil struct {
 	model.Model
 	k *Keeper
 }
 
-// Model is a model that is asked with what its server has taught, and whose lessons
+// Model is a model that is called with what its server has taught, and whose lessons
 // are kept.
 func (k *Keeper) Model(m model.Model) model.Model { return pupil{m, k} }
 
@@ -217,7 +217,7 @@ func (k *Keeper) Outgrow(ctx context.Context, name string, known scrollback.Lear
 	}
 }
 
-// Ask asks the server of a model how long its windows are, where it can be asked
+// Ask asks the server of a model for the size of its windows, if it can be asked
 // and was not a while ago, and keeps what it says.
 func (k *Keeper) Ask(ctx context.Context, m model.Model) {
 	p, ok := m.(pupil)
@@ -258,7 +258,7 @@ func (k *Keeper) Ask(ctx context.Context, m model.Model) {
 	}
 }
 
-// Forget lets what a server has taught of a model be learned again. What is known of
+// Forget lets what a server has taught about a model be learned again. What is known about
 // its tokens stays.
 func (k *Keeper) Forget(ctx context.Context, name string) error {
 	return k.books.Teach(ctx, name, func(known *scrollback.Learned) { *known = scrollback.Learned{Factor: known.Factor} })

@@ -28,7 +28,7 @@ type Strict struct {
 // Protocol is how one provider's server reads and writes. It is safe for
 // concurrent use.
 type Protocol interface {
-	// Handles says whether a request is for an answer of a model; Serve is given the
+	// Handles reports whether a request is for an answer of a model; Serve is given the
 	// others, such as one for the list of models.
 	Handles(r *http.Request) bool
 	Serve(w http.ResponseWriter, r *http.Request)

@@ -56,15 +56,15 @@ func New(o *Options) *Model {
 	return &Model{pace: o.Pace}
 }
 
-// Facts is what is known of the model.
+// Facts is what is known about the model.
 func (m *Model) Facts() model.Facts {
 	return model.Facts{Name: Name, Limit: limitTokens, MaxOutput: outputTokens, NoSummaries: true}
 }
 
-// Deterministic says that equal requests get equal answers.
+// Deterministic says that equal requests get equal replies.
 func (m *Model) Deterministic() bool { return true }
 
-// Stream answers the request, or calls a recall tool.
+// Stream replies to the request, or calls a recall tool.
 func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		if ctx.Err() != nil {

@@ -166,7 +166,7 @@ func used(items []scrollback.Item, q question) map[string]bool {
 	return out
 }
 
-// offers says whether a request lets the model call a tool.
+// offers reports whether a request lets the model call a tool.
 func offers(r model.Request, name string) bool {
 	for _, t := range r.Tools {
 		if t.Name == name {

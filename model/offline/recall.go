@@ -60,7 +60,7 @@ func (p passage) found() found {
 	return found{p.Seq, p.Role, p.Ref, p.Line, text}
 }
 
-// readRecall reads a result as JSON; what was clipped or is no JSON it reads as
+// readRecall reads a result as JSON; what was clipped or is not JSON it reads as
 // far as it goes, at worst as plain text.
 func readRecall(text string) []found {
 	var r recalled
@@ -88,7 +88,7 @@ func readRecall(text string) []found {
 	return []found{{text: text}}
 }
 
-// A raw line end stands in no JSON string: what follows is a note on clipping.
+// A JSON string contains no raw line end: what follows is a note on clipping.
 var fields = regexp.MustCompile(`"(seq|role|ref|line|content|text)":\s*("(?:[^"\\\n]|\\.)*"?|\d+|null)`)
 
 // salvage collects the texts of broken JSON with the seq, role, ref and line

@@ -38,7 +38,7 @@ var (
 	languages = []phrases{english, chinese}
 )
 
-// isReply says that a text begins as this model's own answers do.
+// isReply reports whether a text begins like this model's own replies.
 func isReply(text string) bool {
 	for _, p := range languages {
 		for _, lead := range []string{p.found, p.nearest, p.nothing, p.noted, p.self} {
@@ -65,7 +65,7 @@ func introduced(items []scrollback.Item) bool {
 	return false
 }
 
-// reply is the answer to a request: a text, or a call.
+// reply is the response to a request: a text, or a call.
 type reply struct {
 	text string
 	call *scrollback.ToolCall

@@ -60,7 +60,7 @@ func sentenceEnd(line string, most int) int {
 	return most
 }
 
-// stops says whether a full stop between the two texts ends a sentence.
+// stops reports whether a full stop between the two texts ends a sentence.
 func stops(before, after string) bool {
 	if after == "" {
 		return true

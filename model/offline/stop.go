@@ -49,7 +49,7 @@ var (
 		"recall", "quote", "i wonder"}
 )
 
-// asks says whether a sentence wants an answer.
+// asks reports whether a sentence wants an answer.
 func asks(s string) bool {
 	s = strings.TrimRight(s, "\"'”’」』）)]】!！ \t")
 	if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
@@ -114,10 +114,10 @@ func asksWords(s string) bool {
 	return false
 }
 
-// glue says whether a term of an unspaced script holds a binding character.
+// glue reports whether a term of an unspaced script holds a binding character.
 func glue(t string) bool { return strings.ContainsAny(t, glueRunes) }
 
-// lone says whether a term is one character of an unspaced script.
+// lone reports whether a term is one character of an unspaced script.
 func lone(t string) bool {
 	r, size := utf8.DecodeRuneInString(t)
 	return size == len(t) && terms.Dense(r)

@@ -44,7 +44,7 @@ func (m *Model) judge(p remote.Problem) *scrollback.Error {
 	}
 	switch {
 	case p.Status == unauthorized && m.at.Options.Key == "" && !m.cloud:
-		return scrollback.Errorf(scrollback.Refused, op, "ollama wants somebody to be signed in: run \"ollama signin\", or set OLLAMA_API_KEY")
+		return scrollback.Errorf(scrollback.Refused, op, "ollama requires signing in: run \"ollama signin\", or set OLLAMA_API_KEY")
 	case has(blind...):
 		return dropped(images)
 	case strings.Contains(what, "tools"):
@@ -54,11 +54,11 @@ func (m *Model) judge(p remote.Problem) *scrollback.Error {
 	case has("think value"):
 		return dropped(level)
 	case strings.Contains(what, "chat"), strings.Contains(what, "completion"):
-		return scrollback.ParamErrorf(op, "model", "the model %s does not chat: it is made for something else", m.at.Model)
+		return scrollback.ParamErrorf(op, "model", "the model %s cannot chat: it was made for something else", m.at.Model)
 	case has("only supports one image"):
 		return scrollback.ParamErrorf(op, "messages", "the model %s takes one image only", m.at.Model)
 	case has("more system memory", "more gpu memory", "out of memory"):
-		return scrollback.Errorf(scrollback.Unavailable, op, "ollama has too little memory for the model with a window as large as was asked for: set a smaller one").Because(scrollback.ErrUpstream)
+		return scrollback.Errorf(scrollback.Unavailable, op, "ollama has too little memory for the model with so large a window: set a smaller one").Because(scrollback.ErrUpstream)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (m *Model) List(ctx context.Context) (limit, maxOutput int64, err error) {
 	return 0, 0, nil
 }
 
-// same says whether two names are of one model. A name without a tag means latest.
+// same reports whether two names are of one model. A name without a tag means latest.
 func same(a, b string) bool {
 	full := func(s string) string {
 		s = strings.TrimPrefix(strings.ToLower(s), "registry.ollama.ai/")

@@ -152,7 +152,7 @@ func (s *reader) id(given string) string {
 }
 
 // end emits the last line's account. An answer that was not finished has no finish
-// reason; one without anything in it is asked for again.
+// reason; an empty one is requested again.
 func (s *reader) end(l line) error {
 	last := model.Delta{Usage: usage(l), RequestID: s.a.Header("X-Request-Id")}
 	if err := s.cut(l, last.Usage); err != nil {

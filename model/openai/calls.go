@@ -54,17 +54,17 @@ func (g *gathering) add(p wire.ToolCall, most int) error {
 	return nil
 }
 
-// complete says whether the arguments are an object to which nothing can be added.
+// complete reports whether the arguments are an object to which nothing can be added.
 func (c *gathered) complete() bool {
 	return bytes.HasSuffix(c.arguments, []byte("}")) && json.Valid(c.arguments)
 }
 
-// repeats says whether a piece is the same call once more.
+// repeats reports whether a piece is the same call once more.
 func (c *gathered) repeats(p wire.ToolCall) bool {
 	return p.ID != "" && string(p.ID) == c.id && p.Function.Name == c.name && string(p.Function.Arguments) == string(c.arguments)
 }
 
-// beside says whether a piece that was taken for one of c begins another call.
+// beside reports whether a piece that was taken for one of c begins another call.
 func (c *gathered) beside(p wire.ToolCall) bool {
 	if p.Function.Name == "" || c.name == "" || c.repeats(p) {
 		return false

@@ -62,10 +62,10 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 	})
 }
 
-// own says whether an item was made by this model: its payloads go back to no other.
+// own reports whether an item was made by this model: its payloads go back to no other.
 func (m *Model) own(it scrollback.Item) bool { return it.Model == m.facts.Name }
 
-// family says whether the model's name, without what stands before a slash, begins
+// family reports whether the model's name, without what stands before a slash, begins
 // with one of the names.
 func (m *Model) family(names ...string) bool {
 	bare := strings.ToLower(m.at.Model[strings.LastIndexByte(m.at.Model, '/')+1:])

@@ -56,7 +56,7 @@ func (s *reader) read() error {
 	return s.end()
 }
 
-// complains says whether JSON tells of an error, in one of the forms that servers
+// complains reports whether JSON tells of an error, in one of the forms that servers
 // have for it, and not of an answer.
 func complains(raw []byte) bool {
 	var e struct {
@@ -69,7 +69,7 @@ func complains(raw []byte) bool {
 	return failed(e.Error) || !failed(e.Choices) && (failed(e.Errors) || failed(e.Detail) || failed(e.Message) || e.Success != nil && !*e.Success)
 }
 
-// failed says whether a field holds anything, such as an error.
+// failed reports whether a field holds anything, such as an error.
 func failed(raw json.RawMessage) bool {
 	switch string(raw) {
 	case "", "null", `""`, "{}", "[]", "false":

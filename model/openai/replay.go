@@ -127,7 +127,7 @@ func (f *fragments) add(pieces []json.RawMessage) {
 	}
 }
 
-// continues says whether a piece goes on with the one before. Encrypted ones are
+// continues reports whether a piece goes on with the one before. Encrypted ones are
 // whole.
 func continues(last, piece map[string]json.RawMessage) bool {
 	same := func(key string) bool { return string(last[key]) == string(piece[key]) }

@@ -207,7 +207,7 @@ func TestResponsesOddStreams(t *testing.T) {
 		"a list":         {`[]`, scrollback.Unavailable, "cannot be read"},
 		"half an item":   {`{"type":"response.output_item.done","item":7}`, scrollback.Unavailable, "cannot be read"},
 		"no item":        {`{"type":"response.output_item.done"}`, scrollback.Unavailable, "cannot be read"},
-		"only news":      {`{"type":"response.queued"}`, scrollback.Unavailable, "ended its answer before it began"},
+		"only news":      {`{"type":"response.queued"}`, scrollback.Unavailable, "ended its response before it began"},
 		"big arguments":  {`{"type":"response.function_call_arguments.delta","delta":"` + args + `"}`, scrollback.Unavailable, "beyond 256 bytes of arguments"},
 		"big call":       {`{"type":"response.output_item.done","item":{"type":"function_call","call_id":"c","name":"f","arguments":"` + args + `"}}`, scrollback.Unavailable, "beyond 256 bytes of arguments"},
 		"big payload":    {`{"type":"response.output_item.done","item":{"type":"reasoning","encrypted_content":"` + args + `"}}`, scrollback.Unavailable, "beyond 256 bytes of payloads"},

@@ -4,7 +4,7 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// preserves says whether the model must be asked to read reasoning it is sent back.
+// preserves reports whether the model must be asked to read reasoning it is sent back.
 func (m *Model) preserves() bool { return m.d.preserve != "" && m.family(m.d.families...) }
 
 // think says how much to think, in the server's own form.

@@ -47,7 +47,7 @@ func (t *Tally) left(most time.Duration) time.Duration {
 	return most - time.Since(t.since)
 }
 
-// errStopped ends the reading of an answer that nobody wants any more.
+// errStopped ends the reading of an answer that is no longer wanted.
 var errStopped = errors.New("the reader stopped")
 
 // heard reads a body, and hears each byte of it: a comment, which is not an event, is
@@ -68,12 +68,12 @@ func (h *heard) Read(p []byte) (int, error) {
 // Header is a field of the response's head.
 func (a *Answer) Header(name string) string { return a.header.Get(name) }
 
-// Is says whether the answer is of a media type.
+// Is reports whether the answer is of a media type.
 func (a *Answer) Is(mediaType string) bool {
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.header.Get("Content-Type"))), mediaType)
 }
 
-// Streams says whether the answer is a stream of events.
+// Streams reports whether the answer is a stream of events.
 func (a *Answer) Streams() bool { return a.Is("text/event-stream") }
 
 // Emit yields a piece of the answer. It fails when the reader has stopped or a
@@ -138,12 +138,12 @@ func (a *Answer) Hoard(n int) error {
 // Problem is the error of what a server reports within its answer.
 func (a *Answer) Problem(raw []byte) error { return a.ProblemAs(0, raw) }
 
-// ProblemAs is a problem within an answer that has a status of its own.
+// ProblemAs is a problem within an answer, with a status of its own.
 func (a *Answer) ProblemAs(status int, raw []byte) error {
 	return a.client.problem(ReadProblem(status, a.header, raw), a.x)
 }
 
-// Unreadable is the error of an answer that is not what was asked for.
+// Unreadable is the error of an answer that is not what was expected.
 func (a *Answer) Unreadable(raw []byte) error { return a.client.unreadable(a.header, raw) }
 
 func (c *Client) unreadable(h http.Header, raw []byte) error {

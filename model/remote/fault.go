@@ -14,20 +14,20 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Faults of the way to a server, and of the server on it.
+// Faults on the way to a server, and of the server itself.
 var (
 	errSilence   = errors.New("it fell silent")
-	errEmpty     = errors.New("it ended its answer before it began")
-	errElsewhere = errors.New("it sends the request to another server, which was not asked and gets nothing")
-	errCircles   = errors.New("it sends the request in circles")
-	errBodiless  = errors.New("it sends the request on without what it asks")
+	errEmpty     = errors.New("it ended its response before it began")
+	errElsewhere = errors.New("it redirects to another server, to which nothing is sent")
+	errCircles   = errors.New("it redirects in circles")
+	errBodiless  = errors.New("it redirects without the request's body")
 )
 
 // maxRedirects bounds how often one request is sent on.
 const maxRedirects = 3
 
-// sameServer follows a redirect only where the key and the conversation were meant
-// to go: to the same scheme, host and port.
+// sameServer follows a redirect only to where the key and the conversation were meant
+// to go: the same scheme, host and port.
 func sameServer(req *http.Request, via []*http.Request) error {
 	if origin(req.URL) != origin(via[0].URL) {
 		return errElsewhere
@@ -87,14 +87,14 @@ func certificate(err error) string {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return "it has expired, or is not valid yet"
 	case errors.As(err, &authority):
-		return "nobody known has signed it"
+		return "it is signed by nobody known"
 	case errors.As(err, &invalid), errors.As(err, &verify):
 		return "it is not valid"
 	}
 	return ""
 }
 
-// way says in words of ours what failed between here and the server.
+// way says in our own words what failed on the way to the server.
 func (c *Client) way(err error) string {
 	var (
 		dns  *net.DNSError
@@ -106,7 +106,7 @@ func (c *Client) way(err error) string {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "nothing listens at its address; is it running?" + c.see(c.o.BaseVariable)
 	case errors.As(err, &dns):
-		return "the name in its address is not known" + c.see(c.o.BaseVariable)
+		return "the host in its address is unknown" + c.see(c.o.BaseVariable)
 	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		return "it speaks plain http, and its address says https" + c.see(c.o.BaseVariable)
 	case strings.Contains(err.Error(), "tls: "): // there is no type for it

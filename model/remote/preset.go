@@ -8,30 +8,29 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 )
 
-// Preset is a provider known by name: where it is, and what a person sets for it.
+// Preset is a provider known by name: its address, and what a person sets for it.
 // A model is named "provider/name as the provider knows it".
 type Preset struct {
 	Name string
-	URL  string // its address; empty where it must be set
+	URL  string // its address; empty if it must be set
 	Key  string // the variable of its key
-	// OtherKey is a variable that serves where Key is not set; empty for none.
+	// OtherKey is a variable that is used if Key is not set; empty for none.
 	OtherKey string
 	Base     string // the variable of another address
-	// Host is a variable of the provider's own that says where its server is, and
-	// Address what it means as an address, empty for nothing. It serves where Base is
-	// unset.
+	// Host is the provider's own variable for where its server is, and Address turns it
+	// into an address, empty for nothing. It is used if Base is not set.
 	Host    string
 	Address func(host string) string
 	// Account is the variable that stands for {account} in URL.
 	Account string
-	// Local is a server of one's own, which may want no key.
+	// Local is a server on the user's machine, which may need no key.
 	Local bool
 
 	// Open makes the client of a model. It does no I/O.
 	Open func(Endpoint) model.Model
 }
 
-// Endpoint is where one model is served, and what it is asked with.
+// Endpoint is where a model is served, and what it is called with.
 type Endpoint struct {
 	Name    string // as conversations name the model
 	Model   string // as the server names it
@@ -40,11 +39,11 @@ type Endpoint struct {
 	Options Options
 }
 
-// account stands in an address for the name of an account.
+// account is replaced by the name of an account in an address.
 const account = "{account}"
 
-// Endpoint settles where a model is asked for, with what env says; o is how to ask. It
-// is refused when a key is missing, and invalid without an address.
+// Endpoint resolves where a model is served, from what env says; o is how to call it.
+// A missing key is refused, and a missing address invalid.
 func (p Preset) Endpoint(id string, env func(string) string, o Options) (Endpoint, error) {
 	const op = "model.Find"
 	name := p.Name + "/" + id
@@ -84,7 +83,7 @@ func (p Preset) own(env func(string) string) (address, variable string) {
 	return "", p.Base
 }
 
-// key is the variable that holds the key, and the key; the first one where none
+// key is the variable that holds the key, and the key; the first one if none
 // does.
 func (p Preset) key(env func(string) string) (variable, key string) {
 	for _, variable := range []string{p.Key, p.OtherKey} {

@@ -10,19 +10,19 @@ import (
 )
 
 // Problem is what a server says is wrong, as far as it can be read. Servers agree
-// on little: the error is an object, a text or a list, its code a text or a number,
+// on little: the error is an object, a string or a list, its code a string or a number,
 // and some hide the cause in an error within.
 type Problem struct {
-	Status  int    // of HTTP; of one that was reported within an answer what its code says, or 0
+	Status  int    // of HTTP; within an answer what its code says, or 0
 	Code    string // lower case
 	Type    string // lower case
 	Param   string
 	Message string // all that was said, from the outside in
 	After   time.Duration
 	Again   *bool // the server says itself whether to try again
-	Page    bool  // a web page, not an answer of an API
+	Page    bool  // a web page, not a response of an API
 
-	Limit, Requested int64 // tokens, where they have fields of their own
+	Limit, Requested int64 // tokens, if they have fields of their own
 }
 
 // ReadProblem reads the body of a refusal, or an error within an answer.
@@ -61,7 +61,7 @@ func isStatus(code string) int {
 // maxNesting bounds how deep an error may hide in others.
 const maxNesting = 5
 
-// take reads what a value says, and what is within it.
+// take reads a value, and what is inside it.
 func (p *Problem) take(v any, depth int) {
 	if depth > maxNesting {
 		return
@@ -110,7 +110,7 @@ func (p *Problem) object(v map[string]any, depth int) {
 	if d, err := time.ParseDuration(scalar(v["retryDelay"])); err == nil && p.After == 0 {
 		p.After = d
 	}
-	if id := scalar(v["quotaId"]); id != "" { // it says how long the quota is of
+	if id := scalar(v["quotaId"]); id != "" { // it says what period the quota is for
 		p.say(id)
 	}
 	for _, name := range []string{"message", "detail", "error", "errors", "details", "metadata", "raw", "response", "violations", "reason", "loc", "msg"} {
@@ -123,7 +123,7 @@ func (p *Problem) object(v map[string]any, depth int) {
 // maxWords bounds what is kept of a server's words, in bytes.
 const maxWords = 16 << 10
 
-// say adds to the message what it does not hold yet.
+// say adds to the message what it does not contain yet.
 func (p *Problem) say(text string) {
 	text = strings.TrimSpace(text)
 	text = text[:min(len(text), maxWords)]
@@ -136,7 +136,7 @@ func (p *Problem) say(text string) {
 	p.Message += text
 }
 
-// scalar is a text or a number as a text.
+// scalar is a string or a number as a string.
 func scalar(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -147,7 +147,7 @@ func scalar(v any) string {
 	return ""
 }
 
-// retryAfter is how long a server asks to wait, 0 where it does not say.
+// retryAfter is how long a server asks to wait, 0 if it does not say.
 func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e10 {
 		return time.Duration(ms * float64(time.Millisecond))

@@ -139,7 +139,7 @@ func TestKinds(t *testing.T) {
 
 func TestNoKeySet(t *testing.T) {
 	err := remote.New(remote.Options{Provider: "acme", KeyVariable: "ACME_KEY"}).Classify(remote.ReadProblem(401, nil, []byte(`{}`)), remote.Exchange{})
-	own(t, err, scrollback.Refused, "acme wants a key, and none is set (ACME_KEY)")
+	own(t, err, scrollback.Refused, "acme needs a key, and none is set (ACME_KEY)")
 }
 
 // Bounds of what is kept of a server's words.

@@ -78,7 +78,7 @@ func TestRedirectsElsewhere(t *testing.T) {
 					tr.TLSClientConfig.InsecureSkipVerify = true // whoever would be asked, would be told
 					o := remote.Options{Client: &http.Client{Transport: tr}}
 					_, err := ask(client(o), first.URL+"/v1", model.Request{})
-					own(t, err, scrollback.Unavailable, "to another server, which was not asked and gets nothing (ACME_URL)")
+					own(t, err, scrollback.Unavailable, "to another server, to which nothing is sent (ACME_URL)")
 					if plain.conns.Load()+tls.conns.Load() > 0 || first.requests.Load() != 1 {
 						t.Errorf("%d and %d connections elsewhere, %d requests here", plain.conns.Load(), tls.conns.Load(), first.requests.Load())
 					}
@@ -117,7 +117,7 @@ func TestRedirectsHere(t *testing.T) {
 		if keeps := status >= 307; keeps && (err != nil || a.Text == "") {
 			t.Errorf("%d: %v", status, err)
 		} else if !keeps {
-			own(t, err, scrollback.Unavailable, "without what it asks")
+			own(t, err, scrollback.Unavailable, "without the request's body")
 		}
 		var v any
 		if err := client(remote.Options{}).Get(t.Context(), srv.URL+"/v1", &v); err != nil {

@@ -15,15 +15,15 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 )
 
-// refusal reads and classifies an answer that is not a success.
+// refusal reads and classifies a response that is not a success.
 func (c *Client) refusal(resp *http.Response, body io.Reader, x Exchange) error {
 	raw, _ := io.ReadAll(io.LimitReader(body, 64<<10)) // as much as there is
 	return c.problem(ReadProblem(resp.StatusCode, resp.Header, raw), x)
 }
 
 // problem classifies what a server says is wrong: by its code, else by its words,
-// else by its status. Who has no money is told so before who should wait; who
-// should wait, before who said too much.
+// else by its status. Missing credit goes before rate limits, and those before a request
+// that is too long.
 func (c *Client) problem(p Problem, x Exchange) error {
 	words := strings.ToLower(p.Message)
 	is := func(t table) bool { return t.matches(p, words) }
@@ -44,11 +44,11 @@ func (c *Client) problem(p Problem, x Exchange) error {
 	case is(waiting):
 		return c.limited(p, true)
 	case is(badKey) && c.o.Key == "":
-		return c.refused("%s wants a key, and none is set%s", p, c.o.Provider, c.see(c.o.KeyVariable))
+		return c.refused("%s needs a key, and none is set%s", p, c.o.Provider, c.see(c.o.KeyVariable))
 	case is(badKey):
 		return c.refused("%s refuses the key%s", p, c.o.Provider, c.see(c.o.KeyVariable))
 	case is(policy):
-		return c.refused("%s declines this request by its rules on content", p, c.o.Provider)
+		return c.refused("%s declines this request because of its rules on content", p, c.o.Provider)
 	}
 	if err := c.lesson(p, words, x); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (c *Client) problem(p Problem, x Exchange) error {
 	return c.again(p, false, c.upstream("it did not take the request"+status(p), strings.TrimSpace(p.Code+" "+p.Message)))
 }
 
-// lesson is the error of a refusal that says how the request would be taken, or nil.
+// lesson is the error of a refusal that says how the request would be accepted, or nil.
 func (c *Client) lesson(p Problem, words string, x Exchange) error {
 	taught := func(l model.Lesson, format string, args ...any) error {
 		return c.said(scrollback.Errorf(scrollback.Unavailable, op, format, args...).Because(errors.Join(&l, scrollback.ErrUpstream)), p)
@@ -93,13 +93,13 @@ func (c *Client) lesson(p Problem, words string, x Exchange) error {
 	return nil
 }
 
-// Refusing is the error of a provider that turns down a parameter: for those who
-// judge refusals themselves.
+// Refusing is the error of a provider that refuses a parameter, for providers that
+// classify refusals themselves.
 func Refusing(provider, name string) *scrollback.Error {
 	return scrollback.Errorf(scrollback.Unavailable, op, "%s does not take the parameter %s", provider, name).Because(errors.Join(&model.Lesson{Drop: name}, scrollback.ErrUpstream))
 }
 
-// older says whether the address is not known to a server that may know that of an
+// older reports whether the address is not known to a server that may know that of an
 // older API.
 func (c *Client) older(p Problem, words string, x Exchange) bool {
 	return x.OlderAPI && noRoute.matches(p, words) && (p.Page || !noModel.matches(p, words))
@@ -112,7 +112,7 @@ func status(p Problem) string {
 	return " (status " + strconv.Itoa(p.Status) + ")"
 }
 
-// said puts what the server wrote behind an error, for the log.
+// said adds what the server wrote to an error, for the log.
 func (c *Client) said(err *scrollback.Error, p Problem) *scrollback.Error {
 	err.Detail = redact.Words(strings.TrimSpace(p.Code+" "+p.Message), c.o.Key)
 	return err
@@ -225,8 +225,8 @@ var outputBounds = []*regexp.Regexp{
 	regexp.MustCompile(`maxoutputtokens.{0,80}from \d+ \(inclusive\) to (\d+)`),
 }
 
-// answerTooLong recognises that a longer answer was asked for than the model
-// gives. It is not a request that is too long, and folding would never mend it.
+// answerTooLong recognises that a longer answer was requested than the model
+// gives. That is not a request that is too long, and folding would not help.
 func answerTooLong(words string) (int64, bool) {
 	if strings.Contains(words, "context") || strings.Contains(words, "input length") || strings.Contains(words, "prompt") {
 		return 0, false
@@ -264,16 +264,16 @@ func strictness(words string) scrollback.Strictness {
 	return scrollback.StrictNothing
 }
 
-// against are words that turn a parameter down.
+// against are words that refuse a parameter.
 var against = []string{"unsupported", "not supported", "does not support", "doesn't support", "unrecognized", "unknown", "unexpected", "not permitted", "not allowed", "not take", "no longer", "deprecated", "invalid", "extra inputs", "extra fields", "not enabled", "only 1 is allowed"}
 
-// sightless are words of servers whose model sees no images.
+// sightless are words of servers whose model has no vision.
 var sightless = regexp.MustCompile(`support (?:for )?(?:image|vision|images? input)|image (?:input|content|understanding)s? (?:is|are) not supported|images are not supported|no endpoints found that support image|is not a multimodal model|only (?:takes|accepts|supports) text`)
 
 // badImage are codes about one image, which another may not deserve.
 var badImage = regexp.MustCompile(`^(?:invalid_image|image_|unsupported_image|invalid_base64)`)
 
-// refusedParam is which of the parameters a server turns down, or empty. A name with
+// refusedParam is which of the parameters a server refuses, or empty. A name with
 // a blank in it is not a parameter, but words about several.
 func refusedParam(p Problem, words string, params []string) string {
 	for _, name := range params {
@@ -306,7 +306,7 @@ func refusedParam(p Problem, words string, params []string) string {
 	return best
 }
 
-// links are addresses, whose words say nothing of parameters.
+// links are addresses, whose words say nothing about parameters.
 var links = regexp.MustCompile(`https?://\S+`)
 
 // flat takes out what servers spell differently: reasoning.effort, reasoning_effort
@@ -315,8 +315,8 @@ func flat(s string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(s))
 }
 
-// mentions says whether words name a parameter. One that is a plain word must be
-// quoted, or stand behind a colon.
+// mentions reports whether words name a parameter. A plain word must be
+// quoted, or follow a colon.
 func mentions(words, name string) bool {
 	before := `\b`
 	if name == "include" || name == "stream" {

@@ -32,12 +32,12 @@ import (
 
 const op = "model.Stream"
 
-// Options say who is asked, and how patiently. Only Provider is required.
+// Options say whom to call, and how patiently. Only Provider is required.
 type Options struct {
 	Provider string // its name, for errors
 	Key      string // of the provider; redacted wherever it may come up
 	// KeyVariable and BaseVariable are what a person sets for a key and an address;
-	// empty where nothing can be set.
+	// empty if nothing can be set.
 	KeyVariable, BaseVariable string
 
 	Agent   string            // User-Agent; empty means "scrollback"
@@ -48,7 +48,7 @@ type Options struct {
 	Header  map[string]string // sent with every request
 }
 
-// Client asks one provider.
+// Client calls one provider.
 type Client struct {
 	o    Options
 	http *http.Client
@@ -85,20 +85,19 @@ type Exchange struct {
 	// the server refuses one, the exchange is planned again with it among the dropped.
 	Params []string
 	// Once are like Params, but what is refused of them concerns this request alone,
-	// such as what one conversation holds: nobody is told to remember it.
+	// such as the contents of one conversation: it is not remembered.
 	Once []string
 
 	// OlderAPI says that a server which does not know the address of the exchange may
 	// know that of an older API: it is planned again with API "chat".
 	OlderAPI bool
 
-	// Judge, if set, is asked first what a refusal means: an error in words of ours for
-	// what only this provider says, or nil. One whose reason is a lesson changes the
+	// Judge, if set, first classifies a refusal: an error in our own words for what only
+	// this provider says, or nil. One whose reason is a lesson changes the
 	// request as any lesson does.
 	Judge func(p Problem) *scrollback.Error
 
-	// Tally is that of the answer where the exchange goes on with one; nil for a whole
-	// answer.
+	// Tally is that of the answer that the exchange continues; nil for a whole answer.
 	Tally *Tally
 
 	// Read emits what the answer says. A plain error is a fault of the connection or
@@ -109,8 +108,8 @@ type Exchange struct {
 // maxLessons bounds how often one request is changed after what a server said.
 const maxLessons = 8
 
-// Stream asks for an answer. The exchange is planned with what is known of the
-// server, and again when the server has said what it does not take.
+// Stream requests an answer. The exchange is planned with what is known about the
+// server, and again when the server has said what it does not accept.
 func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known scrollback.Learned) (Exchange, error)) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		known, lessons := r.Learned, 0
@@ -146,7 +145,7 @@ func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known sc
 }
 
 // adopt takes over what changes how a request is written, and says whether
-// anything of it is new. What only a shorter or another window would mend is not
+// anything of it is new. What only a shorter or another window would fix is not
 // adopted.
 func adopt(known *scrollback.Learned, l model.Lesson) bool {
 	switch {
@@ -162,10 +161,10 @@ func adopt(known *scrollback.Learned, l model.Lesson) bool {
 	return true
 }
 
-// Dropped says whether the server is known not to take a parameter.
+// Dropped reports whether the server is known not to take a parameter.
 func Dropped(known scrollback.Learned, name string) bool { return slices.Contains(known.Dropped, name) }
 
-// MaxOutput is how long an answer may be asked for, in tokens; 0 for no bound.
+// MaxOutput is the longest answer that may be requested, in tokens; 0 for no bound.
 func MaxOutput(r model.Request, known scrollback.Learned) int64 {
 	if known.MaxOutput > 0 && (r.MaxOutputTokens == 0 || known.MaxOutput < r.MaxOutputTokens) {
 		return known.MaxOutput
@@ -173,7 +172,7 @@ func MaxOutput(r model.Request, known scrollback.Learned) int64 {
 	return r.MaxOutputTokens
 }
 
-// retryable marks an error that may pass; after is what the server asked for.
+// retryable marks an error that may be temporary; after is the pause the server asked for.
 type retryable struct {
 	error
 	after time.Duration
@@ -181,7 +180,7 @@ type retryable struct {
 
 func (r *retryable) Unwrap() error { return r.error }
 
-// maxPause bounds a pause. A server that asks for a longer one is not waited for.
+// maxPause bounds a pause. If a server asks for a longer one, the client does not wait.
 const maxPause = 30 * time.Second
 
 // pause is how long to wait before try+1: doubled each time, spread by a half, or
@@ -208,7 +207,7 @@ func canceled(ctx context.Context) error {
 }
 
 // once sends the request and yields its deltas. began says that a piece of the
-// answer was yielded, or that the reader stopped: then nothing is tried again.
+// answer was yielded, or that the reader stopped: then there is no retry.
 func (c *Client) once(parent context.Context, x Exchange, b model.Bounds, yield func(model.Delta, error) bool) (began bool, err error) {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
@@ -263,7 +262,7 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, method, x.URL, bytes.NewReader(body))
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
-		return nil, scrollback.ParamErrorf(op, "base_url", "the address of %s cannot be one%s", c.o.Provider, c.see(c.o.BaseVariable))
+		return nil, scrollback.ParamErrorf(op, "base_url", "the address of %s is not valid%s", c.o.Provider, c.see(c.o.BaseVariable))
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -273,7 +272,7 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 	for _, h := range []map[string]string{c.o.Header, x.Header} {
 		for name, value := range h {
 			if strings.ContainsFunc(value, unicode.IsControl) {
-				return nil, scrollback.Errorf(scrollback.Refused, op, "the key of %s holds a line break or the like%s", c.o.Provider, c.see(c.o.KeyVariable))
+				return nil, scrollback.Errorf(scrollback.Refused, op, "the key of %s contains a line break or another control character%s", c.o.Provider, c.see(c.o.KeyVariable))
 			}
 			req.Header.Set(name, value)
 		}

@@ -76,7 +76,7 @@ func TestWay(t *testing.T) {
 		"good":              {func(t *testing.T) string { return secure(t, cert, nil) }, &tls.Config{RootCAs: pool}, "", ""},
 		"expired":           {func(t *testing.T) string { return secure(t, old, nil) }, &tls.Config{RootCAs: oldPool}, scrollback.Unavailable, "it has expired, or is not valid yet (ACME_URL)"},
 		"another host":      {func(t *testing.T) string { return secure(t, foreign, nil) }, &tls.Config{RootCAs: foreignPool}, scrollback.Unavailable, "it belongs to another host (ACME_URL)"},
-		"unknown authority": {func(t *testing.T) string { return secure(t, cert, nil) }, &tls.Config{RootCAs: foreignPool}, scrollback.Unavailable, "nobody known has signed it (ACME_URL)"},
+		"unknown authority": {func(t *testing.T) string { return secure(t, cert, nil) }, &tls.Config{RootCAs: foreignPool}, scrollback.Unavailable, "it is signed by nobody known (ACME_URL)"},
 		"another purpose": {func(t *testing.T) string { return secure(t, cert, nil) }, &tls.Config{RootCAs: pool, VerifyConnection: func(tls.ConnectionState) error {
 			return x509.CertificateInvalidError{Reason: x509.IncompatibleUsage}
 		}}, scrollback.Unavailable, "it is not valid (ACME_URL)"},
@@ -99,16 +99,16 @@ func TestWay(t *testing.T) {
 			l.Close()
 			return "http://" + l.Addr().String()
 		}, nil, scrollback.Unavailable, "nothing listens at its address; is it running? (ACME_URL)"},
-		"unknown host": {func(*testing.T) string { return "https://acme.invalid/v1" }, nil, scrollback.Unavailable, "the name in its address is not known (ACME_URL)"},
+		"unknown host": {func(*testing.T) string { return "https://acme.invalid/v1" }, nil, scrollback.Unavailable, "the host in its address is unknown (ACME_URL)"},
 		"no port":      {func(*testing.T) string { return "http://127.0.0.1:99999/v1" }, nil, scrollback.Unavailable, "the connection to it failed"},
 		"hangs up": {func(t *testing.T) string {
 			return serve(t, func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }).URL
 		}, nil, scrollback.Unavailable, "the connection to it failed"},
-		"no scheme": {func(*testing.T) string { return "127.0.0.1/v1" }, nil, scrollback.Invalid, "the address of acme cannot be one (ACME_URL)"},
-		"no host":   {func(*testing.T) string { return "https:///v1" }, nil, scrollback.Invalid, "cannot be one"},
-		"a file":    {func(*testing.T) string { return "file:///etc/passwd" }, nil, scrollback.Invalid, "cannot be one"},
-		"no URL":    {func(*testing.T) string { return "http://a b\n" }, nil, scrollback.Invalid, "cannot be one"},
-		"empty":     {func(*testing.T) string { return "" }, nil, scrollback.Invalid, "cannot be one"},
+		"no scheme": {func(*testing.T) string { return "127.0.0.1/v1" }, nil, scrollback.Invalid, "the address of acme is not valid (ACME_URL)"},
+		"no host":   {func(*testing.T) string { return "https:///v1" }, nil, scrollback.Invalid, "is not valid"},
+		"a file":    {func(*testing.T) string { return "file:///etc/passwd" }, nil, scrollback.Invalid, "is not valid"},
+		"no URL":    {func(*testing.T) string { return "http://a b\n" }, nil, scrollback.Invalid, "is not valid"},
+		"empty":     {func(*testing.T) string { return "" }, nil, scrollback.Invalid, "is not valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resolver := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
@@ -134,7 +134,7 @@ func TestBadKeys(t *testing.T) {
 	for _, bad := range []string{key + "\n", key[:9] + "\r\n" + key[9:], key + "\x00", key + "\x7f", "\x1b[31m" + key} {
 		c := remote.New(remote.Options{Provider: "acme", Key: bad, KeyVariable: "ACME_KEY", Header: map[string]string{"Authorization": "Bearer " + bad}, Pause: time.Microsecond})
 		_, err := ask(c, srv.URL, model.Request{})
-		own(t, err, scrollback.Refused, "the key of acme holds a line break or the like (ACME_KEY)")
+		own(t, err, scrollback.Refused, "the key of acme contains a line break or another control character (ACME_KEY)")
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 // maxLine bounds what a client says in one line, in bytes.
 const maxLine = 16 << 20
 
-// lines hands a client's lines on to the protocol. One that is no message is answered
-// here and goes no further: the protocol's library would end for it.
-// What was asked before the input ends is answered: the library would drop it.
+// lines hands a client's lines on to the protocol. One that is not a message is rejected
+// here and goes no further, because the protocol's library would end the session.
+// Requests made before the input ends are completed, which the library would drop.
 type lines struct {
 	ctx  context.Context // of the whole conversation
 	in   *bufio.Reader
@@ -57,7 +57,7 @@ func (l *lines) Read(p []byte) (int, error) {
 }
 
 // line is the next line with its end; of one that is too long only the beginning, which
-// is no JSON.
+// is not JSON.
 func (l *lines) line() ([]byte, error) {
 	var out []byte
 	for {
@@ -91,8 +91,8 @@ func fault(line []byte) (code int, what string) {
 	return 0, ""
 }
 
-// settleTime bounds how long answers are waited for when the input has ended. A request
-// that was cancelled may never be answered.
+// settleTime bounds the wait for responses once the input has ended. A cancelled
+// request may never get one.
 const settleTime = 15 * time.Second
 
 // whole writes one message at a time, for two who write, and knows which requests are
@@ -104,7 +104,7 @@ type whole struct {
 	even chan struct{}   // closed when nothing is owed any more; nil unless somebody waits
 }
 
-// owe notes a request that is to be answered.
+// owe records a request that needs a response.
 func (w *whole) owe(line []byte) {
 	if id, method := head(line); id != "" && method != "" {
 		w.mu.Lock()
@@ -158,5 +158,5 @@ func (w *whole) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer; the end of the stream is not the protocol's business.
+// Close implements io.Closer; closing the stream is not up to the protocol.
 func (w *whole) Close() error { return nil }

@@ -28,7 +28,7 @@ import (
 // Options set a server up.
 type Options struct {
 	Version      string
-	Conversation scrollback.ConversationID // the only one that is answered for; empty: clients name one
+	Conversation scrollback.ConversationID // the only one that is served; empty: clients name one
 	Log          *slog.Logger
 }
 
@@ -81,8 +81,8 @@ func Run(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error 
 	return scrollback.Wrap(scrollback.Unavailable, "mcpapi.Run", err)
 }
 
-// recovered keeps a fault of ours from ending everybody's process: requests are
-// handled on goroutines that no HTTP server looks after.
+// recovered keeps a panic from ending the process: requests are handled on goroutines
+// that no HTTP server looks after.
 func (f *face) recovered(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (_ mcp.Result, err error) {
 		defer func() {

@@ -20,10 +20,10 @@ const resourceMax = 1 << 20
 // resources are where the originals are: the conversation, and the ref in its parts.
 const resources = "scrollback://{conversation}/{kind}/{id}"
 
-// own says that nobody between the client and here keeps what is answered.
+// own says that nobody between the client and here may cache the response.
 var own = mcp.Cacheable{CacheScope: "private"}
 
-// read answers a resource whole.
+// read returns a whole resource.
 func (f *face) read(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	uri := r.Params.URI
 	parts := strings.Split(strings.TrimPrefix(uri, "scrollback://"), "/")

@@ -39,7 +39,7 @@ func (f *face) schema(t scrollback.Tool) json.RawMessage {
 
 const searchTool = "context_search"
 
-// call answers a tool. A mistake is the model's to learn of, so it is an answer too.
+// call runs a tool. The model should learn about its mistakes, so they are results too.
 func (f *face) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	text, err := f.recall(ctx, r.Params.Name, r.Params.Arguments)
 	if err != nil {

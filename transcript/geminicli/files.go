@@ -16,7 +16,7 @@ const Folder = ".gemini/tmp"
 const maxFiles = 100_000
 
 // Files lists the sessions and checkpoints below home, oldest first. Links are not
-// followed. None is no error.
+// followed. It is not an error if there are none.
 func Files(home fs.FS) ([]string, error) {
 	type file struct {
 		name string
@@ -36,7 +36,7 @@ func Files(home fs.FS) ([]string, error) {
 		}
 		info, err := d.Info()
 		if err != nil {
-			return nil // it went away meanwhile
+			return nil // it was removed meanwhile
 		}
 		found = append(found, file{name, info.ModTime()})
 		return nil
@@ -54,7 +54,7 @@ func Files(home fs.FS) ([]string, error) {
 	return out, err
 }
 
-// isTranscript says by its place whether a file is one to read: chats/….json(l), or
+// isTranscript reports by its path whether a file is one to read: chats/….json(l), or
 // a project's checkpoint-….json.
 func isTranscript(name string) bool {
 	rest := strings.Split(strings.TrimPrefix(name, Folder+"/"), "/")

@@ -89,7 +89,7 @@ func (s *session) lines(in *bufio.Reader) {
 
 var errLongLine = errors.New("line too long")
 
-// readLine reads a line of at most MaxLine bytes; a longer one is passed over.
+// readLine reads a line of at most MaxLine bytes; a longer one is skipped.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	long := false
@@ -121,7 +121,7 @@ type session struct {
 	header map[string]json.RawMessage
 	path   []*record      // as the session stands
 	at     map[string]int // where in path a record is, by its id
-	fresh  bool           // path has records that were not told
+	fresh  bool           // path has records that were not yielded
 	backs  int            // how often it went back
 	told   []unit         // yielded already
 	late   []transcript.Entry
@@ -145,13 +145,13 @@ func (s *session) bad(format string, args ...any) {
 	s.emit(transcript.Entry{Bad: &transcript.Bad{Line: s.line, Reason: fmt.Sprintf(format, args...)}})
 }
 
-// take reads a line. Where the file turns out to be one document it reads all of it
-// and answers true.
+// take reads a line. If the file turns out to be one document, it reads all of it
+// and returns true.
 func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 	var fields map[string]json.RawMessage
 	err := json.Unmarshal(line, &fields)
 	if err != nil && s.line == 1 && rest != nil {
-		// The older form is one document, which may stand on many lines.
+		// The older form is one document, which may span many lines.
 		whole, readErr := io.ReadAll(io.LimitReader(rest, transcript.MaxLine))
 		if readErr != nil {
 			s.fail(readErr)
@@ -174,7 +174,7 @@ func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 	case fields["sessionId"] != nil && fields["id"] == nil:
 		s.document(fields)
 	case len(s.header) == 0 && !s.headless:
-		s.bad("no session header stands before it")
+		s.bad("there is no session header before it")
 	case fields["$set"] != nil:
 		s.set(fields["$set"])
 	case fields["$rewindTo"] != nil:
@@ -185,7 +185,7 @@ func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 	return document
 }
 
-// torn goes on behind a first line that is not whole: most likely the header.
+// torn continues after a first line that is incomplete: most likely the header.
 func (s *session) torn(line []byte, rest io.Reader) {
 	s.take(line, nil)
 	s.headless = true
@@ -206,7 +206,7 @@ func (s *session) document(fields map[string]json.RawMessage) {
 func (s *session) set(raw json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
-		s.bad("$set holds no object")
+		s.bad("$set is not an object")
 		return
 	}
 	messages := fields["messages"]
@@ -228,7 +228,7 @@ func (s *session) set(raw json.RawMessage) {
 func (s *session) records(list json.RawMessage) {
 	var raws []json.RawMessage
 	if json.Unmarshal(list, &raws) != nil {
-		s.bad("messages are no list")
+		s.bad("messages are not a list")
 		return
 	}
 	for _, raw := range raws {
@@ -236,7 +236,7 @@ func (s *session) records(list json.RawMessage) {
 	}
 }
 
-// record takes a message: a new one, or an earlier one as it has become.
+// record takes a message: a new one, or a new version of an earlier one.
 func (s *session) record(raw json.RawMessage) {
 	rec, err := parseRecord(raw)
 	if err != nil {
@@ -271,7 +271,7 @@ func (s *session) back() bool {
 	return true
 }
 
-// rewind drops a message and all behind it; one that is not there drops nothing.
+// rewind drops a message and all after it; an unknown one drops nothing.
 func (s *session) rewind(raw json.RawMessage) {
 	var id string
 	err := json.Unmarshal(raw, &id)
@@ -284,7 +284,7 @@ func (s *session) rewind(raw json.RawMessage) {
 		}
 		return
 	}
-	s.bad("$rewindTo names no message that is there: %s", raw)
+	s.bad("$rewindTo names an unknown message: %s", raw)
 }
 
 func (s *session) end() {
@@ -293,8 +293,8 @@ func (s *session) end() {
 	}
 }
 
-// tell yields what the session says now and was not yielded yet. What was, and is no
-// more, becomes an earlier branch.
+// tell yields what the session says now and was not yielded yet. What was yielded, but
+// is gone, becomes an earlier branch.
 func (s *session) tell(last bool) {
 	units, asides := unitsOf(s.path)
 	same := 0
@@ -302,7 +302,7 @@ func (s *session) tell(last bool) {
 		same++
 	}
 	if !last && same == len(units) {
-		return // nothing is hidden that was not told
+		return // nothing is hidden that was not yielded
 	}
 	if same < len(s.told) && (same < len(units) || last) {
 		n := count(s.told[:same])
@@ -323,15 +323,15 @@ func (s *session) tell(last bool) {
 
 func (s *session) source() string {
 	var id string
-	// One that is no text is as good as none: then the file itself is the identity.
+	// An id that is not a string counts as none: then the file itself is the identity.
 	_ = json.Unmarshal(s.header["sessionId"], &id)
 	return id
 }
 
-// conversation is what the header says of the whole.
+// conversation is what the header says about the whole.
 func (s *session) conversation(empty bool, asides []json.RawMessage) *scrollback.Conversation {
 	c := &scrollback.Conversation{}
-	// A summary that is no text is no title.
+	// A summary that is not a string is not a title.
 	_ = json.Unmarshal(s.header["summary"], &c.Title)
 	kept := map[string]any{"header": s.header}
 	if empty && len(asides) > 0 {
@@ -341,7 +341,7 @@ func (s *session) conversation(empty bool, asides []json.RawMessage) *scrollback
 	return c
 }
 
-// object is v as JSON; v holds nothing that cannot be.
+// object is v as JSON; v holds nothing that cannot be encoded.
 func object(v any) json.RawMessage {
 	b, err := marshal(v)
 	if err != nil {
@@ -350,7 +350,7 @@ func object(v any) json.RawMessage {
 	return b
 }
 
-// marshal is JSON without HTML escapes: texts leave as they came.
+// marshal is JSON without HTML escapes: texts stay as they are.
 func marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -115,7 +115,7 @@ func texts(ps scrollback.Parts) (out scrollback.Parts) {
 	return out
 }
 
-// ours are messages that were written as they are.
+// ours are messages that were written unchanged.
 func ours(list []message) []transcript.Entry {
 	var out []transcript.Entry
 	for _, m := range list {
@@ -166,7 +166,7 @@ func (b *builder) add(c content) {
 	}
 }
 
-// attach adds the bytes of an attachment; what is no base64 is kept by the patch.
+// attach adds the bytes of an attachment; what is not base64 is kept by the patch.
 func (b *builder) attach(d inlineData, opaque scrollback.Opaque) {
 	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(d.Data))
 	if err != nil {
@@ -184,7 +184,7 @@ func (b *builder) attach(d inlineData, opaque scrollback.Opaque) {
 	}
 }
 
-// callID is the id of a call, or one made of its place: the same however often the
+// callID is the id of a call, or one made from its position: the same however often the
 // file is read.
 func (b *builder) callID(id string, i int) string {
 	if id != "" {
@@ -207,7 +207,7 @@ func model(name string) string {
 	return modelPrefix + name
 }
 
-// resultText is what a tool answered, and whether that is an error.
+// resultText is what a tool returned, and whether that is an error.
 func resultText(c content) (string, bool) {
 	var pieces []string
 	failed := false
@@ -257,7 +257,7 @@ func (s *session) checkpoint(fields map[string]json.RawMessage) {
 		Parts content `json:"parts"`
 	}
 	if err := json.Unmarshal(fields["history"], &history); err != nil {
-		s.bad("the history is no list of turns: %v", err)
+		s.bad("the history is not a list of turns: %v", err)
 		return
 	}
 	delete(fields, "history")

@@ -8,11 +8,11 @@ import (
 	"strconv"
 )
 
-// A patch makes one JSON value of another: nil changes nothing, {"v": value} puts
+// A patch turns one JSON value into another: nil changes nothing, {"v": value} puts
 // the value in its place, {"o": {key: patch}, "d": [keys]} goes into an object and
 // {"a": {index: patch}} into a list of the same length.
 
-// decode reads JSON with its numbers as they stand; what is none is nil.
+// decode reads JSON, keeping numbers as they are written; invalid JSON is nil.
 func decode(raw []byte) any {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()

@@ -23,7 +23,7 @@ type record struct {
 	Tokens    *tokens    `json:"tokens,omitempty"`
 	Model     string     `json:"model,omitempty"`
 	ToolCalls []toolCall `json:"toolCalls,omitempty"`
-	Ours      []message  `json:"scrollback,omitempty"` // what the other fields cannot say
+	Ours      []message  `json:"scrollback,omitempty"` // what the other fields cannot express
 
 	raw  json.RawMessage
 	line int
@@ -157,7 +157,7 @@ func parseRecord(raw json.RawMessage) (*record, error) {
 	}
 	rec := &record{raw: bytes.Clone(raw)}
 	if err := json.Unmarshal(raw, rec); err != nil {
-		return nil, fmt.Errorf("not of the shape of a message: %w", err)
+		return nil, fmt.Errorf("a message of the wrong shape: %w", err)
 	}
 	if rec.Type == "" {
 		return nil, errors.New("a record without a type")
@@ -165,15 +165,15 @@ func parseRecord(raw json.RawMessage) (*record, error) {
 	return rec, nil
 }
 
-// same says that two records hold the same.
+// same reports whether two records are equal.
 func (r *record) same(o *record) bool {
 	return r.ID == o.ID && equal(decode(r.raw), decode(o.raw))
 }
 
-// ignored are the beginnings of user texts that are no conversation.
+// ignored are the beginnings of user texts that are not conversation.
 var ignored = []string{"/", "?", "<session_context>", "<hook_context>"}
 
-// aside says that a record is no part of the conversation.
+// aside reports whether a record is not part of the conversation.
 func (r *record) aside() bool {
 	switch r.Type {
 	case "gemini":
@@ -212,7 +212,7 @@ func stamp(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// unit is a record, the messages it becomes, and what stood around it.
+// unit is a record, the messages it becomes, and the asides around it.
 type unit struct {
 	rec           *record
 	messages      []transcript.Entry
@@ -273,7 +273,7 @@ type keptMeta struct {
 // withMeta adds what is kept to a message's own meta.
 func withMeta(meta json.RawMessage, kept keptMeta) json.RawMessage {
 	fields := map[string]any{}
-	// A meta that is no object has no place for more.
+	// A meta that is not an object has no room for more.
 	_ = json.Unmarshal(meta, &fields)
 	fields[metaKey] = kept
 	return object(fields)
@@ -292,7 +292,7 @@ func ourMeta(meta json.RawMessage) (kept keptMeta, rest json.RawMessage) {
 	return kept, rest
 }
 
-// message is one of ours as it is, where a record cannot say it.
+// message is one of ours, unchanged, if a record cannot express it.
 type message struct {
 	Role      scrollback.Role   `json:"role"`
 	Name      string            `json:"name,omitempty"`

@@ -42,8 +42,8 @@ func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[tr
 	return out.w.Flush()
 }
 
-// answers says that a message holds the results of the calls of the one before: they
-// are one record.
+// answers reports whether a message holds the results of the calls of the one before:
+// then they are one record.
 func answers(group []transcript.Entry, e transcript.Entry) bool {
 	calls := group[0].Message.Parts.Calls()
 	results := e.Message.Parts.Results()
@@ -72,7 +72,7 @@ func (w *writer) line(v any) error {
 	return err
 }
 
-// header writes what a session says of itself, and records without any message.
+// header writes what a session says about itself, and records without any message.
 func (w *writer) header(c scrollback.Conversation) error {
 	var meta struct {
 		Kept struct {
@@ -117,7 +117,7 @@ func (w *writer) asides(list []json.RawMessage) error {
 	return nil
 }
 
-// group writes the messages of one record, and what stood around it.
+// group writes the messages of one record, and the asides around it.
 func (w *writer) group(group []transcript.Entry) error {
 	if len(group) == 0 {
 		return nil
@@ -167,7 +167,7 @@ func recordOf(group []transcript.Entry) (any, error) {
 	return rec, nil
 }
 
-// asMessage is a message of ours as it is.
+// asMessage is one of our messages, unchanged.
 func asMessage(e transcript.Entry) message {
 	m := e.Message
 	_, meta := ourMeta(m.Meta)
@@ -181,7 +181,7 @@ func asMessage(e transcript.Entry) message {
 	return out
 }
 
-// bare are parts without what only their own store knows of them.
+// bare are parts without what only their own store knows about them.
 func bare(ps scrollback.Parts) scrollback.Parts {
 	out := slices.Clone(ps)
 	for i, p := range out {
@@ -198,7 +198,7 @@ func bare(ps scrollback.Parts) scrollback.Parts {
 	return out
 }
 
-// reads says that a record reads as these messages.
+// reads reports whether a record reads as these messages.
 func reads(got, want []transcript.Entry) bool {
 	if len(got) != len(want) {
 		return false

@@ -106,7 +106,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 
 var errLongLine = errors.New("line too long")
 
-// readLine reads a line of at most MaxLine bytes; a longer one is passed over.
+// readLine reads a line of at most MaxLine bytes; a longer one is skipped.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	long := false
@@ -140,7 +140,7 @@ func parse(line []byte, n int, source *string) transcript.Entry {
 		if errors.As(err, &syntax) {
 			return bad("malformed JSON at byte %d: %v", syntax.Offset, syntax)
 		}
-		return bad("not of the shape of a message")
+		return bad("a message of the wrong shape")
 	}
 	if w.Conversation != nil && w.Role == "" {
 		*source = w.Conversation.ID

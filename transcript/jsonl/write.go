@@ -60,7 +60,7 @@ func contentOf(e transcript.Entry) (json.RawMessage, error) {
 	return marshal(objects)
 }
 
-// marshal is JSON without HTML escapes: payloads leave as they came.
+// marshal is JSON without HTML escapes: payloads stay as they are.
 func marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

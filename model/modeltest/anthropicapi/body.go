@@ -163,7 +163,7 @@ func (b *body) weight() int64 {
 	return bytes/4 + images*1500
 }
 
-// thinks says whether the model thinks.
+// thinks reports whether the model thinks.
 func (b *body) thinks() bool {
 	if b.Thinking == nil {
 		return b.of.Default

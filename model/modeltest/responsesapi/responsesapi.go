@@ -95,7 +95,7 @@ func (s *server) id(kind string) string {
 	return fmt.Sprintf("%s_%s%032x", kind, s.o.IDs, s.made)
 }
 
-// reasoner says whether a model reasons.
+// reasoner reports whether a model reasons.
 func reasoner(model string) bool {
 	return slices.ContainsFunc([]string{"gpt-5", "gpt-6", "o1", "o3", "o4", "codex", "grok-4", "grok-3-mini", "grok-code"}, func(b string) bool { return strings.HasPrefix(model, b) })
 }
