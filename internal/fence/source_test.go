@@ -25,6 +25,7 @@ type source struct {
 	path string // from the root, with slashes
 	room string // its folder; "." for the root
 	test bool
+	text string
 	tree *ast.File
 	set  *token.FileSet
 }
@@ -70,7 +71,7 @@ var parsed = sync.OnceValues(func() ([]source, error) {
 		if err != nil {
 			return err
 		}
-		s := source{path: filepath.ToSlash(rel), test: strings.HasSuffix(base, "_test.go"), set: token.NewFileSet()}
+		s := source{path: filepath.ToSlash(rel), test: strings.HasSuffix(base, "_test.go"), text: string(text), set: token.NewFileSet()}
 		s.room = path.Dir(s.path)
 		s.tree, err = parser.ParseFile(s.set, s.path, text, parser.SkipObjectResolution|parser.ParseComments)
 		out = append(out, s)
@@ -95,7 +96,7 @@ func sources(t *testing.T) []source {
 // parse is a planted file, to see that a rule can fail.
 func parse(t *testing.T, name, text string) source {
 	t.Helper()
-	s := source{path: name, room: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), set: token.NewFileSet()}
+	s := source{path: name, room: path.Dir(name), test: strings.HasSuffix(name, "_test.go"), text: text, set: token.NewFileSet()}
 	var err error
 	if s.tree, err = parser.ParseFile(s.set, name, text, parser.SkipObjectResolution|parser.ParseComments); err != nil {
 		t.Fatal(err)
