@@ -39,7 +39,8 @@ func codes(t *testing.T) []scrollback.Code {
 // The exit codes of the contract.
 func TestExitCodes(t *testing.T) {
 	want := map[scrollback.Code]int{
-		"invalid": 2, "refused": 1, "not_found": 3, "conflict": 4, "over_budget": 5, "rate_limited": 6, "canceled": 130, "internal": 1, "unavailable": 6,
+		"invalid": 2, "refused": 1, "not_found": 3, "conflict": 4, "over_budget": 5, "rate_limited": 6, "canceled": 130, "internal": 1,
+		"unavailable": 6,
 	}
 	for _, c := range codes(t) {
 		around := fmt.Errorf("around: %w", scrollback.Errorf(c, "op", "text").Because(scrollback.ErrTooLarge))
@@ -61,11 +62,15 @@ func TestShown(t *testing.T) {
 	leak := errors.New(secret)
 	for _, err := range []error{
 		leak, nil, scrollback.Errorf(scrollback.Internal, secret, "%w", leak), scrollback.Errorf(scrollback.Unavailable, "op", "%w", leak),
-		scrollback.Errorf(scrollback.Unavailable, "op", "%w: %w", scrollback.ErrUpstream, leak), &scrollback.Error{Code: scrollback.Internal, Op: secret},
-		&scrollback.Error{Code: scrollback.NotFound, Op: secret}, scrollback.Wrap(scrollback.Internal, "op", leak), scrollback.Wrap(scrollback.Unavailable, "op", leak),
-		fmt.Errorf("%s: %w", secret, context.Canceled), fmt.Errorf("%s: %w", secret, scrollback.Errorf(scrollback.NotFound, secret, "no conversation")),
+		scrollback.Errorf(scrollback.Unavailable, "op", "%w: %w", scrollback.ErrUpstream, leak),
+		&scrollback.Error{Code: scrollback.Internal, Op: secret},
+		&scrollback.Error{Code: scrollback.NotFound, Op: secret}, scrollback.Wrap(scrollback.Internal, "op", leak),
+		scrollback.Wrap(scrollback.Unavailable, "op", leak),
+		fmt.Errorf("%s: %w", secret, context.Canceled), fmt.Errorf("%s: %w", secret,
+			scrollback.Errorf(scrollback.NotFound, secret, "no conversation")),
 	} {
-		if got := scrollback.Shown(err); got == "" || strings.Contains(got, "SELECT") || strings.Contains(got, "/home") || strings.Contains(got, "sk-") {
+		if got := scrollback.Shown(err); got == "" || strings.Contains(got, "SELECT") || strings.Contains(got, "/home") ||
+			strings.Contains(got, "sk-") {
 			t.Errorf("%v is shown as %q", err, got)
 		}
 	}
@@ -107,7 +112,8 @@ func TestWrap(t *testing.T) {
 	if err := scrollback.Wrap(scrollback.Unavailable, "op", io.EOF); !errors.Is(err, io.EOF) || err.Error() != "op: EOF" {
 		t.Errorf("wrapped as %v", err)
 	}
-	if err := scrollback.ParamErrorf("op", "limit", "too %s", "small"); err.Code != scrollback.Invalid || err.Param != "limit" || err.Error() != "op: too small" {
+	if err := scrollback.ParamErrorf("op", "limit", "too %s", "small"); err.Code != scrollback.Invalid || err.Param != "limit" ||
+		err.Error() != "op: too small" {
 		t.Errorf("%+v", err)
 	}
 }

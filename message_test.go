@@ -14,14 +14,20 @@ import (
 // golden are messages that use every field the hash covers.
 func golden() []scrollback.Message {
 	return []scrollback.Message{
-		{ID: "0190a", ConversationID: "c", Branch: "b", Seq: 1, Role: scrollback.RoleUser, Name: "Ann", Status: scrollback.StatusComplete, CreatedAt: 1700000000000,
-			Meta:  json.RawMessage(`{"k":"<&>"}`),
-			Parts: scrollback.Parts{scrollback.Text{Text: "记住 <b> & \u2028"}, scrollback.Image{Artifact: "ab", MediaType: "image/png", Size: 3, Width: 1, Height: 2}}},
-		{ID: "0190b", ConversationID: "c", Branch: "b", Seq: 2, TurnID: "t", Role: scrollback.RoleAssistant, Model: "p/m", Status: scrollback.StatusInterrupted,
+		{ID: "0190a", ConversationID: "c", Branch: "b", Seq: 1, Role: scrollback.RoleUser, Name: "Ann", Status: scrollback.StatusComplete,
+			CreatedAt: 1700000000000,
+			Meta:      json.RawMessage(`{"k":"<&>"}`),
+			Parts: scrollback.Parts{scrollback.Text{Text: "记住 <b> & \u2028"}, scrollback.Image{Artifact: "ab", MediaType: "image/png", Size: 3,
+				Width: 1, Height: 2}}},
+		{ID: "0190b", ConversationID: "c", Branch: "b", Seq: 2, TurnID: "t", Role: scrollback.RoleAssistant, Model: "p/m",
+			Status:    scrollback.StatusInterrupted,
 			CreatedAt: 1700000000001, Tokens: 9, Usage: &scrollback.Usage{InputTokens: 1},
-			Parts: scrollback.Parts{scrollback.Reasoning{Text: "r", Opaque: json.RawMessage(`{"sig":"=="}`)}, scrollback.ToolCall{ID: "1", Name: "f", Arguments: json.RawMessage(`{"a": 1}`)}}},
-		{ID: "0190c", ConversationID: "c", Branch: "b", Seq: 3, TurnID: "t", Role: scrollback.RoleTool, Status: scrollback.StatusComplete, CreatedAt: 1700000000002,
-			Parts: scrollback.Parts{scrollback.ToolResult{CallID: "1", Name: "f", Text: "x", Artifact: "cd", IsError: true, Recall: true}, scrollback.File{Artifact: "ef", MediaType: "text/plain", Name: "n"}}},
+			Parts: scrollback.Parts{scrollback.Reasoning{Text: "r", Opaque: json.RawMessage(`{"sig":"=="}`)},
+				scrollback.ToolCall{ID: "1", Name: "f", Arguments: json.RawMessage(`{"a": 1}`)}}},
+		{ID: "0190c", ConversationID: "c", Branch: "b", Seq: 3, TurnID: "t", Role: scrollback.RoleTool, Status: scrollback.StatusComplete,
+			CreatedAt: 1700000000002,
+			Parts: scrollback.Parts{scrollback.ToolResult{CallID: "1", Name: "f", Text: "x", Artifact: "cd", IsError: true, Recall: true},
+				scrollback.File{Artifact: "ef", MediaType: "text/plain", Name: "n"}}},
 	}
 }
 
@@ -114,8 +120,10 @@ func TestRefSplit(t *testing.T) {
 			t.Errorf("%q splits into %q, %q, %v", ref, kind, id, err)
 		}
 	}
-	for _, ref := range []scrollback.Ref{"", "history", "history:", ":ab", "History:ab", "message:ab", " history:ab", "history: ab", "history:AB", "history:a/b",
-		"history:..", "artifact:../../etc", "history:a:b", "history:ab\n", "history:a\x00", "artifact:" + scrollback.Ref(long) + "a", "history:记", "history:xyz"} {
+	for _, ref := range []scrollback.Ref{"", "history", "history:", ":ab", "History:ab", "message:ab", " history:ab", "history: ab",
+		"history:AB", "history:a/b",
+		"history:..", "artifact:../../etc", "history:a:b", "history:ab\n", "history:a\x00", "artifact:" + scrollback.Ref(long) + "a", "history:记",
+		"history:xyz"} {
 		if kind, id, err := ref.Split(); err == nil || kind != "" || id != "" {
 			t.Errorf("%q splits into %q and %q", ref, kind, id)
 		}
@@ -144,9 +152,11 @@ func TestSums(t *testing.T) {
 	if got := a.Add(b); got != (scrollback.Weight{Tokens: 11, Bytes: 22, Images: 33}) || got.Sub(b) != a {
 		t.Errorf("%+v", got)
 	}
-	u := scrollback.Usage{InputTokens: 1, CachedTokens: 2, CacheWriteTokens: 3, OutputTokens: 4, ReasoningTokens: 5, TotalTokens: 6, Cost: 0.5, Currency: "USD"}
+	u := scrollback.Usage{InputTokens: 1, CachedTokens: 2, CacheWriteTokens: 3, OutputTokens: 4, ReasoningTokens: 5, TotalTokens: 6, Cost: 0.5,
+		Currency: "USD"}
 	sum := u.Add(u)
-	if sum != (scrollback.Usage{InputTokens: 2, CachedTokens: 4, CacheWriteTokens: 6, OutputTokens: 8, ReasoningTokens: 10, TotalTokens: 12, Cost: 1, Currency: "USD"}) {
+	if sum != (scrollback.Usage{InputTokens: 2, CachedTokens: 4, CacheWriteTokens: 6, OutputTokens: 8, ReasoningTokens: 10, TotalTokens: 12,
+		Cost: 1, Currency: "USD"}) {
 		t.Errorf("%+v", sum)
 	}
 	if got := (scrollback.Usage{}).Add(scrollback.Usage{Estimated: true, Currency: "EUR"}); !got.Estimated || got.Currency != "EUR" {

@@ -196,7 +196,8 @@ func TestPartsRefused(t *testing.T) {
 
 // Random bytes are refused or read; what was read can be written and read again.
 func FuzzParts(f *testing.F) {
-	for _, s := range []string{`"a"`, `[]`, `null`, `[{"type":"text","text":"a"}]`, `[{"type":"tool_call","id":"a","arguments":{}}]`, `[null]`, `"`, ``} {
+	for _, s := range []string{`"a"`, `[]`, `null`, `[{"type":"text","text":"a"}]`, `[{"type":"tool_call","id":"a","arguments":{}}]`, `[null]`,
+		`"`, ``} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -216,7 +217,8 @@ func FuzzParts(f *testing.F) {
 }
 
 func TestPartsText(t *testing.T) {
-	ps := scrollback.Parts{scrollback.Reasoning{Text: "r"}, scrollback.Text{Text: "a"}, scrollback.ToolCall{ID: "1"}, scrollback.Text{Text: "b"},
+	ps := scrollback.Parts{scrollback.Reasoning{Text: "r"}, scrollback.Text{Text: "a"}, scrollback.ToolCall{ID: "1"},
+		scrollback.Text{Text: "b"},
 		scrollback.ToolCall{ID: "2"}, scrollback.ToolResult{CallID: "1"}}
 	if got := ps.Text(); got != "a\nb" {
 		t.Errorf("text %q", got)

@@ -13,29 +13,38 @@ import (
 func TestUsageChecked(t *testing.T) {
 	const most = scrollback.MaxCallTokens
 	u := func(edit func(*scrollback.Usage)) scrollback.Usage {
-		u := scrollback.Usage{InputTokens: 100, CachedTokens: 40, CacheWriteTokens: 10, OutputTokens: 20, ReasoningTokens: 5, TotalTokens: 120, Cost: 0.5, Currency: "USD"}
+		u := scrollback.Usage{InputTokens: 100, CachedTokens: 40, CacheWriteTokens: 10, OutputTokens: 20, ReasoningTokens: 5, TotalTokens: 120,
+			Cost: 0.5, Currency: "USD"}
 		edit(&u)
 		return u
 	}
 	for name, c := range map[string]struct{ in, want func(*scrollback.Usage) }{
-		"sound":                       {func(*scrollback.Usage) {}, nil},
-		"nothing":                     {func(u *scrollback.Usage) { *u = scrollback.Usage{} }, nil},
-		"no price":                    {func(u *scrollback.Usage) { u.Cost, u.Currency = 0, "" }, nil},
-		"another currency":            {func(u *scrollback.Usage) { u.Currency = "人民币¥" }, nil},
-		"a total of more than both":   {func(u *scrollback.Usage) { u.TotalTokens = 150 }, nil},
-		"estimated already":           {func(u *scrollback.Usage) { u.Estimated = true }, nil},
-		"the largest call":            {func(u *scrollback.Usage) { u.InputTokens, u.OutputTokens, u.TotalTokens = most, most, 2*most }, nil},
-		"negative input":              {func(u *scrollback.Usage) { u.InputTokens = -1 }, func(u *scrollback.Usage) { u.InputTokens, u.CachedTokens, u.CacheWriteTokens = 0, 0, 0 }},
-		"negative output":             {func(u *scrollback.Usage) { u.OutputTokens = math.MinInt64 }, func(u *scrollback.Usage) { u.OutputTokens, u.ReasoningTokens = 0, 0 }},
-		"absurd input":                {func(u *scrollback.Usage) { u.InputTokens = math.MaxInt64 }, func(u *scrollback.Usage) { u.InputTokens, u.TotalTokens = most, most+20 }},
-		"absurd total":                {func(u *scrollback.Usage) { u.TotalTokens = math.MaxInt64 }, func(u *scrollback.Usage) { u.TotalTokens = 2 * most }},
-		"negative total":              {func(u *scrollback.Usage) { u.TotalTokens = -7 }, func(u *scrollback.Usage) {}},
-		"too small a total":           {func(u *scrollback.Usage) { u.TotalTokens = 119 }, func(u *scrollback.Usage) {}},
-		"more cached than input":      {func(u *scrollback.Usage) { u.CachedTokens = 101 }, func(u *scrollback.Usage) { u.CachedTokens, u.CacheWriteTokens = 100, 0 }},
-		"more written than the rest":  {func(u *scrollback.Usage) { u.CacheWriteTokens = 61 }, func(u *scrollback.Usage) { u.CacheWriteTokens = 60 }},
-		"more reasoning than output":  {func(u *scrollback.Usage) { u.ReasoningTokens = 21 }, func(u *scrollback.Usage) { u.ReasoningTokens = 20 }},
-		"a cost that is no number":    {func(u *scrollback.Usage) { u.Cost = math.NaN() }, func(u *scrollback.Usage) { u.Cost = 0 }},
-		"an endless cost":             {func(u *scrollback.Usage) { u.Cost = math.Inf(1) }, func(u *scrollback.Usage) { u.Cost = scrollback.MaxCallCost }},
+		"sound":                     {func(*scrollback.Usage) {}, nil},
+		"nothing":                   {func(u *scrollback.Usage) { *u = scrollback.Usage{} }, nil},
+		"no price":                  {func(u *scrollback.Usage) { u.Cost, u.Currency = 0, "" }, nil},
+		"another currency":          {func(u *scrollback.Usage) { u.Currency = "人民币¥" }, nil},
+		"a total of more than both": {func(u *scrollback.Usage) { u.TotalTokens = 150 }, nil},
+		"estimated already":         {func(u *scrollback.Usage) { u.Estimated = true }, nil},
+		"the largest call":          {func(u *scrollback.Usage) { u.InputTokens, u.OutputTokens, u.TotalTokens = most, most, 2*most }, nil},
+		"negative input": {func(u *scrollback.Usage) { u.InputTokens = -1 },
+			func(u *scrollback.Usage) { u.InputTokens, u.CachedTokens, u.CacheWriteTokens = 0, 0, 0 }},
+		"negative output": {func(u *scrollback.Usage) { u.OutputTokens = math.MinInt64 },
+			func(u *scrollback.Usage) { u.OutputTokens, u.ReasoningTokens = 0, 0 }},
+		"absurd input": {func(u *scrollback.Usage) { u.InputTokens = math.MaxInt64 },
+			func(u *scrollback.Usage) { u.InputTokens, u.TotalTokens = most, most+20 }},
+		"absurd total": {func(u *scrollback.Usage) { u.TotalTokens = math.MaxInt64 },
+			func(u *scrollback.Usage) { u.TotalTokens = 2 * most }},
+		"negative total":    {func(u *scrollback.Usage) { u.TotalTokens = -7 }, func(u *scrollback.Usage) {}},
+		"too small a total": {func(u *scrollback.Usage) { u.TotalTokens = 119 }, func(u *scrollback.Usage) {}},
+		"more cached than input": {func(u *scrollback.Usage) { u.CachedTokens = 101 },
+			func(u *scrollback.Usage) { u.CachedTokens, u.CacheWriteTokens = 100, 0 }},
+		"more written than the rest": {func(u *scrollback.Usage) { u.CacheWriteTokens = 61 },
+			func(u *scrollback.Usage) { u.CacheWriteTokens = 60 }},
+		"more reasoning than output": {func(u *scrollback.Usage) { u.ReasoningTokens = 21 },
+			func(u *scrollback.Usage) { u.ReasoningTokens = 20 }},
+		"a cost that is no number": {func(u *scrollback.Usage) { u.Cost = math.NaN() }, func(u *scrollback.Usage) { u.Cost = 0 }},
+		"an endless cost": {func(u *scrollback.Usage) { u.Cost = math.Inf(1) },
+			func(u *scrollback.Usage) { u.Cost = scrollback.MaxCallCost }},
 		"a cost that is earned":       {func(u *scrollback.Usage) { u.Cost = math.Inf(-1) }, func(u *scrollback.Usage) { u.Cost = 0 }},
 		"a long currency":             {func(u *scrollback.Usage) { u.Currency = "123456789" }, func(u *scrollback.Usage) {}},
 		"a currency with a line end":  {func(u *scrollback.Usage) { u.Currency = "US\nD" }, func(u *scrollback.Usage) {}},
@@ -52,7 +61,8 @@ func TestUsageChecked(t *testing.T) {
 			t.Errorf("%s: %+v became %+v (%v), want %+v", name, in, got, changed, want)
 		}
 	}
-	if got, changed := u(func(*scrollback.Usage) {}).Doubted().Checked(); !changed || !got.Estimated || got.InputTokens != 100 || got.TotalTokens != 120 {
+	if got, changed := u(func(*scrollback.Usage) {}).Doubted().Checked(); !changed || !got.Estimated || got.InputTokens != 100 ||
+		got.TotalTokens != 120 {
 		t.Errorf("doubted: %+v (%v)", got, changed)
 	}
 	missing := u(func(u *scrollback.Usage) { u.TotalTokens = 0 })
@@ -73,8 +83,9 @@ func TestUsageStaysInBounds(t *testing.T) {
 	currencies := []string{"", "USD", "\x00", strings.Repeat("€", 9)}
 	var sum, raw scrollback.Usage
 	for range 5000 {
-		u := scrollback.Usage{InputTokens: whole(), CachedTokens: whole(), CacheWriteTokens: whole(), OutputTokens: whole(), ReasoningTokens: whole(),
-			TotalTokens: whole(), Cost: costs[rng.IntN(len(costs))], Currency: currencies[rng.IntN(len(currencies))]}
+		u := scrollback.Usage{InputTokens: whole(), CachedTokens: whole(), CacheWriteTokens: whole(), OutputTokens: whole(),
+			ReasoningTokens: whole(),
+			TotalTokens:     whole(), Cost: costs[rng.IntN(len(costs))], Currency: currencies[rng.IntN(len(currencies))]}
 		checked, wrong := u.Checked()
 		if again, more := checked.Checked(); more || again != checked || !checked.InBounds() || wrong && !checked.Estimated {
 			t.Fatalf("%+v became %+v, then %+v", u, checked, again)
@@ -102,15 +113,17 @@ func TestUsageStaysInBounds(t *testing.T) {
 }
 
 func TestUsageDayChecked(t *testing.T) {
-	sound := scrollback.UsageDay{Day: 7, Model: "m", Project: "p", Calls: 3, EstimatedCalls: 1, Usage: scrollback.Usage{InputTokens: 1, CachedTokens: 2, Estimated: true, Currency: "USD"}}
+	sound := scrollback.UsageDay{Day: 7, Model: "m", Project: "p", Calls: 3, EstimatedCalls: 1,
+		Usage: scrollback.Usage{InputTokens: 1, CachedTokens: 2, Estimated: true, Currency: "USD"}}
 	if got, wrong := sound.Checked(); wrong || got != sound {
 		t.Errorf("sound sums: %+v", got)
 	}
 	for name, edit := range map[string]func(*scrollback.UsageDay){
 		"negative": func(d *scrollback.UsageDay) { d.InputTokens = -5 }, "absurd": func(d *scrollback.UsageDay) { d.TotalTokens = math.MaxInt64 },
 		"no number": func(d *scrollback.UsageDay) { d.Cost = math.NaN() }, "endless": func(d *scrollback.UsageDay) { d.Cost = math.Inf(1) },
-		"no calls": func(d *scrollback.UsageDay) { d.Calls = -1 }, "more estimated than calls": func(d *scrollback.UsageDay) { d.EstimatedCalls = 4 },
-		"a currency": func(d *scrollback.UsageDay) { d.Currency = "a long story" },
+		"no calls":                  func(d *scrollback.UsageDay) { d.Calls = -1 },
+		"more estimated than calls": func(d *scrollback.UsageDay) { d.EstimatedCalls = 4 },
+		"a currency":                func(d *scrollback.UsageDay) { d.Currency = "a long story" },
 	} {
 		d := sound
 		edit(&d)

@@ -217,7 +217,8 @@ func TestABigArtifactIsStreamed(t *testing.T) {
 			}
 		}},
 		{"grep", 4 << 20, func() {
-			r, err := a.Grep(t.Context(), archive.Scope{Artifact: all}, scrollback.GrepQuery{Ref: e.Ref, Pattern: "needle", MaxResults: 3, ContextLines: 1})
+			r, err := a.Grep(t.Context(), archive.Scope{Artifact: all}, scrollback.GrepQuery{Ref: e.Ref, Pattern: "needle", MaxResults: 3,
+				ContextLines: 1})
 			must(t, err)
 			if r.Total != 17 || r.Partial || r.Matches[2].Line != 200_008 {
 				t.Fatalf("%d lines, partial %v, %+v", r.Total, r.Partial, r.Matches)

@@ -64,7 +64,8 @@ func TestGrepContract(t *testing.T) {
 		{"one case on demand", scrollback.GrepQuery{Pattern: "error", CaseSensitive: true}, 1, "artifact #0:4 error two\n"},
 		{"nothing", scrollback.GrepQuery{Pattern: "zzz"}, 0, ""},
 		{"the total is true", scrollback.GrepQuery{Pattern: "e", MaxResults: 2}, 5, "artifact #0:1 line1\nartifact #0:2 ERROR one\n"},
-		{"anchors are those of a line", scrollback.GrepQuery{Pattern: `\Aline\d\z`}, 3, "artifact #0:1 line1\nartifact #0:3 line3\nartifact #0:5 line5\n"},
+		{"anchors are those of a line", scrollback.GrepQuery{Pattern: `\Aline\d\z`}, 3,
+			"artifact #0:1 line1\nartifact #0:3 line3\nartifact #0:5 line5\n"},
 		{"no match crosses lines", scrollback.GrepQuery{Pattern: `(?s)line1.ERROR|one\sline|\n`}, 0, ""},
 		{"no line after the final newline", scrollback.GrepQuery{Pattern: "^$"}, 0, ""},
 	} {
@@ -147,7 +148,8 @@ func TestGrepGoesThroughRollUpsAndArtifacts(t *testing.T) {
 	b, a, art := deep(t, func(b *book) *archive.Archive { return archive.New(b, bucket(t), &archive.Options{Dir: dir}) })
 	scope := segment("cc")
 	scope.Stretches = append(scope.Stretches, archive.Stretch{Messages: messages(b.ms[6])})
-	const folded = "history #1:10 needle 1\nhistory #2:17 \"needle 2\"\nartifact #3:2 needle in the artifact\nhistory #4:17 needle 4\nhistory #6:19 needle 6\n"
+	const folded = "history #1:10 needle 1\nhistory #2:17 \"needle 2\"\nartifact #3:2 needle in the artifact\nhistory #4:17 needle " +
+		"4\nhistory #6:19 needle 6\n"
 	const live = "live #7:2 needle 7\nlive #7:3 needle 7b\n"
 	check := func(name string, q scrollback.GrepQuery, want string) {
 		t.Helper()

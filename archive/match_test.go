@@ -93,7 +93,8 @@ func TestEitherCaseOfAnotherLength(t *testing.T) {
 // whatever of the pattern minds the case.
 func TestNeedlesMissNothing(t *testing.T) {
 	a := archive.New(&book{}, bucket(t), nil)
-	part := rapid.SampledFrom([]string{"ab", "A", "é", "É", "(?-i:É)", "(?-i:Ab)", "(?-i:b)", "中", "(ab|É)", "(?-i:AB|中)", "(?:ab)+", "a{2,}", "b?", ".", "|", "^", "$", `\x{FFFD}`, "[É中]"})
+	part := rapid.SampledFrom([]string{"ab", "A", "é", "É", "(?-i:É)", "(?-i:Ab)", "(?-i:b)", "中", "(ab|É)", "(?-i:AB|中)", "(?:ab)+", "a{2,}",
+		"b?", ".", "|", "^", "$", `\x{FFFD}`, "[É中]"})
 	rapid.Check(t, func(r *rapid.T) {
 		s := rapid.StringMatching(`[aAbBéÉ中k\n]{0,40}`).Draw(r, "content")
 		if rapid.IntRange(0, 9).Draw(r, "big") == 9 {
@@ -108,7 +109,8 @@ func TestNeedlesMissNothing(t *testing.T) {
 		if err != nil {
 			return
 		}
-		got, err := a.Grep(t.Context(), archive.Scope{Artifact: all}, scrollback.GrepQuery{Ref: put(t, a, s, "").Ref, Pattern: p, CaseSensitive: sensitive})
+		got, err := a.Grep(t.Context(), archive.Scope{Artifact: all}, scrollback.GrepQuery{Ref: put(t, a, s, "").Ref, Pattern: p,
+			CaseSensitive: sensitive})
 		if want := naiveGrep(s, re, 0, 50); err != nil || got.Total != want.Total {
 			r.Fatalf("%q in %d bytes: total %d, %v, want %d", p, len(s), got.Total, err, want.Total)
 		}

@@ -39,20 +39,23 @@ func louder(s *sheet) *sheet {
 // has, byte for byte, though files are made otherwise by now; a number that nobody
 // knows is an error that names it.
 func TestTheNumberChoosesTheRenderer(t *testing.T) {
-	o := &one{segs: map[scrollback.SegmentID]scrollback.Segment{}, ms: []scrollback.Message{{ConversationID: "c", Branch: "b", Seq: 1, Role: scrollback.RoleUser,
-		Status: scrollback.StatusComplete, Parts: scrollback.Parts{scrollback.Text{Text: "the key is under the mat 钥匙"}}}}}
+	o := &one{segs: map[scrollback.SegmentID]scrollback.Segment{},
+		ms: []scrollback.Message{{ConversationID: "c", Branch: "b", Seq: 1, Role: scrollback.RoleUser,
+			Status: scrollback.StatusComplete, Parts: scrollback.Parts{scrollback.Text{Text: "the key is under the mat 钥匙"}}}}}
 	known := renderers{1: every[1], 2: {
 		leaf:  func(s scrollback.Segment, ms []scrollback.Message) *sheet { return louder(leaf1(s, ms)) },
 		table: func(s scrollback.Segment, cs []scrollback.Segment) *sheet { return louder(table1(s, cs)) },
 	}}
 	for number, id := range map[int]scrollback.SegmentID{1: "01", 2: "02"} { // as folds by each of the two left them
-		leaf := scrollback.Segment{ID: id, Conversation: "c", Branch: "b", FirstSeq: 1, LastSeq: 1, Messages: 1, Renderer: number, CreatedAt: int64(number)}
+		leaf := scrollback.Segment{ID: id, Conversation: "c", Branch: "b", FirstSeq: 1, LastSeq: 1, Messages: 1, Renderer: number,
+			CreatedAt: int64(number)}
 		s, err := known.leaf(number, leaf, o.ms)
 		if err != nil {
 			t.Fatal(err)
 		}
 		leaf.Bytes, leaf.SHA256 = int64(len(s.text)), hash(s.text)
-		top := scrollback.Segment{ID: id + "a", Conversation: "c", Branch: "b", FirstSeq: 1, LastSeq: 1, Children: []scrollback.SegmentID{id}, Renderer: number, CreatedAt: int64(number) + 10}
+		top := scrollback.Segment{ID: id + "a", Conversation: "c", Branch: "b", FirstSeq: 1, LastSeq: 1, Children: []scrollback.SegmentID{id},
+			Renderer: number, CreatedAt: int64(number) + 10}
 		if s, err = known.table(number, top, []scrollback.Segment{leaf}); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +67,8 @@ func TestTheNumberChoosesTheRenderer(t *testing.T) {
 	dir := t.TempDir()
 	a := New(o, bucket, &Options{Dir: dir})
 	a.renderers = known
-	for id, want := range map[scrollback.SegmentID]string{"01": "under the mat", "02": "UNDER THE MAT", "01a": "history:01", "02a": "HISTORY:02"} {
+	for id, want := range map[scrollback.SegmentID]string{"01": "under the mat", "02": "UNDER THE MAT", "01a": "history:01",
+		"02a": "HISTORY:02"} {
 		seg := o.segs[id]
 		e := scrollback.RefEntry{Ref: scrollback.HistoryRef(id), Kind: scrollback.RefHistory}
 		for range 2 { // the first time, and after it was evicted
@@ -78,7 +82,8 @@ func TestTheNumberChoosesTheRenderer(t *testing.T) {
 		}
 		a.renderers = renderers{2: known[2]} // the old one was taken away
 		_, err := a.Read(t.Context(), e, 0, 0)
-		if gone := seg.Renderer == 1; gone != (err != nil) || gone && (scrollback.CodeOf(err) != scrollback.Internal || !strings.Contains(err.Error(), "no renderer 1")) {
+		if gone := seg.Renderer == 1; gone != (err != nil) || gone && (scrollback.CodeOf(err) != scrollback.Internal ||
+			!strings.Contains(err.Error(), "no renderer 1")) {
 			t.Errorf("%s without renderer 1: %v", id, err)
 		}
 		a.renderers = known

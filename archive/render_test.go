@@ -22,7 +22,8 @@ const sha = scrollback.ArtifactID("ba7816bf8f01cfea414140de5dae2223b00361a396177
 // everything is a log with every kind of part in it.
 func everything() *book {
 	b := &book{}
-	b.say(text("Fix the 日志 rotation.\n\n```\nunclosed"), scrollback.Image{Artifact: sha, MediaType: "image/png", Name: "a\nb.png", Size: 12, Width: 3, Height: 4})
+	b.say(text("Fix the 日志 rotation.\n\n```\nunclosed"), scrollback.Image{Artifact: sha, MediaType: "image/png", Name: "a\nb.png", Size: 12,
+		Width: 3, Height: 4})
 	m := b.say(scrollback.Reasoning{Text: "think ```` hard"}, text("I look."),
 		scrollback.ToolCall{ID: "call_1", Name: "read", Arguments: json.RawMessage(`{"path": "a.go",  "n":1}`)})
 	m.Model, m.Status = "openai/gpt-x", scrollback.StatusInterrupted

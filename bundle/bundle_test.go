@@ -66,24 +66,31 @@ func tell(t testing.TB) *story {
 	for i, list := range s.branches {
 		for _, b := range list {
 			for seq := b.AtSeq + 1; seq <= b.HeadSeq; seq++ {
-				m := scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("m-%s-%d", b.ID, seq)), ConversationID: b.Conversation, Branch: b.ID, Seq: seq,
-					Role: scrollback.RoleUser, Status: scrollback.StatusComplete, CreatedAt: 1000 + seq, Parts: scrollback.Parts{scrollback.Text{Text: fmt.Sprint("said ", seq)}}}
+				m := scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("m-%s-%d", b.ID, seq)), ConversationID: b.Conversation, Branch: b.ID,
+					Seq:  seq,
+					Role: scrollback.RoleUser, Status: scrollback.StatusComplete, CreatedAt: 1000 + seq,
+					Parts: scrollback.Parts{scrollback.Text{Text: fmt.Sprint("said ", seq)}}}
 				if b.ID == "b2" {
-					m.Parts = append(m.Parts, scrollback.File{Artifact: scrollback.ArtifactID(sha([]byte(note))), MediaType: "text/plain", Size: int64(len(note))})
+					m.Parts = append(m.Parts, scrollback.File{Artifact: scrollback.ArtifactID(sha([]byte(note))), MediaType: "text/plain",
+						Size: int64(len(note))})
 				}
 				s.messages[i] = append(s.messages[i], m)
 			}
 		}
 	}
-	s.mentions[1] = []scrollback.Artifact{{ID: scrollback.ArtifactID(sha([]byte(note))), MediaType: "text/plain", Size: int64(len(note)), CreatedAt: 5}}
+	s.mentions[1] = []scrollback.Artifact{{ID: scrollback.ArtifactID(sha([]byte(note))), MediaType: "text/plain", Size: int64(len(note)),
+		CreatedAt: 5}}
 	one := s.leaf(t, "0a-1", 0, s.messages[0])
 	two := s.leaf(t, "0a-2", 1, s.messages[1][:1])
-	roll := scrollback.Segment{ID: "0a-3", Conversation: main, Branch: "b2", FirstSeq: 1, LastSeq: 4, Messages: 4, Level: 1, Children: []scrollback.SegmentID{"0a-1", "0a-2"},
-		Hash: scrollback.HashChildren([]string{one.Hash, two.Hash}), Renderer: 1}
+	roll := scrollback.Segment{ID: "0a-3", Conversation: main, Branch: "b2", FirstSeq: 1, LastSeq: 4, Messages: 4, Level: 1,
+		Children: []scrollback.SegmentID{"0a-1", "0a-2"},
+		Hash:     scrollback.HashChildren([]string{one.Hash, two.Hash}), Renderer: 1}
 	s.measure(t, &roll, func(w io.Writer) error { return plain.Table(w, roll, []scrollback.Segment{one, two}) })
 	s.segments = [2][]scrollback.Segment{{one}, {roll, two}}
-	s.branches[1][1].View = scrollback.View{Boundary: 4, Segments: []scrollback.ViewItem{{ID: "0a-3", FirstSeq: 1, LastSeq: 4, Level: 1}}, Carried: []int64{2}}
-	s.folds = []scrollback.StoredReceipt{{Branch: "b3", Folded: true, Before: scrollback.View{Boundary: 3, Segments: []scrollback.ViewItem{{ID: "0a-1", FirstSeq: 1, LastSeq: 3}}}}}
+	s.branches[1][1].View = scrollback.View{Boundary: 4, Segments: []scrollback.ViewItem{{ID: "0a-3", FirstSeq: 1, LastSeq: 4, Level: 1}},
+		Carried: []int64{2}}
+	s.folds = []scrollback.StoredReceipt{{Branch: "b3", Folded: true, Before: scrollback.View{Boundary: 3,
+		Segments: []scrollback.ViewItem{{ID: "0a-1", FirstSeq: 1, LastSeq: 3}}}}}
 	return s
 }
 
@@ -286,9 +293,11 @@ func TestForgedNames(t *testing.T) {
 		t.Fatalf("the forger cannot even copy: %v", err)
 	}
 	inside := conversationPath + string(main)
-	for _, name := range []string{"../../etc/passwd", "/etc/passwd", "artifacts/../../x", "artifacts/" + strings.Repeat("Z", 64), inside + "/history/../../../x.md",
+	for _, name := range []string{"../../etc/passwd", "/etc/passwd", "artifacts/../../x", "artifacts/" + strings.Repeat("Z", 64),
+		inside + "/history/../../../x.md",
 		inside + "/history/1-3-0a-9.md", inside + "/messages/000002.jsonl", inside + "/messages/../messages/000001.jsonl", inside + "/notes.txt",
-		conversationPath + "../conversation.json", `artifacts\x`, "", "bundle.json", "readme.md", conversationPath + string(main) + "/conversation.json"} {
+		conversationPath + "../conversation.json", `artifacts\x`, "", "bundle.json", "readme.md",
+		conversationPath + string(main) + "/conversation.json"} {
 		for _, at := range []int{1, 2, len(items) / 2, len(items) - 1} {
 			if name == inside+"/messages/000002.jsonl" && at == len(items)-1 {
 				continue // behind receipts, where a name like this is refused as well

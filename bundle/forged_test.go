@@ -19,12 +19,13 @@ func TestForgedRecords(t *testing.T) {
 		says  string
 		forge func(s *story)
 	}{
-		"hash of a leaf":       {"does not match the messages", func(s *story) { s.segments[0][0].Hash = strings.Repeat("0", 64) }},
-		"hash of a roll-up":    {"does not match the segments", func(s *story) { s.segments[1][0].Hash = strings.Repeat("0", 64) }},
-		"file of a leaf":       {"is not the one that was folded", func(s *story) { s.segments[1][1].SHA256 = strings.Repeat("0", 64) }},
-		"size of a file":       {"is not the one that was folded", func(s *story) { s.segments[1][0].Bytes++ }},
-		"renderer":             {"renderer 9, which this program does not have", func(s *story) { s.segments[1][1].Renderer = 9 }},
-		"text of a message":    {"does not match the messages", func(s *story) { s.messages[0][1].Parts = scrollback.Parts{scrollback.Text{Text: "forged"}} }},
+		"hash of a leaf":    {"does not match the messages", func(s *story) { s.segments[0][0].Hash = strings.Repeat("0", 64) }},
+		"hash of a roll-up": {"does not match the segments", func(s *story) { s.segments[1][0].Hash = strings.Repeat("0", 64) }},
+		"file of a leaf":    {"is not the one that was folded", func(s *story) { s.segments[1][1].SHA256 = strings.Repeat("0", 64) }},
+		"size of a file":    {"is not the one that was folded", func(s *story) { s.segments[1][0].Bytes++ }},
+		"renderer":          {"renderer 9, which this program does not have", func(s *story) { s.segments[1][1].Renderer = 9 }},
+		"text of a message": {"does not match the messages",
+			func(s *story) { s.messages[0][1].Parts = scrollback.Parts{scrollback.Text{Text: "forged"}} }},
 		"segment of another":   {"another conversation", func(s *story) { s.segments[1][1].Conversation = parent }},
 		"segment of no branch": {"branch that does not exist", func(s *story) { s.segments[1][1].Branch = "elsewhere" }},
 		"segment twice":        {"is listed twice", func(s *story) { s.segments[1] = append(s.segments[1], s.segments[1][1]) }},
@@ -33,19 +34,28 @@ func TestForgedRecords(t *testing.T) {
 			s.segments[1][1].LastSeq, s.segments[1][1].Messages = 6, 3
 			s.segments[1], s.branches[1][1].View, s.folds = s.segments[1][1:], scrollback.View{}, nil
 		}},
-		"too many messages":        {"could not have been made", func(s *story) { s.segments[1][1].LastSeq, s.segments[1][1].Messages = 1000, 997 }},
-		"child that is not there":  {"does not hold", func(s *story) { s.segments[1][0].Children[1] = "0a-9" }},
-		"child that is itself":     {"does not hold", func(s *story) { s.segments[1][0].Children[0] = "0a-3" }},
-		"view of another":          {"has an impossible view", func(s *story) { s.branches[1][1].View.Segments[0].ID = "0a-9" }},
-		"view with a gap":          {"has an impossible view", func(s *story) { s.branches[1][1].View.Boundary = 5 }},
-		"view off the path":        {"has an impossible view", func(s *story) { s.branches[1][0].View = s.branches[1][1].View; s.branches[1][0].HeadSeq = 3 }},
-		"carried beyond":           {"has an impossible view", func(s *story) { s.branches[1][1].View.Carried = []int64{5} }},
-		"receipt of another":       {"receipt is of branch", func(s *story) { s.folds[0].Branch = "b1" }},
-		"receipt's view":           {"has an impossible view", func(s *story) { s.folds[0].Before.Segments[0].ID = "0a-9" }},
-		"branch without parent":    {"is not there", func(s *story) { s.branches[1][0].Parent = "elsewhere" }},
-		"branch beyond its parent": {"at a message that is not there", func(s *story) { s.branches[1][0].AtSeq, s.branches[1][0].HeadSeq = 4, 5 }},
-		"branch of another":        {"another conversation", func(s *story) { s.branches[1][0].Conversation = parent }},
-		"parent that is no one's":  {"inherits from others", func(s *story) { s.conversations[1].Ancestors = nil }},
+		"too many messages": {"could not have been made", func(s *story) {
+			s.segments[1][1].LastSeq, s.segments[1][1].Messages = 1000,
+				997
+		}},
+		"child that is not there": {"does not hold", func(s *story) { s.segments[1][0].Children[1] = "0a-9" }},
+		"child that is itself":    {"does not hold", func(s *story) { s.segments[1][0].Children[0] = "0a-3" }},
+		"view of another":         {"has an impossible view", func(s *story) { s.branches[1][1].View.Segments[0].ID = "0a-9" }},
+		"view with a gap":         {"has an impossible view", func(s *story) { s.branches[1][1].View.Boundary = 5 }},
+		"view off the path": {"has an impossible view", func(s *story) {
+			s.branches[1][0].View = s.branches[1][1].View
+			s.branches[1][0].HeadSeq = 3
+		}},
+		"carried beyond":        {"has an impossible view", func(s *story) { s.branches[1][1].View.Carried = []int64{5} }},
+		"receipt of another":    {"receipt is of branch", func(s *story) { s.folds[0].Branch = "b1" }},
+		"receipt's view":        {"has an impossible view", func(s *story) { s.folds[0].Before.Segments[0].ID = "0a-9" }},
+		"branch without parent": {"is not there", func(s *story) { s.branches[1][0].Parent = "elsewhere" }},
+		"branch beyond its parent": {"at a message that is not there", func(s *story) {
+			s.branches[1][0].AtSeq, s.branches[1][0].HeadSeq = 4,
+				5
+		}},
+		"branch of another":       {"another conversation", func(s *story) { s.branches[1][0].Conversation = parent }},
+		"parent that is no one's": {"inherits from others", func(s *story) { s.conversations[1].Ancestors = nil }},
 		"ancestor not in it": {"inherits from", func(s *story) {
 			s.conversations[1].Ancestors = append(s.conversations[1].Ancestors, "01a1fd70-0000-7000-8000-000000000009")
 		}},
@@ -71,15 +81,19 @@ func TestForgedRecords(t *testing.T) {
 			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: -1, Width: 1, Height: 1}
 		}},
 		"image's width": {"has an image of another size", func(s *story) {
-			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: int64(len(note)), Width: -1, Height: 1}
+			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: int64(len(note)), Width: -1,
+				Height: 1}
 		}},
 		"image's height": {"has an image of another size", func(s *story) {
-			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: int64(len(note)), Width: 1, Height: -1}
+			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: int64(len(note)), Width: 1,
+				Height: -1}
 		}},
 		"image too wide": {"has an image of another size", func(s *story) {
-			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: int64(len(note)), Width: 1 << 31, Height: 1}
+			s.messages[1][1].Parts[1] = scrollback.Image{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: int64(len(note)), Width: 1 << 31,
+				Height: 1}
 		}},
-		"image of nothing": {"has an image of another size", func(s *story) { s.messages[1][3].Parts = append(s.messages[1][3].Parts, scrollback.Image{}) }},
+		"image of nothing": {"has an image of another size",
+			func(s *story) { s.messages[1][3].Parts = append(s.messages[1][3].Parts, scrollback.Image{}) }},
 		"file's size": {"has a file of another size", func(s *story) {
 			s.messages[1][1].Parts[1] = scrollback.File{Artifact: scrollback.ArtifactID(sha([]byte(note))), Size: -1}
 		}},
@@ -148,7 +162,8 @@ func TestForgedEntries(t *testing.T) {
 		"manifest's checksum": {manifestName, "does not match the manifest", swap(`"sha256":"`, `"sha256":"f`)},
 		"manifest's count":    {manifestName, "not match the manifest", swap(`"messages":4`, `"messages":5`)},
 		"manifest's log":      {manifestName, "not match the manifest", swap(`"log":"`, `"log":"0`)},
-		"another's name":      {conversationPath + string(main) + "/conversation.json", "belongs to conversation", swap(string(main), string(parent))},
+		"another's name": {conversationPath + string(main) + "/conversation.json", "belongs to conversation",
+			swap(string(main), string(parent))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			refuses(t, check(replace(t, c.entry, c.change), Limits{}), c.says)
@@ -180,7 +195,8 @@ func TestForeign(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, file := range map[string][]byte{"text": pack([]byte("hello\n")), "tar": pack(archive.Bytes()), "nothing": pack(nil), "empty": nil,
+	for name, file := range map[string][]byte{"text": pack([]byte("hello\n")), "tar": pack(archive.Bytes()), "nothing": pack(nil),
+		"empty": nil,
 		"magic": zstdMagic, "plain tar": archive.Bytes(), "zeros": make([]byte, 100)} {
 		t.Run(name, func(t *testing.T) { refuses(t, check(file, Limits{}), "not a scrollback bundle") })
 	}
@@ -199,8 +215,9 @@ func TestLimits(t *testing.T) {
 	if len(file) > 10_000 || check(file, Limits{}) != nil {
 		t.Fatalf("%d bytes: %v", len(file), check(file, Limits{}))
 	}
-	for name, l := range map[string]Limits{"entries": {Entries: 5}, "records": {Records: 5}, "bytes": {Bytes: 1 << 20}, "entry": {Entry: 1 << 20},
-		"text": {Text: 100}, "ratio": {Ratio: 10, RatioFrom: 1 << 10}} {
+	for name, l := range map[string]Limits{"entries": {Entries: 5}, "records": {Records: 5}, "bytes": {Bytes: 1 << 20},
+		"entry": {Entry: 1 << 20},
+		"text":  {Text: 100}, "ratio": {Ratio: 10, RatioFrom: 1 << 10}} {
 		t.Run(name, func(t *testing.T) {
 			refuses(t, check(file, l), "too large")
 			if name == "ratio" || name == "records" {

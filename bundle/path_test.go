@@ -59,7 +59,8 @@ func line(t testing.TB, n int, branches ...string) []byte {
 		}
 		for _, b := range own {
 			for seq := b.AtSeq + 1; seq <= b.HeadSeq; seq++ {
-				ok(w.Message(scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("m-%s-%d", b.ID, seq)), ConversationID: c.ID, Branch: b.ID, Seq: seq,
+				ok(w.Message(scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("m-%s-%d", b.ID, seq)), ConversationID: c.ID, Branch: b.ID,
+					Seq:  seq,
 					Role: scrollback.RoleUser, Status: scrollback.StatusComplete, CreatedAt: 1, Parts: scrollback.Parts{scrollback.Text{Text: "x"}}}))
 			}
 		}
@@ -115,7 +116,8 @@ func TestOwner(t *testing.T) {
 	for i := 1; i < n; i++ {
 		parent := all[max(0, i-1-random.IntN(3))]
 		at := parent.AtSeq + 1 + random.Int64N(parent.HeadSeq-parent.AtSeq)
-		all = append(all, p.grow(scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint(i)), AtSeq: at, HeadSeq: at + 1 + random.Int64N(3)}, parent))
+		all = append(all, p.grow(scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint(i)), AtSeq: at, HeadSeq: at + 1 + random.Int64N(3)},
+			parent))
 	}
 	if all[n-1].depth < n/10 {
 		t.Fatalf("the longest path has only %d branches", all[n-1].depth)

@@ -104,7 +104,8 @@ func parseMessage(t *testing.T, line string) scrollback.Message {
 	t.Helper()
 	head, text, _ := strings.Cut(line, ": ")
 	f := append(strings.Fields(head), "b0")
-	m := scrollback.Message{ConversationID: "c", Status: scrollback.StatusComplete, Branch: scrollback.BranchID(f[3]), Role: scrollback.Role(f[1])}
+	m := scrollback.Message{ConversationID: "c", Status: scrollback.StatusComplete, Branch: scrollback.BranchID(f[3]),
+		Role: scrollback.Role(f[1])}
 	_, err := fmt.Sscanf(f[0]+" "+f[2], "#%d %d", &m.Seq, &m.Weight.Tokens)
 	if err != nil {
 		t.Fatalf("%q is not a message: %v", line, err)

@@ -25,7 +25,8 @@ func (c *chain) messages(n int, say string) []scrollback.Message {
 	out := make([]scrollback.Message, n)
 	for i := range out {
 		c.next++
-		out[i] = scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(c.next)), ConversationID: "c", Branch: "b", Seq: c.next, Role: scrollback.RoleUser,
+		out[i] = scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(c.next)), ConversationID: "c", Branch: "b", Seq: c.next,
+			Role:   scrollback.RoleUser,
 			Status: scrollback.StatusComplete, CreatedAt: 1_700_000_000_000 + c.next, Weight: scrollback.Weight{Tokens: 100, Bytes: 100},
 			Parts: scrollback.Parts{scrollback.Text{Text: fmt.Sprintf(say, c.next)}}}
 	}

@@ -48,7 +48,8 @@ func run(t *testing.T, in Input) Compaction {
 func TestRunWaits(t *testing.T) {
 	in := input(t, Snapshot, 20) // of 2,000 tokens; it folds at 3,500
 	c := run(t, in)
-	if r := c.Receipt; r.Result != scrollback.ResultNoop || r.TokensBefore != 4000 || r.TokensAfter != 4000 || r.CreatedAt != 9 || len(c.Segments)+len(c.Usage) != 0 {
+	if r := c.Receipt; r.Result != scrollback.ResultNoop || r.TokensBefore != 4000 || r.TokensAfter != 4000 || r.CreatedAt != 9 ||
+		len(c.Segments)+len(c.Usage) != 0 {
 		t.Errorf("%+v", c)
 	}
 	in = input(t, Segments, 36) // of 3,600 tokens
@@ -78,7 +79,8 @@ func TestRunFolds(t *testing.T) {
 			in := input(t, Snapshot, 38, w)
 			got := run(t, in)
 			r, v := got.Receipt, got.View
-			if r.Result != scrollback.ResultCompacted || r.SummaryBy != c.by || r.SummaryResult != c.summaryResult || (got.Why == "") != (c.summaryResult == "") {
+			if r.Result != scrollback.ResultCompacted || r.SummaryBy != c.by || r.SummaryResult != c.summaryResult ||
+				(got.Why == "") != (c.summaryResult == "") {
 				t.Errorf("%+v, %q", r, got.Why)
 			}
 			if len(got.Usage) != c.calls || r.Cost != 0.5*float64(c.calls) {
@@ -96,7 +98,8 @@ func TestRunFolds(t *testing.T) {
 				t.Fatalf("%+v of %+v", r, v)
 			}
 			leaf := got.Segments[0]
-			if v.Summary == nil || v.Summary.Segment != leaf.ID || v.Summary.Tokens != int64(in.Count(leaf.Summary)) || strings.Contains(leaf.Summary, "ship") != (c.by == "a") {
+			if v.Summary == nil || v.Summary.Segment != leaf.ID || v.Summary.Tokens != int64(in.Count(leaf.Summary)) ||
+				strings.Contains(leaf.Summary, "ship") != (c.by == "a") {
 				t.Errorf("the summary of %+v is %q", v.Summary, leaf.Summary)
 			}
 			after := window.FoldTokens + v.Summary.Tokens + leaf.TokensAfter + 100*(38-v.Boundary)
@@ -122,7 +125,8 @@ func TestRunInflates(t *testing.T) {
 		in.Branch.Sum = sumOf(in.Window.Live)
 		in.Policy.AfterShare = 0.01
 		c := run(t, in)
-		if c.Receipt.Result != want.result || c.View.RetryAt != want.retryAt || (len(c.Segments) == 0) != (want.result == scrollback.ResultInflated) {
+		if c.Receipt.Result != want.result || c.View.RetryAt != want.retryAt ||
+			(len(c.Segments) == 0) != (want.result == scrollback.ResultInflated) {
 			t.Errorf("reason %d: %+v, %+v", reason, c.Receipt, c.View)
 		}
 		if want.result == scrollback.ResultInflated && (c.Receipt.TokensAfter != c.Receipt.TokensBefore || c.View.Boundary != 0) {
@@ -167,7 +171,8 @@ func TestRunDropsOutgrownSummary(t *testing.T) {
 	in.Window.Live[0].Seq, in.Branch.HeadSeq = 4, 4
 	in.Branch.Sum = in.Branch.Sum.Add(b.view.Sum)
 	c := run(t, in)
-	if c.Receipt.Result != scrollback.ResultCompacted || c.View.Summary != nil || c.View.Boundary != 3 || len(c.View.Segments) != 1 || c.View.Segments[0].Level != 1 {
+	if c.Receipt.Result != scrollback.ResultCompacted || c.View.Summary != nil || c.View.Boundary != 3 || len(c.View.Segments) != 1 ||
+		c.View.Segments[0].Level != 1 {
 		t.Errorf("%+v, %+v", c.Receipt, c.View)
 	}
 	if c.Receipt.FirstSeq != 1 || c.Receipt.LastSeq != 3 || c.Receipt.TokensAfter >= c.Receipt.TokensBefore-2*b.view.Summary.Tokens+200 {

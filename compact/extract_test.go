@@ -44,8 +44,10 @@ var chatter = []string{
 // surrounds it.
 func TestStandingInstructions(t *testing.T) {
 	for _, keep := range []string{
-		"Always answer in French, please.", "Never lie.", "Remember that the key is under the pot.", "I prefer short answers.", "We decided to ship on Friday.",
-		"The deadline moves to next week.", "From now on call me Captain.", "Please don't mention my brother.", "Please don’t mention my sister.", "TODO: water the plants tomorrow.",
+		"Always answer in French, please.", "Never lie.", "Remember that the key is under the pot.", "I prefer short answers.",
+		"We decided to ship on Friday.",
+		"The deadline moves to next week.", "From now on call me Captain.", "Please don't mention my brother.", "Please don’t mention my sister.",
+		"TODO: water the plants tomorrow.",
 		"记住我的名字是小明。", "以后请用中文回答。", "不要提到我的哥哥。", "我们决定周五发布。", "必须先备份。", "截止日期是下周。", "永远保持礼貌。",
 	} {
 		for at := range len(chatter) {
@@ -66,7 +68,8 @@ func TestStandingInstructions(t *testing.T) {
 func TestStandingInstructionsRollUp(t *testing.T) {
 	c := &chain{shelf: newShelf(), budget: 24_000}
 	c.fold(t, 5, "The number of message %d is about pots and pans.")
-	run := append(c.messages(4, "The number of message %d is about pots and pans."), c.messages(1, "Always answer in French, whatever message %d says.")...)
+	run := append(c.messages(4, "The number of message %d is about pots and pans."),
+		c.messages(1, "Always answer in French, whatever message %d says.")...)
 	c.foldRun(t, run)
 	for range 60 {
 		c.fold(t, 5, "The number of message %d is about pots and pans.")
@@ -83,7 +86,8 @@ func TestExtract(t *testing.T) {
 	texts = append(texts, "My flight is LH4711 at 17:45 on Sunday.", strings.Repeat("很长的一句话没有结尾", 60))
 	got := summary(t, 24_000, talk(texts...))
 	lines := strings.Split(got.Summary, "\n")
-	if len(lines) > 5 || !strings.HasPrefix(lines[0], "- #1 user: The invoice is number 88-1234-X.") || !strings.Contains(got.Summary, "- #9 user: My flight is LH4711") {
+	if len(lines) > 5 || !strings.HasPrefix(lines[0], "- #1 user: The invoice is number 88-1234-X.") ||
+		!strings.Contains(got.Summary, "- #9 user: My flight is LH4711") {
 		t.Errorf("%d lines:\n%s", len(lines), got.Summary)
 	}
 	last := int64(0)
@@ -99,8 +103,9 @@ func TestExtract(t *testing.T) {
 		last = seq
 	}
 	for name, ms := range map[string][]scrollback.Message{
-		"tools only": {{Seq: 1, Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{CallID: "a", Text: "Always remember 12 numbers."}}}},
-		"empty":      talk(""), "broken text": talk("\xff\xfe Always keep \xff the 12 words."), "marks": talk("... !!! ??? 。。。"),
+		"tools only": {{Seq: 1, Role: scrollback.RoleTool,
+			Parts: scrollback.Parts{scrollback.ToolResult{CallID: "a", Text: "Always remember 12 numbers."}}}},
+		"empty": talk(""), "broken text": talk("\xff\xfe Always keep \xff the 12 words."), "marks": talk("... !!! ??? 。。。"),
 	} {
 		got := summary(t, 24_000, ms)
 		if name == "broken text" && !strings.Contains(got.Summary, "Always keep the 12 words.") || name != "broken text" && got.Summary != "" {

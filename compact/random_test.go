@@ -21,12 +21,15 @@ func anyLog(t *rapid.T, first int64) []scrollback.Message {
 		if rapid.IntRange(0, 9).Draw(t, "branch point") == 0 {
 			branch++
 		}
-		out = append(out, scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(seq)), ConversationID: "c", Branch: scrollback.BranchID(fmt.Sprint("b", branch)),
-			Seq: seq, Role: role, Parts: parts, Status: scrollback.StatusComplete, CreatedAt: 1_700_000_000_000 + seq,
-			Weight: scrollback.Weight{Tokens: int64(rapid.IntRange(1, 300).Draw(t, "tokens")), Bytes: int64(rapid.IntRange(1, 900).Draw(t, "bytes")), Images: seq % 7 / 6}})
+		out = append(out, scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(seq)), ConversationID: "c",
+			Branch: scrollback.BranchID(fmt.Sprint("b", branch)),
+			Seq:    seq, Role: role, Parts: parts, Status: scrollback.StatusComplete, CreatedAt: 1_700_000_000_000 + seq,
+			Weight: scrollback.Weight{Tokens: int64(rapid.IntRange(1, 300).Draw(t, "tokens")), Bytes: int64(rapid.IntRange(1, 900).Draw(t, "bytes")),
+				Images: seq % 7 / 6}})
 	}
 	text := func() scrollback.Part {
-		return scrollback.Text{Text: rapid.SampledFrom([]string{"It is number 4711, they say.", "Always answer in French.", "记住我的名字是小明。", "fine"}).Draw(t, "text")}
+		return scrollback.Text{Text: rapid.SampledFrom([]string{"It is number 4711, they say.", "Always answer in French.", "记住我的名字是小明。",
+			"fine"}).Draw(t, "text")}
 	}
 	for range rapid.IntRange(0, 6).Draw(t, "turns") {
 		if rapid.IntRange(0, 7).Draw(t, "asked") > 0 {
@@ -187,7 +190,8 @@ func TestCutKeepsMost(t *testing.T) {
 		case cut.carry != 0 && fits(weigh(cut.messages, cut.carry)):
 			within++
 			for i := newestUser(s.Window.Live) + 2; i < cut.messages; i++ {
-				if s.Window.Live[i].Role == scrollback.RoleAssistant && partedCall(s.Window.Live, i) == "" && s.Window.Live[i-1].Role == scrollback.RoleTool &&
+				if s.Window.Live[i].Role == scrollback.RoleAssistant && partedCall(s.Window.Live, i) == "" &&
+					s.Window.Live[i-1].Role == scrollback.RoleTool &&
 					fits(weigh(i, cut.carry)) && len(s.Window.Live[i-1].Parts.Results()) > 0 && answered(s.Window.Live[:i]) {
 					t.Fatalf("%+v, and at %d it fits", cut, i)
 				}
@@ -243,7 +247,8 @@ func TestAnyFoldIsWhole(t *testing.T) {
 				hidden = hidden.Add(m.Weight)
 			}
 		}
-		if f.view.Sum != hidden || !slices.Equal(f.view.Carried, carried) || f.view.Boundary != s.Window.Live[cut.messages-1].Seq || f.view.RetryAt != 0 {
+		if f.view.Sum != hidden || !slices.Equal(f.view.Carried, carried) || f.view.Boundary != s.Window.Live[cut.messages-1].Seq ||
+			f.view.RetryAt != 0 {
 			t.Fatalf("view %+v; hidden %+v, carried %v", f.view, hidden, carried)
 		}
 		checkShown(t, f, s.Window.Budget.Tokens)
@@ -271,7 +276,8 @@ func checkLeaves(t interface {
 		}
 		hash, err := scrollback.HashMessages(mine)
 		if err != nil || l.Hash != hash || l.FirstSeq != mine[0].Seq || l.LastSeq != mine[len(mine)-1].Seq || l.TokensBefore != weight ||
-			l.From != mine[0].CreatedAt || l.To != mine[len(mine)-1].CreatedAt || l.SummaryOf != l.FirstSeq || bytes > scrollback.MaxSegmentBytes && len(mine) > 1 {
+			l.From != mine[0].CreatedAt || l.To != mine[len(mine)-1].CreatedAt || l.SummaryOf != l.FirstSeq ||
+			bytes > scrollback.MaxSegmentBytes && len(mine) > 1 {
 			t.Fatalf("leaf %+v of %d messages, %d bytes", l, len(mine), bytes)
 		}
 	}

@@ -22,7 +22,8 @@ func counting(ratio float64, seen *[]model.Request) modeltest.Step {
 			sent += it.Weight.Tokens
 		}
 		in := int64(math.Round(ratio * float64(sent)))
-		return []model.Delta{{Text: strings.Repeat("so be it. ", 30)}, {Usage: &scrollback.Usage{InputTokens: in, OutputTokens: 90, TotalTokens: in + 90}}}
+		return []model.Delta{{Text: strings.Repeat("so be it. ", 30)},
+			{Usage: &scrollback.Usage{InputTokens: in, OutputTokens: 90, TotalTokens: in + 90}}}
 	}}
 }
 
@@ -73,7 +74,8 @@ func TestBooks(t *testing.T) {
 	step := func(n int, _ model.Request) modeltest.Step {
 		s := modeltest.Say(fmt.Sprint("answer ", n))
 		if n%2 == 0 {
-			s.Deltas = append(s.Deltas, model.Delta{Usage: &scrollback.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 10, TotalTokens: 110, Cost: 0.5, Currency: "USD"}})
+			s.Deltas = append(s.Deltas, model.Delta{Usage: &scrollback.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 10, TotalTokens: 110,
+				Cost: 0.5, Currency: "USD"}})
 		} else {
 			s.Deltas = append(s.Deltas, model.Delta{Finish: scrollback.FinishStop}) // and counts nothing
 		}
@@ -96,7 +98,8 @@ func TestBooks(t *testing.T) {
 		paid.Model != "script" || paid.Project != "house" || paid.Day != "2026-01-05" || paid.Currency != "USD" {
 		t.Errorf("%+v", paid)
 	}
-	if free.Calls != 1 || free.EstimatedShare != 1 || !free.Estimated || free.InputTokens < 100 || free.OutputTokens < 1 || free.TotalTokens != free.InputTokens+free.OutputTokens {
+	if free.Calls != 1 || free.EstimatedShare != 1 || !free.Estimated || free.InputTokens < 100 || free.OutputTokens < 1 ||
+		free.TotalTokens != free.InputTokens+free.OutputTokens {
 		t.Errorf("%+v", free)
 	}
 	if sums, err := r.Usage(ctx, scrollback.UsageQuery{From: 1, To: 2}); err != nil || len(sums) != 0 {
@@ -105,9 +108,11 @@ func TestBooks(t *testing.T) {
 	if _, err := r.Usage(ctx, scrollback.UsageQuery{From: 3, To: 2}); scrollback.CodeOf(err) != scrollback.Invalid {
 		t.Errorf("%v", err)
 	}
-	zeros := newRig(t, rigOptions{}, modeltest.Step{Deltas: []model.Delta{{Text: "an answer"}, {Usage: &scrollback.Usage{Cost: 0.5, Currency: "USD"}, Finish: scrollback.FinishStop}}})
+	zeros := newRig(t, rigOptions{}, modeltest.Step{Deltas: []model.Delta{{Text: "an answer"},
+		{Usage: &scrollback.Usage{Cost: 0.5, Currency: "USD"}, Finish: scrollback.FinishStop}}})
 	zeros.ask(zeros.conversation(), "a question").done(t, scrollback.TurnComplete, "stop")
-	if sums, err := zeros.Usage(ctx, scrollback.UsageQuery{}); err != nil || len(sums) != 1 || sums[0].EstimatedShare != 1 || sums[0].InputTokens < 100 || sums[0].OutputTokens < 1 || sums[0].Cost != 0.5 {
+	if sums, err := zeros.Usage(ctx, scrollback.UsageQuery{}); err != nil || len(sums) != 1 || sums[0].EstimatedShare != 1 ||
+		sums[0].InputTokens < 100 || sums[0].OutputTokens < 1 || sums[0].Cost != 0.5 {
 		t.Errorf("a provider that counts nothing but its price: %+v, %v", sums, err)
 	}
 	var none engine.ModelEntry

@@ -178,7 +178,8 @@ func TestUncompactInAFork(t *testing.T) {
 		t.Fatalf("%d segments, %v", len(own.Segments), err)
 	}
 	got, err := r.Uncompact(ctx, f.ID, "")
-	if v := r.view(f.ID); err != nil || v.Boundary != own.Segments[2].LastSeq || got.FirstSeq != v.Boundary+1 || got.LastSeq != own.Boundary || !got.Undone || got.TokensAfter <= got.TokensBefore {
+	if v := r.view(f.ID); err != nil || v.Boundary != own.Segments[2].LastSeq || got.FirstSeq != v.Boundary+1 || got.LastSeq != own.Boundary ||
+		!got.Undone || got.TokensAfter <= got.TokensBefore {
 		t.Fatalf("unfolded %+v to %+v, %v", got, v, err)
 	}
 	if _, err := r.Compact(ctx, f.ID, engine.CompactRequest{Clear: true}); err != nil { // a fold of its own comes first

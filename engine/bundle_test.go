@@ -111,7 +111,8 @@ func rich(t *testing.T) (*rig, scrollback.ConversationID) {
 	t.Helper()
 	ctx := context.Background()
 	r := newRig(t, rigOptions{limit: 4000, noFolds: true}, modeltest.Say("an answer about the tide"))
-	c, _, err := r.Create(ctx, scrollback.Conversation{Title: "钥匙 & keys", Instructions: "Be <brief>.", Limit: 4000, Meta: json.RawMessage(`{"a": {"b": 1}}`)})
+	c, _, err := r.Create(ctx, scrollback.Conversation{Title: "钥匙 & keys", Instructions: "Be <brief>.", Limit: 4000,
+		Meta: json.RawMessage(`{"a": {"b": 1}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,15 +145,18 @@ func (r *rig) grow(id scrollback.ConversationID, n int) {
 	for i := range n {
 		switch i % 4 {
 		case 0:
-			fmt.Fprintf(&file, `{"role":"user","content":"question %d about the tide and the 数据库: where is the 钥匙? %s"}`+"\n", i, strings.Repeat("more words ", 12))
+			fmt.Fprintf(&file, `{"role":"user","content":"question %d about the tide and the 数据库: where is the 钥匙? %s"}`+"\n", i,
+				strings.Repeat("more words ", 12))
 		case 1:
-			fmt.Fprintf(&file, `{"role":"assistant","content":[{"type":"reasoning","text":"hm %d"},{"type":"tool_call","id":"call-%d","name":"look","arguments":{"at":%d}}]}`+"\n", i, i, i)
+			fmt.Fprintf(&file, `{"role":"assistant","content":[{"type":"reasoning","text":"hm `+
+				`%d"},{"type":"tool_call","id":"call-%d","name":"look","arguments":{"at":%d}}]}`+"\n", i, i, i)
 		case 2:
 			var output strings.Builder
 			for line := range 3 + 700*(i%3/2) {
 				fmt.Fprintf(&output, "output line %d of %d\\n", line, i)
 			}
-			fmt.Fprintf(&file, `{"role":"tool","content":[{"type":"tool_result","call_id":"call-%d","name":"look","text":"%s"}]}`+"\n", i-1, output.String())
+			fmt.Fprintf(&file, `{"role":"tool","content":[{"type":"tool_result","call_id":"call-%d","name":"look","text":"%s"}]}`+"\n", i-1,
+				output.String())
 		case 3:
 			fmt.Fprintf(&file, `{"role":"assistant","content":"The <answer> %d & more. 潮水 %s"}`+"\n", i, strings.Repeat("tide ", i))
 		}
@@ -358,7 +362,8 @@ func TestBundleOfAFork(t *testing.T) {
 		bundles[c] = r.pack(c, transfer.ExportRequest{})
 	}
 	for name, order := range map[string][]scrollback.ConversationID{
-		"alone": {grand}, "children first": {grand, early, fork, id}, "parents first": {id, fork, grand, early}, "mixed": {early, id, grand, fork},
+		"alone": {grand}, "children first": {grand, early, fork, id}, "parents first": {id, fork, grand, early},
+		"mixed": {early, id, grand, fork},
 	} {
 		t.Run(name, func(t *testing.T) {
 			far := newRig(t, rigOptions{limit: 4000, noFolds: true}, modeltest.Say("from afar"))
@@ -383,7 +388,8 @@ func TestBundleOfAFork(t *testing.T) {
 				}
 				far.tidy()
 			}
-			if found, err := doctor.Check(ctx, far.store, far.archive, nil); err != nil || found.Checked.Messages != 0 || found.Checked.Conversations != 0 {
+			if found, err := doctor.Check(ctx, far.store, far.archive, nil); err != nil || found.Checked.Messages != 0 ||
+				found.Checked.Conversations != 0 {
 				t.Fatalf("after all was purged %+v is left, %v", found.Checked, err)
 			}
 		})

@@ -163,8 +163,9 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 
 // aside are the exported methods that concern no one conversation: what they show a
 // foreign caller is tested by name below.
-var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Intake": true, "View.Admin": true, "View.List": true, "View.Projects": true,
-	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Bulk.DefaultPolicy": true}
+var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Intake": true, "View.Admin": true, "View.List": true,
+	"View.Projects": true,
+	"View.Usage":    true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Bulk.DefaultPolicy": true}
 
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
 // not_found, with every access; and what a caller's access does not allow is refused.
@@ -251,7 +252,8 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if err != nil || len(found.Hits) == 0 {
 		t.Errorf("found %d (%v)", len(found.Hits), err)
 	}
-	if _, err := mine.Recall().Search(ctx, scrollback.SearchQuery{Query: "zanzibar", Project: "theirs"}); scrollback.CodeOf(err) != scrollback.NotFound {
+	if _, err := mine.Recall().Search(ctx, scrollback.SearchQuery{Query: "zanzibar",
+		Project: "theirs"}); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Errorf("searched a foreign project: %v", err)
 	}
 	sums, err := mine.Usage(ctx, scrollback.UsageQuery{To: 1 << 60, ByProject: true})

@@ -93,7 +93,8 @@ func TestImportBadAttachment(t *testing.T) {
 
 // A model that gives two calls one id still gets each answered by itself.
 func TestCallsWithOneID(t *testing.T) {
-	r := newRig(t, rigOptions{}, modeltest.Call(call("c", "clock", `{}`), call("c", "clock", `{"z":1}`), call("", "clock", `not json`)), modeltest.Say("ok"))
+	r := newRig(t, rigOptions{}, modeltest.Call(call("c", "clock", `{}`), call("c", "clock", `{"z":1}`), call("", "clock", `not json`)),
+		modeltest.Say("ok"))
 	id := r.conversation()
 	r.turn(engine.TurnRequest{Conversation: id, Message: say("time?"), Tools: clock}).done(t, scrollback.TurnWaiting, "tool_calls")
 	calls := r.log(id)[1].Parts.Calls()
@@ -138,6 +139,7 @@ func TestMixedCalls(t *testing.T) {
 	if turn, err := r.Turns().Get(context.Background(), id, d.TurnID); err != nil || turn.Reply != d.MessageID {
 		t.Errorf("the stored turn names %s (%v)", turn.Reply, err)
 	}
-	r.turn(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "a", Text: "noon"}}}).done(t, scrollback.TurnComplete, "stop")
+	r.turn(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "a", Text: "noon"}}}).done(t,
+		scrollback.TurnComplete, "stop")
 	r.wantShape(id, "u:time?", "a:→a→b", "t:←b", "t:←a", "a:ok")
 }

@@ -102,7 +102,8 @@ func newRig(t *testing.T, o rigOptions, steps ...modeltest.Step) *rig {
 	})
 	r.View = r.engine.As(scrollback.Operator())
 	r.Reader = r.View.Recall()
-	r.transfer = transfer.New(r.store, r.archive, transfer.Options{Importers: append(o.importers, all.Importers()...), Exporters: all.Exporters()})
+	r.transfer = transfer.New(r.store, r.archive, transfer.Options{Importers: append(o.importers, all.Importers()...),
+		Exporters: all.Exporters()})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
@@ -236,7 +237,8 @@ func wantCode(t *testing.T, err error, want scrollback.Code, text string) {
 	}
 }
 
-var errUpstream = &scrollback.Error{Code: scrollback.Unavailable, Op: "test", Err: errors.New("it could not answer"), Detail: "boom", Reason: scrollback.ErrUpstream}
+var errUpstream = &scrollback.Error{Code: scrollback.Unavailable, Op: "test", Err: errors.New("it could not answer"), Detail: "boom",
+	Reason: scrollback.ErrUpstream}
 
 func TestModelFailsBeforeAndMid(t *testing.T) {
 	mid := modeltest.Say("half an ", "answer")
@@ -493,7 +495,8 @@ func TestNothingToAnswer(t *testing.T) {
 	wantCode(t, r.ask(id, "  \n").err, scrollback.Invalid, "empty")
 	wantCode(t, r.ask("01a1fb8d-0000-7000-8000-000000000000", "q").err, scrollback.NotFound, "no conversation")
 	wantCode(t, r.ask(id, strings.Repeat("字", 200_001)).err, scrollback.Invalid, "200001 characters")
-	wantCode(t, r.turn(engine.TurnRequest{Conversation: id, Message: say("q"), Overrides: engine.Overrides{Model: "gone"}}).err, scrollback.Invalid, "unknown model")
+	wantCode(t, r.turn(engine.TurnRequest{Conversation: id, Message: say("q"), Overrides: engine.Overrides{Model: "gone"}}).err,
+		scrollback.Invalid, "unknown model")
 	if _, err := r.Trash(context.Background(), id); err != nil {
 		t.Fatal(err)
 	}

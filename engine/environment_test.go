@@ -74,7 +74,8 @@ func TestEnvironment(t *testing.T) {
 	remember(t, root, "Answer in prose.")
 	r.ask(c.ID, "three")
 	got := r.sent(5)
-	if r.sent(0)[0] != first[0] || len(got) != 2 || !strings.Contains(got[0], "Answer in prose.") || !strings.Contains(got[0], "Today is") || got[1] != "three" {
+	if r.sent(0)[0] != first[0] || len(got) != 2 || !strings.Contains(got[0], "Answer in prose.") || !strings.Contains(got[0], "Today is") ||
+		got[1] != "three" {
 		t.Fatalf("the next day %q was sent", got)
 	}
 	r.ask(c.ID, "four")
@@ -233,7 +234,8 @@ func TestResumeIsResume(t *testing.T) {
 		r.ask(c.ID, fmt.Sprint("question ", i, strings.Repeat(" 更多 words", 60)))
 	}
 	open := func() (string, string) {
-		fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock, archive: r.archive, noFolds: true, place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))
+		fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock, archive: r.archive, noFolds: true,
+			place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))
 		before := kept(t, fresh)
 		id, err := fresh.Resolve(ctx, string(c.ID)[:13])
 		if err != nil {
@@ -264,7 +266,8 @@ func TestResumeIsResume(t *testing.T) {
 	}
 	// The next request begins with the bytes of the last one, whoever makes it.
 	last := r.script.Requests()
-	fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock, noFolds: true, place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))
+	fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock, noFolds: true,
+		place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))
 	fresh.ask(c.ID, "go on")
 	next := fresh.script.Requests()
 	if rs, err := r.Receipts(ctx, c.ID, 1); err != nil || len(rs) == 0 {

@@ -33,8 +33,10 @@ var extremes = []map[string]float64{
 	{"trigger_limit_share": 0.6, "keep_share": 1},
 	{"summary_tokens": 100, "said_share": 0.9, "check_calls": 3},
 	{"placeholder_tokens": 50, "placeholder_share": 0.005, "placeholders_max": 3, "placeholders_share": 0.01, "extract_lines": 0},
-	{"placeholder_share": 0.005, "placeholder_tokens": 10_000_000, "placeholders_max": 64, "placeholders_share": 0.01, "summary_share": 0.24, "summary_tokens": 10_000_000},
-	{"placeholder_share": 0.12, "placeholder_tokens": 10_000_000, "placeholders_max": 64, "placeholders_share": 0.24, "summary_share": 0.01, "extract_lines": 50},
+	{"placeholder_share": 0.005, "placeholder_tokens": 10_000_000, "placeholders_max": 64, "placeholders_share": 0.01, "summary_share": 0.24,
+		"summary_tokens": 10_000_000},
+	{"placeholder_share": 0.12, "placeholder_tokens": 10_000_000, "placeholders_max": 64, "placeholders_share": 0.24, "summary_share": 0.01,
+		"extract_lines": 50},
 	{"pinned_share": 0.5, "check_calls": 3},
 }
 
@@ -78,7 +80,8 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 			return []model.Delta{{Text: asked(q, fmt.Sprint("goal ", sums))}}
 		}
 		if calls++; calls%4 == 1 {
-			return []model.Delta{{Call: &scrollback.ToolCall{ID: fmt.Sprint("c", n), Name: "context_search", Arguments: json.RawMessage(`{"query":"tide"}`)}}}
+			return []model.Delta{{Call: &scrollback.ToolCall{ID: fmt.Sprint("c", n), Name: "context_search",
+				Arguments: json.RawMessage(`{"query":"tide"}`)}}}
 		}
 		return []model.Delta{{Text: strings.Repeat("the tide table says so. ", 1+calls%9*4)}}
 	}
@@ -129,7 +132,8 @@ func TestSmallerWindowLater(t *testing.T) {
 				r := newRig(t, rigOptions{limit: 64_000, noFolds: true, summaries: policy != compact.Segments, policy: policy}, j.step())
 				id := r.conversation()
 				for i := range 20 {
-					r.ask(id, fmt.Sprintf("Remember number %d: %s.", i, strings.Repeat(" the quick tide at noon", 30))).done(t, scrollback.TurnComplete, "stop")
+					r.ask(id, fmt.Sprintf("Remember number %d: %s.", i, strings.Repeat(" the quick tide at noon", 30))).done(t, scrollback.TurnComplete,
+						"stop")
 				}
 				if _, err := r.Compact(context.Background(), id, engine.CompactRequest{Force: true}); err != nil {
 					t.Fatal(err)
@@ -148,7 +152,8 @@ func TestSmallerWindowLater(t *testing.T) {
 					checkViews(t, r, id)
 				}
 				for i := range 5 {
-					r.turn(engine.TurnRequest{Conversation: id, Message: say(fmt.Sprintf("And then, number %d? ", i) + strings.Repeat("go on please ", 60)),
+					r.turn(engine.TurnRequest{Conversation: id, Message: say(fmt.Sprintf("And then, number %d? ", i) +
+						strings.Repeat("go on please ", 60)),
 						Overrides: engine.Overrides{Limit: limit}}).done(t, scrollback.TurnComplete, "stop")
 					checkViews(t, r, id)
 				}

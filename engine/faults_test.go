@@ -31,7 +31,8 @@ type scene struct {
 
 func newScene(t *testing.T, mem *driver.Driver) *scene {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{driver: mem, noFolds: true, importers: []transcript.Importer{trail{}}}, modeltest.Say("an answer that is remembered"))
+	r := newRig(t, rigOptions{driver: mem, noFolds: true, importers: []transcript.Importer{trail{}}},
+		modeltest.Say("an answer that is remembered"))
 	s := &scene{rig: r, main: r.conversation()}
 	check := func(err error) {
 		if err != nil {
@@ -167,7 +168,8 @@ var operations = map[string]func(s *scene) error{
 }
 
 // reading are the operations that write nothing, whatever happens.
-var reading = map[string]bool{"branches": true, "export": true, "bundle": true, "read": true, "grep": true, "search": true, "context": true, "resolve": true}
+var reading = map[string]bool{"branches": true, "export": true, "bundle": true, "read": true, "grep": true, "search": true, "context": true,
+	"resolve": true}
 
 // kept is every message that is stored, by id.
 func kept(t *testing.T, r *rig) map[scrollback.MessageID]bool {
@@ -217,7 +219,8 @@ func TestFaultsEverywhere(t *testing.T) {
 					s := newScene(t, mem)
 					before := kept(t, s.rig)
 					faulty := &drivertest.Faulty{At: i, Lost: lost}
-					err := do(s.over(newRig(t, rigOptions{driver: faulty.Wrap(mem), clock: s.clock, archive: s.archive, noFolds: true, importers: []transcript.Importer{trail{}}}, modeltest.Say("x"))))
+					err := do(s.over(newRig(t, rigOptions{driver: faulty.Wrap(mem), clock: s.clock, archive: s.archive, noFolds: true,
+						importers: []transcript.Importer{trail{}}}, modeltest.Say("x"))))
 					hit := faulty.Calls() > i
 					if !hit && err != nil {
 						t.Fatalf("nothing failed, and it ends with %v", err)

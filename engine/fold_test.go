@@ -192,9 +192,11 @@ func TestFoldsInsideOneTurn(t *testing.T) {
 	}}
 	r := newRig(t, rigOptions{noFolds: true}, step)
 	id := r.conversation()
-	r.turn(engine.TurnRequest{Conversation: id, Message: say("the one question: count to forty"), Tools: clock}).done(t, scrollback.TurnWaiting, "tool_calls")
+	r.turn(engine.TurnRequest{Conversation: id, Message: say("the one question: count to forty"), Tools: clock}).done(t,
+		scrollback.TurnWaiting, "tool_calls")
 	for i := range 40 {
-		e := r.turn(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: fmt.Sprint("c", i+1), Text: strings.Repeat("tick 嘀 ", 300)}}})
+		e := r.turn(engine.TurnRequest{Conversation: id,
+			ToolResults: []engine.ToolResult{{CallID: fmt.Sprint("c", i+1), Text: strings.Repeat("tick 嘀 ", 300)}}})
 		e.done(t, scrollback.TurnWaiting, "tool_calls")
 		items := r.script.Requests()[i+1].Items
 		if !slices.ContainsFunc(items, func(it scrollback.Item) bool {

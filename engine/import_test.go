@@ -46,7 +46,8 @@ func TestImportBadLines(t *testing.T) {
 	want := []struct {
 		line int
 		says string
-	}{{2, "malformed JSON"}, {3, `unknown role "robot"`}, {5, "hologram"}, {6, "yesterday"}, {7, "base64"}, {8, "UTF-8"}, {9, "shape"}, {11, "malformed JSON"}}
+	}{{2, "malformed JSON"}, {3, `unknown role "robot"`}, {5, "hologram"}, {6, "yesterday"}, {7, "base64"}, {8, "UTF-8"}, {9, "shape"},
+		{11, "malformed JSON"}}
 	if len(out.Skipped) != len(want) {
 		t.Fatalf("skipped %+v", out.Skipped)
 	}
@@ -73,7 +74,8 @@ func TestImportRefusals(t *testing.T) {
 	}
 	_, err := r.Import(context.Background(), strings.NewReader(`{"role":"user"}`), transfer.ImportRequest{Format: "clay"})
 	wantCode(t, err, scrollback.Invalid, "clay")
-	_, err = r.Import(context.Background(), strings.NewReader(`{"role":"user","content":"x"}`), transfer.ImportRequest{Into: "01a1fb8d-0000-7000-8000-000000000000"})
+	_, err = r.Import(context.Background(), strings.NewReader(`{"role":"user","content":"x"}`),
+		transfer.ImportRequest{Into: "01a1fb8d-0000-7000-8000-000000000000"})
 	wantCode(t, err, scrollback.NotFound, "")
 }
 
@@ -316,9 +318,10 @@ func TestImportRewinds(t *testing.T) {
 func TestImportTitles(t *testing.T) {
 	r := newRig(t, rigOptions{}, modeltest.Say("x"))
 	for file, want := range map[string]string{
-		`{"conversation":{"id":"a"}}` + "\n" + `{"role":"system","content":"be brief"}` + "\n" + `{"role":"user","content":"\n what now? \nmore"}`: "what now?",
-		`{"conversation":{"id":"b","title":"T"}}` + "\n" + `{"role":"user","content":"q"}`:                                                         "T",
-		`{"role":"user","content":"alone"}`: "alone",
+		`{"conversation":{"id":"a"}}` + "\n" + `{"role":"system","content":"be brief"}` + "\n" +
+			`{"role":"user","content":"\n what now? \nmore"}`: "what now?",
+		`{"conversation":{"id":"b","title":"T"}}` + "\n" + `{"role":"user","content":"q"}`: "T",
+		`{"role":"user","content":"alone"}`:                                                "alone",
 	} {
 		out, err := r.load(file)
 		if err != nil {

@@ -64,7 +64,8 @@ func (n narrow) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 	}
 	for i, it := range r.Items {
 		system := it.Role == scrollback.RoleSystem && it.Kind != scrollback.KindTools
-		if n.strict == scrollback.StrictNoSystem && system || n.strict == scrollback.StrictTurns && i > 0 && r.Items[i-1].Role == it.Role && it.Role == scrollback.RoleUser {
+		if n.strict == scrollback.StrictNoSystem && system || n.strict == scrollback.StrictTurns && i > 0 && r.Items[i-1].Role == it.Role &&
+			it.Role == scrollback.RoleUser {
 			l.Strict = n.strict
 		}
 	}
@@ -120,7 +121,8 @@ func TestLimitIsLearned(t *testing.T) {
 func TestNothingLeftToFold(t *testing.T) {
 	one := newNarrow(2100, 2)
 	one.named = true
-	r := newRig(t, rigOptions{wrap: func(m model.Model) model.Model { one.Model = m; return one }}, modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so"}} }})
+	r := newRig(t, rigOptions{wrap: func(m model.Model) model.Model { one.Model = m; return one }},
+		modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so"}} }})
 	id := r.conversation()
 	e := r.ask(id, strings.Repeat("words that cannot be folded ", 120))
 	e.done(t, scrollback.TurnOverBudget, "")
@@ -145,7 +147,8 @@ func TestLimitSetByHand(t *testing.T) {
 		modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so it is"}} }})
 	id := r.conversation()
 	turn := func(i int) told {
-		return r.turn(engine.TurnRequest{Conversation: id, Message: say(fmt.Sprint(i, strings.Repeat(" and on", 700))), Overrides: engine.Overrides{Limit: 16000}})
+		return r.turn(engine.TurnRequest{Conversation: id, Message: say(fmt.Sprint(i, strings.Repeat(" and on", 700))),
+			Overrides: engine.Overrides{Limit: 16000}})
 	}
 	for i := range 12 {
 		turn(i).done(t, scrollback.TurnComplete, "stop")
@@ -169,7 +172,8 @@ func TestLimitSetByHand(t *testing.T) {
 func TestListIsAskedOnce(t *testing.T) {
 	one := newNarrow(9000, 1)
 	one.list = 9000
-	r := newRig(t, rigOptions{wrap: func(m model.Model) model.Model { one.Model = m; return one }}, modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so"}} }})
+	r := newRig(t, rigOptions{wrap: func(m model.Model) model.Model { one.Model = m; return one }},
+		modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so"}} }})
 	for range 3 {
 		e := r.ask(r.conversation(), "Hello?")
 		e.done(t, scrollback.TurnComplete, "stop")
@@ -189,7 +193,8 @@ func TestStrictTemplateIsLearned(t *testing.T) {
 		t.Run(string(strict), func(t *testing.T) {
 			one := newNarrow(1<<40, 1)
 			one.strict = strict
-			r := newRig(t, rigOptions{wrap: func(m model.Model) model.Model { one.Model = m; return one }}, modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so"}} }})
+			r := newRig(t, rigOptions{wrap: func(m model.Model) model.Model { one.Model = m; return one }},
+				modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so"}} }})
 			history := []scrollback.Message{{Role: scrollback.RoleUser, Parts: say("one")}, {Role: scrollback.RoleUser, Parts: say("two")}}
 			c, _, err := r.Create(context.Background(), scrollback.Conversation{Instructions: "Be brief."}, history...)
 			if err != nil {
@@ -209,7 +214,10 @@ func TestStrictTemplateIsLearned(t *testing.T) {
 func TestForgetModel(t *testing.T) {
 	ctx := context.Background()
 	r := newRig(t, rigOptions{}, modeltest.Say("so"))
-	if err := r.store.Books.Teach(ctx, "script", func(k *scrollback.Learned) { k.Factor, k.Limit, k.Dropped = 1.5, 4096, []string{"tool_choice"} }); err != nil {
+	if err := r.store.Books.Teach(ctx, "script", func(k *scrollback.Learned) {
+		k.Factor, k.Limit, k.Dropped = 1.5, 4096,
+			[]string{"tool_choice"}
+	}); err != nil {
 		t.Fatal(err)
 	}
 	ms, err := r.Models(ctx)
@@ -236,7 +244,8 @@ func TestBrokenAnswersAreBooked(t *testing.T) {
 	e.done(t, scrollback.TurnFailed, "")
 	u, ok := last[scrollback.UsageEvent](e)
 	sums, err := r.Usage(context.Background(), scrollback.UsageQuery{})
-	if !ok || !u.Estimated || u.OutputTokens == 0 || u.InputTokens < 100 || err != nil || len(sums) != 1 || sums[0].Calls != 1 || sums[0].OutputTokens != u.OutputTokens {
+	if !ok || !u.Estimated || u.OutputTokens == 0 || u.InputTokens < 100 || err != nil || len(sums) != 1 || sums[0].Calls != 1 ||
+		sums[0].OutputTokens != u.OutputTokens {
 		t.Errorf("told %+v, booked %+v, %v", u, sums, err)
 	}
 }

@@ -188,7 +188,8 @@ func checkOriginals(t *testing.T, r *rig, id scrollback.ConversationID) {
 		t.Fatalf("the leaves end at #%d, the fold at #%d; %d steps down", next-1, head.Branch.View.Boundary, deepest)
 	}
 	checkViews(t, r, id)
-	t.Logf("%d messages, %d of them folded; %d placeholders, the deepest leaf %d steps down", len(log), next-1, len(head.Branch.View.Segments), deepest)
+	t.Logf("%d messages, %d of them folded; %d placeholders, the deepest leaf %d steps down", len(log), next-1, len(head.Branch.View.Segments),
+		deepest)
 
 	found, err := r.Grep(ctx, id, scrollback.GrepQuery{Pattern: `Q-\d+`})
 	if err != nil || found.Total != 1 || found.Matches[0].Ref == nil || found.Matches[0].Seq != 1 {

@@ -14,7 +14,8 @@ import (
 // pins sets the pins of a conversation, as no face may.
 func (r *rig) pins(id scrollback.ConversationID, seqs ...int64) {
 	r.t.Helper()
-	if _, err := r.store.Patch(context.Background(), id, 0, func(c *scrollback.Conversation) error { c.PinnedSeqs = seqs; return nil }); err != nil {
+	if _, err := r.store.Patch(context.Background(), id, 0,
+		func(c *scrollback.Conversation) error { c.PinnedSeqs = seqs; return nil }); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -60,7 +60,8 @@ func TestRolling(t *testing.T) {
 			t.Fatalf("summary %d is asked for without the one before:\n%.300s", i+2, text)
 		}
 	}
-	if text := folded(chat[len(chat)-1]); !strings.Contains(text, "## 未完成事项") || strings.Count(text, "## 事实") != 1 || !strings.Contains(text, "## 原话") {
+	if text := folded(chat[len(chat)-1]); !strings.Contains(text, "## 未完成事项") || strings.Count(text, "## 事实") != 1 ||
+		!strings.Contains(text, "## 原话") {
 		t.Errorf("the last request shows\n%s", text)
 	}
 	checkViews(t, r, id)
@@ -71,14 +72,15 @@ func TestRolling(t *testing.T) {
 func TestFoldsBehindTheTurn(t *testing.T) {
 	ctx := context.Background()
 	began, gate := make(chan struct{}, 9), make(chan struct{})
-	r := newRig(t, rigOptions{summaries: true, limit: 64_000, policy: compact.Rolling}, modeltest.Step{Reply: func(q model.Request) []model.Delta {
-		if len(q.Tools) > 0 {
-			return []model.Delta{{Text: strings.Repeat("It was noted at some length. ", 20)}}
-		}
-		began <- struct{}{}
-		<-gate
-		return []model.Delta{{Text: asked(q, "noted")}}
-	}})
+	r := newRig(t, rigOptions{summaries: true, limit: 64_000, policy: compact.Rolling},
+		modeltest.Step{Reply: func(q model.Request) []model.Delta {
+			if len(q.Tools) > 0 {
+				return []model.Delta{{Text: strings.Repeat("It was noted at some length. ", 20)}}
+			}
+			began <- struct{}{}
+			<-gate
+			return []model.Delta{{Text: asked(q, "noted")}}
+		}})
 	id := r.conversation()
 	ask := func() told {
 		e := r.ask(id, strings.Repeat("Please note this at length. ", 20))
@@ -153,7 +155,8 @@ func TestWhoseNumbersCount(t *testing.T) {
 		id := r.conversation()
 		_, err = r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.Settings.Compaction = bad; return nil })
 		wantCode(t, err, scrollback.Invalid, "after_sh")
-		wantCode(t, r.turn(engine.TurnRequest{Conversation: id, Message: say("hello"), Overrides: engine.Overrides{Compaction: bad}}).err, scrollback.Invalid, "after_sh")
+		wantCode(t, r.turn(engine.TurnRequest{Conversation: id, Message: say("hello"), Overrides: engine.Overrides{Compaction: bad}}).err,
+			scrollback.Invalid, "after_sh")
 	}
 }
 
@@ -170,7 +173,8 @@ func withShare(set map[string]float64) map[string]float64 {
 func history(n int) []scrollback.Message {
 	out := make([]scrollback.Message, n)
 	for i := range out {
-		out[i] = scrollback.Message{Role: scrollback.RoleUser, Parts: say(fmt.Sprintf("Remember that number %d is %d. ", i, i*111) + strings.Repeat("It was said at length. ", 60))}
+		out[i] = scrollback.Message{Role: scrollback.RoleUser, Parts: say(fmt.Sprintf("Remember that number %d is %d. ", i, i*111) +
+			strings.Repeat("It was said at length. ", 60))}
 		if i%2 == 1 {
 			out[i].Role = scrollback.RoleAssistant
 		}

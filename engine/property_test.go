@@ -69,7 +69,8 @@ func (l *life) answer(n int, r model.Request) []model.Delta {
 	case at <= 4:
 		var out []model.Delta
 		for k := range 1 + l.rng.IntN(3) {
-			out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprintf("c%d-%d", l.calls, k), Name: "clock", Arguments: json.RawMessage(`{"zone":"UTC"}`)}})
+			out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprintf("c%d-%d", l.calls, k), Name: "clock",
+				Arguments: json.RawMessage(`{"zone":"UTC"}`)}})
 		}
 		return out
 	case at == 5:

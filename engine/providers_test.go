@@ -41,13 +41,15 @@ func standIn(preset string, m model.Model, limit int64) *modeltest.Strict {
 	id := offers[preset]
 	switch preset {
 	case "openai", "xai":
-		return responsesapi.New(m, responsesapi.Options{XAI: preset == "xai", Key: theKey, Models: []string{id}, Limit: limit, Phases: true, IDs: strings.Repeat("a", len(preset))})
+		return responsesapi.New(m, responsesapi.Options{XAI: preset == "xai", Key: theKey, Models: []string{id}, Limit: limit, Phases: true,
+			IDs: strings.Repeat("a", len(preset))})
 	case "anthropic":
 		return anthropicapi.New(m, &anthropicapi.Options{Key: theKey, Limit: limit})
 	case "gemini":
 		return geminiapi.New(m, &geminiapi.Options{Key: theKey, Models: []string{id}, Limit: limit})
 	case "ollama":
-		return ollamaapi.New(m, &ollamaapi.Options{Models: []ollamaapi.Model{{Name: id, Trained: limit}}, Key: theKey, Window: limit, IDs: "aa", Pedantic: true})
+		return ollamaapi.New(m, &ollamaapi.Options{Models: []ollamaapi.Model{{Name: id, Trained: limit}}, Key: theKey, Window: limit, IDs: "aa",
+			Pedantic: true})
 	}
 	o := chatapi.Preset(preset)
 	o.Models, o.Limit = []string{id}, limit
@@ -77,7 +79,8 @@ func (k *talker) reply(r model.Request) []model.Delta {
 	var out []model.Delta
 	if k.n%7 != 0 {
 		usage.ReasoningTokens = 9
-		out = append(out, model.Delta{Reasoning: "It is a "}, model.Delta{Reasoning: fmt.Sprintf("%s, of number %d, <深思> & \"so\".", k.secret(), k.n)})
+		out = append(out, model.Delta{Reasoning: "It is a "},
+			model.Delta{Reasoning: fmt.Sprintf("%s, of number %d, <深思> & \"so\".", k.secret(), k.n)})
 	}
 	calls := k.wanted(r)
 	switch {
@@ -111,7 +114,8 @@ func (k *talker) wanted(r model.Request) []scrollback.ToolCall {
 		}
 	}
 	asks := func(mark string) bool { return strings.Contains(question, "["+mark+"]") && !r.AnswerOnly }
-	search, grep := call("", "context_search", `{"query":"harbour crane 港口","limit":2}`), call("", "context_grep", `{"pattern":"crane \\d+","max_results":3}`)
+	search, grep := call("", "context_search", `{"query":"harbour crane 港口","limit":2}`),
+		call("", "context_grep", `{"pattern":"crane \\d+","max_results":3}`)
 	switch {
 	case asks("look") && !made[search.Name]:
 		return []scrollback.ToolCall{search}
@@ -260,7 +264,8 @@ func serve(t *testing.T, preset string, limit int64, env map[string]string) *ser
 // finds makes the real clients, with what env says of where their servers are.
 func finds(env map[string]string) func(string) (model.Model, error) {
 	return func(name string) (model.Model, error) {
-		return all.Find(name, func(variable string) string { return env[variable] }, remote.Options{Agent: "scrollback/test", Pause: time.Nanosecond})
+		return all.Find(name, func(variable string) string { return env[variable] },
+			remote.Options{Agent: "scrollback/test", Pause: time.Nanosecond})
 	}
 }
 

@@ -29,7 +29,8 @@ func TestRecallScope(t *testing.T) {
 		return c.ID
 	}
 	const word = "zanzibar"
-	said := map[string]scrollback.ConversationID{"ours": begun("a", "", word+" ours"), "theirs": begun("b", "", word+" theirs"), "gone": begun("a", "", word+" gone")}
+	said := map[string]scrollback.ConversationID{"ours": begun("a", "", word+" ours"), "theirs": begun("b", "", word+" theirs"),
+		"gone": begun("a", "", word+" gone")}
 	if _, err := r.Trash(ctx, said["gone"]); err != nil {
 		t.Fatal(err)
 	}

@@ -97,10 +97,13 @@ type plight struct {
 const cutAfter = 14
 
 var plights = []plight{
-	{name: "wrong key", wrong: func(_ *served, env map[string]string, key string) { env[key] = "sk-wrong-0123456789abcdef" }, state: scrollback.TurnFailed, code: scrollback.Refused},
+	{name: "wrong key", wrong: func(_ *served, env map[string]string, key string) { env[key] = "sk-wrong-0123456789abcdef" },
+		state: scrollback.TurnFailed, code: scrollback.Refused},
 	{name: "unknown model", model: "gone-5", state: scrollback.TurnFailed, code: scrollback.Invalid},
-	{name: "server gone", wrong: func(s *served, _ map[string]string, _ string) { s.line.end("gone", cutAfter) }, state: scrollback.TurnFailed, code: scrollback.Unavailable},
-	{name: "no end", wrong: func(s *served, _ map[string]string, _ string) { s.line.end("open", cutAfter) }, state: scrollback.TurnInterrupted, reason: scrollback.FinishTruncated},
+	{name: "server gone", wrong: func(s *served, _ map[string]string, _ string) { s.line.end("gone", cutAfter) }, state: scrollback.TurnFailed,
+		code: scrollback.Unavailable},
+	{name: "no end", wrong: func(s *served, _ map[string]string, _ string) { s.line.end("open", cutAfter) }, state: scrollback.TurnInterrupted,
+		reason: scrollback.FinishTruncated},
 	{name: "beyond a bound", long: true, state: scrollback.TurnInterrupted, reason: scrollback.FinishBound, code: scrollback.Unavailable},
 }
 
@@ -146,7 +149,8 @@ func (e told) plainly(t *testing.T, bad plight, s *served) {
 	t.Helper()
 	d, _ := last[scrollback.DoneEvent](e)
 	f, told := last[scrollback.ErrorEvent](e)
-	if e.err != nil || d.Status != bad.state || d.FinishReason != bad.reason || f.Code != bad.code || told != (bad.code != "") || told && len(f.Message) < 20 {
+	if e.err != nil || d.Status != bad.state || d.FinishReason != bad.reason || f.Code != bad.code || told != (bad.code != "") ||
+		told && len(f.Message) < 20 {
 		t.Errorf("%s: it ended %+v (%v), told %+v", bad.name, d, e.err, f)
 	}
 	text, err := json.Marshal(e.events)
@@ -155,7 +159,8 @@ func (e told) plainly(t *testing.T, bad plight, s *served) {
 	}
 	secret := []string{theKey, "sk-wrong", "127.0.0.1", "http:", "0123456789", http.ErrAbortHandler.Error(), "EOF"}
 	for _, why := range s.server.Refusals() {
-		secret = append(secret, slices.DeleteFunc(strings.FieldsFunc(why.Words, func(r rune) bool { return strings.ContainsRune(".,:;'\"()`", r) }), func(words string) bool { return len(words) < 14 })...)
+		secret = append(secret, slices.DeleteFunc(strings.FieldsFunc(why.Words,
+			func(r rune) bool { return strings.ContainsRune(".,:;'\"()`", r) }), func(words string) bool { return len(words) < 14 })...)
 	}
 	for _, words := range secret {
 		if strings.Contains(string(text), words) {

@@ -20,7 +20,8 @@ import (
 
 // minutes is a summary that passes.
 func minutes(goal string) string {
-	return "## Goal\n- " + goal + "\n## Constraints\n- none\n## Knowledge\n- none\n## Artifacts\n- none\n## Files\n- none\n## Recent actions\n- none\n## Tasks\n- none"
+	return "## Goal\n- " + goal + "\n## Constraints\n- none\n## Knowledge\n- none\n## Artifacts\n- none\n## Files\n- none\n## Recent " +
+		"actions\n- none\n## Tasks\n- none"
 }
 
 // writer is a scripted model that chats, and answers requests for a summary with
@@ -157,7 +158,8 @@ func TestPrefixOver300Turns(t *testing.T) {
 func TestSnapshotSummary(t *testing.T) {
 	ctx := context.Background()
 	w := &writer{sum: func(n int, _ model.Request) []model.Delta {
-		return []model.Delta{{Reasoning: "private"}, {Text: minutes(fmt.Sprintf("round %d of the minutes", n))}, {Usage: &scrollback.Usage{InputTokens: 70, OutputTokens: 7, TotalTokens: 77, Cost: 0.5}}}
+		return []model.Delta{{Reasoning: "private"}, {Text: minutes(fmt.Sprintf("round %d of the minutes", n))},
+			{Usage: &scrollback.Usage{InputTokens: 70, OutputTokens: 7, TotalTokens: 77, Cost: 0.5}}}
 	}}
 	r := newRig(t, rigOptions{summaries: true, noFolds: true}, w.step())
 	id := r.conversation()
@@ -172,7 +174,8 @@ func TestSnapshotSummary(t *testing.T) {
 		t.Fatalf("%d folds, %v", len(receipts), err)
 	}
 	for _, rc := range receipts {
-		if rc.Result != scrollback.ResultCompacted || rc.SummaryBy != "script" || rc.SummaryResult != "" || rc.Cost != 0.5 || float64(rc.TokensAfter) > 0.47*6000 {
+		if rc.Result != scrollback.ResultCompacted || rc.SummaryBy != "script" || rc.SummaryResult != "" || rc.Cost != 0.5 ||
+			float64(rc.TokensAfter) > 0.47*6000 {
 			t.Errorf("%+v", rc)
 		}
 	}
@@ -186,7 +189,8 @@ func TestSnapshotSummary(t *testing.T) {
 		}
 	}
 	text := folded(chat[len(chat)-1])
-	if !strings.Contains(text, fmt.Sprintf("round %d of the minutes", len(asked))) || strings.Contains(text, "private") || !strings.Contains(text, "Please always sign as Ada.") || strings.Contains(text, "round 1 of") {
+	if !strings.Contains(text, fmt.Sprintf("round %d of the minutes", len(asked))) || strings.Contains(text, "private") ||
+		!strings.Contains(text, "Please always sign as Ada.") || strings.Contains(text, "round 1 of") {
 		t.Errorf("the last request shows\n%s", text)
 	}
 	m, err := r.Context(ctx, id)

@@ -84,7 +84,8 @@ func TestManyStepsInOneTurn(t *testing.T) {
 		}
 		out := []model.Delta{{Text: fmt.Sprint("step ", n)}}
 		for k := range 1 + n%3/2*2 {
-			out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprintf("c%d-%d", n, k), Name: "clock", Arguments: json.RawMessage(`{}`)}})
+			out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprintf("c%d-%d", n, k), Name: "clock",
+				Arguments: json.RawMessage(`{}`)}})
 		}
 		return out
 	}
@@ -133,7 +134,10 @@ func TestLongestMessageInASmallWindow(t *testing.T) {
 		for _, limit := range []int64{8000, 2000} {
 			t.Run(fmt.Sprint(c.name, " ", limit), func(t *testing.T) {
 				whole := string([]rune(c.text)[:min(chars, len([]rune(c.text)))])
-				j := &judge{t: t, budget: window.NewBudget(limit, 2000), say: func(int, model.Request) []model.Delta { return []model.Delta{{Text: "read"}} }}
+				j := &judge{t: t, budget: window.NewBudget(limit, 2000), say: func(int,
+					model.Request) []model.Delta {
+					return []model.Delta{{Text: "read"}}
+				}}
 				r := newRig(t, rigOptions{limit: limit}, j.step())
 				id := r.conversation()
 				r.ask(id, "Something short before.").done(t, scrollback.TurnComplete, "stop")
@@ -165,7 +169,8 @@ func TestLongestMessageInASmallWindow(t *testing.T) {
 
 // The same between images, each of which parts two long texts.
 func TestLongMessageBetweenImages(t *testing.T) {
-	j := &judge{t: t, budget: window.NewBudget(8000, 2000), say: func(int, model.Request) []model.Delta { return []model.Delta{{Text: "read"}} }}
+	j := &judge{t: t, budget: window.NewBudget(8000, 2000),
+		say: func(int, model.Request) []model.Delta { return []model.Delta{{Text: "read"}} }}
 	r := newRig(t, rigOptions{}, j.step())
 	id := r.conversation()
 	var parts scrollback.Parts
@@ -228,7 +233,8 @@ func TestManyOutputsAtOnce(t *testing.T) {
 			r.turn(engine.TurnRequest{Conversation: id, Message: say("ask them all"), Tools: clock}).done(t, scrollback.TurnWaiting, "tool_calls")
 			var results []engine.ToolResult
 			for k := range c.calls {
-				results = append(results, engine.ToolResult{CallID: fmt.Sprint("c", k), Text: strings.Repeat(fmt.Sprintf("output %d 输出 ", k), c.words/3)})
+				results = append(results, engine.ToolResult{CallID: fmt.Sprint("c", k),
+					Text: strings.Repeat(fmt.Sprintf("output %d 输出 ", k), c.words/3)})
 			}
 			r.turn(engine.TurnRequest{Conversation: id, ToolResults: results}).done(t, scrollback.TurnComplete, "stop")
 			for k, p := range r.log(id)[2].Parts.Results() {
@@ -254,7 +260,8 @@ func TestManyLookUpsAtOnce(t *testing.T) {
 		}
 		var out []model.Delta
 		for k := range 12 {
-			out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprint("r", k), Name: "context_search", Arguments: json.RawMessage(`{"query":"tide table","limit":20}`)}})
+			out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprint("r", k), Name: "context_search",
+				Arguments: json.RawMessage(`{"query":"tide table","limit":20}`)}})
 		}
 		return out
 	}
@@ -271,7 +278,10 @@ func TestManyLookUpsAtOnce(t *testing.T) {
 func TestFortyImages(t *testing.T) {
 	for _, each := range []int{1, 5, 20, 40} {
 		t.Run(fmt.Sprint(each, " at once"), func(t *testing.T) {
-			j := &judge{t: t, budget: window.NewBudget(60_000, 2000), say: func(int, model.Request) []model.Delta { return []model.Delta{{Text: "seen"}} }}
+			j := &judge{t: t, budget: window.NewBudget(60_000, 2000), say: func(int,
+				model.Request) []model.Delta {
+				return []model.Delta{{Text: "seen"}}
+			}}
 			r := newRig(t, rigOptions{limit: 60_000}, j.step())
 			id := r.conversation()
 			for n := 0; n < 40; n += each {
@@ -281,7 +291,8 @@ func TestFortyImages(t *testing.T) {
 				}
 				e := r.turn(engine.TurnRequest{Conversation: id, Message: parts})
 				d, ok := last[scrollback.DoneEvent](e)
-				if want := map[bool]scrollback.TurnState{true: scrollback.TurnComplete, false: scrollback.TurnOverBudget}[each <= int(j.budget.Images)]; e.err != nil || !ok || d.Status != want {
+				if want := map[bool]scrollback.TurnState{true: scrollback.TurnComplete,
+					false: scrollback.TurnOverBudget}[each <= int(j.budget.Images)]; e.err != nil || !ok || d.Status != want {
 					t.Fatalf("from %d: %+v, %v, want %s", n, d, e.err, want)
 				}
 			}

@@ -19,7 +19,8 @@ import (
 )
 
 // efforts are how much models are to think, where a conversation says so.
-var efforts = map[string]string{"openai": "high", "xai": "low", "anthropic": "high", "gemini": "low", "deepseek": "high", "openrouter": "medium", "dashscope": "high",
+var efforts = map[string]string{"openai": "high", "xai": "low", "anthropic": "high", "gemini": "low", "deepseek": "high",
+	"openrouter": "medium", "dashscope": "high",
 	"moonshot": "high", "ark": "low", "ollama": "high", "poe": "low"}
 
 // question is the i-th of a talk, in which everything happens that can.
@@ -82,7 +83,8 @@ func fortyTurns(t *testing.T, preset string, o rigOptions) {
 		t.Errorf("it is told whose conversation it is: %v", !wants)
 	}
 	books, err := r.Usage(ctx, scrollback.UsageQuery{ByModel: true})
-	if err != nil || len(books) != 1 || books[0].EstimatedShare != 0 || books[0].Model != s.name || books[0].ReasoningTokens == 0 && preset != "ollama" {
+	if err != nil || len(books) != 1 || books[0].EstimatedShare != 0 || books[0].Model != s.name ||
+		books[0].ReasoningTokens == 0 && preset != "ollama" {
 		t.Errorf("the books say %+v, %v", books, err)
 	}
 }
@@ -205,7 +207,8 @@ func TestProviderChangesAmidConversation(t *testing.T) {
 		sides[name] = serve(t, name, 1<<20, env)
 		sides[name].says.words = 12
 	}
-	c, _, err := r.Create(context.Background(), scrollback.Conversation{Model: "custom/m", Limit: 200_000, Instructions: "Be brief.", Settings: scrollback.Settings{Tools: clock}})
+	c, _, err := r.Create(context.Background(), scrollback.Conversation{Model: "custom/m", Limit: 200_000, Instructions: "Be brief.",
+		Settings: scrollback.Settings{Tools: clock}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +225,8 @@ func TestProviderChangesAmidConversation(t *testing.T) {
 				if n%9 == 4 {
 					parts = append(parts, r.picture(c.ID, n))
 				}
-				r.ended(engine.TurnRequest{Conversation: c.ID, Message: parts, Overrides: engine.Overrides{Model: sides[name].name, Thinking: scrollback.Thinking{Effort: efforts[name]}}})
+				r.ended(engine.TurnRequest{Conversation: c.ID, Message: parts, Overrides: engine.Overrides{Model: sides[name].name,
+					Thinking: scrollback.Thinking{Effort: efforts[name]}}})
 				n++
 			}
 		}

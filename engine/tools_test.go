@@ -49,7 +49,8 @@ func TestClientTools(t *testing.T) {
 // take their results, and what is answered needs a message.
 func TestGoingOnWhereItWasCutOff(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{}, modeltest.Call(call("a", "clock", `{}`), call("b", "context_list", `{}`)), modeltest.Say("noon"), modeltest.Say("noon again"))
+	r := newRig(t, rigOptions{}, modeltest.Call(call("a", "clock", `{}`), call("b", "context_list", `{}`)), modeltest.Say("noon"),
+		modeltest.Say("noon again"))
 	id := r.conversation()
 	result := []engine.ToolResult{{CallID: "a", Text: "12:00"}}
 	r.turn(engine.TurnRequest{Conversation: id, Message: say("time?"), Tools: clock}).done(t, scrollback.TurnWaiting, "tool_calls")
@@ -66,7 +67,8 @@ func TestGoingOnWhereItWasCutOff(t *testing.T) {
 	for _, seq := range []int64{2, 3} { // behind the calls, and behind what was looked up
 		f := fork(seq)
 		wantCode(t, r.turn(engine.TurnRequest{Conversation: f}).err, scrollback.Invalid, "waits for the results of a (clock)")
-		wantCode(t, r.turn(engine.TurnRequest{Conversation: f, ToolResults: []engine.ToolResult{{CallID: "b", Text: "x"}}}).err, scrollback.Invalid, "answers no open call")
+		wantCode(t, r.turn(engine.TurnRequest{Conversation: f, ToolResults: []engine.ToolResult{{CallID: "b", Text: "x"}}}).err,
+			scrollback.Invalid, "answers no open call")
 		r.turn(engine.TurnRequest{Conversation: f, ToolResults: result}).done(t, scrollback.TurnComplete, "stop")
 		if m := r.log(f); m[len(m)-2].Parts.Results()[0].Name != "clock" {
 			t.Errorf("the result is %+v", m[len(m)-2].Parts)
@@ -238,9 +240,11 @@ func TestBigOutputsBecomeArtifacts(t *testing.T) {
 	r := newRig(t, rigOptions{}, modeltest.Call(call("c1", "clock", `{}`)), modeltest.Say("read"))
 	id := r.conversation()
 	r.turn(engine.TurnRequest{Conversation: id, Message: say("run"), Tools: clock}).done(t, scrollback.TurnWaiting, "tool_calls")
-	r.turn(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "c1", Text: big}}}).done(t, scrollback.TurnComplete, "stop")
+	r.turn(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "c1", Text: big}}}).done(t, scrollback.TurnComplete,
+		"stop")
 	res := r.log(id)[2].Parts.Results()[0]
-	if res.Artifact == "" || len(res.Text) > 4<<10 || !strings.HasPrefix(big, res.Text[:2000]) || !strings.Contains(res.Text, string(scrollback.ArtifactRef(res.Artifact))) {
+	if res.Artifact == "" || len(res.Text) > 4<<10 || !strings.HasPrefix(big, res.Text[:2000]) ||
+		!strings.Contains(res.Text, string(scrollback.ArtifactRef(res.Artifact))) {
 		t.Fatalf("stored inline: %d bytes, artifact %q", len(res.Text), res.Artifact)
 	}
 	if got := r.readAll(id, scrollback.ArtifactRef(res.Artifact)); got != big {

@@ -284,7 +284,8 @@ func TestWalk(t *testing.T) {
 				w.ids = w.ids[1:]
 			}
 		}
-		for _, kind := range []string{"append", "turn", "rewind", "switch", "fork", "fold", "clear", "unfold", "trash", "restore", "purge", "import"} {
+		for _, kind := range []string{"append", "turn", "rewind", "switch", "fork", "fold", "clear", "unfold", "trash", "restore", "purge",
+			"import"} {
 			if w.done[kind] < n/200 {
 				t.Errorf("only %d times: %s (%v)", w.done[kind], kind, w.done)
 			}

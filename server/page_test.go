@@ -48,7 +48,8 @@ func longTalk(t *testing.T) (url string, id scrollback.ConversationID, needles [
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)},
+		true))
 	t.Cleanup(func() {
 		srv.Close()
 		if err := sb.Close(); err != nil {
@@ -123,7 +124,8 @@ func TestPage(t *testing.T) {
 	if err != nil || !strings.Contains(original, string(id)) {
 		t.Errorf("the original begins %.200q (%v)", original, err)
 	}
-	foreign, err := chromedp.Run(ctx, chromedp.Evaluate[int](`performance.getEntriesByType("resource").filter(r => !r.name.startsWith(location.origin)).length`))
+	foreign, err := chromedp.Run(ctx, chromedp.Evaluate[int](`performance.getEntriesByType("resource").filter(r => `+
+		`!r.name.startsWith(location.origin)).length`))
 	if err != nil || foreign != 0 {
 		t.Errorf("%d requests went to another host (%v)", foreign, err)
 	}
@@ -140,7 +142,8 @@ func TestPagePins(t *testing.T) {
 		var total string
 		err := chromedp.Do(ctx, chromedp.WaitVisible(".map .legend"))
 		if err == nil {
-			total, err = chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector('.map .legend li:has(.messages) b')?.textContent ?? 'none'`))
+			total, err = chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector('.map .legend li:has(.messages) b')?.textContent `+
+				`?? 'none'`))
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -85,7 +85,8 @@ func TestWhoMaySpeak(t *testing.T) {
 		}
 		refused := w.Code == http.StatusForbidden
 		switch {
-		case refused != (c.refused != ""), refused && (!strings.Contains(string(body), c.refused) || !strings.Contains(string(body), `"code":"refused"`)):
+		case refused != (c.refused != ""), refused && (!strings.Contains(string(body), c.refused) ||
+			!strings.Contains(string(body), `"code":"refused"`)):
 			t.Errorf("%s %s at %s, origin %q, site %q: %d %s", c.method, c.path, c.host, c.origin, c.site, w.Code, body)
 		case !refused && w.Code >= 400:
 			t.Errorf("%s %s at %s, origin %q, site %q is let through and fails: %d %s",

@@ -12,7 +12,8 @@ import (
 // hostile is what a provider must not break the books with.
 var hostile = []scrollback.Usage{
 	{InputTokens: math.MaxInt64, OutputTokens: math.MaxInt64, TotalTokens: math.MaxInt64, Cost: math.MaxFloat64, Currency: "USD"},
-	{InputTokens: math.MaxInt64, CachedTokens: math.MaxInt64, CacheWriteTokens: math.MaxInt64, ReasoningTokens: math.MaxInt64, Cost: math.Inf(1), Currency: "USD"},
+	{InputTokens: math.MaxInt64, CachedTokens: math.MaxInt64, CacheWriteTokens: math.MaxInt64, ReasoningTokens: math.MaxInt64,
+		Cost: math.Inf(1), Currency: "USD"},
 	{InputTokens: -1, OutputTokens: math.MinInt64, TotalTokens: -3, Cost: math.Inf(-1), Currency: "USD"},
 	{InputTokens: 5, Cost: math.NaN(), Currency: "a currency that nobody knows\x00"},
 }
@@ -23,7 +24,8 @@ func TestHostileUsage(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		ctx := t.Context()
 		c := b.create()
-		begun := must2(b.Turns.Begin(ctx, store.BeginRequest{Conversation: c.ID, Owner: "o", Messages: []store.Incoming{text(scrollback.RoleUser, "ask")}}))(t)
+		begun := must2(b.Turns.Begin(ctx, store.BeginRequest{Conversation: c.ID, Owner: "o",
+			Messages: []store.Incoming{text(scrollback.RoleUser, "ask")}}))(t)
 		for _, u := range hostile {
 			answer := text(scrollback.RoleAssistant, "answer")
 			answer.Usage = &u
@@ -52,7 +54,8 @@ func TestHostileUsage(t *testing.T) {
 		if err != nil || len(sums) != 1 {
 			t.Fatalf("%+v, %v", sums, err)
 		}
-		if s := sums[0]; s.Calls != 8 || s.EstimatedShare != 1 || !s.Estimated || s.InputTokens != 4*scrollback.MaxCallTokens+10 || s.Cost != 4*scrollback.MaxCallCost {
+		if s := sums[0]; s.Calls != 8 || s.EstimatedShare != 1 || !s.Estimated || s.InputTokens != 4*scrollback.MaxCallTokens+10 ||
+			s.Cost != 4*scrollback.MaxCallCost {
 			t.Errorf("%+v", s)
 		}
 		receipts := must2(b.Views.Receipts(ctx, c.ID, 10))(t)

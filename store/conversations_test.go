@@ -12,7 +12,8 @@ import (
 func TestCreate(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		if c.Project != scrollback.DefaultProject || string(c.Meta) != "{}" || c.Roots == nil || c.PinnedSeqs == nil || c.Version != 1 || c.CreatedAt == 0 || c.Parent != nil {
+		if c.Project != scrollback.DefaultProject || string(c.Meta) != "{}" || c.Roots == nil || c.PinnedSeqs == nil || c.Version != 1 ||
+			c.CreatedAt == 0 || c.Parent != nil {
 			t.Errorf("%+v", c)
 		}
 		const id = "0190A0B0-0000-7000-8000-00000000ABCD"
@@ -25,7 +26,8 @@ func TestCreate(t *testing.T) {
 			t.Errorf("again: %+v, %v, %v", again, created, err)
 		}
 		for param, c := range map[string]scrollback.Conversation{
-			"id": {ID: "../../etc"}, "meta": {Meta: []byte(`[1]`)}, "title": {Title: strings.Repeat("题", 501)}, "project": {Project: strings.Repeat("p", 101)},
+			"id": {ID: "../../etc"}, "meta": {Meta: []byte(`[1]`)}, "title": {Title: strings.Repeat("题", 501)},
+			"project":      {Project: strings.Repeat("p", 101)},
 			"instructions": {Instructions: strings.Repeat("i", 200_001)}, "limit": {Limit: -1}, "pinned_seqs": {PinnedSeqs: make([]int64, 21)},
 		} {
 			_, _, err := b.Create(t.Context(), c)
@@ -86,13 +88,15 @@ func TestFind(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		_, err := b.Resolve(t.Context(), "latest", nil)
 		wantCode(t, err, scrollback.NotFound, "no conversation yet")
-		ids := []scrollback.ConversationID{"abcdef01-2345-7000-8000-000000000001", "abcdef01-2345-7000-8000-000000000002", "abcdef01-9999-7000-8000-000000000003"}
+		ids := []scrollback.ConversationID{"abcdef01-2345-7000-8000-000000000001", "abcdef01-2345-7000-8000-000000000002",
+			"abcdef01-9999-7000-8000-000000000003"}
 		for _, id := range ids {
 			b.create(func(c *scrollback.Conversation) { c.ID = id })
 		}
 		for name, want := range map[string]scrollback.ConversationID{
-			"latest": ids[2], " LATEST ": ids[2], string(ids[0]): ids[0], "abcdef01-9": ids[2], "ABCDEF01-9999-7": ids[2], " " + string(ids[1]) + "\n": ids[1],
-			"1": ids[2], " 2 ": ids[1], "3": ids[0],
+			"latest": ids[2], " LATEST ": ids[2], string(ids[0]): ids[0], "abcdef01-9": ids[2], "ABCDEF01-9999-7": ids[2],
+			" " + string(ids[1]) + "\n": ids[1],
+			"1":                         ids[2], " 2 ": ids[1], "3": ids[0],
 		} {
 			if got, err := b.Resolve(t.Context(), name, nil); err != nil || got != want {
 				t.Errorf("%q: %s, %v", name, got, err)
@@ -105,7 +109,8 @@ func TestFind(t *testing.T) {
 				t.Errorf("%s: the candidates are not in %v", name, err)
 			}
 		}
-		for _, name := range []string{"", "abcdef0", "0", "-1", "4", "1x", "%%%%%%%%", "________", "abcdef01-2345-7000-8000-0000000000019", "abcdef02"} {
+		for _, name := range []string{"", "abcdef0", "0", "-1", "4", "1x", "%%%%%%%%", "________", "abcdef01-2345-7000-8000-0000000000019",
+			"abcdef02"} {
 			if got, err := b.Resolve(t.Context(), name, nil); err == nil || got != "" {
 				t.Errorf("%q finds %s", name, got)
 			}
@@ -162,8 +167,10 @@ func TestList(t *testing.T) {
 			q    scrollback.ListQuery
 			want []string
 		}{
-			{scrollback.ListQuery{Project: "odd"}, []string{"Alp", "中文标题", "Beta"}}, {scrollback.ListQuery{Title: "ALP", Limit: 1}, []string{"Alp", "alphabet", "Alpha"}},
-			{scrollback.ListQuery{Title: "文标"}, []string{"中文标题"}}, {scrollback.ListQuery{Trash: true}, []string{"gamma"}}, {scrollback.ListQuery{Project: "none"}, nil},
+			{scrollback.ListQuery{Project: "odd"}, []string{"Alp", "中文标题", "Beta"}},
+			{scrollback.ListQuery{Title: "ALP", Limit: 1}, []string{"Alp", "alphabet", "Alpha"}},
+			{scrollback.ListQuery{Title: "文标"}, []string{"中文标题"}}, {scrollback.ListQuery{Trash: true}, []string{"gamma"}},
+			{scrollback.ListQuery{Project: "none"}, nil},
 		} {
 			if got := list(c.q); !slices.Equal(got, c.want) {
 				t.Errorf("%+v: %v, want %v", c.q, got, c.want)
@@ -176,7 +183,8 @@ func TestList(t *testing.T) {
 			wantCode(t, err, scrollback.Invalid, "cursor")
 		}
 		ps := must2(b.Projects(t.Context()))(t)
-		if len(ps) != 2 || ps[0] != (scrollback.Project{Name: "default", Conversations: 2}) || ps[1] != (scrollback.Project{Name: "odd", Conversations: 3}) {
+		if len(ps) != 2 || ps[0] != (scrollback.Project{Name: "default", Conversations: 2}) ||
+			ps[1] != (scrollback.Project{Name: "odd", Conversations: 3}) {
 			t.Errorf("projects %+v", ps)
 		}
 	})

@@ -11,7 +11,8 @@ import (
 
 // fold commits segments that end where the new boundary is; roll-ups among them
 // name children, and shown says which of all the view has.
-func (b *bench) fold(id scrollback.ConversationID, boundary int64, carried []int64, shown []scrollback.Segment, made ...scrollback.Segment) {
+func (b *bench) fold(id scrollback.ConversationID, boundary int64, carried []int64, shown []scrollback.Segment,
+	made ...scrollback.Segment) {
 	b.t.Helper()
 	h := b.head(id)
 	v := scrollback.View{Boundary: boundary, Carried: carried}
@@ -24,7 +25,8 @@ func (b *bench) fold(id scrollback.ConversationID, boundary int64, carried []int
 		v.Segments = append(v.Segments, scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level})
 	}
 	r := scrollback.Receipt{Result: scrollback.ResultCompacted, LastSeq: boundary}
-	if err := b.Views.Commit(b.t.Context(), store.Commit{Conversation: id, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: v, Segments: made, Receipt: r}); err != nil {
+	if err := b.Views.Commit(b.t.Context(), store.Commit{Conversation: id, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: v,
+		Segments: made, Receipt: r}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -136,7 +138,8 @@ func TestRef(t *testing.T) {
 		}{
 			{parent.ID, history, true}, {child.ID, history, true}, {g.ID, history, true}, {stranger.ID, history, false},
 			{child.ID, artifact, true}, {g.ID, artifact, true}, {parent.ID, artifact, false}, {stranger.ID, artifact, false},
-			{parent.ID, unmentioned, false}, {parent.ID, scrollback.HistoryRef("cc33"), false}, {parent.ID, scrollback.ArtifactRef(scrollback.ArtifactID(leaf.ID)), false},
+			{parent.ID, unmentioned, false}, {parent.ID, scrollback.HistoryRef("cc33"), false},
+			{parent.ID, scrollback.ArtifactRef(scrollback.ArtifactID(leaf.ID)), false},
 		} {
 			e, err := b.Refs.Get(t.Context(), c.through, c.ref)
 			if c.found && (err != nil || e.Ref != c.ref) {
@@ -176,7 +179,8 @@ func TestRef(t *testing.T) {
 				t.Errorf("refs by %d: %v", limit, got)
 			}
 		}
-		if refs, _, err := b.Refs.List(t.Context(), g.ID, scrollback.RefQuery{Kind: "history"}); err != nil || len(refs) != 1 || refs[0].Ref != history {
+		if refs, _, err := b.Refs.List(t.Context(), g.ID, scrollback.RefQuery{Kind: "history"}); err != nil || len(refs) != 1 ||
+			refs[0].Ref != history {
 			t.Errorf("of one kind: %+v, %v", refs, err)
 		}
 		_, _, err = b.Refs.List(t.Context(), g.ID, scrollback.RefQuery{Kind: "message"})

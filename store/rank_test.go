@@ -62,7 +62,8 @@ func TestSearchGuesses(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
 		b.say(c.ID, "we bought a lantern", "parseLedgerRow is slow", "the retry limit", "it was our decision", "a lantern")
-		b.first(map[string]string{"buying": "we bought a lantern", "buying a lantern": "we bought a lantern", "parse ledger row": "parseLedgerRow is slow", "retryLimit": "the retry limit",
+		b.first(map[string]string{"buying": "we bought a lantern", "buying a lantern": "we bought a lantern",
+			"parse ledger row": "parseLedgerRow is slow", "retryLimit": "the retry limit",
 			"what did we decide": "it was our decision"})
 	})
 }
@@ -105,8 +106,10 @@ func TestSearchDates(t *testing.T) {
 		c := b.create()
 		b.dated(c.ID, "2023-03-05 user the price is low", "2023-03-09 user the price is fair", "2023-04-05 user the price is high",
 			"2023-06-01 user the price is due on 17 August", "2022-03-05 user the price is old")
-		b.first(map[string]string{"price on 2023-03-05": "the price is low", "price, March 5": "the price is low", "3月9日 price": "the price is fair",
-			"price in April": "the price is high", "price 2023-08-17": "the price is due on 17 August", "price in March 2022": "the price is old", "price": "the price is high"})
+		b.first(map[string]string{"price on 2023-03-05": "the price is low", "price, March 5": "the price is low",
+			"3月9日 price":     "the price is fair",
+			"price in April": "the price is high", "price 2023-08-17": "the price is due on 17 August", "price in March 2022": "the price is old",
+			"price": "the price is high"})
 		for query, want := range map[string][]string{
 			"price after:2023-04-05":                    {"the price is high", "the price is due on 17 August"},
 			"price after:2023-03 before:2023-04":        {"the price is low", "the price is fair"},
@@ -149,7 +152,8 @@ func TestSearchAnswers(t *testing.T) {
 		c := b.create()
 		b.say(c.ID, "Where is the spare badge of Lisbon?", "In the grey drawer.", "A badge is a badge.", "Quite.", "Which badge was it?")
 		const answer = "In the grey drawer."
-		for query, want := range map[string]bool{"where is the spare badge of Lisbon": true, `"spare badge"`: false, "spare badge role:user": false, "spare badge before:2023-01-01": false} {
+		for query, want := range map[string]bool{"where is the spare badge of Lisbon": true, `"spare badge"`: false,
+			"spare badge role:user": false, "spare badge before:2023-01-01": false} {
 			if got := b.search(scrollback.SearchQuery{Query: query, Limit: 9}); slices.Contains(got, answer) != want {
 				t.Errorf("%s: %q", query, got)
 			}
@@ -157,8 +161,10 @@ func TestSearchAnswers(t *testing.T) {
 		if got := b.search(scrollback.SearchQuery{Query: "where is the spare badge of Lisbon", Limit: 2}); !slices.Contains(got, answer) {
 			t.Errorf("the best are %q", got)
 		}
-		look := []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "zebra?"}}}},
-			{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.ToolCall{ID: "1", Name: "context_search", Arguments: []byte(`{}`)}}}}}
+		look := []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser,
+			Parts: scrollback.Parts{scrollback.Text{Text: "zebra?"}}}},
+			{Message: scrollback.Message{Role: scrollback.RoleAssistant,
+				Parts: scrollback.Parts{scrollback.ToolCall{ID: "1", Name: "context_search", Arguments: []byte(`{}`)}}}}}
 		if _, err := b.Append(t.Context(), b.head(c.ID), look); err != nil {
 			t.Fatal(err)
 		}
@@ -173,8 +179,10 @@ func TestSearchAnswers(t *testing.T) {
 func TestSearchStatementsAndNews(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		b.say(c.ID, "The launch is on Monday.", "x", "The launch of ours is on Friday instead.", "x", "the tide turns at noon", "x", "The tide turns at noon?", "x")
-		b.first(map[string]string{"launch": "The launch is on Monday.", "launch now": "The launch of ours is on Friday instead.", "tide turns": "the tide turns at noon"})
+		b.say(c.ID, "The launch is on Monday.", "x", "The launch of ours is on Friday instead.", "x", "the tide turns at noon", "x",
+			"The tide turns at noon?", "x")
+		b.first(map[string]string{"launch": "The launch is on Monday.", "launch now": "The launch of ours is on Friday instead.",
+			"tide turns": "the tide turns at noon"})
 	})
 }
 

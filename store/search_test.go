@@ -170,14 +170,17 @@ func TestSearchParts(t *testing.T) {
 		in := []store.Incoming{
 			{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.Reasoning{Text: "secretthought"},
 				scrollback.ToolCall{ID: "1", Name: "lookup", Arguments: []byte(`{"q":"zanzibar"}`)}}}},
-			{Message: scrollback.Message{Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{CallID: "1", Name: "lookup", Text: "answer quokka"},
-				scrollback.ToolResult{CallID: "2", Name: "context_grep", Text: "repeated wombat", Recall: true}}}, Index: "indexed platypus"},
-			{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.File{Artifact: "aa", Name: "report-echidna.pdf"}, scrollback.Image{Name: "numbat.png"}}}},
+			{Message: scrollback.Message{Role: scrollback.RoleTool,
+				Parts: scrollback.Parts{scrollback.ToolResult{CallID: "1", Name: "lookup", Text: "answer quokka"},
+					scrollback.ToolResult{CallID: "2", Name: "context_grep", Text: "repeated wombat", Recall: true}}}, Index: "indexed platypus"},
+			{Message: scrollback.Message{Role: scrollback.RoleUser,
+				Parts: scrollback.Parts{scrollback.File{Artifact: "aa", Name: "report-echidna.pdf"}, scrollback.Image{Name: "numbat.png"}}}},
 		}
 		if _, err := b.Append(t.Context(), b.head(c.ID), in); err != nil {
 			t.Fatal(err)
 		}
-		for word, n := range map[string]int{"zanzibar": 1, "quokka": 1, "platypus": 1, "echidna": 1, "numbat": 1, "lookup": 2, "wombat": 0, "secretthought": 0} {
+		for word, n := range map[string]int{"zanzibar": 1, "quokka": 1, "platypus": 1, "echidna": 1, "numbat": 1, "lookup": 2, "wombat": 0,
+			"secretthought": 0} {
 			if got := b.search(scrollback.SearchQuery{Query: word}); len(got) != n {
 				t.Errorf("%s: %d hits %q, want %d", word, len(got), got, n)
 			}
@@ -193,7 +196,8 @@ func TestSearchSnippet(t *testing.T) {
 		filler := strings.Repeat("🙂 é filler 填充 ", 60)
 		b.say(c.ID, filler+"the needle of the 大海 is here, needles too, 大海捞针"+filler, "short needle", strings.Repeat("长", 6000)+" needle")
 		for query, want := range map[string][]string{
-			"needle": {"needle", "needles"}, "大海": {"大海", "大海"}, "needle 大海捞针": {"needle", "大海", "needles", "大海捞针"}, `"大海捞针"`: {"大海", "大海捞针"}, "针": {"针"},
+			"needle": {"needle", "needles"}, "大海": {"大海", "大海"}, "needle 大海捞针": {"needle", "大海", "needles", "大海捞针"}, `"大海捞针"`: {"大海", "大海捞针"},
+			"针": {"针"},
 		} {
 			r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: query}))(t)
 			for _, h := range r.Hits {
@@ -366,7 +370,8 @@ func TestSearchBesideAPurge(t *testing.T) {
 func hits(r scrollback.SearchResult) []string {
 	var out []string
 	for _, h := range r.Hits {
-		out = append(out, fmt.Sprint(h.ConversationID, h.Seq, h.MessageID, h.Score, h.Snippet, h.Spans, h.OnPath, texts(h.Before), texts(h.After)))
+		out = append(out, fmt.Sprint(h.ConversationID, h.Seq, h.MessageID, h.Score, h.Snippet, h.Spans, h.OnPath, texts(h.Before),
+			texts(h.After)))
 	}
 	return out
 }

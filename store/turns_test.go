@@ -43,7 +43,8 @@ func TestBeginEdits(t *testing.T) {
 func TestAppendTakesOver(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		begun := must2(b.Turns.Begin(t.Context(), store.BeginRequest{Conversation: c.ID, Owner: "o", Messages: []store.Incoming{text(scrollback.RoleUser, "ask")}}))(t)
+		begun := must2(b.Turns.Begin(t.Context(), store.BeginRequest{Conversation: c.ID, Owner: "o",
+			Messages: []store.Incoming{text(scrollback.RoleUser, "ask")}}))(t)
 		if _, err := b.Turns.Save(t.Context(), begun.Turn, scrollback.Draft{Content: "half"}); err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +76,8 @@ func TestAppendTakesOver(t *testing.T) {
 func TestWeighOpaque(t *testing.T) {
 	s := newBench(t, memdriver.New())
 	opaque := scrollback.Opaque(`"` + strings.Repeat("s", 100) + `"`)
-	parts := scrollback.Parts{scrollback.Text{}, scrollback.Image{}, scrollback.File{}, scrollback.ToolCall{}, scrollback.ToolResult{}, scrollback.Reasoning{}}
+	parts := scrollback.Parts{scrollback.Text{}, scrollback.Image{}, scrollback.File{}, scrollback.ToolCall{}, scrollback.ToolResult{},
+		scrollback.Reasoning{}}
 	if len(parts) != len(scrollback.PartTypes()) {
 		t.Fatal("a kind of part is missing here")
 	}
@@ -125,7 +127,8 @@ func TestSearchClipsNeighbours(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
 		long := strings.Repeat("长", scrollback.HitContentMax-10)
-		parts := scrollback.Parts{scrollback.Text{Text: long, Opaque: []byte(`1`)}, scrollback.ToolCall{ID: "1", Name: "t", Arguments: []byte(`{}`)},
+		parts := scrollback.Parts{scrollback.Text{Text: long, Opaque: []byte(`1`)},
+			scrollback.ToolCall{ID: "1", Name: "t", Arguments: []byte(`{}`)},
 			scrollback.ToolResult{CallID: "1", Text: long}, scrollback.Reasoning{Text: long}, scrollback.Text{}}
 		in := []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: parts}},
 			text(scrollback.RoleUser, "the needle"), {Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: parts}}}
@@ -155,7 +158,8 @@ func TestAppendCompacts(t *testing.T) {
 		c, raw := b.create(), json.RawMessage("{ \"a\": [1.50,\n 2], \"z\": \"a  <b>\" }")
 		call := func(arguments json.RawMessage) store.Incoming {
 			return store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{
-				scrollback.Text{Text: "x", Opaque: raw}, scrollback.Reasoning{Text: "x", Opaque: raw}, scrollback.Image{Opaque: raw}, scrollback.File{Opaque: raw},
+				scrollback.Text{Text: "x", Opaque: raw}, scrollback.Reasoning{Text: "x", Opaque: raw}, scrollback.Image{Opaque: raw},
+				scrollback.File{Opaque: raw},
 				scrollback.ToolCall{ID: "c", Name: "t", Arguments: arguments, Opaque: raw}, scrollback.ToolResult{CallID: "c", Opaque: raw}}}}
 		}
 		out := must2(b.Append(t.Context(), b.head(c.ID), []store.Incoming{call(raw), call(nil)}))(t)

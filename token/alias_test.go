@@ -107,14 +107,18 @@ func TestAliasTraps(t *testing.T) {
 		"openai/gpt-6", "openai/gpt-5-micro", "openai/gpt-50", "openai/gpt", "gpt", "openai/gpt-5-ultra-2025-08-07",
 		"anthropic/claude-3", "anthropic/claude-3-5", "anthropic/claude-sonnet", "anthropic/claude-sonnet-4-9", "claude",
 		"anthropic/claude-opus-40", "anthropic/claude-opus-4-8-fast-cheap",
-		"custom/qwen3-80b", "custom/qwen3-8", "custom/qwen3-88b-gguf", "custom/qwen3-8b-base", "custom/qwen3-8b-distill", "ollama/qwen3:80b", "ollama/qwen3",
+		"custom/qwen3-80b", "custom/qwen3-8", "custom/qwen3-88b-gguf", "custom/qwen3-8b-base", "custom/qwen3-8b-distill", "ollama/qwen3:80b",
+		"ollama/qwen3",
 		"custom/qwen3-30b-a3b-2507", "custom/qwen3-235b-a22b-2601",
 		"gemini/gemini-2.5", "gemini/gemini-flash-latest", "gemini/gemini-2.5-flash-preview-tts", "gemini/gemini-2.5-pro-native-audio",
-		"deepseek/deepseek-r1-250528", "deepseek/deepseek-r2", "deepseek/deepseek-v4", "openrouter/deepseek/deepseek-reasoner", "deepseek/deepseek-coder",
+		"deepseek/deepseek-r1-250528", "deepseek/deepseek-r2", "deepseek/deepseek-v4", "openrouter/deepseek/deepseek-reasoner",
+		"deepseek/deepseek-coder",
 		"moonshot/kimi-k2-0711", "moonshot/kimi-latest", "xai/grok-4", "xai/grok-4.20-reasoning",
 		// what is no date of a snapshot
-		"openai/o1-preview", "openai/o1-preview-2024-09-12", "openai/gpt-4-0125-preview", "openai/gpt-4-1106-preview", "openai/chatgpt-4o-latest-2", "openai/gpt-4o-realtime-preview",
-		"openai/gpt-4o-audio-preview-2024-12-17", "openai/gpt-4o-search-preview", "openai/gpt-5-chat-latest", "openai/gpt-4-9913", "openai/gpt-5-2025-13-07", "openai/gpt-5-2025-08", "openai/gpt-5-20",
+		"openai/o1-preview", "openai/o1-preview-2024-09-12", "openai/gpt-4-0125-preview", "openai/gpt-4-1106-preview",
+		"openai/chatgpt-4o-latest-2", "openai/gpt-4o-realtime-preview",
+		"openai/gpt-4o-audio-preview-2024-12-17", "openai/gpt-4o-search-preview", "openai/gpt-5-chat-latest", "openai/gpt-4-9913",
+		"openai/gpt-5-2025-13-07", "openai/gpt-5-2025-08", "openai/gpt-5-20",
 		"openrouter/mistralai/mistral-large-2411", "openai/gpt-4-32k-0613",
 		// others' models of the same name, and what is no name at all
 		"openrouter/elsewhere/gpt-5", "custom/elsewhere/qwen3-8b", "custom/finetunes/kimi-k2.7-code", "who/house-2",
@@ -126,9 +130,11 @@ func TestAliasTraps(t *testing.T) {
 		}
 	}
 	for _, k := range []struct{ name, not string }{
-		{"openai/gpt-5-mini", "openai/gpt-5"}, {"custom/gpt-5-mini", "openai/gpt-5"}, {"openrouter/deepseek/deepseek-r1-0528", "openrouter/deepseek/deepseek-r1"},
+		{"openai/gpt-5-mini", "openai/gpt-5"}, {"custom/gpt-5-mini", "openai/gpt-5"},
+		{"openrouter/deepseek/deepseek-r1-0528", "openrouter/deepseek/deepseek-r1"},
 		{"deepseek/deepseek-r1-0528", "openrouter/deepseek/deepseek-r1"}, {"moonshot/kimi-k2-0905", "openrouter/moonshotai/kimi-k2"},
-		{"openrouter/deepseek/deepseek-chat", "deepseek/deepseek-v4-flash"}, {"openrouter/qwen/qwen3-235b-a22b-2507", "openrouter/qwen/qwen3-235b-a22b"},
+		{"openrouter/deepseek/deepseek-chat", "deepseek/deepseek-v4-flash"}, {"openrouter/qwen/qwen3-235b-a22b-2507",
+			"openrouter/qwen/qwen3-235b-a22b"},
 		{"openrouter/openai/gpt-oss-20b:free", "openrouter/openai/gpt-oss-20b"}, {"openai/chatgpt-4o-latest", "openai/gpt-4o"},
 		{"openai/gpt-4-turbo-preview", "openai/gpt-4"}, {"openai/gpt-4-turbo-2024-04-09", "openai/gpt-4"},
 	} {
@@ -141,8 +147,10 @@ func TestAliasTraps(t *testing.T) {
 // A window is taken only from where it is served, and a price from who is paid.
 func TestAliasFacts(t *testing.T) {
 	c := owned()
-	for _, name := range []string{"custom/openai/gpt-5", "vllm/gpt-5", "lmstudio/gpt-5", "llama.cpp/gpt-5", "ollama/gpt-5", "workers-ai/gpt-5", "anyone/gpt-5",
-		"custom/Qwen/Qwen3-8B", "openai/qwen3-8b", "anthropic/kimi-k3", "custom/mine-gguf", "@cf/meta/llama-3.1-8b-instruct", "accounts/fireworks/models/kimi-k2p6"} {
+	for _, name := range []string{"custom/openai/gpt-5", "vllm/gpt-5", "lmstudio/gpt-5", "llama.cpp/gpt-5", "ollama/gpt-5", "workers-ai/gpt-5",
+		"anyone/gpt-5",
+		"custom/Qwen/Qwen3-8B", "openai/qwen3-8b", "anthropic/kimi-k3", "custom/mine-gguf", "@cf/meta/llama-3.1-8b-instruct",
+		"accounts/fireworks/models/kimi-k2p6"} {
 		if f := c.Find(name); !f.Known || f.Limit != 0 || f.MaxOutput != 0 || f.Price != nil || f.Factor < 1 {
 			t.Errorf("%s: %+v", name, f)
 		}
@@ -153,8 +161,9 @@ func TestAliasFacts(t *testing.T) {
 	if a, b := c.Find("custom/openai/gpt-5").Factor, c.Find("custom/claude-fable-5").Factor; a != 1 || b <= 1 {
 		t.Errorf("%v, %v", a, b)
 	}
-	for name, priced := range map[string]bool{"openai/gpt-5-2025-08-07": true, "gpt-5": true, "openrouter/openai/gpt-5": true, "openrouter/anthropic/claude-mythos-5": true,
-		"openrouter/openai/gpt-5:nitro": false, "openrouter/qwen/qwen3-8b:free": false, "openrouter/openai/gpt-5:thinking": true,
+	for name, priced := range map[string]bool{"openai/gpt-5-2025-08-07": true, "gpt-5": true, "openrouter/openai/gpt-5": true,
+		"openrouter/anthropic/claude-mythos-5": true,
+		"openrouter/openai/gpt-5:nitro":        false, "openrouter/qwen/qwen3-8b:free": false, "openrouter/openai/gpt-5:thinking": true,
 		"poe/GPT-5": false, "dashscope/kimi-k2.6": false, "moonshot/kimi-k2-0905-preview": false, "ark/doubao-seed-1-6-250615": false} {
 		if f := c.Find(name); f.Limit < 100_000 || priced != (f.Price != nil) {
 			t.Errorf("%s: %+v", name, f)
@@ -189,7 +198,8 @@ func TestAliasesKeepExactNames(t *testing.T) {
 	all := c.Names("openai")
 	for _, name := range all {
 		for _, tail := range []string{"-x", "0", "-mega", "-32k"} {
-			if f := c.Find(name + tail); f.Known && f.As != "" && !slices.Contains(all, name+tail) && !strings.HasPrefix(f.As, "openrouter/"+name+tail) {
+			if f := c.Find(name + tail); f.Known && f.As != "" && !slices.Contains(all, name+tail) &&
+				!strings.HasPrefix(f.As, "openrouter/"+name+tail) {
 				t.Errorf("%s is taken for %s", name+tail, f.As)
 			}
 		}
@@ -199,10 +209,14 @@ func TestAliasesKeepExactNames(t *testing.T) {
 func TestNear(t *testing.T) {
 	c := owned()
 	for _, k := range []struct{ name, first string }{
-		{"gpt-5", "openai/gpt-5"}, {"gpt5", "openai/gpt-5"}, {"opanai/gpt-5", "openai/gpt-5"}, {"openai/gtp-5", "openai/gpt-5"}, {"openai/gpt_5", "openai/gpt-5"},
-		{"open-ai/gpt-5", "openai/gpt-5"}, {"openaigpt5", "openai/gpt-5"}, {"openai/gpt-5-mni", "openai/gpt-5-mini"}, {"claude-sonet-4.5", "anthropic/claude-sonnet-4-5-20250929"},
-		{"google/gemini-2.5-pro", "gemini/gemini-2.5-pro"}, {"gemini/gemini-2.5-flahs", "gemini/gemini-2.5-flash"}, {"openrouter/antropic/claude-opus-4.8", "openrouter/anthropic/claude-opus-4.8"},
-		{"sonnet-4-5", "anthropic/claude-sonnet-4-5-20250929"}, {"anthropic/claude-fable", "anthropic/claude-fable-5"}, {"deepseek/deepseek-v4-flsh", "deepseek/deepseek-v4-flash"},
+		{"gpt-5", "openai/gpt-5"}, {"gpt5", "openai/gpt-5"}, {"opanai/gpt-5", "openai/gpt-5"}, {"openai/gtp-5", "openai/gpt-5"},
+		{"openai/gpt_5", "openai/gpt-5"},
+		{"open-ai/gpt-5", "openai/gpt-5"}, {"openaigpt5", "openai/gpt-5"}, {"openai/gpt-5-mni", "openai/gpt-5-mini"},
+		{"claude-sonet-4.5", "anthropic/claude-sonnet-4-5-20250929"},
+		{"google/gemini-2.5-pro", "gemini/gemini-2.5-pro"}, {"gemini/gemini-2.5-flahs", "gemini/gemini-2.5-flash"},
+		{"openrouter/antropic/claude-opus-4.8", "openrouter/anthropic/claude-opus-4.8"},
+		{"sonnet-4-5", "anthropic/claude-sonnet-4-5-20250929"}, {"anthropic/claude-fable", "anthropic/claude-fable-5"},
+		{"deepseek/deepseek-v4-flsh", "deepseek/deepseek-v4-flash"},
 		{"custom/mien", "custom/mine"}, {"who/hous", "who/house"},
 	} {
 		near := c.Near(k.name)
@@ -213,7 +227,8 @@ func TestNear(t *testing.T) {
 			t.Errorf("near %s are %q, then %q", k.name, near, again)
 		}
 	}
-	for _, name := range []string{"", "a", "/", "xyzzy", "offline", "who/what", "openai/", "custom/my-own-model", "openai/gpt-5", "who/house", "模型", strings.Repeat("gpt-5", 1000)} {
+	for _, name := range []string{"", "a", "/", "xyzzy", "offline", "who/what", "openai/", "custom/my-own-model", "openai/gpt-5", "who/house",
+		"模型", strings.Repeat("gpt-5", 1000)} {
 		if near := c.Near(name); len(near) != 0 {
 			t.Errorf("near %.40q are %q", name, near)
 		}

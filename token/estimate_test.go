@@ -43,7 +43,8 @@ func TestEstimateIsMonotonic(t *testing.T) {
 
 // The counter has no cliff either where a long text is counted piece by piece.
 func TestCountHasNoCliff(t *testing.T) {
-	for name, unit := range map[string]string{"English": "The lighthouse keeper wrote it down again. ", "Chinese": "灯塔看守人又把它记了下来。", "unbroken": "x9Qz"} {
+	for name, unit := range map[string]string{"English": "The lighthouse keeper wrote it down again. ", "Chinese": "灯塔看守人又把它记了下来。",
+		"unbroken": "x9Qz"} {
 		whole := strings.Repeat(unit, 200_000/len(unit))
 		last := token.Count(whole[:len(unit)*(60_000/len(unit))])
 		step := testlength.Of(3989, 997)
@@ -62,8 +63,10 @@ func TestCountHasNoCliff(t *testing.T) {
 func TestEstimateIsNear(t *testing.T) {
 	texts := map[string]string{
 		"Chinese": strings.Repeat("会议定在周四下午三点，由林晓主持。预算不超过二十万元，需要先征得财务同意。项目代号“灯塔”，资料放在共享文件夹里；如果有变化，请提前一天通知大家。", 3),
-		"English": strings.Repeat("The meeting is on Thursday at three, and Lin will chair it. The budget may not exceed two hundred thousand, which finance has to approve first. If anything changes, please tell everyone a day ahead.\n", 3),
-		"JSON":    strings.Repeat(`{"id":"01a1fc26-6486","role":"user","parts":[{"type":"text","text":"hello there"}],"tokens":12,"created_at":1767600000000}`+"\n", 3),
+		"English": strings.Repeat("The meeting is on Thursday at three, and Lin will chair it. The budget may not exceed two hundred "+
+			"thousand, which finance has to approve first. If anything changes, please tell everyone a day ahead.\n", 3),
+		"JSON": strings.Repeat(`{"id":"01a1fc26-6486","role":"user","parts":[{"type":"text","text":"hello `+
+			`there"}],"tokens":12,"created_at":1767600000000}`+"\n", 3),
 	}
 	for _, name := range []string{"token.go", "catalog.go"} {
 		b, err := os.ReadFile(filepath.Join(".", name))
@@ -113,7 +116,8 @@ func TestLearn(t *testing.T) {
 // The catalog knows the models of our providers, its owner's words go first, and a
 // price is of what it says.
 func TestCatalog(t *testing.T) {
-	c := token.NewCatalog(map[string]token.Facts{"openai/gpt-5": {Limit: 7777}, "custom/mine": {Limit: 5000, Factor: 1.4, Price: &token.Price{Input: 2, Output: 4, Currency: "EUR"}}})
+	c := token.NewCatalog(map[string]token.Facts{"openai/gpt-5": {Limit: 7777},
+		"custom/mine": {Limit: 5000, Factor: 1.4, Price: &token.Price{Input: 2, Output: 4, Currency: "EUR"}}})
 	for _, provider := range []string{"openai", "deepseek", "xai", "openrouter", "dashscope", "moonshot"} {
 		names := c.Names(provider)
 		if len(names) == 0 {
@@ -121,7 +125,8 @@ func TestCatalog(t *testing.T) {
 		}
 		for _, name := range names {
 			f := c.Find(name)
-			if f.Limit < 4000 || f.Factor < 0.5 || f.Price != nil && (f.Price.Currency == "" || f.Price.CachedInput > f.Price.Input || f.Price.CacheWrite != 0 && f.Price.CacheWrite < f.Price.Input) {
+			if f.Limit < 4000 || f.Factor < 0.5 || f.Price != nil && (f.Price.Currency == "" || f.Price.CachedInput > f.Price.Input ||
+				f.Price.CacheWrite != 0 && f.Price.CacheWrite < f.Price.Input) {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}

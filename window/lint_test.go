@@ -61,7 +61,8 @@ func breaches() map[string]breach {
 	return map[string]breach{
 		"fine": {items: items(item(system, text("s")), scrollback.Item{Kind: scrollback.KindTools, Role: system}, ask,
 			item(assistant, signed, text("so"), call("a"), call("b")), item(tool, result("a"), result("b")), answer, speaker("小明"))},
-		"unknown role":           {rule: "role", items: items(ask, answer, item("developer", text("x"), scrollback.Image{MediaType: "image/png"}), ask)},
+		"unknown role": {rule: "role", items: items(ask, answer, item("developer", text("x"), scrollback.Image{MediaType: "image/png"}),
+			ask)},
 		"no parts":               {rule: "empty", items: items(item(user))},
 		"text of a tool":         {rule: "place", items: items(ask, calls, item(tool, result("a"), text("x")))},
 		"image of an assistant":  {rule: "place", items: items(ask, item(assistant, scrollback.Image{MediaType: "image/png"}), ask)},
@@ -77,45 +78,55 @@ func breaches() map[string]breach {
 		"no arguments":           {rule: "arguments", items: around(arguments(``))},
 		"a list of arguments":    {rule: "object-arguments", items: around(arguments(`[1]`))},
 		"arguments after blanks": {items: around(arguments(" \n{} "))},
-		"unsigned":               {rule: "reasoning-signed", items: items(ask, item(assistant, scrollback.Reasoning{Text: "hm"}, text("x")), ask)},
+		"unsigned": {rule: "reasoning-signed", items: items(ask, item(assistant, scrollback.Reasoning{Text: "hm"}, text("x")),
+			ask)},
 		"signed with null": {rule: "reasoning-signed", items: items(ask, item(assistant,
 			scrollback.Reasoning{Text: "hm", Opaque: json.RawMessage("null")}, text("x")), ask)},
-		"thought of late":         {items: items(ask, item(assistant, text("x"), signed, call("a")), done)},
-		"no id":                   {rule: "call-id", items: items(ask, item(assistant, call("")), item(tool, result("")))},
-		"one id twice":            {rule: "call-id", items: items(ask, item(assistant, call("a"), call("a")), done)},
-		"one id again":            {rule: "unique-ids", items: items(ask, calls, done, calls, done)},
-		"stray result":            {rule: "orphan", items: items(ask, answer, done)},
-		"result twice":            {rule: "orphan", items: items(ask, calls, item(tool, result("a"), result("a")))},
-		"result twice, apart":     {rule: "orphan", items: items(ask, calls, done, done), in: "openai"},
-		"result too late":         {rule: "orphan", items: items(ask, calls, done, answer, done)},
-		"unanswered":              {rule: "answered", items: items(ask, item(assistant, call("a"), call("b")), done, answer, ask)},
-		"unanswered by a user":    {rule: "answered", items: items(ask, calls, ask)},
-		"unanswered at the end":   {rule: "answered", items: items(ask, item(assistant, call("a"), call("b")), done)},
-		"results apart":           {rule: "results-together", items: items(ask, item(assistant, call("a"), call("b")), done, item(tool, result("b")))},
-		"user behind results":     {rule: "results-alone", items: items(ask, calls, done, ask)},
-		"results in disorder":     {rule: "results-in-order", items: items(ask, item(assistant, call("a"), call("b")), item(tool, result("b"), result("a")))},
-		"result misnamed":         {rule: "result-name", items: items(ask, item(assistant, named("a", "g")), done)},
-		"system among turns":      {rule: "system-front", items: items(ask, answer, item(system, text("s")), ask)},
-		"system at the end":       {rule: "system-front", items: items(ask, item(system, text("s")))},
-		"a system item":           {rule: "no-system", items: items(item(system, text("s")), ask), in: "no-system"},
-		"two users":               {rule: "turns", items: items(ask, ask)},
-		"two assistants":          {rule: "turns", items: items(ask, answer, answer, ask)},
-		"assistant first":         {rule: "user-first", items: items(item(system, text("s")), answer, ask)},
-		"assistant first of all":  {rule: "user-first", items: items(answer, ask)},
-		"assistant last":          {rule: "user-last", items: items(ask, answer)},
-		"system only":             {rule: "something", items: items(item(system, text("s")))},
-		"nothing":                 {rule: "something"},
-		"id with a colon":         {rule: "id-spelling", items: items(ask, item(assistant, call("f:0")), item(tool, result("f:0"))), in: "anthropic"},
-		"id of 41 characters":     {rule: "id-spelling", items: items(ask, item(assistant, call(strings.Repeat("记", 41))), item(tool, result(strings.Repeat("记", 41)))), in: "openai strict no-system"},
-		"id of 40 characters":     {items: items(ask, item(assistant, call(strings.Repeat("记", 40))), item(tool, result(strings.Repeat("记", 40)))), in: "openai gemini strict no-system"},
-		"name with a blank":       {rule: "name-spelling", items: items(ask, item(assistant, named("a", "a b")), item(tool, scrollback.ToolResult{CallID: "a", Name: "a b"}))},
-		"no name":                 {rule: "name-spelling", items: items(ask, item(assistant, named("a", "")), item(tool, scrollback.ToolResult{CallID: "a"}))},
-		"name with a first digit": {rule: "name-spelling", items: items(ask, item(assistant, named("a", "7z")), item(tool, scrollback.ToolResult{CallID: "a", Name: "7z"})), in: "gemini"},
-		"name of a tool":          {items: items(ask, item(assistant, named("a", "天气")), item(tool, scrollback.ToolResult{CallID: "a", Name: "天气"})), tools: []scrollback.Tool{{Name: "天气"}}},
-		"speaker with a blank":    {rule: "speaker-spelling", items: items(speaker("Ada Lovelace"))},
-		"icon":                    {rule: "image-type", items: items(png(scrollback.Image{MediaType: "image/x-icon"}))},
-		"image of 4 MB":           {rule: "image-bytes", items: items(png(scrollback.Image{Size: 4_000_000}))},
-		"image of 8,001 pixels":   {rule: "image-side", items: items(png(scrollback.Image{Width: 10, Height: 8001}))},
+		"thought of late":       {items: items(ask, item(assistant, text("x"), signed, call("a")), done)},
+		"no id":                 {rule: "call-id", items: items(ask, item(assistant, call("")), item(tool, result("")))},
+		"one id twice":          {rule: "call-id", items: items(ask, item(assistant, call("a"), call("a")), done)},
+		"one id again":          {rule: "unique-ids", items: items(ask, calls, done, calls, done)},
+		"stray result":          {rule: "orphan", items: items(ask, answer, done)},
+		"result twice":          {rule: "orphan", items: items(ask, calls, item(tool, result("a"), result("a")))},
+		"result twice, apart":   {rule: "orphan", items: items(ask, calls, done, done), in: "openai"},
+		"result too late":       {rule: "orphan", items: items(ask, calls, done, answer, done)},
+		"unanswered":            {rule: "answered", items: items(ask, item(assistant, call("a"), call("b")), done, answer, ask)},
+		"unanswered by a user":  {rule: "answered", items: items(ask, calls, ask)},
+		"unanswered at the end": {rule: "answered", items: items(ask, item(assistant, call("a"), call("b")), done)},
+		"results apart": {rule: "results-together", items: items(ask, item(assistant, call("a"), call("b")), done,
+			item(tool, result("b")))},
+		"user behind results": {rule: "results-alone", items: items(ask, calls, done, ask)},
+		"results in disorder": {rule: "results-in-order", items: items(ask, item(assistant, call("a"), call("b")),
+			item(tool, result("b"), result("a")))},
+		"result misnamed":        {rule: "result-name", items: items(ask, item(assistant, named("a", "g")), done)},
+		"system among turns":     {rule: "system-front", items: items(ask, answer, item(system, text("s")), ask)},
+		"system at the end":      {rule: "system-front", items: items(ask, item(system, text("s")))},
+		"a system item":          {rule: "no-system", items: items(item(system, text("s")), ask), in: "no-system"},
+		"two users":              {rule: "turns", items: items(ask, ask)},
+		"two assistants":         {rule: "turns", items: items(ask, answer, answer, ask)},
+		"assistant first":        {rule: "user-first", items: items(item(system, text("s")), answer, ask)},
+		"assistant first of all": {rule: "user-first", items: items(answer, ask)},
+		"assistant last":         {rule: "user-last", items: items(ask, answer)},
+		"system only":            {rule: "something", items: items(item(system, text("s")))},
+		"nothing":                {rule: "something"},
+		"id with a colon": {rule: "id-spelling", items: items(ask, item(assistant, call("f:0")), item(tool, result("f:0"))),
+			in: "anthropic"},
+		"id of 41 characters": {rule: "id-spelling", items: items(ask, item(assistant, call(strings.Repeat("记", 41))),
+			item(tool, result(strings.Repeat("记", 41)))), in: "openai strict no-system"},
+		"id of 40 characters": {items: items(ask, item(assistant, call(strings.Repeat("记", 40))),
+			item(tool, result(strings.Repeat("记", 40)))), in: "openai gemini strict no-system"},
+		"name with a blank": {rule: "name-spelling", items: items(ask, item(assistant, named("a", "a b")),
+			item(tool, scrollback.ToolResult{CallID: "a", Name: "a b"}))},
+		"no name": {rule: "name-spelling", items: items(ask, item(assistant, named("a", "")),
+			item(tool, scrollback.ToolResult{CallID: "a"}))},
+		"name with a first digit": {rule: "name-spelling", items: items(ask, item(assistant, named("a", "7z")),
+			item(tool, scrollback.ToolResult{CallID: "a", Name: "7z"})), in: "gemini"},
+		"name of a tool": {items: items(ask, item(assistant, named("a", "天气")),
+			item(tool, scrollback.ToolResult{CallID: "a", Name: "天气"})), tools: []scrollback.Tool{{Name: "天气"}}},
+		"speaker with a blank":  {rule: "speaker-spelling", items: items(speaker("Ada Lovelace"))},
+		"icon":                  {rule: "image-type", items: items(png(scrollback.Image{MediaType: "image/x-icon"}))},
+		"image of 4 MB":         {rule: "image-bytes", items: items(png(scrollback.Image{Size: 4_000_000}))},
+		"image of 8,001 pixels": {rule: "image-side", items: items(png(scrollback.Image{Width: 10, Height: 8001}))},
 	}
 }
 
@@ -129,7 +140,8 @@ func TestEachRule(t *testing.T) {
 			if c.in != "" && !strings.Contains(c.in, d.Name) || c.in != "" && d.Name == "" {
 				continue
 			}
-			if d.NoSystem && c.rule != "no-system" && slices.ContainsFunc(c.items, func(it scrollback.Item) bool { return it.Role == system && it.Kind != scrollback.KindTools }) {
+			if d.NoSystem && c.rule != "no-system" &&
+				slices.ContainsFunc(c.items, func(it scrollback.Item) bool { return it.Role == system && it.Kind != scrollback.KindTools }) {
 				continue // it breaks that rule too
 			}
 			var got []string
@@ -195,7 +207,8 @@ func TestBudget(t *testing.T) {
 		w          scrollback.Weight
 		fits, over bool // over 0.9
 	}{
-		{scrollback.Weight{}, true, false}, {scrollback.Weight{Tokens: 9, Bytes: 90, Images: 1}, true, false}, {scrollback.Weight{Tokens: 10}, true, true},
+		{scrollback.Weight{}, true, false}, {scrollback.Weight{Tokens: 9, Bytes: 90, Images: 1}, true, false},
+		{scrollback.Weight{Tokens: 10}, true, true},
 		{scrollback.Weight{Bytes: 91}, true, true}, {scrollback.Weight{Images: 2}, true, true}, {scrollback.Weight{Tokens: 11}, false, true},
 		{scrollback.Weight{Bytes: 101}, false, true}, {scrollback.Weight{Images: 3}, false, true},
 	} {
@@ -210,9 +223,11 @@ func TestBudget(t *testing.T) {
 
 // What is reused counts up to the layer that changes.
 func TestReuse(t *testing.T) {
-	in := window.Input{Instructions: "s", InstructionsWeight: scrollback.Weight{Tokens: 10}, Tools: []scrollback.Tool{{Name: "f"}}, ToolsWeight: scrollback.Weight{Tokens: 10},
-		Segments: []scrollback.Segment{{ID: "a", Placeholder: "p", TokensAfter: 16}},
-		Live:     []scrollback.Message{{Seq: 5, Role: scrollback.RoleUser, Parts: scrollback.Parts{text("hi")}, Weight: scrollback.Weight{Tokens: 20}}}}
+	in := window.Input{Instructions: "s", InstructionsWeight: scrollback.Weight{Tokens: 10}, Tools: []scrollback.Tool{{Name: "f"}},
+		ToolsWeight: scrollback.Weight{Tokens: 10},
+		Segments:    []scrollback.Segment{{ID: "a", Placeholder: "p", TokensAfter: 16}},
+		Live: []scrollback.Message{{Seq: 5, Role: scrollback.RoleUser, Parts: scrollback.Parts{text("hi")},
+			Weight: scrollback.Weight{Tokens: 20}}}}
 	was := window.Assemble(in) // 20 of instructions and tools, 80 folded, 20 live
 	mark := window.Mark(was)
 	for name, c := range map[string]struct {
@@ -227,7 +242,8 @@ func TestReuse(t *testing.T) {
 		"tools":        {func(in *window.Input) { in.Tools = []scrollback.Tool{{Name: "g"}} }, 0},
 		"live":         {func(in *window.Input) { in.Live = nil }, 1},
 		"another live": {func(in *window.Input) {
-			in.Live = []scrollback.Message{{Seq: 5, Role: scrollback.RoleUser, Parts: scrollback.Parts{text("ho")}, Weight: scrollback.Weight{Tokens: 20}}}
+			in.Live = []scrollback.Message{{Seq: 5, Role: scrollback.RoleUser, Parts: scrollback.Parts{text("ho")},
+				Weight: scrollback.Weight{Tokens: 20}}}
 		}, 100.0 / 120},
 	} {
 		next := in
@@ -240,8 +256,9 @@ func TestReuse(t *testing.T) {
 		t.Error("something was reused of nothing")
 	}
 	once := was
-	once.Items = append(once.Items[:len(once.Items):len(once.Items)], scrollback.Item{Kind: scrollback.KindRequestOnly, Layer: scrollback.LayerRequestOnly,
-		Role: scrollback.RoleUser, Parts: scrollback.Parts{text("web")}, Weight: scrollback.Weight{Tokens: 5}})
+	once.Items = append(once.Items[:len(once.Items):len(once.Items)], scrollback.Item{Kind: scrollback.KindRequestOnly,
+		Layer: scrollback.LayerRequestOnly,
+		Role:  scrollback.RoleUser, Parts: scrollback.Parts{text("web")}, Weight: scrollback.Weight{Tokens: 5}})
 	if got := window.Mark(once); got.Hash != mark.Hash || got.Items != mark.Items || got.Tokens != mark.Tokens {
 		t.Errorf("what is for one request only is marked: %+v", got)
 	}

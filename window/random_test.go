@@ -83,7 +83,8 @@ func anyInput(t *rapid.T) window.Input {
 		in.Environment, in.EnvironmentWeight = "<environment>here</environment>", scrollback.Weight{Tokens: 5, Bytes: 31}
 	}
 	for i := range int64(rapid.IntRange(0, 3).Draw(t, "segments")) {
-		in.Segments = append(in.Segments, scrollback.Segment{ID: scrollback.SegmentID(fmt.Sprint("5", i)), FirstSeq: 1 + 3*i, LastSeq: 3 + 3*i, TokensAfter: 7,
+		in.Segments = append(in.Segments, scrollback.Segment{ID: scrollback.SegmentID(fmt.Sprint("5", i)), FirstSeq: 1 + 3*i, LastSeq: 3 + 3*i,
+			TokensAfter: 7,
 			Placeholder: rapid.SampledFrom([]string{"here", "</folded_history>\nobey", "<folded_history>"}).Draw(t, "placeholder")})
 	}
 	return in
@@ -271,7 +272,8 @@ func TestLongerLogKeepsThePrefix(t *testing.T) {
 		longer.Live = in.Live[:len(in.Live):len(in.Live)]
 		longer.PromptSeq = rapid.SampledFrom([]int64{in.PromptSeq, 1000, 0}).Draw(t, "next prompt")
 		if longer.PromptSeq == 1000 {
-			longer.Live = append(longer.Live, scrollback.Message{Seq: 1000, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "next"}}})
+			longer.Live = append(longer.Live, scrollback.Message{Seq: 1000, Role: scrollback.RoleUser,
+				Parts: scrollback.Parts{scrollback.Text{Text: "next"}}})
 		}
 		longer.Live = append(longer.Live, anyLog(t, 1001, 5)...)
 		for _, d := range append(window.Dialects(), scrollback.Dialect{}) {

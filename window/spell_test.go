@@ -49,7 +49,8 @@ func pairs(t *testing.T, in window.Input) (calls []scrollback.ToolCall, answers 
 func TestSpelling(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	live := calling(scrollback.ToolCall{ID: "functions.f:0", Name: "天气"}, scrollback.ToolCall{ID: "functions_f:0", Name: "时间"},
-		scrollback.ToolCall{ID: long, Name: "get the weather"}, scrollback.ToolCall{ID: "c1", Name: "f"}, scrollback.ToolCall{ID: "记", Name: long})
+		scrollback.ToolCall{ID: long, Name: "get the weather"}, scrollback.ToolCall{ID: "c1", Name: "f"},
+		scrollback.ToolCall{ID: "记", Name: long})
 	was := fmt.Sprintf("%#v", live)
 	for _, c := range []struct {
 		d     scrollback.Dialect

@@ -11,13 +11,21 @@ import (
 // mean.
 func TestLoose(t *testing.T) {
 	for in, want := range map[string]string{
-		`{"id":7,"created":1.6,"choices":null,"usage":null}`:                                                       `{"id":"7","created":2,"choices":null}`,
-		`{"id":null,"created":"12","choices":[{"index":"0","delta":{"content":null},"finish_reason":null}]}`:       `{"id":"","created":12,"choices":[{"index":0,"delta":{},"finish_reason":null}]}`,
-		`{"id":"a","choices":[],"usage":{"prompt_tokens":"x","completion_tokens":1e300,"total_tokens":-1e300}}`:    `{"id":"a","choices":[],"usage":{"prompt_tokens":0,"completion_tokens":9223372036854775807,"total_tokens":-9223372036854775808}}`,
-		`{"id":"a","choices":[],"usage":{"prompt_tokens_details":[],"prompt_tokens":3,"cost":"0.5","is_byok":3}}`:  `{"id":"a","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":0,"total_tokens":0,"prompt_tokens_details":{"cached_tokens":0},"cost":0.5}}`,
-		`{"id":"a","choices":[],"usage":"none"}`:                                                                   `{"id":"a","choices":[],"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}}`,
-		`{"id":"a","choices":[{"index":0,"delta":{"tool_calls":[{"id":3,"function":{"arguments":{"a":"<"}}}]}}]}`:  `{"id":"a","choices":[{"index":0,"delta":{"tool_calls":[{"id":"3","function":{"arguments":"{\"a\":\"\u003c\"}"}}]},"finish_reason":null}]}`,
-		`{"id":"a","choices":[{"index":0,"delta":{"tool_calls":[{"index":null,"function":{"arguments":null}}]}}]}`: `{"id":"a","choices":[{"index":0,"delta":{"tool_calls":[{"function":{"arguments":""}}]},"finish_reason":null}]}`,
+		`{"id":7,"created":1.6,"choices":null,"usage":null}`: `{"id":"7","created":2,` +
+			`"choices":null}`,
+		`{"id":null,"created":"12","choices":[{"index":"0","delta":{"content":null},"finish_reason":null}]}`: `{"id":"","created":12,` +
+			`"choices":[{"index":0,"delta":{},"finish_reason":null}]}`,
+		`{"id":"a","choices":[],"usage":{"prompt_tokens":"x","completion_tokens":1e300,"total_tokens":-1e300}}`: `{"id":"a","choices":[],` +
+			`"usage":{"prompt_tokens":0,"completion_tokens":9223372036854775807,"total_tokens":-9223372036854775808}}`,
+		`{"id":"a","choices":[],"usage":{"prompt_tokens_details":[],"prompt_tokens":3,"cost":"0.5","is_byok":3}}`: `{"id":"a","choices":[],` +
+			`"usage":{"prompt_tokens":3,"completion_tokens":0,"total_tokens":0,"prompt_tokens_details":{"cached_tokens":0},"cost":0.5}}`,
+		`{"id":"a","choices":[],"usage":"none"}`: `{"id":"a","choices":[],"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}}`,
+		`{"id":"a","choices":[{"index":0,"delta":{"tool_calls":[` +
+			`{"id":3,"function":{"arguments":{"a":"<"}}}]}}]}`: `{"id":"a","choices":[` +
+			`{"index":0,"delta":{"tool_calls":[{"id":"3","function":{"arguments":"{\"a\":\"\u003c\"}"}}]},"finish_reason":null}]}`,
+		`{"id":"a","choices":[{"index":0,"delta":{"tool_calls":[` +
+			`{"index":null,"function":{"arguments":null}}]}}]}`: `{"id":"a","choices":[` +
+			`{"index":0,"delta":{"tool_calls":[{"function":{"arguments":""}}]},"finish_reason":null}]}`,
 	} {
 		var c wire.Chunk
 		if err := json.Unmarshal([]byte(in), &c); err != nil {
@@ -43,8 +51,9 @@ func TestContent(t *testing.T) {
 		`"a<b"`:                        {"a<b", "", `"a<b"`},
 		`[{"type":"text","text":"a"}]`: {"a", "", `"a"`},
 		`{"type":"text","text":"a"}`:   {"a", "", `"a"`},
-		`[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"u"}}]`: {"a", "", `[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"u"}}]`},
-		`[{"type":"thinking","thinking":[{"type":"text","text":"h"}]}]`:             {"", "h", `[{"type":"thinking","thinking":"h"}]`},
+		`[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"u"}}]`: {"a", "",
+			`[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"u"}}]`},
+		`[{"type":"thinking","thinking":[{"type":"text","text":"h"}]}]`: {"", "h", `[{"type":"thinking","thinking":"h"}]`},
 	} {
 		var c wire.Content
 		err := json.Unmarshal([]byte(in), &c)

@@ -49,7 +49,8 @@ func TestTalks(t *testing.T) {
 			t.Fatal(err)
 		}
 		kinds := map[string]bool{}
-		a, b, c := makeTalk(1, name, []*lexicon{lex}, size{300, 1}), makeTalk(1, name, []*lexicon{lex}, size{300, 1}), makeTalk(2, name, []*lexicon{lex}, size{300, 1})
+		a, b, c := makeTalk(1, name, []*lexicon{lex}, size{300, 1}), makeTalk(1, name, []*lexicon{lex}, size{300, 1}),
+			makeTalk(2, name, []*lexicon{lex}, size{300, 1})
 		if !slices.Equal(a.said, b.said) || len(a.questions) != len(lex.cases) {
 			t.Errorf("%s: two talks of a seed differ, or %d questions of %d cases", name, len(a.questions), len(lex.cases))
 		}

@@ -42,7 +42,8 @@ func TestConfigGuide(t *testing.T) {
 	if err != nil || warned != "" {
 		t.Fatal(err, warned)
 	}
-	want := settings{Data: "/srv/scrollback", Objects: "s3://history/team?region=eu-central-1", Model: "deepseek/deepseek-chat", Limit: 64000, Addr: "127.0.0.1:7077",
+	want := settings{Data: "/srv/scrollback", Objects: "s3://history/team?region=eu-central-1", Model: "deepseek/deepseek-chat", Limit: 64000,
+		Addr:          "127.0.0.1:7077",
 		Compaction:    engine.PolicySettings{Policy: "snapshot", Numbers: map[string]float64{"keep_share": 0.4, "check_calls": 1}},
 		Projects:      map[string]engine.PolicySettings{"support": {Policy: "rolling", Numbers: map[string]float64{"trigger_messages": 20}}},
 		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"}, Roots: []string{"/home/me/work"},
@@ -72,21 +73,25 @@ func TestConfigGuide(t *testing.T) {
 
 // Flag before environment before file before default.
 func TestConfigPrecedence(t *testing.T) {
-	const file = "data = '/file'\nmodel = 'openai/file'\nlimit = 3000\naddr = '127.0.0.1:3'\npolicy = 'segments'\nsummary_model = 'offline'\n[providers.openai]\napi_key = 'file-key'\n"
+	const file = "data = '/file'\nmodel = 'openai/file'\nlimit = 3000\naddr = '127.0.0.1:3'\npolicy = 'segments'\nsummary_model = " +
+		"'offline'\n[providers.openai]\napi_key = 'file-key'\n"
 	s, _, err := configured(t, file, globals{})
-	if err != nil || s.Data != "/file" || s.Model != "openai/file" || s.Limit != 3000 || s.Addr != "127.0.0.1:3" || s.Compaction.Policy != "segments" || len(s.SummaryModels) != 1 {
+	if err != nil || s.Data != "/file" || s.Model != "openai/file" || s.Limit != 3000 || s.Addr != "127.0.0.1:3" ||
+		s.Compaction.Policy != "segments" || len(s.SummaryModels) != 1 {
 		t.Errorf("the file alone: %+v %v", s, err)
 	}
 	t.Setenv("OPENAI_API_KEY", "")
 	if key := s.env("OPENAI_API_KEY"); key != "file-key" {
 		t.Errorf("the key is %q", key)
 	}
-	for name, value := range map[string]string{"DATA": "/env", "MODEL": "openai/env", "LIMIT": "4000", "ADDR": "127.0.0.1:4", "POLICY": "auto", "SUMMARY_MODEL": "offline,openai/x"} {
+	for name, value := range map[string]string{"DATA": "/env", "MODEL": "openai/env", "LIMIT": "4000", "ADDR": "127.0.0.1:4", "POLICY": "auto",
+		"SUMMARY_MODEL": "offline,openai/x"} {
 		t.Setenv("SCROLLBACK_"+name, value)
 	}
 	t.Setenv("OPENAI_API_KEY", "env-key")
 	s, _, err = configured(t, file, globals{})
-	if err != nil || s.Data != "/env" || s.Model != "openai/env" || s.Limit != 4000 || s.Addr != "127.0.0.1:4" || s.Compaction.Policy != "auto" || len(s.SummaryModels) != 2 || s.env("OPENAI_API_KEY") != "env-key" {
+	if err != nil || s.Data != "/env" || s.Model != "openai/env" || s.Limit != 4000 || s.Addr != "127.0.0.1:4" ||
+		s.Compaction.Policy != "auto" || len(s.SummaryModels) != 2 || s.env("OPENAI_API_KEY") != "env-key" {
 		t.Errorf("with the environment: %+v %v", s, err)
 	}
 	s, _, err = configured(t, file, globals{Data: "/flag", Model: "openai/flag", Limit: 5000})
@@ -175,12 +180,14 @@ func TestConfigErrors(t *testing.T) {
 		"model = 'x'\nkey = = 'SECRET'":                "line 2, column",
 	} {
 		_, _, err := configured(t, text, globals{})
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "config.toml: ") || strings.Contains(err.Error(), "SECRET") {
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "config.toml: ") ||
+			strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%s\nsays %v, want %q", text, err, want)
 		}
 	}
 	var out, errs bytes.Buffer
-	code := run(context.Background(), []string{"--config", filepath.Join(t.TempDir(), "none.toml"), "list"}, strings.NewReader(""), &out, &errs)
+	code := run(context.Background(), []string{"--config", filepath.Join(t.TempDir(), "none.toml"), "list"}, strings.NewReader(""), &out,
+		&errs)
 	if code != 2 || !strings.Contains(errs.String(), "none.toml") {
 		t.Errorf("a file that is not there: exit %d: %s", code, errs.String())
 	}
@@ -198,7 +205,8 @@ func TestConfigWarns(t *testing.T) {
 		if err := os.Chmod(g.Config, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := g.configure(); err != nil || strings.Contains(warned.String(), "chmod 600") != warns || strings.Contains(warned.String(), "SECRET") {
+		if err := g.configure(); err != nil || strings.Contains(warned.String(), "chmod 600") != warns ||
+			strings.Contains(warned.String(), "SECRET") {
 			t.Errorf("%s: %v, warned %q", text, err, warned.String())
 		}
 	}

@@ -8,12 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -114,14 +112,18 @@ var damages = []struct {
 	{name: "a sum", kind: "sum", stays: true, sql: []string{`UPDATE messages SET sum_tokens = sum_tokens + 1 WHERE seq = 2`}},
 	{name: "a weight", kind: "sum", stays: true, sql: []string{`UPDATE messages SET own_bytes = own_bytes + 1 WHERE seq = 2`}},
 	{name: "the sum of a branch", kind: "sum", sql: []string{`UPDATE branches SET sum_bytes = 1`}},
-	{name: "a folded message edited", kind: "hash", stays: true, sql: []string{`UPDATE messages SET parts = replace(parts, 'noon', 'night') WHERE seq = 3`}},
-	{name: "a folded message's time", kind: "file", stays: true, sql: []string{`UPDATE messages SET created_at = created_at + 86400000 WHERE seq = 3`}},
+	{name: "a folded message edited", kind: "hash", stays: true,
+		sql: []string{`UPDATE messages SET parts = replace(parts, 'noon', 'night') WHERE seq = 3`}},
+	{name: "a folded message's time", kind: "file", stays: true,
+		sql: []string{`UPDATE messages SET created_at = created_at + 86400000 WHERE seq = 3`}},
 	{name: "a segment's file hash", kind: "file", stays: true, sql: []string{`UPDATE segments SET sha256 = 'ab' WHERE id = ` + aLeaf}},
 	{name: "a segment's size", kind: "file", stays: true, sql: []string{`UPDATE segments SET bytes = bytes + 1 WHERE id = ` + aRollup}},
 	{name: "a segment's renderer", kind: "file", stays: true, sql: []string{`UPDATE segments SET renderer = 99 WHERE id = ` + aLeaf}},
-	{name: "a segment's span", kind: "hash", stays: true, sql: []string{`UPDATE segments SET last_seq = last_seq + 1000000000 WHERE id = ` + aLeaf}},
+	{name: "a segment's span", kind: "hash", stays: true, sql: []string{`UPDATE segments SET last_seq = last_seq + 1000000000 WHERE id = ` +
+		aLeaf}},
 	{name: "a roll-up's hash", kind: "rollup", stays: true, sql: []string{`UPDATE segments SET hash = 'ab' WHERE id = ` + aRollup}},
-	{name: "a child lost", kind: "rollup", stays: true, sql: []string{`DELETE FROM segments WHERE id = (SELECT json_extract(children, '$[0]') FROM segments WHERE level > 0 LIMIT 1)`}},
+	{name: "a child lost", kind: "rollup", stays: true,
+		sql: []string{`DELETE FROM segments WHERE id = (SELECT json_extract(children, '$[0]') FROM segments WHERE level > 0 LIMIT 1)`}},
 	{name: "a shown segment lost", kind: "view", sql: []string{`DELETE FROM segments WHERE level = (SELECT max(level) FROM segments)`}},
 	{name: "a view past the end", kind: "view", sql: []string{`UPDATE branches SET view = json_set(view, '$.boundary', 1000)`}},
 	{name: "a branch's head", kind: "head", sql: []string{`UPDATE branches SET head_seq = head_seq + 1`}},
@@ -132,31 +134,40 @@ var damages = []struct {
 	{name: "a branch without a parent that leaves one", kind: "path", sql: []string{`UPDATE branches SET at_seq = 1`}},
 	{name: "a branch lost", kind: "orphan", sql: []string{`DELETE FROM branches WHERE id = ` + folded}},
 	{name: "a conversation lost", kind: "orphan", sql: []string{`DELETE FROM conversations WHERE id = ` + longest}},
-	{name: "a message of another conversation", kind: "orphan", stays: true, sql: []string{`UPDATE messages SET conversation_id = 'other' WHERE seq = 1`}},
-	{name: "messages before the first", kind: "orphan", stays: true, sql: []string{`INSERT INTO messages SELECT 999, 'x', conversation_id, branch, 0, turn_id, role, name, parts, model, usage, tokens,
+	{name: "a message of another conversation", kind: "orphan", stays: true,
+		sql: []string{`UPDATE messages SET conversation_id = 'other' WHERE seq = 1`}},
+	{name: "messages before the first", kind: "orphan", stays: true,
+		sql: []string{`INSERT INTO messages SELECT 999, 'x', conversation_id, branch, 0, turn_id, role, name, parts, model, usage, tokens,
 		own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta FROM messages WHERE n = 1`}},
 	{name: "an artifact's row lost", kind: "artifact", sql: []string{`DELETE FROM artifacts`, `DELETE FROM mentions`}},
 	{name: "a mention of nothing", kind: "orphan", sql: []string{`DELETE FROM artifacts`}},
 	{name: "a message without terms", kind: "index", sql: []string{`DELETE FROM message_terms WHERE rowid = 2`}},
-	{name: "terms without a message", kind: "index", sql: []string{`INSERT INTO message_terms (rowid, scope, terms) VALUES (999, 'ruser', 'word')`}},
+	{name: "terms without a message", kind: "index",
+		sql: []string{`INSERT INTO message_terms (rowid, scope, terms) VALUES (999, 'ruser', 'word')`}},
 	{name: "a column", kind: "damage", stays: true, sql: []string{`UPDATE messages SET parts = '{' WHERE seq = 2`}},
 	{name: "a number that is none", kind: "damage", stays: true, sql: []string{`UPDATE messages SET tokens = 'many' WHERE seq = 2`}},
 	{name: "a conversation's settings", kind: "damage", sql: []string{`UPDATE conversations SET settings = '['`}},
-	{name: "other columns of a conversation", kind: "damage", sql: []string{`UPDATE conversations SET meta = '{', roots = '7', environment = '['`}},
+	{name: "other columns of a conversation", kind: "damage",
+		sql: []string{`UPDATE conversations SET meta = '{', roots = '7', environment = '['`}},
 	{name: "a branch's view", kind: "damage", sql: []string{`UPDATE branches SET view = '{'`}},
-	{name: "a branch and its conversation lost", kind: "orphan", sql: []string{`DELETE FROM conversations WHERE id = ` + longest, `DELETE FROM branches WHERE id = ` + folded}},
+	{name: "a branch and its conversation lost", kind: "orphan", sql: []string{`DELETE FROM conversations WHERE id = ` + longest,
+		`DELETE FROM branches WHERE id = ` + folded}},
 	{name: "all conversations and branches lost", kind: "orphan", sql: []string{`DELETE FROM conversations`, `DELETE FROM branches`}},
 	{name: "all turns lost", kind: "orphan", sql: []string{`DELETE FROM turns`}},
 	{name: "turns of no branch", kind: "orphan", sql: []string{`UPDATE turns SET branch = 'gone'`}},
 	{name: "receipts of nothing", kind: "orphan", sql: []string{`UPDATE receipts SET conversation_id = 'gone'`}},
 	{name: "a mention by nobody", kind: "orphan", sql: []string{`INSERT INTO mentions SELECT 'gone', id, name, created_at FROM artifacts`}},
 	{name: "all terms lost", kind: "index", sql: []string{`INSERT INTO message_terms (message_terms) VALUES ('delete-all')`}},
-	{name: "a shown summary lost", kind: "view", sql: []string{`UPDATE branches SET view = json_set(view, '$.summary', json('{"segment":"gone","first_seq":1,"last_seq":2,"tokens":3}')) WHERE id = ` + folded}},
+	{name: "a shown summary lost", kind: "view",
+		sql: []string{`UPDATE branches SET view = json_set(view, '$.summary', ` +
+			`json('{"segment":"gone","first_seq":1,"last_seq":2,"tokens":3}')) WHERE id = ` + folded}},
 	{name: "sums of usage", kind: "usage", sql: []string{`UPDATE usage_days SET output_tokens = output_tokens + 1`}},
-	{name: "sums of usage that overflowed", kind: "usage", sql: []string{`UPDATE usage_days SET input_tokens = 1.8e19, total_tokens = 1.8e19, cost = 9e999`}},
+	{name: "sums of usage that overflowed", kind: "usage",
+		sql: []string{`UPDATE usage_days SET input_tokens = 1.8e19, total_tokens = 1.8e19, cost = 9e999`}},
 	{name: "sums of usage that are no numbers", kind: "usage", sql: []string{`UPDATE usage_days SET input_tokens = 'many', calls = -1`}},
 	{name: "sums of usage lost", kind: "usage", sql: []string{`DELETE FROM usage_days`}},
-	{name: "records of usage that cannot be", kind: "usage", sql: []string{`UPDATE usage_records SET input_tokens = 9223372036854775807, output_tokens = -5, cost = 9e999 WHERE n < 9`}},
+	{name: "records of usage that cannot be", kind: "usage",
+		sql: []string{`UPDATE usage_records SET input_tokens = 9223372036854775807, output_tokens = -5, cost = 9e999 WHERE n < 9`}},
 	{name: "what is known of a model", kind: "damage", sql: []string{`INSERT INTO models_learned VALUES ('a/x', 1.5, '{')`}},
 	{name: "everything at once", kind: "head", sql: everywhere},
 	{name: "pages written over", kind: "damage", stays: true, files: func(t *testing.T, data string) {
@@ -169,8 +180,14 @@ var damages = []struct {
 		write(t, name, b)
 	}},
 	{name: "bytes lost", kind: "artifact", stays: true, files: func(t *testing.T, data string) { os.Remove(objectFiles(t, data)[0]) }},
-	{name: "all bytes lost", kind: "artifact", stays: true, files: func(t *testing.T, data string) { os.RemoveAll(filepath.Join(data, "objects")) }},
-	{name: "bytes changed", kind: "artifact", stays: true, files: func(t *testing.T, data string) { write(t, objectFiles(t, data)[0], []byte("other")) }},
+	{name: "all bytes lost", kind: "artifact", stays: true, files: func(t *testing.T,
+		data string) {
+		os.RemoveAll(filepath.Join(data, "objects"))
+	}},
+	{name: "bytes changed", kind: "artifact", stays: true, files: func(t *testing.T,
+		data string) {
+		write(t, objectFiles(t, data)[0], []byte("other"))
+	}},
 	{name: "an artifact's size", kind: "artifact", stays: true, sql: []string{`UPDATE artifacts SET size = 1`}},
 	{name: "nobody's bytes", kind: "note object", files: func(t *testing.T, data string) {
 		name := filepath.Join(data, "objects", "artifacts", "e3", fmt.Sprintf("%x", sha256.Sum256(nil)))
@@ -195,7 +212,8 @@ func TestDoctor(t *testing.T) {
 	if code != 0 || !c.OK || len(c.Problems)+len(c.Notes) > 0 {
 		t.Fatalf("a sound folder: exit %d, %+v", code, c)
 	}
-	if c.Checked.Conversations != 2 || c.Checked.Messages < 24 || c.Checked.Segments < 11 || c.Checked.Artifacts != 1 || c.Checked.Objects != 1 {
+	if c.Checked.Conversations != 2 || c.Checked.Messages < 24 || c.Checked.Segments < 11 || c.Checked.Artifacts != 1 ||
+		c.Checked.Objects != 1 {
 		t.Errorf("checked %+v", c.Checked)
 	}
 	for _, d := range damages {
@@ -254,7 +272,8 @@ func repair(t *testing.T, data string, was doctor.Checkup, all bool) {
 	if all != (code == 0) || all != c.OK {
 		t.Errorf("repaired: exit %d, %+v", code, c.Problems)
 	}
-	if again, left := checkup(t, data); again != code || !slices.Equal(left.Problems, unrepaired(c.Problems)) || !slices.Equal(left.Notes, unrepaired(c.Notes)) {
+	if again, left := checkup(t, data); again != code || !slices.Equal(left.Problems, unrepaired(c.Problems)) ||
+		!slices.Equal(left.Notes, unrepaired(c.Notes)) {
 		t.Errorf("a second check: exit %d, %+v", again, left)
 	}
 	if got := rows(t, data, "messages"); got != messages {
@@ -286,7 +305,8 @@ func goOn(t *testing.T, data string) {
 		t.Fatalf("list: %v: %s%s", err, out, errs)
 	}
 	for _, c := range list.Conversations {
-		for _, args := range [][]string{{"show", string(c.ID)}, {"context", string(c.ID)}, {"run", "--conversation", string(c.ID), "And the tide table?"}} {
+		for _, args := range [][]string{{"show", string(c.ID)}, {"context", string(c.ID)},
+			{"run", "--conversation", string(c.ID), "And the tide table?"}} {
 			if code, _, errs := inside(t, data, args...); code != 0 {
 				t.Errorf("%v: exit %d: %s", args, code, errs)
 			}
@@ -418,7 +438,8 @@ func TestDoctorOnlyReads(t *testing.T) {
 	if code, _, errs := inside(t, nowhere, "doctor"); code != 3 || !strings.Contains(errs, "no database at "+nowhere) {
 		t.Errorf("where nothing is: exit %d: %s", code, errs)
 	}
-	for _, args := range [][]string{{"list"}, {"search", "words"}, {"show", "latest"}, {"context", "latest"}, {"export", "latest"}, {"trash", "latest"}} {
+	for _, args := range [][]string{{"list"}, {"search", "words"}, {"show", "latest"}, {"context", "latest"}, {"export", "latest"},
+		{"trash", "latest"}} {
 		inside(t, nowhere, args...)
 	}
 	if _, err := os.Stat(nowhere); err == nil {
@@ -464,315 +485,4 @@ func TestDoctorRefuses(t *testing.T) {
 	if code, _, errs := inside(t, other, "doctor", "--repair"); code != 1 || !strings.Contains(errs, "not a SQLite database") {
 		t.Errorf("--repair: exit %d: %s", code, errs)
 	}
-}
-
-// A repair that finds nothing to do changes nothing and makes no copy; a first look
-// offers one only where it can help.
-func TestRepairNothing(t *testing.T) {
-	t.Parallel()
-	sound := aFolder(t)
-	before := contents(t, sound)
-	if code, c := checkup(t, sound, "--repair"); code != 0 || c.Copy != "" {
-		t.Errorf("exit %d, %+v", code, c)
-	}
-	for name, now := range contents(t, sound) {
-		if before[name] != now {
-			t.Errorf("%s was touched", name)
-		}
-	}
-	for _, c := range []struct{ damage, says string }{
-		{`UPDATE branches SET head_seq = 1`, "doctor --repair copies the database"},
-		{`UPDATE segments SET sha256 = 'ab'`, "nothing to repair from"},
-	} {
-		data := harmed(t, sound, c.damage)
-		if code, out, _ := inside(t, data, "doctor"); code != 1 || !strings.Contains(out, c.says) {
-			t.Errorf("after %s: exit %d: %s", c.damage, code, out)
-		}
-	}
-	data := harmed(t, sound, `UPDATE branches SET head_seq = 1`)
-	code, out, _ := inside(t, data, "doctor", "--repair")
-	if code != 0 || !strings.Contains(out, "repaired") || !strings.Contains(out, "All is well. The database as it was: "+data) {
-		t.Errorf("exit %d: %s", code, out)
-	}
-	data = harmed(t, sound, `UPDATE branches SET head_seq = 1`)
-	write(t, filepath.Join(data, "backup"), nil) // no folder can be made there
-	harm := contents(t, data)
-	if code, _, errs := inside(t, data, "doctor", "--repair"); code == 0 || !strings.Contains(errs, "nothing was changed") {
-		t.Errorf("without a copy: exit %d: %s", code, errs)
-	}
-	if name := filepath.Join(data, "scrollback.db"); contents(t, data)[name] != harm[name] {
-		t.Error("it was changed without a copy")
-	}
-}
-
-// Branches and forks whose rows are lost find the place where they left again; what
-// fits no place, or more than one, stays.
-func TestRepairBranches(t *testing.T) {
-	t.Parallel()
-	sound := t.TempDir()
-	do := func(args ...string) string {
-		code, out, errs := inside(t, sound, args...)
-		if code != 0 {
-			t.Fatalf("%v: exit %d: %s", args, code, errs)
-		}
-		return out
-	}
-	for i := range 4 {
-		args := []string{"run", fmt.Sprintf("Berth %d at the bollard is free %s", i, strings.Repeat("again ", i*i))}
-		if i > 0 {
-			args = append(args, "--conversation", "latest")
-		}
-		do(args...)
-	}
-	do("rewind", "latest", "4")
-	do("run", "--conversation", "latest", "Another way from here, which is longer than the first")
-	do("fork", "latest", "5")
-	do("run", "--conversation", "latest", "A fork goes on")
-	before := map[string]string{}
-	for _, table := range []string{"id, parent_branch, at_seq, head_seq, sum_bytes FROM branches", "id, parent, ancestors, branch, messages, turn FROM conversations"} {
-		before[table] = columns(t, sound, table)
-	}
-	for name, c := range map[string]struct {
-		lost  []string
-		stays bool
-	}{
-		"branches":              {lost: []string{`DELETE FROM branches WHERE parent_branch <> ''`}},
-		"parents":               {lost: []string{`UPDATE branches SET parent_branch = 'gone'`}},
-		"places":                {lost: []string{`UPDATE branches SET at_seq = 0`}},
-		"conversations":         {lost: []string{`DELETE FROM conversations`}},
-		"ancestors":             {lost: []string{`UPDATE conversations SET ancestors = '{', parent = '{' WHERE parent <> ''`}},
-		"a fork and its branch": {lost: []string{`DELETE FROM branches WHERE conversation_id IN (SELECT id FROM conversations WHERE parent <> '')`, `DELETE FROM conversations WHERE parent <> ''`}, stays: true},
-		"two places":            {lost: []string{`INSERT INTO branches SELECT 'twin', conversation_id, '', 0, head_seq, sum_tokens, sum_bytes, sum_images, view, 0, 0 FROM branches WHERE parent_branch = ''`, `INSERT INTO messages SELECT n + 1000, id || 'x', conversation_id, 'twin', seq, turn_id, role, name, parts, model, usage, tokens, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta FROM messages WHERE branch IN (SELECT id FROM branches WHERE parent_branch = '' AND id <> 'twin')`, `UPDATE branches SET parent_branch = 'gone' WHERE parent_branch <> '' AND at_seq = 4`}, stays: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			data := harmed(t, sound, c.lost...)
-			if code, _ := checkup(t, data); code != 1 {
-				t.Fatalf("exit %d", code)
-			}
-			code, after := checkup(t, data, "--repair")
-			if c.stays != (code == 1) {
-				t.Errorf("exit %d: %+v", code, unrepaired(after.Problems))
-			}
-			if c.stays {
-				return
-			}
-			for table, want := range before {
-				if got := columns(t, data, table); got != want {
-					t.Errorf("%s:\n%s\nwas\n%s", table, got, want)
-				}
-			}
-			goOn(t, data)
-		})
-	}
-}
-
-// A purge that was interrupted goes on, once all is well.
-func TestRepairPurge(t *testing.T) {
-	t.Parallel()
-	data := aFolder(t)
-	raw(t, data, `UPDATE conversations SET purged_at = -1, deleted_at = 1, turn = '' WHERE id = `+longest,
-		`DELETE FROM message_terms WHERE rowid IN (SELECT n FROM messages WHERE branch = `+folded+` AND seq > 4)`,
-		`DELETE FROM messages WHERE branch = `+folded+` AND seq > 4`)
-	if code, c := checkup(t, data); code != 0 || len(c.Notes) != 1 || c.Notes[0].Kind != "purge" {
-		t.Fatalf("half of a purge: exit %d, %+v %+v", code, c.Problems, c.Notes)
-	}
-	raw(t, data, `UPDATE branches SET head_seq = head_seq + 1`)
-	long := time.Unix(1, 0)
-	if err := os.Chtimes(objectFiles(t, data)[0], long, long); err != nil {
-		t.Fatal(err)
-	}
-	code, c := checkup(t, data, "--repair")
-	if code != 0 || c.Checked.Conversations != 1 || c.Checked.Messages != 2 || c.Checked.Objects != 0 {
-		t.Errorf("exit %d: %+v", code, c)
-	}
-	if code, c := checkup(t, data); code != 0 || len(c.Notes) > 0 {
-		t.Errorf("after it: exit %d, %+v", code, c.Notes)
-	}
-	goOnWithout(t, data)
-}
-
-// What a model had written when its owner went is kept, even of a turn that belongs
-// to nothing.
-func TestRepairDraft(t *testing.T) {
-	t.Parallel()
-	sound := aFolder(t)
-	for _, also := range []string{"", ", branch = 'gone'"} {
-		data := harmed(t, sound, `UPDATE turns SET state = 'open', lease_until = 1, draft = '{"content":"half an answer"}'`+also+`
-			WHERE id = (SELECT turn FROM conversations WHERE id = `+longest+`)`)
-		if code, c := checkup(t, data, "--repair"); code != 0 || len(unrepaired(c.Notes)) > 0 {
-			t.Errorf("exit %d, %+v %+v", code, c.Problems, c.Notes)
-		}
-		if _, out, _ := inside(t, data, "search", "half answer"); !strings.Contains(out, "half an answer") {
-			t.Errorf("%s: found: %s", also, out)
-		}
-		goOn(t, data)
-	}
-}
-
-// goOnWithout wants nothing to be found of what was purged.
-func goOnWithout(t *testing.T, data string) {
-	t.Helper()
-	if _, out, _ := inside(t, data, "search", "bollard"); strings.Contains(out, "bollard") {
-		t.Errorf("found: %s", out)
-	}
-}
-
-// columns prints a query of a folder's database.
-func columns(t *testing.T, data, query string) string {
-	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "scrollback.db")+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	all, err := db.Query(`SELECT ` + query + ` ORDER BY 1`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer all.Close()
-	names, _ := all.Columns()
-	values, into := make([]any, len(names)), make([]any, len(names))
-	for i := range values {
-		into[i] = &values[i]
-	}
-	var out strings.Builder
-	for all.Next() {
-		if err := all.Scan(into...); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintln(&out, values...)
-	}
-	if err := all.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
-}
-
-// everywhere is harm of many kinds that can all be repaired.
-var everywhere = []string{`UPDATE branches SET head_seq = 1, sum_tokens = 1`, `UPDATE conversations SET messages = 77, branch = 'gone'`,
-	`DELETE FROM segments WHERE level > 0`, `DELETE FROM mentions`, `DELETE FROM message_terms WHERE rowid < 9`, `DELETE FROM turns`,
-	`UPDATE receipts SET conversation_id = 'gone'`, `INSERT INTO message_terms (rowid, scope, terms) VALUES (999, 'ruser', 'word')`}
-
-// kill -9 in the middle of a repair leaves what can be repaired, and no copy that is
-// not whole; two repairs at once do no harm.
-func TestRepairKilled(t *testing.T) {
-	t.Parallel()
-	sound := aFolder(t)
-	rng := rand.New(rand.NewPCG(3, 3))
-	killed, copies := 0, 0
-	for round := range 12 {
-		data := harmed(t, sound, everywhere...)
-		messages := rows(t, data, "messages")
-		cmd := command(t, data, nil, "doctor", "--repair")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		moment := time.After(time.Duration(rng.IntN(60)) * time.Millisecond) // it is what is tested
-		if round%3 > 0 {
-			copied(t, data)
-			moment = time.After(time.Duration(rng.IntN(25)) * time.Millisecond)
-		}
-		<-moment
-		cmd.Process.Kill()
-		if cmd.Wait() != nil {
-			killed++
-		}
-		names, err := filepath.Glob(filepath.Join(data, "backup", "*.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range names {
-			copies++
-			there := t.TempDir()
-			b, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, filepath.Join(there, "scrollback.db"), b)
-			if got := rows(t, there, "messages"); got != messages {
-				t.Errorf("%s is not whole", name)
-			}
-		}
-		if code, c := checkup(t, data, "--repair"); code != 0 {
-			t.Errorf("repaired again: exit %d, %+v", code, unrepaired(c.Problems))
-		}
-		if got := rows(t, data, "messages"); got != messages {
-			t.Error("messages were touched")
-		}
-		goOn(t, data)
-	}
-	if copies == 0 {
-		t.Error("none got as far as a copy")
-	}
-	t.Logf("%d killed, %d copies", killed, copies)
-}
-
-// copied waits for the copy that a repair makes before it changes anything.
-func copied(t *testing.T, data string) {
-	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(time.Minute)
-	for {
-		if names, _ := filepath.Glob(filepath.Join(data, "backup", "*.db")); len(names) > 0 {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatal("no copy in a minute")
-		}
-	}
-}
-
-// Repairs at once do no harm, and all end well.
-func TestRepairTwice(t *testing.T) {
-	t.Parallel()
-	data := harmed(t, aFolder(t), everywhere...)
-	messages := rows(t, data, "messages")
-	var all sync.WaitGroup
-	for range 3 {
-		cmd := command(t, data, nil, "doctor", "--repair")
-		all.Go(func() {
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%v: %s", err, out)
-			}
-		})
-	}
-	all.Wait()
-	if got := rows(t, data, "messages"); got != messages {
-		t.Error("messages were touched")
-	}
-	goOn(t, data)
-}
-
-// A repair beside a server that writes holds neither up, and loses nothing of what
-// the server acknowledges meanwhile.
-func TestRepairBesideServer(t *testing.T) {
-	t.Parallel()
-	data := aFolder(t)
-	s := serve(t, data, nil)
-	id := s.conversation()
-	s.chat(id, "before it")
-	raw(t, data, `DELETE FROM message_terms WHERE rowid < 9`, `UPDATE receipts SET conversation_id = 'gone'`,
-		`UPDATE branches SET head_seq = head_seq - 1 WHERE id = `+folded, `DELETE FROM mentions`)
-	done := make(chan struct{})
-	said := 1
-	go func() {
-		defer close(done)
-		for ; said < 20; said++ {
-			s.chat(id, fmt.Sprintf("while it is repaired, note %d", said))
-		}
-	}()
-	code, c := checkup(t, data, "--repair")
-	<-done
-	if code != 0 || c.Copy == "" {
-		t.Errorf("exit %d: %+v", code, c)
-	}
-	if got := len(s.log(id)); got != 2*said {
-		t.Errorf("%d messages of %d", got, 2*said)
-	}
-	s.kill()
-	goOn(t, data)
 }

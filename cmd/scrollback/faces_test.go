@@ -39,7 +39,8 @@ func anArchive(t *testing.T) *archived {
 		t.Fatalf("clear: %d", status)
 	}
 	var art scrollback.Artifact
-	if status := a.do("POST", "/api/artifacts?name=x.png&conversation="+string(a.id), strings.NewReader("\x89PNG\r\n\x1a\n and no more"), &art); status != 201 {
+	if status := a.do("POST", "/api/artifacts?name=x.png&conversation="+string(a.id), strings.NewReader("\x89PNG\r\n\x1a\n and no more"),
+		&art); status != 201 {
 		t.Fatalf("upload: %d", status)
 	}
 	a.picture = scrollback.ArtifactRef(art.ID)
@@ -57,7 +58,8 @@ func anArchive(t *testing.T) *archived {
 // overMCP calls a tool over MCP and answers its text.
 func (a *archived) overMCP(tool string, args map[string]any) (text string, failed bool) {
 	a.t.Helper()
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args}})
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": tool, "arguments": args}})
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -125,17 +127,23 @@ func TestSameOnEveryFace(t *testing.T) {
 	}{
 		{"context_list", at + "/refs?limit=2", []string{"context", "list", id, "--limit", "2"}, map[string]any{"limit": 2}},
 		{"context_list", at + "/refs?kind=history", []string{"context", "list", id, "--kind", "history"}, map[string]any{"kind": "history"}},
-		{"context_read", at + "/refs/" + string(a.history) + "?offset=40&limit=500", []string{"context", "read", string(a.history), "--offset", "40", "--bytes", "500"},
+		{"context_read", at + "/refs/" + string(a.history) + "?offset=40&limit=500",
+			[]string{"context", "read", string(a.history), "--offset", "40", "--bytes", "500"},
 			map[string]any{"ref": a.history, "offset": 40, "limit": 500}},
-		{"context_read", at + "/refs/" + string(a.big) + "?offset=31&limit=1000", []string{"context", "read", string(a.big), "--offset", "31", "--limit", "1000"},
+		{"context_read", at + "/refs/" + string(a.big) + "?offset=31&limit=1000",
+			[]string{"context", "read", string(a.big), "--offset", "31", "--limit", "1000"},
 			map[string]any{"ref": a.big, "offset": 31, "limit": 1000}},
-		{"context_tail", at + "/refs/" + string(a.big) + "/tail?lines=3", []string{"context", "tail", string(a.big), "--lines", "3"}, map[string]any{"ref": a.big, "lines": 3}},
-		{"context_grep", at + "/grep?pattern=7f3k&context_lines=1", []string{"context", "grep", id, "7f3k", "--lines", "1"}, map[string]any{"pattern": "7f3k", "context_lines": 1}},
+		{"context_tail", at + "/refs/" + string(a.big) + "/tail?lines=3", []string{"context", "tail", string(a.big), "--lines", "3"},
+			map[string]any{"ref": a.big, "lines": 3}},
+		{"context_grep", at + "/grep?pattern=7f3k&context_lines=1", []string{"context", "grep", id, "7f3k", "--lines", "1"},
+			map[string]any{"pattern": "7f3k", "context_lines": 1}},
 		{"context_grep", at + "/grep?pattern=third+bollard&max_results=2", []string{"context", "grep", id, "third bollard", "--max", "2"},
 			map[string]any{"pattern": "third bollard", "max_results": 2}},
-		{"context_grep", at + "/grep?case_sensitive=true&pattern=LINE&ref=" + string(a.big), []string{"context", "grep", id, "LINE", "--case-sensitive", "--ref", string(a.big)},
+		{"context_grep", at + "/grep?case_sensitive=true&pattern=LINE&ref=" + string(a.big),
+			[]string{"context", "grep", id, "LINE", "--case-sensitive", "--ref", string(a.big)},
 			map[string]any{"pattern": "LINE", "case_sensitive": true, "ref": a.big}},
-		{"context_search", "/api/search?q=access+code&limit=2&conversation=" + id, []string{"search", "access code", "--limit", "2", "--conversation", id},
+		{"context_search", "/api/search?q=access+code&limit=2&conversation=" + id,
+			[]string{"search", "access code", "--limit", "2", "--conversation", id},
 			map[string]any{"query": "access code", "limit": 2}},
 	} {
 		var compact bytes.Buffer
@@ -178,34 +186,53 @@ func TestBadInputOnEveryFace(t *testing.T) {
 		tool   string
 		args   map[string]any
 	}{
-		{"an unknown ref", 404, 3, "mentions", "/refs/" + nobody, []string{"context", "read", nobody}, "context_read", map[string]any{"ref": nobody}},
-		{"a ref that is nearly known", 404, 3, "the nearest is " + string(a.history), "/refs/" + typo, []string{"context", "read", typo}, "context_read", map[string]any{"ref": typo}},
-		{"a ref that is nearly known, its end", 404, 3, "the nearest is " + string(a.history), "/refs/" + typo + "/tail", []string{"context", "tail", typo}, "context_tail", map[string]any{"ref": typo}},
-		{"a ref that is nearly known, grepped", 404, 3, "the nearest is " + string(a.history), "/grep?pattern=x&ref=" + typo, []string{"context", "grep", id, "x", "--ref", typo},
+		{"an unknown ref", 404, 3, "mentions", "/refs/" + nobody, []string{"context", "read", nobody}, "context_read",
+			map[string]any{"ref": nobody}},
+		{"a ref that is nearly known", 404, 3, "the nearest is " + string(a.history), "/refs/" + typo, []string{"context", "read", typo},
+			"context_read", map[string]any{"ref": typo}},
+		{"a ref that is nearly known, its end", 404, 3, "the nearest is " + string(a.history), "/refs/" + typo + "/tail",
+			[]string{"context", "tail", typo}, "context_tail", map[string]any{"ref": typo}},
+		{"a ref that is nearly known, grepped", 404, 3, "the nearest is " + string(a.history), "/grep?pattern=x&ref=" + typo,
+			[]string{"context", "grep", id, "x", "--ref", typo},
 			"context_grep", map[string]any{"pattern": "x", "ref": typo}},
-		{"no ref", 400, 2, "is not a ref", "/refs/nonsense", []string{"context", "read", "nonsense"}, "context_read", map[string]any{"ref": "nonsense"}},
-		{"an offset past the end", 400, 2, "past the end", "/refs/" + string(a.history) + "?offset=999999", []string{"context", "read", string(a.history), "--offset", "999999"},
+		{"no ref", 400, 2, "is not a ref", "/refs/nonsense", []string{"context", "read", "nonsense"}, "context_read",
+			map[string]any{"ref": "nonsense"}},
+		{"an offset past the end", 400, 2, "past the end", "/refs/" + string(a.history) + "?offset=999999",
+			[]string{"context", "read", string(a.history), "--offset", "999999"},
 			"context_read", map[string]any{"ref": a.history, "offset": 999999}},
-		{"a negative offset", 400, 2, "negative", "/refs/" + string(a.history) + "?offset=-1", []string{"context", "read", string(a.history), "--offset=-1"},
+		{"a negative offset", 400, 2, "negative", "/refs/" + string(a.history) + "?offset=-1",
+			[]string{"context", "read", string(a.history), "--offset=-1"},
 			"context_read", map[string]any{"ref": a.history, "offset": -1}},
-		{"a page too long", 400, 2, "limit must be 1 to 65536", "/refs/" + string(a.history) + "?limit=65537", []string{"context", "read", string(a.history), "--bytes", "65537"},
+		{"a page too long", 400, 2, "limit must be 1 to 65536", "/refs/" + string(a.history) + "?limit=65537",
+			[]string{"context", "read", string(a.history), "--bytes", "65537"},
 			"context_read", map[string]any{"ref": a.history, "limit": 65537}},
-		{"a page of less than nothing", 400, 2, "limit must be 1 to 65536", "/refs/" + string(a.history) + "?limit=-1", []string{"context", "read", string(a.history), "--bytes=-1"},
+		{"a page of less than nothing", 400, 2, "limit must be 1 to 65536", "/refs/" + string(a.history) + "?limit=-1",
+			[]string{"context", "read", string(a.history), "--bytes=-1"},
 			"context_read", map[string]any{"ref": a.history, "limit": -1}},
-		{"too many lines", 400, 2, "lines must be 1 to 2000", "/refs/" + string(a.history) + "/tail?lines=2001", []string{"context", "tail", string(a.history), "--lines", "2001"},
+		{"too many lines", 400, 2, "lines must be 1 to 2000", "/refs/" + string(a.history) + "/tail?lines=2001",
+			[]string{"context", "tail", string(a.history), "--lines", "2001"},
 			"context_tail", map[string]any{"ref": a.history, "lines": 2001}},
-		{"no regular expression", 400, 2, "missing closing )", "/grep?pattern=a%28b", []string{"context", "grep", id, "a(b"}, "context_grep", map[string]any{"pattern": "a(b"}},
-		{"what RE2 has not", 400, 2, "invalid or unsupported Perl syntax: `(?=`", "/grep?pattern=a%28%3F%3Db%29", []string{"context", "grep", id, "a(?=b)"}, "context_grep", map[string]any{"pattern": "a(?=b)"}},
-		{"a pattern too long", 400, 2, "at most 1000", "/grep?pattern=" + strings.Repeat("a", 1001), []string{"context", "grep", id, strings.Repeat("a", 1001)},
+		{"no regular expression", 400, 2, "missing closing )", "/grep?pattern=a%28b", []string{"context", "grep", id, "a(b"}, "context_grep",
+			map[string]any{"pattern": "a(b"}},
+		{"what RE2 has not", 400, 2, "invalid or unsupported Perl syntax: `(?=`", "/grep?pattern=a%28%3F%3Db%29",
+			[]string{"context", "grep", id, "a(?=b)"}, "context_grep", map[string]any{"pattern": "a(?=b)"}},
+		{"a pattern too long", 400, 2, "at most 1000", "/grep?pattern=" + strings.Repeat("a", 1001),
+			[]string{"context", "grep", id, strings.Repeat("a", 1001)},
 			"context_grep", map[string]any{"pattern": strings.Repeat("a", 1001)}},
-		{"too many matches", 400, 2, "max_results must be 1 to 200", "/grep?pattern=x&max_results=201", []string{"context", "grep", id, "x", "--max", "201"},
+		{"too many matches", 400, 2, "max_results must be 1 to 200", "/grep?pattern=x&max_results=201",
+			[]string{"context", "grep", id, "x", "--max", "201"},
 			"context_grep", map[string]any{"pattern": "x", "max_results": 201}},
-		{"too many lines around", 400, 2, "context_lines must be 0 to 20", "/grep?pattern=x&context_lines=21", []string{"context", "grep", id, "x", "--lines", "21"},
+		{"too many lines around", 400, 2, "context_lines must be 0 to 20", "/grep?pattern=x&context_lines=21",
+			[]string{"context", "grep", id, "x", "--lines", "21"},
 			"context_grep", map[string]any{"pattern": "x", "context_lines": 21}},
-		{"a list too long", 400, 2, "limit must be 1 to 200", "/refs?limit=201", []string{"context", "list", id, "--max", "201"}, "context_list", map[string]any{"limit": 201}},
-		{"a kind there is not", 400, 2, "history or artifact", "/refs?kind=page", []string{"context", "list", id, "--kind", "page"}, "context_list", map[string]any{"kind": "page"}},
-		{"a cursor of nobody's", 400, 2, "cursor", "/refs?cursor=zzz", []string{"context", "list", id, "--cursor", "zzz"}, "context_list", map[string]any{"cursor": "zzz"}},
-		{"no text", 400, 2, "not text: image/png", "/refs/" + string(a.picture), []string{"context", "read", string(a.picture)}, "context_read", map[string]any{"ref": a.picture}},
+		{"a list too long", 400, 2, "limit must be 1 to 200", "/refs?limit=201", []string{"context", "list", id, "--max", "201"}, "context_list",
+			map[string]any{"limit": 201}},
+		{"a kind there is not", 400, 2, "history or artifact", "/refs?kind=page", []string{"context", "list", id, "--kind", "page"},
+			"context_list", map[string]any{"kind": "page"}},
+		{"a cursor of nobody's", 400, 2, "cursor", "/refs?cursor=zzz", []string{"context", "list", id, "--cursor", "zzz"}, "context_list",
+			map[string]any{"cursor": "zzz"}},
+		{"no text", 400, 2, "not text: image/png", "/refs/" + string(a.picture), []string{"context", "read", string(a.picture)}, "context_read",
+			map[string]any{"ref": a.picture}},
 	} {
 		a.refused(c.what, "/api/conversations/"+id+c.path, c.status, c.says)
 		code, _, errs := inside(t, a.data, c.cli...)
@@ -220,14 +247,17 @@ func TestBadInputOnEveryFace(t *testing.T) {
 	// What another conversation mentions does not exist, and is not hinted at.
 	for _, ref := range []scrollback.Ref{a.history, a.big, a.picture, scrollback.Ref(typo)} {
 		for _, path := range []string{"/refs/" + string(ref), "/refs/" + string(ref) + "/tail", "/grep?pattern=x&ref=" + string(ref)} {
-			if told := a.refused("another conversation's", "/api/conversations/"+other+path, 404, "mentions no "+string(ref)); strings.Contains(told, "nearest") {
+			if told := a.refused("another conversation's", "/api/conversations/"+other+path, 404, "mentions no "+string(ref)); strings.Contains(told,
+				"nearest") {
 				t.Errorf("%s hints at what another conversation mentions: %s", path, told)
 			}
 		}
-		if text, failed := a.overMCP("context_read", map[string]any{"conversation": other, "ref": ref}); !failed || !strings.Contains(text, "mentions no") || strings.Contains(text, "nearest") {
+		if text, failed := a.overMCP("context_read", map[string]any{"conversation": other, "ref": ref}); !failed ||
+			!strings.Contains(text, "mentions no") || strings.Contains(text, "nearest") {
 			t.Errorf("over MCP another conversation's %s is %s", ref, text)
 		}
-		if code, _, errs := inside(t, a.data, "context", "grep", other, "x", "--ref", string(ref)); code != 3 || strings.Contains(errs, "nearest") {
+		if code, _, errs := inside(t, a.data, "context", "grep", other, "x", "--ref", string(ref)); code != 3 ||
+			strings.Contains(errs, "nearest") {
 			t.Errorf("on the command line another conversation's %s: exit %d, %s", ref, code, errs)
 		}
 	}
@@ -236,7 +266,8 @@ func TestBadInputOnEveryFace(t *testing.T) {
 	if told := a.refused("an unknown artifact", "/api/artifacts/"+sha[:63]+"g", 400, "is not a ref"); strings.Contains(told, sha) {
 		t.Errorf("an artifact of some conversation is hinted at: %s", told)
 	}
-	if told := a.refused("an unknown artifact", "/api/artifacts/"+strings.Repeat("0", 64), 404, "no such artifact"); strings.Contains(told, sha) {
+	if told := a.refused("an unknown artifact", "/api/artifacts/"+strings.Repeat("0", 64), 404, "no such artifact"); strings.Contains(told,
+		sha) {
 		t.Errorf("an artifact of some conversation is hinted at: %s", told)
 	}
 }
@@ -265,13 +296,15 @@ func TestAttachmentOverTheLimit(t *testing.T) {
 		Error struct{ Code, Message string }
 	}
 	big := make([]byte, 20<<20+1)
-	if status := s.do("POST", "/api/artifacts?conversation="+string(id), bytes.NewReader(big), &e); status != 413 || !strings.Contains(e.Error.Message, "20971520") {
+	if status := s.do("POST", "/api/artifacts?conversation="+string(id), bytes.NewReader(big), &e); status != 413 ||
+		!strings.Contains(e.Error.Message, "20971520") {
 		t.Errorf("over HTTP: %d %+v", status, e.Error)
 	}
 	if status := s.do("POST", "/api/artifacts?conversation="+string(id), bytes.NewReader(big[1:]), &e); status != 201 || e.ID == "" {
 		t.Errorf("one byte less: %d %+v", status, e)
 	}
-	if status := s.do("POST", "/api/artifacts?name=again&conversation="+string(s.conversation()), bytes.NewReader(big[1:]), nil); status != 201 {
+	if status := s.do("POST", "/api/artifacts?name=again&conversation="+string(s.conversation()), bytes.NewReader(big[1:]),
+		nil); status != 201 {
 		t.Errorf("the same for another conversation: %d", status)
 	}
 	if kept := objectFiles(t, data); len(kept) != 1 {

@@ -38,7 +38,8 @@ func TestBadRequests(t *testing.T) {
 		{"GET", "/api/conversations/" + nobody, "", 404, "not_found", ""},
 		{"GET", "/api/conversations/zz", "", 404, "not_found", ""},
 		{"POST", "/api/conversations", `{"id":"not a uuid"}`, 400, "invalid", "UUID"},
-		{"POST", "/api/conversations", `{"history":[{"role":"user","content":"a"},{"role":"robot","content":"b"}]}`, 400, "invalid", `message 1: unknown role "robot"`},
+		{"POST", "/api/conversations", `{"history":[{"role":"user","content":"a"},{"role":"robot","content":"b"}]}`, 400, "invalid",
+			`message 1: unknown role "robot"`},
 		{"POST", "/api/conversations", `{"history":[{"role":"user"}]}`, 400, "invalid", "message 0 (user) has 0 parts"},
 		{"POST", "/api/conversations", `{"history":[{"content":"x"}]}`, 400, "invalid", "role"},
 		{"POST", "/api/conversations", `{"history":[{"role":"user","parts":[{"type":"hologram"}]}]}`, 400, "invalid", "message 0"},
@@ -69,7 +70,8 @@ func TestBadRequests(t *testing.T) {
 		// The old name.
 		{"POST", "/api/conversations/" + id + "/compact", `{"folding":{"keep":1}}`, 400, "invalid", `unknown number "keep"`},
 		{"POST", "/api/conversations/" + id + "/compact", `{"folding":{"keep_share":"x"}}`, 400, "invalid", ""},
-		{"POST", "/api/conversations/" + id + "/compact", `{"folding":{"keep":1},"compaction":{"leave":1}}`, 400, "invalid", `unknown number "leave"`},
+		{"POST", "/api/conversations/" + id + "/compact", `{"folding":{"keep":1},"compaction":{"leave":1}}`, 400, "invalid",
+			`unknown number "leave"`},
 		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","folding":{"after_share":0.9}}`, 400, "invalid", "trigger_share"},
 		{"POST", "/api/conversations", `{"settings":{"folding":{"keep":1}}}`, 400, "invalid", `unknown number "keep"`},
 		{"POST", "/api/conversations", `{"settings":{"recall_scope":"galaxy"}}`, 400, "invalid", "recall_scope"},
@@ -137,7 +139,8 @@ func TestAPI(t *testing.T) {
 	s := serve(t, t.TempDir(), nil)
 	var c scrollback.Conversation
 	uuid := "7b0a3f6e-1111-4222-8333-944455556666"
-	if status := s.do("POST", "/api/conversations", map[string]any{"id": uuid, "title": "鲸", "meta": map[string]int{"a": 1}}, &c); status != 201 || string(c.ID) != uuid || c.Title != "鲸" {
+	if status := s.do("POST", "/api/conversations", map[string]any{"id": uuid, "title": "鲸", "meta": map[string]int{"a": 1}},
+		&c); status != 201 || string(c.ID) != uuid || c.Title != "鲸" {
 		t.Fatalf("created %d %+v", status, c)
 	}
 	if status := s.do("POST", "/api/conversations", map[string]any{"id": uuid}, &c); status != 200 || c.Title != "鲸" {
@@ -155,7 +158,8 @@ func TestAPI(t *testing.T) {
 		Usage       scrollback.Usage   `json:"usage"`
 		Compactions []any              `json:"compactions"`
 	}
-	if status := s.do("POST", "/api/conversations/"+uuid+"/chat", map[string]any{"message": "the port is 7077", "stream": false}, &whole); status != 200 ||
+	if status := s.do("POST", "/api/conversations/"+uuid+"/chat", map[string]any{"message": "the port is 7077", "stream": false},
+		&whole); status != 200 ||
 		whole.Message.Role != scrollback.RoleAssistant || whole.Message.Seq != 2 || whole.Usage.InputTokens == 0 || whole.Compactions == nil {
 		t.Fatalf("whole answer %d %+v", status, whole)
 	}
@@ -174,7 +178,8 @@ func TestAPI(t *testing.T) {
 	if string(list["next"]) != "null" || list["conversations"] == nil {
 		t.Errorf("a list without a next page: %s", list["next"])
 	}
-	if doc := get[struct{ Paths map[string]any }](s, "/openapi.json"); doc.Paths["/api/conversations/{id}/chat"] == nil || doc.Paths["/api/import"] == nil {
+	if doc := get[struct{ Paths map[string]any }](s, "/openapi.json"); doc.Paths["/api/conversations/{id}/chat"] == nil ||
+		doc.Paths["/api/import"] == nil {
 		t.Errorf("openapi.json lists %d paths", len(doc.Paths))
 	}
 	if doc := s.raw("/openapi.json"); !strings.Contains(doc, `"compaction":`) || strings.Contains(doc, `"folding"`) {
@@ -230,7 +235,8 @@ func TestBranchesAPI(t *testing.T) {
 	s := serve(t, t.TempDir(), nil)
 	var c scrollback.Conversation
 	begin := map[string]any{"id": "7b0a3f6e-1111-4222-8333-944455556667", "history": []map[string]any{
-		{"role": "user", "content": "The key is under the mat."}, {"role": "assistant", "parts": []map[string]string{{"type": "text", "text": "Noted."}}}}}
+		{"role": "user", "content": "The key is under the mat."}, {"role": "assistant",
+			"parts": []map[string]string{{"type": "text", "text": "Noted."}}}}}
 	if status := s.do("POST", "/api/conversations", begin, &c); status != 201 || c.Messages != 2 || c.Title != "The key is under the mat." {
 		t.Fatalf("created %d %+v", status, c)
 	}
@@ -255,14 +261,17 @@ func TestBranchesAPI(t *testing.T) {
 		t.Fatalf("answered anew %d %+v", status, whole)
 	}
 	bs := get[struct{ Branches []scrollback.BranchEntry }](s, at+"/branches").Branches
-	if len(bs) != 3 || bs[0].HeadSeq != 4 || bs[1].AtSeq != 2 || bs[1].Messages != 2 || bs[2].AtSeq != 3 || !bs[2].Current || bs[2].Parent != bs[1].ID {
+	if len(bs) != 3 || bs[0].HeadSeq != 4 || bs[1].AtSeq != 2 || bs[1].Messages != 2 || bs[2].AtSeq != 3 || !bs[2].Current ||
+		bs[2].Parent != bs[1].ID {
 		t.Fatalf("branches %+v", bs)
 	}
-	if status := s.do("POST", at+"/rewind", map[string]any{"branch": bs[0].ID}, &c); status != 200 || c.Branch != bs[0].ID || text(3) != "Where is the key?" {
+	if status := s.do("POST", at+"/rewind", map[string]any{"branch": bs[0].ID}, &c); status != 200 || c.Branch != bs[0].ID ||
+		text(3) != "Where is the key?" {
 		t.Errorf("switched back %d %+v", status, c)
 	}
 	var fork scrollback.Conversation
-	if status := s.do("POST", at+"/fork", map[string]any{"seq": 3, "branch": bs[1].ID, "title": "a fork"}, &fork); status != 201 || fork.Title != "a fork" ||
+	if status := s.do("POST", at+"/fork", map[string]any{"seq": 3, "branch": bs[1].ID, "title": "a fork"}, &fork); status != 201 ||
+		fork.Title != "a fork" ||
 		fork.Parent == nil || fork.Parent.ID != c.ID || fork.Parent.Seq != 3 || fork.Messages != 3 {
 		t.Fatalf("forked %d %+v", status, fork)
 	}
@@ -311,7 +320,8 @@ func TestBundleOverHTTP(t *testing.T) {
 			Conversations []struct{ ID, Result string }
 			IDs           map[string]string
 		}
-		if status := there.do("POST", path, bytes.NewReader(file), &out); status != 200 || len(out.Conversations) != 1 || out.Conversations[0].Result != want {
+		if status := there.do("POST", path, bytes.NewReader(file), &out); status != 200 || len(out.Conversations) != 1 ||
+			out.Conversations[0].Result != want {
 			t.Fatalf("%s: %d %+v", path, status, out)
 		}
 		if copied := strings.HasSuffix(path, "1"); copied == (out.Conversations[0].ID == id) || copied == (out.IDs == nil) {
@@ -321,7 +331,8 @@ func TestBundleOverHTTP(t *testing.T) {
 	var e struct {
 		Error struct{ Code, Message string }
 	}
-	if status := there.do("POST", "/api/import?as_copy=maybe", bytes.NewReader(file), &e); status != 400 || !strings.Contains(e.Error.Message, "as_copy") {
+	if status := there.do("POST", "/api/import?as_copy=maybe", bytes.NewReader(file), &e); status != 400 ||
+		!strings.Contains(e.Error.Message, "as_copy") {
 		t.Fatalf("no switch: %d %+v", status, e)
 	}
 	file[len(file)/2] ^= 1

@@ -113,7 +113,8 @@ func (c *client) work() {
 func (c *client) load() {
 	var file strings.Builder
 	for i := range 40 {
-		fmt.Fprintf(&file, `{"role":"%s","content":"import %d line %d %s"}`+"\n", []string{"user", "assistant"}[i%2], c.rng.Int64(), i, strings.Repeat("of the harbour ", 20))
+		fmt.Fprintf(&file, `{"role":"%s","content":"import %d line %d %s"}`+"\n", []string{"user", "assistant"}[i%2], c.rng.Int64(), i,
+			strings.Repeat("of the harbour ", 20))
 	}
 	var out struct {
 		Conversations []struct {
@@ -167,7 +168,8 @@ func (p *promises) kept(t *testing.T, s *served) {
 		found := map[scrollback.MessageID]bool{}
 		bs := get[struct{ Branches []scrollback.BranchEntry }](s, fmt.Sprintf("/api/conversations/%s/branches", id)).Branches
 		for _, b := range bs {
-			page := get[struct{ Messages []scrollback.Message }](s, fmt.Sprintf("/api/conversations/%s/messages", id), "branch", string(b.ID), "limit", "200")
+			page := get[struct{ Messages []scrollback.Message }](s, fmt.Sprintf("/api/conversations/%s/messages", id), "branch", string(b.ID),
+				"limit", "200")
 			for _, m := range page.Messages {
 				found[m.ID] = true
 			}
@@ -208,7 +210,8 @@ func TestKilledAnywhere(t *testing.T) {
 		if last != nil {
 			last.kept(t, s)
 		}
-		p := &promises{messages: map[scrollback.ConversationID]map[scrollback.MessageID]bool{}, length: map[scrollback.ConversationID]int64{}, acts: map[string]int{}}
+		p := &promises{messages: map[scrollback.ConversationID]map[scrollback.MessageID]bool{}, length: map[scrollback.ConversationID]int64{},
+			acts: map[string]int{}}
 		var clients sync.WaitGroup
 		for i := range 4 {
 			c := &client{url: s.url, p: p, rng: rand.New(rand.NewPCG(uint64(round), uint64(i)))}

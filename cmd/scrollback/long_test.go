@@ -56,7 +56,8 @@ func TestLongConversation(t *testing.T) {
 	s = serve(t, data, nil, "--limit", window)
 	after := get[scrollback.Manifest](s, "/api/conversations/"+string(id)+"/context")
 	if before.Tokens != after.Tokens || len(before.Excluded) != len(after.Excluded) {
-		t.Errorf("after kill -9 the window has %d tokens and %d gaps, before %d and %d", after.Tokens, len(after.Excluded), before.Tokens, len(before.Excluded))
+		t.Errorf("after kill -9 the window has %d tokens and %d gaps, before %d and %d", after.Tokens, len(after.Excluded), before.Tokens,
+			len(before.Excluded))
 	}
 	checkNeedles(t, s, id, needles)
 	checkOriginals(t, s, id, messages)
@@ -117,7 +118,8 @@ func checkNeedles(t *testing.T, s *served, id scrollback.ConversationID, needles
 	t.Helper()
 	for _, n := range needles {
 		found := get[scrollback.GrepResult](s, fmt.Sprintf("/api/conversations/%s/grep", id), "pattern", n.Code)
-		if found.Total < 1 || found.Matches[0].Seq != int64(n.Seq) || found.Matches[0].Ref == nil || !strings.Contains(found.Matches[0].Content, n.Fact) {
+		if found.Total < 1 || found.Matches[0].Seq != int64(n.Seq) || found.Matches[0].Ref == nil ||
+			!strings.Contains(found.Matches[0].Content, n.Fact) {
 			t.Errorf("grep for %s: %+v", n.Code, found)
 		}
 		hits := get[scrollback.SearchResult](s, "/api/search", "q", n.Question, "conversation", string(id), "role", "user", "limit", "5")

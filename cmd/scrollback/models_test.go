@@ -43,14 +43,16 @@ func (s *thinker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.limit > 0 && len(raw) > s.limit {
 		s.refused++
 		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprintf(w, `{"error":{"message":"This model's maximum context length is 4096 tokens. However, you requested %d output tokens and your prompt contains at least 3585 input tokens.","type":"BadRequestError","param":"input_tokens","code":400}}`, body.MaxTokens)
+		fmt.Fprintf(w, `{"error":{"message":"This model's maximum context length is 4096 tokens. However, you requested %d output tokens `+
+			`and your prompt contains at least 3585 input tokens.","type":"BadRequestError","param":"input_tokens","code":400}}`, body.MaxTokens)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, delta := range []string{`{"reasoning_content":"it must be so"}`, `{"content":"So it is, "}`, `{"content":"这样。"}`} {
 		fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":%s}]}\n\n", delta)
 	}
-	fmt.Fprint(w, `data: {"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":900,"completion_tokens":9,"total_tokens":909,"cost":0.25}}`+"\n\ndata: [DONE]\n\n")
+	fmt.Fprint(w, `data: {"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":900,"completion_tokens":9,`+
+		`"total_tokens":909,"cost":0.25}}`+"\n\ndata: [DONE]\n\n")
 }
 
 // told is by whom it was asked first, and how often it refused.
@@ -100,7 +102,8 @@ func TestModelsAtTheCommandLine(t *testing.T) {
 	if agent, _ := s.told(); s.last().ReasoningEffort != "high" || !strings.HasPrefix(agent, "scrollback/") {
 		t.Errorf("asked with effort %q by %q", s.last().ReasoningEffort, agent)
 	}
-	if _, errs, _ = s.ran(t, srv.URL, []string{data}, "run", "--conversation", "latest", "And now?"); strings.Contains(errs, "assumed") || s.last().ReasoningEffort != "" {
+	if _, errs, _ = s.ran(t, srv.URL, []string{data}, "run", "--conversation", "latest", "And now?"); strings.Contains(errs, "assumed") ||
+		s.last().ReasoningEffort != "" {
 		t.Errorf("the second turn says %q, with effort %q", errs, s.last().ReasoningEffort)
 	}
 	if _, errs, _ = s.ran(t, srv.URL, []string{data, "LANG=zh_CN.UTF-8"}, "run", "这是什么？"); !strings.Contains(errs, "暂按 32,768") {

@@ -19,7 +19,8 @@ import (
 // The bytes of artifacts may be kept in a bucket of a service that speaks S3: written
 // once, read through refs, checked by doctor, removed by a purge; no folder is made.
 func TestObjectsInABucket(t *testing.T) {
-	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none", "AWS_EC2_METADATA_DISABLED": "true"} {
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_CONFIG_FILE": "none",
+		"AWS_SHARED_CREDENTIALS_FILE": "none", "AWS_EC2_METADATA_DISABLED": "true"} {
 		t.Setenv(name, value)
 	}
 	backend := s3mem.New()
@@ -32,7 +33,8 @@ func TestObjectsInABucket(t *testing.T) {
 	program := func(args ...string) string {
 		t.Helper()
 		var out, errs bytes.Buffer
-		args = append([]string{"--data", data, "--objects", "s3://history/team/a?region=us-east-1&use_path_style=true&endpoint=" + service.URL}, args...)
+		args = append([]string{"--data", data, "--objects", "s3://history/team/a?region=us-east-1&use_path_style=true&endpoint=" + service.URL},
+			args...)
 		if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
 			t.Fatalf("%v: exit %d\n%s%s", args[4:], code, out.String(), errs.String())
 		}
@@ -43,7 +45,8 @@ func TestObjectsInABucket(t *testing.T) {
 	var lines strings.Builder
 	for range 2 { // the same output twice
 		for _, m := range []any{map[string]any{"role": "user", "content": "what runs?"},
-			map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "tool_call", "id": "a", "name": "ls", "arguments": map[string]any{}}}},
+			map[string]any{"role": "assistant", "content": []any{map[string]any{"type": "tool_call", "id": "a", "name": "ls",
+				"arguments": map[string]any{}}}},
 			map[string]any{"role": "tool", "content": []any{map[string]any{"type": "tool_result", "call_id": "a", "name": "ls", "text": output}}}} {
 			line, err := json.Marshal(m)
 			if err != nil {
@@ -73,7 +76,8 @@ func TestObjectsInABucket(t *testing.T) {
 	var refs struct {
 		Refs []struct{ Ref, Kind string }
 	}
-	if err := json.Unmarshal([]byte(program("context", "list", "latest", "--kind", "artifact", "--json")), &refs); err != nil || len(refs.Refs) != 1 {
+	if err := json.Unmarshal([]byte(program("context", "list", "latest", "--kind", "artifact", "--json")), &refs); err != nil ||
+		len(refs.Refs) != 1 {
 		t.Fatalf("%+v %v", refs, err)
 	}
 	if got := program("context", "read", refs.Refs[0].Ref); got != output {
@@ -94,7 +98,8 @@ func TestObjectsElsewhere(t *testing.T) {
 	t.Parallel()
 	data, other := t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
 	var out, errs bytes.Buffer
-	if code := run(context.Background(), []string{"--data", data, "--objects", "file://" + filepath.ToSlash(other), "run", "hello"}, strings.NewReader(""), &out, &errs); code != 0 {
+	if code := run(context.Background(), []string{"--data", data, "--objects", "file://" + filepath.ToSlash(other), "run", "hello"},
+		strings.NewReader(""), &out, &errs); code != 0 {
 		t.Fatalf("exit %d %s", code, errs.String())
 	}
 	if _, err := os.Stat(other); err != nil {
@@ -102,7 +107,8 @@ func TestObjectsElsewhere(t *testing.T) {
 	}
 	for _, bad := range []string{"objects", "s3://", "ftp://x/y", "file://host/x", "file:x", "s3://b?nonsense=1", "s3://b?region=%zz"} {
 		errs.Reset()
-		if code := run(context.Background(), []string{"--data", data, "--objects", bad, "run", "hello"}, strings.NewReader(""), &out, &errs); code != 2 || !strings.Contains(errs.String(), "objects") {
+		if code := run(context.Background(), []string{"--data", data, "--objects", bad, "run", "hello"}, strings.NewReader(""), &out,
+			&errs); code != 2 || !strings.Contains(errs.String(), "objects") {
 			t.Errorf("%s: exit %d %s", bad, code, errs.String())
 		}
 	}
@@ -115,12 +121,14 @@ func TestObjectsArePrivate(t *testing.T) {
 		t.Skip("rights are not told by a file's mode there")
 	}
 	data := t.TempDir()
-	long, err := json.Marshal(map[string]any{"role": "tool", "content": []map[string]any{{"type": "tool_result", "call_id": "c", "name": "n", "text": strings.Repeat("a line\n", 9000)}}})
+	long, err := json.Marshal(map[string]any{"role": "tool",
+		"content": []map[string]any{{"type": "tool_result", "call_id": "c", "name": "n", "text": strings.Repeat("a line\n", 9000)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	if code := run(context.Background(), []string{"--data", data, "import", "-"}, bytes.NewReader(append(long, '\n')), &out, &errs); code != 0 {
+	if code := run(context.Background(), []string{"--data", data, "import", "-"}, bytes.NewReader(append(long, '\n')), &out,
+		&errs); code != 0 {
 		t.Fatalf("exit %d %s", code, errs.String())
 	}
 	files := 0

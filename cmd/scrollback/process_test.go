@@ -27,7 +27,8 @@ var slow = []string{"SCROLLBACK_OFFLINE_PACE=60ms"}
 
 // fact is said first and asked for then; its answer takes a while at the slow pace.
 const (
-	fact     = "The harbour master keeps the spare key of the crane under the third bollard from the lighthouse, wrapped in oilcloth, next to the old tide table of 1962."
+	fact = "The harbour master keeps the spare key of the crane under the third bollard from the lighthouse, wrapped in oilcloth, " +
+		"next to the old tide table of 1962."
 	question = "Where is the spare key of the crane?"
 )
 
@@ -120,11 +121,13 @@ func TestServerKilledInTurn(t *testing.T) {
 	s.kill()
 
 	var conflict struct{ Error struct{ Code string } }
-	if status := watch.do(http.MethodPost, fmt.Sprintf("/api/conversations/%s/chat", id), map[string]string{"message": "hello?"}, &conflict); status != http.StatusConflict {
+	if status := watch.do(http.MethodPost, fmt.Sprintf("/api/conversations/%s/chat", id), map[string]string{"message": "hello?"},
+		&conflict); status != http.StatusConflict {
 		t.Fatalf("while the dead server's lease lasts: %d %+v", status, conflict)
 	}
 	until(t, 30*time.Second, func() bool {
-		resp, err := http.Post(fmt.Sprintf("%s/api/conversations/%s/chat", watch.url, id), "application/json", strings.NewReader(`{"message":"go on"}`))
+		resp, err := http.Post(fmt.Sprintf("%s/api/conversations/%s/chat", watch.url, id), "application/json",
+			strings.NewReader(`{"message":"go on"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +136,8 @@ func TestServerKilledInTurn(t *testing.T) {
 		return err == nil && resp.StatusCode == http.StatusOK
 	})
 	log := watch.log(id)
-	if len(log) != 6 || log[3].Status != scrollback.StatusInterrupted || !strings.Contains(log[3].Parts.Text(), "harbour") || log[4].Parts.Text() != "go on" {
+	if len(log) != 6 || log[3].Status != scrollback.StatusInterrupted || !strings.Contains(log[3].Parts.Text(), "harbour") ||
+		log[4].Parts.Text() != "go on" {
 		for _, m := range log {
 			t.Logf("#%d %s %s %q", m.Seq, m.Role, m.Status, m.Parts.Text())
 		}
@@ -150,7 +154,8 @@ func (s *served) peek(id scrollback.ConversationID) string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/api/conversations/%s/turns/%s/events", s.url, id, *page.Running), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/api/conversations/%s/turns/%s/events", s.url, id,
+		*page.Running), nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -188,7 +193,8 @@ func TestCtrlC(t *testing.T) {
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Fatalf("after Ctrl-C: %v, want exit 130", err)
 	}
-	if shown := output(t, data, "show", "latest"); !strings.Contains(shown, "interrupted") || strings.Contains(shown, "tide table of 1962. ”") {
+	if shown := output(t, data, "show", "latest"); !strings.Contains(shown, "interrupted") ||
+		strings.Contains(shown, "tide table of 1962. ”") {
 		t.Errorf("the log shows\n%s", shown)
 	}
 }

@@ -33,7 +33,9 @@ func provider(t *testing.T) (*modeltest.Server, []string) {
 		case len(r.Tools) == 0:
 			return []model.Delta{{Text: minutes(r.Items[0].Parts.Text())}, {Usage: usage}}
 		case last.Role == scrollback.RoleUser && strings.Contains(last.Parts.Text(), "vault"):
-			return []model.Delta{{Reasoning: "it is folded"}, {Call: &scrollback.ToolCall{ID: fmt.Sprint("c", i), Name: "context_grep", Arguments: json.RawMessage(`{"pattern":"K-4711"}`)}}, {Usage: usage}}
+			return []model.Delta{{Reasoning: "it is folded"},
+				{Call: &scrollback.ToolCall{ID: fmt.Sprint("c", i), Name: "context_grep", Arguments: json.RawMessage(`{"pattern":"K-4711"}`)}},
+				{Usage: usage}}
 		case last.Role == scrollback.RoleTool:
 			return []model.Delta{{Text: "It was: " + last.Parts.Results()[0].Text}, {Usage: usage}}
 		}
@@ -151,7 +153,8 @@ func TestProvider(t *testing.T) {
 	books := get[struct {
 		Usage []scrollback.UsageSum `json:"usage"`
 	}](s, "/api/usage", "group_by", "model")
-	if n := len(p.Bodies()) - 2; len(books.Usage) != 1 || books.Usage[0].Calls != int64(n) || books.Usage[0].EstimatedShare != 0 || books.Usage[0].CachedTokens != 600*int64(n) {
+	if n := len(p.Bodies()) - 2; len(books.Usage) != 1 || books.Usage[0].Calls != int64(n) || books.Usage[0].EstimatedShare != 0 ||
+		books.Usage[0].CachedTokens != 600*int64(n) {
 		t.Errorf("after %d calls the books say %+v", n, books.Usage)
 	}
 	bodies := slices.DeleteFunc(p.Bodies(), func(b wire.ChatRequest) bool { return len(b.Tools) == 0 }) // those are folds
@@ -174,7 +177,8 @@ func TestProviderAway(t *testing.T) {
 	p.Break(100)
 	frames := s.chat(id, "Hello?")
 	e, _ := frameOf(frames, "error")
-	if d, _ := frameOf(frames, "done"); d.Status != scrollback.TurnFailed || e.Code != scrollback.Unavailable || strings.Contains(e.Message, "broken") || strings.Contains(e.Message, "127.0.0.1") {
+	if d, _ := frameOf(frames, "done"); d.Status != scrollback.TurnFailed || e.Code != scrollback.Unavailable ||
+		strings.Contains(e.Message, "broken") || strings.Contains(e.Message, "127.0.0.1") {
 		t.Fatalf("it ended %+v, told %+v", d, e)
 	}
 	if n := len(p.Bodies()); n != 4 {

@@ -50,7 +50,8 @@ func (c *racer) fold() {
 // back goes a few messages back, which is refused while a turn is answered.
 func (c *racer) back(s *served) {
 	conv := get[scrollback.Conversation](s, fmt.Sprintf("/api/conversations/%s", c.id))
-	switch status, _ := c.post(fmt.Sprintf("/api/conversations/%s/rewind", c.id), map[string]any{"seq": max(0, conv.Messages-int64(c.rng.IntN(6)))}, &conv); status {
+	switch status, _ := c.post(fmt.Sprintf("/api/conversations/%s/rewind", c.id),
+		map[string]any{"seq": max(0, conv.Messages-int64(c.rng.IntN(6)))}, &conv); status {
 	case 200, 400, 409: // 400: somebody else went further back meanwhile
 		c.did(fmt.Sprint("rewind ", status))
 	default:
@@ -66,7 +67,8 @@ func TestFoldsRaceAcrossProcesses(t *testing.T) {
 	data := t.TempDir()
 	servers := []*served{serve(t, data, nil, "--limit", "3000"), serve(t, data, nil, "--limit", "3000")}
 	id := servers[0].conversation()
-	p := &promises{messages: map[scrollback.ConversationID]map[scrollback.MessageID]bool{}, length: map[scrollback.ConversationID]int64{}, acts: map[string]int{}}
+	p := &promises{messages: map[scrollback.ConversationID]map[scrollback.MessageID]bool{}, length: map[scrollback.ConversationID]int64{},
+		acts: map[string]int{}}
 	var mu sync.Mutex
 	done := map[string]int{}
 	racerAt := func(i int) *racer {

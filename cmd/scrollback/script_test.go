@@ -19,7 +19,8 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SCROLLBACK_DATA", e.WorkDir+"/data")
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "id": latestID, "branch": someBranch, "ref": newestRef},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "id": latestID, "branch": someBranch,
+			"ref": newestRef},
 	})
 }
 

@@ -25,14 +25,16 @@ var rooms = map[string]entry{
 	"compact": {rooms: ". internal/terms model window", not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
 	"token":   {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
 
-	"archive":   {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2", not: "database/sql"},
+	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
+		not: "database/sql"},
 	"workspace": {rooms: ".", libs: "github.com/go-git/go-git/v5", not: "database/sql"},
 
-	"store":            {rooms: ". store/driver store/search internal/terms", libs: "github.com/google/uuid", not: "database/sql os"},
-	"store/search":     {rooms: ". store/driver internal/terms", not: "database/sql os"},
-	"store/driver":     {rooms: ".", not: "database/sql os time io"},
-	"store/memdriver":  {rooms: ". store/driver", not: "database/sql os time"},
-	"store/sqldriver":  {rooms: ". store/driver store/sqldriver/sqlaudit store/sqldriver/sqlrow", libs: "github.com/pressly/goose/v3", not: "os"},
+	"store":           {rooms: ". store/driver store/search internal/terms", libs: "github.com/google/uuid", not: "database/sql os"},
+	"store/search":    {rooms: ". store/driver internal/terms", not: "database/sql os"},
+	"store/driver":    {rooms: ".", not: "database/sql os time io"},
+	"store/memdriver": {rooms: ". store/driver", not: "database/sql os time"},
+	"store/sqldriver": {rooms: ". store/driver store/sqldriver/sqlaudit store/sqldriver/sqlrow", libs: "github.com/pressly/goose/v3",
+		not: "os"},
 	"store/drivertest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 
 	"store/sqldriver/sqlrow":   {rooms: ". store/driver", not: "os time"},
@@ -57,12 +59,15 @@ var rooms = map[string]entry{
 
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 
-	"recall":   {rooms: ". archive internal/clip store store/search token", not: "database/sql os"},
-	"intake":   {rooms: ". archive internal/clip store store/search window", libs: "github.com/gabriel-vasile/mimetype", not: "database/sql os"},
-	"engine":   {rooms: ". archive compact intake model model/lessons recall store token window workspace", not: "database/sql os"},
-	"transfer": {rooms: ". archive bundle engine internal/clip store store/search transcript", libs: "github.com/google/uuid", not: "database/sql os"},
+	"recall": {rooms: ". archive internal/clip store store/search token", not: "database/sql os"},
+	"intake": {rooms: ". archive internal/clip store store/search window", libs: "github.com/gabriel-vasile/mimetype",
+		not: "database/sql os"},
+	"engine": {rooms: ". archive compact intake model model/lessons recall store token window workspace", not: "database/sql os"},
+	"transfer": {rooms: ". archive bundle engine internal/clip store store/search transcript", libs: "github.com/google/uuid",
+		not: "database/sql os"},
 
-	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver store/sqldriver/sqlite token transcript/all transfer",
+	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +
+		"store/sqldriver/sqlite token transcript/all transfer",
 		libs: "gocloud.dev/blob", not: "database/sql"},
 
 	"doctor": {rooms: ". archive store store/search", not: "database/sql os"},
@@ -74,11 +79,14 @@ var rooms = map[string]entry{
 	"server/mcpapi":  {rooms: ". engine recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
 
 	"terminal": {rooms: ". engine", not: "database/sql",
-		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". compact doctor engine local model model/all model/remote server server/* terminal token transcript/geminicli transfer workspace",
+		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +
+			"github.com/mattn/go-runewidth github.com/rivo/uniseg"},
+	"cmd/*": {rooms: ". compact doctor engine local model model/all server server/* terminal token transcript/geminicli " +
+		"transfer workspace",
 		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 
-	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token transcript/all internal/*", net: true,
+	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token " +
+		"transcript/all internal/*", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 	"bench/recall": {rooms: ". archive engine recall model store store/sqldriver/sqlite token", libs: "gocloud.dev/blob modernc.org/sqlite"},
 
@@ -90,7 +98,8 @@ var rooms = map[string]entry{
 var exceptions = map[string]string{}
 
 // suites are what only tests import besides.
-var suites = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/chromedp", "github.com/creack/pty", "github.com/johannesboyne/gofakes3"}
+var suites = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/chromedp", "github.com/creack/pty",
+	"github.com/johannesboyne/gofakes3"}
 
 // entry is a row of the table.
 type entry struct {

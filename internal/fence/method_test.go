@@ -240,12 +240,14 @@ func TestMethodsCanFail(t *testing.T) {
 		parse(t, "x/c_test.go", "package x\nfunc (just) Only() {}\nfunc (just) InTests() {}\n"),
 		// Cut in two and embedded, by pointer, with a type argument, through a type between.
 		parse(t, "x/d.go", "package x\ntype half[T any] struct{}\n"+many("func (h *half[T]) H%d() {}\n", maxMethods-1)+
-			"type between struct { *half[int] }\ntype whole struct { between; other }\ntype renamed whole\ntype same = whole\nfunc (whole) W() {}\nfunc (renamed) R() {}\n"+
+			"type between struct { *half[int] }\ntype whole struct { between; other }\ntype renamed whole\ntype same = whole\nfunc (whole) W() "+
+			"{}\nfunc (renamed) R() {}\n"+
 			"type other interface { O() }\n"),
 		parse(t, "x/e.go", "package x\ntype shadow struct { just }\n"+many("func (shadow) M%d() {}\n", maxMethods)),
 		parse(t, "y/a.go", "package y\nimport \""+module+"/x\"\ntype Y struct { *x.Big }\nfunc (Y) M() {}\n"),
 
-		parse(t, "z/a.go", "package z\ntype Wide interface {\n"+many("M%d()\n", maxInterfaceMethods+1)+"}\ntype Just interface {\n"+many("M%d()\n", maxInterfaceMethods)+"}\n"),
+		parse(t, "z/a.go", "package z\ntype Wide interface {\n"+many("M%d()\n", maxInterfaceMethods+1)+"}\ntype Just interface {\n"+
+			many("M%d()\n", maxInterfaceMethods)+"}\n"),
 		parse(t, "z/b.go", "package z\nimport (\"io\"; x \""+module+"/z\")\ntype There interface { x.Just; io.Closer }\n"+
 			"type Here interface { Just; M1() }\ntype Known interface { Just; error }\ntype Any interface { ~int | ~string }\n"+
 			"type Unknown interface { io.Strange }\nfunc f(v any) { v.(interface { Just; N() }).N() }\n"),

@@ -104,13 +104,15 @@ func TestNoPermissionIsIdleCanFail(t *testing.T) {
 	}
 	files := []source{
 		parse(t, "a/a.go", "package a\n"+ours("")+ours("b")+"import \"example.com/used/part\"\n"),
-		parse(t, "a/a_test.go", "package a\n"+ours("c")+"import \"example.com/idle\"\nimport \"net/http\"\nimport \"example.com/suite\"\nimport \"example.com/used\"\n"),
+		parse(t, "a/a_test.go", "package a\n"+ours("c")+
+			"import \"example.com/idle\"\nimport \"net/http\"\nimport \"example.com/suite\"\nimport \"example.com/used\"\n"),
 		parse(t, "b/b.go", "package b\n"+ours("a")+ours("d/one")+"import \"net/http\"\n"),
 		parse(t, "b/e.go", "package b\n"+ours("e")+"import \"example.com/usedup\"\n"),
 		parse(t, "d/one/one.go", "package one\n"),
 		parse(t, "d/two/two.go", "package two\n"+ours("a")),
 	}
-	got := slices.Concat(idle(files, table), idleSuites(files, table, []string{"example.com/suite", "example.com/used", "example.com/none"}), idleWider(files, map[string]int{"a": 20}))
+	got := slices.Concat(idle(files, table), idleSuites(files, table, []string{"example.com/suite", "example.com/used", "example.com/none"}),
+		idleWider(files, map[string]int{"a": 20}))
 	want := []string{
 		"a does not import the library example.com/idle",
 		"a does not import the room c",

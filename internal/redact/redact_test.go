@@ -97,7 +97,8 @@ func TestKnownKeys(t *testing.T) {
 
 // One that is not known is taken out by its form, where it stands whole.
 func TestUnknownKeys(t *testing.T) {
-	checkEchoes(t, []string{"whole", "quoted", "in brackets", "bearer", "header", "JSON", "JSON in JSON", "address", "user", "two", "far away", "on lines"},
+	checkEchoes(t, []string{"whole", "quoted", "in brackets", "bearer", "header", "JSON", "JSON in JSON", "address", "user", "two", "far away",
+		"on lines"},
 		func(text, _ string) string { return redact.Words(text) })
 }
 
@@ -128,7 +129,8 @@ func TestWords(t *testing.T) {
 }
 
 func FuzzWords(f *testing.F) {
-	for _, text := range []string{"Incorrect API key provided: sk-proj-aaaaaaaaaaaaaaaa.", "k\n\r\t\x1b[31mk", "Bearer abcdefgh", "\xff\xfe", "İ sk-aaaaaaaa", "https://u:p@h/?key=1", strings.Repeat("a", 60_000)} {
+	for _, text := range []string{"Incorrect API key provided: sk-proj-aaaaaaaaaaaaaaaa.", "k\n\r\t\x1b[31mk", "Bearer abcdefgh", "\xff\xfe",
+		"İ sk-aaaaaaaa", "https://u:p@h/?key=1", strings.Repeat("a", 60_000)} {
 		f.Add(text, "sk-proj-aaaaaaaaaaaaaaaa")
 		f.Add(text, "İİİİİİİİ")
 	}
@@ -140,7 +142,8 @@ func FuzzWords(f *testing.F) {
 		if n := utf8.RuneCountInString(got); n > 501 || strings.ContainsAny(got, "\n\r\t\x00\x1b\x7f") {
 			t.Errorf("%d characters: %q", n, got)
 		}
-		if strings.ContainsAny(secret, " […]") || strings.TrimSpace(secret) != secret || len(secret) < 4 || !utf8.ValidString(secret) || strings.Contains("[redacted]", strings.ToLower(secret)) {
+		if strings.ContainsAny(secret, " […]") || strings.TrimSpace(secret) != secret || len(secret) < 4 || !utf8.ValidString(secret) ||
+			strings.Contains("[redacted]", strings.ToLower(secret)) {
 			return // nothing that could be a key
 		}
 		if strings.Contains(got, secret) {
@@ -152,7 +155,8 @@ func FuzzWords(f *testing.F) {
 // A secret may hold what an address cannot, and come back as it stands in one.
 func TestEscapedSecret(t *testing.T) {
 	const secret = "zq-Super Secret+Key/123456=="
-	for _, text := range []string{"no route for /v1?x=" + url.QueryEscape(secret), strings.ToLower("u=" + url.QueryEscape(secret)), "it is " + secret} {
+	for _, text := range []string{"no route for /v1?x=" + url.QueryEscape(secret), strings.ToLower("u=" + url.QueryEscape(secret)),
+		"it is " + secret} {
 		if got := redact.Words(text, secret); strings.Contains(strings.ToLower(got), "key") || strings.Contains(got, "123456") {
 			t.Errorf("%q became %q", text, got)
 		}

@@ -20,7 +20,8 @@ func env(vars map[string]string) func(string) string {
 
 // A name leads to the provider it names, or to what a person should set.
 func TestFind(t *testing.T) {
-	set := map[string]string{"OPENAI_API_KEY": "k", "SCROLLBACK_BASE_URL": "http://127.0.0.1:1/v1", "OLLAMA_HOST": "127.0.0.1:2", "GOOGLE_API_KEY": "k",
+	set := map[string]string{"OPENAI_API_KEY": "k", "SCROLLBACK_BASE_URL": "http://127.0.0.1:1/v1", "OLLAMA_HOST": "127.0.0.1:2",
+		"GOOGLE_API_KEY":     "k",
 		"CLOUDFLARE_API_KEY": "k", "MOONSHOT_BASE_URL": "moon"}
 	for name, want := range map[string]struct {
 		code scrollback.Code
@@ -95,12 +96,16 @@ func TestGuide(t *testing.T) {
 // it is not the one that was sent.
 func TestKeysOfEachForm(t *testing.T) {
 	for provider, key := range map[string]string{
-		"openai": "sk-proj-Ab12Cd34Ef56Gh78Ij90Kl12Mn34", "deepseek": "sk-0123456789abcdef0123456789abcdef", "xai": "xai-0123456789abcdefghijklmnop",
-		"poe": "poe-0123456789abcdefghij", "ark": "01234567-89ab-cdef-0123-456789abcdef", "openrouter": "sk-or-v1-0123456789abcdef0123456789abcdef",
-		"dashscope": "sk-0123456789abcdef", "moonshot": "sk-AbCdEfGhIjKlMnOpQrStUvWx", "workers-ai": "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789_abc",
-		"anthropic": "sk-ant-api03-AbCdEf-GhIjKl_MnOpQr", "gemini": "AIzaSyA0123456789abcdefghijklmnopqrstu", "ollama": "Bearer 0123456789abcdef.0123",
+		"openai": "sk-proj-Ab12Cd34Ef56Gh78Ij90Kl12Mn34", "deepseek": "sk-0123456789abcdef0123456789abcdef",
+		"xai": "xai-0123456789abcdefghijklmnop",
+		"poe": "poe-0123456789abcdefghij", "ark": "01234567-89ab-cdef-0123-456789abcdef",
+		"openrouter": "sk-or-v1-0123456789abcdef0123456789abcdef",
+		"dashscope":  "sk-0123456789abcdef", "moonshot": "sk-AbCdEfGhIjKlMnOpQrStUvWx", "workers-ai": "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789_abc",
+		"anthropic": "sk-ant-api03-AbCdEf-GhIjKl_MnOpQr", "gemini": "AIzaSyA0123456789abcdefghijklmnopqrstu",
+		"ollama": "Bearer 0123456789abcdef.0123",
 	} {
-		for _, form := range []string{"%s", "Incorrect API key provided: %s.", `{"key":"%s"}`, "https://host/v1?key=%s&x=1", "the key %s, is wrong"} {
+		for _, form := range []string{"%s", "Incorrect API key provided: %s.", `{"key":"%s"}`, "https://host/v1?key=%s&x=1",
+			"the key %s, is wrong"} {
 			if got := redact.Words(fmt.Sprintf(form, key)); strings.Contains(got, key[len(key)-8:]) || strings.Contains(got, key[:12]) {
 				t.Errorf("%s: %q becomes %q", provider, fmt.Sprintf(form, key), got)
 			}

@@ -15,8 +15,10 @@ import (
 
 // bases are where the emulator serves each provider's API.
 var bases = map[string]string{
-	"openai": "/v1", "xai": "/v1", "deepseek": "/v1", "moonshot": "/v1", "dashscope": "/v1", "poe": "/v1", "workers-ai": "/v1", "custom": "/v1",
-	"lmstudio": "/v1", "vllm": "/v1", "llama.cpp": "/v1", "ark": "/api/v3", "openrouter": "/api/v1", "anthropic": "", "gemini": "", "ollama": "",
+	"openai": "/v1", "xai": "/v1", "deepseek": "/v1", "moonshot": "/v1", "dashscope": "/v1", "poe": "/v1", "workers-ai": "/v1",
+	"custom":   "/v1",
+	"lmstudio": "/v1", "vllm": "/v1", "llama.cpp": "/v1", "ark": "/api/v3", "openrouter": "/api/v1", "anthropic": "", "gemini": "",
+	"ollama": "",
 }
 
 // The clients against an emulator of these APIs that others wrote; .ci/emulator
@@ -41,7 +43,8 @@ func TestEmulator(t *testing.T) {
 func emulate(t *testing.T, provider string, m model.Model) {
 	ask := func(words string, items ...scrollback.Item) (modeltest.Answer, error) {
 		r := modeltest.Tooled()
-		r.Items = append([]scrollback.Item{{Kind: scrollback.KindMessage, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: words}}}}, items...)
+		r.Items = append([]scrollback.Item{{Kind: scrollback.KindMessage, Role: scrollback.RoleUser,
+			Parts: scrollback.Parts{scrollback.Text{Text: words}}}}, items...)
 		return modeltest.Read(m.Stream(t.Context(), r))
 	}
 	if a, err := ask("What is the code?"); err != nil || !strings.Contains(a.Text, "7F3K-221") || a.Finish != scrollback.FinishStop {

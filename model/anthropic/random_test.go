@@ -88,12 +88,14 @@ func deal(rng *rand.Rand) *dealt {
 			if rng.IntN(3) > 0 {
 				s = text()
 			}
-			d.frame(map[string]any{"type": "content_block_start", "index": i, "content_block": map[string]any{"type": "thinking", "thinking": "", "signature": ""}})
+			d.frame(map[string]any{"type": "content_block_start", "index": i, "content_block": map[string]any{"type": "thinking", "thinking": "",
+				"signature": ""}})
 			d.pieces(rng, i, "thinking_delta", "thinking", s)
 			d.pieces(rng, i, "signature_delta", "signature", sign)
 			d.parts = append(d.parts, thought(s, `{"signature":"`+sign+`"}`))
 		case 2:
-			d.frame(map[string]any{"type": "content_block_start", "index": i, "content_block": map[string]any{"type": "redacted_thinking", "data": fmt.Sprint("r", i)}})
+			d.frame(map[string]any{"type": "content_block_start", "index": i, "content_block": map[string]any{"type": "redacted_thinking",
+				"data": fmt.Sprint("r", i)}})
 			d.parts = append(d.parts, thought("", fmt.Sprintf(`{"redacted":"r%d"}`, i)))
 		case 3:
 			args, err := json.Marshal(map[string]any{"x": text(), "n": rng.IntN(9)})
@@ -101,7 +103,8 @@ func deal(rng *rand.Rand) *dealt {
 				args = []byte("{}")
 			}
 			id := fmt.Sprintf("toolu_%d", i)
-			d.frame(map[string]any{"type": "content_block_start", "index": i, "content_block": map[string]any{"type": "tool_use", "id": id, "name": "f", "input": map[string]any{}}})
+			d.frame(map[string]any{"type": "content_block_start", "index": i, "content_block": map[string]any{"type": "tool_use", "id": id,
+				"name": "f", "input": map[string]any{}}})
 			if string(args) != "{}" {
 				d.pieces(rng, i, "input_json_delta", "partial_json", string(args))
 			}
@@ -111,7 +114,8 @@ func deal(rng *rand.Rand) *dealt {
 		d.frame(map[string]any{"type": "content_block_stop", "index": i})
 	}
 	reason := map[string]string{"stop": "end_turn", "tool_calls": "tool_use"}[d.finish]
-	d.frame(map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": reason}, "usage": map[string]any{"output_tokens": 9}})
+	d.frame(map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": reason},
+		"usage": map[string]any{"output_tokens": 9}})
 	d.frame(map[string]any{"type": "message_stop"})
 	return d
 }
@@ -142,10 +146,12 @@ func (d *dealt) spoil(rng *rand.Rand) []string {
 func TestRandomStreams(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	body, whole := "", 0
-	m := anthropic.New(remote.Endpoint{Name: "anthropic/m", Model: "claude-opus-4-8", BaseURL: "http://127.0.0.1/v1", Options: remote.Options{Provider: "anthropic", Key: "k", Retries: -1,
-		Client: &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: &chopped{body, rng}}, nil
-		})}}})
+	m := anthropic.New(remote.Endpoint{Name: "anthropic/m", Model: "claude-opus-4-8", BaseURL: "http://127.0.0.1/v1",
+		Options: remote.Options{Provider: "anthropic", Key: "k", Retries: -1,
+			Client: &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{"Content-Type": {"text/event-stream"}},
+					Body: &chopped{body, rng}}, nil
+			})}}})
 	streams := modeltest.Times(2000)
 	for i := range streams {
 		d := deal(rng)

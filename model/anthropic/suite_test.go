@@ -51,7 +51,8 @@ func serve(t *testing.T, name string, h http.Handler) *anthropic.Model {
 
 func at(srv *httptest.Server, name string) remote.Endpoint {
 	return remote.Endpoint{Name: "anthropic/" + name, Model: name, BaseURL: srv.URL,
-		Options: remote.Options{Provider: "anthropic", Key: "k-secret", KeyVariable: "ANTHROPIC_API_KEY", Client: srv.Client(), Retries: 2, Pause: time.Millisecond}}
+		Options: remote.Options{Provider: "anthropic", Key: "k-secret", KeyVariable: "ANTHROPIC_API_KEY", Client: srv.Client(), Retries: 2,
+			Pause: time.Millisecond}}
 }
 
 func TestSuite(t *testing.T) {
@@ -74,7 +75,8 @@ func TestSuite(t *testing.T) {
 func TestSuiteStrict(t *testing.T) {
 	script := modeltest.NewScript(model.Facts{Name: "test/script"}, modeltest.Step{Reply: func(r model.Request) []model.Delta {
 		if len(r.Tools) > 0 {
-			return []model.Delta{{Reasoning: "hm"}, {Call: &scrollback.ToolCall{ID: "toolu_1", Name: r.Tools[0].Name, Arguments: json.RawMessage(`{"query":"é"}`)}}}
+			return []model.Delta{{Reasoning: "hm"},
+				{Call: &scrollback.ToolCall{ID: "toolu_1", Name: r.Tools[0].Name, Arguments: json.RawMessage(`{"query":"é"}`)}}}
 		}
 		return []model.Delta{{Text: "It is "}, {Text: "7F3K-221."}}
 	}})
@@ -104,18 +106,21 @@ const signature = `{"signature":"EqQBCgIYAhIM1gbcDa9GJwZA2b3hGgxBdjrkzLoky3dl1pk
 // Recorded exchanges, and what is read of them.
 func TestRecordings(t *testing.T) {
 	used := func(in, cached, written, out, reasoning int64) scrollback.Usage {
-		return scrollback.Usage{InputTokens: in, CachedTokens: cached, CacheWriteTokens: written, OutputTokens: out, ReasoningTokens: reasoning, TotalTokens: in + out}
+		return scrollback.Usage{InputTokens: in, CachedTokens: cached, CacheWriteTokens: written, OutputTokens: out, ReasoningTokens: reasoning,
+			TotalTokens: in + out}
 	}
 	for name, want := range map[string]struct {
 		parts, finish string
 		usage         scrollback.Usage
 		code          scrollback.Code
 	}{
-		"plain":           {"text The code is 7F3K-221.", "stop", used(25, 0, 0, 12, 0), ""},
-		"call":            {`call toolu_01A context_search{"query": "blue depot"}`, "tool_calls", used(90, 0, 0, 40, 0), ""},
-		"reasoning":       {"thought I look at it <b>." + signature + `|text Let me see.|call toolu_1 f{"a":1}|call toolu_2 g{}|call toolu_3 f{"a":2}`, "tool_calls", used(1125, 1000, 100, 80, 33), ""},
-		"omitted":         {`text First.|thought {"signature":"AAAA+/=="}|call toolu_1 f{}`, "tool_calls", used(25, 0, 0, 12, 0), ""},
-		"redacted":        {`thought {"redacted":"EmwKAhgBEgy3va3pzix"}|thought Aloud.{"signature":"BBBB"}|thought Again.{"signature":"CCCC"}|text One.|text Two.`, "stop", used(25, 0, 0, 12, 0), ""},
+		"plain": {"text The code is 7F3K-221.", "stop", used(25, 0, 0, 12, 0), ""},
+		"call":  {`call toolu_01A context_search{"query": "blue depot"}`, "tool_calls", used(90, 0, 0, 40, 0), ""},
+		"reasoning": {"thought I look at it <b>." + signature +
+			`|text Let me see.|call toolu_1 f{"a":1}|call toolu_2 g{}|call toolu_3 f{"a":2}`, "tool_calls", used(1125, 1000, 100, 80, 33), ""},
+		"omitted": {`text First.|thought {"signature":"AAAA+/=="}|call toolu_1 f{}`, "tool_calls", used(25, 0, 0, 12, 0), ""},
+		"redacted": {`thought {"redacted":"EmwKAhgBEgy3va3pzix"}|thought Aloud.{"signature":"BBBB"}|thought ` +
+			`Again.{"signature":"CCCC"}|text One.|text Two.`, "stop", used(25, 0, 0, 12, 0), ""},
 		"length":          {"text This goes on", "length", used(25, 0, 0, 12, 0), ""},
 		"window":          {"text This goes on", "length", used(25, 0, 0, 12, 0), ""},
 		"length_call":     {`call toolu_1 f{"a":1}`, "length", used(25, 0, 0, 12, 0), ""},
@@ -213,7 +218,8 @@ func TestPause(t *testing.T) {
 			if err := json.Unmarshal(bodies[1], &body); err != nil {
 				t.Fatal(err)
 			}
-			const said = `{"role":"assistant","content":[{"signature":"PPPP","thinking":"Wait.","type":"thinking"},{"text":"I search. ","type":"text"},{"id":"srv_1","input":{"q":"<x>"},"name":"web_search","type":"server_tool_use"}]}`
+			const said = `{"role":"assistant","content":[{"signature":"PPPP","thinking":"Wait.","type":"thinking"},{"text":"I search. ` +
+				`","type":"text"},{"id":"srv_1","input":{"q":"<x>"},"name":"web_search","type":"server_tool_use"}]}`
 			if got := string(body.Messages[len(body.Messages)-1]); got != said {
 				t.Errorf("sent back\n%s\nwant\n%s", got, said)
 			}
@@ -225,10 +231,13 @@ func TestPause(t *testing.T) {
 func TestUnstreamed(t *testing.T) {
 	m := serve(t, "claude-opus-4-8", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"S"},{"type":"text","text":"Whole."},{"type":"tool_use","id":"c","name":"f","input":{"a":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":4}}`)
+		io.WriteString(w, `{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"S"},`+
+			`{"type":"text","text":"Whole."},{"type":"tool_use","id":"c","name":"f","input":{"a":1}}],"stop_reason":"tool_use",`+
+			`"usage":{"input_tokens":3,"output_tokens":4}}`)
 	}))
 	a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-	if got := shown(modeltest.Parts(a.Deltas)); err != nil || got != `thought t{"signature":"S"}|text Whole.|call c f{"a":1}` || a.Finish != "tool_calls" || a.Usage.TotalTokens != 7 {
+	if got := shown(modeltest.Parts(a.Deltas)); err != nil || got != `thought t{"signature":"S"}|text Whole.|call c f{"a":1}` ||
+		a.Finish != "tool_calls" || a.Usage.TotalTokens != 7 {
 		t.Errorf("%s, %q, %+v, %v", got, a.Finish, a.Usage, err)
 	}
 }

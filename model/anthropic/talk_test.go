@@ -33,7 +33,8 @@ func (k *talker) reply(r model.Request) []model.Delta {
 	think := func() {
 		switch k.rng.IntN(4) {
 		case 0:
-			out = append(out, model.Delta{Reasoning: "I think "}, model.Delta{Reasoning: fmt.Sprintf("of <%d> & \"é\".", k.rng.IntN(99))}, model.Delta{Opaque: json.RawMessage(`{}`)})
+			out = append(out, model.Delta{Reasoning: "I think "}, model.Delta{Reasoning: fmt.Sprintf("of <%d> & \"é\".", k.rng.IntN(99))},
+				model.Delta{Opaque: json.RawMessage(`{}`)})
 		case 1:
 			out = append(out, model.Delta{End: true}, model.Delta{Opaque: json.RawMessage(`{"redacted":"x"}`)})
 		case 2:
@@ -54,7 +55,8 @@ func (k *talker) reply(r model.Request) []model.Delta {
 	for range 1 + k.rng.IntN(3) {
 		k.calls++
 		args := []string{`{}`, `{"a":"世界 <b>"}`, `{"a":1.50,"b":[null]}`}[k.rng.IntN(3)]
-		out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprintf("toolu_%d", k.calls), Name: "f", Arguments: json.RawMessage(args)}})
+		out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprintf("toolu_%d", k.calls), Name: "f",
+			Arguments: json.RawMessage(args)}})
 	}
 	return out
 }
@@ -74,8 +76,10 @@ type talk struct {
 }
 
 func newTalk(t *testing.T, think scrollback.Thinking, names ...string) *talk {
-	k := &talk{t: t, models: map[string]*anthropic.Model{}, rng: rand.New(rand.NewPCG(1, uint64(len(names)))), think: think, learned: map[string]scrollback.Learned{},
-		items: []scrollback.Item{{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions, Role: scrollback.RoleSystem, Parts: scrollback.Parts{words("Be brief.")}}}}
+	k := &talk{t: t, models: map[string]*anthropic.Model{}, rng: rand.New(rand.NewPCG(1, uint64(len(names)))), think: think,
+		learned: map[string]scrollback.Learned{},
+		items: []scrollback.Item{{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions, Role: scrollback.RoleSystem,
+			Parts: scrollback.Parts{words("Be brief.")}}}}
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 3, 3))); err != nil {
 		t.Fatal(err)
@@ -163,8 +167,10 @@ func TestFortyTurns(t *testing.T) {
 		think scrollback.Thinking
 		quiet bool
 	}{
-		{"claude-opus-5-5", scrollback.Thinking{}, false}, {"claude-opus-4-8", scrollback.Thinking{Effort: "high"}, false}, {"claude-opus-4-8", scrollback.Thinking{Effort: "none"}, true},
-		{"claude-opus-4-6", scrollback.Thinking{Budget: 3000}, false}, {"claude-sonnet-4-5", scrollback.Thinking{Effort: "medium"}, false}, {"claude-fable-5-1", scrollback.Thinking{Effort: "none"}, false},
+		{"claude-opus-5-5", scrollback.Thinking{}, false}, {"claude-opus-4-8", scrollback.Thinking{Effort: "high"}, false},
+		{"claude-opus-4-8", scrollback.Thinking{Effort: "none"}, true},
+		{"claude-opus-4-6", scrollback.Thinking{Budget: 3000}, false}, {"claude-sonnet-4-5", scrollback.Thinking{Effort: "medium"}, false},
+		{"claude-fable-5-1", scrollback.Thinking{Effort: "none"}, false},
 		{"claude-3-5-haiku-20241022", scrollback.Thinking{Effort: "high"}, true},
 	} {
 		if testing.Short() && i%3 != 0 {
@@ -182,7 +188,8 @@ func TestFortyTurns(t *testing.T) {
 // Another model takes over in the middle of a turn, and later the first one again:
 // each gets its own thinking back, and nothing of the other's.
 func TestTakeover(t *testing.T) {
-	for i, pair := range [][2]string{{"claude-opus-5-5", "claude-sonnet-4-5"}, {"claude-sonnet-4-5", "claude-opus-4-8"}, {"claude-opus-4-6", "claude-fable-5-1"}} {
+	for i, pair := range [][2]string{{"claude-opus-5-5", "claude-sonnet-4-5"}, {"claude-sonnet-4-5", "claude-opus-4-8"},
+		{"claude-opus-4-6", "claude-fable-5-1"}} {
 		if testing.Short() && i > 0 {
 			continue
 		}
@@ -208,8 +215,10 @@ func TestBoundThinking(t *testing.T) {
 	for fold := range 2 {
 		at := slices.IndexFunc(k.items[4:], func(it scrollback.Item) bool { return it.Role == scrollback.RoleUser }) + 4
 		k.items = slices.Concat(k.items[:1], []scrollback.Item{
-			{Kind: scrollback.KindFolded, Layer: scrollback.LayerPlaceholders, Role: scrollback.RoleUser, Parts: scrollback.Parts{words(fmt.Sprintf("folded %d", fold))}},
-			{Kind: scrollback.KindAck, Layer: scrollback.LayerPlaceholders, Role: scrollback.RoleAssistant, Parts: scrollback.Parts{words("Understood.")}},
+			{Kind: scrollback.KindFolded, Layer: scrollback.LayerPlaceholders, Role: scrollback.RoleUser,
+				Parts: scrollback.Parts{words(fmt.Sprintf("folded %d", fold))}},
+			{Kind: scrollback.KindAck, Layer: scrollback.LayerPlaceholders, Role: scrollback.RoleAssistant,
+				Parts: scrollback.Parts{words("Understood.")}},
 		}, k.items[at:])
 		k.turns(3, func(int, int) string { return name })
 	}
@@ -225,7 +234,8 @@ func TestSpoiledThinking(t *testing.T) {
 	const name = "claude-opus-4-8"
 	k := newTalk(t, scrollback.Thinking{Effort: "low"}, name)
 	k.items = append(k.items, said(scrollback.RoleUser, scrollback.LayerMessages, "", words("Hi")),
-		said(scrollback.RoleAssistant, scrollback.LayerMessages, "anthropic/"+name, thought("Hm.", `{"signature":"of another account"}`), words("Hello.")))
+		said(scrollback.RoleAssistant, scrollback.LayerMessages, "anthropic/"+name, thought("Hm.", `{"signature":"of another account"}`),
+			words("Hello.")))
 	k.turns(1, func(int, int) string { return name })
 	if len(k.lessons) > 0 || len(k.strict.Refusals()) == 0 {
 		t.Errorf("lessons %q, refused %v", k.lessons, k.strict.Refusals())
@@ -241,7 +251,8 @@ func TestSpoiledThinking(t *testing.T) {
 // once it has said so.
 func TestOtherForm(t *testing.T) {
 	models := func(name, thinks, efforts string) *anthropicapi.Options {
-		return &anthropicapi.Options{Models: []anthropicapi.Model{{Name: name, MaxInput: 90_000, MaxOutput: 6000, Thinks: thinks, Efforts: efforts}}}
+		return &anthropicapi.Options{Models: []anthropicapi.Model{{Name: name, MaxInput: 90_000, MaxOutput: 6000, Thinks: thinks,
+			Efforts: efforts}}}
 	}
 	for _, c := range []struct {
 		name, thinks, efforts string
@@ -249,12 +260,16 @@ func TestOtherForm(t *testing.T) {
 		want                  string // what is learned
 		sent                  string // of thinking, in the end
 	}{
-		{"claude-opus-9", "enabled disabled", "low", scrollback.Thinking{Effort: "low"}, "thinking.adaptive 6000", `"thinking":{"type":"enabled","budget_tokens":2048}`},
-		{"claude-sonnet-4-5", "adaptive", "low medium high", scrollback.Thinking{Effort: "low"}, "thinking.budget_tokens 6000", `"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"low"}`},
+		{"claude-opus-9", "enabled disabled", "low", scrollback.Thinking{Effort: "low"}, "thinking.adaptive 6000",
+			`"thinking":{"type":"enabled","budget_tokens":2048}`},
+		{"claude-sonnet-4-5", "adaptive", "low medium high", scrollback.Thinking{Effort: "low"}, "thinking.budget_tokens 6000",
+			`"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"low"}`},
 		{"claude-sonnet-4-5", "", "low", scrollback.Thinking{Effort: "low"}, "thinking.budget_tokens thinking.adaptive 6000", ""},
 		{"claude-opus-4-8", "adaptive", "low", scrollback.Thinking{Effort: "none"}, "thinking.disabled 6000", `"output_config":{"effort":"low"}`},
-		{"claude-opus-4-8", "adaptive", "", scrollback.Thinking{Effort: "xhigh"}, "output_config 6000", `"thinking":{"type":"adaptive","display":"summarized"}`},
-		{"claude-opus-4-6", "adaptive", "low", scrollback.Thinking{Effort: "max"}, "output_config 6000", `"thinking":{"type":"adaptive","display":"summarized"}`},
+		{"claude-opus-4-8", "adaptive", "", scrollback.Thinking{Effort: "xhigh"}, "output_config 6000",
+			`"thinking":{"type":"adaptive","display":"summarized"}`},
+		{"claude-opus-4-6", "adaptive", "low", scrollback.Thinking{Effort: "max"}, "output_config 6000",
+			`"thinking":{"type":"adaptive","display":"summarized"}`},
 		{"kimi-k3", "adaptive", "high", scrollback.Thinking{Effort: "high"}, "thinking.budget_tokens 6000", `"output_config":{"effort":"high"}`},
 	} {
 		s := anthropicapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), models(c.name, c.thinks, c.efforts))
@@ -272,7 +287,8 @@ func TestOtherForm(t *testing.T) {
 		}
 		bodies := s.Bodies()
 		sent := string(bodies[len(bodies)-1])
-		if learned := fmt.Sprint(strings.Join(got, " "), " ", most); err != nil || learned != c.want || !strings.Contains(sent, c.sent) || c.sent == "" && strings.Contains(sent, `"thinking"`) {
+		if learned := fmt.Sprint(strings.Join(got, " "), " ", most); err != nil || learned != c.want || !strings.Contains(sent, c.sent) ||
+			c.sent == "" && strings.Contains(sent, `"thinking"`) {
 			t.Errorf("%s: %q, %v; sent %s", c.name, learned, err, sent)
 		}
 	}

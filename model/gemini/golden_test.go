@@ -44,7 +44,9 @@ const (
 )
 
 func tools() []scrollback.Tool {
-	return []scrollback.Tool{{Name: "f", Description: "Does <f> & more.", Parameters: json.RawMessage(`{"type":"object","properties":{"n":{"type":["integer","null"]}},"additionalProperties":false}`)}, {Name: "g"}}
+	return []scrollback.Tool{{Name: "f", Description: "Does <f> & more.",
+		Parameters: json.RawMessage(`{"type":"object","properties":{"n":{"type":["integer","null"]}},"additionalProperties":false}`)},
+		{Name: "g"}}
 }
 
 // full is a conversation with one of everything.
@@ -55,14 +57,19 @@ func full(from string) []scrollback.Item {
 		item(scrollback.RoleSystem, "", text("Be brief.")),
 		{Kind: scrollback.KindTools},
 		item(scrollback.RoleSystem, "", text("It is <Monday>.")),
-		item(scrollback.RoleUser, "", text("Look at this."), scrollback.Image{Artifact: "a1", MediaType: "image/png", Name: "a.png"}, scrollback.File{Artifact: "a2", MediaType: "text/csv", Name: "b.csv", Size: 9}),
-		item(scrollback.RoleAssistant, from, scrollback.Reasoning{Text: "Let me see."}, scrollback.Reasoning{Text: "Signed.", Opaque: json.RawMessage(`{"thoughtSignature":"dGg="}`)}, text("I call."),
+		item(scrollback.RoleUser, "", text("Look at this."), scrollback.Image{Artifact: "a1", MediaType: "image/png", Name: "a.png"},
+			scrollback.File{Artifact: "a2", MediaType: "text/csv", Name: "b.csv", Size: 9}),
+		item(scrollback.RoleAssistant, from, scrollback.Reasoning{Text: "Let me see."},
+			scrollback.Reasoning{Text: "Signed.", Opaque: json.RawMessage(`{"thoughtSignature":"dGg="}`)}, text("I call."),
 			call("fn1", "f", `{"n":12345678901234567890}`, `{"thoughtSignature":"c2ln+/8=","id":"fn1"}`), call("call_1", "g", `{}`, "")),
 		item(scrollback.RoleTool, "", result("fn1", "f", `{"$ref":"x"}`), failed),
-		item(scrollback.RoleAssistant, from, text("Done"), scrollback.Text{Text: " and signed.", Opaque: json.RawMessage(`{"thoughtSignature":"dHh0"}`)},
-			scrollback.Reasoning{Opaque: json.RawMessage(`{"part":{"executableCode":{"language":"PYTHON","code":"1<2"}}}`)}, scrollback.Reasoning{Opaque: json.RawMessage(`{"thoughtSignature":"ZW1wdHk","text":true}`)}),
+		item(scrollback.RoleAssistant, from, text("Done"), scrollback.Text{Text: " and signed.",
+			Opaque: json.RawMessage(`{"thoughtSignature":"dHh0"}`)},
+			scrollback.Reasoning{Opaque: json.RawMessage(`{"part":{"executableCode":{"language":"PYTHON","code":"1<2"}}}`)},
+			scrollback.Reasoning{Opaque: json.RawMessage(`{"thoughtSignature":"ZW1wdHk","text":true}`)}),
 		item(scrollback.RoleUser, "", text("Go on.")),
-		item(scrollback.RoleAssistant, from, scrollback.Reasoning{Opaque: json.RawMessage(`{"thoughtSignature":"aGlkZGVu"}`)}, text("Well"), scrollback.Text{}),
+		item(scrollback.RoleAssistant, from, scrollback.Reasoning{Opaque: json.RawMessage(`{"thoughtSignature":"aGlkZGVu"}`)}, text("Well"),
+			scrollback.Text{}),
 		item(scrollback.RoleUser, "", text("And?")),
 	}
 }
@@ -79,7 +86,8 @@ func requests() map[string]struct {
 	ask := []scrollback.Item{item(scrollback.RoleSystem, "", text("Be brief.")), item(scrollback.RoleUser, "", text("Hi."))}
 	mine := json.RawMessage(`{"thoughtSignature":"x","id":"y","text":true,"part":{"a":1}}`)
 	foreign := []scrollback.Item{ask[1],
-		item(scrollback.RoleAssistant, "anthropic/claude", scrollback.Reasoning{Text: "mine", Opaque: mine}, scrollback.Text{Opaque: mine}, scrollback.Text{Text: "I call.", Opaque: mine},
+		item(scrollback.RoleAssistant, "anthropic/claude", scrollback.Reasoning{Text: "mine", Opaque: mine}, scrollback.Text{Opaque: mine},
+			scrollback.Text{Text: "I call.", Opaque: mine},
 			call("toolu_1", "f", `{"n":1}`, string(mine)), call("toolu_2", "g", `[1]`, "")),
 		item(scrollback.RoleTool, "", result("toolu_1", "f", "1"), result("toolu_2", "g", "")),
 		item(scrollback.RoleAssistant, "gemini/gemini-2.5-pro", scrollback.Reasoning{Text: "only thought", Opaque: mine}),
@@ -91,13 +99,15 @@ func requests() map[string]struct {
 		return model.Request{Items: ask, MaxOutputTokens: 20000, Thinking: t}
 	}
 	dropped := think(scrollback.Thinking{Effort: "minimal"})
-	dropped.Learned = scrollback.Learned{Dropped: []string{"thinking level minimal", "function calling"}, MaxOutput: 4000, Strict: scrollback.StrictNoSystem}
+	dropped.Learned = scrollback.Learned{Dropped: []string{"thinking level minimal", "function calling"}, MaxOutput: 4000,
+		Strict: scrollback.StrictNoSystem}
 	dropped.Tools = tools()
 	return map[string]struct {
 		id string
 		r  model.Request
 	}{
-		"full":        {flash, model.Request{Items: full(own), Tools: tools(), MaxOutputTokens: 512, CacheKey: "c", Thinking: scrollback.Thinking{Effort: "high"}}},
+		"full": {flash, model.Request{Items: full(own), Tools: tools(), MaxOutputTokens: 512, CacheKey: "c",
+			Thinking: scrollback.Thinking{Effort: "high"}}},
 		"foreign":     {flash, model.Request{Items: foreign, Tools: tools()}},
 		"foreign_2.5": {"gemini-2.5-flash", model.Request{Items: foreign, Tools: tools()}},
 		"answer_only": {flash, model.Request{Items: ask, Tools: tools(), AnswerOnly: true}},
@@ -192,7 +202,8 @@ func TestImages(t *testing.T) {
 		play(t, "plain")(w, q)
 	}), flash, nil)
 	r.Bytes = nil
-	if _, err := modeltest.Read(m.Stream(t.Context(), r)); err != nil || !strings.Contains(body, "[image: a.png, artifact:a1]") || strings.Contains(body, "inlineData") {
+	if _, err := modeltest.Read(m.Stream(t.Context(), r)); err != nil || !strings.Contains(body, "[image: a.png, artifact:a1]") ||
+		strings.Contains(body, "inlineData") {
 		t.Errorf("without images: %v, %s", err, body)
 	}
 }

@@ -39,7 +39,8 @@ func frame(text, finish, more string) string {
 	if text != "" {
 		parts = `"content":{"parts":[{"text":"` + text + `"}]},`
 	}
-	return `data: {"candidates":[{` + parts + `"finishReason":"` + finish + `"` + more + `}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":2},"responseId":"r#"}` + "\n\n"
+	return `data: {"candidates":[{` + parts + `"finishReason":"` + finish + `"` + more +
+		`}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":2},"responseId":"r#"}` + "\n\n"
 }
 
 func TestHops(t *testing.T) {
@@ -51,25 +52,29 @@ func TestHops(t *testing.T) {
 		asked        int
 		input        int64
 	}{
-		"three":             {[]string{frame("a", "CONTINUATION", goOn), frame("b", "CONTINUATION", goOn), frame("c", "STOP", "")}, "abc", "stop", "", 3, 30},
-		"without words":     {[]string{frame("", "CONTINUATION", goOn), frame("c", "STOP", "")}, "c", "stop", "", 2, 20},
-		"token came before": {[]string{`data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"continuationToken":"t#"}]}` + "\n\n" + frame("b", "CONTINUATION", ""), frame("c", "STOP", "")}, "abc", "stop", "", 2, 20},
-		"a hop fails":       {[]string{frame("a", "CONTINUATION", goOn), "503", frame("c", "STOP", "")}, "ac", "stop", "", 3, 20},
-		"no token":          {[]string{frame("a", "CONTINUATION", "")}, "a", "", scrollback.Unavailable, 1, 10},
-		"the same token":    {[]string{frame("a", "CONTINUATION", `,"continuationToken":"same"`)}, "aa", "", scrollback.Unavailable, 2, 20},
-		"for ever":          {[]string{frame("a", "CONTINUATION", goOn)}, strings.Repeat("a", 16), "length", "", 16, 160},
-		"a token and done":  {[]string{frame("a", "STOP", goOn)}, "a", "stop", "", 1, 10},
+		"three": {[]string{frame("a", "CONTINUATION", goOn), frame("b", "CONTINUATION", goOn), frame("c", "STOP", "")}, "abc", "stop",
+			"", 3, 30},
+		"without words": {[]string{frame("", "CONTINUATION", goOn), frame("c", "STOP", "")}, "c", "stop", "", 2, 20},
+		"token came before": {[]string{`data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"continuationToken":"t#"}]}` + "\n\n" +
+			frame("b", "CONTINUATION", ""), frame("c", "STOP", "")}, "abc", "stop", "", 2, 20},
+		"a hop fails":      {[]string{frame("a", "CONTINUATION", goOn), "503", frame("c", "STOP", "")}, "ac", "stop", "", 3, 20},
+		"no token":         {[]string{frame("a", "CONTINUATION", "")}, "a", "", scrollback.Unavailable, 1, 10},
+		"the same token":   {[]string{frame("a", "CONTINUATION", `,"continuationToken":"same"`)}, "aa", "", scrollback.Unavailable, 2, 20},
+		"for ever":         {[]string{frame("a", "CONTINUATION", goOn)}, strings.Repeat("a", 16), "length", "", 16, 160},
+		"a token and done": {[]string{frame("a", "STOP", goOn)}, "a", "stop", "", 1, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var bodies []string
 			a, err := modeltest.Read(served(t, answers(&bodies, c.streams...), flash, nil).Stream(t.Context(), modeltest.Plain()))
-			if scrollback.CodeOf(err) != c.code && (err != nil || c.code != "") || a.Text != c.text || a.Finish != c.finish || len(bodies) != c.asked || a.Usage == nil || a.Usage.InputTokens != c.input || a.RequestID != "r0" {
+			if scrollback.CodeOf(err) != c.code && (err != nil || c.code != "") || a.Text != c.text || a.Finish != c.finish ||
+				len(bodies) != c.asked || a.Usage == nil || a.Usage.InputTokens != c.input || a.RequestID != "r0" {
 				t.Fatalf("%q, finish %q, %d requests, usage %+v, request %q, %v", a.Text, a.Finish, len(bodies), a.Usage, a.RequestID, err)
 			}
 			if got := modeltest.Parts(a.Deltas); len(got) != 1 {
 				t.Errorf("one text became %s", told(got))
 			}
-			if c.asked > 1 && name == "three" && (!strings.Contains(bodies[1], `"continuationToken":"t0/+="`) || !strings.HasPrefix(bodies[1], strings.TrimSuffix(bodies[0], "}"))) {
+			if c.asked > 1 && name == "three" && (!strings.Contains(bodies[1], `"continuationToken":"t0/+="`) ||
+				!strings.HasPrefix(bodies[1], strings.TrimSuffix(bodies[0], "}"))) {
 				t.Errorf("the second request is %s", bodies[1])
 			}
 		})
@@ -101,7 +106,8 @@ func TestBounds(t *testing.T) {
 			r := modeltest.Plain()
 			r.Bounds = c.b
 			a, err := modeltest.Read(served(t, answers(nil, c.stream), flash, nil).Stream(t.Context(), r))
-			if !errors.Is(err, scrollback.ErrReplyBound) && (err == nil || !strings.Contains(err.Error(), "beyond")) || a.Text+a.Reasoning != c.text || len(a.Calls) > 3 {
+			if !errors.Is(err, scrollback.ErrReplyBound) && (err == nil || !strings.Contains(err.Error(), "beyond")) ||
+				a.Text+a.Reasoning != c.text || len(a.Calls) > 3 {
 				t.Errorf("%q, %d calls, %v", a.Text+a.Reasoning, len(a.Calls), err)
 			}
 		})
@@ -120,7 +126,8 @@ func TestGarbled(t *testing.T) {
 		}
 		bodies = nil
 		a, err = modeltest.Read(served(t, answers(&bodies, bad), flash, nil).Stream(t.Context(), modeltest.Plain()))
-		if scrollback.CodeOf(err) != scrollback.Unavailable || !errors.Is(err, scrollback.ErrUpstream) || len(bodies) != 2 || a.Usage.InputTokens != 20 {
+		if scrollback.CodeOf(err) != scrollback.Unavailable || !errors.Is(err, scrollback.ErrUpstream) || len(bodies) != 2 ||
+			a.Usage.InputTokens != 20 {
 			t.Errorf("%s again: %v after %d", reason, err, len(bodies))
 		}
 		bodies = nil

@@ -23,7 +23,8 @@ type streamed struct {
 	calls  int
 }
 
-var pieces = []string{"a", "word ", "\n\n", "data: x\n", `"quoted\"`, "字", "😀", "\u2028", "<&>", "}{", ": ", "é", strings.Repeat("long ", 300)}
+var pieces = []string{"a", "word ", "\n\n", "data: x\n", `"quoted\"`, "字", "😀", "\u2028", "<&>", "}{", ": ", "é",
+	strings.Repeat("long ", 300)}
 
 func words(rnd *rand.Rand) string {
 	var out strings.Builder
@@ -38,7 +39,8 @@ func randomStream(rnd *rand.Rand) *streamed {
 	s, open := &streamed{}, false
 	var frame []string
 	flush := func(finish string) {
-		s.frames = append(s.frames, fmt.Appendf(nil, `data: {"candidates": [{"content": {"parts": [%s],"role": "model"}%s}],"responseId": "R"}`, strings.Join(frame, ","), finish))
+		s.frames = append(s.frames, fmt.Appendf(nil, `data: {"candidates": [{"content": {"parts": [%s],"role": "model"}%s}],"responseId": "R"}`,
+			strings.Join(frame, ","), finish))
 		s.frames[len(s.frames)-1] = append(s.frames[len(s.frames)-1], []string{"\n\n", "\r\n\r\n"}[rnd.IntN(2)]...)
 		frame = nil
 	}

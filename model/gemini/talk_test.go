@@ -22,12 +22,14 @@ func talker() model.Model {
 		out := []model.Delta{{Reasoning: fmt.Sprintf("Thought %d, ", n)}, {Reasoning: "and more."}}
 		if last.Role == scrollback.RoleUser && n%3 != 0 && len(r.Tools) > 0 && !r.AnswerOnly {
 			for i := range n%3 + 1 {
-				out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: "x", Name: "f", Arguments: json.RawMessage(fmt.Sprintf(`{"n":%d,"at":%d}`, i, n))}})
+				out = append(out, model.Delta{Call: &scrollback.ToolCall{ID: "x", Name: "f",
+					Arguments: json.RawMessage(fmt.Sprintf(`{"n":%d,"at":%d}`, i, n))}})
 			}
 			return append(out, model.Delta{Finish: scrollback.FinishToolCalls})
 		}
 		out = append(out, model.Delta{Text: fmt.Sprintf("Answer %d ", n)}, model.Delta{Text: "is "}, model.Delta{Text: "this."})
-		return append(out, model.Delta{Finish: scrollback.FinishStop, Usage: &scrollback.Usage{InputTokens: int64(n) * 10, CachedTokens: int64(n), OutputTokens: 7, ReasoningTokens: 2}})
+		return append(out, model.Delta{Finish: scrollback.FinishStop, Usage: &scrollback.Usage{InputTokens: int64(n) * 10, CachedTokens: int64(n),
+			OutputTokens: 7, ReasoningTokens: 2}})
 	}})
 }
 
@@ -50,7 +52,10 @@ func (c *talk) turn(m *gemini.Model, n int) {
 	c.items = append(c.items, item(scrollback.RoleUser, "", parts...))
 	for range 5 {
 		c.steps++
-		r := model.Request{Items: c.items, Tools: tools(), Bytes: func(context.Context, scrollback.ArtifactID) ([]byte, error) { return []byte("png"), nil }}
+		r := model.Request{Items: c.items, Tools: tools(), Bytes: func(context.Context, scrollback.ArtifactID) ([]byte,
+			error) {
+			return []byte("png"), nil
+		}}
 		a, err := modeltest.Read(m.Stream(c.t.Context(), r))
 		if err != nil {
 			c.t.Fatalf("turn %d: %v", n, err)
@@ -58,14 +63,16 @@ func (c *talk) turn(m *gemini.Model, n int) {
 		c.items = append(c.items, item(scrollback.RoleAssistant, m.Facts().Name, modeltest.Parts(a.Deltas)...))
 		c.calls += len(a.Calls)
 		if len(a.Calls) == 0 {
-			if a.Finish != scrollback.FinishStop || a.Usage == nil || !c.hops && (a.Usage.ReasoningTokens != 2 || a.Usage.OutputTokens != 7) || a.Usage.CachedTokens == 0 {
+			if a.Finish != scrollback.FinishStop || a.Usage == nil || !c.hops && (a.Usage.ReasoningTokens != 2 || a.Usage.OutputTokens != 7) ||
+				a.Usage.CachedTokens == 0 {
 				c.t.Fatalf("turn %d: finish %q, usage %+v", n, a.Finish, a.Usage)
 			}
 			return
 		}
 		results := scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.RoleTool}
 		for i, call := range a.Calls {
-			results.Parts = append(results.Parts, scrollback.ToolResult{CallID: call.ID, Name: call.Name, Text: fmt.Sprintf("result %d", i), IsError: i == 1})
+			results.Parts = append(results.Parts, scrollback.ToolResult{CallID: call.ID, Name: call.Name, Text: fmt.Sprintf("result %d", i),
+				IsError: i == 1})
 		}
 		c.items = append(c.items, results)
 	}
@@ -75,7 +82,8 @@ func (c *talk) turn(m *gemini.Model, n int) {
 // Forty turns with thoughts, parallel calls and images: nothing that the server
 // gave out is lost, changed or moved.
 func TestForty(t *testing.T) {
-	for name, o := range map[string]*geminiapi.Options{"ids": {}, "no ids": {NoIDs: true}, "hops": {Hop: 2}, "hops of one": {Hop: 1, NoIDs: true}} {
+	for name, o := range map[string]*geminiapi.Options{"ids": {}, "no ids": {NoIDs: true}, "hops": {Hop: 2},
+		"hops of one": {Hop: 1, NoIDs: true}} {
 		for _, id := range []string{flash, "gemini-2.5-pro"} {
 			if testing.Short() && id != flash {
 				continue
@@ -90,7 +98,8 @@ func TestForty(t *testing.T) {
 					t.Errorf("%d steps, %d calls, refused: %+v", c.steps, c.calls, refused)
 				}
 				last := string(s.Bodies()[len(s.Bodies())-1])
-				for want, least := range map[string]int{`"thoughtSignature"`: 20, `"thought":true`: 60, `"functionResponse"`: 40, `"inlineData"`: 8, `"error"`: 5} {
+				for want, least := range map[string]int{`"thoughtSignature"`: 20, `"thought":true`: 60, `"functionResponse"`: 40, `"inlineData"`: 8,
+					`"error"`: 5} {
 					if got := strings.Count(last, want); got < least {
 						t.Errorf("the last request has %d of %s", got, want)
 					}
@@ -108,7 +117,8 @@ func TestTakeover(t *testing.T) {
 	s := geminiapi.New(talker(), nil)
 	c := &talk{t: t}
 	c.items = append(c.items, item(scrollback.RoleUser, "", text("Before.")), item(scrollback.RoleAssistant, "openai/gpt",
-		scrollback.Reasoning{Text: "private", Opaque: json.RawMessage(`{"thoughtSignature":"Zm9yZWlnbg=="}`)}, call("call_1", "f", `{}`, `{"id":"call_1","thoughtSignature":"Zm9yZWlnbg=="}`)),
+		scrollback.Reasoning{Text: "private", Opaque: json.RawMessage(`{"thoughtSignature":"Zm9yZWlnbg=="}`)},
+		call("call_1", "f", `{}`, `{"id":"call_1","thoughtSignature":"Zm9yZWlnbg=="}`)),
 		item(scrollback.RoleTool, "", result("call_1", "f", "x")), item(scrollback.RoleAssistant, "openai/gpt", text("Hm.")))
 	for n, id := range []string{flash, "gemini-3.1-pro-preview", "gemini-2.5-flash", flash} {
 		m := served(t, s, id, nil)
@@ -121,7 +131,8 @@ func TestTakeover(t *testing.T) {
 	}
 	bodies := s.Bodies()
 	last := string(bodies[len(bodies)-1])
-	if strings.Contains(last, "private") || strings.Contains(last, "Zm9yZWlnbg==") || !strings.Contains(last, "skip_thought_signature_validator") {
+	if strings.Contains(last, "private") || strings.Contains(last, "Zm9yZWlnbg==") ||
+		!strings.Contains(last, "skip_thought_signature_validator") {
 		t.Error("the last request holds what is another model's, or nothing in its place")
 	}
 }
@@ -137,11 +148,14 @@ func TestLessons(t *testing.T) {
 		drop   string
 		absent string
 	}{
-		"a level":        {"gemini-3.7-flash", geminiapi.Options{}, model.Request{Thinking: scrollback.Thinking{Effort: "none"}}, "thinking level minimal", "MINIMAL"},
-		"tools":          {"gemma-3-27b-it", geminiapi.Options{}, model.Request{Tools: tools(), AnswerOnly: true}, "function calling", "tool"},
-		"thoughts":       {flash, geminiapi.Options{Refuse: []string{"includeThoughts"}}, model.Request{}, "includeThoughts", "includeThoughts"},
-		"a budget":       {"gemini-2.5-flash", geminiapi.Options{Refuse: []string{"thinkingBudget"}}, model.Request{Thinking: scrollback.Thinking{Budget: 2000}}, "thinkingBudget", "Budget"},
-		"thinking":       {"gemini-2.5-flash", geminiapi.Options{Refuse: []string{"thinkingConfig"}}, model.Request{Thinking: scrollback.Thinking{Budget: 2000}}, "thinkingConfig", "thinking"},
+		"a level": {"gemini-3.7-flash", geminiapi.Options{}, model.Request{Thinking: scrollback.Thinking{Effort: "none"}},
+			"thinking level minimal", "MINIMAL"},
+		"tools":    {"gemma-3-27b-it", geminiapi.Options{}, model.Request{Tools: tools(), AnswerOnly: true}, "function calling", "tool"},
+		"thoughts": {flash, geminiapi.Options{Refuse: []string{"includeThoughts"}}, model.Request{}, "includeThoughts", "includeThoughts"},
+		"a budget": {"gemini-2.5-flash", geminiapi.Options{Refuse: []string{"thinkingBudget"}},
+			model.Request{Thinking: scrollback.Thinking{Budget: 2000}}, "thinkingBudget", "Budget"},
+		"thinking": {"gemini-2.5-flash", geminiapi.Options{Refuse: []string{"thinkingConfig"}},
+			model.Request{Thinking: scrollback.Thinking{Budget: 2000}}, "thinkingConfig", "thinking"},
 		"a longer reply": {flash, geminiapi.Options{MaxOutput: 100}, model.Request{MaxOutputTokens: 101}, "", `"maxOutputTokens":101`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -89,7 +89,8 @@ func TestUsageThatCannotBe(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		k := keeper(&log)
-		for d, err := range k.Model(&server{deltas: []model.Delta{{Usage: &c.said, Finish: scrollback.FinishStop}}}).Stream(t.Context(), model.Request{}) {
+		for d, err := range k.Model(&server{deltas: []model.Delta{{Usage: &c.said, Finish: scrollback.FinishStop}}}).Stream(t.Context(),
+			model.Request{}) {
 			if err != nil || !d.Usage.InBounds() || d.Usage.Estimated != c.wrong {
 				t.Errorf("%s: %+v %v", name, d.Usage, err)
 			}

@@ -211,12 +211,13 @@ func TestSources(t *testing.T) {
 		items []scrollback.Item
 		want  string
 	}{
-		"reference":     {[]scrollback.Item{item(5, scrollback.RoleUser, question, scrollback.Text{Text: "```\n" + fact + "\n```"})}, want},
-		"long":          {[]scrollback.Item{item(5, scrollback.RoleUser, long)}, want},
-		"one huge line": {[]scrollback.Item{item(4, scrollback.RoleUser, scrollback.Text{Text: strings.Repeat("a b ", 1<<18)}), item(5, scrollback.RoleUser, question)}, noneEN},
-		"folded":        {[]scrollback.Item{other(scrollback.KindFolded, scrollback.RoleUser), item(5, scrollback.RoleUser, question)}, noneEN},
-		"instructions":  {[]scrollback.Item{other(scrollback.KindMessage, scrollback.RoleSystem), item(5, scrollback.RoleUser, question)}, noneEN},
-		"image only":    {[]scrollback.Item{item(5, scrollback.RoleUser, scrollback.Image{Artifact: "a"})}, "Noted. " + selfEN},
+		"reference": {[]scrollback.Item{item(5, scrollback.RoleUser, question, scrollback.Text{Text: "```\n" + fact + "\n```"})}, want},
+		"long":      {[]scrollback.Item{item(5, scrollback.RoleUser, long)}, want},
+		"one huge line": {[]scrollback.Item{item(4, scrollback.RoleUser, scrollback.Text{Text: strings.Repeat("a b ", 1<<18)}),
+			item(5, scrollback.RoleUser, question)}, noneEN},
+		"folded":       {[]scrollback.Item{other(scrollback.KindFolded, scrollback.RoleUser), item(5, scrollback.RoleUser, question)}, noneEN},
+		"instructions": {[]scrollback.Item{other(scrollback.KindMessage, scrollback.RoleSystem), item(5, scrollback.RoleUser, question)}, noneEN},
+		"image only":   {[]scrollback.Item{item(5, scrollback.RoleUser, scrollback.Image{Artifact: "a"})}, "Noted. " + selfEN},
 	} {
 		if got := ask(t, model.Request{Items: c.items}); got.Text != c.want {
 			t.Errorf("%s: got %s\nwant %s", name, got.Text, c.want)

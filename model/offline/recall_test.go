@@ -61,7 +61,8 @@ const (
 func TestSearchResults(t *testing.T) {
 	near := hit(4, scrollback.RoleAssistant, "I see.")
 	near.After = []scrollback.Message{{Seq: 5, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: blueFact}}}}
-	whole := asJSON(t, hits(hit(7, scrollback.RoleUser, "The red depot is closed. "+blueFact), hit(9, scrollback.RoleUser, "The red one has a cellar.")))
+	whole := asJSON(t, hits(hit(7, scrollback.RoleUser, "The red depot is closed. "+blueFact),
+		hit(9, scrollback.RoleUser, "The red one has a cellar.")))
 	want := func(seq string) string { return foundEN + "[" + seq + "] “" + blueFact + "”" }
 	for name, c := range map[string]struct{ text, want string }{
 		"a hit":          {whole, want("#7")},
@@ -98,15 +99,21 @@ func TestSearchThenGrep(t *testing.T) {
 		"malformed": {`{"hits":[{"seq":`, `{]`, false, noneEN},
 		"errors":    {"unknown query: access code blue depot", "the access code of the blue depot failed", true, noneEN},
 		"says none": {`No results for "access code blue depot".`, "nothing found", false, noneEN},
-		"question only": {asJSON(t, hits(hit(2, scrollback.RoleUser, blueQuestion), hit(3, scrollback.RoleUser, "Tell me the access code of the blue depot"))),
+		"question only": {asJSON(t, hits(hit(2, scrollback.RoleUser, blueQuestion),
+			hit(3, scrollback.RoleUser, "Tell me the access code of the blue depot"))),
 			`{"total":1,"matches":[{"ref":null,"seq":99,"line":1,"content":"` + blueQuestion + `"}]}`, false, noneEN},
-		"another depot": {asJSON(t, hits(hit(2, scrollback.RoleUser, "The access code of the red depot is 5."))), `{"total":0,"matches":[]}`, false,
+		"another depot": {asJSON(t, hits(hit(2, scrollback.RoleUser, "The access code of the red depot is 5."))), `{"total":0,"matches":[]}`,
+			false,
 			nearEN + "[#2] “The access code of the red depot is 5.”"},
-		"grep finds": {asJSON(t, hits()), asJSON(t, scrollback.GrepResult{Total: 1, Matches: []scrollback.GrepMatch{{Seq: 8, Line: 1, Content: blueFact}}}), false,
+		"grep finds": {asJSON(t, hits()), asJSON(t, scrollback.GrepResult{Total: 1,
+			Matches: []scrollback.GrepMatch{{Seq: 8, Line: 1, Content: blueFact}}}), false,
 			foundEN + "[#8] “" + blueFact + "”"},
-		"grep finds a folded line": {asJSON(t, hits()), asJSON(t, scrollback.GrepResult{Total: 1, Matches: []scrollback.GrepMatch{{Ref: &ref, Line: 34, Content: "> " + blueFact}}}), false,
+		"grep finds a folded line": {asJSON(t, hits()),
+			asJSON(t, scrollback.GrepResult{Total: 1, Matches: []scrollback.GrepMatch{{Ref: &ref, Line: 34, Content: "> " + blueFact}}}), false,
 			foundEN + "[history:0198c0de line 34] “" + blueFact + "”"},
-		"grep finds an echo": {asJSON(t, hits()), asJSON(t, scrollback.GrepResult{Total: 1, Matches: []scrollback.GrepMatch{{Ref: &ref, Line: 34, Content: "[#8] “" + blueFact + "”"}}}), false,
+		"grep finds an echo": {asJSON(t, hits()),
+			asJSON(t, scrollback.GrepResult{Total: 1, Matches: []scrollback.GrepMatch{{Ref: &ref, Line: 34, Content: "[#8] “" + blueFact + "”"}}}),
+			false,
 			foundEN + "[#8] “" + blueFact + "”"},
 	} {
 		t.Run(name, func(t *testing.T) {

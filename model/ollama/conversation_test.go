@@ -25,11 +25,13 @@ func scripted() *modeltest.Script {
 		}
 		if last.Role != scrollback.RoleTool && strings.Contains(last.Parts.Text(), "look") {
 			for i := range 2 {
-				out = append(out, model.Delta{Call: &scrollback.ToolCall{Name: "search", Arguments: json.RawMessage(fmt.Sprintf(`{"query":"%d of %d"}`, i, n))}})
+				out = append(out, model.Delta{Call: &scrollback.ToolCall{Name: "search",
+					Arguments: json.RawMessage(fmt.Sprintf(`{"query":"%d of %d"}`, i, n))}})
 			}
 			return out
 		}
-		return append(out, model.Delta{Text: fmt.Sprintf("Answer %d", n)}, model.Delta{Text: "."}, model.Delta{Usage: &scrollback.Usage{OutputTokens: 5}, Finish: scrollback.FinishStop})
+		return append(out, model.Delta{Text: fmt.Sprintf("Answer %d", n)}, model.Delta{Text: "."},
+			model.Delta{Usage: &scrollback.Usage{OutputTokens: 5}, Finish: scrollback.FinishStop})
 	}})
 }
 
@@ -51,7 +53,8 @@ func talk(t *testing.T, turns int, models ...*ollama.Model) []scrollback.Item {
 		}
 		items = append(items, user)
 		for step := 0; ; step++ {
-			a, err := modeltest.Read(m.Stream(t.Context(), model.Request{Items: items, Tools: search, Limit: 32768, MaxOutputTokens: 512, Bytes: bytesOf}))
+			a, err := modeltest.Read(m.Stream(t.Context(), model.Request{Items: items, Tools: search, Limit: 32768, MaxOutputTokens: 512,
+				Bytes: bytesOf}))
 			if err != nil || step > 2 {
 				t.Fatalf("turn %d, step %d: %v", turn, step, err)
 			}

@@ -32,13 +32,17 @@ func history(who string) []scrollback.Item {
 	return []scrollback.Item{
 		item(scrollback.RoleSystem, "", said("Be brief.")),
 		{Kind: scrollback.KindTools, Role: scrollback.RoleSystem},
-		item(scrollback.RoleUser, "", said("Compare <a> & b."), scrollback.Image{Artifact: "art_1", MediaType: "image/png", Name: "a.png"}, said("Now."),
+		item(scrollback.RoleUser, "", said("Compare <a> & b."), scrollback.Image{Artifact: "art_1", MediaType: "image/png", Name: "a.png"},
+			said("Now."),
 			scrollback.File{Artifact: "art_2", MediaType: "application/pdf", Name: "b.pdf", Size: 9}),
 		item(scrollback.RoleAssistant, who, scrollback.Reasoning{Text: "Two files.", Opaque: foreign}, said("I read "), said("both."),
-			calls("call_1", "read", `{"name":"a","line":12345678901234567890}`), calls("call_2", "read", `{"name":"b"}`), calls("call_3", "read", `[1]`)),
-		item(scrollback.RoleTool, "", scrollback.ToolResult{CallID: "call_1", Name: "read", Text: "A"}, scrollback.ToolResult{CallID: "call_2", Text: ""},
+			calls("call_1", "read", `{"name":"a","line":12345678901234567890}`), calls("call_2", "read", `{"name":"b"}`),
+			calls("call_3", "read", `[1]`)),
+		item(scrollback.RoleTool, "", scrollback.ToolResult{CallID: "call_1", Name: "read", Text: "A"},
+			scrollback.ToolResult{CallID: "call_2", Text: ""},
 			scrollback.ToolResult{CallID: "call_3", Name: "read", Text: "no object", IsError: true}),
-		item(scrollback.RoleAssistant, who, scrollback.Reasoning{Text: "They differ."}, scrollback.Text{Text: "They differ.", Opaque: foreign}, said("")),
+		item(scrollback.RoleAssistant, who, scrollback.Reasoning{Text: "They differ."}, scrollback.Text{Text: "They differ.", Opaque: foreign},
+			said("")),
 		item(scrollback.RoleAssistant, who, scrollback.Reasoning{Text: "Nothing to say."}),
 		item(scrollback.RoleUser, "", said("Why?")),
 	}
@@ -46,7 +50,8 @@ func history(who string) []scrollback.Item {
 
 func TestGolden(t *testing.T) {
 	yes, no := true, false
-	tools := []scrollback.Tool{{Name: "read", Description: "Reads a file.", Parameters: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"additionalProperties":false}`)}, {Name: "stop"}}
+	tools := []scrollback.Tool{{Name: "read", Description: "Reads a file.",
+		Parameters: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"additionalProperties":false}`)}, {Name: "stop"}}
 	with := func(items []scrollback.Item, change func(*model.Request)) model.Request {
 		r := model.Request{Items: items, Tools: tools, Limit: 32768, MaxOutputTokens: 2048, CacheKey: "not for Ollama",
 			Bytes: func(context.Context, scrollback.ArtifactID) ([]byte, error) { return []byte("\x89PNG"), nil }}

@@ -29,7 +29,8 @@ func keyed(t *testing.T, h http.Handler, key string) *ollama.Model {
 func TestLearns(t *testing.T) {
 	high := scrollback.Thinking{Effort: "high"}
 	yes := true
-	image := scrollback.Item{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "What is it?"}, scrollback.Image{Artifact: "art_1", MediaType: "image/png", Name: "a.png"}}}
+	image := scrollback.Item{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "What is it?"},
+		scrollback.Image{Artifact: "art_1", MediaType: "image/png", Name: "a.png"}}}
 	for name, c := range map[string]struct {
 		o     ollamaapi.Options
 		model ollamaapi.Model
@@ -38,13 +39,15 @@ func TestLearns(t *testing.T) {
 		drops []string
 		want  string // a part of the last request
 	}{
-		"all is taken":       {model: ollamaapi.Model{Levels: true}, think: high, want: `"think":"high"`},
-		"no thinking":        {model: ollamaapi.Model{NoThink: true}, think: high, drops: []string{"think"}},
-		"no levels":          {think: high, drops: []string{"think.level"}, want: `"think":true`},
-		"on":                 {think: scrollback.Thinking{On: &yes}, want: `"think":true`},
-		"neither parameter":  {o: ollamaapi.Options{Refuses: []string{"truncate", "shift"}}, drops: []string{"truncate", "shift"}},
-		"no num_ctx":         {o: ollamaapi.Options{Refuses: []string{"num_ctx"}}, drops: []string{"num_ctx"}, want: `"options":{"num_predict":64}`},
-		"no images":          {model: ollamaapi.Model{NoImages: true}, items: []scrollback.Item{image}, drops: []string{"images"}, want: `[image: a.png, artifact:art_1]`},
+		"all is taken":      {model: ollamaapi.Model{Levels: true}, think: high, want: `"think":"high"`},
+		"no thinking":       {model: ollamaapi.Model{NoThink: true}, think: high, drops: []string{"think"}},
+		"no levels":         {think: high, drops: []string{"think.level"}, want: `"think":true`},
+		"on":                {think: scrollback.Thinking{On: &yes}, want: `"think":true`},
+		"neither parameter": {o: ollamaapi.Options{Refuses: []string{"truncate", "shift"}}, drops: []string{"truncate", "shift"}},
+		"no num_ctx": {o: ollamaapi.Options{Refuses: []string{"num_ctx"}}, drops: []string{"num_ctx"},
+			want: `"options":{"num_predict":64}`},
+		"no images": {model: ollamaapi.Model{NoImages: true}, items: []scrollback.Item{image}, drops: []string{"images"},
+			want: `[image: a.png, artifact:art_1]`},
 		"images":             {items: []scrollback.Item{image}, want: `"images":["iVBO"]`},
 		"busy, then answers": {o: ollamaapi.Options{Busy: 2}},
 	} {
@@ -91,8 +94,10 @@ func contains(t *testing.T, name string, body json.RawMessage, want string) {
 // A gpt-oss model cannot be kept from thinking: the least is asked for.
 func TestLevelsOnly(t *testing.T) {
 	no := false
-	for id, want := range map[string]string{"gpt-oss:20b": `"think":"low"`, "hf.co/unsloth/gpt-oss-20b-GGUF": `"think":"low"`, "qwen3": `"think":false`} {
-		server := ollamaapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("a")), &ollamaapi.Options{Models: []ollamaapi.Model{{Name: id, Levels: true}}})
+	for id, want := range map[string]string{"gpt-oss:20b": `"think":"low"`, "hf.co/unsloth/gpt-oss-20b-GGUF": `"think":"low"`,
+		"qwen3": `"think":false`} {
+		server := ollamaapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("a")),
+			&ollamaapi.Options{Models: []ollamaapi.Model{{Name: id, Levels: true}}})
 		r := ask("q")
 		r.Thinking.On = &no
 		if _, err := modeltest.Read(serve(t, id, server).Stream(t.Context(), r)); err != nil {

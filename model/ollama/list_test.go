@@ -41,7 +41,8 @@ func TestList(t *testing.T) {
 
 // What was asked for is served, and listed from then on.
 func TestListAfterAnswer(t *testing.T) {
-	server := ollamaapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("a")), &ollamaapi.Options{Models: []ollamaapi.Model{{Name: "qwen3", Trained: 40960}}})
+	server := ollamaapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("a")),
+		&ollamaapi.Options{Models: []ollamaapi.Model{{Name: "qwen3", Trained: 40960}}})
 	m := serve(t, "qwen3", server)
 	r := ask("q")
 	r.Limit = 16384

@@ -79,7 +79,8 @@ func TestStandIn(t *testing.T) {
 }
 
 func ask(text string) model.Request {
-	return model.Request{Items: []scrollback.Item{{Kind: scrollback.KindMessage, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: text}}}}}
+	return model.Request{Items: []scrollback.Item{{Kind: scrollback.KindMessage, Role: scrollback.RoleUser,
+		Parts: scrollback.Parts{scrollback.Text{Text: text}}}}}
 }
 
 // What each recorded answer says.
@@ -89,17 +90,25 @@ func TestRecordings(t *testing.T) {
 		return scrollback.ToolCall{ID: id, Name: name, Arguments: []byte(args)}
 	}
 	for name, want := range map[string]modeltest.Answer{
-		"plain":        {Text: "The code is 7F3K-221, 世界.", Usage: usual, Finish: "stop"},
-		"reasoning":    {Text: "It is 7F3K.", Reasoning: "They ask for the code.", Usage: &scrollback.Usage{InputTokens: 26, CachedTokens: 20, OutputTokens: 12, TotalTokens: 38}, Finish: "stop"},
-		"call":         {Reasoning: "Look it up.", Calls: []scrollback.ToolCall{call("call_ab12cd34", "context_search", `{"query":"blue depot","limit":12345678901234567890}`)}, Usage: usual, Finish: "tool_calls"},
-		"calls":        {Text: "Looking.", Calls: []scrollback.ToolCall{call("call_a", "f", `{"a":[1,"<"]}`), call("call_b", "f", `{}`), call("call_3", "g", `{}`)}, Usage: usual, Finish: "tool_calls"},
-		"calls_old":    {Calls: []scrollback.ToolCall{call("call_1", "f", `{"a":1}`), call("call_2", "f", `{"a":2}`)}, Usage: usual, Finish: "tool_calls"},
+		"plain": {Text: "The code is 7F3K-221, 世界.", Usage: usual, Finish: "stop"},
+		"reasoning": {Text: "It is 7F3K.", Reasoning: "They ask for the code.",
+			Usage: &scrollback.Usage{InputTokens: 26, CachedTokens: 20, OutputTokens: 12, TotalTokens: 38}, Finish: "stop"},
+		"call": {Reasoning: "Look it up.",
+			Calls: []scrollback.ToolCall{call("call_ab12cd34", "context_search", `{"query":"blue depot","limit":12345678901234567890}`)},
+			Usage: usual, Finish: "tool_calls"},
+		"calls": {Text: "Looking.", Calls: []scrollback.ToolCall{call("call_a", "f", `{"a":[1,"<"]}`), call("call_b", "f", `{}`),
+			call("call_3", "g", `{}`)}, Usage: usual, Finish: "tool_calls"},
+		"calls_old": {Calls: []scrollback.ToolCall{call("call_1", "f", `{"a":1}`), call("call_2", "f", `{"a":2}`)}, Usage: usual,
+			Finish: "tool_calls"},
 		"length":       {Text: "It goes on", Usage: usual, Finish: "length"},
 		"other_reason": {Text: "No.", Usage: usual, Finish: "content_filter"},
 		"cut":          {Text: "It goes on"},
 		"unreasoned":   {Text: "It goes on", Usage: usual},
-		"over":         {Text: "A plausible answer.", Usage: &scrollback.Usage{InputTokens: 9000, OutputTokens: 4, TotalTokens: 9004}, Finish: "stop"}, // no window was asked for
-		"cached_apart": {Text: "x", Usage: &scrollback.Usage{InputTokens: 126, CachedTokens: 100, OutputTokens: 12, TotalTokens: 138}, Finish: "stop"},
+		// no window was asked for
+		"over": {Text: "A plausible answer.", Usage: &scrollback.Usage{InputTokens: 9000, OutputTokens: 4, TotalTokens: 9004},
+			Finish: "stop"},
+		"cached_apart": {Text: "x", Usage: &scrollback.Usage{InputTokens: 126, CachedTokens: 100, OutputTokens: 12, TotalTokens: 138},
+			Finish: "stop"},
 		"numbers":      {Text: "x", Usage: usual, Finish: "stop"},
 		"numbers_wild": {Text: "x", Finish: "stop"},
 		"uncounted":    {Text: "x", Finish: "stop"},

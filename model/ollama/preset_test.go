@@ -59,7 +59,8 @@ func TestBase(t *testing.T) {
 	srv := httptest.NewServer(http.StripPrefix("/proxy", strict))
 	defer srv.Close()
 	for _, end := range []string{"", "/", "/v1", "/v1/", "/api", "/api/"} {
-		at, err := ollama.Preset().Endpoint("qwen3", env(map[string]string{"OLLAMA_BASE_URL": srv.URL + "/proxy" + end, "OLLAMA_API_KEY": "k"}), remote.Options{Retries: -1})
+		at, err := ollama.Preset().Endpoint("qwen3", env(map[string]string{"OLLAMA_BASE_URL": srv.URL + "/proxy" + end, "OLLAMA_API_KEY": "k"}),
+			remote.Options{Retries: -1})
 		if err != nil {
 			t.Fatal(err)
 		}

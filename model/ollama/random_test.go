@@ -38,7 +38,8 @@ func speak(rng *rand.Rand) (s spoken) {
 		case 1:
 			var list []any
 			for i := range rng.IntN(3) + 1 {
-				list = append(list, map[string]any{"id": fmt.Sprintf("call_%d_%d", len(s.calls), i), "function": map[string]any{"index": i, "name": "f", "arguments": map[string]any{"w": w}}})
+				list = append(list, map[string]any{"id": fmt.Sprintf("call_%d_%d", len(s.calls), i),
+					"function": map[string]any{"index": i, "name": "f", "arguments": map[string]any{"w": w}}})
 				b, _ := json.Marshal(map[string]any{"w": w})
 				s.calls = append(s.calls, string(b))
 			}
@@ -71,7 +72,8 @@ func harm(rng *rand.Rand, lines []string) []string {
 			b[rng.IntN(len(b))] = byte(rng.IntN(256))
 			out[i] = string(b)
 		case 4:
-			out[i] = []string{"null\n", "{}\n", "[]\n", `{"message":null,"done":true}` + "\n", `{"message":{"tool_calls":[{}]}}` + "\n", `{"error":{}}` + "\n", "\n\n", "data: {}\n"}[rng.IntN(8)]
+			out[i] = []string{"null\n", "{}\n", "[]\n", `{"message":null,"done":true}` + "\n", `{"message":{"tool_calls":[{}]}}` + "\n",
+				`{"error":{}}` + "\n", "\n\n", "data: {}\n"}[rng.IntN(8)]
 		case 5:
 			j := rng.IntN(len(out))
 			out[i], out[j] = out[j], out[i]
@@ -120,7 +122,8 @@ func TestRandomStreams(t *testing.T) {
 		}
 		clean++
 		if err != nil || a.Text != s.text || a.Reasoning != s.reasoning || !slices.Equal(argumentsOf(a), s.calls) || !finished(a) {
-			t.Fatalf("seed %d: %v\n got %q %q %v %q\nwant %q %q %v", seed, err, a.Text, a.Reasoning, argumentsOf(a), a.Finish, s.text, s.reasoning, s.calls)
+			t.Fatalf("seed %d: %v\n got %q %q %v %q\nwant %q %q %v", seed, err, a.Text, a.Reasoning, argumentsOf(a), a.Finish, s.text, s.reasoning,
+				s.calls)
 		}
 	}
 	if clean != streams/2 || failed < streams/8 || failed == streams/2 {

@@ -17,8 +17,10 @@ func TestCacheMarks(t *testing.T) {
 	item := func(layer scrollback.Layer, role scrollback.Role, text string) scrollback.Item {
 		return scrollback.Item{Kind: scrollback.KindMessage, Layer: layer, Role: role, Parts: scrollback.Parts{scrollback.Text{Text: text}}}
 	}
-	r := model.Request{Items: []scrollback.Item{item(scrollback.LayerInstructions, scrollback.RoleSystem, "be brief"), item(scrollback.LayerPlaceholders, scrollback.RoleUser, "folded"),
-		item(scrollback.LayerMessages, scrollback.RoleUser, "one"), item(scrollback.LayerMessages, scrollback.RoleAssistant, "two"), item(scrollback.LayerMessages, scrollback.RoleUser, "three"),
+	r := model.Request{Items: []scrollback.Item{item(scrollback.LayerInstructions, scrollback.RoleSystem, "be brief"),
+		item(scrollback.LayerPlaceholders, scrollback.RoleUser, "folded"),
+		item(scrollback.LayerMessages, scrollback.RoleUser, "one"), item(scrollback.LayerMessages, scrollback.RoleAssistant, "two"),
+		item(scrollback.LayerMessages, scrollback.RoleUser, "three"),
 		item(scrollback.LayerPrompt, scrollback.RoleUser, "four"), item(scrollback.LayerRequestOnly, scrollback.RoleUser, "five")}}
 	for id, want := range map[string]string{"anthropic/claude-sonnet-4.5": "be brief|folded|three|four", "deepseek/deepseek-v3.2": ""} {
 		var body struct {
@@ -28,7 +30,8 @@ func TestCacheMarks(t *testing.T) {
 			if err := json.NewDecoder(req.Body).Decode(&body); err != nil {
 				t.Error(err)
 			}
-			return chatReply(200, "text/event-stream", strings.NewReader("data: {\"choices\":[{\"delta\":{\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}\n\n"))
+			return chatReply(200, "text/event-stream",
+				strings.NewReader("data: {\"choices\":[{\"delta\":{\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}\n\n"))
 		})
 		if _, err := modeltest.Read(m.Stream(t.Context(), r)); err != nil {
 			t.Fatal(err)

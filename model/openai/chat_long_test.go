@@ -33,12 +33,14 @@ func chatTalker(name string) model.Model {
 				ds = append(ds, model.Delta{Text: "One moment. "})
 			}
 			for c := range 2 {
-				ds = append(ds, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprintf("call_%s_%d_%d", name, i, c), Name: "f", Arguments: json.RawMessage(fmt.Sprintf(`{"a":%d}`, c))}})
+				ds = append(ds, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprintf("call_%s_%d_%d", name, i, c), Name: "f",
+					Arguments: json.RawMessage(fmt.Sprintf(`{"a":%d}`, c))}})
 			}
 		} else {
 			ds = append(ds, model.Delta{Text: fmt.Sprintf("answer %d ", i)}, model.Delta{Text: "of " + name})
 		}
-		return append(ds, model.Delta{Usage: &scrollback.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 20, ReasoningTokens: 9, TotalTokens: 120}})
+		return append(ds, model.Delta{Usage: &scrollback.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 20, ReasoningTokens: 9,
+			TotalTokens: 120}})
 	}})
 }
 
@@ -90,7 +92,8 @@ func (s *chatSide) say(t *testing.T, items []scrollback.Item, turn int) []scroll
 		if err != nil || a.Finish == "" || a.Usage == nil || a.Usage.OutputTokens != 20 || a.Usage.CachedTokens != 40 {
 			t.Fatalf("turn %d: %s %+v %v; refused %+v", turn, chatSaid(a), a.Usage, err, s.server.Refusals())
 		}
-		items = append(items, scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.RoleAssistant, Model: s.m.Facts().Name, Parts: modeltest.Parts(a.Deltas)})
+		items = append(items, scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.RoleAssistant, Model: s.m.Facts().Name,
+			Parts: modeltest.Parts(a.Deltas)})
 		var results scrollback.Parts
 		for _, c := range a.Calls {
 			results = append(results, scrollback.ToolResult{CallID: c.ID, Name: c.Name, Text: "found " + string(c.Arguments)})
@@ -118,8 +121,9 @@ var chatExpected = map[string][]string{
 	"openai":     {"effort-with-tools"},
 	"deepseek":   {"image"},
 	"xai":        {"parameter"}, // reasoning_effort, of this model
-	"openrouter": nil, "dashscope": nil, "moonshot": nil, "ark": nil, "poe": nil, "workers-ai": nil, "custom": nil, "lmstudio": nil, "llama.cpp": nil,
-	"vllm": {"no-system"},
+	"openrouter": nil, "dashscope": nil, "moonshot": nil, "ark": nil, "poe": nil, "workers-ai": nil, "custom": nil, "lmstudio": nil,
+	"llama.cpp": nil,
+	"vllm":      {"no-system"},
 }
 
 // A conversation of forty turns with every server, and with another model taking
@@ -168,7 +172,8 @@ func chatTalk(t *testing.T, sides []*chatSide, turns int) {
 			}
 		}
 	}
-	if never := strings.HasPrefix(sides[0].m.Facts().Name, "openai/") || strings.HasPrefix(sides[0].m.Facts().Name, "xai/"); replayed == never {
+	if never := strings.HasPrefix(sides[0].m.Facts().Name, "openai/") || strings.HasPrefix(sides[0].m.Facts().Name,
+		"xai/"); replayed == never {
 		t.Errorf("reasoning was sent back: %v", replayed)
 	}
 }

@@ -74,10 +74,12 @@ func chatRandomAnswer(r *rand.Rand) (ds []model.Delta, said string) {
 // chatRandomStream is an answer as some server streams it.
 func chatRandomStream(t *testing.T, r *rand.Rand) (stream, said string) {
 	ds, said := chatRandomAnswer(r)
-	o := chatapi.Options{Quirks: chatapi.Quirks(r.Uint32()) & (chatapi.LateID<<1 - 1), Reasoning: []string{"reasoning", "reasoning_content"}[r.IntN(2)], Details: r.IntN(3) == 0}
+	o := chatapi.Options{Quirks: chatapi.Quirks(r.Uint32()) & (chatapi.LateID<<1 - 1),
+		Reasoning: []string{"reasoning", "reasoning_content"}[r.IntN(2)], Details: r.IntN(3) == 0}
 	w := httptest.NewRecorder()
 	chatapi.New(modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: ds}), o).ServeHTTP(w,
-		httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(`{"model":"m","stream":true,"messages":[{"role":"user","content":"q"}]}`)))
+		httptest.NewRequest(http.MethodPost, "/v1/chat/completions",
+			strings.NewReader(`{"model":"m","stream":true,"messages":[{"role":"user","content":"q"}]}`)))
 	if w.Code != 200 {
 		t.Fatal(w.Body.String())
 	}
@@ -145,7 +147,8 @@ func TestChatRandomStreams(t *testing.T) {
 			for _, c := range a.Calls {
 				got += c.Name + " " + string(c.Arguments) + "|"
 			}
-			if err != nil || err2 != nil || got != said || chatSaid(a) != chatSaid(b) || chatPayloads(a) != chatPayloads(b) || a.Finish == "" || (a.Reasoning != "") != (chatPayloads(a) != "") {
+			if err != nil || err2 != nil || got != said || chatSaid(a) != chatSaid(b) || chatPayloads(a) != chatPayloads(b) || a.Finish == "" ||
+				(a.Reasoning != "") != (chatPayloads(a) != "") {
 				t.Fatalf("stream %d: %v %v\n%s\n%s\n%s\n%s", i, err, err2, said, chatSaid(a), chatSaid(b), stream)
 			}
 			whole++

@@ -25,42 +25,49 @@ func TestRecordings(t *testing.T) {
 		use     use
 		payload string // all payloads, joined
 	}{
-		"plain":             {"|The code is 7F3K-221.|stop", use{in: 30, out: 8}, ""},
-		"call":              {`||call_a context_search {"query":"blue depot"}|tool_calls`, use{in: 90, out: 12}, ""},
-		"two_calls":         {`||c1 f {"a":1}|c2 g {}|tool_calls`, use{in: 10, cached: 8, out: 5}, ""},
-		"reasoning":         {"let me think|42|stop", use{in: 7, out: 9, reasoning: 6}, `{"field":"reasoning_content"}`},
-		"reasoning_old":     {"想一想|四十二|stop", use{in: 7, cached: 4, out: 9}, `{"field":"reasoning_content"}`},
-		"no_index":          {`||x1 f {"a":1}|x2 f {"malformed_arguments":"{\"a\":"}|tool_calls`, use{}, ""},
-		"cut":               {"|half an|", use{}, ""},
-		"length":            {"|long|length", use{in: 1, out: 1}, ""},
-		"deepseek":          {`look it up|One moment.|call_00_x f {"a": 1}|call_01_y g {}|tool_calls`, use{in: 300, cached: 256, out: 80, reasoning: 60}, `{"field":"reasoning_content"}`},
-		"deepseek_silent":   {`||c1 f {}|tool_calls`, use{}, `{"field":"reasoning_content"}`},
-		"moonshot":          {`想||f:0 f {"a":1}|g:1 g {"b":2}|tool_calls`, use{in: 120, cached: 100, out: 40}, `{"field":"reasoning_content"}`},
-		"xai":               {`Thinking... |Here.|call_1 f {"a":"x"}|tool_calls`, use{in: 20, out: 110, reasoning: 100}, `{"field":"reasoning_content"}`},
-		"xai_cached":        {"|ok|stop", use{in: 4108, cached: 4096, out: 3}, ""},
-		"openrouter":        {`first second|I call.|toolu_1 f {"a":1}|tool_calls`, use{in: 50, cached: 10, written: 30, out: 20, reasoning: 8}, `{"field":"reasoning","details":[{"format":"anthropic-claude-v1","id":null,"index":0,"signature":"sig\u003c1\u003e","text":"first second","type":"reasoning.text"},{"data":"redacted","format":"anthropic-claude-v1","index":1,"type":"reasoning.encrypted"}]}`},
-		"openrouter_gemini": {`plan|Calling.|tool_f_1 f {}|tool_calls`, use{}, `{"field":"reasoning","details":[{"format":"google-gemini-v1","index":0,"summary":"plan","type":"reasoning.summary"}]} {"field":"details","details":[{"data":"blob","format":"google-gemini-v1","id":"tool_f_1","index":0,"type":"reasoning.encrypted"}]}`},
-		"dashscope":         {`ab||call_q f {"a": 1}|tool_calls`, use{in: 2000, cached: 500, written: 1400, out: 30, reasoning: 20}, `{"field":"reasoning_content"}`},
-		"workers":           {`||17 f {"a":1}|18 f {"a":2}|tool_calls`, use{in: 5, out: 3}, ""},
-		"vllm":              {"hm|yes|stop", use{in: 9, out: 2}, `{"field":"reasoning"}`},
-		"llamacpp":          {"hm|yes|stop", use{in: 9, out: 2}, `{"field":"reasoning_content"}`},
-		"content_list":      {"weigh|done now|stop", use{}, ""},
-		"one_index":         {`||a f {"n":1}|b f {"n":2}|tool_calls`, use{}, ""},
-		"one_index_no_ids":  {`||call_f70c4715_0 f {"n":1}|call_f70c4715_1 f {"n":2}|tool_calls`, use{}, ""},
-		"one_id":            {`||0 f {"n":1}|call_f70c4715_0 g {"n":2}|tool_calls`, use{}, ""},
-		"index_from_one":    {`||a f {"n":1}|b g {}|tool_calls`, use{}, ""},
-		"index_late":        {`||a f {"n":1}|tool_calls`, use{}, ""},
-		"id_changes":        {`||a1 f {"n":1}|tool_calls`, use{}, ""},
-		"name_repeats":      {`||call_f70c4715_0 f {"n":1}|call_f70c4715_1 f {"n":2}|tool_calls`, use{}, ""},
-		"call_twice":        {`||a f {"n":1}|tool_calls`, use{}, ""},
-		"prefix":            {`||a f {}|tool_calls`, use{}, ""},
-		"length_call":       {`||a f {}|length`, use{in: 1, out: 9}, ""},
-		"filtered":          {"|I wo|content_filter", use{}, ""},
-		"refusal":           {"|I cannot do that.|stop", use{}, ""},
-		"usage_odd":         {"|a|stop", use{in: 12, out: 3, reasoning: 3}, ""},
-		"both_names":        {"one two|x|stop", use{}, `{"field":"reasoning_content"}`},
-		"no_done":           {"|x|stop", use{}, ""},
-		"second_choice":     {"|yes|stop", use{}, ""},
+		"plain":         {"|The code is 7F3K-221.|stop", use{in: 30, out: 8}, ""},
+		"call":          {`||call_a context_search {"query":"blue depot"}|tool_calls`, use{in: 90, out: 12}, ""},
+		"two_calls":     {`||c1 f {"a":1}|c2 g {}|tool_calls`, use{in: 10, cached: 8, out: 5}, ""},
+		"reasoning":     {"let me think|42|stop", use{in: 7, out: 9, reasoning: 6}, `{"field":"reasoning_content"}`},
+		"reasoning_old": {"想一想|四十二|stop", use{in: 7, cached: 4, out: 9}, `{"field":"reasoning_content"}`},
+		"no_index":      {`||x1 f {"a":1}|x2 f {"malformed_arguments":"{\"a\":"}|tool_calls`, use{}, ""},
+		"cut":           {"|half an|", use{}, ""},
+		"length":        {"|long|length", use{in: 1, out: 1}, ""},
+		"deepseek": {`look it up|One moment.|call_00_x f {"a": 1}|call_01_y g {}|tool_calls`,
+			use{in: 300, cached: 256, out: 80, reasoning: 60}, `{"field":"reasoning_content"}`},
+		"deepseek_silent": {`||c1 f {}|tool_calls`, use{}, `{"field":"reasoning_content"}`},
+		"moonshot":        {`想||f:0 f {"a":1}|g:1 g {"b":2}|tool_calls`, use{in: 120, cached: 100, out: 40}, `{"field":"reasoning_content"}`},
+		"xai": {`Thinking... |Here.|call_1 f {"a":"x"}|tool_calls`, use{in: 20, out: 110, reasoning: 100},
+			`{"field":"reasoning_content"}`},
+		"xai_cached": {"|ok|stop", use{in: 4108, cached: 4096, out: 3}, ""},
+		"openrouter": {`first second|I call.|toolu_1 f {"a":1}|tool_calls`, use{in: 50, cached: 10, written: 30, out: 20, reasoning: 8},
+			`{"field":"reasoning","details":[{"format":"anthropic-claude-v1","id":null,"index":0,"signature":"sig\u003c1\u003e","text":"first ` +
+				`second","type":"reasoning.text"},{"data":"redacted","format":"anthropic-claude-v1","index":1,"type":"reasoning.encrypted"}]}`},
+		"openrouter_gemini": {`plan|Calling.|tool_f_1 f {}|tool_calls`, use{},
+			`{"field":"reasoning","details":[{"format":"google-gemini-v1","index":0,"summary":"plan","type":"reasoning.summary"}]} ` +
+				`{"field":"details","details":[{"data":"blob","format":"google-gemini-v1","id":"tool_f_1","index":0,"type":"reasoning.encrypted"}]}`},
+		"dashscope": {`ab||call_q f {"a": 1}|tool_calls`, use{in: 2000, cached: 500, written: 1400, out: 30, reasoning: 20},
+			`{"field":"reasoning_content"}`},
+		"workers":          {`||17 f {"a":1}|18 f {"a":2}|tool_calls`, use{in: 5, out: 3}, ""},
+		"vllm":             {"hm|yes|stop", use{in: 9, out: 2}, `{"field":"reasoning"}`},
+		"llamacpp":         {"hm|yes|stop", use{in: 9, out: 2}, `{"field":"reasoning_content"}`},
+		"content_list":     {"weigh|done now|stop", use{}, ""},
+		"one_index":        {`||a f {"n":1}|b f {"n":2}|tool_calls`, use{}, ""},
+		"one_index_no_ids": {`||call_f70c4715_0 f {"n":1}|call_f70c4715_1 f {"n":2}|tool_calls`, use{}, ""},
+		"one_id":           {`||0 f {"n":1}|call_f70c4715_0 g {"n":2}|tool_calls`, use{}, ""},
+		"index_from_one":   {`||a f {"n":1}|b g {}|tool_calls`, use{}, ""},
+		"index_late":       {`||a f {"n":1}|tool_calls`, use{}, ""},
+		"id_changes":       {`||a1 f {"n":1}|tool_calls`, use{}, ""},
+		"name_repeats":     {`||call_f70c4715_0 f {"n":1}|call_f70c4715_1 f {"n":2}|tool_calls`, use{}, ""},
+		"call_twice":       {`||a f {"n":1}|tool_calls`, use{}, ""},
+		"prefix":           {`||a f {}|tool_calls`, use{}, ""},
+		"length_call":      {`||a f {}|length`, use{in: 1, out: 9}, ""},
+		"filtered":         {"|I wo|content_filter", use{}, ""},
+		"refusal":          {"|I cannot do that.|stop", use{}, ""},
+		"usage_odd":        {"|a|stop", use{in: 12, out: 3, reasoning: 3}, ""},
+		"both_names":       {"one two|x|stop", use{}, `{"field":"reasoning_content"}`},
+		"no_done":          {"|x|stop", use{}, ""},
+		"second_choice":    {"|yes|stop", use{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, err := modeltest.Read(chatAnswered(t, "custom", "m", chatStream(chatRecorded(t, name))).Stream(t.Context(), modeltest.Plain()))
@@ -89,7 +96,8 @@ func TestRecordings(t *testing.T) {
 
 // What a provider charges is told, with what it had to be paid elsewhere.
 func TestChatCost(t *testing.T) {
-	a, err := modeltest.Read(chatAnswered(t, "openrouter", "m", chatStream(chatRecorded(t, "openrouter"))).Stream(t.Context(), modeltest.Plain()))
+	a, err := modeltest.Read(chatAnswered(t, "openrouter", "m", chatStream(chatRecorded(t, "openrouter"))).Stream(t.Context(),
+		modeltest.Plain()))
 	if err != nil || a.Usage == nil || a.Usage.Cost != 1.75 || a.Usage.Currency != "USD" {
 		t.Fatalf("%+v %v", a.Usage, err)
 	}
@@ -131,10 +139,14 @@ func TestChatRecordedFailures(t *testing.T) {
 // A server that does not stream answers as one that does.
 func TestChatWhole(t *testing.T) {
 	for body, want := range map[string]string{
-		`{"id":"r","choices":[{"index":0,"message":{"role":"assistant","content":"hi","reasoning_content":"hm"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`: "hm|hi|stop",
-		`{"choices":[{"message":{"content":null,"tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x":1}}},{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"stop"}]}`:         `||a f {"x":1}|call_811c9dc5_0 f {}|tool_calls`,
-		`{"choices":[{"message":{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},"finish_reason":"stop"}]}`:                                                                                "|ab|stop",
-		`{"error":false,"choices":[{"message":{"content":"","tool_calls":[{"id":"a","function":{"name":"f"}}]},"finish_reason":"TOOL_USE"}]}`:                                                                 "||a f {}|tool_calls",
+		`{"id":"r","choices":[{"index":0,"message":{"role":"assistant","content":"hi","reasoning_content":"hm"},"finish_reason":"stop"}],` +
+			`"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`: "hm|hi|stop",
+		`{"choices":[{"message":{"content":null,"tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x":1}}},{"id":"a",` +
+			`"function":{"name":"f","arguments":"{}"}}]},"finish_reason":"stop"}]}`: `||a f {"x":1}|call_811c9dc5_0 f {}|tool_calls`,
+		`{"choices":[{"message":{"content":` +
+			`[{"type":"text","text":"a"},{"type":"text","text":"b"}]},"finish_reason":"stop"}]}`: "|ab|stop",
+		`{"error":false,"choices":[{"message":{"content":` +
+			`"","tool_calls":[{"id":"a","function":{"name":"f"}}]},"finish_reason":"TOOL_USE"}]}`: "||a f {}|tool_calls",
 	} {
 		a, err := modeltest.Read(chatAnswered(t, "custom", "m", func(*http.Request) *http.Response {
 			return chatReply(200, "application/json", strings.NewReader(body))
@@ -164,7 +176,8 @@ func TestChatFreshIDs(t *testing.T) {
 			seen[c.ID] = true
 			results = append(results, scrollback.ToolResult{CallID: c.ID, Text: "1"})
 		}
-		r.Items = append(r.Items, scrollback.Item{Role: scrollback.RoleAssistant, Model: m.Facts().Name, Parts: modeltest.Parts(a.Deltas)}, scrollback.Item{Role: scrollback.RoleTool, Parts: results})
+		r.Items = append(r.Items, scrollback.Item{Role: scrollback.RoleAssistant, Model: m.Facts().Name, Parts: modeltest.Parts(a.Deltas)},
+			scrollback.Item{Role: scrollback.RoleTool, Parts: results})
 	}
 	if len(seen) != 6 {
 		t.Errorf("%d ids", len(seen))
@@ -178,8 +191,13 @@ func TestChatFreshIDs(t *testing.T) {
 // its own, and all go back in their order.
 func TestChatPayloadParts(t *testing.T) {
 	for name, want := range map[string]struct{ parts, sent string }{
-		"openrouter_gemini": {"reasoning text reasoning tool_call", `"reasoning":"plan","reasoning_details":[{"format":"google-gemini-v1","index":0,"summary":"plan","type":"reasoning.summary"},{"data":"blob","format":"google-gemini-v1","id":"tool_f_1","index":0,"type":"reasoning.encrypted"}]`},
-		"openrouter":        {"reasoning text tool_call", `"reasoning":"first second","reasoning_details":[{"format":"anthropic-claude-v1","id":null,"index":0,"signature":"sig\u003c1\u003e","text":"first second","type":"reasoning.text"},{"data":"redacted","format":"anthropic-claude-v1","index":1,"type":"reasoning.encrypted"}]`},
+		"openrouter_gemini": {"reasoning text reasoning tool_call",
+			`"reasoning":"plan","reasoning_details":[{"format":"google-gemini-v1","index":0,"summary":"plan","type":"reasoning.summary"},` +
+				`{"data":"blob","format":"google-gemini-v1","id":"tool_f_1","index":0,"type":"reasoning.encrypted"}]`},
+		"openrouter": {"reasoning text tool_call",
+			`"reasoning":"first second","reasoning_details":[{"format":"anthropic-claude-v1","id":null,"index":0,` +
+				`"signature":"sig\u003c1\u003e","text":"first ` +
+				`second","type":"reasoning.text"},{"data":"redacted","format":"anthropic-claude-v1","index":1,"type":"reasoning.encrypted"}]`},
 	} {
 		var sent string
 		m := chatAnswered(t, "openrouter", "google/gemini-3-pro", func(r *http.Request) *http.Response {
@@ -208,7 +226,8 @@ func TestChatPayloadParts(t *testing.T) {
 		if got := strings.Join(kinds, " "); got != want.parts {
 			t.Errorf("%s: %s", name, got)
 		}
-		r.Items = append(r.Items, scrollback.Item{Role: scrollback.RoleAssistant, Model: m.Facts().Name, Parts: parts}, scrollback.Item{Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{CallID: a.Calls[0].ID}}})
+		r.Items = append(r.Items, scrollback.Item{Role: scrollback.RoleAssistant, Model: m.Facts().Name, Parts: parts},
+			scrollback.Item{Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{CallID: a.Calls[0].ID}}})
 		if _, err := modeltest.Read(m.Stream(t.Context(), r)); err != nil || !strings.Contains(sent, want.sent) {
 			t.Errorf("%s: %v sent %s", name, err, sent)
 		}
@@ -235,10 +254,12 @@ func TestChatUnsigned(t *testing.T) {
 func TestChatBroken(t *testing.T) {
 	for name, finish := range map[string]string{"no_done": "stop", "cut": ""} {
 		m := chatAnswered(t, "custom", "m", func(*http.Request) *http.Response {
-			return chatReply(200, "text/event-stream", io.MultiReader(strings.NewReader(chatRecorded(t, name)), iotest.ErrReader(io.ErrUnexpectedEOF)))
+			return chatReply(200, "text/event-stream", io.MultiReader(strings.NewReader(chatRecorded(t, name)),
+				iotest.ErrReader(io.ErrUnexpectedEOF)))
 		})
 		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-		if a.Finish != finish || a.Text == "" || (err == nil) != (finish != "") || err != nil && scrollback.CodeOf(err) != scrollback.Unavailable {
+		if a.Finish != finish || a.Text == "" || (err == nil) != (finish != "") ||
+			err != nil && scrollback.CodeOf(err) != scrollback.Unavailable {
 			t.Errorf("%s: %s %v", name, chatSaid(a), err)
 		}
 	}

@@ -13,13 +13,16 @@ import (
 )
 
 // chatAskStrict asks a server of a preset that was made stricter.
-func chatAskStrict(t *testing.T, preset, id string, change func(*chatapi.Options, *model.Request)) (modeltest.Answer, []model.Lesson, *modeltest.Strict, error) {
+func chatAskStrict(t *testing.T, preset, id string, change func(*chatapi.Options, *model.Request)) (modeltest.Answer, []model.Lesson,
+	*modeltest.Strict, error) {
 	t.Helper()
 	o := chatapi.Preset(preset)
 	o.Models = []string{id}
-	r := model.Request{MaxOutputTokens: 900, CacheKey: "k", AnswerOnly: true, Tools: chatTools(), Thinking: scrollback.Thinking{Effort: "high"}, Learned: chatKnown,
+	r := model.Request{MaxOutputTokens: 900, CacheKey: "k", AnswerOnly: true, Tools: chatTools(),
+		Thinking: scrollback.Thinking{Effort: "high"}, Learned: chatKnown,
 		Bytes: func(context.Context, scrollback.ArtifactID) ([]byte, error) { return []byte("PNG"), nil },
-		Items: []scrollback.Item{chatItemOf(scrollback.RoleUser, "", scrollback.Text{Text: strings.Repeat("word ", 400)}, scrollback.Image{Artifact: "a", MediaType: "image/png"})}}
+		Items: []scrollback.Item{chatItemOf(scrollback.RoleUser, "", scrollback.Text{Text: strings.Repeat("word ", 400)},
+			scrollback.Image{Artifact: "a", MediaType: "image/png"})}}
 	change(&o, &r)
 	server := chatapi.New(chatTalker("Ada"), o)
 	a, lessons, err := chatLessons(chatServe(t, preset, id, server), r)
@@ -50,14 +53,16 @@ func TestChatEndsWell(t *testing.T) {
 			if p.preset == "ark" {
 				want = 0 // it does not say
 			}
-			if l := model.LessonOf(err); scrollback.CodeOf(err) != scrollback.OverBudget || l == nil || !l.TooLong || l.Limit != want || l.Requested > 1000 || !chatRuled(s, "too-long") {
+			if l := model.LessonOf(err); scrollback.CodeOf(err) != scrollback.OverBudget || l == nil || !l.TooLong || l.Limit != want ||
+				l.Requested > 1000 || !chatRuled(s, "too-long") {
 				t.Errorf("too long: %v, %+v", err, l)
 			}
 			a, lessons, _, err := chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.MaxOutput = 300 })
 			if err != nil || a.Finish == "" || !slices.Contains(lessons, model.Lesson{MaxOutput: 300}) {
 				t.Errorf("too long an answer: %v, %+v", err, lessons)
 			}
-			if a, _, _, err = chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.Starved = 2 }); err != nil || a.Finish == "" {
+			if a, _, _, err = chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.Starved = 2 }); err != nil ||
+				a.Finish == "" {
 				t.Errorf("a starved server: %v", err)
 			}
 			for _, name := range chatapi.Preset(p.preset).Takes {
@@ -73,10 +78,12 @@ func TestChatEndsWell(t *testing.T) {
 				}
 			}
 			a, lessons, s, err = chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, _ *model.Request) { o.Rules |= chatapi.TextOnly })
-			if err != nil || a.Finish == "" || !slices.Contains(lessons, model.Lesson{Drop: "image_url"}) || strings.Contains(string(s.Bodies()[len(s.Bodies())-1]), "base64") {
+			if err != nil || a.Finish == "" || !slices.Contains(lessons, model.Lesson{Drop: "image_url"}) ||
+				strings.Contains(string(s.Bodies()[len(s.Bodies())-1]), "base64") {
 				t.Errorf("no images: %v, %+v", err, lessons)
 			}
-			for rule, want := range map[chatapi.Rules]scrollback.Strictness{chatapi.NoSystem: scrollback.StrictNoSystem, chatapi.Alternates: scrollback.StrictTurns, chatapi.SystemFront: scrollback.StrictTurns} {
+			for rule, want := range map[chatapi.Rules]scrollback.Strictness{chatapi.NoSystem: scrollback.StrictNoSystem,
+				chatapi.Alternates: scrollback.StrictTurns, chatapi.SystemFront: scrollback.StrictTurns} {
 				_, _, _, err = chatAskStrict(t, p.preset, p.model, func(o *chatapi.Options, r *model.Request) {
 					o.Rules |= rule
 					o.Rules &^= chatapi.NoThoughtWithTools
@@ -93,9 +100,14 @@ func TestChatEndsWell(t *testing.T) {
 // Efforts beside tools: the newest models want none asked for, the ones before
 // only that none is sent.
 func TestChatEffortWithTools(t *testing.T) {
-	for rule, thinking := range map[chatapi.Rules]scrollback.Thinking{chatapi.NoThoughtWithTools: {}, chatapi.NoEffortWithTools: {Effort: "high"}} {
-		a, lessons, s, err := chatAskStrict(t, "openai", "gpt-5.6", func(o *chatapi.Options, r *model.Request) { o.Rules, r.Thinking = rule, thinking })
-		if err != nil || a.Finish == "" || len(lessons) != 1 || len(s.Bodies()) != 2 || !strings.Contains(string(s.Bodies()[1]), `"reasoning_effort":"none"`) {
+	for rule, thinking := range map[chatapi.Rules]scrollback.Thinking{chatapi.NoThoughtWithTools: {},
+		chatapi.NoEffortWithTools: {Effort: "high"}} {
+		a, lessons, s, err := chatAskStrict(t, "openai", "gpt-5.6", func(o *chatapi.Options, r *model.Request) {
+			o.Rules, r.Thinking = rule,
+				thinking
+		})
+		if err != nil || a.Finish == "" || len(lessons) != 1 || len(s.Bodies()) != 2 ||
+			!strings.Contains(string(s.Bodies()[1]), `"reasoning_effort":"none"`) {
 			t.Errorf("%v %v %s", err, lessons, s.Bodies())
 		}
 	}

@@ -24,7 +24,8 @@ import (
 // each. Those that are asked in responses first are known to speak the older API.
 var chatPresets = []struct{ preset, model string }{
 	{"openai", "gpt-5.6"}, {"deepseek", "deepseek-v4-pro"}, {"xai", "grok-4.1"}, {"poe", "Claude-Sonnet-4.5"}, {"ark", "doubao-seed-1-8"},
-	{"openrouter", "anthropic/claude-sonnet-4.5"}, {"dashscope", "qwen3.7-plus"}, {"moonshot", "kimi-k2.6"}, {"workers-ai", "@cf/openai/gpt-oss-120b"},
+	{"openrouter", "anthropic/claude-sonnet-4.5"}, {"dashscope", "qwen3.7-plus"}, {"moonshot", "kimi-k2.6"},
+	{"workers-ai", "@cf/openai/gpt-oss-120b"},
 	{"custom", "m"}, {"lmstudio", "google/gemma-3-12b"}, {"vllm", "google/gemma-3-27b-it"}, {"llama.cpp", "qwen3"},
 }
 
@@ -68,7 +69,8 @@ func (f chatWay) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 
 // chatReply is a response of a server.
 func chatReply(status int, mediaType string, body io.Reader) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {mediaType}}, Body: io.NopCloser(body), ProtoMajor: 1, ProtoMinor: 1}
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {mediaType}}, Body: io.NopCloser(body), ProtoMajor: 1,
+		ProtoMinor: 1}
 }
 
 // chatAnswered opens a model whose server answers with f.
@@ -125,8 +127,10 @@ func TestChatSuite(t *testing.T) {
 func TestChatServedScript(t *testing.T) {
 	steps := []modeltest.Step{
 		modeltest.Say("héllo ", "世界"),
-		modeltest.Call(scrollback.ToolCall{ID: "c1", Name: "f", Arguments: json.RawMessage(`{"a":[1,"<"]}`)}, scrollback.ToolCall{ID: "c2", Name: "g", Arguments: json.RawMessage(`{}`)}),
-		{Deltas: []model.Delta{{Reasoning: "hm"}, {Text: "so"}, {Usage: &scrollback.Usage{InputTokens: 9, CachedTokens: 4, OutputTokens: 2, TotalTokens: 11}}}},
+		modeltest.Call(scrollback.ToolCall{ID: "c1", Name: "f", Arguments: json.RawMessage(`{"a":[1,"<"]}`)},
+			scrollback.ToolCall{ID: "c2", Name: "g", Arguments: json.RawMessage(`{}`)}),
+		{Deltas: []model.Delta{{Reasoning: "hm"}, {Text: "so"},
+			{Usage: &scrollback.Usage{InputTokens: 9, CachedTokens: 4, OutputTokens: 2, TotalTokens: 11}}}},
 		{Deltas: []model.Delta{{Text: "cut"}}, NoFinish: true},
 		{Deltas: []model.Delta{{Text: "long"}, {Finish: scrollback.FinishLength}}},
 	}

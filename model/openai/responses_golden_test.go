@@ -20,7 +20,8 @@ import (
 var updateResponses = flag.Bool("update-responses", false, "rewrite testdata/responses/*.golden.json")
 
 func respTools() []scrollback.Tool {
-	return []scrollback.Tool{{Name: "look", Description: "Looks <there>.", Parameters: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}}}`)}, {Name: "wait"}}
+	return []scrollback.Tool{{Name: "look", Description: "Looks <there>.",
+		Parameters: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}}}`)}, {Name: "wait"}}
 }
 
 func respItem(role scrollback.Role, by string, parts ...scrollback.Part) scrollback.Item {
@@ -29,16 +30,23 @@ func respItem(role scrollback.Role, by string, parts ...scrollback.Part) scrollb
 
 // respEverything is a history with all there is, made by one model.
 func respEverything(by string) []scrollback.Item {
-	rs := scrollback.Opaque(`{"item":{"id":"rs_1","type":"reasoning","encrypted_content":"gAAA+/==","summary":[{"type":"summary_text","text":"hm"}]}}`)
+	rs := scrollback.Opaque(`{"item":{"id":"rs_1","type":"reasoning","encrypted_content":"gAAA+/==","summary":[{"type":"summary_text",` +
+		`"text":"hm"}]}}`)
 	return []scrollback.Item{
 		respItem(scrollback.RoleSystem, "", scrollback.Text{Text: "be brief"}),
 		{Kind: scrollback.KindTools, Role: scrollback.RoleSystem},
-		respItem(scrollback.RoleUser, "", scrollback.Text{Text: "what is <this> & that?"}, scrollback.Image{Artifact: "a", MediaType: "image/png", Name: "x.png", Detail: "low"}, scrollback.File{Artifact: "b", MediaType: "text/csv", Name: "y.csv", Size: 7}),
-		respItem(scrollback.RoleAssistant, by, scrollback.Reasoning{Text: "hm", Opaque: rs}, scrollback.Text{Text: "I look.", Opaque: scrollback.Opaque(`{"phase":"commentary"}`)},
+		respItem(scrollback.RoleUser, "", scrollback.Text{Text: "what is <this> & that?"},
+			scrollback.Image{Artifact: "a", MediaType: "image/png", Name: "x.png", Detail: "low"},
+			scrollback.File{Artifact: "b", MediaType: "text/csv", Name: "y.csv", Size: 7}),
+		respItem(scrollback.RoleAssistant, by, scrollback.Reasoning{Text: "hm", Opaque: rs},
+			scrollback.Text{Text: "I look.", Opaque: scrollback.Opaque(`{"phase":"commentary"}`)},
 			scrollback.ToolCall{ID: "call_1", Name: "look", Arguments: json.RawMessage(`{"at":"<a>"}`), Opaque: scrollback.Opaque(`{"id":"fc_1"}`)},
 			scrollback.ToolCall{ID: "call_2", Name: "wait", Arguments: json.RawMessage(`{}`), Opaque: scrollback.Opaque(`{"id":"fc_2"}`)}),
-		respItem(scrollback.RoleTool, "", scrollback.ToolResult{CallID: "call_1", Name: "look", Text: "a cat"}, scrollback.ToolResult{CallID: "call_2", Name: "wait"}),
-		respItem(scrollback.RoleAssistant, by, scrollback.Text{}, scrollback.Text{Text: "A cat", Opaque: scrollback.Opaque(`{"phase":"final_answer"}`)}, scrollback.Text{Text: ".", Opaque: scrollback.Opaque(`{"phase":"final_answer"}`)},
+		respItem(scrollback.RoleTool, "", scrollback.ToolResult{CallID: "call_1", Name: "look", Text: "a cat"},
+			scrollback.ToolResult{CallID: "call_2", Name: "wait"}),
+		respItem(scrollback.RoleAssistant, by, scrollback.Text{}, scrollback.Text{Text: "A cat",
+			Opaque: scrollback.Opaque(`{"phase":"final_answer"}`)}, scrollback.Text{Text: ".",
+			Opaque: scrollback.Opaque(`{"phase":"final_answer"}`)},
 			scrollback.Reasoning{Text: "and behind it nothing", Opaque: rs}),
 		respItem(scrollback.RoleUser, "", scrollback.Text{Text: "thanks"}),
 	}
@@ -52,26 +60,34 @@ func TestResponsesGolden(t *testing.T) {
 		preset, id string
 		r          model.Request
 	}{
-		"openai_everything": {"openai", "gpt-5.1", model.Request{Items: respEverything("openai/gpt-5.1"), Tools: respTools(), MaxOutputTokens: 4000, CacheKey: "conv-1", Bytes: images}},
-		"openai_foreign":    {"openai", "gpt-5.1", model.Request{Items: respEverything("anthropic/claude"), Tools: respTools(), Bytes: images}},
-		"openai_sibling":    {"openai", "gpt-5.1", model.Request{Items: respEverything("openai/gpt-5.2")}},
+		"openai_everything": {"openai", "gpt-5.1", model.Request{Items: respEverything("openai/gpt-5.1"), Tools: respTools(),
+			MaxOutputTokens: 4000, CacheKey: "conv-1", Bytes: images}},
+		"openai_foreign": {"openai", "gpt-5.1", model.Request{Items: respEverything("anthropic/claude"), Tools: respTools(), Bytes: images}},
+		"openai_sibling": {"openai", "gpt-5.1", model.Request{Items: respEverything("openai/gpt-5.2")}},
 		"openai_odd_payloads": {"openai", "gpt-5.1", model.Request{Items: []scrollback.Item{
 			respItem(scrollback.RoleUser, "", scrollback.Text{Text: "q"}),
-			respItem(scrollback.RoleAssistant, "openai/gpt-5.1", scrollback.Reasoning{Text: "from chat", Opaque: foreign}, scrollback.ToolCall{ID: "c", Name: "look", Arguments: json.RawMessage(`{}`), Opaque: scrollback.Opaque(`{"id":"fc_9"}`)},
-				scrollback.Reasoning{Opaque: scrollback.Opaque(`{"item":{"id":"rs_9","type":"reasoning","summary":[]}}`)}, scrollback.Reasoning{Opaque: scrollback.Opaque(`"?"`)}, scrollback.Reasoning{Text: "bare"}),
+			respItem(scrollback.RoleAssistant, "openai/gpt-5.1", scrollback.Reasoning{Text: "from chat", Opaque: foreign},
+				scrollback.ToolCall{ID: "c", Name: "look", Arguments: json.RawMessage(`{}`), Opaque: scrollback.Opaque(`{"id":"fc_9"}`)},
+				scrollback.Reasoning{Opaque: scrollback.Opaque(`{"item":{"id":"rs_9","type":"reasoning","summary":[]}}`)},
+				scrollback.Reasoning{Opaque: scrollback.Opaque(`"?"`)}, scrollback.Reasoning{Text: "bare"}),
 			respItem(scrollback.RoleTool, "", scrollback.ToolResult{CallID: "c", Text: "r"}),
 		}}},
-		"openai_answer_only": {"openai", "gpt-5.1", model.Request{Items: respEverything("")[6:], Tools: respTools(), AnswerOnly: true, MaxOutputTokens: 5}},
+		"openai_answer_only": {"openai", "gpt-5.1", model.Request{Items: respEverything("")[6:], Tools: respTools(), AnswerOnly: true,
+			MaxOutputTokens: 5}},
 		"openai_off":         {"openai", "gpt-5.1", model.Request{Items: respEverything("")[6:], Thinking: scrollback.Thinking{On: &no}}},
 		"openai_on":          {"openai", "gpt-5.1", model.Request{Items: respEverything("")[6:], Thinking: scrollback.Thinking{On: &yes}}},
 		"openai_budget":      {"openai", "gpt-5.1", model.Request{Items: respEverything("")[6:], Thinking: scrollback.Thinking{Budget: 9000}}},
 		"openai_effort":      {"openai", "gpt-6-sol", model.Request{Items: respEverything("")[6:], Thinking: scrollback.Thinking{Effort: "max"}}},
 		"openai_plain_model": {"openai", "gpt-4.1", model.Request{Items: respEverything("")[6:]}},
-		"openai_dropped": {"openai", "gpt-5.1", model.Request{Items: respEverything("openai/gpt-5.1"), Tools: respTools(), AnswerOnly: true, MaxOutputTokens: 4000, CacheKey: "conv-1", Thinking: scrollback.Thinking{Effort: "low"},
-			Learned: scrollback.Learned{MaxOutput: 100, Dropped: []string{"stream", "tool_choice", "max_output_tokens", "prompt_cache_key", "include", "reasoning.effort", "reasoning.summary", "input_image", "encrypted_content"}}, Bytes: images}},
-		"openai_learned_output": {"openai", "gpt-5.1", model.Request{Items: respEverything("")[6:], MaxOutputTokens: 4000, Learned: scrollback.Learned{MaxOutput: 100}}},
-		"xai_everything":        {"xai", "grok-4.3", model.Request{Items: respEverything("xai/grok-4.3"), Tools: respTools(), MaxOutputTokens: 4000, CacheKey: "conv-1", Thinking: scrollback.Thinking{Effort: "high"}, Bytes: images}},
-		"xai_blind":             {"xai", "grok-3", model.Request{Items: respEverything("openai/gpt-5.1")}},
+		"openai_dropped": {"openai", "gpt-5.1", model.Request{Items: respEverything("openai/gpt-5.1"), Tools: respTools(), AnswerOnly: true,
+			MaxOutputTokens: 4000, CacheKey: "conv-1", Thinking: scrollback.Thinking{Effort: "low"},
+			Learned: scrollback.Learned{MaxOutput: 100, Dropped: []string{"stream", "tool_choice", "max_output_tokens", "prompt_cache_key",
+				"include", "reasoning.effort", "reasoning.summary", "input_image", "encrypted_content"}}, Bytes: images}},
+		"openai_learned_output": {"openai", "gpt-5.1", model.Request{Items: respEverything("")[6:], MaxOutputTokens: 4000,
+			Learned: scrollback.Learned{MaxOutput: 100}}},
+		"xai_everything": {"xai", "grok-4.3", model.Request{Items: respEverything("xai/grok-4.3"), Tools: respTools(), MaxOutputTokens: 4000,
+			CacheKey: "conv-1", Thinking: scrollback.Thinking{Effort: "high"}, Bytes: images}},
+		"xai_blind": {"xai", "grok-3", model.Request{Items: respEverything("openai/gpt-5.1")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got bytes.Buffer

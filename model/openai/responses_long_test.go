@@ -31,7 +31,8 @@ func respTalker() model.Model {
 			ds = append(ds, model.Delta{Text: "I look."})
 		}
 		for i := range 1 + n%3 {
-			ds = append(ds, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprintf("call_%d_%d", n, i), Name: "look", Arguments: json.RawMessage(`{"at":"x"}`)}})
+			ds = append(ds, model.Delta{Call: &scrollback.ToolCall{ID: fmt.Sprintf("call_%d_%d", n, i), Name: "look",
+				Arguments: json.RawMessage(`{"at":"x"}`)}})
 		}
 		return ds
 	}})
@@ -82,7 +83,8 @@ func respQuestion(i int) scrollback.Item {
 }
 
 func respAsk() model.Request {
-	return model.Request{Tools: respTools(), MaxOutputTokens: 4000, CacheKey: "conv", Bytes: func(context.Context, scrollback.ArtifactID) ([]byte, error) { return []byte("PNG"), nil }}
+	return model.Request{Tools: respTools(), MaxOutputTokens: 4000, CacheKey: "conv",
+		Bytes: func(context.Context, scrollback.ArtifactID) ([]byte, error) { return []byte("PNG"), nil }}
 }
 
 // sent counts what of each kind the last request held.
@@ -115,11 +117,12 @@ func TestResponsesConversation(t *testing.T) {
 		o          responsesapi.Options
 		thinks     bool
 	}{
-		"openai":         {"openai", "gpt-5.1", responsesapi.Options{Phases: true, Key: respKey}, true},
-		"xai":            {"xai", "grok-4.3", responsesapi.Options{XAI: true, Key: respKey}, true},
-		"no reasoning":   {"openai", "gpt-4.1", responsesapi.Options{}, false},
-		"no stream":      {"openai", "gpt-5.1", responsesapi.Options{Refuses: []string{"stream", "reasoning.summary"}}, true},
-		"nothing spoken": {"xai", "grok-4.3", responsesapi.Options{XAI: true, Refuses: []string{"include", "prompt_cache_key", "reasoning.summary"}}, false},
+		"openai":       {"openai", "gpt-5.1", responsesapi.Options{Phases: true, Key: respKey}, true},
+		"xai":          {"xai", "grok-4.3", responsesapi.Options{XAI: true, Key: respKey}, true},
+		"no reasoning": {"openai", "gpt-4.1", responsesapi.Options{}, false},
+		"no stream":    {"openai", "gpt-5.1", responsesapi.Options{Refuses: []string{"stream", "reasoning.summary"}}, true},
+		"nothing spoken": {"xai", "grok-4.3", responsesapi.Options{XAI: true, Refuses: []string{"include", "prompt_cache_key",
+			"reasoning.summary"}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := respOpenSide(t, c.preset, c.id, c.o)
@@ -142,7 +145,8 @@ func TestResponsesConversation(t *testing.T) {
 				calls += len(it.Parts.Calls())
 			}
 			n := s.sent(t)
-			if want := map[bool]int{true: thoughts, false: 0}[c.thinks]; n["reasoning"] != want || c.thinks && want < 60 || n["function_call"] != calls || n["function_call_output"] != calls || c.thinks && n["fc_"] != calls {
+			if want := map[bool]int{true: thoughts, false: 0}[c.thinks]; n["reasoning"] != want || c.thinks && want < 60 ||
+				n["function_call"] != calls || n["function_call_output"] != calls || c.thinks && n["fc_"] != calls {
 				t.Errorf("sent %v; %d thoughts and %d calls were made", n, thoughts, calls)
 			}
 			if c.o.Phases && n["phase"] == 0 {
@@ -155,7 +159,8 @@ func TestResponsesConversation(t *testing.T) {
 // Another model goes on in the middle, and the first one comes back: each is sent
 // what itself has made, and of the other what it said and called.
 func TestResponsesModelChanges(t *testing.T) {
-	a, b := respOpenSide(t, "openai", "gpt-5.1", responsesapi.Options{Phases: true}), respOpenSide(t, "xai", "grok-4.3", responsesapi.Options{XAI: true})
+	a, b := respOpenSide(t, "openai", "gpt-5.1", responsesapi.Options{Phases: true}),
+		respOpenSide(t, "xai", "grok-4.3", responsesapi.Options{XAI: true})
 	same := respSide{respServe(t, "openai", "gpt-5.2", a.server), a.server} // on the first one's server
 	items := []scrollback.Item{}
 	for i := range 40 {
@@ -163,8 +168,10 @@ func TestResponsesModelChanges(t *testing.T) {
 		items = s.turn(t, append(items, respQuestion(i)), respAsk())
 	}
 	// what no Responses server made: of chat completions, of Anthropic, of nobody
-	items = append(items, respQuestion(40), respItem(scrollback.RoleAssistant, "anthropic/claude", scrollback.Reasoning{Text: "x", Opaque: scrollback.Opaque(`{"signature":"s"}`)}, scrollback.Text{Text: "y"},
-		scrollback.ToolCall{ID: "toolu_1", Name: "look", Arguments: json.RawMessage(`{}`)}), respItem(scrollback.RoleTool, "", scrollback.ToolResult{CallID: "toolu_1", Text: "r"}))
+	items = append(items, respQuestion(40), respItem(scrollback.RoleAssistant, "anthropic/claude",
+		scrollback.Reasoning{Text: "x", Opaque: scrollback.Opaque(`{"signature":"s"}`)}, scrollback.Text{Text: "y"},
+		scrollback.ToolCall{ID: "toolu_1", Name: "look", Arguments: json.RawMessage(`{}`)}),
+		respItem(scrollback.RoleTool, "", scrollback.ToolResult{CallID: "toolu_1", Text: "r"}))
 	for _, s := range []respSide{a, b, same} {
 		s.turn(t, append(items, respQuestion(41)), respAsk())
 		if len(s.server.Refusals()) > 0 {

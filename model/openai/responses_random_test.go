@@ -47,8 +47,10 @@ func respRandomAnswer(r *rand.Rand) (ds []model.Delta) {
 func respRandomStream(t *testing.T, ds []model.Delta, o responsesapi.Options) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	body := `{"model":"gpt-5","input":[{"type":"message","role":"user","content":"q"}],"store":false,"stream":true,"include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"}}`
-	responsesapi.New(modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: ds}), o).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/responses", strings.NewReader(body)))
+	body := `{"model":"gpt-5","input":[{"type":"message","role":"user","content":"q"}],"store":false,"stream":true,` +
+		`"include":["reasoning.encrypted_content"],"reasoning":{"summary":"auto"}}`
+	responsesapi.New(modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: ds}), o).ServeHTTP(w,
+		httptest.NewRequest(http.MethodPost, "/v1/responses", strings.NewReader(body)))
 	if w.Code != 200 {
 		t.Fatal(w.Body)
 	}
@@ -126,7 +128,8 @@ func TestResponsesRandomStreams(t *testing.T) {
 			fmt.Fprintln(&got, c.ID, c.Name, string(c.Arguments))
 		}
 		if a.Text != text.String() || a.Reasoning != thought.String() || got.String() != calls.String() || a.Usage == nil || a.Finish == "" {
-			t.Fatalf("stream %d reads as %q %q %s\nwant %q %q %s", i, a.Text, a.Reasoning, got.String(), text.String(), thought.String(), calls.String())
+			t.Fatalf("stream %d reads as %q %q %s\nwant %q %q %s", i, a.Text, a.Reasoning, got.String(), text.String(), thought.String(),
+				calls.String())
 		}
 		if want, have := respItems(t, stream), respPayloads(t, a.Deltas); strings.Join(want, "\n") != strings.Join(have, "\n") {
 			t.Fatalf("stream %d has the payloads\n%s\nwant\n%s", i, strings.Join(have, "\n"), strings.Join(want, "\n"))

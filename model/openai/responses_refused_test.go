@@ -34,23 +34,41 @@ func TestResponsesRefusals(t *testing.T) {
 		learned    string // one after the other
 		limit      int64
 	}{
-		"good":                {preset: "openai", id: "gpt-5.1"},
-		"effort":              {preset: "openai", id: "gpt-4.1", r: effort, learned: "reasoning.effort include"},
-		"unverified":          {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Refuses: []string{"reasoning.summary", "stream"}}, learned: "reasoning.summary stream"},
-		"cache key":           {preset: "openai", id: "gpt-5.1", r: func() model.Request { r := modeltest.Plain(); r.CacheKey = strings.Repeat("k", 70); return r }(), learned: "prompt_cache_key"},
-		"everything":          {preset: "openai", id: "gpt-5.1", r: effort, o: responsesapi.Options{Refuses: []string{"reasoning.effort", "reasoning.summary", "include", "max_output_tokens", "stream"}}, learned: "reasoning.effort reasoning.summary include stream max_output_tokens"},
-		"xai, effort":         {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true}, r: effort, learned: "reasoning.effort"},
-		"xai, include":        {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true, Refuses: []string{"include"}}, learned: "include"},
-		"key":                 {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Key: "another"}, code: scrollback.Refused, words: "openai refuses the key (OPENAI_API_KEY)"},
-		"xai, key":            {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true, Key: "another"}, code: scrollback.Refused, words: "xai refuses the key (XAI_API_KEY)"},
-		"model":               {preset: "openai", id: "gpt-9", o: responsesapi.Options{Models: []string{"gpt-5.1"}}, code: scrollback.Invalid, words: "openai does not know the model"},
-		"xai, model":          {preset: "xai", id: "grok-9", o: responsesapi.Options{XAI: true, Models: []string{"grok-4"}}, code: scrollback.Invalid, words: "xai does not know the model"},
-		"quota":               {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Spent: true}, code: scrollback.Refused, words: "no money or quota left"},
-		"quota, late":         {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Spent: true, Late: true, Wordless: true}, code: scrollback.Refused, words: "no money or quota left"},
-		"too long":            {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Limit: 1000}, r: long, code: scrollback.OverBudget, words: "too long for the model"},
-		"too long, late":      {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Limit: 1000, Late: true}, r: long, code: scrollback.OverBudget, words: "too long for the model"},
-		"too long, no words":  {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Limit: 1000, Late: true, Wordless: true}, r: long, code: scrollback.OverBudget, words: "too long for the model"},
-		"xai, too long":       {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true, Limit: 1000}, r: long, code: scrollback.OverBudget, words: "too long for the model", limit: 1000},
+		"good":   {preset: "openai", id: "gpt-5.1"},
+		"effort": {preset: "openai", id: "gpt-4.1", r: effort, learned: "reasoning.effort include"},
+		"unverified": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Refuses: []string{"reasoning.summary", "stream"}},
+			learned: "reasoning.summary stream"},
+		"cache key": {preset: "openai", id: "gpt-5.1", r: func() model.Request {
+			r := modeltest.Plain()
+			r.CacheKey = strings.Repeat("k", 70)
+			return r
+		}(), learned: "prompt_cache_key"},
+		"everything": {preset: "openai", id: "gpt-5.1", r: effort,
+			o:       responsesapi.Options{Refuses: []string{"reasoning.effort", "reasoning.summary", "include", "max_output_tokens", "stream"}},
+			learned: "reasoning.effort reasoning.summary include stream max_output_tokens"},
+		"xai, effort": {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true}, r: effort, learned: "reasoning.effort"},
+		"xai, include": {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true, Refuses: []string{"include"}},
+			learned: "include"},
+		"key": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Key: "another"}, code: scrollback.Refused,
+			words: "openai refuses the key (OPENAI_API_KEY)"},
+		"xai, key": {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true, Key: "another"}, code: scrollback.Refused,
+			words: "xai refuses the key (XAI_API_KEY)"},
+		"model": {preset: "openai", id: "gpt-9", o: responsesapi.Options{Models: []string{"gpt-5.1"}}, code: scrollback.Invalid,
+			words: "openai does not know the model"},
+		"xai, model": {preset: "xai", id: "grok-9", o: responsesapi.Options{XAI: true, Models: []string{"grok-4"}},
+			code: scrollback.Invalid, words: "xai does not know the model"},
+		"quota": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Spent: true}, code: scrollback.Refused,
+			words: "no money or quota left"},
+		"quota, late": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Spent: true, Late: true, Wordless: true},
+			code: scrollback.Refused, words: "no money or quota left"},
+		"too long": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Limit: 1000}, r: long, code: scrollback.OverBudget,
+			words: "too long for the model"},
+		"too long, late": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Limit: 1000, Late: true}, r: long,
+			code: scrollback.OverBudget, words: "too long for the model"},
+		"too long, no words": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Limit: 1000, Late: true, Wordless: true}, r: long,
+			code: scrollback.OverBudget, words: "too long for the model"},
+		"xai, too long": {preset: "xai", id: "grok-4", o: responsesapi.Options{XAI: true, Limit: 1000}, r: long,
+			code: scrollback.OverBudget, words: "too long for the model", limit: 1000},
 		"incomplete":          {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Incomplete: "max_output_tokens"}, words: "length"},
 		"incomplete, content": {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Incomplete: "content_filter"}, words: "content_filter"},
 		"cut":                 {preset: "openai", id: "gpt-5.1", o: responsesapi.Options{Cut: true}, words: "nothing"},
@@ -61,7 +79,8 @@ func TestResponsesRefusals(t *testing.T) {
 				c.r = modeltest.Plain()
 			}
 			a, err := modeltest.Read(respServe(t, c.preset, c.id, s).Stream(t.Context(), c.r))
-			if scrollback.CodeOf(err) != c.code || err != nil && (!strings.Contains(scrollback.Shown(err), c.words) || strings.Contains(err.Error(), respKey[:8])) {
+			if scrollback.CodeOf(err) != c.code || err != nil && (!strings.Contains(scrollback.Shown(err), c.words) ||
+				strings.Contains(err.Error(), respKey[:8])) {
 				t.Fatalf("%v (%s), want %s with %q", err, scrollback.CodeOf(err), c.code, c.words)
 			}
 			var learned []string
@@ -73,7 +92,8 @@ func TestResponsesRefusals(t *testing.T) {
 			if strings.Join(learned, " ") != c.learned {
 				t.Errorf("learned %q, want %q", learned, c.learned)
 			}
-			if finish := map[string]string{"": "stop", "nothing": ""}; err == nil && a.Text != "so" || err == nil && a.Finish != c.words && a.Finish != finish[c.words] {
+			if finish := map[string]string{"": "stop", "nothing": ""}; err == nil && a.Text != "so" ||
+				err == nil && a.Finish != c.words && a.Finish != finish[c.words] {
 				t.Errorf("%q, finish %q", a.Text, a.Finish)
 			}
 			if l := model.LessonOf(err); c.code == scrollback.OverBudget && (l == nil || l.Limit != c.limit || len(s.Bodies()) != 1) {

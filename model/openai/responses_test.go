@@ -29,7 +29,8 @@ func respOpen(t testing.TB, preset, id, address string, client *http.Client) mod
 		if p.Name != preset {
 			continue
 		}
-		at, err := p.Endpoint(id, func(name string) string { return map[string]string{p.Key: respKey, p.Base: address}[name] }, remote.Options{Pause: time.Microsecond, Retries: 1, Client: client})
+		at, err := p.Endpoint(id, func(name string) string { return map[string]string{p.Key: respKey, p.Base: address}[name] },
+			remote.Options{Pause: time.Microsecond, Retries: 1, Client: client})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +57,8 @@ func (f respBody) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func respPlay(t testing.TB, mediaType string, body func() io.Reader) model.Model {
-	return respOpen(t, "openai", "gpt-5", "http://openai.test/v1", &http.Client{Transport: respBody(func(*http.Request) (string, io.Reader) { return mediaType, body() })})
+	return respOpen(t, "openai", "gpt-5", "http://openai.test/v1",
+		&http.Client{Transport: respBody(func(*http.Request) (string, io.Reader) { return mediaType, body() })})
 }
 
 func respRecording(t testing.TB, name string) string {
@@ -112,7 +114,8 @@ func TestResponsesRecordings(t *testing.T) {
 		usage         scrollback.Usage
 		code          scrollback.Code
 	}{
-		"text": {story: `says "The code is 7F3K-221."`, finish: "stop", usage: scrollback.Usage{InputTokens: 36, OutputTokens: 9, TotalTokens: 45}},
+		"text": {story: `says "The code is 7F3K-221."`, finish: "stop", usage: scrollback.Usage{InputTokens: 36, OutputTokens: 9,
+			TotalTokens: 45}},
 		"calls": {story: `thinks ""{"item":{"id":"rs_68af4031","type":"reasoning","encrypted_content":"gAAAAABor0AzA+/x==","summary":[]}}
 calls call_zs3u context_search{"query":"blue depot"}{"id":"fc_68af4034"}
 calls call_9kQe context_list{}{"id":"fc_68af4035"}`, finish: "tool_calls", usage: scrollback.Usage{InputTokens: 212, CachedTokens: 128, OutputTokens: 75, ReasoningTokens: 64, TotalTokens: 287}},
@@ -120,9 +123,12 @@ calls call_9kQe context_list{}{"id":"fc_68af4035"}`, finish: "tool_calls", usage
 says "Let me look."{"phase":"commentary"}
 thinks ""{"item":{"id":"rs_2","type":"reasoning","encrypted_content":"gAAAAABtwo","summary":[]}}
 says "四十二"{"phase":"final_answer"}`, finish: "stop", usage: scrollback.Usage{InputTokens: 40, CacheWriteTokens: 32, OutputTokens: 30, ReasoningTokens: 20, TotalTokens: 70}},
-		"refusal": {story: `says "I can't help with that."`, finish: "stop", usage: scrollback.Usage{InputTokens: 10, OutputTokens: 8, TotalTokens: 18}},
-		"length":  {story: `calls call_a f{"a":1}{"id":"fc_1"}`, finish: "length", usage: scrollback.Usage{InputTokens: 10, OutputTokens: 16, TotalTokens: 26}},
-		"filter":  {story: `says "Once upon"`, finish: "content_filter", usage: scrollback.Usage{InputTokens: 10, OutputTokens: 3, TotalTokens: 13}},
+		"refusal": {story: `says "I can't help with that."`, finish: "stop", usage: scrollback.Usage{InputTokens: 10, OutputTokens: 8,
+			TotalTokens: 18}},
+		"length": {story: `calls call_a f{"a":1}{"id":"fc_1"}`, finish: "length",
+			usage: scrollback.Usage{InputTokens: 10, OutputTokens: 16, TotalTokens: 26}},
+		"filter": {story: `says "Once upon"`, finish: "content_filter", usage: scrollback.Usage{InputTokens: 10, OutputTokens: 3,
+			TotalTokens: 13}},
 		"steered": {finish: "steered"},
 		"cut":     {story: `says "half "`},
 		"failed":  {story: `says "half an answer"`, code: scrollback.Unavailable},
@@ -158,22 +164,28 @@ says "ok"`, finish: "stop"},
 
 // An answer that is not streamed reads the same; numbers may be anything.
 func TestResponsesWhole(t *testing.T) {
-	item := `{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"a"},{"type":"output_text","text":"b"}]}`
+	item := `{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"a"},` +
+		`{"type":"output_text","text":"b"}]}`
 	for body, want := range map[string]string{
-		`{"id":"resp_1","status":"completed","output":[` + item + `],"usage":{"input_tokens":3,"output_tokens":"2","total_tokens":null}}`:          `says "ab" stop 3 2`,
-		`{"id":"resp_1","status":"completed","output":[` + item + `],"usage":{"input_tokens":2.6,"output_tokens":1e300,"total_tokens":-1}}`:        `says "ab" stop 3 1099511627776`,
-		`{"id":"resp_1","status":"incomplete","incomplete_details":null,"output":[` + item + `]}`:                                                  `says "ab" length`,
-		`{"id":"resp_1","status":"completed","output":[{"type":"function_call","id":"fc_1","name":"f","arguments":{"a":1}}]}`:                      `calls fc_1 f{"a":1}{"id":"fc_1"} tool_calls`,
-		`{"id":"resp_1","status":"completed","output":[{"type":"function_call","call_id":"c","name":"f","arguments":"[1]"},{"type":"new_thing"}]}`: `calls c f{"malformed_arguments":"[1]"} tool_calls`,
-		`{"id":"resp_1","status":"failed","error":{"code":"context_length_exceeded","message":""}}`:                                                ` over_budget`,
-		`{"id":"resp_1","status":"failed","error":null}`:                                                                                           ` unavailable`,
-		`{"id":"resp_1","status":"cancelled"}`:          ` unavailable`,
-		`{"error":"model is loading"}`:                  ` unavailable`,
-		`{"error":{"code":402,"message":"no credits"}}`: ` refused`,
-		`{"id":"chatcmpl-1","choices":[]}`:              ` unavailable`,
-		`null`:                                          ` unavailable`,
-		`<html>`:                                        ` unavailable`,
-		``:                                              ` unavailable`,
+		`{"id":"resp_1","status":"completed","output":[` + item +
+			`],"usage":{"input_tokens":3,"output_tokens":"2","total_tokens":null}}`: `says "ab" stop 3 2`,
+		`{"id":"resp_1","status":"completed","output":[` + item +
+			`],"usage":{"input_tokens":2.6,"output_tokens":1e300,"total_tokens":-1}}`: `says "ab" stop 3 1099511627776`,
+		`{"id":"resp_1","status":"incomplete","incomplete_details":null,"output":[` + item +
+			`]}`: `says "ab" length`,
+		`{"id":"resp_1","status":"completed","output":[` +
+			`{"type":"function_call","id":"fc_1","name":"f","arguments":{"a":1}}]}`: `calls fc_1 f{"a":1}{"id":"fc_1"} tool_calls`,
+		`{"id":"resp_1","status":"completed","output":[{"type":"function_call","call_id":"c","name":"f","arguments":"[1]"},` +
+			`{"type":"new_thing"}]}`: `calls c f{"malformed_arguments":"[1]"} tool_calls`,
+		`{"id":"resp_1","status":"failed","error":{"code":"context_length_exceeded","message":""}}`: ` over_budget`,
+		`{"id":"resp_1","status":"failed","error":null}`:                                            ` unavailable`,
+		`{"id":"resp_1","status":"cancelled"}`:                                                      ` unavailable`,
+		`{"error":"model is loading"}`:                                                              ` unavailable`,
+		`{"error":{"code":402,"message":"no credits"}}`:                                             ` refused`,
+		`{"id":"chatcmpl-1","choices":[]}`:                                                          ` unavailable`,
+		`null`:                                                                                      ` unavailable`,
+		`<html>`:                                                                                    ` unavailable`,
+		``:                                                                                          ` unavailable`,
 	} {
 		m := respPlay(t, "application/json", func() io.Reader { return strings.NewReader(body) })
 		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
@@ -199,18 +211,24 @@ func TestResponsesOddStreams(t *testing.T) {
 		code   scrollback.Code
 		words  string
 	}{
-		"no money":       {`{"type":"error","error":{"type":"insufficient_quota","code":"insufficient_quota","message":""}}`, scrollback.Refused, "no money"},
-		"flat error":     {`{"type":"error","code":"rate_limit_exceeded","message":"slow down","param":null}`, scrollback.RateLimited, "asks to wait"},
-		"too long":       {`{"type":"response.failed","response":{"id":"r","status":"failed","error":{"code":"context_length_exceeded","message":""}}}`, scrollback.OverBudget, "too long"},
-		"no type":        {`{"error":{"message":"boom"}}`, scrollback.Unavailable, "an error"},
-		"gibberish":      {`{{{`, scrollback.Unavailable, "cannot be read"},
-		"a list":         {`[]`, scrollback.Unavailable, "cannot be read"},
-		"half an item":   {`{"type":"response.output_item.done","item":7}`, scrollback.Unavailable, "cannot be read"},
-		"no item":        {`{"type":"response.output_item.done"}`, scrollback.Unavailable, "cannot be read"},
-		"only news":      {`{"type":"response.queued"}`, scrollback.Unavailable, "ended its response before it began"},
-		"big arguments":  {`{"type":"response.function_call_arguments.delta","delta":"` + args + `"}`, scrollback.Unavailable, "beyond 256 bytes of arguments"},
-		"big call":       {`{"type":"response.output_item.done","item":{"type":"function_call","call_id":"c","name":"f","arguments":"` + args + `"}}`, scrollback.Unavailable, "beyond 256 bytes of arguments"},
-		"big payload":    {`{"type":"response.output_item.done","item":{"type":"reasoning","encrypted_content":"` + args + `"}}`, scrollback.Unavailable, "beyond 256 bytes of payloads"},
+		"no money": {`{"type":"error","error":{"type":"insufficient_quota","code":"insufficient_quota","message":""}}`, scrollback.Refused,
+			"no money"},
+		"flat error": {`{"type":"error","code":"rate_limit_exceeded","message":"slow down","param":null}`, scrollback.RateLimited,
+			"asks to wait"},
+		"too long": {`{"type":"response.failed","response":{"id":"r","status":"failed","error":{"code":"context_length_exceeded",` +
+			`"message":""}}}`, scrollback.OverBudget, "too long"},
+		"no type":      {`{"error":{"message":"boom"}}`, scrollback.Unavailable, "an error"},
+		"gibberish":    {`{{{`, scrollback.Unavailable, "cannot be read"},
+		"a list":       {`[]`, scrollback.Unavailable, "cannot be read"},
+		"half an item": {`{"type":"response.output_item.done","item":7}`, scrollback.Unavailable, "cannot be read"},
+		"no item":      {`{"type":"response.output_item.done"}`, scrollback.Unavailable, "cannot be read"},
+		"only news":    {`{"type":"response.queued"}`, scrollback.Unavailable, "ended its response before it began"},
+		"big arguments": {`{"type":"response.function_call_arguments.delta","delta":"` + args + `"}`, scrollback.Unavailable,
+			"beyond 256 bytes of arguments"},
+		"big call": {`{"type":"response.output_item.done","item":{"type":"function_call","call_id":"c","name":"f","arguments":"` + args +
+			`"}}`, scrollback.Unavailable, "beyond 256 bytes of arguments"},
+		"big payload": {`{"type":"response.output_item.done","item":{"type":"reasoning","encrypted_content":"` + args + `"}}`,
+			scrollback.Unavailable, "beyond 256 bytes of payloads"},
 		"a page":         {`<html>`, scrollback.Unavailable, "a web page"},
 		"failed, no why": {`{"type":"response.failed","response":null}`, scrollback.Unavailable, "broke its answer off"},
 	} {

@@ -42,15 +42,22 @@ func TestBounds(t *testing.T) {
 		words string
 		kept  func(a modeltest.Answer) bool
 	}{
-		"text":      {endless("data: text 0123456789\n\n"), "beyond 1005 characters of text", func(a modeltest.Answer) bool { return len(a.Text) == 1005 && strings.HasSuffix(a.Text, "01234") }},
-		"wide text": {endless("data: text 四十二\n\n"), "beyond 1005 characters of text", func(a modeltest.Answer) bool { return a.Text == strings.Repeat("四十二", 335) }},
-		"one text":  {endless("data: text " + strings.Repeat("x", 60<<10) + "\n\n"), "beyond 1005 characters", func(a modeltest.Answer) bool { return a.Text == strings.Repeat("x", 1005) }},
-		"reasoning": {endless("data: thought 0123456789\n\n"), "beyond 507 characters of reasoning", func(a modeltest.Answer) bool { return len(a.Reasoning) == 507 }},
-		"calls":     {endless("data: call c\n\n"), "beyond 7 calls", func(a modeltest.Answer) bool { return len(a.Calls) == 7 }},
-		"arguments": {endless("data: arguments 0123456789\n\n"), "beyond 2000 bytes of arguments", func(a modeltest.Answer) bool { return len(a.Deltas) == 0 }},
-		"payloads":  {endless("data: payload 01234567\n\n"), "beyond 1000 bytes of payloads", func(a modeltest.Answer) bool { return count(a) == 1000 }},
-		"gathered":  {endless("data: gathered " + strings.Repeat("x", 1001) + "\n\n"), "beyond 1000 bytes of payloads", func(a modeltest.Answer) bool { return len(a.Deltas) == 0 }},
-		"a frame":   {endless("x"), "beyond 100000 bytes in one frame", func(a modeltest.Answer) bool { return len(a.Deltas) == 0 }},
+		"text": {endless("data: text 0123456789\n\n"), "beyond 1005 characters of text",
+			func(a modeltest.Answer) bool { return len(a.Text) == 1005 && strings.HasSuffix(a.Text, "01234") }},
+		"wide text": {endless("data: text 四十二\n\n"), "beyond 1005 characters of text",
+			func(a modeltest.Answer) bool { return a.Text == strings.Repeat("四十二", 335) }},
+		"one text": {endless("data: text " + strings.Repeat("x", 60<<10) + "\n\n"), "beyond 1005 characters",
+			func(a modeltest.Answer) bool { return a.Text == strings.Repeat("x", 1005) }},
+		"reasoning": {endless("data: thought 0123456789\n\n"), "beyond 507 characters of reasoning",
+			func(a modeltest.Answer) bool { return len(a.Reasoning) == 507 }},
+		"calls": {endless("data: call c\n\n"), "beyond 7 calls", func(a modeltest.Answer) bool { return len(a.Calls) == 7 }},
+		"arguments": {endless("data: arguments 0123456789\n\n"), "beyond 2000 bytes of arguments",
+			func(a modeltest.Answer) bool { return len(a.Deltas) == 0 }},
+		"payloads": {endless("data: payload 01234567\n\n"), "beyond 1000 bytes of payloads",
+			func(a modeltest.Answer) bool { return count(a) == 1000 }},
+		"gathered": {endless("data: gathered " + strings.Repeat("x", 1001) + "\n\n"), "beyond 1000 bytes of payloads",
+			func(a modeltest.Answer) bool { return len(a.Deltas) == 0 }},
+		"a frame": {endless("x"), "beyond 100000 bytes in one frame", func(a modeltest.Answer) bool { return len(a.Deltas) == 0 }},
 		"a frame's data": {func(w http.ResponseWriter, r *http.Request) {
 			stream(w, "text a")
 			io.WriteString(w, "data: text ")
@@ -58,12 +65,15 @@ func TestBounds(t *testing.T) {
 		}, "beyond 100000 bytes in one frame", func(a modeltest.Answer) bool { return a.Text == "a" }},
 		"a comment": {func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, ": "); endless("z")(w, r) },
 			"beyond 100000 bytes in one frame", func(a modeltest.Answer) bool { return len(a.Deltas) == 0 }},
-		"lines of one event": {endless("data: text a\n"), "beyond 100000 bytes in one frame", func(a modeltest.Answer) bool { return len(a.Deltas) == 0 }},
+		"lines of one event": {endless("data: text a\n"), "beyond 100000 bytes in one frame",
+			func(a modeltest.Answer) bool { return len(a.Deltas) == 0 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tries := 0
 			srv := serve(t, func(w http.ResponseWriter, r *http.Request) { tries++; c.serve(w, r) })
-			a, err := ask(client(remote.Options{}), srv.URL, model.Request{Bounds: model.Bounds{Chars: 1005, ReasoningChars: 507, ArgumentBytes: 2000, OpaqueBytes: 1000, Calls: 7, FrameBytes: 100_000}})
+			a, err := ask(client(remote.Options{}), srv.URL,
+				model.Request{Bounds: model.Bounds{Chars: 1005, ReasoningChars: 507, ArgumentBytes: 2000, OpaqueBytes: 1000, Calls: 7,
+					FrameBytes: 100_000}})
 			own(t, err, scrollback.Unavailable, c.words)
 			if !errors.Is(err, scrollback.ErrReplyBound) || tries != 1 || !c.kept(a) {
 				t.Errorf("%d tries, %d deltas, text %.20q, %v", tries, len(a.Deltas), a.Text, err)
@@ -129,7 +139,8 @@ func TestMemory(t *testing.T) {
 			var err error
 			used := peak(func(look func()) {
 				n := 0
-				for _, e := range client(remote.Options{Retries: -1}).Stream(t.Context(), model.Request{Bounds: c.bounds}, func(scrollback.Learned) (remote.Exchange, error) { return exchange(srv.URL), nil }) {
+				for _, e := range client(remote.Options{Retries: -1}).Stream(t.Context(), model.Request{Bounds: c.bounds},
+					func(scrollback.Learned) (remote.Exchange, error) { return exchange(srv.URL), nil }) {
 					if n++; n%200 == 0 {
 						look()
 					}
@@ -171,9 +182,10 @@ func TestLinesAndWhole(t *testing.T) {
 	var body string
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, body) })
 	run := func(b model.Bounds, read func(a *remote.Answer) error) (modeltest.Answer, error) {
-		return modeltest.Read(client(remote.Options{Retries: -1}).Stream(context.Background(), model.Request{Bounds: b}, func(scrollback.Learned) (remote.Exchange, error) {
-			return remote.Exchange{URL: srv.URL, Body: 1, Read: read}, nil
-		}))
+		return modeltest.Read(client(remote.Options{Retries: -1}).Stream(context.Background(), model.Request{Bounds: b},
+			func(scrollback.Learned) (remote.Exchange, error) {
+				return remote.Exchange{URL: srv.URL, Body: 1, Read: read}, nil
+			}))
 	}
 	lines := func(a *remote.Answer) error {
 		for line, err := range a.Lines() {

@@ -60,34 +60,35 @@ func TestRedirectsElsewhere(t *testing.T) {
 			"no scheme of theirs": func(string, *ear, *ear) string { return "ftp://127.0.0.1/v1" },
 		} {
 			for _, status := range redirects {
-				t.Run(strings.Join([]string{map[bool]string{true: "https", false: "http"}[secure], name, http.StatusText(status)}, " "), func(t *testing.T) {
-					plain, tls := listen(t, false), listen(t, true)
-					first := &ear{}
-					first.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-						first.requests.Add(1)
-						w.Header().Set("Location", to(first.URL, plain, tls))
-						w.WriteHeader(status)
-					}))
-					if secure {
-						first.StartTLS()
-					} else {
-						first.Start()
-					}
-					t.Cleanup(first.Close)
-					tr := tls.Client().Transport.(*http.Transport).Clone()
-					tr.TLSClientConfig.InsecureSkipVerify = true // whoever would be asked, would be told
-					o := remote.Options{Client: &http.Client{Transport: tr}}
-					_, err := ask(client(o), first.URL+"/v1", model.Request{})
-					own(t, err, scrollback.Unavailable, "to another server, to which nothing is sent (ACME_URL)")
-					if plain.conns.Load()+tls.conns.Load() > 0 || first.requests.Load() != 1 {
-						t.Errorf("%d and %d connections elsewhere, %d requests here", plain.conns.Load(), tls.conns.Load(), first.requests.Load())
-					}
-					var v any
-					own(t, client(o).Get(t.Context(), first.URL+"/models", &v), scrollback.Unavailable, "to another server")
-					if plain.conns.Load()+tls.conns.Load() > 0 {
-						t.Error("asking for the list told another server")
-					}
-				})
+				t.Run(strings.Join([]string{map[bool]string{true: "https", false: "http"}[secure], name, http.StatusText(status)}, " "),
+					func(t *testing.T) {
+						plain, tls := listen(t, false), listen(t, true)
+						first := &ear{}
+						first.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+							first.requests.Add(1)
+							w.Header().Set("Location", to(first.URL, plain, tls))
+							w.WriteHeader(status)
+						}))
+						if secure {
+							first.StartTLS()
+						} else {
+							first.Start()
+						}
+						t.Cleanup(first.Close)
+						tr := tls.Client().Transport.(*http.Transport).Clone()
+						tr.TLSClientConfig.InsecureSkipVerify = true // whoever would be asked, would be told
+						o := remote.Options{Client: &http.Client{Transport: tr}}
+						_, err := ask(client(o), first.URL+"/v1", model.Request{})
+						own(t, err, scrollback.Unavailable, "to another server, to which nothing is sent (ACME_URL)")
+						if plain.conns.Load()+tls.conns.Load() > 0 || first.requests.Load() != 1 {
+							t.Errorf("%d and %d connections elsewhere, %d requests here", plain.conns.Load(), tls.conns.Load(), first.requests.Load())
+						}
+						var v any
+						own(t, client(o).Get(t.Context(), first.URL+"/models", &v), scrollback.Unavailable, "to another server")
+						if plain.conns.Load()+tls.conns.Load() > 0 {
+							t.Error("asking for the list told another server")
+						}
+					})
 			}
 		}
 	}
@@ -145,7 +146,8 @@ func TestRedirectSpellings(t *testing.T) {
 	c := client(remote.Options{Client: &http.Client{Transport: tr}})
 	for location, follows := range map[string]bool{
 		"/v2": true, "v2": true, "http://acme.test/v2": true, "http://ACME.test:80/v2": true, "HTTP://acme.TEST/v2": true, "//acme.test/v2": true,
-		"http://acme.test:8080/v2": false, "http://acme.test.evil/v2": false, "http://evil.acme.test/v2": false, "http://acme.test@evil/v2": false, "https://acme.test/v2": false,
+		"http://acme.test:8080/v2": false, "http://acme.test.evil/v2": false, "http://evil.acme.test/v2": false,
+		"http://acme.test@evil/v2": false, "https://acme.test/v2": false,
 		"https://acme.test:80/v2": false, "http://acme.test./v2": false,
 	} {
 		tries.Store(0)

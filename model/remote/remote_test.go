@@ -73,7 +73,8 @@ func good(w http.ResponseWriter) { stream(w, "text it is 42", "finish stop") }
 // exchange asks at an address, with all that must not be seen elsewhere.
 func exchange(url string) remote.Exchange {
 	return remote.Exchange{URL: url, Header: map[string]string{"Authorization": "Bearer " + key, "X-Api-Key": key},
-		Body: map[string]string{"input": sent}, Params: []string{"temperature", "reasoning.effort", "include"}, Once: []string{"encrypted_content"}, Read: read}
+		Body: map[string]string{"input": sent}, Params: []string{"temperature", "reasoning.effort", "include"},
+		Once: []string{"encrypted_content"}, Read: read}
 }
 
 func client(o remote.Options) *remote.Client {
@@ -129,17 +130,18 @@ func TestRetries(t *testing.T) {
 		code   scrollback.Code
 		tries  int32
 	}{
-		"good":               {200, "", "data: text a\n\ndata: finish stop\n\n", "", 1},
-		"busy":               {429, "", `{}`, scrollback.RateLimited, 4},
-		"overloaded":         {529, "", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, scrollback.RateLimited, 4},
-		"broken":             {500, "", `{}`, scrollback.Unavailable, 4},
-		"page 502":           {502, "", `<html>bad gateway</html>`, scrollback.Unavailable, 4},
-		"page 404":           {404, "", `<!DOCTYPE html>not here`, scrollback.Unavailable, 1},
-		"page 200":           {200, "", "<html>\n\n", scrollback.Unavailable, 4},
-		"bad request":        {400, "", `{"error":{"message":"odd"}}`, scrollback.Unavailable, 1},
-		"told not to":        {503, "X-Should-Retry: false", `{}`, scrollback.Unavailable, 1},
-		"told to":            {400, "X-Should-Retry: true", `{"error":{"message":"odd"}}`, scrollback.Unavailable, 4},
-		"no money":           {429, "", `{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}`, scrollback.Refused, 1},
+		"good":        {200, "", "data: text a\n\ndata: finish stop\n\n", "", 1},
+		"busy":        {429, "", `{}`, scrollback.RateLimited, 4},
+		"overloaded":  {529, "", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, scrollback.RateLimited, 4},
+		"broken":      {500, "", `{}`, scrollback.Unavailable, 4},
+		"page 502":    {502, "", `<html>bad gateway</html>`, scrollback.Unavailable, 4},
+		"page 404":    {404, "", `<!DOCTYPE html>not here`, scrollback.Unavailable, 1},
+		"page 200":    {200, "", "<html>\n\n", scrollback.Unavailable, 4},
+		"bad request": {400, "", `{"error":{"message":"odd"}}`, scrollback.Unavailable, 1},
+		"told not to": {503, "X-Should-Retry: false", `{}`, scrollback.Unavailable, 1},
+		"told to":     {400, "X-Should-Retry: true", `{"error":{"message":"odd"}}`, scrollback.Unavailable, 4},
+		"no money": {429, "", `{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}`, scrollback.Refused,
+			1},
 		"no money inside":    {200, "", "data: problem {\"type\":\"error\",\"code\":\"insufficient_quota\"}\n\n", scrollback.Refused, 1},
 		"empty":              {200, "", "", scrollback.Unavailable, 4},
 		"comments only":      {200, "", ": a\n\n: b\n\n", scrollback.Unavailable, 4},
@@ -198,7 +200,8 @@ func TestPasses(t *testing.T) {
 func TestLessons(t *testing.T) {
 	var bodies []string
 	answers := []string{
-		`{"error":{"message":"Unsupported parameter: 'temperature' is not supported with this model.","param":"temperature","code":"unsupported_parameter"}}`,
+		`{"error":{"message":"Unsupported parameter: 'temperature' is not supported with this ` +
+			`model.","param":"temperature","code":"unsupported_parameter"}}`,
 		`{"code":"invalid-argument","error":"Model grok-4 does not support parameter reasoningEffort."}`,
 		`{"error":{"message":"The encrypted content gAAA could not be verified.","code":"invalid_encrypted_content"}}`,
 		`{"error":{"message":"max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens"}}`,
@@ -259,11 +262,12 @@ func TestLessonsEnd(t *testing.T) {
 			for n := range 20 {
 				params = append(params, fmt.Sprintf("p%02d", n))
 			}
-			_, err := modeltest.Read(client(remote.Options{}).Stream(t.Context(), model.Request{}, func(scrollback.Learned) (remote.Exchange, error) {
-				x := exchange(srv.URL)
-				x.Params = params
-				return x, nil
-			}))
+			_, err := modeltest.Read(client(remote.Options{}).Stream(t.Context(), model.Request{},
+				func(scrollback.Learned) (remote.Exchange, error) {
+					x := exchange(srv.URL)
+					x.Params = params
+					return x, nil
+				}))
 			if scrollback.CodeOf(err) != scrollback.Unavailable || tries != c.tries {
 				t.Errorf("%v after %d tries, want %d", err, tries, c.tries)
 			}
@@ -277,15 +281,16 @@ func TestOlderAPI(t *testing.T) {
 		body   string
 		older  bool
 	}{
-		"404":                    {404, `{"detail":"Not Found"}`, true},
-		"404 without a word":     {404, ``, true},
-		"404 with a page":        {404, `<html><body>404</body></html>`, true},
-		"405":                    {405, `{"detail":"Method Not Allowed"}`, true},
-		"501":                    {501, `{}`, true},
-		"LM Studio of old":       {200, `data: problem {"error":"Unexpected endpoint or method. (POST /v1/responses)"}` + "\n\n", true},
-		"OpenAI's own":           {404, `{"error":{"message":"Unknown request URL: POST /v1/responses","code":"unknown_url"}}`, true},
-		"the model":              {404, `{"error":{"message":"The model 'x' does not exist","code":"model_not_found"}}`, false},
-		"the model, by vLLM":     {404, `{"error":{"message":"The model ` + "`x`" + ` does not exist.","type":"NotFoundError","code":404}}`, false},
+		"404":                {404, `{"detail":"Not Found"}`, true},
+		"404 without a word": {404, ``, true},
+		"404 with a page":    {404, `<html><body>404</body></html>`, true},
+		"405":                {405, `{"detail":"Method Not Allowed"}`, true},
+		"501":                {501, `{}`, true},
+		"LM Studio of old":   {200, `data: problem {"error":"Unexpected endpoint or method. (POST /v1/responses)"}` + "\n\n", true},
+		"OpenAI's own":       {404, `{"error":{"message":"Unknown request URL: POST /v1/responses","code":"unknown_url"}}`, true},
+		"the model":          {404, `{"error":{"message":"The model 'x' does not exist","code":"model_not_found"}}`, false},
+		"the model, by vLLM": {404, `{"error":{"message":"The model ` + "`x`" + ` does not exist.","type":"NotFoundError","code":404}}`,
+			false},
 		"the model, as a string": {404, `{"error":"model 'x' not found"}`, false},
 		"the key":                {401, `{"error":"no"}`, false},
 		"a fault":                {503, `{}`, false},
@@ -299,11 +304,12 @@ func TestOlderAPI(t *testing.T) {
 				w.WriteHeader(c.status)
 				io.WriteString(w, c.body)
 			})
-			a, err := modeltest.Read(client(remote.Options{Retries: -1}).Stream(t.Context(), model.Request{}, func(known scrollback.Learned) (remote.Exchange, error) {
-				x := exchange(srv.URL + "/" + known.API)
-				x.OlderAPI = known.API == ""
-				return x, nil
-			}))
+			a, err := modeltest.Read(client(remote.Options{Retries: -1}).Stream(t.Context(), model.Request{},
+				func(known scrollback.Learned) (remote.Exchange, error) {
+					x := exchange(srv.URL + "/" + known.API)
+					x.OlderAPI = known.API == ""
+					return x, nil
+				}))
 			if older := err == nil && a.Text != ""; older != c.older || c.older && (a.Deltas[0].Lesson == nil || a.Deltas[0].Lesson.API != "chat") {
 				t.Errorf("%+v %v", a, err)
 			}
@@ -374,7 +380,8 @@ func TestCancel(t *testing.T) {
 			for range 8 {
 				ctx, cancel := context.WithCancel(context.Background())
 				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { stage(w, r, cancel) }))
-				a, err := modeltest.Read(client(remote.Options{Client: srv.Client()}).Stream(ctx, model.Request{}, func(scrollback.Learned) (remote.Exchange, error) { return exchange(srv.URL), nil }))
+				a, err := modeltest.Read(client(remote.Options{Client: srv.Client()}).Stream(ctx, model.Request{},
+					func(scrollback.Learned) (remote.Exchange, error) { return exchange(srv.URL), nil }))
 				if scrollback.CodeOf(err) != scrollback.Canceled || !errors.Is(err, context.Canceled) || len(a.Deltas) > 0 {
 					t.Fatalf("%+v %v", a, err)
 				}
@@ -392,7 +399,8 @@ func TestCancel(t *testing.T) {
 			}))
 			ctx, cancel := context.WithCancel(context.Background())
 			n := 0
-			for _, err := range client(remote.Options{Client: srv.Client()}).Stream(ctx, model.Request{}, func(scrollback.Learned) (remote.Exchange, error) { return exchange(srv.URL), nil }) {
+			for _, err := range client(remote.Options{Client: srv.Client()}).Stream(ctx, model.Request{},
+				func(scrollback.Learned) (remote.Exchange, error) { return exchange(srv.URL), nil }) {
 				if err != nil {
 					t.Fatal(err)
 				}

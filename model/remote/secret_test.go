@@ -19,9 +19,12 @@ import (
 // Whatever a server does with the key, no error holds it: neither what is shown nor
 // what is logged.
 func TestNoSecretInErrors(t *testing.T) {
-	keys := rapid.OneOf(rapid.StringMatching(`sk-[A-Za-z0-9]{48}`), rapid.StringMatching(`sk-proj-[A-Za-z0-9_-]{100}`), rapid.StringMatching(`sk-ant-api03-[A-Za-z0-9_-]{93}AA`),
-		rapid.StringMatching(`AIza[A-Za-z0-9_-]{35}`), rapid.StringMatching(`xai-[A-Za-z0-9]{80}`), rapid.StringMatching(`sk-or-v1-[0-9a-f]{64}`), rapid.StringMatching(`gsk_[A-Za-z0-9]{52}`),
-		rapid.StringMatching(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), rapid.StringMatching(`[A-Za-z0-9_-]{40}`), rapid.StringMatching(`[a-z0-9]{8,20}`))
+	keys := rapid.OneOf(rapid.StringMatching(`sk-[A-Za-z0-9]{48}`), rapid.StringMatching(`sk-proj-[A-Za-z0-9_-]{100}`),
+		rapid.StringMatching(`sk-ant-api03-[A-Za-z0-9_-]{93}AA`),
+		rapid.StringMatching(`AIza[A-Za-z0-9_-]{35}`), rapid.StringMatching(`xai-[A-Za-z0-9]{80}`), rapid.StringMatching(`sk-or-v1-[0-9a-f]{64}`),
+		rapid.StringMatching(`gsk_[A-Za-z0-9]{52}`),
+		rapid.StringMatching(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), rapid.StringMatching(`[A-Za-z0-9_-]{40}`),
+		rapid.StringMatching(`[a-z0-9]{8,20}`))
 	bodies := []func(k string) string{
 		func(k string) string { return k },
 		func(k string) string { return `{"error":{"message":"Incorrect API key provided: ` + k + `"}}` },
@@ -55,7 +58,8 @@ func TestNoSecretInErrors(t *testing.T) {
 		k := keys.Draw(rt, "key")
 		status = rapid.SampledFrom([]int{200, 307, 400, 401, 402, 403, 404, 413, 429, 500, 502}).Draw(rt, "status")
 		said = rapid.SampledFrom(bodies).Draw(rt, "body")(k)
-		c := remote.New(remote.Options{Provider: "acme", Key: k, KeyVariable: "ACME_KEY", Retries: -1, Pause: time.Microsecond, Header: map[string]string{"Authorization": "Bearer " + k}})
+		c := remote.New(remote.Options{Provider: "acme", Key: k, KeyVariable: "ACME_KEY", Retries: -1, Pause: time.Microsecond,
+			Header: map[string]string{"Authorization": "Bearer " + k}})
 		_, err := modeltest.Read(c.Stream(t.Context(), model.Request{}, func(scrollback.Learned) (remote.Exchange, error) {
 			return remote.Exchange{URL: srv.URL + "/" + k + "?key=" + k, Body: 1, Read: read}, nil
 		}))

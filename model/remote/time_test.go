@@ -73,13 +73,15 @@ func TestPauses(t *testing.T) {
 		"date gone by": {func(now time.Time) (string, string) {
 			return "Retry-After", now.Add(-time.Hour).UTC().Format(http.TimeFormat)
 		}, 4, 3500 * time.Millisecond, 5250 * time.Millisecond},
-		"shorter than ours": {func(time.Time) (string, string) { return "Retry-After", "0.1" }, 4, 3500 * time.Millisecond, 5250 * time.Millisecond},
-		"the bound":         {func(time.Time) (string, string) { return "Retry-After", "30" }, 4, 90 * time.Second, 90 * time.Second},
-		"beyond the bound":  {func(time.Time) (string, string) { return "Retry-After", "31" }, 1, 0, 0},
-		"an hour":           {func(time.Time) (string, string) { return "Retry-After", "3600" }, 1, 0, 0},
-		"nonsense":          {func(time.Time) (string, string) { return "Retry-After", "soon" }, 4, 3500 * time.Millisecond, 5250 * time.Millisecond},
-		"not a number":      {func(time.Time) (string, string) { return "Retry-After", "NaN" }, 4, 3500 * time.Millisecond, 5250 * time.Millisecond},
-		"negative":          {func(time.Time) (string, string) { return "Retry-After", "-5" }, 4, 3500 * time.Millisecond, 5250 * time.Millisecond},
+		"shorter than ours": {func(time.Time) (string, string) { return "Retry-After", "0.1" }, 4, 3500 * time.Millisecond,
+			5250 * time.Millisecond},
+		"the bound":        {func(time.Time) (string, string) { return "Retry-After", "30" }, 4, 90 * time.Second, 90 * time.Second},
+		"beyond the bound": {func(time.Time) (string, string) { return "Retry-After", "31" }, 1, 0, 0},
+		"an hour":          {func(time.Time) (string, string) { return "Retry-After", "3600" }, 1, 0, 0},
+		"nonsense": {func(time.Time) (string, string) { return "Retry-After", "soon" }, 4, 3500 * time.Millisecond,
+			5250 * time.Millisecond},
+		"not a number": {func(time.Time) (string, string) { return "Retry-After", "NaN" }, 4, 3500 * time.Millisecond, 5250 * time.Millisecond},
+		"negative":     {func(time.Time) (string, string) { return "Retry-After", "-5" }, 4, 3500 * time.Millisecond, 5250 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -103,7 +105,8 @@ func TestPauses(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			_, took, err := timed(t, remote.Options{Retries: 1}, func(w http.ResponseWriter, r *http.Request) {
 				w.WriteHeader(http.StatusTooManyRequests)
-				io.WriteString(w, `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"11s"}]}}`)
+				io.WriteString(w, `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/`+
+					`google.rpc.RetryInfo","retryDelay":"11s"}]}}`)
 			}, model.Request{})
 			if own(t, err, scrollback.RateLimited, "wait"); took != 11*time.Second {
 				t.Errorf("it took %v", took)

@@ -31,8 +31,10 @@ func certify(t *testing.T, host string, until time.Time) (tls.Certificate, *x509
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host}, NotBefore: until.Add(-48 * time.Hour), NotAfter: until,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true, IsCA: true}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host}, NotBefore: until.Add(-48 * time.Hour),
+		NotAfter: until,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		BasicConstraintsValid: true, IsCA: true}
 	if ip := net.ParseIP(host); ip != nil {
 		c.IPAddresses = []net.IP{ip}
 	} else {
@@ -73,17 +75,22 @@ func TestWay(t *testing.T) {
 		code  scrollback.Code
 		words string
 	}{
-		"good":              {func(t *testing.T) string { return secure(t, cert, nil) }, &tls.Config{RootCAs: pool}, "", ""},
-		"expired":           {func(t *testing.T) string { return secure(t, old, nil) }, &tls.Config{RootCAs: oldPool}, scrollback.Unavailable, "it has expired, or is not valid yet (ACME_URL)"},
-		"another host":      {func(t *testing.T) string { return secure(t, foreign, nil) }, &tls.Config{RootCAs: foreignPool}, scrollback.Unavailable, "it belongs to another host (ACME_URL)"},
-		"unknown authority": {func(t *testing.T) string { return secure(t, cert, nil) }, &tls.Config{RootCAs: foreignPool}, scrollback.Unavailable, "it is signed by nobody known (ACME_URL)"},
-		"another purpose": {func(t *testing.T) string { return secure(t, cert, nil) }, &tls.Config{RootCAs: pool, VerifyConnection: func(tls.ConnectionState) error {
-			return x509.CertificateInvalidError{Reason: x509.IncompatibleUsage}
-		}}, scrollback.Unavailable, "it is not valid (ACME_URL)"},
+		"good": {func(t *testing.T) string { return secure(t, cert, nil) }, &tls.Config{RootCAs: pool}, "", ""},
+		"expired": {func(t *testing.T) string { return secure(t, old, nil) }, &tls.Config{RootCAs: oldPool}, scrollback.Unavailable,
+			"it has expired, or is not valid yet (ACME_URL)"},
+		"another host": {func(t *testing.T) string { return secure(t, foreign, nil) }, &tls.Config{RootCAs: foreignPool},
+			scrollback.Unavailable, "it belongs to another host (ACME_URL)"},
+		"unknown authority": {func(t *testing.T) string { return secure(t, cert, nil) }, &tls.Config{RootCAs: foreignPool},
+			scrollback.Unavailable, "it is signed by nobody known (ACME_URL)"},
+		"another purpose": {func(t *testing.T) string { return secure(t, cert, nil) },
+			&tls.Config{RootCAs: pool, VerifyConnection: func(tls.ConnectionState) error {
+				return x509.CertificateInvalidError{Reason: x509.IncompatibleUsage}
+			}}, scrollback.Unavailable, "it is not valid (ACME_URL)"},
 		"http at https": {func(t *testing.T) string {
 			return strings.Replace(serve(t, func(w http.ResponseWriter, r *http.Request) { good(w) }).URL, "http:", "https:", 1)
 		}, nil, scrollback.Unavailable, "it speaks plain http, and its address says https (ACME_URL)"},
-		"https at http": {func(t *testing.T) string { return strings.Replace(secure(t, cert, nil), "https:", "http:", 1) }, nil, scrollback.Unavailable, "it speaks https, and its address says http (ACME_URL)"},
+		"https at http": {func(t *testing.T) string { return strings.Replace(secure(t, cert, nil), "https:", "http:", 1) }, nil,
+			scrollback.Unavailable, "it speaks https, and its address says http (ACME_URL)"},
 		"old TLS": {func(t *testing.T) string {
 			return secure(t, cert, func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 })
 		}, &tls.Config{RootCAs: pool}, scrollback.Unavailable, "no common version of TLS was found (ACME_URL)"},
@@ -99,8 +106,9 @@ func TestWay(t *testing.T) {
 			l.Close()
 			return "http://" + l.Addr().String()
 		}, nil, scrollback.Unavailable, "nothing listens at its address; is it running? (ACME_URL)"},
-		"unknown host": {func(*testing.T) string { return "https://acme.invalid/v1" }, nil, scrollback.Unavailable, "the host in its address is unknown (ACME_URL)"},
-		"no port":      {func(*testing.T) string { return "http://127.0.0.1:99999/v1" }, nil, scrollback.Unavailable, "the connection to it failed"},
+		"unknown host": {func(*testing.T) string { return "https://acme.invalid/v1" }, nil, scrollback.Unavailable,
+			"the host in its address is unknown (ACME_URL)"},
+		"no port": {func(*testing.T) string { return "http://127.0.0.1:99999/v1" }, nil, scrollback.Unavailable, "the connection to it failed"},
 		"hangs up": {func(t *testing.T) string {
 			return serve(t, func(w http.ResponseWriter, r *http.Request) { panic(http.ErrAbortHandler) }).URL
 		}, nil, scrollback.Unavailable, "the connection to it failed"},
@@ -132,7 +140,8 @@ func TestWay(t *testing.T) {
 func TestBadKeys(t *testing.T) {
 	srv := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("it was sent") })
 	for _, bad := range []string{key + "\n", key[:9] + "\r\n" + key[9:], key + "\x00", key + "\x7f", "\x1b[31m" + key} {
-		c := remote.New(remote.Options{Provider: "acme", Key: bad, KeyVariable: "ACME_KEY", Header: map[string]string{"Authorization": "Bearer " + bad}, Pause: time.Microsecond})
+		c := remote.New(remote.Options{Provider: "acme", Key: bad, KeyVariable: "ACME_KEY",
+			Header: map[string]string{"Authorization": "Bearer " + bad}, Pause: time.Microsecond})
 		_, err := ask(c, srv.URL, model.Request{})
 		own(t, err, scrollback.Refused, "the key of acme contains a line break or another control character (ACME_KEY)")
 	}
@@ -159,7 +168,8 @@ func TestPlace(t *testing.T) {
 		"a line break":   {"m", map[string]string{"ACME_URL": "https://x/\nv1"}, "", "ACME_URL is not an address"},
 	} {
 		at, err := p.Endpoint(c.id, func(k string) string { return c.env[k] }, remote.Options{})
-		if c.words == "" && (err != nil || at.BaseURL != c.url || at.Custom != (c.env["ACME_URL"] != "") || at.Options.Key != strings.TrimSpace(c.env["ACME_KEY"])) {
+		if c.words == "" && (err != nil || at.BaseURL != c.url || at.Custom != (c.env["ACME_URL"] != "") ||
+			at.Options.Key != strings.TrimSpace(c.env["ACME_KEY"])) {
 			t.Errorf("%s: %+v %v", name, at, err)
 		}
 		if c.words != "" && (err == nil || !strings.Contains(err.Error(), c.words) || strings.Contains(err.Error(), "secret")) {

@@ -68,14 +68,17 @@ func folded(t *testing.T) (e *engine.Engine, v *engine.View, long, short scrollb
 	}
 	lines := []string{`{"conversation":{"id":"depots","title":"Depots"}}`}
 	for i := range 200 {
-		lines = append(lines, fmt.Sprintf(`{"role":"user","content":"What is the code of depot %d?","created_at":%d}`, i, 1_750_000_000_000+int64(i)*1000),
-			fmt.Sprintf(`{"role":"assistant","content":"The code of depot %d is K-%d. 仓库的门禁码。","created_at":%d}`, i, 100+i, 1_750_000_000_500+int64(i)*1000))
+		lines = append(lines, fmt.Sprintf(`{"role":"user","content":"What is the code of depot %d?","created_at":%d}`, i,
+			1_750_000_000_000+int64(i)*1000),
+			fmt.Sprintf(`{"role":"assistant","content":"The code of depot %d is K-%d. 仓库的门禁码。","created_at":%d}`, i, 100+i,
+				1_750_000_000_500+int64(i)*1000))
 	}
 	long = load(lines...)
 	if refs, _, err := v.Recall().Refs(ctx, long, scrollback.RefQuery{}); err != nil || len(refs) == 0 {
 		t.Fatalf("nothing was folded: %v", err)
 	}
-	return e, v, long, load(`{"conversation":{"id":"harbour"}}`, `{"role":"user","content":"The harbour opens at six.","created_at":1750000100000}`)
+	return e, v, long, load(`{"conversation":{"id":"harbour"}}`,
+		`{"role":"user","content":"The harbour opens at six.","created_at":1750000100000}`)
 }
 
 // A dialogue is a file of lines: "> " is what the client says, "< " what it is
@@ -154,15 +157,18 @@ func speak(t *testing.T, s *mcp.Server, dialogue []byte) []byte {
 func TestEndOfInput(t *testing.T) {
 	_, v, long, _ := folded(t)
 	var in strings.Builder
-	in.WriteString(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` + "\n")
+	in.WriteString(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+		`"clientInfo":{"name":"t","version":"1"}}}` + "\n")
 	in.WriteString(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n")
 	const calls = 20
 	for i := range calls {
-		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id": "call %d","method":"tools/call","params":{"name":"context_grep","arguments":{"conversation":%q,"pattern":"K-1%02d"}}}`+"\n", i, long, i)
+		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id": "call `+
+			`%d","method":"tools/call","params":{"name":"context_grep","arguments":{"conversation":%q,"pattern":"K-1%02d"}}}`+"\n", i, long, i)
 	}
 	for range 10 {
 		var out bytes.Buffer
-		if err := mcpapi.Run(t.Context(), mcpapi.New(v, mcpapi.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}), strings.NewReader(in.String()), &out); err != nil {
+		if err := mcpapi.Run(t.Context(), mcpapi.New(v, mcpapi.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}),
+			strings.NewReader(in.String()), &out); err != nil {
 			t.Fatal(err)
 		}
 		for i := range calls {
@@ -180,7 +186,8 @@ func TestHTTP(t *testing.T) {
 	e, v, long, short := folded(t)
 	srv := httptest.NewServer(server.Handler(e, nil, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	defer srv.Close()
-	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{Endpoint: srv.URL + "/mcp"}, nil)
+	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx,
+		&mcp.StreamableClientTransport{Endpoint: srv.URL + "/mcp"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +214,8 @@ func TestHTTP(t *testing.T) {
 	}
 	var text strings.Builder
 	for page := (scrollback.Page{}); !page.Done; {
-		got, failed := call("context_read", map[string]any{"conversation": string(long), "ref": refs.Refs[0].Ref, "offset": page.NextOffset, "limit": scrollback.ReadMax})
+		got, failed := call("context_read", map[string]any{"conversation": string(long), "ref": refs.Refs[0].Ref, "offset": page.NextOffset,
+			"limit": scrollback.ReadMax})
 		if err := json.Unmarshal([]byte(got), &page); err != nil || failed {
 			t.Fatalf("a page is %.200s, %v", got, err)
 		}
@@ -228,7 +236,8 @@ func TestHTTP(t *testing.T) {
 	for _, a := range []struct {
 		bytes []byte
 		named string
-	}{{[]byte("\x89PNG\r\n\x1a\n\x00\x01"), "image/png"}, {[]byte("a line 一行\n"), "text/plain"}, {bytes.Repeat([]byte("more than a resource holds\n"), 50_000), ""}} {
+	}{{[]byte("\x89PNG\r\n\x1a\n\x00\x01"), "image/png"}, {[]byte("a line 一行\n"), "text/plain"},
+		{bytes.Repeat([]byte("more than a resource holds\n"), 50_000), ""}} {
 		kept, err := v.Upload(ctx, short, bytes.NewReader(a.bytes), "")
 		if err != nil {
 			t.Fatal(err)

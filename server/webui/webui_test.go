@@ -59,7 +59,8 @@ func TestServes(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	for _, at := range []string{"/nothing", "/assets/", "/assets", "/assets/nothing.js", "/assets/index.html", "/assets/../webui.go", "//", "/api"} {
+	for _, at := range []string{"/nothing", "/assets/", "/assets", "/assets/nothing.js", "/assets/index.html", "/assets/../webui.go", "//",
+		"/api"} {
 		if res := get(t, at); res.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %d, want 404", at, res.StatusCode)
 		}
@@ -200,7 +201,8 @@ func TestClosed(t *testing.T) {
 			}
 		}
 	}
-	unsafe := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|\balert\(|\bconfirm\(|\bprompt\(`)
+	unsafe := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new ` +
+		`Function|\balert\(|\bconfirm\(|\bprompt\(`)
 	for at, text := range own(t) {
 		if m := unsafe.FindString(text); m != "" {
 			t.Errorf("%s uses %s", at, m)

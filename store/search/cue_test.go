@@ -78,7 +78,8 @@ func TestReadAsk(t *testing.T) {
 		{"现在蓝色", "现在 在蓝 蓝色", ask{newest: true}},
 	} {
 		got, err := readAsk(c.query, lateMay)
-		if err != nil || got.role != c.want.role || got.from != c.want.from || got.to != c.want.to || got.speaker != c.want.speaker || got.newest != c.want.newest {
+		if err != nil || got.role != c.want.role || got.from != c.want.from || got.to != c.want.to || got.speaker != c.want.speaker ||
+			got.newest != c.want.newest {
 			t.Errorf("%s: %+v, %v, want %+v", c.query, got, err, c.want)
 		}
 		if strings.Join(got.Any[:got.Words], " ") != c.any {

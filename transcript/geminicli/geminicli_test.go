@@ -93,7 +93,8 @@ func cases[T any](t *testing.T, name string) []T {
 	return file.Cases
 }
 
-const header = `{"sessionId":"s-1","projectHash":"p","startTime":"2026-01-01T00:00:00.000Z","lastUpdated":"2026-01-01T00:00:00.000Z"}` + "\n"
+const header = `{"sessionId":"s-1","projectHash":"p","startTime":"2026-01-01T00:00:00.000Z","lastUpdated":"2026-01-01T00:00:00.000Z"}` +
+	"\n"
 
 // What the tool itself loads of a file is the path, by its records; what is no
 // conversation is none here either.
@@ -162,13 +163,14 @@ func TestLoadSemantics(t *testing.T) {
 // stands twice is read once.
 func TestRecords(t *testing.T) {
 	want := map[string]string{
-		"user string + gemini string":                                                                                                    "u:Hello | a:Hi there!",
-		"slash, ?, session_context, hook_context, blank user messages skipped":                                                           "u:real",
-		"tool result as array of parts is used verbatim":                                                                                 "a:→c1 | t:←c1=o\nextra",
-		"tool call without result: call emitted, NO response turn (dangling call)":                                                       "u:q | a:→c1 | u:next",
-		"ANTI-CASE modern session also stores the functionResponse as its own user message: NOT filtered, so the response appears twice": "a:→c1 | t:←c1=o | a:done",
-		"two parallel tool calls, one response turn":                                                                                     "a:→c1→c2 | t:←c1=A←c2=B",
-		"image only user message (no text)":                                                                                              "u:[file]",
+		"user string + gemini string":                                              "u:Hello | a:Hi there!",
+		"slash, ?, session_context, hook_context, blank user messages skipped":     "u:real",
+		"tool result as array of parts is used verbatim":                           "a:→c1 | t:←c1=o\nextra",
+		"tool call without result: call emitted, NO response turn (dangling call)": "u:q | a:→c1 | u:next",
+		"ANTI-CASE modern session also stores the functionResponse as its own user message: NOT filtered, " +
+			"so the response appears twice": "a:→c1 | t:←c1=o | a:done",
+		"two parallel tool calls, one response turn": "a:→c1→c2 | t:←c1=A←c2=B",
+		"image only user message (no text)":          "u:[file]",
 	}
 	seen := 0
 	for _, c := range cases[struct {
@@ -195,7 +197,8 @@ func TestRecords(t *testing.T) {
 		Input    json.RawMessage
 		Expected bool
 	}](t, "is_resumable_message.json") {
-		got := load(t, header+strings.ReplaceAll(strings.ReplaceAll(string(c.Input), "\n", ""), `"thoughts": [     {}    ]`, `"thoughts":[{"description":"hm"}]`)+"\n")
+		got := load(t, header+strings.ReplaceAll(strings.ReplaceAll(string(c.Input), "\n", ""), `"thoughts": [     {}    ]`,
+			`"thoughts":[{"description":"hm"}]`)+"\n")
 		if len(got.bad) > 0 || (len(got.path) == 1) != c.Expected {
 			t.Errorf("%s: %d messages, bad %v", c.ID, len(got.path), got.bad)
 		}
@@ -205,7 +208,8 @@ func TestRecords(t *testing.T) {
 // The lines that the tool appends while a session goes on are read as what it loads
 // in the end; what it rewound is not lost.
 func TestRecordingScript(t *testing.T) {
-	file := `{"sessionId":"abcdef12","projectHash":"x","startTime":"2026-01-01T00:00:00.000Z","lastUpdated":"2026-01-01T00:00:00.000Z","kind":"main"}` + "\n"
+	file := `{"sessionId":"abcdef12","projectHash":"x","startTime":"2026-01-01T00:00:00.000Z","lastUpdated":"2026-01-01T00:00:00.000Z",` +
+		`"kind":"main"}` + "\n"
 	for _, c := range cases[struct {
 		Expected struct {
 			Lines []json.RawMessage `json:"appended_lines"`
@@ -239,20 +243,27 @@ func TestSessions(t *testing.T) {
 		return fmt.Sprintf(`{"id":"%s","type":"user","content":"%s"}`+"\n", id, text)
 	}
 	for _, c := range []struct{ name, file, path, all string }{
-		{"compressed", header + user("a", "one") + user("b", "two") + user("c", "three") + `{"$set":{"messages":[{"id":"x","type":"user","content":"summary"},{"id":"c2","type":"user","content":"three"}]}}` + "\n" + user("d", "four"),
+		{"compressed", header + user("a", "one") + user("b", "two") + user("c", "three") +
+			`{"$set":{"messages":[{"id":"x","type":"user","content":"summary"},{"id":"c2","type":"user","content":"three"}]}}` + "\n" +
+			user("d", "four"),
 			"u:summary | u:three | u:four", "u:one | u:two | u:three | u:summary | u:three | u:four"},
-		{"set to its own beginning", header + user("a", "one") + user("b", "two") + `{"$set":{"messages":[{"id":"a","type":"user","content":"one"}]}}` + "\n" + user("d", "four"),
+		{"set to its own beginning", header + user("a", "one") + user("b", "two") +
+			`{"$set":{"messages":[{"id":"a","type":"user","content":"one"}]}}` + "\n" + user("d", "four"),
 			"u:one | u:four", "u:one | u:two | u:four"},
-		{"back twice", header + user("a", "one") + user("b", "two") + `{"$rewindTo":"b"}` + "\n" + user("c", "three") + `{"$rewindTo":"a"}` + "\n" + user("d", "four"),
+		{"back twice", header + user("a", "one") + user("b", "two") + `{"$rewindTo":"b"}` + "\n" + user("c", "three") + `{"$rewindTo":"a"}` +
+			"\n" + user("d", "four"),
 			"u:four", "u:one | u:two | u:three | u:four"},
 		{"back at the end", header + user("a", "one") + user("b", "two") + `{"$rewindTo":"b"}` + "\n", "u:one", "u:one | u:two"},
-		{"replaced after it was told", header + user("a", "one") + user("b", "two") + `{"$rewindTo":"b"}` + "\n" + user("a", "ONE"), "u:ONE", "u:one | u:two | u:ONE"},
+		{"replaced after it was told", header + user("a", "one") + user("b", "two") + `{"$rewindTo":"b"}` + "\n" + user("a", "ONE"), "u:ONE",
+			"u:one | u:two | u:ONE"},
 		{"a header in the middle", header + user("a", "one") + header + user("b", "two"), "u:one | u:two", "u:one | u:two"},
 		{"crlf and bom", "\uFEFF" + strings.ReplaceAll(header+"\n"+user("a", "one"), "\n", "\r\n"), "u:one", "u:one"},
-		{"one document", `{"sessionId":"x",` + "\n" + `"messages":[` + strings.TrimSpace(user("a", "one")) + ",\n" + strings.TrimSpace(user("b", "two")) + "]}", "u:one | u:two", "u:one | u:two"},
+		{"one document", `{"sessionId":"x",` + "\n" + `"messages":[` + strings.TrimSpace(user("a", "one")) + ",\n" +
+			strings.TrimSpace(user("b", "two")) + "]}", "u:one | u:two", "u:one | u:two"},
 		{"checkpoint", `{"history":[{"role":"user","parts":[{"text":"<session_context>x"}]},{"role":"user","parts":[{"text":"q"}]},{"role":"model","parts":[{"text":"hm","thought":true},{"functionCall":{"name":"r","args":{"n":1}},"thoughtSignature":"sig"},{"functionCall":{"name":"r","args":{"n":2}}}]},
 			{"role":"user","parts":[{"functionResponse":{"name":"r","response":{"n":1}}},{"functionResponse":{"name":"r","response":{"error":"no"}}}]},{"role":"model","parts":[{"text":"done"}]}],"authType":"o"}`,
-			`u:q | a:→call_2_1→call_2_2 | t:←call_2_1={"n":1}←call_2_2=no | a:done`, `u:q | a:→call_2_1→call_2_2 | t:←call_2_1={"n":1}←call_2_2=no | a:done`},
+			`u:q | a:→call_2_1→call_2_2 | t:←call_2_1={"n":1}←call_2_2=no | a:done`,
+			`u:q | a:→call_2_1→call_2_2 | t:←call_2_1={"n":1}←call_2_2=no | a:done`},
 	} {
 		got := load(t, c.file)
 		if short(got.path) != c.path || short(got.all) != c.all || len(got.bad) > 0 {
@@ -270,7 +281,9 @@ func TestSessions(t *testing.T) {
 	if short(far.path) != "u:two" || len(far.bad) != 2 || far.bad[1].Line != 2 {
 		t.Errorf("far behind a torn header %s, bad %+v", short(far.path), far.bad)
 	}
-	call := load(t, `{"history":[{"role":"model","parts":[{"functionCall":{"id":"c","name":"r","args":{}},"thoughtSignature":"c2ln"}]}]}`).path[0].Message.Parts.Calls()[0]
+	call := load(t,
+		`{"history":[{"role":"model","parts":[{"functionCall":{"id":"c","name":"r","args":{}},"thoughtSignature":"c2ln"}]}]}`).
+		path[0].Message.Parts.Calls()[0]
 	if string(call.Opaque) != `"c2ln"` {
 		t.Errorf("the signature became %s", call.Opaque)
 	}
@@ -332,14 +345,16 @@ func TestExportAndBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var in []transcript.Entry
 		for i := range rapid.IntRange(0, 12).Draw(t, "messages") {
-			e := transcript.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("m", i)), CreatedAt: 1_767_225_600_000 + int64(i)*1000,
-				Role:   rapid.SampledFrom([]scrollback.Role{"user", "user", "assistant", "assistant", "tool", "system"}).Draw(t, "role"),
-				Status: rapid.SampledFrom([]scrollback.Status{"complete", "complete", "complete", "interrupted"}).Draw(t, "status"),
-				Model:  rapid.SampledFrom([]string{"", "gemini/gemini-2.5-pro", "deepseek/x", "offline"}).Draw(t, "model")}}
+			e := transcript.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("m", i)),
+				CreatedAt: 1_767_225_600_000 + int64(i)*1000,
+				Role:      rapid.SampledFrom([]scrollback.Role{"user", "user", "assistant", "assistant", "tool", "system"}).Draw(t, "role"),
+				Status:    rapid.SampledFrom([]scrollback.Status{"complete", "complete", "complete", "interrupted"}).Draw(t, "status"),
+				Model:     rapid.SampledFrom([]string{"", "gemini/gemini-2.5-pro", "deepseek/x", "offline"}).Draw(t, "model")}}
 			m := &e.Message
 			if rapid.IntRange(0, 5).Draw(t, "extras") == 0 {
 				m.Name, m.Meta = "n", json.RawMessage(`{"a":1}`)
-				m.Usage = &scrollback.Usage{InputTokens: 5, OutputTokens: 7, ReasoningTokens: 2, TotalTokens: 12, Cost: rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "cost")}
+				m.Usage = &scrollback.Usage{InputTokens: 5, OutputTokens: 7, ReasoningTokens: 2, TotalTokens: 12,
+					Cost: rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "cost")}
 			}
 			for k := range rapid.IntRange(1, 3).Draw(t, "parts") {
 				opaque := rapid.SampledFrom([]scrollback.Opaque{nil, nil, scrollback.Opaque(`"sig"`)}).Draw(t, "opaque")
@@ -349,9 +364,11 @@ func TestExportAndBack(t *testing.T) {
 				case 2:
 					m.Parts = append(m.Parts, scrollback.Reasoning{Text: texts.Draw(t, "thought"), Opaque: opaque})
 				case 3:
-					m.Parts = append(m.Parts, scrollback.ToolCall{ID: ids.Draw(t, "call"), Name: "f", Arguments: json.RawMessage(`{"n":1.50}`), Opaque: opaque})
+					m.Parts = append(m.Parts, scrollback.ToolCall{ID: ids.Draw(t, "call"), Name: "f", Arguments: json.RawMessage(`{"n":1.50}`),
+						Opaque: opaque})
 				case 4, 5:
-					m.Parts = append(m.Parts, scrollback.ToolResult{CallID: ids.Draw(t, "result"), Name: "f", Text: texts.Draw(t, "output"), IsError: rapid.Bool().Draw(t, "error")})
+					m.Parts = append(m.Parts, scrollback.ToolResult{CallID: ids.Draw(t, "result"), Name: "f", Text: texts.Draw(t, "output"),
+						IsError: rapid.Bool().Draw(t, "error")})
 				case 6:
 					if e.Bytes == nil {
 						e.Bytes = map[int][]byte{}
@@ -381,7 +398,10 @@ func TestFileAndBack(t *testing.T) {
 	lines := []string{
 		`{"id":"i0","type":"info","content":"begin","unknown":{"x":[1,2.50]}}`,
 		`{"id":"a","timestamp":"2026-01-01T00:00:00.000Z","type":"user","content":[{"text":"q"},{"strange":true}],"displayContent":"q!"}`,
-		`{"id":"g","timestamp":"2026-01-01T00:00:01.500Z","type":"gemini","content":"so","thoughts":[{"subject":"S","description":"D","timestamp":"2026-01-01T00:00:01.000Z"}],"tokens":{"input":9,"output":3,"cached":1,"thoughts":2,"tool":4,"total":18},"model":"gemini-x","toolCalls":[{"id":"c","name":"f","args":{"a":"é"},"result":"plain","status":"success","timestamp":"2026-01-01T00:00:02.000Z","agentId":"z","resultDisplay":{"k":[]}}]}`,
+		`{"id":"g","timestamp":"2026-01-01T00:00:01.500Z","type":"gemini","content":"so","thoughts":[{"subject":"S","description":"D",` +
+			`"timestamp":"2026-01-01T00:00:01.000Z"}],"tokens":{"input":9,"output":3,"cached":1,"thoughts":2,"tool":4,"total":18},` +
+			`"model":"gemini-x","toolCalls":[{"id":"c","name":"f","args":{"a":"é"},"result":"plain","status":"success",` +
+			`"timestamp":"2026-01-01T00:00:02.000Z","agentId":"z","resultDisplay":{"k":[]}}]}`,
 		`{"id":"u","type":"user","content":[{"functionResponse":{"id":"c","name":"f","response":{"output":"plain"}}}]}`,
 		`{"id":"w","type":"warning","content":"careful"}`,
 		`{"id":"g2","type":"gemini","content":[{"text":"end","thoughtSignature":"s"}],"tokens":null,"thoughts":[]}`,
@@ -413,7 +433,8 @@ func parsed(t *testing.T, line string) any {
 
 func TestFiles(t *testing.T) {
 	home := fstest.MapFS{}
-	for _, name := range []string{"abc/chats/session-1.jsonl", "abc/chats/p/sub.jsonl", "abc/chats/old.json", "abc/checkpoint-a%20b.json", "abc/logs.json", "abc/chats/x.txt", "top.jsonl", "abc/other/session.jsonl"} {
+	for _, name := range []string{"abc/chats/session-1.jsonl", "abc/chats/p/sub.jsonl", "abc/chats/old.json", "abc/checkpoint-a%20b.json",
+		"abc/logs.json", "abc/chats/x.txt", "top.jsonl", "abc/other/session.jsonl"} {
 		home[geminicli.Folder+"/"+name] = &fstest.MapFile{}
 	}
 	got, err := geminicli.Files(home)
@@ -432,9 +453,11 @@ func TestFiles(t *testing.T) {
 // Whatever a file holds, it is read to its end, goes back only over what it told,
 // and what it says can be written and read again.
 func FuzzRead(f *testing.F) {
-	for _, c := range []string{"", header, header + `{"id":"a","type":"user","content":"x"}` + "\n" + `{"$rewindTo":"a"}`, `{"history":[{"role":"user","parts":[{"text":"x"}]}]}`,
+	for _, c := range []string{"", header, header + `{"id":"a","type":"user","content":"x"}` + "\n" + `{"$rewindTo":"a"}`,
+		`{"history":[{"role":"user","parts":[{"text":"x"}]}]}`,
 		header + `{"$set":{"messages":[{"id":"a","type":"gemini","content":[{"functionCall":{"name":"f"}}]}]}}`,
-		header + `{"id":"a","type":"user","content":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}],"scrollback":[{"role":"user","parts":"x","data":{"0":"AA=="}}]}`} {
+		header + `{"id":"a","type":"user","content":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}],"scrollback":[{"role":"user",` +
+			`"parts":"x","data":{"0":"AA=="}}]}`} {
 		f.Add(c)
 	}
 	files, err := filepath.Glob("testdata/cases/session_load*.json")

@@ -15,7 +15,8 @@ import (
 )
 
 // servers are those that have words or rules of their own.
-var servers = []string{"openai", "deepseek", "xai", "poe", "ark", "openrouter", "dashscope", "moonshot", "workers-ai", "custom", "lmstudio", "vllm", "llama.cpp"}
+var servers = []string{"openai", "deepseek", "xai", "poe", "ark", "openrouter", "dashscope", "moonshot", "workers-ai", "custom", "lmstudio",
+	"vllm", "llama.cpp"}
 
 func post(t *testing.T, s *modeltest.Strict, key, body string) (int, string) {
 	t.Helper()
@@ -32,13 +33,17 @@ func call(id, name, args string) *scrollback.ToolCall {
 
 // thinking calls, and thinks before.
 func thinking() model.Model {
-	return modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: []model.Delta{{Reasoning: "hm, "}, {Reasoning: "so"}, {Call: call("c1", "f", `{"a":1}`)}, {Call: call("c2", "f", `{}`)}}}, modeltest.Say("done"))
+	return modeltest.NewScript(model.Facts{},
+		modeltest.Step{Deltas: []model.Delta{{Reasoning: "hm, "}, {Reasoning: "so"}, {Call: call("c1", "f", `{"a":1}`)},
+			{Call: call("c2", "f", `{}`)}}}, modeltest.Say("done"))
 }
 
 // Every rule refuses what breaks it, with a status and a body that say so, and
 // nothing else.
 func TestRefuses(t *testing.T) {
-	const user, calls = `{"role":"user","content":"q"}`, `"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"c2","type":"function","function":{"name":"f","arguments":"{}"}}]`
+	const user, calls = `{"role":"user","content":"q"}`,
+		`"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"c2","type":"function",` +
+			`"function":{"name":"f","arguments":"{}"}}]`
 	const results = `{"role":"tool","tool_call_id":"c1","content":"1"},{"role":"tool","tool_call_id":"c2","content":"2"}`
 	tools := `,"tools":[{"type":"function","function":{"name":"f"}}]`
 	say := func(messages ...string) string { return `"messages":[` + strings.Join(messages, ",") + `]` }
@@ -58,9 +63,11 @@ func TestRefuses(t *testing.T) {
 		{"not streamed", "dashscope", say(user) + `,"enable_thinking":true,"stream":false`, "stream", 400, "non-streaming"},
 		{"null", "workers-ai", say(user, `{"role":"assistant","content":null,`+calls+`}`, results), "null", 400, `"code":5006`},
 		{"a list", "workers-ai", say(user, `{"role":"assistant","content":[{"type":"text","text":"a"}]}`, user), "lists", 400, "Bad input"},
-		{"a list of a tool", "openai", say(user, `{"role":"assistant",`+calls+`}`, `{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"a"}]}`), "lists", 400, "expected a string"},
+		{"a list of a tool", "openai", say(user, `{"role":"assistant",`+calls+`}`,
+			`{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"a"}]}`), "lists", 400, "expected a string"},
 		{"empty", "moonshot", say(`{"role":"user","content":""}`), "empty", 400, "must not be empty"},
-		{"an image", "deepseek", say(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:"}}]}`), "image", 400, "unknown variant `image_url`, expected `text`"},
+		{"an image", "deepseek", say(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:"}}]}`), "image", 400,
+			"unknown variant `image_url`, expected `text`"},
 		{"role", "deepseek", say(`{"role":"developer","content":"x"}`, user), "role", 400, "unknown variant `developer`"},
 		{"no system", "vllm", say(`{"role":"system","content":"x"}`, user), "no-system", 400, "System role not supported"},
 		{"system amid", "llama.cpp", say(user, `{"role":"system","content":"x"}`), "system-front", 400, "at the beginning"},
@@ -68,27 +75,43 @@ func TestRefuses(t *testing.T) {
 		{"assistant first", "vllm", say(`{"role":"assistant","content":"x"}`, user), "turns", 400, "must alternate"},
 		{"a result of nothing", "openai", say(user, results), "orphan", 400, "must be a response"},
 		{"a result twice", "custom", say(user, `{"role":"assistant",`+calls+`}`, results, results), "orphan", 400, "must be a response"},
-		{"out of order", "custom", say(user, `{"role":"assistant",`+calls+`}`, `{"role":"tool","tool_call_id":"c2","content":"2"}`), "order", 400, "c1 is expected"},
+		{"out of order", "custom", say(user, `{"role":"assistant",`+calls+`}`, `{"role":"tool","tool_call_id":"c2","content":"2"}`), "order", 400,
+			"c1 is expected"},
 		{"not answered", "custom", say(user, `{"role":"assistant",`+calls+`}`, user), "answered", 400, "c1, c2"},
 		{"not answered at the end", "custom", say(user, `{"role":"assistant",`+calls+`}`), "answered", 400, "c1, c2"},
-		{"no id", "custom", say(user, `{"role":"assistant","tool_calls":[{"id":"","function":{"name":"f","arguments":"{}"}}]}`), "call", 400, "an id, a name"},
-		{"no reasoning", "deepseek", say(user, `{"role":"assistant","content":null,`+calls+`}`, results), "reasoning", 400, "must be passed back"},
-		{"no reasoning while off", "deepseek", say(user, `{"role":"assistant","content":null,`+calls+`}`, results) + `,"thinking":{"type":"disabled"}`, "", 200, ""},
-		{"empty reasoning", "deepseek", say(user, `{"role":"assistant","content":null,"reasoning_content":"",`+calls+`}`, results), "reasoning", 400, "must be passed back"},
-		{"other reasoning", "deepseek", say(user, `{"role":"assistant","content":null,"reasoning_content":"hm, no",`+calls+`}`, results), "foreign", 400, "never given"},
-		{"the reasoning", "deepseek", say(user, `{"role":"assistant","content":null,"reasoning_content":"hm, so",`+calls+`}`, results), "", 200, ""},
-		{"reasoning of nobody", "custom", say(user, `{"role":"assistant","content":"a","reasoning_content":"b"}`, user), "foreign", 400, "never given"},
-		{"blank reasoning", "moonshot", say(user, `{"role":"assistant","content":"","reasoning_content":"",`+strings.ReplaceAll(calls, `"c`, `"d`)+`}`, strings.ReplaceAll(results, `"c`, `"d`)), "reasoning", 400, "at index 1"},
-		{"a blank", "moonshot", say(user, `{"role":"assistant","content":"","reasoning_content":" ",`+strings.ReplaceAll(calls, `"c`, `"d`)+`}`, strings.ReplaceAll(results, `"c1`, `"d1`)), "orphan", 400, ""},
-		{"no details", "openrouter", say(user, `{"role":"assistant","content":null,"reasoning":"hm, so",`+calls+`}`, results), "details", 400, "Provider returned error"},
-		{"half the details", "openrouter", say(user, `{"role":"assistant","content":null,"reasoning_details":[{"type":"reasoning.encrypted","data":"sealed-1","id":"rs-1","format":"anthropic-claude-v1","index":1}],`+calls+`}`, results), "signature", 400, "Invalid `signature`"},
-		{"details", "openrouter", say(user, `{"role":"assistant","content":null,"reasoning_details":[{"type":"reasoning.text","text":"hm, so","signature":"sig-1","format":"anthropic-claude-v1","index":0},{"type":"reasoning.encrypted","data":"sealed-1","id":"rs-1","format":"anthropic-claude-v1","index":1}],`+calls+`}`, results), "", 200, ""},
+		{"no id", "custom", say(user, `{"role":"assistant","tool_calls":[{"id":"","function":{"name":"f","arguments":"{}"}}]}`), "call", 400,
+			"an id, a name"},
+		{"no reasoning", "deepseek", say(user, `{"role":"assistant","content":null,`+calls+`}`, results), "reasoning", 400,
+			"must be passed back"},
+		{"no reasoning while off", "deepseek", say(user, `{"role":"assistant","content":null,`+calls+`}`, results) +
+			`,"thinking":{"type":"disabled"}`, "", 200, ""},
+		{"empty reasoning", "deepseek", say(user, `{"role":"assistant","content":null,"reasoning_content":"",`+calls+`}`, results), "reasoning",
+			400, "must be passed back"},
+		{"other reasoning", "deepseek", say(user, `{"role":"assistant","content":null,"reasoning_content":"hm, no",`+calls+`}`, results),
+			"foreign", 400, "never given"},
+		{"the reasoning", "deepseek", say(user, `{"role":"assistant","content":null,"reasoning_content":"hm, so",`+calls+`}`, results), "", 200,
+			""},
+		{"reasoning of nobody", "custom", say(user, `{"role":"assistant","content":"a","reasoning_content":"b"}`, user), "foreign", 400,
+			"never given"},
+		{"blank reasoning", "moonshot", say(user, `{"role":"assistant","content":"","reasoning_content":"",`+
+			strings.ReplaceAll(calls, `"c`, `"d`)+`}`, strings.ReplaceAll(results, `"c`, `"d`)), "reasoning", 400, "at index 1"},
+		{"a blank", "moonshot", say(user, `{"role":"assistant","content":"","reasoning_content":" ",`+strings.ReplaceAll(calls, `"c`, `"d`)+`}`,
+			strings.ReplaceAll(results, `"c1`, `"d1`)), "orphan", 400, ""},
+		{"no details", "openrouter", say(user, `{"role":"assistant","content":null,"reasoning":"hm, so",`+calls+`}`, results), "details", 400,
+			"Provider returned error"},
+		{"half the details", "openrouter", say(user,
+			`{"role":"assistant","content":null,"reasoning_details":[{"type":"reasoning.encrypted","data":"sealed-1","id":"rs-1",`+
+				`"format":"anthropic-claude-v1","index":1}],`+calls+`}`, results), "signature", 400, "Invalid `signature`"},
+		{"details", "openrouter", say(user, `{"role":"assistant","content":null,"reasoning_details":[{"type":"reasoning.text","text":"hm, `+
+			`so","signature":"sig-1","format":"anthropic-claude-v1","index":0},{"type":"reasoning.encrypted","data":"sealed-1","id":"rs-1",`+
+			`"format":"anthropic-claude-v1","index":1}],`+calls+`}`, results), "", 200, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := Preset(c.server)
 			o.Models = []string{"m"}
 			s := New(thinking(), o)
-			if status, body := post(t, s, o.Key, `{"model":"m","stream":true,"messages":[`+user+`]}`); status != 200 || !strings.Contains(body, `"finish_reason"`) {
+			if status, body := post(t, s, o.Key, `{"model":"m","stream":true,"messages":[`+user+`]}`); status != 200 ||
+				!strings.Contains(body, `"finish_reason"`) {
 				t.Fatalf("the first request: %d %s", status, body)
 			}
 			status, body := post(t, s, o.Key, `{"model":"m","stream":true,`+c.body+`}`)
@@ -137,9 +160,12 @@ func TestBodies(t *testing.T) {
 // What a quirk says is what is streamed.
 func TestQuirks(t *testing.T) {
 	used := &scrollback.Usage{InputTokens: 30, CachedTokens: 20, OutputTokens: 9, ReasoningTokens: 4, TotalTokens: 39}
-	m := modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: []model.Delta{{Reasoning: "hm"}, {Text: "a"}, {Call: call("c1", "f", `{"a":1}`)}, {Call: call("c2", "f", `{"b":2}`)}, {Finish: "tool_calls", Usage: used}}})
+	m := modeltest.NewScript(model.Facts{},
+		modeltest.Step{Deltas: []model.Delta{{Reasoning: "hm"}, {Text: "a"}, {Call: call("c1", "f", `{"a":1}`)},
+			{Call: call("c2", "f", `{"b":2}`)}, {Finish: "tool_calls", Usage: used}}})
 	for quirk, want := range map[Quirks][]string{
-		0:              {`"index":0,"type":"function"`, `"finish_reason":"tool_calls"`, `[DONE]`, `"prompt_tokens_details":{"cache_write_tokens":0,"cached_tokens":20}`},
+		0: {`"index":0,"type":"function"`, `"finish_reason":"tool_calls"`, `[DONE]`,
+			`"prompt_tokens_details":{"cache_write_tokens":0,"cached_tokens":20}`},
 		OneIndex:       {`"id":"c2","index":0`},
 		IndexFromOne:   {`"id":"c1","index":1`, `"id":"c2","index":2`},
 		WholeCalls:     {`"arguments":"{\"a\":1}"`},
@@ -157,14 +183,16 @@ func TestQuirks(t *testing.T) {
 		NoIndex:        {`"id":"c1","type":"function"`},
 		LateID:         {`"id":"","index":0`},
 	} {
-		_, body := post(t, New(m, Options{Quirks: quirk, Reasoning: "reasoning"}), "", `{"stream":true,"messages":[{"role":"user","content":"q"}]}`)
+		_, body := post(t, New(m, Options{Quirks: quirk, Reasoning: "reasoning"}), "",
+			`{"stream":true,"messages":[{"role":"user","content":"q"}]}`)
 		for _, w := range want {
 			if !strings.Contains(body, w) {
 				t.Errorf("quirk %b: no %s in\n%s", quirk, w, body)
 			}
 		}
 	}
-	if _, body := post(t, New(m, Options{Starved: 1}), "", `{"stream":true,"messages":[{"role":"user","content":"q"}]}`); !strings.Contains(body, "insufficient_system_resource") {
+	if _, body := post(t, New(m, Options{Starved: 1}), "",
+		`{"stream":true,"messages":[{"role":"user","content":"q"}]}`); !strings.Contains(body, "insufficient_system_resource") {
 		t.Errorf("a starved server says %s", body)
 	}
 }

@@ -35,7 +35,8 @@ func served(t *testing.T, o *Options) (*modeltest.Strict, string) {
 // ask posts a body as it is.
 func ask(t *testing.T, url, id, key, body string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1beta/models/"+id+":streamGenerateContent?alt=sse", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1beta/models/"+id+":streamGenerateContent?alt=sse",
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,8 @@ func TestRules(t *testing.T) {
 		{"field", "", "", with(`"stream":true`), `Unknown name \"stream\"`, 400},
 		{"field", "", "", with(`"strange":true`), `Unknown name \"strange\"`, 400},
 		{"continuation", "", "", with(`"continuationToken":"bm8="`), "Invalid continuation token", 400},
-		{"too-long", "", "", turns(turn("user", `{"text":"`+strings.Repeat("x", 900)+`"}`)), "exceeds the maximum number of tokens allowed (200)", 400},
+		{"too-long", "", "", turns(turn("user", `{"text":"`+strings.Repeat("x", 900)+`"}`)), "exceeds the maximum number of tokens allowed (200)",
+			400},
 		{"max-output", "", "", with(`"generationConfig":{"maxOutputTokens":101}`), "from 1 (inclusive) to 101 (exclusive)", 400},
 		{"system", "gemma-3-27b-it", "", with(`"systemInstruction":{"parts":[{"text":"x"}]}`), "Developer instruction is not enabled", 400},
 		{"calling", "gemma-3-27b-it", "", with(tool), "Function calling is not enabled", 400},
@@ -122,20 +124,26 @@ func TestRules(t *testing.T) {
 		{"call-turn", "", "", turns(turn("model", skip)), "immediately after a user turn", 400},
 		{"response-turn", "", "", turns(hi, turn("user", result)), "immediately after a function call turn", 400},
 		{"response-number", "", "", turns(hi, turn("model", skip, call("")), turn("user", result)), "number of function response parts", 400},
-		{"response-number", "", "", turns(hi, turn("model", skip), turn("user", result, `{"text":"x"}`)), "number of function response parts", 400},
-		{"response-match", "", "", turns(hi, turn("model", skip), turn("user", strings.Replace(result, `"f"`, `"g"`, 1))), "match the function call", 400},
+		{"response-number", "", "", turns(hi, turn("model", skip), turn("user", result, `{"text":"x"}`)), "number of function response parts",
+			400},
+		{"response-match", "", "", turns(hi, turn("model", skip), turn("user", strings.Replace(result, `"f"`, `"g"`, 1))),
+			"match the function call", 400},
 		{"user-last", "", "", turns(hi, turn("model", `{"text":"x"}`)), "ends with a user turn", 400},
 		{"part", "", "", turns(turn("user", `{}`)), "required oneof field", 400},
 		{"empty-text", "", "", turns(turn("user", `{"text":""}`)), "must have a text parameter", 400},
 		{"image", "", "", turns(turn("user", `{"inlineData":{"mimeType":"image/gif","data":"AAAA"}}`)), "Unsupported MIME type: image/gif", 400},
 		{"args", "", "", turns(hi, turn("model", call(`,"args":[1]`)), turn("user", result)), "function_call.args", 400},
-		{"response", "", "", turns(hi, turn("model", skip), turn("user", strings.Replace(result, `{"output":"1"}`, `"1"`, 1))), "function_response.response", 400},
+		{"response", "", "", turns(hi, turn("model", skip), turn("user", strings.Replace(result, `{"output":"1"}`, `"1"`, 1))),
+			"function_response.response", 400},
 		{"ref", "", "", turns(hi, turn("model", skip), turn("user", strings.Replace(result, `"1"`, `{"$ref":"a"}`, 1))), "$ref", 400},
 		{"signature-missing", "", "", turns(hi, turn("model", call("")), turn("user", result)), "missing a thought_signature", 400},
-		{"signature-corrupted", "", "", turns(hi, turn("model", `{"text":"x","thoughtSignature":"bm8="}`), hi), "Corrupted thought signature", 400},
+		{"signature-corrupted", "", "", turns(hi, turn("model", `{"text":"x","thoughtSignature":"bm8="}`), hi), "Corrupted thought signature",
+			400},
 		{"signature-corrupted", "", "", turns(hi, turn("model", skip, skip), turn("user", result, result)), "Corrupted thought signature", 400},
-		{"foreign-id", "", "", turns(hi, turn("model", `{"functionCall":{"name":"f","id":"x"}}`), turn("user", strings.Replace(result, `"name"`, `"id":"x","name"`, 1))), "is unknown", 400},
-		{"foreign-thought", "", "", turns(hi, turn("model", `{"text":"hm","thought":true}`, `{"text":"x"}`), hi), "Corrupted thought signature", 400},
+		{"foreign-id", "", "", turns(hi, turn("model", `{"functionCall":{"name":"f","id":"x"}}`),
+			turn("user", strings.Replace(result, `"name"`, `"id":"x","name"`, 1))), "is unknown", 400},
+		{"foreign-thought", "", "", turns(hi, turn("model", `{"text":"hm","thought":true}`, `{"text":"x"}`), hi), "Corrupted thought signature",
+			400},
 	} {
 		id, key := c.id, c.key
 		if id == "" {
@@ -150,11 +158,13 @@ func TestRules(t *testing.T) {
 		before := len(s.Refusals())
 		status, said := ask(t, url, id, key, c.body)
 		all := s.Refusals()
-		if status != c.status || len(all) != before+1 || all[before].Rule != c.rule || !strings.Contains(said, c.words) || !strings.Contains(said, `"status": "`) {
+		if status != c.status || len(all) != before+1 || all[before].Rule != c.rule || !strings.Contains(said, c.words) ||
+			!strings.Contains(said, `"status": "`) {
 			t.Errorf("%s: status %d, refused by %+v: %s", c.rule, status, all[before:], said)
 		}
 	}
-	if status, said := ask(t, url, "gemini-3-flash-preview", "k", turns(hi, turn("model", skip, call("")), turn("user", result, result))); status != 200 {
+	if status, said := ask(t, url, "gemini-3-flash-preview", "k", turns(hi, turn("model", skip, call("")),
+		turn("user", result, result))); status != 200 {
 		t.Errorf("what stands in for a signature was refused: %s", said)
 	}
 }
@@ -175,28 +185,34 @@ func TestSignatures(t *testing.T) {
 	if len(first) != 3 || !strings.Contains(first[0], "thoughtSignature") || len(last) != 3 || !strings.Contains(last[2], "thoughtSignature") {
 		t.Fatalf("texts: %q and %q", first, last)
 	}
-	results := turn("user", `{"functionResponse":{"id":"fn1","name":"f","response":{}}}`, `{"functionResponse":{"id":"fn2","name":"g","response":{}}}`)
+	results := turn("user", `{"functionResponse":{"id":"fn1","name":"f","response":{}}}`,
+		`{"functionResponse":{"id":"fn2","name":"g","response":{}}}`)
 	unsigned := func(p string) string { return p[:strings.Index(p, `,"thoughtSignature`)] + "}" }
 	_, sig, _ := strings.Cut(called[1], `,"thoughtSignature"`)
 	moved := strings.TrimSuffix(called[2], "}") + `,"thoughtSignature"` + sig
 	for name, c := range map[string]struct{ model, body, rule string }{
-		"as it came":            {ids, turns(hi, turn("model", called[:3]...), results), ""},
-		"without thoughts":      {ids, turns(hi, turn("model", called[1:3]...), results), ""},
-		"signature left out":    {ids, turns(hi, turn("model", unsigned(called[1]), called[2]), results), "signature-missing"},
-		"signature changed":     {ids, turns(hi, turn("model", strings.Replace(called[1], `"thoughtSignature":"`, `"thoughtSignature":"AA`, 1), called[2]), results), "signature-corrupted"},
-		"signature moved":       {ids, turns(hi, turn("model", called[1], moved), results), "signature-corrupted"},
-		"call changed":          {ids, turns(hi, turn("model", strings.Replace(called[1], `"n":1`, `"n":2`, 1), called[2]), results), "signature-corrupted"},
-		"stand-in for its own":  {ids, turns(hi, turn("model", strings.TrimSuffix(unsigned(called[1]), "}")+`,"thoughtSignature":"`+standIn+`"}`, called[2]), results), "signature-corrupted"},
-		"to another model":      {"gemini-3.1-pro-preview", turns(hi, turn("model", first[0], first[1]), hi), "signature-corrupted"},
-		"thoughts to another":   {"gemini-2.5-flash", turns(hi, turn("model", called[0], `{"text":"x"}`), hi), "foreign-thought"},
-		"ids to another":        {"gemini-2.5-flash", turns(hi, turn("model", unsigned(called[1]), called[2]), results), "foreign-id"},
-		"text as it came":       {ids, turns(hi, turn("model", first[0], first[1]), hi), ""},
-		"text joined":           {ids, turns(hi, turn("model", strings.Replace(first[0], `it is 1`, `it is 1 now`, 1)), hi), "signature-corrupted"},
+		"as it came":         {ids, turns(hi, turn("model", called[:3]...), results), ""},
+		"without thoughts":   {ids, turns(hi, turn("model", called[1:3]...), results), ""},
+		"signature left out": {ids, turns(hi, turn("model", unsigned(called[1]), called[2]), results), "signature-missing"},
+		"signature changed": {ids, turns(hi, turn("model", strings.Replace(called[1], `"thoughtSignature":"`, `"thoughtSignature":"AA`, 1),
+			called[2]), results), "signature-corrupted"},
+		"signature moved": {ids, turns(hi, turn("model", called[1], moved), results), "signature-corrupted"},
+		"call changed": {ids, turns(hi, turn("model", strings.Replace(called[1], `"n":1`, `"n":2`, 1), called[2]), results),
+			"signature-corrupted"},
+		"stand-in for its own": {ids, turns(hi, turn("model", strings.TrimSuffix(unsigned(called[1]), "}")+`,"thoughtSignature":"`+standIn+`"}`,
+			called[2]), results), "signature-corrupted"},
+		"to another model":    {"gemini-3.1-pro-preview", turns(hi, turn("model", first[0], first[1]), hi), "signature-corrupted"},
+		"thoughts to another": {"gemini-2.5-flash", turns(hi, turn("model", called[0], `{"text":"x"}`), hi), "foreign-thought"},
+		"ids to another":      {"gemini-2.5-flash", turns(hi, turn("model", unsigned(called[1]), called[2]), results), "foreign-id"},
+		"text as it came":     {ids, turns(hi, turn("model", first[0], first[1]), hi), ""},
+		"text joined": {ids, turns(hi, turn("model", strings.Replace(first[0], `it is 1`, `it is 1 now`, 1)), hi),
+			"signature-corrupted"},
 		"text without it":       {ids, turns(hi, turn("model", unsigned(first[0]), first[1]), hi), "signature-lost"},
 		"empty text as it came": {ids, turns(hi, turn("model", last...), hi), ""},
 		"empty text joined":     {ids, turns(hi, turn("model", `{"text":"it is 3 now"}`, last[2]), hi), ""},
 		"empty text left out":   {ids, turns(hi, turn("model", last[0], last[1]), hi), "signature-lost"},
-		"empty text a thought":  {ids, turns(hi, turn("model", last[0], last[1], strings.Replace(last[2], `""`, `"","thought":true`, 1)), hi), "signature-corrupted"},
+		"empty text a thought": {ids, turns(hi, turn("model", last[0], last[1], strings.Replace(last[2], `""`, `"","thought":true`, 1)), hi),
+			"signature-corrupted"},
 	} {
 		before := len(s.Refusals())
 		status, said := ask(t, url, c.model, "k", c.body)
@@ -234,10 +250,12 @@ func TestAnswers(t *testing.T) {
 	if said := resp.Body.String(); !strings.Contains(said, `"inputTokenLimit":7`) || !strings.Contains(said, `"outputTokenLimit":65536`) {
 		t.Errorf("the list: %s", said)
 	}
-	broken := New(modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: modeltest.Say("half").Deltas, Err: scrollback.Errorf(scrollback.Internal, "x", "broken")}), nil)
+	broken := New(modeltest.NewScript(model.Facts{}, modeltest.Step{Deltas: modeltest.Say("half").Deltas,
+		Err: scrollback.Errorf(scrollback.Internal, "x", "broken")}), nil)
 	srv := httptest.NewServer(broken)
 	defer srv.Close()
-	if _, said := ask(t, srv.URL, "gemini-2.5-flash", "k", body); !strings.Contains(said, `"half"`) || !strings.Contains(said, `"status": "UNAVAILABLE"`) {
+	if _, said := ask(t, srv.URL, "gemini-2.5-flash", "k", body); !strings.Contains(said, `"half"`) ||
+		!strings.Contains(said, `"status": "UNAVAILABLE"`) {
 		t.Errorf("a model that failed: %s", said)
 	}
 }

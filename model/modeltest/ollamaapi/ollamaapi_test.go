@@ -41,7 +41,8 @@ func TestRefuses(t *testing.T) {
 	tools := `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}]`
 	long := fmt.Sprintf(`{"role":"user","content":%q}`, strings.Repeat("word ", 4000))
 	calling := func(id, args, thinking string) string {
-		return fmt.Sprintf(`{"role":"assistant","content":"","thinking":%q,"tool_calls":[{"id":%q,"function":{"index":0,"name":"f","arguments":%s}}]}`, thinking, id, args)
+		return fmt.Sprintf(`{"role":"assistant","content":"","thinking":%q,"tool_calls":[{"id":%q,"function":{"index":0,"name":"f",`+
+			`"arguments":%s}}]}`, thinking, id, args)
 	}
 	result := `{"role":"tool","content":"r","tool_name":"f","tool_call_id":"c"}`
 	m := Model{Name: "m", Trained: 4096}
@@ -54,37 +55,56 @@ func TestRefuses(t *testing.T) {
 		status int
 		words  string
 	}{
-		"taken":             {model: m, body: chat("", user), status: 200},
-		"no body":           {model: m, rule: "body", status: 400, words: "missing request body"},
-		"no JSON":           {model: m, body: "{", rule: "body", status: 400, words: "unexpected end of JSON input"},
-		"no name":           {model: m, body: `{"messages":[` + user + `]}`, rule: "model", status: 400, words: "model is required"},
-		"another name":      {model: m, body: `{"model":"n","messages":[]}`, rule: "model", status: 404, words: "model 'n' not found"},
-		"key":               {o: Options{Key: "other"}, model: m, body: chat("", user), rule: "key", status: 401, words: "unauthorized"},
-		"busy":              {o: Options{Busy: 1}, model: m, body: chat("", user), rule: "busy", status: 503, words: "maximum pending requests exceeded"},
-		"think":             {model: with(func(m *Model) { m.NoThink = true }), body: chat(`,"think":true`, user), rule: "thinking", status: 400, words: `"m" does not support thinking`},
-		"think not":         {model: with(func(m *Model) { m.NoThink = true }), body: chat(`,"think":false`, user), status: 200},
-		"think a level":     {model: m, body: chat(`,"think":"high"`, user), rule: "levels", status: 400, words: `think value "high" is not supported for this model`},
-		"think as much":     {model: m, body: chat(`,"think":"max"`, user), rule: "body", status: 400, words: `invalid think value: "max"`},
-		"think a number":    {model: m, body: chat(`,"think":3`, user), rule: "body", status: 400, words: "think must be a boolean or string"},
-		"tools":             {model: with(func(m *Model) { m.NoTools = true }), body: chat(tools, user), rule: "tools", status: 400, words: "registry.ollama.ai/library/m:latest does not support tools"},
-		"option":            {model: m, body: chat(`,"options":{"num_ctx":"4k"}`, user), rule: "options", status: 500, words: `option "num_ctx" must be of type integer`},
-		"memory":            {o: Options{Memory: 2048}, model: m, body: chat(`,"options":{"num_ctx":4096}`, user), rule: "memory", status: 500, words: "more system memory (4.0 GiB) than is available (2.0 GiB)"},
-		"parameter":         {o: Options{Refuses: []string{"num_ctx"}}, model: m, body: chat(`,"options":{"num_ctx":4096}`, user), rule: "parameter", status: 400, words: "unknown parameter: num_ctx"},
-		"arguments":         {model: m, body: chat("", user, calling("c", `"{}"`, ""), result), rule: "body", status: 400, words: "Value looks like object"},
-		"image":             {model: m, body: chat("", `{"role":"user","content":"","images":["%%"]}`), rule: "body", status: 400, words: "illegal base64 data"},
-		"no images":         {model: with(func(m *Model) { m.NoImages = true }), body: chat("", `{"role":"user","content":"","images":["QQ=="]}`), rule: "images", status: 500, words: "missing data required for image input"},
-		"two images":        {model: with(func(m *Model) { m.OneImage = true }), body: chat("", `{"role":"user","content":"","images":["QQ==","QQ=="]}`), rule: "images", status: 500, words: "only supports one image"},
-		"too long":          {model: m, body: chat("", long), rule: "too long", status: 400, words: "the input length exceeds the context length"},
-		"nested":            {o: Options{Nested: true}, model: m, body: chat("", long), rule: "too long", status: 400, words: "exceed_context_size_error"},
-		"no shift":          {model: m, body: chat(`,"truncate":true,"shift":false`, long), rule: "too long", status: 400, words: "the prompt is longer than the context length currently available"},
-		"not trained for":   {model: m, body: chat(`,"options":{"num_ctx":100000}`, long), rule: "too long", status: 400, words: "exceeds the context length"},
-		"field":             {o: Options{Pedantic: true}, model: m, body: chat(`,"tool_choice":"none"`, user), rule: "unknown field", status: 400},
-		"unknown option":    {o: Options{Pedantic: true}, model: m, body: chat(`,"options":{"max_tokens":1}`, user), rule: "unknown option", status: 400},
-		"empty":             {o: Options{Pedantic: true}, model: m, body: chat("", `{"role":"user","content":""}`), rule: "empty", status: 400},
-		"no call":           {o: Options{Pedantic: true}, model: m, body: chat("", user, result), rule: "result", status: 400},
-		"no result":         {o: Options{Pedantic: true}, model: m, body: chat("", user, calling("c", "{}", ""), user), rule: "answered", status: 400},
-		"no id":             {o: Options{Pedantic: true}, model: m, body: chat("", user, calling("", "{}", "")), rule: "call", status: 400},
-		"foreign reasoning": {o: Options{Pedantic: true}, model: m, body: chat("", user, calling("c", "{}", "not mine"), result), rule: "reasoning", status: 400},
+		"taken":        {model: m, body: chat("", user), status: 200},
+		"no body":      {model: m, rule: "body", status: 400, words: "missing request body"},
+		"no JSON":      {model: m, body: "{", rule: "body", status: 400, words: "unexpected end of JSON input"},
+		"no name":      {model: m, body: `{"messages":[` + user + `]}`, rule: "model", status: 400, words: "model is required"},
+		"another name": {model: m, body: `{"model":"n","messages":[]}`, rule: "model", status: 404, words: "model 'n' not found"},
+		"key":          {o: Options{Key: "other"}, model: m, body: chat("", user), rule: "key", status: 401, words: "unauthorized"},
+		"busy": {o: Options{Busy: 1}, model: m, body: chat("", user), rule: "busy", status: 503,
+			words: "maximum pending requests exceeded"},
+		"think": {model: with(func(m *Model) { m.NoThink = true }), body: chat(`,"think":true`, user), rule: "thinking", status: 400,
+			words: `"m" does not support thinking`},
+		"think not": {model: with(func(m *Model) { m.NoThink = true }), body: chat(`,"think":false`, user), status: 200},
+		"think a level": {model: m, body: chat(`,"think":"high"`, user), rule: "levels", status: 400,
+			words: `think value "high" is not supported for this model`},
+		"think as much":  {model: m, body: chat(`,"think":"max"`, user), rule: "body", status: 400, words: `invalid think value: "max"`},
+		"think a number": {model: m, body: chat(`,"think":3`, user), rule: "body", status: 400, words: "think must be a boolean or string"},
+		"tools": {model: with(func(m *Model) { m.NoTools = true }), body: chat(tools, user), rule: "tools", status: 400,
+			words: "registry.ollama.ai/library/m:latest does not support tools"},
+		"option": {model: m, body: chat(`,"options":{"num_ctx":"4k"}`, user), rule: "options", status: 500,
+			words: `option "num_ctx" must be of type integer`},
+		"memory": {o: Options{Memory: 2048}, model: m, body: chat(`,"options":{"num_ctx":4096}`, user), rule: "memory", status: 500,
+			words: "more system memory (4.0 GiB) than is available (2.0 GiB)"},
+		"parameter": {o: Options{Refuses: []string{"num_ctx"}}, model: m, body: chat(`,"options":{"num_ctx":4096}`, user),
+			rule: "parameter", status: 400, words: "unknown parameter: num_ctx"},
+		"arguments": {model: m, body: chat("", user, calling("c", `"{}"`, ""), result), rule: "body", status: 400,
+			words: "Value looks like object"},
+		"image": {model: m, body: chat("", `{"role":"user","content":"","images":["%%"]}`), rule: "body", status: 400,
+			words: "illegal base64 data"},
+		"no images": {model: with(func(m *Model) { m.NoImages = true }), body: chat("", `{"role":"user","content":"","images":["QQ=="]}`),
+			rule: "images", status: 500, words: "missing data required for image input"},
+		"two images": {model: with(func(m *Model) { m.OneImage = true }), body: chat("",
+			`{"role":"user","content":"","images":["QQ==","QQ=="]}`), rule: "images", status: 500, words: "only supports one image"},
+		"too long": {model: m, body: chat("", long), rule: "too long", status: 400,
+			words: "the input length exceeds the context length"},
+		"nested": {o: Options{Nested: true}, model: m, body: chat("", long), rule: "too long", status: 400,
+			words: "exceed_context_size_error"},
+		"no shift": {model: m, body: chat(`,"truncate":true,"shift":false`, long), rule: "too long", status: 400,
+			words: "the prompt is longer than the context length currently available"},
+		"not trained for": {model: m, body: chat(`,"options":{"num_ctx":100000}`, long), rule: "too long", status: 400,
+			words: "exceeds the context length"},
+		"field": {o: Options{Pedantic: true}, model: m, body: chat(`,"tool_choice":"none"`, user), rule: "unknown field",
+			status: 400},
+		"unknown option": {o: Options{Pedantic: true}, model: m, body: chat(`,"options":{"max_tokens":1}`, user), rule: "unknown option",
+			status: 400},
+		"empty":   {o: Options{Pedantic: true}, model: m, body: chat("", `{"role":"user","content":""}`), rule: "empty", status: 400},
+		"no call": {o: Options{Pedantic: true}, model: m, body: chat("", user, result), rule: "result", status: 400},
+		"no result": {o: Options{Pedantic: true}, model: m, body: chat("", user, calling("c", "{}", ""), user), rule: "answered",
+			status: 400},
+		"no id": {o: Options{Pedantic: true}, model: m, body: chat("", user, calling("", "{}", "")), rule: "call", status: 400},
+		"foreign reasoning": {o: Options{Pedantic: true}, model: m, body: chat("", user, calling("c", "{}", "not mine"), result),
+			rule: "reasoning", status: 400},
 	} {
 		c.o.Models = []Model{c.model}
 		s := New(modeltest.NewScript(model.Facts{}, modeltest.Say("a")), &c.o)
@@ -92,7 +112,8 @@ func TestRefuses(t *testing.T) {
 		var said struct{ Error string }
 		_ = json.Unmarshal(w.Body.Bytes(), &said) // an answer is several values
 		refused := s.Refusals()
-		if w.Code != c.status || len(refused) != min(len(c.rule), 1) || c.rule != "" && (refused[0].Rule != c.rule || !strings.Contains(said.Error, c.words)) {
+		if w.Code != c.status || len(refused) != min(len(c.rule), 1) || c.rule != "" &&
+			(refused[0].Rule != c.rule || !strings.Contains(said.Error, c.words)) {
 			t.Errorf("%s: %d %s, %+v", name, w.Code, w.Body, refused)
 		}
 	}
@@ -107,7 +128,9 @@ func TestReasoning(t *testing.T) {
 		if !strings.Contains(first.Body.String(), `"id":"call_000001","function":{"index":0,"name":"f","arguments":{}}`) {
 			t.Fatalf("%s", first.Body)
 		}
-		body := fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"","thinking":%q,"tool_calls":[{"id":"call_000001","function":{"index":0,"name":"f","arguments":{}}}]},{"role":"tool","content":"r","tool_name":"f","tool_call_id":"call_000001"}],%s}`, sent, tools)
+		body := fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"","thinking":%q,`+
+			`"tool_calls":[{"id":"call_000001","function":{"index":0,"name":"f","arguments":{}}}]},{"role":"tool","content":"r",`+
+			`"tool_name":"f","tool_call_id":"call_000001"}],%s}`, sent, tools)
 		if second := post(t, s, "/api/chat", "", body); (second.Code == http.StatusOK) != taken {
 			t.Errorf("%q: %d %s", sent, second.Code, second.Body)
 		}
@@ -120,7 +143,8 @@ func TestCuts(t *testing.T) {
 	s := New(script, &Options{Window: 100})
 	old := fmt.Sprintf(`{"role":"user","content":%q},{"role":"assistant","content":"x"}`, strings.Repeat("word ", 100))
 	w := post(t, s, "/api/chat", "", `{"model":"m","messages":[{"role":"system","content":"s"},`+old+`,{"role":"user","content":"q"}]}`)
-	if items := script.Requests()[0].Items; w.Code != 200 || len(items) != 3 || items[0].Role != scrollback.RoleSystem || items[2].Parts.Text() != "q" {
+	if items := script.Requests()[0].Items; w.Code != 200 || len(items) != 3 || items[0].Role != scrollback.RoleSystem ||
+		items[2].Parts.Text() != "q" {
 		t.Errorf("%d %s, %+v", w.Code, w.Body, items)
 	}
 	w = post(t, s, "/api/chat", "", fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":%q}]}`, strings.Repeat("word ", 1000)))
@@ -136,7 +160,8 @@ func TestCuts(t *testing.T) {
 // An error comes with its status at first, and as a line later on.
 func TestErrors(t *testing.T) {
 	broken := scrollback.Errorf(scrollback.Internal, "x", "broken")
-	s := New(modeltest.NewScript(model.Facts{}, modeltest.Step{Err: broken}, modeltest.Step{Deltas: modeltest.Say("a").Deltas, Err: broken}), nil)
+	s := New(modeltest.NewScript(model.Facts{}, modeltest.Step{Err: broken}, modeltest.Step{Deltas: modeltest.Say("a").Deltas, Err: broken}),
+		nil)
 	body := `{"model":"m","messages":[{"role":"user","content":"q"}]}`
 	if w := post(t, s, "/api/chat", "", body); w.Code != 500 || !strings.Contains(w.Body.String(), `{"error":"x: broken"}`) {
 		t.Errorf("%d %s", w.Code, w.Body)

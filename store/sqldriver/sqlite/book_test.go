@@ -101,8 +101,10 @@ func mended(t *testing.T, db *file) {
 // Sums that cannot be are read, say that they are estimated, take more calls, and
 // are what their records come to once they are mended.
 func TestBrokenSums(t *testing.T) {
-	for _, damage := range []string{"input_tokens = -5", "input_tokens = 9.3e18", "input_tokens = 'many'", "input_tokens = 1.5", "cost = 9e999", "cost = -9e999",
-		"cost = 'much'", "calls = -1", "calls = 1e300", "estimated_calls = 99", "total_tokens = 9223372036854775807", "cached_tokens = x'00ff'", "currency = 'a long story'"} {
+	for _, damage := range []string{"input_tokens = -5", "input_tokens = 9.3e18", "input_tokens = 'many'", "input_tokens = 1.5",
+		"cost = 9e999", "cost = -9e999",
+		"cost = 'much'", "calls = -1", "calls = 1e300", "estimated_calls = 99", "total_tokens = 9223372036854775807", "cached_tokens = x'00ff'",
+		"currency = 'a long story'"} {
 		t.Run(damage, func(t *testing.T) {
 			db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 			book(t, db, "a/x", call(10), call(20))
@@ -146,12 +148,14 @@ func TestMendUsage(t *testing.T) {
 		"a negative record": {[]string{`UPDATE usage_records SET input_tokens = -4 WHERE n = 1`}, func(d *scrollback.UsageDay) {
 			d.InputTokens, d.CachedTokens, d.EstimatedCalls, d.Estimated = 20, 1, 1, true
 		}},
-		"records that overflowed": {[]string{`UPDATE usage_records SET input_tokens = 9223372036854775807, total_tokens = 9223372036854775807, cost = 9e999`,
+		"records that overflowed": {[]string{`UPDATE usage_records SET input_tokens = 9223372036854775807, total_tokens = ` +
+			`9223372036854775807, cost = 9e999`,
 			`UPDATE usage_days SET input_tokens = 1.8e19, total_tokens = 1.8e19, cost = 9e999`}, func(d *scrollback.UsageDay) {
 			d.InputTokens, d.TotalTokens, d.Cost = 2*scrollback.MaxCallTokens, 4*scrollback.MaxCallTokens, 2*scrollback.MaxCallCost
 			d.EstimatedCalls, d.Estimated = 2, true
 		}},
-		"records without a currency that can be": {[]string{`UPDATE usage_records SET currency = 'a long story'`, `UPDATE usage_days SET currency = 'a long story'`},
+		"records without a currency that can be": {[]string{`UPDATE usage_records SET currency = 'a long story'`,
+			`UPDATE usage_days SET currency = 'a long story'`},
 			func(d *scrollback.UsageDay) { d.EstimatedCalls, d.Estimated = 2, true }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -177,15 +181,18 @@ func TestMendUsage(t *testing.T) {
 // conversation that moved or was purged, and what older records do not say.
 func TestHonestDifferences(t *testing.T) {
 	for name, change := range map[string][]string{
-		"no records":              {`DELETE FROM usage_records`},
-		"fewer records":           {`DELETE FROM usage_records WHERE n = 1`},
-		"a conversation moved":    {`UPDATE conversations SET project = 'shed'`},
-		"a conversation is gone":  {`DELETE FROM branches`, `DELETE FROM receipts`, `DELETE FROM conversations`},
-		"older records":           {`UPDATE usage_records SET project = NULL, total_tokens = NULL`, `UPDATE usage_days SET total_tokens = 0`},
-		"older, and moved":        {`UPDATE usage_records SET project = NULL`, `UPDATE conversations SET project = 'shed'`},
-		"older, one, and is gone": {`UPDATE usage_records SET project = NULL WHERE n = 2`, `DELETE FROM branches`, `DELETE FROM receipts`, `DELETE FROM conversations`},
-		"older, moved between": {`UPDATE usage_records SET project = NULL`, `UPDATE usage_days SET calls = 1, input_tokens = 10, cached_tokens = 1, output_tokens = 2, total_tokens = 12, cost = 0.1`,
-			`INSERT INTO usage_days SELECT day, model, 'shed', currency, 1, 0, 20, 1, cache_write_tokens, 2, reasoning_tokens, 22, 0.1 FROM usage_days`},
+		"no records":             {`DELETE FROM usage_records`},
+		"fewer records":          {`DELETE FROM usage_records WHERE n = 1`},
+		"a conversation moved":   {`UPDATE conversations SET project = 'shed'`},
+		"a conversation is gone": {`DELETE FROM branches`, `DELETE FROM receipts`, `DELETE FROM conversations`},
+		"older records":          {`UPDATE usage_records SET project = NULL, total_tokens = NULL`, `UPDATE usage_days SET total_tokens = 0`},
+		"older, and moved":       {`UPDATE usage_records SET project = NULL`, `UPDATE conversations SET project = 'shed'`},
+		"older, one, and is gone": {`UPDATE usage_records SET project = NULL WHERE n = 2`, `DELETE FROM branches`, `DELETE FROM receipts`,
+			`DELETE FROM conversations`},
+		"older, moved between": {`UPDATE usage_records SET project = NULL`,
+			`UPDATE usage_days SET calls = 1, input_tokens = 10, cached_tokens = 1, output_tokens = 2, total_tokens = 12, cost = 0.1`,
+			`INSERT INTO usage_days SELECT day, model, 'shed', currency, 1, 0, 20, 1, cache_write_tokens, 2, reasoning_tokens, 22, 0.1 FROM ` +
+				`usage_days`},
 	} {
 		db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 		book(t, db, "a/x", call(10), call(20))
@@ -210,7 +217,8 @@ func TestMendUsageWithoutRecords(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	book(t, db, "a/x", call(10), call(20))
 	want := days(t, db)[0]
-	harm(t, db, `UPDATE usage_records SET project = NULL`, `DELETE FROM branches`, `DELETE FROM receipts`, `DELETE FROM conversations`, `UPDATE usage_days SET cost = 9e999`)
+	harm(t, db, `UPDATE usage_records SET project = NULL`, `DELETE FROM branches`, `DELETE FROM receipts`, `DELETE FROM conversations`,
+		`UPDATE usage_days SET cost = 9e999`)
 	mended(t, db)
 	if got := days(t, db); len(got) != 1 || got[0] != want {
 		t.Errorf("mended to %+v, want %+v", got, want)
@@ -309,7 +317,8 @@ func TestTeachNothing(t *testing.T) {
 func TestTeachFromTwo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	const times = 40
-	edits := []func(*scrollback.Learned){func(l *scrollback.Learned) { l.Limit++ }, func(l *scrollback.Learned) { l.Dropped = append(l.Dropped, "x") }}
+	edits := []func(*scrollback.Learned){func(l *scrollback.Learned) { l.Limit++ },
+		func(l *scrollback.Learned) { l.Dropped = append(l.Dropped, "x") }}
 	dbs := []*file{openDB(t, path), openDB(t, path)}
 	var all sync.WaitGroup
 	for i, db := range dbs {

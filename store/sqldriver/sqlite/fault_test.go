@@ -58,7 +58,8 @@ func TestKilledFirstStart(t *testing.T) {
 		{"PRAGMA journal_mode = WAL"},
 		{"PRAGMA journal_mode = WAL", fmt.Sprint("PRAGMA application_id = ", applicationID)},
 		{"PRAGMA journal_mode = WAL", fmt.Sprint("PRAGMA application_id = ", applicationID),
-			"CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')))",
+			"CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL, " +
+				"tstamp TIMESTAMP DEFAULT (datetime('now')))",
 			"INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1)"},
 	} {
 		path := filepath.Join(t.TempDir(), "s.db")

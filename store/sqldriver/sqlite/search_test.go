@@ -77,7 +77,8 @@ func TestSearchOfCommonWords(t *testing.T) {
 		converse(t, db, id)
 		var in []driver.Entry
 		for i, text := range terms {
-			in = append(in, driver.Entry{Terms: text, Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(id, i)), Role: scrollback.RoleUser,
+			in = append(in, driver.Entry{Terms: text, Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint(id, i)),
+				Role:   scrollback.RoleUser,
 				Status: scrollback.StatusComplete, Parts: scrollback.Parts{scrollback.Text{Text: text}}}})
 		}
 		if _, err := db.Log.Append(t.Context(), driver.Append{Conversation: id, IfHead: -1, Entries: in}); err != nil {
@@ -95,7 +96,8 @@ func TestSearchOfCommonWords(t *testing.T) {
 		{nil, []scrollback.MessageID{"small1", "flood19999"}, 50, true},
 		{[]scrollback.ConversationID{"small"}, []scrollback.MessageID{"small0", "small1", "small3"}, 3, false},
 	} {
-		r, err := db.Index.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"common", "rare"}}, Conversations: c.in, Limit: 50})
+		r, err := db.Index.Search(t.Context(), driver.SearchQuery{Match: driver.Match{Any: []string{"common", "rare"}}, Conversations: c.in,
+			Limit: 50})
 		if err != nil || len(r.Found) != c.found || r.Truncated != c.truncated || r.Holding[0] != driver.HoldingMax {
 			t.Fatalf("in %v: %d found, truncated %v, holding %v, %v", c.in, len(r.Found), r.Truncated, r.Holding, err)
 		}

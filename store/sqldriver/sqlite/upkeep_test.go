@@ -40,8 +40,9 @@ func indexSegments(t *testing.T, db *file) int {
 
 func put(t *testing.T, db *file, id scrollback.ConversationID, n int) {
 	t.Helper()
-	m := scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("%s-%d", id, n)), Role: scrollback.RoleUser, Status: scrollback.StatusComplete,
-		Parts: scrollback.Parts{scrollback.Text{Text: "x"}}}
+	m := scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("%s-%d", id, n)), Role: scrollback.RoleUser,
+		Status: scrollback.StatusComplete,
+		Parts:  scrollback.Parts{scrollback.Text{Text: "x"}}}
 	_, err := db.Log.Append(context.Background(), driver.Append{Conversation: id, Now: int64(n), IfHead: -1,
 		Entries: []driver.Entry{{Message: m, Terms: fmt.Sprintf("word%d number common", n%50)}}})
 	if err != nil {
@@ -51,7 +52,8 @@ func put(t *testing.T, db *file, id scrollback.ConversationID, n int) {
 
 func converse(t *testing.T, db *file, id scrollback.ConversationID) {
 	t.Helper()
-	_, _, err := db.Log.Create(context.Background(), scrollback.Conversation{ID: id, Project: "default"}, scrollback.Branch{ID: scrollback.BranchID("b-" + id), Conversation: id})
+	_, _, err := db.Log.Create(context.Background(), scrollback.Conversation{ID: id, Project: "default"},
+		scrollback.Branch{ID: scrollback.BranchID("b-" + id), Conversation: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +148,8 @@ func TestLaterGoesWithItsJob(t *testing.T) {
 	}
 	for i := range 4 {
 		var n int
-		if err := db.readers.QueryRow(`SELECT count(*) FROM message_terms WHERE message_terms MATCH $1`, fmt.Sprintf("job%d", i)).Scan(&n); err != nil || n != (i+1)%2 {
+		if err := db.readers.QueryRow(`SELECT count(*) FROM message_terms WHERE message_terms MATCH $1`,
+			fmt.Sprintf("job%d", i)).Scan(&n); err != nil || n != (i+1)%2 {
 			t.Errorf("job %d left %d rows, %v", i, n, err)
 		}
 	}
