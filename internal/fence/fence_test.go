@@ -2,6 +2,7 @@ package fence
 
 import (
 	"fmt"
+	"go/ast"
 	"path"
 	"slices"
 	"strings"
@@ -244,6 +245,66 @@ func TestNoClock(t *testing.T) {
 	bad := parse(t, "compact/bad.go", "package compact\nimport clock \"time\"\nvar x = clock.Now()\nvar f = clock.Since\n")
 	if got := calls(bad, "time", "Now", "Since"); len(got) != 2 {
 		t.Fatalf("a planted clock was found as %q", got)
+	}
+}
+
+// door is the one function that reads the head of a conversation, for a caller.
+const door = "engine/view.go head"
+
+// heads lists the calls of a file that read a head past the door.
+func heads(s source) []string {
+	var out []string
+	for _, d := range s.tree.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || s.path+" "+f.Name.Name == door {
+			continue
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			sel, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || sel.Sel.Name != "Head" {
+				return true
+			}
+			of := ""
+			switch x := sel.X.(type) {
+			case *ast.Ident:
+				of = x.Name
+			case *ast.SelectorExpr:
+				of = x.Sel.Name
+			}
+			switch strings.ToLower(of) {
+			case "store", "kept", "s", "read", "db":
+				out = append(out, fmt.Sprintf("line %d reads a head", s.line(call.Pos())))
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// A conversation is opened for a caller, at one door. Beside it only the store itself
+// reads heads, the doctor, who sees all, and benchmarks.
+func TestOneDoor(t *testing.T) {
+	for _, s := range sources(t) {
+		top, _, _ := strings.Cut(s.room, "/")
+		if s.test || top == "store" || top == "bench" || top == "doctor" {
+			continue
+		}
+		for _, at := range heads(s) {
+			t.Errorf("%s: %s past the door (%s)", s.path, at, door)
+		}
+	}
+	bad := parse(t, "transfer/bad.go", "package transfer\nfunc (t *Transfer) f() { t.store.Head(ctx, id); t.view.Bulk().Head(ctx, id, "+
+		"need); e.store.Read.Head(ctx, id) }\n")
+	if got := heads(bad); len(got) != 2 {
+		t.Errorf("planted heads were found as %q", got)
+	}
+	good := parse(t, "engine/view.go", "package engine\nfunc (d door) head() { d.store.Head(ctx, id) }\n")
+	if got := heads(good); len(got) != 0 {
+		t.Errorf("the door itself was found: %q", got)
 	}
 }
 

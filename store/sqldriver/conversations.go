@@ -1,10 +1,12 @@
 package sqldriver
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -166,32 +168,41 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 	if q.Before != nil {
 		before = *q.Before
 	}
-	args := []any{before.At, before.ID, like(q.Title), q.Limit}
-	// Which list it is stands in the statement's text, so that each has an index.
+	// Which list it is stands in the statement's text, so that each has an index; a
+	// page of several projects is the newest of their pages.
 	which := `deleted_at = 0`
 	if q.Trash {
 		which = `deleted_at <> 0`
 	}
-	of, args := among(q.Projects, args)
-	err := db.Read.Rows(ctx, add, `SELECT `+sqlrow.ConversationColumns+` FROM conversations
-		WHERE `+which+of+` AND purged_at = 0 AND (updated_at, id) < ($1, $2) AND ($3 = '' OR lower(title) LIKE $3 ESCAPE '!')
-		ORDER BY updated_at DESC, id DESC LIMIT $4`, args...)
-	return out, db.wrap("sqldriver.Conversations", err)
+	page := func(which string, of ...any) error {
+		return db.Read.Rows(ctx, add, `SELECT `+sqlrow.ConversationColumns+` FROM conversations
+			WHERE `+which+` AND purged_at = 0 AND (updated_at, id) < ($1, $2) AND ($3 = '' OR lower(title) LIKE $3 ESCAPE '!')
+			ORDER BY updated_at DESC, id DESC LIMIT $4`, append([]any{before.At, before.ID, like(q.Title), q.Limit}, of...)...)
+	}
+	if len(q.Projects) == 0 {
+		return out, db.wrap("sqldriver.Conversations", page(which))
+	}
+	for _, project := range slices.Compact(slices.Sorted(slices.Values(q.Projects))) {
+		if err := page(which+` AND project = $5`, project); err != nil {
+			return nil, db.wrap("sqldriver.Conversations", err)
+		}
+	}
+	slices.SortFunc(out, func(a, b scrollback.Conversation) int {
+		return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), cmp.Compare(b.ID, a.ID))
+	})
+	return out[:min(len(out), q.Limit)], nil
 }
 
 // among is the condition that a conversation is of one of some projects, or empty for
-// none, and the arguments with theirs. One has the shape that its index is for.
+// none, and the arguments with theirs.
 func among(projects []string, args []any) (string, []any) {
 	marks := make([]string, len(projects))
 	for i, p := range projects {
 		args = append(args, p)
 		marks[i] = fmt.Sprintf("$%d", len(args))
 	}
-	switch len(marks) {
-	case 0:
+	if len(marks) == 0 {
 		return "", args
-	case 1:
-		return ` AND project = ` + marks[0], args
 	}
 	return ` AND project IN (` + strings.Join(marks, ", ") + `)`, args
 }

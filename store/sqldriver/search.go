@@ -92,11 +92,9 @@ func (db index) candidates(ctx context.Context, q driver.SearchQuery, holding []
 	}
 	if trash && len(q.Conversations) == 0 || len(q.Projects) > 0 || q.From != 0 || q.To != 0 {
 		some, newest = db.Dialect.SearchLiving, db.Dialect.SearchNewestLiving
-		projects := ""
-		if len(q.Projects) > 0 {
-			if projects, err = sqlrow.JSON(q.Projects); err != nil {
-				return nil, err
-			}
+		projects, err := sqlrow.JSON(append([]string{}, q.Projects...))
+		if err != nil {
+			return nil, err
 		}
 		args = append(args, projects, len(q.Conversations) > 0, q.From, cmp.Or(q.To, math.MaxInt64))
 	}

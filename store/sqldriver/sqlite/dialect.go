@@ -22,7 +22,7 @@ const (
 	bestTerms    = `bm25(message_terms, 0.0, 1.0)`
 	newestScored = `max(300, $2)`
 	livingTerms  = `FROM message_terms t JOIN messages m ON m.n = t.rowid JOIN conversations c ON c.id = m.conversation_id
-		WHERE message_terms MATCH $1 AND (c.deleted_at = 0 OR $4) AND ($3 = '' OR c.project IN (SELECT value FROM json_each($3)))
+		WHERE message_terms MATCH $1 AND (c.deleted_at = 0 OR $4) AND ($3 = '[]' OR c.project IN (SELECT value FROM json_each($3)))
 		AND m.created_at >= $5 AND m.created_at < $6`
 )
 

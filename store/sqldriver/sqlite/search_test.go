@@ -32,9 +32,9 @@ func TestSearchBehindAFlood(t *testing.T) {
 	if _, err := db.Log.Append(t.Context(), driver.Append{Conversation: "c", IfHead: -1, Entries: in}); err != nil {
 		t.Fatal(err)
 	}
-	find := func(m driver.Match, project string) []scrollback.MessageID {
+	find := func(m driver.Match, projects []string) []scrollback.MessageID {
 		t.Helper()
-		r, err := db.Index.Search(t.Context(), driver.SearchQuery{Match: m, Projects: []string{project}, Limit: limit})
+		r, err := db.Index.Search(t.Context(), driver.SearchQuery{Match: m, Projects: projects, Limit: limit})
 		if err != nil || !r.Truncated || len(r.Found) != limit {
 			t.Fatalf("%+v: %d found, truncated %v, %v", m, len(r.Found), r.Truncated, err)
 		}
@@ -53,17 +53,17 @@ func TestSearchBehindAFlood(t *testing.T) {
 			t.Errorf("of at most %d: %d found, truncated %v, %v", limit, len(r.Found), r.Truncated, err)
 		}
 	}
-	for _, project := range []string{"", "default"} {
+	for _, projects := range [][]string{nil, {"default"}} {
 		for _, m := range []driver.Match{{Any: []string{"word"}}, {Must: [][]string{{"word"}}}} {
-			got := find(m, project)
+			got := find(m, projects)
 			if !slices.Contains(got, best) || slices.Contains(got, dense) {
 				t.Errorf("%+v finds %v, want %s and not %s", m, got, best, dense)
 			}
 		}
-		if got := find(driver.Match{Any: []string{"word", "second"}}, project); !slices.Contains(got, both) {
+		if got := find(driver.Match{Any: []string{"word", "second"}}, projects); !slices.Contains(got, both) {
 			t.Errorf("what holds both, %s, is not in %v", both, got)
 		}
-		if got := find(driver.Match{Any: []string{"word", "rare"}}, project); !slices.Contains(got, rare) {
+		if got := find(driver.Match{Any: []string{"word", "rare"}}, projects); !slices.Contains(got, rare) {
 			t.Errorf("what holds the rare one, %s, is not in %v", rare, got)
 		}
 	}
