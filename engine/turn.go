@@ -37,8 +37,10 @@ type ToolResult struct {
 }
 
 // Turn runs one turn and yields its events. An error before the first event
-// means that nothing was written. Once begun the turn goes on when the caller
-// stops reading or ctx ends; [Engine.Attach] reads on, [Engine.Cancel] stops it.
+// means that nothing was written; a turn that fails later says so in an ErrorEvent.
+// [scrollback.ReplyOf] is for those who want the reply as a whole. Once begun the turn
+// goes on when the caller stops reading or ctx ends; [Turns.Attach] reads on,
+// [Turns.Cancel] stops it.
 func (v *View) Turn(ctx context.Context, r TurnRequest) iter.Seq2[scrollback.Event, error] {
 	return func(yield func(scrollback.Event, error) bool) {
 		lt, attach, err := v.start(ctx, r)

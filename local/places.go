@@ -109,7 +109,7 @@ func openObjects(ctx context.Context, dir string, o *Options) (b *blob.Bucket, d
 			}
 			return b, nil, nil
 		case u.Scheme != "file" || u.Host != "" || !filepath.IsAbs(filepath.FromSlash(u.Path)):
-			return nil, nil, bad("objects is s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER")
+			return nil, nil, bad("objects is s3://BUCKET[/PREFIX][?region=…&endpoint=…], file:///FOLDER or memory:")
 		}
 		folder = filepath.FromSlash(u.Path)
 	}
