@@ -98,8 +98,8 @@ const (
 	// Make creates what is missing.
 	Make Mode = iota
 
-	// Existing creates nothing. Where nothing is kept yet, an empty scrollback in memory
-	// stands in: whatever is written to it is lost when it is closed.
+	// Existing creates nothing where nothing is kept yet: an empty scrollback in memory
+	// stands in, and whatever is written to it is lost when it is closed.
 	Existing
 
 	// ReadOnly writes nothing at all: what would write is refused. Where nothing is kept
