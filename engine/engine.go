@@ -32,7 +32,7 @@ import (
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
-// Options set an engine up. The zero value works, and has no model to ask.
+// Options configure an engine. The zero value works, and has no model to ask.
 type Options struct {
 	// Models finds a model by its name; an unknown one is invalid. Nil knows none.
 	Models func(name string) (model.Model, error)
@@ -106,8 +106,8 @@ type Engine struct {
 	weights map[string]scrollback.Weight // of instructions, by text
 }
 
-// New makes an engine over a store and an archive, neither of which may be nil. They
-// stay the caller's to close, after the engine.
+// New makes an engine. Closing the store and the archive, after the engine, is up to
+// the caller; neither may be nil.
 func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	if o.HoldEvents == 0 {
 		o.HoldEvents = 5 * time.Minute

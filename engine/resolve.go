@@ -48,7 +48,7 @@ type Overrides struct {
 	Model  string
 	Limit  int64
 	Policy string
-	// Compaction replaces numbers of the policy, by the names in the guide to compaction.
+	// Folding replaces numbers of the policy, by the names of the guide to folding.
 	Compaction map[string]float64
 
 	Thinking scrollback.Thinking

@@ -36,6 +36,8 @@ func TestZeroOptions(t *testing.T) {
 	}
 	moves := transfer.New(s, a, transfer.Options{})
 	var file bytes.Buffer
+	jsonl := transfer.ExportRequest{Format: "jsonl"}
+	hello := engine.TurnRequest{Conversation: c.ID, Message: scrollback.Say("Hello?")}
 	for what, do := range map[string]struct {
 		code scrollback.Code
 		run  func() error
@@ -55,10 +57,10 @@ func TestZeroOptions(t *testing.T) {
 		"create":            {scrollback.Invalid, func() error { _, _, err := v.Create(ctx, scrollback.Conversation{}); return err }},
 		"context":           {scrollback.Invalid, func() error { _, err := v.Context(ctx, c.ID); return err }},
 		"compact":           {scrollback.Invalid, func() error { _, err := v.Compact(ctx, c.ID, engine.CompactRequest{}); return err }},
-		"turn":              {scrollback.Invalid, func() error { return run(v, engine.TurnRequest{Conversation: c.ID, Message: scrollback.Say("Hello?")}) }},
+		"turn":              {scrollback.Invalid, func() error { return run(v, hello) }},
 		"turn of nothing":   {scrollback.NotFound, func() error { return run(v, engine.TurnRequest{}) }},
 		"export":            {"", func() error { return moves.Export(ctx, v, c.ID, transfer.ExportRequest{}, &file) }},
-		"export elsewhere":  {scrollback.Invalid, func() error { return moves.Export(ctx, v, c.ID, transfer.ExportRequest{Format: "jsonl"}, io.Discard) }},
+		"export elsewhere":  {scrollback.Invalid, func() error { return moves.Export(ctx, v, c.ID, jsonl, io.Discard) }},
 		"import": {scrollback.Invalid, func() error {
 			_, err := moves.Import(ctx, v, strings.NewReader(`{"role": "user"}`), transfer.ImportRequest{})
 			return err
@@ -69,7 +71,7 @@ func TestZeroOptions(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := run(v, engine.TurnRequest{Conversation: c.ID, Message: scrollback.Say("Hello?")}); !errors.Is(err, scrollback.ErrNoModel) {
+	if err := run(v, hello); !errors.Is(err, scrollback.ErrNoModel) {
 		t.Errorf("a turn without a model: %v", err)
 	}
 	if err := e.Close(ctx); err != nil {

@@ -353,7 +353,8 @@ func TestModels(t *testing.T) {
 	key := func(name string) string { return map[string]string{"OPENAI_API_KEY": "sk"}[name] }
 	dir := t.TempDir()
 	id := create(t, open(t, dir, nil), scrollback.Conversation{})
-	for name, code := range map[string]scrollback.Code{"nope": scrollback.Invalid, "openai/": scrollback.Invalid, "openai/gpt-5": scrollback.Refused} {
+	unknown := map[string]scrollback.Code{"nope": scrollback.Invalid, "openai/": scrollback.Invalid, "openai/gpt-5": scrollback.Refused}
+	for name, code := range unknown {
 		sb := open(t, dir, &local.Options{Model: name, Env: none})
 		_, _, err := sb.Create(t.Context(), scrollback.Conversation{})
 		if scrollback.CodeOf(err) != code || errors.Is(err, scrollback.ErrNoModel) != (name == "nope") {
