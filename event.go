@@ -1,6 +1,10 @@
 package scrollback
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"iter"
+	"strings"
+)
 
 // Event is one thing that happens while a turn runs. The kinds are the types in
 // this file and no others. At counts characters (Unicode code points) before
@@ -115,3 +119,45 @@ func (DoneEvent) eventType() string       { return "done" }
 
 // EncodeEvent is the JSON of an event: its fields and a leading "type".
 func EncodeEvent(ev Event) ([]byte, error) { return tagged(ev.eventType(), ev) }
+
+// ReplyOf reads the events of a turn to their end and returns the text of its last
+// message. If the turn failed or was interrupted, it returns an error beside the text
+// so far. A turn that waits for results of the caller's tools is no error.
+func ReplyOf(events iter.Seq2[Event, error]) (string, error) {
+	const op = "scrollback.ReplyOf"
+	var text strings.Builder
+	var failed error
+	stored := false // what text holds, so that the next piece begins another message
+	for ev, err := range events {
+		if err != nil {
+			return text.String(), err
+		}
+		switch ev.(type) {
+		case DeltaEvent, ToolCallEvent, SnapshotEvent:
+			if stored {
+				text.Reset()
+			}
+			stored = false
+		}
+		switch ev := ev.(type) {
+		case DeltaEvent:
+			text.WriteString(ev.Content)
+		case SnapshotEvent:
+			text.Reset()
+			text.WriteString(ev.Content)
+		case MessageEvent:
+			stored = true
+		case ErrorEvent:
+			failed = Errorf(ev.Code, op, "%s", ev.Message)
+		case DoneEvent:
+			switch {
+			case failed != nil || ev.Status != TurnInterrupted:
+			case ev.FinishReason == FinishTruncated:
+				failed = Errorf(Unavailable, op, "the reply broke off").Because(ErrUpstream)
+			default:
+				failed = Errorf(Canceled, op, "the turn was interrupted")
+			}
+		}
+	}
+	return text.String(), failed
+}

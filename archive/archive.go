@@ -73,7 +73,8 @@ type Archive struct {
 	grace     time.Duration
 }
 
-// New makes an archive over a log and a bucket, which the caller closes.
+// New makes an archive over a log and a bucket, neither of which may be nil; the
+// caller closes the bucket. Nil options work.
 func New(src Source, bucket *blob.Bucket, o *Options) *Archive {
 	if o == nil {
 		o = &Options{}

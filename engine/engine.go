@@ -32,9 +32,9 @@ import (
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
-// Options set an engine up; the zero value needs only Models.
+// Options configure an engine. The zero value works, and has no model to ask.
 type Options struct {
-	// Models finds a model by its name; an unknown one is invalid.
+	// Models finds a model by its name; an unknown one is invalid. Nil knows none.
 	Models func(name string) (model.Model, error)
 	// Model is used where a conversation names none. Limit, in tokens, is the
 	// window where neither a request nor a conversation names one; 0 leaves it to
@@ -106,17 +106,20 @@ type Engine struct {
 	weights map[string]scrollback.Weight // of instructions, by text
 }
 
-// New makes an engine. The store and the archive stay the caller's to close,
-// after the engine.
+// New makes an engine. Closing the store and the archive, after the engine, is up to
+// the caller; neither may be nil.
 func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	if o.HoldEvents == 0 {
 		o.HoldEvents = 5 * time.Minute
 	}
-	if o.SaveEvery == 0 {
+	if o.SaveEvery <= 0 {
 		o.SaveEvery = time.Second
 	}
 	if o.Catalog == nil {
 		o.Catalog = token.NewCatalog(nil)
+	}
+	if o.Models == nil {
+		o.Models = noModels
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

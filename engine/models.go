@@ -67,6 +67,11 @@ func (ms models) facts(m model.Model) model.Facts {
 	return facts
 }
 
+// noModels finds the models of an engine that was given none.
+func noModels(name string) (model.Model, error) {
+	return nil, scrollback.ParamErrorf("engine", "model", "no models are set up, so there is no %q", name).Because(scrollback.ErrNoModel)
+}
+
 // get makes a model by its name; an error names those that are close to it.
 func (ms models) get(name string) (model.Model, error) {
 	m, err := ms.find(name)

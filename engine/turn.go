@@ -37,8 +37,9 @@ type ToolResult struct {
 }
 
 // Turn runs one turn and yields its events. An error before the first event
-// means that nothing was written. Once begun the turn goes on when the caller
-// stops reading or ctx ends; [Engine.Attach] reads on, [Engine.Cancel] stops it.
+// means that nothing was written; a later failure is an ErrorEvent. Once begun, the turn
+// continues when the caller stops reading or ctx ends; [Turns.Attach] reads on,
+// [Turns.Cancel] stops it. [scrollback.ReplyOf] makes one text of the events.
 func (v *View) Turn(ctx context.Context, r TurnRequest) iter.Seq2[scrollback.Event, error] {
 	return func(yield func(scrollback.Event, error) bool) {
 		lt, attach, err := v.start(ctx, r)

@@ -35,7 +35,7 @@ type Intake struct {
 	archive *archive.Archive
 }
 
-// New makes an intake over a store and an archive.
+// New makes an intake over a store and an archive, neither of which may be nil.
 func New(s *store.Store, a *archive.Archive, l Limits) *Intake {
 	if l.MessageChars == 0 {
 		l.MessageChars = 200_000

@@ -1,5 +1,5 @@
-// Package local opens scrollback for a Go program: the database, the artifacts, the
-// models and the engine over them, with one call.
+// Package local opens scrollback inside a Go program: database, artifacts, models and
+// the engine over them, with one call and one Close.
 //
 //	sb, err := local.Open(ctx, "data", nil)
 //	if err != nil {
@@ -11,12 +11,16 @@
 //		return err
 //	}
 //	ask := engine.TurnRequest{Conversation: c.ID, Message: scrollback.Say("Where is the key?")}
-//	for ev, err := range sb.Turn(ctx, ask) {
-//		…
-//	}
+//	reply, err := scrollback.ReplyOf(sb.Turn(ctx, ask))
 //
-// It is the one place that knows concrete databases, object stores and providers; the
-// program scrollback opens itself with it. It holds no rule of the product.
+// What can be done with it is in the methods of [engine.View], which a [Scrollback]
+// embeds; the examples show the most common ones. Any number of goroutines, and of
+// processes, may use one folder at the same time.
+//
+// Every error is, or wraps, a [*scrollback.Error]; [scrollback.CodeOf] gives its code.
+//
+// The package is the only one that knows concrete databases, object stores and
+// providers. The program scrollback opens its data with it.
 package local
 
 import (
@@ -24,6 +28,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"gocloud.dev/blob"
@@ -33,35 +38,28 @@ import (
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/offline"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 	transcripts "github.com/scrollback-ai/scrollback/transcript/all"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-// Mode is how what is kept is opened.
-type Mode int
-
-// The modes.
-const (
-	Make     Mode = iota // what is not there is made
-	Existing             // where nothing is kept, nothing is made and nothing found
-	ReadOnly             // nothing is written at all; not_found where nothing is kept
-)
-
-// Options set everything up; nil and the zero value work, with a database and artifacts
-// in the folder and the built-in offline model.
+// Options set up what Open opens. Nil and the zero value work: database and artifacts
+// are in the folder, and the model is the built-in offline one.
 type Options struct {
 	// Model is asked where a conversation names none, by its name as on the command
 	// line: "openai/gpt-5", "ollama/qwen3", or one of Models. Empty is Engine.Model, or
-	// else the offline model.
+	// else "offline". It is looked up when it is first needed: what asks for a model that
+	// does not exist is invalid, and refused where its key is missing.
 	Model string
 
-	// Models are models of one's own, by name.
+	// Models are models of your own, by name. They come before all others. The name in
+	// a model's Facts is the one here.
 	Models map[string]model.Model
 
-	// Env reads the variables that hold keys and addresses of providers; nil is the
-	// environment of the process.
+	// Env reads the variables that hold keys and addresses of providers, such as
+	// OPENAI_API_KEY; nil reads the environment of the process.
 	Env func(name string) string
 
 	// Database is a URL: sqlite:///PATH, or memory: for one that ends with the program.
@@ -69,31 +67,49 @@ type Options struct {
 	Database string
 
 	// Objects is where the bytes of artifacts are kept: s3://BUCKET[/PREFIX][?region=…
-	// &endpoint=…], file:///FOLDER or memory:. Empty is the folder "objects" in the folder.
+	// &endpoint=…], file:///FOLDER or memory:. Empty is the folder "objects" in the
+	// folder, or memory if the database is in memory. A bucket is first reached when an
+	// artifact is.
 	Objects string
 
-	Mode Mode
+	Mode Mode // whether to create what is missing; the zero value does
 
-	// Known is what is known of models beside the catalog, by name: limits, prices.
+	// Known adds to what the catalog knows of models, by name: limits, prices.
 	Known map[string]token.Facts
 
-	// OfflinePace is how long the offline model takes for a word.
+	// OfflinePace is how long the offline model pauses between words; 0 for no pause.
 	OfflinePace time.Duration
 
-	// Agent is how servers of models are told who asks; empty is "scrollback".
+	// Agent is sent to servers of models as the User-Agent; empty is "scrollback".
 	Agent string
 
-	Bundles bundle.Limits // of what is imported and exported
+	Bundles bundle.Limits // of bundles that are imported and exported; zero fields are the defaults
 
-	// Engine is everything else. Its Models, ModelNames and Catalog are filled in.
+	// Engine has everything else: limits, compaction, projects, logging. Open sets its
+	// Models, ModelNames and Catalog.
 	Engine engine.Options
 }
 
-// closeTime is how long Close waits for turns that still run to be stored.
-const closeTime = 30 * time.Second
+// Mode says what Open does where nothing is kept yet.
+type Mode int
+
+// The modes.
+const (
+	// Make creates what is missing.
+	Make Mode = iota
+
+	// Existing creates nothing where nothing is kept yet: an empty scrollback in memory
+	// stands in, and whatever is written to it is lost when it is closed.
+	Existing
+
+	// ReadOnly writes nothing at all: what would write is refused. Where nothing is kept
+	// yet, Open returns not_found.
+	ReadOnly
+)
 
 // Scrollback is everything opened. Its methods act for the operator, who may do
-// everything; As of Engine is for others.
+// everything; Engine.As gives the same methods to others, within their projects and
+// access. It is safe for concurrent use. Open makes it.
 type Scrollback struct {
 	*engine.View
 	Engine   *engine.Engine
@@ -102,18 +118,23 @@ type Scrollback struct {
 	Archive  *archive.Archive
 
 	bucket *blob.Bucket
+	close  func() error
 }
 
-// Open opens what is kept in a folder. It returns unavailable if the folder or the
-// database cannot be used, conflict or refused as the database says, and invalid for
-// options that cannot be.
+// Open opens what is kept in a folder, and creates it if it is missing. It returns
+// invalid for options that cannot be, unavailable if the folder or the database cannot
+// be used, and refused for a database of another program or of a newer scrollback.
 func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
+	const op = "local.Open"
 	if o == nil {
 		o = &Options{}
 	}
+	if dir == "" {
+		return nil, scrollback.ParamErrorf(op, "dir", "name a folder; \".\" is the current one")
+	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, scrollback.Wrap(scrollback.Invalid, "local.Open", err)
+		return nil, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
 	at, err := openPlaces(ctx, dir, o)
 	if err != nil {
@@ -140,12 +161,17 @@ func assemble(at places, o *Options) (*Scrollback, error) {
 		e.Model = o.Model
 	}
 	if e.Model == "" {
-		e.Model = offlineName
+		e.Model = offline.Name
 	}
 	e.Models, e.ModelNames, e.Catalog = known.find, known.names, known.catalog
 	s.Engine = engine.New(s.Store, s.Archive, e)
 	s.View = s.Engine.As(scrollback.Operator())
 	s.Transfer = transfer.New(s.Store, s.Archive, transfer.Options{Importers: transcripts.Importers(), Exporters: transcripts.Exporters(), Limits: o.Bundles})
+	s.close = sync.OnceValue(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+		defer cancel()
+		return errors.Join(s.Engine.Close(ctx), s.bucket.Close(), s.Store.Close())
+	})
 	return s, nil
 }
 
@@ -160,9 +186,14 @@ func (s *Scrollback) Export(ctx context.Context, id scrollback.ConversationID, q
 	return s.Transfer.Export(ctx, s.View, id, q, w)
 }
 
+// closeTime is how long Close waits for turns that still run to be stored.
+const closeTime = 30 * time.Second
+
 // Close stops the turns that run, keeps what they have written, and closes everything.
+// Closing again does nothing more and returns the same error.
 func (s *Scrollback) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
-	defer cancel()
-	return errors.Join(s.Engine.Close(ctx), s.bucket.Close(), s.Store.Close())
+	if s.close == nil {
+		return nil // not from Open
+	}
+	return s.close()
 }

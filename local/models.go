@@ -13,9 +13,6 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// offlineName is the name of the built-in model.
-const offlineName = "offline"
-
 // known are the models that can be asked.
 type known struct {
 	options *Options
@@ -34,18 +31,19 @@ func (k *known) find(name string) (model.Model, error) {
 	if m := k.options.Models[name]; m != nil {
 		return m, nil
 	}
-	if name == offlineName {
+	if name == offline.Name {
 		return offline.New(&offline.Options{Pace: k.options.OfflinePace}), nil
 	}
 	return providers.Find(name, k.env, remote.Options{Agent: cmp.Or(k.options.Agent, "scrollback")})
 }
 
-// names lists the models that can be asked: one's own, the offline one, and those of
-// providers whose key is set.
+// names lists the models that can be asked, each once: the caller's own, the offline
+// one, and those of providers whose key is set.
 func (k *known) names() []string {
-	names := append(slices.Sorted(maps.Keys(k.options.Models)), offlineName)
+	own := slices.Sorted(maps.Keys(k.options.Models))
+	others := []string{offline.Name}
 	for _, provider := range providers.Ready(k.env) {
-		names = append(names, k.catalog.Names(provider)...)
+		others = append(others, k.catalog.Names(provider)...)
 	}
-	return names
+	return append(own, slices.DeleteFunc(others, func(name string) bool { return k.options.Models[name] != nil })...)
 }

@@ -35,8 +35,12 @@ func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
 	if err != nil {
 		return places{}, err
 	}
+	kept, err := parseObjects(dir, o.Objects)
+	if err != nil {
+		return places{}, err
+	}
 	if _, err := os.Stat(file); file == "" || o.Mode == Existing && errors.Is(err, os.ErrNotExist) {
-		return openMemory(ctx, dir, o, file != "")
+		return openMemory(ctx, kept, o, file != "")
 	}
 	var at places
 	if o.Mode == ReadOnly {
@@ -52,7 +56,7 @@ func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
 		return at, err
 	}
 	var durable func(key string) error
-	if at.bucket, durable, err = openObjects(ctx, dir, o); err != nil {
+	if at.bucket, durable, err = kept.open(ctx, o.Mode); err != nil {
 		return at, errors.Join(err, at.db.Close())
 	}
 	if at.archive != nil {
@@ -63,10 +67,10 @@ func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
 
 // openMemory keeps everything in memory: because it was asked for, or for want of
 // anything kept.
-func openMemory(ctx context.Context, dir string, o *Options, missing bool) (at places, err error) {
+func openMemory(ctx context.Context, kept objects, o *Options, missing bool) (at places, err error) {
 	at.db, at.bucket = memdriver.New(), memblob.OpenBucket(nil)
 	if !missing && o.Objects != "" {
-		at.bucket, _, err = openObjects(ctx, dir, o)
+		at.bucket, _, err = kept.open(ctx, o.Mode)
 	}
 	return at, err
 }
@@ -86,42 +90,52 @@ func databaseFile(dir, at string) (string, error) {
 	return "", scrollback.ParamErrorf("local.Open", "database", "a database is sqlite:///PATH or memory:")
 }
 
-// openObjects opens where the bytes of artifacts are kept: what is configured, or else
-// a folder beside the database, which it makes unless it only reads; one that is not
-// there is empty then. Durable makes an object of a folder survive a power cut, and is nil where
-// that is the business of a service.
-func openObjects(ctx context.Context, dir string, o *Options) (b *blob.Bucket, durable func(key string) error, err error) {
-	bad := func(format string, args ...any) error {
-		return scrollback.ParamErrorf("local.Open", "objects", format, args...)
+// objects is where the bytes of artifacts are kept: in a bucket of a service, in a
+// folder, or with neither in memory.
+type objects struct {
+	service *url.URL
+	folder  string
+}
+
+// parseObjects reads where artifacts are kept; empty is a folder beside the database.
+func parseObjects(dir, at string) (objects, error) {
+	if at == "" {
+		return objects{folder: filepath.Join(dir, "objects")}, nil
 	}
-	folder := filepath.Join(dir, "objects")
-	if o.Objects != "" {
-		u, err := url.Parse(o.Objects)
-		switch {
-		case err != nil:
-			return nil, nil, bad("objects is not a URL")
-		case u.Scheme == "memory":
-			return memblob.OpenBucket(nil), nil, nil
-		case u.Scheme == "s3" && u.Host != "":
-			b, err = openS3(ctx, u)
-			if err != nil {
-				return nil, nil, bad("objects: %w", err)
-			}
-			return b, nil, nil
-		case u.Scheme != "file" || u.Host != "" || !filepath.IsAbs(filepath.FromSlash(u.Path)):
-			return nil, nil, bad("objects is s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER")
+	u, err := url.Parse(at)
+	switch {
+	case err == nil && u.Scheme == "memory":
+		return objects{}, nil
+	case err == nil && u.Scheme == "s3" && u.Host != "":
+		return objects{service: u}, nil
+	case err == nil && u.Scheme == "file" && u.Host == "" && filepath.IsAbs(filepath.FromSlash(u.Path)):
+		return objects{folder: filepath.FromSlash(u.Path)}, nil
+	}
+	return objects{}, scrollback.ParamErrorf("local.Open", "objects", "objects is s3://BUCKET[/PREFIX][?region=…&endpoint=…], file:///FOLDER or memory:")
+}
+
+// open opens the bucket. A folder is made, unless it may only be read: one that is not
+// there is empty then. durable makes an object of a folder survive a power cut, and is
+// nil where that is the business of a service.
+func (at objects) open(ctx context.Context, mode Mode) (b *blob.Bucket, durable func(key string) error, err error) {
+	switch {
+	case at.service != nil:
+		if b, err = openS3(ctx, at.service); err != nil {
+			return nil, nil, scrollback.ParamErrorf("local.Open", "objects", "objects: %w", err)
 		}
-		folder = filepath.FromSlash(u.Path)
+		return b, nil, nil
+	case at.folder == "":
+		return memblob.OpenBucket(nil), nil, nil
 	}
-	if o.Mode != ReadOnly {
-		err = os.MkdirAll(folder, 0o700)
-	} else if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
+	if mode != ReadOnly {
+		err = os.MkdirAll(at.folder, 0o700)
+	} else if _, err := os.Stat(at.folder); errors.Is(err, os.ErrNotExist) {
 		return memblob.OpenBucket(nil), nil, nil
 	}
 	if err == nil {
-		b, err = fileblob.OpenBucket(folder, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700})
+		b, err = fileblob.OpenBucket(at.folder, &fileblob.Options{NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700})
 	}
-	return b, func(key string) error { return Sync(folder, key) }, scrollback.Wrap(scrollback.Unavailable, "local.Open", err)
+	return b, func(key string) error { return Sync(at.folder, key) }, scrollback.Wrap(scrollback.Unavailable, "local.Open", err)
 }
 
 // openS3 opens a bucket of a service that speaks S3. Keys come from the environment, as

@@ -94,7 +94,8 @@ func (r *Reader) resolve(ctx context.Context, id scrollback.ConversationID, ref 
 	return r.store.Refs.Get(ctx, id, ref)
 }
 
-// Read returns a page of what a ref points at.
+// Read returns a page of what a ref points at: at most limit bytes from offset; limit 0
+// means [scrollback.ReadDefault].
 func (r *Reader) Read(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref, offset int64, limit int) (scrollback.Page, error) {
 	entry, err := r.resolve(ctx, id, ref)
 	if err != nil {
@@ -103,7 +104,7 @@ func (r *Reader) Read(ctx context.Context, id scrollback.ConversationID, ref scr
 	return r.archive.Read(ctx, entry, offset, limit)
 }
 
-// Tail returns the last lines of what a ref points at.
+// Tail returns the last lines of what a ref points at; 0 means [scrollback.TailDefault].
 func (r *Reader) Tail(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref, lines int) (scrollback.Tail, error) {
 	entry, err := r.resolve(ctx, id, ref)
 	if err != nil {

@@ -46,7 +46,8 @@ type Transfer struct {
 	o       Options
 }
 
-// New makes a transfer over the store and the archive of an engine.
+// New makes a transfer over the store and the archive of an engine, neither of which
+// may be nil.
 func New(s *store.Store, a *archive.Archive, o Options) *Transfer {
 	return &Transfer{store: s, archive: a, o: o}
 }
