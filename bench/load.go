@@ -121,7 +121,7 @@ func (b *bench) loaded(n int) (*store.Store, error) {
 	c, _, err := s.Create(b.ctx, scrollback.Conversation{ID: conversation, Title: "bench"})
 	if err == nil && c.Messages < int64(n) {
 		if err = load(b.ctx, s, conversation, int(c.Messages), n); err == nil {
-			err = b.settle(b.file(fmt.Sprint("messages-", n)))
+			err = b.mergeIndex(b.file(fmt.Sprint("messages-", n)))
 		}
 	}
 	if err != nil {
@@ -130,9 +130,9 @@ func (b *bench) loaded(n int) (*store.Store, error) {
 	return s, nil
 }
 
-// settle merges what a load leaves of the index, as the writer would have done over
+// mergeIndex merges what a load leaves of the index, as the writer would have done over
 // the time that so many messages take.
-func (b *bench) settle(file string) error {
+func (b *bench) mergeIndex(file string) error {
 	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(60000)")
 	if err != nil {
 		return err

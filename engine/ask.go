@@ -33,7 +33,7 @@ type reply struct {
 func (lt *liveTurn) ask(ctx context.Context, r model.Request) (reply, error) {
 	var t reply
 	clock := thinkingClock{asked: lt.e.store.Now()}
-	for d, err := range lt.shape.model.Stream(ctx, r) {
+	for d, err := range lt.resolved.model.Stream(ctx, r) {
 		if err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
@@ -96,7 +96,7 @@ func (c *thinkingClock) thought(u scrollback.Usage) int64 {
 // recall tools, and those of tools nobody has defined. The rest stay open for
 // the client.
 func (lt *liveTurn) answerCalls(ctx context.Context, step int, calls []scrollback.ToolCall) (answers scrollback.Parts, open []scrollback.ToolCall) {
-	known, look := map[string]bool{}, lt.view.Recall()
+	known, reader := map[string]bool{}, lt.view.Recall()
 	lt.mu.Lock()
 	for _, t := range lt.head.Settings.Tools {
 		known[t.Name] = true
@@ -114,7 +114,7 @@ func (lt *liveTurn) answerCalls(ctx context.Context, step int, calls []scrollbac
 		case step > maxSteps:
 			r.Text, r.IsError = "No more look-ups in this turn: answer now with what you have.", true
 		default:
-			text, err := look.Call(ctx, lt.turn.Conversation, c.Name, c.Arguments, lt.room(len(calls)))
+			text, err := reader.Call(ctx, lt.turn.Conversation, c.Name, c.Arguments, lt.room(len(calls)))
 			r.Text = text
 			if err != nil {
 				r.Text, r.IsError = scrollback.Shown(err), true
@@ -135,7 +135,7 @@ const (
 // room is how big a recall result may be, where so many calls are made at once.
 func (lt *liveTurn) room(calls int) recall.Room {
 	share := min(recallShare, recallsShare/float64(calls))
-	return recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(int64(share*float64(lt.shape.budget.Tokens)), lt.shape.room().Outputs()/int64(calls))}
+	return recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(int64(share*float64(lt.resolved.budget.Tokens)), lt.resolved.room().Outputs()/int64(calls))}
 }
 
 // artifactBytes reads an artifact whole.

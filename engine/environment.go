@@ -62,8 +62,8 @@ func tell(c *scrollback.Conversation, env *scrollback.Environment, changed bool)
 	case c.Environment == nil:
 		c.Environment = env
 	case changed:
-		told := *c.Environment
-		told.Told, told.Changed = env.Told, true
-		c.Environment = &told
+		kept := *c.Environment
+		kept.Told, kept.Changed = env.Told, true
+		c.Environment = &kept
 	}
 }

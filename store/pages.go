@@ -45,7 +45,7 @@ func parseCursor(s string) (*driver.ListKey, error) {
 func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for more := true; more; {
-			page, again, err := next()
+			page, rest, err := next()
 			if err != nil {
 				var none T
 				yield(none, err)
@@ -56,7 +56,7 @@ func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, err
 					return
 				}
 			}
-			more = again
+			more = rest
 		}
 	}
 }

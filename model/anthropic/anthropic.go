@@ -82,12 +82,12 @@ type turn struct {
 func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		t := &turn{}
-		for again := true; again; {
-			again = false
+		for more := true; more; {
+			more = false
 			plan := func(known scrollback.Learned) (remote.Exchange, error) { return m.plan(ctx, r, known, t) }
 			for d, err := range m.client.Stream(ctx, r, plan) {
 				if err == nil && d.Finish == paused {
-					again, d.Finish = true, ""
+					more, d.Finish = true, ""
 				}
 				spend(&r.Bounds, d)
 				if !yield(d, err) {

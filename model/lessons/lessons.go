@@ -109,9 +109,9 @@ func (k *Keeper) Nearest(name string, err error) error {
 	if !errors.Is(err, scrollback.ErrNoModel) || !errors.As(err, &known) || len(near) == 0 {
 		return err
 	}
-	told := *known
-	told.Err = fmt.Errorf("%w; did you mean %s?", known.Err, strings.Join(near, " or "))
-	return &told
+	named := *known
+	named.Err = fmt.Errorf("%w; did you mean %s?", known.Err, strings.Join(near, " or "))
+	return &named
 }
 
 // Stream implements model.Model.
