@@ -83,7 +83,7 @@ func (b *bench) fold() error {
 			took := time.Since(start)
 			runtime.ReadMemStats(&after)
 			if err != nil || got.Result != scrollback.ResultCompacted {
-				return fmt.Errorf("folded as %+v: %w", got, err)
+				return fmt.Errorf("compacted as %+v: %w", got, err)
 			}
 			b.add(how.what, r, ms(took), "ms")
 			b.add(how.what+", allocated", r, float64(after.TotalAlloc-before.TotalAlloc)/(1<<20), "MB")

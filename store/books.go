@@ -16,7 +16,7 @@ func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 		to = p.s.Now()
 	}
 	if q.From < 0 || to < q.From {
-		return nil, scrollback.ParamErrorf("store.Usage", "from", "from must be a time before to, in Unix ms")
+		return nil, scrollback.ParamErrorf("store.Books.Usage", "from", "from must be a time before to, in Unix ms")
 	}
 	days, err := p.s.d.Book.UsageDays(ctx, scrollback.DayOf(q.From), scrollback.DayOf(to))
 	if err != nil {
@@ -35,7 +35,7 @@ func (p Books) Learned(ctx context.Context, model string) (scrollback.Learned, e
 // edit is pure. A figure that cannot be, as a negative one, becomes 0: unknown.
 func (p Books) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
 	if model == "" {
-		return scrollback.Errorf(scrollback.Invalid, "store.Teach", "a model has a name")
+		return scrollback.Errorf(scrollback.Invalid, "store.Books.Teach", "a model has a name")
 	}
 	return p.s.d.Book.Teach(ctx, model, func(l *scrollback.Learned) {
 		edit(l)

@@ -107,7 +107,7 @@ func (p Branches) pinsOn(ctx context.Context, h Head, b scrollback.Branch, seq i
 // branches, without copying anything. c carries the new one's own fields; what the
 // log decides is filled in. A parent in the trash is not_found.
 func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq int64, c scrollback.Conversation) (scrollback.Conversation, error) {
-	const op = "store.Fork"
+	const op = "store.Branches.Fork"
 	if h.DeletedAt != 0 {
 		return c, scrollback.Errorf(scrollback.NotFound, op, "conversation %s is in the trash: restore it first", h.ID)
 	}

@@ -17,7 +17,7 @@ func (p Refs) PutArtifact(ctx context.Context, a scrollback.Artifact, by scrollb
 // List lists what a conversation and its ancestors mention.
 func (p Refs) List(ctx context.Context, id scrollback.ConversationID, q scrollback.RefQuery) ([]scrollback.RefEntry, string, error) {
 	if q.Kind != "" && q.Kind != scrollback.RefHistory && q.Kind != scrollback.RefArtifact {
-		return nil, "", scrollback.ParamErrorf("store.Refs", "kind", "a kind of ref is history or artifact")
+		return nil, "", scrollback.ParamErrorf("store.Refs.List", "kind", "a kind of ref is history or artifact")
 	}
 	before, err := parseCursor(q.Cursor)
 	if err != nil {
@@ -71,7 +71,7 @@ func (p Refs) Get(ctx context.Context, id scrollback.ConversationID, ref scrollb
 
 // In is [Refs.Get] for conversations whose lineage is known.
 func (p Refs) In(ctx context.Context, ids []scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
-	const op = "store.Ref"
+	const op = "store.Refs.Get"
 	if _, _, err := ref.Split(); err != nil {
 		return scrollback.RefEntry{}, scrollback.ParamErrorf(op, "ref", "%w%s", err, p.near(ctx, ids, ref))
 	}
@@ -88,7 +88,7 @@ func (p Refs) In(ctx context.Context, ids []scrollback.ConversationID, ref scrol
 // Owner is a conversation through which a ref resolves: for the operator, who may
 // read them all. Its errors may name refs of any of them.
 func (p Refs) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
-	const op = "store.Owner"
+	const op = "store.Refs.Owner"
 	if _, _, err := ref.Split(); err != nil {
 		return "", scrollback.ParamErrorf(op, "ref", "%w%s", err, p.near(ctx, p.owners(ctx), ref))
 	}

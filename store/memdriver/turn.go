@@ -76,7 +76,7 @@ func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 
 // Get implements [driver.Turns].
 func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
-	const op = "memdriver.Turn"
+	const op = "memdriver.Get"
 	end, err := db.read(ctx, op)
 	defer end()
 	if err != nil {
@@ -91,7 +91,7 @@ func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn,
 
 // Last implements [driver.Turns].
 func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
-	const op = "memdriver.LastTurn"
+	const op = "memdriver.Last"
 	end, err := db.read(ctx, op)
 	defer end()
 	if err != nil {

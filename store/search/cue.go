@@ -68,7 +68,7 @@ func (a *ask) narrow(name, value string, now time.Time) (bool, error) {
 	}
 	found := datesIn(value, now)
 	if len(found) != 1 {
-		return false, scrollback.ParamErrorf("store.Search", "query", "%s:%s names no day or month, as 2026-03-05 or 2026-03 would", name, value)
+		return false, scrollback.ParamErrorf("search.Run", "query", "%s:%s names no day or month, as 2026-03-05 or 2026-03 would", name, value)
 	}
 	d := found[0]
 	switch name {

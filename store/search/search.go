@@ -46,7 +46,7 @@ func Run(ctx context.Context, d *driver.Driver, q scrollback.SearchQuery, now ti
 		return out, err
 	}
 	if a.Empty() {
-		return out, scrollback.ParamErrorf("store.Search", "query", "there is no word to look for in the query")
+		return out, scrollback.ParamErrorf("search.Run", "query", "there is no word to look for in the query")
 	}
 	dq := driver.SearchQuery{Match: driver.Match{Any: a.Any, Must: a.Must}, Words: a.Words, From: a.from, To: a.to,
 		Projects: q.Projects, Role: cmp.Or(q.Role, a.role), Limit: max(candidates, 2*q.Limit)}

@@ -213,7 +213,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 			AND segments > 0 ORDER BY n DESC LIMIT 1`, w.c.ID, u.Branch)
 		switch {
 		case errors.Is(err, sql.ErrNoRows) && u.View == nil:
-			return scrollback.Errorf(scrollback.NotFound, op, "there is no fold to undo")
+			return scrollback.Errorf(scrollback.NotFound, op, "there is no compaction to undo")
 		case errors.Is(err, sql.ErrNoRows) && u.IfViewVersion != w.b.ViewVersion:
 			return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s changed meanwhile", u.Branch)
 		case errors.Is(err, sql.ErrNoRows):
