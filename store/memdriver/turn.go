@@ -108,8 +108,8 @@ func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollb
 	return clone(*t), nil
 }
 
-// owned is an open turn, for its owner. The lease may have run out, as long as
-// nobody else took over.
+// owned is an open turn, for its owner. The lease may have run out, as long as nobody
+// else has taken over.
 func (db turns) owned(op string, id scrollback.TurnID, owner string) (*scrollback.Turn, error) {
 	t := db.turns[id]
 	if t == nil || t.State != scrollback.TurnOpen || t.Owner != owner {

@@ -45,7 +45,7 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 		}
 		n, err := w.dialect.InsertNumbered(ctx, w.tx, `INSERT INTO messages (`+sqlrow.MessageColumns+`) VALUES (`+sqlrow.Marks(20)+`)`, v...)
 		if err != nil && w.dialect.Taken(err) {
-			return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is a message %s already", m.ID)
+			return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is already a message %s", m.ID)
 		}
 		if err != nil {
 			return nil, err
