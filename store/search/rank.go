@@ -35,7 +35,7 @@ const (
 	answerShare  = 0.85 // of a question's score, goes to its answer
 	newestWeight = 0.15 // of the newest, if the query asks for what holds now
 	answersRead  = 10   // of the best, questions whose answer is read
-	datesRead    = 8192 // bytes of a text in which dates are looked for
+	datesRead    = 8192 // bytes of a text that are searched for dates
 )
 
 // ranker scores messages for one query: BM25 over its words and the guesses, more for
