@@ -137,7 +137,7 @@ func loadHead(ctx context.Context, s *sqlrow.Session, id scrollback.Conversation
 func (db reader) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
 	var c sqlrow.Conversation
 	var b scrollback.Branch
-	// Two reads: should a write fall between them, the branch is the newer one.
+	// Two reads: if a write comes between them, the branch is the newer one.
 	if err := loadHead(ctx, db.Read, id, &c, &b); err != nil {
 		return driver.Head{}, db.wrap("sqldriver.Head", err)
 	}
@@ -167,7 +167,7 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 		before = *q.Before
 	}
 	args := []any{before.At, before.ID, like(q.Title), q.Limit}
-	// Which list it is stands in the statement's text, so that each has an index.
+	// Which list it is goes into the statement's text, so that each can use its index.
 	which := `deleted_at = 0`
 	if q.Trash {
 		which = `deleted_at <> 0`
@@ -179,8 +179,9 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 	return out, db.wrap("sqldriver.Conversations", err)
 }
 
-// among is the condition that a conversation is of one of some projects, or empty for
-// none, and the arguments with theirs. One has the shape that its index is for.
+// among is the condition that a conversation is of one of some projects, or empty if there
+// are none, and the arguments with theirs. For a single one it has the form that the index
+// needs.
 func among(projects []string, args []any) (string, []any) {
 	marks := make([]string, len(projects))
 	for i, p := range projects {

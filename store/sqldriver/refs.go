@@ -45,8 +45,8 @@ const (
 		a.size, 0, a.media_type, m.name, a.id, m.created_at FROM mentions m JOIN artifacts a ON a.id = m.artifact`
 )
 
-// List implements [driver.Refs]. Each kind of each conversation brings at most a
-// page, in order; the pages are merged here.
+// List implements [driver.Refs]. Each kind of each conversation yields at most a page, in
+// order; the pages are merged here.
 func (db refs) List(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
 	in := slices.Compact(slices.Sorted(slices.Values(q.Conversations)))
 	read := db.listRefs
@@ -108,8 +108,8 @@ func (db refs) oneRef(ctx context.Context, q driver.RefQuery, id scrollback.Conv
 	return nil
 }
 
-// refBound is a place in a list of refs as one among the refs of a kind, by time
-// and the id that follows the kind.
+// refBound is a place in a list of refs as a place among the refs of one kind, by time and
+// the id that follows the kind.
 func refBound(k *driver.ListKey, kind string) (at int64, id string) {
 	const everyID = "\U0010FFFF" // and none is below the empty one
 	if k == nil {

@@ -142,7 +142,7 @@ func loadOwned(ctx context.Context, tx *sqlrow.Session, id scrollback.TurnID, ow
 		return err
 	}
 	if err != nil || t.Owner != owner || t.State != scrollback.TurnOpen {
-		return scrollback.Errorf(scrollback.Conflict, "sqldriver", "turn %s is not this owner's to write", id).Because(scrollback.ErrLostLease)
+		return scrollback.Errorf(scrollback.Conflict, "sqldriver", "turn %s belongs to another owner", id).Because(scrollback.ErrLostLease)
 	}
 	return nil
 }
