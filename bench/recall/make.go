@@ -109,7 +109,7 @@ func makeTalk(seed uint64, lang string, lexes []*lexicon, z size) talk {
 
 func dateOf(at float64) time.Time { return firstDay.Add(time.Duration(at * float64(span))) }
 
-// tellCase tells of a case for each question, and of others like it.
+// tellCase tells a case for each question, and others like it.
 func (m *maker) tellCase(lex *lexicon, c *caseText, each int) {
 	var before []map[string]string
 	for i := range each * (1 + doubles) {
@@ -128,7 +128,7 @@ func (m *maker) tellCase(lex *lexicon, c *caseText, each int) {
 	}
 }
 
-// fresh fills the slots of a case unlike all that was told before.
+// fresh fills the slots of a case differently from all that was told before.
 func (m *maker) fresh(lex *lexicon, c *caseText, before []map[string]string) (map[string]string, bool) {
 	for range 50 {
 		fill := map[string]string{}
@@ -300,7 +300,7 @@ func (m *maker) made(lex *lexicon, base string) string {
 	panic("bench/recall: there is no slot {" + base + "}") // a mistake in texts
 }
 
-// identifiers are the words that names in code are made of.
+// identifiers are the words that names in code consist of.
 var identifiers = map[bool][]string{
 	false: {"parse", "load", "merge", "flush", "ledger", "row", "header", "batch", "token", "limit", "retry", "slow", "page", "user", "index", "total"},
 	true:  {"scan", "blend", "rinse", "weigh", "sample", "tray", "probe", "spin", "curve", "blank", "assay", "tally", "drain", "plate", "shelf", "pulse"},

@@ -13,7 +13,7 @@ import (
 // makes every hundredth several times as slow.
 const (
 	idle         = 5 * time.Millisecond // without a job, before a step that can wait
-	mergeAfter   = 16                   // commits, before merging is looked at again
+	mergeAfter   = 16                   // commits, before merging is considered again
 	mergeLatest  = 32                   // commits, before a step no longer waits
 	mergeEvery   = 8                    // commits between two steps while there is more to merge
 	mergePages   = 96                   // of the index, about, that one step writes
