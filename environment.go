@@ -39,9 +39,9 @@ func (s EnvironmentState) Equal(o EnvironmentState) bool {
 // EnvironmentName is the name of the messages that report a changed environment.
 const EnvironmentName = "environment"
 
-// RetellEnvironment makes the next turn tell again how the environment differs from
-// the first: a path that was left may have been where it was told, and the one that is
-// gone over to may end with a change that no longer holds.
+// RetellEnvironment makes the next turn report again how the environment differs from the
+// first: the report may be on the path that was left, and the path that is taken up may
+// end with a change that no longer holds.
 func (c *Conversation) RetellEnvironment() {
 	if c.Environment == nil || !c.Environment.Changed && c.Environment.Told.Equal(c.Environment.First) {
 		return
@@ -52,7 +52,7 @@ func (c *Conversation) RetellEnvironment() {
 }
 
 // WithoutRoots is an environment as it travels to another machine: what the model was
-// told stays, which folders it may read does not.
+// told stays, but the folders that it may read do not.
 func (e *Environment) WithoutRoots() *Environment {
 	if e == nil {
 		return nil

@@ -14,7 +14,7 @@ const (
 	Invalid     Code = "invalid"      // the request itself is wrong
 	NotFound    Code = "not_found"    // no such thing, or not for this caller
 	Conflict    Code = "conflict"     // somebody else was first
-	OverBudget  Code = "over_budget"  // it does not fit the window, even folded
+	OverBudget  Code = "over_budget"  // it does not fit the window, even compacted
 	Refused     Code = "refused"      // understood, and not allowed
 	RateLimited Code = "rate_limited" // too many, try later
 	Unavailable Code = "unavailable"  // the store or the provider cannot answer now

@@ -46,5 +46,5 @@ type Strictness string
 const (
 	StrictNothing  Strictness = ""
 	StrictTurns    Strictness = "turns"     // user and assistant take turns, system text comes first
-	StrictNoSystem Strictness = "no_system" // and there are no system messages at all
+	StrictNoSystem Strictness = "no_system" // and no system messages at all
 )

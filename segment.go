@@ -109,7 +109,7 @@ type Receipt struct {
 	SummaryResult CompactionResult `json:"summary_result,omitempty"`
 	Checked       bool             `json:"checked,omitempty"` // the summary was compared with the record
 	Cost          float64          `json:"cost"`
-	Cleared       bool             `json:"cleared,omitempty"` // folded by hand to start afresh
+	Cleared       bool             `json:"cleared,omitempty"` // folded on request, for a fresh start
 	Undone        bool             `json:"undone,omitempty"`  // in a list: it was undone; when returned: the undoing, with its figures
 	CreatedAt     int64            `json:"created_at"`
 }

@@ -60,7 +60,7 @@ type UsageQuery struct {
 }
 
 // UsageSum is one line of the result. What it is not grouped by is empty. Sums of
-// different currencies are never added: each has a line of its own.
+// different currencies are never added up: each currency has its own line.
 type UsageSum struct {
 	Day     string `json:"day,omitempty"` // YYYY-MM-DD, UTC
 	Model   string `json:"model,omitempty"`

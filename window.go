@@ -163,6 +163,6 @@ type Dialect struct {
 	SpeakerName string // pattern of the name of who speaks
 
 	ImageTypes    string // media types of images, separated by spaces; empty allows any
-	MaxImageBytes int64  // of one image; 0 for no bound of its own
+	MaxImageBytes int64  // of one image; 0 for no separate bound
 	MaxImageSide  int    // pixels of one image; 0 for no bound
 }

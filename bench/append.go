@@ -20,8 +20,8 @@ import (
 const turnsARound = 400
 
 // append measures turns at growing lengths of one conversation, and the plain
-// file that they are held against. They take turns in each round, so that what
-// else the machine does weighs on all of them alike.
+// file that they are compared with. They take turns in each round, so that whatever else
+// the machine does affects all of them alike.
 func (b *bench) append() (err error) {
 	lengths := []int{100, b.big / 100, b.big}
 	stores := make([]*store.Store, len(lengths))
@@ -73,7 +73,7 @@ func (b *bench) appendAt(s *store.Store, w *writer, at string, r int) error {
 	return nil
 }
 
-// turns appends n turns and answers how long each took.
+// turns appends n turns and returns how long each took.
 func turns(ctx context.Context, s *store.Store, id scrollback.ConversationID, w *writer, n int) ([]time.Duration, error) {
 	var took []time.Duration
 	for range n {

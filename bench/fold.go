@@ -83,7 +83,7 @@ func (b *bench) fold() error {
 			took := time.Since(start)
 			runtime.ReadMemStats(&after)
 			if err != nil || got.Result != scrollback.ResultCompacted {
-				return fmt.Errorf("folded as %+v: %w", got, err)
+				return fmt.Errorf("compacted as %+v: %w", got, err)
 			}
 			b.add(how.what, r, ms(took), "ms")
 			b.add(how.what+", allocated", r, float64(after.TotalAlloc-before.TotalAlloc)/(1<<20), "MB")
@@ -118,7 +118,7 @@ func (b *bench) talk(s *store.Store, tokens int64) (scrollback.ConversationID, e
 	return c.ID, err
 }
 
-// reads measures the first page of each segment, made for it, and then again.
+// reads measures the first page of each segment: first with its file still to be made, then again.
 func (b *bench) reads(k *kept, id scrollback.ConversationID, round int) error {
 	if err := k.archive.Forget(id); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (b *bench) reads(k *kept, id scrollback.ConversationID, round int) error {
 }
 
 // grep measures finding lines in a conversation of many messages, none of them folded,
-// and all of them: with their files to be made, and made.
+// and all of them: with their files still to be made, and already made.
 func (b *bench) grep() error {
 	n := b.mid
 	s, err := b.loaded(n)

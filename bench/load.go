@@ -13,7 +13,7 @@ import (
 	"strings"
 	"syscall"
 
-	_ "modernc.org/sqlite" // settles the index, and reads what it weighs
+	_ "modernc.org/sqlite" // merges the index, and reads its size
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store"
@@ -21,15 +21,14 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// Words that stand in a known share of the messages, made of letters that the
-// rest is not made of.
+// Words in a known share of the messages, of letters that the rest does not use.
 const (
 	commonEnglish, rareEnglish = "zyxwort", "qqxvale"
 	commonChinese, rareChinese = "龘龖", "靐齉"
 )
 
-// writer makes text of a vocabulary as skewed as a language's, half English,
-// half Chinese; the same for the same seed.
+// writer makes text from a vocabulary as skewed as a language's, half English, half
+// Chinese; the same for the same seed.
 type writer struct {
 	rng     *rand.Rand
 	zipf    *rand.Zipf
@@ -84,8 +83,8 @@ func (w *writer) message(n int) string {
 // conversation is the one in every loaded database.
 const conversation = scrollback.ConversationID("01a00000-0000-7000-8000-000000000001")
 
-// open opens a database of bench's folder. Tokens are counted by their bytes: the
-// tokenizer has a figure of its own.
+// open opens a database in bench's folder. Tokens are counted by bytes: the tokenizer has
+// its own figure.
 func (b *bench) open(name string) (*store.Store, error) {
 	if err := os.MkdirAll(filepath.Join(b.dir, name), 0o700); err != nil {
 		return nil, err
@@ -111,8 +110,8 @@ func (b *bench) openCounting(name string) (*store.Store, error) {
 
 func (b *bench) file(name string) string { return filepath.Join(b.dir, name, "scrollback.db") }
 
-// loaded opens a database with one conversation of n messages, made if it is not
-// there yet, through the store as an import writes it.
+// loaded opens a database with one conversation of n messages, written through the store
+// as an import would if it does not exist yet.
 func (b *bench) loaded(n int) (*store.Store, error) {
 	s, err := b.open(fmt.Sprint("messages-", n))
 	if err != nil {
@@ -121,7 +120,7 @@ func (b *bench) loaded(n int) (*store.Store, error) {
 	c, _, err := s.Create(b.ctx, scrollback.Conversation{ID: conversation, Title: "bench"})
 	if err == nil && c.Messages < int64(n) {
 		if err = load(b.ctx, s, conversation, int(c.Messages), n); err == nil {
-			err = b.settle(b.file(fmt.Sprint("messages-", n)))
+			err = b.mergeIndex(b.file(fmt.Sprint("messages-", n)))
 		}
 	}
 	if err != nil {
@@ -130,9 +129,9 @@ func (b *bench) loaded(n int) (*store.Store, error) {
 	return s, nil
 }
 
-// settle merges what a load leaves of the index, as the writer would have done over
+// mergeIndex merges what a load leaves of the index, as the writer would have done over
 // the time that so many messages take.
-func (b *bench) settle(file string) error {
+func (b *bench) mergeIndex(file string) error {
 	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(60000)")
 	if err != nil {
 		return err

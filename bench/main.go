@@ -1,18 +1,18 @@
 //go:build linux
 
-// Command bench measures what scrollback promises of speed and size, and writes
+// Command bench measures what scrollback promises about speed and size, and writes
 // docs/BENCHMARKS.md.
 //
 //	go run ./bench                 every figure: about a quarter of an hour
 //	go run ./bench -only append    some of them
 //	go run ./bench -quick          small conversations, to see that it runs
 //
-// A figure is a function that adds rows; a row is one measured number. Ratios are
-// of numbers from one run; each number is the median of five rounds, where rounds
-// make sense. The raw rows are kept beside the report.
+// A figure is a function that adds rows; a row is one measured number. Ratios are of
+// numbers from one run; each number is the median of five rounds, where rounds make sense.
+// The raw rows are kept beside the report.
 //
 // Words it adds: figure (one question of speed or size), row (one number), target
-// (what a number is held against).
+// (what a number is compared with).
 package main
 
 import (

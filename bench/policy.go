@@ -21,8 +21,8 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// policies are the names that are tried; those that this program has not are passed
-// over.
+// policies are the names that are tried; those that this program does not have are
+// skipped.
 var policies = []string{"segments", "rolling", "snapshot"}
 
 // Sizes of the figure.
@@ -95,7 +95,7 @@ func (b *bench) policy() error {
 	return nil
 }
 
-// policyOf tells of one policy; one that there is not is invalid.
+// policyOf measures one policy; an unknown one is invalid.
 func (b *bench) policyOf(s *store.Store, name string) error {
 	bucket := memblob.OpenBucket(nil)
 	defer func() { _ = bucket.Close() }() // in memory
@@ -108,7 +108,7 @@ func (b *bench) policyOf(s *store.Store, name string) error {
 		return err
 	}
 	var sent, whole, folds int64
-	first := int64(-1) // what stands before the messages
+	first := int64(-1) // what comes before the messages
 	messages, _ := sample.Make(sample.Options{Seed: 11, Messages: policyMessages})
 	for _, m := range messages {
 		text := ""

@@ -24,7 +24,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// answered is what a server streams that begins to answer at once.
+// answered is the stream of a server that begins to answer at once.
 const answered = "data: {\"choices\":[{\"delta\":{\"content\":\"so\"}}]}\n\n" +
 	"data: {\"choices\":[{\"delta\":{\"content\":\" it is\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":4000,\"completion_tokens\":2,\"total_tokens\":4002}}\n\ndata: [DONE]\n\n"
 

@@ -30,9 +30,9 @@ const (
 	imported = 20_000
 )
 
-// resume measures opening the latest conversation and laying its next request out,
-// whatever its length and however often it was rewound; a page of a long list; and
-// an import.
+// resume measures opening the latest conversation and laying out its next request,
+// whatever its length and however often it was rewound; a page of a long list; and an
+// import.
 func (b *bench) resume() error {
 	for _, n := range []int{100, 10_000, b.big} {
 		s, err := b.loaded(n)
@@ -98,8 +98,8 @@ func (b *bench) openLatest(s *store.Store, what string) error {
 	return nil
 }
 
-// rewound is a conversation that was rewound by one message a thousand times, so
-// that each of its newest messages is of a branch of its own.
+// rewound is a conversation that was rewound by one message a thousand times, so that each
+// of its newest messages is on its own branch.
 func (b *bench) rewound() (*store.Store, error) {
 	s, err := b.open("rewinds")
 	if err != nil {

@@ -52,8 +52,8 @@ func (b *bench) searchAt(s *store.Store, n int) error {
 	return nil
 }
 
-// question is of words as common as a language's, from the most common one to a rare
-// one, in no message all together.
+// question consists of words as common as a language's, from the most common one to a rare
+// one; no message holds all of them.
 func question() string {
 	w := newWriter(1)
 	return strings.Join([]string{w.english[0], w.english[5], w.english[40], w.english[300], w.english[2000], rareEnglish}, " ")

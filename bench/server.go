@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// program builds scrollback once and answers where it is.
+// program builds scrollback once and returns where it is.
 func (b *bench) program() (string, error) {
 	path := filepath.Join(b.dir, "scrollback")
 	cmd := exec.CommandContext(b.ctx, "go", "build", "-o", path, "./cmd/scrollback")

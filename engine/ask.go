@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/recall"
 )
 
-// asked is what the question of a window weighs in tokens: its newest user message.
+// asked is the weight in tokens of a window's question: its newest user message.
 func asked(w scrollback.Window) (tokens int64) {
 	newest := int64(0)
 	for _, it := range w.Items {
@@ -33,7 +33,7 @@ type reply struct {
 func (lt *liveTurn) ask(ctx context.Context, r model.Request) (reply, error) {
 	var t reply
 	clock := thinkingClock{asked: lt.e.store.Now()}
-	for d, err := range lt.shape.model.Stream(ctx, r) {
+	for d, err := range lt.resolved.model.Stream(ctx, r) {
 		if err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
@@ -81,7 +81,7 @@ func (c *thinkingClock) hear(d model.Delta, now int64) {
 	}
 }
 
-// thought is how long, at least a millisecond where it thought at all.
+// thought is how long it thought: at least a millisecond if it thought at all.
 func (c *thinkingClock) thought(u scrollback.Usage) int64 {
 	switch {
 	case c.began > 0:
@@ -92,11 +92,11 @@ func (c *thinkingClock) thought(u scrollback.Usage) int64 {
 	return 0
 }
 
-// answerCalls answers the calls of a step that are ours to answer: those of
-// recall tools, and those of tools nobody has defined. The rest stay open for
+// answerCalls runs the calls of a step that are ours to run: those of
+// recall tools, and those of tools that nobody has defined. The rest stay open for
 // the client.
 func (lt *liveTurn) answerCalls(ctx context.Context, step int, calls []scrollback.ToolCall) (answers scrollback.Parts, open []scrollback.ToolCall) {
-	known, look := map[string]bool{}, lt.view.Recall()
+	known, reader := map[string]bool{}, lt.view.Recall()
 	lt.mu.Lock()
 	for _, t := range lt.head.Settings.Tools {
 		known[t.Name] = true
@@ -114,7 +114,7 @@ func (lt *liveTurn) answerCalls(ctx context.Context, step int, calls []scrollbac
 		case step > maxSteps:
 			r.Text, r.IsError = "No more look-ups in this turn: answer now with what you have.", true
 		default:
-			text, err := look.Call(ctx, lt.turn.Conversation, c.Name, c.Arguments, lt.room(len(calls)))
+			text, err := reader.Call(ctx, lt.turn.Conversation, c.Name, c.Arguments, lt.room(len(calls)))
 			r.Text = text
 			if err != nil {
 				r.Text, r.IsError = scrollback.Shown(err), true
@@ -125,20 +125,20 @@ func (lt *liveTurn) answerCalls(ctx context.Context, step int, calls []scrollbac
 	return answers, open
 }
 
-// Bounds of a recall result: a share of the budget; of those that are asked for at
-// once, a share of the budget together.
+// Bounds of recall results, as shares of the budget: of one by itself, and of all those
+// requested at once together.
 const (
 	recallShare  = 0.15
 	recallsShare = 0.3
 )
 
-// room is how big a recall result may be, where so many calls are made at once.
+// room is how big a recall result may be when so many calls are made at once.
 func (lt *liveTurn) room(calls int) recall.Room {
 	share := min(recallShare, recallsShare/float64(calls))
-	return recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(int64(share*float64(lt.shape.budget.Tokens)), lt.shape.room().Outputs()/int64(calls))}
+	return recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(int64(share*float64(lt.resolved.budget.Tokens)), lt.resolved.room().Outputs()/int64(calls))}
 }
 
-// artifactBytes reads an artifact whole.
+// artifactBytes reads a whole artifact.
 func (e *Engine) artifactBytes(ctx context.Context, id scrollback.ArtifactID) ([]byte, error) {
 	f, _, err := e.archive.OpenArtifact(ctx, id)
 	if err != nil {

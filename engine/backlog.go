@@ -8,13 +8,13 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// Bulk reads and writes whole histories for a caller: it is there for package transfer.
+// Bulk reads and writes whole histories for a caller; it exists for package transfer.
 type Bulk struct{ v *View }
 
 // Bulk is for whole histories on their way in or out.
 func (v *View) Bulk() Bulk { return Bulk{v} }
 
-// Head is a conversation with its current branch, from which to read or write on.
+// Head is a conversation with its current branch: where to read or write next.
 func (b Bulk) Head(ctx context.Context, id scrollback.ConversationID, need scrollback.Access) (store.Head, error) {
 	return b.v.door.head(ctx, id, need)
 }
@@ -39,18 +39,18 @@ func (b Bulk) Backlog(ctx context.Context, c scrollback.Conversation) (*Backlog,
 	if err != nil {
 		return nil, err
 	}
-	sh.policy.Summarizes = false // a long file folds hundreds of times; nobody asked for as many calls
+	sh.policy.Summarizes = false // a long file folds hundreds of times; nobody asked for that many calls
 	return &Backlog{Room: sh.room(), e: b.v.e, sh: sh}, nil
 }
 
-// Compact folds what has become too much, without asking a model; head follows.
+// Compact folds what no longer fits, without asking a model, and updates head.
 func (b *Backlog) Compact(ctx context.Context, head *store.Head) error {
 	_, err := b.e.fit(ctx, head, b.sh, 0, func(scrollback.Receipt) {})
 	return err
 }
 
-// Fits says why a conversation could not be asked here as it is: its model, its policy
-// or its limit.
+// Fits returns an error if the conversation cannot be continued here as it is, because
+// of its model, policy or limit.
 func (v *View) Fits(c scrollback.Conversation) error {
 	_, err := v.e.choose(c, Overrides{}, scrollback.Learned{})
 	return err

@@ -7,7 +7,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Point is a point of a conversation: message Seq on the path of a branch. An empty
+// Point is a point in a conversation: message Seq on the path of a branch. An empty
 // Branch is the current one; a nil Seq is where the branch ends, 0 is before the
 // first message.
 type Point struct {
@@ -23,9 +23,9 @@ func (v *View) Branches(ctx context.Context, id scrollback.ConversationID) ([]sc
 	return v.e.store.Branches.List(ctx, id)
 }
 
-// Rewind makes a place the head of the conversation: what follows it stays on its
-// branch, what is said next starts another. A place on another branch switches to
-// that. While a turn is being answered it is conflict.
+// Rewind makes a point the head of the conversation: what follows it stays on its
+// branch, and what is said next starts another. A point on another branch switches to
+// that branch. It is conflict while a turn is being answered.
 func (v *View) Rewind(ctx context.Context, id scrollback.ConversationID, to Point) (scrollback.Conversation, error) {
 	const op = "engine.Rewind"
 	if to.Branch == "" && to.Seq == nil {
@@ -49,9 +49,9 @@ func (p Point) seq(b scrollback.Branch) int64 {
 	return *p.Seq
 }
 
-// Fork makes a conversation that goes on from a place of another. It copies
-// nothing: the new one reads what is before the place where it stands. An empty
-// title is the parent's.
+// Fork makes a conversation that continues from a point in another. It copies
+// nothing: the new one reads what is before that point from its parent. An empty
+// title means the parent's.
 func (v *View) Fork(ctx context.Context, id scrollback.ConversationID, at Point, title string) (scrollback.Conversation, error) {
 	if err := v.door.allow(ctx, id, scrollback.AccessWrite); err != nil {
 		return scrollback.Conversation{}, err

@@ -191,7 +191,7 @@ func TestUncompactInAFork(t *testing.T) {
 	}
 	checkViews(t, r, f.ID)
 	_, err = r.Uncompact(ctx, f.ID, own.Segments[1].ID)
-	wantCode(t, err, scrollback.NotFound, "not folded")
+	wantCode(t, err, scrollback.NotFound, "not compacted")
 	if v := r.view(id); fmt.Sprint(v) != fmt.Sprint(own) {
 		t.Error("the parent's view changed")
 	}

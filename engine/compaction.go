@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// Context is the manifest of the window that the next request would begin with.
+// Context returns the manifest of the window that the next request would begin with.
 // It folds nothing and writes nothing.
 func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrollback.Manifest, error) {
 	e := v.e
@@ -19,7 +19,7 @@ func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrol
 	}
 	sh, err := e.resolve(ctx, head.Conversation, Overrides{})
 	if err != nil {
-		// A model that is not set up here hides nothing of its conversation.
+		// A model that is not set up here must not hide its conversation.
 		assumed := head.Conversation
 		assumed.Model, assumed.Policy = "", ""
 		if sh, err = e.resolve(ctx, assumed, Overrides{}); err != nil {
@@ -47,15 +47,15 @@ func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrol
 }
 
 // CompactRequest says how to compact by hand. Without Force only what the policy asks
-// for is done. Clear folds everything so far, without asking a model: a fresh start
-// whose past stays readable behind its refs.
+// for is done. Clear folds everything so far without asking a model: a fresh start
+// whose past stays readable through refs.
 type CompactRequest struct {
 	Overrides Overrides
 	Force     bool
 	Clear     bool
 }
 
-// Compact compacts a conversation by hand.
+// Compact compacts a conversation on request.
 func (v *View) Compact(ctx context.Context, id scrollback.ConversationID, q CompactRequest) (scrollback.Receipt, error) {
 	head, err := v.door.head(ctx, id, scrollback.AccessWrite)
 	if err != nil {
@@ -78,7 +78,7 @@ func (v *View) Compact(ctx context.Context, id scrollback.ConversationID, q Comp
 	return v.e.foldByHand(ctx, head, q.Overrides, reason)
 }
 
-// foldByHand folds piece by piece, until what is wanted is done.
+// foldByHand folds piece by piece until the request is met.
 func (e *Engine) foldByHand(ctx context.Context, head store.Head, over Overrides, reason compact.Reason) (scrollback.Receipt, error) {
 	sh, err := e.resolve(ctx, head.Conversation, over)
 	if err != nil {
@@ -99,7 +99,7 @@ func (e *Engine) foldByHand(ctx context.Context, head store.Head, over Overrides
 	return all, nil
 }
 
-// joinReceipts is one receipt of several folds made in a row.
+// joinReceipts makes one receipt of several consecutive folds.
 func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
 	if a.Result != scrollback.ResultCompacted {
 		return b
@@ -112,8 +112,8 @@ func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
 	return a
 }
 
-// Uncompact undoes the newest fold of the current branch, or with a segment all
-// folds back to the one that holds it.
+// Uncompact undoes the newest compaction of the current branch, or with a segment
+// all compactions back to the one that holds it.
 func (v *View) Uncompact(ctx context.Context, id scrollback.ConversationID, segment scrollback.SegmentID) (scrollback.Receipt, error) {
 	if err := v.door.allow(ctx, id, scrollback.AccessWrite); err != nil {
 		return scrollback.Receipt{}, err

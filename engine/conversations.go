@@ -10,10 +10,10 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// Create makes a conversation, or returns the one that has the given id already and
-// false. Its model and policy must exist, and its roots be granted. It may begin with a
-// history: messages of any role but the environment's, kept as complete; what is wrong
-// with one names its index. The same call again changes nothing.
+// Create makes a conversation, or returns the one that already has the given id and
+// false. Its model and policy must exist, and its roots must be granted. It may begin
+// with a history: messages of any role but the environment's, stored as complete; an
+// error about one names its index. The same call again changes nothing.
 func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ...scrollback.Message) (scrollback.Conversation, bool, error) {
 	for i := range history {
 		if err := v.e.intake.CheckHistory(i, &history[i]); err != nil {
@@ -86,7 +86,7 @@ func (v *View) Resolve(ctx context.Context, name string) (scrollback.Conversatio
 	return v.e.store.Resolve(ctx, name, within)
 }
 
-// Get is a conversation as it stands.
+// Get returns a conversation.
 func (v *View) Get(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
 	h, err := v.door.head(ctx, id, scrollback.AccessRead)
 	return h.Conversation, err
@@ -106,7 +106,7 @@ func (v *View) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.C
 	return items, next, err
 }
 
-// Patch changes a conversation's own fields; ifVersion 0 means any version. Edit may
+// Patch changes a conversation's own fields; ifVersion 0 means any version. edit may
 // be called twice.
 func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	head, err := v.door.head(ctx, id, scrollback.AccessWrite)
@@ -146,8 +146,8 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 	})
 }
 
-// resolvesAlike says that an edit changed nothing that a request's model, policy and
-// limit depend on.
+// resolvesAlike reports whether an edit changed nothing that a request's model, policy
+// and limit depend on.
 func resolvesAlike(c, was *scrollback.Conversation) bool {
 	return c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit && c.Project == was.Project &&
 		maps.Equal(c.Settings.Compaction, was.Settings.Compaction) && c.Settings.ModelThinking() == was.Settings.ModelThinking()
@@ -171,7 +171,7 @@ func (v *View) Restore(ctx context.Context, id scrollback.ConversationID) (scrol
 
 // PurgeResult says what a purge removed, in messages and artifacts. Kept counts the
 // messages that stay because forks inherit them, and Waiting the artifacts that
-// were put so lately that their bytes stay a while.
+// were added so recently that their bytes stay for a while.
 type PurgeResult struct {
 	ID        scrollback.ConversationID `json:"id"`
 	Removed   int64                     `json:"removed"`
@@ -180,23 +180,23 @@ type PurgeResult struct {
 	Waiting   int                       `json:"waiting,omitempty"`
 }
 
-// Purge removes a conversation for good. What forks inherit stays, readable through
-// them only. Nothing brings the rest back.
+// Purge removes a conversation for good. What forks inherit stays, but can only be read
+// through them. Nothing brings the rest back.
 func (v *View) Purge(ctx context.Context, id scrollback.ConversationID) (PurgeResult, error) {
 	_, err := v.door.head(ctx, id, scrollback.AccessWrite)
 	unknown := scrollback.CodeOf(err) == scrollback.NotFound && v.door.caller.AllProjects
 	if err != nil && !unknown {
 		return PurgeResult{ID: id}, err
 	}
-	out, purgeErr := v.e.purge(ctx, id, 0) // of one unknown: a purge that was interrupted goes on
+	out, purgeErr := v.e.purge(ctx, id, 0) // if it is unknown: an interrupted purge continues
 	if unknown && purgeErr == nil && out.Removed == 0 {
 		return out, err
 	}
 	return out, purgeErr
 }
 
-// purge removes a conversation, unless it was taken out of the trash since; 0 for
-// whether it is there or not.
+// purge removes a conversation, unless it has left the trash since then; 0 removes it
+// whether it is in the trash or not.
 func (e *Engine) purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (PurgeResult, error) {
 	out := PurgeResult{ID: id}
 	purged, err := e.store.Purge(ctx, id, trashedBy)
@@ -211,14 +211,14 @@ func (e *Engine) purge(ctx context.Context, id scrollback.ConversationID, trashe
 	return out, err
 }
 
-// pins are messages that were found fit to be pinned, on a branch.
+// pins are messages of a branch that were checked and may be pinned.
 type pins struct {
 	branch scrollback.BranchID
 	seqs   []int64
 }
 
-// newPins judges the messages that an edit of a conversation pins, before its
-// transaction: each was said, by somebody, on the path, and together they leave room.
+// newPins checks the messages that an edit pins, before its transaction: each must be
+// something that was said on the path, and together they must leave room.
 func (e *Engine) newPins(ctx context.Context, head store.Head, edit func(*scrollback.Conversation) error) (pins, error) {
 	const op = "engine.Patch"
 	out, c := pins{branch: head.Branch.ID}, head.Conversation
@@ -245,7 +245,7 @@ func (e *Engine) newPins(ctx context.Context, head store.Head, edit func(*scroll
 		switch {
 		case err != nil:
 			return out, err
-		case m.Role == scrollback.RoleTool || len(m.Parts.Calls()) > 0: // half of a call stands nowhere
+		case m.Role == scrollback.RoleTool || len(m.Parts.Calls()) > 0: // a call without its result can be sent nowhere
 			return out, scrollback.ParamErrorf(op, "pinned_seqs", "message %d is a call of a tool or its result: pin what was said of it", seq)
 		}
 		tokens += m.Weight.Tokens
@@ -256,7 +256,7 @@ func (e *Engine) newPins(ctx context.Context, head store.Head, edit func(*scroll
 	return out, nil
 }
 
-// apply gives the edited conversation its pins in order.
+// apply puts the pins of the edited conversation in order.
 func (p pins) apply(c *scrollback.Conversation, was scrollback.Conversation) error {
 	c.PinnedSeqs = slices.Compact(slices.Sorted(slices.Values(c.PinnedSeqs)))
 	if slices.Equal(c.PinnedSeqs, was.PinnedSeqs) || len(c.PinnedSeqs) == 0 || slices.Equal(c.PinnedSeqs, p.seqs) && was.Branch == p.branch {

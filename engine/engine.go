@@ -1,15 +1,15 @@
-// Package engine is the order of things: it is the only place where the store,
-// the window, folding, the archive and the models meet.
+// Package engine runs conversations: it is the only place where the store, the
+// window, compaction, the archive and the models meet.
 //
 // A turn begins in one transaction, asks the model with a window that fits,
-// stores each step before it says so, and folds off the path. It goes on when
+// stores each step before it reports it, and folds after the reply. It continues when
 // its caller goes away, and whoever comes back finds it.
 //
 // Words it adds: live turn (a turn this process runs, with its events so far),
-// shape (the model, limit and policy a request resolves to).
+// resolved (the model, limit and policy that a request resolves to).
 //
 // Invariants: every request to a model passes the lint and fits its budget, or
-// is not made; nothing is written for a turn without its lease; two folds of one
+// is not sent; nothing is written for a turn without its lease; two folds of one
 // conversation never run at once in a process, and never both commit; every
 // loop has a bound.
 //
@@ -36,9 +36,8 @@ import (
 type Options struct {
 	// Models finds a model by its name; an unknown one is invalid. Nil knows none.
 	Models func(name string) (model.Model, error)
-	// Model is used where a conversation names none. Limit, in tokens, is the
-	// window where neither a request nor a conversation names one; 0 leaves it to
-	// the model.
+	// Model is used by conversations that name none. Limit, in tokens, is the window
+	// when neither the request nor the conversation sets one; 0 leaves it to the model.
 	Model string
 	// Catalog knows limits, prices and factors; nil is the built-in one. ModelNames
 	// lists the models that are set up here; nil is the default one.
@@ -48,24 +47,24 @@ type Options struct {
 	SummaryModels []string // asked for summaries when the conversation's own model gives none, in order
 	Limit         int64
 
-	// Compaction is how conversations are folded that do not say; Projects the same for
-	// those of a project, by its name, over it.
+	// Compaction applies to conversations without settings of their own. Projects, by
+	// project name, takes precedence over it.
 	Compaction PolicySettings
 	Projects   map[string]PolicySettings
 
-	// Eager makes the file of a segment when it is folded, and not when it is first read.
+	// Eager writes the file of a segment when it is folded instead of when it is first read.
 	Eager bool
 
-	// Place is what conversations are told of where they work; its Roots are the
-	// folders that the operator grants, its Now only gives the zone. Nil tells
+	// Place is what conversations are told about where they work. Its Roots are the
+	// folders that the operator grants; its Now only sets the time zone. Nil tells them
 	// nothing.
 	Place *workspace.Place
 
-	// Strict says of models, by name, that their chat templates are strict; what their
-	// servers refuse is learned besides.
+	// Strict says, by model name, whose chat templates are strict; what servers refuse
+	// is learned in addition.
 	Strict map[string]scrollback.Strictness
 
-	ReplyBounds model.Bounds // of one answer of a model; zero fields are the defaults
+	ReplyBounds model.Bounds // of one reply of a model; zero fields are the defaults
 
 	Incoming intake.Limits // of one message; zero fields are the defaults
 
@@ -75,8 +74,8 @@ type Options struct {
 	NoBackgroundFolds bool          // fold only when a request needs it
 }
 
-// PolicySettings is a policy, given to a conversation that is made without one, and numbers
-// that replace a policy's own, by the names of the guide to folding.
+// PolicySettings names the policy of conversations created without one, and holds
+// numbers that replace a policy's own, by their names in the guide to compaction.
 type PolicySettings struct {
 	Policy  string
 	Numbers map[string]float64
@@ -95,7 +94,7 @@ type Engine struct {
 	folds   foldLocks
 	o       Options
 
-	// base ends when the engine closes; what goes on without its caller runs on it.
+	// base ends when the engine closes; what outlives its caller runs on it.
 	base    context.Context
 	stop    context.CancelCauseFunc
 	running sync.WaitGroup
@@ -137,8 +136,8 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	return e
 }
 
-// Close stops the turns this engine runs, saves what they have written, and
-// waits for them, or for ctx.
+// Close stops the turns that this engine runs, saves what they have written, and
+// waits for them until ctx ends.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	e.closed = true
@@ -154,8 +153,8 @@ func (e *Engine) Close(ctx context.Context) error {
 	}
 }
 
-// enter reserves a place among what runs, which leave gives back. It fails when
-// the engine is closing, so that nothing is begun that cannot be run.
+// enter registers something that runs, until leave is called. It fails when the engine
+// is closing, so that nothing is begun that cannot be finished.
 func (e *Engine) enter() (leave func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -166,8 +165,7 @@ func (e *Engine) enter() (leave func(), err error) {
 	return e.running.Done, nil
 }
 
-// textWeight is what a text that is no message weighs; asked for often, counted
-// once.
+// textWeight is the weight of a text that is not a message: needed often, counted once.
 func (e *Engine) textWeight(text string) scrollback.Weight {
 	e.mu.Lock()
 	w, ok := e.weights[text]
@@ -185,5 +183,5 @@ func (e *Engine) textWeight(text string) scrollback.Weight {
 	return w
 }
 
-// Ready says whether the store can be reached.
+// Ready returns an error if the store cannot be reached.
 func (e *Engine) Ready(ctx context.Context) error { return e.store.Ready(ctx) }

@@ -13,8 +13,8 @@ import (
 // environmentShare is the share of the budget that the environment may take.
 const environmentShare = 0.10
 
-// environment is what a conversation is to be told of where it works, and a message
-// that tells what has changed since it was told last. Nil is nothing to tell.
+// environment is what a conversation is to be told about where it works, and a message
+// about what has changed since it was last told. Nil means that there is nothing to tell.
 func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh resolved) (*scrollback.Environment, []store.Incoming, error) {
 	if e.o.Place == nil {
 		return c.Environment, nil, nil
@@ -24,7 +24,7 @@ func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh 
 	p.MaxTokens, p.Count = int(environmentShare*float64(sh.budget.Tokens)), token.Count
 	p.Roots = nil
 	for _, root := range c.Roots {
-		// What was granted once may not be now, or be gone.
+		// What was granted once may no longer be, or may be gone.
 		if now, err := e.grants.Narrow([]string{root}); err == nil {
 			p.Roots = append(p.Roots, now...)
 		} else {
@@ -39,7 +39,7 @@ func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh 
 		return nil, nil, err
 	}
 	for _, note := range seen.Notes {
-		e.o.Log.Info("the environment of a conversation is not whole", "conversation", c.ID, "note", note)
+		e.o.Log.Info("the environment of a conversation is incomplete", "conversation", c.ID, "note", note)
 	}
 	if c.Environment == nil {
 		return &scrollback.Environment{Text: seen.Text(), First: seen.State, Told: seen.State}, nil, nil
@@ -54,16 +54,16 @@ func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh 
 		Parts: scrollback.Parts{scrollback.Text{Text: text}}}}}, nil
 }
 
-// tell keeps what a conversation was told: its first environment, or that a change
-// stands before the message. It runs inside Begin.
+// tell records what a conversation was told: its first environment, or that a change
+// precedes the message. It runs inside Begin.
 func tell(c *scrollback.Conversation, env *scrollback.Environment, changed bool) {
 	switch {
 	case env == nil:
 	case c.Environment == nil:
 		c.Environment = env
 	case changed:
-		told := *c.Environment
-		told.Told, told.Changed = env.Told, true
-		c.Environment = &told
+		kept := *c.Environment
+		kept.Told, kept.Changed = env.Told, true
+		c.Environment = &kept
 	}
 }

@@ -16,8 +16,8 @@ import (
 // Bounds of folding until a request fits.
 const (
 	maxFolds = 10_000 // pieces of one long backlog, each of pieceTokens or more
-	// snapshotBudgets is how many budgets of live messages are brought into memory
-	// at once; more are folded piece by piece.
+	// snapshotBudgets is how many budgets of live messages are read into memory at
+	// once; more are folded piece by piece.
 	snapshotBudgets = 4
 	pieceTokens     = 64_000
 )
@@ -34,7 +34,7 @@ type foldLock struct {
 	users int
 }
 
-// lock waits for another fold to end, which may be asking a model, or for ctx.
+// lock waits until another fold ends, which may be asking a model, or until ctx ends.
 func (f *foldLocks) lock(ctx context.Context, id scrollback.ConversationID) (unlock func(), err error) {
 	f.mu.Lock()
 	if f.of == nil {
@@ -63,20 +63,20 @@ func (f *foldLocks) lock(ctx context.Context, id scrollback.ConversationID) (unl
 	}
 }
 
-// busy says whether a fold of the conversation is under way in this process.
+// busy reports whether this process is folding the conversation.
 func (f *foldLocks) busy(id scrollback.ConversationID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.of[id] != nil
 }
 
-// pieceOf is how many tokens of live messages are brought into memory at once.
+// pieceOf is how many tokens of live messages are read into memory at once.
 func pieceOf(sh resolved) int64 { return max(pieceTokens, snapshotBudgets*sh.budget.Tokens) }
 
-// liveTokens is what the messages of a branch weigh that are not folded.
+// liveTokens is the weight of a branch's messages that are not folded.
 func liveTokens(b scrollback.Branch) int64 { return b.Sum.Sub(b.View.Sum).Tokens }
 
-// shown reads what a head shows, and puts what stands around it in a window beside it.
+// shown reads what a head shows, and adds what surrounds it in a window.
 func (e *Engine) shown(ctx context.Context, h store.Head, sh resolved) (compact.Shown, error) {
 	snap, err := e.store.Views.Snapshot(ctx, h, pieceOf(sh))
 	if err != nil {
@@ -101,7 +101,7 @@ func (e *Engine) shown(ctx context.Context, h store.Head, sh resolved) (compact.
 }
 
 // fit makes the window of a head, folding until it is under the policy's
-// trigger. head follows the folds.
+// trigger, and updates head.
 func (e *Engine) fit(ctx context.Context, head *store.Head, sh resolved, promptSeq int64, folded func(scrollback.Receipt)) (scrollback.Window, error) {
 	for range maxFolds {
 		shown, err := e.shown(ctx, *head, sh)
@@ -122,24 +122,24 @@ func (e *Engine) fit(ctx context.Context, head *store.Head, sh resolved, promptS
 		receipt, err := e.fold(ctx, head, sh, reason)
 		switch {
 		case err != nil && fits && ctx.Err() == nil:
-			e.o.Log.Warn("a fold failed, and the request fits without it", "conversation", head.ID, "error", err)
+			e.o.Log.Warn("a compaction failed, and the request fits without it", "conversation", head.ID, "error", err)
 			return w, nil
 		case err != nil:
 			return w, err
 		case receipt.Result == scrollback.ResultCompacted:
 			folded(receipt)
 		case head.Branch.ViewVersion != seen || receipt.Result == scrollback.ResultConflict:
-			// Somebody folded meanwhile: what w was made of is no longer shown.
+			// Somebody folded meanwhile: what w holds is no longer shown.
 		case fits:
 			return w, nil
 		default:
 			return w, overBudget(w, &sh)
 		}
 	}
-	return scrollback.Window{}, scrollback.Errorf(scrollback.Internal, "engine.fit", "the backlog did not end after %d folds", maxFolds)
+	return scrollback.Window{}, scrollback.Errorf(scrollback.Internal, "engine.fit", "the backlog did not end after %d compactions", maxFolds)
 }
 
-// fold makes one fold of head's branch and commits it; head is fresh afterwards.
+// fold makes one fold of head's branch, commits it and refreshes head.
 func (e *Engine) fold(ctx context.Context, head *store.Head, sh resolved, reason compact.Reason) (scrollback.Receipt, error) {
 	unlock, err := e.folds.lock(ctx, head.ID)
 	if err != nil {
@@ -161,7 +161,7 @@ func (e *Engine) fold(ctx context.Context, head *store.Head, sh resolved, reason
 		Measure: archive.Measure, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
 	})
 	if made.Why != "" {
-		e.o.Log.Warn("no model gave a summary; the fold goes without", "conversation", head.ID, "calls", len(made.Usage), "reason", made.Why)
+		e.o.Log.Warn("no model gave a summary; compacting without one", "conversation", head.ID, "calls", len(made.Usage), "reason", made.Why)
 	}
 	if err != nil || made.Receipt.Result == scrollback.ResultNoop {
 		return made.Receipt, err
@@ -174,17 +174,16 @@ func (e *Engine) fold(ctx context.Context, head *store.Head, sh resolved, reason
 	return receipt, err
 }
 
-// write makes the files of segments before anybody reads them.
+// write writes the files of segments before anybody reads them.
 func (e *Engine) write(ctx context.Context, segments []scrollback.Segment) {
 	for _, s := range segments {
 		if err := e.archive.Make(ctx, s.ID); err != nil && ctx.Err() == nil {
-			e.o.Log.Warn("the file of a segment could not be made", "segment", s.ID, "error", err)
+			e.o.Log.Warn("the file of a segment could not be written", "segment", s.ID, "error", err)
 		}
 	}
 }
 
-// writers are the models to ask for a summary: that of the turn, then those of the
-// configuration.
+// writers are the models to ask for a summary: the turn's own, then the configured ones.
 func (e *Engine) writers(ctx context.Context, c scrollback.Conversation, own resolved) []compact.Summarizer {
 	var out []compact.Summarizer
 	add := func(m model.Model) {
@@ -213,11 +212,11 @@ func (e *Engine) writers(ctx context.Context, c scrollback.Conversation, own res
 	return out
 }
 
-// maxBooking bounds how often the books of a fold that came too late are tried.
+// maxBooking bounds how often the cost of a fold that came too late is entered again.
 const maxBooking = 5
 
-// commit stores a fold. When the view has moved meanwhile, the fold is a conflict
-// that leaves its receipt, and what its summary cost, all the same.
+// commit stores a fold. If the view has changed meanwhile, the fold is a conflict, but
+// its receipt and the cost of its summary are still recorded.
 func (e *Engine) commit(ctx context.Context, head *store.Head, c store.Commit) (scrollback.Receipt, error) {
 	err := e.store.Views.Commit(ctx, c)
 	for range maxBooking {
@@ -251,13 +250,13 @@ func (e *Engine) refresh(ctx context.Context, head *store.Head) error {
 	return err
 }
 
-// foldAhead folds after a turn, so that the next request need not wait.
+// foldAhead folds after a turn, so that the next request does not have to wait.
 func (e *Engine) foldAhead(ctx context.Context, id scrollback.ConversationID, sh resolved) {
 	head, err := e.inside.head(ctx, id, scrollback.AccessWrite)
 	if err == nil && liveTokens(head.Branch) >= head.Branch.View.RetryAt {
 		_, err = e.fold(ctx, &head, sh, compact.WhenDue)
 	}
 	if err != nil && ctx.Err() == nil {
-		e.o.Log.Warn("folding ahead failed", "conversation", id, "error", err)
+		e.o.Log.Warn("compacting ahead failed", "conversation", id, "error", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// pollEvery is how often a turn that another process runs is looked at.
+// pollEvery is how often a turn that another process runs is checked.
 const pollEvery = 500 * time.Millisecond
 
 // Turns are the turns of conversations as one caller sees them, whoever runs them.
@@ -20,9 +20,9 @@ type Turns struct{ v *View }
 // Turns follows turns that run, or ran, and stops them.
 func (v *View) Turns() Turns { return Turns{v} }
 
-// Attach reads the events of a turn after number n: those still held and those to
-// come. Of a turn that another process runs, or that ended a while ago, it yields
-// a snapshot and then what follows.
+// Attach yields the events of a turn after number n: those still held and those to
+// come. For a turn that another process runs, or that ended a while ago, it yields a
+// snapshot and then what follows.
 func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, n int) iter.Seq2[SequencedEvent, error] {
 	return func(yield func(SequencedEvent, error) bool) {
 		if err := t.v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
@@ -40,7 +40,7 @@ func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn sc
 	}
 }
 
-// Get is a turn of a conversation as it stands; not_found where it has none such.
+// Get returns a turn of a conversation; not_found if the conversation has no such turn.
 func (t Turns) Get(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) (scrollback.Turn, error) {
 	if err := t.v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
 		return scrollback.Turn{}, err
@@ -55,7 +55,7 @@ func (t Turns) Get(ctx context.Context, id scrollback.ConversationID, turn scrol
 	return found, err
 }
 
-// Running is the turn that holds a conversation open, or nil.
+// Running returns the open turn that holds a conversation, or nil.
 func (t Turns) Running(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
 	newest, err := t.newest(ctx, id)
 	if err != nil || newest == nil || newest.State != scrollback.TurnOpen || t.v.e.store.Turns.Expired(*newest) {
@@ -64,7 +64,7 @@ func (t Turns) Running(ctx context.Context, id scrollback.ConversationID) (*scro
 	return newest, nil
 }
 
-// OrphanDraft is what a turn had written whose owner is gone and that nobody has closed
+// OrphanDraft returns the draft of a turn whose owner is gone and which nobody has closed
 // yet, or nil. The next turn keeps it as an interrupted message.
 func (t Turns) OrphanDraft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Draft, error) {
 	newest, err := t.newest(ctx, id)
@@ -74,7 +74,7 @@ func (t Turns) OrphanDraft(ctx context.Context, id scrollback.ConversationID) (*
 	return &newest.Draft, nil
 }
 
-// newest is the newest turn of a conversation, or nil where it had none.
+// newest is the newest turn of a conversation, or nil if there is none.
 func (t Turns) newest(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
 	if err := t.v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (t Turns) Cancel(ctx context.Context, id scrollback.ConversationID, turn sc
 	return t.v.e.store.Turns.Stop(ctx, turn)
 }
 
-// follower tells the story of a turn from what is stored of it.
+// follower makes events of a turn from what is stored of it.
 type follower struct {
 	view  *View
 	yield func(SequencedEvent, error) bool
@@ -145,15 +145,15 @@ func (f *follower) follow(ctx context.Context, id scrollback.ConversationID, tur
 		case <-wait.C:
 		case <-ctx.Done():
 			wait.Stop()
-			return scrollback.Wrap(scrollback.Canceled, "engine.Attach", ctx.Err())
+			return scrollback.Wrap(scrollback.Canceled, "engine.Turns.Attach", ctx.Err())
 		}
 	}
 }
 
-// draft shows what a running turn has written since the last look.
+// draft yields what a running turn has written since the last poll.
 func (f *follower) draft(t scrollback.Turn) {
 	d := t.Draft
-	if !f.snapshot || t.Reply != f.reply { // the first look, or another step
+	if !f.snapshot || t.Reply != f.reply { // the first poll, or another step
 		f.snapshot, f.reply, f.shown = true, t.Reply, d
 		f.emit(snapshotOf(d))
 		return
@@ -178,7 +178,7 @@ func snapshotOf(d scrollback.Draft) scrollback.SnapshotEvent {
 	return ev
 }
 
-// finish shows the stored answer of a turn that has ended.
+// finish yields the stored answer of a turn that has ended.
 func (f *follower) finish(ctx context.Context, t scrollback.Turn) error {
 	d := t.Draft // of a turn whose owner is gone and that nobody has closed yet
 	page, _, err := f.view.e.store.Page(ctx, t.Conversation, scrollback.PageQuery{Branch: t.Branch, After: &t.Seq, Limit: scrollback.ListMax})

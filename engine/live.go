@@ -28,15 +28,15 @@ type SequencedEvent struct {
 	Event scrollback.Event
 }
 
-// liveTurn is a turn that this process runs. Its events are kept until a while
-// after its end, so that a reader can come, go and come back.
+// liveTurn is a turn that this process runs. Its events are kept for a while after its
+// end, so that a reader can come, go and come back.
 type liveTurn struct {
 	e        *Engine
 	view     *View // of whoever asked
-	shape    resolved
+	resolved resolved
 	turn     scrollback.Turn
 	previous *scrollback.WindowMark
-	meta     scrollback.MetaEvent // as it was told last
+	meta     scrollback.MetaEvent // as last reported
 	usage    scrollback.Usage     // of all its calls
 	sent     scrollback.Weight    // of the newest request
 	cancel   context.CancelCauseFunc
@@ -53,10 +53,10 @@ type liveTurn struct {
 	more   chan struct{} // closed and replaced when something happens
 }
 
-// makeLive makes a begun turn live, for whoever asked.
+// makeLive makes a turn that has begun live, for whoever asked.
 func makeLive(v *View, b store.Begun, sh resolved) *liveTurn {
 	e := v.e
-	lt := &liveTurn{e: e, view: v, shape: sh, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {}}
+	lt := &liveTurn{e: e, view: v, resolved: sh, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {}}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
 	}
@@ -66,7 +66,7 @@ func makeLive(v *View, b store.Begun, sh resolved) *liveTurn {
 	return lt
 }
 
-// live is a turn this process runs or ran a moment ago, or nil.
+// live is a turn that this process runs or ran a moment ago, or nil.
 func (e *Engine) live(id scrollback.TurnID) *liveTurn {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -85,7 +85,7 @@ func (lt *liveTurn) emitLocked(evs ...scrollback.Event) {
 	lt.more = make(chan struct{})
 }
 
-// end emits the last event and lets the turn be forgotten after a while.
+// end emits the last event, and has the turn forgotten after a while.
 func (lt *liveTurn) end(last scrollback.DoneEvent) {
 	lt.mu.Lock()
 	lt.ended = true
@@ -98,8 +98,8 @@ func (lt *liveTurn) end(last scrollback.DoneEvent) {
 	})
 }
 
-// read yields the events after number n, as they come, until the turn ends. The
-// end of ctx ends the reading only.
+// read yields the events after number n as they come, until the turn ends. When ctx
+// ends, only the reading ends.
 func (lt *liveTurn) read(ctx context.Context, n int, yield func(SequencedEvent, error) bool) {
 	for {
 		lt.mu.Lock()
@@ -130,7 +130,7 @@ func (lt *liveTurn) read(ctx context.Context, n int, yield func(SequencedEvent, 
 	}
 }
 
-// write adds a delta to the draft and tells the readers.
+// write adds a delta to the draft and informs the readers.
 func (lt *liveTurn) write(d model.Delta) {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
@@ -139,15 +139,15 @@ func (lt *liveTurn) write(d model.Delta) {
 	}
 }
 
-// sofar is the draft as it stands.
+// sofar is a copy of the draft.
 func (lt *liveTurn) sofar() scrollback.Draft {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	return lt.draft.saved(lt.shape.facts.Name)
+	return lt.draft.saved(lt.resolved.facts.Name)
 }
 
-// keepSaved saves the draft and renews the lease until ctx ends. A lost lease or
-// a wish to stop ends the turn.
+// keepSaved saves the draft and renews the lease until ctx ends. A lost lease or a
+// request to stop ends the turn.
 func (lt *liveTurn) keepSaved(ctx context.Context) {
 	tick := time.NewTicker(lt.e.o.SaveEvery)
 	defer tick.Stop()
@@ -178,7 +178,7 @@ func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
 	lt.saving.Lock()
 	defer lt.saving.Unlock()
 	f.Turn = lt.turn
-	// What was said must be kept even when the turn is being stopped.
+	// What was said is kept even when the turn is being stopped.
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	done, err := lt.e.store.Turns.Finish(ctx, f)
@@ -192,7 +192,7 @@ func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
 	return done, nil
 }
 
-// draft is the answer of a step while it is written. Growing it costs what is
+// draft is the reply of a step while it is written. Growing it costs only what is
 // added, however long it is.
 type draft struct {
 	content, reasoning strings.Builder
@@ -201,7 +201,7 @@ type draft struct {
 	writing            model.Writing
 }
 
-// add takes a delta in and returns the events that tell of it.
+// add adds a delta and returns its events.
 func (d *draft) add(delta model.Delta) (evs []scrollback.Event) {
 	if delta.Reasoning != "" {
 		evs = append(evs, scrollback.ReasoningEvent{Content: delta.Reasoning, At: d.thinkAt})
@@ -228,8 +228,8 @@ func (d *draft) add(delta model.Delta) (evs []scrollback.Event) {
 	return evs
 }
 
-// freshID is id, or one like it that no call of this step has: each must be
-// answered by itself.
+// freshID is id, or a variant that no other call of this step has: each call must have
+// a result of its own.
 func (d *draft) freshID(id string) string {
 	taken := func(id string) bool {
 		return slices.ContainsFunc(d.calls, func(c scrollback.ToolCall) bool { return c.ID == id })

@@ -21,7 +21,7 @@ type ModelEntry struct {
 	Factor    float64              `json:"factor"`
 	Learned   bool                 `json:"learned"`
 	Default   bool                 `json:"default"`
-	// Taught is what its server has taught besides; nil for nothing.
+	// Taught is what else its server has taught; nil for nothing.
 	Taught *scrollback.Learned `json:"taught,omitempty"`
 }
 
@@ -39,7 +39,7 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 	for i, name := range names {
 		sh, err := v.e.resolve(ctx, scrollback.Conversation{Model: name}, Overrides{})
 		if err != nil {
-			continue // the default, where its key is not set
+			continue // the default, if its key is not set
 		}
 		var taught *scrollback.Learned
 		if k := sh.learned; k.Limit > 0 || k.MaxOutput > 0 || len(k.Dropped) > 0 || k.Strict != "" || k.API != "" {
@@ -58,7 +58,7 @@ type models struct {
 	lessons *lessons.Keeper
 }
 
-// facts is what is known of a model: by its owner, by itself, by the catalog.
+// facts is what is known about a model: from the configuration, the model, the catalog.
 func (ms models) facts(m model.Model) model.Facts {
 	facts := m.Facts()
 	own, known := ms.catalog.Own(facts.Name), ms.catalog.Find(facts.Name)
@@ -72,7 +72,7 @@ func noModels(name string) (model.Model, error) {
 	return nil, scrollback.ParamErrorf("engine", "model", "no models are set up, so there is no %q", name).Because(scrollback.ErrNoModel)
 }
 
-// get makes a model by its name; an error names those that are close to it.
+// get returns a model by its name; an error suggests similar names.
 func (ms models) get(name string) (model.Model, error) {
 	m, err := ms.find(name)
 	if err != nil {
@@ -81,7 +81,7 @@ func (ms models) get(name string) (model.Model, error) {
 	return ms.lessons.Model(m), nil
 }
 
-// askList asks a model's server how long its windows are, where nobody says so.
+// askList asks a model's server for the size of its window if nobody has set it.
 func (e *Engine) askList(ctx context.Context, c scrollback.Conversation, over Overrides) {
 	sh, err := e.choose(c, over, scrollback.Learned{})
 	if err == nil && (sh.limitFrom == scrollback.LimitCatalog || sh.limitFrom == scrollback.LimitAssumed) {
@@ -89,8 +89,8 @@ func (e *Engine) askList(ctx context.Context, c scrollback.Conversation, over Ov
 	}
 }
 
-// priced is a call's usage with its cost, where the provider named none and the
-// catalog knows the price.
+// priced is a call's usage with its cost added if the provider gave none and the catalog
+// knows the price.
 func (ms models) priced(name string, u scrollback.Usage) scrollback.Usage {
 	if u.Cost != 0 || u.Currency != "" {
 		return u

@@ -22,11 +22,11 @@ type resolved struct {
 	facts       model.Facts
 	policy      compact.Policy
 	budget      scrollback.Budget // what may be sent, in o200k tokens; its Reserve is in the model's own
-	modelBudget scrollback.Budget // the same in the model's own tokens, as people are told
-	factor      float64           // of the model's tokens an o200k token, for the whole turn
+	modelBudget scrollback.Budget // the same in the model's own tokens, as people see it
+	factor      float64           // the model's tokens per o200k token, for the whole turn
 	limitFrom   scrollback.LimitFrom
 	thinking    scrollback.Thinking
-	learned     scrollback.Learned // of the model, when the shape was made
+	learned     scrollback.Learned // of the model, when this was resolved
 	over        Overrides          // what the request asked for
 
 	fixed int64 // tokens of instructions, tools, environment, and pinned messages at their most
@@ -48,17 +48,16 @@ type Overrides struct {
 	Model  string
 	Limit  int64
 	Policy string
-	// Folding replaces numbers of the policy, by the names of the guide to folding.
+	// Compaction replaces numbers of the policy, by their names in the guide to compaction.
 	Compaction map[string]float64
 
 	Thinking scrollback.Thinking
 }
 
-// smallestLimit is the smallest window, in tokens, that the fixed layers leave
-// room in.
+// smallestLimit is the smallest window, in tokens, in which the fixed layers leave room.
 const smallestLimit = 2000
 
-// resolve resolves what a request is to be: with what was learned of its model.
+// resolve resolves a request, with what was learned about its model.
 func (e *Engine) resolve(ctx context.Context, c scrollback.Conversation, over Overrides) (resolved, error) {
 	s, err := e.choose(c, over, scrollback.Learned{})
 	if err != nil {
@@ -88,7 +87,7 @@ func (e *Engine) resolve(ctx context.Context, c scrollback.Conversation, over Ov
 	return s, nil
 }
 
-// toolsWeight is what definitions of tools weigh.
+// toolsWeight is the weight of tool definitions.
 func (e *Engine) toolsWeight(ts []scrollback.Tool) scrollback.Weight {
 	defs, err := json.Marshal(ts)
 	if err != nil {
@@ -97,8 +96,8 @@ func (e *Engine) toolsWeight(ts []scrollback.Tool) scrollback.Weight {
 	return e.textWeight(string(defs))
 }
 
-// choose finds the model, the policy and the limit, with what is known of the
-// model, without reading anything.
+// choose picks the model, the policy and the limit by what is known about the model,
+// without reading anything.
 func (e *Engine) choose(c scrollback.Conversation, over Overrides, known scrollback.Learned) (resolved, error) {
 	first := func(names ...string) string {
 		for _, n := range names {
@@ -135,8 +134,8 @@ func (e *Engine) choose(c scrollback.Conversation, over Overrides, known scrollb
 	return s, nil
 }
 
-// limit is the window of a model in tokens, and how it is known. What a server
-// named a moment ago in refusing a request goes before everything.
+// limit is the window of a model in tokens, and how it is known. What a server named a
+// moment ago when it refused a request takes precedence over everything.
 func (e *Engine) limit(c scrollback.Conversation, s *resolved) (limit int64, from scrollback.LimitFrom) {
 	var known int64
 	fresh := false
@@ -160,7 +159,7 @@ func (e *Engine) limit(c scrollback.Conversation, s *resolved) (limit int64, fro
 	return limit, from
 }
 
-// stricter is the stricter of two.
+// stricter returns the stricter of two.
 func stricter(a, b scrollback.Strictness) scrollback.Strictness {
 	if a == scrollback.StrictNoSystem || b == scrollback.StrictNothing {
 		return a
@@ -168,8 +167,8 @@ func stricter(a, b scrollback.Strictness) scrollback.Strictness {
 	return b
 }
 
-// tools are what the model may call: the recall tools first, always the same, so
-// that the beginning of every request is too.
+// tools are what the model may call. The recall tools come first and never change, so
+// that every request begins with the same bytes.
 func tools(c scrollback.Conversation) []scrollback.Tool {
 	return append(recall.Tools(), c.Settings.Tools...)
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// maxSteps is how many steps of a turn may call recall tools; the one after is
-// told to answer.
+// maxSteps is how many steps of a turn may call recall tools; the next one is told to
+// answer.
 const maxSteps = 8
 
-// run is a turn from its window to its end. What it leaves undone when the
-// process dies, the next turn settles.
+// run runs a turn to its end. What it leaves undone when the process dies, the next turn
+// puts right.
 func (lt *liveTurn) run(base context.Context) {
 	ctx, cancel := context.WithCancelCause(base)
 	defer cancel(nil)
@@ -36,7 +36,7 @@ func (lt *liveTurn) run(base context.Context) {
 	<-saved
 	lt.end(last)
 	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting {
-		lt.e.foldAhead(base, lt.turn.Conversation, lt.shape)
+		lt.e.foldAhead(base, lt.turn.Conversation, lt.resolved)
 	}
 }
 
@@ -44,21 +44,21 @@ func (lt *liveTurn) run(base context.Context) {
 func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 	var credits scrollback.CreditsEvent
 	for step := 1; ; step++ {
-		w, mark, told, err := lt.answer(ctx, step)
+		w, mark, got, err := lt.answer(ctx, step)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
-		told.usage = lt.e.models.priced(lt.shape.facts.Name, lt.believed(told))
-		lt.e.lessons.Outgrow(ctx, lt.shape.facts.Name, lt.shape.learned, told.usage)
-		lt.usage = lt.usage.Add(told.usage)
-		lt.shape.asked = asked(w) + lt.e.store.Weigh(told.parts).Tokens
-		out, done, err := lt.conclude(ctx, step, told, mark)
+		got.usage = lt.e.models.priced(lt.resolved.facts.Name, lt.believed(got))
+		lt.e.lessons.Outgrow(ctx, lt.resolved.facts.Name, lt.resolved.learned, got.usage)
+		lt.usage = lt.usage.Add(got.usage)
+		lt.resolved.asked = asked(w) + lt.e.store.Weigh(got.parts).Tokens
+		out, done, err := lt.conclude(ctx, step, got, mark)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
 		out = append(out, scrollback.UsageEvent{Usage: lt.usage})
-		if told.credits != nil {
-			credits.Amount, credits.Currency = credits.Amount+told.credits.Amount, told.credits.Currency
+		if got.credits != nil {
+			credits.Amount, credits.Currency = credits.Amount+got.credits.Amount, got.credits.Currency
 			out = append(out, credits)
 		}
 		lt.emit(out...)
@@ -68,11 +68,11 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 	}
 }
 
-// maxHeeded bounds how often one step is asked again after what a server taught.
+// maxHeeded bounds how often one step is requested again after a lesson from its server.
 const maxHeeded = 4
 
-// answer asks the model for one step: with another window where its server refused
-// the first and said why.
+// answer asks the model for one step, and with another window if its server refused the
+// first and said why.
 func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, *scrollback.WindowMark, reply, error) {
 	for heeded := 0; ; heeded++ {
 		w, mark, err := lt.window(ctx)
@@ -80,8 +80,8 @@ func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, *s
 			return w, mark, reply{}, err
 		}
 		lt.sent = w.Weight
-		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.shape.modelBudget.Limit, AnswerOnly: step > maxSteps+1,
-			Thinking: lt.shape.thinking, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.artifactBytes})
+		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.resolved.modelBudget.Limit, AnswerOnly: step > maxSteps+1,
+			Thinking: lt.resolved.thinking, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.artifactBytes})
 		l := model.LessonOf(err)
 		if l == nil || !lt.sofar().Empty() {
 			return w, mark, t, err
@@ -95,27 +95,27 @@ func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, *s
 	}
 }
 
-// cacheKey stands for a conversation at providers, who need not know its id.
+// cacheKey stands for a conversation at providers, which need not know its id.
 func cacheKey(id scrollback.ConversationID) string {
 	sum := sha256.Sum256([]byte("scrollback prompt cache\x00" + id))
 	return hex.EncodeToString(sum[:16])
 }
 
-// heed takes over what a refusal taught. A request that was too long is folded to
-// the share that a compaction leaves, also where it fits by our own count; what is
-// no lighter then is not sent again.
+// heed applies what a refusal taught. A request that was too long is folded to the share
+// that a compaction leaves, even if it fits by our own count; if it is no lighter after
+// that, it is not sent again.
 func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Lesson, refusal error) error {
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	sh, err := lt.e.resolve(ctx, head.Conversation, lt.shape.over)
+	sh, err := lt.e.resolve(ctx, head.Conversation, lt.resolved.over)
 	if err != nil {
 		return err
 	}
-	sh.asked = lt.shape.asked
-	was := lt.shape
+	sh.asked = lt.resolved.asked
+	was := lt.resolved
 	lt.mu.Lock() // saving the draft reads it
-	lt.shape = sh
+	lt.resolved = sh
 	lt.mu.Unlock()
 	switch {
 	case l.Strict != scrollback.StrictNothing && sh.facts.Dialect != was.facts.Dialect:
@@ -140,32 +140,32 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 	return lt.refused(sent, refusal)
 }
 
-// refused is the error of a request that its server refuses as too long, and that
-// cannot be made any shorter.
+// refused is the error for a request that its server refuses as too long and that cannot
+// be made any shorter.
 func (lt *liveTurn) refused(w scrollback.Window, refusal error) error {
 	l := model.LessonOf(refusal)
 	if l == nil || !l.TooLong {
 		return refusal
 	}
 	return scrollback.Errorf(scrollback.OverBudget, "engine",
-		"the model's server refuses the request as too long: it weighs %d tokens and keeps %d for the answer, the window is taken to be %d, and nothing more can be folded; if the server has a larger window, set it there, and name it with --limit",
-		lt.shape.modelTokens(w.Weight.Tokens), lt.shape.modelBudget.Reserve, lt.shape.modelBudget.Limit)
+		"the model's server refuses the request as too long: it weighs %d tokens and keeps %d for the answer, the window is taken to be %d, and nothing more can be compacted; if the server has a larger window, set it there, and name it with --limit",
+		lt.resolved.modelTokens(w.Weight.Tokens), lt.resolved.modelBudget.Reserve, lt.resolved.modelBudget.Limit)
 }
 
-// window makes the window of a step, folding first if it must.
+// window makes the window of a step, folding first if necessary.
 func (lt *liveTurn) window(ctx context.Context) (scrollback.Window, *scrollback.WindowMark, error) {
 	const op = "engine.Turn"
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	w, err := lt.e.fit(ctx, &head, lt.shape, lt.turn.Seq, func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) })
+	w, err := lt.e.fit(ctx, &head, lt.resolved, lt.turn.Seq, func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) })
 	if err != nil {
 		return w, nil, err
 	}
-	if err := window.Lint(w, lt.shape.facts.Dialect); err != nil {
+	if err := window.Lint(w, lt.resolved.facts.Dialect); err != nil {
 		return w, nil, scrollback.Errorf(scrollback.Internal, op, "the window breaks a rule of the provider: %w", err)
 	}
-	m := account(head.Conversation, lt.shape, w, lt.previous)
+	m := account(head.Conversation, lt.resolved, w, lt.previous)
 	mark := window.Mark(w)
 	sent := m
 	sent.Layers = make([]scrollback.ManifestLayer, 0, len(m.Layers))
@@ -180,22 +180,22 @@ func (lt *liveTurn) window(ctx context.Context) (scrollback.Window, *scrollback.
 	return w, mark, nil
 }
 
-// conclude stores what a step said, answers its recall calls, and says whether
-// the turn is done. The events tell of what is stored by now.
+// conclude stores what a step said, runs its recall calls, and returns how the turn ended
+// if it did. The events report what has been stored.
 func (lt *liveTurn) conclude(ctx context.Context, step int, t reply, mark *scrollback.WindowMark) ([]scrollback.Event, *scrollback.DoneEvent, error) {
-	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts, Model: lt.shape.facts.Name, Usage: &t.usage}}
+	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts, Model: lt.resolved.facts.Name, Usage: &t.usage}}
 	f := store.FinishRequest{Window: mark, FinishReason: t.finish, State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{lt.record(t.usage, t.requestID)}}
-	if lt.sent.Images == 0 { // what an image weighs is the provider's own formula
+	if lt.sent.Images == 0 { // the weight of an image is the provider's own formula
 		f.Usage[0].WindowTokens = lt.sent.Tokens
 	}
 	calls := t.parts.Calls()
 	var results []scrollback.Event
 	switch {
 	case t.finish == "":
-		// A stream that just stops looks like an end and is none.
+		// A stream that just stops looks like an end but is not one.
 		said.Status, f.State, f.FinishReason = scrollback.StatusInterrupted, scrollback.TurnInterrupted, scrollback.FinishTruncated
 	case t.parts.Text() == "" && len(calls) == 0:
-		return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", "the model answered nothing").Because(scrollback.ErrUpstream)
+		return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", "the model's answer was empty").Because(scrollback.ErrUpstream)
 	case len(calls) > 0:
 		var answers scrollback.Parts
 		answers, f.OpenCalls = lt.answerCalls(ctx, step, calls)
@@ -244,9 +244,9 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply, mark *scrol
 	return out, &scrollback.DoneEvent{TurnID: lt.turn.ID, MessageID: reply, Status: f.State, FinishReason: f.FinishReason}, nil
 }
 
-// record is what the books keep of a call of this turn.
+// record is a call of this turn as the books keep it.
 func (lt *liveTurn) record(u scrollback.Usage, requestID string) scrollback.UsageRecord {
-	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID, Model: lt.shape.facts.Name,
+	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID, Model: lt.resolved.facts.Name,
 		Purpose: "turn", RequestID: requestID, At: lt.e.store.Now()}
 }
 
@@ -254,13 +254,13 @@ func (lt *liveTurn) record(u scrollback.Usage, requestID string) scrollback.Usag
 func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	done := scrollback.DoneEvent{TurnID: lt.turn.ID, Status: scrollback.TurnFailed}
 	if errors.Is(err, scrollback.ErrLostLease) {
-		// Somebody else has closed this turn: nothing more is ours to write.
+		// Somebody else has closed this turn: we may not write any more.
 		done.Status = scrollback.TurnInterrupted
 		lt.emit(scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.Conflict, Message: "another server took this turn over"}})
 		return done
 	}
 	f := store.FinishRequest{State: scrollback.TurnFailed}
-	said := scrollback.Message{Role: scrollback.RoleAssistant, Parts: lt.sofar().Parts(), Model: lt.shape.facts.Name, Status: scrollback.StatusFailed}
+	said := scrollback.Message{Role: scrollback.RoleAssistant, Parts: lt.sofar().Parts(), Model: lt.resolved.facts.Name, Status: scrollback.StatusFailed}
 	switch {
 	case errors.Is(err, errStopped), errors.Is(err, errShutdown), scrollback.CodeOf(err) == scrollback.Canceled:
 		f.State, said.Status = scrollback.TurnInterrupted, scrollback.StatusInterrupted
@@ -275,7 +275,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		f.Failure = &scrollback.Failure{Code: scrollback.CodeOf(err), Message: scrollback.Shown(err)}
 		lt.emit(scrollback.ErrorEvent{Failure: *f.Failure})
 	}
-	if len(said.Parts) > 0 { // what was said before it broke off is paid for
+	if len(said.Parts) > 0 { // what was said before it broke off has its price
 		u := lt.e.models.priced(said.Model, lt.believed(reply{parts: said.Parts}))
 		said.Usage = &u
 		f.Messages, f.Usage = []store.Incoming{{Message: said}}, []scrollback.UsageRecord{lt.record(u, "")}
@@ -297,21 +297,21 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	return done
 }
 
-// overBudget is the error of a window that does not fit, with the figures.
+// overBudget is the error for a window that does not fit, with the figures.
 func overBudget(w scrollback.Window, sh *resolved) error {
 	return scrollback.Errorf(scrollback.OverBudget, "engine",
-		"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be folded; a larger window is set with --limit, where the model has one",
+		"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be compacted; a larger window is set with --limit, where the model has one",
 		sh.modelTokens(w.Weight.Tokens), w.Weight.Bytes, w.Weight.Images, sh.modelBudget.Tokens, sh.modelBudget.Limit, sh.modelBudget.Reserve, sh.modelBudget.Bytes, sh.modelBudget.Images)
 }
 
-// believed is the usage of a call: as its provider counted it, or an estimate where
-// it counted nothing that can be believed.
+// believed is the usage of a call: as its provider counted it, or an estimate if that
+// cannot be believed.
 func (lt *liveTurn) believed(t reply) scrollback.Usage {
 	u := t.usage
 	if u.InputTokens > 0 || u.OutputTokens > 0 {
 		return u
 	}
-	u.InputTokens, u.OutputTokens, u.Estimated = lt.shape.modelTokens(lt.sent.Tokens), lt.shape.modelTokens(lt.e.store.Weigh(t.parts).Tokens), true
+	u.InputTokens, u.OutputTokens, u.Estimated = lt.resolved.modelTokens(lt.sent.Tokens), lt.resolved.modelTokens(lt.e.store.Weigh(t.parts).Tokens), true
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
 }

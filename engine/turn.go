@@ -14,10 +14,10 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// TurnRequest asks for an answer. Message is the user's; with none, ToolResults
-// answer the calls the last turn waits for, and with neither the head of the
-// conversation is answered again. Tools, when not nil, replace the client's tools
-// kept with the conversation. A request sent twice under one Key is run once.
+// TurnRequest asks for an answer. Message is the user's; without one, ToolResults are
+// for the calls that the last turn waits for, and with neither the head of the
+// conversation is answered again. Tools, if not nil, replace the client's tools that
+// are kept with the conversation. A request sent twice under one Key is run once.
 type TurnRequest struct {
 	Conversation scrollback.ConversationID `json:"-"`
 	Message      scrollback.Parts          `json:"message,omitempty"`
@@ -28,7 +28,7 @@ type TurnRequest struct {
 	Overrides    Overrides                 `json:"shape"`
 }
 
-// ToolResult is a client's answer to one call.
+// ToolResult is a client's result for one call.
 type ToolResult struct {
 	CallID   string                `json:"call_id"`
 	Text     string                `json:"text,omitempty"`
@@ -55,8 +55,8 @@ func (v *View) Turn(ctx context.Context, r TurnRequest) iter.Seq2[scrollback.Eve
 	}
 }
 
-// Begin begins a turn and answers its id and numbered events; a replayed request
-// answers the turn it began. It is what a face with numbered frames uses.
+// Begin begins a turn and returns its id and numbered events; for a replayed request,
+// those of the turn that it began. It is for faces whose frames are numbered.
 func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, iter.Seq2[SequencedEvent, error], error) {
 	lt, attach, err := v.start(ctx, r)
 	if err != nil {
@@ -68,8 +68,8 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 	return lt.turn.ID, func(yield func(SequencedEvent, error) bool) { lt.read(ctx, 0, yield) }, nil
 }
 
-// start opens the turn and starts it. For a request already known it answers no
-// live turn but the id to attach to.
+// start opens the turn and starts it. For a request that is already known it returns no
+// live turn, only the id to attach to.
 func (v *View) start(ctx context.Context, r TurnRequest) (*liveTurn, scrollback.TurnID, error) {
 	const op = "engine.Turn"
 	e := v.e
@@ -103,7 +103,7 @@ func (v *View) start(ctx context.Context, r TurnRequest) (*liveTurn, scrollback.
 	if err != nil {
 		return nil, "", err
 	}
-	if len(r.Message) > 0 { // between a call and its result nothing may stand
+	if len(r.Message) > 0 { // nothing may come between a call and its result
 		in = append(change, in...)
 	}
 	key, err := idempotency(r)
@@ -139,7 +139,7 @@ func (v *View) start(ctx context.Context, r TurnRequest) (*liveTurn, scrollback.
 	return lt, "", nil
 }
 
-// incoming checks what a request brings and makes messages of it.
+// incoming checks what a request brings and turns it into messages.
 func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh resolved) ([]store.Incoming, error) {
 	const op = "engine.Turn"
 	if len(r.Message) > 0 && len(r.ToolResults) > 0 {
@@ -172,9 +172,9 @@ func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh resolved) ([]s
 
 func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
 
-// question is the weight in tokens of what outputs are to stand beside at the end of a
-// path: the newest user message, and the newest message that made calls. What stands
-// further back than a page of messages counts as half of the budget.
+// question is the weight in tokens of what outputs must fit beside at the end of a path:
+// the newest user message, and the newest message that made calls. What is more than a
+// page of messages back counts as half of the budget.
 func (e *Engine) question(ctx context.Context, b scrollback.Branch, sh resolved) (int64, error) {
 	ms, err := e.store.Messages(ctx, b.ID, max(1, b.HeadSeq-scrollback.ListDefault), b.HeadSeq)
 	var tokens int64
@@ -210,9 +210,9 @@ func idempotency(r TurnRequest) (scrollback.Idempotency, error) {
 	return scrollback.Idempotency{Key: key, Hash: hex.EncodeToString(sum[:])}, nil
 }
 
-// ending is how a path ends behind which no turn ended, because it was cut off
-// there or begins with a history: as the turn would have been left that wrote its
-// newest message, or nil. A request that brings a message does not ask.
+// ending stands for the last turn of a path at whose end no turn ended, because the path
+// was cut off there or begins with a history: the turn as it would have been left by
+// whoever wrote the newest message, or nil. A request that brings a message does not ask.
 func (e *Engine) ending(ctx context.Context, head store.Head, r *TurnRequest) (*scrollback.Turn, error) {
 	if len(r.Message) > 0 {
 		return nil, nil
@@ -242,7 +242,7 @@ func (e *Engine) ending(ctx context.Context, head store.Head, r *TurnRequest) (*
 	return nil, nil
 }
 
-// admit judges a request by the turn before it. It runs inside Begin.
+// admit checks a request against the turn before it. It runs inside Begin.
 func admit(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
 	const op = "engine.Turn"
 	waiting := last != nil && last.State == scrollback.TurnWaiting
@@ -259,8 +259,8 @@ func admit(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
 	return nil
 }
 
-// matchCalls checks that the results answer exactly the open calls, gives each
-// the name of the tool it answers for, and puts them in the order of the calls.
+// matchCalls checks that the results are for exactly the open calls, gives each the name
+// of its tool, and puts them in the order of the calls.
 func matchCalls(open []scrollback.ToolCall, r *TurnRequest, in []store.Incoming) error {
 	names := map[string]string{}
 	for _, c := range open {

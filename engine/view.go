@@ -12,26 +12,26 @@ import (
 )
 
 // View is the engine as one caller may use it: what is not the caller's is not_found,
-// and what its access does not allow is refused. It is a small value that is cheap to
-// make, and safe for concurrent use.
+// and what the caller's access does not allow is refused. It is cheap to make, and safe
+// for concurrent use.
 type View struct {
 	e    *Engine
 	door door
 }
 
-// As is the engine for a caller. Nothing reaches a conversation but through it.
+// As returns the engine for a caller: the only way to reach a conversation.
 func (e *Engine) As(c scrollback.Caller) *View { return &View{e, door{e.store, c}} }
 
-// Caller is who the view is for.
+// Caller returns whom the view is for.
 func (v *View) Caller() scrollback.Caller { return v.door.caller }
 
-// Recall reads what conversations have said: messages, refs, search.
+// Recall returns a reader of what was said in conversations: messages, refs, search.
 func (v *View) Recall() *recall.Reader { return recall.New(v.e.store, v.e.archive, reading{v.door}) }
 
-// Intake takes messages in: see [intake.Intake.Check] for what one may hold.
+// Intake returns what checks messages; see [intake.Intake.Check] for what one may hold.
 func (v *View) Intake() *intake.Intake { return v.e.intake }
 
-// Upload keeps an attachment for a conversation, which may then name it.
+// Upload stores an attachment for a conversation, whose messages may then name it.
 func (v *View) Upload(ctx context.Context, id scrollback.ConversationID, r io.Reader, name string) (scrollback.Artifact, error) {
 	if _, err := v.door.head(ctx, id, scrollback.AccessWrite); err != nil {
 		return scrollback.Artifact{}, err
@@ -52,7 +52,7 @@ func (v *View) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 	return v.e.store.Books.Usage(ctx, q)
 }
 
-// Projects lists the caller's projects that conversations name.
+// Projects lists those of the caller's projects that have conversations.
 func (v *View) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	if err := v.door.may(scrollback.AccessRead); err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (v *View) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	return out, err
 }
 
-// project is where a conversation goes that the caller makes: the one it names, or the
-// first of its own.
+// project is where a conversation that the caller makes goes: the project it names, or
+// the caller's first.
 func (d door) project(name string) (string, error) {
 	if name == "" && !d.caller.AllProjects && len(d.caller.Projects) > 0 {
 		name = d.caller.Projects[0]
@@ -80,14 +80,14 @@ func (d door) project(name string) (string, error) {
 	return name, nil
 }
 
-// door lets a caller in to the conversations that are its own.
+// door lets a caller reach its own conversations.
 type door struct {
 	store  *store.Store
 	caller scrollback.Caller
 }
 
-// head is a conversation as it stands, if the caller may do there what it needs to. It
-// is the one place that reads it.
+// head is a conversation with its current branch, if the caller has the access that is
+// needed. It is the one place that reads it.
 func (d door) head(ctx context.Context, id scrollback.ConversationID, need scrollback.Access) (store.Head, error) {
 	h, err := d.store.Head(ctx, id)
 	if err != nil {
@@ -99,8 +99,8 @@ func (d door) head(ctx context.Context, id scrollback.ConversationID, need scrol
 	return h, d.may(need)
 }
 
-// allow is head for what reads the conversation by itself: nothing is read for a
-// caller who sees all, and an id that does not exist is left to whoever reads it.
+// allow is head for callees that read the conversation themselves: for a caller who sees
+// everything nothing is read, and an id that does not exist is left to the callee.
 func (d door) allow(ctx context.Context, id scrollback.ConversationID, need scrollback.Access) error {
 	if d.caller.AllProjects {
 		return d.may(need)
@@ -109,7 +109,7 @@ func (d door) allow(ctx context.Context, id scrollback.ConversationID, need scro
 	return err
 }
 
-// may is nil if the caller has the access that is needed.
+// may returns nil if the caller has the access that is needed.
 func (d door) may(need scrollback.Access) error {
 	if d.caller.May(need) {
 		return nil
@@ -117,8 +117,8 @@ func (d door) may(need scrollback.Access) error {
 	return scrollback.Errorf(scrollback.Refused, "engine", "this needs %s access", need)
 }
 
-// projects bound what a caller looks through who names one project, or none: nil for
-// no bound.
+// projects are where a caller may look when it names one project, or none; nil for
+// everywhere.
 func (d door) projects(name string) ([]string, error) {
 	if err := d.may(scrollback.AccessRead); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (d door) projects(name string) ([]string, error) {
 	return append([]string{}, d.caller.Projects...), nil
 }
 
-// reading is a door for reading, as [recall.Reader] wants it.
+// reading is a door for reading, as [recall.Reader] needs it.
 type reading struct{ door }
 
 var _ recall.Door = reading{}
@@ -152,7 +152,7 @@ func (r reading) Allow(ctx context.Context, id scrollback.ConversationID) error 
 // Projects implements [recall.Door].
 func (r reading) Projects(name string) ([]string, error) { return r.projects(name) }
 
-// Admin is what only a caller with admin access may do. It concerns the whole engine,
+// Admin holds what only a caller with admin access may do. It concerns the whole engine,
 // not single conversations.
 type Admin struct{ e *Engine }
 
@@ -167,8 +167,8 @@ func (v *View) Admin() (*Admin, error) {
 	return &Admin{v.e}, nil
 }
 
-// Grant adds a folder to those that conversations may be given, and returns it as it
-// is kept.
+// Grant adds a folder to those that conversations may be given, and returns it as it is
+// stored.
 func (a *Admin) Grant(folder string) (string, error) { return a.e.grants.Add(folder) }
 
 // ForgetModel lets what a model's server has taught be learned again: its window, the
@@ -180,9 +180,9 @@ func (a *Admin) ForgetModel(ctx context.Context, name string) error {
 	return a.e.lessons.Forget(ctx, name)
 }
 
-// PurgeTrash purges what has been in the trash for longer than age, in ms, and
-// returns how many conversations that were. One that somebody takes out meanwhile,
-// or in which a turn still runs, stays.
+// PurgeTrash purges what has been in the trash for longer than age, in ms, and returns
+// the number of conversations. One that somebody takes out meanwhile, or in which a turn
+// still runs, stays.
 func (a *Admin) PurgeTrash(ctx context.Context, age int64) (int, error) {
 	purged, trashedBy := 0, a.e.store.Now()-age
 	q := scrollback.ListQuery{Trash: true, Limit: scrollback.ListMax}

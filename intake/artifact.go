@@ -31,7 +31,7 @@ func (in *Intake) Keep(ctx context.Context, r io.Reader, name string) (scrollbac
 	return scrollback.Artifact{ID: id, MediaType: media, Name: name, Size: size, CreatedAt: in.store.Now()}, err
 }
 
-// file fills in a file part, with the bytes that are attached or those kept already.
+// file fills in a file part, with the attached bytes or those already stored.
 func (a *admission) file(ctx context.Context, i int, p scrollback.File) (scrollback.Part, error) {
 	var art scrollback.Artifact
 	var err error
@@ -48,7 +48,7 @@ func (a *admission) file(ctx context.Context, i int, p scrollback.File) (scrollb
 	return p, a.indexFile(ctx, p)
 }
 
-// attach keeps attached bytes, which the message then mentions.
+// attach stores attached bytes, which the message then mentions.
 func (a *admission) attach(ctx context.Context, b []byte, name string) (scrollback.Artifact, error) {
 	art, err := a.Keep(ctx, bytes.NewReader(b), name)
 	if err == nil {
@@ -57,7 +57,7 @@ func (a *admission) attach(ctx context.Context, b []byte, name string) (scrollba
 	return art, err
 }
 
-// images are the parts of a message with its images filled in.
+// images returns the parts of a message with its images filled in.
 func (a *admission) images(ctx context.Context, ps scrollback.Parts) (scrollback.Parts, error) {
 	ps = slices.Clone(ps)
 	for i, p := range ps {
@@ -83,7 +83,7 @@ func (a *admission) images(ctx context.Context, ps scrollback.Parts) (scrollback
 // rasters are the images a model can be shown.
 var rasters = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
 
-// describeImage fills in what an image part says of its bytes.
+// describeImage fills in what an image part says about its bytes.
 func (a *admission) describeImage(ctx context.Context, p scrollback.Image) (scrollback.Part, error) {
 	art, err := a.mentioned(ctx, p.Artifact)
 	if err != nil {
@@ -131,8 +131,8 @@ func (a *admission) indexFile(ctx context.Context, f scrollback.File) error {
 	return err
 }
 
-// artifactEnds is the first and the last bytes of a text artifact, at most so many,
-// cut between characters; one that is no text there is invalid.
+// artifactEnds returns at most so many of the first and last bytes of a text artifact,
+// cut between characters; if they are not text, it is invalid.
 func (in *Intake) artifactEnds(ctx context.Context, id scrollback.ArtifactID, first, last int64) (head, tail string, err error) {
 	const op = "intake"
 	f, size, err := in.archive.OpenArtifact(ctx, id)

@@ -1,14 +1,14 @@
 // Package intake takes in what comes from outside: it checks the parts of a message,
-// keeps attachments and big texts as artifacts, and describes images.
+// stores attachments and big texts as artifacts, and describes images.
 //
 // Words it adds: room (how much of a window a message may take), ends (the head and
-// tail of a text that stay where the whole went behind an artifact).
+// tail of a text that stay when the whole text goes behind an artifact).
 //
-// Invariants: nothing of a text is lost, what is cut here is behind an artifact that
-// the message names; an artifact that a message names is known to its conversation;
-// what one message brings leaves room in the window for the question it belongs to.
+// Invariants: no text is lost: what is cut here is behind an artifact that the message
+// names; an artifact that a message names is known to its conversation; what one message
+// brings leaves room in the window for the question it belongs to.
 //
-// It knows the store and the archive, and neither models, turns nor any wire.
+// It knows the store and the archive, but no models, turns or wire formats.
 package intake
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// Limits bound what one message brings; zero fields are the defaults.
+// Limits bound what one message may bring; zero fields are the defaults.
 type Limits struct {
 	MessageChars  int   // 0 means 200,000
 	Parts         int   // 0 means 100
@@ -49,9 +49,8 @@ func New(s *store.Store, a *archive.Archive, l Limits) *Intake {
 	return &Intake{Limits: l, store: s, archive: a}
 }
 
-// Check says what is wrong with a user's message, before anything is
-// written: it is not empty, holds only text, images and files, and is within the
-// bounds.
+// Check returns an error unless a user's message, of which nothing is written yet, is
+// valid: it is not empty, holds only text, images and files, and is within the bounds.
 func (in *Intake) Check(ps scrollback.Parts) error {
 	const op = "intake.Check"
 	for i, p := range ps {
@@ -89,7 +88,7 @@ func textParts(ps scrollback.Parts) (out []scrollback.Text) {
 	return out
 }
 
-// CheckHistory says what is wrong with message i of a history.
+// CheckHistory returns an error unless message i of a history is valid.
 func (in *Intake) CheckHistory(i int, m *scrollback.Message) error {
 	const op = "intake.CheckHistory"
 	role, err := scrollback.ParseRole(string(m.Role))
@@ -105,16 +104,16 @@ func (in *Intake) CheckHistory(i int, m *scrollback.Message) error {
 	return nil
 }
 
-// Admit makes an incoming message of a conversation: big texts go behind artifacts
-// and leave their head and tail, attached bytes are kept, and artifacts that are named
-// must be known to the conversation. attached is by index of the part.
+// Admit makes a message of a conversation ready to be stored: big texts go behind
+// artifacts and leave their head and tail, attached bytes are stored, and artifacts that
+// are named must be known to the conversation. attached is by index of the part.
 func (in *Intake) Admit(ctx context.Context, id scrollback.ConversationID, m scrollback.Message, room Room, attached map[int][]byte) (store.Incoming, error) {
 	a := admission{Intake: in, id: id, room: room, attached: attached, out: store.Incoming{Message: m}}
 	err := a.admit(ctx)
 	return a.out, err
 }
 
-// admission is one message on its way in.
+// admission is one message being taken in.
 type admission struct {
 	*Intake
 	id       scrollback.ConversationID
@@ -140,14 +139,14 @@ func (a *admission) admit(ctx context.Context) error {
 		switch part := p.(type) {
 		case scrollback.Text:
 			if long[i] && long[i-1] {
-				continue // it is kept with the one before
+				continue // it is stored with the one before
 			}
 			if long[i] {
 				part.Text = m.Parts[i:runEnd(long, i)].Text()
 				p, err = a.shortenText(ctx, part, room)
 			}
 		case scrollback.ToolResult:
-			// What is no look-up of ours is never passed over by search and grep.
+			// Search and grep must not skip what is not a look-up of ours.
 			part.Recall = part.Recall && strings.HasPrefix(part.Name, scrollback.RecallPrefix)
 			p = part
 			switch {

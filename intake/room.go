@@ -7,15 +7,15 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// Room is how much of a window what comes in may take, in o200k tokens.
+// Room is how much of a window incoming content may take, in o200k tokens.
 type Room struct {
 	Budget int64 // of the whole request
 	Fixed  int64 // instructions, tools, environment, and pinned messages at their most
-	Asked  int64 // the question that outputs are to stand beside, and its calls
+	Asked  int64 // the question that outputs must fit beside, and its calls
 }
 
-// leaves is how many tokens of the budget are left for what must stand in the window
-// beside the fixed layers and the folded past at its biggest, when some are taken.
+// leaves is how many tokens of the budget remain for what must be in the window beside
+// the fixed layers and the folded past at its biggest, when some are taken.
 func (r Room) leaves(taken int64) int64 {
 	return r.Budget*3/4 - window.FoldTokens - r.Fixed - taken
 }
@@ -28,8 +28,8 @@ const outputsLeast = 16
 func (r Room) Outputs() int64 { return max(r.Budget/outputsLeast, r.leaves(r.Asked)) }
 
 // textRoom is how many tokens the texts of a user's message may take: half of the
-// budget, and in a small window what the fixed layers, the folded past at its biggest
-// and the message's images leave of it.
+// budget, or in a small window what the fixed layers, the folded past at its biggest and
+// the message's images leave of it.
 func (a *admission) textRoom(ps scrollback.Parts) int64 {
 	rest := a.room.leaves(0)
 	for _, p := range ps {
@@ -40,9 +40,9 @@ func (a *admission) textRoom(ps scrollback.Parts) int64 {
 	return max(a.room.Budget/shortShare, min(a.room.Budget/2, rest))
 }
 
-// longTexts says which texts of a user's message have to go behind artifacts: the
-// longest ones, while all of them together are more than there is room for. room is
-// what is left of each, in tokens.
+// longTexts says which texts of a user's message have to go behind artifacts: the longest
+// ones, as long as all of them together exceed the room. room is what remains of each, in
+// tokens.
 func (a *admission) longTexts(m scrollback.Message) (long map[int]bool, room int64) {
 	weights := map[int]int64{}
 	var total, bytes int64
@@ -70,7 +70,7 @@ func (a *admission) longTexts(m scrollback.Message) (long map[int]bool, room int
 	return long, a.room.Budget / shortShare / max(1, runs(long))
 }
 
-// longest is the part that weighs most, the first of equals.
+// longest is the heaviest part, the first of equals.
 func longest(weights map[int]int64) int {
 	best := -1
 	for i, w := range weights {
@@ -82,7 +82,7 @@ func longest(weights map[int]int64) int {
 }
 
 // resultsShare is the share of the budget that the outputs of one message may take
-// together: those that were asked for at once stay together in the window.
+// together: those requested at once stay together in the window.
 const resultsShare = 3
 
 // leastShortened is the weight in tokens from which an output can become shorter by
@@ -90,8 +90,8 @@ const resultsShare = 3
 const leastShortened = 200
 
 // longResults says which tool outputs have to go behind artifacts: each one that is
-// too long by itself, and the longest ones while all of them together are too long.
-// room is what is left of each, in tokens.
+// too long by itself, and the longest ones as long as all of them together are too long.
+// room is what remains of each, in tokens.
 func (a *admission) longResults(m scrollback.Message) (long map[int]bool, room int64) {
 	limit := min(outputBytes, max(outputFloor, int(a.room.Budget/10*bytesPerUnit)))
 	share := min(a.room.Budget/resultsShare, a.room.Outputs())

@@ -18,15 +18,15 @@ const (
 	outputFloor  = 4 << 10
 	headBytes    = 2 << 10
 	tailBytes    = 1 << 10
-	bytesPerUnit = 4 // bytes that a token of budget stands for, for this bound
+	bytesPerUnit = 4 // bytes per token of the budget, for this bound
 )
 
 // shortShare is the share of the budget that the heads and tails of a message's long
 // texts may take.
 const shortShare = 8
 
-// runEnd is where a run of long texts that begins at i ends: neighbours are kept as
-// one artifact, so that many parts leave no more behind than one.
+// runEnd is where a run of long texts that begins at i ends: neighbours are stored as one
+// artifact, so that many parts leave no more behind than one.
 func runEnd(long map[int]bool, i int) int {
 	for long[i] {
 		i++
@@ -44,8 +44,8 @@ func runs(long map[int]bool) (n int64) {
 	return n
 }
 
-// shortenText keeps a user's text as a file part, and leaves its head and tail, as
-// much as there is room for, as the text.
+// shortenText stores a user's text as a file part, and leaves as much of its head and
+// tail as there is room for as the text.
 func (a *admission) shortenText(ctx context.Context, t scrollback.Text, room int64) (scrollback.Part, error) {
 	whole := t.Text
 	art, err := a.keepText(ctx, whole, "long message")
@@ -57,7 +57,7 @@ func (a *admission) shortenText(ctx context.Context, t scrollback.Text, room int
 	return t, nil
 }
 
-// endsWithin is the head and tail of a text, as much as there is room for in tokens.
+// endsWithin is as much of a text's head and tail as there is room for, in tokens.
 func (a *admission) endsWithin(text string, art scrollback.Artifact, room int64) string {
 	for head, tail := headBytes, tailBytes; ; head, tail = head/2, tail/2 {
 		short := headAndTail(text, art, head, tail)
@@ -67,7 +67,7 @@ func (a *admission) endsWithin(text string, art scrollback.Artifact, room int64)
 	}
 }
 
-// showResult fills in the ends of an output that is behind an artifact already.
+// showResult fills in the ends of an output that is already behind an artifact.
 func (a *admission) showResult(ctx context.Context, r scrollback.ToolResult) (scrollback.Part, error) {
 	art, err := a.mentioned(ctx, r.Artifact)
 	if err != nil {
@@ -85,7 +85,7 @@ func (a *admission) showResult(ctx context.Context, r scrollback.ToolResult) (sc
 	return r, nil
 }
 
-// shortenResult keeps a big tool output behind an artifact.
+// shortenResult puts a big tool output behind an artifact.
 func (a *admission) shortenResult(ctx context.Context, r scrollback.ToolResult, room int64) (scrollback.Part, error) {
 	art, err := a.keepText(ctx, r.Text, "output of "+cmp.Or(r.Name, "a tool"))
 	r.Text, r.Artifact = a.endsWithin(r.Text, art, room), art.ID
@@ -105,8 +105,8 @@ func (a *admission) keepText(ctx context.Context, text, name string) (scrollback
 	return art, nil
 }
 
-// headAndTail is the beginning and the end of a text, of so many bytes, and where
-// the whole is.
+// headAndTail is the beginning and the end of a text, of so many bytes, and where the
+// whole text is.
 func headAndTail(text string, a scrollback.Artifact, first, last int) string {
 	if len(text) <= first+last {
 		return text
@@ -114,7 +114,7 @@ func headAndTail(text string, a scrollback.Artifact, first, last int) string {
 	return leftOut(clip.Bytes(text, first), clip.TailBytes(text, last), a)
 }
 
-// leftOut is the two ends of a text, and where the whole is.
+// leftOut is the two ends of a text, and where the whole text is.
 func leftOut(head, tail string, a scrollback.Artifact) string {
 	return fmt.Sprintf("%s\n[… %s left out here. The whole is %s: read it with context_read, context_tail or context_grep.]\n%s",
 		head, sizeOf(a.Size-int64(len(head)+len(tail))), scrollback.ArtifactRef(a.ID), tail)

@@ -56,7 +56,7 @@ type Request struct {
 	// CacheKey is the same for all requests of one conversation, so that a provider
 	// may send them where its prompt cache is; empty for none.
 	CacheKey string
-	// Learned is what is kept of what the model's server has taught so far.
+	// Learned is what the model's server has taught so far.
 	Learned scrollback.Learned
 	// Bounds are those of the reply; zero fields are the defaults.
 	Bounds Bounds
@@ -85,10 +85,9 @@ func Arguments(text string) json.RawMessage {
 
 // Delta is a piece of a reply; any of its fields may be set. A Call is whole.
 // Opaque belongs to the text, reasoning or call of the same delta, and ends its
-// part; alone it belongs to the part that is being written, and where none is it
-// is a part of its own: reasoning that is not shown. End ends the part that is
-// being written, so that what follows is another one, also when it is of the same
-// kind. Usage counts the whole request so far; the last one counts.
+// part; alone it belongs to the part that is being written, or if there is none it is a
+// separate part: reasoning that is not shown. End ends the part that is being written, so
+// that what follows is another one, even if it is of the same kind. Usage counts the whole request so far; the last one counts.
 type Delta struct {
 	Text      string
 	Reasoning string
@@ -105,7 +104,7 @@ type Delta struct {
 	Lesson *Lesson
 }
 
-// Credits is what a provider itself says that a call cost, in its own currency.
+// Credits is what a call cost according to the provider, in its own currency.
 type Credits struct {
 	Amount   float64
 	Currency string

@@ -6,9 +6,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Writing is an answer as parts while it is written. A piece joins the part before
-// it when that is of its kind; a payload, an end or a call ends the part. Adding
-// costs what is added, however long the answer is. The zero value is ready.
+// Writing is an answer, in parts, while it is written. A piece joins the part before it
+// if that is of its kind; a payload, an end or a call ends the part. Adding costs only
+// what is added, however long the answer is. The zero value is ready.
 type Writing struct {
 	parts scrollback.Parts // finished
 	kind  writingKind      // of the one that is being written
@@ -23,7 +23,7 @@ const (
 	thinking
 )
 
-// Add takes a piece in. A call's payload is that of the delta where it has one.
+// Add adds a piece. A call's payload is that of the delta if it has one.
 func (w *Writing) Add(d Delta) {
 	w.say(thinking, d.Reasoning)
 	w.say(speaking, d.Text)
@@ -45,7 +45,7 @@ func (w *Writing) Add(d Delta) {
 	}
 }
 
-// Whole is the answer as parts; nothing may be added after it.
+// Whole returns the answer as parts; nothing may be added after it.
 func (w *Writing) Whole() scrollback.Parts {
 	w.end(nil)
 	return w.parts

@@ -58,7 +58,7 @@ var tools = map[string]func(context.Context, call) (string, error){
 	"context_search": find,
 }
 
-// arguments reads a model's arguments; unknown fields are its mistake to learn of.
+// arguments reads a model's arguments; it is told about unknown fields.
 func arguments[T any](c call) (T, error) {
 	var args T
 	dec := json.NewDecoder(bytes.NewReader(c.arguments))
@@ -66,7 +66,7 @@ func arguments[T any](c call) (T, error) {
 	if err := dec.Decode(&args); err != nil {
 		why := strings.TrimPrefix(err.Error(), "json: ")
 		var kind *json.UnmarshalTypeError
-		if errors.As(err, &kind) { // its words speak of our types
+		if errors.As(err, &kind) { // its text names our types
 			why = fmt.Sprintf("%s cannot be a %s", cmp.Or(strings.ToLower(kind.Field), "this"), kind.Value)
 		}
 		return args, scrollback.ParamErrorf("recall", "arguments", "the arguments are not of the tool's shape: %s", why)
@@ -74,8 +74,8 @@ func arguments[T any](c call) (T, error) {
 	return args, nil
 }
 
-// result is the JSON of a recall result, made smaller until it fits its room:
-// make is asked with 0, 1, 2 … for ever smaller ones, and says when it cannot.
+// result is the JSON of a recall result, made smaller until it fits its room: make is
+// called with 0, 1, 2 … for smaller and smaller ones, and says when it cannot go on.
 func result(room Room, make func(try int) (any, bool)) (string, error) {
 	for try := 0; ; try++ {
 		v, more := make(try)
@@ -93,7 +93,7 @@ func result(room Room, make func(try int) (any, bool)) (string, error) {
 	}
 }
 
-// halved is n, n/2, n/4 … and whether a smaller one is left.
+// halved is n, n/2, n/4 … and whether there is a smaller one.
 func halved(n, try int) (int, bool) {
 	n >>= try
 	return max(n, 1), n > 1
@@ -210,7 +210,7 @@ func grep(ctx context.Context, c call) (string, error) {
 		cut.Matches = slices.Clone(found.Matches[:min(n, len(found.Matches))])
 		for i := range cut.Matches {
 			m := &cut.Matches[i]
-			if try >= 1 { // the lines around can be asked for again
+			if try >= 1 { // the lines around can be requested again
 				m.Before, m.After = nil, nil
 			}
 			if try >= 2 {
@@ -221,10 +221,10 @@ func grep(ctx context.Context, c call) (string, error) {
 	})
 }
 
-// briefHit is a hit as a model gets it: what it can use, in few tokens. Other hits
-// of the same answer are not repeated as neighbours.
+// briefHit is a hit as a model gets it: what it can use, in few tokens. Other hits of
+// the same result are not repeated as neighbours.
 type briefHit struct {
-	Conversation scrollback.ConversationID `json:"conversation_id,omitempty"` // where it is not the one searched
+	Conversation scrollback.ConversationID `json:"conversation_id,omitempty"` // if it is not the one searched
 	brief
 	Ref    *scrollback.Ref `json:"ref,omitempty"`
 	Before []brief         `json:"before,omitempty"`
@@ -239,8 +239,8 @@ type brief struct {
 	Content string          `json:"content"`
 }
 
-// The passage of a hit is a share of that many characters, but never less than
-// leastPassage; a neighbour's is half of it.
+// The passage of a hit gets a share of that many characters, but never less than
+// leastPassage; a neighbour gets half of it.
 const leastPassage = 600
 
 func find(ctx context.Context, c call) (string, error) {
@@ -282,7 +282,7 @@ func find(ctx context.Context, c call) (string, error) {
 		n, more := halved(len(all), max(0, try-1))
 		out := answer{Truncated: found.Truncated, Hits: append([]briefHit{}, all[:min(n, len(all))]...)}
 		for i := range out.Hits {
-			if try >= 1 { // neighbours can be asked for again
+			if try >= 1 { // neighbours can be requested again
 				out.Hits[i].Before, out.Hits[i].After = nil, nil
 			}
 		}
@@ -290,8 +290,8 @@ func find(ctx context.Context, c call) (string, error) {
 	})
 }
 
-// searched narrows a search to a scope, as far as the conversation's setting lets its
-// model reach; empty is the conversation itself.
+// searched limits a search to a scope, as far as the conversation's setting lets its
+// model reach; empty means the conversation itself.
 func (c call) searched(ctx context.Context, scope string) (scrollback.SearchQuery, error) {
 	const op = "recall"
 	if scope == "" || scope == scrollback.ScopeConversation {
@@ -323,7 +323,7 @@ func (c call) through(ctx context.Context, ref scrollback.Ref) (scrollback.Conve
 		return c.conversation, err
 	}
 	if _, err := c.store.Refs.Get(ctx, c.conversation, ref); scrollback.CodeOf(err) != scrollback.NotFound {
-		return c.conversation, nil // what is wrong with it is told by who reads it
+		return c.conversation, nil // whoever reads it says what is wrong with it
 	}
 	others, err := c.store.Refs.Mentions(ctx, ref)
 	if err != nil {
@@ -341,8 +341,8 @@ func (c call) through(ctx context.Context, ref scrollback.Ref) (scrollback.Conve
 	return c.conversation, nil
 }
 
-// inBrief shortens hits. A message is told once: as a hit if it is one, else beside
-// the first hit it stands next to.
+// inBrief shortens hits. Each message appears once: as a hit if it is one, else beside
+// the first hit that it is next to.
 func inBrief(hits []scrollback.Hit, searched scrollback.ConversationID, nearRunes int) []briefHit {
 	seen := map[scrollback.MessageID]bool{}
 	for _, h := range hits {

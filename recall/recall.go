@@ -1,4 +1,4 @@
-// Package recall reads what a conversation has said: it lists and resolves refs,
+// Package recall reads what was said in a conversation: it lists and resolves refs,
 // reads, tails and greps the originals behind them, searches messages by words,
 // and runs the recall tools that a model calls.
 //
@@ -10,7 +10,7 @@
 // one call away; a model reaches no further than its conversation's recall_scope,
 // and never further than its caller.
 //
-// It knows the store and the archive, and neither models, windows nor any wire.
+// It knows the store and the archive, but no models, windows or wire formats.
 package recall
 
 import (
@@ -25,15 +25,16 @@ import (
 
 // Door says what a caller may read.
 type Door interface {
-	// Head is a conversation as it stands; not_found if the caller may not read it.
+	// Head returns a conversation and its current branch; not_found if the caller may not
+	// read it.
 	Head(ctx context.Context, id scrollback.ConversationID) (store.Head, error)
 
-	// Allow is nil if the caller may read a conversation. It may leave an id that
+	// Allow returns nil if the caller may read a conversation. It may leave an id that
 	// does not exist to whoever reads it.
 	Allow(ctx context.Context, id scrollback.ConversationID) error
 
-	// Projects bound what a caller looks through who names one project, or none:
-	// nil for no bound.
+	// Projects returns where a caller may look that names one project, or none; nil
+	// means everywhere.
 	Projects(name string) ([]string, error)
 }
 
@@ -44,12 +45,12 @@ type Reader struct {
 	door    Door
 }
 
-// New makes a reader for the caller of a door.
+// New makes a reader for a door's caller.
 func New(s *store.Store, a *archive.Archive, d Door) *Reader {
 	return &Reader{store: s, archive: a, door: d}
 }
 
-// Refs lists what a conversation mentions, newest first, and the next cursor.
+// Refs lists what a conversation mentions, newest first, and returns the next cursor.
 func (r *Reader) Refs(ctx context.Context, id scrollback.ConversationID, q scrollback.RefQuery) ([]scrollback.RefEntry, string, error) {
 	if err := r.door.Allow(ctx, id); err != nil {
 		return nil, "", err
@@ -61,8 +62,8 @@ func (r *Reader) Refs(ctx context.Context, id scrollback.ConversationID, q scrol
 	return items, next, err
 }
 
-// Owner is a conversation through which the caller may read a ref, the newest that
-// mentions it.
+// Owner returns the conversation through which the caller may read a ref: the newest one
+// that mentions it.
 func (r *Reader) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
 	within, err := r.door.Projects("")
 	if err != nil {
@@ -161,7 +162,7 @@ func (r *Reader) Search(ctx context.Context, q scrollback.SearchQuery) (scrollba
 		}
 	}
 	if q.Conversation != "" {
-		// Unlike Allow, this finds out that an id does not exist.
+		// Unlike Allow, this fails if the id does not exist.
 		if _, err := r.door.Head(ctx, q.Conversation); err != nil {
 			return scrollback.SearchResult{}, err
 		}

@@ -1,10 +1,10 @@
-// Package server is one HTTP listener: who may speak to it, when it is well, how
-// it ends. It mounts its faces and knows nothing else of them.
+// Package server is one HTTP listener: who may speak to it, whether it is healthy, how it
+// shuts down. It mounts its faces and knows nothing else about them.
 //
 // Invariants: an address that other machines reach is refused unless asked for in
-// so many words; a request whose Host or Origin is not ours is refused, so that
-// no web page reaches a server on this machine by a trick of names; on shutdown
-// running turns are saved before the listener's process ends.
+// so many words; a request whose Host or Origin is not ours is refused, so that no web
+// page reaches a server on this machine by a trick of names; on shutdown running turns
+// are saved before the process ends.
 //
 // It knows the engine, the root's words and the faces.
 package server
@@ -28,7 +28,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-// Options set a server up.
+// Options configure a server.
 type Options struct {
 	Addr     string // host:port; port 0 takes a free one
 	Insecure bool   // serve other machines without keys
@@ -38,10 +38,10 @@ type Options struct {
 	Started  func(url string) // called once it listens; may be nil
 }
 
-// shutdownTime is how long a server waits for requests when it ends.
+// shutdownTime is how long a server waits for requests when it shuts down.
 const shutdownTime = 10 * time.Second
 
-// lastWords is how long a stream has to be read to its end.
+// lastWords is how long clients have to read their streams to the end.
 const lastWords = time.Second
 
 // Serve listens until ctx ends, then lets requests finish.
@@ -82,7 +82,7 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 		return scrollback.Wrap(scrollback.Unavailable, op, err)
 	case <-ctx.Done():
 	}
-	// Nobody new is let in; then turns are stopped and saved, and their streams end
+	// First nobody new is let in; then turns are stopped and saved, and their streams end
 	// by themselves.
 	stop, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
@@ -97,8 +97,8 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 	return err
 }
 
-// Handler is everything that is served. local says that only this machine can
-// reach it, under a name of this machine.
+// Handler returns everything that is served. local says that only this machine can reach
+// it, under a name of this machine.
 func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http.Handler {
 	mux := http.NewServeMux()
 	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Version: o.Version, Limits: o.Limits})
@@ -141,8 +141,8 @@ func ours(local bool, next http.Handler) http.Handler {
 	})
 }
 
-// asWrite is r as it is judged: the standard check lets every site read, but what is
-// kept here is private, so that only the front page is open to links from elsewhere.
+// asWrite is r as the standard check judges it: that check lets every site read, but what
+// is kept here is private, so only the front page may be linked to from elsewhere.
 func asWrite(r *http.Request) *http.Request {
 	if r.URL.Path == "/" {
 		return r

@@ -10,8 +10,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store/search"
 )
 
-// Walk walks everything that is kept; see [AuditWalk]. Here a message with
-// no words to find it by counts as indexed. It writes nothing.
+// Walk walks everything that is stored; see [AuditWalk]. A message without words to find
+// it by counts as indexed here. It writes nothing.
 func (a Audit) Walk(ctx context.Context, w AuditWalk) error {
 	message := w.Message
 	w.Message = func(m scrollback.Message, indexed bool) error {
@@ -71,8 +71,8 @@ func (a Audit) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weight
 // Copy writes a copy of the whole database to a new file; see [driver.Audit].
 func (a Audit) Copy(ctx context.Context, path string) error { return a.s.d.Audit.Copy(ctx, path) }
 
-// Mend repairs one thing; see [Mend]. Clock, salvage and what a recovered
-// conversation says of itself are the store's.
+// Mend repairs one thing; see [Mend]. The store sets the clock, the salvage and what a
+// recovered conversation says of itself.
 func (a Audit) Mend(ctx context.Context, m Mend) error {
 	m.Now, m.Salvage = a.s.Now(), a.s.salvage
 	if m.Recover != nil {
@@ -90,8 +90,8 @@ func (a Audit) Mend(ctx context.Context, m Mend) error {
 const recoveredTitle = "Recovered"
 
 // MendView cuts what a branch shows before the first segment that cannot be read,
-// and at its head; where that cannot be told, the branch shows everything. A
-// summary that cannot be read gives way to the one before it.
+// and at its head; if that is unclear, the branch shows everything. A summary that
+// cannot be read is replaced by the one before it.
 func (a Audit) MendView(ctx context.Context, id scrollback.BranchID) error {
 	b, err := a.s.d.Read.Branch(ctx, id)
 	if err != nil {
@@ -127,7 +127,7 @@ func (a Audit) MendView(ctx context.Context, id scrollback.BranchID) error {
 	return a.Mend(ctx, driver.Mend{View: &driver.MendView{Branch: id, IfViewVersion: b.ViewVersion, View: v}})
 }
 
-// lostSegment says that a segment is not there or cannot be read.
+// lostSegment reports whether an error says that a segment is missing or unreadable.
 func (a Audit) lostSegment(ctx context.Context, id scrollback.SegmentID) (bool, error) {
 	_, err := a.s.d.Views.Segments(ctx, []scrollback.SegmentID{id})
 	switch scrollback.CodeOf(err) {
@@ -137,8 +137,8 @@ func (a Audit) lostSegment(ctx context.Context, id scrollback.SegmentID) (bool, 
 	return false, err
 }
 
-// MendTerms makes search find the messages from seq to seq of a branch again, those
-// that it does not find. text is that of a message's artifacts.
+// MendTerms makes search find again those messages of a branch, from seq to seq, that it
+// does not find. text returns the text of a message's artifacts.
 func (a Audit) MendTerms(ctx context.Context, b scrollback.BranchID, from, to int64, text func(scrollback.Message) (string, error)) error {
 	const step = 64 // messages whose terms are in memory at once
 	for ; from <= to; from += step {

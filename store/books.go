@@ -9,14 +9,14 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Usage returns what a query asks for of the books.
+// Usage returns the usage that a query asks for.
 func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback.UsageSum, error) {
 	to := q.To
 	if to == 0 {
 		to = p.s.Now()
 	}
 	if q.From < 0 || to < q.From {
-		return nil, scrollback.ParamErrorf("store.Usage", "from", "from must be a time before to, in Unix ms")
+		return nil, scrollback.ParamErrorf("store.Books.Usage", "from", "from must be a time before to, in Unix ms")
 	}
 	days, err := p.s.d.Book.UsageDays(ctx, scrollback.DayOf(q.From), scrollback.DayOf(to))
 	if err != nil {
@@ -25,17 +25,17 @@ func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 	return sumUsage(days, q), nil
 }
 
-// Learned is what is known of a model; the zero value for nothing.
+// Learned returns what is known about a model; the zero value for nothing.
 func (p Books) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
 	return p.s.d.Book.Learned(ctx, model)
 }
 
-// Teach lets edit change what is known of a model, in one transaction: nothing is
-// lost of what others teach at once, and nothing is written where nothing changes.
-// edit is pure. A figure that cannot be, as a negative one, becomes 0: unknown.
+// Teach lets edit change what is known about a model, in one transaction: nothing that
+// others teach at the same time is lost, and nothing is written if nothing changes. edit
+// is pure. An impossible figure, such as a negative one, becomes 0: unknown.
 func (p Books) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
 	if model == "" {
-		return scrollback.Errorf(scrollback.Invalid, "store.Teach", "a model has a name")
+		return scrollback.Errorf(scrollback.Invalid, "store.Books.Teach", "a model has a name")
 	}
 	return p.s.d.Book.Teach(ctx, model, func(l *scrollback.Learned) {
 		edit(l)
@@ -48,7 +48,7 @@ func (p Books) Teach(ctx context.Context, model string, edit func(*scrollback.Le
 	})
 }
 
-// booked are records whose numbers can be: whatever a provider reports, the books
+// booked are records whose numbers are possible: whatever a provider reports, the books
 // can be added up and read.
 func booked(all []scrollback.UsageRecord) []scrollback.UsageRecord {
 	all = slices.Clone(all)
@@ -97,5 +97,5 @@ func sumUsage(days []scrollback.UsageDay, q scrollback.UsageQuery) []scrollback.
 	return out
 }
 
-// Now is the time by which the books are kept, in Unix ms.
+// Now returns the time by which the books are kept, in Unix ms.
 func (p Books) Now() int64 { return p.s.Now() }

@@ -26,7 +26,7 @@ func (p Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scr
 	return out, err
 }
 
-// Get is a branch of a conversation with its view; an empty id is the current
+// Get returns a branch of a conversation with its view; an empty id means the current
 // one.
 func (p Branches) Get(ctx context.Context, id scrollback.ConversationID, branch scrollback.BranchID) (Head, scrollback.Branch, error) {
 	h, err := p.s.d.Read.Head(ctx, id)
@@ -52,10 +52,10 @@ func (p Branches) of(ctx context.Context, h Head, id scrollback.BranchID) (scrol
 	return b, nil
 }
 
-// Rewind makes message seq of a branch's path the newest, 0 for none; what is said
-// next starts a new branch behind it. An empty branch is the current one. A seq
-// that is not on the path is invalid. Edit may change the conversation's own fields
-// in the same transaction.
+// Rewind makes message seq of a branch's path the newest, 0 for none; what is said next
+// starts a new branch after it. An empty branch means the current one. A seq that is not
+// on the path is invalid. edit may change the conversation's own fields in the same
+// transaction.
 func (p Branches) Rewind(ctx context.Context, id scrollback.ConversationID, branch scrollback.BranchID, seq int64, edit func(*scrollback.Conversation)) (Head, error) {
 	h, err := p.s.d.Read.Head(ctx, id)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p Branches) Rewind(ctx context.Context, id scrollback.ConversationID, bran
 	}})
 }
 
-// pinsOn are the pins whose messages are on the path of a branch too, up to seq.
+// pinsOn are the pins whose messages are also on the path of a branch, up to seq.
 func (p Branches) pinsOn(ctx context.Context, h Head, b scrollback.Branch, seq int64) ([]int64, error) {
 	out := []int64{}
 	for _, pin := range h.PinnedSeqs {
@@ -103,11 +103,11 @@ func (p Branches) pinsOn(ctx context.Context, h Head, b scrollback.Branch, seq i
 	return out, nil
 }
 
-// Fork makes a conversation that continues another behind message seq of one of its
-// branches, without copying anything. c carries the new one's own fields; what the
-// log decides is filled in. A parent in the trash is not_found.
+// Fork makes a conversation that continues another after message seq of one of its
+// branches, without copying anything. c carries the new one's own fields; what the log
+// decides is filled in. A parent in the trash is not_found.
 func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq int64, c scrollback.Conversation) (scrollback.Conversation, error) {
-	const op = "store.Fork"
+	const op = "store.Branches.Fork"
 	if h.DeletedAt != 0 {
 		return c, scrollback.Errorf(scrollback.NotFound, op, "conversation %s is in the trash: restore it first", h.ID)
 	}
@@ -131,7 +131,7 @@ func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq 
 	return out, err
 }
 
-// leaving is a new branch that leaves another's path behind message seq.
+// leaving is a new branch that leaves another's path after message seq.
 func (p Branches) leaving(ctx context.Context, from scrollback.Branch, seq int64) (scrollback.Branch, error) {
 	b := scrollback.Branch{ID: scrollback.BranchID(p.s.newID()), AtSeq: seq, HeadSeq: seq}
 	if seq < 0 || seq > from.HeadSeq {
@@ -149,9 +149,8 @@ func (p Branches) leaving(ctx context.Context, from scrollback.Branch, seq int64
 	return b, err
 }
 
-// Continuations are the other branches of a conversation that go on behind message
-// seq of a branch's path: the one that owns the message, and those that leave it
-// there.
+// Continuations returns the other branches of a conversation that continue after message
+// seq of a branch's path: the one that owns the message, and those that leave it there.
 func (p Branches) Continuations(ctx context.Context, id scrollback.ConversationID, b scrollback.Branch, seq int64) ([]scrollback.Branch, error) {
 	var owner scrollback.BranchID
 	if seq > 0 {

@@ -25,8 +25,8 @@ const (
 	maxMeta         = 64 << 10 // bytes
 )
 
-// Create makes a conversation. An id may be given (a UUID); one that exists
-// returns the stored conversation and false.
+// Create makes a conversation. An id may be given (a UUID); for one that exists the
+// stored conversation and false are returned.
 func (s *Store) Create(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, bool, error) {
 	const op = "store.Create"
 	if c.ID == "" {
@@ -34,7 +34,7 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation) (scrollba
 	} else {
 		id, err := uuid.Parse(string(c.ID))
 		if err != nil {
-			return c, false, scrollback.ParamErrorf(op, "id", "the id of a conversation is a UUID")
+			return c, false, scrollback.ParamErrorf(op, "id", "the id of a conversation must be a UUID")
 		}
 		c.ID = scrollback.ConversationID(id.String())
 	}
@@ -47,7 +47,7 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation) (scrollba
 	return s.d.Log.Create(ctx, c, b)
 }
 
-// complete fills defaults in and checks bounds.
+// complete fills in defaults and checks bounds.
 func complete(op string, c *scrollback.Conversation) error {
 	if c.Project == "" {
 		c.Project = scrollback.DefaultProject
@@ -67,7 +67,7 @@ func complete(op string, c *scrollback.Conversation) error {
 	var object map[string]json.RawMessage
 	switch {
 	case json.Unmarshal(c.Meta, &object) != nil:
-		return scrollback.ParamErrorf(op, "meta", "meta is a JSON object")
+		return scrollback.ParamErrorf(op, "meta", "meta must be a JSON object")
 	case len(c.Meta) > maxMeta:
 		return scrollback.ParamErrorf(op, "meta", "meta is at most %d bytes", maxMeta)
 	case utf8.RuneCountInString(c.Title) > maxTitle:
@@ -75,7 +75,7 @@ func complete(op string, c *scrollback.Conversation) error {
 	case utf8.RuneCountInString(c.Project) > maxProject:
 		return scrollback.ParamErrorf(op, "project", "a project's name is at most %d characters", maxProject)
 	case !utf8.ValidString(c.Project) || strings.ContainsFunc(c.Project, unicode.IsControl):
-		return scrollback.ParamErrorf(op, "project", "a project's name is text of one line")
+		return scrollback.ParamErrorf(op, "project", "a project's name must be a single line of text")
 	case utf8.RuneCountInString(c.Instructions) > maxInstructions:
 		return scrollback.ParamErrorf(op, "instructions", "instructions are at most %d characters", maxInstructions)
 	case c.Settings.RecallScope != "" && c.Settings.RecallScope != scrollback.ScopeConversation && c.Settings.RecallScope != scrollback.ScopeProject && c.Settings.RecallScope != scrollback.ScopeAll:
@@ -118,12 +118,12 @@ func (s *Store) Restore(ctx context.Context, id scrollback.ConversationID) (scro
 	return s.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
 }
 
-// Head is a conversation and its current branch.
+// Head returns a conversation and its current branch.
 func (s *Store) Head(ctx context.Context, id scrollback.ConversationID) (Head, error) {
 	return s.d.Read.Head(ctx, id)
 }
 
-// Lineage is a conversation and the ancestors whose messages its path may inherit,
+// Lineage returns a conversation and the ancestors whose messages its path may inherit,
 // nearest first.
 func (s *Store) Lineage(ctx context.Context, id scrollback.ConversationID) ([]scrollback.ConversationID, error) {
 	h, err := s.d.Read.Head(ctx, id)
@@ -133,16 +133,16 @@ func (s *Store) Lineage(ctx context.Context, id scrollback.ConversationID) ([]sc
 	return append([]scrollback.ConversationID{id}, h.Ancestors...), nil
 }
 
-// minPrefix is how much of an id must be given for it to be looked up.
+// minPrefix is how many characters of an id must be given to look it up.
 const minPrefix = 8
 
-// maxCandidates bounds how many conversations an ambiguous name lists.
+// maxCandidates bounds how many conversations are listed for an ambiguous name.
 const maxCandidates = 5
 
-// Resolve resolves what a person names a conversation by: an id, a unique beginning
-// of one (at least 8 characters), "latest", or its place in the list, from 1. A
-// name that fits several is invalid and lists them. It looks only in some projects,
-// unless they are nil.
+// Resolve finds a conversation by what a person calls it: an id, a unique beginning of
+// one (at least 8 characters), "latest", or its place in the list, from 1. A name that
+// fits several is invalid, and the error lists them. It looks only in the given projects,
+// or in all if they are nil.
 func (s *Store) Resolve(ctx context.Context, name string, projects []string) (scrollback.ConversationID, error) {
 	const op = "store.Resolve"
 	name = strings.ToLower(strings.TrimSpace(name))
@@ -177,7 +177,7 @@ func (s *Store) Resolve(ctx context.Context, name string, projects []string) (sc
 	return "", scrollback.ParamErrorf(op, "conversation", "%s is ambiguous; ids that begin so:%s", name, list.String())
 }
 
-// listed is the conversation at a place of the list, from 1.
+// listed is the conversation at a place in the list, from 1.
 func (s *Store) listed(ctx context.Context, place int, projects []string) (scrollback.ConversationID, error) {
 	const op = "store.Resolve"
 	if place < 1 {
@@ -236,9 +236,9 @@ func (s *Store) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	return append([]scrollback.Project{{Name: scrollback.DefaultProject}}, ps...), err
 }
 
-// Purge removes a conversation for good, save what others inherit, and returns what
-// stayed and which artifacts nothing mentions any more. With trashedBy, a time in
-// ms, one that has not been in the trash since then is conflict.
+// Purge removes a conversation for good, except what others inherit, and returns what
+// stayed and which artifacts nothing mentions any more. With trashedBy, a time in ms, one
+// that has not been in the trash since then is conflict.
 func (s *Store) Purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (Purged, error) {
 	var all driver.Purged
 	for first := true; id != ""; first = false {
@@ -259,12 +259,12 @@ func (s *Store) Purge(ctx context.Context, id scrollback.ConversationID, trashed
 	return all, nil
 }
 
-// purgeStep is how many messages one transaction of a purge removes: others write
-// in between.
+// purgeStep is how many messages one transaction of a purge removes: others can write in
+// between.
 const purgeStep = 500
 
-// bound are the projects to look in where one is named, or none, and others are the
-// bound: nil for all.
+// bound are the projects to look in, given one that is named, or none, and those that may
+// be seen; nil for all.
 func bound(named string, within []string) []string {
 	switch {
 	case named == "":

@@ -12,17 +12,17 @@ import (
 	"github.com/scrollback-ai/scrollback/store/search"
 )
 
-// Incoming is a message before the log has it. The store gives what is missing:
-// id, time, status, weight. Index is text that finds the message beyond its own
-// (that of its artifacts); Mentions are its artifacts.
+// Incoming is a message before it is in the log. The store fills in what is missing: id,
+// time, status, weight. Index is text by which the message is found besides its own (that
+// of its artifacts); Mentions are its artifacts.
 type Incoming struct {
 	scrollback.Message
 	Index    string
 	Mentions []scrollback.Artifact
 }
 
-// entries makes rows of messages. What each weighs and is found by takes most of the
-// time of an import, so many are done at once.
+// entries makes rows of messages. Weighing and indexing them takes most of the time of an
+// import, so many are done at once.
 func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 	out := make([]driver.Entry, len(in))
 	now := s.Now()
@@ -64,7 +64,7 @@ func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 // minShare is how many messages are worth a goroutine.
 const minShare = 16
 
-// measure fills in what rows weigh and are found by.
+// measure fills in the weight and the terms of rows.
 func (s *Store) measure(in []Incoming, out []driver.Entry) {
 	for i := range out {
 		m := &out[i].Message
@@ -84,8 +84,8 @@ func (s *Store) salvage(old scrollback.Turn) []driver.Entry {
 		Parts: old.Draft.Parts(), Model: old.Draft.Model, Status: scrollback.StatusInterrupted}}}, old.ID)
 }
 
-// compact puts the payloads of parts as they are read back, without the space between
-// tokens, in place: what is weighed and sent at once is then what is read later.
+// compact replaces the payloads of parts by the form in which they are read back, without
+// space between tokens: what is weighed and sent now is then what is read later.
 func compact(parts scrollback.Parts) {
 	for i, p := range parts {
 		switch p := p.(type) {
@@ -123,10 +123,10 @@ func plain(raw json.RawMessage) json.RawMessage {
 	return buf.Bytes()
 }
 
-// messageOverhead is what a message costs a window beside its parts.
+// messageOverhead is what a message costs a window in addition to its parts.
 const messageOverhead = 4
 
-// Weigh is the load of parts on a window: o200k tokens, bytes on the wire, and
+// Weigh returns the load of parts on a window: o200k tokens, bytes on the wire, and
 // images.
 func (s *Store) Weigh(parts scrollback.Parts) scrollback.Weight {
 	w := scrollback.Weight{Tokens: messageOverhead, Bytes: 16}
@@ -134,7 +134,7 @@ func (s *Store) Weigh(parts scrollback.Parts) scrollback.Weight {
 		w.Tokens += int64(s.count(t))
 		w.Bytes += int64(len(t))
 	}
-	opaque := func(o scrollback.Opaque) { // base64 for the most part: counting it would cost more than it tells
+	opaque := func(o scrollback.Opaque) { // mostly base64: not worth the cost of counting it
 		w.Tokens += int64(len(o)+2) / 3
 		w.Bytes += int64(len(o))
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/search"
 )
 
-// chunk bounds how many messages one read brings into memory.
+// chunk bounds how many messages one read holds in memory.
 const chunk = 512
 
 // Walk reads the path of a branch from seq to seq, a bounded piece at a time.
@@ -35,7 +35,7 @@ func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64)
 	}
 }
 
-// missing is the first seq that ms, which should go on from there, lacks.
+// missing is the first seq that ms, which should continue from there, lacks.
 func missing(ms []scrollback.Message, from int64) int64 {
 	for _, m := range ms {
 		if m.Seq != from {
@@ -62,7 +62,7 @@ func (s *Store) All(ctx context.Context, id scrollback.ConversationID) iter.Seq2
 	}
 }
 
-// At is the message with the given seq on a branch's path.
+// At returns the message with the given seq on a branch's path.
 func (s *Store) At(ctx context.Context, b scrollback.Branch, seq int64) (scrollback.Message, error) {
 	if seq < 1 || seq > b.HeadSeq {
 		return scrollback.Message{}, scrollback.Errorf(scrollback.NotFound, "store.At", "there is no message %d on this path", seq)
@@ -90,7 +90,7 @@ func gather(seq iter.Seq2[scrollback.Message, error]) ([]scrollback.Message, err
 	return out, nil
 }
 
-// Page returns messages and the seq to go on from in the same direction, or 0.
+// Page returns messages and the seq to continue from in the same direction, or 0.
 func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
 	h, err := s.d.Read.Head(ctx, id)
 	if err != nil {
@@ -125,15 +125,15 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q scroll
 	return ms, 0, nil
 }
 
-// Append adds messages outside any turn, as an import does, behind the head that
-// the caller saw; another is a conflict. A turn left open by an owner whose lease
+// Append adds messages outside any turn, as an import does, after the head that the
+// caller saw; any other head is a conflict. A turn left open by an owner whose lease has
 // ended is closed first, as Begin does it.
 func (s *Store) Append(ctx context.Context, head Head, in []Incoming) (Finished, error) {
 	return s.d.Log.Append(ctx, driver.Append{Conversation: head.ID, Now: s.Now(), IfHead: head.Branch.HeadSeq, IfBranch: head.Branch.ID,
 		Entries: s.entries(in, ""), Salvage: s.salvage})
 }
 
-// Segments are those with the given ids, in that order.
+// Segments returns those with the given ids, in that order.
 func (s *Store) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	return s.d.Views.Segments(ctx, ids)
 }

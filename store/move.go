@@ -9,13 +9,13 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// arrivalBatch is how many messages are held against the log at once.
+// arrivalBatch is how many messages are compared with the log at once.
 const arrivalBatch = 256
 
-// Arrival is a conversation that comes from elsewhere, held against what is here of
-// it: record by record, in the order in which it would be written.
+// Arrival is a conversation from elsewhere that is compared with what is here of it:
+// record by record, in the order in which it would be written.
 type Arrival struct {
-	// What is here. Hidden says that only branches are: others inherit of them, or an
+	// What is here. Hidden says that only branches are: others inherit from them, or an
 	// import was cut off.
 	scrollback.Conversation
 	Known, Hidden bool
@@ -23,8 +23,8 @@ type Arrival struct {
 	Views         map[scrollback.BranchID]int64 // versions of what the branches show
 	Segments      map[scrollback.SegmentID]bool
 
-	// What the comparison has found: more here, more there, how many messages that
-	// is, and the first place where both say different things, or empty.
+	// What the comparison has found: more here, more there, how many messages that is,
+	// and the first place where the two differ, or empty.
 	Ours, Theirs bool
 	Missing      int64
 	Split        string
@@ -55,10 +55,10 @@ func (p Move) Arrive(ctx context.Context, id scrollback.ConversationID) (*Arriva
 }
 
 func taken(what string, id any) error {
-	return scrollback.Errorf(scrollback.Conflict, "store.Arrive", "there is another %s %v here", what, id)
+	return scrollback.Errorf(scrollback.Conflict, "store.Arrive", "there is a different %s %v here", what, id)
 }
 
-// Segment compares a segment; another one with its id is conflict.
+// Segment compares a segment; a different one with its id is conflict.
 func (a *Arrival) Segment(ctx context.Context, g scrollback.Segment) error {
 	found, err := a.s.d.Views.Segments(ctx, []scrollback.SegmentID{g.ID})
 	switch {
@@ -101,8 +101,8 @@ func (a *Arrival) differs(format string, args ...any) {
 	}
 }
 
-// Message compares a message with the one in its place. Where there is none, its id
-// must be nobody's, else it is conflict.
+// Message compares a message with the one in its place. If there is none, its id must be
+// unused, else it is conflict.
 func (a *Arrival) Message(ctx context.Context, m scrollback.Message) error {
 	if m.Seq > a.Heads[m.Branch] {
 		a.Theirs = true
@@ -162,15 +162,15 @@ func (a *Arrival) End(ctx context.Context) error {
 	return a.free(ctx)
 }
 
-// Growth is what a branch grows by: messages with ids and times of their own, behind
-// IfHead. What they weigh and are found by is the store's to say.
+// Growth is what a branch grows by: messages with ids and times of their own, after
+// IfHead. The store determines their weight and terms.
 type Growth struct {
 	scrollback.Branch
 	IfHead   int64
 	Messages []Incoming
 }
 
-// Adopt brings a batch of a history that was made elsewhere; see [Adopt].
+// Adopt brings in a batch of a history that was made elsewhere; see [Adopt].
 func (p Move) Adopt(ctx context.Context, a Adopt, grow ...Growth) error {
 	if err := complete("store.Adopt", &a.Conversation); err != nil {
 		return err
@@ -182,20 +182,20 @@ func (p Move) Adopt(ctx context.Context, a Adopt, grow ...Growth) error {
 	return p.s.d.Move.Adopt(ctx, a)
 }
 
-// Admits says what is wrong with a conversation's own fields.
+// Admits returns an error unless a conversation's own fields are valid.
 func (p Move) Admits(c scrollback.Conversation) error { return complete("store.Adopt", &c) }
 
-// Branch is a branch of any conversation, seen or hidden; not_found if unknown.
+// Branch returns a branch of any conversation, visible or hidden; not_found if unknown.
 func (p Move) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
 	return p.s.d.Read.Branch(ctx, id)
 }
 
-// Branches are the branches of a conversation, empty ones too, by id.
+// Branches returns the branches of a conversation, including empty ones, by id.
 func (p Move) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
 	return p.s.d.Read.Branches(ctx, id)
 }
 
-// Folds walks what was folded in a conversation, oldest first.
+// Folds walks the receipts of a conversation, oldest first.
 func (p Move) Folds(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.StoredReceipt, error] {
 	skip := 0
 	return pages(func() ([]scrollback.StoredReceipt, bool, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// pageSize is how many entries a list returns that was asked for n, 0 for the default.
+// pageSize is how many entries a list returns when n are requested, 0 for the default.
 func pageSize(n int) (int, error) {
 	switch {
 	case n < 0 || n > scrollback.ListMax:
@@ -20,7 +20,7 @@ func pageSize(n int) (int, error) {
 	return n, nil
 }
 
-// cursor is a list key as an opaque text.
+// cursor is a list key as opaque text.
 func cursor(k driver.ListKey) string {
 	b, err := json.Marshal(k)
 	if err != nil {
@@ -36,16 +36,16 @@ func parseCursor(s string) (*driver.ListKey, error) {
 	var k driver.ListKey
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil || json.Unmarshal(b, &k) != nil {
-		return nil, scrollback.ParamErrorf("store", "cursor", "this cursor is not one of ours")
+		return nil, scrollback.ParamErrorf("store", "cursor", "this is not a cursor of ours")
 	}
 	return &k, nil
 }
 
-// pages walks pages until there is no more.
+// pages walks pages until there are no more.
 func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for more := true; more; {
-			page, again, err := next()
+			page, rest, err := next()
 			if err != nil {
 				var none T
 				yield(none, err)
@@ -56,7 +56,7 @@ func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, err
 					return
 				}
 			}
-			more = again
+			more = rest
 		}
 	}
 }

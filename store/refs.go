@@ -17,7 +17,7 @@ func (p Refs) PutArtifact(ctx context.Context, a scrollback.Artifact, by scrollb
 // List lists what a conversation and its ancestors mention.
 func (p Refs) List(ctx context.Context, id scrollback.ConversationID, q scrollback.RefQuery) ([]scrollback.RefEntry, string, error) {
 	if q.Kind != "" && q.Kind != scrollback.RefHistory && q.Kind != scrollback.RefArtifact {
-		return nil, "", scrollback.ParamErrorf("store.Refs", "kind", "a kind of ref is history or artifact")
+		return nil, "", scrollback.ParamErrorf("store.Refs.List", "kind", "a kind of ref is history or artifact")
 	}
 	before, err := parseCursor(q.Cursor)
 	if err != nil {
@@ -58,9 +58,8 @@ func (p Refs) Own(ctx context.Context, id scrollback.ConversationID, kind string
 	})
 }
 
-// Get resolves a ref through a conversation that mentions it, or whose ancestor
-// does; through any other it does not exist. The error names the one that was
-// probably meant.
+// Get resolves a ref through a conversation that mentions it, or whose ancestor does;
+// through any other it does not exist. The error names the ref that was probably meant.
 func (p Refs) Get(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
 	ids, err := p.s.Lineage(ctx, id)
 	if err != nil {
@@ -71,7 +70,7 @@ func (p Refs) Get(ctx context.Context, id scrollback.ConversationID, ref scrollb
 
 // In is [Refs.Get] for conversations whose lineage is known.
 func (p Refs) In(ctx context.Context, ids []scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
-	const op = "store.Ref"
+	const op = "store.Refs.Get"
 	if _, _, err := ref.Split(); err != nil {
 		return scrollback.RefEntry{}, scrollback.ParamErrorf(op, "ref", "%w%s", err, p.near(ctx, ids, ref))
 	}
@@ -85,10 +84,10 @@ func (p Refs) In(ctx context.Context, ids []scrollback.ConversationID, ref scrol
 	return found[0], nil
 }
 
-// Owner is a conversation through which a ref resolves: for the operator, who may
-// read them all. Its errors may name refs of any of them.
+// Owner returns a conversation through which a ref resolves, for the operator, who may
+// read all of them. Its errors may name refs of any of them.
 func (p Refs) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
-	const op = "store.Owner"
+	const op = "store.Refs.Owner"
 	if _, _, err := ref.Split(); err != nil {
 		return "", scrollback.ParamErrorf(op, "ref", "%w%s", err, p.near(ctx, p.owners(ctx), ref))
 	}
@@ -102,10 +101,10 @@ func (p Refs) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Convers
 	return found[0].Conversation, nil
 }
 
-// mentionsMax bounds how many conversations are looked at for a ref.
+// mentionsMax bounds how many conversations are searched for a ref.
 const mentionsMax = 100
 
-// Mentions are the conversations that mention a ref, at most so many, newest first.
+// Mentions returns the conversations that mention a ref, at most so many, newest first.
 func (p Refs) Mentions(ctx context.Context, ref scrollback.Ref) (ids []scrollback.ConversationID, err error) {
 	found, err := p.s.d.Refs.List(ctx, driver.RefQuery{Ref: ref, Limit: mentionsMax})
 	for _, r := range found {
@@ -114,7 +113,7 @@ func (p Refs) Mentions(ctx context.Context, ref scrollback.Ref) (ids []scrollbac
 	return ids, err
 }
 
-// Bounds of looking for a ref that is like one that is not there.
+// Bounds of looking for a ref similar to one that does not exist.
 const (
 	nearScan   = 1000 // refs looked at, newest first
 	nearOwners = 200  // conversations whose refs are looked at when none is named
@@ -122,12 +121,12 @@ const (
 	nearPrefix = 8    // characters of an id that stand for it
 )
 
-// near is the end of an error about a ref that is not there: it names the most alike
-// of those that the conversations mention, or is empty when none is a near miss.
+// near is the end of an error about a ref that does not exist: it names the most similar
+// of those that the conversations mention, or is empty if none is a near miss.
 func (p Refs) near(ctx context.Context, ids []scrollback.ConversationID, ref scrollback.Ref) string {
 	known, err := p.s.d.Refs.List(ctx, driver.RefQuery{Conversations: ids, Limit: nearScan})
 	if err != nil {
-		return "" // the error that is being told is worth more
+		return "" // the error being reported matters more
 	}
 	if found := nearest(string(ref), known); found != "" {
 		return "; the nearest is " + string(found)
@@ -147,8 +146,8 @@ func (p Refs) owners(ctx context.Context) (ids []scrollback.ConversationID) {
 	return ids
 }
 
-// nearest is the known ref whose id is most like what was given, with or without a
-// kind, the newest of equals; empty when all are too far.
+// nearest is the known ref whose id is most similar to what was given, with or without a
+// kind, the newest of equals; empty if all differ too much.
 func nearest(given string, known []scrollback.RefEntry) scrollback.Ref {
 	given = strings.ToLower(strings.Trim(given, " \t\n\"'`<>()[]."))
 	if _, id, ok := strings.Cut(given, ":"); ok {
@@ -174,8 +173,8 @@ func nearest(given string, known []scrollback.RefEntry) scrollback.Ref {
 	return best
 }
 
-// editsBetween is how many bytes have to be put in, taken out or changed to make b of
-// a; more than nearEdits is only some number above it.
+// editsBetween is how many bytes have to be inserted, deleted or changed to turn a into
+// b; any number above nearEdits only means too many.
 func editsBetween(a, b string) int {
 	if len(a)-len(b) > nearEdits || len(b)-len(a) > nearEdits {
 		return nearEdits + 1

@@ -11,13 +11,13 @@ import (
 // that there is always a place to cut between.
 const minPiece = 64
 
-// Snapshot is what a window is made from: a conversation at one moment, the
+// Snapshot is what a window is built from: a conversation at one moment, the
 // segments its view shows, and the live messages behind the boundary.
 type Snapshot struct {
 	Head
 	Segments []scrollback.Segment
 	Summary  *scrollback.Segment  // carries the summary that the view shows, if any
-	Carried  []scrollback.Message // folded, and shown verbatim all the same
+	Carried  []scrollback.Message // folded, but still shown verbatim
 	Pinned   []scrollback.Message // the same, because a person wants them in sight; ascending
 	Live     []scrollback.Message
 	// More says that Live holds only the oldest of the live messages: there are

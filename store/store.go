@@ -1,5 +1,5 @@
-// Package store keeps conversations: it gives ids and times, validates, pages,
-// and turns what the product says into moments that a driver makes durable.
+// Package store keeps conversations: it assigns ids and times, validates, pages, and
+// turns what the product does into transactions of a driver.
 //
 // [Store] has conversations and messages; its fields have the rest, by noun:
 // s.Turns.Begin, s.Views.Commit, s.Refs.List.
@@ -11,8 +11,7 @@
 // Invariants: the log is append-only; reading never writes; what a method
 // acknowledged is durable; the weight of a message is computed once, here.
 //
-// It may not know HTTP, models or budgets; tokens are counted by a function it
-// is given.
+// It may not know HTTP, models or budgets; it is given a function that counts tokens.
 package store
 
 import (
@@ -35,11 +34,11 @@ const (
 // parts that the rest is in. It is safe for concurrent use.
 type Store struct {
 	Turns    Turns    // who answers, until when
-	Branches Branches // the ways that a conversation went
+	Branches Branches // the ways a conversation went
 	Views    Views    // what branches show: folds
 	Refs     Refs     // what conversations mention
-	Books    Books    // what models cost, and what is known of them
-	Audit    Audit    // whether all that is kept is sound, and repairs
+	Books    Books    // what models cost, and what is known about them
+	Audit    Audit    // whether everything stored is sound, and repairs
 	Move     Move     // whole histories on their way from database to database
 
 	d     *driver.Driver
@@ -56,7 +55,7 @@ type (
 	// Turns opens turns, and keeps them until they have ended.
 	Turns struct{ s *Store }
 
-	// Branches goes back in conversations, and on from there in another way.
+	// Branches goes back in conversations, and on from there another way.
 	Branches struct{ s *Store }
 
 	// Views keeps what branches show: which messages are folded into which segments.
@@ -65,14 +64,14 @@ type (
 	// Refs keeps what conversations mention: segments and artifacts.
 	Refs struct{ s *Store }
 
-	// Books keeps usage by day, and what servers have taught of their models.
+	// Books keeps usage by day, and what servers have taught about their models.
 	Books struct{ s *Store }
 
-	// Audit checks everything that is kept, and repairs it.
+	// Audit checks everything that is stored, and repairs it.
 	Audit struct{ s *Store }
 
-	// Move brings histories in that were made elsewhere, and reads what another
-	// database needs of them.
+	// Move brings in histories that were made elsewhere, and reads what another database
+	// needs of them.
 	Move struct{ s *Store }
 )
 
@@ -88,9 +87,9 @@ type Options struct {
 	Learn func(was float64, sent, reported int64) float64
 }
 
-// New makes a store that writes through d and closes it in the end. tokens counts the
-// o200k tokens of a text, in several goroutines at once; what a message weighs is
-// stored for ever, so without it or d New is invalid.
+// New makes a store that writes through d, and closes d when it is closed. tokens counts
+// the o200k tokens of a text, in several goroutines at once; a message's weight is stored
+// for ever, so New is invalid without tokens or d.
 func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, error) {
 	if d == nil || tokens == nil {
 		return nil, scrollback.Errorf(scrollback.Invalid, "store.New", "a store needs a driver and a token counter")
@@ -125,13 +124,13 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 // Close closes the database.
 func (s *Store) Close() error { return s.d.Close() }
 
-// Ready says whether the database answers, by a read that finds nothing.
+// Ready returns an error if the database cannot be read.
 func (s *Store) Ready(ctx context.Context) error {
 	_, err := s.d.Read.Conversations(ctx, driver.ListQuery{Prefix: "~", Limit: 1})
 	return err
 }
 
-// Now is the store's clock in Unix ms.
+// Now returns the store's clock in Unix ms.
 func (s *Store) Now() int64 { return s.now().UnixMilli() }
 
 // NewID makes an id.

@@ -8,9 +8,9 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// BeginRequest opens a turn. Admit may refuse it, knowing the newest turn (nil
-// when there was none): it runs inside the transaction, so it only judges. Edit
-// then changes the conversation's own fields, unless it is refused or a replay.
+// BeginRequest opens a turn. Admit may refuse it, given the newest turn (nil if there was
+// none): it runs inside the transaction, so it must only judge. Edit then changes the
+// conversation's own fields, unless the request is refused or a replay.
 type BeginRequest struct {
 	Conversation scrollback.ConversationID
 	Owner        string
@@ -22,7 +22,7 @@ type BeginRequest struct {
 
 // Begin opens a turn with the messages that start it. A turn left open by an
 // owner whose lease ended is closed first, its draft saved as an interrupted
-// message. The same idempotency key returns the turn it began.
+// message. A known idempotency key returns the turn that it began.
 func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
 	now := p.s.Now()
 	t := scrollback.Turn{
@@ -41,7 +41,7 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
 	})
 }
 
-// Save keeps a turn's draft, renews its lease, and reports a wish to stop it.
+// Save stores a turn's draft, renews its lease, and reports whether it is to be stopped.
 func (p Turns) Save(ctx context.Context, t scrollback.Turn, d scrollback.Draft) (stop bool, err error) {
 	return p.s.d.Turns.Save(ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, LeaseUntil: p.s.Now() + p.s.lease.Milliseconds()})
 }
@@ -73,18 +73,18 @@ func (p Turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 	return p.s.d.Turns.Stop(ctx, id)
 }
 
-// Get is a turn as stored.
+// Get returns a turn as stored.
 func (p Turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
 	return p.s.d.Turns.Get(ctx, id)
 }
 
-// Last is the newest turn of a conversation.
+// Last returns the newest turn of a conversation.
 func (p Turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
 	return p.s.d.Turns.Last(ctx, id)
 }
 
-// Expired says that a turn is stored open though its owner is gone. Readers show
-// it as interrupted; the next turn closes it.
+// Expired reports whether a turn is stored as open although its owner is gone. Readers
+// show it as interrupted; the next turn closes it.
 func (p Turns) Expired(t scrollback.Turn) bool {
 	return t.State == scrollback.TurnOpen && !driver.Holds(t, p.s.Now())
 }

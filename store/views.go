@@ -27,9 +27,9 @@ func (p Views) Receipts(ctx context.Context, id scrollback.ConversationID, limit
 
 // Unfold undoes folds of a conversation's current branch: the newest, or with a
 // segment all those back to the one that folded it. What was folded before the
-// branch began, and has no receipt on it, is unfolded as far as asked.
+// branch began, and so has no receipt on it, is unfolded as far as requested.
 func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID, segment scrollback.SegmentID) (scrollback.Receipt, error) {
-	const op = "store.Unfold"
+	const op = "store.Views.Unfold"
 	h, err := p.s.d.Read.Head(ctx, id)
 	if err != nil {
 		return scrollback.Receipt{}, err
@@ -67,7 +67,7 @@ func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID, segment
 			break
 		}
 		if undone == maxUndone {
-			return out, scrollback.Errorf(scrollback.Internal, op, "the folds of branch %s do not end", h.Branch.ID)
+			return out, scrollback.Errorf(scrollback.Internal, op, "the compactions of branch %s do not end", h.Branch.ID)
 		}
 	}
 	return out, nil
@@ -76,8 +76,8 @@ func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID, segment
 // maxUndone bounds how many folds are undone at once.
 const maxUndone = 100_000
 
-// foldedAt is the first seq that a segment of a view hides; with no segment given,
-// that of its newest leaf, or 0.
+// foldedAt is the first seq that a segment of a view hides; with no segment given, it is
+// that of the newest leaf, or 0.
 func (p Views) foldedAt(ctx context.Context, v scrollback.View, segment scrollback.SegmentID) (int64, error) {
 	if segment == "" && len(v.Segments) == 0 {
 		return 0, nil
@@ -96,12 +96,12 @@ func (p Views) foldedAt(ctx context.Context, v scrollback.View, segment scrollba
 			stack = append(stack, inside...)
 		}
 	}
-	return 0, scrollback.Errorf(scrollback.NotFound, "store.Unfold", "segment %s is not folded in this conversation", segment)
+	return 0, scrollback.Errorf(scrollback.NotFound, "store.Views.Unfold", "segment %s is not compacted in this conversation", segment)
 }
 
 // cut is what is left of a branch's view when its path ends with message seq: the
 // leaf that holds it is unfolded, and the roll-ups around that leaf are opened. A
-// summary that speaks of what is gone gives way to the one before it.
+// summary that covers what is gone is replaced by the one before it.
 func (p Views) cut(ctx context.Context, b scrollback.Branch, seq int64) (scrollback.View, error) {
 	was := b.View
 	if was.Boundary <= seq {
@@ -161,8 +161,8 @@ func (p Views) inside(ctx context.Context, item scrollback.ViewItem) ([]scrollba
 	return out, err
 }
 
-// summaryBefore is the newest summary of the same chain as was that speaks of
-// nothing behind a view's boundary, or nil.
+// summaryBefore is the newest summary of the same chain as was that covers nothing
+// behind a view's boundary, or nil.
 func (p Views) summaryBefore(ctx context.Context, was *scrollback.ViewSummary, v scrollback.View) (*scrollback.ViewSummary, error) {
 	if was == nil || was.LastSeq <= v.Boundary {
 		return was, nil

@@ -2,7 +2,7 @@ package store
 
 import "github.com/scrollback-ai/scrollback/store/driver"
 
-// What the store speaks of, and a database keeps alike.
+// Words that the store shares with its drivers.
 type (
 	// Head is a conversation with its current branch.
 	Head = driver.Head
@@ -13,7 +13,7 @@ type (
 	// Finished is the head after a write, and the messages that it appended.
 	Finished = driver.Finished
 
-	// Commit is a fold on its way: new segments, and what the branch then shows.
+	// Commit is a fold to be stored: new segments, and what the branch then shows.
 	Commit = driver.Commit
 
 	// Purged is what a purge removed, and what it left.
@@ -22,10 +22,10 @@ type (
 	// Adopt is a batch of a history that was made elsewhere.
 	Adopt = driver.Adopt
 
-	// AuditWalk takes the rows of an audit.
+	// AuditWalk receives the rows of an audit.
 	AuditWalk = driver.AuditWalk
 
-	// Flaw is what only the database itself can see is wrong.
+	// Flaw is something wrong that only the database itself can see.
 	Flaw = driver.Flaw
 
 	// Mend repairs one thing.

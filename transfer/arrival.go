@@ -17,7 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/search"
 )
 
-// arrival is one conversation of a bundle: what the bundle says of it, and what is
+// arrival is one conversation of a bundle: what the bundle says about it, and what is
 // here. Ids are those that it has here.
 type arrival struct {
 	*store.Arrival
@@ -31,12 +31,12 @@ type arrival struct {
 
 	pending store.Adopt                                  // small things that wait for a full batch
 	final   store.Adopt                                  // what becomes visible together
-	last    []store.Growth                               // and the messages that do
+	last    []store.Growth                               // and the messages that become visible with it
 	rollups []scrollback.Segment                         // of a copy, until what they hold is made
 	made    map[scrollback.SegmentID]*scrollback.Segment // of a copy
 }
 
-// take answers the batch as what its branch grows by.
+// take returns the batch as what its branch grows by, and empties it.
 func (a *arrival) take() []store.Growth {
 	if len(a.batch) == 0 {
 		return nil
@@ -47,22 +47,22 @@ func (a *arrival) take() []store.Growth {
 	return []store.Growth{g}
 }
 
-// whole is the conversation as a row.
+// whole is the conversation as it is stored.
 func (a *arrival) whole() scrollback.Conversation {
 	c := a.conv.Conversation
 	c.Ancestors, c.Environment = a.conv.Ancestors, a.conv.Environment.WithoutRoots()
 	return c
 }
 
-// late says whether something that shows messages up to seq has to wait for the last
+// late reports whether something that shows messages up to seq has to wait for the last
 // of them.
 func (a *arrival) late(seq int64) bool { return a.seen() && len(a.last) > 0 && seq > a.last[0].IfHead }
 
-// seen says that people see the conversation already.
+// seen reports whether people already see the conversation.
 func (a *arrival) seen() bool { return a.Known && !a.Hidden }
 
-// localize makes a conversation's own fields fit this place: no folders, no limit and no
-// reach from elsewhere, and only a model, a policy and numbers that are known here.
+// localize makes a conversation's own fields fit this installation: no folders, limit or
+// recall scope from elsewhere, and only a model, a policy and numbers that are known here.
 func localize(v *engine.View, c *scrollback.Conversation, project string) {
 	c.Roots, c.Limit, c.DeletedAt, c.PurgedAt, c.Settings.RecallScope = []string{}, 0, 0, 0, ""
 	c.Project = cmp.Or(project, c.Project)

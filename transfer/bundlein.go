@@ -28,24 +28,24 @@ const (
 // brings.
 const adoptBatch = 64
 
-// bundleImport is a bundle on its way in.
+// bundleImport is a bundle being imported.
 type bundleImport struct {
 	*Transfer
 	view  *engine.View
 	q     ImportRequest
 	r     io.ReadSeeker
 	copy  *bundle.Copy // nil where ids stay
-	order []*arrival   // as in the file: the last is what the bundle is of
+	order []*arrival   // as in the file: the last is the one that was exported
 	at    *arrival
 	count int64
 
-	manifest bundle.Manifest // as it was judged
+	manifest bundle.Manifest // as it was checked
 }
 
-// importBundle reads a bundle three times: to judge it and to hold it against what is
-// here, to write its messages, and to write what is made of them. Until the last
-// write nobody sees a conversation that is new here, and one that is here only gets
-// longer; when an import was cut off, the same one goes on.
+// importBundle reads a bundle three times: to check it and compare it with what is here,
+// to write its messages, and to write what is derived from them. Until the last write
+// nobody sees a conversation that is new here, and one that is here only gets longer; an
+// import that was cut off continues when it is repeated.
 func (t *Transfer) importBundle(ctx context.Context, v *engine.View, r io.ReadSeeker, q ImportRequest) (ImportResult, error) {
 	out := ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
 	if q.Into != "" {
@@ -84,7 +84,7 @@ type readSeeker struct {
 
 func (b *bundleImport) main() *arrival { return b.order[len(b.order)-1] }
 
-// judge reads the bundle and finds out what of it is here.
+// judge checks the bundle and finds out how much of it is already here.
 func (b *bundleImport) judge(ctx context.Context) error {
 	render := bundle.Renderer{
 		Leaf: func(w io.Writer, s scrollback.Segment, ms []scrollback.Message) error {
@@ -100,7 +100,7 @@ func (b *bundleImport) judge(ctx context.Context) error {
 		Branch:       func(r bundle.Branch) error { return b.at.Branch(ctx, r.Branch) },
 		Message:      func(m scrollback.Message) error { return b.at.Message(ctx, m) },
 	}
-	if b.copy != nil { // nothing of it can be here; its names are taken down
+	if b.copy != nil { // nothing of it can be here; only its ids are noted
 		v.Segment = func(s scrollback.Segment) error { b.copy.Add(string(s.ID), ""); return nil }
 		v.Branch = func(r bundle.Branch) error { b.copy.Add(string(r.ID), ""); return nil }
 		v.Message = nil
@@ -157,7 +157,7 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 	return nil
 }
 
-// asCopy is what to do about a conflict.
+// asCopy says what to do about a conflict.
 const asCopy = "imported as a copy it gets ids of its own"
 
 // decide says what an import is to do, or why it may not.
@@ -184,8 +184,8 @@ func (b *bundleImport) decide() (string, error) {
 	return ResultUnchanged, nil
 }
 
-// write stores what is missing. A copy that fails leaves nothing behind; of anything
-// else the same import takes up what is there.
+// write stores what is missing. A copy that fails leaves nothing behind; any other import
+// continues from what is there when it is repeated.
 func (b *bundleImport) write(ctx context.Context) error {
 	err := b.messages(ctx)
 	if err == nil {
@@ -242,7 +242,7 @@ func (b *bundleImport) messages(ctx context.Context) error {
 	return b.flush(ctx)
 }
 
-// next writes what waits of a conversation, and goes on to the one after the nth.
+// next writes what is pending of a conversation, and moves on to the one after the nth.
 func (b *bundleImport) next(ctx context.Context, n *int) error {
 	if *n >= 0 {
 		if err := errors.Join(b.spill(ctx, 0), b.flush(ctx)); err != nil {
@@ -302,11 +302,11 @@ func (b *bundleImport) flush(ctx context.Context) error {
 	return nil
 }
 
-// rest writes what is made of the messages, and shows the conversation.
+// rest writes what is derived from the messages, and makes the conversation visible.
 func (b *bundleImport) rest(ctx context.Context) error {
 	n := -1
 	err := b.walk(bundle.Visit{
-		// By now it is mentioned. Before, it may have gone with somebody else's mention.
+		// It is mentioned by now. Before that, a purge elsewhere may have removed it.
 		Artifact: func(id scrollback.ArtifactID, size int64, r io.Reader) error {
 			has, err := b.archive.Has(ctx, id)
 			if err == nil && !has {
@@ -399,8 +399,8 @@ func (b *bundleImport) remake(ctx context.Context, s *scrollback.Segment) error 
 	return scrollback.Wrap(scrollback.Internal, "transfer.Import", err)
 }
 
-// branch shows what a branch shows, of the conversation itself: what is new here, and
-// what has grown.
+// branch writes the views of the conversation's own branches that are new here or have
+// grown.
 func (b *bundleImport) branch(ctx context.Context, r bundle.Branch) error {
 	a := b.at
 	slices.SortStableFunc(a.rollups, func(x, y scrollback.Segment) int { return x.Level - y.Level })
@@ -415,7 +415,7 @@ func (b *bundleImport) branch(ctx context.Context, r bundle.Branch) error {
 	}
 	_, old := a.Views[r.ID]
 	view := store.MendView{Branch: r.ID, IfViewVersion: a.Views[r.ID], View: r.View}
-	empty := store.Growth{Branch: r.Branch, IfHead: r.AtSeq} // where it has no messages to come with
+	empty := store.Growth{Branch: r.Branch, IfHead: r.AtSeq} // if no messages come with it
 	switch {
 	case a.seen() && old && a.Heads[r.ID] >= r.HeadSeq:
 		return nil
@@ -434,7 +434,7 @@ func (b *bundleImport) branch(ctx context.Context, r bundle.Branch) error {
 	return b.spill(ctx, adoptBatch)
 }
 
-// spill writes what waits, once there is so much of it.
+// spill writes what is pending once there is enough of it.
 func (b *bundleImport) spill(ctx context.Context, enough int) error {
 	p := &b.at.pending
 	if n := len(p.Segments) + len(p.Mentions) + len(p.Views) + len(p.Folds); n == 0 || n < enough {

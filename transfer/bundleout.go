@@ -15,7 +15,7 @@ import (
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// bundleExport is a bundle on its way out.
+// bundleExport is a bundle being exported.
 type bundleExport struct {
 	*Transfer
 	view    *engine.View
@@ -36,8 +36,8 @@ type portion struct {
 	segments []scrollback.SegmentID
 }
 
-// exportBundle writes a conversation whole: all its branches, and of those it
-// inherits from what is on its path.
+// exportBundle writes a whole conversation: all its branches, and what is on its path of
+// those that it inherits from.
 func (t *Transfer) exportBundle(ctx context.Context, v *engine.View, id scrollback.ConversationID, q ExportRequest, w io.Writer) error {
 	x := &bundleExport{Transfer: t, view: v, q: q, written: map[scrollback.SegmentID]bool{}}
 	if err := x.plan(ctx, id); err != nil {
@@ -99,7 +99,7 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 			of[b.ID] = scrollback.Branch{ID: b.ID, Conversation: b.Conversation, Parent: b.Parent, AtSeq: b.AtSeq, HeadSeq: seq}
 		}
 	}
-	var above []scrollback.ConversationID // that something is inherited from, nearest first
+	var above []scrollback.ConversationID // those it inherits from, nearest first
 	for _, id := range slices.Backward(head.Ancestors) {
 		if len(others[id]) == 0 {
 			continue
@@ -129,14 +129,14 @@ func (p *portion) arrange() {
 	for _, b := range p.branches {
 		p.ends[b.ID] = b.HeadSeq
 	}
-	slices.SortFunc(p.branches, func(a, b scrollback.Branch) int { // a branch is left behind where it begins
+	slices.SortFunc(p.branches, func(a, b scrollback.Branch) int { // others leave a branch only after its beginning
 		return cmp.Or(cmp.Compare(a.AtSeq, b.AtSeq), cmp.Compare(a.ID, b.ID))
 	})
 }
 
-// attached collects what the portions mention, and answers all of it by id. A
-// message may name what only an ancestor mentions elsewhere: then its own
-// conversation does so in the bundle.
+// attached collects what the portions mention, and returns all of it by id. A message may
+// name what only an ancestor mentions elsewhere: in the bundle, its own conversation then
+// mentions it.
 func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, error) {
 	all := map[scrollback.ArtifactID]scrollback.Artifact{}
 	before := map[scrollback.ArtifactID]bool{} // by ancestors
@@ -205,7 +205,7 @@ func (x *bundleExport) artifact(ctx context.Context, a scrollback.Artifact) erro
 	}
 	defer f.Close()
 	if size != a.Size {
-		return scrollback.Errorf(scrollback.Internal, "transfer.Export", "artifact %s has %d bytes and says %d", a.ID, size, a.Size)
+		return scrollback.Errorf(scrollback.Internal, "transfer.Export", "artifact %s has %d bytes instead of %d", a.ID, size, a.Size)
 	}
 	return x.w.Artifact(a.ID, size, f)
 }
@@ -296,7 +296,7 @@ func (x *bundleExport) files(ctx context.Context, p *portion) error {
 	return nil
 }
 
-// folds writes what was folded, save what came while the bundle was written.
+// folds writes the receipts, except those that came while the bundle was written.
 func (x *bundleExport) folds(ctx context.Context, p *portion) error {
 	for f, err := range x.store.Move.Folds(ctx, p.ID) {
 		if err != nil {

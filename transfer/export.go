@@ -20,9 +20,9 @@ type ExportRequest struct {
 	Progress    func(messages, total int64) // may be nil
 }
 
-// Export writes a conversation: whole as a bundle, or its path in the format of
-// another tool, with everything that stands behind artifacts put back in, so that
-// the file is whole by itself.
+// Export writes a conversation: all of it as a bundle, or its path in the format of
+// another tool, with everything behind artifacts put back in, so that the file is
+// complete by itself.
 func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.ConversationID, q ExportRequest, w io.Writer) error {
 	const op = "transfer.Export"
 	c, err := v.Get(ctx, id)
@@ -99,7 +99,7 @@ func (t *Transfer) whole(ctx context.Context, m scrollback.Message) (transcript.
 	return entry, nil
 }
 
-// text reads a text artifact whole; one that is not text is invalid.
+// text reads a whole text artifact; one that is not text is invalid.
 func (t *Transfer) text(ctx context.Context, id scrollback.ArtifactID) (string, error) {
 	f, _, err := t.archive.OpenArtifact(ctx, id)
 	if err != nil {

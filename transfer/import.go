@@ -27,9 +27,9 @@ type importer struct {
 	pending int // messages in all batches
 }
 
-// importing is one conversation on its way in. What the file says is matched with
-// what is there: it follows a path that exists as long as that says the same, and
-// writes a branch of its own from where it differs.
+// importing is one conversation being imported. What the file says is matched with what
+// is there: the import follows an existing path as long as that says the same, and writes
+// a new branch from where it differs.
 type importing struct {
 	Imported
 	backlog *engine.Backlog
@@ -50,7 +50,7 @@ type importing struct {
 	title    string // the beginning of what is asked first
 }
 
-// onPath is a place on the path of a branch, where the log never changes.
+// onPath is a point on the path of a branch, where the log never changes.
 type onPath struct {
 	branch scrollback.BranchID
 	seq    int64
@@ -72,7 +72,7 @@ func (im *importer) skip(b transcript.Bad) {
 	im.out.Skipped = append(im.out.Skipped, b)
 }
 
-// result is what was done so far.
+// result is what has been done so far.
 func (im *importer) result() ImportResult {
 	im.out.Conversations = im.out.Conversations[:0]
 	for _, c := range im.order {
@@ -83,7 +83,7 @@ func (im *importer) result() ImportResult {
 
 func (im *importer) flushAll(ctx context.Context) error { return im.each(ctx, im.flush) }
 
-// each does something with all conversations, and answers the first error.
+// each does something with all conversations, and returns the first error.
 func (im *importer) each(ctx context.Context, do func(context.Context, *importing) error) (first error) {
 	for _, c := range im.order {
 		if err := do(ctx, c); err != nil && first == nil {
@@ -123,7 +123,7 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	if code := scrollback.CodeOf(err); code == scrollback.Invalid || code == scrollback.NotFound {
 		im.skip(transcript.Bad{Line: entry.Line, Reason: scrollback.Shown(err)})
 		err = im.flush(ctx, c)
-		c.seqs = append(c.seqs, c.seq()) // in the file it has a place
+		c.seqs = append(c.seqs, c.seq()) // it counts as a message of the file
 		return err
 	}
 	if err == nil && !c.fresh {
@@ -145,7 +145,7 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	return nil
 }
 
-// rewind goes back on the file's path to its first n messages.
+// rewind goes back to the first n messages of the file's path.
 func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 	if err := im.flush(ctx, c); err != nil {
 		return err
@@ -157,8 +157,8 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 	return nil
 }
 
-// follow looks for the file's next message among those that come next where it
-// stands, on whichever branch, and goes there.
+// follow looks for the file's next message among those that come next, on whichever
+// branch, and goes there.
 func (im *importer) follow(ctx context.Context, c *importing, mark string) (bool, error) {
 	at := c.seq()
 	if len(c.known) == 0 && at < c.at.HeadSeq {
@@ -197,9 +197,9 @@ func (im *importer) follow(ctx context.Context, c *importing, mark string) (bool
 	return false, nil
 }
 
-// leave makes the place of the file the head: what it says next is not there.
+// leave makes the file's position the head: what it says next is not there.
 func (im *importer) leave(ctx context.Context, c *importing) error {
-	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite) // somebody may have gone on while the file was followed
+	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite) // somebody may have continued while the file was followed
 	if err != nil {
 		return err
 	}
@@ -235,8 +235,8 @@ func (im *importer) entitle(ctx context.Context, c *importing) error {
 	return err
 }
 
-// end leaves the conversation where the file does. Where somebody went on without
-// the file, or nothing of it came in, it goes back to where it stood.
+// end leaves the conversation where the file ends. If somebody had continued without the
+// file, or nothing of it was new, the conversation goes back to where it stood.
 func (im *importer) end(ctx context.Context, c *importing) error {
 	failed := errors.Join(im.flush(ctx, c), im.entitle(ctx, c))
 	back := c.left != "" && (c.own || c.Messages == 0)
@@ -245,7 +245,7 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	}
 	now, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
 	if err != nil || now.Branch.ID != c.head.Branch.ID || now.Branch.HeadSeq != c.head.Branch.HeadSeq {
-		return errors.Join(failed, err) // somebody goes on there meanwhile
+		return errors.Join(failed, err) // somebody has continued there meanwhile
 	}
 	to, seq := c.at, c.seq()
 	if back {
@@ -321,7 +321,7 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 	return c, nil
 }
 
-// flush writes a batch and folds what has become too much.
+// flush writes a batch and folds what no longer fits.
 func (im *importer) flush(ctx context.Context, c *importing) error {
 	if len(c.batch) == 0 {
 		return nil
@@ -345,7 +345,7 @@ func (im *importer) flush(ctx context.Context, c *importing) error {
 	c.head = done.Head
 	err = c.backlog.Compact(ctx, &c.head)
 	if at, was := c.head.Branch, done.Head.Branch; at.ID != was.ID || at.HeadSeq != was.HeadSeq {
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "somebody went on in conversation %s while it was imported; import the file again", c.ID)
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "somebody continued conversation %s while it was imported; import the file again", c.ID)
 	}
 	c.at, c.Total = c.head.Branch, c.head.Messages
 	if scrollback.CodeOf(err) == scrollback.OverBudget {

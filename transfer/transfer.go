@@ -1,16 +1,16 @@
 // Package transfer brings conversations in and takes them out: files of other tools,
 // and bundles, which hold a conversation whole.
 //
-// Words it adds: arrival (one conversation of a bundle, held against what is here),
+// Words it adds: arrival (one conversation of a bundle, compared with what is here),
 // mark (what a message of a file is known by when the file comes again).
 //
-// Invariants: the same file again changes nothing, and one that grew extends; what an
-// import was cut off in, the same import takes up; a bundle is judged whole before
-// anything of it is written, and nobody sees a conversation that is new here until its
-// last write; what is written belongs to the caller's projects.
+// Invariants: the same file again changes nothing, and one that grew extends the
+// conversation; an import that was cut off continues when it is repeated; a bundle is
+// checked completely before anything of it is written, and nobody sees a conversation
+// that is new here until its last write; what is written belongs to the caller's projects.
 //
 // It works for a caller, through the view that [engine.Engine.As] returns. It may not
-// know models, windows or any wire.
+// know models, windows or wire formats.
 package transfer
 
 import (
@@ -32,7 +32,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Options set a transfer up; the zero value moves bundles only.
+// Options configure a transfer; the zero value handles only bundles.
 type Options struct {
 	Importers []transcript.Importer
 	Exporters []transcript.Exporter
@@ -52,7 +52,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Transfer {
 	return &Transfer{store: s, archive: a, o: o}
 }
 
-// BundleFormat is the name of the format that moves a conversation whole.
+// BundleFormat is the name of the format that holds a whole conversation.
 const BundleFormat = "bundle"
 
 // Bounds of one write of an import.
@@ -63,9 +63,9 @@ const (
 	maxSkipped  = 1000 // bad lines that are listed; more are counted
 )
 
-// ImportRequest says how to read a file. Format empty means by its content; Into
-// adds everything to one conversation that exists. AsCopy gives what a bundle holds
-// ids of its own.
+// ImportRequest says how to read a file. An empty Format is recognised by the content;
+// Into adds everything to one existing conversation. AsCopy gives new ids to what a
+// bundle holds.
 type ImportRequest struct {
 	Format   string
 	Project  string
@@ -74,18 +74,19 @@ type ImportRequest struct {
 	Progress func(messages int64) // may be nil
 }
 
-// ImportResult says what an import brought. Messages counts those newly written,
-// Total those the conversation has now.
+// ImportResult says what an import brought. MoreSkipped counts bad lines that are not
+// listed in Skipped.
 type ImportResult struct {
 	Conversations []Imported       `json:"conversations"`
 	Skipped       []transcript.Bad `json:"skipped"`
 	MoreSkipped   int              `json:"more_skipped,omitempty"`
-	// IDs are those that a copy got, by those in the bundle: of conversations,
-	// branches and segments.
+	// IDs are the new ids of a copy by those in the bundle: of conversations, branches and
+	// segments.
 	IDs map[string]string `json:"ids,omitempty"`
 }
 
-// Imported is one conversation of an import. Result is that of a bundle.
+// Imported is one conversation of an import. Messages counts those newly written, Total
+// those that it has now. Result is set only for a bundle.
 type Imported struct {
 	ID       scrollback.ConversationID `json:"id"`
 	Created  bool                      `json:"created"`
@@ -94,9 +95,10 @@ type Imported struct {
 	Result   string                    `json:"result,omitempty"`
 }
 
-// Import reads a file of another tool into conversations, folding as it goes. The
-// same file again changes nothing, one that grew extends; where one has changed its
-// past, what was there before stays as an earlier branch. r is read twice.
+// Import reads a bundle, or a file of another tool, into conversations, folding as it
+// goes. The same file again changes nothing, and one that grew extends the conversation;
+// if its past has changed, what was there before stays as an earlier branch. r is read
+// more than once.
 func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, q ImportRequest) (ImportResult, error) {
 	im := &importer{Transfer: t, view: v, q: q, open: map[string]*importing{}}
 	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
@@ -129,7 +131,7 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 			err = im.take(ctx, entry)
 		}
 		if err != nil {
-			// What was read before the fault is good, and the next try goes on from it.
+			// What was read before the fault is good, and the next attempt continues from it.
 			return im.result(), errors.Join(scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err), im.each(context.WithoutCancel(ctx), im.end))
 		}
 	}
@@ -145,7 +147,7 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	return im.result(), err
 }
 
-// format chooses the reader of a file; nil is a bundle.
+// format chooses the reader of a file; nil means a bundle.
 func (t *Transfer) format(r io.ReadSeeker, name string) (transcript.Importer, error) {
 	head, err := bufio.NewReaderSize(r, sniffBytes).Peek(sniffBytes)
 	if err != nil && err != io.EOF {

@@ -5,13 +5,13 @@
 //	go run ./bench/recall -quick     short conversations; the report is not written
 //	go run ./bench/recall -misses    also lists the questions whose evidence was not found
 //
-// It makes conversations with known evidence, of a seed and of texts in texts/,
-// puts them into a store as an import does, asks the recall tool that a model
-// calls, and looks where the evidence is in the answer. Nothing else is asked, and
-// no model. The same seed gives the same report.
+// It makes conversations with known evidence from a seed and the texts in texts/, puts
+// them into a store as an import does, calls the recall tool that models call, and looks
+// where the evidence is in the result. No model takes part. The same seed gives the same
+// report.
 //
-// Beside it stand the newest messages of the conversation, and SQLite's full text
-// as it comes. One set of texts was held out: nothing was tuned on it.
+// It is compared with the newest messages of the conversation, and with SQLite's plain
+// full-text search. One set of texts was held out: nothing was tuned on it.
 //
 // Words it adds: talk (a made conversation), evidence (messages that answer a
 // question), way (of finding it), set (talks of one seed and one set of texts).

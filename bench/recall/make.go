@@ -53,12 +53,12 @@ type maker struct {
 // piece is a block on its way into a talk.
 type piece struct {
 	at    float64 // of the span
-	lines []spoken
+	lines []filledLine
 }
 
-// spoken is a line with its slots filled in. A sentence that is evidence belongs
+// filledLine is a line with its slots filled in. A sentence that is evidence belongs
 // to a question.
-type spoken struct {
+type filledLine struct {
 	role, text, sentence string
 	of                   *asked
 }
@@ -83,7 +83,7 @@ func makeTalk(seed uint64, lang string, lexes []*lexicon, z size) talk {
 	}
 	for ; count < z.messages; count += 2 {
 		lex := lexes[m.rng.IntN(len(lexes))]
-		m.pieces = append(m.pieces, piece{m.rng.Float64(), []spoken{
+		m.pieces = append(m.pieces, piece{m.rng.Float64(), []filledLine{
 			{role: "user", text: m.chat(lex, "user")}, {role: "assistant", text: m.chat(lex, "assistant")}}})
 	}
 	slices.SortStableFunc(m.pieces, func(a, b piece) int { return cmp.Compare(a.at, b.at) })
@@ -109,15 +109,15 @@ func makeTalk(seed uint64, lang string, lexes []*lexicon, z size) talk {
 
 func dateOf(at float64) time.Time { return firstDay.Add(time.Duration(at * float64(span))) }
 
-// tellCase tells of a case for each question, and of others like it.
+// tellCase tells a case for each question, and others like it.
 func (m *maker) tellCase(lex *lexicon, c *caseText, each int) {
-	var told []map[string]string
+	var before []map[string]string
 	for i := range each * (1 + doubles) {
-		fill, ok := m.fresh(lex, c, told)
+		fill, ok := m.fresh(lex, c, before)
 		if !ok {
 			return
 		}
-		told = append(told, fill)
+		before = append(before, fill)
 		var a *asked
 		if i%(1+doubles) == 0 {
 			choice := c.asks[m.rng.IntN(len(c.asks))]
@@ -128,14 +128,14 @@ func (m *maker) tellCase(lex *lexicon, c *caseText, each int) {
 	}
 }
 
-// fresh fills the slots of a case unlike all that was told before.
-func (m *maker) fresh(lex *lexicon, c *caseText, told []map[string]string) (map[string]string, bool) {
+// fresh fills the slots of a case differently from all that was told before.
+func (m *maker) fresh(lex *lexicon, c *caseText, before []map[string]string) (map[string]string, bool) {
 	for range 50 {
 		fill := map[string]string{}
 		for _, k := range slices.Concat(c.keys, c.links) {
 			m.fill(lex, "{"+k+"}", fill)
 		}
-		if !slices.ContainsFunc(told, func(was map[string]string) bool {
+		if !slices.ContainsFunc(before, func(was map[string]string) bool {
 			for _, k := range c.links {
 				if was[k] == fill[k] {
 					return true
@@ -166,7 +166,7 @@ func (m *maker) tell(lex *lexicon, c *caseText, fill map[string]string, a *asked
 	for i, b := range c.blocks {
 		p := piece{at: places[i]}
 		for _, l := range b.lines {
-			s := spoken{role: l.role, text: m.fill(lex, l.text, fill)}
+			s := filledLine{role: l.role, text: m.fill(lex, l.text, fill)}
 			if l.text == "@ack" {
 				s.text = m.pick(lex.filler["ack"])
 			}
@@ -182,7 +182,7 @@ func (m *maker) tell(lex *lexicon, c *caseText, fill map[string]string, a *asked
 		m.pieces = append(m.pieces, p)
 	}
 	if a != nil && c.kind != "time" && m.rng.Float64() < echoShare {
-		m.pieces = append(m.pieces, piece{first * m.rng.Float64(), []spoken{
+		m.pieces = append(m.pieces, piece{first * m.rng.Float64(), []filledLine{
 			{role: "user", text: m.fill(lex, c.asks[0].text, fill)}, {role: "assistant", text: m.pick(lex.filler["dunno"])}}})
 	}
 }
@@ -300,7 +300,7 @@ func (m *maker) made(lex *lexicon, base string) string {
 	panic("bench/recall: there is no slot {" + base + "}") // a mistake in texts
 }
 
-// identifiers are the words that names in code are made of.
+// identifiers are the words that names in code consist of.
 var identifiers = map[bool][]string{
 	false: {"parse", "load", "merge", "flush", "ledger", "row", "header", "batch", "token", "limit", "retry", "slow", "page", "user", "index", "total"},
 	true:  {"scan", "blend", "rinse", "weigh", "sample", "tray", "probe", "spin", "curve", "blank", "assay", "tally", "drain", "plate", "shelf", "pulse"},

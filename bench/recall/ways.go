@@ -89,8 +89,8 @@ func (p product) find(ctx context.Context, question string) (answer, error) {
 	return a, err
 }
 
-// plain is SQLite's full text as it comes: its default tokenizer, any of the
-// words, its bm25. Hits are shown in the shortest form there is.
+// plain is SQLite's plain full-text search: its default tokenizer, any of the words, its
+// bm25. Hits are shown in the shortest form there is.
 type plain struct {
 	db   *sql.DB
 	said []said
@@ -102,7 +102,7 @@ func newPlain(ctx context.Context, t talk) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1) // each connection has a memory of its own
+	db.SetMaxOpenConns(1) // each connection has its own database in memory
 	if _, err = db.ExecContext(ctx, `CREATE VIRTUAL TABLE said USING fts5(text)`); err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func TestBadRequests(t *testing.T) {
 		{"POST", "/api/conversations/" + id + "/rewind", `{}`, 400, "invalid", "where to"},
 		{"POST", "/api/conversations/" + id + "/rewind", `{"branch":"x"}`, 404, "not_found", "no branch"},
 		{"POST", "/api/conversations/" + id + "/fork", `{"seq":-1}`, 400, "invalid", "no message -1"},
-		{"POST", "/api/conversations/" + id + "/uncompact", `{"segment":"history:x"}`, 404, "not_found", "not folded"},
+		{"POST", "/api/conversations/" + id + "/uncompact", `{"segment":"history:x"}`, 404, "not_found", "not compacted"},
 		{"DELETE", "/api/conversations/latest", "", 400, "invalid", "whole id"},
 		{"DELETE", "/api/conversations/" + id[:13] + "?purge=1", "", 400, "invalid", "whole id"},
 		{"POST", "/api/conversations", `{"roots":["/"]}`, 403, "refused", "outside the folders"},

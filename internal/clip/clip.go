@@ -5,7 +5,7 @@ package clip
 
 import "unicode/utf8"
 
-// Bytes is at most n bytes of the beginning of s.
+// Bytes returns at most the first n bytes of s.
 func Bytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -16,7 +16,7 @@ func Bytes(s string, n int) string {
 	return s[:n]
 }
 
-// TailBytes is at most n bytes of the end of s.
+// TailBytes returns at most the last n bytes of s.
 func TailBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -28,8 +28,8 @@ func TailBytes(s string, n int) string {
 	return s
 }
 
-// Line is at most n characters of the beginning of s, with an ellipsis where
-// something was left out.
+// Line returns at most the first n characters of s, with an ellipsis if something was
+// left out.
 func Line(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n]) + "…"

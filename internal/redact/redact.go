@@ -1,8 +1,8 @@
-// Package redact takes secrets out of words that somebody else wrote, before they
-// reach a log.
+// Package redact removes secrets from text that somebody else wrote, before it reaches a
+// log.
 //
-// Invariant: what [Words] returns holds neither the given secrets, whole or cut,
-// nor anything of the form of a provider's key, and fits on one line.
+// Invariant: what [Words] returns holds neither the given secrets, whole or in part, nor
+// anything that looks like a provider's key, and it is a single line.
 package redact
 
 import (
@@ -12,17 +12,17 @@ import (
 	"unicode"
 )
 
-// most is how many characters of somebody's words are kept.
+// most is how many characters of a text are kept.
 const most = 500
 
-// hidden stands for what was taken out.
+// hidden stands for what was removed.
 const hidden = "[redacted]"
 
-// keys are the forms of secrets: keys of the providers that scrollback knows, those
-// first that may hold what looks like another's, and whatever stands where a
-// credential does.
+// keys are the forms of secrets: keys of the providers that scrollback knows, with those
+// first that may contain what looks like another's, and whatever is in the place of a
+// credential.
 var keys = []*regexp.Regexp{
-	regexp.MustCompile(`\b[A-Za-z0-9_-]{40,}`), // long and without a sense: of Cloudflare and others
+	regexp.MustCompile(`\b[A-Za-z0-9_-]{40,}`), // long and random: of Cloudflare and others
 	regexp.MustCompile(`\bAIza[A-Za-z0-9_*-]{6,}`),
 	regexp.MustCompile(`\b(AKIA|ASIA|LTAI|AKLT)[A-Za-z0-9*]{6,}`),
 	regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{6,}(\.[A-Za-z0-9_-]*)*`),                        // a JSON web token
@@ -33,15 +33,15 @@ var keys = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>]+`), // addresses
 }
 
-// fragment is how many characters of a secret in a row give too much of it away.
+// fragment is how many consecutive characters of a secret give too much of it away.
 const fragment = 8
 
-// Words is text on one line, without secrets, and cut where it is long.
+// Words returns text on one line, without secrets, and cut if it is long.
 func Words(text string, secrets ...string) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}), " ")
-	if r := []rune(text); len(r) > 20*most { // enough to find secrets that the cut would halve
+	if r := []rune(text); len(r) > 20*most { // enough to find secrets that the cut would split
 		text = string(r[:20*most])
 	}
 	for _, s := range secrets {
@@ -57,8 +57,8 @@ func Words(text string, secrets ...string) string {
 	return text
 }
 
-// without takes out a secret and longer pieces of it, in whatever case: servers show
-// the beginning or the end of a key that they refuse.
+// without removes a secret and longer pieces of it, in any case: servers show the
+// beginning or the end of a key that they refuse.
 func without(text, secret string) string {
 	if len(secret) < 4 {
 		return text

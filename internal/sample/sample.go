@@ -28,7 +28,7 @@ type Options struct {
 	Start    int64 // time of the first message in Unix ms; 0 means 2026-01-05
 }
 
-// Needle is a fact that one message holds. Code stands in it and nowhere else.
+// Needle is a fact that one message holds. Code occurs in it and nowhere else.
 type Needle struct {
 	Seq      int
 	Code     string
@@ -36,7 +36,7 @@ type Needle struct {
 	Question string
 }
 
-// Message is one made message.
+// Message is one generated message.
 type Message struct {
 	Role      string           `json:"role"`
 	Content   []map[string]any `json:"content"`
@@ -104,7 +104,7 @@ func (g *generator) say(role string, parts ...map[string]any) {
 
 func (g *generator) pick(from []string) string { return from[g.rng.IntN(len(from))] }
 
-// needle says a fact nobody else says, in one of the two languages.
+// needle states a fact that no other message states, in one of the two languages.
 func (g *generator) needle(seq int) {
 	code := fmt.Sprintf("%c%d%c-%04d", 'A'+g.rng.IntN(26), g.rng.IntN(10), 'A'+g.rng.IntN(26), seq)
 	k := seq / 100

@@ -8,12 +8,12 @@ import (
 )
 
 // Query is a search as a person typed it. Any holds single terms, of which more
-// is better; Must holds phrases that have to be there, word by word. A term that
-// ends in '*' stands for every term that begins so: a lone dense character.
+// is better; Must holds phrases that must occur word for word. A term that ends in '*'
+// stands for every term with that beginning: a lone dense character.
 //
-// Words that only bind others are left out of Any while others are there. From
-// Words on, Any holds guesses that nobody typed: other forms of an irregular word, a
-// name in code for words that it may be made of, and the words of such a name.
+// Words that only join others are left out of Any as long as there are others. From Words
+// on, Any holds guesses that nobody typed: other forms of an irregular word, a name in
+// code for words that it may consist of, and the words of such a name.
 type Query struct {
 	Any    []string
 	Must   [][]string
@@ -25,7 +25,7 @@ type Query struct {
 // MaxTerms bounds the terms of one query; further ones are left out.
 const MaxTerms = 64
 
-// Parse reads a query: words are optional, "quoted" ones a must.
+// Parse reads a query: words are optional, "quoted" ones required.
 func Parse(q string) Query {
 	var out Query
 	var loose []string
@@ -54,8 +54,8 @@ func Parse(q string) Query {
 	return out
 }
 
-// add takes in a term, unless it is there already. Without words that it stands
-// for it stands for itself.
+// add adds a term, unless it is already there. Without words that it stands for, it stands
+// for itself.
 func (q *Query) add(t string, stands []int, exact bool) {
 	if t == "" || slices.Contains(q.Any, t) || len(q.Any) >= MaxTerms {
 		return
@@ -98,7 +98,7 @@ func (q *Query) joined(s string) {
 	flush()
 }
 
-// parts adds the words that the names in code of s are made of.
+// parts adds the words that the names in code of s consist of.
 func (q *Query) parts(s string) {
 	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !asciiWord(r) }) {
 		whole := slices.Index(q.Any[:q.Words], normal(w))
@@ -120,7 +120,7 @@ func asciiWord(r rune) bool {
 func lower(b byte) bool { return 'a' <= b && b <= 'z' }
 func upper(b byte) bool { return 'A' <= b && b <= 'Z' }
 
-// plain says whether a word is of English letters only.
+// plain reports whether a word has only English letters.
 func plain(w string) bool {
 	for i := range len(w) {
 		if !lower(w[i]) && !upper(w[i]) {
@@ -130,7 +130,7 @@ func plain(w string) bool {
 	return true
 }
 
-// Empty says that there is nothing to look for.
+// Empty reports whether there is nothing to look for.
 func (q Query) Empty() bool { return len(q.Any) == 0 && len(q.Must) == 0 }
 
 // exactTerms are the terms of words that name something: with a digit, or with a
@@ -153,8 +153,8 @@ func exactTerms(s string) map[string]bool {
 	return out
 }
 
-// queryTerms cuts like Split, save that the last character of a longer dense run
-// is dropped (its pair says more) and a lone one becomes a beginning, or, right
+// queryTerms cuts like Split, except that the last character of a longer dense run is
+// dropped (its pair says more) and a lone one becomes a beginning, or, right
 // after a number, nothing: there it only counts.
 func queryTerms(s string) []string {
 	var out []string

@@ -7,8 +7,8 @@
 // Everything else separates.
 //
 // A term holds only letters, marks and digits; it never holds a space. The cut
-// of a text never changes with what stands before or after it, beyond the run of
-// letters it is in.
+// of a text never depends on what comes before or after it, beyond the run of letters it
+// is in.
 //
 // It knows no database and no other room.
 package terms
@@ -21,7 +21,7 @@ import (
 	"github.com/blevesearch/snowballstem/english"
 )
 
-// MaxBytes is how long a word may be; a longer one is cut there.
+// MaxBytes is how long a word may be; a longer one is cut to that.
 const MaxBytes = 64
 
 // Split lists the terms of s in order.
@@ -52,7 +52,7 @@ func Join(s string, limit int) string {
 	return buf.String()
 }
 
-// Each calls yield for the terms of s in order until it answers false.
+// Each calls yield for the terms of s in order until it returns false.
 func Each(s string, yield func(term string) bool) {
 	EachAt(s, func(term string, _, _ int) bool { return yield(term) })
 }
@@ -87,13 +87,13 @@ func (c *cutter) run() {
 	c.flush(len(s))
 }
 
-// Places lists where each of want stands among the terms of s, counted from 0 and
-// ascending, and how many terms there are in all, at most limit. A term of want
-// that ends in '*' stands for all with that beginning.
+// Places lists where each of want occurs among the terms of s, counted from 0 and
+// ascending, and how many terms there are in all, at most limit. A term of want that ends
+// in '*' stands for all with that beginning.
 func Places(s string, want []string, limit int) (places [][]int, length int) {
 	places = make([][]int, len(want))
 	c := cutter{text: s, start: -1}
-	for _, w := range want { // a stem begins as its word does: other words need no stemming
+	for _, w := range want { // a stem begins like its word: other words need no stemming
 		if w != "" {
 			c.first[w[0]] = true
 		}
@@ -137,7 +137,7 @@ func kindOf(r rune, prev kind) kind {
 	return none
 }
 
-// Dense says whether r is of a script written without spaces between words.
+// Dense reports whether r is of a script written without spaces between words.
 func Dense(r rune) bool {
 	if r < 0x1100 {
 		return false
@@ -178,7 +178,7 @@ func (c *cutter) flush(i int) bool {
 	case c.kind == word && c.start >= 0:
 		from := c.start
 		c.start = -1
-		// Letters are made small; digits are already as they are.
+		// Letters become lower case; digits stay as they are.
 		if b := c.text[from]; c.filtered && b < 0x80 && !c.first[b|0x20] {
 			return c.yield("", from, i)
 		}

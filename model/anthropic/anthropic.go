@@ -64,14 +64,14 @@ func (m *Model) Facts() model.Facts {
 	return model.Facts{Name: m.name, Dialect: window.Anthropic()}
 }
 
-// maxPauses bounds how often one answer is asked to go on.
+// maxPauses bounds how often one answer is continued after a pause.
 const maxPauses = 4
 
-// paused is the finish reason of an answer that is to be asked to go on; it never
-// leaves this package.
+// paused is the finish reason of an answer that has to be continued; it never leaves this
+// package.
 const paused = "pause_turn"
 
-// turn is what one answer comes to over its pauses.
+// turn is what one answer adds up to over its pauses.
 type turn struct {
 	pauses int
 	said   []any // its blocks so far
@@ -82,12 +82,12 @@ type turn struct {
 func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		t := &turn{}
-		for again := true; again; {
-			again = false
+		for more := true; more; {
+			more = false
 			plan := func(known scrollback.Learned) (remote.Exchange, error) { return m.plan(ctx, r, known, t) }
 			for d, err := range m.client.Stream(ctx, r, plan) {
 				if err == nil && d.Finish == paused {
-					again, d.Finish = true, ""
+					more, d.Finish = true, ""
 				}
 				spend(&r.Bounds, d)
 				if !yield(d, err) {
@@ -98,7 +98,7 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 	}
 }
 
-// spend takes what was said off the bounds of what may still be said.
+// spend subtracts what was said from the bounds of what may still be said.
 func spend(b *model.Bounds, d model.Delta) {
 	*b = b.Full()
 	off := func(n *int, by int) { *n = max(*n-by, 1) } // 0 would be the default

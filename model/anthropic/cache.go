@@ -12,7 +12,7 @@ type ends struct {
 	last                              *block // of all but what belongs to this request only
 }
 
-// note takes in the blocks of the next item. What cannot be marked ends nothing.
+// note adds the blocks of the next item. What cannot be marked ends nothing.
 func (e *ends) note(layer scrollback.Layer, blocks []*block) {
 	var end *block
 	for _, b := range blocks {

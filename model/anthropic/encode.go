@@ -59,8 +59,8 @@ func (m *Model) plan(ctx context.Context, r model.Request, known scrollback.Lear
 
 func (d *draft) dropped(name string) bool { return remote.Dropped(d.known, name) }
 
-// tools defines the tools. They stay defined where they may not be called any more:
-// the calls of the conversation are theirs.
+// tools defines the tools. They stay defined even if they may no longer be called: the
+// conversation holds calls of them.
 func (d *draft) tools() {
 	for _, t := range d.r.Tools {
 		schema := t.Parameters
@@ -152,7 +152,7 @@ func (d *draft) reasoning(it scrollback.Item, p scrollback.Reasoning) *block {
 	return nil
 }
 
-// image is an image within the request, or its name where it cannot be shown.
+// image is an image within the request, or its name if it cannot be shown.
 func (d *draft) image(ctx context.Context, p scrollback.Image) (*block, error) {
 	switch p.MediaType {
 	case "image/jpeg", "image/png", "image/gif", "image/webp":

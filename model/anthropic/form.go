@@ -45,8 +45,8 @@ var (
 	oldName = regexp.MustCompile(`claude-(\d)(?:-(\d))?-(opus|sonnet|haiku)`)
 )
 
-// habitOf is the habit of a model. One of unknown version is taken for a new one; a
-// name that is not Claude's is served by somebody who speaks the older wire.
+// habitOf is the habit of a model. One of unknown version is taken for a new one; a model
+// that is not Claude is served by somebody who speaks the older protocol.
 func habitOf(id string) habit {
 	name := strings.NewReplacer(".", "-", "_", "-", "@", "-").Replace(strings.ToLower(id))
 	var family, major, minor string

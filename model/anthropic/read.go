@@ -50,8 +50,8 @@ type whole struct {
 	Error      json.RawMessage   `json:"error"`
 }
 
-// read reads the answer to its end. One that ends without saying why was cut off:
-// it gets no finish reason.
+// read reads the answer to its end. One that ends without a reason was cut off: it gets no
+// finish reason.
 func (r *reader) read() error {
 	if id := cmp.Or(r.a.Header("Request-Id"), r.a.Header("X-Request-Id")); id != "" {
 		if err := r.a.Emit(model.Delta{RequestID: id}); err != nil {
@@ -86,14 +86,14 @@ func (r *reader) read() error {
 	return r.end()
 }
 
-// readable says that a value was JSON. A field of another type than expected is
-// passed over.
+// readable reports whether a value was JSON. A field of another type than expected is
+// ignored.
 func readable(err error) bool {
 	var mistyped *json.UnmarshalTypeError
 	return err == nil || errors.As(err, &mistyped)
 }
 
-// given says that a field is there.
+// given reports whether a field is present.
 func given(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, []byte("null")) }
 
 // unstreamed reads an answer of a server that does not stream, though it was asked to.
@@ -122,7 +122,7 @@ func (r *reader) unstreamed() error {
 	return r.end()
 }
 
-// take takes one event in. What it does not know says nothing.
+// take handles one event. Unknown ones are ignored.
 func (r *reader) take(f frame) (done bool, err error) {
 	switch f.Type {
 	case "message_start":
@@ -144,8 +144,8 @@ func (r *reader) take(f frame) (done bool, err error) {
 	return false, nil
 }
 
-// account takes in what the answer has consumed so far, and tells it: of an answer
-// that is cut off, it is all there is.
+// account adds what the answer has consumed so far, and emits it: if the answer is cut
+// off, that is all there is.
 func (r *reader) account(raw json.RawMessage) error {
 	if !given(raw) {
 		return nil
@@ -155,7 +155,7 @@ func (r *reader) account(raw json.RawMessage) error {
 	return r.a.Emit(model.Delta{Usage: &sum})
 }
 
-// end tells how the answer ended, if it says so.
+// end emits how the answer ended, if it says so.
 func (r *reader) end() error {
 	finish := map[string]string{"end_turn": scrollback.FinishStop, "stop_sequence": scrollback.FinishStop, "tool_use": scrollback.FinishStop,
 		"max_tokens": scrollback.FinishLength, "model_context_window_exceeded": scrollback.FinishLength, "refusal": "content_filter", paused: paused}[r.reason]
@@ -180,7 +180,7 @@ func (r *reader) end() error {
 	sum := r.usage.with(r.turn.usage)
 	if finish == paused {
 		if r.turn.pauses++; r.turn.pauses > maxPauses || len(r.said) == 0 {
-			finish = scrollback.FinishLength // it would go on, and is not asked to any more
+			finish = scrollback.FinishLength // it would continue, but is not asked to any more
 		} else {
 			r.turn.said, r.turn.usage = append(r.turn.said, r.said...), sum
 		}

@@ -69,8 +69,8 @@ func (r *reader) begin(raw json.RawMessage, index int64) error {
 	return nil
 }
 
-// more takes a piece in. One of a block that nobody saw begin is kept as far as it
-// speaks for itself.
+// more adds a piece. One of a block whose beginning is missing is kept as far as it makes
+// sense alone.
 func (r *reader) more(p piece, index int64) error {
 	if r.cur == nil || r.cur.index != index {
 		kind, ok := map[string]string{"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "thinking"}[p.Type]
@@ -122,8 +122,8 @@ func (r *reader) close() error {
 	return nil
 }
 
-// cut ends a block that the answer ended within: only what was said of it stays. A
-// signature may have more to it, and a call certainly.
+// cut ends a block within which the answer ended: only what was said of it stays. A
+// signature may be incomplete, and a call certainly is.
 func (r *reader) cut() error {
 	b := r.cur
 	r.cur = nil
@@ -134,7 +134,7 @@ func (r *reader) cut() error {
 	return r.close()
 }
 
-// payload tells what belongs to the reasoning that ends here, if anything.
+// payload emits what belongs to the reasoning that ends here, if anything.
 func (r *reader) payload(p payload) error {
 	if p == (payload{}) {
 		return nil

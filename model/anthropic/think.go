@@ -7,7 +7,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// What a server may turn down, as it is kept of it.
+// What a server may refuse, by the names under which that is remembered.
 const (
 	anyThinking      = "thinking"
 	manualThinking   = "thinking.budget_tokens"
@@ -94,8 +94,8 @@ func (d *draft) effort(h habit) {
 	}
 }
 
-// budget asks to think within a budget. An answer that goes on behind its calls
-// must have begun with thinking then; where it did not, it is asked for without.
+// budget asks to think within a budget. An answer that continues after its calls must then
+// have begun with thinking; if it did not, it is requested without.
 func (d *draft) budget() {
 	if d.open && d.first != "thinking" && d.first != "redacted_thinking" {
 		return
@@ -131,7 +131,7 @@ func (d *draft) params() []string {
 	return out
 }
 
-// judge says which of what was sent a refusal turns down, or nothing.
+// judge says which of the things sent a refusal is about, or nothing.
 func (d *draft) judge(p remote.Problem) *scrollback.Error {
 	if name := d.refused(p); name != "" {
 		return remote.Refusing(Preset().Name, name)
@@ -139,8 +139,8 @@ func (d *draft) judge(p remote.Problem) *scrollback.Error {
 	return nil
 }
 
-// refused reads what a server says of thinking: it names in one breath what it
-// refuses and what it would take instead, so what was sent decides.
+// refused reads what a server says about thinking: it names in one breath what it refuses
+// and what it would take instead, so what was sent decides.
 func (d *draft) refused(p remote.Problem) string {
 	words := strings.ToLower(p.Message)
 	says := func(signs ...string) bool {

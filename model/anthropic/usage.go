@@ -31,7 +31,7 @@ func (c *count) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// over is c where it is known, and else o.
+// over is c if it is known, and else o.
 func (c count) over(o count) count {
 	if c.set {
 		return c
@@ -54,14 +54,14 @@ type usage struct {
 	odd bool // some figure cannot be
 }
 
-// iteration is one of several goes at an answer.
+// iteration is one of several attempts at an answer.
 type iteration struct {
 	Type   string `json:"type"`
 	Input  count  `json:"input_tokens"`
 	Output count  `json:"output_tokens"`
 }
 
-// merge takes in a later account, as far as it can be read.
+// merge adds a later account, as far as it can be read.
 func (u *usage) merge(raw json.RawMessage) {
 	var later usage
 	if !readable(json.Unmarshal(raw, &later)) {
@@ -90,9 +90,9 @@ func (u usage) with(before scrollback.Usage) scrollback.Usage {
 	return sum
 }
 
-// total is the account in our words. Goes at the answer are added up, but for those
-// of an adviser, who is another model; where another model gave the answer in the
-// end, the figures beside them are already its own.
+// total is the account in our words. Attempts at the answer are added up, except those of
+// an adviser, which is another model; if another model gave the answer in the end, the
+// figures beside them are already its own.
 func (u usage) total() scrollback.Usage {
 	in, out := u.Input.n, u.Output.n
 	var ins, outs int64

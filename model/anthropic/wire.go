@@ -22,7 +22,7 @@ type thinking struct {
 	BlockBinding *binding `json:"block_binding,omitempty"`
 }
 
-// binding says what becomes of thinking before which the conversation has changed.
+// binding says what becomes of thinking when the conversation before it has changed.
 type binding struct {
 	PrefixMismatchBehavior string `json:"prefix_mismatch_behavior"`
 }
@@ -72,7 +72,7 @@ type block struct {
 	CacheControl *mark `json:"cache_control,omitempty"`
 }
 
-// thought says that a block is thinking, which is neither changed nor marked.
+// thought reports whether a block is thinking, which is neither changed nor marked.
 func (b *block) thought() bool { return b.Type == "thinking" || b.Type == "redacted_thinking" }
 
 type source struct {

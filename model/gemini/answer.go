@@ -29,7 +29,7 @@ type answer struct {
 	hop       hop
 }
 
-// hop is what one request has brought so far.
+// hop is what one request has yielded so far.
 type hop struct {
 	usage   *scrollback.Usage
 	finish  string
@@ -48,10 +48,10 @@ func newAnswer(t transcript) *answer {
 	return a
 }
 
-// next goes on to another hop.
+// next moves on to another hop.
 func (a *answer) next() { a.hops, a.token = a.hops+1, a.hop.token }
 
-// startHop forgets what the last request said, save what it cost.
+// startHop forgets what the last request said, except what it cost.
 func (a *answer) startHop() {
 	if a.hop.usage != nil {
 		a.spent = a.spent.Add(*a.hop.usage)
@@ -62,7 +62,7 @@ func (a *answer) startHop() {
 	}
 }
 
-// pull turns the lines of an answer around, so that they are asked for.
+// pull makes the lines of an answer available on request.
 func pull(of *remote.Answer) (func() ([]byte, error, bool), func()) { return iter.Pull2(of.Lines()) }
 
 // chunk is one piece of a stream.
@@ -162,8 +162,8 @@ func (a *answer) part(of *remote.Answer, raw json.RawMessage) error {
 	return of.Emit(d)
 }
 
-// onlySigned says that a part holds nothing beside its signature: the server
-// leaves an empty text out where it can.
+// onlySigned reports whether a part holds nothing but its signature: the server leaves out
+// an empty text if it can.
 func onlySigned(raw json.RawMessage) bool {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || signature(fields["thoughtSignature"]) == nil {

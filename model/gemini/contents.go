@@ -25,8 +25,8 @@ type transcript struct {
 	ids map[string]string // of calls: ours → the server's, empty where it gave none
 }
 
-// write takes all items in. One that has nothing for this model is left out: an
-// empty turn is refused.
+// write adds all items. One that has nothing for this model is left out: an empty turn is
+// refused.
 func (t *transcript) write(ctx context.Context) error {
 	t.ids = map[string]string{}
 	for _, it := range t.r.Items {
@@ -93,8 +93,8 @@ func thought(p scrollback.Reasoning) []any {
 	return []any{part{Text: &p.Text, Thought: !of.Text, ThoughtSignature: of.Signature}}
 }
 
-// call is a call with what it brought. The first of a step must be signed; those
-// beside it have no signature of their own.
+// call is a call with its payload. The first of a step must be signed; those beside it
+// have no signature.
 func (t *transcript) call(p scrollback.ToolCall, own, first bool) part {
 	of := payloadOf(p.Opaque, own)
 	t.ids[p.ID] = of.ID
@@ -116,7 +116,7 @@ func (t *transcript) result(p scrollback.ToolResult) part {
 	return part{FunctionResponse: &functionResponse{ID: t.ids[p.CallID], Name: p.Name, Response: map[string]string{key: p.Text}}}
 }
 
-// image is an image, or its name where none can be shown.
+// image is an image, or its name if none can be shown.
 func (t *transcript) image(ctx context.Context, p scrollback.Image) (part, error) {
 	if t.r.Bytes == nil {
 		return said("[image: %s, %s]", p.Name, scrollback.ArtifactRef(p.Artifact)), nil

@@ -48,8 +48,8 @@ type functionCall struct {
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
-// functionResponse holds a result as a text under output or error: the server
-// reads a JSON $ref in an object of ours as one of its own.
+// functionResponse holds a result as text under output or error: the server would take a
+// JSON $ref in an object of ours for one of its own.
 type functionResponse struct {
 	ID       string            `json:"id,omitempty"`
 	Name     string            `json:"name"`
@@ -77,7 +77,7 @@ type generation struct {
 	ThinkingConfig  *thinkingConfig `json:"thinkingConfig,omitempty"`
 }
 
-// plan is the next request, as far as the server is known.
+// plan is the next request, by what is known about the server.
 func (a *answer) plan(known scrollback.Learned) (remote.Exchange, error) {
 	a.startHop()
 	m, r := a.m, a.r
@@ -114,8 +114,8 @@ func declarations(tools []scrollback.Tool) []declaration {
 	return out
 }
 
-// inFront puts system text before what the user says first, for models that know
-// no instructions.
+// inFront puts system text before what the user says first, for models that take no
+// instructions.
 func inFront(system []any, turns []content) []content {
 	first := content{Role: roleUser, Parts: system}
 	if len(turns) > 0 && turns[0].Role == roleUser {

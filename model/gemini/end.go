@@ -22,8 +22,8 @@ var ends = map[string]string{
 
 const filtered = "content_filter"
 
-// broken are the reasons that say the model wrote what its server cannot read.
-// Asked again it mostly does better.
+// broken are the reasons that say that the model wrote what its server cannot read. It
+// mostly does better when asked again.
 var broken = map[string]bool{"MALFORMED_FUNCTION_CALL": true, "UNEXPECTED_TOOL_CALL": true, "MALFORMED_RESPONSE": true}
 
 // end closes a hop.
@@ -65,8 +65,8 @@ func (a *answer) fail(of *remote.Answer, last model.Delta, why error) error {
 	return why
 }
 
-// garbled is the error of an answer in which the model lost the thread. It is
-// worth asking again once.
+// garbled is the error of an answer in which the model lost the thread. It is worth asking
+// again once.
 func (a *answer) garbled(of *remote.Answer, reason string) error {
 	if a.malformed++; a.malformed > 1 {
 		e := scrollback.Errorf(scrollback.Unavailable, op, "%s could not answer: the model called a tool in a form that cannot be read", a.m.place.Options.Provider)
@@ -76,8 +76,8 @@ func (a *answer) garbled(of *remote.Answer, reason string) error {
 	return of.Failed(reason)
 }
 
-// goOn ends a hop that another one continues. A server that gives no further token
-// has broken off; one that never ends is stopped as an answer too long is.
+// goOn ends a hop that another one continues. A server that gives no new token has broken
+// off; one that never ends is stopped like an answer that is too long.
 func (a *answer) goOn(of *remote.Answer, last model.Delta) error {
 	switch {
 	case a.hop.token == nil || bytes.Equal(a.hop.token, a.token):
@@ -89,8 +89,8 @@ func (a *answer) goOn(of *remote.Answer, last model.Delta) error {
 	return a.fail(of, last, errMore)
 }
 
-// figures reads the numbers of an object, however they are written: a figure that
-// is missing is 0, and one that cannot be meant -1.
+// figures reads the numbers of an object, however they are written: a missing figure is 0,
+// and an impossible one -1.
 func figures(raw json.RawMessage) (of func(name string) int64, ok bool) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
@@ -108,8 +108,8 @@ func figures(raw json.RawMessage) (of func(name string) int64, ok bool) {
 	}, true
 }
 
-// usageOf reads a count; nil where there is none. Thoughts are output, and what
-// tools of the server fed in is input.
+// usageOf reads a count; nil if there is none. Thoughts are output, and what the server's
+// tools fed in is input.
 func usageOf(raw json.RawMessage) *scrollback.Usage {
 	figure, ok := figures(raw)
 	if !ok {
@@ -143,7 +143,7 @@ var statuses = map[string]int{
 }
 
 // statusOf is the status of an error amid a stream: its code, or what its name
-// stands for; 0 where it has neither.
+// stands for; 0 if it has neither.
 func statusOf(raw json.RawMessage) int {
 	var e struct {
 		Code   json.RawMessage `json:"code"`

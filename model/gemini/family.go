@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// family is what the name of a model says of it.
+// family is what the name of a model says about it.
 type family struct {
 	gemma     bool
 	version   float64 // 2.5; that of a name without one is the newest
@@ -34,7 +34,7 @@ func familyOf(id string) family {
 // signs says that a step's first call is refused without a signature.
 func (f family) signs() bool { return !f.gemma && f.version >= 3 }
 
-// Parameters that a server may turn down, as its refusals name them.
+// Parameters that a server may refuse, as its refusals name them.
 const (
 	paramConfig   = "thinkingConfig"
 	paramThinking = "thinking"
@@ -84,8 +84,8 @@ func (f family) think(r model.Request, known scrollback.Learned) (*thinkingConfi
 	return c, params
 }
 
-// levels are those a model knows, as far as it is known: the least of them is
-// turned down by some, which is learned.
+// levels are those that a model is known to take: some refuse the least of them, which is
+// learned.
 func (f family) levels(known scrollback.Learned) []string {
 	all := []string{"minimal", "low", "medium", "high"}
 	return slices.DeleteFunc(all, func(l string) bool {

@@ -30,8 +30,8 @@ func (p payload) opaque() scrollback.Opaque {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }
 
-// payloadOf reads a payload that is for the model; one of another model, and one
-// that cannot be read, is none.
+// payloadOf reads a payload that is for the model; one of another model, or one that
+// cannot be read, counts as none.
 func payloadOf(o scrollback.Opaque, own bool) (p payload) {
 	if !own || len(o) == 0 || json.Unmarshal(o, &p) != nil {
 		return payload{}
@@ -40,7 +40,7 @@ func payloadOf(o scrollback.Opaque, own bool) (p payload) {
 	return p
 }
 
-// signature is a signature, or nil for what is none.
+// signature is a signature, or nil for what is not one.
 func signature(raw json.RawMessage) json.RawMessage {
 	if s := string(raw); s == "" || s == "null" || s == `""` {
 		return nil

@@ -11,9 +11,9 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// values reads the JSON of a stream, without the dressing of its events: the
-// server writes a chunk as one event, and an error amid a stream as bare JSON over
-// several lines. A list of chunks is what it sends where it does not stream.
+// values reads the JSON of a stream, without the framing of its events: the server writes
+// a chunk as one event, and an error amid a stream as bare JSON over several lines. It
+// sends a list of chunks when it does not stream.
 type values struct {
 	next  func() ([]byte, error, bool)
 	most  int // bytes of one value
@@ -93,7 +93,7 @@ func (a *answer) read(of *remote.Answer) error {
 	}
 }
 
-// value takes in a chunk, or a list of them.
+// value handles a chunk, or a list of them.
 func (a *answer) value(of *remote.Answer, raw json.RawMessage) error {
 	if raw[0] == '[' {
 		var list []json.RawMessage

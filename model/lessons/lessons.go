@@ -26,10 +26,11 @@ import (
 
 // How long what was learned about a window counts.
 const (
-	// refusalFresh is how long a window that a server named in refusing a request goes
-	// before one that a person set: they may have started it again with a larger one.
+	// refusalFresh is how long a window that a server named in refusing a request takes
+	// precedence over one that a person set: the server may since have been restarted with
+	// a larger one.
 	refusalFresh = time.Hour
-	// learnedStands is how long it goes before what the catalog says.
+	// learnedStands is how long it takes precedence over the catalog.
 	learnedStands = 7 * 24 * time.Hour
 	// listStands is how long a server's list of models is not fetched again, and
 	// listRetry the same where the list could not be had.
@@ -54,7 +55,7 @@ type Books interface {
 	Now() int64
 }
 
-// Keeper asks models with what was learned of their servers. It is safe for
+// Keeper calls models with what was learned about their servers. It is safe for
 // concurrent use.
 type Keeper struct {
 	books   Books
@@ -64,7 +65,7 @@ type Keeper struct {
 	least   int64 // the smallest window that is taken up, in tokens
 }
 
-// Options set a keeper up; all fields but Bounds are required.
+// Options configure a keeper; all fields but Bounds are required.
 type Options struct {
 	Catalog *token.Catalog
 	Bounds  model.Bounds // of replies
@@ -88,7 +89,7 @@ func Window(known scrollback.Learned, now int64) (limit int64, fresh bool) {
 	return known.Limit, known.LimitFrom == scrollback.LimitRefusal && age < refusalFresh.Milliseconds()
 }
 
-// refusedShare is what a refused request weighs at least, of what would have fitted.
+// refusedShare is the least weight of a refused request, as a share of what would have fitted.
 const refusedShare = 1.05
 
 // pupil is a model that is called with what its server has taught so far.
@@ -109,9 +110,9 @@ func (k *Keeper) Nearest(name string, err error) error {
 	if !errors.Is(err, scrollback.ErrNoModel) || !errors.As(err, &known) || len(near) == 0 {
 		return err
 	}
-	told := *known
-	told.Err = fmt.Errorf("%w; did you mean %s?", known.Err, strings.Join(near, " or "))
-	return &told
+	named := *known
+	named.Err = fmt.Errorf("%w; did you mean %s?", known.Err, strings.Join(near, " or "))
+	return &named
 }
 
 // Stream implements model.Model.
@@ -202,7 +203,7 @@ func (k *Keeper) learn(ctx context.Context, name string, l model.Lesson, r model
 	k.log.Info("a server taught something of its model", "model", name, "lesson", l.Error())
 }
 
-// Outgrow forgets a window that a server named once, when it has taken more by now.
+// Outgrow forgets a window that a server once named if the server has taken more since.
 func (k *Keeper) Outgrow(ctx context.Context, name string, known scrollback.Learned, u scrollback.Usage) {
 	if u.Estimated || known.LimitFrom != scrollback.LimitRefusal || u.InputTokens <= known.Limit {
 		return

@@ -29,7 +29,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 )
 
-// Deterministic is what a model has that claims equal answers to equal requests.
+// Deterministic is implemented by models that claim equal answers to equal requests.
 type Deterministic interface {
 	Deterministic() bool
 }
@@ -46,7 +46,7 @@ type Answer struct {
 	Deltas    []model.Delta
 }
 
-// Read reads a stream to its end. With an error it answers what came before.
+// Read reads a stream to its end. With an error it also returns what came before.
 func Read(stream iter.Seq2[model.Delta, error]) (Answer, error) {
 	var a Answer
 	for d, err := range stream {
@@ -72,7 +72,7 @@ func Read(stream iter.Seq2[model.Delta, error]) (Answer, error) {
 	return a, nil
 }
 
-// Parts is an answer as the parts that are kept of it.
+// Parts returns the parts that are stored of an answer.
 func Parts(deltas []model.Delta) scrollback.Parts {
 	var w model.Writing
 	for _, d := range deltas {

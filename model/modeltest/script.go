@@ -21,7 +21,7 @@ import (
 // Gate, when set, is received from before each delta, the closing one included,
 // and not before Err: a send lets one delta pass, closing it all that remain. A
 // send on an unbuffered gate returns once the model has come to that delta. An
-// ended context goes before all of these: the stream ends with canceled.
+// ended context overrides all of these: the stream ends with canceled.
 type Step struct {
 	Deltas   []model.Delta
 	Gate     <-chan struct{}

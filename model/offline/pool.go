@@ -10,8 +10,8 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 )
 
-// source is where a sentence stands: "#12", or a ref and line where a folded
-// line has no seq. Trust puts users and tools above other models.
+// source is where a sentence is from: "#12", or a ref and line if a folded line has no
+// seq. Trust puts users and tools above other models.
 type source struct {
 	where string
 	seq   int64

@@ -60,7 +60,7 @@ func (m *Model) List(ctx context.Context) (limit, maxOutput int64, err error) {
 	return 0, 0, nil
 }
 
-// same reports whether two names are of one model. A name without a tag means latest.
+// same reports whether two names mean the same model. A name without a tag means latest.
 func same(a, b string) bool {
 	full := func(s string) string {
 		s = strings.TrimPrefix(strings.ToLower(s), "registry.ollama.ai/")
@@ -86,7 +86,7 @@ func parameter(list, name string) int64 {
 	return 0
 }
 
-// ask puts a question that has one JSON object for an answer. A nil body asks by GET.
+// ask sends a request whose response is one JSON object. A nil body means GET.
 func (m *Model) ask(ctx context.Context, path string, body, into any) error {
 	return last(m.asking.Stream(ctx, model.Request{Bounds: model.Bounds{Duration: patience}}, func(scrollback.Learned) (remote.Exchange, error) {
 		x := m.exchange(path, body)

@@ -54,7 +54,7 @@ func (w *writer) item(ctx context.Context, it scrollback.Item) error {
 			}
 		}
 	}
-	between := "\n" // texts that somebody else put side by side
+	between := "\n" // separate texts of somebody else
 	if own {
 		between = "" // pieces of one answer
 	}
@@ -85,7 +85,7 @@ func (w *writer) result(p scrollback.ToolResult) {
 	w.out = append(w.out, message{Role: string(scrollback.RoleTool), Content: p.Text, ToolName: name, ToolCallID: p.CallID})
 }
 
-// image adds an image to a message, or is its name where it cannot be shown.
+// image adds an image to a message, or returns its name if it cannot be shown.
 func (w *writer) image(ctx context.Context, msg *message, p scrollback.Image) (string, error) {
 	if w.r.Bytes == nil || w.noImages {
 		return fmt.Sprintf("[image: %s, %s]", p.Name, scrollback.ArtifactRef(p.Artifact)), nil

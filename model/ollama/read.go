@@ -12,8 +12,8 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// line is one line of an answer. Everything is read tolerantly: what is of another
-// type than it should be counts as absent.
+// line is one line of an answer. Everything is read tolerantly: what has the wrong type
+// counts as absent.
 type line struct {
 	Error   json.RawMessage `json:"error"`
 	Message struct {
@@ -45,7 +45,7 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// count is a number of tokens; what is none is 0, and one that cannot be meant -1.
+// count is a number of tokens; what is not a number is 0, and an impossible one -1.
 type count int64
 
 func (c *count) UnmarshalJSON(raw []byte) error {
@@ -141,8 +141,8 @@ func arguments(raw json.RawMessage) json.RawMessage {
 	return model.Arguments(string(raw))
 }
 
-// id is the id of a call, or a new one where the server gives none, as older
-// releases do, or one that is taken.
+// id is the id of a call, or a new one if the server gives none, like older releases, or
+// one that is taken.
 func (s *reader) id(given string) string {
 	for n := s.calls; given == "" || s.taken[given]; n++ {
 		given = fmt.Sprintf("call_%d", n)

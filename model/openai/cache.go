@@ -12,7 +12,7 @@ import (
 // their places among the messages.
 type ends map[scrollback.Layer]int
 
-// note takes in that a layer reaches to the last of the messages.
+// note records that a layer reaches to the last of the messages.
 func (e ends) note(layer scrollback.Layer, ms []wire.Message) {
 	if n := len(ms); n > 0 && layer != scrollback.LayerRequestOnly {
 		e[layer] = n - 1

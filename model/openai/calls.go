@@ -26,7 +26,7 @@ type gathered struct {
 	arguments []byte
 }
 
-// add takes a piece in.
+// add adds a piece.
 func (g *gathering) add(p wire.ToolCall, most int) error {
 	i := g.find(p)
 	if i < 0 {
@@ -81,7 +81,7 @@ func (c *gathered) beside(p wire.ToolCall) bool {
 	return c.complete() // an object that has ended does not go on
 }
 
-// find is the call that a piece goes on with, or -1 for a new one.
+// find is the call that a piece continues, or -1 for a new one.
 func (g *gathering) find(p wire.ToolCall) int {
 	i := g.meant(p)
 	if i < 0 || !g.list[i].beside(p) {
@@ -135,8 +135,8 @@ func (g *gathering) byID(p wire.ToolCall) int {
 	return -1
 }
 
-// whole is the calls, each with an id of its own; a nameless one is noise. Of an
-// answer that was cut the last may be half a call, and goes.
+// whole is the calls, each with its own id; a nameless one is noise. If the answer was
+// cut, the last may be half a call and is dropped.
 func (g *gathering) whole(requestID string, cut bool) []scrollback.ToolCall {
 	var out []scrollback.ToolCall
 	own := map[string]bool{}

@@ -53,7 +53,7 @@ func (e entry) window() int64 {
 	return windowTokens(limit)
 }
 
-// windowTokens is a number of tokens, 0 for one that cannot be meant.
+// windowTokens is a number of tokens, 0 for an impossible one.
 func windowTokens(n wire.Number) int64 {
 	if n < 0 || n > 1<<31 {
 		return 0

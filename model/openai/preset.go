@@ -7,8 +7,8 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// dialect is what one server does beside the standard. The rows and their sources
-// are told in docs/guides/dialects.md.
+// dialect is how one server differs from the standard. The rows and their sources are
+// described in docs/guides/dialects.md.
 type dialect struct {
 	responses bool   // it speaks /responses, which is asked first
 	system    string // the role of instructions in responses; empty means system

@@ -56,8 +56,8 @@ func (s *reader) read() error {
 	return s.end()
 }
 
-// complains reports whether JSON tells of an error, in one of the forms that servers
-// have for it, and not of an answer.
+// complains reports whether JSON holds an error, in one of the forms that servers have for
+// it, and not an answer.
 func complains(raw []byte) bool {
 	var e struct {
 		Error, Errors, Detail, Message, Choices json.RawMessage
@@ -93,7 +93,7 @@ func (s *reader) readWhole() error {
 	}
 	c := r.Choices[0]
 	msg := c.Message
-	for i := range msg.ToolCalls { // they are whole, each one of its own
+	for i := range msg.ToolCalls { // each of them is a whole call
 		at := wire.Number(i)
 		msg.ToolCalls[i].Index = &at
 	}
@@ -106,7 +106,7 @@ func (s *reader) readWhole() error {
 	return s.end()
 }
 
-// chunk takes a chunk in.
+// chunk handles a chunk.
 func (s *reader) chunk(c wire.Chunk) error {
 	s.count(c.Usage)
 	if s.requestID == "" {
@@ -127,7 +127,7 @@ func (s *reader) chunk(c wire.Chunk) error {
 	return nil
 }
 
-// count takes usage in; the last one stands, and null counts nothing.
+// count records usage; the last one stands, and null counts nothing.
 func (s *reader) count(u *wire.Usage) {
 	if u == nil {
 		return
@@ -202,7 +202,7 @@ func (s *reader) close() error {
 	if t.Field == "" {
 		t.Field = "details"
 	}
-	if !s.thinking { // it is a part of its own, and belongs to no text
+	if !s.thinking { // it is a separate part, and belongs to no text
 		if err := s.a.Emit(model.Delta{End: true}); err != nil {
 			return err
 		}

@@ -23,9 +23,9 @@ func (t thought) opaque() scrollback.Opaque {
 	return b
 }
 
-// reason puts reasoning back into an answer, where the server wants it: as it came,
-// to the model that made it. A call that has none of this model's gets what stands
-// for it, where its absence is refused.
+// reason puts reasoning back into an answer if the server wants it: as it came, to the
+// model that made it. A call that has none of this model's gets what stands for it if its
+// absence is refused.
 func (m *Model) reason(out *wire.Message, it scrollback.Item) {
 	calls := len(out.ToolCalls) > 0
 	replay := m.d.replay
@@ -111,7 +111,7 @@ type fragments struct {
 	size int
 }
 
-// add takes pieces in.
+// add adds pieces.
 func (f *fragments) add(pieces []json.RawMessage) {
 	for _, raw := range pieces {
 		f.size += len(raw)

@@ -5,11 +5,11 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// usageOf reads what a completion used. Servers agree neither where cached tokens
-// are told nor whether reasoning is counted as output.
+// usageOf reads what a completion used. Servers disagree on where they report cached
+// tokens, and on whether reasoning counts as output.
 func usageOf(u wire.Usage) *scrollback.Usage {
 	odd := false
-	tokens := func(n wire.Number) int64 { // within what can be
+	tokens := func(n wire.Number) int64 { // within what is possible
 		out := min(max(int64(n), 0), scrollback.MaxCallTokens)
 		odd = odd || out != int64(n)
 		return out

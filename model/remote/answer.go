@@ -31,8 +31,8 @@ type Answer struct {
 	*Tally
 }
 
-// Tally is how much of an answer has come, for one that comes in several exchanges.
-// Its zero value is the beginning of an answer.
+// Tally is how much of an answer has come, if it comes in several exchanges. Its zero
+// value is the beginning of an answer.
 type Tally struct {
 	since time.Time // of the first exchange
 
@@ -50,8 +50,8 @@ func (t *Tally) left(most time.Duration) time.Duration {
 // errStopped ends the reading of an answer that is no longer wanted.
 var errStopped = errors.New("the reader stopped")
 
-// heard reads a body, and hears each byte of it: a comment, which is not an event, is
-// a sign of life too.
+// heard reads a body and notes every byte: a comment, which is not an event, is also a
+// sign of life.
 type heard struct {
 	r     io.Reader
 	alarm func()
@@ -65,7 +65,7 @@ func (h *heard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Header is a field of the response's head.
+// Header returns a field of the response's header.
 func (a *Answer) Header(name string) string { return a.header.Get(name) }
 
 // Is reports whether the answer is of a media type.
@@ -93,7 +93,7 @@ func (a *Answer) Emit(d model.Delta) error {
 	return exceeded
 }
 
-// count adds a piece up, and cuts it where it goes beyond a bound.
+// count counts a piece, and cuts it where it exceeds a bound.
 func (a *Answer) count(d *model.Delta) (err error) {
 	cut := func(text *string, so *int, most int, what string) {
 		n := utf8.RuneCountInString(*text)
@@ -138,7 +138,7 @@ func (a *Answer) Hoard(n int) error {
 // Problem is the error of what a server reports within its answer.
 func (a *Answer) Problem(raw []byte) error { return a.ProblemAs(0, raw) }
 
-// ProblemAs is a problem within an answer, with a status of its own.
+// ProblemAs is the error of a problem within an answer, with its own status.
 func (a *Answer) ProblemAs(status int, raw []byte) error {
 	return a.client.problem(ReadProblem(status, a.header, raw), a.x)
 }

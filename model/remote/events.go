@@ -69,8 +69,8 @@ func (a *Answer) Lines() iter.Seq2[[]byte, error] {
 	}
 }
 
-// lines yields the lines of the body, without what ends them. What they cost grows
-// with their length only, in however small pieces they come.
+// lines yields the lines of the body, without their ends. The cost grows only with their
+// length, however small the pieces in which they come.
 func (a *Answer) lines() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		r := bufio.NewReaderSize(a.body, 64<<10)

@@ -49,7 +49,7 @@ func origin(u *url.URL) string {
 	return strings.ToLower(u.Scheme) + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// fault classifies what went wrong on the way. An error that has a code keeps it.
+// fault classifies what went wrong on the way. An error that already has a code keeps it.
 func (c *Client) fault(parent, ctx context.Context, err error) error {
 	var known *scrollback.Error
 	switch cause := context.Cause(ctx); {

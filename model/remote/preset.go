@@ -45,7 +45,7 @@ const account = "{account}"
 // Endpoint resolves where a model is served, from what env says; o is how to call it.
 // A missing key is refused, and a missing address invalid.
 func (p Preset) Endpoint(id string, env func(string) string, o Options) (Endpoint, error) {
-	const op = "model.Find"
+	const op = "remote.Endpoint"
 	name := p.Name + "/" + id
 	at := Endpoint{Name: name, Model: id, BaseURL: p.URL, Options: o}
 	if id == "" {

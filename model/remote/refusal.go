@@ -36,7 +36,7 @@ func (c *Client) problem(p Problem, x Exchange) error {
 	case is(plainHTTP):
 		return c.upstream("it speaks https, and its address says http"+c.see(c.o.BaseVariable), p.Message)
 	case p.Page && !c.older(p, words, x):
-		return c.again(p, p.Status >= 500 || p.Status == http.StatusTooManyRequests, c.upstream("it sent a web page and not an answer: is its address right?"+c.see(c.o.BaseVariable), p.Message))
+		return c.retryIf(p, p.Status >= 500 || p.Status == http.StatusTooManyRequests, c.upstream("it sent a web page and not an answer: is its address right?"+c.see(c.o.BaseVariable), p.Message))
 	case is(spent):
 		return c.refused("%s says that the account has no money or quota left: top it up, or set another key%s", p, c.o.Provider, c.see(c.o.KeyVariable))
 	case is(daily):
@@ -63,11 +63,11 @@ func (c *Client) problem(p Problem, x Exchange) error {
 	case p.Status == http.StatusForbidden:
 		return c.refused("%s does not allow this with the key%s", p, c.o.Provider, c.see(c.o.KeyVariable))
 	case is(broken), p.Status == http.StatusRequestTimeout, p.Status == http.StatusConflict, p.Status == http.StatusTooEarly, p.Status >= 500:
-		return c.again(p, true, c.upstream("it has a fault of its own"+status(p), p.Message))
+		return c.retryIf(p, true, c.upstream("it has a fault of its own"+status(p), p.Message))
 	case p.Status == 0:
-		return c.again(p, true, c.upstream("it broke its answer off with an error", p.Message))
+		return c.retryIf(p, true, c.upstream("it broke its answer off with an error", p.Message))
 	}
-	return c.again(p, false, c.upstream("it did not take the request"+status(p), strings.TrimSpace(p.Code+" "+p.Message)))
+	return c.retryIf(p, false, c.upstream("it did not take the request"+status(p), strings.TrimSpace(p.Code+" "+p.Message)))
 }
 
 // lesson is the error of a refusal that says how the request would be accepted, or nil.
@@ -122,16 +122,16 @@ func (c *Client) refused(format string, p Problem, args ...any) error {
 	return c.said(scrollback.Errorf(scrollback.Refused, op, format, args...), p)
 }
 
-func (c *Client) limited(p Problem, again bool) error {
+func (c *Client) limited(p Problem, may bool) error {
 	words := c.o.Provider + " asks to wait"
 	if p.After > maxPause {
 		words += " " + p.After.Round(1e9).String()
 	}
-	return c.again(p, again, c.said(scrollback.Errorf(scrollback.RateLimited, op, "%s", words), p))
+	return c.retryIf(p, may, c.said(scrollback.Errorf(scrollback.RateLimited, op, "%s", words), p))
 }
 
-// again marks an error that may pass, unless the server says otherwise.
-func (c *Client) again(p Problem, may bool, err error) error {
+// retryIf marks an error that may pass, unless the server says otherwise.
+func (c *Client) retryIf(p Problem, may bool, err error) error {
 	if p.Again != nil && p.Status != 0 {
 		may = *p.Again
 	}

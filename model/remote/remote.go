@@ -131,12 +131,12 @@ func (c *Client) Stream(ctx context.Context, r model.Request, plan func(known sc
 				try--
 				continue
 			}
-			var again *retryable
-			if began || !errors.As(err, &again) || try >= c.o.Retries || again.after > maxPause {
+			var retry *retryable
+			if began || !errors.As(err, &retry) || try >= c.o.Retries || retry.after > maxPause {
 				yield(model.Delta{}, err)
 				return
 			}
-			if err := wait(ctx, c.pause(try, again.after)); err != nil {
+			if err := wait(ctx, c.pause(try, retry.after)); err != nil {
 				yield(model.Delta{}, err)
 				return
 			}

@@ -81,7 +81,7 @@ func tooLong(p Problem, words string) (model.Lesson, bool) {
 	return l, l.Bytes || slices.Contains(longCodes, p.Code) || slices.Contains(longCodes, p.Type)
 }
 
-// figure is a number of tokens, 0 for one that cannot be meant.
+// figure is a number of tokens, 0 for an impossible one.
 func figure(s string) int64 {
 	n, err := strconv.ParseInt(strings.ReplaceAll(s, ",", ""), 10, 64)
 	if err != nil || n > 1<<31 {

@@ -10,7 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// ClientClosedRequest is the status of a request that its client stopped.
+// ClientClosedRequest is the status of a request that its client closed.
 const ClientClosedRequest = 499
 
 var statuses = map[scrollback.Code]int{
@@ -25,8 +25,8 @@ var statuses = map[scrollback.Code]int{
 	scrollback.Unavailable: http.StatusServiceUnavailable,
 }
 
-// Of is the HTTP status of a response that reports err, which is not nil: that of
-// its reason if the reason has one, else that of its code.
+// Of returns the HTTP status for err, which must not be nil: that of its reason if the
+// reason has one, else that of its code.
 func Of(err error) int {
 	switch {
 	case errors.Is(err, scrollback.ErrTooLarge):

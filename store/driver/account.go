@@ -7,8 +7,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Account is what the books say of a model on one day, twice: the sums, and the
-// records that they were made of. The zero value is ready.
+// Account is what the books say about a model on one day, twice: the sums, and the
+// records that were added up. The zero value is ready.
 type Account struct {
 	sums    map[string][]scrollback.UsageDay // by currency
 	broken  map[string]bool                  // currencies whose sums are not what is stored
@@ -16,17 +16,17 @@ type Account struct {
 	vague   map[string]vague                 // of the records of a currency
 }
 
-// Entered is a record as the books keep it. Older ones do not say the project of
-// the sums that they are in; it is taken to be that of their conversation today.
-// Nor do they say their total, which is then the least that it can have been.
+// Entered is a record as the books keep it. Older ones do not name the project in whose
+// sums they are; it is taken to be that of their conversation today. Nor do they hold
+// their total, which is then the least that it can have been.
 type Entered struct {
 	scrollback.UsageRecord
 	Project         string
 	Placed, Totaled bool // it says its project, its total
 }
 
-// place is where a record belongs among the sums of its day. Those that do not say
-// their project are by themselves.
+// place is where a record belongs among the sums of its day. Those that do not name
+// their project are kept apart.
 type place struct {
 	project, currency string
 	placed            bool
@@ -35,14 +35,14 @@ type place struct {
 // vague is what some records of a currency do not say.
 type vague struct{ project, total bool }
 
-// Judged is a currency of an account: what its sums should be, and what is wrong
-// with them as they are, if anything.
+// Judged is a currency of an account: what its sums should be, and what is wrong with
+// the present ones, if anything.
 type Judged struct {
 	Currency, Wrong string
 	Sums            []scrollback.UsageDay
 }
 
-// Sum takes sums within bounds; broken says that something else is stored.
+// Sum adds sums within bounds; broken says that something else is stored.
 func (a *Account) Sum(d scrollback.UsageDay, broken bool) {
 	if a.sums == nil {
 		a.sums, a.broken = map[string][]scrollback.UsageDay{}, map[string]bool{}
@@ -51,7 +51,7 @@ func (a *Account) Sum(d scrollback.UsageDay, broken bool) {
 	a.broken[d.Currency] = a.broken[d.Currency] || broken
 }
 
-// Enter takes a record within bounds.
+// Enter adds a record within bounds.
 func (a *Account) Enter(e Entered) {
 	if a.records == nil {
 		a.records, a.vague = map[place]*scrollback.UsageDay{}, map[string]vague{}
@@ -67,9 +67,9 @@ func (a *Account) Enter(e Entered) {
 }
 
 // Judge compares the sums of each currency with its records. What records do not say
-// is not compared, and neither are sums that may hold records which are gone: fewer
-// are left than there were calls, and none of them exceeds the sums. Sums that are
-// wrong become those of the records; without any, what can be believed of them.
+// is not compared, and neither are sums that may include records which are gone: fewer
+// are left than there were calls, and none of them exceeds the sums. Wrong sums are
+// replaced by those of the records; without any records, by what is credible of them.
 func (a *Account) Judge() []Judged {
 	records := map[string][]scrollback.UsageDay{}
 	for at, d := range a.records {

@@ -8,13 +8,13 @@ import (
 
 // Audit checks what is kept, and repairs it. It serves no request.
 type Audit interface {
-	// Walk walks all rows in one picture of the database, page by page, and hands
-	// each to the walk. It goes on past what is damaged and reports it as a flaw. An
-	// error of the walk ends it and is returned as it is; other errors mean that the
-	// database could not be read at all. Nothing is written.
+	// Walk walks all rows in one snapshot of the database, page by page, and hands each
+	// to the walk. It continues past damage and reports it as a flaw. An error of the
+	// walk ends it and is returned as it is; other errors mean that the database could
+	// not be read at all. Nothing is written.
 	Walk(ctx context.Context, w AuditWalk) error
 
-	// Copy writes one picture of the whole database to a new file at path, readable
+	// Copy writes one snapshot of the whole database to a new file at path, readable
 	// by its owner alone, while others read and write. A path that exists is conflict;
 	// one that is not in a file is refused. After an error nothing is at path.
 	Copy(ctx context.Context, path string) error
@@ -24,14 +24,14 @@ type Audit interface {
 }
 
 // Mend repairs one thing, in one transaction: the first of the fields up to Lease
-// that is set says which. It is judged inside the transaction, by the rows as they
-// are then: what is sound stays as it is, and is no error. What cannot be told from
-// the rows is conflict, a thing that is not there not_found, and nothing is
-// written. No mend changes or removes a message or a segment.
+// that is set says which. It is judged inside the transaction, by the rows as they are
+// then: what is sound stays as it is, without an error. What the rows leave open is
+// conflict, a thing that does not exist is not_found, and then nothing is written. No
+// mend changes or removes a message or a segment.
 type Mend struct {
 	// Heads makes a conversation's branches end where their messages do, and its own
 	// count, current branch and newest turn agree with them. A current branch that is
-	// missing gives way to the one written last.
+	// missing is replaced by the one written last.
 	Heads scrollback.ConversationID
 
 	// View is what a branch shows from then on.
@@ -40,13 +40,13 @@ type Mend struct {
 	// Terms are what search finds messages by that have none.
 	Terms []MessageTerms
 
-	// Recover brings back a row that is lost while what hangs on it is there.
+	// Recover brings back a row that is lost although what depends on it is there.
 	Recover *Recover
 
 	// Sweep removes rows that belong to nothing.
 	Sweep []Stray
 
-	// Learned is a model: what is kept of it and cannot be read is removed.
+	// Learned names a model: what is stored about it and cannot be read is removed.
 	Learned string
 
 	// Usage brings records of calls within their bounds, and where [Account.Judge]
@@ -84,13 +84,13 @@ type MessageTerms struct {
 
 // Recover names a row to bring back: a branch, else a conversation.
 //
-// A branch begins behind the message that its first one follows: none for seq 1,
-// else the only one of that seq whose sum agrees, in this conversation or one that
-// it inherits from. A row that is there and says otherwise is corrected. A branch
-// that comes back shows everything.
+// A branch begins after the message that its first one follows: none for seq 1, else the
+// only one of that seq whose sum agrees, in this conversation or one that it inherits
+// from. An existing row that says otherwise is corrected. A branch that comes back shows
+// everything.
 //
-// A conversation comes back as As, with what follows from its branches. Of a row
-// that is there, only columns that cannot be read are emptied.
+// A conversation comes back as As, with what follows from its branches. In an existing
+// row, only columns that cannot be read are emptied.
 type Recover struct {
 	Branch       scrollback.BranchID
 	Conversation scrollback.ConversationID
@@ -108,9 +108,9 @@ type Stray struct {
 	Artifact     scrollback.ArtifactID
 }
 
-// AuditWalk takes the rows of an audit, in this order: Total once; then each
-// conversation by id, behind it each of its branches by id, behind that the
-// branch's own messages by seq; then each segment, artifact and open turn by id.
+// AuditWalk receives the rows of an audit, in this order: Total once; then each
+// conversation by id, after it each of its branches by id, after that the branch's own
+// messages by seq; then each segment, artifact and open turn by id.
 // Flaws come at any time.
 type AuditWalk struct {
 	Total        func(messages int64) error
@@ -123,8 +123,8 @@ type AuditWalk struct {
 	Flaw         func(Flaw) error
 }
 
-// Flaw is what only the database itself can see is wrong. Where names the row, as
-// "message <id>". Mend may repair it; nil says that nothing does.
+// Flaw is something wrong that only the database itself can see. Where names the row, as
+// in "message <id>". Mend may repair it; nil says that nothing does.
 type Flaw struct {
 	Kind   string // one of the constants below
 	Where  string
@@ -138,5 +138,5 @@ const (
 	FlawDamage = "damage" // bytes of the file, or of one row, that cannot be read
 	FlawOrphan = "orphan" // a row that belongs to nothing
 	FlawIndex  = "index"  // an entry of the search index without its message
-	FlawUsage  = "usage"  // a record of a call that cannot be, or sums that its records do not come to
+	FlawUsage  = "usage"  // an impossible record of a call, or sums that its records do not add up to
 )

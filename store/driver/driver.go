@@ -8,7 +8,7 @@
 // (validation, ids, the clock, limits) are the store's; where one must be judged
 // inside a transaction it arrives as a pure function.
 //
-// Words it adds: entry (a message on its way in, with the terms it is found by),
+// Words it adds: entry (a message to be stored, with the terms it is found by),
 // head (a conversation with its current branch).
 //
 // Errors are *scrollback.Error with these codes: not_found, conflict, refused
@@ -17,8 +17,8 @@
 // It may not know HTTP, models, budgets or any one database.
 package driver
 
-// Driver is what a database offers: an interface for each part of the store, and an
-// end. All of them are over the same rows, and all are set.
+// Driver is what a database offers: an interface for each part of the store, and Close.
+// All of them work on the same rows, and all are set.
 type Driver struct {
 	Log   Log
 	Read  Reader

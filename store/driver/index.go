@@ -6,7 +6,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Index is the full text of the log, written in the transactions of the messages.
+// Index is the full-text index of the log, written in the transactions of the messages.
 type Index interface {
 	// Search finds messages by their terms; see [SearchQuery].
 	Search(ctx context.Context, q SearchQuery) (SearchResult, error)
@@ -21,8 +21,9 @@ type Match struct {
 }
 
 // SearchQuery finds messages. Conversations, Project, Role and the time of the
-// message, From <= CreatedAt < To, narrow; empty means all. Messages of trashed conversations are found only where Conversations
-// names them: a fork goes on reading what it inherited.
+// message, From <= CreatedAt < To, narrow; empty means all. Messages of trashed
+// conversations are found only if Conversations names them: a fork can still read what it
+// inherited.
 type SearchQuery struct {
 	Match
 	Conversations []scrollback.ConversationID
@@ -33,12 +34,11 @@ type SearchQuery struct {
 	Limit         int
 }
 
-// SearchResult is the best candidates, in no promised order, with what ranking
-// them alike on every database takes: how many messages there are and how many
-// hold each term of Any (counted up to [HoldingMax]). Truncated says that more
-// messages matched than Limit: those that hold every word of Any, save words that
-// no message holds, are kept first, and which of the others are is the database's
-// choice.
+// SearchResult is the best candidates, in no particular order, with what it takes to
+// rank them alike on every database: how many messages there are and how many hold each
+// term of Any (counted up to [HoldingMax]). Truncated says that more messages matched
+// than Limit: those that hold every word of Any, except words that no message holds, are
+// kept first, and which of the others are kept is up to the database.
 type SearchResult struct {
 	Found     []scrollback.Message
 	Documents int64
@@ -46,5 +46,5 @@ type SearchResult struct {
 	Truncated bool
 }
 
-// HoldingMax bounds how far the holders of one term are counted.
+// HoldingMax bounds how many messages with one term are counted.
 const HoldingMax = 20000

@@ -32,7 +32,7 @@ type Log interface {
 	Purge(ctx context.Context, p Purge) (Purged, error)
 }
 
-// Entry is a message on its way into the log. An id that some message has is
+// Entry is a message to be stored in the log. An id that some message already has is
 // conflict, and nothing is written. Seq, Branch, ConversationID and Sum are set by
 // the driver. Terms are what full-text search finds it by, in
 // order and separated by spaces; each is lower-case letters and digits only.
@@ -46,8 +46,8 @@ type Entry struct {
 // They carry their own times. A trashed conversation is not_found, an open turn
 // whose lease has not ended is conflict, and so is a head other than IfHead, the
 // head seq that the caller saw, or a current branch other than IfBranch; negative
-// and empty mean any. An open turn whose lease has
-// ended is settled first, as [Begin] does it.
+// and empty mean any. An open turn whose lease has ended is closed first, as [Begin] does
+// it.
 type Append struct {
 	Conversation scrollback.ConversationID
 	Now          int64
@@ -64,13 +64,13 @@ type Finished struct {
 }
 
 // Rewind makes message AtSeq of branch To.Parent the newest one of the
-// conversation, in one transaction; without a parent, AtSeq is 0 and nothing is
-// before the first message.
+// conversation, in one transaction; without a parent, AtSeq is 0: back to before the
+// first message.
 //
 //  1. A trashed conversation is not_found; so is a parent that does not hold AtSeq
 //     as one of its own messages, or is of a conversation whose messages this one
 //     does not inherit. An open turn is conflict, unless its lease has ended: then
-//     it is settled first, as [Begin] does it.
+//     it is closed first, as [Begin] does it.
 //  2. Where the parent is the conversation's own and ends with AtSeq, it becomes the
 //     current branch. So does a branch that stands there already and has no message
 //     of its own. Otherwise To is stored, and becomes it; its HeadSeq and Sum follow
@@ -86,14 +86,14 @@ type Rewind struct {
 	Salvage      func(expired scrollback.Turn) []Entry
 }
 
-// Purge removes what belongs to a conversation and nobody else: messages that no
+// Purge removes what belongs to a conversation and no other: messages that no
 // other conversation's path holds, their search terms, segments that cover any of
 // them, mentions of artifacts that no message left mentions, turns and receipts.
 // An open turn whose lease has not ended is conflict, and so is, with TrashedBy, a
 // conversation that has not been in the trash since then: somebody took it out
-// meanwhile. From the first step on no other method knows the conversation. Each
-// step removes at most Limit messages; the same call again goes on, and one for
-// what is gone already is Done.
+// meanwhile. From the first step on, no other method knows the conversation. Each step
+// removes at most Limit messages; the same call again continues, and one for what is
+// already gone is Done.
 type Purge struct {
 	Conversation scrollback.ConversationID
 	Now          int64
@@ -102,9 +102,9 @@ type Purge struct {
 }
 
 // Purged is one step of a purge. Kept counts the messages that stay because others
-// inherit them. Loose are artifacts that nothing mentions any more: their rows are
-// gone. Next is an ancestor that was purged before and may be able to give up more
-// now that this conversation is gone.
+// inherit them. Loose are artifacts that nothing mentions any more: their rows are gone.
+// Next is an ancestor that was purged earlier and of which more may be removable now that
+// this conversation is gone.
 type Purged struct {
 	Done    bool
 	Removed int64
@@ -113,7 +113,7 @@ type Purged struct {
 	Next    scrollback.ConversationID
 }
 
-// Spares says whether a purge leaves a conversation that was put in the trash at a
+// Spares reports whether a purge leaves a conversation that was put in the trash at a
 // time, or is not there (0).
 func (p Purge) Spares(deletedAt int64) bool {
 	return p.TrashedBy != 0 && (deletedAt == 0 || deletedAt > p.TrashedBy)

@@ -7,17 +7,17 @@ import (
 )
 
 // Move takes whole histories from one database to another. What else it reads is
-// [Reader]'s, of hidden conversations too where a branch or a conversation is asked
-// for by its id.
+// [Reader]'s, also of hidden conversations if a branch or a conversation is requested by
+// its id.
 type Move interface {
 	// Adopt brings rows that were made elsewhere; see [Adopt].
 	Adopt(ctx context.Context, a Adopt) error
 
-	// Folds lists what Commit has entered for a conversation, oldest first, after
-	// the first skip.
+	// Folds lists the receipts that Commit has stored for a conversation, oldest first,
+	// after the first skip.
 	Folds(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error)
 
-	// Taken is the first of some ids that a message has already, or empty.
+	// Taken is the first of some ids that a message already has, or empty.
 	Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error)
 }
 
@@ -28,7 +28,7 @@ type Move interface {
 //     and has heirs, of which other methods know only the branches and what is on
 //     them. A known one is conflict if it is in the trash, if its purge is under
 //     way, if it does not inherit from all of Conversation.Ancestors, or if an open
-//     turn holds it; an open turn whose lease has ended is settled first, as [Begin]
+//     turn holds it; an open turn whose lease has ended is closed first, as [Begin]
 //     does it.
 //  2. Each of Branches grows.
 //  3. Segments are stored, and Mentions noted. A segment that is known stays as it
@@ -54,7 +54,7 @@ type Adopt struct {
 }
 
 // AdoptBranch appends Entries to a branch that ends with IfHead (else conflict). An
-// unknown one is stored first, and leaves its parent as [Rewind] has it; a known
+// unknown one is stored first, and leaves its parent as for [Rewind]; a known
 // one that leaves another message, or is of another conversation, is conflict. Its
 // UpdatedAt becomes that of Branch.
 type AdoptBranch struct {

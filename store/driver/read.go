@@ -6,8 +6,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Reader reads what the log keeps. No method of it writes anything, whatever it
-// meets.
+// Reader reads the log. None of its methods ever writes anything.
 type Reader interface {
 	// Head is a conversation and its current branch; not_found if unknown.
 	Head(ctx context.Context, id scrollback.ConversationID) (Head, error)
@@ -26,7 +25,7 @@ type Reader interface {
 	Projects(ctx context.Context) ([]scrollback.Project, error)
 
 	// Messages reads the path of a branch, whichever branches its messages are of:
-	// those with From <= seq <= To, ascending. What it reads, it brings into memory.
+	// those with From <= seq <= To, ascending. All of them are read into memory.
 	Messages(ctx context.Context, q MessageQuery) ([]scrollback.Message, error)
 }
 

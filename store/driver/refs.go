@@ -8,7 +8,7 @@ import (
 
 // Refs keeps what conversations mention.
 type Refs interface {
-	// PutArtifact records an artifact whose bytes are already kept; one that is
+	// PutArtifact records an artifact whose bytes are already stored; one that is
 	// known stays as it is. With a conversation it also notes the mention, which
 	// makes the artifact resolvable through that conversation.
 	PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error
@@ -18,8 +18,8 @@ type Refs interface {
 	List(ctx context.Context, q RefQuery) ([]scrollback.RefEntry, error)
 }
 
-// RefQuery pages through refs. Ref, when set, looks for that one only; then no
-// Conversations means any, otherwise none.
+// RefQuery pages through refs. If Ref is set, only that one is looked for; no
+// Conversations then means any of them, and otherwise none.
 type RefQuery struct {
 	Conversations []scrollback.ConversationID
 	Kind          string

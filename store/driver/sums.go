@@ -26,8 +26,8 @@ func byProject(all []scrollback.UsageDay) []scrollback.UsageDay {
 	return out
 }
 
-// differ says where sums are not what their records come to, save for what the
-// records do not say.
+// differ says where sums are not what their records add up to, except for what the
+// records do not hold.
 func differ(sums, records []scrollback.UsageDay, v vague) string {
 	by := map[string][2]scrollback.UsageDay{}
 	for i, all := range [][]scrollback.UsageDay{sums, records} {
@@ -69,8 +69,8 @@ func same(a, b scrollback.UsageDay) bool {
 	return slices.Equal(counts(a), counts(b)) && math.Abs(a.Cost-b.Cost) <= 1e-9*max(1, a.Cost, b.Cost)
 }
 
-// lacking says that records are fewer than the calls, and that what the sums are
-// more may be of those that are gone.
+// lacking reports whether there are fewer records than calls, so that what the sums
+// exceed them by may come from records that are gone.
 func lacking(sums, records scrollback.UsageDay) bool {
 	more := false
 	of := counts(records)

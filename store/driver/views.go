@@ -11,7 +11,7 @@ type Views interface {
 	// Commit changes what a branch shows; see [Commit].
 	Commit(ctx context.Context, c Commit) error
 
-	// Unfold takes back a fold of a branch; see [Unfold].
+	// Unfold undoes a fold of a branch; see [Unfold].
 	Unfold(ctx context.Context, u Unfold) (scrollback.Receipt, error)
 
 	// Segments are those with the given ids, in that order; not_found names the
@@ -40,7 +40,7 @@ type Commit struct {
 }
 
 // Unfold puts back the view from before the newest fold of the branch that is not
-// yet undone, and returns its receipt. When there is none, View is what the branch
+// yet undone, and returns its receipt. If there is none, View is what the branch
 // shows from then on, if its ViewVersion is still IfViewVersion (else conflict),
 // and the receipt is empty; with no View either it is not_found.
 type Unfold struct {

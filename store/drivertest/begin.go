@@ -17,7 +17,7 @@ func (w *bench) trash(id scrollback.ConversationID) {
 	w.ok(err)
 }
 
-// testBegin: one call appends, opens the turn and answers all the window needs.
+// testBegin: one call appends, opens the turn and returns all that the window needs.
 func testBegin(w *bench) {
 	c := w.conversation()
 	before := w.head(c.ID)
@@ -226,7 +226,7 @@ func replays(w *bench, id scrollback.ConversationID, k scrollback.Idempotency, t
 	})
 }
 
-// testIdempotency: the same request answers its turn, whatever became of it.
+// testIdempotency: the same request returns its turn, whatever became of it.
 func testIdempotency(w *bench) {
 	c := w.conversation()
 	k := scrollback.Idempotency{Key: "k", Hash: "h"}
@@ -287,7 +287,7 @@ func testIdempotencyExpires(w *bench) {
 	w.code(err, scrollback.Conflict)
 }
 
-// testIdempotencyScope: keys are a conversation's own; no key is no key.
+// testIdempotencyScope: keys belong to a conversation; an empty key is none.
 func testIdempotencyScope(w *bench) {
 	a, b := w.conversation(), w.conversation()
 	k := scrollback.Idempotency{Key: "k", Hash: "h"}

@@ -161,7 +161,7 @@ func (w *bench) unfold(id scrollback.BranchID) (scrollback.Receipt, error) {
 	return w.Views.Unfold(w.ctx, driver.Unfold{Branch: id, Now: w.tick()})
 }
 
-// entry is a message with these terms and a weight of its own.
+// entry is a message with these terms and its own weight.
 func (w *bench) entry(role scrollback.Role, terms string) driver.Entry {
 	id := scrollback.MessageID(w.id("message"))
 	n := int64(w.n)

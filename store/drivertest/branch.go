@@ -279,7 +279,7 @@ func testBranches(w *bench) {
 	}
 }
 
-// testUnfoldInherited: without a fold of its own a branch takes the view it is
+// testUnfoldInherited: a branch without its own fold takes the view that it is
 // given, if it is as the caller saw it.
 func testUnfoldInherited(w *bench) {
 	c := w.conversation()

@@ -13,7 +13,7 @@ import (
 // workers is how many goroutines meet at one driver.
 const workers = 8
 
-// together runs call on every worker at once and answers their errors.
+// together runs call on every worker at once and returns their errors.
 func together(call func(i int) error) []error {
 	var wg sync.WaitGroup
 	errs := make([]error, workers)

@@ -49,7 +49,7 @@ func testCreate(w *bench) {
 	same(w.t, "branch", b, branch)
 }
 
-// testCreateKnown: a known id answers what is stored, also from the trash.
+// testCreateKnown: a known id returns what is stored, also from the trash.
 func testCreateKnown(w *bench) {
 	elder(w)
 	c, b := full(w)

@@ -1,7 +1,7 @@
 // Package drivertest is what every [driver.Driver] has to pass: each sentence of
 // the contract as a test, whatever the database.
 //
-//   - [Run]: the suite, each test on a driver of its own
+//   - [Run]: the suite, each test on its own driver
 //   - [RunReopen]: what a database on disk still knows after it was closed
 //   - [Walk]: one random list of operations on two drivers, compared throughout
 //   - [Check]: the invariants of the log, for whoever breaks things on purpose
@@ -131,7 +131,7 @@ var suite = []struct {
 	{"Close", testClose},
 }
 
-// Run runs the suite. Each call of open answers an empty driver.
+// Run runs the suite. Each call of open returns an empty driver.
 func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for _, s := range suite {
 		t.Run(s.name, func(t *testing.T) {
@@ -168,7 +168,7 @@ func RunReopen(t *testing.T, open func(t *testing.T, dir string) *driver.Driver)
 	})
 }
 
-// populate writes something of everything and answers a conversation with a fold
+// populate writes something of everything and returns a conversation with a fold
 // to undo and no open turn.
 func populate(w *bench) scrollback.Conversation {
 	w.t.Helper()
@@ -201,7 +201,7 @@ func populate(w *bench) scrollback.Conversation {
 	return c
 }
 
-// testClose: a closed driver answers that it is gone.
+// testClose: a closed driver reports that it is gone.
 func testClose(w *bench) {
 	c := w.conversation()
 	w.ok(w.Close())

@@ -24,7 +24,7 @@ func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f}, Close: d.Close}
 }
 
-// The parts of a driver, each with the faults that are made of it.
+// The parts of a driver, each with the same faults.
 type (
 	faultyLog struct {
 		driver.Log

@@ -36,7 +36,7 @@ func plainCommit(w *bench, c scrollback.Conversation, first, last int64) driver.
 	}
 }
 
-// fold commits [first, last] and answers what it committed.
+// fold commits [first, last] and returns what it committed.
 func (w *bench) fold(c scrollback.Conversation, first, last int64) driver.Commit {
 	w.t.Helper()
 	cm := plainCommit(w, c, first, last)

@@ -190,7 +190,7 @@ func scribbleAll(vs ...any) {
 	}
 }
 
-// testCopies: neither what was handed in nor what was answered leads back to
+// testCopies: neither what was passed in nor what was returned leads back to
 // what is stored.
 func testCopies(w *bench) {
 	type created struct {

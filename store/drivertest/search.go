@@ -152,7 +152,7 @@ func testSearchCounts(w *bench) {
 }
 
 // testSearchTruncated: over the limit, messages with every word that there is are
-// kept before any other; guesses are no words.
+// kept before any other; guesses do not count as words.
 func testSearchTruncated(w *bench) {
 	c := w.conversation()
 	ms := corpus(w, c.ID, "a b c", "a b", "a a a a", "b c", "a", "c", "c a b")

@@ -257,7 +257,7 @@ func testAudit(w *bench) {
 	}
 }
 
-// testAuditMeanwhile: what was written since a connection last searched is no flaw.
+// testAuditMeanwhile: what was written since a connection last searched is not a flaw.
 func testAuditMeanwhile(w *bench) {
 	c := w.conversation()
 	for range 3 {

@@ -8,7 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// adopting is one batch of a history on its way in.
+// adopting is one batch of a history being brought in.
 type adopting struct {
 	*database
 	a     driver.Adopt
@@ -23,7 +23,7 @@ func (j *adopting) conflict(format string, args ...any) error {
 	return scrollback.Errorf(scrollback.Conflict, j.op, format, args...)
 }
 
-// foreign says that the conversation does not inherit from another here.
+// foreign is the conflict of a conversation that does not inherit from another here.
 func (j *adopting) foreign(id scrollback.ConversationID) bool {
 	return !slices.Contains(j.th.Ancestors, id)
 }
@@ -126,7 +126,7 @@ func (j *adopting) show() error {
 	return nil
 }
 
-// weigh is how much of a branch's path a view hides.
+// weigh sets how much of a branch's path a view hides.
 func (j *adopting) weigh(id scrollback.BranchID, v *scrollback.View) error {
 	if v.Sum = (scrollback.Weight{}); v.Boundary == 0 {
 		return nil

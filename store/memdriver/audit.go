@@ -105,11 +105,11 @@ func (db audit) Copy(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	return scrollback.Errorf(scrollback.Refused, op, "what is kept in memory is not copied to a file")
+	return scrollback.Errorf(scrollback.Refused, op, "a database in memory cannot be copied to a file")
 }
 
-// Mend implements [driver.Audit]. Rows in memory belong together by construction:
-// of heads, lost rows, books and most strays it can only say that they are sound, or that
+// Mend implements [driver.Audit]. Rows in memory belong together by construction: for
+// heads, lost rows, books and most strays it can only report that they are sound, or that
 // the thing is unknown.
 func (db audit) Mend(ctx context.Context, m driver.Mend) error {
 	const op = "memdriver.Mend"
@@ -150,7 +150,7 @@ func (db audit) Mend(ctx context.Context, m driver.Mend) error {
 	return err
 }
 
-// exists says that a conversation is unknown; one that was purged is known here.
+// exists returns an error for an unknown conversation; a purged one counts as known.
 func (db audit) exists(op string, id scrollback.ConversationID) error {
 	if db.threads[id] == nil {
 		return scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", id)

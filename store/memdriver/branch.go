@@ -8,8 +8,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// leave completes a branch by the message that it is to leave its parent at, and
-// returns the conversation of the parent.
+// leave completes a branch from the message at which it leaves its parent, and returns
+// the parent's conversation.
 func (db *database) leave(op string, b *scrollback.Branch) (scrollback.ConversationID, error) {
 	b.HeadSeq, b.Sum = b.AtSeq, scrollback.Weight{}
 	if b.Parent == "" && b.AtSeq == 0 {
@@ -73,7 +73,7 @@ func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 	return db.head(th), nil
 }
 
-// reachable completes a branch that a conversation is to go on with.
+// reachable completes a branch with which a conversation is to continue.
 func (db log) reachable(op string, th *thread, to *scrollback.Branch) error {
 	to.Conversation = th.ID
 	of, err := db.leave(op, to)
@@ -83,7 +83,7 @@ func (db log) reachable(op string, th *thread, to *scrollback.Branch) error {
 	return err
 }
 
-// forks says whether a conversation may begin behind a message of another.
+// forks returns an error unless a conversation may begin after a message of another.
 func (db log) forks(op string, fork scrollback.Conversation, of scrollback.ConversationID) error {
 	parent := of
 	if fork.Parent != nil {
@@ -104,8 +104,8 @@ func inherits(op string, th *thread, of scrollback.ConversationID) error {
 	return nil
 }
 
-// destination is the branch that a rewind leads to: one that stands there already,
-// or a new one.
+// destination is the branch that a rewind leads to: one that is already there, or a new
+// one.
 func (db log) destination(th *thread, to scrollback.Branch, now int64) *branch {
 	if p := db.branches[to.Parent]; p != nil && p.Conversation == th.ID && p.HeadSeq == to.AtSeq {
 		return p

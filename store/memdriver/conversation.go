@@ -155,7 +155,7 @@ func (db reader) byPrefix(q driver.ListQuery) []scrollback.Conversation {
 	return cloneAll(out[:min(len(out), q.Limit)])
 }
 
-// within says whether a project is one of those that are looked at.
+// within reports whether a project is one of those to look in.
 func within(projects []string, name string) bool {
 	return len(projects) == 0 || slices.Contains(projects, name)
 }
@@ -187,7 +187,7 @@ func (th *thread) touch(now int64) {
 	th.UpdatedAt = now
 }
 
-// after says whether (at, id) comes after a key in a list of newest first.
+// after reports whether (at, id) comes after a key in a list with the newest first.
 func after(key *driver.ListKey, at int64, id string) bool {
 	return key == nil || at < key.At || at == key.At && id < key.ID
 }

@@ -5,7 +5,7 @@
 // only once nothing can fail any more, so an error leaves no trace. Rows are
 // copied on the way in and on the way out: no caller ever holds what is stored.
 //
-// Words it adds: thread (a conversation with all that belongs to it), row (a
+// Words it adds: thread (a conversation with everything that belongs to it), row (a
 // message with the terms it is found by).
 //
 // Invariants: rows are in the order they were appended, which is what "newest"
@@ -50,7 +50,7 @@ type (
 	move   struct{ *database }
 )
 
-// New is an empty database.
+// New makes an empty database.
 func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
@@ -76,7 +76,7 @@ func (db *database) close() error {
 	return nil
 }
 
-// usable says why a call may not go on. The lock is held.
+// usable says why a call may not continue. The lock is held.
 func (db *database) usable(ctx context.Context, op string) error {
 	if db.closed {
 		return scrollback.Errorf(scrollback.Unavailable, op, "the database is closed")

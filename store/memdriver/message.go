@@ -157,7 +157,7 @@ func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int6
 	return out
 }
 
-// fresh says which of the ids that entries bring is taken.
+// fresh returns an error that names an id of the entries which is taken.
 func (db *database) fresh(op string, entries []driver.Entry) error {
 	seen := map[scrollback.MessageID]bool{}
 	for _, r := range db.rows {
@@ -165,7 +165,7 @@ func (db *database) fresh(op string, entries []driver.Entry) error {
 	}
 	for _, e := range entries {
 		if seen[e.ID] {
-			return scrollback.Errorf(scrollback.Conflict, op, "there is a message %s already", e.ID)
+			return scrollback.Errorf(scrollback.Conflict, op, "there is already a message %s", e.ID)
 		}
 		seen[e.ID] = true
 	}

@@ -46,7 +46,7 @@ func (db log) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) 
 	return out, nil
 }
 
-// purging is a purge on its way.
+// purging is a purge under way.
 type purging struct{ *database }
 
 // forget makes a conversation unknown: only what others inherit of it stays.
@@ -59,7 +59,7 @@ func (db purging) forget(th *thread, now int64) {
 		Branch: th.Branch, Messages: th.Messages, CreatedAt: th.CreatedAt, DeletedAt: now, PurgedAt: -now, Roots: []string{}, PinnedSeqs: []int64{}}
 }
 
-// kept says how far each of a conversation's branches is inherited.
+// kept is how far each of a conversation's branches is inherited.
 func (db purging) kept(own []*branch) map[scrollback.BranchID]int64 {
 	var branches, outside []scrollback.Branch
 	for _, b := range own {
@@ -140,7 +140,7 @@ func (db purging) finish(th *thread, kept map[scrollback.BranchID]int64, now int
 	}
 }
 
-// mentioned says whether some conversation mentions an artifact.
+// mentioned reports whether some conversation mentions an artifact.
 func (db *database) mentioned(id scrollback.ArtifactID) bool {
 	for _, th := range db.threads {
 		if slices.ContainsFunc(th.mentions, func(m mention) bool { return m.artifact == id }) {

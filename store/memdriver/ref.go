@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// mention is why a conversation may resolve an artifact.
+// mention lets a conversation resolve an artifact.
 type mention struct {
 	artifact scrollback.ArtifactID
 	name     string
@@ -86,7 +86,7 @@ func (db refs) refs(th *thread) []scrollback.RefEntry {
 	return out
 }
 
-// keep records an artifact that is not known yet.
+// keep records an artifact that is not yet known.
 func (db *database) keep(a scrollback.Artifact) {
 	if _, known := db.artifacts[a.ID]; !known {
 		db.artifacts[a.ID] = a

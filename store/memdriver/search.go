@@ -10,7 +10,7 @@ import (
 )
 
 // Search implements [driver.Index] by looking at every message. Documents and
-// Holding speak of the whole store, whatever the query narrows to.
+// Holding are of the whole store, whatever the query is limited to.
 func (db index) Search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
 	end, err := db.read(ctx, "memdriver.Search")
 	defer end()
@@ -49,7 +49,7 @@ func (db index) Search(ctx context.Context, q driver.SearchQuery) (driver.Search
 	return res, nil
 }
 
-// visible says whether q's filters let a message through.
+// visible reports whether q's filters let a message through.
 func (db index) visible(r *row, q driver.SearchQuery) bool {
 	th := db.threads[r.ConversationID]
 	return (th.DeletedAt == 0 || len(q.Conversations) > 0) &&
@@ -59,8 +59,8 @@ func (db index) visible(r *row, q driver.SearchQuery) bool {
 		r.CreatedAt >= q.From && (q.To == 0 || r.CreatedAt < q.To)
 }
 
-// matches judges terms that hold so many of m.Any. A match for nothing at all
-// finds nothing.
+// matches judges terms that hold so many of m.Any. A match that asks for nothing finds
+// nothing.
 func matches(terms []string, hits int, m driver.Match) bool {
 	for _, phrase := range m.Must {
 		if !phraseIn(terms, phrase) {
@@ -70,7 +70,7 @@ func matches(terms []string, hits int, m driver.Match) bool {
 	return hits > 0 || len(m.Must) > 0
 }
 
-// phraseIn says whether the terms hold the phrase, word after word.
+// phraseIn reports whether the terms hold the phrase, word for word.
 func phraseIn(terms, phrase []string) bool {
 	for i := 0; i+len(phrase) <= len(terms); i++ {
 		if slices.EqualFunc(terms[i:i+len(phrase)], phrase, termIs) {

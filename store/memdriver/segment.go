@@ -89,7 +89,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 	}
 	switch {
 	case u.View == nil:
-		return scrollback.Receipt{}, scrollback.Errorf(scrollback.NotFound, op, "branch %s has no fold to undo", b.ID)
+		return scrollback.Receipt{}, scrollback.Errorf(scrollback.NotFound, op, "branch %s has no compaction to undo", b.ID)
 	case u.IfViewVersion != b.ViewVersion:
 		return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s has changed", b.ID)
 	}

@@ -76,7 +76,7 @@ func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 
 // Get implements [driver.Turns].
 func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
-	const op = "memdriver.Turn"
+	const op = "memdriver.Get"
 	end, err := db.read(ctx, op)
 	defer end()
 	if err != nil {
@@ -91,7 +91,7 @@ func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn,
 
 // Last implements [driver.Turns].
 func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
-	const op = "memdriver.LastTurn"
+	const op = "memdriver.Last"
 	end, err := db.read(ctx, op)
 	defer end()
 	if err != nil {
@@ -108,8 +108,8 @@ func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollb
 	return clone(*t), nil
 }
 
-// owned is an open turn, for its owner. The lease may have run out, as long as
-// nobody else took over.
+// owned is an open turn, for its owner. The lease may have run out, as long as nobody
+// else has taken over.
 func (db turns) owned(op string, id scrollback.TurnID, owner string) (*scrollback.Turn, error) {
 	t := db.turns[id]
 	if t == nil || t.State != scrollback.TurnOpen || t.Owner != owner {

@@ -9,8 +9,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
-// ask is a query as it is understood. Role, from and to narrow what is found; the
-// rest are cues, which only say what is likelier.
+// ask is a query as it is understood. Role, from and to narrow what is found; the rest
+// are cues, which only say what is more likely.
 type ask struct {
 	terms.Query
 	role     scrollback.Role
@@ -18,13 +18,13 @@ type ask struct {
 
 	dates   []days
 	speaker scrollback.Role
-	newest  bool // what holds now is asked for
+	newest  bool // asks for what holds now
 }
 
 // operator is a word of a query that narrows instead of being looked for.
 var operator = regexp.MustCompile(`(^|\s)(role|after|before|on):(\S+)`)
 
-// readAsk takes a query apart. Operators inside quotes are words.
+// readAsk parses a query. Operators inside quotes are words.
 func readAsk(query string, now time.Time) (ask, error) {
 	var a ask
 	pieces := strings.Split(strings.NewReplacer("“", `"`, "”", `"`).Replace(query), `"`)
@@ -53,8 +53,8 @@ func readAsk(query string, now time.Time) (ask, error) {
 	return a, wrong
 }
 
-// narrow takes an operator. A word that only looks like one is left alone: a role
-// there is none of, or a time that does not begin with a digit.
+// narrow applies an operator. A word that only looks like one is left alone: a role that
+// does not exist, or a time that does not begin with a digit.
 func (a *ask) narrow(name, value string, now time.Time) (bool, error) {
 	if name == "role" {
 		role, err := scrollback.ParseRole(strings.ToLower(value))
@@ -68,7 +68,7 @@ func (a *ask) narrow(name, value string, now time.Time) (bool, error) {
 	}
 	found := datesIn(value, now)
 	if len(found) != 1 {
-		return false, scrollback.ParamErrorf("store.Search", "query", "%s:%s names no day or month, as 2026-03-05 or 2026-03 would", name, value)
+		return false, scrollback.ParamErrorf("search.Run", "query", "%s:%s names no day or month, as 2026-03-05 or 2026-03 would", name, value)
 	}
 	d := found[0]
 	switch name {
@@ -90,7 +90,7 @@ func earlier(end, other int64) int64 {
 	return min(end, other)
 }
 
-// Turns of phrase that say who said what is looked for.
+// Phrases that say whose words are looked for.
 const sayVerbs = `(?:say|said|tell|told|ask|asked|mention|mentioned|think|thought|suggest|suggested|recommend|recommended|propose|proposed|` +
 	`advise|advised|answer|answered|reply|replied|write|wrote|explain|explained|describe|described|claim|claimed|promise|promised|decide|decided|` +
 	`want|wanted|prefer|preferred|like|guess|guessed|believe|believed|request|requested|complain|complained)`
@@ -107,7 +107,7 @@ var (
 // askedNow are words that ask for the latest state of things.
 var askedNow = regexp.MustCompile(`(?i)\b(?:now|current|currently|latest|newest|these days|at the moment|at present|today|nowadays|so far)\b|现在|目前|最新|如今|当前|眼下|最近|迄今`)
 
-// speakerIn says who a query speaks of, if of one only.
+// speakerIn is the role whose words a query asks for, if it names only one.
 func speakerIn(q string) scrollback.Role {
 	switch user, assistant := userSaid.MatchString(q), assistantSaid.MatchString(q); {
 	case user && !assistant:

@@ -20,7 +20,7 @@ var (
 
 const monthNames = `(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|January|February|March|April|May|June|July|August|September|October|November|December)`
 
-// days is a run of time, [from, to) in Unix ms.
+// days is a span of time, [from, to) in Unix ms.
 type days struct{ from, to int64 }
 
 func (d days) has(ms int64) bool { return d.from <= ms && ms < d.to }
@@ -67,8 +67,8 @@ func afterPreposition(before string) bool {
 	return false
 }
 
-// number reads digits, Chinese numerals up to 99 and the name of a month; 0 for
-// nothing and for what it cannot read.
+// number reads digits, Chinese numerals up to 99 and the name of a month; 0 for nothing,
+// or for what it cannot read.
 func number(s string) int {
 	if n, err := strconv.Atoi(s); err == nil {
 		return n

@@ -13,38 +13,38 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// BM25 with a fixed mean length, so that a message's score does not depend on
-// which database holds it or on what else is stored.
+// BM25 with a fixed mean length, so that a message's score depends neither on which
+// database holds it nor on what else is stored.
 const (
 	bmK1        = 1.2
 	bmB         = 0.75
 	bmMeanTerms = 120
 )
 
-// What else counts. Each was chosen by bench/recall, and moved by a half changes
-// what is found by about one question in a hundred.
+// What else counts. Each was chosen with bench/recall; changing one by half changes the
+// result for about one question in a hundred.
 const (
-	coverage     = 0.7  // of the score, goes by how much of the query's weight is held
+	coverage     = 0.7  // of the score, depends on how much of the query's weight is held
 	nearWeight   = 0.3  // of a word that stands next to its neighbour in the query
 	guessWeight  = 0.7  // of a term that nobody typed
 	exactWeight  = 2    // of a name, a number, an identifier
 	userWeight   = 1.2  // of what a person said
-	saidWeight   = 1.3  // for who the query speaks of, and against all others
-	dateWeight   = 1.8  // of a message of a date that the query names, or with it in its text
+	saidWeight   = 1.3  // for the speaker that the query names, and against all others
+	dateWeight   = 1.8  // of a message from a date that the query names, or with that date in its text
 	askingWeight = 0.8  // of a question: it is seldom the answer to another
 	answerShare  = 0.85 // of a question's score, goes to its answer
-	newestWeight = 0.15 // of the newest, where the query asks for what holds now
+	newestWeight = 0.15 // of the newest, if the query asks for what holds now
 	answersRead  = 10   // of the best, questions whose answer is read
-	datesRead    = 8192 // bytes of a text in which dates are looked for
+	datesRead    = 8192 // bytes of a text that are searched for dates
 )
 
-// ranker scores messages for one query: BM25 over its words and the guesses, more
-// for more of its words, then the cues.
+// ranker scores messages for one query: BM25 over its words and the guesses, more for
+// more of its words, then the cues.
 type ranker struct {
 	ask
 	now     time.Time
 	weights []float64 // of each term of Any
-	words   []float64 // of each word, in the form that there is
+	words   []float64 // of each word, in the form that occurs
 	total   float64   // of the words
 }
 
@@ -74,7 +74,7 @@ func (s searching) rank(ctx context.Context, found driver.SearchResult, dq drive
 	return out, nil
 }
 
-// byScore puts the best first, and of equals the newest.
+// byScore puts the best first, and the newest first among equals.
 func byScore(a, b *ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), byAge(b, a)) }
 
 func byAge(a, b *ranked) int {
@@ -136,7 +136,7 @@ func (r *ranker) score(m scrollback.Message) *ranked {
 	return out
 }
 
-// near is the weight of the words that stand together here as in the query.
+// near is the weight of the words that are together here as in the query.
 func (r *ranker) near(places [][]int) float64 {
 	sum := 0.0
 	for i := 1; i < r.Words; i++ {
@@ -147,8 +147,8 @@ func (r *ranker) near(places [][]int) float64 {
 	return sum
 }
 
-// together says whether a place of b is at most three behind one of a, or two
-// before it. Both ascend.
+// together reports whether a place of b is at most three after one of a, or two before
+// it. Both ascend.
 func together(a, b []int) bool {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch d := b[j] - a[i]; {
@@ -163,7 +163,7 @@ func together(a, b []int) bool {
 	return false
 }
 
-// cues is what a score is multiplied with for who said it, when and how.
+// cues is the factor on a score for who said it, when and how.
 func (r *ranker) cues(m scrollback.Message, text string) float64 {
 	f := 1.0
 	if m.Role == scrollback.RoleUser {
@@ -185,7 +185,7 @@ func (r *ranker) cues(m scrollback.Message, text string) float64 {
 	return f
 }
 
-// dated says whether a message is of a date of the query, or names one.
+// dated reports whether a message is from a date of the query, or names one.
 func (r *ranker) dated(m scrollback.Message, text string) bool {
 	if slices.ContainsFunc(r.dates, func(d days) bool { return d.has(m.CreatedAt) }) {
 		return true
@@ -193,15 +193,15 @@ func (r *ranker) dated(m scrollback.Message, text string) bool {
 	return slices.ContainsFunc(datesIn(text[:min(len(text), datesRead)], r.now), func(d days) bool { return slices.Contains(r.dates, d) })
 }
 
-// asks says whether a text ends with a question mark.
+// asks reports whether a text ends with a question mark.
 func asks(text string) bool {
 	text = strings.TrimRight(text, " \n\t\"'”’)）")
 	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
 }
 
-// answers lets the answer to a question match as the question does, and adds it
-// where none of the words is in it. It must pass what narrows the search, and
-// quoted words it would have to hold itself.
+// answers lets the answer to a question match as the question does, and adds it even if
+// it holds none of the words. It must pass what narrows the search, and must itself hold
+// any quoted words.
 func (s searching) answers(ctx context.Context, r *ranker, all []*ranked, dq driver.SearchQuery) ([]*ranked, error) {
 	if len(dq.Must) > 0 || dq.Role != "" {
 		return all, nil

@@ -2,11 +2,11 @@
 // database: the database brings candidates by their terms, and what follows is
 // judged here by rarity and closeness of words, names, dates and who spoke.
 //
-// Words it adds: ask (a query as it is understood), cue (what makes a match likelier
-// without narrowing), passage (the piece of a text that answers best).
+// Words it adds: ask (a query as it is understood), cue (what makes a match more likely
+// without narrowing), passage (the piece of a text that matches best).
 //
 // Invariants: a search writes nothing; the order depends on what was found and the
-// time that is given, on no map and no clock.
+// given time, not on a map's order or a clock.
 //
 // It may not know the store, SQL, HTTP or models.
 package search
@@ -25,14 +25,14 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// searching is a search on its way.
+// searching is a search under way.
 type searching struct {
 	d   *driver.Driver
 	now time.Time
 }
 
-// candidates is how many matches are ranked in full, or twice as many as are
-// asked for if that is more.
+// candidates is how many matches are ranked in full, or twice as many as requested if
+// that is more.
 const candidates = 100
 
 // Run finds messages by words and ranks them; now is what dates without a year are
@@ -46,7 +46,7 @@ func Run(ctx context.Context, d *driver.Driver, q scrollback.SearchQuery, now ti
 		return out, err
 	}
 	if a.Empty() {
-		return out, scrollback.ParamErrorf("store.Search", "query", "there is no word to look for in the query")
+		return out, scrollback.ParamErrorf("search.Run", "query", "there is no word to look for in the query")
 	}
 	dq := driver.SearchQuery{Match: driver.Match{Any: a.Any, Must: a.Must}, Words: a.Words, From: a.from, To: a.to,
 		Projects: q.Projects, Role: cmp.Or(q.Role, a.role), Limit: max(candidates, 2*q.Limit)}
@@ -75,8 +75,8 @@ func Run(ctx context.Context, d *driver.Driver, q scrollback.SearchQuery, now ti
 	return out, err
 }
 
-// candidates asks the database; for the dates that a query names once more, so
-// that what was said then is among them however much else matches.
+// candidates asks the database, and once more for the dates that a query names, so that
+// what was said then is among them however much else matches.
 func (s searching) candidates(ctx context.Context, dq driver.SearchQuery, a ask) (driver.SearchResult, error) {
 	found, err := s.d.Index.Search(ctx, dq)
 	if err != nil || !found.Truncated {
@@ -102,7 +102,7 @@ func (s searching) candidates(ctx context.Context, dq driver.SearchQuery, a ask)
 	return found, nil
 }
 
-// hits fills in the best of what was ranked, as many as are asked for.
+// hits fills in the best of what was ranked, as many as requested.
 func (s searching) hits(ctx context.Context, ranked []*ranked, a ask, q scrollback.SearchQuery) ([]scrollback.Hit, error) {
 	out := []scrollback.Hit{}
 	limit := cmp.Or(max(q.Limit, 0), scrollback.SearchDefault)
@@ -134,7 +134,7 @@ func (s searching) hits(ctx context.Context, ranked []*ranked, a ask, q scrollba
 			return out, err
 		}
 		if !hit.OnPath && hit.ConversationID != from.ID {
-			// Of an ancestor that is in the trash, or purged, only what is inherited is there.
+			// Of an ancestor that is purged or in the trash, only what is inherited exists.
 			switch of, err := head(hit.ConversationID); {
 			case scrollback.CodeOf(err) == scrollback.NotFound, err == nil && of.DeletedAt != 0:
 				continue
@@ -147,7 +147,7 @@ func (s searching) hits(ctx context.Context, ranked []*ranked, a ask, q scrollba
 	return out, nil
 }
 
-// wanted is a search, cut into terms, and the head that a hit is seen from.
+// wanted is a search, cut into terms, and the head from which a hit is seen.
 type wanted struct {
 	terms.Query
 	search scrollback.SearchQuery
@@ -224,7 +224,7 @@ func clipMessage(m scrollback.Message) scrollback.Message {
 	return m
 }
 
-// LeafRef is the ref of the leaf in a view that holds seq, or nil.
+// LeafRef returns the ref of the leaf in a view that holds seq, or nil.
 func LeafRef(ctx context.Context, views driver.Views, v scrollback.View, seq int64) (*scrollback.Ref, error) {
 	for _, item := range v.Segments {
 		if seq < item.FirstSeq || seq > item.LastSeq {

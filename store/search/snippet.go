@@ -11,8 +11,8 @@ import (
 // snippetRunes is the length of an excerpt.
 const snippetRunes = 240
 
-// passage is text, or of a longer one the n characters and an ellipsis that hold
-// the most different query terms.
+// passage is text, or if it is longer the n characters that hold the most different query
+// terms, with an ellipsis.
 func passage(text string, q terms.Query, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text
@@ -88,7 +88,7 @@ func backRunes(s string, i, n int) int {
 	return i
 }
 
-// Clip is s, or its first n characters and an ellipsis.
+// Clip returns s, or its first n characters and an ellipsis.
 func Clip(s string, n int) string {
 	for i := range s {
 		if n == 0 {

@@ -31,8 +31,8 @@ func Artifacts(parts scrollback.Parts) (ids []scrollback.ArtifactID) {
 	return ids
 }
 
-// Text is what search reads of a message: everything a person or a tool
-// said in it, and no look-up in the log or its result, which only repeat it.
+// Text is what search reads of a message: everything a person or a tool said in it, but
+// no look-up in the log or its result, which only repeat the log.
 func Text(parts scrollback.Parts) string {
 	var b strings.Builder
 	for _, p := range parts {

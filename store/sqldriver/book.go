@@ -10,8 +10,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// enter books calls: each by itself, in the sums of its day, and in what is known
-// of its model.
+// enter books calls: each by itself, in the sums of its day, and in what is known about
+// its model.
 func enter(ctx context.Context, tx *sqlrow.Session, project string, records []scrollback.UsageRecord, learn driver.Learn) error {
 	for _, u := range records {
 		err := tx.Run(ctx, `INSERT INTO usage_records (conversation_id, turn_id, model, purpose, request_id, at, input_tokens,
@@ -21,8 +21,8 @@ func enter(ctx context.Context, tx *sqlrow.Session, project string, records []sc
 		if err != nil {
 			return err
 		}
-		// Added up here, where a sum stops at its bounds and a broken one is put right:
-		// in SQL it would become a real number that no reader expects.
+		// Added up here, where a sum stops at its bounds and a broken one is repaired: in
+		// SQL it would become a real number that no reader expects.
 		d := scrollback.UsageDay{Day: scrollback.DayOf(u.At), Model: u.Model, Project: project}
 		err = tx.Row(ctx, sqlrow.ScanDay(&d), `SELECT `+sqlrow.DayColumns+` FROM usage_days WHERE day = $1 AND model = $2 AND project = $3 AND currency = $4`,
 			d.Day, d.Model, d.Project, u.Currency)
@@ -63,7 +63,7 @@ func (db book) UsageDays(ctx context.Context, first, last int64) ([]scrollback.U
 	return out, db.wrap("sqldriver.UsageDays", err)
 }
 
-// factsOf is what is known beside the factor, as it is stored.
+// factsOf is what is known besides the factor, as it is stored.
 func factsOf(l scrollback.Learned) (string, error) {
 	l.Factor = 0
 	return sqlrow.JSON(l)

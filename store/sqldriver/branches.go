@@ -53,8 +53,8 @@ func collectBranches(out *[]scrollback.Branch) func(sqlrow.Scanner) error {
 	}
 }
 
-// leave completes a branch by the message that it is to leave its parent at, and
-// returns the conversation of the parent.
+// leave completes a branch from the message at which it leaves its parent, and returns
+// the parent's conversation.
 func leave(ctx context.Context, tx *sqlrow.Session, b *scrollback.Branch) (of scrollback.ConversationID, err error) {
 	b.HeadSeq, b.Sum = b.AtSeq, scrollback.Weight{}
 	if b.Parent == "" && b.AtSeq == 0 {
@@ -69,8 +69,8 @@ func leave(ctx context.Context, tx *sqlrow.Session, b *scrollback.Branch) (of sc
 	return m.ConversationID, err
 }
 
-// forks completes the first branch of a conversation; one that continues another
-// needs that one living, and whatever it inherits to be still there.
+// forks completes the first branch of a conversation. If it continues another, that one
+// must not be in the trash, and whatever it inherits must still exist.
 func forks(ctx context.Context, tx *sqlrow.Session, fork scrollback.Conversation, b *scrollback.Branch) error {
 	const op = "sqldriver.Create"
 	of, err := leave(ctx, tx, b)
@@ -141,7 +141,7 @@ func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 	return out, err
 }
 
-// reachable completes a branch that the conversation is to go on with.
+// reachable completes a branch with which the conversation is to continue.
 func (w *logWriter) reachable(ctx context.Context, to *scrollback.Branch) error {
 	to.Conversation = w.c.ID
 	of, err := leave(ctx, w.tx, to)
@@ -151,8 +151,8 @@ func (w *logWriter) reachable(ctx context.Context, to *scrollback.Branch) error 
 	return err
 }
 
-// destination is the branch that a rewind leads to: one that stands there already,
-// or to, which is stored then.
+// destination is the branch that a rewind leads to: one that is already there, or to,
+// which is then stored.
 func (w *logWriter) destination(ctx context.Context, to scrollback.Branch, now int64) (there scrollback.Branch, err error) {
 	err = w.tx.Row(ctx, sqlrow.ScanBranch(&there), `SELECT `+sqlrow.BranchColumns+` FROM branches WHERE id = $1 AND conversation_id = $2 AND head_seq = $3`,
 		to.Parent, w.c.ID, to.AtSeq)

@@ -139,7 +139,7 @@ func loadHead(ctx context.Context, s *sqlrow.Session, id scrollback.Conversation
 func (db reader) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
 	var c sqlrow.Conversation
 	var b scrollback.Branch
-	// Two reads: should a write fall between them, the branch is the newer one.
+	// Two reads: if a write comes between them, the branch is the newer one.
 	if err := loadHead(ctx, db.Read, id, &c, &b); err != nil {
 		return driver.Head{}, db.wrap("sqldriver.Head", err)
 	}
@@ -168,7 +168,7 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 	if q.Before != nil {
 		before = *q.Before
 	}
-	// Which list it is stands in the statement's text, so that each has an index; a
+	// Which list it is goes into the statement's text, so that each can use its index; a
 	// page of several projects is the newest of their pages.
 	which := `deleted_at = 0`
 	if q.Trash {
@@ -180,7 +180,8 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 			ORDER BY updated_at DESC, id DESC LIMIT $4`, append([]any{before.At, before.ID, like(q.Title), q.Limit}, of...)...)
 	}
 	if len(q.Projects) == 0 {
-		return out, db.wrap("sqldriver.Conversations", page(which))
+		err := page(which)
+		return out, db.wrap("sqldriver.Conversations", err)
 	}
 	for _, project := range slices.Compact(slices.Sorted(slices.Values(q.Projects))) {
 		if err := page(which+` AND project = $5`, project); err != nil {
@@ -193,8 +194,8 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 	return out[:min(len(out), q.Limit)], nil
 }
 
-// among is the condition that a conversation is of one of some projects, or empty for
-// none, and the arguments with theirs.
+// among is the condition that a conversation is of one of some projects, or empty if
+// there are none, and the arguments with theirs.
 func among(projects []string, args []any) (string, []any) {
 	marks := make([]string, len(projects))
 	for i, p := range projects {

@@ -13,7 +13,7 @@ import (
 type Dialect struct {
 	// Classify gives an error of the database its code; see [Classify] for others.
 	Classify func(error) scrollback.Code
-	// Taken says that an error is of a key that exists already.
+	// Taken reports whether an error is about a key that already exists.
 	Taken func(error) bool
 	// InsertNumbered inserts a row and returns the number that it was given.
 	InsertNumbered func(ctx context.Context, tx *sqlrow.Session, query string, args ...any) (int64, error)
@@ -25,14 +25,14 @@ type Dialect struct {
 	Numbered string
 
 	// SearchIDs finds at most $2 message numbers by the match expression $1, best
-	// first; SearchLiving likewise, of the projects in the JSON list $3 unless that is empty, in
-	// conversations that are not in the trash unless $4, and of a time from $5 and
-	// before $6. SearchNewest and SearchNewestLiving do so among the newest matches
-	// only.
+	// first. SearchLiving does the same for the projects in the JSON list $3 unless that
+	// is empty, for conversations that are not in the trash unless $4, and for times from
+	// $5 and before $6. SearchNewest and SearchNewestLiving look only among the newest
+	// matches.
 	SearchIDs, SearchLiving, SearchNewest, SearchNewestLiving string
 	// Holding counts the messages of $1, up to $2; Documents is how many there are.
 	Holding, Documents string
-	// Expression writes a match, narrowed to scope terms, as $1 of the above.
+	// Expression writes a match, limited to scope terms, as $1 of the above.
 	Expression func(m driver.Match, scopes [][]string) string
 
 	// Audit is for checking everything.

@@ -12,7 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// mending is a repair on its way.
+// mending is a repair under way.
 type mending struct {
 	db  *database
 	tx  *sqlrow.Session
@@ -45,8 +45,8 @@ func (db audit) Mend(ctx context.Context, m driver.Mend) error {
 	})
 }
 
-// view replaces what a branch shows. The row is not read: the old view may be what
-// cannot be.
+// view replaces what a branch shows. The row is not read: the old view may be what cannot
+// be read.
 func (r mending) view(ctx context.Context, v driver.MendView) error {
 	view, err := sqlrow.JSON(v.View)
 	if err != nil {
@@ -138,7 +138,7 @@ func (r mending) lease(ctx context.Context, m driver.Mend) error {
 	return w.close(ctx, r.now)
 }
 
-// learned removes what is known of a model and cannot be read.
+// learned removes what is known about a model if it cannot be read.
 func (r mending) learned(ctx context.Context, model string) error {
 	k, err := loadKnown(ctx, r.tx, model)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -10,8 +10,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// heads makes what a conversation and its branches say of their ends agree with
-// their messages.
+// heads makes what a conversation and its branches say about their ends agree with their
+// messages.
 func (r mending) heads(ctx context.Context, id scrollback.ConversationID) error {
 	var c sqlrow.Conversation
 	if err := loadRow(ctx, r.tx, id, &c); err != nil {
@@ -36,7 +36,7 @@ func (r mending) heads(ctx context.Context, id scrollback.ConversationID) error 
 	return storeConversation(ctx, r.tx, &c, r.now)
 }
 
-// current finds the current one among a conversation's branches and what goes with it.
+// current finds a conversation's current branch and what goes with it.
 func (r mending) current(ctx context.Context, c *sqlrow.Conversation, branches []scrollback.Branch) error {
 	b := branches[0]
 	for _, o := range branches {
@@ -124,7 +124,7 @@ func (r mending) ancestors(ctx context.Context, c *sqlrow.Conversation, branches
 // readable empties the columns of a conversation that cannot be read.
 func (r mending) readable(ctx context.Context, id scrollback.ConversationID) error {
 	var c scrollback.Conversation
-	var meta any // a raw message would take anything
+	var meta any // a raw message would accept anything
 	for _, column := range []struct {
 		name, empty string
 		into        any
@@ -211,7 +211,7 @@ func (r mending) beginning(ctx context.Context, id scrollback.BranchID) (out beg
 	return out, err
 }
 
-// follows says whether a branch that begins so may leave another there.
+// follows reports whether a branch with this beginning may leave another there.
 func (r mending) follows(ctx context.Context, first beginning, parent scrollback.BranchID) (bool, error) {
 	var sum scrollback.Weight
 	err := r.tx.Row(ctx, func(row sqlrow.Scanner) error { return row.Scan(&sum.Tokens, &sum.Bytes, &sum.Images) },
@@ -257,7 +257,7 @@ func (r mending) branch(ctx context.Context, id scrollback.BranchID) error {
 	return r.head(ctx, &b)
 }
 
-// parent finds the only branch that one which begins so can have left.
+// parent finds the only branch that one with this beginning can have left.
 func (r mending) parent(ctx context.Context, b scrollback.Branch, first beginning) (found scrollback.BranchID, err error) {
 	if b.AtSeq == 0 {
 		return "", nil
@@ -287,12 +287,12 @@ func (r mending) parent(ctx context.Context, b scrollback.Branch, first beginnin
 		}
 	}
 	if found == "" {
-		err = scrollback.Errorf(scrollback.Conflict, "sqldriver.Mend", "nothing that branch %s follows is there", b.ID)
+		err = scrollback.Errorf(scrollback.Conflict, "sqldriver.Mend", "nothing that branch %s could follow exists", b.ID)
 	}
 	return found, err
 }
 
-// apart says that the path of a branch does not lead to another.
+// apart reports whether the path of a branch does not lead to another.
 func (r mending) apart(ctx context.Context, b scrollback.Branch, from scrollback.BranchID) (bool, error) {
 	for b.ID != from {
 		var p scrollback.Branch

@@ -45,7 +45,7 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 		}
 		n, err := w.dialect.InsertNumbered(ctx, w.tx, `INSERT INTO messages (`+sqlrow.MessageColumns+`) VALUES (`+sqlrow.Marks(20)+`)`, v...)
 		if err != nil && w.dialect.Taken(err) {
-			return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is a message %s already", m.ID)
+			return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "there is already a message %s", m.ID)
 		}
 		if err != nil {
 			return nil, err
@@ -122,8 +122,8 @@ func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 }
 
 // pathMessages reads the path of branch $1 from seq $2 to $3. A branch owns what is
-// behind at_seq, and what is before it its parent does; a path goes down only, so
-// that even a damaged one ends.
+// after at_seq, and its parent what is before that; a path only goes down, so that even a
+// damaged one ends.
 const pathMessages = `WITH RECURSIVE path (branch, parent, at_seq, first, last) AS (
 		SELECT id, parent_branch, at_seq, CASE WHEN at_seq < $2 THEN $2 ELSE at_seq + 1 END, CASE WHEN head_seq < $3 THEN head_seq ELSE $3 END
 		FROM branches WHERE id = $1

@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// adopting is one batch of a history on its way in.
+// adopting is one batch of a history being brought in.
 type adopting struct {
 	*logWriter
 	driver.Adopt
@@ -71,7 +71,7 @@ func (j *adopting) conversation(ctx context.Context) error {
 	return j.store(ctx, j.Now)
 }
 
-// foreign says that the conversation does not inherit from another here.
+// foreign is the conflict of a conversation that does not inherit from another here.
 func (j *adopting) foreign(id scrollback.ConversationID) bool {
 	return !slices.Contains(j.c.Ancestors, id)
 }
@@ -113,7 +113,7 @@ func (j *adopting) branches(ctx context.Context) error {
 	return nil
 }
 
-// segments stores those that are not known.
+// segments stores those that are unknown.
 func (j *adopting) segments(ctx context.Context) error {
 	for i := range j.Segments {
 		s := &j.Segments[i]
@@ -150,7 +150,7 @@ func (j *adopting) views(ctx context.Context) error {
 	return nil
 }
 
-// weigh is how much of a branch's path a view hides.
+// weigh sets how much of a branch's path a view hides.
 func (j *adopting) weigh(ctx context.Context, id scrollback.BranchID, v *scrollback.View) error {
 	at := func(seq int64) (scrollback.Message, error) {
 		var ms []scrollback.Message
@@ -217,7 +217,7 @@ func (j *adopting) end(ctx context.Context) error {
 	if j.Current == "" && (j.hidden || !j.grown[j.c.Branch]) {
 		return nil
 	}
-	if j.hidden { // and to be seen from here on
+	if j.hidden { // visible from here on
 		version, ancestors := j.c.Version, j.c.Ancestors
 		j.c = sqlrow.Conversation{Conversation: j.Conversation}
 		j.c.Version, j.c.Ancestors, j.c.DeletedAt, j.c.PurgedAt = version, ancestors, 0, 0

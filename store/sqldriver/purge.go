@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// purging is one step of a purge on its way.
+// purging is one step of a purge under way.
 type purging struct {
 	db       *database
 	tx       *sqlrow.Session
@@ -103,8 +103,8 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 	return nil
 }
 
-// purge removes the newest messages of a branch that nobody inherits, and their
-// search terms. It holds the only statement that takes messages away.
+// purge removes the newest messages of a branch that nobody inherits, and their search
+// terms. It holds the only statement that deletes messages.
 func (j *purging) purge(ctx context.Context, b scrollback.Branch) error {
 	var numbers []int64
 	var from int64
@@ -121,12 +121,12 @@ func (j *purging) purge(ctx context.Context, b scrollback.Branch) error {
 	}
 	j.left -= len(numbers)
 	j.out.Removed += int64(len(numbers))
-	j.tx.Later(j.db.Dialect.RemoveTerms, list) // behind terms that the same batch adds
+	j.tx.Later(j.db.Dialect.RemoveTerms, list) // after terms that the same batch adds
 	return j.tx.Run(ctx, `DELETE FROM messages WHERE branch = $1 AND seq >= $2`, b.ID, from)
 }
 
-// finish removes what belonged to the messages, and the conversation itself when
-// nobody inherits anything of it.
+// finish removes what belonged to the messages, and the conversation itself if nobody
+// inherits anything from it.
 func (j *purging) finish(ctx context.Context, now int64) error {
 	for _, b := range j.branches {
 		kept := j.kept[b.ID]
@@ -181,7 +181,7 @@ func (j *purging) trim(ctx context.Context, b scrollback.Branch, now int64) erro
 		view_version = view_version + 1, updated_at = $7 WHERE id = $1`, b.ID, kept, last.Sum.Tokens, last.Sum.Bytes, last.Sum.Images, view, now)
 }
 
-// loosen takes back the mentions of artifacts that no message left names.
+// loosen removes the mentions of artifacts that no remaining message names.
 func (j *purging) loosen(ctx context.Context) error {
 	var mentioned []scrollback.ArtifactID
 	err := j.tx.Rows(ctx, func(r sqlrow.Scanner) error {

@@ -45,8 +45,8 @@ const (
 		a.size, 0, a.media_type, m.name, a.id, m.created_at FROM mentions m JOIN artifacts a ON a.id = m.artifact`
 )
 
-// List implements [driver.Refs]. Each kind of each conversation brings at most a
-// page, in order; the pages are merged here.
+// List implements [driver.Refs]. Each kind of each conversation yields at most a page, in
+// order; the pages are merged here.
 func (db refs) List(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
 	in := slices.Compact(slices.Sorted(slices.Values(q.Conversations)))
 	read := db.listRefs
@@ -108,8 +108,8 @@ func (db refs) oneRef(ctx context.Context, q driver.RefQuery, id scrollback.Conv
 	return nil
 }
 
-// refBound is a place in a list of refs as one among the refs of a kind, by time
-// and the id that follows the kind.
+// refBound is a place in a list of refs as a place among the refs of one kind, by time and
+// the id that follows the kind.
 func refBound(k *driver.ListKey, kind string) (at int64, id string) {
 	const everyID = "\U0010FFFF" // and none is below the empty one
 	if k == nil {
@@ -213,7 +213,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 			AND segments > 0 ORDER BY n DESC LIMIT 1`, w.c.ID, u.Branch)
 		switch {
 		case errors.Is(err, sql.ErrNoRows) && u.View == nil:
-			return scrollback.Errorf(scrollback.NotFound, op, "there is no fold to undo")
+			return scrollback.Errorf(scrollback.NotFound, op, "there is no compaction to undo")
 		case errors.Is(err, sql.ErrNoRows) && u.IfViewVersion != w.b.ViewVersion:
 			return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s changed meanwhile", u.Branch)
 		case errors.Is(err, sql.ErrNoRows):

@@ -12,7 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// scopeTerms are the terms that narrow a search to a conversation or a role.
+// scopeTerms are the terms that limit a search to a conversation or a role.
 func scopeTerms(m scrollback.Message) string {
 	return conversationTerm(m.ConversationID) + " " + roleTerm(m.Role)
 }
@@ -130,8 +130,8 @@ func (db index) candidates(ctx context.Context, q driver.SearchQuery, holding []
 			}
 		}
 	}
-	// Scoring all that hold a common word would take long: where others are rarer,
-	// only the newest of those are looked at, and only if there is room.
+	// Scoring everything that holds a common word would take long: if others are rarer,
+	// only the newest of those are considered, and only if there is room.
 	held, rare := telling(q.Any, holding)
 	if len(held) == 0 || len(rare) == 0 || len(rare) == len(held) {
 		return numbers, fetch(q.Match, some)
@@ -142,8 +142,8 @@ func (db index) candidates(ctx context.Context, q driver.SearchQuery, holding []
 	return numbers, fetch(driver.Match{Any: held, Must: q.Must}, newest)
 }
 
-// telling lists the terms that some messages hold, and of those the ones that not
-// too many do.
+// telling lists the terms that some messages hold, and of those the ones that not too
+// many hold.
 func telling(terms []string, holding []int64) (held, rare []string) {
 	for i, t := range terms {
 		if holding[i] > 0 {

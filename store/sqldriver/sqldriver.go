@@ -1,12 +1,12 @@
 // Package sqldriver keeps the store in a SQL database: every statement once,
-// with a dialect for what the databases do not share. A dialect's own room, as
-// sqlite, opens the database and hands it over to [New].
+// with a dialect for what the databases do not share. A dialect's own package, such as
+// sqlite, opens the database and hands it to [New].
 //
 // Words it adds: dialect (full text, error codes and checks of one kind of
 // database), writer (how its write transactions run).
 //
 // Invariants: a row of messages is inserted and never changed; only the writer
-// writes, and what it is given stands or falls alone; readers never write.
+// writes, and each thing it is given succeeds or fails by itself; readers never write.
 // Parameters are written $1, $2, … which both SQLite and PostgreSQL take.
 //
 // It may not know HTTP, models, budgets, any product rule, or one database.
@@ -43,10 +43,10 @@ func Migrations(folder string, d goose.Dialect, db *sql.DB) (*goose.Provider, er
 
 // Writer runs transactions that may write.
 type Writer interface {
-	// Write runs fn in a transaction and returns when its work is durable, or all of
-	// it undone. An error of fn is returned as it is. fn may not use its session
-	// afterwards, and what it left for later is run before the commit. Once begun, a
-	// write is not cut short by ctx.
+	// Write runs fn in a transaction and returns when its work is durable, or all of it
+	// undone. An error of fn is returned as it is. fn may not use its session afterwards,
+	// and what it left for later runs before the commit. Once begun, a write is not cut
+	// short by ctx.
 	Write(ctx context.Context, fn func(ctx context.Context, tx *sqlrow.Session) error) error
 
 	// Close waits for what is under way; later writes are unavailable.
@@ -60,15 +60,15 @@ type Database struct {
 	Read    *sqlrow.Session // on Readers
 	Writer  Writer          // nil: it was opened for reading only
 
-	// Copy writes one picture of the database to a new file; see [driver.Audit].
+	// Copy writes one snapshot of the database to a new file; see [driver.Audit].
 	Copy func(ctx context.Context, path string) error
 
-	// Unchanged says that what was read without locks was not written meanwhile; nil
-	// where reading locks.
+	// Unchanged returns an error if what was read without locks was written meanwhile; nil
+	// if reading locks.
 	Unchanged func() error
 }
 
-// New is a driver on a database that is up to date.
+// New makes a driver on a database that is up to date.
 func New(d Database) *driver.Driver {
 	db := &database{Database: d}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
@@ -124,14 +124,14 @@ func (db *database) wrap(op string, err error) error {
 	}
 	code := db.Dialect.Classify(err)
 	if code == scrollback.Internal && db.closed.Load() {
-		code = scrollback.Unavailable // the pool has no error of its own for it
+		code = scrollback.Unavailable // the pool has no specific error for it
 	}
 	return scrollback.Wrap(code, op, err)
 }
 
-// Classify gives errors that are not a database's answer their code: those of the
-// caller's context, the connection and the file system pass; the rest is a fault of
-// ours, as a stored column that cannot be read.
+// Classify gives a code to errors that are not a database's own: those of the caller's
+// context, the connection and the file system may pass; the rest is a fault of ours, such
+// as a stored column that cannot be read.
 func Classify(err error) scrollback.Code {
 	var file *fs.PathError
 	var system syscall.Errno

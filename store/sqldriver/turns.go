@@ -142,7 +142,7 @@ func loadOwned(ctx context.Context, tx *sqlrow.Session, id scrollback.TurnID, ow
 		return err
 	}
 	if err != nil || t.Owner != owner || t.State != scrollback.TurnOpen {
-		return scrollback.Errorf(scrollback.Conflict, "sqldriver", "turn %s is not this owner's to write", id).Because(scrollback.ErrLostLease)
+		return scrollback.Errorf(scrollback.Conflict, "sqldriver", "turn %s belongs to another owner", id).Because(scrollback.ErrLostLease)
 	}
 	return nil
 }
@@ -230,10 +230,10 @@ func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollb
 	var t scrollback.Turn
 	var c sqlrow.Conversation
 	if err := loadConversation(ctx, db.Read, id, &c); err != nil {
-		return t, db.wrap("sqldriver.LastTurn", err)
+		return t, db.wrap("sqldriver.Last", err)
 	}
 	if c.LastTurn == "" {
-		return t, scrollback.Errorf(scrollback.NotFound, "sqldriver.LastTurn", "conversation %s had no turn yet", id)
+		return t, scrollback.Errorf(scrollback.NotFound, "sqldriver.Last", "conversation %s had no turn yet", id)
 	}
-	return t, db.wrap("sqldriver.LastTurn", loadTurn(ctx, db.Read, c.LastTurn, &t))
+	return t, db.wrap("sqldriver.Last", loadTurn(ctx, db.Read, c.LastTurn, &t))
 }

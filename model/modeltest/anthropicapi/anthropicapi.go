@@ -106,7 +106,7 @@ func (s *server) Handles(r *http.Request) bool {
 	return r.Method == http.MethodPost && r.URL.Path == "/v1/messages"
 }
 
-// Serve tells of one model.
+// Serve describes one model.
 func (s *server) Serve(w http.ResponseWriter, r *http.Request) {
 	if why := s.head(r); why != nil {
 		s.Refuse(w, *why)

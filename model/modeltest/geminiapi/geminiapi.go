@@ -90,7 +90,7 @@ func (s *server) Handles(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, modelsPath)
 }
 
-// Serve tells of a model what the list of models does.
+// Serve describes a model as the list of models does.
 func (s *server) Serve(w http.ResponseWriter, r *http.Request) {
 	id, _ := target(r)
 	if why := s.entry(r, id); why != nil {

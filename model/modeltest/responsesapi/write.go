@@ -63,7 +63,7 @@ func (o *writer) response(status string, more map[string]any) map[string]any {
 	return out
 }
 
-// event writes one event, each in a write of its own.
+// event writes one event, each in a separate write.
 func (o *writer) event(kind string, fields map[string]any) {
 	body := map[string]any{"type": kind, "sequence_number": o.seq}
 	o.seq++

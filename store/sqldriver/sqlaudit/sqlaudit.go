@@ -1,13 +1,13 @@
-// Package sqlaudit walks every row of a SQL database in one picture of it, and tells
-// what only the database can see is wrong.
+// Package sqlaudit walks every row of a SQL database in one snapshot of it, and reports
+// what only the database can see to be wrong.
 //
 // Words it adds: orphan (a row that belongs to nothing), account (the sums of usage
-// of a day, held against their records).
+// of a day, compared with their records).
 //
-// Invariants: nothing is written; what is damaged is a flaw, and the walk goes on
+// Invariants: nothing is written; damage is reported as a flaw, and the walk continues
 // past it; at most a page of rows is in memory, and the sums of usage.
 //
-// It may not know any one database, nor how what it finds is mended.
+// It may not know any one database, or how what it finds is repaired.
 package sqlaudit
 
 import (
@@ -20,20 +20,20 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// Dialect is what one kind of database does its own way when everything is checked.
+// Dialect is what one kind of database does its own way when it is checked.
 type Dialect struct {
-	// Begin starts a transaction in which all reads see one picture.
+	// Begin starts a transaction in which all reads see one snapshot.
 	Begin string
-	// Refresh makes a connection forget what it remembers of the search index from
-	// before the transaction: a check does not, and takes what was merged for lost.
+	// Refresh makes a connection forget what it remembers of the search index from before
+	// the transaction: a check does not, and would take what was merged for lost.
 	Refresh string
-	// Check returns a row of text for each damage of the file, or "ok".
+	// Check returns a row of text for each damage to the file, or "ok".
 	Check string
 	// Indexed is a condition on a row of messages: search has terms of it.
 	Indexed string
-	// Stray finds numbers that search has terms of and that are no message.
+	// Stray finds numbers that have search terms but no message.
 	Stray string
-	// Damaged says that an error is of bytes that cannot be read.
+	// Damaged reports whether an error is about bytes that cannot be read.
 	Damaged func(error) bool
 }
 
@@ -130,8 +130,7 @@ func (a *auditor) orphans(ctx context.Context, o orphan) error {
 	}, o.query)
 }
 
-// rows runs a query; damage that it meets is a flaw of where, and ends the query
-// only.
+// rows runs a query; damage that it meets is a flaw of where, and ends only the query.
 func (a *auditor) rows(ctx context.Context, where string, scan func(sqlrow.Scanner) error, query string, args ...any) error {
 	err := a.tx.Rows(ctx, scan, query, args...)
 	if err != nil && !errors.As(err, new(walked)) && a.dialect.Damaged(err) {

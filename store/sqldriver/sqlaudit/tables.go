@@ -10,11 +10,11 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// auditPage bounds how many rows an audit brings into memory at once.
+// auditPage bounds how many rows an audit holds in memory at once.
 const auditPage = 256
 
 // pages reads a table page by page: query takes where the last page ended and how
-// many rows. A row that cannot be read is a flaw, and is passed over.
+// many rows. A row that cannot be read is a flaw, and is skipped.
 func pages[T any, K comparable](ctx context.Context, a *auditor, from K, p paged[T, K]) error {
 	for {
 		var page []T
@@ -74,7 +74,7 @@ func (a *auditor) conversations(ctx context.Context) error {
 		scan: func(c *sqlrow.Conversation, r sqlrow.Scanner) error {
 			err := c.Scan(r)
 			if err == nil && !c.MetaValid() {
-				err = errors.New("a stored column is damaged: meta is no JSON")
+				err = errors.New("a stored column is damaged: meta is not JSON")
 			}
 			return err
 		},
@@ -124,7 +124,7 @@ func (a *auditor) messages(ctx context.Context, id scrollback.BranchID) error {
 		each: func(m auditedMessage) error { return walk(a.w.Message(m.Message, m.indexed)) }, broken: true})
 }
 
-// withLast scans one column more than it is asked for.
+// withLast scans one more column than it is asked for.
 type withLast struct {
 	sqlrow.Scanner
 	last any
@@ -142,7 +142,7 @@ func (a *auditor) segments(ctx context.Context) error {
 		each:  func(s scrollback.Segment) error { return walk(a.w.Segment(s)) }})
 }
 
-// auditedArtifact is an artifact and by how many conversations it is mentioned.
+// auditedArtifact is an artifact and how many conversations mention it.
 type auditedArtifact struct {
 	scrollback.Artifact
 	mentions int64

@@ -19,7 +19,7 @@ func copier(readers *sql.DB) func(ctx context.Context, path string) error {
 }
 
 func copyFile(ctx context.Context, readers *sql.DB, path string) (err error) {
-	// A copy that is not whole never has the name of one; this name is a lock too.
+	// An incomplete copy never has the name of a complete one; this name is also a lock.
 	part := path + ".part"
 	f, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err == nil {
@@ -41,12 +41,12 @@ func copyFile(ctx context.Context, readers *sql.DB, path string) (err error) {
 		err = os.Rename(part, path)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return scrollback.Errorf(scrollback.Conflict, "sqlite.Copy", "there is a file at %s already", path)
+		return scrollback.Errorf(scrollback.Conflict, "sqlite.Copy", "there is already a file at %s", path)
 	}
 	return err
 }
 
-// copyTo copies from one picture of the database.
+// copyTo copies from one snapshot of the database.
 func copyTo(ctx context.Context, readers *sql.DB, path string) error {
 	conn, err := readers.Conn(ctx)
 	if err != nil {
@@ -64,8 +64,8 @@ func copyTo(ctx context.Context, readers *sql.DB, path string) error {
 // ended.
 const pagesAStep = 4096
 
-// copyPages copies page by page. The reading transaction of conn keeps the picture
-// as it is: nobody waits for the copy, and it never starts again.
+// copyPages copies page by page. The reading transaction of conn keeps the snapshot as it
+// is: nobody waits for the copy, and it never starts over.
 func copyPages(ctx context.Context, conn *sql.Conn, path string) error {
 	var version int64
 	if err := conn.QueryRowContext(ctx, `PRAGMA schema_version`).Scan(&version); err != nil { // the transaction begins with its first read

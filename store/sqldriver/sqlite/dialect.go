@@ -16,8 +16,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
-// Pieces of searches. Scoring a match reads how long the message is, a page of its
-// own for each: of matches that all hold what is asked for, only the newest are.
+// Pieces of searches. Scoring a match reads the length of the message, which costs a page
+// each: of matches that all hold what is asked for, only the newest are scored.
 const (
 	bestTerms    = `bm25(message_terms, 0.0, 1.0)`
 	newestScored = `max(300, $2)`
@@ -26,7 +26,7 @@ const (
 		AND m.created_at >= $5 AND m.created_at < $6`
 )
 
-// Transactions that write, and that see one picture.
+// Transactions that write, and that see one snapshot.
 const (
 	beginWriting = "BEGIN IMMEDIATE"
 	beginReading = "BEGIN"
@@ -39,7 +39,7 @@ var dialect = sqldriver.Dialect{
 		var e *modernc.Error
 		return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE
 	},
-	// With RETURNING the statement would run in a savepoint of its own, and each
+	// With RETURNING the statement would run in its own savepoint, and each
 	// savepoint writes out what the full-text index holds back.
 	InsertNumbered: func(ctx context.Context, tx *sqlrow.Session, query string, args ...any) (int64, error) {
 		res, err := tx.Exec(ctx, query, args...)
@@ -63,8 +63,8 @@ var dialect = sqldriver.Dialect{
 	Audit:       auditDialect,
 }
 
-// auditDialect is for checking everything. Any error that does not pass is taken for
-// damage: a file that was written over gives many.
+// auditDialect is for checking everything. Any error that is not temporary is taken for
+// damage: an overwritten file gives many kinds.
 var auditDialect = sqlaudit.Dialect{
 	Begin:   beginReading,
 	Refresh: `SELECT rowid FROM message_terms WHERE rowid = 0`,
@@ -77,7 +77,7 @@ var auditDialect = sqlaudit.Dialect{
 	},
 }
 
-// classify sorts SQLite's result codes: what may pass is unavailable.
+// classify sorts SQLite's result codes: what may be temporary is unavailable.
 func classify(err error) scrollback.Code {
 	var e *modernc.Error
 	if !errors.As(err, &e) {

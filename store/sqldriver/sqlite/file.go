@@ -24,8 +24,8 @@ const applicationID = 0x73637262
 // oldestSQLite is the first release that loses no commit to a racing checkpoint.
 const oldestSQLite = 3_051_003
 
-// prepare makes the file ours and brings it up to date. It writes nothing
-// to a file that already is, and nothing to one that is not ours.
+// prepare makes the file ours and brings it up to date. It writes nothing to a file that
+// already is, and nothing to one that is not ours.
 func prepare(ctx context.Context, path string) error {
 	const op = "sqlite.Open"
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
@@ -73,7 +73,7 @@ func migrate(ctx context.Context, db *sql.DB, path string) error {
 	return err
 }
 
-// schema is what a file says of itself.
+// schema is what a file says about itself.
 type schema struct {
 	ours         bool  // false for a file without anything
 	have, newest int64 // migrations: of the file, of this program

@@ -1,11 +1,11 @@
-// Package sqlite opens the store's database in a file of SQLite: what sqldriver does
-// not share with other databases.
+// Package sqlite opens the store's database in an SQLite file, and holds what sqldriver
+// does not share with other databases.
 //
 // Words it adds: batch (transactions that commit together), upkeep (work on the file
 // that can wait until nobody writes).
 //
 // Invariants: one connection writes, one batch at a time, and every job of a batch
-// stands or falls alone; a write that was acknowledged survives a power cut; a file
+// succeeds or fails alone; a write that was acknowledged survives a power cut; a file
 // that is not ours is never written to.
 //
 // It may not know HTTP, models, budgets, or any product rule.
@@ -29,10 +29,10 @@ import (
 // Options tune a database; the zero value is right for the product.
 type Options struct {
 	Readers  int // connections that read at once; 0 means 4
-	MaxPages int // the file's greatest size in pages; 0 means the disk's
+	MaxPages int // the file's greatest size in pages; 0 means as much as the disk holds
 }
 
-// Open opens the file at path, made when it is not there. It is refused when the
+// Open opens the file at path, and makes it if it does not exist. It is refused if the
 // file is another program's, or newer than this program.
 func Open(ctx context.Context, path string, o *Options) (*driver.Driver, error) {
 	d, err := connect(ctx, path, o)
@@ -42,7 +42,7 @@ func Open(ctx context.Context, path string, o *Options) (*driver.Driver, error) 
 	return sqldriver.New(d), nil
 }
 
-// connect opens what a driver is made on.
+// connect opens what a driver runs on.
 func connect(ctx context.Context, path string, o *Options) (sqldriver.Database, error) {
 	const op = "sqlite.Open"
 	if o == nil {
@@ -93,10 +93,9 @@ func dsn(path, mode string, maxPages int) string {
 // immutable is the mode of a file that no program has open.
 const immutable = "immutable"
 
-// OpenReadOnly opens the file at path for reading only. It makes nothing, writes
-// nothing and works while other programs write. A missing file, or one without
-// anything, is not_found; one that is not ours, or of another version than this
-// program writes, is refused.
+// OpenReadOnly opens the file at path for reading only. It makes nothing, writes nothing
+// and works while other programs write. A missing or empty file is not_found; one that is
+// not ours, or of another version than this program writes, is refused.
 func OpenReadOnly(ctx context.Context, path string) (*driver.Driver, error) {
 	const op = "sqlite.OpenReadOnly"
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
@@ -130,7 +129,7 @@ func OpenReadOnly(ctx context.Context, path string) (*driver.Driver, error) {
 	return sqldriver.New(sqldriver.Database{Dialect: dialect, Readers: db, Read: sqlrow.NewSession(db), Copy: copier(db), Unchanged: unchanged}), nil
 }
 
-// stillAway says that a log which was not there when reading began has not appeared.
+// stillAway returns an error if a log that did not exist when reading began has appeared.
 func stillAway(log string) error {
 	if _, err := os.Stat(log); err == nil {
 		return scrollback.Errorf(scrollback.Conflict, "sqlite.Audit", "another program began to write while the database was read; run it again")

@@ -13,7 +13,7 @@ import (
 // makes every hundredth several times as slow.
 const (
 	idle         = 5 * time.Millisecond // without a job, before a step that can wait
-	mergeAfter   = 16                   // commits, before merging is looked at again
+	mergeAfter   = 16                   // commits, before merging is considered again
 	mergeLatest  = 32                   // commits, before a step no longer waits
 	mergeEvery   = 8                    // commits between two steps while there is more to merge
 	mergePages   = 96                   // of the index, about, that one step writes
@@ -25,7 +25,7 @@ const (
 // mergeTerms merges about $1 pages of the full-text index.
 const mergeTerms = `INSERT INTO message_terms (message_terms, rank) VALUES ('merge', $1)`
 
-// upkeep is what the writer knows of work that can wait.
+// upkeep is what the writer knows about work that can wait.
 type upkeep struct {
 	commits int  // since merging was last done with
 	looked  int  // commits since the log was measured
@@ -49,7 +49,7 @@ func (u *upkeep) committed(ctx context.Context, tx *sqlrow.Session) {
 	if u.copying {
 		select {
 		case <-u.copied:
-			// The log starts again only when all of it is copied. What readers still need
+			// The log starts over only when all of it is copied. What readers still need
 			// stays in it, and is copied the next time.
 			u.measure(ctx, tx, `PRAGMA wal_checkpoint(PASSIVE)`)
 			u.logged, u.copying = 0, false
@@ -64,18 +64,18 @@ func (u *upkeep) committed(ctx context.Context, tx *sqlrow.Session) {
 	}
 }
 
-// due says whether there is a step to be made now that nobody waits.
+// due reports whether there is a step to take now that nobody waits.
 func (u *upkeep) due() bool {
 	return u.commits >= mergeAfter
 }
 
-// overdue says whether a step can wait no longer, idle or not.
+// overdue reports whether a step can wait no longer, idle or not.
 func (u *upkeep) overdue() bool {
 	return u.commits >= mergeLatest
 }
 
-// step makes one bounded step. What it meets, such as a full disk, is left for
-// the next writer to tell: nothing depends on it.
+// step takes one bounded step. Its errors, such as a full disk, are left for the next
+// writer to report: nothing depends on them.
 func (u *upkeep) step(ctx context.Context, tx *sqlrow.Session) {
 	if !u.mergeStep(ctx, tx) {
 		u.commits = 0
@@ -84,8 +84,8 @@ func (u *upkeep) step(ctx context.Context, tx *sqlrow.Session) {
 	u.commits = mergeLatest - mergeEvery // more to do, and not at once
 }
 
-// mergeStep says whether there may be more to merge. A step that a power cut
-// undoes is made again: it is not worth a sync of its own.
+// mergeStep takes a step, and reports whether there may be more to merge. A step that a
+// power cut undoes is repeated: it is not worth a sync of its own.
 func (u *upkeep) mergeStep(ctx context.Context, tx *sqlrow.Session) bool {
 	if u.relax(ctx, tx) != nil {
 		return false
@@ -135,8 +135,8 @@ func (u *upkeep) measure(ctx context.Context, tx *sqlrow.Session, checkpoint str
 	return pages
 }
 
-// close merges what a short-lived program has left, within bounds, and waits for
-// the copying.
+// close merges what a short-lived program has left, within bounds, and waits for the
+// copying.
 func (u *upkeep) close(ctx context.Context, tx *sqlrow.Session) {
 	defer func() {
 		if u.copying {

@@ -43,7 +43,7 @@ func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 	w := &writer{db: db, conn: conn, tx: sqlrow.NewSession(conn), jobs: make(chan job, maxBatch), done: make(chan struct{}),
 		upkeep: upkeep{copied: make(chan struct{}, 1)}}
 	w.upkeep.copy = func() {
-		// On the pool's second connection. A failure is left for a writer to meet.
+		// On the pool's second connection. A failure is left for the next write to report.
 		_, _ = db.ExecContext(context.Background(), `PRAGMA wal_checkpoint(PASSIVE)`)
 	}
 	go w.loop()
@@ -88,7 +88,7 @@ func (w *writer) Close() error {
 func (w *writer) loop() {
 	defer close(w.done)
 	defer func() {
-		// Everything written is committed; what closing meets loses nothing.
+		// Everything written is committed; an error while closing loses nothing.
 		_ = w.tx.Close()
 		w.conn.Close()
 		w.db.Close()
@@ -124,7 +124,7 @@ func (w *writer) next(ctx context.Context) (job, bool) {
 	return j, ok
 }
 
-// gather takes what waits, without waiting for more.
+// gather takes the jobs that wait, without waiting for more.
 func (w *writer) gather(first job) []job {
 	batch := []job{first}
 	for len(batch) < maxBatch {
@@ -184,8 +184,8 @@ func (w *writer) run(batch []job) {
 	}
 }
 
-// one runs a job, inside a savepoint unless it is alone. The second error is one
-// that spoils the whole batch.
+// one runs a job, inside a savepoint unless it is alone. The second error is one that
+// spoils the whole batch.
 func (w *writer) one(ctx context.Context, j job, alone bool) (failed, fatal error) {
 	if alone {
 		return j.fn(context.WithoutCancel(j.ctx), w.tx), nil

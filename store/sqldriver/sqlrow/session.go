@@ -7,7 +7,7 @@
 // lists their values are in the same order; a JSON column that cannot be read is an
 // error that says so.
 //
-// It may not know any one database, nor what a statement is for.
+// It may not know any one database, or what a statement is for.
 package sqlrow
 
 import (
@@ -40,7 +40,7 @@ type statement struct {
 	args  []any
 }
 
-// NewSession is a session without statements.
+// NewSession makes a session without statements.
 func NewSession(on Runner) *Session { return &Session{on: on, stmts: map[string]*sql.Stmt{}} }
 
 func (s *Session) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -57,7 +57,7 @@ func (s *Session) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 	return st, nil
 }
 
-// Run runs a statement without an answer.
+// Run runs a statement that returns nothing.
 func (s *Session) Run(ctx context.Context, query string, args ...any) error {
 	_, err := s.Exec(ctx, query, args...)
 	return err
@@ -108,7 +108,7 @@ func (s *Session) Later(query string, args ...any) {
 	s.ahead = append(s.ahead, statement{query, args})
 }
 
-// Waiting is how many statements were left for later.
+// Waiting returns how many statements were left for later.
 func (s *Session) Waiting() int { return len(s.ahead) }
 
 // Forget drops all but the first n of them.

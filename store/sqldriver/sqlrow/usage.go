@@ -9,8 +9,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// whole scans a whole number that may be none: such a one is read as -1, one beyond
-// int64, which SQLite keeps as a real number, as the greatest. Neither is in bounds.
+// whole scans what should be a whole number: anything else is read as -1, and a number
+// beyond int64, which SQLite stores as a real number, as the greatest. Neither is in bounds.
 type whole struct{ n *int64 }
 
 // Scan implements sql.Scanner.
@@ -27,7 +27,7 @@ func (w whole) Scan(v any) error {
 	return nil
 }
 
-// amount scans a real number likewise.
+// amount scans a real number in the same way.
 type amount struct{ n *float64 }
 
 // Scan implements sql.Scanner.
@@ -51,7 +51,7 @@ func ScanDay(d *scrollback.UsageDay) func(Scanner) error {
 	return func(r Scanner) error { return ScanSums(d, new(bool))(r) }
 }
 
-// ScanSums is ScanDay, and says whether something else is stored.
+// ScanSums is ScanDay, and also reports whether something else is stored.
 func ScanSums(d *scrollback.UsageDay, broken *bool) func(Scanner) error {
 	return func(r Scanner) error {
 		err := r.Scan(whole{&d.Day}, &d.Model, &d.Project, &d.Currency, whole{&d.Calls}, whole{&d.EstimatedCalls}, whole{&d.InputTokens},
@@ -84,7 +84,7 @@ func (k *Known) Scan(r Scanner) error {
 		k.Learned, k.Broken = scrollback.Learned{}, fmt.Errorf("what is known of it cannot be read: %w", err)
 	}
 	if k.Factor = factor; !(factor >= 0) || math.IsInf(factor, 0) {
-		k.Factor, k.Broken = 0, errors.New("its factor is no number")
+		k.Factor, k.Broken = 0, errors.New("its factor is not a number")
 	}
 	return nil
 }
@@ -93,10 +93,10 @@ func (k *Known) Scan(r Scanner) error {
 type Entry struct {
 	driver.Entered
 	N      int64
-	Broken bool // its numbers cannot be; they are read as far as they can be believed
+	Broken bool // its numbers are impossible; they are read as far as they can be believed
 }
 
-// Entries reads usage_records, but for a condition and an order.
+// Entries is the query for usage_records, without a condition and an order.
 const Entries = `SELECT u.n, u.model, u.at, coalesce(u.project, c.project, ''), u.project IS NOT NULL, u.total_tokens IS NOT NULL, u.input_tokens,
 	u.cached_tokens, u.cache_write_tokens, u.output_tokens, u.reasoning_tokens, u.total_tokens, u.cost, u.currency, u.estimated
 	FROM usage_records u LEFT JOIN conversations c ON c.id = u.conversation_id`
