@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -24,27 +23,37 @@ func (b Bulk) DefaultPolicy(project string) string { return b.v.e.policyOf(proje
 
 // Backlog is a conversation that messages are added to outside any turn.
 type Backlog struct {
-	Room intake.Room // for what is added
+	Begin store.Head // as it stood when it was opened
 
 	e  *Engine
 	sh resolved
 }
 
 // Backlog prepares to add messages to a conversation of the caller's.
-func (b Bulk) Backlog(ctx context.Context, c scrollback.Conversation) (*Backlog, error) {
-	if err := b.v.door.may(scrollback.AccessWrite); err != nil {
+func (b Bulk) Backlog(ctx context.Context, id scrollback.ConversationID) (*Backlog, error) {
+	head, err := b.v.door.head(ctx, id, scrollback.AccessWrite)
+	if err != nil {
 		return nil, err
 	}
-	sh, err := b.v.e.resolve(ctx, c, Overrides{})
+	sh, err := b.v.e.resolve(ctx, head.Conversation, Overrides{})
 	if err != nil {
 		return nil, err
 	}
 	sh.policy.Summarizes = false // a long file folds hundreds of times; nobody asked for as many calls
-	return &Backlog{Room: sh.room(), e: b.v.e, sh: sh}, nil
+	return &Backlog{Begin: head, e: b.v.e, sh: sh}, nil
 }
 
-// Compact folds what has become too much, without asking a model; head follows.
+// Admit makes a message ready to be added; see [intake.Intake.Admit].
+func (b *Backlog) Admit(ctx context.Context, m scrollback.Message, attached map[int][]byte) (store.Incoming, error) {
+	return b.e.intake.Admit(ctx, b.Begin.ID, m, b.sh.room(), attached)
+}
+
+// Compact folds what has become too much, without asking a model; head, which must be
+// of this conversation, follows.
 func (b *Backlog) Compact(ctx context.Context, head *store.Head) error {
+	if head.ID != b.Begin.ID {
+		return scrollback.Errorf(scrollback.NotFound, "engine.Compact", "no conversation %s in this backlog", head.ID)
+	}
 	_, err := b.e.fit(ctx, head, b.sh, 0, func(scrollback.Receipt) {})
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/recall"
+	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -109,17 +110,11 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 		"View.Trash":     write(func(v *engine.View) error { _, err := v.Trash(ctx, o.id); return err }),
 		"View.Restore":   write(func(v *engine.View) error { _, err := v.Restore(ctx, o.id); return err }),
 		"View.Purge":     write(func(v *engine.View) error { _, err := v.Purge(ctx, o.id); return err }),
-		"Bulk.Backlog": write(func(v *engine.View) error {
-			head, err := v.Bulk().Head(ctx, o.id, scrollback.AccessWrite)
-			if err == nil {
-				_, err = v.Bulk().Backlog(ctx, head.Conversation)
-			}
-			return err
-		}),
-		"Reader.Refs":  read(func(v *engine.View) error { _, _, err := v.Recall().Refs(ctx, o.id, scrollback.RefQuery{}); return err }),
-		"Reader.Owner": read(func(v *engine.View) error { _, err := v.Recall().Owner(ctx, o.ref); return err }),
-		"Reader.Read":  read(func(v *engine.View) error { _, err := v.Recall().Read(ctx, o.id, o.ref, 0, 100); return err }),
-		"Reader.Tail":  read(func(v *engine.View) error { _, err := v.Recall().Tail(ctx, o.id, o.ref, 1); return err }),
+		"Bulk.Backlog":   write(func(v *engine.View) error { _, err := v.Bulk().Backlog(ctx, o.id); return err }),
+		"Reader.Refs":    read(func(v *engine.View) error { _, _, err := v.Recall().Refs(ctx, o.id, scrollback.RefQuery{}); return err }),
+		"Reader.Owner":   read(func(v *engine.View) error { _, err := v.Recall().Owner(ctx, o.ref); return err }),
+		"Reader.Read":    read(func(v *engine.View) error { _, err := v.Recall().Read(ctx, o.id, o.ref, 0, 100); return err }),
+		"Reader.Tail":    read(func(v *engine.View) error { _, err := v.Recall().Tail(ctx, o.id, o.ref, 1); return err }),
 		"Reader.Grep": read(func(v *engine.View) error {
 			_, err := v.Recall().Grep(ctx, o.id, scrollback.GrepQuery{Pattern: "zanzibar"})
 			return err
@@ -163,7 +158,7 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 
 // aside are the exported methods that concern no one conversation: what they show a
 // foreign caller is tested by name below.
-var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Intake": true, "View.Admin": true, "View.List": true,
+var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
 	"View.Projects": true,
 	"View.Usage":    true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Bulk.DefaultPolicy": true}
 
@@ -267,6 +262,22 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	}
 	if _, err := mine.Admin(); scrollback.CodeOf(err) != scrollback.Refused {
 		t.Errorf("admin: %v", err)
+	}
+	backlog, err := mine.Bulk().Backlog(ctx, c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := store.Head{Conversation: scrollback.Conversation{ID: o.id}}
+	if err := backlog.Compact(ctx, &forged); scrollback.CodeOf(err) != scrollback.NotFound {
+		t.Errorf("compacted a foreign conversation: %v", err)
+	}
+	attached := scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.File{Artifact: o.artifact}}}
+	if in, err := backlog.Admit(ctx, attached, nil); scrollback.CodeOf(err) != scrollback.NotFound {
+		t.Errorf("attached a foreign file, %q: %v", in.Index, err)
+	}
+	reader := r.engine.As(scrollback.Caller{Access: scrollback.AccessRead, Projects: []string{"theirs"}})
+	if h, err := reader.Bulk().Head(ctx, o.id, scrollback.AccessWrite); err == nil || h.Title != "" {
+		t.Errorf("a refused head shows %q (%v)", h.Title, err)
 	}
 	_, err = r.transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours"})
 	if scrollback.CodeOf(err) != scrollback.Conflict {

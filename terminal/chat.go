@@ -105,7 +105,7 @@ func (c *chat) line(ctx context.Context, line string) error {
 // say runs a turn. A message that is refused leaves no conversation behind.
 func (c *chat) say(ctx context.Context, line string) error {
 	message := scrollback.Parts{scrollback.Text{Text: line}}
-	if err := c.o.View.Intake().Check(message); err != nil {
+	if err := c.o.View.Limits().Check(message); err != nil {
 		return err
 	}
 	if c.id == "" {

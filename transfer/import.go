@@ -119,7 +119,7 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	if c.untitled && c.title == "" && m.Role == scrollback.RoleUser {
 		c.title = scrollback.TitleOf(m.Parts.Text())
 	}
-	in, err := im.view.Intake().Admit(ctx, c.ID, m, c.backlog.Room, entry.Bytes)
+	in, err := c.backlog.Admit(ctx, m, entry.Bytes)
 	if code := scrollback.CodeOf(err); code == scrollback.Invalid || code == scrollback.NotFound {
 		im.skip(transcript.Bad{Line: entry.Line, Reason: scrollback.Shown(err)})
 		err = im.flush(ctx, c)
@@ -302,13 +302,11 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 		}
 		c.ID, c.Created, c.untitled = made.ID, created, created && made.Title == ""
 	}
-	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
-	if err != nil {
+	var err error
+	if c.backlog, err = im.view.Bulk().Backlog(ctx, c.ID); err != nil {
 		return nil, err
 	}
-	if c.backlog, err = im.view.Bulk().Backlog(ctx, head.Conversation); err != nil {
-		return nil, err
-	}
+	head := c.backlog.Begin
 	if head.DeletedAt != 0 {
 		return nil, scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first", c.ID)
 	}
