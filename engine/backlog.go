@@ -18,6 +18,10 @@ func (b Bulk) Head(ctx context.Context, id scrollback.ConversationID, need scrol
 	return b.v.door.head(ctx, id, need)
 }
 
+// Project is where a conversation goes that names a project, or none: not_found for one
+// that is not the caller's.
+func (b Bulk) Project(name string) (string, error) { return b.v.door.project(name) }
+
 // DefaultPolicy is the policy that a conversation of a project gets when it names none.
 func (b Bulk) DefaultPolicy(project string) string { return b.v.e.policyOf(project) }
 

@@ -73,6 +73,7 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 	return map[string]op{
 		"View.Get":          read(func(v *engine.View) error { _, err := v.Get(ctx, o.id); return err }),
 		"Bulk.Head":         read(func(v *engine.View) error { _, err := v.Bulk().Head(ctx, o.id, scrollback.AccessRead); return err }),
+		"Bulk.Project":      read(func(v *engine.View) error { _, err := v.Bulk().Project("theirs"); return err }),
 		"View.Resolve":      read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
 		"View.Branches":     read(func(v *engine.View) error { _, err := v.Branches(ctx, o.id); return err }),
 		"View.Context":      read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
@@ -312,5 +313,47 @@ func TestRecallScopeOfCaller(t *testing.T) {
 	text, err := mine.Recall().Call(ctx, c.ID, "context_search", json.RawMessage(`{"query":"zanzibar","scope":"all"}`), recall.RoomMax)
 	if err != nil || strings.Contains(text, string(o.id)) {
 		t.Errorf("searched %s (%v)", text, err)
+	}
+}
+
+// What a caller imports without naming a project goes to its own, each caller's by itself.
+func TestImportsOfCallers(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	mine := r.engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours"}})
+	yours := r.engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"yours"}})
+	c, _, err := mine.Create(ctx, scrollback.Conversation{}, scrollback.Message{Role: scrollback.RoleUser, Parts: say("hello")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork, err := mine.Fork(ctx, c.ID, engine.Point{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := r.transfer.Export(ctx, mine, fork.ID, transfer.ExportRequest{}, &file); err != nil {
+		t.Fatal(err)
+	}
+	bundle := func(v *engine.View, q transfer.ImportRequest) (transfer.ImportResult, error) {
+		return r.transfer.Import(ctx, v, bytes.NewReader(file.Bytes()), q)
+	}
+	if got, err := bundle(mine, transfer.ImportRequest{}); err != nil || got.Conversations[0].Result != transfer.ResultUnchanged {
+		t.Errorf("a fork's bundle: %+v %v", got, err)
+	}
+	if got, err := bundle(mine, transfer.ImportRequest{AsCopy: true}); err != nil || len(got.Conversations) != 1 {
+		t.Errorf("a copy of a fork: %+v %v", got, err)
+	}
+	if got, err := bundle(yours, transfer.ImportRequest{AsCopy: true}); scrollback.CodeOf(err) != scrollback.NotFound {
+		t.Errorf("a copy in a foreign project: %+v %v", got, err)
+	}
+	for _, v := range []*engine.View{mine, yours} {
+		said := strings.NewReader(`{"role":"user","content":"hello"}` + "\n")
+		got, err := r.transfer.Import(ctx, v, said, transfer.ImportRequest{})
+		if err != nil || !got.Conversations[0].Created {
+			t.Fatalf("the file of %s: %+v %v", v.Caller().Projects, got, err)
+		}
+		if c, err := v.Get(ctx, got.Conversations[0].ID); err != nil || c.Project != v.Caller().Projects[0] {
+			t.Errorf("it is in %q (%v)", c.Project, err)
+		}
 	}
 }

@@ -284,6 +284,13 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 	if im.q.Into != "" {
 		c.ID = im.q.Into
 	} else {
+		own, err := im.view.Bulk().Project(want.Project)
+		if err != nil {
+			return nil, err
+		}
+		if own != scrollback.DefaultProject { // of two callers with the same file each has its own
+			want.Project = own
+		}
 		identity := im.format + "\x00" + key + "\x00" + want.Project
 		if key == "" {
 			identity = "file\x00" + im.file + "\x00" + want.Project
