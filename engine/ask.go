@@ -33,7 +33,7 @@ type reply struct {
 func (lt *liveTurn) ask(ctx context.Context, r model.Request) (reply, error) {
 	var t reply
 	clock := thinkingClock{asked: lt.e.store.Now()}
-	for d, err := range lt.shape.model.Stream(ctx, r) {
+	for d, err := range lt.resolved.model.Stream(ctx, r) {
 		if err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
@@ -135,7 +135,7 @@ const (
 // room is how big a recall result may be, where so many calls are made at once.
 func (lt *liveTurn) room(calls int) recall.Room {
 	share := min(recallShare, recallsShare/float64(calls))
-	return recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(int64(share*float64(lt.shape.budget.Tokens)), lt.shape.room().Outputs()/int64(calls))}
+	return recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(int64(share*float64(lt.resolved.budget.Tokens)), lt.resolved.room().Outputs()/int64(calls))}
 }
 
 // artifactBytes reads an artifact whole.

@@ -33,7 +33,7 @@ type SequencedEvent struct {
 type liveTurn struct {
 	e        *Engine
 	view     *View // of whoever asked
-	shape    resolved
+	resolved    resolved
 	turn     scrollback.Turn
 	previous *scrollback.WindowMark
 	meta     scrollback.MetaEvent // as it was told last
@@ -56,7 +56,7 @@ type liveTurn struct {
 // makeLive makes a begun turn live, for whoever asked.
 func makeLive(v *View, b store.Begun, sh resolved) *liveTurn {
 	e := v.e
-	lt := &liveTurn{e: e, view: v, shape: sh, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {}}
+	lt := &liveTurn{e: e, view: v, resolved: sh, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {}}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
 	}
@@ -143,7 +143,7 @@ func (lt *liveTurn) write(d model.Delta) {
 func (lt *liveTurn) sofar() scrollback.Draft {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	return lt.draft.saved(lt.shape.facts.Name)
+	return lt.draft.saved(lt.resolved.facts.Name)
 }
 
 // keepSaved saves the draft and renews the lease until ctx ends. A lost lease or

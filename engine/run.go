@@ -36,7 +36,7 @@ func (lt *liveTurn) run(base context.Context) {
 	<-saved
 	lt.end(last)
 	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting {
-		lt.e.foldAhead(base, lt.turn.Conversation, lt.shape)
+		lt.e.foldAhead(base, lt.turn.Conversation, lt.resolved)
 	}
 }
 
@@ -44,21 +44,21 @@ func (lt *liveTurn) run(base context.Context) {
 func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 	var credits scrollback.CreditsEvent
 	for step := 1; ; step++ {
-		w, mark, told, err := lt.answer(ctx, step)
+		w, mark, said, err := lt.answer(ctx, step)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
-		told.usage = lt.e.models.priced(lt.shape.facts.Name, lt.believed(told))
-		lt.e.lessons.Outgrow(ctx, lt.shape.facts.Name, lt.shape.learned, told.usage)
-		lt.usage = lt.usage.Add(told.usage)
-		lt.shape.asked = asked(w) + lt.e.store.Weigh(told.parts).Tokens
-		out, done, err := lt.conclude(ctx, step, told, mark)
+		said.usage = lt.e.models.priced(lt.resolved.facts.Name, lt.believed(said))
+		lt.e.lessons.Outgrow(ctx, lt.resolved.facts.Name, lt.resolved.learned, said.usage)
+		lt.usage = lt.usage.Add(said.usage)
+		lt.resolved.asked = asked(w) + lt.e.store.Weigh(said.parts).Tokens
+		out, done, err := lt.conclude(ctx, step, said, mark)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
 		out = append(out, scrollback.UsageEvent{Usage: lt.usage})
-		if told.credits != nil {
-			credits.Amount, credits.Currency = credits.Amount+told.credits.Amount, told.credits.Currency
+		if said.credits != nil {
+			credits.Amount, credits.Currency = credits.Amount+said.credits.Amount, said.credits.Currency
 			out = append(out, credits)
 		}
 		lt.emit(out...)
@@ -80,8 +80,8 @@ func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, *s
 			return w, mark, reply{}, err
 		}
 		lt.sent = w.Weight
-		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.shape.modelBudget.Limit, AnswerOnly: step > maxSteps+1,
-			Thinking: lt.shape.thinking, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.artifactBytes})
+		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.resolved.modelBudget.Limit, AnswerOnly: step > maxSteps+1,
+			Thinking: lt.resolved.thinking, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.artifactBytes})
 		l := model.LessonOf(err)
 		if l == nil || !lt.sofar().Empty() {
 			return w, mark, t, err
@@ -108,14 +108,14 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	sh, err := lt.e.resolve(ctx, head.Conversation, lt.shape.over)
+	sh, err := lt.e.resolve(ctx, head.Conversation, lt.resolved.over)
 	if err != nil {
 		return err
 	}
-	sh.asked = lt.shape.asked
-	was := lt.shape
+	sh.asked = lt.resolved.asked
+	was := lt.resolved
 	lt.mu.Lock() // saving the draft reads it
-	lt.shape = sh
+	lt.resolved = sh
 	lt.mu.Unlock()
 	switch {
 	case l.Strict != scrollback.StrictNothing && sh.facts.Dialect != was.facts.Dialect:
@@ -149,7 +149,7 @@ func (lt *liveTurn) refused(w scrollback.Window, refusal error) error {
 	}
 	return scrollback.Errorf(scrollback.OverBudget, "engine",
 		"the model's server refuses the request as too long: it weighs %d tokens and keeps %d for the answer, the window is taken to be %d, and nothing more can be folded; if the server has a larger window, set it there, and name it with --limit",
-		lt.shape.modelTokens(w.Weight.Tokens), lt.shape.modelBudget.Reserve, lt.shape.modelBudget.Limit)
+		lt.resolved.modelTokens(w.Weight.Tokens), lt.resolved.modelBudget.Reserve, lt.resolved.modelBudget.Limit)
 }
 
 // window makes the window of a step, folding first if it must.
@@ -158,14 +158,14 @@ func (lt *liveTurn) window(ctx context.Context) (scrollback.Window, *scrollback.
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	w, err := lt.e.fit(ctx, &head, lt.shape, lt.turn.Seq, func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) })
+	w, err := lt.e.fit(ctx, &head, lt.resolved, lt.turn.Seq, func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) })
 	if err != nil {
 		return w, nil, err
 	}
-	if err := window.Lint(w, lt.shape.facts.Dialect); err != nil {
+	if err := window.Lint(w, lt.resolved.facts.Dialect); err != nil {
 		return w, nil, scrollback.Errorf(scrollback.Internal, op, "the window breaks a rule of the provider: %w", err)
 	}
-	m := account(head.Conversation, lt.shape, w, lt.previous)
+	m := account(head.Conversation, lt.resolved, w, lt.previous)
 	mark := window.Mark(w)
 	sent := m
 	sent.Layers = make([]scrollback.ManifestLayer, 0, len(m.Layers))
@@ -183,7 +183,7 @@ func (lt *liveTurn) window(ctx context.Context) (scrollback.Window, *scrollback.
 // conclude stores what a step said, answers its recall calls, and says whether
 // the turn is done. The events tell of what is stored by now.
 func (lt *liveTurn) conclude(ctx context.Context, step int, t reply, mark *scrollback.WindowMark) ([]scrollback.Event, *scrollback.DoneEvent, error) {
-	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts, Model: lt.shape.facts.Name, Usage: &t.usage}}
+	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts, Model: lt.resolved.facts.Name, Usage: &t.usage}}
 	f := store.FinishRequest{Window: mark, FinishReason: t.finish, State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{lt.record(t.usage, t.requestID)}}
 	if lt.sent.Images == 0 { // what an image weighs is the provider's own formula
 		f.Usage[0].WindowTokens = lt.sent.Tokens
@@ -246,7 +246,7 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply, mark *scrol
 
 // record is what the books keep of a call of this turn.
 func (lt *liveTurn) record(u scrollback.Usage, requestID string) scrollback.UsageRecord {
-	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID, Model: lt.shape.facts.Name,
+	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID, Model: lt.resolved.facts.Name,
 		Purpose: "turn", RequestID: requestID, At: lt.e.store.Now()}
 }
 
@@ -260,7 +260,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		return done
 	}
 	f := store.FinishRequest{State: scrollback.TurnFailed}
-	said := scrollback.Message{Role: scrollback.RoleAssistant, Parts: lt.sofar().Parts(), Model: lt.shape.facts.Name, Status: scrollback.StatusFailed}
+	said := scrollback.Message{Role: scrollback.RoleAssistant, Parts: lt.sofar().Parts(), Model: lt.resolved.facts.Name, Status: scrollback.StatusFailed}
 	switch {
 	case errors.Is(err, errStopped), errors.Is(err, errShutdown), scrollback.CodeOf(err) == scrollback.Canceled:
 		f.State, said.Status = scrollback.TurnInterrupted, scrollback.StatusInterrupted
@@ -311,7 +311,7 @@ func (lt *liveTurn) believed(t reply) scrollback.Usage {
 	if u.InputTokens > 0 || u.OutputTokens > 0 {
 		return u
 	}
-	u.InputTokens, u.OutputTokens, u.Estimated = lt.shape.modelTokens(lt.sent.Tokens), lt.shape.modelTokens(lt.e.store.Weigh(t.parts).Tokens), true
+	u.InputTokens, u.OutputTokens, u.Estimated = lt.resolved.modelTokens(lt.sent.Tokens), lt.resolved.modelTokens(lt.e.store.Weigh(t.parts).Tokens), true
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
 }
