@@ -33,7 +33,7 @@ type SequencedEvent struct {
 type liveTurn struct {
 	e        *Engine
 	view     *View // of whoever asked
-	resolved    resolved
+	resolved resolved
 	turn     scrollback.Turn
 	previous *scrollback.WindowMark
 	meta     scrollback.MetaEvent // as it was told last

@@ -16,7 +16,7 @@ type Options struct {
 	View         *engine.View
 	Conversation scrollback.ConversationID // empty: one is created with the first message
 	New          scrollback.Conversation   // what to create it with
-	Overrides        engine.Overrides          // of every turn
+	Overrides    engine.Overrides          // of every turn
 	Model        string                    // the default, for conversations that name none
 	CheckModel   func(name string) error   // says what is wrong with a model's name
 	// Save writes a conversation to a file, in the format that its name ends with.
