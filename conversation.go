@@ -116,6 +116,9 @@ type Branch struct {
 	ViewVersion  int64          `json:"-"` // grows with each change of View
 }
 
+// LiveWeight is the weight of the messages on the path that are not folded.
+func (b *Branch) LiveWeight() Weight { return b.Sum.Sub(b.View.Sum) }
+
 // BranchEntry is a branch in a list. Messages counts its own; UpdatedAt is Unix ms.
 type BranchEntry struct {
 	ID        BranchID `json:"id"`

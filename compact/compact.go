@@ -226,7 +226,7 @@ func (j *job) conclude(c *Compaction, made built, said *outcome) {
 			r.Refs = append(r.Refs, scrollback.HistoryRef(s.ID))
 		}
 	case j.Reason != Forced:
-		live := j.liveWeight().Tokens // while it is no heavier, the same fold would end the same way
+		live := j.Branch.LiveWeight().Tokens // while it is no heavier, the same fold would end the same way
 		c.View.RetryAt = max(live+1, int64(j.Policy.RetryGrowth*float64(live)))
 	}
 	if r.Result != scrollback.ResultCompacted && said.result != "" {

@@ -19,20 +19,16 @@ type Shown struct {
 // Due says whether the policy asks for a fold before w is sent, a window laid out from s.
 func (s *Shown) Due(w scrollback.Window) bool {
 	b := &s.Branch
-	return s.Policy.triggers(load{window: w.Weight, budget: s.Window.Budget, tokens: s.liveWeight().Tokens,
+	return s.Policy.triggers(load{window: w.Weight, budget: s.Window.Budget, tokens: s.Branch.LiveWeight().Tokens,
 		messages: b.HeadSeq - b.View.Boundary, fresh: b.HeadSeq - max(b.View.Head, b.View.Boundary)})
 }
-
-// liveWeight returns the weight of all live messages, whether or not the window holds
-// them.
-func (s *Shown) liveWeight() scrollback.Weight { return s.Branch.Sum.Sub(s.Branch.View.Sum) }
 
 // unread returns the tokens of the live messages that the window does not hold.
 func (s *Shown) unread() int64 {
 	if !s.More {
 		return 0
 	}
-	return s.liveWeight().Tokens - sumOf(s.Window.Live).Tokens
+	return s.Branch.LiveWeight().Tokens - sumOf(s.Window.Live).Tokens
 }
 
 // after returns what the window is laid out from once a fold is made.

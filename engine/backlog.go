@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -19,32 +18,46 @@ func (b Bulk) Head(ctx context.Context, id scrollback.ConversationID, need scrol
 	return b.v.door.head(ctx, id, need)
 }
 
+// Project is where a conversation goes that names a project, or none: not_found for one
+// that is not the caller's.
+func (b Bulk) Project(name string) (string, error) { return b.v.door.project(name) }
+
 // DefaultPolicy is the policy that a conversation of a project gets when it names none.
 func (b Bulk) DefaultPolicy(project string) string { return b.v.e.policyOf(project) }
 
 // Backlog is a conversation that messages are added to outside any turn.
 type Backlog struct {
-	Room intake.Room // for what is added
+	Begin store.Head // as it stood when it was opened
 
 	e  *Engine
 	sh resolved
 }
 
 // Backlog prepares to add messages to a conversation of the caller's.
-func (b Bulk) Backlog(ctx context.Context, c scrollback.Conversation) (*Backlog, error) {
-	if err := b.v.door.may(scrollback.AccessWrite); err != nil {
+func (b Bulk) Backlog(ctx context.Context, id scrollback.ConversationID) (*Backlog, error) {
+	head, err := b.v.door.head(ctx, id, scrollback.AccessWrite)
+	if err != nil {
 		return nil, err
 	}
-	sh, err := b.v.e.resolve(ctx, c, Overrides{})
+	sh, err := b.v.e.resolve(ctx, head.Conversation, Overrides{})
 	if err != nil {
 		return nil, err
 	}
 	sh.policy.Summarizes = false // a long file folds hundreds of times; nobody asked for that many calls
-	return &Backlog{Room: sh.room(), e: b.v.e, sh: sh}, nil
+	return &Backlog{Begin: head, e: b.v.e, sh: sh}, nil
 }
 
-// Compact folds what no longer fits, without asking a model, and updates head.
+// Admit prepares a message to be added; see [intake.Intake.Admit].
+func (b *Backlog) Admit(ctx context.Context, m scrollback.Message, attached map[int][]byte) (store.Incoming, error) {
+	return b.e.intake.Admit(ctx, b.Begin.ID, m, b.sh.room(), attached)
+}
+
+// Compact folds what no longer fits, without asking a model, and updates head, which
+// must be of this conversation.
 func (b *Backlog) Compact(ctx context.Context, head *store.Head) error {
+	if head.ID != b.Begin.ID {
+		return scrollback.Errorf(scrollback.NotFound, "engine.Compact", "no conversation %s in this backlog", head.ID)
+	}
 	_, err := b.e.fit(ctx, head, b.sh, 0, func(scrollback.Receipt) {})
 	return err
 }

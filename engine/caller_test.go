@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/recall"
+	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -72,6 +73,7 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 	return map[string]op{
 		"View.Get":          read(func(v *engine.View) error { _, err := v.Get(ctx, o.id); return err }),
 		"Bulk.Head":         read(func(v *engine.View) error { _, err := v.Bulk().Head(ctx, o.id, scrollback.AccessRead); return err }),
+		"Bulk.Project":      read(func(v *engine.View) error { _, err := v.Bulk().Project("theirs"); return err }),
 		"View.Resolve":      read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
 		"View.Branches":     read(func(v *engine.View) error { _, err := v.Branches(ctx, o.id); return err }),
 		"View.Context":      read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
@@ -109,17 +111,11 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 		"View.Trash":     write(func(v *engine.View) error { _, err := v.Trash(ctx, o.id); return err }),
 		"View.Restore":   write(func(v *engine.View) error { _, err := v.Restore(ctx, o.id); return err }),
 		"View.Purge":     write(func(v *engine.View) error { _, err := v.Purge(ctx, o.id); return err }),
-		"Bulk.Backlog": write(func(v *engine.View) error {
-			head, err := v.Bulk().Head(ctx, o.id, scrollback.AccessWrite)
-			if err == nil {
-				_, err = v.Bulk().Backlog(ctx, head.Conversation)
-			}
-			return err
-		}),
-		"Reader.Refs":  read(func(v *engine.View) error { _, _, err := v.Recall().Refs(ctx, o.id, scrollback.RefQuery{}); return err }),
-		"Reader.Owner": read(func(v *engine.View) error { _, err := v.Recall().Owner(ctx, o.ref); return err }),
-		"Reader.Read":  read(func(v *engine.View) error { _, err := v.Recall().Read(ctx, o.id, o.ref, 0, 100); return err }),
-		"Reader.Tail":  read(func(v *engine.View) error { _, err := v.Recall().Tail(ctx, o.id, o.ref, 1); return err }),
+		"Bulk.Backlog":   write(func(v *engine.View) error { _, err := v.Bulk().Backlog(ctx, o.id); return err }),
+		"Reader.Refs":    read(func(v *engine.View) error { _, _, err := v.Recall().Refs(ctx, o.id, scrollback.RefQuery{}); return err }),
+		"Reader.Owner":   read(func(v *engine.View) error { _, err := v.Recall().Owner(ctx, o.ref); return err }),
+		"Reader.Read":    read(func(v *engine.View) error { _, err := v.Recall().Read(ctx, o.id, o.ref, 0, 100); return err }),
+		"Reader.Tail":    read(func(v *engine.View) error { _, err := v.Recall().Tail(ctx, o.id, o.ref, 1); return err }),
 		"Reader.Grep": read(func(v *engine.View) error {
 			_, err := v.Recall().Grep(ctx, o.id, scrollback.GrepQuery{Pattern: "zanzibar"})
 			return err
@@ -163,7 +159,7 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 
 // aside are the exported methods that concern no one conversation: what they show a
 // foreign caller is tested by name below.
-var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Intake": true, "View.Admin": true, "View.List": true,
+var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
 	"View.Projects": true,
 	"View.Usage":    true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Bulk.DefaultPolicy": true}
 
@@ -268,6 +264,22 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if _, err := mine.Admin(); scrollback.CodeOf(err) != scrollback.Refused {
 		t.Errorf("admin: %v", err)
 	}
+	backlog, err := mine.Bulk().Backlog(ctx, c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := store.Head{Conversation: scrollback.Conversation{ID: o.id}}
+	if err := backlog.Compact(ctx, &forged); scrollback.CodeOf(err) != scrollback.NotFound {
+		t.Errorf("compacted a foreign conversation: %v", err)
+	}
+	attached := scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.File{Artifact: o.artifact}}}
+	if in, err := backlog.Admit(ctx, attached, nil); scrollback.CodeOf(err) != scrollback.NotFound {
+		t.Errorf("attached a foreign file, %q: %v", in.Index, err)
+	}
+	reader := r.engine.As(scrollback.Caller{Access: scrollback.AccessRead, Projects: []string{"theirs"}})
+	if h, err := reader.Bulk().Head(ctx, o.id, scrollback.AccessWrite); err == nil || h.Title != "" {
+		t.Errorf("a refused head shows %q (%v)", h.Title, err)
+	}
 	_, err = r.transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours"})
 	if scrollback.CodeOf(err) != scrollback.Conflict {
 		t.Errorf("imported a foreign bundle: %v", err)
@@ -301,5 +313,47 @@ func TestRecallScopeOfCaller(t *testing.T) {
 	text, err := mine.Recall().Call(ctx, c.ID, "context_search", json.RawMessage(`{"query":"zanzibar","scope":"all"}`), recall.RoomMax)
 	if err != nil || strings.Contains(text, string(o.id)) {
 		t.Errorf("searched %s (%v)", text, err)
+	}
+}
+
+// What a caller imports without naming a project goes to its own, each caller's by itself.
+func TestImportsOfCallers(t *testing.T) {
+	ctx := context.Background()
+	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	mine := r.engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours"}})
+	yours := r.engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"yours"}})
+	c, _, err := mine.Create(ctx, scrollback.Conversation{}, scrollback.Message{Role: scrollback.RoleUser, Parts: say("hello")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork, err := mine.Fork(ctx, c.ID, engine.Point{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := r.transfer.Export(ctx, mine, fork.ID, transfer.ExportRequest{}, &file); err != nil {
+		t.Fatal(err)
+	}
+	bundle := func(v *engine.View, q transfer.ImportRequest) (transfer.ImportResult, error) {
+		return r.transfer.Import(ctx, v, bytes.NewReader(file.Bytes()), q)
+	}
+	if got, err := bundle(mine, transfer.ImportRequest{}); err != nil || got.Conversations[0].Result != transfer.ResultUnchanged {
+		t.Errorf("a fork's bundle: %+v %v", got, err)
+	}
+	if got, err := bundle(mine, transfer.ImportRequest{AsCopy: true}); err != nil || len(got.Conversations) != 1 {
+		t.Errorf("a copy of a fork: %+v %v", got, err)
+	}
+	if got, err := bundle(yours, transfer.ImportRequest{AsCopy: true}); scrollback.CodeOf(err) != scrollback.NotFound {
+		t.Errorf("a copy in a foreign project: %+v %v", got, err)
+	}
+	for _, v := range []*engine.View{mine, yours} {
+		said := strings.NewReader(`{"role":"user","content":"hello"}` + "\n")
+		got, err := r.transfer.Import(ctx, v, said, transfer.ImportRequest{})
+		if err != nil || !got.Conversations[0].Created {
+			t.Fatalf("the file of %s: %+v %v", v.Caller().Projects, got, err)
+		}
+		if c, err := v.Get(ctx, got.Conversations[0].ID); err != nil || c.Project != v.Caller().Projects[0] {
+			t.Errorf("it is in %q (%v)", c.Project, err)
+		}
 	}
 }

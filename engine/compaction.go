@@ -91,7 +91,7 @@ func (e *Engine) foldByHand(ctx context.Context, head store.Head, over Overrides
 			return all, err
 		}
 		all = joinReceipts(all, r)
-		backlog := liveTokens(head.Branch) > pieceOf(sh)
+		backlog := head.Branch.LiveWeight().Tokens > pieceOf(sh)
 		if r.Result != scrollback.ResultCompacted || !backlog && (reason != compact.Everything || head.Branch.View.Boundary == head.Branch.HeadSeq) {
 			return all, nil
 		}

@@ -16,7 +16,7 @@ import (
 // error about one names its index. The same call again changes nothing.
 func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ...scrollback.Message) (scrollback.Conversation, bool, error) {
 	for i := range history {
-		if err := v.e.intake.CheckHistory(i, &history[i]); err != nil {
+		if err := v.e.intake.Limits.CheckHistory(i, &history[i]); err != nil {
 			return c, false, err
 		}
 		if c.Title == "" && history[i].Role == scrollback.RoleUser {

@@ -73,9 +73,6 @@ func (f *foldLocks) busy(id scrollback.ConversationID) bool {
 // pieceOf is how many tokens of live messages are read into memory at once.
 func pieceOf(sh resolved) int64 { return max(pieceTokens, snapshotBudgets*sh.budget.Tokens) }
 
-// liveTokens is the weight of a branch's messages that are not folded.
-func liveTokens(b scrollback.Branch) int64 { return b.Sum.Sub(b.View.Sum).Tokens }
-
 // shown reads what a head shows, and adds what surrounds it in a window.
 func (e *Engine) shown(ctx context.Context, h store.Head, sh resolved) (compact.Shown, error) {
 	snap, err := e.store.Views.Snapshot(ctx, h, pieceOf(sh))
@@ -111,7 +108,7 @@ func (e *Engine) fit(ctx context.Context, head *store.Head, sh resolved, promptS
 		shown.Window.PromptSeq = promptSeq
 		w := window.Assemble(shown.Window)
 		fits := window.Fits(w.Weight, sh.budget) && !shown.More
-		if fits && (!shown.Due(w) || liveTokens(head.Branch) < head.Branch.View.RetryAt || e.folds.busy(head.ID)) {
+		if fits && (!shown.Due(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt || e.folds.busy(head.ID)) {
 			return w, nil
 		}
 		reason := compact.WhenDue
@@ -253,7 +250,7 @@ func (e *Engine) refresh(ctx context.Context, head *store.Head) error {
 // foldAhead folds after a turn, so that the next request does not have to wait.
 func (e *Engine) foldAhead(ctx context.Context, id scrollback.ConversationID, sh resolved) {
 	head, err := e.inside.head(ctx, id, scrollback.AccessWrite)
-	if err == nil && liveTokens(head.Branch) >= head.Branch.View.RetryAt {
+	if err == nil && head.Branch.LiveWeight().Tokens >= head.Branch.View.RetryAt {
 		_, err = e.fold(ctx, &head, sh, compact.WhenDue)
 	}
 	if err != nil && ctx.Err() == nil {

@@ -33,7 +33,7 @@ func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn sc
 			lt.read(ctx, n, yield)
 			return
 		}
-		f := follower{view: t.v, yield: yield, n: n}
+		f := follower{e: t.v.e, yield: yield, n: n}
 		if err := f.follow(ctx, id, turn); err != nil {
 			yield(SequencedEvent{}, err)
 		}
@@ -45,11 +45,16 @@ func (t Turns) Get(ctx context.Context, id scrollback.ConversationID, turn scrol
 	if err := t.v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
 		return scrollback.Turn{}, err
 	}
-	found, err := t.v.e.store.Turns.Get(ctx, turn)
+	return t.v.e.turn(ctx, id, turn)
+}
+
+// turn is a turn of a conversation that the door has opened.
+func (e *Engine) turn(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) (scrollback.Turn, error) {
+	found, err := e.store.Turns.Get(ctx, turn)
 	if err == nil && found.Conversation != id {
 		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, "engine.Turns.Get", "no turn %s in this conversation", turn)
 	}
-	if err == nil && t.v.e.store.Turns.Expired(found) {
+	if err == nil && e.store.Turns.Expired(found) {
 		found.State = scrollback.TurnInterrupted
 	}
 	return found, err
@@ -105,7 +110,7 @@ func (t Turns) Cancel(ctx context.Context, id scrollback.ConversationID, turn sc
 
 // follower makes events of a turn from what is stored of it.
 type follower struct {
-	view  *View
+	e     *Engine
 	yield func(SequencedEvent, error) bool
 	n     int
 	gone  bool // the reader stopped
@@ -125,7 +130,7 @@ func (f *follower) emit(ev scrollback.Event) {
 func (f *follower) follow(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) error {
 	first := true
 	for {
-		t, err := f.view.Turns().Get(ctx, id, turn)
+		t, err := f.e.turn(ctx, id, turn)
 		if err != nil {
 			return err
 		}
@@ -181,7 +186,7 @@ func snapshotOf(d scrollback.Draft) scrollback.SnapshotEvent {
 // finish yields the stored answer of a turn that has ended.
 func (f *follower) finish(ctx context.Context, t scrollback.Turn) error {
 	d := t.Draft // of a turn whose owner is gone and that nobody has closed yet
-	page, _, err := f.view.e.store.Page(ctx, t.Conversation, scrollback.PageQuery{Branch: t.Branch, After: &t.Seq, Limit: scrollback.ListMax})
+	page, _, err := f.e.store.Page(ctx, t.Conversation, scrollback.PageQuery{Branch: t.Branch, After: &t.Seq, Limit: scrollback.ListMax})
 	if err != nil {
 		return err
 	}

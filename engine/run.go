@@ -44,21 +44,21 @@ func (lt *liveTurn) run(base context.Context) {
 func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 	var credits scrollback.CreditsEvent
 	for step := 1; ; step++ {
-		w, mark, got, err := lt.answer(ctx, step)
+		w, mark, said, err := lt.answer(ctx, step)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
-		got.usage = lt.e.models.priced(lt.resolved.facts.Name, lt.believed(got))
-		lt.e.lessons.Outgrow(ctx, lt.resolved.facts.Name, lt.resolved.learned, got.usage)
-		lt.usage = lt.usage.Add(got.usage)
-		lt.resolved.asked = asked(w) + lt.e.store.Weigh(got.parts).Tokens
-		out, done, err := lt.conclude(ctx, step, got, mark)
+		said.usage = lt.e.models.priced(lt.resolved.facts.Name, lt.believed(said))
+		lt.e.lessons.Outgrow(ctx, lt.resolved.facts.Name, lt.resolved.learned, said.usage)
+		lt.usage = lt.usage.Add(said.usage)
+		lt.resolved.asked = asked(w) + lt.e.store.Weigh(said.parts).Tokens
+		out, done, err := lt.conclude(ctx, step, said, mark)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
 		out = append(out, scrollback.UsageEvent{Usage: lt.usage})
-		if got.credits != nil {
-			credits.Amount, credits.Currency = credits.Amount+got.credits.Amount, got.credits.Currency
+		if said.credits != nil {
+			credits.Amount, credits.Currency = credits.Amount+said.credits.Amount, said.credits.Currency
 			out = append(out, credits)
 		}
 		lt.emit(out...)

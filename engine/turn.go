@@ -152,7 +152,7 @@ func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh resolved) ([]s
 	switch {
 	case len(r.Message) > 0:
 		m = scrollback.Message{ID: r.MessageID, Role: scrollback.RoleUser, Parts: r.Message}
-		if err := e.intake.Check(m.Parts); err != nil {
+		if err := e.intake.Limits.Check(m.Parts); err != nil {
 			return nil, err
 		}
 	case len(r.ToolResults) > 0:

@@ -28,8 +28,8 @@ func (v *View) Caller() scrollback.Caller { return v.door.caller }
 // Recall returns a reader of what was said in conversations: messages, refs, search.
 func (v *View) Recall() *recall.Reader { return recall.New(v.e.store, v.e.archive, reading{v.door}) }
 
-// Intake returns what checks messages; see [intake.Intake.Check] for what one may hold.
-func (v *View) Intake() *intake.Intake { return v.e.intake }
+// Limits returns the bounds of one message; their Check reports what is wrong with one.
+func (v *View) Limits() intake.Limits { return v.e.intake.Limits }
 
 // Upload stores an attachment for a conversation, whose messages may then name it.
 func (v *View) Upload(ctx context.Context, id scrollback.ConversationID, r io.Reader, name string) (scrollback.Artifact, error) {
@@ -96,7 +96,10 @@ func (d door) head(ctx context.Context, id scrollback.ConversationID, need scrol
 	if !d.caller.Sees(h.Project) {
 		return store.Head{}, scrollback.Errorf(scrollback.NotFound, "engine", "no conversation %s", id)
 	}
-	return h, d.may(need)
+	if err := d.may(need); err != nil {
+		return store.Head{}, err
+	}
+	return h, nil
 }
 
 // allow is head for callees that read the conversation themselves: for a caller who sees

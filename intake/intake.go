@@ -51,7 +51,7 @@ func New(s *store.Store, a *archive.Archive, l Limits) *Intake {
 
 // Check returns an error unless a user's message, of which nothing is written yet, is
 // valid: it is not empty, holds only text, images and files, and is within the bounds.
-func (in *Intake) Check(ps scrollback.Parts) error {
+func (l Limits) Check(ps scrollback.Parts) error {
 	const op = "intake.Check"
 	for i, p := range ps {
 		switch p.(type) {
@@ -63,8 +63,8 @@ func (in *Intake) Check(ps scrollback.Parts) error {
 	if strings.TrimSpace(ps.Text()) == "" && len(ps) == len(textParts(ps)) {
 		return scrollback.ParamErrorf(op, "message", "the message is empty")
 	}
-	if len(ps) > in.Limits.Parts {
-		return scrollback.ParamErrorf(op, "message", "a message has at most %d parts", in.Limits.Parts).Because(scrollback.ErrTooLarge)
+	if len(ps) > l.Parts {
+		return scrollback.ParamErrorf(op, "message", "a message has at most %d parts", l.Parts).Because(scrollback.ErrTooLarge)
 	}
 	chars := 0
 	for _, t := range textParts(ps) {
@@ -73,8 +73,8 @@ func (in *Intake) Check(ps scrollback.Parts) error {
 		}
 		chars += utf8.RuneCountInString(t.Text)
 	}
-	if chars > in.Limits.MessageChars {
-		return scrollback.ParamErrorf(op, "message", "the message has %d characters, at most %d are taken", chars, in.Limits.MessageChars).Because(scrollback.ErrTooLarge)
+	if chars > l.MessageChars {
+		return scrollback.ParamErrorf(op, "message", "the message has %d characters, at most %d are taken", chars, l.MessageChars).Because(scrollback.ErrTooLarge)
 	}
 	return nil
 }
@@ -89,10 +89,10 @@ func textParts(ps scrollback.Parts) (out []scrollback.Text) {
 }
 
 // CheckHistory returns an error unless message i of a history is valid.
-func (in *Intake) CheckHistory(i int, m *scrollback.Message) error {
+func (l Limits) CheckHistory(i int, m *scrollback.Message) error {
 	const op = "intake.CheckHistory"
 	role, err := scrollback.ParseRole(string(m.Role))
-	most := in.Limits.Parts
+	most := l.Parts
 	switch {
 	case err != nil:
 		return scrollback.ParamErrorf(op, "history", "message %d: %w", i, err)

@@ -52,7 +52,7 @@ func TestSnapshot(t *testing.T) {
 		c := b.create()
 		all := b.say(c.ID, numbered("message", 1, 200)...) // 15 tokens each, or one less
 		s := must2(b.Views.Snapshot(t.Context(), b.head(c.ID), 1<<40))(t)
-		if len(s.Live) != 200 || s.More || len(s.Segments)+len(s.Carried) != 0 || s.LiveWeight() != s.Branch.Sum {
+		if len(s.Live) != 200 || s.More || len(s.Segments)+len(s.Carried) != 0 || s.Branch.LiveWeight() != s.Branch.Sum {
 			t.Fatalf("unfolded: %d live, more %v", len(s.Live), s.More)
 		}
 		one, two := b.leaf(c.ID, 1, 10), b.leaf(c.ID, 11, 20)
@@ -69,8 +69,8 @@ func TestSnapshot(t *testing.T) {
 		for _, m := range live {
 			want = want.Add(m.Weight)
 		}
-		if s.LiveWeight() != want {
-			t.Errorf("live weight %+v, want %+v", s.LiveWeight(), want)
+		if s.Branch.LiveWeight() != want {
+			t.Errorf("live weight %+v, want %+v", s.Branch.LiveWeight(), want)
 		}
 		var tokens int64
 		for n, m := range live {
@@ -83,8 +83,8 @@ func TestSnapshot(t *testing.T) {
 			if !slices.Equal(texts(s.Live), texts(live[:most])) || s.More != (most < len(live)) {
 				t.Fatalf("of %d tokens: %d live, more %v, want %d", tokens, len(s.Live), s.More, most)
 			}
-			if s.LiveWeight() != want {
-				t.Fatalf("of %d tokens: weight %+v", tokens, s.LiveWeight())
+			if s.Branch.LiveWeight() != want {
+				t.Fatalf("of %d tokens: weight %+v", tokens, s.Branch.LiveWeight())
 			}
 		}
 	})
@@ -95,7 +95,7 @@ func TestSnapshotOfAFork(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		_, _, g, want := family(b)
 		s := must2(b.Views.Snapshot(t.Context(), b.head(g.ID), 1<<40))(t)
-		if !slices.Equal(texts(s.Live), want) || s.LiveWeight() != s.Branch.Sum {
+		if !slices.Equal(texts(s.Live), want) || s.Branch.LiveWeight() != s.Branch.Sum {
 			t.Errorf("live %v", texts(s.Live))
 		}
 		leaf := b.leaf(g.ID, 1, 7)

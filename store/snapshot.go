@@ -25,9 +25,6 @@ type Snapshot struct {
 	More bool
 }
 
-// LiveWeight is the weight of all live messages, read or not.
-func (s *Snapshot) LiveWeight() scrollback.Weight { return s.Branch.Sum.Sub(s.Branch.View.Sum) }
-
 // Snapshot reads what the head shows. Its cost depends on what is live, not on
 // the length of the log: at most maxTokens of it, or one piece of maxTokens when
 // there is more.

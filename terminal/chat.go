@@ -16,7 +16,7 @@ type Options struct {
 	View         *engine.View
 	Conversation scrollback.ConversationID // empty: one is created with the first message
 	New          scrollback.Conversation   // what to create it with
-	Shape        engine.Overrides          // of every turn
+	Overrides    engine.Overrides          // of every turn
 	Model        string                    // the default, for conversations that name none
 	CheckModel   func(name string) error   // says what is wrong with a model's name
 	// Save writes a conversation to a file, in the format that its name ends with.
@@ -105,7 +105,7 @@ func (c *chat) line(ctx context.Context, line string) error {
 // say runs a turn. A message that is refused leaves no conversation behind.
 func (c *chat) say(ctx context.Context, line string) error {
 	message := scrollback.Parts{scrollback.Text{Text: line}}
-	if err := c.o.View.Intake().Check(message); err != nil {
+	if err := c.o.View.Limits().Check(message); err != nil {
 		return err
 	}
 	if c.id == "" {
@@ -115,7 +115,7 @@ func (c *chat) say(ctx context.Context, line string) error {
 		}
 		c.id = made.ID
 	}
-	return c.p.Turn(ctx, c.o.View, engine.TurnRequest{Conversation: c.id, Message: message, Overrides: c.o.Shape})
+	return c.p.Turn(ctx, c.o.View, engine.TurnRequest{Conversation: c.id, Message: message, Overrides: c.o.Overrides})
 }
 
 // statusLine is where the conversation stands: model, tokens of budget, title.
@@ -144,7 +144,7 @@ const idShown = 13
 
 // modelName is the model that the conversation's next turn asks.
 func (c *chat) modelName(conv scrollback.Conversation) string {
-	for _, name := range []string{c.o.Shape.Model, conv.Model, c.o.New.Model} {
+	for _, name := range []string{c.o.Overrides.Model, conv.Model, c.o.New.Model} {
 		if name != "" {
 			return name
 		}

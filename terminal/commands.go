@@ -201,7 +201,7 @@ func (c *chat) model(ctx context.Context, w io.Writer, name string) error {
 		return err
 	}
 	if name != "" {
-		c.o.Shape.Model = ""
+		c.o.Overrides.Model = ""
 	}
 	_, err = fmt.Fprintf(w, c.o.Texts.Model+"\n", Plain(c.modelName(conv)))
 	return err

@@ -63,9 +63,12 @@ func (a *arrival) seen() bool { return a.Known && !a.Hidden }
 
 // localize makes a conversation's own fields fit this installation: no folders, limit or
 // recall scope from elsewhere, and only a model, a policy and numbers that are known here.
-func localize(v *engine.View, c *scrollback.Conversation, project string) {
+// Its project must be the caller's.
+func localize(v *engine.View, c *scrollback.Conversation, project string) (err error) {
+	if c.Project, err = v.Bulk().Project(cmp.Or(project, c.Project)); err != nil {
+		return err
+	}
 	c.Roots, c.Limit, c.DeletedAt, c.PurgedAt, c.Settings.RecallScope = []string{}, 0, 0, 0, ""
-	c.Project = cmp.Or(project, c.Project)
 	if c.Settings.ModelThinking().Check() != nil {
 		c.Settings.ReasoningEffort, c.Settings.Thinking, c.Settings.ThinkingBudget = "", nil, 0
 	}
@@ -74,7 +77,7 @@ func localize(v *engine.View, c *scrollback.Conversation, project string) {
 	}
 	fits := func(c scrollback.Conversation) bool { return v.Fits(c) == nil }
 	if fits(*c) {
-		return
+		return nil
 	}
 	numbers := c.Settings.Compaction
 	if c.Settings.Compaction = nil; !fits(*c) {
@@ -90,6 +93,7 @@ func localize(v *engine.View, c *scrollback.Conversation, project string) {
 			c.Settings.Compaction = was
 		}
 	}
+	return nil
 }
 
 // pinsAlong are those pins, set on the path of a branch, whose messages are on the path

@@ -122,10 +122,8 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 			return err
 		}
 	}
-	localize(b.view, &c.Conversation, b.q.Project)
-	mine := b.view.Caller().Sees
-	if !mine(c.Project) {
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "project %s is not yours", c.Project)
+	if err := localize(b.view, &c.Conversation, b.q.Project); err != nil {
+		return err
 	}
 	if err := b.store.Move.Admits(c.Conversation); err != nil {
 		return err
@@ -145,7 +143,7 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 	switch {
 	case !b.at.seen():
 		return nil
-	case !mine(b.at.Project):
+	case !b.view.Caller().Sees(b.at.Project):
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in a project that is not yours; %s", c.ID, asCopy)
 	case b.at.DeletedAt != 0:
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first", c.ID)
@@ -217,9 +215,8 @@ func (b *bundleImport) messages(ctx context.Context) error {
 			if err := b.next(ctx, &n); err != nil {
 				return err
 			}
-			localize(b.view, &c.Conversation, b.q.Project)
 			b.at.conv = c
-			return nil
+			return localize(b.view, &b.at.conv.Conversation, b.q.Project)
 		},
 		Branch: func(r bundle.Branch) error { b.at.branches[r.ID] = r.Branch; return nil },
 		Mention: func(a scrollback.Artifact) error {

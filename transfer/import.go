@@ -119,7 +119,7 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	if c.untitled && c.title == "" && m.Role == scrollback.RoleUser {
 		c.title = scrollback.TitleOf(m.Parts.Text())
 	}
-	in, err := im.view.Intake().Admit(ctx, c.ID, m, c.backlog.Room, entry.Bytes)
+	in, err := c.backlog.Admit(ctx, m, entry.Bytes)
 	if code := scrollback.CodeOf(err); code == scrollback.Invalid || code == scrollback.NotFound {
 		im.skip(transcript.Bad{Line: entry.Line, Reason: scrollback.Shown(err)})
 		err = im.flush(ctx, c)
@@ -284,6 +284,13 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 	if im.q.Into != "" {
 		c.ID = im.q.Into
 	} else {
+		own, err := im.view.Bulk().Project(want.Project)
+		if err != nil {
+			return nil, err
+		}
+		if own != scrollback.DefaultProject { // of two callers with the same file each has its own
+			want.Project = own
+		}
 		identity := im.format + "\x00" + key + "\x00" + want.Project
 		if key == "" {
 			identity = "file\x00" + im.file + "\x00" + want.Project
@@ -302,13 +309,11 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 		}
 		c.ID, c.Created, c.untitled = made.ID, created, created && made.Title == ""
 	}
-	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
-	if err != nil {
+	var err error
+	if c.backlog, err = im.view.Bulk().Backlog(ctx, c.ID); err != nil {
 		return nil, err
 	}
-	if c.backlog, err = im.view.Bulk().Backlog(ctx, head.Conversation); err != nil {
-		return nil, err
-	}
+	head := c.backlog.Begin
 	if head.DeletedAt != 0 {
 		return nil, scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first", c.ID)
 	}

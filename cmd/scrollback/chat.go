@@ -44,7 +44,7 @@ func (c *chatCmd) Run(g *globals) error {
 		return err
 	}
 	return g.with(func(a *app) error {
-		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots}, Shape: g.shape(), Model: g.set.Model, JSON: g.JSON,
+		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON,
 			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "",
 			Save:       a.save,
 			CheckModel: func(name string) error { return a.Fits(scrollback.Conversation{Model: name}) }}

@@ -32,7 +32,7 @@ func (c *runCmd) Run(g *globals) error {
 	message := scrollback.Parts{scrollback.Text{Text: c.Prompt}}
 	return g.with(func(a *app) error {
 		// A message that is refused must leave no conversation behind.
-		if err := a.Intake().Check(message); err != nil {
+		if err := a.Limits().Check(message); err != nil {
 			return err
 		}
 		id, err := c.conversation(g, a)
