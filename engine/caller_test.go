@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -24,7 +25,7 @@ type theirs struct {
 	bundle   []byte
 }
 
-func newTheirs(t *testing.T, r *rig) theirs {
+func newTheirs(t *testing.T, r *enginetest.Rig) theirs {
 	t.Helper()
 	ctx := context.Background()
 	c, _, err := r.Create(ctx, scrollback.Conversation{Project: "theirs", Title: "secret"})
@@ -33,8 +34,8 @@ func newTheirs(t *testing.T, r *rig) theirs {
 	}
 	out := theirs{id: c.ID}
 	for range 3 {
-		told := r.ask(c.ID, "the secret word is zanzibar")
-		begun, _ := last[scrollback.TurnEvent](told)
+		told := r.Ask(c.ID, "the secret word is zanzibar")
+		begun, _ := enginetest.Last[scrollback.TurnEvent](told)
 		out.turn = begun.TurnID
 	}
 	a, err := r.Upload(ctx, c.ID, strings.NewReader("zanzibar in a file"), "secret.txt")
@@ -56,7 +57,7 @@ func newTheirs(t *testing.T, r *rig) theirs {
 
 // callerOperations is every exported operation that concerns conversations, by the type and
 // method that it is: what it does to theirs, and the access it needs.
-func callerOperations(r *rig, o theirs) map[string]struct {
+func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 	need scrollback.Access
 	run  func(v *engine.View) error
 } {
@@ -67,7 +68,7 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 	}
 	read := func(run func(v *engine.View) error) op { return op{scrollback.AccessRead, run} }
 	write := func(run func(v *engine.View) error) op { return op{scrollback.AccessWrite, run} }
-	ask := engine.TurnRequest{Conversation: o.id, Message: say("what is it?")}
+	ask := engine.TurnRequest{Conversation: o.id, Message: enginetest.Say("what is it?")}
 	one := int64(1)
 	return map[string]op{
 		"View.Get":          read(func(v *engine.View) error { _, err := v.Get(ctx, o.id); return err }),
@@ -151,11 +152,11 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 			return err
 		}),
 		"Transfer.Export": read(func(v *engine.View) error {
-			return r.transfer.Export(ctx, v, o.id, transfer.ExportRequest{}, io.Discard)
+			return r.Transfer.Export(ctx, v, o.id, transfer.ExportRequest{}, io.Discard)
 		}),
 		"Transfer.Import": write(func(v *engine.View) error {
 			said := strings.NewReader(`{"role":"user","content":"hello"}` + "\n")
-			_, err := r.transfer.Import(ctx, v, said, transfer.ImportRequest{Into: o.id})
+			_, err := r.Transfer.Import(ctx, v, said, transfer.ImportRequest{Into: o.id})
 			return err
 		}),
 	}
@@ -170,10 +171,10 @@ var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Inta
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
 // not_found, with every access; and what a caller's access does not allow is refused.
 func TestForeignCaller(t *testing.T) {
-	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	o := newTheirs(t, r)
 	all := callerOperations(r, o)
-	for _, of := range []any{r.View, r.Reader, r.transfer, r.View.Turns(), r.View.Bulk()} {
+	for _, of := range []any{r.View, r.Reader, r.Transfer, r.View.Turns(), r.View.Bulk()} {
 		typ := reflect.TypeOf(of)
 		for m := range typ.Methods() {
 			name := strings.TrimPrefix(typ.String()[strings.LastIndex(typ.String(), ".")+1:], "*") + "." + m.Name
@@ -182,8 +183,8 @@ func TestForeignCaller(t *testing.T) {
 			}
 		}
 	}
-	foreign := r.engine.As(scrollback.Caller{Access: scrollback.AccessAdmin, Projects: []string{"ours"}})
-	nobody := r.engine.As(scrollback.Caller{})
+	foreign := r.Engine.As(scrollback.Caller{Access: scrollback.AccessAdmin, Projects: []string{"ours"}})
+	nobody := r.Engine.As(scrollback.Caller{})
 	for name, op := range all {
 		if err := op.run(foreign); scrollback.CodeOf(err) != scrollback.NotFound {
 			t.Errorf("%s by a foreign caller: %v", name, err)
@@ -192,7 +193,7 @@ func TestForeignCaller(t *testing.T) {
 			t.Errorf("%s by nobody succeeds", name)
 		}
 	}
-	reader := r.engine.As(scrollback.Caller{Access: scrollback.AccessRead, Projects: []string{"theirs"}})
+	reader := r.Engine.As(scrollback.Caller{Access: scrollback.AccessRead, Projects: []string{"theirs"}})
 	for name, op := range all {
 		err := op.run(reader)
 		if op.need == scrollback.AccessWrite && scrollback.CodeOf(err) != scrollback.Refused {
@@ -207,14 +208,14 @@ func TestForeignCaller(t *testing.T) {
 // What lists or adds up looks only at the caller's projects.
 func TestForeignCallerSeesNothing(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	o := newTheirs(t, r)
-	mine := r.engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours", "more"}})
+	mine := r.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours", "more"}})
 	c, _, err := mine.Create(ctx, scrollback.Conversation{Title: "mine"}) // in the first of its projects
 	if err != nil || c.Project != "ours" {
 		t.Fatalf("created in %q: %v", c.Project, err)
 	}
-	for _, err := range mine.Turn(ctx, engine.TurnRequest{Conversation: c.ID, Message: say("zanzibar of mine")}) {
+	for _, err := range mine.Turn(ctx, engine.TurnRequest{Conversation: c.ID, Message: enginetest.Say("zanzibar of mine")}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,11 +269,11 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if _, err := mine.Admin(); scrollback.CodeOf(err) != scrollback.Refused {
 		t.Errorf("admin: %v", err)
 	}
-	_, err = r.transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours"})
+	_, err = r.Transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours"})
 	if scrollback.CodeOf(err) != scrollback.Conflict {
 		t.Errorf("imported a foreign bundle: %v", err)
 	}
-	copied, err := r.transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours", AsCopy: true})
+	copied, err := r.Transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours", AsCopy: true})
 	if err != nil || len(copied.Conversations) != 1 || copied.Conversations[0].ID == o.id {
 		t.Errorf("a copy: %+v %v", copied, err)
 	}
@@ -282,9 +283,9 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 // allows.
 func TestRecallScopeOfCaller(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	o := newTheirs(t, r)
-	mine := r.engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours"}})
+	mine := r.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours"}})
 	c, _, err := mine.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{RecallScope: scrollback.ScopeAll}})
 	if err != nil {
 		t.Fatal(err)
