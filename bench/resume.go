@@ -116,7 +116,7 @@ func (b *bench) rewound() (*store.Store, error) {
 	for range rewinds {
 		head, err := s.Head(b.ctx, c.ID)
 		if err == nil {
-			head, err = s.Branches.Rewind(b.ctx, c.ID, "", head.Branch.HeadSeq-1, nil)
+			head, err = s.Branches.Rewind(b.ctx, head, head.Branch, head.Branch.HeadSeq-1, nil)
 		}
 		if err == nil {
 			_, err = s.Append(b.ctx, head, []store.Incoming{incoming(scrollback.RoleUser, w.text(900)), incoming(scrollback.RoleAssistant, w.text(900))})

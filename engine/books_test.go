@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
@@ -34,12 +35,12 @@ func TestCalibration(t *testing.T) {
 	ctx := context.Background()
 	const ratio = 1.6
 	var seen []model.Request
-	r := newRig(t, rigOptions{noFolds: true}, counting(ratio, &seen))
-	id := r.conversation()
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, counting(ratio, &seen))
+	id := r.NewConversation()
 	for i := range 60 {
-		e := r.ask(id, wordy(i))
-		e.done(t, scrollback.TurnComplete, "stop")
-		m, _ := last[scrollback.MetaEvent](e)
+		e := r.Ask(id, wordy(i))
+		e.Done(t, scrollback.TurnComplete, "stop")
+		m, _ := enginetest.Last[scrollback.MetaEvent](e)
 		var sent int64
 		for _, it := range seen[len(seen)-1].Items {
 			sent += it.Weight.Tokens
@@ -81,13 +82,13 @@ func TestBooks(t *testing.T) {
 		}
 		return s
 	}
-	r := newRig(t, rigOptions{}, step(0, model.Request{}), step(1, model.Request{}), step(2, model.Request{}))
+	r := enginetest.New(t, enginetest.Options{}, step(0, model.Request{}), step(1, model.Request{}), step(2, model.Request{}))
 	c, _, err := r.Create(ctx, scrollback.Conversation{Project: "house"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		r.ask(c.ID, fmt.Sprint("question ", i)).done(t, scrollback.TurnComplete, "stop")
+		r.Ask(c.ID, fmt.Sprint("question ", i)).Done(t, scrollback.TurnComplete, "stop")
 	}
 	sums, err := r.Usage(ctx, scrollback.UsageQuery{ByDay: true, ByModel: true, ByProject: true})
 	if err != nil || len(sums) != 2 { // what has no price has no currency
@@ -108,9 +109,9 @@ func TestBooks(t *testing.T) {
 	if _, err := r.Usage(ctx, scrollback.UsageQuery{From: 3, To: 2}); scrollback.CodeOf(err) != scrollback.Invalid {
 		t.Errorf("%v", err)
 	}
-	zeros := newRig(t, rigOptions{}, modeltest.Step{Deltas: []model.Delta{{Text: "an answer"},
+	zeros := enginetest.New(t, enginetest.Options{}, modeltest.Step{Deltas: []model.Delta{{Text: "an answer"},
 		{Usage: &scrollback.Usage{Cost: 0.5, Currency: "USD"}, Finish: scrollback.FinishStop}}})
-	zeros.ask(zeros.conversation(), "a question").done(t, scrollback.TurnComplete, "stop")
+	zeros.Ask(zeros.NewConversation(), "a question").Done(t, scrollback.TurnComplete, "stop")
 	if sums, err := zeros.Usage(ctx, scrollback.UsageQuery{}); err != nil || len(sums) != 1 || sums[0].EstimatedShare != 1 ||
 		sums[0].InputTokens < 100 || sums[0].OutputTokens < 1 || sums[0].Cost != 0.5 {
 		t.Errorf("a provider that counts nothing but its price: %+v, %v", sums, err)

@@ -31,14 +31,11 @@ func (v *View) Rewind(ctx context.Context, id scrollback.ConversationID, to Poin
 	if to.Branch == "" && to.Seq == nil {
 		return scrollback.Conversation{}, scrollback.ParamErrorf(op, "seq", "say where to: a seq, a branch, or both")
 	}
-	if err := v.door.allow(ctx, id, scrollback.AccessWrite); err != nil {
-		return scrollback.Conversation{}, err
-	}
-	_, b, err := v.e.store.Branches.Get(ctx, id, to.Branch)
+	head, b, err := v.branch(ctx, id, to.Branch)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	head, err := v.e.store.Branches.Rewind(ctx, id, b.ID, to.seq(b), (*scrollback.Conversation).RetellEnvironment)
+	head, err = v.e.store.Branches.Rewind(ctx, head, b, to.seq(b), (*scrollback.Conversation).RetellEnvironment)
 	return head.Conversation, err
 }
 
@@ -53,10 +50,7 @@ func (p Point) seq(b scrollback.Branch) int64 {
 // nothing: the new one reads what is before that point from its parent. An empty
 // title means the parent's.
 func (v *View) Fork(ctx context.Context, id scrollback.ConversationID, at Point, title string) (scrollback.Conversation, error) {
-	if err := v.door.allow(ctx, id, scrollback.AccessWrite); err != nil {
-		return scrollback.Conversation{}, err
-	}
-	head, b, err := v.e.store.Branches.Get(ctx, id, at.Branch)
+	head, b, err := v.branch(ctx, id, at.Branch)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
@@ -66,4 +60,14 @@ func (v *View) Fork(ctx context.Context, id scrollback.ConversationID, at Point,
 	c.RetellEnvironment()
 	c.Settings.Pinned = false
 	return v.e.store.Branches.Fork(ctx, head, b, seq, c)
+}
+
+// branch is a branch of a conversation that the caller may write to.
+func (v *View) branch(ctx context.Context, id scrollback.ConversationID, branch scrollback.BranchID) (store.Head, scrollback.Branch, error) {
+	head, err := v.door.head(ctx, id, scrollback.AccessWrite)
+	if err != nil {
+		return head, head.Branch, err
+	}
+	b, err := v.e.store.Branches.Of(ctx, head, branch)
+	return head, b, err
 }

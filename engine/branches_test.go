@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,32 +10,33 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store/search"
 )
 
 // view is the view of a conversation's current branch.
-func (r *rig) view(id scrollback.ConversationID) scrollback.View {
-	r.t.Helper()
-	h, err := r.store.Head(context.Background(), id)
+func view(r *enginetest.Rig, id scrollback.ConversationID) scrollback.View {
+	r.T.Helper()
+	h, err := r.Store.Head(context.Background(), id)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return h.Branch.View
 }
 
 // leaf is the fold of a view that holds a seq: its first and last seq.
-func (r *rig) leaf(v scrollback.View, seq int64) (first, last int64) {
-	r.t.Helper()
-	ref, err := search.LeafRef(context.Background(), r.driver.Views, v, seq)
+func leaf(r *enginetest.Rig, v scrollback.View, seq int64) (first, last int64) {
+	r.T.Helper()
+	ref, err := search.LeafRef(context.Background(), r.Driver.Views, v, seq)
 	if err != nil || ref == nil {
-		r.t.Fatalf("#%d is in no leaf: %v", seq, err)
+		r.T.Fatalf("#%d is in no leaf: %v", seq, err)
 	}
 	_, id, _ := ref.Split()
-	segs, err := r.store.Segments(context.Background(), []scrollback.SegmentID{scrollback.SegmentID(id)})
+	segs, err := r.Store.Segments(context.Background(), []scrollback.SegmentID{scrollback.SegmentID(id)})
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return segs[0].FirstSeq, segs[0].LastSeq
 }
@@ -46,14 +46,14 @@ func (r *rig) leaf(v scrollback.View, seq int64) (first, last int64) {
 // folded, the window is the path, and the next request fits.
 func TestRewindAcrossFolds(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{noFolds: true, limit: 4000}, modeltest.Step{Reply: func(model.Request) []model.Delta {
+	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 4000}, modeltest.Step{Reply: func(model.Request) []model.Delta {
 		return []model.Delta{{Text: strings.Repeat("an answer of some length ", 12)}}
 	}})
-	id := r.conversation()
+	id := r.NewConversation()
 	for i := range 260 {
-		r.ask(id, wordy(i)).done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, wordy(i)).Done(t, scrollback.TurnComplete, "stop")
 	}
-	whole := r.view(id)
+	whole := view(r, id)
 	c, err := r.Get(ctx, id)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestRewindAcrossFolds(t *testing.T) {
 		if _, err := r.Rewind(ctx, id, engine.Point{Branch: home, Seq: &seq}); err != nil {
 			t.Fatal(err)
 		}
-		v := r.view(id)
+		v := view(r, id)
 		switch {
 		case seq > whole.Boundary:
 			if v.Boundary != whole.Boundary {
@@ -80,7 +80,7 @@ func TestRewindAcrossFolds(t *testing.T) {
 				t.Fatalf("before the first message the view is %+v", v)
 			}
 		default:
-			first, last := r.leaf(whole, seq)
+			first, last := leaf(r, whole, seq)
 			want := first - 1
 			if seq == last {
 				want = last
@@ -89,23 +89,23 @@ func TestRewindAcrossFolds(t *testing.T) {
 				t.Fatalf("at #%d in #%d–#%d the boundary is %d, want %d", seq, first, last, v.Boundary, want)
 			}
 		}
-		checkViews(t, r, id)
+		enginetest.CheckViews(t, r, id)
 		f, err := r.Fork(ctx, id, engine.Point{}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkViews(t, r, f.ID)
+		enginetest.CheckViews(t, r, f.ID)
 		if seq%3 == 0 {
-			r.ask(f.ID, "and on").done(t, scrollback.TurnComplete, "stop")
+			r.Ask(f.ID, "and on").Done(t, scrollback.TurnComplete, "stop")
 		}
 	}
 	if _, err := r.Rewind(ctx, id, engine.Point{Branch: home}); err != nil {
 		t.Fatal(err)
 	}
-	if v := r.view(id); fmt.Sprint(v) != fmt.Sprint(whole) {
+	if v := view(r, id); fmt.Sprint(v) != fmt.Sprint(whole) {
 		t.Error("back on its branch the view is another")
 	}
-	if found, err := doctor.Check(ctx, r.store, r.archive, nil); err != nil || !found.OK {
+	if found, err := doctor.Check(ctx, r.Store, r.Archive, nil); err != nil || !found.OK {
 		t.Errorf("the check finds %+v, %v", found.Problems, err)
 	}
 }
@@ -117,9 +117,9 @@ func TestRewindBehindASummary(t *testing.T) {
 	w := &writer{sum: func(n int, _ model.Request) []model.Delta {
 		return []model.Delta{{Text: minutes(fmt.Sprint("goal ", n))}}
 	}}
-	r := newRig(t, rigOptions{noFolds: true, summaries: true}, w.step())
-	id := r.conversation()
-	r.talk(id, 60, wordy)
+	r := enginetest.New(t, enginetest.Options{NoFolds: true, Summaries: true}, w.step())
+	id := r.NewConversation()
+	talk(r, id, 60, wordy)
 	conv, err := r.Get(ctx, id)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestRewindBehindASummary(t *testing.T) {
 		if _, err := r.Rewind(ctx, id, engine.Point{Branch: home, Seq: &end}); err != nil {
 			t.Fatal(err)
 		}
-		r.ask(id, "short")
+		r.Ask(id, "short")
 		chat, _ := w.requests()
 		text := folded(chat[len(chat)-1])
 		if !strings.Contains(text, fmt.Sprintf("goal %d\n", i+1)) || strings.Count(text, "## Goal") != 1 {
@@ -153,7 +153,7 @@ func TestRewindBehindASummary(t *testing.T) {
 	if _, err := r.Rewind(ctx, id, engine.Point{Branch: home, Seq: &one}); err != nil {
 		t.Fatal(err)
 	}
-	if v := r.view(id); v.Summary != nil || v.Boundary != 0 {
+	if v := view(r, id); v.Summary != nil || v.Boundary != 0 {
 		t.Errorf("before the first fold the view is %+v", v)
 	}
 }
@@ -162,23 +162,24 @@ func TestRewindBehindASummary(t *testing.T) {
 // keeps its own view.
 func TestUncompactInAFork(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{noFolds: true}, modeltest.Say("fine"))
-	id := r.conversation()
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Say("fine"))
+	id := r.NewConversation()
 	for i := range 12 {
-		r.ask(id, wordy(i))
+		r.Ask(id, wordy(i))
 		if i%3 == 2 {
 			if _, err := r.Compact(ctx, id, engine.CompactRequest{Clear: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	own := r.view(id)
+	own := view(r, id)
 	f, err := r.Fork(ctx, id, engine.Point{}, "")
 	if err != nil || len(own.Segments) != 4 {
 		t.Fatalf("%d segments, %v", len(own.Segments), err)
 	}
 	got, err := r.Uncompact(ctx, f.ID, "")
-	if v := r.view(f.ID); err != nil || v.Boundary != own.Segments[2].LastSeq || got.FirstSeq != v.Boundary+1 || got.LastSeq != own.Boundary ||
+	if v := view(r, f.ID); err != nil || v.Boundary != own.Segments[2].LastSeq || got.FirstSeq != v.Boundary+1 ||
+		got.LastSeq != own.Boundary ||
 		!got.Undone || got.TokensAfter <= got.TokensBefore {
 		t.Fatalf("unfolded %+v to %+v, %v", got, v, err)
 	}
@@ -186,81 +187,39 @@ func TestUncompactInAFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err = r.Uncompact(ctx, f.ID, own.Segments[1].ID)
-	if v := r.view(f.ID); err != nil || v.Boundary != own.Segments[0].LastSeq || got.FirstSeq != v.Boundary+1 || got.LastSeq != 24 {
+	if v := view(r, f.ID); err != nil || v.Boundary != own.Segments[0].LastSeq || got.FirstSeq != v.Boundary+1 || got.LastSeq != 24 {
 		t.Fatalf("unfolded %+v to %+v, %v", got, v, err)
 	}
-	checkViews(t, r, f.ID)
+	enginetest.CheckViews(t, r, f.ID)
 	_, err = r.Uncompact(ctx, f.ID, own.Segments[1].ID)
-	wantCode(t, err, scrollback.NotFound, "not compacted")
-	if v := r.view(id); fmt.Sprint(v) != fmt.Sprint(own) {
+	enginetest.WantCode(t, err, scrollback.NotFound, "not compacted")
+	if v := view(r, id); fmt.Sprint(v) != fmt.Sprint(own) {
 		t.Error("the parent's view changed")
-	}
-}
-
-// A fork finds what it inherits of a conversation in the trash, or purged, and
-// nothing else of that; of one that is there it finds also what was said elsewhere.
-func TestSearchInAForkOfTrash(t *testing.T) {
-	ctx := context.Background()
-	r := newRig(t, rigOptions{}, modeltest.Say("fine"))
-	id := r.conversation()
-	for i := range 6 {
-		r.ask(id, fmt.Sprint("heron ", i))
-	}
-	four, eight := int64(4), int64(8)
-	f, err := r.Fork(ctx, id, engine.Point{Seq: &four}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Fork(ctx, id, engine.Point{Seq: &eight}, ""); err != nil { // which keeps more
-		t.Fatal(err)
-	}
-	for _, step := range []struct {
-		name string
-		do   func() error
-		want []int64
-	}{
-		{"living", func() error { return nil }, []int64{11, 9, 7, 5, 3, 1}},
-		{"in the trash", func() error { _, err := r.Trash(ctx, id); return err }, []int64{3, 1}},
-		{"purged", func() error { _, err := r.Purge(ctx, id); return err }, []int64{3, 1}},
-	} {
-		if err := step.do(); err != nil {
-			t.Fatal(err)
-		}
-		found, err := r.Search(ctx, scrollback.SearchQuery{Query: "heron", Conversation: f.ID, Limit: 20})
-		var seqs []int64
-		for _, h := range found.Hits {
-			seqs = append(seqs, h.Seq)
-		}
-		slices.Sort(seqs)
-		slices.Reverse(seqs)
-		if err != nil || !slices.Equal(seqs, step.want) {
-			t.Errorf("%s: found %v, %v, want %v", step.name, seqs, err, step.want)
-		}
 	}
 }
 
 // The trash is emptied only of what has been there for long enough.
 func TestPurgeTrash(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{}, modeltest.Say("fine"))
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("fine"))
 	day := 24 * time.Hour.Milliseconds()
 	var ids []scrollback.ConversationID
 	for range 3 {
-		id := r.conversation()
-		r.ask(id, "hello")
+		id := r.NewConversation()
+		r.Ask(id, "hello")
 		ids = append(ids, id)
 	}
 	for _, id := range ids[:2] {
 		if _, err := r.Trash(ctx, id); err != nil {
 			t.Fatal(err)
 		}
-		r.clock.Add(20 * day)
+		r.Clock.Add(20 * day)
 	}
-	if n, err := r.admin().PurgeTrash(ctx, 30*day); err != nil || n != 1 {
+	if n, err := admin(r).PurgeTrash(ctx, 30*day); err != nil || n != 1 {
 		t.Fatalf("purged %d, %v", n, err)
 	}
 	_, err := r.Get(ctx, ids[0])
-	wantCode(t, err, scrollback.NotFound, "")
+	enginetest.WantCode(t, err, scrollback.NotFound, "")
 	for _, id := range ids[1:] {
 		if _, err := r.Get(ctx, id); err != nil {
 			t.Error(err)
@@ -273,15 +232,15 @@ func TestPurgeTrash(t *testing.T) {
 func TestLeft(t *testing.T) {
 	ctx := context.Background()
 	step, gate := gated("half an ans", "wer")
-	r := newRig(t, rigOptions{saveEvery: 10 * time.Millisecond}, step)
-	id := r.conversation()
-	turn := r.started(id, gate)
+	r := enginetest.New(t, enginetest.Options{SaveEvery: 10 * time.Millisecond}, step)
+	id := r.NewConversation()
+	turn := started(r, id, gate)
 	if left, err := r.Turns().OrphanDraft(ctx, id); err != nil || left != nil {
 		t.Fatalf("while it runs: %+v, %v", left, err)
 	}
-	fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock}, modeltest.Say("x"))
+	fresh := enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock}, modeltest.Say("x"))
 	for tick, late := time.Tick(5*time.Millisecond), time.After(20*time.Second); ; {
-		stored, err := fresh.store.Turns.Get(ctx, turn)
+		stored, err := fresh.Store.Turns.Get(ctx, turn)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,7 +253,7 @@ func TestLeft(t *testing.T) {
 			t.Fatal("the draft was never saved")
 		}
 	}
-	r.clock.Add(time.Minute.Milliseconds())
+	r.Clock.Add(time.Minute.Milliseconds())
 	left, err := fresh.Turns().OrphanDraft(ctx, id)
 	if err != nil || left == nil || left.Content != "half an ans" {
 		t.Errorf("left: %+v, %v", left, err)

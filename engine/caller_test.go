@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -25,7 +26,7 @@ type theirs struct {
 	bundle   []byte
 }
 
-func newTheirs(t *testing.T, r *rig) theirs {
+func newTheirs(t *testing.T, r *enginetest.Rig) theirs {
 	t.Helper()
 	ctx := context.Background()
 	c, _, err := r.Create(ctx, scrollback.Conversation{Project: "theirs", Title: "secret"})
@@ -34,8 +35,8 @@ func newTheirs(t *testing.T, r *rig) theirs {
 	}
 	out := theirs{id: c.ID}
 	for range 3 {
-		told := r.ask(c.ID, "the secret word is zanzibar")
-		begun, _ := last[scrollback.TurnEvent](told)
+		told := r.Ask(c.ID, "the secret word is zanzibar")
+		begun, _ := enginetest.Last[scrollback.TurnEvent](told)
 		out.turn = begun.TurnID
 	}
 	a, err := r.Upload(ctx, c.ID, strings.NewReader("zanzibar in a file"), "secret.txt")
@@ -57,7 +58,7 @@ func newTheirs(t *testing.T, r *rig) theirs {
 
 // callerOperations is every exported operation that concerns conversations, by the type and
 // method that it is: what it does to theirs, and the access it needs.
-func callerOperations(r *rig, o theirs) map[string]struct {
+func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 	need scrollback.Access
 	run  func(v *engine.View) error
 } {
@@ -68,7 +69,7 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 	}
 	read := func(run func(v *engine.View) error) op { return op{scrollback.AccessRead, run} }
 	write := func(run func(v *engine.View) error) op { return op{scrollback.AccessWrite, run} }
-	ask := engine.TurnRequest{Conversation: o.id, Message: say("what is it?")}
+	ask := engine.TurnRequest{Conversation: o.id, Message: enginetest.Say("what is it?")}
 	one := int64(1)
 	return map[string]op{
 		"View.Get":          read(func(v *engine.View) error { _, err := v.Get(ctx, o.id); return err }),
@@ -147,11 +148,11 @@ func callerOperations(r *rig, o theirs) map[string]struct {
 			return err
 		}),
 		"Transfer.Export": read(func(v *engine.View) error {
-			return r.transfer.Export(ctx, v, o.id, transfer.ExportRequest{}, io.Discard)
+			return r.Transfer.Export(ctx, v, o.id, transfer.ExportRequest{}, io.Discard)
 		}),
 		"Transfer.Import": write(func(v *engine.View) error {
 			said := strings.NewReader(`{"role":"user","content":"hello"}` + "\n")
-			_, err := r.transfer.Import(ctx, v, said, transfer.ImportRequest{Into: o.id})
+			_, err := r.Transfer.Import(ctx, v, said, transfer.ImportRequest{Into: o.id})
 			return err
 		}),
 	}
@@ -166,10 +167,10 @@ var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limi
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
 // not_found, with every access; and what a caller's access does not allow is refused.
 func TestForeignCaller(t *testing.T) {
-	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	o := newTheirs(t, r)
 	all := callerOperations(r, o)
-	for _, of := range []any{r.View, r.Reader, r.transfer, r.View.Turns(), r.View.Bulk()} {
+	for _, of := range []any{r.View, r.Reader, r.Transfer, r.View.Turns(), r.View.Bulk()} {
 		typ := reflect.TypeOf(of)
 		for m := range typ.Methods() {
 			name := strings.TrimPrefix(typ.String()[strings.LastIndex(typ.String(), ".")+1:], "*") + "." + m.Name
@@ -178,8 +179,8 @@ func TestForeignCaller(t *testing.T) {
 			}
 		}
 	}
-	foreign := r.engine.As(scrollback.Caller{Access: scrollback.AccessAdmin, Projects: []string{"ours"}})
-	nobody := r.engine.As(scrollback.Caller{})
+	foreign := r.Engine.As(scrollback.Caller{Access: scrollback.AccessAdmin, Projects: []string{"ours"}})
+	nobody := r.Engine.As(scrollback.Caller{})
 	for name, op := range all {
 		if err := op.run(foreign); scrollback.CodeOf(err) != scrollback.NotFound {
 			t.Errorf("%s by a foreign caller: %v", name, err)
@@ -188,7 +189,7 @@ func TestForeignCaller(t *testing.T) {
 			t.Errorf("%s by nobody succeeds", name)
 		}
 	}
-	reader := r.engine.As(scrollback.Caller{Access: scrollback.AccessRead, Projects: []string{"theirs"}})
+	reader := r.Engine.As(scrollback.Caller{Access: scrollback.AccessRead, Projects: []string{"theirs"}})
 	for name, op := range all {
 		err := op.run(reader)
 		if op.need == scrollback.AccessWrite && scrollback.CodeOf(err) != scrollback.Refused {
@@ -203,14 +204,14 @@ func TestForeignCaller(t *testing.T) {
 // What lists or adds up looks only at the caller's projects.
 func TestForeignCallerSeesNothing(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	o := newTheirs(t, r)
-	mine := r.engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours", "more"}})
+	mine := r.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours", "more"}})
 	c, _, err := mine.Create(ctx, scrollback.Conversation{Title: "mine"}) // in the first of its projects
 	if err != nil || c.Project != "ours" {
 		t.Fatalf("created in %q: %v", c.Project, err)
 	}
-	for _, err := range mine.Turn(ctx, engine.TurnRequest{Conversation: c.ID, Message: say("zanzibar of mine")}) {
+	for _, err := range mine.Turn(ctx, engine.TurnRequest{Conversation: c.ID, Message: enginetest.Say("zanzibar of mine")}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,15 +277,15 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if in, err := backlog.Admit(ctx, attached, nil); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Errorf("attached a foreign file, %q: %v", in.Index, err)
 	}
-	reader := r.engine.As(scrollback.Caller{Access: scrollback.AccessRead, Projects: []string{"theirs"}})
+	reader := r.Engine.As(scrollback.Caller{Access: scrollback.AccessRead, Projects: []string{"theirs"}})
 	if h, err := reader.Bulk().Head(ctx, o.id, scrollback.AccessWrite); err == nil || h.Title != "" {
 		t.Errorf("a refused head shows %q (%v)", h.Title, err)
 	}
-	_, err = r.transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours"})
+	_, err = r.Transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours"})
 	if scrollback.CodeOf(err) != scrollback.Conflict {
 		t.Errorf("imported a foreign bundle: %v", err)
 	}
-	copied, err := r.transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours", AsCopy: true})
+	copied, err := r.Transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours", AsCopy: true})
 	if err != nil || len(copied.Conversations) != 1 || copied.Conversations[0].ID == o.id {
 		t.Errorf("a copy: %+v %v", copied, err)
 	}
@@ -294,9 +295,9 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 // allows.
 func TestRecallScopeOfCaller(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	o := newTheirs(t, r)
-	mine := r.engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours"}})
+	mine := r.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours"}})
 	c, _, err := mine.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{RecallScope: scrollback.ScopeAll}})
 	if err != nil {
 		t.Fatal(err)
@@ -319,10 +320,10 @@ func TestRecallScopeOfCaller(t *testing.T) {
 // What a caller imports without naming a project goes to its own, each caller's by itself.
 func TestImportsOfCallers(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{noFolds: true}, chatter())
-	mine := r.engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours"}})
-	yours := r.engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"yours"}})
-	c, _, err := mine.Create(ctx, scrollback.Conversation{}, scrollback.Message{Role: scrollback.RoleUser, Parts: say("hello")})
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	mine := r.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours"}})
+	yours := r.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"yours"}})
+	c, _, err := mine.Create(ctx, scrollback.Conversation{}, scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("hello")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,11 +332,11 @@ func TestImportsOfCallers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var file bytes.Buffer
-	if err := r.transfer.Export(ctx, mine, fork.ID, transfer.ExportRequest{}, &file); err != nil {
+	if err := r.Transfer.Export(ctx, mine, fork.ID, transfer.ExportRequest{}, &file); err != nil {
 		t.Fatal(err)
 	}
 	bundle := func(v *engine.View, q transfer.ImportRequest) (transfer.ImportResult, error) {
-		return r.transfer.Import(ctx, v, bytes.NewReader(file.Bytes()), q)
+		return r.Transfer.Import(ctx, v, bytes.NewReader(file.Bytes()), q)
 	}
 	if got, err := bundle(mine, transfer.ImportRequest{}); err != nil || got.Conversations[0].Result != transfer.ResultUnchanged {
 		t.Errorf("a fork's bundle: %+v %v", got, err)
@@ -348,7 +349,7 @@ func TestImportsOfCallers(t *testing.T) {
 	}
 	for _, v := range []*engine.View{mine, yours} {
 		said := strings.NewReader(`{"role":"user","content":"hello"}` + "\n")
-		got, err := r.transfer.Import(ctx, v, said, transfer.ImportRequest{})
+		got, err := r.Transfer.Import(ctx, v, said, transfer.ImportRequest{})
 		if err != nil || !got.Conversations[0].Created {
 			t.Fatalf("the file of %s: %+v %v", v.Caller().Projects, got, err)
 		}

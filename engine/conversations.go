@@ -188,25 +188,30 @@ func (v *View) Purge(ctx context.Context, id scrollback.ConversationID) (PurgeRe
 	if err != nil && !unknown {
 		return PurgeResult{ID: id}, err
 	}
-	out, purgeErr := v.e.purge(ctx, id, 0) // if it is unknown: an interrupted purge continues
-	if unknown && purgeErr == nil && out.Removed == 0 {
-		return out, err
+	if !unknown {
+		return v.e.purge(ctx, id, 0)
 	}
-	return out, purgeErr
+	purged, purgeErr := v.e.store.Purge(ctx, id, 0) // an interrupted purge continues
+	if purgeErr == nil && purged.Removed == 0 {
+		return PurgeResult{ID: id}, err
+	}
+	return v.e.drop(ctx, id, purged, purgeErr)
 }
 
 // purge removes a conversation, unless it has left the trash since then; 0 removes it
 // whether it is in the trash or not.
 func (e *Engine) purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (PurgeResult, error) {
-	out := PurgeResult{ID: id}
 	purged, err := e.store.Purge(ctx, id, trashedBy)
+	return e.drop(ctx, id, purged, err)
+}
+
+// drop removes what is kept beside the log of a conversation that was purged.
+func (e *Engine) drop(ctx context.Context, id scrollback.ConversationID, purged store.Purged, err error) (PurgeResult, error) {
+	out := PurgeResult{ID: id}
 	if err != nil {
 		return out, err
 	}
 	out.Removed, out.Kept = purged.Removed, purged.Kept
-	if out.Removed == 0 && len(purged.Loose) == 0 {
-		return out, nil
-	}
 	out.Artifacts, out.Waiting, err = e.archive.Drop(ctx, id, purged.Loose)
 	return out, err
 }

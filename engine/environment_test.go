@@ -12,20 +12,21 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
 // inFolder is a rig whose conversations may work in a folder with a memory file.
-func inFolder(t *testing.T, o rigOptions, steps ...modeltest.Step) (*rig, string) {
+func inFolder(t *testing.T, o enginetest.Options, steps ...modeltest.Step) (*enginetest.Rig, string) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	remember(t, root, "Answer in verse.")
-	o.place = &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}
-	return newRig(t, o, steps...), root
+	o.Place = &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}
+	return enginetest.New(t, o, steps...), root
 }
 
 func remember(t *testing.T, root, text string) {
@@ -36,8 +37,8 @@ func remember(t *testing.T, root, text string) {
 }
 
 // sent is the text of the items of the last request, from an item on.
-func (r *rig) sent(from int) []string {
-	reqs := r.script.Requests()
+func sent(r *enginetest.Rig, from int) []string {
+	reqs := r.Script.Requests()
 	var out []string
 	for _, it := range reqs[len(reqs)-1].Items {
 		if it.Kind != scrollback.KindTools {
@@ -52,42 +53,42 @@ func (r *rig) sent(from int) []string {
 // does not count as told.
 func TestEnvironment(t *testing.T) {
 	ctx := context.Background()
-	r, root := inFolder(t, rigOptions{}, modeltest.Say("fine"))
+	r, root := inFolder(t, enginetest.Options{}, modeltest.Say("fine"))
 	c, _, err := r.Create(ctx, scrollback.Conversation{Roots: []string{root}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.ask(c.ID, "one").done(t, scrollback.TurnComplete, "stop")
-	first := r.sent(0)
+	r.Ask(c.ID, "one").Done(t, scrollback.TurnComplete, "stop")
+	first := sent(r, 0)
 	if len(first) != 2 || !strings.Contains(first[0], "Answer in verse.") || !strings.Contains(first[0], root) || first[1] != "one" {
 		t.Fatalf("sent %q", first)
 	}
 	if err := os.WriteFile(filepath.Join(root, "new file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.ask(c.ID, "two")
-	if got := r.sent(0); got[0] != first[0] || len(got) != 4 {
+	r.Ask(c.ID, "two")
+	if got := sent(r, 0); got[0] != first[0] || len(got) != 4 {
 		t.Fatalf("a file more changed what was frozen, or was told: %q", got)
 	}
 
-	r.clock.Add(24 * time.Hour.Milliseconds())
+	r.Clock.Add(24 * time.Hour.Milliseconds())
 	remember(t, root, "Answer in prose.")
-	r.ask(c.ID, "three")
-	got := r.sent(5)
-	if r.sent(0)[0] != first[0] || len(got) != 2 || !strings.Contains(got[0], "Answer in prose.") || !strings.Contains(got[0], "Today is") ||
+	r.Ask(c.ID, "three")
+	got := sent(r, 5)
+	if sent(r, 0)[0] != first[0] || len(got) != 2 || !strings.Contains(got[0], "Answer in prose.") || !strings.Contains(got[0], "Today is") ||
 		got[1] != "three" {
 		t.Fatalf("the next day %q was sent", got)
 	}
-	r.ask(c.ID, "four")
-	if n := strings.Count(strings.Join(r.sent(0), ""), "<environment_change>"); n != 1 {
+	r.Ask(c.ID, "four")
+	if n := strings.Count(strings.Join(sent(r, 0), ""), "<environment_change>"); n != 1 {
 		t.Errorf("one change is told %d times", n)
 	}
 
 	if _, err := r.Rewind(ctx, c.ID, engine.Point{Seq: new(int64(2))}); err != nil {
 		t.Fatal(err)
 	}
-	r.ask(c.ID, "another three")
-	if got := r.sent(3); len(got) != 2 || !strings.Contains(got[0], "Answer in prose.") {
+	r.Ask(c.ID, "another three")
+	if got := sent(r, 3); len(got) != 2 || !strings.Contains(got[0], "Answer in prose.") {
 		t.Errorf("on a path where it was not told, %q is sent", got)
 	}
 
@@ -95,15 +96,15 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.ask(f.ID, "in the fork")
-	if got := r.sent(0); got[0] != first[0] || !strings.Contains(got[2], "Answer in prose.") || got[3] != "in the fork" {
+	r.Ask(f.ID, "in the fork")
+	if got := sent(r, 0); got[0] != first[0] || !strings.Contains(got[2], "Answer in prose.") || got[3] != "in the fork" {
 		t.Errorf("the fork sends %q", got)
 	}
 
 	remember(t, root, "Answer in verse.")
-	r.clock.Add(-24 * time.Hour.Milliseconds())
-	r.ask(f.ID, "as it was")
-	if got := r.sent(5); !strings.Contains(got[0], "again as the conversation began") {
+	r.Clock.Add(-24 * time.Hour.Milliseconds())
+	r.Ask(f.ID, "as it was")
+	if got := sent(r, 5); !strings.Contains(got[0], "again as the conversation began") {
 		t.Errorf("back at the first state %q is sent", got)
 	}
 }
@@ -112,7 +113,7 @@ func TestEnvironment(t *testing.T) {
 // nothing was ever told but the beginning is told nothing.
 func TestEnvironmentBeforeAnUndoneChange(t *testing.T) {
 	ctx := context.Background()
-	r, root := inFolder(t, rigOptions{}, modeltest.Say("fine"))
+	r, root := inFolder(t, enginetest.Options{}, modeltest.Say("fine"))
 	c, _, err := r.Create(ctx, scrollback.Conversation{Roots: []string{root}})
 	if err != nil {
 		t.Fatal(err)
@@ -122,19 +123,19 @@ func TestEnvironmentBeforeAnUndoneChange(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.ask(c.ID, "one")
+	r.Ask(c.ID, "one")
 	back(0)
-	r.ask(c.ID, "again one")
-	if got := r.sent(1); len(got) != 1 {
+	r.Ask(c.ID, "again one")
+	if got := sent(r, 1); len(got) != 1 {
 		t.Errorf("nothing has changed, and %q is sent", got)
 	}
 	remember(t, root, "Answer in prose.")
-	r.ask(c.ID, "two") // 3 is the change, 4 the question, 5 the answer
+	r.Ask(c.ID, "two") // 3 is the change, 4 the question, 5 the answer
 	remember(t, root, "Answer in verse.")
 	for _, text := range []string{"three", "again three"} {
 		back(5)
-		r.ask(c.ID, text)
-		if got := r.sent(6); len(got) != 2 || !strings.Contains(got[0], "again as the conversation began") {
+		r.Ask(c.ID, text)
+		if got := sent(r, 6); len(got) != 2 || !strings.Contains(got[0], "again as the conversation began") {
 			t.Errorf("behind a change that was undone %q is sent", got)
 		}
 	}
@@ -143,7 +144,7 @@ func TestEnvironmentBeforeAnUndoneChange(t *testing.T) {
 // A fold keeps the newest change in sight, and only that.
 func TestEnvironmentIsCarried(t *testing.T) {
 	ctx := context.Background()
-	r, root := inFolder(t, rigOptions{}, chatter())
+	r, root := inFolder(t, enginetest.Options{}, enginetest.Chatter())
 	c, _, err := r.Create(ctx, scrollback.Conversation{Roots: []string{root}})
 	if err != nil {
 		t.Fatal(err)
@@ -152,26 +153,26 @@ func TestEnvironmentIsCarried(t *testing.T) {
 		if i == 5 || i == 10 {
 			remember(t, root, fmt.Sprintf("Answer %d times.", i))
 		}
-		e := r.ask(c.ID, fmt.Sprint("question ", i, strings.Repeat(" and more words", 60)))
-		if e.err != nil {
-			t.Fatal(e.err)
+		e := r.Ask(c.ID, fmt.Sprint("question ", i, strings.Repeat(" and more words", 60)))
+		if e.Err != nil {
+			t.Fatal(e.Err)
 		}
 	}
-	r.engine.Rest()
+	r.Engine.Rest()
 	rs, err := r.Receipts(ctx, c.ID, 9)
 	if err != nil || len(rs) < 2 {
 		t.Fatalf("%d folds, %v", len(rs), err)
 	}
-	all := strings.Join(r.sent(1), "\n")
+	all := strings.Join(sent(r, 1), "\n")
 	if strings.Count(all, "Answer 10 times.") != 1 || strings.Contains(all, "Answer 5 times.") {
 		t.Errorf("after %d folds the window says\n%.3000s", len(rs), all)
 	}
-	checkViews(t, r, c.ID)
+	enginetest.CheckViews(t, r, c.ID)
 	if _, err := r.Compact(ctx, c.ID, engine.CompactRequest{Clear: true}); err != nil {
 		t.Fatal(err)
 	}
-	r.ask(c.ID, "afresh")
-	if all := strings.Join(r.sent(1), "\n"); strings.Count(all, "Answer 10 times.") != 1 {
+	r.Ask(c.ID, "afresh")
+	if all := strings.Join(sent(r, 1), "\n"); strings.Count(all, "Answer 10 times.") != 1 {
 		t.Errorf("after a clear the window says\n%.3000s", all)
 	}
 }
@@ -180,13 +181,13 @@ func TestEnvironmentIsCarried(t *testing.T) {
 // any more is not read.
 func TestRoots(t *testing.T) {
 	ctx := context.Background()
-	r, root := inFolder(t, rigOptions{}, modeltest.Say("fine"))
+	r, root := inFolder(t, enginetest.Options{}, modeltest.Say("fine"))
 	outside, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = r.Create(ctx, scrollback.Conversation{Roots: []string{outside}})
-	wantCode(t, err, scrollback.Refused, "outside")
+	enginetest.WantCode(t, err, scrollback.Refused, "outside")
 	c, _, err := r.Create(ctx, scrollback.Conversation{Roots: []string{root + "/."}})
 	if err != nil || len(c.Roots) != 1 || c.Roots[0] != root {
 		t.Fatalf("%+v, %v", c.Roots, err)
@@ -195,29 +196,30 @@ func TestRoots(t *testing.T) {
 		_, err := r.Patch(ctx, c.ID, 0, func(c *scrollback.Conversation) error { c.Roots = append(c.Roots, folder); return nil })
 		return err
 	}
-	wantCode(t, add(outside), scrollback.Refused, "outside")
-	r.ask(c.ID, "one")
-	if _, err := r.admin().Grant(outside); err != nil {
+	enginetest.WantCode(t, add(outside), scrollback.Refused, "outside")
+	r.Ask(c.ID, "one")
+	if _, err := admin(r).Grant(outside); err != nil {
 		t.Fatal(err)
 	}
 	remember(t, outside, "Count in twelves.")
 	if err := add(outside); err != nil {
 		t.Fatal(err)
 	}
-	r.ask(c.ID, "two")
-	if got := r.sent(3); !strings.Contains(got[0], "A working folder more: "+outside) || !strings.Contains(got[0], "Count in twelves.") {
+	r.Ask(c.ID, "two")
+	if got := sent(r, 3); !strings.Contains(got[0], "A working folder more: "+outside) || !strings.Contains(got[0], "Count in twelves.") {
 		t.Errorf("a root more is told as %q", got)
 	}
 	if err := os.RemoveAll(outside); err != nil {
 		t.Fatal(err)
 	}
-	r.ask(c.ID, "three") // a folder that vanished stops nothing
-	if got := r.sent(6); !strings.Contains(got[0], "again as the conversation began") && !strings.Contains(got[0], "No longer") {
+	r.Ask(c.ID, "three") // a folder that vanished stops nothing
+	if got := sent(r, 6); !strings.Contains(got[0], "again as the conversation began") && !strings.Contains(got[0], "No longer") {
 		t.Errorf("a root that vanished is told as %q", got)
 	}
-	bare := newRig(t, rigOptions{driver: r.driver, clock: r.clock, place: &workspace.Place{Now: time.Unix(0, 0).UTC()}}, modeltest.Say("fine"))
-	bare.ask(c.ID, "elsewhere")
-	if got := strings.Join(bare.sent(7), "\n"); !strings.Contains(got, "No longer a working folder: "+root) {
+	bare := enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock, Place: &workspace.Place{Now: time.Unix(0, 0).UTC()}},
+		modeltest.Say("fine"))
+	bare.Ask(c.ID, "elsewhere")
+	if got := strings.Join(sent(bare, 7), "\n"); !strings.Contains(got, "No longer a working folder: "+root) {
 		t.Errorf("where nothing is granted %q is sent", got)
 	}
 }
@@ -225,17 +227,17 @@ func TestRoots(t *testing.T) {
 // What is asked is the same however often a conversation is opened again.
 func TestResumeIsResume(t *testing.T) {
 	ctx := context.Background()
-	r, root := inFolder(t, rigOptions{noFolds: true}, chatter())
+	r, root := inFolder(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	c, _, err := r.Create(ctx, scrollback.Conversation{Roots: []string{root}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 30 {
-		r.ask(c.ID, fmt.Sprint("question ", i, strings.Repeat(" 更多 words", 60)))
+		r.Ask(c.ID, fmt.Sprint("question ", i, strings.Repeat(" 更多 words", 60)))
 	}
 	open := func() (string, string) {
-		fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock, archive: r.archive, noFolds: true,
-			place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))
+		fresh := enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock, Archive: r.Archive, NoFolds: true,
+			Place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))
 		before := kept(t, fresh)
 		id, err := fresh.Resolve(ctx, string(c.ID)[:13])
 		if err != nil {
@@ -265,11 +267,11 @@ func TestResumeIsResume(t *testing.T) {
 		}
 	}
 	// The next request begins with the bytes of the last one, whoever makes it.
-	last := r.script.Requests()
-	fresh := newRig(t, rigOptions{driver: r.driver, clock: r.clock, noFolds: true,
-		place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))
-	fresh.ask(c.ID, "go on")
-	next := fresh.script.Requests()
+	last := r.Script.Requests()
+	fresh := enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock, NoFolds: true,
+		Place: &workspace.Place{Roots: []string{root}, OS: "linux", Now: time.Unix(0, 0).UTC()}}, modeltest.Say("x"))
+	fresh.Ask(c.ID, "go on")
+	next := fresh.Script.Requests()
 	if rs, err := r.Receipts(ctx, c.ID, 1); err != nil || len(rs) == 0 {
 		t.Fatalf("no fold in the story: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/window"
@@ -70,8 +71,8 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 		t.Fatal(err)
 	}
 	sums, calls := 0, 0
-	j := &judge{t: t, budget: window.NewBudget(limit, 2000)}
-	j.say = func(n int, q model.Request) []model.Delta {
+	j := &enginetest.Judge{T: t, Budget: window.NewBudget(limit, 2000)}
+	j.Say = func(n int, q model.Request) []model.Delta {
 		if len(q.Tools) == 0 {
 			sums++
 			if sums%7 == 0 || writes == "bad" {
@@ -85,8 +86,9 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 		}
 		return []model.Delta{{Text: strings.Repeat("the tide table says so. ", 1+calls%9*4)}}
 	}
-	r := newRig(t, rigOptions{limit: limit, noFolds: true, summaries: writes != "offline", policy: policy, folding: numbers}, j.step())
-	id := r.conversation()
+	r := enginetest.New(t, enginetest.Options{Limit: limit, NoFolds: true, Summaries: writes != "offline", Policy: policy, Folding: numbers},
+		j.Step())
+	id := r.NewConversation()
 	folds := 0
 	for i := range testlength.Of(8, 16) {
 		before := sums
@@ -94,7 +96,7 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 		if i%8 == 7 {
 			text = strings.Repeat("a very long message indeed ", 1000)
 		}
-		r.ask(id, text).done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, text).Done(t, scrollback.TurnComplete, "stop")
 		if _, err := r.Compact(ctx, id, engine.CompactRequest{}); err != nil { // as behind the turn
 			t.Fatal(err)
 		}
@@ -113,7 +115,7 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 			})
 		}
 	}
-	checkViews(t, r, id)
+	enginetest.CheckViews(t, r, id)
 }
 
 // A conversation that was folded for a big window goes on in the smallest one: neither
@@ -122,25 +124,26 @@ func TestSmallerWindowLater(t *testing.T) {
 	for _, policy := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
 		for _, limit := range []int64{2000, 4000, 8000} {
 			t.Run(fmt.Sprint(policy, " ", limit), func(t *testing.T) {
-				j := &judge{t: t, budget: window.NewBudget(64_000, 2000)}
-				j.say = func(n int, q model.Request) []model.Delta {
+				j := &enginetest.Judge{T: t, Budget: window.NewBudget(64_000, 2000)}
+				j.Say = func(n int, q model.Request) []model.Delta {
 					if len(q.Tools) == 0 {
 						return []model.Delta{{Text: asked(q, strings.Repeat("what was agreed, ", 80))}}
 					}
 					return []model.Delta{{Text: strings.Repeat("the tide table says so and so again. ", 60)}}
 				}
-				r := newRig(t, rigOptions{limit: 64_000, noFolds: true, summaries: policy != compact.Segments, policy: policy}, j.step())
-				id := r.conversation()
+				r := enginetest.New(t, enginetest.Options{Limit: 64_000, NoFolds: true, Summaries: policy != compact.Segments, Policy: policy},
+					j.Step())
+				id := r.NewConversation()
 				for i := range 20 {
-					r.ask(id, fmt.Sprintf("Remember number %d: %s.", i, strings.Repeat(" the quick tide at noon", 30))).done(t, scrollback.TurnComplete,
+					r.Ask(id, fmt.Sprintf("Remember number %d: %s.", i, strings.Repeat(" the quick tide at noon", 30))).Done(t, scrollback.TurnComplete,
 						"stop")
 				}
 				if _, err := r.Compact(context.Background(), id, engine.CompactRequest{Force: true}); err != nil {
 					t.Fatal(err)
 				}
-				j.budget = window.NewBudget(limit, 2000)
+				j.Budget = window.NewBudget(limit, 2000)
 				if policy == compact.Snapshot { // a question alone is live, and nothing can be folded
-					v := r.view(id)
+					v := view(r, id)
 					question := v.Boundary + 1
 					if v.Summary == nil || v.Summary.Tokens < 3000 {
 						t.Fatalf("the view is %+v", v)
@@ -148,14 +151,14 @@ func TestSmallerWindowLater(t *testing.T) {
 					if _, err := r.Rewind(context.Background(), id, engine.Point{Seq: &question}); err != nil {
 						t.Fatal(err)
 					}
-					r.turn(engine.TurnRequest{Conversation: id, Overrides: engine.Overrides{Limit: limit}}).done(t, scrollback.TurnComplete, "stop")
-					checkViews(t, r, id)
+					r.Run(engine.TurnRequest{Conversation: id, Overrides: engine.Overrides{Limit: limit}}).Done(t, scrollback.TurnComplete, "stop")
+					enginetest.CheckViews(t, r, id)
 				}
 				for i := range 5 {
-					r.turn(engine.TurnRequest{Conversation: id, Message: say(fmt.Sprintf("And then, number %d? ", i) +
+					r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say(fmt.Sprintf("And then, number %d? ", i) +
 						strings.Repeat("go on please ", 60)),
-						Overrides: engine.Overrides{Limit: limit}}).done(t, scrollback.TurnComplete, "stop")
-					checkViews(t, r, id)
+						Overrides: engine.Overrides{Limit: limit}}).Done(t, scrollback.TurnComplete, "stop")
+					enginetest.CheckViews(t, r, id)
 				}
 			})
 		}
@@ -168,17 +171,18 @@ func TestPinsLeaveRoomForTheQuestion(t *testing.T) {
 		for _, limit := range []int64{2000, 3000, 8000} {
 			t.Run(fmt.Sprint(share, " ", limit), func(t *testing.T) {
 				ctx := context.Background()
-				j := &judge{t: t, budget: window.NewBudget(limit, 2000)}
-				j.say = func(n int, q model.Request) []model.Delta {
+				j := &enginetest.Judge{T: t, Budget: window.NewBudget(limit, 2000)}
+				j.Say = func(n int, q model.Request) []model.Delta {
 					if len(q.Tools) == 0 {
 						return []model.Delta{{Text: asked(q, "on")}}
 					}
 					return []model.Delta{{Text: "so be it"}}
 				}
-				r := newRig(t, rigOptions{limit: limit, noFolds: true, summaries: true, folding: map[string]float64{"pinned_share": share}}, j.step())
-				id := r.conversation()
+				r := enginetest.New(t, enginetest.Options{Limit: limit, NoFolds: true, Summaries: true,
+					Folding: map[string]float64{"pinned_share": share}}, j.Step())
+				id := r.NewConversation()
 				for i := range 12 {
-					r.ask(id, fmt.Sprintf("Note number %d: %s", i, strings.Repeat("tide ", int(limit)/45))).done(t, scrollback.TurnComplete, "stop")
+					r.Ask(id, fmt.Sprintf("Note number %d: %s", i, strings.Repeat("tide ", int(limit)/45))).Done(t, scrollback.TurnComplete, "stop")
 				}
 				for seq := int64(1); seq < 20; seq += 2 {
 					_, _ = r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error {
@@ -191,7 +195,7 @@ func TestPinsLeaveRoomForTheQuestion(t *testing.T) {
 					t.Fatal("nothing is pinned")
 				}
 				for i := range 6 {
-					r.ask(id, fmt.Sprint(i)+strings.Repeat(" a question of some length", 2000/(i+1))).done(t, scrollback.TurnComplete, "stop")
+					r.Ask(id, fmt.Sprint(i)+strings.Repeat(" a question of some length", 2000/(i+1))).Done(t, scrollback.TurnComplete, "stop")
 				}
 			})
 		}

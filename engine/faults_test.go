@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -19,10 +21,27 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
+// arrive imports a bundle and wants it to go out again as it came.
+func (s *scene) arrive(file []byte, q transfer.ImportRequest) error {
+	ctx := context.Background()
+	out, err := s.Unpack(file, q)
+	if err != nil || q.AsCopy {
+		return err
+	}
+	var again bytes.Buffer
+	if err := s.Export(ctx, out.Conversations[0].ID, transfer.ExportRequest{}, &again); err != nil {
+		return err
+	}
+	if !bytes.Equal(file, again.Bytes()) {
+		return scrollback.Errorf(scrollback.Internal, "arrive", "what came in goes out as another file")
+	}
+	return nil
+}
+
 // scene is a store with a bit of everything: a conversation that was folded, went
 // back and was forked, one in the trash, and one that was imported.
 type scene struct {
-	*rig
+	*enginetest.Rig
 	main, fork, trashed, imported scrollback.ConversationID
 	left                          scrollback.BranchID // of main, that is not current
 	artifact                      scrollback.ArtifactID
@@ -31,9 +50,9 @@ type scene struct {
 
 func newScene(t *testing.T, mem *driver.Driver) *scene {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{driver: mem, noFolds: true, importers: []transcript.Importer{trail{}}},
+	r := enginetest.New(t, enginetest.Options{Driver: mem, NoFolds: true, Importers: []transcript.Importer{enginetest.Trail{}}},
 		modeltest.Say("an answer that is remembered"))
-	s := &scene{rig: r, main: r.conversation()}
+	s := &scene{Rig: r, main: r.NewConversation()}
 	check := func(err error) {
 		if err != nil {
 			t.Helper()
@@ -41,7 +60,7 @@ func newScene(t *testing.T, mem *driver.Driver) *scene {
 		}
 	}
 	for i := range 6 {
-		r.ask(s.main, fmt.Sprint("question ", i, strings.Repeat(" and words", 300))).done(t, scrollback.TurnComplete, "stop")
+		r.Ask(s.main, fmt.Sprint("question ", i, strings.Repeat(" and words", 300))).Done(t, scrollback.TurnComplete, "stop")
 	}
 	folded, err := r.Compact(ctx, s.main, engine.CompactRequest{Force: true})
 	check(err)
@@ -54,28 +73,28 @@ func newScene(t *testing.T, mem *driver.Driver) *scene {
 	s.left = c.Branch
 	_, err = r.Rewind(ctx, s.main, engine.Point{Seq: new(folded.LastSeq + 1)})
 	check(err)
-	r.ask(s.main, "another way").done(t, scrollback.TurnComplete, "stop")
+	r.Ask(s.main, "another way").Done(t, scrollback.TurnComplete, "stop")
 	f, err := r.Fork(ctx, s.main, engine.Point{Seq: new(int64(3))}, "fork")
 	check(err)
 	s.fork = f.ID
-	s.trashed = r.conversation()
-	r.ask(s.trashed, "away with it")
+	s.trashed = r.NewConversation()
+	r.Ask(s.trashed, "away with it")
 	_, err = r.Trash(ctx, s.trashed)
 	check(err)
 	a, err := r.Upload(ctx, s.main, strings.NewReader("some bytes"), "a.txt")
 	check(err)
 	s.artifact = a.ID
-	out, err := r.load("trail s a b")
+	out, err := r.Load("trail s a b")
 	check(err)
 	s.imported = out.Conversations[0].ID
-	check(s.arrive(moved()[0], transfer.ImportRequest{}))
+	check(s.arrive(enginetest.Moved()[0], transfer.ImportRequest{}))
 	return s
 }
 
 // over is the same scene over another rig.
-func (s *scene) over(r *rig) *scene {
+func (s *scene) over(r *enginetest.Rig) *scene {
 	c := *s
-	c.rig = r
+	c.Rig = r
 	return &c
 }
 
@@ -86,17 +105,17 @@ var operations = map[string]func(s *scene) error{
 		return err
 	},
 	"turn": func(s *scene) error {
-		e := s.ask(s.main, "again")
-		if f, ok := last[scrollback.ErrorEvent](e); ok && e.err == nil {
+		e := s.Ask(s.main, "again")
+		if f, ok := enginetest.Last[scrollback.ErrorEvent](e); ok && e.Err == nil {
 			return scrollback.Errorf(f.Code, "turn", "%s", f.Message)
 		}
-		return e.err
+		return e.Err
 	},
 	"regenerate": func(s *scene) error {
 		if _, err := s.Rewind(context.Background(), s.main, engine.Point{Seq: new(int64(5))}); err != nil {
 			return err
 		}
-		return s.turn(engine.TurnRequest{Conversation: s.main}).err
+		return s.Run(engine.TurnRequest{Conversation: s.main}).Err
 	},
 	"fold": func(s *scene) error {
 		_, err := s.Compact(context.Background(), s.main, engine.CompactRequest{Force: true})
@@ -135,18 +154,18 @@ var operations = map[string]func(s *scene) error{
 		_, err := s.Purge(context.Background(), s.main)
 		return err
 	},
-	"import":        func(s *scene) error { _, err := s.load("trail n a b 1 c"); return err },
-	"import grown":  func(s *scene) error { _, err := s.load("trail s a b c d"); return err },
-	"import forked": func(s *scene) error { _, err := s.load("trail s x y"); return err },
+	"import":        func(s *scene) error { _, err := s.Load("trail n a b 1 c"); return err },
+	"import grown":  func(s *scene) error { _, err := s.Load("trail s a b c d"); return err },
+	"import forked": func(s *scene) error { _, err := s.Load("trail s x y"); return err },
 	"export": func(s *scene) error {
 		return s.Export(context.Background(), s.main, transfer.ExportRequest{Format: "jsonl"}, io.Discard)
 	},
 	"bundle": func(s *scene) error {
 		return s.Export(context.Background(), s.fork, transfer.ExportRequest{Materialize: true}, io.Discard)
 	},
-	"extend by a bundle": func(s *scene) error { return s.arrive(moved()[1], transfer.ImportRequest{}) },
-	"import a bundle":    func(s *scene) error { return s.arrive(moved()[2], transfer.ImportRequest{}) },
-	"copy a bundle":      func(s *scene) error { return s.arrive(moved()[2], transfer.ImportRequest{AsCopy: true}) },
+	"extend by a bundle": func(s *scene) error { return s.arrive(enginetest.Moved()[1], transfer.ImportRequest{}) },
+	"import a bundle":    func(s *scene) error { return s.arrive(enginetest.Moved()[2], transfer.ImportRequest{}) },
+	"copy a bundle":      func(s *scene) error { return s.arrive(enginetest.Moved()[2], transfer.ImportRequest{AsCopy: true}) },
 	"upload": func(s *scene) error {
 		_, err := s.Upload(context.Background(), s.main, strings.NewReader("other bytes"), "b.txt")
 		return err
@@ -172,7 +191,7 @@ var reading = map[string]bool{"branches": true, "export": true, "bundle": true, 
 	"resolve": true}
 
 // kept is every message that is stored, by id.
-func kept(t *testing.T, r *rig) map[scrollback.MessageID]bool {
+func kept(t *testing.T, r *enginetest.Rig) map[scrollback.MessageID]bool {
 	t.Helper()
 	out := map[scrollback.MessageID]bool{}
 	for _, trash := range []bool{false, true} {
@@ -186,7 +205,7 @@ func kept(t *testing.T, r *rig) map[scrollback.MessageID]bool {
 				t.Fatal(err)
 			}
 			for _, b := range bs {
-				ms, err := r.store.Messages(context.Background(), b.ID, 1, b.HeadSeq)
+				ms, err := r.Store.Messages(context.Background(), b.ID, 1, b.HeadSeq)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -217,19 +236,19 @@ func TestFaultsEverywhere(t *testing.T) {
 					}
 					mem := memdriver.New()
 					s := newScene(t, mem)
-					before := kept(t, s.rig)
+					before := kept(t, s.Rig)
 					faulty := &drivertest.Faulty{At: i, Lost: lost}
-					err := do(s.over(newRig(t, rigOptions{driver: faulty.Wrap(mem), clock: s.clock, archive: s.archive, noFolds: true,
-						importers: []transcript.Importer{trail{}}}, modeltest.Say("x"))))
+					err := do(s.over(enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), Clock: s.Clock, Archive: s.Archive, NoFolds: true,
+						Importers: []transcript.Importer{enginetest.Trail{}}}, modeltest.Say("x"))))
 					hit := faulty.Calls() > i
 					if !hit && err != nil {
 						t.Fatalf("nothing failed, and it ends with %v", err)
 					}
 					s.sound(t, fmt.Sprintf("call %d (lost %v, %v)", i, lost, err), before, strings.HasPrefix(name, "purge"))
-					if reading[name] && len(kept(t, s.rig)) != len(before) {
+					if reading[name] && len(kept(t, s.Rig)) != len(before) {
 						t.Fatalf("call %d: a read wrote", i)
 					}
-					s.clock.Add(60_000)
+					s.Clock.Add(60_000)
 					if again := do(s); again != nil && !done(again, lost || err == nil || strings.HasPrefix(name, "unfold")) {
 						t.Fatalf("call %d (lost %v) failed with %v; again it ends with %v", i, lost, err, again)
 					}
@@ -252,14 +271,14 @@ func done(err error, may bool) bool {
 
 func (s *scene) sound(t *testing.T, when string, before map[scrollback.MessageID]bool, purged bool) {
 	t.Helper()
-	found, err := doctor.Check(t.Context(), s.store, s.archive, nil)
+	found, err := doctor.Check(t.Context(), s.Store, s.Archive, nil)
 	if err != nil || !found.OK {
 		t.Fatalf("%s: the check finds %+v, %v", when, found.Problems, err)
 	}
 	if purged {
 		return
 	}
-	now := kept(t, s.rig)
+	now := kept(t, s.Rig)
 	for id := range before {
 		if !now[id] {
 			t.Fatalf("%s: message %s is gone", when, id)

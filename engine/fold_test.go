@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/sample"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
@@ -22,33 +23,18 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// chatter answers every second request with a recall call first, and others with
-// a paragraph.
-func chatter() modeltest.Step {
-	n := 0
-	return modeltest.Step{Reply: func(r model.Request) []model.Delta {
-		n++
-		last := r.Items[len(r.Items)-1]
-		if last.Role == scrollback.RoleUser && n%3 == 0 {
-			c := call(fmt.Sprint("r", n), "context_search", `{"query":"report","limit":2}`)
-			return []model.Delta{{Call: &c}}
-		}
-		return []model.Delta{{Text: strings.Repeat(fmt.Sprintf("答复 number %d says so. ", n), 12)}}
-	}}
-}
-
 // A hundred turns with tool calls: each request is under budget, passes the lint,
 // and begins with the one before, byte for byte, unless a fold lies between.
 func TestRequestsBeginAlike(t *testing.T) {
-	r := newRig(t, rigOptions{}, chatter())
-	id := r.conversation()
+	r := enginetest.New(t, enginetest.Options{}, enginetest.Chatter())
+	id := r.NewConversation()
 	talk, _ := sample.Make(sample.Options{Seed: 3, Messages: 400})
 	folds := map[int]bool{} // requests made after a fold
 	for i := range 100 {
-		seen := len(r.script.Requests())
-		e := r.ask(id, talk[i*2].Content[0]["text"].(string)+strings.Repeat(" 更多 words to fill the window with.", 12))
-		e.done(t, scrollback.TurnComplete, "stop")
-		for _, ev := range e.events {
+		seen := len(r.Script.Requests())
+		e := r.Ask(id, talk[i*2].Content[0]["text"].(string)+strings.Repeat(" 更多 words to fill the window with.", 12))
+		e.Done(t, scrollback.TurnComplete, "stop")
+		for _, ev := range e.Events {
 			switch ev := ev.(type) {
 			case scrollback.CompactionEvent:
 				folds[seen] = true
@@ -60,12 +46,12 @@ func TestRequestsBeginAlike(t *testing.T) {
 			}
 		}
 	}
-	r.engine.Rest()
+	r.Engine.Rest()
 	receipts, err := r.Receipts(context.Background(), id, 200)
 	if err != nil {
 		t.Fatal(err)
 	}
-	reqs := r.script.Requests()
+	reqs := r.Script.Requests()
 	broken := 0
 	for i := 1; i < len(reqs); i++ {
 		if err := window.Lint(scrollback.Window{Items: reqs[i].Items}, scrollback.Dialect{}); err != nil {
@@ -97,52 +83,16 @@ func beginsWith(items, prefix []scrollback.Item) bool {
 	return true
 }
 
-// Live messages plus refs are exactly the path, whatever was folded.
-func checkViews(t *testing.T, r *rig, id scrollback.ConversationID) {
-	t.Helper()
-	m, err := r.Context(context.Background(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next := int64(1)
-	for _, x := range m.Excluded {
-		if x.Reason != "folded" {
-			continue
-		}
-		if x.FirstSeq != next || x.Ref == nil {
-			t.Fatalf("the folded runs jump from #%d to #%d", next-1, x.FirstSeq)
-		}
-		text := r.readAll(id, *x.Ref)
-		if !strings.Contains(text, fmt.Sprint(x.FirstSeq)) {
-			t.Fatalf("%s does not speak of #%d", *x.Ref, x.FirstSeq)
-		}
-		next = x.LastSeq + 1
-	}
-	for _, l := range m.Layers {
-		if l.Name != scrollback.LayerMessages {
-			continue
-		}
-		for _, it := range l.Items {
-			if it.Seq >= next {
-				next = it.Seq + 1
-			}
-		}
-	}
-	if c, _ := r.Get(context.Background(), id); next != c.Messages+1 {
-		t.Fatalf("refs and live messages end at #%d of %d", next-1, c.Messages)
-	}
-}
-
 func TestFoldClearAndUndo(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{noFolds: true}, chatter())
-	id := r.conversation()
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	id := r.NewConversation()
 	nothing, err := r.Compact(ctx, id, engine.CompactRequest{Force: true})
 	if err != nil || nothing.Result != scrollback.ResultNoop {
 		t.Fatalf("an empty conversation folds as %+v (%v)", nothing, err)
 	}
 	for i := range 4 {
-		r.ask(id, fmt.Sprintf("question %d ", i)+strings.Repeat("more words here. ", 60))
+		r.Ask(id, fmt.Sprintf("question %d ", i)+strings.Repeat("more words here. ", 60))
 	}
 	before, _ := r.Context(ctx, id)
 	if got, err := r.Compact(ctx, id, engine.CompactRequest{}); err != nil || got.Result != scrollback.ResultNoop {
@@ -152,27 +102,27 @@ func TestFoldClearAndUndo(t *testing.T) {
 	if err != nil || folded.Result != scrollback.ResultCompacted || folded.TokensAfter >= folded.TokensBefore || len(folded.Refs) == 0 {
 		t.Fatalf("by force it folds as %+v (%v)", folded, err)
 	}
-	checkViews(t, r, id)
+	enginetest.CheckViews(t, r, id)
 	cleared, err := r.Compact(ctx, id, engine.CompactRequest{Clear: true})
 	head, _ := r.Get(ctx, id)
 	if err != nil || cleared.Result != scrollback.ResultCompacted || cleared.LastSeq != head.Messages || !cleared.Cleared {
 		t.Fatalf("cleared as %+v (%v)", cleared, err)
 	}
-	checkViews(t, r, id)
+	enginetest.CheckViews(t, r, id)
 	for range 2 {
 		if _, err := r.Uncompact(ctx, id, ""); err != nil {
 			t.Fatal(err)
 		}
-		checkViews(t, r, id)
+		enginetest.CheckViews(t, r, id)
 	}
 	after, _ := r.Context(ctx, id)
 	if after.Tokens != before.Tokens || len(after.Excluded) != 0 {
 		t.Errorf("undone, the window has %d tokens, %d before any fold", after.Tokens, before.Tokens)
 	}
 	_, err = r.Uncompact(ctx, id, "")
-	wantCode(t, err, scrollback.NotFound, "")
+	enginetest.WantCode(t, err, scrollback.NotFound, "")
 	_, err = r.Compact(ctx, id, engine.CompactRequest{Overrides: engine.Overrides{Policy: "nonsense"}, Force: true})
-	wantCode(t, err, scrollback.Invalid, "policy")
+	enginetest.WantCode(t, err, scrollback.Invalid, "policy")
 	if rs, _ := r.Receipts(ctx, id, 10); len(rs) != 2 {
 		t.Errorf("%d receipts, want 2: undoing keeps them", len(rs))
 	}
@@ -185,20 +135,21 @@ func TestFoldsInsideOneTurn(t *testing.T) {
 	step := modeltest.Step{Reply: func(r model.Request) []model.Delta {
 		n++
 		if n%2 == 1 && n < 60 {
-			c := call(fmt.Sprint("c", n), "clock", `{}`)
+			c := enginetest.Call(fmt.Sprint("c", n), "clock", `{}`)
 			return []model.Delta{{Call: &c}}
 		}
 		return []model.Delta{{Call: &scrollback.ToolCall{ID: fmt.Sprint("c", n), Name: "clock", Arguments: json.RawMessage(`{}`)}}}
 	}}
-	r := newRig(t, rigOptions{noFolds: true}, step)
-	id := r.conversation()
-	r.turn(engine.TurnRequest{Conversation: id, Message: say("the one question: count to forty"), Tools: clock}).done(t,
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, step)
+	id := r.NewConversation()
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("the one question: count to forty"),
+		Tools: enginetest.ClockTool}).Done(t,
 		scrollback.TurnWaiting, "tool_calls")
 	for i := range 40 {
-		e := r.turn(engine.TurnRequest{Conversation: id,
+		e := r.Run(engine.TurnRequest{Conversation: id,
 			ToolResults: []engine.ToolResult{{CallID: fmt.Sprint("c", i+1), Text: strings.Repeat("tick 嘀 ", 300)}}})
-		e.done(t, scrollback.TurnWaiting, "tool_calls")
-		items := r.script.Requests()[i+1].Items
+		e.Done(t, scrollback.TurnWaiting, "tool_calls")
+		items := r.Script.Requests()[i+1].Items
 		if !slices.ContainsFunc(items, func(it scrollback.Item) bool {
 			return strings.Contains(it.Parts.Text(), "the one question") && it.Seq == 1
 		}) {
@@ -216,23 +167,23 @@ func TestFoldsInsideOneTurn(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for i := int64(0); ; i++ {
 		mem, faulty := memdriver.New(), &drivertest.Faulty{At: i}
-		r := newRig(t, rigOptions{driver: faulty.Wrap(mem), noFolds: true}, chatter())
+		r := enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), NoFolds: true}, enginetest.Chatter())
 		failed := story(r)
 		calls := faulty.Calls()
 		drivertest.Check(t, mem)
-		fresh := newRig(t, rigOptions{driver: mem, clock: r.clock}, chatter())
-		fresh.clock.Add(60_000)
+		fresh := enginetest.New(t, enginetest.Options{Driver: mem, Clock: r.Clock}, enginetest.Chatter())
+		fresh.Clock.Add(60_000)
 		page, _, err := fresh.List(context.Background(), scrollback.ListQuery{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range page {
-			if e := fresh.ask(c.ID, "still there?"); e.err != nil {
-				t.Fatalf("call %d failed, and then the conversation is stuck: %v", i, e.err)
+			if e := fresh.Ask(c.ID, "still there?"); e.Err != nil {
+				t.Fatalf("call %d failed, and then the conversation is stuck: %v", i, e.Err)
 			}
-			checkViews(t, fresh, c.ID)
+			enginetest.CheckViews(t, fresh, c.ID)
 		}
-		fresh.engine.Rest()
+		fresh.Engine.Rest()
 		drivertest.Check(t, mem)
 		if i >= calls {
 			if failed != nil {
@@ -244,18 +195,18 @@ func TestFaults(t *testing.T) {
 }
 
 // story is a bit of everything.
-func story(r *rig) error {
+func story(r *enginetest.Rig) error {
 	ctx := context.Background()
 	c, _, err := r.Create(ctx, scrollback.Conversation{Title: "s"})
 	if err != nil {
 		return err
 	}
 	for i := range 4 {
-		e := r.ask(c.ID, fmt.Sprint("question ", i, strings.Repeat(" and words", 150)))
-		if e.err != nil {
-			return e.err
+		e := r.Ask(c.ID, fmt.Sprint("question ", i, strings.Repeat(" and words", 150)))
+		if e.Err != nil {
+			return e.Err
 		}
-		if f, ok := last[scrollback.ErrorEvent](e); ok {
+		if f, ok := enginetest.Last[scrollback.ErrorEvent](e); ok {
 			return scrollback.Errorf(f.Code, "story", "%s", f.Message)
 		}
 	}
@@ -281,27 +232,27 @@ func TestFullDisk(t *testing.T) {
 		t.Cleanup(func() { db.Close() })
 		return db
 	}
-	r := newRig(t, rigOptions{driver: open(120)}, chatter())
-	id := r.conversation()
+	r := enginetest.New(t, enginetest.Options{Driver: open(120)}, enginetest.Chatter())
+	id := r.NewConversation()
 	var full error
 	said := 0
 	for full == nil && said < 500 {
-		e := r.ask(id, fmt.Sprint("note ", said, strings.Repeat(" more of the same", 100)))
-		if full = e.err; full == nil {
-			if f, ok := last[scrollback.ErrorEvent](e); ok {
+		e := r.Ask(id, fmt.Sprint("note ", said, strings.Repeat(" more of the same", 100)))
+		if full = e.Err; full == nil {
+			if f, ok := enginetest.Last[scrollback.ErrorEvent](e); ok {
 				full = scrollback.Errorf(f.Code, "test", "%s", f.Message)
 			} else {
 				said++
 			}
 		}
 	}
-	wantCode(t, full, scrollback.Unavailable, "")
+	enginetest.WantCode(t, full, scrollback.Unavailable, "")
 	if said == 0 {
 		t.Fatal("the disk was full before anything was said")
 	}
-	roomy := newRig(t, rigOptions{driver: open(0), clock: r.clock}, chatter())
+	roomy := enginetest.New(t, enginetest.Options{Driver: open(0), Clock: r.Clock}, enginetest.Chatter())
 	notes := 0
-	for _, m := range roomy.log(id) {
+	for _, m := range roomy.Log(id) {
 		if m.Role == scrollback.RoleUser && strings.HasPrefix(m.Parts.Text(), fmt.Sprint("note ", notes)) {
 			notes++
 		}
@@ -309,9 +260,9 @@ func TestFullDisk(t *testing.T) {
 	if notes < said {
 		t.Errorf("%d of %d acknowledged messages are there", notes, said)
 	}
-	roomy.clock.Add(60_000)
-	roomy.ask(id, "room again").done(t, scrollback.TurnComplete, "stop")
-	r.engine.Rest()
-	roomy.engine.Rest()
-	drivertest.Check(t, roomy.driver)
+	roomy.Clock.Add(60_000)
+	roomy.Ask(id, "room again").Done(t, scrollback.TurnComplete, "stop")
+	r.Engine.Rest()
+	roomy.Engine.Rest()
+	drivertest.Check(t, roomy.Driver)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
@@ -93,18 +94,19 @@ func TestLimitIsLearned(t *testing.T) {
 			t.Run(name+"/"+policy, func(t *testing.T) {
 				one := newNarrow(4096, n.factor)
 				one.named, one.counts = n.named, n.counts
-				r := newRig(t, rigOptions{policy: policy, noFolds: true, wrap: func(m model.Model) model.Model { one.Model = m; return one }},
+				r := enginetest.New(t, enginetest.Options{Policy: policy, NoFolds: true,
+					Wrap: func(m model.Model) model.Model { one.Model = m; return one }},
 					modeltest.Step{Reply: func(model.Request) []model.Delta {
 						return []model.Delta{{Text: strings.Repeat("so it is, 就是这样. ", 40)}}
 					}})
-				id := r.conversation()
+				id := r.NewConversation()
 				for i := range 14 {
-					r.ask(id, fmt.Sprintf("Round %d. ", i)+strings.Repeat("and more words of it ", 60)).done(t, scrollback.TurnComplete, "stop")
+					r.Ask(id, fmt.Sprintf("Round %d. ", i)+strings.Repeat("and more words of it ", 60)).Done(t, scrollback.TurnComplete, "stop")
 				}
 				if refused := one.refused.Load(); refused == 0 || refused > 4 {
 					t.Errorf("%d of %d calls were refused", refused, one.asked.Load())
 				}
-				known, err := r.store.Books.Learned(context.Background(), "script")
+				known, err := r.Store.Books.Learned(context.Background(), "script")
 				if err != nil || known.LimitFrom != scrollback.LimitRefusal || known.Limit > 32768 || n.named && known.Limit != 4096 {
 					t.Errorf("learned %+v, %v", known, err)
 				}
@@ -121,12 +123,12 @@ func TestLimitIsLearned(t *testing.T) {
 func TestNothingLeftToFold(t *testing.T) {
 	one := newNarrow(2100, 2)
 	one.named = true
-	r := newRig(t, rigOptions{wrap: func(m model.Model) model.Model { one.Model = m; return one }},
+	r := enginetest.New(t, enginetest.Options{Wrap: func(m model.Model) model.Model { one.Model = m; return one }},
 		modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so"}} }})
-	id := r.conversation()
-	e := r.ask(id, strings.Repeat("words that cannot be folded ", 120))
-	e.done(t, scrollback.TurnOverBudget, "")
-	if f, _ := last[scrollback.ErrorEvent](e); f.Code != scrollback.OverBudget || !strings.Contains(f.Message, "--limit") {
+	id := r.NewConversation()
+	e := r.Ask(id, strings.Repeat("words that cannot be folded ", 120))
+	e.Done(t, scrollback.TurnOverBudget, "")
+	if f, _ := enginetest.Last[scrollback.ErrorEvent](e); f.Code != scrollback.OverBudget || !strings.Contains(f.Message, "--limit") {
 		t.Errorf("told %+v", f)
 	}
 	if n := one.asked.Load(); n > 5 {
@@ -141,28 +143,28 @@ func TestLimitSetByHand(t *testing.T) {
 	clock.Store(1_767_600_000_000)
 	one := newNarrow(4096, 1)
 	one.named = true
-	r := newRig(t, rigOptions{clock: clock, wrap: func(m model.Model) model.Model {
+	r := enginetest.New(t, enginetest.Options{Clock: clock, Wrap: func(m model.Model) model.Model {
 		return narrow{Model: m, limit: one.limit, factor: 1, named: true, asked: one.asked, refused: one.refused, listed: one.listed}
 	}},
 		modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so it is"}} }})
-	id := r.conversation()
-	turn := func(i int) told {
-		return r.turn(engine.TurnRequest{Conversation: id, Message: say(fmt.Sprint(i, strings.Repeat(" and on", 700))),
+	id := r.NewConversation()
+	turn := func(i int) enginetest.Outcome {
+		return r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say(fmt.Sprint(i, strings.Repeat(" and on", 700))),
 			Overrides: engine.Overrides{Limit: 16000}})
 	}
 	for i := range 12 {
-		turn(i).done(t, scrollback.TurnComplete, "stop")
+		turn(i).Done(t, scrollback.TurnComplete, "stop")
 	}
 	if n := one.refused.Load(); n != 1 {
 		t.Fatalf("%d calls were refused", n)
 	}
-	m, _ := last[scrollback.MetaEvent](turn(12))
+	m, _ := enginetest.Last[scrollback.MetaEvent](turn(12))
 	if m.Limit != 4096 || m.LimitFrom != scrollback.LimitRefusal {
 		t.Errorf("a moment later the window is %d from %s", m.Limit, m.LimitFrom)
 	}
 	clock.Add(2 * time.Hour.Milliseconds())
 	one.limit = 16000
-	m, _ = last[scrollback.MetaEvent](turn(13))
+	m, _ = enginetest.Last[scrollback.MetaEvent](turn(13))
 	if m.Limit != 16000 || m.LimitFrom != scrollback.LimitRequest {
 		t.Errorf("later it is %d from %s", m.Limit, m.LimitFrom)
 	}
@@ -172,12 +174,12 @@ func TestLimitSetByHand(t *testing.T) {
 func TestListIsAskedOnce(t *testing.T) {
 	one := newNarrow(9000, 1)
 	one.list = 9000
-	r := newRig(t, rigOptions{wrap: func(m model.Model) model.Model { one.Model = m; return one }},
+	r := enginetest.New(t, enginetest.Options{Wrap: func(m model.Model) model.Model { one.Model = m; return one }},
 		modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so"}} }})
 	for range 3 {
-		e := r.ask(r.conversation(), "Hello?")
-		e.done(t, scrollback.TurnComplete, "stop")
-		if m, _ := last[scrollback.MetaEvent](e); m.Limit != 9000 || m.LimitFrom != scrollback.LimitList {
+		e := r.Ask(r.NewConversation(), "Hello?")
+		e.Done(t, scrollback.TurnComplete, "stop")
+		if m, _ := enginetest.Last[scrollback.MetaEvent](e); m.Limit != 9000 || m.LimitFrom != scrollback.LimitList {
 			t.Errorf("the window is %d from %s", m.Limit, m.LimitFrom)
 		}
 	}
@@ -193,15 +195,16 @@ func TestStrictTemplateIsLearned(t *testing.T) {
 		t.Run(string(strict), func(t *testing.T) {
 			one := newNarrow(1<<40, 1)
 			one.strict = strict
-			r := newRig(t, rigOptions{wrap: func(m model.Model) model.Model { one.Model = m; return one }},
+			r := enginetest.New(t, enginetest.Options{Wrap: func(m model.Model) model.Model { one.Model = m; return one }},
 				modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so"}} }})
-			history := []scrollback.Message{{Role: scrollback.RoleUser, Parts: say("one")}, {Role: scrollback.RoleUser, Parts: say("two")}}
+			history := []scrollback.Message{{Role: scrollback.RoleUser, Parts: enginetest.Say("one")}, {Role: scrollback.RoleUser,
+				Parts: enginetest.Say("two")}}
 			c, _, err := r.Create(context.Background(), scrollback.Conversation{Instructions: "Be brief."}, history...)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for range 3 {
-				r.ask(c.ID, "three").done(t, scrollback.TurnComplete, "stop")
+				r.Ask(c.ID, "three").Done(t, scrollback.TurnComplete, "stop")
 			}
 			if n := one.refused.Load(); n != 1 {
 				t.Errorf("%d of %d calls were refused", n, one.asked.Load())
@@ -213,8 +216,8 @@ func TestStrictTemplateIsLearned(t *testing.T) {
 // What was taught is shown, and can be forgotten; what is known of tokens stays.
 func TestForgetModel(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{}, modeltest.Say("so"))
-	if err := r.store.Books.Teach(ctx, "script", func(k *scrollback.Learned) {
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("so"))
+	if err := r.Store.Books.Teach(ctx, "script", func(k *scrollback.Learned) {
 		k.Factor, k.Limit, k.Dropped = 1.5, 4096,
 			[]string{"tool_choice"}
 	}); err != nil {
@@ -224,13 +227,13 @@ func TestForgetModel(t *testing.T) {
 	if err != nil || ms[0].Taught == nil || ms[0].Taught.Limit != 4096 || len(ms[0].Taught.Dropped) != 1 || ms[0].Factor != 1.5 {
 		t.Fatalf("shown is %+v, %v", ms, err)
 	}
-	if err := r.admin().ForgetModel(ctx, "script"); err != nil {
+	if err := admin(r).ForgetModel(ctx, "script"); err != nil {
 		t.Fatal(err)
 	}
 	if ms, err = r.Models(ctx); err != nil || ms[0].Taught != nil || ms[0].Factor != 1.5 {
 		t.Errorf("then %+v, %v", ms, err)
 	}
-	if err := r.admin().ForgetModel(ctx, "nobody"); scrollback.CodeOf(err) != scrollback.Invalid {
+	if err := admin(r).ForgetModel(ctx, "nobody"); scrollback.CodeOf(err) != scrollback.Invalid {
 		t.Errorf("an unknown model: %v", err)
 	}
 }
@@ -239,10 +242,10 @@ func TestForgetModel(t *testing.T) {
 func TestBrokenAnswersAreBooked(t *testing.T) {
 	mid := modeltest.Say("half an ", "answer")
 	mid.Err = errUpstream
-	r := newRig(t, rigOptions{}, mid)
-	e := r.ask(r.conversation(), "What is it?")
-	e.done(t, scrollback.TurnFailed, "")
-	u, ok := last[scrollback.UsageEvent](e)
+	r := enginetest.New(t, enginetest.Options{}, mid)
+	e := r.Ask(r.NewConversation(), "What is it?")
+	e.Done(t, scrollback.TurnFailed, "")
+	u, ok := enginetest.Last[scrollback.UsageEvent](e)
 	sums, err := r.Usage(context.Background(), scrollback.UsageQuery{})
 	if !ok || !u.Estimated || u.OutputTokens == 0 || u.InputTokens < 100 || err != nil || len(sums) != 1 || sums[0].Calls != 1 ||
 		sums[0].OutputTokens != u.OutputTokens {

@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -54,9 +55,9 @@ func TestManyFoldsInARow(t *testing.T) {
 				}
 				return play(r)
 			}
-			r := newRig(t, rigOptions{driver: openSQLite(t), summaries: policy == compact.Snapshot, noFolds: true}, bounded)
-			id := r.conversation()
-			r.talk(id, 1, func(int) string {
+			r := enginetest.New(t, enginetest.Options{Driver: openSQLite(t), Summaries: policy == compact.Snapshot, NoFolds: true}, bounded)
+			id := r.NewConversation()
+			talk(r, id, 1, func(int) string {
 				return "The crane's spare key lies under bollard Q-7731, 第三个系缆柱. " + wordy(0)
 			})
 			made := 0
@@ -64,7 +65,7 @@ func TestManyFoldsInARow(t *testing.T) {
 				if i > 3*folds {
 					t.Fatalf("only %d folds in %d turns", made, i)
 				}
-				r.talk(id, 1, func(int) string { return wordy(i) })
+				talk(r, id, 1, func(int) string { return wordy(i) })
 				got, err := r.Compact(context.Background(), id, engine.CompactRequest{Force: true})
 				if err != nil {
 					t.Fatal(err)
@@ -80,7 +81,7 @@ func TestManyFoldsInARow(t *testing.T) {
 			if asked := len(summaries) > 0; asked != (policy == compact.Snapshot) {
 				t.Errorf("asked for %d summaries", len(summaries))
 			}
-			found, err := doctor.Check(t.Context(), r.store, r.archive, nil)
+			found, err := doctor.Check(t.Context(), r.Store, r.Archive, nil)
 			if err != nil || !found.OK {
 				t.Errorf("the check finds %+v, %v", found.Problems, err)
 			}
@@ -129,23 +130,23 @@ var aRef = regexp.MustCompile(`history:[0-9a-f-]{36}`)
 
 // checkOriginals follows the refs of the window down to the leaves, and holds what
 // they lead to against the log. The first fact is found in all ways.
-func checkOriginals(t *testing.T, r *rig, id scrollback.ConversationID) {
+func checkOriginals(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID) {
 	t.Helper()
 	ctx := context.Background()
-	head, err := r.store.Head(ctx, id)
+	head, err := r.Store.Head(ctx, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := r.log(id)
+	log := r.Log(id)
 	next, deepest := int64(1), 0
 	var follow func(ref scrollback.Ref, depth int)
 	follow = func(ref scrollback.Ref, depth int) {
 		_, seg, _ := ref.Split()
-		segs, err := r.store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(seg)})
+		segs, err := r.Store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(seg)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, file := segs[0], r.readAll(id, ref)
+		s, file := segs[0], r.ReadAll(id, ref)
 		deepest = max(deepest, depth)
 		if len(s.Children) > 0 {
 			var told []scrollback.Ref // as a reader of the table finds them
@@ -187,7 +188,7 @@ func checkOriginals(t *testing.T, r *rig, id scrollback.ConversationID) {
 	if next != head.Branch.View.Boundary+1 || deepest > 5 {
 		t.Fatalf("the leaves end at #%d, the fold at #%d; %d steps down", next-1, head.Branch.View.Boundary, deepest)
 	}
-	checkViews(t, r, id)
+	enginetest.CheckViews(t, r, id)
 	t.Logf("%d messages, %d of them folded; %d placeholders, the deepest leaf %d steps down", len(log), next-1, len(head.Branch.View.Segments),
 		deepest)
 
@@ -195,7 +196,7 @@ func checkOriginals(t *testing.T, r *rig, id scrollback.ConversationID) {
 	if err != nil || found.Total != 1 || found.Matches[0].Ref == nil || found.Matches[0].Seq != 1 {
 		t.Fatalf("grep finds %+v (%v)", found, err)
 	}
-	if line := strings.Split(r.readAll(id, *found.Matches[0].Ref), "\n")[found.Matches[0].Line-1]; !strings.Contains(line, "Q-7731") {
+	if line := strings.Split(r.ReadAll(id, *found.Matches[0].Ref), "\n")[found.Matches[0].Line-1]; !strings.Contains(line, "Q-7731") {
 		t.Errorf("line %d of %s is %q", found.Matches[0].Line, *found.Matches[0].Ref, line)
 	}
 	hits, err := r.Search(ctx, scrollback.SearchQuery{Query: "crane spare key", Conversation: id, Limit: 1})

@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
@@ -33,14 +34,14 @@ func TestRolling(t *testing.T) {
 		w.chat = append(w.chat, q)
 		return []model.Delta{{Text: strings.Repeat("好的，我记下了，稍后再说。", 8)}}
 	}}
-	r := newRig(t, rigOptions{summaries: true, noFolds: true, limit: 64_000, policy: compact.Rolling}, step)
-	id := r.conversation()
+	r := enginetest.New(t, enginetest.Options{Summaries: true, NoFolds: true, Limit: 64_000, Policy: compact.Rolling}, step)
+	id := r.NewConversation()
 	for i := range 30 {
-		r.ask(id, fmt.Sprintf("第 %d 个问题：%s", i, strings.Repeat("请说说这件事情的来龙去脉。", 8))).done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, fmt.Sprintf("第 %d 个问题：%s", i, strings.Repeat("请说说这件事情的来龙去脉。", 8))).Done(t, scrollback.TurnComplete, "stop")
 		if _, err := r.Compact(ctx, id, engine.CompactRequest{}); err != nil { // as in the background
 			t.Fatal(err)
 		}
-		live := r.view(id)
+		live := view(r, id)
 		if c, _ := r.Get(ctx, id); c.Messages-live.Boundary > 12 || c.Messages-live.Boundary < min(c.Messages, 4) {
 			t.Fatalf("after turn %d, %d of %d messages are live", i, c.Messages-live.Boundary, c.Messages)
 		}
@@ -64,7 +65,7 @@ func TestRolling(t *testing.T) {
 		!strings.Contains(text, "## 原话") {
 		t.Errorf("the last request shows\n%s", text)
 	}
-	checkViews(t, r, id)
+	enginetest.CheckViews(t, r, id)
 }
 
 // The fold runs when the turn is over: neither that turn nor the next one waits for
@@ -72,7 +73,7 @@ func TestRolling(t *testing.T) {
 func TestFoldsBehindTheTurn(t *testing.T) {
 	ctx := context.Background()
 	began, gate := make(chan struct{}, 9), make(chan struct{})
-	r := newRig(t, rigOptions{summaries: true, limit: 64_000, policy: compact.Rolling},
+	r := enginetest.New(t, enginetest.Options{Summaries: true, Limit: 64_000, Policy: compact.Rolling},
 		modeltest.Step{Reply: func(q model.Request) []model.Delta {
 			if len(q.Tools) > 0 {
 				return []model.Delta{{Text: strings.Repeat("It was noted at some length. ", 20)}}
@@ -81,30 +82,30 @@ func TestFoldsBehindTheTurn(t *testing.T) {
 			<-gate
 			return []model.Delta{{Text: asked(q, "noted")}}
 		}})
-	id := r.conversation()
-	ask := func() told {
-		e := r.ask(id, strings.Repeat("Please note this at length. ", 20))
-		e.done(t, scrollback.TurnComplete, "stop")
+	id := r.NewConversation()
+	ask := func() enginetest.Outcome {
+		e := r.Ask(id, strings.Repeat("Please note this at length. ", 20))
+		e.Done(t, scrollback.TurnComplete, "stop")
 		return e
 	}
 	for range 6 { // twelve messages
 		ask()
 	}
 	<-began
-	if e := ask(); e.err != nil { // while the summary is being written
-		t.Fatal(e.err)
+	if e := ask(); e.Err != nil { // while the summary is being written
+		t.Fatal(e.Err)
 	}
-	if v := r.view(id); v.Boundary != 0 {
+	if v := view(r, id); v.Boundary != 0 {
 		t.Fatal("it folded without its summary")
 	}
 	close(gate)
 	if _, err := r.Compact(ctx, id, engine.CompactRequest{}); err != nil { // waits for the fold under way
 		t.Fatal(err)
 	}
-	if v := r.view(id); v.Boundary == 0 || v.Summary == nil {
+	if v := view(r, id); v.Boundary == 0 || v.Summary == nil {
 		t.Errorf("the view is %+v", v)
 	}
-	if e := ask(); slices.ContainsFunc(e.events, func(ev scrollback.Event) bool { _, fold := ev.(scrollback.CompactionEvent); return fold }) {
+	if e := ask(); slices.ContainsFunc(e.Events, func(ev scrollback.Event) bool { _, fold := ev.(scrollback.CompactionEvent); return fold }) {
 		t.Error("the next turn folded itself")
 	}
 }
@@ -115,8 +116,8 @@ func TestWhoseNumbersCount(t *testing.T) {
 	set := func(v float64) map[string]float64 {
 		return map[string]float64{"trigger_messages": v, "trigger_tokens": 0, "new_messages": 0, "keep_messages": 0}
 	}
-	r := newRig(t, rigOptions{noFolds: true, limit: 64_000, folding: set(30),
-		projects: map[string]engine.PolicySettings{"short": {Policy: compact.Rolling, Numbers: set(20)}}}, chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 64_000, Folding: set(30),
+		Projects: map[string]engine.PolicySettings{"short": {Policy: compact.Rolling, Numbers: set(20)}}}, enginetest.Chatter())
 	folds := func(c scrollback.Conversation, over engine.Overrides, messages int) bool {
 		t.Helper()
 		made, _, err := r.Create(ctx, c, history(messages)...)
@@ -151,11 +152,12 @@ func TestWhoseNumbersCount(t *testing.T) {
 	}
 	for _, bad := range []map[string]float64{{"after_shore": 0.5}, {"after_share": 2}} {
 		_, _, err := r.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{Compaction: bad}})
-		wantCode(t, err, scrollback.Invalid, "after_sh")
-		id := r.conversation()
+		enginetest.WantCode(t, err, scrollback.Invalid, "after_sh")
+		id := r.NewConversation()
 		_, err = r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.Settings.Compaction = bad; return nil })
-		wantCode(t, err, scrollback.Invalid, "after_sh")
-		wantCode(t, r.turn(engine.TurnRequest{Conversation: id, Message: say("hello"), Overrides: engine.Overrides{Compaction: bad}}).err,
+		enginetest.WantCode(t, err, scrollback.Invalid, "after_sh")
+		enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("hello"),
+			Overrides: engine.Overrides{Compaction: bad}}).Err,
 			scrollback.Invalid, "after_sh")
 	}
 }
@@ -173,7 +175,7 @@ func withShare(set map[string]float64) map[string]float64 {
 func history(n int) []scrollback.Message {
 	out := make([]scrollback.Message, n)
 	for i := range out {
-		out[i] = scrollback.Message{Role: scrollback.RoleUser, Parts: say(fmt.Sprintf("Remember that number %d is %d. ", i, i*111) +
+		out[i] = scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say(fmt.Sprintf("Remember that number %d is %d. ", i, i*111) +
 			strings.Repeat("It was said at length. ", 60))}
 		if i%2 == 1 {
 			out[i].Role = scrollback.RoleAssistant
@@ -186,9 +188,9 @@ func history(n int) []scrollback.Message {
 // taken out; every window keeps its order and its budget.
 func TestPins(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{noFolds: true}, chatter())
-	id := r.conversation()
-	r.ask(id, "The vault is behind the third shelf.").done(t, scrollback.TurnComplete, "stop")
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	id := r.NewConversation()
+	r.Ask(id, "The vault is behind the third shelf.").Done(t, scrollback.TurnComplete, "stop")
 	pin := func(seqs ...int64) error {
 		_, err := r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.PinnedSeqs = seqs; return nil })
 		return err
@@ -197,8 +199,8 @@ func TestPins(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := func() (text string) {
-		r.ask(id, "short").done(t, scrollback.TurnComplete, "stop")
-		reqs := r.script.Requests()
+		r.Ask(id, "short").Done(t, scrollback.TurnComplete, "stop")
+		reqs := r.Script.Requests()
 		last := int64(0)
 		for _, it := range reqs[len(reqs)-1].Items {
 			if it.Seq > 0 {
@@ -212,8 +214,8 @@ func TestPins(t *testing.T) {
 		return text
 	}
 	const vault = "behind the third shelf"
-	for i := 0; r.view(id).Boundary < 20; i++ {
-		r.ask(id, wordy(i)).done(t, scrollback.TurnComplete, "stop")
+	for i := 0; view(r, id).Boundary < 20; i++ {
+		r.Ask(id, wordy(i)).Done(t, scrollback.TurnComplete, "stop")
 		if i > 100 {
 			t.Fatal("nothing folds")
 		}
@@ -233,7 +235,7 @@ func TestPins(t *testing.T) {
 	if text := shown(); strings.Count(text, vault) != 1 {
 		t.Errorf("pinned when it was folded, the window shows\n%s", text)
 	}
-	checkViews(t, r, id)
+	enginetest.CheckViews(t, r, id)
 	// Where they have no room, the manifest tells which are out of sight.
 	unseen := func(share float64) (unseen []int64) {
 		t.Helper()
@@ -286,13 +288,13 @@ func at(seq int64) *int64 { return &seq }
 // Pins that cannot be had are refused, by what is wrong with them.
 func TestPinsRefused(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	var ms []scrollback.Message
 	for range 30 {
-		ms = append(ms, scrollback.Message{Role: scrollback.RoleUser, Parts: say("a word")})
+		ms = append(ms, scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("a word")})
 	}
-	ms = append(ms, scrollback.Message{Role: scrollback.RoleUser, Parts: say(strings.Repeat("many words ", 400))},
-		scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{call("a", "ls", `{}`)}},
+	ms = append(ms, scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say(strings.Repeat("many words ", 400))},
+		scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{enginetest.Call("a", "ls", `{}`)}},
 		scrollback.Message{Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{CallID: "a", Name: "ls", Text: "x"}}})
 	c, _, err := r.Create(ctx, scrollback.Conversation{}, ms...)
 	if err != nil {
@@ -311,30 +313,30 @@ func TestPinsRefused(t *testing.T) {
 		"message 33 is a call":        {33},
 	} {
 		_, err := r.Patch(ctx, c.ID, 0, func(c *scrollback.Conversation) error { c.PinnedSeqs = seqs; return nil })
-		wantCode(t, err, scrollback.Invalid, want)
+		enginetest.WantCode(t, err, scrollback.Invalid, want)
 	}
 	_, _, err = r.Create(ctx, scrollback.Conversation{PinnedSeqs: []int64{1}})
-	wantCode(t, err, scrollback.Invalid, "no message to pin")
+	enginetest.WantCode(t, err, scrollback.Invalid, "no message to pin")
 }
 
 // An import of a long talk asks no model, whatever the policy: the extract stands
 // until a turn folds.
 func TestImportAsksNoModel(t *testing.T) {
 	w := briefly(func(n int) string { return fmt.Sprint("round ", n) })
-	r := newRig(t, rigOptions{summaries: true}, w.step())
+	r := enginetest.New(t, enginetest.Options{Summaries: true}, w.step())
 	var file strings.Builder
 	for _, m := range history(300) {
 		fmt.Fprintf(&file, "{\"role\":%q,\"content\":%q}\n", m.Role, m.Parts.Text())
 	}
-	out, err := r.load(file.String())
+	out, err := r.Load(file.String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := out.Conversations[0].ID
-	if _, sums := w.requests(); len(sums) != 0 || r.view(id).Boundary < 250 {
-		t.Fatalf("%d summaries were asked for, and all up to #%d is folded", len(sums), r.view(id).Boundary)
+	if _, sums := w.requests(); len(sums) != 0 || view(r, id).Boundary < 250 {
+		t.Fatalf("%d summaries were asked for, and all up to #%d is folded", len(sums), view(r, id).Boundary)
 	}
-	r.talk(id, 12, wordy)
+	talk(r, id, 12, wordy)
 	if _, sums := w.requests(); len(sums) == 0 || !strings.Contains(sums[0].Items[1].Parts.Text(), "Remember that number") {
 		t.Errorf("of the import the %d summaries of later turns know nothing", len(sums))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
@@ -24,8 +25,8 @@ import (
 type life struct {
 	t     *testing.T
 	rng   *rand.Rand
-	r     *rig
-	j     *judge
+	r     *enginetest.Rig
+	j     *enginetest.Judge
 	ids   []scrollback.ConversationID
 	trail []string
 	calls int
@@ -34,11 +35,12 @@ type life struct {
 
 func newLife(t *testing.T, seed uint64, d *driver.Driver) *life {
 	l := &life{t: t, rng: rand.New(rand.NewPCG(seed, 9)), did: map[string]int{}}
-	l.j = &judge{t: t, say: l.answer}
+	l.j = &enginetest.Judge{T: t, Say: l.answer}
 	policy := []string{compact.Segments, compact.Snapshot}[seed%2]
 	limit := 4000 + l.rng.Int64N(9000)
-	l.r = newRig(t, rigOptions{driver: d, limit: limit, noFolds: seed%3 == 0, summaries: policy == compact.Snapshot}, l.j.step())
-	l.j.budget = window.NewBudget(limit, 2000)
+	l.r = enginetest.New(t, enginetest.Options{Driver: d, Limit: limit, NoFolds: seed%3 == 0, Summaries: policy == compact.Snapshot},
+		l.j.Step())
+	l.j.Budget = window.NewBudget(limit, 2000)
 	c, _, err := l.r.Create(context.Background(), scrollback.Conversation{Policy: policy, Instructions: []string{"", "Be brief."}[seed%2]})
 	if err != nil {
 		t.Fatal(err)
@@ -140,24 +142,24 @@ func (l *life) step() scrollback.ConversationID {
 
 // turn says something, and answers the client's calls, or leaves them.
 func (l *life) turn(id scrollback.ConversationID, seq int64) error {
-	parts := say(l.words(120))
+	parts := enginetest.Say(l.words(120))
 	switch l.rng.IntN(8) {
 	case 0:
-		parts = say(strings.Repeat(l.words(60), 1+l.rng.IntN(80)))
+		parts = enginetest.Say(strings.Repeat(l.words(60), 1+l.rng.IntN(80)))
 	case 1:
 		for n := range 1 + l.rng.IntN(4) {
-			parts = append(parts, l.r.picture(id, 100*len(l.trail)+n))
+			parts = append(parts, l.r.Picture(id, 100*len(l.trail)+n))
 		}
 	}
-	l.j.newest = seq
-	e := l.r.turn(engine.TurnRequest{Conversation: id, Message: parts, Tools: clock})
+	l.j.Newest = seq
+	e := l.r.Run(engine.TurnRequest{Conversation: id, Message: parts, Tools: enginetest.ClockTool})
 	for range 4 {
-		d, ok := last[scrollback.DoneEvent](e)
-		if e.err != nil || !ok {
-			return e.err
+		d, ok := enginetest.Last[scrollback.DoneEvent](e)
+		if e.Err != nil || !ok {
+			return e.Err
 		}
 		if d.Status == scrollback.TurnOverBudget || d.Status == scrollback.TurnFailed {
-			f, _ := last[scrollback.ErrorEvent](e)
+			f, _ := enginetest.Last[scrollback.ErrorEvent](e)
 			if d.Status == scrollback.TurnFailed && strings.Contains(f.Message, "model") { // it said nothing
 				return nil
 			}
@@ -167,15 +169,15 @@ func (l *life) turn(id scrollback.ConversationID, seq int64) error {
 			return nil
 		}
 		var results []engine.ToolResult
-		for _, ev := range e.events {
+		for _, ev := range e.Events {
 			if c, is := ev.(scrollback.ToolCallEvent); is && c.Name == "clock" {
 				results = append(results, engine.ToolResult{CallID: c.ID, Text: l.words(400)})
 			}
 		}
 		l.did["result"]++
-		e = l.r.turn(engine.TurnRequest{Conversation: id, ToolResults: results})
+		e = l.r.Run(engine.TurnRequest{Conversation: id, ToolResults: results})
 	}
-	return e.err
+	return e.Err
 }
 
 // exactly holds what is live and what the refs lead to against the path: each message
@@ -190,7 +192,7 @@ func (l *life) exactly(id scrollback.ConversationID) {
 	if err != nil {
 		fail("%v", err)
 	}
-	log := l.r.log(id)
+	log := l.r.Log(id)
 	shown := map[int64]bool{}
 	for _, layer := range m.Layers {
 		for _, it := range layer.Items {
@@ -223,7 +225,7 @@ func (l *life) exactly(id scrollback.ConversationID) {
 // may commit between the two, so they are read again until both are of one view.
 func (l *life) shown(id scrollback.ConversationID) (head store.Head, m scrollback.Manifest, err error) {
 	ctx := context.Background()
-	if head, err = l.r.store.Head(ctx, id); err != nil {
+	if head, err = l.r.Store.Head(ctx, id); err != nil {
 		return head, m, err
 	}
 	for {
@@ -231,7 +233,7 @@ func (l *life) shown(id scrollback.ConversationID) (head store.Head, m scrollbac
 			return head, m, err
 		}
 		was := head.Branch
-		if head, err = l.r.store.Head(ctx, id); err != nil || head.Branch.ID == was.ID && head.Branch.ViewVersion == was.ViewVersion {
+		if head, err = l.r.Store.Head(ctx, id); err != nil || head.Branch.ID == was.ID && head.Branch.ViewVersion == was.ViewVersion {
 			return head, m, err
 		}
 	}
@@ -241,7 +243,7 @@ func (l *life) shown(id scrollback.ConversationID) (head store.Head, m scrollbac
 func (l *life) behind(ref scrollback.Ref, id scrollback.ConversationID, log []scrollback.Message, fail func(string, ...any)) {
 	l.t.Helper()
 	_, seg, _ := ref.Split()
-	segs, err := l.r.store.Segments(context.Background(), []scrollback.SegmentID{scrollback.SegmentID(seg)})
+	segs, err := l.r.Store.Segments(context.Background(), []scrollback.SegmentID{scrollback.SegmentID(seg)})
 	if err != nil {
 		fail("%v", err)
 	}
@@ -251,7 +253,7 @@ func (l *life) behind(ref scrollback.Ref, id scrollback.ConversationID, log []sc
 		}
 		return
 	}
-	file := l.r.readBig(id, ref)
+	file := l.r.ReadBig(id, ref)
 	for _, m := range log[segs[0].FirstSeq-1 : segs[0].LastSeq] {
 		for _, p := range m.Parts {
 			want := ""
@@ -304,7 +306,7 @@ func TestAnyConversation(t *testing.T) {
 		for what, n := range l.did {
 			did[what] += n
 		}
-		requests += l.j.requests
+		requests += l.j.Requests
 	}
 	t.Logf("%d requests; %v", requests, did)
 	for _, what := range []string{"turn", "result", "rewind", "switch", "fork", "fold", "clear", "unfold"} {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/all"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
@@ -114,17 +115,17 @@ func (k *talker) wanted(r model.Request) []scrollback.ToolCall {
 		}
 	}
 	asks := func(mark string) bool { return strings.Contains(question, "["+mark+"]") && !r.AnswerOnly }
-	search, grep := call("", "context_search", `{"query":"harbour crane 港口","limit":2}`),
-		call("", "context_grep", `{"pattern":"crane \\d+","max_results":3}`)
+	search, grep := enginetest.Call("", "context_search", `{"query":"harbour crane 港口","limit":2}`),
+		enginetest.Call("", "context_grep", `{"pattern":"crane \\d+","max_results":3}`)
 	switch {
 	case asks("look") && !made[search.Name]:
 		return []scrollback.ToolCall{search}
 	case asks("looks") && !made[search.Name]:
 		return []scrollback.ToolCall{search, grep}
 	case asks("both") && !made["clock"]:
-		return []scrollback.ToolCall{grep, call("", "clock", `{"zone":"UTC"}`)}
+		return []scrollback.ToolCall{grep, enginetest.Call("", "clock", `{"zone":"UTC"}`)}
 	case asks("clock") && !made["clock"]:
-		return []scrollback.ToolCall{call("", "clock", `{}`)}
+		return []scrollback.ToolCall{enginetest.Call("", "clock", `{}`)}
 	}
 	return nil
 }
@@ -293,19 +294,19 @@ func (s *served) refused(t *testing.T, may ...string) {
 }
 
 // ended runs a turn to its end: where it waits for the time, it is told.
-func (r *rig) ended(req engine.TurnRequest) told {
-	r.t.Helper()
-	e := r.turn(req)
-	if d, _ := last[scrollback.DoneEvent](e); d.Status == scrollback.TurnWaiting {
+func ended(r *enginetest.Rig, req engine.TurnRequest) enginetest.Outcome {
+	r.T.Helper()
+	e := r.Run(req)
+	if d, _ := enginetest.Last[scrollback.DoneEvent](e); d.Status == scrollback.TurnWaiting {
 		next := engine.TurnRequest{Conversation: req.Conversation, Overrides: req.Overrides}
-		for _, ev := range e.events {
+		for _, ev := range e.Events {
 			if c, ok := ev.(scrollback.ToolCallEvent); ok && c.Name == "clock" {
 				next.ToolResults = append(next.ToolResults, engine.ToolResult{CallID: c.ID, Text: "12:00, 正午"})
 			}
 		}
-		more := r.turn(next)
-		e = told{append(e.events, more.events...), more.err}
+		more := r.Run(next)
+		e = enginetest.Outcome{Events: append(e.Events, more.Events...), Err: more.Err}
 	}
-	e.done(r.t, scrollback.TurnComplete, scrollback.FinishStop)
+	e.Done(r.T, scrollback.TurnComplete, scrollback.FinishStop)
 	return e
 }

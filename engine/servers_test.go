@@ -12,6 +12,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/all"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
@@ -31,15 +32,15 @@ func TestSmallLocalServers(t *testing.T) {
 		env, d := map[string]string{}, memdriver.New()
 		s := serve(t, preset, small, env)
 		s.says.words = 240
-		r := newRig(t, rigOptions{driver: d, models: finds(env), noFolds: true})
+		r := enginetest.New(t, enginetest.Options{Driver: d, Models: finds(env), NoFolds: true})
 		c, _, err := r.Create(context.Background(), scrollback.Conversation{Model: s.name, Instructions: "Be brief."})
 		if err != nil {
 			t.Fatal(err)
 		}
 		lost := 0
 		for i := range 14 {
-			r.ended(engine.TurnRequest{Conversation: c.ID, Message: round(i)})
-			if r.outgrown(c.ID) {
+			ended(r, engine.TurnRequest{Conversation: c.ID, Message: round(i)})
+			if outgrown(r, c.ID) {
 				lost++
 			}
 		}
@@ -53,9 +54,9 @@ func TestSmallLocalServers(t *testing.T) {
 		if refused > 3 || lost < 5 || calls < 14 {
 			t.Errorf("%s refused %d of %d calls, where %d would be lost: %+v", preset, refused, calls, lost, s.server.Refusals())
 		}
-		later := newRig(t, rigOptions{driver: d, models: finds(env), clock: r.clock})
+		later := enginetest.New(t, enginetest.Options{Driver: d, Models: finds(env), Clock: r.Clock})
 		for i := range 3 {
-			later.ended(engine.TurnRequest{Conversation: c.ID, Message: round(14 + i)})
+			ended(later, engine.TurnRequest{Conversation: c.ID, Message: round(14 + i)})
 		}
 		if n := len(s.server.Refusals()) - refused; n > 0 {
 			t.Errorf("%s refused %d calls of who came later: %+v", preset, n, s.server.Refusals()[refused:])
@@ -66,15 +67,15 @@ func TestSmallLocalServers(t *testing.T) {
 }
 
 func round(i int) scrollback.Parts {
-	return say(fmt.Sprintf("Round %d: ", i) + strings.Repeat(fmt.Sprintf("and what of the crane %d in the harbour? ", i), 24))
+	return enginetest.Say(fmt.Sprintf("Round %d: ", i) + strings.Repeat(fmt.Sprintf("and what of the crane %d in the harbour? ", i), 24))
 }
 
 // outgrown says whether the whole of a conversation, sent as it is, is over the
 // small window by what the servers count: four bytes a token, tools left out.
-func (r *rig) outgrown(id scrollback.ConversationID) bool {
-	r.t.Helper()
+func outgrown(r *enginetest.Rig, id scrollback.ConversationID) bool {
+	r.T.Helper()
 	n := 0
-	log := r.log(id)
+	log := r.Log(id)
 	for _, m := range log[:len(log)-1] { // the last is the answer
 		n += len(m.Parts.Text())
 	}
@@ -114,7 +115,7 @@ func TestRefusalsKeepNothingOpen(t *testing.T) {
 		t.Run(p.Name, func(t *testing.T) {
 			env := map[string]string{}
 			s := serve(t, p.Name, 1<<20, env)
-			r := newRig(t, rigOptions{models: finds(env), bounds: model.Bounds{Chars: 3000}})
+			r := enginetest.New(t, enginetest.Options{Models: finds(env), Bounds: model.Bounds{Chars: 3000}})
 			c, _, err := r.Create(context.Background(), scrollback.Conversation{Model: s.name, Limit: 100_000})
 			if err != nil {
 				t.Fatal(err)
@@ -123,18 +124,18 @@ func TestRefusalsKeepNothingOpen(t *testing.T) {
 				if bad.wrong != nil {
 					bad.wrong(s, env, p.Key)
 				}
-				req := engine.TurnRequest{Conversation: c.ID, Message: say(fmt.Sprintf("Question %d?", i))}
+				req := engine.TurnRequest{Conversation: c.ID, Message: enginetest.Say(fmt.Sprintf("Question %d?", i))}
 				if bad.model != "" {
 					req.Overrides.Model = p.Name + "/" + bad.model
 				}
 				if s.says.words = 120; bad.long {
 					s.says.words = 1200
 				}
-				e := r.turn(req)
-				e.plainly(t, bad, s)
+				e := r.Run(req)
+				plainly(t, e, bad, s)
 				s.line.end("", 0)
 				env[p.Key], s.says.words = theKey, 60
-				r.ended(engine.TurnRequest{Conversation: c.ID, Message: say("And now?")})
+				ended(r, engine.TurnRequest{Conversation: c.ID, Message: enginetest.Say("And now?")})
 				if turn, err := r.Turns().Running(context.Background(), c.ID); err != nil || turn != nil {
 					t.Fatalf("%s left %+v, %v", bad.name, turn, err)
 				}
@@ -145,15 +146,15 @@ func TestRefusalsKeepNothingOpen(t *testing.T) {
 
 // plainly holds the end of a turn that went wrong against what it should be, and its
 // events against what nobody should read.
-func (e told) plainly(t *testing.T, bad plight, s *served) {
+func plainly(t *testing.T, e enginetest.Outcome, bad plight, s *served) {
 	t.Helper()
-	d, _ := last[scrollback.DoneEvent](e)
-	f, told := last[scrollback.ErrorEvent](e)
-	if e.err != nil || d.Status != bad.state || d.FinishReason != bad.reason || f.Code != bad.code || told != (bad.code != "") ||
+	d, _ := enginetest.Last[scrollback.DoneEvent](e)
+	f, told := enginetest.Last[scrollback.ErrorEvent](e)
+	if e.Err != nil || d.Status != bad.state || d.FinishReason != bad.reason || f.Code != bad.code || told != (bad.code != "") ||
 		told && len(f.Message) < 20 {
-		t.Errorf("%s: it ended %+v (%v), told %+v", bad.name, d, e.err, f)
+		t.Errorf("%s: it ended %+v (%v), told %+v", bad.name, d, e.Err, f)
 	}
-	text, err := json.Marshal(e.events)
+	text, err := json.Marshal(e.Events)
 	if err != nil {
 		t.Fatal(err)
 	}

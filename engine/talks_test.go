@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/all"
 )
@@ -37,25 +38,25 @@ func TestFortyTurnsOnEveryPreset(t *testing.T) {
 	for _, p := range all.Providers() {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
-			fortyTurns(t, p.Name, rigOptions{})
+			fortyTurns(t, p.Name, enginetest.Options{})
 		})
 	}
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
-		fortyTurns(t, "anthropic", rigOptions{driver: openSQLite(t)})
+		fortyTurns(t, "anthropic", enginetest.Options{Driver: openSQLite(t)})
 	})
 }
 
-func fortyTurns(t *testing.T, preset string, o rigOptions) {
+func fortyTurns(t *testing.T, preset string, o enginetest.Options) {
 	ctx, env, turns := context.Background(), map[string]string{}, testlength.Of(28, 40)
 	if testing.Short() {
 		turns = 20
 	}
 	s := serve(t, preset, 1<<20, env)
-	o.models = finds(env)
-	r := newRig(t, o)
+	o.Models = finds(env)
+	r := enginetest.New(t, o)
 	c, _, err := r.Create(ctx, scrollback.Conversation{Model: s.name, Limit: 8000, Instructions: "Be brief, and 有礼貌.",
-		Settings: scrollback.Settings{Tools: clock, ReasoningEffort: efforts[preset]}})
+		Settings: scrollback.Settings{Tools: enginetest.ClockTool, ReasoningEffort: efforts[preset]}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,14 +65,14 @@ func fortyTurns(t *testing.T, preset string, o rigOptions) {
 		if i == turns/2 {
 			folds, policy = checkFolds(t, r, c.ID, s.name, 0), compact.Segments
 		}
-		req := engine.TurnRequest{Conversation: c.ID, Message: say(question(i)), Overrides: engine.Overrides{Policy: policy}}
+		req := engine.TurnRequest{Conversation: c.ID, Message: enginetest.Say(question(i)), Overrides: engine.Overrides{Policy: policy}}
 		if i%6 == 3 {
-			req.Message = append(req.Message, r.picture(c.ID, i))
+			req.Message = append(req.Message, r.Picture(c.ID, i))
 		}
-		if r.ended(req).thought(t) {
+		if tellsThought(t, ended(r, req)) {
 			thought++
 		}
-		r.engine.Rest()
+		r.Engine.Rest()
 	}
 	folds += checkFolds(t, r, c.ID, scrollback.SummaryExtractive, folds)
 	s.refused(t, taught[preset]...)
@@ -89,16 +90,16 @@ func fortyTurns(t *testing.T, preset string, o rigOptions) {
 	}
 }
 
-// thought says whether a turn shows thoughts: then it says how long they took.
-func (e told) thought(t *testing.T) bool {
+// tellsThought says whether a turn shows thoughts: then it says how long they took.
+func tellsThought(t *testing.T, e enginetest.Outcome) bool {
 	t.Helper()
 	var ms int64
-	for _, ev := range e.events {
+	for _, ev := range e.Events {
 		if m, ok := ev.(scrollback.MetaEvent); ok {
 			ms = max(ms, m.ThinkingMS)
 		}
 	}
-	_, shown := last[scrollback.ReasoningEvent](e)
+	_, shown := enginetest.Last[scrollback.ReasoningEvent](e)
 	if shown != (ms > 0) {
 		t.Errorf("a turn shows thoughts: %v; and %d ms of them", shown, ms)
 	}
@@ -107,7 +108,7 @@ func (e told) thought(t *testing.T) bool {
 
 // checkFolds is how many folds there were beside those before, two or more, each
 // with a summary by whom it should be.
-func checkFolds(t *testing.T, r *rig, id scrollback.ConversationID, by string, before int) (folds int) {
+func checkFolds(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, by string, before int) (folds int) {
 	t.Helper()
 	receipts, err := r.Receipts(context.Background(), id, 100)
 	if err != nil {
@@ -200,7 +201,7 @@ var given = regexp.MustCompile(`"(?:signature|thoughtSignature|encrypted_content
 // what they gave out for themselves.
 func TestProviderChangesAmidConversation(t *testing.T) {
 	env := map[string]string{}
-	r := newRig(t, rigOptions{models: finds(env)})
+	r := enginetest.New(t, enginetest.Options{Models: finds(env)})
 	sides := map[string]*served{}
 	names := all.Names()
 	for _, name := range names {
@@ -208,7 +209,7 @@ func TestProviderChangesAmidConversation(t *testing.T) {
 		sides[name].says.words = 12
 	}
 	c, _, err := r.Create(context.Background(), scrollback.Conversation{Model: "custom/m", Limit: 200_000, Instructions: "Be brief.",
-		Settings: scrollback.Settings{Tools: clock}})
+		Settings: scrollback.Settings{Tools: enginetest.ClockTool}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,11 +222,11 @@ func TestProviderChangesAmidConversation(t *testing.T) {
 		rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		for _, name := range names {
 			for _, marks := range []string{"[look] [clock]", "[looks]"} {
-				parts := say(fmt.Sprintf("Question %d %s of the crane %d?", n, marks, n))
+				parts := enginetest.Say(fmt.Sprintf("Question %d %s of the crane %d?", n, marks, n))
 				if n%9 == 4 {
-					parts = append(parts, r.picture(c.ID, n))
+					parts = append(parts, r.Picture(c.ID, n))
 				}
-				r.ended(engine.TurnRequest{Conversation: c.ID, Message: parts, Overrides: engine.Overrides{Model: sides[name].name,
+				ended(r, engine.TurnRequest{Conversation: c.ID, Message: parts, Overrides: engine.Overrides{Model: sides[name].name,
 					Thinking: scrollback.Thinking{Effort: efforts[name]}}})
 				n++
 			}

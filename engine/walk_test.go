@@ -16,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
@@ -31,7 +32,7 @@ import (
 type walker struct {
 	t     *testing.T
 	rng   *rand.Rand
-	rigs  [2]*rig
+	rigs  [2]*enginetest.Rig
 	ids   []scrollback.ConversationID
 	trail []string
 	done  map[string]int // operations that did something, by their first word
@@ -41,8 +42,9 @@ func newWalker(t *testing.T, seed uint64, drivers [2]*driver.Driver) *walker {
 	w := &walker{t: t, rng: rand.New(rand.NewPCG(seed, 4)), done: map[string]int{}}
 	for i, d := range drivers {
 		n := 0
-		w.rigs[i] = newRig(t, rigOptions{driver: d, limit: 3000, noFolds: true, importers: []transcript.Importer{trail{}},
-			newID: func() string { n++; return fmt.Sprintf("%08d-0000-7000-8000-000000000000", n) }},
+		w.rigs[i] = enginetest.New(t, enginetest.Options{Driver: d, Limit: 3000, NoFolds: true,
+			Importers: []transcript.Importer{enginetest.Trail{}},
+			NewID:     func() string { n++; return fmt.Sprintf("%08d-0000-7000-8000-000000000000", n) }},
 			modeltest.Step{Reply: func(r model.Request) []model.Delta {
 				return []model.Delta{{Text: fmt.Sprintf("answer to %d items", len(r.Items))}}
 			}})
@@ -51,13 +53,13 @@ func newWalker(t *testing.T, seed uint64, drivers [2]*driver.Driver) *walker {
 }
 
 // both does one thing to both and compares what they answer, by JSON and code.
-func (w *walker) both(op string, do func(r *rig) (any, error)) any {
+func (w *walker) both(op string, do func(r *enginetest.Rig) (any, error)) any {
 	w.t.Helper()
 	w.trail = append(w.trail, op)
 	var out [2]string
 	var first any
 	for i, r := range w.rigs {
-		r.clock.Add(1000)
+		r.Clock.Add(1000)
 		v, err := do(r)
 		if err != nil {
 			v = scrollback.CodeOf(err)
@@ -110,7 +112,7 @@ func (w *walker) step() {
 	seq := w.rng.Int64N(40)
 	switch at := w.rng.IntN(100); {
 	case at < 4 || len(w.ids) == 0:
-		if c, ok := w.both("create", func(r *rig) (any, error) {
+		if c, ok := w.both("create", func(r *enginetest.Rig) (any, error) {
 			c, _, err := r.Create(ctx, scrollback.Conversation{})
 			return c, err
 		}).(scrollback.Conversation); ok {
@@ -120,27 +122,30 @@ func (w *walker) step() {
 		in := []store.Incoming{}
 		for i := range 1 + w.rng.IntN(6) {
 			role := []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2]
-			in = append(in, store.Incoming{Message: scrollback.Message{Role: role, Parts: say(w.words(60))}})
+			in = append(in, store.Incoming{Message: scrollback.Message{Role: role, Parts: enginetest.Say(w.words(60))}})
 		}
-		w.both(fmt.Sprint("append to ", id), func(r *rig) (any, error) {
-			head, err := r.store.Head(ctx, id)
+		w.both(fmt.Sprint("append to ", id), func(r *enginetest.Rig) (any, error) {
+			head, err := r.Store.Head(ctx, id)
 			if err != nil {
 				return nil, err
 			}
-			done, err := r.store.Append(ctx, head, in)
+			done, err := r.Store.Append(ctx, head, in)
 			return done.Messages, err
 		})
 	case at < 42:
 		text := w.words(30)
-		w.both(fmt.Sprint("turn on ", id), func(r *rig) (any, error) {
-			e := r.ask(id, text)
-			return len(e.events), e.err
+		w.both(fmt.Sprint("turn on ", id), func(r *enginetest.Rig) (any, error) {
+			e := r.Ask(id, text)
+			return len(e.Events), e.Err
 		})
 	case at < 54:
-		w.both(fmt.Sprintf("rewind %s to %d", id, seq), func(r *rig) (any, error) { return r.Rewind(ctx, id, engine.Point{Seq: &seq}) })
+		w.both(fmt.Sprintf("rewind %s to %d", id, seq), func(r *enginetest.Rig) (any, error) {
+			return r.Rewind(ctx, id,
+				engine.Point{Seq: &seq})
+		})
 	case at < 60:
 		pick := w.rng.Int()
-		w.both(fmt.Sprint("switch ", id), func(r *rig) (any, error) {
+		w.both(fmt.Sprint("switch ", id), func(r *enginetest.Rig) (any, error) {
 			bs, err := r.Branches(ctx, id)
 			if err != nil {
 				return nil, err
@@ -148,20 +153,20 @@ func (w *walker) step() {
 			return r.Rewind(ctx, id, engine.Point{Branch: bs[pick%len(bs)].ID})
 		})
 	case at < 66:
-		if c, ok := w.both(fmt.Sprintf("fork %s at %d", id, seq), func(r *rig) (any, error) {
+		if c, ok := w.both(fmt.Sprintf("fork %s at %d", id, seq), func(r *enginetest.Rig) (any, error) {
 			return r.Fork(ctx, id, engine.Point{Seq: &seq}, "")
 		}).(scrollback.Conversation); ok {
 			w.ids = append(w.ids, c.ID)
 		}
 	case at < 76:
-		w.both(fmt.Sprint("fold ", id), func(r *rig) (any, error) { return r.Compact(ctx, id, engine.CompactRequest{Force: true}) })
+		w.both(fmt.Sprint("fold ", id), func(r *enginetest.Rig) (any, error) { return r.Compact(ctx, id, engine.CompactRequest{Force: true}) })
 	case at < 78:
-		w.both(fmt.Sprint("clear ", id), func(r *rig) (any, error) { return r.Compact(ctx, id, engine.CompactRequest{Clear: true}) })
+		w.both(fmt.Sprint("clear ", id), func(r *enginetest.Rig) (any, error) { return r.Compact(ctx, id, engine.CompactRequest{Clear: true}) })
 	case at < 82:
-		w.both(fmt.Sprint("unfold ", id), func(r *rig) (any, error) { return r.Uncompact(ctx, id, "") })
+		w.both(fmt.Sprint("unfold ", id), func(r *enginetest.Rig) (any, error) { return r.Uncompact(ctx, id, "") })
 	case at < 84:
 		pick := w.rng.Int()
-		w.both(fmt.Sprint("unfold a segment of ", id), func(r *rig) (any, error) {
+		w.both(fmt.Sprint("unfold a segment of ", id), func(r *enginetest.Rig) (any, error) {
 			refs, _, err := r.Refs(ctx, id, scrollback.RefQuery{Kind: scrollback.RefHistory})
 			if err != nil || len(refs) == 0 {
 				return nil, err
@@ -170,17 +175,17 @@ func (w *walker) step() {
 			return r.Uncompact(ctx, id, scrollback.SegmentID(seg))
 		})
 	case at < 87:
-		w.both(fmt.Sprint("trash ", id), func(r *rig) (any, error) { return r.Trash(ctx, id) })
+		w.both(fmt.Sprint("trash ", id), func(r *enginetest.Rig) (any, error) { return r.Trash(ctx, id) })
 	case at < 92:
-		w.both(fmt.Sprint("restore ", id), func(r *rig) (any, error) { return r.Restore(ctx, id) })
+		w.both(fmt.Sprint("restore ", id), func(r *enginetest.Rig) (any, error) { return r.Restore(ctx, id) })
 	case at < 94:
-		w.both(fmt.Sprint("purge ", id), func(r *rig) (any, error) { return r.Purge(ctx, id) })
+		w.both(fmt.Sprint("purge ", id), func(r *enginetest.Rig) (any, error) { return r.Purge(ctx, id) })
 	default:
 		file := fmt.Sprintf("trail s%d", w.rng.IntN(60))
 		for range w.rng.IntN(12) {
 			file += " " + []string{"a", "b", "c", "0"}[w.rng.IntN(4)]
 		}
-		if out, ok := w.both("import "+file, func(r *rig) (any, error) { return r.load(file) }).(transfer.ImportResult); ok {
+		if out, ok := w.both("import "+file, func(r *enginetest.Rig) (any, error) { return r.Load(file) }).(transfer.ImportResult); ok {
 			for _, c := range out.Conversations {
 				if !slices.Contains(w.ids, c.ID) {
 					w.ids = append(w.ids, c.ID)
@@ -195,7 +200,7 @@ func (w *walker) step() {
 func (w *walker) look(id scrollback.ConversationID) {
 	w.t.Helper()
 	ctx := context.Background()
-	w.both(fmt.Sprint("read ", id), func(r *rig) (any, error) {
+	w.both(fmt.Sprint("read ", id), func(r *enginetest.Rig) (any, error) {
 		c, err := r.Get(ctx, id)
 		if err != nil {
 			return nil, err
@@ -224,7 +229,7 @@ func (w *walker) look(id scrollback.ConversationID) {
 }
 
 // covers checks that folded runs and live messages make the path, each once.
-func (w *walker) covers(r *rig, m scrollback.Manifest, c scrollback.Conversation) {
+func (w *walker) covers(r *enginetest.Rig, m scrollback.Manifest, c scrollback.Conversation) {
 	w.t.Helper()
 	next := int64(1)
 	for _, x := range m.Excluded {
@@ -291,7 +296,7 @@ func TestWalk(t *testing.T) {
 			}
 		}
 		for _, r := range w.rigs {
-			found, err := doctor.Check(t.Context(), r.store, r.archive, nil)
+			found, err := doctor.Check(t.Context(), r.Store, r.Archive, nil)
 			if err != nil || !found.OK {
 				t.Errorf("seed %d: the check finds %+v, %v", seed, found.Problems, err)
 			}

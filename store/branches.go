@@ -26,19 +26,8 @@ func (p Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scr
 	return out, err
 }
 
-// Get returns a branch of a conversation with its view; an empty id means the current
-// one.
-func (p Branches) Get(ctx context.Context, id scrollback.ConversationID, branch scrollback.BranchID) (Head, scrollback.Branch, error) {
-	h, err := p.s.d.Read.Head(ctx, id)
-	if err != nil {
-		return h, h.Branch, err
-	}
-	b, err := p.of(ctx, h, branch)
-	return h, b, err
-}
-
-// of is a branch of a conversation; an empty id is the current one.
-func (p Branches) of(ctx context.Context, h Head, id scrollback.BranchID) (scrollback.Branch, error) {
+// Of returns a branch of a conversation with its view; an empty id means the current one.
+func (p Branches) Of(ctx context.Context, h Head, id scrollback.BranchID) (scrollback.Branch, error) {
 	if id == "" || id == h.Branch.ID {
 		return h.Branch, nil
 	}
@@ -53,18 +42,9 @@ func (p Branches) of(ctx context.Context, h Head, id scrollback.BranchID) (scrol
 }
 
 // Rewind makes message seq of a branch's path the newest, 0 for none; what is said next
-// starts a new branch after it. An empty branch means the current one. A seq that is not
-// on the path is invalid. edit may change the conversation's own fields in the same
+// starts a new branch after it. A seq that is not on the path is invalid. edit may change the conversation's own fields in the same
 // transaction.
-func (p Branches) Rewind(ctx context.Context, id scrollback.ConversationID, branch scrollback.BranchID, seq int64, edit func(*scrollback.Conversation)) (Head, error) {
-	h, err := p.s.d.Read.Head(ctx, id)
-	if err != nil {
-		return h, err
-	}
-	from, err := p.of(ctx, h, branch)
-	if err != nil {
-		return h, err
-	}
+func (p Branches) Rewind(ctx context.Context, h Head, from scrollback.Branch, seq int64, edit func(*scrollback.Conversation)) (Head, error) {
 	to, err := p.leaving(ctx, from, seq)
 	if err != nil {
 		return h, err
@@ -73,7 +53,7 @@ func (p Branches) Rewind(ctx context.Context, id scrollback.ConversationID, bran
 	if err != nil {
 		return h, err
 	}
-	return p.s.d.Log.Rewind(ctx, driver.Rewind{Conversation: id, Now: p.s.Now(), To: to, Salvage: p.s.salvage, Edit: func(c *scrollback.Conversation) {
+	return p.s.d.Log.Rewind(ctx, driver.Rewind{Conversation: h.ID, Now: p.s.Now(), To: to, Salvage: p.s.salvage, Edit: func(c *scrollback.Conversation) {
 		c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs), func(pin int64) bool { return !slices.Contains(pins, pin) })
 		if edit != nil {
 			edit(c)

@@ -197,3 +197,38 @@ func TestNoProjectsYet(t *testing.T) {
 		}
 	})
 }
+
+// A bound of projects holds whether one of them is named or none; no project is no
+// bound, and a bound of none finds nothing.
+func TestBoundOfProjects(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		for _, project := range []string{"", "a", "b", "c"} {
+			b.create(func(c *scrollback.Conversation) { c.Project, c.Title = project, "in "+project })
+		}
+		for _, c := range []struct {
+			named  string
+			within []string
+			want   []string
+		}{
+			{"", nil, []string{"in ", "in a", "in b", "in c"}},
+			{"", []string{"a", "b"}, []string{"in a", "in b"}},
+			{"", []string{}, nil},
+			{"a", nil, []string{"in a"}},
+			{"a", []string{"a", "b"}, []string{"in a"}},
+			{"c", []string{"a", "b"}, nil},
+			{"a", []string{}, nil},
+			{scrollback.DefaultProject, []string{scrollback.DefaultProject}, []string{"in "}},
+			{scrollback.DefaultProject, []string{"a"}, nil},
+		} {
+			found, next, err := b.List(t.Context(), scrollback.ListQuery{Project: c.named, Projects: c.within})
+			var got []string
+			for _, f := range found {
+				got = append(got, f.Title)
+			}
+			slices.Sort(got)
+			if err != nil || next != "" || !slices.Equal(got, c.want) {
+				t.Errorf("%q within %q: %q, %q, %v, want %q", c.named, c.within, got, next, err, c.want)
+			}
+		}
+	})
+}

@@ -96,7 +96,7 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q scroll
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err := s.Branches.of(ctx, h, q.Branch)
+	b, err := s.Branches.Of(ctx, h, q.Branch)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -214,11 +214,19 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 		}
 		c.left, c.own = head.Branch.ID, transcript.MarkOf(last.Meta) == ""
 	}
-	head, err = im.store.Branches.Rewind(ctx, c.ID, c.at.ID, c.seq(), (*scrollback.Conversation).RetellEnvironment)
-	if err == nil {
+	if head, err = im.goTo(ctx, head, c.at.ID, c.seq()); err == nil {
 		c.head, c.at = head, head.Branch
 	}
 	return err
+}
+
+// goTo makes a point on a branch the head of a conversation.
+func (im *importer) goTo(ctx context.Context, head store.Head, branch scrollback.BranchID, seq int64) (store.Head, error) {
+	b, err := im.store.Branches.Of(ctx, head, branch) // as it is now: it may have been compacted meanwhile
+	if err != nil {
+		return head, err
+	}
+	return im.store.Branches.Rewind(ctx, head, b, seq, (*scrollback.Conversation).RetellEnvironment)
 }
 
 // entitle gives a conversation that has no title the beginning of what is asked first.
@@ -249,7 +257,7 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	}
 	to, seq := c.at, c.seq()
 	if back {
-		if _, to, err = im.store.Branches.Get(ctx, c.ID, c.left); err != nil {
+		if to, err = im.store.Branches.Of(ctx, now, c.left); err != nil {
 			return errors.Join(failed, err)
 		}
 		seq = to.HeadSeq
@@ -257,7 +265,7 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	if now.Branch.ID == to.ID && now.Branch.HeadSeq == seq {
 		return failed
 	}
-	head, err := im.store.Branches.Rewind(ctx, c.ID, to.ID, seq, (*scrollback.Conversation).RetellEnvironment)
+	head, err := im.goTo(ctx, now, to.ID, seq)
 	if err == nil {
 		c.head, c.Total = head, head.Messages
 	}

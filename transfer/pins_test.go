@@ -1,4 +1,4 @@
-package engine_test
+package transfer_test
 
 import (
 	"context"
@@ -8,15 +8,16 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-// pins sets the pins of a conversation, as no face may.
-func (r *rig) pins(id scrollback.ConversationID, seqs ...int64) {
-	r.t.Helper()
-	if _, err := r.store.Patch(context.Background(), id, 0,
+// setPins sets the pins of a conversation, as no face may.
+func setPins(r *enginetest.Rig, id scrollback.ConversationID, seqs ...int64) {
+	r.T.Helper()
+	if _, err := r.Store.Patch(context.Background(), id, 0,
 		func(c *scrollback.Conversation) error { c.PinnedSeqs = seqs; return nil }); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 }
 
@@ -24,19 +25,19 @@ func (r *rig) pins(id scrollback.ConversationID, seqs ...int64) {
 // nobody pinned.
 func TestPinsWhenAnImportSwitchesThePath(t *testing.T) {
 	ctx := context.Background()
-	there, here := newRig(t, rigOptions{}, chatter()), newRig(t, rigOptions{}, chatter())
-	id := there.conversation()
+	there, here := enginetest.New(t, enginetest.Options{}, enginetest.Chatter()), enginetest.New(t, enginetest.Options{}, enginetest.Chatter())
+	id := there.NewConversation()
 	for i := range 4 {
-		there.ask(id, fmt.Sprint("question ", i)).done(t, scrollback.TurnComplete, "stop")
+		there.Ask(id, fmt.Sprint("question ", i)).Done(t, scrollback.TurnComplete, "stop")
 	}
-	here.brings(there.pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultCreated)
-	here.pins(id, 1, 5)
+	brings(here, there.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultCreated)
+	setPins(here, id, 1, 5)
 	at := int64(4)
 	if _, err := there.Rewind(ctx, id, engine.Point{Seq: &at}); err != nil {
 		t.Fatal(err)
 	}
-	there.ask(id, "something else").done(t, scrollback.TurnComplete, "stop")
-	here.brings(there.pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultExtended)
+	there.Ask(id, "something else").Done(t, scrollback.TurnComplete, "stop")
+	brings(here, there.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultExtended)
 	pinned, err := here.Pinned(ctx, id)
 	if err != nil || len(pinned) != 1 || !strings.Contains(pinned[0].Parts.Text(), "question 0") {
 		t.Errorf("pinned are %+v, %v", pinned, err)
@@ -49,20 +50,21 @@ func TestPinsOfAHostileBundle(t *testing.T) {
 	ctx := context.Background()
 	for _, pins := range [][]int64{{9999}, {6}, {7}, {6, 7}} {
 		t.Run(fmt.Sprint(pins), func(t *testing.T) {
-			there, here := newRig(t, rigOptions{}, chatter()), newRig(t, rigOptions{}, chatter())
-			id := there.conversation()
+			there, here := enginetest.New(t, enginetest.Options{}, enginetest.Chatter()), enginetest.New(t, enginetest.Options{},
+				enginetest.Chatter())
+			id := there.NewConversation()
 			for i := range 12 {
-				there.ask(id, fmt.Sprint("question ", i)).done(t, scrollback.TurnComplete, "stop")
+				there.Ask(id, fmt.Sprint("question ", i)).Done(t, scrollback.TurnComplete, "stop")
 			}
-			if ms := there.log(id); len(ms[5].Parts.Calls()) != 1 || len(ms[6].Parts.Results()) != 1 {
+			if ms := there.Log(id); len(ms[5].Parts.Calls()) != 1 || len(ms[6].Parts.Results()) != 1 {
 				t.Fatalf("#6 and #7 are %+v", ms[5:7])
 			}
-			there.pins(id, pins...)
-			here.brings(there.pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultCreated)
+			setPins(there, id, pins...)
+			brings(here, there.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultCreated)
 			if _, err := here.Compact(ctx, id, engine.CompactRequest{Force: true}); err != nil {
 				t.Fatal(err)
 			}
-			here.ask(id, "go on").done(t, scrollback.TurnComplete, "stop")
+			here.Ask(id, "go on").Done(t, scrollback.TurnComplete, "stop")
 			if _, err := here.Pinned(ctx, id); err != nil {
 				t.Error(err)
 			}

@@ -1,4 +1,4 @@
-package engine_test
+package transfer_test
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
@@ -50,7 +51,7 @@ func forge(t *testing.T, id, victim scrollback.ConversationID) []byte {
 	ok(w.Conversation(c))
 	ok(w.Branch(bundle.Branch{Branch: scrollback.Branch{ID: c.Branch, Conversation: id, HeadSeq: 1}}))
 	ok(w.Message(scrollback.Message{ID: "forged-message", ConversationID: id, Branch: c.Branch, Seq: 1, Role: scrollback.RoleUser,
-		Status: scrollback.StatusComplete, CreatedAt: 1, Parts: say("hello")}))
+		Status: scrollback.StatusComplete, CreatedAt: 1, Parts: enginetest.Say("hello")}))
 	ok(w.Close())
 	return out.Bytes()
 }
@@ -71,10 +72,10 @@ func TestAnIdOpensNothing(t *testing.T) {
 			}
 		}
 		for _, project := range []string{"", "elsewhere"} {
-			if out, err := r.unpack(forge(t, forged, victim), transfer.ImportRequest{Project: project}); err == nil {
+			if out, err := r.Unpack(forge(t, forged, victim), transfer.ImportRequest{Project: project}); err == nil {
 				t.Errorf("an ancestor in name only, purged %v, project %q: %+v", purged, project, out)
 			}
-			if out, err := r.unpack(forge(t, victim, ""), transfer.ImportRequest{Project: project}); scrollback.CodeOf(err) != scrollback.Conflict {
+			if out, err := r.Unpack(forge(t, victim, ""), transfer.ImportRequest{Project: project}); scrollback.CodeOf(err) != scrollback.Conflict {
 				t.Errorf("its own id, purged %v, project %q: %+v, %v", purged, project, out, err)
 			}
 		}
@@ -94,22 +95,22 @@ func TestAnIdOpensNothing(t *testing.T) {
 // a purge beside it, and puts again what went before they were mentioned.
 func TestBytesGoWhileAnImportRuns(t *testing.T) {
 	ctx := context.Background()
-	src := newRig(t, rigOptions{limit: 8000, noFolds: true}, modeltest.Say("x"))
-	id := src.conversation()
-	src.grow(id, 600)
+	src := enginetest.New(t, enginetest.Options{Limit: 8000, NoFolds: true}, modeltest.Say("x"))
+	id := src.NewConversation()
+	src.Grow(id, 600)
 	const shared = "\x00\x01\xff\xfe shared, and no text"
 	art, err := src.Upload(ctx, id, strings.NewReader(shared), "n.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	src.turn(engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "see"}, scrollback.File{Artifact: art.ID}}})
-	file := src.pack(id, transfer.ExportRequest{})
-	for name, lose := range map[string]func(far *rig, other scrollback.ConversationID, b *blob.Bucket) error{
-		"purge": func(far *rig, other scrollback.ConversationID, _ *blob.Bucket) error {
+	src.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "see"}, scrollback.File{Artifact: art.ID}}})
+	file := src.Pack(id, transfer.ExportRequest{})
+	for name, lose := range map[string]func(far *enginetest.Rig, other scrollback.ConversationID, b *blob.Bucket) error{
+		"purge": func(far *enginetest.Rig, other scrollback.ConversationID, _ *blob.Bucket) error {
 			_, err := far.Purge(ctx, other)
 			return err
 		},
-		"lost": func(_ *rig, _ scrollback.ConversationID, b *blob.Bucket) error {
+		"lost": func(_ *enginetest.Rig, _ scrollback.ConversationID, b *blob.Bucket) error {
 			return b.Delete(ctx, "artifacts/"+string(art.ID[:2])+"/"+string(art.ID))
 		},
 	} {
@@ -126,13 +127,13 @@ func TestBytesGoWhileAnImportRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			kept := archive.New(rows, bucket, &archive.Options{Grace: -1})
-			far := newRig(t, rigOptions{driver: db, limit: 8000, noFolds: true, archive: kept}, modeltest.Say("x"))
-			other := far.conversation()
+			far := enginetest.New(t, enginetest.Options{Driver: db, Limit: 8000, NoFolds: true, Archive: kept}, modeltest.Say("x"))
+			other := far.NewConversation()
 			if _, err := far.Upload(ctx, other, strings.NewReader(shared), "n.bin"); err != nil {
 				t.Fatal(err)
 			}
 			did := 0
-			far.brings(file, transfer.ImportRequest{Progress: func(int64) {
+			brings(far, file, transfer.ImportRequest{Progress: func(int64) {
 				if did++; did == 1 {
 					if err := lose(far, other, bucket); err != nil {
 						t.Error(err)
@@ -154,15 +155,15 @@ func TestBytesGoWhileAnImportRuns(t *testing.T) {
 // A file that becomes another one while it is read is refused.
 func TestABundleThatChanges(t *testing.T) {
 	r, id := rich(t)
-	first := r.pack(id, transfer.ExportRequest{})
-	r.grow(id, 8)
-	longer := r.pack(id, transfer.ExportRequest{})
+	first := r.Pack(id, transfer.ExportRequest{})
+	r.Grow(id, 8)
+	longer := r.Pack(id, transfer.ExportRequest{})
 	fork, err := r.Fork(context.Background(), id, engine.Point{}, "fork")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, then := range map[string][]byte{"longer": longer, "of two": r.pack(fork.ID, transfer.ExportRequest{})} {
-		far := newRig(t, rigOptions{limit: 8000, noFolds: true}, modeltest.Say("x"))
+	for name, then := range map[string][]byte{"longer": longer, "of two": r.Pack(fork.ID, transfer.ExportRequest{})} {
+		far := enginetest.New(t, enginetest.Options{Limit: 8000, NoFolds: true}, modeltest.Say("x"))
 		_, err := far.Import(context.Background(), &changing{Reader: bytes.NewReader(first), then: then}, transfer.ImportRequest{})
 		if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), "changed while it was read") {
 			t.Errorf("%s: %v", name, err)
@@ -203,13 +204,13 @@ func TestABundlesPolicyIsKept(t *testing.T) {
 	for _, err := range []error{w.Conversation(c),
 		w.Branch(bundle.Branch{Branch: scrollback.Branch{ID: c.Branch, Conversation: forged, HeadSeq: 1}}),
 		w.Message(scrollback.Message{ID: "forged-message", ConversationID: forged, Branch: c.Branch, Seq: 1, Role: scrollback.RoleUser,
-			Status: scrollback.StatusComplete, CreatedAt: 1, Parts: say("hello")}), w.Close()} {
+			Status: scrollback.StatusComplete, CreatedAt: 1, Parts: enginetest.Say("hello")}), w.Close()} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	r := newRig(t, rigOptions{}, modeltest.Say("x"))
-	r.brings(out.Bytes(), transfer.ImportRequest{}, transfer.ResultCreated)
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
+	brings(r, out.Bytes(), transfer.ImportRequest{}, transfer.ResultCreated)
 	got, err := r.Get(context.Background(), forged)
 	if err != nil || got.Policy != compact.Rolling || len(got.Settings.Compaction) != 1 || got.Settings.Compaction["keep_messages"] != 2 {
 		t.Errorf("policy %q, numbers %v, %v", got.Policy, got.Settings.Compaction, err)

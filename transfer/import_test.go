@@ -1,4 +1,4 @@
-package engine_test
+package transfer_test
 
 import (
 	"bytes"
@@ -6,28 +6,60 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/sample"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-func (r *rig) load(text string) (transfer.ImportResult, error) {
-	return r.Import(context.Background(), strings.NewReader(text), transfer.ImportRequest{})
+// The same file imported twice at once comes in once.
+func TestImportsAtOnce(t *testing.T) {
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Say("x"))
+	var file strings.Builder
+	file.WriteString(`{"conversation":{"id":"twice"}}` + "\n")
+	for i := range 2000 {
+		fmt.Fprintf(&file, `{"role":"user","content":"line %d"}`+"\n", i)
+	}
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			if _, err := r.Load(file.String()); err != nil && scrollback.CodeOf(err) != scrollback.Conflict {
+				t.Errorf("import: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	out, err := r.Load(file.String())
+	if err != nil || out.Conversations[0].Total != 2000 {
+		t.Errorf("in the end: %+v, %v", out, err)
+	}
+}
+
+// One bad attachment is skipped and named; the rest of the file comes in.
+func TestImportBadAttachment(t *testing.T) {
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
+	out, err := r.Load(`{"role":"user","content":"one"}` + "\n" +
+		`{"role":"user","content":[{"type":"image","data":"bm90IGFuIGltYWdl"}]}` + "\n" +
+		`{"role":"user","content":[{"type":"image","artifact":"` + strings.Repeat("0", 64) + `"}]}` + "\n" +
+		`{"role":"assistant","content":"two"}`)
+	if err != nil || out.Conversations[0].Total != 2 || len(out.Skipped) != 2 || out.Skipped[0].Line != 2 || out.Skipped[1].Line != 3 {
+		t.Errorf("%+v, %v", out, err)
+	}
 }
 
 // Bad lines are skipped, named by number and reason; the others come in.
 func TestImportBadLines(t *testing.T) {
-	r := newRig(t, rigOptions{}, modeltest.Say("x"))
-	out, err := r.load(strings.Join([]string{
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
+	out, err := r.Load(strings.Join([]string{
 		`{"role":"user","content":"one"}`,
 		`{"role":"user","content":`,
 		`{"role":"robot","content":"two"}`,
@@ -57,33 +89,33 @@ func TestImportBadLines(t *testing.T) {
 		}
 	}
 	id := out.Conversations[0].ID
-	r.wantShape(id, "u:one", "t:←gone")
-	r.ask(id, "q").done(t, scrollback.TurnComplete, "stop") // the orphan goes to the model as text
+	r.WantShape(id, "u:one", "t:←gone")
+	r.Ask(id, "q").Done(t, scrollback.TurnComplete, "stop") // the orphan goes to the model as text
 }
 
 func TestImportRefusals(t *testing.T) {
-	r := newRig(t, rigOptions{}, modeltest.Say("x"))
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	for text, says := range map[string]string{
 		"":                               "no format",
 		"hello\nworld":                   "line 1 is: hello",
 		`{"role":"robot","content":"x"}`: "line 1: unknown role",
 		`{"a":1}`:                        "no format",
 	} {
-		_, err := r.load(text)
-		wantCode(t, err, scrollback.Invalid, says)
+		_, err := r.Load(text)
+		enginetest.WantCode(t, err, scrollback.Invalid, says)
 	}
 	_, err := r.Import(context.Background(), strings.NewReader(`{"role":"user"}`), transfer.ImportRequest{Format: "clay"})
-	wantCode(t, err, scrollback.Invalid, "clay")
+	enginetest.WantCode(t, err, scrollback.Invalid, "clay")
 	_, err = r.Import(context.Background(), strings.NewReader(`{"role":"user","content":"x"}`),
 		transfer.ImportRequest{Into: "01a1fb8d-0000-7000-8000-000000000000"})
-	wantCode(t, err, scrollback.NotFound, "")
+	enginetest.WantCode(t, err, scrollback.NotFound, "")
 }
 
 // The same file twice changes nothing; one that grew extends; what one that changed
 // its past said before stays on an earlier branch, and so does what somebody said
 // without the file.
 func TestImportAgain(t *testing.T) {
-	r := newRig(t, rigOptions{}, modeltest.Say("x"))
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	head := `{"conversation":{"id":"src-1","title":"T"}}` + "\n"
 	lines := func(ns ...int) string {
 		out := head
@@ -108,7 +140,7 @@ func TestImportAgain(t *testing.T) {
 		{lines(1, 2, 4), 1, 3, []string{"u:m1", "u:m2", "u:m4"}, 3},
 		{lines(1, 2, 3, 5), 1, 4, []string{"u:m1", "u:m2", "u:m3", "u:m5"}, 3},
 	} {
-		out, err := r.load(step.file)
+		out, err := r.Load(step.file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,20 +148,20 @@ func TestImportAgain(t *testing.T) {
 			t.Errorf("%s: %+v", step.file, c)
 		}
 		id = out.Conversations[0].ID
-		r.wantShape(id, step.path...)
+		r.WantShape(id, step.path...)
 		if bs, err := r.Branches(context.Background(), id); err != nil || len(bs) != step.branches {
 			t.Errorf("%s: branches %+v, %v", step.file, bs, err)
 		}
 	}
-	r.ask(id, "go on")
+	r.Ask(id, "go on")
 	own := []string{"u:m1", "u:m2", "u:m3", "u:m5", "u:go on", "a:x"}
-	r.wantShape(id, own...)
-	out, err := r.load(lines(1, 2, 3, 5, 6))
+	r.WantShape(id, own...)
+	out, err := r.Load(lines(1, 2, 3, 5, 6))
 	if c := out.Conversations[0]; err != nil || c.Messages != 1 || c.Total != 6 {
 		t.Errorf("beside what was said here: %+v, %v", c, err)
 	}
-	r.wantShape(id, own...)
-	if again, err := r.load(lines(1, 2, 3, 5, 6)); err != nil || again.Conversations[0].Messages != 0 {
+	r.WantShape(id, own...)
+	if again, err := r.Load(lines(1, 2, 3, 5, 6)); err != nil || again.Conversations[0].Messages != 0 {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	bs, err := r.Branches(context.Background(), id)
@@ -143,22 +175,22 @@ const badImage = `{"role":"user","content":[{"type":"image","media_type":"image/
 // What cannot be taken in moves nothing: neither does the same file again write what
 // stands behind it anew, nor does the conversation leave what was said here.
 func TestImportAgainWithWhatIsRefused(t *testing.T) {
-	r := newRig(t, rigOptions{}, modeltest.Say("x"))
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	head := `{"conversation":{"id":"src-1"}}` + "\n"
 	one, two := `{"role":"user","content":"m1"}`+"\n", `{"role":"user","content":"m2"}`+"\n"
 	var id scrollback.ConversationID
 	for i, want := range []int64{2, 0, 0} {
-		out, err := r.load(head + one + badImage + two)
+		out, err := r.Load(head + one + badImage + two)
 		if err != nil || out.Conversations[0].Messages != want || len(out.Skipped) != 1 {
 			t.Fatalf("import %d: %+v, %v", i, out, err)
 		}
 		id = out.Conversations[0].ID
 	}
-	r.ask(id, "go on")
-	if out, err := r.load(head + one + badImage + two + badImage); err != nil || out.Conversations[0].Messages != 0 {
+	r.Ask(id, "go on")
+	if out, err := r.Load(head + one + badImage + two + badImage); err != nil || out.Conversations[0].Messages != 0 {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	r.wantShape(id, "u:m1", "u:m2", "u:go on", "a:x")
+	r.WantShape(id, "u:m1", "u:m2", "u:go on", "a:x")
 	if bs, err := r.Branches(context.Background(), id); err != nil || len(bs) != 1 {
 		t.Errorf("branches %+v, %v", bs, err)
 	}
@@ -166,9 +198,9 @@ func TestImportAgainWithWhatIsRefused(t *testing.T) {
 
 // A conversation that was rewound to its beginning is known again.
 func TestImportAgainAfterRewindToTheBeginning(t *testing.T) {
-	r := newRig(t, rigOptions{}, modeltest.Say("x"))
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	file := `{"role":"user","content":"m1","conversation_id":"s"}` + "\n"
-	out, err := r.load(file)
+	out, err := r.Load(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,21 +208,21 @@ func TestImportAgainAfterRewindToTheBeginning(t *testing.T) {
 	if _, err := r.Rewind(context.Background(), id, engine.Point{Seq: &zero}); err != nil {
 		t.Fatal(err)
 	}
-	if out, err = r.load(file); err != nil || out.Conversations[0].Messages != 0 {
+	if out, err = r.Load(file); err != nil || out.Conversations[0].Messages != 0 {
 		t.Errorf("the same file again: %+v, %v", out, err)
 	}
 }
 
 // slow reads trails, and calls before each message.
 type slow struct {
-	trail
+	enginetest.Trail
 	before func(word string)
 	fail   error // ends the file, when not nil
 }
 
 func (s slow) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		for e, err := range s.trail.Read(r) {
+		for e, err := range s.Trail.Read(r) {
 			s.before(e.Message.Parts.Text())
 			if !yield(e, err) {
 				return
@@ -215,56 +247,27 @@ func TestImportBesideSomebody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &slow{before: func(string) {}}
-			r := newRig(t, rigOptions{importers: []transcript.Importer{f}}, modeltest.Say("x"))
-			out, err := r.load("trail a b")
+			r := enginetest.New(t, enginetest.Options{Importers: []transcript.Importer{f}}, modeltest.Say("x"))
+			out, err := r.Load("trail a b")
 			if err != nil {
 				t.Fatal(err)
 			}
 			id := out.Conversations[0].ID
-			r.ask(id, "mine")
+			r.Ask(id, "mine")
 			f.fail, f.before = c.fail, func(word string) {
 				if word == c.asked {
-					r.ask(id, "more")
+					r.Ask(id, "more")
 				}
 			}
-			if _, err := r.load("trail a b c d"); (err != nil) != (c.fail != nil) {
+			if _, err := r.Load("trail a b c d"); (err != nil) != (c.fail != nil) {
 				t.Fatal(err)
 			}
-			r.wantShape(id, c.path...)
+			r.WantShape(id, c.path...)
 			bs, err := r.Branches(context.Background(), id)
 			if err != nil || len(bs) != 2 {
 				t.Errorf("branches %+v, %v", bs, err)
 			}
 		})
-	}
-}
-
-// trail is a format of the test's: a word is a message, a number goes back to so
-// many messages. The first word names the source.
-type trail struct{}
-
-func (trail) Name() string           { return "trail" }
-func (trail) Sniff(head []byte) bool { return bytes.HasPrefix(head, []byte("trail ")) }
-
-func (trail) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
-	return func(yield func(transcript.Entry, error) bool) {
-		b, err := io.ReadAll(r)
-		if err != nil {
-			yield(transcript.Entry{}, err)
-			return
-		}
-		words := strings.Fields(string(b))[1:]
-		for _, word := range words {
-			e := transcript.Entry{Source: "of " + words[0]}
-			if n, err := strconv.Atoi(word); err == nil {
-				e.Rewind = &n
-			} else {
-				e.Message = scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: word}}}
-			}
-			if !yield(e, nil) {
-				return
-			}
-		}
 	}
 }
 
@@ -287,17 +290,17 @@ func TestImportRewinds(t *testing.T) {
 		{"a b 1 c 1 d 1 c e", "a c e", 5},
 		{"a x|a b 1 c", "a c", 4},
 	} {
-		r := newRig(t, rigOptions{importers: []transcript.Importer{trail{}}}, modeltest.Say("x"))
+		r := enginetest.New(t, enginetest.Options{Importers: []transcript.Importer{enginetest.Trail{}}}, modeltest.Say("x"))
 		var id scrollback.ConversationID
 		for file := range strings.SplitSeq(c.files, "|") {
-			out, err := r.load("trail " + file)
+			out, err := r.Load("trail " + file)
 			if err != nil {
 				t.Fatal(err)
 			}
 			id = out.Conversations[0].ID
 		}
 		var path []string
-		for _, m := range r.log(id) {
+		for _, m := range r.Log(id) {
 			path = append(path, m.Parts.Text())
 		}
 		bs, err := r.Branches(context.Background(), id)
@@ -316,14 +319,14 @@ func TestImportRewinds(t *testing.T) {
 
 // Where the source gives no title, what is asked first does.
 func TestImportTitles(t *testing.T) {
-	r := newRig(t, rigOptions{}, modeltest.Say("x"))
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	for file, want := range map[string]string{
 		`{"conversation":{"id":"a"}}` + "\n" + `{"role":"system","content":"be brief"}` + "\n" +
 			`{"role":"user","content":"\n what now? \nmore"}`: "what now?",
 		`{"conversation":{"id":"b","title":"T"}}` + "\n" + `{"role":"user","content":"q"}`: "T",
 		`{"role":"user","content":"alone"}`:                                                "alone",
 	} {
-		out, err := r.load(file)
+		out, err := r.Load(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,12 +337,12 @@ func TestImportTitles(t *testing.T) {
 }
 
 func TestImportManyConversations(t *testing.T) {
-	r := newRig(t, rigOptions{}, modeltest.Say("x"))
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	var b strings.Builder
 	for i := range 30 {
 		fmt.Fprintf(&b, `{"conversation_id":"c%d","role":"user","content":"m%d"}`+"\n", i%3, i)
 	}
-	out, err := r.load(b.String())
+	out, err := r.Load(b.String())
 	if err != nil || len(out.Conversations) != 3 {
 		t.Fatalf("%+v %v", out, err)
 	}
@@ -357,25 +360,25 @@ func TestExportAndBack(t *testing.T) {
 	if _, _, err := sample.Write(&file, "round", sample.Options{Seed: 8, Messages: 300, Images: 4}); err != nil {
 		t.Fatal(err)
 	}
-	a, b := newRig(t, rigOptions{}, modeltest.Say("x")), newRig(t, rigOptions{}, modeltest.Say("x"))
-	in, err := a.load(file.String())
+	a, b := enginetest.New(t, enginetest.Options{}, modeltest.Say("x")), enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
+	in, err := a.Load(file.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkViews(t, a, in.Conversations[0].ID)
+	enginetest.CheckViews(t, a, in.Conversations[0].ID)
 	var out, again bytes.Buffer
 	if err := a.Export(context.Background(), in.Conversations[0].ID, transfer.ExportRequest{Format: "jsonl"}, &out); err != nil {
 		t.Fatal(err)
 	}
-	back, err := b.load(out.String())
+	back, err := b.Load(out.String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Export(context.Background(), back.Conversations[0].ID, transfer.ExportRequest{Format: "jsonl"}, &again); err != nil {
 		t.Fatal(err)
 	}
-	strip := func(r *rig, id scrollback.ConversationID) (out []scrollback.Message) {
-		for _, m := range r.log(id) {
+	strip := func(r *enginetest.Rig, id scrollback.ConversationID) (out []scrollback.Message) {
+		for _, m := range r.Log(id) {
 			out = append(out, scrollback.Message{Seq: m.Seq, Role: m.Role, Parts: m.Parts, CreatedAt: m.CreatedAt, Tokens: m.Tokens})
 		}
 		return out

@@ -1,25 +1,70 @@
-package engine_test
+package recall_test
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/recall"
 )
+
+// A fork finds what it inherits of a conversation in the trash, or purged, and
+// nothing else of that; of one that is there it finds also what was said elsewhere.
+func TestSearchInAForkOfTrash(t *testing.T) {
+	ctx := context.Background()
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("fine"))
+	id := r.NewConversation()
+	for i := range 6 {
+		r.Ask(id, fmt.Sprint("heron ", i))
+	}
+	four, eight := int64(4), int64(8)
+	f, err := r.Fork(ctx, id, engine.Point{Seq: &four}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Fork(ctx, id, engine.Point{Seq: &eight}, ""); err != nil { // which keeps more
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		name string
+		do   func() error
+		want []int64
+	}{
+		{"living", func() error { return nil }, []int64{11, 9, 7, 5, 3, 1}},
+		{"in the trash", func() error { _, err := r.Trash(ctx, id); return err }, []int64{3, 1}},
+		{"purged", func() error { _, err := r.Purge(ctx, id); return err }, []int64{3, 1}},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		found, err := r.Search(ctx, scrollback.SearchQuery{Query: "heron", Conversation: f.ID, Limit: 20})
+		var seqs []int64
+		for _, h := range found.Hits {
+			seqs = append(seqs, h.Seq)
+		}
+		slices.Sort(seqs)
+		slices.Reverse(seqs)
+		if err != nil || !slices.Equal(seqs, step.want) {
+			t.Errorf("%s: found %v, %v, want %v", step.name, seqs, err, step.want)
+		}
+	}
+}
 
 // The look-ups of a model reach no further than its conversation's setting: itself,
 // its project, or everything; and what they find can be read behind its ref.
 func TestRecallScope(t *testing.T) {
 	ctx := context.Background()
-	r := newRig(t, rigOptions{noFolds: true}, chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	begun := func(project, scope, says string) scrollback.ConversationID {
 		t.Helper()
 		c, _, err := r.Create(ctx, scrollback.Conversation{Project: project, Settings: scrollback.Settings{RecallScope: scope}},
-			scrollback.Message{Role: scrollback.RoleUser, Parts: say(says)})
+			scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say(says)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,5 +141,5 @@ func TestRecallScope(t *testing.T) {
 		}
 	}
 	_, _, err := r.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{RecallScope: "galaxy"}})
-	wantCode(t, err, scrollback.Invalid, "recall_scope")
+	enginetest.WantCode(t, err, scrollback.Invalid, "recall_scope")
 }
