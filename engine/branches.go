@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
 )
 
 // Point is a point in a conversation: message Seq on the path of a branch. An empty
