@@ -8,6 +8,21 @@ import (
 	"github.com/scrollback-ai/scrollback/local"
 )
 
+// Artifacts that a stored conversation names are never kept in memory only.
+func TestObjectsOutliveTheProgram(t *testing.T) {
+	_, err := local.Open(t.Context(), t.TempDir(), &local.Options{Objects: "memory:"})
+	if scrollback.CodeOf(err) != scrollback.Invalid {
+		t.Errorf("opened a database with objects in memory: %v", err)
+	}
+	sb, err := local.Open(t.Context(), t.TempDir(), &local.Options{Database: "memory:", Objects: "memory:"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sb.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Times that are not positive are the defaults.
 func TestNegativeTimes(t *testing.T) {
 	ctx := t.Context()

@@ -69,7 +69,8 @@ type Options struct {
 	Database string
 
 	// Objects is where the bytes of artifacts are kept: s3://BUCKET[/PREFIX][?region=…
-	// &endpoint=…], file:///FOLDER or memory:. Empty is the folder "objects" in the folder.
+	// &endpoint=…], file:///FOLDER, or memory: beside a database in memory. Empty is the folder
+	// "objects" in the folder.
 	Objects string
 
 	Mode Mode
