@@ -1,12 +1,30 @@
 package local_test
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/local"
 )
+
+// Closing again, also at the same time, is no error.
+func TestCloseTwice(t *testing.T) {
+	sb, err := local.Open(t.Context(), t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var closing sync.WaitGroup
+	for range 3 {
+		closing.Go(func() {
+			if err := sb.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	closing.Wait()
+}
 
 // Artifacts that a stored conversation names are never kept in memory only.
 func TestObjectsOutliveTheProgram(t *testing.T) {

@@ -24,6 +24,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"gocloud.dev/blob"
@@ -103,6 +104,7 @@ type Scrollback struct {
 	Archive  *archive.Archive
 
 	bucket *blob.Bucket
+	close  func() error
 }
 
 // Open opens what is kept in a folder. It returns unavailable if the folder or the
@@ -134,6 +136,7 @@ func assemble(at places, o *Options) (*Scrollback, error) {
 		return nil, err
 	}
 	s := &Scrollback{bucket: at.bucket, Store: kept}
+	s.close = sync.OnceValue(s.closeAll)
 	s.Archive = archive.New(s.Store, at.bucket, at.archive)
 	e := o.Engine
 	known := &known{options: o, catalog: token.NewCatalog(o.Known)}
@@ -162,7 +165,10 @@ func (s *Scrollback) Export(ctx context.Context, id scrollback.ConversationID, q
 }
 
 // Close stops the turns that run, keeps what they have written, and closes everything.
-func (s *Scrollback) Close() error {
+// Closing again returns what the first call did.
+func (s *Scrollback) Close() error { return s.close() }
+
+func (s *Scrollback) closeAll() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	return errors.Join(s.Engine.Close(ctx), s.bucket.Close(), s.Store.Close())
