@@ -285,6 +285,16 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if scrollback.CodeOf(err) != scrollback.Conflict {
 		t.Errorf("imported a foreign bundle: %v", err)
 	}
+	if _, err := r.Fork(ctx, o.id, engine.Point{}, ""); err != nil { // which keeps what it inherits
+		t.Fatal(err)
+	}
+	if _, err := r.Purge(ctx, o.id); err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours"})
+	if scrollback.CodeOf(err) != scrollback.Conflict || !strings.Contains(err.Error(), "not yours") {
+		t.Errorf("imported a foreign bundle that was purged: %v", err)
+	}
 	copied, err := r.Transfer.Import(ctx, mine, bytes.NewReader(o.bundle), transfer.ImportRequest{Project: "ours", AsCopy: true})
 	if err != nil || len(copied.Conversations) != 1 || copied.Conversations[0].ID == o.id {
 		t.Errorf("a copy: %+v %v", copied, err)

@@ -68,8 +68,8 @@ type Options struct {
 
 	Incoming intake.Limits // of one message; zero fields are the defaults
 
-	HoldEvents        time.Duration // after a turn's end; 0 means 5 minutes
-	SaveEvery         time.Duration // of a running turn's draft; 0 means 1 s
+	HoldEvents        time.Duration // after a turn's end; 5 minutes unless positive
+	SaveEvery         time.Duration // of a running turn's draft; 1 s unless positive
 	Log               *slog.Logger  // nil discards
 	NoBackgroundFolds bool          // fold only when a request needs it
 }
@@ -108,7 +108,7 @@ type Engine struct {
 // New makes an engine. Closing the store and the archive, after the engine, is up to
 // the caller; neither may be nil.
 func New(s *store.Store, a *archive.Archive, o Options) *Engine {
-	if o.HoldEvents == 0 {
+	if o.HoldEvents <= 0 {
 		o.HoldEvents = 5 * time.Minute
 	}
 	if o.SaveEvery <= 0 {

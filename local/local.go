@@ -67,9 +67,9 @@ type Options struct {
 	Database string
 
 	// Objects is where the bytes of artifacts are kept: s3://BUCKET[/PREFIX][?region=…
-	// &endpoint=…], file:///FOLDER or memory:. Empty is the folder "objects" in the
-	// folder, or memory if the database is in memory. A bucket is first reached when an
-	// artifact is.
+	// &endpoint=…], file:///FOLDER, or memory: beside a database in memory. Empty is the
+	// folder "objects" in the folder, or memory if the database is in memory. A bucket is
+	// first reached when an artifact is.
 	Objects string
 
 	Mode Mode // whether to create what is missing; the zero value does

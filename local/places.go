@@ -42,6 +42,9 @@ func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
 	if _, err := os.Stat(file); file == "" || o.Mode == Existing && errors.Is(err, os.ErrNotExist) {
 		return openMemory(ctx, kept, o, file != "")
 	}
+	if u, err := url.Parse(o.Objects); err == nil && u.Scheme == "memory" {
+		return places{}, scrollback.ParamErrorf(op, "objects", "a database that lasts needs objects that last: s3://BUCKET or file:///FOLDER")
+	}
 	var at places
 	if o.Mode == ReadOnly {
 		at.db, err = sqlite.OpenReadOnly(ctx, file)

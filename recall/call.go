@@ -325,7 +325,13 @@ func (c call) through(ctx context.Context, ref scrollback.Ref) (scrollback.Conve
 	if _, err := c.store.Refs.Get(ctx, c.conversation, ref); scrollback.CodeOf(err) != scrollback.NotFound {
 		return c.conversation, nil // whoever reads it says what is wrong with it
 	}
-	others, err := c.store.Refs.Mentions(ctx, ref)
+	within := []string{own.Project}
+	if may == scrollback.ScopeAll {
+		if within, err = c.door.Projects(""); err != nil {
+			return "", err
+		}
+	}
+	others, err := c.store.Refs.Mentions(ctx, ref, within)
 	if err != nil {
 		return "", err
 	}
@@ -334,7 +340,7 @@ func (c call) through(ctx context.Context, ref scrollback.Ref) (scrollback.Conve
 		case scrollback.CodeOf(err) == scrollback.NotFound:
 		case err != nil:
 			return "", err
-		case o.DeletedAt == 0 && (may == scrollback.ScopeAll || o.Project == own.Project):
+		case o.DeletedAt == 0:
 			return id, nil
 		}
 	}

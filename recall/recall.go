@@ -72,7 +72,7 @@ func (r *Reader) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Conv
 	if within == nil {
 		return r.store.Refs.Owner(ctx, ref)
 	}
-	ids, err := r.store.Refs.Mentions(ctx, ref)
+	ids, err := r.store.Refs.Mentions(ctx, ref, within)
 	if err != nil {
 		return "", err
 	}

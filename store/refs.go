@@ -104,9 +104,10 @@ func (p Refs) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Convers
 // mentionsMax bounds how many conversations are searched for a ref.
 const mentionsMax = 100
 
-// Mentions returns the conversations that mention a ref, at most so many, newest first.
-func (p Refs) Mentions(ctx context.Context, ref scrollback.Ref) (ids []scrollback.ConversationID, err error) {
-	found, err := p.s.d.Refs.List(ctx, driver.RefQuery{Ref: ref, Limit: mentionsMax})
+// Mentions returns the conversations of some projects, or of all for nil, that mention a
+// ref, at most so many, newest first.
+func (p Refs) Mentions(ctx context.Context, ref scrollback.Ref, projects []string) (ids []scrollback.ConversationID, err error) {
+	found, err := p.s.d.Refs.List(ctx, driver.RefQuery{Ref: ref, Projects: projects, Limit: mentionsMax})
 	for _, r := range found {
 		ids = append(ids, r.Conversation)
 	}

@@ -141,10 +141,10 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 	}
 	foreign := func(id scrollback.ConversationID) bool { return !slices.Contains(b.at.Ancestors, id) }
 	switch {
+	case b.at.Known && !b.view.Caller().Sees(b.at.Project): // also one that was purged and has heirs
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in a project that is not yours; %s", c.ID, asCopy)
 	case !b.at.seen():
 		return nil
-	case !b.view.Caller().Sees(b.at.Project):
-		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in a project that is not yours; %s", c.ID, asCopy)
 	case b.at.DeletedAt != 0:
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first", c.ID)
 	case b.q.Project != "" && b.at.Project != b.q.Project:

@@ -23,7 +23,7 @@ type chatBody struct {
 	Model       string           `json:"model,omitempty"`
 	Limit       int64            `json:"limit,omitempty"`
 	Policy      string           `json:"policy,omitempty"`
-	policyNumbers
+	PolicyNumbers
 
 	ReasoningEffort string `json:"reasoning_effort,omitempty"`
 	Thinking        *bool  `json:"thinking,omitempty"`

@@ -11,15 +11,16 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 )
 
-// policyNumbers are the numbers of a policy in a request.
-type policyNumbers struct {
+// PolicyNumbers are the numbers of a policy in a request. It is exported because
+// /openapi.json leaves out the fields of an embedded type that is not.
+type PolicyNumbers struct {
 	Compaction map[string]float64 `json:"compaction,omitempty" doc:"Numbers of the policy, by name."`
 	Folding    map[string]float64 `json:"folding,omitempty" hidden:"true"` // the old name
 }
 
 // numbers are those given under the new name, or else under the old one; nil when
 // there are none.
-func (n policyNumbers) numbers() map[string]float64 {
+func (n PolicyNumbers) numbers() map[string]float64 {
 	if n.Compaction != nil {
 		return n.Compaction
 	}
@@ -36,7 +37,7 @@ func (a *api) compaction() {
 				_      struct{} `additionalProperties:"true"`
 				Policy string   `json:"policy,omitempty"`
 				Force  bool     `json:"force,omitempty"`
-				policyNumbers
+				PolicyNumbers
 			} `required:"false"`
 		}) (*body[scrollback.Receipt], error) {
 			id, err := a.resolve(ctx, in.ID)

@@ -77,7 +77,7 @@ type settingsBody struct {
 	Pinned      *bool       `json:"pinned,omitempty"`
 	Tools       *[]toolBody `json:"tools,omitempty"`
 	RecallScope *string     `json:"recall_scope,omitempty" doc:"How far the model's own look-ups reach: conversation, project or all."`
-	policyNumbers
+	PolicyNumbers
 
 	ReasoningEffort *string `json:"reasoning_effort,omitempty" doc:"none, minimal, low, medium, high, xhigh or max; empty leaves it to the model."`
 	Thinking        *bool   `json:"thinking,omitempty" doc:"Whether the model thinks before it answers."`

@@ -27,7 +27,7 @@ type Match struct {
 type SearchQuery struct {
 	Match
 	Conversations []scrollback.ConversationID
-	Projects      []string // only of these; empty: all
+	Projects      []string // only of these; nil: all
 	Role          scrollback.Role
 	From, To      int64 // To 0 is open
 	Words         int   // how many terms of Any were asked for, the rest being guesses; 0: all

@@ -39,7 +39,7 @@ type Head struct {
 // before, by (UpdatedAt, ID). Title matches as a case-insensitive substring.
 type ListQuery struct {
 	Prefix   string   // of ids, in the trash or not; then only Projects and Limit count
-	Projects []string // only of these; empty: all
+	Projects []string // only of these; nil: all
 	Title    string
 	Trash    bool // only those in the trash, else only those not
 	Before   *ListKey

@@ -22,6 +22,7 @@ type Refs interface {
 // Conversations then means any of them, and otherwise none.
 type RefQuery struct {
 	Conversations []scrollback.ConversationID
+	Projects      []string // of a Ref: only conversations of these mention it; nil: all
 	Kind          string
 	Ref           scrollback.Ref
 	Before        *ListKey

@@ -222,6 +222,7 @@ func testListFilters(w *bench) {
 		"underscore":     {driver.ListQuery{Title: "A_B"}, []scrollback.Conversation{b}},
 		"no wildcard _":  {driver.ListQuery{Title: "F_x"}, nil},
 		"backslash":      {driver.ListQuery{Title: `\`}, nil},
+		"of none":        {driver.ListQuery{Projects: []string{}}, nil},
 		"two projects":   {driver.ListQuery{Projects: []string{"none", "one", "two"}, Title: "port"}, []scrollback.Conversation{a}},
 		"both":           {driver.ListQuery{Projects: []string{"one"}, Title: "the"}, []scrollback.Conversation{a}},
 	} {

@@ -63,6 +63,14 @@ func testRefEntries(w *bench) {
 	same(w.t, "artifacts", want[1:], refsOf(w, driver.RefQuery{Conversations: ids, Kind: scrollback.RefArtifact, Limit: 9}))
 	for i, e := range want {
 		same(w.t, "one", want[i:i+1], refsOf(w, driver.RefQuery{Conversations: ids, Ref: e.Ref, Limit: 9}))
+		for _, among := range [][]string{{c.Project}, {"none", c.Project}} {
+			same(w.t, "one, of its project", want[i:i+1], refsOf(w, driver.RefQuery{Ref: e.Ref, Projects: among, Limit: 9}))
+		}
+		for _, among := range [][]string{{}, {"none"}} {
+			same(w.t, "one, of others", []scrollback.RefEntry(nil), refsOf(w, driver.RefQuery{Ref: e.Ref, Projects: among, Limit: 9}))
+			same(w.t, "one, of others, named", []scrollback.RefEntry(nil),
+				refsOf(w, driver.RefQuery{Conversations: ids, Ref: e.Ref, Projects: among, Limit: 9}))
+		}
 	}
 	same(w.t, "one of another kind", []scrollback.RefEntry(nil),
 		refsOf(w, driver.RefQuery{Conversations: ids, Ref: want[0].Ref, Kind: scrollback.RefArtifact, Limit: 9}))

@@ -100,6 +100,7 @@ func testSearchFilters(w *bench) {
 	find(driver.SearchQuery{Projects: []string{"two"}}, 2, 3, 4, 5)
 	find(driver.SearchQuery{Projects: []string{"none"}})
 	find(driver.SearchQuery{Projects: []string{"none", "two"}}, 2, 3, 4, 5)
+	find(driver.SearchQuery{Projects: []string{}})
 	find(driver.SearchQuery{Role: scrollback.RoleUser}, 0, 2, 4)
 	find(driver.SearchQuery{Role: scrollback.RoleTool})
 	find(driver.SearchQuery{Projects: []string{"two"}, Role: scrollback.RoleAssistant, Conversations: ids(a.ID, b.ID)}, 3)

@@ -157,7 +157,7 @@ func (db reader) byPrefix(q driver.ListQuery) []scrollback.Conversation {
 
 // within reports whether a project is one of those to look in.
 func within(projects []string, name string) bool {
-	return len(projects) == 0 || slices.Contains(projects, name)
+	return projects == nil || slices.Contains(projects, name)
 }
 
 func (db *database) thread(op string, id scrollback.ConversationID) (*thread, error) {

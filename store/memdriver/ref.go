@@ -46,7 +46,7 @@ func (db refs) List(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEnt
 	var out []scrollback.RefEntry
 	for id, th := range db.threads {
 		anywhere := q.Ref != "" && len(q.Conversations) == 0
-		if !anywhere && !slices.Contains(q.Conversations, id) {
+		if !anywhere && !slices.Contains(q.Conversations, id) || q.Ref != "" && !within(q.Projects, th.Project) {
 			continue
 		}
 		for _, e := range db.refs(th) {

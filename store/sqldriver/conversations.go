@@ -179,7 +179,7 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 			WHERE `+which+` AND purged_at = 0 AND (updated_at, id) < ($1, $2) AND ($3 = '' OR lower(title) LIKE $3 ESCAPE '!')
 			ORDER BY updated_at DESC, id DESC LIMIT $4`, append([]any{before.At, before.ID, like(q.Title), q.Limit}, of...)...)
 	}
-	if len(q.Projects) == 0 {
+	if q.Projects == nil {
 		err := page(which)
 		return out, db.wrap("sqldriver.Conversations", err)
 	}
@@ -194,16 +194,19 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 	return out[:min(len(out), q.Limit)], nil
 }
 
-// among is the condition that a conversation is of one of some projects, or empty if
-// there are none, and the arguments with theirs.
+// among is the condition that a conversation is of one of some projects, or empty
+// for nil, and the arguments with theirs.
 func among(projects []string, args []any) (string, []any) {
+	if projects == nil {
+		return "", args
+	}
 	marks := make([]string, len(projects))
 	for i, p := range projects {
 		args = append(args, p)
 		marks[i] = fmt.Sprintf("$%d", len(args))
 	}
 	if len(marks) == 0 {
-		return "", args
+		return ` AND 1 = 0`, args
 	}
 	return ` AND project IN (` + strings.Join(marks, ", ") + `)`, args
 }

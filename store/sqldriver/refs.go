@@ -95,17 +95,29 @@ func (db refs) oneRef(ctx context.Context, q driver.RefQuery, id scrollback.Conv
 	at, before := refBound(q.Before, kind)
 	switch kind {
 	case scrollback.RefHistory:
+		of, args := mentionedIn("conversation_id", q.Projects, []any{name, id, at, before, q.Limit})
 		return db.Read.Rows(ctx, collectRefs(out), segmentRefs+` WHERE id = $1 AND ($2 = '' OR conversation_id = $2)
-			AND (created_at, id) < ($3, $4) LIMIT $5`, name, id, at, before, q.Limit)
+			AND (created_at, id) < ($3, $4)`+of+` LIMIT $5`, args...)
 	case scrollback.RefArtifact:
 		const bound, order = ` AND (m.created_at, m.artifact) < ($2, $3)`, ` ORDER BY m.created_at DESC, m.conversation_id DESC LIMIT $4`
 		if id == "" {
-			return db.Read.Rows(ctx, collectRefs(out), artifactRefs+` WHERE m.artifact = $1`+bound+order, name, at, before, q.Limit)
+			of, args := mentionedIn("m.conversation_id", q.Projects, []any{name, at, before, q.Limit})
+			return db.Read.Rows(ctx, collectRefs(out), artifactRefs+` WHERE m.artifact = $1`+bound+of+order, args...)
 		}
-		return db.Read.Rows(ctx, collectRefs(out), artifactRefs+` WHERE m.artifact = $1`+bound+` AND m.conversation_id = $5`+order,
-			name, at, before, q.Limit, id)
+		of, args := mentionedIn("m.conversation_id", q.Projects, []any{name, at, before, q.Limit, id})
+		return db.Read.Rows(ctx, collectRefs(out), artifactRefs+` WHERE m.artifact = $1`+bound+` AND m.conversation_id = $5`+of+order, args...)
 	}
 	return nil
+}
+
+// mentionedIn is the condition that the conversation in a column is of one of some
+// projects, or empty for nil, and the arguments with theirs.
+func mentionedIn(column string, projects []string, args []any) (string, []any) {
+	of, args := among(projects, args)
+	if of == "" {
+		return "", args
+	}
+	return ` AND EXISTS (SELECT 1 FROM conversations WHERE conversations.id = ` + column + of + `)`, args
 }
 
 // refBound is a place in a list of refs as a place among the refs of one kind, by time and

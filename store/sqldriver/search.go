@@ -36,7 +36,8 @@ func (db index) Search(ctx context.Context, q driver.SearchQuery) (driver.Search
 
 func (db index) search(ctx context.Context, q driver.SearchQuery) (driver.SearchResult, error) {
 	var out driver.SearchResult
-	if len(q.Any) == 0 && len(q.Must) == 0 {
+	if len(q.Any) == 0 && len(q.Must) == 0 || q.Projects != nil && len(q.Projects) == 0 {
+		out.Holding = make([]int64, len(q.Any))
 		return out, nil
 	}
 	var scopes [][]string
@@ -90,7 +91,7 @@ func (db index) candidates(ctx context.Context, q driver.SearchQuery, holding []
 	if err != nil {
 		return nil, err
 	}
-	if trash && len(q.Conversations) == 0 || len(q.Projects) > 0 || q.From != 0 || q.To != 0 {
+	if trash && len(q.Conversations) == 0 || q.Projects != nil || q.From != 0 || q.To != 0 {
 		some, newest = db.Dialect.SearchLiving, db.Dialect.SearchNewestLiving
 		projects, err := sqlrow.JSON(append([]string{}, q.Projects...))
 		if err != nil {
