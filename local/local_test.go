@@ -98,6 +98,10 @@ func TestCannotOpen(t *testing.T) {
 		{"", local.Options{Objects: "%"}, scrollback.Invalid, "objects"},
 		{"", local.Options{Objects: "%", Mode: local.Existing}, scrollback.Invalid, "objects"},
 		{"", local.Options{Objects: "%", Database: "memory:"}, scrollback.Invalid, "objects"},
+		{"", local.Options{Objects: "memory:"}, scrollback.Invalid, "objects"}, // a database that lasts
+		{"", local.Options{Mode: 99}, scrollback.Invalid, "mode"},
+		{"", local.Options{Mode: local.ReadOnly, Database: "memory:"}, scrollback.Invalid, "mode"},
+		{"", local.Options{Database: "sqlite:///x.db?mode=ro"}, scrollback.Invalid, "database"},
 		{"", local.Options{Objects: "s3://bucket?nope=1"}, scrollback.Invalid, "objects"},
 		{"", local.Options{Objects: "file://" + file}, scrollback.Unavailable, ""},
 	} {
@@ -318,7 +322,7 @@ func TestPlaces(t *testing.T) {
 	}{
 		{local.Options{Database: "memory:"}, nil},
 		{local.Options{Database: "memory:", Objects: "file://" + at("bytes")}, []string{"bytes"}},
-		{local.Options{Database: "sqlite://" + at("deep/here.db"), Objects: "memory:"}, []string{"bytes", "deep"}},
+		{local.Options{Database: "sqlite://" + at("deep/here.db"), Objects: "file://" + at("deep/bytes")}, []string{"bytes", "deep"}},
 	} {
 		sb := open(t, dir, &c.o)
 		id := create(t, sb, scrollback.Conversation{})

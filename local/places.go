@@ -31,9 +31,15 @@ type places struct {
 // openPlaces opens the database and the bucket.
 func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
 	const op = "local.Open"
+	if o.Mode < Make || o.Mode > ReadOnly {
+		return places{}, scrollback.ParamErrorf(op, "mode", "there is no mode %d", o.Mode)
+	}
 	file, err := databaseFile(dir, o.Database)
 	if err != nil {
 		return places{}, err
+	}
+	if file == "" && o.Mode == ReadOnly {
+		return places{}, scrollback.ParamErrorf(op, "mode", "a database in memory is empty: there is nothing to read")
 	}
 	kept, err := parseObjects(dir, o.Objects)
 	if err != nil {
@@ -87,7 +93,7 @@ func databaseFile(dir, at string) (string, error) {
 	switch {
 	case err == nil && u.Scheme == "memory":
 		return "", nil
-	case err == nil && u.Scheme == "sqlite" && u.Host == "" && filepath.IsAbs(filepath.FromSlash(u.Path)):
+	case err == nil && u.Scheme == "sqlite" && u.Host == "" && u.RawQuery == "" && filepath.IsAbs(filepath.FromSlash(u.Path)):
 		return filepath.FromSlash(u.Path), nil
 	}
 	return "", scrollback.ParamErrorf("local.Open", "database", "a database is sqlite:///PATH or memory:")
