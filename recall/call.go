@@ -139,11 +139,11 @@ func read(ctx context.Context, c call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := c.through(ctx, a.Ref)
-	if err != nil {
-		return "", err
-	}
-	first, err := c.Read(ctx, id, a.Ref, a.Offset, a.Limit)
+	var first scrollback.Page
+	err = c.reaching(ctx, a.Ref, func(through scrollback.ConversationID) (err error) {
+		first, err = c.Read(ctx, through, a.Ref, a.Offset, a.Limit)
+		return err
+	})
 	if err != nil {
 		return "", err
 	}
@@ -166,11 +166,11 @@ func tail(ctx context.Context, c call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := c.through(ctx, a.Ref)
-	if err != nil {
-		return "", err
-	}
-	tail, err := c.Tail(ctx, id, a.Ref, a.Lines)
+	var tail scrollback.Tail
+	err = c.reaching(ctx, a.Ref, func(through scrollback.ConversationID) (err error) {
+		tail, err = c.Tail(ctx, through, a.Ref, a.Lines)
+		return err
+	})
 	if err != nil {
 		return "", err
 	}
@@ -193,13 +193,16 @@ func grep(ctx context.Context, c call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id := c.conversation
-	if q.Ref != "" {
-		if id, err = c.through(ctx, q.Ref); err != nil {
-			return "", err
-		}
+	var found scrollback.GrepResult
+	look := func(through scrollback.ConversationID) (err error) {
+		found, err = c.Grep(ctx, through, q)
+		return err
 	}
-	found, err := c.Grep(ctx, id, q)
+	if q.Ref == "" {
+		err = look(c.conversation)
+	} else {
+		err = c.reaching(ctx, q.Ref, look)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -314,37 +317,42 @@ func (c call) searched(ctx context.Context, scope string) (scrollback.SearchQuer
 	return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, "this conversation may search only itself")
 }
 
-// through is the conversation that a ref is resolved through: the caller's own, or one
-// that mentions it within the reach that its setting gives the model.
-func (c call) through(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
-	own, err := c.door.Head(ctx, c.conversation)
-	may := own.Settings.RecallScope
-	if err != nil || may != scrollback.ScopeProject && may != scrollback.ScopeAll {
-		return c.conversation, err
+// reaching does something with a ref through the conversation that is asked, or if that
+// does not mention it, through one that does, as far as the conversation's setting lets
+// its model reach. The error is that of the first.
+func (c call) reaching(ctx context.Context, ref scrollback.Ref, do func(through scrollback.ConversationID) error) error {
+	first := do(c.conversation)
+	if scrollback.CodeOf(first) != scrollback.NotFound {
+		return first
 	}
-	if _, err := c.store.Refs.Get(ctx, c.conversation, ref); scrollback.CodeOf(err) != scrollback.NotFound {
-		return c.conversation, nil // whoever reads it says what is wrong with it
+	own, err := c.door.Head(ctx, c.conversation)
+	if err != nil {
+		return err
 	}
 	within := []string{own.Project}
-	if may == scrollback.ScopeAll {
+	switch own.Settings.RecallScope {
+	case scrollback.ScopeProject:
+	case scrollback.ScopeAll:
 		if within, err = c.door.Projects(""); err != nil {
-			return "", err
+			return err
 		}
+	default:
+		return first
 	}
 	others, err := c.store.Refs.Mentions(ctx, ref, within)
 	if err != nil {
-		return "", err
+		return err
 	}
 	for _, id := range others {
 		switch o, err := c.door.Head(ctx, id); {
 		case scrollback.CodeOf(err) == scrollback.NotFound:
 		case err != nil:
-			return "", err
+			return err
 		case o.DeletedAt == 0:
-			return id, nil
+			return do(id)
 		}
 	}
-	return c.conversation, nil
+	return first
 }
 
 // inBrief shortens hits. Each message appears once: as a hit if it is one, else beside
