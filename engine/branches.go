@@ -16,27 +16,33 @@ type Point struct {
 	Seq    *int64
 }
 
-// Branches lists the branches of a conversation, oldest first.
-func (v *View) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.BranchEntry, error) {
-	if err := v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
+// Branches are the branches of conversations as one caller sees them.
+type Branches struct{ v *View }
+
+// Branches lists branches, and continues from any point of them.
+func (v *View) Branches() Branches { return Branches{v} }
+
+// List returns the branches of a conversation, oldest first.
+func (b Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scrollback.BranchEntry, error) {
+	if err := b.v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
 		return nil, err
 	}
-	return v.e.store.Branches.List(ctx, id)
+	return b.v.e.store.Branches.List(ctx, id)
 }
 
 // Rewind makes a point the head of the conversation: what follows it stays on its
 // branch, and what is said next starts another. A point on another branch switches to
 // that branch. It is conflict while a turn is being answered.
-func (v *View) Rewind(ctx context.Context, id scrollback.ConversationID, to Point) (scrollback.Conversation, error) {
+func (b Branches) Rewind(ctx context.Context, id scrollback.ConversationID, to Point) (scrollback.Conversation, error) {
 	const op = "engine.Rewind"
 	if to.Branch == "" && to.Seq == nil {
 		return scrollback.Conversation{}, scrollback.ParamErrorf(op, "seq", "say where to: a seq, a branch, or both")
 	}
-	head, b, err := v.branch(ctx, id, to.Branch)
+	head, on, err := b.of(ctx, id, to.Branch)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	head, err = v.e.store.Branches.Rewind(ctx, head, b, to.seq(b), (*scrollback.Conversation).RetellEnvironment)
+	head, err = b.v.e.store.Branches.Rewind(ctx, head, on, to.seq(on), (*scrollback.Conversation).RetellEnvironment)
 	return head.Conversation, err
 }
 
@@ -50,25 +56,24 @@ func (p Point) seq(b scrollback.Branch) int64 {
 // Fork makes a conversation that continues from a point in another. It copies
 // nothing: the new one reads what is before that point from its parent. An empty
 // title means the parent's.
-func (v *View) Fork(ctx context.Context, id scrollback.ConversationID, at Point, title string) (scrollback.Conversation, error) {
-	head, b, err := v.branch(ctx, id, at.Branch)
+func (b Branches) Fork(ctx context.Context, id scrollback.ConversationID, at Point, title string) (scrollback.Conversation, error) {
+	head, on, err := b.of(ctx, id, at.Branch)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	seq := at.seq(b)
 	c := scrollback.Conversation{Project: head.Project, Title: cmp.Or(title, head.Title), Model: head.Model, Instructions: head.Instructions,
 		Policy: head.Policy, Limit: head.Limit, Roots: head.Roots, Settings: head.Settings, Meta: head.Meta, Environment: head.Environment}
 	c.RetellEnvironment()
 	c.Settings.Pinned = false
-	return v.e.store.Branches.Fork(ctx, head, b, seq, c)
+	return b.v.e.store.Branches.Fork(ctx, head, on, at.seq(on), c)
 }
 
-// branch is a branch of a conversation that the caller may write to.
-func (v *View) branch(ctx context.Context, id scrollback.ConversationID, branch scrollback.BranchID) (store.Head, scrollback.Branch, error) {
-	head, err := v.door.head(ctx, id, scrollback.AccessWrite)
+// of is a branch of a conversation that the caller may write to.
+func (b Branches) of(ctx context.Context, id scrollback.ConversationID, branch scrollback.BranchID) (store.Head, scrollback.Branch, error) {
+	head, err := b.v.door.head(ctx, id, scrollback.AccessWrite)
 	if err != nil {
 		return head, head.Branch, err
 	}
-	b, err := v.e.store.Branches.Of(ctx, head, branch)
-	return head, b, err
+	on, err := b.v.e.store.Branches.Of(ctx, head, branch)
+	return head, on, err
 }

@@ -66,7 +66,7 @@ func TestRewindAcrossFolds(t *testing.T) {
 		t.Fatalf("%d folds, %d levels, %v", len(refs), deep, err)
 	}
 	for seq := int64(0); seq < c.Messages; seq += 7 {
-		if _, err := r.Rewind(ctx, id, engine.Point{Branch: home, Seq: &seq}); err != nil {
+		if _, err := r.Branches().Rewind(ctx, id, engine.Point{Branch: home, Seq: &seq}); err != nil {
 			t.Fatal(err)
 		}
 		v := view(r, id)
@@ -90,7 +90,7 @@ func TestRewindAcrossFolds(t *testing.T) {
 			}
 		}
 		enginetest.CheckViews(t, r, id)
-		f, err := r.Fork(ctx, id, engine.Point{}, "")
+		f, err := r.Branches().Fork(ctx, id, engine.Point{}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestRewindAcrossFolds(t *testing.T) {
 			r.Ask(f.ID, "and on").Done(t, scrollback.TurnComplete, "stop")
 		}
 	}
-	if _, err := r.Rewind(ctx, id, engine.Point{Branch: home}); err != nil {
+	if _, err := r.Branches().Rewind(ctx, id, engine.Point{Branch: home}); err != nil {
 		t.Fatal(err)
 	}
 	if v := view(r, id); fmt.Sprint(v) != fmt.Sprint(whole) {
@@ -139,7 +139,7 @@ func TestRewindBehindASummary(t *testing.T) {
 		t.Fatalf("only %d folds", len(ends))
 	}
 	for i, end := range ends {
-		if _, err := r.Rewind(ctx, id, engine.Point{Branch: home, Seq: &end}); err != nil {
+		if _, err := r.Branches().Rewind(ctx, id, engine.Point{Branch: home, Seq: &end}); err != nil {
 			t.Fatal(err)
 		}
 		r.Ask(id, "short")
@@ -150,7 +150,7 @@ func TestRewindBehindASummary(t *testing.T) {
 		}
 	}
 	one := ends[0] - 1
-	if _, err := r.Rewind(ctx, id, engine.Point{Branch: home, Seq: &one}); err != nil {
+	if _, err := r.Branches().Rewind(ctx, id, engine.Point{Branch: home, Seq: &one}); err != nil {
 		t.Fatal(err)
 	}
 	if v := view(r, id); v.Summary != nil || v.Boundary != 0 {
@@ -173,7 +173,7 @@ func TestUncompactInAFork(t *testing.T) {
 		}
 	}
 	own := view(r, id)
-	f, err := r.Fork(ctx, id, engine.Point{}, "")
+	f, err := r.Branches().Fork(ctx, id, engine.Point{}, "")
 	if err != nil || len(own.Segments) != 4 {
 		t.Fatalf("%d segments, %v", len(own.Segments), err)
 	}

@@ -76,7 +76,7 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		"Bulk.Head":         read(func(v *engine.View) error { _, err := v.Bulk().Head(ctx, o.id, scrollback.AccessRead); return err }),
 		"Bulk.Project":      read(func(v *engine.View) error { _, err := v.Bulk().Project("theirs"); return err }),
 		"View.Resolve":      read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
-		"View.Branches":     read(func(v *engine.View) error { _, err := v.Branches(ctx, o.id); return err }),
+		"Branches.List":     read(func(v *engine.View) error { _, err := v.Branches().List(ctx, o.id); return err }),
 		"View.Context":      read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
 		"View.Receipts":     read(func(v *engine.View) error { _, err := v.Receipts(ctx, o.id, 1); return err }),
 		"Turns.Get":         read(func(v *engine.View) error { _, err := v.Turns().Get(ctx, o.id, o.turn); return err }),
@@ -104,8 +104,14 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, err := v.Patch(ctx, o.id, 0, func(c *scrollback.Conversation) error { c.Title = "mine"; return nil })
 			return err
 		}),
-		"View.Rewind":    write(func(v *engine.View) error { _, err := v.Rewind(ctx, o.id, engine.Point{Seq: &one}); return err }),
-		"View.Fork":      write(func(v *engine.View) error { _, err := v.Fork(ctx, o.id, engine.Point{Seq: &one}, ""); return err }),
+		"Branches.Rewind": write(func(v *engine.View) error {
+			_, err := v.Branches().Rewind(ctx, o.id, engine.Point{Seq: &one})
+			return err
+		}),
+		"Branches.Fork": write(func(v *engine.View) error {
+			_, err := v.Branches().Fork(ctx, o.id, engine.Point{Seq: &one}, "")
+			return err
+		}),
 		"View.Compact":   write(func(v *engine.View) error { _, err := v.Compact(ctx, o.id, engine.CompactRequest{}); return err }),
 		"View.Uncompact": write(func(v *engine.View) error { _, err := v.Uncompact(ctx, o.id, ""); return err }),
 		"View.Upload":    write(func(v *engine.View) error { _, err := v.Upload(ctx, o.id, strings.NewReader("x"), "x"); return err }),
@@ -161,8 +167,8 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 // aside are the exported methods that concern no one conversation: what they show a
 // foreign caller is tested by name below.
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
-	"View.Projects": true,
-	"View.Usage":    true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Bulk.DefaultPolicy": true}
+	"View.Projects": true, "View.Branches": true,
+	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Bulk.DefaultPolicy": true}
 
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
 // not_found, with every access; and what a caller's access does not allow is refused.
@@ -170,7 +176,7 @@ func TestForeignCaller(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	o := newTheirs(t, r)
 	all := callerOperations(r, o)
-	for _, of := range []any{r.View, r.Reader, r.Transfer, r.View.Turns(), r.View.Bulk()} {
+	for _, of := range []any{r.View, r.Reader, r.Transfer, r.View.Turns(), r.View.Bulk(), r.View.Branches()} {
 		typ := reflect.TypeOf(of)
 		for m := range typ.Methods() {
 			name := strings.TrimPrefix(typ.String()[strings.LastIndex(typ.String(), ".")+1:], "*") + "." + m.Name
@@ -337,7 +343,7 @@ func TestImportsOfCallers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fork, err := mine.Fork(ctx, c.ID, engine.Point{}, "")
+	fork, err := mine.Branches().Fork(ctx, c.ID, engine.Point{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
-	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -17,17 +16,17 @@ func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrol
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
-	sh, err := e.resolve(ctx, head.Conversation, Overrides{})
+	sh, err := e.resolver.resolve(ctx, head.Conversation, Overrides{})
 	if err != nil {
 		// A model that is not set up here must not hide its conversation.
 		assumed := head.Conversation
 		assumed.Model, assumed.Policy = "", ""
-		if sh, err = e.resolve(ctx, assumed, Overrides{}); err != nil {
+		if sh, err = e.resolver.resolve(ctx, assumed, Overrides{}); err != nil {
 			return scrollback.Manifest{}, err
 		}
 		sh.facts.Name = head.Model
 	}
-	shown, err := e.shown(ctx, head, sh)
+	shown, err := e.folder.shown(ctx, head, sh)
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
@@ -69,47 +68,13 @@ func (v *View) Compact(ctx context.Context, id scrollback.ConversationID, q Comp
 		if running != nil { // it would lose sight of the question it is answering
 			return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, "engine.Compact", "a turn is being answered; stop it first")
 		}
-		return v.e.foldByHand(ctx, head, Overrides{}, compact.Everything)
+		return v.e.folder.byHand(ctx, head, Overrides{}, compact.Everything)
 	}
 	reason := compact.WhenDue
 	if q.Force {
 		reason = compact.Forced
 	}
-	return v.e.foldByHand(ctx, head, q.Overrides, reason)
-}
-
-// foldByHand folds piece by piece until the request is met.
-func (e *Engine) foldByHand(ctx context.Context, head store.Head, over Overrides, reason compact.Reason) (scrollback.Receipt, error) {
-	sh, err := e.resolve(ctx, head.Conversation, over)
-	if err != nil {
-		return scrollback.Receipt{}, err
-	}
-	var all scrollback.Receipt
-	for range maxFolds {
-		r, err := e.fold(ctx, &head, sh, reason)
-		if err != nil {
-			return all, err
-		}
-		all = joinReceipts(all, r)
-		backlog := head.Branch.LiveWeight().Tokens > pieceOf(sh)
-		if r.Result != scrollback.ResultCompacted || !backlog && (reason != compact.Everything || head.Branch.View.Boundary == head.Branch.HeadSeq) {
-			return all, nil
-		}
-	}
-	return all, nil
-}
-
-// joinReceipts makes one receipt of several consecutive folds.
-func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
-	if a.Result != scrollback.ResultCompacted {
-		return b
-	}
-	if b.Result != scrollback.ResultCompacted {
-		return a
-	}
-	a.Segments, a.Refs = append(a.Segments, b.Segments...), append(a.Refs, b.Refs...)
-	a.LastSeq, a.TokensAfter, a.Cost, a.CreatedAt = b.LastSeq, b.TokensAfter, a.Cost+b.Cost, b.CreatedAt
-	return a
+	return v.e.folder.byHand(ctx, head, q.Overrides, reason)
 }
 
 // Uncompact undoes the newest compaction of the current branch, or with a segment

@@ -31,7 +31,7 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ..
 	if err != nil || head.Messages > 0 { // it has begun already
 		return c, created, err
 	}
-	sh, err := v.e.resolve(ctx, head.Conversation, Overrides{})
+	sh, err := v.e.resolver.resolve(ctx, head.Conversation, Overrides{})
 	if err != nil {
 		return c, created, err
 	}
@@ -62,8 +62,8 @@ func (v *View) create(ctx context.Context, c scrollback.Conversation) (scrollbac
 	if len(c.PinnedSeqs) > 0 {
 		return c, false, scrollback.ParamErrorf(op, "pinned_seqs", "a conversation that is being created has no message to pin")
 	}
-	c.Policy = cmp.Or(c.Policy, v.e.policyOf(c.Project))
-	if _, err := v.e.choose(c, Overrides{}, scrollback.Learned{}); err != nil {
+	c.Policy = cmp.Or(c.Policy, v.e.resolver.policyOf(c.Project))
+	if err := v.e.resolver.check(c); err != nil {
 		return c, false, err
 	}
 	if err := scrollback.CheckTools(c.Settings.Tools); err != nil {
@@ -141,8 +141,7 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 		if resolvesAlike(c, &was) {
 			return nil
 		}
-		_, err := v.e.choose(*c, Overrides{}, scrollback.Learned{})
-		return err
+		return v.e.resolver.check(*c)
 	})
 }
 
@@ -237,7 +236,7 @@ func (e *Engine) newPins(ctx context.Context, head store.Head, edit func(*scroll
 	if n := len(out.seqs); n > scrollback.PinsMax {
 		return out, scrollback.ParamErrorf(op, "pinned_seqs", "at most %d messages can be pinned, not %d", scrollback.PinsMax, n)
 	}
-	sh, err := e.resolve(ctx, c, Overrides{})
+	sh, err := e.resolver.resolve(ctx, c, Overrides{})
 	if err != nil {
 		return out, err
 	}

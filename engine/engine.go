@@ -26,7 +26,6 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/model"
-	"github.com/scrollback-ai/scrollback/model/lessons"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/workspace"
@@ -84,25 +83,22 @@ type PolicySettings struct {
 // Engine runs conversations over one store. It is safe for concurrent use; any
 // number of processes may run engines over the same data.
 type Engine struct {
-	store   *store.Store
-	archive *archive.Archive
-	models  models
-	lessons *lessons.Keeper
-	inside  door // for what the engine does by itself
-	intake  *intake.Intake
-	grants  *workspace.Grants
-	folds   foldLocks
-	o       Options
+	store    *store.Store
+	archive  *archive.Archive
+	resolver *resolver
+	folder   *folder
+	intake   *intake.Intake
+	grants   *workspace.Grants
+	o        Options
 
 	// base ends when the engine closes; what outlives its caller runs on it.
 	base    context.Context
 	stop    context.CancelCauseFunc
 	running sync.WaitGroup
 
-	mu      sync.Mutex
-	closed  bool
-	turns   map[scrollback.TurnID]*liveTurn
-	weights map[string]scrollback.Weight // of instructions, by text
+	mu     sync.Mutex
+	closed bool
+	turns  map[scrollback.TurnID]*liveTurn
 }
 
 // New makes an engine. Closing the store and the archive, after the engine, is up to
@@ -123,14 +119,13 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}, weights: map[string]scrollback.Weight{}}
-	e.lessons = lessons.New(s.Books, lessons.Options{Catalog: o.Catalog, Bounds: o.ReplyBounds, Log: o.Log, Least: smallestLimit})
-	e.models = models{o.Models, o.Catalog, e.lessons}
+	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}}
+	e.resolver = newResolver(s, &e.o)
+	e.folder = &folder{store: s, archive: a, resolver: e.resolver, door: door{s, scrollback.Operator()}, o: &e.o}
 	var roots []string
 	if o.Place != nil {
 		roots = o.Place.Roots
 	}
-	e.inside = door{s, scrollback.Operator()}
 	e.intake, e.grants = intake.New(s, a, o.Incoming), workspace.NewGrants(roots)
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
@@ -163,24 +158,6 @@ func (e *Engine) enter() (leave func(), err error) {
 	}
 	e.running.Add(1)
 	return e.running.Done, nil
-}
-
-// textWeight is the weight of a text that is not a message: needed often, counted once.
-func (e *Engine) textWeight(text string) scrollback.Weight {
-	e.mu.Lock()
-	w, ok := e.weights[text]
-	e.mu.Unlock()
-	if ok {
-		return w
-	}
-	w = scrollback.Weight{Tokens: int64(token.Count(text)) + 4, Bytes: int64(len(text))}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.weights) >= 256 {
-		clear(e.weights)
-	}
-	e.weights[text] = w
-	return w
 }
 
 // Ready returns an error if the store cannot be reached.

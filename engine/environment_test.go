@@ -84,7 +84,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("one change is told %d times", n)
 	}
 
-	if _, err := r.Rewind(ctx, c.ID, engine.Point{Seq: new(int64(2))}); err != nil {
+	if _, err := r.Branches().Rewind(ctx, c.ID, engine.Point{Seq: new(int64(2))}); err != nil {
 		t.Fatal(err)
 	}
 	r.Ask(c.ID, "another three")
@@ -92,7 +92,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("on a path where it was not told, %q is sent", got)
 	}
 
-	f, err := r.Fork(ctx, c.ID, engine.Point{Seq: new(int64(1))}, "")
+	f, err := r.Branches().Fork(ctx, c.ID, engine.Point{Seq: new(int64(1))}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestEnvironmentBeforeAnUndoneChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	back := func(seq int64) {
-		if _, err := r.Rewind(ctx, c.ID, engine.Point{Seq: &seq}); err != nil {
+		if _, err := r.Branches().Rewind(ctx, c.ID, engine.Point{Seq: &seq}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -148,7 +148,7 @@ func TestSmallerWindowLater(t *testing.T) {
 					if v.Summary == nil || v.Summary.Tokens < 3000 {
 						t.Fatalf("the view is %+v", v)
 					}
-					if _, err := r.Rewind(context.Background(), id, engine.Point{Seq: &question}); err != nil {
+					if _, err := r.Branches().Rewind(context.Background(), id, engine.Point{Seq: &question}); err != nil {
 						t.Fatal(err)
 					}
 					r.Run(engine.TurnRequest{Conversation: id, Overrides: engine.Overrides{Limit: limit}}).Done(t, scrollback.TurnComplete, "stop")

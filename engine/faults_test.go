@@ -71,10 +71,10 @@ func newScene(t *testing.T, mem *driver.Driver) *scene {
 	c, err := r.Get(ctx, s.main)
 	check(err)
 	s.left = c.Branch
-	_, err = r.Rewind(ctx, s.main, engine.Point{Seq: new(folded.LastSeq + 1)})
+	_, err = r.Branches().Rewind(ctx, s.main, engine.Point{Seq: new(folded.LastSeq + 1)})
 	check(err)
 	r.Ask(s.main, "another way").Done(t, scrollback.TurnComplete, "stop")
-	f, err := r.Fork(ctx, s.main, engine.Point{Seq: new(int64(3))}, "fork")
+	f, err := r.Branches().Fork(ctx, s.main, engine.Point{Seq: new(int64(3))}, "fork")
 	check(err)
 	s.fork = f.ID
 	s.trashed = r.NewConversation()
@@ -112,7 +112,7 @@ var operations = map[string]func(s *scene) error{
 		return e.Err
 	},
 	"regenerate": func(s *scene) error {
-		if _, err := s.Rewind(context.Background(), s.main, engine.Point{Seq: new(int64(5))}); err != nil {
+		if _, err := s.Branches().Rewind(context.Background(), s.main, engine.Point{Seq: new(int64(5))}); err != nil {
 			return err
 		}
 		return s.Run(engine.TurnRequest{Conversation: s.main}).Err
@@ -131,18 +131,18 @@ var operations = map[string]func(s *scene) error{
 		return err
 	},
 	"rewind": func(s *scene) error {
-		_, err := s.Rewind(context.Background(), s.main, engine.Point{Seq: new(int64(2))})
+		_, err := s.Branches().Rewind(context.Background(), s.main, engine.Point{Seq: new(int64(2))})
 		return err
 	},
 	"switch": func(s *scene) error {
-		_, err := s.Rewind(context.Background(), s.main, engine.Point{Branch: s.left})
+		_, err := s.Branches().Rewind(context.Background(), s.main, engine.Point{Branch: s.left})
 		return err
 	},
 	"fork": func(s *scene) error {
-		_, err := s.Fork(context.Background(), s.main, engine.Point{Seq: new(int64(6))}, "")
+		_, err := s.Branches().Fork(context.Background(), s.main, engine.Point{Seq: new(int64(6))}, "")
 		return err
 	},
-	"branches": func(s *scene) error { _, err := s.Branches(context.Background(), s.main); return err },
+	"branches": func(s *scene) error { _, err := s.Branches().List(context.Background(), s.main); return err },
 	"rename": func(s *scene) error {
 		_, err := s.Patch(context.Background(), s.main, 0, func(c *scrollback.Conversation) error { c.Title = "t"; return nil })
 		return err
@@ -200,7 +200,7 @@ func kept(t *testing.T, r *enginetest.Rig) map[scrollback.MessageID]bool {
 			t.Fatal(err)
 		}
 		for _, c := range page {
-			bs, err := r.Branches(context.Background(), c.ID)
+			bs, err := r.Branches().List(context.Background(), c.ID)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,6 +22,17 @@ const (
 	pieceTokens     = 64_000
 )
 
+// folder folds what conversations show until it fits. The public operations that need
+// it are in compaction.go.
+type folder struct {
+	store    *store.Store
+	archive  *archive.Archive
+	resolver *resolver
+	door     door // for what is folded without a caller
+	o        *Options
+	locks    foldLocks
+}
+
 // foldLocks let one fold of a conversation run at a time in this process. The zero
 // value is ready.
 type foldLocks struct {
@@ -74,8 +85,8 @@ func (f *foldLocks) busy(id scrollback.ConversationID) bool {
 func pieceOf(sh resolved) int64 { return max(pieceTokens, snapshotBudgets*sh.budget.Tokens) }
 
 // shown reads what a head shows, and adds what surrounds it in a window.
-func (e *Engine) shown(ctx context.Context, h store.Head, sh resolved) (compact.Shown, error) {
-	snap, err := e.store.Views.Snapshot(ctx, h, pieceOf(sh))
+func (f *folder) shown(ctx context.Context, h store.Head, sh resolved) (compact.Shown, error) {
+	snap, err := f.store.Views.Snapshot(ctx, h, pieceOf(sh))
 	if err != nil {
 		return compact.Shown{}, err
 	}
@@ -85,30 +96,30 @@ func (e *Engine) shown(ctx context.Context, h store.Head, sh resolved) (compact.
 		Budget: sh.budget, Dialect: sh.facts.Dialect,
 	}
 	if in.Instructions != "" {
-		in.InstructionsWeight = e.textWeight(in.Instructions)
+		in.InstructionsWeight = f.resolver.textWeight(in.Instructions)
 	}
 	if env := h.Environment; env != nil {
-		in.Environment, in.EnvironmentWeight = env.Text, e.textWeight(env.Text)
+		in.Environment, in.EnvironmentWeight = env.Text, f.resolver.textWeight(env.Text)
 	}
 	if snap.Summary != nil {
 		in.Summary = &window.Summary{ViewSummary: *h.Branch.View.Summary, Text: snap.Summary.Summary}
 	}
-	in.ToolsWeight = e.toolsWeight(in.Tools)
+	in.ToolsWeight = f.resolver.toolsWeight(in.Tools)
 	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: sh.policy}, nil
 }
 
 // fit makes the window of a head, folding until it is under the policy's
 // trigger, and updates head.
-func (e *Engine) fit(ctx context.Context, head *store.Head, sh resolved, promptSeq int64, folded func(scrollback.Receipt)) (scrollback.Window, error) {
+func (f *folder) fit(ctx context.Context, head *store.Head, sh resolved, promptSeq int64, folded func(scrollback.Receipt)) (scrollback.Window, error) {
 	for range maxFolds {
-		shown, err := e.shown(ctx, *head, sh)
+		shown, err := f.shown(ctx, *head, sh)
 		if err != nil {
 			return scrollback.Window{}, err
 		}
 		shown.Window.PromptSeq = promptSeq
 		w := window.Assemble(shown.Window)
 		fits := window.Fits(w.Weight, sh.budget) && !shown.More
-		if fits && (!shown.Due(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt || e.folds.busy(head.ID)) {
+		if fits && (!shown.Due(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt || f.locks.busy(head.ID)) {
 			return w, nil
 		}
 		reason := compact.WhenDue
@@ -116,10 +127,10 @@ func (e *Engine) fit(ctx context.Context, head *store.Head, sh resolved, promptS
 			reason = compact.MustFit
 		}
 		seen := head.Branch.ViewVersion
-		receipt, err := e.fold(ctx, head, sh, reason)
+		receipt, err := f.fold(ctx, head, sh, reason)
 		switch {
 		case err != nil && fits && ctx.Err() == nil:
-			e.o.Log.Warn("a compaction failed, and the request fits without it", "conversation", head.ID, "error", err)
+			f.o.Log.Warn("a compaction failed, and the request fits without it", "conversation", head.ID, "error", err)
 			return w, nil
 		case err != nil:
 			return w, err
@@ -137,51 +148,51 @@ func (e *Engine) fit(ctx context.Context, head *store.Head, sh resolved, promptS
 }
 
 // fold makes one fold of head's branch, commits it and refreshes head.
-func (e *Engine) fold(ctx context.Context, head *store.Head, sh resolved, reason compact.Reason) (scrollback.Receipt, error) {
-	unlock, err := e.folds.lock(ctx, head.ID)
+func (f *folder) fold(ctx context.Context, head *store.Head, sh resolved, reason compact.Reason) (scrollback.Receipt, error) {
+	unlock, err := f.locks.lock(ctx, head.ID)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
 	defer unlock()
-	if err := e.refresh(ctx, head); err != nil {
+	if err := f.refresh(ctx, head); err != nil {
 		return scrollback.Receipt{}, err
 	}
-	shown, err := e.shown(ctx, *head, sh)
+	shown, err := f.shown(ctx, *head, sh)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
 	made, err := compact.Run(ctx, compact.Input{
 		Shown: shown, Reason: reason, Conversation: head.ID,
-		Writers: func() []compact.Summarizer { return e.writers(ctx, head.Conversation, sh) },
-		Now:     e.store.Now(), NewID: e.store.NewID, Count: token.Count, ModelTokens: sh.modelTokens, Price: e.models.priced,
-		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return e.store.Segments(ctx, ids) },
+		Writers: func() []compact.Summarizer { return f.writers(ctx, head.Conversation, sh) },
+		Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: sh.modelTokens, Price: f.resolver.priced,
+		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.Segments(ctx, ids) },
 		Measure: archive.Measure, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
 	})
 	if made.Why != "" {
-		e.o.Log.Warn("no model gave a summary; compacting without one", "conversation", head.ID, "calls", len(made.Usage), "reason", made.Why)
+		f.o.Log.Warn("no model gave a summary; compacting without one", "conversation", head.ID, "calls", len(made.Usage), "reason", made.Why)
 	}
 	if err != nil || made.Receipt.Result == scrollback.ResultNoop {
 		return made.Receipt, err
 	}
-	receipt, err := e.commit(ctx, head, store.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion,
+	receipt, err := f.commit(ctx, head, store.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion,
 		View: made.View, Segments: made.Segments, Receipt: made.Receipt, Usage: made.Usage})
-	if err == nil && e.o.Eager && receipt.Result == scrollback.ResultCompacted {
-		e.write(ctx, made.Segments)
+	if err == nil && f.o.Eager && receipt.Result == scrollback.ResultCompacted {
+		f.write(ctx, made.Segments)
 	}
 	return receipt, err
 }
 
 // write writes the files of segments before anybody reads them.
-func (e *Engine) write(ctx context.Context, segments []scrollback.Segment) {
+func (f *folder) write(ctx context.Context, segments []scrollback.Segment) {
 	for _, s := range segments {
-		if err := e.archive.Make(ctx, s.ID); err != nil && ctx.Err() == nil {
-			e.o.Log.Warn("the file of a segment could not be written", "segment", s.ID, "error", err)
+		if err := f.archive.Make(ctx, s.ID); err != nil && ctx.Err() == nil {
+			f.o.Log.Warn("the file of a segment could not be written", "segment", s.ID, "error", err)
 		}
 	}
 }
 
 // writers are the models to ask for a summary: the turn's own, then the configured ones.
-func (e *Engine) writers(ctx context.Context, c scrollback.Conversation, own resolved) []compact.Summarizer {
+func (f *folder) writers(ctx context.Context, c scrollback.Conversation, own resolved) []compact.Summarizer {
 	var out []compact.Summarizer
 	add := func(m model.Model) {
 		if m.Facts().NoSummaries {
@@ -190,18 +201,18 @@ func (e *Engine) writers(ctx context.Context, c scrollback.Conversation, own res
 		sh := own
 		if m != own.model {
 			var err error
-			if sh, err = e.resolve(ctx, c, Overrides{Model: m.Facts().Name}); err != nil {
-				e.o.Log.Warn("a model for summaries cannot be used", "model", m.Facts().Name, "error", err)
+			if sh, err = f.resolver.resolve(ctx, c, Overrides{Model: m.Facts().Name}); err != nil {
+				f.o.Log.Warn("a model for summaries cannot be used", "model", m.Facts().Name, "error", err)
 				return
 			}
 		}
 		out = append(out, compact.Summarizer{Model: m, Budget: sh.budget.Tokens, Reserve: sh.budget.Reserve, Dialect: sh.facts.Dialect})
 	}
 	add(own.model)
-	for _, name := range e.o.SummaryModels {
-		m, err := e.models.get(name)
+	for _, name := range f.o.SummaryModels {
+		m, err := f.resolver.get(name)
 		if err != nil {
-			e.o.Log.Warn("a model for summaries is not available", "model", name, "error", err)
+			f.o.Log.Warn("a model for summaries is not available", "model", name, "error", err)
 			continue
 		}
 		add(m)
@@ -214,13 +225,13 @@ const maxBooking = 5
 
 // commit stores a fold. If the view has changed meanwhile, the fold is a conflict, but
 // its receipt and the cost of its summary are still recorded.
-func (e *Engine) commit(ctx context.Context, head *store.Head, c store.Commit) (scrollback.Receipt, error) {
-	err := e.store.Views.Commit(ctx, c)
+func (f *folder) commit(ctx context.Context, head *store.Head, c store.Commit) (scrollback.Receipt, error) {
+	err := f.store.Views.Commit(ctx, c)
 	for range maxBooking {
 		if scrollback.CodeOf(err) != scrollback.Conflict {
 			break
 		}
-		if err = e.refresh(ctx, head); err != nil {
+		if err = f.refresh(ctx, head); err != nil {
 			return c.Receipt, err
 		}
 		c.Receipt = scrollback.Receipt{Result: scrollback.ResultConflict, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{}, CreatedAt: c.Receipt.CreatedAt,
@@ -229,31 +240,65 @@ func (e *Engine) commit(ctx context.Context, head *store.Head, c store.Commit) (
 			return c.Receipt, nil
 		}
 		c.Branch, c.IfViewVersion, c.View, c.Segments = head.Branch.ID, head.Branch.ViewVersion, head.Branch.View, nil
-		err = e.store.Views.Commit(ctx, c)
+		err = f.store.Views.Commit(ctx, c)
 	}
 	if err != nil {
 		return c.Receipt, err
 	}
-	return c.Receipt, e.refresh(ctx, head)
+	return c.Receipt, f.refresh(ctx, head)
 }
 
 // refresh reads the branch of a head again: its view may have changed, and
 // messages may have come.
-func (e *Engine) refresh(ctx context.Context, head *store.Head) error {
-	fresh, err := e.inside.head(ctx, head.ID, scrollback.AccessWrite)
+func (f *folder) refresh(ctx context.Context, head *store.Head) error {
+	fresh, err := f.door.head(ctx, head.ID, scrollback.AccessWrite)
 	if err == nil {
 		*head = fresh
 	}
 	return err
 }
 
-// foldAhead folds after a turn, so that the next request does not have to wait.
-func (e *Engine) foldAhead(ctx context.Context, id scrollback.ConversationID, sh resolved) {
-	head, err := e.inside.head(ctx, id, scrollback.AccessWrite)
+// ahead folds after a turn, so that the next request does not have to wait.
+func (f *folder) ahead(ctx context.Context, id scrollback.ConversationID, sh resolved) {
+	head, err := f.door.head(ctx, id, scrollback.AccessWrite)
 	if err == nil && head.Branch.LiveWeight().Tokens >= head.Branch.View.RetryAt {
-		_, err = e.fold(ctx, &head, sh, compact.WhenDue)
+		_, err = f.fold(ctx, &head, sh, compact.WhenDue)
 	}
 	if err != nil && ctx.Err() == nil {
-		e.o.Log.Warn("compacting ahead failed", "conversation", id, "error", err)
+		f.o.Log.Warn("compacting ahead failed", "conversation", id, "error", err)
 	}
+}
+
+// byHand folds piece by piece until the request is met.
+func (f *folder) byHand(ctx context.Context, head store.Head, over Overrides, reason compact.Reason) (scrollback.Receipt, error) {
+	sh, err := f.resolver.resolve(ctx, head.Conversation, over)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	var all scrollback.Receipt
+	for range maxFolds {
+		r, err := f.fold(ctx, &head, sh, reason)
+		if err != nil {
+			return all, err
+		}
+		all = joinReceipts(all, r)
+		backlog := head.Branch.LiveWeight().Tokens > pieceOf(sh)
+		if r.Result != scrollback.ResultCompacted || !backlog && (reason != compact.Everything || head.Branch.View.Boundary == head.Branch.HeadSeq) {
+			return all, nil
+		}
+	}
+	return all, nil
+}
+
+// joinReceipts makes one receipt of several consecutive folds.
+func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
+	if a.Result != scrollback.ResultCompacted {
+		return b
+	}
+	if b.Result != scrollback.ResultCompacted {
+		return a
+	}
+	a.Segments, a.Refs = append(a.Segments, b.Segments...), append(a.Refs, b.Refs...)
+	a.LastSeq, a.TokensAfter, a.Cost, a.CreatedAt = b.LastSeq, b.TokensAfter, a.Cost+b.Cost, b.CreatedAt
+	return a
 }

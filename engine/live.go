@@ -56,7 +56,8 @@ type liveTurn struct {
 // makeLive makes a turn that has begun live, for whoever asked.
 func makeLive(v *View, b store.Begun, sh resolved) *liveTurn {
 	e := v.e
-	lt := &liveTurn{e: e, view: v, resolved: sh, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {}}
+	lt := &liveTurn{e: e, view: v, resolved: sh, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {},
+		events: []scrollback.Event{scrollback.TurnEvent{TurnID: b.Turn.ID, UserMessageID: b.Turn.UserMessage, Seq: b.Turn.Seq}}}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
 	}
@@ -190,6 +191,78 @@ func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
 	lt.head = done.Head
 	lt.draft = &draft{}
 	return done, nil
+}
+
+// reply is what a model said in one step.
+type reply struct {
+	parts     scrollback.Parts // with the provider's opaque payloads
+	finish    string
+	usage     scrollback.Usage // as the provider counted, or nothing
+	credits   *model.Credits
+	requestID string
+}
+
+// ask streams one answer into the draft.
+func (lt *liveTurn) ask(ctx context.Context, r model.Request) (reply, error) {
+	var t reply
+	clock := thinkingClock{asked: lt.e.store.Now()}
+	for d, err := range lt.resolved.model.Stream(ctx, r) {
+		if err != nil {
+			if ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			return t, err
+		}
+		clock.hear(d, lt.e.store.Now())
+		lt.write(d)
+		if d.Usage != nil {
+			t.usage = *d.Usage
+		}
+		if d.Credits != nil {
+			t.credits = d.Credits
+		}
+		if d.RequestID != "" {
+			t.requestID = d.RequestID
+		}
+		if d.Finish != "" {
+			t.finish = d.Finish
+		}
+	}
+	if ctx.Err() != nil && t.finish == "" {
+		return t, context.Cause(ctx)
+	}
+	if ms := clock.thought(t.usage); ms > 0 {
+		lt.meta.ThinkingMS += ms
+		lt.emit(lt.meta)
+	}
+	lt.mu.Lock()
+	defer lt.mu.Unlock()
+	t.parts = lt.draft.writing.Whole()
+	return t, nil
+}
+
+// thinkingClock measures how long a model thinks before it speaks, in Unix ms: from
+// its first thought, or where none is shown from the question.
+type thinkingClock struct{ asked, began, spoke int64 }
+
+func (c *thinkingClock) hear(d model.Delta, now int64) {
+	if d.Reasoning != "" && c.began == 0 {
+		c.began = now
+	}
+	if (d.Text != "" || d.Call != nil || d.Finish != "") && c.spoke == 0 {
+		c.spoke = now
+	}
+}
+
+// thought is how long it thought: at least a millisecond if it thought at all.
+func (c *thinkingClock) thought(u scrollback.Usage) int64 {
+	switch {
+	case c.began > 0:
+		return max(c.spoke-c.began, 1)
+	case u.ReasoningTokens > 0:
+		return max(c.spoke-c.asked, 1)
+	}
+	return 0
 }
 
 // draft is the reply of a step while it is written. Growing it costs only what is

@@ -6,7 +6,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
-	"github.com/scrollback-ai/scrollback/model/lessons"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -37,7 +36,7 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 	}
 	out := []ModelEntry{}
 	for i, name := range names {
-		sh, err := v.e.resolve(ctx, scrollback.Conversation{Model: name}, Overrides{})
+		sh, err := v.e.resolver.resolve(ctx, scrollback.Conversation{Model: name}, Overrides{})
 		if err != nil {
 			continue // the default, if its key is not set
 		}
@@ -51,20 +50,26 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 	return out, nil
 }
 
-// models are the models that can be asked, and what is known of them.
-type models struct {
-	find    func(name string) (model.Model, error)
-	catalog *token.Catalog
-	lessons *lessons.Keeper
-}
+// Fits returns an error if the conversation cannot be continued here as it is, because
+// of its model, policy or limit.
+func (v *View) Fits(c scrollback.Conversation) error { return v.e.resolver.check(c) }
 
 // facts is what is known about a model: from the configuration, the model, the catalog.
-func (ms models) facts(m model.Model) model.Facts {
+func (rs *resolver) facts(m model.Model) model.Facts {
 	facts := m.Facts()
-	own, known := ms.catalog.Own(facts.Name), ms.catalog.Find(facts.Name)
+	own, known := rs.o.Catalog.Own(facts.Name), rs.o.Catalog.Find(facts.Name)
 	facts.Limit = cmp.Or(own.Limit, facts.Limit, known.Limit)
 	facts.MaxOutput = cmp.Or(own.MaxOutput, facts.MaxOutput, known.MaxOutput)
 	return facts
+}
+
+// get returns a model by its name; an error suggests similar names.
+func (rs *resolver) get(name string) (model.Model, error) {
+	m, err := rs.o.Models(name)
+	if err != nil {
+		return nil, rs.lessons.Nearest(name, err)
+	}
+	return rs.lessons.Model(m), nil
 }
 
 // noModels finds the models of an engine that was given none.
@@ -72,30 +77,13 @@ func noModels(name string) (model.Model, error) {
 	return nil, scrollback.ParamErrorf("engine", "model", "no models are set up, so there is no %q", name).Because(scrollback.ErrNoModel)
 }
 
-// get returns a model by its name; an error suggests similar names.
-func (ms models) get(name string) (model.Model, error) {
-	m, err := ms.find(name)
-	if err != nil {
-		return nil, ms.lessons.Nearest(name, err)
-	}
-	return ms.lessons.Model(m), nil
-}
-
-// askList asks a model's server for the size of its window if nobody has set it.
-func (e *Engine) askList(ctx context.Context, c scrollback.Conversation, over Overrides) {
-	sh, err := e.choose(c, over, scrollback.Learned{})
-	if err == nil && (sh.limitFrom == scrollback.LimitCatalog || sh.limitFrom == scrollback.LimitAssumed) {
-		e.lessons.Ask(ctx, sh.model)
-	}
-}
-
 // priced is a call's usage with its cost added if the provider gave none and the catalog
 // knows the price.
-func (ms models) priced(name string, u scrollback.Usage) scrollback.Usage {
+func (rs *resolver) priced(name string, u scrollback.Usage) scrollback.Usage {
 	if u.Cost != 0 || u.Currency != "" {
 		return u
 	}
-	if p := ms.catalog.Find(name).Price; p != nil {
+	if p := rs.o.Catalog.Find(name).Price; p != nil {
 		u.Cost, u.Currency = p.Cost(u.InputTokens, u.CachedTokens, u.CacheWriteTokens, u.OutputTokens), p.Currency
 	}
 	return u

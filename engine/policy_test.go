@@ -273,11 +273,11 @@ func TestPins(t *testing.T) {
 		t.Errorf("with a fold undone, the window shows\n%s", text)
 	}
 	// A path keeps the pins whose messages are on it.
-	fork, err := r.Fork(ctx, id, engine.Point{Seq: at(5)}, "")
+	fork, err := r.Branches().Fork(ctx, id, engine.Point{Seq: at(5)}, "")
 	if err != nil || !slices.Equal(fork.PinnedSeqs, []int64{1}) {
 		t.Errorf("the fork has pins %v, %v", fork.PinnedSeqs, err)
 	}
-	c, err := r.Rewind(ctx, id, engine.Point{Seq: at(5)})
+	c, err := r.Branches().Rewind(ctx, id, engine.Point{Seq: at(5)})
 	if err != nil || !slices.Equal(c.PinnedSeqs, []int64{1}) {
 		t.Errorf("rewound it has pins %v, %v", c.PinnedSeqs, err)
 	}

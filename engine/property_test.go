@@ -113,16 +113,16 @@ func (l *life) step() scrollback.ConversationID {
 	case at < 60:
 		did("turn", l.turn(id, c.Messages+1))
 	case at < 70:
-		_, err := l.r.Rewind(ctx, id, engine.Point{Seq: &seq})
+		_, err := l.r.Branches().Rewind(ctx, id, engine.Point{Seq: &seq})
 		did("rewind", err)
 	case at < 76:
-		bs, err := l.r.Branches(ctx, id)
+		bs, err := l.r.Branches().List(ctx, id)
 		if err == nil && len(bs) > 0 {
-			_, err = l.r.Rewind(ctx, id, engine.Point{Branch: bs[l.rng.IntN(len(bs))].ID})
+			_, err = l.r.Branches().Rewind(ctx, id, engine.Point{Branch: bs[l.rng.IntN(len(bs))].ID})
 		}
 		did("switch", err)
 	case at < 80 && len(l.ids) < 4:
-		f, err := l.r.Fork(ctx, id, engine.Point{Seq: &seq}, "")
+		f, err := l.r.Branches().Fork(ctx, id, engine.Point{Seq: &seq}, "")
 		if did("fork", err); err == nil {
 			l.ids = append(l.ids, f.ID)
 			return f.ID

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"sync"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
@@ -12,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/lessons"
 	"github.com/scrollback-ai/scrollback/recall"
+	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -57,29 +59,89 @@ type Overrides struct {
 // smallestLimit is the smallest window, in tokens, in which the fixed layers leave room.
 const smallestLimit = 2000
 
+// resolver finds what requests resolve to. It is safe for concurrent use.
+type resolver struct {
+	store   *store.Store
+	lessons *lessons.Keeper
+	o       *Options
+
+	mu      sync.Mutex
+	weights map[string]scrollback.Weight // of instructions, by text
+}
+
+func newResolver(s *store.Store, o *Options) *resolver {
+	return &resolver{store: s, o: o, weights: map[string]scrollback.Weight{},
+		lessons: lessons.New(s.Books, lessons.Options{Catalog: o.Catalog, Bounds: o.ReplyBounds, Log: o.Log, Least: smallestLimit})}
+}
+
 // resolve resolves a request, with what was learned about its model.
-func (e *Engine) resolve(ctx context.Context, c scrollback.Conversation, over Overrides) (resolved, error) {
-	s, err := e.choose(c, over, scrollback.Learned{})
+func (rs *resolver) resolve(ctx context.Context, c scrollback.Conversation, over Overrides) (resolved, error) {
+	s, err := rs.choose(c, over)
 	if err != nil {
 		return s, err
 	}
-	known, err := e.store.Books.Learned(ctx, s.facts.Name)
+	return rs.learned(ctx, c, s)
+}
+
+// begin resolves a request that begins a turn: if nobody has set the size of the window,
+// the model's server is asked for it first.
+func (rs *resolver) begin(ctx context.Context, c scrollback.Conversation, over Overrides) (resolved, error) {
+	s, err := rs.choose(c, over)
 	if err != nil {
 		return s, err
 	}
-	if s, err = e.choose(c, over, known); err != nil {
+	if set, _ := rs.limitSet(c, &s); set <= 0 && over.Limit == 0 {
+		rs.lessons.Ask(ctx, s.model)
+	}
+	return rs.learned(ctx, c, s)
+}
+
+// check returns an error if a conversation's own model, policy or limit cannot be used.
+// It reads nothing.
+func (rs *resolver) check(c scrollback.Conversation) error {
+	s, err := rs.choose(c, Overrides{})
+	if err != nil {
+		return err
+	}
+	return rs.size(c, &s)
+}
+
+// choose picks the model and the policy, without reading anything.
+func (rs *resolver) choose(c scrollback.Conversation, over Overrides) (resolved, error) {
+	s := resolved{over: over}
+	var err error
+	if s.model, err = rs.get(cmp.Or(over.Model, c.Model, rs.o.Model)); err != nil {
 		return s, err
 	}
-	s.factor = cmp.Or(known.Factor, e.o.Catalog.Find(s.facts.Name).Factor)
+	s.facts = rs.facts(s.model)
+	s.thinking = over.Thinking.Or(c.Settings.ModelThinking())
+	if err := s.thinking.Check(); err != nil {
+		return s, err
+	}
+	s.policy, err = compact.Named(cmp.Or(over.Policy, c.Policy), !s.facts.NoSummaries,
+		rs.o.Compaction.Numbers, rs.o.Projects[c.Project].Numbers, c.Settings.Compaction, over.Compaction)
+	return s, err
+}
+
+// learned adds what was learned about the model, and the sizes that follow from it.
+func (rs *resolver) learned(ctx context.Context, c scrollback.Conversation, s resolved) (resolved, error) {
+	var err error
+	if s.learned, err = rs.store.Books.Learned(ctx, s.facts.Name); err != nil {
+		return s, err
+	}
+	if err := rs.size(c, &s); err != nil {
+		return s, err
+	}
+	s.factor = cmp.Or(s.learned.Factor, rs.o.Catalog.Find(s.facts.Name).Factor)
 	s.budget = s.modelBudget
 	s.budget.Limit = int64(float64(s.modelBudget.Limit) / s.factor)
 	s.budget.Tokens = int64(float64(s.modelBudget.Tokens) / s.factor)
-	s.fixed = e.toolsWeight(tools(c)).Tokens
+	s.fixed = rs.toolsWeight(tools(c)).Tokens
 	if c.Instructions != "" {
-		s.fixed += e.textWeight(c.Instructions).Tokens
+		s.fixed += rs.textWeight(c.Instructions).Tokens
 	}
 	if c.Environment != nil {
-		s.fixed += e.textWeight(c.Environment.Text).Tokens
+		s.fixed += rs.textWeight(c.Environment.Text).Tokens
 	}
 	if len(c.PinnedSeqs) > 0 {
 		s.fixed += s.policy.PinnedBound(s.budget.Tokens)
@@ -87,76 +149,57 @@ func (e *Engine) resolve(ctx context.Context, c scrollback.Conversation, over Ov
 	return s, nil
 }
 
-// toolsWeight is the weight of tool definitions.
-func (e *Engine) toolsWeight(ts []scrollback.Tool) scrollback.Weight {
-	defs, err := json.Marshal(ts)
-	if err != nil {
-		return scrollback.Weight{} // a request with them is refused elsewhere
-	}
-	return e.textWeight(string(defs))
-}
-
-// choose picks the model, the policy and the limit by what is known about the model,
-// without reading anything.
-func (e *Engine) choose(c scrollback.Conversation, over Overrides, known scrollback.Learned) (resolved, error) {
-	first := func(names ...string) string {
-		for _, n := range names {
-			if n != "" {
-				return n
-			}
-		}
-		return ""
-	}
-	s := resolved{over: over, learned: known}
-	var err error
-	if s.model, err = e.models.get(first(over.Model, c.Model, e.o.Model)); err != nil {
-		return s, err
-	}
-	s.facts = e.models.facts(s.model)
-	s.facts.Dialect = window.Strict(s.facts.Dialect, stricter(known.Strict, e.o.Strict[s.facts.Name]))
-	if known.MaxOutput > 0 && (s.facts.MaxOutput == 0 || known.MaxOutput < s.facts.MaxOutput) {
-		s.facts.MaxOutput = known.MaxOutput
-	}
-	s.thinking = over.Thinking.Or(c.Settings.ModelThinking())
-	if err := s.thinking.Check(); err != nil {
-		return s, err
-	}
-	if s.policy, err = compact.Named(first(over.Policy, c.Policy), !s.facts.NoSummaries,
-		e.o.Compaction.Numbers, e.o.Projects[c.Project].Numbers, c.Settings.Compaction, over.Compaction); err != nil {
-		return s, err
+// size sets what the model takes, by what is known about it, and its budget.
+func (rs *resolver) size(c scrollback.Conversation, s *resolved) error {
+	s.facts.Dialect = window.Strict(s.facts.Dialect, stricter(s.learned.Strict, rs.o.Strict[s.facts.Name]))
+	if most := s.learned.MaxOutput; most > 0 && (s.facts.MaxOutput == 0 || most < s.facts.MaxOutput) {
+		s.facts.MaxOutput = most
 	}
 	var limit int64
-	limit, s.limitFrom = e.limit(c, &s)
-	if limit < smallestLimit || over.Limit < 0 {
-		return s, scrollback.ParamErrorf("engine", "limit", "a limit of %d tokens is too small: the least is %d", limit, smallestLimit)
+	limit, s.limitFrom = rs.limit(c, s)
+	if limit < smallestLimit || s.over.Limit < 0 {
+		return scrollback.ParamErrorf("engine", "limit", "a limit of %d tokens is too small: the least is %d", limit, smallestLimit)
 	}
 	s.modelBudget = window.NewBudget(limit, s.facts.MaxOutput)
-	return s, nil
+	return nil
 }
 
 // limit is the window of a model in tokens, and how it is known. What a server named a
 // moment ago when it refused a request takes precedence over everything.
-func (e *Engine) limit(c scrollback.Conversation, s *resolved) (limit int64, from scrollback.LimitFrom) {
+func (rs *resolver) limit(c scrollback.Conversation, s *resolved) (limit int64, from scrollback.LimitFrom) {
 	var known int64
 	fresh := false
 	if s.learned.Limit > 0 {
-		known, fresh = lessons.Window(s.learned, e.store.Now())
+		known, fresh = lessons.Window(s.learned, rs.store.Now())
 	}
-	limit, from = token.AssumedLimit, scrollback.LimitAssumed
-	for _, l := range []struct {
-		tokens int64
-		from   scrollback.LimitFrom
-	}{{s.over.Limit, scrollback.LimitRequest}, {int64(c.Limit), scrollback.LimitConversation}, {e.o.Limit, scrollback.LimitFlag},
-		{e.o.Catalog.Own(s.facts.Name).Limit, scrollback.LimitConfig}, {known, s.learned.LimitFrom}, {s.facts.Limit, scrollback.LimitCatalog}} {
-		if l.tokens > 0 {
-			limit, from = l.tokens, l.from
-			break
-		}
+	limit, from = rs.limitSet(c, s)
+	switch {
+	case limit > 0:
+	case known > 0:
+		limit, from = known, s.learned.LimitFrom
+	case s.facts.Limit > 0:
+		limit, from = s.facts.Limit, scrollback.LimitCatalog
+	default:
+		limit, from = token.AssumedLimit, scrollback.LimitAssumed
 	}
 	if fresh && known < limit {
 		limit, from = known, s.learned.LimitFrom
 	}
 	return limit, from
+}
+
+// limitSet is the window that somebody has set, and where; 0 if nobody has.
+func (rs *resolver) limitSet(c scrollback.Conversation, s *resolved) (int64, scrollback.LimitFrom) {
+	switch own := rs.o.Catalog.Own(s.facts.Name).Limit; {
+	case s.over.Limit > 0:
+		return s.over.Limit, scrollback.LimitRequest
+	case c.Limit > 0:
+		return int64(c.Limit), scrollback.LimitConversation
+	case rs.o.Limit > 0:
+		return rs.o.Limit, scrollback.LimitFlag
+	default:
+		return own, scrollback.LimitConfig
+	}
 }
 
 // stricter returns the stricter of two.
@@ -165,6 +208,38 @@ func stricter(a, b scrollback.Strictness) scrollback.Strictness {
 		return a
 	}
 	return b
+}
+
+// policyOf is the policy that a conversation of a project gets when it names none.
+func (rs *resolver) policyOf(project string) string {
+	return cmp.Or(rs.o.Projects[cmp.Or(project, scrollback.DefaultProject)].Policy, rs.o.Compaction.Policy)
+}
+
+// toolsWeight is the weight of tool definitions.
+func (rs *resolver) toolsWeight(ts []scrollback.Tool) scrollback.Weight {
+	defs, err := json.Marshal(ts)
+	if err != nil {
+		return scrollback.Weight{} // a request with them is refused elsewhere
+	}
+	return rs.textWeight(string(defs))
+}
+
+// textWeight is the weight of a text that is not a message: needed often, counted once.
+func (rs *resolver) textWeight(text string) scrollback.Weight {
+	rs.mu.Lock()
+	w, ok := rs.weights[text]
+	rs.mu.Unlock()
+	if ok {
+		return w
+	}
+	w = scrollback.Weight{Tokens: int64(token.Count(text)) + 4, Bytes: int64(len(text))}
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if len(rs.weights) >= 256 {
+		clear(rs.weights)
+	}
+	rs.weights[text] = w
+	return w
 }
 
 // tools are what the model may call. The recall tools come first and never change, so
@@ -187,9 +262,4 @@ func account(c scrollback.Conversation, s resolved, w scrollback.Window, prev *s
 	m.ConversationID, m.Model, m.Policy, m.LimitFrom = c.ID, s.facts.Name, s.policy.Name, s.limitFrom
 	m.CacheReuse = window.Reuse(prev, w)
 	return m
-}
-
-// policyOf is the policy that a conversation of a project gets when it names none.
-func (e *Engine) policyOf(project string) string {
-	return cmp.Or(e.o.Projects[cmp.Or(project, scrollback.DefaultProject)].Policy, e.o.Compaction.Policy)
 }

@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -36,7 +38,7 @@ func (lt *liveTurn) run(base context.Context) {
 	<-saved
 	lt.end(last)
 	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting {
-		lt.e.foldAhead(base, lt.turn.Conversation, lt.resolved)
+		lt.e.folder.ahead(base, lt.turn.Conversation, lt.resolved)
 	}
 }
 
@@ -48,8 +50,8 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
-		said.usage = lt.e.models.priced(lt.resolved.facts.Name, lt.believed(said))
-		lt.e.lessons.Outgrow(ctx, lt.resolved.facts.Name, lt.resolved.learned, said.usage)
+		said.usage = lt.e.resolver.priced(lt.resolved.facts.Name, lt.believed(said))
+		lt.e.resolver.lessons.Outgrow(ctx, lt.resolved.facts.Name, lt.resolved.learned, said.usage)
 		lt.usage = lt.usage.Add(said.usage)
 		lt.resolved.asked = asked(w) + lt.e.store.Weigh(said.parts).Tokens
 		out, done, err := lt.conclude(ctx, step, said, mark)
@@ -108,7 +110,7 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	sh, err := lt.e.resolve(ctx, head.Conversation, lt.resolved.over)
+	sh, err := lt.e.resolver.resolve(ctx, head.Conversation, lt.resolved.over)
 	if err != nil {
 		return err
 	}
@@ -123,7 +125,7 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 	case !l.TooLong:
 		return refusal
 	}
-	folded, err := lt.e.fold(ctx, &head, sh, compact.MustFit)
+	folded, err := lt.e.folder.fold(ctx, &head, sh, compact.MustFit)
 	if err != nil {
 		return err
 	}
@@ -158,7 +160,7 @@ func (lt *liveTurn) window(ctx context.Context) (scrollback.Window, *scrollback.
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	w, err := lt.e.fit(ctx, &head, lt.resolved, lt.turn.Seq, func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) })
+	w, err := lt.e.folder.fit(ctx, &head, lt.resolved, lt.turn.Seq, func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) })
 	if err != nil {
 		return w, nil, err
 	}
@@ -276,7 +278,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		lt.emit(scrollback.ErrorEvent{Failure: *f.Failure})
 	}
 	if len(said.Parts) > 0 { // what was said before it broke off has its price
-		u := lt.e.models.priced(said.Model, lt.believed(reply{parts: said.Parts}))
+		u := lt.e.resolver.priced(said.Model, lt.believed(reply{parts: said.Parts}))
 		said.Usage = &u
 		f.Messages, f.Usage = []store.Incoming{{Message: said}}, []scrollback.UsageRecord{lt.record(u, "")}
 		lt.usage = lt.usage.Add(u)
@@ -314,4 +316,72 @@ func (lt *liveTurn) believed(t reply) scrollback.Usage {
 	u.InputTokens, u.OutputTokens, u.Estimated = lt.resolved.modelTokens(lt.sent.Tokens), lt.resolved.modelTokens(lt.e.store.Weigh(t.parts).Tokens), true
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
+}
+
+// asked is the weight in tokens of a window's question: its newest user message.
+func asked(w scrollback.Window) (tokens int64) {
+	newest := int64(0)
+	for _, it := range w.Items {
+		if it.Kind == scrollback.KindMessage && it.Role == scrollback.RoleUser && it.Seq > newest {
+			newest, tokens = it.Seq, it.Weight.Tokens
+		}
+	}
+	return tokens
+}
+
+// answerCalls runs the calls of a step that are ours to run: those of
+// recall tools, and those of tools that nobody has defined. The rest stay open for
+// the client.
+func (lt *liveTurn) answerCalls(ctx context.Context, step int, calls []scrollback.ToolCall) (answers scrollback.Parts, open []scrollback.ToolCall) {
+	known, reader := map[string]bool{}, lt.view.Recall()
+	lt.mu.Lock()
+	for _, t := range lt.head.Settings.Tools {
+		known[t.Name] = true
+	}
+	lt.mu.Unlock()
+	for _, c := range calls {
+		if known[c.Name] {
+			open = append(open, c)
+			continue
+		}
+		r := scrollback.ToolResult{CallID: c.ID, Name: c.Name, Recall: recall.IsTool(c.Name)}
+		switch {
+		case !r.Recall:
+			r.Text, r.IsError = "There is no tool named "+c.Name+".", true
+		case step > maxSteps:
+			r.Text, r.IsError = "No more look-ups in this turn: answer now with what you have.", true
+		default:
+			text, err := reader.Call(ctx, lt.turn.Conversation, c.Name, c.Arguments, lt.room(len(calls)))
+			r.Text = text
+			if err != nil {
+				r.Text, r.IsError = scrollback.Shown(err), true
+			}
+		}
+		answers = append(answers, r)
+	}
+	return answers, open
+}
+
+// Bounds of recall results, as shares of the budget: of one by itself, and of all those
+// requested at once together.
+const (
+	recallShare  = 0.15
+	recallsShare = 0.3
+)
+
+// room is how big a recall result may be when so many calls are made at once.
+func (lt *liveTurn) room(calls int) recall.Room {
+	share := min(recallShare, recallsShare/float64(calls))
+	return recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(int64(share*float64(lt.resolved.budget.Tokens)), lt.resolved.room().Outputs()/int64(calls))}
+}
+
+// artifactBytes reads a whole artifact.
+func (e *Engine) artifactBytes(ctx context.Context, id scrollback.ArtifactID) ([]byte, error) {
+	f, _, err := e.archive.OpenArtifact(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, e.intake.Limits.ArtifactBytes+1))
+	return b, scrollback.Wrap(scrollback.Unavailable, "engine", err)
 }

@@ -54,7 +54,7 @@ func TestGoingOnWhereItWasCutOff(t *testing.T) {
 	r.Ask(id, "thanks")
 	fork := func(seq int64) scrollback.ConversationID {
 		t.Helper()
-		c, err := r.Fork(ctx, id, engine.Point{Seq: &seq}, "")
+		c, err := r.Branches().Fork(ctx, id, engine.Point{Seq: &seq}, "")
 		if err != nil {
 			t.Fatal(err)
 		}

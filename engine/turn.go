@@ -42,81 +42,66 @@ type ToolResult struct {
 // [Turns.Cancel] stops it. [scrollback.ReplyOf] makes one text of the events.
 func (v *View) Turn(ctx context.Context, r TurnRequest) iter.Seq2[scrollback.Event, error] {
 	return func(yield func(scrollback.Event, error) bool) {
-		lt, attach, err := v.start(ctx, r)
+		_, events, err := v.Begin(ctx, r)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		if lt == nil {
-			v.Turns().Attach(ctx, r.Conversation, attach, 0)(func(n SequencedEvent, err error) bool { return yield(n.Event, err) })
-			return
+		for n, err := range events {
+			if !yield(n.Event, err) {
+				return
+			}
 		}
-		lt.read(ctx, 0, func(n SequencedEvent, err error) bool { return yield(n.Event, err) })
 	}
 }
 
 // Begin begins a turn and returns its id and numbered events; for a replayed request,
 // those of the turn that it began. It is for faces whose frames are numbered.
 func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, iter.Seq2[SequencedEvent, error], error) {
-	lt, attach, err := v.start(ctx, r)
-	if err != nil {
-		return "", nil, err
-	}
-	if lt == nil {
-		return attach, v.Turns().Attach(ctx, r.Conversation, attach, 0), nil
-	}
-	return lt.turn.ID, func(yield func(SequencedEvent, error) bool) { lt.read(ctx, 0, yield) }, nil
-}
-
-// start opens the turn and starts it. For a request that is already known it returns no
-// live turn, only the id to attach to.
-func (v *View) start(ctx context.Context, r TurnRequest) (*liveTurn, scrollback.TurnID, error) {
-	const op = "engine.Turn"
 	e := v.e
 	head, err := v.door.head(ctx, r.Conversation, scrollback.AccessWrite)
 	if err != nil {
-		return nil, "", err
+		return "", nil, err
 	}
 	conv := head.Conversation
 	if r.Tools != nil {
 		conv.Settings.Tools = r.Tools
 	}
-	e.askList(ctx, conv, r.Overrides)
-	sh, err := e.resolve(ctx, conv, r.Overrides)
+	sh, err := e.resolver.begin(ctx, conv, r.Overrides)
 	if err == nil && len(r.ToolResults) > 0 {
 		sh.asked, err = e.question(ctx, head.Branch, sh)
 	}
 	if err != nil {
-		return nil, "", err
+		return "", nil, err
 	}
 	in, err := e.incoming(ctx, &r, sh)
 	if err != nil {
-		return nil, "", err
+		return "", nil, err
 	}
 	if len(in) == 0 && head.Messages == 0 {
-		return nil, "", scrollback.ParamErrorf(op, "message", "there is nothing to answer: give a message")
+		return "", nil, scrollback.ParamErrorf("engine.Turn", "message", "there is nothing to answer: give a message")
 	}
 	if err := scrollback.CheckTools(r.Tools); err != nil {
-		return nil, "", err
+		return "", nil, err
 	}
 	env, change, err := e.environment(ctx, head.Conversation, sh)
 	if err != nil {
-		return nil, "", err
+		return "", nil, err
 	}
 	if len(r.Message) > 0 { // nothing may come between a call and its result
 		in = append(change, in...)
 	}
 	key, err := idempotency(r)
 	if err != nil {
-		return nil, "", err
+		return "", nil, err
 	}
 	end, err := e.ending(ctx, head, &r)
 	if err != nil {
-		return nil, "", err
+		return "", nil, err
 	}
 	leave, err := e.enter()
 	if err != nil {
-		return nil, "", err
+		return "", nil, err
 	}
 	begun, err := e.store.Turns.Begin(ctx, store.BeginRequest{
 		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in,
@@ -126,17 +111,20 @@ func (v *View) start(ctx context.Context, r TurnRequest) (*liveTurn, scrollback.
 			tell(c, env, len(change) > 0 && len(r.Message) > 0)
 		},
 	})
-	if err != nil || begun.Replayed {
+	if err != nil {
 		leave()
-		return nil, begun.Turn.ID, err
+		return "", nil, err
+	}
+	if begun.Replayed {
+		leave()
+		return begun.Turn.ID, v.Turns().Attach(ctx, r.Conversation, begun.Turn.ID, 0), nil
 	}
 	lt := makeLive(v, begun, sh)
-	lt.emit(scrollback.TurnEvent{TurnID: lt.turn.ID, UserMessageID: lt.turn.UserMessage, Seq: lt.turn.Seq})
 	go func() {
 		defer leave()
 		lt.run(e.base)
 	}()
-	return lt, "", nil
+	return lt.turn.ID, func(yield func(SequencedEvent, error) bool) { lt.read(ctx, 0, yield) }, nil
 }
 
 // incoming checks what a request brings and turns it into messages.

@@ -140,21 +140,21 @@ func (w *walker) step() {
 		})
 	case at < 54:
 		w.both(fmt.Sprintf("rewind %s to %d", id, seq), func(r *enginetest.Rig) (any, error) {
-			return r.Rewind(ctx, id,
+			return r.Branches().Rewind(ctx, id,
 				engine.Point{Seq: &seq})
 		})
 	case at < 60:
 		pick := w.rng.Int()
 		w.both(fmt.Sprint("switch ", id), func(r *enginetest.Rig) (any, error) {
-			bs, err := r.Branches(ctx, id)
+			bs, err := r.Branches().List(ctx, id)
 			if err != nil {
 				return nil, err
 			}
-			return r.Rewind(ctx, id, engine.Point{Branch: bs[pick%len(bs)].ID})
+			return r.Branches().Rewind(ctx, id, engine.Point{Branch: bs[pick%len(bs)].ID})
 		})
 	case at < 66:
 		if c, ok := w.both(fmt.Sprintf("fork %s at %d", id, seq), func(r *enginetest.Rig) (any, error) {
-			return r.Fork(ctx, id, engine.Point{Seq: &seq}, "")
+			return r.Branches().Fork(ctx, id, engine.Point{Seq: &seq}, "")
 		}).(scrollback.Conversation); ok {
 			w.ids = append(w.ids, c.ID)
 		}
@@ -222,7 +222,7 @@ func (w *walker) look(id scrollback.ConversationID) {
 			return nil, err
 		}
 		w.covers(r, m, c)
-		bs, err := r.Branches(ctx, id)
+		bs, err := r.Branches().List(ctx, id)
 		refs, _, errRefs := r.Refs(ctx, id, scrollback.RefQuery{})
 		return []any{c, log, m, bs, refs}, errors.Join(err, errRefs)
 	})

@@ -121,7 +121,7 @@ func ExampleScrollback_resume() {
 	fmt.Println(reply)
 
 	seq := int64(2) // behind the second message
-	fork, err := sb.Fork(ctx, id, engine.Point{Seq: &seq}, "Another way")
+	fork, err := sb.Branches().Fork(ctx, id, engine.Point{Seq: &seq}, "Another way")
 	if err != nil {
 		log.Fatal(err)
 	}

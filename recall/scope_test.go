@@ -24,11 +24,11 @@ func TestSearchInAForkOfTrash(t *testing.T) {
 		r.Ask(id, fmt.Sprint("heron ", i))
 	}
 	four, eight := int64(4), int64(8)
-	f, err := r.Fork(ctx, id, engine.Point{Seq: &four}, "")
+	f, err := r.Branches().Fork(ctx, id, engine.Point{Seq: &four}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Fork(ctx, id, engine.Point{Seq: &eight}, ""); err != nil { // which keeps more
+	if _, err := r.Branches().Fork(ctx, id, engine.Point{Seq: &eight}, ""); err != nil { // which keeps more
 		t.Fatal(err)
 	}
 	for _, step := range []struct {

@@ -84,7 +84,7 @@ func (c *chat) rewind(ctx context.Context, w io.Writer, arg string) error {
 	if err != nil {
 		return err
 	}
-	conv, err := c.o.View.Rewind(ctx, c.id, engine.Point{Seq: &seq})
+	conv, err := c.o.View.Branches().Rewind(ctx, c.id, engine.Point{Seq: &seq})
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (c *chat) asked(ctx context.Context, w io.Writer) error {
 
 // branches lists the branches, or switches to one by its number in the list.
 func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
-	bs, err := c.o.View.Branches(ctx, c.id)
+	bs, err := c.o.View.Branches().List(ctx, c.id)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
 		}
 		to = bs[n-1].ID
 	}
-	conv, err := c.o.View.Rewind(ctx, c.id, engine.Point{Branch: to})
+	conv, err := c.o.View.Branches().Rewind(ctx, c.id, engine.Point{Branch: to})
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (c *chat) fork(ctx context.Context, w io.Writer, arg string) error {
 		}
 		at.Seq = &seq
 	}
-	conv, err := c.o.View.Fork(ctx, c.id, at, "")
+	conv, err := c.o.View.Branches().Fork(ctx, c.id, at, "")
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (c *chat) retry(ctx context.Context, _ io.Writer, _ string) error {
 			continue
 		}
 		if i < len(ms)-1 {
-			if _, err := c.o.View.Rewind(ctx, c.id, engine.Point{Seq: &ms[i].Seq}); err != nil {
+			if _, err := c.o.View.Branches().Rewind(ctx, c.id, engine.Point{Seq: &ms[i].Seq}); err != nil {
 				return err
 			}
 		}

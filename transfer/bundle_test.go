@@ -110,7 +110,7 @@ func rich(t *testing.T) (*enginetest.Rig, scrollback.ConversationID) {
 		t.Fatal(err)
 	}
 	r.Grow(c.ID, 40)
-	if _, err := r.Rewind(ctx, c.ID, engine.Point{Seq: new(int64(33))}); err != nil {
+	if _, err := r.Branches().Rewind(ctx, c.ID, engine.Point{Seq: new(int64(33))}); err != nil {
 		t.Fatal(err)
 	}
 	r.Ask(c.ID, "another way to the 数据库").Done(t, scrollback.TurnComplete, "stop")
@@ -177,7 +177,7 @@ func TestBundleExtends(t *testing.T) {
 	brings(far, old, transfer.ImportRequest{}, transfer.ResultCreated)
 	r.Grow(id, 30)
 	r.Ask(id, "one more").Done(t, scrollback.TurnComplete, "stop")
-	if _, err := r.Rewind(context.Background(), id, engine.Point{Seq: new(int64(50))}); err != nil {
+	if _, err := r.Branches().Rewind(context.Background(), id, engine.Point{Seq: new(int64(50))}); err != nil {
 		t.Fatal(err)
 	}
 	grown := r.Pack(id, transfer.ExportRequest{})
@@ -256,7 +256,7 @@ func TestBundleAsCopy(t *testing.T) {
 	}
 	told := "look into " + string(refs[0].Ref) + " or " + string(id)
 	r.Ask(id, told).Done(t, scrollback.TurnComplete, "stop")
-	fork, err := r.Fork(ctx, id, engine.Point{}, "fork")
+	fork, err := r.Branches().Fork(ctx, id, engine.Point{}, "fork")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +303,7 @@ func TestBundleOfAFork(t *testing.T) {
 	r, id := rich(t)
 	at := func(of scrollback.ConversationID, seq int64, title string) scrollback.ConversationID {
 		t.Helper()
-		c, err := r.Fork(ctx, of, engine.Point{Seq: &seq}, title)
+		c, err := r.Branches().Fork(ctx, of, engine.Point{Seq: &seq}, title)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -393,9 +393,9 @@ func TestBundleProperty(t *testing.T) {
 			case 4, 5:
 				_, _ = r.Compact(ctx, id, engine.CompactRequest{Force: true})
 			case 6:
-				_, _ = r.Rewind(ctx, id, engine.Point{Seq: &seq})
+				_, _ = r.Branches().Rewind(ctx, id, engine.Point{Seq: &seq})
 			case 7:
-				if c, err := r.Fork(ctx, id, engine.Point{Seq: &seq}, ""); err == nil {
+				if c, err := r.Branches().Fork(ctx, id, engine.Point{Seq: &seq}, ""); err == nil {
 					ids = append(ids, c.ID)
 				}
 			case 8:

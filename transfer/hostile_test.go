@@ -62,7 +62,7 @@ func TestAnIdOpensNothing(t *testing.T) {
 	ctx := context.Background()
 	for _, purged := range []bool{false, true} {
 		r, victim := rich(t)
-		heir, err := r.Fork(ctx, victim, engine.Point{}, "heir")
+		heir, err := r.Branches().Fork(ctx, victim, engine.Point{}, "heir")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestAnIdOpensNothing(t *testing.T) {
 		if _, err := r.Get(ctx, victim); purged != (scrollback.CodeOf(err) == scrollback.NotFound) {
 			t.Errorf("purged %v, and it is %v", purged, err)
 		}
-		if bs, err := r.Branches(ctx, heir.ID); err != nil || len(bs) != 1 {
+		if bs, err := r.Branches().List(ctx, heir.ID); err != nil || len(bs) != 1 {
 			t.Errorf("the heir has %+v, %v", bs, err)
 		}
 	}
@@ -158,7 +158,7 @@ func TestABundleThatChanges(t *testing.T) {
 	first := r.Pack(id, transfer.ExportRequest{})
 	r.Grow(id, 8)
 	longer := r.Pack(id, transfer.ExportRequest{})
-	fork, err := r.Fork(context.Background(), id, engine.Point{}, "fork")
+	fork, err := r.Branches().Fork(context.Background(), id, engine.Point{}, "fork")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -149,7 +149,7 @@ func TestImportAgain(t *testing.T) {
 		}
 		id = out.Conversations[0].ID
 		r.WantShape(id, step.path...)
-		if bs, err := r.Branches(context.Background(), id); err != nil || len(bs) != step.branches {
+		if bs, err := r.Branches().List(context.Background(), id); err != nil || len(bs) != step.branches {
 			t.Errorf("%s: branches %+v, %v", step.file, bs, err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestImportAgain(t *testing.T) {
 	if again, err := r.Load(lines(1, 2, 3, 5, 6)); err != nil || again.Conversations[0].Messages != 0 {
 		t.Errorf("again: %+v, %v", again, err)
 	}
-	bs, err := r.Branches(context.Background(), id)
+	bs, err := r.Branches().List(context.Background(), id)
 	if err != nil || len(bs) != 4 {
 		t.Fatalf("branches %+v, %v", bs, err)
 	}
@@ -191,7 +191,7 @@ func TestImportAgainWithWhatIsRefused(t *testing.T) {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	r.WantShape(id, "u:m1", "u:m2", "u:go on", "a:x")
-	if bs, err := r.Branches(context.Background(), id); err != nil || len(bs) != 1 {
+	if bs, err := r.Branches().List(context.Background(), id); err != nil || len(bs) != 1 {
 		t.Errorf("branches %+v, %v", bs, err)
 	}
 }
@@ -205,7 +205,7 @@ func TestImportAgainAfterRewindToTheBeginning(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, zero := out.Conversations[0].ID, int64(0)
-	if _, err := r.Rewind(context.Background(), id, engine.Point{Seq: &zero}); err != nil {
+	if _, err := r.Branches().Rewind(context.Background(), id, engine.Point{Seq: &zero}); err != nil {
 		t.Fatal(err)
 	}
 	if out, err = r.Load(file); err != nil || out.Conversations[0].Messages != 0 {
@@ -263,7 +263,7 @@ func TestImportBesideSomebody(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.WantShape(id, c.path...)
-			bs, err := r.Branches(context.Background(), id)
+			bs, err := r.Branches().List(context.Background(), id)
 			if err != nil || len(bs) != 2 {
 				t.Errorf("branches %+v, %v", bs, err)
 			}
@@ -303,7 +303,7 @@ func TestImportRewinds(t *testing.T) {
 		for _, m := range r.Log(id) {
 			path = append(path, m.Parts.Text())
 		}
-		bs, err := r.Branches(context.Background(), id)
+		bs, err := r.Branches().List(context.Background(), id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func TestPinsWhenAnImportSwitchesThePath(t *testing.T) {
 	brings(here, there.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultCreated)
 	setPins(here, id, 1, 5)
 	at := int64(4)
-	if _, err := there.Rewind(ctx, id, engine.Point{Seq: &at}); err != nil {
+	if _, err := there.Branches().Rewind(ctx, id, engine.Point{Seq: &at}); err != nil {
 		t.Fatal(err)
 	}
 	there.Ask(id, "something else").Done(t, scrollback.TurnComplete, "stop")
@@ -68,11 +68,11 @@ func TestPinsOfAHostileBundle(t *testing.T) {
 			if _, err := here.Pinned(ctx, id); err != nil {
 				t.Error(err)
 			}
-			if _, err := here.Fork(ctx, id, engine.Point{}, ""); err != nil {
+			if _, err := here.Branches().Fork(ctx, id, engine.Point{}, ""); err != nil {
 				t.Error(err)
 			}
 			at := int64(4)
-			if _, err := here.Rewind(ctx, id, engine.Point{Seq: &at}); err != nil {
+			if _, err := here.Branches().Rewind(ctx, id, engine.Point{Seq: &at}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -26,7 +26,9 @@ type forkCmd struct {
 
 // Run implements the command.
 func (c *forkCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error { return g.changed(a.Fork(g.ctx, id, c.of(), c.Title)) })
+	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		return g.changed(a.Branches().Fork(g.ctx, id, c.of(), c.Title))
+	})
 }
 
 type rewindCmd struct {
@@ -36,7 +38,9 @@ type rewindCmd struct {
 
 // Run implements the command.
 func (c *rewindCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error { return g.changed(a.Rewind(g.ctx, id, c.of())) })
+	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		return g.changed(a.Branches().Rewind(g.ctx, id, c.of()))
+	})
 }
 
 type branchesCmd struct{ one }
@@ -44,7 +48,7 @@ type branchesCmd struct{ one }
 // Run implements the command.
 func (c *branchesCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		bs, err := a.Branches(g.ctx, id)
+		bs, err := a.Branches().List(g.ctx, id)
 		if err != nil {
 			return err
 		}

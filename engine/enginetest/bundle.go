@@ -89,9 +89,9 @@ var Moved = sync.OnceValue(func() (files [3][]byte) {
 	files[0] = r.Pack(id, transfer.ExportRequest{})
 	r.Says(id, 9, "after")
 	_, _ = r.Compact(ctx, id, engine.CompactRequest{Force: true})
-	_, _ = r.Rewind(ctx, id, engine.Point{Seq: new(int64(14))})
+	_, _ = r.Branches().Rewind(ctx, id, engine.Point{Seq: new(int64(14))})
 	files[1] = r.Pack(id, transfer.ExportRequest{})
-	if c, err := r.Fork(ctx, id, engine.Point{}, "fork"); err == nil {
+	if c, err := r.Branches().Fork(ctx, id, engine.Point{}, "fork"); err == nil {
 		r.Says(c.ID, 8, "forked")
 		_, _ = r.Compact(ctx, c.ID, engine.CompactRequest{Force: true})
 		files[2] = r.Pack(c.ID, transfer.ExportRequest{})

@@ -36,7 +36,7 @@ func (a *api) branches() {
 			if err != nil {
 				return seen(map[string][]scrollback.BranchEntry{}, err)
 			}
-			bs, err := a.as(ctx).Branches(ctx, id)
+			bs, err := a.as(ctx).Branches().List(ctx, id)
 			return seen(map[string][]scrollback.BranchEntry{"branches": bs}, err)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "rewind", Method: http.MethodPost, Path: "/api/conversations/{id}/rewind",
@@ -46,7 +46,7 @@ func (a *api) branches() {
 			if err != nil {
 				return answer[tagged](nil, err)
 			}
-			return withTag(a.as(ctx).Rewind(ctx, id, in.Body.place()))
+			return withTag(a.as(ctx).Branches().Rewind(ctx, id, in.Body.place()))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "fork", Method: http.MethodPost, Path: "/api/conversations/{id}/fork",
 		Summary: "Continue from a message in a new conversation", MaxBodyBytes: a.limits.Body},
@@ -55,7 +55,7 @@ func (a *api) branches() {
 			if err != nil {
 				return answer[tagged](nil, err)
 			}
-			out, err := withTag(a.as(ctx).Fork(ctx, id, in.Body.place(), in.Body.Title))
+			out, err := withTag(a.as(ctx).Branches().Fork(ctx, id, in.Body.place(), in.Body.Title))
 			if err == nil {
 				out.Status = http.StatusCreated
 			}

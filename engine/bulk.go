@@ -23,7 +23,7 @@ func (b Bulk) Head(ctx context.Context, id scrollback.ConversationID, need scrol
 func (b Bulk) Project(name string) (string, error) { return b.v.door.project(name) }
 
 // DefaultPolicy is the policy that a conversation of a project gets when it names none.
-func (b Bulk) DefaultPolicy(project string) string { return b.v.e.policyOf(project) }
+func (b Bulk) DefaultPolicy(project string) string { return b.v.e.resolver.policyOf(project) }
 
 // Backlog is a conversation that messages are added to outside any turn.
 type Backlog struct {
@@ -39,7 +39,7 @@ func (b Bulk) Backlog(ctx context.Context, id scrollback.ConversationID) (*Backl
 	if err != nil {
 		return nil, err
 	}
-	sh, err := b.v.e.resolve(ctx, head.Conversation, Overrides{})
+	sh, err := b.v.e.resolver.resolve(ctx, head.Conversation, Overrides{})
 	if err != nil {
 		return nil, err
 	}
@@ -58,13 +58,6 @@ func (b *Backlog) Compact(ctx context.Context, head *store.Head) error {
 	if head.ID != b.Begin.ID {
 		return scrollback.Errorf(scrollback.NotFound, "engine.Compact", "no conversation %s in this backlog", head.ID)
 	}
-	_, err := b.e.fit(ctx, head, b.sh, 0, func(scrollback.Receipt) {})
-	return err
-}
-
-// Fits returns an error if the conversation cannot be continued here as it is, because
-// of its model, policy or limit.
-func (v *View) Fits(c scrollback.Conversation) error {
-	_, err := v.e.choose(c, Overrides{}, scrollback.Learned{})
+	_, err := b.e.folder.fit(ctx, head, b.sh, 0, func(scrollback.Receipt) {})
 	return err
 }
