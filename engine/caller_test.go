@@ -268,6 +268,15 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if err != nil || len(sums) != 1 {
 		t.Errorf("usage %+v (%v)", sums, err)
 	}
+	if sums, err := mine.Usage(ctx, scrollback.UsageQuery{To: 1 << 60, Projects: []string{"theirs"}}); err != nil || len(sums) != 0 {
+		t.Errorf("usage of a foreign project: %+v (%v)", sums, err)
+	}
+	if list, _, err := mine.List(ctx, scrollback.ListQuery{Projects: []string{"theirs", "more"}}); err != nil || len(list) != 0 {
+		t.Errorf("listed of foreign projects: %+v (%v)", list, err)
+	}
+	if _, err := r.Engine.As(scrollback.Caller{}).Models(ctx); scrollback.CodeOf(err) != scrollback.Refused {
+		t.Errorf("models for nobody: %v", err)
+	}
 	if _, err := mine.Admin(); scrollback.CodeOf(err) != scrollback.Refused {
 		t.Errorf("admin: %v", err)
 	}
@@ -291,7 +300,7 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if scrollback.CodeOf(err) != scrollback.Conflict {
 		t.Errorf("imported a foreign bundle: %v", err)
 	}
-	if _, err := r.Fork(ctx, o.id, engine.Point{}, ""); err != nil { // which keeps what it inherits
+	if _, err := r.Branches().Fork(ctx, o.id, engine.Point{}, ""); err != nil { // which keeps what it inherits
 		t.Fatal(err)
 	}
 	if _, err := r.Purge(ctx, o.id); err != nil {

@@ -79,7 +79,7 @@ func (v *View) create(ctx context.Context, c scrollback.Conversation) (scrollbac
 // Resolve finds a conversation by what a person calls it: an id, a unique
 // beginning of one, or "latest".
 func (v *View) Resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
-	within, err := v.door.projects("")
+	within, err := v.door.projects("", nil)
 	if err != nil {
 		return "", err
 	}
@@ -96,7 +96,7 @@ func (v *View) Get(ctx context.Context, id scrollback.ConversationID) (scrollbac
 // the next.
 func (v *View) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
 	var err error
-	if q.Projects, err = v.door.projects(q.Project); err != nil {
+	if q.Projects, err = v.door.projects(q.Project, q.Projects); err != nil {
 		return nil, "", err
 	}
 	items, next, err := v.e.store.List(ctx, q)

@@ -26,6 +26,9 @@ type ModelEntry struct {
 
 // Models lists the models that are set up here, the default first.
 func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
+	if err := v.door.may(scrollback.AccessRead); err != nil {
+		return nil, err
+	}
 	names := []string{v.e.o.Model}
 	if v.e.o.ModelNames != nil {
 		for _, name := range v.e.o.ModelNames() {

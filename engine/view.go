@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/intake"
@@ -46,7 +47,7 @@ func (v *View) Upload(ctx context.Context, id scrollback.ConversationID, r io.Re
 // Usage returns what the models' calls have cost.
 func (v *View) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback.UsageSum, error) {
 	var err error
-	if q.Projects, err = v.door.projects(""); err != nil {
+	if q.Projects, err = v.door.projects("", q.Projects); err != nil {
 		return nil, err
 	}
 	return v.e.store.Books.Usage(ctx, q)
@@ -120,21 +121,26 @@ func (d door) may(need scrollback.Access) error {
 	return scrollback.Errorf(scrollback.Refused, "engine", "this needs %s access", need)
 }
 
-// projects are where a caller may look when it names one project, or none; nil for
-// everywhere.
-func (d door) projects(name string) ([]string, error) {
+// projects limits what a caller searches through: to the project that is named, if any,
+// to those in within, unless nil, and to the caller's own. Nil means no limit.
+func (d door) projects(name string, within []string) ([]string, error) {
 	if err := d.may(scrollback.AccessRead); err != nil {
 		return nil, err
 	}
 	switch {
 	case d.caller.AllProjects:
-		return nil, nil
+		return within, nil
 	case name != "" && !d.caller.Sees(name):
 		return nil, scrollback.Errorf(scrollback.NotFound, "engine", "no project %s", name)
-	case name != "":
-		return []string{name}, nil
 	}
-	return append([]string{}, d.caller.Projects...), nil
+	own := append([]string{}, d.caller.Projects...)
+	if name != "" {
+		own = []string{name}
+	}
+	if within != nil {
+		own = slices.DeleteFunc(own, func(p string) bool { return !slices.Contains(within, p) })
+	}
+	return own, nil
 }
 
 // reading is a door for reading, as [recall.Reader] needs it.
@@ -153,7 +159,9 @@ func (r reading) Allow(ctx context.Context, id scrollback.ConversationID) error 
 }
 
 // Projects implements [recall.Door].
-func (r reading) Projects(name string) ([]string, error) { return r.projects(name) }
+func (r reading) Projects(name string, within []string) ([]string, error) {
+	return r.projects(name, within)
+}
 
 // Admin holds what only a caller with admin access may do. It concerns the whole engine,
 // not single conversations.

@@ -333,7 +333,7 @@ func (c call) reaching(ctx context.Context, ref scrollback.Ref, do func(through 
 	switch own.Settings.RecallScope {
 	case scrollback.ScopeProject:
 	case scrollback.ScopeAll:
-		if within, err = c.door.Projects(""); err != nil {
+		if within, err = c.door.Projects("", nil); err != nil {
 			return err
 		}
 	default:

@@ -33,9 +33,9 @@ type Door interface {
 	// does not exist to whoever reads it.
 	Allow(ctx context.Context, id scrollback.ConversationID) error
 
-	// Projects returns where a caller may look that names one project, or none; nil
-	// means everywhere.
-	Projects(name string) ([]string, error)
+	// Projects limits what the caller searches through: to the project that is named, if
+	// any, to those in within, unless nil, and to the caller's own. Nil means no limit.
+	Projects(name string, within []string) ([]string, error)
 }
 
 // Reader reads for one caller. It is safe for concurrent use.
@@ -65,7 +65,7 @@ func (r *Reader) Refs(ctx context.Context, id scrollback.ConversationID, q scrol
 // Owner returns the conversation through which the caller may read a ref: the newest one
 // that mentions it.
 func (r *Reader) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
-	within, err := r.door.Projects("")
+	within, err := r.door.Projects("", nil)
 	if err != nil {
 		return "", err
 	}
@@ -168,12 +168,9 @@ func (r *Reader) Search(ctx context.Context, q scrollback.SearchQuery) (scrollba
 		}
 		return r.store.Search(ctx, q)
 	}
-	within, err := r.door.Projects(q.Project)
-	if err != nil {
+	var err error
+	if q.Projects, err = r.door.Projects(q.Project, q.Projects); err != nil {
 		return scrollback.SearchResult{}, err
-	}
-	if within != nil {
-		q.Projects = within
 	}
 	return r.store.Search(ctx, q)
 }
