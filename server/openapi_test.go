@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 
@@ -18,7 +19,7 @@ func TestCompactionIsDescribed(t *testing.T) {
 	defer sb.Close()
 	w := httptest.NewRecorder()
 	handler := server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test"}, true)
-	handler.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/openapi.json", nil))
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/openapi.json", nil))
 	var api struct {
 		Components struct {
 			Schemas map[string]struct{ Properties map[string]json.RawMessage }

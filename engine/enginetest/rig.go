@@ -114,7 +114,9 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		if err := r.Close(ctx); err != nil {
 			t.Errorf("close: %v", err)
 		}
-		bucket.Close()
+		if err := bucket.Close(); err != nil {
+			t.Errorf("close the bucket: %v", err)
+		}
 	})
 	return r
 }

@@ -63,8 +63,7 @@ func connect(ctx context.Context, path string, o *Options) (sqldriver.Database, 
 	}
 	readers, err := sql.Open("sqlite", dsn(path, "ro", 0))
 	if err != nil {
-		w.Close()
-		return sqldriver.Database{}, scrollback.Wrap(classify(err), op, err)
+		return sqldriver.Database{}, errors.Join(scrollback.Wrap(classify(err), op, err), w.Close())
 	}
 	n := o.Readers
 	if n == 0 {
