@@ -182,36 +182,20 @@ type PurgeResult struct {
 // Purge removes a conversation for good. What forks inherit stays, but can only be read
 // through them. Nothing brings the rest back.
 func (v *View) Purge(ctx context.Context, id scrollback.ConversationID) (PurgeResult, error) {
-	_, err := v.door.head(ctx, id, scrollback.AccessWrite)
-	unknown := scrollback.CodeOf(err) == scrollback.NotFound && v.door.caller.AllProjects
-	if err != nil && !unknown {
-		return PurgeResult{ID: id}, err
-	}
-	if !unknown {
-		return v.e.purge(ctx, id, 0)
-	}
-	purged, purgeErr := v.e.store.Purge(ctx, id, 0) // an interrupted purge continues
-	if purgeErr == nil && purged.Removed == 0 {
-		return PurgeResult{ID: id}, err
-	}
-	return v.e.drop(ctx, id, purged, purgeErr)
-}
-
-// purge removes a conversation, unless it has left the trash since then; 0 removes it
-// whether it is in the trash or not.
-func (e *Engine) purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (PurgeResult, error) {
-	purged, err := e.store.Purge(ctx, id, trashedBy)
-	return e.drop(ctx, id, purged, err)
-}
-
-// drop removes what is kept beside the log of a conversation that was purged.
-func (e *Engine) drop(ctx context.Context, id scrollback.ConversationID, purged store.Purged, err error) (PurgeResult, error) {
 	out := PurgeResult{ID: id}
+	_, known := v.door.head(ctx, id, scrollback.AccessWrite)
+	if known != nil && !(v.door.caller.AllProjects && scrollback.CodeOf(known) == scrollback.NotFound) {
+		return out, known
+	}
+	purged, err := v.e.store.Purge(ctx, id, 0) // of one unknown: an interrupted purge continues
+	if err == nil && known != nil && purged.Removed == 0 {
+		err = known
+	}
 	if err != nil {
 		return out, err
 	}
 	out.Removed, out.Kept = purged.Removed, purged.Kept
-	out.Artifacts, out.Waiting, err = e.archive.Drop(ctx, id, purged.Loose)
+	out.Artifacts, out.Waiting, err = v.e.archive.Drop(ctx, id, purged.Loose)
 	return out, err
 }
 

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -249,6 +250,22 @@ func waitFor(t *testing.T, ok func() bool) {
 		case <-deadline:
 			t.Fatal("waited ten seconds in vain")
 		}
+	}
+}
+
+// A key's hash is made from the JSON of its request: a version that changed the names
+// would take a request that is sent again after an update for another one.
+func TestRequestsKeepTheirJSON(t *testing.T) {
+	on := true
+	got, err := json.Marshal(engine.TurnRequest{Conversation: "c", Message: enginetest.Say("q"), MessageID: "m", Key: "k",
+		Tools: []scrollback.Tool{{Name: "clock"}}, ToolResults: []engine.ToolResult{{CallID: "1", Text: "t"}},
+		Overrides: engine.Overrides{Model: "m", Limit: 9, Policy: "rolling", Compaction: map[string]float64{"keep_share": 0.5},
+			Thinking: scrollback.Thinking{Effort: "low", On: &on, Budget: 3}}})
+	const want = `{"message":[{"type":"text","text":"q"}],"message_id":"m","tools":[{"name":"clock","description":"","parameters":null}],` +
+		`"tool_results":[{"call_id":"1","text":"t"}],"shape":{"Model":"m","Limit":9,"Policy":"rolling",` +
+		`"Folding":{"keep_share":0.5},"Thinking":{"Effort":"low","On":true,"Budget":3}}}`
+	if err != nil || string(got) != want {
+		t.Errorf("%s (%v)\nwant %s", got, err, want)
 	}
 }
 

@@ -51,7 +51,7 @@ type Overrides struct {
 	Limit  int64
 	Policy string
 	// Compaction replaces numbers of the policy, by their names in the guide to compaction.
-	Compaction map[string]float64
+	Compaction map[string]float64 `json:"Folding"` // see [TurnRequest]
 
 	Thinking scrollback.Thinking
 }

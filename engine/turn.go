@@ -18,6 +18,9 @@ import (
 // for the calls that the last turn waits for, and with neither the head of the
 // conversation is answered again. Tools, if not nil, replace the client's tools that
 // are kept with the conversation. A request sent twice under one Key is run once.
+//
+// Its JSON is what a key's hash is made from: the names stay, so that a request that is
+// sent again after an update of the program is still known.
 type TurnRequest struct {
 	Conversation scrollback.ConversationID `json:"-"`
 	Message      scrollback.Parts          `json:"message,omitempty"`

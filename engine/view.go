@@ -206,7 +206,10 @@ func (a *Admin) PurgeTrash(ctx context.Context, age int64) (int, error) {
 			if c.DeletedAt > trashedBy {
 				continue
 			}
-			_, err := a.e.purge(ctx, c.ID, trashedBy)
+			gone, err := a.e.store.Purge(ctx, c.ID, trashedBy)
+			if err == nil {
+				_, _, err = a.e.archive.Drop(ctx, c.ID, gone.Loose)
+			}
 			switch scrollback.CodeOf(err) {
 			case "":
 				purged++

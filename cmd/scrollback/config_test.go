@@ -128,7 +128,7 @@ func TestConfigCompaction(t *testing.T) {
 // Without anything said there are defaults; the user's own file is found.
 func TestConfigFound(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the config folder is told by XDG_CONFIG_HOME on Linux only")
+		t.Skip("only Linux takes the config folder from XDG_CONFIG_HOME")
 	}
 	t.Setenv("SCROLLBACK_CONFIG", "")
 	home := t.TempDir()
@@ -196,7 +196,7 @@ func TestConfigErrors(t *testing.T) {
 // Keys that others can read draw a warning, without the keys.
 func TestConfigWarns(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("rights are not told by a file's mode there")
+		t.Skip("a file's mode says nothing about its rights on Windows")
 	}
 	for text, warns := range map[string]bool{"[providers.openai]\napi_key = 'SECRET'": true, "model = 'offline'": false} {
 		var warned bytes.Buffer

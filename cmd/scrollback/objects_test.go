@@ -118,7 +118,7 @@ func TestObjectsElsewhere(t *testing.T) {
 func TestObjectsArePrivate(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("rights are not told by a file's mode there")
+		t.Skip("a file's mode says nothing about its rights on Windows")
 	}
 	data := t.TempDir()
 	long, err := json.Marshal(map[string]any{"role": "tool",

@@ -13,7 +13,7 @@ import (
 // What is no file is written to as it is, and stays what it was.
 func TestWriteWholeInto(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("no names for pipes here")
+		t.Skip("Windows has no named files for pipes")
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
