@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact/standing"
 )
 
 // Bounds of what is carried word for word.
@@ -97,7 +98,7 @@ func (r *record) said() []carried {
 		case scrollback.RoleUser:
 			found := false
 			for _, s := range sentences(text) {
-				if standing.MatchString(s) || todo.MatchString(s) {
+				if standing.Instruction(s) || todo.MatchString(s) {
 					out, found = append(out, carriedLine(m, rankStanding, s)), true
 				}
 			}
@@ -223,7 +224,7 @@ func carriedIn(summary string) []carried {
 				path = said[:i]
 			}
 			c.rank, c.key = rankFile, "file "+path
-		case standing.MatchString(line), todo.MatchString(said):
+		case standing.Instruction(line), todo.MatchString(said):
 			c.rank = rankStanding
 		}
 		out = append(out, c)

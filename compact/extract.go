@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact/standing"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
@@ -28,21 +29,6 @@ type line struct {
 	text  string
 	seq   int64
 	score float64
-}
-
-// standing finds what a person wants to be remembered.
-var standing = regexp.MustCompile(`(?i)\b(always|never|must|remember|prefer|decided?|deadline|important|don['’]t|do not|todo|from now on)\b` +
-	`|记住|必须|总是|永远|不要|以后|决定|重要|截止|待办|务必|偏好`)
-
-// cues are strings, in lower case, one of which is in everything that standing finds.
-var cues = []string{"always", "never", "must", "remember", "prefer", "decide", "deadline", "important", "don", "do not", "todo", "from now on",
-	"记住", "必须", "总是", "永远", "不要", "以后", "决定", "重要", "截止", "待办", "务必", "偏好"}
-
-// stands says whether a person wants s to be remembered. Most sentences have no cue,
-// and looking for one costs a tenth of what the expression does.
-func stands(s string) bool {
-	lower := strings.ToLower(s)
-	return slices.ContainsFunc(cues, func(cue string) bool { return strings.Contains(lower, cue) }) && standing.MatchString(s)
 }
 
 // figures finds what is hard to guess: numbers, codes, names with digits.
@@ -67,7 +53,7 @@ func extract(ms []scrollback.Message) []line {
 		text = text[:min(len(text), maxExtract)]
 		for _, s := range sentences(strings.ToValidUTF8(text, "")) {
 			ts := slices.Compact(slices.Sorted(slices.Values(terms.Split(s))))
-			if len(ts) < minTerms && !stands(s) {
+			if len(ts) < minTerms && !standing.Instruction(s) {
 				continue
 			}
 			for _, t := range ts {
@@ -82,7 +68,7 @@ func extract(ms []scrollback.Message) []line {
 			s.score += math.Log(float64(len(all)+1) / float64(holders[t]))
 		}
 		s.score /= math.Sqrt(float64(len(s.terms)) + 4)
-		if stands(s.text) {
+		if standing.Instruction(s.text) {
 			s.score += 3
 		}
 		if figures.MatchString(s.text[strings.Index(s.text, ": ")+2:]) {
@@ -147,7 +133,7 @@ func parseLines(placeholder string) []line {
 			continue
 		}
 		out = append(out, line{text: t, seq: seq, score: -float64(i)})
-		if stands(t) {
+		if standing.Instruction(t) {
 			out[len(out)-1].score += standingLead
 		}
 	}

@@ -1,4 +1,4 @@
-package compact
+package standing
 
 import (
 	"testing"
@@ -18,7 +18,7 @@ func TestCuesMissNothing(t *testing.T) {
 		for range rapid.IntRange(0, 5).Draw(t, "words") {
 			s += word.Draw(t, "word") + rapid.SampledFrom([]string{" ", "", ", ", "。"}).Draw(t, "gap")
 		}
-		if got, want := stands(s), standing.MatchString(s); got != want {
+		if got, want := Instruction(s), wording.MatchString(s); got != want {
 			t.Fatalf("%q: %v, want %v", s, got, want)
 		} else if want {
 			found++
