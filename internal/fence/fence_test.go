@@ -22,8 +22,9 @@ import (
 var rooms = map[string]entry{
 	".": {not: "database/sql os io/fs time math/rand math/rand/v2 log log/slog"},
 
-	"window":           {rooms: ".", not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
-	"compact":          {rooms: ". compact/standing internal/terms model window", not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
+	"window": {rooms: ".", not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
+	"compact": {rooms: ". compact/standing internal/terms model window",
+		not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
 	"compact/standing": {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"token":            {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
 
