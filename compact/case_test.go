@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -22,7 +23,7 @@ const pictureMark = "== fold\n"
 //
 //	policy [name=POLICY] budget=N after=SHARE fixed=N [pinned=SEQ …] [forced] [more] [all]
 //	carried #SEQ TOKENS
-//	#SEQ ROLE TOKENS [BRANCH]: TEXT | call ID | result ID
+//	#SEQ ROLE TOKENS [BRANCH]: TEXT | call ID [NAME ARGUMENTS] | result ID [TEXT]
 func TestCases(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(names) < 10 {
@@ -113,12 +114,14 @@ func parseMessage(t *testing.T, line string) scrollback.Message {
 	m.CreatedAt = 1_700_000_000_000 + m.Seq*36_000_000
 	m.ID = scrollback.MessageID(fmt.Sprint("m", m.Seq))
 	for piece := range strings.SplitSeq(text, " | ") {
-		word, id, _ := strings.Cut(piece, " ")
+		word, rest, _ := strings.Cut(piece, " ")
+		id, rest, _ := strings.Cut(rest, " ")
 		switch word {
 		case "call":
-			m.Parts = append(m.Parts, scrollback.ToolCall{ID: id, Name: "f", Arguments: json.RawMessage(`{}`)})
+			name, arguments, _ := strings.Cut(cmp.Or(rest, "f {}"), " ")
+			m.Parts = append(m.Parts, scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(arguments)})
 		case "result":
-			m.Parts = append(m.Parts, scrollback.ToolResult{CallID: id, Name: "f", Text: "ok"})
+			m.Parts = append(m.Parts, scrollback.ToolResult{CallID: id, Name: "f", Text: strings.ReplaceAll(cmp.Or(rest, "ok"), `\n`, "\n")})
 		default:
 			m.Parts = append(m.Parts, scrollback.Text{Text: piece})
 		}
