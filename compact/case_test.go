@@ -21,7 +21,7 @@ const pictureMark = "== fold\n"
 
 // Each case is a situation, followed by a picture of what is folded:
 //
-//	policy [name=POLICY] budget=N after=SHARE fixed=N [pinned=SEQ …] [forced] [more] [all]
+//	policy [name=POLICY] budget=N after=SHARE fixed=N [placeholders=N] [pinned=SEQ …] [forced] [more] [all]
 //	carried #SEQ TOKENS
 //	#SEQ ROLE TOKENS [BRANCH]: TEXT | call ID [NAME ARGUMENTS] | result ID [TEXT]
 func TestCases(t *testing.T) {
@@ -73,6 +73,8 @@ func parseCase(t *testing.T, story string) situation {
 					_, err = fmt.Sscan(value, &s.Policy.AfterShare)
 				case "fixed":
 					_, err = fmt.Sscan(value, &s.fixed.Tokens)
+				case "placeholders":
+					_, err = fmt.Sscan(value, &s.Policy.PlaceholdersMax)
 				case "name":
 					s.Policy = named(t, value)
 				case "pinned":
@@ -207,7 +209,7 @@ func picture(t *testing.T, s situation) string {
 		fmt.Fprintf(&b, ", carry #%d", cut.carry)
 	}
 	j := newShelf().job(s.Window.Live, cut, s.Window.Budget.Tokens)
-	j.Window.Carried = s.Window.Carried
+	j.Policy, j.Window.Carried = s.Policy, s.Window.Carried
 	for _, m := range s.Window.Carried {
 		j.Branch.View.Carried = append(j.Branch.View.Carried, m.Seq)
 	}
