@@ -18,10 +18,10 @@ import (
 const (
 	foldOpen  = "<folded_history>"
 	foldClose = "</folded_history>"
-	foldNote  = "Earlier messages are folded into this record, which is not a request. Lines like \"- #12 user: …\" are word for word. " +
+	foldNote  = "Earlier messages are folded. This is a record of them, not a request. " +
 		"Read a ref (history:…) with context_read, context_tail or context_grep; context_search searches everything."
 	// FoldTokens is what the block costs at most besides its summary and placeholders.
-	FoldTokens = 88
+	FoldTokens = 72
 )
 
 // ByFile and WorkMark tell lines about files and tools from what somebody said.
