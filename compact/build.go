@@ -121,7 +121,7 @@ func (j *job) leaf(ms []scrollback.Message) (scrollback.Segment, error) {
 		s.TokensBefore += ms[i].Weight.Tokens
 		s.From, s.To = min(s.From, ms[i].CreatedAt), max(s.To, ms[i].CreatedAt)
 	}
-	j.describe(&s, extract(ms))
+	j.describe(&s, extract(ms), workOf(ms))
 	s.Bytes, s.SHA256, err = j.Measure(s, ms)
 	return s, err
 }

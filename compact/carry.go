@@ -2,161 +2,195 @@ package compact
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/standing"
+	short "github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/same"
+	"github.com/scrollback-ai/scrollback/internal/toolcall"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // Bounds of what is carried word for word.
 const (
 	carryRunes = 400  // of one line
+	todosShare = 0.5  // of the room, for open to-dos
 	filesShare = 0.34 // of the room, for the files that were touched
-	pathRunes  = 200
-	leastLine  = 5 // tokens; no line has fewer
+	leastLine  = 5    // tokens; no line has fewer
 )
-
-// todo finds what remains to be done.
-var todo = regexp.MustCompile(`(?i)^\s*([-*]\s*)?\[ \]|\btodo\b|待办`)
 
 // notName finds the first character that the name of a tool cannot contain, and
 // everything after it.
 var notName = regexp.MustCompile(`(?s)[^\pL\pN_.:/-].*`)
 
-// pathKeys are the names that tools give to arguments that are paths, in lower case and
-// without underscores.
-var pathKeys = []string{"path", "paths", "file", "files", "filepath", "filename", "absolutepath", "notebookpath", "targetfile", "relativepath"}
-
 // The ranks of what is carried. Within a rank, the newest comes first.
 const (
-	rankStanding = iota // instructions and todos
+	rankTodo = iota
+	rankStanding
 	rankFile
 	rankSaid
+	ranks
 )
 
-// carried is a line that is carried from summary to summary. Of lines with the same
-// key, one is kept.
+// carried is a line that is carried from summary to summary. Lines with the same key
+// say the same.
 type carried struct {
-	seq  int64
-	rank int
-	key  string
-	text string
+	window.Line
+	rank    int
+	key     string
+	clauses []string // of what a person said
 }
 
-// carry writes the deterministic end of a summary: what the summary so far carried,
-// standing instructions, open todos, files that tools touched, and the person's
-// newest messages, in at most room tokens. The note follows the heading.
+// carry writes the deterministic end of a summary: open to-dos, standing instructions,
+// files that tools touched, and the person's newest messages, of the summary so far and
+// of the run, in at most room tokens. The note follows the heading.
 func (r *record) carry(note string, room int64) string {
-	lines := append(carriedIn(r.previous), r.said()...)
+	lines := distinct(r.said())
 	slices.SortStableFunc(lines, func(a, b carried) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.seq, a.seq))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.Seq, a.Seq))
 	})
 	title := "\n\n## " + r.form().said + note
 	room -= int64(r.count(title))
-	files := int64(filesShare * float64(room))
+	left := [ranks]int64{int64(todosShare * float64(room)), room, int64(filesShare * float64(room)), room}
 	var kept []carried
-	seen := map[string]bool{}
 	for _, l := range lines {
 		if room < leastLine {
 			break
 		}
-		n := int64(r.count("\n" + l.text))
-		if seen[l.key] || n > room || l.rank == rankFile && n > files {
+		n := int64(r.count("\n" + l.String()))
+		if n > room || n > left[l.rank] || l.rank > rankTodo && slices.ContainsFunc(kept, l.saysLess) {
 			continue
 		}
-		seen[l.key] = true
-		if room -= n; l.rank == rankFile {
-			files -= n
-		}
+		kept = slices.DeleteFunc(kept, func(k carried) bool {
+			less := k.rank > rankTodo && k.saysLess(l)
+			if less {
+				room += int64(r.count("\n" + k.String()))
+			}
+			return less
+		})
+		room, left[l.rank] = room-n, left[l.rank]-n
 		kept = append(kept, l)
 	}
 	if len(kept) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(kept, func(a, b carried) int { return cmp.Compare(a.seq, b.seq) })
+	slices.SortStableFunc(kept, func(a, b carried) int { return cmp.Compare(a.Seq, b.Seq) })
 	var b strings.Builder
 	b.WriteString(title)
 	for _, l := range kept {
-		b.WriteString("\n" + l.text)
+		b.WriteString("\n" + l.String())
 	}
 	return b.String()
 }
 
-// said lists what may be carried of the run.
-func (r *record) said() []carried {
-	var out []carried
-	for i := range r.run {
-		m := &r.run[i]
-		text := m.Parts.Text()
-		text = strings.ToValidUTF8(text[:min(len(text), maxExtract)], "")
-		switch m.Role {
-		case scrollback.RoleUser:
-			found := false
-			for _, s := range sentences(text) {
-				if standing.Instruction(s) || todo.MatchString(s) {
-					out, found = append(out, carriedLine(m, rankStanding, s)), true
-				}
-			}
-			if whole := strings.Join(strings.Fields(text), " "); !found && whole != "" {
-				out = append(out, carriedLine(m, rankSaid, whole))
-			}
-		case scrollback.RoleAssistant:
-			for _, s := range sentences(text) {
-				if todo.MatchString(s) {
-					out = append(out, carriedLine(m, rankStanding, s))
-				}
-			}
-			for _, c := range m.Parts.Calls() {
-				tool := notName.ReplaceAllString(c.Name, "") // a model, or a bundle, may name anything
-				for _, p := range paths(c) {
-					out = append(out, carried{m.Seq, rankFile, "file " + p, fmt.Sprintf("- #%d file: %s (%s)", m.Seq, p, tool)})
-				}
-			}
+// distinct returns the lines that differ, each as it was said last and with how often it
+// was said.
+func distinct(lines []carried) (out []carried) {
+	at := map[string]int{}
+	for _, l := range lines {
+		i, ok := at[l.key]
+		if !ok {
+			at[l.key] = len(out)
+			out = append(out, l)
+			continue
+		}
+		n := out[i].Count + l.Count
+		if l.Seq >= out[i].Seq {
+			out[i] = l
+		}
+		if l.rank != rankFile {
+			out[i].Count = n
 		}
 	}
 	return out
 }
 
-// paths lists the arguments of a call whose names say that they are paths.
-func paths(c scrollback.ToolCall) []string {
-	var arguments map[string]any
-	if c.Recall() || json.Unmarshal(c.Arguments, &arguments) != nil {
-		return nil
-	}
-	var out []string
-	add := func(v any) {
-		s, ok := v.(string)
-		if s = strings.TrimSpace(s); ok && s != "" && len([]rune(s)) <= pathRunes && !strings.ContainsAny(s, "\n\r") {
-			out = append(out, s)
+// saysLess says whether l says nothing that a line that is kept does not say.
+func (l carried) saysLess(kept carried) bool {
+	return kept.rank <= rankStanding && l.rank != rankFile && same.Within(l.clauses, kept.clauses)
+}
+
+// said lists what may be carried of the summary so far and of the run, without to-dos
+// that are done by its end.
+func (r *record) said() []carried {
+	out := carriedIn(r.previous)
+	todos, done := chores{}, map[int]bool{}
+	for i, l := range out {
+		if l.rank == rankTodo {
+			todos.open(l.Text, i)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		if !slices.Contains(pathKeys, strings.ToLower(strings.ReplaceAll(name, "_", ""))) {
+	for i := range r.run {
+		m := &r.run[i]
+		if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
 			continue
 		}
-		switch v := arguments[name].(type) {
-		case string:
-			add(v)
-		case []any:
-			for _, one := range v {
-				add(one)
+		text := m.Parts.Text()
+		text = strings.ToValidUTF8(text[:min(len(text), maxExtract)], "")
+		found := false
+		for _, s := range sentences(text) {
+			for _, at := range todos.close(s) {
+				done[at] = true
 			}
+			switch {
+			case ticked.MatchString(s):
+				found = true
+			case todo.MatchString(s):
+				todos.open(s, len(out))
+				out, found = append(out, carriedLine(m, rankTodo, s)), true
+			case m.Role == scrollback.RoleUser && standing.Instruction(s):
+				out, found = append(out, carriedLine(m, rankStanding, s)), true
+			}
+		}
+		if m.Role == scrollback.RoleAssistant {
+			out = append(out, touched(m)...)
+		} else if whole := strings.Join(strings.Fields(text), " "); !found && !idle(whole) {
+			out = append(out, carriedLine(m, rankSaid, whole))
+		}
+	}
+	kept := out[:0:0]
+	for i, l := range out {
+		if !done[i] {
+			kept = append(kept, l)
+		}
+	}
+	return kept
+}
+
+// touched lists the files that the calls of a message name.
+func touched(m *scrollback.Message) (out []carried) {
+	for _, c := range m.Parts.Calls() {
+		if c.Recall() {
+			continue
+		}
+		tool := notName.ReplaceAllString(c.Name, "") // a model, or a bundle, may name anything
+		for _, p := range toolcall.Read(c.Arguments).Paths {
+			out = append(out, carried{Line: window.Line{Seq: m.Seq, By: window.ByFile, Count: 1, Text: p + " (" + tool + ")"}, rank: rankFile, key: "file " + p})
 		}
 	}
 	return out
 }
 
 func carriedLine(m *scrollback.Message, rank int, text string) carried {
-	if runes := []rune(text); len(runes) > carryRunes {
-		text = string(runes[:carryRunes]) + "…"
+	l := carried{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: short.Line(text, carryRunes)}, rank: rank}
+	l.identify()
+	return l
+}
+
+// identify sets the key of a line that somebody said, by what it says.
+func (l *carried) identify() {
+	l.clauses = same.Clauses(l.Text)
+	l.key = l.By + strings.Join(l.clauses, "")
+	if core := coreOf(l.Text); l.rank == rankTodo && core != "" {
+		l.key = "todo " + core
 	}
-	text = fmt.Sprintf("- #%d %s: %s", m.Seq, m.Role, text)
-	return carried{m.Seq, rank, text, text}
+	if len(l.clauses) == 0 {
+		l.key = l.Text
+	}
 }
 
 // endNote follows the heading of the carried lines where the minutes are older than they are.
@@ -211,23 +245,24 @@ func parted(summary string) (minutes, block string) {
 func carriedIn(summary string) []carried {
 	_, block := parted(summary)
 	var out []carried
-	for line := range strings.SplitSeq(block, "\n") {
-		c := carried{rank: rankSaid, key: line, text: line}
-		if _, err := fmt.Sscanf(line, "- #%d ", &c.seq); err != nil {
+	for text := range strings.SplitSeq(block, "\n") {
+		l := carried{rank: rankSaid}
+		var ok bool
+		if l.Line, ok = window.ParseLine(text); !ok {
 			continue
 		}
-		_, said, _ := strings.Cut(line, ": ")
 		switch {
-		case strings.HasPrefix(line, fmt.Sprintf("- #%d file: ", c.seq)):
-			path := said
-			if i := strings.LastIndex(said, " ("); i > 0 {
-				path = said[:i]
-			}
-			c.rank, c.key = rankFile, "file "+path
-		case standing.Instruction(line), todo.MatchString(said):
-			c.rank = rankStanding
+		case l.By == window.ByFile:
+			l.rank, l.key = rankFile, "file "+l.Path()
+			out = append(out, l)
+			continue
+		case todo.MatchString(l.Text):
+			l.rank = rankTodo
+		case standing.Instruction(l.Text):
+			l.rank = rankStanding
 		}
-		out = append(out, c)
+		l.identify()
+		out = append(out, l)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -20,9 +21,9 @@ const pictureMark = "== fold\n"
 
 // Each case is a situation, followed by a picture of what is folded:
 //
-//	policy [name=POLICY] budget=N after=SHARE fixed=N [pinned=SEQ …] [forced] [more] [all]
+//	policy [name=POLICY] budget=N after=SHARE fixed=N [placeholders=N] [pinned=SEQ …] [forced] [more] [all]
 //	carried #SEQ TOKENS
-//	#SEQ ROLE TOKENS [BRANCH]: TEXT | call ID | result ID
+//	#SEQ ROLE TOKENS [BRANCH]: TEXT | call ID [NAME ARGUMENTS] | result ID [TEXT]
 func TestCases(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(names) < 10 {
@@ -72,6 +73,8 @@ func parseCase(t *testing.T, story string) situation {
 					_, err = fmt.Sscan(value, &s.Policy.AfterShare)
 				case "fixed":
 					_, err = fmt.Sscan(value, &s.fixed.Tokens)
+				case "placeholders":
+					_, err = fmt.Sscan(value, &s.Policy.PlaceholdersMax)
 				case "name":
 					s.Policy = named(t, value)
 				case "pinned":
@@ -113,12 +116,14 @@ func parseMessage(t *testing.T, line string) scrollback.Message {
 	m.CreatedAt = 1_700_000_000_000 + m.Seq*36_000_000
 	m.ID = scrollback.MessageID(fmt.Sprint("m", m.Seq))
 	for piece := range strings.SplitSeq(text, " | ") {
-		word, id, _ := strings.Cut(piece, " ")
+		word, rest, _ := strings.Cut(piece, " ")
+		id, rest, _ := strings.Cut(rest, " ")
 		switch word {
 		case "call":
-			m.Parts = append(m.Parts, scrollback.ToolCall{ID: id, Name: "f", Arguments: json.RawMessage(`{}`)})
+			name, arguments, _ := strings.Cut(cmp.Or(rest, "f {}"), " ")
+			m.Parts = append(m.Parts, scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(arguments)})
 		case "result":
-			m.Parts = append(m.Parts, scrollback.ToolResult{CallID: id, Name: "f", Text: "ok"})
+			m.Parts = append(m.Parts, scrollback.ToolResult{CallID: id, Name: "f", Text: strings.ReplaceAll(cmp.Or(rest, "ok"), `\n`, "\n")})
 		default:
 			m.Parts = append(m.Parts, scrollback.Text{Text: piece})
 		}
@@ -204,7 +209,7 @@ func picture(t *testing.T, s situation) string {
 		fmt.Fprintf(&b, ", carry #%d", cut.carry)
 	}
 	j := newShelf().job(s.Window.Live, cut, s.Window.Budget.Tokens)
-	j.Window.Carried = s.Window.Carried
+	j.Policy, j.Window.Carried = s.Policy, s.Window.Carried
 	for _, m := range s.Window.Carried {
 		j.Branch.View.Carried = append(j.Branch.View.Carried, m.Seq)
 	}

@@ -194,7 +194,7 @@ func TestLeafBounds(t *testing.T) {
 
 // A fold that cannot be made is an error, and leaves nothing half done.
 func TestBuildFails(t *testing.T) {
-	c := &chain{shelf: newShelf(), budget: 600}
+	c := &chain{shelf: newShelf(), budget: 500}
 	run := c.messages(3, "message %d")
 	j := c.shelf.job(run, cut{messages: 3}, c.budget)
 	j.Measure = func(scrollback.Segment, []scrollback.Message) (int64, string, error) {

@@ -200,7 +200,8 @@ func (j *job) shrink(before *weights, said, kept *outcome) (made built, err erro
 		}
 		made.tokens = window.Assemble(j.after(&made)).Weight.Tokens + before.unread
 		made.result = j.Policy.judge(before.total(), made.tokens, j.Reason == MustFit || j.Reason == Everything)
-		if j.Policy.judge(before.total(), made.tokens, false) == scrollback.ResultCompacted {
+		fits := j.Reason != MustFit || j.More || made.tokens <= j.budget()
+		if fits && j.Policy.judge(before.total(), made.tokens, false) == scrollback.ResultCompacted {
 			break
 		}
 	}

@@ -2,7 +2,6 @@ package compact
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -12,7 +11,10 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/standing"
+	short "github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/same"
 	"github.com/scrollback-ai/scrollback/internal/terms"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // Bounds of an extract.
@@ -21,29 +23,51 @@ const (
 	maxExtract   = 64 << 10 // bytes of one message that are considered
 	standingLead = 5        // places by which an instruction is ahead of its neighbours in a placeholder
 	minTerms     = 3        // different terms that a sentence must have, unless it is an instruction
+	shortTerms   = 9        // terms of an announcement by the assistant from which on it is considered
+	workShare    = 0.4      // of a placeholder, for what tools did, where something was said too
 )
 
-// line is one extracted sentence, as "- #12 user: text". Score ranks it among
-// its neighbours.
+// line is one extracted sentence. Score ranks it among its neighbours.
 type line struct {
-	text  string
-	seq   int64
+	window.Line
 	score float64
 }
 
-// figures finds what is hard to guess: numbers, codes, names with digits.
-var figures = regexp.MustCompile(`\d`)
+var (
+	// figures finds what is hard to guess: numbers, codes, names with digits.
+	figures = regexp.MustCompile(`\d`)
+	// outcomes finds what was found out, decided or went wrong.
+	outcomes = regexp.MustCompile(`(?i)\b(because|caused?|found|turns? out|fixed|failed|fails|error|result|instead|means|chose|agreed|confirmed)\b` +
+		`|因为|原因|发现|结果|失败|错误|修复|改为|结论|说明|确认|选择`)
+	// preambles begin sentences that announce something, or offer it.
+	preambles = regexp.MustCompile(`(?i)^\W*(let me|let's|i'll|i will|i am going to|i'm going to|i can|would you|do you want|shall i|should i|here (is|are)|here's|sure\b|certainly|of course|great\b|feel free|if you)` +
+		`|^(让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是)`)
+	// courtesies are the words of greetings, thanks and assent.
+	courtesies = regexp.MustCompile(`(?i)\b(hi|hello|hey|there|good (morning|afternoon|evening|night|day)|thanks?( you)?( a lot| so much| very much)?|you'?re welcome|welcome|ok(ay)?|sure|great|nice|cool|perfect|awesome|excellent|wonderful|lovely|yes|no problem|yep|yeah|nope|no|please|bye|goodbye|see you|sounds good|got it|i see|understood|noted|alright|all right|right|well done|good|go (on|ahead)|continue|that (is|was)|it (is|was)|how are you|i am|i'm|fine|very|so|much|really|happy to help|glad to help|hope (this|that|it) helps|i|you|and|then|let me know if you (need|have|want) (anything|any|questions|more)[\w ]*|any (other|more) questions|anything else|good question|great question|my pleasure)\b` +
+		`|你好|您好|大家好|早上好|下午好|晚上好|早安|晚安|早|谢谢|感谢|多谢|辛苦了?|不客气|不用谢|没关系|没问题|好的?|可以|行|嗯+|哦+|哈+|收到|明白了?|知道了?|了解|当然|对的?|是的?|没错|不错|很好|太好了|太棒了|棒|厉害|再见|拜拜|请?继续|麻烦了?|请|您|你|我|了|吧|啊|呀|呢|哒|的|非常|真|太|希望(这|对)[^，。]*帮助|如果?有?(其他|任何|别的)?(问题|需要)[^。]*(告诉我|问我|联系)`)
+)
 
-// extract ranks the sentences of a run: standing instructions and decisions,
-// figures and rare words come first, and the person before the assistant.
-func extract(ms []scrollback.Message) []line {
-	type sentence struct {
-		line
-		role  scrollback.Role
-		terms []string
+// idle says whether a text is only a greeting, thanks or assent.
+func idle(text string) bool {
+	if len(text) > 400 {
+		return false
 	}
+	return same.Form(courtesies.ReplaceAllString(text, " ")) == ""
+}
+
+// sentence is a candidate for an extract.
+type sentence struct {
+	line
+	terms   []string
+	clauses []string
+	dull    bool // announces, offers, or stands in a block of code
+}
+
+// candidates lists the sentences of a run that say something, each once, as it was said
+// last, and without to-dos that are done by its end.
+func candidates(ms []scrollback.Message) []sentence {
 	var all []sentence
-	holders := map[string]int{}
+	todos, at, gone := chores{}, map[string]int{}, map[int]bool{}
 	for i := range ms {
 		m := &ms[i]
 		if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
@@ -51,15 +75,60 @@ func extract(ms []scrollback.Message) []line {
 		}
 		text := m.Parts.Text()
 		text = text[:min(len(text), maxExtract)]
+		fenced := false
 		for _, s := range sentences(strings.ToValidUTF8(text, "")) {
+			for _, open := range todos.close(s) {
+				gone[open] = true
+			}
 			ts := slices.Compact(slices.Sorted(slices.Values(terms.Split(s))))
-			if len(ts) < minTerms && !standing.Instruction(s) {
+			if strings.HasPrefix(s, "```") {
+				fenced = !fenced
 				continue
 			}
-			for _, t := range ts {
-				holders[t]++
+			announces := preambles.MatchString(s)
+			if announces && len(ts) < shortTerms && m.Role == scrollback.RoleAssistant && !figures.MatchString(s) {
+				continue
 			}
-			all = append(all, sentence{line{text: fmt.Sprintf("- #%d %s: %s", m.Seq, m.Role, clip(s)), seq: m.Seq}, m.Role, ts})
+			if ticked.MatchString(s) || !standing.Instruction(s) && !todo.MatchString(s) && (len(ts) < minTerms || idle(s)) {
+				continue
+			}
+			one := sentence{line: line{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: clip(s)}}, terms: ts,
+				clauses: same.Clauses(s), dull: fenced || announces}
+			if key := strings.Join(one.clauses, ""); key != "" {
+				if before, ok := at[key]; ok {
+					one.Count += all[before].Count
+					gone[before] = true
+				}
+				at[key] = len(all)
+			}
+			if todo.MatchString(s) {
+				todos.open(s, len(all))
+			}
+			all = append(all, one)
+		}
+	}
+	out := all[:0:0]
+	for i, s := range all {
+		if !gone[i] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// extract ranks the sentences of a run: standing instructions, to-dos and decisions,
+// figures and rare words come first, and the person before the assistant; questions that
+// were answered, and what only announces something, come last.
+func extract(ms []scrollback.Message) []line {
+	all := candidates(ms)
+	holders := map[string]int{}
+	answered := int64(0) // the last seq at which the assistant said something
+	for _, s := range all {
+		for _, t := range s.terms {
+			holders[t]++
+		}
+		if s.By == string(scrollback.RoleAssistant) {
+			answered = max(answered, s.Seq)
 		}
 	}
 	out := make([]line, len(all))
@@ -68,14 +137,22 @@ func extract(ms []scrollback.Message) []line {
 			s.score += math.Log(float64(len(all)+1) / float64(holders[t]))
 		}
 		s.score /= math.Sqrt(float64(len(s.terms)) + 4)
-		if standing.Instruction(s.text) {
+		kept := standing.Instruction(s.Text) || todo.MatchString(s.Text)
+		if kept {
 			s.score += 3
 		}
-		if figures.MatchString(s.text[strings.Index(s.text, ": ")+2:]) {
+		if figures.MatchString(s.Text) {
 			s.score++
 		}
-		if s.role == scrollback.RoleUser {
+		if outcomes.MatchString(s.Text) {
+			s.score += 0.5
+		}
+		if s.By == string(scrollback.RoleUser) {
 			s.score *= 1.5
+		}
+		asks := strings.HasSuffix(s.Text, "?") || strings.HasSuffix(s.Text, "？")
+		if !kept && (s.dull || asks && (s.Seq < answered || s.By == string(scrollback.RoleAssistant))) {
+			s.score *= 0.4
 		}
 		out[i] = s.line
 	}
@@ -113,66 +190,107 @@ func sentences(text string) []string {
 	return out
 }
 
-func clip(s string) string {
-	n := 0
-	for i := range s {
-		if n == maxLineRunes {
-			return s[:i] + "…"
-		}
-		n++
-	}
-	return s
-}
+func clip(s string) string { return short.Line(s, maxLineRunes) }
 
 // parseLines reads back the lines of a placeholder.
 func parseLines(placeholder string) []line {
 	var out []line
 	for i, t := range strings.Split(placeholder, "\n") {
-		var seq int64
-		if _, err := fmt.Sscanf(t, "- #%d ", &seq); err != nil {
+		l, ok := window.ParseLine(t)
+		if !ok {
 			continue
 		}
-		out = append(out, line{text: t, seq: seq, score: -float64(i)})
-		if standing.Instruction(t) {
+		out = append(out, line{l, -float64(i)})
+		if standing.Instruction(l.Text) || todo.MatchString(l.Text) {
 			out[len(out)-1].score += standingLead
 		}
 	}
 	return best(out)
 }
 
-// describe writes a segment's summary and placeholder, with as many of the best
-// lines as the bounds allow.
-func (j *job) describe(s *scrollback.Segment, lines []line) {
+// unlike drops lines that say what an earlier one says, and counts them there.
+func unlike(lines []line) (out []line) {
+	at := map[string]int{}
+	for _, l := range lines {
+		key := same.Key(l.Text)
+		i, ok := at[key]
+		if !ok || key == "" {
+			at[key] = len(out)
+			out = append(out, l)
+			continue
+		}
+		out[i].Count, out[i].Seq = out[i].Count+l.Count, max(out[i].Seq, l.Seq)
+	}
+	return out
+}
+
+// describe writes a segment's summary and placeholder: as many of the best lines as the
+// bounds allow, and what tools did. Lines that the summary above it carries do not count,
+// as a window does not show them twice; they are kept for when the summary is gone.
+func (j *job) describe(s *scrollback.Segment, lines []line, done *work) {
 	limit := j.Policy.placeholderBound(j.budget())
-	kept := lines[:min(int64(len(lines)), j.Policy.ExtractLines)]
+	kept := j.choose(lines)
+	room := limit - int64(j.Count(placeholder(s))) - 1
+	if len(kept) > 0 {
+		room = int64(workShare * float64(room))
+	}
+	tools := done.line(room, j.Count)
 	for {
 		inOrder := slices.Clone(kept)
-		slices.SortStableFunc(inOrder, func(a, b line) int { return cmp.Compare(a.seq, b.seq) })
-		texts := make([]string, len(inOrder))
-		for i, l := range inOrder {
-			texts[i] = l.text
+		slices.SortStableFunc(inOrder, func(a, b line) int { return cmp.Compare(a.Seq, b.Seq) })
+		var texts []string
+		for _, l := range inOrder {
+			texts = append(texts, l.String())
+		}
+		if tools != "" {
+			texts = append(texts, tools)
 		}
 		s.Summary = strings.Join(texts, "\n")
 		s.Placeholder = placeholder(s)
 		s.TokensAfter = int64(j.Count(s.Placeholder))
-		if s.TokensAfter <= limit || len(kept) == 0 {
+		switch {
+		case s.TokensAfter <= limit || len(texts) == 0:
 			return
+		case len(kept) > 0:
+			kept = kept[:len(kept)-1]
+		default:
+			tools = ""
 		}
-		kept = kept[:len(kept)-1]
 	}
 }
 
-// placeholder is the text that stands for a segment: what it covers, the lines,
-// the ref and how to read it.
+// choose returns the best lines: as many as the policy allows besides those that the
+// summary carries, but at most twice as many.
+func (j *job) choose(lines []line) []line {
+	carries := map[string]bool{}
+	if j.summary != nil {
+		for _, l := range carriedIn(j.summary.text) {
+			carries[strings.Join(l.clauses, "")] = true
+		}
+	}
+	fresh := int64(0)
+	for i, l := range lines {
+		if fresh == j.Policy.ExtractLines || int64(i) == 2*j.Policy.ExtractLines {
+			return lines[:i]
+		}
+		if !carries[same.Key(l.Text)] {
+			fresh++
+		}
+	}
+	return lines
+}
+
+// placeholder is the text that stands for a segment: what it covers, the ref, and its
+// summary.
 func placeholder(s *scrollback.Segment) string {
 	day := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.DateOnly) }
 	dates := day(s.From)
 	if to := day(s.To); to != dates {
 		dates += " to " + to
 	}
-	text := fmt.Sprintf("Messages #%d–#%d (%s) are folded here.\n", s.FirstSeq, s.LastSeq, dates)
+	text := window.PlaceholderHead(s.FirstSeq, s.LastSeq, dates, scrollback.HistoryRef(s.ID))
 	if s.Summary != "" {
-		text += s.Summary + "\n"
+		text += "\n" + s.Summary
 	}
-	return text + fmt.Sprintf("Originals: context_grep, context_read, context_tail with ref %s", scrollback.HistoryRef(s.ID))
+	return text
 }

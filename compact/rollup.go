@@ -172,11 +172,13 @@ func (j *job) parent(segs, children []scrollback.Segment) (scrollback.Segment, e
 		SummaryBy: scrollback.SummaryExtractive, From: first.From, To: last.To, Renderer: j.Renderer, CreatedAt: j.Now,
 	}
 	var lines []line
+	var done work
 	for _, c := range segs {
 		s.Messages += c.Messages
 		s.TokensBefore += c.TokensBefore
 		s.From, s.To = min(s.From, c.From), max(s.To, c.To)
 		lines = append(lines, parseLines(c.Placeholder)...)
+		done.join(parseWork(c.Placeholder))
 	}
 	var hashes []string
 	for _, c := range children {
@@ -185,7 +187,7 @@ func (j *job) parent(segs, children []scrollback.Segment) (scrollback.Segment, e
 		hashes = append(hashes, c.Hash)
 	}
 	s.Hash = scrollback.HashChildren(hashes)
-	j.describe(&s, best(lines))
+	j.describe(&s, best(unlike(lines)), &done)
 	var err error
 	s.Bytes, s.SHA256, err = j.MeasureTable(s, children)
 	return s, err

@@ -49,6 +49,7 @@ func (b Bulk) Backlog(ctx context.Context, id scrollback.ConversationID) (*Backl
 
 // Admit prepares a message to be added; see [intake.Intake.Admit].
 func (b *Backlog) Admit(ctx context.Context, m scrollback.Message, attached map[int][]byte) (store.Incoming, error) {
+	b.sh.remember(m)
 	return b.e.intake.Admit(ctx, b.Begin.ID, m, b.sh.room(), attached)
 }
 

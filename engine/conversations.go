@@ -37,6 +37,7 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ..
 	}
 	var in []store.Incoming
 	for _, m := range history {
+		sh.remember(scrollback.Message{Parts: m.Parts})
 		one, err := v.e.intake.Admit(ctx, c.ID, scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model}, sh.room(), nil)
 		if err != nil {
 			return c, created, err

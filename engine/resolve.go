@@ -33,11 +33,22 @@ type resolved struct {
 
 	fixed int64 // tokens of instructions, tools, environment, and pinned messages at their most
 	asked int64 // tokens of the question that outputs are to stand beside, and of its calls
+
+	calls []scrollback.ToolCall // recent ones, to which outputs may belong
 }
 
 // room is how much of the window what comes in may take.
 func (s *resolved) room() intake.Room {
-	return intake.Room{Budget: s.budget.Tokens, Fixed: s.fixed, Asked: s.asked}
+	return intake.Room{Budget: s.budget.Tokens, Fixed: s.fixed, Asked: s.asked, Calls: s.calls}
+}
+
+// callsMost bounds how many calls are remembered where whole histories come in.
+const callsMost = 128
+
+// remember notes the calls of a message, to which the outputs after it may belong.
+func (s *resolved) remember(m scrollback.Message) {
+	s.calls = append(s.calls, m.Parts.Calls()...)
+	s.calls = s.calls[max(0, len(s.calls)-callsMost):]
 }
 
 // modelTokens is an o200k weight in the model's own tokens.

@@ -72,7 +72,7 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 	}
 	sh, err := e.resolver.begin(ctx, conv, r.Overrides)
 	if err == nil && len(r.ToolResults) > 0 {
-		sh.asked, err = e.question(ctx, head.Branch, sh)
+		err = e.question(ctx, head.Branch, &sh)
 	}
 	if err != nil {
 		return "", nil, err
@@ -163,22 +163,23 @@ func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh resolved) ([]s
 
 func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
 
-// question is the weight in tokens of what outputs must fit beside at the end of a path:
-// the newest user message, and the newest message that made calls. What is more than a
-// page of messages back counts as half of the budget.
-func (e *Engine) question(ctx context.Context, b scrollback.Branch, sh resolved) (int64, error) {
+// question sets the weight in tokens of what outputs must fit beside at the end of a path:
+// the newest user message, and the newest message that made calls, with those calls. What
+// is more than a page of messages back counts as half of the budget.
+func (e *Engine) question(ctx context.Context, b scrollback.Branch, sh *resolved) error {
 	ms, err := e.store.Messages(ctx, b.ID, max(1, b.HeadSeq-scrollback.ListDefault), b.HeadSeq)
-	var tokens int64
-	calls := false
+	found := false
 	for _, m := range slices.Backward(ms) {
 		switch {
 		case m.Role == scrollback.RoleUser:
-			return tokens + m.Weight.Tokens, err
-		case m.Role == scrollback.RoleAssistant && !calls:
-			tokens, calls = m.Weight.Tokens, true
+			sh.asked += m.Weight.Tokens
+			return err
+		case m.Role == scrollback.RoleAssistant && !found:
+			sh.asked, sh.calls, found = m.Weight.Tokens, m.Parts.Calls(), true
 		}
 	}
-	return tokens + sh.budget.Tokens/2, err
+	sh.asked += sh.budget.Tokens / 2
+	return err
 }
 
 // idempotency names a request by its key, or else by the message id it brings.

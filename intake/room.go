@@ -12,6 +12,8 @@ type Room struct {
 	Budget int64 // of the whole request
 	Fixed  int64 // instructions, tools, environment, and pinned messages at their most
 	Asked  int64 // the question that outputs must fit beside, and its calls
+
+	Calls []scrollback.ToolCall // recent ones, to which results may belong
 }
 
 // leaves is how many tokens of the budget remain for what must be in the window beside

@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -19,6 +18,9 @@ const (
 	headBytes    = 2 << 10
 	tailBytes    = 1 << 10
 	bytesPerUnit = 4 // bytes per token of the budget, for this bound
+
+	inlineRunes = 140 // of the hint, where a text is cut
+	hintRoom    = 200 // tokens for a text from which on there is room for its hint in the window
 )
 
 // shortShare is the share of the budget that the heads and tails of a message's long
@@ -48,17 +50,25 @@ func runs(long map[int]bool) (n int64) {
 // tail as there is room for as the text.
 func (a *admission) shortenText(ctx context.Context, t scrollback.Text, room int64) (scrollback.Part, error) {
 	whole := t.Text
-	art, err := a.keepText(ctx, whole, "long message")
+	name := "long message"
+	if room >= hintRoom {
+		name = hint(name, whole)
+	}
+	art, err := a.keepText(ctx, whole, name)
 	if err != nil {
 		return t, err
 	}
 	a.out.Parts = append(a.out.Parts, scrollback.File{Artifact: art.ID, MediaType: art.MediaType, Name: art.Name, Size: art.Size})
+	art.Name = "" // the file says it
 	t.Text = a.endsWithin(whole, art, room)
 	return t, nil
 }
 
 // endsWithin is as much of a text's head and tail as there is room for, in tokens.
 func (a *admission) endsWithin(text string, art scrollback.Artifact, room int64) string {
+	if room < hintRoom {
+		art.Name = ""
+	}
 	for head, tail := headBytes, tailBytes; ; head, tail = head/2, tail/2 {
 		short := headAndTail(text, art, head, tail)
 		if head < 64 || a.store.Weigh(scrollback.Parts{scrollback.Text{Text: short}}).Tokens <= room {
@@ -87,7 +97,7 @@ func (a *admission) showResult(ctx context.Context, r scrollback.ToolResult) (sc
 
 // shortenResult puts a big tool output behind an artifact.
 func (a *admission) shortenResult(ctx context.Context, r scrollback.ToolResult, room int64) (scrollback.Part, error) {
-	art, err := a.keepText(ctx, r.Text, "output of "+cmp.Or(r.Name, "a tool"))
+	art, err := a.keepText(ctx, r.Text, hint(a.origin(r), r.Text))
 	r.Text, r.Artifact = a.endsWithin(r.Text, art, room), art.ID
 	return r, err
 }
@@ -98,8 +108,7 @@ func (a *admission) keepText(ctx context.Context, text, name string) (scrollback
 	if err != nil {
 		return scrollback.Artifact{}, err
 	}
-	art := scrollback.Artifact{ID: id, MediaType: "text/plain", Size: size, CreatedAt: a.store.Now(),
-		Name: fmt.Sprintf("%s, %s", name, sizeOf(size))}
+	art := scrollback.Artifact{ID: id, MediaType: "text/plain", Size: size, CreatedAt: a.store.Now(), Name: name}
 	a.out.Mentions = append(a.out.Mentions, art)
 	a.out.Index += "\n" + clip.Bytes(text, search.MaxArtifactBytes)
 	return art, nil
@@ -114,10 +123,14 @@ func headAndTail(text string, a scrollback.Artifact, first, last int) string {
 	return leftOut(clip.Bytes(text, first), clip.TailBytes(text, last), a)
 }
 
-// leftOut is the two ends of a text, and where the whole text is.
+// leftOut is the two ends of a text, where the whole text is, and what it is.
 func leftOut(head, tail string, a scrollback.Artifact) string {
-	return fmt.Sprintf("%s\n[… %s left out here. The whole is %s: read it with context_read, context_tail or context_grep.]\n%s",
-		head, sizeOf(a.Size-int64(len(head)+len(tail))), scrollback.ArtifactRef(a.ID), tail)
+	what := ""
+	if a.Name != "" {
+		what = " (" + clip.Line(a.Name, inlineRunes) + ")"
+	}
+	return fmt.Sprintf("%s\n[… %s left out here. The whole is %s%s: read it with context_read, context_tail or context_grep.]\n%s",
+		head, sizeOf(a.Size-int64(len(head)+len(tail))), scrollback.ArtifactRef(a.ID), what, tail)
 }
 
 // sizeOf is a size as people read it.

@@ -1,10 +1,16 @@
 package window
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/same"
 )
 
 // The marks around what was folded. Text between them is escaped, so that nothing in
@@ -12,26 +18,94 @@ import (
 const (
 	foldOpen  = "<folded_history>"
 	foldClose = "</folded_history>"
-	foldNote  = "Earlier messages of this conversation are folded. This block is a record, not a request. " +
-		"Read the originals with context_grep, context_search, context_read or context_tail."
-	// FoldTokens is what the block costs besides its summary and placeholders.
-	FoldTokens = 64
+	foldNote  = "Earlier messages are folded. This is a record of them, not a request. " +
+		"Read a ref (history:…) with context_read, context_tail or context_grep; context_search searches everything."
+	// FoldTokens is what the block costs at most besides its summary and placeholders.
+	FoldTokens = 72
 )
 
-// folded is layer 3: one user message around the summary and all placeholders.
-func folded(segs []scrollback.Segment, sum *Summary) scrollback.Item {
+// ByFile and WorkMark tell lines about files and tools from what somebody said.
+const (
+	ByFile   = "file"
+	WorkMark = "Tools: "
+)
+
+// Line is a line of a summary or placeholder that somebody said in message Seq, word for
+// word (By is the role), or a file that a tool touched there (By is [ByFile]). Count is
+// how often it was said, at least 1; then Seq is the newest.
+type Line struct {
+	Seq   int64
+	By    string
+	Count int
+	Text  string
+}
+
+var lineForm = regexp.MustCompile(`^- #(\d{1,18}) (\w+)(?: \((\d{1,9})×\))?: (.*)$`)
+
+// ParseLine reads what [Line.String] writes.
+func ParseLine(s string) (Line, bool) {
+	m := lineForm.FindStringSubmatch(s)
+	if m == nil {
+		return Line{}, false
+	}
+	seq, _ := strconv.ParseInt(m[1], 10, 64)
+	count, _ := strconv.Atoi(cmp.Or(m[3], "1"))
+	return Line{Seq: seq, By: m[2], Count: max(count, 1), Text: m[4]}, true
+}
+
+func (l Line) String() string {
+	if l.Count > 1 {
+		return fmt.Sprintf("- #%d %s (%d×): %s", l.Seq, l.By, l.Count, l.Text)
+	}
+	return fmt.Sprintf("- #%d %s: %s", l.Seq, l.By, l.Text)
+}
+
+// Path is the path of a line about a file, without the tool behind it.
+func (l Line) Path() string {
+	if i := strings.LastIndex(l.Text, " ("); i > 0 {
+		return l.Text[:i]
+	}
+	return l.Text
+}
+
+// PlaceholderHead is the first line of a placeholder: what it covers, and where the
+// originals are.
+func PlaceholderHead(first, last int64, dates string, ref scrollback.Ref) string {
+	if first == last {
+		return fmt.Sprintf("Message #%d (%s) is folded: %s", first, dates, ref)
+	}
+	return fmt.Sprintf("Messages #%d–#%d (%s) are folded: %s", first, last, dates, ref)
+}
+
+// folded is layer 3: one user message around the summary and all placeholders. What is
+// said in it, or in a carried message, is not said in it again. That depends only on
+// what changes with a fold, so the block keeps its bytes between folds. The lines
+// themselves stay stored: the next view may show them without what hides them here.
+func folded(in *Input) scrollback.Item {
+	segs, sum := in.Segments, in.Summary
 	it := scrollback.Item{Kind: scrollback.KindFolded, Layer: scrollback.LayerPlaceholders, Role: scrollback.RoleUser}
 	it.Weight.Tokens = FoldTokens
 	var b strings.Builder
 	b.WriteString(foldOpen + "\n" + foldNote + "\n")
+	k := known{seqs: map[int64][]string{}, keys: map[string]bool{}}
+	for i := range in.Carried {
+		k.seqs[in.Carried[i].Seq] = same.Clauses(clip.Bytes(in.Carried[i].Parts.Text(), maxCompared))
+	}
 	if sum != nil {
-		fmt.Fprintf(&b, "\nSummary of messages #%d–#%d:\n%s\n", sum.FirstSeq, sum.LastSeq, escape(sum.Text))
+		if text, minutes := k.summary(sum.Text, segs); text != "" {
+			title := "Summary of messages"
+			if !minutes { // nobody wrote one
+				title = "From messages"
+			}
+			fmt.Fprintf(&b, "\n%s #%d–#%d:\n%s\n", title, sum.FirstSeq, sum.LastSeq, escape(text))
+		}
 		it.Weight.Tokens += sum.Tokens
 		it.Holds = append(it.Holds, scrollback.Hold{Kind: scrollback.KindSummary, Ref: scrollback.HistoryRef(sum.Segment),
 			FirstSeq: sum.FirstSeq, LastSeq: sum.LastSeq, Tokens: sum.Tokens})
 	}
-	for _, s := range segs {
-		b.WriteString("\n" + escape(s.Placeholder) + "\n")
+	for i := range segs {
+		s := &segs[i]
+		b.WriteString("\n" + escape(k.placeholder(s)) + "\n")
 		it.Weight.Tokens += s.TokensAfter
 		it.Holds = append(it.Holds, scrollback.Hold{Kind: scrollback.KindPlaceholder, Ref: scrollback.HistoryRef(s.ID),
 			FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Tokens: s.TokensAfter})
@@ -40,6 +114,134 @@ func folded(segs []scrollback.Segment, sum *Summary) scrollback.Item {
 	it.Parts = scrollback.Parts{scrollback.Text{Text: b.String()}}
 	it.Weight.Bytes = int64(b.Len())
 	return it
+}
+
+// maxCompared bounds, in bytes, what of a carried message lines are compared with.
+const maxCompared = 64 << 10
+
+// known is what the block, as far as it is written, and the carried messages say.
+type known struct {
+	seqs    map[int64][]string // the clauses that are shown of a message, by its seq
+	keys    map[string]bool    // of the lines
+	clauses [][]string         // of each line
+}
+
+// says reports whether a line is said already: by more of the same message, or by
+// another line that says the same, or more.
+func (k *known) says(l Line) bool {
+	clauses := same.Clauses(l.Text)
+	if len(clauses) == 0 {
+		return false
+	}
+	return k.shows(l, clauses) || k.keys[strings.Join(clauses, "")] ||
+		slices.ContainsFunc(k.clauses, func(c []string) bool { return same.Within(clauses, c) })
+}
+
+// shows reports whether each clause of a line is among those that are shown of its
+// message. Of a line that was cut short, the last clause is the beginning of one.
+func (k *known) shows(l Line, clauses []string) bool {
+	shown := k.seqs[l.Seq]
+	if strings.HasSuffix(l.Text, "…") {
+		last := strings.TrimSuffix(clauses[len(clauses)-1], " ")
+		last = last[:strings.LastIndexByte(last, ' ')+1] // without what may be half a word
+		clauses = clauses[:len(clauses)-1]
+		if !slices.ContainsFunc(shown, func(s string) bool { return strings.HasPrefix(s, last) }) {
+			return false
+		}
+	}
+	for _, c := range clauses {
+		if !slices.Contains(shown, c) {
+			return false
+		}
+	}
+	return len(shown) > 0
+}
+
+// learn adds a line, of message seq if that is not 0.
+func (k *known) learn(text string, seq int64) {
+	clauses := same.Clauses(text)
+	if len(clauses) == 0 {
+		return
+	}
+	k.keys[strings.Join(clauses, "")] = true
+	k.clauses = append(k.clauses, clauses)
+	if seq != 0 {
+		k.seqs[seq] = append(k.seqs[seq], clauses...)
+	}
+}
+
+// summary returns what is shown of a summary: without what its carried lines only
+// repeat, and without the files that a placeholder says more of. It also says whether
+// there are minutes before the carried lines.
+func (k *known) summary(text string, segs []scrollback.Segment) (shown string, minutes bool) {
+	var out []string
+	hidden := false
+	for line := range strings.SplitSeq(text, "\n") {
+		l, ok := ParseLine(line)
+		switch {
+		case !ok:
+			k.learn(line, 0)
+			minutes = minutes || strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#")
+		case l.By == ByFile && slices.ContainsFunc(segs, func(s scrollback.Segment) bool { return worksOn(s.Placeholder, l.Path()) }),
+			l.By != ByFile && k.says(l):
+			hidden = true
+			continue
+		default:
+			k.learn(l.Text, l.Seq)
+		}
+		out = append(out, line)
+	}
+	for n := len(out); hidden && n > 0 && (out[n-1] == "" || strings.HasPrefix(out[n-1], "#")); n = len(out) {
+		out = out[:n-1] // a heading that nothing follows any more
+	}
+	return strings.Join(out, "\n"), minutes
+}
+
+// worksOn reports whether a placeholder says what tools did with a path.
+func worksOn(placeholder, path string) bool {
+	const before, after = " (`", " ,)`"
+	for line := range strings.SplitSeq(placeholder, "\n") {
+		rest, ok := strings.CutPrefix(line, WorkMark)
+		for i := 0; ok && i >= 0; {
+			if i = strings.Index(rest, path); i < 0 {
+				break
+			}
+			end := i + len(path)
+			if i > 0 && strings.IndexByte(before, rest[i-1]) >= 0 && (end == len(rest) || strings.IndexByte(after, rest[end]) >= 0) {
+				return true
+			}
+			rest = rest[i+1:]
+		}
+	}
+	return false
+}
+
+// The ends of a placeholder as they were before the head had the ref.
+const (
+	oldHere = " are folded here."
+	oldEnd  = "\nOriginals: context_grep, context_read, context_tail with ref "
+)
+
+// placeholder returns what is shown of a placeholder.
+func (k *known) placeholder(s *scrollback.Segment) string {
+	text := s.Placeholder
+	ref := string(scrollback.HistoryRef(s.ID))
+	if body, ok := strings.CutSuffix(text, oldEnd+ref); ok {
+		if head, rest, _ := strings.Cut(body, "\n"); strings.HasSuffix(head, oldHere) {
+			text = strings.TrimSuffix(strings.TrimSuffix(head, " here.")+": "+ref+"\n"+rest, "\n")
+		}
+	}
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if l, ok := ParseLine(line); ok {
+			if k.says(l) {
+				continue
+			}
+			k.learn(l.Text, l.Seq)
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
 }
 
 // escape keeps text from looking like a mark of the block.

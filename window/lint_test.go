@@ -228,7 +228,7 @@ func TestReuse(t *testing.T) {
 		Segments:    []scrollback.Segment{{ID: "a", Placeholder: "p", TokensAfter: 16}},
 		Live: []scrollback.Message{{Seq: 5, Role: scrollback.RoleUser, Parts: scrollback.Parts{text("hi")},
 			Weight: scrollback.Weight{Tokens: 20}}}}
-	was := window.Assemble(in) // 20 of instructions and tools, 80 folded, 20 live
+	was := window.Assemble(in) // 20 of instructions and tools, 16 folded and their frame, 20 live
 	mark := window.Mark(was)
 	for name, c := range map[string]struct {
 		edit func(*window.Input)
@@ -237,14 +237,14 @@ func TestReuse(t *testing.T) {
 		"nothing": {func(*window.Input) {}, 1},
 		"a new fold": {func(in *window.Input) {
 			in.Segments = []scrollback.Segment{{ID: "a", Placeholder: "q", TokensAfter: 16}}
-		}, 20.0 / 120},
+		}, 20.0 / (56 + window.FoldTokens)},
 		"instructions": {func(in *window.Input) { in.Instructions = "t" }, 0},
 		"tools":        {func(in *window.Input) { in.Tools = []scrollback.Tool{{Name: "g"}} }, 0},
 		"live":         {func(in *window.Input) { in.Live = nil }, 1},
 		"another live": {func(in *window.Input) {
 			in.Live = []scrollback.Message{{Seq: 5, Role: scrollback.RoleUser, Parts: scrollback.Parts{text("ho")},
 				Weight: scrollback.Weight{Tokens: 20}}}
-		}, 100.0 / 120},
+		}, (36.0 + window.FoldTokens) / (56 + window.FoldTokens)},
 	} {
 		next := in
 		c.edit(&next)

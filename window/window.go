@@ -99,7 +99,7 @@ func Assemble(in Input) scrollback.Window {
 			Parts: scrollback.Parts{scrollback.Text{Text: in.Environment}}, Weight: in.EnvironmentWeight})
 	}
 	if len(in.Segments) > 0 {
-		add(folded(in.Segments, in.Summary))
+		add(folded(&in))
 		for _, s := range in.Segments {
 			ref := scrollback.HistoryRef(s.ID)
 			w.Excluded = append(w.Excluded, scrollback.Excluded{FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Ref: &ref, Reason: "folded"})

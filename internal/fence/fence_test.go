@@ -22,8 +22,8 @@ import (
 var rooms = map[string]entry{
 	".": {not: "database/sql os io/fs time math/rand math/rand/v2 log log/slog"},
 
-	"window": {rooms: ".", not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
-	"compact": {rooms: ". compact/standing internal/terms model window",
+	"window": {rooms: ". internal/clip internal/same", not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
+	"compact": {rooms: ". compact/standing internal/clip internal/same internal/terms internal/toolcall model window",
 		not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
 	"compact/standing": {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"token":            {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
@@ -63,7 +63,7 @@ var rooms = map[string]entry{
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 
 	"recall": {rooms: ". archive internal/clip store store/search token", not: "database/sql os"},
-	"intake": {rooms: ". archive internal/clip store store/search window", libs: "github.com/gabriel-vasile/mimetype",
+	"intake": {rooms: ". archive internal/clip internal/toolcall store store/search window", libs: "github.com/gabriel-vasile/mimetype",
 		not: "database/sql os"},
 	"engine": {rooms: ". archive compact intake model model/lessons recall store token window workspace", not: "database/sql os"},
 	"engine/enginetest": {rooms: ". archive engine model model/modeltest recall store store/driver store/memdriver token " +

@@ -1,0 +1,152 @@
+package compact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/scrollback-ai/scrollback/internal/same"
+	"github.com/scrollback-ai/scrollback/internal/terms"
+)
+
+// todo finds what remains to be done.
+var todo = regexp.MustCompile(`(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?do\b|待办`)
+
+// ticked finds a to-do that its list shows as done, and what it is.
+var ticked = regexp.MustCompile(`^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`)
+
+// todoMarks are what is not part of the to-do itself.
+var todoMarks = regexp.MustCompile(`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[[ xX✓✔]\]|☐)?\s*(?:to-?dos?\b(?:\s+(?:item|list))?|待办(?:事项)?)?[\s:：,，]*|\bto-?do\b|待办(?:事项)?[:：]?`)
+
+// doneWords are what tells news that something is done from the thing itself, and
+// doneNews finds a sentence that has such news, rather than a request to do it.
+var (
+	doneWords = regexp.MustCompile(`(?i)\b(?:done|finished|completed?)\b(?: with\b)?|(?:已经|已)?(?:完成|搞定|做完|做好|办好|办完|弄好|处理好|处理完)了?|已经?|[好完]了?`)
+	doneNews  = regexp.MustCompile(`(?i)\b(?:done|finished|completed)\b|\b(?:is|are|now) complete\b` +
+		`|已|(?:完成|搞定|做完|做好|办好|办完|弄好|处理好|处理完)(?:.*了|\s*$|[:：。！!])|\p{Han}[完好].*了`)
+	request = regexp.MustCompile(`(?i)\b(?:please|let's|need|must|should)\b|请|麻烦|需要|必须`)
+)
+
+// fillers are words that a to-do and the news that it is done need not share.
+var fillers = map[string]bool{"the": true, "a": true, "an": true, "is": true, "are": true, "was": true, "were": true, "has": true, "have": true,
+	"had": true, "been": true, "be": true, "now": true, "i": true, "we": true, "you": true, "my": true, "our": true, "your": true, "this": true,
+	"that": true, "just": true, "already": true, "all": true, "i've": true, "we've": true, "that's": true, "it's": true, "it": true, "i'm": true,
+	"please": true, "successfully": true, "also": true, "finally": true, "了": true, "啦": true, "的": true, "我": true, "们": true, "把": true,
+	"都": true, "吧": true, "请": true, "刚": true}
+
+// pasts are the irregular past forms of verbs that to-dos begin with.
+var pasts = map[string]string{"wrote": "write", "written": "write", "sent": "send", "made": "make", "built": "build", "bought": "buy",
+	"paid": "pay", "ran": "run", "fed": "feed", "told": "tell", "found": "find", "did": "do", "rewrote": "rewrite", "rewritten": "rewrite",
+	"took": "take", "taken": "take", "got": "get", "gave": "give", "given": "give", "chose": "choose", "chosen": "choose"}
+
+// chores are the open to-dos of a conversation, read in order, each by its core: the
+// words that name it.
+type chores map[string]chore
+
+// chore is how a to-do is worded, and the places where it was said.
+type chore struct {
+	wording string
+	at      []int
+}
+
+// open notes that a to-do is said at a place. It returns the core.
+func (c chores) open(text string, at int) string {
+	core := coreOf(text)
+	if core != "" {
+		c[core] = chore{wordingOf(text), append(c[core].at, at)}
+	}
+	return core
+}
+
+// close returns the places of the to-dos that a sentence says are done, and forgets
+// them.
+func (c chores) close(text string) (places []int) {
+	if len(c) == 0 {
+		return nil
+	}
+	for _, core := range doneIn(text) {
+		for _, open := range []string{core, turned(core, 1), turned(core, 2), turned(core, -1), turned(core, -2)} {
+			if one, ok := c[open]; ok && (one.wording != wordingOf(text) || ticked.MatchString(text)) {
+				delete(c, open)
+				places = append(places, one.at...)
+				break
+			}
+		}
+	}
+	return places
+}
+
+func wordingOf(text string) string { return same.Form(todoMarks.ReplaceAllString(text, " ")) }
+
+// doneIn lists the cores of what a sentence says is done. It says so of nothing else than
+// what its own words name: not of what is to be done, asked, or done but for something.
+func doneIn(text string) []string {
+	if m := ticked.FindStringSubmatch(text); m != nil {
+		return []string{coreOf(m[1] + m[2])}
+	}
+	if request.MatchString(text) {
+		return nil
+	}
+	whole := []string{text}
+	if !same.Turns(doneWords.ReplaceAllString(text, "")) {
+		whole = append(whole, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",，;；、", r) })...)
+	}
+	var out []string
+	for _, s := range whole {
+		if doneNews.MatchString(s) || pastly(s) {
+			if core := coreOf(s); core != "" && !slices.Contains(out, core) {
+				out = append(out, core)
+			}
+		}
+	}
+	return out
+}
+
+// pastly says whether a sentence begins or ends with a verb in the past tense: "watered
+// the plants", "the plants are watered".
+func pastly(s string) bool {
+	var words []string
+	for w := range strings.FieldsSeq(strings.ToLower(s)) {
+		if w = strings.Trim(w, "-*,.:;!✓✔✅"); w != "" && !fillers[w] {
+			words = append(words, w)
+		}
+	}
+	past := func(w string) bool { return strings.HasSuffix(w, "ed") && len(w) > 4 || pasts[w] != "" }
+	return len(words) > 0 && (past(words[0]) || past(words[len(words)-1]))
+}
+
+// coreOf returns the words that name a to-do, stemmed, without its marks and without
+// words that say whether it is done.
+func coreOf(text string) string {
+	text = doneWords.ReplaceAllString(todoMarks.ReplaceAllString(text, " "), " ")
+	var out []string
+	for w := range strings.FieldsSeq(same.Form(text)) {
+		if fillers[w] {
+			continue
+		}
+		if stem := pasts[w]; stem != "" {
+			w = stem
+		}
+		if r := []rune(w)[0]; unicode.IsLetter(r) && r < 0x2e80 {
+			if ts := terms.Split(w); len(ts) == 1 {
+				w = ts[0]
+			}
+		}
+		out = append(out, w)
+	}
+	return strings.Join(out, " ")
+}
+
+// turned is a core with n of its words moved from the front to the end, or back: the
+// verb stands at the other end when a thing is said to be done.
+func turned(core string, n int) string {
+	words := strings.Fields(core)
+	if n < 0 {
+		n += len(words)
+	}
+	if n <= 0 || n >= len(words) {
+		return core
+	}
+	return strings.Join(append(words[n:len(words):len(words)], words[:n]...), " ")
+}

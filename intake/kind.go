@@ -1,0 +1,324 @@
+package intake
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/toolcall"
+)
+
+// Bounds of a hint, in characters, and of what is read of a text to describe it.
+const (
+	hintRunes    = 200
+	subjectRunes = 80
+	namesRunes   = 60
+	namesMost    = 6
+	kindBytes    = 256 << 10
+	kindLines    = 40 // from the beginning
+)
+
+// origin names the call that a result belongs to: its tool and its main argument.
+func (a *admission) origin(r scrollback.ToolResult) string {
+	tool, subject := r.Name, ""
+	for _, c := range slices.Backward(a.room.Calls) {
+		if c.ID == r.CallID {
+			tool, subject = cmp.Or(tool, c.Name), toolcall.Read(c.Arguments).Subject
+			break
+		}
+	}
+	text := "output of " + cmp.Or(oneLine(tool), "a tool")
+	if subject = oneLine(subject); subject != "" {
+		text += ` "` + clip.Line(subject, subjectRunes) + `"`
+	}
+	return text
+}
+
+// hint says where a text is from, and what it is as far as that is seen at a glance.
+func hint(origin, text string) string {
+	return clip.Line(origin+" · "+kindOf(text, origin), hintRunes)
+}
+
+// kindOf says what a text is. The origin may have the name of a file in it.
+func kindOf(text, origin string) string {
+	lines := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
+	head := glance{text: strings.TrimSpace(strings.ToValidUTF8(clip.Bytes(text, kindBytes), "")), origin: origin, cut: len(text) > kindBytes}
+	for line := range strings.SplitSeq(head.text, "\n") {
+		if line = strings.TrimRight(numbered.ReplaceAllString(line, ""), "\r "); line != "" {
+			head.lines = append(head.lines, line)
+		}
+		if len(head.lines) == kindLines {
+			break
+		}
+	}
+	counted := fmt.Sprintf("%d lines", lines)
+	if lines == 1 {
+		counted = "1 line"
+	}
+	if head.text == "" {
+		return "only white space, " + counted
+	}
+	for _, look := range []func(*glance) string{(*glance).json, (*glance).markup, (*glance).diff, (*glance).tests, (*glance).matches, (*glance).table,
+		(*glance).log, (*glance).paths, (*glance).source} {
+		if kind := look(&head); kind != "" {
+			before, after, _ := strings.Cut(kind, "|")
+			return before + ", " + counted + after
+		}
+	}
+	return "text, " + counted + `: "` + clip.Line(oneLine(head.lines[0]), subjectRunes) + `"`
+}
+
+// numbered finds the number in front of a line, as tools that show files write it.
+var numbered = regexp.MustCompile(`^\s{0,6}\d{1,6}(?:→|\t| {2})`)
+
+// glance is what is looked at of a text: a kind is recognized from it, and told as words
+// before and, behind a bar, after the number of lines; empty means another kind.
+type glance struct {
+	text   string
+	lines  []string // the first that are not empty, without line numbers
+	origin string
+	cut    bool
+}
+
+func (g *glance) json() string {
+	switch g.text[0] {
+	case '{':
+		keys, ok, rest := keysOf(g.text, g.cut)
+		switch {
+		case !ok:
+			return ""
+		case strings.HasPrefix(rest, "{"):
+			return "JSON lines|" + withNames(", keys ", keys)
+		case rest != "":
+			return ""
+		}
+		return "JSON|" + withNames(", keys ", keys)
+	case '[':
+		inner := strings.TrimSpace(g.text[1:])
+		if strings.HasPrefix(inner, "{") {
+			if keys, ok, _ := keysOf(inner, true); ok {
+				return "JSON|" + withNames(", a list of objects with keys ", keys)
+			}
+		} else if json.Valid([]byte(g.text)) || g.cut && strings.HasPrefix(inner, `"`) {
+			return "JSON|, a list"
+		}
+	}
+	return ""
+}
+
+// keysOf lists the keys of the object that a text begins with, and returns what follows
+// it. Where the text was cut off, the object need not end.
+func keysOf(text string, cut bool) (keys []string, ok bool, rest string) {
+	d := json.NewDecoder(strings.NewReader(text))
+	if _, err := d.Token(); err != nil {
+		return nil, false, ""
+	}
+	for d.More() {
+		key, err := d.Token()
+		name, isName := key.(string)
+		var skipped json.RawMessage
+		if err != nil || !isName || d.Decode(&skipped) != nil {
+			return append(keys, name), cut && len(keys) > 0, ""
+		}
+		keys = append(keys, name)
+	}
+	if _, err := d.Token(); err != nil {
+		return keys, cut && len(keys) > 0, ""
+	}
+	return keys, true, strings.TrimSpace(text[d.InputOffset():])
+}
+
+var (
+	title   = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+	heading = regexp.MustCompile(`(?m)^#{1,3} (.+)$`)
+)
+
+func (g *glance) markup() string {
+	start := strings.ToLower(clip.Bytes(g.text, 200))
+	switch {
+	case strings.Contains(start, "<!doctype html") || strings.HasPrefix(start, "<html"):
+		if m := title.FindStringSubmatch(g.text); m != nil && oneLine(m[1]) != "" {
+			return `HTML page "` + clip.Line(oneLine(m[1]), subjectRunes) + `"|`
+		}
+		return "HTML page|"
+	case strings.HasPrefix(start, "<?xml"):
+		return "XML|"
+	case strings.HasPrefix(start, "# ") && !strings.HasPrefix(g.text, "#!"):
+		if m := heading.FindStringSubmatch(g.text); m != nil && len(heading.FindAllString(g.text, 3)) > 1 {
+			return `Markdown "` + clip.Line(oneLine(m[1]), subjectRunes) + `"|`
+		}
+	}
+	return ""
+}
+
+var changed = regexp.MustCompile(`(?m)^\+\+\+ (?:b/)?(\S+)|^\*\*\* (?:Add|Update|Delete) File: (\S+)`)
+
+func (g *glance) diff() string {
+	if !strings.Contains(g.text, "\n@@") && !strings.HasPrefix(g.text, "*** Begin Patch") {
+		return ""
+	}
+	var files []string
+	for _, m := range changed.FindAllStringSubmatch(g.text, -1) {
+		files = append(files, m[1]+m[2])
+	}
+	if len(files) == 0 {
+		return ""
+	}
+	return "diff|" + withNames(", of ", files)
+}
+
+var (
+	goTest   = regexp.MustCompile(`(?m)^(?:=== RUN|--- (?:PASS|FAIL|SKIP): |ok  \t|FAIL\t)`)
+	goFailed = regexp.MustCompile(`(?m)^\s*--- FAIL: `)
+	goBroken = regexp.MustCompile(`(?m)^FAIL\t`)
+	sums     = regexp.MustCompile(`(?m)\b\d+ (?:failed|passed|errors?)\b[^\n]{0,60}`)
+)
+
+func (g *glance) tests() string {
+	if goTest.MatchString(g.text) {
+		return fmt.Sprintf("Go test log|, %d FAIL", max(len(goFailed.FindAllString(g.text, -1)), len(goBroken.FindAllString(g.text, -1))))
+	}
+	if all := sums.FindAllString(clip.TailBytes(g.text, 4<<10), -1); len(all) > 0 && strings.Contains(strings.ToLower(g.text), "test") {
+		return "test log|, " + strings.Trim(oneLine(all[len(all)-1]), " =")
+	}
+	return ""
+}
+
+var match = regexp.MustCompile(`^([\w./@-]+[./]\w+):\d+:`)
+
+func (g *glance) matches() string {
+	var files []string
+	n := 0
+	for _, line := range g.lines {
+		if m := match.FindStringSubmatch(line); m != nil {
+			files, n = append(files, m[1]), n+1
+		}
+	}
+	if !g.most(n) {
+		return ""
+	}
+	return "matches|" + withNames(" in ", slices.Compact(files))
+}
+
+func (g *glance) table() string {
+	for _, one := range []struct{ name, sep string }{{"CSV", ","}, {"TSV", "\t"}, {"CSV", ";"}} {
+		columns := strings.Split(g.lines[0], one.sep)
+		if len(columns) < 2 || len(g.lines) < 3 {
+			continue
+		}
+		same := 0
+		for _, line := range g.lines {
+			if strings.Count(line, one.sep) == len(columns)-1 || strings.Contains(line, `"`) {
+				same++
+			}
+		}
+		named := !slices.ContainsFunc(columns, func(c string) bool { return len(c) > 60 || strings.ContainsAny(c, "{}();=") })
+		if same == len(g.lines) && named {
+			return one.name + "|" + withNames(", columns ", columns)
+		}
+	}
+	return ""
+}
+
+var (
+	stamped = regexp.MustCompile(`^\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:|(?:DEBUG|INFO|WARN|WARNING|ERROR|TRACE|FATAL)\b)|\blevel=\w+`)
+	severe  = regexp.MustCompile(`(?m)^.*\b(?:ERROR|FATAL|CRITICAL|level=error)\b`)
+)
+
+func (g *glance) log() string {
+	n := 0
+	for _, line := range g.lines {
+		if stamped.MatchString(line) {
+			n++
+		}
+	}
+	if !g.most(n) {
+		return ""
+	}
+	return fmt.Sprintf("log|, %d with errors", len(severe.FindAllString(g.text, -1)))
+}
+
+var listed = regexp.MustCompile(`^(?:\S+\s+){0,8}\.{0,2}[\w@.-]*(?:/[\w@.-]+)+/?$|^[\w@-]+(?:\.[\w@-]+)+$`)
+
+func (g *glance) paths() string {
+	n := 0
+	for _, line := range g.lines {
+		if listed.MatchString(line) {
+			n++
+		}
+	}
+	if !g.most(n) {
+		return ""
+	}
+	return "list of paths|, the first " + clip.Line(oneLine(g.lines[0]), namesRunes)
+}
+
+// most says that n lines are most of those looked at.
+func (g *glance) most(n int) bool { return len(g.lines) >= 3 && n*3 >= len(g.lines)*2 }
+
+// languages are the names of programming languages by the end of a file's name.
+var languages = map[string]string{".go": "Go", ".py": "Python", ".js": "JavaScript", ".mjs": "JavaScript", ".ts": "TypeScript", ".tsx": "TypeScript",
+	".jsx": "JavaScript", ".rs": "Rust", ".c": "C", ".h": "C", ".cc": "C++", ".cpp": "C++", ".java": "Java", ".kt": "Kotlin", ".rb": "Ruby", ".php": "PHP",
+	".cs": "C#", ".swift": "Swift", ".sh": "shell", ".sql": "SQL", ".css": "CSS", ".yaml": "YAML", ".yml": "YAML", ".toml": "TOML", ".proto": "protobuf"}
+
+// openings tell a language by how a line begins.
+var openings = []struct {
+	language string
+	line     *regexp.Regexp
+}{
+	{"Go", regexp.MustCompile(`^package \w+$`)}, {"C", regexp.MustCompile(`^#include [<"]`)}, {"shell", regexp.MustCompile(`^#!.*sh$`)},
+	{"Python", regexp.MustCompile(`^(?:from [\w.]+ import |def \w+\(.*:$|class \w+.*:$|#!.*python)`)},
+	{"JavaScript", regexp.MustCompile(`^(?:import .* from ['"]|export (?:default |const |function )|const \w+ = require\()`)},
+	{"Rust", regexp.MustCompile(`^(?:use [\w:]+.*;$|pub (?:fn|struct|mod) |fn \w+\()`)}, {"Java", regexp.MustCompile(`^(?:package [\w.]+;|public class )`)},
+}
+
+func (g *glance) source() string {
+	for _, word := range strings.FieldsFunc(g.origin, func(r rune) bool { return strings.ContainsRune(" \"'`", r) }) {
+		if name := languages[strings.ToLower(path.Ext(word))]; name != "" && !strings.ContainsAny(word, "*?") {
+			return name + " source|"
+		}
+	}
+	for _, line := range g.lines {
+		for _, o := range openings {
+			if o.line.MatchString(line) {
+				return o.language + " source|"
+			}
+		}
+	}
+	return ""
+}
+
+// withNames lists names after a word, as far as there is room.
+func withNames(word string, names []string) string {
+	var out []string
+	runes := 0
+	for i, n := range names {
+		n = clip.Line(oneLine(n), namesRunes)
+		if runes += len([]rune(n)); n == "" || i == namesMost || runes > 2*namesRunes {
+			out = append(out, "…")
+			break
+		}
+		out = append(out, n)
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return word + strings.Join(out, ", ")
+}
+
+// oneLine is a text on one line, without control characters.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == 0xfffd {
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}

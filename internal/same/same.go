@@ -1,0 +1,203 @@
+// Package same compares sentences by what they say rather than how they are written:
+// case, white space, punctuation, full width and courtesies do not count; numbers,
+// names, paths and negations do.
+//
+// Words it adds: form (a sentence without what does not count), clause (a piece of a
+// sentence between commas, colons, brackets or "and"), turn (a word that changes what
+// the rest of its sentence means).
+//
+// It may not know anything but text.
+package same
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// fillers are words that say nothing at the beginning or end of a clause.
+var fillers = map[string]bool{"please": true, "also": true, "thanks": true, "thank": true, "ok": true, "okay": true, "so": true,
+	"remember": true, "note": true, "then": true, "请": true}
+
+// courtesies are what is left out of Chinese text, where words are not separated.
+var courtesies = strings.NewReplacer("请记住", "", "请记得", "", "记住", "", "记得", "", "麻烦你", "", "麻烦", "", "谢谢", "")
+
+// turns are the words that change what a sentence means; in scripts without spaces
+// any piece of a word counts.
+var turns = regexp.MustCompile(`(?i)\b(if|when|unless|except|but|only|not|no|never|cannot|without|until|once|instead|rather|however|\w+n['’]t|done|finished|completed|cancell?ed)\b` +
+	`|如果|若|除|但|不|只|仅|别|没|无|未|勿|直到|完成|搞定|取消|もし|ただ|ない|만약|하지만|않|없`)
+
+// Turns says whether a sentence has a word that may turn the meaning of the rest.
+func Turns(text string) bool { return turns.MatchString(text) }
+
+// Form returns the words of a text, each between spaces; Chinese, Japanese and Korean
+// characters are words of their own. Text that differs in a fact has another form. It is
+// empty if there are no words.
+func Form(text string) string {
+	var all []string
+	for _, c := range clauses(text) {
+		all = append(all, c...)
+	}
+	return join(all)
+}
+
+// Clauses returns the forms of the clauses of a text, without courtesies.
+func Clauses(text string) []string {
+	var out []string
+	for _, words := range clauses(courtesies.Replace(text)) {
+		for len(words) > 0 && fillers[words[0]] {
+			words = words[1:]
+		}
+		for len(words) > 0 && (fillers[words[len(words)-1]] || words[len(words)-1] == "you" && len(words) == 1) {
+			words = words[:len(words)-1]
+		}
+		if len(words) > 0 {
+			out = append(out, join(words))
+		}
+	}
+	return out
+}
+
+// Key returns what two texts share that say the same.
+func Key(text string) string { return strings.Join(Clauses(text), "") }
+
+// Within says whether every clause of the first list stands in the second one, and
+// nothing there turns what they mean: the first says the same, or less.
+func Within(part, whole []string) bool {
+	if len(part) == 0 {
+		return false
+	}
+	for _, p := range part {
+		if !slices.Contains(whole, p) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(whole, func(w string) bool {
+		return !slices.Contains(part, w) && (Turns(w) || Turns(strings.ReplaceAll(w, " ", "")))
+	})
+}
+
+func join(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return " " + strings.Join(words, " ") + " "
+}
+
+// clauses cuts text into clauses, and these into words.
+func clauses(text string) [][]string {
+	c := cutter{runes: []rune(text)}
+	for i, r := range c.runes {
+		c.runes[i] = narrow(r)
+	}
+	for i := range c.runes {
+		c.take(i)
+	}
+	c.end()
+	return c.out
+}
+
+// narrow returns the plain form of a character: half width, in lower case.
+func narrow(r rune) rune {
+	switch {
+	case r >= 0xff01 && r <= 0xff5e:
+		r -= 0xfee0
+	case r == '’' || r == '‘':
+		r = '\''
+	}
+	return unicode.ToLower(r)
+}
+
+type cutter struct {
+	runes []rune
+	word  []rune
+	words []string
+	out   [][]string
+}
+
+func (c *cutter) flush() {
+	if len(c.word) == 0 {
+		return
+	}
+	w := string(c.word)
+	c.word = nil
+	if strings.Trim(w, inner) == "" { // an ellipsis, a dash
+		return
+	}
+	if w == "and" || w == "&" {
+		c.end()
+		return
+	}
+	c.words = append(c.words, w)
+}
+
+// end ends a clause.
+func (c *cutter) end() {
+	c.flush()
+	if len(c.words) > 0 {
+		c.out = append(c.out, c.words)
+	}
+	c.words = nil
+}
+
+// inner are marks that belong to a word where letters or digits follow, and outer those
+// that also do at the end of one, as in C++ and 5%.
+const (
+	inner = `./\-_:,'@~`
+	outer = `+#%$=<>^|&€£¥°`
+)
+
+func (c *cutter) take(i int) {
+	r := c.runes[i]
+	before, after := c.at(i-1), c.at(i+1)
+	switch {
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+		c.flush()
+		c.words = append(c.words, string(r))
+	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || strings.ContainsRune(outer, r) && (c.wordly(before) || c.wordly(after)):
+		c.word = append(c.word, r)
+	case r == '?':
+		c.flush()
+		c.words = append(c.words, "?")
+		c.end()
+	case strings.ContainsRune(inner, r) && c.belongs(r, before, after):
+		c.word = append(c.word, r)
+	case r == '.' && unicode.IsSpace(after):
+		c.end()
+	case strings.ContainsRune(",;:、。!()[]{}\n—", r):
+		c.end()
+	case unicode.IsSymbol(r) && !strings.ContainsRune("`~^+=<>|", r):
+		c.flush()
+		c.words = append(c.words, string(r))
+	default:
+		c.flush()
+	}
+}
+
+// belongs says whether a mark is part of the word around it: between letters or digits,
+// or in front of one, as in -5, .env and /etc.
+func (c *cutter) belongs(r, before, after rune) bool {
+	if strings.ContainsRune(":,'", r) {
+		return plain(before) && plain(after)
+	}
+	if r == '.' && plain(before) {
+		return plain(after)
+	}
+	return plain(after) || strings.ContainsRune("./-_", after) && !unicode.IsSpace(before) || r == '-' && after == '-' ||
+		strings.ContainsRune(`./~`, r) && strings.ContainsRune("./", after)
+}
+
+// plain says whether a character is a letter or digit that is written with others.
+func plain(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+func (c *cutter) wordly(r rune) bool { return plain(r) || r != 0 && strings.ContainsRune(outer, r) }
+
+func (c *cutter) at(i int) rune {
+	if i < 0 || i >= len(c.runes) {
+		return 0
+	}
+	return c.runes[i]
+}

@@ -1,0 +1,167 @@
+// Package toolcall reads from the arguments of a tool call what it was about: a command,
+// a query, an address, a path, and which files it wrote. It goes by the names of the
+// arguments, which the tools of different agents share more than their own names.
+//
+// It may not know anything but the call.
+package toolcall
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Call is what a call was about. Subject is its main argument on one line, or empty;
+// Paths are all that it names, and Wrote those among them that it wrote.
+type Call struct {
+	Subject      string
+	Paths, Wrote []string
+}
+
+// The names that tools give to their arguments, in lower case and without marks, those
+// that say most first.
+var (
+	commandKeys = []string{"command", "cmd", "commands", "script", "commandline"}
+	subjectKeys = []string{"query", "q", "pattern", "regex", "regexp", "searchquery", "searchterm", "keywords", "url", "urls", "uri", "href"}
+	pathKeys    = []string{"path", "paths", "file", "files", "filepath", "filepaths", "filename", "absolutepath", "notebookpath", "targetfile",
+		"relativepath", "relativeworkspacepath"}
+	placeKeys = []string{"dirpath", "directory", "dir", "folder", "description", "title", "name", "id", "task", "prompt", "question", "code", "input"}
+	writeKeys = []string{"content", "contents", "newstring", "newstr", "newtext", "newsource", "filetext", "edits", "codeedit", "replacement",
+		"replace", "diff", "inserttext"}
+)
+
+// patched finds the files of a patch in the form that Codex's apply_patch takes.
+var patched = regexp.MustCompile(`(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$`)
+
+// heading says that a text is such a patch.
+const heading = "*** Begin Patch"
+
+// maxPath bounds a path, in characters.
+const maxPath = 200
+
+// Read reads the arguments of a call: JSON, or the bare text of a tool that takes one.
+func Read(arguments []byte) Call {
+	var named map[string]any
+	var bare string
+	if json.Unmarshal(arguments, &named) != nil && json.Unmarshal(arguments, &bare) != nil {
+		return Call{}
+	}
+	if strings.Contains(bare, heading) {
+		return fromPatch(bare)
+	}
+	values := map[string]any{} // by plain name
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		values[plain(name)] = named[name]
+		for _, s := range texts(named[name]) {
+			if strings.Contains(s, heading) {
+				return fromPatch(s)
+			}
+		}
+	}
+	c := Call{Paths: pathsOf(named)}
+	if writes(values) {
+		c.Wrote = c.Paths
+	}
+	c.Subject = c.subject(values, named, bare)
+	return c
+}
+
+func fromPatch(text string) (c Call) {
+	for _, m := range patched.FindAllStringSubmatch(text, -1) {
+		if p := line(m[1]); p != "" && len([]rune(p)) <= maxPath && !slices.Contains(c.Paths, p) {
+			c.Paths = append(c.Paths, p)
+		}
+	}
+	c.Wrote, c.Subject = c.Paths, strings.Join(c.Paths, " ")
+	return c
+}
+
+// plain is the name of an argument however it is spelled.
+func plain(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+}
+
+// pathsOf lists the arguments whose names say that they are paths.
+func pathsOf(named map[string]any) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if !slices.Contains(pathKeys, plain(name)) {
+			continue
+		}
+		for _, s := range texts(named[name]) {
+			s = strings.TrimSpace(s)
+			if s != "" && len([]rune(s)) <= maxPath && !strings.ContainsAny(s, "\n\r") && !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// writes says that a call with these arguments, besides a path, changes a file.
+func writes(values map[string]any) bool {
+	return slices.ContainsFunc(writeKeys, func(k string) bool { _, ok := values[k]; return ok })
+}
+
+func (c *Call) subject(values, named map[string]any, bare string) string {
+	for _, k := range commandKeys {
+		s := command(texts(values[k]))
+		if s != "" && (len(c.Paths) == 0 || strings.Contains(s, " ")) { // else it names what is done to a file
+			return s
+		}
+	}
+	for _, k := range subjectKeys {
+		if s := line(strings.Join(texts(values[k]), " ")); s != "" {
+			return s
+		}
+	}
+	if len(c.Paths) > 0 {
+		return strings.Join(c.Paths, " ")
+	}
+	for _, k := range append(placeKeys, commandKeys...) {
+		if s := line(strings.Join(texts(values[k]), " ")); s != "" {
+			return s
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if s, ok := named[name].(string); ok && line(s) != "" {
+			return line(s)
+		}
+	}
+	return line(bare)
+}
+
+// command is the line that a shell was given, however it was wrapped.
+func command(words []string) string {
+	if len(words) == 3 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
+		words = words[2:] // bash -lc
+	}
+	return line(strings.Join(words, " "))
+}
+
+// texts lists a string, or the strings of a list.
+func texts(v any) (out []string) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, one := range v {
+			if s, ok := one.(string); ok {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// line is a text on one line, without control characters.
+func line(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == 0xfffd {
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
