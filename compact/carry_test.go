@@ -95,6 +95,21 @@ func TestTodosInTheBlock(t *testing.T) {
 	}
 }
 
+// What was told comes before older questions, which were answered since; the newest
+// messages come whatever they are.
+func TestFactsBeforeQuestions(t *testing.T) {
+	var texts []string
+	for i := range 20 {
+		texts = append(texts, fmt.Sprintf("The boat number %d leaves at noon.", i), "ok", fmt.Sprintf("What does rope number %d cost?", i), "It costs 3 euros.")
+	}
+	r := recordOf(texts...)
+	r.maxTokens = 200
+	block := strings.Join(carriedLines(r), "\n")
+	if strings.Count(block, "What does") > 3 || !strings.Contains(block, "rope number 19") || !strings.Contains(block, "boat number 5 ") {
+		t.Errorf("carried is\n%s", block)
+	}
+}
+
 // Greetings and assent are not carried, and not extracted.
 func TestIdleTalk(t *testing.T) {
 	idleTexts := []string{"Hi there!", "Thanks a lot!", "ok thanks", "Great, that is very good.", "好的，谢谢！", "你好", "嗯嗯，收到。", "没问题，请继续", "Sounds good, go ahead.",

@@ -150,14 +150,16 @@ func extract(ms []scrollback.Message) []line {
 		if s.By == string(scrollback.RoleUser) {
 			s.score *= 1.5
 		}
-		asks := strings.HasSuffix(s.Text, "?") || strings.HasSuffix(s.Text, "？")
-		if !kept && (s.dull || asks && (s.Seq < answered || s.By == string(scrollback.RoleAssistant))) {
+		if !kept && (s.dull || asks(s.Text) && (s.Seq < answered || s.By == string(scrollback.RoleAssistant))) {
 			s.score *= 0.4
 		}
 		out[i] = s.line
 	}
 	return best(out)
 }
+
+// asks says whether a text is a question.
+func asks(text string) bool { return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") }
 
 // best sorts lines, the best first.
 func best(lines []line) []line {
