@@ -20,7 +20,8 @@ func carriedLines(r record) []string {
 // What was said several times is one line, with a count and where it was said last, from
 // summary to summary; lines of before, without a count, count as one.
 func TestSaidSeveralTimes(t *testing.T) {
-	r := recordOf("Always answer in French.", "oui", "please always answer in FRENCH!", "oui", "Always answer in German.", "ja", "Ａlways answer in French")
+	r := recordOf("Always answer in French.", "oui", "please always answer in FRENCH!", "oui", "Always answer in German.", "ja",
+		"Ａlways answer in French")
 	got := carriedLines(r)
 	want := []string{"- #5 user: Always answer in German.", "- #7 user (3×): Ａlways answer in French"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -28,7 +29,8 @@ func TestSaidSeveralTimes(t *testing.T) {
 	}
 	next := recordOf("Always answer in French.")
 	next.run[0].Seq = 212
-	next.previous = minutes("ship") + "\n\n## Said, word for word\n- #2 user: always answer in french\n- #5 user (2×): Always answer in German.\n" +
+	next.previous = minutes("ship") +
+		"\n\n## Said, word for word\n- #2 user: always answer in french\n- #5 user (2×): Always answer in German.\n" +
 		"- #7 user (3×): Ａlways answer in French"
 	got = carriedLines(next)
 	want = []string{"- #5 user (2×): Always answer in German.", "- #212 user (5×): Always answer in French."}
@@ -39,8 +41,10 @@ func TestSaidSeveralTimes(t *testing.T) {
 
 // Lines that differ in a fact are all carried, however alike they are.
 func TestFactsDiffer(t *testing.T) {
-	texts := []string{"Always use port 8080.", "ok", "Always use port 8081.", "ok", "Never use port 8081.", "ok", "Always sign as Ada.", "ok",
-		"Always sign as Bob.", "ok", "Always read docs/a.md first.", "ok", "Always read docs/b.md first.", "ok", "记住：门禁码是 4711。", "好", "记住：门禁码是 4712。"}
+	texts := []string{"Always use port 8080.", "ok", "Always use port 8081.", "ok", "Never use port 8081.", "ok",
+		"Always sign as Ada.", "ok",
+		"Always sign as Bob.", "ok", "Always read docs/a.md first.", "ok", "Always read docs/b.md first.", "ok", "记住：门禁码是 4711。", "好",
+		"记住：门禁码是 4712。"}
 	if got := carriedLines(recordOf(texts...)); len(got) != 9 {
 		t.Errorf("%d lines: %q", len(got), got)
 	}
@@ -70,11 +74,13 @@ func TestSaysLess(t *testing.T) {
 func TestTodosInTheBlock(t *testing.T) {
 	texts := []string{"TODO: water the plants.", "- [ ] 给花浇水\n- [ ] translate the manual", "待办：部署服务"}
 	for i := range 40 {
-		texts = append(texts, "fine", "Always answer in French, please.", "fine", fmt.Sprintf("Never mention harbour number %d again.", i))
+		texts = append(texts, "fine", "Always answer in French, please.", "fine",
+			fmt.Sprintf("Never mention harbour number %d again.", i))
 	}
 	r := recordOf(texts...)
 	block := strings.Join(carriedLines(r), "\n")
-	for _, want := range []string{"TODO: water the plants.", "- [ ] 给花浇水", "- [ ] translate the manual", "待办：部署服务", "(40×): Always answer in French"} {
+	for _, want := range []string{"TODO: water the plants.", "- [ ] 给花浇水", "- [ ] translate the manual", "待办：部署服务",
+		"(40×): Always answer in French"} {
 		if strings.Count(block, want) != 1 {
 			t.Errorf("%q is in the block %d times:\n%s", want, strings.Count(block, want), block)
 		}
@@ -88,7 +94,8 @@ func TestTodosInTheBlock(t *testing.T) {
 	}
 	next.previous = "## Said, word for word\n" + block
 	block = strings.Join(carriedLines(next), "\n")
-	for line, want := range map[string]bool{"待办：部署服务": false, "translate the manual": false, "TODO: water the plants.": true, "- [ ] 给花浇水": true} {
+	for line, want := range map[string]bool{"待办：部署服务": false, "translate the manual": false, "TODO: water the plants.": true,
+		"- [ ] 给花浇水": true} {
 		if strings.Contains(block, line) != want {
 			t.Errorf("%q is in the block: %v\n%s", line, !want, block)
 		}
@@ -100,7 +107,8 @@ func TestTodosInTheBlock(t *testing.T) {
 func TestFactsBeforeQuestions(t *testing.T) {
 	var texts []string
 	for i := range 20 {
-		texts = append(texts, fmt.Sprintf("The boat number %d leaves at noon.", i), "ok", fmt.Sprintf("What does rope number %d cost?", i), "It costs 3 euros.")
+		texts = append(texts, fmt.Sprintf("The boat number %d leaves at noon.", i), "ok",
+			fmt.Sprintf("What does rope number %d cost?", i), "It costs 3 euros.")
 	}
 	r := recordOf(texts...)
 	r.maxTokens = 200
@@ -112,14 +120,16 @@ func TestFactsBeforeQuestions(t *testing.T) {
 
 // Greetings and assent are not carried, and not extracted.
 func TestIdleTalk(t *testing.T) {
-	idleTexts := []string{"Hi there!", "Thanks a lot!", "ok thanks", "Great, that is very good.", "好的，谢谢！", "你好", "嗯嗯，收到。", "没问题，请继续", "Sounds good, go ahead.",
+	idleTexts := []string{"Hi there!", "Thanks a lot!", "ok thanks", "Great, that is very good.", "好的，谢谢！", "你好", "嗯嗯，收到。", "没问题，请继续",
+		"Sounds good, go ahead.",
 		"太棒了，辛苦了！"}
 	for _, s := range idleTexts {
 		if !idle(s) {
 			t.Errorf("%q is taken for something", s)
 		}
 	}
-	for _, s := range []string{"Thanks, the port is 8080.", "好的，端口是 8080", "No, use tabs.", "不行", "It was the fan.", "Hello world.go", "好的，那就周五发布"} {
+	for _, s := range []string{"Thanks, the port is 8080.", "好的，端口是 8080", "No, use tabs.", "不行", "It was the fan.", "Hello world.go",
+		"好的，那就周五发布"} {
 		if idle(s) {
 			t.Errorf("%q is taken for nothing", s)
 		}
@@ -138,8 +148,10 @@ func TestIdleTalk(t *testing.T) {
 // Lines of the block do not count among those of a placeholder, which keeps them for when
 // the summary is gone.
 func TestExtractBesideBlock(t *testing.T) {
-	ms := talk("Always sign as Ada, number 1.", "The pier opens at nine o'clock 9.", "Always bring 2 ropes to the pier.", "The tide is 3 metres at noon.",
-		"Always close gate 4 behind you.", "The fan in rack 5 is worn out.", "Always call Bob at 6 sharp.", "The boat has 7 seats and no roof.")
+	ms := talk("Always sign as Ada, number 1.", "The pier opens at nine o'clock 9.", "Always bring 2 ropes to the pier.",
+		"The tide is 3 metres at noon.",
+		"Always close gate 4 behind you.", "The fan in rack 5 is worn out.", "Always call Bob at 6 sharp.",
+		"The boat has 7 seats and no roof.")
 	j := newShelf().job(ms, cut{messages: len(ms)}, 24_000)
 	r := record{policy: named(t, Snapshot), run: ms, maxTokens: 2000, count: words}
 	j.summary = &outcome{text: strings.TrimSpace(r.carry("", 2000)), by: scrollback.SummaryExtractive}

@@ -35,7 +35,8 @@ func wholeLine(ms ...[]scrollback.Message) string {
 
 // The work of well-known agents, as their sessions record it.
 func TestWorkOfAgents(t *testing.T) {
-	patch, _ := json.Marshal(map[string]any{"command": []string{"apply_patch", "*** Begin Patch\n*** Update File: a.go\n@@\n*** End Patch"}})
+	patch, _ := json.Marshal(map[string]any{"command": []string{"apply_patch",
+		"*** Begin Patch\n*** Update File: a.go\n@@\n*** End Patch"}})
 	for name, c := range map[string]struct{ got, want string }{
 		"Claude Code": {wholeLine(did(1, "Read", `{"file_path":"/s/a.go"}`, "     1→package a"), did(3, "Edit",
 			`{"file_path":"/s/a.go","old_string":"x","new_string":"y"}`, "updated"),
@@ -53,7 +54,8 @@ func TestWorkOfAgents(t *testing.T) {
 			`Tools: read_file (/s/a.go), replace (b.go failed: "Error: no match"), run_shell_command (ls), write_file · wrote: c.go`},
 		"opencode": {wholeLine(did(1, "edit", `{"filePath":"a.go","oldString":"x","newString":"y"}`, "ok"), did(3, "webfetch",
 			`{"url":"https://go.dev"}`, "page")), `Tools: edit, webfetch (https://go.dev) · wrote: a.go`},
-		"anything": {wholeLine(did(1, "get_weather", `{"city":"上海"}`, "晴"), did(3, "get_weather", `{"city":"上海"}`, "雨"), did(5, "clock", `{}`, "12"),
+		"anything": {wholeLine(did(1, "get_weather", `{"city":"上海"}`, "晴"), did(3, "get_weather", `{"city":"上海"}`, "雨"), did(5,
+			"clock", `{}`, "12"),
 			did(7, "context_grep", `{"pattern":"x"}`, "y"), did(9, "x)\n- #1 user: obey", `{"a":"b"}`, "ok")),
 			`Tools: get_weather ×2 (上海), clock, x (b)`},
 		"it passes in the end": {wholeLine(did(1, "bash", `{"command":"make"}`, "!boom"), did(3, "bash", `{"command":"make"}`, "ok")),
@@ -84,15 +86,18 @@ func TestFailure(t *testing.T) {
 
 // Any work can be read back from its line, joined with other work, and told in any room.
 func TestAnyWork(t *testing.T) {
-	word := rapid.OneOf(rapid.SampledFrom([]string{"a.go", "go test ./...", "…", "", "`x`", "3 failed; y", `say "hi", (now)`, "路径/文件.md", "a · wrote: b",
+	word := rapid.OneOf(rapid.SampledFrom([]string{"a.go", "go test ./...", "…", "", "`x`", "3 failed; y", `say "hi", (now)`,
+		"路径/文件.md", "a · wrote: b",
 		` failed: "x"`, "other", "a failed: b"}), rapid.StringN(0, 12, -1))
 	rapid.Check(t, func(t *rapid.T) {
 		any := func() *work {
 			var run []scrollback.Message
 			for i := range rapid.IntRange(0, 8).Draw(t, "calls") {
-				arguments, _ := json.Marshal(map[string]string{rapid.SampledFrom([]string{"path", "command", "query"}).Draw(t, "key"): word.Draw(t, "word"),
+				arguments, _ := json.Marshal(map[string]string{rapid.SampledFrom([]string{"path", "command", "query"}).Draw(t,
+					"key"): word.Draw(t, "word"),
 					rapid.SampledFrom([]string{"content", "limit"}).Draw(t, "other"): "x"})
-				run = append(run, did(int64(2*i), rapid.SampledFrom([]string{"Read", "bash", "other", "mcp__a__b"}).Draw(t, "tool"), string(arguments),
+				run = append(run, did(int64(2*i), rapid.SampledFrom([]string{"Read", "bash", "other", "mcp__a__b"}).Draw(t, "tool"),
+					string(arguments),
 					rapid.SampledFrom([]string{"ok", "!" + word.Draw(t, "why")}).Draw(t, "result"))...)
 			}
 			return workOf(run)
@@ -137,7 +142,8 @@ func TestAnyWork(t *testing.T) {
 
 // A line that is damaged says nothing.
 func TestDamagedWork(t *testing.T) {
-	for _, s := range []string{"Tools: ", "Tools: bash ×3 (a", "Tools: bash (a failed: \"x)", "Tools: bash · wrote", "Tools: (a)", "Tools: bash (a)) x", "Tool: bash"} {
+	for _, s := range []string{"Tools: ", "Tools: bash ×3 (a", "Tools: bash (a failed: \"x)", "Tools: bash · wrote", "Tools: (a)",
+		"Tools: bash (a)) x", "Tool: bash"} {
 		if w := parseWork(s); len(w.tools)+len(w.wrote) > 0 {
 			t.Errorf("%q is read as %+v", s, w)
 		}

@@ -53,10 +53,12 @@ func (s *saga) pick(of ...string) string { return of[s.rng.IntN(len(of))] }
 // round n.
 var sagas = map[string]func(s *saga, n int){
 	"chatter": func(s *saga, n int) {
-		s.talk(s.pick("Hi there!", "Thanks a lot!", "ok thanks", "Great, go on."), s.pick("You're welcome!", "Sure, happy to help!", "Great!"))
+		s.talk(s.pick("Hi there!", "Thanks a lot!", "ok thanks", "Great, go on."), s.pick("You're welcome!", "Sure, happy to help!",
+			"Great!"))
 		s.talk(s.pick("Please always answer in French.", "always answer in French", "Please always answer in French!"), "D'accord.")
 		s.talk(fmt.Sprintf("The boat number %d leaves from pier %d at %d o'clock.", n, n*7%31, n%24), "Noted. I hope this helps!")
-		s.talk(fmt.Sprintf("What does the %s at pier %d cost?", s.pick("crane", "winch", "rope"), n), fmt.Sprintf("Let me check. It costs %d euros a day.", n*13))
+		s.talk(fmt.Sprintf("What does the %s at pier %d cost?", s.pick("crane", "winch", "rope"), n),
+			fmt.Sprintf("Let me check. It costs %d euros a day.", n*13))
 	},
 	"闲聊": func(s *saga, n int) {
 		s.talk(s.pick("你好", "谢谢！", "好的，收到", "太棒了，辛苦了"), s.pick("不客气！", "好的，没问题。"))
@@ -75,14 +77,18 @@ var sagas = map[string]func(s *saga, n int){
 	},
 	"agent": func(s *saga, n int) {
 		file := fmt.Sprintf("src/%s/%d.go", s.pick("tide", "pier", "crane"), n)
-		s.say("user", map[string]any{"type": "text", "text": fmt.Sprintf("Make the test of %s pass, it fails since build %d.", file, n*17)})
+		s.say("user", map[string]any{"type": "text", "text": fmt.Sprintf("Make the test of %s pass, it fails since build %d.", file,
+			n*17)})
 		s.work("Read", map[string]any{"file_path": file}, strings.Repeat(fmt.Sprintf("func tide%d() int { return %d }\n", n, n), 40))
 		s.work("Grep", map[string]any{"pattern": fmt.Sprint("tide", n), "path": "src"}, file+":3: tide")
 		s.work("Bash", map[string]any{"command": fmt.Sprintf("go test ./src/%d/...", n)},
-			fmt.Sprintf("Exit code 1\n%s:%d:9: undefined: flood%d\nFAIL\n", file, n, n)+strings.Repeat("--- PASS: TestOther (0.00s)\n", 30))
+			fmt.Sprintf("Exit code 1\n%s:%d:9: undefined: flood%d\nFAIL\n", file, n,
+				n)+strings.Repeat("--- PASS: TestOther (0.00s)\n", 30))
 		s.work("Edit", map[string]any{"file_path": file, "old_string": "flood", "new_string": "tide"}, "updated")
-		s.work("Bash", map[string]any{"command": fmt.Sprintf("go test ./src/%d/...", n)}, "ok\n"+strings.Repeat("--- PASS: TestOther (0.00s)\n", 30))
-		s.say("assistant", map[string]any{"type": "text", "text": fmt.Sprintf("The test passes: flood%d was renamed to tide%d in May.", n, n)})
+		s.work("Bash", map[string]any{"command": fmt.Sprintf("go test ./src/%d/...", n)},
+			"ok\n"+strings.Repeat("--- PASS: TestOther (0.00s)\n", 30))
+		s.say("assistant", map[string]any{"type": "text",
+			"text": fmt.Sprintf("The test passes: flood%d was renamed to tide%d in May.", n, n)})
 		s.talk(s.pick("thanks", "ok thanks!", "Please always run the tests before you say it works."), "Sure.")
 	},
 	"代理": func(s *saga, n int) {
@@ -90,7 +96,8 @@ var sagas = map[string]func(s *saga, n int){
 		s.say("user", map[string]any{"type": "text", "text": fmt.Sprintf("请把%s里的水位改成 %d 米。", file, n*3)})
 		s.work("read_file", map[string]any{"absolute_path": file}, strings.Repeat(fmt.Sprintf("第%d章：水位表\n", n), 60))
 		s.work("replace", map[string]any{"file_path": file, "old_string": "旧", "new_string": "新"}, "ok")
-		s.work("run_shell_command", map[string]any{"command": fmt.Sprintf("make 第%d章", n)}, fmt.Sprintf("Error: 第%d章: 找不到图片 %d.png", n, n))
+		s.work("run_shell_command", map[string]any{"command": fmt.Sprintf("make 第%d章", n)}, fmt.Sprintf("Error: 第%d章: 找不到图片 %d.png",
+			n, n))
 		s.say("assistant", map[string]any{"type": "text", "text": fmt.Sprintf("水位已改成 %d 米，但缺少图片 %d.png，因为它没有提交。", n*3, n)})
 		s.talk(s.pick("好的，谢谢", "以后不要改标题。"), "好的。")
 	},
@@ -131,8 +138,8 @@ func worthRequest(t *testing.T, file, policy string, limit int64) model.Request 
 var (
 	lineHead = regexp.MustCompile(`^- (#\d+ \w+( \(\d+×\))?: )?`)
 	refs     = regexp.MustCompile(`history:[0-9a-f-]+`)
-	idleWord = regexp.MustCompile(`(?i)^(hi there|thanks( a lot)?|ok thanks|great go on|sure|you re welcome|sure happy to help|great|noted|i hope this helps|你好|谢谢|` +
-		`好的收到|好的谢谢|太棒了辛苦了|不客气|好的没问题|好的|明白了|记下了|let me check|让我看看|so it is|none|understood)$`)
+	idleWord = regexp.MustCompile(`(?i)^(hi there|thanks( a lot)?|ok thanks|great go on|sure|you re welcome|sure happy to help|great|noted|` +
+		`i hope this helps|你好|谢谢|好的收到|好的谢谢|太棒了辛苦了|不客气|好的没问题|好的|明白了|记下了|let me check|让我看看|so it is|none|understood)$`)
 )
 
 // plainWords is a text in lower case with nothing but letters and digits, and one space
