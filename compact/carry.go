@@ -21,6 +21,7 @@ const (
 	todosShare = 0.5  // of the room, for open to-dos
 	filesShare = 0.34 // of the room, for the files that were touched
 	leastLine  = 5    // tokens; no line has fewer
+	newestSaid = 3    // messages of the person that come before older questions
 )
 
 // notName finds the first character that the name of a tool cannot contain, and
@@ -33,6 +34,7 @@ const (
 	rankStanding
 	rankFile
 	rankSaid
+	rankAsked // questions that were answered since
 	ranks
 )
 
@@ -55,7 +57,7 @@ func (r *record) carry(note string, room int64) string {
 	})
 	title := "\n\n## " + r.form().said + note
 	room -= int64(r.count(title))
-	left := [ranks]int64{int64(todosShare * float64(room)), room, int64(filesShare * float64(room)), room}
+	left := [ranks]int64{int64(todosShare * float64(room)), room, int64(filesShare * float64(room)), room, room}
 	var kept []carried
 	for _, l := range lines {
 		if room < leastLine {
@@ -134,7 +136,7 @@ func (r *record) said() []carried {
 		found := false
 		for _, s := range sentences(text) {
 			for _, at := range todos.close(s) {
-				done[at] = true
+				done[at], found = true, true
 			}
 			switch {
 			case ticked.MatchString(s):
@@ -156,6 +158,16 @@ func (r *record) said() []carried {
 	for i, l := range out {
 		if !done[i] {
 			kept = append(kept, l)
+		}
+	}
+	newest := 0
+	for i := range slices.Backward(kept) {
+		l := &kept[i]
+		if l.rank != rankSaid {
+			continue
+		}
+		if newest++; newest > newestSaid && asks(l.Text) {
+			l.rank = rankAsked
 		}
 	}
 	return kept

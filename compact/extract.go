@@ -22,6 +22,7 @@ const (
 	maxLineRunes = 160
 	maxExtract   = 64 << 10 // bytes of one message that are considered
 	standingLead = 5        // places by which an instruction is ahead of its neighbours in a placeholder
+	maxIdle      = 160      // bytes of a text that is nothing but a greeting
 	minTerms     = 3        // different terms that a sentence must have, unless it is an instruction
 	shortTerms   = 9        // terms of an announcement by the assistant from which on it is considered
 	workShare    = 0.4      // of a placeholder, for what tools did, where something was said too
@@ -42,17 +43,46 @@ var (
 	// preambles begin sentences that announce something, or offer it.
 	preambles = regexp.MustCompile(`(?i)^\W*(let me|let's|i'll|i will|i am going to|i'm going to|i can|would you|do you want|shall i|should i|here (is|are)|here's|sure\b|certainly|of course|great\b|feel free|if you)` +
 		`|^(让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是)`)
-	// courtesies are the words of greetings, thanks and assent.
-	courtesies = regexp.MustCompile(`(?i)\b(hi|hello|hey|there|good (morning|afternoon|evening|night|day)|thanks?( you)?( a lot| so much| very much)?|you'?re welcome|welcome|ok(ay)?|sure|great|nice|cool|perfect|awesome|excellent|wonderful|lovely|yes|no problem|yep|yeah|nope|no|please|bye|goodbye|see you|sounds good|got it|i see|understood|noted|alright|all right|right|well done|good|go (on|ahead)|continue|that (is|was)|it (is|was)|how are you|i am|i'm|fine|very|so|much|really|happy to help|glad to help|hope (this|that|it) helps|i|you|and|then|let me know if you (need|have|want) (anything|any|questions|more)[\w ]*|any (other|more) questions|anything else|good question|great question|my pleasure)\b` +
-		`|你好|您好|大家好|早上好|下午好|晚上好|早安|晚安|早|谢谢|感谢|多谢|辛苦了?|不客气|不用谢|没关系|没问题|好的?|可以|行|嗯+|哦+|哈+|收到|明白了?|知道了?|了解|当然|对的?|是的?|没错|不错|很好|太好了|太棒了|棒|厉害|再见|拜拜|请?继续|麻烦了?|请|您|你|我|了|吧|啊|呀|呢|哒|的|非常|真|太|希望(这|对)[^，。]*帮助|如果?有?(其他|任何|别的)?(问题|需要)[^。]*(告诉我|问我|联系)`)
 )
+
+// courtesies are the words of greetings, thanks and assent; polite are those of Chinese,
+// where words are not separated, the longer ones first.
+var (
+	courtesies = func() map[string]bool {
+		out := map[string]bool{}
+		for w := range strings.FieldsSeq(`hi hello hey there good morning afternoon evening night day thanks thank you a lot so much very you're youre ` +
+			`welcome ok okay sure great nice cool perfect awesome excellent wonderful lovely yes no problem yep yeah nope please bye goodbye see ` +
+			`sounds got it i understood noted alright all right well done go on ahead continue that that's is was how are am i'm fine really happy ` +
+			`glad to help helps hope this let me know if need have want any anything other more questions question else my pleasure and then ? the ` +
+			`for your`) {
+			out[w] = true
+		}
+		return out
+	}()
+	polite = strings.NewReplacer(paired(`如果有其他问题 如有其他问题 如果有问题 如有问题 随时告诉我 随时问我 随时联系我 请告诉我 ` +
+		`希望这对你有帮助 希望对你有帮助 很高兴能帮到你 你好 您好 大家好 早上好 下午好 晚上好 早安 晚安 谢谢 感谢 多谢 辛苦 不客气 不用谢 没关系 没问题 好的 可以 行 ` +
+		`嗯 哦 哈 收到 明白 知道 了解 当然 对的 是的 没错 不错 很好 太好 太棒 好 对 是 棒 厉害 再见 拜拜 继续 麻烦 请 您 你 我 了 吧 啊 呀 呢 哒 的 非常 真 太 都`)...)
+)
+
+// paired lists words, each followed by a space that replaces it.
+func paired(words string) (out []string) {
+	for w := range strings.FieldsSeq(words) {
+		out = append(out, w, " ")
+	}
+	return out
+}
 
 // idle says whether a text is only a greeting, thanks or assent.
 func idle(text string) bool {
-	if len(text) > 400 {
+	if len(text) > maxIdle || figures.MatchString(text) {
 		return false
 	}
-	return same.Form(courtesies.ReplaceAllString(text, " ")) == ""
+	for w := range strings.FieldsSeq(same.Form(polite.Replace(text))) {
+		if !courtesies[w] {
+			return false
+		}
+	}
+	return true
 }
 
 // sentence is a candidate for an extract.
@@ -150,14 +180,16 @@ func extract(ms []scrollback.Message) []line {
 		if s.By == string(scrollback.RoleUser) {
 			s.score *= 1.5
 		}
-		asks := strings.HasSuffix(s.Text, "?") || strings.HasSuffix(s.Text, "？")
-		if !kept && (s.dull || asks && (s.Seq < answered || s.By == string(scrollback.RoleAssistant))) {
+		if !kept && (s.dull || asks(s.Text) && (s.Seq < answered || s.By == string(scrollback.RoleAssistant))) {
 			s.score *= 0.4
 		}
 		out[i] = s.line
 	}
 	return best(out)
 }
+
+// asks says whether a text is a question.
+func asks(text string) bool { return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") }
 
 // best sorts lines, the best first.
 func best(lines []line) []line {

@@ -27,14 +27,17 @@ func TestTodoIsDone(t *testing.T) {
 // What only resembles a to-do, or is not done, leaves it open.
 func TestTodoStays(t *testing.T) {
 	for _, c := range []struct{ open, said string }{
-		{"- [ ] write the tests", "- [x] write the tests for the parser"}, {"- [ ] write the tests for the parser", "- [x] write the tests"},
-		{"- [ ] write the tests", "- [ ] write the tests"}, {"TODO: call Bob", "I called Ada."}, {"TODO: call Bob", "I called Bob's mother."},
+		{"- [ ] write the tests", "- [x] write the tests for the parser"}, {"- [ ] write the tests for the parser",
+			"- [x] write the tests"},
+		{"- [ ] write the tests", "- [ ] write the tests"}, {"TODO: call Bob", "I called Ada."}, {"TODO: call Bob",
+			"I called Bob's mother."},
 		{"TODO: deploy version 1.2", "Deployed version 1.3."}, {"TODO: edit a.go", "Done: edit b.go"},
 		{"TODO: water the plants", "Is watering the plants done?"}, {"TODO: water the plants", "The plants are not watered."},
 		{"TODO: water the plants", "Water the plants when you are done."}, {"TODO: water the plants", "Please get the plants watered."},
 		{"TODO: water the plants", "I have not watered the plants, done or not."}, {"TODO: water the plants", "Done."},
 		{"TODO: fix the failed tests", "Fix the failed tests."}, {"TODO: write the report", "The report is done except the charts."},
-		{"TODO: write the report", "The report is written, but not the charts."}, {"TODO: write the report", "Once I wrote the report, I will rest."},
+		{"TODO: write the report", "The report is written, but not the charts."}, {"TODO: write the report",
+			"Once I wrote the report, I will rest."},
 		{"TODO: complete the report", "Complete the report."}, {"TODO: water the plants and feed the cat", "I watered the plants."},
 		{"待办：部署服务", "还没完成部署服务"}, {"待办：部署服务", "部署服务完成了吗？"}, {"待办：部署服务", "请完成部署服务"}, {"待办：部署服务", "完成部署服务"},
 		{"待办：部署服务", "部署网关完成了"}, {"待办：部署服务", "等部署服务完成了再说"}, {"待办：部署服务", "好的，部署服务"}, {"待办：部署服务", "部署服务未完成"},

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -353,7 +354,7 @@ func (p *workParser) wrote(w *work) bool {
 var (
 	exitCode   = regexp.MustCompile(`(?i)\bexit(?:ed)?(?: with)?[ _]?(?:code|status)"?\s*[:=]?\s*[1-9]`)
 	errorStart = regexp.MustCompile(`(?i)^\s*(?:<tool_use_error>|<error>|(?:fatal|\w*error|panic)\b\s*[:(]|Traceback \(most recent)`)
-	errorLine  = regexp.MustCompile(`(?i)\b(?:error|undefined|panic|fatal|cannot|can't|denied|failed|not found|no such|exception|unable)\b|\bFAIL\b|错误|失败|无法|找不到`)
+	errorLine  = regexp.MustCompile(`(?i)\b(?:\w*error|undefined|panic|fatal|cannot|can't|denied|failed|not found|no such|exception|unable)\b|\bFAIL\b|错误|失败|无法|找不到`)
 	errorTags  = regexp.MustCompile(`</?[a-z_]+>`)
 )
 
@@ -366,6 +367,15 @@ const (
 // failure says whether a result is a failure, and returns the line that says why.
 func failure(r scrollback.ToolResult) (string, bool) {
 	text := r.Text
+	var wrapped struct { // as Codex records what a shell printed
+		Output   string
+		Metadata struct {
+			ExitCode int `json:"exit_code"`
+		}
+	}
+	if strings.HasPrefix(text, `{"output":`) && json.Unmarshal([]byte(text), &wrapped) == nil {
+		text, r.IsError = wrapped.Output, r.IsError || wrapped.Metadata.ExitCode != 0
+	}
 	ends := short.Bytes(text, failureEnds) + "\n" + short.TailBytes(text, failureEnds)
 	if !r.IsError && !exitCode.MatchString(ends) && !errorStart.MatchString(text) {
 		return "", false

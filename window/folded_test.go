@@ -36,7 +36,8 @@ func summaryOf(last int64, text string) *window.Summary {
 // The frame is never heavier than it is said to be, whatever it is around.
 func TestFrameWeighs(t *testing.T) {
 	for _, n := range []int{1, 2, 8, 9} {
-		for _, sum := range []*window.Summary{nil, summaryOf(987654, "## Goal\n- ship the boat\n\n## Said, word for word\n- #3 user: always sign as Ada")} {
+		for _, sum := range []*window.Summary{nil, summaryOf(987654,
+			"## Goal\n- ship the boat\n\n## Said, word for word\n- #3 user: always sign as Ada")} {
 			in := window.Input{Summary: sum}
 			var parts int64
 			for i := range n {
@@ -49,7 +50,8 @@ func TestFrameWeighs(t *testing.T) {
 				parts += sum.Tokens
 			}
 			got := window.Assemble(in).Items[0]
-			if real := int64(token.Count(got.Parts.Text())); real > got.Weight.Tokens || real-parts > window.FoldTokens || got.Weight.Tokens-real > 40 {
+			if real := int64(token.Count(got.Parts.Text())); real > got.Weight.Tokens || real-parts > window.FoldTokens ||
+				got.Weight.Tokens-real > 40 {
 				t.Errorf("%d placeholders: %d tokens, said to be %d", n, real, got.Weight.Tokens)
 			}
 		}
@@ -62,14 +64,17 @@ func TestFrameWeighs(t *testing.T) {
 func TestNothingIsSaidTwice(t *testing.T) {
 	in := window.Input{Segments: []scrollback.Segment{
 		segment("a1", 1, 9, "- #1 user: Always sign as Ada.", "- #3 user: The port is 8080.", "- #5 assistant: The pier opens at nine."),
-		segment("b2", 10, 19, "- #12 user: The port is 8081.", "- #14 assistant: the pier opens at nine", "- #16 user: What about the tide?",
+		segment("b2", 10, 19, "- #12 user: The port is 8081.", "- #14 assistant: the pier opens at nine",
+			"- #16 user: What about the tide?",
 			"- #18 user: A very long question about the tide table that was cut sh…"),
 	}, Summary: summaryOf(19, "## Goal\n- The person said: sign as Ada, always.\n\n## Said, word for word\n"+
 		"- #7 user (2×): Please always sign as Ada!\n- #3 user: Hello. The port is 8080. Is it open?\n"+
 		"- #18 user: A very long question about the tide table that was cut short there, but not here."),
-		Carried: []scrollback.Message{{Seq: 16, Role: scrollback.RoleUser, Parts: scrollback.Parts{text("So. What about the tide? Tell me.")}}}}
+		Carried: []scrollback.Message{{Seq: 16, Role: scrollback.RoleUser,
+			Parts: scrollback.Parts{text("So. What about the tide? Tell me.")}}}}
 	got := block(in)
-	for line, want := range map[string]int{"sign as Ada!": 1, "#1 user: Always sign": 0, "The port is 8080": 1, "The port is 8081": 1, "opens at nine": 1,
+	for line, want := range map[string]int{"sign as Ada!": 1, "#1 user: Always sign": 0, "The port is 8080": 1, "The port is 8081": 1,
+		"opens at nine":   1,
 		"about the tide?": 0, "A very long question": 1, "Summary of messages #1–#19": 1} {
 		if strings.Count(got, line) != want {
 			t.Errorf("%q is said %d times in\n%s", line, strings.Count(got, line), got)
@@ -88,7 +93,8 @@ func TestNothingIsSaidTwice(t *testing.T) {
 // heading that nothing follows; files are where the tools that touched them are.
 func TestCarriedLinesOnce(t *testing.T) {
 	minutes := "## Constraints\n- Always answer in French (#1)\n## Tasks\n- translate the manual: done"
-	in := window.Input{Segments: []scrollback.Segment{segment("a1", 1, 9, "Tools: edit ×2 (`b, c.go`), read_file (a.go, docs/x.md) · wrote: z.go")},
+	in := window.Input{Segments: []scrollback.Segment{segment("a1", 1, 9,
+		"Tools: edit ×2 (`b, c.go`), read_file (a.go, docs/x.md) · wrote: z.go")},
 		Summary: summaryOf(9, minutes+"\n\n## Said, word for word\n- #1 user: Always answer in French.\n- #2 file: a.go (read_file)\n"+
 			"- #4 file: b, c.go (edit)\n- #5 file: z.go (edit)")}
 	if got := block(in); strings.Contains(got, "#1 user") || strings.Contains(got, "file:") || strings.Contains(got, "word for word") ||
@@ -122,7 +128,8 @@ func TestOldPlaceholder(t *testing.T) {
 }
 
 func TestLine(t *testing.T) {
-	for _, s := range []string{"- #12 user: (3×): a", "- #12 user (3×): a: b", "- #9 file: docs/plan (old).md (edit)", "- #1 assistant: "} {
+	for _, s := range []string{"- #12 user: (3×): a", "- #12 user (3×): a: b", "- #9 file: docs/plan (old).md (edit)",
+		"- #1 assistant: "} {
 		if l, ok := window.ParseLine(s); !ok || l.String() != s {
 			t.Errorf("%q is read as %+v", s, l)
 		}

@@ -163,7 +163,7 @@ func (c *cutter) take(i int) {
 		c.end()
 	case strings.ContainsRune(inner, r) && c.belongs(r, before, after):
 		c.word = append(c.word, r)
-	case r == '.' && unicode.IsSpace(after):
+	case r == '.' && before != '.' && unicode.IsSpace(after):
 		c.end()
 	case strings.ContainsRune(",;:、。!()[]{}\n—", r):
 		c.end()

@@ -1,0 +1,165 @@
+package compact
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// lines are those of the block that a record carries.
+func carriedLines(r record) []string {
+	_, after, _ := strings.Cut(r.carry("", r.maxTokens), "word for word\n")
+	if after == "" {
+		return nil
+	}
+	return strings.Split(after, "\n")
+}
+
+// What was said several times is one line, with a count and where it was said last, from
+// summary to summary; lines of before, without a count, count as one.
+func TestSaidSeveralTimes(t *testing.T) {
+	r := recordOf("Always answer in French.", "oui", "please always answer in FRENCH!", "oui", "Always answer in German.", "ja",
+		"Ａlways answer in French")
+	got := carriedLines(r)
+	want := []string{"- #5 user: Always answer in German.", "- #7 user (3×): Ａlways answer in French"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Fatalf("carried is %q", got)
+	}
+	next := recordOf("Always answer in French.")
+	next.run[0].Seq = 212
+	next.previous = minutes("ship") +
+		"\n\n## Said, word for word\n- #2 user: always answer in french\n- #5 user (2×): Always answer in German.\n" +
+		"- #7 user (3×): Ａlways answer in French"
+	got = carriedLines(next)
+	want = []string{"- #5 user (2×): Always answer in German.", "- #212 user (5×): Always answer in French."}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("carried on is %q", got)
+	}
+}
+
+// Lines that differ in a fact are all carried, however alike they are.
+func TestFactsDiffer(t *testing.T) {
+	texts := []string{"Always use port 8080.", "ok", "Always use port 8081.", "ok", "Never use port 8081.", "ok",
+		"Always sign as Ada.", "ok",
+		"Always sign as Bob.", "ok", "Always read docs/a.md first.", "ok", "Always read docs/b.md first.", "ok", "记住：门禁码是 4711。", "好",
+		"记住：门禁码是 4712。"}
+	if got := carriedLines(recordOf(texts...)); len(got) != 9 {
+		t.Errorf("%d lines: %q", len(got), got)
+	}
+}
+
+// What says strictly less than another line goes, whichever came first.
+func TestSaysLess(t *testing.T) {
+	for _, c := range []struct {
+		texts []string
+		want  int
+	}{
+		{[]string{"Always answer in French, and use metric units.", "ok", "Always answer in French."}, 1},
+		{[]string{"Always answer in French.", "ok", "Always answer in French, and use metric units."}, 1},
+		{[]string{"Always answer in French.", "ok", "Always answer in French, but not to Bob."}, 2}, // it says something else
+	} {
+		if got := carriedLines(recordOf(c.texts...)); len(got) != c.want {
+			t.Errorf("of %q it carries %q", c.texts, got)
+		}
+	}
+	got := carriedLines(recordOf("Remember the todo list.", "ok", "TODO: write tests", "ok", "TODO: write tests, and docs"))
+	if len(got) != 3 {
+		t.Errorf("a to-do went because another one says more: %q", got)
+	}
+}
+
+// An open to-do stays however often other things are said; one that is done goes.
+func TestTodosInTheBlock(t *testing.T) {
+	texts := []string{"TODO: water the plants.", "- [ ] 给花浇水\n- [ ] translate the manual", "待办：部署服务"}
+	for i := range 40 {
+		texts = append(texts, "fine", "Always answer in French, please.", "fine",
+			fmt.Sprintf("Never mention harbour number %d again.", i))
+	}
+	r := recordOf(texts...)
+	block := strings.Join(carriedLines(r), "\n")
+	for _, want := range []string{"TODO: water the plants.", "- [ ] 给花浇水", "- [ ] translate the manual", "待办：部署服务",
+		"(40×): Always answer in French"} {
+		if strings.Count(block, want) != 1 {
+			t.Errorf("%q is in the block %d times:\n%s", want, strings.Count(block, want), block)
+		}
+	}
+	if n := strings.Count(block, "Never mention harbour"); n < 5 {
+		t.Errorf("%d other instructions are carried", n)
+	}
+	next := recordOf("部署服务完成了。", "- [x] translate the manual", "I watered the plants in the yard.", "花还没浇水")
+	for i := range next.run {
+		next.run[i].Seq += 500
+	}
+	next.previous = "## Said, word for word\n" + block
+	block = strings.Join(carriedLines(next), "\n")
+	for line, want := range map[string]bool{"待办：部署服务": false, "translate the manual": false, "TODO: water the plants.": true,
+		"- [ ] 给花浇水": true} {
+		if strings.Contains(block, line) != want {
+			t.Errorf("%q is in the block: %v\n%s", line, !want, block)
+		}
+	}
+}
+
+// What was told comes before older questions, which were answered since; the newest
+// messages come whatever they are.
+func TestFactsBeforeQuestions(t *testing.T) {
+	var texts []string
+	for i := range 20 {
+		texts = append(texts, fmt.Sprintf("The boat number %d leaves at noon.", i), "ok",
+			fmt.Sprintf("What does rope number %d cost?", i), "It costs 3 euros.")
+	}
+	r := recordOf(texts...)
+	r.maxTokens = 200
+	block := strings.Join(carriedLines(r), "\n")
+	if strings.Count(block, "What does") > 3 || !strings.Contains(block, "rope number 19") || !strings.Contains(block, "boat number 5 ") {
+		t.Errorf("carried is\n%s", block)
+	}
+}
+
+// Greetings and assent are not carried, and not extracted.
+func TestIdleTalk(t *testing.T) {
+	idleTexts := []string{"Hi there!", "Thanks a lot!", "ok thanks", "Great, that is very good.", "好的，谢谢！", "你好", "嗯嗯，收到。", "没问题，请继续",
+		"Sounds good, go ahead.",
+		"太棒了，辛苦了！"}
+	for _, s := range idleTexts {
+		if !idle(s) {
+			t.Errorf("%q is taken for something", s)
+		}
+	}
+	for _, s := range []string{"Thanks, the port is 8080.", "好的，端口是 8080", "No, use tabs.", "不行", "It was the fan.", "Hello world.go",
+		"好的，那就周五发布"} {
+		if idle(s) {
+			t.Errorf("%q is taken for nothing", s)
+		}
+	}
+	if got := carriedLines(recordOf("Hi there!", "Hello.", "What is the tide?", "High.", "Thanks a lot!")); len(got) != 1 {
+		t.Errorf("carried is %q", got)
+	}
+	s := summary(t, 24_000, talk("Hello, how are you?", "I am fine, thanks. Let me know if you have any questions.", "Which fan is loud?",
+		"Let me check that. The fan in rack 7 is loud because its bearing is worn.", "ok thanks, great work!", "You're welcome!"))
+	if !strings.Contains(s.Summary, "rack 7") || strings.Contains(s.Summary, "fine, thanks") || strings.Contains(s.Summary, "Let me") ||
+		strings.Contains(s.Summary, "welcome") {
+		t.Errorf("extracted is\n%s", s.Summary)
+	}
+}
+
+// Lines of the block do not count among those of a placeholder, which keeps them for when
+// the summary is gone.
+func TestExtractBesideBlock(t *testing.T) {
+	ms := talk("Always sign as Ada, number 1.", "The pier opens at nine o'clock 9.", "Always bring 2 ropes to the pier.",
+		"The tide is 3 metres at noon.",
+		"Always close gate 4 behind you.", "The fan in rack 5 is worn out.", "Always call Bob at 6 sharp.",
+		"The boat has 7 seats and no roof.")
+	j := newShelf().job(ms, cut{messages: len(ms)}, 24_000)
+	r := record{policy: named(t, Snapshot), run: ms, maxTokens: 2000, count: words}
+	j.summary = &outcome{text: strings.TrimSpace(r.carry("", 2000)), by: scrollback.SummaryExtractive}
+	b, err := j.build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.leaves[0].Placeholder; strings.Count(got, "\n- #") != 8 || strings.Count(got, "user: Always") != 4 {
+		t.Errorf("the placeholder is\n%s", got)
+	}
+}
