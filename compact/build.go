@@ -12,6 +12,7 @@ type job struct {
 	cut     cut
 	summary *outcome // a model's, or what is kept without one; nil for none
 	afresh  bool     // the summary in sight goes, even if none replaces it
+	writers []Summarizer
 }
 
 // built is the result of a job, and what it does to the window.
@@ -53,11 +54,14 @@ func (j *job) build() (built, error) {
 // hide makes the leaves of a run.
 func (j *job) hide(b *built, run []scrollback.Message) error {
 	b.view.Boundary, b.view.Head = run[len(run)-1].Seq, j.Window.Live[len(j.Window.Live)-1].Seq
+	told, tell := j.told(j.cut)
 	for _, ms := range split(run) {
-		s, err := j.leaf(ms)
+		tell = append(tell, untold(ms, told)...)
+		s, err := j.leaf(ms, extract(tell))
 		if err != nil {
 			return err
 		}
+		tell = nil
 		b.leaves = append(b.leaves, s)
 	}
 	if j.summary != nil {
@@ -74,10 +78,9 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 	b.segments = slices.Clone(b.leaves)
 	b.shown = append(b.shown, b.leaves...)
 	// What was carried until now is hidden from now on, unless this cut carries it too.
-	environment := newestEnvironment(j.Window.Carried, j.Window.Live)
 	for _, ms := range [][]scrollback.Message{j.Window.Carried, run} {
 		for _, m := range ms {
-			if j.cut.kept(m.Seq, environment) {
+			if told[m.Seq] {
 				b.view.Carried = append(b.view.Carried, m.Seq)
 				continue
 			}
@@ -105,7 +108,8 @@ func split(run []scrollback.Message) [][]scrollback.Message {
 	return append(out, run[start:])
 }
 
-func (j *job) leaf(ms []scrollback.Message) (scrollback.Segment, error) {
+// leaf makes the segment of some messages; lines are the extract in its placeholder.
+func (j *job) leaf(ms []scrollback.Message, lines []line) (scrollback.Segment, error) {
 	hash, err := scrollback.HashMessages(ms)
 	if err != nil {
 		return scrollback.Segment{}, scrollback.Wrap(scrollback.Internal, "compact.Run", err)
@@ -121,7 +125,7 @@ func (j *job) leaf(ms []scrollback.Message) (scrollback.Segment, error) {
 		s.TokensBefore += ms[i].Weight.Tokens
 		s.From, s.To = min(s.From, ms[i].CreatedAt), max(s.To, ms[i].CreatedAt)
 	}
-	j.describe(&s, extract(ms))
+	j.describe(&s, lines)
 	s.Bytes, s.SHA256, err = j.Measure(s, ms)
 	return s, err
 }

@@ -90,8 +90,9 @@ func (r *record) carry(note string, room int64) string {
 // said lists what may be carried of the run.
 func (r *record) said() []carried {
 	var out []carried
-	for i := range r.run {
-		m := &r.run[i]
+	ms := untold(slices.Concat(r.released, r.run), r.told)
+	for i := range ms {
+		m := &ms[i]
 		text := m.Parts.Text()
 		text = strings.ToValidUTF8(text[:min(len(text), maxExtract)], "")
 		switch m.Role {
@@ -102,7 +103,7 @@ func (r *record) said() []carried {
 					out, found = append(out, carriedLine(m, rankStanding, s)), true
 				}
 			}
-			if whole := strings.Join(strings.Fields(text), " "); !found && whole != "" {
+			if whole := strings.Join(strings.Fields(text), " "); !found && whole != "" && !slices.Contains(r.pinned, m.Seq) {
 				out = append(out, carriedLine(m, rankSaid, whole))
 			}
 		case scrollback.RoleAssistant:
