@@ -13,6 +13,18 @@ type job struct {
 	summary *outcome // a model's, or what is kept without one; nil for none
 	afresh  bool     // the summary in sight goes, even if none replaces it
 	writers []Summarizer
+	ids     []string // of segments; each time the fold is made, they are taken from the first on
+	taken   int
+}
+
+// newID returns the next id. A placeholder names its segment, so that with other ids the
+// same fold would weigh something else.
+func (j *job) newID() scrollback.SegmentID {
+	if j.taken == len(j.ids) {
+		j.ids = append(j.ids, j.NewID())
+	}
+	j.taken++
+	return scrollback.SegmentID(j.ids[j.taken-1])
 }
 
 // built is the result of a job, and what it does to the window.
@@ -31,6 +43,7 @@ type built struct {
 // the segments in sight: the oldest while they are too many, or all of them into one
 // roll-up if the summary goes.
 func (j *job) build() (built, error) {
+	j.taken = 0
 	run, was := j.Window.Live[:j.cut.messages], j.Branch.View
 	b := built{view: scrollback.View{Boundary: was.Boundary, Sum: was.Sum, Summary: was.Summary, Head: was.Head}, shown: slices.Clone(j.Window.Segments)}
 	if j.afresh {
@@ -116,7 +129,7 @@ func (j *job) leaf(ms []scrollback.Message, lines []line) (scrollback.Segment, e
 	}
 	first, last := ms[0], ms[len(ms)-1]
 	s := scrollback.Segment{
-		ID: scrollback.SegmentID(j.NewID()), Conversation: first.ConversationID, Branch: first.Branch,
+		ID: j.newID(), Conversation: first.ConversationID, Branch: first.Branch,
 		FirstSeq: first.Seq, LastSeq: last.Seq, Messages: len(ms), Hash: hash, SummaryOf: first.Seq,
 		SummaryBy: scrollback.SummaryExtractive, From: first.CreatedAt, To: last.CreatedAt,
 		Renderer: j.Renderer, CreatedAt: j.Now,

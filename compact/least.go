@@ -145,6 +145,7 @@ func (s *settling) try(c cut) (tokens, summary, needed int64, err error) {
 		trial.summary, summary = &outcome{text: text, by: scrollback.SummaryExtractive}, int64(s.Count(text))
 	}
 	made, err := trial.build()
+	s.ids = trial.ids
 	if err != nil {
 		return 0, 0, 0, err
 	}

@@ -153,7 +153,10 @@ func shares(t *testing.T, c sharesCase) sharesRow {
 	ctx := context.Background()
 	row := sharesRow{sharesCase: c, budget: window.NewBudget(c.limit, 2000).Tokens}
 	k := &teller{Rand: rand.New(rand.NewPCG(uint64(c.limit), 7)), language: c.language, shape: shapeOf(c.shape, row.budget)}
-	r := enginetest.New(t, enginetest.Options{Limit: c.limit, NoFolds: true, Summaries: c.writes, Policy: c.policy}, k.step())
+	ids := rand.New(rand.NewPCG(uint64(c.limit), 8)) // placeholders name segments: the same ones each time weigh the same
+	r := enginetest.New(t, enginetest.Options{Limit: c.limit, NoFolds: true, Summaries: c.writes, Policy: c.policy, NewID: func() string {
+		return fmt.Sprintf("%08x-%04x-7%03x-8%03x-%012x", ids.Uint32(), ids.IntN(1<<16), ids.IntN(1<<12), ids.IntN(1<<12), ids.Int64N(1<<48))
+	}}, k.step())
 	id := r.NewConversation()
 	compactions := 4
 	if c.limit > 32_000 {
@@ -197,7 +200,9 @@ func shares(t *testing.T, c sharesCase) sharesRow {
 		} else if len(row.seen) > 0 {
 			row.folds += len(row.seen) - 1
 		}
-		enginetest.CheckViews(t, r, id)
+		if len(row.seen) > seen {
+			enginetest.CheckViews(t, r, id)
+		}
 	}
 	return row
 }
