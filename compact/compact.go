@@ -99,6 +99,9 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 		if room, err = j.settle(&before); err != nil {
 			return c, err
 		}
+		if in.Reason == WhenDue && j.cut.messages > exchange(in.Window.Live) && !in.Policy.presses(before.window.Weight, in.Window.Budget) {
+			return c, nil // nothing calls for it but counts: the last exchange is left alone
+		}
 	}
 	r := in.record(j.cut)
 	kept := outcome{text: in.keep(&r, room), by: scrollback.SummaryExtractive}

@@ -114,10 +114,14 @@ type load struct {
 	fresh    int64 // how many of those are new since the last fold
 }
 
+// presses says whether a window is so full that it must be folded.
+func (p Policy) presses(w scrollback.Weight, b scrollback.Budget) bool {
+	return window.Over(w, b, p.TriggerShare) || p.TriggerLimitShare > 0 && window.Reaches(w.Tokens, b.Limit, p.TriggerLimitShare)
+}
+
 // triggers says whether a load calls for a fold.
 func (p Policy) triggers(l load) bool {
-	if window.Over(l.window, l.budget, p.TriggerShare) ||
-		p.TriggerLimitShare > 0 && window.Reaches(l.window.Tokens, l.budget.Limit, p.TriggerLimitShare) {
+	if p.presses(l.window, l.budget) {
 		return true
 	}
 	many := p.TriggerMessages > 0 && l.messages >= p.TriggerMessages
