@@ -114,13 +114,17 @@ func (j *job) leastSummary() int64 {
 func (s *settling) fits(c cut) (room int64, ok bool, err error) {
 	share, bound := max(s.Policy.AfterShare, s.Policy.MostShare), s.Policy.summaryBound(s.budget())
 	w, b := s.after(c), s.Window.Budget
+	leaves := split(s.Window.Live[:c.messages])
+	for range leaves[1:] { // after counts one placeholder
+		w.Tokens += s.Policy.placeholderBound(s.budget())
+	}
 	if float64(w.Bytes) > share*float64(b.Bytes) || float64(w.Images) > share*float64(b.Images) {
 		return bound, false, nil
 	}
 	if w.Tokens <= s.most {
 		return bound, true, nil
 	}
-	slack := s.Policy.placeholderBound(s.budget())
+	slack := s.Policy.placeholderBound(s.budget()) * int64(len(leaves))
 	if s.carries() {
 		slack += bound
 	}

@@ -333,4 +333,3 @@ func tableOf(t *testing.T, limits []int64, rows []sharesRow) {
 		}
 	}
 }
-
