@@ -67,9 +67,9 @@ func (j *job) build() (built, error) {
 // hide makes the leaves of a run.
 func (j *job) hide(b *built, run []scrollback.Message) error {
 	b.view.Boundary, b.view.Head = run[len(run)-1].Seq, j.Window.Live[len(j.Window.Live)-1].Seq
-	told, tell := j.told(j.cut)
+	stay, tell := told(j.Input, j.cut)
 	for _, ms := range split(run) {
-		tell = append(tell, untold(ms, told)...)
+		tell = append(tell, untold(ms, stay)...)
 		s, err := j.leaf(ms, extract(tell))
 		if err != nil {
 			return err
@@ -93,7 +93,7 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 	// What was carried until now is hidden from now on, unless this cut carries it too.
 	for _, ms := range [][]scrollback.Message{j.Window.Carried, run} {
 		for _, m := range ms {
-			if told[m.Seq] {
+			if stay[m.Seq] {
 				b.view.Carried = append(b.view.Carried, m.Seq)
 				continue
 			}

@@ -181,7 +181,7 @@ const (
 // folds that it does not cover, and the messages that the cut folds.
 func (in *Input) record(c cut) record {
 	r := record{policy: in.Policy, run: in.Window.Live[:c.messages], count: in.Count}
-	r.told, r.released = in.told(c)
+	r.told, r.released = told(in, c)
 	r.pinned = in.PinnedSeqs
 	hidden, spoken := sumOf(r.run).Tokens, int64(0)
 	if s := in.Window.Summary; s != nil {

@@ -17,7 +17,7 @@ const (
 
 // settling looks for a cut that leaves enough of the conversation in sight.
 type settling struct {
-	*job
+	j      *job
 	before *weights
 	after  func(cut) scrollback.Weight // an upper bound
 	most   int64                       // tokens of the window after the fold
@@ -32,7 +32,7 @@ func (j *job) settle(before *weights) (room int64, err error) {
 	if j.More || j.Reason == Everything {
 		return j.Policy.summaryBound(j.budget()), nil
 	}
-	s := settling{job: j, before: before, after: j.afterCut(before.fixed), most: j.Policy.most(j.Window.Budget), trials: mostTrials}
+	s := settling{j: j, before: before, after: j.afterCut(before.fixed), most: j.Policy.most(j.Window.Budget), trials: mostTrials}
 	for _, c := range s.wanted() {
 		if room, fits, err := s.fits(c); err != nil || fits {
 			j.cut = c
@@ -47,23 +47,23 @@ func (j *job) settle(before *weights) (room int64, err error) {
 // best first; none if that leaves enough. The last exchange comes first, then the least
 // share: from the cut that leaves just as much on, then as much as there is room for.
 func (s *settling) wanted() []cut {
-	live := s.Window.Live
-	rest, last, least := suffixWeights(live), exchange(live), s.Policy.least(s.budget())
+	live := s.j.Window.Live
+	rest, last, least := suffixWeights(live), exchange(live), s.j.Policy.least(s.j.budget())
 	if rest[0].Tokens < least {
 		least = 0
 	}
-	atUser, earlier, inTurn := legalCuts(live, s.Window.Carried)
-	all := slices.DeleteFunc(slices.Concat(atUser, earlier, inTurn), func(c cut) bool { return c.messages >= s.cut.messages })
+	atUser, earlier, inTurn := legalCuts(live, s.j.Window.Carried)
+	all := slices.DeleteFunc(slices.Concat(atUser, earlier, inTurn), func(c cut) bool { return c.messages >= s.j.cut.messages })
 	slices.SortStableFunc(all, func(a, b cut) int { return cmp.Compare(a.messages, b.messages) })
 	enough := func(c cut) bool { return rest[c.messages].Tokens >= least }
-	if s.Reason == Forced {
+	if s.j.Reason == Forced {
 		// Whoever compacts by hand wants room: what frees none is not done.
 		all = slices.DeleteFunc(all, func(c cut) bool { return rest[0].Tokens-rest[c.messages].Tokens < s.worth() })
 		if !slices.ContainsFunc(all, enough) {
 			least = 0
 		}
 	}
-	if s.cut.messages <= last && enough(s.cut) {
+	if s.j.cut.messages <= last && enough(s.j.cut) {
 		return nil
 	}
 	var out []cut
@@ -93,30 +93,30 @@ func (s *settling) wanted() []cut {
 
 // worth returns how many tokens of messages a fold must hide to shrink the window.
 func (s *settling) worth() int64 {
-	stands := s.Policy.placeholderBound(s.budget())
-	if s.carries() {
+	stands := s.j.Policy.placeholderBound(s.j.budget())
+	if s.j.carries() {
 		stands += s.leastSummary()
 	}
-	return stands + int64((1-s.Policy.ShrinkShare)*float64(s.before.total()))
+	return stands + int64((1-s.j.Policy.ShrinkShare)*float64(s.before.total()))
 }
 
 // leastSummary returns the tokens that a summary is given at least.
-func (j *job) leastSummary() int64 {
+func (s *settling) leastSummary() int64 {
 	least := int64(smallestBlock)
-	if len(j.writers) > 0 {
+	if len(s.j.writers) > 0 {
 		least = smallestSummary
 	}
-	return min(j.Policy.summaryBound(j.budget()), least)
+	return min(s.j.Policy.summaryBound(s.j.budget()), least)
 }
 
 // fits says whether the window is small enough after a cut, and how many tokens that
 // leaves for a model's summary. Where an upper bound does not tell, the fold is made.
 func (s *settling) fits(c cut) (room int64, ok bool, err error) {
-	share, bound := max(s.Policy.AfterShare, s.Policy.MostShare), s.Policy.summaryBound(s.budget())
-	w, b := s.after(c), s.Window.Budget
-	leaves := split(s.Window.Live[:c.messages])
+	share, bound := max(s.j.Policy.AfterShare, s.j.Policy.MostShare), s.j.Policy.summaryBound(s.j.budget())
+	w, b := s.after(c), s.j.Window.Budget
+	leaves := split(s.j.Window.Live[:c.messages])
 	for range leaves[1:] { // after counts one placeholder
-		w.Tokens += s.Policy.placeholderBound(s.budget())
+		w.Tokens += s.j.Policy.placeholderBound(s.j.budget())
 	}
 	if float64(w.Bytes) > share*float64(b.Bytes) || float64(w.Images) > share*float64(b.Images) {
 		return bound, false, nil
@@ -124,12 +124,12 @@ func (s *settling) fits(c cut) (room int64, ok bool, err error) {
 	if w.Tokens <= s.most {
 		return bound, true, nil
 	}
-	slack := s.Policy.placeholderBound(s.budget()) * int64(len(leaves))
-	if s.carries() {
+	slack := s.j.Policy.placeholderBound(s.j.budget()) * int64(len(leaves))
+	if s.j.carries() {
 		slack += bound
 	}
-	for i := range s.Window.Segments {
-		slack += s.Window.Segments[i].TokensAfter
+	for i := range s.j.Window.Segments {
+		slack += s.j.Window.Segments[i].TokensAfter
 	}
 	if s.trials == 0 || float64(slack) < slackShare*float64(b.Tokens) || w.Tokens-slack > s.most {
 		return max(s.most-w.Tokens+bound, s.leastSummary()), false, nil
@@ -143,22 +143,22 @@ func (s *settling) fits(c cut) (room int64, ok bool, err error) {
 // try makes the fold of a cut, without a model. It returns the tokens of the window, of
 // the summary in it, and how many a summary needs there at least.
 func (s *settling) try(c cut) (tokens, summary, needed int64, err error) {
-	trial, r := *s.job, s.record(c)
+	trial, r := *s.j, s.j.record(c)
 	trial.cut = c
-	if text := s.keep(&r, s.Policy.summaryBound(s.budget())); text != "" {
-		trial.summary, summary = &outcome{text: text, by: scrollback.SummaryExtractive}, int64(s.Count(text))
+	if text := s.j.keep(&r, s.j.Policy.summaryBound(s.j.budget())); text != "" {
+		trial.summary, summary = &outcome{text: text, by: scrollback.SummaryExtractive}, int64(s.j.Count(text))
 	}
 	made, err := trial.build()
-	s.ids = trial.ids
+	s.j.ids = trial.ids
 	if err != nil {
 		return 0, 0, 0, err
 	}
 	switch needed = s.leastSummary(); {
-	case r.hasMinutes() && len(s.writers) > 0: // they stay if the model fails
+	case r.hasMinutes() && len(s.j.writers) > 0: // they stay if the model fails
 		needed = max(summary, needed)
 	case r.hasMinutes():
 		needed = summary
-	case len(s.writers) == 0:
+	case len(s.j.writers) == 0:
 		needed = min(summary, needed)
 	}
 	return window.Assemble(trial.Shown.after(&made)).Weight.Tokens, summary, needed, nil

@@ -20,7 +20,7 @@ func (c cut) kept(seq, environment int64) bool { return seq == c.carry || seq ==
 
 // told says which messages stay in sight word for word after a cut that folds them, and
 // which were carried until now and no longer are.
-func (in *Input) told(c cut) (stay map[int64]bool, released []scrollback.Message) {
+func told(in *Input, c cut) (stay map[int64]bool, released []scrollback.Message) {
 	environment := newestEnvironment(in.Window.Carried, in.Window.Live)
 	stay = map[int64]bool{c.carry: true, environment: true}
 	for _, m := range in.Window.Carried {
@@ -65,7 +65,7 @@ func plan(in *Input, fixed scrollback.Weight) (cut, bool) {
 	}
 	atUser, _, inTurn := legalCuts(live, in.Window.Carried)
 	if in.More {
-		return in.piece(atUser, inTurn)
+		return piece(in, atUser, inTurn)
 	}
 	after := in.afterCut(fixed)
 	fits := func(c cut) bool {
@@ -89,7 +89,7 @@ func plan(in *Input, fixed scrollback.Weight) (cut, bool) {
 
 // piece returns the cut of a piece of a backlog: all of it, but for what stays at least
 // should this be the last piece.
-func (in *Input) piece(atUser, inTurn []cut) (cut, bool) {
+func piece(in *Input, atUser, inTurn []cut) (cut, bool) {
 	rest, least := suffixWeights(in.Window.Live), in.Policy.least(in.budget())
 	for _, c := range slices.Backward(slices.Concat(atUser, inTurn)) {
 		if rest[c.messages].Tokens >= least {
