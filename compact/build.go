@@ -12,6 +12,19 @@ type job struct {
 	cut     cut
 	summary *outcome // a model's, or what is kept without one; nil for none
 	afresh  bool     // the summary in sight goes, even if none replaces it
+	writers []Summarizer
+	ids     []string // of segments; each time the fold is made, they are taken from the first on
+	taken   int
+}
+
+// newID returns the next id. A placeholder names its segment, so that with other ids the
+// same fold would weigh something else.
+func (j *job) newID() scrollback.SegmentID {
+	if j.taken == len(j.ids) {
+		j.ids = append(j.ids, j.NewID())
+	}
+	j.taken++
+	return scrollback.SegmentID(j.ids[j.taken-1])
 }
 
 // built is the result of a job, and what it does to the window.
@@ -30,6 +43,7 @@ type built struct {
 // the segments in sight: the oldest while they are too many, or all of them into one
 // roll-up if the summary goes.
 func (j *job) build() (built, error) {
+	j.taken = 0
 	run, was := j.Window.Live[:j.cut.messages], j.Branch.View
 	b := built{view: scrollback.View{Boundary: was.Boundary, Sum: was.Sum, Summary: was.Summary, Head: was.Head}, shown: slices.Clone(j.Window.Segments)}
 	if j.afresh {
@@ -53,11 +67,14 @@ func (j *job) build() (built, error) {
 // hide makes the leaves of a run.
 func (j *job) hide(b *built, run []scrollback.Message) error {
 	b.view.Boundary, b.view.Head = run[len(run)-1].Seq, j.Window.Live[len(j.Window.Live)-1].Seq
+	stay, tell := told(j.Input, j.cut)
 	for _, ms := range split(run) {
-		s, err := j.leaf(ms)
+		tell = append(tell, untold(ms, stay)...)
+		s, err := j.leaf(ms, extract(tell))
 		if err != nil {
 			return err
 		}
+		tell = nil
 		b.leaves = append(b.leaves, s)
 	}
 	if j.summary != nil {
@@ -74,10 +91,9 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 	b.segments = slices.Clone(b.leaves)
 	b.shown = append(b.shown, b.leaves...)
 	// What was carried until now is hidden from now on, unless this cut carries it too.
-	environment := newestEnvironment(j.Window.Carried, j.Window.Live)
 	for _, ms := range [][]scrollback.Message{j.Window.Carried, run} {
 		for _, m := range ms {
-			if j.cut.kept(m.Seq, environment) {
+			if stay[m.Seq] {
 				b.view.Carried = append(b.view.Carried, m.Seq)
 				continue
 			}
@@ -105,14 +121,15 @@ func split(run []scrollback.Message) [][]scrollback.Message {
 	return append(out, run[start:])
 }
 
-func (j *job) leaf(ms []scrollback.Message) (scrollback.Segment, error) {
+// leaf makes the segment of some messages; lines are the extract in its placeholder.
+func (j *job) leaf(ms []scrollback.Message, lines []line) (scrollback.Segment, error) {
 	hash, err := scrollback.HashMessages(ms)
 	if err != nil {
 		return scrollback.Segment{}, scrollback.Wrap(scrollback.Internal, "compact.Run", err)
 	}
 	first, last := ms[0], ms[len(ms)-1]
 	s := scrollback.Segment{
-		ID: scrollback.SegmentID(j.NewID()), Conversation: first.ConversationID, Branch: first.Branch,
+		ID: j.newID(), Conversation: first.ConversationID, Branch: first.Branch,
 		FirstSeq: first.Seq, LastSeq: last.Seq, Messages: len(ms), Hash: hash, SummaryOf: first.Seq,
 		SummaryBy: scrollback.SummaryExtractive, From: first.CreatedAt, To: last.CreatedAt,
 		Renderer: j.Renderer, CreatedAt: j.Now,
@@ -121,7 +138,7 @@ func (j *job) leaf(ms []scrollback.Message) (scrollback.Segment, error) {
 		s.TokensBefore += ms[i].Weight.Tokens
 		s.From, s.To = min(s.From, ms[i].CreatedAt), max(s.To, ms[i].CreatedAt)
 	}
-	j.describe(&s, extract(ms), workOf(ms))
+	j.describe(&s, lines, workOf(ms))
 	s.Bytes, s.SHA256, err = j.Measure(s, ms)
 	return s, err
 }

@@ -126,8 +126,9 @@ func (r *record) said() []carried {
 			todos.open(l.Text, i)
 		}
 	}
-	for i := range r.run {
-		m := &r.run[i]
+	ms := untold(slices.Concat(r.released, r.run), r.told)
+	for i := range ms {
+		m := &ms[i]
 		if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
 			continue
 		}
@@ -150,7 +151,7 @@ func (r *record) said() []carried {
 		}
 		if m.Role == scrollback.RoleAssistant {
 			out = append(out, touched(m)...)
-		} else if whole := strings.Join(strings.Fields(text), " "); !found && !idle(whole) {
+		} else if whole := strings.Join(strings.Fields(text), " "); !found && !idle(whole) && !slices.Contains(r.pinned, m.Seq) {
 			out = append(out, carriedLine(m, rankSaid, whole))
 		}
 	}

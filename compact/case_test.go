@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 var update = flag.Bool("update", false, "rewrite the pictures in testdata")
@@ -69,10 +70,12 @@ func parseCase(t *testing.T, story string) situation {
 				switch name {
 				case "budget":
 					_, err = fmt.Sscan(value, &s.Window.Budget.Tokens)
+					s.Window.Budget.Limit = s.Window.Budget.Tokens * 4 / 3
 				case "after":
 					_, err = fmt.Sscan(value, &s.Policy.AfterShare)
 				case "fixed":
 					_, err = fmt.Sscan(value, &s.fixed.Tokens)
+					s.Window.Tools, s.Window.ToolsWeight = []scrollback.Tool{{Name: "f"}}, s.fixed
 				case "placeholders":
 					_, err = fmt.Sscan(value, &s.Policy.PlaceholdersMax)
 				case "name":
@@ -203,15 +206,22 @@ func picture(t *testing.T, s situation) string {
 	if !ok {
 		return "noop\n"
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "fold %d, keep %d", cut.messages, len(s.Window.Live)-cut.messages)
-	if cut.carry != 0 {
-		fmt.Fprintf(&b, ", carry #%d", cut.carry)
-	}
 	j := newShelf().job(s.Window.Live, cut, s.Window.Budget.Tokens)
-	j.Policy, j.Window.Carried = s.Policy, s.Window.Carried
+	j.Window, j.Policy, j.PinnedSeqs, j.Reason, j.More = s.Window, s.Policy, s.PinnedSeqs, s.Reason, s.More
 	for _, m := range s.Window.Carried {
 		j.Branch.View.Carried = append(j.Branch.View.Carried, m.Seq)
+	}
+	room, err := j.settle(&weights{window: window.Assemble(j.Window), fixed: s.fixed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "fold %d, keep %d", j.cut.messages, len(s.Window.Live)-j.cut.messages)
+	if j.cut.carry != 0 {
+		fmt.Fprintf(&b, ", carry #%d", j.cut.carry)
+	}
+	if j.carries() {
+		fmt.Fprintf(&b, "; a summary of up to %d tokens", room)
 	}
 	f, err := j.build()
 	if err != nil {

@@ -90,15 +90,29 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 	if j.cut, ok = plan(&in, before.fixed); !ok && !in.outgrown() && !in.Policy.crowded(in.Window.Segments, in.budget()) {
 		return c, nil
 	}
+	room := in.Policy.summaryBound(in.budget())
+	if ok {
+		if in.mayAsk() {
+			j.writers = in.Writers()
+		}
+		var err error
+		if room, err = j.settle(&before); err != nil {
+			return c, err
+		}
+		if in.Reason == WhenDue && j.cut.messages > exchange(in.Window.Live) && !in.Policy.presses(before.window.Weight, in.Window.Budget) {
+			return c, nil // nothing calls for it but counts: the last exchange is left alone
+		}
+	}
 	r := in.record(j.cut)
+	kept := outcome{text: in.keep(&r, room), by: scrollback.SummaryExtractive}
+	r.maxTokens = min(r.maxTokens, room)
 	var said outcome
-	if ok && in.mayAsk() {
-		said = summarize(ctx, r, in.Writers())
+	if len(j.writers) > 0 {
+		said = summarize(ctx, r, j.writers)
 	}
 	if ctx.Err() != nil {
 		return c, scrollback.Wrap(scrollback.Canceled, "compact.Run", context.Cause(ctx))
 	}
-	kept := outcome{text: in.keep(&r), by: scrollback.SummaryExtractive}
 	made, err := j.shrink(&before, &said, &kept)
 	if err != nil {
 		return c, err
@@ -156,13 +170,19 @@ func (in *Input) mayAsk() bool {
 	return in.Policy.Summarizes && !in.More && in.Reason != Everything && in.Policy.mayAsk(in.Branch.View, in.Branch.Sum.Tokens)
 }
 
-// smallestSummary is the least bound of a summary, in tokens.
-const smallestSummary = 200
+// The least bounds of a model's summary, and of what is carried where there is none, in
+// tokens.
+const (
+	smallestSummary = 200
+	smallestBlock   = 60
+)
 
 // record collects what a summary is made from: the summary so far, the extracts of
 // folds that it does not cover, and the messages that the cut folds.
 func (in *Input) record(c cut) record {
 	r := record{policy: in.Policy, run: in.Window.Live[:c.messages], count: in.Count}
+	r.told, r.released = told(in, c)
+	r.pinned = in.PinnedSeqs
 	hidden, spoken := sumOf(r.run).Tokens, int64(0)
 	if s := in.Window.Summary; s != nil {
 		r.previous, r.previousEnd = s.Text, s.LastSeq
@@ -178,12 +198,23 @@ func (in *Input) record(c cut) record {
 	return r
 }
 
-// keep returns the summary that the fold has without a model; it may be empty.
-func (in *Input) keep(r *record) string {
+// keep returns the summary that the fold has without a model; it may be empty. It has at
+// most room tokens, unless that would cost it the minutes so far.
+func (in *Input) keep(r *record, room int64) string {
 	if !in.carries() {
 		return ""
 	}
-	return r.keep(in.Policy.summaryBound(in.budget()))
+	bound := in.Policy.summaryBound(in.budget())
+	if !r.hasMinutes() {
+		bound = min(bound, room)
+	}
+	return r.keep(bound)
+}
+
+// hasMinutes says whether the summary so far holds something that a model wrote.
+func (r *record) hasMinutes() bool {
+	minutes, _ := parted(r.previous)
+	return minutes != ""
 }
 
 // shrink builds the fold with a model's summary, with what is kept without one, and

@@ -171,7 +171,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// The snapshot policy folds at seven tenths of the whole window, any at nine
+// The snapshot policy folds from seven tenths of the whole window on, any from nine
 // tenths of the budget in tokens, bytes or images.
 func TestTriggers(t *testing.T) {
 	segments, _ := Named("segments", false)
@@ -181,12 +181,14 @@ func TestTriggers(t *testing.T) {
 		w                  scrollback.Weight
 		segments, snapshot bool
 	}{
-		{scrollback.Weight{Tokens: 700_000}, false, false},
-		{scrollback.Weight{Tokens: 700_001}, false, true},
-		{scrollback.Weight{Tokens: 871_201}, true, true},
-		{scrollback.Weight{Bytes: 900}, false, false},
-		{scrollback.Weight{Bytes: 901}, true, true},
-		{scrollback.Weight{Images: 19}, true, true},
+		{scrollback.Weight{Tokens: 699_999}, false, false},
+		{scrollback.Weight{Tokens: 700_000}, false, true},
+		{scrollback.Weight{Tokens: 871_199}, false, true},
+		{scrollback.Weight{Tokens: 871_200}, true, true},
+		{scrollback.Weight{Bytes: 899}, false, false},
+		{scrollback.Weight{Bytes: 900}, true, true},
+		{scrollback.Weight{Images: 17}, false, false},
+		{scrollback.Weight{Images: 18}, true, true},
 	} {
 		l := load{window: c.w, budget: b}
 		if segments.triggers(l) != c.segments || snapshot.triggers(l) != c.snapshot {

@@ -32,6 +32,8 @@ var numbers = []number{
 	{name: "after_share", least: 0.05, most: 0.95, share: func(p *Policy) *float64 { return &p.AfterShare }},
 	{name: "keep_share", most: 1, share: func(p *Policy) *float64 { return &p.KeepShare }},
 	{name: "keep_messages", most: mostMessages, count: func(p *Policy) *int64 { return &p.KeepMessages }},
+	{name: "least_share", most: 0.6, share: func(p *Policy) *float64 { return &p.LeastShare }},
+	{name: "most_share", least: 0.05, most: 0.95, share: func(p *Policy) *float64 { return &p.MostShare }},
 	{name: "summary_tokens", least: 100, most: mostTokens, count: func(p *Policy) *int64 { return &p.SummaryTokens }},
 	{name: "summary_share", least: 0.01, most: 0.25, share: func(p *Policy) *float64 { return &p.SummaryShare }},
 	{name: "said_share", most: 0.9, share: func(p *Policy) *float64 { return &p.SaidShare }},

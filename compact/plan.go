@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // cut says how many of the live messages to fold. carry is the seq of a user message,
@@ -16,6 +17,24 @@ type cut struct {
 // kept says whether a message that a cut folds is still shown verbatim: the one that the
 // cut carries, and the newest that reports a changed environment.
 func (c cut) kept(seq, environment int64) bool { return seq == c.carry || seq == environment }
+
+// told says which messages stay in sight word for word after a cut that folds them, and
+// which were carried until now and no longer are.
+func told(in *Input, c cut) (stay map[int64]bool, released []scrollback.Message) {
+	environment := newestEnvironment(in.Window.Carried, in.Window.Live)
+	stay = map[int64]bool{c.carry: true, environment: true}
+	for _, m := range in.Window.Carried {
+		if !stay[m.Seq] {
+			released = append(released, m)
+		}
+	}
+	return stay, released
+}
+
+// untold returns the messages that are not told elsewhere in the window.
+func untold(ms []scrollback.Message, told map[int64]bool) []scrollback.Message {
+	return slices.DeleteFunc(slices.Clone(ms), func(m scrollback.Message) bool { return told[m.Seq] })
+}
 
 // newestEnvironment returns the seq of the newest message that reports a changed
 // environment, or 0.
@@ -44,9 +63,9 @@ func plan(in *Input, fixed scrollback.Weight) (cut, bool) {
 	if in.Reason == Everything {
 		return cut{messages: len(live)}, len(live) > 0
 	}
-	atUser, inTurn := legalCuts(live, in.Window.Carried)
+	atUser, _, inTurn := legalCuts(live, in.Window.Carried)
 	if in.More {
-		return lastOf(atUser, inTurn)
+		return piece(in, atUser, inTurn)
 	}
 	after := in.afterCut(fixed)
 	fits := func(c cut) bool {
@@ -62,6 +81,18 @@ func plan(in *Input, fixed scrollback.Weight) (cut, bool) {
 	}
 	for _, c := range append(atUser, inTurn...) {
 		if fits(c) {
+			return c, true
+		}
+	}
+	return lastOf(atUser, inTurn)
+}
+
+// piece returns the cut of a piece of a backlog: all of it, but for what stays at least
+// should this be the last piece.
+func piece(in *Input, atUser, inTurn []cut) (cut, bool) {
+	rest, least := suffixWeights(in.Window.Live), in.Policy.least(in.budget())
+	for _, c := range slices.Backward(slices.Concat(atUser, inTurn)) {
+		if rest[c.messages].Tokens >= least {
 			return c, true
 		}
 	}
@@ -102,6 +133,9 @@ func (in *Input) afterCut(fixed scrollback.Weight) func(cut) scrollback.Weight {
 		w := fixed.Add(rest[c.messages])
 		if c.messages > 0 {
 			w.Tokens += in.Policy.placeholderBound(in.budget())
+			if len(in.Window.Segments) == 0 {
+				w.Tokens += window.FoldTokens
+			}
 		}
 		if c.carry != 0 {
 			w = w.Add(weightOf(c.carry, carried, live))
@@ -129,32 +163,29 @@ func lastOf(atUser, inTurn []cut) (cut, bool) {
 	return cut{}, false
 }
 
-// legalCuts lists the cuts at user messages, and those between groups after the newest
-// user message, each in the order of how much they fold.
-func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []cut) {
-	newest := -1
+// legalCuts lists the cuts at user messages, those between groups of earlier turns, and
+// those between groups after the newest user message, each in the order of how much
+// they fold.
+func legalCuts(live, carried []scrollback.Message) (atUser, earlier, inTurn []cut) {
+	carry := int64(0) // the question of the turn that a message belongs to
+	for i := range carried {
+		if carried[i].Role == scrollback.RoleUser {
+			carry = carried[i].Seq
+		}
+	}
+	open, first := map[string]bool{}, 0 // first: of the turn, after its question
 	for i := range live {
-		if live[i].Role == scrollback.RoleUser {
-			newest = i
+		m := &live[i]
+		if m.Role == scrollback.RoleUser {
+			earlier, inTurn = append(earlier, inTurn...), nil
 			if i > 0 {
 				atUser = append(atUser, cut{messages: i})
 			}
+			carry, first = m.Seq, i+1
+			clear(open)
+			continue
 		}
-	}
-	carry := int64(0)
-	if newest >= 0 {
-		carry = live[newest].Seq
-	} else {
-		for i := range carried {
-			if carried[i].Role == scrollback.RoleUser {
-				carry = carried[i].Seq
-			}
-		}
-	}
-	open := map[string]bool{}
-	for i := newest + 1; i < len(live); i++ {
-		m := &live[i]
-		if m.Role != scrollback.RoleTool && len(open) == 0 && i > newest+1 {
+		if m.Role != scrollback.RoleTool && len(open) == 0 && i > first {
 			inTurn = append(inTurn, cut{messages: i, carry: carry})
 		}
 		if m.Role == scrollback.RoleAssistant {
@@ -167,7 +198,7 @@ func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []cut) {
 			delete(open, r.CallID)
 		}
 	}
-	return atUser, inTurn
+	return atUser, earlier, inTurn
 }
 
 // suffixWeights returns, for each index, the weight of the messages from there on.

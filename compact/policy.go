@@ -24,7 +24,7 @@ type Policy struct {
 	Name       string
 	Summarizes bool // ask models for a summary
 
-	// Fold when tokens, bytes or images are over TriggerShare, or tokens over
+	// Fold when tokens, bytes or images reach TriggerShare, or tokens reach
 	// TriggerLimitShare of the model's whole window; or when TriggerMessages or
 	// TriggerTokens are live, and NewMessages of them are new since the last fold.
 	TriggerShare, TriggerLimitShare             float64
@@ -34,6 +34,10 @@ type Policy struct {
 	// stay (0: no bound), and at least KeepMessages if they fit.
 	AfterShare, KeepShare float64
 	KeepMessages          int64
+
+	// LeastShare and the last exchange stay live in any case, as far as the window is
+	// then at most MostShare. See [Policy.least] and [Policy.most].
+	LeastShare, MostShare float64
 
 	// Bounds of the summary; SaidShare of it is for what is carried word for word.
 	// CheckCalls is how often a model is asked to check it against the record.
@@ -65,6 +69,7 @@ var presets = map[string]Policy{
 func preset(name string) (Policy, bool) {
 	p, ok := presets[name]
 	p.Name, p.TriggerShare = name, 0.9
+	p.LeastShare, p.MostShare = 0.25, 0.7
 	p.SummaryTokens, p.SummaryShare, p.SaidShare = 4000, 0.15, 0.25
 	p.PlaceholderTokens, p.PlaceholderShare, p.PlaceholdersMax, p.PlaceholdersShare = 400, 0.05, 8, 0.10
 	p.PinnedShare, p.ShrinkShare, p.RetryGrowth, p.FailuresMax = 0.10, 0.95, 1.2, 3
@@ -109,16 +114,47 @@ type load struct {
 	fresh    int64 // how many of those are new since the last fold
 }
 
+// presses says whether a window is so full that it must be folded.
+func (p Policy) presses(w scrollback.Weight, b scrollback.Budget) bool {
+	return window.Over(w, b, p.TriggerShare) || p.TriggerLimitShare > 0 && window.Reaches(w.Tokens, b.Limit, p.TriggerLimitShare)
+}
+
 // triggers says whether a load calls for a fold.
 func (p Policy) triggers(l load) bool {
-	if window.Over(l.window, l.budget, p.TriggerShare) ||
-		p.TriggerLimitShare > 0 && float64(l.window.Tokens) > p.TriggerLimitShare*float64(l.budget.Limit) {
+	if p.presses(l.window, l.budget) {
 		return true
 	}
 	many := p.TriggerMessages > 0 && l.messages >= p.TriggerMessages
 	heavy := p.TriggerTokens > 0 && l.tokens >= p.TriggerTokens
-	return (many || heavy) && l.fresh >= p.NewMessages
+	return (many || heavy) && l.fresh >= p.NewMessages && p.spares(l)
 }
+
+// spares says whether a fold that no budget calls for leaves enough live: the share that
+// the policy keeps must be what stays at least. In a window so big that TriggerTokens
+// are reached long before that, it need not be, until that much is live.
+func (p Policy) spares(l load) bool {
+	least := p.least(l.budget.Tokens)
+	return p.KeepShare == 0 || p.KeepShare*float64(l.tokens) >= float64(least) || least > p.TriggerTokens && l.tokens < least
+}
+
+// least returns how many tokens of live messages a fold leaves, where that many are live.
+func (p Policy) least(budget int64) int64 {
+	return int64(math.Ceil(p.LeastShare * float64(budget)))
+}
+
+// most returns the most that a window may weigh, in tokens, after a fold that keeps more
+// than AfterShare allows. It stays so far below what triggers the next fold that some
+// turns pass before it.
+func (p Policy) most(b scrollback.Budget) int64 {
+	trigger := p.TriggerShare * float64(b.Tokens)
+	if p.TriggerLimitShare > 0 {
+		trigger = min(trigger, p.TriggerLimitShare*float64(b.Limit))
+	}
+	return int64(max(p.AfterShare*float64(b.Tokens), min(p.MostShare*float64(b.Tokens), belowTrigger*trigger)))
+}
+
+// belowTrigger is the share of the trigger that a window reaches after a fold at most.
+const belowTrigger = 0.8
 
 // summaryBound returns the most that a summary may weigh, in tokens.
 func (p Policy) summaryBound(budget int64) int64 {

@@ -110,3 +110,44 @@ func TestRollingTriggers(t *testing.T) {
 		}
 	}
 }
+
+// In a small window, rolling waits until the half that it keeps is a quarter of the
+// budget. In a bigger one it does not, until that much is live.
+func TestRollingSpares(t *testing.T) {
+	p := named(t, Rolling)
+	for _, c := range []struct {
+		budget, live int64
+		want         bool
+	}{
+		{6000, 600, false}, {6000, 2999, false}, {6000, 3000, true},
+		{14_000, 3500, false}, {14_000, 6999, false}, {14_000, 7000, true},
+		{14_004, 600, true}, {30_000, 3500, true}, {30_000, 7499, true}, {30_000, 7500, false}, {30_000, 15_000, true},
+	} {
+		b := scrollback.Budget{Limit: 2 * c.budget, Weight: scrollback.Weight{Tokens: c.budget, Bytes: 1 << 20, Images: 20}}
+		if got := p.triggers(load{budget: b, messages: 20, fresh: 20, tokens: c.live}); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// After a fold a window stays well below what triggers the next one.
+func TestMost(t *testing.T) {
+	for _, c := range []struct {
+		policy               string
+		set                  map[string]float64
+		limit, budget, share int64
+	}{
+		{Segments, nil, 8000, 6000, 70},
+		{Snapshot, nil, 8000, 6000, 70},
+		{Snapshot, nil, 200_000, 198_000, 56}, // four fifths of 140,000
+		{Segments, map[string]float64{"most_share": 0.6}, 8000, 6000, 60},
+		{Segments, map[string]float64{"trigger_share": 0.6, "after_share": 0.3}, 8000, 6000, 48},
+		{Segments, map[string]float64{"trigger_share": 0.6, "after_share": 0.55}, 8000, 6000, 55},
+	} {
+		p := named(t, c.policy, c.set)
+		b := scrollback.Budget{Limit: c.limit, Weight: scrollback.Weight{Tokens: c.budget}}
+		if got := p.most(b) * 100 / c.budget; got < c.share-1 || got > c.share {
+			t.Errorf("%+v: %d %%", c, got)
+		}
+	}
+}

@@ -58,6 +58,10 @@ type record struct {
 	run         []scrollback.Message
 	maxTokens   int64            // of the summary
 	count       func(string) int // tokens
+
+	told     map[int64]bool       // messages of the run that stay in sight word for word
+	released []scrollback.Message // earlier ones that were, until now
+	pinned   []int64              // messages that stay in sight while a person wants it
 }
 
 // items returns the request for a summary, in at most maxInput tokens. What does not

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // anyLog draws turns as providers make them, on one or more branches, some of them cut
@@ -168,6 +169,9 @@ func TestCutKeepsMost(t *testing.T) {
 				}
 			}
 			w.Tokens += min(400, s.Window.Budget.Tokens/20)
+			if n > 0 {
+				w.Tokens += window.FoldTokens
+			}
 			return w
 		}
 		fits := func(w scrollback.Weight) bool {
@@ -198,7 +202,7 @@ func TestCutKeepsMost(t *testing.T) {
 			}
 		case cut.carry != 0:
 			piece := s.Input
-			piece.More = true
+			piece.More, piece.Policy.LeastShare = true, 0
 			if later, ok := plan(&piece, scrollback.Weight{}); !ok || later != cut {
 				t.Fatalf("nothing fits, and %+v is not the cut that frees most, %+v", cut, later)
 			}

@@ -167,7 +167,7 @@ func (j *job) load(b *built, ids []scrollback.SegmentID) ([]scrollback.Segment, 
 func (j *job) parent(segs, children []scrollback.Segment) (scrollback.Segment, error) {
 	first, last := segs[0], segs[len(segs)-1]
 	s := scrollback.Segment{
-		ID: scrollback.SegmentID(j.NewID()), Conversation: last.Conversation, Branch: last.Branch,
+		ID: j.newID(), Conversation: last.Conversation, Branch: last.Branch,
 		FirstSeq: first.FirstSeq, LastSeq: last.LastSeq, SummaryOf: first.FirstSeq,
 		SummaryBy: scrollback.SummaryExtractive, From: first.From, To: last.To, Renderer: j.Renderer, CreatedAt: j.Now,
 	}

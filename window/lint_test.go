@@ -205,11 +205,11 @@ func TestBudget(t *testing.T) {
 	b := scrollback.Budget{Weight: scrollback.Weight{Tokens: 10, Bytes: 100, Images: 2}}
 	for _, c := range []struct {
 		w          scrollback.Weight
-		fits, over bool // over 0.9
+		fits, over bool // 0.9 is reached
 	}{
-		{scrollback.Weight{}, true, false}, {scrollback.Weight{Tokens: 9, Bytes: 90, Images: 1}, true, false},
-		{scrollback.Weight{Tokens: 10}, true, true},
-		{scrollback.Weight{Bytes: 91}, true, true}, {scrollback.Weight{Images: 2}, true, true}, {scrollback.Weight{Tokens: 11}, false, true},
+		{scrollback.Weight{}, true, false}, {scrollback.Weight{Tokens: 8, Bytes: 89, Images: 1}, true, false},
+		{scrollback.Weight{Tokens: 9}, true, true},
+		{scrollback.Weight{Bytes: 90}, true, true}, {scrollback.Weight{Images: 2}, true, true}, {scrollback.Weight{Tokens: 11}, false, true},
 		{scrollback.Weight{Bytes: 101}, false, true}, {scrollback.Weight{Images: 3}, false, true},
 	} {
 		if got := window.Fits(c.w, b); got != c.fits {

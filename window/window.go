@@ -77,10 +77,15 @@ func Fits(w scrollback.Weight, b scrollback.Budget) bool {
 	return w.Tokens <= b.Tokens && w.Bytes <= b.Bytes && w.Images <= b.Images
 }
 
-// Over says whether tokens, bytes or images exceed share of their budget.
+// Over says whether tokens, bytes or images reach share of their budget.
 func Over(w scrollback.Weight, b scrollback.Budget, share float64) bool {
-	over := func(have, of int64) bool { return float64(have) > share*float64(of) }
-	return over(w.Tokens, b.Tokens) || over(w.Bytes, b.Bytes) || over(w.Images, b.Images)
+	return Reaches(w.Tokens, b.Tokens, share) || Reaches(w.Bytes, b.Bytes, share) || Reaches(w.Images, b.Images, share)
+}
+
+// Reaches says whether have is at least share of a budget. Nothing reaches no share.
+func Reaches(have, budget int64, share float64) bool {
+	const rounding = 1e-6 // 0.7 of 10 is a little over 7 in floating point
+	return have > 0 && float64(have) >= share*float64(budget)-rounding
 }
 
 // Assemble lays out a window. It never judges whether the result fits.
