@@ -12,6 +12,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/standing"
+	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
@@ -172,7 +173,7 @@ func placeholder(s *scrollback.Segment) string {
 	}
 	text := fmt.Sprintf("Messages #%d–#%d (%s) are folded here.\n", s.FirstSeq, s.LastSeq, dates)
 	if s.Summary != "" {
-		text += s.Summary + "\n"
+		text += marks.Escape(s.Summary) + "\n"
 	}
 	return text + fmt.Sprintf("Originals: context_grep, context_read, context_tail with ref %s", scrollback.HistoryRef(s.ID))
 }

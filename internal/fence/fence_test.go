@@ -22,15 +22,15 @@ import (
 var rooms = map[string]entry{
 	".": {not: "database/sql os io/fs time math/rand math/rand/v2 log log/slog"},
 
-	"window": {rooms: ".", not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
-	"compact": {rooms: ". compact/standing internal/terms model window",
+	"window": {rooms: ". internal/marks", not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
+	"compact": {rooms: ". compact/standing internal/marks internal/terms model window",
 		not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
 	"compact/standing": {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"token":            {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
 		not: "database/sql"},
-	"workspace": {rooms: ".", libs: "github.com/go-git/go-git/v5", not: "database/sql"},
+	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5", not: "database/sql"},
 
 	"store":           {rooms: ". store/driver store/search internal/terms", libs: "github.com/google/uuid", not: "database/sql os"},
 	"store/search":    {rooms: ". store/driver internal/terms", not: "database/sql os"},
@@ -62,7 +62,7 @@ var rooms = map[string]entry{
 
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 
-	"recall": {rooms: ". archive internal/clip store store/search token", not: "database/sql os"},
+	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
 	"intake": {rooms: ". archive internal/clip store store/search window", libs: "github.com/gabriel-vasile/mimetype",
 		not: "database/sql os"},
 	"engine": {rooms: ". archive compact intake model model/lessons recall store token window workspace", not: "database/sql os"},
@@ -95,8 +95,10 @@ var rooms = map[string]entry{
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 	"bench/recall": {rooms: ". archive engine recall model store store/sqldriver/sqlite token", libs: "gocloud.dev/blob modernc.org/sqlite"},
 
-	"internal/terms": {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
-	"internal/*":     {not: "database/sql"},
+	"internal/terms":           {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
+	"internal/marks":           {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
+	"internal/marks/markstest": {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
+	"internal/*":               {not: "database/sql"},
 }
 
 // exceptions are imports of one file that its room as a whole may not have.
