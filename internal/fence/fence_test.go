@@ -23,7 +23,7 @@ var rooms = map[string]entry{
 	".": {not: "database/sql os io/fs time math/rand math/rand/v2 log log/slog"},
 
 	"window": {rooms: ". internal/marks", not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
-	"compact": {rooms: ". compact/standing internal/marks internal/terms model window",
+	"compact": {rooms: ". compact/standing internal/marks internal/nearest internal/terms model window",
 		not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
 	"compact/standing": {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"token":            {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
@@ -77,11 +77,12 @@ var rooms = map[string]entry{
 
 	"doctor": {rooms: ". archive store store/search", not: "database/sql os"},
 
-	"server":         {rooms: ". engine transfer server/*", net: true, not: "database/sql"},
-	"server/status":  {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
-	"server/restapi": {rooms: ". engine transfer server/status", libs: "github.com/danielgtaylor/huma/v2", net: true, not: "database/sql"},
-	"server/webui":   {net: true, not: "database/sql os"},
-	"server/mcpapi":  {rooms: ". engine recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
+	"server":        {rooms: ". engine transfer server/*", net: true, not: "database/sql"},
+	"server/status": {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
+	"server/restapi": {rooms: ". engine internal/nearest transfer server/status", libs: "github.com/danielgtaylor/huma/v2",
+		net: true, not: "database/sql"},
+	"server/webui":  {net: true, not: "database/sql os"},
+	"server/mcpapi": {rooms: ". engine recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
 
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +
