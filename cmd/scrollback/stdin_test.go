@@ -59,8 +59,8 @@ func TestInputThatIsNoMessage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var out, errs bytes.Buffer
 			args := []string{"--data", dir, "--json"}
-			code := run(context.Background(), append(args, "run", "--project", strings.ReplaceAll(c.name, " ", "-"), "what is it"), strings.NewReader(c.input),
-				&out, &errs)
+			code := run(context.Background(), append(args, "run", "--project", strings.ReplaceAll(c.name, " ", "-"), "what is it"),
+				strings.NewReader(c.input), &out, &errs)
 			if code != c.code || !strings.Contains(errs.String(), c.says) {
 				t.Fatalf("exit %d: %s", code, errs.String())
 			}
