@@ -193,7 +193,7 @@ func byTree(a, b entry) int {
 // writeMemory writes the head of a memory file, and says if that is not all.
 func writeMemory(w *strings.Builder, m memory, b bounds) {
 	head := cut(m.head, b.memory)
-	fmt.Fprintf(w, "\nFrom %s:\n%s", name(m.Path), marks.Escape(head))
+	fmt.Fprintf(w, "\nFrom %s:\n%s", name(m.Path), marks.Escape(strings.TrimPrefix(head, "\ufeff")))
 	if head != "" && !strings.HasSuffix(head, "\n") {
 		w.WriteByte('\n')
 	}

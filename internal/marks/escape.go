@@ -40,11 +40,13 @@ func escape(s string, to form) string {
 		if c := s[i]; c >= ' ' && c < utf8.RuneSelf-1 && c != '<' {
 			i++
 			continue
+		} else if c >= 0xE4 && c <= 0xEC && i+2 < len(s) && s[i+1]&0xC0 == 0x80 && s[i+2]&0xC0 == 0x80 {
+			i += 3 // U+4000 to U+CFFF: Chinese, Japanese and Korean words, for speed
+			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
 		with := ""
 		switch {
-		case r >= 0x3400 && r <= 0xD7FF: // Chinese, Japanese and Korean words, for speed
 		case opens(r):
 			if begins(s[i+n:]) {
 				with = bracket(r, to)
