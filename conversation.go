@@ -184,9 +184,16 @@ type Project struct {
 // titleRunes is the length of a title made from a first prompt.
 const titleRunes = 60
 
-// TitleOf is the beginning of a text's first line with something in it.
-func TitleOf(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+// TitleOf is the beginning of the first line with something in it, of a message whose texts
+// are joined as they are.
+func TitleOf(message Parts) string {
+	var text strings.Builder
+	for _, p := range message {
+		if t, ok := p.(Text); ok {
+			text.WriteString(t.Text)
+		}
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(text.String()), "\n")
 	line = strings.Join(strings.Fields(line), " ")
 	if r := []rune(line); len(r) > titleRunes {
 		return string(r[:titleRunes-1]) + "…"

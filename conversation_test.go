@@ -3,6 +3,7 @@ package scrollback
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -33,5 +34,21 @@ func TestSettingsNames(t *testing.T) {
 	b, err := json.Marshal(Settings{Compaction: map[string]float64{"keep_share": 0.4}})
 	if want := `{"compaction":{"keep_share":0.4}}`; err != nil || string(b) != want {
 		t.Errorf("written as %s, %v; want %s", b, err, want)
+	}
+}
+
+func TestTitleOf(t *testing.T) {
+	text := func(s string) Part { return Text{Text: s} }
+	for want, message := range map[string]Parts{
+		"":                            nil,
+		"Fix the bug in main.go":      {text("Fix the "), Image{Name: "a.png"}, text("bug in"), text(" main.go\nplease")},
+		"一句话分成两部分":                    {text("\n\n一句话"), text("分成两部分")},
+		"spaces and tabs":             {text("  spaces\t and"), text("  tabs ")},
+		"after":                       {File{Name: "f"}, text(" \n "), text("after")},
+		strings.Repeat("长", 59) + "…": {text(strings.Repeat("长", 61))},
+	} {
+		if got := TitleOf(message); got != want {
+			t.Errorf("the title is %q, not %q", got, want)
+		}
 	}
 }

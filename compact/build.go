@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/marks"
 )
 
 // job is a fold to be made: which messages it hides, and under which summary.
@@ -86,7 +87,7 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 		if v := j.Branch.View.Summary; v != nil {
 			last.SummaryOf = min(last.SummaryOf, v.FirstSeq)
 		}
-		b.view.Summary = &scrollback.ViewSummary{Segment: last.ID, FirstSeq: last.SummaryOf, LastSeq: last.LastSeq, Tokens: int64(j.Count(last.Summary))}
+		b.view.Summary = &scrollback.ViewSummary{Segment: last.ID, FirstSeq: last.SummaryOf, LastSeq: last.LastSeq, Tokens: int64(j.Count(marks.Escape(last.Summary)))}
 	}
 	b.segments = slices.Clone(b.leaves)
 	b.shown = append(b.shown, b.leaves...)

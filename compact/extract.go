@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/standing"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/internal/same"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/window"
@@ -322,7 +323,7 @@ func placeholder(s *scrollback.Segment) string {
 	}
 	text := window.PlaceholderHead(s.FirstSeq, s.LastSeq, dates, scrollback.HistoryRef(s.ID))
 	if s.Summary != "" {
-		text += "\n" + s.Summary
+		text += "\n" + marks.Escape(s.Summary)
 	}
 	return text
 }

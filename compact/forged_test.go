@@ -18,7 +18,4 @@ func TestToolNameForgesNothing(t *testing.T) {
 	if got := r.carry("", 2000); strings.Contains(got, "\n- #1") || strings.Contains(got, "\n## Goal") {
 		t.Errorf("carried is %q", got)
 	}
-	if got := escapeMarks("</RECORD> < /record> </ Minutes>"); strings.Contains(strings.ToLower(got), "</record>") {
-		t.Errorf("marks are %q", got)
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/nearest"
 )
 
 // number is one of a policy's numbers: a share, or a count of something.
@@ -69,7 +70,11 @@ func (p *Policy) set(name string, v float64) error {
 		for _, n := range numbers {
 			known = append(known, n.name)
 		}
-		return scrollback.ParamErrorf("compact.Named", "compaction", "unknown number %q (%s)", name, strings.Join(known, ", "))
+		hint := ""
+		if near := nearest.Of(name, known); near != "" {
+			hint = `: did you mean "` + near + `"?`
+		}
+		return scrollback.ParamErrorf("compact.Named", "compaction", "unknown number %q%s (%s)", name, hint, strings.Join(known, ", "))
 	}
 	n := numbers[i]
 	if !(v >= n.least && v <= n.most) || n.count != nil && v != math.Trunc(v) {

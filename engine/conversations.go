@@ -20,7 +20,7 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ..
 			return c, false, err
 		}
 		if c.Title == "" && history[i].Role == scrollback.RoleUser {
-			c.Title = scrollback.TitleOf(history[i].Parts.Text())
+			c.Title = scrollback.TitleOf(history[i].Parts)
 		}
 	}
 	c, created, err := v.create(ctx, c)

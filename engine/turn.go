@@ -299,7 +299,7 @@ func callNames(calls []scrollback.ToolCall) string {
 // when this is its first message. It runs inside Begin.
 func keepWithConversation(c *scrollback.Conversation, r *TurnRequest) {
 	if c.Title == "" && c.Messages == 0 {
-		c.Title = scrollback.TitleOf(r.Message.Text())
+		c.Title = scrollback.TitleOf(r.Message)
 	}
 	if r.Tools != nil {
 		c.Settings.Tools = r.Tools

@@ -14,6 +14,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/search"
 	"github.com/scrollback-ai/scrollback/token"
@@ -83,6 +84,7 @@ func result(room Room, make func(try int) (any, bool)) (string, error) {
 		if err != nil {
 			return "", scrollback.Wrap(scrollback.Internal, "recall", err)
 		}
+		b = marks.JSON(b)
 		if len(b) <= room.Bytes && int64(token.Count(string(b))) <= room.Tokens {
 			return string(b), nil
 		}

@@ -45,6 +45,8 @@ type Texts struct {
 	Unfinished  string
 	Saved       string // file
 	Added       string // folder
+	TypePrompt  string
+	NoInput     string // how long
 	TakesConversation,
 	TakesSeq,
 	TakesNumber,
@@ -120,6 +122,8 @@ var english = Texts{
 	Rewound:           "back at message %s; what followed stays on its branch",
 	Saved:             "saved as %s",
 	Added:             "the conversation now works in %s too",
+	TypePrompt:        "(type the message; Ctrl-D on a new line ends it)",
+	NoInput:           "(nothing came on standard input within %s, so only the prompt is sent; --stdin wait waits for it, --stdin ignore does not look)",
 	TakesFolder:       "DIR",
 	TakesConversation: "[ID|latest|N]",
 	TakesSeq:          "[SEQ]",
@@ -195,6 +199,8 @@ var chinese = Texts{
 	Rewound:           "回到第 %s 条消息；之后的内容留在它的分支上",
 	Saved:             "已保存为 %s",
 	Added:             "对话现在也在 %s 中工作",
+	TypePrompt:        "（请输入消息；在新的一行按 Ctrl-D 结束）",
+	NoInput:           "（标准输入在 %s 内没有内容，因此只发送提示；--stdin wait 会一直等待，--stdin ignore 则不读取）",
 	TakesFolder:       "文件夹",
 	TakesConversation: "[ID|latest|序号]",
 	TakesSeq:          "[消息号]",

@@ -117,7 +117,7 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 		m.Role = scrollback.RoleTool
 	}
 	if c.untitled && c.title == "" && m.Role == scrollback.RoleUser {
-		c.title = scrollback.TitleOf(m.Parts.Text())
+		c.title = scrollback.TitleOf(m.Parts)
 	}
 	in, err := c.backlog.Admit(ctx, m, entry.Bytes)
 	if code := scrollback.CodeOf(err); code == scrollback.Invalid || code == scrollback.NotFound {
@@ -309,7 +309,7 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 		}
 		want.Title = clip.Line(want.Title, 400)
 		if want.Title == "" && entry.Message.Role == scrollback.RoleUser {
-			want.Title = scrollback.TitleOf(entry.Message.Parts.Text())
+			want.Title = scrollback.TitleOf(entry.Message.Parts)
 		}
 		made, created, err := im.view.Create(ctx, want)
 		if err != nil {

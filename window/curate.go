@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/marks"
 )
 
 // repairText stands for a result that the log lacks.
@@ -132,6 +133,8 @@ func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback
 		case scrollback.Image:
 			p = c.image(role, q)
 		case scrollback.File:
+			q.Name = marks.Line(q.Name)
+			p = q
 			if role != scrollback.RoleUser {
 				p = mention("file", q.Name, q.Artifact)
 			}
@@ -165,6 +168,7 @@ func payload(o scrollback.Opaque) bool { return len(o) > 0 && string(o) != "null
 
 // image returns an image, or its name where the role or the dialect does not allow it.
 func (c *curator) image(role scrollback.Role, p scrollback.Image) scrollback.Part {
+	p.Name = marks.Line(p.Name)
 	if role != scrollback.RoleUser || !takesType(c.d, p) || !takesBytes(c.d, p) || !takesSide(c.d, p) {
 		return mention("image", p.Name, p.Artifact)
 	}
@@ -185,7 +189,7 @@ func takesSide(d scrollback.Dialect, p scrollback.Image) bool {
 
 // strayText shows a result whose call is not in the window.
 func strayText(r scrollback.ToolResult) scrollback.Text {
-	return scrollback.Text{Text: "Result of " + r.Name + " (its call is not shown): " + r.Text}
+	return scrollback.Text{Text: "Result of " + marks.Line(r.Name) + " (its call is not shown): " + r.Text}
 }
 
 // mention names an attachment that may not stand in a message of its role.
@@ -217,6 +221,7 @@ func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
 		case scrollback.Image:
 			rest.Parts = append(rest.Parts, c.image(rest.Role, q))
 		case scrollback.File:
+			q.Name = marks.Line(q.Name)
 			rest.Parts = append(rest.Parts, q)
 		case scrollback.ToolCall, scrollback.Reasoning: // a tool makes neither
 		}

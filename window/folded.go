@@ -10,14 +10,15 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/internal/same"
 )
 
 // The marks around what was folded. Text between them is escaped, so that nothing in
 // the history can end the block.
 const (
-	foldOpen  = "<folded_history>"
-	foldClose = "</folded_history>"
+	foldOpen  = "<" + marks.FoldedHistory + ">"
+	foldClose = "</" + marks.FoldedHistory + ">"
 	foldNote  = "Earlier messages are folded. This is a record of them, not a request. " +
 		"Read a ref (history:…) with context_read, context_tail or context_grep; context_search searches everything."
 	// FoldTokens is what the block costs at most besides its summary and placeholders.
@@ -97,7 +98,7 @@ func folded(in *Input) scrollback.Item {
 			if !minutes { // nobody wrote one
 				title = "From messages"
 			}
-			fmt.Fprintf(&b, "\n%s #%d–#%d:\n%s\n", title, sum.FirstSeq, sum.LastSeq, escape(text))
+			fmt.Fprintf(&b, "\n%s #%d–#%d:\n%s\n", title, sum.FirstSeq, sum.LastSeq, marks.Escape(text))
 		}
 		it.Weight.Tokens += sum.Tokens
 		it.Holds = append(it.Holds, scrollback.Hold{Kind: scrollback.KindSummary, Ref: scrollback.HistoryRef(sum.Segment),
@@ -105,7 +106,7 @@ func folded(in *Input) scrollback.Item {
 	}
 	for i := range segs {
 		s := &segs[i]
-		b.WriteString("\n" + escape(k.placeholder(s)) + "\n")
+		b.WriteString("\n" + marks.Escape(k.placeholder(s)) + "\n")
 		it.Weight.Tokens += s.TokensAfter
 		it.Holds = append(it.Holds, scrollback.Hold{Kind: scrollback.KindPlaceholder, Ref: scrollback.HistoryRef(s.ID),
 			FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Tokens: s.TokensAfter})
@@ -242,9 +243,4 @@ func (k *known) placeholder(s *scrollback.Segment) string {
 		out = append(out, line)
 	}
 	return strings.Join(out, "\n")
-}
-
-// escape keeps text from looking like a mark of the block.
-func escape(s string) string {
-	return strings.NewReplacer("<folded_history", "<\u200bfolded_history", "</folded_history", "<\u200b/folded_history").Replace(s)
 }

@@ -64,6 +64,9 @@ func (e errOutside) Error() string { return string(e) + " is outside the folders
 func Grant(names []string) ([]string, error) {
 	out := []string{}
 	for _, name := range names {
+		if name == "" { // which would be the current folder
+			return nil, scrollback.ParamErrorf("workspace.Grant", "root", "a root needs the name of a folder")
+		}
 		abs, err := filepath.Abs(name)
 		if err == nil {
 			abs, err = resolve(abs)

@@ -10,6 +10,15 @@ import (
 	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/marks"
+)
+
+// The marks around what is told.
+const (
+	textOpen    = "<" + marks.Environment + ">\n"
+	textClose   = "</" + marks.Environment + ">"
+	changeOpen  = "<" + marks.EnvironmentChange + ">\n"
+	changeClose = "</" + marks.EnvironmentChange + ">"
 )
 
 // defaultSetup ends a text that nobody gave another end.
@@ -27,7 +36,7 @@ func (s Seen) Text() string {
 	}
 	return s.fit(func(b bounds) string {
 		var w strings.Builder
-		w.WriteString("<environment>\n" + s.today() + "\n")
+		w.WriteString(textOpen + s.today() + "\n")
 		if s.place.OS != "" {
 			w.WriteString("Operating system: " + name(s.place.OS) + "\n")
 		}
@@ -44,7 +53,7 @@ func (s Seen) Text() string {
 		for _, m := range s.memory {
 			writeMemory(&w, m, b)
 		}
-		w.WriteString("\n" + escape(setup) + "\n</environment>")
+		w.WriteString("\n" + marks.Escape(setup) + "\n" + textClose)
 		return w.String()
 	})
 }
@@ -57,7 +66,7 @@ func (s Seen) Change(first, told scrollback.EnvironmentState) string {
 	case s.State.Equal(told):
 		return ""
 	case s.State.Equal(first):
-		return "<environment_change>\nAll is again as the conversation began.\n</environment_change>"
+		return changeOpen + "All is again as the conversation began.\n" + changeClose
 	}
 	var added []tree
 	var gone []string
@@ -84,7 +93,7 @@ func (s Seen) Change(first, told scrollback.EnvironmentState) string {
 	}
 	return s.fit(func(b bounds) string {
 		var w strings.Builder
-		w.WriteString("<environment_change>\nSince the conversation began this has changed:\n")
+		w.WriteString(changeOpen + "Since the conversation began this has changed:\n")
 		if s.State.Date != first.Date {
 			w.WriteString(s.today() + "\n")
 		}
@@ -99,7 +108,7 @@ func (s Seen) Change(first, told scrollback.EnvironmentState) string {
 		if len(added)+len(gone)+len(fresh) == 0 && s.State.Date == first.Date {
 			w.WriteString("The working folders are in another order.\n")
 		}
-		w.WriteString("</environment_change>")
+		w.WriteString(changeClose)
 		return w.String()
 	})
 }
@@ -184,7 +193,7 @@ func byTree(a, b entry) int {
 // writeMemory writes the head of a memory file, and says if that is not all.
 func writeMemory(w *strings.Builder, m memory, b bounds) {
 	head := cut(m.head, b.memory)
-	fmt.Fprintf(w, "\nFrom %s:\n%s", name(m.Path), escape(head))
+	fmt.Fprintf(w, "\nFrom %s:\n%s", name(m.Path), marks.Escape(strings.TrimPrefix(head, "\ufeff")))
 	if head != "" && !strings.HasSuffix(head, "\n") {
 		w.WriteByte('\n')
 	}
@@ -196,14 +205,9 @@ func writeMemory(w *strings.Builder, m memory, b bounds) {
 // name is a path as it is written in a line: quoted if it could look like more than
 // one, or like a mark.
 func name(s string) string {
-	plain := !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
-	if plain && escape(s) == s {
+	odd := func(r rune) bool { return unicode.IsSpace(r) && r != ' ' && r != '\u3000' }
+	if !strings.ContainsFunc(s, odd) && marks.Line(s) == s {
 		return s
 	}
-	return escape(strconv.Quote(s))
-}
-
-// escape keeps text from looking like a mark of the blocks.
-func escape(s string) string {
-	return strings.NewReplacer("<environment", "<\u200benvironment", "</environment", "<\u200b/environment").Replace(s)
+	return marks.Line(strconv.Quote(s))
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -51,18 +52,41 @@ func (g *globals) place() *workspace.Place {
 	return p
 }
 
-// grant sets the folders that the operator grants: the configured ones, or else those
-// of otherwise that exist.
-func (g *globals) grant(otherwise ...string) (err error) {
-	if g.set.Roots != nil {
-		g.roots, err = workspace.Grant(g.set.Roots)
+// grant sets the folders that the operator grants: those of --root, or else the usual
+// ones. Where a conversation goes on, --root adds folders to it, and the usual ones stay.
+func (g *globals) grant(goesOn bool, otherwise ...string) error {
+	named, err := workspace.Grant(g.Root)
+	if err != nil {
 		return err
 	}
-	g.roots, err = workspace.Grant(otherwise)
-	if scrollback.CodeOf(err) == scrollback.Invalid { // the current folder was removed
+	if len(named) > 0 && !goesOn {
+		g.roots = named
 		return nil
 	}
-	return err
+	usual, err := g.usual(otherwise)
+	if err != nil {
+		return err
+	}
+	g.joining, g.roots = named, usual
+	for _, root := range named {
+		if !slices.Contains(g.roots, root) {
+			g.roots = append(g.roots, root)
+		}
+	}
+	return nil
+}
+
+// usual are the folders that are granted without --root: the configured ones, or else
+// those of otherwise that exist.
+func (g *globals) usual(otherwise []string) ([]string, error) {
+	if g.set.Roots != nil {
+		return workspace.Grant(g.set.Roots)
+	}
+	roots, err := workspace.Grant(otherwise)
+	if scrollback.CodeOf(err) == scrollback.Invalid { // the current folder was removed
+		return []string{}, nil
+	}
+	return roots, err
 }
 
 // with runs fn over the opened program; kept does so for what exists already, and

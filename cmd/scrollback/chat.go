@@ -13,7 +13,7 @@ import (
 )
 
 type chatCmd struct {
-	Conversation string `arg:"" optional:"" help:"Conversation to continue: its id, a unique prefix of it, latest, or its number in list. Default: a new one."`
+	Conversation string `arg:"" optional:"" help:"Conversation to continue, to which --root adds a folder: its id, a unique prefix of it, latest, or its number in list. Default: a new one."`
 	Resume       resume `help:"Continue ID; without one, pick from a list (through a pipe: the latest)." placeholder:"ID|latest|N"`
 	Project      string `help:"Project of a new conversation." placeholder:"P"`
 }
@@ -40,7 +40,7 @@ func (c *chatCmd) Run(g *globals) error {
 		return scrollback.ParamErrorf("scrollback", "resume", "name the conversation once: %s, or --resume %s", c.Conversation, c.Resume)
 	}
 	name := c.Conversation + string(c.Resume)
-	if err := g.grant("."); err != nil {
+	if err := g.grant(name != "", "."); err != nil {
 		return err
 	}
 	return g.with(func(a *app) error {
@@ -62,6 +62,9 @@ func (c *chatCmd) Run(g *globals) error {
 			o.Conversation, err = a.Resolve(g.ctx, "latest")
 		case name != "":
 			o.Conversation, err = a.Resolve(g.ctx, name)
+		}
+		if err == nil && o.Conversation != "" {
+			err = a.join(g, o.Conversation)
 		}
 		if err != nil {
 			return err

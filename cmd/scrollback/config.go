@@ -40,7 +40,7 @@ type settings struct {
 	Models        map[string]token.Facts // what the file says about models, by name
 	Strict        map[string]scrollback.Strictness
 	ReplyBounds   model.Bounds      // of one reply
-	Roots         []string          // granted; nil leaves it to the command
+	Roots         []string          // granted without --root; nil leaves it to the command
 	NoEnvironment bool              // conversations are not told where they work
 	MemoryFiles   []string          // names of memory files; nil leaves them to the workspace
 	Setup         string            // what the environment ends with
@@ -214,10 +214,8 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 		s.MemoryFiles = append([]string{}, texts("memory_files")...)
 	}
 	switch list := env("SCROLLBACK_ROOT"); {
-	case len(g.Root) > 0:
-		s.Roots = g.Root
-	case list != "":
-		s.Roots = filepath.SplitList(list)
+	case list != "": // an empty name in it is none
+		s.Roots = slices.DeleteFunc(filepath.SplitList(list), func(name string) bool { return name == "" })
 	case k.Exists("root"):
 		s.Roots = append([]string{}, texts("root")...)
 	}

@@ -41,12 +41,13 @@ type globals struct {
 	Root    []string `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be repeated. Default: the current folder for chat and run, none for serve." placeholder:"DIR" sep:"none"`
 	JSON    bool     `help:"Print JSON, as the API does." name:"json"`
 
-	set    settings
-	roots  []string // granted to conversations
-	ctx    context.Context
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
+	set     settings
+	roots   []string // granted to conversations
+	joining []string // those of --root, for a conversation that goes on
+	ctx     context.Context
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
 }
 
 // commands are those of the command line.

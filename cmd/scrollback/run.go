@@ -1,32 +1,29 @@
 package main
 
 import (
-	"io"
-	"strings"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 )
 
 type runCmd struct {
-	Prompt       string `arg:"" optional:"" help:"What to ask. Default, or with -: standard input."`
-	Conversation string `help:"Continue this conversation. Default: a new one." placeholder:"ID"`
+	Prompt       string `arg:"" optional:"" help:"What to ask. Default, or with -: standard input. Beside a prompt, standard input is sent after it."`
+	Conversation string `help:"Continue this conversation; --root adds a folder to it. Default: a new one." placeholder:"ID"`
 	Project      string `help:"Project of a new conversation." placeholder:"P"`
+	Stdin        string `help:"Standard input beside a prompt: auto (if it begins within 3 s), wait (however long it takes) or ignore." enum:"auto,wait,ignore" default:"auto" placeholder:"HOW"`
 }
 
-// maxPrompt bounds what is read from standard input, in bytes.
-const maxPrompt = 4 << 20
-
 // Run implements the command.
-func (c *runCmd) Run(g *globals) error {
-	if c.Prompt == "" || c.Prompt == "-" {
-		b, err := io.ReadAll(io.LimitReader(g.standardInput(), maxPrompt))
-		if err != nil {
-			return scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+func (c *runCmd) Run(g *globals) (err error) {
+	alone := c.Prompt == "" || c.Prompt == "-"
+	if alone {
+		if c.Prompt, err = g.prompt(); err != nil {
+			return err
 		}
-		c.Prompt = strings.TrimRight(string(b), "\r\n")
 	}
-	if err := g.grant("."); err != nil {
+	if err := g.grant(c.Conversation != "", "."); err != nil {
 		return err
 	}
 	message := scrollback.Parts{scrollback.Text{Text: c.Prompt}}
@@ -35,9 +32,26 @@ func (c *runCmd) Run(g *globals) error {
 		if err := a.Limits().Check(message); err != nil {
 			return err
 		}
-		id, err := c.conversation(g, a)
+		var input []byte
+		if !alone {
+			if input, err = g.beside(c.Stdin, a.Limits().ArtifactBytes); err != nil {
+				return err
+			}
+		}
+		title := ""
+		if input != nil { // which is not a part of it
+			title = scrollback.TitleOf(message)
+		}
+		id, err := c.conversation(g, a, title)
 		if err != nil {
 			return err
+		}
+		if input != nil {
+			part, err := a.attached(g, id, input, a.Limits().MessageChars-utf8.RuneCountInString(c.Prompt))
+			if err != nil {
+				return err
+			}
+			message = append(message, part)
 		}
 		p := g.printer()
 		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, Overrides: g.shape()})
@@ -46,10 +60,37 @@ func (c *runCmd) Run(g *globals) error {
 	})
 }
 
-func (c *runCmd) conversation(g *globals, a *app) (scrollback.ConversationID, error) {
+func (c *runCmd) conversation(g *globals, a *app, title string) (scrollback.ConversationID, error) {
 	if c.Conversation != "" {
-		return a.Resolve(g.ctx, c.Conversation)
+		id, err := a.Resolve(g.ctx, c.Conversation)
+		if err == nil {
+			err = a.join(g, id)
+		}
+		return id, err
 	}
-	made, _, err := a.Create(g.ctx, scrollback.Conversation{Project: c.Project, Roots: g.roots})
+	made, _, err := a.Create(g.ctx, scrollback.Conversation{Project: c.Project, Title: title, Roots: g.roots})
 	return made.ID, err
+}
+
+// join lets a conversation that goes on work in the folders of --root too; the next turn
+// tells its model.
+func (a *app) join(g *globals, id scrollback.ConversationID) error {
+	c, err := a.Get(g.ctx, id)
+	if err != nil {
+		return err
+	}
+	fresh := slices.DeleteFunc(slices.Clone(g.joining), func(root string) bool { return slices.Contains(c.Roots, root) })
+	if len(fresh) == 0 {
+		return nil
+	}
+	_, err = a.Patch(g.ctx, id, 0, func(c *scrollback.Conversation) error {
+		c.Roots = append(slices.Clone(c.Roots), fresh...)
+		return nil
+	})
+	for _, root := range fresh {
+		if err == nil {
+			g.printer().Note(g.texts().Added, root)
+		}
+	}
+	return err
 }

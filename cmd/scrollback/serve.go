@@ -21,7 +21,7 @@ type serveCmd struct {
 
 // Run implements the command.
 func (c *serveCmd) Run(g *globals) (err error) {
-	if err := g.grant(); err != nil {
+	if err := g.grant(false); err != nil {
 		return err
 	}
 	a, err := g.open(local.Make)

@@ -22,15 +22,16 @@ import (
 var rooms = map[string]entry{
 	".": {not: "database/sql os io/fs time math/rand math/rand/v2 log log/slog"},
 
-	"window": {rooms: ". internal/clip internal/same", not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
-	"compact": {rooms: ". compact/standing internal/clip internal/same internal/terms internal/toolcall model window",
+	"window": {rooms: ". internal/clip internal/marks internal/same",
+		not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
+	"compact": {rooms: ". compact/standing internal/clip internal/marks internal/nearest internal/same internal/terms internal/toolcall model window",
 		not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
 	"compact/standing": {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"token":            {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
 		not: "database/sql"},
-	"workspace": {rooms: ".", libs: "github.com/go-git/go-git/v5", not: "database/sql"},
+	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5", not: "database/sql"},
 
 	"store":           {rooms: ". store/driver store/search internal/terms", libs: "github.com/google/uuid", not: "database/sql os"},
 	"store/search":    {rooms: ". store/driver internal/terms", not: "database/sql os"},
@@ -62,7 +63,7 @@ var rooms = map[string]entry{
 
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 
-	"recall": {rooms: ". archive internal/clip store store/search token", not: "database/sql os"},
+	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
 	"intake": {rooms: ". archive internal/clip internal/toolcall store store/search window", libs: "github.com/gabriel-vasile/mimetype",
 		not: "database/sql os"},
 	"engine": {rooms: ". archive compact intake model model/lessons recall store token window workspace", not: "database/sql os"},
@@ -77,11 +78,12 @@ var rooms = map[string]entry{
 
 	"doctor": {rooms: ". archive store store/search", not: "database/sql os"},
 
-	"server":         {rooms: ". engine transfer server/*", net: true, not: "database/sql"},
-	"server/status":  {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
-	"server/restapi": {rooms: ". engine transfer server/status", libs: "github.com/danielgtaylor/huma/v2", net: true, not: "database/sql"},
-	"server/webui":   {net: true, not: "database/sql os"},
-	"server/mcpapi":  {rooms: ". engine recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
+	"server":        {rooms: ". engine transfer server/*", net: true, not: "database/sql"},
+	"server/status": {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
+	"server/restapi": {rooms: ". engine internal/nearest transfer server/status", libs: "github.com/danielgtaylor/huma/v2",
+		net: true, not: "database/sql"},
+	"server/webui":  {net: true, not: "database/sql os"},
+	"server/mcpapi": {rooms: ". engine recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
 
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +
@@ -95,8 +97,10 @@ var rooms = map[string]entry{
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 	"bench/recall": {rooms: ". archive engine recall model store store/sqldriver/sqlite token", libs: "gocloud.dev/blob modernc.org/sqlite"},
 
-	"internal/terms": {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
-	"internal/*":     {not: "database/sql"},
+	"internal/terms":           {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
+	"internal/marks":           {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
+	"internal/marks/markstest": {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
+	"internal/*":               {not: "database/sql"},
 }
 
 // exceptions are imports of one file that its room as a whole may not have.

@@ -18,7 +18,8 @@ var inlineTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/
 // artifacts adds upload and fetch.
 func (a *api) artifacts() {
 	a.raw(huma.Operation{OperationID: "upload", Method: http.MethodPost, Path: "/api/artifacts",
-		Summary: "Upload an attachment (the body) for a conversation; query: conversation, name"},
+		Summary: "Upload an attachment (the body) for a conversation", Parameters: []*huma.Param{
+			queryParam("conversation", huma.TypeString, "The conversation that may then use it."), queryParam("name", huma.TypeString, "Its name.")}},
 		func(w http.ResponseWriter, r *http.Request) error {
 			id, err := a.resolve(r.Context(), r.URL.Query().Get("conversation"))
 			if err != nil {
@@ -33,7 +34,8 @@ func (a *api) artifacts() {
 			return marshal(w, art)
 		})
 	a.raw(huma.Operation{OperationID: "fetch-artifact", Method: http.MethodGet, Path: "/api/artifacts/{artifact}",
-		Summary: "Fetch an attachment; query: conversation, one that mentions it", Parameters: []*huma.Param{pathParam("artifact", "Artifact id")}},
+		Summary: "Fetch an attachment", Parameters: []*huma.Param{pathParam("artifact", "Artifact id"),
+			queryParam("conversation", huma.TypeString, "A conversation that mentions it. Default: any.")}},
 		func(w http.ResponseWriter, r *http.Request) error {
 			name := scrollback.ArtifactID(strings.TrimPrefix(r.PathValue("artifact"), "artifact:"))
 			id, err := a.mentioning(r, name)

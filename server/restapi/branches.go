@@ -10,21 +10,21 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 )
 
-// placeBody is a point in a conversation.
-type placeBody struct {
-	_      struct{} `additionalProperties:"true"`
-	Seq    *int64   `json:"seq,omitempty" doc:"0 is before the first message. Default: the end of the branch."`
-	Branch string   `json:"branch,omitempty" doc:"Default: the current one."`
-	Title  string   `json:"title,omitempty" doc:"Of a fork. Default: the parent's."`
+// PlaceBody is a point in a conversation. It is exported because /openapi.json leaves out
+// the fields of an embedded type that is not.
+type PlaceBody struct {
+	Seq    *int64 `json:"seq,omitempty" doc:"0 is before the first message. Default: the end of the branch."`
+	Branch string `json:"branch,omitempty" doc:"Default: the current one."`
 }
 
-func (b *placeBody) place() engine.Point {
+// forkBody is where a fork begins, and its title.
+type forkBody struct {
+	PlaceBody
+	Title string `json:"title,omitempty" doc:"Default: the parent's."`
+}
+
+func (b *PlaceBody) place() engine.Point {
 	return engine.Point{Branch: scrollback.BranchID(b.Branch), Seq: b.Seq}
-}
-
-type placeInput struct {
-	ConversationPath
-	Body placeBody
 }
 
 // branches adds rewind, fork, and the list of branches.
@@ -41,7 +41,10 @@ func (a *api) branches() {
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "rewind", Method: http.MethodPost, Path: "/api/conversations/{id}/rewind",
 		Summary: "Make an earlier message the newest, or switch to another branch", MaxBodyBytes: a.limits.Body},
-		func(ctx context.Context, in *placeInput) (*tagged, error) {
+		func(ctx context.Context, in *struct {
+			ConversationPath
+			Body PlaceBody
+		}) (*tagged, error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
 				return answer[tagged](nil, err)
@@ -50,7 +53,10 @@ func (a *api) branches() {
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "fork", Method: http.MethodPost, Path: "/api/conversations/{id}/fork",
 		Summary: "Continue from a message in a new conversation", MaxBodyBytes: a.limits.Body},
-		func(ctx context.Context, in *placeInput) (*tagged, error) {
+		func(ctx context.Context, in *struct {
+			ConversationPath
+			Body forkBody
+		}) (*tagged, error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
 				return answer[tagged](nil, err)

@@ -15,7 +15,6 @@ import (
 
 // chatBody is a turn as a client requests it.
 type chatBody struct {
-	_           struct{}         `additionalProperties:"true"`
 	Message     *content         `json:"message,omitempty"`
 	MessageID   string           `json:"message_id,omitempty"`
 	Tools       *[]toolBody      `json:"tools,omitempty"`
@@ -33,18 +32,16 @@ type chatBody struct {
 }
 
 type toolBody struct {
-	_           struct{} `additionalProperties:"true"`
-	Name        string   `json:"name"`
-	Description string   `json:"description,omitempty"`
-	Parameters  *object  `json:"parameters,omitempty"`
+	Name        string  `json:"name"`
+	Description string  `json:"description,omitempty"`
+	Parameters  *object `json:"parameters,omitempty"`
 }
 
 type toolResultBody struct {
-	_        struct{} `additionalProperties:"true"`
-	CallID   string   `json:"call_id"`
-	Text     string   `json:"text,omitempty"`
-	Artifact string   `json:"artifact,omitempty"`
-	IsError  bool     `json:"is_error,omitempty"`
+	CallID   string `json:"call_id"`
+	Text     string `json:"text,omitempty"`
+	Artifact string `json:"artifact,omitempty"`
+	IsError  bool   `json:"is_error,omitempty"`
 }
 
 func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {

@@ -34,9 +34,8 @@ func (a *api) compaction() {
 		func(ctx context.Context, in *struct {
 			ConversationPath
 			Body *struct {
-				_      struct{} `additionalProperties:"true"`
-				Policy string   `json:"policy,omitempty"`
-				Force  bool     `json:"force,omitempty"`
+				Policy string `json:"policy,omitempty"`
+				Force  bool   `json:"force,omitempty"`
 				PolicyNumbers
 			} `required:"false"`
 		}) (*body[scrollback.Receipt], error) {
@@ -91,8 +90,7 @@ func (a *api) undoing() {
 		func(ctx context.Context, in *struct {
 			ConversationPath
 			Body *struct {
-				_       struct{} `additionalProperties:"true"`
-				Segment string   `json:"segment,omitempty"`
+				Segment string `json:"segment,omitempty"`
 			} `required:"false"`
 		}) (*body[scrollback.Receipt], error) {
 			id, err := a.resolve(ctx, in.ID)

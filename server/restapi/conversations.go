@@ -21,10 +21,9 @@ func (a *api) resolve(ctx context.Context, name string) (scrollback.Conversation
 	return a.as(ctx).Resolve(ctx, name)
 }
 
-// conversationBody is what a client may set of a conversation; nil changes nothing.
-type conversationBody struct {
-	_            struct{}      `additionalProperties:"true"`
-	ID           *string       `json:"id,omitempty" doc:"UUID; if it exists, that conversation is returned."`
+// ConversationBody is what a client may set of a conversation; nil changes nothing. It is
+// exported because /openapi.json leaves out the fields of an embedded type that is not.
+type ConversationBody struct {
 	Project      *string       `json:"project,omitempty"`
 	Title        *string       `json:"title,omitempty"`
 	Model        *string       `json:"model,omitempty"`
@@ -39,12 +38,12 @@ type conversationBody struct {
 
 // createBody is a conversation to be created, and what it begins with.
 type createBody struct {
-	conversationBody
+	ConversationBody
+	ID      *string       `json:"id,omitempty" doc:"UUID; if it exists, that conversation is returned."`
 	History []historyBody `json:"history,omitempty" doc:"The messages it begins with."`
 }
 
 type historyBody struct {
-	_       struct{} `additionalProperties:"true"`
 	Role    string   `json:"role" doc:"system, user, assistant or tool."`
 	Content *content `json:"content,omitempty"`
 	Parts   *content `json:"parts,omitempty"`
@@ -73,7 +72,6 @@ func (b *createBody) messages() ([]scrollback.Message, error) {
 }
 
 type settingsBody struct {
-	_           struct{}    `additionalProperties:"true"`
 	Pinned      *bool       `json:"pinned,omitempty"`
 	Tools       *[]toolBody `json:"tools,omitempty"`
 	RecallScope *string     `json:"recall_scope,omitempty" doc:"How far the model's own look-ups reach: conversation, project or all."`
@@ -104,7 +102,7 @@ func (b *settingsBody) think(s *scrollback.Settings) {
 	}
 }
 
-func (b *conversationBody) apply(c *scrollback.Conversation) error {
+func (b *ConversationBody) apply(c *scrollback.Conversation) error {
 	set := func(to, from *string) {
 		if from != nil {
 			*to = *from
@@ -256,7 +254,7 @@ func (a *api) remove(ctx context.Context, in *struct {
 func (a *api) patch(ctx context.Context, in *struct {
 	ConversationPath
 	IfMatch string `header:"If-Match" doc:"The version to change."`
-	Body    conversationBody
+	Body    ConversationBody
 }) (*tagged, error) {
 	id, err := a.resolve(ctx, in.ID)
 	if err != nil {

@@ -3,6 +3,7 @@ package restapi
 import (
 	"encoding/json"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -23,10 +24,35 @@ type content struct{ json.RawMessage }
 
 // Schema implements huma.SchemaProvider.
 func (content) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Description: "A text, or a list of parts.", OneOf: []*huma.Schema{
-		{Type: huma.TypeString},
-		{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}},
-	}}
+	part := &huma.Schema{Discriminator: &huma.Discriminator{PropertyName: "type"}}
+	for _, p := range partFields {
+		form := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Required: []string{"type"},
+			Properties: map[string]*huma.Schema{"type": {Type: huma.TypeString, Enum: []any{p.name}}, "opaque": {}}}
+		for _, f := range strings.Fields(p.texts) {
+			form.Properties[f] = &huma.Schema{Type: huma.TypeString}
+		}
+		for _, f := range strings.Fields(p.wholes) {
+			form.Properties[f] = &huma.Schema{Type: huma.TypeInteger}
+		}
+		for _, f := range strings.Fields(p.switches) {
+			form.Properties[f] = &huma.Schema{Type: huma.TypeBoolean}
+		}
+		for _, f := range strings.Fields(p.any) {
+			form.Properties[f] = &huma.Schema{}
+		}
+		part.OneOf = append(part.OneOf, form)
+	}
+	return &huma.Schema{Description: "A text, or a list of parts.", OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeArray, Items: part}}}
+}
+
+// partFields are the fields of each kind of part, besides its type and its payload.
+var partFields = []struct{ name, texts, wholes, switches, any string }{
+	{name: "text", texts: "text"},
+	{name: "image", texts: "artifact media_type name detail", wholes: "size width height"},
+	{name: "file", texts: "artifact media_type name", wholes: "size"},
+	{name: "tool_call", texts: "id name", any: "arguments"},
+	{name: "tool_result", texts: "call_id name text artifact", switches: "is_error recall"},
+	{name: "reasoning", texts: "text"},
 }
 
 func (c content) parts(param string) (scrollback.Parts, error) {

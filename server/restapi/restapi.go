@@ -66,8 +66,12 @@ func Mount(mux *http.ServeMux, o Options) {
 	c.CreateHooks = nil // they add "$schema" to every response
 	c.DocsPath, c.SchemasPath = "", ""
 	c.Transformers = []huma.Transformer{plainErrors}
+	c.OnAddOperation = append(c.OnAddOperation, func(_ *huma.OpenAPI, op *huma.Operation) {
+		op.SkipValidateBody = true // strictly has checked it
+	})
 	c.Formats = map[string]huma.Format{"application/json": {Marshal: marshal, Unmarshal: json.Unmarshal}, "json": {Marshal: marshal, Unmarshal: json.Unmarshal}}
 	a := &api{engine: o.Engine, moves: o.Transfer, limits: l, mux: mux, huma: humago.New(mux, c)}
+	a.huma.UseMiddleware(a.strictly)
 	a.conversations()
 	a.messages()
 	a.branches()
@@ -115,8 +119,8 @@ func answer[T any](v *T, err error) (*T, error) {
 	return v, nil
 }
 
-// plainErrors gives the router's own errors (a body that is not JSON, a parameter
-// that is not a number) our shape: they are invalid.
+// plainErrors gives the router's own errors (a parameter that is missing or out of
+// range) our shape: they are invalid.
 func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
 	m, ok := v.(*huma.ErrorModel)
 	if !ok {
@@ -127,10 +131,7 @@ func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
 	for i, d := range m.Errors {
 		if i == 0 {
 			f.Fault.Message = d.Message
-			if strings.Contains(d.Message, "Go struct") || strings.Contains(d.Message, "schema") {
-				f.Fault.Message = "a value has the wrong type"
-			}
-			f.Fault.Param = strings.TrimPrefix(strings.TrimPrefix(d.Location, "body."), "query.")
+			f.Fault.Param = strings.TrimPrefix(d.Location, "query.")
 		}
 	}
 	if m.Status == http.StatusUnprocessableEntity {
@@ -172,7 +173,11 @@ func (a *api) raw(op huma.Operation, fn func(w http.ResponseWriter, r *http.Requ
 	op.Responses = map[string]*huma.Response{"default": {Description: "See the guide."}}
 	a.huma.OpenAPI().AddOperation(&op)
 	a.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
-		if err := fn(w, r); err != nil {
+		err := checkQuery(&op, r)
+		if err == nil {
+			err = fn(w, r)
+		}
+		if err != nil {
 			writeError(w, err)
 		}
 	})
@@ -185,6 +190,11 @@ func writeError(w http.ResponseWriter, err error) {
 	w.WriteHeader(f.status)
 	// The client may be gone; there is nobody else to tell.
 	_ = marshal(w, f)
+}
+
+// queryParam is a parameter in the query: a text, or a switch.
+func queryParam(name, kind, doc string) *huma.Param {
+	return &huma.Param{Name: name, In: "query", Description: doc, Schema: &huma.Schema{Type: kind}}
 }
 
 func pathParam(name, doc string) *huma.Param {

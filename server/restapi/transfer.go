@@ -19,14 +19,13 @@ import (
 
 // transfer adds import and export.
 func (a *api) transfer() {
-	a.raw(huma.Operation{OperationID: "import", Method: http.MethodPost, Path: "/api/import", Summary: "Import a transcript or a bundle (the body); query: from, project, into, as_copy"},
+	a.raw(huma.Operation{OperationID: "import", Method: http.MethodPost, Path: "/api/import", Summary: "Import a transcript or a bundle (the body)",
+		Parameters: []*huma.Param{queryParam("from", huma.TypeString, "Its format. Default: as its content says."),
+			queryParam("project", huma.TypeString, "Where it goes."), queryParam("into", huma.TypeString, "The conversation to extend."),
+			queryParam("as_copy", huma.TypeBoolean, "Whether a bundle gets ids of its own.")}},
 		func(w http.ResponseWriter, r *http.Request) error {
 			q := r.URL.Query()
-			asCopy, err := isSet(q, "as_copy")
-			if err != nil {
-				return err
-			}
-			req := transfer.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: asCopy}
+			req := transfer.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: isSet(q, "as_copy")}
 			if into := q.Get("into"); into != "" {
 				id, err := a.resolve(r.Context(), into)
 				if err != nil {
@@ -47,18 +46,16 @@ func (a *api) transfer() {
 			return marshal(w, out)
 		})
 	a.raw(huma.Operation{OperationID: "export", Method: http.MethodGet, Path: "/api/conversations/{id}/export",
-		Summary: "Export a conversation; query: format (bundle, jsonl, gemini-cli), materialize", Parameters: []*huma.Param{pathParam("id", "Conversation")}},
+		Summary: "Export a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
+			queryParam("format", huma.TypeString, "bundle (the default), jsonl or gemini-cli"),
+			queryParam("materialize", huma.TypeBoolean, "Whether a bundle holds the files of its segments.")}},
 		func(w http.ResponseWriter, r *http.Request) error {
 			id, err := a.resolve(r.Context(), r.PathValue("id"))
 			if err != nil {
 				return err
 			}
 			q := r.URL.Query()
-			materialize, err := isSet(q, "materialize")
-			if err != nil {
-				return err
-			}
-			req := transfer.ExportRequest{Format: cmp.Or(q.Get("format"), transfer.BundleFormat), Materialize: materialize}
+			req := transfer.ExportRequest{Format: cmp.Or(q.Get("format"), transfer.BundleFormat), Materialize: isSet(q, "materialize")}
 			out := &lazyWriter{w: w, begin: func() {
 				media, ending := fileOf(req.Format)
 				w.Header().Set("Content-Type", media)
@@ -72,13 +69,10 @@ func (a *api) transfer() {
 		})
 }
 
-// isSet reports whether a switch in the query is on.
-func isSet(q url.Values, name string) (bool, error) {
-	on, err := strconv.ParseBool(cmp.Or(q.Get(name), "false"))
-	if err != nil {
-		return false, scrollback.ParamErrorf("restapi", name, "%s must be 1 or 0", name)
-	}
-	return on, nil
+// isSet reports whether a switch in the query, which was checked, is on.
+func isSet(q url.Values, name string) bool {
+	on, err := strconv.ParseBool(q.Get(name))
+	return err == nil && on
 }
 
 // fileOf is the media type of a format, and the extension of its files.

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// maxPrompt bounds a prompt on standard input, in bytes.
+const maxPrompt = 4 << 20
+
+// patience is how long standard input beside a prompt may take to begin. Whoever starts
+// the program may have left it open and never write to it.
+const patience = 3 * time.Second
+
+// How standard input is read beside a prompt.
+const (
+	stdinAuto   = "auto"   // if it is no terminal, and begins soon
+	stdinWait   = "wait"   // to its end, however long it takes to begin
+	stdinIgnore = "ignore" // not at all
+)
+
+// prompt reads the prompt itself from standard input.
+func (g *globals) prompt() (string, error) {
+	if isTerminal(g.stdin) {
+		g.printer().Note("%s", g.texts().TypePrompt)
+	}
+	b, err := readWhole(g.standardInput(), maxPrompt)
+	if err == nil && !isText(b) {
+		err = scrollback.ParamErrorf("scrollback", "message", "standard input is not text in UTF-8")
+	}
+	return strings.TrimRight(string(b), "\r\n"), err
+}
+
+// beside reads what standard input holds beside a prompt, at most so many bytes; nil if
+// that is nothing.
+func (g *globals) beside(how string, most int64) ([]byte, error) {
+	if file, ok := g.stdin.(*os.File); ok {
+		info, err := file.Stat()
+		if err != nil || info.Mode()&os.ModeCharDevice != 0 {
+			return nil, nil // it is closed, a terminal, or /dev/null
+		}
+	}
+	if how == stdinIgnore {
+		return nil, nil
+	}
+	in := bufio.NewReader(g.standardInput())
+	begun := make(chan struct{})
+	go func() {
+		_, _ = in.Peek(1) // the error comes again when it is read
+		close(begun)
+	}()
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	if how == stdinWait {
+		<-begun
+	}
+	select {
+	case <-begun:
+	case <-late.C:
+		g.printer().Note(g.texts().NoInput, patience)
+		return nil, nil
+	}
+	b, err := readWhole(in, most)
+	if err != nil || len(bytes.TrimSpace(b)) == 0 {
+		return nil, err
+	}
+	if !isText(b) && !isRaster(b) {
+		return nil, scrollback.ParamErrorf("scrollback", "message", "standard input is neither text in UTF-8 nor an image (PNG, JPEG, GIF or WebP)")
+	}
+	return b, nil
+}
+
+// readWhole reads to the end; what is longer than most bytes is not cut but refused.
+func readWhole(r io.Reader, most int64) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = scrollback.ParamErrorf("scrollback", "message", "standard input is over the limit of %d bytes", most).Because(scrollback.ErrTooLarge)
+	}
+	return b, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+}
+
+func isText(b []byte) bool { return utf8.Valid(b) && !bytes.Contains(b, []byte{0}) }
+
+// isRaster reports whether b begins as an image that a model can be shown.
+func isRaster(b []byte) bool {
+	for _, head := range []string{"\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "GIF87a", "GIF89a"} {
+		if bytes.HasPrefix(b, []byte(head)) {
+			return true
+		}
+	}
+	return len(b) > 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP"
+}
+
+// attached is standard input as a part of a message: a text, or an attachment if it is
+// an image or has more than room characters.
+func (a *app) attached(g *globals, id scrollback.ConversationID, b []byte, room int) (scrollback.Part, error) {
+	image := !isText(b)
+	if !image && utf8.RuneCount(b) <= room {
+		return scrollback.Text{Text: string(b)}, nil
+	}
+	art, err := a.Upload(g.ctx, id, bytes.NewReader(b), "standard input")
+	if image {
+		return scrollback.Image{Artifact: art.ID, Name: art.Name}, err
+	}
+	return scrollback.File{Artifact: art.ID, Name: art.Name}, err
+}

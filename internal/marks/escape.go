@@ -1,0 +1,177 @@
+package marks
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Escape returns s as it may stand in a block: the bracket that opens what could be read
+// as a mark is written as &lt;, and invisible characters are spelled out, as \u202e. Line
+// breaks and tabs stay, and so do the joiners and selectors that words and emoji are
+// written with. Bytes that are not UTF-8 are spelled out too.
+func Escape(s string) string { return escape(s, text) }
+
+// Line is Escape for a name or another text that must stay within its line: line breaks
+// and tabs are spelled out as well.
+func Line(s string) string { return escape(s, line) }
+
+// JSON is Escape for the JSON of a value, as [encoding/json] writes it: what is replaced
+// becomes an escape of JSON's own, so that the value stays the same.
+func JSON(b []byte) []byte { return []byte(escape(string(b), values)) }
+
+// form is where a text is to stand.
+type form int
+
+const (
+	text form = iota
+	line
+	values
+)
+
+func escape(s string, to form) string {
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(s); {
+		if c := s[i]; c >= ' ' && c < utf8.RuneSelf-1 && c != '<' {
+			i++
+			continue
+		} else if c >= 0xE4 && c <= 0xEC && i+2 < len(s) && s[i+1]&0xC0 == 0x80 && s[i+2]&0xC0 == 0x80 {
+			i += 3 // U+4000 to U+CFFF: Chinese, Japanese and Korean words, for speed
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		with := ""
+		switch {
+		case opens(r):
+			if begins(s[i+n:]) {
+				with = bracket(r, to)
+				if rest := s[i+n:]; to != values && strings.HasPrefix(rest, "\u200b") {
+					n += len("\u200b") // an older version escaped a mark with it
+				}
+			}
+		case r == utf8.RuneError && n == 1:
+			with = `\x` + hex(rune(s[i]), 2)
+		case to == line && (r == '\n' || r == '\r' || r == '\t') || hidden(s, i, r, n):
+			with = spelled(r, to)
+		}
+		if with != "" {
+			b.WriteString(s[done:i])
+			b.WriteString(with)
+			done = i + n
+		}
+		i += n
+	}
+	if done == 0 {
+		return s
+	}
+	b.WriteString(s[done:])
+	return b.String()
+}
+
+func bracket(r rune, to form) string {
+	if to == values {
+		return spelled(r, to)
+	}
+	return "&lt;"
+}
+
+func spelled(r rune, to form) string {
+	if r > 0xFFFF && to == values {
+		high, low := utf16.EncodeRune(r)
+		return spelled(high, to) + spelled(low, to)
+	}
+	if r > 0xFFFF {
+		return `\U` + hex(r, 8)
+	}
+	return `\u` + hex(r, 4)
+}
+
+func hex(r rune, digits int) string {
+	s := strconv.FormatInt(int64(r), 16)
+	return "00000000"[:digits-len(s)] + s
+}
+
+// opens reports whether r is the bracket that a tag begins with, full-width and small
+// forms included.
+func opens(r rune) bool { return r == '<' || r == '＜' || r == '﹤' }
+
+// begins reports whether what follows an opening bracket could be read as the rest of a
+// mark, or as a part of one that the text behind it completes.
+func begins(rest string) bool {
+	var r reader
+	for i, c := range rest {
+		if c < utf8.RuneSelf {
+			if c >= 'A' && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			r.take(c)
+		} else if c == utf8.RuneError && !strings.HasPrefix(rest[i:], "\uFFFD") {
+			r.take(' ') // a byte that is not text
+		} else {
+			for _, plain := range norm.NFKD.String(string(c)) {
+				r.take(unicode.ToLower(unicode.ToUpper(plain)))
+			}
+		}
+		if r.known {
+			return r.mark
+		}
+	}
+	return true // so far it could be
+}
+
+// reader follows what comes after an opening bracket, one character at a time.
+type reader struct {
+	name        [20]byte // the letters so far; every name is shorter
+	n           int
+	known, mark bool
+}
+
+func (r *reader) take(c rune) {
+	switch {
+	case r.known:
+	case c >= 'a' && c <= 'z':
+		r.name[r.n] = byte(c)
+		if r.n++; !r.viable() {
+			r.decide(false)
+		}
+	case c == '>':
+		r.decide(r.complete())
+	case unicode.IsSpace(c), unseen(c), unicode.Is(unicode.M, c): // they part a name or end it
+		if r.complete() {
+			r.decide(true)
+		}
+	case unicode.Is(unicode.M, c), unicode.In(c, unicode.Pc, unicode.Pd):
+	case c >= '0' && c <= '9':
+		r.decide(false)
+	case r.n == 0 && strings.ContainsRune(`/\⁄∕`, c):
+	default:
+		r.decide(r.complete())
+	}
+}
+
+func (r *reader) decide(mark bool) { r.known, r.mark = true, mark }
+
+// complete reports whether the letters so far are a name.
+func (r *reader) complete() bool {
+	for _, name := range names {
+		if name == string(r.name[:r.n]) {
+			return true
+		}
+	}
+	return false
+}
+
+// viable reports whether a name begins with the letters so far.
+func (r *reader) viable() bool {
+	for _, name := range names {
+		if strings.HasPrefix(name, string(r.name[:r.n])) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,234 @@
+package restapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// checker holds the JSON of a request against the schema of its operation.
+type checker struct {
+	op      string
+	schemas huma.Registry
+}
+
+// kinds are JSON's types as a person calls them.
+var kinds = map[string]string{huma.TypeString: "a text", huma.TypeInteger: "a whole number", huma.TypeNumber: "a number",
+	huma.TypeBoolean: "true or false", huma.TypeArray: "a list", huma.TypeObject: "an object", "null": "null"}
+
+// typeOf is the type of a JSON value.
+func typeOf(raw json.RawMessage) string {
+	switch raw[0] {
+	case '"':
+		return huma.TypeString
+	case '{':
+		return huma.TypeObject
+	case '[':
+		return huma.TypeArray
+	case 't', 'f':
+		return huma.TypeBoolean
+	case 'n':
+		return "null"
+	}
+	return huma.TypeNumber
+}
+
+// value checks the value at a path, valid JSON.
+func (c *checker) value(at string, s *huma.Schema, raw json.RawMessage) error {
+	if s.Ref != "" {
+		s = c.schemas.SchemaFromRef(s.Ref)
+	}
+	raw = bytes.TrimSpace(raw)
+	is := typeOf(raw)
+	switch {
+	case len(s.OneOf) > 0:
+		return c.oneOf(at, s, is, raw)
+	case s.Type == "" || is == "null" && s.Nullable:
+		return nil
+	case s.Type == huma.TypeInteger && is == huma.TypeNumber:
+		return c.whole(at, raw)
+	case s.Type != is:
+		return wrong(at, kinds[s.Type], is)
+	}
+	switch is {
+	case huma.TypeObject:
+		return c.object(at, s, raw)
+	case huma.TypeArray:
+		return c.list(at, s, raw)
+	case huma.TypeNumber:
+		if n, err := strconv.ParseFloat(string(raw), 64); err != nil || math.IsInf(n, 0) {
+			return scrollback.ParamErrorf("restapi", at, "%q is out of range", at)
+		}
+	}
+	return nil
+}
+
+func wrong(at, want, is string) error {
+	if at == "" {
+		return scrollback.ParamErrorf("restapi", "body", "the body must be %s, not %s", want, kinds[is])
+	}
+	return scrollback.ParamErrorf("restapi", at, "%q must be %s, not %s", at, want, kinds[is])
+}
+
+func (c *checker) whole(at string, raw json.RawMessage) error {
+	if _, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+		return nil
+	}
+	if bytes.ContainsAny(raw, ".eE") {
+		return scrollback.ParamErrorf("restapi", at, "%q must be a whole number, not %.20s", at, raw)
+	}
+	return scrollback.ParamErrorf("restapi", at, "%q is out of range", at)
+}
+
+// oneOf checks a value that may have several forms, which differ in their type: in JSON's,
+// or in what their field "type" says.
+func (c *checker) oneOf(at string, s *huma.Schema, is string, raw json.RawMessage) error {
+	if s.Discriminator == nil {
+		var names string
+		for i, form := range s.OneOf {
+			if form.Type == is {
+				return c.value(at, form, raw)
+			}
+			if i > 0 {
+				names += " or "
+			}
+			names += kinds[form.Type]
+		}
+		return wrong(at, names, is)
+	}
+	if is != huma.TypeObject {
+		return wrong(at, kinds[huma.TypeObject], is)
+	}
+	fields, err := c.fields(at, raw)
+	if err != nil {
+		return err
+	}
+	var name any
+	for _, f := range fields {
+		if f.name == s.Discriminator.PropertyName {
+			if err := json.Unmarshal(f.value, &name); err != nil {
+				return scrollback.Wrap(scrollback.Invalid, "restapi", err)
+			}
+		}
+	}
+	var known []string
+	for _, form := range s.OneOf {
+		of := form.Properties[s.Discriminator.PropertyName].Enum[0]
+		if of == name {
+			return c.object(at, form, raw)
+		}
+		known = append(known, fmt.Sprint(of))
+	}
+	at = below(at, s.Discriminator.PropertyName)
+	text, ok := name.(string)
+	if !ok {
+		return scrollback.ParamErrorf("restapi", at, "%q says which kind of part it is: %s", at, orList(known))
+	}
+	return scrollback.ParamErrorf("restapi", at, "unknown type %q: a part is %s", text, orList(known))
+}
+
+func orList(names []string) string {
+	slices.Sort(names)
+	out := names[0]
+	for _, n := range names[1 : len(names)-1] {
+		out += ", " + n
+	}
+	return out + " or " + names[len(names)-1]
+}
+
+// field is a field of an object.
+type field struct {
+	name  string
+	value json.RawMessage
+}
+
+// fields lists those of an object, each of which may be there once.
+func (c *checker) fields(at string, raw json.RawMessage) ([]field, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	_, err := dec.Token()
+	var out []field
+	seen := map[string]bool{}
+	for err == nil && dec.More() {
+		var name json.Token
+		if name, err = dec.Token(); err != nil {
+			break
+		}
+		f := field{name: name.(string)}
+		if seen[f.name] {
+			return nil, scrollback.ParamErrorf("restapi", below(at, f.name), "%q is given twice", below(at, f.name))
+		}
+		seen[f.name] = true
+		err = dec.Decode(&f.value)
+		out = append(out, f)
+	}
+	return out, scrollback.Wrap(scrollback.Invalid, "restapi", err)
+}
+
+func (c *checker) object(at string, s *huma.Schema, raw json.RawMessage) error {
+	if free, ok := s.AdditionalProperties.(bool); ok && free {
+		return nil // kept as it is
+	}
+	fields, err := c.fields(at, raw)
+	if err != nil {
+		return err
+	}
+	each, _ := s.AdditionalProperties.(*huma.Schema)
+	given := map[string]bool{}
+	for _, f := range fields {
+		given[f.name] = true
+		here := below(at, f.name)
+		of := s.Properties[f.name]
+		if of == nil {
+			of = each
+		}
+		if of == nil {
+			if why := reserved[c.op+"."+here]; why != "" {
+				return scrollback.ParamErrorf("restapi", here, "%q %s", here, why)
+			}
+			return unknown("field", below(at, ""), f.name, c.shown(s))
+		}
+		if err := c.value(here, of, f.value); err != nil {
+			return err
+		}
+	}
+	for _, name := range s.Required {
+		if !given[name] {
+			return scrollback.ParamErrorf("restapi", below(at, name), "%q is missing", below(at, name))
+		}
+	}
+	return nil
+}
+
+// shown are the fields of an object but those of old requests.
+func (c *checker) shown(s *huma.Schema) []string {
+	return slices.DeleteFunc(slices.Collect(maps.Keys(s.Properties)), func(name string) bool { return name == "folding" })
+}
+
+func (c *checker) list(at string, s *huma.Schema, raw json.RawMessage) error {
+	var items []json.RawMessage
+	if err := json.Unmarshal(raw, &items); err != nil {
+		return scrollback.Wrap(scrollback.Invalid, "restapi", err)
+	}
+	for i, item := range items {
+		if err := c.value(fmt.Sprintf("%s[%d]", at, i), s.Items, item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// below is the path of a field under another.
+func below(at, name string) string {
+	if at == "" {
+		return name
+	}
+	return at + "." + name
+}

@@ -1,0 +1,162 @@
+package restapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/nearest"
+)
+
+// maxDepth is how deep the JSON of a request may be nested.
+const maxDepth = 100
+
+// strictly lets a request through that says nothing its operation does not know: a field
+// or parameter that would be ignored is an error. What is known is what /openapi.json says.
+func (a *api) strictly(ctx huma.Context, next func(huma.Context)) {
+	r, w := humago.Unwrap(ctx)
+	err := checkQuery(ctx.Operation(), r)
+	if err == nil && r.Method != http.MethodGet {
+		err = a.checkBody(ctx.Operation(), w, r)
+	}
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	next(ctx)
+}
+
+// checkQuery checks the names and types of a request's parameters, and that each is given
+// once.
+func checkQuery(op *huma.Operation, r *http.Request) error {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return scrollback.ParamErrorf("restapi", "query", "the query of the address cannot be read")
+	}
+	known := map[string]*huma.Param{}
+	for _, p := range op.Parameters {
+		if p.In == "query" {
+			known[p.Name] = p
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		p := known[name]
+		switch {
+		case p == nil:
+			return unknown("parameter", "", name, slices.Collect(maps.Keys(known)))
+		case len(q[name]) > 1:
+			return scrollback.ParamErrorf("restapi", name, "%q is given more than once", name)
+		case !readable(q[name][0], p.Schema.Type):
+			return scrollback.ParamErrorf("restapi", name, "%q must be %s, not %.40q", name, kinds[p.Schema.Type], q[name][0])
+		}
+	}
+	return nil
+}
+
+// readable reports whether a text can be read as a type.
+func readable(text, kind string) (ok bool) {
+	var err error
+	switch kind {
+	case huma.TypeInteger:
+		_, err = strconv.ParseInt(text, 10, 64)
+	case huma.TypeBoolean:
+		_, err = strconv.ParseBool(text)
+	}
+	return err == nil
+}
+
+// checkBody reads the body of a request, checks it, and puts it back.
+func (a *api) checkBody(op *huma.Operation, w http.ResponseWriter, r *http.Request) error {
+	raw, err := io.ReadAll(sentBody(w, r, a.limits.Body))
+	if err != nil {
+		return err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(raw))
+	schema, required := &huma.Schema{Type: huma.TypeObject}, false
+	if op.RequestBody != nil {
+		schema, required = op.RequestBody.Content["application/json"].Schema, op.RequestBody.Required
+	}
+	switch blank := len(bytes.TrimSpace(raw)) == 0; {
+	case blank && required:
+		return scrollback.ParamErrorf("restapi", "body", "the request has no body: send JSON")
+	case blank:
+		r.Body = http.NoBody
+		return nil
+	}
+	if sent := r.Header.Get("Content-Type"); sent != "" {
+		media, params, err := mime.ParseMediaType(sent)
+		if charset := params["charset"]; err != nil || media != "application/json" || charset != "" && !strings.EqualFold(charset, "utf-8") {
+			return scrollback.ParamErrorf("restapi", "Content-Type", "send the body as application/json, not as %s", sent)
+		}
+	}
+	switch {
+	case !utf8.Valid(raw):
+		return scrollback.ParamErrorf("restapi", "body", "the body is not UTF-8")
+	case depth(raw) > maxDepth:
+		return scrollback.ParamErrorf("restapi", "body", "the body is nested more than %d deep", maxDepth)
+	}
+	var whole json.RawMessage
+	if err := json.Unmarshal(raw, &whole); err != nil {
+		return scrollback.ParamErrorf("restapi", "body", "the body is not JSON: %w", err)
+	}
+	return (&checker{op: op.OperationID, schemas: a.huma.OpenAPI().Components.Schemas}).value("", schema, whole)
+}
+
+// depth is how deep JSON is nested.
+func depth(raw []byte) (most int) {
+	now, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			now++
+			most = max(most, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return most
+}
+
+// reserved are the fields that the contract names and a request cannot set, and why: of
+// an operation, by their path.
+var reserved = func() map[string]string {
+	const later, ours = "is not supported yet", "is not for a request to set"
+	out := map[string]string{"chat.web_search": later}
+	for _, op := range []string{"create-conversation", "patch-conversation"} {
+		for _, name := range []string{"version", "branch", "messages", "created_at", "updated_at", "parent", "deleted_at"} {
+			out[op+"."+name] = ours
+		}
+		out[op+".settings.archive_on_compact"] = later
+	}
+	out["patch-conversation.id"], out["patch-conversation.history"] = ours, ours
+	return out
+}()
+
+// unknown is the error for a name that is not known; it suggests the nearest that is.
+func unknown(kind, under, name string, known []string) error {
+	slices.Sort(known)
+	hint := ": none is known here"
+	if near := nearest.Of(name, known); near != "" {
+		hint = `: did you mean "` + near + `"?`
+	} else if len(known) > 0 {
+		hint = ": known are " + strings.Join(known, ", ")
+	}
+	return scrollback.ParamErrorf("restapi", under+name, "unknown %s %q%s", kind, under+name, hint)
+}
