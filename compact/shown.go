@@ -50,12 +50,12 @@ func (s *Shown) after(made *built) window.Input {
 		in.Summary = nil
 		return in
 	}
-	sum := window.Summary{ViewSummary: *v}
+	text := ""
 	if i := slices.IndexFunc(made.leaves, func(l scrollback.Segment) bool { return l.ID == v.Segment }); i >= 0 {
-		sum.Text = made.leaves[i].Summary
+		text = made.leaves[i].Summary
 	} else if in.Summary != nil {
-		sum.Text = in.Summary.Text
+		text = in.Summary.Text
 	}
-	in.Summary = &sum
+	in.Summary = InSight(*v, text)
 	return in
 }

@@ -102,7 +102,7 @@ func (f *folder) shown(ctx context.Context, h store.Head, sh resolved) (compact.
 		in.Environment, in.EnvironmentWeight = env.Text, f.resolver.textWeight(env.Text)
 	}
 	if snap.Summary != nil {
-		in.Summary = &window.Summary{ViewSummary: *h.Branch.View.Summary, Text: snap.Summary.Summary}
+		in.Summary = compact.InSight(*h.Branch.View.Summary, snap.Summary.Summary)
 	}
 	in.ToolsWeight = f.resolver.toolsWeight(in.Tools)
 	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: sh.policy}, nil

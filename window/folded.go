@@ -25,7 +25,7 @@ func folded(segs []scrollback.Segment, sum *Summary) scrollback.Item {
 	var b strings.Builder
 	b.WriteString(foldOpen + "\n" + foldNote + "\n")
 	if sum != nil {
-		fmt.Fprintf(&b, "\nSummary of messages #%d–#%d:\n%s\n", sum.FirstSeq, sum.LastSeq, escape(sum.Text))
+		fmt.Fprintf(&b, "\n%s\n%s\n", sum.heading(), escape(sum.Text))
 		it.Weight.Tokens += sum.Tokens
 		it.Holds = append(it.Holds, scrollback.Hold{Kind: scrollback.KindSummary, Ref: scrollback.HistoryRef(sum.Segment),
 			FirstSeq: sum.FirstSeq, LastSeq: sum.LastSeq, Tokens: sum.Tokens})
@@ -40,6 +40,14 @@ func folded(segs []scrollback.Segment, sum *Summary) scrollback.Item {
 	it.Parts = scrollback.Parts{scrollback.Text{Text: b.String()}}
 	it.Weight.Bytes = int64(b.Len())
 	return it
+}
+
+// heading says what the text of a summary is, and of which messages.
+func (s *Summary) heading() string {
+	if s.MinutesEnd == 0 {
+		return fmt.Sprintf("Said in messages #%d–#%d, word for word:", s.FirstSeq, s.LastSeq)
+	}
+	return fmt.Sprintf("Summary of messages #%d–#%d:", s.FirstSeq, s.MinutesEnd)
 }
 
 // escape keeps text from looking like a mark of the block.
