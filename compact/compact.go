@@ -122,7 +122,7 @@ type weights struct {
 func (in *Input) weigh() weights {
 	bare := in.Window
 	bare.Live, bare.Carried = nil, nil
-	w := weights{window: window.Assemble(in.Window), fixed: window.Assemble(bare).Weight, unread: in.unread()}
+	w := weights{window: window.Assemble(in.Window), fixed: window.Assemble(bare).Weight, unread: in.Unread()}
 	if s := in.Window.Summary; s != nil && (in.carries() || in.outgrown()) {
 		w.fixed.Tokens -= s.Tokens
 	}

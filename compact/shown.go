@@ -23,8 +23,8 @@ func (s *Shown) Due(w scrollback.Window) bool {
 		messages: b.HeadSeq - b.View.Boundary, fresh: b.HeadSeq - max(b.View.Head, b.View.Boundary)})
 }
 
-// unread returns the tokens of the live messages that the window does not hold.
-func (s *Shown) unread() int64 {
+// Unread returns the tokens of the live messages that the window does not hold.
+func (s *Shown) Unread() int64 {
 	if !s.More {
 		return 0
 	}

@@ -367,7 +367,8 @@ func TestInstructionsOutliveSummarisers(t *testing.T) {
 				}
 				return []model.Delta{{Text: asked(r, "the report")}}
 			}}
-			r := enginetest.New(t, enginetest.Options{Summaries: true, Policy: policy, Limit: 6000}, w.step())
+			r := enginetest.New(t, enginetest.Options{Summaries: true, Policy: policy, Limit: 6000,
+				Folding: map[string]float64{"failures_max": 1000}}, w.step())
 			id := r.NewConversation()
 			rules, folds := 0, 0
 			phase := func(fails bool) string {
