@@ -146,24 +146,19 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.closed = true
 	e.mu.Unlock()
 	e.stop(errShutdown)
+	return scrollback.Wrap(scrollback.Canceled, "engine.Close", e.Settle(ctx))
+}
+
+// Settle waits until no turn runs and nothing is being compacted; if ctx ends first, it
+// returns canceled. A program that ends after one turn calls it before Close, which breaks off compactions.
+func (e *Engine) Settle(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() { e.running.Wait(); close(done) }()
 	select {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return scrollback.Wrap(scrollback.Canceled, "engine.Close", ctx.Err())
-	}
-}
-
-// Settle waits until no turn runs and nothing is being compacted, or until ctx ends. A
-// program that ends after one turn calls it before Close, which breaks off compactions.
-func (e *Engine) Settle(ctx context.Context) {
-	done := make(chan struct{})
-	go func() { e.running.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-ctx.Done():
+		return scrollback.Wrap(scrollback.Canceled, "engine.Settle", ctx.Err())
 	}
 }
 

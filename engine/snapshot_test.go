@@ -243,7 +243,7 @@ func TestMisbehavingSummariser(t *testing.T) {
 			return []model.Delta{{Text: minutes(strings.Repeat("blah ", 5000))}}
 		}, scrollback.ResultEmptySummary},
 		"reasoning": {func(int, model.Request) []model.Delta {
-			return []model.Delta{{Text: "<thinking>hm</thinking>" + minutes("x")}}
+			return []model.Delta{{Text: "<thinking>hm\n" + minutes("x")}}
 		}, scrollback.ResultEmptySummary},
 		"cut off": {func(int, model.Request) []model.Delta {
 			return []model.Delta{{Text: minutes("x"), Finish: scrollback.FinishLength}}

@@ -19,14 +19,18 @@ import (
 
 // transfer adds import and export.
 func (a *api) transfer() {
-	a.raw(huma.Operation{OperationID: "import", Method: http.MethodPost, Path: "/api/import", Summary: "Import a transcript or a bundle (the body); query: from, project, into, as_copy"},
+	a.raw(huma.Operation{OperationID: "import", Method: http.MethodPost, Path: "/api/import", Summary: "Import a transcript or a bundle (the body); query: from, project, into, as_copy, summarize"},
 		func(w http.ResponseWriter, r *http.Request) error {
 			q := r.URL.Query()
 			asCopy, err := isSet(q, "as_copy")
 			if err != nil {
 				return err
 			}
-			req := transfer.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: asCopy}
+			summarize, err := isSet(q, "summarize")
+			if err != nil {
+				return err
+			}
+			req := transfer.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: asCopy, Summarize: summarize}
 			if into := q.Get("into"); into != "" {
 				id, err := a.resolve(r.Context(), into)
 				if err != nil {
