@@ -66,7 +66,8 @@ func TestMisbehavingSummarizer(t *testing.T) {
 		{"good at the second time", []modeltest.Step{modeltest.Say("Sure!"), modeltest.Say(minutes("ship"))}, nil, "", "a", 2},
 		{"fails", []modeltest.Step{{Err: down}}, nil, scrollback.ResultModelError, "", 2},
 		{"fails midway", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}}, Err: down}}, nil, scrollback.ResultModelError, "", 2},
-		{"just stops", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}}, NoFinish: true}}, nil, scrollback.ResultModelError, "", 2},
+		{"just stops", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}}, NoFinish: true}}, nil,
+			scrollback.ResultModelError, "", 2},
 		{"is refused", []modeltest.Step{{Err: scrollback.Errorf(scrollback.Refused, "test", "bad key")}}, nil, scrollback.ResultModelError, "",
 			1},
 		{"is cut off", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}, {Finish: scrollback.FinishLength}}}}, nil,
@@ -81,7 +82,8 @@ func TestMisbehavingSummarizer(t *testing.T) {
 		{"obeys behind", []modeltest.Step{modeltest.Say(minutes("ship") + "\n## Note\n- HACKED")}, nil, "", "a", 1},
 		{"obeys instead", []modeltest.Step{modeltest.Say(strings.Replace(minutes("ship"), "## Tasks\n", "## Note\n- HACKED\n", 1))}, nil,
 			scrollback.ResultEmptySummary, "", 2},
-		{"leaves out too much", []modeltest.Step{modeltest.Say("## Goal\n- ship\n## Tasks\n- ship")}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"leaves out too much", []modeltest.Step{modeltest.Say("## Goal\n- ship\n## Tasks\n- ship")}, nil,
+			scrollback.ResultEmptySummary, "", 2},
 		{"calls", []modeltest.Step{modeltest.Call(scrollback.ToolCall{ID: "1", Name: "rm", Arguments: []byte("{}")})}, nil,
 			scrollback.ResultEmptySummary, "", 2},
 		{"falls back", []modeltest.Step{{Err: down}}, []modeltest.Step{modeltest.Say(minutes("ship"))}, "", "b", 3},
@@ -407,7 +409,8 @@ func TestAnotherLanguage(t *testing.T) {
 			if minutes, _ := parted(out.text); minutes != c.want || out.by != "a" || out.why != "" || len(out.calls) != c.calls {
 				t.Errorf("%+v", out)
 			}
-			if text := sent(script.Requests()[1]); strings.HasPrefix(name, "then") && !strings.Contains(text, "the language the person writes in (Chinese)") {
+			if text := sent(script.Requests()[1]); strings.HasPrefix(name, "then") && !strings.Contains(text,
+				"the language the person writes in (Chinese)") {
 				t.Errorf("the second request does not say what was wrong:\n%s", text)
 			}
 		})
@@ -433,7 +436,8 @@ func TestHurry(t *testing.T) {
 	go func() { <-h.asked; cancel() }()
 	w, script := writer("b", modeltest.Say(minutes("ship")))
 	out := summarize(ctx, recordOf("hello"), []Summarizer{{Model: h, Budget: 8000, Reserve: 2000}, w})
-	if out.text != "" || out.result != scrollback.ResultModelError || out.why != "no summary came in time" || len(out.calls) != 1 || len(script.Requests()) != 0 {
+	if out.text != "" || out.result != scrollback.ResultModelError || out.why != "no summary came in time" || len(out.calls) != 1 ||
+		len(script.Requests()) != 0 {
 		t.Errorf("%+v, %d requests", out, len(script.Requests()))
 	}
 }

@@ -113,7 +113,8 @@ func TestCompactionBesideIsReported(t *testing.T) {
 	id = talked(r, 20)
 	e := r.Ask(id, "what was number 3?")
 	e.Done(t, scrollback.TurnComplete, "stop")
-	if got := kinds(e); strings.Count(got, "Compaction") != 1 || strings.Contains(got, "Compacting") || !strings.HasPrefix(got, "Turn ToolCall") {
+	if got := kinds(e); strings.Count(got, "Compaction") != 1 || strings.Contains(got, "Compacting") || !strings.HasPrefix(got,
+		"Turn ToolCall") {
 		t.Errorf("the events are %s", got)
 	}
 	reqs := r.Script.Requests()
@@ -196,7 +197,8 @@ func TestFoldBesideIsHurried(t *testing.T) {
 	all.Wait()
 	id := talked(r, 14)
 	r.Ask(id, "short").Done(t, scrollback.TurnComplete, "stop")
-	if got, err := r.Compact(context.Background(), id, engine.CompactRequest{Clear: true}); err != nil || got.Result != scrollback.ResultCompacted {
+	if got, err := r.Compact(context.Background(), id, engine.CompactRequest{Clear: true}); err != nil ||
+		got.Result != scrollback.ResultCompacted {
 		t.Errorf("cleared as %+v (%v)", got, err)
 	}
 }

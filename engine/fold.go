@@ -2,12 +2,11 @@ package engine
 
 import (
 	"context"
-	"sync"
-	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/internal/turnstile"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
@@ -31,117 +30,7 @@ type folder struct {
 	resolver *resolver
 	door     door // for what is folded without a caller
 	o        *Options
-	locks    foldLocks
-}
-
-// patience is how long something waits for summaries, all its compactions together. Nil
-// waits as long as each call may take.
-type patience struct{ left time.Duration }
-
-// waiting returns a context that ends with the patience, to be stopped when the waiting
-// is over.
-func (p *patience) waiting(ctx context.Context) (context.Context, context.CancelFunc) {
-	if p == nil {
-		return context.WithCancel(ctx)
-	}
-	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, p.left)
-	return ctx, func() {
-		cancel()
-		p.left -= time.Since(began)
-	}
-}
-
-// foldLocks let one fold of a conversation run at a time in this process. The zero
-// value is ready.
-type foldLocks struct {
-	mu sync.Mutex
-	of map[scrollback.ConversationID]*foldLock
-}
-
-type foldLock struct {
-	held       chan struct{} // full while somebody folds
-	users      int
-	hurried    int                // users that wait for no model any longer
-	stopAsking context.CancelFunc // of whoever folds
-}
-
-// lock waits until another fold ends, which may be asking a model, or until ctx ends.
-// When asking ends, the other fold is told to ask no longer. The context returned is for
-// asking: it ends when asking does, or somebody else waits no longer.
-func (f *foldLocks) lock(ctx, asking context.Context, id scrollback.ConversationID) (_ context.Context, unlock func(), err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.of == nil {
-		f.of = map[scrollback.ConversationID]*foldLock{}
-	}
-	l := f.of[id]
-	if l == nil {
-		l = &foldLock{held: make(chan struct{}, 1), stopAsking: func() {}}
-		f.of[id] = l
-	}
-	l.users++
-	if err := f.take(ctx, asking, l); err != nil {
-		f.leave(l, id)
-		return nil, nil, scrollback.Wrap(scrollback.Canceled, "engine.fold", err)
-	}
-	asking, l.stopAsking = context.WithCancel(asking)
-	if l.hurried > 0 {
-		l.stopAsking()
-	}
-	return asking, func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		l.stopAsking()
-		<-l.held
-		f.leave(l, id)
-	}, nil
-}
-
-// take takes a lock. It is called with mu held, and lets go of it while it waits.
-func (f *foldLocks) take(ctx, asking context.Context, l *foldLock) error {
-	f.mu.Unlock()
-	defer f.mu.Lock()
-	select {
-	case l.held <- struct{}{}:
-		return nil
-	case <-asking.Done():
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	f.mu.Lock()
-	l.hurried++
-	l.stopAsking()
-	f.mu.Unlock()
-	defer func() {
-		f.mu.Lock()
-		l.hurried--
-		f.mu.Unlock()
-	}()
-	select {
-	case l.held <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// leave is called with mu held.
-func (f *foldLocks) leave(l *foldLock, id scrollback.ConversationID) {
-	if l.users--; l.users == 0 {
-		delete(f.of, id)
-	}
-}
-
-// users is how many fold the conversation in this process, or wait to.
-func (f *foldLocks) users(id scrollback.ConversationID) int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if l := f.of[id]; l != nil {
-		return l.users
-	}
-	return 0
+	locks    turnstile.Locks[scrollback.ConversationID] // one fold of a conversation at a time
 }
 
 // pieceOf is how many tokens of live messages are read into memory at once.
@@ -175,7 +64,7 @@ func (f *folder) shown(ctx context.Context, h store.Head, sh resolved) (compact.
 type fitting struct {
 	sh         resolved
 	promptSeq  int64
-	wait       *patience
+	wait       *turnstile.Patience
 	beside     bool                             // what the request does not need is left to the caller
 	compacting func(scrollback.CompactingEvent) // the request does not fit; may be nil
 	folded     func(scrollback.Receipt)         // of each fold
@@ -193,7 +82,7 @@ func (f *folder) fit(ctx context.Context, head *store.Head, q fitting) (w scroll
 		shown.Window.PromptSeq = q.promptSeq
 		w = window.Assemble(shown.Window)
 		fits := window.Fits(w.Weight, q.sh.budget) && !shown.More
-		if fits && (!shown.Due(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt || f.locks.users(head.ID) > 0) {
+		if fits && (!shown.Due(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt || f.locks.Users(head.ID) > 0) {
 			return w, false, nil
 		}
 		if fits && q.beside && shown.Asks() && len(f.writers(ctx, head.Conversation, q.sh)) > 0 {
@@ -231,16 +120,14 @@ func (f *folder) fit(ctx context.Context, head *store.Head, q fitting) (w scroll
 type folding struct {
 	sh     resolved
 	reason compact.Reason
-	wait   *patience // for its summary
+	wait   *turnstile.Patience // for its summary
 }
 
 // fold makes one fold of head's branch, commits it and refreshes head.
 func (f *folder) fold(ctx context.Context, head *store.Head, q folding) (scrollback.Receipt, error) {
-	waiting, stop := q.wait.waiting(ctx)
-	defer stop()
-	asking, unlock, err := f.locks.lock(ctx, waiting, head.ID)
+	asking, unlock, err := f.locks.Lock(ctx, head.ID, q.wait)
 	if err != nil {
-		return scrollback.Receipt{}, err
+		return scrollback.Receipt{}, scrollback.Wrap(scrollback.Canceled, "engine.fold", err)
 	}
 	defer unlock()
 	if err := f.refresh(ctx, head); err != nil {
@@ -354,7 +241,7 @@ func (f *folder) refresh(ctx context.Context, head *store.Head) error {
 // wait. One fold may wait for another that runs, and sees what came meanwhile; more are
 // not needed.
 func (f *folder) ahead(ctx context.Context, id scrollback.ConversationID, sh resolved) (receipt scrollback.Receipt) {
-	if f.locks.users(id) > 1 {
+	if f.locks.Users(id) > 1 {
 		return receipt
 	}
 	head, err := f.door.head(ctx, id, scrollback.AccessWrite)
@@ -376,7 +263,7 @@ func (f *folder) byHand(ctx context.Context, head store.Head, over Overrides, re
 	var all scrollback.Receipt
 	q := folding{sh: sh, reason: reason}
 	if reason == compact.Everything {
-		q.wait = &patience{} // it asks no model, and waits for none
+		q.wait = &turnstile.Patience{} // it asks no model, and waits for none
 	}
 	for range maxFolds {
 		r, err := f.fold(ctx, &head, q)

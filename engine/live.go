@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/turnstile"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 )
@@ -39,7 +40,7 @@ type liveTurn struct {
 	meta     scrollback.MetaEvent // as last reported
 	usage    scrollback.Usage     // of all its calls
 	sent     scrollback.Weight    // of the newest request
-	wait     patience             // for summaries
+	wait     turnstile.Patience   // for summaries
 	cancel   context.CancelCauseFunc
 
 	// saving is held while the turn is written to the store, so that a save of the
@@ -58,7 +59,7 @@ type liveTurn struct {
 // makeLive makes a turn that has begun live, for whoever asked.
 func makeLive(v *View, b store.Begun, sh resolved) *liveTurn {
 	e := v.e
-	lt := &liveTurn{e: e, view: v, resolved: sh, wait: patience{max(e.o.SummaryTimeout, 0)}, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {},
+	lt := &liveTurn{e: e, view: v, resolved: sh, wait: turnstile.Patience{Left: max(e.o.SummaryTimeout, 0)}, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {},
 		events: []scrollback.Event{scrollback.TurnEvent{TurnID: b.Turn.ID, UserMessageID: b.Turn.UserMessage, Seq: b.Turn.Seq}}}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
