@@ -166,6 +166,11 @@ func (s *Shown) Asks() bool {
 func (in *Input) ask(ctx context.Context, r record) outcome {
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
+	select {
+	case <-in.Hurry: // nobody waits from the beginning
+		return outcome{}
+	default:
+	}
 	go func() {
 		select {
 		case <-in.Hurry:
