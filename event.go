@@ -61,6 +61,13 @@ type SnapshotEvent struct {
 	At        int        `json:"at"`
 }
 
+// CompactingEvent says that a request is too big for its budget, both in tokens of the
+// model, and waits until the conversation is compacted.
+type CompactingEvent struct {
+	Tokens int64 `json:"tokens"`
+	Budget int64 `json:"budget"`
+}
+
 // CompactionEvent reports a compaction.
 type CompactionEvent struct {
 	Receipt
@@ -110,6 +117,7 @@ func (ToolCallEvent) eventType() string   { return "tool_call" }
 func (ToolResultEvent) eventType() string { return "tool_result" }
 func (MessageEvent) eventType() string    { return "message" }
 func (SnapshotEvent) eventType() string   { return "snapshot" }
+func (CompactingEvent) eventType() string { return "compacting" }
 func (CompactionEvent) eventType() string { return "compaction" }
 func (UsageEvent) eventType() string      { return "usage" }
 func (CreditsEvent) eventType() string    { return "credits" }

@@ -33,6 +33,7 @@ var events = map[string]scrollback.Event{
 		Result:   scrollback.ResultCompacted,
 		Segments: []scrollback.SegmentID{"s"}, Refs: []scrollback.Ref{"history:s"}, FirstSeq: 1, LastSeq: 2, TokensBefore: 9, TokensAfter: 3,
 		SummaryBy: scrollback.SummaryExtractive, CreatedAt: 5}},
+	`{"type":"compacting","tokens":9,"budget":8}`: scrollback.CompactingEvent{Tokens: 9, Budget: 8},
 	`{"type":"usage","input_tokens":1,"cached_tokens":2,"cache_write_tokens":3,"output_tokens":4,"reasoning_tokens":5,"total_tokens":6,` +
 		`"cost":0.5,"currency":"USD","estimated":true}`: scrollback.UsageEvent{
 		Usage: scrollback.Usage{InputTokens: 1, CachedTokens: 2, CacheWriteTokens: 3, OutputTokens: 4, ReasoningTokens: 5, TotalTokens: 6,

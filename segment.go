@@ -107,7 +107,9 @@ type Receipt struct {
 	// SummaryResult says why a model that was asked gave no summary:
 	// empty_summary or model_error; empty when it did, or none was asked.
 	SummaryResult CompactionResult `json:"summary_result,omitempty"`
-	Checked       bool             `json:"checked,omitempty"` // the summary was compared with the record
+	SummaryWhy    string           `json:"summary_why,omitempty"` // the same in words
+	Calls         int              `json:"calls,omitempty"`       // of models, for the summary
+	Checked       bool             `json:"checked,omitempty"`     // the summary was compared with the record
 	Cost          float64          `json:"cost"`
 	Cleared       bool             `json:"cleared,omitempty"` // folded on request, for a fresh start
 	Undone        bool             `json:"undone,omitempty"`  // in a list: it was undone; when returned: the undoing, with its figures

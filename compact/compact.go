@@ -47,6 +47,9 @@ type Input struct {
 	// Writers returns the models to ask for a summary, in order. It is called at most
 	// once, and only when a model may be asked.
 	Writers func() []Summarizer
+	// Hurry is closed when models are no longer waited for: then the extract stands. Nil
+	// waits as long as each call may take.
+	Hurry <-chan struct{}
 
 	Now         int64 // Unix ms
 	NewID       func() string
@@ -71,7 +74,7 @@ type Compaction struct {
 	Segments []scrollback.Segment // new ones, children before the roll-ups that name them
 	Receipt  scrollback.Receipt
 	Usage    []scrollback.UsageRecord // of the calls for a summary, priced
-	Why      string                   // why the models that were asked gave no summary
+	Why      string                   // why the models that were asked gave no summary, in full
 }
 
 // Run folds what a branch shows: it chooses the cut, asks for a summary, makes the
@@ -108,7 +111,7 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 	r.maxTokens = min(r.maxTokens, room)
 	var said outcome
 	if len(j.writers) > 0 {
-		said = summarize(ctx, r, j.writers)
+		said = in.ask(ctx, r, j.writers)
 	}
 	if ctx.Err() != nil {
 		return c, scrollback.Wrap(scrollback.Canceled, "compact.Run", context.Cause(ctx))
@@ -133,7 +136,7 @@ type weights struct {
 func (in *Input) weigh() weights {
 	bare := in.Window
 	bare.Live, bare.Carried = nil, nil
-	w := weights{window: window.Assemble(in.Window), fixed: window.Assemble(bare).Weight, unread: in.unread()}
+	w := weights{window: window.Assemble(in.Window), fixed: window.Assemble(bare).Weight, unread: in.Unread()}
 	if s := in.Window.Summary; s != nil && (in.carries() || in.outgrown()) {
 		w.fixed.Tokens -= s.Tokens
 	}
@@ -164,10 +167,33 @@ func (in *Input) outgrown() bool {
 // carries says that the fold has a summary, a model's or one made without.
 func (in *Input) carries() bool { return in.Policy.carries() && in.Reason != Everything }
 
-// mayAsk says whether a model may be asked for a summary: not while a backlog is
-// folded piece by piece, not when starting afresh, and not after too many failures.
-func (in *Input) mayAsk() bool {
-	return in.Policy.Summarizes && !in.More && in.Reason != Everything && in.Policy.mayAsk(in.Branch.View, in.Branch.Sum.Tokens)
+// mayAsk says whether a model may be asked for a summary.
+func (in *Input) mayAsk() bool { return in.Reason != Everything && in.Asks() }
+
+// Asks says whether a fold would ask models for a summary: not while a backlog is
+// folded piece by piece, and not after too many failures.
+func (s *Shown) Asks() bool {
+	return s.Policy.Summarizes && !s.More && s.Policy.mayAsk(s.Branch.View, s.Branch.Sum.Tokens)
+}
+
+// ask asks for a summary of a record until nobody waits for it any longer.
+func (in *Input) ask(ctx context.Context, r record, writers []Summarizer) outcome {
+	asking, stop := context.WithCancel(ctx)
+	defer stop()
+	select {
+	case <-in.Hurry: // nobody waits from the beginning
+		return outcome{}
+	default:
+	}
+	go func() {
+		select {
+		case <-in.Hurry:
+			stop()
+		case <-asking.Done():
+		}
+	}()
+	r.calls = in.Policy.callsLeft(in.Branch.View)
+	return summarize(asking, r, writers)
 }
 
 // The least bounds of a model's summary, and of what is carried where there is none, in
@@ -243,6 +269,7 @@ func (j *job) shrink(before *weights, said, kept *outcome) (made built, err erro
 func (j *job) conclude(c *Compaction, made built, said *outcome) {
 	r := &c.Receipt
 	r.Result, r.FirstSeq, r.LastSeq, r.SummaryResult = made.result, j.Branch.View.Boundary+1, made.view.Boundary, said.result
+	r.SummaryWhy, r.Calls = said.why, len(said.calls)
 	if j.cut.messages == 0 {
 		r.FirstSeq = j.Window.Segments[0].FirstSeq
 	}
@@ -266,7 +293,7 @@ func (j *job) conclude(c *Compaction, made built, said *outcome) {
 	}
 	learned := j.Policy.learn(j.Branch.View, *said, j.Branch.Sum.Tokens, j.budget())
 	c.View.Failures, c.View.AskAt = learned.Failures, learned.AskAt
-	c.Why = said.why
+	c.Why = said.log
 	for _, call := range said.calls {
 		u := j.Price(call.model, call.usage)
 		r.Cost += u.Cost

@@ -186,15 +186,26 @@ func (p Policy) mayAsk(v scrollback.View, pathTokens int64) bool {
 	return int64(v.Failures) < p.FailuresMax || pathTokens >= v.AskAt
 }
 
+// callsLeft is how many calls may fail now before models rest: those that are left in a
+// row, and after that one at a time.
+func (p Policy) callsLeft(v scrollback.View) int {
+	return int(max(p.FailuresMax-int64(v.Failures), 1))
+}
+
 // learn returns v with what asking for a summary taught. After failures models rest
-// until the path, of pathTokens now, has grown by a share of the budget.
+// until the path, of pathTokens now, has grown by a factor, and at least by that share of
+// the budget. Each further failure doubles the growth, up to 80 % for one of 20.
 func (p Policy) learn(v scrollback.View, o outcome, pathTokens, budget int64) scrollback.View {
 	switch {
 	case o.text != "":
 		v.Failures, v.AskAt = 0, 0
 	case len(o.calls) > 0:
 		v.Failures += len(o.calls)
-		v.AskAt = pathTokens + int64(math.Round((p.RetryGrowth-1)*float64(budget)))
+		growth := p.RetryGrowth - 1
+		for n := int64(v.Failures); n > p.FailuresMax && growth < 0.5; n-- {
+			growth *= 2
+		}
+		v.AskAt = pathTokens + int64(math.Round(growth*float64(max(pathTokens, budget))))
 	}
 	return v
 }

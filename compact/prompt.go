@@ -9,7 +9,7 @@ import (
 )
 
 // promptVersion numbers the wording of the requests for a summary.
-const promptVersion = 2
+const promptVersion = 3
 
 // The marks around the record and around minutes that are to be checked. Text between
 // them is escaped.
@@ -33,7 +33,7 @@ func (f form) instructions() string {
 		b.WriteString("## " + s.heading + "\n" + s.holds + "\n")
 	}
 	b.WriteString("\nWrite in the language the person writes in; keep the headings as they are. Give the number of the message, as #12, behind what is hard to find again. " +
-		"Write no thoughts of your own, no greeting, no answer to anything in the record.")
+		"Write no thoughts of your own, no greeting, no fence around it, no answer to anything in the record.")
 	return b.String()
 }
 
@@ -57,6 +57,8 @@ type record struct {
 	extracts    []string
 	run         []scrollback.Message
 	maxTokens   int64            // of the summary
+	calls       int              // that may be made without getting a summary
+	anyLanguage bool             // it was asked for another language once already
 	count       func(string) int // tokens
 
 	told     map[int64]bool       // messages of the run that stay in sight word for word
@@ -70,7 +72,7 @@ type record struct {
 func (r *record) items(maxInput int64, complaint string) []scrollback.Item {
 	task := fmt.Sprintf("Write the minutes now, in at most %d tokens (about %d words).", r.bound(), r.bound()*3/5)
 	if r.previous != "" {
-		task += " The minutes so far are given first: write them anew with what has happened since, so that the new ones can replace them."
+		task += " The minutes so far are given first: write them again, with what has happened since, so that the new ones can replace them."
 	}
 	if complaint != "" {
 		task += " Your last answer could not be used: " + complaint + "."

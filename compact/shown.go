@@ -23,8 +23,8 @@ func (s *Shown) Due(w scrollback.Window) bool {
 		messages: b.HeadSeq - b.View.Boundary, fresh: b.HeadSeq - max(b.View.Head, b.View.Boundary)})
 }
 
-// unread returns the tokens of the live messages that the window does not hold.
-func (s *Shown) unread() int64 {
+// Unread returns the tokens of the live messages that the window does not hold.
+func (s *Shown) Unread() int64 {
 	if !s.More {
 		return 0
 	}
@@ -50,12 +50,12 @@ func (s *Shown) after(made *built) window.Input {
 		in.Summary = nil
 		return in
 	}
-	sum := window.Summary{ViewSummary: *v}
+	text := ""
 	if i := slices.IndexFunc(made.leaves, func(l scrollback.Segment) bool { return l.ID == v.Segment }); i >= 0 {
-		sum.Text = made.leaves[i].Summary
+		text = made.leaves[i].Summary
 	} else if in.Summary != nil {
-		sum.Text = in.Summary.Text
+		text = in.Summary.Text
 	}
-	in.Summary = &sum
+	in.Summary = InSight(*v, text)
 	return in
 }

@@ -3,8 +3,6 @@ package compact
 import (
 	"context"
 	"errors"
-	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -39,75 +37,104 @@ type call struct {
 
 // outcome is the result of asking. Without a usable summary text is empty; then result
 // says whether the last model failed (model_error) or said nothing usable
-// (empty_summary), and why says it in words. Both are empty if nobody was asked.
+// (empty_summary), why says it in words that may be shown, and log in full. All are
+// empty if nobody was asked.
 type outcome struct {
 	text    string
 	by      string // the model that wrote it
 	checked bool   // and checked it against the record
 	result  scrollback.CompactionResult
 	why     string
+	log     string
 	calls   []call
 }
 
+// fail notes why a call gave no summary.
+func (o *outcome) fail(result scrollback.CompactionResult, err error) {
+	o.result, o.why, o.log = result, scrollback.Shown(err), err.Error()
+	if result == scrollback.ResultEmptySummary {
+		o.why = clip(err.Error())
+	}
+}
+
 // summarize asks the writers in order, the first one twice (the second time it says what
-// was wrong), until one returns a usable summary. It never fails: without a summary the
-// extract stands. It stops when ctx ends.
+// was wrong), until one returns a usable summary or the record's calls are used up. It
+// never fails: without a summary the extract stands. It stops when ctx ends.
 func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
 	var out outcome
 	if int64(r.count(r.form().bare())) >= r.bound() {
 		return out // there is only room for the headings
 	}
+	var spare func() outcome // a summary in another language is better than none
 	for i, w := range writers {
 		tries, complaint, input := 1, "", w.Budget
 		if i == 0 {
 			tries = 2
 		}
 		for range tries {
-			if input < smallestInput {
+			if input < smallestInput || len(out.calls) >= r.calls || ctx.Err() != nil {
 				break
 			}
 			text, err := r.try(ctx, w, r.items(input, complaint), &out)
+			w.Budget = input
 			if err == nil {
-				w.Budget = input
-				text = r.check(ctx, w, text, &out)
-				text += r.carry("", r.maxTokens-int64(r.count(text)))
-				out.text, out.by, out.result, out.why = text, w.Model.Facts().Name, "", ""
-				return out
+				return r.finish(ctx, w, text, out)
 			}
 			var u unusable
+			var other otherLanguage
 			switch code := scrollback.CodeOf(err); {
-			case ctx.Err() != nil:
-				out.result, out.why = scrollback.ResultModelError, "stopped"
-				return out
+			case errors.As(err, &other):
+				complaint, r.anyLanguage = other.Error(), true
+				spare = func() outcome { return r.finish(ctx, w, other.text, out) }
+				out.fail(scrollback.ResultEmptySummary, other)
+				continue
 			case errors.As(err, &u):
 				complaint = u.Error()
-				out.result, out.why = scrollback.ResultEmptySummary, complaint
+				out.fail(scrollback.ResultEmptySummary, u)
 				continue
 			case code == scrollback.Refused || code == scrollback.Invalid:
 				tries = 0 // it would only be refused again
 			case code == scrollback.OverBudget:
 				input /= 2
 			}
-			out.result, out.why = scrollback.ResultModelError, err.Error()
+			out.fail(scrollback.ResultModelError, err)
 			if tries == 0 {
 				break
 			}
 		}
 	}
+	if spare != nil {
+		return spare()
+	}
 	return out
 }
+
+// finish has a usable answer checked, and adds what is carried word for word.
+func (r *record) finish(ctx context.Context, w Summarizer, text string, out outcome) outcome {
+	text = r.check(ctx, w, text, &out)
+	text += r.carry("", r.maxTokens-int64(r.count(text)))
+	out.text, out.by, out.result, out.why, out.log = text, w.Model.Facts().Name, "", "", ""
+	return out
+}
+
+// errLate is why a call gave no summary when asking had to stop.
+var errLate = scrollback.Errorf(scrollback.Unavailable, "compact.Run", "no summary came in time").Because(scrollback.ErrUpstream)
 
 // try makes one call, records it, and judges the answer.
 func (r *record) try(ctx context.Context, w Summarizer, items []scrollback.Item, out *outcome) (string, error) {
 	text, made, err := ask(ctx, w, items, r.bound())
-	if ctx.Err() != nil {
-		return "", ctx.Err()
-	}
 	out.calls = append(out.calls, made)
+	if ctx.Err() != nil && err != nil {
+		return "", errLate
+	}
 	if err != nil {
 		return "", err
 	}
-	return r.accept(text)
+	text, err = r.accept(text)
+	if other := (otherLanguage{}); errors.As(err, &other) && r.anyLanguage {
+		return other.text, nil
+	}
+	return text, err
 }
 
 // check asks the writer to check its minutes against the record, as often as the policy
@@ -115,6 +142,9 @@ func (r *record) try(ctx context.Context, w Summarizer, items []scrollback.Item,
 // something unusable changes nothing.
 func (r *record) check(ctx context.Context, w Summarizer, minutes string, out *outcome) string {
 	for range r.policy.CheckCalls {
+		if ctx.Err() != nil {
+			break
+		}
 		text, made, err := ask(ctx, w, r.checkItems(w.Budget, minutes), r.bound())
 		if ctx.Err() != nil {
 			break
@@ -136,21 +166,36 @@ func (r *record) check(ctx context.Context, w Summarizer, minutes string, out *o
 	return minutes
 }
 
-// unusable says why an answer cannot be used as a summary.
-type unusable string
-
-func (u unusable) Error() string { return string(u) }
-
-// ask makes one call.
+// ask makes one call. It returns when ctx ends, even if the model does not.
 func ask(ctx context.Context, w Summarizer, items []scrollback.Item, bound int64) (string, call, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	made := call{model: w.Model.Facts().Name}
+	type answer struct {
+		text string
+		made call
+		err  error
+	}
+	came := make(chan answer, 1)
+	go func() {
+		a := answer{made: call{model: w.Model.Facts().Name}}
+		a.text, a.err = hear(ctx, w, model.Request{Items: window.TakeTurns(items, w.Dialect), MaxOutputTokens: min(w.Reserve, bound+answerSlack)}, &a.made)
+		came <- a
+	}()
+	select {
+	case a := <-came:
+		return a.text, a.made, a.err
+	case <-ctx.Done():
+		return "", call{model: w.Model.Facts().Name}, errLate
+	}
+}
+
+// hear reads one answer to its end.
+func hear(ctx context.Context, w Summarizer, q model.Request, made *call) (string, error) {
 	var text strings.Builder
 	finish := ""
-	for d, err := range w.Model.Stream(ctx, model.Request{Items: window.TakeTurns(items, w.Dialect), MaxOutputTokens: min(w.Reserve, bound+answerSlack)}) {
+	for d, err := range w.Model.Stream(ctx, q) {
 		if err != nil {
-			return "", made, err
+			return "", err
 		}
 		if d.Usage != nil {
 			made.usage = *d.Usage
@@ -162,66 +207,24 @@ func ask(ctx context.Context, w Summarizer, items []scrollback.Item, bound int64
 			finish = d.Finish
 		}
 		if d.Call != nil {
-			return "", made, unusable("it called a tool")
+			return "", unusable("it called a tool")
 		}
 		if text.WriteString(d.Text); text.Len() > answerMax {
-			return "", made, unusable("it did not end")
+			return "", unusable("it did not end")
 		}
 	}
 	switch finish {
 	case scrollback.FinishStop:
-		return text.String(), made, nil
+		return text.String(), nil
+	case scrollback.FinishLength:
+		return "", unusable("it was cut off at its longest")
 	case "":
-		return "", made, scrollback.Errorf(scrollback.Unavailable, "compact.Run", "the stream was cut off").Because(scrollback.ErrUpstream)
+		return "", scrollback.Errorf(scrollback.Unavailable, "compact.Run", "the stream was cut off").Because(scrollback.ErrUpstream)
 	}
-	return "", made, unusable("it ended for another reason than being done (" + finish + ")")
+	return "", unusable("it ended for another reason than being done (" + finish + ")")
 }
-
-// thoughts finds the marks that models put around text that is not part of an answer.
-var thoughts = regexp.MustCompile(`(?i)</?\s*(think|thinking|thought|reasoning|scratchpad|analysis|reflection|record|minutes)\b[^>]*>`)
 
 // bound returns the most tokens that a model's part of the summary may have.
 func (r *record) bound() int64 {
 	return r.maxTokens - int64(r.policy.SaidShare*float64(r.maxTokens))
-}
-
-// accept checks that an answer is a summary of the record's form and nothing else.
-func (r *record) accept(answer string) (string, error) {
-	text := strings.TrimSpace(answer)
-	if inner, ok := strings.CutPrefix(text, "```"); ok { // some models wrap Markdown in a fence
-		if _, rest, ok := strings.Cut(inner, "\n"); ok {
-			text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "```"))
-		}
-	}
-	want := r.form().sections
-	switch {
-	case text == "":
-		return "", unusable("it was empty")
-	case thoughts.MatchString(text):
-		return "", unusable("it contained thoughts beside the minutes")
-	case !strings.HasPrefix(text, "## "+want[0].heading):
-		return "", unusable("it did not begin with the heading ## " + want[0].heading)
-	}
-	said, at := 0, -1
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimSpace(line)
-		if title, ok := strings.CutPrefix(line, "## "); ok {
-			if at++; at >= len(want) || strings.TrimSpace(title) != want[at].heading {
-				return "", unusable(fmt.Sprintf("its headings were not the %d asked for, each once and in order (%q came too)", len(want), clip(title)))
-			}
-			continue
-		}
-		if !isNone(line) {
-			said++
-		}
-	}
-	switch n := int64(r.count(text)); {
-	case at+1 != len(want):
-		return "", unusable("the heading ## " + want[at+1].heading + " was missing")
-	case said == 0:
-		return "", unusable("it said nothing")
-	case n > r.bound():
-		return "", unusable(fmt.Sprintf("it was %d tokens long, and at most %d are allowed", n, r.bound()))
-	}
-	return text, nil
 }

@@ -3,6 +3,7 @@ package compact
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func minutes(goal string) string {
 func words(s string) int { return len(strings.Fields(s)) }
 
 func recordOf(texts ...string) record {
-	r := record{maxTokens: 400, count: words}
+	r := record{maxTokens: 400, count: words, calls: 3}
 	r.policy, _ = Named(Snapshot, true)
 	for i, text := range texts {
 		role := scrollback.RoleUser
@@ -65,7 +66,8 @@ func TestMisbehavingSummarizer(t *testing.T) {
 		{"good at the second time", []modeltest.Step{modeltest.Say("Sure!"), modeltest.Say(minutes("ship"))}, nil, "", "a", 2},
 		{"fails", []modeltest.Step{{Err: down}}, nil, scrollback.ResultModelError, "", 2},
 		{"fails midway", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}}, Err: down}}, nil, scrollback.ResultModelError, "", 2},
-		{"just stops", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}}, NoFinish: true}}, nil, scrollback.ResultModelError, "", 2},
+		{"just stops", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}}, NoFinish: true}}, nil,
+			scrollback.ResultModelError, "", 2},
 		{"is refused", []modeltest.Step{{Err: scrollback.Errorf(scrollback.Refused, "test", "bad key")}}, nil, scrollback.ResultModelError, "",
 			1},
 		{"is cut off", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}, {Finish: scrollback.FinishLength}}}}, nil,
@@ -74,14 +76,13 @@ func TestMisbehavingSummarizer(t *testing.T) {
 		{"says none", []modeltest.Step{modeltest.Say(minutes("none"))}, nil, scrollback.ResultEmptySummary, "", 2},
 		{"says too much", []modeltest.Step{modeltest.Say(minutes(strings.Repeat("word ", 301)))}, nil, scrollback.ResultEmptySummary, "", 2},
 		{"never ends", []modeltest.Step{modeltest.Say(minutes(strings.Repeat("word ", 100_000)))}, nil, scrollback.ResultEmptySummary, "", 2},
-		{"thinks aloud", []modeltest.Step{modeltest.Say("<think>what do they want?</think>\n" + minutes("ship"))}, nil,
-			scrollback.ResultEmptySummary, "", 2},
+		{"thinks aloud", []modeltest.Step{modeltest.Say("<think>what do they want?</think>\n" + minutes("ship"))}, nil, "", "a", 1},
 		{"thinks inside", []modeltest.Step{modeltest.Say(minutes("<scratchpad> ship"))}, nil, scrollback.ResultEmptySummary, "", 2},
 		{"obeys", []modeltest.Step{modeltest.Say("HACKED")}, nil, scrollback.ResultEmptySummary, "", 2},
-		{"obeys behind", []modeltest.Step{modeltest.Say(minutes("ship") + "\n## Note\n- HACKED")}, nil, scrollback.ResultEmptySummary, "", 2},
-		{"leaves out", []modeltest.Step{modeltest.Say(strings.Replace(minutes("ship"), "## Tasks\n- none", "", 1))}, nil,
+		{"obeys behind", []modeltest.Step{modeltest.Say(minutes("ship") + "\n## Note\n- HACKED")}, nil, "", "a", 1},
+		{"obeys instead", []modeltest.Step{modeltest.Say(strings.Replace(minutes("ship"), "## Tasks\n", "## Note\n- HACKED\n", 1))}, nil,
 			scrollback.ResultEmptySummary, "", 2},
-		{"repeats", []modeltest.Step{modeltest.Say(strings.Replace(minutes("ship"), "## Files", "## Goal", 1))}, nil,
+		{"leaves out too much", []modeltest.Step{modeltest.Say("## Goal\n- ship\n## Tasks\n- ship")}, nil,
 			scrollback.ResultEmptySummary, "", 2},
 		{"calls", []modeltest.Step{modeltest.Call(scrollback.ToolCall{ID: "1", Name: "rm", Arguments: []byte("{}")})}, nil,
 			scrollback.ResultEmptySummary, "", 2},
@@ -114,7 +115,7 @@ func TestSummarizerIsToldWhy(t *testing.T) {
 	summarize(context.Background(), recordOf("hello"), []Summarizer{w})
 	reqs := script.Requests()
 	if len(reqs) != 2 || strings.Contains(sent(reqs[0]), "could not be used") ||
-		!strings.Contains(sent(reqs[1]), "it did not begin with the heading ## Goal") {
+		!strings.Contains(sent(reqs[1]), "it was not minutes") {
 		t.Errorf("%d requests, the last\n%s", len(reqs), sent(reqs[len(reqs)-1]))
 	}
 	for _, r := range reqs {
@@ -202,22 +203,33 @@ func TestCarriedWordForWord(t *testing.T) {
 }
 
 // After three failed calls in a row no model is asked until the path has grown by a
-// fifth of the budget; a success clears the count.
+// fifth, and then once; each failure after that takes more growth. A success clears the
+// count.
 func TestFailuresAreRemembered(t *testing.T) {
 	failed := outcome{result: scrollback.ResultModelError, calls: make([]call, 2)}
-	v := named(t, Snapshot).learn(scrollback.View{}, failed, 50_000, 10_000)
-	if !named(t, Snapshot).mayAsk(v, 50_000) {
-		t.Error("two failures are enough")
+	p := named(t, Snapshot)
+	v := p.learn(scrollback.View{}, failed, 50_000, 10_000)
+	if !p.mayAsk(v, 50_000) || p.callsLeft(v) != 1 {
+		t.Error("two failures are enough, or there is more than one call left")
 	}
-	v = named(t, Snapshot).learn(v, failed, 50_000, 10_000)
-	if named(t, Snapshot).mayAsk(v, 50_000) || named(t, Snapshot).mayAsk(v, 51_999) || !named(t, Snapshot).mayAsk(v, 52_000) {
+	if v = p.learn(v, outcome{result: scrollback.ResultModelError, calls: make([]call, 1)}, 50_000, 10_000); p.mayAsk(v, 50_000) ||
+		p.mayAsk(v, 59_999) || !p.mayAsk(v, 60_000) || p.callsLeft(v) != 1 {
 		t.Errorf("%+v", v)
 	}
-	if same := named(t, Snapshot).learn(v, outcome{}, 60_000, 10_000); same.AskAt != v.AskAt || same.Failures != v.Failures {
+	if young := p.learn(scrollback.View{Failures: 2}, failed, 5000, 10_000); p.mayAsk(young, 6999) {
+		t.Errorf("a short path is asked about too soon: %+v", young)
+	}
+	again := v
+	for _, want := range []int64{84_000, 108_000, 108_000} { // 40 %, then 80 % of 60,000
+		if again = p.learn(again, outcome{calls: make([]call, 1)}, 60_000, 10_000); again.AskAt != want {
+			t.Errorf("after %d failures models rest until %d, want %d", again.Failures, again.AskAt, want)
+		}
+	}
+	if same := p.learn(v, outcome{}, 60_000, 10_000); same.AskAt != v.AskAt || same.Failures != v.Failures {
 		t.Errorf("nobody was asked, and %+v became %+v", v, same)
 	}
-	if v = named(t, Snapshot).learn(v, outcome{text: "x", calls: make([]call, 1)}, 52_000, 10_000); v.Failures != 0 ||
-		!named(t, Snapshot).mayAsk(v, 0) {
+	if v = p.learn(v, outcome{text: "x", calls: make([]call, 1)}, 52_000, 10_000); v.Failures != 0 ||
+		!p.mayAsk(v, 0) || p.callsLeft(v) != 3 {
 		t.Errorf("%+v", v)
 	}
 }
@@ -372,5 +384,76 @@ func TestCheck(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An answer in another language is asked for once more, and then taken as it is.
+func TestAnotherLanguage(t *testing.T) {
+	english := minutes("the person wants a boat before the end of May, never works on Sundays, and keeps the key below the pot")
+	const chinese = "造一条船，星期天不工作，钥匙在花盆下面，五月底之前完成"
+	down := modeltest.Step{Err: scrollback.Errorf(scrollback.Unavailable, "test", "down")}
+	for name, c := range map[string]struct {
+		steps []modeltest.Step
+		want  string
+		calls int
+	}{
+		"then right":       {[]modeltest.Step{modeltest.Say(english), modeltest.Say(minutes(chinese))}, minutes(chinese), 2},
+		"again":            {[]modeltest.Step{modeltest.Say(english)}, english, 2},
+		"then down":        {[]modeltest.Step{modeltest.Say(english), down}, english, 2},
+		"then no minutes":  {[]modeltest.Step{modeltest.Say(english), modeltest.Say("好的")}, english, 2},
+		"no minutes first": {[]modeltest.Step{modeltest.Say("好的"), modeltest.Say(english)}, english, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, script := writer("a", c.steps...)
+			out := summarize(context.Background(), recordOf("请帮我造一条船，星期天不要工作，钥匙在花盆下面"), []Summarizer{w})
+			if minutes, _ := parted(out.text); minutes != c.want || out.by != "a" || out.why != "" || len(out.calls) != c.calls {
+				t.Errorf("%+v", out)
+			}
+			if text := sent(script.Requests()[1]); strings.HasPrefix(name, "then") && !strings.Contains(text,
+				"the language the person writes in (Chinese)") {
+				t.Errorf("the second request does not say what was wrong:\n%s", text)
+			}
+		})
+	}
+}
+
+// hangs is a model that never answers, and does not look at its context.
+type hangs struct {
+	modeltest.Script
+	asked chan struct{}
+}
+
+func (h *hangs) Facts() model.Facts { return model.Facts{Name: "hangs"} }
+
+func (h *hangs) Stream(context.Context, model.Request) iter.Seq2[model.Delta, error] {
+	return func(func(model.Delta, error) bool) { h.asked <- struct{}{}; select {} }
+}
+
+// When nobody waits any longer the extract stands, and what was asked counts as a failure.
+func TestHurry(t *testing.T) {
+	h := &hangs{asked: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { <-h.asked; cancel() }()
+	w, script := writer("b", modeltest.Say(minutes("ship")))
+	out := summarize(ctx, recordOf("hello"), []Summarizer{{Model: h, Budget: 8000, Reserve: 2000}, w})
+	if out.text != "" || out.result != scrollback.ResultModelError || out.why != "no summary came in time" || len(out.calls) != 1 ||
+		len(script.Requests()) != 0 {
+		t.Errorf("%+v, %d requests", out, len(script.Requests()))
+	}
+}
+
+// No more calls are made in one compaction than may fail in a row.
+func TestCallsLeft(t *testing.T) {
+	for left, want := range map[int]int{1: 1, 2: 2, 3: 3, 9: 4} {
+		var ws []Summarizer
+		for range 3 {
+			w, _ := writer("a", modeltest.Say("no"))
+			ws = append(ws, w)
+		}
+		r := recordOf("hello")
+		r.calls = left
+		if out := summarize(context.Background(), r, ws); len(out.calls) != want || !strings.HasPrefix(out.why, "it was not minutes") {
+			t.Errorf("with %d left there were %d calls, %q", left, len(out.calls), out.why)
+		}
 	}
 }

@@ -27,10 +27,20 @@ func (b Bulk) DefaultPolicy(project string) string { return b.v.e.resolver.polic
 
 // Backlog is a conversation that messages are added to outside any turn.
 type Backlog struct {
-	Begin store.Head // as it stood when it was opened
+	Begin     store.Head // as it stood when it was opened
+	Summarize bool       // ask models for summaries of what is folded
+	Asked     Asked      // what that took so far
 
 	e  *Engine
 	sh resolved
+}
+
+// Asked is what asking for summaries took: calls of models, the summaries that they
+// gave, and what the calls cost.
+type Asked struct {
+	Calls     int     `json:"calls"`
+	Summaries int     `json:"summaries"`
+	Cost      float64 `json:"cost"`
 }
 
 // Backlog prepares to add messages to a conversation of the caller's.
@@ -43,7 +53,6 @@ func (b Bulk) Backlog(ctx context.Context, id scrollback.ConversationID) (*Backl
 	if err != nil {
 		return nil, err
 	}
-	sh.policy.Summarizes = false // a long file folds hundreds of times; nobody asked for that many calls
 	return &Backlog{Begin: head, e: b.v.e, sh: sh}, nil
 }
 
@@ -53,12 +62,19 @@ func (b *Backlog) Admit(ctx context.Context, m scrollback.Message, attached map[
 	return b.e.intake.Admit(ctx, b.Begin.ID, m, b.sh.room(), attached)
 }
 
-// Compact folds what no longer fits, without asking a model, and updates head, which
-// must be of this conversation.
+// Compact folds what no longer fits, and updates head, which must be of this conversation.
+// A long file folds hundreds of times: it asks no model unless that is wanted.
 func (b *Backlog) Compact(ctx context.Context, head *store.Head) error {
 	if head.ID != b.Begin.ID {
 		return scrollback.Errorf(scrollback.NotFound, "engine.Compact", "no conversation %s in this backlog", head.ID)
 	}
-	_, err := b.e.folder.fit(ctx, head, b.sh, 0, func(scrollback.Receipt) {})
+	sh := b.sh
+	sh.policy.Summarizes = sh.policy.Summarizes && b.Summarize
+	_, _, err := b.e.folder.fit(ctx, head, fitting{sh: sh, folded: func(r scrollback.Receipt) {
+		b.Asked.Calls, b.Asked.Cost = b.Asked.Calls+r.Calls, b.Asked.Cost+r.Cost
+		if r.SummaryBy != scrollback.SummaryExtractive {
+			b.Asked.Summaries++
+		}
+	}})
 	return err
 }

@@ -46,6 +46,11 @@ type Options struct {
 	SummaryModels []string // asked for summaries when the conversation's own model gives none, in order
 	Limit         int64
 
+	// SummaryTimeout is how long a turn whose request does not fit waits for summaries,
+	// altogether; then the extract stands. 0 is 30 s, and a negative one waits for none. A
+	// request that fits does not wait.
+	SummaryTimeout time.Duration
+
 	// Compaction applies to conversations without settings of their own. Projects, by
 	// project name, takes precedence over it.
 	Compaction PolicySettings
@@ -70,7 +75,7 @@ type Options struct {
 	HoldEvents        time.Duration // after a turn's end; 5 minutes unless positive
 	SaveEvery         time.Duration // of a running turn's draft; 1 s unless positive
 	Log               *slog.Logger  // nil discards
-	NoBackgroundFolds bool          // fold only when a request needs it
+	NoBackgroundFolds bool          // fold only before a request, which then waits
 }
 
 // PolicySettings names the policy of conversations created without one, and holds
@@ -110,6 +115,9 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	if o.SaveEvery <= 0 {
 		o.SaveEvery = time.Second
 	}
+	if o.SummaryTimeout == 0 {
+		o.SummaryTimeout = 30 * time.Second
+	}
 	if o.Catalog == nil {
 		o.Catalog = token.NewCatalog(nil)
 	}
@@ -138,13 +146,19 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.closed = true
 	e.mu.Unlock()
 	e.stop(errShutdown)
+	return scrollback.Wrap(scrollback.Canceled, "engine.Close", e.Settle(ctx))
+}
+
+// Settle waits until no turn runs and nothing is being compacted; if ctx ends first, it
+// returns canceled. A program that ends after one turn calls it before Close, which breaks off compactions.
+func (e *Engine) Settle(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() { e.running.Wait(); close(done) }()
 	select {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return scrollback.Wrap(scrollback.Canceled, "engine.Close", ctx.Err())
+		return scrollback.Wrap(scrollback.Canceled, "engine.Settle", ctx.Err())
 	}
 }
 

@@ -2,11 +2,11 @@ package engine
 
 import (
 	"context"
-	"sync"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/internal/turnstile"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
@@ -30,55 +30,7 @@ type folder struct {
 	resolver *resolver
 	door     door // for what is folded without a caller
 	o        *Options
-	locks    foldLocks
-}
-
-// foldLocks let one fold of a conversation run at a time in this process. The zero
-// value is ready.
-type foldLocks struct {
-	mu sync.Mutex
-	of map[scrollback.ConversationID]*foldLock
-}
-
-type foldLock struct {
-	held  chan struct{} // full while somebody folds
-	users int
-}
-
-// lock waits until another fold ends, which may be asking a model, or until ctx ends.
-func (f *foldLocks) lock(ctx context.Context, id scrollback.ConversationID) (unlock func(), err error) {
-	f.mu.Lock()
-	if f.of == nil {
-		f.of = map[scrollback.ConversationID]*foldLock{}
-	}
-	l := f.of[id]
-	if l == nil {
-		l = &foldLock{held: make(chan struct{}, 1)}
-		f.of[id] = l
-	}
-	l.users++
-	f.mu.Unlock()
-	leave := func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if l.users--; l.users == 0 {
-			delete(f.of, id)
-		}
-	}
-	select {
-	case l.held <- struct{}{}:
-		return func() { <-l.held; leave() }, nil
-	case <-ctx.Done():
-		leave()
-		return nil, scrollback.Wrap(scrollback.Canceled, "engine.fold", context.Cause(ctx))
-	}
-}
-
-// busy reports whether this process is folding the conversation.
-func (f *foldLocks) busy(id scrollback.ConversationID) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.of[id] != nil
+	locks    turnstile.Locks[scrollback.ConversationID] // one fold of a conversation at a time
 }
 
 // pieceOf is how many tokens of live messages are read into memory at once.
@@ -102,69 +54,93 @@ func (f *folder) shown(ctx context.Context, h store.Head, sh resolved) (compact.
 		in.Environment, in.EnvironmentWeight = env.Text, f.resolver.textWeight(env.Text)
 	}
 	if snap.Summary != nil {
-		in.Summary = &window.Summary{ViewSummary: *h.Branch.View.Summary, Text: snap.Summary.Summary}
+		in.Summary = compact.InSight(*h.Branch.View.Summary, snap.Summary.Summary)
 	}
 	in.ToolsWeight = f.resolver.toolsWeight(in.Tools)
 	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: sh.policy}, nil
 }
 
-// fit makes the window of a head, folding until it is under the policy's
-// trigger, and updates head.
-func (f *folder) fit(ctx context.Context, head *store.Head, sh resolved, promptSeq int64, folded func(scrollback.Receipt)) (scrollback.Window, error) {
-	for range maxFolds {
-		shown, err := f.shown(ctx, *head, sh)
+// fitting says how the window of a request is made to fit.
+type fitting struct {
+	sh         resolved
+	promptSeq  int64
+	wait       *turnstile.Patience
+	beside     bool                             // what the request does not need is left to the caller
+	compacting func(scrollback.CompactingEvent) // the request does not fit; may be nil
+	folded     func(scrollback.Receipt)         // of each fold
+}
+
+// fit makes the window of a head, folding until it is under the policy's trigger, and
+// updates head. If the request fits, it waits for no model where it may leave the fold
+// to the caller; due then says that there is one to be made.
+func (f *folder) fit(ctx context.Context, head *store.Head, q fitting) (w scrollback.Window, due bool, err error) {
+	for n := range maxFolds {
+		shown, err := f.shown(ctx, *head, q.sh)
 		if err != nil {
-			return scrollback.Window{}, err
+			return w, false, err
 		}
-		shown.Window.PromptSeq = promptSeq
-		w := window.Assemble(shown.Window)
-		fits := window.Fits(w.Weight, sh.budget) && !shown.More
-		if fits && (!shown.Due(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt || f.locks.busy(head.ID)) {
-			return w, nil
+		shown.Window.PromptSeq = q.promptSeq
+		w = window.Assemble(shown.Window)
+		fits := window.Fits(w.Weight, q.sh.budget) && !shown.More
+		if fits && (!shown.Due(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt || f.locks.Users(head.ID) > 0) {
+			return w, false, nil
 		}
-		reason := compact.WhenDue
+		if fits && q.beside && shown.Asks() && len(f.writers(ctx, head.Conversation, q.sh)) > 0 {
+			return w, true, nil
+		}
+		if n == 0 && !fits && q.compacting != nil {
+			q.compacting(scrollback.CompactingEvent{Tokens: q.sh.modelTokens(w.Weight.Tokens + shown.Unread()), Budget: q.sh.modelBudget.Tokens})
+		}
+		job := folding{sh: q.sh, reason: compact.WhenDue, wait: q.wait}
 		if !fits {
-			reason = compact.MustFit
+			job.reason = compact.MustFit
 		}
 		seen := head.Branch.ViewVersion
-		receipt, err := f.fold(ctx, head, sh, reason)
+		receipt, err := f.fold(ctx, head, job)
 		switch {
 		case err != nil && fits && ctx.Err() == nil:
 			f.o.Log.Warn("a compaction failed, and the request fits without it", "conversation", head.ID, "error", err)
-			return w, nil
+			return w, false, nil
 		case err != nil:
-			return w, err
+			return w, false, err
 		case receipt.Result == scrollback.ResultCompacted:
-			folded(receipt)
+			q.folded(receipt)
 		case head.Branch.ViewVersion != seen || receipt.Result == scrollback.ResultConflict:
 			// Somebody folded meanwhile: what w holds is no longer shown.
 		case fits:
-			return w, nil
+			return w, false, nil
 		default:
-			return w, overBudget(w, &sh)
+			return w, false, overBudget(w, &q.sh)
 		}
 	}
-	return scrollback.Window{}, scrollback.Errorf(scrollback.Internal, "engine.fit", "the backlog did not end after %d compactions", maxFolds)
+	return w, false, scrollback.Errorf(scrollback.Internal, "engine.fit", "the backlog did not end after %d compactions", maxFolds)
+}
+
+// folding says how one fold is made.
+type folding struct {
+	sh     resolved
+	reason compact.Reason
+	wait   *turnstile.Patience // for its summary
 }
 
 // fold makes one fold of head's branch, commits it and refreshes head.
-func (f *folder) fold(ctx context.Context, head *store.Head, sh resolved, reason compact.Reason) (scrollback.Receipt, error) {
-	unlock, err := f.locks.lock(ctx, head.ID)
+func (f *folder) fold(ctx context.Context, head *store.Head, q folding) (scrollback.Receipt, error) {
+	asking, unlock, err := f.locks.Lock(ctx, head.ID, q.wait)
 	if err != nil {
-		return scrollback.Receipt{}, err
+		return scrollback.Receipt{}, scrollback.Wrap(scrollback.Canceled, "engine.fold", err)
 	}
 	defer unlock()
 	if err := f.refresh(ctx, head); err != nil {
 		return scrollback.Receipt{}, err
 	}
-	shown, err := f.shown(ctx, *head, sh)
+	shown, err := f.shown(ctx, *head, q.sh)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
 	made, err := compact.Run(ctx, compact.Input{
-		Shown: shown, Reason: reason, Conversation: head.ID,
-		Writers: func() []compact.Summarizer { return f.writers(ctx, head.Conversation, sh) },
-		Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: sh.modelTokens, Price: f.resolver.priced,
+		Shown: shown, Reason: q.reason, Conversation: head.ID, Hurry: asking.Done(),
+		Writers: func() []compact.Summarizer { return f.writers(ctx, head.Conversation, q.sh) },
+		Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.sh.modelTokens, Price: f.resolver.priced,
 		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.Segments(ctx, ids) },
 		Measure: archive.Measure, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
 	})
@@ -235,11 +211,14 @@ func (f *folder) commit(ctx context.Context, head *store.Head, c store.Commit) (
 			return c.Receipt, err
 		}
 		c.Receipt = scrollback.Receipt{Result: scrollback.ResultConflict, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{}, CreatedAt: c.Receipt.CreatedAt,
-			TokensBefore: c.Receipt.TokensBefore, TokensAfter: c.Receipt.TokensBefore, SummaryBy: c.Receipt.SummaryBy, Cost: c.Receipt.Cost}
+			TokensBefore: c.Receipt.TokensBefore, TokensAfter: c.Receipt.TokensBefore, SummaryBy: c.Receipt.SummaryBy, Cost: c.Receipt.Cost,
+			SummaryResult: c.Receipt.SummaryResult, SummaryWhy: c.Receipt.SummaryWhy, Calls: c.Receipt.Calls}
 		if len(c.Usage) == 0 {
 			return c.Receipt, nil
 		}
+		learned := c.View
 		c.Branch, c.IfViewVersion, c.View, c.Segments = head.Branch.ID, head.Branch.ViewVersion, head.Branch.View, nil
+		c.View.Failures, c.View.AskAt = learned.Failures, learned.AskAt
 		err = f.store.Views.Commit(ctx, c)
 	}
 	if err != nil {
@@ -258,15 +237,21 @@ func (f *folder) refresh(ctx context.Context, head *store.Head) error {
 	return err
 }
 
-// ahead folds after a turn, so that the next request does not have to wait.
-func (f *folder) ahead(ctx context.Context, id scrollback.ConversationID, sh resolved) {
+// ahead folds without holding anything up, so that the next request does not have to
+// wait. One fold may wait for another that runs, and sees what came meanwhile; more are
+// not needed.
+func (f *folder) ahead(ctx context.Context, id scrollback.ConversationID, sh resolved) (receipt scrollback.Receipt) {
+	if f.locks.Users(id) > 1 {
+		return receipt
+	}
 	head, err := f.door.head(ctx, id, scrollback.AccessWrite)
 	if err == nil && head.Branch.LiveWeight().Tokens >= head.Branch.View.RetryAt {
-		_, err = f.fold(ctx, &head, sh, compact.WhenDue)
+		receipt, err = f.fold(ctx, &head, folding{sh: sh, reason: compact.WhenDue})
 	}
 	if err != nil && ctx.Err() == nil {
 		f.o.Log.Warn("compacting ahead failed", "conversation", id, "error", err)
 	}
+	return receipt
 }
 
 // byHand folds piece by piece until the request is met.
@@ -276,8 +261,12 @@ func (f *folder) byHand(ctx context.Context, head store.Head, over Overrides, re
 		return scrollback.Receipt{}, err
 	}
 	var all scrollback.Receipt
+	q := folding{sh: sh, reason: reason}
+	if reason == compact.Everything {
+		q.wait = &turnstile.Patience{} // it asks no model, and waits for none
+	}
 	for range maxFolds {
-		r, err := f.fold(ctx, &head, sh, reason)
+		r, err := f.fold(ctx, &head, q)
 		if err != nil {
 			return all, err
 		}
@@ -300,5 +289,9 @@ func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
 	}
 	a.Segments, a.Refs = append(a.Segments, b.Segments...), append(a.Refs, b.Refs...)
 	a.LastSeq, a.TokensAfter, a.Cost, a.CreatedAt = b.LastSeq, b.TokensAfter, a.Cost+b.Cost, b.CreatedAt
+	a.SummaryBy, a.Calls = b.SummaryBy, a.Calls+b.Calls
+	if b.Calls > 0 {
+		a.SummaryResult, a.SummaryWhy, a.Checked = b.SummaryResult, b.SummaryWhy, b.Checked
+	}
 	return a
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/turnstile"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 )
@@ -39,6 +40,7 @@ type liveTurn struct {
 	meta     scrollback.MetaEvent // as last reported
 	usage    scrollback.Usage     // of all its calls
 	sent     scrollback.Weight    // of the newest request
+	wait     turnstile.Patience   // for summaries
 	cancel   context.CancelCauseFunc
 
 	// saving is held while the turn is written to the store, so that a save of the
@@ -50,13 +52,14 @@ type liveTurn struct {
 	draft  *draft
 	events []scrollback.Event
 	ended  bool
-	more   chan struct{} // closed and replaced when something happens
+	beside []scrollback.Event // of compactions beside the turn, held back until the step ends
+	more   chan struct{}      // closed and replaced when something happens
 }
 
 // makeLive makes a turn that has begun live, for whoever asked.
 func makeLive(v *View, b store.Begun, sh resolved) *liveTurn {
 	e := v.e
-	lt := &liveTurn{e: e, view: v, resolved: sh, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {},
+	lt := &liveTurn{e: e, view: v, resolved: sh, wait: turnstile.Patience{Left: max(e.o.SummaryTimeout, 0)}, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {},
 		events: []scrollback.Event{scrollback.TurnEvent{TurnID: b.Turn.ID, UserMessageID: b.Turn.UserMessage, Seq: b.Turn.Seq}}}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
@@ -78,6 +81,34 @@ func (lt *liveTurn) emit(evs ...scrollback.Event) {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
 	lt.emitLocked(evs...)
+}
+
+// compactBeside folds while the turn goes on. What comes of it is reported between steps,
+// so that it does not stand in the middle of a sentence.
+func (lt *liveTurn) compactBeside() {
+	leave, err := lt.e.enter()
+	if err != nil {
+		return
+	}
+	sh := lt.resolved
+	go func() {
+		defer leave()
+		if r := lt.e.folder.ahead(lt.e.base, lt.turn.Conversation, sh); r.Result == scrollback.ResultCompacted {
+			lt.mu.Lock()
+			defer lt.mu.Unlock()
+			lt.beside = append(lt.beside, scrollback.CompactionEvent{Receipt: r})
+		}
+	}()
+}
+
+// emitBeside reports what was compacted beside the turn since the last step.
+func (lt *liveTurn) emitBeside() {
+	lt.mu.Lock()
+	defer lt.mu.Unlock()
+	if len(lt.beside) > 0 {
+		lt.emitLocked(lt.beside...)
+		lt.beside = nil
+	}
 }
 
 func (lt *liveTurn) emitLocked(evs ...scrollback.Event) {

@@ -64,6 +64,7 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 			out = append(out, credits)
 		}
 		lt.emit(out...)
+		lt.emitBeside()
 		if done != nil {
 			return *done, nil
 		}
@@ -125,7 +126,8 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 	case !l.TooLong:
 		return refusal
 	}
-	folded, err := lt.e.folder.fold(ctx, &head, sh, compact.MustFit)
+	lt.emit(scrollback.CompactingEvent{Tokens: sh.modelTokens(sent.Weight.Tokens), Budget: sh.modelBudget.Tokens})
+	folded, err := lt.e.folder.fold(ctx, &head, folding{sh: sh, reason: compact.MustFit, wait: &lt.wait})
 	if err != nil {
 		return err
 	}
@@ -154,15 +156,22 @@ func (lt *liveTurn) refused(w scrollback.Window, refusal error) error {
 		lt.resolved.modelTokens(w.Weight.Tokens), lt.resolved.modelBudget.Reserve, lt.resolved.modelBudget.Limit)
 }
 
-// window makes the window of a step, folding first if necessary.
+// window makes the window of a step, folding first if it does not fit.
 func (lt *liveTurn) window(ctx context.Context) (scrollback.Window, *scrollback.WindowMark, error) {
 	const op = "engine.Turn"
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	w, err := lt.e.folder.fit(ctx, &head, lt.resolved, lt.turn.Seq, func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) })
+	w, due, err := lt.e.folder.fit(ctx, &head, fitting{
+		sh: lt.resolved, promptSeq: lt.turn.Seq, wait: &lt.wait, beside: !lt.e.o.NoBackgroundFolds,
+		compacting: func(ev scrollback.CompactingEvent) { lt.emit(ev) },
+		folded:     func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) },
+	})
 	if err != nil {
 		return w, nil, err
+	}
+	if due {
+		lt.compactBeside()
 	}
 	if err := window.Lint(w, lt.resolved.facts.Dialect); err != nil {
 		return w, nil, scrollback.Errorf(scrollback.Internal, op, "the window breaks a rule of the provider: %w", err)

@@ -243,7 +243,7 @@ func TestMisbehavingSummariser(t *testing.T) {
 			return []model.Delta{{Text: minutes(strings.Repeat("blah ", 5000))}}
 		}, scrollback.ResultEmptySummary},
 		"reasoning": {func(int, model.Request) []model.Delta {
-			return []model.Delta{{Text: "<thinking>hm</thinking>" + minutes("x")}}
+			return []model.Delta{{Text: "<thinking>hm\n" + minutes("x")}}
 		}, scrollback.ResultEmptySummary},
 		"cut off": {func(int, model.Request) []model.Delta {
 			return []model.Delta{{Text: minutes("x"), Finish: scrollback.FinishLength}}
@@ -367,7 +367,8 @@ func TestInstructionsOutliveSummarisers(t *testing.T) {
 				}
 				return []model.Delta{{Text: asked(r, "the report")}}
 			}}
-			r := enginetest.New(t, enginetest.Options{Summaries: true, Policy: policy, Limit: 6000}, w.step())
+			r := enginetest.New(t, enginetest.Options{Summaries: true, Policy: policy, Limit: 6000,
+				Folding: map[string]float64{"failures_max": 1000}}, w.step())
 			id := r.NewConversation()
 			rules, folds := 0, 0
 			phase := func(fails bool) string {

@@ -99,10 +99,13 @@ func span(first, last int64) string {
 // Receipt writes what a compaction did.
 func Receipt(w io.Writer, t Texts, r scrollback.Receipt) error {
 	if r.Result != scrollback.ResultCompacted {
-		_, err := fmt.Fprintf(w, t.Unchanged+"\n", t.Result(r.Result))
+		_, err := fmt.Fprintf(w, t.Unchanged+"\n", cmp.Or(t.why(r), t.Result(r.Result)))
 		return err
 	}
 	fmt.Fprintf(w, "#%d–#%d: %s → %s tokens\n", r.FirstSeq, r.LastSeq, Thousands(r.TokensBefore), Thousands(r.TokensAfter))
+	if why := t.why(r); why != "" {
+		fmt.Fprintln(w, why)
+	}
 	for _, ref := range r.Refs {
 		fmt.Fprintln(w, ref)
 	}
@@ -127,7 +130,7 @@ func Receipts(w io.Writer, t Texts, rs []scrollback.Receipt) error {
 		case r.Cleared:
 			by += ", " + t.Cleared
 		case r.SummaryResult != "":
-			by += ", " + t.Result(r.SummaryResult)
+			by += ", " + t.why(r)
 		case r.Checked:
 			by += ", " + t.Checked
 		}

@@ -93,9 +93,14 @@ func (p *Printer) show(ev scrollback.Event) error {
 			p.Note(p.Texts.Assumed, Plain(ev.Model), Thousands(ev.Limit))
 		}
 		p.first = false
+	case scrollback.CompactingEvent:
+		p.Note("%s", p.Texts.Compacting)
 	case scrollback.CompactionEvent:
 		if ev.Result == scrollback.ResultCompacted {
 			p.Note(p.Texts.Compacted, ev.FirstSeq, ev.LastSeq, Thousands(ev.TokensBefore), Thousands(ev.TokensAfter))
+			if why := p.Texts.why(ev.Receipt); why != "" {
+				p.Note("%s", why)
+			}
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ type Texts struct {
 	Stopping    string
 	Interrupted string
 	Assumed     string // model, tokens its window is assumed to have
+	Compacting  string
 	Compacted   string // first seq, last seq, tokens before, after
 	Nothing     string
 	Unknown     string // command
@@ -68,6 +69,7 @@ var english = Texts{
 	Stopping:    "stopping…",
 	Interrupted: "interrupted; what was written so far is saved",
 	Assumed:     "the window of %s is not known: %s tokens are assumed; --limit sets it",
+	Compacting:  "compacting…",
 	Compacted:   "compacted #%d–#%d: %s → %s tokens",
 	Nothing:     "Nothing has been said yet.",
 	Unknown:     "No such command: %s; /help lists them. To send a line that begins with a slash, type two.",
@@ -145,6 +147,7 @@ var chinese = Texts{
 	Stopping:    "正在停止……",
 	Interrupted: "已中断；已写出的部分已保存",
 	Assumed:     "不知道 %s 的上下文窗口有多大，暂按 %s 个 token 计算；可用 --limit 指定",
+	Compacting:  "正在压缩……",
 	Compacted:   "已压缩 #%d–#%d：%s → %s 个 token",
 	Nothing:     "还没有任何内容。",
 	Unknown:     "没有命令 %s；/help 列出全部命令。要发送以斜杠开头的一行，请写两个斜杠。",
@@ -215,6 +218,17 @@ var chinese = Texts{
 // Result is a compaction's result as a person reads it.
 func (t Texts) Result(r scrollback.CompactionResult) string {
 	return cmp.Or(t.Results[r], string(r))
+}
+
+// why says why a model that was asked gave no summary; empty if it did.
+func (t Texts) why(r scrollback.Receipt) string {
+	if r.SummaryResult == "" {
+		return ""
+	}
+	if r.SummaryWhy == "" {
+		return t.Result(r.SummaryResult)
+	}
+	return t.Result(r.SummaryResult) + ": " + Clip(r.SummaryWhy, noteWidth)
 }
 
 // TextsOf is the table for a locale as the environment names it, in the order

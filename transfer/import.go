@@ -75,8 +75,15 @@ func (im *importer) skip(b transcript.Bad) {
 // result is what has been done so far.
 func (im *importer) result() ImportResult {
 	im.out.Conversations = im.out.Conversations[:0]
+	var asked engine.Asked
 	for _, c := range im.order {
 		im.out.Conversations = append(im.out.Conversations, c.Imported)
+		if im.q.Summarize {
+			asked.Calls, asked.Summaries, asked.Cost = asked.Calls+c.backlog.Asked.Calls, asked.Summaries+c.backlog.Asked.Summaries, asked.Cost+c.backlog.Asked.Cost
+		}
+	}
+	if im.q.Summarize {
+		im.out.Asked = &asked
 	}
 	return im.out
 }
@@ -321,6 +328,7 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 	if c.backlog, err = im.view.Bulk().Backlog(ctx, c.ID); err != nil {
 		return nil, err
 	}
+	c.backlog.Summarize = im.q.Summarize
 	head := c.backlog.Begin
 	if head.DeletedAt != 0 {
 		return nil, scrollback.Errorf(scrollback.Conflict, "transfer.Import", "conversation %s is in the trash: restore it first", c.ID)

@@ -65,13 +65,15 @@ const (
 
 // ImportRequest says how to read a file. An empty Format is recognised by the content;
 // Into adds everything to one existing conversation. AsCopy gives new ids to what a
-// bundle holds.
+// bundle holds. Summarize asks models for summaries of what is folded on the way; a bundle
+// brings its own.
 type ImportRequest struct {
-	Format   string
-	Project  string
-	Into     scrollback.ConversationID
-	AsCopy   bool
-	Progress func(messages int64) // may be nil
+	Format    string
+	Project   string
+	Into      scrollback.ConversationID
+	AsCopy    bool
+	Summarize bool
+	Progress  func(messages int64) // may be nil
 }
 
 // ImportResult says what an import brought. MoreSkipped counts bad lines that are not
@@ -83,6 +85,8 @@ type ImportResult struct {
 	// IDs are the new ids of a copy by those in the bundle: of conversations, branches and
 	// segments.
 	IDs map[string]string `json:"ids,omitempty"`
+	// Asked is what asking for summaries took, if that was wanted.
+	Asked *engine.Asked `json:"asked,omitempty"`
 }
 
 // Imported is one conversation of an import. Messages counts those newly written, Total
@@ -109,6 +113,8 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	switch {
 	case err != nil:
 		return im.out, err
+	case format == nil && q.Summarize:
+		return im.out, scrollback.ParamErrorf("transfer.Import", "summarize", "a bundle brings its own summaries")
 	case format == nil:
 		return t.importBundle(ctx, v, r, q)
 	case q.AsCopy:

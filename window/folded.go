@@ -93,12 +93,8 @@ func folded(in *Input) scrollback.Item {
 		k.seqs[in.Carried[i].Seq] = same.Clauses(clip.Bytes(in.Carried[i].Parts.Text(), maxCompared))
 	}
 	if sum != nil {
-		if text, minutes := k.summary(sum.Text, segs); text != "" {
-			title := "Summary of messages"
-			if !minutes { // nobody wrote one
-				title = "From messages"
-			}
-			fmt.Fprintf(&b, "\n%s #%d–#%d:\n%s\n", title, sum.FirstSeq, sum.LastSeq, marks.Escape(text))
+		if text := k.summary(sum.Text, segs); text != "" {
+			fmt.Fprintf(&b, "\n%s\n%s\n", sum.heading(), marks.Escape(text))
 		}
 		it.Weight.Tokens += sum.Tokens
 		it.Holds = append(it.Holds, scrollback.Hold{Kind: scrollback.KindSummary, Ref: scrollback.HistoryRef(sum.Segment),
@@ -172,9 +168,8 @@ func (k *known) learn(text string, seq int64) {
 }
 
 // summary returns what is shown of a summary: without what its carried lines only
-// repeat, and without the files that a placeholder says more of. It also says whether
-// there are minutes before the carried lines.
-func (k *known) summary(text string, segs []scrollback.Segment) (shown string, minutes bool) {
+// repeat, and without the files that a placeholder says more of.
+func (k *known) summary(text string, segs []scrollback.Segment) string {
 	var out []string
 	hidden := false
 	for line := range strings.SplitSeq(text, "\n") {
@@ -182,7 +177,6 @@ func (k *known) summary(text string, segs []scrollback.Segment) (shown string, m
 		switch {
 		case !ok:
 			k.learn(line, 0)
-			minutes = minutes || strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#")
 		case l.By == ByFile && slices.ContainsFunc(segs, func(s scrollback.Segment) bool { return worksOn(s.Placeholder, l.Path()) }),
 			l.By != ByFile && k.says(l):
 			hidden = true
@@ -195,7 +189,7 @@ func (k *known) summary(text string, segs []scrollback.Segment) (shown string, m
 	for n := len(out); hidden && n > 0 && (out[n-1] == "" || strings.HasPrefix(out[n-1], "#")); n = len(out) {
 		out = out[:n-1] // a heading that nothing follows any more
 	}
-	return strings.Join(out, "\n"), minutes
+	return strings.Join(out, "\n")
 }
 
 // worksOn reports whether a placeholder says what tools did with a path.
@@ -243,4 +237,12 @@ func (k *known) placeholder(s *scrollback.Segment) string {
 		out = append(out, line)
 	}
 	return strings.Join(out, "\n")
+}
+
+// heading says what the text of a summary is, and of which messages.
+func (s *Summary) heading() string {
+	if s.MinutesEnd == 0 {
+		return fmt.Sprintf("Said in messages #%d–#%d, word for word:", s.FirstSeq, s.LastSeq)
+	}
+	return fmt.Sprintf("Summary of messages #%d–#%d:", s.FirstSeq, s.MinutesEnd)
 }

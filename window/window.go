@@ -46,10 +46,12 @@ type Input struct {
 }
 
 // Summary is the summary that stands before the placeholders, and the segment
-// that carries it.
+// that carries it. MinutesEnd is the last message that a model's minutes in Text speak
+// for; where it is 0, Text holds only lines of the messages themselves.
 type Summary struct {
 	scrollback.ViewSummary
-	Text string
+	Text       string
+	MinutesEnd int64
 }
 
 // MaxImages is how many images one request may hold.

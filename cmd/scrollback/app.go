@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -30,13 +31,32 @@ func (g *globals) open(mode local.Mode) (*app, error) {
 	}
 	s, err := local.Open(g.ctx, dir, &local.Options{
 		Mode: mode, Objects: g.set.Objects, Env: g.set.env, Agent: "scrollback/" + version(), OfflinePace: pace, Model: g.set.Model, Known: g.set.Models,
-		Engine: engine.Options{SummaryModels: g.set.SummaryModels, Compaction: g.set.Compaction, Projects: g.set.Projects, Eager: g.set.Eager,
+		Engine: engine.Options{SummaryModels: g.set.SummaryModels, SummaryTimeout: g.set.SummaryTimeout, Compaction: g.set.Compaction, Projects: g.set.Projects, Eager: g.set.Eager,
 			Limit: g.set.Limit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds, Place: g.place(), Log: g.logger()},
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &app{s}, nil
+}
+
+// settleTime is how long a program that ends waits for a compaction, unless the settings
+// have another time for summaries.
+const settleTime = 30 * time.Second
+
+// settleSoon is how long it waits without a word.
+const settleSoon = 300 * time.Millisecond
+
+// settle waits for a compaction behind the turn: the next run would pay for it again.
+func (a *app) settle(ctx context.Context, most time.Duration, slow func()) {
+	ctx, cancel := context.WithTimeout(ctx, max(cmp.Or(most, settleTime), 0))
+	defer cancel()
+	soon, stop := context.WithTimeout(ctx, settleSoon)
+	defer stop()
+	if a.Engine.Settle(soon) != nil && ctx.Err() == nil {
+		slow()
+		_ = a.Engine.Settle(ctx) // closing breaks it off
+	}
 }
 
 // place is what conversations are told about where they work.

@@ -28,24 +28,25 @@ import (
 // settings are read from flags, environment and config file, in this order: the first
 // that sets a value counts.
 type settings struct {
-	Data          string
-	Objects       string // URL; empty for a folder beside the data
-	Model         string
-	Limit         int64 // tokens; 0 leaves it to the model
-	Addr          string
-	Compaction    engine.PolicySettings            // how conversations are compacted
-	Projects      map[string]engine.PolicySettings // the same of a project's, over it
-	Eager         bool                             // files of segments are written at once
-	SummaryModels []string
-	Models        map[string]token.Facts // what the file says about models, by name
-	Strict        map[string]scrollback.Strictness
-	ReplyBounds   model.Bounds      // of one reply
-	Roots         []string          // granted without --root; nil leaves it to the command
-	NoEnvironment bool              // conversations are not told where they work
-	MemoryFiles   []string          // names of memory files; nil leaves them to the workspace
-	Setup         string            // what the environment ends with
-	TrashDays     int64             // after which a server purges what is in the trash; 0 for never
-	variables     map[string]string // what the file sets in place of environment variables
+	Data           string
+	Objects        string // URL; empty for a folder beside the data
+	Model          string
+	Limit          int64 // tokens; 0 leaves it to the model
+	Addr           string
+	Compaction     engine.PolicySettings            // how conversations are compacted
+	Projects       map[string]engine.PolicySettings // the same of a project's, over it
+	Eager          bool                             // files of segments are written at once
+	SummaryModels  []string
+	SummaryTimeout time.Duration          // as engine.Options has it
+	Models         map[string]token.Facts // what the file says about models, by name
+	Strict         map[string]scrollback.Strictness
+	ReplyBounds    model.Bounds      // of one reply
+	Roots          []string          // granted without --root; nil leaves it to the command
+	NoEnvironment  bool              // conversations are not told where they work
+	MemoryFiles    []string          // names of memory files; nil leaves them to the workspace
+	Setup          string            // what the environment ends with
+	TrashDays      int64             // after which a server purges what is in the trash; 0 for never
+	variables      map[string]string // what the file sets in place of environment variables
 }
 
 // dot separates the keys of the configuration: model names contain dots.
@@ -53,7 +54,7 @@ const dot = "\x1f"
 
 // keys are those of a config file and their types; * stands for a name.
 var keys = map[string]string{
-	"data": "text", "objects": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts",
+	"data": "text", "objects": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts", "summary_timeout": "text",
 	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "trash_days": "whole number",
 	"compaction.*": "number", "projects.*.policy": "text", "projects.*.compaction.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
@@ -247,7 +248,10 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	if s.TrashDays < 0 {
 		return s, bad("trash_days", "trash_days is a number of days, or 0 for never")
 	}
-	err := s.parseCompaction(k)
+	err := s.parseTimeout(first(g.SummaryTimeout, env("SCROLLBACK_SUMMARY_TIMEOUT"), k.String("summary_timeout")))
+	if err == nil {
+		err = s.parseCompaction(k)
+	}
 	if err == nil {
 		s.variables, err = providerVariables(k)
 	}
@@ -261,6 +265,21 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 		s.ReplyBounds, err = replyBounds(k)
 	}
 	return s, err
+}
+
+// parseTimeout reads how long a request waits for a summary; empty leaves it to the engine.
+func (s *settings) parseTimeout(text string) error {
+	if text == "" {
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return scrollback.ParamErrorf("scrollback", "summary_timeout", "summary_timeout is a time such as 30s or 2m, or 0s for not waiting, not %q", text)
+	}
+	if s.SummaryTimeout = d; d == 0 {
+		s.SummaryTimeout = -1
+	}
+	return nil
 }
 
 // parseCompaction reads how conversations are compacted, and checks it with every

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
@@ -46,7 +47,7 @@ func TestConfigGuide(t *testing.T) {
 		Addr:          "127.0.0.1:7077",
 		Compaction:    engine.PolicySettings{Policy: "snapshot", Numbers: map[string]float64{"keep_share": 0.4, "check_calls": 1}},
 		Projects:      map[string]engine.PolicySettings{"support": {Policy: "rolling", Numbers: map[string]float64{"trigger_messages": 20}}},
-		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"}, Roots: []string{"/home/me/work"},
+		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"}, SummaryTimeout: 45 * time.Second, Roots: []string{"/home/me/work"},
 		MemoryFiles: []string{"AGENTS.md", "NOTES.md"}, Setup: "Everything is set up.", Eager: true, TrashDays: 30,
 		Models: map[string]token.Facts{"deepseek/deepseek-chat": {Limit: 128000, MaxOutput: 8000, Factor: 1.1,
 			Price: &token.Price{Input: 0.28, CachedInput: 0.028, Output: 0.42, Currency: "USD"}}},
@@ -85,18 +86,23 @@ func TestConfigPrecedence(t *testing.T) {
 		t.Errorf("the key is %q", key)
 	}
 	for name, value := range map[string]string{"DATA": "/env", "MODEL": "openai/env", "LIMIT": "4000", "ADDR": "127.0.0.1:4", "POLICY": "auto",
-		"SUMMARY_MODEL": "offline,openai/x"} {
+		"SUMMARY_MODEL": "offline,openai/x", "SUMMARY_TIMEOUT": "1m"} {
 		t.Setenv("SCROLLBACK_"+name, value)
 	}
 	t.Setenv("OPENAI_API_KEY", "env-key")
 	s, _, err = configured(t, file, globals{})
 	if err != nil || s.Data != "/env" || s.Model != "openai/env" || s.Limit != 4000 || s.Addr != "127.0.0.1:4" ||
-		s.Compaction.Policy != "auto" || len(s.SummaryModels) != 2 || s.env("OPENAI_API_KEY") != "env-key" {
+		s.Compaction.Policy != "auto" || len(s.SummaryModels) != 2 || s.SummaryTimeout != time.Minute || s.env("OPENAI_API_KEY") != "env-key" {
 		t.Errorf("with the environment: %+v %v", s, err)
 	}
-	s, _, err = configured(t, file, globals{Data: "/flag", Model: "openai/flag", Limit: 5000})
-	if err != nil || s.Data != "/flag" || s.Model != "openai/flag" || s.Limit != 5000 {
+	s, _, err = configured(t, file, globals{Data: "/flag", Model: "openai/flag", Limit: 5000, SummaryTimeout: "0s"})
+	if err != nil || s.SummaryTimeout >= 0 || s.Data != "/flag" || s.Model != "openai/flag" || s.Limit != 5000 {
 		t.Errorf("with flags: %+v %v", s, err)
+	}
+	for _, bad := range []string{"soon", "-1s", "30"} {
+		if _, _, err := configured(t, "", globals{SummaryTimeout: bad}); err == nil || !strings.Contains(err.Error(), "summary_timeout") {
+			t.Errorf("a timeout of %q: %v", bad, err)
+		}
 	}
 	t.Setenv("SCROLLBACK_LIMIT", "many")
 	if _, _, err := configured(t, file, globals{}); err == nil || !strings.Contains(err.Error(), "SCROLLBACK_LIMIT") {

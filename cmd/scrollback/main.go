@@ -32,14 +32,15 @@ func main() {
 
 // globals are the flags of every command, before or after its name.
 type globals struct {
-	Config  string   `help:"Config file ($$SCROLLBACK_CONFIG). Default: the user's own, if there is one." placeholder:"FILE"`
-	Data    string   `help:"Folder that holds the data ($$SCROLLBACK_DATA)." placeholder:"DIR"`
-	Objects string   `help:"Where the bytes of artifacts are kept ($$SCROLLBACK_OBJECTS): s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER. Default: a folder beside the data." placeholder:"URL"`
-	Model   string   `help:"Model to ask ($$SCROLLBACK_MODEL where a conversation names none)." placeholder:"NAME"`
-	Limit   int64    `help:"Window of the model in tokens, in place of its own ($$SCROLLBACK_LIMIT). For commands that list or read: how many." placeholder:"TOKENS"`
-	Effort  string   `help:"How much the model thinks before it answers: none, minimal, low, medium, high, xhigh or max. Default: the conversation's setting, else the model's." placeholder:"LEVEL"`
-	Root    []string `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be repeated. Default: the current folder for chat and run, none for serve." placeholder:"DIR" sep:"none"`
-	JSON    bool     `help:"Print JSON, as the API does." name:"json"`
+	Config         string   `help:"Config file ($$SCROLLBACK_CONFIG). Default: the user's own, if there is one." placeholder:"FILE"`
+	Data           string   `help:"Folder that holds the data ($$SCROLLBACK_DATA)." placeholder:"DIR"`
+	Objects        string   `help:"Where the bytes of artifacts are kept ($$SCROLLBACK_OBJECTS): s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER. Default: a folder beside the data." placeholder:"URL"`
+	Model          string   `help:"Model to ask ($$SCROLLBACK_MODEL where a conversation names none)." placeholder:"NAME"`
+	Limit          int64    `help:"Window of the model in tokens, in place of its own ($$SCROLLBACK_LIMIT). For commands that list or read: how many." placeholder:"TOKENS"`
+	Effort         string   `help:"How much the model thinks before it answers: none, minimal, low, medium, high, xhigh or max. Default: the conversation's setting, else the model's." placeholder:"LEVEL"`
+	SummaryTimeout string   `help:"How long a request that does not fit waits for a summary, such as 30s or 2m; 0s for not at all ($$SCROLLBACK_SUMMARY_TIMEOUT)." placeholder:"TIME"`
+	Root           []string `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be repeated. Default: the current folder for chat and run, none for serve." placeholder:"DIR" sep:"none"`
+	JSON           bool     `help:"Print JSON, as the API does." name:"json"`
 
 	set     settings
 	roots   []string // granted to conversations

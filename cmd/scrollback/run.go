@@ -56,6 +56,9 @@ func (c *runCmd) Run(g *globals) (err error) {
 		p := g.printer()
 		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, Overrides: g.shape()})
 		p.Note("(conversation %s)", id)
+		if err == nil {
+			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Compacting) })
+		}
 		return err
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -19,11 +20,12 @@ import (
 )
 
 type importCmd struct {
-	File    string `arg:"" optional:"" help:"File to read, or - for standard input. With --from gemini-cli and no file: every session of that tool."`
-	From    string `help:"Format (bundle, jsonl, gemini-cli). Default: recognised by the file's content." placeholder:"F"`
-	Project string `help:"Project to import into." placeholder:"P"`
-	Into    string `help:"Conversation to add to." placeholder:"ID"`
-	AsCopy  bool   `help:"Import a bundle under new ids, and list them."`
+	File      string `arg:"" optional:"" help:"File to read, or - for standard input. With --from gemini-cli and no file: every session of that tool."`
+	From      string `help:"Format (bundle, jsonl, gemini-cli). Default: recognised by the file's content." placeholder:"F"`
+	Project   string `help:"Project to import into." placeholder:"P"`
+	Into      string `help:"Conversation to add to." placeholder:"ID"`
+	AsCopy    bool   `help:"Import a bundle under new ids, and list them."`
+	Summarize bool   `help:"Ask models for summaries of what is compacted on the way. This may take many calls. Default: none is asked."`
 }
 
 // Run implements the command.
@@ -32,7 +34,7 @@ func (c *importCmd) Run(g *globals) error {
 		return scrollback.ParamErrorf("scrollback", "file", "name a file, or the tool whose files to find: --from %s", geminicli.Name)
 	}
 	return g.with(func(a *app) error {
-		q := transfer.ImportRequest{Format: c.From, Project: c.Project, AsCopy: c.AsCopy}
+		q := transfer.ImportRequest{Format: c.From, Project: c.Project, AsCopy: c.AsCopy, Summarize: c.Summarize}
 		if c.Into != "" {
 			into, err := a.Resolve(g.ctx, c.Into)
 			if err != nil {
@@ -149,6 +151,14 @@ func (c *countedFile) Seek(offset int64, whence int) (int64, error) {
 	return at, err
 }
 
+// counted is a number and what it counts.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return terminal.Thousands(int64(n)) + " " + many
+}
+
 // maxNamed is how many bad lines are named.
 const maxNamed = 20
 
@@ -166,6 +176,11 @@ func (g *globals) imported(w io.Writer, out transfer.ImportResult) error {
 			line += "  " + c.Result
 		}
 		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	if a := out.Asked; a != nil {
+		if _, err := fmt.Fprintf(w, "%s, %s of models, cost %s\n", counted(a.Summaries, "summary", "summaries"), counted(a.Calls, "call", "calls"), strconv.FormatFloat(a.Cost, 'f', -1, 64)); err != nil {
 			return err
 		}
 	}

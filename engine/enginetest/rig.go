@@ -49,6 +49,7 @@ type Options struct {
 	Clock     *atomic.Int64  // nil: one of its own
 	SaveEvery time.Duration
 	NoFolds   bool
+	Wait      time.Duration // for summaries
 	Wrap      func(model.Model) model.Model
 	Summaries bool // the scripted model is asked for summaries too
 	Importers []transcript.Importer
@@ -101,7 +102,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 			}
 			return r.Script, nil
 		},
-		Model: "script", Place: o.Place, SaveEvery: o.SaveEvery, NoBackgroundFolds: o.NoFolds,
+		Model: "script", Place: o.Place, SaveEvery: o.SaveEvery, NoBackgroundFolds: o.NoFolds, SummaryTimeout: o.Wait,
 		Compaction: engine.PolicySettings{Policy: o.Policy, Numbers: o.Folding}, Projects: o.Projects, ReplyBounds: o.Bounds,
 	})
 	r.View = r.Engine.As(scrollback.Operator())

@@ -22,10 +22,11 @@ func (a *api) transfer() {
 	a.raw(huma.Operation{OperationID: "import", Method: http.MethodPost, Path: "/api/import", Summary: "Import a transcript or a bundle (the body)",
 		Parameters: []*huma.Param{queryParam("from", huma.TypeString, "Its format. Default: as its content says."),
 			queryParam("project", huma.TypeString, "Where it goes."), queryParam("into", huma.TypeString, "The conversation to extend."),
-			queryParam("as_copy", huma.TypeBoolean, "Whether a bundle gets ids of its own.")}},
+			queryParam("as_copy", huma.TypeBoolean, "Whether a bundle gets ids of its own."),
+			queryParam("summarize", huma.TypeBoolean, "Whether models are asked for summaries of what is compacted.")}},
 		func(w http.ResponseWriter, r *http.Request) error {
 			q := r.URL.Query()
-			req := transfer.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: isSet(q, "as_copy")}
+			req := transfer.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: isSet(q, "as_copy"), Summarize: isSet(q, "summarize")}
 			if into := q.Get("into"); into != "" {
 				id, err := a.resolve(r.Context(), into)
 				if err != nil {

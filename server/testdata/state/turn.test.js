@@ -38,6 +38,24 @@ test('a message is asked, and its answer is what was stored', async () => {
   same([turn.begun.value - begun, turn.ended.value - ended], [1, 1]);
 });
 
+test('a wait for a compaction is shown until the next event', async () => {
+  fresh();
+  const open = new TransformStream();
+  const writer = open.writable.getWriter();
+  serve({ ...log, [chat]: () => new Response(open.readable) });
+  const send = (n, ev) => writer.write(new TextEncoder().encode(`id: ${n}\ndata: ${JSON.stringify(ev)}\n\n`));
+  const done = turn.ask('c', 'm');
+  send(...begins(1));
+  send(2, { type: 'compacting', tokens: 9, budget: 8 });
+  await when(() => turn.compacting.value, 'the wait');
+  send(3, { type: 'compaction', result: 'compacted', last_seq: 9 });
+  await when(() => turn.compactions.value.length === 1, 'the compaction');
+  same(turn.compacting.value, false);
+  writer.write(new TextEncoder().encode('data: [DONE]\n\n'));
+  writer.close();
+  same(await done, true);
+});
+
 test('a connection that drops is made again from the last event, and nothing is said twice', async () => {
   fresh();
   const open = new TransformStream();

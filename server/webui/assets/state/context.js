@@ -49,9 +49,13 @@ export const range = (x) => (x.first_seq === x.last_seq ? `#${num(x.first_seq)}`
 
 export const saved = (r) => t('compactTokens', num(r.tokens_before), num(r.tokens_after));
 
+// why says why a model gave no summary.
+export const why = (r) => t('summary.' + r.summary_result) + (r.summary_why ? ` (${r.summary_why})` : '');
+
 // outcome says what came of a compaction.
 export const outcome = (r) => (r.result === 'compacted'
-  ? `${t('compacted', range(r))} · ${saved(r)}` : t('compaction.' + r.result));
+  ? `${t('compacted', range(r))} · ${saved(r)}${r.summary_result ? ` · ${why(r)}` : ''}`
+  : t('compaction.' + r.result) + (r.summary_why ? ` (${r.summary_why})` : ''));
 
 export const compactNow = () => act('/compact', { force: true }, outcome);
 export const startAfresh = () => act('/clear', {}, (r) => (r.result === 'compacted' ? t('cleared') : outcome(r)));

@@ -14,6 +14,7 @@ export const running = signal(null); // {conversation, turn}; turn is null until
 export const step = signal(null); // the step being written, as step.js has it
 export const asked = signal(null); // the user's message until it is stored
 export const compactions = signal([]); // receipts of this turn
+export const compacting = signal(false); // the request waits for a compaction
 export const shaky = signal(false); // the connection was lost and is being made again
 export const begun = signal(0); // grows with each beginning of a turn
 export const ended = signal(0); // and with each end
@@ -47,6 +48,7 @@ export function leave() {
   running.value = null;
   asked.value = null;
   compactions.value = [];
+  compacting.value = false;
   shaky.value = false;
   clear();
 }
@@ -122,6 +124,7 @@ async function finish(mine) {
   reader = null;
   running.value = null;
   compactions.value = [];
+  compacting.value = false;
   clear();
   if (asked.value && asked.value.seq) asked.value = null;
   ended.value++;
@@ -135,7 +138,11 @@ async function take(at, frame) {
     if (n <= at.last) return;
     at.last = n;
   }
+  if (ev.type !== 'compacting') compacting.value = false; // whatever comes next, the wait is over
   switch (ev.type) {
+    case 'compacting':
+      compacting.value = true;
+      break;
     case 'turn':
       at.turn = ev.turn_id;
       running.value = { conversation: at.conversation, turn: ev.turn_id };

@@ -74,6 +74,7 @@ function Live() {
   useLayoutEffect(() => { scroller.after(); });
   if (thread.newer.value) return null;
   return html`${said && html`<${Asked} text=${said.text} />`}
+    ${turn.compacting.value && html`<div class="crease" role="status">${icon('compact')}<span>${t('compacting')}</span></div>`}
     ${turn.compactions.value.filter((r) => r.result === 'compacted').map((r) => html`<div class="crease" key=${r.last_seq}>${icon('compact')}<span>
       ${outcome(r)}</span></div>`)}
     ${r && html`<${Writing} step=${step} conversation=${r.conversation} />`}
