@@ -27,7 +27,7 @@ const SummaryExtractive = "extractive"
 //
 // Summary is for people and lists. With a PromptVersion, that of a leaf also stands in
 // windows for what is before it, from SummaryOf on; without one it consists of lines
-// of the messages themselves.
+// of the messages themselves, and one on what tools did.
 type Segment struct {
 	ID            SegmentID      `json:"id"`
 	Conversation  ConversationID `json:"conversation_id"`

@@ -394,5 +394,5 @@ func failure(r scrollback.ToolResult) (string, bool) {
 			break
 		}
 	}
-	return short.Line(strings.ToValidUTF8(cmp.Or(first, "failed"), ""), maxSubjectRunes), true
+	return short.Line(strings.ToValidUTF8(cmp.Or(first, "no output"), ""), maxSubjectRunes), true
 }

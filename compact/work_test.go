@@ -70,7 +70,7 @@ func TestWorkOfAgents(t *testing.T) {
 
 func TestFailure(t *testing.T) {
 	for text, want := range map[string]string{
-		"!": "failed", "!boom\nmore": "boom", "<tool_use_error>File has not been read</tool_use_error>": "File has not been read",
+		"!": "no output", "!boom\nmore": "boom", "<tool_use_error>File has not been read</tool_use_error>": "File has not been read",
 		"Traceback (most recent call last):\n  File \"a.py\", line 3\nValueError: bad tide": "ValueError: bad tide",
 		"ok a 0.1s\n--- FAIL: TestTide (0.0s)\nFAIL\nexit status 1":                         "--- FAIL: TestTide (0.0s)",
 		"all good, no errors found": "", "exit code 0": "", "The error handling is in a.go": "", "panic: nil map": "panic: nil map",
