@@ -332,4 +332,22 @@ func tableOf(t *testing.T, limits []int64, rows []sharesRow) {
 			t.Log(line)
 		}
 	}
+	for _, limit := range limits { // as in the guide
+		line := fmt.Sprintf("| %d |", limit)
+		for _, policy := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
+			var live []int64
+			kept, asked := 0, 0
+			for _, row := range rows {
+				if row.limit == limit && row.policy == policy {
+					kept, asked = kept+row.kept, asked+row.asked
+					for _, s := range row.seen {
+						live = append(live, s.live)
+					}
+				}
+			}
+			slices.Sort(live)
+			line += fmt.Sprintf(" %d–%d, %d of %d |", live[0], live[len(live)/2], kept, asked)
+		}
+		t.Log(line)
+	}
 }
