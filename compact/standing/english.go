@@ -9,7 +9,8 @@ const (
 		`address|speak|talk|chat|explain|assume|cite|quote|check|run|test|format|sign|send|mark|list|translate|correct|name|stick|go|do|don't|` +
 		`never|always|only|just|let|remind|mention|say|be|act|pretend|play|summari[sz]e|leave|round|refer|wait|remember|spell|follow|limit|` +
 		`provide|return|output|propose|suggest|recommend|sort|read|try|think|take|point|look|set|draft|stay|warn|confirm|commit|push|merge|` +
-		`number|highlight|attach|convert|round|show|log|document|indent|prefix|omit|drop|no|hold|help|work|change|delete|update|refuse)\b`
+		`number|highlight|attach|convert|round|show|log|document|indent|prefix|omit|drop|no|hold|pick|choose|hide|prefer|default|lead|open|finish|close|reserve|protect|respect|ignore|label|wrap|` +
+		`abbreviate|match|measure|price|schedule|book|plan|cook|teach|quiz|grade|challenge|praise|proofread|edit|touch|print|store|save|repeat|switch|link|count|help|work|change|delete|update|refuse)\b`
 	// habits are what answers and texts are made of: an order about them is about all of them.
 	habits = `(?:answers?|repl(?:y|ies)|responses?|summar(?:y|ies)|explanations?|comments?|commits?|commit messages?|drafts?|dates?|units?|` +
 		`spelling|tone|headings?|bullets?(?: points?)?|lists?|tables?|markdown|emojis?|citations?|sources?|quotes?|paragraphs|sentences|` +
@@ -25,11 +26,11 @@ const (
 )
 
 var english = grammar{
-	idiom: `\b(?:never ?mind|you never know|better late than never|never say never|now or never|never again|as always|like always|` +
+	idiom: `\b(?:never ?mind|you never know|better late than never|never say never|now or never|never again|never once|never in (?:my|his|her|our|all my) |as always|like always|` +
 		`(?:don't|do not|dont|didn't|doesn't) (?:know|think|mind|care|worry|have|remember|understand|see why|get it|believe|feel|want to know|bother|panic|you)\b|` +
 		`don't (?:get me wrong|sweat it|be sorry|be silly|ask me|tell me|mention it)|(?:can't|cannot|couldn't) (?:remember|decide)|` +
 		`(?:i'll|i will|we'll) never forget|must (?:say|admit|confess)|of course)`,
-	veto: `^(?:thanks|thank you|what an?\b|(?:in|from) the (?:story|book|film|movie|novel|game)\b)|\b(?:once upon a time|as \w+ (?:wrote|said|put it))\b|` +
+	veto: `\baccording to\b|^(?:honestly|frankly|turns out|apparently|did you know)\b|^(?:thanks|thank you|what an?\b|(?:in|from) the (?:story|book|film|movie|novel|game)\b)|\b(?:once upon a time|as [a-z]+ (?:wrote|said|put it)[,:])|^as [a-z]+ (?:wrote|said|put it)\b|` +
 		`\b(?:my|the|our|his|her|their|your)(?: \w+){0,2} (?:says?|said|told|thinks?|thought|claims?|claimed|insists?|insisted|complains?)\b|` +
 		`\b(?:he|she|they|everybody|everyone|people|nobody|who|mum|mom|dad)(?: always| never| once)? (?:says?|said|told|thinks?|thought|claims?|claimed|insists?|insisted|decided|prefers?|never|always|must)\b|` +
 		`\b(?:i|we) (?:was|were) told\b|\bi told (?:him|her|them)\b|\b(?:used to|would have|should have|could have|might have|was supposed|were supposed) |\bhow to\b.*\?$`,
@@ -126,17 +127,34 @@ var english = grammar{
 				`\b(?:refer to|address) [a-z ]+ as\b|\b(?:round|to) [^,]*\bdecimals?\b|` + `\byou(?:'re| are| play) (?:the|a|an|my)\b[^,]*(?:,|\band\b).*\b(?:i'm|i am|stay|never|don't|only|correct|ask|answer)\b|` +
 				start + `(?:use|give me|write|avoid|prefer|include|add|suggest|recommend|show me|offer|cite|mark) (?:[a-z-]+ ){0,2}[a-z]{3,}[^s'\W]s(?:[.,!]|$| (?:in|for|when|to|with|at|and|instead|over)\b)`,
 			but: `\b(?:the|this|that|these|those|my|our|a|an|two|three|four|five|six|ten|some|failing) (?:[a-z]+ )?(?:file|test|page|paragraph|function|button|column|server|table|section|list|version|photo|branch|line|error|bug|names|ideas|jokes|examples|options)s?\b|` +
-				`\b(?:three|four|five|six|ten|some|following|attached|above|last) \b|\b(?:going|at it)\b,? (?:that|it)|\bbe (?:careful|right|back|there|quick)\b`},
+				`\b(?:three|four|five|six|ten|some|following|attached|above|last) \b|^(?:please )?(?:write|add|create|make|show me|give me) (?:[a-z-]+ )*(?:for|to|in|from|of) (?:the|this|that|these|my|our|[a-z]+\.[a-z]+)\b|\b(?:going|at it)\b,? (?:that|it)|\bbe (?:careful|right|back|there|quick)\b`},
 		// What follows from how a person lives or works.
 		{cues: "so |therefore|because|take it into account|into account|plan around|work around|consider|accommodat|bear with",
 			match: `\b(?:i|i'm|i've|i'll|we|we're|my|our|she|he)\b.*(?:, | )so (?:please |always |never |only |just |no |any )?(?:` + acts + `|plan|nothing|everything|keep|large|short)|` +
 				`\b(?:take|taking) (?:it|that|this) into account\b|\bplan around (?:that|it|this)\b|\bplease consider (?:that|this|it)\b`,
 			but: `\bso (?:i|we|it|he|she|they)\b|\b(?:don't|do not) (?:start|wait|run|merge|send)\b.*\byet\b|\bso (?:let me|tell me what|help me|give me a hand|show me how)\b`},
+		// What is only, over something else, in a style, or agreed.
+		{cues: "only|prefer|favour|style|manner|tone|voice|our agreed|agreed|we'll|we will|i'd like to be|i want to be|i would like to be|i need to be|stop calling|don't call|don't be|instead of|over ",
+			match: start + acts + `.*\bonly\b ?[.!]?$|` + start + `(?:prefer|favou?r) [a-z]+|` + start + acts + `.*\bin (?:the|a|an) [a-z' -]*(?:style|manner|tone|voice|format|register|way)\b|\bour (?:agreed|usual|standard|fixed) [a-z]+\b.*\bis\b|` +
+				`\bwe(?:'ll| will) (?:be )?(?:us(?:e|ing)|meet(?:ing)?|writ(?:e|ing)|call(?:ing)?|pay(?:ing)?|stick(?:ing)?|deploy(?:ing)?|work(?:ing)?|speak(?:ing)?|ship(?:ping)?)\b.*\b(?:every|throughout|only|always|for|from|as|in)\b|` +
+				`\bi(?:'d like| would like| want| need) to be (?:reminded|told|asked|called|addressed|warned|corrected|quizzed|challenged|kept)\b|` + start + `stop (?:calling|being|using|saying|adding|telling|asking|giving|suggesting|ending|starting)\b|` + start + `(?:don't|do not) be so\b|` +
+				start + `(?:write|give|use|make) [a-z ]*\b(?:instead of|rather than)\b`,
+			but: `\b(?:this|that) (?:time|one|once)\b|\bthe (?:second|third|first|last|following)\b|\bfor (?:lunch|dinner|coffee)\b|\bdon't be so (?:silly|sure|sad)`},
 		// Conventions and reasons.
 		{cues: "our |that's how|the rule|convention|policy|house style|as a rule|i hate|i can't stand|i loathe|i dislike|note for|note to|reminder|memo|fyi|nb:|nb ",
 			match: `\b(?:our|the|this) (?:[a-z]+ )?(?:style|convention|policy|standard|rule|house rule|practice|guideline)s?\b.*\b(?:is|has|says|are|forbids?|requires?|allows?|no)\b|\bthat's how (?:this|it|we|things)\b|` +
 				`(?:^|[,;] )as a rule\b|\bi (?:really )?(?:hate|can't stand|loathe|dislike)\b.*, (?:so |please )?` + `(?:get|keep|don't|skip|no|never|just|be|give|use|leave)|^(?:note(?: for later| to self)?|reminder|memo|fyi|nb) ?[:,]`,
 			but: `\bthe rules? of (?:chess|football|the game|cricket)\b|\bbroke the rule`},
+		// Conventions of a project, secrets, free hands, and things that stay as they are.
+		{cues: "we use |we follow|we write|we name|we put|we spell|we call|we work|we keep|we always|we never|we only|for this |in this |this project|this repo|the project|find out|stays|remains|exactly as|word for word|" +
+			"verbatim|untouched|until i|until you|secret|can't eat|can't drink|can't have|cannot eat|final call|final say|the last word|i decide|free hand|feel free to|you can |you may |whatever|no matter|spoilers|hard rule|golden rule|never on|whenever|each other|free|emails|letters",
+			match: `\bwe (?:always |never |only )?(?:use|follow|write|name|put|spell|call|work|keep|deploy|ship|review|test|round|pay|count) [^,]*\b(?:in|for|on|with|as|by|here|conventions?|commits?|style)\b|` +
+				`^(?:for|in|on) (?:this|our|the) (?:[a-z]+ )?(?:repo|repository|project|chat|conversation|book|novel|document|thread|game|team|codebase|company|house|course|series)\b.*|` +
+				`\b(?:must not|mustn't|can't|cannot|may not|should not|shouldn't) (?:find out|know|see|hear|learn|read)\b|\b(?:stays?|remains?) (?:hidden|secret|private|a secret|unchanged|the same|in|as|between|off|under|closed|open)\b|` +
+				`\b(?:exactly as|verbatim|word for word)\b|\buntil i(?:'ve| have)?\b.*\b(?:had|tried|asked|said|ask|say|try|confirm|approve|guess)|\b(?:husband|wife|son|daughter|partner|mother|father|mum|dad|child|kid|kids|friend|he|she|we|i) (?:can't|cannot|mustn't) (?:eat|drink|have)\b|` +
+				`\b(?:final (?:call|say|decision)|the last word)\b|\bfeel free to\b|^you (?:can|may) .*\b(?:with|around|to|at) me\b|^(?:whatever|no matter) [^,]*, ?(?:please |always |then )*` + acts + `|\bno spoilers\b|\b(?:hard|golden|strict|firm|house|ground) rule\b|` +
+				start + acts + ` .*\b(?:my|our) (?:[a-z]+ )?(?:emails|letters|essays|posts|messages|notes|texts|reports|stories|articles|invoices)\b|` + start + `(?:leave|keep) [a-z ]*(?:mornings?|evenings?|nights?|afternoons?|days?) (?:free|clear|open)\b`,
+			but: `\b(?:can't have (?:it|everything|both|been)|sees? (?:it|him|her)$|can't see|cannot see|can't hear|can't know)|^(?:in|for) this (?:story|film|photo)|\bin the end we\b`},
 		// What is still to be done.
 		{cues: "todo|to-do", match: `\bto-?do\b ?:|^to-?do\b`},
 	},
