@@ -14,7 +14,7 @@ const (
 	// habits are what answers and texts are made of: an order about them is about all of them.
 	habits = `(?:answers?|repl(?:y|ies)|responses?|summar(?:y|ies)|explanations?|comments?|commits?|commit messages?|drafts?|dates?|units?|` +
 		`spelling|tone|headings?|bullets?(?: points?)?|lists?|tables?|markdown|emojis?|citations?|sources?|quotes?|paragraphs|sentences|` +
-		`tabs|spaces|semicolons|names?|variables?|functions?|tests?|jargon|adverbs?|adjectives?|exclamation marks?|em dashes|` +
+		`tabs|spaces|semicolons|names?|variables?|functions?|tests?|jargon|adverbs?|adjectives?|exclamation marks?|em dashes|they/them|she/her|he/him|feedback|` +
 		`currenc(?:y|ies)|euros|dollars|prices|metric|imperial|celsius|fahrenheit|json|plain text|code|queries|libraries|packages|` +
 		`files?|recipes?|emails?|letters?|texts?|apolog(?:y|ies|ising|izing)|small talk|preamble|var|let|links?)`
 	// tongues are languages to answer in.
@@ -62,9 +62,9 @@ var english = grammar{
 		{cues: "must|has to|have to|needs to|need to|is to|are to|shall|should|required|mandatory|forbidden|prohibited|not allowed|off limits|may only|is never|are never",
 			match: `\b(?:you|we|it|every|each|all|any|no|only|nothing|everything|anything|nobody|` + habits + `|[a-z]+s)\b[^,]*\b(?:must|must not|mustn't|has to|have to|needs? to|shall|should|may only)\b|` +
 				`\b(?:is|are) (?:required|mandatory|forbidden|prohibited|not allowed|off limits)\b|\b(?:must|has to|have to|needs? to) (?:not )?be [a-z]+(?:ed|en|t)\b|` +
-				`\byou don't (?:need|have) to\b|\b(?:has|have|needs?|must)(?: to)? be\b.*\b(?:by|before|until)\b`,
+				`\byou don't (?:need|have) to\b|\bshould (?:be|focus|include|use|start|end|contain|have|follow|look|sound|read|stay|show|fit|mention|list)\b|\b(?:has|have|needs?|must)(?: to)? be\b.*\b(?:by|before|until)\b`,
 			but: `\bmust (?:be (?:joking|kidding|tired|hungry|why|the|a|fun|nice|hard|so|mad|crazy)|have|admit|say)\b|\b(?:i|he|she|they|it|that|this|there|someone|everyone|one) (?:must|had to|have to|has to|need to)\b|` +
-				`\bhas to be (?:a joke|the)|\b(?:i|you) (?:really )?should (?:try|see|have|go|probably)\b|\bno need\b|` + `\b(?:wonder|unsure|sure) (?:if|whether)\b`},
+				`\bshould be (?:fine|ok|okay|here|there|back|fun|easy|ready|able|enough|happy|proud|ashamed)\b|\b(?:i|he|she|they|it|that|this) should\b|\bhas to be (?:a joke|the)|\b(?:i|you) (?:really )?should (?:try|see|have|go|probably)\b|\bno need\b|` + `\b(?:wonder|unsure|sure) (?:if|whether)\b`},
 		// What must not be.
 		{cues: "don't|do not|dont |no |stop |avoid |refrain |quit |nothing |nobody |no one |skip |leave out|without ",
 			match: start + `(?:don't|do not|dont) [a-z]+|^(?:please |and |also |absolutely |ok,? )*no (?:more )?[a-z]+|, no [a-z]+\b.*$|` +
@@ -74,24 +74,24 @@ var english = grammar{
 			but: `^no (?:problem|worries|idea|thanks|way|wonder|doubt|need|rush|matter|clue|luck|one knows|i|it|that|we)\b|^no[,.!]|, no (?:i|it|thanks|problem|worries)\b|` +
 				start + `(?:don't|do not) (?:forget to|wait|laugh|cry|start|leave yet|go|hang up|give up|look)\b|\b(?:stop|skip|avoid) (?:the (?:server|build|job|process|test|second|first|next|last)|it|that|this)\b`},
 		// Preferences.
-		{cues: "i prefer|i'd prefer|i would prefer|i much prefer|i really prefer|i'd rather|i would rather|my preference|i like|i'd like|i would like|i want|i need you|works best|i favour|i favor",
-			match: `\bi(?:'d| would)?(?: much| really| strongly| generally| always)* (?:prefer|rather|favou?r)\b|\bmy preference\b|` +
+		{cues: "i never want|i prefer|i'd prefer|i would prefer|i much prefer|i really prefer|i'd rather|i would rather|my preference|i like|i'd like|i would like|i want|i need you|works best|i favour|i favor",
+			match: `\bi(?:'d| would)?(?: much| really| strongly| generally| always)* (?:prefer|rather|favou?r)\b|\bmy preference\b|\bi never want\b|` +
 				`\bi (?:like|want|need|would like|'d like) (?:all |only |every )*(?:my|your|it when|you|the)\b|\bi'd like (?:my|your|you|all)\b|\bworks best\b`,
 			but: `\bprefer not to (?:think|talk|say|know)|\b(?:like|want) (?:the|your) (?:idea|look|sound|new|first|second|suggestion)|` +
 				`\bi (?:like|want|need|'d like) you(?:r)?(?: to)? (?:\w+ )*(?:a|an|one|two|three|this|that|it)\b|\bi want the (?:first|second|last|file|same)\b`},
 		// Decisions.
 		{cues: "decid|decision|agreed|settled|we chose|we've chosen|chosen|going with|go with|went with|stick with|sticking with|stick to|let's|final|it's final|" +
 			"moved to|postponed|we'll use|we will use|we use |we're using|rule",
-			match: `\b(?:we|i|team|board)(?:'ve|'re| have| are| all| finally| now| both)* (?:decided|agreed|settled|chose|chosen|going with|go with|went with|sticking|switching|will use|use)\b|` +
-				`\bwe'll (?:use|go with|stick)\b|\b(?:it's|it is|that's|that is) (?:settled|decided|final|agreed)\b|\bdecision(?: is)?:? |\blet's (?:stick|go with|use|agree|keep|call|settle)\b|` +
+			match: `\b(?:we|i've|i have|team|board)(?:'ve|'re| have| are| all| finally| now| both)* (?:decided|agreed|settled|chose|chosen|going with|go with|went with|sticking|switching|will use|use)\b|` +
+				`\bwe'll (?:use|go with|stick)\b|\b(?:it's|it is|that's|that is) (?:settled|decided|final|agreed)\b|\bdecision(?: is)?:? |\blet's (?:settle|stick|go with|use|agree|keep|call|settle)\b|` +
 				`\b(?:has|have|is|are)(?: been)? (?:moved|postponed|brought forward|pushed back) to\b|\brule(?: number)? (?:\w+)?:|\bstick to (?:that|it)\b|` + start + `stick to\b`,
-			but: `\b(?:haven't|hasn't|not|never|nobody|no one) (?:yet )?(?:decided|agreed|settled)|\b(?:big|hard|tough|difficult|your|his|her|bad|good) decision\b|\blast (?:spring|summer|year|week|month|winter|autumn)\b`},
+			but: `\b(?:haven't|hasn't|not|never|nobody|no one) (?:yet )?(?:decided|agreed|settled)|\b(?:big|hard|tough|difficult|your|his|her|bad|good) decision\b|\b(?:decided|agreed) (?:against )?(?:to|on) .*\b(?:and|but) [a-z]+ed\b|\blast (?:spring|summer|year|week|month|winter|autumn)\b`},
 		// Deadlines and limits of money.
 		{cues: "deadline|due |due by|no later than|at the latest|submissions|closes|close on|close at|by noon|by midnight|by |budget|" +
-			"capped|launch|release|freeze|expires|must ship|ships on|starts on|cutoff|cut-off|working hours|office hours",
+			"capped|launch|release|freeze|expires|must ship|ships on|starts on|cutoff|cut-off|runs out|working hours|office hours",
 			match: `\bdeadlines?\b.*\b(?:is|are|was moved|moved|moves|has moved|stays|for)\b.*` + day + `|\bdeadline:? ` + day + `|\b(?:due|closes?|expires?|ships?|starts?|freezes?|launch(?:es)?|goes live|moved to)(?: is)? (?:on|by|at|in|before|to)? ?` +
-				day + `|\bno later than\b|\bat the latest\b|\bby ` + day + `|\bdeadline (?:moves|is|has)\b|\bbudget\b.*\b(?:is|capped|max|under|limit)\b|\b(?:working|office) hours\b.*\b(?:are|is|\d)`,
-			but: `\b(?:missed|sounded|scary|stressful|nearly|almost)\b|\bwas (?:due|last)\b`},
+				day + `|\bno later than\b|\bat the latest\b|\b(?:must|has to|have to|needs?|due|submit|hand|ready|done|finished|deliver|in|paid|sent|complete[d]?)\b.*\bby ` + day + `|\bruns out (?:on|in|at) |\bdeadline (?:moves|is|has)\b|\bbudget\b.*\b(?:is|capped|max|under|limit)\b|\b(?:working|office) hours\b.*\b(?:are|is|\d)`,
+			but: `\b(?:missed|sounded|scary|stressful|nearly|almost|forgot)\b|\bshould (?:arrive|come|be (?:here|there|back|fine|ok))\b|\bwas (?:due|last)\b`},
 		// What is to be remembered.
 		{cues: "remember|keep in mind|bear in mind|note that|take note|make a note|don't forget|do not forget|for the record|important",
 			match: start + `(?:always )?(?:remember|bear in mind|note|take note|make a note|for the record)(?:[:,]| that| this| my| the| we| i| to| it's)|\bkeep (?:that |this |it )?in mind\b|` +
@@ -106,7 +106,7 @@ var english = grammar{
 		// How answers are to look, whatever they are about.
 		{cues: "answer|repl|respon|write |use |keep |explain|speak|only |just |make sure|be |treat|put |prefer|in json|spelling|comments|code |prices|format|summar|include|cite|indent|sign |ask me|tell me|assume|" +
 			"act as|pretend|address|confidential|limit ",
-			match: start + `(?:answer|reply|respond|speak|write|talk|explain)(?: to me| everything| things| back)?(?: only| strictly)? (?:in|with|as|like|briefly|concisely) (?:only )?(?:` + tongues + `|json|plain|bullet|simple|short|markdown|one|under|fewer|less|if|\w+ words)|` +
+			match: start + `(?:answer|reply|respond|speak|write|talk|explain)(?: to me| everything| things| back)?(?: only| strictly)? (?:in|with|as|like|briefly|concisely) (?:only )?(?:` + tongues + `|json|plain|bullet|simple|short|markdown|one|under|fewer|less|if|briefly|concisely|\w+ words)|` +
 				start + `(?:keep|make)(?: all| all of)?(?: your| my| the)? (?:` + habits + `|it|them|things|everything)\b.*\b(?:short|brief|simple|concise|under|below|formal|informal|casual|polite|to the point|in )|` +
 				start + `use (?:only |just )?(?:` + habits + `|` + tongues + `|british|american|the (?:metric|24|oxford|present|past|active))|` +
 				start + `(?:only|just) (?:ever |give me |suggest |use |answer |recommend |write |show |return |output )+(?:` + habits + `|in\b)|` + start + `(?:respond|answer|reply|output|return)\b.* only\b|` +
