@@ -77,7 +77,7 @@ var english = grammar{
 		{cues: "i never want|i prefer|i'd prefer|i would prefer|i much prefer|i really prefer|i'd rather|i would rather|my preference|i like|i'd like|i would like|i want|i need you|works best|i favour|i favor",
 			match: `\bi(?:'d| would)?(?: much| really| strongly| generally| always)* (?:prefer|rather|favou?r)\b|\bmy preference\b|\bi never want\b|` +
 				`\bi (?:like|want|need|would like|'d like) (?:all |only |every )*(?:my|your|it when|you|the)\b|\bi'd like (?:my|your|you|all)\b|\bworks best\b`,
-			but: `\bprefer not to (?:think|talk|say|know)|\b(?:like|want) (?:the|your) (?:idea|look|sound|new|first|second|suggestion)|` +
+			but: `\bprefer not to (?:think|talk|say|know)|\b(?:prefer|rather) (?:to )?(?:forget|go|sleep|leave|stay in|be)\b|\b(?:like|want) (?:the|your) (?:idea|look|sound|new|first|second|suggestion)|` +
 				`\bi (?:like|want|need|'d like) you(?:r)?(?: to)? (?:\w+ )*(?:a|an|one|two|three|this|that|it)\b|\bi want the (?:first|second|last|file|same)\b`},
 		// Decisions.
 		{cues: "decid|decision|agreed|settled|we chose|we've chosen|chosen|going with|go with|went with|stick with|sticking with|stick to|let's|final|it's final|" +
@@ -134,9 +134,9 @@ var english = grammar{
 				`\b(?:take|taking) (?:it|that|this) into account\b|\bplan around (?:that|it|this)\b|\bplease consider (?:that|this|it)\b`,
 			but: `\bso (?:i|we|it|he|she|they)\b|\b(?:don't|do not) (?:start|wait|run|merge|send)\b.*\byet\b|\bso (?:let me|tell me what|help me|give me a hand|show me how)\b`},
 		// What is only, over something else, in a style, or agreed.
-		{cues: "only|prefer|favour|style|manner|tone|voice|our agreed|agreed|we'll|we will|i'd like to be|i want to be|i would like to be|i need to be|stop calling|don't call|don't be|instead of|over ",
+		{cues: "only|prefer|favour|style|manner|tone|voice|our agreed|agreed|we'll|we will|in the language|whichever language|create|i'd like to be|i want to be|i would like to be|i need to be|stop calling|don't call|don't be|instead of|over ",
 			match: start + acts + `.*\bonly\b ?[.!]?$|` + start + `(?:prefer|favou?r) [a-z]+|` + start + acts + `.*\bin (?:the|a|an) [a-z' -]*(?:style|manner|tone|voice|format|register|way)\b|\bour (?:agreed|usual|standard|fixed) [a-z]+\b.*\bis\b|` +
-				`\bwe(?:'ll| will) (?:be )?(?:us(?:e|ing)|meet(?:ing)?|writ(?:e|ing)|call(?:ing)?|pay(?:ing)?|stick(?:ing)?|deploy(?:ing)?|work(?:ing)?|speak(?:ing)?|ship(?:ping)?)\b.*\b(?:every|throughout|only|always|for|from|as|in)\b|` +
+				`\bin (?:the|whichever|whatever) language i\b|\bwhen i say [^,]*, ?[a-z]+|\bwe(?:'ll| will) (?:be )?(?:us(?:e|ing)|meet(?:ing)?|writ(?:e|ing)|call(?:ing)?|pay(?:ing)?|stick(?:ing)?|deploy(?:ing)?|work(?:ing)?|speak(?:ing)?|ship(?:ping)?)\b.*\b(?:every|throughout|only|always|for|from|as|in)\b|` +
 				`\bi(?:'d like| would like| want| need) to be (?:reminded|told|asked|called|addressed|warned|corrected|quizzed|challenged|kept)\b|` + start + `stop (?:calling|being|using|saying|adding|telling|asking|giving|suggesting|ending|starting)\b|` + start + `(?:don't|do not) be so\b|` +
 				start + `(?:write|give|use|make) [a-z ]*\b(?:instead of|rather than)\b`,
 			but: `\b(?:this|that) (?:time|one|once)\b|\bthe (?:second|third|first|last|following)\b|\bfor (?:lunch|dinner|coffee)\b|\bdon't be so (?:silly|sure|sad)`},
