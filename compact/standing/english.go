@@ -82,6 +82,7 @@ var english = grammar{
 			},
 			match: []string{
 				start + acts,
+				`\b(?:from (?:now|here|today) on|going forward|in future|by default),? (?:please )?` + acts,
 				`\b(?:please|you(?:'ll| will| must| should|'re| are| can| may)|i want|i need|i'd like|let's|needs?|must|has to|` +
 					`have to|should|assume)\b`,
 				`\b(?:(?:british|american|uk|us) (?:spelling|english)|` + habits + `)\b.*\b(?:throughout|by default|from (?:now|here) on)`,

@@ -62,8 +62,10 @@ func TestLines(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]bool{
-		"- Never push straight to main.": true, "- #tag: never push straight to main.": true, "- # user: never push to main": true, "- #12 user:": false,
-		"": false, " ": false, "。": false, "\xff\xfe": false, "NEVER PUSH TO MAIN": true, "以後請用中文回答": true, "１日３回、必ず確認してください": true,
+		"- Never push straight to main.": true, "- #tag: never push straight to main.": true, "- # user: never push to main": true,
+		"- #12 user:": false, "": false, " ": false, "。": false, "\xff\xfe": false, "NEVER PUSH TO MAIN": true,
+		"以後請用中文回答": true, "１日３回、必ず確認してください": true,
+		"And from now on show me only the changed lines.": true, "もっと短く。": false, "四人で行きます。": false,
 	} {
 		if got := Instruction(s); got != want {
 			t.Errorf("%q: %v", s, got)
