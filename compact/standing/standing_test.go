@@ -65,7 +65,7 @@ func TestLines(t *testing.T) {
 		"- Never push straight to main.": true, "- #tag: never push straight to main.": true, "- # user: never push to main": true,
 		"- #12 user:": false, "": false, " ": false, "。": false, "\xff\xfe": false, "NEVER PUSH TO MAIN": true,
 		"以後請用中文回答": true, "１日３回、必ず確認してください": true,
-		"And from now on show me only the changed lines.": true, "もっと短く。": false, "四人で行きます。": false,
+		"And from now on show me only the changed lines.": true, "もっと短く。": false, "返事は箇条書きで。": true, "四人で行きます。": false,
 	} {
 		if got := Instruction(s); got != want {
 			t.Errorf("%q: %v", s, got)
