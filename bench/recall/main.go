@@ -4,6 +4,7 @@
 //	go run ./bench/recall            everything: about a minute
 //	go run ./bench/recall -quick     short conversations; the report is not written
 //	go run ./bench/recall -misses    also lists the questions whose evidence was not found
+//	go run ./bench/recall -standing  standing instructions alone, with what is wrong in dev; the report is not written
 //
 // It makes conversations with known evidence from a seed and the texts in texts/, puts
 // them into a store as an import does, calls the recall tool that models call, and looks
@@ -53,6 +54,7 @@ func main() {
 	quick := flag.Bool("quick", false, "short conversations; the report is not written")
 	misses := flag.Bool("misses", false, "list the questions whose evidence is not within 4,000 tokens")
 	only := flag.String("only", "", "one set, by the beginning of its name; the report is not written")
+	instructions := flag.Bool("standing", false, "measure standing instructions alone; the report is not written")
 	out := flag.String("o", filepath.Join("docs", "RECALL.md"), "the report")
 	flag.Parse()
 	sizes := []size{{500, 1}, {1500, 2}, {4000, 2}}
@@ -60,11 +62,19 @@ func main() {
 		sizes = sizes[:1]
 	}
 	err := func() error {
+		labelled, err := readSentences()
+		if err != nil {
+			return err
+		}
+		if *instructions {
+			fmt.Print(standingReport(labelled), "\n", wrongDev(labelled))
+			return nil
+		}
 		r := &run{sizes: sizes, misses: *misses, fold: true}
 		if err := r.all(context.Background(), *only); err != nil {
 			return err
 		}
-		report := r.report()
+		report := r.report() + standingReport(labelled)
 		fmt.Print(report)
 		if *quick || *only != "" {
 			return nil

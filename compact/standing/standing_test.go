@@ -1,30 +1,128 @@
 package standing
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-// Looking for cues first finds what the expression finds, and nothing else.
-func TestCuesMissNothing(t *testing.T) {
-	word := rapid.OneOf(rapid.SampledFrom([]string{"Always", "NEVER", "must", "Remember", "prefer", "decide", "decided", "Deadline",
-		"important", "don't", "DON’T", "do not", "Do", "todo",
-		"From now on", "from now", "记住", "必须", "总是", "永远", "不要", "以后", "决定", "重要", "截止", "待办", "务必", "偏好", "mustard", "tide", "中"}),
-		rapid.StringN(0, 6, -1))
-	found := 0
-	rapid.Check(t, func(t *rapid.T) {
-		s := ""
-		for range rapid.IntRange(0, 5).Draw(t, "words") {
-			s += word.Draw(t, "word") + rapid.SampledFrom([]string{" ", "", ", ", "。"}).Draw(t, "gap")
+// lines reads the labelled sentences of bench/recall, those held out apart.
+func lines(t testing.TB) (keep, drop []string) {
+	t.Helper()
+	raw, err := os.ReadFile("../../bench/recall/texts/standing.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(string(raw)) {
+		switch f := strings.Split(strings.TrimSpace(l), "\t"); {
+		case len(f) != 4 || f[2] != "dev":
+		case f[0] == "keep":
+			keep = append(keep, f[3])
+		default:
+			drop = append(drop, f[3])
 		}
-		if got, want := Instruction(s), wording.MatchString(s); got != want {
-			t.Fatalf("%q: %v, want %v", s, got, want)
-		} else if want {
-			found++
+	}
+	if len(keep) < 300 || len(drop) < 300 {
+		t.Fatalf("%d to keep and %d to drop", len(keep), len(drop))
+	}
+	return keep, drop
+}
+
+// The sentences that the rules were made for are judged as they are labelled.
+func TestLabelledSentences(t *testing.T) {
+	keep, drop := lines(t)
+	for _, s := range keep {
+		if !Instruction(s) {
+			t.Errorf("not found: %s", s)
+		}
+	}
+	for _, s := range drop {
+		if Instruction(s) {
+			t.Errorf("found: %s", s)
+		}
+	}
+}
+
+// Lines of a summary are judged by what the person said in them; the assistant gives no instructions.
+func TestLines(t *testing.T) {
+	keep, drop := lines(t)
+	for _, s := range keep {
+		if !Instruction("- #12 user: " + s) {
+			t.Errorf("not found behind a name: %s", s)
+		}
+		if Instruction("- #12 assistant: " + s) {
+			t.Errorf("found, and the assistant said it: %s", s)
+		}
+	}
+	for _, s := range drop {
+		if Instruction("- #7 user: " + s) {
+			t.Errorf("found behind a name: %s", s)
+		}
+	}
+	for s, want := range map[string]bool{
+		"- Never push straight to main.": true, "- #tag: never push straight to main.": true, "- # user: never push to main": true,
+		"- #12 user:": false, "": false, " ": false, "。": false, "\xff\xfe": false, "NEVER PUSH TO MAIN": true,
+		"以後請用中文回答": true, "１日３回、必ず確認してください": true,
+		"And from now on show me only the changed lines.": true, "もっと短く。": false, "返事は箇条書きで。": true, "四人で行きます。": false,
+	} {
+		if got := Instruction(s); got != want {
+			t.Errorf("%q: %v", s, got)
+		}
+	}
+}
+
+// No rule is there for nothing: each finds a sentence by itself.
+func TestRules(t *testing.T) {
+	keep, drop := lines(t)
+	keep = append(keep, "TODO: water the plants.", "待办：浇花。", "todo：花に水をやる", "할 일: 우유 사기")
+	for name, l := range map[string]*language{"English": inEnglish, "Chinese": inChinese, "Japanese": inJapanese, "Korean": inKorean} {
+		used := make([]bool, len(l.rules))
+		for _, raw := range append(keep, drop...) {
+			if languageOf(raw) != l {
+				continue
+			}
+			s := fold(raw, l == inChinese)
+			called := l.called(s)
+			for i := range l.rules {
+				used[i] = used[i] || called&(1<<i) != 0 && l.judge(s, 1<<i)
+			}
+		}
+		for i, ok := range used {
+			if !ok {
+				t.Errorf("%s: rule %d finds nothing: %s", name, i, l.rules[i].match)
+			}
+		}
+		if len(l.rules) > 64 {
+			t.Errorf("%s has more rules than bits", name)
+		}
+	}
+}
+
+// What comes from anywhere is judged without a fault, and the same each time.
+func TestAnyText(t *testing.T) {
+	keep, drop := lines(t)
+	piece := rapid.OneOf(rapid.SampledFrom(append(keep, drop...)), rapid.String())
+	rapid.Check(t, func(t *rapid.T) {
+		s := piece.Draw(t, "first") + rapid.SampledFrom([]string{"", " ", "\"", "「", "- #", ": "}).Draw(t, "between") + piece.Draw(t, "second")
+		if Instruction(s) != Instruction(s) {
+			t.Fatalf("%q is judged in two ways", s)
 		}
 	})
-	if found == 0 {
-		t.Error("nothing was found at all")
+}
+
+func BenchmarkInstruction(b *testing.B) {
+	keep, drop := lines(b)
+	plain := []string{
+		"The train home was rather late and very full.", "We talked about gardens, boats and old photographs.",
+		"昨天下午我在河边散步，看到了许多水鸟。", "昨日の午後は川沿いを散歩した。", "어제 오후에 강가를 걸었다.",
+	}
+	for name, of := range map[string][]string{"keep": keep, "drop": drop, "plain": plain} {
+		b.Run(name, func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				Instruction(of[i%len(of)])
+			}
+		})
 	}
 }

@@ -96,7 +96,8 @@ var rooms = map[string]entry{
 	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token " +
 		"transcript/all internal/*", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
-	"bench/recall": {rooms: ". archive engine recall model store store/sqldriver/sqlite token", libs: "gocloud.dev/blob modernc.org/sqlite"},
+	"bench/recall": {rooms: ". archive compact/standing engine recall model store store/sqldriver/sqlite token",
+		libs: "gocloud.dev/blob modernc.org/sqlite"},
 
 	"internal/terms":           {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
 	"internal/marks":           {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
