@@ -400,7 +400,7 @@ func TestFileAndBack(t *testing.T) {
 		`{"id":"a","timestamp":"2026-01-01T00:00:00.000Z","type":"user","content":[{"text":"q"},{"strange":true}],"displayContent":"q!"}`,
 		`{"id":"g","timestamp":"2026-01-01T00:00:01.500Z","type":"gemini","content":"so","thoughts":[{"subject":"S","description":"D",` +
 			`"timestamp":"2026-01-01T00:00:01.000Z"}],"tokens":{"input":9,"output":3,"cached":1,"thoughts":2,"tool":4,"total":18},` +
-			`"model":"gemini-x","toolCalls":[{"id":"c","name":"f","args":{"a":"é"},"result":"plain","status":"success",` +
+			`"model":"gemini-x","toolCalls":[{"id":"c","name":"f","args":{"z":1.0,"a":"\\u00e9\\/<é>","n":12345678901234567890,"e":1e3,"b":{"y":[],"x":{}}},"result":"plain","status":"success",` +
 			`"timestamp":"2026-01-01T00:00:02.000Z","agentId":"z","resultDisplay":{"k":[]}}]}`,
 		`{"id":"u","type":"user","content":[{"functionResponse":{"id":"c","name":"f","response":{"output":"plain"}}}]}`,
 		`{"id":"w","type":"warning","content":"careful"}`,
@@ -409,13 +409,18 @@ func TestFileAndBack(t *testing.T) {
 	}
 	first := load(t, header+strings.Join(lines, "\n")+"\n")
 	out := strings.Split(strings.TrimSpace(write(t, scrollback.Conversation{ID: "other", Meta: first.conversation.Meta}, first.path)), "\n")
-	want := append([]string{strings.TrimSpace(header)}, lines...)
+	want := slices.DeleteFunc(append([]string{strings.TrimSpace(header)}, lines...), func(line string) bool {
+		return strings.HasPrefix(line, `{"id":"u"`) // the tool would send a result that stands twice twice
+	})
 	if len(out) != len(want) {
 		t.Fatalf("%d lines, want %d:\n%s", len(out), len(want), strings.Join(out, "\n"))
 	}
-	for i := range want {
-		if d := cmp.Diff(parsed(t, want[i]), parsed(t, out[i])); d != "" {
-			t.Errorf("line %d (-want +got):\n%s", i+1, d)
+	if d := cmp.Diff(parsed(t, want[0]), parsed(t, out[0])); d != "" {
+		t.Errorf("the header (-want +got):\n%s", d)
+	}
+	for i := range want[1:] {
+		if want[i+1] != out[i+1] {
+			t.Errorf("line %d is\n%s, want\n%s", i+2, out[i+1], want[i+1])
 		}
 	}
 }
