@@ -151,7 +151,7 @@ func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []cut) {
 			}
 		}
 	}
-	open := map[string]bool{}
+	open := map[string]int{}
 	for i := newest + 1; i < len(live); i++ {
 		m := &live[i]
 		if m.Role != scrollback.RoleTool && len(open) == 0 && i > newest+1 {
@@ -160,11 +160,13 @@ func legalCuts(live, carried []scrollback.Message) (atUser, inTurn []cut) {
 		if m.Role == scrollback.RoleAssistant {
 			clear(open) // a call without a result holds nothing together
 			for _, c := range m.Parts.Calls() {
-				open[c.ID] = true
+				open[c.ID]++ // an id may name two calls
 			}
 		}
 		for _, r := range m.Parts.Results() {
-			delete(open, r.CallID)
+			if open[r.CallID]--; open[r.CallID] <= 0 {
+				delete(open, r.CallID)
+			}
 		}
 	}
 	return atUser, inTurn
