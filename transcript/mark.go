@@ -79,9 +79,9 @@ func Likeness(entry Entry) (string, error) {
 		case scrollback.Reasoning:
 			said = append(said, "reasoning", p.Text)
 		case scrollback.ToolCall:
-			said = append(said, "call", p.Name, p.Arguments)
+			said = append(said, "call", p.Name, meaning(p.Arguments))
 		case scrollback.ToolResult:
-			said = append(said, "result", p.Name, p.Text, p.IsError)
+			said = append(said, "result", p.Name, meaning([]byte(p.Text)), p.IsError)
 		case scrollback.Image:
 			said = append(said, "image", p.MediaType, p.Name, sha256.Sum256(entry.Bytes[i]))
 		case scrollback.File:
@@ -94,6 +94,17 @@ func Likeness(entry Entry) (string, error) {
 	}
 	h := sha256.Sum256(body)
 	return hex.EncodeToString(h[:12]), nil
+}
+
+// meaning is JSON as a program in JavaScript would have it: without the order of keys, the
+// spelling of texts and the digits of numbers beyond a double's. What is not an object or
+// a list is the text that it is.
+func meaning(raw []byte) any {
+	var v any
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') && json.Unmarshal(raw, &v) == nil {
+		return v
+	}
+	return string(raw)
 }
 
 // MarkOf is the hash in the meta of an imported message, or empty.
