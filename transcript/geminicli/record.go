@@ -164,13 +164,13 @@ func (r *record) same(o *record) bool {
 // ignored are the beginnings of user texts that are not conversation.
 var ignored = []string{"/", "?", "<session_context>", "<hook_context>"}
 
-// ignored reports whether a user's content is not part of the conversation. Anything but
-// a text counts as something said.
+// ignored reports whether the tool takes a user's content for no part of the conversation.
 func (c content) ignored() bool {
 	var b strings.Builder
 	for _, p := range c.parts {
 		if p.Text == nil || p.Thought {
-			return false
+			b.WriteString("[part]")
+			continue
 		}
 		b.WriteString(*p.Text)
 	}
@@ -184,7 +184,8 @@ func (r *record) aside() bool {
 	case "gemini":
 		return false
 	case "user":
-		return r.Content.ignored()
+		attached := func(p part) bool { return p.Text == nil } // or a result
+		return !slices.ContainsFunc(r.Content.parts, attached) && r.Content.ignored()
 	}
 	return true
 }

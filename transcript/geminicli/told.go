@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -42,6 +43,9 @@ func canonical(group []transcript.Entry) record {
 		}
 	}
 	c := &rec.Content
+	if slices.ContainsFunc(c.parts, func(p part) bool { return p.Thought }) && !slices.ContainsFunc(c.parts, calls) {
+		rec.repeatCalls()
+	}
 	c.plain = rec.Type == "gemini" && (len(c.parts) == 0 || len(c.parts) == 1 && c.parts[0].Text != nil && c.parts[0].ThoughtSignature == nil && !c.parts[0].Thought)
 	return rec
 }
@@ -85,21 +89,28 @@ func (r *record) signature(o scrollback.Opaque) json.RawMessage {
 	return json.RawMessage(o)
 }
 
-// call adds a call. One that is signed stands in the content too, and with it all others,
-// for the tool takes calls from one place only.
+// call adds a call. The tool takes calls from the content if one is there, or a thought;
+// so a signed one stands there too, and with it all others.
 func (r *record) call(p scrollback.ToolCall) {
 	sign := r.signature(p.Opaque)
-	said := func(p part) bool { return p.FunctionCall != nil }
+	said := slices.ContainsFunc(r.Content.parts, calls)
 	if r.Type == "gemini" {
-		if sign != nil && !slices.ContainsFunc(r.Content.parts, said) {
-			for _, c := range r.ToolCalls {
-				r.Content.parts = append(r.Content.parts, part{FunctionCall: &functionCall{ID: c.ID, Name: c.Name, Args: c.Args}})
-			}
+		if sign != nil && !said {
+			r.repeatCalls()
 		}
 		r.ToolCalls = append(r.ToolCalls, toolCall{ID: p.ID, Name: p.Name, Args: p.Arguments, Status: "cancelled", Timestamp: r.Timestamp})
 	}
-	if r.Type != "gemini" || sign != nil || slices.ContainsFunc(r.Content.parts, said) {
+	if r.Type != "gemini" || sign != nil || said {
 		r.Content.parts = append(r.Content.parts, part{FunctionCall: &functionCall{ID: p.ID, Name: p.Name, Args: p.Arguments}, ThoughtSignature: sign})
+	}
+}
+
+func calls(p part) bool { return p.FunctionCall != nil }
+
+// repeatCalls puts the calls into the content.
+func (r *record) repeatCalls() {
+	for _, c := range r.ToolCalls {
+		r.Content.parts = append(r.Content.parts, part{FunctionCall: &functionCall{ID: c.ID, Name: c.Name, Args: c.Args}})
 	}
 }
 
@@ -157,7 +168,7 @@ func (w *writer) fit(r *record, role scrollback.Role) {
 		}
 	}
 	if r.Type == "user" {
-		r.Content.parts = slices.DeleteFunc(r.Content.parts, func(p part) bool { return p.FunctionCall != nil }) // only a model calls
+		r.Content.parts = slices.DeleteFunc(r.Content.parts, calls) // only a model calls
 		switch {
 		case role == scrollback.RoleSystem:
 			before(systemText)
@@ -180,7 +191,8 @@ func (c content) says() bool {
 	return slices.ContainsFunc(c.parts, func(p part) bool { return p.Text == nil || strings.TrimSpace(*p.Text) != "" })
 }
 
-// fitCalls gives each call an id of its own, arguments that are an object, and a result.
+// fitCalls gives each call an id of its own, a name and arguments that the tool's model
+// takes, and a result.
 func (w *writer) fitCalls(r *record) {
 	seen := map[string]bool{}
 	said := slices.Clone(r.Content.parts)
@@ -192,6 +204,7 @@ func (w *writer) fitCalls(r *record) {
 			c.ID = id + "_" + strconv.Itoa(n)
 		}
 		seen[c.ID] = true
+		c.Name = callName(c.Name)
 		switch {
 		case len(c.Args) == 0 || string(c.Args) == "null":
 			c.Args = json.RawMessage(`{}`)
@@ -203,15 +216,29 @@ func (w *writer) fitCalls(r *record) {
 		}
 		for k := range c.Result.parts {
 			if f := c.Result.parts[k].FunctionResponse; f != nil {
-				f.ID = c.ID
+				f.ID, f.Name = c.ID, c.Name
 			}
 		}
 		for ; next < len(said); next++ {
 			if f := said[next].FunctionCall; f != nil {
-				f.ID, f.Args = c.ID, c.Args
+				f.ID, f.Name, f.Args = c.ID, c.Name, c.Args
 				next++
 				break
 			}
 		}
 	}
+}
+
+// callName is a name of letters, digits, _, - and dots that begins with a letter or _.
+func callName(name string) string {
+	spelled := strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '.') {
+			return r
+		}
+		return '_'
+	}, name)
+	if spelled == "" || !unicode.IsLetter(rune(spelled[0])) && spelled[0] != '_' {
+		spelled = "tool_" + spelled
+	}
+	return spelled[:min(len(spelled), 64)]
 }
