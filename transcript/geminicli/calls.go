@@ -3,6 +3,7 @@ package geminicli
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -126,35 +127,37 @@ func (b *builder) calls(list []toolCall) []scrollback.ToolCall {
 	return out
 }
 
-// resultOf are the parts of a list of results that belong to one call: the tool may keep
-// the results of all calls of a turn with each of them.
-func (c toolCall) resultOf() []part {
-	var at []int
-	for i, p := range c.Result.parts {
-		if p.FunctionResponse != nil {
-			at = append(at, i)
+// resultOf are the parts of a call's result. A resumed session has them in the record that
+// follows; beside the call the tool may then keep those of all calls of a turn, or of a
+// later call with the same id.
+func (r *record) resultOf(c toolCall) []part {
+	if own := ownResult(r.response, c); own != nil {
+		return own
+	}
+	own := ownResult(c.Result.parts, c)
+	if answers := slices.DeleteFunc(slices.Clone(c.Result.parts), func(p part) bool { return p.FunctionResponse == nil }); len(answers) < 2 || own == nil {
+		return c.Result.parts
+	}
+	return own
+}
+
+// ownResult are the parts of a list of results that belong to one call; nil if none do.
+func ownResult(list []part, c toolCall) []part {
+	at := -1
+	for i, p := range list {
+		f := p.FunctionResponse
+		if f != nil && f.ID == c.ID && (at < 0 || f.Name == c.Name && list[at].FunctionResponse.Name != c.Name) {
+			at = i
 		}
 	}
-	if len(at) < 2 {
-		return c.Result.parts
+	if at < 0 {
+		return nil
 	}
-	own := func(named bool) int {
-		return slices.IndexFunc(at, func(i int) bool {
-			r := c.Result.parts[i].FunctionResponse
-			return r.ID == c.ID && (!named || r.Name == c.Name)
-		})
+	end := slices.IndexFunc(list[at+1:], func(p part) bool { return p.FunctionResponse != nil })
+	if end < 0 {
+		return list[at:]
 	}
-	k := own(true)
-	if k < 0 {
-		k = own(false)
-	}
-	switch {
-	case k < 0:
-		return c.Result.parts
-	case k+1 < len(at):
-		return c.Result.parts[at[k]:at[k+1]]
-	}
-	return c.Result.parts[at[k]:]
+	return list[at : at+1+end]
 }
 
 // spoken is the content without the thoughts that stand beside it as well: the tool puts
@@ -187,13 +190,20 @@ func (r *record) placed() bool {
 	})
 }
 
+// responds reports whether a record holds the results of the one before, as a session has
+// them that was resumed.
+func (r *record) responds(to *record) bool {
+	return r.Type == "user" && len(to.ToolCalls) > 0 && r.ID == to.ID+"_response"
+}
+
 // repeats reports whether a record that is no message only says again what tools
 // returned: the tool would send it to its model a second time.
 func (r *record) repeats() bool {
+	results := 0
 	for _, p := range r.Content.parts {
-		if p.FunctionResponse == nil {
-			return false
+		if p.FunctionResponse != nil {
+			results++
 		}
 	}
-	return r.Type == "user" && len(r.Content.parts) > 0
+	return r.Type == "user" && results > 0 && (results == len(r.Content.parts) || strings.HasSuffix(r.ID, "_response"))
 }

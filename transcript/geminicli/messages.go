@@ -44,7 +44,7 @@ func (r *record) messages(place string, given *answers) []transcript.Entry {
 	calls := b.calls(r.ToolCalls)
 	given.ask(b.parts.Calls())
 	for k, c := range r.ToolCalls {
-		parts := c.resultOf()
+		parts := r.resultOf(c)
 		if len(parts) == 0 {
 			continue
 		}

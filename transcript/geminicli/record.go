@@ -27,8 +27,9 @@ type record struct {
 	ToolCalls []toolCall `json:"toolCalls,omitempty"`
 	Ours      []message  `json:"scrollback,omitempty"` // what the other fields cannot express
 
-	raw  json.RawMessage
-	line int
+	raw      json.RawMessage
+	line     int
+	response []part // the results of its calls, where a resumed session has them in the next record
 }
 
 type thought struct {
@@ -250,7 +251,10 @@ func unitsOf(path []*record) (units []unit, asides []json.RawMessage) {
 	for i, rec := range path {
 		var ms []transcript.Entry
 		place := fmt.Sprintf("%d_%s", i, rec.ID)
-		if !rec.aside() || len(rec.Ours) > 0 {
+		if i+1 < len(path) && path[i+1].responds(rec) {
+			rec.response = path[i+1].Content.parts
+		}
+		if (!rec.aside() || len(rec.Ours) > 0) && (i == 0 || !rec.responds(path[i-1])) {
 			ms = rec.messages(place, given)
 		}
 		if len(ms) == 0 {
