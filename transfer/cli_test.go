@@ -190,7 +190,8 @@ func (s *cli) reply(m object) (said, results []any) {
 		switch r := call["result"].(type) {
 		case string:
 			if r != "" {
-				results = append(results, object{"functionResponse": object{"id": call["id"], "name": call["name"], "response": object{"output": r}}})
+				results = append(results, object{"functionResponse": object{"id": call["id"], "name": call["name"],
+					"response": object{"output": r}}})
 			}
 		case []any:
 			results = append(results, r...)
@@ -244,7 +245,8 @@ func (s *cli) fault() string {
 			}
 			if c, ok := part["functionCall"].(object); ok {
 				_, isObject := c["args"].(object)
-				if _, twice := open[text(c["id"])]; twice || !isObject || t.role != "model" || text(c["id"]) == "" || !callName.MatchString(text(c["name"])) {
+				_, twice := open[text(c["id"])]
+				if twice || !isObject || t.role != "model" || text(c["id"]) == "" || !callName.MatchString(text(c["name"])) {
 					return fmt.Sprintf("%s calls %v, open are %v", t.id, c, open)
 				}
 				open[text(c["id"])] = text(c["name"])
@@ -272,7 +274,7 @@ func (s *cli) write(rec object) {
 // at is the time of the next record.
 func (s *cli) at() string {
 	s.said++
-	return time.Date(2026, 12, 1, 0, 0, s.said, int(time.Duration(len(s.messages))*time.Millisecond), time.UTC).Format("2006-01-02T15:04:05.000Z")
+	return time.Date(2026, 12, 1, 0, 0, s.said, len(s.messages)*1e6, time.UTC).Format("2006-01-02T15:04:05.000Z")
 }
 
 // resume writes the session again as the tool does before it goes on: what was sent stands
@@ -287,8 +289,8 @@ func (s *cli) resume() {
 		}
 	}
 	s.write(object{"$set": object{"sessionId": s.header["sessionId"]}})
-	history := append([]turn{{"d04923d38bb0f6017037e74183378ef4", "user", []any{object{"text": "<session_context>\nThis is the Gemini CLI."}}}},
-		s.history()...)
+	context := object{"text": "<session_context>\nThis is the Gemini CLI."}
+	history := append([]turn{{"d04923d38bb0f6017037e74183378ef4", "user", []any{context}}}, s.history()...)
 	var now []object
 	for _, t := range history {
 		m := object{"id": t.id, "timestamp": s.at(), "type": map[string]string{"user": "user", "model": "gemini"}[t.role]}
@@ -333,7 +335,8 @@ func (s *cli) say(question string, tools bool) int {
 	id := func() string { return fmt.Sprintf("cli-%d-%d", len(s.messages), s.said) }
 	s.record(object{"id": id(), "timestamp": s.at(), "type": "user", "content": []any{object{"text": question}}})
 	reply := func(words string) object {
-		return object{"id": id(), "timestamp": s.at(), "type": "gemini", "content": words, "thoughts": []any{}, "tokens": nil, "model": "gemini-2.5-pro"}
+		return object{"id": id(), "timestamp": s.at(), "type": "gemini", "content": words, "thoughts": []any{}, "tokens": nil,
+			"model": "gemini-2.5-pro"}
 	}
 	if !tools {
 		s.record(reply("answer to " + question))

@@ -219,21 +219,23 @@ func TestGeminiThereAndBack(t *testing.T) {
 			return id
 		}},
 		"empty": {nil, func(_ *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID { return id }},
-		"tools": {[]modeltest.Step{twoCalls, modeltest.Say("noon")}, func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
-			opened(r, id)
-			r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "c2", Text: long},
-				{CallID: "c1", Text: "no", IsError: true}}}).Done(t, scrollback.TurnComplete, "stop")
-			return id
-		}},
+		"tools": {[]modeltest.Step{twoCalls, modeltest.Say("noon")},
+			func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
+				opened(r, id)
+				r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "c2", Text: long},
+					{CallID: "c1", Text: "no", IsError: true}}}).Done(t, scrollback.TurnComplete, "stop")
+				return id
+			}},
 		"waiting": {[]modeltest.Step{twoCalls}, func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
 			opened(r, id)
 			return id
 		}},
-		"left open": {[]modeltest.Step{twoCalls, modeltest.Say("well")}, func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
-			opened(r, id)
-			turn(r, id, "never mind")
-			return id
-		}},
+		"left open": {[]modeltest.Step{twoCalls, modeltest.Say("well")},
+			func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
+				opened(r, id)
+				turn(r, id, "never mind")
+				return id
+			}},
 		"thoughts, and look-ups": {[]modeltest.Step{{Deltas: []model.Delta{{Reasoning: "Plan\nlook it up"}, {Text: "Let me see."},
 			{Call: &scrollback.ToolCall{ID: "r1", Name: "context_search", Arguments: json.RawMessage(`{"query":"钥匙"}`)}}}}, modeltest.Say("found")},
 			func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
@@ -343,7 +345,8 @@ func anyTalk(t *rapid.T, name string) string {
 		b.Write(append(j, '\n'))
 	}
 	line(object{"conversation": object{"id": name}})
-	words := []string{"hello", "你好", "/help", "?", " ", "<hook_context>", "two\nlines", "**S** d", "{\"b\":1.0,\"a\":1e3}", "x < y & z", "\u2028"}
+	words := []string{"hello", "你好", "/help", "?", " ", "<hook_context>", "two\nlines", "**S** d", "{\"b\":1.0,\"a\":1e3}",
+		"x < y & z", "\u2028"}
 	for i := range rapid.IntRange(1, 10).Draw(t, "messages") {
 		role := pick("role", "user", "user", "assistant", "assistant", "assistant", "tool", "tool", "system")
 		m := object{"role": role, "created_at": 1_767_225_600_000 + 1000*i,
@@ -533,8 +536,10 @@ func TestGeminiSessionGrows(t *testing.T) {
 		`{"id":"w","type":"warning","content":"careful"}`,
 		`{"id":"h","timestamp":"2026-01-01T00:00:04.000Z","type":"gemini","content":[{"text":"and"},{"functionCall":{"id":"c","name":"f",` +
 			`"args":{"b":1,"a":2}},"thoughtSignature":"c2ln"}],"toolCalls":[{"id":"c","name":"f","args":{"b":1,"a":2},"status":"success",` +
-			`"timestamp":"2026-01-01T00:00:05.000Z","result":[{"functionResponse":{"id":"c","name":"f","response":{"output":"second \u0026 <third>"}}},{"text":"extra"}]}]}`,
-		`{"id":"g2","timestamp":"2026-01-01T00:00:06.000Z","type":"gemini","content":[{"text":"end","thoughtSignature":"s"}],"tokens":null,"thoughts":[]}`,
+			`"timestamp":"2026-01-01T00:00:05.000Z","result":[{"functionResponse":{"id":"c","name":"f","response":{"output":` +
+			`"second \u0026 <third>"}}},{"text":"extra"}]}]}`,
+		`{"id":"g2","timestamp":"2026-01-01T00:00:06.000Z","type":"gemini","content":[{"text":"end","thoughtSignature":"s"}],` +
+			`"tokens":null,"thoughts":[]}`,
 		`{"id":"z","type":"user","content":"/quit"}`,
 	}
 	head := `{"sessionId":"s-1","projectHash":"p","startTime":"2026-01-01T00:00:00.000Z","lastUpdated":"2026-01-01T00:00:00.000Z"}` + "\n"
@@ -667,7 +672,8 @@ func TestAnySessionGrows(t *testing.T) {
 		}
 		was := stands(t, r, id)
 		pending, said := 0, 0
-		for i, op := range rapid.SliceOfN(rapid.SampledFrom([]string{"resume", "say", "tools", "import", "export"}), 1, 12).Draw(t, "operations") {
+		ops := rapid.SampledFrom([]string{"resume", "say", "tools", "import", "export"})
+		for i, op := range rapid.SliceOfN(ops, 1, 12).Draw(t, "operations") {
 			switch op {
 			case "resume":
 				s = loadCLI(s.file.String())

@@ -370,7 +370,8 @@ func (im *importer) choose(ctx context.Context, c *importing, key string, entry 
 	}
 	if key != "" {
 		own, err := im.view.Bulk().Head(ctx, scrollback.ConversationID(key), scrollback.AccessWrite)
-		if code := scrollback.CodeOf(err); code != scrollback.NotFound && code != scrollback.Invalid {
+		copied := err == nil && im.q.Project != "" && im.q.Project != own.Project // asked for by name
+		if code := scrollback.CodeOf(err); code != scrollback.NotFound && code != scrollback.Invalid && !copied {
 			c.ID = own.ID
 			return err
 		}

@@ -278,7 +278,7 @@ func (u unit) entries(source string) []transcript.Entry {
 		out[i].Source, out[i].Line = source, u.rec.line
 	}
 	first, last := &out[0].Message, &out[len(out)-1].Message
-	kept := keptMeta{ID: u.rec.ID, Before: u.before, After: u.after, Patch: u.rec.patch(out)}
+	kept := keptMeta{ID: u.rec.ID, Ours: len(u.rec.Ours) > 0, Before: u.before, After: u.after, Patch: u.rec.patch(out)}
 	if u.rec.placed() {
 		kept.Place = u.place
 	}
@@ -293,9 +293,11 @@ func (u unit) entries(source string) []transcript.Entry {
 
 // keptMeta is what a message's meta holds of its record. Patch makes the record that
 // we would write the one that was read; it stands at the record's last message, or in
-// what was imported earlier at the first. Place is for calls without an id.
+// what was imported earlier at the first. Ours is a record that we wrote. Place is for
+// calls without an id.
 type keptMeta struct {
 	ID     string            `json:"id,omitempty"`
+	Ours   bool              `json:"ours,omitempty"`
 	Place  string            `json:"place,omitempty"`
 	Before []json.RawMessage `json:"before,omitempty"`
 	After  []json.RawMessage `json:"after,omitempty"`

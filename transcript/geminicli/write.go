@@ -183,7 +183,7 @@ func asRead(group []transcript.Entry, id string) (json.RawMessage, error) {
 	}
 	for _, e := range slices.Backward(group) {
 		kept, _ := ourMeta(e.Message.Meta)
-		if kept.ID != id && len(kept.Patch) == 0 {
+		if kept.Ours || kept.ID != id && len(kept.Patch) == 0 {
 			continue
 		}
 		patched, err := apply(raw, compacted(kept.Patch))
