@@ -277,6 +277,11 @@ func TestSessions(t *testing.T) {
 	if short(torn.path) != "u:one | u:two" || len(torn.bad) != 2 || torn.bad[0].Line != 1 || torn.bad[1].Line != 3 {
 		t.Errorf("behind a torn header %s, bad %+v", short(torn.path), torn.bad)
 	}
+	many := load(t, header+`{"id":"a","type":"gemini","content":"x","toolCalls":[`+strings.Repeat(`{"id":"c"},`, 10_000)+`{"id":"c"}]}`+"\n"+
+		user("b", "two"))
+	if short(many.path) != "u:two" || len(many.bad) != 1 || !strings.Contains(many.bad[0].Reason, "10001 parts or calls") {
+		t.Errorf("with too many calls %s, bad %+v", short(many.path), many.bad)
+	}
 	far := load(t, header[:40]+"\n"+strings.Repeat(" ", transcript.MaxLine+1)+"\n"+user("b", "two"))
 	if short(far.path) != "u:two" || len(far.bad) != 2 || far.bad[1].Line != 2 {
 		t.Errorf("far behind a torn header %s, bad %+v", short(far.path), far.bad)

@@ -143,6 +143,9 @@ func (c content) MarshalJSON() ([]byte, error) {
 	return marshal(c.parts)
 }
 
+// maxParts bounds the parts of a record, and its calls: each is looked for among the others.
+const maxParts = 10_000
+
 func parseRecord(raw json.RawMessage) (*record, error) {
 	if !utf8.Valid(raw) {
 		return nil, errors.New("not UTF-8")
@@ -153,6 +156,9 @@ func parseRecord(raw json.RawMessage) (*record, error) {
 	}
 	if rec.Type == "" {
 		return nil, errors.New("a record without a type")
+	}
+	if n := max(len(rec.ToolCalls), len(rec.Content.parts)); n > maxParts {
+		return nil, fmt.Errorf("a record with %d parts or calls; at most %d are read", n, maxParts)
 	}
 	return rec, nil
 }

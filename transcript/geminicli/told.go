@@ -194,16 +194,16 @@ func (c content) says() bool {
 // fitCalls gives each call an id of its own, a name and arguments that the tool's model
 // takes, and a result.
 func (w *writer) fitCalls(r *record) {
-	seen := map[string]bool{}
 	said := slices.Clone(r.Content.parts)
 	next := 0 // of the calls in the content, which stand there in the same order
 	for i := range r.ToolCalls {
 		c := &r.ToolCalls[i]
 		id := c.ID
-		for n := 2; c.ID == "" || seen[c.ID] || w.called[c.ID]; n++ {
-			c.ID = id + "_" + strconv.Itoa(n)
+		for c.ID == "" || w.called[c.ID] > 0 {
+			w.called[id]++
+			c.ID = id + "_" + strconv.Itoa(w.called[id])
 		}
-		seen[c.ID] = true
+		w.called[c.ID]++
 		c.Name = callName(c.Name)
 		switch {
 		case len(c.Args) == 0 || string(c.Args) == "null":

@@ -17,7 +17,7 @@ import (
 
 // Write implements transcript.Exporter: a session of JSON lines.
 func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
-	out := &writer{w: bufio.NewWriterSize(w, 64<<10), written: map[string]bool{}, called: map[string]bool{}}
+	out := &writer{w: bufio.NewWriterSize(w, 64<<10), written: map[string]bool{}, called: map[string]int{}}
 	if err := out.header(c); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func joins(group []transcript.Entry, e transcript.Entry) bool {
 type writer struct {
 	w       *bufio.Writer
 	written map[string]bool // records by id: a later one with the same id would replace the earlier
-	called  map[string]bool // ids of calls: the tool looks for a result's call in the whole session
+	called  map[string]int  // ids of calls, and how often: the tool looks for a result's call in the whole session
 }
 
 func (w *writer) line(v any) error {
@@ -156,17 +156,15 @@ func (w *writer) record(group []transcript.Entry) (json.RawMessage, error) {
 		id = kept.ID
 	}
 	raw, err := asRead(group, id)
-	if err == nil && raw == nil {
+	switch {
+	case err != nil:
+		return nil, err
+	case raw == nil:
 		raw, err = w.asTold(group, id)
-	}
-	var calls struct {
-		ToolCalls []struct{ ID string } `json:"toolCalls"`
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, &calls)
-	}
-	for _, c := range calls.ToolCalls {
-		w.called[c.ID] = true
+	default:
+		for _, c := range group[0].Message.Parts.Calls() {
+			w.called[c.ID]++
+		}
 	}
 	w.written[id] = true
 	return raw, err
