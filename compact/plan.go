@@ -173,7 +173,7 @@ func legalCuts(live, carried []scrollback.Message) (atUser, earlier, inTurn []cu
 			carry = carried[i].Seq
 		}
 	}
-	open, first := map[string]bool{}, 0 // first: of the turn, after its question
+	open, first := map[string]int{}, 0 // first: of the turn, after its question
 	for i := range live {
 		m := &live[i]
 		if m.Role == scrollback.RoleUser {
@@ -191,11 +191,13 @@ func legalCuts(live, carried []scrollback.Message) (atUser, earlier, inTurn []cu
 		if m.Role == scrollback.RoleAssistant {
 			clear(open) // a call without a result holds nothing together
 			for _, c := range m.Parts.Calls() {
-				open[c.ID] = true
+				open[c.ID]++ // an id may name two calls
 			}
 		}
 		for _, r := range m.Parts.Results() {
-			delete(open, r.CallID)
+			if open[r.CallID]--; open[r.CallID] <= 0 {
+				delete(open, r.CallID)
+			}
 		}
 	}
 	return atUser, earlier, inTurn

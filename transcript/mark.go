@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -20,11 +21,20 @@ func WithoutMark(meta json.RawMessage) json.RawMessage {
 	if len(fields) == 0 {
 		return nil
 	}
-	out, err := json.Marshal(fields)
+	out, err := plain(fields)
 	if err != nil {
 		return meta
 	}
 	return out
+}
+
+// plain is JSON without HTML escapes: what a message's meta holds stays as it was written.
+func plain(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // Mark is the meta of a message that an entry brings: the file's own, and under
@@ -52,7 +62,49 @@ func Mark(entry Entry) (json.RawMessage, error) {
 		return nil, scrollback.Wrap(scrollback.Internal, "transcript.Mark", err)
 	}
 	meta["source"] = source
-	return json.Marshal(meta)
+	return plain(meta)
+}
+
+// Likeness is a hash of what an entry says, which stays the same when another tool has
+// read the message and written it again: its time, ids of calls, payloads and what only a
+// store knows of an attachment are not part of it. Parts must be whole, and attachments
+// in Bytes.
+func Likeness(entry Entry) (string, error) {
+	m := entry.Message
+	said := []any{m.Role, m.Name, m.Model}
+	for i, p := range m.Parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			said = append(said, "text", p.Text)
+		case scrollback.Reasoning:
+			said = append(said, "reasoning", p.Text)
+		case scrollback.ToolCall:
+			said = append(said, "call", p.Name, meaning(p.Arguments))
+		case scrollback.ToolResult:
+			said = append(said, "result", p.Name, meaning([]byte(p.Text)), p.IsError)
+		case scrollback.Image:
+			said = append(said, "image", p.MediaType, p.Name, sha256.Sum256(entry.Bytes[i]))
+		case scrollback.File:
+			said = append(said, "file", p.MediaType, p.Name, sha256.Sum256(entry.Bytes[i]))
+		}
+	}
+	body, err := plain(said)
+	if err != nil {
+		return "", scrollback.Wrap(scrollback.Invalid, "transcript.Likeness", err)
+	}
+	h := sha256.Sum256(body)
+	return hex.EncodeToString(h[:12]), nil
+}
+
+// meaning is JSON as a program in JavaScript would have it: without the order of keys, the
+// spelling of texts and the digits of numbers beyond a double's. What is not an object or
+// a list is the text that it is.
+func meaning(raw []byte) any {
+	var v any
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') && json.Unmarshal(raw, &v) == nil {
+		return v
+	}
+	return string(raw)
 }
 
 // MarkOf is the hash in the meta of an imported message, or empty.

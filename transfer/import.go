@@ -37,17 +37,25 @@ type importing struct {
 	batch   []store.Incoming
 	size    int
 
-	at    scrollback.Branch    // the branch whose path the file is on
-	base  int64                // the newest message before the file's first
-	seqs  []int64              // of the messages on the file's path, before the batch
-	known []scrollback.Message // of at's path, that come next
-	fresh bool                 // the file is past what is there
-	marks map[onPath]string    // of messages that begin another continuation
-	left  scrollback.BranchID  // where the conversation stood when the file first left it
-	own   bool                 // somebody had gone on there without the file
+	at     scrollback.Branch    // the branch whose path the file is on
+	base   int64                // the newest message before the file's first
+	seqs   []int64              // of the messages on the file's path, before the batch
+	known  []scrollback.Message // of at's path, that come next
+	fresh  bool                 // the file is past what is there
+	firsts map[onPath]*stored   // messages that begin another continuation
+	left   scrollback.BranchID  // where the conversation stood when the file first left it
+	own    bool                 // somebody had gone on there without the file
+	newest scrollback.MessageID // of the conversation as it stood
+	all    bool                 // the file has said all that the conversation says
 
 	untitled bool   // made by this import, and its source gave no title
 	title    string // the beginning of what is asked first
+}
+
+// stored is a message that a file may say again.
+type stored struct {
+	scrollback.Message
+	likeness string // once it was asked for
 }
 
 // onPath is a point on the path of a branch, where the log never changes.
@@ -112,16 +120,16 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	if err != nil {
 		return err
 	}
-	if !c.fresh {
-		found, err := im.follow(ctx, c, transcript.MarkOf(mark))
-		if err != nil || found {
-			return err // nil: an earlier import wrote it
-		}
-	}
 	m := entry.Message
 	m.ID, m.Meta = "", mark
 	if m.Role == scrollback.RoleUser && len(m.Parts) > 0 && len(m.Parts.Results()) == len(m.Parts) {
 		m.Role = scrollback.RoleTool
+	}
+	if !c.fresh {
+		found, err := im.follow(ctx, c, &said{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes}, mark: transcript.MarkOf(mark)})
+		if err != nil || found {
+			return err // nil: it is there
+		}
 	}
 	if c.untitled && c.title == "" && m.Role == scrollback.RoleUser {
 		c.title = scrollback.TitleOf(m.Parts)
@@ -164,9 +172,16 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 	return nil
 }
 
+// said is a message of a file that may be there already.
+type said struct {
+	transcript.Entry
+	mark     string
+	likeness string // once it was asked for
+}
+
 // follow looks for the file's next message among those that come next, on whichever
 // branch, and goes there.
-func (im *importer) follow(ctx context.Context, c *importing, mark string) (bool, error) {
+func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, error) {
 	at := c.seq()
 	if len(c.known) == 0 && at < c.at.HeadSeq {
 		page, err := im.store.Messages(ctx, c.at.ID, at+1, min(at+scrollback.ListDefault, c.at.HeadSeq))
@@ -176,11 +191,18 @@ func (im *importer) follow(ctx context.Context, c *importing, mark string) (bool
 		c.known = page
 	}
 	step := func() (bool, error) {
+		c.all = c.all || c.known[0].ID == c.newest
 		c.seqs, c.known = append(c.seqs, c.known[0].Seq), c.known[1:]
 		return true, nil
 	}
-	if len(c.known) > 0 && transcript.MarkOf(c.known[0].Meta) == mark {
-		return step()
+	if len(c.known) > 0 {
+		same, err := im.says(ctx, &stored{Message: c.known[0]}, e)
+		if err != nil {
+			return false, err
+		}
+		if same {
+			return step()
+		}
 	}
 	next, err := im.store.Branches.Continuations(ctx, c.ID, c.at, at)
 	if err != nil {
@@ -188,20 +210,51 @@ func (im *importer) follow(ctx context.Context, c *importing, mark string) (bool
 	}
 	for _, b := range next {
 		place := onPath{b.ID, at + 1}
-		first, known := c.marks[place]
-		if known && first != mark {
-			continue
+		if c.firsts[place] == nil {
+			page, err := im.store.Messages(ctx, b.ID, at+1, at+1)
+			if err != nil {
+				return false, err
+			}
+			c.firsts[place] = &stored{Message: page[0]}
 		}
-		page, err := im.store.Messages(ctx, b.ID, at+1, at+1)
+		first := c.firsts[place]
+		same, err := im.says(ctx, first, e)
 		if err != nil {
 			return false, err
 		}
-		if c.marks[place] = transcript.MarkOf(page[0].Meta); c.marks[place] == mark {
-			c.at, c.known = b, page
+		if same {
+			c.at, c.known = b, []scrollback.Message{first.Message}
 			return step()
 		}
 	}
 	return false, nil
+}
+
+// says reports whether a message is what a file says: an earlier import wrote it, or it
+// was exported and comes back.
+func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) {
+	if mark := transcript.MarkOf(m.Meta); mark != "" && mark == e.mark {
+		return true, nil
+	}
+	if at := e.Message.CreatedAt; m.Role != e.Message.Role || at != 0 && at != m.CreatedAt {
+		return false, nil
+	}
+	if m.likeness == "" {
+		whole, err := im.whole(ctx, m.Message)
+		if err != nil {
+			return false, err
+		}
+		if m.likeness, err = transcript.Likeness(whole); err != nil {
+			return false, err
+		}
+	}
+	if e.likeness == "" {
+		var err error
+		if e.likeness, err = transcript.Likeness(e.Entry); err != nil {
+			return false, err
+		}
+	}
+	return m.likeness == e.likeness, nil
 }
 
 // leave makes the file's position the head: what it says next is not there.
@@ -219,7 +272,7 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 		if err != nil {
 			return err
 		}
-		c.left, c.own = head.Branch.ID, transcript.MarkOf(last.Meta) == ""
+		c.left, c.own = head.Branch.ID, transcript.MarkOf(last.Meta) == "" && !(c.all && last.ID == c.newest)
 	}
 	if head, err = im.goTo(ctx, head, c.at.ID, c.seq()); err == nil {
 		c.head, c.at = head, head.Branch
@@ -288,41 +341,9 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 	if c := im.open[key]; c != nil {
 		return c, nil
 	}
-	var want scrollback.Conversation
-	if entry.Conversation != nil {
-		want = *entry.Conversation
-	}
-	if im.q.Project != "" {
-		want.Project = im.q.Project
-	}
-	c := &importing{marks: map[onPath]string{}}
-	if im.q.Into != "" {
-		c.ID = im.q.Into
-	} else {
-		own, err := im.view.Bulk().Project(want.Project)
-		if err != nil {
-			return nil, err
-		}
-		if own != scrollback.DefaultProject { // of two callers with the same file each has its own
-			want.Project = own
-		}
-		identity := im.format + "\x00" + key + "\x00" + want.Project
-		if key == "" {
-			identity = "file\x00" + im.file + "\x00" + want.Project
-		}
-		want.ID = scrollback.ConversationID(uuid.NewSHA1(uuid.NameSpaceOID, []byte(identity)).String())
-		if want.Model != "" && im.view.Fits(scrollback.Conversation{Model: want.Model}) != nil {
-			want.Model = "" // made by a model that is not set up here
-		}
-		want.Title = clip.Line(want.Title, 400)
-		if want.Title == "" && entry.Message.Role == scrollback.RoleUser {
-			want.Title = scrollback.TitleOf(entry.Message.Parts)
-		}
-		made, created, err := im.view.Create(ctx, want)
-		if err != nil {
-			return nil, err
-		}
-		c.ID, c.Created, c.untitled = made.ID, created, created && made.Title == ""
+	c := &importing{firsts: map[onPath]*stored{}}
+	if err := im.choose(ctx, c, key, entry); err != nil {
+		return nil, err
 	}
 	var err error
 	if c.backlog, err = im.view.Bulk().Backlog(ctx, c.ID); err != nil {
@@ -336,10 +357,65 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 	c.head, c.at, c.Total = head, head.Branch, head.Messages
 	if im.q.Into != "" {
 		c.fresh, c.base = true, head.Messages
+	} else if n := head.Branch.HeadSeq; n > 0 {
+		last, err := im.store.At(ctx, head.Branch, n)
+		if err != nil {
+			return nil, err
+		}
+		c.newest = last.ID
 	}
 	im.open[key] = c
 	im.order = append(im.order, c)
 	return c, nil
+}
+
+// choose says which conversation an entry belongs to: the one that everything goes into,
+// the one that was exported and comes back under its own id, or that of the source.
+func (im *importer) choose(ctx context.Context, c *importing, key string, entry transcript.Entry) error {
+	if im.q.Into != "" {
+		c.ID = im.q.Into
+		return nil
+	}
+	if key != "" {
+		own, err := im.view.Bulk().Head(ctx, scrollback.ConversationID(key), scrollback.AccessWrite)
+		copied := err == nil && im.q.Project != "" && im.q.Project != own.Project // asked for by name
+		if code := scrollback.CodeOf(err); code != scrollback.NotFound && code != scrollback.Invalid && !copied {
+			c.ID = own.ID
+			return err
+		}
+	}
+	var want scrollback.Conversation
+	if entry.Conversation != nil {
+		want = *entry.Conversation
+	}
+	if im.q.Project != "" {
+		want.Project = im.q.Project
+	}
+	own, err := im.view.Bulk().Project(want.Project)
+	if err != nil {
+		return err
+	}
+	if own != scrollback.DefaultProject { // of two callers with the same file each has its own
+		want.Project = own
+	}
+	identity := im.format + "\x00" + key + "\x00" + want.Project
+	if key == "" {
+		identity = "file\x00" + im.file + "\x00" + want.Project
+	}
+	want.ID = scrollback.ConversationID(uuid.NewSHA1(uuid.NameSpaceOID, []byte(identity)).String())
+	if want.Model != "" && im.view.Fits(scrollback.Conversation{Model: want.Model}) != nil {
+		want.Model = "" // made by a model that is not set up here
+	}
+	want.Title = clip.Line(want.Title, 400)
+	if want.Title == "" && entry.Message.Role == scrollback.RoleUser {
+		want.Title = scrollback.TitleOf(entry.Message.Parts)
+	}
+	made, created, err := im.view.Create(ctx, want)
+	if err != nil {
+		return err
+	}
+	c.ID, c.Created, c.untitled = made.ID, created, created && made.Title == ""
+	return nil
 }
 
 // flush writes a batch and folds what no longer fits.

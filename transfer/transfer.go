@@ -2,7 +2,8 @@
 // and bundles, which hold a conversation whole.
 //
 // Words it adds: arrival (one conversation of a bundle, compared with what is here),
-// mark (what a message of a file is known by when the file comes again).
+// mark (what a message of a file is known by when the file comes again), likeness (what any
+// message is known by when it comes back from another tool).
 //
 // Invariants: the same file again changes nothing, and one that grew extends the
 // conversation; an import that was cut off continues when it is repeated; a bundle is

@@ -104,8 +104,9 @@ func (c *curator) layer(seq int64) scrollback.Layer {
 }
 
 // speech returns the parts of a message that is not a tool's, or nothing if it says
-// nothing: an empty or failed answer, or one of thoughts only. A call without an id or
-// with arguments that are not JSON, as a cut-off stream leaves it, is dropped.
+// nothing: an empty or failed answer, or one of thoughts only. A call with arguments that
+// are not JSON or, in an answer that was cut off, without an id is dropped, and so is one
+// that repeats another in every respect.
 func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback.Parts {
 	if role == scrollback.RoleAssistant && m.Status == scrollback.StatusFailed {
 		return nil
@@ -124,10 +125,12 @@ func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback
 				continue
 			}
 		case scrollback.ToolCall:
-			if role != scrollback.RoleAssistant || q.ID == "" || seen[q.ID] || !json.Valid(q.Arguments) {
+			cut := q.ID == "" && m.Status != scrollback.StatusComplete
+			whole := q.ID + "\x00" + q.Name + "\x00" + string(q.Arguments)
+			if role != scrollback.RoleAssistant || cut || seen[whole] || !json.Valid(q.Arguments) {
 				continue
 			}
-			seen[q.ID] = true
+			seen[whole] = q.ID != ""
 		case scrollback.ToolResult:
 			p = strayText(q)
 		case scrollback.Image:
@@ -209,7 +212,7 @@ func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
 	for _, p := range parts {
 		switch q := p.(type) {
 		case scrollback.ToolResult:
-			if call, ok := c.close(q.CallID); ok {
+			if call, ok := c.close(q); ok {
 				results.Parts = append(results.Parts, c.result(q, call))
 			} else {
 				rest.Parts = append(rest.Parts, strayText(q))
@@ -251,14 +254,21 @@ func (c *curator) result(r scrollback.ToolResult, call openCall) scrollback.Tool
 	return r
 }
 
-func (c *curator) close(id string) (openCall, bool) {
+// close finds the open call of a result: where several have its id, the one of its name,
+// and else the first.
+func (c *curator) close(r scrollback.ToolResult) (openCall, bool) {
+	at := -1
 	for i, call := range c.open {
-		if call.logID == id {
-			c.open = append(c.open[:i:i], c.open[i+1:]...)
-			return call, true
+		if call.logID == r.CallID && (at < 0 || call.logName == r.Name && c.open[at].logName != r.Name) {
+			at = i
 		}
 	}
-	return openCall{}, false
+	if at < 0 {
+		return openCall{}, false
+	}
+	call := c.open[at]
+	c.open = slices.Delete(slices.Clone(c.open), at, at+1)
+	return call, true
 }
 
 func (c *curator) release() {

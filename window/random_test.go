@@ -221,22 +221,24 @@ func payload(p scrollback.Part) string {
 // callsOpen says that a log ends with a call that may still be answered: in the
 // middle of a turn.
 func callsOpen(live []scrollback.Message) bool {
-	open := map[string]bool{}
+	open := map[string]int{}
 	for i := range live {
 		m := &live[i]
 		if m.Role != scrollback.RoleTool {
 			clear(open)
 			if m.Role == scrollback.RoleAssistant && m.Status != scrollback.StatusFailed {
 				for _, c := range m.Parts.Calls() {
-					if c.ID != "" && json.Valid(c.Arguments) {
-						open[c.ID] = true
+					if json.Valid(c.Arguments) {
+						open[c.ID]++
 					}
 				}
 			}
 			continue
 		}
 		for _, r := range m.Parts.Results() {
-			delete(open, r.CallID)
+			if open[r.CallID]--; open[r.CallID] <= 0 {
+				delete(open, r.CallID)
+			}
 		}
 	}
 	return len(open) > 0
@@ -364,4 +366,65 @@ func TestAssembleIsPure(t *testing.T) {
 			t.Fatal("not the same twice")
 		}
 	})
+}
+
+// Where one id names several calls, of one message or of many, or where calls have no id
+// at all, each call has its own result in every dialect, whatever the order they came in.
+func TestOneIDManyCalls(t *testing.T) {
+	shared := 0
+	rapid.Check(t, func(t *rapid.T) {
+		var live []scrollback.Message
+		add := func(role scrollback.Role, parts ...scrollback.Part) {
+			live = append(live, scrollback.Message{Seq: int64(len(live) + 1), Role: role, Status: scrollback.StatusComplete, Parts: parts})
+		}
+		for turn := range rapid.IntRange(1, 4).Draw(t, "turns") {
+			add(scrollback.RoleUser, scrollback.Text{Text: fmt.Sprint("question ", turn)})
+			var calls, results []scrollback.Part
+			ids := map[string]bool{}
+			for k, name := range []string{"alpha", "beta", "gamma", "delta"}[:rapid.IntRange(1, 4).Draw(t, "calls")] {
+				id := one(t, "id", "", "call_0", "call_0", "call_1", "functions.f:0")
+				if ids[id] {
+					shared++
+				}
+				ids[id] = true
+				calls = append(calls, scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(fmt.Sprintf(`{"turn":%d}`, turn))})
+				results = append(results, scrollback.ToolResult{CallID: id, Name: name, Text: fmt.Sprintf("%s of %d", name, turn), IsError: k == 3})
+			}
+			add(scrollback.RoleAssistant, calls...)
+			results = rapid.Permutation(results).Draw(t, "order")
+			cut := rapid.IntRange(0, len(results)-1).Draw(t, "cut")
+			if cut > 0 {
+				add(scrollback.RoleTool, results[:cut]...)
+			}
+			add(scrollback.RoleTool, results[cut:]...)
+		}
+		add(scrollback.RoleUser, scrollback.Text{Text: "and now?"})
+		for _, d := range append(window.Dialects(), scrollback.Dialect{}) {
+			w := window.Assemble(window.Input{Live: live, Dialect: d})
+			if err := window.Lint(w, d); err != nil {
+				t.Fatalf("%s: %v\n%s", d.Name, err, picture(w, d))
+			}
+			open, answered := map[string]string{}, 0
+			for _, it := range w.Items {
+				for _, c := range it.Parts.Calls() {
+					open[c.ID] = c.Name + " of " + strings.Trim(string(c.Arguments), `{"turn:}`)
+				}
+				for _, r := range it.Parts.Results() {
+					if answered++; r.Text != open[r.CallID] {
+						t.Fatalf("%s: the result of %q is %q\n%s", d.Name, open[r.CallID], r.Text, picture(w, d))
+					}
+				}
+			}
+			want := 0
+			for i := range live {
+				want += len(live[i].Parts.Calls())
+			}
+			if answered != want {
+				t.Fatalf("%s: %d of %d calls have their result\n%s", d.Name, answered, want, picture(w, d))
+			}
+		}
+	})
+	if shared < 20 {
+		t.Errorf("only %d ids were shared", shared)
+	}
 }

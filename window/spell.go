@@ -67,6 +67,9 @@ func (s *speller) message() {
 // callID returns a call's id on the wire. It depends only on the ids before it.
 func (s *speller) callID(id string) string {
 	want := spell(s.id, id)
+	if want == "" {
+		want = respell(id, "")
+	}
 	for n := 2; s.used[want]; n++ {
 		want = respell(id, strconv.Itoa(n))
 	}

@@ -298,7 +298,7 @@ func (s *session) end() {
 func (s *session) tell(last bool) {
 	units, asides := unitsOf(s.path)
 	same := 0
-	for same < len(units) && same < len(s.told) && units[same].rec == s.told[same].rec {
+	for same < len(units) && same < len(s.told) && units[same].says(s.told[same]) {
 		same++
 	}
 	if !last && same == len(units) {

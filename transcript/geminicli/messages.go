@@ -2,6 +2,7 @@ package geminicli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -16,22 +17,23 @@ import (
 // modelPrefix is the provider that a bare model name of this format belongs to.
 const modelPrefix = "gemini/"
 
-// messages are what a record becomes: i is its place, answered the calls whose
-// results were read before, which grows by those of this record.
-func (r *record) messages(i int, answered map[string]bool) []transcript.Entry {
+// messages are what a record becomes: place is where it stands, for calls without an id,
+// and given the results that were read before, which grow by those of this record.
+func (r *record) messages(place string, given *answers) []transcript.Entry {
 	if len(r.Ours) > 0 {
+		given.settle(r.named())
 		return ours(r.Ours)
 	}
 	if r.Type == "user" {
-		return r.said(i, answered)
+		return r.said(place, given)
 	}
-	b := builder{place: fmt.Sprintf("%d_%s", i, r.ID)}
+	b := builder{place: place}
 	for _, t := range r.Thoughts {
 		if text := strings.TrimPrefix(t.Subject+"\n"+t.Description, "\n"); strings.TrimSpace(text) != "" {
 			b.parts = append(b.parts, scrollback.Reasoning{Text: text})
 		}
 	}
-	b.add(r.Content)
+	b.add(r.spoken())
 	answer := scrollback.Message{ID: scrollback.MessageID(r.ID), Role: scrollback.RoleAssistant, CreatedAt: when(r.Timestamp), Model: model(r.Model)}
 	if t := r.Tokens; t != nil {
 		answer.Usage = &scrollback.Usage{InputTokens: t.Input, CachedTokens: t.Cached, OutputTokens: t.Output + t.Thoughts, ReasoningTokens: t.Thoughts}
@@ -39,20 +41,18 @@ func (r *record) messages(i int, answered map[string]bool) []transcript.Entry {
 	}
 	var results scrollback.Parts
 	at := answer.CreatedAt
+	calls := b.calls(r.ToolCalls)
+	given.ask(b.parts.Calls())
 	for k, c := range r.ToolCalls {
-		call := scrollback.ToolCall{ID: c.ID, Name: c.Name, Arguments: arguments(c.Args)}
-		if call.ID = b.callID(c.ID, k); call.Name == "" {
-			call.Name = "tool"
-		}
-		if !slices.ContainsFunc(b.parts.Calls(), func(have scrollback.ToolCall) bool { return have.ID == call.ID }) {
-			b.parts = append(b.parts, call)
-		}
-		if len(c.Result.parts) == 0 || answered[call.ID] {
+		parts := r.resultOf(c)
+		if len(parts) == 0 {
 			continue
 		}
-		text, failed := resultText(c.Result)
-		results = append(results, scrollback.ToolResult{CallID: call.ID, Name: call.Name, Text: text, IsError: failed || c.Status == "error"})
-		answered[call.ID] = true
+		if _, fresh := given.take(calls[k].ID, calls[k].Name); !fresh {
+			continue
+		}
+		text, failed := resultText(parts)
+		results = append(results, scrollback.ToolResult{CallID: calls[k].ID, Name: calls[k].Name, Text: text, IsError: failed || c.Status == "error"})
 		at = max(at, when(c.Timestamp))
 	}
 	answer.Parts = b.parts
@@ -67,8 +67,8 @@ func (r *record) messages(i int, answered map[string]bool) []transcript.Entry {
 }
 
 // said are the messages of what a user said; results among it are a tool's.
-func (r *record) said(i int, answered map[string]bool) []transcript.Entry {
-	b := builder{place: fmt.Sprintf("%d_%s", i, r.ID)}
+func (r *record) said(place string, given *answers) []transcript.Entry {
+	b := builder{place: place}
 	b.add(r.Content)
 	var results, rest scrollback.Parts
 	moved := map[int][]byte{}
@@ -80,9 +80,15 @@ func (r *record) said(i int, answered map[string]bool) []transcript.Entry {
 				moved[len(rest)] = data
 			}
 			rest = append(rest, p)
-		case !answered[res.CallID]:
-			answered[res.CallID] = true
-			results = append(results, res)
+		default:
+			id := res.CallID
+			if b.bare[k] {
+				id = ""
+			}
+			call, fresh := given.take(id, res.Name)
+			if res.CallID = cmp.Or(call, res.CallID); fresh {
+				results = append(results, res)
+			}
 		}
 	}
 	var out []transcript.Entry
@@ -115,6 +121,25 @@ func texts(ps scrollback.Parts) (out scrollback.Parts) {
 	return out
 }
 
+// named are the calls that a record names in any way.
+func (r *record) named() (out []scrollback.ToolCall) {
+	for _, c := range r.ToolCalls {
+		out = append(out, scrollback.ToolCall{ID: c.ID, Name: c.Name})
+	}
+	for _, p := range r.Content.parts {
+		if p.FunctionCall != nil {
+			out = append(out, scrollback.ToolCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name})
+		}
+	}
+	for _, m := range r.Ours {
+		out = append(out, m.Parts.Calls()...)
+		for _, res := range m.Parts.Results() {
+			out = append(out, scrollback.ToolCall{ID: res.CallID, Name: res.Name})
+		}
+	}
+	return out
+}
+
 // ours are messages that were written unchanged.
 func ours(list []message) []transcript.Entry {
 	var out []transcript.Entry
@@ -141,11 +166,18 @@ type builder struct {
 	place string // of the record, for calls without an id
 	parts scrollback.Parts
 	bytes map[int][]byte
+	bare  map[int]bool // calls and results that have no id of their own, by index
 }
 
 func (b *builder) add(c content) {
 	for i, p := range c.parts {
 		opaque := p.ThoughtSignature
+		if p.FunctionCall != nil && p.FunctionCall.ID == "" || p.FunctionCall == nil && p.FunctionResponse != nil && p.FunctionResponse.ID == "" {
+			if b.bare == nil {
+				b.bare = map[int]bool{}
+			}
+			b.bare[len(b.parts)] = true
+		}
 		switch {
 		case p.FunctionCall != nil:
 			call := scrollback.ToolCall{ID: b.callID(p.FunctionCall.ID, i), Name: p.FunctionCall.Name, Arguments: arguments(p.FunctionCall.Args), Opaque: opaque}
@@ -208,10 +240,10 @@ func model(name string) string {
 }
 
 // resultText is what a tool returned, and whether that is an error.
-func resultText(c content) (string, bool) {
+func resultText(parts []part) (string, bool) {
 	var pieces []string
 	failed := false
-	for _, p := range c.parts {
+	for _, p := range parts {
 		switch {
 		case p.FunctionResponse != nil:
 			text, bad := responseText(p.FunctionResponse.Response)
@@ -262,8 +294,8 @@ func (s *session) checkpoint(fields map[string]json.RawMessage) {
 	}
 	delete(fields, "history")
 	s.emit(transcript.Entry{Conversation: &scrollback.Conversation{Meta: object(map[string]any{metaKey: map[string]any{"checkpoint": fields}})}})
-	answered := map[string]bool{}
-	var open []string // calls without an id that wait for their result, by place
+	given := &answers{}
+	var open []scrollback.ToolCall // calls without an id that wait for their result
 	for i, turn := range history {
 		rec := &record{ID: fmt.Sprint("turn", i), Type: "user", Content: turn.Parts, line: i + 1}
 		if turn.Role == "model" {
@@ -273,7 +305,7 @@ func (s *session) checkpoint(fields map[string]json.RawMessage) {
 		if rec.aside() {
 			continue // the setup that every checkpoint begins with
 		}
-		for _, e := range rec.messages(i, answered) {
+		for _, e := range rec.messages(fmt.Sprintf("%d_%s", i, rec.ID), given) {
 			e.Message.ID = ""
 			s.emit(e)
 		}
@@ -281,18 +313,21 @@ func (s *session) checkpoint(fields map[string]json.RawMessage) {
 	s.header = nil // nothing else is in the file
 }
 
-// pair gives calls without an id one, and the results that follow theirs.
-func pair(rec *record, i int, open *[]string) {
+// pair gives calls without an id one, and the results that follow theirs: of their name,
+// or else the next.
+func pair(rec *record, i int, open *[]scrollback.ToolCall) {
 	parts := slices.Clone(rec.Content.parts)
 	for k := range parts {
 		switch p := &parts[k]; {
 		case p.FunctionCall != nil && p.FunctionCall.ID == "":
 			c := *p.FunctionCall
 			c.ID = fmt.Sprintf("call_%d_%d", i, k)
-			p.FunctionCall, *open = &c, append(*open, c.ID)
+			p.FunctionCall, *open = &c, append(*open, scrollback.ToolCall{ID: c.ID, Name: c.Name})
 		case p.FunctionResponse != nil && p.FunctionResponse.ID == "" && len(*open) > 0:
 			r := *p.FunctionResponse
-			r.ID, *open = (*open)[0], (*open)[1:]
+			at := max(0, slices.IndexFunc(*open, func(c scrollback.ToolCall) bool { return c.Name == r.Name }))
+			r.ID = (*open)[at].ID
+			*open = slices.Delete(*open, at, at+1)
 			p.FunctionResponse = &r
 		}
 	}

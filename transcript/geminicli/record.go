@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
@@ -25,8 +27,9 @@ type record struct {
 	ToolCalls []toolCall `json:"toolCalls,omitempty"`
 	Ours      []message  `json:"scrollback,omitempty"` // what the other fields cannot express
 
-	raw  json.RawMessage
-	line int
+	raw      json.RawMessage
+	line     int
+	response []part // the results of its calls, where a resumed session has them in the next record
 }
 
 type thought struct {
@@ -140,38 +143,47 @@ func (c content) MarshalJSON() ([]byte, error) {
 	return marshal(c.parts)
 }
 
-// text is what the content says.
-func (c content) text() string {
-	var b strings.Builder
-	for _, p := range c.parts {
-		if p.Text != nil && !p.Thought {
-			b.WriteString(*p.Text)
-		}
-	}
-	return b.String()
-}
+// maxParts bounds the parts of a record, and its calls: each is looked for among the others.
+const maxParts = 10_000
 
 func parseRecord(raw json.RawMessage) (*record, error) {
 	if !utf8.Valid(raw) {
 		return nil, errors.New("not UTF-8")
 	}
-	rec := &record{raw: bytes.Clone(raw)}
-	if err := json.Unmarshal(raw, rec); err != nil {
+	rec := &record{raw: compacted(raw)}
+	if err := json.Unmarshal(rec.raw, rec); err != nil {
 		return nil, fmt.Errorf("a message of the wrong shape: %w", err)
 	}
 	if rec.Type == "" {
 		return nil, errors.New("a record without a type")
+	}
+	if n := max(len(rec.ToolCalls), len(rec.Content.parts)); n > maxParts {
+		return nil, fmt.Errorf("a record with %d parts or calls; at most %d are read", n, maxParts)
 	}
 	return rec, nil
 }
 
 // same reports whether two records are equal.
 func (r *record) same(o *record) bool {
-	return r.ID == o.ID && equal(decode(r.raw), decode(o.raw))
+	return r.ID == o.ID && bytes.Equal(r.raw, o.raw)
 }
 
 // ignored are the beginnings of user texts that are not conversation.
 var ignored = []string{"/", "?", "<session_context>", "<hook_context>"}
+
+// ignored reports whether the tool takes a user's content for no part of the conversation.
+func (c content) ignored() bool {
+	var b strings.Builder
+	for _, p := range c.parts {
+		if p.Text == nil || p.Thought {
+			b.WriteString("[part]")
+			continue
+		}
+		b.WriteString(*p.Text)
+	}
+	text := strings.TrimFunc(b.String(), func(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' })
+	return text == "" || slices.ContainsFunc(ignored, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
+}
 
 // aside reports whether a record is not part of the conversation.
 func (r *record) aside() bool {
@@ -179,18 +191,8 @@ func (r *record) aside() bool {
 	case "gemini":
 		return false
 	case "user":
-		for _, p := range r.Content.parts {
-			if p.Text == nil {
-				return false // an attachment or a result
-			}
-		}
-		text := strings.TrimSpace(r.Content.text())
-		for _, prefix := range ignored {
-			if strings.HasPrefix(text, prefix) {
-				return true
-			}
-		}
-		return text == ""
+		attached := func(p part) bool { return p.Text == nil } // or a result
+		return !slices.ContainsFunc(r.Content.parts, attached) && r.Content.ignored()
 	}
 	return true
 }
@@ -212,11 +214,33 @@ func stamp(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// unit is a record, the messages it becomes, and the asides around it.
+// unit is a record, the messages it becomes, and the asides around it. Place is where
+// the record stood, for calls without an id.
 type unit struct {
 	rec           *record
+	place         string
 	messages      []transcript.Entry
 	before, after []json.RawMessage
+}
+
+// says reports whether two units say the same. The tool writes all records again when a
+// session is resumed: results stand in records of their own, and what a model thought and
+// called is repeated in what it said.
+func (u unit) says(o unit) bool {
+	if u.rec == o.rec {
+		return true
+	}
+	if len(u.messages) != len(o.messages) {
+		return false
+	}
+	for i := range u.messages {
+		a, errA := transcript.Likeness(u.messages[i])
+		b, errB := transcript.Likeness(o.messages[i])
+		if errA != nil || errB != nil || a != b || u.messages[i].Message.CreatedAt != o.messages[i].Message.CreatedAt {
+			return false
+		}
+	}
+	return true
 }
 
 func count(units []unit) (n int) {
@@ -229,17 +253,21 @@ func count(units []unit) (n int) {
 // unitsOf makes messages of a path. Asides stay with the message that follows, those
 // at the end with the last one; they come back when there is no message at all.
 func unitsOf(path []*record) (units []unit, asides []json.RawMessage) {
-	answered := map[string]bool{}
+	given := &answers{}
 	for i, rec := range path {
 		var ms []transcript.Entry
-		if !rec.aside() || len(rec.Ours) > 0 {
-			ms = rec.messages(i, answered)
+		place := fmt.Sprintf("%d_%s", i, rec.ID)
+		if i+1 < len(path) && path[i+1].responds(rec) {
+			rec.response = path[i+1].Content.parts
+		}
+		if (!rec.aside() || len(rec.Ours) > 0) && (i == 0 || !rec.responds(path[i-1])) {
+			ms = rec.messages(place, given)
 		}
 		if len(ms) == 0 {
 			asides = append(asides, rec.raw)
 			continue
 		}
-		units = append(units, unit{rec: rec, messages: ms, before: asides})
+		units = append(units, unit{rec: rec, place: place, messages: ms, before: asides})
 		asides = nil
 	}
 	if n := len(units); n > 0 {
@@ -255,16 +283,28 @@ func (u unit) entries(source string) []transcript.Entry {
 	for i := range out {
 		out[i].Source, out[i].Line = source, u.rec.line
 	}
-	kept := keptMeta{ID: u.rec.ID, Before: u.before, After: u.after, Patch: u.rec.patch(out)}
-	m := &out[0].Message
-	m.Meta = withMeta(m.Meta, kept)
+	first, last := &out[0].Message, &out[len(out)-1].Message
+	kept := keptMeta{ID: u.rec.ID, Ours: len(u.rec.Ours) > 0, Before: u.before, After: u.after, Patch: u.rec.patch(out)}
+	if u.rec.placed() {
+		kept.Place = u.place
+	}
+	if first != last && (kept.Patch != nil || kept.Place != "") {
+		// A record that grew since it was read first brings its last message only.
+		last.Meta = withMeta(last.Meta, keptMeta{Patch: kept.Patch, Place: kept.Place})
+		kept.Patch, kept.Place = nil, ""
+	}
+	first.Meta = withMeta(first.Meta, kept)
 	return out
 }
 
 // keptMeta is what a message's meta holds of its record. Patch makes the record that
-// we would write the one that was read.
+// we would write the one that was read; it stands at the record's last message, or in
+// what was imported earlier at the first. Ours is a record that we wrote. Place is for
+// calls without an id.
 type keptMeta struct {
 	ID     string            `json:"id,omitempty"`
+	Ours   bool              `json:"ours,omitempty"`
+	Place  string            `json:"place,omitempty"`
 	Before []json.RawMessage `json:"before,omitempty"`
 	After  []json.RawMessage `json:"after,omitempty"`
 	Patch  json.RawMessage   `json:"patch,omitempty"`
@@ -272,10 +312,12 @@ type keptMeta struct {
 
 // withMeta adds what is kept to a message's own meta.
 func withMeta(meta json.RawMessage, kept keptMeta) json.RawMessage {
-	fields := map[string]any{}
+	fields := map[string]json.RawMessage{}
 	// A meta that is not an object has no room for more.
-	_ = json.Unmarshal(meta, &fields)
-	fields[metaKey] = kept
+	if json.Unmarshal(meta, &fields) != nil || fields == nil {
+		fields = map[string]json.RawMessage{}
+	}
+	fields[metaKey] = object(kept)
 	return object(fields)
 }
 

@@ -4,14 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"io"
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -19,7 +17,7 @@ import (
 
 // Write implements transcript.Exporter: a session of JSON lines.
 func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
-	out := &writer{w: bufio.NewWriterSize(w, 64<<10), written: map[string]bool{}}
+	out := &writer{w: bufio.NewWriterSize(w, 64<<10), written: map[string]bool{}, called: map[string]int{}}
 	if err := out.header(c); err != nil {
 		return err
 	}
@@ -28,7 +26,7 @@ func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[tr
 		if err != nil {
 			return err
 		}
-		if len(group) > 0 && !answers(group, e) {
+		if len(group) > 0 && !joins(group, e) {
 			if err := out.group(group); err != nil {
 				return err
 			}
@@ -42,18 +40,24 @@ func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[tr
 	return out.w.Flush()
 }
 
-// answers reports whether a message holds the results of the calls of the one before:
+// joins reports whether a message holds results of the calls that a group begins with:
 // then they are one record.
-func answers(group []transcript.Entry, e transcript.Entry) bool {
-	calls := group[0].Message.Parts.Calls()
-	results := e.Message.Parts.Results()
-	if len(group) > 1 || group[0].Message.Role != scrollback.RoleAssistant || e.Message.Role != scrollback.RoleTool ||
-		len(results) == 0 || len(results) != len(e.Message.Parts) {
+func joins(group []transcript.Entry, e transcript.Entry) bool {
+	if group[0].Message.Role != scrollback.RoleAssistant {
 		return false
 	}
-	for _, r := range results {
-		if !slices.ContainsFunc(calls, func(c scrollback.ToolCall) bool { return c.ID == r.CallID }) {
+	given := &answers{}
+	given.ask(group[0].Message.Parts.Calls())
+	for _, m := range append(group[1:len(group):len(group)], e) {
+		results := m.Message.Parts.Results()
+		if m.Message.Role != scrollback.RoleTool || len(results) == 0 || len(results) != len(m.Message.Parts) {
 			return false
+		}
+		for _, r := range results {
+			if !given.waits(r.CallID) {
+				return false
+			}
+			given.take(r.CallID, r.Name)
 		}
 	}
 	return true
@@ -61,7 +65,8 @@ func answers(group []transcript.Entry, e transcript.Entry) bool {
 
 type writer struct {
 	w       *bufio.Writer
-	written map[string]bool // records by id: asides may be kept twice
+	written map[string]bool // records by id: a later one with the same id would replace the earlier
+	called  map[string]int  // ids of calls, and how often: the tool looks for a result's call in the whole session
 }
 
 func (w *writer) line(v any) error {
@@ -82,17 +87,21 @@ func (w *writer) header(c scrollback.Conversation) error {
 	}
 	// A meta of another shape holds no header of ours.
 	_ = json.Unmarshal(c.Meta, &meta)
-	project := ""
+	// The tool takes a session for one of the older form if its project is not named.
+	root := ""
 	if len(c.Roots) > 0 {
-		sum := sha256.Sum256([]byte(c.Roots[0]))
-		project = hex.EncodeToString(sum[:])
+		root = c.Roots[0]
 	}
-	fields := map[string]any{"sessionId": string(c.ID), "projectHash": project, "startTime": stamp(c.CreatedAt), "lastUpdated": stamp(c.UpdatedAt), "kind": "main"}
+	sum := sha256.Sum256([]byte(root))
+	fields := map[string]any{"sessionId": string(c.ID), "projectHash": hex.EncodeToString(sum[:]), "startTime": stamp(c.CreatedAt), "lastUpdated": stamp(c.UpdatedAt), "kind": "main"}
 	if len(meta.Kept.Header) > 0 {
-		fields = map[string]any{"sessionId": string(c.ID)}
+		delete(fields, "kind")
 	}
 	for key, value := range meta.Kept.Header {
-		fields[key] = value
+		// A fork is another session than the one that was imported.
+		if text := bytes.Trim(value, `"`); len(text) > 0 && string(value) != "null" && (key != "sessionId" || c.Parent == nil) {
+			fields[key] = value
+		}
 	}
 	if _, told := fields["summary"]; !told && c.Title != "" {
 		fields["summary"] = c.Title
@@ -107,6 +116,9 @@ func (w *writer) asides(list []json.RawMessage) error {
 	for _, raw := range list {
 		var id struct{ ID string }
 		if json.Unmarshal(raw, &id) == nil && id.ID != "" && w.written[id.ID] {
+			continue
+		}
+		if rec, err := parseRecord(raw); err == nil && rec.repeats() {
 			continue
 		}
 		w.written[id.ID] = true
@@ -126,45 +138,89 @@ func (w *writer) group(group []transcript.Entry) error {
 	if err := w.asides(kept.Before); err != nil {
 		return err
 	}
-	rec, err := recordOf(group)
+	raw, err := w.record(group)
 	if err != nil {
 		return err
 	}
-	w.written[kept.ID] = true
-	if err := w.line(rec); err != nil {
+	if err := w.line(raw); err != nil {
 		return err
 	}
 	return w.asides(kept.After)
 }
 
-// recordOf is the record of a group: what was read, where it was read from a file;
-// else one that reads as these messages.
-func recordOf(group []transcript.Entry) (any, error) {
-	kept, _ := ourMeta(group[0].Message.Meta)
-	rec := canonical(group)
-	if kept.ID != "" {
-		rec.ID = kept.ID
+// record is the record of a group: what was read, where it was read from a file; else
+// one that reads as these messages.
+func (w *writer) record(group []transcript.Entry) (json.RawMessage, error) {
+	id := string(group[0].Message.ID)
+	if kept, _ := ourMeta(group[0].Message.Meta); kept.ID != "" && !w.written[kept.ID] {
+		id = kept.ID
 	}
+	raw, err := asRead(group, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case raw == nil:
+		raw, err = w.asTold(group, id)
+	default:
+		for _, c := range group[0].Message.Parts.Calls() {
+			w.called[c.ID]++
+		}
+	}
+	w.written[id] = true
+	return raw, err
+}
+
+// asRead is the record that a group was read from; nil if it was read from none, or says
+// something else by now.
+func asRead(group []transcript.Entry, id string) (json.RawMessage, error) {
+	rec := canonical(group)
+	rec.ID = id
 	raw, err := marshal(rec)
 	if err != nil {
 		return nil, err
 	}
-	if len(kept.Patch) > 0 {
-		if patched, err := apply(decode(raw), decode(kept.Patch)); err == nil {
+	for _, e := range slices.Backward(group) {
+		kept, _ := ourMeta(e.Message.Meta)
+		if kept.Ours || kept.ID != id && len(kept.Patch) == 0 {
+			continue
+		}
+		patched, err := apply(raw, compacted(kept.Patch))
+		if err != nil {
+			continue
+		}
+		back, err := parseRecord(patched)
+		if err != nil || back.aside() || back.ID != id {
+			continue
+		}
+		got := back.messages(kept.Place, &answers{})
+		if reads(got, group) || kept.Place == "" && back.placed() && (unit{messages: got}).says(unit{rec: back, messages: group}) {
 			return patched, nil
 		}
+	}
+	return nil, nil
+}
+
+// asTold is a record for a group of ours. What its fields cannot say, or the tool would
+// drop or refuse, stands there in another way, and the messages unchanged beside it.
+func (w *writer) asTold(group []transcript.Entry, id string) (json.RawMessage, error) {
+	rec := canonical(group)
+	rec.ID = id
+	w.fit(&rec, group[0].Message.Role)
+	raw, err := marshal(rec)
+	if err != nil {
+		return nil, err
 	}
 	back, err := parseRecord(raw)
 	if err != nil {
 		return nil, err
 	}
-	if !back.aside() && reads(back.messages(0, map[string]bool{}), group) {
+	if !back.aside() && reads(back.messages("", &answers{}), group) {
 		return raw, nil
 	}
 	for _, e := range group {
 		rec.Ours = append(rec.Ours, asMessage(e))
 	}
-	return rec, nil
+	return marshal(rec)
 }
 
 // asMessage is one of our messages, unchanged.
@@ -215,90 +271,4 @@ func reads(got, want []transcript.Entry) bool {
 		}
 	}
 	return true
-}
-
-// patch makes what we would write of a record the record itself; nil when it is.
-func (r *record) patch(group []transcript.Entry) json.RawMessage {
-	if len(r.Ours) > 0 || r.raw == nil {
-		return nil
-	}
-	rec := canonical(group)
-	rec.ID = r.ID
-	raw, err := marshal(rec)
-	if err != nil {
-		return nil
-	}
-	p := diff(decode(raw), decode(r.raw))
-	if p == nil {
-		return nil
-	}
-	return object(p)
-}
-
-// canonical is the record that these messages are, as far as one can say it.
-func canonical(group []transcript.Entry) record {
-	m := group[0].Message
-	rec := record{ID: string(m.ID), Timestamp: stamp(m.CreatedAt), Type: "user"}
-	if m.Role == scrollback.RoleAssistant {
-		rec.Type, rec.Model = "gemini", strings.TrimPrefix(m.Model, modelPrefix)
-		if u := m.Usage; u != nil {
-			rec.Tokens = &tokens{Input: u.InputTokens, Output: u.OutputTokens - u.ReasoningTokens, Cached: u.CachedTokens, Thoughts: u.ReasoningTokens,
-				Total: u.InputTokens + u.OutputTokens}
-		}
-	}
-	for _, e := range group {
-		for i, p := range e.Message.Parts {
-			rec.put(p, e.Bytes[i], e.Message.CreatedAt)
-		}
-	}
-	c := &rec.Content
-	c.plain = rec.Type == "gemini" && (len(c.parts) == 0 || len(c.parts) == 1 && c.parts[0].Text != nil && c.parts[0].ThoughtSignature == nil && !c.parts[0].Thought)
-	return rec
-}
-
-// put adds a part to a record.
-func (r *record) put(p scrollback.Part, data []byte, at int64) {
-	add := func(q part) { r.Content.parts = append(r.Content.parts, q) }
-	switch p := p.(type) {
-	case scrollback.Text:
-		add(part{Text: &p.Text, ThoughtSignature: p.Opaque})
-	case scrollback.Reasoning:
-		if r.Type == "gemini" && p.Opaque == nil && len(r.Content.parts) == 0 {
-			subject, description, two := strings.Cut(p.Text, "\n")
-			if !two {
-				subject, description = "", p.Text
-			}
-			r.Thoughts = append(r.Thoughts, thought{Subject: subject, Description: description, Timestamp: r.Timestamp})
-			return
-		}
-		add(part{Text: &p.Text, Thought: true, ThoughtSignature: p.Opaque})
-	case scrollback.ToolCall:
-		if r.Type == "gemini" && p.Opaque == nil {
-			r.ToolCalls = append(r.ToolCalls, toolCall{ID: p.ID, Name: p.Name, Args: p.Arguments, Status: "cancelled", Timestamp: r.Timestamp})
-			return
-		}
-		add(part{FunctionCall: &functionCall{ID: p.ID, Name: p.Name, Args: p.Arguments}, ThoughtSignature: p.Opaque})
-	case scrollback.ToolResult:
-		r.result(p, at)
-	case scrollback.Image:
-		add(part{InlineData: &inlineData{MimeType: p.MediaType, Data: base64.StdEncoding.EncodeToString(data)}, ThoughtSignature: p.Opaque})
-	case scrollback.File:
-		add(part{InlineData: &inlineData{MimeType: p.MediaType, Data: base64.StdEncoding.EncodeToString(data)}, ThoughtSignature: p.Opaque})
-	}
-}
-
-// result adds a result: to its call, where the record has it.
-func (r *record) result(p scrollback.ToolResult, at int64) {
-	key, status := "output", "success"
-	if p.IsError {
-		key, status = "error", "error"
-	}
-	response := part{FunctionResponse: &functionResponse{ID: p.CallID, Name: p.Name, Response: object(map[string]string{key: p.Text})}}
-	for i := range r.ToolCalls {
-		if c := &r.ToolCalls[i]; c.ID == p.CallID {
-			c.Result, c.Status, c.Timestamp = content{parts: []part{response}}, status, stamp(at)
-			return
-		}
-	}
-	r.Content.parts = append(r.Content.parts, response)
 }

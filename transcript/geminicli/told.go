@@ -1,0 +1,244 @@
+package geminicli
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// patch makes what we would write of a record the record itself; nil when it is.
+func (r *record) patch(group []transcript.Entry) json.RawMessage {
+	if len(r.Ours) > 0 || r.raw == nil {
+		return nil
+	}
+	rec := canonical(group)
+	rec.ID = r.ID
+	raw, err := marshal(rec)
+	if err != nil {
+		return nil
+	}
+	return diff(raw, r.raw)
+}
+
+// canonical is the record that these messages are, as far as one can say it.
+func canonical(group []transcript.Entry) record {
+	m := group[0].Message
+	rec := record{ID: string(m.ID), Timestamp: stamp(m.CreatedAt), Type: "user"}
+	if m.Role == scrollback.RoleAssistant {
+		rec.Type, rec.Model = "gemini", strings.TrimPrefix(m.Model, modelPrefix)
+		if u := m.Usage; u != nil {
+			rec.Tokens = &tokens{Input: u.InputTokens, Output: u.OutputTokens - u.ReasoningTokens, Cached: u.CachedTokens, Thoughts: u.ReasoningTokens,
+				Total: u.InputTokens + u.OutputTokens}
+		}
+	}
+	for _, e := range group {
+		for i, p := range e.Message.Parts {
+			rec.put(p, e.Bytes[i], e.Message.CreatedAt)
+		}
+	}
+	c := &rec.Content
+	if slices.ContainsFunc(c.parts, func(p part) bool { return p.Thought }) && !slices.ContainsFunc(c.parts, calls) {
+		rec.repeatCalls()
+	}
+	c.plain = rec.Type == "gemini" && (len(c.parts) == 0 || len(c.parts) == 1 && c.parts[0].Text != nil && c.parts[0].ThoughtSignature == nil && !c.parts[0].Thought)
+	return rec
+}
+
+// put adds a part to a record.
+func (r *record) put(p scrollback.Part, data []byte, at int64) {
+	add := func(q part) { r.Content.parts = append(r.Content.parts, q) }
+	attach := func(mediaType string, o scrollback.Opaque) {
+		add(part{InlineData: &inlineData{MimeType: mediaType, Data: base64.StdEncoding.EncodeToString(data)}, ThoughtSignature: r.signature(o)})
+	}
+	switch p := p.(type) {
+	case scrollback.Text:
+		add(part{Text: &p.Text, ThoughtSignature: r.signature(p.Opaque)})
+	case scrollback.Reasoning:
+		sign := r.signature(p.Opaque)
+		if r.Type == "gemini" && sign == nil && len(r.Content.parts) == 0 {
+			subject, description, two := strings.Cut(p.Text, "\n")
+			if !two {
+				subject, description = "", p.Text
+			}
+			r.Thoughts = append(r.Thoughts, thought{Subject: subject, Description: description, Timestamp: r.Timestamp})
+			return
+		}
+		add(part{Text: &p.Text, Thought: true, ThoughtSignature: sign})
+	case scrollback.ToolCall:
+		r.call(p)
+	case scrollback.ToolResult:
+		r.result(p, at)
+	case scrollback.Image:
+		attach(p.MediaType, p.Opaque)
+	case scrollback.File:
+		attach(p.MediaType, p.Opaque)
+	}
+}
+
+// signature is a payload that is a signature of this tool's models.
+func (r *record) signature(o scrollback.Opaque) json.RawMessage {
+	if len(o) == 0 || o[0] != '"' || strings.Contains(r.Model, "/") {
+		return nil
+	}
+	return json.RawMessage(o)
+}
+
+// call adds a call. The tool takes calls from the content if one is there, or a thought;
+// so a signed one stands there too, and with it all others.
+func (r *record) call(p scrollback.ToolCall) {
+	sign := r.signature(p.Opaque)
+	said := slices.ContainsFunc(r.Content.parts, calls)
+	if r.Type == "gemini" {
+		if sign != nil && !said {
+			r.repeatCalls()
+		}
+		r.ToolCalls = append(r.ToolCalls, toolCall{ID: p.ID, Name: p.Name, Args: p.Arguments, Status: "cancelled", Timestamp: r.Timestamp})
+	}
+	if r.Type != "gemini" || sign != nil || said {
+		r.Content.parts = append(r.Content.parts, part{FunctionCall: &functionCall{ID: p.ID, Name: p.Name, Args: p.Arguments}, ThoughtSignature: sign})
+	}
+}
+
+func calls(p part) bool { return p.FunctionCall != nil }
+
+// repeatCalls puts the calls into the content.
+func (r *record) repeatCalls() {
+	for _, c := range r.ToolCalls {
+		r.Content.parts = append(r.Content.parts, part{FunctionCall: &functionCall{ID: c.ID, Name: c.Name, Args: c.Args}})
+	}
+}
+
+// result adds a result: to its call, where the record has it.
+func (r *record) result(p scrollback.ToolResult, at int64) {
+	open := func(named bool) int {
+		return slices.IndexFunc(r.ToolCalls, func(c toolCall) bool {
+			return c.ID == p.CallID && len(c.Result.parts) == 0 && (!named || c.Name == p.Name)
+		})
+	}
+	i := open(true)
+	if i < 0 {
+		i = open(false)
+	}
+	answer := response(p.CallID, p.Name, p.Text, p.IsError)
+	if i < 0 {
+		r.Content.parts = append(r.Content.parts, answer)
+		return
+	}
+	c := &r.ToolCalls[i]
+	c.Result, c.Status, c.Timestamp = content{parts: []part{answer}}, "success", stamp(at)
+	if p.IsError {
+		c.Status = "error"
+	}
+}
+
+// response is a result as the tool's own interface has it.
+func response(id, name, text string, failed bool) part {
+	key := "output"
+	if failed {
+		key = "error"
+	}
+	return part{FunctionResponse: &functionResponse{ID: id, Name: name, Response: object(map[string]string{key: text})}}
+}
+
+// What stands for what the tool has no place for.
+const (
+	emptyText    = "[empty]"
+	noAnswerText = "[no answer]"
+	systemText   = "[system] "
+	quotedText   = "> " // before what the tool would take for a command
+	noResultText = "No result: the call was interrupted before it was answered."
+)
+
+// fit makes a record of ours one that the tool neither drops when it loads the session
+// nor sends to its model as half a call.
+func (w *writer) fit(r *record, role scrollback.Role) {
+	before := func(text string) { r.Content.parts = slices.Insert(r.Content.parts, 0, part{Text: &text}) }
+	for i := range r.Content.parts {
+		if p := &r.Content.parts[i]; p.FunctionResponse != nil { // its call is not in this record
+			text := "Result of " + p.FunctionResponse.Name + " (its call is not shown): "
+			said, _ := responseText(p.FunctionResponse.Response)
+			text += said
+			*p = part{Text: &text}
+		}
+	}
+	if r.Type == "user" {
+		r.Content.parts = slices.DeleteFunc(r.Content.parts, calls) // only a model calls
+		switch {
+		case role == scrollback.RoleSystem:
+			before(systemText)
+		case !r.Content.says():
+			before(emptyText)
+		case r.Content.ignored():
+			before(quotedText)
+		}
+		return
+	}
+	w.fitCalls(r)
+	if len(r.Thoughts) == 0 && len(r.ToolCalls) == 0 && !r.Content.says() {
+		text := noAnswerText
+		r.Content = content{parts: []part{{Text: &text}}, plain: true}
+	}
+}
+
+// says reports whether there is more than white space.
+func (c content) says() bool {
+	return slices.ContainsFunc(c.parts, func(p part) bool { return p.Text == nil || strings.TrimSpace(*p.Text) != "" })
+}
+
+// fitCalls gives each call an id of its own, a name and arguments that the tool's model
+// takes, and a result.
+func (w *writer) fitCalls(r *record) {
+	said := slices.Clone(r.Content.parts)
+	next := 0 // of the calls in the content, which stand there in the same order
+	for i := range r.ToolCalls {
+		c := &r.ToolCalls[i]
+		id := c.ID
+		for c.ID == "" || w.called[c.ID] > 0 {
+			w.called[id]++
+			c.ID = id + "_" + strconv.Itoa(w.called[id])
+		}
+		w.called[c.ID]++
+		c.Name = callName(c.Name)
+		switch {
+		case len(c.Args) == 0 || string(c.Args) == "null":
+			c.Args = json.RawMessage(`{}`)
+		case c.Args[0] != '{':
+			c.Args = slices.Concat(json.RawMessage(`{"malformed_arguments":`), c.Args, json.RawMessage(`}`))
+		}
+		if len(c.Result.parts) == 0 {
+			c.Result = content{parts: []part{response(c.ID, c.Name, noResultText, true)}}
+		}
+		for k := range c.Result.parts {
+			if f := c.Result.parts[k].FunctionResponse; f != nil {
+				f.ID, f.Name = c.ID, c.Name
+			}
+		}
+		for ; next < len(said); next++ {
+			if f := said[next].FunctionCall; f != nil {
+				f.ID, f.Name, f.Args = c.ID, c.Name, c.Args
+				next++
+				break
+			}
+		}
+	}
+}
+
+// callName is a name of letters, digits, _, - and dots that begins with a letter or _.
+func callName(name string) string {
+	spelled := strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '.') {
+			return r
+		}
+		return '_'
+	}, name)
+	if spelled == "" || !unicode.IsLetter(rune(spelled[0])) && spelled[0] != '_' {
+		spelled = "tool_" + spelled
+	}
+	return spelled[:min(len(spelled), 64)]
+}
