@@ -14,7 +14,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
-	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/search"
 	"github.com/scrollback-ai/scrollback/token"
 )
@@ -97,36 +96,6 @@ func result(room Room, make func(try int) (any, bool)) (string, error) {
 func halved(n, try int) (int, bool) {
 	n >>= try
 	return max(n, 1), n > 1
-}
-
-func list(ctx context.Context, c call) (string, error) {
-	type args struct {
-		Kind, Cursor string
-		Limit        int
-	}
-	a, err := arguments[args](c)
-	if err != nil {
-		return "", err
-	}
-	type page struct {
-		Refs []scrollback.RefEntry `json:"refs"`
-		Next *string               `json:"next"`
-	}
-	all, next, err := c.Refs(ctx, c.conversation, scrollback.RefQuery{Kind: a.Kind, Cursor: a.Cursor, Limit: cmp.Or(a.Limit, scrollback.ListDefault)})
-	if err != nil {
-		return "", err
-	}
-	return result(c.room, func(try int) (any, bool) {
-		n, more := halved(len(all), try)
-		p, next := page{Refs: all[:min(n, len(all))]}, next
-		if n < len(all) {
-			next = store.CursorAfter(all[n-1])
-		}
-		if next != "" {
-			p.Next = &next
-		}
-		return p, more
-	})
 }
 
 func read(ctx context.Context, c call) (string, error) {
@@ -272,6 +241,9 @@ func find(ctx context.Context, c call) (string, error) {
 	}
 	passage := max(leastPassage, scrollback.HitContentMax/cmp.Or(a.Limit, scrollback.SearchDefault))
 	q.Query, q.Role, q.Limit, q.Around, q.Order, q.Passage = a.Query, a.Role, a.Limit, around, a.Order, passage
+	if q.Except, err = c.asking(ctx); err != nil {
+		return "", err
+	}
 	found, err := c.Search(ctx, q)
 	if err != nil {
 		return "", err
@@ -315,6 +287,39 @@ func (c call) searched(ctx context.Context, scope string) (scrollback.SearchQuer
 		return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, "this conversation may search only its project")
 	}
 	return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, "this conversation may search only itself")
+}
+
+// askedBack is how many messages back the question of a turn is looked for.
+const askedBack = 1000
+
+// asking is what a running turn of the conversation is about: its question, and what its
+// model said when it looked things up. To find these would tell it what it knows.
+func (c call) asking(ctx context.Context) ([]scrollback.MessageID, error) {
+	if c.conversation == "" {
+		return nil, nil
+	}
+	turn, err := c.store.Turns.Last(ctx, c.conversation)
+	if scrollback.CodeOf(err) == scrollback.NotFound {
+		return nil, nil
+	}
+	if err != nil || turn.State != scrollback.TurnOpen || c.store.Turns.Expired(turn) {
+		return nil, err
+	}
+	head, err := c.door.Head(ctx, c.conversation)
+	var out []scrollback.MessageID
+	for to := head.Branch.HeadSeq; err == nil && to > max(0, head.Branch.HeadSeq-askedBack); to -= scrollback.ListDefault {
+		var ms []scrollback.Message
+		ms, err = c.store.Messages(ctx, head.Branch.ID, max(1, to-scrollback.ListDefault+1), to)
+		for _, m := range slices.Backward(ms) {
+			if m.Role == scrollback.RoleUser {
+				return append(out, m.ID), nil
+			}
+			if slices.ContainsFunc(m.Parts.Calls(), scrollback.ToolCall.Recall) {
+				out = append(out, m.ID)
+			}
+		}
+	}
+	return out, err
 }
 
 // reaching does something with a ref through the conversation that is asked, or if that
