@@ -106,7 +106,8 @@ func TestListPagesJoin(t *testing.T) {
 // talk says many different things, and folds them a few at a time.
 func talk(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, folds int) {
 	t.Helper()
-	words := strings.Fields("anchor beacon crane dock engine ferry gangway harbour island jetty keel lamp mast net oar pier quay rope sail tide")
+	words := strings.Fields("anchor beacon crane dock engine ferry gangway harbour island jetty keel lamp mast net " +
+		"oar pier quay rope sail tide")
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for n := range folds {
 		var file strings.Builder
@@ -134,7 +135,8 @@ func TestListIsForAModel(t *testing.T) {
 	talk(t, r, id, 45)
 	for n := range 4 {
 		r.Clock.Add(1)
-		if _, err := r.Upload(t.Context(), id, strings.NewReader(strings.Repeat("line\n", 400+n*200)), fmt.Sprintf("sounding %d.txt", n)); err != nil {
+		text := strings.NewReader(strings.Repeat("line\n", 400+n*200))
+		if _, err := r.Upload(t.Context(), id, text, fmt.Sprintf("sounding %d.txt", n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,8 +172,8 @@ func TestListIsForAModel(t *testing.T) {
 	}
 
 	page, text := listed(t, r, id, `{}`, inTurn)
-	t.Logf("%d entries in %d tokens: %.1f in 1,000\n%s", len(page.Refs), token.Count(text), float64(len(page.Refs))*1000/float64(token.Count(text)),
-		strings.Join(page.Refs, "\n"))
+	n := token.Count(text)
+	t.Logf("%d entries in %d tokens: %.1f in 1,000\n%s", len(page.Refs), n, float64(len(page.Refs))*1000/float64(n), strings.Join(page.Refs, "\n"))
 	if len(page.Refs) < 40 || page.Next == "" || page.Year != 2026 {
 		t.Errorf("the first page has %d entries, next %q, year %d", len(page.Refs), page.Next, page.Year)
 	}
@@ -234,7 +236,8 @@ func TestListOfYears(t *testing.T) {
 		r.Clock.Add(400 * 86_400_000)
 	}
 	page, _ := listed(t, r, id, `{}`, inTurn)
-	if page.Year != 0 || len(page.Refs) != 2 || !strings.HasSuffix(page.Refs[0], " 2027-02-09 6B") || !strings.HasSuffix(page.Refs[1], " 2026-01-05 6B") {
+	if page.Year != 0 || len(page.Refs) != 2 || !strings.HasSuffix(page.Refs[0], " 2027-02-09 6B") ||
+		!strings.HasSuffix(page.Refs[1], " 2026-01-05 6B") {
 		t.Errorf("the list is %+v", page)
 	}
 }

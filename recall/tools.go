@@ -11,21 +11,20 @@ import (
 func Tools() []scrollback.Tool {
 	return []scrollback.Tool{
 		{
-			Name: "context_list",
-			Description: "List the refs of this conversation, one line each: ref, messages, date, size, what it holds. " +
-				"First the folded messages in sight, then big outputs and files, then older parts.",
+			Name:        "context_list",
+			Description: "List the refs of this conversation: folded messages (history) in sight, big outputs or files (artifact), older history.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"kind":{"type":"string","enum":["history","artifact"]},` +
-				`"limit":{"type":"integer","minimum":1,"maximum":200,"default":50},` +
+				`"limit":{"type":"integer","maximum":200,"default":50},` +
 				`"cursor":{"type":"string","description":"next of the page before"}}}`),
 		},
 		{
 			Name:        "context_read",
 			Description: "Read the original behind a ref, page by page.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
-				`"ref":{"type":"string","description":"history:<id> or artifact:<id>, as listed"},` +
-				`"offset":{"type":"integer","minimum":0,"default":0,"description":"bytes; next_offset of the page before"},` +
-				`"limit":{"type":"integer","minimum":1,"maximum":65536,"default":8192,"description":"bytes"}},` +
+				`"ref":{"type":"string","description":"history:<id> or artifact:<id>"},` +
+				`"offset":{"type":"integer","default":0,"description":"bytes; next_offset of the page before"},` +
+				`"limit":{"type":"integer","maximum":65536,"default":8192,"description":"bytes"}},` +
 				`"required":["ref"]}`),
 		},
 		{
@@ -33,7 +32,7 @@ func Tools() []scrollback.Tool {
 			Description: "Read the last lines of the original behind a ref.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"ref":{"type":"string"},` +
-				`"lines":{"type":"integer","minimum":1,"maximum":2000,"default":200}},` +
+				`"lines":{"type":"integer","maximum":2000,"default":200}},` +
 				`"required":["ref"]}`),
 		},
 		{
@@ -42,8 +41,8 @@ func Tools() []scrollback.Tool {
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"ref":{"type":"string"},` +
 				`"pattern":{"type":"string","maxLength":1000},` +
-				`"max_results":{"type":"integer","minimum":1,"maximum":200,"default":50},` +
-				`"context_lines":{"type":"integer","minimum":0,"maximum":20,"default":0},` +
+				`"max_results":{"type":"integer","maximum":200,"default":50},` +
+				`"context_lines":{"type":"integer","maximum":20,"default":0},` +
 				`"case_sensitive":{"type":"boolean","default":false}},` +
 				`"required":["pattern"]}`),
 		},
@@ -52,10 +51,10 @@ func Tools() []scrollback.Tool {
 			Description: "Search past messages by words, names and dates, best first; words in \"quotes\" must occur. role:user, after:2026-03-01, before:2026-04 or on:2026-03-05 in the query narrow it.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"query":{"type":"string"},` +
-				`"limit":{"type":"integer","minimum":1,"maximum":20,"default":5},` +
+				`"limit":{"type":"integer","maximum":20,"default":5},` +
 				`"scope":{"type":"string","enum":["conversation","project","all"],"default":"conversation"},` +
 				`"role":{"type":"string","enum":["system","user","assistant","tool"]},` +
-				`"around":{"type":"integer","minimum":0,"maximum":5,"default":1,"description":"neighbours on each side"},` +
+				`"around":{"type":"integer","maximum":5,"default":1,"description":"neighbours on each side"},` +
 				`"order":{"type":"string","enum":["relevance","time"],"default":"relevance","description":"time: the best, oldest first"}},` +
 				`"required":["query"]}`),
 		},

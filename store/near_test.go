@@ -63,7 +63,8 @@ func TestRefByItsEnd(t *testing.T) {
 		leaf := b.leaf(parent.ID, 1, 4)
 		leaf.ID = "01a1fb8d-0000-7000-8000-1234567890ab"
 		b.fold(parent.ID, 4, nil, []scrollback.Segment{leaf}, leaf)
-		for _, sha := range []string{strings.Repeat("0", 58) + "aaaaaa", strings.Repeat("0", 57) + "1bbbbbb", strings.Repeat("0", 57) + "2bbbbbb"} {
+		zeros := strings.Repeat("0", 57)
+		for _, sha := range []string{zeros + "0aaaaaa", zeros + "1bbbbbb", zeros + "2bbbbbb"} {
 			for _, c := range []scrollback.ConversationID{parent.ID, child.ID} { // mentioned twice, it is still one
 				if err := b.Refs.PutArtifact(t.Context(), scrollback.Artifact{ID: scrollback.ArtifactID(sha), CreatedAt: b.Now()}, c); err != nil {
 					t.Fatal(err)
@@ -73,8 +74,8 @@ func TestRefByItsEnd(t *testing.T) {
 		for given, want := range map[scrollback.Ref]string{
 			"history:7890ab":                 "history:01a1fb8d-0000-7000-8000-1234567890ab",
 			"history:8000-1234567890ab":      "history:01a1fb8d-0000-7000-8000-1234567890ab",
-			"artifact:aaaaaa":                "artifact:" + strings.Repeat("0", 58) + "aaaaaa",
-			"artifact:1bbbbbb":               "artifact:" + strings.Repeat("0", 57) + "1bbbbbb",
+			"artifact:aaaaaa":                "artifact:" + zeros + "0aaaaaa",
+			"artifact:1bbbbbb":               "artifact:" + zeros + "1bbbbbb",
 			"artifact:bbbbbb":                "could be",
 			"artifact:7890ab":                "mentions no",
 			"history:890ab":                  "mentions no",
