@@ -57,10 +57,11 @@ var tools = map[string]func(context.Context, call) (string, error){
 	"context_search": find,
 }
 
-// arguments reads a model's arguments; it is told about unknown fields.
-func arguments[T any](c call) (T, error) {
+// Arguments reads a model's arguments; an unknown field is invalid, like one of another
+// type.
+func Arguments[T any](raw json.RawMessage) (T, error) {
 	var args T
-	dec := json.NewDecoder(bytes.NewReader(c.arguments))
+	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&args); err != nil {
 		why := strings.TrimPrefix(err.Error(), "json: ")
@@ -73,9 +74,10 @@ func arguments[T any](c call) (T, error) {
 	return args, nil
 }
 
-// result is the JSON of a recall result, made smaller until it fits its room: make is
-// called with 0, 1, 2 … for smaller and smaller ones, and says when it cannot go on.
-func result(room Room, make func(try int) (any, bool)) (string, error) {
+// Fit returns the JSON of a result, made smaller until it fits its room: make is called
+// with 0, 1, 2 … for smaller and smaller ones, and says when it cannot go on. What does
+// not fit even then is over_budget.
+func Fit(room Room, make func(try int) (any, bool)) (string, error) {
 	for try := 0; ; try++ {
 		v, more := make(try)
 		b, err := json.Marshal(v)
@@ -104,7 +106,7 @@ func read(ctx context.Context, c call) (string, error) {
 		Offset int64
 		Limit  int
 	}
-	a, err := arguments[args](c)
+	a, err := Arguments[args](c.arguments)
 	if err != nil {
 		return "", err
 	}
@@ -116,7 +118,7 @@ func read(ctx context.Context, c call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return result(c.room, func(try int) (any, bool) {
+	return Fit(c.room, func(try int) (any, bool) {
 		n, more := halved(len(first.Content), try)
 		page := first
 		if page.Content = clip.Bytes(first.Content, max(n, utf8.UTFMax)); len(page.Content) < len(first.Content) {
@@ -131,7 +133,7 @@ func tail(ctx context.Context, c call) (string, error) {
 		Ref   scrollback.Ref
 		Lines int
 	}
-	a, err := arguments[args](c)
+	a, err := Arguments[args](c.arguments)
 	if err != nil {
 		return "", err
 	}
@@ -143,7 +145,7 @@ func tail(ctx context.Context, c call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return result(c.room, func(try int) (any, bool) {
+	return Fit(c.room, func(try int) (any, bool) {
 		n, more := halved(len(tail.Content), try)
 		cut := tail
 		cut.Content = strings.ToValidUTF8(tail.Content[len(tail.Content)-min(n, len(tail.Content)):], "")
@@ -158,7 +160,7 @@ func tail(ctx context.Context, c call) (string, error) {
 }
 
 func grep(ctx context.Context, c call) (string, error) {
-	q, err := arguments[scrollback.GrepQuery](c)
+	q, err := Arguments[scrollback.GrepQuery](c.arguments)
 	if err != nil {
 		return "", err
 	}
@@ -176,7 +178,7 @@ func grep(ctx context.Context, c call) (string, error) {
 		return "", err
 	}
 	const lineRunes = 200
-	return result(c.room, func(try int) (any, bool) {
+	return Fit(c.room, func(try int) (any, bool) {
 		n, more := halved(len(found.Matches), max(0, try-2))
 		cut := found
 		cut.Matches = slices.Clone(found.Matches[:min(n, len(found.Matches))])
@@ -224,7 +226,7 @@ func find(ctx context.Context, c call) (string, error) {
 		Around *int
 		Order  string
 	}
-	a, err := arguments[args](c)
+	a, err := Arguments[args](c.arguments)
 	if err != nil {
 		return "", err
 	}
@@ -253,7 +255,7 @@ func find(ctx context.Context, c call) (string, error) {
 		Truncated bool       `json:"truncated,omitempty"`
 	}
 	all := inBrief(found.Hits, c.conversation, passage/2)
-	return result(c.room, func(try int) (any, bool) {
+	return Fit(c.room, func(try int) (any, bool) {
 		n, more := halved(len(all), max(0, try-1))
 		out := answer{Truncated: found.Truncated, Hits: append([]briefHit{}, all[:min(n, len(all))]...)}
 		for i := range out.Hits {

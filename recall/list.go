@@ -51,7 +51,7 @@ func list(ctx context.Context, c call) (string, error) {
 		Kind, Cursor string
 		Limit        int
 	}
-	a, err := arguments[args](c)
+	a, err := Arguments[args](c.arguments)
 	switch {
 	case err != nil:
 		return "", err
@@ -82,7 +82,7 @@ func list(ctx context.Context, c call) (string, error) {
 		all = append(all, e)
 	}
 	fits := fitting(all, c.room)
-	return result(c.room, func(try int) (any, bool) {
+	return Fit(c.room, func(try int) (any, bool) {
 		n := max(1, fits-try*max(1, fits/8))
 		return page(all[:min(n, len(all))], more || n < len(all), c.room), n > 1
 	})

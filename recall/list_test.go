@@ -173,7 +173,8 @@ func TestListIsForAModel(t *testing.T) {
 
 	page, text := listed(t, r, id, `{}`, inTurn)
 	n := token.Count(text)
-	t.Logf("%d entries in %d tokens: %.1f in 1,000\n%s", len(page.Refs), n, float64(len(page.Refs))*1000/float64(n), strings.Join(page.Refs, "\n"))
+	t.Logf("%d entries in %d tokens: %.1f in 1,000\n%s", len(page.Refs), n, float64(len(page.Refs))*1000/float64(n),
+		strings.Join(page.Refs, "\n"))
 	if len(page.Refs) < 40 || page.Next == "" || page.Year != 2026 {
 		t.Errorf("the first page has %d entries, next %q, year %d", len(page.Refs), page.Next, page.Year)
 	}
