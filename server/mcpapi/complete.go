@@ -2,7 +2,6 @@ package mcpapi
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -10,8 +9,12 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// completions is how many values the protocol lets a completion have.
-const completions = 100
+// completions is how many values the protocol lets a completion have, and lookedAt how
+// many conversations are compared with what was typed.
+const (
+	completions = 100
+	lookedAt    = 2000
+)
 
 // complete completes conversations, by their ids and titles, and the kinds and ids of
 // refs; nothing else has values that could be known.
@@ -39,7 +42,7 @@ func (f *face) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Compl
 	switch scrollback.CodeOf(err) {
 	case "", scrollback.NotFound, scrollback.Invalid: // what was typed so far may name nothing yet
 	default:
-		return nil, errors.New(scrollback.Shown(err))
+		return nil, wire(err)
 	}
 	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: append([]string{}, values...), HasMore: more}}, nil
 }
@@ -53,11 +56,26 @@ func (f *face) conversationsLike(ctx context.Context, begun string) (ids []strin
 		}
 		return ids, false, nil
 	}
-	list, next, err := f.matching(ctx, scrollback.ListQuery{Title: begun, Limit: completions})
-	for _, c := range list[:min(len(list), completions)] {
-		ids = append(ids, string(c.ID))
+	q := scrollback.ListQuery{Limit: scrollback.ListMax}
+	for range lookedAt / scrollback.ListMax {
+		list, next, err := f.view.List(ctx, q)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, c := range list {
+			if !strings.HasPrefix(string(c.ID), begun) && !strings.Contains(strings.ToLower(c.Title), begun) {
+				continue
+			}
+			if len(ids) == completions {
+				return ids, true, nil
+			}
+			ids = append(ids, string(c.ID))
+		}
+		if q.Cursor = next; next == "" {
+			return ids, false, nil
+		}
 	}
-	return ids, next != "" || len(list) > completions, err
+	return ids, true, nil
 }
 
 // refsLike are the ids of a conversation's refs of a kind that begin so, the newest first.

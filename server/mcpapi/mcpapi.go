@@ -90,7 +90,7 @@ func (f *face) recovered(next mcp.MethodHandler) mcp.MethodHandler {
 		defer func() {
 			if fault := recover(); fault != nil {
 				f.log.Error("panic", "method", method, "value", fault, "stack", string(debug.Stack()))
-				err = errors.New(scrollback.Shown(scrollback.Errorf(scrollback.Internal, "mcpapi", "%v", fault)))
+				err = wire(scrollback.Errorf(scrollback.Internal, "mcpapi", "%v", fault))
 			}
 		}()
 		return next(ctx, method, r)
