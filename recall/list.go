@@ -103,7 +103,7 @@ func (w lister) place(ctx context.Context, cursor string) (string, *scrollback.R
 	}
 	place, ref, ok := strings.Cut(cursor, " ")
 	if !ok || place != placeShown && place != placeArtifact && place != placeOlder {
-		return "", nil, scrollback.ParamErrorf("recall", "cursor", "%q is not the next of a page", cursor)
+		return "", nil, scrollback.ParamErrorf("recall", "cursor", "this is not a cursor of ours")
 	}
 	e, err := w.store.Refs.In(ctx, w.lineage, scrollback.Ref(ref))
 	return place, &e, err

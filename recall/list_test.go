@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/token"
@@ -240,5 +241,43 @@ func TestListOfYears(t *testing.T) {
 	if page.Year != 0 || len(page.Refs) != 2 || !strings.HasSuffix(page.Refs[0], " 2027-02-09 6B") ||
 		!strings.HasSuffix(page.Refs[1], " 2026-01-05 6B") {
 		t.Errorf("the list is %+v", page)
+	}
+}
+
+// With a model's summaries, which speak for all that came before, each leaf is still
+// listed by what was said in it.
+func TestListBesideSummaries(t *testing.T) {
+	step := modeltest.Step{Reply: func(q model.Request) []model.Delta {
+		if len(q.Tools) > 0 {
+			return []model.Delta{{Text: "fine"}}
+		}
+		var b strings.Builder
+		for line := range strings.SplitSeq(q.Items[0].Parts.Text(), "\n") {
+			if strings.HasPrefix(line, "## ") {
+				b.WriteString(line + "\n- the same in each summary\n")
+			}
+		}
+		return []model.Delta{{Text: b.String()}}
+	}}
+	r := enginetest.New(t, enginetest.Options{Summaries: true, Policy: "snapshot"}, step)
+	id := r.NewConversation()
+	for n := range 4 {
+		for i := range 4 {
+			r.Ask(id, fmt.Sprintf("Pier %d is %d metres long. %s", n*10+i, 100+n, strings.Repeat("more words ", 60))).Done(t,
+				scrollback.TurnComplete, "stop")
+		}
+		got, err := r.Compact(t.Context(), id, engine.CompactRequest{Force: true})
+		if err != nil || got.SummaryBy != "script" {
+			t.Fatalf("%+v, %v", got, err)
+		}
+	}
+	page, _ := listed(t, r, id, `{}`, inTurn)
+	if len(page.Refs) < 4 {
+		t.Fatalf("%q", page.Refs)
+	}
+	for _, l := range page.Refs {
+		if !strings.Contains(l, ": Pier ") || strings.Contains(l, "the same") {
+			t.Errorf("a leaf is listed as %q", l)
+		}
 	}
 }

@@ -20,7 +20,7 @@ func (c *mcpCmd) Run(g *globals) error {
 		return scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
 	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
-		fmt.Fprintf(g.stderr, "scrollback: %s is new and holds no conversations; --data or SCROLLBACK_DATA names another folder\n", folder)
+		fmt.Fprintf(g.stderr, "scrollback: "+g.texts().NewFolder+"\n", folder)
 	}
 	return g.with(func(a *app) error {
 		var only scrollback.ConversationID

@@ -49,6 +49,7 @@ func TestMCPProcess(t *testing.T) {
 // A folder that is new is reported to whoever started the program, and each tool says
 // that it holds nothing.
 func TestMCPSaysWhatIsNew(t *testing.T) {
+	t.Setenv("LC_ALL", "C")
 	t.Setenv("SCROLLBACK_DATA", "")
 	t.Setenv("SCROLLBACK_CONFIG", "")
 	t.Setenv("XDG_CONFIG_HOME", "")
