@@ -131,7 +131,7 @@ func talk(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, folds i
 // then artifacts, then the leaves behind what was rolled up, each with a hint of its own,
 // and no roll-up that gave way to another.
 func TestListIsForAModel(t *testing.T) {
-	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("fine"))
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Call(enginetest.Call("l1", "context_list", `{}`)), modeltest.Say("fine"))
 	id := r.NewConversation()
 	talk(t, r, id, 45)
 	for n := range 4 {
@@ -200,6 +200,22 @@ func TestListIsForAModel(t *testing.T) {
 	art, _ := listed(t, r, id, `{"kind":"artifact"}`, inTurn)
 	if len(art.Refs) != 4 || !strings.HasSuffix(art.Refs[0], " 4K: sounding 3.txt") {
 		t.Errorf("the artifacts are %q", art.Refs)
+	}
+
+	// In a turn it is the same list.
+	r.Ask(id, "What lies behind?").Done(t, scrollback.TurnComplete, "stop")
+	looked := 0
+	for _, m := range r.Log(id) {
+		for _, res := range m.Parts.Results() {
+			looked++
+			var inTurn listPage
+			if err := json.Unmarshal([]byte(res.Text), &inTurn); err != nil || len(inTurn.Refs) < 40 || inTurn.Refs[0] != page.Refs[0] {
+				t.Errorf("in a turn the list is %v, %s", err, res.Text)
+			}
+		}
+	}
+	if looked != 1 {
+		t.Errorf("%d look-ups in the turn", looked)
 	}
 
 	// What the list names can be read, and in a fork too.
