@@ -23,8 +23,8 @@ const (
 	pageTokens  = 30 // of what stands around the entries
 )
 
-// listing is a page of context_list: a line for each ref, with its days in Year if there
-// is one. Next is where the following page begins.
+// listing is a page of context_list: a line for each ref. Year is that of all dates in the
+// lines; without it they name their own. Next is where the following page begins.
 type listing struct {
 	Year int      `json:"year,omitempty"`
 	Refs []string `json:"refs"`
