@@ -131,7 +131,8 @@ func talk(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, folds i
 // then artifacts, then the leaves behind what was rolled up, each with a hint of its own,
 // and no roll-up that gave way to another.
 func TestListIsForAModel(t *testing.T) {
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Call(enginetest.Call("l1", "context_list", `{}`)), modeltest.Say("fine"))
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, modeltest.Call(enginetest.Call("l1", "context_list", `{}`)),
+		modeltest.Say("fine"))
 	id := r.NewConversation()
 	talk(t, r, id, 45)
 	for n := range 4 {

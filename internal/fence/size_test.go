@@ -23,8 +23,7 @@ const (
 	maxInterfaceMethods = 12 // with those of the interfaces it embeds, from any room
 )
 
-// wider rooms may have more files: the words of the product, and the program, with a file
-// a noun.
+// wider rooms may have more files: the words of the product, and the commands, one file each.
 var wider = map[string]int{".": 20, "cmd/scrollback": 30}
 
 // allowed is what is over a size today, with the most it may have and the reason.
