@@ -95,6 +95,7 @@ type SearchQuery struct {
 	Around       int
 	Order        string
 	Passage      int
+	Except       []MessageID // leave these out, as hits and as neighbours
 }
 
 // SearchResult is the best hits, best first. Truncated says that more messages

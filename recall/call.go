@@ -15,7 +15,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/marks"
-	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/store/search"
 	"github.com/scrollback-ai/scrollback/token"
 )
@@ -59,10 +58,11 @@ var tools = map[string]func(context.Context, call) (string, error){
 	"context_search": find,
 }
 
-// arguments reads a model's arguments; it is told about unknown fields.
-func arguments[T any](c call) (T, error) {
+// Arguments reads a model's arguments; an unknown field is invalid, like one of another
+// type.
+func Arguments[T any](raw json.RawMessage) (T, error) {
 	var args T
-	dec := json.NewDecoder(bytes.NewReader(c.arguments))
+	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&args); err != nil {
 		why := strings.TrimPrefix(err.Error(), "json: ")
@@ -75,9 +75,10 @@ func arguments[T any](c call) (T, error) {
 	return args, nil
 }
 
-// result is the JSON of a recall result, made smaller until it fits its room: make is
-// called with 0, 1, 2 … for smaller and smaller ones, and says when it cannot go on.
-func result(room Room, make func(try int) (any, bool)) (string, error) {
+// Fit returns the JSON of a result, made smaller until it fits its room: make is called
+// with 0, 1, 2 … for smaller and smaller ones, and says when it cannot go on. What does
+// not fit even then is over_budget.
+func Fit(room Room, make func(try int) (any, bool)) (string, error) {
 	for try := 0; ; try++ {
 		v, more := make(try)
 		b, err := json.Marshal(v)
@@ -101,43 +102,13 @@ func halved(n, try int) (int, bool) {
 	return max(n, 1), n > 1
 }
 
-func list(ctx context.Context, c call) (string, error) {
-	type args struct {
-		Kind, Cursor string
-		Limit        int
-	}
-	a, err := arguments[args](c)
-	if err != nil {
-		return "", err
-	}
-	type page struct {
-		Refs []scrollback.RefEntry `json:"refs"`
-		Next *string               `json:"next"`
-	}
-	all, next, err := c.Refs(ctx, c.conversation, scrollback.RefQuery{Kind: a.Kind, Cursor: a.Cursor, Limit: cmp.Or(a.Limit, scrollback.ListDefault)})
-	if err != nil {
-		return "", err
-	}
-	return result(c.room, func(try int) (any, bool) {
-		n, more := halved(len(all), try)
-		p, next := page{Refs: all[:min(n, len(all))]}, next
-		if n < len(all) {
-			next = store.CursorAfter(all[n-1])
-		}
-		if next != "" {
-			p.Next = &next
-		}
-		return p, more
-	})
-}
-
 func read(ctx context.Context, c call) (string, error) {
 	type args struct {
 		Ref    scrollback.Ref
 		Offset int64
 		Limit  int
 	}
-	a, err := arguments[args](c)
+	a, err := Arguments[args](c.arguments)
 	if err != nil {
 		return "", err
 	}
@@ -149,7 +120,7 @@ func read(ctx context.Context, c call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return result(c.room, func(try int) (any, bool) {
+	return Fit(c.room, func(try int) (any, bool) {
 		n, more := halved(len(first.Content), try)
 		page := first
 		if page.Content = clip.Bytes(first.Content, max(n, utf8.UTFMax)); len(page.Content) < len(first.Content) {
@@ -164,7 +135,7 @@ func tail(ctx context.Context, c call) (string, error) {
 		Ref   scrollback.Ref
 		Lines int
 	}
-	a, err := arguments[args](c)
+	a, err := Arguments[args](c.arguments)
 	if err != nil {
 		return "", err
 	}
@@ -176,7 +147,7 @@ func tail(ctx context.Context, c call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return result(c.room, func(try int) (any, bool) {
+	return Fit(c.room, func(try int) (any, bool) {
 		n, more := halved(len(tail.Content), try)
 		cut := tail
 		cut.Content = strings.ToValidUTF8(tail.Content[len(tail.Content)-min(n, len(tail.Content)):], "")
@@ -191,7 +162,7 @@ func tail(ctx context.Context, c call) (string, error) {
 }
 
 func grep(ctx context.Context, c call) (string, error) {
-	q, err := arguments[scrollback.GrepQuery](c)
+	q, err := Arguments[scrollback.GrepQuery](c.arguments)
 	if err != nil {
 		return "", err
 	}
@@ -209,7 +180,7 @@ func grep(ctx context.Context, c call) (string, error) {
 		return "", err
 	}
 	const lineRunes = 200
-	return result(c.room, func(try int) (any, bool) {
+	return Fit(c.room, func(try int) (any, bool) {
 		n, more := halved(len(found.Matches), max(0, try-2))
 		cut := found
 		cut.Matches = slices.Clone(found.Matches[:min(n, len(found.Matches))])
@@ -257,7 +228,7 @@ func find(ctx context.Context, c call) (string, error) {
 		Around *int
 		Order  string
 	}
-	a, err := arguments[args](c)
+	a, err := Arguments[args](c.arguments)
 	if err != nil {
 		return "", err
 	}
@@ -274,6 +245,9 @@ func find(ctx context.Context, c call) (string, error) {
 	}
 	passage := max(leastPassage, scrollback.HitContentMax/cmp.Or(a.Limit, scrollback.SearchDefault))
 	q.Query, q.Role, q.Limit, q.Around, q.Order, q.Passage = a.Query, a.Role, a.Limit, around, a.Order, passage
+	if q.Except, err = c.asking(ctx); err != nil {
+		return "", err
+	}
 	found, err := c.Search(ctx, q)
 	if err != nil {
 		return "", err
@@ -283,7 +257,7 @@ func find(ctx context.Context, c call) (string, error) {
 		Truncated bool       `json:"truncated,omitempty"`
 	}
 	all := inBrief(found.Hits, c.conversation, passage/2)
-	return result(c.room, func(try int) (any, bool) {
+	return Fit(c.room, func(try int) (any, bool) {
 		n, more := halved(len(all), max(0, try-1))
 		out := answer{Truncated: found.Truncated, Hits: append([]briefHit{}, all[:min(n, len(all))]...)}
 		for i := range out.Hits {
@@ -317,6 +291,39 @@ func (c call) searched(ctx context.Context, scope string) (scrollback.SearchQuer
 		return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, "this conversation may search only its project")
 	}
 	return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, "this conversation may search only itself")
+}
+
+// askedBack is how many messages back the question of a turn is looked for.
+const askedBack = 1000
+
+// asking is what a running turn of the conversation is about: its question, and what its
+// model said when it looked things up. To find these would tell it what it knows.
+func (c call) asking(ctx context.Context) ([]scrollback.MessageID, error) {
+	if c.conversation == "" {
+		return nil, nil
+	}
+	turn, err := c.store.Turns.Last(ctx, c.conversation)
+	if scrollback.CodeOf(err) == scrollback.NotFound {
+		return nil, nil
+	}
+	if err != nil || turn.State != scrollback.TurnOpen || c.store.Turns.Expired(turn) {
+		return nil, err
+	}
+	head, err := c.door.Head(ctx, c.conversation)
+	var out []scrollback.MessageID
+	for to := head.Branch.HeadSeq; err == nil && to > max(0, head.Branch.HeadSeq-askedBack); to -= scrollback.ListDefault {
+		var ms []scrollback.Message
+		ms, err = c.store.Messages(ctx, head.Branch.ID, max(1, to-scrollback.ListDefault+1), to)
+		for _, m := range slices.Backward(ms) {
+			if m.Role == scrollback.RoleUser {
+				return append(out, m.ID), nil
+			}
+			if slices.ContainsFunc(m.Parts.Calls(), scrollback.ToolCall.Recall) {
+				out = append(out, m.ID)
+			}
+		}
+	}
+	return out, err
 }
 
 // reaching does something with a ref through the conversation that is asked, or if that

@@ -176,59 +176,7 @@ func TestRecallSearchIsBrief(t *testing.T) {
 	enginetest.WantCode(t, err, scrollback.Invalid, "names no day")
 }
 
-// A list that was cut to fit its room goes on where it was cut: by the cursors its
-// pages join to all of it, in any room that a ref fits.
-func TestListPagesJoin(t *testing.T) {
-	r := enginetest.New(t, enginetest.Options{})
-	id := r.NewConversation()
-	for n := range 45 {
-		if _, err := r.Upload(t.Context(), id, strings.NewReader(fmt.Sprint("file ", n)), fmt.Sprintf("%d.txt", n)); err != nil {
-			t.Fatal(err)
-		}
-		r.Clock.Add(int64(n % 2)) // some at the same moment
-	}
-	all, next, err := r.Refs(t.Context(), id, scrollback.RefQuery{Limit: scrollback.ListMax})
-	if err != nil || next != "" || len(all) != 45 {
-		t.Fatalf("%d refs, %q, %v", len(all), next, err)
-	}
-	for _, room := range []recall.Room{{Bytes: 700, Tokens: 1 << 20}, {Bytes: 1 << 20, Tokens: 500}, {Bytes: 3000, Tokens: 2000},
-		recall.RoomMax} {
-		for _, limit := range []int{1, 7, 20, 45} {
-			var joined []scrollback.RefEntry
-			cursor := ""
-			for range 46 {
-				text, err := r.Call(t.Context(), id, "context_list", json.RawMessage(fmt.Sprintf(`{"cursor":%q,"limit":%d}`, cursor, limit)), room)
-				var page struct {
-					Refs []scrollback.RefEntry
-					Next *string
-				}
-				if err == nil {
-					err = json.Unmarshal([]byte(text), &page)
-				}
-				if err != nil || len(text) > room.Bytes || len(page.Refs) == 0 || len(page.Refs) > limit {
-					t.Fatalf("%+v by %d: %d bytes, %d refs, %v", room, limit, len(text), len(page.Refs), err)
-				}
-				joined = append(joined, page.Refs...)
-				if page.Next == nil {
-					break
-				}
-				cursor = *page.Next
-			}
-			if !slices.Equal(refsOf(joined), refsOf(all)) {
-				t.Errorf("%+v by %d: %d refs join to %q", room, limit, len(joined), refsOf(joined))
-			}
-		}
-	}
-}
-
-func refsOf(list []scrollback.RefEntry) (out []scrollback.Ref) {
-	for _, e := range list {
-		out = append(out, e.Ref)
-	}
-	return out
-}
-
-// So do the pages of an original, of characters of any length.
+// By their offsets the pages of an original join to it, of characters of any length.
 func TestReadPagesJoin(t *testing.T) {
 	whole := strings.Repeat("a行🌊\"\\\n<b>\x01", 150)
 	r := enginetest.New(t, enginetest.Options{})

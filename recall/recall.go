@@ -129,9 +129,11 @@ func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID, q scrol
 		return scrollback.Artifact{ID: art, MediaType: entry.MediaType, Name: entry.Hint, Size: entry.Bytes}, err == nil, err
 	}}
 	if q.Ref != "" {
-		if _, err := r.store.Refs.In(ctx, lineage, q.Ref); err != nil {
+		entry, err := r.store.Refs.In(ctx, lineage, q.Ref)
+		if err != nil {
 			return scrollback.GrepResult{}, err
 		}
+		q.Ref = entry.Ref
 		return r.archive.Grep(ctx, scope, q)
 	}
 	for _, s := range head.Branch.View.Segments {
@@ -181,6 +183,7 @@ func (r *Reader) Artifact(ctx context.Context, id scrollback.ConversationID, art
 	if err != nil {
 		return scrollback.Artifact{}, nil, err
 	}
+	art = scrollback.ArtifactID(entry.SHA256) // it may have been named by its end
 	f, size, err := r.archive.OpenArtifact(ctx, art)
 	return scrollback.Artifact{ID: art, MediaType: entry.MediaType, Name: entry.Hint, Size: size, CreatedAt: entry.CreatedAt}, f, err
 }

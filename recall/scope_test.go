@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/recall"
 )
@@ -142,4 +144,48 @@ func TestRecallScope(t *testing.T) {
 	}
 	_, _, err := r.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{RecallScope: "galaxy"}})
 	enginetest.WantCode(t, err, scrollback.Invalid, "recall_scope")
+}
+
+// A model that searches does not find the question it was just asked, nor what it said
+// when it looked things up, not even as neighbours; what was said before it does. When
+// the turn is over they are found like everything else, and people find them at once.
+func TestSearchLeavesOutTheQuestion(t *testing.T) {
+	var asked []string
+	search := func(id string) modeltest.Step {
+		return modeltest.Step{Reply: func(r model.Request) []model.Delta {
+			for _, it := range r.Items {
+				for _, res := range it.Parts.Results() {
+					asked = append(asked, res.Text)
+				}
+			}
+			c := enginetest.Call(id, "context_search", `{"query":"heron lagoon","limit":20,"around":5}`)
+			return []model.Delta{{Text: "I search for the heron " + id + "."}, {Call: &c}}
+		}}
+	}
+	var r *enginetest.Rig
+	var id scrollback.ConversationID
+	last := modeltest.Step{Reply: func(req model.Request) []model.Delta {
+		search("").Reply(req)
+		found, err := r.Search(t.Context(), scrollback.SearchQuery{Query: "nested", Conversation: id})
+		if err != nil || len(found.Hits) == 0 || found.Hits[0].Seq != 3 {
+			t.Errorf("meanwhile a person finds %+v, %v", found.Hits, err)
+		}
+		return []model.Delta{{Text: "By the lagoon."}}
+	}}
+	r = enginetest.New(t, enginetest.Options{}, modeltest.Say("The heron is by the lagoon."), search("r1"), search("r2"), last)
+	id = r.NewConversation()
+	r.Ask(id, "Is the heron there?").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "Where has the heron nested at the lagoon?").Done(t, scrollback.TurnComplete, "stop")
+	if len(asked) != 3 { // the first result is in two windows
+		t.Fatalf("%d results", len(asked))
+	}
+	for _, text := range asked {
+		if strings.Contains(text, "nested") || strings.Contains(text, "I search") || !strings.Contains(text, "by the lagoon") {
+			t.Errorf("a search in the turn found %s", text)
+		}
+	}
+	text, err := r.Call(t.Context(), id, "context_search", json.RawMessage(`{"query":"heron lagoon","limit":20}`), recall.RoomMax)
+	if err != nil || !strings.Contains(text, "nested") || !strings.Contains(text, "I search for the heron r1") {
+		t.Errorf("after the turn it finds %s, %v", text, err)
+	}
 }

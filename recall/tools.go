@@ -12,7 +12,7 @@ func Tools() []scrollback.Tool {
 	return []scrollback.Tool{
 		{
 			Name:        "context_list",
-			Description: "List the refs of this conversation, newest first: folded messages (history) and big outputs or files (artifact).",
+			Description: "List the refs of this conversation: folded messages (history) in sight, big outputs or files (artifact), older history.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"kind":{"type":"string","enum":["history","artifact"]},` +
 				`"limit":{"type":"integer","maximum":200,"default":50},` +

@@ -53,3 +53,42 @@ func TestNearestRef(t *testing.T) {
 		}
 	})
 }
+
+// The end of an id stands for it, for whoever may resolve the ref, as long as it is the
+// only one of its kind that ends so.
+func TestRefByItsEnd(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		parent, child, _, _ := family(b)
+		stranger := b.create()
+		leaf := b.leaf(parent.ID, 1, 4)
+		leaf.ID = "01a1fb8d-0000-7000-8000-1234567890ab"
+		b.fold(parent.ID, 4, nil, []scrollback.Segment{leaf}, leaf)
+		zeros := strings.Repeat("0", 57)
+		for _, sha := range []string{zeros + "0aaaaaa", zeros + "1bbbbbb", zeros + "2bbbbbb"} {
+			for _, c := range []scrollback.ConversationID{parent.ID, child.ID} { // mentioned twice, it is still one
+				if err := b.Refs.PutArtifact(t.Context(), scrollback.Artifact{ID: scrollback.ArtifactID(sha), CreatedAt: b.Now()}, c); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for given, want := range map[scrollback.Ref]string{
+			"history:7890ab":                 "history:01a1fb8d-0000-7000-8000-1234567890ab",
+			"history:8000-1234567890ab":      "history:01a1fb8d-0000-7000-8000-1234567890ab",
+			"artifact:aaaaaa":                "artifact:" + zeros + "0aaaaaa",
+			"artifact:1bbbbbb":               "artifact:" + zeros + "1bbbbbb",
+			"artifact:bbbbbb":                "could be",
+			"artifact:7890ab":                "mentions no",
+			"history:890ab":                  "mentions no",
+			"history:01a1fb":                 "mentions no",
+			"history:01a1fb8d-1234567890ab0": "mentions no",
+		} {
+			e, err := b.Refs.Get(t.Context(), child.ID, given)
+			if err == nil && string(e.Ref) != want || err != nil && !strings.Contains(scrollback.Shown(err), want) {
+				t.Errorf("%s: %q, %v, want %q", given, e.Ref, err, want)
+			}
+			if _, err := b.Refs.Get(t.Context(), stranger.ID, given); scrollback.CodeOf(err) != scrollback.NotFound {
+				t.Errorf("a stranger gets %s: %v", given, err)
+			}
+		}
+	})
+}

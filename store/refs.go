@@ -35,20 +35,23 @@ func (p Refs) List(ctx context.Context, id scrollback.ConversationID, q scrollba
 	if err != nil || len(items) <= limit {
 		return items, "", err
 	}
-	items = items[:limit]
 	last := items[limit-1]
-	return items, CursorAfter(last), nil
-}
-
-// CursorAfter is the cursor of the refs that follow one of a list.
-func CursorAfter(r scrollback.RefEntry) string {
-	return cursor(driver.ListKey{At: r.CreatedAt, ID: string(r.Ref)})
+	return items[:limit], cursor(driver.ListKey{At: last.CreatedAt, ID: string(last.Ref)}), nil
 }
 
 // Own walks the refs of a kind that one conversation mentions, and none of its
 // ancestors; newest first.
 func (p Refs) Own(ctx context.Context, id scrollback.ConversationID, kind string) iter.Seq2[scrollback.RefEntry, error] {
-	q := driver.RefQuery{Conversations: []scrollback.ConversationID{id}, Kind: kind, Limit: scrollback.ListMax}
+	return p.Walk(ctx, []scrollback.ConversationID{id}, kind, nil)
+}
+
+// Walk walks the refs of a kind that some conversations mention, newest first: all of
+// them, or those that follow one. An artifact comes once for each of them that mentions it.
+func (p Refs) Walk(ctx context.Context, ids []scrollback.ConversationID, kind string, after *scrollback.RefEntry) iter.Seq2[scrollback.RefEntry, error] {
+	q := driver.RefQuery{Conversations: ids, Kind: kind, Limit: scrollback.ListMax}
+	if after != nil {
+		q.Before = &driver.ListKey{At: after.CreatedAt, ID: string(after.Ref)}
+	}
 	return pages(func() ([]scrollback.RefEntry, bool, error) {
 		page, err := p.s.d.Refs.List(ctx, q)
 		if n := len(page); n > 0 {
@@ -59,7 +62,9 @@ func (p Refs) Own(ctx context.Context, id scrollback.ConversationID, kind string
 }
 
 // Get resolves a ref through a conversation that mentions it, or whose ancestor does;
-// through any other it does not exist. The error names the ref that was probably meant.
+// through any other it does not exist. The last [RefEnd] characters of an id, or more of
+// them, stand for it unless another id of its kind ends alike, which is invalid. Other
+// errors name the ref that was probably meant.
 func (p Refs) Get(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
 	ids, err := p.s.Lineage(ctx, id)
 	if err != nil {
@@ -71,10 +76,14 @@ func (p Refs) Get(ctx context.Context, id scrollback.ConversationID, ref scrollb
 // In is [Refs.Get] for conversations whose lineage is known.
 func (p Refs) In(ctx context.Context, ids []scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
 	const op = "store.Refs.Get"
-	if _, _, err := ref.Split(); err != nil {
+	kind, name, err := ref.Split()
+	if err != nil {
 		return scrollback.RefEntry{}, scrollback.ParamErrorf(op, "ref", "%w%s", err, p.near(ctx, ids, ref))
 	}
 	found, err := p.s.d.Refs.List(ctx, driver.RefQuery{Conversations: ids, Ref: ref, Limit: 1})
+	if err == nil && len(found) == 0 && RefEnd <= len(name) && len(name) < refWhole {
+		found, err = p.ending(ctx, ids, kind, name)
+	}
 	if err != nil {
 		return scrollback.RefEntry{}, err
 	}
@@ -82,6 +91,29 @@ func (p Refs) In(ctx context.Context, ids []scrollback.ConversationID, ref scrol
 		return scrollback.RefEntry{}, scrollback.Errorf(scrollback.NotFound, op, "this conversation mentions no %s%s", ref, p.near(ctx, ids, ref))
 	}
 	return found[0], nil
+}
+
+// RefEnd is how many characters at the end of an id are enough to name it, and refWhole
+// how many every whole id has at least.
+const (
+	RefEnd   = 6
+	refWhole = 36
+)
+
+// ending finds the ref whose id ends with some characters; newest mention first.
+func (p Refs) ending(ctx context.Context, ids []scrollback.ConversationID, kind, end string) (found []scrollback.RefEntry, err error) {
+	for e, err := range p.Walk(ctx, ids, kind, nil) {
+		switch {
+		case err != nil:
+			return nil, err
+		case !strings.HasSuffix(string(e.Ref), end):
+		case len(found) > 0 && found[0].Ref != e.Ref:
+			return nil, scrollback.ParamErrorf("store.Refs.Get", "ref", "%s:%s could be %s or %s", kind, end, found[0].Ref, e.Ref)
+		default:
+			found = append(found, e)
+		}
+	}
+	return found, nil
 }
 
 // Owner returns a conversation through which a ref resolves, for the operator, who may

@@ -34,6 +34,7 @@ type Texts struct {
 	Results     map[scrollback.CompactionResult]string
 	Unchanged   string // text of a result
 	NoReceipts  string
+	NewFolder   string // path
 	Cleared     string // marks a receipt, as do the next two
 	Checked     string
 	Undone      string
@@ -112,6 +113,7 @@ var english = Texts{
 	},
 	Unchanged:         "Nothing changed: %s.",
 	NoReceipts:        "Nothing has been compacted yet.",
+	NewFolder:         "%s is new and holds no conversations; --data or SCROLLBACK_DATA names another folder.",
 	Cleared:           "cleared",
 	Checked:           "checked",
 	Undone:            "undone",
@@ -190,6 +192,7 @@ var chinese = Texts{
 	},
 	Unchanged:         "没有变化：%s。",
 	NoReceipts:        "还没有压缩过。",
+	NewFolder:         "%s 是新的，里面还没有对话；可用 --data 或 SCROLLBACK_DATA 指定别的文件夹。",
 	Cleared:           "重新开始",
 	Checked:           "已核对",
 	Undone:            "已撤销",

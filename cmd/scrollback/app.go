@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
@@ -66,8 +65,8 @@ func (g *globals) place() *workspace.Place {
 	}
 	p := &workspace.Place{Roots: g.roots, MemoryNames: g.set.MemoryFiles, Setup: g.set.Setup, Temp: os.TempDir(), OS: runtime.GOOS, Now: time.Now(),
 		Locale: cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_TIME"), os.Getenv("LANG"))}
-	if dir, err := os.UserConfigDir(); err == nil {
-		p.UserFolder = filepath.Join(dir, "scrollback")
+	if own, err := userFolders(); err == nil {
+		p.UserFolder = own.config
 	}
 	return p
 }

@@ -97,11 +97,11 @@ func (g *globals) configFile() (string, error) {
 			return name, nil
 		}
 	}
-	dir, err := os.UserConfigDir()
+	own, err := userFolders()
 	if err != nil {
 		return "", nil // a user without a home folder has no file
 	}
-	name := filepath.Join(dir, "scrollback", "config.toml")
+	name := filepath.Join(own.config, "config.toml")
 	if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,7 +97,11 @@ func answerOf(t *testing.T, tool, text string) any {
 	if err := json.Unmarshal([]byte(text), &whole); err != nil {
 		t.Fatalf("%s: %v in %s", tool, err, text)
 	}
-	if tool != "context_search" {
+	switch tool {
+	case "context_search":
+	case "context_list":
+		return refsIn(text)
+	default:
 		return whole
 	}
 	var found struct {
@@ -113,8 +119,21 @@ func answerOf(t *testing.T, tool, text string) any {
 	return found
 }
 
+// shownRef finds a ref in a list, whole or by its end.
+var shownRef = regexp.MustCompile(`"((?:history|artifact):)[0-9a-f-]*([0-9a-f]{6})[" ]`)
+
+// refsIn are the refs of a list by their ends, sorted: models get them in another order,
+// as lines.
+func refsIn(text string) (out []string) {
+	for _, m := range shownRef.FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1]+m[2])
+	}
+	slices.Sort(out)
+	return out
+}
+
 // The five operations answer the same JSON on the command line, over HTTP and over MCP;
-// a search over MCP the same hits.
+// a search over MCP the same hits, and a list the same refs.
 func TestSameOnEveryFace(t *testing.T) {
 	t.Parallel()
 	a := anArchive(t)

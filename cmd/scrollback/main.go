@@ -128,15 +128,8 @@ func (g *globals) dataDir() (string, error) {
 	if g.set.Data != "" {
 		return filepath.Abs(g.set.Data)
 	}
-	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "scrollback"), nil
-	}
-	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
-		dir, err := os.UserConfigDir()
-		return filepath.Join(dir, "scrollback"), err
-	}
-	home, err := os.UserHomeDir()
-	return filepath.Join(home, ".local", "share", "scrollback"), err
+	own, err := userFolders()
+	return own.data, err
 }
 
 type versionCmd struct{}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -41,5 +43,33 @@ func TestMCPProcess(t *testing.T) {
 	}
 	if err := c.Close(); err != nil {
 		t.Errorf("it ends with %v", err)
+	}
+}
+
+// A folder that is new is reported to whoever started the program, and each tool says
+// that it holds nothing.
+func TestMCPSaysWhatIsNew(t *testing.T) {
+	t.Setenv("LC_ALL", "C")
+	t.Setenv("SCROLLBACK_DATA", "")
+	t.Setenv("SCROLLBACK_CONFIG", "")
+	t.Setenv("XDG_CONFIG_HOME", "")
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	const said = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+		`"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"context_conversations"}}
+`
+	folder := filepath.Join(os.Getenv("XDG_DATA_HOME"), "scrollback")
+	for i, want := range []string{"scrollback: " + folder + " is new", ""} {
+		var out, errs strings.Builder
+		if code := run(t.Context(), []string{"mcp"}, strings.NewReader(said), &out, &errs); code != 0 {
+			t.Fatalf("exit code %d: %s", code, errs.String())
+		}
+		if !strings.HasPrefix(errs.String(), want) || want == "" && errs.String() != "" {
+			t.Errorf("start %d: %q on standard error", i+1, errs.String())
+		}
+		if !strings.Contains(out.String(), "no conversations are stored in "+folder+" yet") {
+			t.Errorf("start %d: %s", i+1, out.String())
+		}
 	}
 }

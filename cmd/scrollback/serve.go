@@ -8,10 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/server"
-	"github.com/scrollback-ai/scrollback/server/mcpapi"
 )
 
 type serveCmd struct {
@@ -43,25 +41,6 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		Started: func(url string) {
 			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
 		}})
-}
-
-type mcpCmd struct {
-	Conversation string `help:"Serve this conversation only." placeholder:"ID"`
-}
-
-// Run implements the command.
-func (c *mcpCmd) Run(g *globals) error {
-	return g.with(func(a *app) error {
-		var only scrollback.ConversationID
-		if c.Conversation != "" {
-			id, err := a.Resolve(g.ctx, c.Conversation)
-			if err != nil {
-				return err
-			}
-			only = id
-		}
-		return mcpapi.Run(g.ctx, mcpapi.New(a.View, mcpapi.Options{Version: version(), Conversation: only, Log: g.logger()}), g.stdin, g.stdout)
-	})
 }
 
 // sweepEvery is how often a server looks for what has been in the trash for long

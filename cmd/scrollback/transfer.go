@@ -59,7 +59,7 @@ func (c *importCmd) found(g *globals, a *app, q transfer.ImportRequest) error {
 	if c.From != geminicli.Name {
 		return scrollback.ParamErrorf("scrollback", "file", "name a file: where %q keeps its files is not known", c.From)
 	}
-	home, err := os.UserHomeDir()
+	home, err := home()
 	if err != nil {
 		return scrollback.Wrap(scrollback.NotFound, "scrollback", err)
 	}

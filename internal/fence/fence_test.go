@@ -84,7 +84,7 @@ var rooms = map[string]entry{
 	"server/restapi": {rooms: ". engine internal/nearest transfer server/status", libs: "github.com/danielgtaylor/huma/v2",
 		net: true, not: "database/sql"},
 	"server/webui":  {net: true, not: "database/sql os"},
-	"server/mcpapi": {rooms: ". engine recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
+	"server/mcpapi": {rooms: ". engine internal/clip recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
 
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +

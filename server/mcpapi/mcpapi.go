@@ -1,10 +1,11 @@
-// Package mcpapi speaks as an MCP server: the recall operations as tools, and the
-// originals behind refs as resources, over standard input and output or HTTP.
+// Package mcpapi speaks as an MCP server: conversations, their messages and the recall
+// operations as tools, the originals behind refs as resources, and prompts that put these
+// to use; over standard input and output or HTTP.
 //
 // Invariants: it only reads. A server for one conversation serves that one and its
 // ancestors, and as much as its recall_scope allows, whatever a client names. Results
 // of tools are bounded like those for a model inside a turn, and the rest is one call
-// away.
+// away; their text and their structure say the same.
 //
 // It knows the engine and the root's types.
 package mcpapi
@@ -22,34 +23,32 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/recall"
 )
 
 // Options set a server up.
 type Options struct {
 	Version      string
 	Conversation scrollback.ConversationID // the only one that is served; empty: clients name one
+	Folder       string                    // where the data is, for clients that may know; may be empty
 	Log          *slog.Logger
 }
 
 type face struct {
-	view *engine.View
-	only scrollback.ConversationID
-	log  *slog.Logger
+	view   *engine.View
+	only   scrollback.ConversationID
+	folder string
+	log    *slog.Logger
 }
 
 // New makes a server for the caller of a view.
 func New(v *engine.View, o Options) *mcp.Server {
-	f := &face{v, o.Conversation, o.Log}
+	f := &face{v, o.Conversation, o.Folder, o.Log}
 	s := mcp.NewServer(&mcp.Implementation{Name: "scrollback", Title: "scrollback", Version: o.Version}, &mcp.ServerOptions{
-		Instructions: f.instructions(),
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
+		Instructions: f.instructions(), CompletionHandler: f.complete,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}},
 	})
-	closed := false
-	for _, t := range recall.Tools() {
-		s.AddTool(&mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: f.schema(t),
-			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &closed}}, f.call)
-	}
+	f.addTools(s)
+	f.addPrompts(s)
 	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "original", Title: "The original behind a ref", URITemplate: resources,
 		Description: "What a ref of a conversation points at: folded messages (kind history) or a big output or file (kind artifact)."}, f.read)
 	s.AddReceivingMiddleware(f.recovered, f.listing)
@@ -57,11 +56,14 @@ func New(v *engine.View, o Options) *mcp.Server {
 }
 
 func (f *face) instructions() string {
-	const what = "Recalls conversations that scrollback keeps: search past messages, list the refs of what was folded away, and read or grep the originals behind them."
+	const what = "The memory of past conversations that scrollback keeps: find what was said and decided before, read it word for word, " +
+		"and grep long tool outputs. Nothing is ever lost or changed. "
 	if f.only != "" {
-		return what + " Answers for one conversation."
+		return what + "Serves one conversation: context_search finds messages, context_messages reads them, " +
+			"context_list names what was compacted, context_read, context_tail and context_grep read behind its refs."
 	}
-	return what + " Name the conversation by its id, the beginning of it, or latest; context_search without one looks everywhere and tells the ids."
+	return what + "context_search without a conversation looks everywhere and says where each hit is; context_conversations lists them, " +
+		"and context_messages reads one. Name a conversation by its id, the beginning of it, or latest."
 }
 
 // Handler serves a server over streamable HTTP, one request at a time, without
@@ -88,7 +90,7 @@ func (f *face) recovered(next mcp.MethodHandler) mcp.MethodHandler {
 		defer func() {
 			if fault := recover(); fault != nil {
 				f.log.Error("panic", "method", method, "value", fault, "stack", string(debug.Stack()))
-				err = errors.New(scrollback.Shown(scrollback.Errorf(scrollback.Internal, "mcpapi", "%v", fault)))
+				err = wire(scrollback.Errorf(scrollback.Internal, "mcpapi", "%v", fault))
 			}
 		}()
 		return next(ctx, method, r)

@@ -183,7 +183,7 @@ func TestEndOfInput(t *testing.T) {
 // anything.
 func TestHTTP(t *testing.T) {
 	ctx := t.Context()
-	e, v, long, short := folded(t)
+	e, v, long, other := folded(t)
 	srv := httptest.NewServer(server.Handler(e, nil, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	defer srv.Close()
 	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx,
@@ -201,35 +201,37 @@ func TestHTTP(t *testing.T) {
 		return r.Content[0].(*mcp.TextContent).Text, r.IsError
 	}
 	tools, err := c.ListTools(ctx, nil)
-	if err != nil || len(tools.Tools) != 5 {
+	if err != nil || len(tools.Tools) != 7 {
 		t.Fatalf("%+v, %v", tools, err)
 	}
-	if text, failed := call("context_search", map[string]any{"query": "harbour"}); failed || !strings.Contains(text, string(short)) {
+	if text, failed := call("context_search", map[string]any{"query": "harbour"}); failed || !strings.Contains(text, string(other)) {
 		t.Errorf("searching everywhere answers %s", text)
 	}
 	listed, failed := call("context_list", map[string]any{"conversation": string(long)[:8]})
-	var refs struct{ Refs []scrollback.RefEntry }
-	if err := json.Unmarshal([]byte(listed), &refs); err != nil || failed || len(refs.Refs) == 0 {
+	var lines struct{ Refs []string }
+	if err := json.Unmarshal([]byte(listed), &lines); err != nil || failed || len(lines.Refs) == 0 {
 		t.Fatalf("the refs are %s, %v", listed, err)
 	}
+	short, _, _ := strings.Cut(lines.Refs[0], " ")
+	ref := scrollback.Ref(short)
 	var text strings.Builder
 	for page := (scrollback.Page{}); !page.Done; {
-		got, failed := call("context_read", map[string]any{"conversation": string(long), "ref": refs.Refs[0].Ref, "offset": page.NextOffset,
+		got, failed := call("context_read", map[string]any{"conversation": string(long), "ref": ref, "offset": page.NextOffset,
 			"limit": scrollback.ReadMax})
 		if err := json.Unmarshal([]byte(got), &page); err != nil || failed {
 			t.Fatalf("a page is %.200s, %v", got, err)
 		}
 		text.WriteString(page.Content)
 	}
-	kind, id, _ := refs.Refs[0].Ref.Split()
+	kind, id, _ := ref.Split()
 	whole, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: "scrollback://" + string(long) + "/" + kind + "/" + id})
 	if err != nil || whole.Contents[0].Text != text.String() || whole.Contents[0].MIMEType != "text/markdown" {
 		t.Errorf("as a resource it is another, %v", err)
 	}
-	if _, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: "scrollback://" + string(short) + "/" + kind + "/" + id}); err == nil {
+	if _, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: "scrollback://" + string(other) + "/" + kind + "/" + id}); err == nil {
 		t.Error("a conversation that mentions no such ref reads it")
 	}
-	if text, failed := call("context_tail", map[string]any{"conversation": string(short), "ref": string(refs.Refs[0].Ref)}); !failed {
+	if text, failed := call("context_tail", map[string]any{"conversation": string(other), "ref": string(ref)}); !failed {
 		t.Errorf("a conversation that mentions no such ref reads the end of it: %s", text)
 	}
 
@@ -238,11 +240,11 @@ func TestHTTP(t *testing.T) {
 		named string
 	}{{[]byte("\x89PNG\r\n\x1a\n\x00\x01"), "image/png"}, {[]byte("a line 一行\n"), "text/plain"},
 		{bytes.Repeat([]byte("more than a resource holds\n"), 50_000), ""}} {
-		kept, err := v.Upload(ctx, short, bytes.NewReader(a.bytes), "")
+		kept, err := v.Upload(ctx, other, bytes.NewReader(a.bytes), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: "scrollback://" + string(short) + "/artifact/" + string(kept.ID)})
+		got, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: "scrollback://" + string(other) + "/artifact/" + string(kept.ID)})
 		switch {
 		case a.named == "":
 			if err == nil || !strings.Contains(err.Error(), "read it in pages with context_read") {

@@ -3,11 +3,11 @@ package mcpapi
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/scrollback-ai/scrollback"
@@ -108,7 +108,7 @@ func (f *face) listing(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		refs, after, err := f.view.Recall().Refs(ctx, f.only, q)
 		if err != nil {
-			return nil, errors.New(scrollback.Shown(err))
+			return nil, wire(err)
 		}
 		out := &mcp.ListResourcesResult{NextCursor: after, Resources: []*mcp.Resource{}, Cacheable: own}
 		for _, e := range refs {
@@ -123,10 +123,20 @@ func (f *face) listing(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// shown is an error as a client of the protocol may see it.
+// shown is the error for a resource.
 func shown(uri string, err error) error {
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return mcp.ResourceNotFoundError(uri)
 	}
-	return errors.New(scrollback.Shown(err))
+	return wire(err)
+}
+
+// wire is an error as a client of the protocol may see it.
+func wire(err error) error {
+	code := int64(jsonrpc.CodeInvalidParams)
+	switch scrollback.CodeOf(err) {
+	case scrollback.Internal, scrollback.Unavailable, scrollback.Canceled:
+		code = jsonrpc.CodeInternalError
+	}
+	return &jsonrpc.Error{Code: code, Message: scrollback.Shown(err)}
 }

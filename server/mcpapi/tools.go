@@ -11,50 +11,57 @@ import (
 	"github.com/scrollback-ai/scrollback/recall"
 )
 
-// schema is a recall tool's schema as this server wants it: the conversation is
-// named unless there is only one, and that is all there is to a search's scope.
-func (f *face) schema(t scrollback.Tool) json.RawMessage {
-	var schema struct {
-		Type       string                     `json:"type"`
-		Properties map[string]json.RawMessage `json:"properties"`
-		Required   []string                   `json:"required,omitempty"`
-		Additional bool                       `json:"additionalProperties"`
+// addTools adds the tools to a server.
+func (f *face) addTools(s *mcp.Server) {
+	closed := false
+	for _, t := range f.tools() {
+		about := describe[t.Name]
+		s.AddTool(&mcp.Tool{Name: t.Name, Title: about.title, Description: about.text, InputSchema: f.schema(t), OutputSchema: outputSchema(t.Name),
+			Annotations: &mcp.ToolAnnotations{Title: about.title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}}, f.call)
 	}
-	if err := json.Unmarshal(t.Parameters, &schema); err != nil {
-		panic("mcpapi: " + t.Name + ": " + err.Error()) // a definition of our own
-	}
-	delete(schema.Properties, "scope")
-	if f.only == "" {
-		schema.Properties["conversation"] = json.RawMessage(`{"type":"string","description":"id, the beginning of one, or latest"}`)
-		if t.Name != searchTool {
-			schema.Required = append([]string{"conversation"}, schema.Required...)
-		}
-	}
-	b, err := json.Marshal(schema)
-	if err != nil {
-		panic("mcpapi: " + t.Name + ": " + err.Error())
-	}
-	return b
 }
 
-const searchTool = "context_search"
-
-// call runs a tool. The model should learn about its mistakes, so they are results too.
+// call runs a tool. Some clients hand their model the text of a result and others its
+// structure, so both hold all of it. The model should learn about its mistakes, so they
+// are results too.
 func (f *face) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	text, err := f.recall(ctx, r.Params.Name, r.Params.Arguments)
+	text, err := f.run(ctx, r.Params.Name, r.Params.Arguments)
 	if err != nil {
-		text = scrollback.Shown(err)
+		if why := f.nothing(ctx); why != "" && scrollback.CodeOf(err) == scrollback.NotFound {
+			return failed(why), nil
+		}
+		return failed(scrollback.Shown(err)), nil
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: err != nil}, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: json.RawMessage(text)}, nil
 }
 
-func (f *face) recall(ctx context.Context, tool string, raw json.RawMessage) (string, error) {
+func failed(why string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: why}}, IsError: true}
+}
+
+// nothing says that there is no conversation to recall, or is empty.
+func (f *face) nothing(ctx context.Context) string {
+	any, _, err := f.view.List(ctx, scrollback.ListQuery{Limit: 1})
+	switch {
+	case err != nil || len(any) > 0:
+		return ""
+	case f.folder == "":
+		return "no conversations are stored yet"
+	}
+	return "no conversations are stored in " + f.folder + " yet"
+}
+
+// run runs a tool and returns its result as JSON.
+func (f *face) run(ctx context.Context, tool string, raw json.RawMessage) (string, error) {
 	const op = "mcpapi.call"
 	args := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if err := json.Unmarshal(raw, &args); err != nil {
 			return "", scrollback.ParamErrorf(op, "arguments", "the arguments are no JSON object")
 		}
+	}
+	if tool == conversationsTool {
+		return f.conversations(ctx, raw)
 	}
 	id := f.only
 	if named := args["conversation"]; named != nil && f.only == "" {
@@ -75,5 +82,14 @@ func (f *face) recall(ctx context.Context, tool string, raw json.RawMessage) (st
 	if err != nil {
 		return "", scrollback.Wrap(scrollback.Internal, op, err)
 	}
-	return f.view.Recall().Call(ctx, id, tool, rest, recall.RoomMax)
+	if tool == messagesTool {
+		return f.messages(ctx, id, rest)
+	}
+	text, err := f.view.Recall().Call(ctx, id, tool, rest, recall.RoomMax)
+	if err == nil && id == "" {
+		if why := f.nothing(ctx); why != "" {
+			return recall.Fit(recall.RoomMax, func(int) (any, bool) { return map[string]any{"hits": []any{}, "note": why}, false })
+		}
+	}
+	return text, err
 }

@@ -62,6 +62,7 @@ func Run(ctx context.Context, d *driver.Driver, q scrollback.SearchQuery, now ti
 		return out, err
 	}
 	out.Truncated = found.Truncated
+	found.Found = slices.DeleteFunc(found.Found, func(m scrollback.Message) bool { return slices.Contains(q.Except, m.ID) })
 	ranked, err := s.rank(ctx, found, dq, a)
 	if err != nil {
 		return out, err
@@ -188,6 +189,7 @@ func (s searching) hit(ctx context.Context, r *ranked, q wanted) (scrollback.Hit
 	}
 	for _, n := range near {
 		switch {
+		case slices.Contains(q.search.Except, n.ID):
 		case n.Seq < m.Seq:
 			h.Before = append(h.Before, clipMessage(n))
 		case n.Seq > m.Seq:

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/server/mcpapi"
+)
+
+type mcpCmd struct {
+	Conversation string `help:"Serve this conversation only." placeholder:"ID"`
+}
+
+// Run implements the command.
+func (c *mcpCmd) Run(g *globals) error {
+	folder, err := g.dataDir()
+	if err != nil {
+		return scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+	}
+	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
+		fmt.Fprintf(g.stderr, "scrollback: "+g.texts().NewFolder+"\n", folder)
+	}
+	return g.with(func(a *app) error {
+		var only scrollback.ConversationID
+		if c.Conversation != "" {
+			id, err := a.Resolve(g.ctx, c.Conversation)
+			if err != nil {
+				return err
+			}
+			only = id
+		}
+		return mcpapi.Run(g.ctx, mcpapi.New(a.View, mcpapi.Options{Version: version(), Conversation: only, Folder: folder, Log: g.logger()}), g.stdin, g.stdout)
+	})
+}

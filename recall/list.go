@@ -1,0 +1,410 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/token"
+)
+
+// Bounds of a list for a model, in tokens.
+const (
+	entryTokens = 60 // of one entry
+	leastHint   = 7  // fewer entries are listed rather than have shorter hints
+	sizedHint   = 14 // sizes are left out of history rather than have shorter hints
+	pageTokens  = 30 // of what stands around the entries
+)
+
+// listing is a page of context_list: a line for each ref. Year is that of all dates in the
+// lines; without it they name their own. Next is where the following page begins.
+type listing struct {
+	Year int      `json:"year,omitempty"`
+	Refs []string `json:"refs"`
+	Next string   `json:"next,omitempty"`
+}
+
+// listed is one ref of a list. Its place is in the list's order: what the window shows,
+// then artifacts, then what is older.
+type listed struct {
+	scrollback.RefEntry
+	place string
+	hints []string // what it is about, in sentences
+}
+
+// The places of a list, and of its cursors.
+const (
+	placeShown    = "shown"
+	placeArtifact = "artifact"
+	placeOlder    = "older"
+)
+
+func list(ctx context.Context, c call) (string, error) {
+	type args struct {
+		Kind, Cursor string
+		Limit        int
+	}
+	a, err := Arguments[args](c.arguments)
+	switch {
+	case err != nil:
+		return "", err
+	case a.Limit < 0 || a.Limit > scrollback.ListMax:
+		return "", scrollback.ParamErrorf("recall", "limit", "limit must be 1 to %d", scrollback.ListMax)
+	case a.Kind != "" && a.Kind != scrollback.RefHistory && a.Kind != scrollback.RefArtifact:
+		return "", scrollback.ParamErrorf("recall", "kind", "a kind of ref is history or artifact")
+	}
+	limit := cmp.Or(a.Limit, scrollback.ListDefault)
+	head, err := c.door.Head(ctx, c.conversation)
+	if err != nil {
+		return "", err
+	}
+	w := lister{c.Reader, head, append([]scrollback.ConversationID{head.ID}, head.Ancestors...), a.Kind}
+	from, after, err := w.place(ctx, a.Cursor)
+	if err != nil {
+		return "", err
+	}
+	var all []listed
+	more := false
+	for e, err := range w.walk(ctx, from, after) {
+		if err != nil {
+			return "", err
+		}
+		if more = len(all) == limit; more {
+			break
+		}
+		all = append(all, e)
+	}
+	fits := fitting(all, c.room)
+	return Fit(c.room, func(try int) (any, bool) {
+		n := max(1, fits-try*max(1, fits/8))
+		return page(all[:min(n, len(all))], more || n < len(all), c.room), n > 1
+	})
+}
+
+// lister walks what a conversation and its ancestors mention.
+type lister struct {
+	*Reader
+	head    store.Head
+	lineage []scrollback.ConversationID
+	kind    string
+}
+
+// place reads a cursor: where the list goes on, and behind which ref.
+func (w lister) place(ctx context.Context, cursor string) (string, *scrollback.RefEntry, error) {
+	if cursor == "" {
+		return placeShown, nil, nil
+	}
+	place, ref, ok := strings.Cut(cursor, " ")
+	if !ok || place != placeShown && place != placeArtifact && place != placeOlder {
+		return "", nil, scrollback.ParamErrorf("recall", "cursor", "this is not a cursor of ours")
+	}
+	e, err := w.store.Refs.In(ctx, w.lineage, scrollback.Ref(ref))
+	return place, &e, err
+}
+
+// part is a part of the list: what is at one place, from behind a ref on.
+type part struct {
+	place, kind string
+	walk        func(ctx context.Context, after *scrollback.RefEntry) iter.Seq2[listed, error]
+}
+
+// walk yields the refs in the order of the list, from a place on and behind a ref.
+func (w lister) walk(ctx context.Context, from string, after *scrollback.RefEntry) iter.Seq2[listed, error] {
+	parts := []part{{placeShown, scrollback.RefHistory, w.shown}, {placeArtifact, scrollback.RefArtifact, w.artifacts},
+		{placeOlder, scrollback.RefHistory, w.older}}
+	parts = parts[slices.IndexFunc(parts, func(p part) bool { return p.place == from }):]
+	return func(yield func(listed, error) bool) {
+		for i, p := range parts {
+			if w.kind != "" && w.kind != p.kind {
+				continue
+			}
+			behind := after
+			if i > 0 {
+				behind = nil
+			}
+			for e, err := range p.walk(ctx, behind) {
+				if e.place = p.place; !yield(e, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// shown yields the segments whose placeholders the window holds, newest first.
+func (w lister) shown(ctx context.Context, after *scrollback.RefEntry) iter.Seq2[listed, error] {
+	return func(yield func(listed, error) bool) {
+		ids := make([]scrollback.SegmentID, 0, len(w.head.Branch.View.Segments))
+		for _, s := range slices.Backward(w.head.Branch.View.Segments) {
+			ids = append(ids, s.ID)
+		}
+		if after != nil { // one that gave way to a compaction meanwhile ends the part
+			i := slices.IndexFunc(ids, func(id scrollback.SegmentID) bool { return scrollback.HistoryRef(id) == after.Ref })
+			ids = ids[cmp.Or(i+1, len(ids)):]
+		}
+		segs, err := w.store.Segments(ctx, ids)
+		if err != nil {
+			yield(listed{}, err)
+			return
+		}
+		for _, s := range segs {
+			if !yield(ofSegment(s), nil) {
+				return
+			}
+		}
+	}
+}
+
+// artifacts yields each artifact once, by its newest mention.
+func (w lister) artifacts(ctx context.Context, after *scrollback.RefEntry) iter.Seq2[listed, error] {
+	return func(yield func(listed, error) bool) {
+		for e, err := range w.store.Refs.Walk(ctx, w.lineage, scrollback.RefArtifact, after) {
+			if err == nil && len(w.lineage) > 1 {
+				var newest scrollback.RefEntry
+				newest, err = w.store.Refs.In(ctx, w.lineage, e.Ref)
+				if err == nil && newest.Conversation != e.Conversation {
+					continue
+				}
+			}
+			if !yield(listed{RefEntry: e, hints: []string{e.Hint}}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// older yields the leaves that the window does not show; roll-ups that it does not show
+// gave way to others, and only repeat them.
+func (w lister) older(ctx context.Context, after *scrollback.RefEntry) iter.Seq2[listed, error] {
+	return func(yield func(listed, error) bool) {
+		var page []scrollback.SegmentID
+		flush := func() bool {
+			segs, err := w.store.Segments(ctx, page)
+			if err != nil {
+				yield(listed{}, err)
+				return false
+			}
+			page = page[:0]
+			for _, s := range segs {
+				if len(s.Children) == 0 && !yield(ofSegment(s), nil) {
+					return false
+				}
+			}
+			return true
+		}
+		for e, err := range w.store.Refs.Walk(ctx, w.lineage, scrollback.RefHistory, after) {
+			if err != nil {
+				yield(listed{}, err)
+				return
+			}
+			_, id, err := e.Ref.Split()
+			if err != nil || slices.ContainsFunc(w.head.Branch.View.Segments, func(v scrollback.ViewItem) bool { return string(v.ID) == id }) {
+				continue
+			}
+			if page = append(page, scrollback.SegmentID(id)); len(page) == scrollback.ListDefault && !flush() {
+				return
+			}
+		}
+		flush()
+	}
+}
+
+// said is what stands before a sentence in the lines of a placeholder.
+var said = regexp.MustCompile(`^- (#\d+ \w+: )?`)
+
+// ofSegment is a segment with the sentences of its own placeholder: its summary may speak
+// for others too.
+func ofSegment(s scrollback.Segment) listed {
+	out := listed{RefEntry: scrollback.RefEntry{Ref: scrollback.HistoryRef(s.ID), Kind: scrollback.RefHistory, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq,
+		From: s.From, To: s.To, Bytes: s.Bytes, CreatedAt: s.CreatedAt}}
+	for text := range strings.SplitSeq(s.Placeholder, "\n") {
+		if mark := said.FindString(text); mark != "" {
+			out.hints = append(out.hints, text[len(mark):])
+		}
+	}
+	if len(out.hints) == 0 {
+		out.hints = []string{scrollback.Hint(s.Summary)}
+	}
+	return out
+}
+
+// page lays entries out as lines that share the room.
+func page(all []listed, more bool, room Room) listing {
+	out := listing{Refs: []string{}, Year: yearOf(all)}
+	names := shortRefs(all)
+	if more && len(all) > 0 {
+		last := len(all) - 1
+		out.Next = all[last].place + " " + names[last]
+	}
+	lines, spare := layOut(all, names, out.Year, room)
+	used := map[string]bool{}
+	for i, e := range all {
+		bare := token.Count(lines[i])
+		if hint := e.hint(used, min(spare/(len(all)-i), entryTokens-bare)-1); hint != "" {
+			lines[i] += ": " + hint
+		}
+		spare -= token.Count(lines[i]) - bare
+	}
+	out.Refs = append(out.Refs, lines...)
+	return out
+}
+
+// layOut returns the lines without hints, and how many tokens are left for all of these.
+// The sizes of history are left out when room is short: its range says as much.
+func layOut(all []listed, names []string, year int, room Room) (lines []string, spare int) {
+	for _, sized := range []bool{true, false} {
+		lines, spare = lines[:0], tokensOf(room)
+		for i, e := range all {
+			lines = append(lines, e.line(names[i], year, sized))
+			spare -= token.Count(lines[i]) + 1
+		}
+		if spare >= sizedHint*len(all) {
+			break
+		}
+	}
+	return lines, spare
+}
+
+// tokensOf is what a room holds for entries. Three bytes are less than a token of them
+// takes.
+func tokensOf(room Room) int { return int(min(room.Tokens, int64(room.Bytes)/3)) - pageTokens }
+
+// fitting is how many entries fit a room with a hint each; at least one.
+func fitting(all []listed, room Room) int {
+	names, year, left := shortRefs(all), yearOf(all), tokensOf(room)
+	for i, e := range all {
+		if left -= token.Count(e.line(names[i], year, false)) + 1 + leastHint; left < 0 {
+			return max(i, 1)
+		}
+	}
+	return max(len(all), 1)
+}
+
+// yearOf is the year of all entries, or 0 if there are several.
+func yearOf(all []listed) (year int) {
+	for i, e := range all {
+		from, to := day(e.from()).Year(), day(e.to()).Year()
+		if from != to || i > 0 && to != year {
+			return 0
+		}
+		year = to
+	}
+	return year
+}
+
+// line is all of an entry but its hint.
+func (e listed) line(name string, year int, sized bool) string {
+	line := name
+	if e.Kind == scrollback.RefHistory {
+		line += fmt.Sprintf(" #%d", e.FirstSeq)
+		if e.LastSeq > e.FirstSeq {
+			line += fmt.Sprintf("-%d", e.LastSeq)
+		}
+	}
+	line += " " + days(day(e.from()), day(e.to()), year)
+	if sized || e.Kind == scrollback.RefArtifact {
+		line += " " + size(e.Bytes)
+	}
+	return line
+}
+
+// from and to are when what it points at was said, or stored.
+func (e listed) from() int64 { return cmp.Or(e.From, e.CreatedAt) }
+func (e listed) to() int64   { return cmp.Or(e.To, e.CreatedAt) }
+
+// hint is what the entry is about, in so many tokens: first what tells it from those
+// before it.
+func (e listed) hint(used map[string]bool, most int) string {
+	out := ""
+	for i := range e.hints {
+		in := append(slices.Clone(e.hints[i:]), e.hints[:i]...)
+		hint := clipTokens(strings.Join(in, " · "), most)
+		if out == "" {
+			out = hint
+		}
+		if !used[hint] {
+			out = hint
+			break
+		}
+	}
+	used[out] = true
+	return out
+}
+
+func day(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// days is a stretch of days, without the year if that is said elsewhere.
+func days(from, to time.Time, year int) string {
+	first, last := from.Format("Jan 2"), to.Format("Jan 2")
+	switch {
+	case year == 0:
+		first, last = from.Format(time.DateOnly), to.Format(time.DateOnly)
+	case from.Month() == to.Month() && first != last:
+		last = to.Format("2")
+	}
+	if first == last {
+		return first
+	}
+	return first + "-" + last
+}
+
+// size is a number of bytes as a short figure.
+func size(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%dB", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%dK", n>>10)
+	}
+	return fmt.Sprintf("%dM", n>>20)
+}
+
+// shortRefs are refs by the ends of their ids: as little of them as is unique here, but
+// never less than the store takes.
+func shortRefs(all []listed) []string {
+	out := make([]string, len(all))
+	for n := store.RefEnd; ; n++ {
+		seen := map[string]bool{}
+		for i, e := range all {
+			kind, id, err := e.Ref.Split()
+			if err != nil { // none that is stored
+				kind, id = "", string(e.Ref)
+			}
+			out[i] = kind + ":" + id[max(0, len(id)-n):]
+			seen[out[i]] = true
+		}
+		if len(seen) == len(all) || n > len("00000000-0000-7000-8000-000000000000") {
+			return out
+		}
+	}
+}
+
+// clipTokens is the beginning of a text, of at most so many tokens: whole words, with an
+// ellipsis if something was left out and there is room to say so.
+func clipTokens(s string, most int) string {
+	whole := []rune(s)
+	for r := whole[:min(len(whole), 8*max(most, 0))]; len(r) > 0; {
+		text := strings.TrimSpace(string(r))
+		if len(r) < len(whole) {
+			if at := strings.LastIndexByte(text, ' '); at > len(text)/2 && whole[len(r)] != ' ' {
+				text = text[:at]
+			}
+			if most >= sizedHint {
+				text += "…"
+			}
+		}
+		n := token.Count(text)
+		if n <= most {
+			return text
+		}
+		r = r[:min(len(r)-1, len(r)*most/n+2)]
+	}
+	return ""
+}

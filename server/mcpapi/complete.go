@@ -1,0 +1,112 @@
+package mcpapi
+
+import (
+	"context"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// completions is how many values the protocol lets a completion have, and lookedAt how
+// many conversations are compared with what was typed.
+const (
+	completions = 100
+	lookedAt    = 2000
+)
+
+// complete completes conversations, by their ids and titles, and the kinds and ids of
+// refs; nothing else has values that could be known.
+func (f *face) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	begun := strings.ToLower(strings.TrimSpace(r.Params.Argument.Value))
+	known := map[string]string{}
+	if r.Params.Context != nil {
+		known = r.Params.Context.Arguments
+	}
+	var values []string
+	more := false
+	var err error
+	switch r.Params.Argument.Name {
+	case "conversation":
+		values, more, err = f.conversationsLike(ctx, begun)
+	case "kind":
+		for _, kind := range []string{scrollback.RefHistory, scrollback.RefArtifact} {
+			if strings.HasPrefix(kind, begun) {
+				values = append(values, kind)
+			}
+		}
+	case "id":
+		values, more, err = f.refsLike(ctx, known["conversation"], known["kind"], begun)
+	}
+	switch scrollback.CodeOf(err) {
+	case "", scrollback.NotFound, scrollback.Invalid: // what was typed so far may name nothing yet
+	default:
+		return nil, wire(err)
+	}
+	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: append([]string{}, values...), HasMore: more}}, nil
+}
+
+// conversationsLike are the ids of the conversations whose id begins so, or whose title
+// holds it; the most recently changed first.
+func (f *face) conversationsLike(ctx context.Context, begun string) (ids []string, more bool, err error) {
+	if f.only != "" {
+		if strings.HasPrefix(string(f.only), begun) {
+			ids = []string{string(f.only)}
+		}
+		return ids, false, nil
+	}
+	q := scrollback.ListQuery{Limit: scrollback.ListMax}
+	for range lookedAt / scrollback.ListMax {
+		list, next, err := f.view.List(ctx, q)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, c := range list {
+			if !strings.HasPrefix(string(c.ID), begun) && !strings.Contains(strings.ToLower(c.Title), begun) {
+				continue
+			}
+			if len(ids) == completions {
+				return ids, true, nil
+			}
+			ids = append(ids, string(c.ID))
+		}
+		if q.Cursor = next; next == "" {
+			return ids, false, nil
+		}
+	}
+	return ids, true, nil
+}
+
+// refsLike are the ids of a conversation's refs of a kind that begin so, the newest first.
+func (f *face) refsLike(ctx context.Context, conversation, kind, begun string) (ids []string, more bool, err error) {
+	id := f.only
+	if id == "" {
+		if conversation == "" {
+			return nil, false, nil // which depends on the conversation
+		}
+		if id, err = f.view.Resolve(ctx, conversation); err != nil {
+			return nil, false, err
+		}
+	}
+	q := scrollback.RefQuery{Kind: kind, Limit: scrollback.ListMax}
+	for {
+		refs, next, err := f.view.Recall().Refs(ctx, id, q)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, e := range refs {
+			_, name, err := e.Ref.Split()
+			if err != nil || !strings.HasPrefix(name, begun) {
+				continue
+			}
+			if len(ids) == completions {
+				return ids, true, nil
+			}
+			ids = append(ids, name)
+		}
+		if q.Cursor = next; next == "" {
+			return ids, false, nil
+		}
+	}
+}

@@ -1,0 +1,256 @@
+package mcpapi
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/recall"
+)
+
+// Bounds of the tools that only this face has.
+const (
+	pageDefault = 20
+	pageMax     = 100
+	titleRunes  = 200  // of a title in a list
+	textRunes   = 4000 // of one message among others
+	leastRunes  = 250  // fewer messages are returned rather than have shorter texts
+)
+
+// found is a conversation in a list. Times are in UTC.
+type found struct {
+	ID       scrollback.ConversationID `json:"id"`
+	Title    string                    `json:"title"`
+	Project  string                    `json:"project"`
+	Messages int64                     `json:"messages"`
+	Created  string                    `json:"created"`
+	Updated  string                    `json:"updated"`
+}
+
+// conversations lists conversations, the most recently changed first.
+func (f *face) conversations(ctx context.Context, raw json.RawMessage) (string, error) {
+	type args struct {
+		Query, Project, Cursor string
+		Limit                  int
+	}
+	a, err := recall.Arguments[args](orEmpty(raw))
+	if err == nil {
+		err = limited(a.Limit)
+	}
+	if err != nil {
+		return "", err
+	}
+	type page struct {
+		Conversations []found `json:"conversations"`
+		Next          string  `json:"next,omitempty"`
+		Note          string  `json:"note,omitempty"`
+	}
+	text, fits := recall.Fit(recall.RoomMax, func(try int) (any, bool) {
+		limit := max(1, cmp.Or(a.Limit, pageDefault)>>try)
+		list, next, failed := f.matching(ctx, scrollback.ListQuery{Title: strings.TrimSpace(a.Query), Project: a.Project, Cursor: a.Cursor, Limit: limit})
+		if err = failed; err != nil {
+			return nil, false
+		}
+		p := page{Conversations: []found{}, Next: next}
+		for _, c := range list {
+			p.Conversations = append(p.Conversations, found{c.ID, clip.Line(c.Title, titleRunes), c.Project, c.Messages, minute(c.CreatedAt), minute(c.UpdatedAt)})
+		}
+		if len(list) == 0 {
+			p.Note = f.nothing(ctx)
+		}
+		return p, limit > 1
+	})
+	return text, cmp.Or(err, fits)
+}
+
+// matching lists by title, and first the conversation whose id begins as the query does.
+func (f *face) matching(ctx context.Context, q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
+	list, next, err := f.view.List(ctx, q)
+	if err != nil || q.Title == "" || q.Cursor != "" || strings.Trim(strings.ToLower(q.Title), "0123456789abcdef-") != "" {
+		return list, next, err
+	}
+	id, err := f.view.Resolve(ctx, q.Title)
+	if err != nil || !strings.HasPrefix(string(id), strings.ToLower(q.Title)) {
+		return list, next, nil // then it is a title
+	}
+	c, err := f.view.Get(ctx, id)
+	if err != nil || q.Project != "" && c.Project != q.Project {
+		return list, next, nil
+	}
+	return slices.Insert(list, 0, c), next, nil
+}
+
+// spoken is a message as it was said. Text beyond NextOffset, in characters, did not fit.
+type spoken struct {
+	Seq        int64             `json:"seq"`
+	Role       scrollback.Role   `json:"role"`
+	Name       string            `json:"name,omitempty"`
+	Date       string            `json:"date"`
+	Status     scrollback.Status `json:"status,omitempty"` // unless complete
+	Text       string            `json:"text"`
+	NextOffset int               `json:"next_offset,omitempty"`
+}
+
+// messages is a page of a conversation. Before and After lead to the pages beside it.
+type messages struct {
+	Conversation scrollback.ConversationID `json:"conversation_id"`
+	Title        string                    `json:"title"`
+	Total        int64                     `json:"total"`
+	Messages     []spoken                  `json:"messages"`
+	Before       int64                     `json:"before,omitempty"`
+	After        int64                     `json:"after,omitempty"`
+}
+
+// asked are the arguments of context_messages.
+type asked struct {
+	Before, Seq int64
+	After       *int64
+	Offset      int
+	Limit       int
+}
+
+func (a asked) check() error {
+	switch {
+	case a.Before < 0 || a.Before == 1 || a.Seq < 0 || a.Offset < 0 || a.After != nil && *a.After < 0:
+		return scrollback.ParamErrorf("mcpapi.call", "seq", "seq counts from 1; before begins at 2, after and offset at 0")
+	case a.Seq > 0 && (a.Before > 0 || a.After != nil), a.Before > 0 && a.After != nil:
+		return scrollback.ParamErrorf("mcpapi.call", "seq", "give one of seq, before and after")
+	case a.Offset > 0 && a.Seq == 0:
+		return scrollback.ParamErrorf("mcpapi.call", "offset", "an offset is of one message: give its seq")
+	}
+	return limited(a.Limit)
+}
+
+// messages reads a page of a conversation.
+func (f *face) messages(ctx context.Context, id scrollback.ConversationID, raw json.RawMessage) (string, error) {
+	a, err := recall.Arguments[asked](raw)
+	if err == nil {
+		err = a.check()
+	}
+	if err != nil {
+		return "", err
+	}
+	c, err := f.view.Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	q := scrollback.PageQuery{Before: a.Before, After: a.After, Limit: cmp.Or(a.Limit, pageDefault)}
+	if a.Seq > 0 {
+		if a.Seq > c.Messages {
+			return "", scrollback.Errorf(scrollback.NotFound, "mcpapi.call", "this conversation has %d messages", c.Messages)
+		}
+		q.After, q.Limit = new(a.Seq-1), 1
+	}
+	ms, _, err := f.view.Recall().Messages(ctx, id, q)
+	if err != nil {
+		return "", err
+	}
+	all := make([]spoken, len(ms))
+	for i, m := range ms {
+		all[i] = said(m)
+	}
+	return recall.Fit(recall.RoomMax, func(try int) (any, bool) {
+		page := messages{Conversation: id, Title: clip.Line(c.Title, titleRunes), Total: c.Messages}
+		runes, most := shares(a, len(all), try)
+		page.Messages = slices.Clone(all[len(all)-most:])
+		if a.After != nil {
+			page.Messages = slices.Clone(all[:most])
+		}
+		for i := range page.Messages {
+			page.Messages[i].cut(a.Offset, runes)
+		}
+		if n := len(page.Messages); n > 0 && a.Seq == 0 {
+			if first := page.Messages[0].Seq; first > 1 {
+				page.Before = first
+			}
+			if last := page.Messages[n-1].Seq; last < c.Messages {
+				page.After = last
+			}
+		}
+		return page, runes > 1
+	})
+}
+
+// shares says how long a text may be, and how many of n messages a page has, at a try to
+// make it fit: first the texts become shorter, then there are fewer.
+func shares(a asked, n, try int) (runes, most int) {
+	if a.Seq > 0 || n == 0 {
+		return max(1, recall.RoomMax.Bytes>>try), n
+	}
+	for runes = textRunes; try > 0 && runes > leastRunes; try-- {
+		runes /= 2
+	}
+	if most = n - try*max(1, n/8); most > 0 {
+		return runes, most
+	}
+	return max(1, leastRunes>>(1-most)), 1
+}
+
+// cut leaves the stretch of a text from an offset on, of at most so many characters.
+func (s *spoken) cut(offset, runes int) {
+	all := []rune(s.Text)
+	from := min(offset, len(all))
+	to := min(from+runes, len(all))
+	s.Text = string(all[from:to])
+	if to < len(all) {
+		s.NextOffset = to
+	}
+}
+
+// said is a message with all of its text: what was said, calls of tools and their results,
+// files by their refs. Reasoning was not said to anyone.
+func said(m scrollback.Message) spoken {
+	out := spoken{Seq: m.Seq, Role: m.Role, Name: m.Name, Date: minute(m.CreatedAt)}
+	if m.Status != scrollback.StatusComplete {
+		out.Status = m.Status
+	}
+	var lines []string
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			lines = append(lines, p.Text)
+		case scrollback.ToolCall:
+			lines = append(lines, fmt.Sprintf("[calls %s %s]", p.Name, p.Arguments))
+		case scrollback.ToolResult:
+			line := fmt.Sprintf("[result of %s] %s", p.Name, p.Text)
+			if p.IsError {
+				line = fmt.Sprintf("[error of %s] %s", p.Name, p.Text)
+			}
+			if p.Artifact != "" {
+				line += fmt.Sprintf(" [whole: %s]", scrollback.ArtifactRef(p.Artifact))
+			}
+			lines = append(lines, line)
+		case scrollback.Image:
+			lines = append(lines, fmt.Sprintf("[image %s: %s]", cmp.Or(p.Name, p.MediaType), scrollback.ArtifactRef(p.Artifact)))
+		case scrollback.File:
+			lines = append(lines, fmt.Sprintf("[file %s: %s]", cmp.Or(p.Name, p.MediaType), scrollback.ArtifactRef(p.Artifact)))
+		case scrollback.Reasoning:
+		}
+	}
+	out.Text = strings.Join(lines, "\n")
+	return out
+}
+
+func limited(limit int) error {
+	if limit < 0 || limit > pageMax {
+		return scrollback.ParamErrorf("mcpapi.call", "limit", "limit must be 1 to %d", pageMax)
+	}
+	return nil
+}
+
+// orEmpty are arguments, of which a client may send none.
+func orEmpty(raw json.RawMessage) json.RawMessage {
+	if len(strings.TrimSpace(string(raw))) == 0 {
+		return json.RawMessage(`{}`)
+	}
+	return raw
+}
+
+// minute is a time in UTC.
+func minute(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04Z") }
