@@ -65,6 +65,7 @@ var suite = []struct {
 	{"FinishReply", testFinishReply},
 	{"FinishEnds", testFinishEnds},
 	{"FinishConflict", testFinishConflict},
+	{"Troubled", testTroubled},
 	{"Append", testAppend},
 	{"AppendHeld", testAppendHeld},
 	{"AppendIfHead", testAppendIfHead},

@@ -57,7 +57,7 @@ func (j *adopting) conversation() error {
 	if driver.Holds(*last, j.a.Now) {
 		return j.conflict("turn %s holds the conversation", last.ID)
 	}
-	salvaged := interrupt(last, j.a.Now, j.a.Salvage)
+	salvaged := interrupt(last, j.th.Messages, j.a.Now, j.a.Salvage)
 	if err := j.fresh(j.op, salvaged); err != nil {
 		return err
 	}
