@@ -135,12 +135,6 @@ type Idempotency struct {
 	Hash string
 }
 
-// Failure is why a turn failed, as its caller may see it.
-type Failure struct {
-	Code    Code   `json:"code"`
-	Message string `json:"message"`
-}
-
 // Tool is a function a model may call. Parameters is a JSON Schema.
 type Tool struct {
 	Name        string          `json:"name"`
