@@ -75,6 +75,17 @@ type MessagePage struct {
 	Running  *TurnID     `json:"running,omitempty"`
 }
 
+// After are the turns of the page that stand after message seq.
+func (p MessagePage) After(seq int64) []TurnEntry {
+	var out []TurnEntry
+	for _, t := range p.Turns {
+		if t.AfterSeq == seq {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // Turn leads from a user message to its answer. Seq is the head when it
 // began: its user message, if it came with one. LastSeq is the last message that it
 // stored, or Seq. Its Owner may write to it until LeaseUntil (Unix ms, the store's clock).

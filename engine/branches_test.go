@@ -226,37 +226,3 @@ func TestPurgeTrash(t *testing.T) {
 		}
 	}
 }
-
-// What a turn had written whose process died is shown when the conversation is
-// opened, and nothing is written by that.
-func TestLeft(t *testing.T) {
-	ctx := context.Background()
-	step, gate := gated("half an ans", "wer")
-	r := enginetest.New(t, enginetest.Options{SaveEvery: 10 * time.Millisecond}, step)
-	id := r.NewConversation()
-	turn := started(r, id, gate)
-	if left, err := r.Turns().OrphanDraft(ctx, id); err != nil || left != nil {
-		t.Fatalf("while it runs: %+v, %v", left, err)
-	}
-	fresh := enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock}, modeltest.Say("x"))
-	for tick, late := time.Tick(5*time.Millisecond), time.After(20*time.Second); ; {
-		stored, err := fresh.Store.Turns.Get(ctx, turn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if stored.Draft.Content != "" {
-			break
-		}
-		select {
-		case <-tick:
-		case <-late:
-			t.Fatal("the draft was never saved")
-		}
-	}
-	r.Clock.Add(time.Minute.Milliseconds())
-	left, err := fresh.Turns().OrphanDraft(ctx, id)
-	if err != nil || left == nil || left.Content != "half an ans" {
-		t.Errorf("left: %+v, %v", left, err)
-	}
-	close(gate)
-}
