@@ -136,7 +136,8 @@ func TestFailuresAreShown(t *testing.T) {
 	if got := brief(page(r, id, scrollback.PageQuery{})); got != all+") 5 6" {
 		t.Errorf("later: %s", got)
 	}
-	for q, want := range map[scrollback.PageQuery]string{{Limit: 2}: "5 6", {Before: 5, Limit: 2}: "3 4 (failed retry)", {Before: 3}: "1 (failed check_keyACME_KEY) 2"} {
+	for q, want := range map[scrollback.PageQuery]string{{Limit: 2}: "5 6", {Before: 5, Limit: 2}: "3 4 (failed retry)",
+		{Before: 3}: "1 (failed check_keyACME_KEY) 2"} {
 		if got := brief(page(r, id, q)); got != want {
 			t.Errorf("page %+v: %s, want %s", q, got, want)
 		}

@@ -156,7 +156,11 @@ func (c *chat) fork(ctx context.Context, w io.Writer, arg string) error {
 		}
 		at.Seq = &seq
 	}
-	conv, err := c.o.View.Branches().Fork(ctx, c.id, at, "")
+	from, err := c.o.View.Get(ctx, c.id)
+	if err != nil {
+		return err
+	}
+	conv, err := c.o.View.Branches().Fork(ctx, c.id, at, scrollback.CopyTitle(c.o.Texts.CopyOf, from.Title))
 	if err != nil {
 		return err
 	}

@@ -162,13 +162,15 @@ func TestTexts(t *testing.T) {
 // A failure is told with what the server said, what to do and how to go on, in both
 // languages; what cannot be tried again names no command.
 func TestTrouble(t *testing.T) {
-	e := scrollback.TurnEntry{State: scrollback.TurnFailed, Retry: true, Content: "ha\x1b[2Jlf", Error: &scrollback.Failure{Code: scrollback.Refused,
-		Message: "acme refuses the key", Cause: "no \x07such key", Advice: scrollback.AdviceCheckKey, Setting: "ACME_KEY"}}
+	e := scrollback.TurnEntry{State: scrollback.TurnFailed, Retry: true, Content: "ha\x1b[2Jlf",
+		Error: &scrollback.Failure{Code: scrollback.Refused, Message: "acme refuses the key", Cause: "no \x07such key",
+			Advice: scrollback.AdviceCheckKey, Setting: "ACME_KEY"}}
 	for _, c := range []struct {
 		texts Texts
 		want  []string
 	}{
-		{english, []string{"failed\nha", "! acme refuses the key\n! the server said: no", "! what to do: check the key in ACME_KEY\n! to have it answered again: again!\n"}},
+		{english, []string{"failed\nha", "! acme refuses the key\n! the server said: no",
+			"! what to do: check the key in ACME_KEY\n! to have it answered again: again!\n"}},
 		{chinese, []string{"失败", "! 服务器的说明：no", "! 怎么办：检查 ACME_KEY 中的密钥\n! 要重新回答：again!\n"}},
 	} {
 		var b strings.Builder

@@ -36,12 +36,14 @@ type Texts struct {
 	Cleared     string // marks a receipt, as do the next two
 	Checked     string
 	Undone      string
+	Inherited   string
 	Pick        string
 	PickKeys    string
 	ResumeHint  string
 	RewindHint  string
 	BranchHint  string
 	Rewound     string // messages
+	CopyOf      string // title of what is forked
 	Saved       string // file
 	Added       string // folder
 	TakesConversation,
@@ -122,11 +124,13 @@ var english = Texts{
 	Cleared:           "cleared",
 	Checked:           "checked",
 	Undone:            "undone",
+	Inherited:         "inherited",
 	Pick:              "Conversations",
 	PickKeys:          "↑ ↓ choose · Enter continues · / filters · Esc starts a new one",
 	ResumeHint:        "/resume N continues one of them",
 	RewindHint:        "/rewind N makes message N the newest: to ask #7 again, /rewind 6",
 	BranchHint:        "/branches N switches to the Nth of them",
+	CopyOf:            scrollback.CopyOf,
 	Rewound:           "back at message %s; what followed stays on its branch",
 	Saved:             "saved as %s",
 	Added:             "the conversation now works in %s too",
@@ -232,11 +236,13 @@ var chinese = Texts{
 	Cleared:           "重新开始",
 	Checked:           "已核对",
 	Undone:            "已撤销",
+	Inherited:         "继承而来",
 	Pick:              "对话",
 	PickKeys:          "↑ ↓ 选择 · Enter 继续 · / 筛选 · Esc 开始新对话",
 	ResumeHint:        "/resume N 继续其中一个对话",
 	RewindHint:        "/rewind N 让第 N 条消息成为最新：要重新问 #7，请用 /rewind 6",
 	BranchHint:        "/branches N 切换到第 N 个分支",
+	CopyOf:            scrollback.CopyOfChinese,
 	Rewound:           "回到第 %s 条消息；之后的内容留在它的分支上",
 	Saved:             "已保存为 %s",
 	Added:             "对话现在也在 %s 中工作",

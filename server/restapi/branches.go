@@ -15,7 +15,7 @@ type placeBody struct {
 	_      struct{} `additionalProperties:"true"`
 	Seq    *int64   `json:"seq,omitempty" doc:"0 is before the first message. Default: the end of the branch."`
 	Branch string   `json:"branch,omitempty" doc:"Default: the current one."`
-	Title  string   `json:"title,omitempty" doc:"Of a fork. Default: the parent's."`
+	Title  string   `json:"title,omitempty" doc:"Of a fork. Default: copy of the parent's."`
 }
 
 func (b *placeBody) place() engine.Point {

@@ -65,7 +65,7 @@ export const before = (m) => rewind({ seq: m.seq - 1 });
 // fork continues from m in a new conversation.
 export async function fork(m) {
   const from = thread.conversation.value;
-  const c = await attempt(() => post(convo(from.id, '/fork'), { seq: m.seq, title: t('copyOf', titleOf(from).replace(/^copy of |的副本$/g, '')) }));
+  const c = await attempt(() => post(convo(from.id, '/fork'), { seq: m.seq, title: t('copyOf', Array.from(titleOf(from).replace(/^copy of |的副本$/g, '')).slice(0, 480).join('')) }));
   if (!c) return;
   thread.adopt(c);
   await thread.renew(c);
