@@ -3,6 +3,7 @@ package scrollback
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 )
 
