@@ -127,6 +127,7 @@ var suite = []struct {
 	{"PurgeChain", testPurgeChain},
 	{"Adopt", testAdopt},
 	{"AdoptAgain", testAdoptAgain},
+	{"AdoptLeft", testAdoptLeft},
 	{"AdoptRefused", testAdoptRefused},
 	{"AdoptShared", testAdoptShared},
 	{"Close", testClose},

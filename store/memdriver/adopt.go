@@ -205,6 +205,14 @@ func (j *adopting) end() error {
 	if n := len(b.rows); n > 0 && j.turns[b.rows[n-1].TurnID] != nil {
 		j.th.turn = b.rows[n-1].TurnID
 	}
+	if t := j.a.Left; t != nil && j.a.Current != "" && j.turns[t.ID] == nil {
+		left := clone(t)
+		left.Conversation = j.th.ID
+		j.turns[left.ID], j.th.turns = left, append(j.th.turns, left.ID)
+		if left.Branch == b.ID && left.LastSeq == b.HeadSeq {
+			j.th.turn = left.ID
+		}
+	}
 	j.th.touch(max(j.changed, j.a.Conversation.UpdatedAt))
 	return nil
 }
