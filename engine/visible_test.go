@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/store"
 )
 
 // page reads a page of a conversation.
@@ -49,23 +50,19 @@ func brief(p scrollback.MessagePage) string {
 	return strings.Join(out, " ")
 }
 
-// saved waits until the draft of a turn is stored.
-func saved(r *enginetest.Rig, turn scrollback.TurnID) {
+// writes begins a turn in another process, and saves what it has written.
+func writes(r *enginetest.Rig, id scrollback.ConversationID, text string) scrollback.TurnID {
 	r.T.Helper()
-	for tick, late := time.Tick(5*time.Millisecond), time.After(20*time.Second); ; {
-		stored, err := r.Store.Turns.Get(context.Background(), turn)
-		if err != nil {
-			r.T.Fatal(err)
-		}
-		if stored.Draft.Content != "" {
-			return
-		}
-		select {
-		case <-tick:
-		case <-late:
-			r.T.Fatal("the draft was never saved")
-		}
+	ctx := context.Background()
+	begun, err := r.Store.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "another",
+		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("q")}}}})
+	if err == nil {
+		_, err = r.Store.Turns.Save(ctx, begun.Turn, scrollback.Draft{Content: text})
 	}
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	return begun.Turn.ID
 }
 
 // What a turn has written is shown to whoever reads from another process: as running while
@@ -73,40 +70,37 @@ func saved(r *enginetest.Rig, turn scrollback.TurnID) {
 // the next turn keeps the text as a message, once.
 func TestCutOffIsShown(t *testing.T) {
 	ctx := context.Background()
-	step, gate := gated("half an ans", "wer")
-	r := enginetest.New(t, enginetest.Options{SaveEvery: 10 * time.Millisecond}, modeltest.Say("one"), step)
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("one"), modeltest.Say("again"))
 	id := r.NewConversation()
 	r.Ask(id, "first").Done(t, scrollback.TurnComplete, "stop")
-	turn := started(r, id, gate)
-	saved(r, turn)
-	fresh := enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock}, modeltest.Say("again"))
-	p := page(fresh, id, scrollback.PageQuery{})
+	turn := writes(r, id, "half an ans")
+	p := page(r, id, scrollback.PageQuery{})
 	if got, want := brief(p), `1 2 3 (open "half an ans")`; got != want || p.Running == nil || *p.Running != turn {
 		t.Errorf("while it runs: %s, running %v, want %s", got, p.Running, want)
 	}
-	if got := brief(page(fresh, id, scrollback.PageQuery{Before: 3})); got != "1 2" {
+	if got := brief(page(r, id, scrollback.PageQuery{Before: 3})); got != "1 2" {
 		t.Errorf("the page before: %s", got)
 	}
 	r.Clock.Add(time.Minute.Milliseconds())
-	before, err := fresh.Get(ctx, id)
+	before, err := r.Get(ctx, id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `1 2 3 (interrupted "half an ans"+)`
 	for range 2 {
-		p = page(fresh, id, scrollback.PageQuery{})
+		p = page(r, id, scrollback.PageQuery{})
 		if got := brief(p); got != want || p.Running != nil || p.Turns[0].TurnID != turn {
 			t.Errorf("once its owner is gone: %s, running %v, want %s", got, p.Running, want)
 		}
 	}
-	if after, err := fresh.Get(ctx, id); err != nil || after.Version != before.Version {
+	if after, err := r.Get(ctx, id); err != nil || after.Version != before.Version {
 		t.Errorf("reading has written: version %d, then %d, %v", before.Version, after.Version, err)
 	}
-	fresh.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")
-	if got := brief(page(fresh, id, scrollback.PageQuery{})); got != "1 2 3 4 5" {
+	r.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")
+	if got := brief(page(r, id, scrollback.PageQuery{})); got != "1 2 3 4 5" {
 		t.Errorf("after the next turn: %s", got)
 	}
-	close(gate)
+	r.WantShape(id, "u:first", "a:one", "u:q", "a(interrupted):half an ans", "a:again")
 }
 
 // Turns that failed stay at their place, with the reason, whatever comes after them.

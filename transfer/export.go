@@ -76,6 +76,7 @@ func (t *Transfer) entry(ctx context.Context, m scrollback.Message, turns []scro
 	for _, e := range turns {
 		d := scrollback.Draft{Content: e.Content, Reasoning: e.Reasoning, ToolCalls: e.ToolCalls, Model: e.Model}
 		if d.Empty() {
+			e.Retry = false // of a file nothing can be tried again
 			entry.Turns = append(entry.Turns, e)
 			continue
 		}
