@@ -65,6 +65,8 @@ type TroubleTexts struct {
 	Cause   string            // what the provider said
 	Todo    string            // advice
 	Again   string            // what to type
+	Mark    string            // a state beside what was said
+	Why     string            // a state, the reason
 	Advice  map[scrollback.Advice]string
 	Setting map[scrollback.Advice]string // the same where a setting is known, which it takes
 }
@@ -160,6 +162,8 @@ var english = Texts{
 		Cause: "the server said: %s",
 		Todo:  "what to do: %s",
 		Again: "to have it answered again: %s",
+		Mark:  "(%s)",
+		Why:   "%s: %s",
 		Advice: map[scrollback.Advice]string{
 			scrollback.AdviceSetKey:       "set a key",
 			scrollback.AdviceCheckKey:     "check the key",
@@ -272,6 +276,8 @@ var chinese = Texts{
 		Cause: "服务器的说明：%s",
 		Todo:  "怎么办：%s",
 		Again: "要重新回答：%s",
+		Mark:  "（%s）",
+		Why:   "%s：%s",
 		Advice: map[scrollback.Advice]string{
 			scrollback.AdviceSetKey:       "设置密钥",
 			scrollback.AdviceCheckKey:     "检查密钥",

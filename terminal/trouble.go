@@ -95,9 +95,9 @@ func (t Texts) left(e scrollback.TurnEntry) string {
 	lines := t.trouble(e, RetryInChat)
 	state := cmp.Or(t.Trouble.States[e.State], string(e.State))
 	if len(lines) > 0 {
-		state += ": " + strings.Join(lines, "\n  ")
+		state = fmt.Sprintf(t.Trouble.Why, state, strings.Join(lines, "\n  "))
 	}
-	return "(" + state + ")"
+	return fmt.Sprintf(t.Trouble.Mark, state)
 }
 
 // unfinished marks a message that is not complete; empty for one that is.
@@ -105,5 +105,5 @@ func (t Texts) unfinished(s scrollback.Status) string {
 	if s == scrollback.StatusComplete {
 		return ""
 	}
-	return "(" + cmp.Or(t.Trouble.States[scrollback.TurnState(s)], string(s)) + ")"
+	return fmt.Sprintf(t.Trouble.Mark, cmp.Or(t.Trouble.States[scrollback.TurnState(s)], string(s)))
 }
