@@ -260,14 +260,15 @@ func TestPageFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows("after the failure", ".unanswered", whole...)
-	err = chromedp.Do(ctx, chromedp.Click(".unanswered .trouble button"), chromedp.WaitVisible(".unanswered + #m2"), chromedp.WaitNotPresent(".writing"),
-		chromedp.WaitNotPresent(".unanswered button"), chromedp.Reload(), chromedp.WaitVisible("#m1 + .unanswered"))
+	err = chromedp.Do(ctx, chromedp.Click(".unanswered .trouble button"), chromedp.WaitVisible(".unanswered + #m2"),
+		chromedp.WaitNotPresent(".writing"), chromedp.WaitNotPresent(".unanswered button"), chromedp.Reload(), chromedp.WaitVisible("#m1 + .unanswered"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	shows("answered again", "#m2", "well then")
 	shows("and read later", ".unanswered", whole...)
-	err = chromedp.Do(ctx, chromedp.Click(`#m2 [aria-label="Continue from here in a new conversation"]`), chromedp.WaitVisible(".rows .row:nth-child(2)"))
+	err = chromedp.Do(ctx, chromedp.Click(`#m2 [aria-label="Continue from here in a new conversation"]`),
+		chromedp.WaitVisible(".rows .row:nth-child(2)"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,8 @@ func TestWords(t *testing.T) {
 }
 
 func TestCause(t *testing.T) {
-	if got := redact.Cause(strings.Repeat("模型 ", 200) + "sk-aaaaaaaaaaaa"); utf8.RuneCountInString(got) != 301 || !strings.HasSuffix(got, "…") {
+	got := redact.Cause(strings.Repeat("模型 ", 200) + "sk-aaaaaaaaaaaa")
+	if utf8.RuneCountInString(got) != 301 || !strings.HasSuffix(got, "…") {
 		t.Errorf("%d characters are shown", utf8.RuneCountInString(got))
 	}
 	if got := redact.Cause("no key my-own-secret here", "my-own-secret"); got != "no key [redacted] here" {
