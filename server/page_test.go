@@ -261,7 +261,8 @@ func TestPageFailure(t *testing.T) {
 	}
 	shows("after the failure", ".unanswered", whole...)
 	err = chromedp.Do(ctx, chromedp.Click(".unanswered .trouble button"), chromedp.WaitVisible(".unanswered + #m2"),
-		chromedp.WaitNotPresent(".writing"), chromedp.WaitNotPresent(".unanswered button"), chromedp.Reload(), chromedp.WaitVisible("#m1 + .unanswered"))
+		chromedp.WaitNotPresent(".writing"), chromedp.WaitNotPresent(".unanswered button"),
+		chromedp.Reload(), chromedp.WaitVisible("#m1 + .unanswered"))
 	if err != nil {
 		t.Fatal(err)
 	}

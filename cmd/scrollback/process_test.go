@@ -153,7 +153,8 @@ func (s *served) cutOff(data string, id scrollback.ConversationID) {
 	page := func() (p scrollback.MessagePage) {
 		return get[scrollback.MessagePage](s, fmt.Sprintf("/api/conversations/%s/messages", id))
 	}
-	if p := page(); len(p.Turns) != 1 || p.Turns[0].State != scrollback.TurnOpen || p.Running == nil || !strings.Contains(p.Turns[0].Content, "harbour") {
+	if p := page(); len(p.Turns) != 1 || p.Turns[0].State != scrollback.TurnOpen || p.Running == nil ||
+		!strings.Contains(p.Turns[0].Content, "harbour") {
 		s.t.Errorf("while its lease lasts it is shown as %+v", p.Turns)
 	}
 	version := func() int64 {
