@@ -69,8 +69,8 @@ func (t Turns) Running(ctx context.Context, id scrollback.ConversationID) (*scro
 	return newest, nil
 }
 
-// Page returns messages of a conversation by seq, and the turns between them that no
-// stored answer tells of: what runs, was cut off or failed. It writes nothing, and its
+// Page returns messages of a conversation by seq, and the turns between them that have
+// no stored answer: those that run, were cut off or failed. It writes nothing, and its
 // cost does not grow with the conversation.
 func (t Turns) Page(ctx context.Context, id scrollback.ConversationID, q scrollback.PageQuery) (scrollback.MessagePage, error) {
 	page := scrollback.MessagePage{Messages: []scrollback.Message{}, Turns: []scrollback.TurnEntry{}}
@@ -110,7 +110,7 @@ func (t Turns) Page(ctx context.Context, id scrollback.ConversationID, q scrollb
 }
 
 // along are the turns on the path of a branch that belong to consecutive messages of it and
-// that these do not tell of. newest was the conversation's newest turn before the messages
+// and are not explained by these. newest was the conversation's newest turn before the messages
 // were read.
 func (t Turns) along(ctx context.Context, b scrollback.Branch, ms []scrollback.Message, newest *scrollback.Turn) ([]scrollback.TurnEntry, error) {
 	from, to := ms[0].Seq, ms[len(ms)-1].Seq
@@ -120,7 +120,7 @@ func (t Turns) along(ctx context.Context, b scrollback.Branch, ms []scrollback.M
 	}
 	out := []scrollback.TurnEntry{}
 	for _, one := range troubled {
-		if !told(one, ms) {
+		if !explained(one, ms) {
 			out = append(out, one.Entry())
 		}
 		if newest != nil && one.ID == newest.ID {
@@ -140,9 +140,9 @@ func (t Turns) along(ctx context.Context, b scrollback.Branch, ms []scrollback.M
 	return append(out, open), nil
 }
 
-// told reports whether a message says all there is to say about how a turn ended: what it
+// explained reports whether a message says all there is to say about how a turn ended: what it
 // wrote until it was stopped.
-func told(t scrollback.Turn, ms []scrollback.Message) bool {
+func explained(t scrollback.Turn, ms []scrollback.Message) bool {
 	return t.State == scrollback.TurnInterrupted && t.Failure == nil && t.FinishReason == "" &&
 		slices.ContainsFunc(ms, func(m scrollback.Message) bool {
 			return m.TurnID == t.ID && m.Seq >= t.LastSeq && m.Status == scrollback.StatusInterrupted

@@ -53,7 +53,7 @@ func (t Texts) trouble(e scrollback.TurnEntry, again string) []string {
 	return t.again(again)
 }
 
-// Unanswered writes a turn that no stored answer tells of, as [Message] writes messages.
+// Unanswered writes a turn without a stored answer, as [Message] writes messages.
 // again is what to type to have it answered again.
 func Unanswered(w io.Writer, t Texts, e scrollback.TurnEntry, again string) error {
 	state := cmp.Or(t.Trouble.States[e.State], string(e.State))

@@ -10,7 +10,7 @@ const HELD = 400;
 
 export const conversation = signal(null);
 export const messages = signal([]);
-export const turns = signal([]); // those between the messages that no stored answer tells of
+export const turns = signal([]); // those between the messages that have no stored answer
 export const opening = signal(false);
 export const target = signal(null); // {seq} to bring into view
 

@@ -1,4 +1,4 @@
-// What there is to say about a turn that no stored answer tells of: how it ended, why, what the
+// What there is to say about a turn without a stored answer: how it ended, why, what the
 // provider said, and what to do.
 import { t } from './words.js';
 

@@ -74,7 +74,7 @@ export function Message({ message: m, compacted, lit }) {
   </article>`;
 }
 
-// Unanswered is a turn that no stored answer tells of: what it wrote, why it ended so, what to
+// Unanswered is a turn without a stored answer: what it wrote, why it ended so, what to
 // do, and another try.
 export function Unanswered({ entry: e, conversation, busy }) {
   const at = e.ended_at || e.started_at;
