@@ -110,7 +110,7 @@ func (t Turns) Page(ctx context.Context, id scrollback.ConversationID, q scrollb
 }
 
 // along are the turns on the path of a branch that belong to consecutive messages of it and
-// and are not explained by these. newest was the conversation's newest turn before the messages
+// are not explained by these. newest was the conversation's newest turn before the messages
 // were read.
 func (t Turns) along(ctx context.Context, b scrollback.Branch, ms []scrollback.Message, newest *scrollback.Turn) ([]scrollback.TurnEntry, error) {
 	from, to := ms[0].Seq, ms[len(ms)-1].Seq
