@@ -41,9 +41,15 @@ type Error struct {
 	Param string // the request field at fault, or empty
 	Err   error
 
-	// Detail is what somebody else wrote about it, such as a provider, redacted. It is
+	// Detail is what somebody else wrote about it, such as a library, redacted. It is
 	// for logs, and never shown.
 	Detail string
+
+	// Cause is what a provider said about it, shortened and without keys or addresses;
+	// Advice and Setting are what a person can do. See [Failure].
+	Cause   string
+	Advice  Advice
+	Setting string
 
 	// Reason refines the code and adds nothing to the text; it may be nil.
 	Reason error
@@ -52,6 +58,12 @@ type Error struct {
 // Because refines the error's code.
 func (e *Error) Because(reason error) *Error {
 	e.Reason = reason
+	return e
+}
+
+// Advise adds what a person can do about the error, and the setting that it is about.
+func (e *Error) Advise(a Advice, setting string) *Error {
+	e.Advice, e.Setting = a, setting
 	return e
 }
 

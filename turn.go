@@ -25,14 +25,76 @@ const (
 	FinishBound     = "bound"     // it exceeded a bound and was stopped
 )
 
+// Troubled reports whether a turn that has ended may have left something to tell that no
+// message of it says: why it failed, or that it was stopped.
+func (t Turn) Troubled() bool {
+	switch t.State {
+	case TurnFailed, TurnOverBudget, TurnInterrupted:
+		return true
+	case TurnOpen:
+		return false
+	case TurnWaiting, TurnComplete:
+	}
+	return t.FinishReason == FinishMaxSteps || t.FinishReason == FinishLength
+}
+
+// TurnEntry is a turn as a page of messages shows it, if no stored answer tells how it
+// went: it runs, was cut off, failed, or stopped at a bound. It stands after message
+// AfterSeq. Content, Reasoning and ToolCalls are what it wrote and has not stored.
+// Retry says that a turn without a message answers again.
+type TurnEntry struct {
+	TurnID       TurnID     `json:"turn_id"`
+	AfterSeq     int64      `json:"after_seq"`
+	State        TurnState  `json:"state"` // TurnOpen while it runs
+	Content      string     `json:"content,omitempty"`
+	Reasoning    string     `json:"reasoning,omitempty"`
+	ToolCalls    []ToolCall `json:"tool_calls,omitempty"`
+	Model        string     `json:"model,omitempty"`
+	MessageID    MessageID  `json:"message_id,omitempty"` // the last assistant message it stored
+	FinishReason string     `json:"finish_reason,omitempty"`
+	Error        *Failure   `json:"error,omitempty"`
+	Retry        bool       `json:"retry,omitempty"`
+	StartedAt    int64      `json:"started_at"`
+	EndedAt      int64      `json:"ended_at,omitempty"`
+}
+
+// Entry is the turn as a page shows it.
+func (t Turn) Entry() TurnEntry {
+	return TurnEntry{TurnID: t.ID, AfterSeq: t.LastSeq, State: t.State, Content: t.Draft.Content, Reasoning: t.Draft.Reasoning,
+		ToolCalls: t.Draft.ToolCalls, Model: t.Draft.Model, MessageID: t.Reply, FinishReason: t.FinishReason, Error: t.Failure,
+		StartedAt: t.StartedAt, EndedAt: t.EndedAt}
+}
+
+// MessagePage is a page of messages by seq, with the seq from which the next one continues
+// in the same direction (nil at the end) and the turns between them that have no stored
+// answer, in order. Running is the turn that runs now, to attach to, on this page or not.
+type MessagePage struct {
+	Messages []Message   `json:"messages"`
+	Next     *int64      `json:"next"`
+	Turns    []TurnEntry `json:"turns"`
+	Running  *TurnID     `json:"running,omitempty"`
+}
+
+// After are the turns of the page that stand after message seq.
+func (p MessagePage) After(seq int64) []TurnEntry {
+	var out []TurnEntry
+	for _, t := range p.Turns {
+		if t.AfterSeq == seq {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // Turn leads from a user message to its answer. Seq is the head when it
-// began: its user message, if it came with one. Its Owner may write to
-// it until LeaseUntil (Unix ms, the store's clock).
+// began: its user message, if it came with one. LastSeq is the last message that it
+// stored, or Seq. Its Owner may write to it until LeaseUntil (Unix ms, the store's clock).
 type Turn struct {
 	ID           TurnID         `json:"id"`
 	Conversation ConversationID `json:"conversation_id"`
 	Branch       BranchID       `json:"branch"`
 	Seq          int64          `json:"seq"`
+	LastSeq      int64          `json:"last_seq"`
 	UserMessage  MessageID      `json:"user_message_id,omitempty"`
 	State        TurnState      `json:"state"`
 	Owner        string         `json:"-"`
@@ -82,12 +144,6 @@ func (d Draft) Parts() Parts {
 type Idempotency struct {
 	Key  string
 	Hash string
-}
-
-// Failure is why a turn failed, as its caller may see it.
-type Failure struct {
-	Code    Code   `json:"code"`
-	Message string `json:"message"`
 }
 
 // Tool is a function a model may call. Parameters is a JSON Schema.

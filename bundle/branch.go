@@ -8,6 +8,7 @@ type part struct {
 	Branch     scrollback.BranchID
 	PinnedSeqs []int64
 	Inherited  bool
+	Draft      *scrollback.Turn
 	mentions   map[scrollback.ArtifactID]bool
 	order      []*branch
 	leaves     map[scrollback.BranchID][]*scrollback.Segment // until the branches are there

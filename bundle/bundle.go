@@ -20,6 +20,7 @@ package bundle
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -42,12 +43,45 @@ type Header struct {
 // Conversation is what a bundle says about a conversation itself. An Inherited one has
 // only its id and ancestors. Ancestors are all the conversations before it in the
 // file, nearest first: it inherits from each of them. Roots, limits and how far look-ups
-// reach never travel.
+// reach never travel. Draft is the newest turn if it was writing, or had been cut off, and
+// what it had written was no message yet: the hash of the log does not cover it.
 type Conversation struct {
 	scrollback.Conversation
 	Ancestors   []scrollback.ConversationID `json:"ancestors"`
 	Environment *scrollback.Environment     `json:"environment,omitempty"`
 	Inherited   bool                        `json:"inherited,omitempty"`
+	Draft       *scrollback.Turn            `json:"draft,omitempty"`
+}
+
+// Left is what of a turn stands in a bundle as its draft: interrupted, whatever it is where
+// it comes from. Texts that are very long are cut. It is nil if nothing was written.
+func Left(t scrollback.Turn) *scrollback.Turn {
+	if t.Draft.Empty() {
+		return nil
+	}
+	d := t.Draft
+	d.Content, d.Reasoning = start(d.Content), start(d.Reasoning)
+	size := 0
+	for _, c := range d.ToolCalls {
+		size += len(c.Arguments)
+	}
+	if size > maxDraft {
+		d.ToolCalls = nil
+	}
+	return &scrollback.Turn{ID: t.ID, Conversation: t.Conversation, Branch: t.Branch, Seq: t.Seq, LastSeq: t.LastSeq,
+		State: scrollback.TurnInterrupted, Draft: d, StartedAt: t.StartedAt}
+}
+
+// maxDraft bounds each field of a draft, in bytes: a conversation's own fields must fit
+// beside it.
+const maxDraft = 256 << 10
+
+// start is the beginning of a text that is not too long for a draft.
+func start(s string) string {
+	if len(s) <= maxDraft {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxDraft], "")
 }
 
 // Branch is a branch with its view. That of an inherited conversation ends where

@@ -86,7 +86,7 @@ func (c *checker) conversation(v Conversation) error {
 			return err
 		}
 	}
-	c.at = &part{ID: v.ID, Branch: v.Branch, PinnedSeqs: v.PinnedSeqs, Inherited: v.Inherited,
+	c.at = &part{ID: v.ID, Branch: v.Branch, PinnedSeqs: v.PinnedSeqs, Inherited: v.Inherited, Draft: v.Draft,
 		mentions: map[scrollback.ArtifactID]bool{}, leaves: map[scrollback.BranchID][]*scrollback.Segment{}}
 	c.parts, c.ready, c.line, c.log = append(c.parts, c.at), false, 0, sha256.New()
 	c.counts = append(c.counts, Count{ID: v.ID})
@@ -113,9 +113,28 @@ func (c *checker) endConversation() error {
 			return damaged("conversation %s pins message %d", c.at.ID, pin)
 		}
 	}
+	if err := c.at.draft(); err != nil {
+		return err
+	}
 	c.count().Log = hex.EncodeToString(c.log.Sum(nil))
 	return nil
 }
+
+// draft checks that the turn whose draft a conversation brings stands on one of its branches.
+func (p *part) draft() error {
+	t := p.Draft
+	if t == nil {
+		return nil
+	}
+	on := slices.ContainsFunc(p.order, func(b *branch) bool { return b.ID == t.Branch && b.AtSeq <= t.Seq && t.LastSeq <= b.HeadSeq })
+	if !on || t.Conversation != p.ID || t.Seq > t.LastSeq || t.Seq < 1 || t.ID == "" || len(t.ID) > maxTurnID || t.State != scrollback.TurnInterrupted {
+		return damaged("the draft of conversation %s is of no turn of its own", p.ID)
+	}
+	return nil
+}
+
+// maxTurnID bounds the id of a turn, in bytes.
+const maxTurnID = 100
 
 // end checks the whole bundle.
 func (c *checker) end(m Manifest) error {

@@ -77,6 +77,11 @@ func (c *Copy) Conversation(v Conversation) Conversation {
 		}
 	}
 	v.ID, v.Branch = scrollback.ConversationID(c.id(string(v.ID))), scrollback.BranchID(c.id(string(v.Branch)))
+	if v.Draft != nil {
+		t := *v.Draft
+		t.ID, t.Conversation, t.Branch = scrollback.TurnID(c.id(string(t.ID))), v.ID, scrollback.BranchID(c.id(string(t.Branch)))
+		v.Draft = &t
+	}
 	return v
 }
 

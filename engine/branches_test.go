@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -177,7 +178,20 @@ func TestUncompactInAFork(t *testing.T) {
 	if err != nil || len(own.Segments) != 4 {
 		t.Fatalf("%d segments, %v", len(own.Segments), err)
 	}
+	receipts := func(want ...string) {
+		t.Helper()
+		rs, err := r.Receipts(ctx, f.ID, 9)
+		var have []string
+		for _, x := range rs {
+			have = append(have, fmt.Sprintf("%d inherited:%v", x.LastSeq, x.Inherited))
+		}
+		if err != nil || !slices.Equal(have, want) {
+			t.Errorf("receipts of the fork: %v, want %v (%v)", have, want, err)
+		}
+	}
+	receipts("24 inherited:true", "18 inherited:true", "12 inherited:true", "6 inherited:true")
 	got, err := r.Uncompact(ctx, f.ID, "")
+	receipts("18 inherited:true", "12 inherited:true", "6 inherited:true")
 	if v := view(r, f.ID); err != nil || v.Boundary != own.Segments[2].LastSeq || got.FirstSeq != v.Boundary+1 ||
 		got.LastSeq != own.Boundary ||
 		!got.Undone || got.TokensAfter <= got.TokensBefore {
@@ -185,6 +199,13 @@ func TestUncompactInAFork(t *testing.T) {
 	}
 	if _, err := r.Compact(ctx, f.ID, engine.CompactRequest{Clear: true}); err != nil { // a fold of its own comes first
 		t.Fatal(err)
+	}
+	receipts("24 inherited:false", "18 inherited:true", "12 inherited:true", "6 inherited:true")
+	if one, err := r.Receipts(ctx, f.ID, 2); err != nil || len(one) != 2 || one[0].Inherited || !one[1].Inherited {
+		t.Errorf("two of them: %+v, %v", one, err)
+	}
+	if rs, err := r.Receipts(ctx, id, 9); err != nil || len(rs) != 4 || rs[0].Inherited {
+		t.Errorf("receipts of the parent: %+v, %v", rs, err)
 	}
 	got, err = r.Uncompact(ctx, f.ID, own.Segments[1].ID)
 	if v := view(r, f.ID); err != nil || v.Boundary != own.Segments[0].LastSeq || got.FirstSeq != v.Boundary+1 || got.LastSeq != 24 {
@@ -225,38 +246,4 @@ func TestPurgeTrash(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-// What a turn had written whose process died is shown when the conversation is
-// opened, and nothing is written by that.
-func TestLeft(t *testing.T) {
-	ctx := context.Background()
-	step, gate := gated("half an ans", "wer")
-	r := enginetest.New(t, enginetest.Options{SaveEvery: 10 * time.Millisecond}, step)
-	id := r.NewConversation()
-	turn := started(r, id, gate)
-	if left, err := r.Turns().OrphanDraft(ctx, id); err != nil || left != nil {
-		t.Fatalf("while it runs: %+v, %v", left, err)
-	}
-	fresh := enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock}, modeltest.Say("x"))
-	for tick, late := time.Tick(5*time.Millisecond), time.After(20*time.Second); ; {
-		stored, err := fresh.Store.Turns.Get(ctx, turn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if stored.Draft.Content != "" {
-			break
-		}
-		select {
-		case <-tick:
-		case <-late:
-			t.Fatal("the draft was never saved")
-		}
-	}
-	r.Clock.Add(time.Minute.Milliseconds())
-	left, err := fresh.Turns().OrphanDraft(ctx, id)
-	if err != nil || left == nil || left.Content != "half an ans" {
-		t.Errorf("left: %+v, %v", left, err)
-	}
-	close(gate)
 }

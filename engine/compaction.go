@@ -99,12 +99,14 @@ func (v *View) Uncompact(ctx context.Context, id scrollback.ConversationID, segm
 	return r, err
 }
 
-// Receipts lists the compactions of a conversation, newest first.
+// Receipts lists the compactions of a conversation, newest first, and behind them those
+// that it inherits: of its ancestors, as far as its path still shows what they made.
 func (v *View) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
-	if _, err := v.door.head(ctx, id, scrollback.AccessRead); err != nil {
+	head, err := v.door.head(ctx, id, scrollback.AccessRead)
+	if err != nil {
 		return nil, err
 	}
-	rs, err := v.e.store.Views.Receipts(ctx, id, limit)
+	rs, err := v.e.store.Views.Receipts(ctx, head, limit)
 	if rs == nil {
 		rs = []scrollback.Receipt{}
 	}

@@ -69,14 +69,84 @@ func (t Turns) Running(ctx context.Context, id scrollback.ConversationID) (*scro
 	return newest, nil
 }
 
-// OrphanDraft returns the draft of a turn whose owner is gone and which nobody has closed
-// yet, or nil. The next turn keeps it as an interrupted message.
-func (t Turns) OrphanDraft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Draft, error) {
-	newest, err := t.newest(ctx, id)
-	if err != nil || newest == nil || !t.v.e.store.Turns.Expired(*newest) {
+// Page returns messages of a conversation by seq, and the turns between them that have
+// no stored answer: those that run, were cut off or failed. It writes nothing, and its
+// cost does not grow with the conversation.
+func (t Turns) Page(ctx context.Context, id scrollback.ConversationID, q scrollback.PageQuery) (scrollback.MessagePage, error) {
+	page := scrollback.MessagePage{Messages: []scrollback.Message{}, Turns: []scrollback.TurnEntry{}}
+	head, err := t.v.door.head(ctx, id, scrollback.AccessRead)
+	if err != nil {
+		return page, err
+	}
+	b, err := t.v.e.store.Branches.Of(ctx, head, q.Branch)
+	if err != nil {
+		return page, err
+	}
+	newest, err := t.newest(ctx, id) // before the messages: what it stores meanwhile is among them
+	if err != nil {
+		return page, err
+	}
+	q.Branch = b.ID
+	ms, next, err := t.v.e.store.Page(ctx, id, q)
+	if err != nil {
+		return page, err
+	}
+	if next > 0 {
+		page.Next = &next
+	}
+	if newest != nil && newest.State == scrollback.TurnOpen && !t.v.e.store.Turns.Expired(*newest) {
+		page.Running = &newest.ID
+	}
+	if len(ms) == 0 {
+		return page, nil
+	}
+	page.Messages = ms
+	page.Turns, err = t.along(ctx, b, ms, newest)
+	if last := len(page.Turns) - 1; last >= 0 && b.ID == head.Branch.ID && page.Turns[last].AfterSeq == b.HeadSeq {
+		state := page.Turns[last].State
+		page.Turns[last].Retry = state != scrollback.TurnOpen && state != scrollback.TurnComplete && page.Running == nil
+	}
+	return page, err
+}
+
+// along are the turns on the path of a branch that belong to consecutive messages of it and
+// are not explained by these. newest was the conversation's newest turn before the messages
+// were read.
+func (t Turns) along(ctx context.Context, b scrollback.Branch, ms []scrollback.Message, newest *scrollback.Turn) ([]scrollback.TurnEntry, error) {
+	from, to := ms[0].Seq, ms[len(ms)-1].Seq
+	troubled, err := t.v.e.store.Turns.Troubled(ctx, b.ID, from, to)
+	if err != nil {
 		return nil, err
 	}
-	return &newest.Draft, nil
+	out := []scrollback.TurnEntry{}
+	for _, one := range troubled {
+		if !explained(one, ms) {
+			out = append(out, one.Entry())
+		}
+		if newest != nil && one.ID == newest.ID {
+			newest = nil // it has ended since
+		}
+	}
+	if newest == nil || newest.State != scrollback.TurnOpen || newest.Branch != b.ID || newest.LastSeq < from || newest.LastSeq > to {
+		return out, nil
+	}
+	if last := ms[len(ms)-1]; last.TurnID == newest.ID && last.Seq > newest.LastSeq {
+		return out, nil // it has stored what its draft was
+	}
+	open := newest.Entry()
+	if t.v.e.store.Turns.Expired(*newest) {
+		open.State = scrollback.TurnInterrupted
+	}
+	return append(out, open), nil
+}
+
+// explained reports whether a message says all there is to say about how a turn ended: what it
+// wrote until it was stopped.
+func explained(t scrollback.Turn, ms []scrollback.Message) bool {
+	return t.State == scrollback.TurnInterrupted && t.Failure == nil && t.FinishReason == "" &&
+		slices.ContainsFunc(ms, func(m scrollback.Message) bool {
+			return m.TurnID == t.ID && m.Seq >= t.LastSeq && m.Status == scrollback.StatusInterrupted
+		})
 }
 
 // newest is the newest turn of a conversation, or nil if there is none.

@@ -283,7 +283,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	}
 	if f.State != scrollback.TurnInterrupted || f.FinishReason != "" {
 		lt.e.o.Log.Warn("a turn failed", "turn", lt.turn.ID, "conversation", lt.turn.Conversation, "error", err)
-		f.Failure = &scrollback.Failure{Code: scrollback.CodeOf(err), Message: scrollback.Shown(err)}
+		f.Failure = scrollback.FailureOf(err)
 		lt.emit(scrollback.ErrorEvent{Failure: *f.Failure})
 	}
 	if len(said.Parts) > 0 { // what was said before it broke off has its price
@@ -298,7 +298,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	if storeErr != nil {
 		// The draft is in the turn's row; whoever begins next saves it.
 		lt.e.o.Log.Error("the end of a turn was not stored", "turn", lt.turn.ID, "error", storeErr)
-		lt.emit(scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.CodeOf(storeErr), Message: scrollback.Shown(storeErr)}})
+		lt.emit(scrollback.ErrorEvent{Failure: *scrollback.FailureOf(storeErr)})
 		return done
 	}
 	for _, m := range stored.Messages {

@@ -145,7 +145,7 @@ func TestRefusalsKeepNothingOpen(t *testing.T) {
 }
 
 // plainly holds the end of a turn that went wrong against what it should be, and its
-// events against what nobody should read.
+// events against what nobody should read. The server's words stand in the cause alone.
 func plainly(t *testing.T, e enginetest.Outcome, bad plight, s *served) {
 	t.Helper()
 	d, _ := enginetest.Last[scrollback.DoneEvent](e)
@@ -154,18 +154,32 @@ func plainly(t *testing.T, e enginetest.Outcome, bad plight, s *served) {
 		told && len(f.Message) < 20 {
 		t.Errorf("%s: it ended %+v (%v), told %+v", bad.name, d, e.Err, f)
 	}
+	if refuses := bad.code != scrollback.Unavailable && told; refuses != (f.Cause != "") || told && f.Advice == "" && bad.reason == "" {
+		t.Errorf("%s: told %+v, which lacks a cause or an advice, or has one too many", bad.name, f)
+	}
 	text, err := json.Marshal(e.Events)
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret := []string{theKey, "sk-wrong", "127.0.0.1", "http:", "0123456789", http.ErrAbortHandler.Error(), "EOF"}
-	for _, why := range s.server.Refusals() {
-		secret = append(secret, slices.DeleteFunc(strings.FieldsFunc(why.Words,
-			func(r rune) bool { return strings.ContainsRune(".,:;'\"()`", r) }), func(words string) bool { return len(words) < 14 })...)
+	quoted, err := json.Marshal(f.Cause)
+	if err != nil {
+		t.Fatal(err)
 	}
+	own := strings.Replace(string(text), string(quoted), "", 1)
+	secret := []string{theKey, "sk-wrong", "127.0.0.1", "http:", "0123456789", http.ErrAbortHandler.Error(), "EOF"}
 	for _, words := range secret {
 		if strings.Contains(string(text), words) {
 			t.Errorf("%s: the events tell %q: %s", bad.name, words, text)
+		}
+	}
+	var theirs []string
+	for _, why := range s.server.Refusals() {
+		theirs = append(theirs, slices.DeleteFunc(strings.FieldsFunc(why.Words,
+			func(r rune) bool { return strings.ContainsRune(".,:;'\"()`", r) }), func(words string) bool { return len(words) < 14 })...)
+	}
+	for _, words := range theirs {
+		if strings.Contains(own, words) {
+			t.Errorf("%s: beside the cause the events tell %q: %s", bad.name, words, text)
 		}
 	}
 }

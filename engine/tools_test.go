@@ -115,6 +115,9 @@ func TestRecallEnds(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, endless)
 	id := r.NewConversation()
 	r.Ask(id, "find the needle").Done(t, scrollback.TurnComplete, scrollback.FinishMaxSteps)
+	if got := brief(page(r, id, scrollback.PageQuery{Limit: 1})); !strings.HasSuffix(got, " (complete/max_steps)") {
+		t.Errorf("on a page: %s", got)
+	}
 	reqs := r.Script.Requests()
 	if len(reqs) != 10 || !reqs[9].AnswerOnly || reqs[8].AnswerOnly {
 		t.Errorf("%d steps, the last may only answer: %v", len(reqs), reqs[len(reqs)-1].AnswerOnly)
@@ -151,4 +154,7 @@ func TestOverBudget(t *testing.T) {
 		t.Error("a request over budget was sent")
 	}
 	r.WantShape(c.ID, "u:q")
+	if got := brief(page(r, c.ID, scrollback.PageQuery{})); got != "1 (over_budget raise_limit--limit+)" {
+		t.Errorf("on a page: %s", got)
+	}
 }

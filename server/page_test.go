@@ -17,8 +17,10 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/sample"
 	"github.com/scrollback-ai/scrollback/local"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/server"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -230,6 +232,49 @@ func TestPageBranches(t *testing.T) {
 	if err != nil || strings.Contains(where, string(id)) || len(where) < 30 {
 		t.Errorf("the fork is at %q, %v", where, err)
 	}
+}
+
+// A turn that failed is shown after its question, with what the server said and what to do,
+// and stays there once it was answered again; a fork is in the list at once.
+func TestPageFailure(t *testing.T) {
+	ctx := browser(t)
+	refused := scrollback.Errorf(scrollback.Refused, "test", "acme refuses the key").Advise(scrollback.AdviceCheckKey, "ACME_KEY")
+	refused.Cause = "no such key"
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Step{Err: refused}, modeltest.Say("well then"))
+	id := r.NewConversation()
+	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	defer srv.Close()
+	shows := func(what, sel string, want ...string) {
+		t.Helper()
+		got, err := chromedp.Run(ctx, chromedp.Text(sel))
+		for _, w := range want {
+			if err != nil || !strings.Contains(got, w) {
+				t.Errorf("%s: %q lacks %q, %v", what, got, w, err)
+			}
+		}
+	}
+	whole := []string{"failed", "acme refuses the key", "The server said: no such key", "Check the key in ACME_KEY."}
+	err := chromedp.Do(ctx, chromedp.EmulateViewport(1360, 850), chromedp.Navigate(srv.URL+"/#"+string(id)),
+		chromedp.WaitVisible(".composer textarea"), chromedp.SendKeys(".composer textarea", "first\r"), chromedp.WaitVisible("#m1 + .unanswered"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shows("after the failure", ".unanswered", whole...)
+	err = chromedp.Do(ctx, chromedp.Click(".unanswered .trouble button"), chromedp.WaitVisible(".unanswered + #m2"),
+		chromedp.WaitNotPresent(".writing"), chromedp.WaitNotPresent(".unanswered button"),
+		chromedp.Reload(), chromedp.WaitVisible("#m1 + .unanswered"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shows("answered again", "#m2", "well then")
+	shows("and read later", ".unanswered", whole...)
+	err = chromedp.Do(ctx, chromedp.Click(`#m2 [aria-label="Continue from here in a new conversation"]`),
+		chromedp.WaitVisible(".rows .row:nth-child(2)"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shows("the fork in the list", ".rows .row:nth-child(1)", "copy of first")
+	shows("and what it inherits", ".unanswered", whole...)
 }
 
 // The address and what is shown follow each other, forwards and back, and the theme and

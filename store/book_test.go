@@ -58,7 +58,7 @@ func TestHostileUsage(t *testing.T) {
 			s.Cost != 4*scrollback.MaxCallCost {
 			t.Errorf("%+v", s)
 		}
-		receipts := must2(b.Views.Receipts(ctx, c.ID, 10))(t)
+		receipts := must2(b.Views.Receipts(ctx, b.head(c.ID), 10))(t)
 		for _, v := range []any{sums, receipts} {
 			if _, err := json.Marshal(v); err != nil {
 				t.Error(err)

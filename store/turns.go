@@ -83,6 +83,12 @@ func (p Turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollba
 	return p.s.d.Turns.Last(ctx, id)
 }
 
+// Troubled returns the turns that did not end well and whose last message has a seq in
+// from to to on the path of a branch, oldest first: the newest ListMax of them.
+func (p Turns) Troubled(ctx context.Context, b scrollback.BranchID, from, to int64) ([]scrollback.Turn, error) {
+	return p.s.d.Turns.Troubled(ctx, driver.TurnQuery{Branch: b, From: from, To: to, Limit: scrollback.ListMax})
+}
+
 // Expired reports whether a turn is stored as open although its owner is gone. Readers
 // show it as interrupted; the next turn closes it.
 func (p Turns) Expired(t scrollback.Turn) bool {

@@ -16,13 +16,54 @@ func (p Views) Commit(ctx context.Context, c Commit) error {
 	return p.s.d.Views.Commit(ctx, c)
 }
 
-// Receipts lists the compactions of a conversation, newest first.
-func (p Views) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+// Receipts lists the compactions of a conversation, newest first, and behind them those of
+// its ancestors, nearest first, whose segments its view still shows.
+func (p Views) Receipts(ctx context.Context, h Head, limit int) ([]scrollback.Receipt, error) {
 	n, err := pageSize(limit)
 	if err != nil {
 		return nil, err
 	}
-	return p.s.d.Views.Receipts(ctx, id, n)
+	out, err := p.s.d.Views.Receipts(ctx, h.ID, n)
+	if err != nil || len(h.Ancestors) == 0 || len(h.Branch.View.Segments) == 0 {
+		return out, err
+	}
+	shown, err := p.leaves(ctx, h.Branch.View)
+	for _, id := range h.Ancestors {
+		if err != nil || len(out) >= n {
+			break
+		}
+		var theirs []scrollback.Receipt
+		theirs, err = p.s.d.Views.Receipts(ctx, id, inheritedMost)
+		for _, r := range theirs {
+			if len(out) < n && !r.Undone && slices.ContainsFunc(r.Segments, func(s scrollback.SegmentID) bool { return shown[s] }) {
+				r.Inherited = true
+				out = append(out, r)
+			}
+		}
+	}
+	return out, err
+}
+
+// inheritedMost bounds how many of an ancestor's receipts are looked through.
+const inheritedMost = 1000
+
+// leaves are the segments that a view shows, and those inside its roll-ups, at most
+// inheritedMost of them, newest first.
+func (p Views) leaves(ctx context.Context, v scrollback.View) (map[scrollback.SegmentID]bool, error) {
+	out := map[scrollback.SegmentID]bool{}
+	for stack := slices.Clone(v.Segments); len(stack) > 0 && len(out) < inheritedMost; {
+		item := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		out[item.ID] = true
+		if item.Level > 0 {
+			inside, err := p.inside(ctx, item)
+			if err != nil {
+				return nil, err
+			}
+			stack = append(stack, inside...)
+		}
+	}
+	return out, nil
 }
 
 // Unfold undoes folds of a conversation's current branch: the newest, or with a

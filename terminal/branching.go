@@ -47,32 +47,30 @@ func (c *chat) goOn(ctx context.Context, w io.Writer, id scrollback.Conversation
 
 // tail shows the last messages of the conversation.
 func (c *chat) tail(ctx context.Context, w io.Writer) error {
-	ms, more, err := c.o.View.Recall().Messages(ctx, c.id, scrollback.PageQuery{Limit: earlier})
+	page, err := c.o.View.Turns().Page(ctx, c.id, scrollback.PageQuery{Limit: earlier})
 	if err != nil {
 		return err
 	}
-	if more > 0 {
-		fmt.Fprintf(w, c.o.Texts.Earlier+"\n", Thousands(more-1))
+	if page.Next != nil {
+		fmt.Fprintf(w, c.o.Texts.Earlier+"\n", Thousands(*page.Next-1))
 	}
-	for _, m := range ms {
-		text := strings.TrimSpace(m.Parts.Text())
-		if text == "" || m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
-			continue
-		}
+	for _, m := range page.Messages {
 		mark := "  "
 		if m.Role == scrollback.RoleUser {
 			mark = prompt
 		}
-		if m.Status != scrollback.StatusComplete {
-			text = Clip(text, 280) + " " + c.o.Texts.Unfinished
+		text := strings.TrimSpace(m.Parts.Text())
+		if text != "" && (m.Role == scrollback.RoleUser || m.Role == scrollback.RoleAssistant) {
+			fmt.Fprintln(w, strings.TrimRight(mark+Clip(text, 280)+" "+c.o.Texts.unfinished(m.Status), " "))
 		}
-		fmt.Fprintf(w, "%s%s\n", mark, Clip(text, 300))
+		for _, e := range page.After(m.Seq) {
+			if e.Content != "" {
+				fmt.Fprintln(w, "  "+Clip(e.Content, 280))
+			}
+			fmt.Fprintln(w, "  "+c.o.Texts.left(e))
+		}
 	}
-	left, err := c.o.View.Turns().OrphanDraft(ctx, c.id)
-	if err == nil && left != nil && left.Content != "" {
-		fmt.Fprintf(w, "  %s %s\n", Clip(left.Content, 280), c.o.Texts.Unfinished)
-	}
-	return err
+	return nil
 }
 
 // rewind goes back to a message, or lists what was asked.
@@ -158,7 +156,11 @@ func (c *chat) fork(ctx context.Context, w io.Writer, arg string) error {
 		}
 		at.Seq = &seq
 	}
-	conv, err := c.o.View.Branches().Fork(ctx, c.id, at, "")
+	from, err := c.o.View.Get(ctx, c.id)
+	if err != nil {
+		return err
+	}
+	conv, err := c.o.View.Branches().Fork(ctx, c.id, at, scrollback.CopyTitle(c.o.Texts.CopyOf, from.Title))
 	if err != nil {
 		return err
 	}

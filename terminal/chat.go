@@ -62,7 +62,7 @@ func Pipe(ctx context.Context, o Options, in io.Reader, out, notes io.Writer) er
 // failed, nil if it did not.
 func (c *chat) run(ctx context.Context) (last, err error) {
 	c.id, c.w = c.o.Conversation, c.f.writers()
-	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, JSON: c.o.JSON, Texts: c.o.Texts}
+	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, JSON: c.o.JSON, Texts: c.o.Texts, Again: RetryInChat}
 	for !c.quit {
 		c.f.status(c.statusLine(ctx))
 		line, err := c.f.next(ctx)

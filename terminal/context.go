@@ -138,6 +138,9 @@ func Receipts(w io.Writer, t Texts, rs []scrollback.Receipt) error {
 		if r.Undone {
 			result = t.Undone
 		}
+		if r.Inherited {
+			result += ", " + t.Inherited
+		}
 		rows = append(rows, []string{When(r.CreatedAt), result, span, change, Plain(by)})
 	}
 	return Table(w, rows, 3)

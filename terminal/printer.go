@@ -18,6 +18,7 @@ type Printer struct {
 	Answer, Reasoning, Notes io.Writer
 	JSON                     bool
 	Texts                    Texts
+	Again                    string // what to type to have a question answered again
 
 	open   io.Writer // the one whose line is unfinished; nil at the start of a line
 	failed *scrollback.Failure
@@ -48,9 +49,15 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 		}
 	}
 	p.endLine()
+	if reason := p.Texts.Trouble.Reasons[p.done.FinishReason]; reason != "" && p.failed == nil {
+		p.Note("%s", reason)
+	}
 	switch {
 	case p.failed != nil:
-		return scrollback.Errorf(p.failed.Code, "terminal.Turn", "%s", p.failed.Message)
+		if p.JSON {
+			return scrollback.Errorf(p.failed.Code, "terminal.Turn", "%s", p.failed.Message)
+		}
+		return scrollback.Errorf(p.failed.Code, "terminal.Turn", "%s", strings.Join(p.Texts.Failure(*p.failed, p.Again), "\n  "))
 	case p.done.Status == scrollback.TurnInterrupted:
 		return scrollback.Errorf(scrollback.Canceled, "terminal.Turn", "%s", p.Texts.Interrupted)
 	}

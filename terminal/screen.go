@@ -76,15 +76,15 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 	if err != nil {
 		return nil, err
 	}
-	ms, more, err := c.o.View.Recall().Messages(ctx, conv.ID, scrollback.PageQuery{Limit: earlier})
+	page, err := c.o.View.Turns().Page(ctx, conv.ID, scrollback.PageQuery{Limit: earlier})
 	if err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(w.notes, c.o.Texts.Resumed+"\n", Clip(conv.Title, 60), Thousands(conv.Messages))
-	if more > 0 {
-		fmt.Fprintf(w.notes, c.o.Texts.Earlier+"\n", Thousands(more-1))
+	if page.Next != nil {
+		fmt.Fprintf(w.notes, c.o.Texts.Earlier+"\n", Thousands(*page.Next-1))
 	}
-	for _, m := range ms {
+	for _, m := range page.Messages {
 		text := Plain(m.Parts.Text())
 		switch {
 		case text == "":
@@ -94,16 +94,17 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 		case m.Role == scrollback.RoleAssistant:
 			fmt.Fprintln(w.answer, text)
 			if m.Status != scrollback.StatusComplete {
-				fmt.Fprintln(w.notes, c.o.Texts.Unfinished)
+				fmt.Fprintln(w.notes, c.o.Texts.unfinished(m.Status))
 			}
 		}
+		for _, e := range page.After(m.Seq) {
+			if e.Content != "" {
+				fmt.Fprintln(w.answer, Plain(e.Content))
+			}
+			fmt.Fprintln(w.notes, c.o.Texts.left(e))
+		}
 	}
-	left, err := c.o.View.Turns().OrphanDraft(ctx, conv.ID)
-	if err == nil && left != nil && left.Content != "" {
-		fmt.Fprintln(w.answer, Plain(left.Content))
-		fmt.Fprintln(w.notes, c.o.Texts.Unfinished)
-	}
-	return asked, err
+	return asked, nil
 }
 
 // screen is the face of a terminal. The chat calls its methods; the editor, which

@@ -104,13 +104,7 @@ func TestTable(t *testing.T) {
 // every command.
 func TestTexts(t *testing.T) {
 	verbs := regexp.MustCompile(`%[a-z]`)
-	en, zh := reflect.ValueOf(english), reflect.ValueOf(chinese)
-	for i := range en.NumField() {
-		name := en.Type().Field(i).Name
-		if en.Field(i).Kind() == reflect.Map {
-			continue // below
-		}
-		a, b := en.Field(i).String(), zh.Field(i).String()
+	said := func(name, a, b string) {
 		if a == "" || b == "" || a == b {
 			t.Errorf("%s: %q and %q", name, a, b)
 		}
@@ -118,6 +112,28 @@ func TestTexts(t *testing.T) {
 			t.Errorf("%s: the verbs of %q and %q", name, a, b)
 		}
 	}
+	var compare func(en, zh reflect.Value)
+	compare = func(en, zh reflect.Value) {
+		for i := range en.NumField() {
+			name := en.Type().Field(i).Name
+			switch a, b := en.Field(i), zh.Field(i); a.Kind() {
+			case reflect.Struct:
+				compare(a, b)
+			case reflect.Map:
+				if a.Len() != b.Len() {
+					t.Errorf("%s: %d and %d", name, a.Len(), b.Len())
+				}
+				for _, k := range a.MapKeys() {
+					if v := b.MapIndex(k); name != "Help" && name != "Results" { // below
+						said(name+" "+k.String(), a.MapIndex(k).String(), v.String())
+					}
+				}
+			default:
+				said(name, a.String(), b.String())
+			}
+		}
+	}
+	compare(reflect.ValueOf(english), reflect.ValueOf(chinese))
 	for _, c := range commands() {
 		if english.Help[c.name] == "" || chinese.Help[c.name] == "" {
 			t.Errorf("no help for %s", c.name)
@@ -140,5 +156,41 @@ func TestTexts(t *testing.T) {
 		if got := TextsOf(c.locales...).Nothing; got != c.want {
 			t.Errorf("%q speaks %q", c.locales, got)
 		}
+	}
+}
+
+// A failure is told with what the server said, what to do and how to go on, in both
+// languages; what cannot be tried again names no command.
+func TestTrouble(t *testing.T) {
+	e := scrollback.TurnEntry{State: scrollback.TurnFailed, Retry: true, Content: "ha\x1b[2Jlf",
+		Error: &scrollback.Failure{Code: scrollback.Refused, Message: "acme refuses the key", Cause: "no \x07such key",
+			Advice: scrollback.AdviceCheckKey, Setting: "ACME_KEY"}}
+	for _, c := range []struct {
+		texts Texts
+		want  []string
+	}{
+		{english, []string{"failed\nha", "! acme refuses the key\n! the server said: no",
+			"! what to do: check the key in ACME_KEY\n! to have it answered again: again!\n"}},
+		{chinese, []string{"失败", "! 服务器的说明：no", "! 怎么办：检查 ACME_KEY 中的密钥\n! 要重新回答：again!\n"}},
+	} {
+		var b strings.Builder
+		if err := Unanswered(&b, c.texts, e, "again!"); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%q lacks %q", b.String(), want)
+			}
+		}
+		if strings.ContainsAny(b.String(), "\x1b\x07") {
+			t.Errorf("%q holds control characters", b.String())
+		}
+	}
+	e.Retry, e.Error.Setting, e.Error.Advice = false, "", scrollback.AdviceTopUp
+	if got := english.left(e); strings.Contains(got, "again") || !strings.HasSuffix(got, "top up the account, or use another key)") {
+		t.Errorf("without another try it says %q", got)
+	}
+	if got := chinese.left(scrollback.TurnEntry{State: scrollback.TurnOpen}); got != "（正在回答）" {
+		t.Errorf("a running turn is %q", got)
 	}
 }

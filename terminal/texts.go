@@ -38,13 +38,14 @@ type Texts struct {
 	Cleared     string // marks a receipt, as do the next two
 	Checked     string
 	Undone      string
+	Inherited   string
 	Pick        string
 	PickKeys    string
 	ResumeHint  string
 	RewindHint  string
 	BranchHint  string
 	Rewound     string // messages
-	Unfinished  string
+	CopyOf      string // title of what is forked
 	Saved       string // file
 	Added       string // folder
 	TypePrompt  string
@@ -58,6 +59,20 @@ type Texts struct {
 	TakesWords   string
 	TakesName    string
 	TakesTitle   string
+	Trouble      TroubleTexts
+}
+
+// TroubleTexts say what went wrong with a turn and what to do about it.
+type TroubleTexts struct {
+	States  map[scrollback.TurnState]string
+	Reasons map[string]string // by finish reason
+	Cause   string            // what the provider said
+	Todo    string            // advice
+	Again   string            // what to type
+	Mark    string            // a state beside what was said
+	Why     string            // a state, the reason
+	Advice  map[scrollback.Advice]string
+	Setting map[scrollback.Advice]string // the same where a setting is known, which it takes
 }
 
 var english = Texts{
@@ -117,12 +132,13 @@ var english = Texts{
 	Cleared:           "cleared",
 	Checked:           "checked",
 	Undone:            "undone",
+	Inherited:         "inherited",
 	Pick:              "Conversations",
 	PickKeys:          "↑ ↓ choose · Enter continues · / filters · Esc starts a new one",
 	ResumeHint:        "/resume N continues one of them",
 	RewindHint:        "/rewind N makes message N the newest: to ask #7 again, /rewind 6",
 	BranchHint:        "/branches N switches to the Nth of them",
-	Unfinished:        "(interrupted)",
+	CopyOf:            scrollback.CopyOf,
 	Rewound:           "back at message %s; what followed stays on its branch",
 	Saved:             "saved as %s",
 	Added:             "the conversation now works in %s too",
@@ -137,6 +153,44 @@ var english = Texts{
 	TakesWords:        "WORDS",
 	TakesName:         "[NAME]",
 	TakesTitle:        "TITLE",
+	Trouble: TroubleTexts{
+		States: map[scrollback.TurnState]string{
+			scrollback.TurnOpen:        "still being answered",
+			scrollback.TurnInterrupted: "interrupted",
+			scrollback.TurnFailed:      "failed",
+			scrollback.TurnOverBudget:  "does not fit the window",
+			scrollback.TurnComplete:    "ended early",
+		},
+		Reasons: map[string]string{
+			scrollback.FinishMaxSteps:  "the model had used up its look-ups and was told to answer",
+			scrollback.FinishLength:    "the answer reached the length the model may write",
+			scrollback.FinishTruncated: "the answer broke off without an end",
+			scrollback.FinishBound:     "the answer exceeded a bound and was stopped",
+		},
+		Cause: "the server said: %s",
+		Todo:  "what to do: %s",
+		Again: "to have it answered again: %s",
+		Mark:  "(%s)",
+		Why:   "%s: %s",
+		Advice: map[scrollback.Advice]string{
+			scrollback.AdviceSetKey:       "set a key",
+			scrollback.AdviceCheckKey:     "check the key",
+			scrollback.AdviceTopUp:        "top up the account, or use another key",
+			scrollback.AdviceCheckAddress: "check the address of the server, and whether it runs",
+			scrollback.AdviceChooseModel:  "choose another model: scrollback models lists them",
+			scrollback.AdviceRaiseLimit:   "set a larger window, or shorten the request",
+			scrollback.AdviceRephrase:     "say it in other words, or choose another model",
+			scrollback.AdviceWait:         "wait a while, then try again",
+			scrollback.AdviceRetry:        "try again",
+		},
+		Setting: map[scrollback.Advice]string{
+			scrollback.AdviceSetKey:       "set %s",
+			scrollback.AdviceCheckKey:     "check the key in %s",
+			scrollback.AdviceTopUp:        "top up the account, or put another key in %s",
+			scrollback.AdviceCheckAddress: "check the address in %s, and whether the server runs",
+			scrollback.AdviceRaiseLimit:   "set a larger window with %s, or shorten the request",
+		},
+	},
 }
 
 var chinese = Texts{
@@ -196,12 +250,13 @@ var chinese = Texts{
 	Cleared:           "重新开始",
 	Checked:           "已核对",
 	Undone:            "已撤销",
+	Inherited:         "继承而来",
 	Pick:              "对话",
 	PickKeys:          "↑ ↓ 选择 · Enter 继续 · / 筛选 · Esc 开始新对话",
 	ResumeHint:        "/resume N 继续其中一个对话",
 	RewindHint:        "/rewind N 让第 N 条消息成为最新：要重新问 #7，请用 /rewind 6",
 	BranchHint:        "/branches N 切换到第 N 个分支",
-	Unfinished:        "（中断）",
+	CopyOf:            scrollback.CopyOfChinese,
 	Rewound:           "回到第 %s 条消息；之后的内容留在它的分支上",
 	Saved:             "已保存为 %s",
 	Added:             "对话现在也在 %s 中工作",
@@ -216,6 +271,44 @@ var chinese = Texts{
 	TakesWords:        "词语",
 	TakesName:         "[名称]",
 	TakesTitle:        "标题",
+	Trouble: TroubleTexts{
+		States: map[scrollback.TurnState]string{
+			scrollback.TurnOpen:        "正在回答",
+			scrollback.TurnInterrupted: "已中断",
+			scrollback.TurnFailed:      "失败",
+			scrollback.TurnOverBudget:  "超出窗口",
+			scrollback.TurnComplete:    "提前结束",
+		},
+		Reasons: map[string]string{
+			scrollback.FinishMaxSteps:  "模型已用完查阅次数，只好直接作答",
+			scrollback.FinishLength:    "回答达到了模型可写的最大长度",
+			scrollback.FinishTruncated: "回答没有写完就断开了",
+			scrollback.FinishBound:     "回答超出上限，已停止",
+		},
+		Cause: "服务器的说明：%s",
+		Todo:  "怎么办：%s",
+		Again: "要重新回答：%s",
+		Mark:  "（%s）",
+		Why:   "%s：%s",
+		Advice: map[scrollback.Advice]string{
+			scrollback.AdviceSetKey:       "设置密钥",
+			scrollback.AdviceCheckKey:     "检查密钥",
+			scrollback.AdviceTopUp:        "给账户充值，或换一个密钥",
+			scrollback.AdviceCheckAddress: "检查服务器地址，以及它是否在运行",
+			scrollback.AdviceChooseModel:  "换一个模型：用 scrollback models 查看",
+			scrollback.AdviceRaiseLimit:   "调大窗口，或缩短请求",
+			scrollback.AdviceRephrase:     "换一种说法，或换一个模型",
+			scrollback.AdviceWait:         "稍等一会儿再试",
+			scrollback.AdviceRetry:        "再试一次",
+		},
+		Setting: map[scrollback.Advice]string{
+			scrollback.AdviceSetKey:       "设置 %s",
+			scrollback.AdviceCheckKey:     "检查 %s 中的密钥",
+			scrollback.AdviceTopUp:        "给账户充值，或在 %s 中换一个密钥",
+			scrollback.AdviceCheckAddress: "检查 %s 中的地址，以及服务器是否在运行",
+			scrollback.AdviceRaiseLimit:   "用 %s 调大窗口，或缩短请求",
+		},
+	},
 }
 
 // Result is a compaction's result as a person reads it.

@@ -46,7 +46,8 @@ type Exporter interface {
 // conversation, or empty. Conversation is set on the entry that describes one
 // and has no message. An entry with Rewind has none either: what follows comes
 // after the first *Rewind messages of the source's current path, and what came
-// after those becomes an earlier branch.
+// after those becomes an earlier branch. Turns are those after the message that failed, or
+// ended at a bound; only exports have them.
 type Entry struct {
 	Line         int // its line in the file, from 1; 0 if it has no lines
 	Source       string
@@ -54,6 +55,7 @@ type Entry struct {
 	Message      scrollback.Message
 	Rewind       *int
 	Bytes        map[int][]byte // by index of the part they belong to
+	Turns        []scrollback.TurnEntry
 	Bad          *Bad
 }
 

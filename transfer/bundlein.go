@@ -330,7 +330,7 @@ func (b *bundleImport) rest(ctx context.Context) error {
 		return err
 	}
 	a := b.main()
-	a.final.Conversation, a.final.Current = a.whole(), a.conv.Branch
+	a.final.Conversation, a.final.Current, a.final.Left = a.whole(), a.conv.Branch, a.conv.Draft
 	a.final.Conversation.PinnedSeqs = b.pinsAlong(a.conv.PinnedSeqs, a.conv.Branch)
 	if a.seen() {
 		kept := b.pinsAlong(a.PinnedSeqs, a.Conversation.Branch)

@@ -75,6 +75,9 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 		return err
 	}
 	main := &portion{Conversation: bundle.Conversation{Conversation: head.Conversation, Environment: head.Environment.WithoutRoots()}}
+	if main.Draft, err = x.draft(ctx, id); err != nil {
+		return err
+	}
 	main.Settings.RecallScope = ""
 	main.Roots, main.Limit, main.Version, main.DeletedAt, main.Messages = nil, 0, 0, 0, 0
 	own = slices.DeleteFunc(own, func(b scrollback.Branch) bool { return b.HeadSeq == b.AtSeq && b.ID != head.Branch.ID })
@@ -121,6 +124,15 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 		}
 	}
 	return nil
+}
+
+// draft is the newest turn of a conversation if what it wrote is no message yet, or nil.
+func (x *bundleExport) draft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
+	t, err := x.store.Turns.Last(ctx, id)
+	if scrollback.CodeOf(err) == scrollback.NotFound {
+		return nil, nil
+	}
+	return bundle.Left(t), err
 }
 
 // arrange puts branches in order: by where they begin, so parents first, then by id.

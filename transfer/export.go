@@ -41,23 +41,57 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 		if q.Materialize {
 			return scrollback.ParamErrorf(op, "materialize", "only a bundle holds the files of segments")
 		}
-		return f.Write(w, c, t.entries(ctx, v, id))
+		return f.Write(w, c, t.entries(ctx, v, c))
 	}
 	return scrollback.ParamErrorf(op, "format", "unknown format %q (%s)", q.Format, strings.Join(names, ", "))
 }
 
-func (t *Transfer) entries(ctx context.Context, v *engine.View, id scrollback.ConversationID) iter.Seq2[transcript.Entry, error] {
+// entries are the messages of a conversation's path, with what a turn has written that is no
+// message yet as an interrupted one, under the turn's id.
+func (t *Transfer) entries(ctx context.Context, v *engine.View, c scrollback.Conversation) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		for m, err := range v.Recall().All(ctx, id) {
-			var entry transcript.Entry
-			if err == nil {
-				entry, err = t.whole(ctx, m)
-			}
-			if !yield(entry, err) || err != nil {
+		for after := int64(0); ; {
+			page, err := v.Turns().Page(ctx, c.ID, scrollback.PageQuery{Branch: c.Branch, After: &after, Limit: scrollback.ListMax})
+			if err != nil {
+				yield(transcript.Entry{}, err)
 				return
 			}
+			for _, m := range page.Messages {
+				if !t.entry(ctx, m, page.After(m.Seq), yield) {
+					return
+				}
+			}
+			if page.Next == nil {
+				return
+			}
+			after = *page.Next
 		}
 	}
+}
+
+// entry yields a message and what stands after it, and reports whether to go on.
+func (t *Transfer) entry(ctx context.Context, m scrollback.Message, turns []scrollback.TurnEntry, yield func(transcript.Entry, error) bool) bool {
+	entry, err := t.whole(ctx, m)
+	var drafts []transcript.Entry
+	for _, e := range turns {
+		d := scrollback.Draft{Content: e.Content, Reasoning: e.Reasoning, ToolCalls: e.ToolCalls, Model: e.Model}
+		if d.Empty() {
+			e.Retry = false // of a file nothing can be tried again
+			entry.Turns = append(entry.Turns, e)
+			continue
+		}
+		drafts = append(drafts, transcript.Entry{Message: scrollback.Message{ID: scrollback.MessageID(e.TurnID), TurnID: e.TurnID,
+			Role: scrollback.RoleAssistant, Parts: d.Parts(), Model: d.Model, Status: scrollback.StatusInterrupted, CreatedAt: e.StartedAt}})
+	}
+	if !yield(entry, err) || err != nil {
+		return false
+	}
+	for _, d := range drafts {
+		if !yield(d, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // whole is a message with its artifacts put back in.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/scrollback-ai/scrollback"
@@ -21,13 +22,17 @@ func (p place) of() engine.Point {
 type forkCmd struct {
 	one
 	place
-	Title string `help:"Title of the fork. Default: the parent's." placeholder:"TITLE"`
+	Title string `help:"Title of the fork. Default: copy of the parent's." placeholder:"TITLE"`
 }
 
 // Run implements the command.
 func (c *forkCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		return g.changed(a.Branches().Fork(g.ctx, id, c.of(), c.Title))
+		from, err := a.Get(g.ctx, id)
+		if err != nil {
+			return err
+		}
+		return g.changed(a.Branches().Fork(g.ctx, id, c.of(), cmp.Or(c.Title, scrollback.CopyTitle(g.texts().CopyOf, from.Title))))
 	})
 }
 

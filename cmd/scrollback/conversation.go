@@ -71,28 +71,19 @@ type showCmd struct {
 // Run implements the command.
 func (c *showCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		ms, next, err := a.Recall().Messages(g.ctx, id, scrollback.PageQuery{Branch: scrollback.BranchID(c.Branch), After: c.After, Before: c.Before, Limit: g.count(c.Max)})
+		page, err := a.Turns().Page(g.ctx, id, scrollback.PageQuery{Branch: scrollback.BranchID(c.Branch), After: c.After, Before: c.Before, Limit: g.count(c.Max)})
 		if err != nil {
 			return err
 		}
-		var cursor *int64
-		if next > 0 {
-			cursor = &next
-		}
-		return g.print(map[string]any{"messages": ms, "next": cursor}, func(w io.Writer) error {
-			for _, m := range ms {
-				if err := terminal.Message(w, m); err != nil {
-					return err
-				}
-			}
-			if cursor == nil {
-				return nil
+		return g.print(page, func(w io.Writer) error {
+			if err := terminal.Page(w, g.texts(), page, again(id)); err != nil || page.Next == nil {
+				return err
 			}
 			direction := "before"
 			if c.After != nil {
 				direction = "after"
 			}
-			_, err := fmt.Fprintf(w, "more: --%s %d\n", direction, next)
+			_, err := fmt.Fprintf(w, "more: --%s %d\n", direction, *page.Next)
 			return err
 		})
 	})

@@ -125,6 +125,7 @@ func TestServerKilledInTurn(t *testing.T) {
 		&conflict); status != http.StatusConflict {
 		t.Fatalf("while the dead server's lease lasts: %d %+v", status, conflict)
 	}
+	watch.cutOff(data, id)
 	until(t, 30*time.Second, func() bool {
 		resp, err := http.Post(fmt.Sprintf("%s/api/conversations/%s/chat", watch.url, id), "application/json",
 			strings.NewReader(`{"message":"go on"}`))
@@ -142,6 +143,44 @@ func TestServerKilledInTurn(t *testing.T) {
 			t.Logf("#%d %s %s %q", m.Seq, m.Role, m.Status, m.Parts.Text())
 		}
 		t.Error("the draft of the killed turn was not saved before the next turn")
+	}
+}
+
+// cutOff waits until a turn whose process was killed is shown as interrupted, and looks at
+// every other face: each shows what it wrote, and none writes anything.
+func (s *served) cutOff(data string, id scrollback.ConversationID) {
+	s.t.Helper()
+	page := func() (p scrollback.MessagePage) {
+		return get[scrollback.MessagePage](s, fmt.Sprintf("/api/conversations/%s/messages", id))
+	}
+	if p := page(); len(p.Turns) != 1 || p.Turns[0].State != scrollback.TurnOpen || p.Running == nil ||
+		!strings.Contains(p.Turns[0].Content, "harbour") {
+		s.t.Errorf("while its lease lasts it is shown as %+v", p.Turns)
+	}
+	version := func() int64 {
+		return get[scrollback.Conversation](s, "/api/conversations/"+string(id)).Version
+	}
+	before := version()
+	until(s.t, 30*time.Second, func() bool {
+		p := page()
+		return len(p.Turns) == 1 && p.Turns[0].State == scrollback.TurnInterrupted
+	})
+	if p := page(); p.Turns[0].AfterSeq != 3 || !p.Turns[0].Retry || p.Running != nil || !strings.Contains(p.Turns[0].Content, "harbour") {
+		s.t.Errorf("once it is over it is shown as %+v", p.Turns)
+	}
+	for want, args := range map[string][]string{
+		"--retry":                  {"show", string(id)},
+		`"state":"interrupted"`:    {"show", string(id), "--json"},
+		`"status":"interrupted"`:   {"export", string(id), "--format", "jsonl", "-o", "-"},
+		"scrollback run --convers": {"show", string(id), "--max", "1"},
+	} {
+		out, err := command(s.t, data, nil, args...).Output()
+		if err != nil || !strings.Contains(string(out), want) || !strings.Contains(string(out), "harbour") {
+			s.t.Errorf("%v: %v, %s", args, err, out)
+		}
+	}
+	if after := version(); after != before {
+		s.t.Errorf("reading has written: version %d, then %d", before, after)
 	}
 }
 

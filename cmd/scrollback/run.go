@@ -13,12 +13,21 @@ type runCmd struct {
 	Conversation string `help:"Continue this conversation; --root adds a folder to it. Default: a new one." placeholder:"ID"`
 	Project      string `help:"Project of a new conversation." placeholder:"P"`
 	Stdin        string `help:"Standard input beside a prompt: auto (if it begins within 3 s), wait (however long it takes) or ignore." enum:"auto,wait,ignore" default:"auto" placeholder:"HOW"`
+	Retry        bool   `help:"Say nothing new: have the last question of --conversation answered again, after a failure or an interruption."`
+}
+
+// again is the command that has the last question of a conversation answered again.
+func again(id scrollback.ConversationID) string {
+	return "scrollback run --conversation " + string(id) + " --retry"
 }
 
 // Run implements the command.
 func (c *runCmd) Run(g *globals) (err error) {
+	if c.Retry && (c.Conversation == "" || c.Prompt != "") {
+		return scrollback.ParamErrorf("scrollback", "retry", "--retry takes a --conversation and no prompt")
+	}
 	alone := c.Prompt == "" || c.Prompt == "-"
-	if alone {
+	if alone && !c.Retry {
 		if c.Prompt, err = g.prompt(); err != nil {
 			return err
 		}
@@ -26,10 +35,13 @@ func (c *runCmd) Run(g *globals) (err error) {
 	if err := g.grant(c.Conversation != "", "."); err != nil {
 		return err
 	}
-	message := scrollback.Parts{scrollback.Text{Text: c.Prompt}}
+	var message scrollback.Parts
+	if !c.Retry {
+		message = scrollback.Parts{scrollback.Text{Text: c.Prompt}}
+	}
 	return g.with(func(a *app) error {
 		// A message that is refused must leave no conversation behind.
-		if err := a.Limits().Check(message); err != nil {
+		if err := a.Limits().Check(message); err != nil && !c.Retry {
 			return err
 		}
 		var input []byte
@@ -54,6 +66,7 @@ func (c *runCmd) Run(g *globals) (err error) {
 			message = append(message, part)
 		}
 		p := g.printer()
+		p.Again = again(id)
 		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, Overrides: g.shape()})
 		p.Note("(conversation %s)", id)
 		if err == nil {

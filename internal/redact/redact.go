@@ -1,5 +1,5 @@
-// Package redact removes secrets from text that somebody else wrote, before it reaches a
-// log.
+// Package redact removes secrets and addresses from text that somebody else wrote, before
+// it reaches a log or a person.
 //
 // Invariant: what [Words] returns holds neither the given secrets, whole or in part, nor
 // anything that looks like a provider's key, and it is a single line.
@@ -14,6 +14,9 @@ import (
 
 // most is how many characters of a text are kept.
 const most = 500
+
+// shown is how many characters of a text a person is shown.
+const shown = 300
 
 // hidden stands for what was removed.
 const hidden = "[redacted]"
@@ -31,6 +34,9 @@ var keys = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\b(bearer|basic)\s+[^\s"',;]{4,}`),
 	regexp.MustCompile(`(?i)\b(x-goog-api-key|x-api-key|api[-_ ]?key|access[-_ ]?token|authorization|token|secret|password)(\s+provided)?["']?\s*[:=]\s*["']?[^\s"',;&)]{4,}`),
 	regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>]+`), // addresses
+	regexp.MustCompile(`(?i)\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/[^\s"'<>]+`),
+	regexp.MustCompile(`(?i)\bwww\.[^\s"'<>]+`),
+	regexp.MustCompile(`(?i)\b(?:localhost|(?:\d{1,3}\.){3}\d{1,3}):\d+\b`),
 }
 
 // fragment is how many consecutive characters of a secret give too much of it away.
@@ -53,6 +59,15 @@ func Words(text string, secrets ...string) string {
 	}
 	if r := []rune(text); len(r) > most {
 		text = string(r[:most]) + "…"
+	}
+	return text
+}
+
+// Cause is text as [Words] returns it, short enough to be shown to a person.
+func Cause(text string, secrets ...string) string {
+	text = Words(text, secrets...)
+	if r := []rune(text); len(r) > shown {
+		text = string(r[:shown]) + "…"
 	}
 	return text
 }

@@ -112,6 +112,10 @@ func TestWords(t *testing.T) {
 		"max_tokens: 128000":    "max_tokens: 128000",
 		"see https://x.test/ya": "see [redacted]",
 		"token: abcd efgh":      "[redacted] efgh",
+		"see x.test/keys?k=1 !": "see [redacted] !",
+		"www.x.test":            "[redacted]",
+		"dial 127.0.0.1:8080":   "dial [redacted]",
+		"gpt-4.1 and v1.2/3":    "gpt-4.1 and v1.2/3",
 	} {
 		if got := redact.Words(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
@@ -125,6 +129,16 @@ func TestWords(t *testing.T) {
 	}
 	if got := redact.Words("my ABCD-efg", "abcd-EFG"); got != "my [redacted]" {
 		t.Errorf("a short secret makes it %q", got)
+	}
+}
+
+func TestCause(t *testing.T) {
+	got := redact.Cause(strings.Repeat("模型 ", 200) + "sk-aaaaaaaaaaaa")
+	if utf8.RuneCountInString(got) != 301 || !strings.HasSuffix(got, "…") {
+		t.Errorf("%d characters are shown", utf8.RuneCountInString(got))
+	}
+	if got := redact.Cause("no key my-own-secret here", "my-own-secret"); got != "no key [redacted] here" {
+		t.Errorf("a secret makes it %q", got)
 	}
 }
 

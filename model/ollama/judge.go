@@ -44,7 +44,7 @@ func (m *Model) judge(p remote.Problem) *scrollback.Error {
 	}
 	switch {
 	case p.Status == unauthorized && m.at.Options.Key == "" && !m.cloud:
-		return scrollback.Errorf(scrollback.Refused, op, "ollama requires signing in: run \"ollama signin\", or set OLLAMA_API_KEY")
+		return scrollback.Errorf(scrollback.Refused, op, "ollama requires signing in: run \"ollama signin\", or set OLLAMA_API_KEY").Advise(scrollback.AdviceSetKey, "OLLAMA_API_KEY")
 	case has(blind...):
 		return dropped(images)
 	case strings.Contains(what, "tools"):
@@ -68,5 +68,6 @@ func (m *Model) missing(model bool) *scrollback.Error {
 	if model {
 		return scrollback.ParamErrorf(op, "model", "ollama does not have the model %s: run \"ollama pull %s\"", m.at.Model, m.at.Model).Because(scrollback.ErrNoModel)
 	}
-	return scrollback.Errorf(scrollback.Unavailable, op, "ollama could not answer: nothing at its address speaks Ollama's API; is it right? (%s)", m.at.Options.BaseVariable).Because(scrollback.ErrUpstream)
+	return scrollback.Errorf(scrollback.Unavailable, op, "ollama could not answer: nothing at its address speaks Ollama's API; is it right? (%s)", m.at.Options.BaseVariable).Because(scrollback.ErrUpstream).
+		Advise(scrollback.AdviceCheckAddress, m.at.Options.BaseVariable)
 }

@@ -63,14 +63,19 @@ func (c *Client) fault(parent, ctx context.Context, err error) error {
 		return err
 	}
 	if words := certificate(err); words != "" {
-		return c.upstream("its certificate cannot be trusted: "+words+c.see(c.o.BaseVariable), err.Error())
+		return c.upstream("its certificate cannot be trusted: "+words+c.see(c.o.BaseVariable), err.Error()).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable)
 	}
 	for _, own := range []error{errElsewhere, errCircles, errBodiless} {
 		if errors.Is(err, own) {
-			return c.upstream(own.Error()+c.see(c.o.BaseVariable), "")
+			return c.upstream(own.Error()+c.see(c.o.BaseVariable), "").Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable)
 		}
 	}
-	return &retryable{error: c.upstream(c.way(err), err.Error())}
+	words := c.way(err)
+	failed := c.upstream(words, err.Error())
+	if see := c.see(c.o.BaseVariable); see != "" && strings.HasSuffix(words, see) {
+		failed = failed.Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable)
+	}
+	return &retryable{error: failed}
 }
 
 // certificate says what is wrong with a server's certificate, or nothing.

@@ -61,9 +61,9 @@ func (p Preset) Endpoint(id string, env func(string) string, o Options) (Endpoin
 	case strings.Contains(at.BaseURL, account) && env(p.Account) == "":
 		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs the name of an account: set %s", name, p.Account)
 	case at.BaseURL == "":
-		return at, scrollback.ParamErrorf(op, "model", "%s needs an address: set %s", name, p.Base)
+		return at, scrollback.ParamErrorf(op, "model", "%s needs an address: set %s", name, p.Base).Advise(scrollback.AdviceCheckAddress, p.Base)
 	case at.Options.Key == "" && !p.Local && !at.Custom:
-		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs a key: set %s", name, p.Key)
+		return at, scrollback.Errorf(scrollback.Refused, op, "%s needs a key: set %s", name, p.Key).Advise(scrollback.AdviceSetKey, p.Key)
 	}
 	at.BaseURL = strings.TrimRight(strings.ReplaceAll(at.BaseURL, account, url.PathEscape(env(p.Account))), "/")
 	if u, err := url.Parse(at.BaseURL); err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -21,10 +21,20 @@ func (c *Client) refusal(resp *http.Response, body io.Reader, x Exchange) error 
 	return c.problem(ReadProblem(resp.StatusCode, resp.Header, raw), x)
 }
 
-// problem classifies what a server says is wrong: by its code, else by its words,
-// else by its status. Missing credit goes before rate limits, and those before a request
-// that is too long.
+// problem is the error for what a server says is wrong, with its words for the person, if
+// they are words: a web page is not.
 func (c *Client) problem(p Problem, x Exchange) error {
+	err := c.classify(p, x)
+	var known *scrollback.Error
+	if errors.As(err, &known) && !p.Page {
+		known.Cause = redact.Cause(p.Message, c.o.Key)
+	}
+	return err
+}
+
+// classify says what is wrong: by its code, else by its words, else by its status. Missing
+// credit goes before rate limits, and those before a request that is too long.
+func (c *Client) classify(p Problem, x Exchange) error {
 	words := strings.ToLower(p.Message)
 	is := func(t table) bool { return t.matches(p, words) }
 	if x.Judge != nil && !p.Page {
@@ -34,34 +44,34 @@ func (c *Client) problem(p Problem, x Exchange) error {
 	}
 	switch {
 	case is(plainHTTP):
-		return c.upstream("it speaks https, and its address says http"+c.see(c.o.BaseVariable), p.Message)
+		return c.upstream("it speaks https, and its address says http"+c.see(c.o.BaseVariable), p.Message).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable)
 	case p.Page && !c.older(p, words, x):
-		return c.retryIf(p, p.Status >= 500 || p.Status == http.StatusTooManyRequests, c.upstream("it sent a web page and not an answer: is its address right?"+c.see(c.o.BaseVariable), p.Message))
+		return c.retryIf(p, p.Status >= 500 || p.Status == http.StatusTooManyRequests, c.upstream("it sent a web page and not an answer: is its address right?"+c.see(c.o.BaseVariable), p.Message).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable))
 	case is(spent):
-		return c.refused("%s says that the account has no money or quota left: top it up, or set another key%s", p, c.o.Provider, c.see(c.o.KeyVariable))
+		return c.refused("%s says that the account has no money or quota left: top it up, or set another key%s", p, c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceTopUp, c.o.KeyVariable)
 	case is(daily):
 		return c.limited(p, false)
 	case is(waiting):
 		return c.limited(p, true)
 	case is(badKey) && c.o.Key == "":
-		return c.refused("%s needs a key, and none is set%s", p, c.o.Provider, c.see(c.o.KeyVariable))
+		return c.refused("%s needs a key, and none is set%s", p, c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceSetKey, c.o.KeyVariable)
 	case is(badKey):
-		return c.refused("%s refuses the key%s", p, c.o.Provider, c.see(c.o.KeyVariable))
+		return c.refused("%s refuses the key%s", p, c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceCheckKey, c.o.KeyVariable)
 	case is(policy):
-		return c.refused("%s declines this request because of its rules on content", p, c.o.Provider)
+		return c.refused("%s declines this request because of its rules on content", p, c.o.Provider).Advise(scrollback.AdviceRephrase, "")
 	}
 	if err := c.lesson(p, words, x); err != nil {
 		return err
 	}
 	switch {
 	case is(noTools):
-		return c.said(scrollback.ParamErrorf(op, "model", "%s says that the model cannot call tools, which a conversation needs: choose one that can, or allow them where it is served (vLLM: --enable-auto-tool-choice and --tool-call-parser, llama.cpp: --jinja)", c.o.Provider), p)
+		return c.said(scrollback.ParamErrorf(op, "model", "%s says that the model cannot call tools, which a conversation needs: choose one that can, or allow them where it is served (vLLM: --enable-auto-tool-choice and --tool-call-parser, llama.cpp: --jinja)", c.o.Provider), p).Advise(scrollback.AdviceChooseModel, "")
 	case is(noModel):
 		return c.said(scrollback.Errorf(scrollback.Invalid, op, "%s does not know the model", c.o.Provider).Because(scrollback.ErrNoModel), p)
 	case p.Status == http.StatusNotFound:
 		return c.said(scrollback.Errorf(scrollback.Invalid, op, "%s does not know the model, or is at another address%s", c.o.Provider, c.see(c.o.BaseVariable)).Because(scrollback.ErrNoModel), p)
 	case p.Status == http.StatusForbidden:
-		return c.refused("%s does not allow this with the key%s", p, c.o.Provider, c.see(c.o.KeyVariable))
+		return c.refused("%s does not allow this with the key%s", p, c.o.Provider, c.see(c.o.KeyVariable)).Advise(scrollback.AdviceCheckKey, c.o.KeyVariable)
 	case is(broken), p.Status == http.StatusRequestTimeout, p.Status == http.StatusConflict, p.Status == http.StatusTooEarly, p.Status >= 500:
 		return c.retryIf(p, true, c.upstream("it has a fault of its own"+status(p), p.Message))
 	case p.Status == 0:
@@ -118,7 +128,7 @@ func (c *Client) said(err *scrollback.Error, p Problem) *scrollback.Error {
 	return err
 }
 
-func (c *Client) refused(format string, p Problem, args ...any) error {
+func (c *Client) refused(format string, p Problem, args ...any) *scrollback.Error {
 	return c.said(scrollback.Errorf(scrollback.Refused, op, format, args...), p)
 }
 

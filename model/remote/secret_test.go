@@ -68,7 +68,8 @@ func TestNoSecretInErrors(t *testing.T) {
 			if err == nil {
 				rt.Fatalf("%d %s is no error", status, said)
 			}
-			for _, text := range []string{err.Error(), scrollback.Shown(err), fmt.Sprintf("%+v", err)} {
+			for _, text := range []string{err.Error(), scrollback.Shown(err), fmt.Sprintf("%+v", err),
+				fmt.Sprintf("%+v", *scrollback.FailureOf(err))} {
 				low, k := strings.ToLower(text), strings.ToLower(k)
 				for n := len(k); n >= 8; n-- {
 					if strings.Contains(low, k[:n]) || strings.Contains(low, k[len(k)-n:]) {

@@ -20,7 +20,7 @@ type PlaceBody struct {
 // forkBody is where a fork begins, and its title.
 type forkBody struct {
 	PlaceBody
-	Title string `json:"title,omitempty" doc:"Default: the parent's."`
+	Title string `json:"title,omitempty" doc:"Default: copy of the parent's."`
 }
 
 func (b *PlaceBody) place() engine.Point {

@@ -181,9 +181,9 @@ func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn sc
 		}
 	}
 	if failed != nil {
-		err := scrollback.Errorf(failed.Code, "restapi.chat", "%s", failed.Message)
-		if failed.Code == scrollback.Unavailable {
-			err = scrollback.Errorf(failed.Code, "restapi.chat", "%s", failed.Message).Because(scrollback.ErrUpstream)
+		err := scrollback.Errorf(failed.Code, "restapi.chat", "%s", failed.Message).Advise(failed.Advice, failed.Setting)
+		if err.Cause = failed.Cause; failed.Code == scrollback.Unavailable {
+			err = err.Because(scrollback.ErrUpstream)
 		}
 		return out, err
 	}

@@ -38,7 +38,7 @@ func stream(events iter.Seq2[engine.SequencedEvent, error]) *huma.StreamResponse
 		for n, err := range events {
 			if err != nil {
 				if scrollback.CodeOf(err) != scrollback.Canceled {
-					_ = f.event(0, scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.CodeOf(err), Message: scrollback.Shown(err)}})
+					_ = f.event(0, scrollback.ErrorEvent{Failure: *scrollback.FailureOf(err)})
 				}
 				return
 			}

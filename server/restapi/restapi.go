@@ -3,7 +3,7 @@
 // Words it adds: frame (one server-sent event: one write, one flush).
 //
 // Invariants: field names are those of the contract and are only added to; an
-// error is {"error":{"code","message","param"?}} with a status from one table; a
+// error is {"error":{"code","message","param"?,"cause"?,"advice"?,"setting"?}} with a status from one table; a
 // chat's frames are numbered like the turn's events; a client that disconnects stops
 // nothing. Requests may say folding for compaction, its new name.
 //
@@ -92,6 +92,10 @@ type failure struct {
 		Code    scrollback.Code `json:"code"`
 		Message string          `json:"message"`
 		Param   string          `json:"param,omitempty"`
+		// Of a turn that failed: what its provider said, and what can be done.
+		Cause   string            `json:"cause,omitempty"`
+		Advice  scrollback.Advice `json:"advice,omitempty"`
+		Setting string            `json:"setting,omitempty"`
 	} `json:"error"`
 	status int
 }
@@ -106,7 +110,7 @@ func fail(err error) *failure {
 	f.Fault.Code, f.Fault.Message = scrollback.CodeOf(err), scrollback.Shown(err)
 	var known *scrollback.Error
 	if errors.As(err, &known) {
-		f.Fault.Param = known.Param
+		f.Fault.Param, f.Fault.Cause, f.Fault.Advice, f.Fault.Setting = known.Param, known.Cause, known.Advice, known.Setting
 	}
 	return f
 }

@@ -40,6 +40,8 @@ type Move interface {
 //     conversation's own fields, and a hidden conversation is seen from then on, as
 //     Conversation says. What people see was changed last when Conversation was, if
 //     not later.
+//  6. With Current, Left is stored if its id is unknown: a turn that has ended, with the
+//     draft that it left. It becomes the newest turn if that branch ends with its LastSeq.
 type Adopt struct {
 	Conversation scrollback.Conversation
 	Now          int64
@@ -49,6 +51,7 @@ type Adopt struct {
 	Views        []MendView
 	Folds        []scrollback.StoredReceipt
 	Current      scrollback.BranchID
+	Left         *scrollback.Turn
 	Edit         func(*scrollback.Conversation)
 	Salvage      func(expired scrollback.Turn) []Entry
 }

@@ -28,6 +28,19 @@ type Turns interface {
 
 	// Last is the newest turn of a conversation; not_found if it had none.
 	Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error)
+
+	// Troubled are turns that did not end well; see [TurnQuery].
+	Troubled(ctx context.Context, q TurnQuery) ([]scrollback.Turn, error)
+}
+
+// TurnQuery finds the turns on the path of a branch that are [scrollback.Turn.Troubled]
+// and whose LastSeq is in From to To: the newest Limit of them by (LastSeq, ID), ascending.
+// Of a branch that the path leaves at a seq, those after which it was left are not on the
+// path, unless the message there is theirs.
+type TurnQuery struct {
+	Branch   scrollback.BranchID
+	From, To int64
+	Limit    int
 }
 
 // Begin opens a turn, in one transaction:
@@ -42,8 +55,8 @@ type Turns interface {
 //  4. Edit may change the conversation's own fields; what the log decides (ID,
 //     Branch, Messages, Version, Parent, the times) stays as it is. On a replay, a
 //     conflict or a refusal it is not called.
-//  5. Entries are appended and Turn is stored open. Turn.Seq becomes the head,
-//     Turn.Branch the current branch.
+//  5. Entries are appended and Turn is stored open. Turn.Seq and Turn.LastSeq become
+//     the head, Turn.Branch the current branch.
 type Begin struct {
 	Turn      scrollback.Turn
 	Now       int64
@@ -73,7 +86,8 @@ type Save struct {
 }
 
 // Finish appends Entries for an open turn that Owner holds (else conflict, and
-// nothing is written), adds Usage to the books and stores the turn's new state.
+// nothing is written), adds Usage to the books and stores the turn's new state. If there
+// are entries, Turn.LastSeq becomes the head.
 // While State stays open the turn keeps its lease and its draft is emptied; any
 // other state frees the conversation.
 type Finish struct {
@@ -100,6 +114,15 @@ func Reply(was scrollback.MessageID, entries []Entry) scrollback.MessageID {
 		}
 	}
 	return was
+}
+
+// LastSeq is what Turn.LastSeq becomes once a turn's entries are appended and head is the
+// seq of the last: head, if there were any.
+func LastSeq(was, head int64, entries []Entry) int64 {
+	if len(entries) == 0 {
+		return was
+	}
+	return head
 }
 
 // LeaseMax is how far ahead a lease may end, in ms. One that ends further ahead was

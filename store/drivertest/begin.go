@@ -36,7 +36,7 @@ func testBegin(w *bench) {
 		turn = b.Turn
 	}, w.entry(scrollback.RoleUser, "one"), w.entry(scrollback.RoleUser, "two"))
 	w.ok(err)
-	turn.State, turn.Seq, turn.Branch = scrollback.TurnOpen, 2, c.Branch
+	turn.State, turn.Seq, turn.LastSeq, turn.Branch = scrollback.TurnOpen, 2, 2, c.Branch
 	same(w.t, "turn", turn, got.Turn)
 	same(w.t, "stored turn", turn, w.turn(turn.ID))
 	last, err := w.Turns.Last(w.ctx, c.ID)

@@ -262,7 +262,7 @@ func testLeaseTakenOver(w *bench) {
 	same(w.t, "the caller's messages", all[3:], got.Messages)
 	w.finds(driver.Match{Any: []string{"salvaged"}}, all[1], all[2])
 	want := old
-	want.State, want.EndedAt, want.Reply = scrollback.TurnInterrupted, w.now, all[2].ID
+	want.State, want.EndedAt, want.Reply, want.LastSeq = scrollback.TurnInterrupted, w.now, all[2].ID, 3
 	want = settled(want)
 	same(w.t, "the old turn", want, w.turn(old.ID))
 	same(w.t, "admitted", want, settled(admitted))

@@ -174,6 +174,11 @@ func (f faultyTurns) Last(ctx context.Context, id scrollback.ConversationID) (sc
 	return faulty(f.of, "LastTurn", func() (scrollback.Turn, error) { return f.Turns.Last(ctx, id) })
 }
 
+// Troubled implements [driver.Turns].
+func (f faultyTurns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
+	return faulty(f.of, "Troubled", func() ([]scrollback.Turn, error) { return f.Turns.Troubled(ctx, q) })
+}
+
 // Commit implements [driver.Views].
 func (f faultyViews) Commit(ctx context.Context, c driver.Commit) error {
 	return alone(f.of, "Commit", func() error { return f.Views.Commit(ctx, c) })

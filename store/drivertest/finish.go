@@ -33,7 +33,7 @@ func testFinishStep(w *bench) {
 	same(w.t, "head", w.wrote(before), got.Head)
 	same(w.t, "messages", w.messages(c.Branch, 2, 9), got.Messages)
 	want := turn
-	want.Reply, want.LeaseUntil, want.Window = call.ID, f.LeaseUntil, f.Window
+	want.Reply, want.LastSeq, want.LeaseUntil, want.Window = call.ID, 3, f.LeaseUntil, f.Window
 	same(w.t, "turn", want, w.turn(turn.ID))
 	w.unchanged(func() {
 		_, err := w.tryBegin(c.ID, nil)
@@ -89,7 +89,7 @@ func testFinishEnds(w *bench) {
 		same(w.t, "head", w.wrote(before), got.Head)
 		want := turn
 		want.State, want.EndedAt, want.Reply, want.FinishReason = state, w.now, answer.ID, f.FinishReason
-		want.Failure, want.OpenCalls, want.Window = f.Failure, f.OpenCalls, f.Window
+		want.Failure, want.OpenCalls, want.Window, want.LastSeq = f.Failure, f.OpenCalls, f.Window, 3
 		want = settled(want)
 		same(w.t, "turn", want, w.turn(turn.ID))
 		next := w.begin(c.ID)
@@ -215,7 +215,7 @@ func testAppendTakesOver(w *bench) {
 	}
 	same(w.t, "the caller's messages", all[3:], got.Messages)
 	want := old
-	want.State, want.EndedAt, want.Reply = scrollback.TurnInterrupted, w.now, salvaged[0].ID
+	want.State, want.EndedAt, want.Reply, want.LastSeq = scrollback.TurnInterrupted, w.now, salvaged[0].ID, 3
 	same(w.t, "the old turn", settled(want), w.turn(old.ID))
 	w.unchanged(func() {
 		_, err := w.save(old, draft("late"))
@@ -224,6 +224,66 @@ func testAppendTakesOver(w *bench) {
 	w.say(c.ID, 1)
 	w.begin(c.ID)
 	Check(w.t, w.Driver)
+}
+
+// testTroubled: turns that did not end well are found at their place on the path, whatever
+// came after them, and the others are not.
+func testTroubled(w *bench) {
+	c := w.conversation()
+	end := func(state scrollback.TurnState, reason string, entries ...driver.Entry) scrollback.TurnID {
+		turn := w.begin(c.ID).Turn
+		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: state, FinishReason: reason, Entries: entries})
+		w.ok(err)
+		return turn.ID
+	}
+	reads := func(what string, q driver.TurnQuery, want ...scrollback.TurnID) {
+		w.t.Helper()
+		got, err := w.Turns.Troubled(w.ctx, q)
+		w.ok(err)
+		var ids []scrollback.TurnID
+		for _, t := range got {
+			ids = append(ids, t.ID)
+			same(w.t, what, settled(w.turn(t.ID)), settled(t))
+		}
+		same(w.t, what, want, ids)
+	}
+	all := func(b scrollback.BranchID) driver.TurnQuery { return driver.TurnQuery{Branch: b, To: 99, Limit: 99} }
+	reads("of nothing", all(c.Branch))
+	w.say(c.ID, 1)
+	failed := end(scrollback.TurnFailed, "")
+	big := end(scrollback.TurnOverBudget, "")
+	w.finish(w.begin(c.ID).Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, "an answer")) // 2
+	w.say(c.ID, 1)
+	stopped := end(scrollback.TurnInterrupted, "", w.entry(scrollback.RoleAssistant, "half"), w.entry(scrollback.RoleTool, "")) // 4, 5
+	end(scrollback.TurnWaiting, "tool_calls", w.entry(scrollback.RoleAssistant, ""))
+	w.say(c.ID, 1)
+	steps := end(scrollback.TurnComplete, scrollback.FinishMaxSteps, w.entry(scrollback.RoleAssistant, "")) // 8
+	long := end(scrollback.TurnComplete, scrollback.FinishLength, w.entry(scrollback.RoleAssistant, ""))    // 9
+	reads("all of it", all(c.Branch), failed, big, stopped, steps, long)
+	reads("a stretch", driver.TurnQuery{Branch: c.Branch, From: 2, To: 8, Limit: 9}, stopped, steps)
+	reads("the newest of them", driver.TurnQuery{Branch: c.Branch, To: 8, Limit: 2}, stopped, steps)
+	reads("between two", driver.TurnQuery{Branch: c.Branch, From: 2, To: 4, Limit: 9})
+
+	turn := w.begin(c.ID).Turn // 9
+	w.finish(turn, scrollback.TurnOpen)
+	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), LeaseUntil: w.now + lease,
+		State: scrollback.TurnOpen, FinishReason: scrollback.FinishLength})
+	w.ok(err)
+	reads("an open one is not among them", driver.TurnQuery{Branch: c.Branch, From: 9, To: 9, Limit: 9}, long)
+	w.finish(turn, scrollback.TurnComplete)
+
+	reads("left behind them", all(rewind(w, c.ID, 6).Branch.ID), failed, big, stopped)
+	reads("left at a message of one", all(rewind(w, c.ID, 5).Branch.ID), failed, big, stopped)
+	reads("left within one", all(rewind(w, c.ID, 4).Branch.ID), failed, big)
+	reads("left at the question", all(rewind(w, c.ID, 1).Branch.ID))
+	again := end(scrollback.TurnFailed, "") // where the new branch begins
+	side := w.head(c.ID).Branch.ID
+	reads("where a branch begins", all(side), again)
+	w.say(c.ID, 2)
+	reads("on both", all(rewind(w, c.ID, 2).Branch.ID), again)
+	reads("the first branch is as it was", all(c.Branch), failed, big, stopped, steps, long)
+	reads("a fork reads its parent's", all(w.fork(c, 5).Branch), failed, big, stopped)
+	reads("no such branch", all("x"))
 }
 
 // learnLast is a factor that is the last report, so that a test can see each.

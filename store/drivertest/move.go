@@ -105,6 +105,36 @@ func testAdopt(w *bench) {
 	Check(w.t, w.Driver)
 }
 
+// testAdoptLeft: a turn that left a draft elsewhere is shown here, without holding anything.
+func testAdoptLeft(w *bench) {
+	for _, last := range []int64{4, 2} { // at the head, and before it
+		f := madeElsewhere(w)
+		left := scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: f.ID, Branch: f.first.ID, Seq: last, LastSeq: last,
+			State: scrollback.TurnInterrupted, Draft: draft("half"), StartedAt: 60}
+		brings := driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}, Left: &left}
+		w.ok(adopt(w, brings))
+		_, err := w.Turns.Get(w.ctx, left.ID)
+		w.code(err, scrollback.NotFound) // hidden, until the conversation is not
+		brings.Branches, brings.Current = nil, f.first.ID
+		w.ok(adopt(w, brings))
+		same(w.t, "the turn", left, w.turn(left.ID))
+		found, err := w.Turns.Troubled(w.ctx, driver.TurnQuery{Branch: f.first.ID, To: 9, Limit: 9})
+		w.ok(err)
+		same(w.t, "on the path", []scrollback.Turn{left}, found)
+		newest, err := w.Turns.Last(w.ctx, f.ID)
+		if (err == nil && newest.ID == left.ID) != (last == 4) {
+			w.t.Errorf("the newest turn is %+v, %v", newest, err)
+		}
+		again := left
+		again.Draft = draft("other")
+		brings.Left = &again
+		w.ok(adopt(w, brings))
+		same(w.t, "brought again", left, w.turn(left.ID))
+		w.begin(f.ID, w.entry(scrollback.RoleUser, "on"))
+		Check(w.t, w.Driver)
+	}
+}
+
 // testAdoptAgain: a batch that is there already is conflict, and so is what is not
 // the same; segments and receipts that are there stay.
 func testAdoptAgain(w *bench) {

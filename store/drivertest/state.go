@@ -31,6 +31,7 @@ type thread struct {
 	Head     driver.Head
 	Branch   scrollback.Branch
 	Turn     *scrollback.Turn
+	Troubled [][]scrollback.Turn // of each branch: all along its path, then a stretch
 	Branches []scrollback.Branch
 	Messages []scrollback.Message
 	Segments []scrollback.Segment
@@ -99,6 +100,18 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th t
 	}
 	if th.Branches, err = d.Read.Branches(ctx, c.ID); err != nil {
 		return th, err
+	}
+	for _, b := range th.Branches {
+		for _, q := range []driver.TurnQuery{{Branch: b.ID, To: bound, Limit: bound}, {Branch: b.ID, From: 2, To: 5, Limit: 2}} {
+			turns, err := d.Turns.Troubled(ctx, q)
+			if err != nil {
+				return th, err
+			}
+			for i := range turns {
+				turns[i] = settled(turns[i])
+			}
+			th.Troubled = append(th.Troubled, turns)
+		}
 	}
 	if th.Messages, err = d.Read.Messages(ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: bound}); err != nil {
 		return th, err

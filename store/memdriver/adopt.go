@@ -57,7 +57,7 @@ func (j *adopting) conversation() error {
 	if driver.Holds(*last, j.a.Now) {
 		return j.conflict("turn %s holds the conversation", last.ID)
 	}
-	salvaged := interrupt(last, j.a.Now, j.a.Salvage)
+	salvaged := interrupt(last, j.th.Messages, j.a.Now, j.a.Salvage)
 	if err := j.fresh(j.op, salvaged); err != nil {
 		return err
 	}
@@ -204,6 +204,14 @@ func (j *adopting) end() error {
 	j.th.Messages, j.th.turn = b.HeadSeq, ""
 	if n := len(b.rows); n > 0 && j.turns[b.rows[n-1].TurnID] != nil {
 		j.th.turn = b.rows[n-1].TurnID
+	}
+	if t := j.a.Left; t != nil && j.a.Current != "" && j.turns[t.ID] == nil {
+		left := clone(t)
+		left.Conversation = j.th.ID
+		j.turns[left.ID], j.th.turns = left, append(j.th.turns, left.ID)
+		if left.Branch == b.ID && left.LastSeq == b.HeadSeq {
+			j.th.turn = left.ID
+		}
 	}
 	j.th.touch(max(j.changed, j.a.Conversation.UpdatedAt))
 	return nil

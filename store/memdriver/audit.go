@@ -200,7 +200,7 @@ func (db audit) mendLease(op string, m driver.Mend) error {
 		return err
 	}
 	closed := clone(t)
-	salvaged := interrupt(closed, m.Now, m.Salvage)
+	salvaged := interrupt(closed, th.Messages, m.Now, m.Salvage)
 	if err := db.fresh(op, salvaged); err != nil {
 		return err
 	}

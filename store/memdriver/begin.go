@@ -33,7 +33,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 		if driver.Holds(*last, b.Now) {
 			return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 		}
-		salvaged = interrupt(last, b.Now, b.Salvage)
+		salvaged = interrupt(last, th.Messages, b.Now, b.Salvage)
 	}
 	if b.Admit != nil {
 		if err := b.Admit(clone(last)); err != nil {
@@ -78,13 +78,14 @@ func (db turns) seen(th *thread, b driver.Begin) *scrollback.Turn {
 	return nil
 }
 
-// interrupt closes a turn whose lease has ended and returns what is left of it.
-func interrupt(t *scrollback.Turn, now int64, salvage func(scrollback.Turn) []driver.Entry) []driver.Entry {
+// interrupt closes a turn whose lease has ended and returns what is left of it, which is
+// still to be appended after head.
+func interrupt(t *scrollback.Turn, head, now int64, salvage func(scrollback.Turn) []driver.Entry) []driver.Entry {
 	var salvaged []driver.Entry
 	if salvage != nil {
 		salvaged = salvage(clone(*t))
 	}
-	t.Reply = driver.Reply(t.Reply, salvaged)
+	t.Reply, t.LastSeq = driver.Reply(t.Reply, salvaged), driver.LastSeq(t.LastSeq, head+int64(len(salvaged)), salvaged)
 	t.State, t.EndedAt, t.Draft = scrollback.TurnInterrupted, now, scrollback.Draft{}
 	return salvaged
 }
@@ -92,7 +93,7 @@ func interrupt(t *scrollback.Turn, now int64, salvage func(scrollback.Turn) []dr
 // open stores a new turn at the head and returns it.
 func (db turns) open(th *thread, t scrollback.Turn) scrollback.Turn {
 	t = clone(t)
-	t.State, t.Branch, t.Seq = scrollback.TurnOpen, th.Branch, th.Messages
+	t.State, t.Branch, t.Seq, t.LastSeq = scrollback.TurnOpen, th.Branch, th.Messages, th.Messages
 	db.turns[t.ID] = &t
 	th.turns, th.turn = append(th.turns, t.ID), t.ID
 	return clone(t)

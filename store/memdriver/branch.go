@@ -47,7 +47,7 @@ func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 		if driver.Holds(*last, r.Now) {
 			return driver.Head{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 		}
-		salvaged = interrupt(last, r.Now, r.Salvage)
+		salvaged = interrupt(last, th.Messages, r.Now, r.Salvage)
 	}
 	if err := db.fresh(op, salvaged); err != nil {
 		return driver.Head{}, err

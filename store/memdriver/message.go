@@ -57,7 +57,7 @@ func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 	var salvaged []driver.Entry
 	kept := clone(last)
 	if last != nil && last.State == scrollback.TurnOpen {
-		salvaged = interrupt(kept, a.Now, a.Salvage)
+		salvaged = interrupt(kept, th.Messages, a.Now, a.Salvage)
 	}
 	if err := db.fresh(op, append(salvaged[:len(salvaged):len(salvaged)], a.Entries...)); err != nil {
 		return driver.Finished{}, err

@@ -1,7 +1,10 @@
 package memdriver
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
@@ -40,7 +43,7 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		return driver.Finished{}, err
 	}
 	ms := db.append(th, f.Entries, f.Now)
-	t.Reply = driver.Reply(t.Reply, f.Entries)
+	t.Reply, t.LastSeq = driver.Reply(t.Reply, f.Entries), driver.LastSeq(t.LastSeq, th.Messages, f.Entries)
 	t.State, t.FinishReason, t.Draft = f.State, f.FinishReason, scrollback.Draft{}
 	t.OpenCalls, t.Failure = clone(f.OpenCalls), clone(f.Failure)
 	if f.Window != nil {
@@ -106,6 +109,31 @@ func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollb
 		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "conversation %s had no turn", id)
 	}
 	return clone(*t), nil
+}
+
+// Troubled implements [driver.Turns].
+func (db turns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
+	end, err := db.read(ctx, "memdriver.Troubled")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	leaves := map[scrollback.BranchID]int64{} // where the path leaves each of its branches
+	for b, at := db.branches[q.Branch], int64(math.MaxInt64); b != nil; b, at = db.branches[b.Parent], b.AtSeq {
+		leaves[b.ID] = at
+	}
+	var out []scrollback.Turn
+	for _, t := range db.turns {
+		leave, on := leaves[t.Branch]
+		there := t.LastSeq < leave || t.LastSeq == leave && t.LastSeq > t.Seq
+		if on && there && t.Troubled() && q.From <= t.LastSeq && t.LastSeq <= q.To {
+			out = append(out, *t)
+		}
+	}
+	slices.SortFunc(out, func(a, b scrollback.Turn) int {
+		return cmp.Or(cmp.Compare(a.LastSeq, b.LastSeq), cmp.Compare(a.ID, b.ID))
+	})
+	return cloneAll(out[max(0, len(out)-q.Limit):]), nil
 }
 
 // owned is an open turn, for its owner. The lease may have run out, as long as nobody

@@ -239,7 +239,31 @@ func (j *adopting) end(ctx context.Context) error {
 	if j.c.LastTurn, err = j.turnAt(ctx, j.b); err != nil {
 		return err
 	}
+	if err := j.left(ctx); err != nil {
+		return err
+	}
 	return j.close(ctx, max(j.c.UpdatedAt, j.Conversation.UpdatedAt))
+}
+
+// left stores the turn that left a draft, unless it is known.
+func (j *adopting) left(ctx context.Context) error {
+	if j.Left == nil || j.Current == "" {
+		return nil
+	}
+	t := *j.Left
+	t.Conversation = j.c.ID
+	err := loadTurn(ctx, j.tx, t.ID, new(scrollback.Turn))
+	if scrollback.CodeOf(err) != scrollback.NotFound {
+		return err
+	}
+	v, err := sqlrow.TurnValues(&t)
+	if err != nil {
+		return err
+	}
+	if t.Branch == j.b.ID && t.LastSeq == j.b.HeadSeq {
+		j.c.LastTurn = t.ID
+	}
+	return j.tx.Run(ctx, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(20)+`)`, v...)
 }
 
 // Folds implements [driver.Move].

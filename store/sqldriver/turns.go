@@ -42,12 +42,12 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 			return err
 		}
 		t := b.Turn
-		t.Branch, t.Seq, t.State = w.b.ID, w.b.HeadSeq, scrollback.TurnOpen
+		t.Branch, t.Seq, t.LastSeq, t.State = w.b.ID, w.b.HeadSeq, w.b.HeadSeq, scrollback.TurnOpen
 		v, err := sqlrow.TurnValues(&t)
 		if err != nil {
 			return err
 		}
-		if err := tx.Run(ctx, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(19)+`)`, v...); err != nil {
+		if err := tx.Run(ctx, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(20)+`)`, v...); err != nil {
 			return err
 		}
 		w.c.LastTurn = t.ID
@@ -112,7 +112,7 @@ func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollba
 		if _, err := w.append(ctx, entries); err != nil {
 			return nil, err
 		}
-		last.Reply = driver.Reply(last.Reply, entries)
+		last.Reply, last.LastSeq = driver.Reply(last.Reply, entries), driver.LastSeq(last.LastSeq, w.b.HeadSeq, entries)
 	}
 	last.State, last.EndedAt, last.Draft = scrollback.TurnInterrupted, now, scrollback.Draft{}
 	return &last, storeTurn(ctx, w.tx, &last)
@@ -162,7 +162,7 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		if out.Messages, err = w.append(ctx, f.Entries); err != nil {
 			return err
 		}
-		t.Reply = driver.Reply(t.Reply, f.Entries)
+		t.Reply, t.LastSeq = driver.Reply(t.Reply, f.Entries), driver.LastSeq(t.LastSeq, w.b.HeadSeq, f.Entries)
 		t.State, t.OpenCalls, t.FinishReason, t.Failure = f.State, f.OpenCalls, f.FinishReason, f.Failure
 		t.Draft, t.LeaseUntil = scrollback.Draft{}, f.LeaseUntil
 		if f.Window != nil {
@@ -196,8 +196,8 @@ func storeTurn(ctx context.Context, tx *sqlrow.Session, t *scrollback.Turn) erro
 		return col.Err
 	}
 	return tx.Run(ctx, `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
-		finish_reason = $7, failure = $8, window_mark = $9, ended_at = $10 WHERE id = $1`,
-		t.ID, t.State, t.LeaseUntil, draft, calls, t.Reply, t.FinishReason, failure, mark, t.EndedAt)
+		finish_reason = $7, failure = $8, window_mark = $9, ended_at = $10, last_seq = $11 WHERE id = $1`,
+		t.ID, t.State, t.LeaseUntil, draft, calls, t.Reply, t.FinishReason, failure, mark, t.EndedAt, t.LastSeq)
 }
 
 // Stop implements [driver.Turns].
@@ -236,4 +236,30 @@ func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollb
 		return t, scrollback.Errorf(scrollback.NotFound, "sqldriver.Last", "conversation %s had no turn yet", id)
 	}
 	return t, db.wrap("sqldriver.Last", loadTurn(ctx, db.Read, c.LastTurn, &t))
+}
+
+// troubledTurns follows the path of branch $1 as pathMessages does, and repeats the
+// condition of the index word for word: without that the index is not used. A path leaves
+// an ancestor at leaves, and the branch itself never.
+const troubledTurns = `WITH RECURSIVE path (branch, parent, at_seq, leaves) AS (
+		SELECT id, parent_branch, at_seq, head_seq + 1 FROM branches WHERE id = $1
+		UNION ALL
+		SELECT b.id, b.parent_branch, b.at_seq, p.at_seq FROM path p JOIN branches b ON b.id = p.parent WHERE p.at_seq >= $2 AND b.at_seq < p.at_seq
+	) SELECT ` + sqlrow.TurnColumns + ` FROM (SELECT branch AS of, leaves, CASE WHEN leaves < $3 THEN leaves ELSE $3 END AS until FROM path) p
+	JOIN turns ON branch = p.of AND last_seq BETWEEN $2 AND p.until
+	WHERE (state IN ('failed', 'over_budget', 'interrupted') OR finish_reason IN ('max_steps', 'length')) AND state <> 'open'
+		AND (last_seq < p.leaves OR last_seq > seq)
+	ORDER BY last_seq DESC, id DESC LIMIT $4`
+
+// Troubled implements [driver.Turns].
+func (db turns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
+	var out []scrollback.Turn
+	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
+		var t scrollback.Turn
+		err := sqlrow.ScanTurn(&t)(r)
+		out = append(out, t)
+		return err
+	}, troubledTurns, q.Branch, q.From, q.To, q.Limit)
+	slices.Reverse(out)
+	return out, db.wrap("sqldriver.Troubled", err)
 }

@@ -1,11 +1,12 @@
 // Package jsonl reads and writes generic JSONL: one message per line,
 //
-//	{"role", "content": text | parts, "id"?, "created_at"?, "name"?, "model"?, "usage"?, "status"?, "meta"?}
+//	{"role", "content": text | parts, "id"?, "created_at"?, "name"?, "model"?, "usage"?, "status"?, "meta"?, "turns"?}
 //
 // after an optional first line {"conversation": {"id"?, "title"?, "project"?,
 // "model"?, "instructions"?, "meta"?}}. Several conversations in one file carry
 // "conversation_id" on each line. An image or file part may carry its bytes as
-// base64 in "data"; a tool result carries its whole text.
+// base64 in "data"; a tool result carries its whole text. An export says in "turns" which
+// turns after a message failed, and why; nobody reads that in again.
 //
 // It may not know the store or the network.
 package jsonl
@@ -62,6 +63,8 @@ type row struct {
 	Status         scrollback.Status `json:"status,omitempty"`
 	CreatedAt      json.RawMessage   `json:"created_at,omitempty"`
 	Meta           json.RawMessage   `json:"meta,omitempty"`
+
+	Turns []scrollback.TurnEntry `json:"turns,omitempty"` // written, and not read
 }
 
 type header struct {

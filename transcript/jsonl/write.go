@@ -36,7 +36,7 @@ func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[tr
 			return err
 		}
 		err = enc.Encode(row{ID: string(m.ID), Role: string(m.Role), Name: m.Name, Content: content, Model: m.Model,
-			Usage: m.Usage, Status: m.Status, CreatedAt: created, Meta: m.Meta})
+			Usage: m.Usage, Status: m.Status, CreatedAt: created, Meta: m.Meta, Turns: e.Turns})
 		if err != nil {
 			return err
 		}

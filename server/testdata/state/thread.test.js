@@ -33,6 +33,30 @@ test('a conversation opens at its end, or around a message', async () => {
   same([asked.length, thread.target.value], [0, { seq: 44 }], 'a message that is there:');
 });
 
+test('turns stand where they belong, come with their page, and go with it', async () => {
+  const entry = (turn_id, after_seq, more) => ({ turn_id, after_seq, state: 'failed', started_at: after_seq, ...more });
+  let turns = [entry('old', 552), entry('new', 600, { retry: true })];
+  const routes = (n) => ({ 'GET /api/conversations/a': () => conversation('a', { messages: n }),
+    'GET /api/conversations/a/messages': ({ query }) => {
+      const q = new URLSearchParams(query);
+      const from = q.get('after') !== null ? Number(q.get('after')) + 1 : Math.max(1, Number(q.get('before') || n + 1) - 50);
+      const to = q.get('before') ? Number(q.get('before')) - 1 : n;
+      return { messages: messages(from, to), next: null, turns: turns.filter((e) => e.after_seq >= from && e.after_seq <= to) };
+    } });
+  const shown = () => [552, 600, 601].map((seq) => thread.after(seq).map((e) => e.turn_id + (e.retry ? '+' : '')).join());
+  serve(routes(600));
+  await thread.open('a', 0);
+  same(shown(), ['old', 'new+', '']);
+  turns = [entry('old', 552), entry('new', 600), entry('again', 600, { started_at: 700 }), entry('last', 601)];
+  serve(routes(601));
+  await thread.catchUp();
+  same(shown(), ['old', 'new,again', 'last'], 'what became of the newest:');
+  await thread.loadOlder();
+  same(shown(), ['old', 'new,again', 'last'], 'older messages:');
+  thread.close();
+  same([shown(), thread.turns.value], [['', '', ''], []]);
+});
+
 test('what is held grows at both ends, without a gap, up to a bound', async () => {
   log('a', 600);
   await thread.open('a', 300);

@@ -97,11 +97,13 @@ test('a refusal ends it, and the words of the server are shown', async () => {
     [false, { text: 'a turn is open' }, null, null, 1]);
 });
 
-test('a turn that fails says why', async () => {
+test('a turn that fails says why at its place', async () => {
   fresh();
-  serve({ ...log, [chat]: () => stream([begins(1), [2, { type: 'error', message: 'no such model' }], [3, { type: 'error' }]]) });
+  const turns = [{ turn_id: 't', after_seq: 1, state: 'failed', error: { message: 'no such model' } }];
+  serve({ 'GET /api/conversations/c/messages': () => ({ messages: messages(1, 1), next: null, turns }),
+    [chat]: () => stream([begins(1), [2, { type: 'error', message: 'no such model' }]]) });
   await turn.ask('c', 'm');
-  same(banner.value, { text: 'The turn failed.' });
+  same([banner.value, thread.after(1).map((e) => e.error.message)], [null, ['no such model']]);
 });
 
 test('leaving stops the reading, not the turn', async () => {

@@ -53,9 +53,17 @@ var steps = []struct{ part, step string }{
 		"SEARCH conversations USING INDEX conversations_trash_project (project=? AND (updated_at,id)<(?,?))"},
 }
 
+// The turns of a page are found by an index of those that did not end well: its cost does
+// not grow with the conversation.
+const troubledStep = "SEARCH turns USING INDEX turns_troubled (branch=? AND last_seq>? AND last_seq<?)"
+
 // narrow holds the statements of steps against what they must be.
 func narrow(t *testing.T, queries []string) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
+	troubled := slices.IndexFunc(queries, func(q string) bool { return strings.Contains(q, "last_seq BETWEEN") })
+	if troubled < 0 || !slices.Contains(plan(t, db, queries[troubled]), troubledStep) {
+		t.Errorf("the turns of a page are not found by %q", troubledStep)
+	}
 	for _, s := range steps {
 		found := false
 		for _, query := range queries {

@@ -2,10 +2,12 @@
 // again, and continuing elsewhere. Going back takes nothing away.
 import { signal } from '../vendor/signals-core.mjs';
 import { convo, get, post } from './api.js';
+import { refresh as relist, titleOf } from './conversations.js';
 import { arrive } from './place.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
 import { attempt, hush } from './notices.js';
+import { t } from './words.js';
 
 const branches = signal([]); // of the open conversation, oldest first
 
@@ -50,11 +52,24 @@ export async function regenerate(m) {
   await turn.ask(id, undefined);
 }
 
+// retry has the newest question answered again, after a turn that did not answer it.
+export async function retry() {
+  if (turn.running.value) return;
+  hush();
+  await turn.ask(thread.conversation.value.id, undefined);
+}
+
 // before makes the message before m the newest.
 export const before = (m) => rewind({ seq: m.seq - 1 });
 
 // fork continues from m in a new conversation.
 export async function fork(m) {
-  const c = await attempt(() => post(convo(thread.conversation.value.id, '/fork'), { seq: m.seq }));
-  if (c) { thread.adopt(c); await thread.renew(c); arrive(c.id); refresh(c.id); }
+  const from = thread.conversation.value;
+  const c = await attempt(() => post(convo(from.id, '/fork'), { seq: m.seq, title: t('copyOf', Array.from(titleOf(from).replace(/^copy of |的副本$/g, '')).slice(0, 480).join('')) }));
+  if (!c) return;
+  thread.adopt(c);
+  await thread.renew(c);
+  arrive(c.id);
+  refresh(c.id);
+  relist();
 }

@@ -10,6 +10,7 @@ const HELD = 400;
 
 export const conversation = signal(null);
 export const messages = signal([]);
+export const turns = signal([]); // those between the messages that have no stored answer
 export const opening = signal(false);
 export const target = signal(null); // {seq} to bring into view
 
@@ -24,13 +25,31 @@ export const eyes = { before() {}, atEnd: () => true };
 const last = () => messages.value[messages.value.length - 1];
 export const newest = () => (messages.value.length ? last().seq : 0);
 
+// place holds messages and the turns that a page brings with them, in place of those held for
+// the same stretch; what is no longer held goes.
+function place(ms, page) {
+  const from = page.messages.length ? page.messages[0].seq : 0;
+  const to = page.messages.length ? page.messages[page.messages.length - 1].seq : -1;
+  const fresh = page.turns || [];
+  const known = new Set(fresh.map((e) => e.turn_id));
+  const others = turns.value.filter((e) => (e.after_seq < from || e.after_seq > to) && !known.has(e.turn_id));
+  const first = ms.length ? ms[0].seq : 0;
+  batch(() => {
+    messages.value = ms;
+    turns.value = [...others, ...fresh].filter((e) => ms.length && e.after_seq >= first && e.after_seq <= ms[ms.length - 1].seq);
+  });
+}
+
+// after are the turns to be shown after message seq, in the order in which they began.
+export const after = (seq) => turns.value.filter((e) => e.after_seq === seq).sort((a, b) => a.started_at - b.started_at);
+
 let visit = 0;
 
 // open shows a conversation around seq, or its end, and returns the turn that runs in it.
 export async function open(id, seq) {
   const mine = ++visit;
   if (!conversation.value || conversation.value.id !== id) {
-    batch(() => { conversation.value = null; messages.value = []; opening.value = true; });
+    batch(() => { conversation.value = null; messages.value = []; turns.value = []; opening.value = true; });
   }
   if (seq && conversation.value && messages.value.some((m) => m.seq === seq)) {
     target.value = { seq };
@@ -45,7 +64,8 @@ export async function open(id, seq) {
   batch(() => {
     conversation.value = c;
     head.value = Math.max(c.messages, m.messages.length ? m.messages[m.messages.length - 1].seq : 0);
-    messages.value = m.messages;
+    turns.value = [];
+    place(m.messages, m);
     target.value = { seq };
   });
   return { id: c.id, running: m.running || null };
@@ -54,13 +74,13 @@ export async function open(id, seq) {
 // close shows no conversation.
 export function close() {
   ++visit;
-  batch(() => { conversation.value = null; messages.value = []; opening.value = false; head.value = 0; });
+  batch(() => { conversation.value = null; messages.value = []; turns.value = []; opening.value = false; head.value = 0; });
 }
 
 // adopt opens a conversation that was just made and is empty.
 export function adopt(c) {
   ++visit;
-  batch(() => { conversation.value = c; messages.value = []; head.value = 0; });
+  batch(() => { conversation.value = c; messages.value = []; turns.value = []; head.value = 0; });
 }
 
 let paging = false;
@@ -73,7 +93,7 @@ async function page(fields, join) {
   paging = false;
   if (!got || mine !== visit || !got.messages.length) return;
   eyes.before();
-  messages.value = join(got.messages);
+  place(join(got.messages), got);
 }
 
 export const loadOlder = () => older.value && page({ before: messages.value[0].seq },
@@ -90,15 +110,14 @@ export async function catchUp(seq = 0) {
   const mine = visit;
   for (let rounds = 0; rounds < 20; rounds++) {
     const from = newest();
-    const got = await get(convo(id, '/messages') + query({ after: from, limit: 200 }));
+    const got = await get(convo(id, '/messages') + query({ after: Math.max(0, from - 1), limit: 200 })); // with what became of the newest
     if (mine !== visit) return;
-    const fresh = got.messages.filter((m) => m.seq > newest());
-    if (fresh.length) {
+    const all = [...messages.value, ...got.messages.filter((m) => m.seq > newest())];
+    if (all.length) {
       eyes.before();
-      const all = [...messages.value, ...fresh];
       batch(() => {
         head.value = Math.max(head.value, all[all.length - 1].seq);
-        messages.value = eyes.atEnd() ? all.slice(-HELD) : all;
+        place(eyes.atEnd() ? all.slice(-HELD) : all, got);
       });
     }
     if (got.next === null || from === 0) return;
@@ -128,7 +147,8 @@ export async function renew(c) {
   batch(() => {
     conversation.value = c;
     head.value = c.messages;
-    messages.value = got.messages;
+    turns.value = [];
+    place(got.messages, got);
     target.value = { seq: 0 };
   });
   keep(c);

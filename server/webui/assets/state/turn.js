@@ -161,8 +161,7 @@ async function take(at, frame) {
     case 'compaction':
       compactions.value = [...compactions.value, ev];
       break;
-    case 'error':
-      complain(new Error(ev.message || t('failedTurn')));
+    case 'error': // it is shown at its place, which the end reads
       break;
     case 'done':
       if (ev.status === 'waiting') say(t('waiting'));

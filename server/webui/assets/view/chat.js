@@ -2,7 +2,7 @@
 import { html, useEffect, useLayoutEffect, useRef } from './html.js';
 import { Composer } from './composer.js';
 import { icon } from './icons.js';
-import { Asked, Message, Writing } from './message.js';
+import { Asked, Message, Unanswered, Writing } from './message.js';
 import { compacted, outcome, range, receiptOf, saved } from '../state/context.js';
 import { read } from '../state/reader.js';
 import * as thread from '../state/thread.js';
@@ -58,10 +58,15 @@ function Messages() {
   const ends = new Map(stretches.map((x) => [x.last_seq, x]));
   const boundary = stretches.length ? stretches[stretches.length - 1].last_seq : 0;
   const lit = thread.target.value && thread.target.value.seq;
+  const live = turn.running.value;
   const out = [];
   for (const m of thread.messages.value) {
     const isCompacted = m.seq <= boundary && stretches.some((x) => m.seq >= x.first_seq && m.seq <= x.last_seq);
     out.push(html`<${Message} key=${m.id} message=${m} compacted=${isCompacted} lit=${m.seq === lit} />`);
+    for (const e of thread.after(m.seq)) {
+      if (live && e.turn_id === live.turn) continue; // it is being read as it is written
+      out.push(html`<${Unanswered} key=${e.turn_id} entry=${e} conversation=${c.id} busy=${live !== null} />`);
+    }
     if (ends.has(m.seq)) out.push(html`<${Crease} key=${'crease' + m.seq} id=${c.id} stretch=${ends.get(m.seq)} />`);
   }
   return html`${thread.older.value ? html`<p class="edge">${t('loading')}</p>` : html`<p class="edge">${t('start')}</p>`}${out}`;
@@ -109,7 +114,7 @@ export function Chat() {
       if (aim.seq) setTimeout(() => { if (thread.target.value === aim) thread.target.value = null; }, 3000);
     } else scroller.after();
     scrolled();
-  }, [messages, aim, compacted.value]);
+  }, [messages, aim, compacted.value, thread.turns.value]);
 
   useEffect(() => {
     const watch = new ResizeObserver(() => scroller.stuck && scroller.after());

@@ -53,7 +53,7 @@ function Receipts() {
   return html`<ol class="items receipts">${rs.map((r, i) => html`<li key=${r.created_at + ':' + i} class=${r.undone ? 'undone' : ''}>
     <b>${r.result === 'compacted' ? (r.cleared ? t('cleared') : t('compaction.compacted')) + (r.last_seq ? ` ${context.range(r)}` : '') : t('compaction.' + r.result)}</b>
     <time datetime=${iso(r.created_at)} title=${whole(r.created_at)}>${clock(r.created_at)}</time>
-    ${r.result === 'compacted' && html`<span>${context.saved(r)}${r.summary_by === 'extractive' ? '' : ` · ${t('by', r.summary_by)}`}${r.summary_result ? ` · ${context.why(r)}` : ''}${r.checked ? ` · ${t('checked')}` : ''}${r.undone ? ` · ${t('undone')}` : ''}</span>`}</li>`)}</ol>`;
+    ${r.result === 'compacted' && html`<span>${context.saved(r)}${r.summary_by === 'extractive' ? '' : ` · ${t('by', r.summary_by)}`}${r.summary_result ? ` · ${context.why(r)}` : ''}${r.checked ? ` · ${t('checked')}` : ''}${r.undone ? ` · ${t('undone')}` : ''}${r.inherited ? ` · ${t('inherited')}` : ''}</span>`}</li>`)}</ol>`;
 }
 
 function Acts() {

@@ -2,12 +2,13 @@
 import { html, useState } from './html.js';
 import { Button } from './icons.js';
 import { Text } from './text.js';
-import { fork, regenerate, switchTo, versions } from '../state/branches.js';
+import { fork, regenerate, retry, switchTo, versions } from '../state/branches.js';
 import { edit } from '../state/draft.js';
 import { bytes, clock, iso, whole } from '../state/figures.js';
 import { artifactOf, brief, firstLine, original, pin, pinnable, pinned, pretty, readable, roleName } from '../state/message.js';
 import { href } from '../state/place.js';
 import { read } from '../state/reader.js';
+import { cause, mark, parts, stateOf, todo, why } from '../state/trouble.js';
 import { t } from '../state/words.js';
 
 // Line is one quiet line that opens; what is inside is made only then.
@@ -70,6 +71,21 @@ export function Message({ message: m, compacted, lit }) {
       <time datetime=${iso(m.created_at)} title=${about}>${clock(m.created_at)}</time>
     </header>
     <div class="body">${m.parts.map((p) => html`<${Part} part=${p} id=${m.conversation_id} />`)}</div>
+  </article>`;
+}
+
+// Unanswered is a turn without a stored answer: what it wrote, why it ended so, what to
+// do, and another try.
+export function Unanswered({ entry: e, conversation, busy }) {
+  const at = e.ended_at || e.started_at;
+  const lines = [[why(e), ''], [cause(e), 'cause'], [todo(e), 'todo']].filter(([text]) => text);
+  return html`<article class=${`msg assistant unanswered ${mark(e)}`} aria-label=${`${t('assistant')}: ${stateOf(e)}`}>
+    <header><span class="who">${t('assistant')}</span><span class=${'status ' + mark(e)}>${stateOf(e)}</span><span class="ways" />
+      <time datetime=${iso(at)} title=${[whole(at), e.model].filter(Boolean).join(' · ')}>${clock(at)}</time></header>
+    <div class="body">${parts(e).map((p) => html`<${Part} part=${p} id=${conversation} />`)}
+      ${(lines.length > 0 || e.retry) && html`<div class="trouble">${lines.map(([text, cls]) => html`<p class=${cls}>${text}</p>`)}
+        ${e.retry && html`<button type="button" class="plain" disabled=${busy} onClick=${retry}>${t('retry')}</button>`}</div>`}
+    </div>
   </article>`;
 }
 
