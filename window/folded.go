@@ -94,6 +94,9 @@ func folded(in *Input) scrollback.Item {
 	}
 	if sum != nil {
 		if text := k.summary(sum.Text, segs); text != "" {
+			if sum.MinutesEnd == 0 && strings.HasPrefix(text, "#") { // its heading says the same
+				text = text[strings.IndexByte(text, '\n')+1:]
+			}
 			fmt.Fprintf(&b, "\n%s\n%s\n", sum.heading(), marks.Escape(text))
 		}
 		it.Weight.Tokens += sum.Tokens

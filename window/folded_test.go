@@ -29,8 +29,12 @@ func segment(id string, first, last int64, lines ...string) scrollback.Segment {
 }
 
 func summaryOf(last int64, text string) *window.Summary {
-	return &window.Summary{Text: text, ViewSummary: scrollback.ViewSummary{Segment: "aa", FirstSeq: 1, LastSeq: last,
+	s := &window.Summary{Text: text, MinutesEnd: last, ViewSummary: scrollback.ViewSummary{Segment: "aa", FirstSeq: 1, LastSeq: last,
 		Tokens: int64(token.Count(text))}}
+	if strings.HasPrefix(text, "## Said") {
+		s.MinutesEnd = 0
+	}
+	return s
 }
 
 // The frame is never heavier than it is said to be, whatever it is around.
@@ -110,7 +114,7 @@ func TestCarriedLinesOnce(t *testing.T) {
 		}
 	}
 	in.Summary = summaryOf(9, "## Said, word for word\n- #4 user: What is the tide?")
-	if got := block(in); !strings.Contains(got, "\nFrom messages #1–#9:\n## Said") || strings.Contains(got, "Summary of") {
+	if got := block(in); !strings.Contains(got, "\nSaid in messages #1–#9, word for word:\n- #4 user") || strings.Contains(got, "Summary of") {
 		t.Errorf("without minutes the block is\n%s", got)
 	}
 }
