@@ -58,6 +58,9 @@ func (r *record) carry(note string, room int64) string {
 	title := "\n\n## " + r.form().said + note
 	room -= int64(r.count(title))
 	left := [ranks]int64{int64(todosShare * float64(room)), room, int64(filesShare * float64(room)), room, room}
+	if !r.policy.Summarizes { // the placeholders speak of the rest
+		left = [ranks]int64{left[rankTodo], room}
+	}
 	var kept []carried
 	for _, l := range lines {
 		if room < leastLine {
@@ -126,6 +129,21 @@ func (r *record) said() []carried {
 			todos.open(l.Text, i)
 		}
 	}
+	for _, l := range r.passed {
+		for _, at := range todos.close(l.Text) {
+			done[at] = true
+		}
+		switch c := (carried{Line: l}); {
+		case todo.MatchString(l.Text) && !ticked.MatchString(l.Text):
+			todos.open(l.Text, len(out))
+			c.identify()
+			out = append(out, c)
+		case l.By == string(scrollback.RoleUser) && standing.Instruction(l.Text):
+			c.rank = rankStanding
+			c.identify()
+			out = append(out, c)
+		}
+	}
 	ms := untold(slices.Concat(r.released, r.run), r.told)
 	for i := range ms {
 		m := &ms[i]
@@ -142,7 +160,7 @@ func (r *record) said() []carried {
 			switch {
 			case ticked.MatchString(s):
 				found = true
-			case todo.MatchString(s):
+			case listed.MatchString(s), m.Role == scrollback.RoleUser && todo.MatchString(s):
 				todos.open(s, len(out))
 				out, found = append(out, carriedLine(m, rankTodo, s)), true
 			case m.Role == scrollback.RoleUser && standing.Instruction(s):

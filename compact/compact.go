@@ -22,7 +22,9 @@
 package compact
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/window"
@@ -93,7 +95,7 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 	if j.cut, ok = plan(&in, before.fixed); !ok && !in.outgrown() && !in.Policy.crowded(in.Window.Segments, in.budget()) {
 		return c, nil
 	}
-	room := in.Policy.summaryBound(in.budget())
+	room := in.summaryRoom()
 	if ok {
 		if in.mayAsk() {
 			j.writers = in.Writers()
@@ -141,7 +143,7 @@ func (in *Input) weigh() weights {
 		w.fixed.Tokens -= s.Tokens
 	}
 	if in.carries() {
-		w.fixed.Tokens += in.Policy.summaryBound(in.budget())
+		w.fixed.Tokens += in.summaryRoom()
 	}
 	return w
 }
@@ -165,7 +167,23 @@ func (in *Input) outgrown() bool {
 }
 
 // carries says that the fold has a summary, a model's or one made without.
-func (in *Input) carries() bool { return in.Policy.carries() && in.Reason != Everything }
+func (in *Input) carries() bool { return in.Reason != Everything }
+
+// summaryRoom returns the most tokens that the summary of the fold may have. Under a
+// policy that asks no model that is what is carried word for word, behind minutes that
+// are there already.
+func (in *Input) summaryRoom() int64 {
+	bound := in.Policy.summaryBound(in.budget())
+	if in.Policy.Summarizes {
+		return bound
+	}
+	room := bound / 2
+	if s := in.Window.Summary; s != nil && s.MinutesEnd > 0 {
+		minutes, _ := parted(s.Text)
+		room += int64(in.Count(minutes))
+	}
+	return min(bound, room)
+}
 
 // mayAsk says whether a model may be asked for a summary.
 func (in *Input) mayAsk() bool { return in.Reason != Everything && in.Asks() }
@@ -215,12 +233,18 @@ func (in *Input) record(c cut) record {
 		spoken, hidden = minutesEnd(r.previous, s.LastSeq), hidden+s.Tokens
 	}
 	// A summary longer than half of what it replaces is not worth having.
-	r.maxTokens = min(in.Policy.summaryBound(in.budget()), max(hidden/2, smallestSummary))
+	r.maxTokens = min(in.summaryRoom(), max(hidden/2, smallestSummary))
 	for _, s := range in.Window.Segments {
 		if s.LastSeq > spoken {
 			r.extracts = append(r.extracts, s.Placeholder)
 		}
+		for _, l := range parseLines(s.Placeholder) {
+			if l.Seq > r.previousEnd {
+				r.passed = append(r.passed, l.Line)
+			}
+		}
 	}
+	slices.SortFunc(r.passed, func(a, b window.Line) int { return cmp.Compare(a.Seq, b.Seq) })
 	return r
 }
 
@@ -230,7 +254,7 @@ func (in *Input) keep(r *record, room int64) string {
 	if !in.carries() {
 		return ""
 	}
-	bound := in.Policy.summaryBound(in.budget())
+	bound := in.summaryRoom()
 	if !r.hasMinutes() {
 		bound = min(bound, room)
 	}

@@ -24,6 +24,7 @@ const (
 	maxExtract   = 64 << 10 // bytes of one message that are considered
 	standingLead = 5        // places by which an instruction is ahead of its neighbours in a placeholder
 	maxIdle      = 160      // bytes of a text that is nothing but a greeting
+	rarestTerms  = 12       // of a sentence, by which it is ranked
 	minTerms     = 3        // different terms that a sentence must have, unless it is an instruction
 	shortTerms   = 9        // terms of an announcement by the assistant from which on it is considered
 	workShare    = 0.4      // of a placeholder, for what tools did, where something was said too
@@ -164,10 +165,16 @@ func extract(ms []scrollback.Message) []line {
 	}
 	out := make([]line, len(all))
 	for i, s := range all {
-		for _, t := range s.terms {
-			s.score += math.Log(float64(len(all)+1) / float64(holders[t]))
+		rarity := make([]float64, len(s.terms))
+		for k, t := range s.terms {
+			rarity[k] = math.Log(float64(len(all)+1) / float64(holders[t]))
 		}
-		s.score /= math.Sqrt(float64(len(s.terms)) + 4)
+		slices.Sort(rarity)
+		rarity = rarity[max(0, len(rarity)-rarestTerms):] // or the longest sentences would always win
+		for _, r := range rarity {
+			s.score += r
+		}
+		s.score /= math.Sqrt(float64(len(rarity)) + 4)
 		kept := standing.Instruction(s.Text) || todo.MatchString(s.Text)
 		if kept {
 			s.score += 3
@@ -292,8 +299,8 @@ func (j *job) describe(s *scrollback.Segment, lines []line, done *work) {
 	}
 }
 
-// choose returns the best lines: as many as the policy allows besides those that the
-// summary carries, but at most twice as many.
+// choose returns the best lines: as many as the policy allows, and behind them as many
+// of those that the summary carries.
 func (j *job) choose(lines []line) []line {
 	carries := map[string]bool{}
 	if j.summary != nil {
@@ -301,16 +308,17 @@ func (j *job) choose(lines []line) []line {
 			carries[strings.Join(l.clauses, "")] = true
 		}
 	}
-	fresh := int64(0)
-	for i, l := range lines {
-		if fresh == j.Policy.ExtractLines || int64(i) == 2*j.Policy.ExtractLines {
-			return lines[:i]
+	var fresh, shown []line
+	for _, l := range lines {
+		list := &fresh
+		if carries[same.Key(l.Text)] {
+			list = &shown
 		}
-		if !carries[same.Key(l.Text)] {
-			fresh++
+		if int64(len(*list)) < j.Policy.ExtractLines {
+			*list = append(*list, l)
 		}
 	}
-	return lines
+	return append(fresh, shown...)
 }
 
 // placeholder is the text that stands for a segment: what it covers, the ref, and its

@@ -30,7 +30,7 @@ type settling struct {
 // It returns the most tokens that a model's summary may have, so that this holds.
 func (j *job) settle(before *weights) (room int64, err error) {
 	if j.More || j.Reason == Everything {
-		return j.Policy.summaryBound(j.budget()), nil
+		return j.summaryRoom(), nil
 	}
 	s := settling{j: j, before: before, after: j.afterCut(before.fixed), most: j.Policy.most(j.Window.Budget), trials: mostTrials}
 	for _, c := range s.wanted() {
@@ -106,13 +106,13 @@ func (s *settling) leastSummary() int64 {
 	if len(s.j.writers) > 0 {
 		least = smallestSummary
 	}
-	return min(s.j.Policy.summaryBound(s.j.budget()), least)
+	return min(s.j.summaryRoom(), least)
 }
 
 // fits says whether the window is small enough after a cut, and how many tokens that
 // leaves for a model's summary. Where an upper bound does not tell, the fold is made.
 func (s *settling) fits(c cut) (room int64, ok bool, err error) {
-	share, bound := max(s.j.Policy.AfterShare, s.j.Policy.MostShare), s.j.Policy.summaryBound(s.j.budget())
+	share, bound := max(s.j.Policy.AfterShare, s.j.Policy.MostShare), s.j.summaryRoom()
 	w, b := s.after(c), s.j.Window.Budget
 	leaves := split(s.j.Window.Live[:c.messages])
 	for range leaves[1:] { // after counts one placeholder
@@ -145,7 +145,7 @@ func (s *settling) fits(c cut) (room int64, ok bool, err error) {
 func (s *settling) try(c cut) (tokens, summary, needed int64, err error) {
 	trial, r := *s.j, s.j.record(c)
 	trial.cut = c
-	if text := s.j.keep(&r, s.j.Policy.summaryBound(s.j.budget())); text != "" {
+	if text := s.j.keep(&r, s.j.summaryRoom()); text != "" {
 		trial.summary, summary = &outcome{text: text, by: scrollback.SummaryExtractive}, int64(s.j.Count(text))
 	}
 	made, err := trial.build()

@@ -76,10 +76,6 @@ func preset(name string) (Policy, bool) {
 	return p, ok
 }
 
-// carries says whether lines are carried word for word after the summary, or instead of
-// one where no model is asked.
-func (p Policy) carries() bool { return p.Name != Segments }
-
 // Named returns the policy with a name; empty means auto, which asks for summaries if
 // the model can write them. The numbers replace its own, by the names that
 // [Policy.Numbers] lists; later sets override earlier ones. An unknown name and a

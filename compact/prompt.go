@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/marks"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // promptVersion numbers the wording of the requests for a summary.
@@ -64,6 +65,7 @@ type record struct {
 	told     map[int64]bool       // messages of the run that stay in sight word for word
 	released []scrollback.Message // earlier ones that were, until now
 	pinned   []int64              // messages that stay in sight while a person wants it
+	passed   []window.Line        // of placeholders whose messages the summary so far knows nothing of
 }
 
 // items returns the request for a summary, in at most maxInput tokens. What does not

@@ -11,13 +11,17 @@ import (
 )
 
 // todo finds what remains to be done.
-var todo = regexp.MustCompile(`(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?do\b|待办`)
+var todo = regexp.MustCompile(`(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?do\b|待[办辦]|할 ?일\s*[:：]|やること\s*[:：]`)
+
+// listed finds a to-do that is written down as one. What an assistant says about to-dos is
+// none.
+var listed = regexp.MustCompile(`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[ \]|☐|to-?do\b|待[办辦](?:事[项項])?\s*[:：])`)
 
 // ticked finds a to-do that its list shows as done, and what it is.
 var ticked = regexp.MustCompile(`^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`)
 
 // todoMarks are what is not part of the to-do itself.
-var todoMarks = regexp.MustCompile(`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[[ xX✓✔]\]|☐)?\s*(?:to-?dos?\b(?:\s+(?:item|list))?|待办(?:事项)?)?[\s:：,，]*|\bto-?do\b|待办(?:事项)?[:：]?`)
+var todoMarks = regexp.MustCompile(`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[[ xX✓✔]\]|☐)?\s*(?:to-?dos?\b(?:\s+(?:item|list))?|待[办辦](?:事[项項])?|할 ?일|やること)?[\s:：,，]*|\bto-?do\b|待[办辦](?:事[项項])?[:：]?`)
 
 // doneWords are what tells news that something is done from the thing itself, and
 // doneNews finds a sentence that has such news, rather than a request to do it.
