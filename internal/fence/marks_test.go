@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// foreign are tags that a file reads in what others wrote, and never writes itself.
-var foreign = []string{
+// readTags are tags that a file reads in what others wrote, and never writes itself.
+var readTags = []string{
 	"compact/work/work.go <tool_use_error>", // how tools of other programs report that they failed
 	"compact/work/work.go <error>",
 	"intake/kind.go </title>", // of a page
@@ -41,16 +41,16 @@ func TestMarksAreListed(t *testing.T) {
 			continue
 		}
 		for _, mark := range tags(s) {
-			if at := s.path + " " + mark; slices.Contains(foreign, at) {
+			if at := s.path + " " + mark; slices.Contains(readTags, at) {
 				read[at] = true
 				continue
 			}
 			t.Errorf("%s writes %s: a mark comes from internal/marks", s.path, mark)
 		}
 	}
-	for _, at := range foreign {
+	for _, at := range readTags {
 		if !read[at] {
-			t.Errorf("%s is on the list of foreign tags, and is read no more", at)
+			t.Errorf("%s is on the list of tags that are read, and is read no more", at)
 		}
 	}
 	if got := tags(parse(t, "window/x.go", "package window\nconst a, b = \"<notes>\\n\", `x </notes>`")); len(got) != 2 {
