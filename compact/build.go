@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact/work"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 )
 
@@ -139,7 +140,7 @@ func (j *job) leaf(ms []scrollback.Message, lines []line) (scrollback.Segment, e
 		s.TokensBefore += ms[i].Weight.Tokens
 		s.From, s.To = min(s.From, ms[i].CreatedAt), max(s.To, ms[i].CreatedAt)
 	}
-	j.describe(&s, lines, workOf(ms))
+	j.describe(&s, lines, work.Of(ms))
 	s.Bytes, s.SHA256, err = j.Measure(s, ms)
 	return s, err
 }

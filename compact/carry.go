@@ -3,11 +3,11 @@ package compact
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact/minutes"
 	"github.com/scrollback-ai/scrollback/compact/standing"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/same"
@@ -23,10 +23,6 @@ const (
 	leastLine  = 5    // tokens; no line has fewer
 	newestSaid = 3    // messages of the person that come before older questions
 )
-
-// notName finds the first character that the name of a tool cannot contain, and
-// everything after it.
-var notName = regexp.MustCompile(`(?s)[^\pL\pN_.:/-].*`)
 
 // The ranks of what is carried. Within a rank, the newest comes first.
 const (
@@ -55,7 +51,7 @@ func (r *record) carry(note string, room int64) string {
 	slices.SortStableFunc(lines, func(a, b carried) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.Seq, a.Seq))
 	})
-	title := "\n\n## " + r.form().said + note
+	title := "\n\n## " + r.form().Said + note
 	room -= int64(r.count(title))
 	left := [ranks]int64{int64(todosShare * float64(room)), room, int64(filesShare * float64(room)), room, room}
 	if !r.policy.Summarizes { // the placeholders speak of the rest
@@ -198,7 +194,7 @@ func touched(m *scrollback.Message) (out []carried) {
 		if c.Recall() {
 			continue
 		}
-		tool := notName.ReplaceAllString(c.Name, "") // a model, or a bundle, may name anything
+		tool := toolcall.Name(c.Name)
 		for _, p := range toolcall.Read(c.Arguments).Paths {
 			out = append(out, carried{Line: window.Line{Seq: m.Seq, By: window.ByFile, Count: 1, Text: p + " (" + tool + ")"}, rank: rankFile, key: "file " + p})
 		}
@@ -263,8 +259,8 @@ func minutesEnd(summary string, last int64) int64 {
 
 // parted splits a summary into its minutes and what is carried after them. A model's
 // minutes never contain the heading between the two.
-func parted(summary string) (minutes, block string) {
-	for _, mark := range saidMarks() {
+func parted(summary string) (above, block string) {
+	for _, mark := range minutes.SaidMarks() {
 		if before, after, found := strings.Cut("\n"+summary, mark); found {
 			return strings.Trim(before, "\n"), after
 		}

@@ -29,7 +29,7 @@ func TestSaidSeveralTimes(t *testing.T) {
 	}
 	next := recordOf("Always answer in French.")
 	next.run[0].Seq = 212
-	next.previous = minutes("ship") +
+	next.previous = minutesOf("ship") +
 		"\n\n## Said, word for word\n- #2 user: always answer in french\n- #5 user (2×): Always answer in German.\n" +
 		"- #7 user (3×): Ａlways answer in French"
 	got = carriedLines(next)

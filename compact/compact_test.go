@@ -71,7 +71,7 @@ func TestRunFolds(t *testing.T) {
 		calls         int
 		summaryResult scrollback.CompactionResult
 	}{
-		"summary": {[]modeltest.Step{modeltest.Say(minutes("ship"))}, "a", 1, ""},
+		"summary": {[]modeltest.Step{modeltest.Say(minutesOf("ship"))}, "a", 1, ""},
 		"failure": {[]modeltest.Step{modeltest.Say("Sure!")}, scrollback.SummaryExtractive, 2, scrollback.ResultEmptySummary},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestRunDropsOutgrownSummary(t *testing.T) {
 
 // What cannot be measured is an error, and so is a caller who has gone.
 func TestRunFails(t *testing.T) {
-	w, _ := writer("a", modeltest.Say(minutes("ship")))
+	w, _ := writer("a", modeltest.Say(minutesOf("ship")))
 	in := input(t, Snapshot, 38, w)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/standing"
+	"github.com/scrollback-ai/scrollback/compact/work"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/internal/same"
@@ -267,14 +268,14 @@ func unlike(lines []line) (out []line) {
 // describe writes a segment's summary and placeholder: as many of the best lines as the
 // bounds allow, and what tools did. Lines that the summary above it carries do not count,
 // as a window does not show them twice; they are kept for when the summary is gone.
-func (j *job) describe(s *scrollback.Segment, lines []line, done *work) {
+func (j *job) describe(s *scrollback.Segment, lines []line, done *work.Done) {
 	limit := j.Policy.placeholderBound(j.budget())
 	kept := j.choose(lines)
 	room := limit - int64(j.Count(placeholder(s))) - 1
 	if len(kept) > 0 {
 		room = int64(workShare * float64(room))
 	}
-	tools := done.line(room, j.Count)
+	tools := done.Line(room, j.Count)
 	for {
 		inOrder := slices.Clone(kept)
 		slices.SortStableFunc(inOrder, func(a, b line) int { return cmp.Compare(a.Seq, b.Seq) })

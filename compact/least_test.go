@@ -92,7 +92,7 @@ func TestAnyWantedCutIsLegal(t *testing.T) {
 
 // A model's summary gets the room that the last exchange leaves, and no more.
 func TestRunGivesTheSummaryWhatIsLeft(t *testing.T) {
-	w, asked := writer("a", modeltest.Say(minutes("ship")))
+	w, asked := writer("a", modeltest.Say(minutesOf("ship")))
 	in := input(t, Snapshot, 7, w)
 	for i, tokens := range []int64{300, 300, 300, 300, 100, 600, 400} {
 		in.Window.Live[i].Weight.Tokens = tokens

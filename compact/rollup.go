@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact/work"
 )
 
 // crowded says whether placeholders must be joined: there are too many, or they take
@@ -172,13 +173,13 @@ func (j *job) parent(segs, children []scrollback.Segment) (scrollback.Segment, e
 		SummaryBy: scrollback.SummaryExtractive, From: first.From, To: last.To, Renderer: j.Renderer, CreatedAt: j.Now,
 	}
 	var lines []line
-	var done work
+	var done work.Done
 	for _, c := range segs {
 		s.Messages += c.Messages
 		s.TokensBefore += c.TokensBefore
 		s.From, s.To = min(s.From, c.From), max(s.To, c.To)
 		lines = append(lines, parseLines(c.Placeholder)...)
-		done.join(parseWork(c.Placeholder))
+		done.Join(work.Parse(c.Placeholder))
 	}
 	var hashes []string
 	for _, c := range children {

@@ -59,3 +59,8 @@ func (s *Shown) after(made *built) window.Input {
 	in.Summary = InSight(*v, text)
 	return in
 }
+
+// InSight is a summary as a window shows it: with the text of its segment.
+func InSight(v scrollback.ViewSummary, text string) *window.Summary {
+	return &window.Summary{ViewSummary: v, Text: text, MinutesEnd: minutesEnd(text, v.LastSeq)}
+}

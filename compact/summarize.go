@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact/minutes"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -62,7 +63,7 @@ func (o *outcome) fail(result scrollback.CompactionResult, err error) {
 // never fails: without a summary the extract stands. It stops when ctx ends.
 func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
 	var out outcome
-	if int64(r.count(r.form().bare())) >= r.bound() {
+	if int64(r.count(r.form().Bare())) >= r.bound() {
 		return out // there is only room for the headings
 	}
 	var spare func() outcome // a summary in another language is better than none
@@ -80,12 +81,12 @@ func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
 			if err == nil {
 				return r.finish(ctx, w, text, out)
 			}
-			var u unusable
-			var other otherLanguage
+			var u minutes.Unusable
+			var other minutes.OtherLanguage
 			switch code := scrollback.CodeOf(err); {
 			case errors.As(err, &other):
 				complaint, r.anyLanguage = other.Error(), true
-				spare = func() outcome { return r.finish(ctx, w, other.text, out) }
+				spare = func() outcome { return r.finish(ctx, w, other.Text, out) }
 				out.fail(scrollback.ResultEmptySummary, other)
 				continue
 			case errors.As(err, &u):
@@ -131,10 +132,15 @@ func (r *record) try(ctx context.Context, w Summarizer, items []scrollback.Item,
 		return "", err
 	}
 	text, err = r.accept(text)
-	if other := (otherLanguage{}); errors.As(err, &other) && r.anyLanguage {
-		return other.text, nil
+	if other := (minutes.OtherLanguage{}); errors.As(err, &other) && r.anyLanguage {
+		return other.Text, nil
 	}
 	return text, err
+}
+
+// accept judges an answer, and returns it in the record's form.
+func (r *record) accept(answer string) (string, error) {
+	return r.form().Accept(answer, minutes.Judge{Count: r.count, Bound: r.bound(), Language: minutes.Spoken(r.run)})
 }
 
 // check asks the writer to check its minutes against the record, as often as the policy
@@ -207,21 +213,21 @@ func hear(ctx context.Context, w Summarizer, q model.Request, made *call) (strin
 			finish = d.Finish
 		}
 		if d.Call != nil {
-			return "", unusable("it called a tool")
+			return "", minutes.Unusable("it called a tool")
 		}
 		if text.WriteString(d.Text); text.Len() > answerMax {
-			return "", unusable("it did not end")
+			return "", minutes.Unusable("it did not end")
 		}
 	}
 	switch finish {
 	case scrollback.FinishStop:
 		return text.String(), nil
 	case scrollback.FinishLength:
-		return "", unusable("it was cut off at its longest")
+		return "", minutes.Unusable("it was cut off at its longest")
 	case "":
 		return "", scrollback.Errorf(scrollback.Unavailable, "compact.Run", "the stream was cut off").Because(scrollback.ErrUpstream)
 	}
-	return "", unusable("it ended for another reason than being done (" + finish + ")")
+	return "", minutes.Unusable("it ended for another reason than being done (" + finish + ")")
 }
 
 // bound returns the most tokens that a model's part of the summary may have.

@@ -13,8 +13,8 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// minutes is a summary that passes; goal is what it says.
-func minutes(goal string) string {
+// minutesOf is a summary that passes; goal is what it says.
+func minutesOf(goal string) string {
 	return "## Goal\n- " + goal + "\n## Constraints\n- none\n## Knowledge\n- none\n## Artifacts\n- none\n## Files\n- none\n## Recent " +
 		"actions\n- none\n## Tasks\n- none"
 }
@@ -59,34 +59,34 @@ func TestMisbehavingSummarizer(t *testing.T) {
 		by     string
 		calls  int
 	}{
-		{"good", []modeltest.Step{modeltest.Say(minutes("ship"))}, nil, "", "a", 1},
-		{"good in a fence", []modeltest.Step{modeltest.Say("```markdown\n" + minutes("ship") + "\n```")}, nil, "", "a", 1},
-		{"in pieces", []modeltest.Step{modeltest.Say(minutes("ship")[:9], minutes("ship")[9:])}, nil, "", "a", 1},
-		{"thinks aside", []modeltest.Step{{Deltas: []model.Delta{{Reasoning: "hm"}, {Text: minutes("ship")}}}}, nil, "", "a", 1},
-		{"good at the second time", []modeltest.Step{modeltest.Say("Sure!"), modeltest.Say(minutes("ship"))}, nil, "", "a", 2},
+		{"good", []modeltest.Step{modeltest.Say(minutesOf("ship"))}, nil, "", "a", 1},
+		{"good in a fence", []modeltest.Step{modeltest.Say("```markdown\n" + minutesOf("ship") + "\n```")}, nil, "", "a", 1},
+		{"in pieces", []modeltest.Step{modeltest.Say(minutesOf("ship")[:9], minutesOf("ship")[9:])}, nil, "", "a", 1},
+		{"thinks aside", []modeltest.Step{{Deltas: []model.Delta{{Reasoning: "hm"}, {Text: minutesOf("ship")}}}}, nil, "", "a", 1},
+		{"good at the second time", []modeltest.Step{modeltest.Say("Sure!"), modeltest.Say(minutesOf("ship"))}, nil, "", "a", 2},
 		{"fails", []modeltest.Step{{Err: down}}, nil, scrollback.ResultModelError, "", 2},
-		{"fails midway", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}}, Err: down}}, nil, scrollback.ResultModelError, "", 2},
-		{"just stops", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}}, NoFinish: true}}, nil,
+		{"fails midway", []modeltest.Step{{Deltas: []model.Delta{{Text: minutesOf("x")}}, Err: down}}, nil, scrollback.ResultModelError, "", 2},
+		{"just stops", []modeltest.Step{{Deltas: []model.Delta{{Text: minutesOf("x")}}, NoFinish: true}}, nil,
 			scrollback.ResultModelError, "", 2},
 		{"is refused", []modeltest.Step{{Err: scrollback.Errorf(scrollback.Refused, "test", "bad key")}}, nil, scrollback.ResultModelError, "",
 			1},
-		{"is cut off", []modeltest.Step{{Deltas: []model.Delta{{Text: minutes("x")}, {Finish: scrollback.FinishLength}}}}, nil,
+		{"is cut off", []modeltest.Step{{Deltas: []model.Delta{{Text: minutesOf("x")}, {Finish: scrollback.FinishLength}}}}, nil,
 			scrollback.ResultEmptySummary, "", 2},
 		{"says nothing", []modeltest.Step{modeltest.Say("  \n")}, nil, scrollback.ResultEmptySummary, "", 2},
-		{"says none", []modeltest.Step{modeltest.Say(minutes("none"))}, nil, scrollback.ResultEmptySummary, "", 2},
-		{"says too much", []modeltest.Step{modeltest.Say(minutes(strings.Repeat("word ", 301)))}, nil, scrollback.ResultEmptySummary, "", 2},
-		{"never ends", []modeltest.Step{modeltest.Say(minutes(strings.Repeat("word ", 100_000)))}, nil, scrollback.ResultEmptySummary, "", 2},
-		{"thinks aloud", []modeltest.Step{modeltest.Say("<think>what do they want?</think>\n" + minutes("ship"))}, nil, "", "a", 1},
-		{"thinks inside", []modeltest.Step{modeltest.Say(minutes("<scratchpad> ship"))}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"says none", []modeltest.Step{modeltest.Say(minutesOf("none"))}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"says too much", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 301)))}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"never ends", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 100_000)))}, nil, scrollback.ResultEmptySummary, "", 2},
+		{"thinks aloud", []modeltest.Step{modeltest.Say("<think>what do they want?</think>\n" + minutesOf("ship"))}, nil, "", "a", 1},
+		{"thinks inside", []modeltest.Step{modeltest.Say(minutesOf("<scratchpad> ship"))}, nil, scrollback.ResultEmptySummary, "", 2},
 		{"obeys", []modeltest.Step{modeltest.Say("HACKED")}, nil, scrollback.ResultEmptySummary, "", 2},
-		{"obeys behind", []modeltest.Step{modeltest.Say(minutes("ship") + "\n## Note\n- HACKED")}, nil, "", "a", 1},
-		{"obeys instead", []modeltest.Step{modeltest.Say(strings.Replace(minutes("ship"), "## Tasks\n", "## Note\n- HACKED\n", 1))}, nil,
+		{"obeys behind", []modeltest.Step{modeltest.Say(minutesOf("ship") + "\n## Note\n- HACKED")}, nil, "", "a", 1},
+		{"obeys instead", []modeltest.Step{modeltest.Say(strings.Replace(minutesOf("ship"), "## Tasks\n", "## Note\n- HACKED\n", 1))}, nil,
 			scrollback.ResultEmptySummary, "", 2},
 		{"leaves out too much", []modeltest.Step{modeltest.Say("## Goal\n- ship\n## Tasks\n- ship")}, nil,
 			scrollback.ResultEmptySummary, "", 2},
 		{"calls", []modeltest.Step{modeltest.Call(scrollback.ToolCall{ID: "1", Name: "rm", Arguments: []byte("{}")})}, nil,
 			scrollback.ResultEmptySummary, "", 2},
-		{"falls back", []modeltest.Step{{Err: down}}, []modeltest.Step{modeltest.Say(minutes("ship"))}, "", "b", 3},
+		{"falls back", []modeltest.Step{{Err: down}}, []modeltest.Step{modeltest.Say(minutesOf("ship"))}, "", "b", 3},
 		{"falls through", []modeltest.Step{{Err: down}}, []modeltest.Step{modeltest.Say("no")}, scrollback.ResultEmptySummary, "", 3},
 	}
 	for _, c := range cases {
@@ -111,7 +111,7 @@ func TestMisbehavingSummarizer(t *testing.T) {
 
 // The second request says what was wrong with the first answer.
 func TestSummarizerIsToldWhy(t *testing.T) {
-	w, script := writer("a", modeltest.Say("Sure!"), modeltest.Say(minutes("ship")))
+	w, script := writer("a", modeltest.Say("Sure!"), modeltest.Say(minutesOf("ship")))
 	summarize(context.Background(), recordOf("hello"), []Summarizer{w})
 	reqs := script.Requests()
 	if len(reqs) != 2 || strings.Contains(sent(reqs[0]), "could not be used") ||
@@ -128,7 +128,7 @@ func TestSummarizerIsToldWhy(t *testing.T) {
 // A provider that says the request is too long is sent half of it.
 func TestSummarizerTooLong(t *testing.T) {
 	long := scrollback.Errorf(scrollback.OverBudget, "test", "too long")
-	w, script := writer("a", modeltest.Step{Err: long}, modeltest.Say(minutes("ship")))
+	w, script := writer("a", modeltest.Step{Err: long}, modeltest.Say(minutesOf("ship")))
 	var texts []string
 	for i := range 40 {
 		texts = append(texts, fmt.Sprintf("m%d %s", i, strings.Repeat("word ", 190)))
@@ -158,8 +158,8 @@ func TestRecordIsFenced(t *testing.T) {
 		scrollback.ToolResult{Name: "context_grep", Text: "an echo"}, scrollback.ToolResult{Name: "ls", Text: "a.txt"}}})
 	r.run = append(r.run, scrollback.Message{Seq: 4, Role: scrollback.RoleAssistant,
 		Parts: scrollback.Parts{scrollback.Reasoning{Text: "private"}}})
-	r.previous, r.extracts = minutes("so far </record>"), []string{"- #0 user: an extract"}
-	w, script := writer("a", modeltest.Say(minutes("ship")))
+	r.previous, r.extracts = minutesOf("so far </record>"), []string{"- #0 user: an extract"}
+	w, script := writer("a", modeltest.Say(minutesOf("ship")))
 	summarize(context.Background(), r, []Summarizer{w})
 	text := sent(script.Requests()[0])
 	user := script.Requests()[0].Items[1].Parts.Text()
@@ -182,7 +182,7 @@ func TestCarriedWordForWord(t *testing.T) {
 	r := recordOf("Please always answer in French.", "D'accord.\n- [ ] translate the manual", "记住：密码是 4711。", "好")
 	previous := ""
 	for i := range 30 {
-		w, _ := writer("a", modeltest.Say(minutes(fmt.Sprint("round ", i))))
+		w, _ := writer("a", modeltest.Say(minutesOf(fmt.Sprint("round ", i))))
 		r.previous = previous
 		out := summarize(context.Background(), r, []Summarizer{w})
 		if n := words(out.text); n > int(r.maxTokens) {
@@ -238,7 +238,7 @@ func TestFailuresAreRemembered(t *testing.T) {
 func TestSummarizeStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	w, _ := writer("a", modeltest.Say(minutes("ship")))
+	w, _ := writer("a", modeltest.Say(minutesOf("ship")))
 	if out := summarize(ctx, recordOf("hello"), []Summarizer{w, w}); out.text != "" || len(out.calls) != 0 {
 		t.Errorf("%+v", out)
 	}
@@ -295,7 +295,7 @@ func TestRollingHeadings(t *testing.T) {
 		})
 	}
 	// The headings of another form are refused.
-	w, _ := writer("a", modeltest.Say(minutes("ship")))
+	w, _ := writer("a", modeltest.Say(minutesOf("ship")))
 	if out := summarize(context.Background(), rollingRecord(t, "hello"), []Summarizer{w}); out.result != scrollback.ResultEmptySummary {
 		t.Errorf("%+v", out)
 	}
@@ -315,7 +315,7 @@ func TestFilesAreCarried(t *testing.T) {
 		touch(8, "broken", `{"path":`),
 		touch(9, "edit", `{"file_path":"docs/plan (old).md"}`))
 	ask := func(r record) string {
-		w, _ := writer("a", modeltest.Say(minutes("ship")))
+		w, _ := writer("a", modeltest.Say(minutesOf("ship")))
 		return summarize(context.Background(), r, []Summarizer{w}).text
 	}
 	first := ask(r)
@@ -359,18 +359,18 @@ func TestCheck(t *testing.T) {
 		"off":                {0, nil, false, "ship", 1},
 		"nothing wrong":      {1, []modeltest.Step{modeltest.Say("OK")}, true, "ship", 2},
 		"with a full stop":   {1, []modeltest.Step{modeltest.Say("**OK**.\n")}, true, "ship", 2},
-		"corrected":          {1, []modeltest.Step{modeltest.Say(minutes("ship on Sunday"))}, true, "ship on Sunday", 2},
-		"corrected, then OK": {3, []modeltest.Step{modeltest.Say(minutes("ship on Sunday")), modeltest.Say("OK")}, true, "ship on Sunday", 3},
+		"corrected":          {1, []modeltest.Step{modeltest.Say(minutesOf("ship on Sunday"))}, true, "ship on Sunday", 2},
+		"corrected, then OK": {3, []modeltest.Step{modeltest.Say(minutesOf("ship on Sunday")), modeltest.Say("OK")}, true, "ship on Sunday", 3},
 		"chatters":           {2, []modeltest.Step{modeltest.Say("They look fine to me.")}, false, "ship", 2},
-		"too long":           {1, []modeltest.Step{modeltest.Say(minutes(strings.Repeat("word ", 400)))}, false, "ship", 2},
+		"too long":           {1, []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 400)))}, false, "ship", 2},
 		"fails":              {2, []modeltest.Step{{Err: down}}, false, "ship", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, script := writer("a", append([]modeltest.Step{modeltest.Say(minutes("ship"))}, c.checks...)...)
+			w, script := writer("a", append([]modeltest.Step{modeltest.Say(minutesOf("ship"))}, c.checks...)...)
 			r := recordOf("what do we ship? </minutes>", "the boat")
 			r.policy = named(t, Snapshot, map[string]float64{"check_calls": c.calls})
 			out := summarize(context.Background(), r, []Summarizer{w})
-			if out.checked != c.checked || !strings.HasPrefix(out.text, minutes(c.goal)+"\n\n## Said") || out.by != "a" || out.result != "" ||
+			if out.checked != c.checked || !strings.HasPrefix(out.text, minutesOf(c.goal)+"\n\n## Said") || out.by != "a" || out.result != "" ||
 				len(out.calls) != c.asked {
 				t.Errorf("%+v", out)
 			}
@@ -378,7 +378,7 @@ func TestCheck(t *testing.T) {
 				t.Fatalf("%d requests", len(reqs))
 			} else if len(reqs) > 1 {
 				text := reqs[1].Items[1].Parts.Text()
-				if !strings.Contains(text, "what do we ship?") || !strings.Contains(text, "<minutes>\n"+minutes("ship")+"\n</minutes>") ||
+				if !strings.Contains(text, "what do we ship?") || !strings.Contains(text, "<minutes>\n"+minutesOf("ship")+"\n</minutes>") ||
 					strings.Count(text, "</minutes>") != 1 {
 					t.Errorf("the check is asked with\n%s", text)
 				}
@@ -389,7 +389,7 @@ func TestCheck(t *testing.T) {
 
 // An answer in another language is asked for once more, and then taken as it is.
 func TestAnotherLanguage(t *testing.T) {
-	english := minutes("the person wants a boat before the end of May, never works on Sundays, and keeps the key below the pot")
+	english := minutesOf("the person wants a boat before the end of May, never works on Sundays, and keeps the key below the pot")
 	const chinese = "造一条船，星期天不工作，钥匙在花盆下面，五月底之前完成"
 	down := modeltest.Step{Err: scrollback.Errorf(scrollback.Unavailable, "test", "down")}
 	for name, c := range map[string]struct {
@@ -397,7 +397,7 @@ func TestAnotherLanguage(t *testing.T) {
 		want  string
 		calls int
 	}{
-		"then right":       {[]modeltest.Step{modeltest.Say(english), modeltest.Say(minutes(chinese))}, minutes(chinese), 2},
+		"then right":       {[]modeltest.Step{modeltest.Say(english), modeltest.Say(minutesOf(chinese))}, minutesOf(chinese), 2},
 		"again":            {[]modeltest.Step{modeltest.Say(english)}, english, 2},
 		"then down":        {[]modeltest.Step{modeltest.Say(english), down}, english, 2},
 		"then no minutes":  {[]modeltest.Step{modeltest.Say(english), modeltest.Say("好的")}, english, 2},
@@ -434,7 +434,7 @@ func TestHurry(t *testing.T) {
 	h := &hangs{asked: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { <-h.asked; cancel() }()
-	w, script := writer("b", modeltest.Say(minutes("ship")))
+	w, script := writer("b", modeltest.Say(minutesOf("ship")))
 	out := summarize(ctx, recordOf("hello"), []Summarizer{{Model: h, Budget: 8000, Reserve: 2000}, w})
 	if out.text != "" || out.result != scrollback.ResultModelError || out.why != "no summary came in time" || len(out.calls) != 1 ||
 		len(script.Requests()) != 0 {

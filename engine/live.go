@@ -1,15 +1,10 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/turnstile"
@@ -49,7 +44,7 @@ type liveTurn struct {
 
 	mu     sync.Mutex
 	head   store.Head
-	draft  *draft
+	draft  *model.Answer
 	events []scrollback.Event
 	ended  bool
 	beside []scrollback.Event // of compactions beside the turn, held back until the step ends
@@ -59,7 +54,7 @@ type liveTurn struct {
 // makeLive makes a turn that has begun live, for whoever asked.
 func makeLive(v *View, b store.Begun, sh resolved) *liveTurn {
 	e := v.e
-	lt := &liveTurn{e: e, view: v, resolved: sh, wait: turnstile.Patience{Left: max(e.o.SummaryTimeout, 0)}, turn: b.Turn, head: b.Head, draft: &draft{}, more: make(chan struct{}), cancel: func(error) {},
+	lt := &liveTurn{e: e, view: v, resolved: sh, wait: turnstile.Patience{Left: max(e.o.SummaryTimeout, 0)}, turn: b.Turn, head: b.Head, draft: &model.Answer{}, more: make(chan struct{}), cancel: func(error) {},
 		events: []scrollback.Event{scrollback.TurnEvent{TurnID: b.Turn.ID, UserMessageID: b.Turn.UserMessage, Seq: b.Turn.Seq}}}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
@@ -166,7 +161,7 @@ func (lt *liveTurn) read(ctx context.Context, n int, yield func(SequencedEvent, 
 func (lt *liveTurn) write(d model.Delta) {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	if evs := lt.draft.add(d); len(evs) > 0 {
+	if evs := lt.draft.Add(d); len(evs) > 0 {
 		lt.emitLocked(evs...)
 	}
 }
@@ -175,7 +170,7 @@ func (lt *liveTurn) write(d model.Delta) {
 func (lt *liveTurn) sofar() scrollback.Draft {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	return lt.draft.saved(lt.resolved.facts.Name)
+	return lt.draft.Saved(lt.resolved.facts.Name)
 }
 
 // keepSaved saves the draft and renews the lease until ctx ends. A lost lease or a
@@ -220,7 +215,7 @@ func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
 	lt.head = done.Head
-	lt.draft = &draft{}
+	lt.draft = &model.Answer{}
 	return done, nil
 }
 
@@ -236,7 +231,7 @@ type reply struct {
 // ask streams one answer into the draft.
 func (lt *liveTurn) ask(ctx context.Context, r model.Request) (reply, error) {
 	var t reply
-	clock := thinkingClock{asked: lt.e.store.Now()}
+	clock := model.ThinkingClock{Asked: lt.e.store.Now()}
 	for d, err := range lt.resolved.model.Stream(ctx, r) {
 		if err != nil {
 			if ctx.Err() != nil {
@@ -244,7 +239,7 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (reply, error) {
 			}
 			return t, err
 		}
-		clock.hear(d, lt.e.store.Now())
+		clock.Hear(d, lt.e.store.Now())
 		lt.write(d)
 		if d.Usage != nil {
 			t.usage = *d.Usage
@@ -262,91 +257,12 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (reply, error) {
 	if ctx.Err() != nil && t.finish == "" {
 		return t, context.Cause(ctx)
 	}
-	if ms := clock.thought(t.usage); ms > 0 {
+	if ms := clock.Thought(t.usage); ms > 0 {
 		lt.meta.ThinkingMS += ms
 		lt.emit(lt.meta)
 	}
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	t.parts = lt.draft.writing.Whole()
+	t.parts = lt.draft.Whole()
 	return t, nil
-}
-
-// thinkingClock measures how long a model thinks before it speaks, in Unix ms: from
-// its first thought, or where none is shown from the question.
-type thinkingClock struct{ asked, began, spoke int64 }
-
-func (c *thinkingClock) hear(d model.Delta, now int64) {
-	if d.Reasoning != "" && c.began == 0 {
-		c.began = now
-	}
-	if (d.Text != "" || d.Call != nil || d.Finish != "") && c.spoke == 0 {
-		c.spoke = now
-	}
-}
-
-// thought is how long it thought: at least a millisecond if it thought at all.
-func (c *thinkingClock) thought(u scrollback.Usage) int64 {
-	switch {
-	case c.began > 0:
-		return max(c.spoke-c.began, 1)
-	case u.ReasoningTokens > 0:
-		return max(c.spoke-c.asked, 1)
-	}
-	return 0
-}
-
-// draft is the reply of a step while it is written. Growing it costs only what is
-// added, however long it is.
-type draft struct {
-	content, reasoning strings.Builder
-	contentAt, thinkAt int // characters so far
-	calls              []scrollback.ToolCall
-	writing            model.Writing
-}
-
-// add adds a delta and returns its events.
-func (d *draft) add(delta model.Delta) (evs []scrollback.Event) {
-	if delta.Reasoning != "" {
-		evs = append(evs, scrollback.ReasoningEvent{Content: delta.Reasoning, At: d.thinkAt})
-		d.reasoning.WriteString(delta.Reasoning)
-		d.thinkAt += utf8.RuneCountInString(delta.Reasoning)
-	}
-	if delta.Text != "" {
-		evs = append(evs, scrollback.DeltaEvent{Content: delta.Text, At: d.contentAt})
-		d.content.WriteString(delta.Text)
-		d.contentAt += utf8.RuneCountInString(delta.Text)
-	}
-	if delta.Call != nil {
-		c := *delta.Call
-		c.Arguments = model.Arguments(string(c.Arguments))
-		c.ID = d.freshID(c.ID)
-		if delta.Opaque != nil {
-			c.Opaque = delta.Opaque
-		}
-		delta.Call = &c
-		d.calls = append(d.calls, c)
-		evs = append(evs, scrollback.ToolCallEvent{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
-	}
-	d.writing.Add(delta)
-	return evs
-}
-
-// freshID is id, or a variant that no other call of this step has: each call must have
-// a result of its own.
-func (d *draft) freshID(id string) string {
-	taken := func(id string) bool {
-		return slices.ContainsFunc(d.calls, func(c scrollback.ToolCall) bool { return c.ID == id })
-	}
-	for fresh, n := id, len(d.calls)+1; ; n++ {
-		if fresh != "" && !taken(fresh) {
-			return fresh
-		}
-		fresh = fmt.Sprintf("%s_%d", cmp.Or(id, "call"), n)
-	}
-}
-
-// saved is the draft as the store keeps it.
-func (d *draft) saved(model string) scrollback.Draft {
-	return scrollback.Draft{Content: d.content.String(), Reasoning: d.reasoning.String(), ToolCalls: d.calls, Model: model}
 }

@@ -1,7 +1,8 @@
 // Package model defines what the engine needs from a language model: items of a
 // window in, deltas out.
 //
-// Words it adds: request (one step's input), delta (a piece of the output).
+// Words it adds: request (one step's input), delta (a piece of the output), answer (all
+// of the output, while it is written).
 //
 // A stream yields deltas in the order the model wrote them and ends with exactly
 // one delta that has a Finish reason; a stream that ends without one was cut

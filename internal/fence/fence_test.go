@@ -24,10 +24,13 @@ var rooms = map[string]entry{
 
 	"window": {rooms: ". internal/clip internal/marks internal/same",
 		not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
-	"compact": {rooms: ". compact/standing internal/clip internal/marks internal/nearest internal/same internal/terms internal/toolcall model window",
-		not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
+	"compact": {rooms: ". compact/minutes compact/standing compact/work internal/clip internal/marks internal/nearest internal/same " +
+		"internal/terms internal/toolcall model window", not: "io os io/fs database/sql log log/slog math/rand math/rand/v2"},
+	"compact/minutes":  {rooms: ". internal/clip", not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"compact/standing": {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
-	"token":            {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
+	"compact/work": {rooms: ". internal/clip internal/toolcall window",
+		not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
+	"token": {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
 		not: "database/sql"},

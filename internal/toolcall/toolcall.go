@@ -32,6 +32,13 @@ var (
 		"replace", "diff", "inserttext"}
 )
 
+// notName finds the first character that the name of a tool cannot contain, and
+// everything after it.
+var notName = regexp.MustCompile(`(?s)[^\pL\pN_.:/-].*`)
+
+// Name is the name of a tool as far as it is one; a model, or a bundle, may name anything.
+func Name(called string) string { return notName.ReplaceAllString(called, "") }
+
 // patched finds the files of a patch in the form that Codex's apply_patch takes.
 var patched = regexp.MustCompile(`(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$`)
 

@@ -1,4 +1,4 @@
-package compact
+package minutes
 
 import (
 	"regexp"
@@ -32,13 +32,13 @@ var (
 )
 
 // sectionOf returns the section of a form that a title names, or -1.
-func (f form) sectionOf(title string) int {
+func (f Form) sectionOf(title string) int {
 	key, other := titleKey(title), notesTitles
-	if f.sections[0].heading == state.sections[0].heading {
+	if f.Sections[0].Heading == state.Sections[0].Heading {
 		other = stateTitles
 	}
-	for i, s := range f.sections {
-		if key == titleKey(s.heading) {
+	for i, s := range f.Sections {
+		if key == titleKey(s.Heading) {
 			return i
 		}
 	}
@@ -92,7 +92,7 @@ var (
 
 // headOf reads a line as a head. next is the line after it, and style the level of the
 // first head of the answer, or 0: weaker marks than those are no heads.
-func (f form) headOf(line, next string, style int) (head, bool) {
+func (f Form) headOf(line, next string, style int) (head, bool) {
 	text := strings.TrimSpace(line)
 	named := func(level int, title, rest string) (head, bool) {
 		h := head{f.sectionOf(title), level, strings.TrimSpace(title), strings.TrimSpace(rest)}
@@ -147,8 +147,8 @@ type parsed struct {
 
 // parse finds the sections of an answer. What stands before the first heading and after
 // a section that nobody asked for is left out.
-func (f form) parse(text string) parsed {
-	p := parsed{lines: make([][]string, len(f.sections)), came: make([]bool, len(f.sections)), last: -1}
+func (f Form) parse(text string) parsed {
+	p := parsed{lines: make([][]string, len(f.Sections)), came: make([]bool, len(f.Sections)), last: -1}
 	lines := strings.Split(text, "\n")
 	at, style, fence, other := -1, 0, "", ""
 	for i := 0; i < len(lines); i++ {

@@ -1,4 +1,14 @@
-package compact
+// Package work says what tools did as one line that can be read back and added up:
+//
+//	Tools: read_file ×4 (a.go, b.go, …), bash ×3 (2 failed; go test ./... failed: "undefined: x", ls) · wrote: x.go, y.go
+//
+// Words it adds: subject (what calls of a tool were about: a path, a command).
+//
+// Invariants: a line has one line and no more tokens than there is room for; read back, it
+// has the calls and failures that it was written with.
+//
+// It may not know a fold, a summary or a model.
+package work
 
 import (
 	"cmp"
@@ -10,17 +20,14 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	short "github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/toolcall"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// work is what tools did in a run of messages. A placeholder says it in one line:
-//
-//	Tools: read_file ×4 (a.go, b.go, …), bash ×3 (2 failed; go test ./... failed: "undefined: x", ls) · wrote: x.go, y.go
-//
-// Roll-ups read the lines of what they stand for, and add them up.
-type work struct {
+// Done is what tools did in a run of messages. A placeholder says it in one line; roll-ups
+// read the lines of what they stand for, and add them up. The zero value is nothing.
+type Done struct {
 	tools []tool
 	wrote []string // oldest first
 	more  bool     // more was written
@@ -48,14 +55,14 @@ const (
 // otherTools stands for tools that a line has no room for.
 const otherTools = "other"
 
-// workOf collects what tools did in a run, look-ups of the log itself apart.
-func workOf(ms []scrollback.Message) *work {
+// Of collects what tools did in a run, look-ups of the log itself apart.
+func Of(ms []scrollback.Message) *Done {
 	type waiting struct {
 		tool  string
 		call  toolcall.Call
 		about string
 	}
-	var w work
+	var w Done
 	open := map[string]waiting{}
 	for i := range ms {
 		for _, c := range ms[i].Parts.Calls() {
@@ -63,7 +70,7 @@ func workOf(ms []scrollback.Message) *work {
 				continue
 			}
 			read := toolcall.Read(c.Arguments)
-			one := waiting{cmp.Or(notName.ReplaceAllString(c.Name, ""), "tool"), read, short.Line(read.Subject, maxSubjectRunes)}
+			one := waiting{cmp.Or(toolcall.Name(c.Name), "tool"), read, clip.Line(read.Subject, maxSubjectRunes)}
 			w.add(tool{name: one.tool, calls: 1, subjects: []subject{{text: one.about}}})
 			open[c.ID] = one
 		}
@@ -85,7 +92,7 @@ func workOf(ms []scrollback.Message) *work {
 }
 
 // add adds what was done with a tool.
-func (w *work) add(t tool) {
+func (w *Done) add(t tool) {
 	i := slices.IndexFunc(w.tools, func(o tool) bool { return o.name == t.name })
 	if i < 0 {
 		w.tools = append(w.tools, tool{name: t.name})
@@ -105,7 +112,7 @@ func (w *work) add(t tool) {
 }
 
 // write adds files that were written.
-func (w *work) write(paths ...string) {
+func (w *Done) write(paths ...string) {
 	for _, p := range paths {
 		w.wrote = append(slices.DeleteFunc(w.wrote, func(o string) bool { return o == p }), p)
 		if len(w.wrote) > maxWrote {
@@ -114,8 +121,8 @@ func (w *work) write(paths ...string) {
 	}
 }
 
-// join adds later work.
-func (w *work) join(later *work) {
+// Join adds what was done later.
+func (w *Done) Join(later *Done) {
 	for _, t := range later.tools {
 		w.add(t)
 	}
@@ -130,9 +137,9 @@ type detail struct{ tools, subjects, wrote, subjectRunes, failureRunes int }
 var details = []detail{{10, 5, 16, 100, 100}, {8, 4, 12, 80, 80}, {8, 3, 8, 60, 80}, {6, 2, 6, 60, 60}, {6, 1, 5, 48, 48}, {5, 1, 3, 32, 40},
 	{4, 0, 3, 0, 0}, {3, 0, 1, 0, 0}, {2, 0, 0, 0, 0}}
 
-// line says what was done in at most room tokens; it is empty if nothing was, or if there
+// Line says what was done in at most room tokens; it is empty if nothing was, or if there
 // is no room to say it.
-func (w *work) line(room int64, count func(string) int) string {
+func (w *Done) Line(room int64, count func(string) int) string {
 	if len(w.tools) == 0 || room <= 0 {
 		return ""
 	}
@@ -145,7 +152,7 @@ func (w *work) line(room int64, count func(string) int) string {
 }
 
 // tell says what was done in as much detail, the tools that were called most first.
-func (w *work) tell(d detail) string {
+func (w *Done) tell(d detail) string {
 	tools := slices.Clone(w.tools)
 	slices.SortStableFunc(tools, func(a, b tool) int { return cmp.Or(cmp.Compare(b.calls, a.calls), cmp.Compare(a.name, b.name)) })
 	var out []string
@@ -195,10 +202,10 @@ func (t tool) tell(d detail, wrote []string) string {
 	var said []string
 	failing := 0
 	for _, s := range shown {
-		one := quote(short.Line(s.text, d.subjectRunes))
+		one := quote(clip.Line(s.text, d.subjectRunes))
 		if s.failed != "" {
 			failing++
-			one += failedMark + strings.ReplaceAll(short.Line(s.failed, d.failureRunes), `"`, "'") + `"`
+			one += failedMark + strings.ReplaceAll(clip.Line(s.failed, d.failureRunes), `"`, "'") + `"`
 		}
 		said = append(said, one)
 	}
@@ -224,29 +231,29 @@ func quote(s string) string {
 	return s
 }
 
-// parseWork reads the line of a placeholder that says what tools did. A line that it
+// Parse reads the line of a placeholder that says what tools did. A line that it
 // cannot read says nothing.
-func parseWork(placeholder string) *work {
+func Parse(placeholder string) *Done {
 	for line := range strings.SplitSeq(placeholder, "\n") {
 		if rest, ok := strings.CutPrefix(line, window.WorkMark); ok {
-			w, p := work{}, workParser{rest}
+			w, p := Done{}, parser{rest}
 			if p.tools(&w) && p.wrote(&w) {
 				return &w
 			}
 		}
 	}
-	return &work{}
+	return &Done{}
 }
 
-type workParser struct{ rest string }
+type parser struct{ rest string }
 
-func (p *workParser) take(s string) (ok bool) {
+func (p *parser) take(s string) (ok bool) {
 	p.rest, ok = strings.CutPrefix(p.rest, s)
 	return ok
 }
 
 // number reads digits.
-func (p *workParser) number() int {
+func (p *parser) number() int {
 	i := 0
 	for i < len(p.rest) && p.rest[i] >= '0' && p.rest[i] <= '9' {
 		i++
@@ -259,7 +266,7 @@ func (p *workParser) number() int {
 }
 
 // until reads up to the first of some marks.
-func (p *workParser) until(marks ...string) string {
+func (p *parser) until(marks ...string) string {
 	end := len(p.rest)
 	for _, m := range marks {
 		if i := strings.Index(p.rest, m); i >= 0 {
@@ -272,7 +279,7 @@ func (p *workParser) until(marks ...string) string {
 }
 
 // quoted reads what quote writes; more says that it is an ellipsis.
-func (p *workParser) quoted(marks ...string) (s string, more bool) {
+func (p *parser) quoted(marks ...string) (s string, more bool) {
 	if p.take("`") {
 		s = p.until("`")
 		return s, !p.take("`")
@@ -283,10 +290,10 @@ func (p *workParser) quoted(marks ...string) (s string, more bool) {
 
 var countsFailed = regexp.MustCompile(`^(\d{1,9}) failed; `)
 
-func (p *workParser) tools(w *work) bool {
+func (p *parser) tools(w *Done) bool {
 	for {
 		t := tool{name: p.until(" ", ",", "("), calls: 1}
-		if t.name == "" || notName.MatchString(t.name) {
+		if t.name == "" || toolcall.Name(t.name) != t.name {
 			return false
 		}
 		if p.take(" ×") {
@@ -302,7 +309,7 @@ func (p *workParser) tools(w *work) bool {
 	}
 }
 
-func (p *workParser) subjects(t *tool) bool {
+func (p *parser) subjects(t *tool) bool {
 	counted := 0
 	if m := countsFailed.FindStringSubmatch(p.rest); m != nil {
 		counted = p.number()
@@ -331,7 +338,7 @@ func (p *workParser) subjects(t *tool) bool {
 	}
 }
 
-func (p *workParser) wrote(w *work) bool {
+func (p *parser) wrote(w *Done) bool {
 	if p.rest == "" {
 		return true
 	}
@@ -376,12 +383,12 @@ func failure(r scrollback.ToolResult) (string, bool) {
 	if strings.HasPrefix(text, `{"output":`) && json.Unmarshal([]byte(text), &wrapped) == nil {
 		text, r.IsError = wrapped.Output, r.IsError || wrapped.Metadata.ExitCode != 0
 	}
-	ends := short.Bytes(text, failureEnds) + "\n" + short.TailBytes(text, failureEnds)
+	ends := clip.Bytes(text, failureEnds) + "\n" + clip.TailBytes(text, failureEnds)
 	if !r.IsError && !exitCode.MatchString(ends) && !errorStart.MatchString(text) {
 		return "", false
 	}
 	first := ""
-	for line := range strings.SplitSeq(short.Bytes(text, failureText), "\n") {
+	for line := range strings.SplitSeq(clip.Bytes(text, failureText), "\n") {
 		line = strings.Join(strings.Fields(errorTags.ReplaceAllString(line, " ")), " ")
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
@@ -394,5 +401,5 @@ func failure(r scrollback.ToolResult) (string, bool) {
 			break
 		}
 	}
-	return short.Line(strings.ToValidUTF8(cmp.Or(first, "no output"), ""), maxSubjectRunes), true
+	return clip.Line(strings.ToValidUTF8(cmp.Or(first, "no output"), ""), maxSubjectRunes), true
 }

@@ -1,26 +1,58 @@
-package compact
+package minutes
 
 import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/scrollback-ai/scrollback"
 )
+
+// asked is what was asked for: a form, and what the answer is judged by.
+type asked struct {
+	form  Form
+	judge Judge
+}
+
+func says(text string) []scrollback.Message {
+	return []scrollback.Message{{Seq: 1, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: text}}}}
+}
+
+func words(s string) int { return len(strings.Fields(s)) }
+
+// snapshot asks for a snapshot of what a person said, in at most 300 words.
+func snapshot(said string) asked {
+	return asked{Snapshot(), Judge{Count: words, Bound: 300, Language: Spoken(says(said))}}
+}
+
+// rolls asks for a rolling summary of it.
+func rolls(said string) asked {
+	a := snapshot(said)
+	a.form = Rolling(Language(says(said)))
+	return a
+}
+
+// minutes is a summary that passes; goal is what it says.
+func minutes(goal string) string {
+	return "## Goal\n- " + goal + "\n## Constraints\n- none\n## Knowledge\n- none\n## Artifacts\n- none\n## Files\n- none\n## Recent " +
+		"actions\n- none\n## Tasks\n- none"
+}
 
 // canon is the canonical form of a summary with lines in some sections, written
 // "Goal: ship", several lines of one section after another.
-func canon(f form, lines ...string) string {
+func canon(f Form, lines ...string) string {
 	var b strings.Builder
-	for _, s := range f.sections {
-		b.WriteString("## " + s.heading + "\n")
+	for _, s := range f.Sections {
+		b.WriteString("## " + s.Heading + "\n")
 		some := false
 		for _, l := range lines {
-			if text, ok := strings.CutPrefix(l, s.heading+": "); ok {
+			if text, ok := strings.CutPrefix(l, s.Heading+": "); ok {
 				some = true
 				b.WriteString("- " + strings.ReplaceAll(text, "|", "\n") + "\n")
 			}
 		}
 		if !some {
-			b.WriteString("- " + f.none + "\n")
+			b.WriteString("- " + f.None + "\n")
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
@@ -147,16 +179,16 @@ func TestGoodAnswers(t *testing.T) {
 		{name: "an extra section first", answer: "## Overview\nA boat is built.\n" + good},
 		{name: "what is carried, copied", answer: good + "\n## Said, word for word\n- #1 user: always sign as Ada\n"},
 	} {
-		t.Run(c.name, func(t *testing.T) { accepts(t, recordOf("what do we ship?", "the boat"), c.answer, want) })
+		t.Run(c.name, func(t *testing.T) { accepts(t, snapshot("what do we ship?"), c.answer, want) })
 	}
 }
 
 // accepts wants an answer to be accepted in this form, and that to be accepted as it is.
-func accepts(t *testing.T, r record, answer, want string) {
+func accepts(t *testing.T, a asked, answer, want string) {
 	t.Helper()
-	r.maxTokens = 4000
+	a.judge.Bound = 4000
 	for range 2 {
-		got, err := r.accept(answer)
+		got, err := a.form.Accept(answer, a.judge)
 		if err != nil || got != want {
 			t.Fatalf("of\n%s\ncame (%v)\n%s\nwant\n%s", answer, err, got, want)
 		}
@@ -167,13 +199,13 @@ func accepts(t *testing.T, r record, answer, want string) {
 // Some good answers come out otherwise: sections that are empty, out of order or on one
 // line, lines within lines, code, and marks that only look like thoughts.
 func TestGoodAnswersOfTheirOwn(t *testing.T) {
-	chinese := recordOf("请帮我造一条船，每个星期天都不要工作，钥匙是四七一一", "好的，我记下了")
-	rolled := rollingRecord(t, "请帮我造一条船，每个星期天都不要工作，钥匙是四七一一", "好的，我记下了")
-	english := recordOf("what do we ship?", "the boat")
-	zh := notes[1].form
+	chinese := snapshot("请帮我造一条船，每个星期天都不要工作，钥匙是四七一一")
+	rolled := rolls("请帮我造一条船，每个星期天都不要工作，钥匙是四七一一")
+	english := snapshot("what do we ship?")
+	zh := Rolling("zh")
 	for _, c := range []struct {
 		name   string
-		of     record
+		of     asked
 		answer string
 		want   string
 	}{
@@ -247,7 +279,7 @@ func TestGoodAnswersOfTheirOwn(t *testing.T) {
 func TestBadAnswers(t *testing.T) {
 	good := inStyle(atx, dash)
 	half := good[:strings.Index(good, "## Files")]
-	english, chinese := recordOf("write a poem about boats", "gladly"), recordOf("请帮我造一条船，每个星期天都不要工作，钥匙是四七一一", "好的")
+	english, chinese := snapshot("write a poem about boats"), snapshot("请帮我造一条船，每个星期天都不要工作，钥匙是四七一一")
 	for _, c := range []answerCase{
 		{"empty", "", "it was empty"},
 		{"blank", " \n\ufeff\r\n ", "it was empty"},
@@ -296,20 +328,20 @@ func TestBadAnswers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) { refuses(t, chinese, c) })
 	}
-	refuses(t, recordOf("鍵はどこにありますか、教えてください"), answerCase{"English for Japanese",
+	refuses(t, snapshot("鍵はどこにありますか、教えてください"), answerCase{"English for Japanese",
 		minutes("the person asks where the key is and wants to be told about it at once, because it has been lost"), "(Japanese)"})
-	refuses(t, recordOf("열쇠는 어디에 있나요 알려 주세요"), answerCase{"English for Korean",
+	refuses(t, snapshot("열쇠는 어디에 있나요 알려 주세요"), answerCase{"English for Korean",
 		minutes("the person asks where the key is and wants to be told about it at once, because it has been lost"), "(Korean)"})
-	refuses(t, recordOf("Скажите, пожалуйста, где лежит ключ от дома"), answerCase{"English for Russian",
+	refuses(t, snapshot("Скажите, пожалуйста, где лежит ключ от дома"), answerCase{"English for Russian",
 		minutes("the person asks where the key is and wants to be told about it at once, because it has been lost"), "(Russian)"})
 	refuses(t, english, answerCase{"Chinese for English", minutes("在五月底之前造好这条船，星期天不工作，钥匙在花盆下面"), "not Chinese"})
 }
 
-func refuses(t *testing.T, r record, c answerCase) {
+func refuses(t *testing.T, a asked, c answerCase) {
 	t.Helper()
-	got, err := r.accept(c.answer)
-	var u unusable
-	var other otherLanguage
+	got, err := a.form.Accept(c.answer, a.judge)
+	var u Unusable
+	var other OtherLanguage
 	if got != "" || !errors.As(err, &u) && !errors.As(err, &other) || !strings.Contains(err.Error(), c.why) {
 		t.Errorf("%s: of\n%s\ncame (%v)\n%s\nwant it refused: %s", c.name, c.answer, err, got, c.why)
 	}

@@ -1,4 +1,4 @@
-package compact
+package work
 
 import (
 	"encoding/json"
@@ -30,7 +30,7 @@ func wholeLine(ms ...[]scrollback.Message) string {
 	for _, m := range ms {
 		run = append(run, m...)
 	}
-	return workOf(run).line(1000, token.Count)
+	return Of(run).Line(1000, token.Count)
 }
 
 // The work of well-known agents, as their sessions record it.
@@ -60,7 +60,8 @@ func TestWorkOfAgents(t *testing.T) {
 			`Tools: get_weather ×2 (上海), clock, x (b)`},
 		"it passes in the end": {wholeLine(did(1, "bash", `{"command":"make"}`, "!boom"), did(3, "bash", `{"command":"make"}`, "ok")),
 			`Tools: bash ×2 (1 failed; make)`},
-		"nothing": {wholeLine(talk("hello", "hi")), ""},
+		"nothing": {wholeLine([]scrollback.Message{{Seq: 1, Role: scrollback.RoleUser,
+			Parts: scrollback.Parts{scrollback.Text{Text: "hello"}}}}), ""},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, c.got, c.want)
@@ -90,7 +91,7 @@ func TestAnyWork(t *testing.T) {
 		"路径/文件.md", "a · wrote: b",
 		` failed: "x"`, "other", "a failed: b"}), rapid.StringN(0, 12, -1))
 	rapid.Check(t, func(t *rapid.T) {
-		any := func() *work {
+		any := func() *Done {
 			var run []scrollback.Message
 			for i := range rapid.IntRange(0, 8).Draw(t, "calls") {
 				arguments, _ := json.Marshal(map[string]string{rapid.SampledFrom([]string{"path", "command", "query"}).Draw(t,
@@ -100,11 +101,11 @@ func TestAnyWork(t *testing.T) {
 					string(arguments),
 					rapid.SampledFrom([]string{"ok", "!" + word.Draw(t, "why")}).Draw(t, "result"))...)
 			}
-			return workOf(run)
+			return Of(run)
 		}
 		one, two := any(), any()
 		full := detail{100, 100, 100, 1000, 1000}
-		calls := func(w *work) (calls, failed int) {
+		calls := func(w *Done) (calls, failed int) {
 			for _, t := range w.tools {
 				calls, failed = calls+t.calls, failed+t.failed
 			}
@@ -115,7 +116,7 @@ func TestAnyWork(t *testing.T) {
 				break
 			}
 			text := one.tell(d)
-			back := parseWork("Messages\n- #1 user: a\n" + text)
+			back := Parse("Messages\n- #1 user: a\n" + text)
 			c1, f1 := calls(one)
 			if c2, f2 := calls(back); c1 != c2 || f1 != f2 {
 				t.Fatalf("%d calls and %d failures are read back as %d and %d of\n%s", c1, f1, c2, f2, text)
@@ -129,12 +130,12 @@ func TestAnyWork(t *testing.T) {
 		}
 		c1, f1 := calls(one)
 		c2, f2 := calls(two)
-		one.join(parseWork(two.line(1<<30, token.Count)))
+		one.Join(Parse(two.Line(1<<30, token.Count)))
 		if c, f := calls(one); c != c1+c2 || f != f1+f2 {
 			t.Fatalf("%d+%d calls and %d+%d failures make %d and %d", c1, c2, f1, f2, c, f)
 		}
 		room := rapid.Int64Range(0, 120).Draw(t, "room")
-		if text := one.line(room, token.Count); int64(token.Count(text)) > room {
+		if text := one.Line(room, token.Count); int64(token.Count(text)) > room {
 			t.Fatalf("over %d tokens: %s", room, text)
 		}
 	})
@@ -144,7 +145,7 @@ func TestAnyWork(t *testing.T) {
 func TestDamagedWork(t *testing.T) {
 	for _, s := range []string{"Tools: ", "Tools: bash ×3 (a", "Tools: bash (a failed: \"x)", "Tools: bash · wrote", "Tools: (a)",
 		"Tools: bash (a)) x", "Tool: bash"} {
-		if w := parseWork(s); len(w.tools)+len(w.wrote) > 0 {
+		if w := Parse(s); len(w.tools)+len(w.wrote) > 0 {
 			t.Errorf("%q is read as %+v", s, w)
 		}
 	}

@@ -1,4 +1,15 @@
-package compact
+// Package minutes is the form of the minutes that a model writes of a conversation: their
+// headings in each language, how an answer is brought into that form, and whether it can be
+// used.
+//
+// Words it adds: form (the headings in their order, and the words that go with them),
+// canonical (as the form writes it: "## " headings and lines that begin with "- ").
+//
+// Invariants: what is accepted is canonical, and is accepted again as it is; it has each
+// heading of the form once, and no more tokens than its judge allows.
+//
+// It may not know where minutes are kept, when they are asked for, or who writes them.
+package minutes
 
 import (
 	"strings"
@@ -7,20 +18,23 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// form is what a summary looks like: its sections in order, the heading of the part
+// Form is what a summary looks like: its sections in order, the heading of the part
 // that is carried word for word, and the word for a section with nothing to say.
-type form struct {
-	sections []section
-	said     string
-	none     string
+type Form struct {
+	Sections []Section
+	Said     string
+	None     string
 }
 
-// section is a heading, and what a model is told to write under it.
-type section struct{ heading, holds string }
+// Section is a heading, and what a model is told to write under it.
+type Section struct{ Heading, Holds string }
 
-// state is the form of a snapshot. Its headings are English, whatever language the
+// Snapshot returns the form of a summary of where things stand.
+func Snapshot() Form { return state }
+
+// state is that form. Its headings are English, whatever language the
 // person speaks.
-var state = form{sections: []section{
+var state = Form{Sections: []Section{
 	{"Goal", "What the person is after, in the end and right now."},
 	{"Constraints", "What must or must not be done: preferences, rules, limits, decisions and their reasons."},
 	{"Knowledge", "Facts that came up: names, numbers, dates, addresses, results, errors with their exact words."},
@@ -28,13 +42,13 @@ var state = form{sections: []section{
 	{"Files", "Paths and what was read, changed or decided of each."},
 	{"Recent actions", "The last things that were done, in order, and how they ended."},
 	{"Tasks", "Each task with its state: done, under way, open."},
-}, said: "Said, word for word", none: "none"}
+}, Said: "Said, word for word", None: "none"}
 
 // notes are the forms of a rolling summary, by language; the first is for languages
 // without a form of their own.
 var notes = []struct {
 	language string
-	form
+	Form
 }{
 	{"", rolling("Said, word for word", "none", "Facts", "Preferences", "Constraints", "Decisions", "Open items")},
 	{"zh", rolling("原话", "无", "事实", "偏好", "约束", "决定", "未完成事项")},
@@ -42,7 +56,7 @@ var notes = []struct {
 	{"ko", rolling("원문 그대로", "없음", "사실", "선호", "제약", "결정", "남은 일")},
 }
 
-func rolling(said, none string, headings ...string) form {
+func rolling(said, none string, headings ...string) Form {
 	holds := []string{
 		"What is known: names, numbers, dates, addresses, results, errors with their exact words.",
 		"What the person likes and how they want things done.",
@@ -50,41 +64,37 @@ func rolling(said, none string, headings ...string) form {
 		"What was decided, and why.",
 		"What is not done or not answered yet, and what comes next.",
 	}
-	f := form{said: said, none: none}
+	f := Form{Said: said, None: none}
 	for i, h := range headings {
-		f.sections = append(f.sections, section{h, holds[i]})
+		f.Sections = append(f.Sections, Section{h, holds[i]})
 	}
 	return f
 }
 
-// form returns the form of the record's summary.
-func (r *record) form() form {
-	if r.policy.Name != Rolling {
-		return state
-	}
-	spoken := r.language()
+// Rolling returns the form of a rolling summary in a language, as [Language] names it.
+func Rolling(language string) Form {
 	for _, n := range notes {
-		if n.language == spoken {
-			return n.form
+		if n.language == language {
+			return n.Form
 		}
 	}
-	return notes[0].form
+	return notes[0].Form
 }
 
-// bare returns the shortest summary of a form: its headings, and a line under each.
-func (f form) bare() string {
+// Bare returns the shortest summary of a form: its headings, and a line under each.
+func (f Form) Bare() string {
 	var b strings.Builder
-	for _, s := range f.sections {
-		b.WriteString("## " + s.heading + "\n- " + f.none + "\n")
+	for _, s := range f.Sections {
+		b.WriteString("## " + s.Heading + "\n- " + f.None + "\n")
 	}
 	return b.String()
 }
 
-// saidMarks lists the headings of what is carried word for word, in all forms.
-func saidMarks() []string {
-	out := []string{"\n## " + state.said + "\n"}
+// SaidMarks lists the headings of what is carried word for word, in all forms.
+func SaidMarks() []string {
+	out := []string{"\n## " + state.Said + "\n"}
 	for _, n := range notes[1:] {
-		out = append(out, "\n## "+n.said+"\n")
+		out = append(out, "\n## "+n.Said+"\n")
 	}
 	return out
 }
@@ -98,8 +108,9 @@ const (
 	enough      = 20_000 // letters that are examined
 )
 
-// language returns the language of the person: zh, ja or ko, by the script, or empty.
-func (r *record) language() string {
+// Language returns the language of the person in a run of messages: zh, ja or ko, by the
+// script, or empty.
+func Language(run []scrollback.Message) string {
 	var letters, han, kana, hangul float64
 	read := func(text string) {
 		for _, c := range text {
@@ -120,8 +131,8 @@ func (r *record) language() string {
 		}
 	}
 	for _, only := range []bool{true, false} { // what the person said; failing that, whatever was said
-		for i := range r.run {
-			if m := &r.run[i]; !only || m.Role == scrollback.RoleUser {
+		for i := range run {
+			if m := &run[i]; !only || m.Role == scrollback.RoleUser {
 				read(m.Parts.Text())
 			}
 		}
@@ -143,11 +154,11 @@ func (r *record) language() string {
 // isNone says whether a line means that there is nothing to say.
 func isNone(line string) bool {
 	bare := strings.Trim(line, "-*. 。")
-	if bare == "" || strings.EqualFold(bare, state.none) {
+	if bare == "" || strings.EqualFold(bare, state.None) {
 		return true
 	}
 	for _, n := range notes {
-		if bare == n.none {
+		if bare == n.None {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package compact
+package minutes
 
 import (
 	"fmt"
@@ -7,81 +7,89 @@ import (
 	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/window"
+	"github.com/scrollback-ai/scrollback/internal/clip"
 )
 
-// unusable says why an answer cannot be used as a summary.
-type unusable string
+// Unusable says why an answer cannot be used as a summary.
+type Unusable string
 
-func (u unusable) Error() string { return string(u) }
+func (u Unusable) Error() string { return string(u) }
 
-// otherLanguage is an answer that is fine but for its language.
-type otherLanguage struct {
-	unusable
-	text string
+// OtherLanguage is an answer that is fine but for its language.
+type OtherLanguage struct {
+	Unusable
+	Text string // in the form that was asked for
 }
 
-// accept brings an answer into the record's form, whatever marks it came with, and
-// checks that it is a summary. An answer in another language than the record's comes
-// back as otherLanguage.
-func (r *record) accept(answer string) (string, error) {
+// Judge is what an answer is judged by.
+type Judge struct {
+	Count    func(string) int // tokens
+	Bound    int64            // tokens that an answer may have
+	Language string           // that it is to be in, as [Spoken] names it
+}
+
+// shownRunes bounds what is quoted of an answer.
+const shownRunes = 160
+
+// Accept brings an answer into the form, whatever marks it came with, and checks that it
+// is a summary: [Unusable] if it is not, [OtherLanguage] if only its language is wrong.
+func (f Form) Accept(answer string, j Judge) (string, error) {
 	text, left := dropThoughts(cleaned(answer))
 	switch {
 	case left:
-		return "", unusable("it contained thoughts beside the minutes")
+		return "", Unusable("it contained thoughts beside the minutes")
 	case text == "":
-		return "", unusable("it was empty")
+		return "", Unusable("it was empty")
 	case repeatsRecord(text):
-		return "", unusable("it repeated the record")
+		return "", Unusable("it repeated the record")
 	}
-	f := r.form()
 	if inner, ok := f.unwrap(text); ok {
 		if text, left = dropThoughts(inner); left {
-			return "", unusable("it contained thoughts beside the minutes")
+			return "", Unusable("it contained thoughts beside the minutes")
 		}
 	}
 	p := f.parse(text)
 	if err := f.complete(&p, text); err != nil {
 		return "", err
 	}
-	return r.judge(f, &p)
+	return f.judge(&p, j)
 }
 
 // complete checks that an answer has the sections of the form. One that was left out has
 // nothing to say, if most of them came.
-func (f form) complete(p *parsed, text string) error {
+func (f Form) complete(p *parsed, text string) error {
 	missing := p.missing()
-	heading := func(i int) string { return "## " + f.sections[i].heading }
+	heading := func(i int) string { return "## " + f.Sections[i].Heading }
 	switch {
 	case p.last < 0 && refusal.MatchString(text):
-		return unusable("it refused to write minutes")
+		return Unusable("it refused to write minutes")
 	case p.last < 0:
-		return unusable("it was not minutes: it had none of the headings, of which the first is " + heading(0))
+		return Unusable("it was not minutes: it had none of the headings, of which the first is " + heading(0))
 	case len(missing) > 0 && !p.came[len(p.came)-1] && (p.open || dangles(p.ends)):
-		return unusable("it broke off under " + heading(p.last))
+		return Unusable("it broke off under " + heading(p.last))
 	case len(p.others) > 0 && len(missing) > 0:
-		return unusable(fmt.Sprintf("it had the heading %q, which was not asked for, and not %s", clip(p.others[0]), heading(missing[0])))
+		return Unusable(fmt.Sprintf("it had the heading %q, which was not asked for, and not %s", clip.Line(p.others[0], shownRunes), heading(missing[0])))
 	case 2*len(missing) > len(p.came):
-		return unusable(fmt.Sprintf("%d of the %d headings were missing, %s first", len(missing), len(p.came), heading(missing[0])))
+		return Unusable(fmt.Sprintf("%d of the %d headings were missing, %s first", len(missing), len(p.came), heading(missing[0])))
 	case p.repeated > 1:
-		return unusable("its headings came more than once")
+		return Unusable("its headings came more than once")
 	}
 	return nil
 }
 
 // judge writes the canonical form of what was parsed, and checks what it says.
-func (r *record) judge(f form, p *parsed) (string, error) {
+func (f Form) judge(p *parsed, j Judge) (string, error) {
 	p.lines[p.last] = dropRemark(p.lines[p.last])
 	var b strings.Builder
 	var said []string
 	code := 0
-	for i, s := range f.sections {
+	for i, s := range f.Sections {
 		lines := bullets(p.lines[i])
 		said = append(said, lines...)
 		if len(lines) == 0 {
-			lines = []string{"- " + f.none}
+			lines = []string{"- " + f.None}
 		}
-		b.WriteString("## " + s.heading + "\n" + strings.Join(lines, "\n") + "\n")
+		b.WriteString("## " + s.Heading + "\n" + strings.Join(lines, "\n") + "\n")
 	}
 	fenced := false
 	for _, line := range said {
@@ -91,18 +99,18 @@ func (r *record) judge(f form, p *parsed) (string, error) {
 		}
 	}
 	text := strings.TrimSuffix(b.String(), "\n")
-	switch n := int64(r.count(text)); {
+	switch n := int64(j.Count(text)); {
 	case len(said) == 0:
-		return "", unusable("it said nothing")
+		return "", Unusable("it said nothing")
 	case len(said) <= 2 && refusal.MatchString(said[0]):
-		return "", unusable("it refused to write minutes")
+		return "", Unusable("it refused to write minutes")
 	case 2*code > len(strings.Join(said, "")):
-		return "", unusable("it was code instead of minutes")
-	case n > r.bound():
-		return "", unusable(fmt.Sprintf("it was %d tokens long, and at most %d are allowed", n, r.bound()))
+		return "", Unusable("it was code instead of minutes")
+	case n > j.Bound:
+		return "", Unusable(fmt.Sprintf("it was %d tokens long, and at most %d are allowed", n, j.Bound))
 	}
-	if want := r.spoken(); !inLanguage(strings.Join(said, "\n"), want) {
-		return "", otherLanguage{unusable("it was not in the language the person writes in (" + languages[want] + ")"), text}
+	if want := j.Language; !inLanguage(strings.Join(said, "\n"), want) {
+		return "", OtherLanguage{Unusable("it was not in the language the person writes in (" + languages[want] + ")"), text}
 	}
 	return text, nil
 }
@@ -191,7 +199,7 @@ func repeatsRecord(text string) bool {
 }
 
 // unwrap returns what is inside a fence that is around all headings.
-func (f form) unwrap(text string) (string, bool) {
+func (f Form) unwrap(text string) (string, bool) {
 	lines := strings.Split(text, "\n")
 	open, fences, mark := -1, []int{}, ""
 	for i, line := range lines {
@@ -272,14 +280,15 @@ func dangles(line string) bool {
 // languages are the names of what is told apart, for a complaint.
 var languages = map[string]string{"zh": "Chinese", "ja": "Japanese", "ko": "Korean", "ru": "Russian", "": "not Chinese, Japanese or Korean"}
 
-// spoken returns the language of the person as far as the script shows it.
-func (r *record) spoken() string {
-	if l := r.language(); l != "" {
+// Spoken returns the language of the person in a run of messages as far as the script shows
+// it: that of [Language], ru, or empty.
+func Spoken(run []scrollback.Message) string {
+	if l := Language(run); l != "" {
 		return l
 	}
 	var n units
-	for i := range r.run {
-		if m := &r.run[i]; m.Role == scrollback.RoleUser {
+	for i := range run {
+		if m := &run[i]; m.Role == scrollback.RoleUser {
 			n.read(m.Parts.Text())
 		}
 	}
@@ -345,9 +354,4 @@ func inLanguage(text, language string) bool {
 		return n.cyrillic >= ownShare*all
 	}
 	return n.han+n.kana+n.hangul < otherShare*all
-}
-
-// InSight is a summary as a window shows it: with the text of its segment.
-func InSight(v scrollback.ViewSummary, text string) *window.Summary {
-	return &window.Summary{ViewSummary: v, Text: text, MinutesEnd: minutesEnd(text, v.LastSeq)}
 }
