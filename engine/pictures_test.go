@@ -298,7 +298,14 @@ func (h *held) draw(t *testing.T, r *enginetest.Rig, id scrollback.ConversationI
 			b.WriteString(visible(clipped(spelled(p), shown)) + "\n")
 		}
 	}
-	return b.String()
+	// Folds beside a turn and the turn itself take ids in any order.
+	seen := map[string]string{}
+	return regexp.MustCompile(`history:[0-9a-f-]{36}`).ReplaceAllStringFunc(b.String(), func(id string) string {
+		if seen[id] == "" {
+			seen[id] = fmt.Sprintf("history:0190a000-0000-7000-8000-%012d", len(seen)+1)
+		}
+		return seen[id]
+	})
 }
 
 func spelled(p scrollback.Part) string {

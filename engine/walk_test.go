@@ -249,7 +249,7 @@ func (w *walker) covers(r *enginetest.Rig, m scrollback.Manifest, c scrollback.C
 	for _, l := range m.Layers {
 		for _, it := range l.Items {
 			switch {
-			case it.Seq == 0:
+			case it.Seq == 0, it.Kind == scrollback.KindSummary, it.Kind == scrollback.KindPlaceholder:
 			case it.Seq < next && !carried[it.Seq]:
 				carried[it.Seq] = true // shown though it is folded
 			case it.Seq != next:
