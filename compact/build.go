@@ -72,7 +72,7 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 	stay, tell := told(j.Input, j.cut)
 	for _, ms := range split(run) {
 		tell = append(tell, untold(ms, stay)...)
-		s, err := j.leaf(ms, extract(tell))
+		s, err := j.leaf(ms, extract(tell, j.heard))
 		if err != nil {
 			return err
 		}

@@ -134,7 +134,7 @@ func (r *record) said() []carried {
 			todos.open(l.Text, len(out))
 			c.identify()
 			out = append(out, c)
-		case l.By == string(scrollback.RoleUser) && standing.Instruction(l.Text):
+		case l.By == string(scrollback.RoleUser) && r.heard.instruction(l.Text):
 			c.rank = rankStanding
 			c.identify()
 			out = append(out, c)
@@ -159,7 +159,7 @@ func (r *record) said() []carried {
 			case listed.MatchString(s), m.Role == scrollback.RoleUser && todo.MatchString(s):
 				todos.open(s, len(out))
 				out, found = append(out, carriedLine(m, rankTodo, s)), true
-			case m.Role == scrollback.RoleUser && standing.Instruction(s):
+			case m.Role == scrollback.RoleUser && r.heard.instruction(s):
 				out, found = append(out, carriedLine(m, rankStanding, s)), true
 			}
 		}

@@ -88,17 +88,32 @@ func idle(text string) bool {
 	return true
 }
 
+// heard remembers which sentences are instructions: in one fold, each is judged again and
+// again. Nil remembers nothing.
+type heard map[string]bool
+
+func (h heard) instruction(sentence string) bool {
+	is, ok := h[sentence]
+	if !ok {
+		if is = standing.Instruction(sentence); h != nil {
+			h[sentence] = is
+		}
+	}
+	return is
+}
+
 // sentence is a candidate for an extract.
 type sentence struct {
 	line
 	terms   []string
 	clauses []string
+	kept    bool // an instruction of the person, or a to-do
 	dull    bool // announces, offers, or stands in a block of code
 }
 
 // candidates lists the sentences of a run that say something, each once, as it was said
 // last, and without to-dos that are done by its end.
-func candidates(ms []scrollback.Message) []sentence {
+func candidates(ms []scrollback.Message, h heard) []sentence {
 	var all []sentence
 	todos, at, gone := chores{}, map[string]int{}, map[int]bool{}
 	for i := range ms {
@@ -122,10 +137,11 @@ func candidates(ms []scrollback.Message) []sentence {
 			if announces && len(ts) < shortTerms && m.Role == scrollback.RoleAssistant && !figures.MatchString(s) {
 				continue
 			}
-			if ticked.MatchString(s) || !standing.Instruction(s) && !todo.MatchString(s) && (len(ts) < minTerms || idle(s)) {
+			kept := m.Role == scrollback.RoleUser && h.instruction(s) || todo.MatchString(s)
+			if ticked.MatchString(s) || !kept && (len(ts) < minTerms || idle(s)) {
 				continue
 			}
-			one := sentence{line: line{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: clip(s)}}, terms: ts,
+			one := sentence{line: line{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: clip(s)}}, kept: kept, terms: ts,
 				clauses: same.Clauses(s), dull: fenced || announces}
 			if key := strings.Join(one.clauses, ""); key != "" {
 				if before, ok := at[key]; ok {
@@ -152,8 +168,8 @@ func candidates(ms []scrollback.Message) []sentence {
 // extract ranks the sentences of a run: standing instructions, to-dos and decisions,
 // figures and rare words come first, and the person before the assistant; questions that
 // were answered, and what only announces something, come last.
-func extract(ms []scrollback.Message) []line {
-	all := candidates(ms)
+func extract(ms []scrollback.Message, h heard) []line {
+	all := candidates(ms, h)
 	holders := map[string]int{}
 	answered := int64(0) // the last seq at which the assistant said something
 	for _, s := range all {
@@ -176,8 +192,7 @@ func extract(ms []scrollback.Message) []line {
 			s.score += r
 		}
 		s.score /= math.Sqrt(float64(len(rarity)) + 4)
-		kept := standing.Instruction(s.Text) || todo.MatchString(s.Text)
-		if kept {
+		if s.kept {
 			s.score += 3
 		}
 		if figures.MatchString(s.Text) {
@@ -189,7 +204,7 @@ func extract(ms []scrollback.Message) []line {
 		if s.By == string(scrollback.RoleUser) {
 			s.score *= 1.5
 		}
-		if !kept && (s.dull || asks(s.Text) && (s.Seq < answered || s.By == string(scrollback.RoleAssistant))) {
+		if !s.kept && (s.dull || asks(s.Text) && (s.Seq < answered || s.By == string(scrollback.RoleAssistant))) {
 			s.score *= 0.4
 		}
 		out[i] = s.line

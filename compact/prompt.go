@@ -66,7 +66,8 @@ type record struct {
 	told     map[int64]bool       // messages of the run that stay in sight word for word
 	released []scrollback.Message // earlier ones that were, until now
 	pinned   []int64              // messages that stay in sight while a person wants it
-	passed   []window.Line        // of placeholders whose messages the summary so far knows nothing of
+	heard    heard
+	passed   []window.Line // of placeholders whose messages the summary so far knows nothing of
 }
 
 // form returns the form of the record's summary.

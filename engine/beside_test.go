@@ -96,15 +96,19 @@ func TestCompactionBesideIsReported(t *testing.T) {
 	var r *enginetest.Rig
 	var id scrollback.ConversationID
 	n := 0
+	var once sync.Once
+	beside := make(chan struct{}) // closed when the compaction beside asks for its summary
 	r = enginetest.New(t, enginetest.Options{Summaries: true, Limit: 64_000, Policy: compact.Rolling},
 		modeltest.Step{Reply: func(q model.Request) []model.Delta {
 			if len(q.Tools) == 0 {
+				once.Do(func() { close(beside) })
 				return []model.Delta{{Text: asked(q, "noted")}}
 			}
 			if n++; n > 1 {
 				return []model.Delta{{Text: "It was noted."}}
 			}
-			if _, err := r.Compact(context.Background(), id, engine.CompactRequest{}); err != nil { // waits for the one beside
+			<-beside
+			if _, err := r.Compact(context.Background(), id, engine.CompactRequest{}); err != nil { // waits for it
 				t.Error(err)
 			}
 			c := enginetest.Call("c", "context_list", `{}`)

@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -28,7 +29,7 @@ type rule struct {
 	but   []string // expressions; none of them is found
 }
 
-// language is the rules of one, read once.
+// language is the rules of one, read when a sentence of it first comes.
 type language struct {
 	cues  map[rune][]cue
 	idiom *regexp.Regexp // taken out before anything is matched
@@ -84,10 +85,10 @@ func compile(of []string) forms {
 }
 
 var (
-	inEnglish  = english.language()
-	inChinese  = chinese.language()
-	inJapanese = japanese.language()
-	inKorean   = korean.language()
+	inEnglish  = sync.OnceValue(english.language)
+	inChinese  = sync.OnceValue(chinese.language)
+	inJapanese = sync.OnceValue(japanese.language)
+	inKorean   = sync.OnceValue(korean.language)
 )
 
 var (
@@ -111,7 +112,7 @@ func Instruction(sentence string) bool {
 		return false
 	}
 	l := languageOf(s)
-	if s = fold(s, l == inChinese); s == "" {
+	if s = fold(s, l == inChinese()); s == "" {
 		return false
 	}
 	called := l.called(s)
@@ -155,15 +156,15 @@ func languageOf(s string) *language {
 	}
 	switch {
 	case words > han+kana+hangul:
-		return inEnglish
+		return inEnglish()
 	case hangul > han+kana:
-		return inKorean
+		return inKorean()
 	case kana > 0:
-		return inJapanese
+		return inJapanese()
 	case han > 0:
-		return inChinese
+		return inChinese()
 	}
-	return inEnglish
+	return inEnglish()
 }
 
 // fold brings letters to one form: lower case, plain punctuation, simplified characters.

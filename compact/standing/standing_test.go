@@ -77,13 +77,13 @@ func TestLines(t *testing.T) {
 func TestRules(t *testing.T) {
 	keep, drop := lines(t)
 	keep = append(keep, "TODO: water the plants.", "待办：浇花。", "todo：花に水をやる", "할 일: 우유 사기")
-	for name, l := range map[string]*language{"English": inEnglish, "Chinese": inChinese, "Japanese": inJapanese, "Korean": inKorean} {
+	for name, l := range map[string]*language{"English": inEnglish(), "Chinese": inChinese(), "Japanese": inJapanese(), "Korean": inKorean()} {
 		used := make([]bool, len(l.rules))
 		for _, raw := range append(keep, drop...) {
 			if languageOf(raw) != l {
 				continue
 			}
-			s := fold(raw, l == inChinese)
+			s := fold(raw, l == inChinese())
 			called := l.called(s)
 			for i := range l.rules {
 				used[i] = used[i] || called&(1<<i) != 0 && l.judge(s, 1<<i)
