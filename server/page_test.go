@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/sample"
 	"github.com/scrollback-ai/scrollback/local"
+	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/server"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -275,6 +277,65 @@ func TestPageFailure(t *testing.T) {
 	}
 	shows("the fork in the list", ".rows .row:nth-child(1)", "copy of first")
 	shows("and what it inherits", ".unanswered", whole...)
+}
+
+// Receipts say in full why a model gave no summary, and that they are inherited or undone:
+// a fork no longer lists what it undid, its parent does. A turn that failed with an answer
+// begun has one head.
+func TestPageReceipts(t *testing.T) {
+	ctx := browser(t)
+	said := modeltest.Step{Reply: func(q model.Request) []model.Delta {
+		if len(q.Tools) == 0 { // asked for a summary
+			return []model.Delta{{Text: "fine"}}
+		}
+		return []model.Delta{{Text: strings.Repeat("It was measured at the pier. ", 30)}}
+	}}
+	broken := modeltest.Step{Deltas: []model.Delta{{Text: "Well, the"}}, Err: scrollback.Errorf(scrollback.Refused, "test", "acme refuses")}
+	r := enginetest.New(t, enginetest.Options{Summaries: true, NoFolds: true}, said, said, said, said, broken, said)
+	id := r.NewConversation()
+	for i := range 4 {
+		r.Ask(id, fmt.Sprintf("When is the tide of day %d?", i))
+	}
+	r.Ask(id, "and tomorrow?")
+	if _, err := r.Compact(t.Context(), id, engine.CompactRequest{Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	copied, err := r.Branches().Fork(t.Context(), id, engine.Point{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	defer srv.Close()
+	err = chromedp.Do(ctx, chromedp.EmulateViewport(1360, 850), chromedp.Navigate(srv.URL+"/#"+string(copied.ID)),
+		chromedp.WaitVisible(".receipts li > span"), chromedp.WaitVisible("#m10 + .unanswered .trouble"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := func(want ...string) {
+		t.Helper()
+		got, err := chromedp.Run(ctx, chromedp.Text(".receipts"))
+		for _, w := range want {
+			if err != nil || !strings.Contains(got, w) {
+				t.Errorf("the receipts lack %q: %q, %v", w, got, err)
+			}
+		}
+	}
+	says("the model gave no usable summary (", " · inherited")
+	for what, script := range map[string]string{
+		"lines of receipts are cut off": `[...document.querySelectorAll('.receipts span')].filter(s => s.scrollWidth > s.clientWidth).length`,
+		"heads besides the message's":   `document.querySelectorAll('#m10 + .unanswered header').length`,
+	} {
+		if n, err := chromedp.Run(ctx, chromedp.Evaluate[int](script)); err != nil || n != 0 {
+			t.Errorf("%d %s, %v", n, what, err)
+		}
+	}
+	undo := chromedp.Click(".map .acts button:nth-child(3)")
+	err = chromedp.Do(ctx, undo, chromedp.WaitNotPresent(".receipts"), chromedp.Navigate(srv.URL+"/#"+string(id)),
+		chromedp.WaitVisible(".receipts li"), undo, chromedp.WaitVisible(".receipts .undone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	says("the model gave no usable summary (", " · undone")
 }
 
 // The address and what is shown follow each other, forwards and back, and the theme and

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -324,7 +325,7 @@ func (t Texts) why(r scrollback.Receipt) string {
 	if r.SummaryWhy == "" {
 		return t.Result(r.SummaryResult)
 	}
-	return t.Result(r.SummaryResult) + ": " + Clip(r.SummaryWhy, noteWidth)
+	return fmt.Sprintf(t.Trouble.Why, t.Result(r.SummaryResult), Clip(r.SummaryWhy, noteWidth))
 }
 
 // TextsOf is the table for a locale as the environment names it, in the order

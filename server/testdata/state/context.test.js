@@ -49,6 +49,20 @@ test('people read what came of a compaction', async () => {
   same(context.range({ first_seq: 5, last_seq: 5 }), '#5');
 });
 
+test('why a model gave no summary has the server\'s reason in brackets', () => {
+  const refused = receipt({ summary_result: 'empty_summary', summary_why: 'it was blank' });
+  for (const [l, want, whole] of [
+    ['zh', '模型没有给出可用的摘要（it was blank）', '已压缩 #1–#1,200 · 32,674 → 2,337 个 token · 模型没有给出可用的摘要（it was blank）'],
+    ['en', 'the model gave no usable summary (it was blank)',
+      'Compacted #1–#1,200 · 32,674 → 2,337 tokens · the model gave no usable summary (it was blank)'],
+  ]) {
+    lang.value = l;
+    same([context.why(refused), context.outcome(refused)], [want, whole]);
+  }
+  same(context.why(receipt({ summary_result: 'model_error' })), 'no summary from the model');
+  same(context.outcome(receipt({ result: 'empty_summary', summary_why: 'it was blank' })), 'The model gave no usable summary. (it was blank)');
+});
+
 test('starting afresh and undoing say what was done', async () => {
   serve(routes({ 'POST /api/conversations/c/clear': receipt(), 'POST /api/conversations/c/uncompact': {} }));
   await context.startAfresh();

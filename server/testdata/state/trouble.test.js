@@ -18,6 +18,12 @@ test('a flag of the command line is not named, and what is new is passed over', 
   same([trouble.todo({ error: { advice: 'constructor' } }), trouble.todo({ error: {} }), trouble.stateOf({ state: 'toString' })], ['', '', 'toString']);
 });
 
+test('a turn belongs to the message it stored last, unless it wrote more', () => {
+  const e = { state: 'failed', message_id: 'm' };
+  same([trouble.belongs(e, { id: 'm' }), trouble.belongs(e, { id: 'n' }), trouble.belongs({ ...e, content: 'more' }, { id: 'm' }),
+    trouble.belongs({ state: 'failed' }, { id: 'm' })], [true, false, false, false]);
+});
+
 test('what was cut off keeps its words, and an end at a bound its reason', () => {
   const cut = { state: 'interrupted', content: 'half', reasoning: 'hm', tool_calls: [{ id: 'c', name: 'look', arguments: {} }] };
   same([trouble.stateOf(cut), trouble.mark(cut), trouble.why(cut), trouble.todo(cut)], ['interrupted', 'interrupted', '', '']);

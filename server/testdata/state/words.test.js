@@ -19,6 +19,10 @@ test('the language is the one chosen, or else the one preferred', () => {
   same([lang.value, held['scrollback.lang'], t('send')], ['zh', 'zh', '发送']);
 });
 
+test('both languages have every text', () => {
+  same(Object.keys(zh).sort(), Object.keys(en).sort());
+});
+
 test('words are filled in; one that nobody has is shown as its key', () => {
   setLang('en');
   same([t('messages', 1), t('messages', 2000), t('nonsense')], ['1 message', '2,000 messages', 'nonsense']);

@@ -49,13 +49,16 @@ export const range = (x) => (x.first_seq === x.last_seq ? `#${num(x.first_seq)}`
 
 export const saved = (r) => t('compactTokens', num(r.tokens_before), num(r.tokens_after));
 
+// because puts the reason that the server gave behind what happened.
+const because = (what, r) => (r.summary_why ? t('because', what, r.summary_why) : what);
+
 // why says why a model gave no summary.
-export const why = (r) => t('summary.' + r.summary_result) + (r.summary_why ? ` (${r.summary_why})` : '');
+export const why = (r) => because(t('summary.' + r.summary_result), r);
 
 // outcome says what came of a compaction.
 export const outcome = (r) => (r.result === 'compacted'
   ? `${t('compacted', range(r))} · ${saved(r)}${r.summary_result ? ` · ${why(r)}` : ''}`
-  : t('compaction.' + r.result) + (r.summary_why ? ` (${r.summary_why})` : ''));
+  : because(t('compaction.' + r.result), r));
 
 export const compactNow = () => act('/compact', { force: true }, outcome);
 export const startAfresh = () => act('/clear', {}, (r) => (r.result === 'compacted' ? t('cleared') : outcome(r)));

@@ -24,6 +24,9 @@ export const cause = (e) => (e.error && e.error.cause ? t('cause', e.error.cause
 // todo is what the reader can do. A flag of the command line is a setting of the page.
 export const todo = (e) => (e.error ? said(advices, e.error.advice, /^--/.test(e.error.setting || '') ? '' : e.error.setting || '') : '');
 
+// belongs says whether the turn has nothing of its own to show besides message m, its last.
+export const belongs = (e, m) => e.message_id === m.id && parts(e).length === 0;
+
 // parts are what a turn wrote and has not stored, as parts of a message.
 export const parts = (e) => [
   ...(e.reasoning ? [{ type: 'reasoning', text: e.reasoning }] : []),

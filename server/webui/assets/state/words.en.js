@@ -37,7 +37,7 @@ export const en = {
   compactNow: 'Compact now', startAfresh: 'Start afresh', undoCompaction: 'Undo last compaction', confirmAfresh: 'Compact everything so far? The originals are kept, and you can undo this.',
   yesAfresh: 'Compact everything', 'compaction.compacted': 'Compacted', 'compaction.noop': 'Nothing to compact: there are no earlier messages to replace.', 'compaction.inflated': 'Compacting would not have made the request smaller.',
   'compaction.empty_summary': 'The model gave no usable summary.', 'compaction.model_error': 'The model could not write a summary.', 'compaction.conflict': 'The context changed in the meantime; try again.',
-  compacting: 'compacting…', 'summary.empty_summary': 'the model gave no usable summary', 'summary.model_error': 'no summary from the model',
+  because: (a, b) => `${a} (${b})`, compacting: 'compacting…', 'summary.empty_summary': 'the model gave no usable summary', 'summary.model_error': 'no summary from the model',
   cleared: 'Started afresh', undone: 'undone', checked: 'checked', uncompacted: 'Last compaction undone', setup: 'Settings', limitHint: 'In tokens; empty means the model’s own',
   instructionsHint: 'Sent at the start of every request', save: 'Save', saved: 'Saved', by: (x) => `by ${x}`, extractive: 'extracts',
   instructionsLabel: 'Instructions', reader: 'Original', readerDone: (n) => `Complete, ${n}`, readerSome: (a, b) => `${a} of ${b}`, line: (n) => `line ${n}`,

@@ -65,7 +65,7 @@ function Messages() {
     out.push(html`<${Message} key=${m.id} message=${m} compacted=${isCompacted} lit=${m.seq === lit} />`);
     for (const e of thread.after(m.seq)) {
       if (live && e.turn_id === live.turn) continue; // it is being read as it is written
-      out.push(html`<${Unanswered} key=${e.turn_id} entry=${e} conversation=${c.id} busy=${live !== null} />`);
+      out.push(html`<${Unanswered} key=${e.turn_id} entry=${e} after=${m} conversation=${c.id} busy=${live !== null} />`);
     }
     if (ends.has(m.seq)) out.push(html`<${Crease} key=${'crease' + m.seq} id=${c.id} stretch=${ends.get(m.seq)} />`);
   }

@@ -8,7 +8,7 @@ import { bytes, clock, iso, whole } from '../state/figures.js';
 import { artifactOf, brief, firstLine, original, pin, pinnable, pinned, pretty, readable, roleName } from '../state/message.js';
 import { href } from '../state/place.js';
 import { read } from '../state/reader.js';
-import { cause, mark, parts, stateOf, todo, why } from '../state/trouble.js';
+import { belongs, cause, mark, parts, stateOf, todo, why } from '../state/trouble.js';
 import { t } from '../state/words.js';
 
 // Line is one quiet line that opens; what is inside is made only then.
@@ -75,13 +75,15 @@ export function Message({ message: m, compacted, lit }) {
 }
 
 // Unanswered is a turn without a stored answer: what it wrote, why it ended so, what to
-// do, and another try.
-export function Unanswered({ entry: e, conversation, busy }) {
+// do, and another try. Right under its own message it needs no head.
+export function Unanswered({ entry: e, after, conversation, busy }) {
   const at = e.ended_at || e.started_at;
   const lines = [[why(e), ''], [cause(e), 'cause'], [todo(e), 'todo']].filter(([text]) => text);
-  return html`<article class=${`msg assistant unanswered ${mark(e)}`} aria-label=${`${t('assistant')}: ${stateOf(e)}`}>
-    <header><span class="who">${t('assistant')}</span><span class=${'status ' + mark(e)}>${stateOf(e)}</span><span class="ways" />
-      <time datetime=${iso(at)} title=${[whole(at), e.model].filter(Boolean).join(' · ')}>${clock(at)}</time></header>
+  const own = belongs(e, after);
+  if (own && !lines.length && !e.retry) return null;
+  return html`<article class=${`msg assistant unanswered ${mark(e)}${own ? ' belongs' : ''}`} aria-label=${`${t('assistant')}: ${stateOf(e)}`}>
+    ${!own && html`<header><span class="who">${t('assistant')}</span><span class=${'status ' + mark(e)}>${stateOf(e)}</span><span class="ways" />
+      <time datetime=${iso(at)} title=${[whole(at), e.model].filter(Boolean).join(' · ')}>${clock(at)}</time></header>`}
     <div class="body">${parts(e).map((p) => html`<${Part} part=${p} id=${conversation} />`)}
       ${(lines.length > 0 || e.retry) && html`<div class="trouble">${lines.map(([text, cls]) => html`<p class=${cls}>${text}</p>`)}
         ${e.retry && html`<button type="button" class="plain" disabled=${busy} onClick=${retry}>${t('retry')}</button>`}</div>`}
