@@ -110,6 +110,7 @@ var english = grammar{
 			},
 			match: []string{
 				start + `(?:always|never|under no circumstances|on no account|don't ever|do not ever) [a-z]+`,
+				start + `(?:never,? ever|(?:always|never),[^,]{1,40},) ` + acts,
 				`\b(?:you|we|it|they|this|that|these|names?|` + habits + `)(?: (?:must|should|shall|may|can|will|need to|have to|` +
 					`are to|is to|are|is))+ (?:always|never)`,
 				`\b(?:should|must|shall|needs? to|has to|have to|is|are) (?:always|never) (?:to )?[a-z]+`,
@@ -117,7 +118,7 @@ var english = grammar{
 			},
 			but: []string{
 				`\b(?:always|never) (?:a|an|the|been|had|has|have|seen|heard|thought|knew|did|did|was|were|wanted|said|got|better|` +
-					`happy|nice|good|fun|late|like|so|underestimate|works?|fails?|[a-z]{2,}(?:[^e]ed|ied)|too|quite|really|ever|going)\b`,
+					`happy|nice|good|fun|late|like|so|underestimate|works?|fails?|[a-z]{2,}(?:[^e]ed|ied)|too|quite|really|ever (?:seen|been|heard|had|thought|knew|was|were|again)|going)\b`,
 				`\b(?:i|i've|i'd|i'm|it's|that's|it|there) (?:(?:is|was|are) )?(?:always|never)\b`,
 				`\bis always (?:late|early|full|busy)\b`,
 			},

@@ -100,6 +100,9 @@ var (
 		`git |npm |pip |docker )|=> |&&|\|\||[=!]=|\w\([^)]*\)[;:]?$|<\/\w+>`)
 )
 
+// numbered is the number of an entry of a list.
+var numbered = regexp.MustCompile(`^[ >]*\d{1,2}[.)] +`)
+
 // quoteMarks begin everything that quoted finds.
 const quoteMarks = "\"“「『《`"
 
@@ -215,6 +218,7 @@ func (l *language) judge(s string, called uint64) bool {
 	if strings.ContainsAny(s, quoteMarks) {
 		s = quoted.ReplaceAllString(s, "“”")
 	}
+	s = numbered.ReplaceAllString(strings.ReplaceAll(s, "**", ""), "")
 	s = strings.Trim(s, " -*•>")
 	s = l.idiom.ReplaceAllString(s, "…")
 	found := false

@@ -64,6 +64,10 @@ func TestLines(t *testing.T) {
 	for s, want := range map[string]bool{
 		"- Never push straight to main.": true, "- #tag: never push straight to main.": true, "- # user: never push to main": true,
 		"- #12 user:": false, "": false, " ": false, "。": false, "\xff\xfe": false, "NEVER PUSH TO MAIN": true,
+		"Never, ever commit generated files.": true, "Never ever commit generated files.": true, "Never ever seen that.": false,
+		"Always, without exception, run the tests first.": true, "Never, I said.": false, "Never, ever again!": false,
+		"**Never** push to main.": true, "2. Use metric units everywhere.": true, "2. Paint the shed.": false,
+		"绝对不能推送到主分支。": true, "这事绝对不能怪你。": false, "绝对不可能。": false,
 		"以後請用中文回答": true, "１日３回、必ず確認してください": true,
 		"And from now on show me only the changed lines.": true, "もっと短く。": false, "返事は箇条書きで。": true, "四人で行きます。": false,
 	} {
