@@ -135,7 +135,8 @@ type ListQuery struct {
 }
 
 // PageQuery pages through a path by seq: those After (0 for the first), or the
-// newest Before, or with neither the newest of all. Messages come ascending.
+// newest Before, or with neither the newest of all; with both, those between. Messages
+// come ascending.
 type PageQuery struct {
 	Branch BranchID // empty: the current one
 	After  *int64

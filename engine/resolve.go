@@ -167,8 +167,10 @@ func (rs *resolver) size(c scrollback.Conversation, s *resolved) error {
 		s.facts.MaxOutput = most
 	}
 	var limit int64
-	limit, s.limitFrom = rs.limit(c, s)
-	if limit < smallestLimit || s.over.Limit < 0 {
+	if limit, s.limitFrom = rs.limit(c, s); s.over.Limit < 0 {
+		limit = s.over.Limit
+	}
+	if limit < smallestLimit {
 		return scrollback.ParamErrorf("engine", "limit", "a limit of %d tokens is too small: the least is %d", limit, smallestLimit)
 	}
 	s.modelBudget = window.NewBudget(limit, s.facts.MaxOutput)

@@ -217,7 +217,7 @@ func (w lister) older(ctx context.Context, after *scrollback.RefEntry) iter.Seq2
 }
 
 // said is what stands before a sentence in the lines of a placeholder.
-var said = regexp.MustCompile(`^- (#\d+ \w+: )?`)
+var said = regexp.MustCompile(`^- (#\d+ \w+( \(\d+×\))?: )?`)
 
 // ofSegment is a segment with the sentences of its own placeholder: its summary may speak
 // for others too.

@@ -298,3 +298,17 @@ func TestListBesideSummaries(t *testing.T) {
 		}
 	}
 }
+
+// A hint is what was said, also where it was said several times.
+func TestListOfWhatWasRepeated(t *testing.T) {
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("fine"))
+	id := r.NewConversation()
+	r.Ask(id, strings.Repeat("The crane at pier 5 lifts 40 bags. ", 20)).Done(t, scrollback.TurnComplete, "stop")
+	if _, err := r.Compact(t.Context(), id, engine.CompactRequest{Clear: true}); err != nil {
+		t.Fatal(err)
+	}
+	page, _ := listed(t, r, id, `{}`, inTurn)
+	if len(page.Refs) != 1 || !strings.Contains(page.Refs[0], ": The crane at pier 5") || strings.Contains(page.Refs[0], "×") {
+		t.Errorf("the list is %q", page.Refs)
+	}
+}

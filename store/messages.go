@@ -108,16 +108,16 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID, q scroll
 	if q.Before > 0 {
 		to = min(to, q.Before-1)
 	}
-	from := max(1, to-limit+1)
+	from, end := max(1, to-limit+1), to
 	if q.After != nil {
 		from = max(1, *q.After+1)
-		to = min(from+limit-1, b.HeadSeq)
+		to = min(from+limit-1, end)
 	}
 	ms, err := s.Messages(ctx, b.ID, from, to)
 	switch {
 	case err != nil || len(ms) == 0:
 		return ms, 0, err
-	case q.After != nil && to < b.HeadSeq:
+	case q.After != nil && to < end:
 		return ms, to, nil
 	case q.After == nil && from > 1:
 		return ms, from, nil

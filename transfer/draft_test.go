@@ -116,3 +116,43 @@ func TestBundleOfACutOffAnswer(t *testing.T) {
 	third.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")
 	third.WantShape(id, "u:first", "a:one", "u:second", "a:well")
 }
+
+// The transcript of an answer that was cut off holds nothing new for the conversation it
+// comes from, before the answer is stored as a message and after.
+func TestTranscriptOfACutOffAnswerComesBack(t *testing.T) {
+	ctx := context.Background()
+	for _, format := range []string{"jsonl", "gemini-cli"} {
+		r, id := cutOff(t)
+		var file bytes.Buffer
+		if err := r.Export(ctx, id, transfer.ExportRequest{Format: format}, &file); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"u:first", "a:one", "u:second", "a(interrupted):half an ans"}
+		comesBack := func() {
+			t.Helper()
+			r.Clock.Add(time.Minute.Milliseconds())
+			out, err := r.Load(file.String())
+			if err != nil || len(out.Conversations) != 1 || out.Conversations[0].ID != id || out.Conversations[0].Messages != 0 {
+				t.Fatalf("%s: %+v, %v", format, out, err)
+			}
+			r.WantShape(id, want...)
+			if bs, err := r.Branches().List(ctx, id); err != nil || len(bs) != 1 {
+				t.Fatalf("%s: %d branches, %v", format, len(bs), err)
+			}
+		}
+		comesBack()
+		comesBack()
+		r.Ask(id, "third").Done(t, scrollback.TurnComplete, "stop")
+		want = append(want, "u:third", "a:again")
+		comesBack()
+
+		r, id = cutOff(t) // this time the next turn stores the answer first
+		file.Reset()
+		if err := r.Export(ctx, id, transfer.ExportRequest{Format: format}, &file); err != nil {
+			t.Fatal(err)
+		}
+		r.Clock.Add(time.Minute.Milliseconds())
+		r.Ask(id, "third").Done(t, scrollback.TurnComplete, "stop")
+		comesBack()
+	}
+}

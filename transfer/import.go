@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -126,7 +127,11 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 		m.Role = scrollback.RoleTool
 	}
 	if !c.fresh {
-		found, err := im.follow(ctx, c, &said{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes}, mark: transcript.MarkOf(mark)})
+		e := &said{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes}, mark: transcript.MarkOf(mark), turn: scrollback.TurnID(entry.Message.ID)}
+		found, err := im.follow(ctx, c, e)
+		if err == nil && !found {
+			found, err = im.cutOff(ctx, c, e)
+		}
 		if err != nil || found {
 			return err // nil: it is there
 		}
@@ -176,7 +181,8 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 type said struct {
 	transcript.Entry
 	mark     string
-	likeness string // once it was asked for
+	turn     scrollback.TurnID // that wrote it, if it is an exported answer that was cut off
+	likeness string            // once it was asked for
 }
 
 // follow looks for the file's next message among those that come next, on whichever
@@ -230,13 +236,33 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 	return false, nil
 }
 
+// cutOff stores the answer of a turn that was cut off, as the next turn would have, if
+// the file says it next.
+func (im *importer) cutOff(ctx context.Context, c *importing, e *said) (bool, error) {
+	if e.turn == "" || c.at.ID != c.head.Branch.ID || c.seq() != c.head.Branch.HeadSeq {
+		return false, nil
+	}
+	page, err := im.view.Turns().Page(ctx, c.ID, scrollback.PageQuery{Branch: c.at.ID, Limit: 1})
+	if err != nil || !slices.ContainsFunc(page.Turns, func(t scrollback.TurnEntry) bool {
+		return t.TurnID == e.turn && t.State == scrollback.TurnInterrupted
+	}) {
+		return false, err
+	}
+	done, err := im.store.Append(ctx, c.head, nil)
+	if err != nil {
+		return false, err
+	}
+	c.head, c.at = done.Head, done.Head.Branch
+	return im.follow(ctx, c, e)
+}
+
 // says reports whether a message is what a file says: an earlier import wrote it, or it
 // was exported and comes back.
 func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) {
 	if mark := transcript.MarkOf(m.Meta); mark != "" && mark == e.mark {
 		return true, nil
 	}
-	if at := e.Message.CreatedAt; m.Role != e.Message.Role || at != 0 && at != m.CreatedAt {
+	if at := e.Message.CreatedAt; m.Role != e.Message.Role || at != 0 && at != m.CreatedAt && !cutOffIn(m, e.turn) {
 		return false, nil
 	}
 	if m.likeness == "" {
@@ -255,6 +281,12 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 		}
 	}
 	return m.likeness == e.likeness, nil
+}
+
+// cutOffIn reports whether a message is what a turn wrote before it was cut off: a file
+// that was exported earlier has it with the time of the turn.
+func cutOffIn(m *stored, turn scrollback.TurnID) bool {
+	return m.Status == scrollback.StatusInterrupted && m.TurnID == turn && m.TurnID != ""
 }
 
 // leave makes the file's position the head: what it says next is not there.

@@ -152,7 +152,7 @@ func writeTrees(w *strings.Builder, trees []tree, b bounds) {
 	}
 	shares := share(trees, b.entries)
 	for i, t := range trees {
-		w.WriteString("\n" + name(t.root) + "/\n")
+		w.WriteString("\n" + name(strings.TrimSuffix(t.root, "/")) + "/\n")
 		if t.inside != "" {
 			w.WriteString("  (inside " + name(t.inside) + ")\n")
 			continue

@@ -324,3 +324,12 @@ func TestPipe(t *testing.T) {
 		t.Errorf("notes %q", s.Notes)
 	}
 }
+
+// The root of the file system is a slash, not two.
+func TestSlashAsARoot(t *testing.T) {
+	var w strings.Builder
+	writeTrees(&w, []tree{{root: "/"}}, bounds{entries: 1})
+	if w.String() != "\n/\n" {
+		t.Errorf("it is listed as %q", w.String())
+	}
+}

@@ -31,6 +31,7 @@ func TestBadRequests(t *testing.T) {
 		{"POST", "/api/conversations/" + id + "/chat", `{"tool_results":[{"call_id":"x","text":"y"}]}`, 400, "invalid", "no call waits"},
 		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","tools":[{"name":"context_x"}]}`, 400, "invalid", "reserved"},
 		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","limit":10}`, 400, "invalid", "too small"},
+		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","limit":-5}`, 400, "invalid", "a limit of -5 tokens is too small"},
 		{"POST", "/api/conversations/" + id + "/chat", `{"message":"m","model":"who/what"}`, 400, "invalid", "who/what"},
 		{"POST", "/api/conversations/" + id + "/chat", `{"message":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "invalid", ""},
 		{"POST", "/api/conversations/" + id + "/chat", `{"message":"` + strings.Repeat("x", 200_001) + `"}`, 413, "invalid", "200000"},
