@@ -67,6 +67,29 @@ func TestTranscriptOfACutOffAnswer(t *testing.T) {
 	other.WantShape(out.Conversations[0].ID, "u:first", "a:one", "u:second", "a(interrupted):half an ans")
 }
 
+// What was cut off is exported as a message, and is no second one when the file comes back:
+// neither before somebody goes on nor afterwards.
+func TestTranscriptOfACutOffAnswerComesBack(t *testing.T) {
+	ctx := context.Background()
+	for _, format := range []string{"jsonl", "gemini-cli"} {
+		for _, closed := range []bool{false, true} {
+			r, id := cutOff(t)
+			var file bytes.Buffer
+			if err := r.Export(ctx, id, transfer.ExportRequest{Format: format}, &file); err != nil {
+				t.Fatal(err)
+			}
+			if closed {
+				r.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")
+			}
+			was, before := r.Shape(id), left(t, r, id)
+			comesBack(t, r, id, file.String(), 0)
+			if got := r.Shape(id); got != was || len(left(t, r, id)) != len(before) {
+				t.Errorf("%s, closed %v: the conversation is\n%s\nand was\n%s", format, closed, got, was)
+			}
+		}
+	}
+}
+
 // A bundle carries the draft beside its log: it is shown where it arrives, nothing is
 // continued there by that, and what the answer becomes at home still extends the copy.
 func TestBundleOfACutOffAnswer(t *testing.T) {

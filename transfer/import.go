@@ -126,7 +126,11 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 		m.Role = scrollback.RoleTool
 	}
 	if !c.fresh {
-		found, err := im.follow(ctx, c, &said{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes}, mark: transcript.MarkOf(mark)})
+		e := &said{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes}, mark: transcript.MarkOf(mark)}
+		if m.Role == scrollback.RoleAssistant && m.Status == scrollback.StatusInterrupted {
+			e.draft = scrollback.TurnID(entry.Message.ID)
+		}
+		found, err := im.follow(ctx, c, e)
 		if err != nil || found {
 			return err // nil: it is there
 		}
@@ -176,7 +180,8 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 type said struct {
 	transcript.Entry
 	mark     string
-	likeness string // once it was asked for
+	likeness string            // once it was asked for
+	draft    scrollback.TurnID // of an answer that was cut off: its turn, if the file is an export of ours
 }
 
 // follow looks for the file's next message among those that come next, on whichever
@@ -227,7 +232,20 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 			return step()
 		}
 	}
-	return false, nil
+	return im.drafted(ctx, c, e)
+}
+
+// drafted reports whether what a file has as a message is the draft of a turn that nobody
+// has closed yet. It becomes a message when somebody goes on.
+func (im *importer) drafted(ctx context.Context, c *importing, e *said) (bool, error) {
+	if e.draft == "" {
+		return false, nil
+	}
+	t, err := im.store.Turns.Get(ctx, e.draft)
+	if code := scrollback.CodeOf(err); code == scrollback.NotFound || code == scrollback.Invalid {
+		return false, nil
+	}
+	return err == nil && t.Conversation == c.ID && t.LastSeq == c.seq() && !t.Draft.Empty(), err
 }
 
 // says reports whether a message is what a file says: an earlier import wrote it, or it
@@ -235,6 +253,9 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) {
 	if mark := transcript.MarkOf(m.Meta); mark != "" && mark == e.mark {
 		return true, nil
+	}
+	if e.draft != "" && e.draft == m.TurnID && m.Role == scrollback.RoleAssistant {
+		return true, nil // what the draft became
 	}
 	if at := e.Message.CreatedAt; m.Role != e.Message.Role || at != 0 && at != m.CreatedAt {
 		return false, nil

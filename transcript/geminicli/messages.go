@@ -22,7 +22,9 @@ const modelPrefix = "gemini/"
 func (r *record) messages(place string, given *answers) []transcript.Entry {
 	if len(r.Ours) > 0 {
 		given.settle(r.named())
-		return ours(r.Ours)
+		out := ours(r.Ours)
+		out[0].Message.ID = scrollback.MessageID(r.ID)
+		return out
 	}
 	if r.Type == "user" {
 		return r.said(place, given)
