@@ -141,7 +141,9 @@ func TestFoundByTitleAndID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list struct{ Conversations []struct{ ID scrollback.ConversationID } }
+	var list struct {
+		Conversations []struct{ ID scrollback.ConversationID }
+	}
 	called(t, connected(t, r.View, mcpapi.Options{}), "context_conversations", map[string]any{"query": string(id[:8])}, &list)
 	if len(list.Conversations) != 1 || list.Conversations[0].ID != id {
 		t.Errorf("the list is %+v", list)
