@@ -90,6 +90,19 @@ func TestTranscriptOfACutOffAnswerComesBack(t *testing.T) {
 	}
 }
 
+// What the other tool adds behind a draft follows the message that the draft becomes.
+func TestTranscriptGoesOnBehindADraft(t *testing.T) {
+	r, id := cutOff(t)
+	var file bytes.Buffer
+	if err := r.Export(context.Background(), id, transfer.ExportRequest{Format: "jsonl"}, &file); err != nil {
+		t.Fatal(err)
+	}
+	grown := file.String() + `{"role":"user","content":"third","id":"x1"}` + "\n"
+	comesBack(t, r, id, grown, 1)
+	comesBack(t, r, id, grown, 0)
+	r.WantShape(id, "u:first", "a:one", "u:second", "a(interrupted):half an ans", "u:third")
+}
+
 // A bundle carries the draft beside its log: it is shown where it arrives, nothing is
 // continued there by that, and what the answer becomes at home still extends the copy.
 func TestBundleOfACutOffAnswer(t *testing.T) {

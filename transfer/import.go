@@ -245,7 +245,11 @@ func (im *importer) drafted(ctx context.Context, c *importing, e *said) (bool, e
 	if code := scrollback.CodeOf(err); code == scrollback.NotFound || code == scrollback.Invalid {
 		return false, nil
 	}
-	return err == nil && t.Conversation == c.ID && t.LastSeq == c.seq() && !t.Draft.Empty(), err
+	if err != nil || t.Conversation != c.ID || t.LastSeq != c.seq() || t.Draft.Empty() {
+		return false, err
+	}
+	c.seqs = append(c.seqs, c.seq()) // it counts as a message of the file
+	return true, nil
 }
 
 // says reports whether a message is what a file says: an earlier import wrote it, or it
