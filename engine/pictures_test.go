@@ -220,7 +220,6 @@ type held struct {
 	at, asked, calls int
 	open             []string
 	last             model.Request
-	folds            int
 }
 
 // reply is what the talk lets the model say. A request without tools is one for a

@@ -61,7 +61,7 @@ func kindOf(text, origin string) string {
 	if lines == 1 {
 		counted = "1 line"
 	}
-	if head.text == "" {
+	if len(head.lines) == 0 {
 		return "only white space, " + counted
 	}
 	for _, look := range []func(*glance) string{(*glance).json, (*glance).markup, (*glance).diff, (*glance).tests, (*glance).matches, (*glance).table,

@@ -46,6 +46,7 @@ func TestHint(t *testing.T) {
 		{"read", `{"path":"README.md"}`, "# Tides\n\ntext\n\n## Use\n\nmore\n", `output of read "README.md" · Markdown "Tides", 7 lines`},
 		{"ask", `{}`, "\n  The tide\tis high.\nReally.\n", `output of ask · text, 3 lines: "The tide is high."`},
 		{"ask", `{}`, "潮汐表在第三个系缆柱下面。\n真的。", `output of ask · text, 2 lines: "潮汐表在第三个系缆柱下面。"`},
+		{"ask", `{}`, "     1→\n     2→\n", `output of ask · only white space, 2 lines`},
 		{"ask", `{}`, "\n\n\n", `output of ask · only white space, 1 line`},
 		{"", `{}`, "x", `output of a tool · text, 1 line: "x"`},
 	} {

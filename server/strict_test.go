@@ -261,7 +261,7 @@ func TestBodies(t *testing.T) {
 	}
 	for sent, fine := range map[string]bool{"application/json; charset=utf-8": true, "": true, "text/plain": false, "a b": false,
 		"application/json; charset=gbk": false, "application/x-www-form-urlencoded": false} {
-		req := httptest.NewRequest("PATCH", "http://localhost"+here, strings.NewReader(`{"title":"t"}`))
+		req := httptest.NewRequest(http.MethodPatch, "http://localhost"+here, strings.NewReader(`{"title":"t"}`))
 		req.Header.Set("Content-Type", sent)
 		w := httptest.NewRecorder()
 		if r.at.ServeHTTP(w, req); (w.Code == http.StatusOK) != fine || !fine && !strings.Contains(w.Body.String(), `"param":"Content-Type"`) {

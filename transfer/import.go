@@ -3,7 +3,6 @@ package transfer
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -127,11 +126,11 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 		m.Role = scrollback.RoleTool
 	}
 	if !c.fresh {
-		e := &said{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes}, mark: transcript.MarkOf(mark), turn: scrollback.TurnID(entry.Message.ID)}
-		found, err := im.follow(ctx, c, e)
-		if err == nil && !found {
-			found, err = im.cutOff(ctx, c, e)
+		e := &said{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes}, mark: transcript.MarkOf(mark)}
+		if m.Role == scrollback.RoleAssistant && m.Status == scrollback.StatusInterrupted {
+			e.draft = scrollback.TurnID(entry.Message.ID)
 		}
+		found, err := im.follow(ctx, c, e)
 		if err != nil || found {
 			return err // nil: it is there
 		}
@@ -181,8 +180,8 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 type said struct {
 	transcript.Entry
 	mark     string
-	turn     scrollback.TurnID // that wrote it, if it is an exported answer that was cut off
 	likeness string            // once it was asked for
+	draft    scrollback.TurnID // of an answer that was cut off: its turn, if the file is an export of ours
 }
 
 // follow looks for the file's next message among those that come next, on whichever
@@ -233,27 +232,24 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 			return step()
 		}
 	}
-	return false, nil
+	return im.drafted(ctx, c, e)
 }
 
-// cutOff stores the answer of a turn that was cut off, as the next turn would have, if
-// the file says it next.
-func (im *importer) cutOff(ctx context.Context, c *importing, e *said) (bool, error) {
-	if e.turn == "" || c.at.ID != c.head.Branch.ID || c.seq() != c.head.Branch.HeadSeq {
+// drafted reports whether what a file has as a message is the draft of a turn that nobody
+// has closed yet. It becomes a message when somebody goes on.
+func (im *importer) drafted(ctx context.Context, c *importing, e *said) (bool, error) {
+	if e.draft == "" {
 		return false, nil
 	}
-	page, err := im.view.Turns().Page(ctx, c.ID, scrollback.PageQuery{Branch: c.at.ID, Limit: 1})
-	if err != nil || !slices.ContainsFunc(page.Turns, func(t scrollback.TurnEntry) bool {
-		return t.TurnID == e.turn && t.State == scrollback.TurnInterrupted
-	}) {
+	t, err := im.store.Turns.Get(ctx, e.draft)
+	if code := scrollback.CodeOf(err); code == scrollback.NotFound || code == scrollback.Invalid {
+		return false, nil
+	}
+	if err != nil || t.Conversation != c.ID || t.LastSeq != c.seq() || t.Draft.Empty() {
 		return false, err
 	}
-	done, err := im.store.Append(ctx, c.head, nil)
-	if err != nil {
-		return false, err
-	}
-	c.head, c.at = done.Head, done.Head.Branch
-	return im.follow(ctx, c, e)
+	c.seqs = append(c.seqs, c.seq()) // it counts as a message of the file
+	return true, nil
 }
 
 // says reports whether a message is what a file says: an earlier import wrote it, or it
@@ -262,7 +258,10 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 	if mark := transcript.MarkOf(m.Meta); mark != "" && mark == e.mark {
 		return true, nil
 	}
-	if at := e.Message.CreatedAt; m.Role != e.Message.Role || at != 0 && at != m.CreatedAt && !cutOffIn(m, e.turn) {
+	if e.draft != "" && e.draft == m.TurnID && m.Role == scrollback.RoleAssistant {
+		return true, nil // what the draft became
+	}
+	if at := e.Message.CreatedAt; m.Role != e.Message.Role || at != 0 && at != m.CreatedAt {
 		return false, nil
 	}
 	if m.likeness == "" {
@@ -281,12 +280,6 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 		}
 	}
 	return m.likeness == e.likeness, nil
-}
-
-// cutOffIn reports whether a message is what a turn wrote before it was cut off: a file
-// that was exported earlier has it with the time of the turn.
-func cutOffIn(m *stored, turn scrollback.TurnID) bool {
-	return m.Status == scrollback.StatusInterrupted && m.TurnID == turn && m.TurnID != ""
 }
 
 // leave makes the file's position the head: what it says next is not there.

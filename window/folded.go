@@ -198,6 +198,9 @@ func (k *known) summary(text string, segs []scrollback.Segment) string {
 // worksOn reports whether a placeholder says what tools did with a path.
 func worksOn(placeholder, path string) bool {
 	const before, after = " (`", " ,)`"
+	if path == "" {
+		return false
+	}
 	for line := range strings.SplitSeq(placeholder, "\n") {
 		rest, ok := strings.CutPrefix(line, WorkMark)
 		for i := 0; ok && i >= 0; {

@@ -113,6 +113,10 @@ func TestCarriedLinesOnce(t *testing.T) {
 			t.Errorf("%q is shown: %v, in\n%s", line, !want, got)
 		}
 	}
+	in.Summary = summaryOf(9, minutes+"\n\n## Said, word for word\n- #2 file: \n- #4 user: What is the tide?")
+	if got := block(in); !strings.Contains(got, "- #4 user: What is the tide?") {
+		t.Errorf("with a file without a name the block is\n%s", got)
+	}
 	in.Summary = summaryOf(9, "## Said, word for word\n- #4 user: What is the tide?")
 	if got := block(in); !strings.Contains(got, "\nSaid in messages #1–#9, word for word:\n- #4 user") || strings.Contains(got, "Summary of") {
 		t.Errorf("without minutes the block is\n%s", got)

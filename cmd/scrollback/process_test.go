@@ -169,10 +169,10 @@ func (s *served) cutOff(data string, id scrollback.ConversationID) {
 		s.t.Errorf("once it is over it is shown as %+v", p.Turns)
 	}
 	for want, args := range map[string][]string{
-		"--retry":                  {"show", string(id)},
-		`"state":"interrupted"`:    {"show", string(id), "--json"},
-		`"status":"interrupted"`:   {"export", string(id), "--format", "jsonl", "-o", "-"},
-		"scrollback run --convers": {"show", string(id), "--max", "1"},
+		"--retry":                 {"show", string(id)},
+		`"state":"interrupted"`:   {"show", string(id), "--json"},
+		`"status":"interrupted"`:  {"export", string(id), "--format", "jsonl", "-o", "-"},
+		"scrollback run --conver": {"show", string(id), "--max", "1"},
 	} {
 		out, err := command(s.t, data, nil, args...).Output()
 		if err != nil || !strings.Contains(string(out), want) || !strings.Contains(string(out), "harbour") {

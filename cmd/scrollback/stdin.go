@@ -56,14 +56,13 @@ func (g *globals) beside(how string, most int64) ([]byte, error) {
 		_, _ = in.Peek(1) // the error comes again when it is read
 		close(begun)
 	}()
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	if how == stdinWait {
-		<-begun
+	var late <-chan time.Time // never, for whoever waits
+	if how != stdinWait {
+		late = time.After(patience)
 	}
 	select {
 	case <-begun:
-	case <-late.C:
+	case <-late:
 		g.printer().Note(g.texts().NoInput, patience)
 		return nil, nil
 	}

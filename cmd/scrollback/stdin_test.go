@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -25,6 +27,25 @@ func TestOpenInputDoesNotHang(t *testing.T) {
 	defer stop()
 	if code := run(ctx, []string{"--data", t.TempDir(), "run", "--stdin", "wait", "ask"}, stopping{open, stop}, &out, &errs); code != 130 {
 		t.Errorf("stopped while it waits: exit %d", code)
+	}
+}
+
+// Who says so is waited for, however long it takes: what comes late is not dropped.
+func TestLateInputIsWaitedFor(t *testing.T) {
+	for range 10 {
+		synctest.Test(t, func(t *testing.T) {
+			in, w := io.Pipe()
+			ctx, stop := context.WithCancel(context.Background())
+			defer stop()
+			time.AfterFunc(2*patience, func() {
+				_, err := io.WriteString(w, "late")
+				w.CloseWithError(err)
+			})
+			g := &globals{ctx: ctx, stdin: in, stderr: io.Discard}
+			if b, err := g.beside(stdinWait, 100); string(b) != "late" || err != nil {
+				t.Errorf("%q, %v", b, err)
+			}
+		})
 	}
 }
 

@@ -127,7 +127,8 @@ func cleaned(answer string) string {
 const thoughtNames = `(?:think|thinking|thoughts?|reasoning|scratchpad|analysis|reflection|inner_?monologue)`
 
 var (
-	thoughtOpen  = regexp.MustCompile(`(?im)[<\[◁]` + thoughtNames + `\b[^>\]▷\n]*[>\]▷]`)
+	// In square brackets, words beside the name make it the text of a link or a label.
+	thoughtOpen  = regexp.MustCompile(`(?im)[<◁]` + thoughtNames + `\b[^>▷\n]*[>▷]|\[(?:think|thinking|thoughts?|reasoning)\]`)
 	thoughtClose = regexp.MustCompile(`(?im)[<\[◁]/` + thoughtNames + `\s*[>\]▷]`)
 	lineBegins   = regexp.MustCompile(`(?:^|\n)[ \t]*(?:[-*•][ \t]+)?$`)
 	lineEnds     = regexp.MustCompile(`^[ \t]*(?:\n|$)`)

@@ -218,6 +218,12 @@ func TestGoodAnswersOfTheirOwn(t *testing.T) {
 		{"as a list", english, "- **Goal:** ship\n- **Constraints:** none\n- **Knowledge**: the key\n- **Artifacts:** none\n- " +
 			"**Files:** none\n- **Recent actions:** none\n- **Tasks:**\n  - paint",
 			canon(state, "Goal: ship", "Knowledge: the key", "Tasks: paint")},
+		{"links and labels like thoughts", english, strings.Replace(minutes("ship"), "- ship",
+			"- [Analysis of the logs](docs/a.md)\n- [analysis] the mast breaks\n- [Thinking about oars]", 1),
+			canon(state, "Goal: [Analysis of the logs](docs/a.md)", "Goal: [analysis] the mast breaks", "Goal: [Thinking about oars]")},
+		{"quoted, with a blank line", english, strings.Replace(minutes("ship"), "- ship",
+			"> Build a boat that carries the whole crew over the bay\n>\n> before the summer", 1),
+			canon(state, "Goal: Build a boat that carries the whole crew over the bay", "Goal: before the summer")},
 		{"another order", english, "## Tasks\n- paint\n## Goal\n- ship\n## Files\n- none\n## Knowledge\n- the key\n## Constraints\n- " +
 			"none\n## Artifacts\n- none\n## Recent actions\n- none",
 			canon(state, "Goal: ship", "Knowledge: the key", "Tasks: paint")},

@@ -233,7 +233,10 @@ func bullets(lines []string) (out []string) {
 		case ruleLine.MatchString(line):
 			continue
 		}
-		text = strings.TrimSpace(strings.TrimLeft(text, ">"))
+		if text = strings.TrimSpace(strings.TrimLeft(text, ">")); text == "" { // a blank line within a quotation
+			gap = true
+			continue
+		}
 		if b := bulletLine.FindStringSubmatch(text); b != nil || strings.HasPrefix(text, "-") && len(text) > 1 && !strings.ContainsAny(text[1:2], "-0123456789") {
 			if b == nil {
 				text = text[1:]

@@ -110,7 +110,7 @@ func TestAnyText(t *testing.T) {
 	piece := rapid.OneOf(rapid.SampledFrom(append(keep, drop...)), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
 		s := piece.Draw(t, "first") + rapid.SampledFrom([]string{"", " ", "\"", "「", "- #", ": "}).Draw(t, "between") + piece.Draw(t, "second")
-		if Instruction(s) != Instruction(s) {
+		if first := Instruction(s); first != Instruction(s) {
 			t.Fatalf("%q is judged in two ways", s)
 		}
 	})

@@ -145,7 +145,7 @@ func (r *reader) take(c rune) {
 		if r.complete() {
 			r.decide(true)
 		}
-	case unicode.Is(unicode.M, c), unicode.In(c, unicode.Pc, unicode.Pd):
+	case unicode.In(c, unicode.Pc, unicode.Pd):
 	case c >= '0' && c <= '9':
 		r.decide(false)
 	case r.n == 0 && strings.ContainsRune(`/\⁄∕`, c):

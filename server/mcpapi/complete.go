@@ -10,7 +10,7 @@ import (
 )
 
 // completions is how many values the protocol lets a completion have, and lookedAt how
-// many conversations are compared with what was typed.
+// many conversations, or refs of one, are compared with what was typed.
 const (
 	completions = 100
 	lookedAt    = 2000
@@ -90,7 +90,7 @@ func (f *face) refsLike(ctx context.Context, conversation, kind, begun string) (
 		}
 	}
 	q := scrollback.RefQuery{Kind: kind, Limit: scrollback.ListMax}
-	for {
+	for range lookedAt / scrollback.ListMax {
 		refs, next, err := f.view.Recall().Refs(ctx, id, q)
 		if err != nil {
 			return nil, false, err
@@ -109,4 +109,5 @@ func (f *face) refsLike(ctx context.Context, conversation, kind, begun string) (
 			return ids, false, nil
 		}
 	}
+	return ids, true, nil
 }

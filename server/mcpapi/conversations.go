@@ -83,6 +83,7 @@ func (f *face) matching(ctx context.Context, q scrollback.ListQuery) ([]scrollba
 	if err != nil || q.Project != "" && c.Project != q.Project {
 		return list, next, nil
 	}
+	list = slices.DeleteFunc(list, func(o scrollback.Conversation) bool { return o.ID == c.ID })
 	return slices.Insert(list, 0, c), next, nil
 }
 

@@ -130,6 +130,26 @@ type pageOfMessages struct {
 	Before, After int64
 }
 
+// A conversation whose title holds the beginning of its own id is listed once for it.
+func TestFoundByTitleAndID(t *testing.T) {
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
+	id := r.NewConversation()
+	_, err := r.Patch(t.Context(), id, 0, func(c *scrollback.Conversation) error {
+		c.Title = string(id[:8])
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Conversations []struct{ ID scrollback.ConversationID }
+	}
+	called(t, connected(t, r.View, mcpapi.Options{}), "context_conversations", map[string]any{"query": string(id[:8])}, &list)
+	if len(list.Conversations) != 1 || list.Conversations[0].ID != id {
+		t.Errorf("the list is %+v", list)
+	}
+}
+
 // A conversation that was never compacted is found and read to its last character, from
 // either end, whatever it holds.
 func TestReadAll(t *testing.T) {

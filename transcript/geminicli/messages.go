@@ -22,7 +22,9 @@ const modelPrefix = "gemini/"
 func (r *record) messages(place string, given *answers) []transcript.Entry {
 	if len(r.Ours) > 0 {
 		given.settle(r.named())
-		return r.ours()
+		out := ours(r.Ours)
+		out[0].Message.ID = scrollback.MessageID(r.ID)
+		return out
 	}
 	if r.Type == "user" {
 		return r.said(place, given)
@@ -140,15 +142,12 @@ func (r *record) named() (out []scrollback.ToolCall) {
 	return out
 }
 
-// ours are messages that were written unchanged; the record has the id of the first.
-func (r *record) ours() []transcript.Entry {
+// ours are messages that were written unchanged.
+func ours(list []message) []transcript.Entry {
 	var out []transcript.Entry
-	for k, m := range r.Ours {
+	for _, m := range list {
 		e := transcript.Entry{Message: scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model, Usage: m.Usage,
 			Status: m.Status, CreatedAt: m.CreatedAt, Meta: m.Meta}}
-		if k == 0 {
-			e.Message.ID = scrollback.MessageID(r.ID)
-		}
 		for key, data := range m.Data {
 			if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(m.Parts) {
 				if e.Bytes == nil {

@@ -86,7 +86,7 @@ func (r *record) signature(o scrollback.Opaque) json.RawMessage {
 	if len(o) == 0 || o[0] != '"' || strings.Contains(r.Model, "/") {
 		return nil
 	}
-	return json.RawMessage(o)
+	return o
 }
 
 // call adds a call. The tool takes calls from the content if one is there, or a thought;
