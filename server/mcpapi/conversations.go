@@ -104,8 +104,18 @@ type messages struct {
 	Title        string                    `json:"title"`
 	Total        int64                     `json:"total"`
 	Messages     []spoken                  `json:"messages"`
+	Turns        []unstored                `json:"turns,omitempty"`
 	Before       int64                     `json:"before,omitempty"`
 	After        int64                     `json:"after,omitempty"`
+}
+
+// unstored is a turn without a stored answer, behind message AfterSeq: one that runs, was
+// cut off or failed. Text is what it said so far.
+type unstored struct {
+	AfterSeq int64                `json:"after_seq"`
+	State    scrollback.TurnState `json:"state"`
+	Text     string               `json:"text,omitempty"`
+	Error    string               `json:"error,omitempty"`
 }
 
 // asked are the arguments of context_messages.
@@ -148,12 +158,12 @@ func (f *face) messages(ctx context.Context, id scrollback.ConversationID, raw j
 		}
 		q.After, q.Limit = new(a.Seq-1), 1
 	}
-	ms, _, err := f.view.Recall().Messages(ctx, id, q)
+	found, err := f.view.Turns().Page(ctx, id, q)
 	if err != nil {
 		return "", err
 	}
-	all := make([]spoken, len(ms))
-	for i, m := range ms {
+	all := make([]spoken, len(found.Messages))
+	for i, m := range found.Messages {
 		all[i] = said(m)
 	}
 	return recall.Fit(recall.RoomMax, func(try int) (any, bool) {
@@ -166,6 +176,7 @@ func (f *face) messages(ctx context.Context, id scrollback.ConversationID, raw j
 		for i := range page.Messages {
 			page.Messages[i].cut(a.Offset, runes)
 		}
+		page.Turns = unanswered(found.Turns, page.Messages, runes)
 		if n := len(page.Messages); n > 0 && a.Seq == 0 {
 			if first := page.Messages[0].Seq; first > 1 {
 				page.Before = first
@@ -176,6 +187,22 @@ func (f *face) messages(ctx context.Context, id scrollback.ConversationID, raw j
 		}
 		return page, runes > 1
 	})
+}
+
+// unanswered lists the turns that belong to the messages of a page, each text with at
+// most so many characters.
+func unanswered(turns []scrollback.TurnEntry, page []spoken, runes int) (out []unstored) {
+	for _, t := range turns {
+		if len(page) == 0 || t.AfterSeq < page[0].Seq || t.AfterSeq > page[len(page)-1].Seq {
+			continue
+		}
+		u := unstored{AfterSeq: t.AfterSeq, State: t.State, Text: clip.Line(t.Content, runes)}
+		if t.Error != nil {
+			u.Error = clip.Line(t.Error.Message, titleRunes)
+		}
+		out = append(out, u)
+	}
+	return out
 }
 
 // shares says how long a text may be, and how many of n messages a page has, at a try to

@@ -53,7 +53,10 @@ var describe = map[string]description{
 			`"messages":{"type":"array","description":"oldest first","items":{"type":"object","properties":{"seq":{"type":"integer"},` +
 			`"role":{"type":"string"},"name":{"type":"string"},"date":{"type":"string"},"status":{"type":"string"},"text":{"type":"string"},` +
 			`"next_offset":{"type":"integer","description":"the text goes on here: call again with seq and this offset"}},` +
-			`"required":["seq","role","date","text"]}},"before":{"type":"integer","description":"for the page before this one"},` +
+			`"required":["seq","role","date","text"]}},` +
+			`"turns":{"type":"array","description":"turns without a stored answer: running, cut off or failed","items":{"type":"object","properties":{` +
+			`"after_seq":{"type":"integer","description":"the message behind which it stands"},"state":{"type":"string"},` +
+			`"text":{"type":"string","description":"what was said so far"},"error":{"type":"string"}},"required":["after_seq","state"]}},"before":{"type":"integer","description":"for the page before this one"},` +
 			`"after":{"type":"integer","description":"for the page after this one"}},"required":["conversation_id","title","total","messages"]`,
 	},
 	searchTool: {
