@@ -207,39 +207,6 @@ func TestFoldBesideIsHurried(t *testing.T) {
 	}
 }
 
-// A request that waited for a fold beside, and fits because of it, makes no fold of its own.
-func TestFoldBesideIsEnough(t *testing.T) {
-	s := newSlow()
-	var open sync.Once
-	defer open.Do(func() { close(s.let) })
-	r := enginetest.New(t, enginetest.Options{Summaries: true, Wait: time.Hour, Policy: compact.Rolling}, s.step())
-	id := talked(r, 14)
-	r.Ask(id, "short").Done(t, scrollback.TurnComplete, "stop")
-	<-s.asked
-	_, events, err := r.Begin(context.Background(), engine.TurnRequest{Conversation: id,
-		Message: enginetest.Say(strings.Repeat("more words than fit. ", 560))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	waited := false
-	for n, err := range events {
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch ev := n.Event.(type) {
-		case scrollback.CompactingEvent:
-			waited = true
-			open.Do(func() { close(s.let) })
-		case scrollback.CompactionEvent:
-			t.Errorf("it was compacted again: %+v", ev.Receipt)
-		}
-	}
-	r.Engine.Rest()
-	if got, err := r.Receipts(context.Background(), id, 9); err != nil || !waited || len(got) != 1 {
-		t.Errorf("the request waited: %t; the receipts are %+v (%v)", waited, got, err)
-	}
-}
-
 // A turn that waits for a summary can be stopped, and loses its lease like any other.
 func TestWaitingTurnEnds(t *testing.T) {
 	for name, end := range map[string]func(r *enginetest.Rig, id scrollback.ConversationID, turn scrollback.TurnID) error{

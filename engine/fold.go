@@ -93,7 +93,7 @@ func (f *folder) fit(ctx context.Context, head *store.Head, q fitting) (w scroll
 		}
 		job := folding{sh: q.sh, reason: compact.WhenDue, wait: q.wait}
 		if !fits {
-			job.reason, job.once = compact.MustFit, true // after somebody else's fold it may fit
+			job.reason = compact.MustFit
 		}
 		seen := head.Branch.ViewVersion
 		receipt, err := f.fold(ctx, head, job)
@@ -121,7 +121,6 @@ type folding struct {
 	sh     resolved
 	reason compact.Reason
 	wait   *turnstile.Patience // for its summary
-	once   bool                // none is made if somebody else has made one meanwhile
 }
 
 // fold makes one fold of head's branch, commits it and refreshes head.
@@ -131,12 +130,8 @@ func (f *folder) fold(ctx context.Context, head *store.Head, q folding) (scrollb
 		return scrollback.Receipt{}, scrollback.Wrap(scrollback.Canceled, "engine.fold", err)
 	}
 	defer unlock()
-	seen := head.Branch.ViewVersion
 	if err := f.refresh(ctx, head); err != nil {
 		return scrollback.Receipt{}, err
-	}
-	if q.once && head.Branch.ViewVersion != seen {
-		return scrollback.Receipt{Result: scrollback.ResultNoop}, nil
 	}
 	shown, err := f.shown(ctx, *head, q.sh)
 	if err != nil {
