@@ -33,8 +33,8 @@ func (a *admission) origin(r scrollback.ToolResult) string {
 			break
 		}
 	}
-	text := "output of " + cmp.Or(oneLine(tool), "a tool")
-	if subject = oneLine(subject); subject != "" {
+	text := "output of " + cmp.Or(clip.OneLine(tool), "a tool")
+	if subject = clip.OneLine(subject); subject != "" {
 		text += ` "` + clip.Line(subject, subjectRunes) + `"`
 	}
 	return text
@@ -71,7 +71,7 @@ func kindOf(text, origin string) string {
 			return before + ", " + counted + after
 		}
 	}
-	return "text, " + counted + `: "` + clip.Line(oneLine(head.lines[0]), subjectRunes) + `"`
+	return "text, " + counted + `: "` + clip.Line(clip.OneLine(head.lines[0]), subjectRunes) + `"`
 }
 
 // numbered finds the number in front of a line, as tools that show files write it.
@@ -143,15 +143,15 @@ func (g *glance) markup() string {
 	start := strings.ToLower(clip.Bytes(g.text, 200))
 	switch {
 	case strings.Contains(start, "<!doctype html") || strings.HasPrefix(start, "<html"):
-		if m := title.FindStringSubmatch(g.text); m != nil && oneLine(m[1]) != "" {
-			return `HTML page "` + clip.Line(oneLine(m[1]), subjectRunes) + `"|`
+		if m := title.FindStringSubmatch(g.text); m != nil && clip.OneLine(m[1]) != "" {
+			return `HTML page "` + clip.Line(clip.OneLine(m[1]), subjectRunes) + `"|`
 		}
 		return "HTML page|"
 	case strings.HasPrefix(start, "<?xml"):
 		return "XML|"
 	case strings.HasPrefix(start, "# ") && !strings.HasPrefix(g.text, "#!"):
 		if m := heading.FindStringSubmatch(g.text); m != nil && len(heading.FindAllString(g.text, 3)) > 1 {
-			return `Markdown "` + clip.Line(oneLine(m[1]), subjectRunes) + `"|`
+			return `Markdown "` + clip.Line(clip.OneLine(m[1]), subjectRunes) + `"|`
 		}
 	}
 	return ""
@@ -185,7 +185,7 @@ func (g *glance) tests() string {
 		return fmt.Sprintf("Go test log|, %d FAIL", max(len(goFailed.FindAllString(g.text, -1)), len(goBroken.FindAllString(g.text, -1))))
 	}
 	if all := sums.FindAllString(clip.TailBytes(g.text, 4<<10), -1); len(all) > 0 && strings.Contains(strings.ToLower(g.text), "test") {
-		return "test log|, " + strings.Trim(oneLine(all[len(all)-1]), " =")
+		return "test log|, " + strings.Trim(clip.OneLine(all[len(all)-1]), " =")
 	}
 	return ""
 }
@@ -232,13 +232,7 @@ var (
 )
 
 func (g *glance) log() string {
-	n := 0
-	for _, line := range g.lines {
-		if stamped.MatchString(line) {
-			n++
-		}
-	}
-	if !g.most(n) {
+	if !g.mostly(stamped) {
 		return ""
 	}
 	return fmt.Sprintf("log|, %d with errors", len(severe.FindAllString(g.text, -1)))
@@ -247,16 +241,21 @@ func (g *glance) log() string {
 var listed = regexp.MustCompile(`^(?:\S+\s+){0,8}\.{0,2}[\w@.-]*(?:/[\w@.-]+)+/?$|^[\w@-]+(?:\.[\w@-]+)+$`)
 
 func (g *glance) paths() string {
+	if !g.mostly(listed) {
+		return ""
+	}
+	return "list of paths|, the first " + clip.Line(clip.OneLine(g.lines[0]), namesRunes)
+}
+
+// mostly says that most of the lines looked at match.
+func (g *glance) mostly(p *regexp.Regexp) bool {
 	n := 0
 	for _, line := range g.lines {
-		if listed.MatchString(line) {
+		if p.MatchString(line) {
 			n++
 		}
 	}
-	if !g.most(n) {
-		return ""
-	}
-	return "list of paths|, the first " + clip.Line(oneLine(g.lines[0]), namesRunes)
+	return g.most(n)
 }
 
 // most says that n lines are most of those looked at.
@@ -299,7 +298,7 @@ func withNames(word string, names []string) string {
 	var out []string
 	runes := 0
 	for i, n := range names {
-		n = clip.Line(oneLine(n), namesRunes)
+		n = clip.Line(clip.OneLine(n), namesRunes)
 		if runes += len([]rune(n)); n == "" || i == namesMost || runes > 2*namesRunes {
 			out = append(out, "…")
 			break
@@ -310,15 +309,4 @@ func withNames(word string, names []string) string {
 		return ""
 	}
 	return word + strings.Join(out, ", ")
-}
-
-// oneLine is a text on one line, without control characters.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == 0xfffd {
-			return ' '
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/clip"
 )
 
 // A hint names the tool, its argument, and what the text is.
@@ -68,7 +69,7 @@ func FuzzHint(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := hint(fmt.Sprintf("output of %s", oneLine(s)), s)
+		got := hint(fmt.Sprintf("output of %s", clip.OneLine(s)), s)
 		if utf8.RuneCountInString(got) > hintRunes+1 || strings.ContainsAny(got, "\n\r\x00") || !utf8.ValidString(got) {
 			t.Errorf("%q", got)
 		}

@@ -1,9 +1,12 @@
-// Package clip cuts text short between characters.
+// Package clip makes text shorter: it cuts between characters, and brings lines into one.
 //
 // It knows nothing else of this program.
 package clip
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Bytes returns at most the first n bytes of s.
 func Bytes(s string, n int) string {
@@ -35,4 +38,15 @@ func Line(s string, n int) string {
 		return string(r[:n]) + "…"
 	}
 	return s
+}
+
+// OneLine returns s on one line, without control characters and with single spaces.
+func OneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
 }

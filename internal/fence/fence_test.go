@@ -105,6 +105,7 @@ var rooms = map[string]entry{
 	"internal/terms":           {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
 	"internal/marks":           {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/marks/markstest": {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
+	"internal/toolcall":        {rooms: "internal/clip", not: "context os database/sql time"},
 	"internal/*":               {not: "database/sql"},
 }
 

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/clip"
 )
 
 // Call is what a call was about. Subject is its main argument on one line, or empty;
@@ -77,7 +79,7 @@ func Read(arguments []byte) Call {
 
 func fromPatch(text string) (c Call) {
 	for _, m := range patched.FindAllStringSubmatch(text, -1) {
-		if p := line(m[1]); p != "" && len([]rune(p)) <= maxPath && !slices.Contains(c.Paths, p) {
+		if p := clip.OneLine(m[1]); p != "" && len([]rune(p)) <= maxPath && !slices.Contains(c.Paths, p) {
 			c.Paths = append(c.Paths, p)
 		}
 	}
@@ -119,7 +121,7 @@ func (c *Call) subject(values, named map[string]any, bare string) string {
 		}
 	}
 	for _, k := range subjectKeys {
-		if s := line(strings.Join(texts(values[k]), " ")); s != "" {
+		if s := clip.OneLine(strings.Join(texts(values[k]), " ")); s != "" {
 			return s
 		}
 	}
@@ -127,16 +129,16 @@ func (c *Call) subject(values, named map[string]any, bare string) string {
 		return strings.Join(c.Paths, " ")
 	}
 	for _, k := range append(placeKeys, commandKeys...) {
-		if s := line(strings.Join(texts(values[k]), " ")); s != "" {
+		if s := clip.OneLine(strings.Join(texts(values[k]), " ")); s != "" {
 			return s
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
-		if s, ok := named[name].(string); ok && line(s) != "" {
-			return line(s)
+		if s, ok := named[name].(string); ok && clip.OneLine(s) != "" {
+			return clip.OneLine(s)
 		}
 	}
-	return line(bare)
+	return clip.OneLine(bare)
 }
 
 // command is the line that a shell was given, however it was wrapped.
@@ -144,7 +146,7 @@ func command(words []string) string {
 	if len(words) == 3 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
 		words = words[2:] // bash -lc
 	}
-	return line(strings.Join(words, " "))
+	return clip.OneLine(strings.Join(words, " "))
 }
 
 // texts lists a string, or the strings of a list.
@@ -160,15 +162,4 @@ func texts(v any) (out []string) {
 		}
 	}
 	return out
-}
-
-// line is a text on one line, without control characters.
-func line(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == 0xfffd {
-			return ' '
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
 }
