@@ -166,7 +166,8 @@ func (k script) picture(t *testing.T) string {
 	var ids atomic.Int64
 	h := &held{script: k}
 	r := enginetest.New(t, enginetest.Options{Limit: limit, Policy: k.settings["policy"], Summaries: len(k.reports) > 0,
-		NewID: func() string { return fmt.Sprintf("0190a000-0000-7000-8000-%012d", ids.Add(1)) }},
+		NoFolds: true, // beside a turn they hold the reply or do not, as it comes
+		NewID:   func() string { return fmt.Sprintf("0190a000-0000-7000-8000-%012d", ids.Add(1)) }},
 		modeltest.Step{Reply: h.reply})
 	c, _, err := r.Create(t.Context(), scrollback.Conversation{Instructions: k.settings["instructions"],
 		Settings: scrollback.Settings{Tools: k.tools()}})
