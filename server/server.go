@@ -21,6 +21,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/server/mcpapi"
 	"github.com/scrollback-ai/scrollback/server/restapi"
 	"github.com/scrollback-ai/scrollback/server/status"
@@ -102,7 +103,7 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http.Handler {
 	mux := http.NewServeMux()
 	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Version: o.Version, Limits: o.Limits})
-	mux.Handle("/mcp", mcpapi.Handler(mcpapi.New(e.As(scrollback.Operator()), mcpapi.Options{Version: o.Version, Log: o.Log})))
+	mux.Handle("/mcp", mcpapi.Handler(func(ctx context.Context) *engine.View { return e.As(access.Caller(ctx)) }, mcpapi.Options{Version: o.Version, Log: o.Log}))
 	mux.Handle("/", webui.Handler())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "version": o.Version})
@@ -117,7 +118,7 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, scrollback.Errorf(scrollback.NotFound, "server", "there is no %s %s", r.Method, r.URL.Path))
 	})
-	return recovered(o.Log, ours(local, restapi.Wrap(mux)))
+	return recovered(o.Log, ours(local, operated(restapi.Wrap(mux))))
 }
 
 // ours lets through only requests that name this server and, when a page sent
@@ -138,6 +139,13 @@ func ours(local bool, next http.Handler) http.Handler {
 			return
 		}
 		next.ServeHTTP(w, r)
+	})
+}
+
+// operated lets everybody in as the operator.
+func operated(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), scrollback.Operator())))
 	})
 }
 

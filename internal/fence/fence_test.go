@@ -84,7 +84,8 @@ var rooms = map[string]entry{
 
 	"server":        {rooms: ". engine transfer server/*", net: true, not: "database/sql"},
 	"server/status": {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
-	"server/restapi": {rooms: ". engine internal/nearest transfer server/status", libs: "github.com/danielgtaylor/huma/v2",
+	"server/access": {rooms: ".", not: "database/sql os"},
+	"server/restapi": {rooms: ". engine internal/nearest transfer server/access server/status", libs: "github.com/danielgtaylor/huma/v2",
 		net: true, not: "database/sql"},
 	"server/webui":  {net: true, not: "database/sql os"},
 	"server/mcpapi": {rooms: ". engine internal/clip recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},

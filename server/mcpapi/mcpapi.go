@@ -66,10 +66,10 @@ func (f *face) instructions() string {
 		"and context_messages reads one. Name a conversation by its id, the beginning of it, or latest."
 }
 
-// Handler serves a server over streamable HTTP, one request at a time, without
-// sessions.
-func Handler(s *mcp.Server) http.Handler {
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+// Handler serves whoever sent a request over streamable HTTP, one request at a time,
+// without sessions.
+func Handler(as func(context.Context) *engine.View, o Options) http.Handler {
+	return mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server { return New(as(r.Context()), o) }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 }
 
 // Run serves one client over a pair of streams until ctx or in ends.

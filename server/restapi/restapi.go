@@ -22,6 +22,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/server/status"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -83,8 +84,8 @@ func Mount(mux *http.ServeMux, o Options) {
 	a.artifacts()
 }
 
-// as is the engine for whoever sent a request: so far the operator, who sees all.
-func (a *api) as(context.Context) *engine.View { return a.engine.As(scrollback.Operator()) }
+// as is the engine for whoever sent a request.
+func (a *api) as(ctx context.Context) *engine.View { return a.engine.As(access.Caller(ctx)) }
 
 // failure is the body of every error, and the error itself.
 type failure struct {

@@ -100,3 +100,132 @@ func (db *database) mention(th *thread, a scrollback.Artifact) {
 		th.mentions = append(th.mentions, mention{a.ID, a.Name, a.CreatedAt})
 	}
 }
+
+// receipt is a compaction and what it takes to undo it.
+type receipt struct {
+	scrollback.Receipt
+	branch scrollback.BranchID
+	before scrollback.View
+	folded bool // it brought segments
+	undone bool
+}
+
+// Commit implements [driver.Views].
+func (db views) Commit(ctx context.Context, c driver.Commit) error {
+	const op = "memdriver.Commit"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return err
+	}
+	th, err := db.thread(op, c.Conversation)
+	if err != nil {
+		return err
+	}
+	b, err := db.branch(op, c.Branch)
+	if err != nil {
+		return err
+	}
+	if b.Conversation != th.ID {
+		return scrollback.Errorf(scrollback.NotFound, op, "branch %s is not of conversation %s", b.ID, th.ID)
+	}
+	if b.ViewVersion != c.IfViewVersion {
+		return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s has changed", b.ID)
+	}
+	th.receipts = append(th.receipts, &receipt{
+		Receipt: clone(c.Receipt), branch: b.ID, before: b.View, folded: len(c.Segments) > 0,
+	})
+	for _, s := range c.Segments {
+		db.segments[s.ID] = clone(s)
+		if of := db.threads[s.Conversation]; of != nil { // a fork folds what it inherits too
+			of.segments = append(of.segments, s.ID)
+		}
+	}
+	if len(c.Segments) > 0 {
+		b.View = clone(c.View)
+	} else {
+		b.View = b.View.Remember(c.View)
+	}
+	b.ViewVersion++
+	db.enter(th.Project, c.Usage, nil)
+	th.touch(c.Now)
+	return nil
+}
+
+// Unfold implements [driver.Views].
+func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
+	const op = "memdriver.Unfold"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	b, err := db.branch(op, u.Branch)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	th, err := db.thread(op, b.Conversation)
+	if err != nil {
+		return scrollback.Receipt{}, err
+	}
+	show := func(v scrollback.View) {
+		b.View = clone(v)
+		b.ViewVersion++
+		th.touch(u.Now)
+	}
+	for _, r := range slices.Backward(th.receipts) {
+		if r.branch == b.ID && r.folded && !r.undone {
+			r.undone = true
+			show(r.before)
+			return clone(r.Receipt), nil
+		}
+	}
+	switch {
+	case u.View == nil:
+		return scrollback.Receipt{}, scrollback.Errorf(scrollback.NotFound, op, "branch %s has no compaction to undo", b.ID)
+	case u.IfViewVersion != b.ViewVersion:
+		return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s has changed", b.ID)
+	}
+	show(*u.View)
+	return scrollback.Receipt{}, nil
+}
+
+// Segments implements [driver.Views].
+func (db views) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+	const op = "memdriver.Segments"
+	end, err := db.read(ctx, op)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var out []scrollback.Segment
+	for _, id := range ids {
+		s, ok := db.segments[id]
+		if !ok {
+			return nil, scrollback.Errorf(scrollback.NotFound, op, "no segment %s", id)
+		}
+		out = append(out, clone(s))
+	}
+	return out, nil
+}
+
+// Receipts implements [driver.Views].
+func (db views) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+	const op = "memdriver.Receipts"
+	end, err := db.read(ctx, op)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	th := db.threads[id]
+	if th == nil {
+		return nil, nil
+	}
+	var out []scrollback.Receipt
+	for i := len(th.receipts) - 1; i >= 0 && len(out) < limit; i-- {
+		r := clone(th.receipts[i].Receipt)
+		r.Undone = th.receipts[i].undone
+		out = append(out, r)
+	}
+	return out, nil
+}
