@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -23,7 +24,7 @@ func (b Bulk) Head(ctx context.Context, id scrollback.ConversationID, need scrol
 func (b Bulk) Project(name string) (string, error) { return b.v.door.project(name) }
 
 // DefaultPolicy is the policy that a conversation of a project gets when it names none.
-func (b Bulk) DefaultPolicy(project string) string { return b.v.e.resolver.policyOf(project) }
+func (b Bulk) DefaultPolicy(project string) string { return b.v.e.resolver.PolicyOf(project) }
 
 // Backlog is a conversation that messages are added to outside any turn.
 type Backlog struct {
@@ -32,7 +33,7 @@ type Backlog struct {
 	Asked     Asked      // what that took so far
 
 	e  *Engine
-	sh resolved
+	sh setting.Resolved
 }
 
 // Asked is what asking for summaries took: calls of models, the summaries that they
@@ -49,7 +50,7 @@ func (b Bulk) Backlog(ctx context.Context, id scrollback.ConversationID) (*Backl
 	if err != nil {
 		return nil, err
 	}
-	sh, err := b.v.e.resolver.resolve(ctx, head.Conversation, Overrides{})
+	sh, err := b.v.e.resolver.Resolve(ctx, head.Conversation, Overrides{})
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +59,8 @@ func (b Bulk) Backlog(ctx context.Context, id scrollback.ConversationID) (*Backl
 
 // Admit prepares a message to be added; see [intake.Intake.Admit].
 func (b *Backlog) Admit(ctx context.Context, m scrollback.Message, attached map[int][]byte) (store.Incoming, error) {
-	b.sh.remember(m)
-	return b.e.intake.Admit(ctx, b.Begin.ID, m, b.sh.room(), attached)
+	b.sh.Remember(m)
+	return b.e.intake.Admit(ctx, b.Begin.ID, m, b.sh.Room(), attached)
 }
 
 // Compact folds what no longer fits, and updates head, which must be of this conversation.
@@ -69,7 +70,7 @@ func (b *Backlog) Compact(ctx context.Context, head *store.Head) error {
 		return scrollback.Errorf(scrollback.NotFound, "engine.Compact", "no conversation %s in this backlog", head.ID)
 	}
 	sh := b.sh
-	sh.policy.Summarizes = sh.policy.Summarizes && b.Summarize
+	sh.Policy.Summarizes = sh.Policy.Summarizes && b.Summarize
 	_, _, err := b.e.folder.fit(ctx, head, fitting{sh: sh, folded: func(r scrollback.Receipt) {
 		b.Asked.Calls, b.Asked.Cost = b.Asked.Calls+r.Calls, b.Asked.Cost+r.Cost
 		if r.SummaryBy != scrollback.SummaryExtractive {

@@ -16,15 +16,15 @@ func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrol
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
-	sh, err := e.resolver.resolve(ctx, head.Conversation, Overrides{})
+	sh, err := e.resolver.Resolve(ctx, head.Conversation, Overrides{})
 	if err != nil {
 		// A model that is not set up here must not hide its conversation.
 		assumed := head.Conversation
 		assumed.Model, assumed.Policy = "", ""
-		if sh, err = e.resolver.resolve(ctx, assumed, Overrides{}); err != nil {
+		if sh, err = e.resolver.Resolve(ctx, assumed, Overrides{}); err != nil {
 			return scrollback.Manifest{}, err
 		}
-		sh.facts.Name = head.Model
+		sh.Facts.Name = head.Model
 	}
 	shown, err := e.folder.shown(ctx, head, sh)
 	if err != nil {

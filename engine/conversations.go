@@ -31,14 +31,14 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ..
 	if err != nil || head.Messages > 0 { // it has begun already
 		return c, created, err
 	}
-	sh, err := v.e.resolver.resolve(ctx, head.Conversation, Overrides{})
+	sh, err := v.e.resolver.Resolve(ctx, head.Conversation, Overrides{})
 	if err != nil {
 		return c, created, err
 	}
 	var in []store.Incoming
 	for _, m := range history {
-		sh.remember(scrollback.Message{Parts: m.Parts})
-		one, err := v.e.intake.Admit(ctx, c.ID, scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model}, sh.room(), nil)
+		sh.Remember(scrollback.Message{Parts: m.Parts})
+		one, err := v.e.intake.Admit(ctx, c.ID, scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model}, sh.Room(), nil)
 		if err != nil {
 			return c, created, err
 		}
@@ -63,8 +63,8 @@ func (v *View) create(ctx context.Context, c scrollback.Conversation) (scrollbac
 	if len(c.PinnedSeqs) > 0 {
 		return c, false, scrollback.ParamErrorf(op, "pinned_seqs", "a conversation that is being created has no message to pin")
 	}
-	c.Policy = cmp.Or(c.Policy, v.e.resolver.policyOf(c.Project))
-	if err := v.e.resolver.check(c); err != nil {
+	c.Policy = cmp.Or(c.Policy, v.e.resolver.PolicyOf(c.Project))
+	if err := v.e.resolver.Check(c); err != nil {
 		return c, false, err
 	}
 	if err := scrollback.CheckTools(c.Settings.Tools); err != nil {
@@ -142,7 +142,7 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 		if resolvesAlike(c, &was) {
 			return nil
 		}
-		return v.e.resolver.check(*c)
+		return v.e.resolver.Check(*c)
 	})
 }
 
@@ -221,7 +221,7 @@ func (e *Engine) newPins(ctx context.Context, head store.Head, edit func(*scroll
 	if n := len(out.seqs); n > scrollback.PinsMax {
 		return out, scrollback.ParamErrorf(op, "pinned_seqs", "at most %d messages can be pinned, not %d", scrollback.PinsMax, n)
 	}
-	sh, err := e.resolver.resolve(ctx, c, Overrides{})
+	sh, err := e.resolver.Resolve(ctx, c, Overrides{})
 	if err != nil {
 		return out, err
 	}
@@ -239,8 +239,8 @@ func (e *Engine) newPins(ctx context.Context, head store.Head, edit func(*scroll
 		}
 		tokens += m.Weight.Tokens
 	}
-	if room := sh.policy.PinnedBound(sh.budget.Tokens); tokens > room {
-		return out, scrollback.ParamErrorf(op, "pinned_seqs", "the pinned messages weigh %d tokens, and at most %d (%v of the budget) are taken", sh.modelTokens(tokens), sh.modelTokens(room), sh.policy.PinnedShare)
+	if room := sh.Policy.PinnedBound(sh.Budget.Tokens); tokens > room {
+		return out, scrollback.ParamErrorf(op, "pinned_seqs", "the pinned messages weigh %d tokens, and at most %d (%v of the budget) are taken", sh.ModelTokens(tokens), sh.ModelTokens(room), sh.Policy.PinnedShare)
 	}
 	return out, nil
 }

@@ -5,8 +5,7 @@
 // stores each step before it reports it, and folds after the reply. It continues when
 // its caller goes away, and whoever comes back finds it.
 //
-// Words it adds: live turn (a turn this process runs, with its events so far),
-// resolved (the model, limit and policy that a request resolves to).
+// Words it adds: live turn (a turn this process runs, with its events so far).
 //
 // Invariants: every request to a model passes the lint and fits its budget, or
 // is not sent; nothing is written for a turn without its lease; two folds of one
@@ -24,6 +23,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
@@ -78,19 +78,18 @@ type Options struct {
 	NoBackgroundFolds bool          // fold only before a request, which then waits
 }
 
-// PolicySettings names the policy of conversations created without one, and holds
-// numbers that replace a policy's own, by their names in the guide to compaction.
-type PolicySettings struct {
-	Policy  string
-	Numbers map[string]float64
-}
+// PolicySettings names a policy, and holds numbers that replace its own.
+type PolicySettings = setting.Policy
+
+// Overrides overrides a conversation's own settings for one request.
+type Overrides = setting.Overrides
 
 // Engine runs conversations over one store. It is safe for concurrent use; any
 // number of processes may run engines over the same data.
 type Engine struct {
 	store    *store.Store
 	archive  *archive.Archive
-	resolver *resolver
+	resolver *setting.Resolver
 	folder   *folder
 	intake   *intake.Intake
 	grants   *workspace.Grants
@@ -128,7 +127,8 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}}
-	e.resolver = newResolver(s, &e.o)
+	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog, Limit: e.o.Limit, Compaction: e.o.Compaction,
+		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, Log: e.o.Log})
 	e.folder = &folder{store: s, archive: a, resolver: e.resolver, door: door{s, scrollback.Operator()}, o: &e.o}
 	var roots []string
 	if o.Place != nil {

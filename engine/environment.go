@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/workspace"
@@ -15,13 +16,13 @@ const environmentShare = 0.10
 
 // environment is what a conversation is to be told about where it works, and a message
 // about what has changed since it was last told. Nil means that there is nothing to tell.
-func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh resolved) (*scrollback.Environment, []store.Incoming, error) {
+func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh setting.Resolved) (*scrollback.Environment, []store.Incoming, error) {
 	if e.o.Place == nil {
 		return c.Environment, nil, nil
 	}
 	p := *e.o.Place
 	p.Now = time.UnixMilli(e.store.Now()).In(p.Now.Location())
-	p.MaxTokens, p.Count = int(environmentShare*float64(sh.budget.Tokens)), token.Count
+	p.MaxTokens, p.Count = int(environmentShare*float64(sh.Budget.Tokens)), token.Count
 	p.Roots = nil
 	for _, root := range c.Roots {
 		// What was granted once may no longer be, or may be gone.

@@ -6,6 +6,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/internal/turnstile"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
@@ -27,42 +28,42 @@ const (
 type folder struct {
 	store    *store.Store
 	archive  *archive.Archive
-	resolver *resolver
+	resolver *setting.Resolver
 	door     door // for what is folded without a caller
 	o        *Options
 	locks    turnstile.Locks[scrollback.ConversationID] // one fold of a conversation at a time
 }
 
 // pieceOf is how many tokens of live messages are read into memory at once.
-func pieceOf(sh resolved) int64 { return max(pieceTokens, snapshotBudgets*sh.budget.Tokens) }
+func pieceOf(sh setting.Resolved) int64 { return max(pieceTokens, snapshotBudgets*sh.Budget.Tokens) }
 
 // shown reads what a head shows, and adds what surrounds it in a window.
-func (f *folder) shown(ctx context.Context, h store.Head, sh resolved) (compact.Shown, error) {
+func (f *folder) shown(ctx context.Context, h store.Head, sh setting.Resolved) (compact.Shown, error) {
 	snap, err := f.store.Views.Snapshot(ctx, h, pieceOf(sh))
 	if err != nil {
 		return compact.Shown{}, err
 	}
 	in := window.Input{
-		Instructions: h.Instructions, Tools: tools(h.Conversation), Segments: snap.Segments,
-		Carried: snap.Carried, Pinned: snap.Pinned, PinnedTokens: sh.policy.PinnedBound(sh.budget.Tokens), Live: snap.Live,
-		Budget: sh.budget, Dialect: sh.facts.Dialect,
+		Instructions: h.Instructions, Tools: setting.Tools(h.Conversation), Segments: snap.Segments,
+		Carried: snap.Carried, Pinned: snap.Pinned, PinnedTokens: sh.Policy.PinnedBound(sh.Budget.Tokens), Live: snap.Live,
+		Budget: sh.Budget, Dialect: sh.Facts.Dialect,
 	}
 	if in.Instructions != "" {
-		in.InstructionsWeight = f.resolver.textWeight(in.Instructions)
+		in.InstructionsWeight = f.resolver.TextWeight(in.Instructions)
 	}
 	if env := h.Environment; env != nil {
-		in.Environment, in.EnvironmentWeight = env.Text, f.resolver.textWeight(env.Text)
+		in.Environment, in.EnvironmentWeight = env.Text, f.resolver.TextWeight(env.Text)
 	}
 	if snap.Summary != nil {
 		in.Summary = compact.InSight(*h.Branch.View.Summary, snap.Summary.Summary)
 	}
-	in.ToolsWeight = f.resolver.toolsWeight(in.Tools)
-	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: sh.policy}, nil
+	in.ToolsWeight = f.resolver.ToolsWeight(in.Tools)
+	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: sh.Policy}, nil
 }
 
 // fitting says how the window of a request is made to fit.
 type fitting struct {
-	sh         resolved
+	sh         setting.Resolved
 	promptSeq  int64
 	wait       *turnstile.Patience
 	beside     bool                             // what the request does not need is left to the caller
@@ -81,7 +82,7 @@ func (f *folder) fit(ctx context.Context, head *store.Head, q fitting) (w scroll
 		}
 		shown.Window.PromptSeq = q.promptSeq
 		w = window.Assemble(shown.Window)
-		fits := window.Fits(w.Weight, q.sh.budget) && !shown.More
+		fits := window.Fits(w.Weight, q.sh.Budget) && !shown.More
 		if fits && (!shown.Due(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt || f.locks.Users(head.ID) > 0) {
 			return w, false, nil
 		}
@@ -89,7 +90,7 @@ func (f *folder) fit(ctx context.Context, head *store.Head, q fitting) (w scroll
 			return w, true, nil
 		}
 		if n == 0 && !fits && q.compacting != nil {
-			q.compacting(scrollback.CompactingEvent{Tokens: q.sh.modelTokens(w.Weight.Tokens + shown.Unread()), Budget: q.sh.modelBudget.Tokens})
+			q.compacting(scrollback.CompactingEvent{Tokens: q.sh.ModelTokens(w.Weight.Tokens + shown.Unread()), Budget: q.sh.ModelBudget.Tokens})
 		}
 		job := folding{sh: q.sh, reason: compact.WhenDue, wait: q.wait}
 		if !fits {
@@ -118,7 +119,7 @@ func (f *folder) fit(ctx context.Context, head *store.Head, q fitting) (w scroll
 
 // folding says how one fold is made.
 type folding struct {
-	sh     resolved
+	sh     setting.Resolved
 	reason compact.Reason
 	wait   *turnstile.Patience // for its summary
 }
@@ -140,7 +141,7 @@ func (f *folder) fold(ctx context.Context, head *store.Head, q folding) (scrollb
 	made, err := compact.Run(ctx, compact.Input{
 		Shown: shown, Reason: q.reason, Conversation: head.ID, Hurry: asking.Done(),
 		Writers: func() []compact.Summarizer { return f.writers(ctx, head.Conversation, q.sh) },
-		Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.sh.modelTokens, Price: f.resolver.priced,
+		Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.sh.ModelTokens, Price: f.resolver.Priced,
 		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.Segments(ctx, ids) },
 		Measure: archive.Measure, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
 	})
@@ -168,25 +169,25 @@ func (f *folder) write(ctx context.Context, segments []scrollback.Segment) {
 }
 
 // writers are the models to ask for a summary: the turn's own, then the configured ones.
-func (f *folder) writers(ctx context.Context, c scrollback.Conversation, own resolved) []compact.Summarizer {
+func (f *folder) writers(ctx context.Context, c scrollback.Conversation, own setting.Resolved) []compact.Summarizer {
 	var out []compact.Summarizer
 	add := func(m model.Model) {
 		if m.Facts().NoSummaries {
 			return
 		}
 		sh := own
-		if m != own.model {
+		if m != own.Model {
 			var err error
-			if sh, err = f.resolver.resolve(ctx, c, Overrides{Model: m.Facts().Name}); err != nil {
+			if sh, err = f.resolver.Resolve(ctx, c, Overrides{Model: m.Facts().Name}); err != nil {
 				f.o.Log.Warn("a model for summaries cannot be used", "model", m.Facts().Name, "error", err)
 				return
 			}
 		}
-		out = append(out, compact.Summarizer{Model: m, Budget: sh.budget.Tokens, Reserve: sh.budget.Reserve, Dialect: sh.facts.Dialect})
+		out = append(out, compact.Summarizer{Model: m, Budget: sh.Budget.Tokens, Reserve: sh.Budget.Reserve, Dialect: sh.Facts.Dialect})
 	}
-	add(own.model)
+	add(own.Model)
 	for _, name := range f.o.SummaryModels {
-		m, err := f.resolver.get(name)
+		m, err := f.resolver.Get(name)
 		if err != nil {
 			f.o.Log.Warn("a model for summaries is not available", "model", name, "error", err)
 			continue
@@ -240,7 +241,7 @@ func (f *folder) refresh(ctx context.Context, head *store.Head) error {
 // ahead folds without holding anything up, so that the next request does not have to
 // wait. One fold may wait for another that runs, and sees what came meanwhile; more are
 // not needed.
-func (f *folder) ahead(ctx context.Context, id scrollback.ConversationID, sh resolved) (receipt scrollback.Receipt) {
+func (f *folder) ahead(ctx context.Context, id scrollback.ConversationID, sh setting.Resolved) (receipt scrollback.Receipt) {
 	if f.locks.Users(id) > 1 {
 		return receipt
 	}
@@ -256,7 +257,7 @@ func (f *folder) ahead(ctx context.Context, id scrollback.ConversationID, sh res
 
 // byHand folds piece by piece until the request is met.
 func (f *folder) byHand(ctx context.Context, head store.Head, over Overrides, reason compact.Reason) (scrollback.Receipt, error) {
-	sh, err := f.resolver.resolve(ctx, head.Conversation, over)
+	sh, err := f.resolver.Resolve(ctx, head.Conversation, over)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}

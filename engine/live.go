@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/internal/turnstile"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
@@ -29,7 +30,7 @@ type SequencedEvent struct {
 type liveTurn struct {
 	e        *Engine
 	view     *View // of whoever asked
-	resolved resolved
+	resolved setting.Resolved
 	turn     scrollback.Turn
 	previous *scrollback.WindowMark
 	meta     scrollback.MetaEvent // as last reported
@@ -52,7 +53,7 @@ type liveTurn struct {
 }
 
 // makeLive makes a turn that has begun live, for whoever asked.
-func makeLive(v *View, b store.Begun, sh resolved) *liveTurn {
+func makeLive(v *View, b store.Begun, sh setting.Resolved) *liveTurn {
 	e := v.e
 	lt := &liveTurn{e: e, view: v, resolved: sh, wait: turnstile.Patience{Left: max(e.o.SummaryTimeout, 0)}, turn: b.Turn, head: b.Head, draft: &model.Answer{}, more: make(chan struct{}), cancel: func(error) {},
 		events: []scrollback.Event{scrollback.TurnEvent{TurnID: b.Turn.ID, UserMessageID: b.Turn.UserMessage, Seq: b.Turn.Seq}}}
@@ -170,7 +171,7 @@ func (lt *liveTurn) write(d model.Delta) {
 func (lt *liveTurn) sofar() scrollback.Draft {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	return lt.draft.Saved(lt.resolved.facts.Name)
+	return lt.draft.Saved(lt.resolved.Facts.Name)
 }
 
 // keepSaved saves the draft and renews the lease until ctx ends. A lost lease or a
@@ -232,7 +233,7 @@ type reply struct {
 func (lt *liveTurn) ask(ctx context.Context, r model.Request) (reply, error) {
 	var t reply
 	clock := model.ThinkingClock{Asked: lt.e.store.Now()}
-	for d, err := range lt.resolved.model.Stream(ctx, r) {
+	for d, err := range lt.resolved.Model.Stream(ctx, r) {
 		if err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)

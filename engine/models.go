@@ -1,12 +1,13 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/token"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // ModelEntry is a model that can be asked here. Factor is how many of its tokens
@@ -39,55 +40,41 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 	}
 	out := []ModelEntry{}
 	for i, name := range names {
-		sh, err := v.e.resolver.resolve(ctx, scrollback.Conversation{Model: name}, Overrides{})
+		sh, err := v.e.resolver.Resolve(ctx, scrollback.Conversation{Model: name}, Overrides{})
 		if err != nil {
 			continue // the default, if its key is not set
 		}
 		var taught *scrollback.Learned
-		if k := sh.learned; k.Limit > 0 || k.MaxOutput > 0 || len(k.Dropped) > 0 || k.Strict != "" || k.API != "" {
+		if k := sh.Learned; k.Limit > 0 || k.MaxOutput > 0 || len(k.Dropped) > 0 || k.Strict != "" || k.API != "" {
 			k.Factor, taught = 0, &k
 		}
-		out = append(out, ModelEntry{Name: name, Taught: taught, Limit: sh.modelBudget.Limit, LimitFrom: sh.limitFrom, MaxOutput: sh.facts.MaxOutput,
-			Price: v.e.o.Catalog.Find(name).Price, Factor: sh.factor, Learned: sh.learned.Factor > 0, Default: i == 0})
+		out = append(out, ModelEntry{Name: name, Taught: taught, Limit: sh.ModelBudget.Limit, LimitFrom: sh.LimitFrom, MaxOutput: sh.Facts.MaxOutput,
+			Price: v.e.o.Catalog.Find(name).Price, Factor: sh.Factor, Learned: sh.Learned.Factor > 0, Default: i == 0})
 	}
 	return out, nil
 }
 
 // Fits returns an error if the conversation cannot be continued here as it is, because
 // of its model, policy or limit.
-func (v *View) Fits(c scrollback.Conversation) error { return v.e.resolver.check(c) }
-
-// facts is what is known about a model: from the configuration, the model, the catalog.
-func (rs *resolver) facts(m model.Model) model.Facts {
-	facts := m.Facts()
-	own, known := rs.o.Catalog.Own(facts.Name), rs.o.Catalog.Find(facts.Name)
-	facts.Limit = cmp.Or(own.Limit, facts.Limit, known.Limit)
-	facts.MaxOutput = cmp.Or(own.MaxOutput, facts.MaxOutput, known.MaxOutput)
-	return facts
-}
-
-// get returns a model by its name; an error suggests similar names.
-func (rs *resolver) get(name string) (model.Model, error) {
-	m, err := rs.o.Models(name)
-	if err != nil {
-		return nil, rs.lessons.Nearest(name, err)
-	}
-	return rs.lessons.Model(m), nil
-}
+func (v *View) Fits(c scrollback.Conversation) error { return v.e.resolver.Check(c) }
 
 // noModels finds the models of an engine that was given none.
 func noModels(name string) (model.Model, error) {
 	return nil, scrollback.ParamErrorf("engine", "model", "no models are set up, so there is no %q", name).Because(scrollback.ErrNoModel)
 }
 
-// priced is a call's usage with its cost added if the provider gave none and the catalog
-// knows the price.
-func (rs *resolver) priced(name string, u scrollback.Usage) scrollback.Usage {
-	if u.Cost != 0 || u.Currency != "" {
-		return u
+// account is the manifest of a window.
+func account(c scrollback.Conversation, s setting.Resolved, w scrollback.Window, prev *scrollback.WindowMark) scrollback.Manifest {
+	m := window.Account(w)
+	m.Limit, m.Budget, m.Tokens = s.ModelBudget.Limit, s.ModelBudget.Tokens, s.ModelTokens(m.Tokens)
+	for i := range m.Layers {
+		l := &m.Layers[i]
+		l.Tokens = s.ModelTokens(l.Tokens)
+		for k := range l.Items {
+			l.Items[k].Tokens = s.ModelTokens(l.Items[k].Tokens)
+		}
 	}
-	if p := rs.o.Catalog.Find(name).Price; p != nil {
-		u.Cost, u.Currency = p.Cost(u.InputTokens, u.CachedTokens, u.CacheWriteTokens, u.OutputTokens), p.Currency
-	}
-	return u
+	m.ConversationID, m.Model, m.Policy, m.LimitFrom = c.ID, s.Facts.Name, s.Policy.Name, s.LimitFrom
+	m.CacheReuse = window.Reuse(prev, w)
+	return m
 }

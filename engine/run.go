@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
@@ -50,10 +51,10 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
-		said.usage = lt.e.resolver.priced(lt.resolved.facts.Name, lt.believed(said))
-		lt.e.resolver.lessons.Outgrow(ctx, lt.resolved.facts.Name, lt.resolved.learned, said.usage)
+		said.usage = lt.e.resolver.Priced(lt.resolved.Facts.Name, lt.believed(said))
+		lt.e.resolver.Outgrow(ctx, lt.resolved, said.usage)
 		lt.usage = lt.usage.Add(said.usage)
-		lt.resolved.asked = asked(w) + lt.e.store.Weigh(said.parts).Tokens
+		lt.resolved.Asked = asked(w) + lt.e.store.Weigh(said.parts).Tokens
 		out, done, err := lt.conclude(ctx, step, said, mark)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
@@ -83,8 +84,8 @@ func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, *s
 			return w, mark, reply{}, err
 		}
 		lt.sent = w.Weight
-		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.resolved.modelBudget.Limit, AnswerOnly: step > maxSteps+1,
-			Thinking: lt.resolved.thinking, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.artifactBytes})
+		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.resolved.ModelBudget.Limit, AnswerOnly: step > maxSteps+1,
+			Thinking: lt.resolved.Thinking, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.artifactBytes})
 		l := model.LessonOf(err)
 		if l == nil || !lt.sofar().Empty() {
 			return w, mark, t, err
@@ -111,22 +112,22 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	sh, err := lt.e.resolver.resolve(ctx, head.Conversation, lt.resolved.over)
+	sh, err := lt.e.resolver.Resolve(ctx, head.Conversation, lt.resolved.Over)
 	if err != nil {
 		return err
 	}
-	sh.asked = lt.resolved.asked
+	sh.Asked = lt.resolved.Asked
 	was := lt.resolved
 	lt.mu.Lock() // saving the draft reads it
 	lt.resolved = sh
 	lt.mu.Unlock()
 	switch {
-	case l.Strict != scrollback.StrictNothing && sh.facts.Dialect != was.facts.Dialect:
+	case l.Strict != scrollback.StrictNothing && sh.Facts.Dialect != was.Facts.Dialect:
 		return nil
 	case !l.TooLong:
 		return refusal
 	}
-	lt.emit(scrollback.CompactingEvent{Tokens: sh.modelTokens(sent.Weight.Tokens), Budget: sh.modelBudget.Tokens})
+	lt.emit(scrollback.CompactingEvent{Tokens: sh.ModelTokens(sent.Weight.Tokens), Budget: sh.ModelBudget.Tokens})
 	folded, err := lt.e.folder.fold(ctx, &head, folding{sh: sh, reason: compact.MustFit, wait: &lt.wait})
 	if err != nil {
 		return err
@@ -138,7 +139,7 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 		lt.emit(scrollback.CompactionEvent{Receipt: folded})
 		return nil
 	}
-	if sh.modelBudget.Reserve < was.modelBudget.Reserve { // there is more room for the same question
+	if sh.ModelBudget.Reserve < was.ModelBudget.Reserve { // there is more room for the same question
 		return nil
 	}
 	return lt.refused(sent, refusal)
@@ -153,7 +154,7 @@ func (lt *liveTurn) refused(w scrollback.Window, refusal error) error {
 	}
 	return scrollback.Errorf(scrollback.OverBudget, "engine",
 		"the model's server refuses the request as too long: it weighs %d tokens and keeps %d for the answer, the window is taken to be %d, and nothing more can be compacted; if the server has a larger window, set it there, and name it with --limit",
-		lt.resolved.modelTokens(w.Weight.Tokens), lt.resolved.modelBudget.Reserve, lt.resolved.modelBudget.Limit)
+		lt.resolved.ModelTokens(w.Weight.Tokens), lt.resolved.ModelBudget.Reserve, lt.resolved.ModelBudget.Limit)
 }
 
 // window makes the window of a step, folding first if it does not fit.
@@ -173,7 +174,7 @@ func (lt *liveTurn) window(ctx context.Context) (scrollback.Window, *scrollback.
 	if due {
 		lt.compactBeside()
 	}
-	if err := window.Lint(w, lt.resolved.facts.Dialect); err != nil {
+	if err := window.Lint(w, lt.resolved.Facts.Dialect); err != nil {
 		return w, nil, scrollback.Errorf(scrollback.Internal, op, "the window breaks a rule of the provider: %w", err)
 	}
 	m := account(head.Conversation, lt.resolved, w, lt.previous)
@@ -194,7 +195,7 @@ func (lt *liveTurn) window(ctx context.Context) (scrollback.Window, *scrollback.
 // conclude stores what a step said, runs its recall calls, and returns how the turn ended
 // if it did. The events report what has been stored.
 func (lt *liveTurn) conclude(ctx context.Context, step int, t reply, mark *scrollback.WindowMark) ([]scrollback.Event, *scrollback.DoneEvent, error) {
-	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts, Model: lt.resolved.facts.Name, Usage: &t.usage}}
+	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts, Model: lt.resolved.Facts.Name, Usage: &t.usage}}
 	f := store.FinishRequest{Window: mark, FinishReason: t.finish, State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{lt.record(t.usage, t.requestID)}}
 	if lt.sent.Images == 0 { // the weight of an image is the provider's own formula
 		f.Usage[0].WindowTokens = lt.sent.Tokens
@@ -257,7 +258,7 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply, mark *scrol
 
 // record is a call of this turn as the books keep it.
 func (lt *liveTurn) record(u scrollback.Usage, requestID string) scrollback.UsageRecord {
-	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID, Model: lt.resolved.facts.Name,
+	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID, Model: lt.resolved.Facts.Name,
 		Purpose: "turn", RequestID: requestID, At: lt.e.store.Now()}
 }
 
@@ -271,7 +272,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		return done
 	}
 	f := store.FinishRequest{State: scrollback.TurnFailed}
-	said := scrollback.Message{Role: scrollback.RoleAssistant, Parts: lt.sofar().Parts(), Model: lt.resolved.facts.Name, Status: scrollback.StatusFailed}
+	said := scrollback.Message{Role: scrollback.RoleAssistant, Parts: lt.sofar().Parts(), Model: lt.resolved.Facts.Name, Status: scrollback.StatusFailed}
 	switch {
 	case errors.Is(err, errStopped), errors.Is(err, errShutdown), scrollback.CodeOf(err) == scrollback.Canceled:
 		f.State, said.Status = scrollback.TurnInterrupted, scrollback.StatusInterrupted
@@ -287,7 +288,7 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		lt.emit(scrollback.ErrorEvent{Failure: *f.Failure})
 	}
 	if len(said.Parts) > 0 { // what was said before it broke off has its price
-		u := lt.e.resolver.priced(said.Model, lt.believed(reply{parts: said.Parts}))
+		u := lt.e.resolver.Priced(said.Model, lt.believed(reply{parts: said.Parts}))
 		said.Usage = &u
 		f.Messages, f.Usage = []store.Incoming{{Message: said}}, []scrollback.UsageRecord{lt.record(u, "")}
 		lt.usage = lt.usage.Add(u)
@@ -309,10 +310,10 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 }
 
 // overBudget is the error for a window that does not fit, with the figures.
-func overBudget(w scrollback.Window, sh *resolved) error {
+func overBudget(w scrollback.Window, sh *setting.Resolved) error {
 	return scrollback.Errorf(scrollback.OverBudget, "engine",
 		"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be compacted; a larger window is set with --limit, where the model has one",
-		sh.modelTokens(w.Weight.Tokens), w.Weight.Bytes, w.Weight.Images, sh.modelBudget.Tokens, sh.modelBudget.Limit, sh.modelBudget.Reserve, sh.modelBudget.Bytes, sh.modelBudget.Images)
+		sh.ModelTokens(w.Weight.Tokens), w.Weight.Bytes, w.Weight.Images, sh.ModelBudget.Tokens, sh.ModelBudget.Limit, sh.ModelBudget.Reserve, sh.ModelBudget.Bytes, sh.ModelBudget.Images)
 }
 
 // believed is the usage of a call: as its provider counted it, or an estimate if that
@@ -322,7 +323,7 @@ func (lt *liveTurn) believed(t reply) scrollback.Usage {
 	if u.InputTokens > 0 || u.OutputTokens > 0 {
 		return u
 	}
-	u.InputTokens, u.OutputTokens, u.Estimated = lt.resolved.modelTokens(lt.sent.Tokens), lt.resolved.modelTokens(lt.e.store.Weigh(t.parts).Tokens), true
+	u.InputTokens, u.OutputTokens, u.Estimated = lt.resolved.ModelTokens(lt.sent.Tokens), lt.resolved.ModelTokens(lt.e.store.Weigh(t.parts).Tokens), true
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
 }
@@ -381,7 +382,7 @@ const (
 // room is how big a recall result may be when so many calls are made at once.
 func (lt *liveTurn) room(calls int) recall.Room {
 	share := min(recallShare, recallsShare/float64(calls))
-	return recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(int64(share*float64(lt.resolved.budget.Tokens)), lt.resolved.room().Outputs()/int64(calls))}
+	return recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(int64(share*float64(lt.resolved.Budget.Tokens)), lt.resolved.Room().Outputs()/int64(calls))}
 }
 
 // artifactBytes reads a whole artifact.

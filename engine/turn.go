@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -70,7 +71,7 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 	if r.Tools != nil {
 		conv.Settings.Tools = r.Tools
 	}
-	sh, err := e.resolver.begin(ctx, conv, r.Overrides)
+	sh, err := e.resolver.Begin(ctx, conv, r.Overrides)
 	if err == nil && len(r.ToolResults) > 0 {
 		err = e.question(ctx, head.Branch, &sh)
 	}
@@ -131,7 +132,7 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 }
 
 // incoming checks what a request brings and turns it into messages.
-func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh resolved) ([]store.Incoming, error) {
+func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh setting.Resolved) ([]store.Incoming, error) {
 	const op = "engine.Turn"
 	if len(r.Message) > 0 && len(r.ToolResults) > 0 {
 		return nil, scrollback.ParamErrorf(op, "tool_results", "give a message or tool results, not both")
@@ -157,7 +158,7 @@ func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh resolved) ([]s
 	if len(m.Parts) > e.intake.Limits.Parts {
 		return nil, scrollback.ParamErrorf(op, "tool_results", "at most %d results are taken at once", e.intake.Limits.Parts).Because(scrollback.ErrTooLarge)
 	}
-	in, err := e.intake.Admit(ctx, r.Conversation, m, sh.room(), nil)
+	in, err := e.intake.Admit(ctx, r.Conversation, m, sh.Room(), nil)
 	return []store.Incoming{in}, err
 }
 
@@ -166,19 +167,19 @@ func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
 // question sets the weight in tokens of what outputs must fit beside at the end of a path:
 // the newest user message, and the newest message that made calls, with those calls. What
 // is more than a page of messages back counts as half of the budget.
-func (e *Engine) question(ctx context.Context, b scrollback.Branch, sh *resolved) error {
+func (e *Engine) question(ctx context.Context, b scrollback.Branch, sh *setting.Resolved) error {
 	ms, err := e.store.Messages(ctx, b.ID, max(1, b.HeadSeq-scrollback.ListDefault), b.HeadSeq)
 	found := false
 	for _, m := range slices.Backward(ms) {
 		switch {
 		case m.Role == scrollback.RoleUser:
-			sh.asked += m.Weight.Tokens
+			sh.Asked += m.Weight.Tokens
 			return err
 		case m.Role == scrollback.RoleAssistant && !found:
-			sh.asked, sh.calls, found = m.Weight.Tokens, m.Parts.Calls(), true
+			sh.Asked, sh.Calls, found = m.Weight.Tokens, m.Parts.Calls(), true
 		}
 	}
-	sh.asked += sh.budget.Tokens / 2
+	sh.Asked += sh.Budget.Tokens / 2
 	return err
 }
 

@@ -185,10 +185,10 @@ func (a *Admin) Grant(folder string) (string, error) { return a.e.grants.Add(fol
 // ForgetModel lets what a model's server has taught be learned again: its window, the
 // parameters that it refused, and how strict its template is.
 func (a *Admin) ForgetModel(ctx context.Context, name string) error {
-	if _, err := a.e.resolver.get(name); scrollback.CodeOf(err) == scrollback.Invalid {
+	if _, err := a.e.resolver.Get(name); scrollback.CodeOf(err) == scrollback.Invalid {
 		return err
 	}
-	return a.e.resolver.lessons.Forget(ctx, name)
+	return a.e.resolver.Forget(ctx, name)
 }
 
 // PurgeTrash purges what has been in the trash for longer than age, in ms, and returns

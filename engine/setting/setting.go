@@ -1,0 +1,304 @@
+// Package setting finds what a request of a conversation goes by: which model, which limit,
+// which policy, how much room that leaves, and what the model costs.
+//
+// What a request asks for goes first, then what its conversation says, its project, the
+// configuration, and last what is known about the model; what a server has taught about a
+// model is heeded everywhere.
+//
+// Words it adds: resolved (the model, limit and policy that a request resolves to).
+//
+// It reads what was learned about models from the store, and no conversation.
+package setting
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"math"
+	"sync"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/intake"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/lessons"
+	"github.com/scrollback-ai/scrollback/recall"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/token"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// Options are those of the engine that requests go by.
+type Options struct {
+	Models      func(name string) (model.Model, error)
+	Model       string
+	Catalog     *token.Catalog
+	Limit       int64
+	Compaction  Policy
+	Projects    map[string]Policy
+	Strict      map[string]scrollback.Strictness
+	ReplyBounds model.Bounds
+	Log         *slog.Logger
+}
+
+// Policy names the policy of conversations created without one, and holds
+// numbers that replace a policy's own, by their names in the guide to compaction.
+type Policy struct {
+	Policy  string
+	Numbers map[string]float64
+}
+
+// Resolved is what a request resolves to before anything is read or written.
+type Resolved struct {
+	Model       model.Model
+	Facts       model.Facts
+	Policy      compact.Policy
+	Budget      scrollback.Budget // what may be sent, in o200k tokens; its Reserve is in the model's own
+	ModelBudget scrollback.Budget // the same in the model's own tokens, as people see it
+	Factor      float64           // the model's tokens per o200k token, for the whole turn
+	LimitFrom   scrollback.LimitFrom
+	Thinking    scrollback.Thinking
+	Learned     scrollback.Learned // of the model, when this was resolved
+	Over        Overrides          // what the request asked for
+
+	Asked int64                 // tokens of the question that outputs are to stand beside, and of its calls
+	Calls []scrollback.ToolCall // recent ones, to which outputs may belong
+
+	fixed int64 // tokens of instructions, tools, environment, and pinned messages at their most
+}
+
+// Room is how much of the window what comes in may take.
+func (s *Resolved) Room() intake.Room {
+	return intake.Room{Budget: s.Budget.Tokens, Fixed: s.fixed, Asked: s.Asked, Calls: s.Calls}
+}
+
+// callsMost bounds how many calls are remembered where whole histories come in.
+const callsMost = 128
+
+// Remember notes the calls of a message, to which the outputs after it may belong.
+func (s *Resolved) Remember(m scrollback.Message) {
+	s.Calls = append(s.Calls, m.Parts.Calls()...)
+	s.Calls = s.Calls[max(0, len(s.Calls)-callsMost):]
+}
+
+// ModelTokens is an o200k weight in the model's own tokens.
+func (s *Resolved) ModelTokens(tokens int64) int64 {
+	return int64(math.Round(float64(tokens) * s.Factor))
+}
+
+// Overrides overrides a conversation's own settings for one request.
+type Overrides struct {
+	Model  string
+	Limit  int64
+	Policy string
+	// Compaction replaces numbers of the policy, by their names in the guide to compaction.
+	Compaction map[string]float64 `json:"Folding"` // see [TurnRequest]
+
+	Thinking scrollback.Thinking
+}
+
+// smallestLimit is the smallest window, in tokens, in which the fixed layers leave room.
+const smallestLimit = 2000
+
+// Resolver finds what requests resolve to. It is safe for concurrent use.
+type Resolver struct {
+	store   *store.Store
+	lessons *lessons.Keeper
+	o       Options
+
+	mu      sync.Mutex
+	weights map[string]scrollback.Weight // of instructions, by text
+}
+
+// New makes a resolver.
+func New(s *store.Store, o Options) *Resolver {
+	return &Resolver{store: s, o: o, weights: map[string]scrollback.Weight{},
+		lessons: lessons.New(s.Books, lessons.Options{Catalog: o.Catalog, Bounds: o.ReplyBounds, Log: o.Log, Least: smallestLimit})}
+}
+
+// Resolve resolves a request, with what was learned about its model.
+func (rs *Resolver) Resolve(ctx context.Context, c scrollback.Conversation, over Overrides) (Resolved, error) {
+	s, err := rs.choose(c, over)
+	if err != nil {
+		return s, err
+	}
+	return rs.learned(ctx, c, s)
+}
+
+// Begin resolves a request that begins a turn: if nobody has set the size of the window,
+// the model's server is asked for it first.
+func (rs *Resolver) Begin(ctx context.Context, c scrollback.Conversation, over Overrides) (Resolved, error) {
+	s, err := rs.choose(c, over)
+	if err != nil {
+		return s, err
+	}
+	if set, _ := rs.limitSet(c, &s); set <= 0 && over.Limit == 0 {
+		rs.lessons.Ask(ctx, s.Model)
+	}
+	return rs.learned(ctx, c, s)
+}
+
+// Check returns an error if a conversation's own model, policy or limit cannot be used.
+// It reads nothing.
+func (rs *Resolver) Check(c scrollback.Conversation) error {
+	s, err := rs.choose(c, Overrides{})
+	if err != nil {
+		return err
+	}
+	return rs.size(c, &s)
+}
+
+// choose picks the model and the policy, without reading anything.
+func (rs *Resolver) choose(c scrollback.Conversation, over Overrides) (Resolved, error) {
+	s := Resolved{Over: over}
+	var err error
+	if s.Model, err = rs.Get(cmp.Or(over.Model, c.Model, rs.o.Model)); err != nil {
+		return s, err
+	}
+	s.Facts = rs.facts(s.Model)
+	s.Thinking = over.Thinking.Or(c.Settings.ModelThinking())
+	if err := s.Thinking.Check(); err != nil {
+		return s, err
+	}
+	s.Policy, err = compact.Named(cmp.Or(over.Policy, c.Policy), !s.Facts.NoSummaries,
+		rs.o.Compaction.Numbers, rs.o.Projects[c.Project].Numbers, c.Settings.Compaction, over.Compaction)
+	return s, err
+}
+
+// learned adds what was learned about the model, and the sizes that follow from it.
+func (rs *Resolver) learned(ctx context.Context, c scrollback.Conversation, s Resolved) (Resolved, error) {
+	var err error
+	if s.Learned, err = rs.store.Books.Learned(ctx, s.Facts.Name); err != nil {
+		return s, err
+	}
+	if err := rs.size(c, &s); err != nil {
+		return s, err
+	}
+	s.Factor = cmp.Or(s.Learned.Factor, rs.o.Catalog.Find(s.Facts.Name).Factor)
+	s.Budget = s.ModelBudget
+	s.Budget.Limit = int64(float64(s.ModelBudget.Limit) / s.Factor)
+	s.Budget.Tokens = int64(float64(s.ModelBudget.Tokens) / s.Factor)
+	s.fixed = rs.ToolsWeight(Tools(c)).Tokens
+	if c.Instructions != "" {
+		s.fixed += rs.TextWeight(c.Instructions).Tokens
+	}
+	if c.Environment != nil {
+		s.fixed += rs.TextWeight(c.Environment.Text).Tokens
+	}
+	if len(c.PinnedSeqs) > 0 {
+		s.fixed += s.Policy.PinnedBound(s.Budget.Tokens)
+	}
+	return s, nil
+}
+
+// size sets what the model takes, by what is known about it, and its budget.
+func (rs *Resolver) size(c scrollback.Conversation, s *Resolved) error {
+	s.Facts.Dialect = window.Strict(s.Facts.Dialect, stricter(s.Learned.Strict, rs.o.Strict[s.Facts.Name]))
+	if most := s.Learned.MaxOutput; most > 0 && (s.Facts.MaxOutput == 0 || most < s.Facts.MaxOutput) {
+		s.Facts.MaxOutput = most
+	}
+	var limit int64
+	if limit, s.LimitFrom = rs.limit(c, s); s.Over.Limit < 0 {
+		limit = s.Over.Limit
+	}
+	if limit < smallestLimit {
+		return scrollback.ParamErrorf("engine", "limit", "a limit of %d tokens is too small: the least is %d", limit, smallestLimit)
+	}
+	s.ModelBudget = window.NewBudget(limit, s.Facts.MaxOutput)
+	return nil
+}
+
+// limit is the window of a model in tokens, and how it is known. What a server named a
+// moment ago when it refused a request takes precedence over everything.
+func (rs *Resolver) limit(c scrollback.Conversation, s *Resolved) (limit int64, from scrollback.LimitFrom) {
+	var known int64
+	fresh := false
+	if s.Learned.Limit > 0 {
+		known, fresh = lessons.Window(s.Learned, rs.store.Now())
+	}
+	limit, from = rs.limitSet(c, s)
+	switch {
+	case limit > 0:
+	case known > 0:
+		limit, from = known, s.Learned.LimitFrom
+	case s.Facts.Limit > 0:
+		limit, from = s.Facts.Limit, scrollback.LimitCatalog
+	default:
+		limit, from = token.AssumedLimit, scrollback.LimitAssumed
+	}
+	if fresh && known < limit {
+		limit, from = known, s.Learned.LimitFrom
+	}
+	return limit, from
+}
+
+// limitSet is the window that somebody has set, and where; 0 if nobody has.
+func (rs *Resolver) limitSet(c scrollback.Conversation, s *Resolved) (int64, scrollback.LimitFrom) {
+	switch own := rs.o.Catalog.Own(s.Facts.Name).Limit; {
+	case s.Over.Limit > 0:
+		return s.Over.Limit, scrollback.LimitRequest
+	case c.Limit > 0:
+		return int64(c.Limit), scrollback.LimitConversation
+	case rs.o.Limit > 0:
+		return rs.o.Limit, scrollback.LimitFlag
+	default:
+		return own, scrollback.LimitConfig
+	}
+}
+
+// stricter returns the stricter of two.
+func stricter(a, b scrollback.Strictness) scrollback.Strictness {
+	if a == scrollback.StrictNoSystem || b == scrollback.StrictNothing {
+		return a
+	}
+	return b
+}
+
+// PolicyOf is the policy that a conversation of a project gets when it names none.
+func (rs *Resolver) PolicyOf(project string) string {
+	return cmp.Or(rs.o.Projects[cmp.Or(project, scrollback.DefaultProject)].Policy, rs.o.Compaction.Policy)
+}
+
+// ToolsWeight is the weight of tool definitions.
+func (rs *Resolver) ToolsWeight(ts []scrollback.Tool) scrollback.Weight {
+	defs, err := json.Marshal(ts)
+	if err != nil {
+		return scrollback.Weight{} // a request with them is refused elsewhere
+	}
+	return rs.TextWeight(string(defs))
+}
+
+// TextWeight is the weight of a text that is not a message: needed often, counted once.
+func (rs *Resolver) TextWeight(text string) scrollback.Weight {
+	rs.mu.Lock()
+	w, ok := rs.weights[text]
+	rs.mu.Unlock()
+	if ok {
+		return w
+	}
+	w = scrollback.Weight{Tokens: int64(token.Count(text)) + 4, Bytes: int64(len(text))}
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if len(rs.weights) >= 256 {
+		clear(rs.weights)
+	}
+	rs.weights[text] = w
+	return w
+}
+
+// Tools are what the model may call. The recall tools come first and never change, so
+// that every request begins with the same bytes.
+func Tools(c scrollback.Conversation) []scrollback.Tool {
+	return append(recall.Tools(), c.Settings.Tools...)
+}
+
+// Forget forgets what was learned about a model.
+func (rs *Resolver) Forget(ctx context.Context, name string) error {
+	return rs.lessons.Forget(ctx, name)
+}
+
+// Outgrow notes how a request's usage compares with what was learned about its model.
+func (rs *Resolver) Outgrow(ctx context.Context, sh Resolved, u scrollback.Usage) {
+	rs.lessons.Outgrow(ctx, sh.Facts.Name, sh.Learned, u)
+}
