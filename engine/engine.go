@@ -24,6 +24,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
@@ -75,6 +76,7 @@ type Options struct {
 	HoldEvents        time.Duration // after a turn's end; 5 minutes unless positive
 	SaveEvery         time.Duration // of a running turn's draft; 1 s unless positive
 	Log               *slog.Logger  // nil discards
+	Watch             *watch.Watch  // nil watches nothing
 	NoBackgroundFolds bool          // fold only before a request, which then waits
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/internal/turnstile"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
@@ -125,7 +126,17 @@ type folding struct {
 }
 
 // fold makes one fold of head's branch, commits it and refreshes head.
-func (f *folder) fold(ctx context.Context, head *store.Head, q folding) (scrollback.Receipt, error) {
+func (f *folder) fold(ctx context.Context, head *store.Head, q folding) (made scrollback.Receipt, err error) {
+	ctx, done := watch.Part(ctx, "compact")
+	defer func() {
+		watch.Compacted(ctx, made)
+		done(err)
+	}()
+	return f.make(ctx, head, q)
+}
+
+// make makes a fold.
+func (f *folder) make(ctx context.Context, head *store.Head, q folding) (scrollback.Receipt, error) {
 	asking, unlock, err := f.locks.Lock(ctx, head.ID, q.wait)
 	if err != nil {
 		return scrollback.Receipt{}, scrollback.Wrap(scrollback.Canceled, "engine.fold", err)

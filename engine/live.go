@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/internal/turnstile"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
@@ -81,7 +82,7 @@ func (lt *liveTurn) emit(evs ...scrollback.Event) {
 
 // compactBeside folds while the turn goes on. What comes of it is reported between steps,
 // so that it does not stand in the middle of a sentence.
-func (lt *liveTurn) compactBeside() {
+func (lt *liveTurn) compactBeside(ctx context.Context) {
 	leave, err := lt.e.enter()
 	if err != nil {
 		return
@@ -89,7 +90,7 @@ func (lt *liveTurn) compactBeside() {
 	sh := lt.resolved
 	go func() {
 		defer leave()
-		if r := lt.e.folder.ahead(lt.e.base, lt.turn.Conversation, sh); r.Result == scrollback.ResultCompacted {
+		if r := lt.e.folder.ahead(watch.On(lt.e.base, ctx), lt.turn.Conversation, sh); r.Result == scrollback.ResultCompacted {
 			lt.mu.Lock()
 			defer lt.mu.Unlock()
 			lt.beside = append(lt.beside, scrollback.CompactionEvent{Receipt: r})
@@ -230,8 +231,9 @@ type reply struct {
 }
 
 // ask streams one answer into the draft.
-func (lt *liveTurn) ask(ctx context.Context, r model.Request) (reply, error) {
-	var t reply
+func (lt *liveTurn) ask(ctx context.Context, r model.Request) (t reply, err error) {
+	ctx, call := watch.Asked(ctx, lt.resolved.Facts.Name)
+	defer func() { call.Ended(t.finish, t.usage, err) }()
 	clock := model.ThinkingClock{Asked: lt.e.store.Now()}
 	for d, err := range lt.resolved.Model.Stream(ctx, r) {
 		if err != nil {
@@ -240,6 +242,7 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (reply, error) {
 			}
 			return t, err
 		}
+		call.Heard()
 		clock.Hear(d, lt.e.store.Now())
 		lt.write(d)
 		if d.Usage != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
@@ -38,6 +39,7 @@ func (lt *liveTurn) run(base context.Context) {
 	cancel(nil)
 	<-saved
 	lt.end(last)
+	watch.Ended(base, last, lt.usage, err)
 	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting {
 		lt.e.folder.ahead(base, lt.turn.Conversation, lt.resolved)
 	}
@@ -158,12 +160,15 @@ func (lt *liveTurn) refused(w scrollback.Window, refusal error) error {
 }
 
 // window makes the window of a step, folding first if it does not fit.
-func (lt *liveTurn) window(ctx context.Context) (scrollback.Window, *scrollback.WindowMark, error) {
+func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, mark *scrollback.WindowMark, err error) {
 	const op = "engine.Turn"
+	ctx, done := watch.Part(ctx, "assemble")
+	defer func() { done(err) }()
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	w, due, err := lt.e.folder.fit(ctx, &head, fitting{
+	var due bool
+	w, due, err = lt.e.folder.fit(ctx, &head, fitting{
 		sh: lt.resolved, promptSeq: lt.turn.Seq, wait: &lt.wait, beside: !lt.e.o.NoBackgroundFolds,
 		compacting: func(ev scrollback.CompactingEvent) { lt.emit(ev) },
 		folded:     func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) },
@@ -172,13 +177,13 @@ func (lt *liveTurn) window(ctx context.Context) (scrollback.Window, *scrollback.
 		return w, nil, err
 	}
 	if due {
-		lt.compactBeside()
+		lt.compactBeside(ctx)
 	}
 	if err := window.Lint(w, lt.resolved.Facts.Dialect); err != nil {
 		return w, nil, scrollback.Errorf(scrollback.Internal, op, "the window breaks a rule of the provider: %w", err)
 	}
 	m := account(head.Conversation, lt.resolved, w, lt.previous)
-	mark := window.Mark(w)
+	mark = window.Mark(w)
 	sent := m
 	sent.Layers = make([]scrollback.ManifestLayer, 0, len(m.Layers))
 	for _, l := range m.Layers {
@@ -235,7 +240,9 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply, mark *scrol
 	if len(said.Parts) == 0 {
 		f.Messages = nil
 	}
+	_, stored := watch.Part(ctx, "finish")
 	done, err := lt.finish(f)
+	stored(err)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -361,7 +368,9 @@ func (lt *liveTurn) answerCalls(ctx context.Context, step int, calls []scrollbac
 		case step > maxSteps:
 			r.Text, r.IsError = "No more look-ups in this turn: answer now with what you have.", true
 		default:
-			text, err := reader.Call(ctx, lt.turn.Conversation, c.Name, c.Arguments, lt.room(len(calls)))
+			within, done := watch.Tool(ctx, c)
+			text, err := reader.Call(within, lt.turn.Conversation, c.Name, c.Arguments, lt.room(len(calls)))
+			done(err)
 			r.Text = text
 			if err != nil {
 				r.Text, r.IsError = scrollback.Shown(err), true

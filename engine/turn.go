@@ -12,6 +12,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -62,10 +63,32 @@ func (v *View) Turn(ctx context.Context, r TurnRequest) iter.Seq2[scrollback.Eve
 // Begin begins a turn and returns its id and numbered events; for a replayed request,
 // those of the turn that it began. It is for faces whose frames are numbered.
 func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, iter.Seq2[SequencedEvent, error], error) {
+	watched := v.e.o.Watch.Turn(ctx, r.Conversation)
+	part, done := watch.Part(watched, "begin")
+	lt, replayed, err := v.begin(part, r)
+	done(err)
+	switch {
+	case err != nil:
+		watch.NotBegun(watched, err)
+		return "", nil, err
+	case lt == nil:
+		watch.NotBegun(watched, nil)
+		return replayed, v.Turns().Attach(ctx, r.Conversation, replayed, 0), nil
+	}
+	go func() {
+		defer v.e.running.Done()
+		lt.run(watch.On(v.e.base, watched))
+	}()
+	return lt.turn.ID, func(yield func(SequencedEvent, error) bool) { lt.read(ctx, 0, yield) }, nil
+}
+
+// begin stores the beginning of a turn, and makes it live; or it returns the turn that the
+// same request began before. Whoever runs the turn says when it is done.
+func (v *View) begin(ctx context.Context, r TurnRequest) (lt *liveTurn, replayed scrollback.TurnID, err error) {
 	e := v.e
 	head, err := v.door.head(ctx, r.Conversation, scrollback.AccessWrite)
 	if err != nil {
-		return "", nil, err
+		return nil, "", err
 	}
 	conv := head.Conversation
 	if r.Tools != nil {
@@ -76,36 +99,36 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 		err = e.question(ctx, head.Branch, &sh)
 	}
 	if err != nil {
-		return "", nil, err
+		return nil, "", err
 	}
 	in, err := e.incoming(ctx, &r, sh)
 	if err != nil {
-		return "", nil, err
+		return nil, "", err
 	}
 	if len(in) == 0 && head.Messages == 0 {
-		return "", nil, scrollback.ParamErrorf("engine.Turn", "message", "there is nothing to answer: give a message")
+		return nil, "", scrollback.ParamErrorf("engine.Turn", "message", "there is nothing to answer: give a message")
 	}
 	if err := scrollback.CheckTools(r.Tools); err != nil {
-		return "", nil, err
+		return nil, "", err
 	}
 	env, change, err := e.environment(ctx, head.Conversation, sh)
 	if err != nil {
-		return "", nil, err
+		return nil, "", err
 	}
 	if len(r.Message) > 0 { // nothing may come between a call and its result
 		in = append(change, in...)
 	}
 	key, err := idempotency(r)
 	if err != nil {
-		return "", nil, err
+		return nil, "", err
 	}
 	end, err := e.ending(ctx, head, &r)
 	if err != nil {
-		return "", nil, err
+		return nil, "", err
 	}
 	leave, err := e.enter()
 	if err != nil {
-		return "", nil, err
+		return nil, "", err
 	}
 	begun, err := e.store.Turns.Begin(ctx, store.BeginRequest{
 		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in,
@@ -117,18 +140,13 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 	})
 	if err != nil {
 		leave()
-		return "", nil, err
+		return nil, "", err
 	}
 	if begun.Replayed {
 		leave()
-		return begun.Turn.ID, v.Turns().Attach(ctx, r.Conversation, begun.Turn.ID, 0), nil
+		return nil, begun.Turn.ID, nil
 	}
-	lt := makeLive(v, begun, sh)
-	go func() {
-		defer leave()
-		lt.run(e.base)
-	}()
-	return lt.turn.ID, func(yield func(SequencedEvent, error) bool) { lt.read(ctx, 0, yield) }, nil
+	return makeLive(v, begun, sh), "", nil
 }
 
 // incoming checks what a request brings and turns it into messages.

@@ -23,6 +23,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/server/mcpapi"
+	"github.com/scrollback-ai/scrollback/server/metrics"
 	"github.com/scrollback-ai/scrollback/server/restapi"
 	"github.com/scrollback-ai/scrollback/server/status"
 	"github.com/scrollback-ai/scrollback/server/webui"
@@ -35,6 +36,7 @@ type Options struct {
 	Insecure bool   // serve other machines without keys
 	Version  string
 	Limits   restapi.Limits
+	Metrics  *metrics.Metrics // nil counts nothing
 	Log      *slog.Logger
 	Started  func(url string) // called once it listens; may be nil
 }
@@ -118,7 +120,12 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, scrollback.Errorf(scrollback.NotFound, "server", "there is no %s %s", r.Method, r.URL.Path))
 	})
-	return recovered(o.Log, ours(local, operated(restapi.Wrap(mux))))
+	counted := metrics.Logged(o.Log, mux)
+	if o.Metrics != nil {
+		mux.Handle("GET /metrics", o.Metrics.Handler())
+		counted = o.Metrics.Requests(counted)
+	}
+	return recovered(o.Log, ours(local, operated(restapi.Wrap(counted))))
 }
 
 // ours lets through only requests that name this server and, when a page sent

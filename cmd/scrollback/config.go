@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -40,12 +41,15 @@ type settings struct {
 	SummaryTimeout time.Duration          // as engine.Options has it
 	Models         map[string]token.Facts // what the file says about models, by name
 	Strict         map[string]scrollback.Strictness
-	ReplyBounds    model.Bounds      // of one reply
-	Roots          []string          // granted without --root; nil leaves it to the command
-	NoEnvironment  bool              // conversations are not told where they work
-	MemoryFiles    []string          // names of memory files; nil leaves them to the workspace
-	Setup          string            // what the environment ends with
-	TrashDays      int64             // after which a server purges what is in the trash; 0 for never
+	ReplyBounds    model.Bounds // of one reply
+	Roots          []string     // granted without --root; nil leaves it to the command
+	NoEnvironment  bool         // conversations are not told where they work
+	MemoryFiles    []string     // names of memory files; nil leaves them to the workspace
+	Setup          string       // what the environment ends with
+	TrashDays      int64        // after which a server purges what is in the trash; 0 for never
+	LogLevel       slog.Level
+	LogJSON        bool
+	Traces         bool              // are sent, to where OTEL_EXPORTER_OTLP_ENDPOINT says
 	variables      map[string]string // what the file sets in place of environment variables
 }
 
@@ -56,6 +60,7 @@ const dot = "\x1f"
 var keys = map[string]string{
 	"data": "text", "objects": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts", "summary_timeout": "text",
 	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "trash_days": "whole number",
+	"log_level": "text", "log_format": "text", "traces": "true or false",
 	"compaction.*": "number", "projects.*.policy": "text", "projects.*.compaction.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
@@ -250,6 +255,9 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	}
 	err := s.parseTimeout(first(g.SummaryTimeout, env("SCROLLBACK_SUMMARY_TIMEOUT"), k.String("summary_timeout")))
 	if err == nil {
+		err = s.parseReports(k, env)
+	}
+	if err == nil {
 		err = s.parseCompaction(k)
 	}
 	if err == nil {
@@ -278,6 +286,23 @@ func (s *settings) parseTimeout(text string) error {
 	}
 	if s.SummaryTimeout = d; d == 0 {
 		s.SummaryTimeout = -1
+	}
+	return nil
+}
+
+// parseReports reads what the log takes, in which form, and whether traces are sent.
+func (s *settings) parseReports(k *koanf.Koanf, env func(string) string) error {
+	level := cmp.Or(env("SCROLLBACK_LOG_LEVEL"), k.String("log_level"), "warn")
+	if err := s.LogLevel.UnmarshalText([]byte(level)); err != nil {
+		return scrollback.ParamErrorf("scrollback", "log_level", "log_level is debug, info, warn or error, not %q", level)
+	}
+	format := cmp.Or(env("SCROLLBACK_LOG_FORMAT"), k.String("log_format"), "text")
+	if format != "text" && format != "json" {
+		return scrollback.ParamErrorf("scrollback", "log_format", "log_format is text or json, not %q", format)
+	}
+	s.LogJSON = format == "json"
+	if s.Traces = k.Bool("traces"); !k.Exists("traces") {
+		s.Traces = cmp.Or(env("OTEL_EXPORTER_OTLP_ENDPOINT"), env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")) != ""
 	}
 	return nil
 }

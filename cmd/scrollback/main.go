@@ -18,6 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
@@ -43,8 +44,9 @@ type globals struct {
 	JSON           bool     `help:"Print JSON, as the API does." name:"json"`
 
 	set     settings
-	roots   []string // granted to conversations
-	joining []string // those of --root, for a conversation that goes on
+	roots   []string     // granted to conversations
+	watch   *watch.Watch // of turns; nil watches nothing
+	joining []string     // those of --root, for a conversation that goes on
 	ctx     context.Context
 	stdin   io.Reader
 	stdout  io.Writer
@@ -120,7 +122,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func (g *globals) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(g.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	o := &slog.HandlerOptions{Level: g.set.LogLevel}
+	if g.set.LogJSON {
+		return slog.New(slog.NewJSONHandler(g.stderr, o))
+	}
+	return slog.New(slog.NewTextHandler(g.stderr, o))
 }
 
 // dataDir is the folder that holds the data: the configured one, or the user's own.

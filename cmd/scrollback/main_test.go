@@ -71,13 +71,16 @@ type served struct {
 	t   *testing.T
 	cmd *exec.Cmd
 	url string
+
+	stderr bytes.Buffer // whole when it has ended
 }
 
 // serve starts the server and waits until it says where it is.
 func serve(t *testing.T, data string, env []string, args ...string) *served {
 	t.Helper()
 	cmd := command(t, data, env, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
-	cmd.Stderr = os.Stderr
+	s := &served{t: t, cmd: cmd}
+	cmd.Stderr = io.MultiWriter(os.Stderr, &s.stderr)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +88,6 @@ func serve(t *testing.T, data string, env []string, args ...string) *served {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s := &served{t: t, cmd: cmd}
 	t.Cleanup(func() { s.kill() })
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
@@ -97,6 +99,17 @@ func serve(t *testing.T, data string, env []string, args ...string) *served {
 	}
 	t.Fatal("the server ended before it listened")
 	return nil
+}
+
+// stop ends the server as its operator would.
+func (s *served) stop() {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.cmd.Wait(); err != nil {
+		s.t.Fatalf("the server ended with %v", err)
+	}
 }
 
 // kill is kill -9; killing twice is harmless.

@@ -8,8 +8,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/server"
+	"github.com/scrollback-ai/scrollback/server/metrics"
 )
 
 type serveCmd struct {
@@ -21,6 +24,20 @@ type serveCmd struct {
 func (c *serveCmd) Run(g *globals) (err error) {
 	if err := g.grant(false); err != nil {
 		return err
+	}
+	counts, err := metrics.New(g.ctx, metrics.Options{Version: version(), Traces: g.set.Traces})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(g.ctx), lastTraces)
+		defer cancel()
+		if err := counts.Close(ctx); err != nil {
+			g.logger().Warn("the last traces could not be sent", "error", err)
+		}
+	}()
+	if g.watch, err = watch.New(counts.Tracers(), counts.Meters()); err != nil {
+		return scrollback.Wrap(scrollback.Internal, "scrollback", err)
 	}
 	a, err := g.open(local.Make)
 	if err != nil {
@@ -37,11 +54,14 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		sweeping.Go(func() { g.sweep(ctx, a) })
 		defer func() { stop(); sweeping.Wait() }()
 	}
-	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, Version: version(), Log: g.logger(),
+	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, Version: version(), Log: g.logger(), Metrics: counts,
 		Started: func(url string) {
 			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
 		}})
 }
+
+// lastTraces is how long a server that ends waits for its last traces to be taken.
+const lastTraces = 2 * time.Second
 
 // sweepEvery is how often a server looks for what has been in the trash for long
 // enough.

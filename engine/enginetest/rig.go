@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/recall"
@@ -59,6 +60,7 @@ type Options struct {
 	NewID     func() string    // nil: random
 	Archive   *archive.Archive // nil: of its own
 	Place     *workspace.Place
+	Watch     *watch.Watch
 	Models    func(name string) (model.Model, error) // nil: the scripted one
 	Bounds    model.Bounds                           // of an answer
 }
@@ -102,7 +104,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 			}
 			return r.Script, nil
 		},
-		Model: "script", Place: o.Place, SaveEvery: o.SaveEvery, NoBackgroundFolds: o.NoFolds, SummaryTimeout: o.Wait,
+		Model: "script", Place: o.Place, Watch: o.Watch, SaveEvery: o.SaveEvery, NoBackgroundFolds: o.NoFolds, SummaryTimeout: o.Wait,
 		Compaction: engine.PolicySettings{Policy: o.Policy, Numbers: o.Folding}, Projects: o.Projects, ReplyBounds: o.Bounds,
 	})
 	r.View = r.Engine.As(scrollback.Operator())

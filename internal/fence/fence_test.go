@@ -69,10 +69,11 @@ var rooms = map[string]entry{
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
 	"intake": {rooms: ". archive internal/clip internal/toolcall store store/search window", libs: "github.com/gabriel-vasile/mimetype",
 		not: "database/sql os"},
-	"engine": {rooms: ". archive compact engine/setting intake internal/turnstile model recall store token window workspace",
+	"engine": {rooms: ". archive compact engine/setting engine/watch intake internal/turnstile model recall store token window workspace",
 		not: "database/sql os"},
+	"engine/watch":   {rooms: ".", libs: "go.opentelemetry.io/otel", not: "database/sql os"},
 	"engine/setting": {rooms: ". compact intake model model/lessons recall store token window", not: "database/sql os"},
-	"engine/enginetest": {rooms: ". archive engine model model/modeltest recall store store/driver store/memdriver token " +
+	"engine/enginetest": {rooms: ". archive engine engine/watch model model/modeltest recall store store/driver store/memdriver token " +
 		"transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob", not: "database/sql os"},
 	"transfer": {rooms: ". archive bundle engine internal/clip store store/search transcript", libs: "github.com/google/uuid",
 		not: "database/sql os"},
@@ -85,6 +86,8 @@ var rooms = map[string]entry{
 
 	"server":        {rooms: ". engine transfer server/*", net: true, not: "database/sql"},
 	"server/status": {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
+	"server/metrics": {rooms: ". server/access", net: true, not: "database/sql os",
+		libs: "github.com/felixge/httpsnoop github.com/prometheus/client_golang go.opentelemetry.io"},
 	"server/access": {rooms: ".", not: "database/sql os"},
 	"server/restapi": {rooms: ". engine internal/nearest transfer server/access server/status", libs: "github.com/danielgtaylor/huma/v2",
 		net: true, not: "database/sql"},
@@ -94,7 +97,7 @@ var rooms = map[string]entry{
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +
 			"github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". compact doctor engine local model model/all server server/* terminal token transcript/geminicli " +
+	"cmd/*": {rooms: ". compact doctor engine engine/watch local model model/all server server/* terminal token transcript/geminicli " +
 		"transfer workspace",
 		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 
