@@ -26,8 +26,8 @@ func TestMetricsTracesAndLog(t *testing.T) {
 		}
 	}))
 	defer collector.Close()
-	s := serve(t, t.TempDir(), []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL, "OTEL_BSP_SCHEDULE_DELAY=50", "SCROLLBACK_LOG_LEVEL=info",
-		"SCROLLBACK_LOG_FORMAT=json"})
+	s := serve(t, t.TempDir(), []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL, "OTEL_BSP_SCHEDULE_DELAY=50",
+		"SCROLLBACK_LOG_LEVEL=info", "SCROLLBACK_LOG_FORMAT=json"})
 	id := s.conversation()
 	s.chat(id, "What about the tulips?")
 	s.do(http.MethodGet, "/api/search?q=tulips", nil, nil)
@@ -42,7 +42,8 @@ func TestMetricsTracesAndLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{`http_route="/api/conversations/{id}/chat"`, `scrollback_turns_total{scrollback_turn_status="complete"} 1`, "gen_ai_client_token_usage_sum",
+	for _, part := range []string{`http_route="/api/conversations/{id}/chat"`, `scrollback_turns_total{scrollback_turn_status="complete"} 1`,
+		"gen_ai_client_token_usage_sum",
 		"go_goroutines", "process_resident_memory_bytes"} {
 		if !strings.Contains(string(shown), part) {
 			t.Errorf("the metrics have no %s", part)
