@@ -21,6 +21,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/keytest"
 )
 
 // suite lists the tests by name; each gets an empty driver.
@@ -142,6 +143,7 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 			s.test(newBench(t, d))
 		})
 	}
+	keytest.Run(t, open)
 }
 
 // RunReopen runs what only a persistent driver can pass. open opens the database

@@ -21,7 +21,8 @@ type Faulty struct {
 // Wrap is d with its faults.
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
-		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f}, Close: d.Close}
+		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
+		Keys: faultyKeys{d.Keys, f}, Close: d.Close}
 }
 
 // The parts of a driver, each with the same faults.
@@ -56,6 +57,10 @@ type (
 	}
 	faultyMove struct {
 		driver.Move
+		of *Faulty
+	}
+	faultyKeys struct {
+		driver.Keys
 		of *Faulty
 	}
 )
@@ -242,4 +247,48 @@ func (f faultyMove) Folds(ctx context.Context, id scrollback.ConversationID, ski
 // Taken implements [driver.Move].
 func (f faultyMove) Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
 	return faulty(f.of, "Taken", func() (scrollback.MessageID, error) { return f.Move.Taken(ctx, ids) })
+}
+
+// Add implements [driver.Keys].
+func (f faultyKeys) Add(ctx context.Context, k driver.NewKey) error {
+	return alone(f.of, "AddKey", func() error { return f.Keys.Add(ctx, k) })
+}
+
+// List implements [driver.Keys].
+func (f faultyKeys) List(ctx context.Context) ([]scrollback.Key, error) {
+	return faulty(f.of, "Keys", func() ([]scrollback.Key, error) { return f.Keys.List(ctx) })
+}
+
+// Revoke implements [driver.Keys].
+func (f faultyKeys) Revoke(ctx context.Context, id scrollback.KeyID, now int64) (scrollback.Key, error) {
+	return faulty(f.of, "RevokeKey", func() (scrollback.Key, error) { return f.Keys.Revoke(ctx, id, now) })
+}
+
+// Find implements [driver.Keys].
+func (f faultyKeys) Find(ctx context.Context, hash driver.SecretHash) (scrollback.Key, error) {
+	return faulty(f.of, "Key", func() (scrollback.Key, error) { return f.Keys.Find(ctx, hash) })
+}
+
+// Use implements [driver.Keys].
+func (f faultyKeys) Use(ctx context.Context, id scrollback.KeyID, now, every int64) error {
+	return alone(f.of, "UseKey", func() error { return f.Keys.Use(ctx, id, now, every) })
+}
+
+// SignIn implements [driver.Keys].
+func (f faultyKeys) SignIn(ctx context.Context, s driver.NewSignIn) error {
+	return alone(f.of, "SignIn", func() error { return f.Keys.SignIn(ctx, s) })
+}
+
+// SignedIn implements [driver.Keys].
+func (f faultyKeys) SignedIn(ctx context.Context, hash driver.SecretHash, now int64) (k scrollback.Key, ends int64, err error) {
+	k, err = faulty(f.of, "SignedIn", func() (scrollback.Key, error) {
+		k, ends, err = f.Keys.SignedIn(ctx, hash, now)
+		return k, err
+	})
+	return k, ends, err
+}
+
+// SignOut implements [driver.Keys].
+func (f faultyKeys) SignOut(ctx context.Context, hash driver.SecretHash) error {
+	return alone(f.of, "SignOut", func() error { return f.Keys.SignOut(ctx, hash) })
 }

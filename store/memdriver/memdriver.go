@@ -21,6 +21,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/memdriver/memaccess"
 )
 
 // database is all rows, and what the parts of a driver share.
@@ -54,7 +55,7 @@ type (
 func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Close: db.close}
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable), Close: db.close}
 }
 
 func empty() *database {

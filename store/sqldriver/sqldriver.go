@@ -26,6 +26,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlaccess"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -72,7 +73,8 @@ type Database struct {
 func New(d Database) *driver.Driver {
 	db := &database{Database: d}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Close: db.close}
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db},
+		Keys: sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}, Close: db.close}
 }
 
 // database is what the parts of a driver share.

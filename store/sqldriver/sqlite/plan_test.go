@@ -21,6 +21,7 @@ var scans = []string{
 	"SCAN json_each VIRTUAL TABLE", // a list that was given
 	"SCAN conversations USING COVERING INDEX conversations_project",
 	"SCAN conversations USING COVERING INDEX conversations_trash",
+	"SCAN keys", "SCAN k", // when one is made or all are listed; how many there may be is bounded
 }
 
 // The driver passes the suite, and of the statements that it prepared on the way
