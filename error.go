@@ -29,6 +29,7 @@ var (
 	ErrPrecondition = errors.New("precondition failed")  // Conflict
 	ErrUpstream     = errors.New("the model's provider") // Unavailable
 	ErrReplyBound   = errors.New("the bound of a reply") // Unavailable: the turn keeps what it has
+	ErrNoKey        = errors.New("no key that counts")   // Refused: who asks is not known
 	ErrNoModel      = errors.New("no such model")        // Invalid
 	ErrClosing      = errors.New("the server is shutting down")
 	ErrLostLease    = errors.New("another owner has this turn")

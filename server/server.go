@@ -1,10 +1,9 @@
 // Package server is one HTTP listener: who may speak to it, whether it is healthy, how it
 // shuts down. It mounts its faces and knows nothing else about them.
 //
-// Invariants: an address that other machines reach is refused unless asked for in
-// so many words; a request whose Host or Origin is not ours is refused, so that no web
-// page reaches a server on this machine by a trick of names; on shutdown running turns
-// are saved before the process ends.
+// Invariants: an address that other machines reach is refused while there are no keys,
+// unless asked for in so many words; every request passes the gate of access before a face
+// sees it; on shutdown running turns are saved before the process ends.
 //
 // It knows the engine, the root's words and the faces.
 package server
@@ -16,6 +15,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"time"
 
@@ -27,18 +27,24 @@ import (
 	"github.com/scrollback-ai/scrollback/server/restapi"
 	"github.com/scrollback-ai/scrollback/server/status"
 	"github.com/scrollback-ai/scrollback/server/webui"
+	"github.com/scrollback-ai/scrollback/store/keyring"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // Options configure a server.
 type Options struct {
 	Addr     string // host:port; port 0 takes a free one
-	Insecure bool   // serve other machines without keys
+	Insecure bool   // serve other machines while there are no keys
 	Version  string
 	Limits   restapi.Limits
 	Metrics  *metrics.Metrics // nil counts nothing
 	Log      *slog.Logger
-	Started  func(url string) // called once it listens; may be nil
+
+	Keys           *keyring.Ring  // who may come in besides the operator; nil: nobody
+	TrustedProxies []netip.Prefix // whose forwarded headers count; with one, the server counts as reached by other machines
+	Hosts          []string       // names of this server besides those of this machine
+
+	Started func(url string) // called once it listens; may be nil
 }
 
 // shutdownTime is how long a server waits for requests when it shuts down.
@@ -54,9 +60,9 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 	if err != nil {
 		return scrollback.ParamErrorf(op, "addr", "%q is not HOST:PORT", o.Addr)
 	}
-	local := isLoopback(host)
-	if !local && !o.Insecure {
-		return scrollback.Errorf(scrollback.Refused, op, "%s can be reached from other machines and there are no keys; use 127.0.0.1, or --insecure if you mean it", o.Addr)
+	local := access.IsLoopback(host)
+	if o.Insecure, err = mayServe(ctx, o, local); err != nil {
+		return err
 	}
 	l, err := net.Listen("tcp", o.Addr)
 	var no *net.AddrError
@@ -100,11 +106,36 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 	return err
 }
 
+// mayServe says whether requests without a key are let in on an address that other
+// machines reach: only if that was asked for, and there are no keys.
+func mayServe(ctx context.Context, o Options, local bool) (insecure bool, err error) {
+	if local && len(o.TrustedProxies) == 0 {
+		return false, nil
+	}
+	n := 0
+	if o.Keys != nil {
+		if n, err = o.Keys.Usable(ctx); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case n > 0 && o.Insecure:
+		o.Log.Warn("there are keys: --insecure changes nothing, and every request needs one")
+	case n == 0 && !o.Insecure:
+		return false, scrollback.Errorf(scrollback.Refused, "server.Serve", "other machines can reach %s and there are no keys; "+
+			"make one (scrollback keys add), use 127.0.0.1 without trusted_proxies, or --insecure if you mean it", o.Addr)
+	}
+	return n == 0, nil
+}
+
 // Handler returns everything that is served. local says that only this machine can reach
-// it, under a name of this machine.
+// it, under a name of this machine, unless through a proxy.
 func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http.Handler {
 	mux := http.NewServeMux()
-	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Version: o.Version, Limits: o.Limits})
+	local = local && len(o.TrustedProxies) == 0
+	gate := access.New(access.Options{Keys: o.Keys, Open: local || o.Insecure, Local: local, Trusted: o.TrustedProxies, Hosts: o.Hosts,
+		Log: o.Log, Refuse: refuse})
+	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Gate: gate, Version: o.Version, Limits: o.Limits})
 	mux.Handle("/mcp", mcpapi.Handler(func(ctx context.Context) *engine.View { return e.As(access.Caller(ctx)) }, mcpapi.Options{Version: o.Version, Log: o.Log}))
 	mux.Handle("/", webui.Handler())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -125,46 +156,7 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 		mux.Handle("GET /metrics", o.Metrics.Handler())
 		counted = o.Metrics.Requests(counted)
 	}
-	return recovered(o.Log, ours(local, operated(restapi.Wrap(counted))))
-}
-
-// ours lets through only requests that name this server and, when a page sent
-// them, a page of this server.
-func ours(local bool, next http.Handler) http.Handler {
-	pages := http.NewCrossOriginProtection()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := r.Host
-		if h, _, err := net.SplitHostPort(host); err == nil {
-			host = h
-		}
-		if local && !isLoopback(host) {
-			refuse(w, scrollback.Errorf(scrollback.Refused, "server", "this server answers only to a name of this machine"))
-			return
-		}
-		if pages.Check(asWrite(r)) != nil {
-			refuse(w, scrollback.Errorf(scrollback.Refused, "server", "a page of another site may not use this server"))
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// operated lets everybody in as the operator.
-func operated(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), scrollback.Operator())))
-	})
-}
-
-// asWrite is r as the standard check judges it: that check lets every site read, but what
-// is kept here is private, so only the front page may be linked to from elsewhere.
-func asWrite(r *http.Request) *http.Request {
-	if r.URL.Path == "/" {
-		return r
-	}
-	judged := r.WithContext(r.Context())
-	judged.Method = http.MethodPost
-	return judged
+	return recovered(o.Log, gate.Wrap(restapi.Wrap(counted)))
 }
 
 // recovered turns a panic into an error and a line in the log.
@@ -182,17 +174,6 @@ func recovered(log *slog.Logger, next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(w, r)
 	})
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	if len(host) > 2 && host[0] == '[' {
-		host = host[1 : len(host)-1]
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 func refuse(w http.ResponseWriter, err error) {

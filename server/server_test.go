@@ -26,11 +26,13 @@ func TestWhoMaySpeak(t *testing.T) {
 		}
 	})
 	here := server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true)
-	open := server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, false)
+	open := server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler),
+		Insecure: true, Hosts: []string{"any.example"}}, false)
 	const (
 		home    = "127.0.0.1:8080"
 		site    = `"message":"a page of another site may not use this server"`
 		machine = `"message":"this server answers only to a name of this machine"`
+		name    = `"message":"this server does not answer to this name; its names are in the setting hosts"`
 	)
 	for _, c := range []struct {
 		at           http.Handler
@@ -68,6 +70,11 @@ func TestWhoMaySpeak(t *testing.T) {
 		{here, "POST", "/api/conversations", "evil.example:8080", "http://evil.example:8080", "same-origin", machine},
 		{open, "POST", "/api/conversations", "any.example", "https://any.example", "same-origin", ""},
 		{open, "POST", "/api/conversations", "any.example", "https://evil.example", "", site},
+		{open, "GET", "/api/conversations", "ANY.example:80", "", "", ""},
+		{open, "GET", "/api/conversations", "192.0.2.7:7077", "", "", ""},
+		{open, "GET", "/api/conversations", "[2001:db8::1]", "", "", ""},
+		{open, "GET", "/api/conversations", "printer", "", "", ""},
+		{open, "GET", "/api/conversations", "evil.example", "", "", name},
 	} {
 		r := httptest.NewRequest(c.method, c.path, strings.NewReader("{}"))
 		r.Host = c.host

@@ -21,6 +21,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/keyring"
 )
 
 // Defaults of turns.
@@ -39,6 +40,8 @@ type Store struct {
 	Books    Books    // what models cost, and what is known about them
 	Audit    Audit    // whether everything stored is sound, and repairs
 	Move     Move     // whole histories on their way from database to database
+
+	Keys *keyring.Ring // who may come in besides the operator
 
 	d     *driver.Driver
 	now   func() time.Time
@@ -97,6 +100,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }
+	s.Keys = keyring.New(d.Keys, func() time.Time { return s.now() }, s.NewID)
 	if o == nil {
 		return s, nil
 	}

@@ -36,7 +36,9 @@ var rooms = map[string]entry{
 		not: "database/sql"},
 	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5", not: "database/sql"},
 
-	"store":           {rooms: ". store/driver store/search internal/terms", libs: "github.com/google/uuid", not: "database/sql os"},
+	"store": {rooms: ". store/driver store/keyring store/search internal/terms", libs: "github.com/google/uuid",
+		not: "database/sql os"},
+	"store/keyring":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/search":    {rooms: ". store/driver internal/terms", not: "database/sql os"},
 	"store/driver":    {rooms: ".", not: "database/sql os time io"},
 	"store/memdriver": {rooms: ". store/driver store/memdriver/memaccess", not: "database/sql os time"},
@@ -87,11 +89,11 @@ var rooms = map[string]entry{
 
 	"doctor": {rooms: ". archive store store/search", not: "database/sql os"},
 
-	"server":        {rooms: ". engine transfer server/*", net: true, not: "database/sql"},
+	"server":        {rooms: ". engine transfer server/* store/keyring", net: true, not: "database/sql"},
 	"server/status": {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
 	"server/metrics": {rooms: ". server/access", net: true, not: "database/sql os",
 		libs: "github.com/felixge/httpsnoop github.com/prometheus/client_golang go.opentelemetry.io"},
-	"server/access": {rooms: ".", not: "database/sql os"},
+	"server/access": {rooms: ". store/keyring", net: true, not: "database/sql os"},
 	"server/restapi": {rooms: ". engine internal/nearest transfer server/access server/status", libs: "github.com/danielgtaylor/huma/v2",
 		net: true, not: "database/sql"},
 	"server/webui":  {net: true, not: "database/sql os"},

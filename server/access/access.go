@@ -1,25 +1,79 @@
 // Package access turns a request into a caller.
 //
-// It knows the root's types. Faces read the caller of a request's context and decide
-// nothing themselves.
+// Words it adds: gate (what every request passes before a handler sees it), peer (the
+// address a request came from), sign-in (a browser's cookie that stands for a key).
+//
+// Invariants: a request that nobody vouched for has the zero caller, who sees nothing. A
+// key that has expired is refused at once, one that was revoked within [Fresh]. What a
+// request says about where it came from counts only from a proxy that is trusted.
+//
+// It knows keys and the root's types. Faces read the caller of a request's context and
+// decide nothing themselves.
 package access
 
 import (
 	"context"
+	"net/http"
+	"net/netip"
 
 	"github.com/scrollback-ai/scrollback"
 )
 
-type callerKey struct{}
+// visit is what the gate found out about a request.
+type visit struct {
+	caller scrollback.Caller
+	ends   int64 // when what let the caller in expires, in Unix ms; 0: never
+	needed bool  // requests need a key here
+	cookie string
+	from   origin
+}
+
+type visitKey struct{}
+
+func of(ctx context.Context) visit {
+	v, _ := ctx.Value(visitKey{}).(visit)
+	return v
+}
 
 // With returns a context of a request by c.
 func With(ctx context.Context, c scrollback.Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
+	v := of(ctx)
+	v.caller = c
+	return context.WithValue(ctx, visitKey{}, v)
 }
 
 // Caller is who sent the request of a context. Without one it is the zero caller, who sees
 // nothing: a request that nobody vouched for reaches nothing.
-func Caller(ctx context.Context) scrollback.Caller {
-	c, _ := ctx.Value(callerKey{}).(scrollback.Caller)
-	return c
+func Caller(ctx context.Context) scrollback.Caller { return of(ctx).caller }
+
+// Peer is the address that a request came from: that of the connection, or what a trusted
+// proxy says it is. It is the zero address if that cannot be known.
+func Peer(r *http.Request) netip.Addr {
+	if v, ok := r.Context().Value(visitKey{}).(visit); ok && v.from.peer.IsValid() {
+		return v.from.peer
+	}
+	return remote(r)
+}
+
+// Who is what a caller may know about itself.
+type Who struct {
+	Name      string            `json:"name"`
+	Role      scrollback.Access `json:"role"`
+	Projects  []string          `json:"projects"`             // empty for all
+	ExpiresAt int64             `json:"expires_at,omitempty"` // of the key or the sign-in, in Unix ms
+	KeyNeeded bool              `json:"key_needed"`           // a request without a key is refused here
+}
+
+// WhoIs describes who sent the request of a context.
+func WhoIs(ctx context.Context) Who {
+	v := of(ctx)
+	return v.who()
+}
+
+func (v visit) who() Who {
+	w := Who{Name: v.caller.Name, Role: v.caller.Access, Projects: []string{}, ExpiresAt: v.ends, KeyNeeded: v.needed}
+	if !v.caller.AllProjects {
+		w.Projects = append(w.Projects, v.caller.Projects...)
+	}
+	return w
 }

@@ -58,7 +58,7 @@ func (f *face) conversationsLike(ctx context.Context, begun string) (ids []strin
 	}
 	q := scrollback.ListQuery{Limit: scrollback.ListMax}
 	for range lookedAt / scrollback.ListMax {
-		list, next, err := f.view.List(ctx, q)
+		list, next, err := f.as(ctx).List(ctx, q)
 		if err != nil {
 			return nil, false, err
 		}
@@ -85,13 +85,13 @@ func (f *face) refsLike(ctx context.Context, conversation, kind, begun string) (
 		if conversation == "" {
 			return nil, false, nil // which depends on the conversation
 		}
-		if id, err = f.view.Resolve(ctx, conversation); err != nil {
+		if id, err = f.as(ctx).Resolve(ctx, conversation); err != nil {
 			return nil, false, err
 		}
 	}
 	q := scrollback.RefQuery{Kind: kind, Limit: scrollback.ListMax}
 	for range lookedAt / scrollback.ListMax {
-		refs, next, err := f.view.Recall().Refs(ctx, id, q)
+		refs, next, err := f.as(ctx).Recall().Refs(ctx, id, q)
 		if err != nil {
 			return nil, false, err
 		}

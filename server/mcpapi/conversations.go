@@ -71,15 +71,15 @@ func (f *face) conversations(ctx context.Context, raw json.RawMessage) (string, 
 
 // matching lists by title, and first the conversation whose id begins as the query does.
 func (f *face) matching(ctx context.Context, q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
-	list, next, err := f.view.List(ctx, q)
+	list, next, err := f.as(ctx).List(ctx, q)
 	if err != nil || q.Title == "" || q.Cursor != "" || strings.Trim(strings.ToLower(q.Title), "0123456789abcdef-") != "" {
 		return list, next, err
 	}
-	id, err := f.view.Resolve(ctx, q.Title)
+	id, err := f.as(ctx).Resolve(ctx, q.Title)
 	if err != nil || !strings.HasPrefix(string(id), strings.ToLower(q.Title)) {
 		return list, next, nil // then it is a title
 	}
-	c, err := f.view.Get(ctx, id)
+	c, err := f.as(ctx).Get(ctx, id)
 	if err != nil || q.Project != "" && c.Project != q.Project {
 		return list, next, nil
 	}
@@ -147,7 +147,7 @@ func (f *face) messages(ctx context.Context, id scrollback.ConversationID, raw j
 	if err != nil {
 		return "", err
 	}
-	c, err := f.view.Get(ctx, id)
+	c, err := f.as(ctx).Get(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -158,7 +158,7 @@ func (f *face) messages(ctx context.Context, id scrollback.ConversationID, raw j
 		}
 		q.After, q.Limit = new(a.Seq-1), 1
 	}
-	found, err := f.view.Turns().Page(ctx, id, q)
+	found, err := f.as(ctx).Turns().Page(ctx, id, q)
 	if err != nil {
 		return "", err
 	}

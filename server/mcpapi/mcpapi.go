@@ -34,7 +34,7 @@ type Options struct {
 }
 
 type face struct {
-	view   *engine.View
+	as     func(context.Context) *engine.View // for whoever sent a request
 	only   scrollback.ConversationID
 	folder string
 	log    *slog.Logger
@@ -42,7 +42,12 @@ type face struct {
 
 // New makes a server for the caller of a view.
 func New(v *engine.View, o Options) *mcp.Server {
-	f := &face{v, o.Conversation, o.Folder, o.Log}
+	return serving(func(context.Context) *engine.View { return v }, o)
+}
+
+// serving makes a server that finds the caller's view in the context of each request.
+func serving(as func(context.Context) *engine.View, o Options) *mcp.Server {
+	f := &face{as, o.Conversation, o.Folder, o.Log}
 	s := mcp.NewServer(&mcp.Implementation{Name: "scrollback", Title: "scrollback", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: f.instructions(), CompletionHandler: f.complete,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}},
@@ -69,7 +74,9 @@ func (f *face) instructions() string {
 // Handler serves whoever sent a request over streamable HTTP, one request at a time,
 // without sessions.
 func Handler(as func(context.Context) *engine.View, o Options) http.Handler {
-	return mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server { return New(as(r.Context()), o) }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	s := serving(as, o) // one for all: making one costs more than a small request
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
+		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true}) // the server has checked the Host
 }
 
 // Run serves one client over a pair of streams until ctx or in ends.

@@ -30,7 +30,7 @@ func (f *face) read(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadR
 	if len(parts) != 3 || f.only != "" && parts[0] != string(f.only) {
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
-	id, err := f.view.Resolve(ctx, parts[0])
+	id, err := f.as(ctx).Resolve(ctx, parts[0])
 	if err != nil {
 		return nil, shown(uri, err)
 	}
@@ -53,7 +53,7 @@ func (f *face) original(ctx context.Context, id scrollback.ConversationID, ref s
 	}
 	var whole strings.Builder
 	for page := (scrollback.Page{}); !page.Done; {
-		if page, err = f.view.Recall().Read(ctx, id, ref, page.NextOffset, scrollback.ReadMax); err != nil {
+		if page, err = f.as(ctx).Recall().Read(ctx, id, ref, page.NextOffset, scrollback.ReadMax); err != nil {
 			return nil, err
 		}
 		if err := bounded(page.Bytes); err != nil {
@@ -65,7 +65,7 @@ func (f *face) original(ctx context.Context, id scrollback.ConversationID, ref s
 }
 
 func (f *face) artifact(ctx context.Context, id scrollback.ConversationID, name scrollback.ArtifactID) (*mcp.ResourceContents, error) {
-	a, in, err := f.view.Recall().Artifact(ctx, id, name)
+	a, in, err := f.as(ctx).Recall().Artifact(ctx, id, name)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (f *face) listing(next mcp.MethodHandler) mcp.MethodHandler {
 		if list.Params != nil { // a client may leave them out
 			q.Cursor = list.Params.Cursor
 		}
-		refs, after, err := f.view.Recall().Refs(ctx, f.only, q)
+		refs, after, err := f.as(ctx).Recall().Refs(ctx, f.only, q)
 		if err != nil {
 			return nil, wire(err)
 		}

@@ -41,7 +41,7 @@ func failed(why string) *mcp.CallToolResult {
 
 // nothing says that there is no conversation to recall, or is empty.
 func (f *face) nothing(ctx context.Context) string {
-	any, _, err := f.view.List(ctx, scrollback.ListQuery{Limit: 1})
+	any, _, err := f.as(ctx).List(ctx, scrollback.ListQuery{Limit: 1})
 	switch {
 	case err != nil || len(any) > 0:
 		return ""
@@ -70,7 +70,7 @@ func (f *face) run(ctx context.Context, tool string, raw json.RawMessage) (strin
 		if err != nil || name == "" {
 			return "", scrollback.ParamErrorf(op, "conversation", "conversation is an id, the beginning of one, or latest")
 		}
-		if id, err = f.view.Resolve(ctx, name); err != nil {
+		if id, err = f.as(ctx).Resolve(ctx, name); err != nil {
 			return "", err
 		}
 		delete(args, "conversation")
@@ -85,7 +85,7 @@ func (f *face) run(ctx context.Context, tool string, raw json.RawMessage) (strin
 	if tool == messagesTool {
 		return f.messages(ctx, id, rest)
 	}
-	text, err := f.view.Recall().Call(ctx, id, tool, rest, recall.RoomMax)
+	text, err := f.as(ctx).Recall().Call(ctx, id, tool, rest, recall.RoomMax)
 	if err == nil && id == "" {
 		if why := f.nothing(ctx); why != "" {
 			return recall.Fit(recall.RoomMax, func(int) (any, bool) { return map[string]any{"hits": []any{}, "note": why}, false })

@@ -38,6 +38,7 @@ type Limits struct {
 type api struct {
 	engine *engine.Engine
 	moves  *transfer.Transfer
+	gate   *access.Gate
 	limits Limits
 	mux    *http.ServeMux
 	huma   huma.API
@@ -47,6 +48,7 @@ type api struct {
 type Options struct {
 	Engine   *engine.Engine
 	Transfer *transfer.Transfer
+	Gate     *access.Gate // signs browsers in and out
 	Version  string
 	Limits   Limits
 }
@@ -71,7 +73,7 @@ func Mount(mux *http.ServeMux, o Options) {
 		op.SkipValidateBody = true // strictly has checked it
 	})
 	c.Formats = map[string]huma.Format{"application/json": {Marshal: marshal, Unmarshal: json.Unmarshal}, "json": {Marshal: marshal, Unmarshal: json.Unmarshal}}
-	a := &api{engine: o.Engine, moves: o.Transfer, limits: l, mux: mux, huma: humago.New(mux, c)}
+	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, limits: l, mux: mux, huma: humago.New(mux, c)}
 	a.huma.UseMiddleware(a.strictly)
 	a.conversations()
 	a.messages()
@@ -82,6 +84,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	a.recall()
 	a.transfer()
 	a.artifacts()
+	a.session()
 }
 
 // as is the engine for whoever sent a request.
@@ -102,6 +105,14 @@ type failure struct {
 }
 
 func (f *failure) GetStatus() int { return f.status }
+
+// GetHeaders implements huma.HeadersError: a 401 says how to get in.
+func (f *failure) GetHeaders() http.Header {
+	if f.status != http.StatusUnauthorized {
+		return nil
+	}
+	return http.Header{"Www-Authenticate": {`Bearer realm="scrollback", error="invalid_token"`}}
+}
 
 func (f *failure) Error() string { return f.Fault.Message }
 

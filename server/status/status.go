@@ -33,6 +33,8 @@ func Of(err error) int {
 		return http.StatusRequestEntityTooLarge
 	case errors.Is(err, scrollback.ErrPrecondition):
 		return http.StatusPreconditionFailed
+	case errors.Is(err, scrollback.ErrNoKey):
+		return http.StatusUnauthorized
 	case errors.Is(err, scrollback.ErrUpstream), errors.Is(err, scrollback.ErrReplyBound):
 		return http.StatusBadGateway
 	}

@@ -1,0 +1,112 @@
+package access
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// origin is where a request came from, and how it was made there.
+type origin struct {
+	peer      netip.Addr
+	host      string // the name of this server that was asked for
+	https     bool
+	forwarded bool // a trusted proxy passed it on
+}
+
+// remote is the address of a request's connection.
+func remote(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap().WithZone("")
+}
+
+// origin says where a request came from. Forwarded headers count only if the connection is
+// a trusted proxy's; anyone could send them.
+func (g *Gate) origin(r *http.Request) origin {
+	from := origin{peer: remote(r), host: r.Host, https: r.TLS != nil}
+	if !g.trusts(from.peer) {
+		return from
+	}
+	from.forwarded = true
+	// Each proxy adds the address that it was called from: the last one that is not a
+	// proxy of ours is the client's. What stands before it, the client may have written.
+	hops := list(r, "X-Forwarded-For")
+	for _, hop := range slices.Backward(hops) {
+		addr, ok := address(hop)
+		if !ok {
+			break
+		}
+		if from.peer = addr; !g.trusts(addr) {
+			break
+		}
+	}
+	if protos := list(r, "X-Forwarded-Proto"); len(protos) > 0 {
+		from.https = strings.EqualFold(protos[len(protos)-1], "https")
+	}
+	if hosts := list(r, "X-Forwarded-Host"); len(hosts) > 0 {
+		from.host = hosts[len(hosts)-1]
+	}
+	return from
+}
+
+func (g *Gate) trusts(addr netip.Addr) bool {
+	return addr.IsValid() && slices.ContainsFunc(g.o.Trusted, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// list are the values of a header that may be repeated, and may hold several with commas.
+func list(r *http.Request, header string) (out []string) {
+	for _, line := range r.Header.Values(header) {
+		for v := range strings.SplitSeq(line, ",") {
+			if v = strings.TrimSpace(v); v != "" {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// address reads an address, with or without a port.
+func address(s string) (netip.Addr, bool) {
+	if at, err := netip.ParseAddrPort(s); err == nil {
+		return at.Addr().Unmap().WithZone(""), true
+	}
+	addr, err := netip.ParseAddr(strings.Trim(s, "[]"))
+	return addr.Unmap().WithZone(""), err == nil
+}
+
+// bare is a host without its port and brackets, in lower case.
+func bare(host string) string {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
+}
+
+// IsLoopback reports whether a host, without a port, is a name of this machine that no
+// other machine can use.
+func IsLoopback(host string) bool {
+	host = bare(host)
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.Unmap().IsLoopback()
+}
+
+// called reports whether this server may be called by a host name. A page of a foreign
+// site can give its own name our address; by an address, no page can reach us under its own.
+func (g *Gate) called(host string) bool {
+	host = bare(host)
+	switch {
+	case IsLoopback(host), slices.ContainsFunc(g.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }):
+		return true
+	case g.o.Local: // and not behind a proxy
+		return false
+	case !g.o.Open && len(g.o.Hosts) == 0: // a page under another name has neither key nor cookie
+		return true
+	}
+	_, err := netip.ParseAddr(host)
+	return err == nil || g.o.Open && !strings.Contains(host, ".") // a name that only a local network knows
+}
