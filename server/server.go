@@ -122,7 +122,7 @@ func mayServe(ctx context.Context, o Options, local bool) (insecure bool, err er
 	case n > 0 && o.Insecure:
 		o.Log.Warn("there are keys: --insecure changes nothing, and every request needs one")
 	case n == 0 && !o.Insecure:
-		return false, scrollback.Errorf(scrollback.Refused, "server.Serve", "other machines can reach %s and there are no keys; "+
+		return false, scrollback.Errorf(scrollback.Refused, "server.Serve", "%s can be reached from other machines and there are no keys; "+
 			"make one (scrollback keys add), use 127.0.0.1 without trusted_proxies, or --insecure if you mean it", o.Addr)
 	}
 	return n == 0, nil
@@ -131,6 +131,9 @@ func mayServe(ctx context.Context, o Options, local bool) (insecure bool, err er
 // Handler returns everything that is served. local says that only this machine can reach
 // it, under a name of this machine, unless through a proxy.
 func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http.Handler {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	mux := http.NewServeMux()
 	local = local && len(o.TrustedProxies) == 0
 	gate := access.New(access.Options{Keys: o.Keys, Open: local || o.Insecure, Local: local, Trusted: o.TrustedProxies, Hosts: o.Hosts,

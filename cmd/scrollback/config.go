@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -49,6 +50,8 @@ type settings struct {
 	TrashDays      int64        // after which a server purges what is in the trash; 0 for never
 	LogLevel       slog.Level
 	LogJSON        bool
+	TrustedProxies []netip.Prefix    // whose forwarded headers count
+	Hosts          []string          // names of the server
 	Traces         bool              // are sent, to where OTEL_EXPORTER_OTLP_ENDPOINT says
 	variables      map[string]string // what the file sets in place of environment variables
 }
@@ -61,6 +64,7 @@ var keys = map[string]string{
 	"data": "text", "objects": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts", "summary_timeout": "text",
 	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "trash_days": "whole number",
 	"log_level": "text", "log_format": "text", "traces": "true or false",
+	"trusted_proxies": "text or list of texts", "hosts": "text or list of texts",
 	"compaction.*": "number", "projects.*.policy": "text", "projects.*.compaction.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
@@ -253,7 +257,12 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	if s.TrashDays < 0 {
 		return s, bad("trash_days", "trash_days is a number of days, or 0 for never")
 	}
-	err := s.parseTimeout(first(g.SummaryTimeout, env("SCROLLBACK_SUMMARY_TIMEOUT"), k.String("summary_timeout")))
+	s.Hosts = texts("hosts")
+	err := s.parseProxies(texts("trusted_proxies"))
+	if err != nil {
+		return s, err
+	}
+	err = s.parseTimeout(first(g.SummaryTimeout, env("SCROLLBACK_SUMMARY_TIMEOUT"), k.String("summary_timeout")))
 	if err == nil {
 		err = s.parseReports(k, env)
 	}
@@ -303,6 +312,23 @@ func (s *settings) parseReports(k *koanf.Koanf, env func(string) string) error {
 	s.LogJSON = format == "json"
 	if s.Traces = k.Bool("traces"); !k.Exists("traces") {
 		s.Traces = cmp.Or(env("OTEL_EXPORTER_OTLP_ENDPOINT"), env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")) != ""
+	}
+	return nil
+}
+
+// parseProxies reads the proxies whose forwarded headers count: addresses, and networks as
+// 10.0.0.0/8.
+func (s *settings) parseProxies(texts []string) error {
+	for _, text := range texts {
+		p, err := netip.ParsePrefix(text)
+		if addr, noPrefix := netip.ParseAddr(text); noPrefix == nil {
+			addr = addr.Unmap()
+			p, err = addr.Prefix(addr.BitLen())
+		}
+		if err != nil {
+			return scrollback.ParamErrorf("scrollback", "trusted_proxies", "trusted_proxies holds addresses and networks such as 10.0.0.0/8, not %q", text)
+		}
+		s.TrustedProxies = append(s.TrustedProxies, p)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 
 type serveCmd struct {
 	Addr     string `help:"Address to listen on ($$SCROLLBACK_ADDR). Default: 127.0.0.1:7077." placeholder:"HOST:PORT"`
-	Insecure bool   `help:"Serve other machines, without keys."`
+	Insecure bool   `help:"Serve other machines although there are no keys: whoever reaches the address may do everything."`
 }
 
 // Run implements the command.
@@ -55,6 +55,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		defer func() { stop(); sweeping.Wait() }()
 	}
 	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, Version: version(), Log: g.logger(), Metrics: counts,
+		Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts,
 		Started: func(url string) {
 			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
 		}})

@@ -98,7 +98,8 @@ func line(s string) bool {
 }
 
 // distinct are the projects that are named, in their order.
-func distinct(projects []string) (out []string) {
+func distinct(projects []string) []string {
+	out := []string{}
 	for _, p := range projects {
 		if !slices.Contains(out, p) {
 			out = append(out, p)
@@ -107,9 +108,15 @@ func distinct(projects []string) (out []string) {
 	return out
 }
 
-// List returns all keys, oldest first, those that have ended too.
+// List returns all keys, oldest first, those that have ended too. Neither the list nor
+// one of projects is nil.
 func (r *Ring) List(ctx context.Context) ([]scrollback.Key, error) {
-	return r.d.List(ctx)
+	all, err := r.d.List(ctx)
+	all = append([]scrollback.Key{}, all...)
+	for i := range all {
+		all[i].Projects = distinct(all[i].Projects)
+	}
+	return all, err
 }
 
 // Usable returns how many keys there are that have not ended.
@@ -143,7 +150,9 @@ func (r *Ring) Revoke(ctx context.Context, name string) (scrollback.Key, error) 
 	if at < 0 {
 		return scrollback.Key{}, scrollback.Errorf(scrollback.NotFound, "keyring.Revoke", "no key has this id, and none that can be used has this name: %.100q", name)
 	}
-	return r.d.Revoke(ctx, all[at].ID, now)
+	k, err := r.d.Revoke(ctx, all[at].ID, now)
+	k.Projects = distinct(k.Projects)
+	return k, err
 }
 
 // Find returns the key with a secret, also one that has ended; not_found if there is none.

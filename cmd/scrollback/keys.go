@@ -1,0 +1,153 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal"
+)
+
+type keysCmd struct {
+	List   keysListCmd   `cmd:"" default:"1" help:"List all keys, oldest first (the default)."`
+	Add    keysAddCmd    `cmd:"" help:"Make a key and print it: it is shown only once."`
+	Revoke keysRevokeCmd `cmd:"" help:"End a key; servers refuse it within a second."`
+}
+
+type keysAddCmd struct {
+	Name    string   `help:"What the key is for, such as the person or program that uses it." required:"" placeholder:"NAME"`
+	Role    string   `help:"What it may do: read, write (say something, change, import, purge), or admin (also what concerns the whole server)." enum:"read,write,admin" required:"" placeholder:"ROLE"`
+	Project []string `help:"Project it is for; may be repeated. What is made without naming a project goes into the first. Default: all projects." placeholder:"PROJECT" sep:"none"`
+	Expires string   `help:"When it ends: after a time such as 12h, 90d or 2w. Default: when it is revoked." placeholder:"TIME"`
+}
+
+// made is a new key, as --json prints it.
+type made struct {
+	Secret string `json:"key"`
+	scrollback.Key
+}
+
+// Run implements the command.
+func (c *keysAddCmd) Run(g *globals) error {
+	k := scrollback.Key{Name: c.Name, Projects: c.Project}
+	if err := k.Role.UnmarshalText([]byte(c.Role)); err != nil {
+		return scrollback.ParamErrorf("scrollback", "role", "%w", err)
+	}
+	after, err := lifetime(c.Expires)
+	if err != nil {
+		return err
+	}
+	return g.with(func(a *app) error {
+		if after > 0 {
+			k.ExpiresAt = a.Store.Now() + after.Milliseconds()
+		}
+		k, secret, err := a.Store.Keys.Add(g.ctx, k)
+		if err != nil {
+			return err
+		}
+		return g.print(made{secret, k}, func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, secret)
+			if err == nil {
+				_, err = fmt.Fprintf(g.stderr, "This key is shown only now. Send it as \"Authorization: Bearer KEY\", or sign in with it on the page.\n%s · %s · %s · %s\n",
+					k.Name, k.Role, projectsOf(k), expiryOf(k))
+			}
+			return err
+		})
+	})
+}
+
+// lifetime reads a time such as 90d; empty is 0.
+func lifetime(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	const most = 100 * 365 * 24 * time.Hour
+	bad := scrollback.ParamErrorf("scrollback", "expires", "--expires is a time such as 12h, 90d or 2w, not %q", text)
+	for unit, hours := range map[string]int{"d": 24, "w": 7 * 24} {
+		if digits, ok := strings.CutSuffix(text, unit); ok {
+			n, err := strconv.Atoi(digits)
+			if err != nil || n <= 0 || n > int(most/time.Hour)/hours {
+				return 0, bad
+			}
+			return time.Duration(n*hours) * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 || d > most {
+		return 0, bad
+	}
+	return d, nil
+}
+
+type keysListCmd struct{}
+
+// Run implements the command.
+func (keysListCmd) Run(g *globals) error {
+	return g.kept(func(a *app) error {
+		keys, err := a.Store.Keys.List(g.ctx)
+		if err != nil {
+			return err
+		}
+		return g.print(map[string]any{"keys": keys}, func(w io.Writer) error {
+			if len(keys) == 0 {
+				_, err := fmt.Fprintln(w, "no keys")
+				return err
+			}
+			rows := [][]string{{"ID", "NAME", "ROLE", "PROJECTS", "USED", "STATE"}}
+			for _, k := range keys {
+				rows = append(rows, []string{string(k.ID), k.Name, k.Role.String(), projectsOf(k), used(k), stateOf(k, a.Store.Now())})
+			}
+			return terminal.Table(w, rows)
+		})
+	})
+}
+
+type keysRevokeCmd struct {
+	Key string `arg:"" help:"Id or name of the key."`
+}
+
+// Run implements the command.
+func (c *keysRevokeCmd) Run(g *globals) error {
+	return g.kept(func(a *app) error {
+		k, err := a.Store.Keys.Revoke(g.ctx, c.Key)
+		if err != nil {
+			return err
+		}
+		return g.print(k, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s (%s) is revoked\n", k.Name, k.ID)
+			return err
+		})
+	})
+}
+
+func projectsOf(k scrollback.Key) string {
+	return cmp.Or(strings.Join(k.Projects, ", "), "all projects")
+}
+
+func expiryOf(k scrollback.Key) string {
+	if k.ExpiresAt == 0 {
+		return "until it is revoked"
+	}
+	return "until " + terminal.When(k.ExpiresAt)
+}
+
+func used(k scrollback.Key) string {
+	if k.LastUsedAt == 0 {
+		return "never"
+	}
+	return terminal.When(k.LastUsedAt)
+}
+
+func stateOf(k scrollback.Key, now int64) string {
+	switch {
+	case k.RevokedAt > 0:
+		return "revoked " + terminal.When(k.RevokedAt)
+	case k.Ended(now):
+		return "expired " + terminal.When(k.ExpiresAt)
+	}
+	return expiryOf(k)
+}
