@@ -29,6 +29,7 @@ type Driver struct {
 	Book  Book
 	Audit Audit
 	Move  Move
+	Feed  Feed
 
 	// Close ends the database; every later call is unavailable.
 	Close func() error

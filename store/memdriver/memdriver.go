@@ -16,7 +16,9 @@
 package memdriver
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/scrollback-ai/scrollback"
@@ -35,6 +37,8 @@ type database struct {
 	rows      []*row // all messages, in the order they were appended
 	days      []scrollback.UsageDay
 	learned   map[string]scrollback.Learned
+	changes   []driver.Changed // the newest, by number
+	committed chan struct{}
 }
 
 // The parts of a driver; each is one of its interfaces over the same rows.
@@ -48,13 +52,14 @@ type (
 	book   struct{ *database }
 	audit  struct{ *database }
 	move   struct{ *database }
+	feed   struct{ *database }
 )
 
 // New makes an empty database.
 func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Close: db.close}
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Feed: feed{db}, Close: db.close}
 }
 
 func empty() *database {
@@ -65,6 +70,7 @@ func empty() *database {
 		segments:  map[scrollback.SegmentID]scrollback.Segment{},
 		artifacts: map[scrollback.ArtifactID]scrollback.Artifact{},
 		learned:   map[string]scrollback.Learned{},
+		committed: make(chan struct{}, 1),
 	}
 }
 
@@ -95,3 +101,55 @@ func (db *database) read(ctx context.Context, op string) (end func(), err error)
 	db.mu.RLock()
 	return db.mu.RUnlock, db.usable(ctx, op)
 }
+
+// tell keeps a change, unless it says nothing.
+func (db *database) tell(c driver.Changed) {
+	if c.Kinds == 0 {
+		return
+	}
+	if c.N = 1; len(db.changes) > 0 {
+		c.N = db.changes[len(db.changes)-1].N + 1
+	}
+	db.changes = append(db.changes, c)
+	if len(db.changes) > 2*driver.ChangesKept {
+		db.changes = slices.Clone(db.changes[driver.ChangesKept:])
+	}
+	select {
+	case db.committed <- struct{}{}:
+	default: // whoever is told has not looked yet
+	}
+}
+
+// Changes implements [driver.Feed].
+func (db feed) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
+	end, err := db.read(ctx, "memdriver.Changes")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	from, found := slices.BinarySearchFunc(db.changes, after, func(c driver.Changed, n int64) int { return cmp.Compare(c.N, n) })
+	if found {
+		from++
+	}
+	out := slices.Clone(db.changes[from:min(len(db.changes), from+limit)])
+	for i := range out {
+		if th := db.threads[out[i].Conversation]; th != nil && th.PurgedAt == 0 {
+			out[i].Now = &scrollback.ChangedHead{In: th.Project, Title: th.Title, Version: th.Version, Branch: th.Branch,
+				Messages: th.Messages, UpdatedAt: th.UpdatedAt, DeletedAt: th.DeletedAt}
+		}
+	}
+	return out, nil
+}
+
+// Span implements [driver.Feed].
+func (db feed) Span(ctx context.Context) (oldest, newest int64, err error) {
+	end, err := db.read(ctx, "memdriver.Span")
+	defer end()
+	if err != nil || len(db.changes) == 0 {
+		return 0, 0, err
+	}
+	return db.changes[0].N, db.changes[len(db.changes)-1].N, nil
+}
+
+// Committed implements [driver.Feed].
+func (db feed) Committed() <-chan struct{} { return db.committed }
