@@ -82,6 +82,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	a.recall()
 	a.transfer()
 	a.artifacts()
+	a.events()
 }
 
 // as is the engine for whoever sent a request.

@@ -206,6 +206,6 @@ func (db audit) mendLease(op string, m driver.Mend) error {
 		return err
 	}
 	db.conclude(th, closed, salvaged, m.Now)
-	db.touch(th, m.Now)
+	db.changes.touch(th, m.Now)
 	return nil
 }

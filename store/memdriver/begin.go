@@ -63,7 +63,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 	ms := db.append(th, b.Entries, b.Now)
 	turn := db.open(th, b.Turn)
 	th.news.Turn, th.news.State, th.news.Kinds = turn.ID, turn.State, th.news.Kinds|driver.KindTurned
-	db.touch(th, b.Now)
+	db.changes.touch(th, b.Now)
 	return driver.Begun{Head: db.head(th), Turn: turn, Messages: ms, Previous: last}, nil
 }
 
@@ -103,7 +103,7 @@ func (db *database) conclude(th *thread, last *scrollback.Turn, salvaged []drive
 	db.turns[last.ID] = clone(last)
 	db.append(th, salvaged, now)
 	if th.news = (driver.Changed{}); open {
-		db.tell(driver.Closed(*last, th.Project, len(salvaged), th.Messages))
+		db.changes.tell(driver.Closed(*last, th.Project, len(salvaged), th.Messages))
 	}
 }
 

@@ -67,7 +67,7 @@ func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 	if n := len(b.rows); n > 0 && db.turns[b.rows[n-1].TurnID] != nil {
 		th.turn = b.rows[n-1].TurnID
 	}
-	db.touch(th, r.Now)
+	db.changes.touch(th, r.Now)
 	return db.head(th), nil
 }
 

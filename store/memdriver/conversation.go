@@ -52,7 +52,7 @@ func (db log) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 	c.Branch, c.Messages = b.ID, b.HeadSeq
 	th := &thread{Conversation: clone(c), was: c}
 	db.threads[c.ID] = th
-	db.tell(driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
+	db.changes.tell(driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
 	db.branches[b.ID] = &branch{Branch: clone(b)}
 	return clone(c), true, nil
 }
@@ -77,7 +77,7 @@ func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64
 	keepLog(&next, th.Conversation)
 	th.Conversation = clone(next)
 	th.news.Kinds |= driver.KindEdited
-	db.touch(th, now)
+	db.changes.touch(th, now)
 	return clone(th.Conversation), nil
 }
 
@@ -190,7 +190,7 @@ func (db *database) head(th *thread) driver.Head {
 
 // touch marks a write to the conversation, and tells of it. Of one that nobody sees it
 // tells nothing, but for its purge.
-func (db *database) touch(th *thread, now int64) {
+func (cs *changes) touch(th *thread, now int64) {
 	th.Version++
 	th.UpdatedAt = now
 	news, was := th.news, th.was
@@ -207,7 +207,7 @@ func (db *database) touch(th *thread, now int64) {
 	if was.Project != "" && was.Project != th.Project {
 		news.From = was.Project
 	}
-	db.tell(news)
+	cs.tell(news)
 }
 
 // differ reports whether an edit changed a conversation's own fields.

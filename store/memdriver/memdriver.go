@@ -37,8 +37,7 @@ type database struct {
 	rows      []*row // all messages, in the order they were appended
 	days      []scrollback.UsageDay
 	learned   map[string]scrollback.Learned
-	changes   []driver.Changed // the newest, by number
-	committed chan struct{}
+	changes   changes
 }
 
 // The parts of a driver; each is one of its interfaces over the same rows.
@@ -70,7 +69,7 @@ func empty() *database {
 		segments:  map[scrollback.SegmentID]scrollback.Segment{},
 		artifacts: map[scrollback.ArtifactID]scrollback.Artifact{},
 		learned:   map[string]scrollback.Learned{},
-		committed: make(chan struct{}, 1),
+		changes:   changes{committed: make(chan struct{}, 1)},
 	}
 }
 
@@ -102,20 +101,26 @@ func (db *database) read(ctx context.Context, op string) (end func(), err error)
 	return db.mu.RUnlock, db.usable(ctx, op)
 }
 
+// changes are the newest changes, by number.
+type changes struct {
+	kept      []driver.Changed
+	committed chan struct{}
+}
+
 // tell keeps a change, unless it says nothing.
-func (db *database) tell(c driver.Changed) {
+func (cs *changes) tell(c driver.Changed) {
 	if c.Kinds == 0 {
 		return
 	}
-	if c.N = 1; len(db.changes) > 0 {
-		c.N = db.changes[len(db.changes)-1].N + 1
+	if c.N = 1; len(cs.kept) > 0 {
+		c.N = cs.kept[len(cs.kept)-1].N + 1
 	}
-	db.changes = append(db.changes, c)
-	if len(db.changes) > 2*driver.ChangesKept {
-		db.changes = slices.Clone(db.changes[driver.ChangesKept:])
+	cs.kept = append(cs.kept, c)
+	if len(cs.kept) > 2*driver.ChangesKept {
+		cs.kept = slices.Clone(cs.kept[driver.ChangesKept:])
 	}
 	select {
-	case db.committed <- struct{}{}:
+	case cs.committed <- struct{}{}:
 	default: // whoever is told has not looked yet
 	}
 }
@@ -127,11 +132,12 @@ func (db feed) Changes(ctx context.Context, after int64, limit int) ([]driver.Ch
 	if err != nil {
 		return nil, err
 	}
-	from, found := slices.BinarySearchFunc(db.changes, after, func(c driver.Changed, n int64) int { return cmp.Compare(c.N, n) })
+	kept := db.changes.kept
+	from, found := slices.BinarySearchFunc(kept, after, func(c driver.Changed, n int64) int { return cmp.Compare(c.N, n) })
 	if found {
 		from++
 	}
-	out := slices.Clone(db.changes[from:min(len(db.changes), from+limit)])
+	out := slices.Clone(kept[from:min(len(kept), from+limit)])
 	for i := range out {
 		if th := db.threads[out[i].Conversation]; th != nil && th.PurgedAt == 0 {
 			out[i].Now = &scrollback.ChangedHead{In: th.Project, Title: th.Title, Version: th.Version, Branch: th.Branch,
@@ -145,11 +151,12 @@ func (db feed) Changes(ctx context.Context, after int64, limit int) ([]driver.Ch
 func (db feed) Span(ctx context.Context) (oldest, newest int64, err error) {
 	end, err := db.read(ctx, "memdriver.Span")
 	defer end()
-	if err != nil || len(db.changes) == 0 {
+	kept := db.changes.kept
+	if err != nil || len(kept) == 0 {
 		return 0, 0, err
 	}
-	return db.changes[0].N, db.changes[len(db.changes)-1].N, nil
+	return kept[0].N, kept[len(kept)-1].N, nil
 }
 
 // Committed implements [driver.Feed].
-func (db feed) Committed() <-chan struct{} { return db.committed }
+func (db feed) Committed() <-chan struct{} { return db.changes.committed }

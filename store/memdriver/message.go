@@ -64,7 +64,7 @@ func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 	}
 	db.conclude(th, kept, salvaged, a.Now)
 	ms := db.append(th, a.Entries, a.Now)
-	db.touch(th, a.Now)
+	db.changes.touch(th, a.Now)
 	return driver.Finished{Head: db.head(th), Messages: ms}, nil
 }
 

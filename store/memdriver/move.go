@@ -40,7 +40,7 @@ func adoption(a driver.Adopt) driver.Adopt {
 // keepsake remembers everything that an adoption may change.
 func (db move) keepsake() (back func()) {
 	was := database{threads: maps.Clone(db.threads), branches: maps.Clone(db.branches), turns: maps.Clone(db.turns),
-		segments: maps.Clone(db.segments), artifacts: maps.Clone(db.artifacts), rows: slices.Clip(db.rows), changes: slices.Clip(db.changes)}
+		segments: maps.Clone(db.segments), artifacts: maps.Clone(db.artifacts), rows: slices.Clip(db.rows), changes: db.changes}
 	for id, th := range db.threads {
 		db.threads[id] = new(*th)
 		db.threads[id].receipts = nil
@@ -53,7 +53,7 @@ func (db move) keepsake() (back func()) {
 		db.branches[id] = new(*b)
 		db.branches[id].rows = slices.Clip(b.rows)
 	}
-	db.rows, db.changes = slices.Clip(db.rows), slices.Clip(db.changes)
+	db.rows, db.changes.kept = slices.Clip(db.rows), slices.Clip(db.changes.kept)
 	return func() {
 		db.threads, db.branches, db.turns, db.segments, db.artifacts, db.rows = was.threads, was.branches, was.turns, was.segments, was.artifacts, was.rows
 		db.changes = was.changes
@@ -296,6 +296,6 @@ func (j *adopting) end() error {
 		}
 	}
 	j.th.news.Kinds |= driver.KindEdited
-	j.touch(j.th, max(j.changed, j.a.Conversation.UpdatedAt))
+	j.changes.touch(j.th, max(j.changed, j.a.Conversation.UpdatedAt))
 	return nil
 }

@@ -149,7 +149,7 @@ func (db views) Commit(ctx context.Context, c driver.Commit) error {
 	b.ViewVersion++
 	db.enter(th.Project, c.Usage, nil)
 	th.news.Fold(c.Receipt)
-	db.touch(th, c.Now)
+	db.changes.touch(th, c.Now)
 	return nil
 }
 
@@ -173,7 +173,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 		b.View = clone(v)
 		b.ViewVersion++
 		th.news.Kinds |= driver.KindFolded | driver.KindUndone
-		db.touch(th, u.Now)
+		db.changes.touch(th, u.Now)
 	}
 	for _, r := range slices.Backward(th.receipts) {
 		if r.branch == b.ID && r.folded && !r.undone {

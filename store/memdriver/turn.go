@@ -57,7 +57,7 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 	}
 	th.news.Turn = t.ID
 	db.enter(th.Project, f.Usage, f.Learn)
-	db.touch(th, f.Now)
+	db.changes.touch(th, f.Now)
 	return driver.Finished{Head: db.head(th), Messages: ms}, nil
 }
 
