@@ -125,6 +125,54 @@ func (MetaEvent) eventType() string       { return "meta" }
 func (ErrorEvent) eventType() string      { return "error" }
 func (DoneEvent) eventType() string       { return "done" }
 
+// ChangeType is the type of a [Change].
+type ChangeType string
+
+// The types of a change. ChangeReset says that some changes are not kept any more: whoever
+// follows reads again what it shows. ChangeNone only carries a number.
+const (
+	ChangeNone         ChangeType = ""
+	ChangeConversation ChangeType = "conversation"
+	ChangeMessage      ChangeType = "message"
+	ChangeTurn         ChangeType = "turn"
+	ChangeCompaction   ChangeType = "compaction"
+	ChangeTrash        ChangeType = "trash"
+	ChangeReset        ChangeType = "reset"
+)
+
+// Change is one thing that was done to a conversation, as those who follow all of theirs
+// see it. N is its place among all changes; of several with one N, More is set in all but
+// the last.
+type Change struct {
+	N            int64          `json:"-"`
+	More         bool           `json:"-"`
+	Type         ChangeType     `json:"type"`
+	Conversation ConversationID `json:"conversation_id,omitempty"`
+	Project      string         `json:"project,omitempty"`
+	*ChangedHead                // nil if it is gone
+
+	TurnID   TurnID    `json:"turn_id,omitempty"`
+	State    TurnState `json:"state,omitempty"`     // of a turn
+	FirstSeq int64     `json:"first_seq,omitempty"` // of messages: the new ones; of a compaction: what it covers
+	LastSeq  int64     `json:"last_seq,omitempty"`
+	Ref      Ref       `json:"ref,omitempty"`    // of a compaction: its newest segment
+	Undone   bool      `json:"undone,omitempty"` // the compaction was taken back
+	Gone     bool      `json:"gone,omitempty"`   // the conversation was purged, or went where the reader sees nothing
+}
+
+// ChangedHead is a conversation as it stands when somebody is told of a change, which may
+// be a little later than the change. DeletedAt is 0 out of the trash.
+type ChangedHead struct {
+	Title     string   `json:"title"`
+	Version   int64    `json:"version"`
+	Branch    BranchID `json:"branch"`
+	Messages  int64    `json:"messages"`
+	UpdatedAt int64    `json:"updated_at"`
+	DeletedAt int64    `json:"deleted_at,omitempty"`
+
+	In string `json:"-"` // its project
+}
+
 // EncodeEvent is the JSON of an event: its fields and a leading "type".
 func EncodeEvent(ev Event) ([]byte, error) { return tagged(ev.eventType(), ev) }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +39,25 @@ func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn sc
 			yield(SequencedEvent{}, err)
 		}
 	}
+}
+
+// lastStored numbers the last event of a turn that is made from what is stored: whoever has
+// it has everything. A turn has fewer events than that.
+const lastStored = math.MaxInt32
+
+// Seen reports whether whoever has event n of a turn has all there will ever be. Of a turn
+// whose events are not held any more, that is so from lastStored on.
+func (t Turns) Seen(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, n int) (bool, error) {
+	found, err := t.Get(ctx, id, turn)
+	if err != nil {
+		return false, err
+	}
+	if lt := t.v.e.live(turn); lt != nil {
+		lt.mu.Lock()
+		defer lt.mu.Unlock()
+		return lt.ended && n >= len(lt.events), nil
+	}
+	return found.State != scrollback.TurnOpen && n >= lastStored, nil
 }
 
 // Get returns a turn of a conversation; not_found if the conversation has no such turn.
@@ -178,6 +198,23 @@ func (t Turns) Cancel(ctx context.Context, id scrollback.ConversationID, turn sc
 	return t.v.e.store.Turns.Stop(ctx, turn)
 }
 
+// Changes yields what is done to the caller's conversations after change number after, by
+// whichever process, until ctx ends or the engine closes; after -1, from now on. It begins
+// with a ChangeNone that says where it stands, or with a ChangeReset if not all changes
+// since then are kept. It holds nothing that was said.
+func (v *View) Changes(ctx context.Context, after int64) iter.Seq2[scrollback.Change, error] {
+	return func(yield func(scrollback.Change, error) bool) {
+		if err := v.door.may(scrollback.AccessRead); err != nil {
+			yield(scrollback.Change{}, err)
+			return
+		}
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		defer context.AfterFunc(v.e.base, stop)()
+		v.e.store.Feed.Follow(ctx, after, v.door.caller.Sees)(yield)
+	}
+}
+
 // follower makes events of a turn from what is stored of it.
 type follower struct {
 	e     *Engine
@@ -278,6 +315,7 @@ func (f *follower) finish(ctx context.Context, t scrollback.Turn) error {
 	if t.Failure != nil {
 		f.emit(scrollback.ErrorEvent{Failure: *t.Failure})
 	}
+	f.n = max(f.n, lastStored-1)
 	f.emit(scrollback.DoneEvent{TurnID: t.ID, MessageID: t.Reply, Status: t.State, FinishReason: t.FinishReason})
 	return nil
 }

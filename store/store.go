@@ -21,6 +21,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/feed"
 	"github.com/scrollback-ai/scrollback/store/keyring"
 )
 
@@ -33,13 +34,14 @@ const (
 // Store is the store over one database: conversations and their messages, and the
 // parts that the rest is in. It is safe for concurrent use.
 type Store struct {
-	Turns    Turns    // who answers, until when
-	Branches Branches // the ways a conversation went
-	Views    Views    // what branches show: folds
-	Refs     Refs     // what conversations mention
-	Books    Books    // what models cost, and what is known about them
-	Audit    Audit    // whether everything stored is sound, and repairs
-	Move     Move     // whole histories on their way from database to database
+	Turns    Turns      // who answers, until when
+	Branches Branches   // the ways a conversation went
+	Views    Views      // what branches show: folds
+	Refs     Refs       // what conversations mention
+	Books    Books      // what models cost, and what is known about them
+	Audit    Audit      // whether everything stored is sound, and repairs
+	Move     Move       // whole histories on their way from database to database
+	Feed     *feed.Feed // what is done to conversations, as it is done
 
 	Keys *keyring.Ring // who may come in besides the operator
 
@@ -96,7 +98,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	if d == nil || tokens == nil {
 		return nil, scrollback.Errorf(scrollback.Invalid, "store.New", "a store needs a driver and a token counter")
 	}
-	s := &Store{d: d, now: time.Now, count: tokens, lease: Lease}
+	s := &Store{d: d, now: time.Now, count: tokens, lease: Lease, Feed: feed.New(d)}
 	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }

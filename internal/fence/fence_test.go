@@ -36,21 +36,24 @@ var rooms = map[string]entry{
 		not: "database/sql"},
 	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5", not: "database/sql"},
 
-	"store": {rooms: ". store/driver store/keyring store/search internal/terms", libs: "github.com/google/uuid",
+	"store": {rooms: ". internal/terms store/driver store/feed store/keyring store/search", libs: "github.com/google/uuid",
 		not: "database/sql os"},
 	"store/keyring":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/search":    {rooms: ". store/driver internal/terms", not: "database/sql os"},
+	"store/feed":      {rooms: ". store/driver", not: "database/sql os io"},
 	"store/driver":    {rooms: ".", not: "database/sql os time io"},
 	"store/memdriver": {rooms: ". store/driver store/memdriver/memaccess", not: "database/sql os time"},
-	"store/sqldriver": {rooms: ". store/driver store/sqldriver/sqlaccess store/sqldriver/sqlaudit store/sqldriver/sqlrow",
+	"store/sqldriver": {rooms: ". store/driver store/sqldriver/sqlaccess store/sqldriver/sqlaudit store/sqldriver/sqlfeed " +
+		"store/sqldriver/sqlrow",
 		libs: "github.com/pressly/goose/v3", not: "os"},
-	"store/drivertest": {rooms: ". store/driver store/drivertest/keytest", libs: "github.com/google/go-cmp", not: "database/sql os"},
-
+	"store/drivertest": {rooms: ". store/driver store/drivertest/keytest", libs: "github.com/google/go-cmp",
+		not: "database/sql os"},
 	"store/drivertest/keytest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/memdriver/memaccess": {rooms: ". store/driver", not: "database/sql os time"},
 	"store/sqldriver/sqlrow":    {rooms: ". store/driver", not: "os time"},
 	"store/sqldriver/sqlaccess": {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/sqldriver/sqlaudit":  {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
+	"store/sqldriver/sqlfeed":   {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/sqldriver/sqlite": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaudit store/sqldriver/sqlrow",
 		libs: "modernc.org/sqlite github.com/gofrs/flock github.com/pressly/goose/v3"},
 

@@ -101,8 +101,15 @@ func (a *api) chat() {
 				return answer[huma.StreamResponse](nil, err)
 			}
 			after := in.After
-			if n, err := strconv.Atoi(in.LastID); err == nil && n > after {
-				after = n
+			if n, err := strconv.Atoi(in.LastID); err == nil {
+				seen, err := a.as(ctx).Turns().Seen(ctx, id, scrollback.TurnID(in.Turn), n)
+				if err != nil {
+					return answer[huma.StreamResponse](nil, err)
+				}
+				if seen { // a browser connects again until it gets this
+					return &huma.StreamResponse{Body: over}, nil
+				}
+				after = max(after, n)
 			}
 			return stream(a.as(ctx).Turns().Attach(ctx, id, scrollback.TurnID(in.Turn), after)), nil
 		})

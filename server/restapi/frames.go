@@ -2,10 +2,12 @@ package restapi
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"net/http"
+	"strconv"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -18,23 +20,16 @@ import (
 // heartbeat is how often a silent stream shows that it is alive.
 const heartbeat = 15 * time.Second
 
-// writeTime is how long a client may take to receive one frame.
+// writeTime is how long a client may take to receive one frame; one that takes longer is
+// cut off.
 const writeTime = 30 * time.Second
 
 // stream writes a turn's events as frames, then [DONE].
 func stream(events iter.Seq2[engine.SequencedEvent, error]) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		_, w := humago.Unwrap(hc)
-		f := newFrames(w)
-		done, beaten := make(chan struct{}), make(chan struct{})
-		go func() { defer close(beaten); f.beat(done) }()
-		// The response belongs to the handler only while it runs, and the connection may
-		// serve another request afterwards.
-		defer func() {
-			close(done)
-			<-beaten
-			_ = f.rc.SetWriteDeadline(time.Time{})
-		}()
+		f := newFrames(w, func() {})
+		defer f.end()
 		for n, err := range events {
 			if err != nil {
 				if scrollback.CodeOf(err) != scrollback.Canceled {
@@ -50,21 +45,44 @@ func stream(events iter.Seq2[engine.SequencedEvent, error]) *huma.StreamResponse
 	}}
 }
 
-// frames writes server-sent events, each with one write and one flush.
+// over is the response to a client that has everything: it does not connect again.
+func over(hc huma.Context) { hc.SetStatus(http.StatusNoContent) }
+
+// frames writes server-sent events, each with one write and one flush, and comments in
+// between while it is silent.
 type frames struct {
 	w    http.ResponseWriter
 	rc   *http.ResponseController
-	lock chan struct{}
+	stop func() // called when the client cannot be written to
+
+	mu    sync.Mutex
+	ended bool
+	at    int64 // the number that comments carry; negative: none
+	beats *time.Timer
 }
 
-func newFrames(w http.ResponseWriter) *frames {
+func newFrames(w http.ResponseWriter, stop func()) *frames {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Accel-Buffering", "no")
-	f := &frames{w: w, rc: http.NewResponseController(w), lock: make(chan struct{}, 1)}
+	f := &frames{w: w, rc: http.NewResponseController(w), stop: stop, at: -1}
 	w.WriteHeader(http.StatusOK)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.beats = time.AfterFunc(heartbeat, f.beat)
 	return f
+}
+
+// end is called when the handler returns: the response belongs to it only while it runs,
+// and the connection may serve another request afterwards.
+func (f *frames) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended = true
+	f.beats.Stop()
+	_ = f.rc.SetWriteDeadline(time.Time{})
 }
 
 func (f *frames) event(n int, ev scrollback.Event) error {
@@ -75,19 +93,55 @@ func (f *frames) event(n int, ev scrollback.Event) error {
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	if n > 0 {
-		fmt.Fprintf(&b, "id: %d\n", n)
+	return f.data(n, json.RawMessage(data))
+}
+
+// data writes JSON as one frame; n is its number, or 0 for none.
+func (f *frames) data(n int, v any) error {
+	data, whole := v.(json.RawMessage)
+	if !whole {
+		var b bytes.Buffer
+		if err := marshal(&b, v); err != nil {
+			return err
+		}
+		data = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	}
-	b.WriteString("data: ")
-	b.Write(data)
-	b.WriteString("\n\n")
-	return f.write(b.Bytes())
+	b := make([]byte, 0, len(data)+32)
+	if n > 0 {
+		b = append(strconv.AppendInt(append(b, "id: "...), int64(n), 10), '\n')
+	}
+	b = append(append(append(b, "data: "...), data...), "\n\n"...)
+	return f.write(b)
+}
+
+// mark sets the number that comments carry, so that a client for whom nothing happens does
+// not fall behind.
+func (f *frames) mark(n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.at = n
+}
+
+// id is the line of the number that comments carry.
+func (f *frames) id() string {
+	if f.at < 0 {
+		return ""
+	}
+	return "id: " + strconv.FormatInt(f.at, 10) + "\n"
 }
 
 func (f *frames) write(b []byte) error {
-	f.lock <- struct{}{}
-	defer func() { <-f.lock }()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.writeLocked(b)
+}
+
+func (f *frames) writeLocked(b []byte) (err error) {
+	defer func() {
+		if err != nil {
+			f.stop()
+		}
+	}()
 	// A client that never reads must not hold the handler for ever.
 	if err := f.rc.SetWriteDeadline(time.Now().Add(writeTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
@@ -101,17 +155,10 @@ func (f *frames) write(b []byte) error {
 	return nil
 }
 
-func (f *frames) beat(done <-chan struct{}) {
-	tick := time.NewTicker(heartbeat)
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
-			return
-		case <-tick.C:
-			if f.write([]byte(": still here\n\n")) != nil {
-				return
-			}
-		}
+func (f *frames) beat() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.ended && f.writeLocked([]byte(": still here\n"+f.id()+"\n")) == nil {
+		f.beats.Reset(heartbeat)
 	}
 }

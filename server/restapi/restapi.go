@@ -85,6 +85,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	a.transfer()
 	a.artifacts()
 	a.session()
+	a.events()
 }
 
 // as is the engine for whoever sent a request.

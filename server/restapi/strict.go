@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -35,8 +36,21 @@ func (a *api) strictly(ctx huma.Context, next func(huma.Context)) {
 		writeError(w, err)
 		return
 	}
-	next(ctx)
+	next(read{ctx})
 }
+
+// read is a request whose body has been read: the router may not set a time for that any
+// more, because it would end the response.
+type read struct{ humaContext }
+
+// humaContext has a name of its own because the interface has a method Context.
+type humaContext = huma.Context
+
+// Unwrap serves [humago.Unwrap].
+func (r read) Unwrap() huma.Context { return r.humaContext }
+
+// SetReadDeadline implements [huma.Context].
+func (read) SetReadDeadline(time.Time) error { return nil }
 
 // checkQuery checks the names and types of a request's parameters, and that each is given
 // once.
@@ -79,7 +93,9 @@ func readable(text, kind string) (ok bool) {
 
 // checkBody reads the body of a request, checks it, and puts it back.
 func (a *api) checkBody(op *huma.Operation, w http.ResponseWriter, r *http.Request) error {
-	raw, err := io.ReadAll(sentBody(w, r, a.limits.Body))
+	body := sentBody(w, r, a.limits.Body)
+	body.until = time.Now().Add(readTime) // it is small
+	raw, err := io.ReadAll(body)
 	if err != nil {
 		return err
 	}

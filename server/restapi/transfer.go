@@ -151,20 +151,28 @@ const readTime = 60 * time.Second
 // sent is a body that may be long: it is bounded, a silent client is given up,
 // and errors are ours.
 type sent struct {
-	r  io.Reader
-	rc *http.ResponseController
+	r     io.Reader
+	rc    *http.ResponseController
+	until time.Time // when all of it must be there; zero: no such time
 }
 
-func sentBody(w http.ResponseWriter, r *http.Request, limit int64) io.Reader {
-	return &sent{http.MaxBytesReader(w, r.Body, limit), http.NewResponseController(w)}
+func sentBody(w http.ResponseWriter, r *http.Request, limit int64) *sent {
+	return &sent{r: http.MaxBytesReader(w, r.Body, limit), rc: http.NewResponseController(w)}
 }
 
 func (s *sent) Read(p []byte) (int, error) {
-	if err := s.rc.SetReadDeadline(time.Now().Add(readTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	by := time.Now().Add(readTime)
+	if !s.until.IsZero() && s.until.Before(by) {
+		by = s.until
+	}
+	if err := s.rc.SetReadDeadline(by); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, bodyError(err)
 	}
 	n, err := s.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(err, io.EOF): // what follows may take longer than reading
+		_ = s.rc.SetReadDeadline(time.Time{})
+	case err != nil:
 		err = bodyError(err)
 	}
 	return n, err

@@ -30,6 +30,7 @@ type Driver struct {
 	Audit Audit
 	Move  Move
 	Keys  Keys
+	Feed  Feed
 
 	// Close ends the database; every later call is unavailable.
 	Close func() error

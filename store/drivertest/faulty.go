@@ -11,7 +11,8 @@ import (
 // Faulty makes calls of drivers fail: of those that it wraps, call number At, counted
 // from 0, fails with an unavailable error; a negative At fails none. Normally the
 // call does nothing. With Lost it does its work and only the answer is lost, as when
-// a connection breaks after a commit. Audits and Close are neither counted nor failed.
+// a connection breaks after a commit. Audits, Feed and Close are
+// neither counted nor failed.
 type Faulty struct {
 	At    int64
 	Lost  bool
@@ -22,7 +23,7 @@ type Faulty struct {
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
 		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
-		Keys: faultyKeys{d.Keys, f}, Close: d.Close}
+		Keys: faultyKeys{d.Keys, f}, Feed: d.Feed, Close: d.Close}
 }
 
 // The parts of a driver, each with the same faults.

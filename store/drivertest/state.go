@@ -23,6 +23,7 @@ type state struct {
 	Threads  []thread
 	Days     []scrollback.UsageDay
 	Learned  map[string]scrollback.Learned // of the models whose usage is known
+	Changes  []driver.Changed
 }
 
 // thread is all that can be read of one conversation.
@@ -61,6 +62,8 @@ func readAll(t testing.TB, d *driver.Driver) state {
 		s.Learned[day.Model], err = d.Book.Learned(ctx, day.Model)
 		fail(err)
 	}
+	s.Changes, err = d.Feed.Changes(ctx, 0, bound)
+	fail(err)
 	for _, trash := range []bool{false, true} {
 		q := driver.ListQuery{Trash: trash, Limit: 5}
 		for range bound {

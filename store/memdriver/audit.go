@@ -167,7 +167,8 @@ func (db *database) setView(op string, v driver.MendView, now int64) error {
 	b.View = clone(v.View)
 	b.ViewVersion++
 	if th := db.threads[b.Conversation]; th != nil {
-		th.touch(now)
+		th.Version++
+		th.UpdatedAt = now
 	}
 	return nil
 }
@@ -204,8 +205,7 @@ func (db audit) mendLease(op string, m driver.Mend) error {
 	if err := db.fresh(op, salvaged); err != nil {
 		return err
 	}
-	db.turns[t.ID] = closed
-	db.append(th, salvaged, m.Now)
-	th.touch(m.Now)
+	db.conclude(th, closed, salvaged, m.Now)
+	db.changes.touch(th, m.Now)
 	return nil
 }

@@ -53,14 +53,17 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 		edited.DeletedAt = th.DeletedAt
 	}
 	// From here on nothing fails.
-	th.Conversation = clone(edited)
-	if last != nil {
-		db.turns[last.ID] = clone(last)
+	changed := differ(th.Conversation, edited)
+	db.conclude(th, last, salvaged, b.Now)
+	if changed {
+		th.news.Kinds |= driver.KindEdited
 	}
-	db.append(th, salvaged, b.Now)
+	keepLog(&edited, th.Conversation) // it may have grown
+	th.Conversation = clone(edited)
 	ms := db.append(th, b.Entries, b.Now)
 	turn := db.open(th, b.Turn)
-	th.touch(b.Now)
+	th.news.Turn, th.news.State, th.news.Kinds = turn.ID, turn.State, th.news.Kinds|driver.KindTurned
+	db.changes.touch(th, b.Now)
 	return driver.Begun{Head: db.head(th), Turn: turn, Messages: ms, Previous: last}, nil
 }
 
@@ -88,6 +91,20 @@ func interrupt(t *scrollback.Turn, head, now int64, salvage func(scrollback.Turn
 	t.Reply, t.LastSeq = driver.Reply(t.Reply, salvaged), driver.LastSeq(t.LastSeq, head+int64(len(salvaged)), salvaged)
 	t.State, t.EndedAt, t.Draft = scrollback.TurnInterrupted, now, scrollback.Draft{}
 	return salvaged
+}
+
+// conclude stores the newest turn before another write, with what was salvaged of it if its
+// owner is gone.
+func (db *database) conclude(th *thread, last *scrollback.Turn, salvaged []driver.Entry, now int64) {
+	if last == nil {
+		return
+	}
+	open := db.turns[last.ID].State == scrollback.TurnOpen
+	db.turns[last.ID] = clone(last)
+	db.append(th, salvaged, now)
+	if th.news = (driver.Changed{}); open {
+		db.changes.tell(driver.Closed(*last, th.Project, len(salvaged), th.Messages))
+	}
 }
 
 // open stores a new turn at the head and returns it.

@@ -59,17 +59,15 @@ func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 		edited.DeletedAt = th.DeletedAt
 	}
 	// From here on nothing fails.
-	if last != nil {
-		db.turns[last.ID] = last
-	}
+	db.conclude(th, last, salvaged, r.Now)
 	th.Conversation = clone(edited)
-	db.append(th, salvaged, r.Now)
+	th.news.Kinds = driver.KindEdited
 	b := db.destination(th, to, r.Now)
 	th.Branch, th.Messages, th.turn = b.ID, b.HeadSeq, ""
 	if n := len(b.rows); n > 0 && db.turns[b.rows[n-1].TurnID] != nil {
 		th.turn = b.rows[n-1].TurnID
 	}
-	th.touch(r.Now)
+	db.changes.touch(th, r.Now)
 	return db.head(th), nil
 }
 

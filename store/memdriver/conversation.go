@@ -1,8 +1,10 @@
 package memdriver
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -14,7 +16,9 @@ import (
 // things were written.
 type thread struct {
 	scrollback.Conversation
-	turn     scrollback.TurnID // the newest on the current path, or none; no other one can be open
+	news     driver.Changed          // what the write under way does to it, besides what was tells
+	was      scrollback.Conversation // as it was told last
+	turn     scrollback.TurnID       // the newest on the current path, or none; no other one can be open
 	turns    []scrollback.TurnID
 	segments []scrollback.SegmentID
 	receipts []*receipt
@@ -46,7 +50,9 @@ func (db log) Create(ctx context.Context, c scrollback.Conversation, b scrollbac
 		return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.Conflict, op, "branch %s exists", b.ID)
 	}
 	c.Branch, c.Messages = b.ID, b.HeadSeq
-	db.threads[c.ID] = &thread{Conversation: clone(c)}
+	th := &thread{Conversation: clone(c), was: c}
+	db.threads[c.ID] = th
+	db.changes.tell(driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
 	db.branches[b.ID] = &branch{Branch: clone(b)}
 	return clone(c), true, nil
 }
@@ -70,7 +76,8 @@ func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64
 	}
 	keepLog(&next, th.Conversation)
 	th.Conversation = clone(next)
-	th.touch(now)
+	th.news.Kinds |= driver.KindEdited
+	db.changes.touch(th, now)
 	return clone(th.Conversation), nil
 }
 
@@ -181,10 +188,33 @@ func (db *database) head(th *thread) driver.Head {
 	return driver.Head{Conversation: clone(th.Conversation), Branch: clone(db.branches[th.Branch].Branch)}
 }
 
-// touch marks a write to the conversation.
-func (th *thread) touch(now int64) {
+// touch marks a write to the conversation, and tells of it. Of one that nobody sees it
+// tells nothing, but for its purge.
+func (cs *changes) touch(th *thread, now int64) {
 	th.Version++
 	th.UpdatedAt = now
+	news, was := th.news, th.was
+	th.news, th.was = driver.Changed{}, th.Conversation
+	news.Conversation, news.Project = th.ID, th.Project
+	switch {
+	case th.PurgedAt != 0 && was.PurgedAt != 0:
+		return
+	case th.PurgedAt != 0:
+		news.Kinds = driver.KindTrashed | driver.KindPurged
+	case th.DeletedAt != was.DeletedAt:
+		news.Kinds |= driver.KindTrashed
+	}
+	if was.Project != "" && was.Project != th.Project {
+		news.From = was.Project
+	}
+	cs.tell(news)
+}
+
+// differ reports whether an edit changed a conversation's own fields.
+func differ(a, b scrollback.Conversation) bool {
+	before, errBefore := json.Marshal(a)
+	after, errAfter := json.Marshal(b)
+	return errBefore != nil || errAfter != nil || !bytes.Equal(before, after)
 }
 
 // after reports whether (at, id) comes after a key in a list with the newest first.

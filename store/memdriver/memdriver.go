@@ -16,7 +16,9 @@
 package memdriver
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/scrollback-ai/scrollback"
@@ -36,6 +38,7 @@ type database struct {
 	rows      []*row // all messages, in the order they were appended
 	days      []scrollback.UsageDay
 	learned   map[string]scrollback.Learned
+	changes   changes
 }
 
 // The parts of a driver; each is one of its interfaces over the same rows.
@@ -49,13 +52,15 @@ type (
 	book   struct{ *database }
 	audit  struct{ *database }
 	move   struct{ *database }
+	feed   struct{ *database }
 )
 
 // New makes an empty database.
 func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable), Close: db.close}
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable),
+		Feed: feed{db}, Close: db.close}
 }
 
 func empty() *database {
@@ -66,6 +71,7 @@ func empty() *database {
 		segments:  map[scrollback.SegmentID]scrollback.Segment{},
 		artifacts: map[scrollback.ArtifactID]scrollback.Artifact{},
 		learned:   map[string]scrollback.Learned{},
+		changes:   changes{committed: make(chan struct{}, 1)},
 	}
 }
 
@@ -96,3 +102,63 @@ func (db *database) read(ctx context.Context, op string) (end func(), err error)
 	db.mu.RLock()
 	return db.mu.RUnlock, db.usable(ctx, op)
 }
+
+// changes are the newest changes, by number.
+type changes struct {
+	kept      []driver.Changed
+	committed chan struct{}
+}
+
+// tell keeps a change, unless it says nothing.
+func (cs *changes) tell(c driver.Changed) {
+	if c.Kinds == 0 {
+		return
+	}
+	if c.N = 1; len(cs.kept) > 0 {
+		c.N = cs.kept[len(cs.kept)-1].N + 1
+	}
+	cs.kept = append(cs.kept, c)
+	if len(cs.kept) > 2*driver.ChangesKept {
+		cs.kept = slices.Clone(cs.kept[driver.ChangesKept:])
+	}
+	select {
+	case cs.committed <- struct{}{}:
+	default: // whoever is told has not looked yet
+	}
+}
+
+// Changes implements [driver.Feed].
+func (db feed) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
+	end, err := db.read(ctx, "memdriver.Changes")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	kept := db.changes.kept
+	from, found := slices.BinarySearchFunc(kept, after, func(c driver.Changed, n int64) int { return cmp.Compare(c.N, n) })
+	if found {
+		from++
+	}
+	out := slices.Clone(kept[from:min(len(kept), from+limit)])
+	for i := range out {
+		if th := db.threads[out[i].Conversation]; th != nil && th.PurgedAt == 0 {
+			out[i].Now = &scrollback.ChangedHead{In: th.Project, Title: th.Title, Version: th.Version, Branch: th.Branch,
+				Messages: th.Messages, UpdatedAt: th.UpdatedAt, DeletedAt: th.DeletedAt}
+		}
+	}
+	return out, nil
+}
+
+// Span implements [driver.Feed].
+func (db feed) Span(ctx context.Context) (oldest, newest int64, err error) {
+	end, err := db.read(ctx, "memdriver.Span")
+	defer end()
+	kept := db.changes.kept
+	if err != nil || len(kept) == 0 {
+		return 0, 0, err
+	}
+	return kept[0].N, kept[len(kept)-1].N, nil
+}
+
+// Committed implements [driver.Feed].
+func (db feed) Committed() <-chan struct{} { return db.changes.committed }

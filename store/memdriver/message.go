@@ -62,12 +62,9 @@ func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 	if err := db.fresh(op, append(salvaged[:len(salvaged):len(salvaged)], a.Entries...)); err != nil {
 		return driver.Finished{}, err
 	}
-	if last != nil {
-		db.turns[last.ID] = kept
-	}
-	db.append(th, salvaged, a.Now)
+	db.conclude(th, kept, salvaged, a.Now)
 	ms := db.append(th, a.Entries, a.Now)
-	th.touch(a.Now)
+	db.changes.touch(th, a.Now)
 	return driver.Finished{Head: db.head(th), Messages: ms}, nil
 }
 
@@ -140,6 +137,9 @@ func (db *database) append(th *thread, entries []driver.Entry, now int64) []scro
 
 // grow numbers entries, adds them to a branch and returns them.
 func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int64) []scrollback.Message {
+	if b.ID == th.Branch {
+		th.news.Grew(len(entries), b.HeadSeq+int64(len(entries)))
+	}
 	var out []scrollback.Message
 	for _, e := range entries {
 		m := clone(e.Message)

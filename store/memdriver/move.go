@@ -40,7 +40,7 @@ func adoption(a driver.Adopt) driver.Adopt {
 // keepsake remembers everything that an adoption may change.
 func (db move) keepsake() (back func()) {
 	was := database{threads: maps.Clone(db.threads), branches: maps.Clone(db.branches), turns: maps.Clone(db.turns),
-		segments: maps.Clone(db.segments), artifacts: maps.Clone(db.artifacts), rows: slices.Clip(db.rows)}
+		segments: maps.Clone(db.segments), artifacts: maps.Clone(db.artifacts), rows: slices.Clip(db.rows), changes: db.changes}
 	for id, th := range db.threads {
 		db.threads[id] = new(*th)
 		db.threads[id].receipts = nil
@@ -53,9 +53,10 @@ func (db move) keepsake() (back func()) {
 		db.branches[id] = new(*b)
 		db.branches[id].rows = slices.Clip(b.rows)
 	}
-	db.rows = slices.Clip(db.rows)
+	db.rows, db.changes.kept = slices.Clip(db.rows), slices.Clip(db.changes.kept)
 	return func() {
 		db.threads, db.branches, db.turns, db.segments, db.artifacts, db.rows = was.threads, was.branches, was.turns, was.segments, was.artifacts, was.rows
+		db.changes = was.changes
 	}
 }
 
@@ -142,8 +143,7 @@ func (j *adopting) conversation() error {
 	if err := j.fresh(j.op, salvaged); err != nil {
 		return err
 	}
-	j.turns[last.ID] = last
-	j.append(j.th, salvaged, j.a.Now)
+	j.conclude(j.th, last, salvaged, j.a.Now)
 	j.grown[j.th.Branch] = len(salvaged) > 0
 	return nil
 }
@@ -264,6 +264,7 @@ func (j *adopting) end() error {
 		version, ancestors := j.th.Version, j.th.Ancestors
 		j.th.Conversation = j.a.Conversation
 		j.th.Version, j.th.Ancestors, j.th.DeletedAt, j.th.PurgedAt = version, ancestors, 0, 0
+		j.th.news, j.th.was = driver.Changed{}, scrollback.Conversation{}
 	}
 	if j.a.Current != "" {
 		j.th.Branch = j.a.Current
@@ -294,6 +295,7 @@ func (j *adopting) end() error {
 			j.th.turn = left.ID
 		}
 	}
-	j.th.touch(max(j.changed, j.a.Conversation.UpdatedAt))
+	j.th.news.Kinds |= driver.KindEdited
+	j.changes.touch(j.th, max(j.changed, j.a.Conversation.UpdatedAt))
 	return nil
 }

@@ -57,6 +57,8 @@ func (db purging) forget(th *thread, now int64) {
 	th.turns, th.turn, th.receipts = nil, "", nil
 	th.Conversation = scrollback.Conversation{ID: th.ID, Project: th.Project, Parent: th.Parent, Ancestors: th.Ancestors, Version: th.Version,
 		Branch: th.Branch, Messages: th.Messages, CreatedAt: th.CreatedAt, DeletedAt: now, PurgedAt: -now, Roots: []string{}, PinnedSeqs: []int64{}}
+	db.changes.tell(driver.Changed{Conversation: th.ID, Project: th.Project, Kinds: driver.KindTrashed | driver.KindPurged})
+	th.was = th.Conversation
 }
 
 // kept is how far each of a conversation's branches is inherited.

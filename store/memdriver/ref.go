@@ -148,7 +148,8 @@ func (db views) Commit(ctx context.Context, c driver.Commit) error {
 	}
 	b.ViewVersion++
 	db.enter(th.Project, c.Usage, nil)
-	th.touch(c.Now)
+	th.news.Fold(c.Receipt)
+	db.changes.touch(th, c.Now)
 	return nil
 }
 
@@ -171,11 +172,13 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 	show := func(v scrollback.View) {
 		b.View = clone(v)
 		b.ViewVersion++
-		th.touch(u.Now)
+		th.news.Kinds |= driver.KindFolded | driver.KindUndone
+		db.changes.touch(th, u.Now)
 	}
 	for _, r := range slices.Backward(th.receipts) {
 		if r.branch == b.ID && r.folded && !r.undone {
 			r.undone = true
+			th.news.Fold(r.Receipt)
 			show(r.before)
 			return clone(r.Receipt), nil
 		}

@@ -53,9 +53,11 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		t.LeaseUntil = f.LeaseUntil
 	} else {
 		t.EndedAt = f.Now
+		th.news.State, th.news.Kinds = t.State, th.news.Kinds|driver.KindTurned
 	}
+	th.news.Turn = t.ID
 	db.enter(th.Project, f.Usage, f.Learn)
-	th.touch(f.Now)
+	db.changes.touch(th, f.Now)
 	return driver.Finished{Head: db.head(th), Messages: ms}, nil
 }
 

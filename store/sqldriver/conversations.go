@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlfeed"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -48,7 +49,10 @@ func insertConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conve
 	if err != nil {
 		return err
 	}
-	return tx.Run(ctx, `INSERT INTO conversations (`+sqlrow.ConversationColumns+`) VALUES (`+sqlrow.Marks(22)+`)`, v...)
+	if err := tx.Run(ctx, `INSERT INTO conversations (`+sqlrow.ConversationColumns+`) VALUES (`+sqlrow.Marks(22)+`)`, v...); err != nil || c.PurgedAt != 0 {
+		return err
+	}
+	return sqlfeed.Record(ctx, tx, driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
 }
 
 // Patch implements [driver.Log].
@@ -92,17 +96,26 @@ func storeConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conver
 	if err != nil {
 		return err
 	}
-	return tx.Run(ctx, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
+	err = tx.Run(ctx, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
 		limit_tokens = $7, roots = $8, settings = $9, pinned_seqs = $10, meta = $11, parent = $12, version = $13,
 		branch = $14, messages = $15, turn = $16, created_at = $17, updated_at = $18, deleted_at = $19, ancestors = $20,
 		purged_at = $21, environment = $22 WHERE id = $1`, v...)
+	if err != nil {
+		return err
+	}
+	c.News.Kinds |= driver.KindEdited
+	return sqlfeed.Record(ctx, tx, c.Tell())
 }
 
 // touchConversation stores what every commit changes of a conversation.
 func touchConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conversation, now int64) error {
 	c.Version, c.UpdatedAt = c.Version+1, now
-	return tx.Run(ctx, `UPDATE conversations SET version = $2, messages = $3, turn = $4, updated_at = $5 WHERE id = $1`,
+	err := tx.Run(ctx, `UPDATE conversations SET version = $2, messages = $3, turn = $4, updated_at = $5 WHERE id = $1`,
 		c.ID, c.Version, c.Messages, c.LastTurn, c.UpdatedAt)
+	if err != nil {
+		return err
+	}
+	return sqlfeed.Record(ctx, tx, c.Tell())
 }
 
 // loadConversation reads a conversation that was not purged.

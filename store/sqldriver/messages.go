@@ -60,6 +60,9 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 		}
 		out = append(out, m)
 	}
+	if w.b.ID == w.c.Branch {
+		w.c.News.Grew(len(entries), w.b.HeadSeq)
+	}
 	return out, nil
 }
 

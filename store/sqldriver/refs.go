@@ -190,6 +190,7 @@ func (db views) Commit(ctx context.Context, c driver.Commit) error {
 		if len(c.Segments) == 0 {
 			view = w.b.View.Remember(c.View)
 		}
+		w.c.News.Fold(c.Receipt)
 		return w.setView(ctx, view, c.Now)
 	})
 }
@@ -229,6 +230,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 		case errors.Is(err, sql.ErrNoRows) && u.IfViewVersion != w.b.ViewVersion:
 			return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s changed meanwhile", u.Branch)
 		case errors.Is(err, sql.ErrNoRows):
+			w.c.News.Kinds = driver.KindFolded | driver.KindUndone
 			return w.setView(ctx, *u.View, u.Now)
 		case err != nil:
 			return err
@@ -243,6 +245,8 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 		if err := tx.Run(ctx, `UPDATE receipts SET undone_at = $2 WHERE n = $1`, n, u.Now); err != nil {
 			return err
 		}
+		w.c.News.Fold(out)
+		w.c.News.Kinds |= driver.KindUndone
 		return w.setView(ctx, view, u.Now)
 	})
 	return out, err

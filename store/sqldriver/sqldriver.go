@@ -27,6 +27,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlaccess"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlfeed"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -71,16 +72,18 @@ type Database struct {
 
 // New makes a driver on a database that is up to date.
 func New(d Database) *driver.Driver {
-	db := &database{Database: d}
+	db := &database{Database: d, committed: make(chan struct{}, 1)}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
 		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db},
-		Keys: sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}, Close: db.close}
+		Keys: sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}, Feed: feed{db}, Close: db.close}
 }
 
 // database is what the parts of a driver share.
 type database struct {
 	Database
-	closed atomic.Bool
+	closed    atomic.Bool
+	writes    atomic.Int64
+	committed chan struct{}
 }
 
 // The parts of a driver; each is one of its interfaces over the same rows.
@@ -94,6 +97,7 @@ type (
 	book   struct{ *database }
 	audit  struct{ *database }
 	move   struct{ *database }
+	feed   struct{ *database }
 )
 
 // close waits for what is being written and closes the database.
@@ -113,8 +117,38 @@ func (db *database) write(ctx context.Context, op string, fn func(ctx context.Co
 	if db.Writer == nil {
 		return scrollback.Errorf(scrollback.Refused, op, "the database was opened for reading only")
 	}
-	return db.wrap(op, db.Writer.Write(ctx, fn))
+	prune := (db.writes.Add(1)-1)%pruneEvery == 0
+	err := db.Writer.Write(ctx, func(ctx context.Context, tx *sqlrow.Session) error {
+		if err := fn(ctx, tx); err != nil || !prune {
+			return err
+		}
+		return sqlfeed.Prune(ctx, tx, driver.ChangesKept)
+	})
+	select {
+	case db.committed <- struct{}{}:
+	default: // whoever is told has not looked yet
+	}
+	return db.wrap(op, err)
 }
+
+// pruneEvery is after how many writes of a process old changes are removed; with its first
+// write too, because most processes do not write much.
+const pruneEvery = 256
+
+// Changes implements [driver.Feed].
+func (db feed) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
+	out, err := sqlfeed.List(ctx, db.Read, after, limit)
+	return out, db.wrap("sqldriver.Changes", err)
+}
+
+// Span implements [driver.Feed].
+func (db feed) Span(ctx context.Context) (oldest, newest int64, err error) {
+	oldest, newest, err = sqlfeed.Span(ctx, db.Read)
+	return oldest, newest, db.wrap("sqldriver.Span", err)
+}
+
+// Committed implements [driver.Feed].
+func (db feed) Committed() <-chan struct{} { return db.committed }
 
 // wrap classifies an error of the database; errors of ours pass through.
 func (db *database) wrap(op string, err error) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlfeed"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -51,6 +52,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 			return err
 		}
 		w.c.LastTurn = t.ID
+		w.c.News.Turn, w.c.News.State, w.c.News.Kinds = t.ID, t.State, w.c.News.Kinds|driver.KindTurned
 		out.Turn = t
 		if err := w.close(ctx, b.Now); err != nil {
 			return err
@@ -107,14 +109,19 @@ func (w *logWriter) settle(ctx context.Context, now int64, salvage func(scrollba
 	if driver.Holds(last, now) {
 		return nil, scrollback.Errorf(scrollback.Conflict, "sqldriver", "a turn is already open in conversation %s", w.c.ID)
 	}
+	var entries []driver.Entry
 	if salvage != nil {
-		entries := salvage(last)
+		entries = salvage(last)
 		if _, err := w.append(ctx, entries); err != nil {
 			return nil, err
 		}
 		last.Reply, last.LastSeq = driver.Reply(last.Reply, entries), driver.LastSeq(last.LastSeq, w.b.HeadSeq, entries)
 	}
 	last.State, last.EndedAt, last.Draft = scrollback.TurnInterrupted, now, scrollback.Draft{}
+	w.c.News = driver.Changed{} // that is told here
+	if err := sqlfeed.Record(ctx, w.tx, driver.Closed(last, w.c.Project, len(entries), w.b.HeadSeq)); err != nil {
+		return nil, err
+	}
 	return &last, storeTurn(ctx, w.tx, &last)
 }
 
@@ -168,8 +175,10 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		if f.Window != nil {
 			t.Window = f.Window
 		}
+		w.c.News.Turn = t.ID
 		if t.State != scrollback.TurnOpen {
 			t.EndedAt = f.Now
+			w.c.News.State, w.c.News.Kinds = t.State, w.c.News.Kinds|driver.KindTurned
 		}
 		if err := storeTurn(ctx, tx, &t); err != nil {
 			return err

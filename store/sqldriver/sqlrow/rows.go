@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
 // ConversationColumns are those of conversations.
@@ -14,6 +15,35 @@ const ConversationColumns = `id, project, title, model, instructions, policy, li
 type Conversation struct {
 	scrollback.Conversation
 	LastTurn scrollback.TurnID
+
+	News driver.Changed // what this transaction does to it, besides what Was tells
+	Was  Standing       // as it was read
+}
+
+// Standing is what a change of a conversation is judged by.
+type Standing struct {
+	Project             string
+	DeletedAt, PurgedAt int64
+}
+
+// Tell completes the news of a conversation that is being stored, and begins others. Of one
+// that nobody sees there are none, but for its purge.
+func (c *Conversation) Tell() driver.Changed {
+	news, was := c.News, c.Was
+	c.News, c.Was = driver.Changed{}, Standing{c.Project, c.DeletedAt, c.PurgedAt}
+	news.Conversation, news.Project = c.ID, c.Project
+	switch {
+	case c.PurgedAt != 0 && was.PurgedAt != 0:
+		return driver.Changed{}
+	case c.PurgedAt != 0:
+		news.Kinds = driver.KindTrashed | driver.KindPurged
+	case c.DeletedAt != was.DeletedAt:
+		news.Kinds |= driver.KindTrashed
+	}
+	if was.Project != "" && was.Project != c.Project {
+		news.From = was.Project
+	}
+	return news
 }
 
 // Scan reads a row.
@@ -32,6 +62,7 @@ func (c *Conversation) Scan(r Scanner) error {
 	col.Parse(parent, &c.Parent)
 	col.Parse(ancestors, &c.Ancestors)
 	col.Parse(environment, &c.Environment)
+	c.Was = Standing{c.Project, c.DeletedAt, c.PurgedAt}
 	return col.Err
 }
 

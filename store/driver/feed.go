@@ -1,0 +1,90 @@
+package driver
+
+import (
+	"context"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Feed reads what has changed, in the order in which it was committed.
+type Feed interface {
+	// Changes lists what was done after change number after, oldest first, at most limit.
+	// A change is seen only together with all that have smaller numbers, whichever process
+	// made them.
+	Changes(ctx context.Context, after int64, limit int) ([]Changed, error)
+
+	// Span is the numbers of the oldest and of the newest change that is kept; 0 and 0 if
+	// there is none.
+	Span(ctx context.Context) (oldest, newest int64, err error)
+
+	// Committed receives after this process has committed something, at the latest when
+	// everything that was committed before can be read. It has one receiver; what it does
+	// not take is not sent twice.
+	Committed() <-chan struct{}
+}
+
+// ChangesKept is how many changes are kept at least; older ones are removed as new ones
+// come.
+const ChangesKept = 1 << 15
+
+// Kinds are the kinds of what one transaction did to a conversation.
+type Kinds int64
+
+// KindUndone goes with KindFolded, and KindPurged with KindTrashed.
+const (
+	KindEdited  Kinds = 1 << iota // its own fields, or it is new
+	KindGrown                     // messages from FirstSeq to LastSeq were appended
+	KindTurned                    // Turn is in another state
+	KindFolded                    // a compaction was stored, or tried
+	KindUndone                    // the compaction was taken back
+	KindTrashed                   // it was put in the trash, or taken out
+	KindPurged                    // for good
+)
+
+// Changed is what one transaction did to one conversation. Drivers write it in that
+// transaction, once for each new version of a conversation that people can see, and before it
+// once for a turn that is closed for an owner who is gone; a [Mend] need not be told. It
+// holds nothing that anybody said.
+type Changed struct {
+	N            int64 // its number, from 1; set by the driver
+	Conversation scrollback.ConversationID
+	Project      string // after the change
+	From         string // the project before, if that is another one
+	Kinds        Kinds
+	Turn         scrollback.TurnID // of what was appended, or is in another state
+	State        scrollback.TurnState
+	FirstSeq     int64 // of what was appended or folded
+	LastSeq      int64
+	Ref          scrollback.Ref // of the last segment folded
+
+	// Now is the conversation when the change is read; nil if it is gone. Its project may
+	// be another one by then.
+	Now *scrollback.ChangedHead
+}
+
+// Grew notes entries that were appended, of which the last has a seq.
+func (c *Changed) Grew(entries int, last int64) {
+	if entries == 0 {
+		return
+	}
+	if c.Kinds&KindGrown == 0 {
+		c.FirstSeq = last - int64(entries) + 1
+	}
+	c.Kinds, c.LastSeq = c.Kinds|KindGrown, last
+}
+
+// Fold notes a compaction.
+func (c *Changed) Fold(r scrollback.Receipt) {
+	c.Kinds, c.FirstSeq, c.LastSeq = c.Kinds|KindFolded, r.FirstSeq, r.LastSeq
+	if n := len(r.Refs); n > 0 {
+		c.Ref = r.Refs[n-1]
+	}
+}
+
+// Closed is the change of a turn that was closed for its owner, and what was salvaged of
+// it up to a seq.
+func Closed(t scrollback.Turn, project string, salvaged int, last int64) Changed {
+	c := Changed{Conversation: t.Conversation, Project: project, Kinds: KindTurned, Turn: t.ID, State: t.State}
+	c.Grew(salvaged, last)
+	return c
+}
