@@ -26,18 +26,18 @@ func NewDocument(r io.Reader, most int) *Document {
 	}
 	d := &Document{in: &paced{r: in, max: most}}
 	d.dec = json.NewDecoder(d.in)
-	d.err = d.open('{')
+	_, d.err = d.open('{')
 	return d
 }
 
-// open reads the beginning of an object or of a list.
-func (d *Document) open(want json.Delim) error {
+// open reads the beginning of an object or of a list; null is an empty list.
+func (d *Document) open(want json.Delim) (null bool, err error) {
 	d.in.left = d.in.max
 	t, err := d.dec.Token()
-	if err == nil && t != want {
+	if null = err == nil && t == nil && want == '['; err == nil && !null && t != want {
 		err = fmt.Errorf("%v stands where %v should begin", t, want)
 	}
-	return err
+	return null, err
 }
 
 // Next returns the name of the next field, whose value must then be read; io.EOF after the
@@ -77,7 +77,11 @@ func (d *Document) Value() (json.RawMessage, error) {
 // early can read no further field.
 func (d *Document) Items() iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
-		if d.err = d.open('['); d.err != nil {
+		var null bool
+		if null, d.err = d.open('['); null {
+			return
+		}
+		if d.err != nil {
 			yield(nil, d.err)
 			return
 		}

@@ -118,6 +118,7 @@ func (t *Transfer) piece(ctx context.Context, v *engine.View, id scrollback.Conv
 				return err
 			}
 			for _, d := range drafts {
+				d.ConversationID = id
 				if err := t.archiveMessage(ctx, d, nil, w); err != nil {
 					return err
 				}
