@@ -24,6 +24,7 @@ type theirs struct {
 	artifact scrollback.ArtifactID
 	turn     scrollback.TurnID
 	bundle   []byte
+	archive  string // its key
 }
 
 func newTheirs(t *testing.T, r *enginetest.Rig) theirs {
@@ -53,6 +54,11 @@ func newTheirs(t *testing.T, r *enginetest.Rig) theirs {
 		t.Fatal(err)
 	}
 	out.bundle = file.Bytes()
+	archived, err := r.Transfer.Archive(ctx, r.View, c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.archive = archived.Key
 	return out
 }
 
@@ -155,6 +161,15 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		}),
 		"Transfer.Export": read(func(v *engine.View) error {
 			return r.Transfer.Export(ctx, v, o.id, transfer.ExportRequest{}, io.Discard)
+		}),
+		"Transfer.Archive":  write(func(v *engine.View) error { _, err := r.Transfer.Archive(ctx, v, o.id); return err }),
+		"Transfer.Archives": read(func(v *engine.View) error { _, err := r.Transfer.Archives(ctx, v, o.id, 1); return err }),
+		"Transfer.OpenArchive": read(func(v *engine.View) error {
+			_, f, err := r.Transfer.OpenArchive(ctx, v, o.id, o.archive)
+			if f != nil {
+				f.Close()
+			}
+			return err
 		}),
 		"Transfer.Import": write(func(v *engine.View) error {
 			said := strings.NewReader(`{"role":"user","content":"hello"}` + "\n")
