@@ -256,3 +256,95 @@ func TestArchiveCutOff(t *testing.T) {
 		t.Errorf("a purge meanwhile left %v", left)
 	}
 }
+
+// With archive_on_compact an archive is written after each compaction, under the key in
+// its receipt.
+func TestArchiveOnCompact(t *testing.T) {
+	ctx := context.Background()
+	r := enginetest.New(t, enginetest.Options{Limit: 3000, NoFolds: true}, modeltest.Say("a"))
+	id := r.NewConversation()
+	r.Says(id, 40, "before")
+	receipt, err := r.Compact(ctx, id, engine.CompactRequest{Force: true})
+	if err != nil || receipt.Result != scrollback.ResultCompacted || receipt.Archive != "" {
+		t.Fatalf("not asked for: %+v, %v", receipt, err)
+	}
+	ask := func(c *scrollback.Conversation) error { c.Settings.ArchiveOnCompact = true; return nil }
+	if _, err := r.Patch(ctx, id, 0, ask); err != nil {
+		t.Fatal(err)
+	}
+	r.Clock.Add(1)
+	r.Says(id, 40, "after")
+	if receipt, err = r.Compact(ctx, id, engine.CompactRequest{Force: true}); err != nil || receipt.Archive == "" {
+		t.Fatalf("%+v, %v", receipt, err)
+	}
+	if err := r.Engine.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if rs, err := r.Receipts(ctx, id, 1); err != nil || rs[0].Archive != receipt.Archive {
+		t.Errorf("stored as %+v, %v", rs, err)
+	}
+	_, f, err := r.Transfer.OpenArchive(ctx, r.View, id, receipt.Archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil || strings.Count(string(b), `"status":"complete"`) != 80 || !strings.Contains(string(b), `"archive":"`+receipt.Archive) {
+		t.Errorf("the archive has %d messages (%v)", strings.Count(string(b), `"status":"complete"`), err)
+	}
+	// A long import folds again and again: not every fold has an archive of its own.
+	r.Grow(id, 400)
+	if err := r.Engine.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	rs, err := r.Receipts(ctx, id, 200)
+	keys := map[string]bool{}
+	for _, one := range rs {
+		if _, f, err := r.Transfer.OpenArchive(ctx, r.View, id, one.Archive); one.Archive != "" && err != nil {
+			t.Errorf("%s: %v", one.Archive, err)
+		} else if f != nil {
+			f.Close()
+		}
+		keys[one.Archive] = true
+	}
+	if err != nil || len(rs) < 5 || len(keys) < 3 {
+		t.Errorf("%d compactions, %d archives (%v)", len(rs), len(keys), err)
+	}
+	other := enginetest.New(t, enginetest.Options{Limit: 3000}, modeltest.Say("a"))
+	if _, err := other.Unpack(r.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if there, err := other.Receipts(ctx, id, 1); err != nil || there[0].Archive != "" {
+		t.Errorf("a bundle names an archive that it does not hold: %+v, %v", there, err)
+	}
+}
+
+// An archive that cannot be written is no reason for a compaction to fail.
+func TestArchiveOnCompactFails(t *testing.T) {
+	ctx := context.Background()
+	bucket := memblob.OpenBucket(nil)
+	db := memdriver.New()
+	kept, err := store.New(db, func(s string) int { return len(s) }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := enginetest.New(t, enginetest.Options{Limit: 3000, NoFolds: true, Driver: db, Archive: archive.New(kept, bucket, nil)}, modeltest.Say("a"))
+	c, _, err := r.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{ArchiveOnCompact: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Says(c.ID, 40, "before")
+	if err := bucket.Close(); err != nil {
+		t.Fatal(err)
+	}
+	receipt, err := r.Compact(ctx, c.ID, engine.CompactRequest{Force: true})
+	if err != nil || receipt.Result != scrollback.ResultCompacted || receipt.Archive == "" {
+		t.Fatalf("%+v, %v", receipt, err)
+	}
+	if err := r.Engine.Settle(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.Transfer.OpenArchive(ctx, r.View, c.ID, receipt.Archive); err == nil {
+		t.Error("there is an archive in a bucket that is closed")
+	}
+}

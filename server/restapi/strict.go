@@ -143,7 +143,6 @@ var reserved = func() map[string]string {
 		for _, name := range []string{"version", "branch", "messages", "created_at", "updated_at", "parent", "deleted_at"} {
 			out[op+"."+name] = ours
 		}
-		out[op+".settings.archive_on_compact"] = later
 	}
 	out["patch-conversation.id"], out["patch-conversation.history"] = ours, ours
 	return out
