@@ -100,23 +100,15 @@ func (a *Archive) PutCopy(ctx context.Context, id scrollback.ConversationID, mad
 	made.Bytes, made.SHA256 = out.n, hex.EncodeToString(sum.Sum(nil))
 	note, err := json.Marshal(made)
 	if err == nil {
-		err = a.settle(name)
+		err = a.settle(op, name)
 	}
 	if err != nil {
-		return made, scrollback.Wrap(scrollback.Unavailable, op, err)
+		return made, err
 	}
 	if err := a.bucket.WriteAll(ctx, name+noteEnding, note, &blob.WriterOptions{ContentType: "application/json"}); err != nil {
 		return made, bucketError(op, err)
 	}
-	return made, scrollback.Wrap(scrollback.Unavailable, op, a.settle(name+noteEnding))
-}
-
-// settle makes an object survive a power cut.
-func (a *Archive) settle(name string) error {
-	if a.durable == nil {
-		return nil
-	}
-	return a.durable(name)
+	return made, a.settle(op, name+noteEnding)
 }
 
 // OpenCopy returns a conversation's copy and its bytes. A key that is unknown, or not one

@@ -19,7 +19,7 @@ const (
 // later writes archives after compactions, one at a time. Compactions that come before the
 // archive of their conversation is begun share it: it holds all that they put away.
 type later struct {
-	*Transfer
+	Archives
 	mu      sync.Mutex
 	waiting map[scrollback.ConversationID]*reserved
 	writing chan struct{} // full while one is written
@@ -34,7 +34,7 @@ type reserved struct {
 // OnCompact returns what [engine.Options] need to archive conversations after their
 // compactions.
 func OnCompact(t *Transfer) func(id scrollback.ConversationID) (key string, write func(context.Context, *engine.View) error) {
-	w := &later{Transfer: t, waiting: map[scrollback.ConversationID]*reserved{}, writing: make(chan struct{}, 1)}
+	w := &later{Archives: t.Archives(), waiting: map[scrollback.ConversationID]*reserved{}, writing: make(chan struct{}, 1)}
 	return w.reserve
 }
 
@@ -48,11 +48,11 @@ func (w *later) reserve(id scrollback.ConversationID) (string, func(context.Cont
 		if len(w.waiting) >= maxLater {
 			w.forget()
 		}
-		now := w.store.Now()
-		r = &reserved{Archived: Archived{Key: archive.CopyKey(now, w.store.NewID()), CreatedAt: now}}
+		now := w.of.store.Now()
+		r = &reserved{Archived: Archived{Key: archive.CopyKey(now, w.of.store.NewID()), CreatedAt: now}}
 		w.waiting[id] = r
 	}
-	return r.Key, func(ctx context.Context, v *engine.View) error { return w.write(ctx, v, id, r) }
+	return r.Key, func(ctx context.Context, v *engine.View) error { return w.put(ctx, v, id, r) }
 }
 
 // forget leaves out reservations of compactions that may have come to nothing. Those whose
@@ -65,8 +65,8 @@ func (w *later) forget() {
 	}
 }
 
-// write writes an archive that was reserved, unless somebody else does.
-func (w *later) write(ctx context.Context, v *engine.View, id scrollback.ConversationID, r *reserved) error {
+// put writes an archive that was reserved, unless somebody else does.
+func (w *later) put(ctx context.Context, v *engine.View, id scrollback.ConversationID, r *reserved) error {
 	w.mu.Lock()
 	mine := !r.taken
 	r.taken = true
@@ -96,6 +96,6 @@ func (w *later) write(ctx context.Context, v *engine.View, id scrollback.Convers
 	begin()
 	ctx, cancel := context.WithTimeout(ctx, laterTime)
 	defer cancel()
-	_, err := w.archiveAs(ctx, v, id, r.Archived)
+	_, err := w.writeAs(ctx, v, id, r.Archived)
 	return err
 }

@@ -31,7 +31,7 @@ func (a *api) archives() {
 			if err != nil {
 				return seen(transfer.Archived{}, err)
 			}
-			return seen(a.moves.Archive(ctx, a.as(ctx), id))
+			return seen(a.moves.Archives().Write(ctx, a.as(ctx), id))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "list-archives", Method: http.MethodGet, Path: "/api/conversations/{id}/archives",
 		Summary: "List the newest archives of a conversation, newest first"},
@@ -43,7 +43,7 @@ func (a *api) archives() {
 			if err != nil {
 				return seen(archiveList{}, err)
 			}
-			all, err := a.moves.Archives(ctx, a.as(ctx), id, in.Limit)
+			all, err := a.moves.Archives().List(ctx, a.as(ctx), id, in.Limit)
 			return seen(archiveList{all}, err)
 		})
 	download := queryParam("download", huma.TypeBoolean, "Whether a browser saves it as a file.")
@@ -65,7 +65,7 @@ func (a *api) archive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	made, f, err := a.moves.OpenArchive(ctx, a.as(ctx), id, r.PathValue("key"))
+	made, f, err := a.moves.Archives().Open(ctx, a.as(ctx), id, r.PathValue("key"))
 	if err != nil {
 		return err
 	}

@@ -71,8 +71,8 @@ func write(t *testing.T) string {
 	branches := []scrollback.Branch{{ID: "trunk", HeadSeq: 3}, {ID: "side", Parent: "trunk", AtSeq: 1, HeadSeq: 2}}
 	var out bytes.Buffer
 	w := archived.NewWriter(&out)
-	c := scrollback.Conversation{ID: id, Project: "default", Title: "Keys & <locks> 钥匙", Branch: "trunk", Messages: 3, CreatedAt: 1763700000000,
-		Settings: scrollback.Settings{Tools: []scrollback.Tool{{Name: "look"}}}}
+	c := scrollback.Conversation{ID: id, Project: "default", Title: "Keys & <locks> 钥匙", Branch: "trunk", Messages: 3,
+		CreatedAt: 1763700000000, Settings: scrollback.Settings{Tools: []scrollback.Tool{{Name: "look"}}}}
 	if err := w.Begin(1763700009000, c, []scrollback.BranchEntry{{ID: "trunk", HeadSeq: 3, Messages: 3, Current: true},
 		{ID: "side", Parent: "trunk", AtSeq: 1, HeadSeq: 2, Messages: 1}}); err != nil {
 		t.Fatal(err)
@@ -80,16 +80,18 @@ func write(t *testing.T) string {
 	said := map[scrollback.BranchID]map[int64]scrollback.Message{
 		"trunk": {1: {Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "where <is> it?"},
 			scrollback.File{Artifact: "abc", MediaType: "text/plain", Name: "n.txt", Size: 5}}},
-			2: {Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.ToolCall{ID: "c1", Name: "look", Arguments: []byte(`{"at": 1}`)}}},
-			3: {Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{CallID: "c1", Name: "look", Text: "all of it", Artifact: "def"}}}},
+			2: {Role: scrollback.RoleAssistant, Parts: scrollback.Parts{
+				scrollback.ToolCall{ID: "c1", Name: "look", Arguments: []byte(`{"at": 1}`)}}},
+			3: {Role: scrollback.RoleTool, Parts: scrollback.Parts{
+				scrollback.ToolResult{CallID: "c1", Name: "look", Text: "all of it", Artifact: "def"}}}},
 		"side": {2: {Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.Text{Text: "elsewhere"}}, Model: "m",
 			Usage: &scrollback.Usage{InputTokens: 3}, Meta: []byte(`{"a": "<b>"}`)}},
 	}
 	for _, p := range archived.Pieces(branches, "trunk") {
 		for seq := p.From; seq <= p.To; seq++ {
 			m := said[p.Branch][seq]
-			m.ID, m.ConversationID, m.Branch, m.Seq, m.Status, m.CreatedAt = scrollback.MessageID(fmt.Sprint(p.Branch, seq)), id, p.Branch, seq,
-				scrollback.StatusComplete, 1763700000000+seq
+			m.ID, m.ConversationID, m.Branch, m.Seq = scrollback.MessageID(fmt.Sprint(p.Branch, seq)), id, p.Branch, seq
+			m.Status, m.CreatedAt = scrollback.StatusComplete, 1763700000000+seq
 			var failed []scrollback.TurnEntry
 			if m.Branch == "side" {
 				failed = []scrollback.TurnEntry{{TurnID: "t9", AfterSeq: 2, State: scrollback.TurnFailed}}
@@ -105,13 +107,15 @@ func write(t *testing.T) string {
 			}
 		}
 	}
-	draft := scrollback.Message{ID: "t10", TurnID: "t10", Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.Text{Text: "half an"}},
+	draft := scrollback.Message{ID: "t10", TurnID: "t10", Role: scrollback.RoleAssistant, Parts: scrollback.Say("half an"),
 		Status: scrollback.StatusInterrupted}
 	if err := w.Message(draft, nil, func(int) (io.ReadCloser, error) { return nil, nil }); err != nil {
 		t.Fatal(err)
 	}
-	err := w.End(one(scrollback.Receipt{Result: scrollback.ResultCompacted, Segments: []scrollback.SegmentID{"s"}, Refs: []scrollback.Ref{"history:s"}}),
-		one(scrollback.RefEntry{Ref: "history:s", Kind: scrollback.RefHistory, Conversation: id, FirstSeq: 1, LastSeq: 2}))
+	receipt := scrollback.Receipt{Result: scrollback.ResultCompacted, Segments: []scrollback.SegmentID{"s"},
+		Refs: []scrollback.Ref{"history:s"}}
+	err := w.End(one(receipt), one(scrollback.RefEntry{Ref: "history:s", Kind: scrollback.RefHistory, Conversation: id,
+		FirstSeq: 1, LastSeq: 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,11 +143,13 @@ func TestGolden(t *testing.T) {
 	for _, r := range []io.Reader{bytes.NewReader(want), iotest.OneByteReader(bytes.NewReader(want))} {
 		out := load(t, r)
 		c := out.conversation
-		if c == nil || c.Title != "Keys & <locks> 钥匙" || len(c.Settings.Tools) != 1 || len(out.bad) > 0 || len(out.all) != 5 || len(out.path) != 4 {
+		if c == nil || c.Title != "Keys & <locks> 钥匙" || len(c.Settings.Tools) != 1 || len(out.bad) > 0 || len(out.all) != 5 ||
+			len(out.path) != 4 {
 			t.Fatalf("%+v, bad %v, %d messages, %d on the path", c, out.bad, len(out.all), len(out.path))
 		}
 		result, ok := out.path[2].Message.Parts[0].(scrollback.ToolResult)
-		if string(out.path[0].Bytes[1]) != "bytes" || says(out.path[3:]) != "half an" || !ok || result.Text != "all of it" || result.Artifact != "" {
+		if string(out.path[0].Bytes[1]) != "bytes" || says(out.path[3:]) != "half an" || !ok || result.Text != "all of it" ||
+			result.Artifact != "" {
 			t.Errorf("the path is %+v", out.path)
 		}
 		side := out.all[1]
@@ -183,7 +189,8 @@ func TestPieces(t *testing.T) {
 		}
 		current := rapid.SampledFrom(all).Draw(t, "current")
 		shown := slices.DeleteFunc(slices.Clone(all), func(b scrollback.Branch) bool {
-			return b.HeadSeq == b.AtSeq && b.ID != current.ID && !slices.ContainsFunc(all, func(c scrollback.Branch) bool { return c.Parent == b.ID })
+			isParent := slices.ContainsFunc(all, func(c scrollback.Branch) bool { return c.Parent == b.ID })
+			return b.HeadSeq == b.AtSeq && b.ID != current.ID && !isParent
 		})
 		var out bytes.Buffer
 		w := archived.NewWriter(&out)
@@ -248,10 +255,11 @@ func FuzzRead(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, s := range []string{string(b), "", "{", `{"archive":{"format":"scrollback","version":1},"messages":[]}`, `{"messages":7}`, `{"messages":[7,null,{}]}`,
-		`{"messages":[{"role":"user","seq":2,"parts":"x"},{"role":"user","seq":1,"parts":"y"},{"role":"user","parts":[]},{"role":"user","seq":2,"parts":"z"}]}`,
-		`{"conversation":{"id":"x","messages":1},"messages":[{"role":"user","seq":9223372036854775807,"parts":"x"},{"role":"user","parts":"y"}]}`,
-		`{"conversation":7,"branches":7}`, `{"refs":[`, `{"messages":[{"role":"user","seq":1,"parts":[{"type":"file","data":"?"}]}]}`} {
+	const user = `{"role":"user",`
+	for _, s := range []string{string(b), "", "{", `{"archive":{"format":"scrollback","version":1},"messages":[]}`, `{"messages":7}`,
+		`{"messages":[` + user + `"seq":2,"parts":"x"},` + user + `"seq":1,"parts":"y"},` + user + `"parts":[]},` + user + `"seq":2}]}`,
+		`{"conversation":{"id":"x","messages":1},"messages":[` + user + `"seq":9223372036854775807,"parts":"x"},` + user + `"parts":"y"}]}`,
+		`{"conversation":7,"branches":7}`, `{"refs":[`, `{"messages":[` + user + `"seq":1,"parts":[{"type":"file","data":"?"}]}, 7, null]}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, file string) {

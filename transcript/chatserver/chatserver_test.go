@@ -127,7 +127,8 @@ func FuzzRead(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, s := range []string{string(b), "", "{", `{"messages":7}`, `{"messages":[null,1,{}]}`, `{"id":7,"messages":[{"role":"user","content":7}]}`,
+	for _, s := range []string{string(b), "", "{", `{"messages":7}`, `{"messages":[null,1,{}]}`,
+		`{"id":7,"messages":[{"role":"user","content":7}]}`,
 		`{"messages":[{"role":"system","meta":{"event":1}},{"role":"user","content":[{"type":"text","text":"x"}],"meta":[]}]}`,
 		`{"messages":[{"role":"user","content":"x","timestamp":-1,"attachments":[{"data":"?"}]}]}`, "\uFEFF{}", `{"messages":[{"role":"user"`} {
 		f.Add(s)
