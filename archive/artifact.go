@@ -227,7 +227,22 @@ func notText(mediaType string, size int64) error {
 	if mediaType == "" {
 		mediaType = "of unknown type"
 	}
+	if isDocument(mediaType) {
+		return scrollback.ParamErrorf("archive.Read", "ref", "not text: %s, %d bytes; the text of PDF and Office files is not read, so attach it as text", mediaType, size)
+	}
 	return scrollback.ParamErrorf("archive.Read", "ref", "not text: %s, %d bytes", mediaType, size)
+}
+
+// isDocument reports whether a media type is that of a file with text in it that only
+// another program can read.
+func isDocument(mediaType string) bool {
+	for _, begin := range []string{"application/pdf", "application/msword", "application/rtf", "application/vnd.ms-", "application/vnd.openxmlformats-officedocument",
+		"application/vnd.oasis.opendocument", "application/x-ole-storage"} {
+		if strings.HasPrefix(mediaType, begin) {
+			return true
+		}
+	}
+	return false
 }
 
 func key(id scrollback.ArtifactID) string {

@@ -79,7 +79,7 @@ func readable(text, kind string) (ok bool) {
 
 // checkBody reads the body of a request, checks it, and puts it back.
 func (a *api) checkBody(op *huma.Operation, w http.ResponseWriter, r *http.Request) error {
-	raw, err := io.ReadAll(sentBody(w, r, a.limits.Body))
+	raw, err := io.ReadAll(sentBody(w, r, a.limits.Body, "limits.body_bytes"))
 	if err != nil {
 		return err
 	}
