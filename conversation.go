@@ -70,6 +70,8 @@ type Settings struct {
 	ReasoningEffort string `json:"reasoning_effort,omitempty"`
 	Thinking        *bool  `json:"thinking,omitempty"`
 	ThinkingBudget  int64  `json:"thinking_budget,omitempty"`
+	// ArchiveOnCompact writes an archive, a full copy, after each compaction.
+	ArchiveOnCompact bool `json:"archive_on_compact,omitempty"`
 }
 
 // UnmarshalJSON implements json.Unmarshaler. It also reads folding, the old name of

@@ -115,6 +115,9 @@ type Receipt struct {
 	Undone        bool             `json:"undone,omitempty"`    // in a list: it was undone; when returned: the undoing, with its figures
 	Inherited     bool             `json:"inherited,omitempty"` // of a conversation that this one continues
 	CreatedAt     int64            `json:"created_at"`
+	// Archive is the key of the archive that is written after the compaction, if the
+	// conversation's settings ask for one.
+	Archive string `json:"archive,omitempty"`
 }
 
 // StoredReceipt is a receipt as it is stored: with its branch, and the view before, so

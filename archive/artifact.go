@@ -48,7 +48,7 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 	at, err := a.bucket.Attributes(ctx, key(id))
 	if err == nil && at.Size == size && time.Since(at.ModTime) < a.grace/2 {
 		// Whoever wrote it may not have made it durable yet.
-		return id, size, a.keepDurable(id)
+		return id, size, a.settle(op, key(id))
 	}
 	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 		return "", 0, bucketError(op, err)
@@ -61,14 +61,15 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 	if err != nil {
 		return "", 0, bucketError(op, err)
 	}
-	return id, size, a.keepDurable(id)
+	return id, size, a.settle(op, key(id))
 }
 
-func (a *Archive) keepDurable(id scrollback.ArtifactID) error {
+// settle makes an object survive a power cut.
+func (a *Archive) settle(op, name string) error {
 	if a.durable == nil {
 		return nil
 	}
-	return scrollback.Wrap(scrollback.Unavailable, "archive.PutArtifact", a.durable(key(id)))
+	return scrollback.Wrap(scrollback.Unavailable, op, a.durable(name))
 }
 
 // OpenArtifact returns the bytes of an artifact and their number. The reader
@@ -226,7 +227,22 @@ func notText(mediaType string, size int64) error {
 	if mediaType == "" {
 		mediaType = "of unknown type"
 	}
+	if isDocument(mediaType) {
+		return scrollback.ParamErrorf("archive.Read", "ref", "not text: %s, %d bytes; the text of PDF and Office files is not read, so attach it as text", mediaType, size)
+	}
 	return scrollback.ParamErrorf("archive.Read", "ref", "not text: %s, %d bytes", mediaType, size)
+}
+
+// isDocument reports whether a media type is that of a file with text in it that only
+// another program can read.
+func isDocument(mediaType string) bool {
+	for _, begin := range []string{"application/pdf", "application/msword", "application/rtf", "application/vnd.ms-", "application/vnd.openxmlformats-officedocument",
+		"application/vnd.oasis.opendocument", "application/x-ole-storage"} {
+		if strings.HasPrefix(mediaType, begin) {
+			return true
+		}
+	}
+	return false
 }
 
 func key(id scrollback.ArtifactID) string {

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -48,10 +49,10 @@ func (a *Archive) Forget(id scrollback.ConversationID) error {
 }
 
 // Drop removes what is kept beside the log of a conversation that was purged: its
-// rendered files, and the bytes of the artifacts that nothing mentions any more. It
+// rendered files, its copies, and the bytes of the artifacts that nothing mentions any more. It
 // says how many artifacts are gone, and how many wait for their grace to end.
 func (a *Archive) Drop(ctx context.Context, id scrollback.ConversationID, loose []scrollback.ArtifactID) (gone, waiting int, err error) {
-	if err := a.Forget(id); err != nil {
+	if err := errors.Join(a.Forget(id), a.dropCopies(ctx, id)); err != nil {
 		return 0, 0, err
 	}
 	for _, art := range loose {

@@ -24,6 +24,7 @@ type theirs struct {
 	artifact scrollback.ArtifactID
 	turn     scrollback.TurnID
 	bundle   []byte
+	archive  string // its key
 }
 
 func newTheirs(t *testing.T, r *enginetest.Rig) theirs {
@@ -53,6 +54,11 @@ func newTheirs(t *testing.T, r *enginetest.Rig) theirs {
 		t.Fatal(err)
 	}
 	out.bundle = file.Bytes()
+	archived, err := r.Transfer.Archives().Write(ctx, r.View, c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.archive = archived.Key
 	return out
 }
 
@@ -156,6 +162,15 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		"Transfer.Export": read(func(v *engine.View) error {
 			return r.Transfer.Export(ctx, v, o.id, transfer.ExportRequest{}, io.Discard)
 		}),
+		"Archives.Write": write(func(v *engine.View) error { _, err := r.Transfer.Archives().Write(ctx, v, o.id); return err }),
+		"Archives.List":  read(func(v *engine.View) error { _, err := r.Transfer.Archives().List(ctx, v, o.id, 1); return err }),
+		"Archives.Open": read(func(v *engine.View) error {
+			_, f, err := r.Transfer.Archives().Open(ctx, v, o.id, o.archive)
+			if f != nil {
+				f.Close()
+			}
+			return err
+		}),
 		"Transfer.Import": write(func(v *engine.View) error {
 			said := strings.NewReader(`{"role":"user","content":"hello"}` + "\n")
 			_, err := r.Transfer.Import(ctx, v, said, transfer.ImportRequest{Into: o.id})
@@ -168,7 +183,8 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 // foreign caller is tested by name below.
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
 	"View.Projects": true, "View.Branches": true,
-	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Bulk.DefaultPolicy": true}
+	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Bulk.DefaultPolicy": true,
+	"Transfer.Archives": true}
 
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
 // not_found, with every access; and what a caller's access does not allow is refused.
@@ -176,7 +192,7 @@ func TestForeignCaller(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	o := newTheirs(t, r)
 	all := callerOperations(r, o)
-	for _, of := range []any{r.View, r.Reader, r.Transfer, r.View.Turns(), r.View.Bulk(), r.View.Branches()} {
+	for _, of := range []any{r.View, r.Reader, r.Transfer, r.Transfer.Archives(), r.View.Turns(), r.View.Bulk(), r.View.Branches()} {
 		typ := reflect.TypeOf(of)
 		for m := range typ.Methods() {
 			name := strings.TrimPrefix(typ.String()[strings.LastIndex(typ.String(), ".")+1:], "*") + "." + m.Name

@@ -23,32 +23,60 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ..
 			c.Title = scrollback.TitleOf(history[i].Parts)
 		}
 	}
-	c, created, err := v.create(ctx, c)
-	if err != nil || len(history) == 0 {
-		return c, created, err
+	if err := v.admits(&c); err != nil {
+		return c, false, err
 	}
-	head, err := v.door.head(ctx, c.ID, scrollback.AccessWrite)
-	if err != nil || head.Messages > 0 { // it has begun already
-		return c, created, err
+	if c.ID == "" {
+		c.ID = scrollback.ConversationID(v.e.store.NewID())
 	}
-	sh, err := v.e.resolver.Resolve(ctx, head.Conversation, Overrides{})
+	known, err := v.door.head(ctx, c.ID, scrollback.AccessWrite)
+	if err == nil && (known.Messages > 0 || len(history) == 0) { // it has begun already
+		return known.Conversation, false, nil
+	}
+	in, err := v.e.begins(ctx, c, history)
 	if err != nil {
-		return c, created, err
+		return c, false, err
 	}
-	var in []store.Incoming
-	for _, m := range history {
-		sh.Remember(scrollback.Message{Parts: m.Parts})
-		one, err := v.e.intake.Admit(ctx, c.ID, scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model}, sh.Room(), nil)
-		if err != nil {
-			return c, created, err
+	made, created, err := v.e.store.Create(ctx, c, in...)
+	switch {
+	case err != nil && scrollback.CodeOf(err) != scrollback.Conflict && len(in) > 0:
+		ctx = context.WithoutCancel(ctx)
+		if gone, err := v.e.store.Discard(ctx, c.ID); err == nil {
+			_, _, _ = v.e.archive.Drop(ctx, c.ID, gone.Loose) // what it fails to remove is only space
 		}
-		in = append(in, one)
+	case err == nil && !v.door.caller.Sees(made.Project):
+		return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.NotFound, "engine.Create", "the id of this conversation cannot be used")
+	case err == nil && !created && made.Messages == 0 && len(in) > 0:
+		if known, err = v.door.head(ctx, made.ID, scrollback.AccessWrite); err != nil {
+			return made, false, err
+		}
+		done, err := v.e.store.Append(ctx, known, in)
+		return done.Head.Conversation, false, err
 	}
-	done, err := v.e.store.Append(ctx, head, in)
-	return done.Head.Conversation, created, err
+	return made, created, err
 }
 
-func (v *View) create(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, bool, error) {
+// begins admits the messages that a conversation begins with.
+func (e *Engine) begins(ctx context.Context, c scrollback.Conversation, history []scrollback.Message) ([]store.Incoming, error) {
+	if len(history) == 0 {
+		return nil, nil
+	}
+	sh, err := e.resolver.Resolve(ctx, c, Overrides{})
+	if err != nil {
+		return nil, err
+	}
+	in := make([]store.Incoming, len(history))
+	for i, m := range history {
+		sh.Remember(scrollback.Message{Parts: m.Parts})
+		if in[i], err = e.intake.Admit(ctx, c.ID, scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model}, sh.Room(), nil); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
+}
+
+// admits checks what a caller wants of a conversation, and fills in where it goes.
+func (v *View) admits(c *scrollback.Conversation) error {
 	const op = "engine.Create"
 	err := v.door.may(scrollback.AccessWrite)
 	if err == nil {
@@ -58,23 +86,16 @@ func (v *View) create(ctx context.Context, c scrollback.Conversation) (scrollbac
 		c.Roots, err = v.e.grants.Narrow(c.Roots)
 	}
 	if err != nil {
-		return c, false, err
+		return err
 	}
 	if len(c.PinnedSeqs) > 0 {
-		return c, false, scrollback.ParamErrorf(op, "pinned_seqs", "a conversation that is being created has no message to pin")
+		return scrollback.ParamErrorf(op, "pinned_seqs", "a conversation that is being created has no message to pin")
 	}
 	c.Policy = cmp.Or(c.Policy, v.e.resolver.PolicyOf(c.Project))
-	if err := v.e.resolver.Check(c); err != nil {
-		return c, false, err
+	if err := v.e.resolver.Check(*c); err != nil {
+		return err
 	}
-	if err := scrollback.CheckTools(c.Settings.Tools); err != nil {
-		return c, false, err
-	}
-	c, created, err := v.e.store.Create(ctx, c)
-	if err == nil && !v.door.caller.Sees(c.Project) {
-		return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.NotFound, op, "the id of this conversation cannot be used")
-	}
-	return c, created, err
+	return scrollback.CheckTools(c.Settings.Tools)
 }
 
 // Resolve finds a conversation by what a person calls it: an id, a unique

@@ -73,6 +73,10 @@ type Options struct {
 
 	Incoming intake.Limits // of one message; zero fields are the defaults
 
+	// Archive reserves a key for a full copy of a conversation that is to be compacted, and
+	// returns what writes it afterwards. Nil writes none, whatever conversations ask for.
+	Archive func(id scrollback.ConversationID) (key string, write func(context.Context, *View) error)
+
 	HoldEvents        time.Duration // after a turn's end; 5 minutes unless positive
 	SaveEvery         time.Duration // of a running turn's draft; 1 s unless positive
 	Log               *slog.Logger  // nil discards
@@ -138,6 +142,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	}
 	e.intake, e.grants = intake.New(s, a, o.Incoming), workspace.NewGrants(roots)
 	e.base, e.stop = context.WithCancelCause(context.Background())
+	e.folder.beside, e.folder.operator = e.beside, e.As(scrollback.Operator())
 	return e
 }
 
@@ -174,6 +179,13 @@ func (e *Engine) enter() (leave func(), err error) {
 	}
 	e.running.Add(1)
 	return e.running.Done, nil
+}
+
+// beside does something that nobody waits for but Settle, unless the engine is closing.
+func (e *Engine) beside(do func(ctx context.Context)) {
+	if leave, err := e.enter(); err == nil {
+		go func() { defer leave(); do(e.base) }()
+	}
 }
 
 // Ready returns an error if the store cannot be reached.

@@ -33,6 +33,8 @@ type folder struct {
 	door     door // for what is folded without a caller
 	o        *Options
 	locks    turnstile.Locks[scrollback.ConversationID] // one fold of a conversation at a time
+	operator *View
+	beside   func(func(context.Context))
 }
 
 // pieceOf is how many tokens of live messages are read into memory at once.
@@ -162,10 +164,21 @@ func (f *folder) make(ctx context.Context, head *store.Head, q folding) (scrollb
 	if err != nil || made.Receipt.Result == scrollback.ResultNoop {
 		return made.Receipt, err
 	}
+	var copied func(context.Context, *View) error
+	if f.o.Archive != nil && head.Settings.ArchiveOnCompact && made.Receipt.Result == scrollback.ResultCompacted {
+		made.Receipt.Archive, copied = f.o.Archive(head.ID)
+	}
 	receipt, err := f.commit(ctx, head, store.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion,
 		View: made.View, Segments: made.Segments, Receipt: made.Receipt, Usage: made.Usage})
 	if err == nil && f.o.Eager && receipt.Result == scrollback.ResultCompacted {
 		f.write(ctx, made.Segments)
+	}
+	if id := head.ID; err == nil && receipt.Archive != "" {
+		f.beside(func(ctx context.Context) {
+			if err := copied(ctx, f.operator); err != nil {
+				f.o.Log.Warn("the archive after a compaction could not be written", "conversation", id, "archive", receipt.Archive, "error", err)
+			}
+		})
 	}
 	return receipt, err
 }
@@ -301,7 +314,7 @@ func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
 	}
 	a.Segments, a.Refs = append(a.Segments, b.Segments...), append(a.Refs, b.Refs...)
 	a.LastSeq, a.TokensAfter, a.Cost, a.CreatedAt = b.LastSeq, b.TokensAfter, a.Cost+b.Cost, b.CreatedAt
-	a.SummaryBy, a.Calls = b.SummaryBy, a.Calls+b.Calls
+	a.SummaryBy, a.Calls, a.Archive = b.SummaryBy, a.Calls+b.Calls, b.Archive
 	if b.Calls > 0 {
 		a.SummaryResult, a.SummaryWhy, a.Checked = b.SummaryResult, b.SummaryWhy, b.Checked
 	}

@@ -83,19 +83,14 @@ func (lt *liveTurn) emit(evs ...scrollback.Event) {
 // compactBeside folds while the turn goes on. What comes of it is reported between steps,
 // so that it does not stand in the middle of a sentence.
 func (lt *liveTurn) compactBeside(ctx context.Context) {
-	leave, err := lt.e.enter()
-	if err != nil {
-		return
-	}
 	sh := lt.resolved
-	go func() {
-		defer leave()
-		if r := lt.e.folder.ahead(watch.On(lt.e.base, ctx), lt.turn.Conversation, sh); r.Result == scrollback.ResultCompacted {
+	lt.e.beside(func(base context.Context) {
+		if r := lt.e.folder.ahead(watch.On(base, ctx), lt.turn.Conversation, sh); r.Result == scrollback.ResultCompacted {
 			lt.mu.Lock()
 			defer lt.mu.Unlock()
 			lt.beside = append(lt.beside, scrollback.CompactionEvent{Receipt: r})
 		}
-	}()
+	})
 }
 
 // emitBeside reports what was compacted beside the turn since the last step.

@@ -3,6 +3,7 @@ package intake
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image"
 	_ "image/gif"  // sizes of attachments
 	_ "image/jpeg" // sizes of attachments
@@ -27,6 +28,9 @@ func (in *Intake) Keep(ctx context.Context, r io.Reader, name string) (scrollbac
 		return scrollback.Artifact{}, scrollback.Wrap(scrollback.Invalid, "intake.Keep", err)
 	}
 	id, size, err := in.archive.PutArtifact(ctx, io.MultiReader(&head, r), in.Limits.ArtifactBytes)
+	if errors.Is(err, scrollback.ErrTooLarge) {
+		err = scrollback.ParamErrorf("intake.Keep", "file", "an attachment has at most %d bytes (limits.attachment_bytes)", in.Limits.ArtifactBytes).Because(scrollback.ErrTooLarge)
+	}
 	media, _, _ := strings.Cut(kind.String(), ";")
 	return scrollback.Artifact{ID: id, MediaType: media, Name: name, Size: size, CreatedAt: in.store.Now()}, err
 }

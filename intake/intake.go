@@ -64,7 +64,7 @@ func (l Limits) Check(ps scrollback.Parts) error {
 		return scrollback.ParamErrorf(op, "message", "the message is empty")
 	}
 	if len(ps) > l.Parts {
-		return scrollback.ParamErrorf(op, "message", "a message has at most %d parts", l.Parts).Because(scrollback.ErrTooLarge)
+		return scrollback.ParamErrorf(op, "message", "a message has at most %d parts (limits.parts)", l.Parts).Because(scrollback.ErrTooLarge)
 	}
 	chars := 0
 	for _, t := range textParts(ps) {
@@ -74,7 +74,7 @@ func (l Limits) Check(ps scrollback.Parts) error {
 		chars += utf8.RuneCountInString(t.Text)
 	}
 	if chars > l.MessageChars {
-		return scrollback.ParamErrorf(op, "message", "the message has %d characters, at most %d are taken", chars, l.MessageChars).Because(scrollback.ErrTooLarge)
+		return scrollback.ParamErrorf(op, "message", "the message has %d characters, at most %d are taken (limits.message_chars)", chars, l.MessageChars).Because(scrollback.ErrTooLarge)
 	}
 	return nil
 }

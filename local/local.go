@@ -86,7 +86,7 @@ type Options struct {
 	Bundles bundle.Limits // of bundles that are imported and exported; zero fields are the defaults
 
 	// Engine has everything else: limits, compaction, projects, logging. Open sets its
-	// Models, ModelNames and Catalog.
+	// Models, ModelNames, Catalog and Archive.
 	Engine engine.Options
 }
 
@@ -164,9 +164,10 @@ func assemble(at places, o *Options) (*Scrollback, error) {
 		e.Model = offline.Name
 	}
 	e.Models, e.ModelNames, e.Catalog = known.find, known.names, known.catalog
+	s.Transfer = transfer.New(s.Store, s.Archive, transfer.Options{Importers: transcripts.Importers(), Exporters: transcripts.Exporters(), Limits: o.Bundles})
+	e.Archive = transfer.OnCompact(s.Transfer)
 	s.Engine = engine.New(s.Store, s.Archive, e)
 	s.View = s.Engine.As(scrollback.Operator())
-	s.Transfer = transfer.New(s.Store, s.Archive, transfer.Options{Importers: transcripts.Importers(), Exporters: transcripts.Exporters(), Limits: o.Bundles})
 	s.close = sync.OnceValue(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()

@@ -24,10 +24,10 @@ import (
 // probe is a request for an operation, and who may make it. In path, query and body, what
 // is in braces stands for something of a project: {id}, {ref}, {artifact}, {turn}, {project}.
 type probe struct {
-	need   scrollback.Access // 0: no key is needed
-	query  string
-	body   string
-	file   bool // the body is {file}, a transcript of the project
+	need  scrollback.Access // 0: no key is needed
+	query string
+	body  string
+	file  bool // the body is {file}, a transcript of the project
 }
 
 // probes has one for each operation of the API. A new operation needs a line here.

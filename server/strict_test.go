@@ -241,7 +241,6 @@ func TestBodies(t *testing.T) {
 			"body", "nested more than 100"},
 		{"POST", "/api/conversations", `{"created_at":5}`, "created_at", "not for a request to set"},
 		{"PATCH", here, `{"id":"x"}`, "id", "not for a request to set"},
-		{"PATCH", here, `{"settings":{"archive_on_compact":true}}`, "settings.archive_on_compact", "not supported yet"},
 		{"POST", here + "/rewind", `{"title":"x"}`, "title", "unknown field"},
 		{"POST", here + "/clear", `[]`, "body", "must be an object"},
 		{"GET", "/api/search?q=%zz", "", "query", "cannot be read"},

@@ -25,9 +25,9 @@ const (
 	maxMeta         = 64 << 10 // bytes
 )
 
-// Create makes a conversation. An id may be given (a UUID); for one that exists the
-// stored conversation and false are returned.
-func (s *Store) Create(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, bool, error) {
+// Create makes a conversation, which may begin with messages. An id may be given (a UUID);
+// for one that exists the stored conversation and false are returned.
+func (s *Store) Create(ctx context.Context, c scrollback.Conversation, begins ...Incoming) (scrollback.Conversation, bool, error) {
 	const op = "store.Create"
 	if c.ID == "" {
 		c.ID = scrollback.ConversationID(s.newID())
@@ -44,7 +44,80 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation) (scrollba
 	now := s.Now()
 	c.Version, c.CreatedAt, c.UpdatedAt, c.DeletedAt, c.Parent, c.Ancestors = 1, now, now, 0, nil, nil
 	b := scrollback.Branch{ID: scrollback.BranchID(s.newID()), Conversation: c.ID, UpdatedAt: now}
-	return s.d.Log.Create(ctx, c, b)
+	if len(begins) == 0 {
+		return s.d.Log.Create(ctx, c, b)
+	}
+	h, err := s.d.Read.Head(ctx, c.ID)
+	if scrollback.CodeOf(err) != scrollback.NotFound {
+		return h.Conversation, false, err
+	}
+	// Of two that make the same conversation at once, one is in conflict over its branch.
+	b.ID = scrollback.BranchID(uuid.NewSHA1(uuid.NameSpaceOID, []byte("begins\x00"+c.ID)).String())
+	made := s.clear(ctx, c.ID)
+	if made == nil {
+		made = s.begin(ctx, c, b, begins)
+	}
+	if made != nil && scrollback.CodeOf(made) != scrollback.Conflict {
+		return c, false, made
+	}
+	if h, err = s.d.Read.Head(ctx, c.ID); made == nil || err == nil {
+		return h.Conversation, made == nil, err
+	}
+	return c, false, made
+}
+
+// Bounds of one transaction of a conversation that begins with messages: others write in
+// between.
+const (
+	beginBatch = 64
+	beginBytes = 256 << 10
+)
+
+// begin stores a conversation that begins with messages: nobody sees it before the last.
+func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollback.Branch, in []Incoming) error {
+	for at := int64(0); len(in) > 0; {
+		n, size := 0, 0
+		for ; n < len(in) && n < beginBatch && size < beginBytes; n++ {
+			size += len(in[n].Index) + len(in[n].Parts.Text())
+			for _, r := range in[n].Parts.Results() {
+				size += len(r.Text)
+			}
+		}
+		a := Adopt{Conversation: c}
+		if n == len(in) {
+			a.Current = b.ID
+		}
+		switch err := s.Move.Adopt(ctx, a, Growth{Branch: b, IfHead: at, Messages: in[:n]}); {
+		case scrollback.CodeOf(err) == scrollback.Conflict:
+			return scrollback.Errorf(scrollback.Conflict, "store.Create", "another request creates conversation %s", c.ID).Because(err)
+		case err != nil:
+			return err
+		}
+		at, in = at+int64(n), in[n:]
+	}
+	return nil
+}
+
+// clear removes what is left of a conversation whose beginning was cut off. One that was
+// purged and has heirs is conflict.
+func (s *Store) clear(ctx context.Context, id scrollback.ConversationID) error {
+	left, err := s.d.Read.Branches(ctx, id)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	if _, err := s.Discard(ctx, id); err != nil {
+		return err
+	}
+	if left, err = s.d.Read.Branches(ctx, id); err == nil && len(left) > 0 {
+		err = scrollback.Errorf(scrollback.Conflict, "store.Create", "conversation %s was purged", id)
+	}
+	return err
+}
+
+// Discard removes a conversation that nobody has seen yet; one that people see is
+// conflict.
+func (s *Store) Discard(ctx context.Context, id scrollback.ConversationID) (Purged, error) {
+	return s.Purge(ctx, id, 1)
 }
 
 // complete fills in defaults and checks bounds.

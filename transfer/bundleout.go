@@ -319,6 +319,7 @@ func (x *bundleExport) folds(ctx context.Context, p *portion) error {
 		if !known || f.Before.Boundary > end || slices.ContainsFunc(f.Before.Segments, unknown) {
 			continue
 		}
+		f.Receipt.Archive = "" // which the bundle does not hold
 		if err := x.w.Fold(f); err != nil {
 			return err
 		}

@@ -72,26 +72,33 @@ func (t *Transfer) entries(ctx context.Context, v *engine.View, c scrollback.Con
 // entry yields a message and what stands after it, and reports whether to go on.
 func (t *Transfer) entry(ctx context.Context, m scrollback.Message, turns []scrollback.TurnEntry, yield func(transcript.Entry, error) bool) bool {
 	entry, err := t.whole(ctx, m)
-	var drafts []transcript.Entry
-	for _, e := range turns {
-		d := scrollback.Draft{Content: e.Content, Reasoning: e.Reasoning, ToolCalls: e.ToolCalls, Model: e.Model}
-		if d.Empty() {
-			e.Retry = false // of a file nothing can be tried again
-			entry.Turns = append(entry.Turns, e)
-			continue
-		}
-		drafts = append(drafts, transcript.Entry{Message: scrollback.Message{ID: scrollback.MessageID(e.TurnID), TurnID: e.TurnID,
-			Role: scrollback.RoleAssistant, Parts: d.Parts(), Model: d.Model, Status: scrollback.StatusInterrupted, CreatedAt: e.StartedAt}})
-	}
+	failed, drafts := standing(turns)
+	entry.Turns = failed
 	if !yield(entry, err) || err != nil {
 		return false
 	}
 	for _, d := range drafts {
-		if !yield(d, nil) {
+		if !yield(transcript.Entry{Message: d}, nil) {
 			return false
 		}
 	}
 	return true
+}
+
+// standing are the turns after a message: those that failed, and what others have written
+// that is no message yet, as interrupted messages.
+func standing(turns []scrollback.TurnEntry) (failed []scrollback.TurnEntry, drafts []scrollback.Message) {
+	for _, e := range turns {
+		d := scrollback.Draft{Content: e.Content, Reasoning: e.Reasoning, ToolCalls: e.ToolCalls, Model: e.Model}
+		if d.Empty() {
+			e.Retry = false // of a file nothing can be tried again
+			failed = append(failed, e)
+			continue
+		}
+		drafts = append(drafts, scrollback.Message{ID: scrollback.MessageID(e.TurnID), TurnID: e.TurnID,
+			Role: scrollback.RoleAssistant, Parts: d.Parts(), Model: d.Model, Status: scrollback.StatusInterrupted, CreatedAt: e.StartedAt})
+	}
+	return failed, drafts
 }
 
 // whole is a message with its artifacts put back in.

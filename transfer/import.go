@@ -428,8 +428,13 @@ func (im *importer) choose(ctx context.Context, c *importing, key string, entry 
 		identity = "file\x00" + im.file + "\x00" + want.Project
 	}
 	want.ID = scrollback.ConversationID(uuid.NewSHA1(uuid.NameSpaceOID, []byte(identity)).String())
-	if want.Model != "" && im.view.Fits(scrollback.Conversation{Model: want.Model}) != nil {
-		want.Model = "" // made by a model that is not set up here
+	project := want.Project
+	if err := localize(im.view, &want, project); err != nil {
+		return err
+	}
+	want.Project, want.Roots = project, nil
+	if scrollback.CheckTools(want.Settings.Tools) != nil {
+		want.Settings.Tools = nil
 	}
 	want.Title = clip.Line(want.Title, 400)
 	if want.Title == "" && entry.Message.Role == scrollback.RoleUser {

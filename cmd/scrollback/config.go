@@ -43,6 +43,7 @@ type settings struct {
 	Models         map[string]token.Facts // what the file says about models, by name
 	Strict         map[string]scrollback.Strictness
 	ReplyBounds    model.Bounds // of one reply
+	Limits         limits       // of what comes in
 	Roots          []string     // granted without --root; nil leaves it to the command
 	NoEnvironment  bool         // conversations are not told where they work
 	MemoryFiles    []string     // names of memory files; nil leaves them to the workspace
@@ -71,6 +72,8 @@ var keys = map[string]string{
 	"models.*.price_cached_input": "number", "models.*.price_output": "number", "models.*.factor": "number", "models.*.currency": "text", "models.*.strict": "text",
 	"reply.chars": "whole number", "reply.reasoning_chars": "whole number", "reply.argument_bytes": "whole number", "reply.opaque_bytes": "whole number",
 	"reply.calls": "whole number", "reply.frame_bytes": "whole number", "reply.seconds": "whole number",
+	"limits.body_bytes": "whole number", "limits.message_chars": "whole number", "limits.parts": "whole number", "limits.attachment_bytes": "whole number",
+	"limits.import_bytes": "whole number",
 }
 
 // named are the tables whose keys are names.
@@ -280,6 +283,9 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	}
 	if err == nil {
 		s.ReplyBounds, err = replyBounds(k)
+	}
+	if err == nil {
+		s.Limits, err = parseLimits(k)
 	}
 	return s, err
 }

@@ -55,6 +55,7 @@ func TestConfigGuide(t *testing.T) {
 			Price: &token.Price{Input: 0.28, CachedInput: 0.028, Output: 0.42, Currency: "USD"}}},
 		Strict:      map[string]scrollback.Strictness{"custom/gemma-3-12b": scrollback.StrictNoSystem},
 		ReplyBounds: model.Bounds{}.Full(),
+		Limits:      limits{Body: 1 << 20, MessageChars: 200_000, Parts: 100, Attachment: 20 << 20, Import: 4 << 30},
 		variables: map[string]string{"DEEPSEEK_API_KEY": "sk-of-deepseek", "OPENAI_API_KEY": "sk-of-openai",
 			"OPENAI_BASE_URL": "https://gateway.example/v1", "SCROLLBACK_BASE_URL": "http://127.0.0.1:8000/v1"}}
 	if !reflect.DeepEqual(got, want) {
@@ -163,6 +164,8 @@ func TestConfigErrors(t *testing.T) {
 		"providers = 'SECRET'":                         "providers must be a table",
 		"[providers.nobody]\napi_key = 'SECRET'":       `providers."nobody": there is no such provider`,
 		"[reply]\nchars = -1":                          "reply.chars is a number from 0",
+		"[limits]\nparts = -1":                         "limits.parts is a number from 0",
+		"[limits]\nbytes = 1":                          "unknown key limits.bytes",
 		"[reply]\nwords = 1":                           "unknown key reply.words",
 		"[models.'a/b.c']\nstrict = 'very'":            `models."a/b.c": strict is turns or no_system, not "very"`,
 		"limit = '64k'":                                "limit must be a whole number",

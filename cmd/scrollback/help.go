@@ -48,6 +48,7 @@ var groups = []struct {
 	}},
 	{"Move", []example{
 		{"export", `scrollback export latest -o talk.jsonl`},
+		{"archive", `scrollback archive latest`},
 		{"import", `scrollback import talk.jsonl`},
 	}},
 	{"Care", []example{

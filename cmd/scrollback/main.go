@@ -76,8 +76,9 @@ type commands struct {
 	Trash     trashCmd     `cmd:"" help:"Put a conversation in the trash."`
 	Restore   restoreCmd   `cmd:"" help:"Take a conversation out of the trash."`
 	Purge     purgeCmd     `cmd:"" help:"Remove a conversation permanently."`
-	Import    importCmd    `cmd:"" help:"Import a transcript or a bundle."`
+	Import    importCmd    `cmd:"" help:"Import a transcript, an archive or a bundle."`
 	Export    exportCmd    `cmd:"" help:"Export a conversation."`
+	Archive   archiveCmd   `cmd:"" help:"Write a full JSON copy of a conversation beside its data; list and read such copies."`
 	Usage     usageCmd     `cmd:"" help:"Show what calls to models have cost."`
 	Models    modelsCmd    `cmd:"" help:"List the models that are set up."`
 	Keys      keysCmd      `cmd:"" help:"Make, list and revoke the keys that others use a server with."`

@@ -54,7 +54,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		sweeping.Go(func() { g.sweep(ctx, a) })
 		defer func() { stop(); sweeping.Wait() }()
 	}
-	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, Version: version(), Log: g.logger(), Metrics: counts,
+	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, Version: version(), Log: g.logger(), Metrics: counts, Limits: g.set.Limits.api(),
 		Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts,
 		Started: func(url string) {
 			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)

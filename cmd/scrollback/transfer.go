@@ -21,7 +21,7 @@ import (
 
 type importCmd struct {
 	File      string `arg:"" optional:"" help:"File to read, or - for standard input. With --from gemini-cli and no file: every session of that tool."`
-	From      string `help:"Format (bundle, jsonl, gemini-cli). Default: recognised by the file's content." placeholder:"F"`
+	From      string `help:"Format (bundle, archive, gemini-cli, chat-server, jsonl). Default: recognised by the file's content." placeholder:"F"`
 	Project   string `help:"Project to import into." placeholder:"P"`
 	Into      string `help:"Conversation to add to." placeholder:"ID"`
 	AsCopy    bool   `help:"Import a bundle under new ids, and list them."`

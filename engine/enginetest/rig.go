@@ -91,6 +91,8 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 	if r.Archive = o.Archive; r.Archive == nil {
 		r.Archive = archive.New(r.Store, bucket, nil)
 	}
+	r.Transfer = transfer.New(r.Store, r.Archive, transfer.Options{Importers: append(o.Importers, all.Importers()...),
+		Exporters: all.Exporters()})
 	r.Engine = engine.New(r.Store, r.Archive, engine.Options{
 		Models: func(name string) (model.Model, error) {
 			if o.Models != nil {
@@ -106,11 +108,10 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		},
 		Model: "script", Place: o.Place, Watch: o.Watch, SaveEvery: o.SaveEvery, NoBackgroundFolds: o.NoFolds, SummaryTimeout: o.Wait,
 		Compaction: engine.PolicySettings{Policy: o.Policy, Numbers: o.Folding}, Projects: o.Projects, ReplyBounds: o.Bounds,
+		Archive: transfer.OnCompact(r.Transfer),
 	})
 	r.View = r.Engine.As(scrollback.Operator())
 	r.Reader = r.View.Recall()
-	r.Transfer = transfer.New(r.Store, r.Archive, transfer.Options{Importers: append(o.Importers, all.Importers()...),
-		Exporters: all.Exporters()})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()

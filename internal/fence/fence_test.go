@@ -83,8 +83,8 @@ var rooms = map[string]entry{
 	"engine/setting": {rooms: ". compact intake model model/lessons recall store token window", not: "database/sql os"},
 	"engine/enginetest": {rooms: ". archive engine engine/watch model model/modeltest recall store store/driver store/memdriver token " +
 		"transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob", not: "database/sql os"},
-	"transfer": {rooms: ". archive bundle engine internal/clip store store/search transcript", libs: "github.com/google/uuid",
-		not: "database/sql os"},
+	"transfer": {rooms: ". archive bundle engine internal/clip store store/search transcript transcript/archived",
+		libs: "github.com/google/uuid", not: "database/sql os"},
 
 	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +
 		"store/sqldriver/sqlite token transcript/all transfer",

@@ -25,7 +25,7 @@ func (a *api) artifacts() {
 			if err != nil {
 				return err
 			}
-			art, err := a.as(r.Context()).Upload(r.Context(), id, sentBody(w, r, a.limits.Upload), r.URL.Query().Get("name"))
+			art, err := a.as(r.Context()).Upload(r.Context(), id, sentBody(w, r, a.limits.Upload, "limits.attachment_bytes"), r.URL.Query().Get("name"))
 			if err != nil {
 				return err
 			}

@@ -80,6 +80,8 @@ type settingsBody struct {
 	ReasoningEffort *string `json:"reasoning_effort,omitempty" doc:"none, minimal, low, medium, high, xhigh or max; empty leaves it to the model."`
 	Thinking        *bool   `json:"thinking,omitempty" doc:"Whether the model thinks before it answers."`
 	ThinkingBudget  *int64  `json:"thinking_budget,omitempty" doc:"Tokens it may think for; 0 leaves it to the model."`
+
+	ArchiveOnCompact *bool `json:"archive_on_compact,omitempty" doc:"Whether an archive is written after each compaction."`
 }
 
 // think sets how much the conversation's model thinks. A setting replaces an older one
@@ -128,6 +130,9 @@ func (b *ConversationBody) apply(c *scrollback.Conversation) error {
 	if b.Settings != nil {
 		set(&c.Settings.RecallScope, b.Settings.RecallScope)
 		b.Settings.think(&c.Settings)
+	}
+	if b.Settings != nil && b.Settings.ArchiveOnCompact != nil {
+		c.Settings.ArchiveOnCompact = *b.Settings.ArchiveOnCompact
 	}
 	if b.Settings != nil && b.Settings.numbers() != nil {
 		c.Settings.Compaction = b.Settings.numbers()

@@ -83,6 +83,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	a.books()
 	a.recall()
 	a.transfer()
+	a.archives()
 	a.artifacts()
 	a.session()
 	a.events()

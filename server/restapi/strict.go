@@ -93,7 +93,7 @@ func readable(text, kind string) (ok bool) {
 
 // checkBody reads the body of a request, checks it, and puts it back.
 func (a *api) checkBody(op *huma.Operation, w http.ResponseWriter, r *http.Request) error {
-	body := sentBody(w, r, a.limits.Body)
+	body := sentBody(w, r, a.limits.Body, "limits.body_bytes")
 	body.until = time.Now().Add(readTime) // it is small
 	raw, err := io.ReadAll(body)
 	if err != nil {
@@ -159,7 +159,6 @@ var reserved = func() map[string]string {
 		for _, name := range []string{"version", "branch", "messages", "created_at", "updated_at", "parent", "deleted_at"} {
 			out[op+"."+name] = ours
 		}
-		out[op+".settings.archive_on_compact"] = later
 	}
 	out["patch-conversation.id"], out["patch-conversation.history"] = ours, ours
 	return out

@@ -34,7 +34,7 @@ func (a *api) transfer() {
 				}
 				req.Into = id
 			}
-			f, err := spool(sentBody(w, r, a.limits.Import))
+			f, err := spool(sentBody(w, r, a.limits.Import, "limits.import_bytes"))
 			if err != nil {
 				return err
 			}
@@ -134,15 +134,16 @@ func spool(body io.Reader) (io.ReadSeekCloser, error) {
 
 // bodyError classifies an error of reading a body.
 func bodyError(err error) error {
-	var big *http.MaxBytesError
-	if errors.As(err, &big) {
-		return scrollback.ParamErrorf("restapi", "body", "the body is over the limit of %d bytes", big.Limit).Because(scrollback.ErrTooLarge)
-	}
 	var known *scrollback.Error
 	if errors.As(err, &known) {
 		return err
 	}
 	return scrollback.ParamErrorf("restapi", "body", "the body ended early")
+}
+
+// overLimit is the error of a body that is too long, and the setting that says so.
+func overLimit(limit int64, setting string) error {
+	return scrollback.ParamErrorf("restapi", "body", "the body is over the limit of %d bytes (%s)", limit, setting).Because(scrollback.ErrTooLarge)
 }
 
 // readTime is how long a client may stay silent while it sends a body.
@@ -151,16 +152,27 @@ const readTime = 60 * time.Second
 // sent is a body that may be long: it is bounded, a silent client is given up,
 // and errors are ours.
 type sent struct {
-	r     io.Reader
-	rc    *http.ResponseController
-	until time.Time // when all of it must be there; zero: no such time
+	r       io.Reader
+	rc      *http.ResponseController
+	limit   int64
+	setting string
+	over    bool      // it says itself that it is too long
+	until   time.Time // when all of it must be there; zero: no such time
 }
 
-func sentBody(w http.ResponseWriter, r *http.Request, limit int64) *sent {
-	return &sent{r: http.MaxBytesReader(w, r.Body, limit), rc: http.NewResponseController(w)}
+// sentBody is the body of a request. setting names its limit.
+func sentBody(w http.ResponseWriter, r *http.Request, limit int64, setting string) *sent {
+	s := &sent{r: http.MaxBytesReader(w, r.Body, limit), rc: http.NewResponseController(w), limit: limit, setting: setting, over: r.ContentLength > limit}
+	if s.over {
+		w.Header().Set("Connection", "close") // the rest is not worth reading
+	}
+	return s
 }
 
 func (s *sent) Read(p []byte) (int, error) {
+	if s.over {
+		return 0, overLimit(s.limit, s.setting)
+	}
 	by := time.Now().Add(readTime)
 	if !s.until.IsZero() && s.until.Before(by) {
 		by = s.until
@@ -169,9 +181,12 @@ func (s *sent) Read(p []byte) (int, error) {
 		return 0, bodyError(err)
 	}
 	n, err := s.r.Read(p)
+	var big *http.MaxBytesError
 	switch {
 	case errors.Is(err, io.EOF): // what follows may take longer than reading
 		_ = s.rc.SetReadDeadline(time.Time{})
+	case errors.As(err, &big):
+		err = overLimit(s.limit, s.setting)
 	case err != nil:
 		err = bodyError(err)
 	}

@@ -3,13 +3,15 @@ package all
 
 import (
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/archived"
+	"github.com/scrollback-ai/scrollback/transcript/chatserver"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
 )
 
 // Importers lists what can be read, in the order they are tried.
 func Importers() []transcript.Importer {
-	return []transcript.Importer{geminicli.Format{}, jsonl.Format{}}
+	return []transcript.Importer{archived.Format{}, geminicli.Format{}, chatserver.Format{}, jsonl.Format{}}
 }
 
 // Exporters lists what can be written.

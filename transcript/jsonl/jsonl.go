@@ -15,13 +15,11 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -175,7 +173,7 @@ func parse(line []byte, n int, source *string) transcript.Entry {
 	if err := json.Unmarshal(w.Content, &e.Message.Parts); err != nil {
 		return bad("content: %v", err)
 	}
-	if e.Bytes, err = inlineBytes(w.Content, e.Message.Parts); err != nil {
+	if e.Bytes, err = transcript.Attached(w.Content, e.Message.Parts); err != nil {
 		return bad("content: %v", err)
 	}
 	return e
@@ -199,30 +197,4 @@ func parseTime(b json.RawMessage) (int64, error) {
 		return 0, fmt.Errorf("%q is not an RFC 3339 time", s)
 	}
 	return t.UnixMilli(), nil
-}
-
-// inlineBytes decodes the "data" of image and file parts.
-func inlineBytes(content json.RawMessage, parts scrollback.Parts) (map[int][]byte, error) {
-	if !bytes.Contains(content, []byte(`"data"`)) {
-		return nil, nil
-	}
-	var raw []struct {
-		Type string  `json:"type"`
-		Data *string `json:"data"`
-	}
-	if json.Unmarshal(content, &raw) != nil || len(raw) != len(parts) {
-		return nil, nil
-	}
-	out := map[int][]byte{}
-	for i, p := range raw {
-		if p.Data == nil || p.Type != "image" && p.Type != "file" {
-			continue
-		}
-		b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(*p.Data))
-		if err != nil {
-			return nil, fmt.Errorf("part %d: data is not base64", i)
-		}
-		out[i] = b
-	}
-	return out, nil
 }

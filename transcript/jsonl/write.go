@@ -2,8 +2,6 @@ package jsonl
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"io"
 	"iter"
@@ -26,7 +24,7 @@ func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[tr
 		if err != nil {
 			return err
 		}
-		content, err := contentOf(e)
+		content, err := transcript.Whole(e)
 		if err != nil {
 			return err
 		}
@@ -42,29 +40,4 @@ func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[tr
 		}
 	}
 	return out.Flush()
-}
-
-// contentOf is a message's parts with the bytes of attachments put back in.
-func contentOf(e transcript.Entry) (json.RawMessage, error) {
-	plain, err := marshal(e.Message.Parts)
-	if err != nil || len(e.Bytes) == 0 {
-		return plain, err
-	}
-	var objects []map[string]json.RawMessage
-	if err := json.Unmarshal(plain, &objects); err != nil {
-		return nil, err
-	}
-	for i, b := range e.Bytes {
-		objects[i]["data"] = json.RawMessage(`"` + base64.StdEncoding.EncodeToString(b) + `"`)
-	}
-	return marshal(objects)
-}
-
-// marshal is JSON without HTML escapes: payloads stay as they are.
-func marshal(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
 }

@@ -1,0 +1,216 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Copy is a full copy of a conversation in the bucket. Its key names it within its
+// conversation; CreatedAt is Unix ms.
+type Copy struct {
+	Key       string `json:"key"`
+	Bytes     int64  `json:"bytes"`
+	SHA256    string `json:"sha256"`
+	CreatedAt int64  `json:"created_at"`
+}
+
+// Every copy has a note beside it, which is written last: what has none was cut off.
+const (
+	copyPrefix = "archives/"
+	copyEnding = ".json"
+	noteEnding = ".note"
+	maxNote    = 4 << 10
+)
+
+// CopyKey is the key of a copy that is begun at a time, in Unix ms. unique is an id that
+// was just made; keys sort by time.
+func CopyKey(at int64, unique string) string {
+	sum := sha256.Sum256([]byte(unique))
+	return fmt.Sprintf("%013d-%s%s", at, hex.EncodeToString(sum[:4]), copyEnding)
+}
+
+// isCopyKey reports whether a key is one that CopyKey makes.
+func isCopyKey(key string) bool {
+	at, rest, _ := strings.Cut(strings.TrimSuffix(key, copyEnding), "-")
+	return len(at) == 13 && strings.Trim(at, "0123456789") == "" && len(rest) == 8 && strings.Trim(rest, "0123456789abcdef") == "" &&
+		strings.HasSuffix(key, copyEnding)
+}
+
+func noCopy(id scrollback.ConversationID) error {
+	return scrollback.Errorf(scrollback.NotFound, "archive.Copy", "conversation %s has no such archive", id)
+}
+
+// copyName is the name in the bucket of a conversation's copy; not_found for a key that
+// is not one of ours.
+func copyName(id scrollback.ConversationID, key string) (string, error) {
+	if !isCopyKey(key) || checkName(string(id)) != nil {
+		return "", noCopy(id)
+	}
+	return copyPrefix + string(id) + "/" + key, nil
+}
+
+// counter counts and hashes what is written.
+type counter struct {
+	n int64
+	w io.Writer
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// PutCopy stores what write writes as a copy of a conversation. If write fails, nothing
+// is stored.
+func (a *Archive) PutCopy(ctx context.Context, id scrollback.ConversationID, made Copy, write func(io.Writer) error) (Copy, error) {
+	const op = "archive.PutCopy"
+	name, err := copyName(id, made.Key)
+	if err != nil {
+		return made, err
+	}
+	writing, abandon := context.WithCancel(ctx)
+	defer abandon()
+	w, err := a.bucket.NewWriter(writing, name, &blob.WriterOptions{ContentType: "application/json"})
+	if err != nil {
+		return made, bucketError(op, err)
+	}
+	sum := sha256.New()
+	out := &counter{w: io.MultiWriter(w, sum)}
+	if err := write(out); err != nil {
+		abandon() // so that closing keeps nothing
+		_ = w.Close()
+		return made, err
+	}
+	if err := w.Close(); err != nil {
+		return made, bucketError(op, err)
+	}
+	made.Bytes, made.SHA256 = out.n, hex.EncodeToString(sum.Sum(nil))
+	note, err := json.Marshal(made)
+	if err == nil {
+		err = a.settle(op, name)
+	}
+	if err != nil {
+		return made, err
+	}
+	if err := a.bucket.WriteAll(ctx, name+noteEnding, note, &blob.WriterOptions{ContentType: "application/json"}); err != nil {
+		return made, bucketError(op, err)
+	}
+	return made, a.settle(op, name+noteEnding)
+}
+
+// OpenCopy returns a conversation's copy and its bytes. A key that is unknown, or not one
+// of ours, is not_found; bytes whose number is not the one that was stored are internal.
+func (a *Archive) OpenCopy(ctx context.Context, id scrollback.ConversationID, key string) (Copy, io.ReadCloser, error) {
+	const op = "archive.OpenCopy"
+	made, err := a.copy(ctx, id, key)
+	if err != nil {
+		return made, nil, err
+	}
+	r, err := a.bucket.NewReader(ctx, copyPrefix+string(id)+"/"+key, nil)
+	if err != nil {
+		if gcerrors.Code(err) == gcerrors.NotFound {
+			return made, nil, noCopy(id)
+		}
+		return made, nil, bucketError(op, err)
+	}
+	if r.Size() != made.Bytes {
+		err := scrollback.Errorf(scrollback.Internal, op, "archive %s has %d bytes instead of %d", key, r.Size(), made.Bytes)
+		return made, nil, errors.Join(err, r.Close())
+	}
+	return made, r, nil
+}
+
+// copy reads the note of a copy.
+func (a *Archive) copy(ctx context.Context, id scrollback.ConversationID, key string) (Copy, error) {
+	name, err := copyName(id, key)
+	if err != nil {
+		return Copy{}, err
+	}
+	r, err := a.bucket.NewReader(ctx, name+noteEnding, nil)
+	if err != nil {
+		if gcerrors.Code(err) == gcerrors.NotFound {
+			return Copy{}, noCopy(id)
+		}
+		return Copy{}, bucketError("archive.Copy", err)
+	}
+	defer func() { _ = r.Close() }() // read-only
+	var made Copy
+	b, err := io.ReadAll(io.LimitReader(r, maxNote))
+	if err == nil {
+		err = json.Unmarshal(b, &made)
+	}
+	if err != nil || made.Key != key {
+		return made, scrollback.Errorf(scrollback.Internal, "archive.Copy", "the note of archive %s cannot be read", key)
+	}
+	return made, nil
+}
+
+// Copies lists the newest copies of a conversation, newest first, at most as many as are
+// asked for.
+func (a *Archive) Copies(ctx context.Context, id scrollback.ConversationID, most int) ([]Copy, error) {
+	var keys []string
+	err := a.eachCopy(ctx, id, func(name string) error {
+		if key := strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], noteEnding); isCopyKey(key) && strings.HasSuffix(name, noteEnding) {
+			if keys = append(keys, key); len(keys) > most { // they come oldest first
+				keys = slices.Delete(keys, 0, 1)
+			}
+		}
+		return nil
+	})
+	out := []Copy{}
+	for _, key := range slices.Backward(keys) {
+		made, broken := a.copy(ctx, id, key)
+		if scrollback.CodeOf(broken) == scrollback.NotFound {
+			continue // it was removed meanwhile
+		}
+		if broken != nil {
+			return out, broken
+		}
+		out = append(out, made)
+	}
+	return out, err
+}
+
+// dropCopies removes all copies of a conversation, and what is left of some that were cut
+// off.
+func (a *Archive) dropCopies(ctx context.Context, id scrollback.ConversationID) error {
+	return a.eachCopy(ctx, id, func(name string) error {
+		if err := a.bucket.Delete(ctx, name); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+			return bucketError("archive.Drop", err)
+		}
+		return nil
+	})
+}
+
+// eachCopy does something with every object among a conversation's copies, in order.
+func (a *Archive) eachCopy(ctx context.Context, id scrollback.ConversationID, do func(name string) error) error {
+	if err := checkName(string(id)); err != nil {
+		return err
+	}
+	list := a.bucket.List(&blob.ListOptions{Prefix: copyPrefix + string(id) + "/"})
+	for {
+		o, err := list.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return bucketError("archive.Copies", err)
+		}
+		if err := do(o.Key); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+type archiveCmd struct {
+	one
+	Archives bool   `help:"List the newest archives, and write none."`
+	Key      string `help:"An archive that is there: read it, and write none. It goes to --output." placeholder:"KEY"`
+	Output   string `short:"o" help:"File to write the archive to as well; - for standard output." placeholder:"FILE"`
+}
+
+// Run implements the command.
+func (c *archiveCmd) Run(g *globals) error {
+	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		all := a.Transfer.Archives()
+		if c.Archives {
+			list, err := all.List(g.ctx, a.View, id, g.count(0))
+			if err != nil {
+				return err
+			}
+			return g.print(map[string]any{"archives": list}, func(w io.Writer) error {
+				for _, one := range list {
+					if err := printArchive(w, one); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		made := transfer.Archived{Key: c.Key}
+		if c.Key == "" {
+			var err error
+			if made, err = all.Write(g.ctx, a.View, id); err != nil {
+				return err
+			}
+		}
+		made, f, err := all.Open(g.ctx, a.View, id, made.Key)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // read-only
+		copied := func(w io.Writer) error {
+			_, err := io.Copy(w, f)
+			return scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+		}
+		switch c.Output {
+		case "-":
+			return copied(g.stdout)
+		case "":
+		default:
+			if err := writeWhole(c.Output, copied); err != nil {
+				return err
+			}
+		}
+		return g.print(made, func(w io.Writer) error { return printArchive(w, made) })
+	})
+}
+
+// printArchive prints an archive as a line.
+func printArchive(w io.Writer, a transfer.Archived) error {
+	_, err := fmt.Fprintf(w, "%s  %s  %s bytes\n", a.Key, time.UnixMilli(a.CreatedAt).Format("2006-01-02 15:04:05"), terminal.Thousands(a.Bytes))
+	return err
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"github.com/knadh/koanf/v2"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/server/restapi"
+)
+
+// limits bound what comes in; 0 is the default of each.
+type limits struct {
+	Body, MessageChars, Parts, Attachment, Import int64
+}
+
+// parseLimits reads them from the config file.
+func parseLimits(k *koanf.Koanf) (l limits, err error) {
+	for name, at := range map[string]*int64{"body_bytes": &l.Body, "message_chars": &l.MessageChars, "parts": &l.Parts,
+		"attachment_bytes": &l.Attachment, "import_bytes": &l.Import} {
+		if *at = k.Int64("limits" + dot + name); *at < 0 || *at > 1<<40 {
+			return l, scrollback.ParamErrorf("scrollback", "limits", "limits.%s is a number from 0, for its default, to 1099511627776", name)
+		}
+	}
+	return l, nil
+}
+
+// incoming sets an engine's share of them.
+func (l limits) incoming(o engine.Options) engine.Options {
+	o.Incoming.MessageChars, o.Incoming.Parts, o.Incoming.ArtifactBytes = int(l.MessageChars), int(l.Parts), l.Attachment
+	return o
+}
+
+// api is the server's share of them.
+func (l limits) api() restapi.Limits {
+	return restapi.Limits{Body: l.Body, Import: l.Import, Upload: l.Attachment}
+}

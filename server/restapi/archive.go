@@ -1,0 +1,109 @@
+package restapi
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+type archiveList struct {
+	Archives []transfer.Archived `json:"archives"`
+}
+
+// archives adds writing, listing and reading full copies of a conversation.
+func (a *api) archives() {
+	huma.Register(a.huma, huma.Operation{OperationID: "archive", Method: http.MethodPost, Path: "/api/conversations/{id}/archive",
+		Summary:      "Write an archive of a conversation",
+		Description:  "A full JSON copy, with all branches and attachments, goes into the object store. The answer says what it is called there.",
+		MaxBodyBytes: a.limits.Body},
+		func(ctx context.Context, in *ConversationPath) (*body[transfer.Archived], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(transfer.Archived{}, err)
+			}
+			return seen(a.moves.Archives().Write(ctx, a.as(ctx), id))
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "list-archives", Method: http.MethodGet, Path: "/api/conversations/{id}/archives",
+		Summary: "List the newest archives of a conversation, newest first"},
+		func(ctx context.Context, in *struct {
+			ConversationPath
+			Limit int `query:"limit" doc:"How many; 50 if it is left out."`
+		}) (*body[archiveList], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(archiveList{}, err)
+			}
+			all, err := a.moves.Archives().List(ctx, a.as(ctx), id, in.Limit)
+			return seen(archiveList{all}, err)
+		})
+	download := queryParam("download", huma.TypeBoolean, "Whether a browser saves it as a file.")
+	a.raw(huma.Operation{OperationID: "read-newest-archive", Method: http.MethodGet, Path: "/api/conversations/{id}/archive",
+		Summary: "Read the newest archive of a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"), download}}, a.archive)
+	a.raw(huma.Operation{OperationID: "read-archive", Method: http.MethodGet, Path: "/api/conversations/{id}/archive/{key}",
+		Summary: "Read an archive of a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
+			pathParam("key", "Its key, as the list has it."), download}}, a.archive)
+}
+
+// archive writes the archive that a path names, or else the newest.
+func (a *api) archive(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	id, err := a.resolve(ctx, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	c, err := a.as(ctx).Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	made, f, err := a.moves.Archives().Open(ctx, a.as(ctx), id, r.PathValue("key"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // read-only
+	how := "inline"
+	if isSet(r.URL.Query(), "download") {
+		how = "attachment"
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.FormatInt(made.Bytes, 10))
+	h.Set("Content-Disposition", mime.FormatMediaType(how, map[string]string{"filename": fileName(c, ".json")}))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("Cache-Control", "no-store")
+	if _, err := io.Copy(w, f); err != nil {
+		panic(http.ErrAbortHandler) // a cut-off file must not look whole
+	}
+	return nil
+}
+
+// maxFileName bounds the name of a download, in characters.
+const maxFileName = 80
+
+// fileName is a name for a download that every system takes: the conversation's title, in
+// whatever script, without what means something in a path.
+func fileName(c scrollback.Conversation, ending string) string {
+	safe := []rune(strings.Map(func(r rune) rune {
+		switch {
+		case strings.ContainsRune(`/\:*?"<>|`, r):
+			return '-'
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, c.Title))
+	name := strings.Trim(string(safe[:min(len(safe), maxFileName)]), " .-")
+	return cmp.Or(name, "conversation-"+string(c.ID)) + ending
+}

@@ -1,0 +1,236 @@
+// Package archived reads and writes archives: a conversation whole, as one JSON document.
+//
+//	{"archive":      {"format": "scrollback", "version": 1, "created_at"},
+//	 "branches":     [branch …],
+//	 "conversation": conversation,
+//	 "messages":     [message …],
+//	 "receipts":     [receipt …],
+//	 "refs":         [ref …]}
+//
+// All of it has the shapes of our API. A message has the whole text of its tool results,
+// the bytes of its images and files as base64 in "data" (as far as they fit in
+// [MaxMessage]), and in "turns" what failed after it; what a turn has written that is no
+// message yet is one without a seq. Each message is there once, on a line of its own. They stand in the order of a walk through the tree of
+// branches that takes the current branch last at every fork: one whose seq is not higher
+// than the one before it begins another branch, after the message of the current path
+// with the seq before it.
+//
+// Words it adds: piece (a run of messages of one branch, in that order).
+//
+// It may not know the store or the network.
+package archived
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"sort"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// The name of the format, and what the head of a file says.
+const (
+	Name    = "archive"
+	format  = "scrollback"
+	version = 1
+)
+
+// Format is the format. The zero value is ready.
+type Format struct{}
+
+// Name implements transcript.Importer.
+func (Format) Name() string { return Name }
+
+// head is what a file begins with.
+type head struct {
+	Format    string `json:"format"`
+	Version   int    `json:"version"`
+	CreatedAt int64  `json:"created_at"`
+}
+
+// Sniff implements transcript.Importer.
+func (Format) Sniff(begin []byte) bool {
+	d := transcript.NewDocument(bytes.NewReader(begin), transcript.MaxLine)
+	if name, err := d.Next(); err != nil || name != "archive" {
+		return false
+	}
+	raw, err := d.Value()
+	var h head
+	return err == nil && json.Unmarshal(raw, &h) == nil && h.Format == format
+}
+
+// MaxMessage bounds the bytes of one message of an archive.
+const MaxMessage = 256 << 20
+
+// message is a message as a file has it. Its parts come last.
+type message struct {
+	scrollback.Message
+	Seq   int64                  `json:"seq,omitempty"`
+	Turns []scrollback.TurnEntry `json:"turns,omitempty"`
+	Parts json.RawMessage        `json:"parts,omitempty"`
+}
+
+// Read implements transcript.Importer. Branches other than the current one are told by
+// going back; compactions are made afresh from the messages.
+func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
+	return func(yield func(transcript.Entry, error) bool) {
+		f := &file{d: transcript.NewDocument(r, MaxMessage), yield: yield}
+		for {
+			name, err := f.d.Next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err == nil {
+				err = f.field(name)
+			}
+			if errors.Is(err, errStopped) {
+				return
+			}
+			if err != nil {
+				if bad, ok := f.d.Fault(err); ok {
+					yield(transcript.Entry{Bad: &bad}, nil)
+				} else {
+					yield(transcript.Entry{}, err)
+				}
+				return
+			}
+		}
+	}
+}
+
+var errStopped = errors.New("the reader stopped")
+
+// file is a file while it is read.
+type file struct {
+	d      *transcript.Document
+	yield  func(transcript.Entry, error) bool
+	source string
+	head   int64   // where the conversation stood
+	path   []int64 // seqs of what was yielded and is on the current path
+	draft  bool    // the newest has no seq
+}
+
+func (f *file) emit(e transcript.Entry) error {
+	if !f.yield(e, nil) {
+		return errStopped
+	}
+	return nil
+}
+
+func (f *file) bad(format string, args ...any) error {
+	return f.emit(transcript.Entry{Bad: &transcript.Bad{Line: f.d.Line(), Reason: fmt.Sprintf(format, args...)}})
+}
+
+// field takes a field of the document.
+func (f *file) field(name string) error {
+	if name == "messages" {
+		for raw, err := range f.d.Items() {
+			if err == nil {
+				err = f.message(raw)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if f.draft {
+			return nil
+		}
+		return f.back(f.head + 1) // other branches may go on from there
+	}
+	if name == "branches" || name == "receipts" || name == "refs" { // they follow from the messages
+		for _, err := range f.d.Items() {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	raw, err := f.d.Value()
+	if err != nil {
+		return err
+	}
+	switch name {
+	case "archive":
+		var h head
+		if json.Unmarshal(raw, &h) == nil && h.Version > version {
+			return fmt.Errorf("the archive is of version %d, and this program reads up to %d", h.Version, version)
+		}
+	case "conversation":
+		var c scrollback.Conversation
+		if json.Unmarshal(raw, &c) != nil {
+			return f.bad("the conversation has the wrong shape")
+		}
+		f.source, f.head = string(c.ID), c.Messages
+		return f.emit(transcript.Entry{Line: f.d.Line(), Source: f.source, Conversation: &scrollback.Conversation{Title: c.Title, Project: c.Project,
+			Model: c.Model, Instructions: c.Instructions, Policy: c.Policy, Settings: c.Settings, Meta: c.Meta}})
+	}
+	return nil
+}
+
+// message takes a message, and goes back to where it belongs first.
+func (f *file) message(raw json.RawMessage) error {
+	if !utf8.Valid(raw) {
+		return f.bad("not UTF-8")
+	}
+	var m message
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return f.bad("a message of the wrong shape")
+	}
+	e := transcript.Entry{Line: f.d.Line(), Source: f.source, Message: scrollback.Message{ID: m.ID, Role: m.Role, Name: m.Name, Model: m.Model,
+		Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt, Meta: m.Meta}}
+	if _, err := scrollback.ParseRole(string(m.Role)); err != nil {
+		return f.bad("%v", err)
+	}
+	switch m.Status {
+	case "", scrollback.StatusComplete, scrollback.StatusInterrupted, scrollback.StatusFailed:
+	default:
+		return f.bad("unknown status %q", m.Status)
+	}
+	if m.CreatedAt < 0 || m.Seq < 0 {
+		return f.bad("a time or a seq below 0")
+	}
+	if len(m.Parts) == 0 {
+		m.Parts = json.RawMessage(`[]`)
+	}
+	err := json.Unmarshal(m.Parts, &e.Message.Parts)
+	for i, p := range e.Message.Parts {
+		if r, ok := p.(scrollback.ToolResult); ok && r.Text != "" { // all of it: the artifact is made again where it is needed
+			r.Artifact = ""
+			e.Message.Parts[i] = r
+		}
+	}
+	if err == nil {
+		e.Bytes, err = transcript.Attached(m.Parts, e.Message.Parts)
+	}
+	if err != nil {
+		return f.bad("parts: %v", err)
+	}
+	seq := m.Seq
+	if f.draft = seq == 0; f.draft { // it comes after everything before it
+		seq = 1
+		if n := len(f.path); n > 0 {
+			seq = f.path[n-1] + 1
+		}
+	}
+	if err := f.back(seq); err != nil {
+		return err
+	}
+	f.path = append(f.path, seq)
+	return f.emit(e)
+}
+
+// back goes back to what comes before a seq on the current path.
+func (f *file) back(seq int64) error {
+	at := sort.Search(len(f.path), func(i int) bool { return f.path[i] >= seq })
+	if at == len(f.path) {
+		return nil
+	}
+	f.path = f.path[:at]
+	return f.emit(transcript.Entry{Source: f.source, Rewind: &at})
+}

@@ -1,0 +1,324 @@
+// Package chatserver reads the archives of a chat server: a conversation as one JSON
+// object, with its messages, its running summary, and what it knew of each message in
+// meta.
+//
+// Words it adds: marker (an entry that nobody said, such as that the context was
+// cleared).
+//
+// Invariants: what we have no type for stays in meta, under [Name]; a marker goes to the
+// meta of the message after it. The summary is kept and not used: a window is made from
+// the messages. A whole file is held in memory.
+//
+// It may not know the store or the network.
+package chatserver
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// Name is the format's name, and metaKey that of its fields in meta.
+const (
+	Name    = "chat-server"
+	metaKey = "chat_server"
+	maxMeta = 32 << 10 // of what a conversation's meta keeps, in bytes
+)
+
+// Format is the format. The zero value is ready.
+type Format struct{}
+
+// Name implements transcript.Importer.
+func (Format) Name() string { return Name }
+
+// Sniff implements transcript.Importer: an object with an id, messages, and times as this
+// server writes them.
+func (Format) Sniff(head []byte) bool {
+	d := transcript.NewDocument(bytes.NewReader(head), transcript.MaxLine)
+	seen := map[string]bool{}
+	for {
+		name, err := d.Next()
+		if err != nil {
+			break
+		}
+		seen[name] = true
+		if _, err := d.Value(); err != nil {
+			break // it may go on behind the beginning
+		}
+	}
+	return seen["id"] && seen["messages"] && (seen["updatedAt"] || seen["createdAt"] || seen["summaryMessageCount"]) && !seen["sessionId"]
+}
+
+// fields are those of an object, in which what has been taken is no more.
+type fields map[string]json.RawMessage
+
+// text takes a field that is a text.
+func (f fields) text(name string) string {
+	var s string
+	if json.Unmarshal(f[name], &s) == nil {
+		delete(f, name)
+	}
+	return s
+}
+
+// time takes a time in Unix ms.
+func (f fields) time(name string) int64 {
+	var ms float64
+	if json.Unmarshal(f[name], &ms) == nil && ms >= 0 && ms < 1<<53 {
+		delete(f, name)
+		return int64(ms)
+	}
+	return 0
+}
+
+// meta is what is left, as the meta of a message or a conversation.
+func (f fields) meta() json.RawMessage {
+	for name, v := range f {
+		if s := string(bytes.TrimSpace(v)); s == "null" || s == "{}" || s == "[]" {
+			delete(f, name)
+		}
+	}
+	if len(f) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(map[string]fields{metaKey: f}) != nil {
+		return nil
+	}
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// Read implements transcript.Importer.
+func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
+	return func(yield func(transcript.Entry, error) bool) {
+		f := &file{d: transcript.NewDocument(r, transcript.MaxLine), yield: yield, top: fields{}}
+		for {
+			name, err := f.d.Next()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				err = f.field(name)
+			}
+			if err == nil {
+				continue
+			}
+			bad, ok := f.d.Fault(err)
+			if !ok {
+				yield(transcript.Entry{}, err)
+				return
+			}
+			f.faults = append(f.faults, bad)
+			break
+		}
+		f.tell()
+	}
+}
+
+// file is a file while it is read.
+type file struct {
+	d        *transcript.Document
+	yield    func(transcript.Entry, error) bool
+	top      fields
+	messages []line
+	faults   []transcript.Bad
+	bytes    int
+	gone     bool
+}
+
+// line is a message and where it stands.
+type line struct {
+	at  int
+	raw json.RawMessage
+}
+
+func (f *file) field(name string) error {
+	if name != "messages" {
+		raw, err := f.d.Value()
+		f.top[name] = raw
+		return err
+	}
+	for raw, err := range f.d.Items() {
+		if f.bytes += len(raw); err == nil && f.bytes > 4*transcript.MaxLine {
+			err = fmt.Errorf("the messages are longer than %d bytes", 4*transcript.MaxLine)
+		}
+		if err != nil {
+			return err
+		}
+		f.messages = append(f.messages, line{f.d.Line(), raw})
+	}
+	return nil
+}
+
+func (f *file) emit(e transcript.Entry) {
+	if !f.gone {
+		f.gone = !f.yield(e, nil)
+	}
+}
+
+func (f *file) bad(at int, format string, args ...any) {
+	f.emit(transcript.Entry{Bad: &transcript.Bad{Line: at, Reason: fmt.Sprintf(format, args...)}})
+}
+
+// tell yields all that was read.
+func (f *file) tell() {
+	source := f.top.text("id")
+	if source != "" || len(f.messages) > 0 {
+		c := &scrollback.Conversation{Title: f.top.text("title")}
+		c.Model = named(f.top.text("provider"), f.top.text("model"))
+		if c.Meta = f.top.meta(); len(c.Meta) > maxMeta {
+			c.Meta = nil
+		}
+		f.emit(transcript.Entry{Source: source, Conversation: c})
+	}
+	var markers []json.RawMessage
+	for _, l := range f.messages {
+		e, marker, err := read(l.raw)
+		switch {
+		case err != nil:
+			f.bad(l.at, "%v", err)
+		case marker:
+			markers = append(markers, l.raw)
+		default:
+			e.Line, e.Source = l.at, source
+			if len(markers) > 0 {
+				e.Message.Meta = withMarkers(e.Message.Meta, markers)
+				markers = nil
+			}
+			f.emit(e)
+		}
+	}
+	for _, b := range f.faults {
+		f.emit(transcript.Entry{Bad: &b})
+	}
+}
+
+// named is a model as we name it: with its provider.
+func named(provider, model string) string {
+	if provider == "" || model == "" || strings.HasPrefix(model, provider+"/") {
+		return model
+	}
+	return provider + "/" + model
+}
+
+// withMarkers puts markers into the meta of the message after them.
+func withMarkers(meta json.RawMessage, markers []json.RawMessage) json.RawMessage {
+	all := map[string]fields{}
+	if len(meta) > 0 && json.Unmarshal(meta, &all) != nil {
+		return meta
+	}
+	f := fields{}
+	maps.Copy(f, all[metaKey])
+	var err error
+	if f["before"], err = json.Marshal(markers); err != nil {
+		return meta
+	}
+	return f.meta()
+}
+
+// read reads a message; marker says that nobody said it.
+func read(raw json.RawMessage) (e transcript.Entry, marker bool, err error) {
+	var f fields
+	if !utf8.Valid(raw) || json.Unmarshal(raw, &f) != nil || f == nil {
+		return e, false, fmt.Errorf("this is not a message")
+	}
+	m := &e.Message
+	m.ID, m.CreatedAt = scrollback.MessageID(f.text("id")), f.time("timestamp")
+	if m.Role, err = scrollback.ParseRole(f.text("role")); err != nil {
+		return e, false, err
+	}
+	meta := fields{}
+	if raw := f["meta"]; len(raw) > 0 && json.Unmarshal(raw, &meta) == nil && meta != nil {
+		delete(f, "meta")
+	}
+	if meta == nil {
+		meta = fields{}
+	}
+	if marker = m.Role == scrollback.RoleSystem && meta["event"] != nil; marker {
+		return e, true, nil
+	}
+	m.Usage = usage(meta)
+	m.Model = named(meta.text("provider"), meta.text("model"))
+	if thought := meta.text("reasoning"); thought != "" {
+		m.Parts = append(m.Parts, scrollback.Reasoning{Text: thought})
+	}
+	if err := content(&e, f); err != nil {
+		return e, false, err
+	}
+	delete(f, "content")
+	for name, v := range meta {
+		f[name] = v
+	}
+	m.Meta = f.meta()
+	return e, false, nil
+}
+
+// content reads what a message says and what is attached to it.
+func content(e *transcript.Entry, f fields) error {
+	var said scrollback.Parts
+	if raw := f["content"]; len(raw) > 0 && string(raw) != "null" {
+		if err := json.Unmarshal(raw, &said); err != nil {
+			return fmt.Errorf("content: %w", err)
+		}
+	}
+	e.Message.Parts = append(e.Message.Parts, said...)
+	var attachments []struct {
+		Name     string `json:"name"`
+		MimeType string `json:"mimeType"`
+		Data     string `json:"data"`
+	}
+	if raw := f["attachments"]; len(raw) > 0 && json.Unmarshal(raw, &attachments) == nil {
+		for i, a := range attachments {
+			_, data, isURL := strings.Cut(a.Data, ";base64,")
+			if !isURL {
+				data = a.Data
+			}
+			b, err := base64.StdEncoding.DecodeString(data)
+			if err != nil || len(b) == 0 {
+				return fmt.Errorf("attachment %d: data is not base64", i)
+			}
+			if e.Bytes == nil {
+				e.Bytes = map[int][]byte{}
+			}
+			e.Bytes[len(e.Message.Parts)] = b
+			if strings.HasPrefix(a.MimeType, "image/") {
+				e.Message.Parts = append(e.Message.Parts, scrollback.Image{MediaType: a.MimeType, Name: a.Name})
+			} else {
+				e.Message.Parts = append(e.Message.Parts, scrollback.File{MediaType: a.MimeType, Name: a.Name})
+			}
+		}
+		delete(f, "attachments")
+	}
+	if len(e.Message.Parts) == 0 {
+		return fmt.Errorf("the message is empty")
+	}
+	return nil
+}
+
+// usage takes what an answer has cost.
+func usage(meta fields) *scrollback.Usage {
+	var u *struct {
+		Prompt     float64 `json:"promptTokens"`
+		Completion float64 `json:"completionTokens"`
+		Total      float64 `json:"totalTokens"`
+		Estimated  bool    `json:"estimated"`
+	}
+	if json.Unmarshal(meta["usage"], &u) != nil || u == nil {
+		return nil
+	}
+	delete(meta, "usage")
+	whole := func(n float64) int64 { return int64(min(max(n, 0), scrollback.MaxCallTokens)) }
+	out := scrollback.Usage{InputTokens: whole(u.Prompt), OutputTokens: whole(u.Completion), TotalTokens: whole(u.Total), Estimated: u.Estimated}
+	return &out
+}

@@ -1,0 +1,152 @@
+package transcript
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// Document reads a file that is one JSON object: field by field, and the items of a list
+// one by one.
+type Document struct {
+	dec *json.Decoder
+	in  *paced
+	err error
+}
+
+// NewDocument begins to read a file. A value in it may have at most most bytes.
+func NewDocument(r io.Reader, most int) *Document {
+	in := bufio.NewReader(r)
+	if mark, _ := in.Peek(3); string(mark) == "\uFEFF" {
+		_, _ = in.Discard(3) // they were just seen
+	}
+	d := &Document{in: &paced{r: in, max: most}}
+	d.dec = json.NewDecoder(d.in)
+	_, d.err = d.open('{')
+	return d
+}
+
+// open reads the beginning of an object or of a list; null is an empty list.
+func (d *Document) open(want json.Delim) (null bool, err error) {
+	d.in.left = d.in.max
+	t, err := d.dec.Token()
+	if null = err == nil && t == nil && want == '['; err == nil && !null && t != want {
+		err = fmt.Errorf("%v stands where %v should begin", t, want)
+	}
+	return null, err
+}
+
+// Next returns the name of the next field, whose value must then be read; io.EOF after the
+// last.
+func (d *Document) Next() (string, error) {
+	if d.err != nil {
+		return "", d.err
+	}
+	d.in.left = d.in.max
+	if !d.dec.More() {
+		if _, d.err = d.dec.Token(); d.err == nil {
+			d.err = io.EOF
+		} else if errors.Is(d.err, io.EOF) {
+			d.err = io.ErrUnexpectedEOF
+		}
+		return "", d.err
+	}
+	t, err := d.dec.Token()
+	if err != nil {
+		d.err = err
+		return "", err
+	}
+	return fmt.Sprint(t), nil
+}
+
+// Value reads the value of a field.
+func (d *Document) Value() (json.RawMessage, error) {
+	d.in.left = d.in.max
+	var raw json.RawMessage
+	if d.err = d.dec.Decode(&raw); d.err != nil {
+		return nil, d.err
+	}
+	return raw, nil
+}
+
+// Items reads the value of a field, a list, one item after the other. A caller that stops
+// early can read no further field.
+func (d *Document) Items() iter.Seq2[json.RawMessage, error] {
+	return func(yield func(json.RawMessage, error) bool) {
+		var null bool
+		if null, d.err = d.open('['); null {
+			return
+		}
+		if d.err != nil {
+			yield(nil, d.err)
+			return
+		}
+		for d.dec.More() {
+			raw, err := d.Value()
+			if !yield(raw, err) || err != nil {
+				return
+			}
+		}
+		if _, d.err = d.dec.Token(); d.err != nil {
+			yield(nil, d.err)
+		}
+	}
+}
+
+// Line is the line that was read last, from 1.
+func (d *Document) Line() int { return d.in.line(d.dec.InputOffset()) }
+
+// Fault is what is wrong with the document, for [Bad], if an error is the file's; reading
+// it failed otherwise.
+func (d *Document) Fault(err error) (Bad, bool) {
+	var syntax *json.SyntaxError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return Bad{Line: d.Line(), Reason: "the file ends early"}, true
+	case errors.As(err, &syntax):
+		return Bad{Line: d.Line(), Reason: "malformed JSON: " + syntax.Error()}, true
+	}
+	return Bad{Line: d.Line(), Reason: fmt.Sprint(err)}, d.in.err == nil
+}
+
+// paced reads so many bytes until it is allowed more, and knows where lines end.
+type paced struct {
+	r      io.Reader
+	max    int
+	left   int
+	at     int64
+	breaks []int64 // between what was counted and what was read
+	lines  int
+	err    error // of r
+}
+
+func (p *paced) Read(b []byte) (int, error) {
+	if p.left <= 0 {
+		return 0, fmt.Errorf("a value is longer than %d bytes", p.max)
+	}
+	n, err := p.r.Read(b[:min(len(b), p.left)])
+	for i, from := 0, 0; ; from += i + 1 {
+		if i = bytes.IndexByte(b[from:n], '\n'); i < 0 {
+			break
+		}
+		p.breaks = append(p.breaks, p.at+int64(from+i))
+	}
+	p.left, p.at = p.left-n, p.at+int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		p.err = err
+	}
+	return n, err
+}
+
+func (p *paced) line(offset int64) int {
+	n := 0
+	for n < len(p.breaks) && p.breaks[n] < offset {
+		n++
+	}
+	p.lines, p.breaks = p.lines+n, p.breaks[n:]
+	return p.lines + 1
+}

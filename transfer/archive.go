@@ -1,0 +1,223 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/transcript/archived"
+)
+
+// Archived is an archive of a conversation: a full copy of it, as one JSON document in
+// the object store. Bytes is its size, CreatedAt Unix ms.
+type Archived = archive.Copy
+
+// Archives writes archives and reads them.
+type Archives struct{ of *Transfer }
+
+// Archives are those of all conversations.
+func (t *Transfer) Archives() Archives { return Archives{t} }
+
+// Write writes a full copy of a conversation into the object store: all branches, the
+// bytes of attachments, settings, receipts and refs. It takes as much memory as one
+// message, however long the conversation.
+func (t Archives) Write(ctx context.Context, v *engine.View, id scrollback.ConversationID) (Archived, error) {
+	now := t.of.store.Now()
+	return t.writeAs(ctx, v, id, Archived{Key: archive.CopyKey(now, t.of.store.NewID()), CreatedAt: now})
+}
+
+func (t Archives) writeAs(ctx context.Context, v *engine.View, id scrollback.ConversationID, as Archived) (Archived, error) {
+	c, err := v.Bulk().Head(ctx, id, scrollback.AccessWrite)
+	if err != nil {
+		return as, err
+	}
+	made, err := t.of.archive.PutCopy(ctx, c.ID, as, func(w io.Writer) error { return t.document(ctx, v, c.Conversation, w, as.CreatedAt) })
+	if err != nil {
+		return made, err
+	}
+	if _, err := v.Get(ctx, id); scrollback.CodeOf(err) == scrollback.NotFound { // it was purged meanwhile
+		_, _, dropErr := t.of.archive.Drop(context.WithoutCancel(ctx), id, nil)
+		return made, errors.Join(err, dropErr)
+	}
+	return made, nil
+}
+
+// List lists the newest archives of a conversation, newest first.
+func (t Archives) List(ctx context.Context, v *engine.View, id scrollback.ConversationID, limit int) ([]Archived, error) {
+	if limit < 0 || limit > scrollback.ListMax {
+		return nil, scrollback.ParamErrorf("transfer.Archives", "limit", "limit must be 1 to %d", scrollback.ListMax)
+	}
+	if _, err := v.Get(ctx, id); err != nil {
+		return nil, err
+	}
+	return t.of.archive.Copies(ctx, id, cmp.Or(limit, scrollback.ListDefault))
+}
+
+// Open returns an archive of a conversation: the one with a key, or else the
+// newest. What is not one of this conversation's archives is not_found.
+func (t Archives) Open(ctx context.Context, v *engine.View, id scrollback.ConversationID, key string) (Archived, io.ReadCloser, error) {
+	if key == "" {
+		newest, err := t.List(ctx, v, id, 1)
+		if err != nil {
+			return Archived{}, nil, err
+		}
+		if len(newest) == 0 {
+			return Archived{}, nil, scrollback.Errorf(scrollback.NotFound, "transfer.Archives", "conversation %s has no archive yet", id)
+		}
+		key = newest[0].Key
+	} else if _, err := v.Get(ctx, id); err != nil {
+		return Archived{}, nil, err
+	}
+	return t.of.archive.OpenCopy(ctx, id, key)
+}
+
+// document writes a conversation as it stands now.
+func (t Archives) document(ctx context.Context, v *engine.View, c scrollback.Conversation, to io.Writer, at int64) error {
+	branches, err := t.of.store.Move.Branches(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	branches = slices.DeleteFunc(branches, func(b scrollback.Branch) bool { return b.HeadSeq == b.AtSeq && b.ID != c.Branch })
+	entries := []scrollback.BranchEntry{}
+	for _, b := range branches {
+		entries = append(entries, scrollback.BranchEntry{ID: b.ID, Parent: b.Parent, AtSeq: b.AtSeq, HeadSeq: b.HeadSeq,
+			Messages: b.HeadSeq - b.AtSeq, UpdatedAt: b.UpdatedAt, Current: b.ID == c.Branch})
+		if b.ID == c.Branch {
+			c.Messages = b.HeadSeq
+		}
+	}
+	w := archived.NewWriter(to)
+	if err := w.Begin(at, c, entries); err != nil {
+		return err
+	}
+	for _, p := range archived.Pieces(branches, c.Branch) {
+		if err := t.piece(ctx, v, c.ID, p, w); err != nil {
+			return err
+		}
+	}
+	return w.End(t.receipts(ctx, c.ID), refs(ctx, v, c.ID))
+}
+
+// piece writes a run of messages, each with what stands after it.
+func (t Archives) piece(ctx context.Context, v *engine.View, id scrollback.ConversationID, p archived.Piece, w *archived.Writer) error {
+	for after := p.From - 1; after < p.To; {
+		before := after
+		page, err := v.Turns().Page(ctx, id, scrollback.PageQuery{Branch: p.Branch, After: &before, Limit: scrollback.ListMax})
+		if err != nil {
+			return err
+		}
+		if len(page.Messages) == 0 {
+			return scrollback.Errorf(scrollback.Internal, "transfer.Archives", "branch %s ends before message %d", p.Branch, p.To)
+		}
+		for _, m := range page.Messages {
+			if after = m.Seq; m.Seq > p.To {
+				break
+			}
+			failed, drafts := standing(page.After(m.Seq))
+			if err := t.message(ctx, m, failed, w); err != nil {
+				return err
+			}
+			for _, d := range drafts {
+				d.ConversationID = id
+				if err := t.message(ctx, d, nil, w); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// message writes a message with the bytes that its parts name, as far as there is
+// room for them in one message.
+func (t Archives) message(ctx context.Context, m scrollback.Message, failed []scrollback.TurnEntry, w *archived.Writer) error {
+	room := int64(archived.MaxMessage) / 2
+	m.Parts = slices.Clone(m.Parts)
+	attached := map[int]scrollback.ArtifactID{}
+	for i, p := range m.Parts {
+		var id scrollback.ArtifactID
+		switch p := p.(type) {
+		case scrollback.Image:
+			id = p.Artifact
+		case scrollback.File:
+			id = p.Artifact
+		case scrollback.ToolResult:
+			id = p.Artifact
+		case scrollback.Text, scrollback.ToolCall, scrollback.Reasoning:
+		}
+		if id == "" {
+			continue
+		}
+		f, size, err := t.of.archive.OpenArtifact(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return scrollback.Wrap(scrollback.Unavailable, "transfer.Archives", err)
+		}
+		if size*4/3 > room {
+			continue // its name stands
+		}
+		room -= size*4/3 + 4
+		attached[i] = id
+		if r, ok := p.(scrollback.ToolResult); ok {
+			text, err := t.of.text(ctx, id)
+			if scrollback.CodeOf(err) == scrollback.Invalid {
+				continue // its bytes stand beside it
+			}
+			if err != nil {
+				return err
+			}
+			r.Text = text
+			m.Parts[i] = r
+			delete(attached, i)
+		}
+	}
+	return w.Message(m, failed, func(i int) (io.ReadCloser, error) {
+		if attached[i] == "" {
+			return nil, nil
+		}
+		f, _, err := t.of.archive.OpenArtifact(ctx, attached[i])
+		return f, err
+	})
+}
+
+// receipts walks the receipts of a conversation, oldest first.
+func (t Archives) receipts(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Receipt, error] {
+	return func(yield func(scrollback.Receipt, error) bool) {
+		for f, err := range t.of.store.Move.Folds(ctx, id) {
+			f.Receipt.Undone = f.Undone
+			if !yield(f.Receipt, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// refs walks the refs of a conversation, with those that it inherits.
+func refs(ctx context.Context, v *engine.View, id scrollback.ConversationID) iter.Seq2[scrollback.RefEntry, error] {
+	return func(yield func(scrollback.RefEntry, error) bool) {
+		q := scrollback.RefQuery{Limit: scrollback.ListMax}
+		for {
+			page, next, err := v.Recall().Refs(ctx, id, q)
+			if err != nil {
+				yield(scrollback.RefEntry{}, err)
+				return
+			}
+			for _, r := range page {
+				if !yield(r, nil) {
+					return
+				}
+			}
+			if q.Cursor = next; next == "" {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package transfer
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// Bounds of archives that are written after compactions.
+const (
+	laterTime = 10 * time.Minute // for one
+	maxLater  = 1024             // conversations that wait for theirs
+)
+
+// later writes archives after compactions, one at a time. Compactions that come before the
+// archive of their conversation is begun share it: it holds all that they put away.
+type later struct {
+	Archives
+	mu      sync.Mutex
+	waiting map[scrollback.ConversationID]*reserved
+	writing chan struct{} // full while one is written
+}
+
+// reserved is an archive that is not begun yet.
+type reserved struct {
+	Archived
+	taken bool // somebody writes it, or waits to
+}
+
+// OnCompact returns what [engine.Options] need to archive conversations after their
+// compactions.
+func OnCompact(t *Transfer) func(id scrollback.ConversationID) (key string, write func(context.Context, *engine.View) error) {
+	w := &later{Archives: t.Archives(), waiting: map[scrollback.ConversationID]*reserved{}, writing: make(chan struct{}, 1)}
+	return w.reserve
+}
+
+// reserve returns the key of a conversation's next archive, and what writes it once the
+// compaction is stored.
+func (w *later) reserve(id scrollback.ConversationID) (string, func(context.Context, *engine.View) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := w.waiting[id]
+	if r == nil {
+		if len(w.waiting) >= maxLater {
+			w.forget()
+		}
+		now := w.of.store.Now()
+		r = &reserved{Archived: Archived{Key: archive.CopyKey(now, w.of.store.NewID()), CreatedAt: now}}
+		w.waiting[id] = r
+	}
+	return r.Key, func(ctx context.Context, v *engine.View) error { return w.put(ctx, v, id, r) }
+}
+
+// forget leaves out reservations of compactions that may have come to nothing. Those whose
+// compactions are still being stored are written all the same, each by itself.
+func (w *later) forget() {
+	for id, r := range w.waiting {
+		if !r.taken {
+			delete(w.waiting, id)
+		}
+	}
+}
+
+// put writes an archive that was reserved, unless somebody else does.
+func (w *later) put(ctx context.Context, v *engine.View, id scrollback.ConversationID, r *reserved) error {
+	w.mu.Lock()
+	mine := !r.taken
+	r.taken = true
+	full := len(w.waiting) > maxLater
+	w.mu.Unlock()
+	if !mine {
+		return nil
+	}
+	begin := func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.waiting[id] == r { // who compacts from now on needs another
+			delete(w.waiting, id)
+		}
+	}
+	if full {
+		begin()
+		return scrollback.Errorf(scrollback.Unavailable, "transfer.OnCompact", "%d archives wait to be written already", maxLater)
+	}
+	select {
+	case w.writing <- struct{}{}:
+		defer func() { <-w.writing }()
+	case <-ctx.Done():
+		begin()
+		return scrollback.Wrap(scrollback.Canceled, "transfer.OnCompact", ctx.Err())
+	}
+	begin()
+	ctx, cancel := context.WithTimeout(ctx, laterTime)
+	defer cancel()
+	_, err := w.writeAs(ctx, v, id, r.Archived)
+	return err
+}
