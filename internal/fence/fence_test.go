@@ -87,9 +87,10 @@ var rooms = map[string]entry{
 	"server/access": {rooms: ".", not: "database/sql os"},
 	"server/restapi": {rooms: ". engine internal/nearest transfer server/access server/restapi/spec server/status",
 		libs: "github.com/danielgtaylor/huma/v2", net: true, not: "database/sql"},
-	"server/restapi/spec": {rooms: ".", libs: "github.com/danielgtaylor/huma/v2", net: true, not: "context os database/sql"},
-	"server/webui":        {net: true, not: "database/sql os"},
-	"server/mcpapi":       {rooms: ". engine internal/clip recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
+	"server/restapi/spec": {rooms: ".", libs: "github.com/danielgtaylor/huma/v2", net: true,
+		not: "context os database/sql"},
+	"server/webui":  {net: true, not: "database/sql os"},
+	"server/mcpapi": {rooms: ". engine internal/clip recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
 
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +
