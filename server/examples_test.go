@@ -16,8 +16,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/local"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/server"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
@@ -217,5 +221,85 @@ func (x *examples) write(name string, s *spec.Sheet) {
 	}
 	if err != nil {
 		x.Fatal(err)
+	}
+}
+
+// Whatever happens in a turn, its events and what it comes to are as they are described:
+// thoughts, look-ups, tools of the client, compactions, failures, clients that come late.
+func TestTurnsAreDescribed(t *testing.T) {
+	call := func(id, name, args string) modeltest.Step {
+		return modeltest.Call(scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(args)})
+	}
+	thinks := modeltest.Step{Deltas: []model.Delta{{Reasoning: "Hm."}, {Text: "At noon."}, {Credits: &model.Credits{Amount: 1, Currency: "USD"}}}}
+	broken := modeltest.Step{Deltas: []model.Delta{{Text: "Well, the"}},
+		Err: scrollback.Errorf(scrollback.Refused, "test", "acme refuses").Advise(scrollback.AdviceCheckKey, "ACME_KEY")}
+	long := modeltest.Say(strings.Repeat("The tide comes and goes. ", 250))
+	r := enginetest.New(t, enginetest.Options{Limit: 6000, NoFolds: true}, thinks, call("a", "context_search", `{"query":"tide"}`),
+		modeltest.Say("Nothing."), call("b", "clock", `{}`), modeltest.Say("It is noon."), broken, broken, long)
+	at := server.Handler(r.Engine, r.Transfer, server.Options{Version: "test"}, true)
+	doc := readDocument(t, at)
+	chat := "/api/conversations/" + string(r.NewConversation()) + "/chat"
+	kinds := map[string]bool{}
+	send := func(method, path, body string) *httptest.ResponseRecorder {
+		t.Helper()
+		req := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+path, strings.NewReader(body))
+		req.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		at.ServeHTTP(w, req)
+		doc.conforms(method, path, w)
+		for _, raw := range frames(w.Body.Bytes()) {
+			var e struct{ Type string }
+			if err := json.Unmarshal(raw, &e); err != nil {
+				t.Error(err)
+			}
+			kinds[e.Type] = true
+		}
+		return w
+	}
+	send("POST", chat, `{"message":"When?"}`)
+	send("POST", chat, `{"message":"What of the tide?"}`)
+	waiting := send("POST", chat, `{"message":"And now?","tools":[{"name":"clock"}],"stream":false}`)
+	if !strings.Contains(waiting.Body.String(), `"status":"waiting"`) {
+		t.Errorf("the turn does not wait: %s", waiting.Body)
+	}
+	send("POST", chat, `{"tool_results":[{"call_id":"b","text":"12:00"}]}`)
+	send("POST", chat, `{"message":"broken"}`)
+	if w := send("POST", chat, `{"stream":false}`); w.Code != http.StatusForbidden {
+		t.Errorf("a refusal: %d %s", w.Code, w.Body)
+	}
+	for i := range 6 {
+		w := send("POST", chat, fmt.Sprintf(`{"message":"Say more, %d."}`, i))
+		first := frames(w.Body.Bytes())[0]
+		var turn struct {
+			ID string `json:"turn_id"`
+		}
+		if err := json.Unmarshal(first, &turn); err != nil {
+			t.Fatal(err)
+		}
+		send("GET", strings.Replace(chat, "/chat", "/turns/"+turn.ID+"/events", 1), "")
+	}
+	for _, list := range []string{"messages?after=0&limit=200", "receipts", "refs", "context", "branches"} {
+		send("GET", strings.Replace(chat, "chat", list, 1), "")
+	}
+	for _, kind := range []string{"turn", "meta", "reasoning", "delta", "credits", "tool_call", "tool_result", "message", "usage", "error",
+		"compacting", "compaction", "done"} {
+		if !kinds[kind] {
+			t.Errorf("no event of type %q was sent", kind)
+		}
+	}
+}
+
+// Only what the schemas say is taken for described: a field more, another type and a kind
+// of event that is not known are found.
+func TestUndescribedIsFound(t *testing.T) {
+	d := newStrictRig(t).doc
+	event := d.Paths["/api/conversations/{id}/chat"]["post"].Responses["200"].Content[spec.Stream].Schema
+	for value, want := range map[string]bool{
+		`{"type":"delta","content":"a","at":1}`: true, `{"type":"delta","content":"a","at":1,"zzz":1}`: false,
+		`{"type":"delta","content":1,"at":1}`: false, `{"type":"delta","content":"a"}`: false, `{"type":"zzz"}`: false,
+	} {
+		if err := d.holds(event, []byte(value)); (err == nil) != want {
+			t.Errorf("%s: %v", value, err)
+		}
 	}
 }

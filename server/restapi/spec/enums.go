@@ -58,9 +58,19 @@ func annotate(r huma.Registry, t reflect.Type, s *huma.Schema) {
 	case t.Kind() == reflect.Struct && s.Type == huma.TypeObject:
 		for _, f := range reflect.VisibleFields(t) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if of := s.Properties[name]; of != nil && len(f.Index) >= 1 {
+			if of := s.Properties[name]; of != nil {
 				annotate(r, f.Type, of)
+				s.Properties[name] = orNull(f, of)
 			}
 		}
 	}
+}
+
+// orNull is the schema of a field that is null when there is nothing, which a reference
+// alone cannot say.
+func orNull(f reflect.StructField, s *huma.Schema) *huma.Schema {
+	if s.Ref == "" || f.Type.Kind() != reflect.Pointer || strings.Contains(f.Tag.Get("json"), "omit") {
+		return s
+	}
+	return &huma.Schema{OneOf: []*huma.Schema{{Ref: s.Ref}, {Type: "null"}}}
 }
