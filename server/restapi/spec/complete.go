@@ -176,7 +176,7 @@ func failures(op *huma.Operation, s *Sheet) []int {
 // describe adds the words of a sheet to its operation.
 func (s *Sheet) describe(op *huma.Operation) {
 	op.Tags, op.Description = []string{s.Tag}, s.Description
-	if op.Summary == "" {
+	if s.Summary != "" {
 		op.Summary = s.Summary
 	}
 	for i, p := range op.Parameters {
@@ -227,13 +227,20 @@ func (s *Sheet) exemplify(op *huma.Operation, sheets map[string]*Sheet) {
 		op.RequestBody = &body
 	}
 	res := op.Responses[strconv.Itoa(e.Status)]
-	if res == nil || res.Content[e.Media] == nil || e.Response == nil {
+	if res == nil || e.Response == nil {
 		return
 	}
-	shown := *res.Content[e.Media]
+	media := e.Media
+	if res.Content[media] == nil {
+		media = "*/*"
+	}
+	if res.Content[media] == nil {
+		return
+	}
+	shown := *res.Content[media]
 	res.Content = maps.Clone(res.Content)
-	res.Content[e.Media] = &shown
-	if e.Media != Stream {
+	res.Content[media] = &shown
+	if media != Stream {
 		shown.Example = e.Response
 		return
 	}

@@ -35,7 +35,7 @@ var files embed.FS
 // Sheet is what is written about one operation.
 type Sheet struct {
 	Tag         string              `json:"tag"`
-	Summary     string              `json:"summary,omitempty"` // where the handler has none
+	Summary     string              `json:"summary,omitempty"` // a title; default: what the handler says
 	Description string              `json:"description"`
 	Parameters  map[string]string   `json:"parameters,omitempty"` // descriptions of those that have none
 	Values      map[string][]string `json:"values,omitempty"`     // what a parameter may be
