@@ -101,25 +101,25 @@ function Operation({ doc, of }) {
         <${Prose} text=${p.description} /></li>`)}</ul>`}
       ${of.body && html`<h4>${say('body')} <small>${of.body.media}</small></h4><${Fields} doc=${doc} schema=${of.body.schema} open />`}
       <h4>${say('returns')}</h4>
-      ${of.returns.map((r) => html`<div class="returns" key=${r.status}><p class="field"><b class="status">${r.status}</b><span>${r.description}</span></p>
+      ${of.returns.map((r) => html`<div class="returns" key=${r.status}><p class="field"><b class="status">${r.status}</b><${Prose} text=${r.description} /></p>
         ${Object.entries(r.content || {}).map(([media, c]) => html`<div key=${media}><p class="field"><small>${media}</small><${Type} doc=${doc} schema=${c.schema} /></p><${Fields} doc=${doc} schema=${c.schema} /></div>`)}</div>`)}
       ${of.errors.length > 0 && html`<details class="errors"><summary><h4>${say('errors')}</h4> <span class="quiet">${of.errors.map((e) => e.status).join(' ')}</span></summary>
         <ul>${of.errors.map((e) => html`<li key=${e.status}><b class="status bad">${e.status}</b><${Prose} text=${e.description} /></li>`)}</ul><p class="quiet">${say('errorsAre')}</p></details>`}
     </div>
     <div class="shows">
-      <${Sample} title=${say('request')} text=${of.curl} />
+      <${Sample} title=${say('request')} text=${of.curl} wraps />
       ${of.body && of.body.media !== 'application/json' && of.body.example && html`<${Sample} title=${say('file')} text=${of.body.example} />`}
       ${of.example && html`<${Sample} title=${`${say('response')} ${of.example.status}`} media=${of.example.media} text=${of.example.text} />`}
     </div>
   </article>`;
 }
 
-function Sample({ title, media, text }) {
+function Sample({ title, media, text, wraps }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     try { await navigator.clipboard.writeText(text); setCopied(true); setTimeout(() => setCopied(false), 1500); } catch { /* forbidden: the text can be selected */ }
   };
-  return html`<figure class="sample"><figcaption><span>${title}</span>${media && html`<small>${media}</small>`}<span class="gap"></span><button type="button" class="link" onClick=${copy}>${say(copied ? 'copied' : 'copy')}</button></figcaption><pre class="scroll" tabindex="0"><code>${coloured(text)}</code></pre></figure>`;
+  return html`<figure class="sample"><figcaption><span>${title}</span>${media && html`<small>${media}</small>`}<span class="gap"></span><button type="button" class="link" onClick=${copy}>${say(copied ? 'copied' : 'copy')}</button></figcaption><pre class=${'scroll' + (wraps ? ' wraps' : '')} tabindex="0"><code>${coloured(text)}</code></pre></figure>`;
 }
 
 // coloured marks the names, texts and numbers of JSON.

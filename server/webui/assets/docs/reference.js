@@ -28,7 +28,7 @@ function operation(doc, method, path, op, origin) {
     returns: responses.filter((r) => r.status < '3'),
     errors: responses.filter((r) => r.status >= '3'),
     curl: curl(method, path, op, body, origin),
-    example: responses.filter((r) => r.status < '3').flatMap(exampleOf)[0],
+    example: responses.filter((r) => r.status < '3').flatMap((r) => exampleOf(r, op))[0],
     words: [op.operationId, path, op.summary, op.description, (op.tags || [])[0]].join(' ').toLowerCase(),
   };
 }
@@ -36,13 +36,14 @@ function operation(doc, method, path, op, origin) {
 const rank = (p) => ({ path: 0, query: 1, header: 2 })[p.in] ?? 3;
 
 // exampleOf is what a response looks like: a status, and JSON, frames or a text.
-function exampleOf(res) {
+function exampleOf(res, op) {
+  const before = Number((op.parameters || []).find((p) => p.name === 'after')?.example ?? 0);
   return Object.entries(res.content || {}).flatMap(([media, of]) => {
     if (of.example !== undefined) return [{ status: res.status, media, text: written(of.example) }];
     const events = Object.entries(of.examples || {}).sort(([a], [b]) => parseInt(a, 10) - parseInt(b, 10));
     if (!events.length) return [];
     const shown = events.length > 9 ? [...events.slice(0, 5), null, ...events.slice(-3)] : events;
-    const text = shown.map((e) => (e ? `id: ${parseInt(e[0], 10)}\ndata: ${JSON.stringify(e[1].value)}` : '…')).join('\n\n');
+    const text = shown.map((e) => (e ? `id: ${before + parseInt(e[0], 10)}\ndata: ${JSON.stringify(e[1].value)}` : '…')).join('\n\n');
     return [{ status: res.status, media, text: text + '\n\ndata: [DONE]' }];
   });
 }
