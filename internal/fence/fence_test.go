@@ -94,13 +94,15 @@ var rooms = map[string]entry{
 
 	"server":        {rooms: ". engine transfer server/* store/keyring", net: true, not: "database/sql"},
 	"server/status": {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
-	"server/metrics": {rooms: ". server/access", net: true, not: "database/sql os",
-		libs: "github.com/felixge/httpsnoop github.com/prometheus/client_golang go.opentelemetry.io"},
-	"server/access": {rooms: ". store/keyring", net: true, not: "database/sql os"},
-	"server/restapi": {rooms: ". engine internal/nearest transfer server/access server/status", libs: "github.com/danielgtaylor/huma/v2",
-		net: true, not: "database/sql"},
-	"server/webui":  {net: true, not: "database/sql os"},
-	"server/mcpapi": {rooms: ". engine internal/clip recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
+	"server/metrics": {rooms: ". server/access",
+		libs: "github.com/felixge/httpsnoop github.com/prometheus/client_golang go.opentelemetry.io", not: "database/sql os",
+		net: true},
+	"server/access": {rooms: ". store/keyring", not: "database/sql os", net: true},
+	"server/restapi": {rooms: ". engine internal/nearest server/access server/restapi/spec server/status transfer",
+		libs: "github.com/danielgtaylor/huma/v2", not: "database/sql", net: true},
+	"server/restapi/spec": {rooms: ".", libs: "github.com/danielgtaylor/huma/v2", not: "context os database/sql", net: true},
+	"server/webui":        {net: true, not: "database/sql os"},
+	"server/mcpapi":       {rooms: ". engine internal/clip recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
 
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +
@@ -127,7 +129,7 @@ var exceptions = map[string]string{}
 
 // suites are what only tests import besides.
 var suites = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/chromedp", "github.com/creack/pty",
-	"github.com/johannesboyne/gofakes3"}
+	"github.com/johannesboyne/gofakes3", "github.com/google/jsonschema-go"}
 
 // entry is a row of the table.
 type entry struct {

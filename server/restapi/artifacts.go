@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
 
 // inlineTypes are the attachments that a browser may show inline: raster images.
@@ -19,7 +20,8 @@ var inlineTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/
 func (a *api) artifacts() {
 	a.raw(huma.Operation{OperationID: "upload", Method: http.MethodPost, Path: "/api/artifacts",
 		Summary: "Upload an attachment (the body) for a conversation", Parameters: []*huma.Param{
-			queryParam("conversation", huma.TypeString, "The conversation that may then use it."), queryParam("name", huma.TypeString, "Its name.")}},
+			queryParam("conversation", huma.TypeString, "The conversation that may then use it."), queryParam("name", huma.TypeString, "Its name.")},
+		RequestBody: spec.Takes(spec.File(spec.Binary)), Responses: spec.Returns(http.StatusCreated, spec.JSON[scrollback.Artifact](a.schemas()))},
 		func(w http.ResponseWriter, r *http.Request) error {
 			id, err := a.resolve(r.Context(), r.URL.Query().Get("conversation"))
 			if err != nil {
@@ -35,7 +37,8 @@ func (a *api) artifacts() {
 		})
 	a.raw(huma.Operation{OperationID: "fetch-artifact", Method: http.MethodGet, Path: "/api/artifacts/{artifact}",
 		Summary: "Fetch an attachment", Parameters: []*huma.Param{pathParam("artifact", "Artifact id"),
-			queryParam("conversation", huma.TypeString, "A conversation that mentions it. Default: any.")}},
+			queryParam("conversation", huma.TypeString, "A conversation that mentions it. Default: any.")},
+		Responses: spec.Returns(http.StatusOK, spec.File("*/*"))},
 		func(w http.ResponseWriter, r *http.Request) error {
 			name := scrollback.ArtifactID(strings.TrimPrefix(r.PathValue("artifact"), "artifact:"))
 			id, err := a.mentioning(r, name)

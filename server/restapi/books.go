@@ -16,6 +16,10 @@ type usageAnswer struct {
 	Total []scrollback.UsageSum `json:"total"` // one per currency
 }
 
+type modelList struct {
+	Models []engine.ModelEntry `json:"models"`
+}
+
 func (a *api) books() {
 	huma.Register(a.huma, huma.Operation{OperationID: "usage", Method: http.MethodGet, Path: "/api/usage",
 		Summary: "What calls to models have cost, by whole days in UTC"},
@@ -47,8 +51,8 @@ func (a *api) books() {
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "list-models", Method: http.MethodGet, Path: "/api/models",
 		Summary: "List the models that are set up here"},
-		func(ctx context.Context, _ *struct{}) (*body[map[string][]engine.ModelEntry], error) {
+		func(ctx context.Context, _ *struct{}) (*body[modelList], error) {
 			ms, err := a.as(ctx).Models(ctx)
-			return seen(map[string][]engine.ModelEntry{"models": ms}, err)
+			return seen(modelList{ms}, err)
 		})
 }

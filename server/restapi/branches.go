@@ -23,6 +23,10 @@ type forkBody struct {
 	Title string `json:"title,omitempty" doc:"Default: copy of the parent's."`
 }
 
+type branchList struct {
+	Branches []scrollback.BranchEntry `json:"branches"`
+}
+
 func (b *PlaceBody) place() engine.Point {
 	return engine.Point{Branch: scrollback.BranchID(b.Branch), Seq: b.Seq}
 }
@@ -31,13 +35,13 @@ func (b *PlaceBody) place() engine.Point {
 func (a *api) branches() {
 	huma.Register(a.huma, huma.Operation{OperationID: "branches", Method: http.MethodGet, Path: "/api/conversations/{id}/branches",
 		Summary: "The branches of a conversation, oldest first"},
-		func(ctx context.Context, in *ConversationPath) (*body[map[string][]scrollback.BranchEntry], error) {
+		func(ctx context.Context, in *ConversationPath) (*body[branchList], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
-				return seen(map[string][]scrollback.BranchEntry{}, err)
+				return seen(branchList{}, err)
 			}
 			bs, err := a.as(ctx).Branches().List(ctx, id)
-			return seen(map[string][]scrollback.BranchEntry{"branches": bs}, err)
+			return seen(branchList{bs}, err)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "rewind", Method: http.MethodPost, Path: "/api/conversations/{id}/rewind",
 		Summary: "Make an earlier message the newest, or switch to another branch", MaxBodyBytes: a.limits.Body},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
 
 // chatBody is a turn as a client requests it.
@@ -83,11 +84,17 @@ type TurnPath struct {
 	Turn string `path:"turn"`
 }
 
+// canceledTurn is a turn that was asked to stop.
+type canceledTurn struct {
+	TurnID scrollback.TurnID `json:"turn_id"`
+}
+
 func (a *api) chat() {
 	huma.Register(a.huma, huma.Operation{OperationID: "chat", Method: http.MethodPost, Path: "/api/conversations/{id}/chat",
-		Summary: "Run one turn; replies with server-sent events unless stream is false", MaxBodyBytes: a.limits.Body, BodyReadTimeout: time.Minute}, a.run)
+		Summary: "Run one turn; replies with server-sent events unless stream is false", MaxBodyBytes: a.limits.Body, BodyReadTimeout: time.Minute,
+		Responses: spec.Returns(http.StatusOK, spec.TurnEvents(a.schemas()), spec.JSON[turnAnswer](a.schemas()))}, a.run)
 	huma.Register(a.huma, huma.Operation{OperationID: "turn-events", Method: http.MethodGet, Path: "/api/conversations/{id}/turns/{turn}/events",
-		Summary: "Read the rest of a turn's events"},
+		Summary: "Read the rest of a turn's events", Responses: spec.Returns(http.StatusOK, spec.TurnEvents(a.schemas()))},
 		func(ctx context.Context, in *struct {
 			TurnPath
 			After  int    `query:"after" minimum:"0"`
@@ -115,12 +122,12 @@ func (a *api) chat() {
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "cancel-turn", Method: http.MethodPost, Path: "/api/conversations/{id}/turns/{turn}/cancel",
 		Summary: "Stop a turn; what it wrote is kept", DefaultStatus: http.StatusAccepted},
-		func(ctx context.Context, in *TurnPath) (*body[map[string]any], error) {
+		func(ctx context.Context, in *TurnPath) (*body[canceledTurn], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err == nil {
 				err = a.as(ctx).Turns().Cancel(ctx, id, scrollback.TurnID(in.Turn))
 			}
-			return seen(map[string]any{"turn_id": in.Turn}, err)
+			return seen(canceledTurn{scrollback.TurnID(in.Turn)}, err)
 		})
 }
 
@@ -155,8 +162,8 @@ func (a *api) run(ctx context.Context, in *struct {
 	}}, nil
 }
 
-// whole is the response of a turn that was not streamed.
-type whole struct {
+// turnAnswer is the response of a turn that was not streamed.
+type turnAnswer struct {
 	TurnID      scrollback.TurnID    `json:"turn_id"`
 	Message     *scrollback.Message  `json:"message"`
 	Usage       scrollback.Usage     `json:"usage"`
@@ -165,8 +172,8 @@ type whole struct {
 	Finish      string               `json:"finish_reason,omitempty"`
 }
 
-func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, events iter.Seq2[engine.SequencedEvent, error]) (whole, error) {
-	out := whole{TurnID: turn, Compactions: []scrollback.Receipt{}}
+func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, events iter.Seq2[engine.SequencedEvent, error]) (turnAnswer, error) {
+	out := turnAnswer{TurnID: turn, Compactions: []scrollback.Receipt{}}
 	var failed *scrollback.Failure
 	seqs := map[scrollback.MessageID]int64{}
 	var reply int64

@@ -121,6 +121,7 @@ func (c *checker) oneOf(at string, s *huma.Schema, is string, raw json.RawMessag
 	}
 	var known []string
 	for _, form := range s.OneOf {
+		form = c.schemas.SchemaFromRef(form.Ref)
 		of := form.Properties[s.Discriminator.PropertyName].Enum[0]
 		if of == name {
 			return c.object(at, form, raw)

@@ -27,6 +27,10 @@ func (n PolicyNumbers) numbers() map[string]float64 {
 	return n.Folding
 }
 
+type receiptList struct {
+	Receipts []scrollback.Receipt `json:"receipts"`
+}
+
 // compaction adds compact, clear, undo, and what the next request shows.
 func (a *api) compaction() {
 	huma.Register(a.huma, huma.Operation{OperationID: "compact", Method: http.MethodPost, Path: "/api/conversations/{id}/compact",
@@ -64,13 +68,13 @@ func (a *api) compaction() {
 		func(ctx context.Context, in *struct {
 			ConversationPath
 			Limit int `query:"limit"`
-		}) (*body[map[string][]scrollback.Receipt], error) {
+		}) (*body[receiptList], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
-				return seen(map[string][]scrollback.Receipt{}, err)
+				return seen(receiptList{}, err)
 			}
 			rs, err := a.as(ctx).Receipts(ctx, id, in.Limit)
-			return seen(map[string][]scrollback.Receipt{"receipts": rs}, err)
+			return seen(receiptList{rs}, err)
 		})
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
 
 // ConversationPath is the conversation in a path: an id, a unique prefix of one
@@ -44,7 +46,7 @@ type createBody struct {
 }
 
 type historyBody struct {
-	Role    string   `json:"role" doc:"system, user, assistant or tool."`
+	Role    string   `json:"role" enum:"system,user,assistant,tool"`
 	Content *content `json:"content,omitempty"`
 	Parts   *content `json:"parts,omitempty"`
 	Name    string   `json:"name,omitempty"`
@@ -151,6 +153,10 @@ type conversationPage struct {
 	Next          *string                   `json:"next"`
 }
 
+type projectList struct {
+	Projects []scrollback.Project `json:"projects"`
+}
+
 func (a *api) conversations() {
 	huma.Register(a.huma, huma.Operation{OperationID: "create-conversation", Method: http.MethodPost, Path: "/api/conversations",
 		Summary: "Create a conversation", MaxBodyBytes: a.limits.Body}, a.create)
@@ -178,7 +184,8 @@ func (a *api) conversations() {
 	huma.Register(a.huma, huma.Operation{OperationID: "patch-conversation", Method: http.MethodPatch, Path: "/api/conversations/{id}",
 		Summary: "Rename, move, pin or set up a conversation", MaxBodyBytes: a.limits.Body}, a.patch)
 	huma.Register(a.huma, huma.Operation{OperationID: "delete-conversation", Method: http.MethodDelete, Path: "/api/conversations/{id}",
-		Summary: "Put a conversation in the trash; with purge=1 remove it permanently. It takes a whole id"}, a.remove)
+		Summary:   "Put a conversation in the trash; with purge=1 remove it permanently. It takes a whole id",
+		Responses: spec.Returns(http.StatusOK, spec.Either[scrollback.Conversation, engine.PurgeResult](a.schemas()))}, a.remove)
 	huma.Register(a.huma, huma.Operation{OperationID: "restore-conversation", Method: http.MethodPost, Path: "/api/conversations/{id}/restore",
 		Summary: "Take a conversation out of the trash"},
 		func(ctx context.Context, in *ConversationPath) (*tagged, error) {
@@ -189,9 +196,9 @@ func (a *api) conversations() {
 			return withTag(a.as(ctx).Restore(ctx, id))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "list-projects", Method: http.MethodGet, Path: "/api/projects", Summary: "List projects"},
-		func(ctx context.Context, _ *struct{}) (*body[map[string]any], error) {
+		func(ctx context.Context, _ *struct{}) (*body[projectList], error) {
 			ps, err := a.as(ctx).Projects(ctx)
-			return seen(map[string]any{"projects": ps}, err)
+			return seen(projectList{ps}, err)
 		})
 }
 

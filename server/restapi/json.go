@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
 
 // marshal writes v as JSON without HTML escapes.
@@ -23,11 +24,11 @@ func marshal(w io.Writer, v any) error {
 type content struct{ json.RawMessage }
 
 // Schema implements huma.SchemaProvider.
-func (content) Schema(huma.Registry) *huma.Schema {
-	part := &huma.Schema{Discriminator: &huma.Discriminator{PropertyName: "type"}}
+func (content) Schema(r huma.Registry) *huma.Schema {
+	forms := map[string]*huma.Schema{}
 	for _, p := range partFields {
-		form := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false, Required: []string{"type"},
-			Properties: map[string]*huma.Schema{"type": {Type: huma.TypeString, Enum: []any{p.name}}, "opaque": {}}}
+		form := &huma.Schema{Type: huma.TypeObject, Title: p.of + "PartBody", AdditionalProperties: false,
+			Properties: map[string]*huma.Schema{"opaque": {}}}
 		for _, f := range strings.Fields(p.texts) {
 			form.Properties[f] = &huma.Schema{Type: huma.TypeString}
 		}
@@ -40,19 +41,20 @@ func (content) Schema(huma.Registry) *huma.Schema {
 		for _, f := range strings.Fields(p.any) {
 			form.Properties[f] = &huma.Schema{}
 		}
-		part.OneOf = append(part.OneOf, form)
+		forms[p.name] = form
 	}
+	part := spec.Union(r, "PartBody", forms)
 	return &huma.Schema{Description: "A text, or a list of parts.", OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeArray, Items: part}}}
 }
 
 // partFields are the fields of each kind of part, besides its type and its payload.
-var partFields = []struct{ name, texts, wholes, switches, any string }{
-	{name: "text", texts: "text"},
-	{name: "image", texts: "artifact media_type name detail", wholes: "size width height"},
-	{name: "file", texts: "artifact media_type name", wholes: "size"},
-	{name: "tool_call", texts: "id name", any: "arguments"},
-	{name: "tool_result", texts: "call_id name text artifact", switches: "is_error recall"},
-	{name: "reasoning", texts: "text"},
+var partFields = []struct{ name, of, texts, wholes, switches, any string }{
+	{name: "text", of: "Text", texts: "text"},
+	{name: "image", of: "Image", texts: "artifact media_type name detail", wholes: "size width height"},
+	{name: "file", of: "File", texts: "artifact media_type name", wholes: "size"},
+	{name: "tool_call", of: "ToolCall", texts: "id name", any: "arguments"},
+	{name: "tool_result", of: "ToolResult", texts: "call_id name text artifact", switches: "is_error recall"},
+	{name: "reasoning", of: "Reasoning", texts: "text"},
 }
 
 func (c content) parts(param string) (scrollback.Parts, error) {

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -23,6 +24,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/server/access"
+	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 	"github.com/scrollback-ai/scrollback/server/status"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -66,8 +68,8 @@ func Mount(mux *http.ServeMux, o Options) {
 	}
 	c := huma.DefaultConfig("scrollback", o.Version)
 	c.Info.Description = "Keeps conversations for ever, and builds the best context from them for each request."
-	c.CreateHooks = nil // they add "$schema" to every response
-	c.DocsPath, c.SchemasPath = "", ""
+	c.CreateHooks = nil                                   // they add "$schema" to every response
+	c.DocsPath, c.SchemasPath, c.OpenAPIPath = "", "", "" // described below, once all is there
 	c.Transformers = []huma.Transformer{plainErrors}
 	c.OnAddOperation = append(c.OnAddOperation, func(_ *huma.OpenAPI, op *huma.Operation) {
 		op.SkipValidateBody = true // strictly has checked it
@@ -87,22 +89,36 @@ func Mount(mux *http.ServeMux, o Options) {
 	a.artifacts()
 	a.session()
 	a.events()
+	a.describe()
 }
+
+// describe completes the description of the API, and serves it.
+func (a *api) describe() {
+	if err := spec.Complete(a.huma.OpenAPI()); err != nil {
+		panic("restapi: " + err.Error()) // a sheet that is embedded cannot be read
+	}
+	document := sync.OnceValues(func() ([]byte, error) { return json.Marshal(a.huma.OpenAPI()) })
+	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		raw, err := document()
+		if err != nil {
+			writeError(w, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/openapi+json")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(raw) // the client may be gone
+	})
+}
+
+// schemas are those of the handlers' types.
+func (a *api) schemas() huma.Registry { return a.huma.OpenAPI().Components.Schemas }
 
 // as is the engine for whoever sent a request.
 func (a *api) as(ctx context.Context) *engine.View { return a.engine.As(access.Caller(ctx)) }
 
 // failure is the body of every error, and the error itself.
 type failure struct {
-	Fault struct {
-		Code    scrollback.Code `json:"code"`
-		Message string          `json:"message"`
-		Param   string          `json:"param,omitempty"`
-		// Of a turn that failed: what its provider said, and what can be done.
-		Cause   string            `json:"cause,omitempty"`
-		Advice  scrollback.Advice `json:"advice,omitempty"`
-		Setting string            `json:"setting,omitempty"`
-	} `json:"error"`
+	spec.Fault
 	status int
 }
 
@@ -116,15 +132,15 @@ func (f *failure) GetHeaders() http.Header {
 	return http.Header{"Www-Authenticate": {`Bearer realm="scrollback", error="invalid_token"`}}
 }
 
-func (f *failure) Error() string { return f.Fault.Message }
+func (f *failure) Error() string { return f.Fault.Error.Message }
 
 // fail is an error as a client sees it.
 func fail(err error) *failure {
 	f := &failure{status: status.Of(err)}
-	f.Fault.Code, f.Fault.Message = scrollback.CodeOf(err), scrollback.Shown(err)
+	f.Fault.Error.Code, f.Fault.Error.Message = scrollback.CodeOf(err), scrollback.Shown(err)
 	var known *scrollback.Error
 	if errors.As(err, &known) {
-		f.Fault.Param, f.Fault.Cause, f.Fault.Advice, f.Fault.Setting = known.Param, known.Cause, known.Advice, known.Setting
+		f.Fault.Error.Param, f.Fault.Error.Cause, f.Fault.Error.Advice, f.Fault.Error.Setting = known.Param, known.Cause, known.Advice, known.Setting
 	}
 	return f
 }
@@ -145,11 +161,11 @@ func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
 		return v, nil
 	}
 	f := &failure{status: m.Status}
-	f.Fault.Code, f.Fault.Message = scrollback.Invalid, m.Detail
+	f.Fault.Error.Code, f.Fault.Error.Message = scrollback.Invalid, m.Detail
 	for i, d := range m.Errors {
 		if i == 0 {
-			f.Fault.Message = d.Message
-			f.Fault.Param = strings.TrimPrefix(d.Location, "query.")
+			f.Fault.Error.Message = d.Message
+			f.Fault.Error.Param = strings.TrimPrefix(d.Location, "query.")
 		}
 	}
 	if m.Status == http.StatusUnprocessableEntity {
@@ -188,7 +204,6 @@ func (o *overridable) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
 // raw adds a streaming handler, and its entry in the description of the API.
 func (a *api) raw(op huma.Operation, fn func(w http.ResponseWriter, r *http.Request) error) {
-	op.Responses = map[string]*huma.Response{"default": {Description: "See the guide."}}
 	a.huma.OpenAPI().AddOperation(&op)
 	a.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 		err := checkQuery(&op, r)

@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -23,7 +24,8 @@ func (a *api) transfer() {
 		Parameters: []*huma.Param{queryParam("from", huma.TypeString, "Its format. Default: as its content says."),
 			queryParam("project", huma.TypeString, "Where it goes."), queryParam("into", huma.TypeString, "The conversation to extend."),
 			queryParam("as_copy", huma.TypeBoolean, "Whether a bundle gets ids of its own."),
-			queryParam("summarize", huma.TypeBoolean, "Whether models are asked for summaries of what is compacted.")}},
+			queryParam("summarize", huma.TypeBoolean, "Whether models are asked for summaries of what is compacted.")},
+		RequestBody: spec.Takes(spec.File(spec.Binary)), Responses: spec.Returns(http.StatusOK, spec.JSON[transfer.ImportResult](a.schemas()))},
 		func(w http.ResponseWriter, r *http.Request) error {
 			q := r.URL.Query()
 			req := transfer.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: isSet(q, "as_copy"), Summarize: isSet(q, "summarize")}
@@ -49,7 +51,8 @@ func (a *api) transfer() {
 	a.raw(huma.Operation{OperationID: "export", Method: http.MethodGet, Path: "/api/conversations/{id}/export",
 		Summary: "Export a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
 			queryParam("format", huma.TypeString, "bundle (the default), jsonl or gemini-cli"),
-			queryParam("materialize", huma.TypeBoolean, "Whether a bundle holds the files of its segments.")}},
+			queryParam("materialize", huma.TypeBoolean, "Whether a bundle holds the files of its segments.")},
+		Responses: spec.Returns(http.StatusOK, spec.File("application/zstd"), spec.File("application/x-ndjson"))},
 		func(w http.ResponseWriter, r *http.Request) error {
 			id, err := a.resolve(r.Context(), r.PathValue("id"))
 			if err != nil {

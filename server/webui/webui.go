@@ -1,6 +1,7 @@
 // Package webui is the page: what a browser gets, embedded in the program.
 //
-// Words it adds: asset (one file of the page), import map (the names by which
+// Words it adds: asset (one file of the page), front (a document that a browser opens: the
+// page at /, the reader of the API's description at /docs), import map (the names by which
 // the modules of the page know each other), state (what the page knows and does,
 // one module a noun, without the DOM), view (what draws it). app.js gives the
 // state its browser and the view its place.
@@ -31,11 +32,12 @@ import (
 //go:embed assets
 var files embed.FS
 
-// The page itself and its folder of assets.
-const (
-	root  = "assets"
-	index = root + "/index.html"
-)
+// root is the folder of assets.
+const root = "assets"
+
+// fronts are the documents that a browser opens, by their address: the page itself, and
+// the reader of the API's description.
+var fronts = map[string]string{"/": root + "/index.html", "/docs": root + "/docs.html"}
 
 // mediaTypes are those of the kinds of file that the page consists of. The
 // system's table is not asked: it differs between machines.
@@ -88,26 +90,31 @@ func load(from fs.FS) *page {
 	if err != nil {
 		panic("webui: " + err.Error())
 	}
-	front, ok := p.assets["/"+index]
-	if !ok {
-		panic("webui: there is no " + index)
+	for at, name := range fronts {
+		front, ok := p.assets["/"+name]
+		if !ok {
+			panic("webui: there is no " + name)
+		}
+		delete(p.assets, "/"+name)
+		p.assets[at] = front
 	}
-	delete(p.assets, "/"+index)
-	p.assets["/"] = front
 	if icon, ok := p.assets["/assets/favicon.svg"]; ok {
 		p.assets["/favicon.ico"] = icon
 	}
-	p.policy = policy(front.content)
+	p.policy = policy(p.assets["/"].content, p.assets["/docs"].content)
 	return p
 }
 
-// policy is the page's Content-Security-Policy: nothing but our own files, and
-// the inline import map by its hash.
-func policy(front []byte) string {
+// policy is the Content-Security-Policy of all documents: nothing but our own files, and
+// the inline import maps by their hashes.
+func policy(fronts ...[]byte) string {
 	script := "'self'"
-	if body, ok := importMap(front); ok {
+	for _, front := range fronts {
+		body, _ := importMap(front)
 		sum := sha256.Sum256(body)
-		script += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+		if named := " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(script, named) {
+			script += named
+		}
 	}
 	return strings.Join([]string{"default-src 'none'", "script-src " + script, "style-src 'self'", "img-src 'self' data:",
 		"connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"}, "; ")

@@ -39,6 +39,7 @@ func body(t *testing.T, res *http.Response) string {
 func TestServes(t *testing.T) {
 	for at, want := range map[string]string{
 		"/":                          "text/html; charset=utf-8",
+		"/docs":                      "text/html; charset=utf-8",
 		"/assets/view/style.css":     "text/css; charset=utf-8",
 		"/assets/app.js":             "text/javascript; charset=utf-8",
 		"/assets/vendor/preact.mjs":  "text/javascript; charset=utf-8",
@@ -59,7 +60,7 @@ func TestServes(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	for _, at := range []string{"/nothing", "/assets/", "/assets", "/assets/nothing.js", "/assets/index.html", "/assets/../webui.go", "//",
+	for _, at := range []string{"/nothing", "/assets/", "/assets", "/assets/nothing.js", "/assets/index.html", "/assets/docs.html", "/docs/", "/assets/../webui.go", "//",
 		"/api"} {
 		if res := get(t, at); res.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %d, want 404", at, res.StatusCode)
@@ -74,7 +75,13 @@ func TestUnknown(t *testing.T) {
 
 // TestPolicy computes the hash of the inline script by another way than the code.
 func TestPolicy(t *testing.T) {
-	res := get(t, "/")
+	for at := range fronts {
+		t.Run(at, func(t *testing.T) { holdsPolicy(t, at) })
+	}
+}
+
+func holdsPolicy(t *testing.T, at string) {
+	res := get(t, at)
 	inline := regexp.MustCompile(`(?s)<script([^>]*)>(.*?)</script>`).FindAllStringSubmatch(body(t, res), -1)
 	policy := res.Header.Get("Content-Security-Policy")
 	hashes := 0
@@ -163,7 +170,7 @@ func TestReferences(t *testing.T) {
 		text := string(p.assets[at].content)
 		var found [][]string
 		switch {
-		case at == "/":
+		case fronts[at] != "":
 			found = attribute.FindAllStringSubmatch(text, -1)
 		case strings.HasSuffix(at, ".mjs"):
 			found = bundled.FindAllStringSubmatch(text, -1)
@@ -175,6 +182,7 @@ func TestReferences(t *testing.T) {
 		}
 	}
 	walk("/")
+	walk("/docs")
 	for at := range p.assets {
 		switch ext := path.Ext(at); {
 		case ext != ".js" && ext != ".mjs" && ext != ".css" && ext != ".svg":
@@ -253,6 +261,25 @@ func TestWords(t *testing.T) {
 	for w := range zh {
 		if !en[w] {
 			t.Errorf("English lacks %q", w)
+		}
+	}
+	docs := text["/assets/docs/words.js"]
+	half := strings.Index(docs, "zh: {")
+	keys := func(of string) (out []string) {
+		for _, m := range regexp.MustCompile(`(\w+): '`).FindAllStringSubmatch(of, -1) {
+			out = append(out, m[1])
+		}
+		return out
+	}
+	if e, z := keys(docs[:half]), keys(docs[half:]); !slices.Equal(e, z) || len(e) < 15 {
+		t.Errorf("the reader says %v in English and %v in Chinese", e, z)
+	}
+	read := regexp.MustCompile(`\bsay\('(\w+)'\)`)
+	for at, s := range text {
+		for _, m := range read.FindAllStringSubmatch(s, -1) {
+			if !slices.Contains(keys(docs), m[1]) {
+				t.Errorf("%s says %q, which no language has", at, m[1])
+			}
 		}
 	}
 	asked := regexp.MustCompile(`\bt\('([\w. ]+)'[,)]`)

@@ -1,0 +1,146 @@
+// Package spec completes the description of the API that /openapi.json serves.
+//
+// The types of the handlers say which fields there are. The rest stands in sheets, one
+// JSON file an operation in the folder operations: its tag and description, what its
+// statuses mean, and an example. A request in an example may name what another example's
+// response holds, as in "$create-conversation.id"; a test sends every example to a real
+// server, holds all that comes back against the description, and records the responses
+// (go test ./server -run TestExamples -update).
+//
+// Words it adds: sheet (what is written about one operation), union (a schema of several
+// forms that differ in their field "type"), outside (an operation of the server itself,
+// beside the API).
+//
+// Invariants: an operation without a sheet is served and described by its types alone, and
+// a test fails that names the file; what a request may hold is not changed here, so that
+// nothing is checked less strictly than the handlers' types say.
+//
+// It knows the root's types and the library that describes handlers, and no handler.
+package spec
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed operations schemas.json
+var files embed.FS
+
+// Sheet is what is written about one operation.
+type Sheet struct {
+	Tag         string              `json:"tag"`
+	Summary     string              `json:"summary,omitempty"` // a title; default: what the handler says
+	Description string              `json:"description"`
+	Parameters  map[string]string   `json:"parameters,omitempty"` // descriptions of those that have none
+	Values      map[string][]string `json:"values,omitempty"`     // what a parameter may be
+	Returns     map[string]string   `json:"returns"`              // what a response holds, by its status
+	Errors      []int               `json:"errors,omitempty"`     // besides those that every such operation has
+	Example     Example             `json:"example"`
+}
+
+// Example is a request and the response of a real server to it.
+type Example struct {
+	After    []string          `json:"after,omitempty"` // operations whose examples are sent before, besides those it names
+	Path     map[string]string `json:"path,omitempty"`
+	Query    map[string]string `json:"query,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Body     json.RawMessage   `json:"body,omitempty"` // JSON, or a text that is sent as it is
+	Status   int               `json:"status"`
+	Media    string            `json:"media"`
+	Response json.RawMessage   `json:"response"` // JSON, the events of a stream as a list, or a text
+}
+
+// folder is where the sheets are.
+const folder = "operations"
+
+// Sheets are all of them, by operation.
+var Sheets = sync.OnceValues(func() (map[string]*Sheet, error) {
+	entries, err := files.ReadDir(folder)
+	out := map[string]*Sheet{}
+	for _, e := range entries {
+		raw, err := files.ReadFile(path.Join(folder, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		s := &Sheet{}
+		if err := json.Unmarshal(raw, s); err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name(), err)
+		}
+		out[strings.TrimSuffix(e.Name(), ".json")] = s
+	}
+	return out, err
+})
+
+// reference is what another example's response holds: its operation, and the path to a
+// value.
+var reference = regexp.MustCompile(`"\$([a-z-]+)((?:\.\w+)+)"`)
+
+// References are the operations whose examples e names.
+func (e *Example) References() []string {
+	out := append([]string{}, e.After...)
+	raw, err := json.Marshal([]any{e.Path, e.Query, e.Headers, e.Body})
+	if err != nil {
+		return out
+	}
+	for _, m := range reference.FindAllSubmatch(raw, -1) {
+		out = append(out, string(m[1]))
+	}
+	return out
+}
+
+// Filled is the request of e with values in the place of references; response returns the
+// response of an operation's example, or nil.
+func (e *Example) Filled(response func(operation string) json.RawMessage) (Example, error) {
+	raw, err := json.Marshal(Example{Path: e.Path, Query: e.Query, Headers: e.Headers, Body: e.Body})
+	if err != nil {
+		return *e, err
+	}
+	var missing error
+	raw = reference.ReplaceAllFunc(raw, func(found []byte) []byte {
+		m := reference.FindSubmatch(found)
+		v, err := within(response(string(m[1])), strings.Split(string(m[2]), ".")[1:])
+		if err != nil {
+			missing = fmt.Errorf("%s: %w", found, err)
+			return found
+		}
+		return v
+	})
+	var out Example
+	if err := json.Unmarshal(raw, &out); err != nil || missing != nil {
+		return *e, fmt.Errorf("%w: %w", err, missing)
+	}
+	out.After, out.Status, out.Media, out.Response = e.After, e.Status, e.Media, e.Response
+	return out, nil
+}
+
+// within is the text or number at a path in JSON, as a JSON text.
+func within(raw json.RawMessage, at []string) (json.RawMessage, error) {
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, fmt.Errorf("no response to read it from: %w", err)
+	}
+	for _, name := range at {
+		switch of := v.(type) {
+		case map[string]any:
+			v = of[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i >= len(of) {
+				return nil, fmt.Errorf("there is no %s in the list", name)
+			}
+			v = of[i]
+		default:
+			v = nil
+		}
+		if v == nil {
+			return nil, fmt.Errorf("there is no %s", name)
+		}
+	}
+	return json.Marshal(v)
+}
