@@ -49,7 +49,7 @@ func TestRequestsAreJudged(t *testing.T) {
 			"the number of messages has no limit"},
 		"message 20001 chars": {chat, `{"message":"` + strings.Repeat("x", 200_001) + `"}`, 413, "limits.message_chars", ""},
 		"total 120001":        {chat, `{"message":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "limits.body_bytes", ""},
-		"role tool":           {chat, `{"message":[{"type":"tool_result","call_id":"c","name":"n","text":"x"}]}`, 400, "text, images and files", ""},
+		"role tool":           {chat, `{"message":[{"type":"tool_result","call_id":"c","name":"n"}]}`, 400, "text, images and files", ""},
 		"missing ids":         {chat, `{"message":"x","message_id":7}`, 400, "message_id", ""},
 		"no model":            {chat, `{"message":"x","model":"","stream":false}`, 200, "", "a conversation has a model of its own"},
 		"5 images": {chat, `{"message":[{"type":"text","text":"x"},` + images(5) + `],"stream":false}`, 200, "",
