@@ -209,7 +209,8 @@ func TestAttachmentsAreSniffed(t *testing.T) {
 				t.Fatal(err)
 			}
 			var told refusal
-			if err := json.NewDecoder(resp.Body).Decode(&told); err != nil || !strings.Contains(told.Error.Message, "PDF and Office files is not read") {
+			err = json.NewDecoder(resp.Body).Decode(&told)
+			if err != nil || !strings.Contains(told.Error.Message, "PDF and Office files is not read") {
 				t.Errorf("the text of a PDF: %+v %v", told, err)
 			}
 			resp.Body.Close()

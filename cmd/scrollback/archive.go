@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -62,6 +63,17 @@ func (c *archiveCmd) Run(g *globals) error {
 		}
 		return g.print(made, func(w io.Writer) error { return printArchive(w, made) })
 	})
+}
+
+// finishTime is how long a command waits for the archives of its compactions.
+const finishTime = 10 * time.Minute
+
+// finish waits for what compactions have left to be written: archives, where conversations
+// ask for them.
+func (a *app) finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, finishTime)
+	defer cancel()
+	_ = a.Engine.Settle(ctx) // closing breaks it off
 }
 
 // printArchive prints an archive as a line.

@@ -20,6 +20,7 @@ type compactCmd struct {
 // Run implements the command.
 func (c *compactCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		defer a.finish(g.ctx)
 		return g.receipt(a.Compact(g.ctx, id, engine.CompactRequest{Overrides: engine.Overrides{Policy: c.Policy, Compaction: c.Set}, Force: c.Force}))
 	})
 }
@@ -40,6 +41,7 @@ type clearCmd struct{ one }
 // Run implements the command.
 func (c *clearCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		defer a.finish(g.ctx)
 		return g.receipt(a.Compact(g.ctx, id, engine.CompactRequest{Clear: true}))
 	})
 }

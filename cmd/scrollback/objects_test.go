@@ -86,6 +86,13 @@ func TestObjectsInABucket(t *testing.T) {
 	if found := program("context", "grep", "latest", "4711", "--max", "1"); !strings.Contains(found, "2,000 matches") {
 		t.Errorf("grep finds %s", found)
 	}
+	program("archive", "latest")
+	if keys := objects(); len(keys) != 3 || !strings.HasPrefix(keys[0], "team/a/archives/") {
+		t.Errorf("with an archive and its note the bucket holds %v", keys)
+	}
+	if got := program("archive", "latest", "-o", "-"); !strings.Contains(got, "4711") || !strings.HasSuffix(got, "]}\n") {
+		t.Errorf("the archive is %.100s", got)
+	}
 	if got := program("doctor"); !strings.Contains(got, "All is well") {
 		t.Errorf("doctor says %s", got)
 	}

@@ -42,6 +42,7 @@ func (c *importCmd) Run(g *globals) error {
 			}
 			q.Into = into
 		}
+		defer a.finish(g.ctx)
 		if c.File == "" {
 			return c.found(g, a, q)
 		}
