@@ -86,6 +86,7 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		"View.Context":  read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
 		"View.Receipts": read(func(v *engine.View) error { _, err := v.Receipts(ctx, o.id, 1); return err }),
 		"Turns.Get":     read(func(v *engine.View) error { _, err := v.Turns().Get(ctx, o.id, o.turn); return err }),
+		"Turns.Seen":    read(func(v *engine.View) error { _, err := v.Turns().Seen(ctx, o.id, o.turn, 1); return err }),
 		"Turns.Running": read(func(v *engine.View) error { _, err := v.Turns().Running(ctx, o.id); return err }),
 		"Turns.Page":    read(func(v *engine.View) error { _, err := v.Turns().Page(ctx, o.id, scrollback.PageQuery{}); return err }),
 		"Turns.Attach": read(func(v *engine.View) error {
@@ -182,7 +183,7 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 // aside are the exported methods that concern no one conversation: what they show a
 // foreign caller is tested by name below.
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
-	"View.Projects": true, "View.Branches": true,
+	"View.Projects": true, "View.Branches": true, "View.Changes": true,
 	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Bulk.DefaultPolicy": true,
 	"Transfer.Archives": true}
 
@@ -292,6 +293,19 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	}
 	if _, err := r.Engine.As(scrollback.Caller{}).Models(ctx); scrollback.CodeOf(err) != scrollback.Refused {
 		t.Errorf("models for nobody: %v", err)
+	}
+	for told, err := range mine.Changes(ctx, 0) {
+		if err != nil || told.Conversation == o.id || told.Project == "theirs" {
+			t.Errorf("told %+v, %v", told, err)
+		}
+		if told.Type == scrollback.ChangeTurn && told.State == scrollback.TurnComplete {
+			break // the last of its own
+		}
+	}
+	for _, err := range r.Engine.As(scrollback.Caller{}).Changes(ctx, 0) {
+		if scrollback.CodeOf(err) != scrollback.Refused {
+			t.Errorf("changes for nobody: %v", err)
+		}
 	}
 	if _, err := mine.Admin(); scrollback.CodeOf(err) != scrollback.Refused {
 		t.Errorf("admin: %v", err)

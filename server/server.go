@@ -85,7 +85,7 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 		o.Started("http://" + l.Addr().String())
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(l) }()
+	go func() { failed <- srv.Serve(bound(l, connectionsMax)) }()
 	select {
 	case err := <-failed:
 		return scrollback.Wrap(scrollback.Unavailable, op, err)

@@ -38,11 +38,12 @@ var rooms = map[string]entry{
 
 	"store": {rooms: ". internal/terms store/driver store/feed store/keyring store/search", libs: "github.com/google/uuid",
 		not: "database/sql os"},
-	"store/keyring":   {rooms: ". store/driver", not: "database/sql os"},
-	"store/search":    {rooms: ". store/driver internal/terms", not: "database/sql os"},
-	"store/feed":      {rooms: ". store/driver", not: "database/sql os io"},
-	"store/driver":    {rooms: ".", not: "database/sql os time io"},
-	"store/memdriver": {rooms: ". store/driver store/memdriver/memaccess", not: "database/sql os time"},
+	"store/keyring":       {rooms: ". store/driver", not: "database/sql os"},
+	"store/search":        {rooms: ". internal/terms store/driver", not: "database/sql os"},
+	"store/feed":          {rooms: ". store/driver", not: "database/sql os io"},
+	"store/feed/feedtest": {rooms: ". store/driver", not: "database/sql os"},
+	"store/driver":        {rooms: ".", not: "database/sql os time io"},
+	"store/memdriver":     {rooms: ". store/driver store/memdriver/memaccess", not: "database/sql os time"},
 	"store/sqldriver": {rooms: ". store/driver store/sqldriver/sqlaccess store/sqldriver/sqlaudit store/sqldriver/sqlfeed " +
 		"store/sqldriver/sqlrow",
 		libs: "github.com/pressly/goose/v3", not: "os"},

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -55,7 +54,7 @@ type frames struct {
 	rc   *http.ResponseController
 	stop func() // called when the client cannot be written to
 
-	mu    sync.Mutex
+	lock  chan struct{} // held by whoever writes
 	ended bool
 	at    int64 // the number that comments carry; negative: none
 	beats *time.Timer
@@ -67,19 +66,23 @@ func newFrames(w http.ResponseWriter, stop func()) *frames {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Accel-Buffering", "no")
-	f := &frames{w: w, rc: http.NewResponseController(w), stop: stop, at: -1}
+	f := &frames{w: w, rc: http.NewResponseController(w), stop: stop, at: -1, lock: make(chan struct{}, 1)}
 	w.WriteHeader(http.StatusOK)
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.hold()()
 	f.beats = time.AfterFunc(heartbeat, f.beat)
 	return f
+}
+
+// hold takes the lock, and returns what gives it back.
+func (f *frames) hold() (free func()) {
+	f.lock <- struct{}{}
+	return func() { <-f.lock }
 }
 
 // end is called when the handler returns: the response belongs to it only while it runs,
 // and the connection may serve another request afterwards.
 func (f *frames) end() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.hold()()
 	f.ended = true
 	f.beats.Stop()
 	_ = f.rc.SetWriteDeadline(time.Time{})
@@ -117,8 +120,7 @@ func (f *frames) data(n int, v any) error {
 // mark sets the number that comments carry, so that a client for whom nothing happens does
 // not fall behind.
 func (f *frames) mark(n int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.hold()()
 	f.at = n
 }
 
@@ -131,8 +133,7 @@ func (f *frames) id() string {
 }
 
 func (f *frames) write(b []byte) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.hold()()
 	return f.writeLocked(b)
 }
 
@@ -156,8 +157,7 @@ func (f *frames) writeLocked(b []byte) (err error) {
 }
 
 func (f *frames) beat() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.hold()()
 	if !f.ended && f.writeLocked([]byte(": still here\n"+f.id()+"\n")) == nil {
 		f.beats.Reset(heartbeat)
 	}

@@ -212,4 +212,19 @@ func (f *Feed) add(page []driver.Changed) {
 		f.ring = append(make([]driver.Changed, 0, ringMax), f.ring[cut:]...)
 	}
 	f.ring = append(f.ring, page...)
+	for _, c := range page {
+		if c.Kinds&driver.KindPurged != 0 {
+			f.forget(c.Conversation)
+		}
+	}
+}
+
+// forget lets the ring know no more of a conversation that was purged than the database.
+func (f *Feed) forget(id scrollback.ConversationID) {
+	f.ring = append(make([]driver.Changed, 0, max(len(f.ring), ringMax)), f.ring...)
+	for i := range f.ring {
+		if f.ring[i].Conversation == id {
+			f.ring[i].Now = nil
+		}
+	}
 }

@@ -7,11 +7,35 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/feed/feedtest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
 
 func TestDriver(t *testing.T) {
 	drivertest.Run(t, func(*testing.T) *driver.Driver { return memdriver.New() })
+}
+
+func TestFeed(t *testing.T) {
+	feedtest.Run(t, func(*testing.T) *driver.Driver { return memdriver.New() })
+}
+
+// Old changes go, and no number comes twice.
+func TestChangesKept(t *testing.T) {
+	d := memdriver.New()
+	c := scrollback.Conversation{ID: "0", Branch: "b", Version: 1}
+	if _, _, err := d.Log.Create(t.Context(), c, scrollback.Branch{ID: "b", Conversation: "0"}); err != nil {
+		t.Fatal(err)
+	}
+	const n = 2*driver.ChangesKept + 300
+	for i := range n - 1 {
+		if _, err := d.Log.Patch(t.Context(), "0", int64(i), func(*scrollback.Conversation) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	oldest, newest, err := d.Feed.Span(t.Context())
+	if kept := newest - oldest + 1; err != nil || newest != n || kept < driver.ChangesKept || kept > 2*driver.ChangesKept {
+		t.Errorf("after %d changes, %d to %d are kept, %v", n, oldest, newest, err)
+	}
 }
 
 // The same walk on two databases: nothing depends on a map's order, and what one

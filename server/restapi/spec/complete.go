@@ -147,6 +147,9 @@ func respond(op *huma.Operation, s *Sheet) {
 		}
 		op.Responses = said
 	}
+	if op.Responses == nil {
+		op.Responses = map[string]*huma.Response{}
+	}
 	for _, status := range failures(op, s) {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + faults[status].name}
 	}
