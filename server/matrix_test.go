@@ -24,10 +24,10 @@ import (
 // probe is a request for an operation, and who may make it. In path, query and body, what
 // is in braces stands for something of a project: {id}, {ref}, {artifact}, {turn}, {project}.
 type probe struct {
-	need   scrollback.Access // 0: no key is needed
-	query  string
-	body   string
-	file   bool // the body is {file}, a transcript of the project
+	need  scrollback.Access // 0: no key is needed
+	query string
+	body  string
+	file  bool // the body is {file}, a transcript of the project
 }
 
 // probes has one for each operation of the API. A new operation needs a line here.
@@ -60,12 +60,13 @@ var outside = []struct {
 	method, path string
 	need         scrollback.Access
 }{
-	{"GET", "/", 0}, {"HEAD", "/", 0}, {"GET", "/favicon.ico", 0}, {"GET", "/assets/app.js", 0}, {"GET", "/healthz", 0}, {"GET", "/readyz", 0},
+	{"GET", "/", 0}, {"HEAD", "/", 0}, {"GET", "/favicon.ico", 0}, {"GET", "/assets/app.js", 0},
+	{"GET", "/healthz", 0}, {"GET", "/readyz", 0},
 	{"GET", "/metrics", scrollback.AccessRead}, {"GET", "/docs", scrollback.AccessRead}, {"GET", "/openapi.json", scrollback.AccessRead},
 	{"GET", "/openapi.yaml", scrollback.AccessRead}, {"GET", "/docs/anything", scrollback.AccessRead}, {"POST", "/mcp", scrollback.AccessRead},
 	{"GET", "/mcp", scrollback.AccessRead}, {"GET", "/api/nothing", scrollback.AccessRead}, {"POST", "/", scrollback.AccessRead},
-	{"GET", "/assets/../metrics", scrollback.AccessRead}, {"GET", "//metrics", scrollback.AccessRead}, {"GET", "/nothing", scrollback.AccessRead},
-	{"PUT", "/api/session", scrollback.AccessRead}, {"GET", "/api/session/", scrollback.AccessRead},
+	{"GET", "/assets/../metrics", scrollback.AccessRead}, {"GET", "//metrics", scrollback.AccessRead},
+	{"GET", "/nothing", scrollback.AccessRead}, {"PUT", "/api/session", scrollback.AccessRead}, {"GET", "/api/session/", scrollback.AccessRead},
 }
 
 // place is what there is of one project.

@@ -257,12 +257,7 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	if s.TrashDays < 0 {
 		return s, bad("trash_days", "trash_days is a number of days, or 0 for never")
 	}
-	s.Hosts = texts("hosts")
-	err := s.parseProxies(texts("trusted_proxies"))
-	if err != nil {
-		return s, err
-	}
-	err = s.parseTimeout(first(g.SummaryTimeout, env("SCROLLBACK_SUMMARY_TIMEOUT"), k.String("summary_timeout")))
+	err := cmp.Or(s.parseServing(texts), s.parseTimeout(first(g.SummaryTimeout, env("SCROLLBACK_SUMMARY_TIMEOUT"), k.String("summary_timeout"))))
 	if err == nil {
 		err = s.parseReports(k, env)
 	}
@@ -316,10 +311,11 @@ func (s *settings) parseReports(k *koanf.Koanf, env func(string) string) error {
 	return nil
 }
 
-// parseProxies reads the proxies whose forwarded headers count: addresses, and networks as
-// 10.0.0.0/8.
-func (s *settings) parseProxies(texts []string) error {
-	for _, text := range texts {
+// parseServing reads the names of a server, and the proxies in front of it: addresses, and
+// networks such as 10.0.0.0/8.
+func (s *settings) parseServing(texts func(key string) []string) error {
+	s.Hosts = append(s.Hosts, texts("hosts")...)
+	for _, text := range texts("trusted_proxies") {
 		p, err := netip.ParsePrefix(text)
 		if addr, noPrefix := netip.ParseAddr(text); noPrefix == nil {
 			addr = addr.Unmap()
