@@ -66,7 +66,8 @@ var outside = []struct {
 	{"GET", "/openapi.yaml", scrollback.AccessRead}, {"GET", "/docs/anything", scrollback.AccessRead}, {"POST", "/mcp", scrollback.AccessRead},
 	{"GET", "/mcp", scrollback.AccessRead}, {"GET", "/api/nothing", scrollback.AccessRead}, {"POST", "/", scrollback.AccessRead},
 	{"GET", "/assets/../metrics", scrollback.AccessRead}, {"GET", "//metrics", scrollback.AccessRead},
-	{"GET", "/nothing", scrollback.AccessRead}, {"PUT", "/api/session", scrollback.AccessRead}, {"GET", "/api/session/", scrollback.AccessRead},
+	{"GET", "/nothing", scrollback.AccessRead},
+	{"PUT", "/api/session", scrollback.AccessRead}, {"GET", "/api/session/", scrollback.AccessRead},
 }
 
 // place is what there is of one project.

@@ -84,9 +84,27 @@ func (b *bench) send(method, url string, h headers) int {
 
 func bearer(secret string) headers { return headers{"Authorization": "Bearer " + secret} }
 
+func proxies(t *testing.T, texts ...string) access.Proxies {
+	t.Helper()
+	p, err := access.ParseProxies(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestParseProxies(t *testing.T) {
+	for _, wrong := range []string{"", "localhost", "10.0.0.0/33", "10.0.0", "10.0.0.1:80", "*"} {
+		p, err := access.ParseProxies([]string{"127.0.0.1", wrong})
+		if scrollback.CodeOf(err) != scrollback.Invalid || p != nil {
+			t.Errorf("%q: %v, %v", wrong, p, err)
+		}
+	}
+}
+
 // Where a request came from is what a trusted proxy says, and nobody else.
 func TestPeer(t *testing.T) {
-	ours := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
+	ours := proxies(t, "10.0.0.0/8", "fd00::/8")
 	b := newBench(t, nil, access.Options{Open: true, Trusted: ours})
 	for _, c := range []struct {
 		from, forwarded, want string
@@ -123,7 +141,7 @@ func TestPeer(t *testing.T) {
 
 // The name that was asked for is also what a trusted proxy says, and nobody else.
 func TestForwardedHost(t *testing.T) {
-	b := newBench(t, nil, access.Options{Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Hosts: []string{"chat.example"}})
+	b := newBench(t, nil, access.Options{Trusted: proxies(t, "127.0.0.1"), Hosts: []string{"chat.example"}})
 	_, secret := b.key(scrollback.Key{Name: "k"})
 	for _, c := range []struct {
 		from, host, forwarded, origin string
@@ -179,7 +197,7 @@ func TestKeysOnThisMachine(t *testing.T) {
 
 // A cookie is for our own page: writes with it need our origin and JSON.
 func TestCookies(t *testing.T) {
-	b := newBench(t, nil, access.Options{Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
+	b := newBench(t, nil, access.Options{Trusted: proxies(t, "10.0.0.0/8")})
 	k, secret := b.key(scrollback.Key{Name: "k"})
 	var cookie *http.Cookie
 	enter := b.gate.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
