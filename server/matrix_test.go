@@ -60,11 +60,13 @@ var outside = []struct {
 	method, path string
 	need         scrollback.Access
 }{
-	{"GET", "/", 0}, {"HEAD", "/", 0}, {"GET", "/favicon.ico", 0}, {"GET", "/assets/app.js", 0}, {"GET", "/healthz", 0}, {"GET", "/readyz", 0},
+	{"GET", "/", 0}, {"HEAD", "/", 0}, {"GET", "/favicon.ico", 0}, {"GET", "/assets/app.js", 0},
+	{"GET", "/healthz", 0}, {"GET", "/readyz", 0},
 	{"GET", "/metrics", scrollback.AccessRead}, {"GET", "/docs", scrollback.AccessRead}, {"GET", "/openapi.json", scrollback.AccessRead},
 	{"GET", "/openapi.yaml", scrollback.AccessRead}, {"GET", "/docs/anything", scrollback.AccessRead}, {"POST", "/mcp", scrollback.AccessRead},
 	{"GET", "/mcp", scrollback.AccessRead}, {"GET", "/api/nothing", scrollback.AccessRead}, {"POST", "/", scrollback.AccessRead},
-	{"GET", "/assets/../metrics", scrollback.AccessRead}, {"GET", "//metrics", scrollback.AccessRead}, {"GET", "/nothing", scrollback.AccessRead},
+	{"GET", "/assets/../metrics", scrollback.AccessRead}, {"GET", "//metrics", scrollback.AccessRead},
+	{"GET", "/nothing", scrollback.AccessRead},
 	{"PUT", "/api/session", scrollback.AccessRead}, {"GET", "/api/session/", scrollback.AccessRead},
 }
 

@@ -15,7 +15,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"runtime/debug"
 	"time"
 
@@ -41,7 +40,7 @@ type Options struct {
 	Log      *slog.Logger
 
 	Keys           *keyring.Ring  // who may come in besides the operator; nil: nobody
-	TrustedProxies []netip.Prefix // whose forwarded headers count; with one, the server counts as reached by other machines
+	TrustedProxies access.Proxies // whose forwarded headers count; with one, the server counts as reached by other machines
 	Hosts          []string       // names of this server besides those of this machine
 
 	Started func(url string) // called once it listens; may be nil

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,6 +23,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/model"
 	providers "github.com/scrollback-ai/scrollback/model/all"
+	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -51,7 +51,7 @@ type settings struct {
 	TrashDays      int64        // after which a server purges what is in the trash; 0 for never
 	LogLevel       slog.Level
 	LogJSON        bool
-	TrustedProxies []netip.Prefix    // whose forwarded headers count
+	TrustedProxies access.Proxies    // whose forwarded headers count
 	Hosts          []string          // names of the server
 	Traces         bool              // are sent, to where OTEL_EXPORTER_OTLP_ENDPOINT says
 	variables      map[string]string // what the file sets in place of environment variables
@@ -260,12 +260,7 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	if s.TrashDays < 0 {
 		return s, bad("trash_days", "trash_days is a number of days, or 0 for never")
 	}
-	s.Hosts = texts("hosts")
-	err := s.parseProxies(texts("trusted_proxies"))
-	if err != nil {
-		return s, err
-	}
-	err = s.parseTimeout(first(g.SummaryTimeout, env("SCROLLBACK_SUMMARY_TIMEOUT"), k.String("summary_timeout")))
+	err := cmp.Or(s.parseServing(texts), s.parseTimeout(first(g.SummaryTimeout, env("SCROLLBACK_SUMMARY_TIMEOUT"), k.String("summary_timeout"))))
 	if err == nil {
 		err = s.parseReports(k, env)
 	}
@@ -322,21 +317,11 @@ func (s *settings) parseReports(k *koanf.Koanf, env func(string) string) error {
 	return nil
 }
 
-// parseProxies reads the proxies whose forwarded headers count: addresses, and networks as
-// 10.0.0.0/8.
-func (s *settings) parseProxies(texts []string) error {
-	for _, text := range texts {
-		p, err := netip.ParsePrefix(text)
-		if addr, noPrefix := netip.ParseAddr(text); noPrefix == nil {
-			addr = addr.Unmap()
-			p, err = addr.Prefix(addr.BitLen())
-		}
-		if err != nil {
-			return scrollback.ParamErrorf("scrollback", "trusted_proxies", "trusted_proxies holds addresses and networks such as 10.0.0.0/8, not %q", text)
-		}
-		s.TrustedProxies = append(s.TrustedProxies, p)
-	}
-	return nil
+// parseServing reads the names of a server, and the proxies in front of it.
+func (s *settings) parseServing(texts func(key string) []string) (err error) {
+	s.Hosts = append(s.Hosts, texts("hosts")...)
+	s.TrustedProxies, err = access.ParseProxies(texts("trusted_proxies"))
+	return err
 }
 
 // parseCompaction reads how conversations are compacted, and checks it with every

@@ -58,7 +58,6 @@ var groups = []struct {
 		{"purge", `scrollback purge ID`},
 		{"usage", `scrollback usage --by day,model`},
 		{"models", `scrollback models`},
-		{"keys", `scrollback keys`},
 		{"keys add", `scrollback keys add --name laptop --role write --expires 90d`},
 		{"keys list", `scrollback keys list`},
 		{"keys revoke", `scrollback keys revoke laptop`},

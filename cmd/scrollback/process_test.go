@@ -348,3 +348,34 @@ func execSQL(path, statement string) error {
 	_, err = db.Exec(statement)
 	return errors.Join(err, db.Close())
 }
+
+// A key that is made and revoked by the command counts, and no longer counts, at a server
+// that is running.
+func TestKeysOfARunningServer(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	s := serve(t, data, nil)
+	key := strings.TrimSpace(output(t, data, "keys", "add", "--name", "reader", "--role", "read", "--project", "one"))
+	status := func(secret string) int {
+		req, err := http.NewRequest(http.MethodPost, s.url+"/api/conversations", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+secret)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	if got := status(key); got != http.StatusForbidden {
+		t.Errorf("a key to read may write: %d", got)
+	}
+	if got := status("x" + key); got != http.StatusUnauthorized {
+		t.Errorf("a wrong key: %d", got)
+	}
+	output(t, data, "keys", "revoke", "reader")
+	until(t, 5*time.Second, func() bool { return status(key) == http.StatusUnauthorized })
+	until(t, 5*time.Second, func() bool { return !strings.Contains(output(t, data, "keys", "list"), "never") })
+}

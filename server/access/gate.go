@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"path"
 	"strings"
@@ -19,12 +18,12 @@ import (
 
 // Options say who gets in.
 type Options struct {
-	Keys    *keyring.Ring  // nil: there are none
-	Open    bool           // whoever sends no key is the operator
-	Local   bool           // only this machine can reach the server, and no proxy stands in front of it
-	Trusted []netip.Prefix // proxies whose forwarded headers count
-	Hosts   []string       // names of this server besides those of this machine
-	Log     *slog.Logger   // nil: none
+	Keys    *keyring.Ring // nil: there are none
+	Open    bool          // whoever sends no key is the operator
+	Local   bool          // only this machine can reach the server, and no proxy stands in front of it
+	Trusted Proxies       // proxies whose forwarded headers count
+	Hosts   []string      // names of this server besides those of this machine
+	Log     *slog.Logger  // nil: none
 
 	// Refuse writes an error as the response to a request.
 	Refuse func(w http.ResponseWriter, err error)

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback"
 )
 
 // origin is where a request came from, and how it was made there.
@@ -14,6 +16,25 @@ type origin struct {
 	host      string // the name of this server that was asked for
 	https     bool
 	forwarded bool // a trusted proxy passed it on
+}
+
+// Proxies are the addresses of proxies.
+type Proxies []netip.Prefix
+
+// ParseProxies reads addresses, and networks such as 10.0.0.0/8.
+func ParseProxies(texts []string) (out Proxies, err error) {
+	for _, text := range texts {
+		p, err := netip.ParsePrefix(text)
+		if addr, noPrefix := netip.ParseAddr(text); noPrefix == nil {
+			addr = addr.Unmap().WithZone("")
+			p, err = addr.Prefix(addr.BitLen())
+		}
+		if err != nil {
+			return nil, scrollback.ParamErrorf("access", "trusted_proxies", "trusted_proxies holds addresses and networks such as 10.0.0.0/8, not %q", text)
+		}
+		out = append(out, p)
+	}
+	return out, nil
 }
 
 // remote is the address of a request's connection.

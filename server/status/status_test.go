@@ -28,6 +28,7 @@ func TestOf(t *testing.T) {
 		{scrollback.Invalid, scrollback.ErrTooLarge, 413},
 		{scrollback.Conflict, scrollback.ErrPrecondition, 412},
 		{scrollback.Conflict, scrollback.ErrLostLease, 409},
+		{scrollback.Refused, scrollback.ErrNoKey, 401},
 		{scrollback.Unavailable, scrollback.ErrUpstream, 502},
 		{scrollback.Unavailable, scrollback.ErrReplyBound, 502},
 		{scrollback.Unavailable, scrollback.ErrClosing, 503},
