@@ -13,6 +13,8 @@ import (
 type Dialect struct {
 	// Classify gives an error of the database its code; see [Classify] for others.
 	Classify func(error) scrollback.Code
+	// Full reports whether an error is about a disk without room.
+	Full func(error) bool
 	// Taken reports whether an error is about a key that already exists.
 	Taken func(error) bool
 	// InsertNumbered inserts a row and returns the number that it was given.

@@ -66,6 +66,10 @@ type Database struct {
 	// Unchanged returns an error if what was read without locks was written meanwhile; nil
 	// if reading locks.
 	Unchanged func() error
+
+	// Lost is why what is open is no longer the database that others see, or nil; nil too
+	// if that cannot happen.
+	Lost func() error
 }
 
 // New makes a driver on a database that is up to date.
@@ -109,7 +113,7 @@ func (db *database) close() error {
 // write runs fn in a transaction and returns when it is durable.
 func (db *database) write(ctx context.Context, op string, fn func(ctx context.Context, tx *sqlrow.Session) error) error {
 	if db.Writer == nil {
-		return scrollback.Errorf(scrollback.Refused, op, "the database was opened for reading only")
+		return scrollback.Errorf(scrollback.Refused, op, "this scrollback can only be read: nothing was changed")
 	}
 	return db.wrap(op, db.Writer.Write(ctx, fn))
 }
@@ -122,9 +126,15 @@ func (db *database) wrap(op string, err error) error {
 	if known := new(scrollback.Error); errors.As(err, &known) {
 		return err
 	}
+	if db.Lost != nil && db.Lost() != nil {
+		return db.Lost()
+	}
 	code := db.Dialect.Classify(err)
 	if code == scrollback.Internal && db.closed.Load() {
 		code = scrollback.Unavailable // the pool has no specific error for it
+	}
+	if wrapped := new(scrollback.Error); db.Dialect.Full(err) && errors.As(scrollback.Wrap(code, op, err), &wrapped) {
+		return wrapped.Because(scrollback.ErrNoRoom)
 	}
 	return scrollback.Wrap(code, op, err)
 }

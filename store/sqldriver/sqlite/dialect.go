@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+	"syscall"
 
 	modernc "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -35,6 +36,10 @@ const (
 // dialect is what SQLite does its own way.
 var dialect = sqldriver.Dialect{
 	Classify: classify,
+	Full: func(err error) bool {
+		var e *modernc.Error
+		return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL || errors.Is(err, syscall.ENOSPC)
+	},
 	Taken: func(err error) bool {
 		var e *modernc.Error
 		return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE
