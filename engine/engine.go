@@ -174,5 +174,5 @@ func (e *Engine) enter() (leave func(), err error) {
 	return e.running.Done, nil
 }
 
-// Ready returns an error if the store cannot be reached.
+// Ready returns an error if the store cannot be written and read back.
 func (e *Engine) Ready(ctx context.Context) error { return e.store.Ready(ctx) }

@@ -76,7 +76,7 @@ type Database struct {
 func New(d Database) *driver.Driver {
 	db := &database{Database: d}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Close: db.close}
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Ready: db.ready, Close: db.close}
 }
 
 // database is what the parts of a driver share.
@@ -108,6 +108,38 @@ func (db *database) close() error {
 		err = errors.Join(err, db.Writer.Close())
 	}
 	return err
+}
+
+// probes is how many numbers ready goes round.
+const probes = 8
+
+// ready is [driver.Driver]'s: it writes a number that goes round, so that the database
+// never grows by it, and looks from another connection whether it has moved on.
+func (db *database) ready(ctx context.Context) error {
+	const op = "sqldriver.Ready"
+	number := func(n *int64) func(sqlrow.Scanner) error {
+		return func(r sqlrow.Scanner) error { return r.Scan(n) }
+	}
+	was, is := int64(-1), int64(0)
+	if db.Writer != nil {
+		err := db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
+			if err := tx.Row(ctx, number(&was), db.Dialect.Probe); err != nil {
+				return err
+			}
+			return tx.Run(ctx, db.Dialect.SetProbe((was+1)%probes))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	err := db.Read.Row(ctx, number(&is), db.Dialect.Probe)
+	if err == nil {
+		err = db.Read.Row(ctx, number(new(int64)), `SELECT count(*) FROM conversations WHERE id = ''`)
+	}
+	if err == nil && is == was {
+		return scrollback.Errorf(scrollback.Unavailable, op, "what was written cannot be read back")
+	}
+	return db.wrap(op, err)
 }
 
 // write runs fn in a transaction and returns when it is durable.
