@@ -15,6 +15,7 @@ import (
 type serveCmd struct {
 	Addr     string `help:"Address to listen on ($$SCROLLBACK_ADDR). Default: 127.0.0.1:7077." placeholder:"HOST:PORT"`
 	Insecure bool   `help:"Serve other machines, without keys."`
+	ReadOnly bool   `help:"Change nothing: conversations can be read, searched and exported. The data folder need not be writable."`
 }
 
 // Run implements the command.
@@ -22,7 +23,11 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	if err := g.grant(false); err != nil {
 		return err
 	}
-	a, err := g.open(local.Make)
+	mode := local.Make
+	if c.ReadOnly {
+		mode = local.ReadOnly
+	}
+	a, err := g.open(mode)
 	if err != nil {
 		return err
 	}
@@ -31,13 +36,13 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	if err != nil {
 		return err
 	}
-	if g.set.TrashDays > 0 {
+	if g.set.TrashDays > 0 && !c.ReadOnly {
 		var sweeping sync.WaitGroup
 		ctx, stop := context.WithCancel(g.ctx)
 		sweeping.Go(func() { g.sweep(ctx, a) })
 		defer func() { stop(); sweeping.Wait() }()
 	}
-	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, Version: version(), Log: g.logger(),
+	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly, Version: version(), Log: g.logger(),
 		Started: func(url string) {
 			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
 		}})

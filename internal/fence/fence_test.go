@@ -82,7 +82,7 @@ var rooms = map[string]entry{
 
 	"doctor": {rooms: ". archive store store/search", not: "database/sql os"},
 
-	"server":        {rooms: ". engine transfer server/*", net: true, not: "database/sql"},
+	"server":        {rooms: ". engine internal/redact transfer server/*", net: true, not: "database/sql"},
 	"server/status": {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
 	"server/access": {rooms: ".", not: "database/sql os"},
 	"server/restapi": {rooms: ". engine internal/nearest transfer server/access server/status", libs: "github.com/danielgtaylor/huma/v2",

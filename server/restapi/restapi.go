@@ -97,8 +97,11 @@ type failure struct {
 		Cause   string            `json:"cause,omitempty"`
 		Advice  scrollback.Advice `json:"advice,omitempty"`
 		Setting string            `json:"setting,omitempty"`
+		// Of a failure that is logged: what the line in the log is found by.
+		RequestID string `json:"request_id,omitempty"`
 	} `json:"error"`
 	status int
+	err    error
 }
 
 func (f *failure) GetStatus() int { return f.status }
@@ -107,7 +110,7 @@ func (f *failure) Error() string { return f.Fault.Message }
 
 // fail is an error as a client sees it.
 func fail(err error) *failure {
-	f := &failure{status: status.Of(err)}
+	f := &failure{status: status.Of(err), err: err}
 	f.Fault.Code, f.Fault.Message = scrollback.CodeOf(err), scrollback.Shown(err)
 	var known *scrollback.Error
 	if errors.As(err, &known) {
@@ -127,6 +130,11 @@ func answer[T any](v *T, err error) (*T, error) {
 // plainErrors gives the router's own errors (a parameter that is missing or out of
 // range) our shape: they are invalid.
 func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
+	if f, ok := v.(*failure); ok {
+		_, w := humago.Unwrap(ctx)
+		f.Fault.RequestID = status.Note(w, f.err)
+		return f, nil
+	}
 	m, ok := v.(*huma.ErrorModel)
 	if !ok {
 		return v, nil
@@ -191,6 +199,7 @@ func (a *api) raw(op huma.Operation, fn func(w http.ResponseWriter, r *http.Requ
 // writeError writes an error if nothing was written yet.
 func writeError(w http.ResponseWriter, err error) {
 	f := fail(err)
+	f.Fault.RequestID = status.Note(w, err)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.status)
 	// The client may be gone; there is nobody else to tell.

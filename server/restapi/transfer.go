@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"strconv"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -145,24 +144,14 @@ func bodyError(err error) error {
 	return scrollback.ParamErrorf("restapi", "body", "the body ended early")
 }
 
-// readTime is how long a client may stay silent while it sends a body.
-const readTime = 60 * time.Second
-
-// sent is a body that may be long: it is bounded, a silent client is given up,
-// and errors are ours.
-type sent struct {
-	r  io.Reader
-	rc *http.ResponseController
-}
+// sent is a body that may be long: it is bounded, and errors are ours.
+type sent struct{ r io.Reader }
 
 func sentBody(w http.ResponseWriter, r *http.Request, limit int64) io.Reader {
-	return &sent{http.MaxBytesReader(w, r.Body, limit), http.NewResponseController(w)}
+	return &sent{http.MaxBytesReader(w, r.Body, limit)}
 }
 
 func (s *sent) Read(p []byte) (int, error) {
-	if err := s.rc.SetReadDeadline(time.Now().Add(readTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return 0, bodyError(err)
-	}
 	n, err := s.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = bodyError(err)
