@@ -170,7 +170,7 @@ func Shown(err error) string {
 			return "the server is shutting down; try again"
 		}
 		if errors.Is(err, ErrDisplaced) {
-			return "the database was deleted, replaced or cut short while it was in use; nothing more is written until scrollback is started again"
+			return "the database was deleted, replaced or cut short while it was in use; nothing more is written until scrollback is started again, and the log says what could be rescued"
 		}
 		if errors.Is(err, ErrNoRoom) {
 			return "there is no room left on the disk; what was acknowledged is kept"

@@ -67,8 +67,8 @@ type Database struct {
 	// if reading locks.
 	Unchanged func() error
 
-	// Lost is why what is open is no longer the database that others see, or nil; nil too
-	// if that cannot happen.
+	// Lost is asked after an error, and returns why what is open is no longer the database
+	// that others see, or nil; a nil Lost is for where that cannot happen.
 	Lost func() error
 }
 
@@ -158,12 +158,14 @@ func (db *database) wrap(op string, err error) error {
 	if known := new(scrollback.Error); errors.As(err, &known) {
 		return err
 	}
-	if db.Lost != nil && db.Lost() != nil {
-		return db.Lost()
-	}
 	code := db.Dialect.Classify(err)
 	if code == scrollback.Internal && db.closed.Load() {
 		code = scrollback.Unavailable // the pool has no specific error for it
+	}
+	if (code == scrollback.Internal || code == scrollback.Unavailable) && db.Lost != nil {
+		if lost := db.Lost(); lost != nil {
+			return lost
+		}
 	}
 	if wrapped := new(scrollback.Error); db.Dialect.Full(err) && errors.As(scrollback.Wrap(code, op, err), &wrapped) {
 		return wrapped.Because(scrollback.ErrNoRoom)

@@ -25,12 +25,12 @@ type held struct {
 }
 
 // hold notes the files of a database that some connection of this process has open.
-func hold(path string) (*held, error) {
-	h := &held{path: path}
+func hold(path string) (h held, err error) {
+	h.path = path
 	for i, part := range parts {
 		info, err := os.Stat(path + part)
 		if err != nil {
-			return nil, err
+			return h, err
 		}
 		h.files[i] = info
 	}
@@ -49,6 +49,9 @@ func (h *held) same() (size int64, err error) {
 			return 0, displaced("%s was deleted", h.path+part)
 		case err != nil:
 			return 0, scrollback.Errorf(scrollback.Unavailable, "sqlite", "the database cannot be reached: %w", err)
+		case i == 0 && info.Size() == 0:
+			// A connection to an empty file would delete the log beside it.
+			return 0, displaced("%s was emptied", h.path)
 		case i == 0:
 			size = info.Size()
 		}

@@ -65,6 +65,8 @@ func OpenReadOnly(ctx context.Context, path string) (*driver.Driver, error) {
 	case err != nil && errors.Is(unwritable(scrollback.Wrap(classify(err), op, err)), ErrUnwritable):
 		err = scrollback.Errorf(scrollback.Unavailable, op, "the log beside %s has not been read in, and the folder may only be read: "+
 			"open it once where it can be written (%w)", path, err)
+	case err != nil && scrollback.CodeOf(scrollback.Wrap(classify(err), op, err)) == scrollback.Internal:
+		err = scrollback.Errorf(scrollback.Internal, op, "the database at %s is damaged, beyond reading: %w; rescue/ and backup/ beside it may hold copies", path, err)
 	case err != nil:
 		err = scrollback.Wrap(classify(err), op, err)
 	case !s.ours || s.have == 0:

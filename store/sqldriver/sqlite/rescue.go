@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
 // rescueFolder holds what was taken from files that are no longer at their paths.
@@ -25,7 +27,7 @@ func (w *writer) inspect(ctx context.Context) error {
 	}
 	size, err := w.held.same()
 	if err == nil && size < w.size {
-		size, err = w.judgeShorter(ctx)
+		err = w.judgeShorter(ctx)
 	}
 	if err == nil {
 		w.size = size
@@ -45,24 +47,34 @@ func (w *writer) Lost() error {
 	return nil
 }
 
-// judgeShorter returns the size of a database that has become shorter if it still holds
-// all of its pages: another program may have vacuumed it. Those that are only in the log
-// are copied first.
-func (w *writer) judgeShorter(ctx context.Context) (int64, error) {
-	w.upkeep.measure(ctx, w.tx, `PRAGMA wal_checkpoint(PASSIVE)`)
-	var pages, size int64
-	err := w.conn.QueryRowContext(ctx, `PRAGMA page_count`).Scan(&pages)
-	if err == nil {
-		err = w.conn.QueryRowContext(ctx, `PRAGMA page_size`).Scan(&size)
+// judgeShorter returns an error if a database that has become shorter lacks pages: another
+// program may have vacuumed it. A connection of its own looks, which remembers none.
+func (w *writer) judgeShorter(ctx context.Context) error {
+	db := sql.OpenDB(&connector{dsn: dsn(w.held.path, "ro", 0)})
+	var word string
+	err := db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&word)
+	if err = errors.Join(err, db.Close()); err == nil && word != "ok" {
+		err = errors.New(word)
 	}
 	if err != nil {
-		return 0, displaced("%s was cut short: %w", w.held.path, err)
+		return displaced("%s was cut short: %w", w.held.path, err)
 	}
-	now, err := w.held.same()
-	if err == nil && (pages == 0 || now < pages*size) {
-		err = displaced("%s was cut short", w.held.path)
+	return nil
+}
+
+// stillHeld is for when something could not be read: it has the writer look at the files
+// at once, and returns an error if they are no longer those at their paths.
+func (w *writer) stillHeld() error {
+	err := w.Lost()
+	if err == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), lookEvery)
+		defer cancel()
+		err = w.Write(ctx, func(context.Context, *sqlrow.Session) error { return nil })
 	}
-	return now, err
+	if errors.Is(err, scrollback.ErrDisplaced) {
+		return err
+	}
+	return nil
 }
 
 // watch looks whether the files are still there, and copies what they hold if they are
@@ -78,7 +90,7 @@ func (w *writer) watch(ctx context.Context) {
 		w.log.Error("what the database still holds could not be rescued", "reason", w.Lost(), "error", err)
 		return
 	}
-	w.log.Error("the database is no longer at its path; what it held was rescued, and nothing more is written until the program is started again",
+	w.log.Error("the database that is open is no longer the one at its path; what could be read of it was copied, and nothing more is written until the program is started again",
 		"reason", w.Lost(), "rescue", to)
 }
 
@@ -99,7 +111,12 @@ func (w *writer) rescue(ctx context.Context) (string, error) {
 	if err := copyFile(ctx, w.conn, to); err != nil {
 		return "", errors.Join(err, removeEmpty(at))
 	}
-	return to, errors.Join(syncFile(to), syncFolder(at), syncFolder(filepath.Dir(at)), syncFolder(filepath.Dir(filepath.Dir(at))))
+	err = syncFile(to)
+	for range 3 {
+		err = errors.Join(err, syncFolder(at))
+		at = filepath.Dir(at)
+	}
+	return to, err
 }
 
 // newFolder makes a folder that is named after the time.

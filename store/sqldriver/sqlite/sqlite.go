@@ -83,7 +83,7 @@ func connect(ctx context.Context, path string, o *Options) (sqldriver.Database, 
 	// Those that are open go on reading what they have; no other ones can be opened.
 	w.displaced = func() { readers.SetMaxOpenConns(max(1, readers.Stats().OpenConnections)) }
 	go w.loop()
-	return sqldriver.Database{Dialect: dialect, Readers: readers, Read: sqlrow.NewSession(readers), Writer: w, Copy: copier(readers), Lost: w.Lost}, nil
+	return sqldriver.Database{Dialect: dialect, Readers: readers, Read: sqlrow.NewSession(readers), Writer: w, Copy: copier(readers), Lost: w.stillHeld}, nil
 }
 
 func dsn(path, mode string, maxPages int) string {

@@ -32,7 +32,7 @@ type writer struct {
 	done      chan struct{}
 	upkeep    upkeep
 	log       *slog.Logger
-	held      *held
+	held      held
 	displaced func() // called once, when files are no longer at their paths
 
 	size    int64                 // of the database, when it was last looked at
@@ -64,7 +64,7 @@ func newWriter(ctx context.Context, db *sql.DB, path string, log *slog.Logger) (
 		return nil, errors.Join(err, conn.Close())
 	}
 	w := &writer{db: db, conn: conn, tx: sqlrow.NewSession(conn), jobs: make(chan job, maxBatch), done: make(chan struct{}),
-		upkeep: upkeep{copied: make(chan struct{}, 1)}, log: log, held: files, displaced: func() {}}
+		upkeep: upkeep{copied: make(chan struct{}, 1)}, log: log, held: files, size: files.files[0].Size(), displaced: func() {}}
 	w.upkeep.copy = func() {
 		// On the pool's second connection. A failure is left for the next write to report.
 		_, _ = db.ExecContext(context.Background(), `PRAGMA wal_checkpoint(PASSIVE)`)
