@@ -86,6 +86,15 @@ func openFile(ctx context.Context, dir, file string, o *Options) (at places, err
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return at, scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
+	for _, path := range []string{filepath.Dir(file), file} {
+		if err := writable(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			if _, missing := os.Stat(file); missing == nil && o.Mode == Existing {
+				at.db, err = sqlite.OpenReadOnly(ctx, file)
+				return at, err
+			}
+			return at, scrollback.Errorf(scrollback.Unavailable, op, "%s may only be read (%w); serve --read-only, and commands that only read, work there", path, err)
+		}
+	}
 	log := o.Engine.Log
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -97,8 +106,6 @@ func openFile(ctx context.Context, dir, file string, o *Options) (at places, err
 		at.archive = &archive.Options{Dir: filepath.Join(dir, "context")}
 	case errors.Is(err, sqlite.ErrUnwritable) && o.Mode == Existing:
 		at.db, err = sqlite.OpenReadOnly(ctx, file)
-	case errors.Is(err, sqlite.ErrUnwritable):
-		err = scrollback.Errorf(scrollback.Unavailable, op, "the data in %s cannot be written: %w", dir, err)
 	}
 	return at, err
 }
