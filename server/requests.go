@@ -28,7 +28,7 @@ func attended(o Options, next http.Handler) http.Handler {
 			plain(x.Header())
 		}
 		b := o.Patience.body(w, r)
-		defer b.end()
+		defer b.wait() // the rest of a body that nobody has read is read by the server, within its bounds
 		recovered(o.Log, next).ServeHTTP(x, r)
 		if x.status >= http.StatusInternalServerError {
 			x.report(o.Log, r)
