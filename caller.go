@@ -20,6 +20,23 @@ type Caller struct {
 	Access      Access
 	AllProjects bool
 	Projects    []string // those it sees, unless it sees all
+	Bound       string   // why it may do no more, for people; may be empty
+}
+
+// Reading is the caller with read access at most. bound says why.
+func (c Caller) Reading(bound string) Caller {
+	if c.Access > AccessRead {
+		c.Access, c.Bound = AccessRead, bound
+	}
+	return c
+}
+
+// Lacks is the error for a caller who has less than the access that op needs.
+func (c Caller) Lacks(op string, need Access) error {
+	if c.Bound != "" {
+		return Errorf(Refused, op, "%s", c.Bound)
+	}
+	return Errorf(Refused, op, "this needs %s access", need)
 }
 
 // Operator is the caller who may do everything, everywhere: whoever runs the program.

@@ -33,6 +33,8 @@ var (
 	ErrNoModel      = errors.New("no such model")        // Invalid
 	ErrClosing      = errors.New("the server is shutting down")
 	ErrLostLease    = errors.New("another owner has this turn")
+	ErrDisplaced    = errors.New("the open database is not the one at its path") // Unavailable: until the program is started again
+	ErrNoRoom       = errors.New("there is no room left on the disk")            // Unavailable
 )
 
 // Error is the one error type of the product.
@@ -167,6 +169,12 @@ func Shown(err error) string {
 		}
 		if errors.Is(err, ErrClosing) {
 			return "the server is shutting down; try again"
+		}
+		if errors.Is(err, ErrDisplaced) {
+			return "the database was deleted, replaced or cut short while it was in use; nothing more is written until scrollback is started again, and the log says what could be rescued"
+		}
+		if errors.Is(err, ErrNoRoom) {
+			return "there is no room left on the disk; what was acknowledged is kept"
 		}
 		return "the store cannot answer now; nothing was lost"
 	}

@@ -188,5 +188,5 @@ func (e *Engine) beside(do func(ctx context.Context)) {
 	}
 }
 
-// Ready returns an error if the store cannot be reached.
+// Ready returns an error if the store cannot be written and read back.
 func (e *Engine) Ready(ctx context.Context) error { return e.store.Ready(ctx) }

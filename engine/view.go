@@ -118,7 +118,7 @@ func (d door) may(need scrollback.Access) error {
 	if d.caller.May(need) {
 		return nil
 	}
-	return scrollback.Errorf(scrollback.Refused, "engine", "this needs %s access", need)
+	return d.caller.Lacks("engine", need)
 }
 
 // projects limits what a caller searches through: to the project that is named, if any,

@@ -99,7 +99,8 @@ const (
 	Make Mode = iota
 
 	// Existing creates nothing where nothing is kept yet: an empty scrollback in memory
-	// stands in, and whatever is written to it is lost when it is closed.
+	// stands in, and whatever is written to it is lost when it is closed. What may only be
+	// read is opened for reading only.
 	Existing
 
 	// ReadOnly writes nothing at all: what would write is refused. Where nothing is kept

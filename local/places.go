@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -51,27 +52,62 @@ func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
 	if u, err := url.Parse(o.Objects); err == nil && u.Scheme == "memory" {
 		return places{}, scrollback.ParamErrorf(op, "objects", "a database that lasts needs objects that last: s3://BUCKET or file:///FOLDER")
 	}
-	var at places
-	if o.Mode == ReadOnly {
-		at.db, err = sqlite.OpenReadOnly(ctx, file)
-	} else {
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			return at, scrollback.Wrap(scrollback.Unavailable, op, err)
-		}
-		at.db, err = sqlite.Open(ctx, file, nil)
-		at.archive = &archive.Options{Dir: filepath.Join(dir, "context")}
-	}
+	at, err := openFile(ctx, dir, file, o)
 	if err != nil {
 		return at, err
 	}
+	mode := o.Mode
+	if at.archive == nil {
+		mode = ReadOnly
+	}
 	var durable func(key string) error
-	if at.bucket, durable, err = kept.open(ctx, o.Mode); err != nil {
+	if at.bucket, durable, err = kept.open(ctx, mode); err != nil {
 		return at, errors.Join(err, at.db.Close())
 	}
 	if at.archive != nil {
 		at.archive.Durable = durable
+		in := []string{filepath.Dir(file)}
+		if kept.folder != "" {
+			in = append(in, kept.folder)
+		}
+		at.db.Ready = ready(at.db.Ready, in...)
 	}
 	return at, nil
+}
+
+// openFile opens a database that lasts. Without options for an archive it was opened for
+// reading only.
+func openFile(ctx context.Context, dir, file string, o *Options) (at places, err error) {
+	const op = "local.Open"
+	if o.Mode == ReadOnly {
+		at.db, err = sqlite.OpenReadOnly(ctx, file)
+		return at, err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return at, scrollback.Wrap(scrollback.Unavailable, op, err)
+	}
+	for _, path := range []string{filepath.Dir(file), file} {
+		if err := writable(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			if _, missing := os.Stat(file); missing == nil && o.Mode == Existing {
+				at.db, err = sqlite.OpenReadOnly(ctx, file)
+				return at, err
+			}
+			return at, scrollback.Errorf(scrollback.Unavailable, op, "%s may only be read (%w); serve --read-only, and commands that only read, work there", path, err)
+		}
+	}
+	log := o.Engine.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	tighten(dir, file, log)
+	at.db, err = sqlite.Open(ctx, file, &sqlite.Options{Log: log})
+	switch {
+	case err == nil:
+		at.archive = &archive.Options{Dir: filepath.Join(dir, "context")}
+	case errors.Is(err, sqlite.ErrUnwritable) && o.Mode == Existing:
+		at.db, err = sqlite.OpenReadOnly(ctx, file)
+	}
+	return at, err
 }
 
 // openMemory keeps everything in memory: because it was asked for, or for want of

@@ -15,7 +15,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -34,9 +33,11 @@ import (
 type Options struct {
 	Addr     string // host:port; port 0 takes a free one
 	Insecure bool   // serve other machines while there are no keys
+	ReadOnly bool   // nobody may change anything
 	Version  string
 	Limits   restapi.Limits
 	Metrics  *metrics.Metrics // nil counts nothing
+	Patience Patience         // with clients that send slowly
 	Log      *slog.Logger
 
 	Keys           *keyring.Ring  // who may come in besides the operator; nil: nobody
@@ -140,16 +141,7 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Gate: gate, Version: o.Version, Limits: o.Limits})
 	mux.Handle("/mcp", mcpapi.Handler(func(ctx context.Context) *engine.View { return e.As(access.Caller(ctx)) }, mcpapi.Options{Version: o.Version, Log: o.Log}))
 	mux.Handle("/", webui.Handler())
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "version": o.Version})
-	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if err := e.Ready(r.Context()); err != nil {
-			refuse(w, err)
-			return
-		}
-		writeJSON(w, http.StatusOK, map[string]any{"ok": true})
-	})
+	(&health{probe: e.Ready, version: o.Version}).mount(mux)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, scrollback.Errorf(scrollback.NotFound, "server", "there is no %s %s", r.Method, r.URL.Path))
 	})
@@ -158,32 +150,23 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 		mux.Handle("GET /metrics", o.Metrics.Handler())
 		counted = o.Metrics.Requests(counted)
 	}
-	return recovered(o.Log, gate.Wrap(restapi.Wrap(counted)))
-}
-
-// recovered turns a panic into an error and a line in the log.
-func recovered(log *slog.Logger, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			switch p := recover(); p {
-			case nil:
-			case http.ErrAbortHandler:
-				panic(p)
-			default:
-				log.Error("a handler panicked", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-				refuse(w, scrollback.Errorf(scrollback.Internal, "server", "a handler panicked"))
-			}
-		}()
-		next.ServeHTTP(w, r)
-	})
+	inside := restapi.Wrap(counted)
+	if o.ReadOnly {
+		inside = reading(inside)
+	}
+	return attended(o, gate.Wrap(inside))
 }
 
 func refuse(w http.ResponseWriter, err error) {
-	writeJSON(w, status.Of(err),
-		map[string]any{"error": map[string]any{"code": scrollback.CodeOf(err), "message": scrollback.Shown(err)}})
+	fault := map[string]any{"code": scrollback.CodeOf(err), "message": scrollback.Shown(err)}
+	if id := status.Note(w, err); id != "" {
+		fault["request_id"] = id
+	}
+	writeJSON(w, status.Of(err), map[string]any{"error": fault})
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
+	plain(w.Header())
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client may be gone

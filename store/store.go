@@ -129,11 +129,8 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 // Close closes the database.
 func (s *Store) Close() error { return s.d.Close() }
 
-// Ready returns an error if the database cannot be read.
-func (s *Store) Ready(ctx context.Context) error {
-	_, err := s.d.Read.Conversations(ctx, driver.ListQuery{Prefix: "~", Limit: 1})
-	return err
-}
+// Ready returns an error if the database cannot be written and read back.
+func (s *Store) Ready(ctx context.Context) error { return s.d.Ready(ctx) }
 
 // Now returns the store's clock in Unix ms.
 func (s *Store) Now() int64 { return s.now().UnixMilli() }

@@ -108,7 +108,7 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	im := &importer{Transfer: t, view: v, q: q, open: map[string]*importing{}}
 	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
 	if !v.Caller().May(scrollback.AccessWrite) {
-		return im.out, scrollback.Errorf(scrollback.Refused, "transfer.Import", "this needs %s access", scrollback.AccessWrite)
+		return im.out, v.Caller().Lacks("transfer.Import", scrollback.AccessWrite)
 	}
 	format, err := t.format(r, q.Format)
 	switch {

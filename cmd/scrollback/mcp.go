@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/server/mcpapi"
@@ -22,7 +23,11 @@ func (c *mcpCmd) Run(g *globals) error {
 	if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintf(g.stderr, "scrollback: "+g.texts().NewFolder+"\n", folder)
 	}
-	return g.with(func(a *app) error {
+	open := g.with
+	if _, err := os.Stat(filepath.Join(folder, "scrollback.db")); err == nil {
+		open = g.kept // it may be in a folder that can only be read
+	}
+	return open(func(a *app) error {
 		var only scrollback.ConversationID
 		if c.Conversation != "" {
 			id, err := a.Resolve(g.ctx, c.Conversation)

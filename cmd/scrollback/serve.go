@@ -18,6 +18,7 @@ import (
 type serveCmd struct {
 	Addr     string `help:"Address to listen on ($$SCROLLBACK_ADDR). Default: 127.0.0.1:7077." placeholder:"HOST:PORT"`
 	Insecure bool   `help:"Serve other machines although there are no keys: whoever reaches the address may do everything."`
+	ReadOnly bool   `help:"Change nothing: conversations can be read, searched and exported. The data folder need not be writable."`
 }
 
 // Run implements the command.
@@ -39,7 +40,11 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	if g.watch, err = watch.New(counts.Tracers(), counts.Meters()); err != nil {
 		return scrollback.Wrap(scrollback.Internal, "scrollback", err)
 	}
-	a, err := g.open(local.Make)
+	mode := local.Make
+	if c.ReadOnly {
+		mode = local.ReadOnly
+	}
+	a, err := g.open(mode)
 	if err != nil {
 		return err
 	}
@@ -48,13 +53,13 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	if err != nil {
 		return err
 	}
-	if g.set.TrashDays > 0 {
+	if g.set.TrashDays > 0 && !c.ReadOnly {
 		var sweeping sync.WaitGroup
 		ctx, stop := context.WithCancel(g.ctx)
 		sweeping.Go(func() { g.sweep(ctx, a) })
 		defer func() { stop(); sweeping.Wait() }()
 	}
-	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, Version: version(), Log: g.logger(), Metrics: counts, Limits: g.set.Limits.api(),
+	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly, Version: version(), Log: g.logger(), Metrics: counts, Limits: g.set.Limits.api(),
 		Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts,
 		Started: func(url string) {
 			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)

@@ -93,7 +93,7 @@ var rooms = map[string]entry{
 
 	"doctor": {rooms: ". archive store store/search", not: "database/sql os"},
 
-	"server":        {rooms: ". engine transfer server/* store/keyring", net: true, not: "database/sql"},
+	"server":        {rooms: ". engine internal/redact server/* store/keyring transfer", not: "database/sql", net: true},
 	"server/status": {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
 	"server/metrics": {rooms: ". server/access",
 		libs: "github.com/felixge/httpsnoop github.com/prometheus/client_golang go.opentelemetry.io", not: "database/sql os",

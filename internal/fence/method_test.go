@@ -20,6 +20,10 @@ var foreign = map[string]string{
 	"io.Reader": "Read", "io.Writer": "Write", "io.Closer": "Close", "io.Seeker": "Seek", "io.ReaderAt": "ReadAt",
 	"io.ReadCloser": "Read Close", "io.WriteCloser": "Write Close", "io.ReadSeeker": "Read Seek", "io.ReadWriteCloser": "Read Write Close",
 	"fmt.Stringer": "String", "net/http.Handler": "ServeHTTP", "context.Context": "Deadline Done Err Value",
+	"database/sql/driver.Conn": "Prepare Close Begin", "database/sql/driver.ConnBeginTx": "BeginTx",
+	"database/sql/driver.ConnPrepareContext": "PrepareContext", "database/sql/driver.ExecerContext": "ExecContext",
+	"database/sql/driver.QueryerContext": "QueryContext", "database/sql/driver.SessionResetter": "ResetSession",
+	"database/sql/driver.Validator": "IsValid",
 }
 
 // declaration is a type and the file that declares it.

@@ -120,6 +120,7 @@ func (a *api) as(ctx context.Context) *engine.View { return a.engine.As(access.C
 type failure struct {
 	spec.Fault
 	status int
+	err    error
 }
 
 func (f *failure) GetStatus() int { return f.status }
@@ -136,7 +137,7 @@ func (f *failure) Error() string { return f.Fault.Error.Message }
 
 // fail is an error as a client sees it.
 func fail(err error) *failure {
-	f := &failure{status: status.Of(err)}
+	f := &failure{status: status.Of(err), err: err}
 	f.Fault.Error.Code, f.Fault.Error.Message = scrollback.CodeOf(err), scrollback.Shown(err)
 	var known *scrollback.Error
 	if errors.As(err, &known) {
@@ -156,6 +157,11 @@ func answer[T any](v *T, err error) (*T, error) {
 // plainErrors gives the router's own errors (a parameter that is missing or out of
 // range) our shape: they are invalid.
 func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
+	if f, ok := v.(*failure); ok {
+		_, w := humago.Unwrap(ctx)
+		f.Fault.Error.RequestID = status.Note(w, f.err)
+		return f, nil
+	}
 	m, ok := v.(*huma.ErrorModel)
 	if !ok {
 		return v, nil
@@ -219,6 +225,7 @@ func (a *api) raw(op huma.Operation, fn func(w http.ResponseWriter, r *http.Requ
 // writeError writes an error if nothing was written yet.
 func writeError(w http.ResponseWriter, err error) {
 	f := fail(err)
+	f.Fault.Error.RequestID = status.Note(w, err)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.status)
 	// The client may be gone; there is nobody else to tell.

@@ -93,9 +93,7 @@ func readable(text, kind string) (ok bool) {
 
 // checkBody reads the body of a request, checks it, and puts it back.
 func (a *api) checkBody(op *huma.Operation, w http.ResponseWriter, r *http.Request) error {
-	body := sentBody(w, r, a.limits.Body, "limits.body_bytes")
-	body.until = time.Now().Add(readTime) // it is small
-	raw, err := io.ReadAll(body)
+	raw, err := io.ReadAll(sentBody(w, r, a.limits.Body, "limits.body_bytes"))
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"strconv"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -149,23 +148,17 @@ func overLimit(limit int64, setting string) error {
 	return scrollback.ParamErrorf("restapi", "body", "the body is over the limit of %d bytes (%s)", limit, setting).Because(scrollback.ErrTooLarge)
 }
 
-// readTime is how long a client may stay silent while it sends a body.
-const readTime = 60 * time.Second
-
-// sent is a body that may be long: it is bounded, a silent client is given up,
-// and errors are ours.
+// sent is a body that may be long: it is bounded, and errors are ours.
 type sent struct {
 	r       io.Reader
-	rc      *http.ResponseController
 	limit   int64
 	setting string
-	over    bool      // it says itself that it is too long
-	until   time.Time // when all of it must be there; zero: no such time
+	over    bool // it says itself that it is too long
 }
 
 // sentBody is the body of a request. setting names its limit.
 func sentBody(w http.ResponseWriter, r *http.Request, limit int64, setting string) *sent {
-	s := &sent{r: http.MaxBytesReader(w, r.Body, limit), rc: http.NewResponseController(w), limit: limit, setting: setting, over: r.ContentLength > limit}
+	s := &sent{r: http.MaxBytesReader(w, r.Body, limit), limit: limit, setting: setting, over: r.ContentLength > limit}
 	if s.over {
 		w.Header().Set("Connection", "close") // the rest is not worth reading
 	}
@@ -176,21 +169,12 @@ func (s *sent) Read(p []byte) (int, error) {
 	if s.over {
 		return 0, overLimit(s.limit, s.setting)
 	}
-	by := time.Now().Add(readTime)
-	if !s.until.IsZero() && s.until.Before(by) {
-		by = s.until
-	}
-	if err := s.rc.SetReadDeadline(by); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return 0, bodyError(err)
-	}
 	n, err := s.r.Read(p)
 	var big *http.MaxBytesError
 	switch {
-	case errors.Is(err, io.EOF): // what follows may take longer than reading
-		_ = s.rc.SetReadDeadline(time.Time{})
 	case errors.As(err, &big):
 		err = overLimit(s.limit, s.setting)
-	case err != nil:
+	case err != nil && !errors.Is(err, io.EOF):
 		err = bodyError(err)
 	}
 	return n, err

@@ -40,3 +40,29 @@ func Of(err error) int {
 	}
 	return statuses[scrollback.CodeOf(err)]
 }
+
+// RequestID is the header that names a request, and the line about it in the log.
+const RequestID = "X-Request-Id"
+
+// Noter is a response that wants to know why it failed.
+type Noter interface{ Failed(err error) }
+
+// Note tells whoever logs a response why it fails. If it is no fault of the client's, Note
+// returns the id under which it is logged, which belongs into the response; else nothing.
+func Note(w http.ResponseWriter, err error) (id string) {
+	if Of(err) < http.StatusInternalServerError {
+		return ""
+	}
+	for at := w; at != nil; {
+		if n, ok := at.(Noter); ok {
+			n.Failed(err)
+			break
+		}
+		inner, ok := at.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			break
+		}
+		at = inner.Unwrap()
+	}
+	return w.Header().Get(RequestID)
+}

@@ -17,6 +17,8 @@
 // It may not know HTTP, models, budgets or any one database.
 package driver
 
+import "context"
+
 // Driver is what a database offers: an interface for each part of the store, and Close.
 // All of them work on the same rows, and all are set.
 type Driver struct {
@@ -31,6 +33,10 @@ type Driver struct {
 	Move  Move
 	Keys  Keys
 	Feed  Feed
+
+	// Ready writes something durable, however often the same small thing, and reads it back.
+	// A database that may only be read is read.
+	Ready func(ctx context.Context) error
 
 	// Close ends the database; every later call is unavailable.
 	Close func() error

@@ -17,6 +17,7 @@
 package drivertest
 
 import (
+	"context"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
@@ -131,6 +132,7 @@ var suite = []struct {
 	{"AdoptLeft", testAdoptLeft},
 	{"AdoptRefused", testAdoptRefused},
 	{"AdoptShared", testAdoptShared},
+	{"Ready", testReady},
 	{"Close", testClose},
 }
 
@@ -206,6 +208,24 @@ func populate(w *bench) scrollback.Conversation {
 }
 
 // testClose: a closed driver reports that it is gone.
+// testReady: it can be called without end, changes nothing that anybody sees, and fails
+// when there is no database any more.
+func testReady(w *bench) {
+	populate(w)
+	before := readAll(w.t, w.Driver)
+	for range 20 {
+		w.ok(w.Driver.Ready(w.ctx))
+	}
+	same(w.t, "after Ready", before, readAll(w.t, w.Driver))
+	ended, cancel := context.WithCancel(w.ctx)
+	cancel()
+	if err := w.Driver.Ready(ended); err == nil {
+		w.t.Error("ready for a caller who has gone")
+	}
+	w.ok(w.Close())
+	w.code(w.Driver.Ready(w.ctx), scrollback.Unavailable)
+}
+
 func testClose(w *bench) {
 	c := w.conversation()
 	w.ok(w.Close())

@@ -23,7 +23,8 @@ type Faulty struct {
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
 		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
-		Keys: faultyKeys{d.Keys, f}, Feed: d.Feed, Close: d.Close}
+		Keys: faultyKeys{d.Keys, f}, Feed: d.Feed,
+		Ready: func(ctx context.Context) error { return alone(f, "Ready", func() error { return d.Ready(ctx) }) }, Close: d.Close}
 }
 
 // The parts of a driver, each with the same faults.

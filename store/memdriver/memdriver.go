@@ -60,7 +60,7 @@ func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
 		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable),
-		Feed: feed{db}, Close: db.close}
+		Feed: feed{db}, Ready: db.ready, Close: db.close}
 }
 
 func empty() *database {
@@ -81,6 +81,13 @@ func (db *database) close() error {
 	defer db.mu.Unlock()
 	db.closed = true
 	return nil
+}
+
+// ready is [driver.Driver]'s.
+func (db *database) ready(ctx context.Context) error {
+	end, err := db.write(ctx, "memdriver.Ready")
+	defer end()
+	return err
 }
 
 // usable says why a call may not continue. The lock is held.

@@ -13,6 +13,11 @@ import (
 type Dialect struct {
 	// Classify gives an error of the database its code; see [Classify] for others.
 	Classify func(error) scrollback.Code
+	// Probe reads a number that means nothing; SetProbe is the statement that sets it.
+	Probe    string
+	SetProbe func(n int64) string
+	// Full reports whether an error is about a disk without room.
+	Full func(error) bool
 	// Taken reports whether an error is about a key that already exists.
 	Taken func(error) bool
 	// InsertNumbered inserts a row and returns the number that it was given.

@@ -68,6 +68,10 @@ type Database struct {
 	// Unchanged returns an error if what was read without locks was written meanwhile; nil
 	// if reading locks.
 	Unchanged func() error
+
+	// Lost is asked after an error, and returns why what is open is no longer the database
+	// that others see, or nil; a nil Lost is for where that cannot happen.
+	Lost func() error
 }
 
 // New makes a driver on a database that is up to date.
@@ -75,7 +79,7 @@ func New(d Database) *driver.Driver {
 	db := &database{Database: d, committed: make(chan struct{}, 1)}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
 		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db},
-		Keys: sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}, Feed: feed{db}, Close: db.close}
+		Keys: sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}, Feed: feed{db}, Ready: db.ready, Close: db.close}
 }
 
 // database is what the parts of a driver share.
@@ -112,10 +116,42 @@ func (db *database) close() error {
 	return err
 }
 
+// probes is how many numbers ready goes round.
+const probes = 8
+
+// ready is [driver.Driver]'s: it writes a number that goes round, so that the database
+// never grows by it, and looks from another connection whether it has moved on.
+func (db *database) ready(ctx context.Context) error {
+	const op = "sqldriver.Ready"
+	number := func(n *int64) func(sqlrow.Scanner) error {
+		return func(r sqlrow.Scanner) error { return r.Scan(n) }
+	}
+	was, is := int64(-1), int64(0)
+	if db.Writer != nil {
+		err := db.write(ctx, op, func(ctx context.Context, tx *sqlrow.Session) error {
+			if err := tx.Row(ctx, number(&was), db.Dialect.Probe); err != nil {
+				return err
+			}
+			return tx.Run(ctx, db.Dialect.SetProbe((was+1)%probes))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	err := db.Read.Row(ctx, number(&is), db.Dialect.Probe)
+	if err == nil {
+		err = db.Read.Row(ctx, number(new(int64)), `SELECT count(*) FROM conversations WHERE id = ''`)
+	}
+	if err == nil && is == was {
+		return scrollback.Errorf(scrollback.Unavailable, op, "what was written cannot be read back")
+	}
+	return db.wrap(op, err)
+}
+
 // write runs fn in a transaction and returns when it is durable.
 func (db *database) write(ctx context.Context, op string, fn func(ctx context.Context, tx *sqlrow.Session) error) error {
 	if db.Writer == nil {
-		return scrollback.Errorf(scrollback.Refused, op, "the database was opened for reading only")
+		return scrollback.Errorf(scrollback.Refused, op, "this scrollback can only be read: nothing was changed")
 	}
 	prune := (db.writes.Add(1)-1)%pruneEvery == 0
 	err := db.Writer.Write(ctx, func(ctx context.Context, tx *sqlrow.Session) error {
@@ -161,6 +197,14 @@ func (db *database) wrap(op string, err error) error {
 	code := db.Dialect.Classify(err)
 	if code == scrollback.Internal && db.closed.Load() {
 		code = scrollback.Unavailable // the pool has no specific error for it
+	}
+	if (code == scrollback.Internal || code == scrollback.Unavailable) && db.Lost != nil {
+		if lost := db.Lost(); lost != nil {
+			return lost
+		}
+	}
+	if wrapped := new(scrollback.Error); db.Dialect.Full(err) && errors.As(scrollback.Wrap(code, op, err), &wrapped) {
+		return wrapped.Because(scrollback.ErrNoRoom)
 	}
 	return scrollback.Wrap(code, op, err)
 }

@@ -46,6 +46,8 @@ type FaultDetail struct {
 	Cause   string            `json:"cause,omitempty"`
 	Advice  scrollback.Advice `json:"advice,omitempty"`
 	Setting string            `json:"setting,omitempty"`
+	// Of a failure that is logged: what its line in the log is found by.
+	RequestID string `json:"request_id,omitempty"`
 }
 
 // faults are the responses that say that something went wrong, by status: their names in

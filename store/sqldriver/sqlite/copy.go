@@ -15,10 +15,17 @@ import (
 
 // copier copies to new files what readers see; see [driver.Audit].
 func copier(readers *sql.DB) func(ctx context.Context, path string) error {
-	return func(ctx context.Context, path string) error { return copyFile(ctx, readers, path) }
+	return func(ctx context.Context, path string) error {
+		conn, err := readers.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		return copyFile(ctx, conn, path)
+	}
 }
 
-func copyFile(ctx context.Context, readers *sql.DB, path string) (err error) {
+func copyFile(ctx context.Context, conn *sql.Conn, path string) (err error) {
 	// An incomplete copy never has the name of a complete one; this name is also a lock.
 	part := path + ".part"
 	f, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
@@ -34,7 +41,7 @@ func copyFile(ctx context.Context, readers *sql.DB, path string) (err error) {
 		if _, err = os.Lstat(path); err == nil {
 			err = fs.ErrExist
 		} else if errors.Is(err, fs.ErrNotExist) {
-			err = copyTo(ctx, readers, part)
+			err = copyTo(ctx, conn, part)
 		}
 	}
 	if err == nil {
@@ -47,12 +54,7 @@ func copyFile(ctx context.Context, readers *sql.DB, path string) (err error) {
 }
 
 // copyTo copies from one snapshot of the database.
-func copyTo(ctx context.Context, readers *sql.DB, path string) error {
-	conn, err := readers.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
+func copyTo(ctx context.Context, conn *sql.Conn, path string) error {
 	if _, err := conn.ExecContext(ctx, beginReading); err != nil {
 		return err
 	}

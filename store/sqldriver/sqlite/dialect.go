@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strconv"
 	"strings"
+	"syscall"
 
 	modernc "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -35,6 +37,12 @@ const (
 // dialect is what SQLite does its own way.
 var dialect = sqldriver.Dialect{
 	Classify: classify,
+	Probe:    `PRAGMA user_version`,
+	SetProbe: func(n int64) string { return `PRAGMA user_version = ` + strconv.FormatInt(n, 10) },
+	Full: func(err error) bool {
+		var e *modernc.Error
+		return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL || errors.Is(err, syscall.ENOSPC)
+	},
 	Taken: func(err error) bool {
 		var e *modernc.Error
 		return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE

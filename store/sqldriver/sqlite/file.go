@@ -4,7 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -34,28 +37,98 @@ func prepare(ctx context.Context, path string) error {
 		return scrollback.Errorf(scrollback.Unavailable, op, "the database cannot be locked: %w", err)
 	}
 	defer lock.Unlock()
-	if err := ownFile(path); err != nil {
+	info, err := os.Lstat(path)
+	if missing := errors.Is(err, fs.ErrNotExist); missing || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return scrollback.Wrap(classify(err), op, create(ctx, path))
+	}
+	return bringUp(ctx, path)
+}
+
+// create makes a database under another name and gives it its own when it is complete:
+// one whose making is cut short is never there, and the next program starts again.
+func create(ctx context.Context, path string) error {
+	draft := path + ".new"
+	for _, part := range append(parts[:], "-journal") {
+		if err := os.Remove(draft + part); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return scrollback.Wrap(scrollback.Unavailable, "sqlite.Open", err)
+		}
+	}
+	err := ownFile(draft)
+	if err == nil {
+		err = bringUp(ctx, draft)
+	}
+	if err == nil {
+		err = setAside(path)
+	}
+	if err == nil {
+		err = syncFile(draft)
+	}
+	if err == nil {
+		err = os.Rename(draft, path)
+	}
+	if err == nil {
+		err = syncFolder(filepath.Dir(path))
+	}
+	return scrollback.Wrap(scrollback.Unavailable, "sqlite.Open", err)
+}
+
+// setAside moves a log away whose database is gone: SQLite would take it for the log of
+// the new one. Another program may still have it open, and reads and writes it as before.
+func setAside(path string) error {
+	if _, err := os.Lstat(path + "-wal"); err == nil {
+		to, err := newFolder(filepath.Join(filepath.Dir(path), rescueFolder))
+		if err == nil {
+			err = os.Rename(path+"-wal", filepath.Join(to, filepath.Base(path)+"-wal"))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(path + "-shm"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
-	}
-	db, err := sql.Open("sqlite", dsn(path, "rwc", 0))
-	if err != nil {
-		return scrollback.Wrap(scrollback.Unavailable, op, err)
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	if err := migrate(ctx, db, path); err != nil {
-		return scrollback.Wrap(classify(err), op, err)
 	}
 	return nil
 }
 
-// ownFile makes a missing file, readable by its owner alone.
-func ownFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+// bringUp opens a file for as long as it takes to bring it up to date.
+func bringUp(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", dsn(path, "rwc", 0))
 	if err != nil {
-		return scrollback.Errorf(scrollback.Unavailable, "sqlite.Open", "%w", err)
+		return scrollback.Wrap(scrollback.Unavailable, "sqlite.Open", err)
+	}
+	db.SetMaxOpenConns(1)
+	err = migrate(ctx, db, path)
+	return scrollback.Wrap(classify(err), "sqlite.Open", errors.Join(err, db.Close()))
+}
+
+// ownFile makes a file that only its owner may read.
+func ownFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
 	}
 	return f.Close()
+}
+
+// syncFile makes the contents of a file durable that no connection has open.
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil // folders are not synced there
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // migrate brings the file up to date.

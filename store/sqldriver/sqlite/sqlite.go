@@ -16,7 +16,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 
@@ -28,8 +28,9 @@ import (
 
 // Options tune a database; the zero value is right for the product.
 type Options struct {
-	Readers  int // connections that read at once; 0 means 4
-	MaxPages int // the file's greatest size in pages; 0 means as much as the disk holds
+	Readers  int          // connections that read at once; 0 means 4
+	MaxPages int          // the file's greatest size in pages; 0 means as much as the disk holds
+	Log      *slog.Logger // nil discards
 }
 
 // Open opens the file at path, and makes it if it does not exist. It is refused if the
@@ -48,30 +49,41 @@ func connect(ctx context.Context, path string, o *Options) (sqldriver.Database, 
 	if o == nil {
 		o = &Options{}
 	}
+	log := o.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
 	if err := prepare(ctx, path); err != nil {
-		return sqldriver.Database{}, err
+		return sqldriver.Database{}, unwritable(err)
 	}
-	writing, err := sql.Open("sqlite", dsn(path, "rwc", o.MaxPages))
+	before, err := os.Stat(path)
 	if err != nil {
-		return sqldriver.Database{}, scrollback.Wrap(classify(err), op, err)
+		return sqldriver.Database{}, scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
+	to := &connector{dsn: dsn(path, "rw", o.MaxPages)}
+	writing := sql.OpenDB(to)
 	writing.SetMaxOpenConns(2) // the writer's, and one that copies the log
-	w, err := newWriter(ctx, writing)
+	w, err := newWriter(ctx, writing, path, log)
+	if err == nil && !os.SameFile(before, w.held.files[0]) {
+		err = errors.Join(displaced("%s was replaced while it was opened", path), w.conn.Close())
+	}
 	if err != nil {
 		writing.Close()
-		return sqldriver.Database{}, scrollback.Wrap(classify(err), op, err)
+		return sqldriver.Database{}, unwritable(scrollback.Wrap(classify(err), op, err))
 	}
-	readers, err := sql.Open("sqlite", dsn(path, "ro", 0))
-	if err != nil {
-		return sqldriver.Database{}, errors.Join(scrollback.Wrap(classify(err), op, err), w.Close())
-	}
+	same := func() error { _, err := w.held.same(); return err }
+	to.allow = same
 	n := o.Readers
 	if n == 0 {
 		n = 4
 	}
+	readers := sql.OpenDB(&connector{dsn: dsn(path, "ro", 0), allow: same})
 	readers.SetMaxOpenConns(n)
 	readers.SetMaxIdleConns(n)
-	return sqldriver.Database{Dialect: dialect, Readers: readers, Read: sqlrow.NewSession(readers), Writer: w, Copy: copier(readers)}, nil
+	// Those that are open go on reading what they have; no other ones can be opened.
+	w.displaced = func() { readers.SetMaxOpenConns(max(1, readers.Stats().OpenConnections)) }
+	go w.loop()
+	return sqldriver.Database{Dialect: dialect, Readers: readers, Read: sqlrow.NewSession(readers), Writer: w, Copy: copier(readers), Lost: w.stillHeld}, nil
 }
 
 func dsn(path, mode string, maxPages int) string {
@@ -80,58 +92,11 @@ func dsn(path, mode string, maxPages int) string {
 		q.Set("mode", "ro")
 		q.Set("immutable", "1")
 	}
-	if mode != "rwc" {
+	if mode != "rwc" && mode != "rw" {
 		q.Add("_pragma", "query_only(1)")
 	}
 	if maxPages > 0 {
 		q.Add("_pragma", fmt.Sprintf("max_page_count(%d)", maxPages))
 	}
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()
-}
-
-// immutable is the mode of a file that no program has open.
-const immutable = "immutable"
-
-// OpenReadOnly opens the file at path for reading only. It makes nothing, writes nothing
-// and works while other programs write. A missing or empty file is not_found; one that is
-// not ours, or of another version than this program writes, is refused.
-func OpenReadOnly(ctx context.Context, path string) (*driver.Driver, error) {
-	const op = "sqlite.OpenReadOnly"
-	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		return nil, scrollback.Errorf(scrollback.NotFound, op, "there is no database at %s", path)
-	}
-	// SQLite keeps a log beside a database that some program has open; to read one
-	// without, it would make it. One that nobody has open need not be locked.
-	mode, unchanged := immutable, func() error { return stillAway(path + "-wal") }
-	for _, name := range []string{path + "-wal", path + "-journal"} {
-		if _, err := os.Stat(name); err == nil {
-			mode, unchanged = "ro", nil
-		}
-	}
-	db, err := sql.Open("sqlite", dsn(path, mode, 0))
-	if err != nil {
-		return nil, scrollback.Wrap(classify(err), op, err)
-	}
-	s, err := readSchema(ctx, db, path)
-	switch {
-	case err != nil:
-		err = scrollback.Wrap(classify(err), op, err)
-	case !s.ours || s.have == 0:
-		err = scrollback.Errorf(scrollback.NotFound, op, "there is nothing in the database at %s yet", path)
-	case s.have < s.newest:
-		err = scrollback.Errorf(scrollback.Refused, op,
-			"the database was written by an older scrollback (schema %d, this program's is %d); any command that writes brings it up to date", s.have, s.newest)
-	}
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return sqldriver.New(sqldriver.Database{Dialect: dialect, Readers: db, Read: sqlrow.NewSession(db), Copy: copier(db), Unchanged: unchanged}), nil
-}
-
-// stillAway returns an error if a log that did not exist when reading began has appeared.
-func stillAway(log string) error {
-	if _, err := os.Stat(log); err == nil {
-		return scrollback.Errorf(scrollback.Conflict, "sqlite.Audit", "another program began to write while the database was read; run it again")
-	}
-	return nil
 }

@@ -3,8 +3,11 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -14,16 +17,28 @@ import (
 // maxBatch bounds how many jobs commit together.
 const maxBatch = 64
 
+// lookEvery is how often a writer without work looks whether its files are still there.
+const lookEvery = time.Second
+
 // writer owns the one connection that writes. Jobs that wait while a batch
 // commits form the next batch, so that one sync serves them all; a savepoint
-// around each keeps a failing job from touching its neighbours.
+// around each keeps a failing job from touching its neighbours. Before and after each
+// commit the open files are compared with those at their paths.
 type writer struct {
-	db     *sql.DB
-	conn   *sql.Conn
-	tx     *sqlrow.Session
-	jobs   chan job
-	done   chan struct{}
-	upkeep upkeep
+	db        *sql.DB
+	conn      *sql.Conn
+	tx        *sqlrow.Session
+	jobs      chan job
+	done      chan struct{}
+	upkeep    upkeep
+	log       *slog.Logger
+	held      held
+	displaced func() // called once, when files are no longer at their paths
+
+	size    int64                 // of the database, when it was last looked at
+	lost    atomic.Pointer[error] // why nothing can be written any more
+	rescued bool
+	tried   time.Time // when a rescue was last tried
 
 	mu     sync.RWMutex
 	closed bool
@@ -35,18 +50,25 @@ type job struct {
 	done chan error
 }
 
-func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, path string, log *slog.Logger) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
+	// The first read opens the log and its index.
+	if err := conn.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(new(int)); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	files, err := hold(path)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
 	w := &writer{db: db, conn: conn, tx: sqlrow.NewSession(conn), jobs: make(chan job, maxBatch), done: make(chan struct{}),
-		upkeep: upkeep{copied: make(chan struct{}, 1)}}
+		upkeep: upkeep{copied: make(chan struct{}, 1)}, log: log, held: files, size: files.files[0].Size(), displaced: func() {}}
 	w.upkeep.copy = func() {
 		// On the pool's second connection. A failure is left for the next write to report.
 		_, _ = db.ExecContext(context.Background(), `PRAGMA wal_checkpoint(PASSIVE)`)
 	}
-	go w.loop()
 	return w, nil
 }
 
@@ -87,12 +109,6 @@ func (w *writer) Close() error {
 
 func (w *writer) loop() {
 	defer close(w.done)
-	defer func() {
-		// Everything written is committed; an error while closing loses nothing.
-		_ = w.tx.Close()
-		w.conn.Close()
-		w.db.Close()
-	}()
 	ctx := context.Background()
 	for {
 		first, ok := w.next(ctx)
@@ -100,28 +116,46 @@ func (w *writer) loop() {
 			break
 		}
 		w.run(w.gather(first))
+		if w.Lost() != nil {
+			w.watch(ctx)
+			continue
+		}
 		w.upkeep.committed(ctx, w.tx)
 		if w.upkeep.overdue() {
 			w.upkeep.step(ctx, w.tx)
 		}
 	}
+	if w.watch(ctx); w.Lost() != nil {
+		// Left open: closing them would write into what is at the path now.
+		return
+	}
 	w.upkeep.close(ctx, w.tx)
+	// Everything written is committed; an error while closing loses nothing.
+	_ = w.tx.Close()
+	w.conn.Close()
+	w.db.Close()
 }
 
 // next waits for a job; while none comes, work that can wait is done.
 func (w *writer) next(ctx context.Context) (job, bool) {
-	for w.upkeep.due() {
-		pause := time.NewTimer(idle)
+	for {
+		wait, due := lookEvery, w.Lost() == nil && w.upkeep.due()
+		if due {
+			wait = idle
+		}
+		pause := time.NewTimer(wait)
 		select {
 		case j, ok := <-w.jobs:
 			pause.Stop()
 			return j, ok
 		case <-pause.C:
+		}
+		if due {
 			w.upkeep.step(ctx, w.tx)
+		} else {
+			w.watch(ctx)
 		}
 	}
-	j, ok := <-w.jobs
-	return j, ok
 }
 
 // gather takes the jobs that wait, without waiting for more.
@@ -141,9 +175,29 @@ func (w *writer) gather(first job) []job {
 	return batch
 }
 
+// run commits a batch, and tells each job how it went.
 func (w *writer) run(batch []job) {
 	ctx := context.Background()
 	errs := make([]error, len(batch))
+	err := w.inspect(ctx)
+	if err == nil {
+		err = w.commit(ctx, batch, errs)
+	}
+	// What went into a file that nobody will find again is not acknowledged.
+	after := w.inspect(ctx)
+	for i, j := range batch {
+		if errs[i] == nil {
+			errs[i] = err
+		}
+		if after != nil {
+			errs[i] = after
+		}
+		j.done <- errs[i]
+	}
+}
+
+// commit runs a batch in one transaction. errs is for what only one job has to know.
+func (w *writer) commit(ctx context.Context, batch []job, errs []error) error {
 	w.tx.Forget(0)
 	err := w.upkeep.restore(ctx, w.tx)
 	if err == nil {
@@ -153,35 +207,28 @@ func (w *writer) run(batch []job) {
 		// A transaction that could not be rolled back in its time was in the way.
 		err = w.tx.Run(ctx, beginWriting)
 	}
-	if err == nil {
-		for i, j := range batch {
-			if errs[i] = j.ctx.Err(); errs[i] != nil {
-				continue
-			}
-			if errs[i], err = w.one(ctx, j, len(batch) == 1); err != nil {
-				break
-			}
-		}
-		switch {
-		case err != nil:
-			w.rollback(ctx)
-		case len(batch) == 1 && errs[0] != nil:
-			w.rollback(ctx)
-		default:
-			if err = w.tx.CatchUp(ctx); err == nil {
-				err = w.tx.Run(ctx, "COMMIT")
-			}
-			if err != nil {
-				w.rollback(ctx)
-			}
-		}
+	if err != nil {
+		return err
 	}
 	for i, j := range batch {
-		if errs[i] == nil {
-			errs[i] = err
+		if errs[i] = j.ctx.Err(); errs[i] != nil {
+			continue
 		}
-		j.done <- errs[i]
+		if errs[i], err = w.one(ctx, j, len(batch) == 1); err != nil {
+			break
+		}
 	}
+	if err != nil || len(batch) == 1 && errs[0] != nil {
+		w.rollback(ctx)
+		return err
+	}
+	if err = w.tx.CatchUp(ctx); err == nil {
+		err = w.tx.Run(ctx, "COMMIT")
+	}
+	if err != nil {
+		w.rollback(ctx)
+	}
+	return err
 }
 
 // one runs a job, inside a savepoint unless it is alone. The second error is one that

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Patience is how slowly a client may send a body. The zero value is right for the
+// product.
+type Patience struct {
+	Silence time.Duration // without a byte, and before the pace counts; 0 means 30 s
+	Pace    int64         // bytes a second, on average; 0 means 1024
+}
+
+// body is a request's body that has to arrive at a pace.
+type body struct {
+	io.ReadCloser
+	rc      *http.ResponseController
+	silence time.Duration
+	pace    int64
+
+	mu    sync.Mutex
+	begun time.Time
+	got   int64
+	ended bool
+}
+
+// body bounds the body of a request.
+func (p Patience) body(w http.ResponseWriter, r *http.Request) *body {
+	b := &body{ReadCloser: r.Body, rc: http.NewResponseController(w), silence: cmp.Or(p.Silence, 30*time.Second), pace: cmp.Or(p.Pace, 1024),
+		begun: time.Now(), ended: r.Body == nil || r.Body == http.NoBody}
+	if !b.ended {
+		r.Body = b
+	}
+	return b
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	b.wait()
+	n, err := b.ReadCloser.Read(p)
+	b.mu.Lock()
+	b.got += int64(n)
+	b.mu.Unlock()
+	if errors.Is(err, io.EOF) {
+		b.end()
+	}
+	return n, err
+}
+
+// wait sets the time by which more has to come.
+func (b *body) wait() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended {
+		return
+	}
+	now := time.Now()
+	until := b.begun.Add(b.silence + time.Duration(b.got)*time.Second/time.Duration(b.pace))
+	if quiet := now.Add(b.silence); quiet.Before(until) {
+		until = quiet
+	}
+	_ = b.rc.SetReadDeadline(until) // not every listener has deadlines
+}
+
+// end lifts the bound: the connection is watched for as long as the answer takes.
+func (b *body) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.ended {
+		b.ended = true
+		_ = b.rc.SetReadDeadline(time.Time{})
+	}
+}

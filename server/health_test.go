@@ -1,0 +1,77 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// However many ask whether the server is ready, it finds out once a second, and once at
+// a time; what was found is passed on to all of them.
+func TestReadyOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var probes atomic.Int64
+		bad := errors.New("gone")
+		h := &health{probe: func(context.Context) error {
+			time.Sleep(100 * time.Millisecond)
+			if probes.Add(1) > 1 {
+				return bad
+			}
+			return nil
+		}}
+		ask := func(want error) {
+			var all sync.WaitGroup
+			for range 500 {
+				all.Go(func() {
+					if err := h.ready(t.Context()); !errors.Is(err, want) {
+						t.Errorf("ready: %v, want %v", err, want)
+					}
+				})
+			}
+			all.Wait()
+		}
+		ask(nil)
+		ask(nil)
+		if n := probes.Load(); n != 1 {
+			t.Errorf("%d probes", n)
+		}
+		time.Sleep(readyFor)
+		ask(bad)
+		if n := probes.Load(); n != 2 {
+			t.Errorf("%d probes", n)
+		}
+	})
+}
+
+// A store that hangs does not hold up those who ask.
+func TestReadyHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		free := make(chan struct{})
+		h := &health{probe: func(context.Context) error { <-free; return nil }}
+		begun := time.Now()
+		if err := h.ready(t.Context()); err == nil || time.Since(begun) != readyTime {
+			t.Errorf("after %v: %v", time.Since(begun), err)
+		}
+		close(free)
+		synctest.Wait()
+		if err := h.ready(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Ids that clients send are taken only if they can do no harm.
+func TestHarmless(t *testing.T) {
+	for id, want := range map[string]bool{
+		"": false, "a": true, "req-7_b.1": true, "a b": false, "x\r\nSet-Cookie: a": false, "日": false, `"quoted"`: false,
+		"0123456789012345678901234567890123456789": false, "sk-abcdefgh12345678": false, "Bearer": true,
+	} {
+		if got := harmless(id); got != want {
+			t.Errorf("%q: %v", id, got)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package server
+
+import (
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/redact"
+	"github.com/scrollback-ai/scrollback/server/status"
+)
+
+// attended gives each request an id, bounds its body, and leaves a line in the log when
+// it fails through no fault of its client.
+func attended(o Options, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := r.Header.Get(status.RequestID)
+		if !harmless(id) {
+			id = rand.Text()
+		}
+		x := &exchange{ResponseWriter: w}
+		x.Header().Set(status.RequestID, id)
+		if !page(r.URL.Path) {
+			plain(x.Header())
+		}
+		b := o.Patience.body(w, r)
+		defer b.wait() // the rest of a body that nobody has read is read by the server, within its bounds
+		recovered(o.Log, next).ServeHTTP(x, r)
+		if x.status >= http.StatusInternalServerError {
+			x.report(o.Log, r)
+		}
+	})
+}
+
+// plain are the headers of everything but the page: it is not to be kept, and it is what
+// its type says.
+func plain(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+}
+
+// page says whether a path is one of the page's own files, which say themselves how long
+// they may be kept.
+func page(path string) bool {
+	return path == "/" || path == "/favicon.ico" || strings.HasPrefix(path, "/assets/")
+}
+
+// harmless says whether a client's id for its request can stand in a header and in a log.
+func harmless(id string) bool {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	return len(id) > 0 && len(id) <= 64 && strings.Trim(id, plain) == "" && redact.Words(id) == id
+}
+
+// exchange is a response that knows how it went.
+type exchange struct {
+	http.ResponseWriter
+	status int
+	cause  error
+}
+
+// WriteHeader notes the status.
+func (x *exchange) WriteHeader(status int) {
+	if status >= http.StatusOK && x.status == 0 {
+		x.status = status
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Failed implements [status.Noter].
+func (x *exchange) Failed(err error) { x.cause = err }
+
+// SetReadDeadline leaves the deadline alone: a body has its bounds already, and one that
+// is left behind would end a request whose body has long been read.
+func (*exchange) SetReadDeadline(time.Time) error { return nil }
+
+// Unwrap serves http.ResponseController.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// report leaves a line in the log about a request that failed.
+func (x *exchange) report(log *slog.Logger, r *http.Request) {
+	code, cause := scrollback.Internal, "unknown"
+	if x.cause != nil {
+		code, cause = scrollback.CodeOf(x.cause), redact.Words(x.cause.Error())
+	}
+	log.Error("a request failed", "request", x.Header().Get(status.RequestID), "status", x.status, "code", string(code),
+		"method", r.Method, "path", loggable(r.URL.Path), "cause", cause)
+}
+
+// loggable is a path without anything that looks like a key. Ids stay.
+func loggable(path string) string {
+	segments := strings.Split(path, "/")
+	for i, s := range segments {
+		if strings.Trim(s, "0123456789abcdef-") != "" {
+			segments[i] = redact.Words(s)
+		}
+	}
+	path = strings.Join(segments, "/")
+	return path[:min(len(path), 300)]
+}
+
+// recovered turns a panic into an error and a line in the log.
+func recovered(log *slog.Logger, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			switch p := recover(); p {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(p)
+			default:
+				log.Error("a handler panicked", "request", w.Header().Get(status.RequestID), "path", loggable(r.URL.Path), "panic", p, "stack", string(debug.Stack()))
+				refuse(w, scrollback.Wrap(scrollback.Internal, "server", errors.New("a handler panicked")))
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}

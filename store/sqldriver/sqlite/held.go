@@ -1,0 +1,104 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"os"
+	"path/filepath"
+
+	modernc "modernc.org/sqlite"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// parts are the files of an open database, behind its own name: itself, its log and the
+// index of the log. They stay the same files as long as one connection is open.
+var parts = [...]string{"", "-wal", "-shm"}
+
+// held knows which files a database has open. It compares them with what is at their
+// paths by what the system tells files apart by, and never opens one: closing a file
+// gives up every lock that the process has on it.
+type held struct {
+	path  string
+	files [len(parts)]os.FileInfo
+}
+
+// hold notes the files of a database that some connection of this process has open.
+func hold(path string) (h held, err error) {
+	h.path = path
+	for i, part := range parts {
+		info, err := os.Stat(path + part)
+		if err != nil {
+			return h, err
+		}
+		h.files[i] = info
+	}
+	return h, nil
+}
+
+// same returns how long the database is, and an error if a file is no longer the one at
+// its path.
+func (h *held) same() (size int64, err error) {
+	for i, part := range parts {
+		info, err := os.Stat(h.path + part)
+		switch {
+		case err == nil && !os.SameFile(info, h.files[i]):
+			return 0, displaced("%s was replaced by another file", h.path+part)
+		case err != nil && gone(h.path+part):
+			return 0, displaced("%s was deleted", h.path+part)
+		case err != nil:
+			return 0, scrollback.Errorf(scrollback.Unavailable, "sqlite", "the database cannot be reached: %w", err)
+		case i == 0 && info.Size() == 0:
+			// A connection to an empty file would delete the log beside it.
+			return 0, displaced("%s was emptied", h.path)
+		case i == 0:
+			size = info.Size()
+		}
+	}
+	return size, nil
+}
+
+// gone says whether a file is missing, and not only out of reach: the folder that would
+// hold it is there, or missing too.
+func gone(path string) bool {
+	_, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return true
+	}
+	folder, err := os.Stat(filepath.Dir(path))
+	return err == nil && !folder.IsDir()
+}
+
+func displaced(format string, args ...any) error {
+	return scrollback.Errorf(scrollback.Unavailable, "sqlite", format, args...).Because(scrollback.ErrDisplaced)
+}
+
+// connector opens connections to one file, and none when something else is at its path.
+// A nil allow allows all.
+type connector struct {
+	dsn   string
+	allow func() error
+}
+
+// Connect implements [driver.Connector].
+func (c *connector) Connect(context.Context) (driver.Conn, error) {
+	allow := c.allow
+	if allow == nil {
+		allow = func() error { return nil }
+	}
+	if err := allow(); err != nil {
+		return nil, err
+	}
+	conn, err := c.Driver().Open(c.dsn)
+	if err != nil {
+		return nil, err
+	}
+	if err := allow(); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// Driver implements [driver.Connector].
+func (*connector) Driver() driver.Driver { return &modernc.Driver{} }
