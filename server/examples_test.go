@@ -249,7 +249,8 @@ func TestTurnsAreDescribed(t *testing.T) {
 	call := func(id, name, args string) modeltest.Step {
 		return modeltest.Call(scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(args)})
 	}
-	thinks := modeltest.Step{Deltas: []model.Delta{{Reasoning: "Hm."}, {Text: "At noon."}, {Credits: &model.Credits{Amount: 1, Currency: "USD"}}}}
+	thinks := modeltest.Step{Deltas: []model.Delta{{Reasoning: "Hm."}, {Text: "At noon."},
+		{Credits: &model.Credits{Amount: 1, Currency: "USD"}}}}
 	broken := modeltest.Step{Deltas: []model.Delta{{Text: "Well, the"}},
 		Err: scrollback.Errorf(scrollback.Refused, "test", "acme refuses").Advise(scrollback.AdviceCheckKey, "ACME_KEY")}
 	long := modeltest.Say(strings.Repeat("The tide comes and goes. ", 250))
