@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -77,9 +78,11 @@ func (x *examples) send(name string) {
 		return
 	}
 	method, template := x.doc.find(name)
-	req := requestOf(x.T, method, template, e)
+	ctx, leave := context.WithCancel(x.Context())
+	defer leave()
+	req := requestOf(x.T, method, template, e).WithContext(ctx)
 	w := httptest.NewRecorder()
-	x.at.ServeHTTP(w, req)
+	x.at.ServeHTTP(&reader{w, e.Frames, leave}, req)
 	kind, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
 	got := recorded(kind, w.Body.Bytes())
 	x.sent[name] = got
@@ -96,6 +99,22 @@ func (x *examples) send(name string) {
 		x.Errorf("the example of %s has another response now (-update records it):\n%s %s\n%s\nit was\n%s", name, kind, got, shape(got),
 			shape(e.Response))
 	}
+}
+
+// reader is a client that leaves a stream once it has read so many events; with 0 it stays
+// to the end.
+type reader struct {
+	*httptest.ResponseRecorder
+	frames int
+	leave  func()
+}
+
+func (r *reader) Write(b []byte) (int, error) {
+	n, err := r.ResponseRecorder.Write(b)
+	if r.frames > 0 && len(frames(r.Body.Bytes())) >= r.frames {
+		r.leave()
+	}
+	return n, err
 }
 
 // body holds the body of an example against the document.
@@ -230,7 +249,8 @@ func TestTurnsAreDescribed(t *testing.T) {
 	call := func(id, name, args string) modeltest.Step {
 		return modeltest.Call(scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(args)})
 	}
-	thinks := modeltest.Step{Deltas: []model.Delta{{Reasoning: "Hm."}, {Text: "At noon."}, {Credits: &model.Credits{Amount: 1, Currency: "USD"}}}}
+	thinks := modeltest.Step{Deltas: []model.Delta{{Reasoning: "Hm."}, {Text: "At noon."},
+		{Credits: &model.Credits{Amount: 1, Currency: "USD"}}}}
 	broken := modeltest.Step{Deltas: []model.Delta{{Text: "Well, the"}},
 		Err: scrollback.Errorf(scrollback.Refused, "test", "acme refuses").Advise(scrollback.AdviceCheckKey, "ACME_KEY")}
 	long := modeltest.Say(strings.Repeat("The tide comes and goes. ", 250))

@@ -161,6 +161,9 @@ func (d *document) conforms(method, at string, w *httptest.ResponseRecorder) {
 		res = d.Components.Responses[path.Base(res.Ref)]
 	}
 	kind, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
+	if len(res.Content) == 0 && w.Body.Len() == 0 {
+		return
+	}
 	of, ok := res.Content[kind]
 	if !ok {
 		of, ok = res.Content["*/*"]
@@ -254,7 +257,7 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 			if op.RequestBody != nil && sheets[op.OperationID].Example.Body == nil {
 				lacks("example of a body")
 			}
-			if sheets[op.OperationID].Example.Response == nil {
+			if !sheets[op.OperationID].Example.Recorded() {
 				lacks(`response of its example: run "go test ./server -run TestExamples -update"; nothing is to be`)
 			}
 		}

@@ -60,7 +60,8 @@ func TestServes(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	for _, at := range []string{"/nothing", "/assets/", "/assets", "/assets/nothing.js", "/assets/index.html", "/assets/docs.html", "/docs/", "/assets/../webui.go", "//",
+	for _, at := range []string{"/nothing", "/assets/", "/assets", "/assets/nothing.js", "/assets/index.html", "/assets/docs.html", "/docs/",
+		"/assets/../webui.go", "//",
 		"/api"} {
 		if res := get(t, at); res.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %d, want 404", at, res.StatusCode)

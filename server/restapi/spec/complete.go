@@ -145,6 +145,9 @@ func respond(op *huma.Operation, s *Sheet) {
 		for status, means := range s.Returns {
 			res := *success
 			res.Description = means
+			if status == strconv.Itoa(http.StatusNoContent) {
+				res.Content = nil
+			}
 			said[status] = &res
 		}
 		op.Responses = said
@@ -232,7 +235,7 @@ func (s *Sheet) exemplify(op *huma.Operation, sheets map[string]*Sheet) {
 		op.RequestBody = &body
 	}
 	res := op.Responses[strconv.Itoa(e.Status)]
-	if res == nil || e.Response == nil {
+	if res == nil || !e.Recorded() {
 		return
 	}
 	media := e.Media

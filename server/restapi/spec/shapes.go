@@ -45,12 +45,22 @@ func File(media string) Content {
 
 // TurnEvents is a stream of a turn's events: the schema is that of one event's data.
 func TurnEvents(r huma.Registry) Content {
-	forms := map[string]*huma.Schema{}
+	kinds := map[string]any{}
 	for _, e := range events {
 		raw, err := scrollback.EncodeEvent(e)
-		forms[kindOf(raw, err)] = form(r, e)
+		kinds[kindOf(raw, err)] = e
 	}
-	return Content{Stream, Union(r, "ChatEvent", forms)}
+	return EventsOf(r, "ChatEvent", kinds)
+}
+
+// EventsOf is a stream of events of any kind: zero values of their structs by what the
+// field "type" of each says. The schema of one is named.
+func EventsOf(r huma.Registry, name string, events map[string]any) Content {
+	forms := map[string]*huma.Schema{}
+	for kind, e := range events {
+		forms[kind] = form(r, e)
+	}
+	return Content{Stream, Union(r, name, forms)}
 }
 
 // events is one of every kind.

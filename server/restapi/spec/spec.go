@@ -50,11 +50,15 @@ type Example struct {
 	Path     map[string]string `json:"path,omitempty"`
 	Query    map[string]string `json:"query,omitempty"`
 	Headers  map[string]string `json:"headers,omitempty"`
-	Body     json.RawMessage   `json:"body,omitempty"` // JSON, or a text that is sent as it is
+	Body     json.RawMessage   `json:"body,omitempty"`   // JSON, or a text that is sent as it is
+	Frames   int               `json:"frames,omitempty"` // of a stream without an end: read this many events, and leave
 	Status   int               `json:"status"`
 	Media    string            `json:"media"`
 	Response json.RawMessage   `json:"response"` // JSON, the events of a stream as a list, or a text
 }
+
+// Recorded says whether the response of the example is there.
+func (e *Example) Recorded() bool { return e.Response != nil && string(e.Response) != "null" }
 
 // folder is where the sheets are.
 const folder = "operations"
@@ -115,7 +119,7 @@ func (e *Example) Filled(response func(operation string) json.RawMessage) (Examp
 	if err := json.Unmarshal(raw, &out); err != nil || missing != nil {
 		return *e, fmt.Errorf("%w: %w", err, missing)
 	}
-	out.After, out.Status, out.Media, out.Response = e.After, e.Status, e.Media, e.Response
+	out.After, out.Frames, out.Status, out.Media, out.Response = e.After, e.Frames, e.Status, e.Media, e.Response
 	return out, nil
 }
 
