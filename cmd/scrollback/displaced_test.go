@@ -160,7 +160,7 @@ func TestFolderThatMayOnlyBeRead(t *testing.T) {
 	for line, want := range map[string]string{
 		"list": "the key is under the bollard", "show latest --json": "lighthouse", "search lighthouse": "lighthouse", "context latest": "free",
 		"export latest --format jsonl -o -": "lighthouse",
-		"doctor": "All is well", "usage": "offline", "context grep latest lighthouse": "lighthouse",
+		"doctor":                            "All is well", "usage": "offline", "context grep latest lighthouse": "lighthouse",
 		"rename latest other": "can only be read", "run hello": "may only be read", "serve --addr 127.0.0.1:0": "may only be read",
 	} {
 		out, err := bare(strings.Fields(line)...).CombinedOutput()
