@@ -41,7 +41,7 @@ func tighten(dir, file string, log *slog.Logger) {
 	}
 	entries, err := os.ReadDir(dir)
 	foreign := slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return !strings.HasPrefix(e.Name(), filepath.Base(file)) && !slices.Contains(folders, e.Name())
+		return !strings.HasPrefix(e.Name(), filepath.Base(file)) && !slices.Contains(folders, e.Name()) && e.Name() != roomFile
 	})
 	if err != nil || foreign || !ours(info) {
 		log.Info("others may look into the data folder; what is in the database is hidden from them", "folder", dir, "mode", info.Mode().Perm().String())
@@ -89,12 +89,20 @@ func ready(first func(ctx context.Context) error, in ...string) func(ctx context
 	}
 }
 
-// room writes a file and takes it away again.
+// roomFile is written to see whether there is room. It has one name, so that programs
+// that are killed leave one at most.
+const roomFile = ".ready"
+
+// room writes a file and takes it away again. Another program may do the same.
 func room(dir string) error {
-	f, err := os.CreateTemp(dir, ".ready-*")
+	path := filepath.Join(dir, roomFile)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(make([]byte, roomBytes))
-	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+	if removed := os.Remove(path); !errors.Is(removed, fs.ErrNotExist) {
+		err = errors.Join(err, removed)
+	}
+	return errors.Join(err, f.Close())
 }

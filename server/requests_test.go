@@ -69,7 +69,8 @@ func TestFailuresAreLogged(t *testing.T) {
 	s, log := running(t, dir, server.Options{})
 	const key = "sk-abcdefghijklmnop1234"
 	for _, path := range []string{"/api/conversations/zz", "/api/nowhere"} {
-		if resp, body := send(t, "GET", s.URL+path, ""); resp.StatusCode != 404 || resp.Header.Get("X-Request-Id") == "" || strings.Contains(body, "request_id") {
+		if resp, body := send(t, "GET", s.URL+path, ""); resp.StatusCode != 404 ||
+			resp.Header.Get("X-Request-Id") == "" || strings.Contains(body, "request_id") {
 			t.Errorf("%s: %d %s", path, resp.StatusCode, body)
 		}
 	}
@@ -106,8 +107,8 @@ func TestFailuresAreLogged(t *testing.T) {
 				line += l
 			}
 		}
-		if strings.Count(line, "\n") != 1 || !strings.Contains(line, `"code":"unavailable"`) || !strings.Contains(line, "scrollback.db was deleted") ||
-			!strings.Contains(line, `"path":"`+path+`"`) {
+		if strings.Count(line, "\n") != 1 || !strings.Contains(line, `"code":"unavailable"`) ||
+			!strings.Contains(line, "scrollback.db was deleted") || !strings.Contains(line, `"path":"`+path+`"`) {
 			t.Errorf("the log says %s", log)
 		}
 		if strings.Contains(log.String(), key) {
@@ -188,7 +189,8 @@ func dripped(t *testing.T, at, path string, pause time.Duration) {
 func TestReadOnly(t *testing.T) {
 	s, _ := running(t, t.TempDir(), server.Options{ReadOnly: true})
 	for _, c := range [][3]string{{"POST", "/api/conversations", "{}"}, {"POST", "/api/import", `{"role":"user","content":"x"}`}} {
-		if resp, body := send(t, c[0], s.URL+c[1], c[2]); resp.StatusCode != 403 || !strings.Contains(body, "--read-only") || !strings.Contains(body, `"refused"`) {
+		if resp, body := send(t, c[0], s.URL+c[1], c[2]); resp.StatusCode != 403 ||
+			!strings.Contains(body, "--read-only") || !strings.Contains(body, `"refused"`) {
 			t.Errorf("%v: %d %s", c, resp.StatusCode, body)
 		}
 	}
