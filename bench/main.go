@@ -43,7 +43,7 @@ var figures = []struct {
 	{"policy", "Tokens saved by policy", (*bench).policy},
 	{"provider", "The way to a provider", (*bench).provider},
 	{"server", "The server", (*bench).server},
-	{"streams", "Streams", (*bench).streams},
+	{"streams", "Streams", streams},
 	{"build", "The program", (*bench).build},
 	{"tokens", "Tokens", (*bench).tokens},
 }

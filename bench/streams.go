@@ -80,9 +80,17 @@ func (u *upstream) release() {
 	u.released = make(chan struct{})
 }
 
+// streaming is a running program, asked from outside.
+type streaming struct {
+	bench *bench
+	url   string
+	pid   int
+	u     *upstream
+}
+
 // streams measures what the server adds to a provider's first token, and what many streams
 // at once cost.
-func (b *bench) streams() error {
+func streams(b *bench) error {
 	path, err := b.program()
 	if err != nil {
 		return err
@@ -98,24 +106,24 @@ func (b *bench) streams() error {
 			err = s.Close()
 		}
 		if err == nil {
-			err = b.serving(path, fmt.Sprint("messages-", n), u, func(url string, _ int) error { return b.firstTokens(url, u, n) })
+			err = (&streaming{bench: b, u: u}).serving(path, fmt.Sprint("messages-", n), func(s *streaming) error { return s.firstTokens(n) })
 		}
 		if err != nil {
 			return err
 		}
 	}
 	for _, events := range []bool{true, false} {
-		if err := b.serving(path, "streams", u, func(url string, pid int) error { return b.memory(url, pid, u, events) }); err != nil {
+		if err := (&streaming{bench: b, u: u}).serving(path, "streams", func(s *streaming) error { return s.memory(events) }); err != nil {
 			return err
 		}
 	}
-	return b.serving(path, "streams", u, func(url string, _ int) error { return b.besideStreams(url, u) })
+	return (&streaming{bench: b, u: u}).serving(path, "streams", (*streaming).beside)
 }
 
 // serving runs the program over a data folder while something is measured.
-func (b *bench) serving(path, name string, u *upstream, measure func(url string, pid int) error) (err error) {
-	cmd := exec.CommandContext(b.ctx, path, "serve", "--addr", "127.0.0.1:0", "--data", filepath.Dir(b.file(name)))
-	cmd.Env = append(os.Environ(), "SCROLLBACK_BASE_URL="+u.url, "SCROLLBACK_MODEL=custom/m")
+func (b *streaming) serving(path, name string, measure func(*streaming) error) (err error) {
+	cmd := exec.CommandContext(b.bench.ctx, path, "serve", "--addr", "127.0.0.1:0", "--data", filepath.Dir(b.bench.file(name)))
+	cmd.Env = append(os.Environ(), "SCROLLBACK_BASE_URL="+b.u.url, "SCROLLBACK_MODEL=custom/m")
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -127,18 +135,18 @@ func (b *bench) serving(path, name string, u *upstream, measure func(url string,
 		err = errors.Join(err, cmd.Process.Signal(os.Interrupt))
 		_ = cmd.Wait() // ended by us
 	}()
-	url := ""
-	for lines := bufio.NewScanner(out); url == "" && lines.Scan(); {
-		_, url, _ = strings.Cut(lines.Text(), "scrollback is at ")
+	for lines := bufio.NewScanner(out); b.url == "" && lines.Scan(); {
+		_, b.url, _ = strings.Cut(lines.Text(), "scrollback is at ")
 	}
-	return measure(url, cmd.Process.Pid)
+	b.pid = cmd.Process.Pid
+	return measure(b)
 }
 
 // firstTokens compares the first token of a turn over HTTP with that of the same request sent
 // to the provider by hand.
-func (b *bench) firstTokens(url string, u *upstream, n int) error {
-	at := url + "/api/conversations/" + string(conversation)
-	req, err := http.NewRequestWithContext(b.ctx, http.MethodPatch, at, strings.NewReader(`{"model":"custom/m","limit":10048}`))
+func (b *streaming) firstTokens(n int) error {
+	at := b.url + "/api/conversations/" + string(conversation)
+	req, err := http.NewRequestWithContext(b.bench.ctx, http.MethodPatch, at, strings.NewReader(`{"model":"custom/m","limit":10048}`))
 	if err != nil {
 		return err
 	}
@@ -152,7 +160,7 @@ func (b *bench) firstTokens(url string, u *upstream, n int) error {
 		var turns, bare []time.Duration
 		for i := range 40 {
 			start := time.Now()
-			s, err := openStream(b.ctx, url, string(conversation), fmt.Sprintf("Question %d of round %d?", i, r))
+			s, err := openStream(b.bench.ctx, b.url, string(conversation), fmt.Sprintf("Question %d of round %d?", i, r))
 			if err != nil {
 				return err
 			}
@@ -160,8 +168,8 @@ func (b *bench) firstTokens(url string, u *upstream, n int) error {
 			if err := s.drain(); err != nil {
 				return err
 			}
-			body, _ := u.body.Load().([]byte)
-			d, err := firstFrame(u.url, body)
+			body, _ := b.u.body.Load().([]byte)
+			d, err := firstFrame(b.u.url, body)
 			if err != nil {
 				return err
 			}
@@ -171,9 +179,9 @@ func (b *bench) firstTokens(url string, u *upstream, n int) error {
 			continue // what was not compacted yet is now
 		}
 		added := percentile(turns, 0.5) - percentile(bare, 0.5)
-		b.add("provider by hand, p50", r-1, percentile(bare, 0.5), "ms")
-		b.add("first token over HTTP at "+count(n)+", p50", r-1, percentile(turns, 0.5), "ms")
-		b.add("added to the first token at "+count(n)+", p50", r-1, added, "ms")
+		b.bench.add("provider by hand, p50", r-1, percentile(bare, 0.5), "ms")
+		b.bench.add("first token over HTTP at "+count(n)+", p50", r-1, percentile(turns, 0.5), "ms")
+		b.bench.add("added to the first token at "+count(n)+", p50", r-1, added, "ms")
 	}
 	return nil
 }

@@ -27,55 +27,55 @@ func talks(url string) (ids []string, err error) {
 	return ids, nil
 }
 
-// besideStreams measures what a reader of the list gets done beside open streams.
-func (b *bench) besideStreams(url string, u *upstream) error {
-	ids, err := talks(url)
+// beside measures what a reader of the list gets done beside open streams.
+func (b *streaming) beside() error {
+	ids, err := talks(b.url)
 	if err != nil {
 		return err
 	}
 	for r := range rounds {
 		for _, n := range []int{1, 50, mostStreams} {
-			end, err := b.openMany(url, ids[:n], "please talk", u)
+			end, err := b.openMany(ids[:n], "please talk")
 			if err != nil {
 				return err
 			}
-			rate, err := requestRate(url)
+			rate, err := requestRate(b.url)
 			if err := errors.Join(err, end()); err != nil {
 				return err
 			}
-			b.add(fmt.Sprintf("beside %d streams", n), r, rate, "requests/s")
+			b.bench.add(fmt.Sprintf("beside %d streams", n), r, rate, "requests/s")
 		}
 	}
 	return nil
 }
 
 // memory measures what open streams take in a server that has had none before but a few.
-func (b *bench) memory(url string, pid int, u *upstream, events bool) error {
+func (b *streaming) memory(events bool) error {
 	name, ids := "a stream of all events", make([]string, mostStreams+few)
 	if !events {
 		name = "a stream of a chat"
 		var err error
-		if ids, err = talks(url); err != nil {
+		if ids, err = talks(b.url); err != nil {
 			return err
 		}
 	}
-	first, err := b.openMany(url, ids[:few], "please hold", u)
+	first, err := b.openMany(ids[:few], "please hold")
 	if err != nil {
 		return err
 	}
-	before, err := resident(pid)
+	before, err := resident(b.pid)
 	if err != nil {
 		return err
 	}
-	others, err := b.openMany(url, ids[few:], "please hold", u)
+	others, err := b.openMany(ids[few:], "please hold")
 	if err != nil {
 		return err
 	}
-	after, err := resident(pid)
+	after, err := resident(b.pid)
 	if err := errors.Join(err, others(), first()); err != nil {
 		return err
 	}
-	b.add("memory of "+name, 0, (after-before)/float64(len(ids)-few), "KB")
+	b.bench.add("memory of "+name, 0, (after-before)/float64(len(ids)-few), "KB")
 	return nil
 }
 
@@ -83,12 +83,12 @@ func (b *bench) memory(url string, pid int, u *upstream, events bool) error {
 const few = 20
 
 // openMany opens streams and returns what ends them.
-func (b *bench) openMany(url string, ids []string, message string, u *upstream) (end func() error, err error) {
+func (b *streaming) openMany(ids []string, message string) (end func() error, err error) {
 	open := make([]*stream, len(ids))
 	errs := make([]error, len(ids))
 	var wait sync.WaitGroup
 	for i, id := range ids {
-		wait.Go(func() { open[i], errs[i] = openStream(b.ctx, url, id, message) })
+		wait.Go(func() { open[i], errs[i] = openStream(b.bench.ctx, b.url, id, message) })
 	}
 	wait.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -100,7 +100,7 @@ func (b *bench) openMany(url string, ids []string, message string, u *upstream) 
 		}
 	}
 	return func() error {
-		u.release()
+		b.u.release()
 		for i, id := range ids {
 			if id == "" {
 				errs[i] = open[i].body.Close()
