@@ -43,6 +43,7 @@ var figures = []struct {
 	{"policy", "Tokens saved by policy", (*bench).policy},
 	{"provider", "The way to a provider", (*bench).provider},
 	{"server", "The server", (*bench).server},
+	{"streams", "Streams", streams},
 	{"build", "The program", (*bench).build},
 	{"tokens", "Tokens", (*bench).tokens},
 }

@@ -165,8 +165,10 @@ var notes = map[string]string{
 		"Summaries are written by a stand-in for a model that quotes what it is given; what its own requests cost is in a separate row.",
 	"provider": "A turn of a conversation in a window of 10,048 tokens, asked of a server on this machine that begins to answer at once: from the question to the first piece of the answer, the commit of the question included, beside the same request sent by hand.",
 	"server":   "The program with a million messages in its store: its peak resident memory over 20 turns of one chat, and the time from exec to the first response.",
-	"build":    "The program as `go build` makes it; the cold build starts with an empty cache.",
-	"tokens":   "The tokenizer over mixed text, and how far the estimate is from it.",
+	"streams": "The program with a provider on this machine that begins to answer at once. The first token: from the question over HTTP to the first piece of the answer, beside the same request sent to the provider by hand, in a window of 10,048 tokens. " +
+		"Requests: four readers of the newest 20 conversations, beside streams that get ten words a second each; provider, readers and server share the machine. Memory: what the server's resident memory grows by when 500 are opened at once, over 480, in a server that has had 20 before; a chat includes its turn and its request to the provider.",
+	"build":  "The program as `go build` makes it; the cold build starts with an empty cache.",
+	"tokens": "The tokenizer over mixed text, and how far the estimate is from it.",
 }
 
 // machine names what it ran on, by what matters.

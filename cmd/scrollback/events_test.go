@@ -92,7 +92,8 @@ func TestEventsOfTwoServers(t *testing.T) {
 	a.chat(id, fact)
 	for _, e := range []*events{here, there} {
 		first, second := e.turn(), e.turn()
-		if first.State != scrollback.TurnOpen || second.State != scrollback.TurnComplete || second.Messages != 2 || first.TurnID != second.TurnID {
+		if first.State != scrollback.TurnOpen || second.State != scrollback.TurnComplete || second.Messages != 2 ||
+			first.TurnID != second.TurnID {
 			t.Errorf("told %+v, %+v", first, second)
 		}
 	}
@@ -106,7 +107,8 @@ func TestEventsOfTwoServers(t *testing.T) {
 	firstDelta(t, resp.Body)
 	a.kill()
 	until(t, 30*time.Second, func() bool {
-		resp, err := http.Post(fmt.Sprintf("%s/api/conversations/%s/chat", b.url, id), "application/json", strings.NewReader(`{"message":"go on"}`))
+		resp, err := http.Post(fmt.Sprintf("%s/api/conversations/%s/chat", b.url, id), "application/json",
+			strings.NewReader(`{"message":"go on"}`))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,7 +60,10 @@ func (f *Feed) Follow(ctx context.Context, after int64, sees func(project string
 			return
 		}
 		defer f.leave()
-		at, lost, err := f.stand(ctx, after)
+		at, lost, err := f.end(), false, error(nil)
+		if after != Now {
+			at, lost, err = f.stand(ctx, after)
+		}
 		if err == nil && !lost && !yield(scrollback.Change{N: at}, nil) {
 			return
 		}
@@ -86,13 +89,24 @@ func (f *Feed) Follow(ctx context.Context, after int64, sees func(project string
 	}
 }
 
-// stand is where somebody follows from who has everything up to a change. Without what
-// came after it, that is the newest change.
+// end is the newest change in the ring. Only the first follower has read the database for it,
+// because that takes far more stack than a stream keeps.
+func (f *Feed) end() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := len(f.ring); n > 0 {
+		return f.ring[n-1].N
+	}
+	return f.from
+}
+
+// stand is where somebody follows from who has everything up to a change. If what came after
+// it is not kept, that is the newest change.
 func (f *Feed) stand(ctx context.Context, after int64) (at int64, lost bool, err error) {
 	oldest, newest, err := f.d.Feed.Span(ctx)
 	switch {
-	case err != nil, after == Now:
-		return newest, false, err
+	case err != nil:
+		return 0, false, err
 	case after > newest || after < oldest-1: // of another database, or too long ago
 		return newest, true, nil
 	}
@@ -125,13 +139,13 @@ func (f *Feed) next(ctx context.Context, at int64) (batch []driver.Changed, lost
 
 // enter counts a follower, and begins to read for the first.
 func (f *Feed) enter(ctx context.Context) error {
-	_, newest, err := f.d.Feed.Span(ctx)
-	if err != nil {
-		return err
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stop == nil {
+		_, newest, err := f.d.Feed.Span(ctx)
+		if err != nil {
+			return err
+		}
 		reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 		f.stop, f.from, f.ring, f.more, f.err = stop, newest, nil, make(chan struct{}), nil
 		go f.read(reading)
@@ -170,13 +184,7 @@ func (f *Feed) read(ctx context.Context) {
 // load reads what is new into the ring. It reports whether to go on.
 func (f *Feed) load(ctx context.Context) bool {
 	for {
-		f.mu.Lock()
-		at := f.from
-		if n := len(f.ring); n > 0 {
-			at = f.ring[n-1].N
-		}
-		f.mu.Unlock()
-		page, err := f.d.Feed.Changes(ctx, at, pageMax)
+		page, err := f.d.Feed.Changes(ctx, f.end(), pageMax)
 		if ctx.Err() != nil {
 			return false
 		}

@@ -1,0 +1,228 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// upstream is a provider on this machine: it begins to answer at once, and goes on
+// with a word ten times a second if it is asked to talk, or says nothing more if it is asked to
+// hold, until it is released.
+type upstream struct {
+	url      string
+	body     atomic.Value // of the newest request, as it came
+	mu       sync.Mutex
+	released chan struct{}
+}
+
+func newUpstream() (*upstream, func() error, error) {
+	u := &upstream{released: make(chan struct{})}
+	server := &http.Server{Handler: u, ReadHeaderTimeout: time.Minute}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	go func() { _ = server.Serve(l) }() // ends with Close
+	u.url = "http://" + l.Addr().String() + "/v1"
+	return u, server.Close, nil
+}
+
+func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body) // a request that breaks off is not measured
+	u.body.Store(body)
+	w.Header().Set("Content-Type", "text/event-stream")
+	first, rest, _ := strings.Cut(answered, "\n\n")
+	send := func(text string) {
+		_, _ = io.WriteString(w, text+"\n\n") // the client reads it all, or is gone
+		_ = http.NewResponseController(w).Flush()
+	}
+	send(first)
+	hold, talk := bytes.Contains(body, []byte("please hold")), bytes.Contains(body, []byte("please talk"))
+	u.mu.Lock()
+	released := u.released
+	u.mu.Unlock()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for hold || talk {
+		select {
+		case <-released:
+			hold, talk = false, false
+		case <-tick.C:
+			if talk {
+				send(first)
+			}
+		}
+	}
+	_, _ = io.WriteString(w, rest)
+}
+
+// release lets all answers end.
+func (u *upstream) release() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	close(u.released)
+	u.released = make(chan struct{})
+}
+
+// streaming is a running program, asked from outside.
+type streaming struct {
+	bench *bench
+	url   string
+	pid   int
+	u     *upstream
+}
+
+// streams measures what the server adds to a provider's first token, and what many streams
+// at once cost.
+func streams(b *bench) error {
+	path, err := b.program()
+	if err != nil {
+		return err
+	}
+	u, stop, err := newUpstream()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stop() }()
+	for _, n := range []int{10, b.mid} {
+		s, err := b.loaded(n)
+		if err == nil {
+			err = s.Close()
+		}
+		if err == nil {
+			err = (&streaming{bench: b, u: u}).serving(path, fmt.Sprint("messages-", n), func(s *streaming) error { return s.firstTokens(n) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, events := range []bool{true, false} {
+		if err := (&streaming{bench: b, u: u}).serving(path, "streams", func(s *streaming) error { return s.memory(events) }); err != nil {
+			return err
+		}
+	}
+	return (&streaming{bench: b, u: u}).serving(path, "streams", (*streaming).beside)
+}
+
+// serving runs the program over a data folder while something is measured.
+func (b *streaming) serving(path, name string, measure func(*streaming) error) (err error) {
+	cmd := exec.CommandContext(b.bench.ctx, path, "serve", "--addr", "127.0.0.1:0", "--data", filepath.Dir(b.bench.file(name)))
+	cmd.Env = append(os.Environ(), "SCROLLBACK_BASE_URL="+b.u.url, "SCROLLBACK_MODEL=custom/m")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, cmd.Process.Signal(os.Interrupt))
+		_ = cmd.Wait() // ended by us
+	}()
+	for lines := bufio.NewScanner(out); b.url == "" && lines.Scan(); {
+		_, b.url, _ = strings.Cut(lines.Text(), "scrollback is at ")
+	}
+	b.pid = cmd.Process.Pid
+	return measure(b)
+}
+
+// firstTokens compares the first token of a turn over HTTP with that of the same request sent
+// to the provider by hand.
+func (b *streaming) firstTokens(n int) error {
+	at := b.url + "/api/conversations/" + string(conversation)
+	req, err := http.NewRequestWithContext(b.bench.ctx, http.MethodPatch, at, strings.NewReader(`{"model":"custom/m","limit":10048}`))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	_ = resp.Body.Close() // what was wrong shows in the turns
+	for r := range rounds + 1 {
+		var turns, bare []time.Duration
+		for i := range 40 {
+			start := time.Now()
+			s, err := openStream(b.bench.ctx, b.url, string(conversation), fmt.Sprintf("Question %d of round %d?", i, r))
+			if err != nil {
+				return err
+			}
+			turns = append(turns, time.Since(start))
+			if err := s.drain(); err != nil {
+				return err
+			}
+			body, _ := b.u.body.Load().([]byte)
+			d, err := firstFrame(b.u.url, body)
+			if err != nil {
+				return err
+			}
+			bare = append(bare, d)
+		}
+		if r == 0 {
+			continue // what was not compacted yet is now
+		}
+		added := percentile(turns, 0.5) - percentile(bare, 0.5)
+		b.bench.add("provider by hand, p50", r-1, percentile(bare, 0.5), "ms")
+		b.bench.add("first token over HTTP at "+count(n)+", p50", r-1, percentile(turns, 0.5), "ms")
+		b.bench.add("added to the first token at "+count(n)+", p50", r-1, added, "ms")
+	}
+	return nil
+}
+
+// stream is a stream of the server after its first token, or its first line.
+type stream struct {
+	body io.ReadCloser
+	from *bufio.Reader
+}
+
+// openStream begins a turn, or without a conversation follows all.
+func openStream(ctx context.Context, url, id, message string) (*stream, error) {
+	method, path, until := http.MethodGet, "/api/events", "retry:"
+	var body io.Reader
+	if id != "" {
+		method, path, until = http.MethodPost, "/api/conversations/"+id+"/chat", `"type":"delta"`
+		text, err := json.Marshal(map[string]string{"message": message})
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, url+path, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	s := &stream{resp.Body, bufio.NewReader(resp.Body)}
+	for line := ""; !strings.Contains(line, until); {
+		if line, err = s.from.ReadString('\n'); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s %s: %d %s: %w", method, path, resp.StatusCode, line, err), resp.Body.Close())
+		}
+	}
+	return s, nil
+}
+
+func (s *stream) drain() error {
+	_, err := io.Copy(io.Discard, s.from)
+	return errors.Join(err, s.body.Close())
+}
