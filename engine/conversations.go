@@ -63,8 +63,11 @@ func (v *View) create(ctx context.Context, c scrollback.Conversation) (scrollbac
 	if len(c.PinnedSeqs) > 0 {
 		return c, false, scrollback.ParamErrorf(op, "pinned_seqs", "a conversation that is being created has no message to pin")
 	}
-	c.Policy = cmp.Or(c.Policy, v.e.resolver.PolicyOf(c.Project))
-	if err := v.e.resolver.Check(c); err != nil {
+	of, err := v.e.resolver.Project(ctx, c.Project)
+	if err == nil {
+		err = v.e.resolver.Check(c, of)
+	}
+	if err != nil {
 		return c, false, err
 	}
 	if err := scrollback.CheckTools(c.Settings.Tools); err != nil {
@@ -142,7 +145,7 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 		if resolvesAlike(c, &was) {
 			return nil
 		}
-		return v.e.resolver.Check(*c)
+		return v.e.resolver.Check(*c, pins.of)
 	})
 }
 
@@ -200,10 +203,12 @@ func (v *View) Purge(ctx context.Context, id scrollback.ConversationID) (PurgeRe
 	return out, err
 }
 
-// pins are messages of a branch that were checked and may be pinned.
+// pins are messages of a branch that were checked and may be pinned, and what is stored of
+// the project that the conversation is then in, if that matters to the edit.
 type pins struct {
 	branch scrollback.BranchID
 	seqs   []int64
+	of     scrollback.Project
 }
 
 // newPins checks the messages that an edit pins, before its transaction: each must be
@@ -213,6 +218,12 @@ func (e *Engine) newPins(ctx context.Context, head store.Head, edit func(*scroll
 	out, c := pins{branch: head.Branch.ID}, head.Conversation
 	if err := edit(&c); err != nil {
 		return out, err
+	}
+	if !resolvesAlike(&c, &head.Conversation) {
+		var err error
+		if out.of, err = e.resolver.Project(ctx, c.Project); err != nil {
+			return out, err
+		}
 	}
 	out.seqs = slices.Compact(slices.Sorted(slices.Values(c.PinnedSeqs)))
 	if len(out.seqs) == 0 || slices.Equal(out.seqs, head.PinnedSeqs) {

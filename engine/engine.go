@@ -52,7 +52,7 @@ type Options struct {
 	SummaryTimeout time.Duration
 
 	// Compaction applies to conversations without settings of their own. Projects, by
-	// project name, takes precedence over it.
+	// project name, takes precedence over it, and what is stored of a project over both.
 	Compaction PolicySettings
 	Projects   map[string]PolicySettings
 

@@ -37,6 +37,13 @@ var suite = []struct {
 	{"List", testList},
 	{"ListFilters", testListFilters},
 	{"Projects", testProjects},
+	{"StoredProject", testStoredProject},
+	{"StoredProjectRefused", testStoredProjectRefused},
+	{"DeletedProject", testDeletedProject},
+	{"ConcurrentProject", testConcurrentProject},
+	{"Entitle", testEntitle},
+	{"EntitleTooLate", testEntitleTooLate},
+	{"ConcurrentEntitle", testConcurrentEntitle},
 	{"Prefix", testPrefix},
 	{"MessageRoundTrip", testMessageRoundTrip},
 	{"MessageIDs", testMessageIDs},
@@ -200,6 +207,8 @@ func populate(w *bench) scrollback.Conversation {
 	w.ok(err)
 	w.ok(w.Turns.Stop(w.ctx, lapsed.ID))
 	w.trash(w.conversation(func(c *scrollback.Conversation) { c.Project = "another" }).ID)
+	_, err = w.Projects.Put(w.ctx, "another", w.tick(), storedProject)
+	w.ok(err)
 	return c
 }
 

@@ -21,7 +21,8 @@ type Faulty struct {
 // Wrap is d with its faults.
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
-		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f}, Close: d.Close}
+		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
+		Projects: faultyProjects{d.Projects, f}, Close: d.Close}
 }
 
 // The parts of a driver, each with the same faults.
@@ -56,6 +57,10 @@ type (
 	}
 	faultyMove struct {
 		driver.Move
+		of *Faulty
+	}
+	faultyProjects struct {
+		driver.Projects
 		of *Faulty
 	}
 )
@@ -97,6 +102,11 @@ func (f faultyLog) Create(ctx context.Context, c scrollback.Conversation, b scro
 // Patch implements [driver.Log].
 func (f faultyLog) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	return faulty(f.of, "Patch", func() (scrollback.Conversation, error) { return f.Log.Patch(ctx, id, now, edit) })
+}
+
+// Entitle implements [driver.Log].
+func (f faultyLog) Entitle(ctx context.Context, e driver.Entitle) (bool, error) {
+	return faulty(f.of, "Entitle", func() (bool, error) { return f.Log.Entitle(ctx, e) })
 }
 
 // Append implements [driver.Log].
@@ -242,4 +252,19 @@ func (f faultyMove) Folds(ctx context.Context, id scrollback.ConversationID, ski
 // Taken implements [driver.Move].
 func (f faultyMove) Taken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
 	return faulty(f.of, "Taken", func() (scrollback.MessageID, error) { return f.Move.Taken(ctx, ids) })
+}
+
+// Get implements [driver.Projects].
+func (f faultyProjects) Get(ctx context.Context, name string) (scrollback.Project, error) {
+	return faulty(f.of, "Project", func() (scrollback.Project, error) { return f.Projects.Get(ctx, name) })
+}
+
+// Put implements [driver.Projects].
+func (f faultyProjects) Put(ctx context.Context, name string, now int64, edit func(*scrollback.Project) error) (scrollback.Project, error) {
+	return faulty(f.of, "PutProject", func() (scrollback.Project, error) { return f.Projects.Put(ctx, name, now, edit) })
+}
+
+// Delete implements [driver.Projects].
+func (f faultyProjects) Delete(ctx context.Context, name string, judge func(scrollback.Project) error) error {
+	return alone(f.of, "DeleteProject", func() error { return f.Projects.Delete(ctx, name, judge) })
 }

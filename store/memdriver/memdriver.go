@@ -35,6 +35,7 @@ type database struct {
 	rows      []*row // all messages, in the order they were appended
 	days      []scrollback.UsageDay
 	learned   map[string]scrollback.Learned
+	projects  map[string]scrollback.Project
 }
 
 // The parts of a driver; each is one of its interfaces over the same rows.
@@ -48,13 +49,15 @@ type (
 	book   struct{ *database }
 	audit  struct{ *database }
 	move   struct{ *database }
+
+	projects struct{ *database }
 )
 
 // New makes an empty database.
 func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Close: db.close}
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Projects: projects{db}, Close: db.close}
 }
 
 func empty() *database {
@@ -65,6 +68,7 @@ func empty() *database {
 		segments:  map[scrollback.SegmentID]scrollback.Segment{},
 		artifacts: map[scrollback.ArtifactID]scrollback.Artifact{},
 		learned:   map[string]scrollback.Learned{},
+		projects:  map[string]scrollback.Project{},
 	}
 }
 
