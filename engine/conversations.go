@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -20,7 +19,7 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ..
 			return c, false, err
 		}
 		if c.Title == "" && history[i].Role == scrollback.RoleUser {
-			c.Title = scrollback.TitleOf(history[i].Parts)
+			v.e.entitle(&c, history[i].Parts)
 		}
 	}
 	c, created, err := v.create(ctx, c)
@@ -125,6 +124,9 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 		was := *c
 		if err := edit(c); err != nil {
 			return err
+		}
+		if c.Title != was.Title { // which no model replaces from now on
+			c.TitleBy = scrollback.TitleGiven
 		}
 		if err := pins.apply(c, was); err != nil {
 			return err

@@ -56,7 +56,9 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 
 // Fits returns an error if the conversation cannot be continued here as it is, because
 // of its own model, policy or limit.
-func (v *View) Fits(c scrollback.Conversation) error { return v.e.resolver.Check(c, scrollback.Project{}) }
+func (v *View) Fits(c scrollback.Conversation) error {
+	return v.e.resolver.Check(c, scrollback.Project{})
+}
 
 // noModels finds the models of an engine that was given none.
 func noModels(name string) (model.Model, error) {

@@ -38,6 +38,7 @@ func (lt *liveTurn) run(base context.Context) {
 	cancel(nil)
 	<-saved
 	lt.end(last)
+	lt.askTitle(last)
 	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting {
 		lt.e.folder.ahead(base, lt.turn.Conversation, lt.resolved)
 	}

@@ -183,8 +183,7 @@ func TestList(t *testing.T) {
 			wantCode(t, err, scrollback.Invalid, "cursor")
 		}
 		ps := must2(b.Projects.List(t.Context()))(t)
-		if len(ps) != 2 || ps[0] != (scrollback.Project{Name: "default", Conversations: 2}) ||
-			ps[1] != (scrollback.Project{Name: "odd", Conversations: 3}) {
+		if len(ps) != 2 || ps[0].Name != "default" || ps[0].Conversations != 2 || ps[1].Name != "odd" || ps[1].Conversations != 3 {
 			t.Errorf("projects %+v", ps)
 		}
 	})

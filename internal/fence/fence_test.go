@@ -30,6 +30,8 @@ var rooms = map[string]entry{
 	"compact/standing": {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"compact/work": {rooms: ". internal/clip internal/toolcall window",
 		not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
+	"title": {rooms: ". internal/clip internal/marks model window",
+		not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
 	"token": {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
@@ -69,12 +71,12 @@ var rooms = map[string]entry{
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
 	"intake": {rooms: ". archive internal/clip internal/toolcall store store/search window", libs: "github.com/gabriel-vasile/mimetype",
 		not: "database/sql os"},
-	"engine": {rooms: ". archive compact engine/setting intake internal/turnstile model recall store token window workspace",
+	"engine": {rooms: ". archive compact engine/setting intake internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},
 	"engine/setting": {rooms: ". compact intake model model/lessons recall store token window", not: "database/sql os"},
 	"engine/enginetest": {rooms: ". archive engine model model/modeltest recall store store/driver store/memdriver token " +
 		"transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob", not: "database/sql os"},
-	"transfer": {rooms: ". archive bundle engine internal/clip store store/search transcript", libs: "github.com/google/uuid",
+	"transfer": {rooms: ". archive bundle engine internal/clip store store/search title transcript", libs: "github.com/google/uuid",
 		not: "database/sql os"},
 
 	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +
