@@ -19,7 +19,7 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ..
 			return c, false, err
 		}
 		if c.Title == "" && history[i].Role == scrollback.RoleUser {
-			v.e.entitle(&c, history[i].Parts)
+			v.e.Entitle(&c, history[i].Parts)
 		}
 	}
 	c, created, err := v.create(ctx, c)

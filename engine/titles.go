@@ -29,8 +29,9 @@ const (
 	titleMessages = 12
 )
 
-// entitle gives a conversation the title of its first prompt, where it may have one.
-func (e *Engine) entitle(c *scrollback.Conversation, prompt scrollback.Parts) {
+// Entitle gives a conversation that is to be created the title of its first prompt, where
+// it may have one. Turns and histories do so by themselves.
+func (e *Engine) Entitle(c *scrollback.Conversation, prompt scrollback.Parts) {
 	switch e.o.Titles {
 	case TitlesOff:
 	case TitlesModel:

@@ -300,7 +300,7 @@ func callNames(calls []scrollback.ToolCall) string {
 // when this is its first message. It runs inside Begin.
 func (e *Engine) keepWithConversation(c *scrollback.Conversation, r *TurnRequest) {
 	if c.Title == "" && c.Messages == 0 {
-		e.entitle(c, r.Message)
+		e.Entitle(c, r.Message)
 	}
 	if r.Tools != nil {
 		c.Settings.Tools = r.Tools

@@ -37,7 +37,9 @@ type settings struct {
 	Projects       map[string]engine.PolicySettings // the same of a project's, over it
 	Eager          bool                             // files of segments are written at once
 	SummaryModels  []string
-	SummaryTimeout time.Duration          // as engine.Options has it
+	SummaryTimeout time.Duration // as engine.Options has it
+	Titles         engine.Titles
+	TitleModel     string                 // empty: the one that answers
 	Models         map[string]token.Facts // what the file says about models, by name
 	Strict         map[string]scrollback.Strictness
 	ReplyBounds    model.Bounds      // of one reply
@@ -55,7 +57,7 @@ const dot = "\x1f"
 // keys are those of a config file and their types; * stands for a name.
 var keys = map[string]string{
 	"data": "text", "objects": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts", "summary_timeout": "text",
-	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "trash_days": "whole number",
+	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "titles": "text", "title_model": "text", "trash_days": "whole number",
 	"compaction.*": "number", "projects.*.policy": "text", "projects.*.compaction.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
@@ -247,6 +249,12 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	}
 	if s.TrashDays < 0 {
 		return s, bad("trash_days", "trash_days is a number of days, or 0 for never")
+	}
+	s.TitleModel = first(env("SCROLLBACK_TITLE_MODEL"), k.String("title_model"))
+	switch s.Titles = engine.Titles(first(env("SCROLLBACK_TITLES"), k.String("titles"), string(engine.TitlesModel))); s.Titles {
+	case engine.TitlesModel, engine.TitlesPrompt, engine.TitlesOff:
+	default:
+		return s, bad("titles", "titles is model, prompt or off, not %q", s.Titles)
 	}
 	err := s.parseTimeout(first(g.SummaryTimeout, env("SCROLLBACK_SUMMARY_TIMEOUT"), k.String("summary_timeout")))
 	if err == nil {

@@ -55,6 +55,11 @@ var groups = []struct {
 		{"trash", `scrollback trash ID`},
 		{"restore", `scrollback restore ID`},
 		{"purge", `scrollback purge ID`},
+		{"projects", `scrollback projects`},
+		{"projects list", `scrollback projects list --json`},
+		{"projects show", `scrollback projects show support`},
+		{"projects set", `scrollback projects set support --title "Support" --instructions support.md --policy rolling`},
+		{"projects delete", `scrollback projects delete support`},
 		{"usage", `scrollback usage --by day,model`},
 		{"models", `scrollback models`},
 		{"doctor", `scrollback doctor`},
@@ -75,6 +80,8 @@ var variables = [][2]string{
 	{"SCROLLBACK_ADDR", "address that serve listens on"},
 	{"SCROLLBACK_POLICY", "how new conversations are compacted"},
 	{"SCROLLBACK_SUMMARY_MODEL", "models to ask for summaries, separated by commas"},
+	{"SCROLLBACK_TITLES", "where titles come from: model, prompt or off"},
+	{"SCROLLBACK_TITLE_MODEL", "model to ask for titles"},
 	{"OPENAI_API_KEY, …", "key of a provider: its name in capitals, then _API_KEY"},
 }
 

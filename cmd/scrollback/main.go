@@ -44,6 +44,7 @@ type globals struct {
 
 	set     settings
 	roots   []string // granted to conversations
+	brief   bool     // it ends after one turn, and asks no model for titles
 	joining []string // those of --root, for a conversation that goes on
 	ctx     context.Context
 	stdin   io.Reader
@@ -76,6 +77,7 @@ type commands struct {
 	Purge     purgeCmd     `cmd:"" help:"Remove a conversation permanently."`
 	Import    importCmd    `cmd:"" help:"Import a transcript or a bundle."`
 	Export    exportCmd    `cmd:"" help:"Export a conversation."`
+	Projects  projectsCmd  `cmd:"" help:"List projects; store what their conversations inherit."`
 	Usage     usageCmd     `cmd:"" help:"Show what calls to models have cost."`
 	Models    modelsCmd    `cmd:"" help:"List the models that are set up."`
 	Doctor    doctorCmd    `cmd:"" help:"Check everything that is stored; --repair fixes what it can."`

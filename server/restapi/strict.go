@@ -145,6 +145,9 @@ var reserved = func() map[string]string {
 		}
 		out[op+".settings.archive_on_compact"] = later
 	}
+	for _, name := range []string{"name", "conversations", "version", "created_at", "updated_at"} {
+		out["put-project."+name] = ours
+	}
 	out["patch-conversation.id"], out["patch-conversation.history"] = ours, ours
 	return out
 }()
