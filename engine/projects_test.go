@@ -44,7 +44,8 @@ func instructed(r *enginetest.Rig) string {
 func TestProjectIsInherited(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 32000,
-		Projects: map[string]engine.PolicySettings{"p": {Policy: compact.Snapshot, Numbers: map[string]float64{"keep_messages": 3}}}}, enginetest.Chatter())
+		Projects: map[string]engine.PolicySettings{"p": {Policy: compact.Snapshot, Numbers: map[string]float64{"keep_messages": 3}}}},
+		enginetest.Chatter())
 	mk := func(c scrollback.Conversation) scrollback.ConversationID {
 		made, _, err := r.Create(ctx, c)
 		if err != nil {
@@ -52,8 +53,9 @@ func TestProjectIsInherited(t *testing.T) {
 		}
 		return made.ID
 	}
-	plain, own := mk(scrollback.Conversation{Project: "p"}), mk(scrollback.Conversation{Project: "p", Instructions: "Own words.", Policy: compact.Segments,
-		Limit: 16000, Settings: scrollback.Settings{Compaction: map[string]float64{"keep_share": 0.2}, ReasoningEffort: "low"}})
+	plain := mk(scrollback.Conversation{Project: "p"})
+	own := mk(scrollback.Conversation{Project: "p", Instructions: "Own words.", Policy: compact.Segments, Limit: 16000,
+		Settings: scrollback.Settings{Compaction: map[string]float64{"keep_share": 0.2}, ReasoningEffort: "low"}})
 	other := mk(scrollback.Conversation{Project: "q"})
 	r.Ask(plain, "hello")
 	if got := instructed(r); got != "" {
@@ -72,7 +74,8 @@ func TestProjectIsInherited(t *testing.T) {
 
 	put(t, r, "p", func(p *scrollback.Project) {
 		p.Instructions, p.Policy, p.Limit = "Theirs.", compact.Rolling, 24000
-		p.Settings = scrollback.Settings{RecallScope: scrollback.ScopeProject, ReasoningEffort: "high", Compaction: map[string]float64{"keep_share": 0.3, "keep_messages": 4}}
+		p.Settings = scrollback.Settings{RecallScope: scrollback.ScopeProject, ReasoningEffort: "high",
+			Compaction: map[string]float64{"keep_share": 0.3, "keep_messages": 4}}
 	})
 	for _, c := range []struct {
 		id               scrollback.ConversationID
@@ -94,12 +97,14 @@ func TestProjectIsInherited(t *testing.T) {
 		if m.Policy != c.policy || m.Limit != c.limit || m.LimitFrom != c.from {
 			t.Errorf("it goes by %s, %d from %s; want %s, %d from %s", m.Policy, m.Limit, m.LimitFrom, c.policy, c.limit, c.from)
 		}
-		if len(m.Inherited) != 1 || m.Inherited[0].From != "project p" || m.Inherited[0].Tokens == 0 || strings.Join(m.Inherited[0].Settings, " ") != c.settings {
+		if len(m.Inherited) != 1 || m.Inherited[0].From != "project p" || m.Inherited[0].Tokens == 0 ||
+			strings.Join(m.Inherited[0].Settings, " ") != c.settings {
 			t.Errorf("it inherits %+v, want %s", m.Inherited, c.settings)
 		}
 	}
 	// A request's own words come before all others.
-	r.Run(engine.TurnRequest{Conversation: plain, Message: enginetest.Say("once"), Overrides: engine.Overrides{Limit: 9000, Thinking: scrollback.Thinking{Effort: "none"}}})
+	r.Run(engine.TurnRequest{Conversation: plain, Message: enginetest.Say("once"),
+		Overrides: engine.Overrides{Limit: 9000, Thinking: scrollback.Thinking{Effort: "none"}}})
 	if rs := r.Script.Requests(); rs[len(rs)-1].Limit != 9000 || rs[len(rs)-1].Thinking.Effort != "none" {
 		t.Errorf("a request with settings of its own was sent with %+v", rs[len(rs)-1].Thinking)
 	}
@@ -219,7 +224,8 @@ func TestWhoMayChangeAProject(t *testing.T) {
 	if list, err := as(scrollback.AccessRead, "q").List(ctx); err != nil || len(list) != 0 {
 		t.Errorf("a caller who does not see it lists %+v, %v", list, err)
 	}
-	if _, err := as(scrollback.AccessAdmin, "p").Put(ctx, "p", 0, func(p *scrollback.Project) error { p.Title = "Harbour"; return nil }); err != nil {
+	_, err = as(scrollback.AccessAdmin, "p").Put(ctx, "p", 0, func(p *scrollback.Project) error { p.Title = "Harbour"; return nil })
+	if err != nil {
 		t.Errorf("the admin of the project may not change it: %v", err)
 	}
 }
@@ -250,7 +256,8 @@ func TestBadProjects(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", " ", "a\nb", strings.Repeat("x", 101)} {
-		if _, err := r.Projects().Put(ctx, name, 0, func(*scrollback.Project) error { return nil }); scrollback.CodeOf(err) != scrollback.Invalid {
+		_, err := r.Projects().Put(ctx, name, 0, func(*scrollback.Project) error { return nil })
+		if scrollback.CodeOf(err) != scrollback.Invalid {
 			t.Errorf("a project named %q: %v", name, err)
 		}
 	}

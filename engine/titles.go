@@ -105,6 +105,9 @@ func (e *Engine) title(ctx context.Context, head store.Head, sh setting.Resolved
 func (e *Engine) hearTitle(ctx context.Context, id scrollback.ConversationID, sh setting.Resolved, said map[scrollback.Role]string) (string, []scrollback.UsageRecord, error) {
 	r := title.Request(said[scrollback.RoleUser], said[scrollback.RoleAssistant], sh.Facts.Dialect)
 	r.MaxOutputTokens, r.Limit = min(r.MaxOutputTokens, sh.ModelBudget.Reserve), sh.ModelBudget.Limit
+	if sh.Thinking.Off() {
+		r.Thinking = sh.Thinking
+	}
 	var text strings.Builder
 	var failed error
 	u := scrollback.UsageRecord{Conversation: id, Model: sh.Facts.Name, Purpose: "title", At: e.store.Now()}

@@ -132,8 +132,8 @@ func TestNoTitleCall(t *testing.T) {
 		"a given one": {enginetest.Options{Titles: engine.TitlesModel}, scrollback.Conversation{Title: "Mine"}, "Mine"},
 		"later":       {enginetest.Options{Titles: engine.TitlesModel, NoTitleCalls: true}, scrollback.Conversation{}, "hello there"},
 		"offline":     {enginetest.Options{Titles: engine.TitlesModel, Models: among(offline)}, scrollback.Conversation{}, "hello there"},
-		"offline, although another could": {enginetest.Options{Titles: engine.TitlesModel, TitleModel: "n", Models: among(offline, namer("n", modeltest.Say("Leak")))},
-			scrollback.Conversation{}, "hello there"},
+		"offline, although another could": {enginetest.Options{Titles: engine.TitlesModel, TitleModel: "n",
+			Models: among(offline, namer("n", modeltest.Say("Leak")))}, scrollback.Conversation{}, "hello there"},
 	} {
 		n := namer("m", modeltest.Say("From a model"))
 		if c.o.Models == nil {

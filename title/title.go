@@ -28,7 +28,7 @@ const (
 	questionHead = 200
 	questionTail = 100
 	answerHead   = 200
-	answerTokens = 64
+	answerTokens = 512 // a title takes twenty; the rest is for models that think first
 )
 
 // AnswerMax is the length, in bytes, from which an answer cannot be a title.
@@ -41,9 +41,9 @@ Write a title of two to six words for what it is about, in the language of the p
 	`Write the title alone: one line, no quotation marks, no markup, no full stop at the end.`
 
 // Request asks a model for the title of a conversation, from its first question and the
-// answer. A model that can do without thinking does.
+// answer. It does not say how much to think: a server that refuses that would be known not
+// to take it from then on.
 func Request(question, answer string, d scrollback.Dialect) model.Request {
-	no := false
 	record := "<" + marks.Record + ">\nPerson: " + marks.Escape(middle(question)) + "\n\nAssistant: " + marks.Escape(clip.Line(squeeze(answer), answerHead)) +
 		"\n</" + marks.Record + ">"
 	item := func(role scrollback.Role, text string) scrollback.Item {
@@ -51,7 +51,7 @@ func Request(question, answer string, d scrollback.Dialect) model.Request {
 			Parts: scrollback.Parts{scrollback.Text{Text: text}}}
 	}
 	items := []scrollback.Item{item(scrollback.RoleSystem, instructions), item(scrollback.RoleUser, record)}
-	return model.Request{Items: window.TakeTurns(items, d), MaxOutputTokens: answerTokens, Thinking: scrollback.Thinking{On: &no}}
+	return model.Request{Items: window.TakeTurns(items, d), MaxOutputTokens: answerTokens}
 }
 
 // squeeze is the beginning of a text without empty lines.

@@ -250,13 +250,10 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	if s.TrashDays < 0 {
 		return s, bad("trash_days", "trash_days is a number of days, or 0 for never")
 	}
-	s.TitleModel = first(env("SCROLLBACK_TITLE_MODEL"), k.String("title_model"))
-	switch s.Titles = engine.Titles(first(env("SCROLLBACK_TITLES"), k.String("titles"), string(engine.TitlesModel))); s.Titles {
-	case engine.TitlesModel, engine.TitlesPrompt, engine.TitlesOff:
-	default:
-		return s, bad("titles", "titles is model, prompt or off, not %q", s.Titles)
-	}
 	err := s.parseTimeout(first(g.SummaryTimeout, env("SCROLLBACK_SUMMARY_TIMEOUT"), k.String("summary_timeout")))
+	if err == nil {
+		err = s.parseTitles(first(env("SCROLLBACK_TITLE_MODEL"), k.String("title_model")), first(env("SCROLLBACK_TITLES"), k.String("titles"), string(engine.TitlesModel)))
+	}
 	if err == nil {
 		err = s.parseCompaction(k)
 	}
@@ -288,6 +285,15 @@ func (s *settings) parseTimeout(text string) error {
 		s.SummaryTimeout = -1
 	}
 	return nil
+}
+
+// parseTitles reads where titles come from, and whom to ask.
+func (s *settings) parseTitles(ask, text string) error {
+	s.TitleModel, s.Titles = ask, engine.Titles(text)
+	if slices.Contains([]engine.Titles{engine.TitlesModel, engine.TitlesPrompt, engine.TitlesOff}, s.Titles) {
+		return nil
+	}
+	return scrollback.ParamErrorf("scrollback", "titles", "titles is model, prompt or off, not %q", text)
 }
 
 // parseCompaction reads how conversations are compacted, and checks it with every

@@ -46,6 +46,8 @@ var rooms = map[string]entry{
 		not: "os"},
 	"store/drivertest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 
+	"store/drivertest/projecttest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
+
 	"store/sqldriver/sqlrow":   {rooms: ". store/driver", not: "os time"},
 	"store/sqldriver/sqlaudit": {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
 	"store/sqldriver/sqlite": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaudit store/sqldriver/sqlrow",

@@ -37,13 +37,6 @@ var suite = []struct {
 	{"List", testList},
 	{"ListFilters", testListFilters},
 	{"Projects", testProjects},
-	{"StoredProject", testStoredProject},
-	{"StoredProjectRefused", testStoredProjectRefused},
-	{"DeletedProject", testDeletedProject},
-	{"ConcurrentProject", testConcurrentProject},
-	{"Entitle", testEntitle},
-	{"EntitleTooLate", testEntitleTooLate},
-	{"ConcurrentEntitle", testConcurrentEntitle},
 	{"Prefix", testPrefix},
 	{"MessageRoundTrip", testMessageRoundTrip},
 	{"MessageIDs", testMessageIDs},
@@ -207,7 +200,7 @@ func populate(w *bench) scrollback.Conversation {
 	w.ok(err)
 	w.ok(w.Turns.Stop(w.ctx, lapsed.ID))
 	w.trash(w.conversation(func(c *scrollback.Conversation) { c.Project = "another" }).ID)
-	_, err = w.Projects.Put(w.ctx, "another", w.tick(), storedProject)
+	_, err = w.Projects.Put(w.ctx, "another", w.tick(), func(p *scrollback.Project) error { p.Title = "Another"; return nil })
 	w.ok(err)
 	return c
 }

@@ -35,7 +35,6 @@ var moves = []struct {
 	{6, (*walk).create}, {5, (*walk).patch}, {22, (*walk).begin}, {10, (*walk).save}, {20, (*walk).finish},
 	{10, (*walk).append}, {10, (*walk).commit}, {5, (*walk).unfold}, {3, (*walk).stop}, {4, (*walk).artifact},
 	{5, (*walk).search}, {4, (*walk).list}, {3, (*walk).teach}, {8, (*walk).rewind}, {2, (*walk).purge},
-	{4, (*walk).project}, {4, (*walk).entitle},
 }
 
 // Walk does n things, chosen by seed, to two empty drivers and compares every

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/projecttest"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
 
@@ -27,7 +28,7 @@ var scans = []string{
 // none reads more rows than its answer takes.
 func TestSQLite(t *testing.T) {
 	var seen prepared
-	drivertest.Run(t, func(t *testing.T) *driver.Driver {
+	open := func(t *testing.T) *driver.Driver {
 		db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 		shut := db.Close
 		db.Close = func() error {
@@ -35,7 +36,9 @@ func TestSQLite(t *testing.T) {
 			return shut()
 		}
 		return db.Driver
-	})
+	}
+	drivertest.Run(t, open)
+	projecttest.Run(t, open)
 	t.Run("Plans", func(t *testing.T) { judge(t, seen.queries) })
 	t.Run("Steps", func(t *testing.T) { narrow(t, seen.queries) })
 }
