@@ -94,7 +94,7 @@ func (db projects) Delete(ctx context.Context, name string, judge func(scrollbac
 		if errors.Is(err, sql.ErrNoRows) {
 			return scrollback.Errorf(scrollback.NotFound, op, "nothing is stored of the project %s", name)
 		}
-		if err != nil {
+		if err != nil && p.Version == 0 { // one that is damaged can be deleted
 			return err
 		}
 		if refusal = judge(p); refusal != nil {
