@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -79,20 +78,21 @@ func (e *Engine) title(ctx context.Context, head store.Head, sh setting.Resolved
 	if err != nil {
 		return err
 	}
-	said := map[scrollback.Role]string{}
-	for _, m := range ms {
-		said[m.Role] = cmp.Or(said[m.Role], m.Parts.Text())
-	}
 	claim := store.Entitle{Conversation: head.ID, From: scrollback.TitlePrompt, To: scrollback.TitleAsked}
 	if won, err := e.store.Entitle(ctx, claim); err != nil || !won {
 		return err
 	}
-	answer, u, err := e.hearTitle(ctx, head.ID, sh, said)
-	given := store.Entitle{Conversation: head.ID, From: scrollback.TitleAsked, To: scrollback.TitleAsked, Usage: u}
-	if name, ok := title.Judge(answer); ok && err == nil {
+	r := title.Request(ms, sh.Facts.Dialect)
+	r.MaxOutputTokens, r.Limit = min(r.MaxOutputTokens, sh.ModelBudget.Reserve), sh.ModelBudget.Limit
+	if sh.Thinking.Off() {
+		r.Thinking = sh.Thinking
+	}
+	made, err := title.Ask(ctx, sh.Model, r)
+	given := store.Entitle{Conversation: head.ID, From: scrollback.TitleAsked, To: scrollback.TitleAsked, Usage: e.titleCost(head.ID, sh, made)}
+	if name, ok := title.Judge(made.Answer); ok && err == nil {
 		given.Title, given.To = name, scrollback.TitleModel
 	}
-	if given.Title == "" && len(u) == 0 {
+	if given.Title == "" && len(given.Usage) == 0 {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second) // what was spent is entered
@@ -101,39 +101,18 @@ func (e *Engine) title(ctx context.Context, head store.Head, sh setting.Resolved
 	return cmp.Or(err, bookErr)
 }
 
-// hearTitle makes the call, and returns what it cost, if it came to anything.
-func (e *Engine) hearTitle(ctx context.Context, id scrollback.ConversationID, sh setting.Resolved, said map[scrollback.Role]string) (string, []scrollback.UsageRecord, error) {
-	r := title.Request(said[scrollback.RoleUser], said[scrollback.RoleAssistant], sh.Facts.Dialect)
-	r.MaxOutputTokens, r.Limit = min(r.MaxOutputTokens, sh.ModelBudget.Reserve), sh.ModelBudget.Limit
-	if sh.Thinking.Off() {
-		r.Thinking = sh.Thinking
-	}
-	var text strings.Builder
-	var failed error
-	u := scrollback.UsageRecord{Conversation: id, Model: sh.Facts.Name, Purpose: "title", At: e.store.Now()}
-	for d, err := range sh.Model.Stream(ctx, r) {
-		if failed = err; err != nil {
-			break
-		}
-		text.WriteString(d.Text)
-		if d.Usage != nil {
-			u.Usage = *d.Usage
-		}
-		u.RequestID = cmp.Or(d.RequestID, u.RequestID)
-		if text.Len() > title.AnswerMax {
-			break
-		}
-	}
+// titleCost is what a call for a title cost, as the books keep it; nothing if it came to
+// nothing.
+func (e *Engine) titleCost(id scrollback.ConversationID, sh setting.Resolved, made title.Call) []scrollback.UsageRecord {
+	u := made.Usage
 	if u.InputTokens == 0 && u.OutputTokens == 0 {
-		if text.Len() == 0 {
-			return "", nil, failed
+		if made.Answer == "" {
+			return nil
 		}
-		for _, it := range r.Items {
-			u.InputTokens += sh.ModelTokens(e.store.Weigh(it.Parts).Tokens)
-		}
-		u.OutputTokens, u.Estimated = sh.ModelTokens(e.store.Weigh(scrollback.Say(text.String())).Tokens), true
+		u.InputTokens, u.Estimated = sh.ModelTokens(e.store.Weigh(made.Sent).Tokens), true
+		u.OutputTokens = sh.ModelTokens(e.store.Weigh(scrollback.Say(made.Answer)).Tokens)
 		u.TotalTokens = u.InputTokens + u.OutputTokens
 	}
-	u.Usage = e.resolver.Priced(u.Model, u.Usage)
-	return text.String(), []scrollback.UsageRecord{u}, failed
+	return []scrollback.UsageRecord{{Usage: e.resolver.Priced(sh.Facts.Name, u), Conversation: id, Model: sh.Facts.Name, Purpose: "title",
+		RequestID: made.RequestID, At: e.store.Now()}}
 }

@@ -31,7 +31,7 @@ var rooms = map[string]entry{
 	"compact/work": {rooms: ". internal/clip internal/toolcall window",
 		not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"title": {rooms: ". internal/clip internal/marks model window",
-		not: "context time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
+		not: "time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
 	"token": {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
