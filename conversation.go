@@ -41,6 +41,9 @@ type Conversation struct {
 	Ancestors []ConversationID `json:"-"`
 	PurgedAt  int64            `json:"-"`
 
+	// TitleBy says whether a model may still replace the title. It stays inside the store.
+	TitleBy TitleState `json:"-"`
+
 	// Environment is what the model is told about where it works; nil until the
 	// conversation first needs it.
 	Environment *Environment `json:"-"`
@@ -177,14 +180,50 @@ type ViewItem struct {
 	Level    int       `json:"level"` // 0 for a leaf
 }
 
-// Project groups conversations; it exists while one names it.
+// Project groups conversations: it exists while one of them names it, or while it is
+// stored. What is stored of it holds for those of its conversations that say nothing else
+// themselves; its instructions stand before theirs. Version grows with every change and is
+// 0 if nothing is stored. A list leaves out everything from Instructions to Budget.
 type Project struct {
-	Name          string `json:"name"`
-	Conversations int64  `json:"conversations"`
+	Name          string       `json:"name"`
+	Conversations int64        `json:"conversations"` // that are not in the trash
+	Title         string       `json:"title"`
+	Instructions  string       `json:"instructions,omitempty"`
+	Model         string       `json:"model,omitempty"`
+	Policy        string       `json:"policy,omitempty"`
+	Limit         int          `json:"limit,omitempty"` // window of the model, in tokens
+	Settings      Settings     `json:"settings,omitzero"`
+	Budget        *DailyBudget `json:"budget,omitempty"`
+	Version       int64        `json:"version"`
+	CreatedAt     int64        `json:"created_at,omitempty"`
+	UpdatedAt     int64        `json:"updated_at,omitempty"`
 }
 
-// titleRunes is the length of a title made from a first prompt.
-const titleRunes = 60
+// DailyBudget bounds what calls of models may use in a day (UTC); 0 is no bound.
+type DailyBudget struct {
+	TokensPerDay int64   `json:"tokens_per_day,omitempty"`
+	MoneyPerDay  float64 `json:"money_per_day,omitempty"`
+	Currency     string  `json:"currency,omitempty"` // of the money, such as USD
+}
+
+// Inherited says what a request takes from the project of its conversation, because
+// neither it nor the conversation says anything else.
+type Inherited struct {
+	From     string   `json:"from"`               // "project NAME"
+	Tokens   int64    `json:"tokens"`             // of its instructions
+	Settings []string `json:"settings,omitempty"` // their names
+}
+
+// TitleState says how a conversation came by its title.
+type TitleState string
+
+// The states of a title.
+const (
+	TitleGiven  TitleState = ""       // by a person or an import, or there is none; it stays
+	TitlePrompt TitleState = "prompt" // made from the first prompt, until a model is asked
+	TitleAsked  TitleState = "asked"  // the same, and a model has been asked; none is asked again
+	TitleModel  TitleState = "model"  // by a model
+)
 
 // The titles of forks, in English and Chinese, by that of what was forked.
 const (
@@ -206,21 +245,4 @@ func CopyTitle(form, title string) string {
 		title = string(r[:copyRunes-1]) + "…"
 	}
 	return strings.Replace(form, "%s", title, 1)
-}
-
-// TitleOf is the beginning of the first line with something in it, of a message whose texts
-// are joined as they are.
-func TitleOf(message Parts) string {
-	var text strings.Builder
-	for _, p := range message {
-		if t, ok := p.(Text); ok {
-			text.WriteString(t.Text)
-		}
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(text.String()), "\n")
-	line = strings.Join(strings.Fields(line), " ")
-	if r := []rune(line); len(r) > titleRunes {
-		return string(r[:titleRunes-1]) + "…"
-	}
-	return line
 }

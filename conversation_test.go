@@ -37,22 +37,6 @@ func TestSettingsNames(t *testing.T) {
 	}
 }
 
-func TestTitleOf(t *testing.T) {
-	text := func(s string) Part { return Text{Text: s} }
-	for want, message := range map[string]Parts{
-		"":                            nil,
-		"Fix the bug in main.go":      {text("Fix the "), Image{Name: "a.png"}, text("bug in"), text(" main.go\nplease")},
-		"一句话分成两部分":                    {text("\n\n一句话"), text("分成两部分")},
-		"spaces and tabs":             {text("  spaces\t and"), text("  tabs ")},
-		"after":                       {File{Name: "f"}, text(" \n "), text("after")},
-		strings.Repeat("长", 59) + "…": {text(strings.Repeat("长", 61))},
-	} {
-		if got := TitleOf(message); got != want {
-			t.Errorf("the title is %q, not %q", got, want)
-		}
-	}
-}
-
 func TestCopyTitle(t *testing.T) {
 	for _, c := range [][3]string{{CopyOf, "Tides", "copy of Tides"}, {CopyOf, "copy of Tides", "copy of Tides"}, {CopyOf, "", ""},
 		{CopyOfChinese, "潮汐", "潮汐的副本"}, {CopyOfChinese, "copy of 100%s", "100%s的副本"}, {CopyOf, "潮汐的副本", "copy of 潮汐"}} {

@@ -31,6 +31,7 @@ type LimitFrom string
 const (
 	LimitRequest      LimitFrom = "request"
 	LimitConversation LimitFrom = "conversation"
+	LimitProject      LimitFrom = "project" // what is stored of the conversation's project
 	LimitFlag         LimitFrom = "flag"
 	LimitConfig       LimitFrom = "config"  // what the configuration says about the model
 	LimitList         LimitFrom = "list"    // the server's list of models

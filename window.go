@@ -106,6 +106,7 @@ type Manifest struct {
 	CacheReuse     float64         `json:"cache_reuse"`
 	Layers         []ManifestLayer `json:"layers"`
 	Excluded       []Excluded      `json:"excluded"`
+	Inherited      []Inherited     `json:"inherited,omitempty"`
 }
 
 // ManifestLayer is one layer of a manifest.

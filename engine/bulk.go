@@ -23,9 +23,6 @@ func (b Bulk) Head(ctx context.Context, id scrollback.ConversationID, need scrol
 // that is not the caller's.
 func (b Bulk) Project(name string) (string, error) { return b.v.door.project(name) }
 
-// DefaultPolicy is the policy that a conversation of a project gets when it names none.
-func (b Bulk) DefaultPolicy(project string) string { return b.v.e.resolver.PolicyOf(project) }
-
 // Backlog is a conversation that messages are added to outside any turn.
 type Backlog struct {
 	Begin     store.Head // as it stood when it was opened

@@ -95,6 +95,13 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			}
 			return nil
 		}),
+		"Projects.Get":         read(func(v *engine.View) error { _, err := v.Projects().Get(ctx, "theirs"); return err }),
+		"Projects.DailyBudget": read(func(v *engine.View) error { _, err := v.Projects().DailyBudget(ctx, "theirs"); return err }),
+		"Projects.Put": {scrollback.AccessAdmin, func(v *engine.View) error {
+			_, err := v.Projects().Put(ctx, "theirs", 0, func(p *scrollback.Project) error { p.Title = "ours"; return nil })
+			return err
+		}},
+		"Projects.Delete": {scrollback.AccessAdmin, func(v *engine.View) error { return v.Projects().Delete(ctx, "theirs", 0) }},
 		"View.Turn": write(func(v *engine.View) error {
 			for _, err := range v.Turn(ctx, ask) {
 				return err
@@ -184,7 +191,7 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 // foreign caller is tested by name below.
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true, "View.List": true,
 	"View.Projects": true, "View.Branches": true, "View.Changes": true,
-	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Bulk.DefaultPolicy": true,
+	"View.Usage": true, "View.Models": true, "View.Fits": true, "View.Turns": true, "View.Bulk": true, "Projects.List": true,
 	"Transfer.Archives": true}
 
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
@@ -193,7 +200,7 @@ func TestForeignCaller(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	o := newTheirs(t, r)
 	all := callerOperations(r, o)
-	for _, of := range []any{r.View, r.Reader, r.Transfer, r.Transfer.Archives(), r.View.Turns(), r.View.Bulk(), r.View.Branches()} {
+	for _, of := range []any{r.View, r.Reader, r.Transfer, r.Transfer.Archives(), r.View.Turns(), r.View.Bulk(), r.View.Branches(), r.View.Projects()} {
 		typ := reflect.TypeOf(of)
 		for m := range typ.Methods() {
 			name := strings.TrimPrefix(typ.String()[strings.LastIndex(typ.String(), ".")+1:], "*") + "." + m.Name
@@ -215,11 +222,17 @@ func TestForeignCaller(t *testing.T) {
 	reader := r.Engine.As(scrollback.Caller{Access: scrollback.AccessRead, Projects: []string{"theirs"}})
 	for name, op := range all {
 		err := op.run(reader)
-		if op.need == scrollback.AccessWrite && scrollback.CodeOf(err) != scrollback.Refused {
+		if op.need >= scrollback.AccessWrite && scrollback.CodeOf(err) != scrollback.Refused {
 			t.Errorf("%s by a caller who may only read: %v", name, err)
 		}
 		if op.need == scrollback.AccessRead && err != nil {
 			t.Errorf("%s by a caller who may read: %v", name, err)
+		}
+	}
+	writer := r.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"theirs"}})
+	for name, op := range all {
+		if op.need == scrollback.AccessAdmin && scrollback.CodeOf(op.run(writer)) != scrollback.Refused {
+			t.Errorf("%s by a caller who may write: %v", name, op.run(writer))
 		}
 	}
 }
@@ -259,7 +272,7 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if _, err := mine.Resolve(ctx, string(o.id)[:13]); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Errorf("a foreign id that was cut short: %v", err)
 	}
-	projects, err := mine.Projects(ctx)
+	projects, err := mine.Projects().List(ctx)
 	if err != nil || len(projects) != 1 || projects[0].Name != "ours" {
 		t.Errorf("projects %+v (%v)", projects, err)
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
@@ -19,12 +20,11 @@ func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrol
 	sh, err := e.resolver.Resolve(ctx, head.Conversation, Overrides{})
 	if err != nil {
 		// A model that is not set up here must not hide its conversation.
-		assumed := head.Conversation
-		assumed.Model, assumed.Policy = "", ""
-		if sh, err = e.resolver.Resolve(ctx, assumed, Overrides{}); err != nil {
+		assumed := Overrides{Model: e.o.Model, Policy: compact.Auto}
+		if sh, err = e.resolver.Resolve(ctx, head.Conversation, assumed); err != nil {
 			return scrollback.Manifest{}, err
 		}
-		sh.Facts.Name = head.Model
+		sh.Facts.Name, sh.Over = cmp.Or(head.Model, sh.Project.Model), Overrides{}
 	}
 	shown, err := e.folder.shown(ctx, head, sh)
 	if err != nil {

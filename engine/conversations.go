@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -20,10 +19,10 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ..
 			return c, false, err
 		}
 		if c.Title == "" && history[i].Role == scrollback.RoleUser {
-			c.Title = scrollback.TitleOf(history[i].Parts)
+			v.e.Entitle(&c, history[i].Parts)
 		}
 	}
-	if err := v.admits(&c); err != nil {
+	if err := v.admits(ctx, &c); err != nil {
 		return c, false, err
 	}
 	if c.ID == "" {
@@ -76,7 +75,7 @@ func (e *Engine) begins(ctx context.Context, c scrollback.Conversation, history 
 }
 
 // admits checks what a caller wants of a conversation, and fills in where it goes.
-func (v *View) admits(c *scrollback.Conversation) error {
+func (v *View) admits(ctx context.Context, c *scrollback.Conversation) error {
 	const op = "engine.Create"
 	err := v.door.may(scrollback.AccessWrite)
 	if err == nil {
@@ -91,8 +90,11 @@ func (v *View) admits(c *scrollback.Conversation) error {
 	if len(c.PinnedSeqs) > 0 {
 		return scrollback.ParamErrorf(op, "pinned_seqs", "a conversation that is being created has no message to pin")
 	}
-	c.Policy = cmp.Or(c.Policy, v.e.resolver.PolicyOf(c.Project))
-	if err := v.e.resolver.Check(*c); err != nil {
+	of, err := v.e.resolver.Project(ctx, c.Project)
+	if err == nil {
+		err = v.e.resolver.Check(*c, of)
+	}
+	if err != nil {
 		return err
 	}
 	return scrollback.CheckTools(c.Settings.Tools)
@@ -144,6 +146,9 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 		if err := edit(c); err != nil {
 			return err
 		}
+		if c.Title != was.Title { // which no model replaces from now on
+			c.TitleBy = scrollback.TitleGiven
+		}
 		if err := pins.apply(c, was); err != nil {
 			return err
 		}
@@ -163,7 +168,7 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 		if resolvesAlike(c, &was) {
 			return nil
 		}
-		return v.e.resolver.Check(*c)
+		return v.e.resolver.Check(*c, pins.of)
 	})
 }
 
@@ -221,10 +226,12 @@ func (v *View) Purge(ctx context.Context, id scrollback.ConversationID) (PurgeRe
 	return out, err
 }
 
-// pins are messages of a branch that were checked and may be pinned.
+// pins are messages of a branch that were checked and may be pinned, and what is stored of
+// the project that the conversation is then in, if that matters to the edit.
 type pins struct {
 	branch scrollback.BranchID
 	seqs   []int64
+	of     scrollback.Project
 }
 
 // newPins checks the messages that an edit pins, before its transaction: each must be
@@ -234,6 +241,12 @@ func (e *Engine) newPins(ctx context.Context, head store.Head, edit func(*scroll
 	out, c := pins{branch: head.Branch.ID}, head.Conversation
 	if err := edit(&c); err != nil {
 		return out, err
+	}
+	if !resolvesAlike(&c, &head.Conversation) {
+		var err error
+		if out.of, err = e.resolver.Project(ctx, c.Project); err != nil {
+			return out, err
+		}
 	}
 	out.seqs = slices.Compact(slices.Sorted(slices.Values(c.PinnedSeqs)))
 	if len(out.seqs) == 0 || slices.Equal(out.seqs, head.PinnedSeqs) {

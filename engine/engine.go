@@ -16,6 +16,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -53,9 +54,16 @@ type Options struct {
 	SummaryTimeout time.Duration
 
 	// Compaction applies to conversations without settings of their own. Projects, by
-	// project name, takes precedence over it.
+	// project name, takes precedence over it, and what is stored of a project over both.
 	Compaction PolicySettings
 	Projects   map[string]PolicySettings
+
+	// Titles says where conversations without a title get one. TitleModel is asked for it in
+	// place of the model that answered. With NoTitleCalls none is asked here: a program that
+	// goes on running does it after the next answer.
+	Titles       Titles
+	TitleModel   string
+	NoTitleCalls bool
 
 	// Eager writes the file of a segment when it is folded instead of when it is first read.
 	Eager bool
@@ -105,6 +113,7 @@ type Engine struct {
 	base    context.Context
 	stop    context.CancelCauseFunc
 	running sync.WaitGroup
+	aside   sync.WaitGroup // what nobody waits for: it is broken off
 
 	mu     sync.Mutex
 	closed bool
@@ -153,32 +162,41 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.closed = true
 	e.mu.Unlock()
 	e.stop(errShutdown)
-	return scrollback.Wrap(scrollback.Canceled, "engine.Close", e.Settle(ctx))
+	err := await(ctx, &e.running)
+	return scrollback.Wrap(scrollback.Canceled, "engine.Close", cmp.Or(err, await(ctx, &e.aside)))
 }
 
 // Settle waits until no turn runs and nothing is being compacted; if ctx ends first, it
 // returns canceled. A program that ends after one turn calls it before Close, which breaks off compactions.
 func (e *Engine) Settle(ctx context.Context) error {
+	return scrollback.Wrap(scrollback.Canceled, "engine.Settle", await(ctx, &e.running))
+}
+
+// await waits for a group until ctx ends.
+func await(ctx context.Context, of *sync.WaitGroup) error {
 	done := make(chan struct{})
-	go func() { e.running.Wait(); close(done) }()
+	go func() { of.Wait(); close(done) }()
 	select {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return scrollback.Wrap(scrollback.Canceled, "engine.Settle", ctx.Err())
+		return ctx.Err()
 	}
 }
 
 // enter registers something that runs, until leave is called. It fails when the engine
 // is closing, so that nothing is begun that cannot be finished.
-func (e *Engine) enter() (leave func(), err error) {
+func (e *Engine) enter() (leave func(), err error) { return e.join(&e.running) }
+
+// join is enter for what runs in a group.
+func (e *Engine) join(group *sync.WaitGroup) (leave func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return nil, scrollback.Errorf(scrollback.Unavailable, "engine", "the engine is closed").Because(scrollback.ErrClosing)
 	}
-	e.running.Add(1)
-	return e.running.Done, nil
+	group.Add(1)
+	return group.Done, nil
 }
 
 // beside does something that nobody waits for but Settle, unless the engine is closing.

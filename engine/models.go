@@ -55,8 +55,10 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 }
 
 // Fits returns an error if the conversation cannot be continued here as it is, because
-// of its model, policy or limit.
-func (v *View) Fits(c scrollback.Conversation) error { return v.e.resolver.Check(c) }
+// of its own model, policy or limit.
+func (v *View) Fits(c scrollback.Conversation) error {
+	return v.e.resolver.Check(c, scrollback.Project{})
+}
 
 // noModels finds the models of an engine that was given none.
 func noModels(name string) (model.Model, error) {
@@ -75,6 +77,6 @@ func account(c scrollback.Conversation, s setting.Resolved, w scrollback.Window,
 		}
 	}
 	m.ConversationID, m.Model, m.Policy, m.LimitFrom = c.ID, s.Facts.Name, s.Policy.Name, s.LimitFrom
-	m.CacheReuse = window.Reuse(prev, w)
+	m.CacheReuse, m.Inherited = window.Reuse(prev, w), s.Inherited(c)
 	return m
 }

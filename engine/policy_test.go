@@ -147,8 +147,14 @@ func TestWhoseNumbersCount(t *testing.T) {
 			t.Errorf("%+v %+v does not fold at %d messages", c.of.Settings, c.over, c.at)
 		}
 	}
-	if c, _, err := r.Create(ctx, scrollback.Conversation{Project: "short"}); err != nil || c.Policy != compact.Rolling {
-		t.Errorf("a conversation of the project has policy %q, %v", c.Policy, err)
+	for _, c := range []struct{ project, own, want string }{{"short", "", compact.Rolling}, {"short", compact.Segments, compact.Segments}} {
+		made, _, err := r.Create(ctx, scrollback.Conversation{Project: c.project, Policy: c.own})
+		if err != nil || made.Policy != c.own {
+			t.Errorf("a conversation of the project has policy %q of its own, %v", made.Policy, err)
+		}
+		if m, err := r.Context(ctx, made.ID); err != nil || m.Policy != c.want {
+			t.Errorf("a conversation of the project goes by policy %q, %v; want %q", m.Policy, err, c.want)
+		}
 	}
 	for _, bad := range []map[string]float64{{"after_shore": 0.5}, {"after_share": 2}} {
 		_, _, err := r.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{Compaction: bad}})

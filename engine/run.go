@@ -40,6 +40,7 @@ func (lt *liveTurn) run(base context.Context) {
 	<-saved
 	lt.end(last)
 	watch.Ended(base, last, lt.usage, err)
+	lt.askTitle(last)
 	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting {
 		lt.e.folder.ahead(base, lt.turn.Conversation, lt.resolved)
 	}

@@ -134,7 +134,7 @@ func (v *View) begin(ctx context.Context, r TurnRequest) (lt *liveTurn, replayed
 		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in,
 		Admit: func(last *scrollback.Turn) error { return admit(cmp.Or(last, end), &r, in) },
 		Edit: func(c *scrollback.Conversation) {
-			keepWithConversation(c, &r)
+			e.keepWithConversation(c, &r)
 			tell(c, env, len(change) > 0 && len(r.Message) > 0)
 		},
 	})
@@ -316,9 +316,9 @@ func callNames(calls []scrollback.ToolCall) string {
 
 // keepWithConversation keeps the client's tools with the conversation, and gives it a title
 // when this is its first message. It runs inside Begin.
-func keepWithConversation(c *scrollback.Conversation, r *TurnRequest) {
+func (e *Engine) keepWithConversation(c *scrollback.Conversation, r *TurnRequest) {
 	if c.Title == "" && c.Messages == 0 {
-		c.Title = scrollback.TitleOf(r.Message)
+		e.Entitle(c, r.Message)
 	}
 	if r.Tools != nil {
 		c.Settings.Tools = r.Tools

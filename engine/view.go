@@ -53,21 +53,6 @@ func (v *View) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 	return v.e.store.Books.Usage(ctx, q)
 }
 
-// Projects lists those of the caller's projects that have conversations.
-func (v *View) Projects(ctx context.Context) ([]scrollback.Project, error) {
-	if err := v.door.may(scrollback.AccessRead); err != nil {
-		return nil, err
-	}
-	all, err := v.e.store.Projects(ctx)
-	out := []scrollback.Project{}
-	for _, p := range all {
-		if v.door.caller.Sees(p.Name) {
-			out = append(out, p)
-		}
-	}
-	return out, err
-}
-
 // project is where a conversation that the caller makes goes: the project it names, or
 // the caller's first.
 func (d door) project(name string) (string, error) {

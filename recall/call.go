@@ -280,7 +280,11 @@ func (c call) searched(ctx context.Context, scope string) (scrollback.SearchQuer
 	if err != nil {
 		return scrollback.SearchQuery{}, err
 	}
-	switch may := own.Settings.RecallScope; {
+	may, err := c.reach(ctx, own.Conversation)
+	if err != nil {
+		return scrollback.SearchQuery{}, err
+	}
+	switch {
 	case scope != scrollback.ScopeProject && scope != scrollback.ScopeAll:
 		return scrollback.SearchQuery{}, scrollback.ParamErrorf(op, "scope", "a scope is conversation, project or all, not %q", scope)
 	case scope == scrollback.ScopeProject && (may == scrollback.ScopeProject || may == scrollback.ScopeAll):
@@ -291,6 +295,16 @@ func (c call) searched(ctx context.Context, scope string) (scrollback.SearchQuer
 		return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, "this conversation may search only its project")
 	}
 	return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, "this conversation may search only itself")
+}
+
+// reach is how far a conversation lets its model look: its own setting, else that of its
+// project.
+func (c call) reach(ctx context.Context, own scrollback.Conversation) (string, error) {
+	if own.Settings.RecallScope != "" {
+		return own.Settings.RecallScope, nil
+	}
+	of, err := c.store.Projects.Get(ctx, own.Project)
+	return of.Settings.RecallScope, err
 }
 
 // askedBack is how many messages back the question of a turn is looked for.
@@ -339,7 +353,11 @@ func (c call) reaching(ctx context.Context, ref scrollback.Ref, do func(through 
 		return err
 	}
 	within := []string{own.Project}
-	switch own.Settings.RecallScope {
+	may, err := c.reach(ctx, own.Conversation)
+	if err != nil {
+		return err
+	}
+	switch may {
 	case scrollback.ScopeProject:
 	case scrollback.ScopeAll:
 		if within, err = c.door.Projects("", nil); err != nil {

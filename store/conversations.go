@@ -298,17 +298,6 @@ func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.
 	return items, cursor(driver.ListKey{At: last.UpdatedAt, ID: string(last.ID)}), nil
 }
 
-// Projects lists the projects.
-func (s *Store) Projects(ctx context.Context) ([]scrollback.Project, error) {
-	ps, err := s.d.Read.Projects(ctx)
-	for _, p := range ps {
-		if p.Name == scrollback.DefaultProject {
-			return ps, err
-		}
-	}
-	return append([]scrollback.Project{{Name: scrollback.DefaultProject}}, ps...), err
-}
-
 // Purge removes a conversation for good, except what others inherit, and returns what
 // stayed and which artifacts nothing mentions any more. With trashedBy, a time in ms, one
 // that has not been in the trash since then is conflict.

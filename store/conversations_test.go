@@ -182,9 +182,8 @@ func TestList(t *testing.T) {
 			_, _, err = b.Refs.List(t.Context(), "x", scrollback.RefQuery{Cursor: bad})
 			wantCode(t, err, scrollback.Invalid, "cursor")
 		}
-		ps := must2(b.Projects(t.Context()))(t)
-		if len(ps) != 2 || ps[0] != (scrollback.Project{Name: "default", Conversations: 2}) ||
-			ps[1] != (scrollback.Project{Name: "odd", Conversations: 3}) {
+		ps := must2(b.Projects.List(t.Context()))(t)
+		if len(ps) != 2 || ps[0].Name != "default" || ps[0].Conversations != 2 || ps[1].Name != "odd" || ps[1].Conversations != 3 {
 			t.Errorf("projects %+v", ps)
 		}
 	})
@@ -192,7 +191,7 @@ func TestList(t *testing.T) {
 
 func TestNoProjectsYet(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		if ps, err := b.Projects(t.Context()); err != nil || len(ps) != 1 || ps[0].Name != scrollback.DefaultProject {
+		if ps, err := b.Projects.List(t.Context()); err != nil || len(ps) != 1 || ps[0].Name != scrollback.DefaultProject {
 			t.Errorf("%+v, %v", ps, err)
 		}
 	})

@@ -41,6 +41,7 @@ type Store struct {
 	Books    Books      // what models cost, and what is known about them
 	Audit    Audit      // whether everything stored is sound, and repairs
 	Move     Move       // whole histories on their way from database to database
+	Projects Projects   // what conversations are grouped by, and inherit from
 	Feed     *feed.Feed // what is done to conversations, as it is done
 
 	Keys *keyring.Ring // who may come in besides the operator
@@ -77,6 +78,9 @@ type (
 	// Move brings in histories that were made elsewhere, and reads what another database
 	// needs of them.
 	Move struct{ s *Store }
+
+	// Projects keeps what is stored of projects.
+	Projects struct{ s *Store }
 )
 
 // Options tune a store; the zero value works. Image is called from several
@@ -99,7 +103,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 		return nil, scrollback.Errorf(scrollback.Invalid, "store.New", "a store needs a driver and a token counter")
 	}
 	s := &Store{d: d, now: time.Now, count: tokens, lease: Lease, Feed: feed.New(d)}
-	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}
+	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move, s.Projects = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}, Projects{s}
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }
 	s.Keys = keyring.New(d.Keys, func() time.Time { return s.now() }, s.NewID)
@@ -154,6 +158,9 @@ type (
 
 	// Purged is what a purge removed, and what it left.
 	Purged = driver.Purged
+
+	// Entitle moves a conversation's title on.
+	Entitle = driver.Entitle
 
 	// Adopt is a batch of a history that was made elsewhere.
 	Adopt = driver.Adopt

@@ -15,6 +15,9 @@ func Context(w io.Writer, m scrollback.Manifest) error {
 	share := func(tokens int64) string { return fmt.Sprintf("%d %%", tokens*100/max(m.Budget, 1)) }
 	fmt.Fprintf(w, "%s · policy %s · window %s tokens (%s)\n", Plain(m.Model), m.Policy, Thousands(m.Limit), m.LimitFrom)
 	fmt.Fprintf(w, "%s of %s tokens of the budget, %s; the first %.0f %% are the same as in the request before\n\n", Thousands(m.Tokens), Thousands(m.Budget), share(m.Tokens), 100*m.CacheReuse)
+	for _, from := range m.Inherited {
+		fmt.Fprintf(w, "from the %s: %s tokens of instructions; %s\n\n", Plain(from.From), Thousands(from.Tokens), cmp.Or(strings.Join(from.Settings, ", "), "no settings"))
+	}
 	const width = 40
 	bar := func(tokens int64, cell string) string {
 		n := tokens * width / max(m.Budget, 1)

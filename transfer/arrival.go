@@ -81,7 +81,7 @@ func localize(v *engine.View, c *scrollback.Conversation, project string) (err e
 	}
 	numbers := c.Settings.Compaction
 	if c.Settings.Compaction = nil; !fits(*c) {
-		c.Policy = v.Bulk().DefaultPolicy(c.Project)
+		c.Policy = ""
 	}
 	for _, name := range slices.Sorted(maps.Keys(numbers)) { // as many as go together
 		was := c.Settings.Compaction

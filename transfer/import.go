@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/title"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -136,7 +137,7 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 		}
 	}
 	if c.untitled && c.title == "" && m.Role == scrollback.RoleUser {
-		c.title = scrollback.TitleOf(m.Parts)
+		c.title = title.FromPrompt(m.Parts)
 	}
 	in, err := c.backlog.Admit(ctx, m, entry.Bytes)
 	if code := scrollback.CodeOf(err); code == scrollback.Invalid || code == scrollback.NotFound {
@@ -438,7 +439,7 @@ func (im *importer) choose(ctx context.Context, c *importing, key string, entry 
 	}
 	want.Title = clip.Line(want.Title, 400)
 	if want.Title == "" && entry.Message.Role == scrollback.RoleUser {
-		want.Title = scrollback.TitleOf(entry.Message.Parts)
+		want.Title = title.FromPrompt(entry.Message.Parts)
 	}
 	made, created, err := im.view.Create(ctx, want)
 	if err != nil {

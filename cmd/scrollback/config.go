@@ -39,7 +39,9 @@ type settings struct {
 	Projects       map[string]engine.PolicySettings // the same of a project's, over it
 	Eager          bool                             // files of segments are written at once
 	SummaryModels  []string
-	SummaryTimeout time.Duration          // as engine.Options has it
+	SummaryTimeout time.Duration // as engine.Options has it
+	Titles         engine.Titles
+	TitleModel     string                 // empty: the one that answers
 	Models         map[string]token.Facts // what the file says about models, by name
 	Strict         map[string]scrollback.Strictness
 	ReplyBounds    model.Bounds // of one reply
@@ -63,7 +65,7 @@ const dot = "\x1f"
 // keys are those of a config file and their types; * stands for a name.
 var keys = map[string]string{
 	"data": "text", "objects": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts", "summary_timeout": "text",
-	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "trash_days": "whole number",
+	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "titles": "text", "title_model": "text", "trash_days": "whole number",
 	"log_level": "text", "log_format": "text", "traces": "true or false",
 	"trusted_proxies": "text or list of texts", "hosts": "text or list of texts",
 	"compaction.*": "number", "projects.*.policy": "text", "projects.*.compaction.*": "number",
@@ -265,6 +267,9 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 		err = s.parseReports(k, env)
 	}
 	if err == nil {
+		err = s.parseTitles(first(env("SCROLLBACK_TITLE_MODEL"), k.String("title_model")), first(env("SCROLLBACK_TITLES"), k.String("titles"), string(engine.TitlesModel)))
+	}
+	if err == nil {
 		err = s.parseCompaction(k)
 	}
 	if err == nil {
@@ -322,6 +327,15 @@ func (s *settings) parseServing(texts func(key string) []string) (err error) {
 	s.Hosts = append(s.Hosts, texts("hosts")...)
 	s.TrustedProxies, err = access.ParseProxies(texts("trusted_proxies"))
 	return err
+}
+
+// parseTitles reads where titles come from, and whom to ask.
+func (s *settings) parseTitles(ask, text string) error {
+	s.TitleModel, s.Titles = ask, engine.Titles(text)
+	if slices.Contains([]engine.Titles{engine.TitlesModel, engine.TitlesPrompt, engine.TitlesOff}, s.Titles) {
+		return nil
+	}
+	return scrollback.ParamErrorf("scrollback", "titles", "titles is model, prompt or off, not %q", text)
 }
 
 // parseCompaction reads how conversations are compacted, and checks it with every

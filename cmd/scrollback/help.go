@@ -56,6 +56,11 @@ var groups = []struct {
 		{"trash", `scrollback trash ID`},
 		{"restore", `scrollback restore ID`},
 		{"purge", `scrollback purge ID`},
+		{"projects", `scrollback projects`},
+		{"projects set", `scrollback projects set support --title "Support" --policy rolling`},
+		{"projects show", `scrollback projects show support`},
+		{"projects list", `scrollback projects list --json`},
+		{"projects delete", `scrollback projects delete support`},
 		{"usage", `scrollback usage --by day,model`},
 		{"models", `scrollback models`},
 		{"keys add", `scrollback keys add --name laptop --role write --expires 90d`},
@@ -79,6 +84,8 @@ var variables = [][2]string{
 	{"SCROLLBACK_ADDR", "address that serve listens on"},
 	{"SCROLLBACK_POLICY", "how new conversations are compacted"},
 	{"SCROLLBACK_SUMMARY_MODEL", "models to ask for summaries, separated by commas"},
+	{"SCROLLBACK_TITLES", "where titles come from: model, prompt or off"},
+	{"SCROLLBACK_TITLE_MODEL", "model to ask for titles"},
 	{"OPENAI_API_KEY, …", "key of a provider: its name in capitals, then _API_KEY"},
 }
 

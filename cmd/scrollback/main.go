@@ -47,6 +47,7 @@ type globals struct {
 	roots   []string     // granted to conversations
 	watch   *watch.Watch // of turns; nil watches nothing
 	joining []string     // those of --root, for a conversation that goes on
+	brief   bool         // it ends after one turn, and asks no model for titles
 	ctx     context.Context
 	stdin   io.Reader
 	stdout  io.Writer
@@ -79,6 +80,7 @@ type commands struct {
 	Import    importCmd    `cmd:"" help:"Import a transcript, an archive or a bundle."`
 	Export    exportCmd    `cmd:"" help:"Export a conversation."`
 	Archive   archiveCmd   `cmd:"" help:"Write a full JSON copy of a conversation beside its data; list and read such copies."`
+	Projects  projectsCmd  `cmd:"" help:"List projects; store what their conversations inherit."`
 	Usage     usageCmd     `cmd:"" help:"Show what calls to models have cost."`
 	Models    modelsCmd    `cmd:"" help:"List the models that are set up."`
 	Keys      keysCmd      `cmd:"" help:"Make, list and revoke the keys that others use a server with."`

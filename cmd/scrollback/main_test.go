@@ -48,7 +48,7 @@ func command(t *testing.T, data string, env []string, args ...string) *exec.Cmd 
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, args...)
-	cmd.Env = append(os.Environ(), asProgram+"=1", "SCROLLBACK_DATA="+data)
+	cmd.Env = append(os.Environ(), asProgram+"=1", "SCROLLBACK_DATA="+data, "SCROLLBACK_TITLES=prompt") // no calls that a test does not expect
 	cmd.Env = append(cmd.Env, env...)
 	return cmd
 }

@@ -39,6 +39,7 @@ func (c *runCmd) Run(g *globals) (err error) {
 	if !c.Retry {
 		message = scrollback.Parts{scrollback.Text{Text: c.Prompt}}
 	}
+	g.brief = true
 	return g.with(func(a *app) error {
 		// A message that is refused must leave no conversation behind.
 		if err := a.Limits().Check(message); err != nil && !c.Retry {
@@ -50,11 +51,7 @@ func (c *runCmd) Run(g *globals) (err error) {
 				return err
 			}
 		}
-		title := ""
-		if input != nil { // which is not a part of it
-			title = scrollback.TitleOf(message)
-		}
-		id, err := c.conversation(g, a, title)
+		id, err := c.conversation(g, a, message, input != nil)
 		if err != nil {
 			return err
 		}
@@ -76,7 +73,9 @@ func (c *runCmd) Run(g *globals) (err error) {
 	})
 }
 
-func (c *runCmd) conversation(g *globals, a *app, title string) (scrollback.ConversationID, error) {
+// conversation is the one to say something in. What is asked beside other input gives the
+// title of a new one.
+func (c *runCmd) conversation(g *globals, a *app, message scrollback.Parts, beside bool) (scrollback.ConversationID, error) {
 	if c.Conversation != "" {
 		id, err := a.Resolve(g.ctx, c.Conversation)
 		if err == nil {
@@ -84,7 +83,11 @@ func (c *runCmd) conversation(g *globals, a *app, title string) (scrollback.Conv
 		}
 		return id, err
 	}
-	made, _, err := a.Create(g.ctx, scrollback.Conversation{Project: c.Project, Title: title, Roots: g.roots})
+	fresh := scrollback.Conversation{Project: c.Project, Roots: g.roots}
+	if beside {
+		a.Engine.Entitle(&fresh, message)
+	}
+	made, _, err := a.Create(g.ctx, fresh)
 	return made.ID, err
 }
 

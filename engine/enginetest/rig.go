@@ -63,6 +63,10 @@ type Options struct {
 	Watch     *watch.Watch
 	Models    func(name string) (model.Model, error) // nil: the scripted one
 	Bounds    model.Bounds                           // of an answer
+	Titles    engine.Titles
+
+	TitleModel   string
+	NoTitleCalls bool
 }
 
 // New is a rig whose model plays the steps, the last of them again and again. It is
@@ -109,6 +113,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		Model: "script", Place: o.Place, Watch: o.Watch, SaveEvery: o.SaveEvery, NoBackgroundFolds: o.NoFolds, SummaryTimeout: o.Wait,
 		Compaction: engine.PolicySettings{Policy: o.Policy, Numbers: o.Folding}, Projects: o.Projects, ReplyBounds: o.Bounds,
 		Archive: transfer.OnCompact(r.Transfer),
+		Titles:  o.Titles, TitleModel: o.TitleModel, NoTitleCalls: o.NoTitleCalls,
 	})
 	r.View = r.Engine.As(scrollback.Operator())
 	r.Reader = r.View.Recall()

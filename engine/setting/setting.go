@@ -1,13 +1,15 @@
 // Package setting finds what a request of a conversation goes by: which model, which limit,
 // which policy, how much room that leaves, and what the model costs.
 //
-// What a request asks for goes first, then what its conversation says, its project, the
-// configuration, and last what is known about the model; what a server has taught about a
-// model is heeded everywhere.
+// What a request asks for goes first, then what its conversation says, what is stored of
+// its project, what the configuration says of the project, the rest of the configuration,
+// and last what is known about the model; what a server has taught about a model is heeded
+// everywhere.
 //
 // Words it adds: resolved (the model, limit and policy that a request resolves to).
 //
-// It reads what was learned about models from the store, and no conversation.
+// It reads what is stored of projects and what was learned about models, a row each, and
+// no conversation. It keeps neither: what another process stores holds for the next request.
 package setting
 
 import (
@@ -42,7 +44,7 @@ type Options struct {
 	Log         *slog.Logger
 }
 
-// Policy names the policy of conversations created without one, and holds
+// Policy names the policy of conversations without one of their own, and holds
 // numbers that replace a policy's own, by their names in the guide to compaction.
 type Policy struct {
 	Policy  string
@@ -61,9 +63,12 @@ type Resolved struct {
 	Thinking    scrollback.Thinking
 	Learned     scrollback.Learned // of the model, when this was resolved
 	Over        Overrides          // what the request asked for
+	Project     scrollback.Project // what is stored of the conversation's, when this was resolved
 
 	Asked int64                 // tokens of the question that outputs are to stand beside, and of its calls
 	Calls []scrollback.ToolCall // recent ones, to which outputs may belong
+
+	inherited int64 // tokens of the project's instructions
 
 	fixed int64 // tokens of instructions, tools, environment, and pinned messages at their most
 }
@@ -119,7 +124,7 @@ func New(s *store.Store, o Options) *Resolver {
 
 // Resolve resolves a request, with what was learned about its model.
 func (rs *Resolver) Resolve(ctx context.Context, c scrollback.Conversation, over Overrides) (Resolved, error) {
-	s, err := rs.choose(c, over)
+	s, err := rs.open(ctx, c, over)
 	if err != nil {
 		return s, err
 	}
@@ -129,7 +134,7 @@ func (rs *Resolver) Resolve(ctx context.Context, c scrollback.Conversation, over
 // Begin resolves a request that begins a turn: if nobody has set the size of the window,
 // the model's server is asked for it first.
 func (rs *Resolver) Begin(ctx context.Context, c scrollback.Conversation, over Overrides) (Resolved, error) {
-	s, err := rs.choose(c, over)
+	s, err := rs.open(ctx, c, over)
 	if err != nil {
 		return s, err
 	}
@@ -139,10 +144,10 @@ func (rs *Resolver) Begin(ctx context.Context, c scrollback.Conversation, over O
 	return rs.learned(ctx, c, s)
 }
 
-// Check returns an error if a conversation's own model, policy or limit cannot be used.
-// It reads nothing.
-func (rs *Resolver) Check(c scrollback.Conversation) error {
-	s, err := rs.choose(c, Overrides{})
+// Check returns an error if a conversation's own model, policy or limit cannot be used
+// with what is stored of its project. It reads nothing.
+func (rs *Resolver) Check(c scrollback.Conversation, of scrollback.Project) error {
+	s, err := rs.choose(c, of, Overrides{})
 	if err != nil {
 		return err
 	}
@@ -150,19 +155,20 @@ func (rs *Resolver) Check(c scrollback.Conversation) error {
 }
 
 // choose picks the model and the policy, without reading anything.
-func (rs *Resolver) choose(c scrollback.Conversation, over Overrides) (Resolved, error) {
-	s := Resolved{Over: over}
+func (rs *Resolver) choose(c scrollback.Conversation, of scrollback.Project, over Overrides) (Resolved, error) {
+	s := Resolved{Over: over, Project: of}
 	var err error
-	if s.Model, err = rs.Get(cmp.Or(over.Model, c.Model, rs.o.Model)); err != nil {
+	if s.Model, err = rs.Get(cmp.Or(over.Model, c.Model, of.Model, rs.o.Model)); err != nil {
 		return s, err
 	}
 	s.Facts = rs.facts(s.Model)
-	s.Thinking = over.Thinking.Or(c.Settings.ModelThinking())
+	s.Thinking = over.Thinking.Or(c.Settings.ModelThinking()).Or(of.Settings.ModelThinking())
 	if err := s.Thinking.Check(); err != nil {
 		return s, err
 	}
-	s.Policy, err = compact.Named(cmp.Or(over.Policy, c.Policy), !s.Facts.NoSummaries,
-		rs.o.Compaction.Numbers, rs.o.Projects[c.Project].Numbers, c.Settings.Compaction, over.Compaction)
+	configured := rs.o.Projects[c.Project]
+	s.Policy, err = compact.Named(cmp.Or(over.Policy, c.Policy, of.Policy, configured.Policy, rs.o.Compaction.Policy), !s.Facts.NoSummaries,
+		rs.o.Compaction.Numbers, configured.Numbers, of.Settings.Compaction, c.Settings.Compaction, over.Compaction)
 	return s, err
 }
 
@@ -180,8 +186,11 @@ func (rs *Resolver) learned(ctx context.Context, c scrollback.Conversation, s Re
 	s.Budget.Limit = int64(float64(s.ModelBudget.Limit) / s.Factor)
 	s.Budget.Tokens = int64(float64(s.ModelBudget.Tokens) / s.Factor)
 	s.fixed = rs.ToolsWeight(Tools(c)).Tokens
-	if c.Instructions != "" {
-		s.fixed += rs.TextWeight(c.Instructions).Tokens
+	if text := s.Instructions(c); text != "" {
+		s.fixed += rs.TextWeight(text).Tokens
+	}
+	if text := s.Project.Instructions; text != "" {
+		s.inherited = rs.TextWeight(text).Tokens
 	}
 	if c.Environment != nil {
 		s.fixed += rs.TextWeight(c.Environment.Text).Tokens
@@ -240,6 +249,8 @@ func (rs *Resolver) limitSet(c scrollback.Conversation, s *Resolved) (int64, scr
 		return s.Over.Limit, scrollback.LimitRequest
 	case c.Limit > 0:
 		return int64(c.Limit), scrollback.LimitConversation
+	case s.Project.Limit > 0:
+		return int64(s.Project.Limit), scrollback.LimitProject
 	case rs.o.Limit > 0:
 		return rs.o.Limit, scrollback.LimitFlag
 	default:
@@ -253,11 +264,6 @@ func stricter(a, b scrollback.Strictness) scrollback.Strictness {
 		return a
 	}
 	return b
-}
-
-// PolicyOf is the policy that a conversation of a project gets when it names none.
-func (rs *Resolver) PolicyOf(project string) string {
-	return cmp.Or(rs.o.Projects[cmp.Or(project, scrollback.DefaultProject)].Policy, rs.o.Compaction.Policy)
 }
 
 // ToolsWeight is the weight of tool definitions.

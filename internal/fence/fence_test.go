@@ -30,6 +30,8 @@ var rooms = map[string]entry{
 	"compact/standing": {not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
 	"compact/work": {rooms: ". internal/clip internal/toolcall window",
 		not: "context io os io/fs time database/sql log log/slog math/rand math/rand/v2"},
+	"title": {rooms: ". internal/clip internal/marks model window",
+		not: "time io os io/fs bufio database/sql log log/slog math/rand math/rand/v2"},
 	"token": {libs: "github.com/tiktoken-go/tokenizer charm.land/catwalk", not: "context os database/sql"},
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
@@ -49,12 +51,13 @@ var rooms = map[string]entry{
 		libs: "github.com/pressly/goose/v3", not: "os"},
 	"store/drivertest": {rooms: ". store/driver store/drivertest/keytest", libs: "github.com/google/go-cmp",
 		not: "database/sql os"},
-	"store/drivertest/keytest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
-	"store/memdriver/memaccess": {rooms: ". store/driver", not: "database/sql os time"},
-	"store/sqldriver/sqlrow":    {rooms: ". store/driver", not: "os time"},
-	"store/sqldriver/sqlaccess": {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
-	"store/sqldriver/sqlaudit":  {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
-	"store/sqldriver/sqlfeed":   {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
+	"store/drivertest/keytest":     {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
+	"store/memdriver/memaccess":    {rooms: ". store/driver", not: "database/sql os time"},
+	"store/sqldriver/sqlrow":       {rooms: ". store/driver", not: "os time"},
+	"store/sqldriver/sqlaccess":    {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
+	"store/sqldriver/sqlaudit":     {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
+	"store/sqldriver/sqlfeed":      {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
+	"store/drivertest/projecttest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/sqldriver/sqlite": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaudit store/sqldriver/sqlrow",
 		libs: "modernc.org/sqlite github.com/gofrs/flock github.com/pressly/goose/v3"},
 
@@ -78,13 +81,13 @@ var rooms = map[string]entry{
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
 	"intake": {rooms: ". archive internal/clip internal/toolcall store store/search window", libs: "github.com/gabriel-vasile/mimetype",
 		not: "database/sql os"},
-	"engine": {rooms: ". archive compact engine/setting engine/watch intake internal/turnstile model recall store token window workspace",
-		not: "database/sql os"},
+	"engine": {rooms: ". archive compact engine/setting engine/watch intake internal/turnstile model recall store title token " +
+		"window workspace", not: "database/sql os"},
 	"engine/watch":   {rooms: ".", libs: "go.opentelemetry.io/otel", not: "database/sql os"},
 	"engine/setting": {rooms: ". compact intake model model/lessons recall store token window", not: "database/sql os"},
 	"engine/enginetest": {rooms: ". archive engine engine/watch model model/modeltest recall store store/driver store/memdriver token " +
 		"transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob", not: "database/sql os"},
-	"transfer": {rooms: ". archive bundle engine internal/clip store store/search transcript transcript/archived",
+	"transfer": {rooms: ". archive bundle engine internal/clip store store/search title transcript transcript/archived",
 		libs: "github.com/google/uuid", not: "database/sql os"},
 
 	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +

@@ -74,9 +74,15 @@ func (b *createBody) messages() ([]scrollback.Message, error) {
 }
 
 type settingsBody struct {
-	Pinned      *bool       `json:"pinned,omitempty"`
-	Tools       *[]toolBody `json:"tools,omitempty"`
-	RecallScope *string     `json:"recall_scope,omitempty" doc:"How far the model's own look-ups reach: conversation, project or all."`
+	Pinned *bool       `json:"pinned,omitempty"`
+	Tools  *[]toolBody `json:"tools,omitempty"`
+	SharedSettings
+}
+
+// SharedSettings are the settings that a project may have too. It is exported because
+// /openapi.json leaves out the fields of an embedded type that is not.
+type SharedSettings struct {
+	RecallScope *string `json:"recall_scope,omitempty" doc:"How far the model's own look-ups reach: conversation, project or all."`
 	PolicyNumbers
 
 	ReasoningEffort *string `json:"reasoning_effort,omitempty" doc:"none, minimal, low, medium, high, xhigh or max; empty leaves it to the model."`
@@ -86,9 +92,23 @@ type settingsBody struct {
 	ArchiveOnCompact *bool `json:"archive_on_compact,omitempty" doc:"Whether an archive is written after each compaction."`
 }
 
-// think sets how much the conversation's model thinks. A setting replaces an older one
+// apply sets what is given.
+func (b *SharedSettings) apply(s *scrollback.Settings) {
+	if b.RecallScope != nil {
+		s.RecallScope = *b.RecallScope
+	}
+	b.think(s)
+	if b.numbers() != nil {
+		s.Compaction = b.numbers()
+	}
+	if b.ArchiveOnCompact != nil {
+		s.ArchiveOnCompact = *b.ArchiveOnCompact
+	}
+}
+
+// think sets how much the model thinks. A setting replaces an older one
 // that it contradicts.
-func (b *settingsBody) think(s *scrollback.Settings) {
+func (b *SharedSettings) think(s *scrollback.Settings) {
 	if b.ReasoningEffort != nil {
 		s.ReasoningEffort = *b.ReasoningEffort
 		if b.Thinking == nil {
@@ -130,14 +150,7 @@ func (b *ConversationBody) apply(c *scrollback.Conversation) error {
 		c.Settings.Tools = toolsOf(*b.Settings.Tools)
 	}
 	if b.Settings != nil {
-		set(&c.Settings.RecallScope, b.Settings.RecallScope)
-		b.Settings.think(&c.Settings)
-	}
-	if b.Settings != nil && b.Settings.ArchiveOnCompact != nil {
-		c.Settings.ArchiveOnCompact = *b.Settings.ArchiveOnCompact
-	}
-	if b.Settings != nil && b.Settings.numbers() != nil {
-		c.Settings.Compaction = b.Settings.numbers()
+		b.Settings.apply(&c.Settings)
 	}
 	if b.PinnedSeqs != nil {
 		c.PinnedSeqs = *b.PinnedSeqs
@@ -195,11 +208,6 @@ func (a *api) conversations() {
 			}
 			return withTag(a.as(ctx).Restore(ctx, id))
 		})
-	huma.Register(a.huma, huma.Operation{OperationID: "list-projects", Method: http.MethodGet, Path: "/api/projects", Summary: "List projects"},
-		func(ctx context.Context, _ *struct{}) (*body[projectList], error) {
-			ps, err := a.as(ctx).Projects(ctx)
-			return seen(projectList{ps}, err)
-		})
 }
 
 // tagged is a conversation with its version as an entity tag.
@@ -210,7 +218,23 @@ type tagged struct {
 }
 
 func withTag(c scrollback.Conversation, err error) (*tagged, error) {
-	return answer(&tagged{Status: http.StatusOK, ETag: `"` + strconv.FormatInt(c.Version, 10) + `"`, Body: c}, err)
+	return answer(&tagged{Status: http.StatusOK, ETag: tagOf(c.Version), Body: c}, err)
+}
+
+// tagOf is a version as an entity tag.
+func tagOf(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
+
+// versionOf is the version that If-Match names; 0 for any.
+func versionOf(ifMatch string) (int64, error) {
+	tag := strings.Trim(strings.TrimPrefix(ifMatch, "W/"), `" `)
+	if tag == "" || tag == "*" {
+		return 0, nil
+	}
+	version, err := strconv.ParseInt(tag, 10, 64)
+	if err != nil || version < 1 {
+		return 0, scrollback.Errorf(scrollback.Conflict, "restapi", "If-Match does not name a version").Because(scrollback.ErrPrecondition)
+	}
+	return version, nil
 }
 
 func (a *api) create(ctx context.Context, in *struct {
@@ -272,11 +296,94 @@ func (a *api) patch(ctx context.Context, in *struct {
 	if err != nil {
 		return answer[tagged](nil, err)
 	}
-	var version int64
-	if tag := strings.Trim(strings.TrimPrefix(in.IfMatch, "W/"), `" `); tag != "" && tag != "*" {
-		if version, err = strconv.ParseInt(tag, 10, 64); err != nil || version < 1 {
-			return answer[tagged](nil, scrollback.Errorf(scrollback.Conflict, "restapi", "If-Match does not name a version").Because(scrollback.ErrPrecondition))
-		}
+	version, err := versionOf(in.IfMatch)
+	if err != nil {
+		return answer[tagged](nil, err)
 	}
 	return withTag(a.as(ctx).Patch(ctx, id, version, in.Body.apply))
+}
+
+// ProjectPath is the project in a path.
+type ProjectPath struct {
+	Name string `path:"name" doc:"Name of the project."`
+}
+
+// projectBody is what is stored of a project; what is missing is empty.
+type projectBody struct {
+	Title        string          `json:"title,omitempty"`
+	Instructions string          `json:"instructions,omitempty" doc:"They stand before a conversation's own."`
+	Model        string          `json:"model,omitempty" doc:"For conversations that name none."`
+	Policy       string          `json:"policy,omitempty"`
+	Limit        int             `json:"limit,omitempty" doc:"Window of the model in tokens; 0 leaves it to the configuration and the catalog."`
+	Settings     *SharedSettings `json:"settings,omitempty"`
+	Budget       *budgetBody     `json:"budget,omitempty"`
+}
+
+type budgetBody struct {
+	TokensPerDay int64   `json:"tokens_per_day,omitempty" doc:"0 for no bound."`
+	MoneyPerDay  float64 `json:"money_per_day,omitempty" doc:"0 for no bound."`
+	Currency     string  `json:"currency,omitempty" doc:"Of the money, such as USD."`
+}
+
+// apply replaces what is stored.
+func (b *projectBody) apply(p *scrollback.Project) error {
+	*p = scrollback.Project{Name: p.Name, Title: b.Title, Instructions: b.Instructions, Model: b.Model, Policy: b.Policy, Limit: b.Limit}
+	if b.Settings != nil {
+		b.Settings.apply(&p.Settings)
+	}
+	if b.Budget != nil {
+		p.Budget = &scrollback.DailyBudget{TokensPerDay: b.Budget.TokensPerDay, MoneyPerDay: b.Budget.MoneyPerDay, Currency: b.Budget.Currency}
+	}
+	return nil
+}
+
+// taggedProject is a project with its version as an entity tag.
+type taggedProject struct {
+	Status int
+	ETag   string `header:"ETag"`
+	Body   scrollback.Project
+}
+
+func (a *api) projects() {
+	huma.Register(a.huma, huma.Operation{OperationID: "list-projects", Method: http.MethodGet, Path: "/api/projects", Summary: "List projects"},
+		func(ctx context.Context, _ *struct{}) (*body[map[string]any], error) {
+			ps, err := a.as(ctx).Projects().List(ctx)
+			return seen(map[string]any{"projects": ps}, err)
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "get-project", Method: http.MethodGet, Path: "/api/projects/{name}",
+		Summary: "Read a project with what its conversations inherit"},
+		func(ctx context.Context, in *ProjectPath) (*taggedProject, error) {
+			p, err := a.as(ctx).Projects().Get(ctx, in.Name)
+			return answer(&taggedProject{Status: http.StatusOK, ETag: tagOf(p.Version), Body: p}, err)
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "put-project", Method: http.MethodPut, Path: "/api/projects/{name}",
+		Summary: "Store a project, in place of what is stored of it; needs admin access", MaxBodyBytes: a.limits.Body},
+		func(ctx context.Context, in *struct {
+			ProjectPath
+			IfMatch string `header:"If-Match" doc:"The version to change."`
+			Body    projectBody
+		}) (*taggedProject, error) {
+			version, err := versionOf(in.IfMatch)
+			if err != nil {
+				return answer[taggedProject](nil, err)
+			}
+			p, err := a.as(ctx).Projects().Put(ctx, in.Name, version, in.Body.apply)
+			out := &taggedProject{Status: http.StatusOK, ETag: tagOf(p.Version), Body: p}
+			if p.Version == 1 {
+				out.Status = http.StatusCreated
+			}
+			return answer(out, err)
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "delete-project", Method: http.MethodDelete, Path: "/api/projects/{name}",
+		Summary: "Remove what is stored of a project, and no conversation; needs admin access"},
+		func(ctx context.Context, in *struct {
+			ProjectPath
+			IfMatch string `header:"If-Match" doc:"The version to delete."`
+		}) (*body[map[string]any], error) {
+			version, err := versionOf(in.IfMatch)
+			if err == nil {
+				err = a.as(ctx).Projects().Delete(ctx, in.Name, version)
+			}
+			return seen(map[string]any{"name": in.Name, "deleted": true}, err)
+		})
 }

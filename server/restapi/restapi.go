@@ -78,6 +78,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, limits: l, mux: mux, huma: humago.New(mux, c)}
 	a.huma.UseMiddleware(a.strictly)
 	a.conversations()
+	a.projects()
 	a.messages()
 	a.branches()
 	a.chat()

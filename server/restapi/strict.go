@@ -158,6 +158,9 @@ var reserved = func() map[string]string {
 			out[op+"."+name] = ours
 		}
 	}
+	for _, name := range []string{"name", "conversations", "version", "created_at", "updated_at"} {
+		out["put-project."+name] = ours
+	}
 	out["patch-conversation.id"], out["patch-conversation.history"] = ours, ours
 	return out
 }()

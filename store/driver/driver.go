@@ -38,6 +38,8 @@ type Driver struct {
 	// A database that may only be read is read.
 	Ready func(ctx context.Context) error
 
+	Projects Projects
+
 	// Close ends the database; every later call is unavailable.
 	Close func() error
 }

@@ -22,6 +22,10 @@ type Log interface {
 	// changes nothing and is returned as it is.
 	Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error)
 
+	// Entitle moves a conversation's title on; see [Entitle]. It reports whether the
+	// conversation was in the state From; not_found if unknown.
+	Entitle(ctx context.Context, e Entitle) (bool, error)
+
 	// Append adds entries outside any turn; see [Append].
 	Append(ctx context.Context, a Append) (Finished, error)
 

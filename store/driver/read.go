@@ -21,7 +21,8 @@ type Reader interface {
 	// id ascending.
 	Conversations(ctx context.Context, q ListQuery) ([]scrollback.Conversation, error)
 
-	// Projects lists the projects that a conversation names, by name.
+	// Projects lists the projects that a conversation out of the trash names or that are
+	// stored, by name: with the number of those conversations, Title, Version and times.
 	Projects(ctx context.Context) ([]scrollback.Project, error)
 
 	// Messages reads the path of a branch, whichever branches its messages are of:

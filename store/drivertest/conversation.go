@@ -18,7 +18,7 @@ func full(w *bench) (scrollback.Conversation, scrollback.Branch) {
 	c.Settings = scrollback.Settings{Pinned: true, Compaction: map[string]float64{"keep_share": 0.25}, Tools: []scrollback.Tool{
 		{Name: "look", Description: "looks", Parameters: json.RawMessage(`{"type":"object"}`)},
 	}}
-	c.Version, c.Messages, c.UpdatedAt = 4, 5, w.tick()
+	c.Version, c.Messages, c.UpdatedAt, c.TitleBy = 4, 5, w.tick(), scrollback.TitlePrompt
 	parent := elder(w)
 	c.Parent = &scrollback.ParentRef{ID: parent.ConversationID, Branch: parent.Branch, Seq: 5}
 	c.Ancestors = []scrollback.ConversationID{parent.ConversationID, "older"}

@@ -204,6 +204,8 @@ func populate(w *bench) scrollback.Conversation {
 	w.ok(err)
 	w.ok(w.Turns.Stop(w.ctx, lapsed.ID))
 	w.trash(w.conversation(func(c *scrollback.Conversation) { c.Project = "another" }).ID)
+	_, err = w.Projects.Put(w.ctx, "another", w.tick(), func(p *scrollback.Project) error { p.Title = "Another"; return nil })
+	w.ok(err)
 	return c
 }
 

@@ -23,7 +23,7 @@ type Faulty struct {
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
 		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
-		Keys: faultyKeys{d.Keys, f}, Feed: d.Feed,
+		Keys: faultyKeys{d.Keys, f}, Feed: d.Feed, Projects: faultyProjects{d.Projects, f},
 		Ready: func(ctx context.Context) error { return alone(f, "Ready", func() error { return d.Ready(ctx) }) }, Close: d.Close}
 }
 
@@ -65,6 +65,10 @@ type (
 		driver.Keys
 		of *Faulty
 	}
+	faultyProjects struct {
+		driver.Projects
+		of *Faulty
+	}
 )
 
 // Calls says how many calls there were, the failed one included.
@@ -104,6 +108,11 @@ func (f faultyLog) Create(ctx context.Context, c scrollback.Conversation, b scro
 // Patch implements [driver.Log].
 func (f faultyLog) Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	return faulty(f.of, "Patch", func() (scrollback.Conversation, error) { return f.Log.Patch(ctx, id, now, edit) })
+}
+
+// Entitle implements [driver.Log].
+func (f faultyLog) Entitle(ctx context.Context, e driver.Entitle) (bool, error) {
+	return faulty(f.of, "Entitle", func() (bool, error) { return f.Log.Entitle(ctx, e) })
 }
 
 // Append implements [driver.Log].
@@ -293,4 +302,19 @@ func (f faultyKeys) SignedIn(ctx context.Context, hash driver.SecretHash, now in
 // SignOut implements [driver.Keys].
 func (f faultyKeys) SignOut(ctx context.Context, hash driver.SecretHash) error {
 	return alone(f.of, "SignOut", func() error { return f.Keys.SignOut(ctx, hash) })
+}
+
+// Get implements [driver.Projects].
+func (f faultyProjects) Get(ctx context.Context, name string) (scrollback.Project, error) {
+	return faulty(f.of, "Project", func() (scrollback.Project, error) { return f.Projects.Get(ctx, name) })
+}
+
+// Put implements [driver.Projects].
+func (f faultyProjects) Put(ctx context.Context, name string, now int64, edit func(*scrollback.Project) error) (scrollback.Project, error) {
+	return faulty(f.of, "PutProject", func() (scrollback.Project, error) { return f.Projects.Put(ctx, name, now, edit) })
+}
+
+// Delete implements [driver.Projects].
+func (f faultyProjects) Delete(ctx context.Context, name string, judge func(scrollback.Project) error) error {
+	return alone(f.of, "DeleteProject", func() error { return f.Projects.Delete(ctx, name, judge) })
 }

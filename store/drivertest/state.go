@@ -19,6 +19,7 @@ const bound = 10000
 // state is all that can be read of a driver without knowing a turn's id.
 type state struct {
 	Projects []scrollback.Project
+	Stored   []scrollback.Project // what is stored of each
 	Prefixed []scrollback.Conversation
 	Threads  []thread
 	Days     []scrollback.UsageDay
@@ -53,6 +54,11 @@ func readAll(t testing.TB, d *driver.Driver) state {
 	var err error
 	s.Projects, err = d.Read.Projects(ctx)
 	fail(err)
+	for _, p := range s.Projects {
+		p, err = d.Projects.Get(ctx, p.Name)
+		fail(err)
+		s.Stored = append(s.Stored, p)
+	}
 	s.Prefixed, err = d.Read.Conversations(ctx, driver.ListQuery{Prefix: "0", Limit: bound})
 	fail(err)
 	s.Days, err = d.Book.UsageDays(ctx, math.MinInt32, math.MaxInt32)

@@ -143,11 +143,90 @@ func (db reader) Projects(ctx context.Context) ([]scrollback.Project, error) {
 		}
 	}
 	var out []scrollback.Project
+	for name, p := range db.projects {
+		out = append(out, scrollback.Project{Name: name, Conversations: count[name], Title: p.Title, Version: p.Version,
+			CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt})
+		delete(count, name)
+	}
 	for name, n := range count {
 		out = append(out, scrollback.Project{Name: name, Conversations: n})
 	}
 	slices.SortFunc(out, func(a, b scrollback.Project) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
+}
+
+// Get implements [driver.Projects].
+func (db projects) Get(ctx context.Context, name string) (scrollback.Project, error) {
+	end, err := db.read(ctx, "memdriver.Project")
+	defer end()
+	if err != nil {
+		return scrollback.Project{}, err
+	}
+	p := clone(db.projects[name])
+	p.Name = name
+	return p, nil
+}
+
+// Put implements [driver.Projects].
+func (db projects) Put(ctx context.Context, name string, now int64, edit func(*scrollback.Project) error) (scrollback.Project, error) {
+	end, err := db.write(ctx, "memdriver.PutProject")
+	defer end()
+	if err != nil {
+		return scrollback.Project{}, err
+	}
+	was := db.projects[name]
+	p := clone(was)
+	p.Name = name
+	if err := edit(&p); err != nil {
+		return scrollback.Project{}, err
+	}
+	p.Name, p.Conversations, p.Version, p.CreatedAt, p.UpdatedAt = name, 0, was.Version+1, cmp.Or(was.CreatedAt, now), now
+	db.projects[name] = clone(p)
+	return p, nil
+}
+
+// Delete implements [driver.Projects].
+func (db projects) Delete(ctx context.Context, name string, judge func(scrollback.Project) error) error {
+	const op = "memdriver.DeleteProject"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return err
+	}
+	p, ok := db.projects[name]
+	if !ok {
+		return scrollback.Errorf(scrollback.NotFound, op, "nothing is stored of the project %s", name)
+	}
+	if err := judge(clone(p)); err != nil {
+		return err
+	}
+	delete(db.projects, name)
+	return nil
+}
+
+// Entitle implements [driver.Log].
+func (db log) Entitle(ctx context.Context, e driver.Entitle) (bool, error) {
+	const op = "memdriver.Entitle"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return false, err
+	}
+	th, err := db.thread(op, e.Conversation)
+	if err != nil {
+		return false, err
+	}
+	db.enter(th.Project, e.Usage, nil)
+	if th.DeletedAt != 0 || th.TitleBy != e.From {
+		return false, nil
+	}
+	th.TitleBy = e.To
+	if e.Title != "" {
+		th.Title = e.Title
+		th.news.Kinds |= driver.KindEdited
+		db.changes.touch(th, e.Now)
+	}
+	return true, nil
 }
 
 // byPrefix lists the conversations whose ids begin with q.Prefix.

@@ -39,6 +39,7 @@ type database struct {
 	days      []scrollback.UsageDay
 	learned   map[string]scrollback.Learned
 	changes   changes
+	projects  map[string]scrollback.Project
 }
 
 // The parts of a driver; each is one of its interfaces over the same rows.
@@ -53,6 +54,8 @@ type (
 	audit  struct{ *database }
 	move   struct{ *database }
 	feed   struct{ *database }
+
+	projects struct{ *database }
 )
 
 // New makes an empty database.
@@ -60,7 +63,7 @@ func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
 		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable),
-		Feed: feed{db}, Ready: db.ready, Close: db.close}
+		Feed: feed{db}, Ready: db.ready, Projects: projects{db}, Close: db.close}
 }
 
 func empty() *database {
@@ -72,6 +75,7 @@ func empty() *database {
 		artifacts: map[scrollback.ArtifactID]scrollback.Artifact{},
 		learned:   map[string]scrollback.Learned{},
 		changes:   changes{committed: make(chan struct{}, 1)},
+		projects:  map[string]scrollback.Project{},
 	}
 }
 

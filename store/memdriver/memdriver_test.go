@@ -7,12 +7,15 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/projecttest"
 	"github.com/scrollback-ai/scrollback/store/feed/feedtest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
 
 func TestDriver(t *testing.T) {
-	drivertest.Run(t, func(*testing.T) *driver.Driver { return memdriver.New() })
+	open := func(*testing.T) *driver.Driver { return memdriver.New() }
+	drivertest.Run(t, open)
+	projecttest.Run(t, open)
 }
 
 func TestFeed(t *testing.T) {

@@ -49,7 +49,7 @@ func insertConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conve
 	if err != nil {
 		return err
 	}
-	if err := tx.Run(ctx, `INSERT INTO conversations (`+sqlrow.ConversationColumns+`) VALUES (`+sqlrow.Marks(22)+`)`, v...); err != nil || c.PurgedAt != 0 {
+	if err := tx.Run(ctx, `INSERT INTO conversations (`+sqlrow.ConversationColumns+`) VALUES (`+sqlrow.Marks(23)+`)`, v...); err != nil || c.PurgedAt != 0 {
 		return err
 	}
 	return sqlfeed.Record(ctx, tx, driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
@@ -99,7 +99,7 @@ func storeConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conver
 	err = tx.Run(ctx, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
 		limit_tokens = $7, roots = $8, settings = $9, pinned_seqs = $10, meta = $11, parent = $12, version = $13,
 		branch = $14, messages = $15, turn = $16, created_at = $17, updated_at = $18, deleted_at = $19, ancestors = $20,
-		purged_at = $21, environment = $22 WHERE id = $1`, v...)
+		purged_at = $21, environment = $22, title_by = $23 WHERE id = $1`, v...)
 	if err != nil {
 		return err
 	}
@@ -230,18 +230,4 @@ func like(s string) string {
 		return ""
 	}
 	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(s)) + "%"
-}
-
-// Projects implements [driver.Reader].
-func (db reader) Projects(ctx context.Context) ([]scrollback.Project, error) {
-	var out []scrollback.Project
-	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
-		var p scrollback.Project
-		if err := r.Scan(&p.Name, &p.Conversations); err != nil {
-			return err
-		}
-		out = append(out, p)
-		return nil
-	}, `SELECT project, count(*) FROM conversations WHERE deleted_at = 0 GROUP BY project ORDER BY project`)
-	return out, db.wrap("sqldriver.Projects", err)
 }

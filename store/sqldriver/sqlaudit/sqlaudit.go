@@ -98,7 +98,7 @@ func (a *auditor) all(ctx context.Context) error {
 				Mend: sweepStray(driver.Stray{Entry: n})})
 		}, d.Stray)
 	}
-	for _, step := range []func(context.Context) error{a.accounts, a.conversations, a.segments, a.artifacts, a.turns} {
+	for _, step := range []func(context.Context) error{a.accounts, a.conversations, a.segments, a.artifacts, a.turns, a.projects} {
 		if err == nil {
 			err = step(ctx)
 		}

@@ -133,6 +133,16 @@ type withLast struct {
 // Scan implements scanner.
 func (w withLast) Scan(dest ...any) error { return w.Scanner.Scan(append(dest, w.last)...) }
 
+// projects only reads what is stored of them: nothing else depends on it.
+func (a *auditor) projects(ctx context.Context) error {
+	return pages(ctx, a, "", paged[scrollback.Project, string]{what: "projects",
+		query: `SELECT ` + sqlrow.ProjectColumns + ` FROM projects WHERE name > $1 ORDER BY name LIMIT $2`,
+		scan:  func(p *scrollback.Project, r sqlrow.Scanner) error { return sqlrow.ScanProject(p)(r) },
+		key:   func(p scrollback.Project) (string, bool) { return p.Name, p.Name != "" },
+		name:  func(p scrollback.Project) string { return "project " + p.Name },
+		each:  func(scrollback.Project) error { return nil }})
+}
+
 func (a *auditor) segments(ctx context.Context) error {
 	return pages(ctx, a, "", paged[scrollback.Segment, string]{what: "segments",
 		query: `SELECT ` + sqlrow.SegmentColumns + ` FROM segments WHERE id > $1 ORDER BY id LIMIT $2`,

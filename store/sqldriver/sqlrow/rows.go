@@ -9,7 +9,7 @@ import (
 
 // ConversationColumns are those of conversations.
 const ConversationColumns = `id, project, title, model, instructions, policy, limit_tokens, roots, settings,
-	pinned_seqs, meta, parent, version, branch, messages, turn, created_at, updated_at, deleted_at, ancestors, purged_at, environment`
+	pinned_seqs, meta, parent, version, branch, messages, turn, created_at, updated_at, deleted_at, ancestors, purged_at, environment, title_by`
 
 // Conversation is a row of conversations with the column that nobody else sees.
 type Conversation struct {
@@ -50,7 +50,7 @@ func (c *Conversation) Tell() driver.Changed {
 func (c *Conversation) Scan(r Scanner) error {
 	var roots, settings, pinned, meta, parent, ancestors, environment string
 	err := r.Scan(&c.ID, &c.Project, &c.Title, &c.Model, &c.Instructions, &c.Policy, &c.Limit, &roots, &settings,
-		&pinned, &meta, &parent, &c.Version, &c.Branch, &c.Messages, &c.LastTurn, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt, &ancestors, &c.PurgedAt, &environment)
+		&pinned, &meta, &parent, &c.Version, &c.Branch, &c.Messages, &c.LastTurn, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt, &ancestors, &c.PurgedAt, &environment, &c.TitleBy)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (c *Conversation) Values() ([]any, error) {
 	var col Columns
 	v := []any{c.ID, c.Project, c.Title, c.Model, c.Instructions, c.Policy, c.Limit, col.JSON(c.Roots), col.JSON(c.Settings),
 		col.JSON(c.PinnedSeqs), col.JSON(c.Meta), col.JSON(c.Parent), c.Version, c.Branch, c.Messages, c.LastTurn,
-		c.CreatedAt, c.UpdatedAt, c.DeletedAt, col.JSON(c.Ancestors), c.PurgedAt, col.JSON(c.Environment)}
+		c.CreatedAt, c.UpdatedAt, c.DeletedAt, col.JSON(c.Ancestors), c.PurgedAt, col.JSON(c.Environment), c.TitleBy}
 	return v, col.Err
 }
 
@@ -179,5 +179,31 @@ func SegmentValues(s *scrollback.Segment) ([]any, error) {
 	v := []any{s.ID, s.Conversation, s.Branch, s.FirstSeq, s.LastSeq, s.Level, s.Messages, col.JSON(s.Children), s.Hash,
 		s.From, s.To, s.Summary, s.SummaryBy, s.SummaryOf, s.PromptVersion, s.Placeholder,
 		s.TokensBefore, s.TokensAfter, s.Renderer, s.Bytes, s.SHA256, s.CreatedAt}
+	return v, col.Err
+}
+
+// ProjectColumns are those of projects.
+const ProjectColumns = `name, title, version, created_at, updated_at, model, policy, limit_tokens, settings, budget, instructions`
+
+// ScanProject reads a row.
+func ScanProject(p *scrollback.Project) func(Scanner) error {
+	return func(r Scanner) error {
+		var settings, budget string
+		if err := r.Scan(&p.Name, &p.Title, &p.Version, &p.CreatedAt, &p.UpdatedAt, &p.Model, &p.Policy, &p.Limit,
+			&settings, &budget, &p.Instructions); err != nil {
+			return err
+		}
+		var col Columns
+		col.Parse(settings, &p.Settings)
+		col.Parse(budget, &p.Budget)
+		return col.Err
+	}
+}
+
+// ProjectValues are the columns of a row in order.
+func ProjectValues(p *scrollback.Project) ([]any, error) {
+	var col Columns
+	v := []any{p.Name, p.Title, p.Version, p.CreatedAt, p.UpdatedAt, p.Model, p.Policy, p.Limit, col.JSON(p.Settings),
+		col.JSON(p.Budget), p.Instructions}
 	return v, col.Err
 }

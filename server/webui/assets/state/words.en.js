@@ -31,7 +31,7 @@ export const en = {
   map: 'Context', openMap: 'Show context', closeMap: 'Hide context', next: 'What the next request sends', ofBudget: (a, b) => `${a} of ${b} tokens`,
   free: 'free', instructions: 'Instructions and tools', environment: 'Environment', summary: 'Summary', placeholders: 'Placeholders',
   'layer.messages': 'Messages', prompt: 'Prompt', request_only: 'This request only', model: 'Model', policy: 'Policy', limit: 'Limit',
-  budget: 'Budget', cacheReuse: 'Cache reuse', bytesSent: 'Size', 'from.request': 'from the request', 'from.conversation': 'set here', 'from.flag': 'set at startup', 'from.config': 'from the configuration', 'from.list': 'from the server’s model list', 'from.refusal': 'learned from a refusal',
+  budget: 'Budget', cacheReuse: 'Cache reuse', bytesSent: 'Size', 'from.request': 'from the request', 'from.conversation': 'set here', 'from.project': 'from the project', 'from.flag': 'set at startup', 'from.config': 'from the configuration', 'from.list': 'from the server’s model list', 'from.refusal': 'learned from a refusal',
   'from.catalog': 'the model’s own', 'from.assumed': 'assumed', 'policy.auto': 'automatic', policyDefault: 'default', leftOut: 'Left out', nothingLeftOut: 'Nothing is left out: the model sees every message.',
   'reason.compacted': 'compacted', 'reason.waits': 'not compacted yet', 'reason.unfinished': 'interrupted, asked again', 'reason.noRoom': 'pinned, but no room', 'reason.invalid': 'empty or failed answer', receipts: 'Receipts', noReceipts: 'Nothing has been compacted yet.',
   compactNow: 'Compact now', startAfresh: 'Start afresh', undoCompaction: 'Undo last compaction', confirmAfresh: 'Compact everything so far? The originals are kept, and you can undo this.',

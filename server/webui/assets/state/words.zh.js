@@ -31,7 +31,7 @@ export const zh = {
   map: '上下文', openMap: '显示上下文', closeMap: '隐藏上下文', next: '下次请求发送的内容', ofBudget: (a, b) => `${a} / ${b} 个 token`,
   free: '剩余', instructions: '指令与工具', environment: '环境', summary: '摘要', placeholders: '占位符',
   'layer.messages': '消息', prompt: '提问', request_only: '仅本次请求', model: '模型', policy: '策略', limit: '窗口上限',
-  budget: '预算', cacheReuse: '缓存复用', bytesSent: '大小', 'from.request': '来自请求', 'from.conversation': '在此设置', 'from.flag': '启动时设置', 'from.config': '来自配置', 'from.list': '来自服务器的模型列表', 'from.refusal': '由服务器的拒绝得知',
+  budget: '预算', cacheReuse: '缓存复用', bytesSent: '大小', 'from.request': '来自请求', 'from.conversation': '在此设置', 'from.project': '来自项目', 'from.flag': '启动时设置', 'from.config': '来自配置', 'from.list': '来自服务器的模型列表', 'from.refusal': '由服务器的拒绝得知',
   'from.catalog': '模型自身的上限', 'from.assumed': '假定值', 'policy.auto': '自动', policyDefault: '默认', leftOut: '未包含', nothingLeftOut: '没有遗漏：模型能看到每条消息。',
   'reason.compacted': '已压缩', 'reason.waits': '尚未压缩', 'reason.unfinished': '已中断，重新提问', 'reason.noRoom': '已固定，但放不下', 'reason.invalid': '回答为空或失败', receipts: '压缩记录', noReceipts: '还没有压缩过。',
   compactNow: '立即压缩', startAfresh: '从这里重新开始', undoCompaction: '撤销上次压缩', confirmAfresh: '要压缩到目前为止的全部内容吗？原文会保留，也可以撤销。',

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal"
+)
+
+type projectsCmd struct {
+	List   projectsListCmd   `cmd:"" default:"1" help:"List projects, with how many conversations they have."`
+	Show   projectsShowCmd   `cmd:"" help:"Show what the conversations of a project inherit."`
+	Set    projectsSetCmd    `cmd:"" help:"Store what the conversations of a project inherit; what is not given stays."`
+	Delete projectsDeleteCmd `cmd:"" help:"Remove what is stored of a project, and no conversation."`
+}
+
+type projectsListCmd struct{}
+
+// Run implements the command.
+func (projectsListCmd) Run(g *globals) error {
+	return g.kept(func(a *app) error {
+		ps, err := a.Scrollback.Projects().List(g.ctx)
+		if err != nil {
+			return err
+		}
+		return g.print(map[string]any{"projects": ps}, func(w io.Writer) error {
+			rows := [][]string{{"PROJECT", "CONVERSATIONS", "STORED", "TITLE"}}
+			for _, p := range ps {
+				stored := "-"
+				if p.Version > 0 {
+					stored = terminal.When(p.UpdatedAt)
+				}
+				rows = append(rows, []string{terminal.Plain(p.Name), terminal.Thousands(p.Conversations), stored, terminal.Clip(p.Title, 60)})
+			}
+			return terminal.Table(w, rows, 1)
+		})
+	})
+}
+
+// oneProject is a command about one project.
+type oneProject struct {
+	Name string `arg:"" help:"Name of the project."`
+}
+
+type projectsShowCmd struct{ oneProject }
+
+// Run implements the command.
+func (c *projectsShowCmd) Run(g *globals) error {
+	return g.kept(func(a *app) error { return g.project(a.Scrollback.Projects().Get(g.ctx, c.Name)) })
+}
+
+type projectsSetCmd struct {
+	oneProject
+	Title        string             `help:"Its title." placeholder:"TEXT"`
+	Instructions string             `help:"File with the instructions that stand before a conversation's own; - for standard input." placeholder:"FILE"`
+	Policy       string             `help:"Policy of conversations that name none. --model, --limit and --effort are stored too." placeholder:"P"`
+	Set          map[string]float64 `help:"A number of the policy (see the guide to compaction); may be repeated." placeholder:"NAME=NUMBER"`
+	RecallScope  string             `help:"How far models look: conversation, project or all." placeholder:"SCOPE"`
+	Tokens       int64              `help:"Tokens that its calls may use in a day." placeholder:"N"`
+	Money        float64            `help:"Money that its calls may cost in a day; --currency says which." placeholder:"AMOUNT"`
+	Currency     string             `help:"Currency of the money, such as USD." placeholder:"NAME"`
+	Clear        []string           `help:"Empty it: title, instructions, model, policy, limit, effort, recall_scope, budget, or a number of the policy; may be repeated." placeholder:"WHAT" sep:"none"`
+	IfVersion    int64              `help:"Refuse if the project is at another version." placeholder:"N"`
+}
+
+// Run implements the command.
+func (c *projectsSetCmd) Run(g *globals) error {
+	var text string
+	if c.Instructions != "" {
+		var err error
+		if text, err = g.textOf(c.Instructions); err != nil {
+			return err
+		}
+	}
+	return g.with(func(a *app) error {
+		return g.project(a.Scrollback.Projects().Put(g.ctx, c.Name, c.IfVersion, func(p *scrollback.Project) error {
+			if err := c.empty(p); err != nil {
+				return err
+			}
+			c.apply(g, p, text)
+			return nil
+		}))
+	})
+}
+
+// empty empties what is to be cleared.
+func (c *projectsSetCmd) empty(p *scrollback.Project) error {
+	p.Settings.Compaction = maps.Clone(p.Settings.Compaction)
+	for _, what := range c.Clear {
+		switch what {
+		case "title":
+			p.Title = ""
+		case "instructions":
+			p.Instructions = ""
+		case "model":
+			p.Model = ""
+		case "policy":
+			p.Policy = ""
+		case "limit":
+			p.Limit = 0
+		case "effort":
+			p.Settings.ReasoningEffort, p.Settings.Thinking, p.Settings.ThinkingBudget = "", nil, 0
+		case "recall_scope":
+			p.Settings.RecallScope = ""
+		case "budget":
+			p.Budget = nil
+		default:
+			if _, ok := p.Settings.Compaction[what]; !ok {
+				return scrollback.ParamErrorf("scrollback", "clear", "--clear %s: the project %s has nothing of this name", what, p.Name)
+			}
+			delete(p.Settings.Compaction, what)
+		}
+	}
+	return nil
+}
+
+// apply changes what is given.
+func (c *projectsSetCmd) apply(g *globals, p *scrollback.Project, instructions string) {
+	p.Title, p.Instructions, p.Policy = cmp.Or(c.Title, p.Title), cmp.Or(instructions, p.Instructions), cmp.Or(c.Policy, p.Policy)
+	p.Model, p.Limit = cmp.Or(g.Model, p.Model), cmp.Or(int(g.Limit), p.Limit)
+	p.Settings.RecallScope = cmp.Or(c.RecallScope, p.Settings.RecallScope)
+	if g.Effort != "" {
+		p.Settings.ReasoningEffort, p.Settings.Thinking = g.Effort, nil
+	}
+	if len(c.Set) > 0 && p.Settings.Compaction == nil {
+		p.Settings.Compaction = map[string]float64{}
+	}
+	maps.Copy(p.Settings.Compaction, c.Set)
+	given := scrollback.DailyBudget{TokensPerDay: c.Tokens, MoneyPerDay: c.Money, Currency: c.Currency}
+	if given == (scrollback.DailyBudget{}) {
+		return
+	}
+	var b scrollback.DailyBudget
+	if p.Budget != nil {
+		b = *p.Budget
+	}
+	p.Budget = &scrollback.DailyBudget{TokensPerDay: cmp.Or(c.Tokens, b.TokensPerDay), MoneyPerDay: cmp.Or(c.Money, b.MoneyPerDay), Currency: cmp.Or(c.Currency, b.Currency)}
+}
+
+type projectsDeleteCmd struct {
+	oneProject
+	IfVersion int64 `help:"Refuse if the project is at another version." placeholder:"N"`
+}
+
+// Run implements the command.
+func (c *projectsDeleteCmd) Run(g *globals) error {
+	return g.kept(func(a *app) error {
+		if err := a.Scrollback.Projects().Delete(g.ctx, c.Name, c.IfVersion); err != nil {
+			return err
+		}
+		return g.print(map[string]any{"name": c.Name, "deleted": true}, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "nothing is stored of the project %s any more; its conversations stay\n", terminal.Plain(c.Name))
+			return err
+		})
+	})
+}
+
+// project prints a project.
+func (g *globals) project(p scrollback.Project, err error) error {
+	if err != nil {
+		return err
+	}
+	return g.print(p, func(w io.Writer) error {
+		rows := [][]string{{"name", terminal.Plain(p.Name)}, {"conversations", terminal.Thousands(p.Conversations)}}
+		row := func(name, value string, set bool) {
+			if set {
+				rows = append(rows, []string{name, terminal.Plain(value)})
+			}
+		}
+		row("title", p.Title, p.Title != "")
+		row("model", p.Model, p.Model != "")
+		row("policy", p.Policy, p.Policy != "")
+		row("limit", terminal.Thousands(int64(p.Limit)), p.Limit != 0)
+		row("recall_scope", p.Settings.RecallScope, p.Settings.RecallScope != "")
+		row("reasoning_effort", p.Settings.ReasoningEffort, p.Settings.ReasoningEffort != "")
+		for _, name := range slices.Sorted(maps.Keys(p.Settings.Compaction)) {
+			row("compaction."+name, fmt.Sprint(p.Settings.Compaction[name]), true)
+		}
+		if b := p.Budget; b != nil {
+			row("tokens_per_day", terminal.Thousands(b.TokensPerDay), b.TokensPerDay != 0)
+			row("money_per_day", fmt.Sprint(b.MoneyPerDay, " ", b.Currency), b.MoneyPerDay != 0)
+		}
+		if p.Version == 0 {
+			row("stored", "nothing: scrollback projects set "+p.Name, true)
+		} else {
+			row("version", fmt.Sprint(p.Version), true)
+			row("changed", terminal.When(p.UpdatedAt), true)
+		}
+		if err := terminal.Table(w, rows); err != nil || p.Instructions == "" {
+			return err
+		}
+		_, err := fmt.Fprintf(w, "\n%s\n", terminal.Plain(strings.TrimRight(p.Instructions, "\n")))
+		return err
+	})
+}
+
+// textOf reads a file, or standard input for "-".
+func (g *globals) textOf(name string) (string, error) {
+	from := g.standardInput()
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return "", scrollback.ParamErrorf("scrollback", "instructions", "%w", err)
+		}
+		defer f.Close()
+		from = f
+	}
+	const most = 1 << 20 // more than instructions may have, in bytes
+	text, err := io.ReadAll(io.LimitReader(from, most))
+	if err != nil {
+		return "", scrollback.ParamErrorf("scrollback", "instructions", "%w", err)
+	}
+	return strings.ToValidUTF8(strings.TrimRight(string(text), "\r\n"), "\uFFFD"), nil
+}

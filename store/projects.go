@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// maxCurrency is how long the name of a currency may be, in bytes.
+const maxCurrency = 16
+
+// List lists the projects that conversations name or that are stored, by name, and the
+// default one in any case.
+func (p Projects) List(ctx context.Context) ([]scrollback.Project, error) {
+	ps, err := p.s.d.Read.Projects(ctx)
+	for _, one := range ps {
+		if one.Name == scrollback.DefaultProject {
+			return ps, err
+		}
+	}
+	return append([]scrollback.Project{{Name: scrollback.DefaultProject}}, ps...), err
+}
+
+// Get returns what is stored of a project; Version is 0 if nothing is. It does not count
+// conversations, and reads one row.
+func (p Projects) Get(ctx context.Context, name string) (scrollback.Project, error) {
+	return p.s.d.Projects.Get(ctx, name)
+}
+
+// Put lets edit change what is stored of a project; if nothing is, it is stored from then
+// on. With ifVersion set, any other version is a conflict that wraps
+// scrollback.ErrPrecondition.
+func (p Projects) Put(ctx context.Context, name string, ifVersion int64, edit func(*scrollback.Project) error) (scrollback.Project, error) {
+	const op = "store.Projects.Put"
+	if err := nameable(op, name); err != nil {
+		return scrollback.Project{}, err
+	}
+	return p.s.d.Projects.Put(ctx, name, p.s.Now(), func(v *scrollback.Project) error {
+		if err := atVersion(op, *v, ifVersion); err != nil {
+			return err
+		}
+		if err := edit(v); err != nil {
+			return err
+		}
+		return completeProject(op, v)
+	})
+}
+
+// Delete removes what is stored of a project, and touches no conversation; not_found if
+// nothing is stored.
+func (p Projects) Delete(ctx context.Context, name string, ifVersion int64) error {
+	return p.s.d.Projects.Delete(ctx, name, func(v scrollback.Project) error { return atVersion("store.Projects.Delete", v, ifVersion) })
+}
+
+func atVersion(op string, p scrollback.Project, ifVersion int64) error {
+	if ifVersion == 0 || p.Version == ifVersion {
+		return nil
+	}
+	return scrollback.Errorf(scrollback.Conflict, op, "the project is at version %d", p.Version).Because(scrollback.ErrPrecondition)
+}
+
+// nameable returns an error if a project cannot have this name.
+func nameable(op, name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return scrollback.ParamErrorf(op, "project", "a project has a name")
+	case utf8.RuneCountInString(name) > maxProject:
+		return scrollback.ParamErrorf(op, "project", "a project's name is at most %d characters", maxProject)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return scrollback.ParamErrorf(op, "project", "a project's name must be a single line of text")
+	}
+	return nil
+}
+
+// completeProject fills in defaults and checks bounds.
+func completeProject(op string, p *scrollback.Project) error {
+	c := scrollback.Conversation{Project: p.Name, Title: p.Title, Instructions: p.Instructions, Limit: p.Limit, Settings: p.Settings}
+	if err := complete(op, &c); err != nil {
+		return err
+	}
+	p.Settings = c.Settings
+	if p.Settings.Pinned || p.Settings.Tools != nil {
+		return scrollback.ParamErrorf(op, "settings", "a project has no pin and no tools: those are a conversation's own")
+	}
+	b := p.Budget
+	if b == nil {
+		return nil
+	}
+	switch {
+	case b.TokensPerDay < 0:
+		return scrollback.ParamErrorf(op, "tokens_per_day", "tokens_per_day is a number of tokens, or 0 for no bound")
+	case !(b.MoneyPerDay >= 0) || math.IsInf(b.MoneyPerDay, 0):
+		return scrollback.ParamErrorf(op, "money_per_day", "money_per_day is an amount of money, or 0 for no bound")
+	case b.MoneyPerDay > 0 && strings.TrimSpace(b.Currency) == "":
+		return scrollback.ParamErrorf(op, "currency", "money_per_day needs a currency, such as USD")
+	case len(b.Currency) > maxCurrency || strings.ContainsFunc(b.Currency, unicode.IsControl):
+		return scrollback.ParamErrorf(op, "currency", "a currency is at most %d characters", maxCurrency)
+	}
+	if b.TokensPerDay == 0 && b.MoneyPerDay == 0 {
+		p.Budget = nil
+	}
+	return nil
+}
+
+// Entitle moves a conversation's title on, books what that cost, and reports whether its
+// title was still in the state From.
+func (s *Store) Entitle(ctx context.Context, e Entitle) (bool, error) {
+	e.Now, e.Usage = s.Now(), booked(e.Usage)
+	return s.d.Log.Entitle(ctx, e)
+}
