@@ -29,6 +29,7 @@ type TurnRequest struct {
 	Key          string                    `json:"-"`
 	Tools        []scrollback.Tool         `json:"tools,omitempty"`
 	ToolResults  []ToolResult              `json:"tool_results,omitempty"`
+	WebSearch    bool                      `json:"web_search,omitempty"` // before it is answered, for this request only
 	Overrides    Overrides                 `json:"shape"`
 }
 
@@ -78,6 +79,10 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 	if err != nil {
 		return "", nil, err
 	}
+	web, err := e.searching(ctx, head, &r, &sh)
+	if err != nil {
+		return "", nil, err
+	}
 	in, err := e.incoming(ctx, &r, sh)
 	if err != nil {
 		return "", nil, err
@@ -124,6 +129,7 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 		return begun.Turn.ID, v.Turns().Attach(ctx, r.Conversation, begun.Turn.ID, 0), nil
 	}
 	lt := makeLive(v, begun, sh)
+	lt.web = web
 	go func() {
 		defer leave()
 		lt.run(e.base)

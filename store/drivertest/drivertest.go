@@ -65,6 +65,7 @@ var suite = []struct {
 	{"FinishReply", testFinishReply},
 	{"FinishEnds", testFinishEnds},
 	{"FinishConflict", testFinishConflict},
+	{"Meta", testMeta},
 	{"Troubled", testTroubled},
 	{"Append", testAppend},
 	{"AppendHeld", testAppendHeld},
