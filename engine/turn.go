@@ -68,18 +68,7 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 	if err != nil {
 		return "", nil, err
 	}
-	conv := head.Conversation
-	if r.Tools != nil {
-		conv.Settings.Tools = r.Tools
-	}
-	sh, err := e.resolver.Begin(ctx, conv, r.Overrides)
-	if err == nil && len(r.ToolResults) > 0 {
-		err = e.question(ctx, head.Branch, &sh)
-	}
-	if err != nil {
-		return "", nil, err
-	}
-	web, err := e.searching(ctx, head, &r, &sh)
+	sh, web, err := e.resolve(ctx, head, &r)
 	if err != nil {
 		return "", nil, err
 	}
@@ -135,6 +124,23 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 		lt.run(e.base)
 	}()
 	return lt.turn.ID, func(yield func(SequencedEvent, error) bool) { lt.read(ctx, 0, yield) }, nil
+}
+
+// resolve finds what a request goes by, and how it searches the web.
+func (e *Engine) resolve(ctx context.Context, head store.Head, r *TurnRequest) (setting.Resolved, webSearch, error) {
+	conv := head.Conversation
+	if r.Tools != nil {
+		conv.Settings.Tools = r.Tools
+	}
+	sh, err := e.resolver.Begin(ctx, conv, r.Overrides)
+	if err == nil && len(r.ToolResults) > 0 {
+		err = e.question(ctx, head.Branch, &sh)
+	}
+	if err != nil {
+		return sh, webSearch{}, err
+	}
+	web, err := e.searching(ctx, head, r, &sh)
+	return sh, web, err
 }
 
 // incoming checks what a request brings and turns it into messages.

@@ -44,8 +44,8 @@ func TestHarmless(t *testing.T) {
 	huge := strings.Repeat("潮汐", 1<<20)
 	found := scrollback.Search{Query: huge}
 	for range 3 {
-		for _, address := range []string{"javascript:alert(1)", "data:text/html,x", "//a.test", "https://", "file:///etc/passwd", "https://u:p@a.test/",
-			"https://a.test/" + huge, "https://a.test/\u202e<x>\"", " http://A.test/b "} {
+		for _, address := range []string{"javascript:alert(1)", "data:text/html,x", "//a.test", "https://", "file:///etc/passwd",
+			"https://u:p@a.test/", "https://a.test/" + huge, "https://a.test/\u202e<x>\"", " http://A.test/b "} {
 			found.Results = append(found.Results, scrollback.Source{Title: "a\x1b[31m\nb" + huge, URL: address, Text: huge})
 		}
 	}

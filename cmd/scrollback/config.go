@@ -46,6 +46,8 @@ type settings struct {
 	MemoryFiles    []string          // names of memory files; nil leaves them to the workspace
 	Setup          string            // what the environment ends with
 	TrashDays      int64             // after which a server purges what is in the trash; 0 for never
+	SearXNG        string            // address of a server that searches the web; empty for none
+	WebSearch      string            // as engine.Options has it
 	variables      map[string]string // what the file sets in place of environment variables
 }
 
@@ -56,6 +58,7 @@ const dot = "\x1f"
 var keys = map[string]string{
 	"data": "text", "objects": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts", "summary_timeout": "text",
 	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "trash_days": "whole number",
+	"searxng": "text", "web_search": "text",
 	"compaction.*": "number", "projects.*.policy": "text", "projects.*.compaction.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
@@ -250,6 +253,9 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	}
 	err := s.parseTimeout(first(g.SummaryTimeout, env("SCROLLBACK_SUMMARY_TIMEOUT"), k.String("summary_timeout")))
 	if err == nil {
+		err = s.parseSearch(first(env("SCROLLBACK_SEARXNG"), k.String("searxng")), first(env("SCROLLBACK_WEB_SEARCH"), k.String("web_search")))
+	}
+	if err == nil {
 		err = s.parseCompaction(k)
 	}
 	if err == nil {
@@ -278,6 +284,16 @@ func (s *settings) parseTimeout(text string) error {
 	}
 	if s.SummaryTimeout = d; d == 0 {
 		s.SummaryTimeout = -1
+	}
+	return nil
+}
+
+// parseSearch reads who searches the web: the address of a SearXNG, and which way is taken.
+func (s *settings) parseSearch(searxng, way string) error {
+	s.SearXNG, s.WebSearch = searxng, cmp.Or(way, engine.WebSearchAuto)
+	ways := []string{engine.WebSearchAuto, engine.WebSearchProvider, engine.WebSearchSearXNG, engine.WebSearchOff}
+	if !slices.Contains(ways, s.WebSearch) {
+		return scrollback.ParamErrorf("scrollback", "web_search", "web_search is one of %s, not %q", strings.Join(ways, ", "), s.WebSearch)
 	}
 	return nil
 }
