@@ -30,7 +30,8 @@ func TestSearch(t *testing.T) {
 		s.Results = append(s.Results, searxtest.Result{Title: fmt.Sprint("t", i), URL: fmt.Sprint("https://c.test/", i)})
 	}
 	got, err := client(t, s).Search(t.Context(), "When is *high water*?\n```\nx := `y`\n```\n")
-	if err != nil || got.Query != "When is high water?" || len(got.Results) != 6 || got.Results[0].Text != "text" || got.Results[1].Title != "t0" {
+	if err != nil || got.Query != "When is high water?" || len(got.Results) != 6 ||
+		got.Results[0].Text != "text" || got.Results[1].Title != "t0" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if q := s.Queries(); len(q) != 1 || q[0] != got.Query {
