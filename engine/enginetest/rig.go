@@ -61,6 +61,8 @@ type Options struct {
 	Place     *workspace.Place
 	Models    func(name string) (model.Model, error) // nil: the scripted one
 	Bounds    model.Bounds                           // of an answer
+	Searcher  engine.Searcher                        // of the web
+	WebSearch string                                 // as engine.Options has it
 }
 
 // New is a rig whose model plays the steps, the last of them again and again. It is
@@ -104,6 +106,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		},
 		Model: "script", Place: o.Place, SaveEvery: o.SaveEvery, NoBackgroundFolds: o.NoFolds, SummaryTimeout: o.Wait,
 		Compaction: engine.PolicySettings{Policy: o.Policy, Numbers: o.Folding}, Projects: o.Projects, ReplyBounds: o.Bounds,
+		Searcher: o.Searcher, WebSearch: o.WebSearch,
 	})
 	r.View = r.Engine.As(scrollback.Operator())
 	r.Reader = r.View.Recall()
