@@ -128,7 +128,7 @@ func TestWebSearchFails(t *testing.T) {
 // In a small window what was found is shortened, and in the end left out; nothing of the
 // conversation goes.
 func TestWebSearchFits(t *testing.T) {
-	for words, want := range map[int]int{1: 2, 700: 2, 1100: 0} {
+	for words, want := range map[int]int{1: 2, 700: 2, 1330: 0} {
 		_, searcher := searxng(t)
 		r := New(t, Options{Searcher: searcher, Limit: 2600, NoFolds: true}, modeltest.Say("Yes."))
 		c, _, err := r.Create(t.Context(), scrollback.Conversation{Instructions: strings.Repeat("word ", words)})

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -21,7 +20,7 @@ func (d *draft) searches() bool { return d.r.WebSearch && !d.dropped(model.WebSe
 // searchless recognises that the server does not search the web for this model or account.
 func (d *draft) searchless(p remote.Problem) bool {
 	words := strings.ToLower(p.Message)
-	return d.searches() && (p.Status == http.StatusBadRequest || p.Status == http.StatusForbidden) &&
+	return d.searches() && (p.Status == 400 || p.Status == 403) &&
 		(strings.Contains(words, "web_search") || strings.Contains(words, "web search"))
 }
 

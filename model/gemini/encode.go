@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -117,7 +116,7 @@ func (a *answer) plan(known scrollback.Learned) (remote.Exchange, error) {
 // searchless recognises that the server does not search the web for this model.
 func (m *Model) searchless(p remote.Problem) *scrollback.Error {
 	words := strings.ToLower(p.Message)
-	if p.Status != http.StatusBadRequest || !strings.Contains(words, "google_search") && !strings.Contains(words, "googlesearch") &&
+	if p.Status != 400 || !strings.Contains(words, "google_search") && !strings.Contains(words, "googlesearch") &&
 		!strings.Contains(words, "search grounding") && !strings.Contains(words, "search as tool") {
 		return nil
 	}
