@@ -53,6 +53,12 @@ type MessageEvent struct {
 	Seq       int64     `json:"seq"`
 }
 
+// SearchEvent is a search of the web for this turn. One whose query was shown before
+// takes its place.
+type SearchEvent struct {
+	Search
+}
+
 // SnapshotEvent is the step so far, for a reader who attaches late.
 type SnapshotEvent struct {
 	Content   string     `json:"content"`
@@ -116,6 +122,7 @@ func (ReasoningEvent) eventType() string  { return "reasoning" }
 func (ToolCallEvent) eventType() string   { return "tool_call" }
 func (ToolResultEvent) eventType() string { return "tool_result" }
 func (MessageEvent) eventType() string    { return "message" }
+func (SearchEvent) eventType() string     { return "search" }
 func (SnapshotEvent) eventType() string   { return "snapshot" }
 func (CompactingEvent) eventType() string { return "compacting" }
 func (CompactionEvent) eventType() string { return "compaction" }

@@ -25,6 +25,8 @@ var events = map[string]scrollback.Event{
 		Arguments: json.RawMessage(`{"a":"<"}`)},
 	`{"type":"tool_result","call_id":"c","name":"n","text":"t"}`: scrollback.ToolResultEvent{CallID: "c", Name: "n", Text: "t"},
 	`{"type":"message","message_id":"m","seq":2}`:                scrollback.MessageEvent{MessageID: "m", Seq: 2},
+	`{"type":"search","query":"q","results":[{"title":"t","url":"https://a.test","text":"x"}]}`: scrollback.SearchEvent{
+		Search: scrollback.Search{Query: "q", Results: []scrollback.Source{{Title: "t", URL: "https://a.test", Text: "x"}}}},
 	`{"type":"snapshot","content":"c","reasoning":"","tool_calls":[],"at":1}`: scrollback.SnapshotEvent{Content: "c",
 		ToolCalls: []scrollback.ToolCall{}, At: 1},
 	`{"type":"compaction","result":"compacted","segments":["s"],"refs":["history:s"],"first_seq":1,"last_seq":2,"tokens_before":9,` +

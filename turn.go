@@ -68,11 +68,13 @@ func (t Turn) Entry() TurnEntry {
 // MessagePage is a page of messages by seq, with the seq from which the next one continues
 // in the same direction (nil at the end) and the turns between them that have no stored
 // answer, in order. Running is the turn that runs now, to attach to, on this page or not.
+// Meta is what is known of the turns that the messages belong to, where anything is.
 type MessagePage struct {
-	Messages []Message   `json:"messages"`
-	Next     *int64      `json:"next"`
-	Turns    []TurnEntry `json:"turns"`
-	Running  *TurnID     `json:"running,omitempty"`
+	Messages []Message           `json:"messages"`
+	Next     *int64              `json:"next"`
+	Turns    []TurnEntry         `json:"turns"`
+	Running  *TurnID             `json:"running,omitempty"`
+	Meta     map[TurnID]TurnMeta `json:"meta,omitempty"`
 }
 
 // After are the turns of the page that stand after message seq.
@@ -107,6 +109,7 @@ type Turn struct {
 	Failure      *Failure       `json:"error,omitempty"`
 	Idempotency  Idempotency    `json:"-"`
 	Window       *WindowMark    `json:"-"`
+	Meta         *TurnMeta      `json:"meta,omitempty"` // nil for nothing
 	StartedAt    int64          `json:"started_at"`
 	EndedAt      int64          `json:"ended_at,omitempty"`
 }
@@ -137,6 +140,39 @@ func (d Draft) Parts() Parts {
 		ps = append(ps, c)
 	}
 	return ps
+}
+
+// TurnMeta is what is known about a turn that none of its messages says: how long its
+// model thought, in ms, and what was searched for on the web. No window shows it.
+type TurnMeta struct {
+	ThinkingMS int64    `json:"thinking_ms,omitempty"`
+	Searches   []Search `json:"search,omitempty"`
+}
+
+// Search is a search of the web: what was asked for, and the pages that were found, best
+// first. Error says in words for people why there are none.
+type Search struct {
+	Query   string   `json:"query"`
+	Results []Source `json:"results"`
+	Error   string   `json:"error,omitempty"`
+}
+
+// Source is a page of the web. Text is an excerpt of it, or empty.
+type Source struct {
+	Title string `json:"title"`
+	URL   string `json:"url"`
+	Text  string `json:"text"`
+}
+
+// Note adds a search, in place of one with the same query.
+func (m *TurnMeta) Note(s Search) {
+	for i := range m.Searches {
+		if m.Searches[i].Query == s.Query {
+			m.Searches[i] = s
+			return
+		}
+	}
+	m.Searches = append(m.Searches, s)
 }
 
 // Idempotency names a request so that sending it twice does it once. Hash is of

@@ -73,6 +73,11 @@ type Options struct {
 	// nothing.
 	Place *workspace.Place
 
+	// Searcher searches the web for requests that ask for it; nil for nobody. WebSearch
+	// says whether it does, or the model's server: WebSearchAuto if it is empty.
+	Searcher  Searcher
+	WebSearch string
+
 	// Strict says, by model name, whose chat templates are strict; what servers refuse
 	// is learned in addition.
 	Strict map[string]scrollback.Strictness

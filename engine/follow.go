@@ -126,6 +126,9 @@ func (t Turns) Page(ctx context.Context, id scrollback.ConversationID, q scrollb
 		state := page.Turns[last].State
 		page.Turns[last].Retry = state != scrollback.TurnOpen && state != scrollback.TurnComplete && page.Running == nil
 	}
+	if err == nil {
+		page.Meta, err = t.meta(ctx, page)
+	}
 	return page, err
 }
 
@@ -223,6 +226,7 @@ type follower struct {
 	gone  bool // the reader stopped
 
 	shown    scrollback.Draft
+	searches []scrollback.Search
 	reply    scrollback.MessageID
 	snapshot bool
 }
@@ -245,6 +249,7 @@ func (f *follower) follow(ctx context.Context, id scrollback.ConversationID, tur
 			f.emit(scrollback.TurnEvent{TurnID: t.ID, UserMessageID: t.UserMessage, Seq: t.Seq})
 			first = false
 		}
+		f.search(t)
 		if t.State != scrollback.TurnOpen {
 			return f.finish(ctx, t)
 		}
@@ -280,6 +285,19 @@ func (f *follower) draft(t scrollback.Turn) {
 		f.emit(scrollback.ToolCallEvent{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
 	}
 	f.shown = d
+}
+
+// search yields what was searched for on the web, or found, since the last poll.
+func (f *follower) search(t scrollback.Turn) {
+	if t.Meta == nil {
+		return
+	}
+	for i, s := range t.Meta.Searches {
+		if i >= len(f.searches) || s.Error != f.searches[i].Error || !slices.Equal(s.Results, f.searches[i].Results) {
+			f.emit(scrollback.SearchEvent{Search: s})
+		}
+	}
+	f.searches = t.Meta.Searches
 }
 
 func snapshotOf(d scrollback.Draft) scrollback.SnapshotEvent {

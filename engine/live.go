@@ -38,10 +38,11 @@ type liveTurn struct {
 	usage    scrollback.Usage     // of all its calls
 	sent     scrollback.Weight    // of the newest request
 	wait     turnstile.Patience   // for summaries
+	web      webSearch
 	cancel   context.CancelCauseFunc
 
 	// saving is held while the turn is written to the store, so that a save of the
-	// draft never follows the step that already stored it.
+	// draft never follows the step that already stored it, and while its meta changes.
 	saving sync.Mutex
 
 	mu     sync.Mutex
@@ -240,6 +241,7 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (t reply, err erro
 		call.Heard()
 		clock.Hear(d, lt.e.store.Now())
 		lt.write(d)
+		lt.heard(ctx, d)
 		if d.Usage != nil {
 			t.usage = *d.Usage
 		}
@@ -257,8 +259,10 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (t reply, err erro
 		return t, context.Cause(ctx)
 	}
 	if ms := clock.Thought(t.usage); ms > 0 {
-		lt.meta.ThinkingMS += ms
-		lt.emit(lt.meta)
+		lt.meta.ThinkingMS += ms // shown when it is stored
+		lt.saving.Lock()
+		lt.metaLocked().ThinkingMS = lt.meta.ThinkingMS
+		lt.saving.Unlock()
 	}
 	lt.mu.Lock()
 	defer lt.mu.Unlock()

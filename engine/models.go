@@ -21,6 +21,8 @@ type ModelEntry struct {
 	Factor    float64              `json:"factor"`
 	Learned   bool                 `json:"learned"`
 	Default   bool                 `json:"default"`
+	// WebSearch is who can search the web for it: its provider, a SearXNG, or nobody.
+	WebSearch string `json:"web_search,omitempty"`
 	// Taught is what else its server has taught; nil for nothing.
 	Taught *scrollback.Learned `json:"taught,omitempty"`
 }
@@ -49,7 +51,8 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 			k.Factor, taught = 0, &k
 		}
 		out = append(out, ModelEntry{Name: name, Taught: taught, Limit: sh.ModelBudget.Limit, LimitFrom: sh.LimitFrom, MaxOutput: sh.Facts.MaxOutput,
-			Price: v.e.o.Catalog.Find(name).Price, Factor: sh.Factor, Learned: sh.Learned.Factor > 0, Default: i == 0})
+			Price: v.e.o.Catalog.Find(name).Price, Factor: sh.Factor, Learned: sh.Learned.Factor > 0, Default: i == 0,
+			WebSearch: v.e.searcherOf(&sh, nil)})
 	}
 	return out, nil
 }

@@ -49,7 +49,9 @@ func (lt *liveTurn) run(base context.Context) {
 // steps asks the model until it has answered.
 func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 	var credits scrollback.CreditsEvent
+	lt.search(ctx)
 	for step := 1; ; step++ {
+		thought := lt.meta.ThinkingMS
 		w, mark, said, err := lt.answer(ctx, step)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
@@ -61,6 +63,9 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 		out, done, err := lt.conclude(ctx, step, said, mark)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
+		}
+		if lt.meta.ThinkingMS > thought {
+			out = append(out, lt.meta)
 		}
 		out = append(out, scrollback.UsageEvent{Usage: lt.usage})
 		if said.credits != nil {
@@ -88,7 +93,7 @@ func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, *s
 		}
 		lt.sent = w.Weight
 		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.resolved.ModelBudget.Limit, AnswerOnly: step > maxSteps+1,
-			Thinking: lt.resolved.Thinking, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.artifactBytes})
+			Thinking: lt.resolved.Thinking, WebSearch: lt.web.by == WebSearchProvider, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.artifactBytes})
 		l := model.LessonOf(err)
 		if l == nil || !lt.sofar().Empty() {
 			return w, mark, t, err
@@ -180,6 +185,7 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, mark *scro
 	if due {
 		lt.compactBeside(ctx)
 	}
+	w = lt.quote(ctx, w)
 	if err := window.Lint(w, lt.resolved.Facts.Dialect); err != nil {
 		return w, nil, scrollback.Errorf(scrollback.Internal, op, "the window breaks a rule of the provider: %w", err)
 	}

@@ -30,6 +30,7 @@ type TurnRequest struct {
 	Key          string                    `json:"-"`
 	Tools        []scrollback.Tool         `json:"tools,omitempty"`
 	ToolResults  []ToolResult              `json:"tool_results,omitempty"`
+	WebSearch    bool                      `json:"web_search,omitempty"` // before it is answered, for this request only
 	Overrides    Overrides                 `json:"shape"`
 }
 
@@ -90,14 +91,7 @@ func (v *View) begin(ctx context.Context, r TurnRequest) (lt *liveTurn, replayed
 	if err != nil {
 		return nil, "", err
 	}
-	conv := head.Conversation
-	if r.Tools != nil {
-		conv.Settings.Tools = r.Tools
-	}
-	sh, err := e.resolver.Begin(ctx, conv, r.Overrides)
-	if err == nil && len(r.ToolResults) > 0 {
-		err = e.question(ctx, head.Branch, &sh)
-	}
+	sh, web, err := e.resolve(ctx, head, &r)
 	if err != nil {
 		return nil, "", err
 	}
@@ -146,7 +140,26 @@ func (v *View) begin(ctx context.Context, r TurnRequest) (lt *liveTurn, replayed
 		leave()
 		return nil, begun.Turn.ID, nil
 	}
-	return makeLive(v, begun, sh), "", nil
+	lt = makeLive(v, begun, sh)
+	lt.web = web
+	return lt, "", nil
+}
+
+// resolve finds what a request goes by, and how it searches the web.
+func (e *Engine) resolve(ctx context.Context, head store.Head, r *TurnRequest) (setting.Resolved, webSearch, error) {
+	conv := head.Conversation
+	if r.Tools != nil {
+		conv.Settings.Tools = r.Tools
+	}
+	sh, err := e.resolver.Begin(ctx, conv, r.Overrides)
+	if err == nil && len(r.ToolResults) > 0 {
+		err = e.question(ctx, head.Branch, &sh)
+	}
+	if err != nil {
+		return sh, webSearch{}, err
+	}
+	web, err := e.searching(ctx, head, r, &sh)
+	return sh, web, err
 }
 
 // incoming checks what a request brings and turns it into messages.

@@ -24,6 +24,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -43,6 +44,7 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 	transcripts "github.com/scrollback-ai/scrollback/transcript/all"
 	"github.com/scrollback-ai/scrollback/transfer"
+	"github.com/scrollback-ai/scrollback/websearch"
 )
 
 // Options set up what Open opens. Nil and the zero value work: database and artifacts
@@ -82,6 +84,10 @@ type Options struct {
 
 	// Agent is sent to servers of models as the User-Agent; empty is "scrollback".
 	Agent string
+
+	// SearXNG is the address of a SearXNG server that searches the web for requests which
+	// ask for it, such as http://127.0.0.1:8888; empty leaves that to models' servers.
+	SearXNG string
 
 	Bundles bundle.Limits // of bundles that are imported and exported; zero fields are the defaults
 
@@ -167,6 +173,13 @@ func assemble(at places, o *Options) (*Scrollback, error) {
 	e.Models, e.ModelNames, e.Catalog = known.find, known.names, known.catalog
 	s.Transfer = transfer.New(s.Store, s.Archive, transfer.Options{Importers: transcripts.Importers(), Exporters: transcripts.Exporters(), Limits: o.Bundles})
 	e.Archive = transfer.OnCompact(s.Transfer)
+	if o.SearXNG != "" {
+		searcher, err := websearch.New(o.SearXNG, cmp.Or(o.Agent, "scrollback"))
+		if err != nil {
+			return nil, err
+		}
+		e.Searcher = searcher
+	}
 	s.Engine = engine.New(s.Store, s.Archive, e)
 	s.View = s.Engine.As(scrollback.Operator())
 	s.close = sync.OnceValue(func() error {

@@ -42,7 +42,15 @@ type Facts struct {
 
 	// NoSummaries says that it cannot write a summary, so there is no need to ask.
 	NoSummaries bool
+
+	// Searches says that its server can search the web by itself, and SearchesAlone that
+	// it does so only in requests without tools: there they are left out.
+	Searches, SearchesAlone bool
 }
+
+// WebSearch is what a model's server is said to refuse that cannot search the web, by the
+// name of the parameter in lessons.
+const WebSearch = "web_search"
 
 // Request is the input of one step. An item of kind KindTools carries no parts:
 // the definitions are in Tools.
@@ -53,6 +61,7 @@ type Request struct {
 	MaxOutputTokens int64
 	AnswerOnly      bool // tools stay defined, and must not be called any more
 	Thinking        scrollback.Thinking
+	WebSearch       bool // the server may search the web for it, if its Facts say that it can
 
 	// CacheKey is the same for all requests of one conversation, so that a provider
 	// may send them where its prompt cache is; empty for none.
@@ -97,6 +106,7 @@ type Delta struct {
 	End       bool
 	Usage     *scrollback.Usage
 	Credits   *Credits
+	Search    *scrollback.Search // of the web, by the model's server; one with the same query takes its place
 	RequestID string
 	Finish    string // scrollback.FinishStop, FinishToolCalls, FinishLength, …
 

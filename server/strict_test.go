@@ -236,7 +236,7 @@ func TestBodies(t *testing.T) {
 	for _, c := range []struct{ method, path, body, param, says string }{
 		{"POST", here + "/chat", `{"mesage":"x"}`, "mesage", `unknown field "mesage": did you mean "message"?`},
 		{"POST", here + "/chat", `{"Message":"x"}`, "Message", `did you mean "message"?`},
-		{"POST", here + "/chat", `{"message":"x","web_search":true}`, "web_search", "not supported yet"},
+		{"POST", here + "/chat", `{"message":"x","web_search":true}`, "web_search", "nobody can search the web"},
 		{"POST", here + "/chat", `{"message":"a","message":"b"}`, "message", "given twice"},
 		{"POST", here + "/chat", `{"message":[{"type":"text","text":"a","text":"b"}]}`, "message[0].text", "given twice"},
 		{"POST", here + "/chat", `{"message":"a"} {}`, "body", "not JSON"},

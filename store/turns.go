@@ -41,12 +41,13 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
 	})
 }
 
-// Save stores a turn's draft, renews its lease, and reports whether it is to be stopped.
+// Save stores a turn's draft and meta, renews its lease, and reports whether it is to be stopped.
 func (p Turns) Save(ctx context.Context, t scrollback.Turn, d scrollback.Draft) (stop bool, err error) {
-	return p.s.d.Turns.Save(ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, LeaseUntil: p.s.Now() + p.s.lease.Milliseconds()})
+	return p.s.d.Turns.Save(ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, Meta: t.Meta, LeaseUntil: p.s.Now() + p.s.lease.Milliseconds()})
 }
 
-// FinishRequest stores what a step produced and says where the turn stands now.
+// FinishRequest stores what a step produced, with the turn's meta, and says where the turn
+// stands now.
 type FinishRequest struct {
 	Turn         scrollback.Turn
 	Messages     []Incoming
@@ -64,7 +65,7 @@ func (p Turns) Finish(ctx context.Context, f FinishRequest) (Finished, error) {
 	return p.s.d.Turns.Finish(ctx, driver.Finish{
 		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + p.s.lease.Milliseconds(),
 		Entries: p.s.entries(f.Messages, f.Turn.ID), Usage: booked(f.Usage), Learn: p.s.learn, State: f.State, OpenCalls: slices.Clone(f.OpenCalls),
-		FinishReason: f.FinishReason, Failure: f.Failure, Window: f.Window,
+		FinishReason: f.FinishReason, Failure: f.Failure, Window: f.Window, Meta: f.Turn.Meta,
 	})
 }
 
@@ -76,6 +77,11 @@ func (p Turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 // Get returns a turn as stored.
 func (p Turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
 	return p.s.d.Turns.Get(ctx, id)
+}
+
+// Meta returns what is kept about turns beside their messages, where anything is.
+func (p Turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+	return p.s.d.Turns.Meta(ctx, ids)
 }
 
 // Last returns the newest turn of a conversation.

@@ -47,6 +47,7 @@ type chat struct {
 	w    faceWriters
 	p    *Printer
 	id   scrollback.ConversationID
+	web  bool // each question searches the web
 	quit bool
 }
 
@@ -115,7 +116,7 @@ func (c *chat) say(ctx context.Context, line string) error {
 		}
 		c.id = made.ID
 	}
-	return c.p.Turn(ctx, c.o.View, engine.TurnRequest{Conversation: c.id, Message: message, Overrides: c.o.Overrides})
+	return c.p.Turn(ctx, c.o.View, engine.TurnRequest{Conversation: c.id, Message: message, WebSearch: c.web, Overrides: c.o.Overrides})
 }
 
 // statusLine is where the conversation stands: model, tokens of budget, title.

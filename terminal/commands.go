@@ -50,6 +50,11 @@ func commands() []command {
 		{name: "/grep", takes: func(t Texts) string { return t.TakesPattern }, needed: true, about: true, run: (*chat).grep},
 		{name: "/search", takes: func(t Texts) string { return t.TakesWords }, needed: true, run: (*chat).search},
 		{name: "/model", takes: func(t Texts) string { return t.TakesName }, run: (*chat).model},
+		{name: "/web", run: func(c *chat, _ context.Context, w io.Writer, _ string) error {
+			c.web = !c.web
+			_, err := fmt.Fprintln(w, c.o.Texts.Web.state(c.web))
+			return err
+		}},
 		{name: "/title", takes: func(t Texts) string { return t.TakesTitle }, needed: true, about: true, run: (*chat).title},
 		{name: "/quit", run: func(c *chat, _ context.Context, _ io.Writer, _ string) error { c.quit = true; return nil }},
 	}

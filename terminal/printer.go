@@ -20,21 +20,25 @@ type Printer struct {
 	Texts                    Texts
 	Again                    string // what to type to have a question answered again
 
-	open   io.Writer // the one whose line is unfinished; nil at the start of a line
-	failed *scrollback.Failure
-	done   scrollback.DoneEvent
-	first  bool // the conversation's first turn, before anything was said about the window
+	open     io.Writer // the one whose line is unfinished; nil at the start of a line
+	failed   *scrollback.Failure
+	done     scrollback.DoneEvent
+	searches []scrollback.Search
+	first    bool // the conversation's first turn, before anything was said about the window
 }
 
 // Turn runs a turn to its end and shows it. When ctx ends the turn is stopped,
 // what was written is saved, and the error is canceled. If the turn fails, the error
 // is the one in its events.
 func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest) error {
-	p.failed, p.done = nil, scrollback.DoneEvent{}
+	p.failed, p.done, p.searches = nil, scrollback.DoneEvent{}, nil
 	whole := context.WithoutCancel(ctx)
 	turn, events, err := v.Begin(whole, r)
 	if err != nil {
 		return err
+	}
+	if r.WebSearch {
+		p.Note("%s", p.Texts.Web.Searching)
 	}
 	refused := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { refused <- v.Turns().Cancel(whole, r.Conversation, turn) })
@@ -49,6 +53,7 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 		}
 	}
 	p.endLine()
+	p.sources()
 	if reason := p.Texts.Trouble.Reasons[p.done.FinishReason]; reason != "" && p.failed == nil {
 		p.Note("%s", reason)
 	}
@@ -93,6 +98,8 @@ func (p *Printer) show(ev scrollback.Event) error {
 		}
 	case scrollback.ToolCallEvent:
 		p.Note("→ %s %s", Plain(ev.Name), Clip(string(ev.Arguments), noteWidth))
+	case scrollback.SearchEvent:
+		p.searched(ev.Search)
 	case scrollback.TurnEvent:
 		p.first = ev.Seq == 1
 	case scrollback.MetaEvent:

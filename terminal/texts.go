@@ -61,6 +61,7 @@ type Texts struct {
 	TakesName    string
 	TakesTitle   string
 	Trouble      TroubleTexts
+	Web          WebTexts
 }
 
 // TroubleTexts say what went wrong with a turn and what to do about it.
@@ -77,6 +78,8 @@ type TroubleTexts struct {
 }
 
 var english = Texts{
+	Web: WebTexts{On: "each question now searches the web first; /web ends that", Off: "questions no longer search the web", Searching: "searching the web…",
+		Searched: "searched the web: %s", Nothing: "found nothing", Failed: "no web search: %s", Sources: "Sources:"},
 	Greeting:    "scrollback · %s · /help lists the commands, Ctrl-D quits",
 	Resumed:     "%s · %s messages",
 	Earlier:     "… %s earlier messages",
@@ -116,6 +119,7 @@ var english = Texts{
 		"/grep":      "find lines of this conversation, compacted or not (RE2)",
 		"/search":    "find messages in all conversations by words",
 		"/model":     "show the model, or choose another",
+		"/web":       "search the web before each answer, or no longer",
 		"/title":     "give the conversation a title",
 		"/quit":      "quit",
 	},
@@ -195,6 +199,8 @@ var english = Texts{
 }
 
 var chinese = Texts{
+	Web: WebTexts{On: "之后每次提问都会先联网搜索；再次输入 /web 关闭", Off: "提问时不再联网搜索", Searching: "正在联网搜索……",
+		Searched: "已联网搜索：%s", Nothing: "没有找到结果", Failed: "未能联网搜索：%s", Sources: "来源："},
 	Greeting:    "scrollback · %s · /help 列出命令，Ctrl-D 退出",
 	Resumed:     "%s · %s 条消息",
 	Earlier:     "…… 之前还有 %s 条消息",
@@ -234,6 +240,7 @@ var chinese = Texts{
 		"/grep":      "在本对话中按正则表达式查找行，无论是否已压缩（RE2）",
 		"/search":    "按词语查找所有对话中的消息",
 		"/model":     "显示或更换模型",
+		"/web":       "回答前先联网搜索，再次执行则关闭",
 		"/title":     "给对话起标题",
 		"/quit":      "退出",
 	},

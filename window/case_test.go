@@ -22,6 +22,7 @@ const pictureMark = "== window\n"
 //	instructions TEXT · tools NAME… · dialect NAME · prompt SEQ
 //	segment ID FIRST-LAST TOKENS: PLACEHOLDER
 //	#SEQ ROLE[/STATUS] [@MODEL]: PART | PART …
+//	web QUERY: TITLE | URL | TEXT
 //
 // where a part is a text, or begins with call ID NAME ARGUMENTS, result ID NAME
 // TEXT, think, image, file. A part that ends in ^X has the opaque payload "X". A
@@ -40,7 +41,15 @@ func TestCases(t *testing.T) {
 			}
 			story, want, _ := strings.Cut(string(b), pictureMark)
 			in := parseCase(t, story)
-			got := picture(window.Assemble(in), in.Dialect)
+			found := parseWeb(story)
+			assemble := func() scrollback.Window {
+				w := window.Assemble(in)
+				if len(found.Results) > 0 {
+					w = window.Behind(w, window.WebResults(found, 40), scrollback.Weight{Tokens: 50}, in.Dialect)
+				}
+				return w
+			}
+			got := picture(assemble(), in.Dialect)
 			if *update {
 				if err := os.WriteFile(name, []byte(story+pictureMark+got), 0o644); err != nil {
 					t.Fatal(err)
@@ -53,7 +62,7 @@ func TestCases(t *testing.T) {
 			}
 			for _, d := range window.Dialects() {
 				in.Dialect = d
-				if err := window.Lint(window.Assemble(in), d); err != nil {
+				if err := window.Lint(assemble(), d); err != nil {
 					t.Errorf("%s: %v", d.Name, err)
 				}
 			}
@@ -68,7 +77,7 @@ func parseCase(t *testing.T, story string) window.Input {
 		word, rest, _ := strings.Cut(line, " ")
 		var err error
 		switch {
-		case line == "" || word == "--":
+		case line == "" || word == "--" || word == "web":
 		case word == "instructions":
 			in.Instructions, in.InstructionsWeight = rest, scrollback.Weight{Tokens: 5}
 		case word == "tools":
@@ -98,6 +107,18 @@ func parseCase(t *testing.T, story string) window.Input {
 		}
 	}
 	return in
+}
+
+// parseWeb is what the lines of a case say that a search of the web found.
+func parseWeb(story string) (s scrollback.Search) {
+	for line := range strings.SplitSeq(story, "\n") {
+		if rest, ok := strings.CutPrefix(line, "web "); ok {
+			query, page, _ := strings.Cut(strings.ReplaceAll(rest, `\u202e`, "\u202e"), ": ")
+			f := append(strings.SplitN(page, " | ", 3), "", "")
+			s.Query, s.Results = query, append(s.Results, scrollback.Source{Title: f[0], URL: f[1], Text: f[2]})
+		}
+	}
+	return window.Harmless(s)
 }
 
 func dialect(name string) scrollback.Dialect {

@@ -23,6 +23,48 @@ func TestBlockStaysClosed(t *testing.T) {
 	})
 }
 
+// The same for what a search of the web found.
+func TestWebBlockStaysClosed(t *testing.T) {
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(markstest.Pieces), 0, 12).Draw(t, "pieces"), "")
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		s := window.Harmless(scrollback.Search{Query: text.Draw(t, "query"), Results: []scrollback.Source{
+			{Title: text.Draw(t, "title"), URL: "https://a.test/" + text.Draw(t, "path"), Text: text.Draw(t, "text")},
+			{Title: "b", URL: "https://b.test/"}}})
+		block := window.WebResults(s, rapid.IntRange(0, 600).Draw(t, "chars"))
+		if got := markstest.Found(block); !slices.Equal(got, []string{"<web_results", "</web_results"}) {
+			t.Fatalf("somebody reads %q in %q", got, block)
+		}
+	})
+}
+
+// What a search found is bounded, and only pages on the web are kept.
+func TestHarmless(t *testing.T) {
+	huge := strings.Repeat("潮汐", 1<<20)
+	found := scrollback.Search{Query: huge}
+	for range 3 {
+		for _, address := range []string{"javascript:alert(1)", "data:text/html,x", "//a.test", "https://", "file:///etc/passwd",
+			"https://u:p@a.test/", "https://a.test/" + huge, "https://a.test/\u202e<x>\"", " http://A.test/b "} {
+			found.Results = append(found.Results, scrollback.Source{Title: "a\x1b[31m\nb" + huge, URL: address, Text: huge})
+		}
+	}
+	got := window.Harmless(found)
+	var addresses []string
+	for _, r := range got.Results {
+		addresses = append(addresses, r.URL)
+		if len(r.Title) > 700 || len(r.Text) > 2000 || strings.ContainsAny(r.Title, "\x1b\n") {
+			t.Errorf("%q, %d bytes of text", r.Title, len(r.Text))
+		}
+	}
+	if !slices.Equal(addresses, []string{"https://a.test/%E2%80%AE%3Cx%3E%22", "http://A.test/b"}) || len(got.Query) > 1000 {
+		t.Errorf("%q, a query of %d bytes", addresses, len(got.Query))
+	}
+	if again := window.Harmless(got); !slices.Equal(again.Results, got.Results) {
+		t.Errorf("%q again is %q", got, again)
+	}
+}
+
 // FuzzBlock is the same for any bytes.
 func FuzzBlock(f *testing.F) {
 	f.Add("</FOLDED_HISTORY>", "< /folded_history>", "＜／ｆｏｌｄｅｄ＿history＞")

@@ -16,13 +16,14 @@ type ResponsesRequest struct {
 	Stream          bool                `json:"stream"`
 }
 
-// ResponsesTool defines a function.
+// ResponsesTool defines a function, or names a tool that the server runs itself, of which
+// only Type is set.
 type ResponsesTool struct {
-	Type        string          `json:"type"` // function
-	Name        string          `json:"name"`
+	Type        string          `json:"type"` // function, or web_search
+	Name        string          `json:"name,omitempty"`
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
-	Strict      bool            `json:"strict"`
+	Strict      *bool           `json:"strict,omitempty"` // of a function
 }
 
 // ResponsesReasoning is how much to think, and how much of it is told.
@@ -72,6 +73,7 @@ type ResponsesEvent struct {
 	SummaryIndex Number           `json:"summary_index,omitempty"`
 	ItemID       string           `json:"item_id,omitempty"`
 	Item         json.RawMessage  `json:"item,omitempty"`
+	Annotation   *Annotation      `json:"annotation,omitempty"`
 	Response     *ResponsesAnswer `json:"response,omitempty"`
 	Error        json.RawMessage  `json:"error,omitempty"`
 }
@@ -103,6 +105,30 @@ type OutputItem struct {
 	Content   []OutputContent `json:"content,omitempty"`
 	Summary   []OutputContent `json:"summary,omitempty"`
 	Encrypted string          `json:"encrypted_content,omitempty"`
+	Action    *SearchAction   `json:"action,omitempty"` // of a web_search_call
+}
+
+// SearchAction is what the server did on the web: search, open_page or find_in_page.
+type SearchAction struct {
+	Type    string   `json:"type"`
+	Query   string   `json:"query,omitempty"`
+	Queries []string `json:"queries,omitempty"`
+}
+
+// Annotation is a page that an answer cites, in one of two forms: responses say it flat,
+// chat completions under URLCitation.
+type Annotation struct {
+	Type        string    `json:"type"` // url_citation
+	URL         string    `json:"url,omitempty"`
+	Title       string    `json:"title,omitempty"`
+	URLCitation *Citation `json:"url_citation,omitempty"`
+}
+
+// Citation is a page, with a piece of its text where the server sends one.
+type Citation struct {
+	URL     string `json:"url"`
+	Title   string `json:"title,omitempty"`
+	Content string `json:"content,omitempty"`
 }
 
 // OutputContent is a text of an item: output_text, refusal, summary_text or
@@ -111,6 +137,8 @@ type OutputContent struct {
 	Type    string `json:"type"`
 	Text    string `json:"text,omitempty"`
 	Refusal string `json:"refusal,omitempty"`
+
+	Annotations []Annotation `json:"annotations,omitempty"`
 }
 
 // ResponsesUsage counts tokens.

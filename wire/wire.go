@@ -70,6 +70,7 @@ type Message struct {
 	Refusal          *string           `json:"refusal,omitempty"`
 	ToolCalls        []ToolCall        `json:"tool_calls,omitempty"`
 	ToolCallID       string            `json:"tool_call_id,omitempty"`
+	Annotations      []Annotation      `json:"annotations,omitempty"` // pages that an answer cites
 }
 
 // Content is a text, a list of parts, or null. One text part alone is written as
@@ -166,8 +167,8 @@ func (c Content) Thought() string {
 
 // Tool defines a function.
 type Tool struct {
-	Type     string   `json:"type"` // function
-	Function Function `json:"function"`
+	Type     string   `json:"type"` // function, or a tool that the server runs itself
+	Function Function `json:"function,omitzero"`
 }
 
 // Function is a tool's name and its parameters, a JSON Schema.
@@ -238,6 +239,7 @@ type Delta struct {
 	ReasoningDetails []json.RawMessage `json:"reasoning_details,omitempty"`
 	Refusal          *string           `json:"refusal,omitempty"`
 	ToolCalls        []ToolCall        `json:"tool_calls,omitempty"`
+	Annotations      []Annotation      `json:"annotations,omitempty"` // pages that are cited
 }
 
 // ErrorBody is the body of a failed request.

@@ -56,6 +56,8 @@ type settings struct {
 	TrustedProxies access.Proxies    // whose forwarded headers count
 	Hosts          []string          // names of the server
 	Traces         bool              // are sent, to where OTEL_EXPORTER_OTLP_ENDPOINT says
+	SearXNG        string            // address of a server that searches the web; empty for none
+	WebSearch      string            // as engine.Options has it
 	variables      map[string]string // what the file sets in place of environment variables
 }
 
@@ -68,6 +70,7 @@ var keys = map[string]string{
 	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "titles": "text", "title_model": "text", "trash_days": "whole number",
 	"log_level": "text", "log_format": "text", "traces": "true or false",
 	"trusted_proxies": "text or list of texts", "hosts": "text or list of texts",
+	"searxng": "text", "web_search": "text",
 	"compaction.*": "number", "projects.*.policy": "text", "projects.*.compaction.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
@@ -270,6 +273,9 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 		err = s.parseTitles(first(env("SCROLLBACK_TITLE_MODEL"), k.String("title_model")), first(env("SCROLLBACK_TITLES"), k.String("titles"), string(engine.TitlesModel)))
 	}
 	if err == nil {
+		err = s.parseSearch(first(env("SCROLLBACK_SEARXNG"), k.String("searxng")), first(env("SCROLLBACK_WEB_SEARCH"), k.String("web_search")))
+	}
+	if err == nil {
 		err = s.parseCompaction(k)
 	}
 	if err == nil {
@@ -318,6 +324,16 @@ func (s *settings) parseReports(k *koanf.Koanf, env func(string) string) error {
 	s.LogJSON = format == "json"
 	if s.Traces = k.Bool("traces"); !k.Exists("traces") {
 		s.Traces = cmp.Or(env("OTEL_EXPORTER_OTLP_ENDPOINT"), env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")) != ""
+	}
+	return nil
+}
+
+// parseSearch reads who searches the web: the address of a SearXNG, and which way is taken.
+func (s *settings) parseSearch(searxng, way string) error {
+	s.SearXNG, s.WebSearch = searxng, cmp.Or(way, engine.WebSearchAuto)
+	ways := []string{engine.WebSearchAuto, engine.WebSearchProvider, engine.WebSearchSearXNG, engine.WebSearchOff}
+	if !slices.Contains(ways, s.WebSearch) {
+		return scrollback.ParamErrorf("scrollback", "web_search", "web_search is one of %s, not %q", strings.Join(ways, ", "), s.WebSearch)
 	}
 	return nil
 }

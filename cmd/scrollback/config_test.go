@@ -55,7 +55,7 @@ func TestConfigGuide(t *testing.T) {
 		TrustedProxies: access.Proxies{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8")},
 		Hosts:          []string{"chat.example.org"},
 		LogLevel:       slog.LevelInfo, LogJSON: true, Traces: true,
-		Titles: engine.TitlesModel, TitleModel: "openai/gpt-5-nano",
+		SearXNG: "http://127.0.0.1:8888", WebSearch: "auto", Titles: engine.TitlesModel, TitleModel: "openai/gpt-5-nano",
 		Models: map[string]token.Facts{"deepseek/deepseek-chat": {Limit: 128000, MaxOutput: 8000, Factor: 1.1,
 			Price: &token.Price{Input: 0.28, CachedInput: 0.028, Output: 0.42, Currency: "USD"}}},
 		Strict:      map[string]scrollback.Strictness{"custom/gemma-3-12b": scrollback.StrictNoSystem},

@@ -13,6 +13,7 @@ type runCmd struct {
 	Conversation string `help:"Continue this conversation; --root adds a folder to it. Default: a new one." placeholder:"ID"`
 	Project      string `help:"Project of a new conversation." placeholder:"P"`
 	Stdin        string `help:"Standard input beside a prompt: auto (if it begins within 3 s), wait (however long it takes) or ignore." enum:"auto,wait,ignore" default:"auto" placeholder:"HOW"`
+	WebSearch    bool   `help:"Search the web before the answer, with the model's provider or a SearXNG (searxng in the config file)."`
 	Retry        bool   `help:"Say nothing new: have the last question of --conversation answered again, after a failure or an interruption."`
 }
 
@@ -64,7 +65,7 @@ func (c *runCmd) Run(g *globals) (err error) {
 		}
 		p := g.printer()
 		p.Again = again(id)
-		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, Overrides: g.shape()})
+		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, WebSearch: c.WebSearch, Overrides: g.shape()})
 		p.Note("(conversation %s)", id)
 		if err == nil {
 			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Compacting) })

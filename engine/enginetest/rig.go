@@ -67,6 +67,8 @@ type Options struct {
 
 	TitleModel   string
 	NoTitleCalls bool
+	Searcher     engine.Searcher // of the web
+	WebSearch    string          // as engine.Options has it
 }
 
 // New is a rig whose model plays the steps, the last of them again and again. It is
@@ -114,6 +116,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		Compaction: engine.PolicySettings{Policy: o.Policy, Numbers: o.Folding}, Projects: o.Projects, ReplyBounds: o.Bounds,
 		Archive: transfer.OnCompact(r.Transfer),
 		Titles:  o.Titles, TitleModel: o.TitleModel, NoTitleCalls: o.NoTitleCalls,
+		Searcher: o.Searcher, WebSearch: o.WebSearch,
 	})
 	r.View = r.Engine.As(scrollback.Operator())
 	r.Reader = r.View.Recall()

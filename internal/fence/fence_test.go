@@ -70,6 +70,9 @@ var rooms = map[string]entry{
 	"model/*":         {rooms: ". model model/remote window wire", not: "database/sql os"},
 	"wire":            {not: "context os database/sql"},
 
+	"websearch":           {rooms: ". internal/clip internal/redact model/remote", net: true, not: "database/sql os"},
+	"websearch/searxtest": {net: true, not: "context os database/sql"},
+
 	"model/modeltest/*": {rooms: ". model model/modeltest wire", net: true, not: "database/sql"},
 
 	"transcript":     {rooms: ".", not: "context os database/sql"},
@@ -91,7 +94,7 @@ var rooms = map[string]entry{
 		libs: "github.com/google/uuid", not: "database/sql os"},
 
 	"local": {rooms: ". archive bundle engine model model/all model/offline model/remote store store/driver store/memdriver " +
-		"store/sqldriver/sqlite token transcript/all transfer",
+		"store/sqldriver/sqlite token transcript/all transfer websearch",
 		libs: "gocloud.dev/blob", not: "database/sql"},
 
 	"doctor": {rooms: ". archive store store/search", not: "database/sql os"},

@@ -22,8 +22,9 @@ const (
 	EnvironmentChange = "environment_change" // what is different there by now
 	Record            = "record"             // what a summary is made from
 	Minutes           = "minutes"            // a summary that is to be checked
+	WebResults        = "web_results"        // what a search of the web found
 )
 
 // names are those of all blocks, as a lenient reader knows them: no block may be ended, or
 // another begun, inside any of them.
-var names = []string{"foldedhistory", "environment", "environmentchange", "record", "minutes"}
+var names = []string{"foldedhistory", "environment", "environmentchange", "record", "minutes", "webresults"}

@@ -17,7 +17,8 @@ import (
 // The same text in every guise is kept from being a mark, and a text that only looks a
 // little like one stays as it is.
 func TestMarks(t *testing.T) {
-	for _, name := range []string{marks.FoldedHistory, marks.Environment, marks.EnvironmentChange, marks.Record, marks.Minutes} {
+	for _, name := range []string{marks.FoldedHistory, marks.Environment, marks.EnvironmentChange, marks.Record, marks.Minutes,
+		marks.WebResults} {
 		for _, mark := range []string{"<" + name + ">", "</" + name + ">", "< / " + strings.ToUpper(name) + ">",
 			"<\t/\n" + name + "\n>",
 			"<\u200b/" + name + ">", "<" + strings.Join(strings.Split(name, ""), "\u200d") + ">",

@@ -61,7 +61,7 @@ func New(at remote.Endpoint) *Model {
 
 // Facts implements model.Model.
 func (m *Model) Facts() model.Facts {
-	return model.Facts{Name: m.name, Dialect: window.Anthropic()}
+	return model.Facts{Name: m.name, Dialect: window.Anthropic(), Searches: true}
 }
 
 // maxPauses bounds how often one answer is continued after a pause.

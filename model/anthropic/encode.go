@@ -49,7 +49,7 @@ func (m *Model) plan(ctx context.Context, r model.Request, known scrollback.Lear
 		d.body.Messages = append(d.body.Messages, message{Role: "assistant", Content: t.said})
 	}
 	x := remote.Exchange{URL: m.base + "/v1/messages", Header: m.head, Body: d.body, Judge: d.judge, Once: []string{thinkingBlocks}, Params: d.params(),
-		Read: func(a *remote.Answer) error { return (&reader{a: a, turn: t}).read() }}
+		Read: func(a *remote.Answer) error { return (&reader{a: a, turn: t, web: r.WebSearch}).read() }}
 	if d.binding {
 		x.Header = maps.Clone(m.head)
 		x.Header["anthropic-beta"] = bindingBeta
@@ -68,6 +68,9 @@ func (d *draft) tools() {
 			schema = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
 		d.body.Tools = append(d.body.Tools, tool{Name: t.Name, Description: t.Description, InputSchema: schema})
+	}
+	if d.searches() {
+		d.body.Tools = append(d.body.Tools, tool{Type: searchTool, Name: model.WebSearch, MaxUses: maxSearches})
 	}
 	if d.r.AnswerOnly && len(d.body.Tools) > 0 && !d.dropped(toolChoice) {
 		d.body.ToolChoice = &choice{Type: "none"}

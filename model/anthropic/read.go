@@ -21,6 +21,10 @@ type reader struct {
 	open  bool                 // text or reasoning is, which a new block would be taken for more of
 	held  *scrollback.ToolCall // whole, if the answer was not cut off behind it
 	calls int
+	web   bool   // the server may search the web
+	last  string // the type of the last block that was text or thinking
+	gap   bool   // something stood between the last text and what comes
+	found remote.Finding
 	said  []any // the blocks so far, for a pause
 
 	usage  usage

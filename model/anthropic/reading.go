@@ -28,6 +28,7 @@ type begun struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
 	Input     json.RawMessage `json:"input"`
+	Content   json.RawMessage `json:"content"` // of results of the server's own tools
 }
 
 // piece is a piece of a block.
@@ -51,13 +52,20 @@ func (r *reader) begin(raw json.RawMessage, index int64) error {
 	if err := r.release(); err != nil { // more comes, so the call before it is whole
 		return err
 	}
-	if r.open { // a payload that stands alone would be taken for that of the part before
+	joined, err := r.joins(b.start.Type)
+	if err != nil {
+		return err
+	}
+	if r.open && !joined { // a payload that stands alone would be taken for that of the part before
 		r.open = false
 		if err := r.a.Emit(model.Delta{End: true}); err != nil {
 			return err
 		}
 	}
 	r.cur = b
+	if b.start.Type == "text" || b.start.Type == "thinking" {
+		r.last = b.start.Type
+	}
 	switch b.start.Type {
 	case "text":
 		return r.more(piece{Text: b.start.Text}, index)
@@ -113,6 +121,10 @@ func (r *reader) close() error {
 	switch b.start.Type {
 	case "thinking":
 		return r.payload(payload{Signature: b.signature.String()})
+	case "server_tool_use":
+		return r.asked(b)
+	case "web_search_tool_result":
+		return r.results(b)
 	case "tool_use":
 		if err := r.a.Argue(len(b.start.Input)); err != nil {
 			return err

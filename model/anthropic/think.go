@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
@@ -133,6 +134,9 @@ func (d *draft) params() []string {
 
 // judge says which of the things sent a refusal is about, or nothing.
 func (d *draft) judge(p remote.Problem) *scrollback.Error {
+	if d.searchless(p) {
+		return remote.Refusing(Preset().Name, model.WebSearch)
+	}
 	if name := d.refused(p); name != "" {
 		return remote.Refusing(Preset().Name, name)
 	}

@@ -35,10 +35,13 @@ type choice struct {
 	Type string `json:"type"`
 }
 
+// tool is a tool of ours, or if Type is set one that the server runs itself.
 type tool struct {
+	Type         string          `json:"type,omitempty"`
 	Name         string          `json:"name"`
 	Description  string          `json:"description,omitempty"`
-	InputSchema  json.RawMessage `json:"input_schema"`
+	InputSchema  json.RawMessage `json:"input_schema,omitempty"`
+	MaxUses      int             `json:"max_uses,omitempty"`
 	CacheControl *mark           `json:"cache_control,omitempty"`
 }
 

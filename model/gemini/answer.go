@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -15,6 +16,7 @@ type answer struct {
 	transcript
 
 	tally  remote.Tally
+	found  remote.Finding
 	open   bool // a text or thought is being written
 	called bool
 	named  int             // calls that have an id of ours
@@ -74,6 +76,7 @@ type chunk struct {
 		} `json:"content"`
 		FinishReason      string          `json:"finishReason"`
 		ContinuationToken json.RawMessage `json:"continuationToken"`
+		Grounding         *grounding      `json:"groundingMetadata"`
 	} `json:"candidates"`
 	PromptFeedback *struct {
 		BlockReason string `json:"blockReason"`
@@ -106,6 +109,9 @@ func (a *answer) chunk(of *remote.Answer, raw json.RawMessage) error {
 			continue
 		}
 		a.hop.came = true
+		if err := a.ground(of, one.Grounding); err != nil {
+			return err
+		}
 		if one.Content != nil {
 			for _, p := range one.Content.Parts {
 				if err := a.part(of, p); err != nil {
@@ -121,6 +127,34 @@ func (a *answer) chunk(of *remote.Answer, raw json.RawMessage) error {
 		}
 	}
 	return nil
+}
+
+// grounding is what the server searched for on the web, and the pages it found.
+type grounding struct {
+	Queries []string `json:"webSearchQueries"`
+	Chunks  []struct {
+		Web *struct {
+			URI   string `json:"uri"`
+			Title string `json:"title"`
+		} `json:"web"`
+	} `json:"groundingChunks"`
+}
+
+func (a *answer) ground(of *remote.Answer, g *grounding) error {
+	if g == nil {
+		return nil
+	}
+	if len(g.Queries) > 0 {
+		if err := a.found.Query(of, strings.Join(g.Queries, " · ")); err != nil {
+			return err
+		}
+	}
+	for _, c := range g.Chunks {
+		if c.Web != nil {
+			a.found.Page(scrollback.Source{Title: c.Web.Title, URL: c.Web.URI})
+		}
+	}
+	return a.found.Emit(of)
 }
 
 // part emits a part as it came: a signed one by itself, unsigned pieces of a text

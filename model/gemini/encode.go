@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
@@ -57,7 +58,8 @@ type functionResponse struct {
 }
 
 type toolset struct {
-	FunctionDeclarations []declaration `json:"functionDeclarations"`
+	FunctionDeclarations []declaration `json:"functionDeclarations,omitempty"`
+	GoogleSearch         *struct{}     `json:"googleSearch,omitempty"`
 }
 
 type declaration struct {
@@ -90,7 +92,12 @@ func (a *answer) plan(known scrollback.Learned) (remote.Exchange, error) {
 		}
 	}
 	var params []string
-	if len(r.Tools) > 0 && !remote.Dropped(known, wordsCalling) {
+	var judge func(remote.Problem) *scrollback.Error
+	searches := r.WebSearch && !m.family.gemma && !remote.Dropped(known, model.WebSearch)
+	switch {
+	case searches: // which the server does beside no function
+		body.Tools, judge = []toolset{{GoogleSearch: &struct{}{}}}, m.searchless
+	case len(r.Tools) > 0 && !remote.Dropped(known, wordsCalling):
 		body.Tools = []toolset{{FunctionDeclarations: declarations(r.Tools)}}
 		params = append(params, wordsCalling)
 		if r.AnswerOnly {
@@ -103,7 +110,17 @@ func (a *answer) plan(known scrollback.Learned) (remote.Exchange, error) {
 		body.GenerationConfig = &g
 	}
 	return remote.Exchange{URL: m.url() + ":streamGenerateContent?alt=sse", Header: m.header(), Body: body,
-		Params: append(params, of...), Tally: &a.tally, Read: a.read}, nil
+		Params: append(params, of...), Judge: judge, Tally: &a.tally, Read: a.read}, nil
+}
+
+// searchless recognises that the server does not search the web for this model.
+func (m *Model) searchless(p remote.Problem) *scrollback.Error {
+	words := strings.ToLower(p.Message)
+	if p.Status != 400 || !strings.Contains(words, "google_search") && !strings.Contains(words, "googlesearch") &&
+		!strings.Contains(words, "search grounding") && !strings.Contains(words, "search as tool") {
+		return nil
+	}
+	return remote.Refusing(m.place.Options.Provider, model.WebSearch)
 }
 
 func declarations(tools []scrollback.Tool) []declaration {

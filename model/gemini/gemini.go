@@ -51,8 +51,9 @@ var (
 
 // New makes the client of a model.
 func New(p remote.Endpoint) *Model {
-	return &Model{place: p, family: familyOf(p.Model), client: remote.New(p.Options),
-		facts: model.Facts{Name: p.Name, Dialect: window.Gemini()}}
+	f := familyOf(p.Model)
+	return &Model{place: p, family: f, client: remote.New(p.Options),
+		facts: model.Facts{Name: p.Name, Dialect: window.Gemini(), Searches: !f.gemma, SearchesAlone: true}}
 }
 
 // Facts implements model.Model.

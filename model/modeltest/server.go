@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/scrollback-ai/scrollback"
@@ -88,6 +89,10 @@ func RequestOf(body wire.ChatRequest) model.Request {
 		r.Items = append(r.Items, it)
 	}
 	for _, t := range body.Tools {
+		if t.Type != "function" {
+			r.WebSearch = r.WebSearch || strings.HasSuffix(t.Type, model.WebSearch)
+			continue
+		}
 		r.Tools = append(r.Tools, scrollback.Tool{Name: t.Function.Name, Description: t.Function.Description, Parameters: t.Function.Parameters})
 	}
 	return r

@@ -55,6 +55,19 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 	for _, t := range r.Tools {
 		c.Tools = append(c.Tools, wire.Tool{Type: "function", Function: wire.Function{Name: t.Name, Description: t.Description, Parameters: t.Parameters}})
 	}
+	read := func(a *remote.Answer) error { return (&reader{a: a, calls: gathering{taken: callIDs(r)}}).read() }
+	switch {
+	case !r.WebSearch || m.d.search == "" || c.dropped(model.WebSearch):
+	case m.d.responses: // this API cannot search, and no newer one is known to the server
+		read = func(a *remote.Answer) error {
+			if err := a.Emit(model.Delta{Lesson: &model.Lesson{Drop: model.WebSearch}}); err != nil {
+				return err
+			}
+			return (&reader{a: a, calls: gathering{taken: callIDs(r)}}).read()
+		}
+	case c.may(model.WebSearch):
+		c.Tools = append(c.Tools, wire.Tool{Type: m.d.search})
+	}
 	if r.AnswerOnly && len(c.Tools) > 0 && c.may("tool_choice") {
 		c.ToolChoice = "none"
 	}
@@ -66,8 +79,7 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 	case c.may("prompt_cache_key"):
 		c.PromptCacheKey = r.CacheKey
 	}
-	return remote.Exchange{URL: m.at.BaseURL + "/chat/completions", Header: header, Body: c.ChatRequest, Params: c.params,
-		Read: func(a *remote.Answer) error { return (&reader{a: a, calls: gathering{taken: callIDs(r)}}).read() }}, nil
+	return remote.Exchange{URL: m.at.BaseURL + "/chat/completions", Header: header, Body: c.ChatRequest, Params: c.params, Read: read}, nil
 }
 
 // bound says how long the answer may be, in the one of two fields that the server

@@ -11,6 +11,7 @@ import (
 // described in docs/guides/dialects.md.
 type dialect struct {
 	responses bool   // it speaks /responses, which is asked first
+	search    string // the tool with which it searches the web; empty for none
 	system    string // the role of instructions in responses; empty means system
 
 	oldMaxTokens bool // max_tokens, and not max_completion_tokens
@@ -63,17 +64,17 @@ var servers = []struct {
 	dialect
 }{
 	{remote.Preset{Name: "openai", URL: "https://api.openai.com/v1", Key: "OPENAI_API_KEY", Base: "OPENAI_BASE_URL"},
-		dialect{responses: true, system: "developer", cacheKey: "prompt_cache_key", field: "reasoning_content", replay: replayCalls, silence: quiet}},
+		dialect{responses: true, search: "web_search", system: "developer", cacheKey: "prompt_cache_key", field: "reasoning_content", replay: replayCalls, silence: quiet}},
 	{remote.Preset{Name: "deepseek", URL: "https://api.deepseek.com/v1", Key: "DEEPSEEK_API_KEY", Base: "DEEPSEEK_BASE_URL"},
 		dialect{oldMaxTokens: true, thinking: thinkType, field: "reasoning_content", replay: replayCalls, absent: ":"}},
 	{remote.Preset{Name: "xai", URL: "https://api.x.ai/v1", Key: "XAI_API_KEY", Base: "XAI_BASE_URL"},
-		dialect{responses: true, cacheKey: ":x-grok-conv-id", field: "reasoning_content", replay: replayNever, silence: quiet}},
+		dialect{responses: true, search: "web_search", cacheKey: ":x-grok-conv-id", field: "reasoning_content", replay: replayNever, silence: quiet}},
 	{remote.Preset{Name: "poe", URL: "https://api.poe.com/v1", Key: "POE_API_KEY", Base: "POE_BASE_URL"},
 		dialect{field: "reasoning_content", replay: replayCalls, list: listPlain}},
 	{remote.Preset{Name: "ark", URL: "https://ark.cn-beijing.volces.com/api/v3", Key: "ARK_API_KEY", Base: "ARK_BASE_URL"},
 		dialect{oldMaxTokens: true, thinking: thinkType, field: "reasoning_content", replay: replayCalls}},
 	{remote.Preset{Name: "openrouter", URL: "https://openrouter.ai/api/v1", Key: "OPENROUTER_API_KEY", Base: "OPENROUTER_BASE_URL"},
-		dialect{oldMaxTokens: true, thinking: thinkReasoning, field: "reasoning", replay: replayAlways, marks: []string{"anthropic/"}, list: listPlain}},
+		dialect{oldMaxTokens: true, search: "openrouter:web_search", thinking: thinkReasoning, field: "reasoning", replay: replayAlways, marks: []string{"anthropic/"}, list: listPlain}},
 	{remote.Preset{Name: "dashscope", URL: "https://dashscope.aliyuncs.com/compatible-mode/v1", Key: "DASHSCOPE_API_KEY", Base: "DASHSCOPE_BASE_URL"},
 		dialect{oldMaxTokens: true, thinking: thinkEnable, field: "reasoning_content", replay: replayNever,
 			preserve: "preserve_thinking", families: []string{"qwen3.6", "qwen3.7", "qwen3.8", "qwen4"}}},

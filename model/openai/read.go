@@ -24,6 +24,7 @@ type reader struct {
 	thinking bool   // reasoning is the part that is being written
 	closed   bool   // some reasoning has its payload
 	details  fragments
+	found    remote.Finding
 }
 
 // read emits what an answer says, streamed or not.
@@ -99,7 +100,7 @@ func (s *reader) readWhole() error {
 	}
 	chunk := wire.Chunk{ID: r.ID, Usage: r.Usage, Choices: []wire.ChunkChoice{{FinishReason: c.FinishReason, Usage: c.Usage,
 		Delta: wire.Delta{Content: msg.Content, Reasoning: msg.Reasoning, ReasoningContent: msg.ReasoningContent,
-			ReasoningDetails: msg.ReasoningDetails, Refusal: msg.Refusal, ToolCalls: msg.ToolCalls}}}}
+			ReasoningDetails: msg.ReasoningDetails, Refusal: msg.Refusal, ToolCalls: msg.ToolCalls, Annotations: msg.Annotations}}}}
 	if err := s.chunk(chunk); err != nil {
 		return err
 	}
@@ -139,6 +140,11 @@ func (s *reader) count(u *wire.Usage) {
 }
 
 func (s *reader) delta(d wire.Delta) error {
+	for _, a := range d.Annotations {
+		if c := a.URLCitation; c != nil {
+			s.found.Page(scrollback.Source{Title: c.Title, URL: c.URL, Text: c.Content})
+		}
+	}
 	thought, field := d.Content.Thought(), ""
 	if thought != "" {
 		field = s.field
@@ -223,6 +229,9 @@ func (s *reader) end() error {
 	}
 	if s.finish == "length" && !s.said && len(s.calls.list) == 0 && (s.usage == nil || s.usage.OutputTokens == 0) {
 		return s.a.Cut(s.usage) // the server took a part of the request only, and had no room left
+	}
+	if err := s.found.Emit(s.a); err != nil {
+		return err
 	}
 	if err := s.close(); err != nil {
 		return err

@@ -58,11 +58,14 @@ func (m *Model) respond(ctx context.Context, r model.Request, known scrollback.L
 		}
 	}
 	for _, t := range r.Tools {
-		tool := wire.ResponsesTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Parameters}
+		tool := wire.ResponsesTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Parameters, Strict: new(bool)}
 		if len(tool.Parameters) == 0 {
 			tool.Parameters = nothing
 		}
 		b.Tools = append(b.Tools, tool)
+	}
+	if r.WebSearch && m.d.search != "" && b.may(model.WebSearch) {
+		b.Tools = append(b.Tools, wire.ResponsesTool{Type: m.d.search})
 	}
 	if r.AnswerOnly && len(b.Tools) > 0 && b.may("tool_choice") {
 		b.ToolChoice = "none"

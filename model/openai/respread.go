@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -20,6 +21,7 @@ type respReader struct {
 	items     int
 	calls     int
 	ended     bool
+	found     remote.Finding
 }
 
 func (s *respReader) read() error {
@@ -67,6 +69,8 @@ func (s *respReader) event(e wire.ResponsesEvent, raw []byte) error {
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		s.streamed = s.streamed || e.Delta != ""
 		return s.a.Emit(model.Delta{Reasoning: e.Delta})
+	case "response.output_text.annotation.added":
+		s.cite(e.Annotation)
 	case "response.function_call_arguments.delta":
 		s.argued += len(e.Delta)
 		return s.a.Argue(len(e.Delta))
@@ -107,7 +111,20 @@ func (s *respReader) item(raw json.RawMessage) error {
 			d.Reasoning = text(it.Summary, "\n\n")
 		}
 		d.Opaque = payload{Item: raw}.opaque()
+	case "web_search_call":
+		if a := it.Action; a != nil && a.Type == "search" {
+			return s.found.Query(s.a, cmp.Or(a.Query, strings.Join(a.Queries, " · ")))
+		}
+		return nil
 	case "message":
+		for _, c := range it.Content {
+			for i := range c.Annotations {
+				s.cite(&c.Annotations[i])
+			}
+		}
+		if err := s.found.Emit(s.a); err != nil {
+			return err
+		}
 		if !s.streamed {
 			d.Text = text(it.Content, "")
 		}
@@ -134,6 +151,13 @@ func (s *respReader) item(raw json.RawMessage) error {
 	}
 	s.streamed, s.argued = false, 0
 	return s.a.Emit(d)
+}
+
+// cite notes a page that the answer cites.
+func (s *respReader) cite(a *wire.Annotation) {
+	if a != nil && a.Type == "url_citation" {
+		s.found.Page(scrollback.Source{Title: a.Title, URL: a.URL})
+	}
 }
 
 // readWhole reads the answer of a server that does not stream.

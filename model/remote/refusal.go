@@ -37,7 +37,7 @@ func (c *Client) problem(p Problem, x Exchange) error {
 func (c *Client) classify(p Problem, x Exchange) error {
 	words := strings.ToLower(p.Message)
 	is := func(t table) bool { return t.matches(p, words) }
-	if x.Judge != nil && !p.Page {
+	if x.Judge != nil && (!p.Page || x.JudgePages) {
 		if err := x.Judge(p); err != nil {
 			return c.said(err, p)
 		}

@@ -96,6 +96,8 @@ type Exchange struct {
 	// this provider says, or nil. One whose reason is a lesson changes the
 	// request as any lesson does.
 	Judge func(p Problem) *scrollback.Error
+	// JudgePages says that Judge is for web pages too, which are no answers of an API.
+	JudgePages bool
 
 	// Tally is that of the answer that the exchange continues; nil for a whole answer.
 	Tally *Tally

@@ -29,6 +29,8 @@ type chatBody struct {
 	Thinking        *bool  `json:"thinking,omitempty"`
 	ThinkingBudget  int64  `json:"thinking_budget,omitempty"`
 
+	WebSearch bool `json:"web_search,omitempty" doc:"Search the web before the answer, for this request only. Who can is in GET /api/models."`
+
 	Stream *bool `json:"stream,omitempty"`
 }
 
@@ -46,7 +48,7 @@ type toolResultBody struct {
 }
 
 func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {
-	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID),
+	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID), WebSearch: b.WebSearch,
 		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Compaction: b.numbers(),
 			Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
 	if b.Message != nil {

@@ -152,7 +152,7 @@ func depth(raw []byte) (most int) {
 // an operation, by their path.
 var reserved = func() map[string]string {
 	const later, ours = "is not supported yet", "is not for a request to set"
-	out := map[string]string{"chat.web_search": later}
+	out := map[string]string{}
 	for _, op := range []string{"create-conversation", "patch-conversation"} {
 		for _, name := range []string{"version", "branch", "messages", "created_at", "updated_at", "parent", "deleted_at"} {
 			out[op+"."+name] = ours

@@ -29,6 +29,10 @@ type Turns interface {
 	// Last is the newest turn of a conversation; not_found if it had none.
 	Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error)
 
+	// Meta is what is kept about turns beside their messages; those of which nothing is,
+	// or that do not exist, are left out. It must not be asked for more than ListMax.
+	Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error)
+
 	// Troubled are turns that did not end well; see [TurnQuery].
 	Troubled(ctx context.Context, q TurnQuery) ([]scrollback.Turn, error)
 }
@@ -77,17 +81,19 @@ type Begun struct {
 	Replayed bool
 }
 
-// Save renews a turn.
+// Save renews a turn. Meta, unless it is nil, takes the place of the turn's.
 type Save struct {
 	Turn       scrollback.TurnID
 	Owner      string
 	Draft      scrollback.Draft
+	Meta       *scrollback.TurnMeta
 	LeaseUntil int64
 }
 
 // Finish appends Entries for an open turn that Owner holds (else conflict, and
 // nothing is written), adds Usage to the books and stores the turn's new state. If there
 // are entries, Turn.LastSeq becomes the head.
+// Meta, unless it is nil, takes the place of the turn's.
 // While State stays open the turn keeps its lease and its draft is emptied; any
 // other state frees the conversation.
 type Finish struct {
@@ -103,6 +109,7 @@ type Finish struct {
 	FinishReason string
 	Failure      *scrollback.Failure
 	Window       *scrollback.WindowMark
+	Meta         *scrollback.TurnMeta
 }
 
 // Reply is what Turn.Reply becomes once a turn's entries are appended, by Finish

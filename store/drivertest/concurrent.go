@@ -214,6 +214,44 @@ func (w *bench) save(t scrollback.Turn, d scrollback.Draft) (bool, error) {
 	return w.Turns.Save(w.ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, LeaseUntil: w.tick() + lease})
 }
 
+// testMeta: what is kept beside a turn's messages stays from save to save, also when its
+// owner is gone, and is found by the turn's id.
+func testMeta(w *bench) {
+	c := w.conversation()
+	searched := scrollback.TurnMeta{ThinkingMS: 7, Searches: []scrollback.Search{
+		{Query: "潮汐 <x>", Results: []scrollback.Source{{Title: "T", URL: "https://a.test/?q=1&r=2", Text: "\"x\""}}},
+		{Query: "none", Results: []scrollback.Source{}, Error: "nothing came"}}}
+	save := func(t scrollback.Turn, m *scrollback.TurnMeta) {
+		_, err := w.Turns.Save(w.ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: draft("x"), Meta: m, LeaseUntil: w.now + lease})
+		w.ok(err)
+	}
+	finish := func(t scrollback.Turn, state scrollback.TurnState, m *scrollback.TurnMeta) {
+		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: t.ID, Owner: t.Owner, Now: w.tick(), LeaseUntil: w.now + lease, State: state, Meta: m})
+		w.ok(err)
+	}
+	plain := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
+	save(plain, nil)
+	finish(plain, scrollback.TurnComplete, nil)
+	one := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
+	save(one, &searched)
+	save(one, nil)
+	same(w.t, "meta of an open turn", &searched, w.turn(one.ID).Meta)
+	finish(one, scrollback.TurnOpen, nil)
+	more := searched
+	more.ThinkingMS = 9
+	finish(one, scrollback.TurnComplete, &more)
+	gone := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
+	save(gone, &searched)
+	w.now += 2 * lease
+	w.begin(c.ID, w.entry(scrollback.RoleUser, ""))
+	got, err := w.Turns.Meta(w.ctx, []scrollback.TurnID{plain.ID, one.ID, gone.ID, "unknown", one.ID})
+	w.ok(err)
+	same(w.t, "meta by turn", map[scrollback.TurnID]scrollback.TurnMeta{one.ID: more, gone.ID: searched}, got)
+	got, err = w.Turns.Meta(w.ctx, nil)
+	w.ok(err)
+	same(w.t, "of no turns", 0, len(got))
+}
+
 // salvager makes n messages of what is left of a turn and checks what it is given.
 func salvager(w *bench, want scrollback.TurnID, n int) func(scrollback.Turn) []driver.Entry {
 	var entries []driver.Entry

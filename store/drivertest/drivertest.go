@@ -67,6 +67,7 @@ var suite = []struct {
 	{"FinishReply", testFinishReply},
 	{"FinishEnds", testFinishEnds},
 	{"FinishConflict", testFinishConflict},
+	{"Meta", testMeta},
 	{"Troubled", testTroubled},
 	{"Append", testAppend},
 	{"AppendHeld", testAppendHeld},

@@ -190,6 +190,11 @@ func (f faultyTurns) Last(ctx context.Context, id scrollback.ConversationID) (sc
 	return faulty(f.of, "LastTurn", func() (scrollback.Turn, error) { return f.Turns.Last(ctx, id) })
 }
 
+// Meta implements [driver.Turns].
+func (f faultyTurns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+	return faulty(f.of, "Meta", func() (map[scrollback.TurnID]scrollback.TurnMeta, error) { return f.Turns.Meta(ctx, ids) })
+}
+
 // Troubled implements [driver.Turns].
 func (f faultyTurns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
 	return faulty(f.of, "Troubled", func() ([]scrollback.Turn, error) { return f.Turns.Troubled(ctx, q) })

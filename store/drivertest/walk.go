@@ -365,7 +365,7 @@ func (w *walk) finish() {
 	}
 	f := driver.Finish{Turn: t.ID, Owner: t.Owner, Entries: w.entries(3), Now: w.tick(), LeaseUntil: w.now + some[int64](w, 41, 401),
 		State:  some(w, scrollback.TurnOpen, scrollback.TurnComplete, scrollback.TurnWaiting, scrollback.TurnFailed),
-		Window: some(w, nil, mark("w"), mark("v")), FinishReason: some(w, "", "stop"), OpenCalls: some(w, nil, draft("").ToolCalls),
+		Window: some(w, nil, mark("w"), mark("v")), Meta: some(w, nil, &scrollback.TurnMeta{ThinkingMS: 3}), FinishReason: some(w, "", "stop"), OpenCalls: some(w, nil, draft("").ToolCalls),
 		Failure: some(w, nil, &scrollback.Failure{Code: scrollback.Internal, Message: "m"}),
 		Learn:   learnLast, Usage: some(w, nil, []scrollback.UsageRecord{{Conversation: t.Conversation, TurnID: t.ID, At: w.now}}, []scrollback.UsageRecord{
 			{Conversation: t.Conversation, Model: "m", At: w.now, WindowTokens: 10, Usage: scrollback.Usage{InputTokens: w.rng.Int64N(99), Cost: 0.1, Currency: "USD"}}})}

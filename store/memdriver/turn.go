@@ -23,6 +23,9 @@ func (db turns) Save(ctx context.Context, s driver.Save) (bool, error) {
 		return false, err
 	}
 	t.Draft, t.LeaseUntil = clone(s.Draft), s.LeaseUntil
+	if s.Meta != nil {
+		t.Meta = clone(s.Meta)
+	}
 	return t.Cancel, nil
 }
 
@@ -48,6 +51,9 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 	t.OpenCalls, t.Failure = clone(f.OpenCalls), clone(f.Failure)
 	if f.Window != nil {
 		t.Window = clone(f.Window)
+	}
+	if f.Meta != nil {
+		t.Meta = clone(f.Meta)
 	}
 	if f.State == scrollback.TurnOpen {
 		t.LeaseUntil = f.LeaseUntil
@@ -111,6 +117,22 @@ func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollb
 		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "conversation %s had no turn", id)
 	}
 	return clone(*t), nil
+}
+
+// Meta implements [driver.Turns].
+func (db turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+	end, err := db.read(ctx, "memdriver.Meta")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	out := map[scrollback.TurnID]scrollback.TurnMeta{}
+	for _, id := range ids {
+		if t := db.turns[id]; t != nil && t.Meta != nil {
+			out[id] = clone(*t.Meta)
+		}
+	}
+	return out, nil
 }
 
 // Troubled implements [driver.Turns].

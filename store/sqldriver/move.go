@@ -263,7 +263,7 @@ func (j *adopting) left(ctx context.Context) error {
 	if t.Branch == j.b.ID && t.LastSeq == j.b.HeadSeq {
 		j.c.LastTurn = t.ID
 	}
-	return j.tx.Run(ctx, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(20)+`)`, v...)
+	return j.tx.Run(ctx, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(21)+`)`, v...)
 }
 
 // Folds implements [driver.Move].

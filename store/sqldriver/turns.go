@@ -48,7 +48,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 		if err != nil {
 			return err
 		}
-		if err := tx.Run(ctx, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(20)+`)`, v...); err != nil {
+		if err := tx.Run(ctx, `INSERT INTO turns (`+sqlrow.TurnColumns+`) VALUES (`+sqlrow.Marks(21)+`)`, v...); err != nil {
 			return err
 		}
 		w.c.LastTurn = t.ID
@@ -137,7 +137,14 @@ func (db turns) Save(ctx context.Context, s driver.Save) (stop bool, err error) 
 		if err != nil {
 			return err
 		}
-		return tx.Run(ctx, `UPDATE turns SET draft = $2, lease_until = $3 WHERE id = $1`, s.Turn, draft, s.LeaseUntil)
+		if s.Meta == nil {
+			return tx.Run(ctx, `UPDATE turns SET draft = $2, lease_until = $3 WHERE id = $1`, s.Turn, draft, s.LeaseUntil)
+		}
+		meta, err := sqlrow.JSON(s.Meta)
+		if err != nil {
+			return err
+		}
+		return tx.Run(ctx, `UPDATE turns SET draft = $2, lease_until = $3, meta = $4 WHERE id = $1`, s.Turn, draft, s.LeaseUntil, meta)
 	})
 	return stop, err
 }
@@ -176,6 +183,9 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 			t.Window = f.Window
 		}
 		w.c.News.Turn = t.ID
+		if f.Meta != nil {
+			t.Meta = f.Meta
+		}
 		if t.State != scrollback.TurnOpen {
 			t.EndedAt = f.Now
 			w.c.News.State, w.c.News.Kinds = t.State, w.c.News.Kinds|driver.KindTurned
@@ -200,13 +210,13 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 
 func storeTurn(ctx context.Context, tx *sqlrow.Session, t *scrollback.Turn) error {
 	var col sqlrow.Columns
-	draft, calls, failure, mark := col.JSON(t.Draft), col.JSON(t.OpenCalls), col.JSON(t.Failure), col.JSON(t.Window)
+	draft, calls, failure, mark, meta := col.JSON(t.Draft), col.JSON(t.OpenCalls), col.JSON(t.Failure), col.JSON(t.Window), col.JSON(t.Meta)
 	if col.Err != nil {
 		return col.Err
 	}
 	return tx.Run(ctx, `UPDATE turns SET state = $2, lease_until = $3, draft = $4, open_calls = $5, reply = $6,
-		finish_reason = $7, failure = $8, window_mark = $9, ended_at = $10, last_seq = $11 WHERE id = $1`,
-		t.ID, t.State, t.LeaseUntil, draft, calls, t.Reply, t.FinishReason, failure, mark, t.EndedAt, t.LastSeq)
+		finish_reason = $7, failure = $8, window_mark = $9, ended_at = $10, last_seq = $11, meta = $12 WHERE id = $1`,
+		t.ID, t.State, t.LeaseUntil, draft, calls, t.Reply, t.FinishReason, failure, mark, t.EndedAt, t.LastSeq, meta)
 }
 
 // Stop implements [driver.Turns].
@@ -232,6 +242,27 @@ func loadTurn(ctx context.Context, s *sqlrow.Session, id scrollback.TurnID, t *s
 func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
 	var t scrollback.Turn
 	return t, db.wrap("sqldriver.Turn", loadTurn(ctx, db.Read, id, &t))
+}
+
+// Meta implements [driver.Turns].
+func (db turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+	out := map[scrollback.TurnID]scrollback.TurnMeta{}
+	for _, id := range ids {
+		var text string
+		var meta scrollback.TurnMeta
+		err := db.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&text) }, `SELECT meta FROM turns WHERE id = $1 AND meta <> ''`, id)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err == nil {
+			err = sqlrow.Parse(text, &meta)
+		}
+		if err != nil {
+			return nil, db.wrap("sqldriver.Meta", err)
+		}
+		out[id] = meta
+	}
+	return out, nil
 }
 
 // Last implements [driver.Turns].

@@ -60,6 +60,8 @@ type Options struct {
 	Limit  int64    // of input, in tokens of four bytes; 0 for the model's own
 	Models []Model  // nil for Models
 	Refuse []string // fields of a request that it does not know
+
+	NoSearch bool // it does not search the web
 }
 
 // server is the protocol of the Messages API.

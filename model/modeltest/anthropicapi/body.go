@@ -22,6 +22,7 @@ type body struct {
 	System    content   `json:"system"`
 	Messages  []message `json:"messages"`
 	Tools     []struct {
+		Type         string                     `json:"type"`
 		Name         string                     `json:"name"`
 		Description  string                     `json:"description"`
 		Schema       map[string]json.RawMessage `json:"input_schema"`
@@ -181,6 +182,10 @@ func (b *body) request() model.Request {
 		r.Thinking.Budget = *b.Thinking.BudgetTokens
 	}
 	for _, t := range b.Tools {
+		if t.Type != "" {
+			r.WebSearch = true
+			continue
+		}
 		schema, err := json.Marshal(t.Schema)
 		if err == nil {
 			r.Tools = append(r.Tools, scrollback.Tool{Name: t.Name, Description: t.Description, Parameters: schema})

@@ -57,6 +57,9 @@ func (s *server) parameters(b *body) *modeltest.Refused {
 		switch {
 		case names[t.Name]:
 			return bad("tool-names", "tools: Tool names must be unique.")
+		case t.Type == "web_search_20250305" && t.Name == "web_search" && t.Schema == nil && !s.o.NoSearch:
+		case t.Type != "":
+			return bad("search", "'%s' does not support tool types: %s", b.Model, t.Type)
 		case !nameSpelling.MatchString(t.Name):
 			return bad("tool-names", "tools.%d.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", i)
 		case string(t.Schema["type"]) != `"object"`:

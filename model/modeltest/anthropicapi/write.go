@@ -121,6 +121,9 @@ func (o *stream) delta(d model.Delta) {
 		}
 		o.piece("text_delta", "text", d.Text)
 	}
+	if d.Search != nil {
+		o.search(*d.Search)
+	}
 	switch {
 	case d.Call != nil:
 		o.call(*d.Call)
@@ -149,6 +152,24 @@ func (o *stream) call(c scrollback.ToolCall) {
 		o.piece("input_json_delta", "partial_json", args[:half])
 		o.piece("input_json_delta", "partial_json", args[half:])
 	}
+	o.close()
+}
+
+// search writes what is searched for and what was found, as the server does by itself.
+func (o *stream) search(s scrollback.Search) {
+	id := fmt.Sprintf("srvtoolu_%04d", o.index+1)
+	o.block(map[string]any{"type": "server_tool_use", "id": id, "name": "web_search", "input": map[string]any{}})
+	input, _ := json.Marshal(map[string]string{"query": s.Query}) // texts always encode
+	o.piece("input_json_delta", "partial_json", string(input))
+	var found any = map[string]any{"type": "web_search_tool_result_error", "error_code": "unavailable"}
+	if s.Error == "" {
+		pages := []any{}
+		for _, r := range s.Results {
+			pages = append(pages, map[string]any{"type": "web_search_result", "url": r.URL, "title": r.Title, "encrypted_content": "EqgfCioI", "page_age": nil})
+		}
+		found = pages
+	}
+	o.block(map[string]any{"type": "web_search_tool_result", "tool_use_id": id, "content": found})
 	o.close()
 }
 

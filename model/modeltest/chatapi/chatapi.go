@@ -81,6 +81,8 @@ type Options struct {
 	Reasoning string
 	Details   bool
 
+	// Search is the tool that searches the web; empty if there is none.
+	Search string
 	// Takes are the parameters it takes beside model, messages, tools and stream.
 	Takes []string
 	// Starved breaks that many answers off with insufficient_system_resource.
@@ -106,7 +108,7 @@ func Preset(name string) Options {
 	case "ark":
 		o.Takes, o.Rules, o.Quirks = takes("max_tokens", "max_completion_tokens", "thinking"), OneMaximum|NoLists, UsageNull
 	case "openrouter":
-		o.Reasoning, o.Details, o.Takes = "reasoning", true, takes("max_tokens", "reasoning")
+		o.Reasoning, o.Details, o.Search, o.Takes = "reasoning", true, "openrouter:web_search", takes("max_tokens", "reasoning")
 		o.Rules, o.Quirks = DetailsWithCalls, Comments|SaysStop
 	case "dashscope":
 		o.Takes, o.Rules = takes("max_tokens", "enable_thinking", "thinking_budget", "preserve_thinking"), NoLists

@@ -84,6 +84,11 @@ func (s *server) parameters(raw map[string]json.RawMessage, req wire.ChatRequest
 			return s.noParameter(name)
 		}
 	}
+	for _, t := range req.Tools {
+		if t.Type != "function" && t.Type != s.o.Search || t.Type == "function" && t.Function.Name == "" {
+			return bad("tool-type", "invalid_request_error", "Tool type %s is not supported", t.Type)
+		}
+	}
 	tools := len(req.Tools) > 0
 	switch {
 	case !req.Stream && req.EnableThinking != nil && *req.EnableThinking:

@@ -116,6 +116,13 @@ func (o *stream) delta(d model.Delta) {
 		}
 		o.choice(object{"content": content}, nil, nil)
 	}
+	if d.Search != nil {
+		var pages []any
+		for _, r := range d.Search.Results {
+			pages = append(pages, object{"type": "url_citation", "url_citation": object{"url": r.URL, "title": r.Title, "content": r.Text, "start_index": 0, "end_index": 1}})
+		}
+		o.choice(object{"content": "", "annotations": pages}, nil, nil)
+	}
 	if d.Call != nil {
 		o.sign()
 		o.call(*d.Call)

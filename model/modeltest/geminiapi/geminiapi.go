@@ -31,6 +31,7 @@ type Options struct {
 	Limit     int64    // tokens of input, four bytes each; 0 means 1,048,576
 	MaxOutput int64    // 0 means 65,536
 	Refuse    []string // fields that it does not know
+	NoSearch  bool     // it does not search the web
 	NoIDs     bool     // calls come without ids
 	Hop       int      // frames after which an answer goes on in another request; 0 for never
 }

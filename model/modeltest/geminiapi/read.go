@@ -23,6 +23,7 @@ type request struct {
 			Description string          `json:"description"`
 			Parameters  json.RawMessage `json:"parametersJsonSchema"`
 		} `json:"functionDeclarations"`
+		GoogleSearch *struct{} `json:"googleSearch"`
 	} `json:"tools"`
 	ToolConfig *struct {
 		FunctionCallingConfig struct {
@@ -148,6 +149,13 @@ func (s *server) tools(id string, q request) *modeltest.Refused {
 		return invalid("system", "Developer instruction is not enabled for models/%s", id)
 	}
 	for i, t := range q.Tools {
+		switch {
+		case t.GoogleSearch == nil:
+		case s.o.NoSearch:
+			return invalid("search", "Search Grounding is not supported.")
+		case len(q.Tools) > 1 || len(t.FunctionDeclarations) > 0:
+			return invalid("search", "Tool use with function calling is unsupported")
+		}
 		if gemma {
 			return invalid("calling", "Function calling is not enabled for models/%s", id)
 		}
@@ -264,6 +272,7 @@ func requestOf(q request) model.Request {
 	out := model.Request{MaxOutputTokens: q.GenerationConfig.MaxOutputTokens}
 	out.AnswerOnly = q.ToolConfig != nil && q.ToolConfig.FunctionCallingConfig.Mode == "NONE"
 	for _, t := range q.Tools {
+		out.WebSearch = out.WebSearch || t.GoogleSearch != nil
 		for _, f := range t.FunctionDeclarations {
 			out.Tools = append(out.Tools, scrollback.Tool{Name: f.Name, Description: f.Description, Parameters: f.Parameters})
 		}

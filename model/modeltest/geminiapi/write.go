@@ -24,6 +24,8 @@ type candidate struct {
 	FinishReason      string  `json:"finishReason,omitempty"`
 	ContinuationToken string  `json:"continuationToken,omitempty"`
 	Index             int     `json:"index"`
+
+	Grounding map[string]any `json:"groundingMetadata,omitempty"`
 }
 
 type usage struct {
@@ -113,6 +115,15 @@ func (sp *speech) frames(d model.Delta) (out []frame) {
 		}
 		sp.said = true
 		add("", p)
+	}
+	if d.Search != nil {
+		pages := []any{}
+		for _, r := range d.Search.Results {
+			pages = append(pages, map[string]any{"web": map[string]string{"uri": r.URL, "title": r.Title}})
+		}
+		empty := ""
+		add("", part{Text: &empty})
+		out[len(out)-1].Candidates[0].Grounding = map[string]any{"webSearchQueries": []string{d.Search.Query}, "groundingChunks": pages, "searchEntryPoint": map[string]string{"renderedContent": "<div>"}}
 	}
 	if d.Call != nil {
 		sp.usage.CandidatesTokenCount++

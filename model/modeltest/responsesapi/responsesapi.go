@@ -41,6 +41,7 @@ type Options struct {
 	Wordless   bool   // and then without a message
 	Spent      bool   // there is no quota left
 	Incomplete string // why no answer is whole; empty where it is
+	NoSearch   bool   // no model of it searches the web
 	Cut        bool   // its streams end without their last event
 	Phases     bool   // its messages have a phase
 	Forgets    bool   // it cannot read the reasoning it made any more
@@ -182,6 +183,12 @@ func (s *server) judgeParams(req wire.ResponsesRequest, fields map[string]json.R
 		return s.param("cache key", "prompt_cache_key", "string_above_max_length", fmt.Sprintf("Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64, but got a string with length %d instead.", len(req.PromptCacheKey)))
 	}
 	for i, t := range req.Tools {
+		if t.Type == "web_search" && t.Name == "" && t.Strict == nil {
+			if s.o.NoSearch {
+				return s.param("search", "tools", "", fmt.Sprintf("Hosted tool 'web_search' is not supported with %s.", req.Model))
+			}
+			continue
+		}
 		if t.Name == "" || len(t.Parameters) == 0 {
 			return s.param("tool", fmt.Sprintf("tools[%d].parameters", i), "missing_required_parameter", fmt.Sprintf("Missing required parameter: 'tools[%d].parameters'.", i))
 		}
@@ -276,6 +283,10 @@ func requestOf(req wire.ResponsesRequest) model.Request {
 		r.Items = append(r.Items, item)
 	}
 	for _, t := range req.Tools {
+		if t.Type != "function" {
+			r.WebSearch = true
+			continue
+		}
 		r.Tools = append(r.Tools, scrollback.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
 	}
 	return r

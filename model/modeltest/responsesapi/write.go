@@ -27,6 +27,7 @@ type writer struct {
 	text   string           // of it
 	rs     string           // the reasoning before it
 	usage  *scrollback.Usage
+	cited  []any // pages that the next message cites
 }
 
 func (s *server) Write(w http.ResponseWriter, r *http.Request, answer modeltest.Stream) {
@@ -100,6 +101,9 @@ func (o *writer) delta(d model.Delta) {
 		o.text += d.Text
 		o.event("response.output_text.delta", o.at(map[string]any{"content_index": 0, "delta": d.Text, "logprobs": []any{}}))
 	}
+	if d.Search != nil {
+		o.search(*d.Search)
+	}
 	if d.Call != nil {
 		o.call(*d.Call)
 	} else if d.Opaque != nil || d.End {
@@ -154,7 +158,10 @@ func (o *writer) close() {
 			o.open["encrypted_content"] = o.s.encrypt(o.rs, o.asked.model)
 		}
 	case "message":
-		part := map[string]any{"type": "output_text", "annotations": []any{}, "logprobs": []any{}, "text": o.text}
+		for i, a := range o.cited {
+			o.event("response.output_text.annotation.added", o.at(map[string]any{"content_index": 0, "annotation_index": i, "annotation": a}))
+		}
+		part := map[string]any{"type": "output_text", "annotations": append([]any{}, o.cited...), "logprobs": []any{}, "text": o.text}
 		o.event("response.output_text.done", o.at(map[string]any{"content_index": 0, "text": o.text, "logprobs": []any{}}))
 		o.event("response.content_part.done", o.at(map[string]any{"content_index": 0, "part": part}))
 		o.open["status"], o.open["content"] = "completed", []any{part}
@@ -166,6 +173,19 @@ func (o *writer) done() {
 	o.event("response.output_item.done", map[string]any{"output_index": len(o.output), "item": o.open})
 	o.output = append(o.output, o.open)
 	o.open = nil
+}
+
+// search writes what is searched for; the pages are cited by the message behind it.
+func (o *writer) search(s scrollback.Search) {
+	o.close()
+	o.open = map[string]any{"id": o.s.id("ws"), "type": "web_search_call", "status": "in_progress"}
+	o.event("response.output_item.added", map[string]any{"output_index": len(o.output), "item": o.open})
+	o.event("response.web_search_call.searching", o.at(nil))
+	o.open["status"], o.open["action"] = "completed", map[string]any{"type": "search", "query": s.Query}
+	o.done()
+	for _, r := range s.Results {
+		o.cited = append(o.cited, map[string]any{"type": "url_citation", "url": r.URL, "title": r.Title, "start_index": 0, "end_index": 1})
+	}
 }
 
 // encrypt makes encrypted content, and remembers it.

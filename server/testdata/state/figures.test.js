@@ -1,5 +1,5 @@
 import { is, same, test } from './check.js';
-import { ago, bytes, clock, iso, num, percent, whole } from '/assets/state/figures.js';
+import { ago, bytes, clock, iso, num, percent, seconds, whole } from '/assets/state/figures.js';
 import { lang } from '/assets/state/words.js';
 
 const spoken = (l, f) => { lang.value = l; return f(); };
@@ -7,6 +7,10 @@ const spoken = (l, f) => { lang.value = l; return f(); };
 test('numbers and sizes', () => {
   same([num(1234567), percent(0.994), bytes(0), bytes(1023), bytes(1024), bytes(10 << 10), bytes(1.5 * 2 ** 30), bytes(2 ** 41)],
     ['1,234,567', '99%', '0 B', '1,023 B', '1.0 KB', '10 KB', '1.5 GB', '2048 GB']);
+});
+
+test('how long something took', () => {
+  same([seconds(1), seconds(3240), seconds(61000)], ['0.1 s', '3.2 s', '61 s']);
 });
 
 test('a time today is its hour, another its day, another year its year', () => {

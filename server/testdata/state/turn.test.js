@@ -1,6 +1,7 @@
 import { conversation, is, message, messages, refusal, same, serve, stream, test, when } from './check.js';
 import { banner, hush, toast } from '/assets/state/notices.js';
 import * as thread from '/assets/state/thread.js';
+import * as web from '/assets/state/web.js';
 import * as turn from '/assets/state/turn.js';
 
 let stored = [];
@@ -54,6 +55,28 @@ test('a wait for a compaction is shown until the next event', async () => {
   writer.write(new TextEncoder().encode('data: [DONE]\n\n'));
   writer.close();
   same(await done, true);
+});
+
+test('a search of the web is awaited and shown, and the newest of a query stands', async () => {
+  fresh();
+  const open = new TransformStream();
+  const writer = open.writable.getWriter();
+  const asked = serve({ ...log, [chat]: () => new Response(open.readable), 'GET /api/models': { models: [{ name: 'm', default: true, web_search: 'searxng' }] } });
+  await web.learn();
+  web.on.value = true;
+  const send = (n, ev) => writer.write(new TextEncoder().encode(`id: ${n}\ndata: ${JSON.stringify(ev)}\n\n`));
+  const done = turn.ask('c', 'm');
+  send(...begins(1));
+  same(turn.searching.value, true);
+  send(2, { type: 'search', query: 'q', results: [] });
+  send(3, { type: 'search', query: 'q', results: [{ url: 'https://a.test/' }] });
+  await when(() => turn.searches.value.length === 1 && turn.searches.value[0].results.length === 1, 'the search');
+  same(turn.searching.value, false);
+  writer.write(new TextEncoder().encode('data: [DONE]\n\n'));
+  writer.close();
+  same(await done, true);
+  same([asked.find((a) => a.body).body, turn.searches.value], [{ message: 'm', web_search: true }, []]);
+  web.on.value = false;
 });
 
 test('a connection that drops is made again from the last event, and nothing is said twice', async () => {

@@ -9,6 +9,7 @@ import { reading } from './state/reader.js';
 import * as theme from './state/theme.js';
 import { conversation } from './state/thread.js';
 import { start } from './state/visit.js';
+import { learn } from './state/web.js';
 import * as words from './state/words.js';
 import { Page } from './view/page.js';
 
@@ -53,4 +54,5 @@ addEventListener('keydown', (e) => {
 });
 
 start();
+learn();
 render(html`<${Page} />`, document.getElementById('app'));

@@ -127,15 +127,15 @@ func MessageValues(m *scrollback.Message) ([]any, error) {
 
 // TurnColumns are those of turns.
 const TurnColumns = `id, conversation_id, branch, seq, user_message, state, owner, lease_until, cancel, draft, open_calls,
-	reply, finish_reason, failure, idem_key, idem_hash, window_mark, started_at, ended_at, last_seq`
+	reply, finish_reason, failure, idem_key, idem_hash, window_mark, started_at, ended_at, last_seq, meta`
 
 // ScanTurn reads a row.
 func ScanTurn(t *scrollback.Turn) func(Scanner) error {
 	return func(r Scanner) error {
-		var draft, calls, failure, mark string
+		var draft, calls, failure, mark, meta string
 		if err := r.Scan(&t.ID, &t.Conversation, &t.Branch, &t.Seq, &t.UserMessage, &t.State, &t.Owner, &t.LeaseUntil, &t.Cancel,
 			&draft, &calls, &t.Reply, &t.FinishReason, &failure, &t.Idempotency.Key, &t.Idempotency.Hash, &mark,
-			&t.StartedAt, &t.EndedAt, &t.LastSeq); err != nil {
+			&t.StartedAt, &t.EndedAt, &t.LastSeq, &meta); err != nil {
 			return err
 		}
 		var col Columns
@@ -143,6 +143,7 @@ func ScanTurn(t *scrollback.Turn) func(Scanner) error {
 		col.Parse(calls, &t.OpenCalls)
 		col.Parse(failure, &t.Failure)
 		col.Parse(mark, &t.Window)
+		col.Parse(meta, &t.Meta)
 		return col.Err
 	}
 }
@@ -152,7 +153,7 @@ func TurnValues(t *scrollback.Turn) ([]any, error) {
 	var col Columns
 	v := []any{t.ID, t.Conversation, t.Branch, t.Seq, t.UserMessage, t.State, t.Owner, t.LeaseUntil, t.Cancel,
 		col.JSON(t.Draft), col.JSON(t.OpenCalls), t.Reply, t.FinishReason, col.JSON(t.Failure), t.Idempotency.Key, t.Idempotency.Hash,
-		col.JSON(t.Window), t.StartedAt, t.EndedAt, t.LastSeq}
+		col.JSON(t.Window), t.StartedAt, t.EndedAt, t.LastSeq, col.JSON(t.Meta)}
 	return v, col.Err
 }
 

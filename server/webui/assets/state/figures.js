@@ -20,6 +20,9 @@ export function bytes(n) {
   return `${n < 10 ? n.toFixed(1) : Math.round(n)} ${units[i]}`;
 }
 
+// seconds is how long something took, in ms.
+export const seconds = (ms) => t('seconds', ms < 10000 ? (Math.max(100, ms) / 1000).toFixed(1) : num(Math.round(ms / 1000)));
+
 const sameDay = (a, b) => a.toDateString() === b.toDateString();
 
 // clock is a time for a message: the hour today, the date before.

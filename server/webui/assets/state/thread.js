@@ -11,6 +11,7 @@ const HELD = 400;
 export const conversation = signal(null);
 export const messages = signal([]);
 export const turns = signal([]); // those between the messages that have no stored answer
+export const meta = signal({}); // by turn, what is known beside its messages
 export const opening = signal(false);
 export const target = signal(null); // {seq} to bring into view
 
@@ -36,6 +37,7 @@ function place(ms, page) {
   const first = ms.length ? ms[0].seq : 0;
   batch(() => {
     messages.value = ms;
+    if (page.meta) meta.value = { ...meta.value, ...page.meta };
     turns.value = [...others, ...fresh].filter((e) => ms.length && e.after_seq >= first && e.after_seq <= ms[ms.length - 1].seq);
   });
 }
@@ -49,7 +51,7 @@ let visit = 0;
 export async function open(id, seq) {
   const mine = ++visit;
   if (!conversation.value || conversation.value.id !== id) {
-    batch(() => { conversation.value = null; messages.value = []; turns.value = []; opening.value = true; });
+    batch(() => { conversation.value = null; messages.value = []; turns.value = []; meta.value = {}; opening.value = true; });
   }
   if (seq && conversation.value && messages.value.some((m) => m.seq === seq)) {
     target.value = { seq };

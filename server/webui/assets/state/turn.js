@@ -6,6 +6,7 @@ import { frames } from './frames.js';
 import { complain, say } from './notices.js';
 import { after, blank } from './step.js';
 import * as thread from './thread.js';
+import { noted, wanted } from './web.js';
 import { t } from './words.js';
 
 const TRIES = 6; // to attach again, with growing pauses
@@ -15,6 +16,8 @@ export const step = signal(null); // the step being written, as step.js has it
 export const asked = signal(null); // the user's message until it is stored
 export const compactions = signal([]); // receipts of this turn
 export const compacting = signal(false); // the request waits for a compaction
+export const searching = signal(false); // the web is to be searched, and nothing came yet
+export const searches = signal([]); // of the web, for this turn
 export const shaky = signal(false); // the connection was lost and is being made again
 export const begun = signal(0); // grows with each beginning of a turn
 export const ended = signal(0); // and with each end
@@ -49,6 +52,8 @@ export function leave() {
   asked.value = null;
   compactions.value = [];
   compacting.value = false;
+  searching.value = false;
+  searches.value = [];
   shaky.value = false;
   clear();
 }
@@ -62,7 +67,9 @@ export async function ask(id, message) {
   const at = { conversation: id, turn: null, last: 0, over: false };
   asked.value = message === undefined ? null : { text: message, at: Date.now() };
   const headers = { 'Idempotency-Key': key() }; // so that sending again cannot say it twice
-  const begin = (signal) => send('POST', convo(id, '/chat'), { body: { message }, headers, signal });
+  searching.value = wanted();
+  const body = { message, web_search: searching.value || undefined };
+  const begin = (signal) => send('POST', convo(id, '/chat'), { body, headers, signal });
   const taken = await follow(at, begin);
   if (!taken && !at.turn && reader === null) asked.value = null;
   return taken || at.turn !== null;
@@ -125,6 +132,8 @@ async function finish(mine) {
   running.value = null;
   compactions.value = [];
   compacting.value = false;
+  searching.value = false;
+  searches.value = [];
   clear();
   if (asked.value && asked.value.seq) asked.value = null;
   ended.value++;
@@ -151,8 +160,13 @@ async function take(at, frame) {
       begun.value++;
       break;
     case 'delta': case 'reasoning': case 'tool_call': case 'tool_result': case 'snapshot':
+      searching.value = false;
       written = after(written, ev);
       show(ev.type === 'snapshot');
+      break;
+    case 'search':
+      searching.value = false;
+      searches.value = noted(searches.value, ev);
       break;
     case 'message':
       await thread.catchUp(ev.seq);

@@ -16,6 +16,8 @@ export const en = {
   emptyOffline: 'The built-in offline model needs no key and no network. Just start writing.',
   placeholder: 'Write a message', send: 'Send', stop: 'Stop', sendHint: 'Enter to send · Shift+Enter for a new line',
   thinking: 'Thinking…', reasoning: 'Reasoning', answering: 'Answering…', result: 'result', noText: 'No text', copy: 'Copy', copied: 'Copied',
+  webOn: 'Web search is on for each question', webOff: 'Search the web', searching: 'Searching the web…', searched: (q) => `Searched: ${q}`, searchedWeb: 'Searched the web',
+  noSearch: (why) => `No web search: ${why}`, sources: 'Sources', thoughtFor: (time) => `Thought for ${time}`, seconds: (n) => `${n} s`,
   overBudget: 'does not fit the window', endedEarly: 'ended early', cause: (x) => `The server said: ${x}`, retry: 'Answer again',
   'reason.maxSteps': 'The model had used up its look-ups and was told to answer.', 'reason.length': 'The answer reached the length the model may write.',
   'reason.truncated': 'The answer broke off without an end.', 'reason.bound': 'The answer exceeded a bound and was stopped.',

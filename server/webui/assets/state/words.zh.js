@@ -16,6 +16,8 @@ export const zh = {
   emptyOffline: '内置的离线模型不需要密钥，也不需要联网，直接开始吧。',
   placeholder: '输入消息', send: '发送', stop: '停止', sendHint: 'Enter 发送 · Shift+Enter 换行',
   thinking: '思考中…', reasoning: '思考过程', answering: '正在回答…', result: '结果', noText: '没有文本', copy: '复制', copied: '已复制',
+  webOn: '已为每次提问开启联网搜索', webOff: '联网搜索', searching: '正在联网搜索…', searched: (q) => `已搜索：${q}`, searchedWeb: '已联网搜索',
+  noSearch: (why) => `未能联网搜索：${why}`, sources: '来源', thoughtFor: (time) => `思考了 ${time}`, seconds: (n) => `${n} 秒`,
   overBudget: '超出窗口', endedEarly: '提前结束', cause: (x) => `服务器的说明：${x}`, retry: '重新回答',
   'reason.maxSteps': '模型已用完查阅次数，只好直接作答。', 'reason.length': '回答达到了模型可写的最大长度。',
   'reason.truncated': '回答没有写完就断开了。', 'reason.bound': '回答超出上限，已停止。',

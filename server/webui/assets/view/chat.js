@@ -59,13 +59,15 @@ function Messages() {
   const boundary = stretches.length ? stretches[stretches.length - 1].last_seq : 0;
   const lit = thread.target.value && thread.target.value.seq;
   const live = turn.running.value;
+  const answers = new Map(thread.messages.value.filter((m) => m.role === 'assistant').map((m) => [m.turn_id, m.seq])); // the last of each turn
   const out = [];
   for (const m of thread.messages.value) {
     const isCompacted = m.seq <= boundary && stretches.some((x) => m.seq >= x.first_seq && m.seq <= x.last_seq);
-    out.push(html`<${Message} key=${m.id} message=${m} compacted=${isCompacted} lit=${m.seq === lit} />`);
+    const told = answers.get(m.turn_id) === m.seq && !(live && live.turn === m.turn_id);
+    out.push(html`<${Message} key=${m.id} message=${m} meta=${told ? thread.meta.value[m.turn_id] : null} compacted=${isCompacted} lit=${m.seq === lit} />`);
     for (const e of thread.after(m.seq)) {
       if (live && e.turn_id === live.turn) continue; // it is being read as it is written
-      out.push(html`<${Unanswered} key=${e.turn_id} entry=${e} after=${m} conversation=${c.id} busy=${live !== null} />`);
+      out.push(html`<${Unanswered} key=${e.turn_id} entry=${e} meta=${answers.has(e.turn_id) ? null : thread.meta.value[e.turn_id]} after=${m} conversation=${c.id} busy=${live !== null} />`);
     }
     if (ends.has(m.seq)) out.push(html`<${Crease} key=${'crease' + m.seq} id=${c.id} stretch=${ends.get(m.seq)} />`);
   }
@@ -82,7 +84,7 @@ function Live() {
     ${turn.compacting.value && html`<div class="crease" role="status">${icon('compact')}<span>${t('compacting')}</span></div>`}
     ${turn.compactions.value.filter((r) => r.result === 'compacted').map((r) => html`<div class="crease" key=${r.last_seq}>${icon('compact')}<span>
       ${outcome(r)}</span></div>`)}
-    ${r && html`<${Writing} step=${step} conversation=${r.conversation} />`}
+    ${r && html`<${Writing} step=${step} searching=${turn.searching.value} searches=${turn.searches.value} conversation=${r.conversation} />`}
     ${turn.shaky.value && html`<p class="edge">${t('reconnecting')}</p>`}`;
 }
 

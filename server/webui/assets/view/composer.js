@@ -1,10 +1,11 @@
 // Where a message is written. Enter sends, Shift+Enter breaks the line; what an input method
 // is still composing is left alone.
 import { html, useEffect, useLayoutEffect, useRef } from './html.js';
-import { icon } from './icons.js';
+import { Button, icon } from './icons.js';
 import { cancelEdit, editing, here, show, starting, submit, text } from '../state/draft.js';
 import { narrow } from '../state/panels.js';
 import * as turn from '../state/turn.js';
+import * as web from '../state/web.js';
 import { t } from '../state/words.js';
 
 export function Composer({ sent }) {
@@ -41,6 +42,8 @@ export function Composer({ sent }) {
     <div class="box">
       <textarea ref=${box} rows="1" value=${text.value} placeholder=${t('placeholder')} aria-label=${t('placeholder')}
         enterkeyhint="send" onInput=${(e) => { text.value = e.currentTarget.value; }} onKeyDown=${onKeyDown}></textarea>
+      ${web.available.value && html`<${Button} name="web" cls="web" label=${web.on.value ? t('webOn') : t('webOff')} pressed=${web.on.value}
+        onClick=${() => { web.on.value = !web.on.value; }} />`}
       ${busy
         ? html`<button type="button" class="round stop" aria-label=${t('stop')} title=${t('stop')} onClick=${turn.stop} disabled=${!busy.turn}>${icon('stop')}</button>`
         : html`<button type="submit" class="round" aria-label=${t('send')} title=${t('send')} disabled=${!text.value.trim() || starting.value}>${icon('send')}</button>`}

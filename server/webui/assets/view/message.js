@@ -1,6 +1,7 @@
 // One message, and the step that is being written, as they are read.
 import { html, useState } from './html.js';
 import { Button } from './icons.js';
+import { About, Searched } from './sources.js';
 import { Text } from './text.js';
 import { fork, regenerate, retry, switchTo, versions } from '../state/branches.js';
 import { edit } from '../state/draft.js';
@@ -60,7 +61,7 @@ function Ways({ message: m }) {
   </span>`;
 }
 
-export function Message({ message: m, compacted, lit }) {
+export function Message({ message: m, meta, compacted, lit }) {
   const about = [whole(m.created_at), m.model, t('tokens', m.tokens)].filter(Boolean).join(' · ');
   return html`<article id=${'m' + m.seq} data-seq=${m.seq} class=${`msg ${m.role}${compacted ? ' compacted' : ''}${lit ? ' lit' : ''}`} aria-label=${`${roleName(m.role)} #${m.seq}`}>
     <header>
@@ -70,13 +71,13 @@ export function Message({ message: m, compacted, lit }) {
       <${Ways} message=${m} />
       <time datetime=${iso(m.created_at)} title=${about}>${clock(m.created_at)}</time>
     </header>
-    <div class="body">${m.parts.map((p) => html`<${Part} part=${p} id=${m.conversation_id} />`)}</div>
+    <div class="body">${m.parts.map((p) => html`<${Part} part=${p} id=${m.conversation_id} />`)}<${About} meta=${meta} /></div>
   </article>`;
 }
 
 // Unanswered is a turn without a stored answer: what it wrote, why it ended so, what to
 // do, and another try. Right under its own message it needs no head.
-export function Unanswered({ entry: e, after, conversation, busy }) {
+export function Unanswered({ entry: e, meta, after, conversation, busy }) {
   const at = e.ended_at || e.started_at;
   const lines = [[why(e), ''], [cause(e), 'cause'], [todo(e), 'todo']].filter(([text]) => text);
   const own = belongs(e, after);
@@ -87,16 +88,18 @@ export function Unanswered({ entry: e, after, conversation, busy }) {
     <div class="body">${parts(e).map((p) => html`<${Part} part=${p} id=${conversation} />`)}
       ${(lines.length > 0 || e.retry) && html`<div class="trouble">${lines.map(([text, cls]) => html`<p class=${cls}>${text}</p>`)}
         ${e.retry && html`<button type="button" class="plain" disabled=${busy} onClick=${retry}>${t('retry')}</button>`}</div>`}
+      <${About} meta=${meta} />
     </div>
   </article>`;
 }
 
 // Writing is the step that is being written.
-export function Writing({ step, conversation }) {
+export function Writing({ step, searching, searches, conversation }) {
   const idle = !step || (!step.text && !step.calls.length);
   return html`<article class="msg assistant writing" aria-label=${t('answering')}>
     <header><span class="who">${t('assistant')}</span><span class="dots" role="status" aria-label=${t('answering')}><i /><i /><i /></span></header>
     <div class="body">
+      ${searching && html`<p class="searched" role="status">${t('searching')}</p>`}<${Searched} searches=${searches} />
       ${step && step.reasoning && html`<${Reasoning} text=${step.reasoning} writing=${idle} />`}
       ${step && step.text && html`<${Text} text=${step.text} />`}
       ${step && step.calls.map((c) => html`<${Call} key=${c.id} call=${c} />`)}

@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// Searcher searches the web for requests whose model's server does not.
+type Searcher interface {
+	// Search searches for what a question is about. The query is set even if it fails; the
+	// words of the error are for people.
+	Search(ctx context.Context, question string) (scrollback.Search, error)
+}
+
+// Who searches the web, as Options.WebSearch and ModelEntry.WebSearch say it.
+const (
+	WebSearchAuto     = "auto"     // the model's server if it can, or else the searcher
+	WebSearchProvider = "provider" // only the model's server
+	WebSearchSearXNG  = "searxng"  // only the searcher
+	WebSearchOff      = "off"
+)
+
+const (
+	searchTime    = 10 * time.Second // then the turn goes on without it
+	searchesMost  = 10               // that are kept of one turn
+	foundShare    = 0.15             // of the budget, for what a search found
+	questionsBack = 50               // messages among which the newest question is looked for
+)
+
+// webSearch is what a turn has to do with the web.
+type webSearch struct {
+	by       string // WebSearchProvider, WebSearchSearXNG, or nobody
+	question string
+	found    scrollback.Search // by the searcher, to be quoted in each window of the turn
+	told     bool              // found was shown
+}
+
+// searcherOf is who searches the web for a model's requests: WebSearchProvider,
+// WebSearchSearXNG, or nobody.
+func (e *Engine) searcherOf(sh *setting.Resolved, tools []scrollback.Tool) string {
+	named := func(t scrollback.Tool) bool { return t.Name == model.WebSearch }
+	own := sh.Facts.Searches && !slices.Contains(sh.Learned.Dropped, model.WebSearch) &&
+		!slices.ContainsFunc(tools, named) && !(sh.Facts.SearchesAlone && len(tools) > 0)
+	switch mode := e.o.WebSearch; {
+	case own && mode != WebSearchSearXNG && mode != WebSearchOff:
+		return WebSearchProvider
+	case e.o.Searcher != nil && mode != WebSearchProvider && mode != WebSearchOff:
+		return WebSearchSearXNG
+	}
+	return ""
+}
+
+// searching is how a request searches the web, or an error if it wants to and nobody can.
+func (e *Engine) searching(ctx context.Context, head store.Head, r *TurnRequest, sh *setting.Resolved) (webSearch, error) {
+	if !r.WebSearch {
+		return webSearch{}, nil
+	}
+	tools := r.Tools
+	if tools == nil {
+		tools = head.Settings.Tools
+	}
+	w := webSearch{by: e.searcherOf(sh, tools), question: r.Message.Text()}
+	switch {
+	case w.by == "" && e.o.WebSearch == WebSearchOff:
+		return w, scrollback.ParamErrorf("engine.Turn", "web_search", "web search is switched off here (web_search in the configuration)")
+	case w.by == "":
+		return w, scrollback.ParamErrorf("engine.Turn", "web_search",
+			"nobody can search the web for %s here: set searxng in the configuration to the address of a SearXNG server, or choose a model whose provider searches", sh.Facts.Name)
+	case w.by == WebSearchProvider || len(r.Message) > 0:
+		return w, nil
+	}
+	ms, err := e.store.Messages(ctx, head.Branch.ID, max(1, head.Branch.HeadSeq-questionsBack), head.Branch.HeadSeq)
+	for _, m := range slices.Backward(ms) {
+		if m.Role == scrollback.RoleUser {
+			w.question = m.Parts.Text()
+			break
+		}
+	}
+	return w, err
+}
+
+// search has the searcher search, if it is to. A search that fails is shown, and the turn
+// goes on without it.
+func (lt *liveTurn) search(ctx context.Context) {
+	if lt.web.by != WebSearchSearXNG {
+		return
+	}
+	asking, cancel := context.WithTimeout(ctx, searchTime)
+	defer cancel()
+	found, err := lt.e.o.Searcher.Search(asking, lt.web.question)
+	if ctx.Err() != nil {
+		return // stopped
+	}
+	if err != nil {
+		lt.e.o.Log.Warn("a search of the web failed", "turn", lt.turn.ID, "error", err)
+		found.Results, found.Error = nil, scrollback.Shown(err)
+	}
+	if lt.web.found = window.Harmless(found); len(lt.web.found.Results) == 0 {
+		lt.tell(ctx, lt.web.found)
+	}
+}
+
+// quote puts what the searcher found behind a window. What does not fit is shortened, and
+// left out in the end; the conversation stays as it is.
+func (lt *liveTurn) quote(ctx context.Context, w scrollback.Window) scrollback.Window {
+	used := lt.web.found
+	quoted, fits := w, false
+	for ; len(used.Results) > 0 && !fits; used.Results = used.Results[:len(used.Results)-1] {
+		for _, chars := range []int{600, 300, 150, 0} {
+			text := window.WebResults(used, chars)
+			weight := lt.e.store.Weigh(scrollback.Say(text))
+			quoted = window.Behind(w, text, weight, lt.resolved.Facts.Dialect)
+			if fits = float64(weight.Tokens) <= foundShare*float64(lt.resolved.Budget.Tokens) && window.Fits(quoted.Weight, lt.resolved.Budget); fits {
+				break
+			}
+		}
+		if fits {
+			break
+		}
+	}
+	if !lt.web.told && len(lt.web.found.Results) > 0 {
+		lt.web.told = true
+		if !fits {
+			used.Error = "what was found does not fit into the window beside the conversation"
+		}
+		lt.tell(ctx, used)
+	}
+	if !fits {
+		return w
+	}
+	return quoted
+}
+
+// heard notes what a delta says about searches by the model's server.
+func (lt *liveTurn) heard(ctx context.Context, d model.Delta) {
+	if d.Search != nil {
+		lt.tell(ctx, window.Harmless(*d.Search))
+	}
+	if d.Lesson != nil && d.Lesson.Drop == model.WebSearch && lt.web.by == WebSearchProvider {
+		lt.web.by = ""
+		lt.tell(ctx, scrollback.Search{Results: []scrollback.Source{}, Error: "the model's server does not search the web for this model"})
+	}
+}
+
+// tell shows a search once it is kept with the turn, so that what was shown is there after
+// a crash.
+func (lt *liveTurn) tell(ctx context.Context, s scrollback.Search) {
+	lt.saving.Lock()
+	meta := lt.metaLocked()
+	known := slices.ContainsFunc(meta.Searches, func(was scrollback.Search) bool { return was.Query == s.Query })
+	if !known && len(meta.Searches) >= searchesMost {
+		lt.saving.Unlock()
+		return
+	}
+	meta.Note(s)
+	_, err := lt.e.store.Turns.Save(ctx, lt.turn, lt.sofar())
+	lt.saving.Unlock()
+	switch {
+	case errors.Is(err, scrollback.ErrLostLease):
+		lt.cancel(scrollback.ErrLostLease)
+	case err != nil:
+		lt.e.o.Log.Warn("a search of the web was not kept", "turn", lt.turn.ID, "error", err)
+	default:
+		lt.emit(scrollback.SearchEvent{Search: s})
+	}
+}
+
+// metaLocked is what is kept with the turn; saving is held.
+func (lt *liveTurn) metaLocked() *scrollback.TurnMeta {
+	if lt.turn.Meta == nil {
+		lt.turn.Meta = &scrollback.TurnMeta{}
+	}
+	return lt.turn.Meta
+}
+
+// meta is what is kept of the turns that a page shows.
+func (t Turns) meta(ctx context.Context, p scrollback.MessagePage) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+	var ids []scrollback.TurnID
+	for _, m := range p.Messages {
+		if m.Role == scrollback.RoleAssistant && m.TurnID != "" && !slices.Contains(ids, m.TurnID) {
+			ids = append(ids, m.TurnID)
+		}
+	}
+	for _, e := range p.Turns {
+		if !slices.Contains(ids, e.TurnID) {
+			ids = append(ids, e.TurnID)
+		}
+	}
+	return t.v.e.store.Turns.Meta(ctx, ids)
+}

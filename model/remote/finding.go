@@ -1,0 +1,49 @@
+package remote
+
+import (
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// foundMost bounds what is gathered of one search.
+const foundMost = 20
+
+// Finding gathers the searches of the web that a server makes while it answers. The zero
+// value is ready.
+type Finding struct {
+	search scrollback.Search
+	fresh  bool // something was added that was not emitted
+}
+
+// Query begins a search, and emits it.
+func (f *Finding) Query(a *Answer, query string) error {
+	if err := f.Emit(a); err != nil {
+		return err
+	}
+	f.search, f.fresh = scrollback.Search{Query: query, Results: []scrollback.Source{}}, true
+	return f.Emit(a)
+}
+
+// Page adds a page to the newest search.
+func (f *Finding) Page(p scrollback.Source) {
+	known := func(was scrollback.Source) bool { return was.URL == p.URL }
+	if p.URL == "" || len(f.search.Results) >= foundMost || slices.ContainsFunc(f.search.Results, known) {
+		return
+	}
+	f.search.Results, f.fresh = append(slices.Clone(f.search.Results), p), true
+}
+
+// Fail says that the newest search failed, in words for people.
+func (f *Finding) Fail(words string) { f.search.Error, f.fresh = words, true }
+
+// Emit emits the newest search, if anything of it is new.
+func (f *Finding) Emit(a *Answer) error {
+	if !f.fresh {
+		return nil
+	}
+	f.fresh = false
+	s := f.search
+	return a.Emit(model.Delta{Search: &s})
+}

@@ -1,0 +1,67 @@
+package terminal
+
+import (
+	"strconv"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// WebTexts say what was searched for on the web.
+type WebTexts struct {
+	On, Off   string
+	Searching string
+	Searched  string // takes the query
+	Nothing   string
+	Failed    string // takes the reason
+	Sources   string // before the list of pages
+}
+
+func (t WebTexts) state(on bool) string {
+	if on {
+		return t.On
+	}
+	return t.Off
+}
+
+// searched notes a search of the web, and keeps its pages to be listed under the answer.
+func (p *Printer) searched(s scrollback.Search) {
+	known := false
+	for i := range p.searches {
+		if p.searches[i].Query == s.Query {
+			p.searches[i], known = s, true
+		}
+	}
+	if !known {
+		p.searches = append(p.searches, s)
+	}
+	switch t := p.Texts.Web; {
+	case s.Error != "":
+		p.Note(t.Failed, Plain(s.Error))
+	case !known && s.Query != "":
+		p.Note(t.Searched, Clip(s.Query, noteWidth))
+	}
+}
+
+// sources lists the pages that the turn's searches found.
+func (p *Printer) sources() {
+	n, seen := 0, map[string]bool{}
+	for _, s := range p.searches {
+		for _, r := range s.Results {
+			if seen[r.URL] {
+				continue
+			}
+			seen[r.URL] = true
+			if n++; n == 1 {
+				p.Note("%s", p.Texts.Web.Sources)
+			}
+			p.Note("%3s %s", strconv.Itoa(n)+".", Clip(r.Title, sourceWidth))
+			p.Note("    %s", Plain(r.URL))
+		}
+		if len(s.Results) == 0 && s.Error == "" {
+			p.Note("%s", p.Texts.Web.Nothing)
+		}
+	}
+}
+
+// sourceWidth is how much of a title is shown, in columns.
+const sourceWidth = 100

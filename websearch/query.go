@@ -1,0 +1,53 @@
+package websearch
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/redact"
+)
+
+// queryChars bounds a query: engines ignore what is longer.
+const queryChars = 200
+
+var (
+	fenced   = regexp.MustCompile("(?ms)^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\\z)")
+	linked   = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
+	redacted = regexp.MustCompile(`\[redacted\]`)
+	stressed = regexp.MustCompile(`\*+([^*\s][^*]*?)\*+`)
+	sentence = regexp.MustCompile(`[^.!?。！？\n]*[.!?。！？]*`)
+)
+
+// Query is what to search for to answer a question. Of a long text it is the last question
+// in it, or else its beginning.
+func Query(question string) string {
+	text := linked.ReplaceAllString(fenced.ReplaceAllString(question, "\n"), "$1")
+	if len([]rune(text)) > queryChars {
+		for _, s := range sentence.FindAllString(text, -1) {
+			if strings.ContainsAny(s, "?？") && clean(s) != "" {
+				text = s
+			}
+		}
+	}
+	return clean(text)
+}
+
+// clean leaves the words of a text, without what steers SearXNG, addresses and keys.
+func clean(text string) string {
+	text = redacted.ReplaceAllString(redact.Words(strings.ReplaceAll(stressed.ReplaceAllString(text, "$1"), "`", "")), " ")
+	var words []string
+	for w := range strings.FieldsSeq(text) {
+		if w = strings.TrimLeft(strings.Trim(w, `*_~#>|"'`), "!:<?"); w != "" {
+			words = append(words, w)
+		}
+	}
+	text = strings.Join(words, " ")
+	if short := []rune(text); len(short) > queryChars {
+		text = string(short[:queryChars])
+		if at := strings.LastIndexByte(text, ' '); at > len(text)/2 { // between words
+			text = text[:at]
+		}
+	}
+	return strings.TrimSpace(clip.OneLine(text))
+}
