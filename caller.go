@@ -16,6 +16,7 @@ const (
 // a caller's is not_found to it; the zero value sees nothing.
 type Caller struct {
 	Name        string // for the log; may be empty
+	Key         KeyID  // whose requests are counted together; empty for the operator
 	Access      Access
 	AllProjects bool
 	Projects    []string // those it sees, unless it sees all
@@ -31,6 +32,14 @@ func (c Caller) Sees(project string) bool {
 		project = DefaultProject
 	}
 	return c.Access >= AccessRead && (c.AllProjects || slices.Contains(c.Projects, project))
+}
+
+// Home is the project of what the caller makes without naming one.
+func (c Caller) Home() string {
+	if c.AllProjects || len(c.Projects) == 0 {
+		return DefaultProject
+	}
+	return c.Projects[0]
 }
 
 // May says whether the caller has at least this access.
