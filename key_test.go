@@ -11,7 +11,8 @@ import (
 // first.
 func TestKeyCaller(t *testing.T) {
 	all := scrollback.Key{ID: "k1", Name: "n", Role: scrollback.AccessWrite}.Caller()
-	if all.Key != "k1" || !all.Sees("any") || all.Home() != scrollback.DefaultProject || !all.May(scrollback.AccessWrite) || all.May(scrollback.AccessAdmin) {
+	if all.Key != "k1" || !all.Sees("any") || all.Home() != scrollback.DefaultProject ||
+		!all.May(scrollback.AccessWrite) || all.May(scrollback.AccessAdmin) {
 		t.Errorf("a key for all projects is %+v", all)
 	}
 	some := scrollback.Key{Role: scrollback.AccessRead, Projects: []string{"b", "a"}}.Caller()

@@ -30,6 +30,9 @@ type TurnRequest struct {
 	Tools        []scrollback.Tool         `json:"tools,omitempty"`
 	ToolResults  []ToolResult              `json:"tool_results,omitempty"`
 	Overrides    Overrides                 `json:"shape"`
+
+	// Quota counts the turn for whoever asks; nil counts nothing. A replay is not counted.
+	Quota *scrollback.Quota `json:"-"`
 }
 
 // ToolResult is a client's result for one call.
@@ -63,43 +66,7 @@ func (v *View) Turn(ctx context.Context, r TurnRequest) iter.Seq2[scrollback.Eve
 // those of the turn that it began. It is for faces whose frames are numbered.
 func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, iter.Seq2[SequencedEvent, error], error) {
 	e := v.e
-	head, err := v.door.head(ctx, r.Conversation, scrollback.AccessWrite)
-	if err != nil {
-		return "", nil, err
-	}
-	conv := head.Conversation
-	if r.Tools != nil {
-		conv.Settings.Tools = r.Tools
-	}
-	sh, err := e.resolver.Begin(ctx, conv, r.Overrides)
-	if err == nil && len(r.ToolResults) > 0 {
-		err = e.question(ctx, head.Branch, &sh)
-	}
-	if err != nil {
-		return "", nil, err
-	}
-	in, err := e.incoming(ctx, &r, sh)
-	if err != nil {
-		return "", nil, err
-	}
-	if len(in) == 0 && head.Messages == 0 {
-		return "", nil, scrollback.ParamErrorf("engine.Turn", "message", "there is nothing to answer: give a message")
-	}
-	if err := scrollback.CheckTools(r.Tools); err != nil {
-		return "", nil, err
-	}
-	env, change, err := e.environment(ctx, head.Conversation, sh)
-	if err != nil {
-		return "", nil, err
-	}
-	if len(r.Message) > 0 { // nothing may come between a call and its result
-		in = append(change, in...)
-	}
-	key, err := idempotency(r)
-	if err != nil {
-		return "", nil, err
-	}
-	end, err := e.ending(ctx, head, &r)
+	begin, sh, err := v.prepare(ctx, &r)
 	if err != nil {
 		return "", nil, err
 	}
@@ -107,14 +74,7 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 	if err != nil {
 		return "", nil, err
 	}
-	begun, err := e.store.Turns.Begin(ctx, store.BeginRequest{
-		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in,
-		Admit: func(last *scrollback.Turn) error { return admit(cmp.Or(last, end), &r, in) },
-		Edit: func(c *scrollback.Conversation) {
-			keepWithConversation(c, &r)
-			tell(c, env, len(change) > 0 && len(r.Message) > 0)
-		},
-	})
+	begun, err := e.store.Turns.Begin(ctx, begin)
 	if err != nil {
 		leave()
 		return "", nil, err
@@ -129,6 +89,69 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 		lt.run(e.base)
 	}()
 	return lt.turn.ID, func(yield func(SequencedEvent, error) bool) { lt.read(ctx, 0, yield) }, nil
+}
+
+// prepare checks a request and makes of it what begins its turn.
+func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRequest, sh setting.Resolved, err error) {
+	e := v.e
+	head, err := v.door.head(ctx, r.Conversation, scrollback.AccessWrite)
+	if err != nil {
+		return begin, sh, err
+	}
+	quota, against, err := e.gate.Judge(ctx, v.door.caller.Key, head.Project, r.Quota)
+	if err == nil && r.Key == "" && r.MessageID == "" { // else it may be a replay
+		err = against
+	}
+	if err != nil {
+		return begin, sh, err
+	}
+	r.Overrides.Key = v.door.caller.Key
+	conv := head.Conversation
+	if r.Tools != nil {
+		conv.Settings.Tools = r.Tools
+	}
+	sh, err = e.resolver.Begin(ctx, conv, r.Overrides)
+	if err == nil && len(r.ToolResults) > 0 {
+		err = e.question(ctx, head.Branch, &sh)
+	}
+	if err != nil {
+		return begin, sh, err
+	}
+	in, err := e.incoming(ctx, r, sh)
+	if err != nil {
+		return begin, sh, err
+	}
+	if len(in) == 0 && head.Messages == 0 {
+		return begin, sh, scrollback.ParamErrorf("engine.Turn", "message", "there is nothing to answer: give a message")
+	}
+	if err := scrollback.CheckTools(r.Tools); err != nil {
+		return begin, sh, err
+	}
+	env, change, err := e.environment(ctx, head.Conversation, sh)
+	if err != nil {
+		return begin, sh, err
+	}
+	if len(r.Message) > 0 { // nothing may come between a call and its result
+		in = append(change, in...)
+	}
+	key, err := idempotency(*r)
+	if err != nil {
+		return begin, sh, err
+	}
+	end, err := e.ending(ctx, head, r)
+	return store.BeginRequest{
+		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in, Quota: quota,
+		Admit: func(last *scrollback.Turn) error {
+			if against != nil {
+				return against
+			}
+			return admit(cmp.Or(last, end), r, in)
+		},
+		Edit: func(c *scrollback.Conversation) {
+			keepWithConversation(c, r)
+			tell(c, env, len(change) > 0 && len(r.Message) > 0)
+		},
+	}, sh, err
 }
 
 // incoming checks what a request brings and turns it into messages.

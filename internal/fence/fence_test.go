@@ -69,9 +69,10 @@ var rooms = map[string]entry{
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
 	"intake": {rooms: ". archive internal/clip internal/toolcall store store/search window", libs: "github.com/gabriel-vasile/mimetype",
 		not: "database/sql os"},
-	"engine": {rooms: ". archive compact engine/setting intake internal/turnstile model recall store token window workspace",
+	"engine": {rooms: ". archive compact engine/allowance engine/setting intake internal/turnstile model recall store token window workspace",
 		not: "database/sql os"},
-	"engine/setting": {rooms: ". compact intake model model/lessons recall store token window", not: "database/sql os"},
+	"engine/allowance": {rooms: ". store", not: "database/sql os"},
+	"engine/setting":   {rooms: ". compact intake model model/lessons recall store token window", not: "database/sql os"},
 	"engine/enginetest": {rooms: ". archive engine model model/modeltest recall store store/driver store/memdriver token " +
 		"transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob", not: "database/sql os"},
 	"transfer": {rooms: ". archive bundle engine internal/clip store store/search transcript", libs: "github.com/google/uuid",

@@ -30,6 +30,8 @@ type Driver struct {
 	Audit Audit
 	Move  Move
 
+	Limits Limits
+
 	// Close ends the database; every later call is unavailable.
 	Close func() error
 }

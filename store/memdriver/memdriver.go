@@ -34,7 +34,10 @@ type database struct {
 	artifacts map[scrollback.ArtifactID]scrollback.Artifact
 	rows      []*row // all messages, in the order they were appended
 	days      []scrollback.UsageDay
+	calls     []called // the records of usage
 	learned   map[string]scrollback.Learned
+	tallies   map[string]driver.Tally // Most is how much there is
+	allowed   map[scrollback.KeyID]scrollback.Limits
 }
 
 // The parts of a driver; each is one of its interfaces over the same rows.
@@ -48,13 +51,14 @@ type (
 	book   struct{ *database }
 	audit  struct{ *database }
 	move   struct{ *database }
+	limits struct{ *database }
 )
 
 // New makes an empty database.
 func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Close: db.close}
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Limits: limits{db}, Close: db.close}
 }
 
 func empty() *database {
@@ -65,6 +69,8 @@ func empty() *database {
 		segments:  map[scrollback.SegmentID]scrollback.Segment{},
 		artifacts: map[scrollback.ArtifactID]scrollback.Artifact{},
 		learned:   map[string]scrollback.Learned{},
+		tallies:   map[string]driver.Tally{},
+		allowed:   map[scrollback.KeyID]scrollback.Limits{},
 	}
 }
 

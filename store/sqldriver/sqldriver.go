@@ -72,7 +72,7 @@ type Database struct {
 func New(d Database) *driver.Driver {
 	db := &database{Database: d}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Close: db.close}
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Limits: limits{db}, Close: db.close}
 }
 
 // database is what the parts of a driver share.
@@ -92,6 +92,7 @@ type (
 	book   struct{ *database }
 	audit  struct{ *database }
 	move   struct{ *database }
+	limits struct{ *database }
 )
 
 // close waits for what is being written and closes the database.
