@@ -22,6 +22,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/server/access"
+	"github.com/scrollback-ai/scrollback/server/language"
 	"github.com/scrollback-ai/scrollback/server/mcpapi"
 	"github.com/scrollback-ai/scrollback/server/restapi"
 	"github.com/scrollback-ai/scrollback/server/status"
@@ -35,8 +36,20 @@ type Options struct {
 	Insecure bool   // serve other machines without keys
 	Version  string
 	Limits   restapi.Limits
+	Rate     scrollback.Rate // of each actor's chats; zero for the default of the address
 	Log      *slog.Logger
 	Started  func(url string) // called once it listens; may be nil
+}
+
+// publicRate is how much each actor may begin where other machines can reach the server.
+var publicRate = scrollback.Rate{Chats: 20, PerMS: time.Hour.Milliseconds()}
+
+// rate is that of each actor's chats.
+func (o Options) rate(local bool) scrollback.Rate {
+	if o.Rate == (scrollback.Rate{}) && !local {
+		return publicRate
+	}
+	return o.Rate
 }
 
 // shutdownTime is how long a server waits for requests when it shuts down.
@@ -110,15 +123,15 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		if err := e.Ready(r.Context()); err != nil {
-			refuse(w, err)
+			refuse(w, r, err)
 			return
 		}
 		writeJSON(w, http.StatusOK, map[string]any{"ok": true})
 	})
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, scrollback.Errorf(scrollback.NotFound, "server", "there is no %s %s", r.Method, r.URL.Path))
+		refuse(w, r, scrollback.Errorf(scrollback.NotFound, "server", "there is no %s %s", r.Method, r.URL.Path))
 	})
-	return recovered(o.Log, ours(local, operated(restapi.Wrap(mux))))
+	return recovered(o.Log, ours(local, operated(access.Limit(o.rate(local), restapi.Wrap(mux)))))
 }
 
 // ours lets through only requests that name this server and, when a page sent
@@ -131,11 +144,11 @@ func ours(local bool, next http.Handler) http.Handler {
 			host = h
 		}
 		if local && !isLoopback(host) {
-			refuse(w, scrollback.Errorf(scrollback.Refused, "server", "this server answers only to a name of this machine"))
+			refuse(w, r, scrollback.Errorf(scrollback.Refused, "server", "this server answers only to a name of this machine"))
 			return
 		}
 		if pages.Check(asWrite(r)) != nil {
-			refuse(w, scrollback.Errorf(scrollback.Refused, "server", "a page of another site may not use this server"))
+			refuse(w, r, scrollback.Errorf(scrollback.Refused, "server", "a page of another site may not use this server"))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -170,7 +183,7 @@ func recovered(log *slog.Logger, next http.Handler) http.Handler {
 				panic(p)
 			default:
 				log.Error("a handler panicked", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-				refuse(w, scrollback.Errorf(scrollback.Internal, "server", "a handler panicked"))
+				refuse(w, r, scrollback.Errorf(scrollback.Internal, "server", "a handler panicked"))
 			}
 		}()
 		next.ServeHTTP(w, r)
@@ -188,9 +201,11 @@ func isLoopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-func refuse(w http.ResponseWriter, err error) {
+func refuse(w http.ResponseWriter, r *http.Request, err error) {
+	l := language.Of(r.Header.Get("Accept-Language"))
+	w.Header().Set("Content-Language", l.Tag)
 	writeJSON(w, status.Of(err),
-		map[string]any{"error": map[string]any{"code": scrollback.CodeOf(err), "message": scrollback.Shown(err)}})
+		map[string]any{"error": map[string]any{"code": scrollback.CodeOf(err), "message": l.Shown(err)}})
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

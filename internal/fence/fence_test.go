@@ -86,8 +86,9 @@ var rooms = map[string]entry{
 
 	"server":        {rooms: ". engine transfer server/*", net: true, not: "database/sql"},
 	"server/status": {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
-	"server/access": {rooms: ".", not: "database/sql os"},
-	"server/restapi": {rooms: ". engine internal/nearest transfer server/access server/status", libs: "github.com/danielgtaylor/huma/v2",
+	"server/access": {rooms: ".", net: true, not: "database/sql os"},
+	"server/language": {rooms: ".", libs: "golang.org/x/text/language", not: "context os database/sql time"},
+	"server/restapi": {rooms: ". engine internal/nearest transfer server/access server/language server/status", libs: "github.com/danielgtaylor/huma/v2",
 		net: true, not: "database/sql"},
 	"server/webui":  {net: true, not: "database/sql os"},
 	"server/mcpapi": {rooms: ". engine internal/clip recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/server/access"
 )
 
 // chatBody is a turn as a client requests it.
@@ -131,6 +132,7 @@ func (a *api) run(ctx context.Context, in *struct {
 	if err != nil {
 		return answer[huma.StreamResponse](nil, err)
 	}
+	req.Quota = access.Quota(ctx)
 	turn, events, err := a.as(ctx).Begin(ctx, req)
 	if err != nil {
 		return answer[huma.StreamResponse](nil, err)
@@ -181,8 +183,8 @@ func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn sc
 		}
 	}
 	if failed != nil {
-		err := scrollback.Errorf(failed.Code, "restapi.chat", "%s", failed.Message).Advise(failed.Advice, failed.Setting)
-		if err.Cause = failed.Cause; failed.Code == scrollback.Unavailable {
+		err := failed.Err("restapi.chat")
+		if failed.Code == scrollback.Unavailable {
 			err = err.Because(scrollback.ErrUpstream)
 		}
 		return out, err

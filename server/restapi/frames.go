@@ -13,6 +13,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/server/language"
 )
 
 // heartbeat is how often a silent stream shows that it is alive.
@@ -26,6 +27,7 @@ func stream(events iter.Seq2[engine.SequencedEvent, error]) *huma.StreamResponse
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		_, w := humago.Unwrap(hc)
 		f := newFrames(w)
+		f.language = language.Of(hc.Header("Accept-Language"))
 		done, beaten := make(chan struct{}), make(chan struct{})
 		go func() { defer close(beaten); f.beat(done) }()
 		// The response belongs to the handler only while it runs, and the connection may
@@ -55,6 +57,8 @@ type frames struct {
 	w    http.ResponseWriter
 	rc   *http.ResponseController
 	lock chan struct{}
+
+	language language.Language // of errors
 }
 
 func newFrames(w http.ResponseWriter) *frames {
@@ -68,9 +72,13 @@ func newFrames(w http.ResponseWriter) *frames {
 }
 
 func (f *frames) event(n int, ev scrollback.Event) error {
+	if fault, ok := ev.(scrollback.ErrorEvent); ok {
+		fault.Failure = f.language.Failure(fault.Failure)
+		ev = fault
+	}
 	data, err := scrollback.EncodeEvent(ev)
 	if err != nil { // an event that cannot be encoded must not hide those after it
-		data, err = scrollback.EncodeEvent(scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.Internal, Message: "an event could not be encoded"}})
+		data, err = scrollback.EncodeEvent(scrollback.ErrorEvent{Failure: f.language.Failure(scrollback.Failure{Code: scrollback.Internal, Message: "an event could not be encoded"})})
 	}
 	if err != nil {
 		return err

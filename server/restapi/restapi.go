@@ -23,6 +23,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/server/access"
+	"github.com/scrollback-ai/scrollback/server/language"
 	"github.com/scrollback-ai/scrollback/server/status"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -66,7 +67,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	c.Info.Description = "Keeps conversations for ever, and builds the best context from them for each request."
 	c.CreateHooks = nil // they add "$schema" to every response
 	c.DocsPath, c.SchemasPath = "", ""
-	c.Transformers = []huma.Transformer{plainErrors}
+	c.Transformers = []huma.Transformer{plainErrors, translated}
 	c.OnAddOperation = append(c.OnAddOperation, func(_ *huma.OpenAPI, op *huma.Operation) {
 		op.SkipValidateBody = true // strictly has checked it
 	})
@@ -99,6 +100,7 @@ type failure struct {
 		Setting string            `json:"setting,omitempty"`
 	} `json:"error"`
 	status int
+	err    error
 }
 
 func (f *failure) GetStatus() int { return f.status }
@@ -107,7 +109,7 @@ func (f *failure) Error() string { return f.Fault.Message }
 
 // fail is an error as a client sees it.
 func fail(err error) *failure {
-	f := &failure{status: status.Of(err)}
+	f := &failure{status: status.Of(err), err: err}
 	f.Fault.Code, f.Fault.Message = scrollback.CodeOf(err), scrollback.Shown(err)
 	var known *scrollback.Error
 	if errors.As(err, &known) {
@@ -147,8 +149,30 @@ func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
 		}
 	}
 	ctx.SetHeader("Content-Type", "application/json")
+	f.err = scrollback.ParamErrorf("restapi", f.Fault.Param, "%s", f.Fault.Message)
 	return f, nil
 }
+
+// translated says errors in the language of whoever reads the response.
+func translated(ctx huma.Context, _ string, v any) (any, error) {
+	l := language.Of(ctx.Header("Accept-Language"))
+	switch v := v.(type) {
+	case *failure:
+		v.in(l)
+		ctx.SetHeader("Content-Language", l.Tag)
+	case scrollback.MessagePage:
+		for i, t := range v.Turns {
+			if t.Error != nil {
+				said := l.Failure(*t.Error)
+				v.Turns[i].Error = &said
+			}
+		}
+	}
+	return v, nil
+}
+
+// in says the failure in a language.
+func (f *failure) in(l language.Language) { f.Fault.Message = l.Shown(f.err) }
 
 // Wrap lets the API set the status of errors that the router itself reports.
 func Wrap(next http.Handler) http.Handler {
@@ -183,14 +207,16 @@ func (a *api) raw(op huma.Operation, fn func(w http.ResponseWriter, r *http.Requ
 			err = fn(w, r)
 		}
 		if err != nil {
-			writeError(w, err)
+			writeError(w, r, err)
 		}
 	})
 }
 
 // writeError writes an error if nothing was written yet.
-func writeError(w http.ResponseWriter, err error) {
-	f := fail(err)
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	f, l := fail(err), language.Of(r.Header.Get("Accept-Language"))
+	f.in(l)
+	w.Header().Set("Content-Language", l.Tag)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.status)
 	// The client may be gone; there is nobody else to tell.
