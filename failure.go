@@ -83,9 +83,9 @@ type Phrase string
 // Sentence is a sentence of ours before it is written out: the format by which the tables of
 // other languages know it, and its values. Without a format it is a value.
 type Sentence struct {
-	Format string `json:"format,omitempty"`
+	Format string     `json:"format,omitempty"`
 	Args   []Sentence `json:"args,omitempty"`
-	Value  string `json:"value,omitempty"`
+	Value  string     `json:"value,omitempty"`
 }
 
 // String is the sentence in English.

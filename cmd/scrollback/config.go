@@ -40,13 +40,15 @@ type settings struct {
 	SummaryTimeout time.Duration          // as engine.Options has it
 	Models         map[string]token.Facts // what the file says about models, by name
 	Strict         map[string]scrollback.Strictness
-	ReplyBounds    model.Bounds      // of one reply
-	Roots          []string          // granted without --root; nil leaves it to the command
-	NoEnvironment  bool              // conversations are not told where they work
-	MemoryFiles    []string          // names of memory files; nil leaves them to the workspace
-	Setup          string            // what the environment ends with
-	TrashDays      int64             // after which a server purges what is in the trash; 0 for never
-	variables      map[string]string // what the file sets in place of environment variables
+	ReplyBounds    model.Bounds                    // of one reply
+	Roots          []string                        // granted without --root; nil leaves it to the command
+	NoEnvironment  bool                            // conversations are not told where they work
+	MemoryFiles    []string                        // names of memory files; nil leaves them to the workspace
+	Setup          string                          // what the environment ends with
+	Rate           scrollback.Rate                 // of each actor's chats; zero for the server's default
+	Allowances     map[string]scrollback.Allowance // of projects, for a day
+	TrashDays      int64                           // after which a server purges what is in the trash; 0 for never
+	variables      map[string]string               // what the file sets in place of environment variables
 }
 
 // dot separates the keys of the configuration: model names contain dots.
@@ -55,7 +57,8 @@ const dot = "\x1f"
 // keys are those of a config file and their types; * stands for a name.
 var keys = map[string]string{
 	"data": "text", "objects": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts", "summary_timeout": "text",
-	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "trash_days": "whole number",
+	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "trash_days": "whole number", "rate_limit": "text",
+	"projects.*.tokens_per_day": "whole number", "projects.*.money_per_day": "number", "projects.*.currency": "text",
 	"compaction.*": "number", "projects.*.policy": "text", "projects.*.compaction.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
@@ -251,6 +254,9 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	err := s.parseTimeout(first(g.SummaryTimeout, env("SCROLLBACK_SUMMARY_TIMEOUT"), k.String("summary_timeout")))
 	if err == nil {
 		err = s.parseCompaction(k)
+	}
+	if err == nil {
+		err = s.parseLimits(k, first(env("SCROLLBACK_RATE_LIMIT"), k.String("rate_limit")))
 	}
 	if err == nil {
 		s.variables, err = providerVariables(k)

@@ -77,6 +77,7 @@ type commands struct {
 	Import    importCmd    `cmd:"" help:"Import a transcript or a bundle."`
 	Export    exportCmd    `cmd:"" help:"Export a conversation."`
 	Usage     usageCmd     `cmd:"" help:"Show what calls to models have cost."`
+	Keys      keysCmd      `cmd:"" help:"What keys may do."`
 	Models    modelsCmd    `cmd:"" help:"List the models that are set up."`
 	Doctor    doctorCmd    `cmd:"" help:"Check everything that is stored; --repair fixes what it can."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`

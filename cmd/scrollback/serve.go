@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/server"
 )
@@ -15,12 +16,18 @@ import (
 type serveCmd struct {
 	Addr     string `help:"Address to listen on ($$SCROLLBACK_ADDR). Default: 127.0.0.1:7077." placeholder:"HOST:PORT"`
 	Insecure bool   `help:"Serve other machines, without keys."`
+	Rate     string `name:"rate-limit" help:"Chats of each key, or else address, such as 100/h; off for no limit ($$SCROLLBACK_RATE_LIMIT). Default: 20/h where other machines reach the server." placeholder:"N/h"`
 }
 
 // Run implements the command.
 func (c *serveCmd) Run(g *globals) (err error) {
 	if err := g.grant(false); err != nil {
 		return err
+	}
+	if c.Rate != "" {
+		if g.set.Rate, err = scrollback.ParseRate(c.Rate); err != nil {
+			return err
+		}
 	}
 	a, err := g.open(local.Make)
 	if err != nil {
@@ -37,7 +44,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		sweeping.Go(func() { g.sweep(ctx, a) })
 		defer func() { stop(); sweeping.Wait() }()
 	}
-	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, Version: version(), Log: g.logger(),
+	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, Rate: g.set.Rate, Version: version(), Log: g.logger(),
 		Started: func(url string) {
 			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)
 		}})

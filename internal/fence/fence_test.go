@@ -84,9 +84,9 @@ var rooms = map[string]entry{
 
 	"doctor": {rooms: ". archive store store/search", not: "database/sql os"},
 
-	"server":        {rooms: ". engine transfer server/*", net: true, not: "database/sql"},
-	"server/status": {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
-	"server/access": {rooms: ".", net: true, not: "database/sql os"},
+	"server":          {rooms: ". engine transfer server/*", net: true, not: "database/sql"},
+	"server/status":   {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
+	"server/access":   {rooms: ".", net: true, not: "database/sql os"},
 	"server/language": {rooms: ".", libs: "golang.org/x/text/language", not: "context os database/sql time"},
 	"server/restapi": {rooms: ". engine internal/nearest transfer server/access server/language server/status", libs: "github.com/danielgtaylor/huma/v2",
 		net: true, not: "database/sql"},
@@ -96,7 +96,7 @@ var rooms = map[string]entry{
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +
 			"github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". compact doctor engine local model model/all server server/* terminal token transcript/geminicli " +
+	"cmd/*": {rooms: ". compact doctor engine engine/allowance local model model/all server server/* terminal token transcript/geminicli " +
 		"transfer workspace",
 		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 

@@ -61,15 +61,6 @@ func (l Language) Failure(f scrollback.Failure) scrollback.Failure {
 	return f
 }
 
-// Turn is a turn as it is shown.
-func (l Language) Turn(t scrollback.Turn) scrollback.Turn {
-	if t.Failure != nil {
-		f := l.Failure(*t.Failure)
-		t.Failure = &f
-	}
-	return t
-}
-
 func (l Language) say(s scrollback.Sentence, code scrollback.Code) string {
 	english := s.String()
 	if l.table == nil {
