@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/allowance"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/recall"
@@ -56,8 +57,9 @@ type Options struct {
 	Policy    string
 	Folding   map[string]float64
 	Projects  map[string]engine.PolicySettings
-	NewID     func() string    // nil: random
-	Archive   *archive.Archive // nil: of its own
+	Budgets   map[string]scrollback.Allowance // of projects, for a day
+	NewID     func() string                   // nil: random
+	Archive   *archive.Archive                // nil: of its own
 	Place     *workspace.Place
 	Models    func(name string) (model.Model, error) // nil: the scripted one
 	Bounds    model.Bounds                           // of an answer
@@ -104,6 +106,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		},
 		Model: "script", Place: o.Place, SaveEvery: o.SaveEvery, NoBackgroundFolds: o.NoFolds, SummaryTimeout: o.Wait,
 		Compaction: engine.PolicySettings{Policy: o.Policy, Numbers: o.Folding}, Projects: o.Projects, ReplyBounds: o.Bounds,
+		Allowances: allowance.Configured(o.Budgets),
 	})
 	r.View = r.Engine.As(scrollback.Operator())
 	r.Reader = r.View.Recall()

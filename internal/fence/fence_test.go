@@ -73,7 +73,7 @@ var rooms = map[string]entry{
 		not: "database/sql os"},
 	"engine/allowance": {rooms: ". store", not: "database/sql os"},
 	"engine/setting":   {rooms: ". compact intake model model/lessons recall store token window", not: "database/sql os"},
-	"engine/enginetest": {rooms: ". archive engine model model/modeltest recall store store/driver store/memdriver token " +
+	"engine/enginetest": {rooms: ". archive engine engine/allowance model model/modeltest recall store store/driver store/memdriver token " +
 		"transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob", not: "database/sql os"},
 	"transfer": {rooms: ". archive bundle engine internal/clip store store/search transcript", libs: "github.com/google/uuid",
 		not: "database/sql os"},

@@ -12,6 +12,8 @@
 package language
 
 import (
+	"maps"
+
 	tongue "golang.org/x/text/language"
 
 	"github.com/scrollback-ai/scrollback"
@@ -30,20 +32,36 @@ var (
 	Chinese = Language{"zh-CN", chinese, chineseCodes}
 )
 
-// choices are what the header is matched with; the first is for those who prefer neither.
-var choices = tongue.NewMatcher([]tongue.Tag{tongue.English, tongue.Chinese})
+// longestHeader bounds what is read of Accept-Language, in bytes.
+const longestHeader = 1000
 
-// Of is the language that an Accept-Language header prefers.
+// Of is the language that an Accept-Language header prefers; English if it names neither.
+// Every Chinese is said as the one there is.
 func Of(header string) Language {
-	tags, _, err := tongue.ParseAcceptLanguage(header)
+	if len(header) > longestHeader {
+		return English
+	}
+	tags, weights, err := tongue.ParseAcceptLanguage(header)
 	if err != nil {
 		return English
 	}
-	if _, i, _ := choices.Match(tags...); i == 1 {
-		return Chinese
+	for i, tag := range tags { // the heaviest first
+		switch base, _ := tag.Base(); {
+		case weights[i] <= 0:
+		case base.String() == "zh":
+			return Chinese
+		case base.String() == "en":
+			return English
+		}
 	}
 	return English
 }
+
+// Has says whether a sentence has its own in the language.
+func (l Language) Has(format string) bool { return l.table[format] != "" }
+
+// Sentences are those of the language, by the English formats.
+func (l Language) Sentences() map[string]string { return maps.Clone(l.table) }
 
 // Shown is what a caller may see of an error.
 func (l Language) Shown(err error) string {
