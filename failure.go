@@ -20,7 +20,7 @@ type Failure struct {
 
 	// Said is what Message was made of, for those who read it in another language; nil if
 	// that is not known. Faces do not show it.
-	Said *Sentence `json:"said,omitempty"`
+	Said *Sentence `json:"said,omitempty" hidden:"true"`
 }
 
 // Advice is what a person can do about a failure. Faces say it in their own words.

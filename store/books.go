@@ -143,10 +143,10 @@ func (p Books) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollba
 	return p.s.d.Limits.SetKeyLimits(ctx, id, l)
 }
 
-// Spent sums what a key, or a project if it is empty, has used today: one for each
-// currency.
-func (p Books) Spent(ctx context.Context, key scrollback.KeyID, project string) ([]scrollback.Usage, error) {
-	return p.s.d.Book.Spent(ctx, driver.Spending{Day: scrollback.DayOf(p.s.Now()), Key: key, Project: project})
+// Spent sums what a key, or a project if it is empty, has used today: all tokens, and what
+// was paid in a currency.
+func (p Books) Spent(ctx context.Context, key scrollback.KeyID, project, currency string) (scrollback.Usage, error) {
+	return p.s.d.Book.Spent(ctx, driver.Spending{Day: scrollback.DayOf(p.s.Now()), Key: key, Project: project, Currency: currency})
 }
 
 // tally is the present window of a quota, or nil without one.

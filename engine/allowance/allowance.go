@@ -15,7 +15,6 @@ package allowance
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -88,17 +87,10 @@ func (g Gate) spent(ctx context.Context, s spender, key scrollback.KeyID, projec
 	if s.Tokens <= 0 && s.Money <= 0 {
 		return nil, nil
 	}
-	sums, err := g.Books.Spent(ctx, key, project)
+	currency := cmp.Or(s.Currency, "USD")
+	all, err := g.Books.Spent(ctx, key, project, currency)
 	if err != nil {
 		return nil, err
-	}
-	var all scrollback.Usage
-	for _, u := range sums {
-		all.TotalTokens += u.TotalTokens
-	}
-	currency := cmp.Or(s.Currency, "USD")
-	if i := slices.IndexFunc(sums, func(u scrollback.Usage) bool { return u.Currency == currency }); i >= 0 {
-		all.Cost = sums[i].Cost
 	}
 	again := time.UnixMilli((scrollback.DayOf(g.Books.Now()) + 1) * scrollback.DayMS).UTC().Format("2006-01-02 15:04 UTC")
 	over := func(format string, args ...any) error {

@@ -17,9 +17,8 @@ type Book interface {
 	// what a query asks for besides: in the same order, then by key and conversation.
 	UsageParts(ctx context.Context, q UsageParts) ([]scrollback.UsageDay, error)
 
-	// Spent sums what was used on a day, one for each currency, in their order: tokens
-	// in all, and cost.
-	Spent(ctx context.Context, q Spending) ([]scrollback.Usage, error)
+	// Spent sums what was used on a day: all tokens, and what was paid in the currency.
+	Spent(ctx context.Context, q Spending) (scrollback.Usage, error)
 
 	// Learned is what is known about a model; the zero value for nothing. What is stored
 	// and cannot be read counts as nothing: it is learned again.
@@ -39,9 +38,10 @@ type UsageParts struct {
 
 // Spending asks what was used on a day: by a key, or in a project if Key is empty.
 type Spending struct {
-	Day     int64
-	Key     scrollback.KeyID
-	Project string
+	Day      int64
+	Key      scrollback.KeyID
+	Project  string
+	Currency string
 }
 
 // Limits counts what actors begin, and keeps what keys may do.

@@ -424,8 +424,9 @@ func testSpending(w *bench) {
 	spend(d, "k", w.now, 8, "USD")
 	spend(d, "l", w.now, 16, "USD")
 	spend(d, "k", w.now+scrollback.DayMS, 32, "USD")
-	sums := func(q driver.Spending, want ...scrollback.Usage) {
+	sums := func(q driver.Spending, want scrollback.Usage) {
 		w.t.Helper()
+		q.Currency = want.Currency
 		got, err := w.Book.Spent(w.ctx, q)
 		w.ok(err)
 		same(w.t, "what was spent", want, got)
@@ -433,10 +434,11 @@ func testSpending(w *bench) {
 	sum := func(tokens int64, cost float64, currency string) scrollback.Usage {
 		return scrollback.Usage{TotalTokens: tokens, Cost: cost, Currency: currency}
 	}
-	sums(driver.Spending{Day: day, Key: "k"}, sum(4, 0.5, "EUR"), sum(10, 1, "USD"))
+	sums(driver.Spending{Day: day, Key: "k"}, sum(14, 0.5, "EUR"))
+	sums(driver.Spending{Day: day, Key: "k"}, sum(14, 1, "USD"))
 	sums(driver.Spending{Day: day, Project: "shed"}, sum(24, 1, "USD"))
 	sums(driver.Spending{Day: day + 1, Key: "k"}, sum(32, 0.5, "USD"))
-	sums(driver.Spending{Day: day + 1, Key: "l"})
+	sums(driver.Spending{Day: day + 1, Key: "l"}, sum(0, 0, "USD"))
 	part := func(day int64, project, currency string, key scrollback.KeyID, id scrollback.ConversationID, calls, tokens int64) scrollback.UsageDay {
 		return scrollback.UsageDay{Day: day, Model: "a/x", Project: project, Key: key, Conversation: id, Calls: calls,
 			Usage: scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5 * float64(calls), Currency: currency}}

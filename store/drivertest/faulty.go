@@ -230,8 +230,8 @@ func (f faultyBook) UsageParts(ctx context.Context, q driver.UsageParts) ([]scro
 }
 
 // Spent implements [driver.Book].
-func (f faultyBook) Spent(ctx context.Context, q driver.Spending) ([]scrollback.Usage, error) {
-	return faulty(f.of, "Spent", func() ([]scrollback.Usage, error) { return f.Book.Spent(ctx, q) })
+func (f faultyBook) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
+	return faulty(f.of, "Spent", func() (scrollback.Usage, error) { return f.Book.Spent(ctx, q) })
 }
 
 // Count implements [driver.Limits].

@@ -72,25 +72,24 @@ func (db book) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollbac
 }
 
 // Spent implements [driver.Book].
-func (db book) Spent(ctx context.Context, q driver.Spending) ([]scrollback.Usage, error) {
+func (db book) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
 	end, err := db.read(ctx, "memdriver.Spent")
 	defer end()
+	sum := scrollback.Usage{Currency: q.Currency}
 	if err != nil {
-		return nil, err
+		return sum, err
 	}
-	sums := map[string]scrollback.Usage{}
 	for _, c := range db.calls {
 		if scrollback.DayOf(c.At) != q.Day || q.Key != "" && c.Key != q.Key || q.Key == "" && c.project != q.Project {
 			continue
 		}
-		sum := scrollback.Usage{TotalTokens: c.TotalTokens, Cost: c.Cost, Currency: c.Currency}
-		sums[c.Currency] = sums[c.Currency].Add(sum)
+		more := scrollback.Usage{TotalTokens: c.TotalTokens}
+		if c.Currency == q.Currency {
+			more.Cost = c.Cost
+		}
+		sum = sum.Add(more)
 	}
-	var out []scrollback.Usage
-	for _, currency := range slices.Sorted(maps.Keys(sums)) {
-		out = append(out, sums[currency])
-	}
-	return out, nil
+	return sum, nil
 }
 
 // tallied is how much an actor has begun in a window.

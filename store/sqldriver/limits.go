@@ -101,23 +101,16 @@ func (db book) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollbac
 }
 
 // Spent implements [driver.Book]. It adds up as real numbers, which do not overflow.
-func (db book) Spent(ctx context.Context, q driver.Spending) ([]scrollback.Usage, error) {
-	const sums = `SELECT currency, sum(CAST(total_tokens AS DOUBLE PRECISION)), sum(CAST(cost AS DOUBLE PRECISION)) FROM `
-	query, args := sums+`usage_days WHERE day = $1 AND project = $2 GROUP BY currency ORDER BY currency`, []any{q.Day, q.Project}
+func (db book) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
+	const sums = `SELECT coalesce(sum(CAST(total_tokens AS DOUBLE PRECISION)), 0),
+		coalesce(sum(CASE WHEN currency = $1 THEN CAST(cost AS DOUBLE PRECISION) END), 0) FROM `
+	query, args := sums+`usage_days WHERE day = $2 AND project = $3`, []any{q.Currency, q.Day, q.Project}
 	if q.Key != "" {
-		query = sums + `usage_records WHERE key_id = $1 AND key_id <> '' AND at >= $2 AND at < $3 GROUP BY currency ORDER BY currency`
-		args = []any{q.Key, q.Day * scrollback.DayMS, (q.Day + 1) * scrollback.DayMS}
+		query = sums + `usage_records WHERE key_id = $2 AND key_id <> '' AND at >= $3 AND at < $4`
+		args = []any{q.Currency, q.Key, q.Day * scrollback.DayMS, (q.Day + 1) * scrollback.DayMS}
 	}
-	var out []scrollback.Usage
-	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
-		var currency string
-		var tokens, cost float64
-		if err := r.Scan(&currency, &tokens, &cost); err != nil {
-			return err
-		}
-		sum := scrollback.Usage{}.Add(scrollback.Usage{TotalTokens: int64(min(tokens, scrollback.MaxSumTokens)), Cost: cost, Currency: currency})
-		out = append(out, sum)
-		return nil
-	}, query, args...)
-	return out, db.wrap("sqldriver.Spent", err)
+	var tokens, cost float64
+	err := db.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&tokens, &cost) }, query, args...)
+	sum := scrollback.Usage{TotalTokens: int64(min(tokens, scrollback.MaxSumTokens)), Cost: cost}
+	return scrollback.Usage{Currency: q.Currency}.Add(sum), db.wrap("sqldriver.Spent", err)
 }
