@@ -116,7 +116,8 @@ func TestBudgetLetsATurnFinish(t *testing.T) {
 	if err != nil || reply != "done" {
 		t.Errorf("%q, %v", reply, err)
 	}
-	if sums, err := r.Usage(ctx, scrollback.UsageQuery{ByKey: true}); err != nil || len(sums) != 1 || sums[0].Calls != 2 || sums[0].Key != "ann" {
+	sums, err := r.Usage(ctx, scrollback.UsageQuery{ByKey: true})
+	if err != nil || len(sums) != 1 || sums[0].Calls != 2 || sums[0].Key != "ann" {
 		t.Errorf("%+v, %v", sums, err)
 	}
 }

@@ -34,7 +34,8 @@ func TestRateLimit(t *testing.T) {
 	chat := func(o server.Options, local bool, peer, message string) *http.Response {
 		t.Helper()
 		o.Version, o.Log = "test", slog.New(slog.DiscardHandler)
-		r := httptest.NewRequest("POST", "/api/conversations/"+string(c.ID)+"/chat", strings.NewReader(`{"message":"`+message+`","stream":false}`))
+		sent := strings.NewReader(`{"message":"` + message + `","stream":false}`)
+		r := httptest.NewRequest("POST", "/api/conversations/"+string(c.ID)+"/chat", sent)
 		r.Host, r.RemoteAddr = "127.0.0.1", peer
 		r.Header.Set("Accept-Language", "fr, zh;q=0.7, en;q=0.3")
 		w := httptest.NewRecorder()

@@ -42,7 +42,8 @@ var rooms = map[string]entry{
 	"store/memdriver": {rooms: ". store/driver", not: "database/sql os time"},
 	"store/sqldriver": {rooms: ". store/driver store/sqldriver/sqlaudit store/sqldriver/sqlrow", libs: "github.com/pressly/goose/v3",
 		not: "os"},
-	"store/drivertest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
+	"store/drivertest":           {rooms: ". store/driver store/drivertest/limittest", libs: "github.com/google/go-cmp", not: "database/sql os"},
+	"store/drivertest/limittest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 
 	"store/sqldriver/sqlrow":   {rooms: ". store/driver", not: "os time"},
 	"store/sqldriver/sqlaudit": {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
@@ -88,8 +89,9 @@ var rooms = map[string]entry{
 	"server/status":   {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
 	"server/access":   {rooms: ".", net: true, not: "database/sql os"},
 	"server/language": {rooms: ".", libs: "golang.org/x/text/language", not: "context os database/sql time"},
-	"server/restapi": {rooms: ". engine internal/nearest transfer server/access server/language server/status", libs: "github.com/danielgtaylor/huma/v2",
-		net: true, not: "database/sql"},
+	"server/restapi": {rooms: ". engine internal/nearest transfer server/access server/language server/status",
+		libs: "github.com/danielgtaylor/huma/v2",
+		net:  true, not: "database/sql"},
 	"server/webui":  {net: true, not: "database/sql os"},
 	"server/mcpapi": {rooms: ". engine internal/clip recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
 

@@ -72,7 +72,8 @@ var behind = []string{".", "archive", "compact", "engine", "intake", "model", "r
 
 // unseen are the rooms among them whose errors people do not see: an MCP client's model
 // reads them, or nobody but a test.
-var unseen = []string{"server/mcpapi", "store/drivertest", "model/modeltest", "engine/enginetest", "store/memdriver", "store/sqldriver/sqlaudit"}
+var unseen = []string{"server/mcpapi", "store/drivertest", "model/modeltest", "engine/enginetest", "store/memdriver",
+	"store/sqldriver/sqlaudit"}
 
 // internal are sentences that nobody who asks a server sees, and why.
 var internal = map[string]string{
@@ -86,7 +87,8 @@ var internal = map[string]string{
 	"there is no database at %s":                                                                             "opening",
 	"there is nothing in the database at %s yet":                                                             "opening",
 	"the database was written by a newer scrollback (schema %d, this program knows %d); nothing was changed": "opening",
-	"the database was written by an older scrollback (schema %d, this program's is %d); any command that writes brings it up to date": "opening",
+	"the database was written by an older scrollback (schema %d, this program's is %d); any command that " +
+		"writes brings it up to date": "opening",
 	"%w": "a value", "%w%s": "values", "%s": "a value",
 	"the limit of %d in a window of %d s is reached": "the store says it in other words",
 }
@@ -175,7 +177,8 @@ func formatOf(n ast.Node, ofModels bool) (string, bool) {
 	if !known {
 		return "", false
 	}
-	if code, ok := call.Args[0].(*ast.SelectorExpr); ok && name == "Errorf" && (code.Sel.Name == "Internal" || code.Sel.Name == "Unavailable" && !ofModels) {
+	code, ok := call.Args[0].(*ast.SelectorExpr)
+	if ok && name == "Errorf" && (code.Sel.Name == "Internal" || code.Sel.Name == "Unavailable" && !ofModels) {
 		return "", false
 	}
 	lit, ok := call.Args[at].(*ast.BasicLit)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/limittest"
 )
 
 // suite lists the tests by name; each gets an empty driver.
@@ -100,10 +101,6 @@ var suite = []struct {
 	{"ConcurrentCommit", testConcurrentCommit},
 	{"Books", testBooks},
 	{"BooksInBounds", testBooksInBounds},
-	{"Tallies", testTallies},
-	{"ConcurrentTallies", testConcurrentTallies},
-	{"KeyLimits", testKeyLimits},
-	{"Spending", testSpending},
 	{"Factor", testFactor},
 	{"Teach", testTeach},
 	{"TeachAndFactor", testTeachAndFactor},
@@ -146,6 +143,7 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 			s.test(newBench(t, d))
 		})
 	}
+	limittest.Run(t, open)
 }
 
 // RunReopen runs what only a persistent driver can pass. open opens the database
