@@ -49,6 +49,8 @@ func TestConfigGuide(t *testing.T) {
 		Projects:      map[string]engine.PolicySettings{"support": {Policy: "rolling", Numbers: map[string]float64{"trigger_messages": 20}}},
 		SummaryModels: []string{"openai/gpt-5-mini", "moonshot/kimi-k2"}, SummaryTimeout: 45 * time.Second, Roots: []string{"/home/me/work"},
 		MemoryFiles: []string{"AGENTS.md", "NOTES.md"}, Setup: "Everything is set up.", Eager: true, TrashDays: 30,
+		Rate:       scrollback.Rate{Chats: 100, PerMS: time.Hour.Milliseconds()},
+		Allowances: map[string]scrollback.Allowance{"support": {Tokens: 2_000_000, Money: 5, Currency: "EUR"}},
 		Models: map[string]token.Facts{"deepseek/deepseek-chat": {Limit: 128000, MaxOutput: 8000, Factor: 1.1,
 			Price: &token.Price{Input: 0.28, CachedInput: 0.028, Output: 0.42, Currency: "USD"}}},
 		Strict:      map[string]scrollback.Strictness{"custom/gemma-3-12b": scrollback.StrictNoSystem},

@@ -55,6 +55,7 @@ var groups = []struct {
 		{"trash", `scrollback trash ID`},
 		{"restore", `scrollback restore ID`},
 		{"purge", `scrollback purge ID`},
+		{"keys limit", `scrollback keys limit ID --chats 100/h --tokens-per-day 500000`},
 		{"usage", `scrollback usage --by day,model`},
 		{"models", `scrollback models`},
 		{"doctor", `scrollback doctor`},

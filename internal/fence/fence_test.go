@@ -42,7 +42,8 @@ var rooms = map[string]entry{
 	"store/memdriver": {rooms: ". store/driver", not: "database/sql os time"},
 	"store/sqldriver": {rooms: ". store/driver store/sqldriver/sqlaudit store/sqldriver/sqlrow", libs: "github.com/pressly/goose/v3",
 		not: "os"},
-	"store/drivertest":           {rooms: ". store/driver store/drivertest/limittest", libs: "github.com/google/go-cmp", not: "database/sql os"},
+	"store/drivertest": {rooms: ". store/driver store/drivertest/limittest", libs: "github.com/google/go-cmp",
+		not: "database/sql os"},
 	"store/drivertest/limittest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 
 	"store/sqldriver/sqlrow":   {rooms: ". store/driver", not: "os time"},
