@@ -56,6 +56,9 @@ type Error struct {
 
 	// Reason refines the code and adds nothing to the text; it may be nil.
 	Reason error
+
+	format string // that Err was made with; see [SentenceOf]
+	args   []any
 }
 
 // Because refines the error's code.
@@ -72,12 +75,12 @@ func (e *Error) Advise(a Advice, setting string) *Error {
 
 // Errorf makes an Error; format may wrap with %w.
 func Errorf(code Code, op, format string, args ...any) *Error {
-	return &Error{Code: code, Op: op, Err: fmt.Errorf(format, args...)}
+	return &Error{Code: code, Op: op, Err: fmt.Errorf(format, args...), format: format, args: args}
 }
 
 // ParamErrorf makes an Invalid error that names the request field at fault.
 func ParamErrorf(op, param, format string, args ...any) *Error {
-	return &Error{Code: Invalid, Op: op, Param: param, Err: fmt.Errorf(format, args...)}
+	return &Error{Code: Invalid, Op: op, Param: param, Err: fmt.Errorf(format, args...), format: format, args: args}
 }
 
 func (e *Error) Error() string {
@@ -149,34 +152,4 @@ func ExitCodeOf(err error) int { return exitCodes[CodeOf(err)] }
 
 // Shown is the text of err that a caller may see. Internal faults and faults of
 // a backend are named only by kind: their text may hold paths, SQL or keys.
-func Shown(err error) string {
-	var known *Error
-	if !errors.As(err, &known) || known.Err == nil {
-		if CodeOf(err) == Canceled {
-			return "the request was stopped"
-		}
-		return "internal error; the log has the details"
-	}
-	switch known.Code {
-	case Internal:
-		return "internal error; the log has the details"
-	case Unavailable:
-		if errors.Is(known.Reason, ErrUpstream) || errors.Is(known.Reason, ErrReplyBound) {
-			return known.Err.Error() // our own words; the provider's are in Detail
-		}
-		if errors.Is(err, ErrUpstream) { // its text may hold theirs
-			return "the model could not answer; try again"
-		}
-		if errors.Is(err, ErrClosing) {
-			return "the server is shutting down; try again"
-		}
-		if errors.Is(err, ErrDisplaced) {
-			return "the database was deleted, replaced or cut short while it was in use; nothing more is written until scrollback is started again, and the log says what could be rescued"
-		}
-		if errors.Is(err, ErrNoRoom) {
-			return "there is no room left on the disk; what was acknowledged is kept"
-		}
-		return "the store cannot answer now; nothing was lost"
-	}
-	return known.Err.Error()
-}
+func Shown(err error) string { return SentenceOf(err).String() }

@@ -1,6 +1,7 @@
 package scrollback
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -111,6 +112,7 @@ type UsageRecord struct {
 	Usage
 	Conversation ConversationID `json:"conversation_id"`
 	TurnID       TurnID         `json:"turn_id,omitempty"`
+	Key          KeyID          `json:"key,omitempty"` // whose call it was
 	Model        string         `json:"model"`
 	Purpose      string         `json:"purpose"`
 	RequestID    string         `json:"request_id,omitempty"`
@@ -130,6 +132,10 @@ type UsageDay struct {
 	Project        string `json:"-"`
 	Calls          int64  `json:"calls"`
 	EstimatedCalls int64  `json:"-"`
+
+	// Only where usage is asked for by them; else empty.
+	Key          KeyID          `json:"-"`
+	Conversation ConversationID `json:"-"`
 }
 
 // DayMS is a day in ms.
@@ -176,6 +182,7 @@ func (d UsageDay) Checked() (UsageDay, bool) {
 type UsageQuery struct {
 	From, To                  int64
 	ByDay, ByModel, ByProject bool
+	ByKey, ByConversation     bool
 	Projects                  []string // only of these; nil for no such bound
 }
 
@@ -185,8 +192,84 @@ type UsageSum struct {
 	Day     string `json:"day,omitempty"` // YYYY-MM-DD, UTC
 	Model   string `json:"model,omitempty"`
 	Project string `json:"project,omitempty"`
-	Calls   int64  `json:"calls"`
+	Key     KeyID  `json:"key,omitempty"` // empty for whoever runs the program
+
+	Conversation ConversationID `json:"conversation,omitempty"`
+
+	Calls int64 `json:"calls"`
 	// EstimatedShare of the calls, 0 to 1, were counted here, not by the provider.
 	EstimatedShare float64 `json:"estimated_share"`
 	Usage
+}
+
+// Rate is how many chats may begin in a window of PerMS ms; windows begin at whole
+// multiples of it, in UTC. The zero value says nothing, and Unlimited sets no limit.
+type Rate struct {
+	Chats int64 `json:"chats"`
+	PerMS int64 `json:"per_ms"`
+}
+
+// Unlimited are the Chats of a rate without a limit.
+const Unlimited = -1
+
+// ratePeriods are the windows that a rate can name, in ms.
+var ratePeriods = map[string]int64{"s": 1000, "m": 60 * 1000, "h": 60 * 60 * 1000, "d": DayMS}
+
+// ParseRate reads a rate: a number of chats per s, m, h or d, such as 20/h; or off.
+func ParseRate(text string) (Rate, error) {
+	if text == "off" {
+		return Rate{Chats: Unlimited}, nil
+	}
+	count, period, _ := strings.Cut(text, "/")
+	n, err := strconv.ParseInt(count, 10, 64)
+	if per := ratePeriods[period]; err == nil && n > 0 && n <= maxCalls && per > 0 {
+		return Rate{n, per}, nil
+	}
+	return Rate{}, ParamErrorf("scrollback", "rate_limit", "a rate is a number of chats per s, m, h or d, such as 20/h, or off, not %q", text)
+}
+
+// String is the rate as [ParseRate] reads it.
+func (r Rate) String() string {
+	for period, ms := range ratePeriods {
+		if ms == r.PerMS && r.Chats > 0 {
+			return strconv.FormatInt(r.Chats, 10) + "/" + period
+		}
+	}
+	return "off"
+}
+
+// Quota is the rate for one actor, who is counted by a name of its own. Whoever counts
+// sets Used, how much has begun in this window, and LeftMS, how long the window still lasts.
+type Quota struct {
+	Rate
+	Actor        string
+	Used, LeftMS int64
+}
+
+// Allowance is what may be used in a day (UTC); 0 sets no limit. Only costs in Currency,
+// USD if empty, count as money.
+type Allowance struct {
+	Tokens   int64   `json:"tokens_per_day,omitempty"`
+	Money    float64 `json:"money_per_day,omitempty"`
+	Currency string  `json:"currency,omitempty"`
+}
+
+// Limits are what a key may do, where it is not what the configuration says.
+type Limits struct {
+	Rate Rate `json:"rate,omitzero"`
+	Allowance
+}
+
+// Check returns an error if there is no such limit.
+func (l Limits) Check() error {
+	const op = "scrollback.Limits"
+	switch u := (Usage{Currency: l.Currency}); {
+	case l.Tokens < 0 || l.Tokens > MaxSumTokens:
+		return ParamErrorf(op, "tokens_per_day", "tokens_per_day is a number of tokens, or 0 for no limit")
+	case !(l.Money >= 0) || l.Money > MaxSumCost:
+		return ParamErrorf(op, "money_per_day", "money_per_day is an amount of money, or 0 for no limit")
+	case u != u.bounded(0, 0, 0):
+		return ParamErrorf(op, "currency", "%.20q is not a currency", l.Currency)
+	}
+	return nil
 }

@@ -52,6 +52,7 @@ type CompactRequest struct {
 	Overrides Overrides
 	Force     bool
 	Clear     bool
+	Quota     *scrollback.Quota // counts it, as [TurnRequest] has it; Clear is not counted
 }
 
 // Compact compacts a conversation on request.
@@ -74,6 +75,14 @@ func (v *View) Compact(ctx context.Context, id scrollback.ConversationID, q Comp
 	if q.Force {
 		reason = compact.Forced
 	}
+	quota, against, err := v.e.gate.Judge(ctx, v.door.caller.Key, head.Project, q.Quota)
+	if err == nil && against == nil && quota != nil {
+		against = v.e.store.Books.Count(ctx, quota)
+	}
+	if err = cmp.Or(err, against); err != nil {
+		return scrollback.Receipt{}, err
+	}
+	q.Overrides.Key = v.door.caller.Key
 	return v.e.folder.byHand(ctx, head, q.Overrides, reason)
 }
 

@@ -24,6 +24,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/engine/allowance"
 	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/intake"
@@ -64,6 +65,8 @@ type Options struct {
 	Titles       Titles
 	TitleModel   string
 	NoTitleCalls bool
+	// Allowances returns what projects may use in a day; nil sets no limits.
+	Allowances allowance.Projects
 
 	// Eager writes the file of a segment when it is folded instead of when it is first read.
 	Eager bool
@@ -112,6 +115,7 @@ type Engine struct {
 	folder   *folder
 	intake   *intake.Intake
 	grants   *workspace.Grants
+	gate     allowance.Gate
 	o        Options
 
 	// base ends when the engine closes; what outlives its caller runs on it.
@@ -150,6 +154,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog, Limit: e.o.Limit, Compaction: e.o.Compaction,
 		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, Log: e.o.Log})
 	e.folder = &folder{store: s, archive: a, resolver: e.resolver, door: door{s, scrollback.Operator()}, o: &e.o}
+	e.gate = allowance.Gate{Books: s.Books, Projects: o.Allowances}
 	var roots []string
 	if o.Place != nil {
 		roots = o.Place.Roots

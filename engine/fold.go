@@ -158,6 +158,9 @@ func (f *folder) make(ctx context.Context, head *store.Head, q folding) (scrollb
 		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.Segments(ctx, ids) },
 		Measure: archive.Measure, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
 	})
+	for i := range made.Usage {
+		made.Usage[i].Key = q.sh.Over.Key
+	}
 	if made.Why != "" {
 		f.o.Log.Warn("no model gave a summary; compacting without one", "conversation", head.ID, "calls", len(made.Usage), "reason", made.Why)
 	}

@@ -272,7 +272,7 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply, mark *scrol
 
 // record is a call of this turn as the books keep it.
 func (lt *liveTurn) record(u scrollback.Usage, requestID string) scrollback.UsageRecord {
-	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID, Model: lt.resolved.Facts.Name,
+	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID, Key: lt.resolved.Over.Key, Model: lt.resolved.Facts.Name,
 		Purpose: "turn", RequestID: requestID, At: lt.e.store.Now()}
 }
 

@@ -32,6 +32,9 @@ type TurnRequest struct {
 	ToolResults  []ToolResult              `json:"tool_results,omitempty"`
 	WebSearch    bool                      `json:"web_search,omitempty"` // before it is answered, for this request only
 	Overrides    Overrides                 `json:"shape"`
+
+	// Quota counts the turn for whoever asks; nil counts nothing. A replay is not counted.
+	Quota *scrollback.Quota `json:"-"`
 }
 
 // ToolResult is a client's result for one call.
@@ -87,36 +90,7 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 // same request began before. Whoever runs the turn says when it is done.
 func (v *View) begin(ctx context.Context, r TurnRequest) (lt *liveTurn, replayed scrollback.TurnID, err error) {
 	e := v.e
-	head, err := v.door.head(ctx, r.Conversation, scrollback.AccessWrite)
-	if err != nil {
-		return nil, "", err
-	}
-	sh, web, err := e.resolve(ctx, head, &r)
-	if err != nil {
-		return nil, "", err
-	}
-	in, err := e.incoming(ctx, &r, sh)
-	if err != nil {
-		return nil, "", err
-	}
-	if len(in) == 0 && head.Messages == 0 {
-		return nil, "", scrollback.ParamErrorf("engine.Turn", "message", "there is nothing to answer: give a message")
-	}
-	if err := scrollback.CheckTools(r.Tools); err != nil {
-		return nil, "", err
-	}
-	env, change, err := e.environment(ctx, head.Conversation, sh)
-	if err != nil {
-		return nil, "", err
-	}
-	if len(r.Message) > 0 { // nothing may come between a call and its result
-		in = append(change, in...)
-	}
-	key, err := idempotency(r)
-	if err != nil {
-		return nil, "", err
-	}
-	end, err := e.ending(ctx, head, &r)
+	begin, sh, web, err := v.prepare(ctx, &r)
 	if err != nil {
 		return nil, "", err
 	}
@@ -124,14 +98,7 @@ func (v *View) begin(ctx context.Context, r TurnRequest) (lt *liveTurn, replayed
 	if err != nil {
 		return nil, "", err
 	}
-	begun, err := e.store.Turns.Begin(ctx, store.BeginRequest{
-		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in,
-		Admit: func(last *scrollback.Turn) error { return admit(cmp.Or(last, end), &r, in) },
-		Edit: func(c *scrollback.Conversation) {
-			e.keepWithConversation(c, &r)
-			tell(c, env, len(change) > 0 && len(r.Message) > 0)
-		},
-	})
+	begun, err := e.store.Turns.Begin(ctx, begin)
 	if err != nil {
 		leave()
 		return nil, "", err
@@ -160,6 +127,61 @@ func (e *Engine) resolve(ctx context.Context, head store.Head, r *TurnRequest) (
 	}
 	web, err := e.searching(ctx, head, r, &sh)
 	return sh, web, err
+}
+
+// prepare checks a request and makes of it what begins its turn.
+func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRequest, sh setting.Resolved, web webSearch, err error) {
+	e := v.e
+	head, err := v.door.head(ctx, r.Conversation, scrollback.AccessWrite)
+	if err != nil {
+		return begin, sh, web, err
+	}
+	quota, against, err := e.gate.Judge(ctx, v.door.caller.Key, head.Project, r.Quota)
+	if err == nil && r.Key == "" && r.MessageID == "" { // else it may be a replay
+		err = against
+	}
+	if err != nil {
+		return begin, sh, web, err
+	}
+	r.Overrides.Key = v.door.caller.Key
+	if sh, web, err = e.resolve(ctx, head, r); err != nil {
+		return begin, sh, web, err
+	}
+	in, err := e.incoming(ctx, r, sh)
+	if err != nil {
+		return begin, sh, web, err
+	}
+	if len(in) == 0 && head.Messages == 0 {
+		return begin, sh, web, scrollback.ParamErrorf("engine.Turn", "message", "there is nothing to answer: give a message")
+	}
+	if err := scrollback.CheckTools(r.Tools); err != nil {
+		return begin, sh, web, err
+	}
+	env, change, err := e.environment(ctx, head.Conversation, sh)
+	if err != nil {
+		return begin, sh, web, err
+	}
+	if len(r.Message) > 0 { // nothing may come between a call and its result
+		in = append(change, in...)
+	}
+	key, err := idempotency(*r)
+	if err != nil {
+		return begin, sh, web, err
+	}
+	end, err := e.ending(ctx, head, r)
+	return store.BeginRequest{
+		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in, Quota: quota,
+		Admit: func(last *scrollback.Turn) error {
+			if against != nil {
+				return against
+			}
+			return admit(cmp.Or(last, end), r, in)
+		},
+		Edit: func(c *scrollback.Conversation) {
+			e.keepWithConversation(c, r)
+			tell(c, env, len(change) > 0 && len(r.Message) > 0)
+		},
+	}, sh, web, err
 }
 
 // incoming checks what a request brings and turns it into messages.

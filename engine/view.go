@@ -176,6 +176,16 @@ func (a *Admin) ForgetModel(ctx context.Context, name string) error {
 	return a.e.resolver.Forget(ctx, name)
 }
 
+// KeyLimits returns the limits that were set for a key; the zero value for none.
+func (a *Admin) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error) {
+	return a.e.store.Books.KeyLimits(ctx, id)
+}
+
+// SetKeyLimits replaces them; the zero value leaves the key to the configuration.
+func (a *Admin) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error {
+	return a.e.store.Books.SetKeyLimits(ctx, id, l)
+}
+
 // PurgeTrash purges what has been in the trash for longer than age, in ms, and returns
 // the number of conversations. One that somebody takes out meanwhile, or in which a turn
 // still runs, stays.

@@ -37,7 +37,7 @@ func (h *health) mount(mux *http.ServeMux) {
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		if err := h.ready(r.Context()); err != nil {
-			refuse(w, err)
+			refuse(w, r, err)
 			return
 		}
 		writeJSON(w, http.StatusOK, map[string]any{"ok": true})

@@ -112,7 +112,7 @@ func recovered(log *slog.Logger, next http.Handler) http.Handler {
 				panic(p)
 			default:
 				log.Error("a handler panicked", "request", w.Header().Get(status.RequestID), "path", loggable(r.URL.Path), "panic", p, "stack", string(debug.Stack()))
-				refuse(w, scrollback.Wrap(scrollback.Internal, "server", errors.New("a handler panicked")))
+				refuse(w, r, scrollback.Wrap(scrollback.Internal, "server", errors.New("a handler panicked")))
 			}
 		}()
 		next.ServeHTTP(w, r)

@@ -20,6 +20,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/server/access"
+	"github.com/scrollback-ai/scrollback/server/language"
 	"github.com/scrollback-ai/scrollback/server/mcpapi"
 	"github.com/scrollback-ai/scrollback/server/metrics"
 	"github.com/scrollback-ai/scrollback/server/restapi"
@@ -38,6 +39,7 @@ type Options struct {
 	Limits   restapi.Limits
 	Metrics  *metrics.Metrics // nil counts nothing
 	Patience Patience         // with clients that send slowly
+	Rate     scrollback.Rate  // of each actor's chats; zero for the default of the address
 	Log      *slog.Logger
 
 	Keys           *keyring.Ring  // who may come in besides the operator; nil: nobody
@@ -45,6 +47,17 @@ type Options struct {
 	Hosts          []string       // names of this server besides those of this machine
 
 	Started func(url string) // called once it listens; may be nil
+}
+
+// publicRate is how much each actor may begin where other machines can reach the server.
+var publicRate = scrollback.Rate{Chats: 20, PerMS: time.Hour.Milliseconds()}
+
+// rate is that of each actor's chats.
+func (o Options) rate(local bool) scrollback.Rate {
+	if o.Rate == (scrollback.Rate{}) && !local {
+		return publicRate
+	}
+	return o.Rate
 }
 
 // shutdownTime is how long a server waits for requests when it shuts down.
@@ -143,22 +156,24 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	mux.Handle("/", webui.Handler())
 	(&health{probe: e.Ready, version: o.Version}).mount(mux)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, scrollback.Errorf(scrollback.NotFound, "server", "there is no %s %s", r.Method, r.URL.Path))
+		refuse(w, r, scrollback.Errorf(scrollback.NotFound, "server", "there is no %s %s", r.Method, r.URL.Path))
 	})
-	counted := metrics.Logged(o.Log, mux)
+	counted := metrics.Logged(o.Log, restapi.Wrap(mux))
 	if o.Metrics != nil {
 		mux.Handle("GET /metrics", o.Metrics.Handler())
 		counted = o.Metrics.Requests(counted)
 	}
-	inside := restapi.Wrap(counted)
+	inside := access.Limit(o.rate(local), counted)
 	if o.ReadOnly {
 		inside = reading(inside)
 	}
 	return attended(o, gate.Wrap(inside))
 }
 
-func refuse(w http.ResponseWriter, err error) {
-	fault := map[string]any{"code": scrollback.CodeOf(err), "message": scrollback.Shown(err)}
+func refuse(w http.ResponseWriter, r *http.Request, err error) {
+	l := language.Of(r.Header.Get("Accept-Language"))
+	w.Header().Set("Content-Language", l.Tag)
+	fault := map[string]any{"code": scrollback.CodeOf(err), "message": l.Shown(err)}
 	if id := status.Note(w, err); id != "" {
 		fault["request_id"] = id
 	}

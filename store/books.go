@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
 // Usage returns the usage that a query asks for.
@@ -18,7 +19,13 @@ func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 	if q.From < 0 || to < q.From {
 		return nil, scrollback.ParamErrorf("store.Books.Usage", "from", "from must be a time before to, in Unix ms")
 	}
-	days, err := p.s.d.Book.UsageDays(ctx, scrollback.DayOf(q.From), scrollback.DayOf(to))
+	var days []scrollback.UsageDay
+	var err error
+	if first, last := scrollback.DayOf(q.From), scrollback.DayOf(to); q.ByKey || q.ByConversation {
+		days, err = p.s.d.Book.UsageParts(ctx, driver.UsageParts{First: first, Last: last, ByKey: q.ByKey, ByConversation: q.ByConversation})
+	} else {
+		days, err = p.s.d.Book.UsageDays(ctx, first, last)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +84,7 @@ func sumUsage(days []scrollback.UsageDay, q scrollback.UsageQuery) []scrollback.
 		if q.ByProject {
 			key.Project = d.Project
 		}
+		key.Key, key.Conversation = d.Key, d.Conversation // empty unless asked for
 		key.Currency = d.Currency
 		i, ok := at[key]
 		if !ok {
@@ -99,3 +107,64 @@ func sumUsage(days []scrollback.UsageDay, q scrollback.UsageQuery) []scrollback.
 
 // Now returns the time by which the books are kept, in Unix ms.
 func (p Books) Now() int64 { return p.s.Now() }
+
+// Count counts one more in a quota, and reports in it how much there is. A quota that is
+// full is rate_limited.
+func (p Books) Count(ctx context.Context, q *scrollback.Quota) error {
+	used, err := p.s.d.Limits.Count(ctx, *tally(q, p.s.Now()))
+	if err == nil {
+		q.Used = used
+	}
+	return full(q, err)
+}
+
+// Counted reports in a quota how much there is. One that is full is rate_limited.
+func (p Books) Counted(ctx context.Context, q *scrollback.Quota) error {
+	t := tally(q, p.s.Now())
+	used, err := p.s.d.Limits.Counted(ctx, *t)
+	if err != nil {
+		return err
+	}
+	q.Used = used
+	_, err = t.Tallied(used)
+	return full(q, err)
+}
+
+// KeyLimits returns what was set for a key; the zero value for nothing.
+func (p Books) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error) {
+	return p.s.d.Limits.KeyLimits(ctx, id)
+}
+
+// SetKeyLimits replaces it; the zero value removes it.
+func (p Books) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error {
+	if err := l.Check(); err != nil {
+		return err
+	}
+	return p.s.d.Limits.SetKeyLimits(ctx, id, l)
+}
+
+// Spent sums what a key, or a project if it is empty, has used today: all tokens, and what
+// was paid in a currency.
+func (p Books) Spent(ctx context.Context, key scrollback.KeyID, project, currency string) (scrollback.Usage, error) {
+	return p.s.d.Book.Spent(ctx, driver.Spending{Day: scrollback.DayOf(p.s.Now()), Key: key, Project: project, Currency: currency})
+}
+
+// tally is the present window of a quota, or nil without one.
+func tally(q *scrollback.Quota, now int64) *driver.Tally {
+	if q == nil {
+		return nil
+	}
+	start := now - now%q.PerMS
+	q.LeftMS = start + q.PerMS - now
+	return &driver.Tally{Actor: q.Actor, Start: start, Until: start + q.PerMS, Most: q.Chats}
+}
+
+// full is an error of counting as whoever is counted sees it.
+func full(q *scrollback.Quota, err error) error {
+	if q == nil || scrollback.CodeOf(err) != scrollback.RateLimited {
+		return err
+	}
+	q.Used = q.Chats
+	return scrollback.Errorf(scrollback.RateLimited, "store.Books.Count", "the limit of %s chats is reached; the next one can begin in %s",
+		q.Rate, (time.Duration(q.LeftMS)*time.Millisecond).Round(time.Second)).Advise(scrollback.AdviceWait, "rate_limit")
+}

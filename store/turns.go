@@ -17,6 +17,7 @@ type BeginRequest struct {
 	Idempotency  scrollback.Idempotency
 	Messages     []Incoming
 	Admit        func(last *scrollback.Turn) error
+	Quota        *scrollback.Quota // in which the turn is counted, unless nil
 	Edit         func(*scrollback.Conversation)
 }
 
@@ -35,10 +36,14 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
 			t.UserMessage = e.ID
 		}
 	}
-	return p.s.d.Turns.Begin(ctx, driver.Begin{
+	begun, err := p.s.d.Turns.Begin(ctx, driver.Begin{
 		Turn: t, Now: now, KeysSince: now - IdempotencyAge.Milliseconds(), Entries: entries,
-		Admit: r.Admit, Edit: r.Edit, Salvage: p.s.salvage,
+		Admit: r.Admit, Tally: tally(r.Quota, now), Edit: r.Edit, Salvage: p.s.salvage,
 	})
+	if r.Quota != nil && begun.Tallied > 0 {
+		r.Quota.Used = begun.Tallied
+	}
+	return begun, full(r.Quota, err)
 }
 
 // Save stores a turn's draft and meta, renews its lease, and reports whether it is to be stopped.

@@ -53,12 +53,14 @@ type settings struct {
 	TrashDays      int64        // after which a server purges what is in the trash; 0 for never
 	LogLevel       slog.Level
 	LogJSON        bool
-	TrustedProxies access.Proxies    // whose forwarded headers count
-	Hosts          []string          // names of the server
-	Traces         bool              // are sent, to where OTEL_EXPORTER_OTLP_ENDPOINT says
-	SearXNG        string            // address of a server that searches the web; empty for none
-	WebSearch      string            // as engine.Options has it
-	variables      map[string]string // what the file sets in place of environment variables
+	TrustedProxies access.Proxies                  // whose forwarded headers count
+	Hosts          []string                        // names of the server
+	Traces         bool                            // are sent, to where OTEL_EXPORTER_OTLP_ENDPOINT says
+	SearXNG        string                          // address of a server that searches the web; empty for none
+	WebSearch      string                          // as engine.Options has it
+	Rate           scrollback.Rate                 // of each actor's chats; zero for the server's default
+	Allowances     map[string]scrollback.Allowance // of projects, for a day
+	variables      map[string]string               // what the file sets in place of environment variables
 }
 
 // dot separates the keys of the configuration: model names contain dots.
@@ -71,6 +73,8 @@ var keys = map[string]string{
 	"log_level": "text", "log_format": "text", "traces": "true or false",
 	"trusted_proxies": "text or list of texts", "hosts": "text or list of texts",
 	"searxng": "text", "web_search": "text",
+	"rate_limit":                "text",
+	"projects.*.tokens_per_day": "whole number", "projects.*.money_per_day": "number", "projects.*.currency": "text",
 	"compaction.*": "number", "projects.*.policy": "text", "projects.*.compaction.*": "number",
 	"providers.*.api_key": "text", "providers.*.base_url": "text",
 	"models.*.limit": "whole number", "models.*.max_output": "whole number", "models.*.price_input": "number",
@@ -277,6 +281,9 @@ func parseSettings(k *koanf.Koanf, g *globals, env func(string) string) (setting
 	}
 	if err == nil {
 		err = s.parseCompaction(k)
+	}
+	if err == nil {
+		err = s.parseRates(k, first(env("SCROLLBACK_RATE_LIMIT"), k.String("rate_limit")))
 	}
 	if err == nil {
 		s.variables, err = providerVariables(k)

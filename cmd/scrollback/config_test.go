@@ -56,6 +56,8 @@ func TestConfigGuide(t *testing.T) {
 		Hosts:          []string{"chat.example.org"},
 		LogLevel:       slog.LevelInfo, LogJSON: true, Traces: true,
 		SearXNG: "http://127.0.0.1:8888", WebSearch: "auto", Titles: engine.TitlesModel, TitleModel: "openai/gpt-5-nano",
+		Rate:       scrollback.Rate{Chats: 100, PerMS: time.Hour.Milliseconds()},
+		Allowances: map[string]scrollback.Allowance{"support": {Tokens: 2_000_000, Money: 5, Currency: "EUR"}},
 		Models: map[string]token.Facts{"deepseek/deepseek-chat": {Limit: 128000, MaxOutput: 8000, Factor: 1.1,
 			Price: &token.Price{Input: 0.28, CachedInput: 0.028, Output: 0.42, Currency: "USD"}}},
 		Strict:      map[string]scrollback.Strictness{"custom/gemma-3-12b": scrollback.StrictNoSystem},

@@ -61,6 +61,7 @@ var groups = []struct {
 		{"projects show", `scrollback projects show support`},
 		{"projects list", `scrollback projects list --json`},
 		{"projects delete", `scrollback projects delete support`},
+		{"keys limit", `scrollback keys limit ID --chats 100/h --tokens-per-day 500000`},
 		{"usage", `scrollback usage --by day,model`},
 		{"models", `scrollback models`},
 		{"keys add", `scrollback keys add --name laptop --role write --expires 90d`},

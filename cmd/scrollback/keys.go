@@ -15,6 +15,7 @@ import (
 type keysCmd struct {
 	List   keysListCmd   `cmd:"" default:"1" help:"List all keys, oldest first (the default)."`
 	Add    keysAddCmd    `cmd:"" help:"Make a key and print it: it is shown only once."`
+	Limit  keysLimitCmd  `cmd:"" help:"Show or set what a key may do: chats in a period, tokens or money a day."`
 	Revoke keysRevokeCmd `cmd:"" help:"End a key; servers refuse it within a second."`
 }
 

@@ -83,7 +83,7 @@ type commands struct {
 	Projects  projectsCmd  `cmd:"" help:"List projects; store what their conversations inherit."`
 	Usage     usageCmd     `cmd:"" help:"Show what calls to models have cost."`
 	Models    modelsCmd    `cmd:"" help:"List the models that are set up."`
-	Keys      keysCmd      `cmd:"" help:"Make, list and revoke the keys that others use a server with."`
+	Keys      keysCmd      `cmd:"" help:"Make, list, limit and revoke the keys that others use a server with."`
 	Doctor    doctorCmd    `cmd:"" help:"Check everything that is stored; --repair fixes what it can."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
 	Help      helpCmd      `cmd:"" help:"Explain a command."`

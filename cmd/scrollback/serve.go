@@ -19,6 +19,7 @@ type serveCmd struct {
 	Addr     string `help:"Address to listen on ($$SCROLLBACK_ADDR). Default: 127.0.0.1:7077." placeholder:"HOST:PORT"`
 	Insecure bool   `help:"Serve other machines although there are no keys: whoever reaches the address may do everything."`
 	ReadOnly bool   `help:"Change nothing: conversations can be read, searched and exported. The data folder need not be writable."`
+	Rate     string `name:"rate-limit" help:"Chats of each key, or else address, such as 100/h; off for no limit ($$SCROLLBACK_RATE_LIMIT). Default: 20/h where other machines reach the server." placeholder:"N/h"`
 }
 
 // Run implements the command.
@@ -40,6 +41,11 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	if g.watch, err = watch.New(counts.Tracers(), counts.Meters()); err != nil {
 		return scrollback.Wrap(scrollback.Internal, "scrollback", err)
 	}
+	if c.Rate != "" {
+		if g.set.Rate, err = scrollback.ParseRate(c.Rate); err != nil {
+			return err
+		}
+	}
 	mode := local.Make
 	if c.ReadOnly {
 		mode = local.ReadOnly
@@ -59,7 +65,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		sweeping.Go(func() { g.sweep(ctx, a) })
 		defer func() { stop(); sweeping.Wait() }()
 	}
-	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly, Version: version(), Log: g.logger(), Metrics: counts, Limits: g.set.Limits.api(),
+	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly, Version: version(), Log: g.logger(), Metrics: counts, Rate: g.set.Rate, Limits: g.set.Limits.api(),
 		Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts,
 		Started: func(url string) {
 			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)

@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/allowance"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
@@ -57,8 +58,9 @@ type Options struct {
 	Policy    string
 	Folding   map[string]float64
 	Projects  map[string]engine.PolicySettings
-	NewID     func() string    // nil: random
-	Archive   *archive.Archive // nil: of its own
+	Budgets   map[string]scrollback.Allowance // of projects, for a day
+	NewID     func() string                   // nil: random
+	Archive   *archive.Archive                // nil: of its own
 	Place     *workspace.Place
 	Watch     *watch.Watch
 	Models    func(name string) (model.Model, error) // nil: the scripted one
@@ -117,6 +119,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		Archive: transfer.OnCompact(r.Transfer),
 		Titles:  o.Titles, TitleModel: o.TitleModel, NoTitleCalls: o.NoTitleCalls,
 		Searcher: o.Searcher, WebSearch: o.WebSearch,
+		Allowances: allowance.Configured(o.Budgets),
 	})
 	r.View = r.Engine.As(scrollback.Operator())
 	r.Reader = r.View.Recall()

@@ -101,6 +101,9 @@ type Overrides struct {
 	Compaction map[string]float64 `json:"Folding"` // see [TurnRequest]
 
 	Thinking scrollback.Thinking
+
+	// Key is whose usage the request is. The engine sets it to the caller's.
+	Key scrollback.KeyID `json:"-"`
 }
 
 // smallestLimit is the smallest window, in tokens, in which the fixed layers leave room.

@@ -49,8 +49,8 @@ var rooms = map[string]entry{
 	"store/sqldriver": {rooms: ". store/driver store/sqldriver/sqlaccess store/sqldriver/sqlaudit store/sqldriver/sqlfeed " +
 		"store/sqldriver/sqlrow",
 		libs: "github.com/pressly/goose/v3", not: "os"},
-	"store/drivertest": {rooms: ". store/driver store/drivertest/keytest", libs: "github.com/google/go-cmp",
-		not: "database/sql os"},
+	"store/drivertest": {rooms: ". store/driver store/drivertest/keytest store/drivertest/limittest",
+		libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/drivertest/keytest":     {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/memdriver/memaccess":    {rooms: ". store/driver", not: "database/sql os time"},
 	"store/sqldriver/sqlrow":       {rooms: ". store/driver", not: "os time"},
@@ -58,6 +58,7 @@ var rooms = map[string]entry{
 	"store/sqldriver/sqlaudit":     {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
 	"store/sqldriver/sqlfeed":      {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/drivertest/projecttest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
+	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/sqldriver/sqlite": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaudit store/sqldriver/sqlrow",
 		libs: "modernc.org/sqlite github.com/gofrs/flock github.com/pressly/goose/v3"},
 
@@ -84,12 +85,15 @@ var rooms = map[string]entry{
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
 	"intake": {rooms: ". archive internal/clip internal/toolcall store store/search window", libs: "github.com/gabriel-vasile/mimetype",
 		not: "database/sql os"},
-	"engine": {rooms: ". archive compact engine/setting engine/watch intake internal/turnstile model recall store title token " +
-		"window workspace", not: "database/sql os"},
-	"engine/watch":   {rooms: ".", libs: "go.opentelemetry.io/otel", not: "database/sql os"},
-	"engine/setting": {rooms: ". compact intake model model/lessons recall store token window", not: "database/sql os"},
-	"engine/enginetest": {rooms: ". archive engine engine/watch model model/modeltest recall store store/driver store/memdriver token " +
-		"transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob", not: "database/sql os"},
+	"engine": {rooms: ". archive compact engine/allowance engine/setting engine/watch intake internal/turnstile model " +
+		"recall store title token window workspace",
+		not: "database/sql os"},
+	"engine/watch":     {rooms: ".", libs: "go.opentelemetry.io/otel", not: "database/sql os"},
+	"engine/setting":   {rooms: ". compact intake model model/lessons recall store token window", not: "database/sql os"},
+	"engine/allowance": {rooms: ". store", not: "database/sql os"},
+	"engine/enginetest": {rooms: ". archive engine engine/allowance engine/watch model model/modeltest recall store store/driver " +
+		"store/memdriver token transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob",
+		not: "database/sql os"},
 	"transfer": {rooms: ". archive bundle engine internal/clip store store/search title transcript transcript/archived",
 		libs: "github.com/google/uuid", not: "database/sql os"},
 
@@ -100,22 +104,24 @@ var rooms = map[string]entry{
 	"doctor": {rooms: ". archive store store/search", not: "database/sql os"},
 
 	"server":        {rooms: ". engine internal/redact server/* store/keyring transfer", not: "database/sql", net: true},
-	"server/status": {rooms: ".", net: true, not: "context os database/sql"}, // the one table of HTTP statuses, for every face
+	"server/status": {rooms: ".", not: "context os database/sql", net: true}, // the one table of HTTP statuses, for every face
 	"server/metrics": {rooms: ". server/access",
 		libs: "github.com/felixge/httpsnoop github.com/prometheus/client_golang go.opentelemetry.io", not: "database/sql os",
 		net: true},
 	"server/access": {rooms: ". store/keyring", not: "database/sql os", net: true},
-	"server/restapi": {rooms: ". engine internal/nearest server/access server/restapi/spec server/status transfer",
+	"server/restapi": {rooms: ". engine internal/nearest server/access server/language server/restapi/spec server/status transfer",
 		libs: "github.com/danielgtaylor/huma/v2", not: "database/sql", net: true},
 	"server/restapi/spec": {rooms: ".", libs: "github.com/danielgtaylor/huma/v2", not: "context os database/sql", net: true},
-	"server/webui":        {net: true, not: "database/sql os"},
-	"server/mcpapi":       {rooms: ". engine internal/clip recall", libs: "github.com/modelcontextprotocol/go-sdk", net: true, not: "database/sql"},
+	"server/webui":        {not: "database/sql os", net: true},
+	"server/mcpapi": {rooms: ". engine internal/clip recall", libs: "github.com/modelcontextprotocol/go-sdk", not: "database/sql",
+		net: true},
+	"server/language": {rooms: ".", libs: "golang.org/x/text/language", not: "context os database/sql time"},
 
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +
 			"github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". compact doctor engine engine/watch local model model/all server server/* terminal token transcript/geminicli " +
-		"transfer workspace",
+	"cmd/*": {rooms: ". compact doctor engine engine/allowance engine/watch local model model/all server server/* terminal token " +
+		"transcript/geminicli transfer workspace",
 		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 
 	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token " +

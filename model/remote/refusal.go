@@ -133,11 +133,11 @@ func (c *Client) refused(format string, p Problem, args ...any) *scrollback.Erro
 }
 
 func (c *Client) limited(p Problem, may bool) error {
-	words := c.o.Provider + " asks to wait"
+	err := scrollback.Errorf(scrollback.RateLimited, op, "%s asks to wait", c.o.Provider)
 	if p.After > maxPause {
-		words += " " + p.After.Round(1e9).String()
+		err = scrollback.Errorf(scrollback.RateLimited, op, "%s asks to wait %s", c.o.Provider, p.After.Round(1e9))
 	}
-	return c.retryIf(p, may, c.said(scrollback.Errorf(scrollback.RateLimited, op, "%s", words), p))
+	return c.retryIf(p, may, c.said(err, p))
 }
 
 // retryIf marks an error that may pass, unless the server says otherwise.
@@ -154,7 +154,11 @@ func (c *Client) retryIf(p Problem, may bool, err error) error {
 // upstream is a failure of the server or the way to it, in words of ours; what it
 // wrote is for the log.
 func (c *Client) upstream(words, detail string) *scrollback.Error {
-	e := scrollback.Errorf(scrollback.Unavailable, op, "%s could not answer: %s", c.o.Provider, words).Because(scrollback.ErrUpstream)
+	why := scrollback.Sentence{Value: words}
+	if ours, _, _ := strings.Cut(words, " ("); !strings.Contains(ours, "%") { // a variable or a status may follow our words
+		why = scrollback.Sentence{Format: "%s%s", Args: []scrollback.Sentence{{Format: ours}, {Value: words[len(ours):]}}}
+	}
+	e := scrollback.Errorf(scrollback.Unavailable, op, "%s could not answer: %s", c.o.Provider, why).Because(scrollback.ErrUpstream)
 	e.Detail = redact.Words(detail, c.o.Key)
 	return e
 }

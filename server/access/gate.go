@@ -26,7 +26,7 @@ type Options struct {
 	Log     *slog.Logger  // nil: none
 
 	// Refuse writes an error as the response to a request.
-	Refuse func(w http.ResponseWriter, err error)
+	Refuse func(w http.ResponseWriter, r *http.Request, err error)
 }
 
 // Gate lets requests in. It is safe for concurrent use.
@@ -55,13 +55,13 @@ func (g *Gate) Wrap(next http.Handler) http.Handler {
 			r.Host = v.from.host
 		}
 		if err := g.ours(r); err != nil {
-			g.o.Refuse(w, err)
+			g.o.Refuse(w, r, err)
 			return
 		}
 		r, end, err := g.admit(r, v)
 		if err != nil {
 			challenge(w, r, err)
-			g.o.Refuse(w, err)
+			g.o.Refuse(w, r, err)
 			return
 		}
 		defer end()

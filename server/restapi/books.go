@@ -26,7 +26,7 @@ func (a *api) books() {
 		func(ctx context.Context, in *struct {
 			From    int64  `query:"from" minimum:"0" doc:"Unix ms."`
 			To      int64  `query:"to" minimum:"0" doc:"Unix ms; 0 for now."`
-			GroupBy string `query:"group_by" doc:"Any of day, model and project, separated by commas."`
+			GroupBy string `query:"group_by" doc:"Any of day, model, project, key and conversation, separated by commas."`
 		}) (*body[usageAnswer], error) {
 			q := scrollback.UsageQuery{From: in.From, To: in.To}
 			for group := range strings.SplitSeq(in.GroupBy, ",") {
@@ -38,8 +38,12 @@ func (a *api) books() {
 					q.ByModel = true
 				case "project":
 					q.ByProject = true
+				case "key":
+					q.ByKey = true
+				case "conversation":
+					q.ByConversation = true
 				default:
-					return seen(usageAnswer{}, scrollback.ParamErrorf("restapi", "group_by", "usage is grouped by day, model and project, not by %q", group))
+					return seen(usageAnswer{}, scrollback.ParamErrorf("restapi", "group_by", "usage is grouped by day, model, project, key and conversation, not by %q", group))
 				}
 			}
 			var out usageAnswer

@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
 
@@ -147,6 +148,7 @@ func (a *api) run(ctx context.Context, in *struct {
 	if err != nil {
 		return answer[huma.StreamResponse](nil, err)
 	}
+	req.Quota = access.Quota(ctx)
 	turn, events, err := a.as(ctx).Begin(ctx, req)
 	if err != nil {
 		return answer[huma.StreamResponse](nil, err)
@@ -197,8 +199,8 @@ func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn sc
 		}
 	}
 	if failed != nil {
-		err := scrollback.Errorf(failed.Code, "restapi.chat", "%s", failed.Message).Advise(failed.Advice, failed.Setting)
-		if err.Cause = failed.Cause; failed.Code == scrollback.Unavailable {
+		err := failed.Err("restapi.chat")
+		if failed.Code == scrollback.Unavailable {
 			err = err.Because(scrollback.ErrUpstream)
 		}
 		return out, err

@@ -21,7 +21,7 @@ type checker struct {
 }
 
 // kinds are JSON's types as a person calls them.
-var kinds = map[string]string{huma.TypeString: "a text", huma.TypeInteger: "a whole number", huma.TypeNumber: "a number",
+var kinds = map[string]scrollback.Phrase{huma.TypeString: "a text", huma.TypeInteger: "a whole number", huma.TypeNumber: "a number",
 	huma.TypeBoolean: "true or false", huma.TypeArray: "a list", huma.TypeObject: "an object", "null": "null"}
 
 // typeOf is the type of a JSON value.
@@ -71,7 +71,7 @@ func (c *checker) value(at string, s *huma.Schema, raw json.RawMessage) error {
 	return nil
 }
 
-func wrong(at, want, is string) error {
+func wrong(at string, want any, is string) error {
 	if at == "" {
 		return scrollback.ParamErrorf("restapi", "body", "the body must be %s, not %s", want, kinds[is])
 	}
@@ -92,15 +92,17 @@ func (c *checker) whole(at string, raw json.RawMessage) error {
 // or in what their field "type" says.
 func (c *checker) oneOf(at string, s *huma.Schema, is string, raw json.RawMessage) error {
 	if s.Discriminator == nil {
-		var names string
+		var names scrollback.Sentence
 		for i, form := range s.OneOf {
 			if form.Type == is {
 				return c.value(at, form, raw)
 			}
-			if i > 0 {
-				names += " or "
+			name := scrollback.Sentence{Format: string(kinds[form.Type])}
+			if i == 0 {
+				names = name
+				continue
 			}
-			names += kinds[form.Type]
+			names = scrollback.Sentence{Format: "%s or %s", Args: []scrollback.Sentence{names, name}}
 		}
 		return wrong(at, names, is)
 	}
@@ -192,7 +194,7 @@ func (c *checker) object(at string, s *huma.Schema, raw json.RawMessage) error {
 		}
 		if of == nil {
 			if why := reserved[c.op+"."+here]; why != "" {
-				return scrollback.ParamErrorf("restapi", here, "%q %s", here, why)
+				return scrollback.ParamErrorf("restapi", here, why, here)
 			}
 			return unknown("field", below(at, ""), f.name, c.shown(s))
 		}

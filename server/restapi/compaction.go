@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/server/access"
 )
 
 // PolicyNumbers are the numbers of a policy in a request. It is exported because
@@ -51,6 +52,7 @@ func (a *api) compaction() {
 			if in.Body != nil {
 				q = engine.CompactRequest{Overrides: engine.Overrides{Policy: in.Body.Policy, Compaction: in.Body.numbers()}, Force: in.Body.Force}
 			}
+			q.Quota = access.Quota(ctx)
 			return seen(a.as(ctx).Compact(ctx, id, q))
 		})
 	a.undoing()

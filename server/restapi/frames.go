@@ -14,6 +14,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/server/language"
 )
 
 // heartbeat is how often a silent stream shows that it is alive.
@@ -28,6 +29,7 @@ func stream(events iter.Seq2[engine.SequencedEvent, error]) *huma.StreamResponse
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		_, w := humago.Unwrap(hc)
 		f := newFrames(w, func() {})
+		f.language = language.Of(hc.Header("Accept-Language"))
 		defer f.end()
 		for n, err := range events {
 			if err != nil {
@@ -58,6 +60,8 @@ type frames struct {
 	ended bool
 	at    int64 // the number that comments carry; negative: none
 	beats *time.Timer
+
+	language language.Language // of errors
 }
 
 func newFrames(w http.ResponseWriter, stop func()) *frames {
@@ -89,9 +93,13 @@ func (f *frames) end() {
 }
 
 func (f *frames) event(n int, ev scrollback.Event) error {
+	if fault, ok := ev.(scrollback.ErrorEvent); ok {
+		fault.Failure = f.language.Failure(fault.Failure)
+		ev = fault
+	}
 	data, err := scrollback.EncodeEvent(ev)
 	if err != nil { // an event that cannot be encoded must not hide those after it
-		data, err = scrollback.EncodeEvent(scrollback.ErrorEvent{Failure: scrollback.Failure{Code: scrollback.Internal, Message: "an event could not be encoded"}})
+		data, err = scrollback.EncodeEvent(scrollback.ErrorEvent{Failure: f.language.Failure(scrollback.Failure{Code: scrollback.Internal, Message: "an event could not be encoded"})})
 	}
 	if err != nil {
 		return err

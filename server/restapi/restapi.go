@@ -24,6 +24,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/server/access"
+	"github.com/scrollback-ai/scrollback/server/language"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 	"github.com/scrollback-ai/scrollback/server/status"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -70,7 +71,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	c.Info.Description = "Keeps conversations for ever, and builds the best context from them for each request."
 	c.CreateHooks = nil                                   // they add "$schema" to every response
 	c.DocsPath, c.SchemasPath, c.OpenAPIPath = "", "", "" // described below, once all is there
-	c.Transformers = []huma.Transformer{plainErrors}
+	c.Transformers = []huma.Transformer{plainErrors, translated}
 	c.OnAddOperation = append(c.OnAddOperation, func(_ *huma.OpenAPI, op *huma.Operation) {
 		op.SkipValidateBody = true // strictly has checked it
 	})
@@ -99,10 +100,10 @@ func (a *api) describe() {
 		panic("restapi: " + err.Error()) // a sheet that is embedded cannot be read
 	}
 	document := sync.OnceValues(func() ([]byte, error) { return json.Marshal(a.huma.OpenAPI()) })
-	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+	a.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) {
 		raw, err := document()
 		if err != nil {
-			writeError(w, err)
+			writeError(w, r, err)
 			return
 		}
 		w.Header().Set("Content-Type", "application/openapi+json")
@@ -183,8 +184,30 @@ func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
 		}
 	}
 	ctx.SetHeader("Content-Type", "application/json")
+	f.err = scrollback.ParamErrorf("restapi", f.Fault.Error.Param, "%s", f.Fault.Error.Message)
 	return f, nil
 }
+
+// translated says errors in the language of whoever reads the response.
+func translated(ctx huma.Context, _ string, v any) (any, error) {
+	l := language.Of(ctx.Header("Accept-Language"))
+	switch v := v.(type) {
+	case *failure:
+		v.in(l)
+		ctx.SetHeader("Content-Language", l.Tag)
+	case scrollback.MessagePage:
+		for i, t := range v.Turns {
+			if t.Error != nil {
+				said := l.Failure(*t.Error)
+				v.Turns[i].Error = &said
+			}
+		}
+	}
+	return v, nil
+}
+
+// in says the failure in a language.
+func (f *failure) in(l language.Language) { f.Fault.Error.Message = l.Shown(f.err) }
 
 // Wrap lets the API set the status of errors that the router itself reports.
 func Wrap(next http.Handler) http.Handler {
@@ -218,15 +241,17 @@ func (a *api) raw(op huma.Operation, fn func(w http.ResponseWriter, r *http.Requ
 			err = fn(w, r)
 		}
 		if err != nil {
-			writeError(w, err)
+			writeError(w, r, err)
 		}
 	})
 }
 
 // writeError writes an error if nothing was written yet.
-func writeError(w http.ResponseWriter, err error) {
-	f := fail(err)
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	f, l := fail(err), language.Of(r.Header.Get("Accept-Language"))
+	f.in(l)
 	f.Fault.Error.RequestID = status.Note(w, err)
+	w.Header().Set("Content-Language", l.Tag)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.status)
 	// The client may be gone; there is nobody else to tell.

@@ -33,7 +33,7 @@ func (a *api) strictly(ctx huma.Context, next func(huma.Context)) {
 		err = a.checkBody(ctx.Operation(), w, r)
 	}
 	if err != nil {
-		writeError(w, err)
+		writeError(w, r, err)
 		return
 	}
 	next(read{ctx})
@@ -151,7 +151,7 @@ func depth(raw []byte) (most int) {
 // reserved are the fields that the contract names and a request cannot set, and why: of
 // an operation, by their path.
 var reserved = func() map[string]string {
-	const later, ours = "is not supported yet", "is not for a request to set"
+	const later, ours = "%q is not supported yet", "%q is not for a request to set"
 	out := map[string]string{}
 	for _, op := range []string{"create-conversation", "patch-conversation"} {
 		for _, name := range []string{"version", "branch", "messages", "created_at", "updated_at", "parent", "deleted_at"} {
@@ -166,13 +166,13 @@ var reserved = func() map[string]string {
 }()
 
 // unknown is the error for a name that is not known; it suggests the nearest that is.
-func unknown(kind, under, name string, known []string) error {
+func unknown(kind scrollback.Phrase, under, name string, known []string) error {
 	slices.Sort(known)
-	hint := ": none is known here"
+	hint := scrollback.Sentence{Format: ": none is known here"}
 	if near := nearest.Of(name, known); near != "" {
-		hint = `: did you mean "` + near + `"?`
+		hint = scrollback.Sentence{Format: `: did you mean "%s"?`, Args: []scrollback.Sentence{{Value: near}}}
 	} else if len(known) > 0 {
-		hint = ": known are " + strings.Join(known, ", ")
+		hint = scrollback.Sentence{Format: ": known are %s", Args: []scrollback.Sentence{{Value: strings.Join(known, ", ")}}}
 	}
 	return scrollback.ParamErrorf("restapi", under+name, "unknown %s %q%s", kind, under+name, hint)
 }

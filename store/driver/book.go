@@ -13,6 +13,13 @@ type Book interface {
 	// days since 1970 (UTC): by day, then model, project and currency.
 	UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error)
 
+	// UsageParts is UsageDays, added up again from the records of calls and divided by
+	// what a query asks for besides: in the same order, then by key and conversation.
+	UsageParts(ctx context.Context, q UsageParts) ([]scrollback.UsageDay, error)
+
+	// Spent sums what was used on a day: all tokens, and what was paid in the currency.
+	Spent(ctx context.Context, q Spending) (scrollback.Usage, error)
+
 	// Learned is what is known about a model; the zero value for nothing. What is stored
 	// and cannot be read counts as nothing: it is learned again.
 	Learned(ctx context.Context, model string) (scrollback.Learned, error)
@@ -20,6 +27,52 @@ type Book interface {
 	// Teach lets edit change what is known about a model, in one transaction, and
 	// stores the result unless nothing changed. edit is pure.
 	Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error
+}
+
+// UsageParts asks for the usage of days First to Last, both included, in days since 1970
+// (UTC), divided by key, by conversation, or both.
+type UsageParts struct {
+	First, Last           int64
+	ByKey, ByConversation bool
+}
+
+// Spending asks what was used on a day: by a key, or in a project if Key is empty.
+type Spending struct {
+	Day      int64
+	Key      scrollback.KeyID
+	Project  string
+	Currency string
+}
+
+// Limits counts what actors begin, and keeps what keys may do.
+type Limits interface {
+	// Count adds one to an actor's tally and returns the tally with it. One that is full
+	// stays as it is and is rate_limited; see [Tallied]. Tallies that have ended go.
+	Count(ctx context.Context, t Tally) (used int64, err error)
+
+	// Counted is how much an actor has begun in the window of a tally; nothing is written.
+	Counted(ctx context.Context, t Tally) (used int64, err error)
+
+	// KeyLimits is what was set for a key; the zero value for nothing.
+	KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error)
+
+	// SetKeyLimits replaces it; the zero value removes it.
+	SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error
+}
+
+// Tally is what an actor may begin from Start to Until, in Unix ms, Until not included.
+type Tally struct {
+	Actor        string
+	Start, Until int64
+	Most         int64
+}
+
+// Tallied is the tally with one more, or rate_limited when there is no room for it.
+func (t Tally) Tallied(used int64) (int64, error) {
+	if used >= t.Most {
+		return used, scrollback.Errorf(scrollback.RateLimited, "store", "the limit of %d in a window of %d s is reached", t.Most, (t.Until-t.Start)/1000)
+	}
+	return used + 1, nil
 }
 
 // Learn is a model's new factor, from the one so far (0 for none) and a record of

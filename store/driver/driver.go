@@ -40,6 +40,8 @@ type Driver struct {
 
 	Projects Projects
 
+	Limits Limits
+
 	// Close ends the database; every later call is unavailable.
 	Close func() error
 }

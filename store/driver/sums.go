@@ -10,6 +10,55 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
+// Parts adds calls up as a query divides them.
+type Parts struct {
+	q    UsageParts
+	sums map[part]*scrollback.UsageDay
+}
+
+// part is where a call belongs.
+type part struct {
+	day                      int64
+	model, project, currency string
+	key                      scrollback.KeyID
+	conversation             scrollback.ConversationID
+}
+
+// Divide returns what the calls of a query are added up in.
+func (q UsageParts) Divide() *Parts { return &Parts{q, map[part]*scrollback.UsageDay{}} }
+
+// Enter adds a call that is in the sums of a project, if it is of the query's days.
+func (p *Parts) Enter(r scrollback.UsageRecord, project string) {
+	at := part{day: scrollback.DayOf(r.At), model: r.Model, project: project, currency: r.Currency}
+	if at.day < p.q.First || at.day > p.q.Last {
+		return
+	}
+	if p.q.ByKey {
+		at.key = r.Key
+	}
+	if p.q.ByConversation {
+		at.conversation = r.Conversation
+	}
+	if p.sums[at] == nil {
+		p.sums[at] = &scrollback.UsageDay{Day: at.day, Model: at.model, Project: project, Key: at.key, Conversation: at.conversation,
+			Usage: scrollback.Usage{Currency: at.currency}}
+	}
+	p.sums[at].Entry(r.Usage)
+}
+
+// Sums are in the order of [Book.UsageParts].
+func (p *Parts) Sums() []scrollback.UsageDay {
+	var out []scrollback.UsageDay
+	for _, d := range p.sums {
+		out = append(out, *d)
+	}
+	slices.SortFunc(out, func(a, b scrollback.UsageDay) int {
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Project, b.Project),
+			cmp.Compare(a.Currency, b.Currency), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Conversation, b.Conversation))
+	})
+	return out
+}
+
 // byProject adds sums of a currency up by project, in its order.
 func byProject(all []scrollback.UsageDay) []scrollback.UsageDay {
 	all = slices.SortedStableFunc(slices.Values(all), func(a, b scrollback.UsageDay) int { return cmp.Compare(a.Project, b.Project) })

@@ -56,6 +56,7 @@ type TurnQuery struct {
 //     makes of it is appended.
 //  3. Admit judges the newest turn (nil if there was none, or the one just
 //     closed); its error ends everything unwritten.
+//     Then Tally, if not nil, is counted as by [Limits.Count].
 //  4. Edit may change the conversation's own fields; what the log decides (ID,
 //     Branch, Messages, Version, Parent, the times) stays as it is. On a replay, a
 //     conflict or a refusal it is not called.
@@ -67,6 +68,7 @@ type Begin struct {
 	KeysSince int64
 	Entries   []Entry
 	Admit     func(last *scrollback.Turn) error
+	Tally     *Tally
 	Edit      func(*scrollback.Conversation)
 	Salvage   func(expired scrollback.Turn) []Entry
 }
@@ -79,6 +81,7 @@ type Begun struct {
 	Messages []scrollback.Message
 	Previous *scrollback.Turn
 	Replayed bool
+	Tallied  int64 // the tally with this turn in it; 0 without one, or on a replay
 }
 
 // Save renews a turn. Meta, unless it is nil, takes the place of the turn's.

@@ -23,6 +23,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest/keytest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/limittest"
 )
 
 // suite lists the tests by name; each gets an empty driver.
@@ -147,6 +148,7 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		})
 	}
 	keytest.Run(t, open)
+	limittest.Run(t, open)
 }
 
 // RunReopen runs what only a persistent driver can pass. open opens the database

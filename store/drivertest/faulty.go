@@ -23,7 +23,7 @@ type Faulty struct {
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
 		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
-		Keys: faultyKeys{d.Keys, f}, Feed: d.Feed, Projects: faultyProjects{d.Projects, f},
+		Keys: faultyKeys{d.Keys, f}, Feed: d.Feed, Limits: faultyLimits{d.Limits, f}, Projects: faultyProjects{d.Projects, f},
 		Ready: func(ctx context.Context) error { return alone(f, "Ready", func() error { return d.Ready(ctx) }) }, Close: d.Close}
 }
 
@@ -55,6 +55,10 @@ type (
 	}
 	faultyBook struct {
 		driver.Book
+		of *Faulty
+	}
+	faultyLimits struct {
+		driver.Limits
 		of *Faulty
 	}
 	faultyMove struct {
@@ -238,6 +242,36 @@ func (f faultyIndex) Search(ctx context.Context, q driver.SearchQuery) (driver.S
 // UsageDays implements [driver.Book].
 func (f faultyBook) UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
 	return faulty(f.of, "UsageDays", func() ([]scrollback.UsageDay, error) { return f.Book.UsageDays(ctx, first, last) })
+}
+
+// UsageParts implements [driver.Book].
+func (f faultyBook) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollback.UsageDay, error) {
+	return faulty(f.of, "UsageParts", func() ([]scrollback.UsageDay, error) { return f.Book.UsageParts(ctx, q) })
+}
+
+// Spent implements [driver.Book].
+func (f faultyBook) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
+	return faulty(f.of, "Spent", func() (scrollback.Usage, error) { return f.Book.Spent(ctx, q) })
+}
+
+// Count implements [driver.Limits].
+func (f faultyLimits) Count(ctx context.Context, t driver.Tally) (int64, error) {
+	return faulty(f.of, "Count", func() (int64, error) { return f.Limits.Count(ctx, t) })
+}
+
+// Counted implements [driver.Limits].
+func (f faultyLimits) Counted(ctx context.Context, t driver.Tally) (int64, error) {
+	return faulty(f.of, "Counted", func() (int64, error) { return f.Limits.Counted(ctx, t) })
+}
+
+// KeyLimits implements [driver.Limits].
+func (f faultyLimits) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error) {
+	return faulty(f.of, "KeyLimits", func() (scrollback.Limits, error) { return f.Limits.KeyLimits(ctx, id) })
+}
+
+// SetKeyLimits implements [driver.Limits].
+func (f faultyLimits) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error {
+	return alone(f.of, "SetKeyLimits", func() error { return f.Limits.SetKeyLimits(ctx, id, l) })
 }
 
 // Learned implements [driver.Book].

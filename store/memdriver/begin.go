@@ -46,6 +46,12 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 	if err := db.fresh(op, append(salvaged[:len(salvaged):len(salvaged)], b.Entries...)); err != nil {
 		return driver.Begun{}, err
 	}
+	used := int64(0)
+	if b.Tally != nil {
+		if used, err = b.Tally.Tallied(tallied(db.database, *b.Tally)); err != nil {
+			return driver.Begun{}, err
+		}
+	}
 	edited := clone(th.Conversation)
 	if b.Edit != nil {
 		b.Edit(&edited)
@@ -53,6 +59,9 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 		edited.DeletedAt = th.DeletedAt
 	}
 	// From here on nothing fails.
+	if b.Tally != nil {
+		count(db.database, *b.Tally, used)
+	}
 	changed := differ(th.Conversation, edited)
 	db.conclude(th, last, salvaged, b.Now)
 	if changed {
@@ -64,7 +73,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 	turn := db.open(th, b.Turn)
 	th.news.Turn, th.news.State, th.news.Kinds = turn.ID, turn.State, th.news.Kinds|driver.KindTurned
 	db.changes.touch(th, b.Now)
-	return driver.Begun{Head: db.head(th), Turn: turn, Messages: ms, Previous: last}, nil
+	return driver.Begun{Head: db.head(th), Turn: turn, Messages: ms, Previous: last, Tallied: used}, nil
 }
 
 // seen is the newest turn with b's idempotency key that is not too old, or nil.

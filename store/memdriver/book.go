@@ -3,6 +3,7 @@ package memdriver
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -22,6 +23,7 @@ func (db *database) enter(project string, records []scrollback.UsageRecord, lear
 			db.days = append(db.days, key)
 		}
 		db.days[i].Entry(u.Usage)
+		db.calls = append(db.calls, called{clone(u), project})
 		if learn.Teaches(u) {
 			known := db.learned[u.Model]
 			known.Factor = learn(known.Factor, u)
@@ -47,6 +49,103 @@ func (db book) UsageDays(ctx context.Context, first, last int64) ([]scrollback.U
 		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Currency, b.Currency))
 	})
 	return out, nil
+}
+
+// called is a record of usage, and the project in whose sums it is.
+type called struct {
+	scrollback.UsageRecord
+	project string
+}
+
+// UsageParts implements [driver.Book].
+func (db book) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollback.UsageDay, error) {
+	end, err := db.read(ctx, "memdriver.UsageParts")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	parts := q.Divide()
+	for _, c := range db.calls {
+		parts.Enter(c.UsageRecord, c.project)
+	}
+	return parts.Sums(), nil
+}
+
+// Spent implements [driver.Book].
+func (db book) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
+	end, err := db.read(ctx, "memdriver.Spent")
+	defer end()
+	sum := scrollback.Usage{Currency: q.Currency}
+	if err != nil {
+		return sum, err
+	}
+	for _, c := range db.calls {
+		if scrollback.DayOf(c.At) != q.Day || q.Key != "" && c.Key != q.Key || q.Key == "" && c.project != q.Project {
+			continue
+		}
+		more := scrollback.Usage{TotalTokens: c.TotalTokens}
+		if c.Currency == q.Currency {
+			more.Cost = c.Cost
+		}
+		sum = sum.Add(more)
+	}
+	return sum, nil
+}
+
+// tallied is how much an actor has begun in a window.
+func tallied(db *database, t driver.Tally) int64 {
+	if now := db.tallies[t.Actor]; now.Start == t.Start && now.Until == t.Until {
+		return now.Most
+	}
+	return 0
+}
+
+// count stores a tally, and forgets those that have ended.
+func count(db *database, t driver.Tally, used int64) {
+	maps.DeleteFunc(db.tallies, func(_ string, old driver.Tally) bool { return old.Until <= t.Start })
+	t.Most = used
+	db.tallies[t.Actor] = t
+}
+
+// Count implements [driver.Limits].
+func (db limits) Count(ctx context.Context, t driver.Tally) (int64, error) {
+	end, err := db.write(ctx, "memdriver.Count")
+	defer end()
+	if err != nil {
+		return 0, err
+	}
+	used, err := t.Tallied(tallied(db.database, t))
+	if err == nil {
+		count(db.database, t, used)
+	}
+	return used, err
+}
+
+// Counted implements [driver.Limits].
+func (db limits) Counted(ctx context.Context, t driver.Tally) (int64, error) {
+	end, err := db.read(ctx, "memdriver.Counted")
+	defer end()
+	return tallied(db.database, t), err
+}
+
+// KeyLimits implements [driver.Limits].
+func (db limits) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error) {
+	end, err := db.read(ctx, "memdriver.KeyLimits")
+	defer end()
+	return db.allowed[id], err
+}
+
+// SetKeyLimits implements [driver.Limits].
+func (db limits) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error {
+	end, err := db.write(ctx, "memdriver.SetKeyLimits")
+	defer end()
+	if err != nil {
+		return err
+	}
+	if delete(db.allowed, id); l != (scrollback.Limits{}) {
+		db.allowed[id] = l
+	}
+	return nil
 }
 
 // Learned implements [driver.Book].

@@ -37,9 +37,12 @@ type database struct {
 	artifacts map[scrollback.ArtifactID]scrollback.Artifact
 	rows      []*row // all messages, in the order they were appended
 	days      []scrollback.UsageDay
+	calls     []called // the records of usage
 	learned   map[string]scrollback.Learned
 	changes   changes
 	projects  map[string]scrollback.Project
+	tallies   map[string]driver.Tally // Most is how much there is
+	allowed   map[scrollback.KeyID]scrollback.Limits
 }
 
 // The parts of a driver; each is one of its interfaces over the same rows.
@@ -56,6 +59,7 @@ type (
 	feed   struct{ *database }
 
 	projects struct{ *database }
+	limits   struct{ *database }
 )
 
 // New makes an empty database.
@@ -63,7 +67,7 @@ func New() *driver.Driver {
 	db := empty()
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
 		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: memaccess.New(&db.mu, db.usable),
-		Feed: feed{db}, Ready: db.ready, Projects: projects{db}, Close: db.close}
+		Feed: feed{db}, Ready: db.ready, Limits: limits{db}, Projects: projects{db}, Close: db.close}
 }
 
 func empty() *database {
@@ -76,6 +80,8 @@ func empty() *database {
 		learned:   map[string]scrollback.Learned{},
 		changes:   changes{committed: make(chan struct{}, 1)},
 		projects:  map[string]scrollback.Project{},
+		tallies:   map[string]driver.Tally{},
+		allowed:   map[scrollback.KeyID]scrollback.Limits{},
 	}
 }
 

@@ -15,9 +15,9 @@ import (
 func enter(ctx context.Context, tx *sqlrow.Session, project string, records []scrollback.UsageRecord, learn driver.Learn) error {
 	for _, u := range records {
 		err := tx.Run(ctx, `INSERT INTO usage_records (conversation_id, turn_id, model, purpose, request_id, at, input_tokens,
-			cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost, currency, estimated, project, total_tokens) VALUES (`+sqlrow.Marks(16)+`)`,
+			cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost, currency, estimated, project, total_tokens, key_id) VALUES (`+sqlrow.Marks(17)+`)`,
 			u.Conversation, u.TurnID, u.Model, u.Purpose, u.RequestID, u.At, u.InputTokens, u.CachedTokens,
-			u.CacheWriteTokens, u.OutputTokens, u.ReasoningTokens, u.Cost, u.Currency, u.Estimated, project, u.TotalTokens)
+			u.CacheWriteTokens, u.OutputTokens, u.ReasoningTokens, u.Cost, u.Currency, u.Estimated, project, u.TotalTokens, u.Key)
 		if err != nil {
 			return err
 		}

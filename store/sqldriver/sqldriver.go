@@ -79,7 +79,7 @@ func New(d Database) *driver.Driver {
 	db := &database{Database: d, committed: make(chan struct{}, 1)}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
 		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db},
-		Keys: sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}, Feed: feed{db}, Ready: db.ready, Projects: projects{db}, Close: db.close}
+		Keys: sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}, Feed: feed{db}, Ready: db.ready, Limits: limits{db}, Projects: projects{db}, Close: db.close}
 }
 
 // database is what the parts of a driver share.
@@ -104,6 +104,7 @@ type (
 	feed   struct{ *database }
 
 	projects struct{ *database }
+	limits   struct{ *database }
 )
 
 // close waits for what is being written and closes the database.

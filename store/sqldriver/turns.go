@@ -36,6 +36,11 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 				return err
 			}
 		}
+		if b.Tally != nil {
+			if out.Tallied, err = count(ctx, tx, *b.Tally); err != nil {
+				return err
+			}
+		}
 		if b.Edit != nil {
 			w.edit(b.Edit)
 		}

@@ -1,0 +1,106 @@
+// Package allowance judges whether somebody may begin what costs models' money: how much
+// was begun in this window of time, and what was used today.
+//
+// Words it adds: allowance (what a key or a project may use in a day; for people it is a
+// budget).
+//
+// Invariants: what cannot be read refuses, as everything else does when the store cannot
+// be read; nothing is stored here. Two that begin at the same time may both be let in, and
+// then overshoot an allowance by what they use; a rate is exact, because it is counted in
+// the transaction that begins a turn.
+//
+// It knows the store, and no conversation.
+package allowance
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+// Projects returns what a project may use in a day, and the name of the setting that says
+// so. It is asked for each turn.
+type Projects func(ctx context.Context, project string) (a scrollback.Allowance, setting string, err error)
+
+// Configured are the allowances of projects in a configuration.
+func Configured(all map[string]scrollback.Allowance) Projects {
+	return func(_ context.Context, project string) (scrollback.Allowance, string, error) {
+		return all[project], "projects." + project, nil
+	}
+}
+
+// Gate lets in who may begin. It is safe for concurrent use.
+type Gate struct {
+	Books    store.Books
+	Projects Projects // nil for none
+}
+
+// Judge says what stands against a request: over_budget or rate_limited, or nil. The quota
+// becomes the one of the key, if the key has its own; it is nil if there is no limit.
+// err is that it could not be judged.
+func (g Gate) Judge(ctx context.Context, key scrollback.KeyID, project string, q *scrollback.Quota) (_ *scrollback.Quota, against, err error) {
+	var own scrollback.Limits
+	if key != "" {
+		if own, err = g.Books.KeyLimits(ctx, key); err != nil {
+			return nil, nil, err
+		}
+	}
+	if q != nil && own.Rate.Chats != 0 {
+		q.Rate = own.Rate
+	}
+	if q != nil && q.Chats <= 0 {
+		q = nil
+	}
+	if q != nil {
+		switch err := g.Books.Counted(ctx, q); scrollback.CodeOf(err) {
+		case "":
+		case scrollback.RateLimited:
+			return q, err, nil
+		default:
+			return q, nil, err
+		}
+	}
+	against, err = g.spent(ctx, spender{own.Allowance, "key", string(key), "scrollback keys limit " + string(key)}, key, "")
+	if against != nil || err != nil || g.Projects == nil {
+		return q, against, err
+	}
+	a, setting, err := g.Projects(ctx, project)
+	if err != nil {
+		return q, nil, err
+	}
+	against, err = g.spent(ctx, spender{a, "project", project, setting}, "", project)
+	return q, against, err
+}
+
+// spender is whose allowance it is, as people see it.
+type spender struct {
+	scrollback.Allowance
+	kind    scrollback.Phrase
+	name    string
+	setting string
+}
+
+func (g Gate) spent(ctx context.Context, s spender, key scrollback.KeyID, project string) (against, err error) {
+	if s.Tokens <= 0 && s.Money <= 0 {
+		return nil, nil
+	}
+	currency := cmp.Or(s.Currency, "USD")
+	all, err := g.Books.Spent(ctx, key, project, currency)
+	if err != nil {
+		return nil, err
+	}
+	again := time.UnixMilli((scrollback.DayOf(g.Books.Now()) + 1) * scrollback.DayMS).UTC().Format("2006-01-02 15:04 UTC")
+	over := func(format string, args ...any) error {
+		return scrollback.Errorf(scrollback.OverBudget, "engine.Turn", format, args...).Advise(scrollback.AdviceWait, s.setting)
+	}
+	switch {
+	case s.Tokens > 0 && all.TotalTokens >= s.Tokens:
+		return over("%s %s has used %d tokens today, and its budget is %d a day; it starts again at %s", s.kind, s.name, all.TotalTokens, s.Tokens, again), nil
+	case s.Money > 0 && all.Cost >= s.Money:
+		return over("%s %s has used %.2f %s today, and its budget is %.2f a day; it starts again at %s", s.kind, s.name, all.Cost, currency, s.Money, again), nil
+	}
+	return nil, nil
+}

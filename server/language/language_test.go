@@ -1,0 +1,190 @@
+package language_test
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/server/language"
+)
+
+func TestOf(t *testing.T) {
+	for header, want := range map[string]string{
+		"": "en", "en": "en", "zh": "zh-CN", "zh-CN": "zh-CN", "zh-TW,en;q=0.2": "zh-CN", "zh-Hant-HK": "zh-CN", "ZH": "zh-CN",
+		"en;q=0.5, zh-CN;q=0.9": "zh-CN", "en, zh": "en", "en-GB,zh;q=0.8": "en", "fr, zh;q=0.3": "zh-CN", "fr": "en", "*": "en",
+		"zh;q=0": "en", "zh;q=0, en;q=0.1": "en", "zh;q=x": "en", ";;;,": "en", strings.Repeat("zh,", 5000): "en",
+	} {
+		if got := language.Of(header); got.Tag != want {
+			t.Errorf("%.40q prefers %s, want %s", header, got.Tag, want)
+		}
+	}
+}
+
+// Values come where the sentence of the language has them, and stand as they were given;
+// words of ours among them are translated, and what somebody gave us is not.
+func TestShown(t *testing.T) {
+	deep := scrollback.Errorf(scrollback.NotFound, "engine.Secret", "no conversation %s", "x")
+	for _, c := range []struct {
+		err         error
+		english, to string
+	}{
+		{deep, "no conversation x", "没有对话 x"},
+		{scrollback.ParamErrorf("op", "p", "%q must be %s, not %.40q", "limit", scrollback.Phrase("a number"), "a number"),
+			`"limit" must be a number, not "a number"`, `"limit" 必须是数字，不能是 "a number"`},
+		{scrollback.ParamErrorf("op", "p", "message %d: %w", 3, scrollback.ParamErrorf("op", "p", "the message is empty")),
+			"message 3: the message is empty", "第 3 条消息：消息为空"},
+		{scrollback.Errorf(scrollback.Internal, "op", "sk-123 %s", "/home/me"), "internal error; the log has the details", "内部错误，详情见日志"},
+		{errors.New("sk-123"), "internal error; the log has the details", "内部错误，详情见日志"},
+		{scrollback.Errorf(scrollback.Unavailable, "op", "disk at /home/me"), "the store cannot answer now; nothing was lost",
+			"存储暂时无法响应，没有丢失任何内容"},
+		{scrollback.ParamErrorf("op", "p", "nobody has translated %d of this", 7), "nobody has translated 7 of this",
+			"请求有误：nobody has translated 7 of this"},
+		{scrollback.ParamErrorf("op", "p", "100%% of %s", "%d"), "100% of %d", "请求有误：100% of %d"},
+	} {
+		if got := language.English.Shown(c.err); got != c.english || scrollback.Shown(c.err) != got {
+			t.Errorf("in English: %q, want %q", got, c.english)
+		}
+		if got := language.Chinese.Shown(c.err); got != c.to {
+			t.Errorf("in Chinese: %q, want %q", got, c.to)
+		}
+		f := scrollback.FailureOf(c.err)
+		if got := language.Chinese.Failure(*f); got.Message != c.to || got.Said != nil {
+			t.Errorf("the failure is shown as %+v", got)
+		}
+		if got := language.Chinese.Shown(f.Err("op")); got != c.to && f.Code != scrollback.Internal && f.Code != scrollback.Unavailable {
+			t.Errorf("the failure as an error again: %q, want %q", got, c.to)
+		}
+	}
+}
+
+// behind are the rooms whose errors a server shows, by the beginning of their folder.
+var behind = []string{".", "archive", "compact", "engine", "intake", "model", "recall", "server", "store", "transfer", "workspace"}
+
+// unseen are the rooms among them whose errors people do not see: an MCP client's model
+// reads them, or nobody but a test.
+var unseen = []string{"server/mcpapi", "store/drivertest", "model/modeltest", "engine/enginetest", "store/memdriver",
+	"store/sqldriver/sqlaudit"}
+
+// internal are sentences that nobody who asks a server sees, and why.
+var internal = map[string]string{
+	"%q is not HOST:PORT": "serve", "%q: %s": "serve",
+	"%s can be reached from other machines and there are no keys; use 127.0.0.1, or --insecure if you mean it": "serve",
+	"a model has a name": "a program's fault", "a store needs a driver and a token counter": "a program's fault",
+	"no usage of model %s on day %d": "the doctor", "nothing is known of model %s": "the doctor",
+	"another program began to write while the database was read; run it again":                               "the doctor",
+	"there is already a file at %s":                                                                          "the doctor",
+	"%s is not a scrollback database: %s; nothing was changed":                                               "opening",
+	"there is no database at %s":                                                                             "opening",
+	"there is nothing in the database at %s yet":                                                             "opening",
+	"the database was written by a newer scrollback (schema %d, this program knows %d); nothing was changed": "opening",
+	"the database was written by an older scrollback (schema %d, this program's is %d); any command that " +
+		"writes brings it up to date": "opening",
+	"%w": "a value", "%w%s": "values", "%s": "a value",
+	"the limit of %d in a window of %d s is reached": "the store says it in other words",
+}
+
+// Every sentence that can reach people has its Chinese, with the same number of values.
+func TestEverySentenceHasItsChinese(t *testing.T) {
+	said := sentences(t)
+	if len(said) < 150 {
+		t.Fatalf("found only %d sentences", len(said))
+	}
+	for format, where := range said {
+		if internal[format] == "" && !language.Chinese.Has(format) {
+			t.Errorf("%s: %q has no Chinese", where, format)
+		}
+	}
+	values := regexp.MustCompile(`%(?:\[\d+\])?[-+# 0-9.]*[a-zA-Z]`)
+	han := regexp.MustCompile(`\p{Han}`)
+	for english, chinese := range language.Chinese.Sentences() {
+		if len(values.FindAllString(english, -1)) != len(values.FindAllString(chinese, -1)) {
+			t.Errorf("%q has other values than %q", chinese, english)
+		}
+		if !han.MatchString(chinese) && english != "null" {
+			t.Errorf("%q is not Chinese", chinese)
+		}
+		if strings.Contains(chinese, "%w") || strings.Contains(chinese, "%d") || strings.Contains(chinese, "%q") {
+			t.Errorf("%q: values are written out already; use %%s", chinese)
+		}
+	}
+}
+
+// sentences are the formats of errors in the source, and where each is made.
+func sentences(t *testing.T) map[string]string {
+	const root = "../.."
+	out := map[string]string{}
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		at, _ := filepath.Rel(root, name)
+		at = filepath.ToSlash(at)
+		if first, _, _ := strings.Cut(at, "/"); d.IsDir() {
+			if at != "." && (!slices.Contains(behind, first) || slices.Contains(unseen, at) || d.Name() == "testdata") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(at, ".go") || strings.HasSuffix(at, "_test.go") {
+			return nil
+		}
+		files := token.NewFileSet()
+		f, err := parser.ParseFile(files, name, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if format, ok := formatOf(n, strings.HasPrefix(at, "model/") || strings.HasPrefix(at, "engine/")); ok {
+				out[format] = fmt.Sprintf("%s:%d", at, files.Position(n.Pos()).Line)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// formatOf is the format of a call that makes an error whose text is shown. Those of
+// internal and unavailable errors are not, unless they are of models.
+func formatOf(n ast.Node, ofModels bool) (string, bool) {
+	call, ok := n.(*ast.CallExpr)
+	if !ok || len(call.Args) < 3 {
+		return "", false
+	}
+	name := ""
+	switch f := call.Fun.(type) {
+	case *ast.SelectorExpr:
+		if x, ok := f.X.(*ast.Ident); ok && (x.Name == "scrollback" || f.Sel.Name == "refused") {
+			name = f.Sel.Name
+		}
+	case *ast.Ident:
+		name = f.Name
+	}
+	at, known := map[string]int{"ParamErrorf": 2, "Errorf": 2, "refused": 0, "over": 0, "taught": 1}[name]
+	if !known {
+		return "", false
+	}
+	code, ok := call.Args[0].(*ast.SelectorExpr)
+	if ok && name == "Errorf" && (code.Sel.Name == "Internal" || code.Sel.Name == "Unavailable" && !ofModels) {
+		return "", false
+	}
+	lit, ok := call.Args[at].(*ast.BasicLit)
+	if !ok {
+		return "", false
+	}
+	format, err := strconv.Unquote(lit.Value)
+	return format, err == nil
+}
