@@ -8,6 +8,7 @@ import { href, parse, place, same } from './state/place.js';
 import { reading } from './state/reader.js';
 import * as theme from './state/theme.js';
 import { conversation } from './state/thread.js';
+import { look } from './state/session.js';
 import { start } from './state/visit.js';
 import * as words from './state/words.js';
 import { Page } from './view/page.js';
@@ -52,5 +53,6 @@ addEventListener('keydown', (e) => {
   }
 });
 
+await look();
 start();
 render(html`<${Page} />`, document.getElementById('app'));

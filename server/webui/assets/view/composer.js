@@ -4,6 +4,7 @@ import { html, useEffect, useLayoutEffect, useRef } from './html.js';
 import { icon } from './icons.js';
 import { cancelEdit, editing, here, show, starting, submit, text } from '../state/draft.js';
 import { narrow } from '../state/panels.js';
+import { mayWrite } from '../state/session.js';
 import * as turn from '../state/turn.js';
 import { t } from '../state/words.js';
 
@@ -39,7 +40,7 @@ export function Composer({ sent }) {
     ${editing.value && html`<p class="editing">${t('editing', editing.value.seq)} <button type="button" class="link"
       onClick=${cancelEdit}>${t('cancel')}</button></p>`}
     <div class="box">
-      <textarea ref=${box} rows="1" value=${text.value} placeholder=${t('placeholder')} aria-label=${t('placeholder')}
+      <textarea ref=${box} rows="1" value=${text.value} placeholder=${t(mayWrite.value ? 'placeholder' : 'readOnly')} aria-label=${t('placeholder')} disabled=${!mayWrite.value}
         enterkeyhint="send" onInput=${(e) => { text.value = e.currentTarget.value; }} onKeyDown=${onKeyDown}></textarea>
       ${busy
         ? html`<button type="button" class="round stop" aria-label=${t('stop')} title=${t('stop')} onClick=${turn.stop} disabled=${!busy.turn}>${icon('stop')}</button>`
