@@ -8,6 +8,7 @@ import { href, parse, place, same } from './state/place.js';
 import { reading } from './state/reader.js';
 import * as theme from './state/theme.js';
 import { conversation } from './state/thread.js';
+import { look } from './state/session.js';
 import { start } from './state/visit.js';
 import { learn } from './state/web.js';
 import * as words from './state/words.js';
@@ -53,6 +54,7 @@ addEventListener('keydown', (e) => {
   }
 });
 
+await look();
 start();
 learn();
 render(html`<${Page} />`, document.getElementById('app'));

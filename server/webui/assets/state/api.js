@@ -9,6 +9,9 @@ export class ApiError extends Error {
   }
 }
 
+// door is told when the server wants a key.
+export const door = { shut() {} };
+
 export const convo = (id, rest = '') => `/api/conversations/${encodeURIComponent(id)}${rest}`;
 
 export function query(fields) {
@@ -27,8 +30,9 @@ export async function send(method, path, { body, raw, headers, signal } = {}) {
     else if (method !== 'DELETE') init.body = JSON.stringify(body ?? {});
   }
   const res = await fetch(path, init);
-  if (!res.ok) throw await failure(res);
-  return res;
+  if (res.ok) return res;
+  if (res.status === 401) door.shut();
+  throw await failure(res);
 }
 
 async function failure(res) {

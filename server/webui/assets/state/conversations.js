@@ -51,6 +51,23 @@ export function keep(c) {
   list.value = list.value.map((x) => (x.id === c.id ? c : x));
 }
 
+// told puts a change into the list; it returns false where that has to be read again.
+export function told(ev) {
+  const c = list.value.find((x) => x.id === ev.conversation_id);
+  if (ev.gone || ev.type === 'trash') {
+    if (!c || (ev.type === 'trash' && !ev.gone && inTrash.value === Boolean(ev.deleted_at))) return ev.gone === true;
+    list.value = list.value.filter((x) => x !== c);
+    return true;
+  }
+  if (inTrash.value) return true;
+  if (!c || (filter.value && c.title !== ev.title)) return false;
+  if (ev.version <= c.version && ev.updated_at <= c.updated_at) return true;
+  const { title, version, branch, messages, updated_at, project } = ev;
+  const fresh = { ...c, title, version, branch, messages, updated_at, project };
+  list.value = [fresh, ...list.value.filter((x) => x !== c)].sort((a, b) => b.updated_at - a.updated_at);
+  return true;
+}
+
 export const titleOf = (c) => (c && c.title) || t('untitled');
 
 export async function rename(c, title) {

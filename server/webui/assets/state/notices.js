@@ -12,7 +12,7 @@ export function say(text, action, run) {
 }
 
 export function complain(err) {
-  if (!err || err.name === 'AbortError') return;
+  if (!err || err.name === 'AbortError' || err.status === 401) return; // the page asks for a key instead
   banner.value = { text: err instanceof TypeError ? null : err.message || String(err) };
 }
 

@@ -24,6 +24,11 @@ export const ended = signal(0); // and with each end
 
 let reader = null; // the AbortController of what is being read
 
+let latest = null; // the turn that was read last
+
+// known says that a turn was read here.
+export const known = (id) => Boolean(id) && id === latest;
+
 const PACE = 16; // ms between two showings of the step: about a frame of a screen
 let written = blank();
 let showing = 0;
@@ -78,6 +83,7 @@ export async function ask(id, message) {
 // attach reads a turn that runs already.
 export function attach(id, turn) {
   leave();
+  latest = turn;
   return follow({ conversation: id, turn, last: 0, over: false }, null);
 }
 
@@ -153,7 +159,7 @@ async function take(at, frame) {
       compacting.value = true;
       break;
     case 'turn':
-      at.turn = ev.turn_id;
+      at.turn = latest = ev.turn_id;
       running.value = { conversation: at.conversation, turn: ev.turn_id };
       await thread.catchUp(ev.seq);
       asked.value = null;

@@ -1,16 +1,16 @@
 // What follows from what: a place opens its conversation, a turn that runs there is read on,
-// and what a turn changes is read again when it ends.
+// and what a turn changes in the context is read when it ends; the feed tells the rest.
 import { effect, untracked } from '../vendor/signals-core.mjs';
 import * as branches from './branches.js';
 import * as context from './context.js';
-import { refresh } from './conversations.js';
+import { list, refresh } from './conversations.js';
+import * as feed from './feed.js';
 import { hush } from './notices.js';
 import { narrow, toggleSidebar } from './panels.js';
 import { place } from './place.js';
+import { locked } from './session.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
-
-const AHEAD = 1500; // ms in which the server has usually compacted ahead of the next request
 
 // move shows the conversation at a place.
 async function move({ id, seq, arrived }) {
@@ -26,13 +26,6 @@ async function move({ id, seq, arrived }) {
   if (opened && opened.running && !stays) turn.attach(opened.id, opened.running);
 }
 
-// recheck reads a context again that was near its budget: it may have been compacted since.
-function recheck(id) {
-  const m = context.manifest.value;
-  const c = thread.conversation.value;
-  if (m && c && c.id === id && m.conversation_id === id && m.tokens > 0.6 * m.budget && !turn.running.value) context.refresh(id);
-}
-
 let read = null; // the conversation and the count of turns that the context was last read for
 
 function readContext() {
@@ -40,20 +33,21 @@ function readContext() {
   const n = turn.ended.value;
   const key = `${id} ${n}`;
   if (key === read) return;
-  const after = read !== null && n > 0 && read.split(' ')[0] === String(id);
   read = key;
   untracked(() => {
     context.refresh(id);
     branches.refresh(id);
-    if (after) { thread.reread(); refresh(); setTimeout(recheck, AHEAD, id); }
   });
 }
 
 // start ties the nouns of the page together, once.
 export function start() {
-  place.subscribe((to) => { untracked(() => move(to)); });
+  let first = true;
+  place.subscribe((to) => { if (!first && !locked.value) untracked(() => move(to)); first = false; });
   effect(readContext);
-  // A turn that begins moves its conversation to the top of the list, and may give it a title.
-  effect(() => { if (turn.begun.value) untracked(() => { thread.reread(); refresh(); }); });
-  refresh();
+  // Where a key is needed, everything begins with it, and begins again with another.
+  effect(() => {
+    if (locked.value) untracked(() => { feed.stop(); turn.leave(); thread.close(); list.value = []; });
+    else untracked(() => { refresh(); move({ ...place.value, arrived: false }); feed.follow(); });
+  });
 }

@@ -4,6 +4,7 @@ import { html, useEffect, useLayoutEffect, useRef } from './html.js';
 import { Button, icon } from './icons.js';
 import { cancelEdit, editing, here, show, starting, submit, text } from '../state/draft.js';
 import { narrow } from '../state/panels.js';
+import { mayWrite } from '../state/session.js';
 import * as turn from '../state/turn.js';
 import * as web from '../state/web.js';
 import { t } from '../state/words.js';
@@ -40,7 +41,7 @@ export function Composer({ sent }) {
     ${editing.value && html`<p class="editing">${t('editing', editing.value.seq)} <button type="button" class="link"
       onClick=${cancelEdit}>${t('cancel')}</button></p>`}
     <div class="box">
-      <textarea ref=${box} rows="1" value=${text.value} placeholder=${t('placeholder')} aria-label=${t('placeholder')}
+      <textarea ref=${box} rows="1" value=${text.value} placeholder=${t(mayWrite.value ? 'placeholder' : 'readOnly')} aria-label=${t('placeholder')} disabled=${!mayWrite.value}
         enterkeyhint="send" onInput=${(e) => { text.value = e.currentTarget.value; }} onKeyDown=${onKeyDown}></textarea>
       ${web.available.value && html`<${Button} name="web" cls="web" label=${web.on.value ? t('webOn') : t('webOff')} pressed=${web.on.value}
         onClick=${() => { web.on.value = !web.on.value; }} />`}

@@ -6,6 +6,7 @@ import { titleOf } from '../state/conversations.js';
 import { num } from '../state/figures.js';
 import { banner, hush, toast } from '../state/notices.js';
 import { covers, mapOpen, narrow, searchOpen, sidebarOpen, toggleMap, toggleSidebar } from '../state/panels.js';
+import { locked } from '../state/session.js';
 import * as thread from '../state/thread.js';
 import { t } from '../state/words.js';
 import { Chat } from './chat.js';
@@ -14,6 +15,7 @@ import { Button, icon } from './icons.js';
 import { Reader } from './reader.js';
 import { Search } from './search.js';
 import { Rename, Sidebar } from './sidebar.js';
+import { SignIn } from './signin.js';
 
 function Header() {
   const [naming, setNaming] = useState(null);
@@ -47,6 +49,7 @@ function Toast() {
 }
 
 export function Page() {
+  if (locked.value) return html`<${SignIn} />`;
   const shade = () => { if (narrow()) toggleSidebar(false); if (covers()) toggleMap(false); };
   const map = mapOpen.value && thread.conversation.value !== null;
   return html`<div class=${`page${sidebarOpen.value ? ' with-sidebar' : ''}${map ? ' with-map' : ''}`}>

@@ -5,6 +5,7 @@ import * as conversations from '../state/conversations.js';
 import { ago, iso, num, whole } from '../state/figures.js';
 import { searchOpen, toggleSidebar } from '../state/panels.js';
 import { go, href } from '../state/place.js';
+import { named, signOut, who } from '../state/session.js';
 import { nextTheme, theme } from '../state/theme.js';
 import { conversation, reread } from '../state/thread.js';
 import { lang, setLang, t } from '../state/words.js';
@@ -78,6 +79,8 @@ export function Sidebar() {
       onInput=${(e) => conversations.setFilter(e.currentTarget.value)} /></label>
     ${trashed && html`<button type="button" class="back" onClick=${() => conversations.showTrash(false)}>${icon('back')} ${t('backToList')}<b>${t('trash')}</b></button>`}
     <div class="rows"><${Rows} /></div>
+    ${named.value && html`<div class="whose"><span title=${t('signedIn', who.value.name)}>${who.value.name}</span>
+      <button type="button" class="link" onClick=${signOut}>${t('signOut')}</button></div>`}
     <div class="foot">
       <input ref=${file} type="file" hidden onChange=${bring} accept=".bundle,.jsonl,.ndjson,.json,.txt" aria-label=${t('importHint')} />
       <button type="button" class="ghost text" title=${t('importHint')} onClick=${() => file.current.click()}>${icon('import')} ${t('import')}</button>

@@ -1,0 +1,78 @@
+// What others do meanwhile: the changes of all conversations, as the server tells them, in
+// this tab's list and in the conversation that is open.
+import { convo, get, query, send, ApiError } from './api.js';
+import * as branches from './branches.js';
+import * as context from './context.js';
+import * as conversations from './conversations.js';
+import { frames } from './frames.js';
+import * as thread from './thread.js';
+import * as turn from './turn.js';
+
+const WAITS = [500, 1000, 2000, 5000, 15000]; // ms before the connection is made again
+
+let reader = null;
+let at = null; // the number of the last change
+
+// follow reads changes until stop is called or the server wants a key.
+export async function follow() {
+  stop();
+  const mine = (reader = new AbortController());
+  for (let tries = 0; !mine.signal.aborted; tries++) {
+    if (tries > 0) await new Promise((r) => setTimeout(r, WAITS[Math.min(tries, WAITS.length) - 1]));
+    if (mine.signal.aborted) return;
+    try {
+      const res = await send('GET', '/api/events' + query({ after: at }), { signal: mine.signal });
+      if (tries > 0 && at === null) again(); // nobody knows what was missed
+      for await (const f of frames(res.body)) {
+        tries = 0;
+        if (f.id) at = Number(f.id);
+        await take(JSON.parse(f.data));
+        if (mine.signal.aborted) return;
+      }
+    } catch (err) {
+      if (mine.signal.aborted || (err instanceof ApiError && err.status < 500 && err.status !== 429)) return;
+    }
+  }
+}
+
+export function stop() {
+  if (reader) reader.abort();
+  reader = null;
+}
+
+// again reads everything that is shown: what was missed is not known.
+async function again() {
+  await conversations.refresh();
+  const c = thread.conversation.value;
+  if (!c) return;
+  await thread.reread();
+  if (!turn.running.value) await catchUp();
+  context.refresh(c.id);
+  branches.refresh(c.id);
+}
+
+const catchUp = (seq) => thread.catchUp(seq).catch(() => {}); // the next change brings it
+
+// take puts one change where it is shown.
+export async function take(ev) {
+  if (!ev.conversation_id && ev.type !== 'reset') return;
+  if (ev.type === 'reset') { await again(); return; }
+  if (!conversations.told(ev)) await conversations.refresh();
+  const c = thread.conversation.value;
+  if (!c || c.id !== ev.conversation_id || ev.gone) return;
+  if (ev.branch && ev.branch !== c.branch && !turn.running.value) { // somebody went back to another version
+    const fresh = await get(convo(c.id)).catch(() => null);
+    if (fresh && fresh.branch !== c.branch && thread.conversation.value === c) await thread.renew(fresh);
+    branches.refresh(c.id);
+    context.refresh(c.id);
+    return;
+  }
+  if ((ev.type === 'conversation' || ev.type === 'trash') && ev.version > c.version) await thread.reread();
+  if (ev.type === 'compaction') context.refresh(c.id);
+  if (turn.running.value || turn.known(ev.turn_id)) return; // its own stream tells more
+  if (ev.type === 'turn' && ev.state === 'open') { turn.attach(c.id, ev.turn_id); return; }
+  if (ev.type === 'message' || ev.type === 'turn') {
+    await catchUp(ev.type === 'message' ? ev.last_seq : 0);
+    context.refresh(c.id);
+  }
+}
