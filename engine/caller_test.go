@@ -95,8 +95,7 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			}
 			return nil
 		}),
-		"Projects.Get":         read(func(v *engine.View) error { _, err := v.Projects().Get(ctx, "theirs"); return err }),
-		"Projects.DailyBudget": read(func(v *engine.View) error { _, err := v.Projects().DailyBudget(ctx, "theirs"); return err }),
+		"Projects.Get": read(func(v *engine.View) error { _, err := v.Projects().Get(ctx, "theirs"); return err }),
 		"Projects.Put": {scrollback.AccessAdmin, func(v *engine.View) error {
 			_, err := v.Projects().Put(ctx, "theirs", 0, func(p *scrollback.Project) error { p.Title = "ours"; return nil })
 			return err

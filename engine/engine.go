@@ -154,7 +154,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog, Limit: e.o.Limit, Compaction: e.o.Compaction,
 		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, Log: e.o.Log})
 	e.folder = &folder{store: s, archive: a, resolver: e.resolver, door: door{s, scrollback.Operator()}, o: &e.o}
-	e.gate = allowance.Gate{Books: s.Books, Projects: o.Allowances}
+	e.gate = allowance.Gate{Books: s.Books, Projects: e.allowed}
 	var roots []string
 	if o.Place != nil {
 		roots = o.Place.Roots

@@ -78,13 +78,20 @@ func (p Projects) Delete(ctx context.Context, name string, ifVersion int64) erro
 	return p.v.e.store.Projects.Delete(ctx, name, ifVersion)
 }
 
-// DailyBudget returns what is stored of a project's budget; nil for no bound.
-func (p Projects) DailyBudget(ctx context.Context, name string) (*scrollback.DailyBudget, error) {
-	if err := p.allow(name, scrollback.AccessRead); err != nil {
-		return nil, err
+// allowed is what a project may use in a day, and where that is set: what is stored of it,
+// or else what the configuration says.
+func (e *Engine) allowed(ctx context.Context, name string) (scrollback.Allowance, string, error) {
+	of, err := e.store.Projects.Get(ctx, name)
+	switch {
+	case err != nil && scrollback.CodeOf(err) != scrollback.NotFound:
+		return scrollback.Allowance{}, "", err
+	case err == nil && of.Budget != nil:
+		b := of.Budget
+		return scrollback.Allowance{Tokens: b.TokensPerDay, Money: b.MoneyPerDay, Currency: b.Currency}, "scrollback projects set " + name, nil
+	case e.o.Allowances == nil:
+		return scrollback.Allowance{}, "", nil
 	}
-	of, err := p.v.e.store.Projects.Get(ctx, name)
-	return of.Budget, err
+	return e.o.Allowances(ctx, name)
 }
 
 // allow returns nil if a project is the caller's, who has the access that is needed.

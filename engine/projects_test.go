@@ -218,8 +218,8 @@ func TestWhoMayChangeAProject(t *testing.T) {
 	}
 	_, err := as(scrollback.AccessAdmin, "q").Put(ctx, "p", 0, more)
 	enginetest.WantCode(t, err, scrollback.NotFound, "p")
-	if b, err := as(scrollback.AccessRead, "p").DailyBudget(ctx, "p"); err != nil || b == nil || b.TokensPerDay != 100 {
-		t.Errorf("the budget is %+v, %v", b, err)
+	if of, err := as(scrollback.AccessRead, "p").Get(ctx, "p"); err != nil || of.Budget == nil || of.Budget.TokensPerDay != 100 {
+		t.Errorf("the project is %+v, %v", of, err)
 	}
 	if list, err := as(scrollback.AccessRead, "q").List(ctx); err != nil || len(list) != 0 {
 		t.Errorf("a caller who does not see it lists %+v, %v", list, err)
