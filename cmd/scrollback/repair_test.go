@@ -42,6 +42,9 @@ func TestRepairNothing(t *testing.T) {
 	}
 	data = harmed(t, sound, `UPDATE branches SET head_seq = 1`)
 	write(t, filepath.Join(data, "backup"), nil) // no folder can be made there
+	if err := os.Chmod(filepath.Join(data, "scrollback.db"), 0o600); err != nil { // as opening it would
+		t.Fatal(err)
+	}
 	harm := contents(t, data)
 	if code, _, errs := inside(t, data, "doctor", "--repair"); code == 0 || !strings.Contains(errs, "nothing was changed") {
 		t.Errorf("without a copy: exit %d: %s", code, errs)
