@@ -41,7 +41,7 @@ func TestRepairNothing(t *testing.T) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	data = harmed(t, sound, `UPDATE branches SET head_seq = 1`)
-	write(t, filepath.Join(data, "backup"), nil) // no folder can be made there
+	write(t, filepath.Join(data, "backup"), nil)                                  // no folder can be made there
 	if err := os.Chmod(filepath.Join(data, "scrollback.db"), 0o600); err != nil { // as opening it would
 		t.Fatal(err)
 	}
