@@ -41,7 +41,10 @@ func TestRepairNothing(t *testing.T) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	data = harmed(t, sound, `UPDATE branches SET head_seq = 1`)
-	write(t, filepath.Join(data, "backup"), nil) // no folder can be made there
+	write(t, filepath.Join(data, "backup"), nil)                                  // no folder can be made there
+	if err := os.Chmod(filepath.Join(data, "scrollback.db"), 0o600); err != nil { // as opening it would
+		t.Fatal(err)
+	}
 	harm := contents(t, data)
 	if code, _, errs := inside(t, data, "doctor", "--repair"); code == 0 || !strings.Contains(errs, "nothing was changed") {
 		t.Errorf("without a copy: exit %d: %s", code, errs)

@@ -106,14 +106,14 @@ func older(ctx context.Context, db *sql.DB, path string, s schema) error {
 // file there, connections are opened again.
 type viewpoint struct{ path string }
 
-// quiet says that no program has something in a log.
+// quiet says that no program has the database open, as far as its files show.
 func (v *viewpoint) quiet() bool {
-	for _, name := range []string{v.path + "-wal", v.path + "-journal"} {
-		if info, err := os.Stat(name); err == nil && info.Size() > 0 {
-			return false
-		}
+	if info, err := os.Stat(v.path + "-journal"); err == nil && info.Size() > 0 {
+		return false
 	}
-	return true
+	log, err := os.Stat(v.path + "-wal")
+	_, indexed := os.Stat(v.path + "-shm")
+	return err != nil || log.Size() == 0 && indexed != nil
 }
 
 // stillQuiet returns an error if a log that did not exist when reading began has appeared.
