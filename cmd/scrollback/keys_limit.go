@@ -5,29 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/knadh/koanf/v2"
-
 	"github.com/scrollback-ai/scrollback"
 )
-
-// parseRates reads how much may begin, and what projects may use in a day.
-func (s *settings) parseRates(k *koanf.Koanf, rate string) (err error) {
-	if rate != "" {
-		if s.Rate, err = scrollback.ParseRate(rate); err != nil {
-			return err
-		}
-	}
-	s.Allowances = map[string]scrollback.Allowance{}
-	for _, name := range k.MapKeys("projects") {
-		at := "projects" + dot + name + dot
-		a := scrollback.Allowance{Tokens: k.Int64(at + "tokens_per_day"), Money: k.Float64(at + "money_per_day"), Currency: k.String(at + "currency")}
-		if err := (scrollback.Limits{Allowance: a}).Check(); err != nil {
-			return scrollback.ParamErrorf("scrollback", "projects", "projects.%q: %s", name, explain(err))
-		}
-		s.Allowances[name] = a
-	}
-	return nil
-}
 
 // keysLimitCmd says what a key may do.
 type keysLimitCmd struct {
