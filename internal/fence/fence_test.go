@@ -58,6 +58,7 @@ var rooms = map[string]entry{
 	"store/sqldriver/sqlaudit":     {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
 	"store/sqldriver/sqlfeed":      {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/drivertest/projecttest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
+	"store/drivertest/faulttest":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/sqldriver/sqlite": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaudit store/sqldriver/sqlrow",
 		libs: "modernc.org/sqlite github.com/gofrs/flock github.com/pressly/goose/v3"},
@@ -85,9 +86,12 @@ var rooms = map[string]entry{
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
 	"intake": {rooms: ". archive internal/clip internal/toolcall store store/search window", libs: "github.com/gabriel-vasile/mimetype",
 		not: "database/sql os"},
-	"engine": {rooms: ". archive compact engine/allowance engine/setting engine/watch intake internal/turnstile model " +
-		"recall store title token window workspace",
+	"engine": {rooms: ". archive compact engine/allowance engine/fold engine/follow engine/setting engine/watch intake " +
+		"internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},
+	"engine/fold": {rooms: ". archive compact engine/setting engine/watch internal/turnstile model store token window",
+		not: "database/sql os"},
+	"engine/follow":    {rooms: ". store", not: "database/sql os"},
 	"engine/watch":     {rooms: ".", libs: "go.opentelemetry.io/otel", not: "database/sql os"},
 	"engine/setting":   {rooms: ". compact intake model model/lessons recall store token window", not: "database/sql os"},
 	"engine/allowance": {rooms: ". store", not: "database/sql os"},

@@ -17,7 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/server/status"
 	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
 	"github.com/scrollback-ai/scrollback/store/keyring"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 )
@@ -27,7 +27,7 @@ type bench struct {
 	*testing.T
 	ring  *keyring.Ring
 	gate  *access.Gate
-	calls *drivertest.Faulty
+	calls *faulttest.Faulty
 	inner http.Handler
 
 	caller scrollback.Caller
@@ -36,13 +36,15 @@ type bench struct {
 }
 
 func newBench(t *testing.T, d *driver.Driver, o access.Options) *bench {
-	b := &bench{T: t, calls: &drivertest.Faulty{At: -1}}
+	b := &bench{T: t, calls: &faulttest.Faulty{At: -1}}
 	if d == nil {
 		d = memdriver.New()
 	}
 	b.ring = keyring.New(b.calls.Wrap(d).Keys, time.Now, uuid.NewString)
 	o.Keys = b.ring
-	o.Refuse = func(w http.ResponseWriter, _ *http.Request, err error) { http.Error(w, scrollback.Shown(err), status.Of(err)) }
+	o.Refuse = func(w http.ResponseWriter, _ *http.Request, err error) {
+		http.Error(w, scrollback.Shown(err), status.Of(err))
+	}
 	b.gate = access.New(o)
 	b.inner = b.gate.Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		b.caller, b.peer, b.host = access.Caller(r.Context()), access.Peer(r), r.Host
