@@ -116,7 +116,11 @@ func TestStoredBudget(t *testing.T) {
 	}
 	want := func(err error, setting string) {
 		t.Helper()
-		if f := scrollback.FailureOf(err); err == nil && setting != "" || err != nil && (f.Code != scrollback.OverBudget || f.Setting != setting) {
+		got := scrollback.Failure{}
+		if err != nil {
+			got = *scrollback.FailureOf(err)
+		}
+		if got.Setting != setting || setting != "" && got.Code != scrollback.OverBudget {
 			t.Fatalf("%v, want what %q says", err, setting)
 		}
 	}
@@ -127,7 +131,7 @@ func TestStoredBudget(t *testing.T) {
 	want(say(""), "")
 	want(say(""), "scrollback projects set house")
 	want(say("first"), "") // a replay
-	budget(&scrollback.DailyBudget{MoneyPerDay: 1})
+	budget(&scrollback.DailyBudget{MoneyPerDay: 1, Currency: "USD"})
 	want(say(""), "scrollback projects set house")
 	budget(&scrollback.DailyBudget{MoneyPerDay: 1, Currency: "EUR"}) // in which nothing was paid
 	want(say(""), "")
