@@ -10,29 +10,33 @@ import (
 
 // keysLimitCmd says what a key may do.
 type keysLimitCmd struct {
-	ID           string   `arg:"" help:"Id of the key."`
-	Chats        string   `help:"Chats in a period: a number per s, m, h or d, such as 100/h; off for no limit; default for the server's."`
-	TokensPerDay *int64   `help:"Tokens a day (UTC); 0 for no limit."`
-	MoneyPerDay  *float64 `help:"Money a day (UTC); 0 for no limit."`
-	Currency     string   `help:"Currency of the money. Default: USD."`
+	Key          string   `arg:"" help:"Id or name of the key."`
+	Chats        string   `help:"Chats in a period: a number per s, m, h or d, such as 100/h; off for no limit; default for the server's." placeholder:"N/h"`
+	TokensPerDay *int64   `help:"Tokens a day (UTC); 0 for no limit." placeholder:"N"`
+	MoneyPerDay  *float64 `help:"Money a day (UTC); 0 for no limit." placeholder:"AMOUNT"`
+	Currency     string   `help:"Currency of the money. Default: USD." placeholder:"NAME"`
 }
 
 // limitOf is a key's limits as JSON shows them.
 type limitOf struct {
 	Key   scrollback.KeyID `json:"key"`
+	Name  string           `json:"name"`
 	Chats string           `json:"chats"` // as in rate_limit, or default
 	scrollback.Allowance
 }
 
 // Run implements the command. What is not named stays; without anything it only shows.
 func (c *keysLimitCmd) Run(g *globals) error {
-	return g.with(func(a *app) error {
+	return g.kept(func(a *app) error {
+		k, err := a.Store.Keys.Named(g.ctx, c.Key)
+		if err != nil {
+			return err
+		}
 		admin, err := a.Admin()
 		if err != nil {
 			return err
 		}
-		id := scrollback.KeyID(c.ID)
-		l, err := admin.KeyLimits(g.ctx, id)
+		l, err := admin.KeyLimits(g.ctx, k.ID)
 		if err != nil {
 			return err
 		}
@@ -52,16 +56,16 @@ func (c *keysLimitCmd) Run(g *globals) error {
 		}
 		l.Currency = cmp.Or(c.Currency, l.Currency)
 		if l != was {
-			if err := admin.SetKeyLimits(g.ctx, id, l); err != nil {
+			if err := admin.SetKeyLimits(g.ctx, k.ID, l); err != nil {
 				return err
 			}
 		}
-		shown := limitOf{id, "default", l.Allowance}
+		shown := limitOf{k.ID, k.Name, "default", l.Allowance}
 		if l.Rate.Chats != 0 {
 			shown.Chats = l.Rate.String()
 		}
 		return g.print(shown, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "key %s · chats: %s · tokens a day: %s · money a day: %s\n", shown.Key, shown.Chats,
+			_, err := fmt.Fprintf(w, "key %s (%s) · chats: %s · tokens a day: %s · money a day: %s\n", k.Name, k.ID, shown.Chats,
 				upTo(l.Tokens, "%d", l.Tokens), upTo(l.Money, "%.2f %s", l.Money, cmp.Or(l.Currency, "USD")))
 			return err
 		})
