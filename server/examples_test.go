@@ -45,8 +45,14 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "1.2.3"}, true)
-	x := &examples{T: t, at: at, doc: readDocument(t, at), sheets: sheets, sent: map[string]json.RawMessage{}}
+	_, secret, err := sb.Store.Keys.Add(t.Context(), scrollback.Key{Name: "ann", Role: scrollback.AccessWrite, Projects: []string{"harbour"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := asRun(t)
+	o.Version, o.Keys = "1.2.3", sb.Store.Keys
+	at := server.Handler(sb.Engine, sb.Transfer, o, true)
+	x := &examples{T: t, at: at, key: secret, doc: readDocument(t, at), sheets: sheets, sent: map[string]json.RawMessage{}}
 	for _, name := range slices.Sorted(maps.Keys(sheets)) {
 		x.send(name)
 	}
@@ -56,6 +62,7 @@ func TestExamples(t *testing.T) {
 type examples struct {
 	*testing.T
 	at     http.Handler
+	key    string // stands for YOUR-KEY
 	doc    *document
 	sheets map[string]*spec.Sheet
 	sent   map[string]json.RawMessage
@@ -77,6 +84,7 @@ func (x *examples) send(name string) {
 		x.Errorf("the example of %s names what no response holds: %v", name, err)
 		return
 	}
+	e.Body = bytes.ReplaceAll(e.Body, []byte("YOUR-KEY"), []byte(x.key))
 	method, template := x.doc.find(name)
 	ctx, leave := context.WithCancel(x.Context())
 	defer leave()

@@ -42,7 +42,9 @@ func newBench(t *testing.T, d *driver.Driver, o access.Options) *bench {
 	}
 	b.ring = keyring.New(b.calls.Wrap(d).Keys, time.Now, uuid.NewString)
 	o.Keys = b.ring
-	o.Refuse = func(w http.ResponseWriter, _ *http.Request, err error) { http.Error(w, scrollback.Shown(err), status.Of(err)) }
+	o.Refuse = func(w http.ResponseWriter, _ *http.Request, err error) {
+		http.Error(w, scrollback.Shown(err), status.Of(err))
+	}
 	b.gate = access.New(o)
 	b.inner = b.gate.Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		b.caller, b.peer, b.host = access.Caller(r.Context()), access.Peer(r), r.Host
