@@ -159,8 +159,8 @@ func (m *matrix) place(project string) place {
 	must(err)
 	_, err = m.Projects().Put(ctx, project, 0, func(p *scrollback.Project) error { p.Title = "the " + project; return nil })
 	must(err)
-	return place{"{id}": string(c.ID), "{key}": copied.Key, "{name}": project, "{artifact}": string(art.ID), "{ref}": string(refs[0].Ref), "{turn}": string(page[0].TurnID),
-		"{project}": project, "{file}": file.String()}
+	return place{"{id}": string(c.ID), "{key}": copied.Key, "{name}": project, "{artifact}": string(art.ID),
+		"{ref}": string(refs[0].Ref), "{turn}": string(page[0].TurnID), "{project}": project, "{file}": file.String()}
 }
 
 // request is a request with the key of a name; none for an empty name.
