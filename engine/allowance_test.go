@@ -98,6 +98,53 @@ func TestDailyBudgets(t *testing.T) {
 	must(begin(bob, say(c.ID, "")))
 }
 
+// What is stored of a project takes the place of what the configuration says it may use, and
+// no longer does once nothing is stored; a stored project without a budget leaves it alone.
+func TestStoredBudget(t *testing.T) {
+	ctx := context.Background()
+	steps := []modeltest.Step{}
+	for range 5 {
+		steps = append(steps, costs(model.Delta{Text: "an answer"}))
+	}
+	r := enginetest.New(t, enginetest.Options{Budgets: map[string]scrollback.Allowance{"house": {Tokens: 300}}}, steps...)
+	c, _, err := r.Create(ctx, scrollback.Conversation{Project: "house"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	say := func(key string) error {
+		return begin(r.View, engine.TurnRequest{Conversation: c.ID, Message: scrollback.Say("a question"), Key: key})
+	}
+	want := func(err error, setting string) {
+		t.Helper()
+		got := scrollback.Failure{}
+		if err != nil {
+			got = *scrollback.FailureOf(err)
+		}
+		if got.Setting != setting || setting != "" && got.Code != scrollback.OverBudget {
+			t.Fatalf("%v, want what %q says", err, setting)
+		}
+	}
+	budget := func(b *scrollback.DailyBudget) { put(t, r, "house", func(p *scrollback.Project) { p.Budget = b }) }
+
+	want(say("first"), "")
+	budget(&scrollback.DailyBudget{TokensPerDay: 200})
+	want(say(""), "")
+	want(say(""), "scrollback projects set house")
+	want(say("first"), "") // a replay
+	budget(&scrollback.DailyBudget{MoneyPerDay: 1, Currency: "USD"})
+	want(say(""), "scrollback projects set house")
+	budget(&scrollback.DailyBudget{MoneyPerDay: 1, Currency: "EUR"}) // in which nothing was paid
+	want(say(""), "")
+	budget(nil)
+	want(say(""), "projects.house")
+	budget(&scrollback.DailyBudget{TokensPerDay: 301})
+	want(say(""), "")
+	if err := r.Projects().Delete(ctx, "house", 0); err != nil {
+		t.Fatal(err)
+	}
+	want(say(""), "projects.house")
+}
+
 // A turn that began within its budget is finished, also with more calls of the model.
 func TestBudgetLetsATurnFinish(t *testing.T) {
 	ctx := context.Background()

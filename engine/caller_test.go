@@ -199,7 +199,8 @@ func TestForeignCaller(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
 	o := newTheirs(t, r)
 	all := callerOperations(r, o)
-	for _, of := range []any{r.View, r.Reader, r.Transfer, r.Transfer.Archives(), r.View.Turns(), r.View.Bulk(), r.View.Branches(), r.View.Projects()} {
+	v := r.View
+	for _, of := range []any{v, r.Reader, r.Transfer, r.Transfer.Archives(), v.Turns(), v.Bulk(), v.Branches(), v.Projects()} {
 		typ := reflect.TypeOf(of)
 		for m := range typ.Methods() {
 			name := strings.TrimPrefix(typ.String()[strings.LastIndex(typ.String(), ".")+1:], "*") + "." + m.Name

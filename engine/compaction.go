@@ -26,7 +26,7 @@ func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrol
 		}
 		sh.Facts.Name, sh.Over = cmp.Or(head.Model, sh.Project.Model), Overrides{}
 	}
-	shown, err := e.folder.shown(ctx, head, sh)
+	shown, err := e.folder.Shown(ctx, head, sh)
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
@@ -69,7 +69,7 @@ func (v *View) Compact(ctx context.Context, id scrollback.ConversationID, q Comp
 		if running != nil { // it would lose sight of the question it is answering
 			return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, "engine.Compact", "a turn is being answered; stop it first")
 		}
-		return v.e.folder.byHand(ctx, head, Overrides{}, compact.Everything)
+		return v.e.folder.ByHand(ctx, head, Overrides{}, compact.Everything)
 	}
 	reason := compact.WhenDue
 	if q.Force {
@@ -83,7 +83,7 @@ func (v *View) Compact(ctx context.Context, id scrollback.ConversationID, q Comp
 		return scrollback.Receipt{}, err
 	}
 	q.Overrides.Key = v.door.caller.Key
-	return v.e.folder.byHand(ctx, head, q.Overrides, reason)
+	return v.e.folder.ByHand(ctx, head, q.Overrides, reason)
 }
 
 // Uncompact undoes the newest compaction of the current branch, or with a segment

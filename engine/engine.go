@@ -25,6 +25,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine/allowance"
+	"github.com/scrollback-ai/scrollback/engine/fold"
 	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/intake"
@@ -112,7 +113,7 @@ type Engine struct {
 	store    *store.Store
 	archive  *archive.Archive
 	resolver *setting.Resolver
-	folder   *folder
+	folder   *fold.Folder
 	intake   *intake.Intake
 	grants   *workspace.Grants
 	gate     allowance.Gate
@@ -153,7 +154,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}}
 	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog, Limit: e.o.Limit, Compaction: e.o.Compaction,
 		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, Log: e.o.Log})
-	e.folder = &folder{store: s, archive: a, resolver: e.resolver, door: door{s, scrollback.Operator()}, o: &e.o}
+	e.folder = fold.New(s, a, e.resolver, e.folds())
 	e.gate = allowance.Gate{Books: s.Books, Projects: e.allowed}
 	var roots []string
 	if o.Place != nil {
@@ -161,8 +162,24 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	}
 	e.intake, e.grants = intake.New(s, a, o.Incoming), workspace.NewGrants(roots)
 	e.base, e.stop = context.WithCancelCause(context.Background())
-	e.folder.beside, e.folder.operator = e.beside, e.As(scrollback.Operator())
 	return e
+}
+
+// folds are the options of folding, which the operator may do anywhere: whether a caller may
+// was asked before.
+func (e *Engine) folds() fold.Options {
+	operator := e.As(scrollback.Operator())
+	out := fold.Options{Beside: e.beside, SummaryModels: e.o.SummaryModels, Eager: e.o.Eager, Log: e.o.Log,
+		Open: func(ctx context.Context, id scrollback.ConversationID) (store.Head, error) {
+			return operator.door.head(ctx, id, scrollback.AccessWrite)
+		}}
+	if e.o.Archive != nil {
+		out.Archive = func(id scrollback.ConversationID) (string, func(context.Context) error) {
+			key, write := e.o.Archive(id)
+			return key, func(ctx context.Context) error { return write(ctx, operator) }
+		}
+	}
+	return out
 }
 
 // Close stops the turns that this engine runs, saves what they have written, and

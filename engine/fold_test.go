@@ -17,6 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -166,7 +167,7 @@ func TestFoldsInsideOneTurn(t *testing.T) {
 // can be told on, and what was acknowledged is there.
 func TestFaults(t *testing.T) {
 	for i := int64(0); ; i++ {
-		mem, faulty := memdriver.New(), &drivertest.Faulty{At: i}
+		mem, faulty := memdriver.New(), &faulttest.Faulty{At: i}
 		r := enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), NoFolds: true}, enginetest.Chatter())
 		failed := story(r)
 		calls := faulty.Calls()

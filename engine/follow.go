@@ -3,17 +3,11 @@ package engine
 import (
 	"context"
 	"iter"
-	"math"
 	"slices"
-	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/follow"
 )
-
-// pollEvery is how often a turn that another process runs is checked.
-const pollEvery = 500 * time.Millisecond
 
 // Turns are the turns of conversations as one caller sees them, whoever runs them.
 type Turns struct{ v *View }
@@ -34,19 +28,16 @@ func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn sc
 			lt.read(ctx, n, yield)
 			return
 		}
-		f := follower{e: t.v.e, yield: yield, n: n}
-		if err := f.follow(ctx, id, turn); err != nil {
+		read := func(ctx context.Context) (scrollback.Turn, error) { return t.v.e.turn(ctx, id, turn) }
+		one := func(n int, ev scrollback.Event) bool { return yield(SequencedEvent{n, ev}, nil) }
+		if err := follow.Turn(ctx, t.v.e.store, read, follow.Reader{N: n, Yield: one}); err != nil {
 			yield(SequencedEvent{}, err)
 		}
 	}
 }
 
-// lastStored numbers the last event of a turn that is made from what is stored: whoever has
-// it has everything. A turn has fewer events than that.
-const lastStored = math.MaxInt32
-
 // Seen reports whether whoever has event n of a turn has all there will ever be. Of a turn
-// whose events are not held any more, that is so from lastStored on.
+// whose events are not held any more, that is so from [follow.Last] on.
 func (t Turns) Seen(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, n int) (bool, error) {
 	found, err := t.Get(ctx, id, turn)
 	if err != nil {
@@ -57,7 +48,7 @@ func (t Turns) Seen(ctx context.Context, id scrollback.ConversationID, turn scro
 		defer lt.mu.Unlock()
 		return lt.ended && n >= len(lt.events), nil
 	}
-	return found.State != scrollback.TurnOpen && n >= lastStored, nil
+	return found.State != scrollback.TurnOpen && n >= follow.Last, nil
 }
 
 // Get returns a turn of a conversation; not_found if the conversation has no such turn.
@@ -216,134 +207,4 @@ func (v *View) Changes(ctx context.Context, after int64) iter.Seq2[scrollback.Ch
 		defer context.AfterFunc(v.e.base, stop)()
 		v.e.store.Feed.Follow(ctx, after, v.door.caller.Sees)(yield)
 	}
-}
-
-// follower makes events of a turn from what is stored of it.
-type follower struct {
-	e     *Engine
-	yield func(SequencedEvent, error) bool
-	n     int
-	gone  bool // the reader stopped
-
-	shown    scrollback.Draft
-	searches []scrollback.Search
-	reply    scrollback.MessageID
-	snapshot bool
-}
-
-func (f *follower) emit(ev scrollback.Event) {
-	f.n++
-	if !f.gone && !f.yield(SequencedEvent{f.n, ev}, nil) {
-		f.gone = true
-	}
-}
-
-func (f *follower) follow(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) error {
-	first := true
-	for {
-		t, err := f.e.turn(ctx, id, turn)
-		if err != nil {
-			return err
-		}
-		if first {
-			f.emit(scrollback.TurnEvent{TurnID: t.ID, UserMessageID: t.UserMessage, Seq: t.Seq})
-			first = false
-		}
-		f.search(t)
-		if t.State != scrollback.TurnOpen {
-			return f.finish(ctx, t)
-		}
-		f.draft(t)
-		if f.gone {
-			return nil
-		}
-		wait := time.NewTimer(pollEvery)
-		select {
-		case <-wait.C:
-		case <-ctx.Done():
-			wait.Stop()
-			return scrollback.Wrap(scrollback.Canceled, "engine.Turns.Attach", ctx.Err())
-		}
-	}
-}
-
-// draft yields what a running turn has written since the last poll.
-func (f *follower) draft(t scrollback.Turn) {
-	d := t.Draft
-	if !f.snapshot || t.Reply != f.reply { // the first poll, or another step
-		f.snapshot, f.reply, f.shown = true, t.Reply, d
-		f.emit(snapshotOf(d))
-		return
-	}
-	if rest, ok := strings.CutPrefix(d.Reasoning, f.shown.Reasoning); ok && rest != "" {
-		f.emit(scrollback.ReasoningEvent{Content: rest, At: utf8.RuneCountInString(f.shown.Reasoning)})
-	}
-	if rest, ok := strings.CutPrefix(d.Content, f.shown.Content); ok && rest != "" {
-		f.emit(scrollback.DeltaEvent{Content: rest, At: utf8.RuneCountInString(f.shown.Content)})
-	}
-	for _, c := range d.ToolCalls[min(len(f.shown.ToolCalls), len(d.ToolCalls)):] {
-		f.emit(scrollback.ToolCallEvent{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
-	}
-	f.shown = d
-}
-
-// search yields what was searched for on the web, or found, since the last poll.
-func (f *follower) search(t scrollback.Turn) {
-	if t.Meta == nil {
-		return
-	}
-	for i, s := range t.Meta.Searches {
-		if i >= len(f.searches) || s.Error != f.searches[i].Error || !slices.Equal(s.Results, f.searches[i].Results) {
-			f.emit(scrollback.SearchEvent{Search: s})
-		}
-	}
-	f.searches = t.Meta.Searches
-}
-
-func snapshotOf(d scrollback.Draft) scrollback.SnapshotEvent {
-	ev := scrollback.SnapshotEvent{Content: d.Content, Reasoning: d.Reasoning, ToolCalls: d.ToolCalls, At: utf8.RuneCountInString(d.Content)}
-	if ev.ToolCalls == nil {
-		ev.ToolCalls = []scrollback.ToolCall{}
-	}
-	return ev
-}
-
-// finish yields the stored answer of a turn that has ended.
-func (f *follower) finish(ctx context.Context, t scrollback.Turn) error {
-	d := t.Draft // of a turn whose owner is gone and that nobody has closed yet
-	page, _, err := f.e.store.Page(ctx, t.Conversation, scrollback.PageQuery{Branch: t.Branch, After: &t.Seq, Limit: scrollback.ListMax})
-	if err != nil {
-		return err
-	}
-	stored := slices.DeleteFunc(page, func(m scrollback.Message) bool { return m.TurnID != t.ID || m.ID == t.UserMessage })
-	for _, m := range stored {
-		if m.Role == scrollback.RoleAssistant {
-			d = draftOf(m)
-		}
-	}
-	f.emit(snapshotOf(d))
-	var usage scrollback.Usage
-	for _, m := range stored {
-		f.emit(scrollback.MessageEvent{MessageID: m.ID, Seq: m.Seq})
-		if m.Usage != nil {
-			usage = usage.Add(*m.Usage)
-		}
-	}
-	f.emit(scrollback.UsageEvent{Usage: usage})
-	if t.Failure != nil {
-		f.emit(scrollback.ErrorEvent{Failure: *t.Failure})
-	}
-	f.n = max(f.n, lastStored-1)
-	f.emit(scrollback.DoneEvent{TurnID: t.ID, MessageID: t.Reply, Status: t.State, FinishReason: t.FinishReason})
-	return nil
-}
-
-func draftOf(m scrollback.Message) scrollback.Draft {
-	d := scrollback.Draft{Content: m.Parts.Text(), ToolCalls: m.Parts.Calls(), Model: m.Model}
-	for _, p := range m.Parts {
-		if r, ok := p.(scrollback.Reasoning); ok {
-			d.Reasoning += r.Text
-		}
-	}
-	return d
 }

@@ -86,7 +86,7 @@ func (lt *liveTurn) emit(evs ...scrollback.Event) {
 func (lt *liveTurn) compactBeside(ctx context.Context) {
 	sh := lt.resolved
 	lt.e.beside(func(base context.Context) {
-		if r := lt.e.folder.ahead(watch.On(base, ctx), lt.turn.Conversation, sh); r.Result == scrollback.ResultCompacted {
+		if r := lt.e.folder.Ahead(watch.On(base, ctx), lt.turn.Conversation, sh); r.Result == scrollback.ResultCompacted {
 			lt.mu.Lock()
 			defer lt.mu.Unlock()
 			lt.beside = append(lt.beside, scrollback.CompactionEvent{Receipt: r})

@@ -9,7 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
-	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/fold"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/recall"
@@ -42,7 +42,7 @@ func (lt *liveTurn) run(base context.Context) {
 	watch.Ended(base, last, lt.usage, err)
 	lt.askTitle(last)
 	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting {
-		lt.e.folder.ahead(base, lt.turn.Conversation, lt.resolved)
+		lt.e.folder.Ahead(base, lt.turn.Conversation, lt.resolved)
 	}
 }
 
@@ -136,7 +136,7 @@ func (lt *liveTurn) heed(ctx context.Context, sent scrollback.Window, l model.Le
 		return refusal
 	}
 	lt.emit(scrollback.CompactingEvent{Tokens: sh.ModelTokens(sent.Weight.Tokens), Budget: sh.ModelBudget.Tokens})
-	folded, err := lt.e.folder.fold(ctx, &head, folding{sh: sh, reason: compact.MustFit, wait: &lt.wait})
+	folded, err := lt.e.folder.Fold(ctx, &head, fold.Folding{Setting: sh, Reason: compact.MustFit, Wait: &lt.wait})
 	if err != nil {
 		return err
 	}
@@ -174,10 +174,10 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, mark *scro
 	head := lt.head
 	lt.mu.Unlock()
 	var due bool
-	w, due, err = lt.e.folder.fit(ctx, &head, fitting{
-		sh: lt.resolved, promptSeq: lt.turn.Seq, wait: &lt.wait, beside: !lt.e.o.NoBackgroundFolds,
-		compacting: func(ev scrollback.CompactingEvent) { lt.emit(ev) },
-		folded:     func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) },
+	w, due, err = lt.e.folder.Fit(ctx, &head, fold.Fitting{
+		Setting: lt.resolved, PromptSeq: lt.turn.Seq, Wait: &lt.wait, Beside: !lt.e.o.NoBackgroundFolds,
+		Compacting: func(ev scrollback.CompactingEvent) { lt.emit(ev) },
+		Folded:     func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) },
 	})
 	if err != nil {
 		return w, nil, err
@@ -321,13 +321,6 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		done.MessageID = m.ID
 	}
 	return done
-}
-
-// overBudget is the error for a window that does not fit, with the figures.
-func overBudget(w scrollback.Window, sh *setting.Resolved) error {
-	return scrollback.Errorf(scrollback.OverBudget, "engine",
-		"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be compacted; a larger window is set with --limit, where the model has one",
-		sh.ModelTokens(w.Weight.Tokens), w.Weight.Bytes, w.Weight.Images, sh.ModelBudget.Tokens, sh.ModelBudget.Limit, sh.ModelBudget.Reserve, sh.ModelBudget.Bytes, sh.ModelBudget.Images)
 }
 
 // believed is the usage of a call: as its provider counted it, or an estimate if that

@@ -67,7 +67,7 @@ func (lt *liveTurn) askTitle(last scrollback.DoneEvent) {
 func (e *Engine) title(ctx context.Context, head store.Head, sh setting.Resolved) error {
 	if e.o.TitleModel != "" {
 		var err error
-		if sh, err = e.resolver.Resolve(ctx, head.Conversation, Overrides{Model: e.o.TitleModel}); err != nil {
+		if sh, err = e.resolver.Resolve(ctx, head.Conversation, Overrides{Model: e.o.TitleModel, Key: sh.Over.Key}); err != nil {
 			return err
 		}
 		if sh.Facts.NoSummaries {
@@ -113,6 +113,6 @@ func (e *Engine) titleCost(id scrollback.ConversationID, sh setting.Resolved, ma
 		u.OutputTokens = sh.ModelTokens(e.store.Weigh(scrollback.Say(made.Answer)).Tokens)
 		u.TotalTokens = u.InputTokens + u.OutputTokens
 	}
-	return []scrollback.UsageRecord{{Usage: e.resolver.Priced(sh.Facts.Name, u), Conversation: id, Model: sh.Facts.Name, Purpose: "title",
-		RequestID: made.RequestID, At: e.store.Now()}}
+	return []scrollback.UsageRecord{{Usage: e.resolver.Priced(sh.Facts.Name, u), Conversation: id, Key: sh.Over.Key, Model: sh.Facts.Name,
+		Purpose: "title", RequestID: made.RequestID, At: e.store.Now()}}
 }

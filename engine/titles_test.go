@@ -263,3 +263,28 @@ func TestTitleModel(t *testing.T) {
 		t.Errorf("asked %d and %d times", len(n.titles.Requests()), len(other.titles.Requests()))
 	}
 }
+
+// A call for a title is entered under the key of whoever asked for the answer, also when
+// another model gives it.
+func TestTitleIsPaidByTheKey(t *testing.T) {
+	for _, titleModel := range []string{"", "n"} {
+		r := enginetest.New(t, enginetest.Options{NoFolds: true, Titles: engine.TitlesModel, TitleModel: titleModel,
+			Models: among(namer("m", modeltest.Say("From a model")), namer("n", modeltest.Say("From a model")))})
+		id := r.NewConversation()
+		ann := r.Engine.As(scrollback.Caller{Key: "ann", Access: scrollback.AccessWrite, AllProjects: true})
+		if err := begin(ann, engine.TurnRequest{Conversation: id, Message: scrollback.Say("hello there")}); err != nil {
+			t.Fatal(err)
+		}
+		settled(t, r, id, "From a model")
+		sums, err := r.Usage(context.Background(), scrollback.UsageQuery{ByKey: true})
+		calls := int64(0)
+		for _, s := range sums {
+			if s.Key == "ann" {
+				calls += s.Calls
+			}
+		}
+		if err != nil || calls != 2 || titleCalls(t, r) != 2 {
+			t.Errorf("asking %q: %d calls of the key, %v: %+v", titleModel, calls, err, sums)
+		}
+	}
+}

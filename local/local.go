@@ -92,7 +92,7 @@ type Options struct {
 	Bundles bundle.Limits // of bundles that are imported and exported; zero fields are the defaults
 
 	// Engine has everything else: limits, compaction, projects, logging. Open sets its
-	// Models, ModelNames, Catalog and Archive.
+	// Models, ModelNames, Catalog and Archive, and with SearXNG its Searcher.
 	Engine engine.Options
 }
 

@@ -58,6 +58,7 @@ var rooms = map[string]entry{
 	"store/sqldriver/sqlaudit":     {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
 	"store/sqldriver/sqlfeed":      {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/drivertest/projecttest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
+	"store/drivertest/faulttest":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/sqldriver/sqlite": {rooms: ". store/driver store/sqldriver store/sqldriver/sqlaudit store/sqldriver/sqlrow",
 		libs: "modernc.org/sqlite github.com/gofrs/flock github.com/pressly/goose/v3"},
@@ -85,9 +86,12 @@ var rooms = map[string]entry{
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
 	"intake": {rooms: ". archive internal/clip internal/toolcall store store/search window", libs: "github.com/gabriel-vasile/mimetype",
 		not: "database/sql os"},
-	"engine": {rooms: ". archive compact engine/allowance engine/setting engine/watch intake internal/turnstile model " +
-		"recall store title token window workspace",
+	"engine": {rooms: ". archive compact engine/allowance engine/fold engine/follow engine/setting engine/watch intake " +
+		"internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},
+	"engine/fold": {rooms: ". archive compact engine/setting engine/watch internal/turnstile model store token window",
+		not: "database/sql os"},
+	"engine/follow":    {rooms: ". store", not: "database/sql os"},
 	"engine/watch":     {rooms: ".", libs: "go.opentelemetry.io/otel", not: "database/sql os"},
 	"engine/setting":   {rooms: ". compact intake model model/lessons recall store token window", not: "database/sql os"},
 	"engine/allowance": {rooms: ". store", not: "database/sql os"},
@@ -120,9 +124,11 @@ var rooms = map[string]entry{
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +
 			"github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". compact doctor engine engine/allowance engine/watch local model model/all server server/* terminal token " +
+	"cmd/*": {rooms: ". cmd/scrollback/config doctor engine engine/allowance engine/watch local server server/* terminal " +
 		"transcript/geminicli transfer workspace",
-		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
+		libs: "github.com/alecthomas/kong", not: "database/sql"},
+	"cmd/scrollback/config": {rooms: ". compact engine model model/all server/access server/restapi terminal token",
+		libs: "github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 
 	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token " +
 		"transcript/all internal/*", net: true,

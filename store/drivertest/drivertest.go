@@ -5,7 +5,6 @@
 //   - [RunReopen]: what a database on disk still knows after it was closed
 //   - [Walk]: one random list of operations on two drivers, compared throughout
 //   - [Check]: the invariants of the log, for whoever breaks things on purpose
-//   - [Faulty]: makes the i-th call of a driver fail
 //
 // Words it adds: bench (a driver under test with a clock and a source of ids).
 //
@@ -212,7 +211,6 @@ func populate(w *bench) scrollback.Conversation {
 	return c
 }
 
-// testClose: a closed driver reports that it is gone.
 // testReady: it can be called without end, changes nothing that anybody sees, and fails
 // when there is no database any more.
 func testReady(w *bench) {
@@ -231,6 +229,7 @@ func testReady(w *bench) {
 	w.code(w.Driver.Ready(w.ctx), scrollback.Unavailable)
 }
 
+// testClose: a closed driver reports that it is gone.
 func testClose(w *bench) {
 	c := w.conversation()
 	w.ok(w.Close())

@@ -19,7 +19,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 	if err != nil {
 		return driver.Begun{}, err
 	}
-	if seen := db.seen(th, b); seen != nil {
+	if seen := th.seen(db.database, b); seen != nil {
 		if seen.Idempotency.Hash != b.Turn.Idempotency.Hash {
 			return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "the idempotency key came with another request")
 		}
@@ -77,7 +77,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 }
 
 // seen is the newest turn with b's idempotency key that is not too old, or nil.
-func (db turns) seen(th *thread, b driver.Begin) *scrollback.Turn {
+func (th *thread) seen(db *database, b driver.Begin) *scrollback.Turn {
 	if b.Turn.Idempotency.Key == "" {
 		return nil
 	}

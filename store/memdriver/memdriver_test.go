@@ -7,6 +7,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/projecttest"
 	"github.com/scrollback-ai/scrollback/store/feed/feedtest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
@@ -56,7 +57,7 @@ func TestFaulty(t *testing.T) {
 	b := scrollback.Branch{ID: "b", Conversation: "0"}
 	for _, lost := range []bool{false, true} {
 		d := memdriver.New()
-		faults := &drivertest.Faulty{At: 0, Lost: lost}
+		faults := &faulttest.Faulty{At: 0, Lost: lost}
 		f := faults.Wrap(d)
 		if _, _, err := f.Log.Create(ctx, c, b); scrollback.CodeOf(err) != scrollback.Unavailable {
 			t.Fatalf("the first call: %v", err)

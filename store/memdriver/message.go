@@ -25,7 +25,7 @@ type row struct {
 }
 
 // newest is the number of the newest row, or 0.
-func (db *database) newest() int64 {
+func newest(db *database) int64 {
 	if len(db.rows) == 0 {
 		return 0
 	}
@@ -145,7 +145,7 @@ func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int6
 		m := clone(e.Message)
 		m.ConversationID, m.Branch, m.Seq = th.ID, b.ID, b.HeadSeq+1
 		m.Sum = b.Sum.Add(m.Weight)
-		r := &row{Message: m, terms: strings.Fields(e.Terms), n: db.newest() + 1}
+		r := &row{Message: m, terms: strings.Fields(e.Terms), n: newest(db) + 1}
 		b.rows = append(b.rows, r)
 		db.rows = append(db.rows, r)
 		b.HeadSeq, b.Sum, b.UpdatedAt = m.Seq, m.Sum, now

@@ -17,7 +17,7 @@ func (db index) Search(ctx context.Context, q driver.SearchQuery) (driver.Search
 	if err != nil {
 		return driver.SearchResult{}, err
 	}
-	res := driver.SearchResult{Documents: db.newest(), Holding: make([]int64, len(q.Any))}
+	res := driver.SearchResult{Documents: newest(db.database), Holding: make([]int64, len(q.Any))}
 	words := cmp.Or(q.Words, len(q.Any))
 	type candidate struct {
 		*row

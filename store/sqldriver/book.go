@@ -126,3 +126,32 @@ func (db book) Teach(ctx context.Context, model string, edit func(*scrollback.Le
 		return storeKnown(ctx, tx, model, k.Learned)
 	})
 }
+
+// UsageParts implements [driver.Book].
+func (db book) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollback.UsageDay, error) {
+	parts := q.Divide()
+	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
+		var e sqlrow.Entry
+		if err := e.Scan(r); err != nil {
+			return err
+		}
+		parts.Enter(e.UsageRecord, e.Project)
+		return nil
+	}, sqlrow.Entries+` WHERE u.at >= $1 AND u.at < $2`, q.First*scrollback.DayMS, (q.Last+1)*scrollback.DayMS)
+	return parts.Sums(), db.wrap("sqldriver.UsageParts", err)
+}
+
+// Spent implements [driver.Book]. It adds up as real numbers, which do not overflow.
+func (db book) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
+	const sums = `SELECT coalesce(sum(CAST(total_tokens AS DOUBLE PRECISION)), 0),
+		coalesce(sum(CASE WHEN currency = $1 THEN CAST(cost AS DOUBLE PRECISION) END), 0) FROM `
+	query, args := sums+`usage_days WHERE day = $2 AND project = $3`, []any{q.Currency, q.Day, q.Project}
+	if q.Key != "" {
+		query = sums + `usage_records WHERE key_id = $2 AND key_id <> '' AND at >= $3 AND at < $4`
+		args = []any{q.Currency, q.Key, q.Day * scrollback.DayMS, (q.Day + 1) * scrollback.DayMS}
+	}
+	var tokens, cost float64
+	err := db.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&tokens, &cost) }, query, args...)
+	sum := scrollback.Usage{TotalTokens: int64(min(tokens, scrollback.MaxSumTokens)), Cost: cost}
+	return scrollback.Usage{Currency: q.Currency}.Add(sum), db.wrap("sqldriver.Spent", err)
+}

@@ -77,9 +77,10 @@ type Database struct {
 // New makes a driver on a database that is up to date.
 func New(d Database) *driver.Driver {
 	db := &database{Database: d, committed: make(chan struct{}, 1)}
+	keys := sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}
 	return &driver.Driver{Log: log{db}, Read: reader{db}, Turns: turns{db}, Views: views{db}, Refs: refs{db},
-		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db},
-		Keys: sqlaccess.Keys{Read: db.Read, Write: db.write, Wrap: db.wrap}, Feed: feed{db}, Ready: db.ready, Limits: limits{db}, Projects: projects{db}, Close: db.close}
+		Index: index{db}, Book: book{db}, Audit: audit{db}, Move: move{db}, Keys: keys, Limits: sqlaccess.Limits(keys),
+		Feed: feed{db}, Projects: projects{db}, Ready: db.ready, Close: db.close}
 }
 
 // database is what the parts of a driver share.
@@ -104,7 +105,6 @@ type (
 	feed   struct{ *database }
 
 	projects struct{ *database }
-	limits   struct{ *database }
 )
 
 // close waits for what is being written and closes the database.

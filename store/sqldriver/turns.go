@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlaccess"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlfeed"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
@@ -37,7 +38,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 			}
 		}
 		if b.Tally != nil {
-			if out.Tallied, err = count(ctx, tx, *b.Tally); err != nil {
+			if out.Tallied, err = sqlaccess.Count(ctx, tx, *b.Tally); err != nil {
 				return err
 			}
 		}

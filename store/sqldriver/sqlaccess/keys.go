@@ -1,4 +1,5 @@
-// Package sqlaccess keeps who may come in, in a SQL database: keys and sign-ins.
+// Package sqlaccess keeps who may come in, in a SQL database: keys and sign-ins, and how
+// much each has begun of what it may.
 //
 // Invariants: no secret is stored, only its hash; a key is never removed while it can be
 // used.

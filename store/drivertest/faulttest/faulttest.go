@@ -1,4 +1,8 @@
-package drivertest
+// Package faulttest makes the calls of a [driver.Driver] fail, one at a time, for tests of
+// what is left after any of them.
+//
+// It knows the contract and the root, and no driver.
+package faulttest
 
 import (
 	"context"
@@ -11,7 +15,7 @@ import (
 // Faulty makes calls of drivers fail: of those that it wraps, call number At, counted
 // from 0, fails with an unavailable error; a negative At fails none. Normally the
 // call does nothing. With Lost it does its work and only the answer is lost, as when
-// a connection breaks after a commit. Audits, Feed and Close are
+// a connection breaks after a commit. Audits, what the feed says of commits, and Close are
 // neither counted nor failed.
 type Faulty struct {
 	At    int64
@@ -23,7 +27,7 @@ type Faulty struct {
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Read: faultyReader{d.Read, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
 		Refs: faultyRefs{d.Refs, f}, Index: faultyIndex{d.Index, f}, Book: faultyBook{d.Book, f}, Audit: d.Audit, Move: faultyMove{d.Move, f},
-		Keys: faultyKeys{d.Keys, f}, Feed: d.Feed, Limits: faultyLimits{d.Limits, f}, Projects: faultyProjects{d.Projects, f},
+		Keys: faultyKeys{d.Keys, f}, Feed: faultyFeed{d.Feed, f}, Limits: faultyLimits{d.Limits, f}, Projects: faultyProjects{d.Projects, f},
 		Ready: func(ctx context.Context) error { return alone(f, "Ready", func() error { return d.Ready(ctx) }) }, Close: d.Close}
 }
 
@@ -71,6 +75,10 @@ type (
 	}
 	faultyProjects struct {
 		driver.Projects
+		of *Faulty
+	}
+	faultyFeed struct {
+		driver.Feed
 		of *Faulty
 	}
 )
@@ -356,4 +364,21 @@ func (f faultyProjects) Put(ctx context.Context, name string, now int64, edit fu
 // Delete implements [driver.Projects].
 func (f faultyProjects) Delete(ctx context.Context, name string, judge func(scrollback.Project) error) error {
 	return alone(f.of, "DeleteProject", func() error { return f.Projects.Delete(ctx, name, judge) })
+}
+
+// Changes implements [driver.Feed].
+func (f faultyFeed) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
+	return faulty(f.of, "Changes", func() ([]driver.Changed, error) { return f.Feed.Changes(ctx, after, limit) })
+}
+
+// Span implements [driver.Feed].
+func (f faultyFeed) Span(ctx context.Context) (oldest, newest int64, err error) {
+	oldest, err = faulty(f.of, "Span", func() (int64, error) {
+		oldest, newest, err = f.Feed.Span(ctx)
+		return oldest, err
+	})
+	if err != nil {
+		newest = 0
+	}
+	return oldest, newest, err
 }

@@ -1,7 +1,19 @@
-package engine
+// Package fold makes what a conversation shows fit: it decides when a fold is wanted, has
+// one made by package compact, and commits it.
+//
+// Words it adds: fitting (how the window of a request is made to fit), folding (how one fold
+// is made).
+//
+// Invariants: two folds of one conversation never run at once in a process, and never both
+// commit; what summaries cost is entered even if their fold comes too late; every loop has
+// a bound.
+//
+// It may not know turns, callers or events that are sent: whoever asks for a fold reports it.
+package fold
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
@@ -24,24 +36,39 @@ const (
 	pieceTokens     = 64_000
 )
 
-// folder folds what conversations show until it fits. The public operations that need
-// it are in compaction.go.
-type folder struct {
+// Options are what a folder needs beside the store. Only Archive may be nil.
+type Options struct {
+	// Open reads a conversation whose fold was allowed before, with its current branch.
+	Open func(context.Context, scrollback.ConversationID) (store.Head, error)
+	// Archive reserves a key for a full copy of a conversation, and returns what writes it;
+	// Beside does that without anybody waiting for it.
+	Archive func(id scrollback.ConversationID) (key string, write func(context.Context) error)
+	Beside  func(func(context.Context))
+
+	SummaryModels []string // asked for summaries when the conversation's own model gives none, in order
+	Eager         bool     // write the file of a segment when it is folded
+	Log           *slog.Logger
+}
+
+// Folder folds what conversations show until it fits. It is safe for concurrent use.
+type Folder struct {
 	store    *store.Store
 	archive  *archive.Archive
 	resolver *setting.Resolver
-	door     door // for what is folded without a caller
-	o        *Options
+	o        Options
 	locks    turnstile.Locks[scrollback.ConversationID] // one fold of a conversation at a time
-	operator *View
-	beside   func(func(context.Context))
+}
+
+// New makes a folder over one store.
+func New(s *store.Store, a *archive.Archive, r *setting.Resolver, o Options) *Folder {
+	return &Folder{store: s, archive: a, resolver: r, o: o}
 }
 
 // pieceOf is how many tokens of live messages are read into memory at once.
 func pieceOf(sh setting.Resolved) int64 { return max(pieceTokens, snapshotBudgets*sh.Budget.Tokens) }
 
-// shown reads what a head shows, and adds what surrounds it in a window.
-func (f *folder) shown(ctx context.Context, h store.Head, sh setting.Resolved) (compact.Shown, error) {
+// Shown reads what a head shows, and adds what surrounds it in a window.
+func (f *Folder) Shown(ctx context.Context, h store.Head, sh setting.Resolved) (compact.Shown, error) {
 	snap, err := f.store.Views.Snapshot(ctx, h, pieceOf(sh))
 	if err != nil {
 		return compact.Shown{}, err
@@ -64,43 +91,43 @@ func (f *folder) shown(ctx context.Context, h store.Head, sh setting.Resolved) (
 	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: sh.Policy}, nil
 }
 
-// fitting says how the window of a request is made to fit.
-type fitting struct {
-	sh         setting.Resolved
-	promptSeq  int64
-	wait       *turnstile.Patience
-	beside     bool                             // what the request does not need is left to the caller
-	compacting func(scrollback.CompactingEvent) // the request does not fit; may be nil
-	folded     func(scrollback.Receipt)         // of each fold
+// Fitting says how the window of a request is made to fit.
+type Fitting struct {
+	Setting    setting.Resolved
+	PromptSeq  int64
+	Wait       *turnstile.Patience
+	Beside     bool                             // what the request does not need is left to the caller
+	Compacting func(scrollback.CompactingEvent) // the request does not fit; may be nil
+	Folded     func(scrollback.Receipt)         // of each fold
 }
 
-// fit makes the window of a head, folding until it is under the policy's trigger, and
+// Fit makes the window of a head, folding until it is under the policy's trigger, and
 // updates head. If the request fits, it waits for no model where it may leave the fold
 // to the caller; due then says that there is one to be made.
-func (f *folder) fit(ctx context.Context, head *store.Head, q fitting) (w scrollback.Window, due bool, err error) {
+func (f *Folder) Fit(ctx context.Context, head *store.Head, q Fitting) (w scrollback.Window, due bool, err error) {
 	for n := range maxFolds {
-		shown, err := f.shown(ctx, *head, q.sh)
+		shown, err := f.Shown(ctx, *head, q.Setting)
 		if err != nil {
 			return w, false, err
 		}
-		shown.Window.PromptSeq = q.promptSeq
+		shown.Window.PromptSeq = q.PromptSeq
 		w = window.Assemble(shown.Window)
-		fits := window.Fits(w.Weight, q.sh.Budget) && !shown.More
+		fits := window.Fits(w.Weight, q.Setting.Budget) && !shown.More
 		if fits && (!shown.Due(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt || f.locks.Users(head.ID) > 0) {
 			return w, false, nil
 		}
-		if fits && q.beside && shown.Asks() && len(f.writers(ctx, head.Conversation, q.sh)) > 0 {
+		if fits && q.Beside && shown.Asks() && len(f.writers(ctx, head.Conversation, q.Setting)) > 0 {
 			return w, true, nil
 		}
-		if n == 0 && !fits && q.compacting != nil {
-			q.compacting(scrollback.CompactingEvent{Tokens: q.sh.ModelTokens(w.Weight.Tokens + shown.Unread()), Budget: q.sh.ModelBudget.Tokens})
+		if n == 0 && !fits && q.Compacting != nil {
+			q.Compacting(scrollback.CompactingEvent{Tokens: q.Setting.ModelTokens(w.Weight.Tokens + shown.Unread()), Budget: q.Setting.ModelBudget.Tokens})
 		}
-		job := folding{sh: q.sh, reason: compact.WhenDue, wait: q.wait}
+		job := Folding{Setting: q.Setting, Reason: compact.WhenDue, Wait: q.Wait}
 		if !fits {
-			job.reason = compact.MustFit
+			job.Reason = compact.MustFit
 		}
 		seen := head.Branch.ViewVersion
-		receipt, err := f.fold(ctx, head, job)
+		receipt, err := f.Fold(ctx, head, job)
 		switch {
 		case err != nil && fits && ctx.Err() == nil:
 			f.o.Log.Warn("a compaction failed, and the request fits without it", "conversation", head.ID, "error", err)
@@ -108,27 +135,34 @@ func (f *folder) fit(ctx context.Context, head *store.Head, q fitting) (w scroll
 		case err != nil:
 			return w, false, err
 		case receipt.Result == scrollback.ResultCompacted:
-			q.folded(receipt)
+			q.Folded(receipt)
 		case head.Branch.ViewVersion != seen || receipt.Result == scrollback.ResultConflict:
 			// Somebody folded meanwhile: what w holds is no longer shown.
 		case fits:
 			return w, false, nil
 		default:
-			return w, false, overBudget(w, &q.sh)
+			return w, false, overBudget(w, &q.Setting)
 		}
 	}
 	return w, false, scrollback.Errorf(scrollback.Internal, "engine.fit", "the backlog did not end after %d compactions", maxFolds)
 }
 
-// folding says how one fold is made.
-type folding struct {
-	sh     setting.Resolved
-	reason compact.Reason
-	wait   *turnstile.Patience // for its summary
+// overBudget is the error for a window that does not fit, with the figures.
+func overBudget(w scrollback.Window, sh *setting.Resolved) error {
+	return scrollback.Errorf(scrollback.OverBudget, "engine",
+		"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be compacted; a larger window is set with --limit, where the model has one",
+		sh.ModelTokens(w.Weight.Tokens), w.Weight.Bytes, w.Weight.Images, sh.ModelBudget.Tokens, sh.ModelBudget.Limit, sh.ModelBudget.Reserve, sh.ModelBudget.Bytes, sh.ModelBudget.Images)
 }
 
-// fold makes one fold of head's branch, commits it and refreshes head.
-func (f *folder) fold(ctx context.Context, head *store.Head, q folding) (made scrollback.Receipt, err error) {
+// Folding says how one fold is made.
+type Folding struct {
+	Setting setting.Resolved
+	Reason  compact.Reason
+	Wait    *turnstile.Patience // for its summary; nil waits as long as it takes
+}
+
+// Fold makes one fold of head's branch, commits it and refreshes head.
+func (f *Folder) Fold(ctx context.Context, head *store.Head, q Folding) (made scrollback.Receipt, err error) {
 	ctx, done := watch.Part(ctx, "compact")
 	defer func() {
 		watch.Compacted(ctx, made)
@@ -138,8 +172,8 @@ func (f *folder) fold(ctx context.Context, head *store.Head, q folding) (made sc
 }
 
 // make makes a fold.
-func (f *folder) make(ctx context.Context, head *store.Head, q folding) (scrollback.Receipt, error) {
-	asking, unlock, err := f.locks.Lock(ctx, head.ID, q.wait)
+func (f *Folder) make(ctx context.Context, head *store.Head, q Folding) (scrollback.Receipt, error) {
+	asking, unlock, err := f.locks.Lock(ctx, head.ID, q.Wait)
 	if err != nil {
 		return scrollback.Receipt{}, scrollback.Wrap(scrollback.Canceled, "engine.fold", err)
 	}
@@ -147,19 +181,19 @@ func (f *folder) make(ctx context.Context, head *store.Head, q folding) (scrollb
 	if err := f.refresh(ctx, head); err != nil {
 		return scrollback.Receipt{}, err
 	}
-	shown, err := f.shown(ctx, *head, q.sh)
+	shown, err := f.Shown(ctx, *head, q.Setting)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
 	made, err := compact.Run(ctx, compact.Input{
-		Shown: shown, Reason: q.reason, Conversation: head.ID, Hurry: asking.Done(),
-		Writers: func() []compact.Summarizer { return f.writers(ctx, head.Conversation, q.sh) },
-		Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.sh.ModelTokens, Price: f.resolver.Priced,
+		Shown: shown, Reason: q.Reason, Conversation: head.ID, Hurry: asking.Done(),
+		Writers: func() []compact.Summarizer { return f.writers(ctx, head.Conversation, q.Setting) },
+		Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Setting.ModelTokens, Price: f.resolver.Priced,
 		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.Segments(ctx, ids) },
 		Measure: archive.Measure, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
 	})
 	for i := range made.Usage {
-		made.Usage[i].Key = q.sh.Over.Key
+		made.Usage[i].Key = q.Setting.Over.Key
 	}
 	if made.Why != "" {
 		f.o.Log.Warn("no model gave a summary; compacting without one", "conversation", head.ID, "calls", len(made.Usage), "reason", made.Why)
@@ -167,7 +201,7 @@ func (f *folder) make(ctx context.Context, head *store.Head, q folding) (scrollb
 	if err != nil || made.Receipt.Result == scrollback.ResultNoop {
 		return made.Receipt, err
 	}
-	var copied func(context.Context, *View) error
+	var copied func(context.Context) error
 	if f.o.Archive != nil && head.Settings.ArchiveOnCompact && made.Receipt.Result == scrollback.ResultCompacted {
 		made.Receipt.Archive, copied = f.o.Archive(head.ID)
 	}
@@ -177,8 +211,8 @@ func (f *folder) make(ctx context.Context, head *store.Head, q folding) (scrollb
 		f.write(ctx, made.Segments)
 	}
 	if id := head.ID; err == nil && receipt.Archive != "" {
-		f.beside(func(ctx context.Context) {
-			if err := copied(ctx, f.operator); err != nil {
+		f.o.Beside(func(ctx context.Context) {
+			if err := copied(ctx); err != nil {
 				f.o.Log.Warn("the archive after a compaction could not be written", "conversation", id, "archive", receipt.Archive, "error", err)
 			}
 		})
@@ -187,7 +221,7 @@ func (f *folder) make(ctx context.Context, head *store.Head, q folding) (scrollb
 }
 
 // write writes the files of segments before anybody reads them.
-func (f *folder) write(ctx context.Context, segments []scrollback.Segment) {
+func (f *Folder) write(ctx context.Context, segments []scrollback.Segment) {
 	for _, s := range segments {
 		if err := f.archive.Make(ctx, s.ID); err != nil && ctx.Err() == nil {
 			f.o.Log.Warn("the file of a segment could not be written", "segment", s.ID, "error", err)
@@ -196,7 +230,7 @@ func (f *folder) write(ctx context.Context, segments []scrollback.Segment) {
 }
 
 // writers are the models to ask for a summary: the turn's own, then the configured ones.
-func (f *folder) writers(ctx context.Context, c scrollback.Conversation, own setting.Resolved) []compact.Summarizer {
+func (f *Folder) writers(ctx context.Context, c scrollback.Conversation, own setting.Resolved) []compact.Summarizer {
 	var out []compact.Summarizer
 	add := func(m model.Model) {
 		if m.Facts().NoSummaries {
@@ -205,7 +239,7 @@ func (f *folder) writers(ctx context.Context, c scrollback.Conversation, own set
 		sh := own
 		if m != own.Model {
 			var err error
-			if sh, err = f.resolver.Resolve(ctx, c, Overrides{Model: m.Facts().Name}); err != nil {
+			if sh, err = f.resolver.Resolve(ctx, c, setting.Overrides{Model: m.Facts().Name}); err != nil {
 				f.o.Log.Warn("a model for summaries cannot be used", "model", m.Facts().Name, "error", err)
 				return
 			}
@@ -229,7 +263,7 @@ const maxBooking = 5
 
 // commit stores a fold. If the view has changed meanwhile, the fold is a conflict, but
 // its receipt and the cost of its summary are still recorded.
-func (f *folder) commit(ctx context.Context, head *store.Head, c store.Commit) (scrollback.Receipt, error) {
+func (f *Folder) commit(ctx context.Context, head *store.Head, c store.Commit) (scrollback.Receipt, error) {
 	err := f.store.Views.Commit(ctx, c)
 	for range maxBooking {
 		if scrollback.CodeOf(err) != scrollback.Conflict {
@@ -257,24 +291,24 @@ func (f *folder) commit(ctx context.Context, head *store.Head, c store.Commit) (
 
 // refresh reads the branch of a head again: its view may have changed, and
 // messages may have come.
-func (f *folder) refresh(ctx context.Context, head *store.Head) error {
-	fresh, err := f.door.head(ctx, head.ID, scrollback.AccessWrite)
+func (f *Folder) refresh(ctx context.Context, head *store.Head) error {
+	fresh, err := f.o.Open(ctx, head.ID)
 	if err == nil {
 		*head = fresh
 	}
 	return err
 }
 
-// ahead folds without holding anything up, so that the next request does not have to
+// Ahead folds without holding anything up, so that the next request does not have to
 // wait. One fold may wait for another that runs, and sees what came meanwhile; more are
 // not needed.
-func (f *folder) ahead(ctx context.Context, id scrollback.ConversationID, sh setting.Resolved) (receipt scrollback.Receipt) {
+func (f *Folder) Ahead(ctx context.Context, id scrollback.ConversationID, sh setting.Resolved) (receipt scrollback.Receipt) {
 	if f.locks.Users(id) > 1 {
 		return receipt
 	}
-	head, err := f.door.head(ctx, id, scrollback.AccessWrite)
+	head, err := f.o.Open(ctx, id)
 	if err == nil && head.Branch.LiveWeight().Tokens >= head.Branch.View.RetryAt {
-		receipt, err = f.fold(ctx, &head, folding{sh: sh, reason: compact.WhenDue})
+		receipt, err = f.Fold(ctx, &head, Folding{Setting: sh, Reason: compact.WhenDue})
 	}
 	if err != nil && ctx.Err() == nil {
 		f.o.Log.Warn("compacting ahead failed", "conversation", id, "error", err)
@@ -282,19 +316,19 @@ func (f *folder) ahead(ctx context.Context, id scrollback.ConversationID, sh set
 	return receipt
 }
 
-// byHand folds piece by piece until the request is met.
-func (f *folder) byHand(ctx context.Context, head store.Head, over Overrides, reason compact.Reason) (scrollback.Receipt, error) {
+// ByHand folds piece by piece until the request is met.
+func (f *Folder) ByHand(ctx context.Context, head store.Head, over setting.Overrides, reason compact.Reason) (scrollback.Receipt, error) {
 	sh, err := f.resolver.Resolve(ctx, head.Conversation, over)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
 	var all scrollback.Receipt
-	q := folding{sh: sh, reason: reason}
+	q := Folding{Setting: sh, Reason: reason}
 	if reason == compact.Everything {
-		q.wait = &turnstile.Patience{} // it asks no model, and waits for none
+		q.Wait = &turnstile.Patience{} // it asks no model, and waits for none
 	}
 	for range maxFolds {
-		r, err := f.fold(ctx, &head, q)
+		r, err := f.Fold(ctx, &head, q)
 		if err != nil {
 			return all, err
 		}

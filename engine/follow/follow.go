@@ -1,0 +1,172 @@
+// Package follow tells of a turn that another process runs, or that ended a while ago: it makes
+// events of what is stored of it, looking again as long as it is open.
+//
+// Invariant: whoever has read to the end has everything that is stored of the turn.
+//
+// It may not know live turns, or who is allowed to read.
+package follow
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store"
+)
+
+// pollEvery is how often a turn is looked at while it is open.
+const pollEvery = 500 * time.Millisecond
+
+// Last numbers the last event of a turn that is made from what is stored: whoever has it has
+// everything. A turn has fewer events than that.
+const Last = math.MaxInt32
+
+// Reader takes numbered events.
+type Reader struct {
+	N     int // of the event before the first
+	Yield func(n int, ev scrollback.Event) bool
+}
+
+// Turn yields the events of a turn of s after number n, until it has ended, ctx ends or yield
+// returns false. read returns the turn as it is now, with its state judged by its lease. An
+// error comes of reading, or is canceled.
+func Turn(ctx context.Context, s *store.Store, read func(context.Context) (scrollback.Turn, error), r Reader) error {
+	f := follower{store: s, read: read, Reader: r}
+	return f.follow(ctx)
+}
+
+// follower makes events of a turn from what is stored of it.
+type follower struct {
+	store *store.Store
+	read  func(context.Context) (scrollback.Turn, error)
+	Reader
+	gone bool // the reader stopped
+
+	shown    scrollback.Draft
+	searches []scrollback.Search
+	reply    scrollback.MessageID
+	snapshot bool
+}
+
+func (f *follower) emit(ev scrollback.Event) {
+	f.N++
+	if !f.gone && !f.Yield(f.N, ev) {
+		f.gone = true
+	}
+}
+
+func (f *follower) follow(ctx context.Context) error {
+	first := true
+	for {
+		t, err := f.read(ctx)
+		if err != nil {
+			return err
+		}
+		if first {
+			f.emit(scrollback.TurnEvent{TurnID: t.ID, UserMessageID: t.UserMessage, Seq: t.Seq})
+			first = false
+		}
+		if f.search(t); f.gone {
+			return nil
+		}
+		if t.State != scrollback.TurnOpen {
+			return f.finish(ctx, t)
+		}
+		f.draft(t)
+		if f.gone {
+			return nil
+		}
+		wait := time.NewTimer(pollEvery)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return scrollback.Wrap(scrollback.Canceled, "engine.Turns.Attach", ctx.Err())
+		}
+	}
+}
+
+// draft yields what a running turn has written since the last poll.
+func (f *follower) draft(t scrollback.Turn) {
+	d := t.Draft
+	if !f.snapshot || t.Reply != f.reply { // the first poll, or another step
+		f.snapshot, f.reply, f.shown = true, t.Reply, d
+		f.emit(snapshotOf(d))
+		return
+	}
+	if rest, ok := strings.CutPrefix(d.Reasoning, f.shown.Reasoning); ok && rest != "" {
+		f.emit(scrollback.ReasoningEvent{Content: rest, At: utf8.RuneCountInString(f.shown.Reasoning)})
+	}
+	if rest, ok := strings.CutPrefix(d.Content, f.shown.Content); ok && rest != "" {
+		f.emit(scrollback.DeltaEvent{Content: rest, At: utf8.RuneCountInString(f.shown.Content)})
+	}
+	for _, c := range d.ToolCalls[min(len(f.shown.ToolCalls), len(d.ToolCalls)):] {
+		f.emit(scrollback.ToolCallEvent{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
+	}
+	f.shown = d
+}
+
+// search yields what was searched for on the web, or found, since the last poll.
+func (f *follower) search(t scrollback.Turn) {
+	if t.Meta == nil {
+		return
+	}
+	for i, s := range t.Meta.Searches {
+		if i >= len(f.searches) || s.Error != f.searches[i].Error || !slices.Equal(s.Results, f.searches[i].Results) {
+			f.emit(scrollback.SearchEvent{Search: s})
+		}
+	}
+	f.searches = t.Meta.Searches
+}
+
+func snapshotOf(d scrollback.Draft) scrollback.SnapshotEvent {
+	ev := scrollback.SnapshotEvent{Content: d.Content, Reasoning: d.Reasoning, ToolCalls: d.ToolCalls, At: utf8.RuneCountInString(d.Content)}
+	if ev.ToolCalls == nil {
+		ev.ToolCalls = []scrollback.ToolCall{}
+	}
+	return ev
+}
+
+// finish yields the stored answer of a turn that has ended.
+func (f *follower) finish(ctx context.Context, t scrollback.Turn) error {
+	d := t.Draft // of a turn whose owner is gone and that nobody has closed yet
+	page, _, err := f.store.Page(ctx, t.Conversation, scrollback.PageQuery{Branch: t.Branch, After: &t.Seq, Limit: scrollback.ListMax})
+	if err != nil {
+		return err
+	}
+	stored := slices.DeleteFunc(page, func(m scrollback.Message) bool { return m.TurnID != t.ID || m.ID == t.UserMessage })
+	for _, m := range stored {
+		if m.Role == scrollback.RoleAssistant {
+			d = draftOf(m)
+		}
+	}
+	f.emit(snapshotOf(d))
+	var usage scrollback.Usage
+	for _, m := range stored {
+		f.emit(scrollback.MessageEvent{MessageID: m.ID, Seq: m.Seq})
+		if m.Usage != nil {
+			usage = usage.Add(*m.Usage)
+		}
+	}
+	f.emit(scrollback.UsageEvent{Usage: usage})
+	if t.Failure != nil {
+		f.emit(scrollback.ErrorEvent{Failure: *t.Failure})
+	}
+	f.N = max(f.N, Last-1)
+	f.emit(scrollback.DoneEvent{TurnID: t.ID, MessageID: t.Reply, Status: t.State, FinishReason: t.FinishReason})
+	return nil
+}
+
+func draftOf(m scrollback.Message) scrollback.Draft {
+	d := scrollback.Draft{Content: m.Parts.Text(), ToolCalls: m.Parts.Calls(), Model: m.Model}
+	for _, p := range m.Parts {
+		if r, ok := p.(scrollback.Reasoning); ok {
+			d.Reasoning += r.Text
+		}
+	}
+	return d
+}

@@ -1,0 +1,92 @@
+package sqlaccess
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
+)
+
+// Limits implements [driver.Limits].
+type Limits Keys
+
+var _ driver.Limits = Limits{}
+
+// maxPruned bounds how many tallies that have ended one count removes: more than can be
+// added meanwhile, and never a long write.
+const maxPruned = 8
+
+// Count adds one to an actor's tally.
+func Count(ctx context.Context, tx *sqlrow.Session, t driver.Tally) (int64, error) {
+	used, err := tallied(ctx, tx, t)
+	if err != nil {
+		return 0, err
+	}
+	if used, err = t.Tallied(used); err != nil {
+		return used, err
+	}
+	err = tx.Run(ctx, `INSERT INTO tallies (actor, start, until, count) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (actor) DO UPDATE SET start = excluded.start, until = excluded.until, count = excluded.count`, t.Actor, t.Start, t.Until, used)
+	if err == nil {
+		err = tx.Run(ctx, `DELETE FROM tallies WHERE actor IN (SELECT actor FROM tallies WHERE until <= $1 ORDER BY until LIMIT $2)`, t.Start, maxPruned)
+	}
+	return used, err
+}
+
+// tallied is how much an actor has begun in a window.
+func tallied(ctx context.Context, s *sqlrow.Session, t driver.Tally) (used int64, err error) {
+	err = s.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&used) },
+		`SELECT count FROM tallies WHERE actor = $1 AND start = $2 AND until = $3`, t.Actor, t.Start, t.Until)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return used, err
+}
+
+// Count implements [driver.Limits].
+func (l Limits) Count(ctx context.Context, t driver.Tally) (used int64, err error) {
+	err = l.Write(ctx, "sqlaccess.Count", func(ctx context.Context, tx *sqlrow.Session) (err error) {
+		used, err = Count(ctx, tx, t)
+		return err
+	})
+	return used, err
+}
+
+// Counted implements [driver.Limits].
+func (l Limits) Counted(ctx context.Context, t driver.Tally) (int64, error) {
+	used, err := tallied(ctx, l.Read, t)
+	return used, l.Wrap("sqlaccess.Counted", err)
+}
+
+// KeyLimits implements [driver.Limits].
+func (l Limits) KeyLimits(ctx context.Context, id scrollback.KeyID) (set scrollback.Limits, err error) {
+	err = l.Read.Row(ctx, func(r sqlrow.Scanner) error {
+		var text string
+		if err := r.Scan(&text); err != nil {
+			return err
+		}
+		return sqlrow.Parse(text, &set)
+	}, `SELECT limits FROM key_limits WHERE key_id = $1`, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return set, l.Wrap("sqlaccess.KeyLimits", err)
+}
+
+// SetKeyLimits implements [driver.Limits].
+func (l Limits) SetKeyLimits(ctx context.Context, id scrollback.KeyID, set scrollback.Limits) error {
+	return l.Write(ctx, "sqlaccess.SetKeyLimits", func(ctx context.Context, tx *sqlrow.Session) error {
+		if set == (scrollback.Limits{}) {
+			return tx.Run(ctx, `DELETE FROM key_limits WHERE key_id = $1`, id)
+		}
+		text, err := sqlrow.JSON(set)
+		if err != nil {
+			return err
+		}
+		return tx.Run(ctx, `INSERT INTO key_limits (key_id, limits) VALUES ($1, $2)
+			ON CONFLICT (key_id) DO UPDATE SET limits = excluded.limits`, id, text)
+	})
+}
