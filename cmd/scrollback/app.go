@@ -30,8 +30,8 @@ func (g *globals) open(mode local.Mode) (*app, error) {
 		pace = 0
 	}
 	s, err := local.Open(g.ctx, dir, &local.Options{
-		Mode: mode, Objects: g.set.Objects, Env: g.set.env, Agent: "scrollback/" + version(), OfflinePace: pace, Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
-		Engine: g.set.Limits.incoming(engine.Options{SummaryModels: g.set.SummaryModels, SummaryTimeout: g.set.SummaryTimeout, Compaction: g.set.Compaction, Projects: g.set.Projects, Allowances: allowance.Configured(g.set.Allowances), Eager: g.set.Eager,
+		Mode: mode, Objects: g.set.Objects, Env: g.set.Env, Agent: "scrollback/" + version(), OfflinePace: pace, Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
+		Engine: g.set.Limits.Incoming(engine.Options{SummaryModels: g.set.SummaryModels, SummaryTimeout: g.set.SummaryTimeout, Compaction: g.set.Compaction, Projects: g.set.Projects, Allowances: allowance.Configured(g.set.Allowances), Eager: g.set.Eager,
 			Limit: g.set.Limit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds, WebSearch: g.set.WebSearch, Place: g.place(), Log: g.logger(), Watch: g.watch,
 			Titles: g.set.Titles, TitleModel: g.set.TitleModel, NoTitleCalls: g.brief}),
 	})

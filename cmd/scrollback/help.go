@@ -51,6 +51,13 @@ var groups = []struct {
 		{"archive", `scrollback archive latest`},
 		{"import", `scrollback import talk.jsonl`},
 	}},
+	{"Share", []example{
+		{"keys", `scrollback keys`},
+		{"keys add", `scrollback keys add --name laptop --role write --expires 90d`},
+		{"keys list", `scrollback keys list`},
+		{"keys limit", `scrollback keys limit laptop --chats 100/h --tokens-per-day 500000`},
+		{"keys revoke", `scrollback keys revoke laptop`},
+	}},
 	{"Care", []example{
 		{"rename", `scrollback rename latest "Where the key is"`},
 		{"trash", `scrollback trash ID`},
@@ -61,12 +68,8 @@ var groups = []struct {
 		{"projects show", `scrollback projects show support`},
 		{"projects list", `scrollback projects list --json`},
 		{"projects delete", `scrollback projects delete support`},
-		{"keys limit", `scrollback keys limit ID --chats 100/h --tokens-per-day 500000`},
 		{"usage", `scrollback usage --by day,model`},
 		{"models", `scrollback models`},
-		{"keys add", `scrollback keys add --name laptop --role write --expires 90d`},
-		{"keys list", `scrollback keys list`},
-		{"keys revoke", `scrollback keys revoke laptop`},
 		{"doctor", `scrollback doctor`},
 		{"version", `scrollback version`},
 		{"help", `scrollback help context grep`},
@@ -87,6 +90,11 @@ var variables = [][2]string{
 	{"SCROLLBACK_SUMMARY_MODEL", "models to ask for summaries, separated by commas"},
 	{"SCROLLBACK_TITLES", "where titles come from: model, prompt or off"},
 	{"SCROLLBACK_TITLE_MODEL", "model to ask for titles"},
+	{"SCROLLBACK_SEARXNG", "address of a SearXNG server that searches the web"},
+	{"SCROLLBACK_WEB_SEARCH", "who searches the web: auto, provider, searxng or off"},
+	{"SCROLLBACK_RATE_LIMIT", "chats that each key, or else address, may begin, such as 100/h"},
+	{"SCROLLBACK_LOG_LEVEL", "what is logged: debug, info, warn or error"},
+	{"SCROLLBACK_LOG_FORMAT", "form of the log: text or json"},
 	{"OPENAI_API_KEY, …", "key of a provider: its name in capitals, then _API_KEY"},
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
@@ -43,7 +44,7 @@ type globals struct {
 	Root           []string `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be repeated. Default: the current folder for chat and run, none for serve." placeholder:"DIR" sep:"none"`
 	JSON           bool     `help:"Print JSON, as the API does." name:"json"`
 
-	set     settings
+	set     config.Settings
 	roots   []string     // granted to conversations
 	watch   *watch.Watch // of turns; nil watches nothing
 	joining []string     // those of --root, for a conversation that goes on

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"unicode/utf8"
 
@@ -66,6 +67,9 @@ func (c *runCmd) Run(g *globals) (err error) {
 		p := g.printer()
 		p.Again = again(id)
 		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, WebSearch: c.WebSearch, Overrides: g.shape()})
+		if err != nil && c.Conversation == "" && a.unmade(g.ctx, id) {
+			return err
+		}
 		p.Note("(conversation %s)", id)
 		if err == nil {
 			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Compacting) })
@@ -90,6 +94,18 @@ func (c *runCmd) conversation(g *globals, a *app, message scrollback.Parts, besi
 	}
 	made, _, err := a.Create(g.ctx, fresh)
 	return made.ID, err
+}
+
+// unmade takes away a conversation that was made for a message which was then refused, and
+// reports whether it did.
+func (a *app) unmade(ctx context.Context, id scrollback.ConversationID) bool {
+	ctx = context.WithoutCancel(ctx) // an interrupted run leaves nothing empty behind, either
+	c, err := a.Get(ctx, id)
+	if err != nil || c.Messages > 0 {
+		return false
+	}
+	_, err = a.Purge(ctx, id)
+	return err == nil
 }
 
 // join lets a conversation that goes on work in the folders of --root too; the next turn

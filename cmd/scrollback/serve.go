@@ -65,7 +65,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		sweeping.Go(func() { g.sweep(ctx, a) })
 		defer func() { stop(); sweeping.Wait() }()
 	}
-	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly, Version: version(), Log: g.logger(), Metrics: counts, Rate: g.set.Rate, Limits: g.set.Limits.api(),
+	return server.Serve(g.ctx, a.Engine, a.Transfer, server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly, Version: version(), Log: g.logger(), Metrics: counts, Rate: g.set.Rate, Limits: g.set.Limits.API(),
 		Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts,
 		Started: func(url string) {
 			fmt.Fprintf(g.stdout, "scrollback is at %s\ndata: %s\nmodel: %s\n", url, dir, g.set.Model)

@@ -124,9 +124,11 @@ var rooms = map[string]entry{
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +
 			"github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". compact doctor engine engine/allowance engine/watch local model model/all server server/* terminal token " +
+	"cmd/*": {rooms: ". cmd/scrollback/config doctor engine engine/allowance engine/watch local server server/* terminal " +
 		"transcript/geminicli transfer workspace",
-		libs: "github.com/alecthomas/kong github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
+		libs: "github.com/alecthomas/kong", not: "database/sql"},
+	"cmd/scrollback/config": {rooms: ". compact engine model model/all server/access server/restapi terminal token",
+		libs: "github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 
 	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token " +
 		"transcript/all internal/*", net: true,

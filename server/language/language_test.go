@@ -72,7 +72,7 @@ var behind = []string{".", "archive", "compact", "engine", "intake", "model", "r
 
 // unseen are the rooms among them whose errors people do not see: an MCP client's model
 // reads them, or nobody but a test.
-var unseen = []string{"server/mcpapi", "store/drivertest", "model/modeltest", "engine/enginetest", "store/memdriver",
+var unseen = []string{"server/mcpapi", "store/drivertest", "store/feed/feedtest", "model/modeltest", "engine/enginetest", "store/memdriver",
 	"store/sqldriver/sqlaudit"}
 
 // internal are sentences that nobody who asks a server sees, and why.

@@ -130,27 +130,32 @@ func (r *Ring) Usable(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// Revoke ends a key, named by its id, or by its name if it has not ended yet. A key that is
-// revoked already stays as it is.
-func (r *Ring) Revoke(ctx context.Context, name string) (scrollback.Key, error) {
-	all, err := r.d.List(ctx)
+// Named returns the key with this id, or else the one with this name that has not ended;
+// not_found if there is none.
+func (r *Ring) Named(ctx context.Context, name string) (scrollback.Key, error) {
+	all, err := r.List(ctx)
 	if err != nil {
 		return scrollback.Key{}, err
 	}
-	now, at := r.Now(), -1
-	for i, k := range all {
-		if string(k.ID) == name {
-			at = i
-			break
-		}
-		if k.Name == name && !k.Ended(now) {
-			at = i
+	now := r.Now()
+	for _, is := range []func(scrollback.Key) bool{
+		func(k scrollback.Key) bool { return string(k.ID) == name },
+		func(k scrollback.Key) bool { return k.Name == name && !k.Ended(now) },
+	} {
+		if at := slices.IndexFunc(all, is); at >= 0 {
+			return all[at], nil
 		}
 	}
-	if at < 0 {
-		return scrollback.Key{}, scrollback.Errorf(scrollback.NotFound, "keyring.Revoke", "no key has this id, and none that can be used has this name: %.100q", name)
+	return scrollback.Key{}, scrollback.Errorf(scrollback.NotFound, "keyring.Named", "no key has this id, and none that can be used has this name: %.100q", name)
+}
+
+// Revoke ends a key, named as in Named. A key that is revoked already stays as it is.
+func (r *Ring) Revoke(ctx context.Context, name string) (scrollback.Key, error) {
+	k, err := r.Named(ctx, name)
+	if err != nil {
+		return k, err
 	}
-	k, err := r.d.Revoke(ctx, all[at].ID, now)
+	k, err = r.d.Revoke(ctx, k.ID, r.Now())
 	k.Projects = distinct(k.Projects)
 	return k, err
 }

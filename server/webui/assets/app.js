@@ -10,7 +10,6 @@ import * as theme from './state/theme.js';
 import { conversation } from './state/thread.js';
 import { look } from './state/session.js';
 import { start } from './state/visit.js';
-import { learn } from './state/web.js';
 import * as words from './state/words.js';
 import { Page } from './view/page.js';
 
@@ -56,5 +55,4 @@ addEventListener('keydown', (e) => {
 
 await look();
 start();
-learn();
 render(html`<${Page} />`, document.getElementById('app'));

@@ -11,6 +11,7 @@ import { place } from './place.js';
 import { locked } from './session.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
+import { learn } from './web.js';
 
 // move shows the conversation at a place.
 async function move({ id, seq, arrived }) {
@@ -48,6 +49,6 @@ export function start() {
   // Where a key is needed, everything begins with it, and begins again with another.
   effect(() => {
     if (locked.value) untracked(() => { feed.stop(); turn.leave(); thread.close(); list.value = []; });
-    else untracked(() => { refresh(); move({ ...place.value, arrived: false }); feed.follow(); });
+    else untracked(() => { refresh(); move({ ...place.value, arrived: false }); feed.follow(); learn(); });
   });
 }

@@ -15,7 +15,7 @@ export function SignIn() {
     <p>${t('signInHint')}</p>
     <label><span>${t('key')}</span><input ref=${input} type="password" autocomplete="current-password" required spellcheck="false" aria-invalid=${fault.value ? 'true' : 'false'}
       aria-describedby="door-fault" /></label>
-    <p id="door-fault" class="fault" role="alert">${fault.value}</p>
+    <p id="door-fault" class="why" role="alert">${fault.value}</p>
     <button type="submit" class="plain strong" disabled=${trying.value}>${t('signIn')}</button>
     <button type="button" class="link" lang=${lang.value === 'zh' ? 'en' : 'zh-CN'} onClick=${() => setLang(lang.value === 'zh' ? 'en' : 'zh')}>${t('language')}</button>
   </form></main>`;

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"github.com/knadh/koanf/v2"
@@ -8,13 +8,13 @@ import (
 	"github.com/scrollback-ai/scrollback/server/restapi"
 )
 
-// limits bound what comes in; 0 is the default of each.
-type limits struct {
+// Limits bound what comes in; 0 is the default of each.
+type Limits struct {
 	Body, MessageChars, Parts, Attachment, Import int64
 }
 
 // parseLimits reads them from the config file.
-func parseLimits(k *koanf.Koanf) (l limits, err error) {
+func parseLimits(k *koanf.Koanf) (l Limits, err error) {
 	for name, at := range map[string]*int64{"body_bytes": &l.Body, "message_chars": &l.MessageChars, "parts": &l.Parts,
 		"attachment_bytes": &l.Attachment, "import_bytes": &l.Import} {
 		if *at = k.Int64("limits" + dot + name); *at < 0 || *at > 1<<40 {
@@ -24,13 +24,13 @@ func parseLimits(k *koanf.Koanf) (l limits, err error) {
 	return l, nil
 }
 
-// incoming sets an engine's share of them.
-func (l limits) incoming(o engine.Options) engine.Options {
+// Incoming sets an engine's share of them.
+func (l Limits) Incoming(o engine.Options) engine.Options {
 	o.Incoming.MessageChars, o.Incoming.Parts, o.Incoming.ArtifactBytes = int(l.MessageChars), int(l.Parts), l.Attachment
 	return o
 }
 
-// api is the server's share of them.
-func (l limits) api() restapi.Limits {
+// API is the server's share of them.
+func (l Limits) API() restapi.Limits {
 	return restapi.Limits{Body: l.Body, Import: l.Import, Upload: l.Attachment}
 }

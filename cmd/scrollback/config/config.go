@@ -1,0 +1,296 @@
+// Package config reads the program's settings: flags, environment and config file, in
+// this order; the first that sets a value counts.
+//
+// Words it adds: settings (what all of them say together), flags.
+//
+// Invariants: an error names the file and the key, and never shows a secret.
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/knadh/koanf/v2"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/server/access"
+	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/token"
+)
+
+// Settings are what the program goes by.
+type Settings struct {
+	Data           string
+	Objects        string // URL; empty for a folder beside the data
+	Model          string
+	Limit          int64 // tokens; 0 leaves it to the model
+	Addr           string
+	Compaction     engine.PolicySettings            // how conversations are compacted
+	Projects       map[string]engine.PolicySettings // the same of a project's, over it
+	Eager          bool                             // files of segments are written at once
+	SummaryModels  []string
+	SummaryTimeout time.Duration // as engine.Options has it
+	Titles         engine.Titles
+	TitleModel     string                 // empty: the one that answers
+	Models         map[string]token.Facts // what the file says about models, by name
+	Strict         map[string]scrollback.Strictness
+	ReplyBounds    model.Bounds // of one reply
+	Limits         Limits       // of what comes in
+	Roots          []string     // granted without --root; nil leaves it to the command
+	NoEnvironment  bool         // conversations are not told where they work
+	MemoryFiles    []string     // names of memory files; nil leaves them to the workspace
+	Setup          string       // what the environment ends with
+	TrashDays      int64        // after which a server purges what is in the trash; 0 for never
+	LogLevel       slog.Level
+	LogJSON        bool
+	TrustedProxies access.Proxies                  // whose forwarded headers count
+	Hosts          []string                        // names of the server
+	Traces         bool                            // are sent, to where OTEL_EXPORTER_OTLP_ENDPOINT says
+	SearXNG        string                          // address of a server that searches the web; empty for none
+	WebSearch      string                          // as engine.Options has it
+	Rate           scrollback.Rate                 // of each actor's chats; zero for the server's default
+	Allowances     map[string]scrollback.Allowance // of projects, for a day
+	variables      map[string]string               // what the file sets in place of environment variables
+}
+
+// Flags are those of the command line that other sources set too; zero values are not
+// given.
+type Flags struct {
+	Data, Objects, Model string
+	SummaryTimeout       string
+	Limit                int64
+}
+
+// Read reads a file, if one is named, and puts environment and flags over it. It writes
+// to warnings if others can read keys in the file; errors are invalid, with the setting
+// as their parameter.
+func Read(file string, flags Flags, warnings io.Writer) (Settings, error) {
+	src := source{k: koanf.New(dot), env: os.Getenv}
+	if file != "" {
+		if err := loadConfig(src.k, file, warnings); err != nil {
+			return Settings{}, err
+		}
+	}
+	s, err := parse(src, flags)
+	if err != nil && file != "" && scrollback.CodeOf(err) == scrollback.Invalid {
+		return s, scrollback.ParamErrorf("scrollback", "config", "%s: %s", file, terminal.Explain(err))
+	}
+	return s, err
+}
+
+// source is where settings come from, beside flags.
+type source struct {
+	k   *koanf.Koanf
+	env func(string) string
+}
+
+// text is a setting that is one text: its variable, or else its key.
+func (src source) text(variable, key string) string {
+	return cmp.Or(src.env(variable), src.k.String(key))
+}
+
+// texts is a setting of the file that is a text or a list of them.
+func (src source) texts(key string) []string {
+	if one := src.k.String(key); one != "" && len(src.k.Strings(key)) == 0 {
+		return []string{one}
+	}
+	return src.k.Strings(key)
+}
+
+// parse puts flags and environment over the file and checks the result.
+func parse(src source, flags Flags) (Settings, error) {
+	k := src.k
+	s := Settings{SummaryModels: src.texts("summary_model"), Setup: k.String("setup"), TrashDays: k.Int64("trash_days"), Eager: k.Bool("eager"),
+		NoEnvironment: k.Exists("environment") && !k.Bool("environment")}
+	if list := src.env("SCROLLBACK_SUMMARY_MODEL"); list != "" {
+		s.SummaryModels = strings.Split(list, ",")
+	}
+	if s.TrashDays < 0 {
+		return s, scrollback.ParamErrorf("scrollback", "trash_days", "trash_days is a number of days, or 0 for never")
+	}
+	s.Data = cmp.Or(flags.Data, src.text("SCROLLBACK_DATA", "data"))
+	s.Objects = cmp.Or(flags.Objects, src.text("SCROLLBACK_OBJECTS", "objects"))
+	s.Model = cmp.Or(flags.Model, src.text("SCROLLBACK_MODEL", "model"), "offline")
+	s.Addr = cmp.Or(src.text("SCROLLBACK_ADDR", "addr"), "127.0.0.1:7077")
+	s.Compaction.Policy = src.text("SCROLLBACK_POLICY", "policy")
+	s.parsePlace(src)
+	for _, part := range []func(source) error{s.parseServing, s.parseReports, s.parseTitles, s.parseSearch, s.parseCompaction, s.parseRates} {
+		if err := part(src); err != nil {
+			return s, err
+		}
+	}
+	err := cmp.Or(s.parseLimit(src, flags.Limit), s.parseTimeout(cmp.Or(flags.SummaryTimeout, src.text("SCROLLBACK_SUMMARY_TIMEOUT", "summary_timeout"))))
+	if err == nil {
+		s.variables, err = providerVariables(k)
+	}
+	if err == nil {
+		s.Models, err = modelFacts(k)
+	}
+	if err == nil {
+		s.Strict, err = modelStrictness(k)
+	}
+	if err == nil {
+		s.ReplyBounds, err = replyBounds(k)
+	}
+	if err == nil {
+		s.Limits, err = parseLimits(k)
+	}
+	return s, err
+}
+
+// parsePlace reads where conversations work.
+func (s *Settings) parsePlace(src source) {
+	if src.k.Exists("memory_files") {
+		s.MemoryFiles = append([]string{}, src.texts("memory_files")...)
+	}
+	switch list := src.env("SCROLLBACK_ROOT"); {
+	case list != "": // an empty name in it is none
+		s.Roots = slices.DeleteFunc(filepath.SplitList(list), func(name string) bool { return name == "" })
+	case src.k.Exists("root"):
+		s.Roots = append([]string{}, src.texts("root")...)
+	}
+}
+
+// parseLimit reads the window of the model.
+func (s *Settings) parseLimit(src source, flag int64) error {
+	s.Limit = src.k.Int64("limit")
+	if text := src.env("SCROLLBACK_LIMIT"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			return scrollback.ParamErrorf("scrollback", "limit", "SCROLLBACK_LIMIT=%q is not a number of tokens", text)
+		}
+		s.Limit = n
+	}
+	if s.Limit = cmp.Or(flag, s.Limit); s.Limit < 0 {
+		return scrollback.ParamErrorf("scrollback", "limit", "limit is a number of tokens, or 0 for the model's own")
+	}
+	return nil
+}
+
+// parseTimeout reads how long a request waits for a summary; empty leaves it to the engine.
+func (s *Settings) parseTimeout(text string) error {
+	if text == "" {
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return scrollback.ParamErrorf("scrollback", "summary_timeout", "summary_timeout is a time such as 30s or 2m, or 0s for not waiting, not %q", text)
+	}
+	if s.SummaryTimeout = d; d == 0 {
+		s.SummaryTimeout = -1
+	}
+	return nil
+}
+
+// parseReports reads what the log takes, in which form, and whether traces are sent.
+func (s *Settings) parseReports(src source) error {
+	level := cmp.Or(src.text("SCROLLBACK_LOG_LEVEL", "log_level"), "warn")
+	if err := s.LogLevel.UnmarshalText([]byte(level)); err != nil {
+		return scrollback.ParamErrorf("scrollback", "log_level", "log_level is debug, info, warn or error, not %q", level)
+	}
+	format := cmp.Or(src.text("SCROLLBACK_LOG_FORMAT", "log_format"), "text")
+	if format != "text" && format != "json" {
+		return scrollback.ParamErrorf("scrollback", "log_format", "log_format is text or json, not %q", format)
+	}
+	s.LogJSON = format == "json"
+	if s.Traces = src.k.Bool("traces"); !src.k.Exists("traces") {
+		s.Traces = cmp.Or(src.env("OTEL_EXPORTER_OTLP_ENDPOINT"), src.env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")) != ""
+	}
+	return nil
+}
+
+// parseSearch reads who searches the web: the address of a SearXNG, and which way is taken.
+func (s *Settings) parseSearch(src source) error {
+	s.SearXNG = src.text("SCROLLBACK_SEARXNG", "searxng")
+	s.WebSearch = cmp.Or(src.text("SCROLLBACK_WEB_SEARCH", "web_search"), engine.WebSearchAuto)
+	ways := []string{engine.WebSearchAuto, engine.WebSearchProvider, engine.WebSearchSearXNG, engine.WebSearchOff}
+	if !slices.Contains(ways, s.WebSearch) {
+		return scrollback.ParamErrorf("scrollback", "web_search", "web_search is one of %s, not %q", strings.Join(ways, ", "), s.WebSearch)
+	}
+	return nil
+}
+
+// parseServing reads the names of a server, and the proxies in front of it.
+func (s *Settings) parseServing(src source) (err error) {
+	s.Hosts = append(s.Hosts, src.texts("hosts")...)
+	s.TrustedProxies, err = access.ParseProxies(src.texts("trusted_proxies"))
+	return err
+}
+
+// parseTitles reads where titles come from, and whom to ask.
+func (s *Settings) parseTitles(src source) error {
+	s.TitleModel = src.text("SCROLLBACK_TITLE_MODEL", "title_model")
+	s.Titles = cmp.Or(engine.Titles(src.text("SCROLLBACK_TITLES", "titles")), engine.TitlesModel)
+	if slices.Contains([]engine.Titles{engine.TitlesModel, engine.TitlesPrompt, engine.TitlesOff}, s.Titles) {
+		return nil
+	}
+	return scrollback.ParamErrorf("scrollback", "titles", "titles is model, prompt or off, not %q", s.Titles)
+}
+
+// parseCompaction reads how conversations are compacted, and checks it with every
+// policy: a conversation may name any.
+func (s *Settings) parseCompaction(src source) error {
+	k := src.k
+	read := func(table string) map[string]float64 {
+		at, out := table+"compaction", map[string]float64{}
+		if !k.Exists(at) {
+			at = table + "folding" // the old name
+		}
+		for _, name := range k.MapKeys(at) {
+			out[name] = k.Float64(at + dot + name)
+		}
+		return out
+	}
+	s.Compaction.Numbers, s.Projects = read(""), map[string]engine.PolicySettings{}
+	for _, name := range k.MapKeys("projects") {
+		at := "projects" + dot + name + dot
+		s.Projects[name] = engine.PolicySettings{Policy: k.String(at + "policy"), Numbers: read(at)}
+	}
+	judge := func(where string, f engine.PolicySettings) error {
+		for _, policy := range []string{f.Policy, compact.Snapshot, compact.Rolling, compact.Segments} {
+			if _, err := compact.Named(policy, true, s.Compaction.Numbers, f.Numbers); err != nil {
+				return scrollback.ParamErrorf("scrollback", "compaction", "%spolicy %s: %s", where, cmp.Or(policy, compact.Auto), terminal.Explain(err))
+			}
+		}
+		return nil
+	}
+	err := judge("", s.Compaction)
+	for _, name := range slices.Sorted(maps.Keys(s.Projects)) {
+		if err == nil {
+			err = judge(fmt.Sprintf("project %q, ", name), s.Projects[name])
+		}
+	}
+	return err
+}
+
+// parseRates reads how much may begin, and what projects may use in a day.
+func (s *Settings) parseRates(src source) (err error) {
+	k := src.k
+	if rate := src.text("SCROLLBACK_RATE_LIMIT", "rate_limit"); rate != "" {
+		if s.Rate, err = scrollback.ParseRate(rate); err != nil {
+			return err
+		}
+	}
+	s.Allowances = map[string]scrollback.Allowance{}
+	for _, name := range k.MapKeys("projects") {
+		at := "projects" + dot + name + dot
+		a := scrollback.Allowance{Tokens: k.Int64(at + "tokens_per_day"), Money: k.Float64(at + "money_per_day"), Currency: k.String(at + "currency")}
+		if err := (scrollback.Limits{Allowance: a}).Check(); err != nil {
+			return scrollback.ParamErrorf("scrollback", "projects", "projects.%q: %s", name, terminal.Explain(err))
+		}
+		s.Allowances[name] = a
+	}
+	return nil
+}
