@@ -66,7 +66,7 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 	return out, nil
 }
 
-// storeConversation stores what the branch has grown by.
+// store stores what the branch has grown by.
 func (w *logWriter) store(ctx context.Context, now int64) error {
 	if !w.grew {
 		return nil

@@ -14,7 +14,7 @@ import (
 // Run runs the suite. Each call of open returns an empty driver.
 func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for name, test := range map[string]func(*rig){
-		"Everything": everything, "TakenOver": takenOver, "Nothing": nothing, "Moved": moved, "Pages": pages,
+		"Everything": everything, "TakenOver": takenOver, "Nothing": nothing, "Moved": moved, "Pages": pages, "Entitled": entitled,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
@@ -171,6 +171,23 @@ func takenOver(r *rig) {
 			State: scrollback.TurnInterrupted, FirstSeq: 2, LastSeq: 3},
 		driver.Changed{Conversation: c.ID, Kinds: driver.KindGrown | driver.KindTurned, Turn: second.ID,
 			State: scrollback.TurnOpen, FirstSeq: 4, LastSeq: 4})
+}
+
+// entitled: that a title is being asked for is not told, and the title is.
+func entitled(r *rig) {
+	c := r.create("a")
+	entitle := func(e driver.Entitle) {
+		r.t.Helper()
+		e.Conversation, e.Now = c.ID, r.now
+		moved, err := r.Log.Entitle(r.t.Context(), e)
+		if r.ok(err); !moved {
+			r.t.Fatalf("%+v moved nothing", e)
+		}
+	}
+	entitle(driver.Entitle{To: scrollback.TitleAsked})
+	r.told(1)
+	entitle(driver.Entitle{From: scrollback.TitleAsked, To: scrollback.TitleModel, Title: "Given"})
+	r.told(1, driver.Changed{Conversation: c.ID, Kinds: driver.KindEdited})
 }
 
 // nothing: what was not written is not told.
