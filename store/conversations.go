@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -52,7 +53,7 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation, begins ..
 		return h.Conversation, false, err
 	}
 	// Of two that make the same conversation at once, one is in conflict over its branch.
-	b.ID = scrollback.BranchID(uuid.NewSHA1(uuid.NameSpaceOID, []byte("begins\x00"+c.ID)).String())
+	b.ID = beginning(c.ID)
 	made := s.clear(ctx, c.ID)
 	if made == nil {
 		made = s.begin(ctx, c, b, begins)
@@ -64,6 +65,14 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation, begins ..
 		return h.Conversation, made == nil, err
 	}
 	return c, false, made
+}
+
+// beginning is the id of the first branch of a conversation that begins with messages: the
+// same at each attempt, and before the ids of all others, so that it stands first in lists.
+func beginning(id scrollback.ConversationID) scrollback.BranchID {
+	hash := uuid.NewHash(sha256.New(), uuid.NameSpaceOID, []byte("begins\x00"+id), 7)
+	clear(hash[:6]) // the time of a UUID of version 7
+	return scrollback.BranchID(hash.String())
 }
 
 // Bounds of one transaction of a conversation that begins with messages: others write in

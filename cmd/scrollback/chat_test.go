@@ -166,7 +166,7 @@ func TestChatTerminal(t *testing.T) {
 	if err := pty.Setsize(w.f, &pty.Winsize{Rows: 10, Cols: 30}); err != nil {
 		t.Fatal(err)
 	}
-	w.shows("> over the narrow edge") // the line being typed is cut anew
+	w.shows("> over the narrow edge") // the line being typed is cut again
 	w.says("", "over the narrow edge")
 	w.says("/model", "/model")
 	w.shows("model: offline")

@@ -134,7 +134,7 @@ func TestEventsOfTwoServers(t *testing.T) {
 	}
 }
 
-// What a provider sends that is no text, or nothing, reaches neither the client nor the log:
+// What a provider sends that is not text, or nothing, reaches neither the client nor the log:
 // the pieces joined are the message that is stored.
 func TestBrokenDeltas(t *testing.T) {
 	t.Parallel()

@@ -230,7 +230,7 @@ func (s *served) raw(path string) string {
 }
 
 // A conversation begins with a history; a question is edited and sent again, an
-// answer made anew, the first one switched back to; a fork outlives its parent.
+// answer made again, the first one switched back to; a fork outlives its parent.
 func TestBranchesAPI(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), nil)
@@ -258,8 +258,8 @@ func TestBranchesAPI(t *testing.T) {
 		t.Fatalf("rewound %d %+v", status, c)
 	}
 	var whole struct{ Message scrollback.Message }
-	if status := s.do("POST", at+"/chat", map[string]any{"stream": false}, &whole); status != 200 || whole.Message.Seq != 4 { // answered anew
-		t.Fatalf("answered anew %d %+v", status, whole)
+	if status := s.do("POST", at+"/chat", map[string]any{"stream": false}, &whole); status != 200 || whole.Message.Seq != 4 { // answered again
+		t.Fatalf("answered again %d %+v", status, whole)
 	}
 	bs := get[struct{ Branches []scrollback.BranchEntry }](s, at+"/branches").Branches
 	if len(bs) != 3 || bs[0].HeadSeq != 4 || bs[1].AtSeq != 2 || bs[1].Messages != 2 || bs[2].AtSeq != 3 || !bs[2].Current ||

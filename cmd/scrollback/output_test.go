@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What is no file is written to as it is, and stays what it was.
+// What is not a file is written to as it is, and stays what it was.
 func TestWriteWholeInto(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no named files for pipes")

@@ -21,7 +21,7 @@ const patience = 3 * time.Second
 
 // How standard input is read beside a prompt.
 const (
-	stdinAuto   = "auto"   // if it is no terminal, and begins soon
+	stdinAuto   = "auto"   // if it is not a terminal, and begins soon
 	stdinWait   = "wait"   // to its end, however long it takes to begin
 	stdinIgnore = "ignore" // not at all
 )

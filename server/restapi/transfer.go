@@ -153,20 +153,32 @@ type sent struct {
 	r       io.Reader
 	limit   int64
 	setting string
-	over    bool // it says itself that it is too long
+	over    bool      // it says itself that it is too long
+	rest    io.Reader // what is read of it all the same, or nil
 }
 
 // sentBody is the body of a request. setting names its limit.
 func sentBody(w http.ResponseWriter, r *http.Request, limit int64, setting string) *sent {
 	s := &sent{r: http.MaxBytesReader(w, r.Body, limit), limit: limit, setting: setting, over: r.ContentLength > limit}
-	if s.over {
+	switch {
+	case !s.over:
+	case r.ContentLength <= drained && r.Header.Get("Expect") == "":
+		s.rest = r.Body
+	default:
 		w.Header().Set("Connection", "close") // the rest is not worth reading
 	}
 	return s
 }
 
+// drained is how long a body that is refused may be, in bytes, to be read to its end: a client
+// that is still sending when the connection is closed may not see the response.
+const drained = 8 << 20
+
 func (s *sent) Read(p []byte) (int, error) {
 	if s.over {
+		if s.rest != nil {
+			_, _ = io.Copy(io.Discard, s.rest) // it is refused either way
+		}
 		return 0, overLimit(s.limit, s.setting)
 	}
 	n, err := s.r.Read(p)
