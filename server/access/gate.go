@@ -128,7 +128,7 @@ func (g *Gate) admit(r *http.Request, v visit) (*http.Request, func(), error) {
 		v.caller = scrollback.Operator()
 		return r.WithContext(context.WithValue(r.Context(), visitKey{}, v)), none, nil
 	case ticket == nil:
-		return r, none, unknown("this needs a key: send it as Authorization: Bearer KEY, or sign in")
+		return r, none, unknown(scrollback.Errorf(scrollback.Refused, "access", "this needs a key: send it as Authorization: Bearer KEY, or sign in"))
 	}
 	k, ends, err := g.known.judge(r.Context(), *ticket)
 	if err != nil && ticket.cookie && g.o.Open && scrollback.CodeOf(err) == scrollback.Refused {
@@ -151,7 +151,7 @@ func (g *Gate) ticket(r *http.Request, cookie string) (*ticket, error) {
 	if sent := r.Header.Values("Authorization"); len(sent) > 0 {
 		scheme, secret, _ := strings.Cut(strings.TrimSpace(sent[0]), " ")
 		if len(sent) > 1 || !strings.EqualFold(scheme, "Bearer") || strings.TrimSpace(secret) == "" {
-			return nil, unknown("send one key, as Authorization: Bearer KEY")
+			return nil, unknown(scrollback.Errorf(scrollback.Refused, "access", "send one key, as Authorization: Bearer KEY"))
 		}
 		return &ticket{secret: strings.TrimSpace(secret)}, nil
 	}
@@ -194,10 +194,8 @@ func byPage(r *http.Request) error {
 	return nil
 }
 
-// unknown is the error for a request whose sender is not known.
-func unknown(why string) error {
-	return scrollback.Errorf(scrollback.Refused, "access", "%s", why).Because(scrollback.ErrNoKey)
-}
+// unknown makes why the error of a request whose sender is not known.
+func unknown(why *scrollback.Error) error { return why.Because(scrollback.ErrNoKey) }
 
 // challenge says with a 401 how to get in.
 func challenge(w http.ResponseWriter, r *http.Request, err error) {

@@ -60,9 +60,9 @@ func (t ticket) hash() [sha256.Size]byte {
 // judge returns the key behind a ticket, and when the ticket expires; refused if it lets
 // nobody in.
 func (n *known) judge(ctx context.Context, t ticket) (scrollback.Key, int64, error) {
-	wrong := "this key is wrong, has expired or was revoked"
+	wrong := scrollback.Errorf(scrollback.Refused, "access", "this key is wrong, has expired or was revoked")
 	if t.cookie {
-		wrong = "the sign-in has ended; sign in again"
+		wrong = scrollback.Errorf(scrollback.Refused, "access", "the sign-in has ended; sign in again")
 	}
 	if n.keys == nil {
 		return scrollback.Key{}, 0, unknown(wrong)
