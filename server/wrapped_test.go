@@ -61,6 +61,9 @@ func TestStreamsThroughAllWrappers(t *testing.T) {
 			t.Errorf("status %s is not counted", status)
 		}
 	}
+	if strings.Contains(counted, "server_port") {
+		t.Error("what clients say about the server's port is counted")
+	}
 	s.Close()
 	for _, status := range []string{`"status":400`, `"status":401`, `"status":403`} {
 		if !strings.Contains(log.String(), status) {

@@ -60,7 +60,9 @@ func New(ctx context.Context, o Options) (*Metrics, error) {
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Internal, op, err)
 	}
-	m.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(who))
+	// The port is what clients say it is: it would make a series for each that is made up.
+	named := sdkmetric.NewView(sdkmetric.Instrument{Name: "http.server.*"}, sdkmetric.Stream{AttributeFilter: attribute.NewDenyKeysFilter("server.port")})
+	m.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(who), sdkmetric.WithView(named))
 	if o.Traces {
 		out, err := otlptracehttp.New(ctx)
 		if err != nil {
