@@ -33,7 +33,7 @@ func TestRateLimit(t *testing.T) {
 	}
 	chat := func(o server.Options, local bool, peer, message string) *http.Response {
 		t.Helper()
-		o.Version, o.Log = "test", slog.New(slog.DiscardHandler)
+		o.Version, o.Insecure, o.Log = "test", true, slog.New(slog.DiscardHandler)
 		sent := strings.NewReader(`{"message":"` + message + `","stream":false}`)
 		r := httptest.NewRequest("POST", "/api/conversations/"+string(c.ID)+"/chat", sent)
 		r.Host, r.RemoteAddr = "127.0.0.1", peer

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -22,17 +23,21 @@ import (
 )
 
 // probe is a request for an operation, and who may make it. In path, query and body, what
-// is in braces stands for something of a project: {id}, {ref}, {artifact}, {turn}, {project}.
+// is in braces stands for something of a project: {id}, {ref}, {artifact}, {turn}, {project},
+// {name} (of the project) and {key} (of an archive); {secret} is a key to read.
 type probe struct {
 	need  scrollback.Access // 0: no key is needed
 	query string
 	body  string
 	file  bool // the body is {file}, a transcript of the project
+
+	frames int // of a stream without an end: read so many events, and leave
 }
 
 // probes has one for each operation of the API. A new operation needs a line here.
 var probes = map[string]probe{
-	"sign-in": {body: `{"key":"{key}"}`}, "sign-out": {}, "whoami": {need: scrollback.AccessRead},
+	"sign-in": {body: `{"key":"{secret}"}`}, "sign-out": {}, "whoami": {need: scrollback.AccessRead},
+	"healthz": {}, "readyz": {}, "openapi": {need: scrollback.AccessRead}, "metrics": {need: scrollback.AccessRead},
 
 	"list-conversations": {need: scrollback.AccessRead}, "list-projects": {need: scrollback.AccessRead},
 	"list-models": {need: scrollback.AccessRead}, "usage": {need: scrollback.AccessRead, query: "group_by=day,model,project"},
@@ -42,7 +47,10 @@ var probes = map[string]probe{
 	"grep": {need: scrollback.AccessRead, query: "pattern=light"}, "list-messages": {need: scrollback.AccessRead},
 	"receipts": {need: scrollback.AccessRead}, "list-refs": {need: scrollback.AccessRead}, "read-ref": {need: scrollback.AccessRead},
 	"tail-ref": {need: scrollback.AccessRead}, "turn-events": {need: scrollback.AccessRead},
-	"fetch-artifact": {need: scrollback.AccessRead},
+	"fetch-artifact": {need: scrollback.AccessRead}, "get-project": {need: scrollback.AccessRead},
+	"events":        {need: scrollback.AccessRead, query: "after=0", frames: 8},
+	"list-archives": {need: scrollback.AccessRead}, "read-newest-archive": {need: scrollback.AccessRead},
+	"read-archive": {need: scrollback.AccessRead},
 
 	"create-conversation": {need: scrollback.AccessWrite, body: `{"project":"{project}"}`},
 	"patch-conversation":  {need: scrollback.AccessWrite, body: `{"title":"another"}`},
@@ -52,7 +60,10 @@ var probes = map[string]probe{
 	"uncompact": {need: scrollback.AccessWrite}, "fork": {need: scrollback.AccessWrite, body: `{"seq":2}`},
 	"rewind": {need: scrollback.AccessWrite, body: `{"seq":2}`}, "cancel-turn": {need: scrollback.AccessWrite},
 	"upload": {need: scrollback.AccessWrite, query: "conversation={id}&name=a.txt", body: "some bytes"},
-	"import": {need: scrollback.AccessWrite, query: "project={project}", file: true},
+	"import": {need: scrollback.AccessWrite, query: "project={project}", file: true}, "archive": {need: scrollback.AccessWrite},
+
+	"put-project":    {need: scrollback.AccessAdmin, body: `{"instructions":"Be brief."}`},
+	"delete-project": {need: scrollback.AccessAdmin},
 }
 
 // outside are requests that the description does not hold, and what each needs.
@@ -91,7 +102,8 @@ func newMatrix(t *testing.T) *matrix {
 	}}
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, long)
 	m := &matrix{Rig: r, keys: map[string]string{}}
-	m.at = server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Keys: r.Store.Keys, Log: slog.New(slog.DiscardHandler)}, false)
+	m.at = server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Keys: r.Store.Keys, Metrics: counting(t),
+		Log: slog.New(slog.DiscardHandler)}, false)
 	for name, role := range map[string]scrollback.Access{"read": 1, "write": 2, "admin": 3, "expired": 3, "revoked": 3} {
 		k := scrollback.Key{Name: name, Role: role, Projects: []string{own}}
 		if name == "expired" {
@@ -143,12 +155,16 @@ func (m *matrix) place(project string) place {
 	must(err)
 	var file bytes.Buffer
 	must(m.Export(ctx, c.ID, transfer.ExportRequest{Format: "jsonl"}, &file))
-	return place{"{id}": string(c.ID), "{artifact}": string(art.ID), "{ref}": string(refs[0].Ref), "{turn}": string(page[0].TurnID),
-		"{project}": project, "{file}": file.String()}
+	copied, err := m.Transfer.Archives().Write(ctx, m.View, c.ID)
+	must(err)
+	_, err = m.Projects().Put(ctx, project, 0, func(p *scrollback.Project) error { p.Title = "the " + project; return nil })
+	must(err)
+	return place{"{id}": string(c.ID), "{key}": copied.Key, "{name}": project, "{artifact}": string(art.ID),
+		"{ref}": string(refs[0].Ref), "{turn}": string(page[0].TurnID), "{project}": project, "{file}": file.String()}
 }
 
-// send sends a request with the key of a name; none for an empty name.
-func (m *matrix) send(method, path, body, key, media string) *httptest.ResponseRecorder {
+// request is a request with the key of a name; none for an empty name.
+func (m *matrix) request(method, path, body, key, media string) *http.Request {
 	r := httptest.NewRequest(method, "http://chat.example"+path, strings.NewReader(body))
 	if media != "" {
 		r.Header.Set("Content-Type", media)
@@ -157,8 +173,12 @@ func (m *matrix) send(method, path, body, key, media string) *httptest.ResponseR
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+m.keys[key])
 	}
+	return r
+}
+
+func (m *matrix) send(method, path, body, key, media string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	m.at.ServeHTTP(w, r)
+	m.at.ServeHTTP(w, m.request(method, path, body, key, media))
 	return w
 }
 
@@ -168,7 +188,7 @@ func (m *matrix) try(method, path string, s probe, of place, key string) *httpte
 	if s.file {
 		s.body, media = of["{file}"], ""
 	}
-	fill := []string{"{key}", m.keys["read"]}
+	fill := []string{"{secret}", m.keys["read"]}
 	for name, v := range of {
 		fill = append(fill, name, v)
 	}
@@ -176,7 +196,12 @@ func (m *matrix) try(method, path string, s probe, of place, key string) *httpte
 	if path = in.Replace(path); s.query != "" {
 		path += "?" + in.Replace(s.query)
 	}
-	return m.send(strings.ToUpper(method), path, in.Replace(s.body), key, media)
+	r := m.request(strings.ToUpper(method), path, in.Replace(s.body), key, media)
+	ctx, leave := context.WithCancel(r.Context())
+	defer leave()
+	w := httptest.NewRecorder()
+	m.at.ServeHTTP(&reader{w, s.frames, leave}, r.WithContext(ctx))
+	return w
 }
 
 // is checks a status, and the error of one that refuses.

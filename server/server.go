@@ -149,8 +149,11 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	}
 	mux := http.NewServeMux()
 	local = local && len(o.TrustedProxies) == 0
+	counted := counting(o, refusing(restapi.Wrap(mux)))
 	gate := access.New(access.Options{Keys: o.Keys, Open: local || o.Insecure, Local: local, Trusted: o.TrustedProxies, Hosts: o.Hosts,
-		Log: o.Log, Refuse: refuse})
+		Log: o.Log, Refuse: func(w http.ResponseWriter, r *http.Request, err error) {
+			counted.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusedKey{}, err)))
+		}})
 	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Gate: gate, Version: o.Version, Limits: o.Limits})
 	mux.Handle("/mcp", mcpapi.Handler(func(ctx context.Context) *engine.View { return e.As(access.Caller(ctx)) }, mcpapi.Options{Version: o.Version, Log: o.Log}))
 	mux.Handle("/", webui.Handler())
@@ -158,16 +161,37 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, scrollback.Errorf(scrollback.NotFound, "server", "there is no %s %s", r.Method, r.URL.Path))
 	})
-	counted := metrics.Logged(o.Log, restapi.Wrap(mux))
 	if o.Metrics != nil {
 		mux.Handle("GET /metrics", o.Metrics.Handler())
-		counted = o.Metrics.Requests(counted)
 	}
 	inside := access.Limit(o.rate(local), counted)
 	if o.ReadOnly {
 		inside = reading(inside)
 	}
 	return attended(o, gate.Wrap(inside))
+}
+
+// counting logs and counts the requests of next.
+func counting(o Options, next http.Handler) http.Handler {
+	next = metrics.Logged(o.Log, next)
+	if o.Metrics == nil {
+		return next
+	}
+	return o.Metrics.Requests(next)
+}
+
+type refusedKey struct{}
+
+// refusing refuses the requests that the gate did not let in, where they are counted like
+// all others.
+func refusing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err, ok := r.Context().Value(refusedKey{}).(error); ok {
+			refuse(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func refuse(w http.ResponseWriter, r *http.Request, err error) {

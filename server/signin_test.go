@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"flag"
 	"log/slog"
 	"net/http/httptest"
@@ -62,14 +61,16 @@ func TestPageSignsIn(t *testing.T) {
 	}
 	do("the door", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(srv.URL+"/#"+string(c.ID)), chromedp.WaitVisible(".door input"))
 	do("a wrong key", chromedp.SendKeys(".door input", "sbk_wrong\r"), chromedp.WaitVisible(`.door input[aria-invalid="true"]`))
-	do("signed in", chromedp.SendKeys(".door input", strings.Repeat("\b", 9)+secret+"\r"), chromedp.WaitVisible(".whose"), chromedp.WaitVisible(".composer textarea"))
+	do("signed in", chromedp.SendKeys(".door input", strings.Repeat("\b", 9)+secret+"\r"), chromedp.WaitVisible(".whose"),
+		chromedp.WaitVisible(".composer textarea"))
 	list, err := chromedp.Run(ctx, chromedp.Text(".rows"))
 	if err != nil || !strings.Contains(list, "Lighthouses") || strings.Contains(list, "Not for Ada") {
 		t.Errorf("the list shows %q, %v", list, err)
 	}
 	r.Ask(c.ID, "Which colour has the lighthouse?").Done(t, scrollback.TurnComplete, "stop")
 	do("said elsewhere", chromedp.WaitVisible(".msg.assistant"))
-	if _, err := r.Patch(context.Background(), c.ID, 0, func(c *scrollback.Conversation) error { c.Title = "Renamed"; return nil }); err != nil {
+	rename := func(c *scrollback.Conversation) error { c.Title = "Renamed"; return nil }
+	if _, err := r.Patch(t.Context(), c.ID, 0, rename); err != nil {
 		t.Fatal(err)
 	}
 	do("renamed elsewhere", chromedp.WaitVisible(`.rows a[title="Renamed"]`), chromedp.WaitVisible(`.head h1[title="Renamed"]`))

@@ -1,8 +1,11 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/server"
+	"github.com/scrollback-ai/scrollback/server/metrics"
 )
 
 // description is what /openapi.json says, as far as requests go.
@@ -52,6 +56,26 @@ type strictRig struct {
 	doc *document
 }
 
+// counting are metrics that are closed at the end of a test.
+func counting(t *testing.T) *metrics.Metrics {
+	t.Helper()
+	m, err := metrics.New(t.Context(), metrics.Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(context.Background()); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return m
+}
+
+// asRun are options with all that stands around handlers in the real program.
+func asRun(t *testing.T) server.Options {
+	return server.Options{Version: "test", Metrics: counting(t), Log: slog.New(slog.NewJSONHandler(io.Discard, nil))}
+}
+
 func newStrictRig(t *testing.T) *strictRig {
 	sb, err := local.Open(t.Context(), t.TempDir(), &local.Options{Database: "memory:"})
 	if err != nil {
@@ -62,7 +86,7 @@ func newStrictRig(t *testing.T) *strictRig {
 			t.Errorf("close: %v", err)
 		}
 	})
-	r := &strictRig{T: t, at: server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test"}, true)}
+	r := &strictRig{T: t, at: server.Handler(sb.Engine, sb.Transfer, asRun(t), true)}
 	r.doc = readDocument(t, r.at)
 	if err := json.Unmarshal(r.send("GET", "/openapi.json", "").Body.Bytes(), &r.api); err != nil {
 		t.Fatal(err)

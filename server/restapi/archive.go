@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -24,7 +25,6 @@ type archiveList struct {
 func (a *api) archives() {
 	huma.Register(a.huma, huma.Operation{OperationID: "archive", Method: http.MethodPost, Path: "/api/conversations/{id}/archive",
 		Summary:      "Write an archive of a conversation",
-		Description:  "A full JSON copy, with all branches and attachments, goes into the object store. The answer says what it is called there.",
 		MaxBodyBytes: a.limits.Body},
 		func(ctx context.Context, in *ConversationPath) (*body[transfer.Archived], error) {
 			id, err := a.resolve(ctx, in.ID)
@@ -46,12 +46,13 @@ func (a *api) archives() {
 			all, err := a.moves.Archives().List(ctx, a.as(ctx), id, in.Limit)
 			return seen(archiveList{all}, err)
 		})
+	copied := func() map[string]*huma.Response { return spec.Returns(http.StatusOK, spec.JSON[object](a.schemas())) }
 	download := queryParam("download", huma.TypeBoolean, "Whether a browser saves it as a file.")
 	a.raw(huma.Operation{OperationID: "read-newest-archive", Method: http.MethodGet, Path: "/api/conversations/{id}/archive",
-		Summary: "Read the newest archive of a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"), download}}, a.archive)
+		Summary: "Read the newest archive of a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"), download}, Responses: copied()}, a.archive)
 	a.raw(huma.Operation{OperationID: "read-archive", Method: http.MethodGet, Path: "/api/conversations/{id}/archive/{key}",
 		Summary: "Read an archive of a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
-			pathParam("key", "Its key, as the list has it."), download}}, a.archive)
+			pathParam("key", "Its key, as the list has it."), download}, Responses: copied()}, a.archive)
 }
 
 // archive writes the archive that a path names, or else the newest.

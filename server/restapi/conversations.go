@@ -170,6 +170,11 @@ type projectList struct {
 	Projects []scrollback.Project `json:"projects"`
 }
 
+type deletedProject struct {
+	Name    string `json:"name"`
+	Deleted bool   `json:"deleted"`
+}
+
 func (a *api) conversations() {
 	huma.Register(a.huma, huma.Operation{OperationID: "create-conversation", Method: http.MethodPost, Path: "/api/conversations",
 		Summary: "Create a conversation", MaxBodyBytes: a.limits.Body}, a.create)
@@ -303,6 +308,30 @@ func (a *api) patch(ctx context.Context, in *struct {
 	return withTag(a.as(ctx).Patch(ctx, id, version, in.Body.apply))
 }
 
+// messages adds reading them page by page.
+func (a *api) messages() {
+	huma.Register(a.huma, huma.Operation{OperationID: "list-messages", Method: http.MethodGet, Path: "/api/conversations/{id}/messages",
+		Summary: "Read messages by seq: after one, before one, or the newest; with the turns between them that have no stored answer"},
+		func(ctx context.Context, in *struct {
+			ConversationPath
+			Branch string `query:"branch"`
+			Before int64  `query:"before" minimum:"0"`
+			After  int64  `query:"after" default:"-1" doc:"0 for the first."`
+			Limit  int    `query:"limit"`
+		}) (*body[scrollback.MessagePage], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.MessagePage{}, err)
+			}
+			q := scrollback.PageQuery{Branch: scrollback.BranchID(in.Branch), Before: in.Before, Limit: in.Limit}
+			if in.After >= 0 {
+				q.After = &in.After
+			}
+			page, err := a.as(ctx).Turns().Page(ctx, id, q)
+			return seen(page, err)
+		})
+}
+
 // ProjectPath is the project in a path.
 type ProjectPath struct {
 	Name string `path:"name" doc:"Name of the project."`
@@ -346,9 +375,9 @@ type taggedProject struct {
 
 func (a *api) projects() {
 	huma.Register(a.huma, huma.Operation{OperationID: "list-projects", Method: http.MethodGet, Path: "/api/projects", Summary: "List projects"},
-		func(ctx context.Context, _ *struct{}) (*body[map[string]any], error) {
+		func(ctx context.Context, _ *struct{}) (*body[projectList], error) {
 			ps, err := a.as(ctx).Projects().List(ctx)
-			return seen(map[string]any{"projects": ps}, err)
+			return seen(projectList{ps}, err)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "get-project", Method: http.MethodGet, Path: "/api/projects/{name}",
 		Summary: "Read a project with what its conversations inherit"},
@@ -379,11 +408,11 @@ func (a *api) projects() {
 		func(ctx context.Context, in *struct {
 			ProjectPath
 			IfMatch string `header:"If-Match" doc:"The version to delete."`
-		}) (*body[map[string]any], error) {
+		}) (*body[deletedProject], error) {
 			version, err := versionOf(in.IfMatch)
 			if err == nil {
 				err = a.as(ctx).Projects().Delete(ctx, in.Name, version)
 			}
-			return seen(map[string]any{"name": in.Name, "deleted": true}, err)
+			return seen(deletedProject{in.Name, true}, err)
 		})
 }

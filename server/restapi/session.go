@@ -29,8 +29,9 @@ type signInBody struct {
 // session adds sign-in and sign-out, for the page: programs send their key with each
 // request.
 func (a *api) session() {
+	free := []map[string][]string{{}} // they need no key
 	huma.Register(a.huma, huma.Operation{OperationID: "sign-in", Method: http.MethodPost, Path: "/api/session",
-		Summary: "Exchange a key for a cookie, for browsers", MaxBodyBytes: a.limits.Body},
+		Summary: "Exchange a key for a cookie, for browsers", MaxBodyBytes: a.limits.Body, Security: free},
 		func(ctx context.Context, in *struct{ Body signInBody }) (*signedIn, error) {
 			cookie, who, err := a.gate.SignIn(ctx, in.Body.Key)
 			if err != nil {
@@ -44,7 +45,7 @@ func (a *api) session() {
 			return &signedIn{Cache: "no-store", Body: access.WhoIs(ctx)}, nil
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "sign-out", Method: http.MethodDelete, Path: "/api/session",
-		Summary: "End the sign-in of this browser", DefaultStatus: http.StatusNoContent},
+		Summary: "End the sign-in of this browser", DefaultStatus: http.StatusNoContent, Security: free},
 		func(ctx context.Context, _ *struct{}) (*signedOut, error) {
 			cookie, err := a.gate.SignOut(ctx)
 			if err != nil {

@@ -95,6 +95,7 @@ func Complete(api *huma.OpenAPI) error {
 	}
 	delete(r.Map(), "ErrorModel") // the library's, which is never sent
 	delete(r.Map(), "ErrorDetail")
+	delete(r.Map(), "Sentence") // what a failure keeps for other languages, which is never sent
 	for name, s := range maps.Clone(r.Map()) {
 		if t := r.TypeFromRef(prefix + name); t != nil {
 			annotate(r, t, s)

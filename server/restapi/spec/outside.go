@@ -30,6 +30,7 @@ func outside(api *huma.OpenAPI) {
 	for _, op := range []huma.Operation{
 		{OperationID: "healthz", Path: "/healthz", Security: open, Responses: Returns(http.StatusOK, JSON[Health](r))},
 		{OperationID: "readyz", Path: "/readyz", Security: open, Responses: Returns(http.StatusOK, JSON[Readiness](r))},
+		{OperationID: "metrics", Path: "/metrics", Responses: Returns(http.StatusOK, File("text/plain"))},
 		{OperationID: "openapi", Path: "/openapi.json", Responses: Returns(http.StatusOK,
 			Content{"application/openapi+json", &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}})},
 	} {

@@ -63,9 +63,20 @@ func EventsOf(r huma.Registry, name string, events map[string]any) Content {
 	return Content{Stream, Union(r, name, forms)}
 }
 
+// Changes is the stream of what is done to conversations: the schema is that of one event's
+// data. What an event says of a conversation is missing when that is gone.
+func Changes(r huma.Registry) Content {
+	of := form(r, scrollback.Change{})
+	name := of.Title
+	of.Title = ""
+	of.Required = []string{"type"}
+	r.Map()[name] = of
+	return Content{Stream, &huma.Schema{Ref: prefix + name}}
+}
+
 // events is one of every kind.
 var events = []scrollback.Event{scrollback.TurnEvent{}, scrollback.DeltaEvent{}, scrollback.ReasoningEvent{}, scrollback.ToolCallEvent{},
-	scrollback.ToolResultEvent{}, scrollback.MessageEvent{}, scrollback.SnapshotEvent{}, scrollback.CompactingEvent{},
+	scrollback.ToolResultEvent{}, scrollback.SearchEvent{}, scrollback.MessageEvent{}, scrollback.SnapshotEvent{}, scrollback.CompactingEvent{},
 	scrollback.CompactionEvent{}, scrollback.UsageEvent{}, scrollback.CreditsEvent{}, scrollback.MetaEvent{}, scrollback.ErrorEvent{},
 	scrollback.DoneEvent{}}
 
