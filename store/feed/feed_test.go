@@ -10,9 +10,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
 	"github.com/scrollback-ai/scrollback/store/feed"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlite"
@@ -225,4 +227,34 @@ type counting struct {
 func (c *counting) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
 	c.n.Add(1)
 	return c.Feed.Changes(ctx, after, limit)
+}
+
+// Whoever follows is told when changes cannot be read, whichever read it is, and follows
+// again from where it was.
+func TestUnreadable(t *testing.T) {
+	for at := range int64(4) {
+		mem := memdriver.New()
+		create(t, mem, "c", "a")
+		faulty := &faulttest.Faulty{At: at}
+		f := feed.New(faulty.Wrap(mem))
+		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+		defer stop()
+		var err error
+		for _, err = range f.Follow(ctx, 0, all) {
+			if err == nil && faulty.Calls() > at { // nothing else would be read
+				patch(t, mem, "c", func(c *scrollback.Conversation) { c.Title += "x" })
+			}
+		}
+		if scrollback.CodeOf(err) != scrollback.Unavailable || faulty.Calls() <= at {
+			t.Errorf("call %d: it ended with %v after %d", at, err, faulty.Calls())
+		}
+		for change, err := range f.Follow(ctx, 0, all) {
+			if err != nil {
+				t.Fatalf("call %d, again: %v", at, err)
+			}
+			if change.Conversation == "c" {
+				break
+			}
+		}
+	}
 }
