@@ -77,7 +77,8 @@ func (s *thinker) last() wire.ChatRequest {
 // ran is what the program said, and how it ended.
 func (s *thinker) ran(t *testing.T, url string, more []string, args ...string) (out, errs string, code int) {
 	t.Helper()
-	data, env := more[0], append([]string{"SCROLLBACK_BASE_URL=" + url, "SCROLLBACK_MODEL=custom/m", "LANG=C"}, more[1:]...)
+	data, env := more[0], append([]string{"SCROLLBACK_BASE_URL=" + url, "SCROLLBACK_MODEL=custom/m", "LANG=C",
+		"SCROLLBACK_ROOT=" + t.TempDir()}, more[1:]...)
 	cmd := command(t, data, env, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
