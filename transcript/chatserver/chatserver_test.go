@@ -3,6 +3,7 @@ package chatserver_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"flag"
 	"io"
 	"os"
@@ -118,6 +119,25 @@ func TestCutOff(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "disk") {
 		t.Errorf("a disk that fails: %v", err)
+	}
+}
+
+// What is kept until the end of a file is bounded, in however many fields it comes.
+func TestManyFields(t *testing.T) {
+	field := `"` + strings.Repeat("x", 1<<20) + `"`
+	file, out := io.Pipe()
+	wrote := 0
+	go func() {
+		_, err := io.WriteString(out, `{"id":"x","updatedAt":1`)
+		for ; err == nil && wrote < 400; wrote++ {
+			_, err = fmt.Fprintf(out, `,"f%d":%s`, wrote, field)
+		}
+		out.Close()
+	}()
+	got := read(t, file)
+	file.Close()
+	if last := got[len(got)-1].Bad; last == nil || !strings.Contains(last.Reason, "longer than") {
+		t.Errorf("%d entries, the last %+v", len(got), last)
 	}
 }
 
