@@ -1,6 +1,7 @@
 package scrollback
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -225,7 +226,11 @@ func ParseRate(text string) (Rate, error) {
 	if per := ratePeriods[period]; err == nil && n > 0 && n <= maxCalls && per > 0 {
 		return Rate{n, per}, nil
 	}
-	return Rate{}, ParamErrorf("scrollback", "rate_limit", "a rate is a number of chats per s, m, h or d, such as 20/h, or off, not %q", text)
+	return Rate{}, badRate(text)
+}
+
+func badRate(text string) error {
+	return ParamErrorf("scrollback", "rate_limit", "a rate is a number of chats per s, m, h or d, such as 20/h, or off, not %q", text)
 }
 
 // String is the rate as [ParseRate] reads it.
@@ -264,6 +269,8 @@ type Limits struct {
 func (l Limits) Check() error {
 	const op = "scrollback.Limits"
 	switch u := (Usage{Currency: l.Currency}); {
+	case l.Rate.Chats < Unlimited, l.Rate.Chats > 0 && l.Rate.PerMS <= 0:
+		return badRate(fmt.Sprintf("%d in %d ms", l.Rate.Chats, l.Rate.PerMS))
 	case l.Tokens < 0 || l.Tokens > MaxSumTokens:
 		return ParamErrorf(op, "tokens_per_day", "tokens_per_day is a number of tokens, or 0 for no limit")
 	case !(l.Money >= 0) || l.Money > MaxSumCost:

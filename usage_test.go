@@ -133,3 +133,13 @@ func TestUsageDayChecked(t *testing.T) {
 		}
 	}
 }
+
+// A rate without a window would be divided by; it is not taken.
+func TestLimitsCheckTheRate(t *testing.T) {
+	for rate, good := range map[scrollback.Rate]bool{{}: true, {Chats: scrollback.Unlimited}: true, {Chats: 2, PerMS: 1000}: true,
+		{Chats: 2}: false, {Chats: 2, PerMS: -1}: false, {Chats: -2, PerMS: 1000}: false} {
+		if err := (scrollback.Limits{Rate: rate}).Check(); (err == nil) != good || err != nil && scrollback.CodeOf(err) != scrollback.Invalid {
+			t.Errorf("%+v: %v", rate, err)
+		}
+	}
+}

@@ -60,7 +60,7 @@ func (b *body) wait() {
 		return
 	}
 	now := time.Now()
-	until := b.begun.Add(b.silence + time.Duration(b.got)*time.Second/time.Duration(b.pace))
+	until := b.begun.Add(b.silence + time.Duration(float64(b.got)/float64(b.pace)*float64(time.Second)))
 	if quiet := now.Add(b.silence); quiet.Before(until) {
 		until = quiet
 	}

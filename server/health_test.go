@@ -3,6 +3,10 @@ package server
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -72,6 +76,29 @@ func TestHarmless(t *testing.T) {
 	} {
 		if got := harmless(id); got != want {
 			t.Errorf("%q: %v", id, got)
+		}
+	}
+}
+
+// A handler that panics before it has written anything ends as an error; afterwards its
+// connection is cut, so that nobody takes half a response for a whole one.
+func TestPanics(t *testing.T) {
+	for begun, want := range map[bool]any{false: nil, true: http.ErrAbortHandler} {
+		w := httptest.NewRecorder()
+		h := attended(Options{Log: slog.New(slog.DiscardHandler)}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if begun {
+				_, _ = w.Write([]byte(`{"half":`))
+			}
+			panic("a fault")
+		}))
+		got := func() (p any) {
+			defer func() { p = recover() }()
+			h.ServeHTTP(w, httptest.NewRequest("GET", "/api/models", nil))
+			return nil
+		}()
+		if got != want || !begun && (w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), `"request_id"`)) ||
+			begun && w.Body.String() != `{"half":` {
+			t.Errorf("begun %v: %v, %d %s", begun, got, w.Code, w.Body)
 		}
 	}
 }

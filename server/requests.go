@@ -62,6 +62,14 @@ type exchange struct {
 	cause  error
 }
 
+// Write notes the status of a response that sets none.
+func (x *exchange) Write(b []byte) (int, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	return x.ResponseWriter.Write(b)
+}
+
 // WriteHeader notes the status.
 func (x *exchange) WriteHeader(status int) {
 	if status >= http.StatusOK && x.status == 0 {
@@ -112,6 +120,9 @@ func recovered(log *slog.Logger, next http.Handler) http.Handler {
 				panic(p)
 			default:
 				log.Error("a handler panicked", "request", w.Header().Get(status.RequestID), "path", loggable(r.URL.Path), "panic", p, "stack", string(debug.Stack()))
+				if x, ok := w.(*exchange); ok && x.status != 0 {
+					panic(http.ErrAbortHandler) // half a response must not look whole
+				}
 				refuse(w, r, scrollback.Wrap(scrollback.Internal, "server", errors.New("a handler panicked")))
 			}
 		}()

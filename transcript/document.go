@@ -113,6 +113,9 @@ func (d *Document) Fault(err error) (Bad, bool) {
 	return Bad{Line: d.Line(), Reason: fmt.Sprint(err)}, d.in.err == nil
 }
 
+// mostBreaks bounds the ends of lines that are remembered at a time.
+const mostBreaks = 1 << 20
+
 // paced reads so many bytes until it is allowed more, and knows where lines end.
 type paced struct {
 	r      io.Reader
@@ -132,6 +135,10 @@ func (p *paced) Read(b []byte) (int, error) {
 	for i, from := 0, 0; ; from += i + 1 {
 		if i = bytes.IndexByte(b[from:n], '\n'); i < 0 {
 			break
+		}
+		if len(p.breaks) == mostBreaks {
+			p.lines++ // too early, for a value of that many lines
+			continue
 		}
 		p.breaks = append(p.breaks, p.at+int64(from+i))
 	}

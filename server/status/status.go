@@ -48,7 +48,7 @@ const RequestID = "X-Request-Id"
 type Noter interface{ Failed(err error) }
 
 // Note tells whoever logs a response why it fails. If it is no fault of the client's, Note
-// returns the id under which it is logged, which belongs into the response; else nothing.
+// returns the id under which it is logged, which belongs in the response; else nothing.
 func Note(w http.ResponseWriter, err error) (id string) {
 	if Of(err) < http.StatusInternalServerError {
 		return ""

@@ -146,17 +146,30 @@ type line struct {
 func (f *file) field(name string) error {
 	if name != "messages" {
 		raw, err := f.d.Value()
-		f.top[name] = raw
+		if err == nil {
+			err = f.keep(len(name) + len(raw))
+		}
+		if err == nil {
+			f.top[name] = raw
+		}
 		return err
 	}
 	for raw, err := range f.d.Items() {
-		if f.bytes += len(raw); err == nil && f.bytes > 4*transcript.MaxLine {
-			err = fmt.Errorf("the messages are longer than %d bytes", 4*transcript.MaxLine)
+		if err == nil {
+			err = f.keep(len(raw))
 		}
 		if err != nil {
 			return err
 		}
 		f.messages = append(f.messages, line{f.d.Line(), raw})
+	}
+	return nil
+}
+
+// keep counts bytes that are kept until the end of the file.
+func (f *file) keep(n int) error {
+	if f.bytes += n; f.bytes > 4*transcript.MaxLine {
+		return fmt.Errorf("the conversation is longer than %d bytes", 4*transcript.MaxLine)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -118,6 +119,27 @@ func TestCutOff(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "disk") {
 		t.Errorf("a disk that fails: %v", err)
+	}
+}
+
+// What is kept until the end of a file is bounded, in however many fields it comes.
+func TestManyFields(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it reads 256 MiB")
+	}
+	field := `"` + strings.Repeat("x", 1<<20) + `"`
+	file, out := io.Pipe()
+	go func() {
+		_, err := io.WriteString(out, `{"id":"x","updatedAt":1`)
+		for i := 0; err == nil && i < 400; i++ {
+			_, err = fmt.Fprintf(out, `,"f%d":%s`, i, field)
+		}
+		out.Close()
+	}()
+	got := read(t, file)
+	file.Close()
+	if last := got[len(got)-1].Bad; last == nil || !strings.Contains(last.Reason, "longer than") {
+		t.Errorf("%d entries, the last %+v", len(got), last)
 	}
 }
 
