@@ -246,10 +246,10 @@ func TestLimitsAreNamed(t *testing.T) {
 func TestNamesOfAttachments(t *testing.T) {
 	s, _, id := attachRig(t)
 	for name, want := range map[string]string{
-		"":                                         "attachment",
-		"../../etc/passwd":                         "etc-passwd",
-		strings.Repeat("钥", 250) + ".txt":         strings.Repeat("钥", 80) + ".txt",
-		"a.txt\r\nSet-Cookie: x=1":                 "a.txt  Set-Cookie- x=1",
+		"":                                "attachment",
+		"../../etc/passwd":                "etc-passwd",
+		strings.Repeat("钥", 250) + ".txt": strings.Repeat("钥", 80) + ".txt",
+		"a.txt\r\nSet-Cookie: x=1":        "a.txt  Set-Cookie- x=1",
 		strings.Repeat("e.", 30) + "\u202efdp.exe": strings.Repeat("e.", 30) + "fdp.exe",
 	} {
 		var art scrollback.Artifact

@@ -257,7 +257,6 @@ func TestProjectsTakeNoSettingOfConversations(t *testing.T) {
 	}
 }
 
-
 // What else can be wrong with a request, and what is right in spite of its looks.
 func TestBodies(t *testing.T) {
 	r := newStrictRig(t)
