@@ -78,7 +78,7 @@ func (p *Policy) set(name string, v float64) error {
 	}
 	n := numbers[i]
 	if !(v >= n.least && v <= n.most) || n.count != nil && v != math.Trunc(v) {
-		kind := "a number"
+		kind := scrollback.Phrase("a number")
 		if n.count != nil {
 			kind = "a whole number"
 		}

@@ -8,15 +8,18 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"mime"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/server"
 	"github.com/scrollback-ai/scrollback/server/restapi"
@@ -236,5 +239,38 @@ func TestLimitsAreNamed(t *testing.T) {
 		if got.Code != http.StatusRequestEntityTooLarge || !strings.Contains(got.Body.String(), limit) {
 			t.Errorf("%s: %d %s", limit, got.Code, got.Body)
 		}
+	}
+}
+
+// An attachment's name is bounded, and a download has a name that every system takes.
+func TestNamesOfAttachments(t *testing.T) {
+	s, _, id := attachRig(t)
+	for name, want := range map[string]string{
+		"":                                "attachment",
+		"../../etc/passwd":                "etc-passwd",
+		strings.Repeat("钥", 250) + ".txt": strings.Repeat("钥", 80) + ".txt",
+		"a.txt\r\nSet-Cookie: x=1":        "a.txt  Set-Cookie- x=1",
+		strings.Repeat("e.", 30) + "\u202efdp.exe": strings.Repeat("e.", 30) + "fdp.exe",
+	} {
+		var art scrollback.Artifact
+		at := s.URL + "/api/artifacts?conversation=" + id + "&name=" + url.QueryEscape(name)
+		if status := post(t, at, strings.NewReader("named "+name), &art); status != http.StatusCreated || art.Name != name {
+			t.Errorf("%.40q: %d, named %.40q", name, status, art.Name)
+			continue
+		}
+		resp, err := http.Get(s.URL + "/api/artifacts/" + string(art.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		_, how, err := mime.ParseMediaType(resp.Header.Get("Content-Disposition"))
+		if err != nil || how["filename"] != want {
+			t.Errorf("%.40q is saved as %q, want %q (%v)", name, how["filename"], want, err)
+		}
+	}
+	var told refusal
+	at := s.URL + "/api/artifacts?conversation=" + id + "&name=" + strings.Repeat("n", 256)
+	if status := post(t, at, strings.NewReader("x"), &told); status != http.StatusBadRequest || told.Error.Param != "name" {
+		t.Errorf("a name of 256 characters: %d %+v", status, told)
 	}
 }

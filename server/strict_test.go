@@ -249,6 +249,14 @@ func other(s *schema) string {
 	return "7"
 }
 
+// A setting that a project cannot give its conversations is not stored of one.
+func TestProjectsTakeNoSettingOfConversations(t *testing.T) {
+	r := newStrictRig(t)
+	for _, name := range []string{"archive_on_compact", "pinned"} {
+		r.refuses("PUT", "/api/projects/p", `{"settings": {"`+name+`": true}}`, "settings."+name, "unknown field")
+	}
+}
+
 // What else can be wrong with a request, and what is right in spite of its looks.
 func TestBodies(t *testing.T) {
 	r := newStrictRig(t)

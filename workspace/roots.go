@@ -51,14 +51,10 @@ func Narrow(grant, want []string) ([]string, error) {
 }
 
 func refused(op, path string) error {
-	return &scrollback.Error{Code: scrollback.Refused, Op: op, Param: "roots", Err: errOutside(path)}
+	err := scrollback.Errorf(scrollback.Refused, op, "%s is outside the folders that were granted", path)
+	err.Param = "roots"
+	return err
 }
-
-// errOutside is the text of a refusal.
-type errOutside string
-
-// Error implements error.
-func (e errOutside) Error() string { return string(e) + " is outside the folders that were granted" }
 
 // Grant makes the folders that the operator names absolute and resolves their links.
 func Grant(names []string) ([]string, error) {

@@ -84,6 +84,9 @@ func (l Language) say(s scrollback.Sentence, code scrollback.Code) string {
 	if l.table == nil {
 		return english
 	}
+	for len(s.Args) > 0 && s.Args[0].Format != "" && (s.Format == "%w" || s.Format == "%w%s" && s.Args[1].String() == "") {
+		s = s.Args[0] // a sentence that another error only passes on
+	}
 	if bare(s) { // its whole text is a value, which may be a sentence without values
 		s = scrollback.Sentence{Format: english}
 	}

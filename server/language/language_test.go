@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/server/language"
 )
 
@@ -187,4 +188,28 @@ func formatOf(n ast.Node, ofModels bool) (string, bool) {
 	}
 	format, err := strconv.Unquote(lit.Value)
 	return format, err == nil
+}
+
+// What rooms outside the door say in words of their own has its Chinese too.
+func TestWhatIsSaidElsewhereIsTranslated(t *testing.T) {
+	_, _, badRef := scrollback.Ref("zz").Split()
+	_, _, badID := scrollback.Ref("artifact:zz").Split()
+	reading := scrollback.Caller{Access: scrollback.AccessAdmin}.Reading("this server was started with --read-only: it changes nothing")
+	_, badNumber := compact.Named(compact.Rolling, false, map[string]float64{"keep_share": 7})
+	for _, err := range []error{
+		scrollback.ParamErrorf("op", "ref", "%w", badRef),
+		scrollback.ParamErrorf("op", "artifact", "%w%s", badID, ""),
+		reading.Lacks("op", scrollback.AccessWrite),
+		badNumber,
+		&scrollback.Error{Code: scrollback.Unavailable, Err: scrollback.ErrDisplaced, Reason: scrollback.ErrDisplaced},
+		&scrollback.Error{Code: scrollback.Unavailable, Err: scrollback.ErrNoRoom, Reason: scrollback.ErrNoRoom},
+		scrollback.ParamErrorf("op", "q", "required query parameter is missing"),
+	} {
+		said := language.Chinese.Shown(err)
+		for _, english := range []string{"：the", "：this", "is not a ref", "a number", "请求有误", "不允许", "暂时无法完成", "required"} {
+			if strings.Contains(said, english) {
+				t.Errorf("%v is said as %q", err, said)
+			}
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 	"unicode"
@@ -91,10 +92,33 @@ func (a *api) archive(w http.ResponseWriter, r *http.Request) error {
 // maxFileName bounds the name of a download, in characters.
 const maxFileName = 80
 
-// fileName is a name for a download that every system takes: the conversation's title, in
-// whatever script, without what means something in a path.
+// fileName is a name for a download of a conversation: its title, or else its id.
 func fileName(c scrollback.Conversation, ending string) string {
-	safe := []rune(strings.Map(func(r rune) rune {
+	name := []rune(pathless(c.Title))
+	return cmp.Or(strings.TrimRight(string(name[:min(len(name), maxFileName)]), " .-"), "conversation-"+string(c.ID)) + ending
+}
+
+// attachmentName is a name for a download of an attachment: its own, whose ending stays
+// when it is cut short.
+func attachmentName(own string) string {
+	name := []rune(pathless(own))
+	if len(name) <= maxFileName {
+		return cmp.Or(string(name), "attachment")
+	}
+	ending := path.Ext(string(name))
+	if len(ending) > maxEnding {
+		ending = ""
+	}
+	return string(name[:maxFileName]) + ending
+}
+
+// maxEnding bounds what is kept of a long name as its ending, in bytes.
+const maxEnding = 16
+
+// pathless is a text as a file name that every system takes, in whatever script, without
+// what means something in a path.
+func pathless(name string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
 		switch {
 		case strings.ContainsRune(`/\:*?"<>|`, r):
 			return '-'
@@ -104,7 +128,5 @@ func fileName(c scrollback.Conversation, ending string) string {
 			return -1
 		}
 		return r
-	}, c.Title))
-	name := strings.Trim(string(safe[:min(len(safe), maxFileName)]), " .-")
-	return cmp.Or(name, "conversation-"+string(c.ID)) + ending
+	}, name), " .-")
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -17,6 +18,9 @@ import (
 var inlineTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
 
 // artifacts adds upload and fetch.
+// maxAttachmentName bounds the name of an attachment, which models see, in characters.
+const maxAttachmentName = 255
+
 func (a *api) artifacts() {
 	a.raw(huma.Operation{OperationID: "upload", Method: http.MethodPost, Path: "/api/artifacts",
 		Summary: "Upload an attachment (the body) for a conversation", Parameters: []*huma.Param{
@@ -27,7 +31,11 @@ func (a *api) artifacts() {
 			if err != nil {
 				return err
 			}
-			art, err := a.as(r.Context()).Upload(r.Context(), id, sentBody(w, r, a.limits.Upload, "limits.attachment_bytes"), r.URL.Query().Get("name"))
+			name := r.URL.Query().Get("name")
+			if utf8.RuneCountInString(name) > maxAttachmentName {
+				return scrollback.ParamErrorf("restapi", "name", "an attachment's name has at most %d characters", maxAttachmentName)
+			}
+			art, err := a.as(r.Context()).Upload(r.Context(), id, sentBody(w, r, a.limits.Upload, "limits.attachment_bytes"), name)
 			if err != nil {
 				return err
 			}
@@ -57,7 +65,7 @@ func (a *api) artifacts() {
 			h := w.Header()
 			h.Set("Content-Type", art.MediaType)
 			h.Set("Content-Length", strconv.FormatInt(art.Size, 10))
-			h.Set("Content-Disposition", mime.FormatMediaType(how, map[string]string{"filename": art.Name}))
+			h.Set("Content-Disposition", mime.FormatMediaType(how, map[string]string{"filename": attachmentName(art.Name)}))
 			h.Set("X-Content-Type-Options", "nosniff")
 			h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 			h.Set("Cache-Control", "private, max-age=31536000, immutable")

@@ -76,6 +76,8 @@ func (b *createBody) messages() ([]scrollback.Message, error) {
 type settingsBody struct {
 	Pinned *bool       `json:"pinned,omitempty"`
 	Tools  *[]toolBody `json:"tools,omitempty"`
+
+	ArchiveOnCompact *bool `json:"archive_on_compact,omitempty" doc:"Whether an archive is written after each compaction."`
 	SharedSettings
 }
 
@@ -88,8 +90,6 @@ type SharedSettings struct {
 	ReasoningEffort *string `json:"reasoning_effort,omitempty" doc:"none, minimal, low, medium, high, xhigh or max; empty leaves it to the model."`
 	Thinking        *bool   `json:"thinking,omitempty" doc:"Whether the model thinks before it answers."`
 	ThinkingBudget  *int64  `json:"thinking_budget,omitempty" doc:"Tokens it may think for; 0 leaves it to the model."`
-
-	ArchiveOnCompact *bool `json:"archive_on_compact,omitempty" doc:"Whether an archive is written after each compaction."`
 }
 
 // apply sets what is given.
@@ -100,9 +100,6 @@ func (b *SharedSettings) apply(s *scrollback.Settings) {
 	b.think(s)
 	if b.numbers() != nil {
 		s.Compaction = b.numbers()
-	}
-	if b.ArchiveOnCompact != nil {
-		s.ArchiveOnCompact = *b.ArchiveOnCompact
 	}
 }
 
@@ -148,6 +145,9 @@ func (b *ConversationBody) apply(c *scrollback.Conversation) error {
 	}
 	if b.Settings != nil && b.Settings.Tools != nil {
 		c.Settings.Tools = toolsOf(*b.Settings.Tools)
+	}
+	if b.Settings != nil && b.Settings.ArchiveOnCompact != nil {
+		c.Settings.ArchiveOnCompact = *b.Settings.ArchiveOnCompact
 	}
 	if b.Settings != nil {
 		b.Settings.apply(&c.Settings)
