@@ -190,6 +190,11 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Unlock()
 	e.stop(errShutdown)
 	err := await(ctx, &e.running)
+	e.mu.Lock()
+	for _, lt := range e.turns {
+		lt.release()
+	}
+	e.mu.Unlock()
 	return scrollback.Wrap(scrollback.Canceled, "engine.Close", cmp.Or(err, await(ctx, &e.aside)))
 }
 

@@ -52,6 +52,7 @@ type liveTurn struct {
 	ended  bool
 	beside []scrollback.Event // of compactions beside the turn, held back until the step ends
 	more   chan struct{}      // closed and replaced when something happens
+	forget *time.Timer        // runs once it has ended
 }
 
 // makeLive makes a turn that has begun live, for whoever asked.
@@ -115,12 +116,21 @@ func (lt *liveTurn) end(last scrollback.DoneEvent) {
 	lt.mu.Lock()
 	lt.ended = true
 	lt.emitLocked(last)
-	lt.mu.Unlock()
-	time.AfterFunc(lt.e.o.HoldEvents, func() {
+	lt.forget = time.AfterFunc(lt.e.o.HoldEvents, func() {
 		lt.e.mu.Lock()
 		defer lt.e.mu.Unlock()
 		delete(lt.e.turns, lt.turn.ID)
 	})
+	lt.mu.Unlock()
+}
+
+// release lets an engine that is closed go, which the timers of its turns hold.
+func (lt *liveTurn) release() {
+	lt.mu.Lock()
+	defer lt.mu.Unlock()
+	if lt.forget != nil {
+		lt.forget.Stop()
+	}
 }
 
 // read yields the events after number n as they come, until the turn ends. When ctx

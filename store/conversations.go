@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -154,10 +153,8 @@ func complete(op string, c *scrollback.Conversation) error {
 		return scrollback.ParamErrorf(op, "meta", "meta is at most %d bytes", maxMeta)
 	case utf8.RuneCountInString(c.Title) > maxTitle:
 		return scrollback.ParamErrorf(op, "title", "a title is at most %d characters", maxTitle)
-	case utf8.RuneCountInString(c.Project) > maxProject:
-		return scrollback.ParamErrorf(op, "project", "a project's name is at most %d characters", maxProject)
-	case !utf8.ValidString(c.Project) || strings.ContainsFunc(c.Project, unicode.IsControl):
-		return scrollback.ParamErrorf(op, "project", "a project's name must be a single line of text")
+	case nameable(op, c.Project) != nil:
+		return nameable(op, c.Project)
 	case utf8.RuneCountInString(c.Instructions) > maxInstructions:
 		return scrollback.ParamErrorf(op, "instructions", "instructions are at most %d characters", maxInstructions)
 	case c.Settings.RecallScope != "" && c.Settings.RecallScope != scrollback.ScopeConversation && c.Settings.RecallScope != scrollback.ScopeProject && c.Settings.RecallScope != scrollback.ScopeAll:

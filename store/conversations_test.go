@@ -36,7 +36,7 @@ func TestCreate(t *testing.T) {
 				t.Errorf("%s: %v", param, err)
 			}
 		}
-		for _, name := range []string{"a\nb", "a\xff"} {
+		for _, name := range []string{"a\nb", "a\xff", ".", "..", " "} {
 			if _, _, err := b.Create(t.Context(), scrollback.Conversation{Project: name}); scrollback.CodeOf(err) != scrollback.Invalid {
 				t.Errorf("project %q: %v", name, err)
 			}

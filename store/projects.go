@@ -68,6 +68,8 @@ func nameable(op, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
 		return scrollback.ParamErrorf(op, "project", "a project has a name")
+	case name == "." || name == "..": // no address can name it
+		return scrollback.ParamErrorf(op, "project", "a project cannot be named %s", name)
 	case utf8.RuneCountInString(name) > maxProject:
 		return scrollback.ParamErrorf(op, "project", "a project's name is at most %d characters", maxProject)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):

@@ -301,6 +301,7 @@ var chinese = map[string]string{
 	"this needs a key: send it as Authorization: Bearer KEY, or sign in":                   "需要密钥：请以 Authorization: Bearer KEY 发送，或先登录",
 	"send one key, as Authorization: Bearer KEY":                                           "请只发送一个密钥，形式为 Authorization: Bearer KEY",
 	"this key is wrong, has expired or was revoked":                                        "此密钥有误、已过期或已被撤销",
+	"a project cannot be named %s":                                                         "项目不能命名为 %s",
 	"the sign-in has ended; sign in again":                                                 "登录已失效，请重新登录",
 	"%s asks to wait":                                                                      "%s 要求稍候",
 	"%s asks to wait %s":                                                                   "%s 要求等待 %s",

@@ -76,8 +76,8 @@ type message struct {
 	Parts json.RawMessage        `json:"parts,omitempty"`
 }
 
-// Read implements transcript.Importer. Branches other than the current one are told by
-// going back; compactions are made afresh from the messages.
+// Read implements transcript.Importer. Branches other than the current one come as
+// steps back; compactions are made again from the messages.
 func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		f := &file{d: transcript.NewDocument(r, MaxMessage), yield: yield}
