@@ -303,8 +303,7 @@ func TestProjectsRecallScope(t *testing.T) {
 func TestProjectWithAModelThatIsGone(t *testing.T) {
 	ctx := context.Background()
 	known := []string{"script", "other"}
-	var r *enginetest.Rig
-	r = enginetest.New(t, enginetest.Options{NoFolds: true, Models: func(name string) (model.Model, error) {
+	r := enginetest.New(t, enginetest.Options{NoFolds: true, Models: func(name string) (model.Model, error) {
 		if !slices.Contains(known, name) {
 			return nil, scrollback.ParamErrorf("test", "model", "unknown model %q", name)
 		}

@@ -33,6 +33,9 @@ func TestClosedToOthers(t *testing.T) {
 		}
 		create(t, open(t, dir, nil), scrollback.Conversation{})
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
 			info, err := d.Info()
 			if err != nil {
 				return err

@@ -93,7 +93,7 @@ func TestPanics(t *testing.T) {
 		}))
 		got := func() (p any) {
 			defer func() { p = recover() }()
-			h.ServeHTTP(w, httptest.NewRequest("GET", "/api/models", nil))
+			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/models", nil))
 			return nil
 		}()
 		if got != want || !begun && (w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), `"request_id"`)) ||

@@ -35,7 +35,7 @@ func TestRateLimit(t *testing.T) {
 		t.Helper()
 		o.Version, o.Insecure, o.Log = "test", true, slog.New(slog.DiscardHandler)
 		sent := strings.NewReader(`{"message":"` + message + `","stream":false}`)
-		r := httptest.NewRequest("POST", "/api/conversations/"+string(c.ID)+"/chat", sent)
+		r := httptest.NewRequest(http.MethodPost, "/api/conversations/"+string(c.ID)+"/chat", sent)
 		r.Host, r.RemoteAddr = "127.0.0.1", peer
 		r.Header.Set("Accept-Language", "fr, zh;q=0.7, en;q=0.3")
 		w := httptest.NewRecorder()

@@ -69,7 +69,7 @@ func TestFailuresAreLogged(t *testing.T) {
 	s, log := running(t, dir, server.Options{})
 	const key = "sk-abcdefghijklmnop1234"
 	for _, path := range []string{"/api/conversations/zz", "/api/nowhere"} {
-		if resp, body := send(t, "GET", s.URL+path, ""); resp.StatusCode != 404 ||
+		if resp, body := send(t, "GET", s.URL+path, ""); resp.StatusCode != http.StatusNotFound ||
 			resp.Header.Get("X-Request-Id") == "" || strings.Contains(body, "request_id") {
 			t.Errorf("%s: %d %s", path, resp.StatusCode, body)
 		}
@@ -93,7 +93,7 @@ func TestFailuresAreLogged(t *testing.T) {
 				RequestID     string `json:"request_id"`
 			}
 		}
-		if err := json.Unmarshal([]byte(body), &said); err != nil || resp.StatusCode != 503 || said.Error.Code != "unavailable" ||
+		if err := json.Unmarshal([]byte(body), &said); err != nil || resp.StatusCode != http.StatusServiceUnavailable || said.Error.Code != "unavailable" ||
 			!strings.Contains(said.Error.Message, "deleted") {
 			t.Fatalf("%s: %d %s", path, resp.StatusCode, body)
 		}
@@ -189,12 +189,12 @@ func dripped(t *testing.T, at, path string, pause time.Duration) {
 func TestReadOnly(t *testing.T) {
 	s, _ := running(t, t.TempDir(), server.Options{ReadOnly: true})
 	for _, c := range [][3]string{{"POST", "/api/conversations", "{}"}, {"POST", "/api/import", `{"role":"user","content":"x"}`}} {
-		if resp, body := send(t, c[0], s.URL+c[1], c[2]); resp.StatusCode != 403 ||
+		if resp, body := send(t, c[0], s.URL+c[1], c[2]); resp.StatusCode != http.StatusForbidden ||
 			!strings.Contains(body, "--read-only") || !strings.Contains(body, `"refused"`) {
 			t.Errorf("%v: %d %s", c, resp.StatusCode, body)
 		}
 	}
-	if resp, body := send(t, "GET", s.URL+"/api/conversations", ""); resp.StatusCode != 200 {
+	if resp, body := send(t, "GET", s.URL+"/api/conversations", ""); resp.StatusCode != http.StatusOK {
 		t.Errorf("%d %s", resp.StatusCode, body)
 	}
 }

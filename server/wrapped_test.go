@@ -45,14 +45,14 @@ func TestStreamsThroughAllWrappers(t *testing.T) {
 		}
 	}
 	stop()
-	if res, body := send(t, "GET", s.URL+"/api/conversations", "", "Authorization", "Bearer wrong"); res.StatusCode != 401 ||
+	if res, body := send(t, "GET", s.URL+"/api/conversations", "", "Authorization", "Bearer wrong"); res.StatusCode != http.StatusUnauthorized ||
 		!strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer ") {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
-	if res, body := send(t, "GET", s.URL+"/api/conversations", "", "Origin", "https://other.example"); res.StatusCode != 403 {
+	if res, body := send(t, "GET", s.URL+"/api/conversations", "", "Origin", "https://other.example"); res.StatusCode != http.StatusForbidden {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
-	if res, body := send(t, "GET", s.URL+"/api/conversations?limit=many", ""); res.StatusCode != 400 {
+	if res, body := send(t, "GET", s.URL+"/api/conversations?limit=many", ""); res.StatusCode != http.StatusBadRequest {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 	_, counted := send(t, "GET", s.URL+"/metrics", "")

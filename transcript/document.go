@@ -132,15 +132,17 @@ func (p *paced) Read(b []byte) (int, error) {
 		return 0, fmt.Errorf("a value is longer than %d bytes", p.max)
 	}
 	n, err := p.r.Read(b[:min(len(b), p.left)])
-	for i, from := 0, 0; ; from += i + 1 {
-		if i = bytes.IndexByte(b[from:n], '\n'); i < 0 {
+	for from := 0; ; {
+		i := bytes.IndexByte(b[from:n], '\n')
+		if i < 0 {
 			break
 		}
+		from += i + 1
 		if len(p.breaks) == mostBreaks {
 			p.lines++ // too early, for a value of that many lines
 			continue
 		}
-		p.breaks = append(p.breaks, p.at+int64(from+i))
+		p.breaks = append(p.breaks, p.at+int64(from-1))
 	}
 	p.left, p.at = p.left-n, p.at+int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -25,7 +25,7 @@ func TestCost(t *testing.T) {
 	_, secret := b.key(scrollback.Key{Name: "k", Projects: []string{"p"}})
 	b.inner = b.gate.Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	request := func(h headers) *http.Request {
-		r := httptest.NewRequest("GET", "http://localhost/api/x", nil)
+		r := httptest.NewRequest(http.MethodGet, "http://localhost/api/x", nil)
 		for name, v := range h {
 			r.Header.Set(name, v)
 		}

@@ -289,7 +289,7 @@ func TestKeysEnd(t *testing.T) {
 			<-r.Context().Done()
 			ended <- time.Now()
 		}))
-		r := httptest.NewRequest("GET", url, nil)
+		r := httptest.NewRequest(http.MethodGet, url, nil)
 		r.Header.Set("Authorization", "Bearer "+other)
 		go stream.ServeHTTP(httptest.NewRecorder(), r)
 		time.Sleep(time.Hour)

@@ -16,6 +16,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -105,7 +106,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 		f := &file{d: transcript.NewDocument(r, transcript.MaxLine), yield: yield, top: fields{}}
 		for {
 			name, err := f.d.Next()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err == nil {

@@ -18,7 +18,11 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
-			defer d.Close()
+			defer func() {
+				if err := d.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
 			test(&rig{Driver: d, t: t, now: 1_700_000_000_000})
 		})
 	}
