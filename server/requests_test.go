@@ -93,7 +93,8 @@ func TestFailuresAreLogged(t *testing.T) {
 				RequestID     string `json:"request_id"`
 			}
 		}
-		if err := json.Unmarshal([]byte(body), &said); err != nil || resp.StatusCode != http.StatusServiceUnavailable || said.Error.Code != "unavailable" ||
+		if err := json.Unmarshal([]byte(body), &said); err != nil ||
+			resp.StatusCode != http.StatusServiceUnavailable || said.Error.Code != "unavailable" ||
 			!strings.Contains(said.Error.Message, "deleted") {
 			t.Fatalf("%s: %d %s", path, resp.StatusCode, body)
 		}

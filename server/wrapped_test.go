@@ -45,7 +45,8 @@ func TestStreamsThroughAllWrappers(t *testing.T) {
 		}
 	}
 	stop()
-	if res, body := send(t, "GET", s.URL+"/api/conversations", "", "Authorization", "Bearer wrong"); res.StatusCode != http.StatusUnauthorized ||
+	if res, body := send(t, "GET", s.URL+"/api/conversations", "",
+		"Authorization", "Bearer wrong"); res.StatusCode != http.StatusUnauthorized ||
 		!strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer ") {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
