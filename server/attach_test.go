@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
@@ -63,10 +64,10 @@ func post(t *testing.T, url string, body io.Reader, into any) int {
 }
 
 // endless is a body that counts what is read of it.
-type endless struct{ read int64 }
+type endless struct{ read atomic.Int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
-	e.read += int64(len(p))
+	e.read.Add(int64(len(p)))
 	return len(p), nil
 }
 
@@ -107,8 +108,8 @@ func TestHugeUpload(t *testing.T) {
 			if resp != nil {
 				resp.Body.Close()
 			}
-			if body.read > most {
-				t.Errorf("%s: %d bytes were taken (length given: %v)", path, body.read, says)
+			if n := body.read.Load(); n > most {
+				t.Errorf("%s: %d bytes were taken (length given: %v)", path, n, says)
 			}
 		}
 		runtime.ReadMemStats(&after)
