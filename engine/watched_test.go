@@ -141,6 +141,7 @@ func TestWatchedFailure(t *testing.T) {
 		modeltest.Step{Err: scrollback.Wrap(scrollback.Unavailable, "test", errors.New("tulips at https://example.org"))})
 	id := r.NewConversation()
 	r.Ask(id, "What about the tulips?").Done(t, scrollback.TurnFailed, "")
+	r.Engine.Rest() // the span of the first ends before the second begins
 	enginetest.WantCode(t, r.Ask("01a1fb8d-0000-7000-8000-000000000000", "tulips").Err, scrollback.NotFound, "")
 	r.Engine.Rest()
 	want := `invoke_agent scrollback ! unavailable

@@ -154,40 +154,41 @@ type sent struct {
 	limit   int64
 	setting string
 	over    bool      // it says itself that it is too long
-	rest    io.Reader // what is read of it all the same, or nil
+	rest    io.Reader // what is read of it all the same, if it is too long
 }
 
 // sentBody is the body of a request. setting names its limit.
 func sentBody(w http.ResponseWriter, r *http.Request, limit int64, setting string) *sent {
-	s := &sent{r: http.MaxBytesReader(w, r.Body, limit), limit: limit, setting: setting, over: r.ContentLength > limit}
-	switch {
-	case !s.over:
-	case r.ContentLength <= drained && r.Header.Get("Expect") == "":
-		s.rest = r.Body
-	default:
-		w.Header().Set("Connection", "close") // the rest is not worth reading
+	s := &sent{r: http.MaxBytesReader(w, r.Body, limit), limit: limit, setting: setting, over: r.ContentLength > limit,
+		rest: io.LimitReader(r.Body, drained)}
+	if s.over && (r.ContentLength > drained || r.Header.Get("Expect") != "") {
+		s.rest = http.NoBody // the rest is not worth reading
+		w.Header().Set("Connection", "close")
 	}
 	return s
 }
 
-// drained is how long a body that is refused may be, in bytes, to be read to its end: a client
-// that is still sending when the connection is closed may not see the response.
-const drained = 8 << 20
+// drained is how much of a body that is refused is read all the same, in bytes: a client that
+// is still sending when the connection is closed does not see the response.
+const drained = 64 << 20
 
 func (s *sent) Read(p []byte) (int, error) {
 	if s.over {
-		if s.rest != nil {
-			_, _ = io.Copy(io.Discard, s.rest) // it is refused either way
-		}
-		return 0, overLimit(s.limit, s.setting)
+		return 0, s.refuse()
 	}
 	n, err := s.r.Read(p)
 	var big *http.MaxBytesError
 	switch {
 	case errors.As(err, &big):
-		err = overLimit(s.limit, s.setting)
+		err = s.refuse()
 	case err != nil && !errors.Is(err, io.EOF):
 		err = bodyError(err)
 	}
 	return n, err
+}
+
+// refuse reads what is read of a body that is too long, and returns its error.
+func (s *sent) refuse() error {
+	_, _ = io.Copy(io.Discard, s.rest) // it is refused either way
+	return overLimit(s.limit, s.setting)
 }
