@@ -30,6 +30,7 @@ type Conversation struct {
 	CreatedAt    int64           `json:"created_at"`
 	UpdatedAt    int64           `json:"updated_at"`
 	Parent       *ParentRef      `json:"parent,omitempty"`
+	AgentOf      *AgentRef       `json:"agent_of,omitempty"`
 	PinnedSeqs   []int64         `json:"pinned_seqs"`
 	DeletedAt    int64           `json:"deleted_at,omitempty"`
 	Meta         json.RawMessage `json:"meta"`
@@ -73,6 +74,8 @@ type Settings struct {
 	ReasoningEffort string `json:"reasoning_effort,omitempty"`
 	Thinking        *bool  `json:"thinking,omitempty"`
 	ThinkingBudget  int64  `json:"thinking_budget,omitempty"`
+	// Agents lets its model start sub-agents.
+	Agents bool `json:"agents,omitempty"`
 	// ArchiveOnCompact writes an archive, a full copy, after each compaction.
 	ArchiveOnCompact bool `json:"archive_on_compact,omitempty"`
 }
@@ -105,6 +108,14 @@ type ParentRef struct {
 	ID     ConversationID `json:"id"`
 	Branch BranchID       `json:"branch"`
 	Seq    int64          `json:"seq"`
+}
+
+// AgentRef is where a sub-agent was started: by the call of a turn of the conversation it
+// works for.
+type AgentRef struct {
+	ID     ConversationID `json:"id"`
+	TurnID TurnID         `json:"turn_id,omitempty"`
+	CallID string         `json:"call_id,omitempty"`
 }
 
 // Branch is one line of a conversation. It continues Parent, the branch that owns

@@ -101,6 +101,8 @@ type MetaEvent struct {
 	Budget     int64     `json:"budget"`
 	Limit      int64     `json:"limit"`
 	LimitFrom  LimitFrom `json:"limit_from"`
+
+	References []Reference `json:"references,omitempty"` // of the prompt
 }
 
 // ErrorEvent says why the turn fails.

@@ -18,10 +18,11 @@ type Part interface {
 // thinking signature. It is meaningful only to the model that made the message.
 type Opaque = json.RawMessage
 
-// Text is plain text.
+// Text is plain text. With Reference it is what a mark in the prompt named.
 type Text struct {
-	Text   string `json:"text"`
-	Opaque Opaque `json:"opaque,omitempty"`
+	Text      string     `json:"text"`
+	Reference *Reference `json:"reference,omitempty"`
+	Opaque    Opaque     `json:"opaque,omitempty"`
 }
 
 // Image is a raster image kept as an artifact. Size is in bytes, Width and
@@ -101,11 +102,12 @@ type Parts []Part
 // Say is a message of plain text.
 func Say(text string) Parts { return Parts{Text{Text: text}} }
 
-// Text joins the text parts with newlines: what a person reads as the message.
+// Text joins the text parts with newlines: what a person reads as the message. What the
+// message refers to is not part of it.
 func (ps Parts) Text() string {
 	var buf bytes.Buffer
 	for _, p := range ps {
-		if t, ok := p.(Text); ok {
+		if t, ok := p.(Text); ok && t.Reference == nil {
 			if buf.Len() > 0 {
 				buf.WriteByte('\n')
 			}
