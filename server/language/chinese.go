@@ -358,6 +358,8 @@ var chinese = map[string]string{
 
 	"%s is not a regular file": "%s 不是普通文件",
 
+	"part %d: a reference is set by the server, and cannot be sent": "第 %s 部分：引用由服务器生成，不能由请求发送",
+
 	// The database.
 	"a database in memory cannot be copied to a file": "内存中的数据库不能复制到文件",
 }
