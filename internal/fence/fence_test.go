@@ -36,7 +36,9 @@ var rooms = map[string]entry{
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
 		not: "database/sql"},
-	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5", not: "database/sql"},
+	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5 golang.org/x/text/unicode/norm",
+		not: "database/sql"},
+	"workspace/reference": {rooms: ". workspace", not: "database/sql os time"},
 
 	"store": {rooms: ". internal/terms store/driver store/feed store/keyring store/search", libs: "github.com/google/uuid",
 		not: "database/sql os"},
@@ -131,7 +133,7 @@ var rooms = map[string]entry{
 		libs: "github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 
 	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token " +
-		"transcript/all internal/*", net: true,
+		"transcript/all internal/* workspace workspace/reference", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 	"bench/recall": {rooms: ". archive compact/standing engine recall model store store/sqldriver/sqlite token",
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
