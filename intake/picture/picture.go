@@ -79,10 +79,8 @@ func (f *Fitter) Fit(ctx context.Context, b []byte) (Picture, error) {
 	if err := f.check(s); err != nil {
 		return Picture{}, err
 	}
-	out := Picture{Bytes: b, MediaType: "image/" + s.format, Width: s.width, Height: s.height}
-	if s.orientation > 4 {
-		out.Width, out.Height = s.height, s.width
-	}
+	out := Picture{Bytes: b, MediaType: "image/" + s.format}
+	out.Width, out.Height = s.shown()
 	if max(s.width, s.height) <= f.limits.Side && int64(len(b)) <= f.limits.Bytes && s.animated <= f.limits.Pixels {
 		return out, nil
 	}
@@ -96,6 +94,17 @@ func (f *Fitter) Fit(ctx context.Context, b []byte) (Picture, error) {
 		return Picture{}, scrollback.Wrap(scrollback.Canceled, op, context.Cause(ctx))
 	}
 	return f.scale(out, s)
+}
+
+// Measure tells the media type of an image and its size in pixels, as it is shown, from
+// its first bytes. What is not an image is invalid; a size that cannot be read is 0.
+func Measure(head []byte) (media string, width, height int, err error) {
+	s, err := measure(head)
+	if err != nil {
+		return "", 0, 0, err
+	}
+	width, height = s.shown()
+	return "image/" + s.format, width, height, nil
 }
 
 // check refuses what is not worth decoding or dangerous to decode.

@@ -3,8 +3,6 @@ package picture
 import (
 	"bytes"
 	"encoding/binary"
-
-	"github.com/scrollback-ai/scrollback"
 )
 
 // shape is what an image says about itself. Where it says several things, the largest
@@ -36,15 +34,20 @@ func measure(b []byte) (s shape, err error) {
 	if s.frames < 2 {
 		s.animated = 0
 	}
-	if s.width < 0 || s.height < 0 {
-		return s, scrollback.Errorf(scrollback.Invalid, op, "the image is damaged: it has no size")
-	}
 	return s, nil
 }
 
 // claims takes a size into account.
 func (s *shape) claims(width, height int) {
 	s.width, s.height = max(s.width, width), max(s.height, height)
+}
+
+// shown is its size when it stands upright.
+func (s *shape) shown() (width, height int) {
+	if s.orientation > 4 {
+		return s.height, s.width
+	}
+	return s.width, s.height
 }
 
 func (s *shape) area() int64 { return int64(s.width) * int64(s.height) }
