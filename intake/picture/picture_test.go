@@ -15,6 +15,7 @@ import (
 	"image/png"
 	"io"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -275,7 +276,8 @@ func TestManyBytes(t *testing.T) {
 	}
 	f := New(Limits{Bytes: 400_000})
 	got, err := f.Fit(t.Context(), asPNG(t, noise))
-	if err != nil || got.MediaType != "image/jpeg" || got.Width != 600 || len(got.Bytes) > 400_000 || !strings.HasPrefix(got.Note, "1.1 MB made 0.") {
+	if err != nil || got.MediaType != "image/jpeg" || got.Width != 600 || len(got.Bytes) > 400_000 ||
+		!strings.HasPrefix(got.Note, "1.1 MB made 0.") {
 		t.Errorf("%s %d×%d, %d bytes, %q, %v", got.MediaType, got.Width, got.Height, len(got.Bytes), got.Note, err)
 	}
 	noise.Pix[3] = 0
@@ -291,33 +293,34 @@ func TestRefused(t *testing.T) {
 	photo := asJPEG(t, quarters(300, 200), 1)
 	moving := asGIF(t, 100, 100, 5)
 	sig := []byte("\x89PNG\r\n\x1a\n")
-	bomb := append(append(append([]byte{}, sig...), chunk("IHDR", header(60000, 60000, 8, 6, 0, 0, 0))...), chunk("IEND", nil)...)
+	empty := func(w, h uint32, depth byte) []byte {
+		head := chunk("IHDR", header(w, h, depth, 6, 0, 0, depth/16))
+		return slices.Concat(sig, head, chunk("IEND", nil))
+	}
 	liar := riff("VP8X", []byte{0, 0, 0, 0, 9, 0, 0, 9, 0, 0}, "VP8L", asWebP(16384, 16384)[20:])
 	wide := append([]byte("GIF89a\xff\xff\xff\xff\x00\x00\x00"), moving[13:]...)
 	for name, c := range map[string]struct {
 		b    []byte
 		want string
 	}{
-		"nothing":        {nil, "not an image: it is empty"},
-		"text":           {[]byte("a cat sat"), "not an image: it is text/plain"},
-		"svg":            {[]byte(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>`), "not an image: it is image/svg+xml"},
-		"pdf":            {[]byte("%PDF-1.7\n%\xe2\xe3"), "not an image: it is application/pdf"},
-		"png bomb":       {bomb, "claims 60000×60000 pixels; at most 50 million"},
-		"webp that lies": {liar, "claims 16384×16384 pixels"},
-		"gif bomb":       {wide, "claims 65535×65535 pixels"},
-		"webp bomb":      {asWebP(16384, 16384), "claims 16384×16384 pixels"},
-		"no width":       {append(append(append([]byte{}, sig...), chunk("IHDR", header(0, 5, 8, 6, 0, 0, 0))...), chunk("IEND", nil)...), "it has no size"},
-		"below zero":     {append(append(append([]byte{}, sig...), chunk("IHDR", header(1<<31, 5, 8, 6, 0, 0, 0))...), chunk("IEND", nil)...), "it has no size"},
-		"only a name":    {sig, "it has no size"},
-		"half a png":     {whole[:len(whole)/2], "it ends too early"},
-		"half a jpeg":    {photo[:len(photo)/2], "it ends too early"},
-		"half a gif":     {moving[:len(moving)/2], "it ends too early"},
-		"half a webp":    {asWebP(3000, 30)[:24], "it has no size"},
-		"short webp":     {asWebP(3000, 30)[:30], "it ends too early"},
-		"16-bit, too deep": {append(append(append([]byte{}, sig...), chunk("IHDR", header(7000, 7000, 16, 6, 0, 0, 1))...), chunk("IEND", nil)...),
-			"too large to be scaled down"},
-		"no pixels": {append(append(append([]byte{}, sig...), chunk("IHDR", header(2500, 2500, 8, 6, 0, 0, 0))...), chunk("IEND", nil)...),
-			"the image is damaged: png"},
+		"nothing":          {nil, "not an image: it is empty"},
+		"text":             {[]byte("a cat sat"), "not an image: it is text/plain"},
+		"svg":              {[]byte(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>`), "not an image: it is image/svg+xml"},
+		"pdf":              {[]byte("%PDF-1.7\n%\xe2\xe3"), "not an image: it is application/pdf"},
+		"png bomb":         {empty(60000, 60000, 8), "claims 60000×60000 pixels; at most 50 million"},
+		"webp that lies":   {liar, "claims 16384×16384 pixels"},
+		"gif bomb":         {wide, "claims 65535×65535 pixels"},
+		"webp bomb":        {asWebP(16384, 16384), "claims 16384×16384 pixels"},
+		"no width":         {empty(0, 5, 8), "it has no size"},
+		"below zero":       {empty(1<<31, 5, 8), "it has no size"},
+		"only a name":      {sig, "it has no size"},
+		"half a png":       {whole[:len(whole)/2], "it ends too early"},
+		"half a jpeg":      {photo[:len(photo)/2], "it ends too early"},
+		"half a gif":       {moving[:len(moving)/2], "it ends too early"},
+		"half a webp":      {asWebP(3000, 30)[:24], "it has no size"},
+		"short webp":       {asWebP(3000, 30)[:30], "it ends too early"},
+		"16-bit, too deep": {empty(7000, 7000, 16), "too large to be scaled down"},
+		"no pixels":        {empty(2500, 2500, 8), "the image is damaged: png"},
 	} {
 		f := New(Limits{})
 		var got Picture
@@ -345,8 +348,8 @@ func allocated(f func()) uint64 {
 // thousands of frames are counted without looking at them.
 func TestBombs(t *testing.T) {
 	zeros := deflated(t, 256<<20)
-	b := append(append([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", header(2400, 2400, 8, 6, 0, 0, 0))...), chunk("zTXt", append([]byte("a\x00\x00"), zeros...))...)
-	b = append(append(b, chunk("IDAT", zeros)...), chunk("IEND", nil)...)
+	b := slices.Concat([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", header(2400, 2400, 8, 6, 0, 0, 0)),
+		chunk("zTXt", append([]byte("a\x00\x00"), zeros...)), chunk("IDAT", zeros), chunk("IEND", nil))
 	taken := allocated(func() {
 		if got, err := New(Limits{}).Fit(t.Context(), b); err == nil && got.Width != 2000 {
 			t.Errorf("%+v", got.Note)

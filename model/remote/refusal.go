@@ -292,13 +292,13 @@ var badImage = regexp.MustCompile(`^(?:invalid_image|image_|unsupported_image|in
 const Addresses = "addresses of images"
 
 // unfetched are words of servers about an address they cannot make an image of.
-var unfetched = regexp.MustCompile(`download|fetch|retriev|load|url|link|address|base64`)
+var unfetched = regexp.MustCompile(`download|fetch|retriev|\burls?\b|\blinks?\b|base64`)
 
 // refusedParam is which of the parameters a server refuses, or empty. A name with
 // a blank in it is not a parameter, but words about several.
 func refusedParam(p Problem, words string, params []string) string {
-	if slices.Contains(params, Addresses) && p.Status >= 400 && p.Status < 500 && unfetched.MatchString(words) &&
-		(strings.Contains(words, "image") || strings.Contains(p.Code, "image") || strings.Contains(p.Param, "image")) && !sightless.MatchString(words) {
+	if slices.Contains(params, Addresses) && unfetched.MatchString(strings.ReplaceAll(words, "image_url", "")) && !sightless.MatchString(words) &&
+		p.Status >= 400 && p.Status < 500 {
 		return Addresses
 	}
 	for _, name := range params {
