@@ -41,12 +41,12 @@ func (l Limits) checkImage(p scrollback.Image) error {
 	return nil
 }
 
-// images returns the parts of a message with its images filled in, those of a prompt made
-// small enough for models, and nil for each that is left out. Imported ones stay as they
-// are: an import has to find its messages again.
+// images returns the parts of a message with its images filled in: those that a person
+// uploaded are made small enough for models, and nil stands for each that is left out.
+// Those attached as bytes stay as they are: they are small enough, or imported, and an
+// import has to find its messages again.
 func (a *admission) images(ctx context.Context, ps scrollback.Parts) (scrollback.Parts, error) {
 	ps = slices.Clone(ps)
-	prompt := a.attached == nil && a.out.Role == scrollback.RoleUser
 	var kept int
 	var left []string
 	for i, p := range ps {
@@ -54,7 +54,8 @@ func (a *admission) images(ctx context.Context, ps scrollback.Parts) (scrollback
 		if !ok {
 			continue
 		}
-		if prompt && kept == a.Limits.Images {
+		uploaded := a.out.Role == scrollback.RoleUser && a.attached[i] == nil
+		if uploaded && kept == a.Limits.Images {
 			ps[i], left = nil, append(left, cmp.Or(clip.OneLine(part.Name), part.Where()))
 			continue
 		}
@@ -66,7 +67,7 @@ func (a *admission) images(ctx context.Context, ps scrollback.Parts) (scrollback
 				part.Size, part.Width, part.Height = 0, 0, 0
 				ps[i] = part
 			}
-		case prompt:
+		case uploaded:
 			ps[i], err = a.fitImage(ctx, part)
 		default:
 			ps[i], err = a.describeImage(ctx, i, part)
@@ -87,7 +88,7 @@ func (a *admission) images(ctx context.Context, ps scrollback.Parts) (scrollback
 func (a *admission) note(r scrollback.Reference) {
 	r.Kind = scrollback.ReferenceImage
 	r.Source = clip.Line(r.Source, 500)
-	a.notes = append(a.notes, scrollback.Text{Text: "[image " + r.Source + ": " + r.Note + "]", Reference: &r})
+	a.notes = append(a.notes, scrollback.Text{Text: block(r, ""), Reference: &r})
 }
 
 // describeImage fills in what an image part says about its bytes, which stay as they are.
@@ -151,18 +152,6 @@ func (a *admission) fitImage(ctx context.Context, p scrollback.Image) (scrollbac
 	made, err := a.keepPicture(ctx, fit, name)
 	made.Name, made.Detail, made.Opaque = p.Name, p.Detail, p.Opaque
 	return made, err
-}
-
-// picture takes in the bytes of an image that a prompt names: it returns the part, and
-// what was done to it in words. What is not an image, is damaged or too large to be looked
-// at is invalid.
-func (a *admission) picture(ctx context.Context, name string, b []byte) (scrollback.Image, string, error) {
-	fit, err := a.fitter.Fit(ctx, b)
-	if err != nil {
-		return scrollback.Image{}, "", err
-	}
-	p, err := a.keepPicture(ctx, fit, name)
-	return p, fit.Note, err
 }
 
 // keepPicture stores what is kept of an image, which the message then mentions.
