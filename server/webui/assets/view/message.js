@@ -34,13 +34,19 @@ export function Result({ result, conversation }) {
   <//>`;
 }
 
+// Picture is an image, or a link to one at an address: nothing is fetched from elsewhere.
+function Picture({ part: p, id }) {
+  if (p.url) return /^https?:/i.test(p.url) && html`<a class="file" href=${p.url} target="_blank" rel="noopener noreferrer">${p.name || p.url}</a>`;
+  return html`<img class="picture" loading="lazy" src=${artifactOf(p, id)} alt=${p.name || t('image')} width=${p.width} height=${p.height} />`;
+}
+
 function Part({ part: p, id }) {
   switch (p.type) {
     case 'text': return html`<${Text} text=${p.text} />`;
     case 'reasoning': return p.text ? html`<${Reasoning} text=${p.text} />` : null;
     case 'tool_call': return html`<${Call} call=${p} />`;
     case 'tool_result': return html`<${Result} result=${p} conversation=${id} />`;
-    case 'image': return html`<img class="picture" loading="lazy" src=${artifactOf(p, id)} alt=${p.name || t('image')} width=${p.width} height=${p.height} />`;
+    case 'image': return html`<${Picture} part=${p} id=${id} />`;
     case 'file': return html`<a class="file" href=${artifactOf(p, id)} download=${p.name}>${p.name || p.media_type} <span>${bytes(p.size)}</span></a>`;
     default: return null;
   }
