@@ -14,7 +14,6 @@ import (
 type note struct {
 	Messages  int                  `json:"messages,omitempty"` // of the file that are this one, if not 1
 	ID        scrollback.MessageID `json:"id,omitempty"`
-	Role      scrollback.Role      `json:"role,omitempty"` // if it is another
 	Name      string               `json:"name,omitempty"`
 	Model     string               `json:"model,omitempty"`
 	Usage     *scrollback.Usage    `json:"usage,omitempty"`
@@ -28,7 +27,7 @@ type note struct {
 }
 
 func (n *note) empty() bool {
-	return n.ID == "" && n.Role == "" && n.Name == "" && n.Model == "" && n.Usage == nil && n.Status == "" && n.CreatedAt == 0 &&
+	return n.ID == "" && n.Name == "" && n.Model == "" && n.Usage == nil && n.Status == "" && n.CreatedAt == 0 &&
 		len(n.Meta) == 0 && len(n.Parts) == 0 && len(n.Whole) == 0 && n.Messages < 2
 }
 
@@ -46,9 +45,6 @@ func write(e, read transcript.Entry, messages int) (note, error) {
 	n := noteOf(e.Message)
 	if messages != 1 {
 		n.Messages = messages
-	}
-	if e.Message.Role != read.Message.Role {
-		n.Role = e.Message.Role
 	}
 	e.Message.Parts, read.Message.Parts = bare(e.Message.Parts), bare(read.Message.Parts)
 	var err error
@@ -115,10 +111,7 @@ func differences(from, to transcript.Entry) ([]map[string]json.RawMessage, error
 func (n *note) apply(e transcript.Entry) (transcript.Entry, bool) {
 	m := &e.Message
 	m.ID, m.Name, m.Model, m.Usage, m.Status, m.CreatedAt, m.Meta = n.ID, n.Name, n.Model, n.Usage, n.Status, n.CreatedAt, n.Meta
-	if n.Role != "" {
-		m.Role = n.Role
-	}
-	if _, err := scrollback.ParseRole(string(m.Role)); err != nil || m.CreatedAt < 0 {
+	if m.CreatedAt < 0 {
 		return e, false
 	}
 	switch n.Status {

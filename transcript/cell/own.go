@@ -29,10 +29,10 @@ func shows(c transcript.Cell, e transcript.Entry) bool {
 	return errA == nil && errB == nil && string(a) == string(b) && as.Role == c.Role && Inline(as) == Inline(c)
 }
 
-// NoteOwn is the note of the message that a cell is; nil if the cell does not show it.
-func NoteOwn(c transcript.Cell, e transcript.Entry) (*note, error) {
+// noteOwn is the note of the message that a cell is; nil if the cell does not show it.
+func noteOwn(c transcript.Cell, e transcript.Entry) (*note, error) {
 	n, err := write(e, Parts(c), 1)
-	if err != nil || !shows(c, e) {
+	if err != nil || n.empty() || !shows(c, e) {
 		return nil, err
 	}
 	return &n, nil
@@ -145,12 +145,9 @@ func Referring(e transcript.Entry) (out scrollback.Parts) {
 }
 
 // SetOwn writes the references of a cell's own message into the cell's metadata, and makes
-// its note. Without a message everything stays.
-func SetOwn(f splice.Form, meta json.RawMessage, c transcript.Cell, own *transcript.Entry, was *note) (json.RawMessage, *note, error) {
-	if own == nil {
-		return meta, was, nil
-	}
-	c.References = Referring(*own)
+// its note, which is nil if there is nothing to note.
+func SetOwn(f splice.Form, meta json.RawMessage, c transcript.Cell, own transcript.Entry) (json.RawMessage, *note, error) {
+	c.References = Referring(own)
 	ghost := GhostOf(c.References)
 	switch {
 	case ghost == nil && splice.Get(meta, GhostField) != nil:
@@ -160,12 +157,9 @@ func SetOwn(f splice.Form, meta json.RawMessage, c transcript.Cell, own *transcr
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(meta) == 0 {
-			meta = json.RawMessage("{}")
-		}
-		meta = f.Set(meta, metaDepth, GhostField, raw)
+		meta = f.Set(orEmpty(meta), metaDepth, GhostField, raw)
 	}
 	c.References = References(splice.Get(meta, GhostField))
-	n, err := NoteOwn(c, *own)
+	n, err := noteOwn(c, own)
 	return meta, n, err
 }

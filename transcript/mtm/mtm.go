@@ -14,7 +14,6 @@ package mtm
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -215,8 +214,10 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 	}
 	o := cell.ReadMeta(meta).Ours
 	o.Said = notes
-	if meta, o.Own, err = cell.SetOwn(n.file.Form, meta, was.cell, own, o.Own); err != nil {
-		return err
+	if own != nil {
+		if meta, o.Own, err = cell.SetOwn(n.file.Form, meta, was.cell, *own); err != nil {
+			return err
+		}
 	}
 	kept := 0
 	for k := range cell.Kept(was.all, rest) {
@@ -244,17 +245,12 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 
 // setMeta writes the metadata of a cell.
 func (n *notebook) setMeta(g *group, meta json.RawMessage, o cell.Ours) error {
-	now, err := cell.SetOurs(n.file.Form, meta, o)
-	if err != nil {
-		return err
-	}
-	if was := splice.Get(g.head.Raw, "metadata"); was != nil || now != nil {
-		if now != nil && !bytes.Equal(was, now) {
-			g.head.Raw = n.file.Set(g.head.Raw, messageDepth, "metadata", now)
-		}
+	meta, err := cell.SetOurs(n.file.Form, meta, o)
+	if err == nil && !bytes.Equal(splice.Get(g.head.Raw, "metadata"), meta) {
+		g.head.Raw = n.file.Set(g.head.Raw, messageDepth, "metadata", meta)
 	}
 	g.read = nil
-	return nil
+	return err
 }
 
 // SetStale implements transcript.Notebook.
@@ -304,7 +300,7 @@ func (n *notebook) append(g cell.Group, stale bool) error {
 		if c.Role != scrollback.RoleUser && c.Role != scrollback.RoleSystem {
 			return scrollback.Errorf(scrollback.Invalid, "mtm.Append", "a cell has no role %q", c.Role)
 		}
-		if meta, o.Own, err = cell.SetOwn(n.file.Form, nil, c, g.Own, nil); err != nil {
+		if meta, o.Own, err = cell.SetOwn(n.file.Form, nil, c, *g.Own); err != nil {
 			return err
 		}
 		all = append(all, wire.Message{Role: string(c.Role), Content: contentOf(c)})
@@ -313,9 +309,12 @@ func (n *notebook) append(g cell.Group, stale bool) error {
 		all = append(all, m)
 	}
 	if len(all) == 0 {
-		return fmt.Errorf("there is nothing to append")
+		return scrollback.Errorf(scrollback.Invalid, "mtm.Append", "there is nothing to append")
 	}
 	first := len(n.groups)
+	if first > 0 && g.Own == nil && n.groups[first-1].role != "" && n.groups[first-1].role != scrollback.RoleSystem {
+		return scrollback.Errorf(scrollback.Invalid, "mtm.Append", "what the model says belongs to the cell before it")
+	}
 	for _, m := range all {
 		raw, err := n.file.Marshal(m, messageDepth)
 		if err != nil {
