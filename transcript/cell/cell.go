@@ -31,6 +31,9 @@ const (
 // SystemPrefix stands before the text of a system cell, where people see it.
 const SystemPrefix = "**System**: "
 
+// BlockMark begins the block that a program adds to a prompt.
+const BlockMark = "<content_reference>"
+
 // metaDepth is how deep the metadata of a cell stands in a file.
 const metaDepth = 3
 

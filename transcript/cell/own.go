@@ -1,9 +1,12 @@
 package cell
 
 import (
+	"cmp"
 	"encoding/json"
 	"iter"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/splice"
@@ -26,7 +29,30 @@ func shows(c transcript.Cell, e transcript.Entry) bool {
 	as := Of(e)
 	a, errA := plain(GhostOf(as.References))
 	b, errB := plain(GhostOf(c.References))
-	return errA == nil && errB == nil && string(a) == string(b) && as.Role == c.Role && Inline(as) == Inline(c)
+	return errA == nil && errB == nil && string(a) == string(b) && as.Role == c.Role && slices.Equal(looks(as), looks(c))
+}
+
+// looks are the texts and the images of a cell in their order, without names.
+func looks(c transcript.Cell) (out [][2]string) {
+	c.References, c.Images, c.Bytes = nil, slices.Clone(c.Images), maps.Clone(c.Bytes)
+	Lift(&c, nil)
+	e := Parts(c)
+	for i, p := range e.Message.Parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			out = append(out, [2]string{"", Spell(p.Text)})
+		case scrollback.Image:
+			out = append(out, [2]string{cmp.Or(p.MediaType, "image/png"), string(e.Bytes[i])})
+		case scrollback.File, scrollback.ToolCall, scrollback.ToolResult, scrollback.Reasoning:
+		}
+	}
+	return out
+}
+
+// Spell is the text of a prompt in which nothing stands for the beginning of the block that a
+// program adds.
+func Spell(text string) string {
+	return strings.ReplaceAll(text, BlockMark, "<content_reference >")
 }
 
 // noteOwn is the note of the message that a cell is; nil if the cell does not show it.

@@ -121,30 +121,30 @@ func (n *notebook) append(c transcript.Cell, own *transcript.Entry) error {
 	if err != nil {
 		return err
 	}
-	var notes cell.Ours
-	said := c.Interaction
+	meta := n.file.Set(json.RawMessage("{}"), metaDepth, cell.RoleField, json.RawMessage(strconv.Quote(string(c.Role))))
+	n.add(n.file.Another(n.file.Set(raw, cellDepth, "metadata", meta), len(n.items) == 0))
+	made := n.cells[len(n.cells)-1]
 	if own == nil && len(c.References) > 0 {
 		e := cell.Parts(c)
 		own = &e
 	}
-	meta := n.file.Set(json.RawMessage("{}"), metaDepth, cell.RoleField, json.RawMessage(strconv.Quote(string(c.Role))))
+	notes := cell.Ours{Stale: c.Stale}
 	if own != nil {
-		if meta, notes.Own, err = cell.SetOwn(n.file.Form, meta, c, *own); err != nil {
+		if meta, notes.Own, err = cell.SetOwn(n.file.Form, meta, made.said().cell, *own); err != nil {
 			return err
 		}
 	}
-	if notes.Stale = c.Stale; len(said) == 0 {
+	if len(c.Interaction) == 0 {
 		meta, err = cell.SetOurs(n.file.Form, meta, notes)
 	} else {
-		meta, err = n.interaction(meta, notes, said)
+		meta, err = n.interaction(meta, notes, c.Interaction)
 	}
 	if err != nil {
 		return err
 	}
-	n.add(n.file.Another(n.file.Set(raw, cellDepth, "metadata", meta), len(n.items) == 0))
-	last := n.cells[len(n.cells)-1]
-	if last.kind == "code" && len(said) > 0 {
-		return n.show(last, cell.Newest(said))
+	made.Raw, made.read = n.file.Set(made.Raw, cellDepth, "metadata", meta), nil
+	if made.kind == "code" && len(c.Interaction) > 0 {
+		return n.show(made, cell.Newest(c.Interaction))
 	}
 	return nil
 }

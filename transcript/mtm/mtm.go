@@ -48,6 +48,11 @@ type group struct {
 	read *said // once it was asked for
 }
 
+// takes reports whether what the model and its tools say next belongs to the group.
+func (g *group) takes() bool {
+	return g.role == scrollback.RoleUser || g.role == scrollback.RoleAssistant
+}
+
 // said is a group as it is read.
 type said struct {
 	cell transcript.Cell
@@ -91,7 +96,7 @@ func (n *notebook) add(it splice.Item) {
 	default:
 		role = ""
 		if len(n.groups) > 0 {
-			if last := n.groups[len(n.groups)-1]; last.role == scrollback.RoleUser || last.role == scrollback.RoleAssistant {
+			if last := n.groups[len(n.groups)-1]; last.takes() {
 				last.run = append(last.run, it)
 				return
 			}
@@ -178,7 +183,7 @@ func readContent(c *transcript.Cell, message json.RawMessage) (bad string) {
 		c.Text = strings.TrimPrefix(c.Text, cell.SystemPrefix)
 		return bad
 	}
-	if i := strings.Index(c.Text, "<content_reference>"); i >= 0 {
+	if i := strings.Index(c.Text, cell.BlockMark); i >= 0 {
 		c.Text = strings.TrimSuffix(c.Text[:i], "\n")
 	}
 	cell.Lift(c, nil)
@@ -293,40 +298,44 @@ func (n *notebook) append(g cell.Group, stale bool) error {
 		return err
 	}
 	o := cell.Ours{Stale: stale, Said: notes}
-	var all []any
-	var meta json.RawMessage
+	first := len(n.groups)
 	if g.Own != nil {
 		c := cell.Of(*g.Own)
 		if c.Role != scrollback.RoleUser && c.Role != scrollback.RoleSystem {
 			return scrollback.Errorf(scrollback.Invalid, "mtm.Append", "a cell has no role %q", c.Role)
 		}
-		if meta, o.Own, err = cell.SetOwn(n.file.Form, nil, c, *g.Own); err != nil {
-			return err
-		}
-		all = append(all, wire.Message{Role: string(c.Role), Content: contentOf(c)})
-	}
-	for _, m := range messages {
-		all = append(all, m)
-	}
-	if len(all) == 0 {
-		return scrollback.Errorf(scrollback.Invalid, "mtm.Append", "there is nothing to append")
-	}
-	first := len(n.groups)
-	if first > 0 && g.Own == nil && n.groups[first-1].role != "" && n.groups[first-1].role != scrollback.RoleSystem {
+		messages = append([]wire.Message{{Role: string(c.Role), Content: contentOf(c)}}, messages...)
+	} else if first > 0 && n.groups[first-1].takes() {
 		return scrollback.Errorf(scrollback.Invalid, "mtm.Append", "what the model says belongs to the cell before it")
 	}
-	for _, m := range all {
+	if len(messages) == 0 {
+		return scrollback.Errorf(scrollback.Invalid, "mtm.Append", "there is nothing to append")
+	}
+	for _, m := range messages {
 		raw, err := n.file.Marshal(m, messageDepth)
 		if err != nil {
 			return err
 		}
 		n.add(n.file.Another(raw, len(n.groups) == 0))
 	}
-	return n.setMeta(n.groups[first], meta, o)
+	var meta json.RawMessage
+	made := n.groups[first]
+	if g.Own != nil {
+		if meta, o.Own, err = cell.SetOwn(n.file.Form, nil, made.said().cell, *g.Own); err != nil {
+			return err
+		}
+	}
+	return n.setMeta(made, meta, o)
 }
 
 // contentOf is what a cell says as the content of a message.
 func contentOf(c transcript.Cell) wire.Content {
+	if c.Role == scrollback.RoleSystem && strings.HasPrefix(c.Text, cell.SystemPrefix) {
+		c.Text = cell.SystemPrefix + c.Text // one is taken off
+	}
+	if c.Role == scrollback.RoleUser {
+		c.Text = cell.Spell(c.Text)
+	}
 	c.References = nil
 	e := cell.Parts(c)
 	var out wire.Content
