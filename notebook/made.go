@@ -2,7 +2,6 @@ package notebook
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,43 +14,35 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/ipynb"
+	"github.com/scrollback-ai/scrollback/transcript/mtm"
 )
 
 // newMode is the mode of notebooks that are made.
 const newMode = 0o644
 
-// blankOf are the bytes of a notebook without cells.
-func blankOf(name, title string, now time.Time) ([]byte, error) {
-	var v any
-	switch ext := strings.ToLower(filepath.Ext(name)); ext {
-	case ".ipynb":
-		v = map[string]any{"cells": []any{}, "metadata": map[string]any{}, "nbformat": 4, "nbformat_minor": 5}
-	case ".mtm":
-		v = map[string]any{"metadata": map[string]any{"uuid": uuid.NewString(), "name": title, "created_at": now.UTC().Format("2006-01-02T15:04:05.000Z"),
-			"parent_agent_id": nil}, "context": []any{}}
-	default:
+// blanks make notebooks without cells, by the end of a file's name.
+var blanks = map[string]func(transcript.Tie) transcript.Notebook{".ipynb": ipynb.New, ".mtm": mtm.New}
+
+// blankOf is a notebook without cells, which asks for the folder that it is in.
+func blankOf(name, title string) (transcript.Notebook, error) {
+	make := blanks[strings.ToLower(filepath.Ext(name))]
+	if make == nil {
 		return nil, scrollback.ParamErrorf("notebook.New", "file", "%s: the name of a notebook ends with .ipynb or .mtm", name)
 	}
-	b, err := json.MarshalIndent(v, "", " ")
-	return append(b, '\n'), err
+	tie := transcript.Tie{Title: title}
+	if strings.EqualFold(filepath.Ext(name), ".mtm") { // which reads no list of folders as none at all
+		tie.ID, tie.Roots = uuid.NewString(), []string{"."}
+	}
+	return make(tie), nil
 }
 
 // New makes a notebook without cells; conflict if there is a file.
 func New(name, title string) (*File, error) {
 	const op = "notebook.New"
-	b, err := blankOf(name, title, time.Now())
+	n, err := blankOf(name, title)
 	if err != nil {
 		return nil, err
-	}
-	n, err := opened(name, b)
-	if err != nil {
-		return nil, err
-	}
-	tie := n.Tie()
-	if tie.Title = title; title != "" {
-		if err := n.SetTie(tie); err != nil {
-			return nil, err
-		}
 	}
 	path, err := filepath.Abs(name)
 	if err != nil {
@@ -103,17 +94,10 @@ func (f *File) Compressed(d Digest) (string, error) {
 	cells := f.Cells()
 	path := f.sibling("compressed")
 	title := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	b, err := blankOf(path, title, f.now())
+	n, err := blankOf(path, title)
 	if err != nil {
 		return "", err
 	}
-	n, err := opened(path, b)
-	if err != nil {
-		return "", err
-	}
-	tie := n.Tie()
-	tie.Title = title
-	err = n.SetTie(tie)
 	add := func(c transcript.Cell) {
 		if err == nil {
 			_, err = n.Append(c)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/cell"
 )
 
 // Path yields the messages of cells in order: each cell's own, and what was said to it.
@@ -45,19 +46,21 @@ func blank(c transcript.Cell) bool { return strings.TrimSpace(c.Text) == "" && l
 // messages are a cell's own message and what was said to it. Results that follow each other
 // are one message, and what says nothing is none.
 func messages(c transcript.Cell) []transcript.Entry {
-	var out []transcript.Entry
+	said := cell.Readable(c.Interaction)
 	if !blank(c) {
-		out = append(out, own(c))
+		c.Interaction = said
+		said = cell.Messages(c, own(c))
 	}
-	for _, e := range c.Interaction {
+	var out []transcript.Entry
+	for _, e := range said {
 		e.Message.Seq = 0
-		m := &e.Message
-		if len(m.Parts) == 0 || strings.TrimSpace(m.Parts.Text()) == "" && textOnly(m.Parts) {
+		m, last := &e.Message, len(out)-1
+		if strings.TrimSpace(m.Parts.Text()) == "" && textOnly(m.Parts) {
 			continue
 		}
-		last := len(out) - 1
 		if m.Role == scrollback.RoleTool && last >= 0 && out[last].Message.Role == scrollback.RoleTool {
-			out[last].Message.Parts = append(out[last].Message.Parts[:len(out[last].Message.Parts):len(out[last].Message.Parts)], m.Parts...)
+			before := &out[last].Message
+			before.Parts = append(before.Parts[:len(before.Parts):len(before.Parts)], m.Parts...)
 			continue
 		}
 		out = append(out, e)
@@ -78,26 +81,18 @@ func textOnly(ps scrollback.Parts) bool {
 
 // own is a cell's own message.
 func own(c transcript.Cell) transcript.Entry {
-	m := scrollback.Message{Role: c.Role, Parts: scrollback.Parts{}}
-	if m.Role == "" || m.Role == scrollback.RoleTool { // a result without its call is what somebody says
-		m.Role = scrollback.RoleUser
+	if c.Role == "" || c.Role == scrollback.RoleTool { // a result without its call is what somebody says
+		c.Role = scrollback.RoleUser
 	}
-	if strings.TrimSpace(c.Text) != "" {
-		m.Parts = append(m.Parts, scrollback.Text{Text: c.Text})
-	}
-	e := transcript.Entry{Message: m}
-	for i, image := range c.Images {
-		if e.Bytes == nil {
-			e.Bytes = map[int][]byte{}
-		}
-		e.Bytes[len(e.Message.Parts)] = c.Bytes[i]
-		e.Message.Parts = append(e.Message.Parts, image)
-	}
-	return e
+	return cell.Parts(c)
 }
 
-// Prompt is what a cell asks, with the bytes of its attachments.
-func Prompt(c transcript.Cell) transcript.Entry { return own(c) }
+// Prompt is what a cell asks, with the bytes of its attachments; what its marks name is to be
+// read again.
+func Prompt(c transcript.Cell) transcript.Entry {
+	c.References = nil
+	return own(c)
+}
 
 // Says reports whether a stored message is a prompt; a long one is kept as a file.
 func Says(e transcript.Entry, prompt string) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -371,8 +372,8 @@ func (k *keeping) saw(ctx context.Context, ev scrollback.Event) {
 
 // keep writes what is stored of the turn.
 func (k *keeping) keep(ctx context.Context) error {
-	said, err := collect(k.Transfer.Since(ctx, k.View, k.conversation.ID, k.after))
-	if err != nil || len(said) == 0 {
+	said, err := collect(k.Transfer.Since(ctx, k.View, k.conversation.ID, k.after-1))
+	if err != nil || len(said) < 2 {
 		return err
 	}
 	return k.run.Keep(said)
@@ -402,13 +403,13 @@ func (k *keeping) end(ctx context.Context) error {
 	})
 }
 
-// collect reads entries to their end, or up to the next thing that a user says.
-func collect(entries func(func(transcript.Entry, error) bool)) (out []transcript.Entry, err error) {
+// collect reads a prompt and what follows it, up to the next thing that a user says.
+func collect(entries iter.Seq2[transcript.Entry, error]) (out []transcript.Entry, err error) {
 	for e, err := range entries {
 		if err != nil {
 			return nil, err
 		}
-		if e.Message.Role == scrollback.RoleUser {
+		if e.Message.Role == scrollback.RoleUser && len(out) > 0 {
 			break
 		}
 		out = append(out, e)
@@ -445,21 +446,12 @@ func (t *tied) takeBack(ctx context.Context) (running bool, err error) {
 	return false, t.patch(ctx, 0, func(c *scrollback.Conversation) error { return setNotebook(c, m) })
 }
 
-// leftOver is what the conversation has of a run: what follows its prompt.
-func (t *tied) leftOver(ctx context.Context, r notebookRunning) (out []transcript.Entry, err error) {
-	prompted := false
-	for e, err := range t.Transfer.Since(ctx, t.View, t.conversation.ID, r.After) {
-		switch {
-		case err != nil:
-			return nil, err
-		case !prompted && !notebook.Says(e, r.Text):
-			return nil, nil // it never began, or somebody went elsewhere
-		case prompted && e.Message.Role == scrollback.RoleUser:
-			return out, nil
-		case prompted:
-			out = append(out, e)
-		}
-		prompted = true
+// leftOver is what the conversation has of a run: its prompt and what follows. It is nothing
+// if the run never began, or somebody went elsewhere since.
+func (t *tied) leftOver(ctx context.Context, r notebookRunning) ([]transcript.Entry, error) {
+	said, err := collect(t.Transfer.Since(ctx, t.View, t.conversation.ID, r.After))
+	if err != nil || len(said) < 2 || !notebook.Says(said[0], r.Text) {
+		return nil, err
 	}
-	return out, nil
+	return said, nil
 }

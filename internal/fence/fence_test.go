@@ -81,7 +81,7 @@ var rooms = map[string]entry{
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript", not: "os database/sql"},
 
-	"notebook": {rooms: ". transcript transcript/ipynb transcript/mtm workspace", libs: "github.com/google/uuid",
+	"notebook": {rooms: ". transcript transcript/cell transcript/ipynb transcript/mtm workspace", libs: "github.com/google/uuid",
 		not: "context database/sql"},
 
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
