@@ -94,9 +94,9 @@ func Prompt(c transcript.Cell) transcript.Entry {
 	return own(c)
 }
 
-// Says reports whether a stored message is a prompt; a long one is kept as a file.
-func Says(e transcript.Entry, prompt string) bool {
-	prompt = strings.TrimSpace(prompt)
+// Says reports whether a stored message is what a cell asks; a long text is kept as a file.
+func Says(e transcript.Entry, c transcript.Cell) bool {
+	prompt := strings.TrimSpace(Prompt(c).Message.Parts.Text())
 	if e.Message.Role != scrollback.RoleUser {
 		return false
 	}

@@ -69,10 +69,14 @@ func retie(n transcript.Notebook, tie transcript.Tie) error {
 
 func (r *Run) find(n transcript.Notebook) (int, bool) { return r.in(n.Cells()) }
 
-// Found reports whether the cell is in the file as it was read.
-func (r *Run) Found() bool {
-	_, ok := r.find(r.file.Notebook)
-	return ok
+// Prompt is the cell in the file as it was read; false if it is not in there any more.
+func (r *Run) Prompt() (transcript.Cell, bool) {
+	cells := r.file.Cells()
+	i, ok := r.in(cells)
+	if !ok {
+		return transcript.Cell{}, false
+	}
+	return cells[i], true
 }
 
 // Keep writes what was said to the cell so far. What was said to the cells below it is kept

@@ -427,11 +427,17 @@ func (t *tied) takeBack(ctx context.Context) (running bool, err error) {
 	if m.Running == nil || m.File != t.file.Path {
 		return false, nil
 	}
-	said, err := t.leftOver(ctx, *m.Running)
+	said, err := collect(t.Transfer.Since(ctx, t.View, t.conversation.ID, m.Running.After))
 	if err != nil {
 		return false, err
 	}
-	if r := t.file.Resume(m.Running.Mark); len(said) > 0 && r.Found() {
+	r := t.file.Resume(m.Running.Mark)
+	prompt, ok := r.Prompt()
+	switch {
+	case len(said) < 2: // nothing came of it
+	case !ok:
+		t.note(t.texts().Lost, t.conversation.ID)
+	case notebook.Says(said[0], prompt): // else somebody has gone elsewhere since
 		if err := t.file.Writable(); err != nil {
 			return false, err
 		}
@@ -439,19 +445,7 @@ func (t *tied) takeBack(ctx context.Context) (running bool, err error) {
 			return false, err
 		}
 		t.note(t.texts().TakenBack, m.Running.Cell+1)
-	} else if len(said) > 0 {
-		t.note(t.texts().Lost, t.conversation.ID)
 	}
 	m.Running, m.Branch, m.Seq = nil, t.conversation.Branch, t.conversation.Messages
 	return false, t.patch(ctx, 0, func(c *scrollback.Conversation) error { return setNotebook(c, m) })
-}
-
-// leftOver is what the conversation has of a run: its prompt and what follows. It is nothing
-// if the run never began, or somebody went elsewhere since.
-func (t *tied) leftOver(ctx context.Context, r notebookRunning) ([]transcript.Entry, error) {
-	said, err := collect(t.Transfer.Since(ctx, t.View, t.conversation.ID, r.After))
-	if err != nil || len(said) < 2 || !notebook.Says(said[0], r.Text) {
-		return nil, err
-	}
-	return said, nil
 }

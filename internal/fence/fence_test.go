@@ -81,6 +81,10 @@ var rooms = map[string]entry{
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript", not: "os database/sql"},
 
+	"transcript/cell":  {rooms: ". internal/splice transcript wire", not: "context os database/sql time"},
+	"transcript/mtm":   {rooms: ". internal/splice transcript transcript/cell wire", not: "context os database/sql"},
+	"transcript/ipynb": {rooms: ". internal/splice transcript transcript/cell", not: "context os database/sql time"},
+	"internal/splice":  {not: "context os database/sql time"},
 	"notebook": {rooms: ". transcript transcript/cell transcript/ipynb transcript/mtm workspace", libs: "github.com/google/uuid",
 		not: "context database/sql"},
 
