@@ -134,7 +134,7 @@ func liveFrom(cells []transcript.Cell, live int) int {
 // text is the cell that a compressed notebook begins with.
 func (d Digest) text(original string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What was said before\n\n%s\n\n---\n\nThis is a summary of %s (conversation %s).", strings.TrimSpace(d.Summary), original, d.Conversation)
+	fmt.Fprintf(&b, "What was said before, in short:\n\n%s\n\n---\n\nThis is a summary of %s (conversation %s).", strings.TrimSpace(d.Summary), original, d.Conversation)
 	if len(d.Refs) > 0 {
 		b.WriteString(" The original messages can be read with:\n")
 		for _, ref := range d.Refs {

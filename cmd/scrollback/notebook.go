@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/notebook"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -90,17 +92,29 @@ func (c *notebookShowCmd) Run(g *globals) error {
 				return err
 			}
 			out.Conversation, out.Window = t.conversation.ID, &window
-			is, err := a.Transfer.Follow(g.ctx, a.View, transfer.FollowRequest{Conversation: t.conversation.ID, Entries: notebook.Path(f.Cells()), Look: true})
-			if err != nil {
+			if out.Behind, err = t.behind(g.ctx); err != nil {
 				return err
-			}
-			if out.Behind = is.Behind; !is.Entire {
-				out.Behind = -1
 			}
 		}
 		out.Cells = f.Rows()
 		return g.print(out, func(w io.Writer) error { return showNotebook(w, g.texts(), out) })
 	})
+}
+
+// behind counts what the conversation has after the cells, or after those before the first
+// stale one; -1 if it is on another path.
+func (t *tied) behind(ctx context.Context) (int64, error) {
+	cells := t.file.Cells()
+	for _, n := range []int{len(cells), slices.IndexFunc(cells, func(c transcript.Cell) bool { return c.Stale })} {
+		if n < 0 {
+			break
+		}
+		is, err := t.Transfer.Follow(ctx, t.View, transfer.FollowRequest{Conversation: t.conversation.ID, Entries: notebook.Path(cells[:n]), Look: true})
+		if err != nil || is.Entire && is.Behind >= 0 {
+			return is.Behind, err
+		}
+	}
+	return -1, nil
 }
 
 // showNotebook lists the cells of a notebook for people.
@@ -177,8 +191,8 @@ func (c *notebookCompressCmd) Run(g *globals) error {
 }
 
 // digest compacts the conversation of a notebook, all of whose cells are its path then, and
-// says what is folded in it. What is too short for the policy is cleared instead, and that
-// is undone at once: refs stay.
+// says what is folded in it. Where the policy would fold nothing, as much as possible is
+// folded, and that is undone at once: refs stay.
 func (t *tied) digest(ctx context.Context) (notebook.Digest, error) {
 	var d notebook.Digest
 	is, err := t.follow(ctx, t.file.Cells())
@@ -188,30 +202,22 @@ func (t *tied) digest(ctx context.Context) (notebook.Digest, error) {
 	if is.Seq == 0 {
 		return d, scrollback.ParamErrorf("scrollback", "file", "there is nothing to compress: no cell of the notebook says anything")
 	}
-	id := t.conversation.ID
-	r, err := t.Compact(ctx, id, engine.CompactRequest{Overrides: t.g.shape(), Force: true})
-	cleared := false
-	if err == nil && r.Result != scrollback.ResultCompacted && t.unfolded(ctx) {
-		cleared = true
-		r, err = t.Compact(ctx, id, engine.CompactRequest{Clear: true})
+	least := t.g.shape()
+	least.Compaction = map[string]float64{"keep_share": 0, "least_share": 0}
+	var r scrollback.Receipt
+	for i, q := range []engine.CompactRequest{{Overrides: t.g.shape(), Force: true}, {Overrides: least, Force: true}, {Clear: true}} {
+		if r, err = t.Compact(ctx, t.conversation.ID, q); err == nil {
+			d, err = t.folded(ctx)
+		}
+		if r.Result == scrollback.ResultCompacted && i > 0 {
+			_, undone := t.Uncompact(context.WithoutCancel(ctx), t.conversation.ID, "")
+			err = errors.Join(err, undone)
+		}
+		if err != nil || len(d.Refs) > 0 {
+			return d, err
+		}
 	}
-	if err == nil {
-		d, err = t.folded(ctx)
-	}
-	if cleared && r.Result == scrollback.ResultCompacted {
-		_, undone := t.Uncompact(context.WithoutCancel(ctx), id, "")
-		err = errors.Join(err, undone)
-	}
-	if err == nil && len(d.Refs) == 0 {
-		err = scrollback.Errorf(scrollback.Unavailable, "scrollback", "the notebook could not be compressed: %s", t.g.texts().Results[r.Result])
-	}
-	return d, err
-}
-
-// unfolded reports whether nothing of the conversation is folded yet.
-func (t *tied) unfolded(ctx context.Context) bool {
-	d, err := t.folded(ctx)
-	return err == nil && len(d.Refs) == 0
+	return d, scrollback.Errorf(scrollback.Unavailable, "scrollback", "the notebook could not be compressed: %s", t.g.texts().Results[r.Result])
 }
 
 // folded is what stands for the folded messages of the conversation's window.
