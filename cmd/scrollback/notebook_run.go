@@ -58,13 +58,15 @@ func (c *notebookRunCmd) Run(g *globals) (err error) {
 			if len(cells) > 1 {
 				t.note(t.texts().Cell, cell+1, terminal.Clip(f.Rows()[cell].Line, 100))
 			}
-			if err := t.run(g.ctx, cell); err != nil {
-				return err
+			if err = t.run(g.ctx, cell); err != nil {
+				break
 			}
 		}
 		t.note("(conversation %s)", t.conversation.ID)
-		a.settle(g.ctx, g.set.SummaryTimeout, func() { t.note("%s", t.p.Texts.Compacting) })
-		return nil
+		if err == nil {
+			a.settle(g.ctx, g.set.SummaryTimeout, func() { t.note("%s", t.p.Texts.Compacting) })
+		}
+		return err
 	})
 }
 
