@@ -23,24 +23,19 @@ type ours struct {
 	Meta         json.RawMessage           `json:"meta,omitempty"` // of the conversation
 }
 
-// TitleField is the name of a notebook's title in its metadata.
-type TitleField string
+// Fields are the names that a format has for what a notebook says of itself. One that is empty
+// stands in ours instead.
+type Fields struct{ Title, Agents string }
 
-// The names of titles.
-const (
-	NameTitle  TitleField = "name"
-	TitleTitle TitleField = "title"
-)
-
-// ReadTie reads the metadata of a notebook: the fields of Mutsumi's files, and ours.
-func ReadTie(meta json.RawMessage, title TitleField) (t transcript.Tie) {
+// Tie reads the metadata of a notebook: the fields of Mutsumi's files, and ours.
+func (n Fields) Tie(meta json.RawMessage) (t transcript.Tie) {
 	get := func(name string, to any) bool {
 		raw := splice.Get(meta, name)
 		return raw != nil && json.Unmarshal(raw, to) == nil
 	}
 	var provider string
 	var o ours
-	get(string(title), &t.Title)
+	get(n.Title, &t.Title)
 	get("uuid", &t.ID)
 	get("parent_agent_id", &t.AgentOf)
 	get("model", &t.Model)
@@ -48,7 +43,7 @@ func ReadTie(meta json.RawMessage, title TitleField) (t transcript.Tie) {
 	if provider != "" && t.Model != "" && !strings.HasPrefix(t.Model, provider+"/") {
 		t.Model = provider + "/" + t.Model
 	}
-	t.Roots, t.Agents = texts(splice.Get(meta, "allowed_uris")), texts(splice.Get(meta, "sub_agents_list"))
+	t.Roots, t.Agents = idsOf(splice.Get(meta, "allowed_uris")), idsOf(splice.Get(meta, "sub_agents_list"))
 	field := splice.Get(meta, OursField)
 	for name, to := range map[string]any{"id": &o.ID, "conversation": &o.Conversation, "model": &o.Model, "instructions": &o.Instructions,
 		"roots": &o.Roots, "agent_of": &o.AgentOf, "agents": &o.Agents} {
@@ -76,67 +71,99 @@ func ReadTie(meta json.RawMessage, title TitleField) (t transcript.Tie) {
 	return t
 }
 
-// texts are the texts of a list, or the ids of the objects in it.
-func texts(list json.RawMessage) (out []string) {
-	var raws []json.RawMessage
-	if list == nil || json.Unmarshal(list, &raws) != nil {
-		return nil
-	}
-	for _, raw := range raws {
-		var s string
-		if json.Unmarshal(raw, &s) == nil || json.Unmarshal(splice.Get(raw, "uuid"), &s) == nil || json.Unmarshal(splice.Get(raw, "id"), &s) == nil {
-			out = append(out, s)
+// idsOf are the texts of a list, and the ids of the objects in it.
+func idsOf(list json.RawMessage) (out []string) {
+	for _, raw := range splice.Values(list) {
+		if id := idOf(raw); id != "" {
+			out = append(out, id)
 		}
 	}
 	return out
 }
 
-// SetTie writes the conversation, the title and the agents into the metadata of a notebook,
-// as far as they are not there yet. Agents is the field that the format has for them, or
-// empty.
-func SetTie(f splice.Form, meta json.RawMessage, title TitleField, agents string, t transcript.Tie) (json.RawMessage, error) {
-	was := ReadTie(meta, title)
-	object := meta
-	if len(splice.Members(object)) == 0 {
-		object = json.RawMessage("{}")
+func idOf(raw json.RawMessage) (id string) {
+	for _, v := range []json.RawMessage{raw, splice.Get(raw, "uuid"), splice.Get(raw, "id")} {
+		if v != nil && json.Unmarshal(v, &id) == nil && id != "" {
+			return id
+		}
 	}
-	var err error
-	set := func(in json.RawMessage, depth int, name string, v any, none bool) json.RawMessage {
-		if none {
-			return f.Set(in, depth, name, nil)
-		}
-		raw, e := f.Marshal(v, depth+1)
-		if e != nil {
-			err = e
-			return in
-		}
-		return f.Set(in, depth, name, raw)
+	return ""
+}
+
+// SetTie writes the conversation, the title and the agents into the metadata of a notebook,
+// as far as they are not there yet.
+func (n Fields) SetTie(f splice.Form, meta json.RawMessage, t transcript.Tie) (json.RawMessage, error) {
+	was := n.Tie(meta)
+	if was.Title == t.Title && was.Conversation == t.Conversation && slices.Equal(was.Agents, t.Agents) {
+		return meta, nil
+	}
+	object, field := orEmpty(meta), orEmpty(splice.Get(meta, OursField))
+	conversation, err := f.Marshal(t.Conversation, 3)
+	if err != nil {
+		return nil, err
+	}
+	if t.Conversation == "" {
+		conversation = nil
+	}
+	title, err := f.Marshal(t.Title, 2)
+	if err != nil {
+		return nil, err
 	}
 	if was.Title != t.Title {
-		object = set(object, 1, string(title), t.Title, false)
+		object = f.Set(object, 1, n.Title, title)
 	}
-	field := splice.Get(object, OursField)
-	if len(splice.Members(field)) == 0 {
-		field = json.RawMessage("{}")
-	}
-	changed := was.Conversation != t.Conversation
-	if changed {
-		field = set(field, 2, "conversation", t.Conversation, t.Conversation == "")
-	}
+	field = f.Set(field, 2, "conversation", conversation)
 	if !slices.Equal(was.Agents, t.Agents) {
-		if agents != "" {
-			object = set(object, 1, agents, t.Agents, false)
+		if n.Agents != "" {
+			object = f.Set(object, 1, n.Agents, f.List(withIDs(splice.Get(object, n.Agents), t.Agents), 2))
 		} else {
-			field, changed = set(field, 2, "agents", t.Agents, len(t.Agents) == 0), true
+			field = f.Set(field, 2, "agents", f.List(withIDs(nil, t.Agents), 3))
 		}
 	}
-	if changed {
-		if len(splice.Members(field)) == 0 {
-			field = nil
-		}
-		object = f.Set(object, 1, OursField, field)
+	if len(splice.Members(field)) == 0 {
+		field = nil
 	}
-	return object, err
+	return f.Set(object, 1, OursField, field), nil
+}
+
+// withIDs are the values of a list that have these ids, and for the others the ids.
+func withIDs(list json.RawMessage, ids []string) (out []json.RawMessage) {
+	was := map[string]json.RawMessage{}
+	for _, raw := range splice.Values(list) {
+		if id := idOf(raw); id != "" {
+			was[id] = raw
+		}
+	}
+	for _, id := range ids {
+		raw := was[id]
+		if raw == nil {
+			raw, _ = plain(id) // a text can always be written
+		}
+		out = append(out, raw)
+	}
+	return out
+}
+
+// orEmpty is an object, or an empty one where there is none.
+func orEmpty(object json.RawMessage) json.RawMessage {
+	if len(splice.Members(object)) == 0 {
+		return json.RawMessage("{}")
+	}
+	return object
+}
+
+// Restore puts into the metadata of a new notebook what that of another program's said, from
+// which the conversation was imported, where it says nothing itself.
+func Restore(f splice.Form, meta, was json.RawMessage) json.RawMessage {
+	for _, m := range splice.Members(was) {
+		if is := string(splice.Get(meta, m.Name)); m.Name == OursField || is != "" && is != "null" && is != "[]" {
+			continue
+		}
+		if raw, err := f.Marshal(json.RawMessage(was[m.Value.From:m.Value.To]), 2); err == nil {
+			meta = f.Set(meta, 1, m.Name, raw)
+		}
+	}
+	return meta
 }
 
 // NewOurs is the field scrollback of a new notebook; nil if there is nothing to say.
