@@ -36,7 +36,9 @@ var rooms = map[string]entry{
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
 		not: "database/sql"},
-	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5", not: "database/sql"},
+	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5 golang.org/x/text/unicode/norm",
+		not: "database/sql"},
+	"workspace/reference": {rooms: ". workspace", not: "database/sql os time"},
 
 	"store": {rooms: ". internal/terms store/driver store/feed store/keyring store/search", libs: "github.com/google/uuid",
 		not: "database/sql os"},
@@ -57,6 +59,7 @@ var rooms = map[string]entry{
 	"store/sqldriver/sqlaccess":    {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/sqldriver/sqlaudit":     {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
 	"store/sqldriver/sqlfeed":      {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
+	"store/drivertest/sourcetest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/projecttest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/drivertest/faulttest":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
@@ -91,8 +94,8 @@ var rooms = map[string]entry{
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
-	"intake": {rooms: ". archive internal/clip internal/toolcall store store/search window", libs: "github.com/gabriel-vasile/mimetype",
-		not: "database/sql os"},
+	"intake": {rooms: ". archive internal/clip internal/marks internal/toolcall store store/search window workspace/reference",
+		libs: "github.com/gabriel-vasile/mimetype", not: "database/sql os"},
 	"engine": {rooms: ". archive compact engine/allowance engine/fold engine/follow engine/setting engine/watch intake " +
 		"internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},
@@ -139,7 +142,7 @@ var rooms = map[string]entry{
 		libs: "github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 
 	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token " +
-		"transcript/all internal/*", net: true,
+		"transcript/all internal/* workspace workspace/reference", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 	"bench/recall": {rooms: ". archive compact/standing engine recall model store store/sqldriver/sqlite token",
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
