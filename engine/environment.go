@@ -23,15 +23,7 @@ func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh 
 	p := *e.o.Place
 	p.Now = time.UnixMilli(e.store.Now()).In(p.Now.Location())
 	p.MaxTokens, p.Count = int(environmentShare*float64(sh.Budget.Tokens)), token.Count
-	p.Roots = nil
-	for _, root := range c.Roots {
-		// What was granted once may no longer be, or may be gone.
-		if now, err := e.grants.Narrow([]string{root}); err == nil {
-			p.Roots = append(p.Roots, now...)
-		} else {
-			e.o.Log.Warn("a root of a conversation cannot be used", "conversation", c.ID, "error", err)
-		}
-	}
+	p.Roots = e.granted(c)
 	if c.Environment != nil && workspace.Glance(p).Equal(c.Environment.Told) {
 		return c.Environment, nil, nil
 	}
@@ -53,6 +45,35 @@ func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh 
 	}
 	return &env, []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleSystem, Name: scrollback.EnvironmentName,
 		Parts: scrollback.Parts{scrollback.Text{Text: text}}}}}, nil
+}
+
+// granted are the roots of a conversation that may be read now.
+func (e *Engine) granted(c scrollback.Conversation) (roots []string) {
+	for _, root := range c.Roots {
+		// What was granted once may no longer be, or may be gone.
+		if now, err := e.grants.Narrow([]string{root}); err == nil {
+			roots = append(roots, now...)
+		} else {
+			e.o.Log.Warn("a root of a conversation cannot be used", "conversation", c.ID, "error", err)
+		}
+	}
+	return roots
+}
+
+// FilesMax bounds what [View.Files] lists.
+const FilesMax = 200
+
+// Files lists at most limit paths (0 means 50, at most [FilesMax]) in the folders of a
+// conversation that continue prefix, as a reference in a message names them.
+func (v *View) Files(ctx context.Context, id scrollback.ConversationID, prefix string, limit int) ([]workspace.Completion, error) {
+	h, err := v.door.head(ctx, id, scrollback.AccessRead)
+	if err != nil {
+		return nil, err
+	}
+	if limit <= 0 {
+		limit = 50
+	}
+	return workspace.Complete(ctx, v.e.granted(h.Conversation), prefix, min(limit, FilesMax))
 }
 
 // tell records what a conversation was told: its first environment, or that a change
