@@ -45,7 +45,8 @@ func (a *api) artifacts() {
 			return marshal(w, art)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "list-files", Method: http.MethodGet, Path: "/api/conversations/{id}/files",
-		Summary: "List paths in a conversation's folders that continue what was typed"}, a.files)
+		Summary: "List paths in a conversation's folders that continue what was typed"},
+		func(ctx context.Context, in *filesQuery) (*body[fileList], error) { return listFiles(ctx, a, in) })
 	a.raw(huma.Operation{OperationID: "fetch-artifact", Method: http.MethodGet, Path: "/api/artifacts/{artifact}",
 		Summary: "Fetch an attachment", Parameters: []*huma.Param{pathParam("artifact", "Artifact id"),
 			queryParam("conversation", huma.TypeString, "A conversation that mentions it. Default: any.")},
@@ -90,12 +91,14 @@ type fileList struct {
 	Files []fileEntry `json:"files"`
 }
 
-// files lists paths for an @ that is being written.
-func (a *api) files(ctx context.Context, in *struct {
+type filesQuery struct {
 	ConversationPath
 	Prefix string `query:"prefix" maxLength:"4096"`
 	Limit  int    `query:"limit" minimum:"0"`
-}) (*body[fileList], error) {
+}
+
+// listFiles lists paths for an @ that is being written.
+func listFiles(ctx context.Context, a *api, in *filesQuery) (*body[fileList], error) {
 	out := fileList{Files: []fileEntry{}}
 	id, err := a.resolve(ctx, in.ID)
 	if err != nil {
