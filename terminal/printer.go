@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -107,6 +108,11 @@ func (p *Printer) show(ev scrollback.Event) error {
 			p.Note(p.Texts.Assumed, Plain(ev.Model), Thousands(ev.Limit))
 		}
 		p.first = false
+		for _, r := range ev.References {
+			if r.Error != "" {
+				p.Note(p.Texts.Reference, Clip(r.Mark, noteWidth), cmp.Or(p.Texts.Unread[r.Error], Plain(r.Error)))
+			}
+		}
 	case scrollback.CompactingEvent:
 		p.Note("%s", p.Texts.Compacting)
 	case scrollback.CompactionEvent:

@@ -20,6 +20,7 @@ type Texts struct {
 	Stopping    string
 	Interrupted string
 	Assumed     string // model, tokens its window is assumed to have
+	Reference   string // what could not be read, why
 	Compacting  string
 	Compacted   string // first seq, last seq, tokens before, after
 	Nothing     string
@@ -60,6 +61,7 @@ type Texts struct {
 	TakesWords   string
 	TakesName    string
 	TakesTitle   string
+	Unread       map[string]string // why a reference could not be read, in other words
 	Trouble      TroubleTexts
 	Web          WebTexts
 }
@@ -78,6 +80,15 @@ type TroubleTexts struct {
 }
 
 var english = Texts{
+	Unread: map[string]string{
+		"refused: outside the roots":             "refused: outside the roots; --root or /add adds one",
+		"refused: no folder was granted":         "refused: no folder was granted; --root or /add adds one",
+		"refused: remote images are not allowed": "refused: images on the web are not allowed",
+		"not found":                              "not found",
+		"not readable":                           "it cannot be read",
+		"not readable: permission denied":        "it cannot be read: no permission",
+		"not a regular file":                     "not a regular file",
+	},
 	Web: WebTexts{On: "each question now searches the web first; /web ends that", Off: "questions no longer search the web", Searching: "searching the web…",
 		Searched: "searched the web: %s", Nothing: "found nothing", Failed: "no web search: %s", Sources: "Sources:"},
 	Greeting:    "scrollback · %s · /help lists the commands, Ctrl-D quits",
@@ -89,6 +100,7 @@ var english = Texts{
 	Stopping:    "stopping…",
 	Interrupted: "interrupted; what was written so far is saved",
 	Assumed:     "the window of %s is not known: %s tokens are assumed; --limit sets it",
+	Reference:   "@[%s]: %s",
 	Compacting:  "compacting…",
 	Compacted:   "compacted #%d–#%d: %s → %s tokens",
 	Nothing:     "Nothing has been said yet.",
@@ -199,6 +211,15 @@ var english = Texts{
 }
 
 var chinese = Texts{
+	Unread: map[string]string{
+		"refused: outside the roots":             "已拒绝：不在允许的文件夹之内；可用 --root 或 /add 添加",
+		"refused: no folder was granted":         "已拒绝：没有允许任何文件夹；可用 --root 或 /add 添加",
+		"refused: remote images are not allowed": "已拒绝：不允许网络上的图片",
+		"not found":                              "找不到",
+		"not readable":                           "无法读取",
+		"not readable: permission denied":        "无法读取：没有权限",
+		"not a regular file":                     "不是普通文件",
+	},
 	Web: WebTexts{On: "之后每次提问都会先联网搜索；再次输入 /web 关闭", Off: "提问时不再联网搜索", Searching: "正在联网搜索……",
 		Searched: "已联网搜索：%s", Nothing: "没有找到结果", Failed: "未能联网搜索：%s", Sources: "来源："},
 	Greeting:    "scrollback · %s · /help 列出命令，Ctrl-D 退出",
@@ -210,6 +231,7 @@ var chinese = Texts{
 	Stopping:    "正在停止……",
 	Interrupted: "已中断；已写出的部分已保存",
 	Assumed:     "不知道 %s 的上下文窗口有多大，暂按 %s 个 token 计算；可用 --limit 指定",
+	Reference:   "@[%s]：%s",
 	Compacting:  "正在压缩……",
 	Compacted:   "已压缩 #%d–#%d：%s → %s 个 token",
 	Nothing:     "还没有任何内容。",
