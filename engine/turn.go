@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/store"
@@ -32,6 +33,8 @@ type TurnRequest struct {
 	ToolResults  []ToolResult              `json:"tool_results,omitempty"`
 	WebSearch    bool                      `json:"web_search,omitempty"` // before it is answered, for this request only
 	Overrides    Overrides                 `json:"shape"`
+
+	crew *agent.Crew // that a sub-agent's turn belongs to
 
 	// Quota counts the turn for whoever asks; nil counts nothing. A replay is not counted.
 	Quota *scrollback.Quota `json:"-"`
@@ -108,7 +111,10 @@ func (v *View) begin(ctx context.Context, r TurnRequest) (lt *liveTurn, replayed
 		return nil, begun.Turn.ID, nil
 	}
 	lt = makeLive(v, begun, sh)
-	lt.web = web
+	lt.web, lt.crew, lt.most = web, agent.NewCrew(e.o.Agents, r.crew), maxSteps
+	if begun.Head.AgentOf != nil {
+		lt.most = max(e.o.Agents.Steps-2, 1) // two more are told to answer
+	}
 	return lt, "", nil
 }
 
@@ -275,7 +281,9 @@ func (e *Engine) ending(ctx context.Context, head store.Head, r *TurnRequest) (*
 		if m.Role == scrollback.RoleTool {
 			continue
 		}
-		open := slices.DeleteFunc(m.Parts.Calls(), func(c scrollback.ToolCall) bool { return c.Recall() || answered[c.ID] })
+		open := slices.DeleteFunc(m.Parts.Calls(), func(c scrollback.ToolCall) bool {
+			return c.Recall() || agent.Ours(head.Conversation, c.Name) || answered[c.ID]
+		})
 		switch {
 		case m.Role != scrollback.RoleAssistant || m.Status != scrollback.StatusComplete:
 		case len(open) > 0:

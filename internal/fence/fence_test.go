@@ -86,14 +86,16 @@ var rooms = map[string]entry{
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
 	"intake": {rooms: ". archive internal/clip internal/toolcall store store/search window", libs: "github.com/gabriel-vasile/mimetype",
 		not: "database/sql os"},
-	"engine": {rooms: ". archive compact engine/allowance engine/fold engine/follow engine/setting engine/watch intake " +
-		"internal/turnstile model recall store title token window workspace",
+	"engine": {rooms: ". archive compact engine/agent engine/allowance engine/calls engine/fold engine/follow engine/setting " +
+		"engine/watch intake internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},
 	"engine/fold": {rooms: ". archive compact engine/setting engine/watch internal/turnstile model store token window",
 		not: "database/sql os"},
 	"engine/follow":    {rooms: ". store", not: "database/sql os"},
 	"engine/watch":     {rooms: ".", libs: "go.opentelemetry.io/otel", not: "database/sql os"},
-	"engine/setting":   {rooms: ". compact intake model model/lessons recall store token window", not: "database/sql os"},
+	"engine/agent":     {rooms: ". internal/clip recall token workspace", not: "database/sql os"},
+	"engine/calls":     {rooms: ". engine/agent engine/watch recall", not: "database/sql os"},
+	"engine/setting":   {rooms: ". compact engine/agent intake model model/lessons recall store token window", not: "database/sql os"},
 	"engine/allowance": {rooms: ". store", not: "database/sql os"},
 	"engine/enginetest": {rooms: ". archive engine engine/allowance engine/watch model model/modeltest recall store store/driver " +
 		"store/memdriver token transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob",
