@@ -367,17 +367,16 @@ func (lt *liveTurn) answerCalls(ctx context.Context, step int, all []scrollback.
 			return reader.Call(ctx, c.ID, call.Name, call.Arguments, room)
 		}}
 	if lt.e.o.Agents.Allowed && agent.Offered(c) {
-		by, desk := agent.Employer{Conversation: c, Turn: lt.turn.ID, Model: lt.resolved.Over.Model, Limit: lt.resolved.Over.Limit}, lt.desk()
+		by, at := agent.Employer{Conversation: c, Turn: lt.turn.ID, Model: lt.resolved.Over.Model, Limit: lt.resolved.Over.Limit}, desk(lt.view)
 		run.Agent = func(ctx context.Context, call scrollback.ToolCall, room recall.Room) (agent.Result, error) {
-			return lt.crew.Run(ctx, desk, by, call, room)
+			return lt.crew.Run(ctx, at, by, call, room)
 		}
 	}
 	return run.Run(ctx, all)
 }
 
 // desk is what sub-agents need, within what whoever asked may.
-func (lt *liveTurn) desk() agent.Desk {
-	v := lt.view
+func desk(v *View) agent.Desk {
 	return agent.Desk{Get: v.Get, Stop: v.Turns().Cancel, Messages: v.Recall().All, Render: archive.Transcript, Keep: v.e.intake.Keep,
 		Below: func(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Conversation, error) {
 			return v.e.store.Agents.Below(ctx, id, true)

@@ -36,6 +36,11 @@ type job struct {
 
 const op = "agent"
 
+// told is why there is no result, in words that were made for whoever reads them.
+type told string
+
+func (t told) Error() string { return string(t) }
+
 // do starts the sub-agent, waits for it, and keeps what it did. The error says why there is
 // no result.
 func (j *job) do(ctx context.Context) error {
@@ -148,24 +153,26 @@ func (j *job) work(ctx context.Context, prompt string) error {
 				stop()
 			}
 		case scrollback.ErrorEvent:
-			failed = scrollback.Errorf(ev.Code, op, "%s", ev.Message)
+			failed = told(ev.Message)
 		case scrollback.DoneEvent:
 			done = ev
 		}
 	}
 	switch {
+	case done.FinishReason == scrollback.FinishMaxSteps:
+		return told(fmt.Sprintf("it had not answered after %d steps", j.o.Steps))
 	case done.Status == scrollback.TurnComplete && failed == nil:
 		return nil
 	case spent:
 		return j.spent()
 	case done.Status == scrollback.TurnWaiting:
-		return scrollback.Errorf(scrollback.Refused, op, "it called a tool of a client, and nobody answers it")
+		return told("it called a tool of a client, which nobody answers")
 	case failed != nil:
 		return failed
 	case done.FinishReason != "":
-		return scrollback.Errorf(scrollback.Unavailable, op, "it was interrupted (%s)", done.FinishReason)
+		return told("its answer was cut off (" + done.FinishReason + ")")
 	}
-	return scrollback.Errorf(scrollback.Canceled, op, "somebody stopped it")
+	return told("somebody stopped it")
 }
 
 // keep stores what the sub-agent did as one Markdown text, and finds its last answer.
@@ -177,7 +184,7 @@ func (j *job) keep(ctx context.Context) error {
 			if err == nil {
 				j.count++
 			}
-			if m.Role == scrollback.RoleAssistant && len(m.Parts.Calls()) == 0 && m.Parts.Text() != "" {
+			if m.Role == scrollback.RoleAssistant && m.Parts.Text() != "" {
 				j.said = m.Parts.Text()
 			}
 			if !yield(m, err) {
@@ -201,6 +208,9 @@ func (j *job) result(failed error, room recall.Room) Result {
 	text := j.said
 	if failed != nil {
 		text = scrollback.Shown(failed)
+		if words, ok := failed.(told); ok {
+			text = string(words)
+		}
 		if j.child.ID != "" {
 			text = "The sub-agent did not finish: " + text
 		}
