@@ -591,3 +591,32 @@ func TestSubAgentFaults(t *testing.T) {
 		}
 	}
 }
+
+// Real clients and strict servers: what is sent of a turn with sub-agents is taken, of the
+// turn and of theirs, and of the turn after it.
+func TestSubAgentsOfProviders(t *testing.T) {
+	for _, preset := range []string{"anthropic", "openai", "gemini", "ollama", "custom"} {
+		t.Run(preset, func(t *testing.T) {
+			t.Parallel()
+			env := map[string]string{}
+			s := serve(t, preset, 1<<20, env)
+			r := enginetest.New(t, enginetest.Options{Models: finds(env), NoFolds: true, Agents: agent.Options{Allowed: true}})
+			c, _, err := r.Create(context.Background(), scrollback.Conversation{Model: s.name, Limit: 50000, Settings: scrollback.Settings{Agents: true}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, say := range []string{"Send two. [hire]", "And what came of it?", "Again. [hire]"} {
+				r.Ask(c.ID, say).Done(t, scrollback.TurnComplete, "stop")
+			}
+			results := (&office{Rig: r}).results(c.ID)
+			for _, res := range results {
+				if res.IsError || !strings.Contains(res.Text, "It is 回答") {
+					t.Errorf("a result is %q", res.Text)
+				}
+			}
+			if len(results) != 4 || len(s.server.Refusals()) > 0 {
+				t.Errorf("%d results; the server refused %+v", len(results), s.server.Refusals())
+			}
+		})
+	}
+}

@@ -129,7 +129,7 @@ var rooms = map[string]entry{
 	"cmd/*": {rooms: ". cmd/scrollback/config doctor engine engine/allowance engine/watch local server server/* terminal " +
 		"transcript/geminicli transfer workspace",
 		libs: "github.com/alecthomas/kong", not: "database/sql"},
-	"cmd/scrollback/config": {rooms: ". compact engine model model/all server/access server/restapi terminal token",
+	"cmd/scrollback/config": {rooms: ". compact engine engine/agent model model/all server/access server/restapi terminal token",
 		libs: "github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 
 	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token " +
