@@ -103,6 +103,10 @@ func (p *Printer) show(ev scrollback.Event) error {
 		}
 	case scrollback.ToolCallEvent:
 		p.Note("→ %s %s", Plain(ev.Name), Clip(string(ev.Arguments), noteWidth))
+	case scrollback.ToolResultEvent:
+		if ev.Conversation != "" { // of a sub-agent
+			p.Note("← %s %s", Plain(ev.Name), ev.Conversation)
+		}
 	case scrollback.SearchEvent:
 		p.searched(ev.Search)
 	case scrollback.TurnEvent:

@@ -16,6 +16,7 @@ type chatCmd struct {
 	Conversation string `arg:"" optional:"" help:"Conversation to continue, to which --root adds a folder: its id, a unique prefix of it, latest, or its number in list. Default: a new one."`
 	Resume       resume `help:"Continue ID; without one, pick from a list (through a pipe: the latest)." placeholder:"ID|latest|N"`
 	Project      string `help:"Project of a new conversation." placeholder:"P"`
+	agentsFlag
 }
 
 // resume is a flag that may stand alone: the person picks a conversation, or without
@@ -43,8 +44,9 @@ func (c *chatCmd) Run(g *globals) error {
 	if err := g.grant(name != "", "."); err != nil {
 		return err
 	}
+	c.allow(g)
 	return g.with(func(a *app) error {
-		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON,
+		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots, Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON,
 			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "",
 			Save:       a.save,
 			CheckModel: func(name string) error { return a.Fits(scrollback.Conversation{Model: name}) }}
@@ -65,6 +67,9 @@ func (c *chatCmd) Run(g *globals) error {
 		}
 		if err == nil && o.Conversation != "" {
 			err = a.join(g, o.Conversation)
+		}
+		if err == nil && o.Conversation != "" {
+			err = c.give(g, a, o.Conversation)
 		}
 		if err != nil {
 			return err
