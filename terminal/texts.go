@@ -51,6 +51,8 @@ type Texts struct {
 	Added       string // folder
 	TypePrompt  string
 	NoInput     string // how long
+	NoFile      string // a reference that is being typed names nothing
+	MoreFiles   string // how many more it may name
 	TakesConversation,
 	TakesSeq,
 	TakesNumber,
@@ -62,7 +64,16 @@ type Texts struct {
 	TakesTitle   string
 	Trouble      TroubleTexts
 	Web          WebTexts
+	Reference    ReferenceTexts
 }
+
+// ReferenceTexts say what a reference of a prompt came to.
+type ReferenceTexts struct {
+	Line      string // the mark, what is said of it
+	Unchanged string // version, seq of the message that has it
+}
+
+func (t ReferenceTexts) said(s string) string { return s }
 
 // TroubleTexts say what went wrong with a turn and what to do about it.
 type TroubleTexts struct {
@@ -78,6 +89,7 @@ type TroubleTexts struct {
 }
 
 var english = Texts{
+	Reference: ReferenceTexts{Line: "%s: %s", Unchanged: "unchanged, version %d is in message %d"},
 	Web: WebTexts{On: "each question now searches the web first; /web ends that", Off: "questions no longer search the web", Searching: "searching the web…",
 		Searched: "searched the web: %s", Nothing: "found nothing", Failed: "no web search: %s", Sources: "Sources:"},
 	Greeting:    "scrollback · %s · /help lists the commands, Ctrl-D quits",
@@ -98,7 +110,7 @@ var english = Texts{
 	Titled:      "title: %s",
 	Status:      "%s · %s of %s tokens",
 	NewThread:   "new conversation",
-	Keys:        "Alt+Enter, or \\ at the end of a line: new line · Up, Down: earlier questions · Ctrl-C: stop, or quit",
+	Keys:        "Alt+Enter, or \\ at the end of a line: new line · Up, Down: earlier questions · @ and Tab: name a file · Ctrl-C: stop, or quit",
 	Offline:     "the built-in offline model only quotes what was said; choose a real one with --model or /model",
 	Help: map[string]string{
 		"/help":      "this list",
@@ -149,6 +161,8 @@ var english = Texts{
 	Added:             "the conversation now works in %s too",
 	TypePrompt:        "(type the message; Ctrl-D on a new line ends it)",
 	NoInput:           "(nothing came on standard input within %s, so only the prompt is sent; --stdin wait waits for it, --stdin ignore does not look)",
+	NoFile:            "no file in the conversation's folders begins like this",
+	MoreFiles:         "… %s more",
 	TakesFolder:       "DIR",
 	TakesConversation: "[ID|latest|N]",
 	TakesSeq:          "[SEQ]",
@@ -199,6 +213,7 @@ var english = Texts{
 }
 
 var chinese = Texts{
+	Reference: ReferenceTexts{Line: "%s：%s", Unchanged: "没有变化，第 %d 版在第 %d 条消息中"},
 	Web: WebTexts{On: "之后每次提问都会先联网搜索；再次输入 /web 关闭", Off: "提问时不再联网搜索", Searching: "正在联网搜索……",
 		Searched: "已联网搜索：%s", Nothing: "没有找到结果", Failed: "未能联网搜索：%s", Sources: "来源："},
 	Greeting:    "scrollback · %s · /help 列出命令，Ctrl-D 退出",
@@ -219,7 +234,7 @@ var chinese = Texts{
 	Titled:      "标题：%s",
 	Status:      "%s · %s / %s token",
 	NewThread:   "新对话",
-	Keys:        "Alt+Enter 或行尾的 \\：换行 · 上下键：之前的提问 · Ctrl-C：停止或退出",
+	Keys:        "Alt+Enter 或行尾的 \\：换行 · 上下键：之前的提问 · @ 加 Tab：引用文件 · Ctrl-C：停止或退出",
 	Offline:     "内置的 offline 模型只会引用说过的话；用 --model 或 /model 换成真正的模型",
 	Help: map[string]string{
 		"/help":      "本列表",
@@ -270,6 +285,8 @@ var chinese = Texts{
 	Added:             "对话现在也在 %s 中工作",
 	TypePrompt:        "（请输入消息；在新的一行按 Ctrl-D 结束）",
 	NoInput:           "（标准输入在 %s 内没有内容，因此只发送提示；--stdin wait 会一直等待，--stdin ignore 则不读取）",
+	NoFile:            "对话的文件夹中没有以此开头的文件",
+	MoreFiles:         "…… 还有 %s 个",
 	TakesFolder:       "文件夹",
 	TakesConversation: "[ID|latest|序号]",
 	TakesSeq:          "[消息号]",
