@@ -14,8 +14,8 @@ import (
 )
 
 // Files lists what a reference may name in a conversation or, where id is empty, in one
-// that will have those roots: the paths that begin with what was typed, folders with a
-// slash at their end.
+// that will have those roots: the paths that begin with what was typed, then those that are
+// like it; folders have a slash at their end.
 type Files func(ctx context.Context, id scrollback.ConversationID, roots []string, typed string) ([]string, error)
 
 // place is where the next message will be said.
@@ -55,11 +55,14 @@ func plainMark(line string) int {
 	if i < 0 || strings.ContainsFunc(line[i:], unicode.IsSpace) {
 		return -1
 	}
-	if last, _ := utf8.DecodeLastRuneInString(line[:i]); i > 0 && plainInPath(last) {
+	if last, _ := utf8.DecodeLastRuneInString(line[:i]); i > 0 && (plainInPath(last) || unicode.IsLetter(last) && !unicode.In(last, eastern...)) {
 		return -1
 	}
 	return i
 }
+
+// eastern are the scripts that are written without spaces.
+var eastern = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul}
 
 // openBracket is where the last @[ stands that is not closed, or -1.
 func openBracket(line string) int {
@@ -130,19 +133,34 @@ func (e *editor) arrived(msg foundMsg) {
 	if e.standing() != msg.asked {
 		return
 	}
+	found, begun := continuing(msg.found, msg.mark.path)
 	switch {
 	case msg.err != nil:
 		e.hint = Clip(Explain(msg.err), hintWidth)
-	case len(msg.found) == 0:
+	case len(found) == 0:
 		e.hint = e.texts.NoFile
-	case len(msg.found) == 1:
-		e.rewrite(&msg.mark, msg.found[0], true)
+	case len(found) == 1:
+		e.rewrite(&msg.mark, found[0], true)
 	default:
-		if c := common(msg.found); len(c) > len(msg.mark.path) {
+		if c := common(found); begun && len(c) > len(msg.mark.path) {
 			e.rewrite(&msg.mark, c, false)
 		}
-		e.list = &completion{mark: msg.mark, found: msg.found, at: -1}
+		e.list = &completion{mark: msg.mark, found: found, at: -1}
 	}
+}
+
+// continuing are the paths that go on where the typed one ends, within its folder; if there
+// are none, all that were found, which are like it.
+func continuing(found []string, typed string) (out []string, begun bool) {
+	for _, f := range found {
+		if len(f) > len(typed) && strings.EqualFold(f[:len(typed)], typed) && !strings.Contains(strings.TrimSuffix(f[len(typed):], "/"), "/") {
+			out = append(out, f)
+		}
+	}
+	if len(out) == 0 {
+		return found, false
+	}
+	return out, true
 }
 
 // hintWidth is how much of a hint under the input is shown, in columns.

@@ -59,9 +59,7 @@ func aTypist(files ...string) *typist {
 			return nil, errors.New("the disk is gone")
 		}
 		return slices.DeleteFunc(slices.Clone(files), func(f string) bool {
-			rest, ok := strings.CutPrefix(f, typed)
-			i := strings.Index(rest, "/") // as a folder at a time is listed
-			return !ok || rest == "" || i >= 0 && i < len(rest)-1
+			return f == typed || !strings.Contains(strings.ToLower(f), strings.ToLower(typed))
 		}), nil
 	}}
 	t.editor = newEditor(s, Options{Texts: english}, nil)
@@ -121,6 +119,8 @@ func TestComplete(t *testing.T) {
 		{[]string{"@[RE", "<tab>", ":3"}, "@[README.md]:3|", "-"},
 		{[]string{"one", "<line>", "two @[sr", "<tab>", "<tab>", "<tab>", " x"}, "one\ntwo @[src/main.go] x|", "-"},
 		{[]string{"end", "<left>", "<left>", "<left>", "@RE", "<tab>", " "}, "@README.md |end", "-"},
+		{[]string{"@re", "<tab>"}, "@README.md|", "-"},
+		{[]string{"@main", "<tab>", "<tab>"}, "@src/main.go|", "> main.go main_test.go"},
 		{[]string{"@zzz", "<tab>"}, "@zzz|", english.NoFile},
 		{[]string{"@broken", "<tab>"}, "@broken|", "the disk is gone"},
 		{[]string{"@zzz", "<tab>", "z"}, "@zzzz|", "-"},
