@@ -54,7 +54,7 @@ const (
 // walk reads a root until limit entries are found.
 func walk(ctx context.Context, root string, limit int) tree {
 	t := tree{root: root}
-	dir, err := os.OpenRoot(root)
+	dir, err := openRoot(root)
 	if err != nil {
 		t.note("%s cannot be read: %v", root, reason(err))
 		return t

@@ -36,7 +36,9 @@ var rooms = map[string]entry{
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
 		not: "database/sql"},
-	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5", not: "database/sql"},
+	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5 golang.org/x/text/unicode/norm",
+		not: "database/sql"},
+	"workspace/reference": {rooms: ". workspace", not: "database/sql os time"},
 
 	"store": {rooms: ". internal/terms store/driver store/feed store/keyring store/search", libs: "github.com/google/uuid",
 		not: "database/sql os"},

@@ -28,6 +28,8 @@ type Mark struct {
 	Last  int                      // inclusive; 0 for First alone
 	Tool  string                   // of a recall tool
 	Args  json.RawMessage
+
+	bare bool // without brackets: it may name nothing
 }
 
 // Found is what was read for a mark. Its Version and SameAs are not set. Of a text it has
