@@ -117,6 +117,20 @@ func (ps Parts) Text() string {
 	return buf.String()
 }
 
+// Bytes is the length of the texts and results, with what the message refers to.
+func (ps Parts) Bytes() (n int) {
+	for _, p := range ps {
+		switch p := p.(type) {
+		case Text:
+			n += len(p.Text)
+		case ToolResult:
+			n += len(p.Text)
+		case Image, File, ToolCall, Reasoning:
+		}
+	}
+	return n
+}
+
 // Calls lists the tool calls in order.
 func (ps Parts) Calls() []ToolCall { return partsOf[ToolCall](ps) }
 

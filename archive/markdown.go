@@ -71,6 +71,11 @@ func (m *markdown1) message(msg *scrollback.Message) mark {
 			fmt.Fprintf(m, "recall result of %s, %d bytes, not repeated here\n", oneLine(r.Name), len(r.Text))
 			continue
 		}
+		if t, ok := p.(scrollback.Text); ok && t.Recall() {
+			k.recalls = append(k.recalls, m.Len())
+			fmt.Fprintf(m, "recall result of %s, %d bytes, not repeated here\n", oneLine(t.Reference.Source), len(t.Text))
+			continue
+		}
 		if c, ok := p.(scrollback.ToolCall); ok && c.Recall() {
 			k.recalls = append(k.recalls, m.Len())
 			fmt.Fprintf(m, "recall call of %s · id %s · %s\n", oneLine(c.Name), oneLine(c.ID), oneLine(string(c.Arguments)))

@@ -116,7 +116,9 @@ func (g *grep) liveText(ctx context.Context, ps scrollback.Parts) (string, error
 	for _, p := range ps {
 		switch p := p.(type) {
 		case scrollback.Text:
-			add(0, p.Text)
+			if !p.Recall() {
+				add(0, p.Text)
+			}
 		case scrollback.ToolResult:
 			if p.Recall {
 				continue

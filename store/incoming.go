@@ -71,8 +71,19 @@ func (s *Store) measure(in []Incoming, out []driver.Entry) {
 		compact(m.Parts)
 		m.Weight = s.Weigh(m.Parts)
 		m.Tokens = int(m.Weight.Tokens)
+		out[i].Sources = sources(m.Parts)
 		out[i].Terms = terms.Join(search.Text(m.Parts)+"\n"+in[i].Index, search.MaxTerms)
 	}
+}
+
+// sources are those whose content is in parts.
+func sources(parts scrollback.Parts) (out []driver.Source) {
+	for _, r := range parts.References() {
+		if r.Whole() {
+			out = append(out, driver.Source{Name: r.Source, Version: r.Version, SHA256: r.SHA256})
+		}
+	}
+	return out
 }
 
 // salvage makes an interrupted message of the draft of a turn whose owner is gone.

@@ -156,10 +156,7 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	if im.pending++; im.pending >= 4*importBatch {
 		return im.flushAll(ctx)
 	}
-	for _, p := range in.Parts.Results() {
-		c.size += len(p.Text)
-	}
-	if c.size += len(in.Parts.Text()); len(c.batch) >= importBatch || c.size >= importBytes {
+	if c.size += in.Parts.Bytes(); len(c.batch) >= importBatch || c.size >= importBytes {
 		return im.flush(ctx, c)
 	}
 	return nil

@@ -187,3 +187,99 @@ func testMentions(w *bench) {
 	}
 	same(w.t, "mentioned, newest first", want, got)
 }
+
+// sourceNames are those of all sources in tests.
+var sourceNames = []string{"notes/a.md", "计划.md"}
+
+// sources are some that a message of a walk has.
+func (w *walk) sources() (out []driver.Source) {
+	for _, name := range sourceNames {
+		if w.often(8) {
+			out = append(out, driver.Source{Name: name, Version: 1 + w.rng.IntN(4), SHA256: some(w, "x", "y")})
+		}
+	}
+	return out
+}
+
+// has is a message with a version of a source.
+func (w *bench) has(name string, version int) driver.Entry {
+	e := w.entry(scrollback.RoleUser, "")
+	e.Sources = []driver.Source{{Name: name, Version: version, SHA256: fmt.Sprint("sha ", version)}}
+	return e
+}
+
+// known wants these to be the sources that conversations know.
+func (w *bench) known(in []scrollback.ConversationID, want ...driver.Source) {
+	w.t.Helper()
+	got, err := w.Refs.Sources(w.ctx, in, sourceNames)
+	w.ok(err)
+	same(w.t, "sources", want, got)
+}
+
+// source is one as it is kept.
+func source(name string, version int, b scrollback.BranchID, seq int64) driver.Source {
+	return driver.Source{Name: name, Version: version, SHA256: fmt.Sprint("sha ", version), Branch: b, Seq: seq}
+}
+
+// testSources: the newest version of what messages refer to is kept with them, on every way
+// in, and a fork finds that of its parent until it has one of its own.
+func testSources(w *bench) {
+	a, b := sourceNames[0], sourceNames[1]
+	c := w.conversation()
+	own := []scrollback.ConversationID{c.ID}
+	w.known(own)
+	w.append(c.ID, w.has(a, 1), w.has(b, 1))
+	w.known(own, source(a, 1, c.Branch, 1), source(b, 1, c.Branch, 2))
+	turn := w.begin(c.ID, w.has(a, 2)).Turn
+	w.finish(turn, scrollback.TurnComplete, w.has(b, 1))
+	w.known(own, source(a, 2, c.Branch, 3), source(b, 1, c.Branch, 4))
+	w.append(c.ID, w.has(a, 1))
+	w.known(own, source(a, 2, c.Branch, 3), source(b, 1, c.Branch, 4))
+	w.unchanged(func() {
+		e := w.has(a, 7)
+		e.ID = w.messages(c.Branch, 1, 1)[0].ID
+		_, err := w.tryAppend(c.ID, nil, w.has(b, 7), e)
+		w.code(err, scrollback.Conflict)
+		_, err = w.tryBegin(c.ID, func(b *driver.Begin) { b.IfBranch, b.IfHead = c.Branch, 4 }, w.has(b, 7))
+		w.code(err, scrollback.Conflict)
+		_, err = w.tryBegin(c.ID, func(b *driver.Begin) { b.IfBranch, b.IfHead = "another", 5 }, w.has(b, 7))
+		w.code(err, scrollback.Conflict)
+	})
+	seen, err := w.tryBegin(c.ID, func(b *driver.Begin) { b.IfBranch, b.IfHead = c.Branch, 5 }, w.has(b, 3))
+	w.ok(err)
+	w.finish(seen.Turn, scrollback.TurnComplete)
+	f := w.fork(c, 2)
+	line := []scrollback.ConversationID{f.ID, c.ID}
+	w.known(line, source(a, 2, c.Branch, 3), source(b, 3, c.Branch, 6))
+	w.append(f.ID, w.has(a, 1))
+	w.known(line, source(a, 1, f.Branch, 3), source(b, 3, c.Branch, 6))
+	w.known(own, source(a, 2, c.Branch, 3), source(b, 3, c.Branch, 6))
+	far := madeElsewhere(w)
+	far.first.Entries[1].Sources, far.second.Entries[0].Sources = w.has(a, 4).Sources, w.has(a, 5).Sources
+	bring(w, far)
+	w.known([]scrollback.ConversationID{far.ID}, source(a, 5, far.second.ID, 4))
+	w.code(adopt(w, driver.Adopt{Conversation: far.Conversation, Current: "unknown",
+		Branches: []driver.AdoptBranch{{Branch: far.second.Branch, IfHead: 4, Entries: []driver.Entry{w.has(b, 1)}}}}), scrollback.NotFound)
+	w.known([]scrollback.ConversationID{far.ID}, source(a, 5, far.second.ID, 4))
+}
+
+// testSourcesPurged: a purge removes the sources of the messages that it removes.
+func testSourcesPurged(w *bench) {
+	a, b := sourceNames[0], sourceNames[1]
+	c := w.conversation()
+	own := []scrollback.ConversationID{c.ID}
+	w.append(c.ID, w.has(a, 1), w.has(b, 1))
+	f := w.fork(c, 1)
+	purge := func(id scrollback.ConversationID) {
+		_, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 9})
+		w.ok(err)
+	}
+	purge(c.ID)
+	w.known(own, source(a, 1, c.Branch, 1))
+	purge(f.ID)
+	purge(c.ID)
+	w.known(own)
+	if flaws := audits(w).flaws; len(flaws) > 0 {
+		w.t.Errorf("flaws after the purge: %v", flaws)
+	}
+}
