@@ -2,6 +2,9 @@ package terminal
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -178,17 +181,17 @@ func TestPrinterReferences(t *testing.T) {
 		texts         Texts
 		notes, faults string
 	}{
-		{english, "@[b]: unchanged, version 2 is in message 7\n@[c]: cut after 256 KB\n",
-			"@[../d�[2J]: refused: outside the roots\n![x](y.png): not an image\n"},
-		{chinese, "@[b]：没有变化，第 2 版在第 7 条消息中\n@[c]：cut after 256 KB\n",
-			"@[../d�[2J]：refused: outside the roots\n![x](y.png)：not an image\n"},
+		{english, "@[b]: unchanged, version 2 is in message 7\n@[c]: something else; cut: the first 9 of 10 bytes\n",
+			"@[../d�[2J]: refused: outside the roots\n![x](y.png): too large: 1.5 MB, and an image has at most 1 MB\n"},
+		{chinese, "@[b]：没有变化，第 2 版在第 7 条消息中\n@[c]：something else；已截断：前 9 字节，共 10 字节\n",
+			"@[../d�[2J]：已拒绝：不在授权的文件夹内\n![x](y.png)：太大：1.5 MB，图片最大 1 MB\n"},
 	} {
 		var notes, faults, answer strings.Builder
 		p := &Printer{Answer: &answer, Notes: &notes, Faults: &faults, Texts: c.texts}
 		said := scrollback.MetaEvent{References: []scrollback.Reference{
-			{Mark: "a", Version: 1}, {Mark: "b", Version: 2, SameAs: 7}, {Mark: "c", Version: 1, Note: "cut after 256 KB"},
+			{Mark: "a", Version: 1}, {Mark: "b", Version: 2, SameAs: 7}, {Mark: "c", Version: 1, Note: "something else; cut: the first 9 of 10 bytes"},
 			{Mark: "../d\x1b[2J", Error: "refused: outside the roots"},
-			{Mark: "![x](y.png)", Kind: scrollback.ReferenceImage, Error: "not an image"}}}
+			{Mark: "![x](y.png)", Kind: scrollback.ReferenceImage, Error: "too large: 1.5 MB, and an image has at most 1 MB"}}}
 		for range 2 { // a late reader may be told again
 			if err := p.show(said); err != nil {
 				t.Fatal(err)
@@ -196,6 +199,37 @@ func TestPrinterReferences(t *testing.T) {
 		}
 		if notes.String() != c.notes || faults.String() != c.faults || answer.String() != "" {
 			t.Errorf("noted\n%s\nfaults\n%s\nanswered %q", notes.String(), faults.String(), answer.String())
+		}
+	}
+}
+
+// What is stored with references has Chinese for all of it, with the same verbs.
+func TestReferencesInChinese(t *testing.T) {
+	verbs := regexp.MustCompile(`%[a-z0-9]+`)
+	for en, zh := range referencesInChinese {
+		if !slices.Equal(verbs.FindAllString(en, -1), verbs.FindAllString(zh, -1)) {
+			t.Errorf("the verbs of %q and %q", en, zh)
+		}
+	}
+	made := regexp.MustCompile(`(?:errors\.New|fmt\.Errorf|fmt\.Sprintf)\("([^"]* [^"]*)"|(?:Error|Note) = "([^"]+)"`)
+	files, err := filepath.Glob("../workspace/reference/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, name := range append(files, "../workspace/folders.go") {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		for _, m := range made.FindAllStringSubmatch(string(source), -1) {
+			for s := range strings.SplitSeq(m[1]+m[2], "; ") {
+				if s != "more than %d" && s != "too far" && referencesInChinese[s] == "" { // a part, and what is never said
+					t.Errorf("%s: no Chinese for %q", name, s)
+				}
+			}
 		}
 	}
 }

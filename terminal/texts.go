@@ -3,6 +3,7 @@ package terminal
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -71,9 +72,33 @@ type Texts struct {
 type ReferenceTexts struct {
 	Line      string // the mark, what is said of it
 	Unchanged string // version, seq of the message that has it
+	Between   string // sentences
+	// Said has the sentences that are stored with references, as they are made in English.
+	Said map[string]string
 }
 
-func (t ReferenceTexts) said(s string) string { return s }
+// verb is where a part stands in a sentence.
+var verb = regexp.MustCompile(`%[a-z0-9]+`)
+
+// said is what was stored of a reference, sentence by sentence. One that the table does not
+// have stays as it is.
+func (t ReferenceTexts) said(stored string) string {
+	out := strings.Split(stored, "; ")
+	for i, s := range out {
+		for english, format := range t.Said {
+			pattern := "^" + verb.ReplaceAllString(regexp.QuoteMeta(english), "(.+?)") + "$"
+			if m := regexp.MustCompile(pattern).FindStringSubmatch(s); m != nil {
+				parts := m[1:]
+				out[i] = verb.ReplaceAllStringFunc(format, func(string) (part string) {
+					part, parts = parts[0], parts[1:]
+					return part
+				})
+				break
+			}
+		}
+	}
+	return strings.Join(out, t.Between)
+}
 
 // TroubleTexts say what went wrong with a turn and what to do about it.
 type TroubleTexts struct {
@@ -89,7 +114,7 @@ type TroubleTexts struct {
 }
 
 var english = Texts{
-	Reference: ReferenceTexts{Line: "%s: %s", Unchanged: "unchanged, version %d is in message %d"},
+	Reference: ReferenceTexts{Line: "%s: %s", Unchanged: "unchanged, version %d is in message %d", Between: "; "},
 	Web: WebTexts{On: "each question now searches the web first; /web ends that", Off: "questions no longer search the web", Searching: "searching the web…",
 		Searched: "searched the web: %s", Nothing: "found nothing", Failed: "no web search: %s", Sources: "Sources:"},
 	Greeting:    "scrollback · %s · /help lists the commands, Ctrl-D quits",
@@ -213,7 +238,7 @@ var english = Texts{
 }
 
 var chinese = Texts{
-	Reference: ReferenceTexts{Line: "%s：%s", Unchanged: "没有变化，第 %d 版在第 %d 条消息中"},
+	Reference: ReferenceTexts{Line: "%s：%s", Unchanged: "没有变化，第 %d 版在第 %d 条消息中", Between: "；", Said: referencesInChinese},
 	Web: WebTexts{On: "之后每次提问都会先联网搜索；再次输入 /web 关闭", Off: "提问时不再联网搜索", Searching: "正在联网搜索……",
 		Searched: "已联网搜索：%s", Nothing: "没有找到结果", Failed: "未能联网搜索：%s", Sources: "来源："},
 	Greeting:    "scrollback · %s · /help 列出命令，Ctrl-D 退出",
@@ -364,4 +389,42 @@ func TextsOf(locales ...string) Texts {
 		}
 	}
 	return english
+}
+
+var referencesInChinese = map[string]string{
+	"refused: no folder was granted":           "已拒绝：没有授权任何文件夹",
+	"refused: outside the roots":               "已拒绝：不在授权的文件夹内",
+	"refused: remote images are not allowed":   "已拒绝：不允许远程图片",
+	"refused: recall tools cannot be run here": "已拒绝：这里不能运行查阅工具",
+	"not found":                                                            "找不到",
+	"not a regular file":                                                   "不是普通文件",
+	"not readable":                                                         "无法读取",
+	"not readable: permission denied":                                      "无法读取：没有权限",
+	"not readable: %s":                                                     "无法读取：%s",
+	"a folder has no lines":                                                "文件夹没有行号",
+	"an image has no lines":                                                "图片没有行号",
+	"a binary file of %s":                                                  "二进制文件，共 %s",
+	"these lines are not text":                                             "这些行不是文本",
+	"not UTF-8 text: the byte 0x%02x in line %d":                           "不是 UTF-8 文本：有字节 0x%02x，在第 %d 行",
+	"lines %d to %d are in reverse":                                        "第 %d 行到第 %d 行的顺序颠倒",
+	"line %d is past the end: the file has 1 line":                         "第 %d 行超出末尾：文件只有 1 行",
+	"line %d is past the end: the file has %d lines":                       "第 %d 行超出末尾：文件共 %d 行",
+	"cut: %d of %s entries":                                                "已截断：列出 %d 项，共 %s 项",
+	"cut: the first %d of %d bytes":                                        "已截断：前 %d 字节，共 %d 字节",
+	"cut in line %d: at most %s are read":                                  "在第 %d 行截断：最多读取 %s",
+	"too large: %s, and at most %s are read":                               "太大：%s，最多读取 %s",
+	"name lines of it, as in @[path:1:200]":                                "请指明行号，如 @[路径:1:200]",
+	"too large: line %d is not within its first %s":                        "太大：第 %d 行不在前 %s 之内",
+	"too large: %s, and of the %s for all references %s are left":          "太大：%s，所有引用共 %s，还剩 %s",
+	"too large: %s, and an image has at most %s":                           "太大：%s，图片最大 %s",
+	"too large: a data URL of %s, and an image has at most %s":             "太大：data URL 为 %s，图片最大 %s",
+	"too large: an image has at most %s":                                   "太大：图片最大 %s",
+	"not a data URL":                                                       "不是 data URL",
+	"not an image: a folder":                                               "不是图片：是文件夹",
+	"not an image: an empty file":                                          "不是图片：文件为空",
+	"left out: at most %d images are sent":                                 "未发送：最多发送 %d 张图片",
+	"left out: at most %d references are followed":                         "未读取：最多读取 %d 个引用",
+	"left out, and so are %d after it: at most %d references are followed": "未读取，其后的 %d 个也未读取：最多读取 %d 个引用",
+	"a circle: @[%s] leads back to %s and is not followed":                 "循环引用：@[%s] 又指回 %s，未再读取",
+	"its own references are not followed: more than %d deep":               "其中的引用未读取：层数超过 %d",
 }
