@@ -2,12 +2,17 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/intake"
+	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
+	"github.com/scrollback-ai/scrollback/window"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
@@ -23,15 +28,7 @@ func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh 
 	p := *e.o.Place
 	p.Now = time.UnixMilli(e.store.Now()).In(p.Now.Location())
 	p.MaxTokens, p.Count = int(environmentShare*float64(sh.Budget.Tokens)), token.Count
-	p.Roots = nil
-	for _, root := range c.Roots {
-		// What was granted once may no longer be, or may be gone.
-		if now, err := e.grants.Narrow([]string{root}); err == nil {
-			p.Roots = append(p.Roots, now...)
-		} else {
-			e.o.Log.Warn("a root of a conversation cannot be used", "conversation", c.ID, "error", err)
-		}
-	}
+	p.Roots = e.roots(c)
 	if c.Environment != nil && workspace.Glance(p).Equal(c.Environment.Told) {
 		return c.Environment, nil, nil
 	}
@@ -67,4 +64,58 @@ func tell(c *scrollback.Conversation, env *scrollback.Environment, changed bool)
 		kept.Told, kept.Changed = env.Told, true
 		c.Environment = &kept
 	}
+}
+
+// roots are the folders that a conversation may use now: what was granted once may no
+// longer be, or may be gone.
+func (e *Engine) roots(c scrollback.Conversation) (out []string) {
+	for _, root := range c.Roots {
+		if now, err := e.grants.Narrow([]string{root}); err == nil {
+			out = append(out, now...)
+		} else {
+			e.o.Log.Warn("a root of a conversation cannot be used", "conversation", c.ID, "error", err)
+		}
+	}
+	return out
+}
+
+// prompt is what a request says, for its marks to be followed as its caller.
+func (v *View) prompt(head store.Head, r *TurnRequest, sh setting.Resolved) intake.Prompt {
+	left := int64(recallsShare * float64(sh.Budget.Tokens))
+	return intake.Prompt{Head: head, Parts: r.Message, Plain: r.PlainMarks, Roots: func() []string { return v.e.roots(head.Conversation) },
+		Call: func(ctx context.Context, tool string, args json.RawMessage) (string, error) {
+			room := recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(left, int64(recallShare*float64(sh.Budget.Tokens)))}
+			text, err := v.Recall().Call(ctx, head.ID, tool, args, room)
+			if err != nil {
+				return "", errors.New(scrollback.Shown(err))
+			}
+			left -= int64(token.Count(text))
+			return text, nil
+		}}
+}
+
+// restore puts behind a window what its prompt refers to as unchanged, where a compaction
+// has meanwhile taken the message that has it out of sight. What finds no room stays
+// readable behind its ref.
+func (lt *liveTurn) restore(ctx context.Context, b scrollback.Branch, w scrollback.Window) (scrollback.Window, error) {
+	parts, err := lt.e.intake.Again(ctx, b, window.Unshown(w))
+	if err != nil || len(parts) == 0 {
+		return w, err
+	}
+	add := func(parts scrollback.Parts) (scrollback.Window, bool) {
+		out := window.Behind(w, parts, lt.e.store.Weigh(parts), lt.resolved.Facts.Dialect)
+		return out, window.Fits(out.Weight, lt.resolved.Budget) && window.Lint(out, lt.resolved.Facts.Dialect) == nil
+	}
+	whole, ok := add(parts)
+	if ok {
+		return whole, nil
+	}
+	whole = w
+	var kept scrollback.Parts
+	for _, p := range parts { // as many as there is room for
+		if out, ok := add(append(kept[:len(kept):len(kept)], p)); ok {
+			kept, whole = append(kept, p), out
+		}
+	}
+	return whole, nil
 }

@@ -39,6 +39,8 @@ type liveTurn struct {
 	sent     scrollback.Weight    // of the newest request
 	wait     turnstile.Patience   // for summaries
 	web      webSearch
+
+	references []scrollback.Reference // of the prompt, until they are reported
 	cancel   context.CancelCauseFunc
 
 	// saving is held while the turn is written to the store, so that a save of the
@@ -62,6 +64,9 @@ func makeLive(v *View, b store.Begun, sh setting.Resolved) *liveTurn {
 		events: []scrollback.Event{scrollback.TurnEvent{TurnID: b.Turn.ID, UserMessageID: b.Turn.UserMessage, Seq: b.Turn.Seq}}}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
+	}
+	for _, m := range b.Messages {
+		lt.references = append(lt.references, m.Parts.References()...)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -30,7 +30,8 @@ type TurnRequest struct {
 	Key          string                    `json:"-"`
 	Tools        []scrollback.Tool         `json:"tools,omitempty"`
 	ToolResults  []ToolResult              `json:"tool_results,omitempty"`
-	WebSearch    bool                      `json:"web_search,omitempty"` // before it is answered, for this request only
+	WebSearch    bool                      `json:"web_search,omitempty"`  // before it is answered, for this request only
+	PlainMarks   bool                      `json:"plain_marks,omitempty"` // @path refers to a file without brackets too
 	Overrides    Overrides                 `json:"shape"`
 
 	// Quota counts the turn for whoever asks; nil counts nothing. A replay is not counted.
@@ -90,26 +91,45 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 // same request began before. Whoever runs the turn says when it is done.
 func (v *View) begin(ctx context.Context, r TurnRequest) (lt *liveTurn, replayed scrollback.TurnID, err error) {
 	e := v.e
-	begin, sh, web, err := v.prepare(ctx, &r)
-	if err != nil {
-		return nil, "", err
+	for tries := 0; ; tries++ {
+		begin, sh, web, err := v.prepare(ctx, &r)
+		if err != nil {
+			return nil, "", err
+		}
+		leave, err := e.enter()
+		if err != nil {
+			return nil, "", err
+		}
+		begun, err := e.store.Turns.Begin(ctx, begin)
+		switch {
+		case err != nil && tries < maxMoved && v.moved(ctx, begin, err):
+			leave()
+		case err != nil:
+			leave()
+			return nil, "", err
+		case begun.Replayed:
+			leave()
+			return nil, begun.Turn.ID, nil
+		default:
+			lt = makeLive(v, begun, sh)
+			lt.web = web
+			return lt, "", nil
+		}
 	}
-	leave, err := e.enter()
-	if err != nil {
-		return nil, "", err
+}
+
+// maxMoved bounds how often the marks of a prompt are followed again because somebody else
+// wrote to the conversation meanwhile.
+const maxMoved = 3
+
+// moved reports whether a turn did not begin because the head for which the references of
+// its prompt were numbered is no longer the head.
+func (v *View) moved(ctx context.Context, b store.BeginRequest, err error) bool {
+	if b.IfHead == nil || scrollback.CodeOf(err) != scrollback.Conflict {
+		return false
 	}
-	begun, err := e.store.Turns.Begin(ctx, begin)
-	if err != nil {
-		leave()
-		return nil, "", err
-	}
-	if begun.Replayed {
-		leave()
-		return nil, begun.Turn.ID, nil
-	}
-	lt = makeLive(v, begun, sh)
-	lt.web = web
-	return lt, "", nil
+	now, err := v.door.head(ctx, b.Conversation, scrollback.AccessWrite)
+	return err == nil && (now.Branch.ID != b.IfHead.ID || now.Branch.HeadSeq != b.IfHead.HeadSeq)
 }
 
 // resolve finds what a request goes by, and how it searches the web.
@@ -147,7 +167,7 @@ func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRe
 	if sh, web, err = e.resolve(ctx, head, r); err != nil {
 		return begin, sh, web, err
 	}
-	in, err := e.incoming(ctx, r, sh)
+	in, err := v.incoming(ctx, head, r, sh)
 	if err != nil {
 		return begin, sh, web, err
 	}
@@ -168,9 +188,13 @@ func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRe
 	if err != nil {
 		return begin, sh, web, err
 	}
+	var numberedFor *scrollback.Branch
+	if len(in) > 0 && len(in[len(in)-1].Parts.References()) > 0 {
+		numberedFor = &head.Branch
+	}
 	end, err := e.ending(ctx, head, r)
 	return store.BeginRequest{
-		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in, Quota: quota,
+		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in, Quota: quota, IfHead: numberedFor,
 		Admit: func(last *scrollback.Turn) error {
 			if against != nil {
 				return against
@@ -184,9 +208,11 @@ func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRe
 	}, sh, web, err
 }
 
-// incoming checks what a request brings and turns it into messages.
-func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh setting.Resolved) ([]store.Incoming, error) {
+// incoming checks what a request brings and turns it into messages: a prompt has behind it
+// what its marks name.
+func (v *View) incoming(ctx context.Context, head store.Head, r *TurnRequest, sh setting.Resolved) ([]store.Incoming, error) {
 	const op = "engine.Turn"
+	e := v.e
 	if len(r.Message) > 0 && len(r.ToolResults) > 0 {
 		return nil, scrollback.ParamErrorf(op, "tool_results", "give a message or tool results, not both")
 	}
@@ -194,10 +220,15 @@ func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh setting.Resolv
 		return nil, scrollback.ParamErrorf(op, "message_id", "the id of a message is at most 100 printable characters")
 	}
 	var m scrollback.Message
+	var attached map[int][]byte
 	switch {
 	case len(r.Message) > 0:
-		m = scrollback.Message{ID: r.MessageID, Role: scrollback.RoleUser, Parts: r.Message}
-		if err := e.intake.Limits.Check(m.Parts); err != nil {
+		m = scrollback.Message{ID: r.MessageID, Role: scrollback.RoleUser}
+		err := e.intake.Limits.Check(r.Message)
+		if err == nil {
+			m.Parts, attached, err = e.intake.Follow(ctx, v.prompt(head, r, sh))
+		}
+		if err != nil {
 			return nil, err
 		}
 	case len(r.ToolResults) > 0:
@@ -208,10 +239,10 @@ func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh setting.Resolv
 	default:
 		return nil, nil
 	}
-	if len(m.Parts) > e.intake.Limits.Parts {
+	if len(r.ToolResults) > e.intake.Limits.Parts {
 		return nil, scrollback.ParamErrorf(op, "tool_results", "at most %d results are taken at once", e.intake.Limits.Parts).Because(scrollback.ErrTooLarge)
 	}
-	in, err := e.intake.Admit(ctx, r.Conversation, m, sh.Room(), nil)
+	in, err := e.intake.Admit(ctx, r.Conversation, m, sh.Room(), attached)
 	return []store.Incoming{in}, err
 }
 

@@ -54,8 +54,12 @@ func New(s *store.Store, a *archive.Archive, l Limits) *Intake {
 func (l Limits) Check(ps scrollback.Parts) error {
 	const op = "intake.Check"
 	for i, p := range ps {
-		switch p.(type) {
-		case scrollback.Text, scrollback.Image, scrollback.File:
+		switch p := p.(type) {
+		case scrollback.Text:
+			if p.Reference != nil {
+				return scrollback.ParamErrorf(op, "message", "part %d: a reference is set by the server, and cannot be sent", i)
+			}
+		case scrollback.Image, scrollback.File:
 		default:
 			return scrollback.ParamErrorf(op, "message", "part %d: a user's message holds text, images and files", i)
 		}
@@ -92,14 +96,14 @@ func textParts(ps scrollback.Parts) (out []scrollback.Text) {
 func (l Limits) CheckHistory(i int, m *scrollback.Message) error {
 	const op = "intake.CheckHistory"
 	role, err := scrollback.ParseRole(string(m.Role))
-	most := l.Parts
+	own := len(m.Parts) - len(m.Parts.References())
 	switch {
 	case err != nil:
 		return scrollback.ParamErrorf(op, "history", "message %d: %w", i, err)
 	case role == scrollback.RoleSystem && m.Name == scrollback.EnvironmentName:
 		return scrollback.ParamErrorf(op, "history", "message %d: the name %s is reserved", i, m.Name)
-	case len(m.Parts) == 0 || len(m.Parts) > most:
-		return scrollback.ParamErrorf(op, "history", "message %d (%s) has %d parts; 1 to %d are taken", i, role, len(m.Parts), most)
+	case len(m.Parts) == 0 || own > l.Parts:
+		return scrollback.ParamErrorf(op, "history", "message %d (%s) has %d parts; 1 to %d are taken", i, role, own, l.Parts)
 	}
 	return nil
 }
@@ -138,11 +142,13 @@ func (a *admission) admit(ctx context.Context) error {
 		var err error
 		switch part := p.(type) {
 		case scrollback.Text:
-			if long[i] && long[i-1] {
+			switch {
+			case long[i] && part.Reference != nil:
+				p, err = a.shortenText(ctx, part, room)
+			case joins(m.Parts, long, i):
 				continue // it is stored with the one before
-			}
-			if long[i] {
-				part.Text = m.Parts[i:runEnd(long, i)].Text()
+			case long[i]:
+				part.Text = m.Parts[i:runEnd(m.Parts, long, i)].Text()
 				p, err = a.shortenText(ctx, part, room)
 			}
 		case scrollback.ToolResult:
