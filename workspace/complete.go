@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/scrollback-ai/scrollback"
 )
 
@@ -81,7 +83,9 @@ func (c *completer) continued() {
 			all = append(all, Completion{folder + path.Base(e.path), e.kind == aFolder})
 		}
 	}
-	for _, fold := range []func(string) string{func(s string) string { return s }, strings.ToLower} {
+	same := func(s string) string { return s }
+	alike := func(s string) string { return norm.NFC.String(strings.ToLower(s)) }
+	for _, fold := range []func(string) string{same, alike} {
 		for _, e := range all {
 			if strings.HasPrefix(fold(path.Base(e.Path)), fold(begun)) {
 				c.add(e.Path, e.Folder)
@@ -149,7 +153,7 @@ func (c *completer) sought(ctx context.Context) {
 
 // likeness is how much a path is like what was typed, whatever the case; 0 is not at all.
 func likeness(name, typed string) int {
-	name, typed = strings.ToLower(name), strings.ToLower(typed)
+	name, typed = norm.NFC.String(strings.ToLower(name)), norm.NFC.String(strings.ToLower(typed))
 	last := path.Base(name)
 	switch {
 	case strings.HasPrefix(last, typed):

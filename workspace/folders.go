@@ -29,7 +29,10 @@ var errLeads = fmt.Errorf("%w", ErrOutside)
 // Named reports whether err is about something that a name inside the folders leads to,
 // rather than a name that leads to nothing or is outside itself.
 func Named(err error) bool {
-	return err != nil && !errors.Is(err, ErrMissing) && err != ErrOutside && !errors.Is(err, ErrNoFolder)
+	if errors.Is(err, errLeads) {
+		return true
+	}
+	return err != nil && !errors.Is(err, ErrMissing) && !errors.Is(err, ErrOutside) && !errors.Is(err, ErrNoFolder)
 }
 
 // Folders are roots that are held open. Everything is reached through them, name by
@@ -297,7 +300,7 @@ func plain(err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return errors.New("not readable: permission denied")
 	case errors.As(err, &number):
-		return fmt.Errorf("not readable: %s", number)
+		return fmt.Errorf("not readable: %w", number)
 	}
 	return errLeads // what os.Root itself refuses is no error of the system
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -37,7 +38,7 @@ func (f *Folders) Open(name, near string) (*File, error) {
 			if openErr == nil {
 				return file, nil
 			}
-			if err == ErrMissing {
+			if errors.Is(err, ErrMissing) {
 				err = openErr
 			}
 		}
@@ -51,7 +52,7 @@ func (f *Folders) open(at spot) (*File, error) {
 		return nil, ErrMissing
 	}
 	file, err := f.openAt(at)
-	if plain(err) == errLeads {
+	if errors.Is(plain(err), errLeads) {
 		to, ok := f.follow(at)
 		if !ok {
 			return nil, errLeads
@@ -118,7 +119,7 @@ func settledFile(file *os.File, info fs.FileInfo) error {
 func (f *File) Read(p []byte) (int, error) { return f.file.Read(p) }
 
 // Close closes it.
-func (f *File) Close() error { return f.file.Close() }
+func (f *File) Close() { _ = f.file.Close() } // only read
 
 // List returns up to n entries of a folder, in no order.
 func (f *File) List(n int) ([]fs.DirEntry, error) {

@@ -93,9 +93,10 @@ func (r *resolver) image(m Mark) {
 	case "data":
 		r.dataImage(&f, m)
 	case "http", "https":
-		if !r.o.Remote {
+		switch {
+		case !r.o.Remote:
 			f.Error = errNoImages.Error()
-		} else if r.anImageMore(&f) {
+		case !r.seen["image "+m.Path] && r.anImageMore(&f):
 			f.URL = m.Path
 		}
 	default:
@@ -111,6 +112,9 @@ func (r *resolver) dataImage(f *Found, m Mark) {
 	head, body, ok := strings.Cut(m.Path, ",")
 	f.Mark = strings.Replace(m.Text, m.Path, clipped(head)+",…", 1)
 	f.Source = clipped(head) + " " + hash([]byte(m.Path))[:16]
+	if r.seen["image "+f.Source] {
+		return
+	}
 	if !ok {
 		f.Error = "not a data URL"
 		return

@@ -23,6 +23,7 @@ import (
 const (
 	maxListed = 10_000   // entries of a folder that are looked at
 	maxSkip   = 64 << 20 // bytes of a file that are read to find a line
+	maxSkips  = 4        // such files in one prompt
 	sniffed   = 8 << 10  // bytes that tell what a file is
 )
 
@@ -133,7 +134,9 @@ func (r *resolver) someLines(f *Found, m Mark, in *bufio.Reader) error {
 	if last < m.First {
 		return fmt.Errorf("lines %d to %d are in reverse", m.First, last)
 	}
-	s := liner{in: in, left: maxSkip}
+	s := liner{in: in, left: min(maxSkip, maxSkips*maxSkip-r.skipped)}
+	before := s.left
+	defer func() { r.skipped += before - s.left }()
 	for range m.First - 1 {
 		if err := s.skip(); err != nil {
 			return s.past(m.First, err)

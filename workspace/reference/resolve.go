@@ -68,6 +68,7 @@ type resolver struct {
 	tries   int
 	images  int
 	left    int64 // bytes of text
+	skipped int64 // bytes read to find lines
 	leftOut []Mark
 }
 
@@ -186,8 +187,12 @@ func (r *resolver) file(m Mark, within *opened) {
 		if r.quiet(m, err) {
 			return
 		}
+		f := refused(m, err)
+		if within != nil {
+			f.Error += ", named in " + within.source
+		}
 		if r.once("error " + m.Text) {
-			r.keep(refused(m, err))
+			r.found = append(r.found, f)
 		}
 		return
 	}
@@ -226,6 +231,8 @@ func (r *resolver) openAs(m Mark, near string) (*workspace.File, Mark, error) {
 	names := []string{m.Text}
 	if m.bare {
 		names = shorter(m.Text)
+	} else if trimmed := strings.TrimSpace(m.Text); trimmed != m.Text {
+		names = append(names, trimmed)
 	}
 	var first error
 	for _, name := range names {
