@@ -161,7 +161,7 @@ func (c *chat) say(ctx context.Context, line string) error {
 		}
 		c.id = made.ID
 	}
-	return c.p.Turn(ctx, c.o.View, engine.TurnRequest{Conversation: c.id, Message: message, WebSearch: c.web, Overrides: c.o.Overrides})
+	return c.p.Turn(ctx, c.o.View, engine.TurnRequest{Conversation: c.id, Message: message, PlainMarks: true, WebSearch: c.web, Overrides: c.o.Overrides})
 }
 
 // statusLine is where the conversation stands: model, tokens of budget, title.

@@ -189,7 +189,8 @@ func TestPrinterReferences(t *testing.T) {
 		var notes, faults, answer strings.Builder
 		p := &Printer{Answer: &answer, Notes: &notes, Faults: &faults, Texts: c.texts}
 		said := scrollback.MetaEvent{References: []scrollback.Reference{
-			{Mark: "a", Version: 1}, {Mark: "b", Version: 2, SameAs: 7}, {Mark: "c", Version: 1, Note: "something else; cut: the first 9 of 10 bytes"},
+			{Mark: "a", Version: 1},
+			{Mark: "b", Version: 2, SameAs: 7}, {Mark: "c", Version: 1, Note: "something else; cut: the first 9 of 10 bytes"},
 			{Mark: "../d\x1b[2J", Error: "refused: outside the roots"},
 			{Mark: "![x](y.png)", Kind: scrollback.ReferenceImage, Error: "too large: 1.5 MB, and an image has at most 1 MB"}}}
 		for range 2 { // a late reader may be told again
