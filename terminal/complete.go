@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -116,12 +117,23 @@ func (e *editor) tab(by int) tea.Cmd {
 	if !ok || e.files == nil || by < 0 {
 		return nil
 	}
-	at, asked, files := e.at, e.standing(), e.files
-	return func() tea.Msg {
+	at, asked, files, come := e.at, e.standing(), e.files, make(chan foundMsg, 1)
+	go func() {
 		found, err := files(at, m.path)
-		return foundMsg{asked, m, found, err}
+		come <- foundMsg{asked, m, found, err}
+	}()
+	select {
+	case msg := <-come:
+		e.arrived(msg)
+		return nil
+	case <-time.After(atOnce):
+		return func() tea.Msg { return <-come }
 	}
 }
+
+// atOnce is how long keys wait for a completion, so that what is typed right after Tab comes
+// behind it. Big folders on slow disks take longer, and must not hold up typing.
+const atOnce = 200 * time.Millisecond
 
 // standing is the input with its cursor, to be compared.
 func (e *editor) standing() string {

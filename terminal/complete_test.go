@@ -51,13 +51,17 @@ func TestMarkAt(t *testing.T) {
 // typist presses keys in an editor that completes from a list of paths.
 type typist struct {
 	*editor
-	at place // that was asked about last
+	at   place         // that was asked about last
+	slow chan struct{} // if it is there, files come when it is closed
 }
 
 func aTypist(files ...string) *typist {
 	t := &typist{}
 	s := &screen{lines: make(chan string, 1), files: func(at place, typed string) ([]string, error) {
 		t.at = at
+		if t.slow != nil {
+			<-t.slow
+		}
 		if typed == "broken" {
 			return nil, errors.New("the disk is gone")
 		}
@@ -153,9 +157,11 @@ func TestCompleteLate(t *testing.T) {
 	}
 	e := aTypist(files...)
 	e.Update(statusMsg{at: place{id: "c1", roots: []string{"/w"}}})
+	e.slow = make(chan struct{})
 	e.press("@f")
 	_, cmd := e.Update(tea.KeyPressMsg{Code: tea.KeyTab})
 	e.press("x")
+	close(e.slow)
 	e.Update(cmd())
 	if got := e.input.Value(); got != "@fx" || e.list != nil {
 		t.Errorf("what was typed became %q, with the list %v", got, e.list)
@@ -226,7 +232,7 @@ func TestReferencesInChinese(t *testing.T) {
 			continue
 		}
 		for _, m := range made.FindAllStringSubmatch(string(source), -1) {
-			for s := range strings.SplitSeq(m[1]+m[2], "; ") {
+			for s := range strings.SplitSeq(strings.ReplaceAll(m[1]+m[2], "%w", "%s"), "; ") {
 				if s != "more than %d" && s != "too far" && referencesInChinese[s] == "" { // a part, and what is never said
 					t.Errorf("%s: no Chinese for %q", name, s)
 				}
