@@ -111,7 +111,10 @@ func (f *Folders) list(at spot) []entry {
 	w.patterns = w.ignored(".git/info/exclude", nil)
 	folder := "."
 	for name := range strings.SplitSeq(at.path, "/") {
-		if folder == at.path || name == "." {
+		if name == ".git" {
+			return nil
+		}
+		if name == "." {
 			break
 		}
 		for _, file := range ignoreFiles {
