@@ -96,12 +96,13 @@ func (e *Engine) roots(c scrollback.Conversation) (out []string) {
 }
 
 // prompt is what a request says, for its marks to be followed as its caller.
-func (v *View) prompt(head store.Head, r *TurnRequest, sh setting.Resolved) intake.Prompt {
-	left := int64(recallsShare * float64(sh.Budget.Tokens))
-	return intake.Prompt{Head: head, Parts: r.Message, Plain: r.PlainMarks, Roots: func() []string { return v.e.roots(head.Conversation) },
+func (a *arriving) prompt() intake.Prompt {
+	budget := float64(a.sh.Budget.Tokens)
+	left := int64(recallsShare * budget)
+	return intake.Prompt{Head: a.head, Parts: a.r.Message, Plain: a.r.PlainMarks, Roots: func() []string { return a.v.e.roots(a.head.Conversation) },
 		Call: func(ctx context.Context, tool string, args json.RawMessage) (string, error) {
-			room := recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(left, int64(recallShare*float64(sh.Budget.Tokens)))}
-			text, err := v.Recall().Call(ctx, head.ID, tool, args, room)
+			room := recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(left, int64(recallShare*budget))}
+			text, err := a.v.Recall().Call(ctx, a.head.ID, tool, args, room)
 			if err != nil {
 				return "", errors.New(scrollback.Shown(err))
 			}
@@ -113,14 +114,14 @@ func (v *View) prompt(head store.Head, r *TurnRequest, sh setting.Resolved) inta
 // restore puts behind a window what its prompt refers to as unchanged, where a compaction
 // has meanwhile taken the message that has it out of sight. What finds no room stays
 // readable behind its ref.
-func (lt *liveTurn) restore(ctx context.Context, b scrollback.Branch, w scrollback.Window) (scrollback.Window, error) {
-	parts, err := lt.e.intake.Again(ctx, b, window.Unshown(w))
+func (e *Engine) restore(ctx context.Context, b scrollback.Branch, w scrollback.Window, sh *setting.Resolved) (scrollback.Window, error) {
+	parts, err := e.intake.Again(ctx, b, window.Unshown(w))
 	if err != nil || len(parts) == 0 {
 		return w, err
 	}
 	add := func(parts scrollback.Parts) (scrollback.Window, bool) {
-		out := window.Behind(w, parts, lt.e.store.Weigh(parts), lt.resolved.Facts.Dialect)
-		return out, window.Fits(out.Weight, lt.resolved.Budget) && window.Lint(out, lt.resolved.Facts.Dialect) == nil
+		out := window.Behind(w, parts, e.store.Weigh(parts), sh.Facts.Dialect)
+		return out, window.Fits(out.Weight, sh.Budget) && window.Lint(out, sh.Facts.Dialect) == nil
 	}
 	whole, ok := add(parts)
 	if ok {

@@ -41,7 +41,7 @@ type liveTurn struct {
 	web      webSearch
 
 	references []scrollback.Reference // of the prompt, until they are reported
-	cancel   context.CancelCauseFunc
+	cancel     context.CancelCauseFunc
 
 	// saving is held while the turn is written to the store, so that a save of the
 	// draft never follows the step that already stored it, and while its meta changes.

@@ -185,7 +185,7 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, mark *scro
 	if due {
 		lt.compactBeside(ctx)
 	}
-	if w, err = lt.restore(ctx, head.Branch, w); err != nil {
+	if w, err = lt.e.restore(ctx, head.Branch, w, &lt.resolved); err != nil {
 		return w, nil, err
 	}
 	w = lt.quote(ctx, w)

@@ -102,7 +102,7 @@ func (v *View) begin(ctx context.Context, r TurnRequest) (lt *liveTurn, replayed
 		}
 		begun, err := e.store.Turns.Begin(ctx, begin)
 		switch {
-		case err != nil && tries < maxMoved && v.moved(ctx, begin, err):
+		case err != nil && tries < maxMoved && v.door.moved(ctx, begin, err):
 			leave()
 		case err != nil:
 			leave()
@@ -124,11 +124,11 @@ const maxMoved = 3
 
 // moved reports whether a turn did not begin because the head for which the references of
 // its prompt were numbered is no longer the head.
-func (v *View) moved(ctx context.Context, b store.BeginRequest, err error) bool {
+func (d door) moved(ctx context.Context, b store.BeginRequest, err error) bool {
 	if b.IfHead == nil || scrollback.CodeOf(err) != scrollback.Conflict {
 		return false
 	}
-	now, err := v.door.head(ctx, b.Conversation, scrollback.AccessWrite)
+	now, err := d.head(ctx, b.Conversation, scrollback.AccessWrite)
 	return err == nil && (now.Branch.ID != b.IfHead.ID || now.Branch.HeadSeq != b.IfHead.HeadSeq)
 }
 
@@ -167,7 +167,7 @@ func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRe
 	if sh, web, err = e.resolve(ctx, head, r); err != nil {
 		return begin, sh, web, err
 	}
-	in, err := v.incoming(ctx, head, r, sh)
+	in, err := (&arriving{v, head, r, sh}).messages(ctx)
 	if err != nil {
 		return begin, sh, web, err
 	}
@@ -208,11 +208,19 @@ func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRe
 	}, sh, web, err
 }
 
-// incoming checks what a request brings and turns it into messages: a prompt has behind it
+// arriving is what a request of a caller brings to a conversation.
+type arriving struct {
+	v    *View
+	head store.Head
+	r    *TurnRequest
+	sh   setting.Resolved
+}
+
+// messages checks what a request brings and turns it into messages: a prompt has behind it
 // what its marks name.
-func (v *View) incoming(ctx context.Context, head store.Head, r *TurnRequest, sh setting.Resolved) ([]store.Incoming, error) {
+func (a *arriving) messages(ctx context.Context) ([]store.Incoming, error) {
 	const op = "engine.Turn"
-	e := v.e
+	e, r := a.v.e, a.r
 	if len(r.Message) > 0 && len(r.ToolResults) > 0 {
 		return nil, scrollback.ParamErrorf(op, "tool_results", "give a message or tool results, not both")
 	}
@@ -226,7 +234,7 @@ func (v *View) incoming(ctx context.Context, head store.Head, r *TurnRequest, sh
 		m = scrollback.Message{ID: r.MessageID, Role: scrollback.RoleUser}
 		err := e.intake.Limits.Check(r.Message)
 		if err == nil {
-			m.Parts, attached, err = e.intake.Follow(ctx, v.prompt(head, r, sh))
+			m.Parts, attached, err = e.intake.Follow(ctx, a.prompt())
 		}
 		if err != nil {
 			return nil, err
@@ -242,7 +250,7 @@ func (v *View) incoming(ctx context.Context, head store.Head, r *TurnRequest, sh
 	if len(r.ToolResults) > e.intake.Limits.Parts {
 		return nil, scrollback.ParamErrorf(op, "tool_results", "at most %d results are taken at once", e.intake.Limits.Parts).Because(scrollback.ErrTooLarge)
 	}
-	in, err := e.intake.Admit(ctx, r.Conversation, m, sh.Room(), attached)
+	in, err := e.intake.Admit(ctx, r.Conversation, m, a.sh.Room(), attached)
 	return []store.Incoming{in}, err
 }
 

@@ -20,7 +20,9 @@ func Unshown(w scrollback.Window) (out []scrollback.Reference) {
 			continue
 		}
 		for _, r := range it.Parts.References() {
-			has := func(of scrollback.Reference) bool { return of.Whole() && of.Source == r.Source && of.SHA256 == r.SHA256 }
+			has := func(of scrollback.Reference) bool {
+				return of.Whole() && of.Source == r.Source && of.SHA256 == r.SHA256
+			}
 			if r.SameAs > 0 && !slices.ContainsFunc(said, func(it scrollback.Item) bool { return slices.ContainsFunc(it.Parts.References(), has) }) {
 				out = append(out, r)
 			}

@@ -59,6 +59,7 @@ var rooms = map[string]entry{
 	"store/sqldriver/sqlaccess":    {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/sqldriver/sqlaudit":     {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
 	"store/sqldriver/sqlfeed":      {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
+	"store/drivertest/sourcetest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/projecttest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/drivertest/faulttest":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
@@ -86,8 +87,8 @@ var rooms = map[string]entry{
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
-	"intake": {rooms: ". archive internal/clip internal/marks internal/toolcall store store/search window workspace/reference", libs: "github.com/gabriel-vasile/mimetype",
-		not: "database/sql os"},
+	"intake": {rooms: ". archive internal/clip internal/marks internal/toolcall store store/search window workspace/reference",
+		libs: "github.com/gabriel-vasile/mimetype", not: "database/sql os"},
 	"engine": {rooms: ". archive compact engine/allowance engine/fold engine/follow engine/setting engine/watch intake " +
 		"internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},

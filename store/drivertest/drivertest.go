@@ -86,8 +86,6 @@ var suite = []struct {
 	{"RefScope", testRefScope},
 	{"Artifacts", testArtifacts},
 	{"Mentions", testMentions},
-	{"Sources", testSources},
-	{"SourcesPurged", testSourcesPurged},
 	{"SearchAny", testSearchAny},
 	{"SearchMust", testSearchMust},
 	{"SearchPrefix", testSearchPrefix},
