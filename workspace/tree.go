@@ -189,14 +189,14 @@ var errNoFile = errors.New("it is no regular file")
 
 // readHead reads at most n bytes of a regular file within a root.
 func readHead(root *os.Root, name string, n int64) ([]byte, error) {
-	info, err := root.Stat(name) // opening a pipe would wait for somebody to write
+	info, err := root.Stat(name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errNoFile
 	}
-	f, err := root.Open(name)
+	f, err := root.OpenFile(name, os.O_RDONLY|noWait, 0) // it may be a pipe by now
 	if err != nil {
 		return nil, err
 	}

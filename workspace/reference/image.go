@@ -203,7 +203,7 @@ func (r *resolver) bytes(f *Found, size int64, in io.Reader) {
 // anImageMore counts an image, or refuses it.
 func (r *resolver) anImageMore(f *Found) bool {
 	if r.images >= r.limits.Images {
-		f.Error = fmt.Sprintf("left out: at most %d images are sent", r.limits.Images)
+		f.Error = fmt.Sprintf("left out: the limit of images is %d", r.limits.Images)
 		return false
 	}
 	r.images++

@@ -87,8 +87,13 @@ func (r *resolver) all(marks []Mark, within *opened) {
 		if within != nil && m.Kind != scrollback.ReferenceFile {
 			continue // a file does not run tools, and its images are not what somebody showed
 		}
+		if within == nil && !r.once("mark "+m.Text) {
+			continue
+		}
 		if len(r.found) >= r.limits.Files || r.tries >= triesEach*r.limits.Files {
-			r.leftOut = append(r.leftOut, m)
+			if !m.bare { // which may be none
+				r.leftOut = append(r.leftOut, m)
+			}
 			continue
 		}
 		r.tries++
@@ -108,9 +113,9 @@ func (r *resolver) sayLeftOut() {
 	if len(r.leftOut) == 0 {
 		return
 	}
-	f := refused(r.leftOut[0], fmt.Errorf("left out: at most %d references are followed", r.limits.Files))
+	f := refused(r.leftOut[0], fmt.Errorf("left out: the limit of references is %d", r.limits.Files))
 	if n := len(r.leftOut) - 1; n > 0 {
-		f.Error = fmt.Sprintf("left out, and so are %d after it: at most %d references are followed", n, r.limits.Files)
+		f.Error = fmt.Sprintf("left out, with %d more: the limit of references is %d", n, r.limits.Files)
 	}
 	r.found = append(r.found, f)
 }
