@@ -31,6 +31,9 @@ const (
 // SystemPrefix stands before the text of a system cell, where people see it.
 const SystemPrefix = "**System**: "
 
+// BlockMark begins the block that a program adds to a prompt.
+const BlockMark = "<content_reference>"
+
 // metaDepth is how deep the metadata of a cell stands in a file.
 const metaDepth = 3
 
@@ -83,10 +86,7 @@ func readOurs(object json.RawMessage) (o Ours) {
 // stays.
 func SetOurs(f splice.Form, meta json.RawMessage, o Ours) (json.RawMessage, error) {
 	was := splice.Get(meta, OursField)
-	now := was
-	if len(splice.Members(now)) == 0 {
-		now = json.RawMessage("{}")
-	}
+	now := orEmpty(was)
 	set := func(name string, v any, there bool) error {
 		if !there {
 			now = f.Set(now, metaDepth+1, name, nil)
@@ -101,7 +101,7 @@ func SetOurs(f splice.Form, meta json.RawMessage, o Ours) (json.RawMessage, erro
 	if err := set("stale", true, o.Stale); err != nil {
 		return nil, err
 	}
-	if err := set("own", o.Own, o.Own != nil && !o.Own.empty()); err != nil {
+	if err := set("own", o.Own, o.Own != nil); err != nil {
 		return nil, err
 	}
 	said := false
@@ -117,10 +117,7 @@ func SetOurs(f splice.Form, meta json.RawMessage, o Ours) (json.RawMessage, erro
 		}
 		now = nil
 	}
-	if len(meta) == 0 {
-		meta = json.RawMessage("{}")
-	}
-	return f.Set(meta, metaDepth, OursField, now), nil
+	return f.Set(orEmpty(meta), metaDepth, OursField, now), nil
 }
 
 // Same reports whether two messages say the same, with all that a file keeps of them.

@@ -44,20 +44,59 @@ func References(block json.RawMessage) (out scrollback.Parts) {
 		}
 		if string(f.Content) == "null" {
 			ref.Note = fmt.Sprintf("unchanged, see version %d", f.Version)
-			out = append(out, scrollback.Text{Reference: ref})
+			out = append(out, told(ref, ""))
 			continue
 		}
 		var content string
 		if json.Unmarshal(f.Content, &content) != nil {
 			return nil
 		}
-		out = append(out, scrollback.Text{Text: content, Reference: measured(ref, content)})
+		out = append(out, told(measured(ref, content), content))
 	}
 	for _, t := range g.Tools {
 		ref := &scrollback.Reference{Mark: t.Key + t.ArgsText, Source: t.Key + t.ArgsText, Kind: scrollback.ReferenceTool}
-		out = append(out, scrollback.Text{Text: t.Content, Reference: measured(ref, t.Content)})
+		out = append(out, told(measured(ref, t.Content), t.Content))
 	}
 	return out
+}
+
+// told is what a model reads of a reference.
+func told(ref *scrollback.Reference, content string) scrollback.Text {
+	return scrollback.Text{Text: head(ref) + content, Reference: ref}
+}
+
+// head is the line before the content of a reference that was read from a file.
+func head(ref *scrollback.Reference) string {
+	line := "[" + string(ref.Kind) + " " + strings.Join(strings.Fields(ref.Source), " ")
+	if ref.Version > 0 {
+		line += fmt.Sprintf(", version %d", ref.Version)
+	}
+	if ref.SHA256 == "" && ref.Note != "" {
+		return line + ": " + ref.Note + "]"
+	}
+	return line + "]\n"
+}
+
+// contentOf is what a reference brought, without what is told of it: behind its first line
+// and between the fences, where there are any.
+func contentOf(t scrollback.Text) string {
+	if s, ok := strings.CutPrefix(t.Text, head(t.Reference)); ok && !strings.HasPrefix(s, "```") {
+		return s
+	}
+	first, rest, ok := strings.Cut(t.Text, "\n")
+	if !ok || !strings.HasPrefix(first, "[") || !strings.HasSuffix(first, "]") {
+		return t.Text
+	}
+	fence := rest[:len(rest)-len(strings.TrimLeft(rest, "`"))]
+	_, inner, ok := strings.Cut(rest, "\n")
+	inner, closed := strings.CutSuffix(inner, fence)
+	if len(fence) < 3 || !ok || !closed {
+		return rest
+	}
+	if int64(len(inner)) == t.Reference.Bytes+1 {
+		return strings.TrimSuffix(inner, "\n") // it was added so that the fence has its own line
+	}
+	return inner
 }
 
 func measured(ref *scrollback.Reference, content string) *scrollback.Reference {
@@ -66,8 +105,8 @@ func measured(ref *scrollback.Reference, content string) *scrollback.Reference {
 	return ref
 }
 
-// GhostOf is the block of references; nil if there are none. What could not be read has no
-// place in it.
+// GhostOf is the block of references; nil if there are none. What could not be read, and
+// images, have no place in it.
 func GhostOf(references scrollback.Parts) *Ghost {
 	g := Ghost{Files: []GhostFile{}, Tools: []GhostTool{}}
 	for _, p := range references {
@@ -76,17 +115,21 @@ func GhostOf(references scrollback.Parts) *Ghost {
 			continue
 		}
 		r := t.Reference
+		content := contentOf(t)
 		if r.Kind == scrollback.ReferenceTool {
 			key, args := r.Source, ""
 			if i := strings.IndexByte(key, '{'); i >= 0 {
 				key, args = key[:i], key[i:]
 			}
-			g.Tools = append(g.Tools, GhostTool{key, args, t.Text})
+			g.Tools = append(g.Tools, GhostTool{key, args, content})
+			continue
+		}
+		if r.Kind == scrollback.ReferenceImage {
 			continue
 		}
 		f := GhostFile{Key: r.Source, Version: max(r.Version, 1), Content: json.RawMessage("null")}
-		if r.SameAs == 0 && (t.Text != "" || r.Bytes > 0 || r.SHA256 != "") {
-			f.Content, _ = plain(t.Text) // a text can always be written
+		if r.SameAs == 0 && r.SHA256 != "" {
+			f.Content, _ = plain(content) // a text can always be written
 		}
 		g.Files = append(g.Files, f)
 	}

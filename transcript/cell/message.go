@@ -180,9 +180,9 @@ func messagesOf(e transcript.Entry) []wire.Message {
 	return out
 }
 
-// answer is a message of the model's.
+// answer is a message of the model's, or one of a tool's that holds no result.
 func answer(e transcript.Entry) wire.Message {
-	m := wire.Message{Role: string(scrollback.RoleAssistant), Name: e.Message.Name}
+	m := wire.Message{Role: string(e.Message.Role), Name: e.Message.Name}
 	var thoughts []string
 	for i, p := range e.Message.Parts {
 		switch p := p.(type) {

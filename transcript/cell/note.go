@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -14,7 +15,6 @@ import (
 type note struct {
 	Messages  int                  `json:"messages,omitempty"` // of the file that are this one, if not 1
 	ID        scrollback.MessageID `json:"id,omitempty"`
-	Role      scrollback.Role      `json:"role,omitempty"` // if it is another
 	Name      string               `json:"name,omitempty"`
 	Model     string               `json:"model,omitempty"`
 	Usage     *scrollback.Usage    `json:"usage,omitempty"`
@@ -22,13 +22,13 @@ type note struct {
 	CreatedAt int64                `json:"created_at,omitempty"`
 	Meta      json.RawMessage      `json:"meta,omitempty"`
 	// Parts holds, for each part, the fields in which it differs from what the file says, or
-	// null; Whole all parts, with the bytes of attachments, where it says something else.
+	// null, and for a reference what stands around its content; Whole all parts, with the bytes of attachments, where it says something else.
 	Parts []map[string]json.RawMessage `json:"parts,omitempty"`
 	Whole json.RawMessage              `json:"whole,omitempty"`
 }
 
 func (n *note) empty() bool {
-	return n.ID == "" && n.Role == "" && n.Name == "" && n.Model == "" && n.Usage == nil && n.Status == "" && n.CreatedAt == 0 &&
+	return n.ID == "" && n.Name == "" && n.Model == "" && n.Usage == nil && n.Status == "" && n.CreatedAt == 0 &&
 		len(n.Meta) == 0 && len(n.Parts) == 0 && len(n.Whole) == 0 && n.Messages < 2
 }
 
@@ -46,9 +46,6 @@ func write(e, read transcript.Entry, messages int) (note, error) {
 	n := noteOf(e.Message)
 	if messages != 1 {
 		n.Messages = messages
-	}
-	if e.Message.Role != read.Message.Role {
-		n.Role = e.Message.Role
 	}
 	e.Message.Parts, read.Message.Parts = bare(e.Message.Parts), bare(read.Message.Parts)
 	var err error
@@ -93,6 +90,11 @@ func differences(from, to transcript.Entry) ([]map[string]json.RawMessage, error
 		if !bytes.Equal(was[i]["type"], is[i]["type"]) {
 			return nil, nil
 		}
+		if around := aroundOf(from.Message.Parts[i], to.Message.Parts[i]); around != nil {
+			delete(was[i], "text")
+			delete(is[i], "text")
+			is[i]["around"] = around
+		}
 		for name := range was[i] {
 			if is[i][name] == nil {
 				is[i][name] = json.RawMessage("null")
@@ -111,14 +113,31 @@ func differences(from, to transcript.Entry) ([]map[string]json.RawMessage, error
 	return out, nil
 }
 
+// aroundOf is what stands before and behind the content of a reference, as JSON; nil if the
+// parts are not the same, or the text is.
+func aroundOf(from, to scrollback.Part) json.RawMessage {
+	was, ok := from.(scrollback.Text)
+	is, both := to.(scrollback.Text)
+	if !ok || !both || was.Reference == nil || is.Reference == nil || was.Text == is.Text {
+		return nil
+	}
+	content := contentOf(was)
+	before, behind, found := strings.Cut(is.Text, content)
+	if content == "" || !found {
+		return nil
+	}
+	raw, err := plain([]string{before, behind})
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
 // apply is a message of which the file says e, as the note has it.
 func (n *note) apply(e transcript.Entry) (transcript.Entry, bool) {
 	m := &e.Message
 	m.ID, m.Name, m.Model, m.Usage, m.Status, m.CreatedAt, m.Meta = n.ID, n.Name, n.Model, n.Usage, n.Status, n.CreatedAt, n.Meta
-	if n.Role != "" {
-		m.Role = n.Role
-	}
-	if _, err := scrollback.ParseRole(string(m.Role)); err != nil || m.CreatedAt < 0 {
+	if m.CreatedAt < 0 {
 		return e, false
 	}
 	switch n.Status {
@@ -157,6 +176,12 @@ func patched(ps scrollback.Parts, fields []map[string]json.RawMessage) (out scro
 		is, err := objects(scrollback.Parts{p})
 		if err != nil || fields[i]["type"] != nil {
 			return nil, false
+		}
+		var around []string
+		if t, ok := p.(scrollback.Text); ok && t.Reference != nil && json.Unmarshal(fields[i]["around"], &around) == nil && len(around) == 2 {
+			if is[0]["text"], err = plain(around[0] + contentOf(t) + around[1]); err != nil {
+				return nil, false
+			}
 		}
 		for name, v := range fields[i] {
 			if is[0][name] = v; string(v) == "null" {

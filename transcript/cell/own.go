@@ -1,9 +1,12 @@
 package cell
 
 import (
+	"cmp"
 	"encoding/json"
 	"iter"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/splice"
@@ -26,13 +29,36 @@ func shows(c transcript.Cell, e transcript.Entry) bool {
 	as := Of(e)
 	a, errA := plain(GhostOf(as.References))
 	b, errB := plain(GhostOf(c.References))
-	return errA == nil && errB == nil && string(a) == string(b) && as.Role == c.Role && Inline(as) == Inline(c)
+	return errA == nil && errB == nil && string(a) == string(b) && as.Role == c.Role && slices.Equal(looks(as), looks(c))
 }
 
-// NoteOwn is the note of the message that a cell is; nil if the cell does not show it.
-func NoteOwn(c transcript.Cell, e transcript.Entry) (*note, error) {
+// looks are the texts and the images of a cell in their order, without names.
+func looks(c transcript.Cell) (out [][2]string) {
+	c.References, c.Images, c.Bytes = nil, slices.Clone(c.Images), maps.Clone(c.Bytes)
+	Lift(&c, nil)
+	e := Parts(c)
+	for i, p := range e.Message.Parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			out = append(out, [2]string{"", Spell(p.Text)})
+		case scrollback.Image:
+			out = append(out, [2]string{cmp.Or(p.MediaType, "image/png"), string(e.Bytes[i])})
+		case scrollback.File, scrollback.ToolCall, scrollback.ToolResult, scrollback.Reasoning:
+		}
+	}
+	return out
+}
+
+// Spell is the text of a prompt in which nothing stands for the beginning of the block that a
+// program adds.
+func Spell(text string) string {
+	return strings.ReplaceAll(text, BlockMark, "<content_reference >")
+}
+
+// noteOwn is the note of the message that a cell is; nil if the cell does not show it.
+func noteOwn(c transcript.Cell, e transcript.Entry) (*note, error) {
 	n, err := write(e, Parts(c), 1)
-	if err != nil || !shows(c, e) {
+	if err != nil || n.empty() || !shows(c, e) {
 		return nil, err
 	}
 	return &n, nil
@@ -145,12 +171,9 @@ func Referring(e transcript.Entry) (out scrollback.Parts) {
 }
 
 // SetOwn writes the references of a cell's own message into the cell's metadata, and makes
-// its note. Without a message everything stays.
-func SetOwn(f splice.Form, meta json.RawMessage, c transcript.Cell, own *transcript.Entry, was *note) (json.RawMessage, *note, error) {
-	if own == nil {
-		return meta, was, nil
-	}
-	c.References = Referring(*own)
+// its note, which is nil if there is nothing to note.
+func SetOwn(f splice.Form, meta json.RawMessage, c transcript.Cell, own transcript.Entry) (json.RawMessage, *note, error) {
+	c.References = Referring(own)
 	ghost := GhostOf(c.References)
 	switch {
 	case ghost == nil && splice.Get(meta, GhostField) != nil:
@@ -160,12 +183,9 @@ func SetOwn(f splice.Form, meta json.RawMessage, c transcript.Cell, own *transcr
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(meta) == 0 {
-			meta = json.RawMessage("{}")
-		}
-		meta = f.Set(meta, metaDepth, GhostField, raw)
+		meta = f.Set(orEmpty(meta), metaDepth, GhostField, raw)
 	}
 	c.References = References(splice.Get(meta, GhostField))
-	n, err := NoteOwn(c, *own)
+	n, err := noteOwn(c, own)
 	return meta, n, err
 }

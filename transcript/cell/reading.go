@@ -109,5 +109,9 @@ func Broken(err error) transcript.Entry {
 
 // TieOf is what a conversation's export says of itself. Folders stay at home.
 func TieOf(c scrollback.Conversation) transcript.Tie {
-	return transcript.Tie{ID: string(c.ID), Conversation: c.ID, Title: c.Title, Model: c.Model, Instructions: c.Instructions}
+	t := transcript.Tie{ID: string(c.ID), Conversation: c.ID, Title: c.Title, Model: c.Model, Instructions: c.Instructions}
+	if c.AgentOf != nil {
+		t.AgentOf = string(c.AgentOf.ID)
+	}
+	return t
 }

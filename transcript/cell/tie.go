@@ -23,24 +23,19 @@ type ours struct {
 	Meta         json.RawMessage           `json:"meta,omitempty"` // of the conversation
 }
 
-// TitleField is the name of a notebook's title in its metadata.
-type TitleField string
+// Fields are the names that a format has for what a notebook says of itself. One that is empty
+// stands in ours instead.
+type Fields struct{ Title, Agents string }
 
-// The names of titles.
-const (
-	NameTitle  TitleField = "name"
-	TitleTitle TitleField = "title"
-)
-
-// ReadTie reads the metadata of a notebook: the fields of Mutsumi's files, and ours.
-func ReadTie(meta json.RawMessage, title TitleField) (t transcript.Tie) {
+// Tie reads the metadata of a notebook: the fields of Mutsumi's files, and ours.
+func (n Fields) Tie(meta json.RawMessage) (t transcript.Tie) {
 	get := func(name string, to any) bool {
 		raw := splice.Get(meta, name)
 		return raw != nil && json.Unmarshal(raw, to) == nil
 	}
 	var provider string
 	var o ours
-	get(string(title), &t.Title)
+	get(n.Title, &t.Title)
 	get("uuid", &t.ID)
 	get("parent_agent_id", &t.AgentOf)
 	get("model", &t.Model)
@@ -92,51 +87,65 @@ func texts(list json.RawMessage) (out []string) {
 }
 
 // SetTie writes the conversation, the title and the agents into the metadata of a notebook,
-// as far as they are not there yet. Agents is the field that the format has for them, or
-// empty.
-func SetTie(f splice.Form, meta json.RawMessage, title TitleField, agents string, t transcript.Tie) (json.RawMessage, error) {
-	was := ReadTie(meta, title)
-	object := meta
-	if len(splice.Members(object)) == 0 {
-		object = json.RawMessage("{}")
+// as far as they are not there yet.
+func (n Fields) SetTie(f splice.Form, meta json.RawMessage, t transcript.Tie) (json.RawMessage, error) {
+	was := n.Tie(meta)
+	if was.Title == t.Title && was.Conversation == t.Conversation && slices.Equal(was.Agents, t.Agents) {
+		return meta, nil
 	}
-	var err error
-	set := func(in json.RawMessage, depth int, name string, v any, none bool) json.RawMessage {
-		if none {
-			return f.Set(in, depth, name, nil)
-		}
-		raw, e := f.Marshal(v, depth+1)
-		if e != nil {
-			err = e
-			return in
-		}
-		return f.Set(in, depth, name, raw)
+	object, field := orEmpty(meta), orEmpty(splice.Get(meta, OursField))
+	conversation, err := f.Marshal(t.Conversation, 3)
+	if err != nil {
+		return nil, err
+	}
+	if t.Conversation == "" {
+		conversation = nil
+	}
+	title, err := f.Marshal(t.Title, 2)
+	if err != nil {
+		return nil, err
 	}
 	if was.Title != t.Title {
-		object = set(object, 1, string(title), t.Title, false)
+		object = f.Set(object, 1, n.Title, title)
 	}
-	field := splice.Get(object, OursField)
-	if len(splice.Members(field)) == 0 {
-		field = json.RawMessage("{}")
-	}
-	changed := was.Conversation != t.Conversation
-	if changed {
-		field = set(field, 2, "conversation", t.Conversation, t.Conversation == "")
-	}
+	field = f.Set(field, 2, "conversation", conversation)
 	if !slices.Equal(was.Agents, t.Agents) {
-		if agents != "" {
-			object = set(object, 1, agents, t.Agents, false)
-		} else {
-			field, changed = set(field, 2, "agents", t.Agents, len(t.Agents) == 0), true
+		list, err := f.Marshal(append([]string{}, t.Agents...), 2)
+		if err != nil {
+			return nil, err
+		}
+		if n.Agents != "" {
+			object = f.Set(object, 1, n.Agents, list)
+		} else if list, err = f.Marshal(append([]string{}, t.Agents...), 3); err == nil {
+			field = f.Set(field, 2, "agents", list)
 		}
 	}
-	if changed {
-		if len(splice.Members(field)) == 0 {
-			field = nil
-		}
-		object = f.Set(object, 1, OursField, field)
+	if len(splice.Members(field)) == 0 {
+		field = nil
 	}
-	return object, err
+	return f.Set(object, 1, OursField, field), nil
+}
+
+// orEmpty is an object, or an empty one where there is none.
+func orEmpty(object json.RawMessage) json.RawMessage {
+	if len(splice.Members(object)) == 0 {
+		return json.RawMessage("{}")
+	}
+	return object
+}
+
+// Restore puts into the metadata of a new notebook what that of another program's said, from
+// which the conversation was imported, where it says nothing itself.
+func Restore(f splice.Form, meta, was json.RawMessage) json.RawMessage {
+	for _, m := range splice.Members(was) {
+		if is := string(splice.Get(meta, m.Name)); m.Name == OursField || is != "" && is != "null" && is != "[]" {
+			continue
+		}
+		if raw, err := f.Marshal(json.RawMessage(was[m.Value.From:m.Value.To]), 2); err == nil {
+			meta = f.Set(meta, 1, m.Name, raw)
+		}
+	}
+	return meta
 }
 
 // NewOurs is the field scrollback of a new notebook; nil if there is nothing to say.

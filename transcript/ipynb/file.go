@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 
 	"github.com/scrollback-ai/scrollback"
@@ -17,15 +18,17 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/cell"
 )
 
+var fields = cell.Fields{Title: "title"}
+
 // Tie implements transcript.Notebook.
 func (n *notebook) Tie() transcript.Tie {
-	return cell.ReadTie(splice.Get(n.file.Shell, "metadata"), cell.TitleTitle)
+	return fields.Tie(splice.Get(n.file.Shell, "metadata"))
 }
 
 // SetTie implements transcript.Notebook.
 func (n *notebook) SetTie(t transcript.Tie) error {
 	was := splice.Get(n.file.Shell, "metadata")
-	meta, err := cell.SetTie(n.file.Form, was, cell.TitleTitle, "", t)
+	meta, err := fields.SetTie(n.file.Form, was, t)
 	if err == nil && !bytes.Equal(was, meta) {
 		n.file.Shell = n.file.Set(n.file.Shell, 0, "metadata", meta)
 	}
@@ -35,28 +38,30 @@ func (n *notebook) SetTie(t transcript.Tie) error {
 // metadata is what a new notebook says of itself. That its cells are Markdown makes editors
 // show prompts as such.
 type metadata struct {
-	Language struct {
-		Name string `json:"name"`
-	} `json:"language_info"`
-	Ours  any    `json:"scrollback,omitempty"`
-	Title string `json:"title,omitempty"`
+	Language *language `json:"language_info,omitempty"`
+	Ours     any       `json:"scrollback,omitempty"`
+	Title    string    `json:"title,omitempty"`
+}
+
+type language struct {
+	Name string `json:"name"`
 }
 
 // New returns a notebook without cells, of nbformat 4.5.
 func New(t transcript.Tie) transcript.Notebook { return empty(t, nil) }
 
 func empty(t transcript.Tie, meta json.RawMessage) *notebook {
-	m := metadata{Ours: cell.NewOurs(t, false, meta), Title: t.Title}
-	m.Language.Name = "markdown"
-	raw, err := splice.Form{Indent: " ", Newline: "\n"}.Marshal(struct {
-		Cells    []any    `json:"cells"`
-		Metadata metadata `json:"metadata"`
-		Major    int      `json:"nbformat"`
-		Minor    int      `json:"nbformat_minor"`
-	}{[]any{}, m, 4, 5}, 0)
+	m := metadata{Language: &language{"markdown"}, Ours: cell.NewOurs(t, false, meta), Title: t.Title}
+	if splice.Get(splice.Get(meta, Name), "language_info") != nil {
+		m.Language = nil
+	}
+	form := splice.Form{Indent: " ", Newline: "\n"}
+	raw, err := form.Marshal(m, 1)
 	if err == nil {
+		raw = cell.Restore(form, raw, splice.Get(meta, Name))
+		raw = slices.Concat([]byte("{\n \"cells\": [],\n \"metadata\": "), raw, []byte(",\n \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n"))
 		var n *notebook
-		if n, err = open(append(raw, '\n')); err == nil {
+		if n, err = open(raw); err == nil {
 			return n
 		}
 	}
@@ -116,28 +121,30 @@ func (n *notebook) append(c transcript.Cell, own *transcript.Entry) error {
 	if err != nil {
 		return err
 	}
-	var notes cell.Ours
-	said := c.Interaction
+	meta := n.file.Set(json.RawMessage("{}"), metaDepth, cell.RoleField, json.RawMessage(strconv.Quote(string(c.Role))))
+	n.add(n.file.Another(n.file.Set(raw, cellDepth, "metadata", meta), len(n.items) == 0))
+	made := n.cells[len(n.cells)-1]
 	if own == nil && len(c.References) > 0 {
 		e := cell.Parts(c)
 		own = &e
 	}
-	meta := n.file.Set(json.RawMessage("{}"), metaDepth, cell.RoleField, json.RawMessage(strconv.Quote(string(c.Role))))
-	if meta, notes.Own, err = cell.SetOwn(n.file.Form, meta, c, own, nil); err != nil {
-		return err
+	notes := cell.Ours{Stale: c.Stale}
+	if own != nil {
+		if meta, notes.Own, err = cell.SetOwn(n.file.Form, meta, made.said().cell, *own); err != nil {
+			return err
+		}
 	}
-	if notes.Stale = c.Stale; len(said) == 0 {
+	if len(c.Interaction) == 0 {
 		meta, err = cell.SetOurs(n.file.Form, meta, notes)
 	} else {
-		meta, err = n.interaction(meta, notes, said)
+		meta, err = n.interaction(meta, notes, c.Interaction)
 	}
 	if err != nil {
 		return err
 	}
-	n.add(n.file.Another(n.file.Set(raw, cellDepth, "metadata", meta), len(n.items) == 0))
-	last := n.cells[len(n.cells)-1]
-	if last.kind == "code" && len(said) > 0 {
-		return n.show(last, cell.Newest(said))
+	made.Raw, made.read = n.file.Set(made.Raw, cellDepth, "metadata", meta), nil
+	if made.kind == "code" && len(c.Interaction) > 0 {
+		return n.show(made, cell.Newest(c.Interaction))
 	}
 	return nil
 }

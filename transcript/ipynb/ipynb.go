@@ -224,8 +224,10 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 	meta := splice.Get(c.Raw, "metadata")
 	o := cell.ReadMeta(meta).Ours
 	o.Said = notes
-	if meta, o.Own, err = cell.SetOwn(n.file.Form, meta, was.cell, own, o.Own); err != nil {
-		return err
+	if own != nil {
+		if meta, o.Own, err = cell.SetOwn(n.file.Form, meta, was.cell, *own); err != nil {
+			return err
+		}
 	}
 	same := 0
 	for k := range kept {

@@ -2,8 +2,10 @@ package mtm
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -12,15 +14,17 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/cell"
 )
 
+var fields = cell.Fields{Title: "name", Agents: "sub_agents_list"}
+
 // Tie implements transcript.Notebook.
 func (n *notebook) Tie() transcript.Tie {
-	return cell.ReadTie(splice.Get(n.file.Shell, "metadata"), cell.NameTitle)
+	return fields.Tie(splice.Get(n.file.Shell, "metadata"))
 }
 
 // SetTie implements transcript.Notebook.
 func (n *notebook) SetTie(t transcript.Tie) error {
 	was := splice.Get(n.file.Shell, "metadata")
-	meta, err := cell.SetTie(n.file.Form, was, cell.NameTitle, "sub_agents_list", t)
+	meta, err := fields.SetTie(n.file.Form, was, t)
 	if err == nil && !bytes.Equal(was, meta) {
 		n.file.Shell = n.file.Set(n.file.Shell, 0, "metadata", meta)
 	}
@@ -52,17 +56,18 @@ func empty(t transcript.Tie, c scrollback.Conversation) *notebook {
 	if c.CreatedAt > 0 {
 		m.CreatedAt = time.UnixMilli(c.CreatedAt).UTC().Format("2006-01-02T15:04:05.000Z")
 	}
-	raw, err := splice.Form{Indent: "  ", Newline: "\n"}.Marshal(struct {
-		Metadata metadata `json:"metadata"`
-		Context  []any    `json:"context"`
-	}{m, []any{}}, 0)
-	if err == nil {
-		var n *notebook
-		if n, err = open(raw); err == nil {
-			return n
-		}
+	form := splice.Form{Indent: "  ", Newline: "\n"}
+	meta, err := form.Marshal(m, 1)
+	if err != nil {
+		panic(err) // it is made of texts and of JSON that was stored
 	}
-	panic(err) // it is made of texts and of JSON that was stored
+	meta = cell.Restore(form, meta, splice.Get(c.Meta, Name))
+	raw := slices.Concat([]byte("{\n  \"metadata\": "), meta, []byte(",\n  \"context\": []\n}"))
+	n, err := open(raw)
+	if err != nil {
+		panic(err) // it is made of texts and of JSON that was stored
+	}
+	return n
 }
 
 // Format is the format. The zero value is ready.
@@ -121,7 +126,12 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 
 // Write implements transcript.Exporter.
 func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
-	n := empty(cell.TieOf(c), c)
+	t := cell.TieOf(c)
+	var id string
+	if c.Parent == nil && json.Unmarshal(splice.Get(splice.Get(c.Meta, Name), "uuid"), &id) == nil && id != "" {
+		t.ID = id // a fork is another notebook than the one that was imported
+	}
+	n := empty(t, c)
 	for g, err := range cell.Groups(entries) {
 		if err == nil {
 			err = n.append(g, false)

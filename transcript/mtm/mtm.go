@@ -14,7 +14,6 @@ package mtm
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -47,6 +46,11 @@ type group struct {
 	role scrollback.Role // empty if it is no cell
 
 	read *said // once it was asked for
+}
+
+// takes reports whether what the model and its tools say next belongs to the group.
+func (g *group) takes() bool {
+	return g.role == scrollback.RoleUser || g.role == scrollback.RoleAssistant
 }
 
 // said is a group as it is read.
@@ -92,7 +96,7 @@ func (n *notebook) add(it splice.Item) {
 	default:
 		role = ""
 		if len(n.groups) > 0 {
-			if last := n.groups[len(n.groups)-1]; last.role == scrollback.RoleUser || last.role == scrollback.RoleAssistant {
+			if last := n.groups[len(n.groups)-1]; last.takes() {
 				last.run = append(last.run, it)
 				return
 			}
@@ -179,7 +183,7 @@ func readContent(c *transcript.Cell, message json.RawMessage) (bad string) {
 		c.Text = strings.TrimPrefix(c.Text, cell.SystemPrefix)
 		return bad
 	}
-	if i := strings.Index(c.Text, "<content_reference>"); i >= 0 {
+	if i := strings.Index(c.Text, cell.BlockMark); i >= 0 {
 		c.Text = strings.TrimSuffix(c.Text[:i], "\n")
 	}
 	cell.Lift(c, nil)
@@ -215,8 +219,10 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 	}
 	o := cell.ReadMeta(meta).Ours
 	o.Said = notes
-	if meta, o.Own, err = cell.SetOwn(n.file.Form, meta, was.cell, own, o.Own); err != nil {
-		return err
+	if own != nil {
+		if meta, o.Own, err = cell.SetOwn(n.file.Form, meta, was.cell, *own); err != nil {
+			return err
+		}
 	}
 	kept := 0
 	for k := range cell.Kept(was.all, rest) {
@@ -244,17 +250,12 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 
 // setMeta writes the metadata of a cell.
 func (n *notebook) setMeta(g *group, meta json.RawMessage, o cell.Ours) error {
-	now, err := cell.SetOurs(n.file.Form, meta, o)
-	if err != nil {
-		return err
-	}
-	if was := splice.Get(g.head.Raw, "metadata"); was != nil || now != nil {
-		if now != nil && !bytes.Equal(was, now) {
-			g.head.Raw = n.file.Set(g.head.Raw, messageDepth, "metadata", now)
-		}
+	meta, err := cell.SetOurs(n.file.Form, meta, o)
+	if err == nil && !bytes.Equal(splice.Get(g.head.Raw, "metadata"), meta) {
+		g.head.Raw = n.file.Set(g.head.Raw, messageDepth, "metadata", meta)
 	}
 	g.read = nil
-	return nil
+	return err
 }
 
 // SetStale implements transcript.Notebook.
@@ -297,37 +298,44 @@ func (n *notebook) append(g cell.Group, stale bool) error {
 		return err
 	}
 	o := cell.Ours{Stale: stale, Said: notes}
-	var all []any
-	var meta json.RawMessage
+	first := len(n.groups)
 	if g.Own != nil {
 		c := cell.Of(*g.Own)
 		if c.Role != scrollback.RoleUser && c.Role != scrollback.RoleSystem {
 			return scrollback.Errorf(scrollback.Invalid, "mtm.Append", "a cell has no role %q", c.Role)
 		}
-		if meta, o.Own, err = cell.SetOwn(n.file.Form, nil, c, g.Own, nil); err != nil {
-			return err
-		}
-		all = append(all, wire.Message{Role: string(c.Role), Content: contentOf(c)})
+		messages = append([]wire.Message{{Role: string(c.Role), Content: contentOf(c)}}, messages...)
+	} else if first > 0 && n.groups[first-1].takes() {
+		return scrollback.Errorf(scrollback.Invalid, "mtm.Append", "what the model says belongs to the cell before it")
+	}
+	if len(messages) == 0 {
+		return scrollback.Errorf(scrollback.Invalid, "mtm.Append", "there is nothing to append")
 	}
 	for _, m := range messages {
-		all = append(all, m)
-	}
-	if len(all) == 0 {
-		return fmt.Errorf("there is nothing to append")
-	}
-	first := len(n.groups)
-	for _, m := range all {
 		raw, err := n.file.Marshal(m, messageDepth)
 		if err != nil {
 			return err
 		}
 		n.add(n.file.Another(raw, len(n.groups) == 0))
 	}
-	return n.setMeta(n.groups[first], meta, o)
+	var meta json.RawMessage
+	made := n.groups[first]
+	if g.Own != nil {
+		if meta, o.Own, err = cell.SetOwn(n.file.Form, nil, made.said().cell, *g.Own); err != nil {
+			return err
+		}
+	}
+	return n.setMeta(made, meta, o)
 }
 
 // contentOf is what a cell says as the content of a message.
 func contentOf(c transcript.Cell) wire.Content {
+	if c.Role == scrollback.RoleSystem && strings.HasPrefix(c.Text, cell.SystemPrefix) {
+		c.Text = cell.SystemPrefix + c.Text // one is taken off
+	}
+	if c.Role == scrollback.RoleUser {
+		c.Text = cell.Spell(c.Text)
+	}
 	c.References = nil
 	e := cell.Parts(c)
 	var out wire.Content
