@@ -90,21 +90,3 @@ func TestSwappedRoots(t *testing.T) {
 		})
 	}
 }
-
-// While a folder and a link that leads out change places, nothing is written outside.
-func TestSwappedWrites(t *testing.T) {
-	top, roots := yard(t)
-	fill(t, roots[0], map[string]string{"keys/key": "public", "link": "->" + filepath.Join(top, "secrets")})
-	f := open(t, roots[0])
-	swap(t, filepath.Join(roots[0], "keys"), filepath.Join(roots[0], "link"))
-	for range reads / 20 {
-		// Either it is written or it is refused: both are right.
-		_ = f.WriteFile("keys/key", []byte("new"))
-	}
-	if b, err := os.ReadFile(filepath.Join(top, "secrets", "key")); err != nil || string(b) != "SECRET" {
-		t.Errorf("the file outside is %q, %v", b, err)
-	}
-	if all, err := os.ReadDir(filepath.Join(top, "secrets")); err != nil || len(all) != 1 {
-		t.Errorf("outside there are %v, %v", all, err)
-	}
-}

@@ -141,7 +141,7 @@ var rooms = map[string]entry{
 		libs: "github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 
 	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token " +
-		"transcript/all internal/*", net: true,
+		"transcript/all internal/* workspace workspace/reference", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 	"bench/recall": {rooms: ". archive compact/standing engine recall model store store/sqldriver/sqlite token",
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
