@@ -241,8 +241,8 @@ func TestChatTerminated(t *testing.T) {
 func TestChatReferences(t *testing.T) {
 	t.Parallel()
 	data, root := t.TempDir(), t.TempDir()
-	for name, text := range map[string]string{"src/harbour.md": "The spare key hangs behind the lighthouse.\n", "src/harvest.md": "see @[harvest.md]\n",
-		"src/two words.txt": "x\n", "潮汐表.md": "七月一日的高潮在早上六点二十分。\n"} {
+	for name, text := range map[string]string{"src/harbour.md": "The spare key hangs behind the lighthouse.\n",
+		"src/harvest.md": "see @[harvest.md]\n", "src/two words.txt": "x\n", "潮汐表.md": "七月一日的高潮在早上六点二十分。\n"} {
 		fill(t, root, name, text)
 	}
 	w := inTerminal(t, data, nil, "chat", "--root", root)
