@@ -123,6 +123,17 @@ type ManifestItem struct {
 	LastSeq int64    `json:"last_seq,omitempty"` // of a summary or placeholder: the last message it covers
 	Ref     Ref      `json:"ref,omitempty"`
 	Tokens  int64    `json:"tokens"`
+
+	References []ManifestReference `json:"references,omitempty"`
+}
+
+// ManifestReference is what a message refers to, and what that weighs of its Tokens.
+type ManifestReference struct {
+	Source  string `json:"source"`
+	Version int    `json:"version,omitempty"`
+	SameAs  int64  `json:"same_as,omitempty"` // it is unchanged, and in this message
+	Error   string `json:"error,omitempty"`
+	Tokens  int64  `json:"tokens"`
 }
 
 // WindowMark identifies the bytes a request began with, so that the next one can

@@ -31,3 +31,25 @@ func Unshown(w scrollback.Window) (out []scrollback.Reference) {
 	}
 	return nil
 }
+
+// AccountReferences adds to the account of a window what its messages refer to, with the
+// tokens that count finds in each text.
+func AccountReferences(m *scrollback.Manifest, w scrollback.Window, count func(text string) int64) {
+	of := map[int64][]scrollback.ManifestReference{}
+	for _, it := range w.Items {
+		for _, p := range it.Parts {
+			if t, ok := p.(scrollback.Text); ok && t.Reference != nil && it.Seq > 0 {
+				r := t.Reference
+				of[it.Seq] = append(of[it.Seq], scrollback.ManifestReference{Source: r.Source, Version: r.Version, SameAs: r.SameAs,
+					Error: r.Error, Tokens: count(t.Text)})
+			}
+		}
+	}
+	for _, l := range m.Layers {
+		for i := range l.Items {
+			if l.Items[i].Kind == scrollback.KindMessage {
+				l.Items[i].References = of[l.Items[i].Seq]
+			}
+		}
+	}
+}

@@ -356,6 +356,8 @@ var chinese = map[string]string{
 	"the model's server refuses the request as too long: it weighs %d tokens and keeps %d for the answer, the window is taken to be %d, and nothing more can be compacted; if the server has a larger window, set it there, and name it with --limit": "模型的服务器认为请求太长而拒绝：请求为 %s 个 token，为回答保留 %s 个，窗口按 %s 计算，没有更多内容可以压缩；如果服务器有更大的窗口，请在那里设置，并用 --limit 指明",
 	"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be compacted; a larger window is set with --limit, where the model has one":  "请求为 %s 个 token、%s 字节和 %s 张图片；预算为 %s 个 token（窗口 %s 减去为回答保留的 %s）、%s 字节和 %s 张图片，没有更多内容可以压缩；如果模型有更大的窗口，可用 --limit 设置",
 
+	"part %d: a reference is set by the server, and cannot be sent": "第 %s 部分：引用由服务器生成，不能由请求发送",
+
 	// The database.
 	"a database in memory cannot be copied to a file": "内存中的数据库不能复制到文件",
 }

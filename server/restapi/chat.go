@@ -32,6 +32,8 @@ type chatBody struct {
 
 	WebSearch bool `json:"web_search,omitempty" doc:"Search the web before the answer, for this request only. Who can is in GET /api/models."`
 
+	PlainMarks bool `json:"plain_marks,omitempty" doc:"@path names a file without brackets too."`
+
 	Stream *bool `json:"stream,omitempty"`
 }
 
@@ -49,7 +51,7 @@ type toolResultBody struct {
 }
 
 func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {
-	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID), WebSearch: b.WebSearch,
+	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID), WebSearch: b.WebSearch, PlainMarks: b.PlainMarks,
 		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Compaction: b.numbers(),
 			Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
 	if b.Message != nil {

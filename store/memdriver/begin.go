@@ -29,7 +29,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 		return driver.Begun{}, err
 	}
 	if b.IfBranch != "" && (b.IfBranch != th.Branch || b.IfHead != th.Messages) {
-		return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d of branch %s, not %d of %s", th.Messages, th.Branch, b.IfHead, b.IfBranch)
+		return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", th.Messages, b.IfHead)
 	}
 	last, salvaged := clone(db.turns[th.turn]), []driver.Entry(nil)
 	if last != nil && last.State == scrollback.TurnOpen {
