@@ -96,7 +96,8 @@ func TestParseImages(t *testing.T) {
 
 // Parsing takes time in proportion to the text, whatever is in it.
 func TestParseIsLinear(t *testing.T) {
-	for _, piece := range []string{"@[", "![a](", "![a](<", "![", "`", "` `` ", "@[a{\"", "@[context_a{\"\":", "@a", "[", "]", "@[a]", "![a](\"",
+	for _, piece := range []string{"@[", "![a](", "![a](<", "![", "`", "` `` ", "@[a{\"", "@[context_a{\"\":", "@a", "[", "]", "@[a]",
+		"![a](\"",
 		"![a](x '", "![a](data:", "```\n", "~~~\n", "@[a{ ", "(", "\n\n`"} {
 		text := strings.Repeat(piece, 1<<20/len(piece))
 		marks := Parse(text, true)
