@@ -111,7 +111,10 @@ func (c *checker) judge(m scrollback.Message) error {
 	for _, p := range m.Parts {
 		switch p := p.(type) {
 		case scrollback.Image:
-			if !c.measures(p.Artifact, p.Size) || p.Width < 0 || p.Height < 0 || max(p.Width, p.Height) > maxSide {
+			if p.URL != "" && (p.Artifact != "" || p.Size != 0) {
+				return wrong("has an image both here and at an address")
+			}
+			if p.URL == "" && !c.measures(p.Artifact, p.Size) || p.Width < 0 || p.Height < 0 || max(p.Width, p.Height) > maxSide {
 				return wrong("has an image of another size than its artifact")
 			}
 		case scrollback.File:

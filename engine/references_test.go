@@ -13,6 +13,9 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/store/memdriver"
+	"github.com/scrollback-ai/scrollback/workspace"
 )
 
 // desk is a conversation that works in a folder.
@@ -241,4 +244,51 @@ func TestReferenceVersions(t *testing.T) {
 	ask(2, 9)
 	d.write("a.txt", "one")
 	ask(3, 0)
+}
+
+// interposed is a driver's turns; the next one that begins waits for something else.
+type interposed struct {
+	driver.Turns
+	before *func()
+}
+
+func (i interposed) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
+	if do := *i.before; do != nil {
+		*i.before = nil
+		do()
+	}
+	return i.Turns.Begin(ctx, b)
+}
+
+// A process that writes while another follows the marks of a prompt does not make two
+// versions of one content, nor one version of two.
+func TestReferencesMeanwhile(t *testing.T) {
+	mem := memdriver.New()
+	var before func()
+	slow := *mem
+	slow.Turns = interposed{mem.Turns, &before}
+	d := newDesk(t, enginetest.Options{Driver: mem}, modeltest.Say("fine"))
+	other := enginetest.New(t, enginetest.Options{Driver: &slow, Clock: d.Clock, Archive: d.Archive,
+		Place: &workspace.Place{Roots: []string{d.root}}}, modeltest.Say("fine"))
+	d.write("a.txt", "one")
+	ask := func(version int, sameAs int64, meanwhile func()) {
+		t.Helper()
+		before = meanwhile
+		other.Ask(d.id, "see @[a.txt]").Done(t, scrollback.TurnComplete, "stop")
+		if r := d.references()[0]; r.Version != version || r.SameAs != sameAs {
+			t.Fatalf("version %d as in #%d, want %d as in #%d", r.Version, r.SameAs, version, sameAs)
+		}
+	}
+	ask(1, 1, func() { d.Ask(d.id, "see @[a.txt]").Done(t, scrollback.TurnComplete, "stop") })
+	ask(3, 0, func() {
+		d.write("a.txt", "two")
+		d.Ask(d.id, "see @[a.txt]").Done(t, scrollback.TurnComplete, "stop")
+		d.write("a.txt", "three")
+	})
+	ask(3, 7, nil)
+	ask(3, 0, func() { // the message that had it is behind
+		if _, err := d.Branches().Rewind(context.Background(), d.id, engine.Point{Seq: new(int64(2))}); err != nil {
+			t.Error(err)
+		}
+	})
 }
