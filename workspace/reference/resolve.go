@@ -163,7 +163,7 @@ func (r *resolver) tool(m Mark) {
 	if r.o.Call == nil {
 		f.Error = errNoTools.Error()
 	} else if content, err := r.o.Call(r.ctx, m.Tool, m.Args); err != nil {
-		f.Error = scrollback.SentenceOf(err).String() // without what only the log may say
+		f.Error = err.Error()
 	} else {
 		f.Content, f.Note = head(content, r.limits.FileBytes)
 	}

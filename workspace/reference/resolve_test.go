@@ -222,18 +222,15 @@ func TestTools(t *testing.T) {
 	o.Call = func(_ context.Context, tool string, args json.RawMessage) (string, error) {
 		calls = append(calls, tool+" "+string(args))
 		if tool == "context_grep" {
-			return "lost", scrollback.Errorf(scrollback.NotFound, "test", "no such conversation")
-		}
-		if tool == "context_read" {
-			return "", errors.New("disk at /home/me")
+			return "lost", errors.New("no such conversation")
 		}
 		return strings.Repeat("é", 10), nil
 	}
 	o.Limits.FileBytes = 9
-	want(t, `@[context_list{}] @[context_grep{"a":[1,2]}] @[context_list{ }] @[context_read{}]`, o,
+	want(t, `@[context_list{}] @[context_grep{"a":[1,2]}] @[context_list{ }]`, o,
 		`tool context_list{} = "éééé" (cut: the first 8 of 20 bytes)`,
-		`tool context_grep{"a":[1,2]} ERROR no such conversation`, "tool context_read{} ERROR internal error; the log has the details")
-	if !slices.Equal(calls, []string{"context_list {}", `context_grep {"a":[1,2]}`, "context_read {}"}) {
+		`tool context_grep{"a":[1,2]} ERROR no such conversation`)
+	if !slices.Equal(calls, []string{"context_list {}", `context_grep {"a":[1,2]}`}) {
 		t.Errorf("called %q", calls)
 	}
 }
