@@ -17,7 +17,7 @@ type Cell struct {
 	References scrollback.Parts // what other marks named when it was run: texts with a Reference
 
 	// Interaction is what the model and its tools said to the cell, each with its own Bytes. In
-	// a cell of role assistant it is all of what Text shows, and empty where Text is all.
+	// a cell of role assistant it is all of what Text shows; where it is empty, Text is all.
 	Interaction []Entry
 	Images      []scrollback.Image
 	Bytes       map[int][]byte // of Images, by index

@@ -43,7 +43,7 @@ func (n Fields) Tie(meta json.RawMessage) (t transcript.Tie) {
 	if provider != "" && t.Model != "" && !strings.HasPrefix(t.Model, provider+"/") {
 		t.Model = provider + "/" + t.Model
 	}
-	t.Roots, t.Agents = texts(splice.Get(meta, "allowed_uris")), texts(splice.Get(meta, "sub_agents_list"))
+	t.Roots, t.Agents = idsOf(splice.Get(meta, "allowed_uris")), idsOf(splice.Get(meta, "sub_agents_list"))
 	field := splice.Get(meta, OursField)
 	for name, to := range map[string]any{"id": &o.ID, "conversation": &o.Conversation, "model": &o.Model, "instructions": &o.Instructions,
 		"roots": &o.Roots, "agent_of": &o.AgentOf, "agents": &o.Agents} {
@@ -71,19 +71,23 @@ func (n Fields) Tie(meta json.RawMessage) (t transcript.Tie) {
 	return t
 }
 
-// texts are the texts of a list, or the ids of the objects in it.
-func texts(list json.RawMessage) (out []string) {
-	var raws []json.RawMessage
-	if list == nil || json.Unmarshal(list, &raws) != nil {
-		return nil
-	}
-	for _, raw := range raws {
-		var s string
-		if json.Unmarshal(raw, &s) == nil || json.Unmarshal(splice.Get(raw, "uuid"), &s) == nil || json.Unmarshal(splice.Get(raw, "id"), &s) == nil {
-			out = append(out, s)
+// idsOf are the texts of a list, and the ids of the objects in it.
+func idsOf(list json.RawMessage) (out []string) {
+	for _, raw := range splice.Values(list) {
+		if id := idOf(raw); id != "" {
+			out = append(out, id)
 		}
 	}
 	return out
+}
+
+func idOf(raw json.RawMessage) (id string) {
+	for _, v := range []json.RawMessage{raw, splice.Get(raw, "uuid"), splice.Get(raw, "id")} {
+		if v != nil && json.Unmarshal(v, &id) == nil && id != "" {
+			return id
+		}
+	}
+	return ""
 }
 
 // SetTie writes the conversation, the title and the agents into the metadata of a notebook,
@@ -110,20 +114,34 @@ func (n Fields) SetTie(f splice.Form, meta json.RawMessage, t transcript.Tie) (j
 	}
 	field = f.Set(field, 2, "conversation", conversation)
 	if !slices.Equal(was.Agents, t.Agents) {
-		list, err := f.Marshal(append([]string{}, t.Agents...), 2)
-		if err != nil {
-			return nil, err
-		}
 		if n.Agents != "" {
-			object = f.Set(object, 1, n.Agents, list)
-		} else if list, err = f.Marshal(append([]string{}, t.Agents...), 3); err == nil {
-			field = f.Set(field, 2, "agents", list)
+			object = f.Set(object, 1, n.Agents, f.List(withIDs(splice.Get(object, n.Agents), t.Agents), 2))
+		} else {
+			field = f.Set(field, 2, "agents", f.List(withIDs(nil, t.Agents), 3))
 		}
 	}
 	if len(splice.Members(field)) == 0 {
 		field = nil
 	}
 	return f.Set(object, 1, OursField, field), nil
+}
+
+// withIDs are the values of a list that have these ids, and for the others the ids.
+func withIDs(list json.RawMessage, ids []string) (out []json.RawMessage) {
+	was := map[string]json.RawMessage{}
+	for _, raw := range splice.Values(list) {
+		if id := idOf(raw); id != "" {
+			was[id] = raw
+		}
+	}
+	for _, id := range ids {
+		raw := was[id]
+		if raw == nil {
+			raw, _ = plain(id) // a text can always be written
+		}
+		out = append(out, raw)
+	}
+	return out
 }
 
 // orEmpty is an object, or an empty one where there is none.
