@@ -37,9 +37,13 @@ func blankOf(name, title string) (transcript.Notebook, error) {
 	return make(tie), nil
 }
 
-// New makes a notebook without cells; conflict if there is a file.
+// New makes a notebook without cells, by default with the title that is the file's name;
+// conflict if there is a file.
 func New(name, title string) (*File, error) {
 	const op = "notebook.New"
+	if title == "" {
+		title = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	}
 	n, err := blankOf(name, title)
 	if err != nil {
 		return nil, err

@@ -121,6 +121,9 @@ func (f *File) read() ([]byte, error) {
 // Folder is the folder that the notebook is in.
 func (f *File) Folder() string { return filepath.Dir(f.Path) }
 
+// Base is the name of the file without its folder and its ending.
+func (f *File) Base() string { return strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path)) }
+
 // Writable returns an error unless the file can be replaced: refused for a file or a folder
 // that is read-only.
 func (f *File) Writable() error {

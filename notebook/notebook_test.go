@@ -77,7 +77,9 @@ func TestChoose(t *testing.T) {
 
 // A cell is found again where it went, and not once it says something else.
 func TestMark(t *testing.T) {
-	named := func(id, text string) transcript.Cell { return transcript.Cell{ID: id, Role: scrollback.RoleUser, Text: text} }
+	named := func(id, text string) transcript.Cell {
+		return transcript.Cell{ID: id, Role: scrollback.RoleUser, Text: text}
+	}
 	m := MarkOf([]transcript.Cell{named("a", "x"), named("b", "y")}, 1)
 	for name, c := range map[string]struct {
 		cells []transcript.Cell

@@ -45,15 +45,16 @@ type Followed struct {
 // the ids of their calls are not compared, and reports of a changed environment are passed
 // over. It is conflict while a turn is being answered.
 func (t *Transfer) Follow(ctx context.Context, v *engine.View, q FollowRequest) (Followed, error) {
-	im := &importer{Transfer: t, view: v, cells: true, q: ImportRequest{Progress: q.Progress}}
-	c, err := im.opened(ctx, q)
-	if err != nil {
+	w := &way{importer: &importer{Transfer: t, view: v, cells: true, q: ImportRequest{Progress: q.Progress}}, importing: &importing{firsts: map[onPath]*stored{}}}
+	if err := w.open(ctx, q); err != nil {
 		return Followed{}, err
 	}
+	c := w.importing
+	var err error
 	out := Followed{Conversation: c.head.Conversation, Entire: true}
 	for entry, err := range q.Entries {
 		if err == nil {
-			out.Entire, err = im.along(ctx, c, entry, q.Look)
+			out.Entire, err = w.along(ctx, entry, q.Look)
 		}
 		if err != nil {
 			return out, err
@@ -66,69 +67,76 @@ func (t *Transfer) Follow(ctx context.Context, v *engine.View, q FollowRequest) 
 		}
 	}
 	if !q.Look {
-		err = im.arrive(ctx, c)
+		err = w.arrive(ctx)
 	}
 	out.Conversation, out.Written, out.Seq = c.head.Conversation, c.Messages, c.seq()
 	if err == nil {
-		out.Behind, err = im.behind(ctx, c)
+		out.Behind, err = w.behind(ctx)
 	}
 	return out, err
 }
 
-// opened is a conversation whose path is followed, from its beginning.
-func (im *importer) opened(ctx context.Context, q FollowRequest) (*importing, error) {
-	c := &importing{firsts: map[onPath]*stored{}}
-	if q.Look {
-		head, err := im.view.Bulk().Head(ctx, q.Conversation, scrollback.AccessRead)
-		c.ID, c.head, c.at = q.Conversation, head, head.Branch
-		return c, err
+// way is one path being followed.
+type way struct {
+	importer  *importer
+	importing *importing
+}
+
+// open begins at the beginning of the conversation.
+func (w *way) open(ctx context.Context, q FollowRequest) (err error) {
+	im, c := w.importer, w.importing
+	if c.ID = q.Conversation; q.Look {
+		c.head, err = im.view.Bulk().Head(ctx, c.ID, scrollback.AccessRead)
+		c.at = c.head.Branch
+		return err
 	}
-	running, err := im.view.Turns().Running(ctx, q.Conversation)
+	running, err := im.view.Turns().Running(ctx, c.ID)
 	if err == nil && running != nil {
 		err = scrollback.Errorf(scrollback.Conflict, "transfer.Follow", "a turn is being answered; stop it first")
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if c.backlog, err = im.view.Bulk().Backlog(ctx, q.Conversation); err != nil {
-		return nil, err
+	if c.backlog, err = im.view.Bulk().Backlog(ctx, c.ID); err != nil {
+		return err
 	}
-	head := c.backlog.Begin
-	if last, err := im.store.Turns.Last(ctx, q.Conversation); err == nil && im.store.Turns.Expired(last) {
-		closed, err := im.store.Append(ctx, head, nil) // what it had written becomes a message
+	c.head = c.backlog.Begin
+	if last, err := im.store.Turns.Last(ctx, c.ID); err == nil && im.store.Turns.Expired(last) {
+		closed, err := im.store.Append(ctx, c.head, nil) // what it had written becomes a message
 		if err != nil {
-			return nil, err
+			return err
 		}
-		head = closed.Head
+		c.head = closed.Head
 	} else if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
-		return nil, err
+		return err
 	}
-	c.ID, c.head, c.at, c.Total = q.Conversation, head, head.Branch, head.Messages
+	c.at, c.Total = c.head.Branch, c.head.Messages
 	im.order = append(im.order, c)
-	return c, nil
+	return nil
 }
 
 // along takes the next message of a path, and reports whether it is there, or now is.
-func (im *importer) along(ctx context.Context, c *importing, entry transcript.Entry, look bool) (bool, error) {
+func (w *way) along(ctx context.Context, entry transcript.Entry, look bool) (bool, error) {
 	if !look {
-		return true, im.hear(ctx, c, entry)
+		return true, w.importer.hear(ctx, w.importing, entry)
 	}
 	mark, err := transcript.Mark(entry)
 	if err != nil {
 		return false, err
 	}
-	return im.follow(ctx, c, &said{Entry: entry, mark: transcript.MarkOf(mark)})
+	return w.importer.follow(ctx, w.importing, &said{Entry: entry, mark: transcript.MarkOf(mark)})
 }
 
 // arrive makes the end of the path the head of the conversation.
-func (im *importer) arrive(ctx context.Context, c *importing) error {
-	if err := im.flush(ctx, c); err != nil || c.fresh {
+func (w *way) arrive(ctx context.Context) error {
+	c := w.importing
+	if err := w.importer.flush(ctx, c); err != nil || c.fresh {
 		return err
 	}
 	if c.head.Branch.ID == c.at.ID && c.head.Branch.HeadSeq == c.seq() {
 		return nil
 	}
-	head, err := im.goTo(ctx, c.head, c.at.ID, c.seq())
+	head, err := w.importer.goTo(ctx, c.head, c.at.ID, c.seq())
 	if err == nil {
 		c.head, c.at = head, head.Branch
 	}
@@ -137,29 +145,29 @@ func (im *importer) arrive(ctx context.Context, c *importing) error {
 
 // behind counts what the conversation's current path has after the one that was followed;
 // -1 if that is not its beginning.
-func (im *importer) behind(ctx context.Context, c *importing) (int64, error) {
-	seq := c.seq()
+func (w *way) behind(ctx context.Context) (int64, error) {
+	c, seq := w.importing, w.importing.seq()
 	if c.head.Branch.HeadSeq < seq {
 		return -1, nil
 	}
 	if seq == 0 || c.head.Branch.ID == c.at.ID {
 		return c.head.Branch.HeadSeq - seq, nil
 	}
-	here, err := im.store.At(ctx, c.head.Branch, seq)
+	here, err := w.importer.store.At(ctx, c.head.Branch, seq)
 	if err != nil {
 		return 0, err
 	}
-	there, err := im.store.At(ctx, c.at, seq)
+	there, err := w.importer.store.At(ctx, c.at, seq)
 	if err != nil || here.ID != there.ID {
 		return -1, err
 	}
 	return c.head.Branch.HeadSeq - seq, nil
 }
 
-// told are the messages of a page that the file of a conversation has: a notebook has no
-// reports of its environment.
-func (im *importer) told(page []scrollback.Message) []scrollback.Message {
-	if !im.cells {
+// told are the messages of a page that a file has: a notebook has no reports of a changed
+// environment.
+func told(page []scrollback.Message, cells bool) []scrollback.Message {
+	if !cells {
 		return page
 	}
 	return slices.DeleteFunc(page, func(m scrollback.Message) bool {
@@ -169,7 +177,7 @@ func (im *importer) told(page []scrollback.Message) []scrollback.Message {
 
 // alike reports whether a stored message says what a cell of a notebook says. The stored one
 // may show more images than the cell brings, because its text may name some.
-func (im *importer) alike(ctx context.Context, m scrollback.Message, e transcript.Entry) (bool, error) {
+func alike(ctx context.Context, t *Transfer, m scrollback.Message, e transcript.Entry) (bool, error) {
 	if m.Role != e.Message.Role || len(m.Parts.Calls()) != len(e.Message.Parts.Calls()) ||
 		len(m.Parts.Results()) != len(e.Message.Parts.Results()) {
 		return false, nil
@@ -177,7 +185,7 @@ func (im *importer) alike(ctx context.Context, m scrollback.Message, e transcrip
 	whole := transcript.Entry{Message: m}
 	if attached(m.Parts) {
 		var err error
-		if whole, err = im.whole(ctx, m); err != nil {
+		if whole, err = t.whole(ctx, m); err != nil {
 			return false, err
 		}
 	}

@@ -197,7 +197,7 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 		if err != nil {
 			return false, err
 		}
-		c.known = im.told(page)
+		c.known = told(page, im.cells)
 	}
 	step := func() (bool, error) {
 		c.all = c.all || c.known[0].ID == c.newest
@@ -224,7 +224,7 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 			if err != nil {
 				return false, err
 			}
-			if first := im.told(page); len(first) > 0 {
+			if first := told(page, im.cells); len(first) > 0 {
 				page = first
 			}
 			c.firsts[place] = &stored{Message: page[0]}
@@ -266,7 +266,7 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 		return true, nil
 	}
 	if im.cells {
-		return im.alike(ctx, m.Message, e.Entry)
+		return alike(ctx, im.Transfer, m.Message, e.Entry)
 	}
 	if e.draft != "" && e.draft == m.TurnID && m.Role == scrollback.RoleAssistant {
 		return true, nil // what the draft became

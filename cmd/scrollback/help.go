@@ -24,8 +24,8 @@ var groups = []struct {
 		{"mcp", `scrollback mcp --conversation latest`},
 	}},
 	{"Notebooks", []example{
-		{"notebook", `scrollback notebook new plan.ipynb`},
 		{"notebook new", `scrollback notebook new plan.ipynb --title "The plan"`},
+		{"notebook", `scrollback notebook plan.ipynb`},
 		{"notebook run", `scrollback notebook run plan.ipynb "The spare key is under the third bollard."`},
 		{"notebook show", `scrollback notebook show plan.ipynb`},
 		{"notebook compress", `scrollback notebook compress plan.ipynb`},

@@ -1,26 +1,20 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/tied"
 	"github.com/scrollback-ai/scrollback/notebook"
 	"github.com/scrollback-ai/scrollback/terminal"
-	"github.com/scrollback-ai/scrollback/transcript"
-	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 type notebookCmd struct {
 	Run      notebookRunCmd      `cmd:"" help:"Run a cell; what came of it is written into the file."`
-	Show     notebookShowCmd     `cmd:"" help:"List the cells, and the window of the next request."`
+	Show     notebookShowCmd     `cmd:"" default:"withargs" help:"List the cells, and the window of the next request."`
 	New      notebookNewCmd      `cmd:"" help:"Make a notebook without cells."`
 	Compress notebookCompressCmd `cmd:"" help:"Write a notebook beside this one that begins with a summary of it."`
 }
@@ -32,11 +26,7 @@ type notebookNewCmd struct {
 
 // Run implements the command.
 func (c *notebookNewCmd) Run(g *globals) error {
-	title := c.Title
-	if title == "" {
-		title = baseOf(c.File)
-	}
-	f, err := notebook.New(c.File, title)
+	f, err := notebook.New(c.File, c.Title)
 	if err != nil {
 		return err
 	}
@@ -46,10 +36,9 @@ func (c *notebookNewCmd) Run(g *globals) error {
 	})
 }
 
-// baseOf is the name of a file without its folder and its ending.
-func baseOf(name string) string {
-	base := filepath.Base(name)
-	return strings.TrimSuffix(base, filepath.Ext(base))
+// tied is a notebook as the flags have it run.
+func (g *globals) tied(a *app, f *notebook.File) *tied.Notebook {
+	return tied.New(a.Scrollback, f, tied.Options{Printer: g.printer(), Overrides: g.shape(), Roots: g.roots})
 }
 
 type notebookShowCmd struct {
@@ -79,42 +68,26 @@ func (c *notebookShowCmd) Run(g *globals) error {
 	}
 	return g.kept(func(a *app) error {
 		out := notebookShown{File: f.Path, Title: f.Tie().Title}
-		t := &tied{g: g, app: a, file: f, p: g.printer()}
-		if err := t.found(g.ctx); err != nil {
+		t := g.tied(a, f)
+		if err := t.Find(g.ctx); err != nil {
 			return err
 		}
-		if t.conversation.ID != "" {
-			if out.Running, err = t.takeBack(g.ctx); err != nil {
+		if t.Conversation.ID != "" {
+			if out.Running, err = t.TakeBack(g.ctx); err != nil {
 				return err
 			}
-			window, err := a.Context(g.ctx, t.conversation.ID)
+			window, err := a.Context(g.ctx, t.Conversation.ID)
 			if err != nil {
 				return err
 			}
-			out.Conversation, out.Window = t.conversation.ID, &window
-			if out.Behind, err = t.behind(g.ctx); err != nil {
+			out.Conversation, out.Window = t.Conversation.ID, &window
+			if out.Behind, err = t.Behind(g.ctx); err != nil {
 				return err
 			}
 		}
 		out.Cells = f.Rows()
 		return g.print(out, func(w io.Writer) error { return showNotebook(w, g.texts(), out) })
 	})
-}
-
-// behind counts what the conversation has after the cells, or after those before the first
-// stale one; -1 if it is on another path.
-func (t *tied) behind(ctx context.Context) (int64, error) {
-	cells := t.file.Cells()
-	for _, n := range []int{len(cells), slices.IndexFunc(cells, func(c transcript.Cell) bool { return c.Stale })} {
-		if n < 0 {
-			break
-		}
-		is, err := t.Transfer.Follow(ctx, t.View, transfer.FollowRequest{Conversation: t.conversation.ID, Entries: notebook.Path(cells[:n]), Look: true})
-		if err != nil || is.Entire && is.Behind >= 0 {
-			return is.Behind, err
-		}
-	}
-	return -1, nil
 }
 
 // showNotebook lists the cells of a notebook for people.
@@ -171,11 +144,11 @@ func (c *notebookCompressCmd) Run(g *globals) error {
 	}
 	g.brief = true
 	return g.with(func(a *app) error {
-		t := &tied{g: g, app: a, file: f, p: g.printer()}
-		if err := t.open(g.ctx); err != nil {
+		t := g.tied(a, f)
+		if err := t.Open(g.ctx); err != nil {
 			return err
 		}
-		d, err := t.digest(g.ctx)
+		d, err := t.Digest(g.ctx)
 		if err != nil {
 			return err
 		}
@@ -190,64 +163,81 @@ func (c *notebookCompressCmd) Run(g *globals) error {
 	})
 }
 
-// digest compacts the conversation of a notebook, all of whose cells are its path then, and
-// says what is folded in it. Where the policy would fold nothing, as much as possible is
-// folded, and that is undone at once: refs stay.
-func (t *tied) digest(ctx context.Context) (notebook.Digest, error) {
-	var d notebook.Digest
-	is, err := t.follow(ctx, t.file.Cells())
-	if err != nil {
-		return d, err
-	}
-	if is.Seq == 0 {
-		return d, scrollback.ParamErrorf("scrollback", "file", "there is nothing to compress: no cell of the notebook says anything")
-	}
-	least := t.g.shape()
-	least.Compaction = map[string]float64{"keep_share": 0, "least_share": 0}
-	var r scrollback.Receipt
-	for i, q := range []engine.CompactRequest{{Overrides: t.g.shape(), Force: true}, {Overrides: least, Force: true}, {Clear: true}} {
-		if r, err = t.Compact(ctx, t.conversation.ID, q); err == nil {
-			d, err = t.folded(ctx)
-		}
-		if r.Result == scrollback.ResultCompacted && i > 0 {
-			_, undone := t.Uncompact(context.WithoutCancel(ctx), t.conversation.ID, "")
-			err = errors.Join(err, undone)
-		}
-		if err != nil || len(d.Refs) > 0 {
-			return d, err
-		}
-	}
-	return d, scrollback.Errorf(scrollback.Unavailable, "scrollback", "the notebook could not be compressed: %s", t.g.texts().Results[r.Result])
+type notebookRunCmd struct {
+	File   string `arg:"" help:"Notebook (.ipynb or .mtm)."`
+	Prompt string `arg:"" optional:"" help:"What to ask in a new cell, with --cell new; - for standard input."`
+	Cell   string `help:"Cell to run: its number in notebook show, last, all, or new for the PROMPT. Default: new with a PROMPT, else last." placeholder:"N|last|all|new"`
 }
 
-// folded is what stands for the folded messages of the conversation's window.
-func (t *tied) folded(ctx context.Context) (notebook.Digest, error) {
-	d := notebook.Digest{Conversation: t.conversation.ID}
-	m, err := t.Context(ctx, d.Conversation)
+// Run implements the command.
+func (c *notebookRunCmd) Run(g *globals) (err error) {
+	f, err := notebook.Open(c.File)
 	if err != nil {
-		return d, err
+		return err
 	}
-	var summaries []string
-	last := int64(0)
-	for _, x := range m.Excluded {
-		if x.Ref == nil {
-			continue
+	cells, err := c.choose(g, f)
+	if err != nil {
+		return err
+	}
+	if err := g.grant(false, f.Folder()); err != nil {
+		return err
+	}
+	g.brief = true
+	return g.with(func(a *app) error {
+		t, p := g.tied(a, f), g.printer()
+		if c.Prompt != "" {
+			if err := a.Limits().Check(scrollback.Say(c.Prompt)); err != nil {
+				return err
+			}
 		}
-		segments, err := t.Store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(strings.TrimPrefix(string(*x.Ref), scrollback.RefHistory+":"))})
-		if err != nil {
-			return d, err
+		if err := t.Open(g.ctx); err != nil {
+			return err
 		}
-		d.Refs, last = append(d.Refs, *x.Ref), max(last, x.LastSeq)
-		for _, s := range segments {
-			summaries = append(summaries, s.Summary)
+		if c.Prompt != "" {
+			cell, err := f.Append(c.Prompt)
+			if err != nil {
+				return err
+			}
+			cells = []int{cell}
+		}
+		for _, cell := range cells {
+			if len(cells) > 1 {
+				p.Note(p.Texts.Notebook.Cell, cell+1, terminal.Clip(f.Rows()[cell].Line, 100))
+			}
+			if err = t.Run(g.ctx, cell); err != nil {
+				break
+			}
+		}
+		p.Note("(conversation %s)", t.Conversation.ID)
+		if err == nil {
+			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Compacting) })
+		}
+		return err
+	})
+}
+
+// choose returns the cells to run; none if a new one is to be.
+func (c *notebookRunCmd) choose(g *globals, f *notebook.File) ([]int, error) {
+	if c.Cell == "" {
+		c.Cell = "last"
+		if c.Prompt != "" {
+			c.Cell = "new"
 		}
 	}
-	d.Summary = strings.Join(summaries, "\n\n")
-	for _, err := range t.Transfer.Since(ctx, t.View, d.Conversation, last) {
-		if err != nil {
-			return d, err
+	if c.Cell != "new" {
+		if c.Prompt != "" {
+			return nil, scrollback.ParamErrorf("scrollback", "cell", "a prompt is for --cell new; cell %s has its own", c.Cell)
 		}
-		d.Live++
+		return notebook.Choose(f.Cells(), c.Cell)
 	}
-	return d, nil
+	if c.Prompt == "" || c.Prompt == "-" {
+		var err error
+		if c.Prompt, err = g.prompt(); err != nil {
+			return nil, err
+		}
+	}
+	if strings.TrimSpace(c.Prompt) == "" {
+		return nil, scrollback.ParamErrorf("scrollback", "message", "the message is empty")
+	}
+	return nil, f.Writable()
 }
