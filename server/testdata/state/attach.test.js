@@ -24,9 +24,12 @@ test('files are uploaded as they are, and become parts of the message', async ()
 });
 
 test('what is refused says why, and does not hold the message up', async () => {
-  serve({ [at]: () => refusal(413, '一个附件最多 20 字节') });
+  serve({ [at]: () => refusal(413, 'the body is over the limit of 20971520 bytes') });
   await attach.add('big', [file('film.mov', 'video/quicktime')]);
-  same([of('big'), attach.uploading('big'), attach.ready('big')], [[{ name: 'film.mov', size: 5, fault: '一个附件最多 20 字节' }], false, []]);
+  same([of('big'), attach.uploading('big'), attach.ready('big')], [[{ name: 'film.mov', size: 5, fault: 'too large; at most 20 MB' }], false, []]);
+  serve({ [at]: () => refusal(400, '名称太长') });
+  await attach.add('named', [file('a.png')]);
+  same(of('named')[0].fault, '名称太长');
   globalThis.fetch = async () => { throw new TypeError('Failed to fetch'); };
   await attach.add('gone', [file('a.png')]);
   same(of('gone')[0].fault, 'The server is not responding.');

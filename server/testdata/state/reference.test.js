@@ -22,7 +22,7 @@ test('an image stands in the place of its Markdown, and the others below', () =>
   const { attached, named, marks } = pictured(parts);
   same([attached.map((p) => p.name), named.map((p) => p.name)], [['pasted.png', 'a.txt'], ['photo.png']]);
   same(withPictures(typed(parts), marks).map((x) => (x.image ? `<${x.image.name}>` : x.text)),
-    ['A ', '<plan b.png>', ' and ![far](https://example.org/far.png), @[photo.png]\n', '<data>', '<plan b.png>']);
+    ['A ', '<plan b.png>', 'and ![far](https://example.org/far.png), @[photo.png]\n', '<data>', '<plan b.png>']);
   same(chipped(parts, marks).map((p) => p.reference.mark), ['photo.png', '![far](https://example.org/far.png)']);
   same([pictured([said('![a](b.png)')]).marks, withPictures('', [])], [[], []]);
 });

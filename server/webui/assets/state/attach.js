@@ -2,6 +2,7 @@
 // they are added.
 import { signal } from '../vendor/signals-core.mjs';
 import { query, upload } from './api.js';
+import { bytes } from './figures.js';
 import { t } from './words.js';
 
 const shown = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']); // that models are shown
@@ -35,10 +36,17 @@ async function bring(id, item, file) {
     mark(id, item.key, { size: art.size, note: !image && /^image\//.test(file.type || '') ? t('notShown') : '',
       part: { type: image ? 'image' : 'file', artifact: art.id, name: item.name } });
   } catch (err) {
-    if (!request.signal.aborted) mark(id, item.key, { fault: err instanceof TypeError ? t('offlineNet') : err.message });
+    if (!request.signal.aborted) mark(id, item.key, { fault: why(err) });
   } finally {
     requests.delete(item.key);
   }
+}
+
+// why says why a file was not taken.
+function why(err) {
+  if (err instanceof TypeError) return t('offlineNet');
+  const most = err.status === 413 && /\d{4,}/.exec(err.message);
+  return most ? t('tooLarge', bytes(Number(most[0]))) : err.message;
 }
 
 export function remove(id, key) {

@@ -58,7 +58,11 @@ export function pictured(parts) {
 export function withPictures(text, marks) {
   const out = [];
   let at = 0;
-  const say = (s) => { if (out.length && out[out.length - 1].text !== undefined) out[out.length - 1].text += s; else out.push({ text: s }); };
+  const say = (s) => {
+    const last = out[out.length - 1];
+    if (last && last.text !== undefined) last.text += s;
+    else out.push({ text: last ? s.replace(/^[ \t]+/, '') : s });
+  };
   for (const m of marks) {
     if (m.from < at) continue;
     say(text.slice(at, m.from));

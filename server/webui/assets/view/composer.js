@@ -14,6 +14,7 @@ import { t } from '../state/words.js';
 
 export function Composer({ sent }) {
   const box = useRef(null);
+  const frame = useRef(null);
   const file = useRef(null);
   const caret = useRef(null); // where it goes once the text is drawn
   const id = here();
@@ -87,11 +88,11 @@ export function Composer({ sent }) {
     e.currentTarget.value = '';
     add(picked);
   };
-  return html`<div class="above"><${Offers} take=${take} /></div><div class="dock"><form class="composer" onSubmit=${(e) => { e.preventDefault(); submit(sent); }}>
+  return html`<div class="above"><${Offers} beside=${frame} take=${take} /></div><div class="dock"><form class="composer" onSubmit=${(e) => { e.preventDefault(); submit(sent); }}>
     ${editing.value && html`<p class="editing">${t('editing', editing.value.seq)} <button type="button" class="link"
       onClick=${cancelEdit}>${t('cancel')}</button></p>`}
     <${Attached} id=${id} />
-    <div class="box">
+    <div class="box" ref=${frame}>
       <input ref=${file} type="file" multiple hidden onChange=${chosen} aria-label=${t('attach')} />
       <${Button} name="attach" label=${t('attach')} disabled=${!mayWrite.value} onClick=${() => file.current.click()} />
       <textarea ref=${box} rows="1" value=${text.value} placeholder=${t(mayWrite.value ? 'placeholder' : 'readOnly')} aria-label=${t('placeholder')} disabled=${!mayWrite.value}

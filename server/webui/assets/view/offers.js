@@ -6,10 +6,17 @@ import { t } from '../state/words.js';
 
 export const optionId = (i) => `offer${i}`;
 
-export function Offers({ take }) {
+// Offers stands as wide as what beside names.
+export function Offers({ beside, take }) {
   const list = useRef(null);
   const o = offers.value;
-  useLayoutEffect(() => { if (o) list.current.children[o.at].scrollIntoView({ block: 'nearest' }); }, [o]);
+  useLayoutEffect(() => {
+    if (!o) return;
+    const [box, room] = [beside.current.getBoundingClientRect(), list.current.offsetParent.getBoundingClientRect()];
+    list.current.style.left = `${box.left - room.left}px`;
+    list.current.style.right = `${room.right - box.right}px`;
+    list.current.children[o.at].scrollIntoView({ block: 'nearest' });
+  }, [o]);
   if (!o) return null;
   return html`<ul id="offers" class="offers" role="listbox" aria-label=${t('filePaths')} ref=${list} onMouseDown=${(e) => e.preventDefault()}>
     ${o.files.map(({ path }, i) => {
