@@ -194,13 +194,11 @@ func TestReferencesWithoutFolders(t *testing.T) {
 	s := serve(t, t.TempDir(), nil)
 	id := string(s.conversation())
 	for _, mark := range []string{"/etc/passwd", "README.md", "/proc/self/environ", "."} {
-		var reply struct {
-			Meta struct{ References []scrollback.Reference }
-		}
+		var reply struct{ References []scrollback.Reference }
 		if status := s.do("POST", "/api/conversations/"+id+"/chat", map[string]any{"message": "@[" + mark + "]", "stream": false}, &reply); status != 200 {
 			t.Fatalf("%s: %d", mark, status)
 		}
-		if r := reply.Meta.References; len(r) != 1 || r[0].Mark != mark || r[0].Error != "refused: no folder was granted" {
+		if r := reply.References; len(r) != 1 || r[0].Mark != mark || r[0].Error != "refused: no folder was granted" {
 			t.Errorf("%s: the sender is told %+v", mark, r)
 		}
 	}
