@@ -187,9 +187,9 @@ func TestPrinterReferences(t *testing.T) {
 		texts         Texts
 		notes, faults string
 	}{
-		{english, "@[b]: unchanged, version 2 is in message 7\n@[c]: something else; cut: the first 9 of 10 bytes\n",
+		{english, "@[b]: unchanged since version 2, in message #7\n@[c]: something else; cut: the first 9 of 10 bytes\n",
 			"@[../d�[2J]: refused: outside the roots; --root or /add adds one\n![x](y.png): too large: 1.5 MB, and an image has at most 1 MB\n"},
-		{chinese, "@[b]：没有变化，第 2 版在第 7 条消息中\n@[c]：something else；已截断：前 9 字节，共 10 字节\n",
+		{chinese, "@[b]：自第 2 版起没有变化，见消息 #7\n@[c]：something else；已截断：前 9 字节，共 10 字节\n",
 			"@[../d�[2J]：已拒绝：不在授权的文件夹内；可用 --root 或 /add 添加\n![x](y.png)：太大：1.5 MB，图片最大 1 MB\n"},
 	} {
 		var notes, faults, answer strings.Builder

@@ -115,7 +115,7 @@ type TroubleTexts struct {
 }
 
 var english = Texts{
-	Reference: ReferenceTexts{Line: "%s: %s", Unchanged: "unchanged, version %d is in message %d", Between: "; ", Said: map[string]string{
+	Reference: ReferenceTexts{Line: "%s: %s", Unchanged: "unchanged since version %d, in message #%d", Between: "; ", Said: map[string]string{
 		"refused: no folder was granted": "refused: no folder was granted; --root or /add adds one",
 		"refused: outside the roots":     "refused: outside the roots; --root or /add adds one",
 	}},
@@ -243,7 +243,7 @@ var english = Texts{
 }
 
 var chinese = Texts{
-	Reference: ReferenceTexts{Line: "%s：%s", Unchanged: "没有变化，第 %d 版在第 %d 条消息中", Between: "；", Said: referencesInChinese},
+	Reference: ReferenceTexts{Line: "%s：%s", Unchanged: "自第 %d 版起没有变化，见消息 #%d", Between: "；", Said: referencesInChinese},
 	Web: WebTexts{On: "之后每次提问都会先联网搜索；再次输入 /web 关闭", Off: "提问时不再联网搜索", Searching: "正在联网搜索……",
 		Searched: "已联网搜索：%s", Nothing: "没有找到结果", Failed: "未能联网搜索：%s", Sources: "来源："},
 	Greeting:    "scrollback · %s · /help 列出命令，Ctrl-D 退出",

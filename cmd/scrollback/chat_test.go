@@ -264,7 +264,7 @@ func TestChatReferences(t *testing.T) {
 	w.shows("  harvest.md")
 	w.keys("\t\t\x1b[Z") // the first, the second, the first again
 	w.says("", "再看@[潮汐表.md]和@[src/two words.txt]和@src/harbour.md")
-	w.shows("@[src/harbour.md]: unchanged, version 1 is in message 1")
+	w.shows("@[src/harbour.md]: unchanged since version 1, in message #1")
 	w.says("@[src/harvest.md:9] @[../other] @[src/harvest.md]", "@[src/harvest.md:9] @[../other] @[src/harvest.md]")
 	w.shows("@[src/harvest.md:9]: line 9 is past the end: the file has 1 line")
 	w.shows("@[../other]: refused: outside the roots")

@@ -40,7 +40,7 @@ func TestExampleNotebooks(t *testing.T) {
 				}
 				rest = rest[at+len(answer):]
 			}
-			if !strings.Contains(notes.String(), "]: unchanged, version 1 is in message ") {
+			if !strings.Contains(notes.String(), "]: unchanged since version 1, in message #") {
 				t.Errorf("the second mention of a file is not noted:\n%s", notes.String())
 			}
 			if strings.Contains(said.String(), "nothing that answers") || strings.Contains(said.String(), "没有找到") {
