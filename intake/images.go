@@ -18,7 +18,7 @@ import (
 // addressBytes is how long the address of an image may be.
 const addressBytes = 2048
 
-// checkImage returns an error unless what a message says of an image can be.
+// checkImage returns an error unless an image may be sent as a message says.
 func (l Limits) checkImage(p scrollback.Image) error {
 	const op = "intake.Check"
 	switch p.Detail {
@@ -26,13 +26,22 @@ func (l Limits) checkImage(p scrollback.Image) error {
 	default:
 		return scrollback.ParamErrorf(op, "message", "the detail of an image is low, high or auto, not %.40q", p.Detail)
 	}
+	if p.URL != "" && !l.RemoteImages {
+		return scrollback.ParamErrorf(op, "message", "images at addresses are not allowed here (remote_images)")
+	}
+	return checkAddress(p)
+}
+
+// checkAddress returns an error unless the address of an image, if it has one, is one that
+// a server can be given. Imported messages may have them whether or not they may be sent:
+// models get them only where that is allowed.
+func checkAddress(p scrollback.Image) error {
+	const op = "intake.Check"
 	if p.URL == "" {
 		return nil
 	}
 	at, err := url.Parse(p.URL)
 	switch {
-	case !l.RemoteImages:
-		return scrollback.ParamErrorf(op, "message", "images at addresses are not allowed here (remote_images)")
 	case p.Artifact != "":
 		return scrollback.ParamErrorf(op, "message", "an image has an artifact or an address, not both")
 	case err != nil, at.Scheme != "http" && at.Scheme != "https", at.Host == "", at.User != nil, len(p.URL) > addressBytes:
@@ -63,7 +72,7 @@ func (a *admission) images(ctx context.Context, ps scrollback.Parts) (scrollback
 		var err error
 		switch {
 		case part.URL != "":
-			if err = a.Limits.checkImage(part); err == nil {
+			if err = checkAddress(part); err == nil {
 				part.Size, part.Width, part.Height = 0, 0, 0
 				ps[i] = part
 			}

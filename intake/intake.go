@@ -117,6 +117,13 @@ func (l Limits) CheckHistory(i int, m *scrollback.Message) error {
 	case len(m.Parts) == 0 || own > l.Parts:
 		return scrollback.ParamErrorf(op, "history", "message %d (%s) has %d parts; 1 to %d are taken", i, role, own, l.Parts)
 	}
+	for _, p := range m.Parts {
+		if image, ok := p.(scrollback.Image); ok {
+			if err := l.checkImage(image); err != nil {
+				return scrollback.ParamErrorf(op, "history", "message %d: %w", i, err)
+			}
+		}
+	}
 	return nil
 }
 

@@ -270,3 +270,50 @@ func TestPageAttaches(t *testing.T) {
 		chromedp.WaitNotPresent(".writing"))
 	d.do("attach narrow", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible("#m1 .pictures img"), chromedp.WaitVisible("#m1 a.slip"))
 }
+
+// Sub-agents stand below the conversation that they work for, which they lead back to; the
+// call that started one leads to it.
+func TestPageAgents(t *testing.T) {
+	d := newDesk(t, modeltest.Say("fine"))
+	task := `{"task":"Read the log of the harbour and say when the gate was opened.\nOne line a day."}`
+	parent, _, err := d.rig.Create(t.Context(), scrollback.Conversation{Title: "The harbour · 港口"},
+		scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Say("When was the gate opened?")},
+		scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{scrollback.ToolCall{ID: "call-1", Name: "agent", Arguments: []byte(task)}}},
+		scrollback.Message{Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{CallID: "call-1", Name: "agent", Text: "At six, every day."}}},
+		scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Say("At six.")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	below := func(title string, of scrollback.AgentRef) scrollback.Conversation {
+		t.Helper()
+		c, _, err := d.rig.Store.Create(t.Context(), scrollback.Conversation{Title: title, AgentOf: &of})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	child := below("Read the log", scrollback.AgentRef{ID: parent.ID, CallID: "call-1"})
+	below("Compare the tides", scrollback.AgentRef{ID: parent.ID, CallID: "call-2"})
+	grandchild := below("读第一页", scrollback.AgentRef{ID: child.ID, CallID: "call-3"})
+	titles := `[...document.querySelectorAll('.rows .row .title')].map(x => x.innerText).join('|')`
+	d.do("agents folded", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(d.url+"/#"+string(parent.ID)), chromedp.WaitVisible("#m4"),
+		chromedp.WaitVisible(".below .count"))
+	d.is("the list", titles, "The harbour · 港口")
+	d.is("the count", `document.querySelector('.below .count').innerText.trim()`, "2 sub-agents")
+	d.do("agents open", chromedp.Click(".below .count"), chromedp.WaitVisible(".below .row"), chromedp.Click("#m2 summary"), chromedp.WaitVisible("#m2 .inside"),
+		chromedp.Click("#m3 summary"), chromedp.WaitVisible("#m3 .inside"))
+	d.is("the task", `document.querySelector('#m2 .inside').innerText`, "Read the log of the harbour and say when the gate was opened.\nOne line a day.")
+	d.do("an agent", chromedp.Click("#m2 .agent"), chromedp.WaitVisible(".head .up"), chromedp.WaitVisible(`.row.here a[title="Read the log"]`),
+		chromedp.WaitVisible(`.head .up[title="Sub-agent of “The harbour · 港口”"]`))
+	d.is("the address of the agent", `location.hash`, "#"+string(child.ID))
+	rename := func(c *scrollback.Conversation) error { c.Title = "Read all of the log"; return nil }
+	if _, err := d.rig.Patch(t.Context(), child.ID, 0, rename); err != nil {
+		t.Fatal(err)
+	}
+	d.do("an agent renamed", chromedp.WaitVisible(`.row.here a[title="Read all of the log"]`))
+	d.do("an agent of an agent", chromedp.Navigate(d.url+"/#"+string(grandchild.ID)), chromedp.Reload(), chromedp.WaitVisible(`.row.here a[title="读第一页"]`),
+		chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.WaitVisible(`.head .up[title="“Read all of the log”的子代理"]`))
+	d.do("back to the parent", chromedp.Click(".head .up"), chromedp.WaitVisible(`.row.here a[title="Read all of the log"]`), chromedp.Click(".head .up"),
+		chromedp.WaitVisible("#m4"), chromedp.WaitNotPresent(".head .up"))
+	d.do("agents narrow", chromedp.Navigate(d.url+"/#"+string(child.ID)), chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible(".head .up"))
+}
