@@ -19,7 +19,8 @@ type Printer struct {
 	Answer, Reasoning, Notes io.Writer
 	JSON                     bool
 	Texts                    Texts
-	Again                    string // what to type to have a question answered again
+	Again                    string                 // what to type to have a question answered again
+	Saw                      func(scrollback.Event) // called after each event is shown; may be nil
 
 	open     io.Writer // the one whose line is unfinished; nil at the start of a line
 	failed   *scrollback.Failure
@@ -47,6 +48,9 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 	for n, err := range events {
 		if err == nil {
 			err = p.show(n.Event)
+		}
+		if err == nil && p.Saw != nil {
+			p.Saw(n.Event)
 		}
 		if err != nil {
 			// Nobody reads any more; closing the engine saves the reply.

@@ -47,6 +47,7 @@ type Texts struct {
 	RewindHint  string
 	BranchHint  string
 	Rewound     string // messages
+	Notebook    NotebookTexts
 	CopyOf      string // title of what is forked
 	Saved       string // file
 	Added       string // folder
@@ -157,6 +158,7 @@ var english = Texts{
 	BranchHint:        "/branches N switches to the Nth of them",
 	CopyOf:            scrollback.CopyOf,
 	Rewound:           "back at message %s; what followed stays on its branch",
+	Notebook:          englishNotebook,
 	Saved:             "saved as %s",
 	Added:             "the conversation now works in %s too",
 	TypePrompt:        "(type the message; Ctrl-D on a new line ends it)",
@@ -288,6 +290,7 @@ var chinese = Texts{
 	BranchHint:        "/branches N 切换到第 N 个分支",
 	CopyOf:            scrollback.CopyOfChinese,
 	Rewound:           "回到第 %s 条消息；之后的内容留在它的分支上",
+	Notebook:          chineseNotebook,
 	Saved:             "已保存为 %s",
 	Added:             "对话现在也在 %s 中工作",
 	TypePrompt:        "（请输入消息；在新的一行按 Ctrl-D 结束）",

@@ -84,11 +84,19 @@ var rooms = map[string]entry{
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript", not: "os database/sql"},
 
+	"transcript/cell":  {rooms: ". internal/splice transcript wire", not: "context os database/sql time"},
+	"transcript/mtm":   {rooms: ". internal/splice transcript transcript/cell wire", not: "context os database/sql"},
+	"transcript/ipynb": {rooms: ". internal/splice transcript transcript/cell", not: "context os database/sql time"},
+	"internal/splice":  {not: "context os database/sql time"},
+	"notebook": {rooms: ". transcript transcript/cell transcript/ipynb transcript/mtm workspace", libs: "github.com/google/uuid",
+		not: "context database/sql"},
+
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
-	"intake": {rooms: ". archive internal/clip internal/marks internal/toolcall store store/search window workspace/reference",
+	"intake": {rooms: ". archive intake/picture internal/clip internal/marks internal/toolcall store store/search window workspace/reference",
 		libs: "github.com/gabriel-vasile/mimetype", not: "database/sql os"},
+	"intake/picture": {rooms: ".", libs: "github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql os time"},
 	"engine": {rooms: ". archive compact engine/allowance engine/fold engine/follow engine/setting engine/watch intake " +
 		"internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},
@@ -127,9 +135,10 @@ var rooms = map[string]entry{
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +
 			"github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". cmd/scrollback/config doctor engine engine/allowance engine/watch local server server/* terminal " +
-		"transcript/geminicli transfer workspace",
+	"cmd/*": {rooms: ". cmd/scrollback/config cmd/scrollback/tied doctor engine engine/allowance engine/watch local notebook server " +
+		"server/* terminal transcript/geminicli transfer workspace",
 		libs: "github.com/alecthomas/kong", not: "database/sql"},
+	"cmd/scrollback/tied": {rooms: ". engine local notebook terminal transcript transfer", not: "database/sql os"},
 	"cmd/scrollback/config": {rooms: ". compact engine model model/all server/access server/restapi terminal token",
 		libs: "github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 

@@ -1,0 +1,199 @@
+package cell
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// note is what a message of the file has no field for.
+type note struct {
+	Messages  int                  `json:"messages,omitempty"` // of the file that are this one, if not 1
+	ID        scrollback.MessageID `json:"id,omitempty"`
+	Name      string               `json:"name,omitempty"`
+	Model     string               `json:"model,omitempty"`
+	Usage     *scrollback.Usage    `json:"usage,omitempty"`
+	Status    scrollback.Status    `json:"status,omitempty"` // if not complete
+	CreatedAt int64                `json:"created_at,omitempty"`
+	Meta      json.RawMessage      `json:"meta,omitempty"`
+	// Parts holds, for each part, the fields in which it differs from what the file says, or
+	// null, and for a reference what stands around its content; Whole all parts, with the bytes of attachments, where it says something else.
+	Parts []map[string]json.RawMessage `json:"parts,omitempty"`
+	Whole json.RawMessage              `json:"whole,omitempty"`
+}
+
+func (n *note) empty() bool {
+	return n.ID == "" && n.Name == "" && n.Model == "" && n.Usage == nil && n.Status == "" && n.CreatedAt == 0 &&
+		len(n.Meta) == 0 && len(n.Parts) == 0 && len(n.Whole) == 0 && n.Messages < 2
+}
+
+// noteOf is a note of all but what a message says.
+func noteOf(m scrollback.Message) note {
+	n := note{ID: m.ID, Name: m.Name, Model: m.Model, Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt, Meta: m.Meta}
+	if n.Status == scrollback.StatusComplete {
+		n.Status = ""
+	}
+	return n
+}
+
+// write makes the note of a message of which the file says read.
+func write(e, read transcript.Entry, messages int) (note, error) {
+	n := noteOf(e.Message)
+	if messages != 1 {
+		n.Messages = messages
+	}
+	e.Message.Parts, read.Message.Parts = bare(e.Message.Parts), bare(read.Message.Parts)
+	var err error
+	if n.Parts, err = differences(read, e); err != nil {
+		return n, err
+	}
+	if n.Parts == nil {
+		n.Whole, err = transcript.Whole(e)
+		return n, err
+	}
+	if !slices.ContainsFunc(n.Parts, func(p map[string]json.RawMessage) bool { return p != nil }) {
+		n.Parts = nil
+	}
+	return n, nil
+}
+
+// objects are parts as JSON objects.
+func objects(ps scrollback.Parts) (out []map[string]json.RawMessage, err error) {
+	raw, err := plain(ps)
+	if err != nil {
+		return nil, err
+	}
+	return out, json.Unmarshal(raw, &out)
+}
+
+// differences are the fields in which each part of to differs from that of from; nil if
+// these are not the same kinds of parts, or not the same attachments.
+func differences(from, to transcript.Entry) ([]map[string]json.RawMessage, error) {
+	if !maps.EqualFunc(from.Bytes, to.Bytes, bytes.Equal) {
+		return nil, nil
+	}
+	was, err := objects(from.Message.Parts)
+	if err != nil {
+		return nil, err
+	}
+	is, err := objects(to.Message.Parts)
+	if err != nil || len(was) != len(is) {
+		return nil, err
+	}
+	out := make([]map[string]json.RawMessage, len(is))
+	for i := range is {
+		if !bytes.Equal(was[i]["type"], is[i]["type"]) {
+			return nil, nil
+		}
+		if around := aroundOf(from.Message.Parts[i], to.Message.Parts[i]); around != nil {
+			delete(was[i], "text")
+			delete(is[i], "text")
+			is[i]["around"] = around
+		}
+		for name := range was[i] {
+			if is[i][name] == nil {
+				is[i][name] = json.RawMessage("null")
+			}
+		}
+		for name, v := range is[i] {
+			if bytes.Equal(was[i][name], v) {
+				continue
+			}
+			if out[i] == nil {
+				out[i] = map[string]json.RawMessage{}
+			}
+			out[i][name] = v
+		}
+	}
+	return out, nil
+}
+
+// aroundOf is what stands before and behind the content of a reference, as JSON; nil if the
+// parts are not the same, or the text is.
+func aroundOf(from, to scrollback.Part) json.RawMessage {
+	was, ok := from.(scrollback.Text)
+	is, both := to.(scrollback.Text)
+	if !ok || !both || was.Reference == nil || is.Reference == nil || was.Text == is.Text {
+		return nil
+	}
+	content := contentOf(was)
+	before, behind, found := strings.Cut(is.Text, content)
+	if content == "" || !found {
+		return nil
+	}
+	raw, err := plain([]string{before, behind})
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// apply is a message of which the file says e, as the note has it.
+func (n *note) apply(e transcript.Entry) (transcript.Entry, bool) {
+	m := &e.Message
+	m.ID, m.Name, m.Model, m.Usage, m.Status, m.CreatedAt, m.Meta = n.ID, n.Name, n.Model, n.Usage, n.Status, n.CreatedAt, n.Meta
+	if m.CreatedAt < 0 {
+		return e, false
+	}
+	switch n.Status {
+	case "", scrollback.StatusComplete, scrollback.StatusInterrupted, scrollback.StatusFailed:
+	default:
+		return e, false
+	}
+	switch {
+	case len(n.Whole) > 0:
+		var parts scrollback.Parts
+		if json.Unmarshal(n.Whole, &parts) != nil {
+			return e, false
+		}
+		attached, err := transcript.Attached(n.Whole, parts)
+		m.Parts, e.Bytes = parts, attached
+		return e, err == nil
+	case len(n.Parts) > 0:
+		parts, ok := patched(m.Parts, n.Parts)
+		m.Parts = parts
+		return e, ok
+	}
+	return e, true
+}
+
+// patched are parts with other values in some of their fields. Parts without any stay as
+// they are, and so do the arguments of calls.
+func patched(ps scrollback.Parts, fields []map[string]json.RawMessage) (out scrollback.Parts, ok bool) {
+	if len(ps) != len(fields) {
+		return nil, false
+	}
+	out = slices.Clone(ps)
+	for i, p := range ps {
+		if len(fields[i]) == 0 {
+			continue
+		}
+		is, err := objects(scrollback.Parts{p})
+		if err != nil || fields[i]["type"] != nil {
+			return nil, false
+		}
+		var around []string
+		if t, ok := p.(scrollback.Text); ok && t.Reference != nil && json.Unmarshal(fields[i]["around"], &around) == nil && len(around) == 2 {
+			if is[0]["text"], err = plain(around[0] + contentOf(t) + around[1]); err != nil {
+				return nil, false
+			}
+		}
+		for name, v := range fields[i] {
+			if is[0][name] = v; string(v) == "null" {
+				delete(is[0], name)
+			}
+		}
+		raw, err := plain(is)
+		var one scrollback.Parts
+		if err != nil || json.Unmarshal(raw, &one) != nil {
+			return nil, false
+		}
+		out[i] = one[0]
+	}
+	return out, true
+}
