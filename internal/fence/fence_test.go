@@ -84,6 +84,8 @@ var rooms = map[string]entry{
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript", not: "os database/sql"},
 
+	"transcript/notebooktest": {rooms: ". transcript transcript/cell", not: "os database/sql"},
+
 	"transcript/cell":  {rooms: ". internal/splice transcript wire", not: "context os database/sql time"},
 	"transcript/mtm":   {rooms: ". internal/splice transcript transcript/cell wire", not: "context os database/sql"},
 	"transcript/ipynb": {rooms: ". internal/splice transcript transcript/cell", not: "context os database/sql time"},
