@@ -125,10 +125,13 @@ type Hit struct {
 	After          []Message      `json:"after,omitempty"`
 }
 
-// ListQuery pages through conversations, newest change first. Cursors are opaque.
+// ListQuery pages through conversations, newest change first. Cursors are opaque. With
+// AgentOf it lists the sub-agents of these conversations; without, sub-agents are listed
+// only in the trash.
 type ListQuery struct {
 	Project, Title string
 	Projects       []string // only of these; nil for no such bound
+	AgentOf        []ConversationID
 	Trash          bool
 	Cursor         string
 	Limit          int // 0 means 50, at most 200

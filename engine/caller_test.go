@@ -84,6 +84,7 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		"Bulk.Project":  read(func(v *engine.View) error { _, err := v.Bulk().Project("theirs"); return err }),
 		"View.Resolve":  read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
 		"Branches.List": read(func(v *engine.View) error { _, err := v.Branches().List(ctx, o.id); return err }),
+		"View.Files":    read(func(v *engine.View) error { _, err := v.Files(ctx, o.id, "", 1); return err }),
 		"View.Context":  read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
 		"View.Receipts": read(func(v *engine.View) error { _, err := v.Receipts(ctx, o.id, 1); return err }),
 		"Turns.Get":     read(func(v *engine.View) error { _, err := v.Turns().Get(ctx, o.id, o.turn); return err }),

@@ -22,7 +22,7 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ..
 			v.e.Entitle(&c, history[i].Parts)
 		}
 	}
-	if err := v.admits(ctx, &c); err != nil {
+	if err := admits(ctx, v, &c); err != nil {
 		return c, false, err
 	}
 	if c.ID == "" {
@@ -75,7 +75,7 @@ func (e *Engine) begins(ctx context.Context, c scrollback.Conversation, history 
 }
 
 // admits checks what a caller wants of a conversation, and fills in where it goes.
-func (v *View) admits(ctx context.Context, c *scrollback.Conversation) error {
+func admits(ctx context.Context, v *View, c *scrollback.Conversation) error {
 	const op = "engine.Create"
 	err := v.door.may(scrollback.AccessWrite)
 	if err == nil {
@@ -179,7 +179,7 @@ func resolvesAlike(c, was *scrollback.Conversation) bool {
 		maps.Equal(c.Settings.Compaction, was.Settings.Compaction) && c.Settings.ModelThinking() == was.Settings.ModelThinking()
 }
 
-// Trash puts a conversation in the trash; Restore takes it out.
+// Trash puts a conversation in the trash, with its sub-agents; Restore takes them out.
 func (v *View) Trash(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
 	if err := v.door.allow(ctx, id, scrollback.AccessWrite); err != nil {
 		return scrollback.Conversation{}, err
@@ -187,7 +187,8 @@ func (v *View) Trash(ctx context.Context, id scrollback.ConversationID) (scrollb
 	return v.e.store.Trash(ctx, id)
 }
 
-// Restore takes a conversation out of the trash.
+// Restore takes a conversation out of the trash, with the sub-agents that went there with
+// it; a sub-agent whose conversation stays there is conflict.
 func (v *View) Restore(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
 	if err := v.door.allow(ctx, id, scrollback.AccessWrite); err != nil {
 		return scrollback.Conversation{}, err
@@ -195,7 +196,8 @@ func (v *View) Restore(ctx context.Context, id scrollback.ConversationID) (scrol
 	return v.e.store.Restore(ctx, id)
 }
 
-// PurgeResult says what a purge removed, in messages and artifacts. Kept counts the
+// PurgeResult says what a purge removed of a conversation and its sub-agents, in messages
+// and artifacts. Kept counts the
 // messages that stay because forks inherit them, and Waiting the artifacts that
 // were added so recently that their bytes stay for a while.
 type PurgeResult struct {
@@ -206,23 +208,39 @@ type PurgeResult struct {
 	Waiting   int                       `json:"waiting,omitempty"`
 }
 
-// Purge removes a conversation for good. What forks inherit stays, but can only be read
+// Purge removes a conversation for good, and its sub-agents. What forks inherit stays, but can only be read
 // through them. Nothing brings the rest back.
 func (v *View) Purge(ctx context.Context, id scrollback.ConversationID) (PurgeResult, error) {
-	out := PurgeResult{ID: id}
 	_, known := v.door.head(ctx, id, scrollback.AccessWrite)
 	if known != nil && !(v.door.caller.AllProjects && scrollback.CodeOf(known) == scrollback.NotFound) {
-		return out, known
+		return PurgeResult{ID: id}, known
 	}
-	purged, err := v.e.store.Purge(ctx, id, 0) // of one unknown: an interrupted purge continues
-	if err == nil && known != nil && purged.Removed == 0 {
+	out, err := v.e.purge(ctx, id, 0) // of one unknown: an interrupted purge continues
+	if err == nil && known != nil && out.Removed == 0 {
 		err = known
 	}
-	if err != nil {
-		return out, err
+	return out, err
+}
+
+// purge removes a conversation and its sub-agents; see [store.Store.Purge].
+func (e *Engine) purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (PurgeResult, error) {
+	out := PurgeResult{ID: id}
+	doomed, err := e.store.Doomed(ctx, id, trashedBy)
+	for _, one := range doomed {
+		by := trashedBy
+		if one != id { // it goes with the conversation, whenever it went there
+			by = 0
+		}
+		purged, err := e.store.Purge(ctx, one, by)
+		if err != nil {
+			return out, err
+		}
+		gone, waiting, err := e.archive.Drop(ctx, one, purged.Loose)
+		if err != nil {
+			return out, err
+		}
+		out.Removed, out.Kept, out.Artifacts, out.Waiting = out.Removed+purged.Removed, out.Kept+purged.Kept, out.Artifacts+gone, out.Waiting+waiting
 	}
-	out.Removed, out.Kept = purged.Removed, purged.Kept
-	out.Artifacts, out.Waiting, err = v.e.archive.Drop(ctx, id, purged.Loose)
 	return out, err
 }
 

@@ -38,6 +38,7 @@ var suite = []struct {
 	{"NotFound", testNotFound},
 	{"List", testList},
 	{"ListFilters", testListFilters},
+	{"Agents", testAgents},
 	{"Projects", testProjects},
 	{"Prefix", testPrefix},
 	{"MessageRoundTrip", testMessageRoundTrip},

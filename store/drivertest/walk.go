@@ -192,6 +192,9 @@ func (w *walk) create() {
 			w.continueFrom(h, &c, &b)
 		}
 	}
+	if len(w.conversations) > 0 && w.often(30) {
+		c.AgentOf = &scrollback.AgentRef{ID: w.conversation().ID, CallID: "c"}
+	}
 	b.Conversation = c.ID
 	type answer struct {
 		C       scrollback.Conversation
@@ -488,6 +491,9 @@ func (w *walk) list() {
 	if w.often(20) {
 		r.Ref, r.Kind = scrollback.ArtifactRef(artifactID(some(w, "a", "b", "c"))), ""
 		r.Conversations = some(w, nil, r.Conversations)
+	}
+	if w.often(30) {
+		q.AgentOf = []scrollback.ConversationID{w.conversation().ID, w.conversation().ID}
 	}
 	if w.often(50) {
 		c := w.conversation()
