@@ -51,7 +51,7 @@ func Message(w io.Writer, m scrollback.Message) error {
 				fmt.Fprintf(w, "  whole: %s\n", scrollback.ArtifactRef(p.Artifact))
 			}
 		case scrollback.Image:
-			fmt.Fprintf(w, "[image %s %s]\n", Plain(p.Name), scrollback.ArtifactRef(p.Artifact))
+			fmt.Fprintf(w, "[image %s %s]\n", Plain(p.Name), Plain(p.Where()))
 		case scrollback.File:
 			fmt.Fprintf(w, "[file %s %s]\n", Plain(p.Name), scrollback.ArtifactRef(p.Artifact))
 		}

@@ -83,6 +83,10 @@ func Likeness(entry Entry) (string, error) {
 		case scrollback.ToolResult:
 			said = append(said, "result", p.Name, Meaning([]byte(p.Text)), p.IsError)
 		case scrollback.Image:
+			if p.URL != "" {
+				said = append(said, "image", p.URL)
+				continue
+			}
 			said = append(said, "image", p.MediaType, p.Name, sha256.Sum256(entry.Bytes[i]))
 		case scrollback.File:
 			said = append(said, "file", p.MediaType, p.Name, sha256.Sum256(entry.Bytes[i]))

@@ -122,7 +122,9 @@ func (t *Transfer) whole(ctx context.Context, m scrollback.Message) (transcript.
 		var err error
 		switch p := p.(type) {
 		case scrollback.Image:
-			err = attach(i, p.Artifact)
+			if p.Artifact != "" { // else its address says all
+				err = attach(i, p.Artifact)
+			}
 		case scrollback.File:
 			err = attach(i, p.Artifact)
 		case scrollback.ToolResult:

@@ -94,8 +94,9 @@ var rooms = map[string]entry{
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
-	"intake": {rooms: ". archive internal/clip internal/marks internal/toolcall store store/search window workspace/reference",
+	"intake": {rooms: ". archive intake/picture internal/clip internal/marks internal/toolcall store store/search window workspace/reference",
 		libs: "github.com/gabriel-vasile/mimetype", not: "database/sql os"},
+	"intake/picture": {rooms: ".", libs: "github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql os time"},
 	"engine": {rooms: ". archive compact engine/allowance engine/fold engine/follow engine/setting engine/watch intake " +
 		"internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},

@@ -54,16 +54,33 @@ func Mark(alt, address string) string {
 	return "![" + alt + "](" + address + ")"
 }
 
-// decode is what a data: URL of an image holds.
+// decode is the image that a data: URL holds.
 func decode(address string) (mediaType string, b []byte, ok bool) {
 	head, data, found := strings.Cut(address, ",")
-	kind, isData := strings.CutPrefix(head, "data:")
-	mediaType, isBase64 := strings.CutSuffix(kind, ";base64")
-	if !found || !isData || !isBase64 || !strings.HasPrefix(mediaType, "image/") {
+	kind, isData := strings.CutPrefix(head, "data:image/")
+	if !found || !isData || !strings.HasSuffix(kind, ";base64") {
 		return "", nil, false
 	}
 	b, err := base64.StdEncoding.DecodeString(data)
-	return mediaType, b, err == nil && len(b) > 0
+	mediaType, ok = Sniff(b)
+	return mediaType, b, err == nil && ok
+}
+
+// Sniff is the type of an image by how it begins. What is none of those that models look at
+// is no image: what it stands in remains a text.
+func Sniff(b []byte) (mediaType string, ok bool) {
+	s := string(b[:min(len(b), 12)])
+	switch {
+	case strings.HasPrefix(s, "\x89PNG\r\n\x1a\n"):
+		return "image/png", true
+	case strings.HasPrefix(s, "\xff\xd8\xff"):
+		return "image/jpeg", true
+	case strings.HasPrefix(s, "GIF87a"), strings.HasPrefix(s, "GIF89a"):
+		return "image/gif", true
+	case len(s) == 12 && s[:4] == "RIFF" && s[8:] == "WEBP":
+		return "image/webp", true
+	}
+	return "", false
 }
 
 // Lift takes the images out of a text that has them as data: URLs, and leaves marks

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/splice"
@@ -99,12 +100,11 @@ func (r *Reading) message(e transcript.Entry) {
 
 // Broken is a file that cannot be read at all.
 func Broken(err error) transcript.Entry {
-	line := 1
 	var at *splice.Fault
 	if errors.As(err, &at) {
-		line = at.Line
+		return transcript.Entry{Bad: &transcript.Bad{Line: at.Line, Reason: fmt.Sprintf("column %d: %s", at.Column, at.Reason)}}
 	}
-	return transcript.Entry{Bad: &transcript.Bad{Line: line, Reason: scrollback.Shown(err)}}
+	return transcript.Entry{Bad: &transcript.Bad{Line: 1, Reason: scrollback.Shown(err)}}
 }
 
 // TieOf is what a conversation's export says of itself. Folders stay at home.

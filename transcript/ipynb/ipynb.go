@@ -184,9 +184,10 @@ func attached(bundle json.RawMessage) (mediaType string, b []byte, ok bool) {
 	if bundle == nil || json.Unmarshal(bundle, &types) != nil {
 		return "", nil, false
 	}
-	for _, mediaType := range slices.Sorted(maps.Keys(types)) {
-		if text, ok := lines(types[mediaType]); ok && strings.HasPrefix(mediaType, "image/") {
-			if b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text)); err == nil && len(b) > 0 {
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		if text, ok := lines(types[name]); ok && strings.HasPrefix(name, "image/") {
+			b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+			if mediaType, ok = cell.Sniff(b); ok && err == nil {
 				return mediaType, b, true
 			}
 		}

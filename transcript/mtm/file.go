@@ -53,7 +53,7 @@ func empty(t transcript.Tie, c scrollback.Conversation) *notebook {
 	if t.AgentOf != "" {
 		m.Parent = &t.AgentOf
 	}
-	if c.CreatedAt > 0 {
+	if c.CreatedAt > 0 && splice.Get(splice.Get(c.Meta, Name), "created_at") == nil {
 		m.CreatedAt = time.UnixMilli(c.CreatedAt).UTC().Format("2006-01-02T15:04:05.000Z")
 	}
 	form := splice.Form{Indent: "  ", Newline: "\n"}

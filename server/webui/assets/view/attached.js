@@ -26,6 +26,7 @@ const about = (image) => [image.width > 0 && `${image.width} × ${image.height}`
 
 // Picture is an image of a message, which opens large.
 export function Picture({ image, id }) {
+  if (image.url) return /^https?:/i.test(image.url) && html`<a class="slip" href=${image.url} target="_blank" rel="noopener noreferrer">${icon('page')}<b>${image.name || image.url}</b></a>`;
   const name = image.name || t('image');
   return html`<button type="button" class="picture" title=${[name, about(image)].filter(Boolean).join(' · ')} onClick=${() => { reading.value = { title: name, picture: image, conversation: id }; }}>
     <img loading="lazy" src=${artifactOf(image, id)} alt=${name} width=${image.width} height=${image.height} /></button>`;
