@@ -34,12 +34,22 @@ func path(all ...string) iter.Seq2[transcript.Entry, error] {
 // followed follows a path, and wants so many messages that were there and that are new.
 func followed(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, same, written int64, all ...string) transfer.Followed {
 	t.Helper()
-	is, err := r.Transfer.Follow(context.Background(), r.View, transfer.FollowRequest{Conversation: id, Entries: path(all...)})
+	is, err := follow(r, id, all...)
 	if err != nil || is.Same != same || is.Written != written || is.Seq != int64(len(all)) || is.Conversation.Messages != int64(len(all)) ||
 		is.Behind != 0 || !is.Entire {
 		t.Fatalf("%q: %d were there, %d are new, up to #%d of %d (%v)", all, is.Same, is.Written, is.Seq, is.Conversation.Messages, err)
 	}
 	return is
+}
+
+// look follows a path without writing anything.
+func look(r *enginetest.Rig, id scrollback.ConversationID, entries iter.Seq2[transcript.Entry, error]) (transfer.Followed, error) {
+	return r.Transfer.Follow(context.Background(), r.View, transfer.FollowRequest{Conversation: id, Entries: entries, Look: true})
+}
+
+// follow follows a path that may not be what the conversation says.
+func follow(r *enginetest.Rig, id scrollback.ConversationID, all ...string) (transfer.Followed, error) {
+	return r.Transfer.Follow(context.Background(), r.View, transfer.FollowRequest{Conversation: id, Entries: path(all...)})
 }
 
 func branches(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID) int {
@@ -106,14 +116,13 @@ func TestFollowLooks(t *testing.T) {
 		{[]string{"u:a", "a:X"}, 1, 3, false},
 		{[]string{"u:x"}, 0, 4, false},
 	} {
-		is, err := r.Transfer.Follow(context.Background(), r.View, transfer.FollowRequest{Conversation: id, Entries: path(c.path...), Look: true})
+		is, err := look(r, id, path(c.path...))
 		if err != nil || is.Same != c.same || is.Behind != c.behind || is.Entire != c.entire {
 			t.Errorf("%q: %+v, %v", c.path, is, err)
 		}
 	}
 	followed(t, r, id, 1, 1, "u:a", "a:X")
-	is, err := r.Transfer.Follow(context.Background(), r.View, transfer.FollowRequest{Conversation: id, Look: true,
-		Entries: path("u:a", "a:A", "u:b")})
+	is, err := look(r, id, path("u:a", "a:A", "u:b"))
 	if err != nil || is.Behind != -1 || !is.Entire {
 		t.Errorf("a path that is not the current one: %+v, %v", is, err)
 	}
@@ -151,7 +160,7 @@ func TestFollowLikeness(t *testing.T) {
 		args, result string
 		same         int64
 	}{{`{"b":"x","a":1.0}`, big, 4}, {`{"a":2,"b":"x"}`, big, 1}, {`{"a":1,"b":"x"}`, big + "more", 2}} {
-		is, err := r.Transfer.Follow(context.Background(), r.View, transfer.FollowRequest{Conversation: id, Entries: entries(c.args, c.result), Look: true})
+		is, err := look(r, id, entries(c.args, c.result))
 		if err != nil || is.Same != c.same {
 			t.Errorf("%s: %d are the same (%v), want %d", c.args, is.Same, err, c.same)
 		}
@@ -164,7 +173,8 @@ func TestFollowImages(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("A"))
 	id := r.NewConversation()
 	one, two := r.Picture(id, 1), r.Picture(id, 2)
-	r.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "see"}, one, two}}).Done(t, scrollback.TurnComplete, "stop")
+	ask := engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "see"}, one, two}}
+	r.Run(ask).Done(t, scrollback.TurnComplete, "stop")
 	bytesOf := map[int][]byte{}
 	for e, err := range r.Transfer.Since(ctx, r.View, id, 0) {
 		if err != nil {
@@ -174,20 +184,19 @@ func TestFollowImages(t *testing.T) {
 			bytesOf[i] = b
 		}
 	}
-	look := func(b ...[]byte) int64 {
+	shows := func(b ...[]byte) int64 {
 		e := transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Say("see")}, Bytes: map[int][]byte{}}
 		for _, image := range b {
 			e.Bytes[len(e.Message.Parts)] = image
 			e.Message.Parts = append(e.Message.Parts, scrollback.Image{})
 		}
-		is, err := r.Transfer.Follow(ctx, r.View, transfer.FollowRequest{Conversation: id, Look: true,
-			Entries: func(yield func(transcript.Entry, error) bool) { yield(e, nil) }})
+		is, err := look(r, id, func(yield func(transcript.Entry, error) bool) { yield(e, nil) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		return is.Same
 	}
-	if look() != 1 || look(bytesOf[2]) != 1 || look(bytesOf[1], bytesOf[2]) != 1 || look([]byte("another")) != 0 {
+	if shows() != 1 || shows(bytesOf[2]) != 1 || shows(bytesOf[1], bytesOf[2]) != 1 || shows([]byte("another")) != 0 {
 		t.Error("images are not compared as they should be")
 	}
 }
@@ -202,13 +211,13 @@ func TestFollowPassesOverTheEnvironment(t *testing.T) {
 	if log := r.Log(id); len(log) != 5 || log[2].Name != scrollback.EnvironmentName {
 		t.Fatalf("the log has %d messages", len(log))
 	}
-	is, err := r.Transfer.Follow(context.Background(), r.View, transfer.FollowRequest{Conversation: id, Entries: path("u:a", "a:A", "u:b", "a:A")})
+	is, err := follow(r, id, "u:a", "a:A", "u:b", "a:A")
 	if err != nil || is.Same != 4 || is.Written != 0 || is.Seq != 5 {
 		t.Fatalf("%+v, %v", is, err)
 	}
 	followed(t, r, id, 2, 0, "u:a", "a:A")
 	r.Ask(id, "b")
-	is, err = r.Transfer.Follow(context.Background(), r.View, transfer.FollowRequest{Conversation: id, Entries: path("u:a", "a:A", "u:b", "a:A", "u:c")})
+	is, err = follow(r, id, "u:a", "a:A", "u:b", "a:A", "u:c")
 	if err != nil || is.Same != 4 || is.Written != 1 || is.Seq != 6 {
 		t.Fatalf("with two reports on two branches: %+v, %v", is, err)
 	}

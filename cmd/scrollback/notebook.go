@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -45,18 +44,6 @@ type notebookShowCmd struct {
 	File string `arg:"" help:"Notebook to show."`
 }
 
-// notebookShown is what show prints as JSON. Behind counts the messages that the conversation has
-// after those of the cells, or is -1 if it is on another path.
-type notebookShown struct {
-	File         string                    `json:"file"`
-	Title        string                    `json:"title"`
-	Conversation scrollback.ConversationID `json:"conversation_id,omitempty"`
-	Cells        []notebook.Row            `json:"cells"`
-	Running      bool                      `json:"running"`
-	Behind       int64                     `json:"behind"`
-	Window       *scrollback.Manifest      `json:"window"`
-}
-
 // Run implements the command.
 func (c *notebookShowCmd) Run(g *globals) error {
 	f, err := notebook.Open(c.File)
@@ -67,66 +54,12 @@ func (c *notebookShowCmd) Run(g *globals) error {
 		return err
 	}
 	return g.kept(func(a *app) error {
-		out := notebookShown{File: f.Path, Title: f.Tie().Title}
-		t := g.tied(a, f)
-		if err := t.Find(g.ctx); err != nil {
+		shown, err := g.tied(a, f).Show(g.ctx)
+		if err != nil {
 			return err
 		}
-		if t.Conversation.ID != "" {
-			if out.Running, err = t.TakeBack(g.ctx); err != nil {
-				return err
-			}
-			window, err := a.Context(g.ctx, t.Conversation.ID)
-			if err != nil {
-				return err
-			}
-			out.Conversation, out.Window = t.Conversation.ID, &window
-			if out.Behind, err = t.Behind(g.ctx); err != nil {
-				return err
-			}
-		}
-		out.Cells = f.Rows()
-		return g.print(out, func(w io.Writer) error { return showNotebook(w, g.texts(), out) })
+		return g.print(shown, func(w io.Writer) error { return shown.Write(w, g.texts()) })
 	})
-}
-
-// showNotebook lists the cells of a notebook for people.
-func showNotebook(w io.Writer, t terminal.Texts, n notebookShown) error {
-	rows := [][]string{{"CELL", "ROLE", "TEXT", "SAID", "ANSWER", ""}}
-	for _, c := range n.Cells {
-		said, state := "", ""
-		if c.Messages > 0 {
-			said = strconv.Itoa(c.Messages)
-		}
-		if c.Calls > 0 {
-			said += fmt.Sprintf(" (%s)", counted(c.Calls, "call", "calls"))
-		}
-		if c.Cut {
-			state = "interrupted"
-		}
-		if c.Stale {
-			state = strings.TrimSpace("stale " + state)
-		}
-		rows = append(rows, []string{strconv.Itoa(c.Cell), string(c.Role), terminal.Clip(c.Line, 50), said, terminal.Clip(c.Answer, 50), state})
-	}
-	if err := terminal.Table(w, rows, 0); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	if n.Window == nil {
-		_, err := fmt.Fprintln(w, t.Notebook.NotRun)
-		return err
-	}
-	fmt.Fprintf(w, "conversation %s\n", n.Conversation)
-	switch {
-	case n.Running:
-		fmt.Fprintln(w, t.Notebook.Running)
-	case n.Behind < 0:
-		fmt.Fprintln(w, t.Notebook.Away)
-	case n.Behind > 0:
-		fmt.Fprintf(w, t.Notebook.Behind+"\n", n.Behind)
-	}
-	return terminal.Context(w, *n.Window)
 }
 
 type notebookCompressCmd struct {

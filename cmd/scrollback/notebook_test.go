@@ -360,7 +360,8 @@ func TestNotebookBadInput(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cells := `{"metadata": {}, "context": [{"role": "system", "content": "s"}, {"role": "user", "content": "one"}, {"role": "user", "content": " "}]}`
+	cells := `{"metadata": {}, "context": [{"role": "system", "content": "s"},
+ {"role": "user", "content": "one"}, {"role": "user", "content": " "}]}`
 	write("cells.mtm", cells, 0o600)
 	write("readonly.mtm", cells, 0o400)
 	write("broken.mtm", "{\"metadata\": {},\n \"context\": [{]}", 0o600)

@@ -3,31 +3,12 @@ package tied
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/notebook"
-	"github.com/scrollback-ai/scrollback/transcript"
-	"github.com/scrollback-ai/scrollback/transfer"
 )
-
-// Behind counts what the conversation has after the cells, or after those before the first
-// stale one; -1 if it is on another path.
-func (t *Notebook) Behind(ctx context.Context) (int64, error) {
-	cells := t.file.Cells()
-	for _, n := range []int{len(cells), slices.IndexFunc(cells, func(c transcript.Cell) bool { return c.Stale })} {
-		if n < 0 {
-			break
-		}
-		is, err := t.app.Transfer.Follow(ctx, t.app.View, transfer.FollowRequest{Conversation: t.Conversation.ID, Entries: notebook.Path(cells[:n]), Look: true})
-		if err != nil || is.Entire && is.Behind >= 0 {
-			return is.Behind, err
-		}
-	}
-	return -1, nil
-}
 
 // Digest compacts the conversation of a notebook, all of whose cells are its path then, and
 // says what is folded in it. Where the policy would fold nothing, as much as possible is

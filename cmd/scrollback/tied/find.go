@@ -84,14 +84,8 @@ func (t *Notebook) texts() terminal.NotebookTexts { return t.o.Printer.Texts.Not
 
 func (t *Notebook) note(format string, args ...any) { t.o.Printer.Note(format, args...) }
 
-// Find finds the conversation that the notebook is tied to, if there is one; otherwise the
-// conversation has no id.
-func (t *Notebook) Find(ctx context.Context) error {
-	_, err := t.find(ctx)
-	return err
-}
-
-// find is Find; if there is none, it returns the id of one to make.
+// find finds the conversation that the notebook is tied to; if there is none, it returns the
+// id of one to make.
 func (t *Notebook) find(ctx context.Context) (scrollback.ConversationID, error) {
 	for _, id := range notebook.Names(t.file.Tie()) {
 		c, err := t.app.Get(ctx, id)
@@ -155,7 +149,7 @@ func (t *Notebook) Open(ctx context.Context) error {
 	}
 	instructions := notebook.Instructions(tie, t.file.Cells())
 	if id == "" {
-		if running, err := t.TakeBack(ctx); err != nil {
+		if running, err := t.takeBack(ctx); err != nil {
 			return err
 		} else if running {
 			return scrollback.Errorf(scrollback.Conflict, "scrollback", "a cell of this notebook is being run; wait for it, or stop it")

@@ -169,9 +169,9 @@ func collect(entries iter.Seq2[transcript.Entry, error]) (out []transcript.Entry
 	return out, nil
 }
 
-// TakeBack writes what was said in a run that was cut off into the file. It reports whether
+// takeBack writes what was said in a run that was cut off into the file. It reports whether
 // the run goes on, in another process.
-func (t *Notebook) TakeBack(ctx context.Context) (running bool, err error) {
+func (t *Notebook) takeBack(ctx context.Context) (running bool, err error) {
 	m := metaOf(t.Conversation)
 	if turn, err := t.app.Turns().Running(ctx, t.Conversation.ID); err != nil || turn != nil {
 		return turn != nil, err
