@@ -100,13 +100,15 @@ func echoes() modeltest.Step {
 // call; all it did can be read, and found by words, from the conversation that it works for.
 func TestSubAgent(t *testing.T) {
 	ctx := context.Background()
-	f := newOffice(t, enginetest.Options{}, echoes(), modeltest.Call(hire("c1", "count the zebras in the barn")), modeltest.Say("They were counted."))
+	f := newOffice(t, enginetest.Options{}, echoes(), modeltest.Call(hire("c1", "count the zebras in the barn")),
+		modeltest.Say("They were counted."))
 	id := f.boss()
 	out := f.Ask(id, "How many?")
 	out.Done(t, scrollback.TurnComplete, "stop")
 	f.WantShape(id, "u:How many?", "a:→c1", "t:←c1", "a:They were counted.")
 	staff := f.staff(id)
-	if len(staff) != 1 || staff[0].AgentOf.ID != id || staff[0].AgentOf.CallID != "c1" || staff[0].Title != "count the zebras in the barn" || staff[0].Model != "worker" {
+	if len(staff) != 1 || staff[0].AgentOf.ID != id || staff[0].AgentOf.CallID != "c1" ||
+		staff[0].Title != "count the zebras in the barn" || staff[0].Model != "worker" {
 		t.Fatalf("the sub-agents are %+v", staff)
 	}
 	child := staff[0].ID
@@ -117,7 +119,8 @@ func TestSubAgent(t *testing.T) {
 	ev, _ := enginetest.Last[scrollback.ToolResultEvent](out)
 	res := f.results(id)[0]
 	if ev.Conversation != child || ev.Ref != scrollback.ArtifactRef(res.Artifact) || res.IsError || res.Recall ||
-		!strings.HasPrefix(res.Text, "did count the zebras in the barn\n\n[Sub-agent "+string(child)) || !strings.Contains(res.Text, string(ev.Ref)) {
+		!strings.HasPrefix(res.Text, "did count the zebras in the barn\n\n[Sub-agent "+string(child)) ||
+		!strings.Contains(res.Text, string(ev.Ref)) {
 		t.Fatalf("the result is %+v, the event %+v", res, ev)
 	}
 	for _, look := range []struct{ name, args, want string }{
@@ -156,7 +159,8 @@ func TestSubAgentsInParallel(t *testing.T) {
 	id := f.boss()
 	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
 	for i, res := range f.results(id) {
-		if want := fmt.Sprint("did task ", i); i < agent.Parallel && (!strings.HasPrefix(res.Text, want) || res.CallID != fmt.Sprint("c", i)) {
+		if want := fmt.Sprint("did task ", i); i < agent.Parallel &&
+			(!strings.HasPrefix(res.Text, want) || res.CallID != fmt.Sprint("c", i)) {
 			t.Errorf("result %d is %+v", i, res)
 		}
 	}
@@ -178,6 +182,7 @@ func TestSubAgentBounds(t *testing.T) {
 		c := enginetest.Call("again", "context_list", `{}`)
 		return []model.Delta{{Text: "still looking"}, {Call: &c}}
 	}}
+	dead := scrollback.Errorf(scrollback.Unavailable, "test", "the line is dead").Because(scrollback.ErrUpstream)
 	three := modeltest.Call(hire("a", "one"), hire("b", "two"), hire("c", "three"))
 	for name, c := range map[string]struct {
 		o      agent.Options
@@ -196,11 +201,14 @@ func TestSubAgentBounds(t *testing.T) {
 		"argument": {agent.Options{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","tsk":1}`)), "tsk", 0, 0},
 		"model": {agent.Options{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","model":"nope"}`)),
 			`unknown model "nope"`, 0, 0},
-		"limit": {agent.Options{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","limit":7}`)), "too small", 0, 0},
-		"steps": {agent.Options{Steps: 5}, looking, 1, modeltest.Call(hire("a", "never end")), "it had not answered after 5 steps\n\nIts last words were:\nstill looking", 0, 1},
-		"failure": {agent.Options{}, modeltest.Step{Deltas: []model.Delta{{Text: "I beg"}}, Err: scrollback.Errorf(scrollback.Unavailable, "test", "the line is dead").Because(scrollback.ErrUpstream)}, 1,
+		"limit": {agent.Options{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","limit":7}`)),
+			"too small", 0, 0},
+		"steps": {agent.Options{Steps: 5}, looking, 1, modeltest.Call(hire("a", "never end")),
+			"it had not answered after 5 steps\n\nIts last words were:\nstill looking", 0, 1},
+		"failure": {agent.Options{}, modeltest.Step{Deltas: []model.Delta{{Text: "I beg"}}, Err: dead}, 1,
 			modeltest.Call(hire("a", "try")), "The sub-agent did not finish: the line is dead", 0, 1},
-		"empty": {agent.Options{}, modeltest.Step{Reply: func(model.Request) []model.Delta { return nil }}, 1, modeltest.Call(hire("a", "try")), "empty", 0, 1},
+		"empty": {agent.Options{}, modeltest.Step{Reply: func(model.Request) []model.Delta { return nil }}, 1,
+			modeltest.Call(hire("a", "try")), "empty", 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var steps []modeltest.Step
@@ -252,7 +260,8 @@ func TestSubAgentRoots(t *testing.T) {
 	}
 	f := newOffice(t, enginetest.Options{Place: &workspace.Place{Roots: granted}}, echoes(),
 		modeltest.Call(hire("all", "look"), with("part", fmt.Sprintf("[%q]", granted[1])), with("none", "[]"),
-			with("other", fmt.Sprintf("[%q]", granted[2])), with("up", fmt.Sprintf("[%q]", granted[0]+"/..")), with("relative", `["mine"]`)),
+			with("other", fmt.Sprintf("[%q]", granted[2])), with("up", fmt.Sprintf("[%q]", granted[0]+"/..")),
+			with("relative", `["mine"]`)),
 		modeltest.Say("done"))
 	id := f.boss(granted[0])
 	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
@@ -288,7 +297,8 @@ func TestSubAgentsNotAllowed(t *testing.T) {
 	f := newOffice(t, enginetest.Options{Driver: mem}, echoes(), modeltest.Say("hello"))
 	id := f.boss()
 	f.Ask(id, "hi").Done(t, scrollback.TurnComplete, "stop")
-	r := enginetest.New(t, enginetest.Options{Driver: mem, Clock: f.Clock, Archive: f.Archive}, modeltest.Call(hire("c", "try")), modeltest.Say("well"))
+	r := enginetest.New(t, enginetest.Options{Driver: mem, Clock: f.Clock, Archive: f.Archive},
+		modeltest.Call(hire("c", "try")), modeltest.Say("well"))
 	on := scrollback.Settings{Agents: true}
 	_, _, err := r.Create(ctx, scrollback.Conversation{Settings: on})
 	enginetest.WantCode(t, err, scrollback.Refused, "--agents")
@@ -401,7 +411,8 @@ func TestSubAgentLongResult(t *testing.T) {
 // Requests of a turn that starts sub-agents begin the same from step to step, and from turn
 // to turn.
 func TestSubAgentWindowsBeginTheSame(t *testing.T) {
-	f := newOffice(t, enginetest.Options{Limit: 30000}, echoes(), modeltest.Call(hire("a", "one"), hire("b", "two")), modeltest.Say("first"),
+	f := newOffice(t, enginetest.Options{Limit: 30000}, echoes(),
+		modeltest.Call(hire("a", "one"), hire("b", "two")), modeltest.Say("first"),
 		modeltest.Call(hire("c", "three")), modeltest.Say("second"))
 	id := f.boss()
 	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
@@ -601,7 +612,8 @@ func TestSubAgentsOfProviders(t *testing.T) {
 			env := map[string]string{}
 			s := serve(t, preset, 1<<20, env)
 			r := enginetest.New(t, enginetest.Options{Models: finds(env), NoFolds: true, Agents: agent.Options{Allowed: true}})
-			c, _, err := r.Create(context.Background(), scrollback.Conversation{Model: s.name, Limit: 50000, Settings: scrollback.Settings{Agents: true}})
+			c, _, err := r.Create(context.Background(), scrollback.Conversation{Model: s.name, Limit: 50000,
+				Settings: scrollback.Settings{Agents: true}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -71,7 +71,8 @@ func TestRunWithAgents(t *testing.T) {
 		t.Errorf("with --agents it says %q, and notes %q", out, notes)
 	}
 	list, _ := ask("list")
-	if !regexp.MustCompile(`(?m)^1 .*please do the garden\n +[0-9a-f-]{36} .*└ (Fence|mow the lawn)\n +[0-9a-f-]{36} .*└ (Fence|mow the lawn)\n2 `).MatchString(list) {
+	below := `\n +[0-9a-f-]{36} .*└ (Fence|mow the lawn)`
+	if !regexp.MustCompile(`(?m)^1 .*please do the garden` + below + below + `\n2 `).MatchString(list) {
 		t.Errorf("the list is\n%s", list)
 	}
 	if out, notes = ask("chat", "--agents", "--resume", "2"); out != "" {
@@ -82,7 +83,8 @@ func TestRunWithAgents(t *testing.T) {
 	}
 	var listed struct{ Conversations, Agents []scrollback.Conversation }
 	raw, _ := ask("list", "--json")
-	if err := json.Unmarshal([]byte(raw), &listed); err != nil || len(listed.Conversations) != 2 || len(listed.Agents) != 4 || listed.Agents[0].AgentOf == nil {
+	if err := json.Unmarshal([]byte(raw), &listed); err != nil || len(listed.Conversations) != 2 ||
+		len(listed.Agents) != 4 || listed.Agents[0].AgentOf == nil {
 		t.Errorf("as JSON the list is %s, %v", raw, err)
 	}
 }

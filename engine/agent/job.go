@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -34,9 +35,7 @@ type job struct {
 	whole *scrollback.Artifact
 }
 
-const op = "agent"
-
-// told is why there is no result, in words that were made for whoever reads them.
+// told is why there is no result, in words for the model.
 type told string
 
 func (t told) Error() string { return string(t) }
@@ -49,7 +48,7 @@ func (j *job) do(ctx context.Context) error {
 		return err
 	}
 	if strings.TrimSpace(t.Task) == "" {
-		return scrollback.ParamErrorf(op, "task", "the task is empty: say what the sub-agent is to do")
+		return told("the task is empty: say what the sub-agent is to do")
 	}
 	if j.child, err = j.start(ctx, t); err != nil {
 		return err
@@ -92,11 +91,11 @@ func (j *job) start(ctx context.Context, t task) (scrollback.Conversation, error
 	case err != nil:
 		return c, err
 	case depth >= j.o.Depth:
-		return c, scrollback.Errorf(scrollback.Refused, op, "a sub-agent at this depth cannot start others: do the task yourself")
+		return c, told("a sub-agent at this depth cannot start others: do the task yourself")
 	case j.started >= j.o.PerTurn:
-		return c, scrollback.Errorf(scrollback.Refused, op, "at most %d sub-agents can be started in one turn: go on with what you have", j.o.PerTurn)
+		return c, told(fmt.Sprintf("at most %d sub-agents can be started in one turn: go on with what you have", j.o.PerTurn))
 	case len(below) >= j.o.PerTree:
-		return c, scrollback.Errorf(scrollback.Refused, op, "this conversation has %d sub-agents already, and at most %d are kept: go on without", len(below), j.o.PerTree)
+		return c, told(fmt.Sprintf("this conversation has %d sub-agents already, and at most %d are kept: go on without", len(below), j.o.PerTree))
 	case j.tree.tokens >= j.o.Tokens:
 		return c, j.spent()
 	}
@@ -108,7 +107,7 @@ func (j *job) start(ctx context.Context, t task) (scrollback.Conversation, error
 }
 
 func (j *job) spent() error {
-	return scrollback.Errorf(scrollback.Refused, op, "the sub-agents of this turn have used the %d tokens that they may: go on with what you have", j.o.Tokens)
+	return told(fmt.Sprintf("the sub-agents of this turn have used the %d tokens that they may: go on with what you have", j.o.Tokens))
 }
 
 // top is the conversation at the top of the employer's tree, and how deep the employer
@@ -208,7 +207,7 @@ func (j *job) result(failed error, room recall.Room) Result {
 	text := j.said
 	if failed != nil {
 		text = scrollback.Shown(failed)
-		if words, ok := failed.(told); ok {
+		if words := told(""); errors.As(failed, &words) {
 			text = string(words)
 		}
 		if j.child.ID != "" {

@@ -110,8 +110,8 @@ var rooms = map[string]entry{
 	"engine/calls":     {rooms: ". engine/agent engine/watch recall store", not: "database/sql os"},
 	"engine/setting":   {rooms: ". compact engine/agent intake model model/lessons recall store token window", not: "database/sql os"},
 	"engine/allowance": {rooms: ". store", not: "database/sql os"},
-	"engine/enginetest": {rooms: ". archive engine engine/agent engine/allowance engine/watch model model/modeltest recall store store/driver " +
-		"store/memdriver token transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob",
+	"engine/enginetest": {rooms: ". archive engine engine/agent engine/allowance engine/watch model model/modeltest recall store " +
+		"store/driver store/memdriver token transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob",
 		not: "database/sql os"},
 	"transfer": {rooms: ". archive bundle engine internal/clip store store/search title transcript transcript/archived",
 		libs: "github.com/google/uuid", not: "database/sql os"},
