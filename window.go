@@ -174,6 +174,7 @@ type Dialect struct {
 	CallName    string // pattern of a call's name, unless the request defines a tool of that name
 	SpeakerName string // pattern of the name of who speaks
 
+	ImageURLs     bool   // images at addresses are fetched
 	ImageTypes    string // media types of images, separated by spaces; empty allows any
 	MaxImageBytes int64  // of one image; 0 for no separate bound
 	MaxImageSide  int    // pixels of one image; 0 for no bound

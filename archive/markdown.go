@@ -92,7 +92,7 @@ func (m *markdown1) part(p scrollback.Part) {
 	case scrollback.Text:
 		m.verbatim(p.Text)
 	case scrollback.Image:
-		fmt.Fprintf(m, "**Image** %s", oneLine(string(scrollback.ArtifactRef(p.Artifact))))
+		fmt.Fprintf(m, "**Image** %s", oneLine(p.Where()))
 		m.attachment(p.MediaType, p.Name, p.Size)
 		if p.Width > 0 && p.Height > 0 {
 			fmt.Fprintf(m, " · %dx%d", p.Width, p.Height)

@@ -137,7 +137,7 @@ func (g *grep) liveText(ctx context.Context, ps scrollback.Parts) (string, error
 		case scrollback.Reasoning:
 			add(3, p.Text)
 		case scrollback.Image:
-			add(4, string(scrollback.ArtifactRef(p.Artifact))+" "+oneLine(p.Name))
+			add(4, oneLine(p.Where())+" "+oneLine(p.Name))
 		case scrollback.File:
 			add(4, string(scrollback.ArtifactRef(p.Artifact))+" "+oneLine(p.Name))
 		}

@@ -174,7 +174,7 @@ func (r *record) line(m *scrollback.Message, most int64) string {
 				b.WriteString(p.Text)
 			}
 		case scrollback.Image:
-			fmt.Fprintf(&b, "[image %s, %s]", marks.Line(p.Name), scrollback.ArtifactRef(p.Artifact))
+			fmt.Fprintf(&b, "[image %s, %s]", marks.Line(p.Name), marks.Line(p.Where()))
 		case scrollback.File:
 			fmt.Fprintf(&b, "[file %s, %s]", marks.Line(p.Name), scrollback.ArtifactRef(p.Artifact))
 		case scrollback.Reasoning: // private to the model that thought it

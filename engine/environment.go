@@ -52,6 +52,22 @@ func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh 
 		Parts: scrollback.Parts{scrollback.Text{Text: text}}}}}, nil
 }
 
+// FilesMax bounds what [View.Files] lists.
+const FilesMax = 200
+
+// Files lists at most limit paths (0 means 50, at most [FilesMax]) in the folders of a
+// conversation that continue prefix, as a reference in a message names them.
+func (v *View) Files(ctx context.Context, id scrollback.ConversationID, prefix string, limit int) ([]workspace.Completion, error) {
+	h, err := v.door.head(ctx, id, scrollback.AccessRead)
+	if err != nil {
+		return nil, err
+	}
+	if limit <= 0 {
+		limit = 50
+	}
+	return workspace.Complete(ctx, v.e.roots(h.Conversation), prefix, min(limit, FilesMax))
+}
+
 // tell records what a conversation was told: its first environment, or that a change
 // precedes the message. It runs inside Begin.
 func tell(c *scrollback.Conversation, env *scrollback.Environment, changed bool) {

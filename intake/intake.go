@@ -18,7 +18,9 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/intake/picture"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // Limits bound what one message may bring; zero fields are the defaults.
@@ -26,6 +28,8 @@ type Limits struct {
 	MessageChars  int   // 0 means 200,000
 	Parts         int   // 0 means 100
 	ArtifactBytes int64 // of one attachment; 0 means 20 MiB
+	Images        int   // 0 means 20; what is more is left out, and said
+	RemoteImages  bool  // images at addresses are taken, for the model's server to fetch
 }
 
 // Intake takes messages in. It is safe for concurrent use.
@@ -33,6 +37,7 @@ type Intake struct {
 	Limits  Limits
 	store   *store.Store
 	archive *archive.Archive
+	fitter  *picture.Fitter
 }
 
 // New makes an intake over a store and an archive, neither of which may be nil.
@@ -46,7 +51,10 @@ func New(s *store.Store, a *archive.Archive, l Limits) *Intake {
 	if l.ArtifactBytes == 0 {
 		l.ArtifactBytes = 20 << 20
 	}
-	return &Intake{Limits: l, store: s, archive: a}
+	if l.Images == 0 {
+		l.Images = window.MaxImages
+	}
+	return &Intake{Limits: l, store: s, archive: a, fitter: picture.New(picture.Limits{})}
 }
 
 // Check returns an error unless a user's message, of which nothing is written yet, is
@@ -59,7 +67,11 @@ func (l Limits) Check(ps scrollback.Parts) error {
 			if p.Reference != nil {
 				return scrollback.ParamErrorf(op, "message", "part %d: a reference is set by the server, and cannot be sent", i)
 			}
-		case scrollback.Image, scrollback.File:
+		case scrollback.File:
+		case scrollback.Image:
+			if err := l.checkImage(p); err != nil {
+				return err
+			}
 		default:
 			return scrollback.ParamErrorf(op, "message", "part %d: a user's message holds text, images and files", i)
 		}
@@ -105,6 +117,13 @@ func (l Limits) CheckHistory(i int, m *scrollback.Message) error {
 	case len(m.Parts) == 0 || own > l.Parts:
 		return scrollback.ParamErrorf(op, "history", "message %d (%s) has %d parts; 1 to %d are taken", i, role, own, l.Parts)
 	}
+	for _, p := range m.Parts {
+		if image, ok := p.(scrollback.Image); ok {
+			if err := l.checkImage(image); err != nil {
+				return scrollback.ParamErrorf(op, "history", "message %d: %w", i, err)
+			}
+		}
+	}
 	return nil
 }
 
@@ -124,6 +143,7 @@ type admission struct {
 	room     Room
 	attached map[int][]byte
 	out      store.Incoming
+	notes    scrollback.Parts // about its images, to stand behind it
 }
 
 func (a *admission) admit(ctx context.Context) error {
@@ -170,7 +190,10 @@ func (a *admission) admit(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		a.out.Parts = append(a.out.Parts, p)
+		if p != nil { // an image that is left out
+			a.out.Parts = append(a.out.Parts, p)
+		}
 	}
+	a.out.Parts = append(a.out.Parts, a.notes...)
 	return nil
 }

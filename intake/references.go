@@ -6,11 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/gabriel-vasile/mimetype"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/marks"
@@ -36,14 +35,16 @@ func (in *Intake) Follow(ctx context.Context, p Prompt) (scrollback.Parts, map[i
 	if len(reference.Parse(said, p.Plain)) == 0 {
 		return p.Parts, nil, nil
 	}
-	found, err := reference.Resolve(ctx, said, reference.Options{Roots: p.Roots(), Plain: p.Plain, Call: p.Call,
-		Limits: reference.Limits{ImageBytes: in.Limits.ArtifactBytes}})
+	found, err := reference.Resolve(ctx, said, reference.Options{Roots: p.Roots(), Plain: p.Plain, Call: p.Call, Remote: in.Limits.RemoteImages,
+		Limits: reference.Limits{ImageBytes: in.Limits.ArtifactBytes, Images: in.imagesLeft(p.Parts)}})
 	if err != nil {
 		return nil, nil, err
 	}
 	var names []string
 	for i := range found {
-		judge(&found[i])
+		if err := in.judge(ctx, &found[i]); err != nil {
+			return nil, nil, err
+		}
 		if versioned(&found[i]) {
 			names = append(names, found[i].Source)
 		}
@@ -62,14 +63,47 @@ func (in *Intake) Follow(ctx context.Context, p Prompt) (scrollback.Parts, map[i
 	return w.parts, w.attached, nil
 }
 
-// judge replaces what a model cannot be shown by the reason.
-func judge(f *reference.Found) {
+// judge makes an image small enough for models, and replaces what they cannot be shown by
+// the reason.
+func (in *Intake) judge(ctx context.Context, f *reference.Found) error {
 	if f.Error != "" || f.Kind != scrollback.ReferenceImage {
-		return
+		return nil
 	}
-	if media := mimetype.Detect(f.Image).String(); !rasters[media] {
-		f.Image, f.Error = nil, "not an image that a model can be shown (PNG, JPEG, GIF or WebP)"
+	if f.URL != "" {
+		if err := in.Limits.checkImage(scrollback.Image{URL: f.URL}); err != nil {
+			f.URL, f.Error = "", "refused: "+scrollback.Shown(err)
+		}
+		return nil
 	}
+	fit, err := in.fitter.Fit(ctx, f.Image)
+	switch {
+	case scrollback.CodeOf(err) == scrollback.Invalid:
+		f.Image, f.Error = nil, scrollback.Shown(err)
+		return nil
+	case err != nil:
+		return err
+	case fit.Note != "" && f.Note != "":
+		f.Note += "; " + fit.Note
+	case fit.Note != "":
+		f.Note = fit.Note
+	}
+	f.Image = fit.Bytes
+	return nil
+}
+
+// imagesLeft is how many images the marks of a prompt may bring beside those among its
+// parts, as the resolver counts: negative for none.
+func (in *Intake) imagesLeft(ps scrollback.Parts) int {
+	n := in.Limits.Images
+	for _, p := range ps {
+		if _, ok := p.(scrollback.Image); ok {
+			n--
+		}
+	}
+	if n <= 0 {
+		return -1
+	}
+	return n
 }
 
 // versioned reports whether the same content need not be sent twice. A look-up is made
@@ -103,10 +137,24 @@ func (w *following) add(ctx context.Context, f *reference.Found) error {
 	}
 	w.parts = append(w.parts, scrollback.Text{Text: block(r, f.Content), Reference: &r})
 	if r.Kind == scrollback.ReferenceImage && r.SameAs == 0 && r.Error == "" {
-		w.attached[len(w.parts)] = f.Image
-		w.parts = append(w.parts, scrollback.Image{Name: path.Base(r.Source)})
+		if f.URL == "" {
+			w.attached[len(w.parts)] = f.Image
+		}
+		w.parts = append(w.parts, scrollback.Image{Name: nameOf(f), URL: f.URL})
 	}
 	return nil
+}
+
+// nameOf is the name of an image: the last of its path or address.
+func nameOf(f *reference.Found) string {
+	at := f.Source
+	if u, err := url.Parse(f.URL); f.URL != "" && err == nil {
+		at = u.Path
+	}
+	if name := path.Base(at); name != "." && name != "/" && !strings.HasPrefix(at, "data:") {
+		return name
+	}
+	return ""
 }
 
 // shows reports whether the window shows the message that has a version, and that message

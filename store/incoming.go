@@ -173,7 +173,7 @@ func (s *Store) Weigh(parts scrollback.Parts) scrollback.Weight {
 			opaque(p.Opaque)
 		case scrollback.Image:
 			w.Tokens += int64(s.image(p.Width, p.Height, p.Detail))
-			w.Bytes += p.Size * 4 / 3 // base64
+			w.Bytes += p.Size*4/3 + int64(len(p.URL)) // base64, or an address, whose image is taken to be of the largest size
 			w.Images++
 			opaque(p.Opaque)
 		case scrollback.File:

@@ -18,7 +18,7 @@ type Log interface {
 	Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error)
 
 	// Patch lets edit change a conversation's own fields and stores the result
-	// with a grown Version. It is not_found for an unknown id; an error of edit
+	// with a grown Version. AgentOf never changes. It is not_found for an unknown id; an error of edit
 	// changes nothing and is returned as it is.
 	Patch(ctx context.Context, id scrollback.ConversationID, now int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error)
 
