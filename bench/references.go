@@ -28,7 +28,7 @@ func references(b *bench) error {
 		if err := plant(root, n); err != nil {
 			return err
 		}
-		if err := b.referencesIn(root, n); err != nil {
+		if err := referencesIn(b, root, n); err != nil {
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func plant(root string, n int) error {
 	return nil
 }
 
-func (b *bench) referencesIn(root string, n int) error {
+func referencesIn(b *bench, root string, n int) error {
 	root, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		return err

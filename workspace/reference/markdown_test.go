@@ -9,8 +9,9 @@ import (
 func TestMarkdownIsFollowed(t *testing.T) {
 	root := top(t)
 	fill(t, root, map[string]string{
-		"a.md": "@[docs/b.md] `@[no]` ![x](y.png) @[context_list{}] @c.txt", "docs/b.md": "@[near.txt] @[c.txt] @[../up.md:1]", "docs/near.txt": "near",
-		"c.txt": "c @[docs/near.txt]", "up.md": "up @[c.txt]\n@[gone]", "docs/c.txt": "not this",
+		"a.md": "@[docs/b.md] `@[no]` ![x](y.png) @[context_list{}] @c.txt", "docs/b.md": "@[near.txt] @[c.txt] @[../up.md:1]",
+		"docs/near.txt": "near",
+		"c.txt":         "c @[docs/near.txt]", "up.md": "up @[c.txt]\n@[gone]", "docs/c.txt": "not this",
 	})
 	o := Options{Roots: []string{root}, Plain: true}
 	want(t, "@[a.md] then @[c.txt]", o, fmt.Sprintf("file a.md = %q", "@[docs/b.md] `@[no]` ![x](y.png) @[context_list{}] @c.txt"),

@@ -26,7 +26,8 @@ func TestWhatIsNotText(t *testing.T) {
 	root := top(t)
 	fill(t, root, map[string]string{
 		"zip": "PK\x03\x04\x00\x00", "late": strings.Repeat("x", 20_000) + "\x00", "latin": "un\ncaf\xe9\n", "cut": "abc\xe4\xb8",
-		"le": "\xff\xfeh\x00\xe9\x00\n\x00\x2d\x4e=\xd8\x00\xde", "be": "\xfe\xff\x00h\x00\n\x00i", "odd": "\xff\xfeh\x00x", "null.le": "\xff\xfe\x00\x00h\x00",
+		"le": "\xff\xfeh\x00\xe9\x00\n\x00\x2d\x4e=\xd8\x00\xde", "be": "\xfe\xff\x00h\x00\n\x00i", "odd": "\xff\xfeh\x00x",
+		"null.le": "\xff\xfe\x00\x00h\x00",
 	})
 	if err := mkfifo(filepath.Join(root, "pipe")); err != nil {
 		t.Fatal(err)
@@ -94,31 +95,37 @@ const png = "\x89PNG\r\n\x1a\nrest"
 
 func TestImages(t *testing.T) {
 	at := top(t)
-	fill(t, at, map[string]string{"ws/p.png": png, "ws/my photo.txt": png, "ws/a%20b.png": "raw " + png, "ws/c d.jpg": "\xff\xd8\xffjpeg", "ws/x.gif": "GIF89a",
-		"ws/w": "RIFF\x00\x00\x00\x00WEBPVP8 ", "ws/note.png": "text", "ws/none.png": "", "secret.png": png, "ws/d/": "", "ws/out.png": "->../secret.png"})
+	fill(t, at, map[string]string{"ws/p.png": png, "ws/my photo.txt": png, "ws/a%20b.png": "raw " + png, "ws/c d.jpg": "\xff\xd8\xffjpeg",
+		"ws/x.gif": "GIF89a",
+		"ws/w":     "RIFF\x00\x00\x00\x00WEBPVP8 ", "ws/note.png": "text", "ws/none.png": "", "secret.png": png, "ws/d/": "",
+		"ws/out.png": "->../secret.png"})
 	o := Options{Roots: []string{filepath.Join(at, "ws")}}
 	want(t, "![a](p.png) ![b](./p.png) @[p.png] ![c](<my photo.txt>) ![d](a%20b.png) ![e](c%20d.jpg)", o,
 		`image p.png @[![a](p.png)] IMAGE of 12`, `image my photo.txt @[![c](<my photo.txt>)] IMAGE of 12`,
 		`image a%20b.png @[![d](a%20b.png)] IMAGE of 16`, `image c d.jpg @[![e](c%20d.jpg)] IMAGE of 7`)
 	want(t, "![u](file://"+at+"/ws/c%20d.jpg)", o, "image c d.jpg @[![u](file://"+at+"/ws/c%20d.jpg)] IMAGE of 7")
-	want(t, "@[p.png] ![b](p.png) @[x.gif] @[w] @[note.png] @[p.png:3]", o, `image p.png IMAGE of 12`, `image x.gif IMAGE of 6`, `image w IMAGE of 16`,
+	want(t, "@[p.png] ![b](p.png) @[x.gif] @[w] @[note.png] @[p.png:3]", o, `image p.png IMAGE of 12`, `image x.gif IMAGE of 6`,
+		`image w IMAGE of 16`,
 		`file note.png = "text"`, "image p.png:3 ERROR an image has no lines")
 	want(t, "![a](../secret.png) ![b](out.png) ![c](nope.png) ![d](d) ![e](none.png) ![f](note.png)", o,
-		"image ../secret.png @[![a](../secret.png)] ERROR refused: outside the roots", "image out.png @[![b](out.png)] ERROR refused: outside the roots",
+		"image ../secret.png @[![a](../secret.png)] ERROR refused: outside the roots",
+		"image out.png @[![b](out.png)] ERROR refused: outside the roots",
 		"image nope.png @[![c](nope.png)] ERROR not found", "image d @[![d](d)] ERROR not an image: a folder",
 		"image none.png @[![e](none.png)] ERROR not an image: an empty file", "image note.png @[![f](note.png)] IMAGE of 4")
 	want(t, "![a](p.png)", Options{}, "image p.png @[![a](p.png)] ERROR refused: no folder was granted")
 	o.Limits = Limits{Images: 1, ImageBytes: 12}
 	want(t, "![d](a%20b.png) @[p.png] @[x.gif] ![h](https://h/x.png)", o,
 		"image a%20b.png @[![d](a%20b.png)] ERROR too large: 16 bytes, and an image has at most 12 bytes", "image p.png IMAGE of 12",
-		"image x.gif ERROR left out: the limit of images is 1", "image https://h/x.png @[![h](https://h/x.png)] ERROR refused: remote images are not allowed")
+		"image x.gif ERROR left out: the limit of images is 1",
+		"image https://h/x.png @[![h](https://h/x.png)] ERROR refused: remote images are not allowed")
 }
 
 func TestImagesElsewhere(t *testing.T) {
 	text := "![h](https://h/x.png) ![i](HTTP://h/y) ![j](https://h/x.png)"
 	want(t, text, Options{}, "image https://h/x.png @[![h](https://h/x.png)] ERROR refused: remote images are not allowed",
 		"image HTTP://h/y @[![i](HTTP://h/y)] ERROR refused: remote images are not allowed")
-	want(t, text, Options{Remote: true}, "image https://h/x.png @[![h](https://h/x.png)] AT https://h/x.png", "image HTTP://h/y @[![i](HTTP://h/y)] AT HTTP://h/y")
+	want(t, text, Options{Remote: true}, "image https://h/x.png @[![h](https://h/x.png)] AT https://h/x.png",
+		"image HTTP://h/y @[![i](HTTP://h/y)] AT HTTP://h/y")
 	want(t, text, Options{Remote: true, Limits: Limits{Images: 1}}, "image https://h/x.png @[![h](https://h/x.png)] AT https://h/x.png",
 		"image HTTP://h/y @[![i](HTTP://h/y)] ERROR left out: the limit of images is 1")
 }
@@ -130,7 +137,8 @@ func TestDataImages(t *testing.T) {
 	if len(found) != 4 || string(found[0].Image) != png || string(found[1].Image) != "GIF89a " {
 		t.Fatalf("found\n%s", shown(found))
 	}
-	if f := found[0]; f.Mark != "![a](data:image/png;base64,…)" || !strings.HasPrefix(f.Source, "data:image/png;base64 ") || len(f.Source) > 60 {
+	f := found[0]
+	if f.Mark != "![a](data:image/png;base64,…)" || !strings.HasPrefix(f.Source, "data:image/png;base64 ") || len(f.Source) > 60 {
 		t.Errorf("its mark is %q and its source %q", f.Mark, f.Source)
 	}
 	for _, f := range found[2:] {
@@ -138,7 +146,7 @@ func TestDataImages(t *testing.T) {
 			t.Errorf("found %s", shown([]Found{f}))
 		}
 	}
-	f := resolve(t, "![a]("+url+")", Options{Limits: Limits{ImageBytes: 11}})[0]
+	f = resolve(t, "![a]("+url+")", Options{Limits: Limits{ImageBytes: 11}})[0]
 	if f.Error != "too large: 12 bytes, and an image has at most 11 bytes" {
 		t.Errorf("found %s", shown([]Found{f}))
 	}
@@ -155,7 +163,8 @@ func FuzzResolve(f *testing.F) {
 		f.Add(s, s)
 	}
 	at := top(f)
-	fill(f, at, map[string]string{"ws/b": "b\nc", "ws/d/p.png": png, "ws/p.png": png, "ws/out": "->../secret", "ws/up": "->..", "secret": "SECRET", "x/y": "SECRET"})
+	fill(f, at, map[string]string{"ws/b": "b\nc", "ws/d/p.png": png, "ws/p.png": png, "ws/out": "->../secret", "ws/up": "->..",
+		"secret": "SECRET", "x/y": "SECRET"})
 	f.Fuzz(func(t *testing.T, prompt, file string) {
 		fill(t, at, map[string]string{"ws/a.md": strings.ReplaceAll(file, "SECRET", "")})
 		o := Options{Roots: []string{filepath.Join(at, "ws")}, Plain: true, Limits: Limits{Files: 5, TotalBytes: 1000, FileBytes: 500, Images: 2},

@@ -160,11 +160,9 @@ func (r *resolver) tool(m Mark) {
 	if !r.once(f.Source) {
 		return
 	}
-	content, err := "", errNoTools
-	if r.o.Call != nil {
-		content, err = r.o.Call(r.ctx, m.Tool, m.Args)
-	}
-	if err != nil {
+	if r.o.Call == nil {
+		f.Error = errNoTools.Error()
+	} else if content, err := r.o.Call(r.ctx, m.Tool, m.Args); err != nil {
 		f.Error = err.Error()
 	} else {
 		f.Content, f.Note = head(content, r.limits.FileBytes)

@@ -113,7 +113,8 @@ func want(t *testing.T, text string, o Options, lines ...string) {
 
 func TestFilesAndLines(t *testing.T) {
 	root := top(t)
-	fill(t, root, map[string]string{"src/a.ts": "l1\nl2\nl3\nl4\nl5\n", "src/b": "one\r\ntwo\r\nthree", "empty": "", "a:10": "named", "a": "1\n2\n",
+	fill(t, root, map[string]string{"src/a.ts": "l1\nl2\nl3\nl4\nl5\n", "src/b": "one\r\ntwo\r\nthree", "empty": "", "a:10": "named",
+		"a":       "1\n2\n",
 		"说明 一.md": "# 说明\n", "x[1].txt": "x", " spaced ": "s", "bom.txt": "\ufeffhello\nyou", "one": "1\n"})
 	o := Options{Roots: []string{root}}
 	want(t, "look @[src/a.ts:2:3] ok @[src/a.ts]", o, `file src/a.ts:2:3 = "l2\nl3"`, `file src/a.ts = "l1\nl2\nl3\nl4\nl5\n"`)
@@ -124,7 +125,8 @@ func TestFilesAndLines(t *testing.T) {
 		"file src/a.ts:900:901 ERROR line 900 is past the end: the file has 5 lines",
 		"file one:2 ERROR line 2 is past the end: the file has 1 line", "file empty:1 ERROR line 1 is past the end: the file has 0 lines",
 		"file src/a.ts:3:2 ERROR lines 3 to 2 are in reverse")
-	want(t, "@[src/b:1:2] @[src/b:2] @[src/b]", o, `file src/b:1:2 = "one\r\ntwo"`, `file src/b:2 = "two"`, `file src/b = "one\r\ntwo\r\nthree"`)
+	want(t, "@[src/b:1:2] @[src/b:2] @[src/b]", o, `file src/b:1:2 = "one\r\ntwo"`, `file src/b:2 = "two"`,
+		`file src/b = "one\r\ntwo\r\nthree"`)
 	want(t, "@[a:10] @[a:2] @[a:10:1] @[a:1:2]", o, `file a:10 = "named"`, `file a:2 = "2"`, `file a:10:1 = "named"`, `file a:1:2 = "1\n2"`)
 	want(t, "@[说明 一.md] @[x[1].txt] @[ x[1].txt ] @[ spaced ] @[empty]", o, `file 说明 一.md = "# 说明\n"`, `file x[1].txt = "x"`,
 		`file  spaced  = "s"`, `file empty = ""`)
@@ -148,7 +150,8 @@ func TestWithoutBrackets(t *testing.T) {
 	want(t, "看@src/a.go的第三行，@文档/一.txt，@README在哪", o, `file src/a.go = "1\n2\n"`, `file 文档/一.txt = "一"`, `file README = "r"`)
 	want(t, "@src/a.go:2 @src @src/", o, `file src/a.go:2 = "2"`, `folder src = "[FILE] a.go\n"`)
 	want(t, "@alice write to me@README or a@src.go, @nobody @../x @/etc/passwd @README.md", o)
-	want(t, "@out @src/a.go:9", o, "file out ERROR refused: outside the roots", "file src/a.go:9 ERROR line 9 is past the end: the file has 2 lines")
+	want(t, "@out @src/a.go:9", o, "file out ERROR refused: outside the roots",
+		"file src/a.go:9 ERROR line 9 is past the end: the file has 2 lines")
 	want(t, "@README", Options{Roots: []string{root}})
 	want(t, "@README", Options{Plain: true})
 }
@@ -177,14 +180,16 @@ func TestSeveralRoots(t *testing.T) {
 // kept, and what it read outside the roots is refused.
 func TestMutsumi(t *testing.T) {
 	at := top(t)
-	fill(t, at, map[string]string{"ws/src/a.ts": "l1\nl2\nl3\nl4\nl5\n", "ws/note.md": "Include: @[src/a.ts:2:3] end", "ws/a/b.ts": "b", "ws/ab.ts": "SECRET"})
+	fill(t, at, map[string]string{"ws/src/a.ts": "l1\nl2\nl3\nl4\nl5\n", "ws/note.md": "Include: @[src/a.ts:2:3] end", "ws/a/b.ts": "b",
+		"ws/ab.ts": "SECRET"})
 	ws := Options{Roots: []string{filepath.Join(at, "ws")}}
 	want(t, "look @[src/a.ts:2:3] ok", ws, `file src/a.ts:2:3 = "l2\nl3"`)
 	want(t, "@[note.md]", ws, `file note.md = "Include: @[src/a.ts:2:3] end"`, `file src/a.ts:2:3 = "l2\nl3"`)
 	want(t, "x @[nope.ts] y", ws, "file nope.ts ERROR not found")
 	want(t, "@[../../etc/hostname]", ws, "file ../../etc/hostname ERROR refused: outside the roots")
 	for _, c := range []struct{ root, name, want string }{
-		{"/", "ws/a/b.ts", "b"}, {"/ws/a", "ws/ab.ts", ""}, {"/ws/a/", "ws/a", "[FILE] b.ts\n"}, {"/ws/a", "ws/a/", "[FILE] b.ts\n"}, {"", "ws/a/b.ts", ""},
+		{"/", "ws/a/b.ts", "b"}, {"/ws/a", "ws/ab.ts", ""}, {"/ws/a/", "ws/a", "[FILE] b.ts\n"}, {"/ws/a", "ws/a/", "[FILE] b.ts\n"},
+		{"", "ws/a/b.ts", ""},
 	} {
 		o := Options{}
 		if c.root != "" {
@@ -222,7 +227,8 @@ func TestTools(t *testing.T) {
 		return strings.Repeat("é", 10), nil
 	}
 	o.Limits.FileBytes = 9
-	want(t, `@[context_list{}] @[context_grep{"a":[1,2]}] @[context_list{ }]`, o, `tool context_list{} = "éééé" (cut: the first 8 of 20 bytes)`,
+	want(t, `@[context_list{}] @[context_grep{"a":[1,2]}] @[context_list{ }]`, o,
+		`tool context_list{} = "éééé" (cut: the first 8 of 20 bytes)`,
 		`tool context_grep{"a":[1,2]} ERROR no such conversation`)
 	if !slices.Equal(calls, []string{"context_list {}", `context_grep {"a":[1,2]}`}) {
 		t.Errorf("called %q", calls)
