@@ -45,6 +45,8 @@ type ToolResultEvent struct {
 	Name   string `json:"name"`
 	Text   string `json:"text"`
 	Ref    Ref    `json:"ref,omitempty"`
+	// Conversation is the sub-agent whose result it is.
+	Conversation ConversationID `json:"conversation_id,omitempty"`
 }
 
 // MessageEvent says that a reply or tool message is stored.
@@ -172,12 +174,13 @@ type Change struct {
 // ChangedHead is a conversation as it stands when somebody is told of a change, which may
 // be a little later than the change. DeletedAt is 0 out of the trash.
 type ChangedHead struct {
-	Title     string   `json:"title"`
-	Version   int64    `json:"version"`
-	Branch    BranchID `json:"branch"`
-	Messages  int64    `json:"messages"`
-	UpdatedAt int64    `json:"updated_at"`
-	DeletedAt int64    `json:"deleted_at,omitempty"`
+	Title     string    `json:"title"`
+	Version   int64     `json:"version"`
+	Branch    BranchID  `json:"branch"`
+	Messages  int64     `json:"messages"`
+	UpdatedAt int64     `json:"updated_at"`
+	DeletedAt int64     `json:"deleted_at,omitempty"`
+	AgentOf   *AgentRef `json:"agent_of,omitempty"`
 
 	In string `json:"-"` // its project
 }

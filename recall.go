@@ -95,7 +95,8 @@ type SearchQuery struct {
 	Around       int
 	Order        string
 	Passage      int
-	Except       []MessageID // leave these out, as hits and as neighbours
+	Agents       []ConversationID // with Conversation: its sub-agents, whose messages count as its own
+	Except       []MessageID      // leave these out, as hits and as neighbours
 }
 
 // SearchResult is the best hits, best first. Truncated says that more messages
@@ -125,10 +126,13 @@ type Hit struct {
 	After          []Message      `json:"after,omitempty"`
 }
 
-// ListQuery pages through conversations, newest change first. Cursors are opaque.
+// ListQuery pages through conversations, newest change first. Cursors are opaque. With
+// AgentOf it lists the sub-agents of these conversations; without, sub-agents are listed
+// only in the trash.
 type ListQuery struct {
 	Project, Title string
 	Projects       []string // only of these; nil for no such bound
+	AgentOf        []ConversationID
 	Trash          bool
 	Cursor         string
 	Limit          int // 0 means 50, at most 200

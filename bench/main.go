@@ -40,6 +40,8 @@ var figures = []struct {
 	{"search", "Search", (*bench).search},
 	{"fold", "Compacting, and reading what is compacted", (*bench).fold},
 	{"grep", "Grep", (*bench).grep},
+	{"references", "References in a prompt", references},
+	{"saved", "References to what has not changed", saved},
 	{"policy", "Tokens saved by policy", (*bench).policy},
 	{"provider", "The way to a provider", (*bench).provider},
 	{"server", "The server", (*bench).server},

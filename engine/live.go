@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/internal/turnstile"
@@ -39,7 +40,11 @@ type liveTurn struct {
 	sent     scrollback.Weight    // of the newest request
 	wait     turnstile.Patience   // for summaries
 	web      webSearch
-	cancel   context.CancelCauseFunc
+	crew     *agent.Crew // its sub-agents
+	most     int         // steps that may look things up, see maxSteps
+
+	references []scrollback.Reference // of the prompt, until they are reported
+	cancel     context.CancelCauseFunc
 
 	// saving is held while the turn is written to the store, so that a save of the
 	// draft never follows the step that already stored it, and while its meta changes.
@@ -62,6 +67,9 @@ func makeLive(v *View, b store.Begun, sh setting.Resolved) *liveTurn {
 		events: []scrollback.Event{scrollback.TurnEvent{TurnID: b.Turn.ID, UserMessageID: b.Turn.UserMessage, Seq: b.Turn.Seq}}}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
+	}
+	for _, m := range b.Messages {
+		lt.references = append(lt.references, m.Parts.References()...)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

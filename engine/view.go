@@ -187,7 +187,7 @@ func (a *Admin) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollb
 }
 
 // PurgeTrash purges what has been in the trash for longer than age, in ms, and returns
-// the number of conversations. One that somebody takes out meanwhile, or in which a turn
+// the number of conversations, without the sub-agents that go with them. One that somebody takes out meanwhile, or in which a turn
 // still runs, stays.
 func (a *Admin) PurgeTrash(ctx context.Context, age int64) (int, error) {
 	purged, trashedBy := 0, a.e.store.Now()-age
@@ -201,9 +201,12 @@ func (a *Admin) PurgeTrash(ctx context.Context, age int64) (int, error) {
 			if c.DeletedAt > trashedBy {
 				continue
 			}
-			gone, err := a.e.store.Purge(ctx, c.ID, trashedBy)
+			with, err := a.e.store.Agents.WithAnother(ctx, c)
+			if with {
+				continue
+			}
 			if err == nil {
-				_, _, err = a.e.archive.Drop(ctx, c.ID, gone.Loose)
+				_, err = a.e.purge(ctx, c.ID, trashedBy)
 			}
 			switch scrollback.CodeOf(err) {
 			case "":

@@ -85,7 +85,7 @@ func (p Branches) pinsOn(ctx context.Context, h Head, b scrollback.Branch, seq i
 
 // Fork makes a conversation that continues another after message seq of one of its
 // branches, without copying anything. c carries the new one's own fields; what the log
-// decides is filled in. A parent in the trash is not_found.
+// decides is filled in; a fork is nobody's sub-agent. A parent in the trash is not_found.
 func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq int64, c scrollback.Conversation) (scrollback.Conversation, error) {
 	const op = "store.Branches.Fork"
 	if h.DeletedAt != 0 {
@@ -103,7 +103,7 @@ func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq 
 		return c, err
 	}
 	now := p.s.Now()
-	c.Version, c.CreatedAt, c.UpdatedAt, c.DeletedAt = 1, now, now, 0
+	c.Version, c.CreatedAt, c.UpdatedAt, c.DeletedAt, c.AgentOf = 1, now, now, 0, nil
 	c.Parent = &scrollback.ParentRef{ID: h.ID, Branch: from.ID, Seq: seq}
 	c.Ancestors = append([]scrollback.ConversationID{h.ID}, h.Ancestors...)
 	b.Conversation, b.UpdatedAt = c.ID, now

@@ -86,10 +86,7 @@ func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollba
 	for at := int64(0); len(in) > 0; {
 		n, size := 0, 0
 		for ; n < len(in) && n < beginBatch && size < beginBytes; n++ {
-			size += len(in[n].Index) + len(in[n].Parts.Text())
-			for _, r := range in[n].Parts.Results() {
-				size += len(r.Text)
-			}
+			size += len(in[n].Index) + in[n].Parts.Bytes()
 		}
 		a := Adopt{Conversation: c}
 		if n == len(in) {
@@ -167,11 +164,14 @@ func complete(op string, c *scrollback.Conversation) error {
 	return nil
 }
 
-// Patch changes a conversation's own fields. With ifVersion set, any other
-// version is a conflict that wraps scrollback.ErrPrecondition.
+// Patch changes a conversation's own fields; its sub-agents go with it to another
+// project. With ifVersion set, any other version is a conflict that wraps
+// scrollback.ErrPrecondition.
 func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64, edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	const op = "store.Patch"
-	return s.d.Log.Patch(ctx, id, s.Now(), func(c *scrollback.Conversation) error {
+	was := ""
+	out, err := s.d.Log.Patch(ctx, id, s.Now(), func(c *scrollback.Conversation) error {
+		was = c.Project
 		if ifVersion != 0 && c.Version != ifVersion {
 			return scrollback.Errorf(scrollback.Conflict, op, "the conversation is at version %d", c.Version).Because(scrollback.ErrPrecondition)
 		}
@@ -180,21 +180,14 @@ func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersi
 		}
 		return complete(op, c)
 	})
-}
-
-// Trash puts a conversation in the trash, from which it can be restored.
-func (s *Store) Trash(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
-	return s.Patch(ctx, id, 0, func(c *scrollback.Conversation) error {
-		if c.DeletedAt == 0 {
-			c.DeletedAt = s.Now()
-		}
-		return nil
+	if err != nil || out.Project == was {
+		return out, err
+	}
+	return out, s.Agents.edit(ctx, id, func(c *scrollback.Conversation) bool {
+		moves := c.Project != out.Project
+		c.Project = out.Project
+		return moves
 	})
-}
-
-// Restore takes a conversation out of the trash.
-func (s *Store) Restore(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
-	return s.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
 }
 
 // Head returns a conversation and its current branch.
@@ -295,7 +288,7 @@ func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.
 	if within != nil && len(within) == 0 {
 		return nil, "", nil
 	}
-	items, err := s.d.Read.Conversations(ctx, driver.ListQuery{Projects: within, Title: q.Title, Trash: q.Trash, Before: before, Limit: limit + 1})
+	items, err := s.d.Read.Conversations(ctx, driver.ListQuery{Projects: within, Title: q.Title, Trash: q.Trash, AgentOf: q.AgentOf, Before: before, Limit: limit + 1})
 	if err != nil || len(items) <= limit {
 		return items, "", err
 	}

@@ -61,14 +61,15 @@ func (a *arrival) late(seq int64) bool { return a.seen() && len(a.last) > 0 && s
 // seen reports whether people already see the conversation.
 func (a *arrival) seen() bool { return a.Known && !a.Hidden }
 
-// localize makes a conversation's own fields fit this installation: no folders, limit or
-// recall scope from elsewhere, and only a model, a policy and numbers that are known here.
+// localize makes a conversation's own fields fit this installation: no folders, limit,
+// recall scope or sub-agents from elsewhere, and only a model, a policy and numbers that are known here.
 // Its project must be the caller's.
 func localize(v *engine.View, c *scrollback.Conversation, project string) (err error) {
 	if c.Project, err = v.Bulk().Project(cmp.Or(project, c.Project)); err != nil {
 		return err
 	}
 	c.Roots, c.Limit, c.DeletedAt, c.PurgedAt, c.Settings.RecallScope = []string{}, 0, 0, 0, ""
+	c.AgentOf, c.Settings.Agents = nil, false
 	if c.Settings.ModelThinking().Check() != nil {
 		c.Settings.ReasoningEffort, c.Settings.Thinking, c.Settings.ThinkingBudget = "", nil, 0
 	}

@@ -78,7 +78,7 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 	if main.Draft, err = x.draft(ctx, id); err != nil {
 		return err
 	}
-	main.Settings.RecallScope = ""
+	main.Settings.RecallScope, main.Settings.Agents, main.AgentOf = "", false, nil
 	main.Roots, main.Limit, main.Version, main.DeletedAt, main.Messages = nil, 0, 0, 0, 0
 	own = slices.DeleteFunc(own, func(b scrollback.Branch) bool { return b.HeadSeq == b.AtSeq && b.ID != head.Branch.ID })
 	others := map[scrollback.ConversationID]map[scrollback.BranchID]scrollback.Branch{}

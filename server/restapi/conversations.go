@@ -77,6 +77,7 @@ type settingsBody struct {
 	Pinned *bool       `json:"pinned,omitempty"`
 	Tools  *[]toolBody `json:"tools,omitempty"`
 
+	Agents           *bool `json:"agents,omitempty" doc:"Whether the model may start sub-agents."`
 	ArchiveOnCompact *bool `json:"archive_on_compact,omitempty" doc:"Whether an archive is written after each compaction."`
 	SharedSettings
 }
@@ -146,6 +147,9 @@ func (b *ConversationBody) apply(c *scrollback.Conversation) error {
 	if b.Settings != nil && b.Settings.Tools != nil {
 		c.Settings.Tools = toolsOf(*b.Settings.Tools)
 	}
+	if b.Settings != nil && b.Settings.Agents != nil {
+		c.Settings.Agents = *b.Settings.Agents
+	}
 	if b.Settings != nil && b.Settings.ArchiveOnCompact != nil {
 		c.Settings.ArchiveOnCompact = *b.Settings.ArchiveOnCompact
 	}
@@ -181,13 +185,18 @@ func (a *api) conversations() {
 	huma.Register(a.huma, huma.Operation{OperationID: "list-conversations", Method: http.MethodGet, Path: "/api/conversations",
 		Summary: "List conversations, most recently changed first"},
 		func(ctx context.Context, in *struct {
-			Project string `query:"project"`
-			Q       string `query:"q" doc:"Words in the title."`
-			Trash   bool   `query:"trash"`
-			Cursor  string `query:"cursor"`
-			Limit   int    `query:"limit"`
+			Project string   `query:"project"`
+			Q       string   `query:"q" doc:"Words in the title."`
+			Trash   bool     `query:"trash"`
+			AgentOf []string `query:"agent_of"`
+			Cursor  string   `query:"cursor"`
+			Limit   int      `query:"limit"`
 		}) (*body[conversationPage], error) {
-			items, next, err := a.as(ctx).List(ctx, scrollback.ListQuery{Project: in.Project, Title: in.Q, Trash: in.Trash, Cursor: in.Cursor, Limit: in.Limit})
+			q := scrollback.ListQuery{Project: in.Project, Title: in.Q, Trash: in.Trash, Cursor: in.Cursor, Limit: in.Limit}
+			for _, id := range in.AgentOf {
+				q.AgentOf = append(q.AgentOf, scrollback.ConversationID(id))
+			}
+			items, next, err := a.as(ctx).List(ctx, q)
 			return seen(conversationPage{items, nullable(next)}, err)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "get-conversation", Method: http.MethodGet, Path: "/api/conversations/{id}",

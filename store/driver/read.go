@@ -22,7 +22,8 @@ type Reader interface {
 	Conversations(ctx context.Context, q ListQuery) ([]scrollback.Conversation, error)
 
 	// Projects lists the projects that a conversation out of the trash names or that are
-	// stored, by name: with the number of those conversations, Title, Version and times.
+	// stored, by name: with the number of those conversations but for sub-agents, Title,
+	// Version and times.
 	Projects(ctx context.Context) ([]scrollback.Project, error)
 
 	// Messages reads the path of a branch, whichever branches its messages are of:
@@ -37,12 +38,15 @@ type Head struct {
 }
 
 // ListQuery pages through conversations. Before is the last one of the page
-// before, by (UpdatedAt, ID). Title matches as a case-insensitive substring.
+// before, by (UpdatedAt, ID). Title matches as a case-insensitive substring. AgentOf lists
+// the sub-agents of some conversations, no others; nil leaves sub-agents out of the list of
+// what is not in the trash.
 type ListQuery struct {
 	Prefix   string   // of ids, in the trash or not; then only Projects and Limit count
 	Projects []string // only of these; nil: all
 	Title    string
 	Trash    bool // only those in the trash, else only those not
+	AgentOf  []scrollback.ConversationID
 	Before   *ListKey
 	Limit    int
 }

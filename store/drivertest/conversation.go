@@ -22,6 +22,7 @@ func full(w *bench) (scrollback.Conversation, scrollback.Branch) {
 	parent := elder(w)
 	c.Parent = &scrollback.ParentRef{ID: parent.ConversationID, Branch: parent.Branch, Seq: 5}
 	c.Ancestors = []scrollback.ConversationID{parent.ConversationID, "older"}
+	c.AgentOf = &scrollback.AgentRef{ID: "boss", TurnID: "a turn", CallID: "call_1"}
 	c.Meta = json.RawMessage(`{"k":["v",1]}`)
 	c.Environment = &scrollback.Environment{Text: "<here>", First: scrollback.EnvironmentState{Date: "2026-11-21", Roots: []string{"/a"}},
 		Told: scrollback.EnvironmentState{Date: "2026-11-22", Memory: []scrollback.MemoryFile{{Path: "/a/b", SHA256: "ab", Bytes: 3}}}}
@@ -80,6 +81,7 @@ func testPatch(w *bench) {
 	w.conversation()
 	want, _ := full(w)
 	want.ID, want.Branch, want.Messages, want.Parent, want.Ancestors = c.ID, c.Branch, c.Messages, c.Parent, c.Ancestors
+	want.AgentOf = c.AgentOf
 	want.CreatedAt, want.Version, want.DeletedAt = c.CreatedAt, c.Version+1, 12
 	before := w.head(c.ID)
 	want.UpdatedAt = w.tick()
@@ -119,7 +121,7 @@ func testPatchKeepsTheLog(w *bench) {
 	got, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 		c.Parent.Seq = 99
 		c.ID, c.Branch, c.Messages, c.Version = "x", "y", 99, 99
-		c.CreatedAt, c.UpdatedAt, c.Parent = 1, 1, &scrollback.ParentRef{ID: "z"}
+		c.CreatedAt, c.UpdatedAt, c.Parent, c.AgentOf = 1, 1, &scrollback.ParentRef{ID: "z"}, &scrollback.AgentRef{ID: "z"}
 		return nil
 	})
 	w.ok(err)

@@ -162,6 +162,7 @@ func (w *walk) entries(n int) []driver.Entry {
 		if w.often(15) {
 			e.Usage, e.TurnID, e.Name = &scrollback.Usage{InputTokens: w.rng.Int64N(99), Cost: 0.125}, "t", "n"
 		}
+		e.Sources = w.sources()
 		for range w.rng.IntN(6) / 4 {
 			e.Mentions = append(e.Mentions, w.newArtifact())
 		}
@@ -191,6 +192,7 @@ func (w *walk) create() {
 			w.continueFrom(h, &c, &b)
 		}
 	}
+	c.AgentOf = some(w, nil, nil, &scrollback.AgentRef{ID: "a"}, &scrollback.AgentRef{ID: "b"})
 	b.Conversation = c.ID
 	type answer struct {
 		C       scrollback.Conversation
@@ -488,6 +490,7 @@ func (w *walk) list() {
 		r.Ref, r.Kind = scrollback.ArtifactRef(artifactID(some(w, "a", "b", "c"))), ""
 		r.Conversations = some(w, nil, r.Conversations)
 	}
+	q.AgentOf = some(w, nil, nil, []scrollback.ConversationID{"a", "b"})
 	if w.often(50) {
 		c := w.conversation()
 		q.Before = &driver.ListKey{At: c.CreatedAt, ID: string(c.ID)}

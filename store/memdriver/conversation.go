@@ -23,6 +23,7 @@ type thread struct {
 	segments []scrollback.SegmentID
 	receipts []*receipt
 	mentions []mention
+	sources  map[string]driver.Source
 }
 
 // Create implements [driver.Log].
@@ -85,7 +86,7 @@ func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64
 func keepLog(next *scrollback.Conversation, old scrollback.Conversation) {
 	next.ID, next.Branch, next.Messages = old.ID, old.Branch, old.Messages
 	next.Parent, next.CreatedAt, next.Version = old.Parent, old.CreatedAt, old.Version
-	next.Ancestors, next.PurgedAt = old.Ancestors, old.PurgedAt
+	next.Ancestors, next.PurgedAt, next.AgentOf = old.Ancestors, old.PurgedAt, old.AgentOf
 }
 
 // Head implements [driver.Reader].
@@ -117,7 +118,7 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 	var out []scrollback.Conversation
 	for _, th := range db.threads {
 		listed := (th.DeletedAt != 0) == q.Trash && th.PurgedAt == 0 &&
-			within(q.Projects, th.Project) &&
+			within(q.Projects, th.Project) && works(q, th.AgentOf) &&
 			strings.Contains(strings.ToLower(th.Title), title)
 		if listed && after(q.Before, th.UpdatedAt, string(th.ID)) {
 			out = append(out, th.Conversation)
@@ -129,6 +130,14 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 	return cloneAll(out[:min(len(out), q.Limit)]), nil
 }
 
+// works reports whether a list shows conversations that work for this one, or for none.
+func works(q driver.ListQuery, of *scrollback.AgentRef) bool {
+	if q.AgentOf == nil {
+		return of == nil || q.Trash
+	}
+	return of != nil && slices.Contains(q.AgentOf, of.ID)
+}
+
 // Projects implements [driver.Reader]. A conversation in the trash names none.
 func (db reader) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	end, err := db.read(ctx, "memdriver.Projects")
@@ -138,7 +147,7 @@ func (db reader) Projects(ctx context.Context) ([]scrollback.Project, error) {
 	}
 	count := map[string]int64{}
 	for _, th := range db.threads {
-		if th.DeletedAt == 0 {
+		if th.DeletedAt == 0 && th.AgentOf == nil {
 			count[th.Project]++
 		}
 	}

@@ -160,7 +160,7 @@ func (db feed) Changes(ctx context.Context, after int64, limit int) ([]driver.Ch
 	for i := range out {
 		if th := db.threads[out[i].Conversation]; th != nil && th.PurgedAt == 0 {
 			out[i].Now = &scrollback.ChangedHead{In: th.Project, Title: th.Title, Version: th.Version, Branch: th.Branch,
-				Messages: th.Messages, UpdatedAt: th.UpdatedAt, DeletedAt: th.DeletedAt}
+				Messages: th.Messages, UpdatedAt: th.UpdatedAt, DeletedAt: th.DeletedAt, AgentOf: clone(th.AgentOf)}
 		}
 	}
 	return out, nil

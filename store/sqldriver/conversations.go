@@ -49,7 +49,7 @@ func insertConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conve
 	if err != nil {
 		return err
 	}
-	if err := tx.Run(ctx, `INSERT INTO conversations (`+sqlrow.ConversationColumns+`) VALUES (`+sqlrow.Marks(23)+`)`, v...); err != nil || c.PurgedAt != 0 {
+	if err := tx.Run(ctx, `INSERT INTO conversations (`+sqlrow.ConversationColumns+`) VALUES (`+sqlrow.Marks(26)+`)`, v...); err != nil || c.PurgedAt != 0 {
 		return err
 	}
 	return sqlfeed.Record(ctx, tx, driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
@@ -83,9 +83,13 @@ func editConversation(c *sqlrow.Conversation, edit func(*scrollback.Conversation
 	if was.Parent != nil {
 		was.Parent = new(*was.Parent)
 	}
+	if was.AgentOf != nil {
+		was.AgentOf = new(*was.AgentOf)
+	}
 	err := edit(&c.Conversation)
 	c.ID, c.Branch, c.Messages, c.Version = was.ID, was.Branch, was.Messages, was.Version
 	c.Parent, c.Ancestors, c.CreatedAt, c.PurgedAt = was.Parent, was.Ancestors, was.CreatedAt, was.PurgedAt
+	c.AgentOf = was.AgentOf
 	return err
 }
 
@@ -99,7 +103,7 @@ func storeConversation(ctx context.Context, tx *sqlrow.Session, c *sqlrow.Conver
 	err = tx.Run(ctx, `UPDATE conversations SET project = $2, title = $3, model = $4, instructions = $5, policy = $6,
 		limit_tokens = $7, roots = $8, settings = $9, pinned_seqs = $10, meta = $11, parent = $12, version = $13,
 		branch = $14, messages = $15, turn = $16, created_at = $17, updated_at = $18, deleted_at = $19, ancestors = $20,
-		purged_at = $21, environment = $22, title_by = $23 WHERE id = $1`, v...)
+		purged_at = $21, environment = $22, title_by = $23, agent_of = $24, agent_turn = $25, agent_call = $26 WHERE id = $1`, v...)
 	if err != nil {
 		return err
 	}
@@ -182,29 +186,51 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 		before = *q.Before
 	}
 	// Which list it is goes into the statement's text, so that each can use its index; a
-	// page of several projects is the newest of their pages.
+	// page of several projects, or of several conversations' sub-agents, is the newest of theirs.
 	which := `deleted_at = 0`
-	if q.Trash {
+	switch {
+	case q.Trash:
 		which = `deleted_at <> 0`
+	case q.AgentOf == nil:
+		which = `deleted_at = 0 AND agent_of = ''`
 	}
 	page := func(which string, of ...any) error {
-		return db.Read.Rows(ctx, add, `SELECT `+sqlrow.ConversationColumns+` FROM conversations
-			WHERE `+which+` AND purged_at = 0 AND (updated_at, id) < ($1, $2) AND ($3 = '' OR lower(title) LIKE $3 ESCAPE '!')
-			ORDER BY updated_at DESC, id DESC LIMIT $4`, append([]any{before.At, before.ID, like(q.Title), q.Limit}, of...)...)
-	}
-	if q.Projects == nil {
-		err := page(which)
-		return out, db.wrap("sqldriver.Conversations", err)
-	}
-	for _, project := range slices.Compact(slices.Sorted(slices.Values(q.Projects))) {
-		if err := page(which+` AND project = $5`, project); err != nil {
-			return nil, db.wrap("sqldriver.Conversations", err)
+		also, args := "", append([]any{before.At, before.ID, like(q.Title), q.Limit}, of...)
+		if q.AgentOf != nil {
+			also, args = among(q.Projects, args)
 		}
+		return db.wrap("sqldriver.Conversations", db.Read.Rows(ctx, add, `SELECT `+sqlrow.ConversationColumns+` FROM conversations
+			WHERE `+which+also+` AND purged_at = 0 AND (updated_at, id) < ($1, $2) AND ($3 = '' OR lower(title) LIKE $3 ESCAPE '!')
+			ORDER BY updated_at DESC, id DESC LIMIT $4`, args...))
+	}
+	var err error
+	switch {
+	case q.AgentOf != nil:
+		err = eachOf(q.AgentOf, func(id scrollback.ConversationID) error {
+			return page(which+` AND agent_of <> '' AND agent_of = $5`, id)
+		})
+	case q.Projects == nil:
+		err = page(which)
+	default:
+		err = eachOf(q.Projects, func(project string) error { return page(which+` AND project = $5`, project) })
+	}
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(out, func(a, b scrollback.Conversation) int {
 		return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), cmp.Compare(b.ID, a.ID))
 	})
 	return out[:min(len(out), q.Limit)], nil
+}
+
+// eachOf does something with each of some names, once.
+func eachOf[T ~string](names []T, do func(T) error) error {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		if err := do(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // among is the condition that a conversation is of one of some projects, or empty

@@ -22,7 +22,7 @@ func (db reader) Projects(ctx context.Context) ([]scrollback.Project, error) {
 		err := r.Scan(&name, &n)
 		count[name] = n
 		return err
-	}, `SELECT project, count(*) FROM conversations WHERE deleted_at = 0 GROUP BY project`)
+	}, `SELECT project, count(*) FROM conversations WHERE deleted_at = 0 AND agent_of = '' GROUP BY project`)
 	if err != nil {
 		return nil, db.wrap("sqldriver.Projects", err)
 	}

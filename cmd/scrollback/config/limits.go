@@ -1,32 +1,50 @@
 package config
 
 import (
+	"math"
+
 	"github.com/knadh/koanf/v2"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/server/restapi"
 )
 
 // Limits bound what comes in; 0 is the default of each.
 type Limits struct {
-	Body, MessageChars, Parts, Attachment, Import int64
+	Body, MessageChars, Parts, Attachment, Import, Images int64
+
+	RemoteImages bool // images at addresses are allowed
 }
 
 // parseLimits reads them from the config file.
 func parseLimits(k *koanf.Koanf) (l Limits, err error) {
 	for name, at := range map[string]*int64{"body_bytes": &l.Body, "message_chars": &l.MessageChars, "parts": &l.Parts,
-		"attachment_bytes": &l.Attachment, "import_bytes": &l.Import} {
+		"attachment_bytes": &l.Attachment, "import_bytes": &l.Import, "images": &l.Images} {
 		if *at = k.Int64("limits" + dot + name); *at < 0 || *at > 1<<40 {
 			return l, scrollback.ParamErrorf("scrollback", "limits", "limits.%s is a number from 0, for its default, to 1099511627776", name)
 		}
 	}
+	l.RemoteImages = k.Bool("remote_images")
 	return l, nil
+}
+
+// parseAgents reads whether models may start sub-agents, and their bounds.
+func (s *Settings) parseAgents(src source) error {
+	at := func(name string) int64 { return src.k.Int64("agents" + dot + name) }
+	within := func(name string) int { // what an int may not hold is out of bounds anyway
+		return int(min(max(at(name), -1), math.MaxInt32))
+	}
+	s.Agents = agent.Options{Allowed: src.k.Bool("agents" + dot + "allowed"), Depth: within("depth"), PerTurn: within("per_turn"), PerTree: within("per_tree"),
+		Steps: within("steps"), Tokens: at("tokens")}
+	return s.Agents.Check()
 }
 
 // Incoming sets an engine's share of them.
 func (l Limits) Incoming(o engine.Options) engine.Options {
 	o.Incoming.MessageChars, o.Incoming.Parts, o.Incoming.ArtifactBytes = int(l.MessageChars), int(l.Parts), l.Attachment
+	o.Incoming.Images, o.Incoming.RemoteImages = int(l.Images), l.RemoteImages
 	return o
 }
 

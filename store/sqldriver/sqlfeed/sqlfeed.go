@@ -35,9 +35,14 @@ func List(ctx context.Context, s *sqlrow.Session, after int64, limit int) ([]dri
 	err := s.Rows(ctx, func(r sqlrow.Scanner) error {
 		var c driver.Changed
 		var head scrollback.ChangedHead
+		var agent scrollback.AgentRef
 		var there bool
 		err := r.Scan(&c.N, &c.Conversation, &c.Project, &c.From, &c.Kinds, &c.Turn, &c.State, &c.FirstSeq, &c.LastSeq, &c.Ref,
-			&there, &head.In, &head.Title, &head.Version, &head.Branch, &head.Messages, &head.UpdatedAt, &head.DeletedAt)
+			&there, &head.In, &head.Title, &head.Version, &head.Branch, &head.Messages, &head.UpdatedAt, &head.DeletedAt,
+			&agent.ID, &agent.TurnID, &agent.CallID)
+		if agent.ID != "" {
+			head.AgentOf = &agent
+		}
 		if there {
 			c.Now = &head
 		}
@@ -45,7 +50,8 @@ func List(ctx context.Context, s *sqlrow.Session, after int64, limit int) ([]dri
 		return err
 	}, `SELECT h.n, h.conversation_id, h.project, h.moved_from, h.kinds, h.turn_id, h.state, h.first_seq, h.last_seq, h.ref,
 		c.id IS NOT NULL, coalesce(c.project, ''), coalesce(c.title, ''), coalesce(c.version, 0), coalesce(c.branch, ''), coalesce(c.messages, 0),
-		coalesce(c.updated_at, 0), coalesce(c.deleted_at, 0)
+		coalesce(c.updated_at, 0), coalesce(c.deleted_at, 0),
+		coalesce(c.agent_of, ''), coalesce(c.agent_turn, ''), coalesce(c.agent_call, '')
 		FROM changes h LEFT JOIN conversations c ON c.id = h.conversation_id AND c.purged_at = 0 WHERE h.n > $1 ORDER BY h.n LIMIT $2`, after, limit)
 	return out, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/projecttest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/sourcetest"
 	"github.com/scrollback-ai/scrollback/store/feed/feedtest"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
 )
@@ -42,6 +43,7 @@ func TestSQLite(t *testing.T) {
 	drivertest.Run(t, open)
 	t.Run("Feed", func(t *testing.T) { feedtest.Run(t, open) })
 	projecttest.Run(t, open)
+	sourcetest.Run(t, open)
 	t.Run("Plans", func(t *testing.T) { judge(t, seen.queries) })
 	t.Run("Steps", func(t *testing.T) { narrow(t, seen.queries) })
 }
@@ -50,13 +52,16 @@ func TestSQLite(t *testing.T) {
 // all of a conversation or of a list: a statement is told by a part of its text.
 var steps = []struct{ part, step string }{
 	{"receipt = $3", "SEARCH receipts USING COVERING INDEX receipts_known (conversation_id=? AND receipt=? AND branch=?)"},
-	{"WHERE deleted_at = 0 AND purged_at = 0 AND (updated_at",
+	{"WHERE deleted_at = 0 AND agent_of = '' AND purged_at = 0 AND (updated_at",
 		"SEARCH conversations USING INDEX conversations_newest ((updated_at,id)<(?,?))"},
-	{"WHERE deleted_at = 0 AND project = $5", "SEARCH conversations USING INDEX conversations_project (project=? AND (updated_at,id)<(?,?))"},
+	{"WHERE deleted_at = 0 AND agent_of = '' AND project = $5",
+		"SEARCH conversations USING INDEX conversations_project (project=? AND (updated_at,id)<(?,?))"},
 	{"WHERE deleted_at <> 0 AND purged_at = 0 AND (updated_at",
 		"SEARCH conversations USING INDEX conversations_trash_newest ((updated_at,id)<(?,?))"},
 	{"WHERE deleted_at <> 0 AND project = $5",
 		"SEARCH conversations USING INDEX conversations_trash_project (project=? AND (updated_at,id)<(?,?))"},
+	{"WHERE deleted_at = 0 AND agent_of <> '' AND agent_of = $5 AND purged_at",
+		"SEARCH conversations USING INDEX conversations_agents (agent_of=? AND (updated_at,id)<(?,?))"},
 }
 
 // The turns of a page are found by an index of those that did not end well: its cost does

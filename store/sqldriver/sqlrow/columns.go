@@ -54,8 +54,8 @@ func (c *Columns) Parse(s string, into any) {
 // Marks is "$1, $2, … $n".
 func Marks(n int) string { return markers[n] }
 
-var markers = func() [26]string {
-	var out [26]string
+var markers = func() [32]string {
+	var out [32]string
 	for n := 1; n < len(out); n++ {
 		sep := ", $"
 		if n == 1 {

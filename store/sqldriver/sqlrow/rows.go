@@ -9,7 +9,8 @@ import (
 
 // ConversationColumns are those of conversations.
 const ConversationColumns = `id, project, title, model, instructions, policy, limit_tokens, roots, settings,
-	pinned_seqs, meta, parent, version, branch, messages, turn, created_at, updated_at, deleted_at, ancestors, purged_at, environment, title_by`
+	pinned_seqs, meta, parent, version, branch, messages, turn, created_at, updated_at, deleted_at, ancestors, purged_at, environment, title_by,
+	agent_of, agent_turn, agent_call`
 
 // Conversation is a row of conversations with the column that nobody else sees.
 type Conversation struct {
@@ -49,8 +50,10 @@ func (c *Conversation) Tell() driver.Changed {
 // Scan reads a row.
 func (c *Conversation) Scan(r Scanner) error {
 	var roots, settings, pinned, meta, parent, ancestors, environment string
+	var agent scrollback.AgentRef
 	err := r.Scan(&c.ID, &c.Project, &c.Title, &c.Model, &c.Instructions, &c.Policy, &c.Limit, &roots, &settings,
-		&pinned, &meta, &parent, &c.Version, &c.Branch, &c.Messages, &c.LastTurn, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt, &ancestors, &c.PurgedAt, &environment, &c.TitleBy)
+		&pinned, &meta, &parent, &c.Version, &c.Branch, &c.Messages, &c.LastTurn, &c.CreatedAt, &c.UpdatedAt, &c.DeletedAt, &ancestors, &c.PurgedAt, &environment, &c.TitleBy,
+		&agent.ID, &agent.TurnID, &agent.CallID)
 	if err != nil {
 		return err
 	}
@@ -62,6 +65,9 @@ func (c *Conversation) Scan(r Scanner) error {
 	col.Parse(parent, &c.Parent)
 	col.Parse(ancestors, &c.Ancestors)
 	col.Parse(environment, &c.Environment)
+	if c.AgentOf = nil; agent.ID != "" {
+		c.AgentOf = &agent
+	}
 	c.Was = Standing{c.Project, c.DeletedAt, c.PurgedAt}
 	return col.Err
 }
@@ -69,9 +75,14 @@ func (c *Conversation) Scan(r Scanner) error {
 // Values are the columns of a conversation in order.
 func (c *Conversation) Values() ([]any, error) {
 	var col Columns
+	var agent scrollback.AgentRef
+	if c.AgentOf != nil {
+		agent = *c.AgentOf
+	}
 	v := []any{c.ID, c.Project, c.Title, c.Model, c.Instructions, c.Policy, c.Limit, col.JSON(c.Roots), col.JSON(c.Settings),
 		col.JSON(c.PinnedSeqs), col.JSON(c.Meta), col.JSON(c.Parent), c.Version, c.Branch, c.Messages, c.LastTurn,
-		c.CreatedAt, c.UpdatedAt, c.DeletedAt, col.JSON(c.Ancestors), c.PurgedAt, col.JSON(c.Environment), c.TitleBy}
+		c.CreatedAt, c.UpdatedAt, c.DeletedAt, col.JSON(c.Ancestors), c.PurgedAt, col.JSON(c.Environment), c.TitleBy,
+		agent.ID, agent.TurnID, agent.CallID}
 	return v, col.Err
 }
 
