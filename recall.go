@@ -95,7 +95,8 @@ type SearchQuery struct {
 	Around       int
 	Order        string
 	Passage      int
-	Except       []MessageID // leave these out, as hits and as neighbours
+	Agents       []ConversationID // with Conversation: its sub-agents, whose messages count as its own
+	Except       []MessageID      // leave these out, as hits and as neighbours
 }
 
 // SearchResult is the best hits, best first. Truncated says that more messages

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"iter"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -105,4 +106,23 @@ func unknownRenderer(seg scrollback.Segment, number int) error {
 func hash(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
+}
+
+// Transcript writes messages as Markdown under a heading: as the file of a segment shows
+// them, without what names a segment. It holds one message in memory.
+func Transcript(w io.Writer, heading string, ms iter.Seq2[scrollback.Message, error]) error {
+	if _, err := io.WriteString(w, heading); err != nil {
+		return err
+	}
+	for msg, err := range ms {
+		if err != nil {
+			return err
+		}
+		var m markdown1
+		m.message(&msg)
+		if _, err := w.Write(m.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

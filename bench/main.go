@@ -41,6 +41,7 @@ var figures = []struct {
 	{"fold", "Compacting, and reading what is compacted", (*bench).fold},
 	{"grep", "Grep", (*bench).grep},
 	{"references", "References in a prompt", references},
+	{"saved", "References to what has not changed", saved},
 	{"notebook", "The last cell of 5,000", notebook},
 	{"policy", "Tokens saved by policy", (*bench).policy},
 	{"provider", "The way to a provider", (*bench).provider},

@@ -163,6 +163,7 @@ var notes = map[string]string{
 	"fold":       "A conversation of 200,000 tokens, compacted by the engine without a model: cleared at once, and piece by piece for a small window. Then the first page of each of its segments is read, which makes and checks its file, and read again.",
 	"grep":       "Every matching line of a conversation is counted and fifty are returned; the words are in 1 % and in 0.01 % of the messages, and the totals are checked against that.",
 	"references": "One prompt that names 200 files of 3.7 KB, spread over a tree whose files the system has in memory; and a part of a file's name, completed to a path.",
+	"saved":      "Two prompts in a row that name the same 20 files of 3.7 KB: what stands behind each, in bytes.",
 	"notebook":   "The program running the last cell of a notebook of 5,000 cells, about 9 MB, with the offline model in a window of 32,768 tokens. The first time the conversation is made of the cells before it, and compacted; then it is there, and is compared with the file.",
 	"policy": "A conversation of 2,000 messages in a window of 32,768 tokens: the total weight of its requests, compared with sending everything each time. " +
 		"Summaries are written by a stand-in for a model that quotes what it is given; what its own requests cost is in a separate row.",

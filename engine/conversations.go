@@ -2,11 +2,12 @@ package engine
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/workspace"
 )
 
 // Create makes a conversation, or returns the one that already has the given id and
@@ -22,6 +23,7 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ..
 			v.e.Entitle(&c, history[i].Parts)
 		}
 	}
+	c.AgentOf = nil // only a model's call makes a sub-agent
 	if err := admits(ctx, v, &c); err != nil {
 		return c, false, err
 	}
@@ -87,6 +89,12 @@ func admits(ctx context.Context, v *View, c *scrollback.Conversation) error {
 	if err != nil {
 		return err
 	}
+	if c.Settings.Agents {
+		err = v.e.mayStart()
+	}
+	if err != nil {
+		return err
+	}
 	if len(c.PinnedSeqs) > 0 {
 		return scrollback.ParamErrorf(op, "pinned_seqs", "a conversation that is being created has no message to pin")
 	}
@@ -98,6 +106,29 @@ func admits(ctx context.Context, v *View, c *scrollback.Conversation) error {
 		return err
 	}
 	return scrollback.CheckTools(c.Settings.Tools)
+}
+
+// mayStart returns an error unless models may start sub-agents here.
+func (e *Engine) mayStart() error {
+	if e.o.Agents.Allowed {
+		return nil
+	}
+	return scrollback.Errorf(scrollback.Refused, "engine", "sub-agents are not allowed here: start scrollback with --agents, or set agents.allowed in the configuration")
+}
+
+// narrowed checks an edit of a sub-agent: its folders only become fewer, and its project is
+// that of the conversation that it works for.
+func narrowed(c, was *scrollback.Conversation) error {
+	switch {
+	case c.AgentOf == nil:
+		return nil
+	case c.Project != was.Project:
+		return scrollback.ParamErrorf("engine.Patch", "project", "a sub-agent stays in the project of the conversation that it works for")
+	case slices.Equal(c.Roots, was.Roots):
+		return nil
+	}
+	_, err := workspace.NewGrants(was.Roots).Narrow(c.Roots)
+	return err
 }
 
 // Resolve finds a conversation by what a person calls it: an id, a unique
@@ -137,7 +168,7 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	pins, err := v.e.newPins(ctx, head, edit)
+	pins, err := v.e.resolver.Pins(ctx, head, edit)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
@@ -149,7 +180,7 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 		if c.Title != was.Title { // which no model replaces from now on
 			c.TitleBy = scrollback.TitleGiven
 		}
-		if err := pins.apply(c, was); err != nil {
+		if err := pins.Apply(c, was); err != nil {
 			return err
 		}
 		if err := scrollback.CheckTools(c.Settings.Tools); err != nil {
@@ -158,6 +189,14 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 		if !v.door.caller.Sees(c.Project) {
 			return scrollback.Errorf(scrollback.NotFound, "engine.Patch", "no project %s", c.Project)
 		}
+		if err := narrowed(c, &was); err != nil {
+			return err
+		}
+		if c.Settings.Agents && !was.Settings.Agents {
+			if err := v.e.mayStart(); err != nil {
+				return err
+			}
+		}
 		if !slices.Equal(c.Roots, was.Roots) {
 			roots, err := v.e.grants.Change(was.Roots, c.Roots)
 			if err != nil {
@@ -165,18 +204,11 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 			}
 			c.Roots = roots
 		}
-		if resolvesAlike(c, &was) {
+		if setting.Alike(c, &was) {
 			return nil
 		}
-		return v.e.resolver.Check(*c, pins.of)
+		return v.e.resolver.Check(*c, pins.Project)
 	})
-}
-
-// resolvesAlike reports whether an edit changed nothing that a request's model, policy
-// and limit depend on.
-func resolvesAlike(c, was *scrollback.Conversation) bool {
-	return c.Model == was.Model && c.Policy == was.Policy && c.Limit == was.Limit && c.Project == was.Project &&
-		maps.Equal(c.Settings.Compaction, was.Settings.Compaction) && c.Settings.ModelThinking() == was.Settings.ModelThinking()
 }
 
 // Trash puts a conversation in the trash, with its sub-agents; Restore takes them out.
@@ -225,7 +257,7 @@ func (v *View) Purge(ctx context.Context, id scrollback.ConversationID) (PurgeRe
 // purge removes a conversation and its sub-agents; see [store.Store.Purge].
 func (e *Engine) purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (PurgeResult, error) {
 	out := PurgeResult{ID: id}
-	doomed, err := e.store.Doomed(ctx, id, trashedBy)
+	doomed, err := e.store.Agents.Doomed(ctx, id, trashedBy)
 	for _, one := range doomed {
 		by := trashedBy
 		if one != id { // it goes with the conversation, whenever it went there
@@ -242,66 +274,4 @@ func (e *Engine) purge(ctx context.Context, id scrollback.ConversationID, trashe
 		out.Removed, out.Kept, out.Artifacts, out.Waiting = out.Removed+purged.Removed, out.Kept+purged.Kept, out.Artifacts+gone, out.Waiting+waiting
 	}
 	return out, err
-}
-
-// pins are messages of a branch that were checked and may be pinned, and what is stored of
-// the project that the conversation is then in, if that matters to the edit.
-type pins struct {
-	branch scrollback.BranchID
-	seqs   []int64
-	of     scrollback.Project
-}
-
-// newPins checks the messages that an edit pins, before its transaction: each must be
-// something that was said on the path, and together they must leave room.
-func (e *Engine) newPins(ctx context.Context, head store.Head, edit func(*scrollback.Conversation) error) (pins, error) {
-	const op = "engine.Patch"
-	out, c := pins{branch: head.Branch.ID}, head.Conversation
-	if err := edit(&c); err != nil {
-		return out, err
-	}
-	if !resolvesAlike(&c, &head.Conversation) {
-		var err error
-		if out.of, err = e.resolver.Project(ctx, c.Project); err != nil {
-			return out, err
-		}
-	}
-	out.seqs = slices.Compact(slices.Sorted(slices.Values(c.PinnedSeqs)))
-	if len(out.seqs) == 0 || slices.Equal(out.seqs, head.PinnedSeqs) {
-		return out, nil
-	}
-	if n := len(out.seqs); n > scrollback.PinsMax {
-		return out, scrollback.ParamErrorf(op, "pinned_seqs", "at most %d messages can be pinned, not %d", scrollback.PinsMax, n)
-	}
-	sh, err := e.resolver.Resolve(ctx, c, Overrides{})
-	if err != nil {
-		return out, err
-	}
-	var tokens int64
-	for _, seq := range out.seqs {
-		if seq < 1 || seq > head.Branch.HeadSeq {
-			return out, scrollback.ParamErrorf(op, "pinned_seqs", "there is no message %d on this path, which has %d", seq, head.Branch.HeadSeq)
-		}
-		m, err := e.store.At(ctx, head.Branch, seq)
-		switch {
-		case err != nil:
-			return out, err
-		case m.Role == scrollback.RoleTool || len(m.Parts.Calls()) > 0: // a call without its result can be sent nowhere
-			return out, scrollback.ParamErrorf(op, "pinned_seqs", "message %d is a call of a tool or its result: pin what was said of it", seq)
-		}
-		tokens += m.Weight.Tokens
-	}
-	if room := sh.Policy.PinnedBound(sh.Budget.Tokens); tokens > room {
-		return out, scrollback.ParamErrorf(op, "pinned_seqs", "the pinned messages weigh %d tokens, and at most %d (%v of the budget) are taken", sh.ModelTokens(tokens), sh.ModelTokens(room), sh.Policy.PinnedShare)
-	}
-	return out, nil
-}
-
-// apply puts the pins of the edited conversation in order.
-func (p pins) apply(c *scrollback.Conversation, was scrollback.Conversation) error {
-	c.PinnedSeqs = slices.Compact(slices.Sorted(slices.Values(c.PinnedSeqs)))
-	if slices.Equal(c.PinnedSeqs, was.PinnedSeqs) || len(c.PinnedSeqs) == 0 || slices.Equal(c.PinnedSeqs, p.seqs) && was.Branch == p.branch {
-		return nil
-	}
-	return scrollback.Errorf(scrollback.Conflict, "engine.Patch", "the conversation was changed meanwhile; pin again")
 }

@@ -24,6 +24,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/engine/allowance"
 	"github.com/scrollback-ai/scrollback/engine/fold"
 	"github.com/scrollback-ai/scrollback/engine/setting"
@@ -68,6 +69,9 @@ type Options struct {
 	NoTitleCalls bool
 	// Allowances returns what projects may use in a day; nil sets no limits.
 	Allowances allowance.Projects
+
+	// Agents says whether models may start sub-agents, and bounds them.
+	Agents agent.Options
 
 	// Eager writes the file of a segment when it is folded instead of when it is first read.
 	Eager bool
@@ -151,9 +155,10 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	o.Agents = o.Agents.Complete()
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}}
 	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog, Limit: e.o.Limit, Compaction: e.o.Compaction,
-		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, RemoteImages: e.o.Incoming.RemoteImages, Log: e.o.Log})
+		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, RemoteImages: e.o.Incoming.RemoteImages, Agents: o.Agents.Allowed, Log: e.o.Log})
 	e.folder = fold.New(s, a, e.resolver, e.folds())
 	e.gate = allowance.Gate{Books: s.Books, Projects: e.allowed}
 	var roots []string

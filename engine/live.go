@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/internal/turnstile"
@@ -39,6 +40,8 @@ type liveTurn struct {
 	sent     scrollback.Weight    // of the newest request
 	wait     turnstile.Patience   // for summaries
 	web      webSearch
+	crew     *agent.Crew // its sub-agents
+	most     int         // steps that may look things up, see maxSteps
 
 	references []scrollback.Reference // of the prompt, until they are reported
 	cancel     context.CancelCauseFunc

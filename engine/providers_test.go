@@ -58,7 +58,7 @@ func standIn(preset string, m model.Model, limit int64) *modeltest.Strict {
 }
 
 // talker is a model that does what the question says: it looks things up for [look],
-// two at once for [looks], and asks the client for the time for [clock], beside a
+// two at once for [looks], starts two sub-agents for [hire], and asks the client for the time for [clock], beside a
 // look-up for [both]. It thinks most of the time, and every thought has its name.
 type talker struct {
 	name    string
@@ -118,6 +118,9 @@ func (k *talker) wanted(r model.Request) []scrollback.ToolCall {
 	search, grep := enginetest.Call("", "context_search", `{"query":"harbour crane 港口","limit":2}`),
 		enginetest.Call("", "context_grep", `{"pattern":"crane \\d+","max_results":3}`)
 	switch {
+	case asks("hire") && !made["agent"]:
+		return []scrollback.ToolCall{enginetest.Call("", "agent", `{"task":"the crane 港口 [look]"}`),
+			enginetest.Call("", "agent", `{"task":"the tide","title":"潮汐"}`)}
 	case asks("look") && !made[search.Name]:
 		return []scrollback.ToolCall{search}
 	case asks("looks") && !made[search.Name]:

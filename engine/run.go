@@ -6,9 +6,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"iter"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/engine/agent"
+	"github.com/scrollback-ai/scrollback/engine/calls"
 	"github.com/scrollback-ai/scrollback/engine/fold"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/model"
@@ -41,7 +46,7 @@ func (lt *liveTurn) run(base context.Context) {
 	lt.end(last)
 	watch.Ended(base, last, lt.usage, err)
 	lt.askTitle(last)
-	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting {
+	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting && lt.head.AgentOf == nil { // a sub-agent seldom goes on
 		lt.e.folder.Ahead(base, lt.turn.Conversation, lt.resolved)
 	}
 }
@@ -92,7 +97,7 @@ func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, *s
 			return w, mark, reply{}, err
 		}
 		lt.sent = w.Weight
-		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.resolved.ModelBudget.Limit, AnswerOnly: step > maxSteps+1,
+		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.resolved.ModelBudget.Limit, AnswerOnly: step > lt.most+1,
 			Thinking: lt.resolved.Thinking, WebSearch: lt.web.by == WebSearchProvider, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.artifactBytes})
 		l := model.LessonOf(err)
 		if l == nil || !lt.sofar().Empty() {
@@ -226,26 +231,30 @@ func (lt *liveTurn) conclude(ctx context.Context, step int, t reply, mark *scrol
 	case t.parts.Text() == "" && len(calls) == 0:
 		return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", "the model's answer was empty").Because(scrollback.ErrUpstream)
 	case len(calls) > 0:
-		var answers scrollback.Parts
-		answers, f.OpenCalls = lt.answerCalls(ctx, step, calls)
+		ran := lt.answerCalls(ctx, step, calls)
+		f.OpenCalls = ran.Open
 		if err := ctx.Err(); err != nil {
 			return nil, nil, context.Cause(ctx)
 		}
-		for _, r := range answers.Results() {
-			results = append(results, scrollback.ToolResultEvent{CallID: r.CallID, Name: r.Name, Text: r.Text})
+		for _, r := range ran.Results.Results() {
+			ev := scrollback.ToolResultEvent{CallID: r.CallID, Name: r.Name, Text: r.Text, Conversation: ran.Agents[r.CallID]}
+			if r.Artifact != "" {
+				ev.Ref = scrollback.ArtifactRef(r.Artifact)
+			}
+			results = append(results, ev)
 		}
-		if len(answers) > 0 {
-			f.Messages = append(f.Messages, store.Incoming{Message: scrollback.Message{Role: scrollback.RoleTool, Parts: answers}})
+		if len(ran.Results) > 0 {
+			f.Messages = append(f.Messages, store.Incoming{Message: scrollback.Message{Role: scrollback.RoleTool, Parts: ran.Results}, Mentions: ran.Mentions})
 		}
 		switch {
 		case len(f.OpenCalls) > 0:
 			f.State = scrollback.TurnWaiting
-		case step > maxSteps+1:
+		case step > lt.most+1:
 			f.FinishReason = scrollback.FinishMaxSteps
 		default:
 			f.State = scrollback.TurnOpen
 		}
-	case step > maxSteps+1: // it had to be told to answer
+	case step > lt.most+1: // it had to be told to answer
 		f.FinishReason = scrollback.FinishMaxSteps
 	}
 	f.Messages = append([]store.Incoming{said}, f.Messages...)
@@ -351,39 +360,53 @@ func asked(w scrollback.Window) (tokens int64) {
 	return tokens
 }
 
-// answerCalls runs the calls of a step that are ours to run: those of
-// recall tools, and those of tools that nobody has defined. The rest stay open for
-// the client.
-func (lt *liveTurn) answerCalls(ctx context.Context, step int, calls []scrollback.ToolCall) (answers scrollback.Parts, open []scrollback.ToolCall) {
-	known, reader := map[string]bool{}, lt.view.Recall()
+// answerCalls runs the calls of a step that are answered here; those of the client stay open
+// for it.
+func (lt *liveTurn) answerCalls(ctx context.Context, step int, all []scrollback.ToolCall) calls.Answers {
 	lt.mu.Lock()
-	for _, t := range lt.head.Settings.Tools {
-		known[t.Name] = true
-	}
+	c := lt.head.Conversation
 	lt.mu.Unlock()
-	for _, c := range calls {
-		if known[c.Name] {
-			open = append(open, c)
-			continue
+	reader := lt.view.Recall()
+	run := calls.Step{Clients: c.Settings.Tools, Late: step > lt.most, Room: lt.room(len(all)),
+		LookUp: func(ctx context.Context, call scrollback.ToolCall, room recall.Room) (string, error) {
+			return reader.Call(ctx, c.ID, call.Name, call.Arguments, room)
+		}}
+	if lt.e.o.Agents.Allowed && agent.Offered(c) {
+		by, at := agent.Employer{Conversation: c, Turn: lt.turn.ID, Model: lt.resolved.Over.Model, Limit: lt.resolved.Over.Limit}, desk(lt.view)
+		run.Agent = func(ctx context.Context, call scrollback.ToolCall, room recall.Room) (agent.Result, error) {
+			return lt.crew.Run(ctx, at, by, call, room)
 		}
-		r := scrollback.ToolResult{CallID: c.ID, Name: c.Name, Recall: recall.IsTool(c.Name)}
-		switch {
-		case !r.Recall:
-			r.Text, r.IsError = "There is no tool named "+c.Name+".", true
-		case step > maxSteps:
-			r.Text, r.IsError = "No more look-ups in this turn: answer now with what you have.", true
-		default:
-			within, done := watch.Tool(ctx, c)
-			text, err := reader.Call(within, lt.turn.Conversation, c.Name, c.Arguments, lt.room(len(calls)))
-			done(err)
-			r.Text = text
-			if err != nil {
-				r.Text, r.IsError = scrollback.Shown(err), true
-			}
-		}
-		answers = append(answers, r)
 	}
-	return answers, open
+	return run.Run(ctx, all)
+}
+
+// desk is what sub-agents need, within what whoever asked may.
+func desk(v *View) agent.Desk {
+	return agent.Desk{Get: v.Get, Stop: v.Turns().Cancel, Messages: v.Recall().All, Render: archive.Transcript, Keep: v.e.intake.Keep,
+		Below: func(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Conversation, error) {
+			return v.e.store.Agents.Below(ctx, id, true)
+		},
+		Create: func(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, error) {
+			c.Roots = slices.DeleteFunc(slices.Clone(c.Roots), func(root string) bool { // granted once, and no longer
+				_, err := v.e.grants.Narrow([]string{root})
+				return err != nil
+			})
+			err := admits(ctx, v, &c)
+			if err == nil {
+				c, _, err = v.e.store.Create(ctx, c)
+			}
+			return c, err
+		},
+		Begin: func(ctx context.Context, id scrollback.ConversationID, task string, crew *agent.Crew) (scrollback.TurnID, iter.Seq[scrollback.Event], error) {
+			turn, events, err := v.Begin(ctx, TurnRequest{Conversation: id, Message: scrollback.Say(task), crew: crew})
+			return turn, func(yield func(scrollback.Event) bool) {
+				for n, err := range events {
+					if err != nil || !yield(n.Event) {
+						return
+					}
+				}
+			}, err
+		}}
 }
 
 // Bounds of recall results, as shares of the budget: of one by itself, and of all those

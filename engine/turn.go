@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/agent"
+	"github.com/scrollback-ai/scrollback/engine/calls"
 	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/store"
@@ -33,6 +35,8 @@ type TurnRequest struct {
 	WebSearch    bool                      `json:"web_search,omitempty"`  // before it is answered, for this request only
 	PlainMarks   bool                      `json:"plain_marks,omitempty"` // @path refers to a file without brackets too
 	Overrides    Overrides                 `json:"shape"`
+
+	crew *agent.Crew // that a sub-agent's turn belongs to
 
 	// Quota counts the turn for whoever asks; nil counts nothing. A replay is not counted.
 	Quota *scrollback.Quota `json:"-"`
@@ -112,7 +116,10 @@ func (v *View) begin(ctx context.Context, r TurnRequest) (lt *liveTurn, replayed
 			return nil, begun.Turn.ID, nil
 		default:
 			lt = makeLive(v, begun, sh)
-			lt.web = web
+			lt.web, lt.crew, lt.most = web, agent.NewCrew(e.o.Agents, r.crew), maxSteps
+			if begun.Head.AgentOf != nil {
+				lt.most = max(e.o.Agents.Steps-2, 1) // two more are told to answer
+			}
 			return lt, "", nil
 		}
 	}
@@ -314,7 +321,9 @@ func (e *Engine) ending(ctx context.Context, head store.Head, r *TurnRequest) (*
 		if m.Role == scrollback.RoleTool {
 			continue
 		}
-		open := slices.DeleteFunc(m.Parts.Calls(), func(c scrollback.ToolCall) bool { return c.Recall() || answered[c.ID] })
+		open := slices.DeleteFunc(m.Parts.Calls(), func(c scrollback.ToolCall) bool {
+			return c.Recall() || agent.Ours(head.Conversation, c.Name) || answered[c.ID]
+		})
 		switch {
 		case m.Role != scrollback.RoleAssistant || m.Status != scrollback.StatusComplete:
 		case len(open) > 0:
@@ -335,57 +344,17 @@ func admit(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
 	case len(r.ToolResults) > 0 && !waiting:
 		return scrollback.ParamErrorf(op, "tool_results", "no call waits for a result")
 	case len(r.ToolResults) > 0:
-		return matchCalls(last.OpenCalls, r, in)
+		ids := make([]string, len(r.ToolResults))
+		for i, res := range r.ToolResults {
+			ids[i] = res.CallID
+		}
+		return calls.Match(last.OpenCalls, ids, in)
 	case len(r.Message) == 0 && waiting:
-		return scrollback.ParamErrorf(op, "tool_results", "the last turn waits for the results of %s", callNames(last.OpenCalls))
+		return scrollback.ParamErrorf(op, "tool_results", "the last turn waits for the results of %s", calls.Names(last.OpenCalls))
 	case len(r.Message) == 0 && last != nil && last.State == scrollback.TurnComplete:
 		return scrollback.ParamErrorf(op, "message", "the last message is answered already: give a message")
 	}
 	return nil
-}
-
-// matchCalls checks that the results are for exactly the open calls, gives each the name
-// of its tool, and puts them in the order of the calls.
-func matchCalls(open []scrollback.ToolCall, r *TurnRequest, in []store.Incoming) error {
-	names := map[string]string{}
-	for _, c := range open {
-		names[c.ID] = c.Name
-	}
-	seen := map[string]bool{}
-	for _, res := range r.ToolResults {
-		if names[res.CallID] == "" || seen[res.CallID] {
-			return scrollback.ParamErrorf("engine.Turn", "tool_results", "result %q answers no open call (open: %s)", res.CallID, callNames(open))
-		}
-		seen[res.CallID] = true
-	}
-	if len(seen) != len(open) {
-		return scrollback.ParamErrorf("engine.Turn", "tool_results", "every open call needs its result: %s", callNames(open))
-	}
-	place := func(p scrollback.Part) int {
-		res, ok := p.(scrollback.ToolResult)
-		if !ok {
-			return len(open)
-		}
-		return slices.IndexFunc(open, func(c scrollback.ToolCall) bool { return c.ID == res.CallID })
-	}
-	for _, m := range in {
-		for i, p := range m.Parts {
-			if res, ok := p.(scrollback.ToolResult); ok {
-				res.Name = names[res.CallID]
-				m.Parts[i] = res
-			}
-		}
-		slices.SortStableFunc(m.Parts, func(a, b scrollback.Part) int { return cmp.Compare(place(a), place(b)) })
-	}
-	return nil
-}
-
-func callNames(calls []scrollback.ToolCall) string {
-	ids := make([]string, len(calls))
-	for i, c := range calls {
-		ids[i] = c.ID + " (" + c.Name + ")"
-	}
-	return strings.Join(ids, ", ")
 }
 
 // keepWithConversation keeps the client's tools with the conversation, and gives it a title

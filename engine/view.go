@@ -201,7 +201,7 @@ func (a *Admin) PurgeTrash(ctx context.Context, age int64) (int, error) {
 			if c.DeletedAt > trashedBy {
 				continue
 			}
-			with, err := a.e.store.WithAnother(ctx, c)
+			with, err := a.e.store.Agents.WithAnother(ctx, c)
 			if with {
 				continue
 			}

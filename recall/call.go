@@ -274,7 +274,8 @@ func find(ctx context.Context, c call) (string, error) {
 func (c call) searched(ctx context.Context, scope string) (scrollback.SearchQuery, error) {
 	const op = "recall"
 	if scope == "" || scope == scrollback.ScopeConversation {
-		return scrollback.SearchQuery{Conversation: c.conversation}, nil
+		agents, err := c.agents(ctx)
+		return scrollback.SearchQuery{Conversation: c.conversation, Agents: agents}, err
 	}
 	own, err := c.door.Head(ctx, c.conversation)
 	if err != nil {
@@ -295,6 +296,20 @@ func (c call) searched(ctx context.Context, scope string) (scrollback.SearchQuer
 		return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, "this conversation may search only its project")
 	}
 	return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, "this conversation may search only itself")
+}
+
+// agents are the conversations that work for this one, and theirs: what they said and made
+// counts as its own.
+func (c call) agents(ctx context.Context) ([]scrollback.ConversationID, error) {
+	if c.conversation == "" {
+		return nil, nil
+	}
+	all, err := c.store.Agents.Below(ctx, c.conversation, false)
+	var out []scrollback.ConversationID
+	for _, a := range all {
+		out = append(out, a.ID)
+	}
+	return out, err
 }
 
 // reach is how far a conversation lets its model look: its own setting, else that of its
@@ -341,8 +356,8 @@ func (c call) asking(ctx context.Context) ([]scrollback.MessageID, error) {
 }
 
 // reaching does something with a ref through the conversation that is asked, or if that
-// does not mention it, through one that does, as far as the conversation's setting lets
-// its model reach. The error is that of the first.
+// does not mention it, through one that does: a sub-agent of it, or another as far as the
+// conversation's setting lets its model reach. The error is that of the first.
 func (c call) reaching(ctx context.Context, ref scrollback.Ref, do func(through scrollback.ConversationID) error) error {
 	first := do(c.conversation)
 	if scrollback.CodeOf(first) != scrollback.NotFound {
@@ -357,13 +372,17 @@ func (c call) reaching(ctx context.Context, ref scrollback.Ref, do func(through 
 	if err != nil {
 		return err
 	}
-	switch may {
-	case scrollback.ScopeProject:
-	case scrollback.ScopeAll:
+	agents, err := c.agents(ctx)
+	if err != nil {
+		return err
+	}
+	further := may == scrollback.ScopeProject || may == scrollback.ScopeAll
+	switch {
+	case may == scrollback.ScopeAll:
 		if within, err = c.door.Projects("", nil); err != nil {
 			return err
 		}
-	default:
+	case !further && len(agents) == 0:
 		return first
 	}
 	others, err := c.store.Refs.Mentions(ctx, ref, within)
@@ -371,6 +390,9 @@ func (c call) reaching(ctx context.Context, ref scrollback.Ref, do func(through 
 		return err
 	}
 	for _, id := range others {
+		if !further && !slices.Contains(agents, id) {
+			continue
+		}
 		switch o, err := c.door.Head(ctx, id); {
 		case scrollback.CodeOf(err) == scrollback.NotFound:
 		case err != nil:

@@ -12,9 +12,9 @@ import (
 // holds.
 const agentsMost = 10_000
 
-// Agents returns the sub-agents of a conversation and theirs, each before its own; with
+// Below returns the sub-agents of a conversation and theirs, each before its own; with
 // trash also those in the trash.
-func (s *Store) Agents(ctx context.Context, id scrollback.ConversationID, trash bool) ([]scrollback.Conversation, error) {
+func (p Agents) Below(ctx context.Context, id scrollback.ConversationID, trash bool) ([]scrollback.Conversation, error) {
 	lists := []bool{false, true}
 	if !trash {
 		lists = lists[:1]
@@ -23,7 +23,7 @@ func (s *Store) Agents(ctx context.Context, id scrollback.ConversationID, trash 
 	for of := []scrollback.ConversationID{id}; len(of) > 0 && len(out) < agentsMost; {
 		var next []scrollback.ConversationID
 		for _, in := range lists {
-			page, err := s.d.Read.Conversations(ctx, driver.ListQuery{AgentOf: of, Trash: in, Limit: agentsMost})
+			page, err := p.s.d.Read.Conversations(ctx, driver.ListQuery{AgentOf: of, Trash: in, Limit: agentsMost})
 			if err != nil {
 				return nil, err
 			}
@@ -37,10 +37,10 @@ func (s *Store) Agents(ctx context.Context, id scrollback.ConversationID, trash 
 	return out, nil
 }
 
-// along edits the sub-agents of a conversation, in the trash or not. The edit reports
+// edit edits the sub-agents of a conversation, in the trash or not. The edit reports
 // whether it changed anything, and may be called twice.
-func (s *Store) along(ctx context.Context, id scrollback.ConversationID, edit func(*scrollback.Conversation) bool) error {
-	all, err := s.Agents(ctx, id, true)
+func (p Agents) edit(ctx context.Context, id scrollback.ConversationID, edit func(*scrollback.Conversation) bool) error {
+	all, err := p.Below(ctx, id, true)
 	for _, c := range all {
 		if err != nil {
 			return err
@@ -48,7 +48,7 @@ func (s *Store) along(ctx context.Context, id scrollback.ConversationID, edit fu
 		if !edit(&c) {
 			continue
 		}
-		_, err = s.d.Log.Patch(ctx, c.ID, s.Now(), func(c *scrollback.Conversation) error { edit(c); return nil })
+		_, err = p.s.d.Log.Patch(ctx, c.ID, p.s.Now(), func(c *scrollback.Conversation) error { edit(c); return nil })
 		if scrollback.CodeOf(err) == scrollback.NotFound { // purged meanwhile
 			err = nil
 		}
@@ -68,7 +68,7 @@ func (s *Store) Trash(ctx context.Context, id scrollback.ConversationID) (scroll
 	if err != nil {
 		return out, err
 	}
-	return out, s.along(ctx, id, func(c *scrollback.Conversation) bool {
+	return out, s.Agents.edit(ctx, id, func(c *scrollback.Conversation) bool {
 		goes := c.DeletedAt == 0
 		if goes {
 			c.DeletedAt = out.DeletedAt
@@ -85,7 +85,7 @@ func (s *Store) Restore(ctx context.Context, id scrollback.ConversationID) (scro
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	with, err := s.WithAnother(ctx, was.Conversation)
+	with, err := s.Agents.WithAnother(ctx, was.Conversation)
 	if err == nil && with {
 		err = scrollback.Errorf(scrollback.Conflict, "store.Restore",
 			"the conversation that this sub-agent works for is in the trash: restore %s", was.AgentOf.ID)
@@ -94,7 +94,7 @@ func (s *Store) Restore(ctx context.Context, id scrollback.ConversationID) (scro
 		return scrollback.Conversation{}, err
 	}
 	if was.DeletedAt != 0 { // the conversation itself comes last: until then it says when it went
-		err = s.along(ctx, id, func(c *scrollback.Conversation) bool {
+		err = s.Agents.edit(ctx, id, func(c *scrollback.Conversation) bool {
 			went := c.DeletedAt == was.DeletedAt
 			if went {
 				c.DeletedAt = 0
@@ -110,11 +110,11 @@ func (s *Store) Restore(ctx context.Context, id scrollback.ConversationID) (scro
 
 // WithAnother reports whether a conversation is the sub-agent of one that is in the trash:
 // it leaves the trash with that one only.
-func (s *Store) WithAnother(ctx context.Context, c scrollback.Conversation) (bool, error) {
+func (p Agents) WithAnother(ctx context.Context, c scrollback.Conversation) (bool, error) {
 	if c.AgentOf == nil {
 		return false, nil
 	}
-	of, err := s.Head(ctx, c.AgentOf.ID)
+	of, err := p.s.Head(ctx, c.AgentOf.ID)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return false, nil
 	}
@@ -124,25 +124,25 @@ func (s *Store) WithAnother(ctx context.Context, c scrollback.Conversation) (boo
 // Doomed returns what goes with a conversation that is to be purged, in the order in which
 // to purge it: its sub-agents, and last itself. Like [Store.Purge] it returns conflict for
 // one that is not to be purged, so that no sub-agent goes in vain.
-func (s *Store) Doomed(ctx context.Context, id scrollback.ConversationID, trashedBy int64) ([]scrollback.ConversationID, error) {
+func (p Agents) Doomed(ctx context.Context, id scrollback.ConversationID, trashedBy int64) ([]scrollback.ConversationID, error) {
 	const op = "store.Purge"
 	out := []scrollback.ConversationID{id}
-	all, err := s.Agents(ctx, id, true)
+	all, err := p.Below(ctx, id, true)
 	if err != nil || len(all) == 0 {
 		return out, err
 	}
-	switch h, err := s.Head(ctx, id); {
+	switch h, err := p.s.Head(ctx, id); {
 	case scrollback.CodeOf(err) == scrollback.NotFound:
 	case err != nil:
 		return nil, err
 	case driver.Purge{TrashedBy: trashedBy}.Spares(h.DeletedAt):
 		return nil, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash", id)
 	default:
-		last, err := s.d.Turns.Last(ctx, id)
+		last, err := p.s.d.Turns.Last(ctx, id)
 		if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 			return nil, err
 		}
-		if err == nil && driver.Holds(last, s.Now()) {
+		if err == nil && driver.Holds(last, p.s.Now()) {
 			return nil, scrollback.Errorf(scrollback.Conflict, op, "a turn is open in conversation %s", id)
 		}
 	}

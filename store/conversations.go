@@ -183,7 +183,7 @@ func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersi
 	if err != nil || out.Project == was {
 		return out, err
 	}
-	return out, s.along(ctx, id, func(c *scrollback.Conversation) bool {
+	return out, s.Agents.edit(ctx, id, func(c *scrollback.Conversation) bool {
 		moves := c.Project != out.Project
 		c.Project = out.Project
 		return moves

@@ -42,6 +42,7 @@ type Store struct {
 	Audit    Audit      // whether everything stored is sound, and repairs
 	Move     Move       // whole histories on their way from database to database
 	Projects Projects   // what conversations are grouped by, and inherit from
+	Agents   Agents     // conversations that work for others
 	Feed     *feed.Feed // what is done to conversations, as it is done
 
 	Keys *keyring.Ring // who may come in besides the operator
@@ -81,6 +82,9 @@ type (
 
 	// Projects keeps what is stored of projects.
 	Projects struct{ s *Store }
+
+	// Agents finds sub-agents, which go to the trash and away with whom they work for.
+	Agents struct{ s *Store }
 )
 
 // Options tune a store; the zero value works. Image is called from several
@@ -103,7 +107,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 		return nil, scrollback.Errorf(scrollback.Invalid, "store.New", "a store needs a driver and a token counter")
 	}
 	s := &Store{d: d, now: time.Now, count: tokens, lease: Lease, Feed: feed.New(d)}
-	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move, s.Projects = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}, Projects{s}
+	s.Turns, s.Branches, s.Views, s.Refs, s.Books, s.Audit, s.Move, s.Projects, s.Agents = Turns{s}, Branches{s}, Views{s}, Refs{s}, Books{s}, Audit{s}, Move{s}, Projects{s}, Agents{s}
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }
 	s.Keys = keyring.New(d.Keys, func() time.Time { return s.now() }, s.NewID)

@@ -21,7 +21,7 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 		if err != nil {
 			return err
 		}
-		if err := Conversations(w, items); err != nil {
+		if err := Conversations(w, items, nil); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(w, c.o.Texts.ResumeHint)

@@ -8,11 +8,27 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Conversations writes a list, with the numbers by which a person may name them.
-func Conversations(w io.Writer, items []scrollback.Conversation) error {
+// Conversations writes a list, with the numbers by which a person may name them, and below
+// each the sub-agents that work for it.
+func Conversations(w io.Writer, items, agents []scrollback.Conversation) error {
 	rows := [][]string{{"N", "ID", "CHANGED", "MESSAGES", "PROJECT", "TITLE"}}
+	row := func(n, indent string, it scrollback.Conversation) {
+		rows = append(rows, []string{n, string(it.ID), When(it.UpdatedAt), Thousands(it.Messages), Clip(it.Project, 20), indent + Clip(it.Title, 60)})
+	}
+	shown := map[scrollback.ConversationID]bool{} // a circle would never end
+	var below func(id scrollback.ConversationID, indent string)
+	below = func(id scrollback.ConversationID, indent string) {
+		for _, it := range agents {
+			if it.AgentOf != nil && it.AgentOf.ID == id && !shown[it.ID] {
+				shown[it.ID] = true
+				row("", indent+"└ ", it)
+				below(it.ID, indent+"  ")
+			}
+		}
+	}
 	for i, it := range items {
-		rows = append(rows, []string{fmt.Sprint(i + 1), string(it.ID), When(it.UpdatedAt), Thousands(it.Messages), Clip(it.Project, 20), Clip(it.Title, 60)})
+		row(fmt.Sprint(i+1), "", it)
+		below(it.ID, "")
 	}
 	return Table(w, rows, 0, 3)
 }

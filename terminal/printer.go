@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,28 +11,29 @@ import (
 )
 
 // Printer shows the events of turns. Answer takes the model's words; Notes, one
-// quiet line each, takes calls, compactions and faults; Reasoning, unless nil, what the
-// model thinks. With JSON set, Answer takes every event as a line of JSON and the
+// quiet line each, takes calls, compactions and faults; Faults, or Notes if it is nil, takes
+// references that were not read; Reasoning, unless nil, what the model thinks. With JSON set, Answer takes every event as a line of JSON and the
 // others nothing.
 type Printer struct {
-	Answer, Reasoning, Notes io.Writer
-	JSON                     bool
-	Texts                    Texts
-	Again                    string                 // what to type to have a question answered again
-	Saw                      func(scrollback.Event) // called after each event is shown; may be nil
+	Answer, Reasoning, Notes, Faults io.Writer
+	JSON                             bool
+	Texts                            Texts
+	Again                            string                 // what to type to have a question answered again
+	Saw                              func(scrollback.Event) // called after each event is shown; may be nil
 
 	open     io.Writer // the one whose line is unfinished; nil at the start of a line
 	failed   *scrollback.Failure
 	done     scrollback.DoneEvent
 	searches []scrollback.Search
 	first    bool // the conversation's first turn, before anything was said about the window
+	referred bool // what the prompt's references came to was shown
 }
 
 // Turn runs a turn to its end and shows it. When ctx ends the turn is stopped,
 // what was written is saved, and the error is canceled. If the turn fails, the error
 // is the one in its events.
 func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest) error {
-	p.failed, p.done, p.searches = nil, scrollback.DoneEvent{}, nil
+	p.failed, p.done, p.searches, p.referred = nil, scrollback.DoneEvent{}, nil, false
 	whole := context.WithoutCancel(ctx)
 	turn, events, err := v.Begin(whole, r)
 	if err != nil {
@@ -103,6 +103,10 @@ func (p *Printer) show(ev scrollback.Event) error {
 		}
 	case scrollback.ToolCallEvent:
 		p.Note("→ %s %s", Plain(ev.Name), Clip(string(ev.Arguments), noteWidth))
+	case scrollback.ToolResultEvent:
+		if ev.Conversation != "" { // of a sub-agent
+			p.Note("← %s %s", Plain(ev.Name), ev.Conversation)
+		}
 	case scrollback.SearchEvent:
 		p.searched(ev.Search)
 	case scrollback.TurnEvent:
@@ -112,11 +116,7 @@ func (p *Printer) show(ev scrollback.Event) error {
 			p.Note(p.Texts.Assumed, Plain(ev.Model), Thousands(ev.Limit))
 		}
 		p.first = false
-		for _, r := range ev.References {
-			if r.Error != "" {
-				p.Note(p.Texts.Reference, Clip(r.Mark, noteWidth), cmp.Or(p.Texts.Unread[r.Error], Plain(r.Error)))
-			}
-		}
+		p.references(ev.References)
 	case scrollback.CompactingEvent:
 		p.Note("%s", p.Texts.Compacting)
 	case scrollback.CompactionEvent:
@@ -163,3 +163,33 @@ func (p *Printer) Note(format string, args ...any) {
 		fmt.Fprintf(p.Notes, format+"\n", args...)
 	}
 }
+
+// references notes each reference of the prompt that was not simply read.
+func (p *Printer) references(all []scrollback.Reference) {
+	if p.referred || len(all) == 0 || p.JSON {
+		return
+	}
+	p.referred = true
+	for _, r := range all {
+		mark := "@[" + Clip(r.Mark, markWidth) + "]"
+		if r.Kind == scrollback.ReferenceImage && strings.HasPrefix(r.Mark, "![") {
+			mark = Clip(r.Mark, markWidth)
+		}
+		switch t := p.Texts.Reference; {
+		case r.Error != "":
+			p.endLine()
+			w := p.Faults
+			if w == nil {
+				w = p.Notes
+			}
+			fmt.Fprintf(w, t.Line+"\n", mark, Clip(t.said(r.Error), noteWidth))
+		case r.SameAs > 0:
+			p.Note(t.Line, mark, fmt.Sprintf(t.Unchanged, r.Version, r.SameAs))
+		case r.Note != "":
+			p.Note(t.Line, mark, Clip(t.said(r.Note), noteWidth))
+		}
+	}
+}
+
+// markWidth is how much of a reference is shown, in columns.
+const markWidth = 80

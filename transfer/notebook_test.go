@@ -33,8 +33,9 @@ func everything(t *testing.T) (*enginetest.Rig, scrollback.ConversationID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "see ![x](y)"}, r.Picture(id, 1),
-		scrollback.File{Artifact: a.ID, Name: "tide.txt"}, scrollback.Text{Text: "and <content_reference>"}}}).Done(t, scrollback.TurnComplete, "stop")
+	r.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "see ![x](y)"},
+		r.Picture(id, 1), scrollback.File{Artifact: a.ID, Name: "tide.txt"}, scrollback.Text{Text: "and <content_reference>"}}},
+	).Done(t, scrollback.TurnComplete, "stop")
 	file := `{"role":"user","content":"use it"}
 {"role":"assistant","content":[{"type":"reasoning","text":"想","opaque":{"sig":"s"}},{"type":"text","text":"I call"},` +
 		`{"type":"tool_call","id":"c1","name":"read","arguments":{"p": 1.50}},{"type":"tool_call","id":"c2","name":"read","arguments":{}}]}

@@ -33,12 +33,30 @@ func (g *globals) open(mode local.Mode) (*app, error) {
 		Mode: mode, Objects: g.set.Objects, Env: g.set.Env, Agent: "scrollback/" + version(), OfflinePace: pace, Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
 		Engine: g.set.Limits.Incoming(engine.Options{SummaryModels: g.set.SummaryModels, SummaryTimeout: g.set.SummaryTimeout, Compaction: g.set.Compaction, Projects: g.set.Projects, Allowances: allowance.Configured(g.set.Allowances), Eager: g.set.Eager,
 			Limit: g.set.Limit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds, WebSearch: g.set.WebSearch, Place: g.place(), Log: g.logger(), Watch: g.watch,
-			Titles: g.set.Titles, TitleModel: g.set.TitleModel, NoTitleCalls: g.brief}),
+			Titles: g.set.Titles, TitleModel: g.set.TitleModel, NoTitleCalls: g.brief, Agents: g.set.Agents}),
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &app{s}, nil
+}
+
+// agentsFlag lets models start sub-agents, for the commands that run turns.
+type agentsFlag struct {
+	Agents bool `help:"Let the model start sub-agents: conversations beside this one that work on one task each."`
+}
+
+// allow lets them be started, before the program is opened.
+func (f agentsFlag) allow(g *globals) { g.set.Agents.Allowed = g.set.Agents.Allowed || f.Agents }
+
+// give lets the model of a conversation that goes on start sub-agents from now on.
+func (f agentsFlag) give(g *globals, a *app, id scrollback.ConversationID) error {
+	c, err := a.Get(g.ctx, id)
+	if err != nil || !f.Agents || c.Settings.Agents {
+		return err
+	}
+	_, err = a.Patch(g.ctx, id, 0, func(c *scrollback.Conversation) error { c.Settings.Agents = true; return nil })
+	return err
 }
 
 // settleTime is how long a program that ends waits for a compaction, unless the settings

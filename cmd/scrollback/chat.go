@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"reflect"
 	"strings"
@@ -10,12 +11,14 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/workspace"
 )
 
 type chatCmd struct {
 	Conversation string `arg:"" optional:"" help:"Conversation to continue, to which --root adds a folder: its id, a unique prefix of it, latest, or its number in list. Default: a new one."`
 	Resume       resume `help:"Continue ID; without one, pick from a list (through a pipe: the latest)." placeholder:"ID|latest|N"`
 	Project      string `help:"Project of a new conversation." placeholder:"P"`
+	agentsFlag
 }
 
 // resume is a flag that may stand alone: the person picks a conversation, or without
@@ -43,10 +46,12 @@ func (c *chatCmd) Run(g *globals) error {
 	if err := g.grant(name != "", "."); err != nil {
 		return err
 	}
+	c.allow(g)
 	return g.with(func(a *app) error {
-		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON,
+		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots, Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON,
 			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "",
 			Save:       a.save,
+			Files:      a.files,
 			CheckModel: func(name string) error { return a.Fits(scrollback.Conversation{Model: name}) }}
 		if err := o.CheckModel(o.Model); err != nil {
 			return err
@@ -65,6 +70,9 @@ func (c *chatCmd) Run(g *globals) error {
 		}
 		if err == nil && o.Conversation != "" {
 			err = a.join(g, o.Conversation)
+		}
+		if err == nil && o.Conversation != "" {
+			err = c.give(g, a, o.Conversation)
 		}
 		if err != nil {
 			return err
@@ -89,4 +97,20 @@ func (g *globals) printer() *terminal.Printer {
 // shape is what the flags set for a turn, in place of its conversation's settings.
 func (g *globals) shape() engine.Overrides {
 	return engine.Overrides{Model: g.Model, Limit: g.Limit, Thinking: scrollback.Thinking{Effort: g.Effort}}
+}
+
+// files completes a reference: in a conversation, or in the folders that a new one will have.
+func (a *app) files(ctx context.Context, id scrollback.ConversationID, roots []string, typed string) ([]string, error) {
+	var found []workspace.Completion
+	var err error
+	if id == "" {
+		found, err = workspace.Complete(ctx, roots, typed, engine.FilesMax)
+	} else {
+		found, err = a.Files(ctx, id, typed, engine.FilesMax)
+	}
+	var out []string
+	for _, f := range found {
+		out = append(out, f.Path)
+	}
+	return out, err
 }

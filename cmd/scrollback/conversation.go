@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/terminal"
@@ -22,11 +25,15 @@ func (c *listCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
+		agents, err := a.below(g.ctx, items)
+		if err != nil {
+			return err
+		}
 		var cursor *string
 		if next != "" {
 			cursor = &next
 		}
-		return g.print(map[string]any{"conversations": items, "next": cursor}, func(w io.Writer) error {
+		return g.print(map[string]any{"conversations": items, "agents": agents, "next": cursor}, func(w io.Writer) error {
 			if len(items) == 0 {
 				hint := "No conversations here."
 				if c.Project == "" && !c.Trash && c.Cursor == "" {
@@ -35,13 +42,40 @@ func (c *listCmd) Run(g *globals) error {
 				_, err := fmt.Fprintln(w, hint)
 				return err
 			}
-			if err := terminal.Conversations(w, items); err != nil || next == "" {
+			if err := terminal.Conversations(w, items, agents); err != nil || next == "" {
 				return err
 			}
 			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
 			return err
 		})
 	})
+}
+
+// agentsListed bounds how many sub-agents a page of the list shows.
+const agentsListed = 1000
+
+// below are the sub-agents of conversations and theirs that are not in the trash, oldest
+// first.
+func (a *app) below(ctx context.Context, of []scrollback.Conversation) ([]scrollback.Conversation, error) {
+	out := []scrollback.Conversation{}
+	for len(of) > 0 && len(out) < agentsListed {
+		q := scrollback.ListQuery{Limit: scrollback.ListMax}
+		for _, c := range of {
+			q.AgentOf = append(q.AgentOf, c.ID)
+		}
+		of = nil
+		for more := true; more && len(out)+len(of) < agentsListed; {
+			page, next, err := a.List(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			of = append(of, page...)
+			q.Cursor, more = next, next != ""
+		}
+		out = append(out, of...)
+	}
+	slices.SortStableFunc(out, func(a, b scrollback.Conversation) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
+	return out, nil
 }
 
 // one is a command about one conversation.

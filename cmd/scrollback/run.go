@@ -15,7 +15,8 @@ type runCmd struct {
 	Project      string `help:"Project of a new conversation." placeholder:"P"`
 	Stdin        string `help:"Standard input beside a prompt: auto (if it begins within 3 s), wait (however long it takes) or ignore." enum:"auto,wait,ignore" default:"auto" placeholder:"HOW"`
 	WebSearch    bool   `help:"Search the web before the answer, with the model's provider or a SearXNG (searxng in the config file)."`
-	Retry        bool   `help:"Say nothing new: have the last question of --conversation answered again, after a failure or an interruption."`
+	agentsFlag
+	Retry bool `help:"Say nothing new: have the last question of --conversation answered again, after a failure or an interruption."`
 }
 
 // again is the command that has the last question of a conversation answered again.
@@ -42,6 +43,7 @@ func (c *runCmd) Run(g *globals) (err error) {
 		message = scrollback.Parts{scrollback.Text{Text: c.Prompt}}
 	}
 	g.brief = true
+	c.allow(g)
 	return g.with(func(a *app) error {
 		// A message that is refused must leave no conversation behind.
 		if err := a.Limits().Check(message); err != nil && !c.Retry {
@@ -86,9 +88,12 @@ func (c *runCmd) conversation(g *globals, a *app, message scrollback.Parts, besi
 		if err == nil {
 			err = a.join(g, id)
 		}
+		if err == nil {
+			err = c.give(g, a, id)
+		}
 		return id, err
 	}
-	fresh := scrollback.Conversation{Project: c.Project, Roots: g.roots}
+	fresh := scrollback.Conversation{Project: c.Project, Roots: g.roots, Settings: scrollback.Settings{Agents: c.Agents}}
 	if beside {
 		a.Engine.Entitle(&fresh, message)
 	}

@@ -19,7 +19,8 @@ type serveCmd struct {
 	Addr     string `help:"Address to listen on ($$SCROLLBACK_ADDR). Default: 127.0.0.1:7077." placeholder:"HOST:PORT"`
 	Insecure bool   `help:"Serve other machines although there are no keys: whoever reaches the address may do everything."`
 	ReadOnly bool   `help:"Change nothing: conversations can be read, searched and exported. The data folder need not be writable."`
-	Rate     string `name:"rate-limit" help:"Chats of each key, or else address, such as 100/h; off for no limit ($$SCROLLBACK_RATE_LIMIT). Default: 20/h where other machines reach the server." placeholder:"N/h"`
+	agentsFlag
+	Rate string `name:"rate-limit" help:"Chats of each key, or else address, such as 100/h; off for no limit ($$SCROLLBACK_RATE_LIMIT). Default: 20/h where other machines reach the server." placeholder:"N/h"`
 }
 
 // Run implements the command.
@@ -46,6 +47,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 			return err
 		}
 	}
+	c.allow(g)
 	mode := local.Make
 	if c.ReadOnly {
 		mode = local.ReadOnly

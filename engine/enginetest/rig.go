@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/engine/allowance"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/model"
@@ -71,6 +72,7 @@ type Options struct {
 	NoTitleCalls bool
 	Searcher     engine.Searcher // of the web
 	WebSearch    string          // as engine.Options has it
+	Agents       agent.Options
 
 	RemoteImages bool // images at addresses are taken
 }
@@ -120,7 +122,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		Compaction: engine.PolicySettings{Policy: o.Policy, Numbers: o.Folding}, Projects: o.Projects, ReplyBounds: o.Bounds,
 		Archive: transfer.OnCompact(r.Transfer),
 		Titles:  o.Titles, TitleModel: o.TitleModel, NoTitleCalls: o.NoTitleCalls,
-		Searcher: o.Searcher, WebSearch: o.WebSearch,
+		Searcher: o.Searcher, WebSearch: o.WebSearch, Agents: o.Agents,
 		Allowances: allowance.Configured(o.Budgets),
 	}
 	opts.Incoming.RemoteImages = o.RemoteImages

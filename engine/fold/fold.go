@@ -74,7 +74,7 @@ func (f *Folder) Shown(ctx context.Context, h store.Head, sh setting.Resolved) (
 		return compact.Shown{}, err
 	}
 	in := window.Input{
-		Instructions: sh.Instructions(h.Conversation), Tools: setting.Tools(h.Conversation), Segments: snap.Segments,
+		Instructions: sh.Instructions(h.Conversation), Tools: sh.Tools(h.Conversation), Segments: snap.Segments,
 		Carried: snap.Carried, Pinned: snap.Pinned, PinnedTokens: sh.Policy.PinnedBound(sh.Budget.Tokens), Live: snap.Live,
 		Budget: sh.Budget, Dialect: sh.Facts.Dialect,
 	}

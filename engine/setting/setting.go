@@ -22,6 +22,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/lessons"
@@ -41,6 +42,7 @@ type Options struct {
 	Projects    map[string]Policy
 	Strict      map[string]scrollback.Strictness
 	ReplyBounds model.Bounds
+	Agents      bool // sub-agents may be started
 	Log         *slog.Logger
 
 	RemoteImages bool // addresses of images go to models
@@ -71,6 +73,8 @@ type Resolved struct {
 	Calls []scrollback.ToolCall // recent ones, to which outputs may belong
 
 	inherited int64 // tokens of the project's instructions
+
+	agents bool // it may offer to start sub-agents
 
 	fixed int64 // tokens of instructions, tools, environment, and pinned messages at their most
 }
@@ -161,7 +165,7 @@ func (rs *Resolver) Check(c scrollback.Conversation, of scrollback.Project) erro
 
 // choose picks the model and the policy, without reading anything.
 func (rs *Resolver) choose(c scrollback.Conversation, of scrollback.Project, over Overrides) (Resolved, error) {
-	s := Resolved{Over: over, Project: of}
+	s := Resolved{Over: over, Project: of, agents: rs.o.Agents}
 	var err error
 	if s.Model, err = rs.Get(cmp.Or(over.Model, c.Model, of.Model, rs.o.Model)); err != nil {
 		return s, err
@@ -190,7 +194,7 @@ func (rs *Resolver) learned(ctx context.Context, c scrollback.Conversation, s Re
 	s.Budget = s.ModelBudget
 	s.Budget.Limit = int64(float64(s.ModelBudget.Limit) / s.Factor)
 	s.Budget.Tokens = int64(float64(s.ModelBudget.Tokens) / s.Factor)
-	s.fixed = rs.ToolsWeight(Tools(c)).Tokens
+	s.fixed = rs.ToolsWeight(s.Tools(c)).Tokens
 	if text := s.Instructions(c); text != "" {
 		s.fixed += rs.TextWeight(text).Tokens
 	}
@@ -300,9 +304,14 @@ func (rs *Resolver) TextWeight(text string) scrollback.Weight {
 }
 
 // Tools are what the model may call. The recall tools come first and never change, so
-// that every request begins with the same bytes.
-func Tools(c scrollback.Conversation) []scrollback.Tool {
-	return append(recall.Tools(), c.Settings.Tools...)
+// that every request begins with the same bytes; the tool that starts sub-agents comes after
+// them if the conversation has it.
+func (s *Resolved) Tools(c scrollback.Conversation) []scrollback.Tool {
+	out := recall.Tools()
+	if s.agents && agent.Offered(c) {
+		out = append(out, agent.Tool())
+	}
+	return append(out, c.Settings.Tools...)
 }
 
 // Forget forgets what was learned about a model.

@@ -84,6 +84,8 @@ var rooms = map[string]entry{
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript", not: "os database/sql"},
 
+	"transcript/notebooktest": {rooms: ". transcript transcript/cell", not: "os database/sql"},
+
 	"transcript/cell":  {rooms: ". internal/splice transcript wire", not: "context os database/sql time"},
 	"transcript/mtm":   {rooms: ". internal/splice transcript transcript/cell wire", not: "context os database/sql"},
 	"transcript/ipynb": {rooms: ". internal/splice transcript transcript/cell", not: "context os database/sql time"},
@@ -97,17 +99,19 @@ var rooms = map[string]entry{
 	"intake": {rooms: ". archive intake/picture internal/clip internal/marks internal/toolcall store store/search window workspace/reference",
 		libs: "github.com/gabriel-vasile/mimetype", not: "database/sql os"},
 	"intake/picture": {rooms: ".", libs: "github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql os time"},
-	"engine": {rooms: ". archive compact engine/allowance engine/fold engine/follow engine/setting engine/watch intake " +
-		"internal/turnstile model recall store title token window workspace",
+	"engine": {rooms: ". archive compact engine/agent engine/allowance engine/calls engine/fold engine/follow engine/setting " +
+		"engine/watch intake internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},
 	"engine/fold": {rooms: ". archive compact engine/setting engine/watch internal/turnstile model store token window",
 		not: "database/sql os"},
 	"engine/follow":    {rooms: ". store", not: "database/sql os"},
 	"engine/watch":     {rooms: ".", libs: "go.opentelemetry.io/otel", not: "database/sql os"},
-	"engine/setting":   {rooms: ". compact intake model model/lessons recall store token window", not: "database/sql os"},
+	"engine/agent":     {rooms: ". internal/clip recall token workspace", not: "database/sql os"},
+	"engine/calls":     {rooms: ". engine/agent engine/watch recall store", not: "database/sql os"},
+	"engine/setting":   {rooms: ". compact engine/agent intake model model/lessons recall store token window", not: "database/sql os"},
 	"engine/allowance": {rooms: ". store", not: "database/sql os"},
-	"engine/enginetest": {rooms: ". archive engine engine/allowance engine/watch model model/modeltest recall store store/driver " +
-		"store/memdriver token transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob",
+	"engine/enginetest": {rooms: ". archive engine engine/agent engine/allowance engine/watch model model/modeltest recall store " +
+		"store/driver store/memdriver token transcript transcript/all transfer window workspace", libs: "gocloud.dev/blob",
 		not: "database/sql os"},
 	"transfer": {rooms: ". archive bundle engine internal/clip store store/search title transcript transcript/archived",
 		libs: "github.com/google/uuid", not: "database/sql os"},
@@ -139,7 +143,7 @@ var rooms = map[string]entry{
 		"server/* terminal transcript/geminicli transfer workspace",
 		libs: "github.com/alecthomas/kong", not: "database/sql"},
 	"cmd/scrollback/tied": {rooms: ". engine local notebook terminal transcript transfer", not: "database/sql os"},
-	"cmd/scrollback/config": {rooms: ". compact engine model model/all server/access server/restapi terminal token",
+	"cmd/scrollback/config": {rooms: ". compact engine engine/agent model model/all server/access server/restapi terminal token",
 		libs: "github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 
 	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token " +

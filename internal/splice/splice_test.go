@@ -62,7 +62,8 @@ func TestFaults(t *testing.T) {
 // Items that are added look like those that are there.
 func TestAnother(t *testing.T) {
 	for _, c := range [][2]string{
-		{"\uFEFF{\r\n  \"cells\": [\r\n    1,\r\n    2\r\n  ]\r\n}\r\n", "\uFEFF{\r\n  \"cells\": [\r\n    1,\r\n    2,\r\n    3\r\n  ]\r\n}\r\n"},
+		{"\uFEFF{\r\n  \"cells\": [\r\n    1,\r\n    2\r\n  ]\r\n}\r\n",
+			"\uFEFF{\r\n  \"cells\": [\r\n    1,\r\n    2,\r\n    3\r\n  ]\r\n}\r\n"},
 		{"{\n \"cells\": [\n  1\n ]\n}", "{\n \"cells\": [\n  1,\n  3\n ]\n}"},
 		{"{\n \"cells\": [ ],\n \"x\": 1}", "{\n \"cells\": [\n  3\n ],\n \"x\": 1}"},
 		{`{"cells":[]}`, `{"cells":[3]}`},

@@ -375,4 +375,9 @@ var chinese = map[string]string{
 	"the image of %d×%d pixels is too large to be scaled down":                                         "%s×%s 像素的图片太大，无法缩小",
 	"an image has an artifact or an address, not both":                                                 "一张图片只能有附件或地址之一",
 	"images at addresses are not allowed here (remote_images)":                                         "这里不允许使用网址图片（remote_images）",
+	// Sub-agents.
+	"agents.%s is a number from 0, for its default, to %d":                                                        "agents.%s 是从 0（默认值）到 %s 的数",
+	"a sub-agent stays in the project of the conversation that it works for":                                      "子代理只能留在它所服务的对话的项目中",
+	"sub-agents are not allowed here: start scrollback with --agents, or set agents.allowed in the configuration": "此处不允许子代理：请用 --agents 启动 scrollback，或在配置中设置 agents.allowed",
+	"the conversation that this sub-agent works for is in the trash: restore %s":                                  "这个子代理所服务的对话在回收站中：请恢复 %s",
 }

@@ -176,6 +176,8 @@ type turnAnswer struct {
 	Compactions []scrollback.Receipt `json:"compactions"`
 	Status      scrollback.TurnState `json:"status"`
 	Finish      string               `json:"finish_reason,omitempty"`
+
+	References []scrollback.Reference `json:"references,omitempty"`
 }
 
 func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, events iter.Seq2[engine.SequencedEvent, error]) (turnAnswer, error) {
@@ -188,6 +190,8 @@ func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn sc
 			return out, err
 		}
 		switch ev := n.Event.(type) {
+		case scrollback.MetaEvent:
+			out.References = append(out.References, ev.References...)
 		case scrollback.UsageEvent:
 			out.Usage = ev.Usage
 		case scrollback.CompactionEvent:

@@ -188,7 +188,7 @@ func (a *api) conversations() {
 			Project string   `query:"project"`
 			Q       string   `query:"q" doc:"Words in the title."`
 			Trash   bool     `query:"trash"`
-			AgentOf []string `query:"agent_of" doc:"Conversations, separated by commas, whose sub-agents to list; without it, sub-agents are listed only in the trash."`
+			AgentOf []string `query:"agent_of"`
 			Cursor  string   `query:"cursor"`
 			Limit   int      `query:"limit"`
 		}) (*body[conversationPage], error) {

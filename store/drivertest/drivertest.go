@@ -38,7 +38,6 @@ var suite = []struct {
 	{"NotFound", testNotFound},
 	{"List", testList},
 	{"ListFilters", testListFilters},
-	{"Agents", testAgents},
 	{"Projects", testProjects},
 	{"Prefix", testPrefix},
 	{"MessageRoundTrip", testMessageRoundTrip},

@@ -192,9 +192,7 @@ func (w *walk) create() {
 			w.continueFrom(h, &c, &b)
 		}
 	}
-	if len(w.conversations) > 0 && w.often(30) {
-		c.AgentOf = &scrollback.AgentRef{ID: w.conversation().ID, CallID: "c"}
-	}
+	c.AgentOf = some(w, nil, nil, &scrollback.AgentRef{ID: "a"}, &scrollback.AgentRef{ID: "b"})
 	b.Conversation = c.ID
 	type answer struct {
 		C       scrollback.Conversation
@@ -492,9 +490,7 @@ func (w *walk) list() {
 		r.Ref, r.Kind = scrollback.ArtifactRef(artifactID(some(w, "a", "b", "c"))), ""
 		r.Conversations = some(w, nil, r.Conversations)
 	}
-	if w.often(30) {
-		q.AgentOf = []scrollback.ConversationID{w.conversation().ID, w.conversation().ID}
-	}
+	q.AgentOf = some(w, nil, nil, []scrollback.ConversationID{"a", "b"})
 	if w.often(50) {
 		c := w.conversation()
 		q.Before = &driver.ListKey{At: c.CreatedAt, ID: string(c.ID)}

@@ -55,7 +55,7 @@ func Run(ctx context.Context, d *driver.Driver, q scrollback.SearchQuery, now ti
 		if err != nil {
 			return out, err
 		}
-		dq.Conversations = append([]scrollback.ConversationID{q.Conversation}, h.Ancestors...)
+		dq.Conversations = slices.Concat([]scrollback.ConversationID{q.Conversation}, h.Ancestors, q.Agents)
 	}
 	found, err := s.candidates(ctx, dq, a)
 	if err != nil {
@@ -123,8 +123,12 @@ func (s searching) hits(ctx context.Context, ranked []*ranked, a ask, q scrollba
 		if len(out) == limit {
 			break
 		}
-		from, err := head(cmp.Or(q.Conversation, r.m.ConversationID))
-		if q.Conversation == "" && scrollback.CodeOf(err) == scrollback.NotFound {
+		seen := cmp.Or(q.Conversation, r.m.ConversationID)
+		if slices.Contains(q.Agents, r.m.ConversationID) { // seen from itself
+			seen = r.m.ConversationID
+		}
+		from, err := head(seen)
+		if seen != q.Conversation && scrollback.CodeOf(err) == scrollback.NotFound {
 			continue // purged since it was found
 		}
 		if err != nil {

@@ -159,7 +159,7 @@ func Restore(f splice.Form, meta, was json.RawMessage) json.RawMessage {
 		if is := string(splice.Get(meta, m.Name)); m.Name == OursField || is != "" && is != "null" && is != "[]" {
 			continue
 		}
-		if raw, err := f.Marshal(json.RawMessage(was[m.Value.From:m.Value.To]), 2); err == nil {
+		if raw, err := f.Marshal(was[m.Value.From:m.Value.To], 2); err == nil {
 			meta = f.Set(meta, 1, m.Name, raw)
 		}
 	}

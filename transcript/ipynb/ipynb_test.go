@@ -53,8 +53,10 @@ func FuzzOpen(f *testing.F) {
 		f.Add(b)
 	}
 	notebooktest.Fuzz(f, kind, `{"cells":[{"cell_type":"code","source":"x"}]}`,
-		"\uFEFF{\r\n\t\"cells\": [\r\n\t\t{\"cell_type\": \"markdown\", \"source\": [\"![a](attachment:a)\"], \"attachments\": {\"a\": {\"image/png\": \"AAAA\"}}}\r\n\t]}",
-		`{"cells":[{"cell_type":"raw"},{"cell_type":"code","source":7},{"cell_type":"code","metadata":{"mutsumi_interaction":[{"role":"assistant"}],"scrollback":[]}}]}`)
+		"\uFEFF{\r\n\t\"cells\": [\r\n\t\t{\"cell_type\": \"markdown\", "+
+			"\"source\": [\"![a](attachment:a)\"], \"attachments\": {\"a\": {\"image/png\": \"AAAA\"}}}\r\n\t]}",
+		`{"cells":[{"cell_type":"raw"},{"cell_type":"code","source":7},`+
+			`{"cell_type":"code","metadata":{"mutsumi_interaction":[{"role":"assistant"}],"scrollback":[]}}]}`)
 }
 
 // What nbformat itself has made is read with all its fields, and a change touches only its
@@ -72,7 +74,8 @@ func TestMadeByNbformat(t *testing.T) {
 		if !slices.Equal(texts, want) {
 			t.Fatalf("%q", texts)
 		}
-		if c := cells[0]; len(c.Images) != 2 || c.Images[0].Name != "a.png" || !bytes.Equal(c.Bytes[1], notebooktest.PNG) || c.Images[1].MediaType != "image/png" {
+		if c := cells[0]; len(c.Images) != 2 || c.Images[0].Name != "a.png" ||
+			!bytes.Equal(c.Bytes[1], notebooktest.PNG) || c.Images[1].MediaType != "image/png" {
 			t.Errorf("%+v", c.Images)
 		}
 		if c := cells[3]; len(c.Interaction) != 3 || c.References.References()[0].Source != "a.py" || len(c.Images) != 0 {
@@ -83,11 +86,13 @@ func TestMadeByNbformat(t *testing.T) {
 		for _, e := range entries {
 			roles = append(roles, string(e.Message.Role))
 		}
-		if c.Title != "Every field 每个" || len(bad) > 0 || strings.Join(roles, " ") != "user user system user assistant tool assistant assistant" ||
+		if c.Title != "Every field 每个" || len(bad) > 0 ||
+			strings.Join(roles, " ") != "user user system user assistant tool assistant assistant" ||
 			len(entries[0].Bytes) != 2 || !strings.Contains(string(c.Meta), `"vendor.x":{"n":1.5}`) {
 			t.Errorf("%+v: %v, bad %v", c, roles, bad)
 		}
-		for _, file := range [][]byte{file, bytes.ReplaceAll(file, []byte("\n"), []byte("\r\n")), append([]byte("\uFEFF"), bytes.TrimSpace(file)...)} {
+		for _, file := range [][]byte{file, bytes.ReplaceAll(file, []byte("\n"), []byte("\r\n")),
+			append([]byte("\uFEFF"), bytes.TrimSpace(file)...)} {
 			onlyTheSpan(t, file)
 		}
 	}
@@ -123,13 +128,15 @@ func TestOutput(t *testing.T) {
 	}
 	for _, answer := range []string{"one", "two\n\nlines"} {
 		said := transcript.Entry{Message: scrollback.Message{Role: "assistant", Parts: scrollback.Say(answer)}}
-		call := transcript.Entry{Message: scrollback.Message{Role: "assistant", Parts: scrollback.Parts{scrollback.ToolCall{ID: "c", Name: "n", Arguments: []byte("{}")}}}}
+		call := transcript.Entry{Message: scrollback.Message{Role: "assistant",
+			Parts: scrollback.Parts{scrollback.ToolCall{ID: "c", Name: "n", Arguments: []byte("{}")}}}}
 		if err := n.SetInteraction(0, []transcript.Entry{said, call}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got := string(n.Bytes())
-	if strings.Count(got, "text/markdown") != 1 || !strings.Contains(got, "\"text/markdown\": [\n       \"two\\n\",\n       \"\\n\",\n       \"lines\"\n      ]") {
+	if strings.Count(got, "text/markdown") != 1 ||
+		!strings.Contains(got, "\"text/markdown\": [\n       \"two\\n\",\n       \"\\n\",\n       \"lines\"\n      ]") {
 		t.Errorf("%s", got)
 	}
 }
@@ -155,17 +162,21 @@ func TestAppendedIDs(t *testing.T) {
 
 // What is no cell is named, and stays.
 func TestBadCells(t *testing.T) {
-	file := []byte("{\"cells\": [\n{\"cell_type\": \"heading\", \"source\": \"h\"},\n{\"cell_type\": \"code\", \"source\": [1]},\n7,\n" +
-		"{\"cell_type\": \"code\", \"source\": \"\xff\"},\n{\"cell_type\": \"code\", \"source\": [\"a\\n\", \"b\"], \"metadata\": 3}\n], \"nbformat\": 4}")
+	file := []byte("{\"cells\": [\n{\"cell_type\": \"heading\", \"source\": \"h\"},\n" +
+		"{\"cell_type\": \"code\", \"source\": [1]},\n7,\n" +
+		"{\"cell_type\": \"code\", \"source\": \"\xff\"},\n" +
+		"{\"cell_type\": \"code\", \"source\": [\"a\\n\", \"b\"], \"metadata\": 3}\n], \"nbformat\": 4}")
 	n := open(t, file)
 	_, entries, bad := notebooktest.Read(t, ipynb.Format{}, file)
-	if len(entries) != 1 || entries[0].Line != 6 || entries[0].Message.Parts.Text() != "a\nb" || len(bad) != 4 || bad[0].Line != 2 || bad[3].Line != 5 {
+	if len(entries) != 1 || entries[0].Line != 6 || entries[0].Message.Parts.Text() != "a\nb" ||
+		len(bad) != 4 || bad[0].Line != 2 || bad[3].Line != 5 {
 		t.Errorf("%+v, %+v", entries, bad)
 	}
 	if err := n.SetStale(len(n.Cells())-1, true); err != nil || !n.Cells()[len(n.Cells())-1].Stale {
 		t.Errorf("%v: %s", err, n.Bytes())
 	}
-	if _, err := ipynb.Open([]byte(`{"cells": [], "nbformat": 3}`)); scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), "nbformat 4") {
+	_, err := ipynb.Open([]byte(`{"cells": [], "nbformat": 3}`))
+	if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), "nbformat 4") {
 		t.Error(err)
 	}
 }
@@ -241,7 +252,8 @@ func TestValid(t *testing.T) {
 	}
 	write(ipynb.New(transcript.Tie{ID: "x", Title: "t"}).Bytes())
 	var out bytes.Buffer
-	err := (ipynb.Format{}).Write(&out, scrollback.Conversation{ID: "c", Title: "t", Meta: []byte(`{"k":[1]}`)}, func(yield func(transcript.Entry, error) bool) {
+	c := scrollback.Conversation{ID: "c", Title: "t", Meta: []byte(`{"k":[1]}`)}
+	err := (ipynb.Format{}).Write(&out, c, func(yield func(transcript.Entry, error) bool) {
 		for _, e := range notebooktest.Conversation() {
 			if !yield(e, nil) {
 				return

@@ -110,10 +110,9 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 		in := cell.NewReading(t, Name, n.file.Line, yield)
 		for _, g := range n.groups {
 			in.At(g.head)
-			switch {
-			case g.role == "":
+			if g.role == "" {
 				in.Bad("this is not a message")
-			default:
+			} else {
 				s := g.said()
 				in.Cell(s.cell, s.own, s.all, s.bad)
 			}

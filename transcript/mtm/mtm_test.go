@@ -29,7 +29,8 @@ func FuzzOpen(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	notebooktest.Fuzz(f, kind, string(every), `{"context":[{"role":"user"},{"role":"assistant"}]}`, "\uFEFF{\r\n\t\"context\": [\r\n\t\t{\"role\": \"user\"}\r\n\t]\r\n}",
+	notebooktest.Fuzz(f, kind, string(every), `{"context":[{"role":"user"},{"role":"assistant"}]}`,
+		"\uFEFF{\r\n\t\"context\": [\r\n\t\t{\"role\": \"user\"}\r\n\t]\r\n}",
 		`{"context":[{"role":"tool"},7,{"role":"user","content":"![a](data:image/png;base64,AAAA) ![a](attachment:image-1.png)"}]}`)
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/terminal"
@@ -62,6 +63,7 @@ type Settings struct {
 	WebSearch      string                          // as engine.Options has it
 	Rate           scrollback.Rate                 // of each actor's chats; zero for the server's default
 	Allowances     map[string]scrollback.Allowance // of projects, for a day
+	Agents         agent.Options                   // sub-agents
 	variables      map[string]string               // what the file sets in place of environment variables
 }
 
@@ -126,7 +128,7 @@ func parse(src source, flags Flags) (Settings, error) {
 	s.Addr = cmp.Or(src.text("SCROLLBACK_ADDR", "addr"), "127.0.0.1:7077")
 	s.Compaction.Policy = src.text("SCROLLBACK_POLICY", "policy")
 	s.parsePlace(src)
-	for _, part := range []func(source) error{s.parseServing, s.parseReports, s.parseTitles, s.parseSearch, s.parseCompaction, s.parseRates} {
+	for _, part := range []func(source) error{s.parseServing, s.parseReports, s.parseTitles, s.parseSearch, s.parseCompaction, s.parseRates, s.parseAgents} {
 		if err := part(src); err != nil {
 			return s, err
 		}

@@ -38,6 +38,8 @@ var keys = map[string]string{
 	"reply.calls": "whole number", "reply.frame_bytes": "whole number", "reply.seconds": "whole number",
 	"limits.body_bytes": "whole number", "limits.message_chars": "whole number", "limits.parts": "whole number", "limits.attachment_bytes": "whole number",
 	"limits.import_bytes": "whole number", "limits.images": "whole number",
+	"agents.allowed": "true or false", "agents.depth": "whole number", "agents.per_turn": "whole number", "agents.per_tree": "whole number",
+	"agents.steps": "whole number", "agents.tokens": "whole number",
 }
 
 // named are the tables whose keys are names.

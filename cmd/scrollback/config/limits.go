@@ -1,10 +1,13 @@
 package config
 
 import (
+	"math"
+
 	"github.com/knadh/koanf/v2"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/server/restapi"
 )
 
@@ -25,6 +28,17 @@ func parseLimits(k *koanf.Koanf) (l Limits, err error) {
 	}
 	l.RemoteImages = k.Bool("remote_images")
 	return l, nil
+}
+
+// parseAgents reads whether models may start sub-agents, and their bounds.
+func (s *Settings) parseAgents(src source) error {
+	at := func(name string) int64 { return src.k.Int64("agents" + dot + name) }
+	within := func(name string) int { // what an int may not hold is out of bounds anyway
+		return int(min(max(at(name), -1), math.MaxInt32))
+	}
+	s.Agents = agent.Options{Allowed: src.k.Bool("agents" + dot + "allowed"), Depth: within("depth"), PerTurn: within("per_turn"), PerTree: within("per_tree"),
+		Steps: within("steps"), Tokens: at("tokens")}
+	return s.Agents.Check()
 }
 
 // Incoming sets an engine's share of them.

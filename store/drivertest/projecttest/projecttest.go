@@ -1,5 +1,6 @@
 // Package projecttest is what the projects of every [driver.Driver] have to pass, and the
-// titles that its conversations are given: the part of the suite that needs no messages.
+// titles that its conversations are given, and the lists of sub-agents: the part of the suite
+// that needs no messages.
 //
 // It knows the contract and the root, and no driver.
 package projecttest
@@ -23,7 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for name, test := range map[string]func(*bench){
 		"StoredProject": testStoredProject, "StoredProjectRefused": testStoredProjectRefused, "DeletedProject": testDeletedProject,
 		"ConcurrentProject": testConcurrentProject, "Entitle": testEntitle, "EntitleTooLate": testEntitleTooLate,
-		"ConcurrentEntitle": testConcurrentEntitle,
+		"ConcurrentEntitle": testConcurrentEntitle, "Agents": testAgents,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
