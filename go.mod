@@ -36,6 +36,7 @@ require (
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp v1.47.0
 	go.opentelemetry.io/otel/exporters/prometheus v0.69.0
 	gocloud.dev v0.47.0
+	golang.org/x/image v0.46.0
 	modernc.org/sqlite v1.60.1
 	pgregory.net/rapid v1.3.0
 )

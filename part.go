@@ -25,10 +25,12 @@ type Text struct {
 	Opaque    Opaque     `json:"opaque,omitempty"`
 }
 
-// Image is a raster image kept as an artifact. Size is in bytes, Width and
-// Height in pixels.
+// Image is a raster image, kept as an artifact or else at an http(s) address, from which
+// the model's server fetches it: then nothing is known of its bytes. Size is in bytes,
+// Width and Height in pixels, as it is shown. Detail is low, high, auto or empty.
 type Image struct {
 	Artifact  ArtifactID `json:"artifact"`
+	URL       string     `json:"url,omitempty"`
 	MediaType string     `json:"media_type"`
 	Name      string     `json:"name,omitempty"`
 	Size      int64      `json:"size"`
@@ -36,6 +38,14 @@ type Image struct {
 	Height    int        `json:"height,omitempty"`
 	Detail    string     `json:"detail,omitempty"`
 	Opaque    Opaque     `json:"opaque,omitempty"`
+}
+
+// Where is where the image is to be had: its artifact's ref, or its address.
+func (i Image) Where() string {
+	if i.Artifact == "" && i.URL != "" {
+		return i.URL
+	}
+	return string(ArtifactRef(i.Artifact))
 }
 
 // File is any other attachment kept as an artifact. Size is in bytes.
@@ -115,6 +125,20 @@ func (ps Parts) Text() string {
 		}
 	}
 	return buf.String()
+}
+
+// Bytes is the length of the texts and results, with what the message refers to.
+func (ps Parts) Bytes() (n int) {
+	for _, p := range ps {
+		switch p := p.(type) {
+		case Text:
+			n += len(p.Text)
+		case ToolResult:
+			n += len(p.Text)
+		case Image, File, ToolCall, Reasoning:
+		}
+	}
+	return n
 }
 
 // Calls lists the tool calls in order.

@@ -123,6 +123,17 @@ type ManifestItem struct {
 	LastSeq int64    `json:"last_seq,omitempty"` // of a summary or placeholder: the last message it covers
 	Ref     Ref      `json:"ref,omitempty"`
 	Tokens  int64    `json:"tokens"`
+
+	References []ManifestReference `json:"references,omitempty"`
+}
+
+// ManifestReference is what a message refers to, and what that weighs of its Tokens.
+type ManifestReference struct {
+	Source  string `json:"source"`
+	Version int    `json:"version,omitempty"`
+	SameAs  int64  `json:"same_as,omitempty"` // it is unchanged, and in this message
+	Error   string `json:"error,omitempty"`
+	Tokens  int64  `json:"tokens"`
 }
 
 // WindowMark identifies the bytes a request began with, so that the next one can
@@ -163,6 +174,7 @@ type Dialect struct {
 	CallName    string // pattern of a call's name, unless the request defines a tool of that name
 	SpeakerName string // pattern of the name of who speaks
 
+	ImageURLs     bool   // images at addresses are fetched
 	ImageTypes    string // media types of images, separated by spaces; empty allows any
 	MaxImageBytes int64  // of one image; 0 for no separate bound
 	MaxImageSide  int    // pixels of one image; 0 for no bound

@@ -71,6 +71,11 @@ func (m *markdown1) message(msg *scrollback.Message) mark {
 			fmt.Fprintf(m, "recall result of %s, %d bytes, not repeated here\n", oneLine(r.Name), len(r.Text))
 			continue
 		}
+		if t, ok := p.(scrollback.Text); ok && t.Recall() {
+			k.recalls = append(k.recalls, m.Len())
+			fmt.Fprintf(m, "recall result of %s, %d bytes, not repeated here\n", oneLine(t.Reference.Source), len(t.Text))
+			continue
+		}
 		if c, ok := p.(scrollback.ToolCall); ok && c.Recall() {
 			k.recalls = append(k.recalls, m.Len())
 			fmt.Fprintf(m, "recall call of %s · id %s · %s\n", oneLine(c.Name), oneLine(c.ID), oneLine(string(c.Arguments)))
@@ -87,7 +92,7 @@ func (m *markdown1) part(p scrollback.Part) {
 	case scrollback.Text:
 		m.verbatim(p.Text)
 	case scrollback.Image:
-		fmt.Fprintf(m, "**Image** %s", oneLine(string(scrollback.ArtifactRef(p.Artifact))))
+		fmt.Fprintf(m, "**Image** %s", oneLine(p.Where()))
 		m.attachment(p.MediaType, p.Name, p.Size)
 		if p.Width > 0 && p.Height > 0 {
 			fmt.Fprintf(m, " · %dx%d", p.Width, p.Height)

@@ -116,7 +116,9 @@ func (g *grep) liveText(ctx context.Context, ps scrollback.Parts) (string, error
 	for _, p := range ps {
 		switch p := p.(type) {
 		case scrollback.Text:
-			add(0, p.Text)
+			if !p.Recall() {
+				add(0, p.Text)
+			}
 		case scrollback.ToolResult:
 			if p.Recall {
 				continue
@@ -135,7 +137,7 @@ func (g *grep) liveText(ctx context.Context, ps scrollback.Parts) (string, error
 		case scrollback.Reasoning:
 			add(3, p.Text)
 		case scrollback.Image:
-			add(4, string(scrollback.ArtifactRef(p.Artifact))+" "+oneLine(p.Name))
+			add(4, oneLine(p.Where())+" "+oneLine(p.Name))
 		case scrollback.File:
 			add(4, string(scrollback.ArtifactRef(p.Artifact))+" "+oneLine(p.Name))
 		}

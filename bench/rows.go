@@ -89,6 +89,7 @@ var targets = []target{
 	{figure: "search", what: "English, 1 % of 1,000,000", most: 10, aim: true},
 	{figure: "search", what: "Chinese, 1 % of 1,000,000", most: 10, aim: true},
 	{figure: "search", what: "index bytes a message byte", most: 0.6, aim: true},
+	{figure: "references", what: "200 references in 100,000 files", over: "200 references in 1,000 files", most: 1.5},
 	{figure: "server", what: "peak memory, a chat at 1,000,000", most: 60, aim: true},
 	{figure: "server", what: "start to the first answer", most: 100, aim: true},
 	{figure: "build", what: "cold build", most: 120, aim: true},
@@ -158,9 +159,12 @@ var notes = map[string]string{
 	"window":     "Reading the contents of the newest window of 8,000 tokens and laying it out, as each request does.",
 	"resume": "Finding the latest conversation and laying its next request out, with its newest 20 messages live; the rewound one went back by one message a thousand times, so that each live message is on a branch of its own. " +
 		"The list comes from the store; the import is the engine's, counting tokens and compacting as it goes.",
-	"search": "Store search over everything, five hits with a neighbour each; the words are in 1 % and in 0.01 % of the messages.",
-	"fold":   "A conversation of 200,000 tokens, compacted by the engine without a model: cleared at once, and piece by piece for a small window. Then the first page of each of its segments is read, which makes and checks its file, and read again.",
-	"grep":   "Every matching line of a conversation is counted and fifty are returned; the words are in 1 % and in 0.01 % of the messages, and the totals are checked against that.",
+	"search":     "Store search over everything, five hits with a neighbour each; the words are in 1 % and in 0.01 % of the messages.",
+	"fold":       "A conversation of 200,000 tokens, compacted by the engine without a model: cleared at once, and piece by piece for a small window. Then the first page of each of its segments is read, which makes and checks its file, and read again.",
+	"grep":       "Every matching line of a conversation is counted and fifty are returned; the words are in 1 % and in 0.01 % of the messages, and the totals are checked against that.",
+	"references": "One prompt that names 200 files of 3.7 KB, spread over a tree whose files the system has in memory; and a part of a file's name, completed to a path.",
+	"saved":      "Two prompts in a row that name the same 20 files of 3.7 KB: what stands behind each, in bytes.",
+	"notebook":   "The program running the last cell of a notebook of 5,000 cells, about 9 MB, with the offline model in a window of 32,768 tokens. The first time the conversation is made of the cells before it, and compacted; then it is there, and is compared with the file.",
 	"policy": "A conversation of 2,000 messages in a window of 32,768 tokens: the total weight of its requests, compared with sending everything each time. " +
 		"Summaries are written by a stand-in for a model that quotes what it is given; what its own requests cost is in a separate row.",
 	"provider": "A turn of a conversation in a window of 10,048 tokens, asked of a server on this machine that begins to answer at once: from the question to the first piece of the answer, the commit of the question included, beside the same request sent by hand.",

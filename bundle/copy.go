@@ -143,7 +143,7 @@ func (c *Copy) Message(m scrollback.Message) scrollback.Message {
 	for i, p := range m.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:
-			if len(p.Opaque) == 0 {
+			if len(p.Opaque) == 0 && (p.Reference == nil || p.Recall()) { // a file says what it says
 				p.Text = c.text(p.Text)
 			}
 			m.Parts[i] = p

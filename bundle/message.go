@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -111,7 +112,11 @@ func (c *checker) judge(m scrollback.Message) error {
 	for _, p := range m.Parts {
 		switch p := p.(type) {
 		case scrollback.Image:
-			if !c.measures(p.Artifact, p.Size) || p.Width < 0 || p.Height < 0 || max(p.Width, p.Height) > maxSide {
+			web := strings.HasPrefix(p.URL, "https://") || strings.HasPrefix(p.URL, "http://")
+			if p.URL != "" && (!web || p.Artifact != "" || p.Size != 0) {
+				return wrong("has an image at an address that cannot be")
+			}
+			if p.URL == "" && !c.measures(p.Artifact, p.Size) || p.Width < 0 || p.Height < 0 || max(p.Width, p.Height) > maxSide {
 				return wrong("has an image of another size than its artifact")
 			}
 		case scrollback.File:

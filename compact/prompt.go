@@ -6,12 +6,17 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/minutes"
+	short "github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
 // promptVersion numbers the wording of the requests for a summary.
 const promptVersion = 3
+
+// referenceBytes is how much a request shows of a text that a message refers to: it can be
+// read again where it is, and nobody said it.
+const referenceBytes = 600
 
 // The marks around the record and around minutes that are to be checked. Text between
 // them is escaped.
@@ -156,7 +161,11 @@ func (r *record) line(m *scrollback.Message, most int64) string {
 	for _, p := range m.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:
-			b.WriteString(p.Text)
+			said := p.Text
+			if p.Reference != nil && len(said) > referenceBytes {
+				said = short.Bytes(said, referenceBytes) + "\n[…]"
+			}
+			b.WriteString(said)
 		case scrollback.ToolCall:
 			fmt.Fprintf(&b, "[calls %s %s]", marks.Line(p.Name), p.Arguments)
 		case scrollback.ToolResult:
@@ -165,7 +174,7 @@ func (r *record) line(m *scrollback.Message, most int64) string {
 				b.WriteString(p.Text)
 			}
 		case scrollback.Image:
-			fmt.Fprintf(&b, "[image %s, %s]", marks.Line(p.Name), scrollback.ArtifactRef(p.Artifact))
+			fmt.Fprintf(&b, "[image %s, %s]", marks.Line(p.Name), marks.Line(p.Where()))
 		case scrollback.File:
 			fmt.Fprintf(&b, "[file %s, %s]", marks.Line(p.Name), scrollback.ArtifactRef(p.Artifact))
 		case scrollback.Reasoning: // private to the model that thought it

@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -83,6 +84,7 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		"Bulk.Project":  read(func(v *engine.View) error { _, err := v.Bulk().Project("theirs"); return err }),
 		"View.Resolve":  read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
 		"Branches.List": read(func(v *engine.View) error { _, err := v.Branches().List(ctx, o.id); return err }),
+		"View.Files":    read(func(v *engine.View) error { _, err := v.Files(ctx, o.id, "", 1); return err }),
 		"View.Context":  read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
 		"View.Receipts": read(func(v *engine.View) error { _, err := v.Receipts(ctx, o.id, 1); return err }),
 		"Turns.Get":     read(func(v *engine.View) error { _, err := v.Turns().Get(ctx, o.id, o.turn); return err }),
@@ -178,6 +180,16 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			}
 			return err
 		}),
+		"Transfer.Follow": write(func(v *engine.View) error {
+			_, err := r.Transfer.Follow(ctx, v, transfer.FollowRequest{Conversation: o.id, Entries: nothing})
+			return err
+		}),
+		"Transfer.Since": read(func(v *engine.View) error {
+			for _, err := range r.Transfer.Since(ctx, v, o.id, 0) {
+				return err
+			}
+			return nil
+		}),
 		"Transfer.Import": write(func(v *engine.View) error {
 			said := strings.NewReader(`{"role":"user","content":"hello"}` + "\n")
 			_, err := r.Transfer.Import(ctx, v, said, transfer.ImportRequest{Into: o.id})
@@ -185,6 +197,9 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		}),
 	}
 }
+
+// nothing is a path without messages.
+func nothing(func(transcript.Entry, error) bool) {}
 
 // aside are the exported methods that concern no one conversation: what they show a
 // foreign caller is tested by name below.

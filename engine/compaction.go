@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -36,7 +37,9 @@ func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrol
 	} else if scrollback.CodeOf(err) != scrollback.NotFound {
 		return scrollback.Manifest{}, err
 	}
-	m := account(head.Conversation, sh, window.Assemble(shown.Window), prev)
+	w := window.Assemble(shown.Window)
+	m := account(head.Conversation, sh, w, prev)
+	window.AccountReferences(&m, w, func(text string) int64 { return sh.ModelTokens(int64(token.Count(text))) })
 	if shown.More {
 		live := shown.Window.Live
 		last := live[len(live)-1].Seq

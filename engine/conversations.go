@@ -24,7 +24,7 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation, history ..
 		}
 	}
 	c.AgentOf = nil // only a model's call makes a sub-agent
-	if err := v.admits(ctx, &c); err != nil {
+	if err := admits(ctx, v, &c); err != nil {
 		return c, false, err
 	}
 	if c.ID == "" {
@@ -77,7 +77,7 @@ func (e *Engine) begins(ctx context.Context, c scrollback.Conversation, history 
 }
 
 // admits checks what a caller wants of a conversation, and fills in where it goes.
-func (v *View) admits(ctx context.Context, c *scrollback.Conversation) error {
+func admits(ctx context.Context, v *View, c *scrollback.Conversation) error {
 	const op = "engine.Create"
 	err := v.door.may(scrollback.AccessWrite)
 	if err == nil {

@@ -158,7 +158,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	o.Agents = o.Agents.Complete()
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}}
 	e.resolver = setting.New(s, setting.Options{Models: e.o.Models, Model: e.o.Model, Catalog: e.o.Catalog, Limit: e.o.Limit, Compaction: e.o.Compaction,
-		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, Agents: o.Agents.Allowed, Log: e.o.Log})
+		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds, RemoteImages: e.o.Incoming.RemoteImages, Agents: o.Agents.Allowed, Log: e.o.Log})
 	e.folder = fold.New(s, a, e.resolver, e.folds())
 	e.gate = allowance.Gate{Books: s.Books, Projects: e.allowed}
 	var roots []string

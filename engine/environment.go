@@ -2,12 +2,17 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/intake"
+	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
+	"github.com/scrollback-ai/scrollback/window"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
@@ -23,15 +28,7 @@ func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh 
 	p := *e.o.Place
 	p.Now = time.UnixMilli(e.store.Now()).In(p.Now.Location())
 	p.MaxTokens, p.Count = int(environmentShare*float64(sh.Budget.Tokens)), token.Count
-	p.Roots = nil
-	for _, root := range c.Roots {
-		// What was granted once may no longer be, or may be gone.
-		if now, err := e.grants.Narrow([]string{root}); err == nil {
-			p.Roots = append(p.Roots, now...)
-		} else {
-			e.o.Log.Warn("a root of a conversation cannot be used", "conversation", c.ID, "error", err)
-		}
-	}
+	p.Roots = e.roots(c)
 	if c.Environment != nil && workspace.Glance(p).Equal(c.Environment.Told) {
 		return c.Environment, nil, nil
 	}
@@ -55,6 +52,22 @@ func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, sh 
 		Parts: scrollback.Parts{scrollback.Text{Text: text}}}}}, nil
 }
 
+// FilesMax bounds what [View.Files] lists.
+const FilesMax = 200
+
+// Files lists at most limit paths (0 means 50, at most [FilesMax]) in the folders of a
+// conversation that continue prefix, as a reference in a message names them.
+func (v *View) Files(ctx context.Context, id scrollback.ConversationID, prefix string, limit int) ([]workspace.Completion, error) {
+	h, err := v.door.head(ctx, id, scrollback.AccessRead)
+	if err != nil {
+		return nil, err
+	}
+	if limit <= 0 {
+		limit = 50
+	}
+	return workspace.Complete(ctx, v.e.roots(h.Conversation), prefix, min(limit, FilesMax))
+}
+
 // tell records what a conversation was told: its first environment, or that a change
 // precedes the message. It runs inside Begin.
 func tell(c *scrollback.Conversation, env *scrollback.Environment, changed bool) {
@@ -67,4 +80,59 @@ func tell(c *scrollback.Conversation, env *scrollback.Environment, changed bool)
 		kept.Told, kept.Changed = env.Told, true
 		c.Environment = &kept
 	}
+}
+
+// roots are the folders that a conversation may use now: what was granted once may no
+// longer be, or may be gone.
+func (e *Engine) roots(c scrollback.Conversation) (out []string) {
+	for _, root := range c.Roots {
+		if now, err := e.grants.Narrow([]string{root}); err == nil {
+			out = append(out, now...)
+		} else {
+			e.o.Log.Warn("a root of a conversation cannot be used", "conversation", c.ID, "error", err)
+		}
+	}
+	return out
+}
+
+// prompt is what a request says, for its marks to be followed as its caller.
+func (a *arriving) prompt() intake.Prompt {
+	budget := float64(a.sh.Budget.Tokens)
+	left := int64(recallsShare * budget)
+	return intake.Prompt{Head: a.head, Parts: a.r.Message, Plain: a.r.PlainMarks, Roots: func() []string { return a.v.e.roots(a.head.Conversation) },
+		Call: func(ctx context.Context, tool string, args json.RawMessage) (string, error) {
+			room := recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(left, int64(recallShare*budget))}
+			text, err := a.v.Recall().Call(ctx, a.head.ID, tool, args, room)
+			if err != nil {
+				return "", errors.New(scrollback.Shown(err))
+			}
+			left -= int64(token.Count(text))
+			return text, nil
+		}}
+}
+
+// restore puts behind a window what its prompt refers to as unchanged, where a compaction
+// has meanwhile taken the message that has it out of sight. What finds no room stays
+// readable behind its ref.
+func (e *Engine) restore(ctx context.Context, b scrollback.Branch, w scrollback.Window, sh *setting.Resolved) (scrollback.Window, error) {
+	parts, err := e.intake.Again(ctx, b, window.Unshown(w))
+	if err != nil || len(parts) == 0 {
+		return w, err
+	}
+	add := func(parts scrollback.Parts) (scrollback.Window, bool) {
+		out := window.Behind(w, parts, e.store.Weigh(parts), sh.Facts.Dialect)
+		return out, window.Fits(out.Weight, sh.Budget) && window.Lint(out, sh.Facts.Dialect) == nil
+	}
+	whole, ok := add(parts)
+	if ok {
+		return whole, nil
+	}
+	whole = w
+	var kept scrollback.Parts
+	for _, p := range parts { // as many as there is room for
+		if out, ok := add(append(kept[:len(kept):len(kept)], p)); ok {
+			kept, whole = append(kept, p), out
+		}
+	}
+	return whole, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -281,4 +282,52 @@ func TestResumeIsResume(t *testing.T) {
 	if !beginsWith(next[0].Items, last[len(last)-1].Items) {
 		t.Error("after opening again the request begins otherwise")
 	}
+}
+
+// Paths are completed in the folders that are granted now, and in no others; without any
+// there is nothing to complete.
+func TestFiles(t *testing.T) {
+	ctx := context.Background()
+	r, root := inFolder(t, enginetest.Options{}, modeltest.Say("fine"))
+	for _, name := range []string{"docs/guide.md", "docs/指南.md"} {
+		at := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte("text"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, _, err := r.Create(ctx, scrollback.Conversation{Roots: []string{root}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	offers := func(id scrollback.ConversationID, prefix string, limit int, want ...string) {
+		t.Helper()
+		got, err := r.Files(ctx, id, prefix, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var paths []string
+		for _, f := range got {
+			paths = append(paths, f.Path)
+			if f.Folder != strings.HasSuffix(f.Path, "/") {
+				t.Errorf("%+v", f)
+			}
+		}
+		if !slices.Equal(paths, want) {
+			t.Errorf("%q is completed to %q, want %q", prefix, paths, want)
+		}
+	}
+	offers(c.ID, "", 0, "docs/", "AGENTS.md")
+	offers(c.ID, "docs/", 0, "docs/guide.md", "docs/指南.md")
+	offers(c.ID, "docs/", 1, "docs/guide.md")
+	offers(c.ID, "指", 0, "docs/指南.md")
+	offers(c.ID, "../", 0)
+	offers(c.ID, "/", 0)
+	offers(r.NewConversation(), "", 0)
+	if err := os.RemoveAll(root); err != nil {
+		t.Fatal(err)
+	}
+	offers(c.ID, "", 0)
 }

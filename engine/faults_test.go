@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/doctor"
@@ -19,6 +20,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/memdriver"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
+	"github.com/scrollback-ai/scrollback/workspace"
 )
 
 // arrive imports a bundle and wants it to go out again as it came.
@@ -42,17 +44,20 @@ func (s *scene) arrive(file []byte, q transfer.ImportRequest) error {
 // back and was forked, one in the trash, and one that was imported.
 type scene struct {
 	*enginetest.Rig
+	place                         *workspace.Place
 	main, fork, trashed, imported scrollback.ConversationID
-	left                          scrollback.BranchID // of main, that is not current
+	desk                          scrollback.ConversationID // refers to a file of its folder
+	left                          scrollback.BranchID       // of main, that is not current
 	artifact                      scrollback.ArtifactID
 	segment                       scrollback.SegmentID
 }
 
 func newScene(t *testing.T, mem *driver.Driver) *scene {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{Driver: mem, NoFolds: true, Importers: []transcript.Importer{enginetest.Trail{}}},
+	place := &workspace.Place{Roots: []string{t.TempDir()}, OS: "linux", Now: time.Unix(0, 0).UTC()}
+	r := enginetest.New(t, enginetest.Options{Driver: mem, NoFolds: true, Place: place, Importers: []transcript.Importer{enginetest.Trail{}}},
 		modeltest.Say("an answer that is remembered"))
-	s := &scene{Rig: r, main: r.NewConversation()}
+	s := &scene{Rig: r, place: place, main: r.NewConversation()}
 	check := func(err error) {
 		if err != nil {
 			t.Helper()
@@ -84,6 +89,12 @@ func newScene(t *testing.T, mem *driver.Driver) *scene {
 	a, err := r.Upload(ctx, s.main, strings.NewReader("some bytes"), "a.txt")
 	check(err)
 	s.artifact = a.ID
+	d := &desk{Rig: r, root: s.place.Roots[0]}
+	d.write("a.txt", "one")
+	c, _, err = r.Create(ctx, scrollback.Conversation{Roots: s.place.Roots})
+	check(err)
+	s.desk = c.ID
+	r.Ask(s.desk, "read @[a.txt]").Done(t, scrollback.TurnComplete, "stop")
 	out, err := r.Load("trail s a b")
 	check(err)
 	s.imported = out.Conversations[0].ID
@@ -110,6 +121,19 @@ var operations = map[string]func(s *scene) error{
 			return scrollback.Errorf(f.Code, "turn", "%s", f.Message)
 		}
 		return e.Err
+	},
+	"refer": func(s *scene) error {
+		e := s.Ask(s.desk, "again @[a.txt] and @[none], @[context_search{\"query\":\"read\"}]")
+		if f, ok := enginetest.Last[scrollback.ErrorEvent](e); ok && e.Err == nil {
+			return scrollback.Errorf(f.Code, "turn", "%s", f.Message)
+		}
+		return e.Err
+	},
+	"refer out of sight": func(s *scene) error {
+		if _, err := s.Compact(context.Background(), s.desk, engine.CompactRequest{Clear: true}); err != nil {
+			return err
+		}
+		return s.Ask(s.desk, "again @[a.txt]").Err
 	},
 	"regenerate": func(s *scene) error {
 		if _, err := s.Branches().Rewind(context.Background(), s.main, engine.Point{Seq: new(int64(5))}); err != nil {
@@ -238,8 +262,8 @@ func TestFaultsEverywhere(t *testing.T) {
 					s := newScene(t, mem)
 					before := kept(t, s.Rig)
 					faulty := &faulttest.Faulty{At: i, Lost: lost}
-					err := do(s.over(enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), Clock: s.Clock, Archive: s.Archive, NoFolds: true,
-						Importers: []transcript.Importer{enginetest.Trail{}}}, modeltest.Say("x"))))
+					err := do(s.over(enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), Clock: s.Clock, Archive: s.Archive,
+						NoFolds: true, Place: s.place, Importers: []transcript.Importer{enginetest.Trail{}}}, modeltest.Say("x"))))
 					hit := faulty.Calls() > i
 					if !hit && err != nil {
 						t.Fatalf("nothing failed, and it ends with %v", err)

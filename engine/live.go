@@ -42,7 +42,9 @@ type liveTurn struct {
 	web      webSearch
 	crew     *agent.Crew // its sub-agents
 	most     int         // steps that may look things up, see maxSteps
-	cancel   context.CancelCauseFunc
+
+	references []scrollback.Reference // of the prompt, until they are reported
+	cancel     context.CancelCauseFunc
 
 	// saving is held while the turn is written to the store, so that a save of the
 	// draft never follows the step that already stored it, and while its meta changes.
@@ -65,6 +67,9 @@ func makeLive(v *View, b store.Begun, sh setting.Resolved) *liveTurn {
 		events: []scrollback.Event{scrollback.TurnEvent{TurnID: b.Turn.ID, UserMessageID: b.Turn.UserMessage, Seq: b.Turn.Seq}}}
 	if b.Previous != nil {
 		lt.previous = b.Previous.Window
+	}
+	for _, m := range b.Messages {
+		lt.references = append(lt.references, m.Parts.References()...)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -190,6 +190,9 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, mark *scro
 	if due {
 		lt.compactBeside(ctx)
 	}
+	if w, err = lt.e.restore(ctx, head.Branch, w, &lt.resolved); err != nil {
+		return w, nil, err
+	}
 	w = lt.quote(ctx, w)
 	if err := window.Lint(w, lt.resolved.Facts.Dialect); err != nil {
 		return w, nil, scrollback.Errorf(scrollback.Internal, op, "the window breaks a rule of the provider: %w", err)
@@ -205,7 +208,9 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, mark *scro
 	mark.Sent = &sent
 	lt.previous = mark
 	lt.meta = scrollback.MetaEvent{Model: m.Model, CacheReuse: m.CacheReuse, Tokens: m.Tokens, Budget: m.Budget, Limit: m.Limit, LimitFrom: m.LimitFrom, ThinkingMS: lt.meta.ThinkingMS}
-	lt.emit(lt.meta)
+	first := lt.meta
+	first.References, lt.references = lt.references, nil
+	lt.emit(first)
 	return w, mark, nil
 }
 
@@ -386,7 +391,7 @@ func desk(v *View) agent.Desk {
 				_, err := v.e.grants.Narrow([]string{root})
 				return err != nil
 			})
-			err := v.admits(ctx, &c)
+			err := admits(ctx, v, &c)
 			if err == nil {
 				c, _, err = v.e.store.Create(ctx, c)
 			}

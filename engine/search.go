@@ -115,8 +115,8 @@ func (lt *liveTurn) quote(ctx context.Context, w scrollback.Window) scrollback.W
 	quoted, fits := w, false
 	for ; len(used.Results) > 0 && !fits; used.Results = used.Results[:len(used.Results)-1] {
 		for _, chars := range []int{600, 300, 150, 0} {
-			text := window.WebResults(used, chars)
-			weight := lt.e.store.Weigh(scrollback.Say(text))
+			text := scrollback.Say(window.WebResults(used, chars))
+			weight := lt.e.store.Weigh(text)
 			quoted = window.Behind(w, text, weight, lt.resolved.Facts.Dialect)
 			if fits = float64(weight.Tokens) <= foundShare*float64(lt.resolved.Budget.Tokens) && window.Fits(quoted.Weight, lt.resolved.Budget); fits {
 				break

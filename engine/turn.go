@@ -12,6 +12,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/agent"
+	"github.com/scrollback-ai/scrollback/engine/calls"
 	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/store"
@@ -31,7 +32,8 @@ type TurnRequest struct {
 	Key          string                    `json:"-"`
 	Tools        []scrollback.Tool         `json:"tools,omitempty"`
 	ToolResults  []ToolResult              `json:"tool_results,omitempty"`
-	WebSearch    bool                      `json:"web_search,omitempty"` // before it is answered, for this request only
+	WebSearch    bool                      `json:"web_search,omitempty"`  // before it is answered, for this request only
+	PlainMarks   bool                      `json:"plain_marks,omitempty"` // @path refers to a file without brackets too
 	Overrides    Overrides                 `json:"shape"`
 
 	crew *agent.Crew // that a sub-agent's turn belongs to
@@ -93,29 +95,48 @@ func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, ite
 // same request began before. Whoever runs the turn says when it is done.
 func (v *View) begin(ctx context.Context, r TurnRequest) (lt *liveTurn, replayed scrollback.TurnID, err error) {
 	e := v.e
-	begin, sh, web, err := v.prepare(ctx, &r)
-	if err != nil {
-		return nil, "", err
+	for tries := 0; ; tries++ {
+		begin, sh, web, err := v.prepare(ctx, &r)
+		if err != nil {
+			return nil, "", err
+		}
+		leave, err := e.enter()
+		if err != nil {
+			return nil, "", err
+		}
+		begun, err := e.store.Turns.Begin(ctx, begin)
+		switch {
+		case err != nil && tries < maxMoved && v.door.moved(ctx, begin, err):
+			leave()
+		case err != nil:
+			leave()
+			return nil, "", err
+		case begun.Replayed:
+			leave()
+			return nil, begun.Turn.ID, nil
+		default:
+			lt = makeLive(v, begun, sh)
+			lt.web, lt.crew, lt.most = web, agent.NewCrew(e.o.Agents, r.crew), maxSteps
+			if begun.Head.AgentOf != nil {
+				lt.most = max(e.o.Agents.Steps-2, 1) // two more are told to answer
+			}
+			return lt, "", nil
+		}
 	}
-	leave, err := e.enter()
-	if err != nil {
-		return nil, "", err
+}
+
+// maxMoved bounds how often the marks of a prompt are followed again because somebody else
+// wrote to the conversation meanwhile.
+const maxMoved = 3
+
+// moved reports whether a turn did not begin because the head for which the references of
+// its prompt were numbered is no longer the head.
+func (d door) moved(ctx context.Context, b store.BeginRequest, err error) bool {
+	if b.IfHead == nil || scrollback.CodeOf(err) != scrollback.Conflict {
+		return false
 	}
-	begun, err := e.store.Turns.Begin(ctx, begin)
-	if err != nil {
-		leave()
-		return nil, "", err
-	}
-	if begun.Replayed {
-		leave()
-		return nil, begun.Turn.ID, nil
-	}
-	lt = makeLive(v, begun, sh)
-	lt.web, lt.crew, lt.most = web, agent.NewCrew(e.o.Agents, r.crew), maxSteps
-	if begun.Head.AgentOf != nil {
-		lt.most = max(e.o.Agents.Steps-2, 1) // two more are told to answer
-	}
-	return lt, "", nil
+	now, err := d.head(ctx, b.Conversation, scrollback.AccessWrite)
+	return err == nil && (now.Branch.ID != b.IfHead.ID || now.Branch.HeadSeq != b.IfHead.HeadSeq)
 }
 
 // resolve finds what a request goes by, and how it searches the web.
@@ -153,7 +174,7 @@ func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRe
 	if sh, web, err = e.resolve(ctx, head, r); err != nil {
 		return begin, sh, web, err
 	}
-	in, err := e.incoming(ctx, r, sh)
+	in, err := (&arriving{v, head, r, sh}).messages(ctx)
 	if err != nil {
 		return begin, sh, web, err
 	}
@@ -174,9 +195,13 @@ func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRe
 	if err != nil {
 		return begin, sh, web, err
 	}
+	var numberedFor *scrollback.Branch
+	if len(in) > 0 && len(in[len(in)-1].Parts.References()) > 0 {
+		numberedFor = &head.Branch
+	}
 	end, err := e.ending(ctx, head, r)
 	return store.BeginRequest{
-		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in, Quota: quota,
+		Conversation: r.Conversation, Owner: e.store.NewID(), Idempotency: key, Messages: in, Quota: quota, IfHead: numberedFor,
 		Admit: func(last *scrollback.Turn) error {
 			if against != nil {
 				return against
@@ -190,9 +215,19 @@ func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRe
 	}, sh, web, err
 }
 
-// incoming checks what a request brings and turns it into messages.
-func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh setting.Resolved) ([]store.Incoming, error) {
+// arriving is what a request of a caller brings to a conversation.
+type arriving struct {
+	v    *View
+	head store.Head
+	r    *TurnRequest
+	sh   setting.Resolved
+}
+
+// messages checks what a request brings and turns it into messages: a prompt has behind it
+// what its marks name.
+func (a *arriving) messages(ctx context.Context) ([]store.Incoming, error) {
 	const op = "engine.Turn"
+	e, r := a.v.e, a.r
 	if len(r.Message) > 0 && len(r.ToolResults) > 0 {
 		return nil, scrollback.ParamErrorf(op, "tool_results", "give a message or tool results, not both")
 	}
@@ -200,10 +235,15 @@ func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh setting.Resolv
 		return nil, scrollback.ParamErrorf(op, "message_id", "the id of a message is at most 100 printable characters")
 	}
 	var m scrollback.Message
+	var attached map[int][]byte
 	switch {
 	case len(r.Message) > 0:
-		m = scrollback.Message{ID: r.MessageID, Role: scrollback.RoleUser, Parts: r.Message}
-		if err := e.intake.Limits.Check(m.Parts); err != nil {
+		m = scrollback.Message{ID: r.MessageID, Role: scrollback.RoleUser}
+		err := e.intake.Limits.Check(r.Message)
+		if err == nil {
+			m.Parts, attached, err = e.intake.Follow(ctx, a.prompt())
+		}
+		if err != nil {
 			return nil, err
 		}
 	case len(r.ToolResults) > 0:
@@ -214,10 +254,10 @@ func (e *Engine) incoming(ctx context.Context, r *TurnRequest, sh setting.Resolv
 	default:
 		return nil, nil
 	}
-	if len(m.Parts) > e.intake.Limits.Parts {
+	if len(r.ToolResults) > e.intake.Limits.Parts {
 		return nil, scrollback.ParamErrorf(op, "tool_results", "at most %d results are taken at once", e.intake.Limits.Parts).Because(scrollback.ErrTooLarge)
 	}
-	in, err := e.intake.Admit(ctx, r.Conversation, m, sh.Room(), nil)
+	in, err := e.intake.Admit(ctx, r.Conversation, m, a.sh.Room(), attached)
 	return []store.Incoming{in}, err
 }
 
@@ -304,57 +344,17 @@ func admit(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
 	case len(r.ToolResults) > 0 && !waiting:
 		return scrollback.ParamErrorf(op, "tool_results", "no call waits for a result")
 	case len(r.ToolResults) > 0:
-		return matchCalls(last.OpenCalls, r, in)
+		ids := make([]string, len(r.ToolResults))
+		for i, res := range r.ToolResults {
+			ids[i] = res.CallID
+		}
+		return calls.Match(last.OpenCalls, ids, in)
 	case len(r.Message) == 0 && waiting:
-		return scrollback.ParamErrorf(op, "tool_results", "the last turn waits for the results of %s", callNames(last.OpenCalls))
+		return scrollback.ParamErrorf(op, "tool_results", "the last turn waits for the results of %s", calls.Names(last.OpenCalls))
 	case len(r.Message) == 0 && last != nil && last.State == scrollback.TurnComplete:
 		return scrollback.ParamErrorf(op, "message", "the last message is answered already: give a message")
 	}
 	return nil
-}
-
-// matchCalls checks that the results are for exactly the open calls, gives each the name
-// of its tool, and puts them in the order of the calls.
-func matchCalls(open []scrollback.ToolCall, r *TurnRequest, in []store.Incoming) error {
-	names := map[string]string{}
-	for _, c := range open {
-		names[c.ID] = c.Name
-	}
-	seen := map[string]bool{}
-	for _, res := range r.ToolResults {
-		if names[res.CallID] == "" || seen[res.CallID] {
-			return scrollback.ParamErrorf("engine.Turn", "tool_results", "result %q answers no open call (open: %s)", res.CallID, callNames(open))
-		}
-		seen[res.CallID] = true
-	}
-	if len(seen) != len(open) {
-		return scrollback.ParamErrorf("engine.Turn", "tool_results", "every open call needs its result: %s", callNames(open))
-	}
-	place := func(p scrollback.Part) int {
-		res, ok := p.(scrollback.ToolResult)
-		if !ok {
-			return len(open)
-		}
-		return slices.IndexFunc(open, func(c scrollback.ToolCall) bool { return c.ID == res.CallID })
-	}
-	for _, m := range in {
-		for i, p := range m.Parts {
-			if res, ok := p.(scrollback.ToolResult); ok {
-				res.Name = names[res.CallID]
-				m.Parts[i] = res
-			}
-		}
-		slices.SortStableFunc(m.Parts, func(a, b scrollback.Part) int { return cmp.Compare(place(a), place(b)) })
-	}
-	return nil
-}
-
-func callNames(calls []scrollback.ToolCall) string {
-	ids := make([]string, len(calls))
-	for i, c := range calls {
-		ids[i] = c.ID + " (" + c.Name + ")"
-	}
-	return strings.Join(ids, ", ")
 }
 
 // keepWithConversation keeps the client's tools with the conversation, and gives it a title

@@ -4,12 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"image"
-	_ "image/gif"  // sizes of attachments
-	_ "image/jpeg" // sizes of attachments
-	_ "image/png"  // sizes of attachments
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -59,53 +54,6 @@ func (a *admission) attach(ctx context.Context, b []byte, name string) (scrollba
 		a.out.Mentions = append(a.out.Mentions, art)
 	}
 	return art, err
-}
-
-// images returns the parts of a message with its images filled in.
-func (a *admission) images(ctx context.Context, ps scrollback.Parts) (scrollback.Parts, error) {
-	ps = slices.Clone(ps)
-	for i, p := range ps {
-		part, ok := p.(scrollback.Image)
-		if !ok {
-			continue
-		}
-		if b := a.attached[i]; b != nil {
-			art, err := a.attach(ctx, b, part.Name)
-			if err != nil {
-				return ps, err
-			}
-			part.Artifact = art.ID
-		}
-		var err error
-		if ps[i], err = a.describeImage(ctx, part); err != nil {
-			return ps, err
-		}
-	}
-	return ps, nil
-}
-
-// rasters are the images a model can be shown.
-var rasters = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
-
-// describeImage fills in what an image part says about its bytes.
-func (a *admission) describeImage(ctx context.Context, p scrollback.Image) (scrollback.Part, error) {
-	art, err := a.mentioned(ctx, p.Artifact)
-	if err != nil {
-		return p, err
-	}
-	if !rasters[art.MediaType] {
-		return p, scrollback.ParamErrorf("intake", "message", "%s is not an image that a model can be shown (PNG, JPEG, GIF or WebP)", art.MediaType)
-	}
-	p.MediaType, p.Size = art.MediaType, art.Size
-	f, _, err := a.archive.OpenArtifact(ctx, art.ID)
-	if err != nil {
-		return p, err
-	}
-	defer f.Close()
-	if c, _, err := image.DecodeConfig(f); err == nil {
-		p.Width, p.Height = c.Width, c.Height
-	}
-	return p, nil
 }
 
 // mentioned checks that the conversation may name an artifact.

@@ -18,7 +18,9 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/intake/picture"
 	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // Limits bound what one message may bring; zero fields are the defaults.
@@ -26,6 +28,8 @@ type Limits struct {
 	MessageChars  int   // 0 means 200,000
 	Parts         int   // 0 means 100
 	ArtifactBytes int64 // of one attachment; 0 means 20 MiB
+	Images        int   // 0 means 20; what is more is left out, and said
+	RemoteImages  bool  // images at addresses are taken, for the model's server to fetch
 }
 
 // Intake takes messages in. It is safe for concurrent use.
@@ -33,6 +37,7 @@ type Intake struct {
 	Limits  Limits
 	store   *store.Store
 	archive *archive.Archive
+	fitter  *picture.Fitter
 }
 
 // New makes an intake over a store and an archive, neither of which may be nil.
@@ -46,7 +51,10 @@ func New(s *store.Store, a *archive.Archive, l Limits) *Intake {
 	if l.ArtifactBytes == 0 {
 		l.ArtifactBytes = 20 << 20
 	}
-	return &Intake{Limits: l, store: s, archive: a}
+	if l.Images == 0 {
+		l.Images = window.MaxImages
+	}
+	return &Intake{Limits: l, store: s, archive: a, fitter: picture.New(picture.Limits{})}
 }
 
 // Check returns an error unless a user's message, of which nothing is written yet, is
@@ -54,8 +62,16 @@ func New(s *store.Store, a *archive.Archive, l Limits) *Intake {
 func (l Limits) Check(ps scrollback.Parts) error {
 	const op = "intake.Check"
 	for i, p := range ps {
-		switch p.(type) {
-		case scrollback.Text, scrollback.Image, scrollback.File:
+		switch p := p.(type) {
+		case scrollback.Text:
+			if p.Reference != nil {
+				return scrollback.ParamErrorf(op, "message", "part %d: a reference is set by the server, and cannot be sent", i)
+			}
+		case scrollback.File:
+		case scrollback.Image:
+			if err := l.checkImage(p); err != nil {
+				return err
+			}
 		default:
 			return scrollback.ParamErrorf(op, "message", "part %d: a user's message holds text, images and files", i)
 		}
@@ -92,14 +108,21 @@ func textParts(ps scrollback.Parts) (out []scrollback.Text) {
 func (l Limits) CheckHistory(i int, m *scrollback.Message) error {
 	const op = "intake.CheckHistory"
 	role, err := scrollback.ParseRole(string(m.Role))
-	most := l.Parts
+	own := len(m.Parts) - len(m.Parts.References())
 	switch {
 	case err != nil:
 		return scrollback.ParamErrorf(op, "history", "message %d: %w", i, err)
 	case role == scrollback.RoleSystem && m.Name == scrollback.EnvironmentName:
 		return scrollback.ParamErrorf(op, "history", "message %d: the name %s is reserved", i, m.Name)
-	case len(m.Parts) == 0 || len(m.Parts) > most:
-		return scrollback.ParamErrorf(op, "history", "message %d (%s) has %d parts; 1 to %d are taken", i, role, len(m.Parts), most)
+	case len(m.Parts) == 0 || own > l.Parts:
+		return scrollback.ParamErrorf(op, "history", "message %d (%s) has %d parts; 1 to %d are taken", i, role, own, l.Parts)
+	}
+	for _, p := range m.Parts {
+		if image, ok := p.(scrollback.Image); ok {
+			if err := l.checkImage(image); err != nil {
+				return scrollback.ParamErrorf(op, "history", "message %d: %w", i, err)
+			}
+		}
 	}
 	return nil
 }
@@ -120,6 +143,7 @@ type admission struct {
 	room     Room
 	attached map[int][]byte
 	out      store.Incoming
+	notes    scrollback.Parts // about its images, to stand behind it
 }
 
 func (a *admission) admit(ctx context.Context) error {
@@ -138,11 +162,13 @@ func (a *admission) admit(ctx context.Context) error {
 		var err error
 		switch part := p.(type) {
 		case scrollback.Text:
-			if long[i] && long[i-1] {
+			switch {
+			case long[i] && part.Reference != nil:
+				p, err = a.shortenText(ctx, part, room)
+			case joins(m.Parts, long, i):
 				continue // it is stored with the one before
-			}
-			if long[i] {
-				part.Text = m.Parts[i:runEnd(long, i)].Text()
+			case long[i]:
+				part.Text = m.Parts[i:runEnd(m.Parts, long, i)].Text()
 				p, err = a.shortenText(ctx, part, room)
 			}
 		case scrollback.ToolResult:
@@ -164,7 +190,10 @@ func (a *admission) admit(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		a.out.Parts = append(a.out.Parts, p)
+		if p != nil { // an image that is left out
+			a.out.Parts = append(a.out.Parts, p)
+		}
 	}
+	a.out.Parts = append(a.out.Parts, a.notes...)
 	return nil
 }

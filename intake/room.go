@@ -35,7 +35,8 @@ func (r Room) Outputs() int64 { return max(r.Budget/outputsLeast, r.leaves(r.Ask
 func (a *admission) textRoom(ps scrollback.Parts) int64 {
 	rest := a.room.leaves(0)
 	for _, p := range ps {
-		if _, ok := p.(scrollback.Image); ok {
+		t, _ := p.(scrollback.Text)
+		if _, image := p.(scrollback.Image); image || t.Recall() {
 			rest -= a.store.Weigh(scrollback.Parts{p}).Tokens
 		}
 	}
@@ -49,7 +50,7 @@ func (a *admission) longTexts(m scrollback.Message) (long map[int]bool, room int
 	weights := map[int]int64{}
 	var total, bytes int64
 	for i, p := range m.Parts {
-		if t, ok := p.(scrollback.Text); ok {
+		if t, ok := p.(scrollback.Text); ok && !t.Recall() { // whose bounds are their own
 			weights[i] = int64(len(t.Text))
 			bytes += weights[i]
 		}
@@ -69,7 +70,7 @@ func (a *admission) longTexts(m scrollback.Message) (long map[int]bool, room int
 		total -= weights[i]
 		delete(weights, i)
 	}
-	return long, a.room.Budget / shortShare / max(1, runs(long))
+	return long, a.room.Budget / shortShare / max(1, runs(m.Parts, long))
 }
 
 // longest is the heaviest part, the first of equals.

@@ -27,19 +27,24 @@ const (
 // texts may take.
 const shortShare = 8
 
-// runEnd is where a run of long texts that begins at i ends: neighbours are stored as one
-// artifact, so that many parts leave no more behind than one.
-func runEnd(long map[int]bool, i int) int {
-	for long[i] {
-		i++
+// joins reports whether part i is a long text that continues the one before: neighbours
+// are stored as one artifact, so that many parts leave no more behind than one. What a mark
+// named is stored by itself.
+func joins(ps scrollback.Parts, long map[int]bool, i int) bool {
+	return long[i] && long[i-1] && len(ps[i-1:i+1].References()) == 0
+}
+
+// runEnd is where a run of long texts that begins at i ends.
+func runEnd(ps scrollback.Parts, long map[int]bool, i int) int {
+	for i++; joins(ps, long, i); i++ {
 	}
 	return i
 }
 
 // runs counts the runs of long texts.
-func runs(long map[int]bool) (n int64) {
+func runs(ps scrollback.Parts, long map[int]bool) (n int64) {
 	for i := range long {
-		if !long[i-1] {
+		if !joins(ps, long, i) {
 			n++
 		}
 	}
@@ -51,7 +56,10 @@ func runs(long map[int]bool) (n int64) {
 func (a *admission) shortenText(ctx context.Context, t scrollback.Text, room int64) (scrollback.Part, error) {
 	whole := t.Text
 	name := "long message"
-	if room >= hintRoom {
+	switch {
+	case t.Reference != nil:
+		name = t.Reference.Source
+	case room >= hintRoom:
 		name = hint(name, whole)
 	}
 	art, err := a.keepText(ctx, whole, name)

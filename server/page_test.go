@@ -239,13 +239,13 @@ func TestPageBranches(t *testing.T) {
 // A turn that failed is shown after its question, with what the server said and what to do,
 // and stays there once it was answered again; a fork is in the list at once.
 func TestPageFailure(t *testing.T) {
-	ctx := browser(t)
 	refused := scrollback.Errorf(scrollback.Refused, "test", "acme refuses the key").Advise(scrollback.AdviceCheckKey, "ACME_KEY")
 	refused.Cause = "no such key"
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Step{Err: refused}, modeltest.Say("well then"))
 	id := r.NewConversation()
 	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
-	defer srv.Close()
+	t.Cleanup(srv.Close)
+	ctx := browser(t) // ends first, and with it the streams that it reads
 	shows := func(what, sel string, want ...string) {
 		t.Helper()
 		got, err := chromedp.Run(ctx, chromedp.Text(sel))
@@ -283,7 +283,6 @@ func TestPageFailure(t *testing.T) {
 // a fork no longer lists what it undid, its parent does. A turn that failed with an answer
 // begun has one head.
 func TestPageReceipts(t *testing.T) {
-	ctx := browser(t)
 	said := modeltest.Step{Reply: func(q model.Request) []model.Delta {
 		if len(q.Tools) == 0 { // asked for a summary
 			return []model.Delta{{Text: "fine"}}
@@ -305,7 +304,8 @@ func TestPageReceipts(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
-	defer srv.Close()
+	t.Cleanup(srv.Close)
+	ctx := browser(t) // ends first, and with it the streams that it reads
 	err = chromedp.Do(ctx, chromedp.EmulateViewport(1360, 850), chromedp.Navigate(srv.URL+"/#"+string(copied.ID)),
 		chromedp.WaitVisible(".receipts li > span"), chromedp.WaitVisible("#m10 + .unanswered .trouble"))
 	if err != nil {

@@ -270,6 +270,7 @@ func TestBodies(t *testing.T) {
 		{"POST", here + "/chat", `{"Message":"x"}`, "Message", `did you mean "message"?`},
 		{"POST", here + "/chat", `{"message":"x","web_search":true}`, "web_search", "nobody can search the web"},
 		{"POST", here + "/chat", `{"message":"a","message":"b"}`, "message", "given twice"},
+		{"POST", here + "/chat", `{"message":[{"type":"text","text":"a","reference":{"source":"a"}}]}`, "message[0].reference", "unknown field"},
 		{"POST", here + "/chat", `{"message":[{"type":"text","text":"a","text":"b"}]}`, "message[0].text", "given twice"},
 		{"POST", here + "/chat", `{"message":"a"} {}`, "body", "not JSON"},
 		{"POST", here + "/chat", `{"message":"a"`, "body", "not JSON"},

@@ -86,10 +86,7 @@ func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollba
 	for at := int64(0); len(in) > 0; {
 		n, size := 0, 0
 		for ; n < len(in) && n < beginBatch && size < beginBytes; n++ {
-			size += len(in[n].Index) + len(in[n].Parts.Text())
-			for _, r := range in[n].Parts.Results() {
-				size += len(r.Text)
-			}
+			size += len(in[n].Index) + in[n].Parts.Bytes()
 		}
 		a := Adopt{Conversation: c}
 		if n == len(in) {

@@ -71,8 +71,23 @@ func (s *Store) measure(in []Incoming, out []driver.Entry) {
 		compact(m.Parts)
 		m.Weight = s.Weigh(m.Parts)
 		m.Tokens = int(m.Weight.Tokens)
+		out[i].Sources = sources(m.Parts)
 		out[i].Terms = terms.Join(search.Text(m.Parts)+"\n"+in[i].Index, search.MaxTerms)
 	}
+}
+
+// maxVersion is the greatest version that is counted on from: what an import says may be
+// anything.
+const maxVersion = 1 << 30
+
+// sources are those whose content is in parts.
+func sources(parts scrollback.Parts) (out []driver.Source) {
+	for _, r := range parts.References() {
+		if r.Whole() && r.Version <= maxVersion {
+			out = append(out, driver.Source{Name: r.Source, Version: r.Version, SHA256: r.SHA256})
+		}
+	}
+	return out
 }
 
 // salvage makes an interrupted message of the draft of a turn whose owner is gone.
@@ -158,7 +173,7 @@ func (s *Store) Weigh(parts scrollback.Parts) scrollback.Weight {
 			opaque(p.Opaque)
 		case scrollback.Image:
 			w.Tokens += int64(s.image(p.Width, p.Height, p.Detail))
-			w.Bytes += p.Size * 4 / 3 // base64
+			w.Bytes += p.Size*4/3 + int64(len(p.URL)) // base64, or an address, whose image is taken to be of the largest size
 			w.Images++
 			opaque(p.Opaque)
 		case scrollback.File:

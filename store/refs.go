@@ -39,6 +39,21 @@ func (p Refs) List(ctx context.Context, id scrollback.ConversationID, q scrollba
 	return items[:limit], cursor(driver.ListKey{At: last.CreatedAt, ID: string(last.Ref)}), nil
 }
 
+// Sources returns the newest versions of what a conversation's messages refer to, by name:
+// of each its own, or else that of the nearest ancestor that has one. A version may be of a
+// message that is not on the current path.
+func (p Refs) Sources(ctx context.Context, h Head, names []string) (map[string]Source, error) {
+	out := map[string]Source{}
+	if len(names) == 0 {
+		return out, nil
+	}
+	found, err := p.s.d.Refs.Sources(ctx, append([]scrollback.ConversationID{h.ID}, h.Ancestors...), names)
+	for _, s := range found {
+		out[s.Name] = s
+	}
+	return out, err
+}
+
 // Own walks the refs of a kind that one conversation mentions, and none of its
 // ancestors; newest first.
 func (p Refs) Own(ctx context.Context, id scrollback.ConversationID, kind string) iter.Seq2[scrollback.RefEntry, error] {

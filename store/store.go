@@ -151,6 +151,9 @@ type (
 	// Head is a conversation with its current branch.
 	Head = driver.Head
 
+	// Source is the newest version of something that messages refer to.
+	Source = driver.Source
+
 	// Begun is what beginning a turn did.
 	Begun = driver.Begun
 

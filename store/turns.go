@@ -15,6 +15,7 @@ type BeginRequest struct {
 	Conversation scrollback.ConversationID
 	Owner        string
 	Idempotency  scrollback.Idempotency
+	IfHead       *scrollback.Branch // any other head is conflict; nil for any
 	Messages     []Incoming
 	Admit        func(last *scrollback.Turn) error
 	Quota        *scrollback.Quota // in which the turn is counted, unless nil
@@ -36,10 +37,14 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
 			t.UserMessage = e.ID
 		}
 	}
-	begun, err := p.s.d.Turns.Begin(ctx, driver.Begin{
+	b := driver.Begin{
 		Turn: t, Now: now, KeysSince: now - IdempotencyAge.Milliseconds(), Entries: entries,
 		Admit: r.Admit, Tally: tally(r.Quota, now), Edit: r.Edit, Salvage: p.s.salvage,
-	})
+	}
+	if r.IfHead != nil {
+		b.IfBranch, b.IfHead = r.IfHead.ID, r.IfHead.HeadSeq
+	}
+	begun, err := p.s.d.Turns.Begin(ctx, b)
 	if r.Quota != nil && begun.Tallied > 0 {
 		r.Quota.Used = begun.Tallied
 	}

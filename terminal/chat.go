@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,8 @@ type Options struct {
 	CheckModel   func(name string) error   // says what is wrong with a model's name
 	// Save writes a conversation to a file, in the format that its name ends with.
 	Save  func(ctx context.Context, id scrollback.ConversationID, name string) error
-	JSON  bool // events as lines of JSON; only without a screen
+	Files Files // completes references on a screen; nil does not
+	JSON  bool  // events as lines of JSON; only without a screen
 	Texts Texts
 	Color bool // styles may be used; only on a screen
 }
@@ -32,8 +34,9 @@ type face interface {
 	next(ctx context.Context) (string, error)
 	// busy says that a line is being worked on, and how to stop that; nil ends it.
 	busy(stop func())
-	// status shows where the conversation stands, on one line.
-	status(line string)
+	// status shows where the conversation stands, on one line, and says what the next
+	// line will be said to.
+	status(line string, at place)
 	// writers are for answers (nil reasoning is not shown), notes and faults.
 	writers() faceWriters
 }
@@ -59,13 +62,55 @@ func Pipe(ctx context.Context, o Options, in io.Reader, out, notes io.Writer) er
 	return errors.Join(err, last)
 }
 
+// maxLine bounds one line of a pipe, in bytes; the engine judges the message.
+const maxLine = 4 << 20
+
+// pipe is a face without a screen.
+type pipe struct {
+	lines      *bufio.Scanner
+	out, notes io.Writer
+}
+
+func newPipe(in io.Reader, out, notes io.Writer) *pipe {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine)
+	return &pipe{lines: lines, out: out, notes: notes}
+}
+
+// next implements face. A line that ends in a backslash continues on the next.
+func (p *pipe) next(context.Context) (string, error) {
+	var b strings.Builder
+	for p.lines.Scan() {
+		head, more := strings.CutSuffix(p.lines.Text(), `\`)
+		b.WriteString(head)
+		if !more {
+			return b.String(), nil
+		}
+		b.WriteByte('\n')
+	}
+	if err := p.lines.Err(); err != nil {
+		return "", scrollback.Wrap(scrollback.Invalid, "terminal.Pipe", err)
+	}
+	if b.Len() > 0 {
+		return strings.TrimSuffix(b.String(), "\n"), nil
+	}
+	return "", io.EOF
+}
+
+func (p *pipe) busy(func())          {}
+func (p *pipe) status(string, place) {}
+
+func (p *pipe) writers() faceWriters {
+	return faceWriters{answer: p.out, notes: p.notes, faults: p.notes}
+}
+
 // run reads lines and replies until the person leaves. last is why the newest line
 // failed, nil if it did not.
 func (c *chat) run(ctx context.Context) (last, err error) {
 	c.id, c.w = c.o.Conversation, c.f.writers()
-	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, JSON: c.o.JSON, Texts: c.o.Texts, Again: RetryInChat}
+	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, Faults: c.w.faults, JSON: c.o.JSON, Texts: c.o.Texts, Again: RetryInChat}
 	for !c.quit {
-		c.f.status(c.statusLine(ctx))
+		c.f.status(c.statusLine(ctx), place{c.id, c.o.New.Roots})
 		line, err := c.f.next(ctx)
 		if errors.Is(err, io.EOF) {
 			return last, nil
@@ -116,7 +161,7 @@ func (c *chat) say(ctx context.Context, line string) error {
 		}
 		c.id = made.ID
 	}
-	return c.p.Turn(ctx, c.o.View, engine.TurnRequest{Conversation: c.id, Message: message, WebSearch: c.web, Overrides: c.o.Overrides})
+	return c.p.Turn(ctx, c.o.View, engine.TurnRequest{Conversation: c.id, Message: message, PlainMarks: true, WebSearch: c.web, Overrides: c.o.Overrides})
 }
 
 // statusLine is where the conversation stands: model, tokens of budget, title.

@@ -34,7 +34,10 @@ func Context(w io.Writer, m scrollback.Manifest) error {
 	}
 	free := max(m.Budget-m.Tokens, 0)
 	rows = append(rows, []string{"free", Thousands(free), share(free), bar(free, "·"), ""})
-	if err := Table(w, rows, 1, 2); err != nil || len(m.Excluded) == 0 {
+	if err := Table(w, rows, 1, 2); err != nil {
+		return err
+	}
+	if err := references(w, m); err != nil || len(m.Excluded) == 0 {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -47,6 +50,30 @@ func Context(w io.Writer, m scrollback.Manifest) error {
 		rows = append(rows, []string{span(x.FirstSeq, x.LastSeq), cmp.Or(reasons[x.Reason], x.Reason), ref})
 	}
 	return Table(w, rows)
+}
+
+// references lists what the messages of a window refer to.
+func references(w io.Writer, m scrollback.Manifest) error {
+	var rows [][]string
+	for _, l := range m.Layers {
+		for _, it := range l.Items {
+			for _, r := range it.References {
+				how := r.Error
+				if r.Version > 0 {
+					how = fmt.Sprintf("version %d", r.Version)
+				}
+				if r.SameAs > 0 {
+					how = fmt.Sprintf("unchanged since version %d in #%d", r.Version, r.SameAs)
+				}
+				rows = append(rows, []string{fmt.Sprintf("#%d", it.Seq), Clip(r.Source, 60), Thousands(r.Tokens), Clip(how, 80)})
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	return Table(w, rows, 2)
 }
 
 // reasons are those of a manifest that people read in other words.

@@ -67,7 +67,7 @@ func Message(w io.Writer, m scrollback.Message) error {
 				fmt.Fprintf(w, "  whole: %s\n", scrollback.ArtifactRef(p.Artifact))
 			}
 		case scrollback.Image:
-			fmt.Fprintf(w, "[image %s %s]\n", Plain(p.Name), scrollback.ArtifactRef(p.Artifact))
+			fmt.Fprintf(w, "[image %s %s]\n", Plain(p.Name), Plain(p.Where()))
 		case scrollback.File:
 			fmt.Fprintf(w, "[file %s %s]\n", Plain(p.Name), scrollback.ArtifactRef(p.Artifact))
 		}
@@ -147,4 +147,60 @@ func Hits(w io.Writer, found scrollback.SearchResult) error {
 		}
 	}
 	return nil
+}
+
+// NotebookTexts are about notebooks that are run. Those with verbs take the arguments that
+// their comments name.
+type NotebookTexts struct {
+	Cell      string // number, first line
+	Elsewhere string // messages, conversation
+	Copy      string // the notebook that it is a copy of
+	Differs   string // the conversation that the file names
+	TakenBack string // cell
+	Lost      string // conversation
+	Beside    string // file
+	Stale     string // cells
+	Beyond    string // folder, reason
+	NoModel   string // model
+	Running   string
+	NotRun    string
+	Behind    string // messages
+	Away      string
+	Made      string // file
+}
+
+var englishNotebook = NotebookTexts{
+	Cell:      "cell %d · %s",
+	Elsewhere: "%d messages that were added to the conversation elsewhere are not in the notebook; they stay on a branch: scrollback branches %s",
+	Copy:      "this is a copy of %s: it gets a conversation of its own",
+	Differs:   "conversation %s is not what the cells of this notebook say: it gets one of its own",
+	TakenBack: "cell %d: what was said before the program ended is now in the file",
+	Lost:      "a cell that was being run is no longer in the notebook; what was said to it is in the conversation: scrollback show %s",
+	Beside:    "the notebook was changed while the cell ran, so this run is in %s",
+	Stale:     "what stands below was run before this cell changed; newly marked stale: %d",
+	Beyond:    "the notebook asks for %s: %s",
+	NoModel:   "the notebook names the model %s, which is not set up here",
+	Running:   "A cell is being run.",
+	NotRun:    "Not run yet.",
+	Behind:    "%d messages behind the last cell are in the conversation only.",
+	Away:      "The conversation is on another branch than the notebook, or its cells have changed since they were run.",
+	Made:      "wrote %s",
+}
+
+var chineseNotebook = NotebookTexts{
+	Cell:      "单元格 %d · %s",
+	Elsewhere: "有 %d 条消息是在别处加入对话的，不在笔记本中；它们留在一个分支上：scrollback branches %s",
+	Copy:      "这是 %s 的副本，将使用自己的对话",
+	Differs:   "对话 %s 与此笔记本的单元格不一致，笔记本将使用自己的对话",
+	TakenBack: "单元格 %d：程序结束前说的内容已写入文件",
+	Lost:      "正在运行的单元格已不在笔记本中；对它的回答在对话里：scrollback show %s",
+	Beside:    "单元格运行时笔记本被修改，因此本次运行写入 %s",
+	Stale:     "下面的单元格是在此单元格改变之前运行的；新标记为过期：%d",
+	Beyond:    "笔记本要求使用 %s：%s",
+	NoModel:   "笔记本指定的模型 %s 在此处未配置",
+	Running:   "有单元格正在运行。",
+	NotRun:    "尚未运行。",
+	Behind:    "最后一个单元格之后有 %d 条消息只在对话中。",
+	Away:      "对话不在笔记本所在的分支上，或单元格在运行后被修改过。",
+	Made:      "已写入 %s",
 }

@@ -27,10 +27,13 @@ func (c *columns) Store(n int) { c.n.Store(int64(n)) }
 
 // What the chat tells the editor.
 type (
-	restMsg   string                // the row that still grows
-	statusMsg string                // where the conversation stands
-	busyMsg   struct{ stop func() } // a line is being worked on; nil: no more
-	drawnMsg  struct{}              // the first drawing is on the screen
+	restMsg   string   // the row that still grows
+	statusMsg struct { // where the conversation stands
+		line string
+		at   place
+	}
+	busyMsg  struct{ stop func() } // a line is being worked on; nil: no more
+	drawnMsg struct{}              // the first drawing is on the screen
 )
 
 // editor is what is drawn over and over at the end of the transcript: the row
@@ -46,8 +49,14 @@ type editor struct {
 	leaving  bool
 	width    int
 	asked    []string
-	at       int    // place in asked; len(asked) is the new line
+	back     int    // which of asked is shown; len(asked) is the new line
 	draft    string // the new line, while an older one is shown
+
+	height int // of the screen
+	at     place
+	files  func(at place, typed string) ([]string, error)
+	list   *completion // nil: nothing is being completed
+	hint   string      // why there is no list
 }
 
 func newEditor(s *screen, o Options, asked []string) *editor {
@@ -66,7 +75,7 @@ func newEditor(s *screen, o Options, asked []string) *editor {
 	style.Focused, style.Blurred = plain, plain
 	in.SetStyles(style)
 	in.Focus()
-	return &editor{s: s, texts: o.Texts, input: in, width: 80, asked: asked, at: len(asked)}
+	return &editor{s: s, texts: o.Texts, input: in, width: 80, height: 24, asked: asked, back: len(asked), files: s.files}
 }
 
 // Init implements tea.Model. The library draws 60 times a second and does not say when.
@@ -81,7 +90,10 @@ func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		e.rest = string(msg)
 		return e, nil
 	case statusMsg:
-		e.status = string(msg)
+		e.status, e.at = msg.line, msg.at
+		return e, nil
+	case foundMsg:
+		e.arrived(msg)
 		return e, nil
 	case busyMsg:
 		e.stop, e.stopping = msg.stop, false
@@ -90,7 +102,7 @@ func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		close(e.s.ready)
 		return e, nil
 	case tea.WindowSizeMsg:
-		e.width = msg.Width
+		e.width, e.height = msg.Width, msg.Height
 		e.s.columns.Store(msg.Width)
 		e.input.SetWidth(max(msg.Width-1, 10))
 		return e, nil
@@ -98,6 +110,9 @@ func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if cmd, taken := e.key(msg.String()); taken {
 			return e, cmd
 		}
+	}
+	if _, pasted := msg.(tea.PasteMsg); pasted {
+		e.list, e.hint = nil, ""
 	}
 	var cmd tea.Cmd
 	e.input, cmd = e.input.Update(msg)
@@ -108,6 +123,24 @@ func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (e *editor) key(name string) (cmd tea.Cmd, taken bool) {
 	info := e.input.LineInfo()
 	switch name {
+	case "tab":
+		return e.tab(1), true
+	case "shift+tab":
+		return e.tab(-1), true
+	case "up":
+		if e.list != nil {
+			return e.tab(-1), true
+		}
+	case "down":
+		if e.list != nil {
+			return e.tab(1), true
+		}
+	case "esc":
+		e.list, e.hint = nil, ""
+		return nil, true
+	}
+	e.list, e.hint = nil, ""
+	switch name {
 	case "ctrl+c":
 		switch {
 		case e.stop != nil:
@@ -115,7 +148,7 @@ func (e *editor) key(name string) (cmd tea.Cmd, taken bool) {
 			e.stopping = true
 		case e.input.Value() != "":
 			e.input.Reset()
-			e.at = len(e.asked)
+			e.back = len(e.asked)
 		default:
 			return e.leave(), true
 		}
@@ -165,21 +198,21 @@ func (e *editor) enter() {
 	if e.asked = append(e.asked, text); len(e.asked) > maxAsked {
 		e.asked = e.asked[1:]
 	}
-	e.at, e.draft = len(e.asked), ""
+	e.back, e.draft = len(e.asked), ""
 	e.stop = func() {} // busy until the chat says otherwise
 	e.input.Reset()
 }
 
 // recall shows an earlier question, or a later one.
 func (e *editor) recall(by int) {
-	to := e.at + by
+	to := e.back + by
 	if to < 0 || to > len(e.asked) {
 		return
 	}
-	if e.at == len(e.asked) {
+	if e.back == len(e.asked) {
 		e.draft = e.input.Value()
 	}
-	e.at = to
+	e.back = to
 	if to == len(e.asked) {
 		e.input.SetValue(e.draft)
 		return
@@ -203,7 +236,7 @@ func (e *editor) View() tea.View {
 	case e.stop != nil:
 		status = e.texts.Working
 	}
-	v := tea.NewView(top + e.input.View() + "\n" + e.s.styled("2", Clip(status, max(e.width-1, 10))))
+	v := tea.NewView(top + e.input.View() + "\n" + e.listed() + e.s.styled("2", Clip(status, max(e.width-1, 10))))
 	if v.Cursor = e.input.Cursor(); v.Cursor != nil {
 		v.Cursor.Y += strings.Count(top, "\n")
 	}

@@ -11,27 +11,29 @@ import (
 )
 
 // Printer shows the events of turns. Answer takes the model's words; Notes, one
-// quiet line each, takes calls, compactions and faults; Reasoning, unless nil, what the
-// model thinks. With JSON set, Answer takes every event as a line of JSON and the
+// quiet line each, takes calls, compactions and faults; Faults, or Notes if it is nil, takes
+// references that were not read; Reasoning, unless nil, what the model thinks. With JSON set, Answer takes every event as a line of JSON and the
 // others nothing.
 type Printer struct {
-	Answer, Reasoning, Notes io.Writer
-	JSON                     bool
-	Texts                    Texts
-	Again                    string // what to type to have a question answered again
+	Answer, Reasoning, Notes, Faults io.Writer
+	JSON                             bool
+	Texts                            Texts
+	Again                            string                 // what to type to have a question answered again
+	Saw                              func(scrollback.Event) // called after each event is shown; may be nil
 
 	open     io.Writer // the one whose line is unfinished; nil at the start of a line
 	failed   *scrollback.Failure
 	done     scrollback.DoneEvent
 	searches []scrollback.Search
 	first    bool // the conversation's first turn, before anything was said about the window
+	referred bool // what the prompt's references came to was shown
 }
 
 // Turn runs a turn to its end and shows it. When ctx ends the turn is stopped,
 // what was written is saved, and the error is canceled. If the turn fails, the error
 // is the one in its events.
 func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest) error {
-	p.failed, p.done, p.searches = nil, scrollback.DoneEvent{}, nil
+	p.failed, p.done, p.searches, p.referred = nil, scrollback.DoneEvent{}, nil, false
 	whole := context.WithoutCancel(ctx)
 	turn, events, err := v.Begin(whole, r)
 	if err != nil {
@@ -46,6 +48,9 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 	for n, err := range events {
 		if err == nil {
 			err = p.show(n.Event)
+		}
+		if err == nil && p.Saw != nil {
+			p.Saw(n.Event)
 		}
 		if err != nil {
 			// Nobody reads any more; closing the engine saves the reply.
@@ -111,6 +116,7 @@ func (p *Printer) show(ev scrollback.Event) error {
 			p.Note(p.Texts.Assumed, Plain(ev.Model), Thousands(ev.Limit))
 		}
 		p.first = false
+		p.references(ev.References)
 	case scrollback.CompactingEvent:
 		p.Note("%s", p.Texts.Compacting)
 	case scrollback.CompactionEvent:
@@ -157,3 +163,33 @@ func (p *Printer) Note(format string, args ...any) {
 		fmt.Fprintf(p.Notes, format+"\n", args...)
 	}
 }
+
+// references notes each reference of the prompt that was not simply read.
+func (p *Printer) references(all []scrollback.Reference) {
+	if p.referred || len(all) == 0 || p.JSON {
+		return
+	}
+	p.referred = true
+	for _, r := range all {
+		mark := "@[" + Clip(r.Mark, markWidth) + "]"
+		if r.Kind == scrollback.ReferenceImage && strings.HasPrefix(r.Mark, "![") {
+			mark = Clip(r.Mark, markWidth)
+		}
+		switch t := p.Texts.Reference; {
+		case r.Error != "":
+			p.endLine()
+			w := p.Faults
+			if w == nil {
+				w = p.Notes
+			}
+			fmt.Fprintf(w, t.Line+"\n", mark, Clip(t.said(r.Error), noteWidth))
+		case r.SameAs > 0:
+			p.Note(t.Line, mark, fmt.Sprintf(t.Unchanged, r.Version, r.SameAs))
+		case r.Note != "":
+			p.Note(t.Line, mark, Clip(t.said(r.Note), noteWidth))
+		}
+	}
+}
+
+// markWidth is how much of a reference is shown, in columns.
+const markWidth = 80

@@ -37,6 +37,9 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 	if err != nil {
 		return err
 	}
+	if o.Files != nil {
+		s.files = func(at place, typed string) ([]string, error) { return o.Files(ctx, at.id, at.roots, typed) }
+	}
 	program := tea.NewProgram(newEditor(s, o, asked), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler())
 	s.print, s.send = func(row string) { program.Send(tea.Println(row)()) }, program.Send
 	var session sync.WaitGroup
@@ -117,6 +120,7 @@ type screen struct {
 	gone    chan struct{} // closed when the editor has ended
 	color   bool
 	columns columns
+	files   func(at place, typed string) ([]string, error) // nil completes nothing
 }
 
 // next implements face.
@@ -137,8 +141,9 @@ func (s *screen) next(ctx context.Context) (string, error) {
 	}
 }
 
-func (s *screen) busy(stop func())   { s.send(busyMsg{stop}) }
-func (s *screen) status(line string) { s.send(statusMsg(line)) }
+func (s *screen) busy(stop func()) { s.send(busyMsg{stop}) }
+
+func (s *screen) status(line string, at place) { s.send(statusMsg{line, at}) }
 
 func (s *screen) writers() faceWriters {
 	dim := s.rows(func(row string) string { return s.styled("2", row) })

@@ -116,6 +116,9 @@ func TestTexts(t *testing.T) {
 	compare = func(en, zh reflect.Value) {
 		for i := range en.NumField() {
 			name := en.Type().Field(i).Name
+			if name == "Said" { // TestReferencesInChinese
+				continue
+			}
 			switch a, b := en.Field(i), zh.Field(i); a.Kind() {
 			case reflect.Struct:
 				compare(a, b)

@@ -3,6 +3,7 @@ package terminal
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -46,11 +47,14 @@ type Texts struct {
 	RewindHint  string
 	BranchHint  string
 	Rewound     string // messages
+	Notebook    NotebookTexts
 	CopyOf      string // title of what is forked
 	Saved       string // file
 	Added       string // folder
 	TypePrompt  string
 	NoInput     string // how long
+	NoFile      string // a reference that is being typed names nothing
+	MoreFiles   string // how many more it may name
 	TakesConversation,
 	TakesSeq,
 	TakesNumber,
@@ -62,6 +66,39 @@ type Texts struct {
 	TakesTitle   string
 	Trouble      TroubleTexts
 	Web          WebTexts
+	Reference    ReferenceTexts
+}
+
+// ReferenceTexts say what a reference of a prompt came to.
+type ReferenceTexts struct {
+	Line      string // the mark, what is said of it
+	Unchanged string // version, seq of the message that has it
+	Between   string // sentences
+	// Said has the sentences that are stored with references, as they are made in English.
+	Said map[string]string
+}
+
+// verb is where a part stands in a sentence.
+var verb = regexp.MustCompile(`%[a-z0-9]+`)
+
+// said is what was stored of a reference, sentence by sentence. One that the table does not
+// have stays as it is.
+func (t ReferenceTexts) said(stored string) string {
+	out := strings.Split(stored, "; ")
+	for i, s := range out {
+		for english, format := range t.Said {
+			pattern := "^" + verb.ReplaceAllString(regexp.QuoteMeta(english), "(.+?)") + "$"
+			if m := regexp.MustCompile(pattern).FindStringSubmatch(s); m != nil {
+				parts := m[1:]
+				out[i] = verb.ReplaceAllStringFunc(format, func(string) (part string) {
+					part, parts = parts[0], parts[1:]
+					return part
+				})
+				break
+			}
+		}
+	}
+	return strings.Join(out, t.Between)
 }
 
 // TroubleTexts say what went wrong with a turn and what to do about it.
@@ -78,6 +115,10 @@ type TroubleTexts struct {
 }
 
 var english = Texts{
+	Reference: ReferenceTexts{Line: "%s: %s", Unchanged: "unchanged since version %d, in message #%d", Between: "; ", Said: map[string]string{
+		"refused: no folder was granted": "refused: no folder was granted; --root or /add adds one",
+		"refused: outside the roots":     "refused: outside the roots; --root or /add adds one",
+	}},
 	Web: WebTexts{On: "each question now searches the web first; /web ends that", Off: "questions no longer search the web", Searching: "searching the web…",
 		Searched: "searched the web: %s", Nothing: "found nothing", Failed: "no web search: %s", Sources: "Sources:"},
 	Greeting:    "scrollback · %s · /help lists the commands, Ctrl-D quits",
@@ -98,7 +139,7 @@ var english = Texts{
 	Titled:      "title: %s",
 	Status:      "%s · %s of %s tokens",
 	NewThread:   "new conversation",
-	Keys:        "Alt+Enter, or \\ at the end of a line: new line · Up, Down: earlier questions · Ctrl-C: stop, or quit",
+	Keys:        "Alt+Enter, or \\ at the end of a line: new line · Up, Down: earlier questions · @ and Tab: name a file · Ctrl-C: stop, or quit",
 	Offline:     "the built-in offline model only quotes what was said; choose a real one with --model or /model",
 	Help: map[string]string{
 		"/help":      "this list",
@@ -145,10 +186,13 @@ var english = Texts{
 	BranchHint:        "/branches N switches to the Nth of them",
 	CopyOf:            scrollback.CopyOf,
 	Rewound:           "back at message %s; what followed stays on its branch",
+	Notebook:          englishNotebook,
 	Saved:             "saved as %s",
 	Added:             "the conversation now works in %s too",
 	TypePrompt:        "(type the message; Ctrl-D on a new line ends it)",
 	NoInput:           "(nothing came on standard input within %s, so only the prompt is sent; --stdin wait waits for it, --stdin ignore does not look)",
+	NoFile:            "no file in the conversation's folders begins like this",
+	MoreFiles:         "… %s more",
 	TakesFolder:       "DIR",
 	TakesConversation: "[ID|latest|N]",
 	TakesSeq:          "[SEQ]",
@@ -199,6 +243,7 @@ var english = Texts{
 }
 
 var chinese = Texts{
+	Reference: ReferenceTexts{Line: "%s：%s", Unchanged: "自第 %d 版起没有变化，见消息 #%d", Between: "；", Said: referencesInChinese},
 	Web: WebTexts{On: "之后每次提问都会先联网搜索；再次输入 /web 关闭", Off: "提问时不再联网搜索", Searching: "正在联网搜索……",
 		Searched: "已联网搜索：%s", Nothing: "没有找到结果", Failed: "未能联网搜索：%s", Sources: "来源："},
 	Greeting:    "scrollback · %s · /help 列出命令，Ctrl-D 退出",
@@ -219,7 +264,7 @@ var chinese = Texts{
 	Titled:      "标题：%s",
 	Status:      "%s · %s / %s token",
 	NewThread:   "新对话",
-	Keys:        "Alt+Enter 或行尾的 \\：换行 · 上下键：之前的提问 · Ctrl-C：停止或退出",
+	Keys:        "Alt+Enter 或行尾的 \\：换行 · 上下键：之前的提问 · @ 加 Tab：引用文件 · Ctrl-C：停止或退出",
 	Offline:     "内置的 offline 模型只会引用说过的话；用 --model 或 /model 换成真正的模型",
 	Help: map[string]string{
 		"/help":      "本列表",
@@ -266,10 +311,13 @@ var chinese = Texts{
 	BranchHint:        "/branches N 切换到第 N 个分支",
 	CopyOf:            scrollback.CopyOfChinese,
 	Rewound:           "回到第 %s 条消息；之后的内容留在它的分支上",
+	Notebook:          chineseNotebook,
 	Saved:             "已保存为 %s",
 	Added:             "对话现在也在 %s 中工作",
 	TypePrompt:        "（请输入消息；在新的一行按 Ctrl-D 结束）",
 	NoInput:           "（标准输入在 %s 内没有内容，因此只发送提示；--stdin wait 会一直等待，--stdin ignore 则不读取）",
+	NoFile:            "对话的文件夹中没有以此开头的文件",
+	MoreFiles:         "…… 还有 %s 个",
 	TakesFolder:       "文件夹",
 	TakesConversation: "[ID|latest|序号]",
 	TakesSeq:          "[消息号]",
@@ -347,4 +395,43 @@ func TextsOf(locales ...string) Texts {
 		}
 	}
 	return english
+}
+
+var referencesInChinese = map[string]string{
+	"refused: no folder was granted":           "已拒绝：没有授权任何文件夹；可用 --root 或 /add 添加",
+	"refused: outside the roots":               "已拒绝：不在授权的文件夹内；可用 --root 或 /add 添加",
+	"refused: remote images are not allowed":   "已拒绝：不允许远程图片",
+	"refused: recall tools cannot be run here": "已拒绝：这里不能运行查阅工具",
+	"not found":                                                       "找不到",
+	"not a regular file":                                              "不是普通文件",
+	"not readable":                                                    "无法读取",
+	"not readable: permission denied":                                 "无法读取：没有权限",
+	"not readable: %s":                                                "无法读取：%s",
+	"a folder has no lines":                                           "文件夹没有行号",
+	"an image has no lines":                                           "图片没有行号",
+	"a binary file of %s":                                             "二进制文件，共 %s",
+	"these lines are not text":                                        "这些行不是文本",
+	"not UTF-8 text: the byte 0x%02x in line %d":                      "不是 UTF-8 文本：有字节 0x%02x，在第 %d 行",
+	"lines %d to %d are in reverse":                                   "第 %d 行到第 %d 行的顺序颠倒",
+	"line %d is past the end: the file has 1 line":                    "第 %d 行超出末尾：文件只有 1 行",
+	"line %d is past the end: the file has %d lines":                  "第 %d 行超出末尾：文件共 %d 行",
+	"cut: %d of %s entries":                                           "已截断：列出 %d 项，共 %s 项",
+	"cut: the first %d of %d bytes":                                   "已截断：前 %d 字节，共 %d 字节",
+	"cut in line %d: at most %s are read":                             "在第 %d 行截断：最多读取 %s",
+	"too large: %s, and at most %s are read":                          "太大：%s，最多读取 %s",
+	"name lines of it, as in @[path:1:200]":                           "请指明行号，如 @[路径:1:200]",
+	"too large: line %d is not within its first %s":                   "太大：第 %d 行不在前 %s 之内",
+	"too large: %s, and of the %s for all references %s are left":     "太大：%s，所有引用共 %s，还剩 %s",
+	"too large: %s, and an image has at most %s":                      "太大：%s，图片最大 %s",
+	"too large: a data URL of %s, and an image has at most %s":        "太大：data URL 为 %s，图片最大 %s",
+	"too large: an image has at most %s":                              "太大：图片最大 %s",
+	"not a data URL":                                                  "不是 data URL",
+	"not an image that a model can be shown (PNG, JPEG, GIF or WebP)": "不是可以给模型看的图片（PNG、JPEG、GIF 或 WebP）",
+	"not an image: a folder":                                          "不是图片：是文件夹",
+	"not an image: an empty file":                                     "不是图片：文件为空",
+	"left out: the limit of images is %d":                             "未发送：最多发送 %d 张图片",
+	"left out: the limit of references is %d":                         "未读取：最多读取 %d 个引用",
+	"left out, with %d more: the limit of references is %d":           "未读取，另有 %d 个也未读取：最多读取 %d 个引用",
+	"a circle: @[%s] leads back to %s and is not followed":            "循环引用：@[%s] 又指回 %s，未再读取",
+	"its own references are not followed: more than %d deep":          "其中的引用未读取：层数超过 %d",
 }

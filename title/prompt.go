@@ -25,7 +25,9 @@ func FromPrompt(message scrollback.Parts) string {
 	for _, p := range message {
 		switch p := p.(type) {
 		case scrollback.Text:
-			text.WriteString(clip.Bytes(p.Text, examined))
+			if p.Reference == nil {
+				text.WriteString(clip.Bytes(p.Text, examined))
+			}
 		case scrollback.Image:
 			name = first(name, p.Name)
 		case scrollback.File:

@@ -79,10 +79,14 @@ func Likeness(entry Entry) (string, error) {
 		case scrollback.Reasoning:
 			said = append(said, "reasoning", p.Text)
 		case scrollback.ToolCall:
-			said = append(said, "call", p.Name, meaning(p.Arguments))
+			said = append(said, "call", p.Name, Meaning(p.Arguments))
 		case scrollback.ToolResult:
-			said = append(said, "result", p.Name, meaning([]byte(p.Text)), p.IsError)
+			said = append(said, "result", p.Name, Meaning([]byte(p.Text)), p.IsError)
 		case scrollback.Image:
+			if p.URL != "" {
+				said = append(said, "image", p.URL)
+				continue
+			}
 			said = append(said, "image", p.MediaType, p.Name, sha256.Sum256(entry.Bytes[i]))
 		case scrollback.File:
 			said = append(said, "file", p.MediaType, p.Name, sha256.Sum256(entry.Bytes[i]))
@@ -96,10 +100,10 @@ func Likeness(entry Entry) (string, error) {
 	return hex.EncodeToString(h[:12]), nil
 }
 
-// meaning is JSON as a program in JavaScript would have it: without the order of keys, the
+// Meaning is JSON as a program in JavaScript would have it: without the order of keys, the
 // spelling of texts and the digits of numbers beyond a double's. What is not an object or
 // a list is the text that it is.
-func meaning(raw []byte) any {
+func Meaning(raw []byte) any {
 	var v any
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') && json.Unmarshal(raw, &v) == nil {
 		return v

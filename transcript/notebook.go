@@ -12,14 +12,16 @@ type Cell struct {
 	ID     string          // as the file names it, or empty
 	Markup bool            // Markdown, not to be run
 	Role   scrollback.Role // who speaks; user unless the cell says otherwise
-	Text   string
+	Text   string          // with its image marks; attachment:NAME is the image of that Name
 
-	// Interaction is what the model and its tools said to the cell; parts hold images by
-	// index in Bytes.
+	References scrollback.Parts // what other marks named when it was run: texts with a Reference
+
+	// Interaction is what the model and its tools said to the cell, each with its own Bytes. In
+	// a cell of role assistant it is all of what Text shows; where it is empty, Text is all.
 	Interaction []Entry
-	Bytes       map[int][]byte // of the cell's own attachments, by part
 	Images      []scrollback.Image
-	Stale       bool // what stood above it was changed or run again after it was
+	Bytes       map[int][]byte // of Images, by index
+	Stale       bool           // what stood above it was changed or run again after it was
 }
 
 // Tie is what a notebook says of itself.
@@ -41,6 +43,8 @@ type Notebook interface {
 	Tie() Tie
 	Cells() []Cell
 	SetTie(t Tie) error // the conversation, the title and the agents; the rest is the file's own
+	// SetInteraction may begin with the cell's own message, of role user: its references and
+	// what else the file cannot say of it are kept with the cell, whose text stays.
 	SetInteraction(cell int, said []Entry) error
 	SetStale(cell int, stale bool) error
 	Append(c Cell) (cell int, err error) // as the last cell

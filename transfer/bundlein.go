@@ -276,10 +276,7 @@ func (b *bundleImport) message(ctx context.Context, m scrollback.Message) error 
 		}
 	}
 	a.batch = append(a.batch, in)
-	a.size += len(in.Index) + len(m.Parts.Text())
-	for _, r := range m.Parts.Results() {
-		a.size += len(r.Text)
-	}
+	a.size += len(in.Index) + m.Parts.Bytes()
 	b.count++
 	return nil
 }

@@ -41,16 +41,16 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 		if q.Materialize {
 			return scrollback.ParamErrorf(op, "materialize", "only a bundle holds the files of segments")
 		}
-		return f.Write(w, c, t.entries(ctx, v, c))
+		return f.Write(w, c, t.entries(ctx, v, c, 0))
 	}
 	return scrollback.ParamErrorf(op, "format", "unknown format %q (%s)", q.Format, strings.Join(names, ", "))
 }
 
-// entries are the messages of a conversation's path, with what a turn has written that is no
+// entries are the messages of a conversation's path after a seq, with what a turn has written that is no
 // message yet as an interrupted one, under the turn's id.
-func (t *Transfer) entries(ctx context.Context, v *engine.View, c scrollback.Conversation) iter.Seq2[transcript.Entry, error] {
+func (t *Transfer) entries(ctx context.Context, v *engine.View, c scrollback.Conversation, after int64) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		for after := int64(0); ; {
+		for after := after; ; {
 			page, err := v.Turns().Page(ctx, c.ID, scrollback.PageQuery{Branch: c.Branch, After: &after, Limit: scrollback.ListMax})
 			if err != nil {
 				yield(transcript.Entry{}, err)
@@ -122,7 +122,9 @@ func (t *Transfer) whole(ctx context.Context, m scrollback.Message) (transcript.
 		var err error
 		switch p := p.(type) {
 		case scrollback.Image:
-			err = attach(i, p.Artifact)
+			if p.Artifact != "" { // else its address says all
+				err = attach(i, p.Artifact)
+			}
 		case scrollback.File:
 			err = attach(i, p.Artifact)
 		case scrollback.ToolResult:

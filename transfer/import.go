@@ -24,6 +24,7 @@ type importer struct {
 	order  []*importing
 	out    ImportResult
 	count  int64
+	cells  bool // of a notebook; see [Transfer.Follow]
 
 	pending int // messages in all batches
 }
@@ -117,6 +118,11 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	if entry.Rewind != nil {
 		return im.rewind(ctx, c, *entry.Rewind)
 	}
+	return im.hear(ctx, c, entry)
+}
+
+// hear takes a message of a conversation's file.
+func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Entry) error {
 	mark, err := transcript.Mark(entry)
 	if err != nil {
 		return err
@@ -140,7 +146,7 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 		c.title = title.FromPrompt(m.Parts)
 	}
 	in, err := c.backlog.Admit(ctx, m, entry.Bytes)
-	if code := scrollback.CodeOf(err); code == scrollback.Invalid || code == scrollback.NotFound {
+	if code := scrollback.CodeOf(err); !im.cells && (code == scrollback.Invalid || code == scrollback.NotFound) {
 		im.skip(transcript.Bad{Line: entry.Line, Reason: scrollback.Shown(err)})
 		err = im.flush(ctx, c)
 		c.seqs = append(c.seqs, c.seq()) // it counts as a message of the file
@@ -156,10 +162,7 @@ func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
 	if im.pending++; im.pending >= 4*importBatch {
 		return im.flushAll(ctx)
 	}
-	for _, p := range in.Parts.Results() {
-		c.size += len(p.Text)
-	}
-	if c.size += len(in.Parts.Text()); len(c.batch) >= importBatch || c.size >= importBytes {
+	if c.size += in.Parts.Bytes(); len(c.batch) >= importBatch || c.size >= importBytes {
 		return im.flush(ctx, c)
 	}
 	return nil
@@ -189,12 +192,12 @@ type said struct {
 // branch, and goes there.
 func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, error) {
 	at := c.seq()
-	if len(c.known) == 0 && at < c.at.HeadSeq {
-		page, err := im.store.Messages(ctx, c.at.ID, at+1, min(at+scrollback.ListDefault, c.at.HeadSeq))
+	for after := at; len(c.known) == 0 && after < c.at.HeadSeq; after += scrollback.ListDefault {
+		page, err := im.store.Messages(ctx, c.at.ID, after+1, min(after+scrollback.ListDefault, c.at.HeadSeq))
 		if err != nil {
 			return false, err
 		}
-		c.known = page
+		c.known = told(page, im.cells)
 	}
 	step := func() (bool, error) {
 		c.all = c.all || c.known[0].ID == c.newest
@@ -217,9 +220,12 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 	for _, b := range next {
 		place := onPath{b.ID, at + 1}
 		if c.firsts[place] == nil {
-			page, err := im.store.Messages(ctx, b.ID, at+1, at+1)
+			page, err := im.store.Messages(ctx, b.ID, at+1, min(at+2, b.HeadSeq))
 			if err != nil {
 				return false, err
+			}
+			if first := told(page, im.cells); len(first) > 0 {
+				page = first
 			}
 			c.firsts[place] = &stored{Message: page[0]}
 		}
@@ -258,6 +264,9 @@ func (im *importer) drafted(ctx context.Context, c *importing, e *said) (bool, e
 func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) {
 	if mark := transcript.MarkOf(m.Meta); mark != "" && mark == e.mark {
 		return true, nil
+	}
+	if im.cells {
+		return alike(ctx, im.Transfer, m.Message, e.Entry)
 	}
 	if e.draft != "" && e.draft == m.TurnID && m.Role == scrollback.RoleAssistant {
 		return true, nil // what the draft became

@@ -45,7 +45,7 @@ func TestCases(t *testing.T) {
 			assemble := func() scrollback.Window {
 				w := window.Assemble(in)
 				if len(found.Results) > 0 {
-					w = window.Behind(w, window.WebResults(found, 40), scrollback.Weight{Tokens: 50}, in.Dialect)
+					w = window.Behind(w, scrollback.Say(window.WebResults(found, 40)), scrollback.Weight{Tokens: 50}, in.Dialect)
 				}
 				return w
 			}

@@ -139,7 +139,7 @@ func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback
 			q.Name = marks.Line(q.Name)
 			p = q
 			if role != scrollback.RoleUser {
-				p = mention("file", q.Name, q.Artifact)
+				p = mention("file", q.Name, string(scrollback.ArtifactRef(q.Artifact)))
 			}
 		case scrollback.Reasoning:
 			// Reasoning that was cut off is not verbatim, so it is left out. Before a call it
@@ -172,14 +172,18 @@ func payload(o scrollback.Opaque) bool { return len(o) > 0 && string(o) != "null
 // image returns an image, or its name where the role or the dialect does not allow it.
 func (c *curator) image(role scrollback.Role, p scrollback.Image) scrollback.Part {
 	p.Name = marks.Line(p.Name)
-	if role != scrollback.RoleUser || !takesType(c.d, p) || !takesBytes(c.d, p) || !takesSide(c.d, p) {
-		return mention("image", p.Name, p.Artifact)
+	if role != scrollback.RoleUser || !takesWhere(c.d, p) || !takesType(c.d, p) || !takesBytes(c.d, p) || !takesSide(c.d, p) {
+		return mention("image", p.Name, p.Where())
 	}
 	return p
 }
 
+// takesWhere reports whether an image can be had where it is: of one at an address nothing
+// else is known.
+func takesWhere(d scrollback.Dialect, p scrollback.Image) bool { return p.URL == "" || d.ImageURLs }
+
 func takesType(d scrollback.Dialect, p scrollback.Image) bool {
-	return d.ImageTypes == "" || slices.Contains(strings.Fields(d.ImageTypes), p.MediaType)
+	return d.ImageTypes == "" || p.URL != "" || slices.Contains(strings.Fields(d.ImageTypes), p.MediaType)
 }
 
 func takesBytes(d scrollback.Dialect, p scrollback.Image) bool {
@@ -196,12 +200,12 @@ func strayText(r scrollback.ToolResult) scrollback.Text {
 }
 
 // mention names an attachment that may not stand in a message of its role.
-func mention(kind, name string, id scrollback.ArtifactID) scrollback.Text {
+func mention(kind, name, where string) scrollback.Text {
 	text := "[" + kind
 	if name != "" {
 		text += " " + name
 	}
-	return scrollback.Text{Text: text + ", " + string(scrollback.ArtifactRef(id)) + "]"}
+	return scrollback.Text{Text: text + ", " + where + "]"}
 }
 
 // answer takes a tool's message: the results of open calls, one each, as they are, and

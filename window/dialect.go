@@ -11,6 +11,7 @@ func Dialects() []scrollback.Dialect {
 func OpenAI() scrollback.Dialect {
 	return scrollback.Dialect{
 		Name:        "openai",
+		ImageURLs:   true,
 		CallID:      `(?s)^.{1,40}$`,
 		CallName:    `^[a-zA-Z0-9_-]{1,64}$`,
 		SpeakerName: `^[^\s\p{Z}<|\\/>]{1,64}$`,
@@ -41,6 +42,7 @@ func Anthropic() scrollback.Dialect {
 		SignedReasoning: true,
 		CallID:          `^[a-zA-Z0-9_-]+$`,
 		CallName:        `^[a-zA-Z0-9_-]{1,128}$`,
+		ImageURLs:       true,
 		ImageTypes:      "image/jpeg image/png image/gif image/webp",
 		MaxImageBytes:   5 << 20 / 4 * 3,
 		MaxImageSide:    8000,

@@ -125,6 +125,7 @@ func breaches() map[string]breach {
 			item(tool, scrollback.ToolResult{CallID: "a", Name: "天气"})), tools: []scrollback.Tool{{Name: "天气"}}},
 		"speaker with a blank":  {rule: "speaker-spelling", items: items(speaker("Ada Lovelace"))},
 		"icon":                  {rule: "image-type", items: items(png(scrollback.Image{MediaType: "image/x-icon"}))},
+		"image far away":        {rule: "image-place", items: items(png(scrollback.Image{URL: "https://e.example/cat"}))},
 		"image of 4 MB":         {rule: "image-bytes", items: items(png(scrollback.Image{Size: 4_000_000}))},
 		"image of 8,001 pixels": {rule: "image-side", items: items(png(scrollback.Image{Width: 10, Height: 8001}))},
 	}

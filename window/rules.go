@@ -148,6 +148,12 @@ func imageRules() []Rule {
 			eachPart(func(p scrollback.Image, d scrollback.Dialect) string {
 				return when(!takesType(d, p), "an image is %q, not one of %s", p.MediaType, d.ImageTypes)
 			})},
+		{"image-place", "an image at an address is for a provider that fetches it",
+			"the others take bytes, and the address as their name",
+			func(d scrollback.Dialect) bool { return !d.ImageURLs },
+			eachPart(func(p scrollback.Image, d scrollback.Dialect) string {
+				return when(!takesWhere(d, p), "an image is at an address")
+			})},
 		{"image-bytes", "an image is no bigger than the provider takes",
 			"“image exceeds 5 MB maximum”, counted as base64",
 			func(d scrollback.Dialect) bool { return d.MaxImageBytes > 0 },

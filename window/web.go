@@ -70,10 +70,10 @@ func WebResults(s scrollback.Search, chars int) string {
 	return b.String() + "\nAnswer what was asked before this block.\n" + webClose
 }
 
-// Behind puts a text that is for this request only behind a window, as a user's.
-func Behind(w scrollback.Window, text string, weight scrollback.Weight, d scrollback.Dialect) scrollback.Window {
+// Behind puts parts that are for this request only behind a window, as a user's.
+func Behind(w scrollback.Window, parts scrollback.Parts, weight scrollback.Weight, d scrollback.Dialect) scrollback.Window {
 	items := append(w.Items[:len(w.Items):len(w.Items)], scrollback.Item{Kind: scrollback.KindRequestOnly, Layer: scrollback.LayerRequestOnly,
-		Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: text}}, Weight: weight})
+		Role: scrollback.RoleUser, Parts: parts, Weight: weight})
 	w.Items, w.Weight = TakeTurns(items, d), scrollback.Weight{}
 	for i := range w.Items {
 		w.Weight = w.Weight.Add(w.Items[i].Weight)

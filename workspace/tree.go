@@ -54,7 +54,7 @@ const (
 // walk reads a root until limit entries are found.
 func walk(ctx context.Context, root string, limit int) tree {
 	t := tree{root: root}
-	dir, err := os.OpenRoot(root)
+	dir, err := openRoot(root)
 	if err != nil {
 		t.note("%s cannot be read: %v", root, reason(err))
 		return t
@@ -189,14 +189,14 @@ var errNoFile = errors.New("it is no regular file")
 
 // readHead reads at most n bytes of a regular file within a root.
 func readHead(root *os.Root, name string, n int64) ([]byte, error) {
-	info, err := root.Stat(name) // opening a pipe would wait for somebody to write
+	info, err := root.Stat(name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errNoFile
 	}
-	f, err := root.Open(name)
+	f, err := root.OpenFile(name, os.O_RDONLY|noWait, 0) // it may be a pipe by now
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"reflect"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/workspace"
 )
 
 type chatCmd struct {
@@ -49,6 +51,7 @@ func (c *chatCmd) Run(g *globals) error {
 		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots, Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON,
 			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "",
 			Save:       a.save,
+			Files:      a.files,
 			CheckModel: func(name string) error { return a.Fits(scrollback.Conversation{Model: name}) }}
 		if err := o.CheckModel(o.Model); err != nil {
 			return err
@@ -94,4 +97,20 @@ func (g *globals) printer() *terminal.Printer {
 // shape is what the flags set for a turn, in place of its conversation's settings.
 func (g *globals) shape() engine.Overrides {
 	return engine.Overrides{Model: g.Model, Limit: g.Limit, Thinking: scrollback.Thinking{Effort: g.Effort}}
+}
+
+// files completes a reference: in a conversation, or in the folders that a new one will have.
+func (a *app) files(ctx context.Context, id scrollback.ConversationID, roots []string, typed string) ([]string, error) {
+	var found []workspace.Completion
+	var err error
+	if id == "" {
+		found, err = workspace.Complete(ctx, roots, typed, engine.FilesMax)
+	} else {
+		found, err = a.Files(ctx, id, typed, engine.FilesMax)
+	}
+	var out []string
+	for _, f := range found {
+		out = append(out, f.Path)
+	}
+	return out, err
 }

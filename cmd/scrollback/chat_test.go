@@ -235,3 +235,45 @@ func TestChatTerminated(t *testing.T) {
 		t.Errorf("the log shows\n%s", log)
 	}
 }
+
+// Tab completes what a reference names, in a conversation that does not exist yet and in one
+// that goes on; what was not simply read is said under the prompt.
+func TestChatReferences(t *testing.T) {
+	t.Parallel()
+	data, root := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{"src/harbour.md": "The spare key hangs behind the lighthouse.\n",
+		"src/harvest.md": "see @[harvest.md]\n", "src/two words.txt": "x\n", "潮汐表.md": "七月一日的高潮在早上六点二十分。\n"} {
+		fill(t, root, name, text)
+	}
+	w := inTerminal(t, data, nil, "chat", "--root", root)
+	w.shows("Ask anything")
+	w.keys("Where does the spare key hang? @s\t")
+	w.shows("@src/")
+	w.keys("h\t")
+	w.shows("  harvest.md")
+	w.keys("b\t")
+	w.shows("harbour.md")
+	w.says("", "Where does the spare key hang? @src/harbour.md")
+	w.shows("[#1] “The spare key hangs behind the lighthouse.”")
+
+	w.keys("再看@[潮\t")
+	w.shows("潮汐表.md]")
+	w.keys("和@src/tw\t")
+	w.shows("two words.txt]")
+	w.keys("和@src/har\t")
+	w.shows("  harvest.md")
+	w.keys("\t\t\x1b[Z") // the first, the second, the first again
+	w.says("", "再看@[潮汐表.md]和@[src/two words.txt]和@src/harbour.md")
+	w.shows("@[src/harbour.md]: unchanged since version 1, in message #1")
+	w.says("@[src/harvest.md:9] @[../other] @[src/harvest.md]", "@[src/harvest.md:9] @[../other] @[src/harvest.md]")
+	w.shows("@[src/harvest.md:9]: line 9 is past the end: the file has 1 line")
+	w.shows("@[../other]: refused: outside the roots")
+	w.shows("a circle: @[harvest.md] leads back to src/harvest.md")
+	w.keys("@zzz\t")
+	w.shows("no file in the conversation's folders begins like this")
+	w.keys("\x03\x04")
+	w.shows("To continue later: scrollback chat ")
+	if code := w.ends(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+}

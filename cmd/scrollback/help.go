@@ -23,6 +23,13 @@ var groups = []struct {
 		{"serve", `scrollback serve --addr 127.0.0.1:7078`},
 		{"mcp", `scrollback mcp --conversation latest`},
 	}},
+	{"Notebooks", []example{
+		{"notebook new", `scrollback notebook new plan.ipynb --title "The plan"`},
+		{"notebook", `scrollback notebook plan.ipynb`},
+		{"notebook run", `scrollback notebook run plan.ipynb "The spare key is under the third bollard."`},
+		{"notebook show", `scrollback notebook show plan.ipynb`},
+		{"notebook compress", `scrollback notebook compress plan.ipynb`},
+	}},
 	{"Read", []example{
 		{"list", `scrollback list --max 10`},
 		{"show", `scrollback show latest --after 0`},

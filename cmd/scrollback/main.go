@@ -63,6 +63,7 @@ type commands struct {
 	Mcp       mcpCmd       `cmd:"" help:"Speak as an MCP server over standard input and output."`
 	Chat      chatCmd      `cmd:"" help:"Chat, in this terminal or through a pipe."`
 	Run       runCmd       `cmd:"" help:"Ask once and print the answer."`
+	Notebook  notebookCmd  `cmd:"" help:"Run the cells of a notebook (.ipynb, .mtm), and show them."`
 	List      listCmd      `cmd:"" help:"List conversations, most recently changed first."`
 	Show      showCmd      `cmd:"" help:"Print a conversation's messages."`
 	Search    searchCmd    `cmd:"" help:"Find messages by words."`

@@ -68,7 +68,7 @@ func (c *runCmd) Run(g *globals) (err error) {
 		}
 		p := g.printer()
 		p.Again = again(id)
-		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, WebSearch: c.WebSearch, Overrides: g.shape()})
+		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, PlainMarks: true, WebSearch: c.WebSearch, Overrides: g.shape()})
 		if err != nil && c.Conversation == "" && a.unmade(g.ctx, id) {
 			return err
 		}

@@ -21,7 +21,7 @@ import (
 
 type importCmd struct {
 	File      string `arg:"" optional:"" help:"File to read, or - for standard input. With --from gemini-cli and no file: every session of that tool."`
-	From      string `help:"Format (bundle, archive, gemini-cli, chat-server, jsonl). Default: recognised by the file's content." placeholder:"F"`
+	From      string `help:"Format (bundle, archive, gemini-cli, chat-server, mtm, ipynb, jsonl). Default: recognised by the file's content." placeholder:"F"`
 	Project   string `help:"Project to import into." placeholder:"P"`
 	Into      string `help:"Conversation to add to." placeholder:"ID"`
 	AsCopy    bool   `help:"Import a bundle under new ids, and list them."`
@@ -233,7 +233,7 @@ func keepInput(r io.Reader) (io.ReadSeekCloser, error) {
 type exportCmd struct {
 	one
 	Output      string `short:"o" help:"File to write. Default: standard output." placeholder:"FILE"`
-	Format      string `help:"bundle (everything, to be imported elsewhere), jsonl or gemini-cli. Default: by the file's extension, else a bundle." placeholder:"F"`
+	Format      string `help:"bundle (everything, to be imported elsewhere), jsonl, gemini-cli, or a notebook: mtm or ipynb. Default: by the file's extension, else a bundle." placeholder:"F"`
 	Materialize bool   `help:"Include the Markdown files of compacted segments in a bundle."`
 }
 
@@ -260,7 +260,8 @@ func (c *exportCmd) Run(g *globals) error {
 }
 
 // formats are those that files are written in, by how their names end.
-var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"}, {".bundle", transfer.BundleFormat}}
+var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name}, {".jsonl", "jsonl"}, {".bundle", transfer.BundleFormat},
+	{".mtm", "mtm"}, {".ipynb", "ipynb"}}
 
 // formatOf is the format that a file's name stands for, or else a bundle.
 func formatOf(name string) string {

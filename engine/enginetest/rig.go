@@ -73,6 +73,8 @@ type Options struct {
 	Searcher     engine.Searcher // of the web
 	WebSearch    string          // as engine.Options has it
 	Agents       agent.Options
+
+	RemoteImages bool // images at addresses are taken
 }
 
 // New is a rig whose model plays the steps, the last of them again and again. It is
@@ -103,7 +105,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 	}
 	r.Transfer = transfer.New(r.Store, r.Archive, transfer.Options{Importers: append(o.Importers, all.Importers()...),
 		Exporters: all.Exporters()})
-	r.Engine = engine.New(r.Store, r.Archive, engine.Options{
+	opts := engine.Options{
 		Models: func(name string) (model.Model, error) {
 			if o.Models != nil {
 				return o.Models(name)
@@ -122,7 +124,9 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		Titles:  o.Titles, TitleModel: o.TitleModel, NoTitleCalls: o.NoTitleCalls,
 		Searcher: o.Searcher, WebSearch: o.WebSearch, Agents: o.Agents,
 		Allowances: allowance.Configured(o.Budgets),
-	})
+	}
+	opts.Incoming.RemoteImages = o.RemoteImages
+	r.Engine = engine.New(r.Store, r.Archive, opts)
 	r.View = r.Engine.As(scrollback.Operator())
 	r.Reader = r.View.Recall()
 	t.Cleanup(func() {

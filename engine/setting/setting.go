@@ -44,6 +44,8 @@ type Options struct {
 	ReplyBounds model.Bounds
 	Agents      bool // sub-agents may be started
 	Log         *slog.Logger
+
+	RemoteImages bool // addresses of images go to models
 }
 
 // Policy names the policy of conversations without one of their own, and holds
@@ -210,6 +212,7 @@ func (rs *Resolver) learned(ctx context.Context, c scrollback.Conversation, s Re
 
 // size sets what the model takes, by what is known about it, and its budget.
 func (rs *Resolver) size(c scrollback.Conversation, s *Resolved) error {
+	s.Facts.Dialect.ImageURLs = s.Facts.Dialect.ImageURLs && rs.o.RemoteImages
 	s.Facts.Dialect = window.Strict(s.Facts.Dialect, stricter(s.Learned.Strict, rs.o.Strict[s.Facts.Name]))
 	if most := s.Learned.MaxOutput; most > 0 && (s.Facts.MaxOutput == 0 || most < s.Facts.MaxOutput) {
 		s.Facts.MaxOutput = most

@@ -36,7 +36,9 @@ var rooms = map[string]entry{
 
 	"archive": {rooms: ".", libs: "gocloud.dev/blob gocloud.dev/gcerrors github.com/grafana/regexp github.com/google/renameio/v2",
 		not: "database/sql"},
-	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5", not: "database/sql"},
+	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5 golang.org/x/text/unicode/norm",
+		not: "database/sql"},
+	"workspace/reference": {rooms: ". workspace", not: "database/sql os time"},
 
 	"store": {rooms: ". internal/terms store/driver store/feed store/keyring store/search", libs: "github.com/google/uuid",
 		not: "database/sql os"},
@@ -57,6 +59,7 @@ var rooms = map[string]entry{
 	"store/sqldriver/sqlaccess":    {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/sqldriver/sqlaudit":     {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
 	"store/sqldriver/sqlfeed":      {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
+	"store/drivertest/sourcetest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/projecttest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},
 	"store/drivertest/faulttest":   {rooms: ". store/driver", not: "database/sql os"},
 	"store/drivertest/limittest":   {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
@@ -81,11 +84,21 @@ var rooms = map[string]entry{
 	"transcript/all": {rooms: "transcript transcript/*"},
 	"transcript/*":   {rooms: ". transcript", not: "os database/sql"},
 
+	"transcript/notebooktest": {rooms: ". transcript transcript/cell", not: "os database/sql"},
+
+	"transcript/cell":  {rooms: ". internal/splice transcript wire", not: "context os database/sql time"},
+	"transcript/mtm":   {rooms: ". internal/splice transcript transcript/cell wire", not: "context os database/sql"},
+	"transcript/ipynb": {rooms: ". internal/splice transcript transcript/cell", not: "context os database/sql time"},
+	"internal/splice":  {not: "context os database/sql time"},
+	"notebook": {rooms: ". transcript transcript/cell transcript/ipynb transcript/mtm workspace", libs: "github.com/google/uuid",
+		not: "context database/sql"},
+
 	"bundle": {rooms: ".", libs: "github.com/klauspost/compress", not: "context os database/sql time"},
 
 	"recall": {rooms: ". archive internal/clip internal/marks store store/search token", not: "database/sql os"},
-	"intake": {rooms: ". archive internal/clip internal/toolcall store store/search window", libs: "github.com/gabriel-vasile/mimetype",
-		not: "database/sql os"},
+	"intake": {rooms: ". archive intake/picture internal/clip internal/marks internal/toolcall store store/search window workspace/reference",
+		libs: "github.com/gabriel-vasile/mimetype", not: "database/sql os"},
+	"intake/picture": {rooms: ".", libs: "github.com/gabriel-vasile/mimetype golang.org/x/image", not: "database/sql os time"},
 	"engine": {rooms: ". archive compact engine/agent engine/allowance engine/calls engine/fold engine/follow engine/setting " +
 		"engine/watch intake internal/turnstile model recall store title token window workspace",
 		not: "database/sql os"},
@@ -94,7 +107,7 @@ var rooms = map[string]entry{
 	"engine/follow":    {rooms: ". store", not: "database/sql os"},
 	"engine/watch":     {rooms: ".", libs: "go.opentelemetry.io/otel", not: "database/sql os"},
 	"engine/agent":     {rooms: ". internal/clip recall token workspace", not: "database/sql os"},
-	"engine/calls":     {rooms: ". engine/agent engine/watch recall", not: "database/sql os"},
+	"engine/calls":     {rooms: ". engine/agent engine/watch recall store", not: "database/sql os"},
 	"engine/setting":   {rooms: ". compact engine/agent intake model model/lessons recall store token window", not: "database/sql os"},
 	"engine/allowance": {rooms: ". store", not: "database/sql os"},
 	"engine/enginetest": {rooms: ". archive engine engine/agent engine/allowance engine/watch model model/modeltest recall store " +
@@ -126,14 +139,15 @@ var rooms = map[string]entry{
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +
 			"github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". cmd/scrollback/config doctor engine engine/allowance engine/watch local server server/* terminal " +
-		"transcript/geminicli transfer workspace",
+	"cmd/*": {rooms: ". cmd/scrollback/config cmd/scrollback/tied doctor engine engine/allowance engine/watch local notebook server " +
+		"server/* terminal transcript/geminicli transfer workspace",
 		libs: "github.com/alecthomas/kong", not: "database/sql"},
+	"cmd/scrollback/tied": {rooms: ". engine local notebook terminal transcript transfer", not: "database/sql os"},
 	"cmd/scrollback/config": {rooms: ". compact engine engine/agent model model/all server/access server/restapi terminal token",
 		libs: "github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 
 	"bench": {rooms: ". archive engine transfer model model/all model/offline model/remote store store/sqldriver/sqlite token " +
-		"transcript/all internal/*", net: true,
+		"transcript/all internal/* workspace workspace/reference", net: true,
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 	"bench/recall": {rooms: ". archive compact/standing engine recall model store store/sqldriver/sqlite token",
 		libs: "gocloud.dev/blob modernc.org/sqlite"},

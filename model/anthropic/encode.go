@@ -28,6 +28,7 @@ type draft struct {
 	thoughts bool   // some block is thinking
 	first    string // the type of the first block of the last answer
 	open     bool   // the last answer made calls, and goes on behind their results
+	fetches  bool   // some image is at an address
 	binding  bool   // the server is told to drop thinking whose conversation has changed
 }
 
@@ -50,6 +51,9 @@ func (m *Model) plan(ctx context.Context, r model.Request, known scrollback.Lear
 	}
 	x := remote.Exchange{URL: m.base + "/v1/messages", Header: m.head, Body: d.body, Judge: d.judge, Once: []string{thinkingBlocks}, Params: d.params(),
 		Read: func(a *remote.Answer) error { return (&reader{a: a, turn: t, web: r.WebSearch}).read() }}
+	if d.fetches {
+		x.Once = append(x.Once, remote.Addresses)
+	}
 	if d.binding {
 		x.Header = maps.Clone(m.head)
 		x.Header["anthropic-beta"] = bindingBeta
@@ -157,6 +161,13 @@ func (d *draft) reasoning(it scrollback.Item, p scrollback.Reasoning) *block {
 
 // image is an image within the request, or its name if it cannot be shown.
 func (d *draft) image(ctx context.Context, p scrollback.Image) (*block, error) {
+	if p.URL != "" {
+		if d.r.Bytes == nil || d.dropped(remote.Addresses) {
+			return named(p), nil
+		}
+		d.fetches = true
+		return &block{Type: "image", Source: &source{Type: "url", URL: p.URL}}, nil
+	}
 	switch p.MediaType {
 	case "image/jpeg", "image/png", "image/gif", "image/webp":
 	default:
@@ -173,7 +184,7 @@ func (d *draft) image(ctx context.Context, p scrollback.Image) (*block, error) {
 }
 
 func named(p scrollback.Image) *block {
-	return text(fmt.Sprintf("[image: %s, %s]", p.Name, scrollback.ArtifactRef(p.Artifact)))
+	return text(fmt.Sprintf("[image: %s, %s]", p.Name, p.Where()))
 }
 
 // text is a block of text, or nil for one that says nothing, which is refused.

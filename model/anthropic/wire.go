@@ -80,8 +80,9 @@ func (b *block) thought() bool { return b.Type == "thinking" || b.Type == "redac
 
 type source struct {
 	Type      string `json:"type"`
-	MediaType string `json:"media_type"`
-	Data      string `json:"data"`
+	MediaType string `json:"media_type,omitempty"`
+	Data      string `json:"data,omitempty"`
+	URL       string `json:"url,omitempty"`
 }
 
 // mark is where a prompt cache may end.

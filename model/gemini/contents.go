@@ -118,8 +118,8 @@ func (t *transcript) result(p scrollback.ToolResult) part {
 
 // image is an image, or its name if none can be shown.
 func (t *transcript) image(ctx context.Context, p scrollback.Image) (part, error) {
-	if t.r.Bytes == nil {
-		return said("[image: %s, %s]", p.Name, scrollback.ArtifactRef(p.Artifact)), nil
+	if t.r.Bytes == nil || p.URL != "" {
+		return said("[image: %s, %s]", p.Name, p.Where()), nil
 	}
 	b, err := t.r.Bytes(ctx, p.Artifact)
 	return part{InlineData: &blob{MimeType: p.MediaType, Data: b}}, err

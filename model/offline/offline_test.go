@@ -287,3 +287,35 @@ func FuzzAnswer(f *testing.F) {
 		}
 	})
 }
+
+// What a prompt refers to is where its answer is looked for, and the name of the file is no
+// part of the question; neither the heading of a block nor an error is quoted.
+func TestReferences(t *testing.T) {
+	block := func(mark, text string, r scrollback.Reference) scrollback.Text {
+		r.Mark, r.Source, r.Kind = mark, mark, scrollback.ReferenceFile
+		return scrollback.Text{Text: text, Reference: &r}
+	}
+	harbour := block("harbour.md", "[file harbour.md, version 1]\n````markdown\n# The harbour\nThe spare key hangs behind the lighthouse.\n"+
+		"The third bollard is loose.\n````\n", scrollback.Reference{Version: 1})
+	table := block("潮汐表.md", "[file 潮汐表.md, version 1]\n```markdown\n七月一日的高潮在早上六点二十分。\n```\n", scrollback.Reference{Version: 1})
+	for _, c := range []struct {
+		says  string
+		parts []scrollback.Part
+		want  string
+	}{
+		{"Where does the spare key hang? @[harbour.md]", []scrollback.Part{harbour},
+			foundEN + "[#1] “The spare key hangs behind the lighthouse.”"},
+		{"Where does the spare key hang? @harbour.md @[missing/secret.txt]", []scrollback.Part{harbour,
+			block("missing/secret.txt", "[file missing/secret.txt: not found]", scrollback.Reference{Error: "not found"})},
+			foundEN + "[#1] “The spare key hangs behind the lighthouse.”"},
+		{"七月一日的高潮在何时？@[潮汐表.md]", []scrollback.Part{table}, foundZH + "[#1] “七月一日的高潮在早上六点二十分。”"},
+		{"What is missing? @[missing/secret.txt]", []scrollback.Part{
+			block("missing/secret.txt", "[file missing/secret.txt: not found]", scrollback.Reference{Error: "not found"})}, noneEN},
+	} {
+		parts := append([]scrollback.Part{scrollback.Text{Text: c.says}}, c.parts...)
+		r := model.Request{Items: []scrollback.Item{item(1, scrollback.RoleUser, parts...)}}
+		if got := ask(t, r).Text; got != c.want {
+			t.Errorf("%s\n%s\nwant\n%s", c.says, got, c.want)
+		}
+	}
+}

@@ -50,7 +50,14 @@ func gather(items []scrollback.Item, q question) []sentence {
 		for _, part := range it.Parts {
 			switch part := part.(type) {
 			case scrollback.Text:
-				p.add(it.Role, it.Model == Name, it.Seq, part.Text)
+				switch {
+				case part.Reference == nil:
+					p.add(it.Role, it.Model == Name, it.Seq, part.Text)
+				case part.Recall():
+					p.addResult(it.Seq, scrollback.ToolResult{Recall: true, Text: content(part.Text)})
+				case part.Reference.Whole():
+					p.addLines(source{hash(it.Seq), it.Seq, trustSource}, content(part.Text), p.plain)
+				}
 			case scrollback.ToolResult:
 				if !part.IsError || i < q.at { // a fresh error only repeats the question
 					p.addResult(it.Seq, part)
@@ -60,6 +67,16 @@ func gather(items []scrollback.Item, q question) []sentence {
 		}
 	}
 	return p.list
+}
+
+// content is what a block holds behind its heading, without its fence.
+func content(block string) string {
+	_, body, _ := strings.Cut(block, "\n")
+	if strings.HasPrefix(body, "```") {
+		_, body, _ = strings.Cut(body, "\n")
+		body = strings.TrimRight(strings.TrimRight(body, "\n"), "`")
+	}
+	return body
 }
 
 func (p *pool) addResult(seq int64, res scrollback.ToolResult) {
@@ -131,9 +148,9 @@ func (p *pool) addLines(from source, text string, keep func(string) bool) {
 	}
 }
 
-// plain refuses what ends as a question, and the question's own words.
+// plain refuses what ends as a question, the question's own words, and a reference alone.
 func (p *pool) plain(s string) bool {
-	return !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, "？") && !strings.Contains(p.question.text, s)
+	return !(strings.HasPrefix(s, "@[") && strings.HasSuffix(s, "]")) && !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, "？") && !strings.Contains(p.question.text, s)
 }
 
 // original refuses, beside what plain does, lines that this model wrote.

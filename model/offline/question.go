@@ -57,7 +57,7 @@ func readQuestion(items []scrollback.Item) question {
 		q.text = strings.Join(asking[max(0, len(asking)-3):], "\n")
 	}
 	q.dense = mostlyDense(q.text)
-	q.cut()
+	q.cut(unmarked(q.text, items[q.at].Parts.References()))
 	return q
 }
 
@@ -71,9 +71,21 @@ func firstText(ps scrollback.Parts) string {
 	return ""
 }
 
+// unmarked has spaces where a text names what it refers to, which is not what is asked.
+func unmarked(text string, refs []scrollback.Reference) string {
+	blank := func(mark string) { text = strings.ReplaceAll(text, mark, strings.Repeat(" ", len(mark))) }
+	for _, r := range refs {
+		blank("@[" + r.Mark + "]")
+		blank("@" + r.Mark)
+		if r.Kind == scrollback.ReferenceImage {
+			blank(r.Mark)
+		}
+	}
+	return text
+}
+
 // cut lists the question's distinct terms without the stop words.
-func (q *question) cut() {
-	text := q.text
+func (q *question) cut(text string) {
 	for _, p := range stopPhrases {
 		text = strings.ReplaceAll(text, p, strings.Repeat(" ", len(p)))
 	}

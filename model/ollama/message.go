@@ -87,8 +87,8 @@ func (w *writer) result(p scrollback.ToolResult) {
 
 // image adds an image to a message, or returns its name if it cannot be shown.
 func (w *writer) image(ctx context.Context, msg *message, p scrollback.Image) (string, error) {
-	if w.r.Bytes == nil || w.noImages {
-		return fmt.Sprintf("[image: %s, %s]", p.Name, scrollback.ArtifactRef(p.Artifact)), nil
+	if w.r.Bytes == nil || w.noImages || p.URL != "" {
+		return fmt.Sprintf("[image: %s, %s]", p.Name, p.Where()), nil
 	}
 	b, err := w.r.Bytes(ctx, p.Artifact)
 	if err != nil {

@@ -18,6 +18,7 @@ type chat struct {
 	r      model.Request
 	known  scrollback.Learned
 	params []string // what the server may refuse, and is sent
+	once   []string // and what it may refuse of this request alone
 }
 
 func (c *chat) dropped(name string) bool { return remote.Dropped(c.known, name) }
@@ -79,7 +80,7 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 	case c.may("prompt_cache_key"):
 		c.PromptCacheKey = r.CacheKey
 	}
-	return remote.Exchange{URL: m.at.BaseURL + "/chat/completions", Header: header, Body: c.ChatRequest, Params: c.params, Read: read}, nil
+	return remote.Exchange{URL: m.at.BaseURL + "/chat/completions", Header: header, Body: c.ChatRequest, Params: c.params, Once: c.once, Read: read}, nil
 }
 
 // bound says how long the answer may be, in the one of two fields that the server
@@ -175,24 +176,30 @@ func attached(p scrollback.File) string {
 	return fmt.Sprintf("[attached: %s, %s, %d bytes, %s]", p.Name, p.MediaType, p.Size, scrollback.ArtifactRef(p.Artifact))
 }
 
-// image is an image as a data: URL, or its name for a model that sees none.
+// image is an image by its address or as a data: URL, or its name for a model that sees none.
 func (m *Model) image(ctx context.Context, c *chat, p scrollback.Image) (wire.ContentPart, error) {
-	if c.r.Bytes == nil || c.dropped("image_url") {
+	if c.r.Bytes == nil || c.dropped("image_url") || p.URL != "" && (m.d.noAddresses || c.dropped(remote.Addresses)) {
 		return wire.ContentPart{Type: "text", Text: named(p)}, nil
 	}
-	url, err := dataURL(ctx, c.r, p)
+	url, err := imageURL(ctx, c.r, p)
 	if err != nil {
 		return wire.ContentPart{}, err
+	}
+	if p.URL != "" {
+		c.once = append(c.once, remote.Addresses)
 	}
 	c.params = append(c.params, "image_url")
 	return wire.ContentPart{Type: "image_url", ImageURL: &wire.ImageURL{Detail: p.Detail, URL: url}}, nil
 }
 
 func named(p scrollback.Image) string {
-	return fmt.Sprintf("[image: %s, %s]", p.Name, scrollback.ArtifactRef(p.Artifact))
+	return fmt.Sprintf("[image: %s, %s]", p.Name, p.Where())
 }
 
-func dataURL(ctx context.Context, r model.Request, p scrollback.Image) (string, error) {
+func imageURL(ctx context.Context, r model.Request, p scrollback.Image) (string, error) {
+	if p.URL != "" {
+		return p.URL, nil
+	}
 	b, err := r.Bytes(ctx, p.Artifact)
 	return "data:" + p.MediaType + ";base64," + base64.StdEncoding.EncodeToString(b), err
 }

@@ -46,7 +46,9 @@ func open(at remote.Endpoint, d dialect) *Model {
 	if at.Options.Silence == 0 {
 		at.Options.Silence = d.silence
 	}
-	return &Model{at: at, client: remote.New(at.Options), d: d, facts: model.Facts{Name: at.Name, Dialect: window.OpenAI(), Searches: d.search != ""}}
+	spoken := window.OpenAI()
+	spoken.ImageURLs = !d.noAddresses
+	return &Model{at: at, client: remote.New(at.Options), d: d, facts: model.Facts{Name: at.Name, Dialect: spoken, Searches: d.search != ""}}
 }
 
 // Facts implements model.Model.

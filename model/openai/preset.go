@@ -31,6 +31,8 @@ type dialect struct {
 	// marks only.
 	marks []string
 
+	noAddresses bool // images are taken as bytes only
+
 	list    lister
 	silence time.Duration // in which it may think without a word; 0 means the usual
 }
@@ -79,14 +81,14 @@ var servers = []struct {
 		dialect{oldMaxTokens: true, thinking: thinkEnable, field: "reasoning_content", replay: replayNever,
 			preserve: "preserve_thinking", families: []string{"qwen3.6", "qwen3.7", "qwen3.8", "qwen4"}}},
 	{remote.Preset{Name: "moonshot", URL: "https://api.moonshot.cn/v1", Key: "MOONSHOT_API_KEY", Base: "MOONSHOT_BASE_URL"},
-		dialect{thinking: thinkType, cacheKey: "prompt_cache_key", field: "reasoning_content", replay: replayCalls, absent: ": ", list: listPlain,
+		dialect{thinking: thinkType, cacheKey: "prompt_cache_key", field: "reasoning_content", replay: replayCalls, absent: ": ", noAddresses: true, list: listPlain,
 			preserve: "thinking", families: []string{"kimi-k2.6"}}},
 	{remote.Preset{Name: "workers-ai", URL: "https://api.cloudflare.com/client/v4/accounts/{account}/ai/v1", Key: "CLOUDFLARE_API_KEY", Base: "WORKERS_AI_BASE_URL", Account: "CLOUDFLARE_ACCOUNT_ID"},
 		dialect{oldMaxTokens: true, noNull: true, cacheKey: ":x-session-affinity", field: "reasoning_content", replay: replayCalls}},
 	{remote.Preset{Name: "custom", Key: "SCROLLBACK_API_KEY", Base: "SCROLLBACK_BASE_URL", Local: true},
 		dialect{oldMaxTokens: true, field: "reasoning_content", replay: replayCalls, list: listPlain}},
 	{remote.Preset{Name: "lmstudio", URL: "http://127.0.0.1:1234/v1", Key: "LMSTUDIO_API_KEY", Base: "LMSTUDIO_BASE_URL", Local: true},
-		dialect{oldMaxTokens: true, field: "reasoning_content", replay: replayCalls, list: listLMStudio}},
+		dialect{oldMaxTokens: true, field: "reasoning_content", replay: replayCalls, noAddresses: true, list: listLMStudio}},
 	{remote.Preset{Name: "vllm", URL: "http://127.0.0.1:8000/v1", Key: "VLLM_API_KEY", Base: "VLLM_BASE_URL", Local: true},
 		dialect{oldMaxTokens: true, field: "reasoning", replay: replayCalls, list: listPlain}},
 	{remote.Preset{Name: "llama.cpp", URL: "http://127.0.0.1:8080/v1", Key: "LLAMA_CPP_API_KEY", Base: "LLAMA_CPP_BASE_URL", Local: true},

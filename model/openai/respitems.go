@@ -155,12 +155,15 @@ func (m *Model) thoughtItem(b *response, it scrollback.Item, r scrollback.Reason
 }
 
 func (m *Model) inputImage(ctx context.Context, b *response, p scrollback.Image) (wire.InputContent, error) {
-	if b.r.Bytes == nil || remote.Dropped(b.known, "input_image") {
+	if b.r.Bytes == nil || remote.Dropped(b.known, "input_image") || p.URL != "" && remote.Dropped(b.known, remote.Addresses) {
 		return wire.InputContent{Type: "input_text", Text: named(p)}, nil
 	}
-	url, err := dataURL(ctx, b.r, p)
+	url, err := imageURL(ctx, b.r, p)
 	if err != nil {
 		return wire.InputContent{}, err
+	}
+	if p.URL != "" {
+		b.once = append(b.once, remote.Addresses)
 	}
 	b.params = append(b.params, "input_image")
 	return wire.InputContent{Type: "input_image", ImageURL: url, Detail: p.Detail}, nil

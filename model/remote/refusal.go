@@ -287,9 +287,20 @@ var sightless = regexp.MustCompile(`support (?:for )?(?:image|vision|images? inp
 // badImage are codes about one image, which another may not deserve.
 var badImage = regexp.MustCompile(`^(?:invalid_image|image_|unsupported_image|invalid_base64)`)
 
+// Addresses are what an exchange names among its Once when it has images at addresses: the
+// server may be unable to fetch one, today or ever, and then it gets them as words.
+const Addresses = "addresses of images"
+
+// unfetched are words of servers about an address they cannot make an image of.
+var unfetched = regexp.MustCompile(`download|fetch|retriev|\burls?\b|\blinks?\b|base64`)
+
 // refusedParam is which of the parameters a server refuses, or empty. A name with
 // a blank in it is not a parameter, but words about several.
 func refusedParam(p Problem, words string, params []string) string {
+	if slices.Contains(params, Addresses) && unfetched.MatchString(strings.ReplaceAll(words, "image_url", "")) && !sightless.MatchString(words) &&
+		p.Status >= 400 && p.Status < 500 {
+		return Addresses
+	}
 	for _, name := range params {
 		if strings.HasPrefix(name, "image") && sightless.MatchString(words) && !badImage.MatchString(p.Code) {
 			return name

@@ -120,7 +120,6 @@ var chinese = map[string]string{
 	"message %d: %w":                                                                            "第 %s 条消息：%s",
 	"message %d: the name %s is reserved":                                                       "第 %s 条消息：名称 %s 是保留的",
 	"part %d: a user's message holds text, images and files":                                    "第 %s 部分：用户消息只包含文本、图片和文件",
-	"%s is not an image that a model can be shown (PNG, JPEG, GIF or WebP)":                     "%s 不是模型能查看的图片（PNG、JPEG、GIF 或 WebP）",
 	"artifact %s is not text":                                                                   "附件 %s 不是文本",
 	"an idempotency key is at most 200 bytes":                                                   "幂等键最长 200 字节",
 	"the id of a message is at most 100 printable characters":                                   "消息 id 最长 100 个可打印字符",
@@ -356,9 +355,26 @@ var chinese = map[string]string{
 	"the model's server refuses the request as too long: it weighs %d tokens and keeps %d for the answer, the window is taken to be %d, and nothing more can be compacted; if the server has a larger window, set it there, and name it with --limit": "模型的服务器认为请求太长而拒绝：请求为 %s 个 token，为回答保留 %s 个，窗口按 %s 计算，没有更多内容可以压缩；如果服务器有更大的窗口，请在那里设置，并用 --limit 指明",
 	"the request weighs %d tokens, %d bytes and %d images; the budget is %d tokens (a window of %d less %d for the answer), %d bytes and %d images, and nothing more can be compacted; a larger window is set with --limit, where the model has one":  "请求为 %s 个 token、%s 字节和 %s 张图片；预算为 %s 个 token（窗口 %s 减去为回答保留的 %s）、%s 字节和 %s 张图片，没有更多内容可以压缩；如果模型有更大的窗口，可用 --limit 设置",
 
+	"part %d: a reference is set by the server, and cannot be sent": "第 %s 部分：引用由服务器生成，不能由请求发送",
+
 	// The database.
 	"a database in memory cannot be copied to a file": "内存中的数据库不能复制到文件",
 
+	// Images.
+	"image %s: %w": "图片 %s：%s",
+	"an image has at most %d bytes (limits.attachment_bytes)":                                          "一张图片最多 %s 字节（limits.attachment_bytes）",
+	"the image claims %d×%d pixels; at most %d million are read":                                       "图片声称有 %s×%s 像素；最多读取 %s 百万像素",
+	"not an image: it is %s; models see PNG, JPEG, GIF and WebP":                                       "不是图片：内容是 %s；模型能查看 PNG、JPEG、GIF 和 WebP",
+	"the image cannot be made small enough":                                                            "图片无法缩得足够小",
+	"the detail of an image is low, high or auto, not %.40q":                                           "图片的 detail 是 low、high 或 auto，不能是 %s",
+	"an animated WebP image cannot be scaled down":                                                     "动态 WebP 图片不能缩小",
+	"the address of an image is an http or https address of at most %d characters, without a password": "图片的地址必须是不含密码、最多 %s 个字符的 http 或 https 地址",
+	"the image is damaged: %s":                                                                         "图片已损坏：%s",
+	"the image is damaged: it has no size":                                                             "图片已损坏：没有尺寸",
+	"the image is damaged: it ends too early":                                                          "图片已损坏：内容不完整",
+	"the image of %d×%d pixels is too large to be scaled down":                                         "%s×%s 像素的图片太大，无法缩小",
+	"an image has an artifact or an address, not both":                                                 "一张图片只能有附件或地址之一",
+	"images at addresses are not allowed here (remote_images)":                                         "这里不允许使用网址图片（remote_images）",
 	// Sub-agents.
 	"agents.%s is a number from 0, for its default, to %d":                                                        "agents.%s 是从 0（默认值）到 %s 的数",
 	"a sub-agent stays in the project of the conversation that it works for":                                      "子代理只能留在它所服务的对话的项目中",

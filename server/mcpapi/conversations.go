@@ -255,7 +255,7 @@ func said(m scrollback.Message) spoken {
 			}
 			lines = append(lines, line)
 		case scrollback.Image:
-			lines = append(lines, fmt.Sprintf("[image %s: %s]", cmp.Or(p.Name, p.MediaType), scrollback.ArtifactRef(p.Artifact)))
+			lines = append(lines, fmt.Sprintf("[image %s: %s]", cmp.Or(p.Name, p.MediaType), p.Where()))
 		case scrollback.File:
 			lines = append(lines, fmt.Sprintf("[file %s: %s]", cmp.Or(p.Name, p.MediaType), scrollback.ArtifactRef(p.Artifact)))
 		case scrollback.Reasoning:

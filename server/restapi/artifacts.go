@@ -1,6 +1,7 @@
 package restapi
 
 import (
+	"context"
 	"io"
 	"mime"
 	"net/http"
@@ -17,10 +18,10 @@ import (
 // inlineTypes are the attachments that a browser may show inline: raster images.
 var inlineTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
 
-// artifacts adds upload and fetch.
 // maxAttachmentName bounds the name of an attachment, which models see, in characters.
 const maxAttachmentName = 255
 
+// artifacts adds upload and fetch, and what a message can refer to in the folders.
 func (a *api) artifacts() {
 	a.raw(huma.Operation{OperationID: "upload", Method: http.MethodPost, Path: "/api/artifacts",
 		Summary: "Upload an attachment (the body) for a conversation", Parameters: []*huma.Param{
@@ -43,6 +44,9 @@ func (a *api) artifacts() {
 			w.WriteHeader(http.StatusCreated)
 			return marshal(w, art)
 		})
+	huma.Register(a.huma, huma.Operation{OperationID: "list-files", Method: http.MethodGet, Path: "/api/conversations/{id}/files",
+		Summary: "List paths in a conversation's folders that continue what was typed"},
+		func(ctx context.Context, in *filesQuery) (*body[fileList], error) { return listFiles(ctx, a, in) })
 	a.raw(huma.Operation{OperationID: "fetch-artifact", Method: http.MethodGet, Path: "/api/artifacts/{artifact}",
 		Summary: "Fetch an attachment", Parameters: []*huma.Param{pathParam("artifact", "Artifact id"),
 			queryParam("conversation", huma.TypeString, "A conversation that mentions it. Default: any.")},
@@ -75,6 +79,36 @@ func (a *api) artifacts() {
 			}
 			return nil
 		})
+}
+
+// fileEntry is a path that a reference may name. A folder's ends in "/".
+type fileEntry struct {
+	Path   string `json:"path"`
+	Folder bool   `json:"folder,omitempty"`
+}
+
+type fileList struct {
+	Files []fileEntry `json:"files"`
+}
+
+type filesQuery struct {
+	ConversationPath
+	Prefix string `query:"prefix" maxLength:"4096"`
+	Limit  int    `query:"limit" minimum:"0"`
+}
+
+// listFiles lists paths for an @ that is being written.
+func listFiles(ctx context.Context, a *api, in *filesQuery) (*body[fileList], error) {
+	out := fileList{Files: []fileEntry{}}
+	id, err := a.resolve(ctx, in.ID)
+	if err != nil {
+		return seen(out, err)
+	}
+	found, err := a.as(ctx).Files(ctx, id, in.Prefix, in.Limit)
+	for _, f := range found {
+		out.Files = append(out.Files, fileEntry(f))
+	}
+	return seen(out, err)
 }
 
 // mentioning is the conversation through which an artifact is requested: the one that

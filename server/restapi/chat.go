@@ -32,6 +32,8 @@ type chatBody struct {
 
 	WebSearch bool `json:"web_search,omitempty" doc:"Search the web before the answer, for this request only. Who can is in GET /api/models."`
 
+	PlainMarks bool `json:"plain_marks,omitempty" doc:"@path names a file without brackets too."`
+
 	Stream *bool `json:"stream,omitempty"`
 }
 
@@ -49,7 +51,7 @@ type toolResultBody struct {
 }
 
 func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {
-	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID), WebSearch: b.WebSearch,
+	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID), WebSearch: b.WebSearch, PlainMarks: b.PlainMarks,
 		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Compaction: b.numbers(),
 			Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
 	if b.Message != nil {
@@ -174,6 +176,8 @@ type turnAnswer struct {
 	Compactions []scrollback.Receipt `json:"compactions"`
 	Status      scrollback.TurnState `json:"status"`
 	Finish      string               `json:"finish_reason,omitempty"`
+
+	References []scrollback.Reference `json:"references,omitempty"`
 }
 
 func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, events iter.Seq2[engine.SequencedEvent, error]) (turnAnswer, error) {
@@ -186,6 +190,8 @@ func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn sc
 			return out, err
 		}
 		switch ev := n.Event.(type) {
+		case scrollback.MetaEvent:
+			out.References = append(out.References, ev.References...)
 		case scrollback.UsageEvent:
 			out.Usage = ev.Usage
 		case scrollback.CompactionEvent:

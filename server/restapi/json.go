@@ -50,7 +50,7 @@ func (content) Schema(r huma.Registry) *huma.Schema {
 // partFields are the fields of each kind of part, besides its type and its payload.
 var partFields = []struct{ name, of, texts, wholes, switches, any string }{
 	{name: "text", of: "Text", texts: "text"},
-	{name: "image", of: "Image", texts: "artifact media_type name detail", wholes: "size width height"},
+	{name: "image", of: "Image", texts: "artifact url media_type name detail", wholes: "size width height"},
 	{name: "file", of: "File", texts: "artifact media_type name", wholes: "size"},
 	{name: "tool_call", of: "ToolCall", texts: "id name", any: "arguments"},
 	{name: "tool_result", of: "ToolResult", texts: "call_id name text artifact", switches: "is_error recall"},

@@ -49,9 +49,10 @@ func (a *api) transfer() {
 		})
 	a.raw(huma.Operation{OperationID: "export", Method: http.MethodGet, Path: "/api/conversations/{id}/export",
 		Summary: "Export a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
-			queryParam("format", huma.TypeString, "bundle (the default), jsonl or gemini-cli"),
+			queryParam("format", huma.TypeString, "bundle (the default), jsonl, gemini-cli, mtm or ipynb"),
 			queryParam("materialize", huma.TypeBoolean, "Whether a bundle holds the files of its segments.")},
-		Responses: spec.Returns(http.StatusOK, spec.File("application/zstd"), spec.File("application/x-ndjson"))},
+		Responses: spec.Returns(http.StatusOK, spec.File("application/zstd"), spec.File("application/x-ndjson"),
+			spec.File("application/json"), spec.File("application/x-ipynb+json"))},
 		func(w http.ResponseWriter, r *http.Request) error {
 			id, err := a.resolve(r.Context(), r.PathValue("id"))
 			if err != nil {
@@ -80,8 +81,13 @@ func isSet(q url.Values, name string) bool {
 
 // fileOf is the media type of a format, and the extension of its files.
 func fileOf(format string) (media, ending string) {
-	if format == transfer.BundleFormat {
+	switch format {
+	case transfer.BundleFormat:
 		return "application/zstd", ".bundle"
+	case "mtm":
+		return "application/json", ".mtm"
+	case "ipynb":
+		return "application/x-ipynb+json", ".ipynb"
 	}
 	return "application/x-ndjson", ".jsonl"
 }

@@ -98,10 +98,11 @@ type Recover struct {
 }
 
 // Stray is a row that may belong to nothing: a turn, a receipt or an index entry by
-// its number, the mention of Artifact by Conversation, or with no conversation an
-// artifact that none mentions.
+// its number, the mention of Artifact by Conversation, the source of that name in it, or
+// with no conversation an artifact that none mentions.
 type Stray struct {
 	Turn         scrollback.TurnID
+	Source       string
 	Receipt      int64
 	Entry        int64
 	Conversation scrollback.ConversationID

@@ -38,12 +38,13 @@ type Log interface {
 
 // Entry is a message to be stored in the log. An id that some message already has is
 // conflict, and nothing is written. Seq, Branch, ConversationID and Sum are set by
-// the driver. Terms are what full-text search finds it by, in
+// the driver, and Branch and Seq of its sources. Terms are what full-text search finds it by, in
 // order and separated by spaces; each is lower-case letters and digits only.
 type Entry struct {
 	scrollback.Message
 	Terms    string
 	Mentions []scrollback.Artifact
+	Sources  []Source // whose content it has; each replaces one of no higher version
 }
 
 // Append adds Entries to the conversation's current branch, in one transaction.
@@ -92,7 +93,8 @@ type Rewind struct {
 
 // Purge removes what belongs to a conversation and no other: messages that no
 // other conversation's path holds, their search terms, segments that cover any of
-// them, mentions of artifacts that no message left mentions, turns and receipts.
+// them, the sources whose content they have, mentions of artifacts that no message left
+// mentions, turns and receipts.
 // An open turn whose lease has not ended is conflict, and so is, with TrashedBy, a
 // conversation that has not been in the trash since then: somebody took it out
 // meanwhile. From the first step on, no other method knows the conversation. Each step

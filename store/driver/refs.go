@@ -16,6 +16,21 @@ type Refs interface {
 	// List lists what conversations mention, newest first, then by ref
 	// descending: their segments and artifacts.
 	List(ctx context.Context, q RefQuery) ([]scrollback.RefEntry, error)
+
+	// Sources are the newest versions of sources that messages refer to, by name: of each
+	// the one in the first of the conversations that has any. Those that none has are left
+	// out.
+	Sources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]Source, error)
+}
+
+// Source is the newest version of something that messages of a conversation refer to, such
+// as a file, and the message that has its content. Name is a [scrollback.Reference]'s Source.
+type Source struct {
+	Name    string
+	Version int
+	SHA256  string
+	Branch  scrollback.BranchID
+	Seq     int64
 }
 
 // RefQuery pages through refs. If Ref is set, only that one is looked for; no

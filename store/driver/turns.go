@@ -53,7 +53,8 @@ type TurnQuery struct {
 //     turn and Replayed, another hash is conflict.
 //  2. A trashed conversation is not_found. An open turn whose lease has not ended
 //     is conflict; one whose lease has is closed as interrupted, and what Salvage
-//     makes of it is appended.
+//     makes of it is appended. With IfBranch, a head that was another one before that
+//     is conflict too.
 //  3. Admit judges the newest turn (nil if there was none, or the one just
 //     closed); its error ends everything unwritten.
 //     Then Tally, if not nil, is counted as by [Limits.Count].
@@ -66,6 +67,8 @@ type Begin struct {
 	Turn      scrollback.Turn
 	Now       int64
 	KeysSince int64
+	IfBranch  scrollback.BranchID // the head that the entries were made for; empty for any
+	IfHead    int64
 	Entries   []Entry
 	Admit     func(last *scrollback.Turn) error
 	Tally     *Tally

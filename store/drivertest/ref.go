@@ -187,3 +187,16 @@ func testMentions(w *bench) {
 	}
 	same(w.t, "mentioned, newest first", want, got)
 }
+
+// sourceNames are those of all sources in tests.
+var sourceNames = []string{"notes/a.md", "计划.md"}
+
+// sources are some that a message of a walk has.
+func (w *walk) sources() (out []driver.Source) {
+	for _, name := range sourceNames {
+		if w.often(8) {
+			out = append(out, driver.Source{Name: name, Version: 1 + w.rng.IntN(4), SHA256: some(w, "x", "y")})
+		}
+	}
+	return out
+}

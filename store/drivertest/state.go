@@ -38,6 +38,7 @@ type thread struct {
 	Messages []scrollback.Message
 	Segments []scrollback.Segment
 	Refs     []scrollback.RefEntry
+	Sources  []driver.Source
 	Receipts []scrollback.Receipt
 }
 
@@ -126,6 +127,9 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th t
 		return th, err
 	}
 	if th.Refs, err = d.Refs.List(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: bound}); err != nil {
+		return th, err
+	}
+	if th.Sources, err = d.Refs.Sources(ctx, append([]scrollback.ConversationID{c.ID}, c.Ancestors...), sourceNames); err != nil {
 		return th, err
 	}
 	var ids []scrollback.SegmentID

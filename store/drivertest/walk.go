@@ -162,6 +162,7 @@ func (w *walk) entries(n int) []driver.Entry {
 		if w.often(15) {
 			e.Usage, e.TurnID, e.Name = &scrollback.Usage{InputTokens: w.rng.Int64N(99), Cost: 0.125}, "t", "n"
 		}
+		e.Sources = w.sources()
 		for range w.rng.IntN(6) / 4 {
 			e.Mentions = append(e.Mentions, w.newArtifact())
 		}

@@ -28,6 +28,9 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 	if _, err := db.live(op, th.ID); err != nil {
 		return driver.Begun{}, err
 	}
+	if b.IfBranch != "" && (b.IfBranch != th.Branch || b.IfHead != th.Messages) {
+		return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", th.Messages, b.IfHead)
+	}
 	last, salvaged := clone(db.turns[th.turn]), []driver.Entry(nil)
 	if last != nil && last.State == scrollback.TurnOpen {
 		if driver.Holds(*last, b.Now) {

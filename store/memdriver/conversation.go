@@ -23,6 +23,7 @@ type thread struct {
 	segments []scrollback.SegmentID
 	receipts []*receipt
 	mentions []mention
+	sources  map[string]driver.Source
 }
 
 // Create implements [driver.Log].

@@ -152,6 +152,9 @@ func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int6
 		for _, a := range e.Mentions {
 			db.mention(th, a)
 		}
+		for _, s := range e.Sources {
+			th.refer(s, &m)
+		}
 		out = append(out, clone(m))
 	}
 	return out

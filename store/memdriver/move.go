@@ -48,6 +48,7 @@ func (db move) keepsake() (back func()) {
 			db.threads[id].receipts = append(db.threads[id].receipts, new(*r))
 		}
 		db.threads[id].segments, db.threads[id].mentions = slices.Clip(th.segments), slices.Clip(th.mentions)
+		db.threads[id].sources = maps.Clone(th.sources)
 	}
 	for id, b := range db.branches {
 		db.branches[id] = new(*b)

@@ -3,6 +3,7 @@ package memdriver
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -101,6 +102,7 @@ func (db purging) finish(th *thread, kept map[scrollback.BranchID]int64, now int
 		}
 		return gone
 	})
+	maps.DeleteFunc(th.sources, func(_ string, s driver.Source) bool { return s.Seq > kept[s.Branch] })
 	named := map[scrollback.ArtifactID]bool{}
 	for _, b := range db.own(th.ID) {
 		for _, r := range b.rows {

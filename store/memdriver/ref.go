@@ -101,6 +101,40 @@ func (db *database) mention(th *thread, a scrollback.Artifact) {
 	}
 }
 
+// refer keeps a source whose content a message has, unless a newer version is known.
+func (th *thread) refer(s driver.Source, m *scrollback.Message) {
+	if th.sources == nil {
+		th.sources = map[string]driver.Source{}
+	}
+	if s.Version >= th.sources[s.Name].Version {
+		s.Branch, s.Seq = m.Branch, m.Seq
+		th.sources[s.Name] = s
+	}
+}
+
+// Sources implements [driver.Refs].
+func (db refs) Sources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]driver.Source, error) {
+	end, err := db.read(ctx, "memdriver.Sources")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var out []driver.Source
+	for _, name := range names {
+		for _, id := range in {
+			th := db.threads[id]
+			if th == nil {
+				continue
+			}
+			if s, ok := th.sources[name]; ok {
+				out = append(out, s)
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
 // receipt is a compaction and what it takes to undo it.
 type receipt struct {
 	scrollback.Receipt

@@ -38,7 +38,9 @@ func Text(parts scrollback.Parts) string {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case scrollback.Text:
-			b.WriteString(p.Text)
+			if !p.Recall() {
+				b.WriteString(p.Text)
+			}
 		case scrollback.ToolCall:
 			if !p.Recall() {
 				b.WriteString(p.Name + " ")

@@ -101,6 +101,9 @@ func (r mending) sweep(ctx context.Context, all []driver.Stray) error {
 			if err == nil && !used {
 				r.tx.Later(r.db.Dialect.RemoveTerms, fmt.Sprintf("[%d]", s.Entry))
 			}
+		case s.Source != "":
+			err = r.tx.Run(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND source = $2
+				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = message_sources.conversation_id)`, s.Conversation, s.Source)
 		case s.Conversation != "":
 			err = r.tx.Run(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2
 				AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = mentions.conversation_id)

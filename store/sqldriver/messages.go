@@ -58,6 +58,11 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 				return nil, err
 			}
 		}
+		for _, s := range e.Sources {
+			if err := w.refer(ctx, s, &m); err != nil {
+				return nil, err
+			}
+		}
 		out = append(out, m)
 	}
 	if w.b.ID == w.c.Branch {

@@ -133,6 +133,9 @@ func (j *purging) finish(ctx context.Context, now int64) error {
 		if err := j.tx.Run(ctx, `DELETE FROM segments WHERE conversation_id = $1 AND branch = $2 AND last_seq > $3`, j.c.ID, b.ID, kept); err != nil {
 			return err
 		}
+		if err := j.tx.Run(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND branch = $2 AND seq > $3`, j.c.ID, b.ID, kept); err != nil {
+			return err
+		}
 		if err := j.trim(ctx, b, now); err != nil {
 			return err
 		}

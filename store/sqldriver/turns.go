@@ -29,6 +29,9 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 		if w.c.DeletedAt != 0 {
 			return scrollback.Errorf(scrollback.NotFound, "sqldriver.Begin", "conversation %s is in the trash", w.c.ID)
 		}
+		if b.IfBranch != "" && (b.IfBranch != w.b.ID || b.IfHead != w.b.HeadSeq) {
+			return scrollback.Errorf(scrollback.Conflict, "sqldriver.Begin", "the head is %d, not %d", w.b.HeadSeq, b.IfHead)
+		}
 		if out.Previous, err = w.settle(ctx, b.Now, b.Salvage); err != nil {
 			return err
 		}

@@ -6,15 +6,17 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/archived"
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
+	"github.com/scrollback-ai/scrollback/transcript/ipynb"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
+	"github.com/scrollback-ai/scrollback/transcript/mtm"
 )
 
 // Importers lists what can be read, in the order they are tried.
 func Importers() []transcript.Importer {
-	return []transcript.Importer{archived.Format{}, geminicli.Format{}, chatserver.Format{}, jsonl.Format{}}
+	return []transcript.Importer{archived.Format{}, geminicli.Format{}, chatserver.Format{}, mtm.Format{}, ipynb.Format{}, jsonl.Format{}}
 }
 
 // Exporters lists what can be written.
 func Exporters() []transcript.Exporter {
-	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}}
+	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}}
 }

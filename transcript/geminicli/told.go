@@ -75,6 +75,11 @@ func (r *record) put(p scrollback.Part, data []byte, at int64) {
 	case scrollback.ToolResult:
 		r.result(p, at)
 	case scrollback.Image:
+		if p.URL != "" {
+			words := "[image: " + p.URL + "]"
+			add(part{Text: &words})
+			return
+		}
 		attach(p.MediaType, p.Opaque)
 	case scrollback.File:
 		attach(p.MediaType, p.Opaque)

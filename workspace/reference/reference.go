@@ -28,6 +28,8 @@ type Mark struct {
 	Last  int                      // inclusive; 0 for First alone
 	Tool  string                   // of a recall tool
 	Args  json.RawMessage
+
+	bare bool // without brackets: it may name nothing
 }
 
 // Found is what was read for a mark. Its Version and SameAs are not set. Of a text it has
@@ -57,6 +59,6 @@ type Options struct {
 	Plain  bool // @path without brackets is a mark too
 	Remote bool // images at http(s) addresses are passed on
 
-	// Call runs a recall tool; nil refuses them.
+	// Call runs a recall tool; nil refuses them. Whoever asks sees the text of its error.
 	Call func(ctx context.Context, tool string, args json.RawMessage) (string, error)
 }

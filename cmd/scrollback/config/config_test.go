@@ -62,7 +62,8 @@ func TestConfigGuide(t *testing.T) {
 			Price: &token.Price{Input: 0.28, CachedInput: 0.028, Output: 0.42, Currency: "USD"}}},
 		Strict:      map[string]scrollback.Strictness{"custom/gemma-3-12b": scrollback.StrictNoSystem},
 		ReplyBounds: model.Bounds{}.Full(),
-		Limits:      Limits{Body: 1 << 20, MessageChars: 200_000, Parts: 100, Attachment: 20 << 20, Import: 4 << 30},
+		Limits: Limits{Body: 1 << 20, MessageChars: 200_000, Parts: 100, Attachment: 20 << 20, Import: 4 << 30, Images: 20,
+			RemoteImages: true},
 		variables: map[string]string{"DEEPSEEK_API_KEY": "sk-of-deepseek", "OPENAI_API_KEY": "sk-of-openai",
 			"OPENAI_BASE_URL": "https://gateway.example/v1", "SCROLLBACK_BASE_URL": "http://127.0.0.1:8000/v1"}}
 	if !reflect.DeepEqual(got, want) {

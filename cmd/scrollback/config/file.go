@@ -24,7 +24,7 @@ const dot = "\x1f"
 // keys are those of a config file and their types; * stands for a name.
 var keys = map[string]string{
 	"data": "text", "objects": "text", "model": "text", "limit": "whole number", "addr": "text", "policy": "text", "summary_model": "text or list of texts", "summary_timeout": "text",
-	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "titles": "text", "title_model": "text", "trash_days": "whole number",
+	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts", "setup": "text", "eager": "true or false", "remote_images": "true or false", "titles": "text", "title_model": "text", "trash_days": "whole number",
 	"log_level": "text", "log_format": "text", "traces": "true or false",
 	"trusted_proxies": "text or list of texts", "hosts": "text or list of texts",
 	"searxng": "text", "web_search": "text",
@@ -37,8 +37,8 @@ var keys = map[string]string{
 	"reply.chars": "whole number", "reply.reasoning_chars": "whole number", "reply.argument_bytes": "whole number", "reply.opaque_bytes": "whole number",
 	"reply.calls": "whole number", "reply.frame_bytes": "whole number", "reply.seconds": "whole number",
 	"limits.body_bytes": "whole number", "limits.message_chars": "whole number", "limits.parts": "whole number", "limits.attachment_bytes": "whole number",
-	"limits.import_bytes": "whole number",
-	"agents.allowed":      "true or false", "agents.depth": "whole number", "agents.per_turn": "whole number", "agents.per_tree": "whole number",
+	"limits.import_bytes": "whole number", "limits.images": "whole number",
+	"agents.allowed": "true or false", "agents.depth": "whole number", "agents.per_turn": "whole number", "agents.per_tree": "whole number",
 	"agents.steps": "whole number", "agents.tokens": "whole number",
 }
 

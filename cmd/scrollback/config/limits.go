@@ -13,17 +13,20 @@ import (
 
 // Limits bound what comes in; 0 is the default of each.
 type Limits struct {
-	Body, MessageChars, Parts, Attachment, Import int64
+	Body, MessageChars, Parts, Attachment, Import, Images int64
+
+	RemoteImages bool // images at addresses are allowed
 }
 
 // parseLimits reads them from the config file.
 func parseLimits(k *koanf.Koanf) (l Limits, err error) {
 	for name, at := range map[string]*int64{"body_bytes": &l.Body, "message_chars": &l.MessageChars, "parts": &l.Parts,
-		"attachment_bytes": &l.Attachment, "import_bytes": &l.Import} {
+		"attachment_bytes": &l.Attachment, "import_bytes": &l.Import, "images": &l.Images} {
 		if *at = k.Int64("limits" + dot + name); *at < 0 || *at > 1<<40 {
 			return l, scrollback.ParamErrorf("scrollback", "limits", "limits.%s is a number from 0, for its default, to 1099511627776", name)
 		}
 	}
+	l.RemoteImages = k.Bool("remote_images")
 	return l, nil
 }
 
@@ -41,6 +44,7 @@ func (s *Settings) parseAgents(src source) error {
 // Incoming sets an engine's share of them.
 func (l Limits) Incoming(o engine.Options) engine.Options {
 	o.Incoming.MessageChars, o.Incoming.Parts, o.Incoming.ArtifactBytes = int(l.MessageChars), int(l.Parts), l.Attachment
+	o.Incoming.Images, o.Incoming.RemoteImages = int(l.Images), l.RemoteImages
 	return o
 }
 

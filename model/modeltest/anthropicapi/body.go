@@ -73,6 +73,7 @@ type block struct {
 		Type      string `json:"type"`
 		MediaType string `json:"media_type"`
 		Data      []byte `json:"data"`
+		URL       string `json:"url"`
 	} `json:"source"`
 	ID           string          `json:"id"`
 	Name         string          `json:"name"`
@@ -206,7 +207,7 @@ func (c content) parts() (out scrollback.Parts) {
 		case "text":
 			out = append(out, scrollback.Text{Text: bl.Text})
 		case "image":
-			out = append(out, scrollback.Image{MediaType: bl.Source.MediaType, Size: int64(len(bl.Source.Data))})
+			out = append(out, scrollback.Image{URL: bl.Source.URL, MediaType: bl.Source.MediaType, Size: int64(len(bl.Source.Data))})
 		case "thinking":
 			out = append(out, scrollback.Reasoning{Text: *bl.Thinking})
 		case "redacted_thinking":

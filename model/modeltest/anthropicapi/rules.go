@@ -221,7 +221,21 @@ func judgeBlock(at, role string, bl block) *modeltest.Refused {
 	return nil
 }
 
+// Gone is the beginning of addresses at which there is no image.
+const Gone = "https://gone.example/"
+
 func judgeImage(at string, bl block) *modeltest.Refused {
+	if bl.Source.Type == "url" {
+		switch {
+		case !strings.HasPrefix(bl.Source.URL, "https://") && !strings.HasPrefix(bl.Source.URL, "http://"):
+			return bad("image-form", "%s.image.source.url: Input should be a valid URL", at)
+		case bl.Source.MediaType != "" || len(bl.Source.Data) > 0:
+			return bad("image-form", "%s.image.source.url.media_type: Extra inputs are not permitted", at)
+		case strings.HasPrefix(bl.Source.URL, Gone):
+			return bad("image-gone", "Unable to download the file. Please verify the URL and try again.")
+		}
+		return nil
+	}
 	size := len(bl.Source.Data) * 4 / 3
 	if size > 5<<20 {
 		return bad("image-bytes", "%s.image.source.base64: image exceeds 5 MB maximum: %d bytes > %d bytes", at, size, 5<<20)

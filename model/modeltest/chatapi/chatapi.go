@@ -39,6 +39,7 @@ const (
 	NoEffortWithTools                    // no effort beside tools (OpenAI's 5.4)
 	NoThoughtWithTools                   // tools only with the effort none (OpenAI's 5.6 and later)
 	TextOnly                             // no images
+	BytesOnly                            // no images at addresses
 	OneMaximum                           // max_tokens and max_completion_tokens not together
 	LongWithin200                        // a request that is too long is refused within an answer of status 200
 )
@@ -115,13 +116,13 @@ func Preset(name string) Options {
 		o.Quirks = UsageNull | LateID
 	case "moonshot":
 		o.Takes = takes("max_completion_tokens", "reasoning_effort", "thinking", "prompt_cache_key")
-		o.Rules, o.Quirks = ReasoningWithCalls|ReasoningFilled|NoLists, NoIndex|UsageInChoice|CachedOnTop
+		o.Rules, o.Quirks = ReasoningWithCalls|ReasoningFilled|NoLists|BytesOnly, NoIndex|UsageInChoice|CachedOnTop
 	case "workers-ai":
 		o.Rules, o.Quirks = NoNull|NoLists, SaysStop|ObjectArgument|NumericIDs|NoIndex
 	case "custom":
 		o.Quirks = OneIndex | NoDone
 	case "lmstudio":
-		o.Rules, o.Quirks = Alternates|LongWithin200, NumericIDs
+		o.Rules, o.Quirks = Alternates|LongWithin200|BytesOnly, NumericIDs
 	case "vllm":
 		o.Reasoning, o.Rules = "reasoning", NoSystem
 	case "llama.cpp":

@@ -118,6 +118,42 @@ func (s *server) contents(messages []message) *modeltest.Refused {
 		case strings.Contains(string(m.Content), `"type":"image_url"`) && s.has(TextOnly):
 			return bad("image", "invalid_request_error", "Failed to deserialize the JSON body into the target type: messages[%d]: unknown variant `image_url`, expected `text` at line 1 column 99", i)
 		}
+		if why := s.images(i, m); why != nil {
+			return why
+		}
+	}
+	return nil
+}
+
+// Gone is the beginning of addresses at which there is no image.
+const Gone = "https://gone.example/"
+
+// images refuses images in a form that is not taken, and those that cannot be had.
+func (s *server) images(i int, m message) *modeltest.Refused {
+	var c wire.Content
+	if json.Unmarshal(m.Content, &c) != nil {
+		return nil // it was judged
+	}
+	for _, p := range c {
+		if p.Type != "image_url" {
+			continue
+		}
+		at := wire.ImageURL{}
+		if p.ImageURL != nil {
+			at = *p.ImageURL
+		}
+		inline := strings.HasPrefix(at.URL, "data:image/") && strings.Contains(at.URL, ";base64,")
+		remote := strings.HasPrefix(at.URL, "https://") || strings.HasPrefix(at.URL, "http://")
+		switch {
+		case !slices.Contains([]string{"", "low", "high", "auto"}, at.Detail):
+			return bad("detail", "invalid_value", "Invalid value: '%s'. Supported values are: 'low', 'high' and 'auto'.", at.Detail)
+		case remote && s.has(BytesOnly):
+			return bad("image-url", "invalid_request_error", "Invalid request: unsupported image url: %s", at.URL)
+		case strings.HasPrefix(at.URL, Gone):
+			return bad("image-gone", "invalid_image_url", "Error while downloading %s. Upstream status code: 404.", at.URL)
+		case !inline && !remote:
+			return bad("image-form", "invalid_value", "Invalid 'messages[%d].content.image_url'. Expected a valid URL, but got a value with an invalid format.", i)
+		}
 	}
 	return nil
 }

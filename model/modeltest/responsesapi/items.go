@@ -157,9 +157,19 @@ func (in *input) message(i int, it item) *modeltest.Refused {
 		if !slices.Contains(takes, c.Type) {
 			return in.s.param("content", fmt.Sprintf("input[%d].content[%d]", i, j), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: '%s'.", c.Type, strings.Join(takes, "' and '")))
 		}
-		if c.Type == "input_image" && (!strings.HasPrefix(c.ImageURL, "data:image/") || !strings.Contains(c.ImageURL, ";base64,")) {
+		inline := strings.HasPrefix(c.ImageURL, "data:image/") && strings.Contains(c.ImageURL, ";base64,")
+		switch {
+		case c.Type != "input_image":
+		case !slices.Contains([]string{"", "low", "high", "auto"}, c.Detail):
+			return in.s.param("detail", fmt.Sprintf("input[%d].content[%d].detail", i, j), "invalid_value", fmt.Sprintf("Invalid value: '%s'. Supported values are: 'low', 'high', and 'auto'.", c.Detail))
+		case strings.HasPrefix(c.ImageURL, Gone):
+			return in.s.param("image-gone", "url", "invalid_value", fmt.Sprintf("Error while downloading %s. Upstream status code: 404.", c.ImageURL))
+		case !inline && !strings.HasPrefix(c.ImageURL, "https://") && !strings.HasPrefix(c.ImageURL, "http://"):
 			return in.s.param("image", fmt.Sprintf("input[%d].content[%d].image_url", i, j), "invalid_value", fmt.Sprintf("Invalid 'input[%d].content[%d].image_url'. Expected a valid URL, but got a value with an invalid format.", i, j))
 		}
 	}
 	return nil
 }
+
+// Gone is the beginning of addresses at which there is no image.
+const Gone = "https://gone.example/"

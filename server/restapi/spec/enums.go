@@ -31,6 +31,8 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[scrollback.ItemKind](): {scrollback.KindInstructions, scrollback.KindTools, scrollback.KindEnvironment,
 		scrollback.KindFolded, scrollback.KindSummary, scrollback.KindPlaceholder, scrollback.KindAck, scrollback.KindMessage,
 		scrollback.KindRepair, scrollback.KindRequestOnly},
+	reflect.TypeFor[scrollback.ReferenceKind](): {scrollback.ReferenceFile, scrollback.ReferenceFolder, scrollback.ReferenceImage,
+		scrollback.ReferenceTool},
 	reflect.TypeFor[scrollback.Strictness](): {scrollback.StrictTurns, scrollback.StrictNoSystem},
 }
 

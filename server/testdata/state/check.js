@@ -30,7 +30,7 @@ export function serve(routes) {
   const asked = [];
   globalThis.fetch = async (path, init) => {
     const at = `${init.method} ${path.split('?')[0]}`;
-    const request = { at, query: path.split('?')[1] || '', body: init.body === undefined ? undefined : JSON.parse(init.body),
+    const request = { at, query: path.split('?')[1] || '', body: typeof init.body === 'string' ? JSON.parse(init.body) : init.body,
       headers: init.headers, signal: init.signal };
     asked.push(request);
     if (!(at in routes)) return Response.json({ error: { code: 'not_found', message: `there is no ${at}` } }, { status: 404 });

@@ -27,13 +27,13 @@ test('a message is asked, and its answer is what was stored', async () => {
   fresh();
   let during = null;
   const asked = serve({ ...log, [chat]: () => {
-    during = [turn.running.value, turn.asked.value.text];
+    during = [turn.running.value, turn.asked.value.parts];
     return stream([begins(1), delta(2, 'Hel', 0), delta(3, 'lo', 3), [4, { type: 'compaction', result: 'compacted', last_seq: 9 }],
       finish(5, 2), [6, { type: 'done' }]]);
   } });
   const [begun, ended] = [turn.begun.value, turn.ended.value];
   same(await turn.ask('c', 'hello?'), true);
-  same(during, [{ conversation: 'c', turn: null }, 'hello?']);
+  same(during, [{ conversation: 'c', turn: null }, [{ type: 'text', text: 'hello?' }]]);
   same([asked[0].body, /^[0-9a-f]{32}$/.test(asked[0].headers['Idempotency-Key'])], [{ message: 'hello?' }, true]);
   same([thread.newest(), turn.running.value, turn.step.value, turn.asked.value, turn.compactions.value], [2, null, null, null, []]);
   same([turn.begun.value - begun, turn.ended.value - ended], [1, 1]);
@@ -142,4 +142,22 @@ test('leaving stops the reading, not the turn', async () => {
   same(asked.map((r) => r.at), ['GET /api/conversations/c/turns/t/events', 'POST /api/conversations/c/turns/t/cancel']);
   turn.leave();
   same([await done, signal.aborted, turn.running.value, banner.value], [true, true, null, null]);
+});
+
+test('what a message could not refer to is known while its turn runs', async () => {
+  fresh();
+  const refused = [{ mark: '/etc/hostname', kind: 'file', error: 'refused: outside the roots' }];
+  const open = new TransformStream();
+  const writer = open.writable.getWriter();
+  serve({ ...log, [chat]: () => new Response(open.readable) });
+  const send = (n, ev) => writer.write(new TextEncoder().encode(`id: ${n}\ndata: ${JSON.stringify(ev)}\n\n`));
+  const done = turn.ask('c', [{ type: 'text', text: '@[/etc/hostname]' }]);
+  send(...begins(1));
+  send(2, { type: 'meta', references: refused });
+  await when(() => turn.references.value.length > 0, 'the references');
+  same(turn.references.value, refused);
+  writer.write(new TextEncoder().encode('data: [DONE]\n\n'));
+  writer.close();
+  await done;
+  same(turn.references.value, []);
 });

@@ -32,7 +32,7 @@ test('words are filled in; one that nobody has is shown as its key', () => {
 });
 
 test('for people the word is compact', () => {
-  for (const [key, text] of every(en)) is(!/\bfold|\banew\b/i.test(text), `${key} says ${text}`);
+  for (const [key, text] of every(en)) is(!/\bfold(?!er)|\banew\b/i.test(text), `${key} says ${text}`);
   for (const [key, text] of every(zh)) is(!/折叠/.test(text), `${key} says ${text}`);
 });
 

@@ -237,6 +237,11 @@ func (f faultyRefs) PutArtifact(ctx context.Context, a scrollback.Artifact, ment
 	return alone(f.of, "PutArtifact", func() error { return f.Refs.PutArtifact(ctx, a, mentionedBy) })
 }
 
+// Sources implements [driver.Refs].
+func (f faultyRefs) Sources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]driver.Source, error) {
+	return faulty(f.of, "Sources", func() ([]driver.Source, error) { return f.Refs.Sources(ctx, in, names) })
+}
+
 // List implements [driver.Refs].
 func (f faultyRefs) List(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
 	return faulty(f.of, "Refs", func() ([]scrollback.RefEntry, error) { return f.Refs.List(ctx, q) })

@@ -39,6 +39,10 @@ var orphans = []orphan{
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id)`, sweepMention},
 	{`SELECT 'mention of ' || m.artifact, 'the artifact is missing', m.conversation_id, m.artifact FROM mentions m
 		WHERE NOT EXISTS (SELECT 1 FROM artifacts a WHERE a.id = m.artifact)`, sweepMention},
+	{`SELECT 'version of ' || s.source, 'conversation ' || s.conversation_id || ' is missing', s.conversation_id, s.source FROM message_sources s
+		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = s.conversation_id)`, func(of, name string) *driver.Mend {
+		return sweepStray(driver.Stray{Conversation: scrollback.ConversationID(of), Source: name})
+	}},
 }
 
 func recoverBranch(id, _ string) *driver.Mend {

@@ -129,7 +129,8 @@ func TestDamagedColumn(t *testing.T) {
 			return err
 		}},
 	} {
-		if err := db.writer.tx.Run(t.Context(), damage.statement); err != nil {
+		err := db.writer.Write(t.Context(), func(ctx context.Context, tx *sqlrow.Session) error { return tx.Run(ctx, damage.statement) })
+		if err != nil {
 			t.Fatal(err)
 		}
 		if damage.read == nil {

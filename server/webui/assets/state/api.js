@@ -25,7 +25,7 @@ export function query(fields) {
 export async function send(method, path, { body, raw, headers, signal } = {}) {
   const init = { method, signal, credentials: 'same-origin', headers: { 'Accept-Language': lang.value, ...headers } };
   if (method !== 'GET') {
-    init.headers['Content-Type'] = 'application/json';
+    init.headers['Content-Type'] = raw === undefined ? 'application/json' : 'application/octet-stream';
     if (raw !== undefined) init.body = raw;
     else if (method !== 'DELETE') init.body = JSON.stringify(body ?? {});
   }
@@ -50,4 +50,4 @@ export const get = (path, signal) => json('GET', path, { signal });
 export const post = (path, body) => json('POST', path, { body });
 export const patch = (path, body, headers) => json('PATCH', path, { body, headers });
 export const del = (path) => json('DELETE', path);
-export const upload = (path, file) => json('POST', path, { raw: file });
+export const upload = (path, file, signal) => json('POST', path, { raw: file, signal });

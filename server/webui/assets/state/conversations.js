@@ -1,5 +1,6 @@
 // The list of conversations: newest first, filtered by title, page by page; or the trash.
 import { signal } from '../vendor/signals-core.mjs';
+import * as agents from './agents.js';
 import { convo, del, get, patch, post, query, upload } from './api.js';
 import { attempt, say } from './notices.js';
 import { t } from './words.js';
@@ -21,6 +22,7 @@ export async function refresh() {
   list.value = page.conversations;
   cursor.value = page.next;
   loaded.value = true;
+  agents.load(page.conversations.map((c) => c.id));
 }
 
 export async function more() {
@@ -30,6 +32,7 @@ export async function more() {
   const known = new Set(list.value.map((c) => c.id));
   list.value = [...list.value, ...page.conversations.filter((c) => !known.has(c.id))];
   cursor.value = page.next;
+  agents.load(page.conversations.map((c) => c.id));
 }
 
 let typing = 0;
@@ -48,6 +51,7 @@ export function showTrash(yes) {
 
 // keep puts a conversation's new state where the list shows it.
 export function keep(c) {
+  agents.keep(c);
   list.value = list.value.map((x) => (x.id === c.id ? c : x));
 }
 
@@ -55,11 +59,12 @@ export function keep(c) {
 export function told(ev) {
   const c = list.value.find((x) => x.id === ev.conversation_id);
   if (ev.gone || ev.type === 'trash') {
+    if (agents.told(ev) && !inTrash.value) return true;
     if (!c || (ev.type === 'trash' && !ev.gone && inTrash.value === Boolean(ev.deleted_at))) return ev.gone === true;
     list.value = list.value.filter((x) => x !== c);
     return true;
   }
-  if (inTrash.value) return true;
+  if (inTrash.value || agents.told(ev)) return true;
   if (!c || (filter.value && c.title !== ev.title)) return false;
   if (ev.version <= c.version && ev.updated_at <= c.updated_at) return true;
   const { title, version, branch, messages, updated_at, project } = ev;

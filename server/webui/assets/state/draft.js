@@ -1,10 +1,12 @@
 // The message that is being written: one draft a conversation, or a message of yours that is
-// edited; and how it is sent.
+// edited; what is attached to it; and how it is sent.
 import { signal } from '../vendor/signals-core.mjs';
-import { convo, post } from './api.js';
+import { post } from './api.js';
+import * as attach from './attach.js';
 import { before } from './branches.js';
 import { attempt, hush } from './notices.js';
 import { arrive } from './place.js';
+import { pictured, typed } from './reference.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
 
@@ -28,27 +30,54 @@ export function show(id) {
   editing.value = null;
 }
 
+// edit takes a message up again: what was typed and attached, not what the server read for it.
 export function edit(m) {
   editing.value = m;
-  text.value = m.parts.filter((p) => p.type === 'text').map((p) => p.text).join('\n');
+  text.value = typed(m.parts);
+  attach.put(here(), attach.of(pictured(m.parts).attached));
 }
 
 export function cancelEdit() {
   editing.value = null;
   text.value = '';
+  attach.empty(here());
+}
+
+// sendable says that there is something to send, and all of it is there.
+export const sendable = () => {
+  const id = here();
+  return !attach.uploading(id) && (text.value.trim() !== '' || attach.ready(id).length > 0);
+};
+
+let making = null;
+
+// home is the open conversation; where there is none, one is made for the draft.
+function home() {
+  if (thread.conversation.value) return thread.conversation.value;
+  making ??= make().finally(() => { making = null; });
+  return making;
+}
+
+async function make() {
+  const c = await attempt(() => post('/api/conversations'));
+  if (!c || thread.conversation.value) return null; // another was opened meanwhile
+  thread.adopt(c);
+  shown = c.id;
+  arrive(c.id);
+  return c;
+}
+
+// add uploads files for the message.
+export async function add(files) {
+  const c = files.length ? await home() : null;
+  if (c) await attach.add(c.id, files);
 }
 
 // ready finds or makes the conversation that the draft is sent to, at its end.
 async function ready() {
-  if (!thread.conversation.value) {
-    const c = await attempt(() => post('/api/conversations'));
-    if (!c) return null;
-    thread.adopt(c);
-    shown = c.id;
-    arrive(c.id);
-    return c;
-  }
-  const c = thread.conversation.value;
+  const known = thread.conversation.value;
+  const c = await home();
+  if (!c || !known) return c;
   if (editing.value) {
     const edited = editing.value;
     editing.value = null;
@@ -59,8 +88,8 @@ async function ready() {
 
 // submit sends the draft; sent is called once it is on its way.
 export async function submit(sent) {
-  const message = text.value;
-  if (!message.trim() || turn.running.value || starting.value || thread.opening.value) return;
+  if (!sendable() || turn.running.value || starting.value || thread.opening.value) return;
+  const typing = text.value;
   starting.value = true;
   hush();
   let c;
@@ -68,9 +97,13 @@ export async function submit(sent) {
   if (!c) return;
   text.value = '';
   drafts.delete(c.id);
+  const files = attach.empty(c.id);
+  const parts = files.flatMap((a) => a.part || []);
   sent();
+  const message = !parts.length ? typing : typing.trim() ? [{ type: 'text', text: typing }, ...parts] : parts;
   const taken = await turn.ask(c.id, message);
   if (taken || here() !== c.id) return;
-  if (!text.value) text.value = message; // nothing was stored: it is still the writer's
+  if (!text.value) text.value = typing; // nothing was stored: it is still the writer's
+  if (!attach.attached(c.id).length) attach.put(c.id, files);
   turn.join(c.id);
 }

@@ -16,6 +16,16 @@ export const brief = (json) => (typeof json === 'string' ? json : JSON.stringify
 export const readable = (text) => (/^\s*[[{]/.test(text || '') ? pretty(text) : text);
 export const firstLine = (text) => (text || '').trimStart().split('\n', 1)[0].slice(0, 160);
 
+// taskOf is what a call gives a sub-agent to do; null for a call of another tool.
+export const taskOf = (call) => (call.name === 'agent' ? taskIn(call.arguments) : null);
+
+function taskIn(json) {
+  try {
+    const { task } = typeof json === 'string' ? JSON.parse(json) : json;
+    return typeof task === 'string' ? task : null;
+  } catch { return null; }
+}
+
 // original is the ref behind which the whole of a tool's result stands, if it was cut.
 export const original = (result) => (result.artifact ? 'artifact:' + result.artifact : result.ref);
 

@@ -1,11 +1,11 @@
-// What the reader shows: an original behind a ref, page by page; or a text that is at hand.
+// What the reader shows: an original behind a ref, page by page; a text that is at hand; or an image.
 import { signal } from '../vendor/signals-core.mjs';
 import { convo, get, query } from './api.js';
 
 const PAGE = 32 << 10; // bytes
 const SEEK = 64; // pages that are read at most to reach a line
 
-export const reading = signal(null); // {conversation, ref, title, line?} or {title, text}
+export const reading = signal(null); // {conversation, ref, title, line?}, {title, text, bare?} or {conversation, title, picture}; bare: no original
 
 export const read = (conversation, ref, title, line) => { reading.value = { conversation, ref, title, line }; };
 export const close = () => { reading.value = null; };

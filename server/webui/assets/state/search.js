@@ -5,6 +5,7 @@ import { titleFor } from './conversations.js';
 import { covers, searchOpen, toggleMap } from './panels.js';
 import { go } from './place.js';
 import { read, reading } from './reader.js';
+import { typed } from './reference.js';
 import { t } from './words.js';
 
 // last is what was searched for, for when the search is opened again.
@@ -36,4 +37,4 @@ export function choose(row, id) {
 }
 
 // near is the beginning of the text of the first of some messages.
-export const near = (ms) => (ms && ms.length ? ms[0].parts.filter((p) => p.type === 'text').map((p) => p.text).join(' ').slice(0, 200) : '');
+export const near = (ms) => (ms && ms.length ? typed(ms[0].parts).slice(0, 200) : '');

@@ -18,6 +18,7 @@ export const compactions = signal([]); // receipts of this turn
 export const compacting = signal(false); // the request waits for a compaction
 export const searching = signal(false); // the web is to be searched, and nothing came yet
 export const searches = signal([]); // of the web, for this turn
+export const references = signal([]); // of the message, as its turn began
 export const shaky = signal(false); // the connection was lost and is being made again
 export const begun = signal(0); // grows with each beginning of a turn
 export const ended = signal(0); // and with each end
@@ -59,18 +60,19 @@ export function leave() {
   compacting.value = false;
   searching.value = false;
   searches.value = [];
+  references.value = [];
   shaky.value = false;
   clear();
 }
 
 const key = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
 
-// ask sends a message, or without one has the newest answered; it returns false when the
+// ask sends a message, a text or a list of parts, or without one has the newest answered; it returns false when the
 // server did not take it.
 export async function ask(id, message) {
   leave();
   const at = { conversation: id, turn: null, last: 0, over: false };
-  asked.value = message === undefined ? null : { text: message, at: Date.now() };
+  asked.value = message === undefined ? null : { parts: typeof message === 'string' ? [{ type: 'text', text: message }] : message, at: Date.now() };
   const headers = { 'Idempotency-Key': key() }; // so that sending again cannot say it twice
   searching.value = wanted();
   const body = { message, web_search: searching.value || undefined };
@@ -140,6 +142,7 @@ async function finish(mine) {
   compacting.value = false;
   searching.value = false;
   searches.value = [];
+  references.value = [];
   clear();
   if (asked.value && asked.value.seq) asked.value = null;
   ended.value++;
@@ -186,7 +189,10 @@ async function take(at, frame) {
     case 'done':
       if (ev.status === 'waiting') say(t('waiting'));
       break;
-    default: // usage, meta and what is added later
+    case 'meta':
+      references.value = ev.references || [];
+      break;
+    default: // usage and what is added later
   }
 }
 

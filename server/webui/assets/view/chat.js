@@ -4,7 +4,9 @@ import { Composer } from './composer.js';
 import { icon } from './icons.js';
 import { Asked, Message, Unanswered, Writing } from './message.js';
 import { compacted, outcome, range, receiptOf, saved } from '../state/context.js';
+import { add } from '../state/draft.js';
 import { read } from '../state/reader.js';
+import { mayWrite } from '../state/session.js';
 import * as thread from '../state/thread.js';
 import * as turn from '../state/turn.js';
 import { t } from '../state/words.js';
@@ -64,7 +66,8 @@ function Messages() {
   for (const m of thread.messages.value) {
     const isCompacted = m.seq <= boundary && stretches.some((x) => m.seq >= x.first_seq && m.seq <= x.last_seq);
     const told = answers.get(m.turn_id) === m.seq && !(live && live.turn === m.turn_id);
-    out.push(html`<${Message} key=${m.id} message=${m} meta=${told ? thread.meta.value[m.turn_id] : null} compacted=${isCompacted} lit=${m.seq === lit} />`);
+    out.push(html`<${Message} key=${m.id} message=${m} meta=${told ? thread.meta.value[m.turn_id] : null}
+      fresh=${live && live.turn === m.turn_id ? turn.references.value : undefined} compacted=${isCompacted} lit=${m.seq === lit} />`);
     for (const e of thread.after(m.seq)) {
       if (live && e.turn_id === live.turn) continue; // it is being read as it is written
       out.push(html`<${Unanswered} key=${e.turn_id} entry=${e} meta=${answers.has(e.turn_id) ? null : thread.meta.value[e.turn_id]} after=${m} conversation=${c.id} busy=${live !== null} />`);
@@ -80,7 +83,7 @@ function Live() {
   const said = turn.asked.value;
   useLayoutEffect(() => { scroller.after(); });
   if (thread.newer.value) return null;
-  return html`${said && html`<${Asked} text=${said.text} />`}
+  return html`${said && html`<${Asked} parts=${said.parts} id=${r ? r.conversation : ''} references=${turn.references.value} />`}
     ${turn.compacting.value && html`<div class="crease" role="status">${icon('compact')}<span>${t('compacting')}</span></div>`}
     ${turn.compactions.value.filter((r) => r.result === 'compacted').map((r) => html`<div class="crease" key=${r.last_seq}>${icon('compact')}<span>
       ${outcome(r)}</span></div>`)}
@@ -124,12 +127,21 @@ export function Chat() {
     return () => watch.disconnect();
   }, []);
 
-  return html`<section class="chat" aria-label=${t('messages', held ? held.messages : 0)}>
+  const carries = (e) => mayWrite.value && e.dataTransfer && e.dataTransfer.types.includes('Files');
+  const over = (yes) => (e) => {
+    if (!carries(e)) return;
+    e.preventDefault();
+    if (!yes && e.relatedTarget && e.currentTarget.contains(e.relatedTarget)) return;
+    e.currentTarget.classList.toggle('dropping', yes);
+  };
+  const dropped = (e) => { if (!carries(e)) return; e.preventDefault(); e.currentTarget.classList.remove('dropping'); add(e.dataTransfer.files); };
+
+  return html`<section class="chat" aria-label=${t('messages', held ? held.messages : 0)} onDragEnter=${over(true)} onDragOver=${over(true)} onDragLeave=${over(false)} onDrop=${dropped}>
     <div class="scroll" ref=${el} onScroll=${scrolled} tabindex="-1">
       ${blank ? html`<${Empty} />` : html`<div class="column">
         ${messages.length > 0 && html`<${Messages} />`}<${Live} /></div>`}
     </div>
     <div class="above"><button type="button" class="tolatest" onClick=${toEnd}>${icon('down')} ${t('latest')}</button></div>
-    <div class="dock"><${Composer} sent=${() => { scroller.stuck = true; }} /></div>
+    <${Composer} sent=${() => { scroller.stuck = true; }} />
   </section>`;
 }

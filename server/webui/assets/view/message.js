@@ -1,14 +1,19 @@
 // One message, and the step that is being written, as they are read.
 import { html, useState } from './html.js';
-import { Button } from './icons.js';
+import { FileLink, Picture } from './attached.js';
+import { Button, icon } from './icons.js';
+import { Chips, Refusals } from './references.js';
 import { About, Searched } from './sources.js';
 import { Text } from './text.js';
+import { startedBy } from '../state/agents.js';
 import { fork, regenerate, retry, switchTo, versions } from '../state/branches.js';
+import { titleOf } from '../state/conversations.js';
 import { edit } from '../state/draft.js';
-import { bytes, clock, iso, whole } from '../state/figures.js';
-import { artifactOf, brief, firstLine, original, pin, pinnable, pinned, pretty, readable, roleName } from '../state/message.js';
+import { clock, iso, whole } from '../state/figures.js';
+import { brief, firstLine, original, pin, pinnable, pinned, pretty, readable, roleName, taskOf } from '../state/message.js';
 import { href } from '../state/place.js';
 import { read } from '../state/reader.js';
+import { chipped, pictured, referred, typed, withPictures } from '../state/reference.js';
 import { belongs, cause, mark, parts, stateOf, todo, why } from '../state/trouble.js';
 import { t } from '../state/words.js';
 
@@ -24,7 +29,18 @@ function Line({ cls = '', name, brief: line, open: first = false, children }) {
 const Reasoning = ({ text, writing }) => html`<${Line} cls="reasoning" name=${writing ? t('thinking') : t('reasoning')} brief=${firstLine(text)}>
   <div class="prose">${text}</div><//>`;
 
-export const Call = ({ call }) => html`<${Line} cls="call" name=${call.name} brief=${brief(call.arguments)}><pre>${pretty(call.arguments)}</pre><//>`;
+// Agent leads to the conversation of the sub-agent that a call started.
+const Agent = ({ id, call }) => {
+  const c = startedBy(id, call);
+  return c && html`<a class="link agent" href=${href(c.id)} title=${titleOf(c)}>${icon('agent')}${t('openAgent')}</a>`;
+};
+
+export function Call({ call, conversation }) {
+  const task = taskOf(call);
+  if (task === null) return html`<${Line} cls="call" name=${call.name} brief=${brief(call.arguments)}><pre>${pretty(call.arguments)}</pre><//>`;
+  return html`<div class="calls"><${Line} cls="call" name=${`${call.name} · ${t('task')}`} brief=${firstLine(task)}><div class="prose">${task}</div><//>
+    <${Agent} id=${conversation} call=${call.id} /></div>`;
+}
 
 export function Result({ result, conversation }) {
   const ref = original(result);
@@ -38,12 +54,25 @@ function Part({ part: p, id }) {
   switch (p.type) {
     case 'text': return html`<${Text} text=${p.text} />`;
     case 'reasoning': return p.text ? html`<${Reasoning} text=${p.text} />` : null;
-    case 'tool_call': return html`<${Call} call=${p} />`;
+    case 'tool_call': return html`<${Call} call=${p} conversation=${id} />`;
     case 'tool_result': return html`<${Result} result=${p} conversation=${id} />`;
-    case 'image': return html`<img class="picture" loading="lazy" src=${artifactOf(p, id)} alt=${p.name || t('image')} width=${p.width} height=${p.height} />`;
-    case 'file': return html`<a class="file" href=${artifactOf(p, id)} download=${p.name}>${p.name || p.media_type} <span>${bytes(p.size)}</span></a>`;
+    case 'image': return html`<${Picture} image=${p} id=${id} />`;
+    case 'file': return html`<${FileLink} file=${p} id=${id} />`;
     default: return null;
   }
+}
+
+// Said is what a person wrote and attached, and what was read for it. An image that stands for
+// Markdown is shown in its place; addresses in a text are never loaded.
+function Said({ parts: ps, id, fresh = [] }) {
+  const { attached, named, marks } = pictured(ps);
+  const images = [...named, ...attached.filter((p) => p.type === 'image')];
+  const files = attached.filter((p) => p.type === 'file');
+  const chips = chipped(ps, marks);
+  return html`${withPictures(typed(ps), marks).map((x) => (x.image ? html`<${Picture} image=${x.image} id=${id} />` : html`<${Text} text=${x.text} />`))}
+    ${images.length > 0 && html`<div class="pictures">${images.map((p) => html`<${Picture} image=${p} id=${id} />`)}</div>`}
+    ${files.length > 0 && html`<div class="files">${files.map((p) => html`<${FileLink} file=${p} id=${id} />`)}</div>`}
+    <${Chips} chips=${chips} parts=${ps} conversation=${id} />${referred(ps).length === 0 && html`<${Refusals} references=${fresh} />`}`;
 }
 
 // Ways are what can be done from a message: switching to another version, editing it or asking
@@ -61,7 +90,7 @@ function Ways({ message: m }) {
   </span>`;
 }
 
-export function Message({ message: m, meta, compacted, lit }) {
+export function Message({ message: m, meta, fresh, compacted, lit }) {
   const about = [whole(m.created_at), m.model, t('tokens', m.tokens)].filter(Boolean).join(' · ');
   return html`<article id=${'m' + m.seq} data-seq=${m.seq} class=${`msg ${m.role}${compacted ? ' compacted' : ''}${lit ? ' lit' : ''}`} aria-label=${`${roleName(m.role)} #${m.seq}`}>
     <header>
@@ -71,7 +100,8 @@ export function Message({ message: m, meta, compacted, lit }) {
       <${Ways} message=${m} />
       <time datetime=${iso(m.created_at)} title=${about}>${clock(m.created_at)}</time>
     </header>
-    <div class="body">${m.parts.map((p) => html`<${Part} part=${p} id=${m.conversation_id} />`)}<${About} meta=${meta} /></div>
+    <div class="body">${m.role === 'user' ? html`<${Said} parts=${m.parts} id=${m.conversation_id} fresh=${fresh} />`
+      : m.parts.map((p) => html`<${Part} part=${p} id=${m.conversation_id} />`)}<${About} meta=${meta} /></div>
   </article>`;
 }
 
@@ -102,12 +132,12 @@ export function Writing({ step, searching, searches, conversation }) {
       ${searching && html`<p class="searched" role="status">${t('searching')}</p>`}<${Searched} searches=${searches} />
       ${step && step.reasoning && html`<${Reasoning} text=${step.reasoning} writing=${idle} />`}
       ${step && step.text && html`<${Text} text=${step.text} />`}
-      ${step && step.calls.map((c) => html`<${Call} key=${c.id} call=${c} />`)}
+      ${step && step.calls.map((c) => html`<${Call} key=${c.id} call=${c} conversation=${conversation} />`)}
       ${step && step.results.map((r) => html`<${Result} key=${r.call_id} result=${r} conversation=${conversation} />`)}
     </div>
   </article>`;
 }
 
 // Asked is the user's message until it is stored.
-export const Asked = ({ text }) => html`<article class="msg user asked"><header><span class="who">${t('you')}</span></header>
-  <div class="body"><${Text} text=${text} /></div></article>`;
+export const Asked = ({ parts: ps, id, references }) => html`<article class="msg user asked"><header><span class="who">${t('you')}</span></header>
+  <div class="body"><${Said} parts=${ps} id=${id} fresh=${references} /></div></article>`;

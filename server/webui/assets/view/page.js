@@ -1,11 +1,12 @@
 // The page: its header, what stands beside the conversation, and what lies over it.
-import { html, useState } from './html.js';
+import { html, useEffect, useState } from './html.js';
 import { convo } from '../state/api.js';
 import * as context from '../state/context.js';
-import { titleOf } from '../state/conversations.js';
+import { titleFor, titleOf } from '../state/conversations.js';
 import { num } from '../state/figures.js';
 import { banner, hush, toast } from '../state/notices.js';
 import { covers, mapOpen, narrow, searchOpen, sidebarOpen, toggleMap, toggleSidebar } from '../state/panels.js';
+import { href } from '../state/place.js';
 import { locked } from '../state/session.js';
 import * as thread from '../state/thread.js';
 import { t } from '../state/words.js';
@@ -17,6 +18,13 @@ import { Search } from './search.js';
 import { Rename, Sidebar } from './sidebar.js';
 import { SignIn } from './signin.js';
 
+// Up leads from a sub-agent to the conversation that it works for.
+function Up({ to }) {
+  const [title, setTitle] = useState('');
+  useEffect(() => { let gone = false; titleFor(to).then((x) => { if (!gone) setTitle(x); }); return () => { gone = true; }; }, [to]);
+  return html`<a class="up" href=${href(to)} title=${t('agentOf', title)} aria-label=${t('agentOf', title)}>${icon('back')}<span>${title}</span></a>`;
+}
+
 function Header() {
   const [naming, setNaming] = useState(null);
   const c = thread.conversation.value;
@@ -24,7 +32,7 @@ function Header() {
   const share = m && m.budget ? Math.min(1, m.tokens / m.budget) : 0;
   return html`<header class="head">
     ${!sidebarOpen.value && html`<${Button} name="menu" label=${t('openSidebar')} onClick=${() => toggleSidebar(true)} />`}
-    <div class="name">${c && naming === c.id ? html`<${Rename} of=${c} done=${() => setNaming(null)} />`
+    <div class="name">${c && c.agent_of && html`<${Up} key=${c.agent_of.id} to=${c.agent_of.id} />`}${c && naming === c.id ? html`<${Rename} of=${c} done=${() => setNaming(null)} />`
       : html`<h1 title=${c ? titleOf(c) : null} onDblClick=${() => c && setNaming(c.id)}>${c ? titleOf(c) : t('newConversation')}</h1>`}
       ${c && naming !== c.id && html`<${Button} name="pencil" cls="soft" label=${t('rename')} onClick=${() => setNaming(c.id)} />`}</div>
     ${c && m && html`<button type="button" class="gauge" title=${`${t('ofBudget', num(m.tokens), num(m.budget))} · ${t('limit')} ${num(m.limit)} (${t('from.' + m.limit_from)})`} onClick=${() => toggleMap()}>

@@ -1,5 +1,6 @@
 // The reader: an original behind a ref, verbatim, page by page; or a text that is at hand.
 import { html, useEffect, useLayoutEffect, useRef, useState } from './html.js';
+import { Large } from './attached.js';
 import { Dialog } from './dialog.js';
 import { Button } from './icons.js';
 import { Copy } from './text.js';
@@ -42,8 +43,9 @@ export function Reader() {
   const r = reading.value;
   if (!r) return null;
   return html`<${Dialog} key=${r.ref || r.title} cls="reader" label=${t('reader')} onClose=${close}>
-    <div class="top"><div><h2>${t('reader')} ${r.title}${r.line ? ` · ${t('line', r.line)}` : ''}</h2>${r.ref && html`<code class="ref">${r.ref}</code>`}</div>
+    <div class="top"><div><h2>${r.picture || r.bare ? '' : `${t('reader')} `}${r.title}${r.line ? ` · ${t('line', r.line)}` : ''}</h2>${r.ref && html`<code class="ref">${r.ref}</code>`}</div>
       <${Button} name="close" label=${t('close')} onClick=${close} /></div>
-    ${r.ref ? html`<${Paged} conversation=${r.conversation} ref_=${r.ref} line=${r.line} />` : html`<${Content} text=${r.text} /><div class="foot"><span /><${Copy} text=${r.text} /></div>`}
+    ${r.picture ? html`<${Large} image=${r.picture} id=${r.conversation} />`
+      : r.ref ? html`<${Paged} conversation=${r.conversation} ref_=${r.ref} line=${r.line} />` : html`<${Content} text=${r.text} /><div class="foot"><span /><${Copy} text=${r.text} /></div>`}
   <//>`;
 }

@@ -1,6 +1,7 @@
 // The conversations, newest first; new ones, imports, the trash.
 import { html, useEffect, useRef, useState } from './html.js';
 import { Button, icon } from './icons.js';
+import { agentsOf, isOpen, toggle } from '../state/agents.js';
 import * as conversations from '../state/conversations.js';
 import { ago, iso, num, whole } from '../state/figures.js';
 import { searchOpen, toggleSidebar } from '../state/panels.js';
@@ -34,8 +35,22 @@ async function toTrash(c) {
   if (await conversations.trash(c) && conversation.value && conversation.value.id === c.id) go(null);
 }
 
-function Row({ c, here, trashed, now }) {
+// leads says whether one of the agents of c, or of theirs, is open.
+const leads = (id, here, depth = 4) => depth > 0 && agentsOf(id).some((a) => a.id === here || leads(a.id, here, depth - 1));
+
+function Agents({ of: c, here, now }) {
+  const below = agentsOf(c.id);
+  const lead = leads(c.id, here);
+  useEffect(() => { if (lead) toggle(c.id, true); }, [lead]);
+  if (!below.length) return null;
+  const shown = isOpen(c.id);
+  return html`<li class="below"><button type="button" class="count" aria-expanded=${shown} onClick=${() => toggle(c.id)}>${icon('chevron')}${t('agents', below.length)}</button>
+    ${shown && html`<ul>${below.map((a) => html`<${Row} key=${a.id} c=${a} here=${here} now=${now} />`)}</ul>`}</li>`;
+}
+
+function Row({ c, here: at, trashed, now }) {
   const [naming, setNaming] = useState(false);
+  const here = c.id === at;
   const about = html`<span class="about"><time datetime=${iso(c.updated_at)} title=${whole(c.updated_at)} data-now=${now}>${ago(c.updated_at)}</time>
     <span title=${t('messages', c.messages)}>${num(c.messages)}</span>${c.project !== 'default' && html`<span class="project">${c.project}</span>`}</span>`;
   if (naming) return html`<li class="row naming"><${Rename} of=${c} done=${() => setNaming(false)} />${about}</li>`;
@@ -45,7 +60,7 @@ function Row({ c, here, trashed, now }) {
     <span class="tools">${trashed
       ? html`<${Button} name="restore" label=${t('restore')} onClick=${() => conversations.restore(c)} />`
       : html`<${Button} name="pencil" label=${t('rename')} onClick=${() => setNaming(true)} /><${Button} name="trash" label=${t('toTrash')} onClick=${() => toTrash(c)} />`}</span>
-  </li>`;
+  </li>${!trashed && html`<${Agents} of=${c} here=${at} now=${now} />`}`;
 }
 
 function Rows() {
@@ -55,7 +70,7 @@ function Rows() {
   const items = conversations.list.value;
   const trashed = conversations.inTrash.value;
   if (!items.length && conversations.loaded.value) return html`<p class="none">${conversations.filter.value ? t('noMatch') : trashed ? t('trashEmpty') : t('noneYet')}</p>`;
-  return html`<ul>${items.map((c) => html`<${Row} key=${c.id} c=${c} here=${c.id === here} trashed=${trashed} now=${now} />`)}</ul>
+  return html`<ul>${items.map((c) => html`<${Row} key=${c.id} c=${c} here=${here} trashed=${trashed} now=${now} />`)}</ul>
     ${conversations.cursor.value && html`<button type="button" class="wide" onClick=${conversations.more}>${t('loadMore')}</button>`}`;
 }
 

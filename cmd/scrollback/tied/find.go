@@ -1,0 +1,208 @@
+// Package tied runs the cells of a notebook in the conversation that it is tied to.
+//
+// Words it adds: tied (a notebook with its conversation), running (what a conversation
+// notes about a cell while it is run), taken back (what a run that was cut off has left in
+// the conversation, written into the file).
+//
+// Invariants: an id in a file opens a conversation only if the notebook was run in it or says
+// what is said there; the file names its conversation before there is one, so that no run is
+// lost between the two; what is said to a cell is stored before it is written to the file.
+package tied
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/local"
+	"github.com/scrollback-ai/scrollback/notebook"
+	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+// Options say how cells are run.
+type Options struct {
+	Printer   *terminal.Printer
+	Overrides engine.Overrides
+	Roots     []string // that are granted
+}
+
+// Notebook is a notebook with the conversation that it is tied to.
+type Notebook struct {
+	Conversation scrollback.Conversation // without an id while there is none
+
+	app  *local.Scrollback
+	file *notebook.File
+	o    Options
+}
+
+// New is a notebook whose conversation is not known yet.
+func New(s *local.Scrollback, f *notebook.File, o Options) *Notebook {
+	return &Notebook{app: s, file: f, o: o}
+}
+
+// meta is what the meta of a conversation says about its notebook: which file it is,
+// where the conversation stood when a cell was run last, and the cell that is being run.
+type meta struct {
+	File    string              `json:"file"`
+	Branch  scrollback.BranchID `json:"branch,omitempty"`
+	Seq     int64               `json:"seq,omitempty"`
+	Running *running            `json:"running,omitempty"`
+}
+
+// running is a cell that is being run: its prompt comes after message After.
+type running struct {
+	notebook.Mark
+	After int64 `json:"after"`
+}
+
+const field = "notebook"
+
+func metaOf(c scrollback.Conversation) (m meta) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(c.Meta, &fields) == nil && fields[field] != nil && json.Unmarshal(fields[field], &m) != nil {
+		m = meta{}
+	}
+	return m
+}
+
+func setMeta(c *scrollback.Conversation, m meta) error {
+	fields := map[string]json.RawMessage{}
+	if len(c.Meta) > 0 && json.Unmarshal(c.Meta, &fields) != nil {
+		return scrollback.Errorf(scrollback.Conflict, "scrollback", "the meta of conversation %s is not an object, so no notebook can be noted in it", c.ID)
+	}
+	var err error
+	if fields[field], err = json.Marshal(m); err == nil {
+		c.Meta, err = json.Marshal(fields)
+	}
+	return scrollback.Wrap(scrollback.Internal, "scrollback", err)
+}
+
+func (t *Notebook) texts() terminal.NotebookTexts { return t.o.Printer.Texts.Notebook }
+
+func (t *Notebook) note(format string, args ...any) { t.o.Printer.Note(format, args...) }
+
+// find finds the conversation that the notebook is tied to; if there is none, it returns the
+// id of one to make.
+func (t *Notebook) find(ctx context.Context) (scrollback.ConversationID, error) {
+	for _, id := range notebook.Names(t.file.Tie()) {
+		c, err := t.app.Get(ctx, id)
+		switch code := scrollback.CodeOf(err); {
+		case code == scrollback.NotFound:
+			return id, nil
+		case code == scrollback.Invalid:
+			continue // it cannot be an id
+		case err != nil:
+			return "", err
+		case c.DeletedAt != 0:
+			return "", scrollback.Errorf(scrollback.Conflict, "scrollback", "conversation %s of this notebook is in the trash: restore it first", id)
+		}
+		ours, err := t.means(ctx, c)
+		if err != nil {
+			return "", err
+		}
+		if ours {
+			t.Conversation = c
+			return "", nil
+		}
+	}
+	return scrollback.ConversationID(t.app.Store.NewID()), nil
+}
+
+// means reports whether a conversation that the file names is the notebook's: it was run in it, from
+// this place or from one where it is no longer, or else its cells say what is said there.
+func (t *Notebook) means(ctx context.Context, c scrollback.Conversation) (bool, error) {
+	m := metaOf(c)
+	if m.File == t.file.Path {
+		return true, nil
+	}
+	if m.File != "" {
+		if other, err := notebook.Open(m.File); err == nil && slices.Contains(notebook.Names(other.Tie()), c.ID) {
+			t.note(t.texts().Copy, terminal.Plain(m.File))
+			return false, nil
+		}
+	}
+	if c.Messages == 0 {
+		return true, nil
+	}
+	is, err := t.app.Transfer.Follow(ctx, t.app.View, transfer.FollowRequest{Conversation: c.ID, Entries: notebook.Path(t.file.Cells()), Look: true})
+	if err == nil && is.Same > 0 && (is.Entire || is.Behind == 0) {
+		return true, nil
+	}
+	t.note(t.texts().Differs, c.ID)
+	return false, err
+}
+
+// Open finds the conversation of the notebook or makes it, and makes it as the file has it: with its folders,
+// instructions and title. What a run that was cut off has left is taken into the file first.
+func (t *Notebook) Open(ctx context.Context) error {
+	id, err := t.find(ctx)
+	if err != nil {
+		return err
+	}
+	tie := t.file.Tie()
+	roots, beyond := notebook.Narrow(t.o.Roots, tie.Roots, t.file.Folder())
+	for _, b := range beyond {
+		t.complain(t.texts().Beyond, terminal.Plain(b.Asked), b.Why)
+	}
+	instructions := notebook.Instructions(tie, t.file.Cells())
+	if id == "" {
+		if running, err := t.takeBack(ctx); err != nil {
+			return err
+		} else if running {
+			return scrollback.Errorf(scrollback.Conflict, "scrollback", "a cell of this notebook is being run; wait for it, or stop it")
+		}
+		return t.patch(ctx, 0, func(c *scrollback.Conversation) error {
+			m := metaOf(*c)
+			m.File, c.Roots, c.Instructions = t.file.Path, roots, instructions
+			return setMeta(c, m)
+		})
+	}
+	if err := t.file.Writable(); err != nil {
+		return err
+	}
+	fresh := scrollback.Conversation{ID: id, Title: tie.Title, Instructions: instructions, Roots: roots, Model: t.model(tie.Model)}
+	if fresh.Title == "" {
+		fresh.Title = t.file.Base()
+	}
+	if err := setMeta(&fresh, meta{File: t.file.Path}); err != nil {
+		return err
+	}
+	// The file names the conversation before there is one: if it ends in between, the next
+	// run makes it.
+	tie.Conversation = id
+	if err := t.file.Tied(tie); err != nil {
+		return err
+	}
+	made, _, err := t.app.Create(ctx, fresh)
+	if scrollback.CodeOf(err) == scrollback.NotFound { // the id was used by one that is gone
+		fresh.ID = scrollback.ConversationID(t.app.Store.NewID())
+		tie.Conversation = fresh.ID
+		if err = t.file.Tied(tie); err == nil {
+			made, _, err = t.app.Create(ctx, fresh)
+		}
+	}
+	t.Conversation = made
+	return err
+}
+
+// complain writes a line that is also for those who read JSON.
+func (t *Notebook) complain(format string, args ...any) {
+	p := *t.o.Printer
+	p.JSON = false
+	p.Note(format, args...)
+}
+
+// model is a model that the notebook names, if it is set up here.
+func (t *Notebook) model(name string) string {
+	if name == "" || t.o.Overrides.Model != "" {
+		return ""
+	}
+	if t.app.Fits(scrollback.Conversation{Model: name}) == nil {
+		return name
+	}
+	t.note(t.texts().NoModel, terminal.Plain(name))
+	return ""
+}

@@ -1,0 +1,203 @@
+package tied
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/notebook"
+	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+// patch changes the conversation.
+func (t *Notebook) patch(ctx context.Context, ifVersion int64, edit func(*scrollback.Conversation) error) error {
+	c, err := t.app.Patch(ctx, t.Conversation.ID, ifVersion, edit)
+	if err == nil {
+		t.Conversation = c
+	}
+	return err
+}
+
+// follow brings the conversation onto the path of cells, and says what stays behind.
+func (t *Notebook) follow(ctx context.Context, cells []transcript.Cell) (transfer.Followed, error) {
+	if m := metaOf(t.Conversation); m.Branch == t.Conversation.Branch && m.Seq > 0 && t.Conversation.Messages > m.Seq {
+		t.note(t.texts().Elsewhere, t.Conversation.Messages-m.Seq, t.Conversation.ID)
+	}
+	cell := 0
+	entries := func(yield func(transcript.Entry, error) bool) {
+		for e, err := range notebook.Path(cells) {
+			if cell = e.Line; !yield(e, err) {
+				return
+			}
+		}
+	}
+	is, err := t.app.Transfer.Follow(ctx, t.app.View, transfer.FollowRequest{Conversation: t.Conversation.ID, Entries: entries})
+	switch {
+	case err == nil:
+		t.Conversation = is.Conversation
+	case scrollback.CodeOf(err) == scrollback.Invalid:
+		err = scrollback.ParamErrorf("scrollback", "cell", "cell %d: %w", cell, err)
+	}
+	return is, err
+}
+
+// Run runs a cell: its prompt is a turn after the cells before it, whose messages become its
+// interaction.
+func (t *Notebook) Run(ctx context.Context, cell int) error {
+	tie := t.file.Tie()
+	tie.Conversation = t.Conversation.ID
+	r, err := t.file.Begin(cell, tie)
+	if err != nil {
+		return err
+	}
+	cells := t.file.Cells()
+	is, err := t.follow(ctx, cells[:cell])
+	if err != nil {
+		return err
+	}
+	message, err := t.prompt(ctx, cells[cell])
+	if err != nil {
+		return err
+	}
+	m := meta{File: t.file.Path, Running: &running{Mark: r.Mark, After: is.Seq}}
+	if err := t.patch(ctx, is.Version, func(c *scrollback.Conversation) error { return setMeta(c, m) }); err != nil {
+		return err
+	}
+	ask := engine.TurnRequest{Conversation: t.Conversation.ID, Message: message, Overrides: t.o.Overrides}
+	t.o.Printer.Again = "scrollback notebook run " + quoted(t.file.Name) + " --cell " + strconv.Itoa(cell+1)
+	k := &keeping{Notebook: t, run: r}
+	t.o.Printer.Saw = func(ev scrollback.Event) { k.saw(context.WithoutCancel(ctx), ev) }
+	answered := t.o.Printer.Turn(ctx, t.app.View, ask)
+	t.o.Printer.Saw = nil
+	return errors.Join(answered, k.end(context.WithoutCancel(ctx)))
+}
+
+// quoted is a file's name as it is typed.
+func quoted(name string) string {
+	if strings.ContainsAny(name, " '\"$`\\&|;<>()*?[]#~!") {
+		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	return name
+}
+
+// prompt is what a cell asks, with its attachments.
+func (t *Notebook) prompt(ctx context.Context, c transcript.Cell) (scrollback.Parts, error) {
+	e := notebook.Prompt(c)
+	for i, p := range e.Message.Parts {
+		image, ok := p.(scrollback.Image)
+		if !ok {
+			continue
+		}
+		art, err := t.app.Upload(ctx, t.Conversation.ID, strings.NewReader(string(e.Bytes[i])), image.Name)
+		if err != nil {
+			return nil, err
+		}
+		e.Message.Parts[i] = scrollback.Image{Artifact: art.ID, Name: art.Name, Detail: image.Detail}
+	}
+	return e.Message.Parts, t.app.Limits().Check(e.Message.Parts)
+}
+
+// keeping writes what is said in a turn into its cell, step by step.
+type keeping struct {
+	*Notebook
+	run   *notebook.Run
+	begun bool
+	after int64 // the prompt's seq
+	err   error
+}
+
+// saw looks at an event of the turn.
+func (k *keeping) saw(ctx context.Context, ev scrollback.Event) {
+	switch ev := ev.(type) {
+	case scrollback.TurnEvent:
+		k.begun, k.after = true, ev.Seq
+	case scrollback.MessageEvent:
+		k.err = k.keep(ctx)
+	}
+}
+
+// keep writes what is stored of the turn.
+func (k *keeping) keep(ctx context.Context) error {
+	said, err := collect(k.app.Transfer.Since(ctx, k.app.View, k.Conversation.ID, k.after-1))
+	if err != nil || len(said) < 2 {
+		return err
+	}
+	return k.run.Keep(said)
+}
+
+// end writes what the turn came to, and notes in the conversation that the cell is done.
+func (k *keeping) end(ctx context.Context) error {
+	if k.begun {
+		k.err = k.keep(ctx)
+	}
+	if k.file.Beside != "" {
+		k.complain(k.texts().Beside, terminal.Plain(k.file.Beside))
+		k.file.Beside = ""
+	}
+	if k.err != nil {
+		return k.err // the conversation still knows what the file lacks
+	}
+	if n := k.run.Stale(); n > 0 && k.begun {
+		k.note(k.texts().Stale, n)
+	}
+	now, err := k.app.Get(ctx, k.Conversation.ID)
+	if err != nil {
+		return err
+	}
+	return k.patch(ctx, 0, func(c *scrollback.Conversation) error {
+		return setMeta(c, meta{File: metaOf(*c).File, Branch: now.Branch, Seq: now.Messages})
+	})
+}
+
+// collect reads a prompt and what follows it, up to the next thing that a user says.
+func collect(entries iter.Seq2[transcript.Entry, error]) (out []transcript.Entry, err error) {
+	for e, err := range entries {
+		if err != nil {
+			return nil, err
+		}
+		if e.Message.Role == scrollback.RoleUser && len(out) > 0 {
+			break
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// takeBack writes what was said in a run that was cut off into the file. It reports whether
+// the run goes on, in another process.
+func (t *Notebook) takeBack(ctx context.Context) (running bool, err error) {
+	m := metaOf(t.Conversation)
+	if turn, err := t.app.Turns().Running(ctx, t.Conversation.ID); err != nil || turn != nil {
+		return turn != nil, err
+	}
+	if m.Running == nil || m.File != t.file.Path {
+		return false, nil
+	}
+	said, err := collect(t.app.Transfer.Since(ctx, t.app.View, t.Conversation.ID, m.Running.After))
+	if err != nil {
+		return false, err
+	}
+	r := t.file.Resume(m.Running.Mark)
+	prompt, ok := r.Prompt()
+	switch {
+	case len(said) < 2: // nothing came of it
+	case !ok:
+		t.note(t.texts().Lost, t.Conversation.ID)
+	case notebook.Says(said[0], prompt): // else somebody has gone elsewhere since
+		if err := t.file.Writable(); err != nil {
+			return false, err
+		}
+		if err := r.Keep(said); err != nil {
+			return false, err
+		}
+		t.note(t.texts().TakenBack, m.Running.Cell+1)
+	}
+	m.Running, m.Branch, m.Seq = nil, t.Conversation.Branch, t.Conversation.Messages
+	return false, t.patch(ctx, 0, func(c *scrollback.Conversation) error { return setMeta(c, m) })
+}

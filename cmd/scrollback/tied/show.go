@@ -1,0 +1,111 @@
+package tied
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/notebook"
+	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transfer"
+)
+
+// Shown is a notebook as people see it. Behind counts the messages that the conversation has
+// after those of the cells, or is -1 if it is on another path.
+type Shown struct {
+	File         string                    `json:"file"`
+	Title        string                    `json:"title"`
+	Conversation scrollback.ConversationID `json:"conversation_id,omitempty"`
+	Cells        []notebook.Row            `json:"cells"`
+	Running      bool                      `json:"running"`
+	Behind       int64                     `json:"behind"`
+	Window       *scrollback.Manifest      `json:"window"`
+}
+
+// Show returns a notebook as it stands, after what a run that was cut off has left in its conversation was
+// written into the file.
+func (t *Notebook) Show(ctx context.Context) (Shown, error) {
+	out := Shown{File: t.file.Path, Title: t.file.Tie().Title}
+	_, err := t.find(ctx)
+	if err != nil || t.Conversation.ID == "" {
+		out.Cells = t.file.Rows()
+		return out, err
+	}
+	if out.Running, err = t.takeBack(ctx); err != nil {
+		return out, err
+	}
+	window, err := t.app.Context(ctx, t.Conversation.ID)
+	if err != nil {
+		return out, err
+	}
+	out.Conversation, out.Window, out.Cells = t.Conversation.ID, &window, t.file.Rows()
+	out.Behind, err = t.behind(ctx)
+	return out, err
+}
+
+// behind counts what the conversation has after the cells, or after those before the first
+// stale one; -1 if it is on another path.
+func (t *Notebook) behind(ctx context.Context) (int64, error) {
+	cells := t.file.Cells()
+	for _, n := range []int{len(cells), slices.IndexFunc(cells, func(c transcript.Cell) bool { return c.Stale })} {
+		if n < 0 {
+			break
+		}
+		is, err := t.app.Transfer.Follow(ctx, t.app.View, transfer.FollowRequest{Conversation: t.Conversation.ID, Entries: notebook.Path(cells[:n]), Look: true})
+		if err != nil || is.Entire && is.Behind >= 0 {
+			return is.Behind, err
+		}
+	}
+	return -1, nil
+}
+
+// Write lists the cells for people.
+func (n Shown) Write(w io.Writer, t terminal.Texts) error {
+	rows := [][]string{{"CELL", "ROLE", "TEXT", "SAID", "ANSWER", ""}}
+	for _, c := range n.Cells {
+		said, state := "", ""
+		if c.Messages > 0 {
+			said = strconv.Itoa(c.Messages)
+		}
+		if c.Calls > 0 {
+			said += fmt.Sprintf(" (%s)", calls(c.Calls))
+		}
+		if c.Cut {
+			state = "interrupted"
+		}
+		if c.Stale {
+			state = strings.TrimSpace("stale " + state)
+		}
+		rows = append(rows, []string{strconv.Itoa(c.Cell), string(c.Role), terminal.Clip(c.Line, 50), said, terminal.Clip(c.Answer, 50), state})
+	}
+	if err := terminal.Table(w, rows, 0); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	if n.Window == nil {
+		_, err := fmt.Fprintln(w, t.Notebook.NotRun)
+		return err
+	}
+	fmt.Fprintf(w, "conversation %s\n", n.Conversation)
+	switch {
+	case n.Running:
+		fmt.Fprintln(w, t.Notebook.Running)
+	case n.Behind < 0:
+		fmt.Fprintln(w, t.Notebook.Away)
+	case n.Behind > 0:
+		fmt.Fprintf(w, t.Notebook.Behind+"\n", n.Behind)
+	}
+	return terminal.Context(w, *n.Window)
+}
+
+func calls(n int) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return terminal.Thousands(int64(n)) + " calls"
+}

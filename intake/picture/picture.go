@@ -1,0 +1,227 @@
+// Package picture makes images small enough for models: it says what bytes are, measures
+// them without decoding, and scales down what is larger than models look at.
+//
+// Words it adds: shape (what an image says about itself), fit (to be kept as it is, or
+// scaled down until it can be).
+//
+// Invariants: what bytes are is judged by the bytes; nothing is decoded that claims more
+// pixels than the bound, wherever in the file it claims them; one image at a time is
+// decoded; a scaled image stands upright; the same bytes give the same bytes.
+//
+// It may not know messages, artifacts or files.
+package picture
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"strings"
+
+	"github.com/gabriel-vasile/mimetype"
+	"golang.org/x/image/webp"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+const op = "picture"
+
+// Limits bound images; zero fields are the defaults.
+type Limits struct {
+	Side   int   // pixels of the longer side of an image that is kept; 0 means 2,000
+	Bytes  int64 // of an image that is kept; 0 means 3.75 MiB, which is 5 MiB in base64
+	Pixels int64 // of an image that is decoded, and of all frames of one that is kept; 0 means 50 million
+	Memory int64 // bytes that decoding may take; 0 means 400 MiB
+}
+
+// Picture is what is kept of an image. Width and Height are in pixels, as it is shown.
+type Picture struct {
+	Bytes         []byte
+	MediaType     string
+	Width, Height int
+	Note          string // what was made of it, such as "8000×6000 scaled to 2000×1500"; empty if it is as it was
+}
+
+// Fitter makes images fit. It is safe for concurrent use.
+type Fitter struct {
+	limits Limits
+	gate   chan struct{} // one image at a time is decoded
+}
+
+// New makes a fitter.
+func New(l Limits) *Fitter {
+	if l.Side == 0 {
+		l.Side = 2000
+	}
+	if l.Bytes == 0 {
+		l.Bytes = 5 << 20 / 4 * 3
+	}
+	if l.Pixels == 0 {
+		l.Pixels = 50_000_000
+	}
+	if l.Memory == 0 {
+		l.Memory = 400 << 20
+	}
+	return &Fitter{limits: l, gate: make(chan struct{}, 1)}
+}
+
+// Fit returns an image as it is to be kept: unchanged where it fits, else scaled down.
+// What is not a PNG, JPEG, GIF or WebP image, is damaged or claims to be too large is
+// invalid.
+func (f *Fitter) Fit(ctx context.Context, b []byte) (Picture, error) {
+	s, err := measure(b)
+	if err != nil {
+		return Picture{}, err
+	}
+	if err := f.check(s); err != nil {
+		return Picture{}, err
+	}
+	out := Picture{Bytes: b, MediaType: "image/" + s.format}
+	out.Width, out.Height = s.shown()
+	if max(s.width, s.height) <= f.limits.Side && int64(len(b)) <= f.limits.Bytes && s.animated <= f.limits.Pixels {
+		return out, nil
+	}
+	if s.memory > f.limits.Memory {
+		return Picture{}, scrollback.Errorf(scrollback.Invalid, op, "the image of %d×%d pixels is too large to be scaled down", s.width, s.height)
+	}
+	select {
+	case f.gate <- struct{}{}:
+		defer func() { <-f.gate }()
+	case <-ctx.Done():
+		return Picture{}, scrollback.Wrap(scrollback.Canceled, op, context.Cause(ctx))
+	}
+	return f.scale(out, s)
+}
+
+// Measure tells the media type of an image and its size in pixels, as it is shown, from
+// its first bytes. What is not an image is invalid; a size that cannot be read is 0.
+func Measure(head []byte) (media string, width, height int, err error) {
+	s, err := measure(head)
+	if err != nil {
+		return "", 0, 0, err
+	}
+	width, height = s.shown()
+	return "image/" + s.format, width, height, nil
+}
+
+// check refuses what is not worth decoding or dangerous to decode.
+func (f *Fitter) check(s shape) error {
+	switch {
+	case s.width <= 0 || s.height <= 0:
+		return scrollback.Errorf(scrollback.Invalid, op, "the image is damaged: it has no size")
+	case int64(s.width)*int64(s.height) > f.limits.Pixels:
+		return scrollback.Errorf(scrollback.Invalid, op, "the image claims %d×%d pixels; at most %d million are read", s.width, s.height, f.limits.Pixels/1_000_000)
+	case !s.whole:
+		return scrollback.Errorf(scrollback.Invalid, op, "the image is damaged: it ends too early")
+	}
+	return nil
+}
+
+// scale decodes an image and makes it fit; was is the image as it came.
+func (f *Fitter) scale(was Picture, s shape) (Picture, error) {
+	img, err := decode(was.Bytes, s)
+	if err != nil {
+		return was, err
+	}
+	canvas := image.Rect(0, 0, s.width, s.height)
+	for side := min(f.limits.Side, max(s.width, s.height)); side > 0; side = side * 3 / 4 {
+		w, h := within(s.width, s.height, side)
+		small := turn(shrink(img, canvas, w, h), s.orientation)
+		out, err := encode(small, s.format == "jpeg", f.limits.Bytes)
+		if err != nil {
+			return was, err
+		}
+		if out.Bytes != nil {
+			out.Width, out.Height = small.Rect.Dx(), small.Rect.Dy()
+			out.Note = note(was, out, s.frames)
+			return out, nil
+		}
+	}
+	return was, scrollback.Errorf(scrollback.Invalid, op, "the image cannot be made small enough")
+}
+
+func decode(b []byte, s shape) (image.Image, error) {
+	r := bytes.NewReader(b)
+	var img image.Image
+	var err error
+	switch s.format {
+	case "png":
+		img, err = png.Decode(r)
+	case "jpeg":
+		img, err = jpeg.Decode(r)
+	case "gif":
+		img, err = gif.Decode(r) // the first frame
+	case "webp":
+		if s.frames > 1 {
+			return nil, scrollback.Errorf(scrollback.Invalid, op, "an animated WebP image cannot be scaled down")
+		}
+		img, err = webp.Decode(r)
+	}
+	if err != nil {
+		return nil, scrollback.Errorf(scrollback.Invalid, op, "the image is damaged: %s", strings.ToValidUTF8(err.Error(), "�"))
+	}
+	return img, nil
+}
+
+// within is the size of an image scaled to a longer side.
+func within(w, h, side int) (int, int) {
+	if long := max(w, h); long > side {
+		w, h = (w*side+long/2)/long, (h*side+long/2)/long
+	}
+	return max(1, w), max(1, h)
+}
+
+// quality is that of JPEG images which are made here.
+const quality = 85
+
+// encode writes an image: a photo as JPEG, anything else as PNG, unless that is too big
+// and it has nothing transparent. Without Bytes it is too big in any form.
+func encode(img *image.RGBA, photo bool, most int64) (Picture, error) {
+	var b bytes.Buffer
+	if !photo {
+		if err := png.Encode(&b, img); err != nil {
+			return Picture{}, scrollback.Wrap(scrollback.Internal, op, err)
+		}
+		if int64(b.Len()) <= most {
+			return Picture{Bytes: b.Bytes(), MediaType: "image/png"}, nil
+		}
+		if !img.Opaque() {
+			return Picture{}, nil
+		}
+		b.Reset()
+	}
+	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: quality}); err != nil {
+		return Picture{}, scrollback.Wrap(scrollback.Internal, op, err)
+	}
+	if int64(b.Len()) <= most {
+		return Picture{Bytes: b.Bytes(), MediaType: "image/jpeg"}, nil
+	}
+	return Picture{}, nil
+}
+
+// note says what was made of an image.
+func note(was, out Picture, frames int) string {
+	var said []string
+	if frames > 1 {
+		said = append(said, fmt.Sprintf("the first of %d frames", frames))
+	}
+	switch {
+	case was.Width != out.Width || was.Height != out.Height:
+		said = append(said, fmt.Sprintf("%d×%d scaled to %d×%d", was.Width, was.Height, out.Width, out.Height))
+	case len(said) == 0:
+		said = append(said, fmt.Sprintf("%.1f MB made %.1f MB", float64(len(was.Bytes))/1e6, float64(len(out.Bytes))/1e6))
+	}
+	return strings.Join(said, ", ")
+}
+
+// notImage says what bytes are instead of an image.
+func notImage(b []byte) error {
+	media, _, _ := strings.Cut(mimetype.Detect(b).String(), ";")
+	if len(b) == 0 {
+		media = "empty"
+	}
+	return scrollback.Errorf(scrollback.Invalid, op, "not an image: it is %s; models see PNG, JPEG, GIF and WebP", media)
+}

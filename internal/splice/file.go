@@ -1,0 +1,112 @@
+package splice
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Item is a value of a list, with what stands before it: a comma, except before the first,
+// and space.
+type Item struct {
+	Lead []byte
+	Raw  json.RawMessage
+}
+
+// File is an object with one list that is long. Its other fields are set in Shell, in which
+// the list is empty.
+type File struct {
+	Form
+	Shell json.RawMessage
+	Line  int // where the list began, from 1
+
+	name   string
+	before []byte // a byte order mark, and space
+	after  []byte
+	tail   []byte // behind the last item
+	empty  []byte // what a list without items holds
+	next   []byte // what stands before another item
+	first  []byte // and before the first
+}
+
+var bom = []byte("\uFEFF")
+
+// Open reads an object whose field name is a list. Errors name the line and the column. The
+// items' spans lie in b, which must not be changed any more.
+func Open(b []byte, name string) (*File, []Item, error) {
+	f := &File{name: name}
+	from := 0
+	if bytes.HasPrefix(b, bom) {
+		from = len(bom)
+	}
+	if len(bytes.TrimSpace(b[from:])) == 0 {
+		return nil, nil, fault(b, 0, "the file is empty")
+	}
+	if err := Check(b[from:]); err != nil {
+		return nil, nil, err
+	}
+	from = space(b, from)
+	to := skip(b, from)
+	object := b[from:to]
+	f.before, f.after, f.Form = b[:from], b[to:], FormOf(object)
+	if object[0] != '{' {
+		return nil, nil, fault(b, from, "the file is not an object")
+	}
+	at, ok := find(object, name)
+	if !ok {
+		return nil, nil, fault(b, from, fmt.Sprintf("the object has no list %q", name))
+	}
+	list := object[at.From:at.To]
+	if list[0] != '[' {
+		return nil, nil, fault(b, from+at.From, fmt.Sprintf("%q is not a list", name))
+	}
+	f.Line, _ = Position(b, from+at.From)
+	f.Shell = replace(object, at, []byte("[]"))
+	var out []Item
+	end := 1
+	for _, s := range items(list) {
+		out = append(out, Item{list[end:s.From:s.From], list[s.From:s.To:s.To]})
+		end = s.To
+	}
+	f.tail = list[end : len(list)-1]
+	f.first, f.next = []byte(f.line(2)), []byte(","+f.line(2))
+	switch {
+	case len(out) == 0:
+		f.empty, f.tail = f.tail, []byte(f.line(1))
+	case len(out) == 1:
+		f.next = slices.Concat([]byte(","), out[0].Lead)
+	default:
+		f.next = out[1].Lead
+	}
+	return f, out, nil
+}
+
+// Another is a new item, for a list that has items already or has none.
+func (f *File) Another(raw json.RawMessage, first bool) Item {
+	if first {
+		return Item{f.first, raw}
+	}
+	return Item{f.next, raw}
+}
+
+// Bytes is the file with these items.
+func (f *File) Bytes(list []Item) []byte {
+	at, _ := find(f.Shell, f.name)
+	size := len(f.before) + len(f.Shell) + len(f.tail) + len(f.after)
+	for _, it := range list {
+		size += len(it.Lead) + len(it.Raw)
+	}
+	out := append(make([]byte, 0, size), f.before...)
+	out = append(out, f.Shell[:at.From+1]...)
+	for _, it := range list {
+		out = append(append(out, it.Lead...), it.Raw...)
+	}
+	if len(list) > 0 {
+		out = append(out, f.tail...)
+	} else {
+		out = append(out, f.empty...)
+	}
+	out = append(out, f.Shell[at.To-1:]...)
+	return append(out, f.after...)
+}

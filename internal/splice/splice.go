@@ -1,0 +1,155 @@
+// Package splice changes JSON in place: what is not set stays byte for byte, with its
+// order, its spelling and its duplicates, and what is set is written with the indentation
+// of the rest.
+//
+// Words it adds: form (how a file is indented), list (a list whose items can be changed one
+// by one), item (one of them with what stands before it).
+//
+// Invariants: values that are passed in are JSON, as [Check] says; where a name stands
+// twice, the last one counts, as in JavaScript, Python and Go.
+package splice
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// Check returns an error that names the line and column, both from 1, where b is not one
+// JSON value.
+func Check(b []byte) error {
+	var raw json.RawMessage
+	err := json.Unmarshal(b, &raw)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fault(b, int(syntax.Offset)-1, "malformed JSON: "+syntax.Error())
+	}
+	return err
+}
+
+// Fault is what is wrong with a file, and where: a line and a column, both from 1.
+type Fault struct {
+	Line, Column int
+	Reason       string
+}
+
+func (f *Fault) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", f.Line, f.Column, f.Reason)
+}
+
+func fault(b []byte, offset int, reason string) error {
+	line, column := Position(b, offset)
+	return &Fault{line, column, reason}
+}
+
+// Position is the line and the column of an offset, both from 1; columns count characters.
+func Position(b []byte, offset int) (line, column int) {
+	before := b[:min(max(offset, 0), len(b))]
+	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+}
+
+// Span is where a value begins and ends.
+type Span struct{ From, To int }
+
+// Member is a field of an object.
+type Member struct {
+	Name  string
+	At    int // of the name
+	Value Span
+}
+
+// Members lists the fields of an object, or none if it is something else.
+func Members(object []byte) (out []Member) {
+	i := space(object, 0)
+	if i == len(object) || object[i] != '{' {
+		return nil
+	}
+	for i = space(object, i+1); object[i] != '}'; i = space(object, i) {
+		if object[i] == ',' {
+			i = space(object, i+1)
+		}
+		m := Member{At: i}
+		end := skip(object, i)
+		if json.Unmarshal(object[i:end], &m.Name) != nil {
+			return out // it is a text: the value was checked
+		}
+		m.Value.From = space(object, space(object, end)+1)
+		m.Value.To = skip(object, m.Value.From)
+		out = append(out, m)
+		i = m.Value.To
+	}
+	return out
+}
+
+// Get is the value of a field, or nil.
+func Get(object []byte, name string) json.RawMessage {
+	if v, ok := find(object, name); ok {
+		return object[v.From:v.To:v.To]
+	}
+	return nil
+}
+
+func find(object []byte, name string) (at Span, ok bool) {
+	for _, m := range Members(object) {
+		if m.Name == name {
+			at, ok = m.Value, true
+		}
+	}
+	return at, ok
+}
+
+// items are the values of a list.
+func items(list []byte) (out []Span) {
+	for i := space(list, space(list, 0)+1); list[i] != ']'; i = space(list, i) {
+		if list[i] == ',' {
+			i = space(list, i+1)
+		}
+		end := skip(list, i)
+		out = append(out, Span{i, end})
+		i = end
+	}
+	return out
+}
+
+// space is where the next token begins.
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// skip is where the value that begins at i ends.
+func skip(b []byte, i int) int {
+	for depth := 0; i < len(b); {
+		switch b[i] {
+		case '"':
+			for i++; b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+			i++
+		case '{', '[':
+			depth++
+			i++
+			continue
+		case '}', ']':
+			depth--
+			i++
+		case ' ', '\n', '\r', '\t', ',', ':':
+			i++
+			continue
+		default:
+			for i < len(b) && !bytes.ContainsRune([]byte(",]} \n\r\t"), rune(b[i])) {
+				i++
+			}
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return len(b)
+}

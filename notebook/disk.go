@@ -1,0 +1,81 @@
+package notebook
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// disk is where files are replaced: the system's, or in tests one that fails.
+type disk interface {
+	// Create makes a new file in a folder, by a pattern as [os.CreateTemp] has it.
+	Create(dir, pattern string) (temporary, error)
+	Rename(from, to string) error
+	Remove(name string) error
+	Sync(dir string) error // of the names in a folder
+}
+
+// temporary is a file that is not at its place yet.
+type temporary interface {
+	io.WriteCloser
+	Name() string
+	Chmod(mode fs.FileMode) error
+	Sync() error
+}
+
+// replace writes a file beside another and puts it in its place, so that whoever reads, and
+// whoever comes after a crash, finds one of the two.
+func replace(d disk, name string, mode fs.FileMode, b []byte) error {
+	f, err := d.Create(filepath.Dir(name), "."+filepath.Base(name)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = d.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, d.Remove(f.Name()))
+	}
+	return d.Sync(filepath.Dir(name))
+}
+
+// probe makes sure that a file can be replaced.
+func probe(d disk, name string) error {
+	f, err := d.Create(filepath.Dir(name), "."+filepath.Base(name)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), d.Remove(f.Name()))
+}
+
+// folder is the system's disk.
+type folder struct{}
+
+// Create implements [disk].
+func (folder) Create(dir, pattern string) (temporary, error) { return os.CreateTemp(dir, pattern) }
+
+// Rename implements [disk].
+func (folder) Rename(from, to string) error { return os.Rename(from, to) }
+
+// Remove implements [disk].
+func (folder) Remove(name string) error { return os.Remove(name) }
+
+// Sync implements [disk].
+func (folder) Sync(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	_ = d.Sync() // not every system can
+	return d.Close()
+}

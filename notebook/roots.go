@@ -1,0 +1,76 @@
+package notebook
+
+import (
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/workspace"
+)
+
+// Beyond is a folder that a notebook asks for and does not get.
+type Beyond struct {
+	Asked string
+	Why   string
+}
+
+// Narrow returns what remains of the granted folders if a notebook asks for some of them: an
+// asked folder inside a granted one, or a granted one inside an asked one. Everything else
+// that it asks for is beyond. A relative name is one in the notebook's folder, and nil asks
+// for nothing in particular.
+func Narrow(granted, asked []string, dir string) (roots []string, beyond []Beyond) {
+	if asked == nil {
+		return granted, nil
+	}
+	roots = []string{}
+	add := func(path string) {
+		if !slices.Contains(roots, path) {
+			roots = append(roots, path)
+		}
+	}
+	for _, name := range asked {
+		path, ok := folderOf(name, dir)
+		if !ok {
+			beyond = append(beyond, Beyond{name, "it is not a folder of this machine"})
+			continue
+		}
+		if inside, err := workspace.Narrow(granted, []string{path}); err == nil {
+			add(inside[0])
+			continue
+		} else if scrollback.CodeOf(err) != scrollback.Refused {
+			beyond = append(beyond, Beyond{name, "there is no such folder"})
+			continue
+		}
+		why := "it is outside the folders that were granted"
+		for _, root := range granted {
+			if in, err := workspace.Narrow([]string{path}, []string{root}); err == nil && in[0] == root {
+				add(root)
+				why = "only what was granted in it can be used"
+			}
+		}
+		beyond = append(beyond, Beyond{name, why})
+	}
+	return roots, beyond
+}
+
+// folderOf is the path that a notebook means by a name: a path or a file: address.
+func folderOf(name, dir string) (string, bool) {
+	if rest, ok := strings.CutPrefix(name, "file:"); ok {
+		u, err := url.Parse("file:" + rest)
+		if err != nil || u.Host != "" && u.Host != "localhost" {
+			return "", false
+		}
+		name = filepath.FromSlash(u.Path)
+		if !filepath.IsAbs(name) {
+			return "", false
+		}
+	} else if strings.Contains(name, "://") || name == "" || strings.ContainsRune(name, 0) {
+		return "", false
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	return filepath.Clean(name), true
+}

@@ -1,0 +1,260 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Files lists what a reference may name in a conversation or, where id is empty, in one
+// that will have those roots: the paths that begin with what was typed, then those that are
+// like it; folders have a slash at their end.
+type Files func(ctx context.Context, id scrollback.ConversationID, roots []string, typed string) ([]string, error)
+
+// place is where the next message will be said.
+type place struct {
+	id    scrollback.ConversationID
+	roots []string // of a conversation that does not exist yet
+}
+
+// listRows is how many files are seen at once.
+const listRows = 8
+
+// mark is a reference that is being typed, on one line of the input.
+type mark struct {
+	path     string // as far as it stands before the cursor
+	brackets bool
+	before   int  // characters before the cursor, the @ included
+	closed   bool // its bracket is right behind the cursor
+}
+
+// markAt finds the reference that the cursor is in; before and after are the line on its
+// two sides.
+func markAt(before, after string) (mark, bool) {
+	i, k := plainMark(before), openBracket(before)
+	switch {
+	case k >= 0 && k >= i:
+		return mark{path: before[k+2:], brackets: true, before: utf8.RuneCountInString(before[k:]), closed: strings.HasPrefix(after, "]")}, true
+	case i >= 0:
+		return mark{path: before[i+1:], before: utf8.RuneCountInString(before[i:])}, true
+	}
+	return mark{}, false
+}
+
+// plainMark is where an @ begins a reference that goes on to the end of line, or -1. Behind
+// a letter or a digit it belongs to an address.
+func plainMark(line string) int {
+	i := strings.LastIndexByte(line, '@')
+	if i < 0 || strings.ContainsFunc(line[i:], unicode.IsSpace) {
+		return -1
+	}
+	if last, _ := utf8.DecodeLastRuneInString(line[:i]); i > 0 && (plainInPath(last) || unicode.IsLetter(last) && !unicode.In(last, eastern...)) {
+		return -1
+	}
+	return i
+}
+
+// eastern are the scripts that are written without spaces.
+var eastern = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul}
+
+// openBracket is where the last @[ stands that is not closed, or -1.
+func openBracket(line string) int {
+	for end := len(line); ; {
+		i := strings.LastIndex(line[:end], "@[")
+		if i < 0 || strings.Count(line[i:], "[") > strings.Count(line[i:], "]") {
+			return i
+		}
+		end = i
+	}
+}
+
+// plainInPath reports whether a character may stand in a reference without brackets.
+func plainInPath(r rune) bool {
+	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-/+~", r))
+}
+
+// written is the mark with another path, and whether the cursor stands before its last
+// character: it does while a bracket is closed behind what may go on.
+func (m mark) written(to string, whole bool) (text string, inside bool) {
+	if !m.brackets && strings.IndexFunc(to, func(r rune) bool { return !plainInPath(r) }) < 0 {
+		return "@" + to, false
+	}
+	return "@[" + to + "]", !whole || strings.HasSuffix(to, "/")
+}
+
+// completion is what a reference may mean, as a list under the input.
+type completion struct {
+	mark  mark
+	found []string
+	at    int // the one that stands in the input; -1: what they have in common
+}
+
+// foundMsg brings the files that a reference may mean; asked is the input as it was then.
+type foundMsg struct {
+	asked string
+	mark  mark
+	found []string
+	err   error
+}
+
+// tab completes the reference at the cursor, or goes on to the next file of the list.
+func (e *editor) tab(by int) tea.Cmd {
+	if e.list != nil {
+		e.choose(by)
+		return nil
+	}
+	line := []rune(strings.Split(e.input.Value(), "\n")[e.input.Line()])
+	cut := min(e.input.Column(), len(line))
+	m, ok := markAt(string(line[:cut]), string(line[cut:]))
+	if !ok || e.files == nil || by < 0 {
+		return nil
+	}
+	at, asked, files, come := e.at, e.standing(), e.files, make(chan foundMsg, 1)
+	go func() {
+		found, err := files(at, m.path)
+		come <- foundMsg{asked, m, found, err}
+	}()
+	select {
+	case msg := <-come:
+		e.arrived(msg)
+		return nil
+	case <-time.After(atOnce):
+		return func() tea.Msg { return <-come }
+	}
+}
+
+// atOnce is how long keys wait for a completion, so that what is typed right after Tab comes
+// behind it. Big folders on slow disks take longer, and must not hold up typing.
+const atOnce = 200 * time.Millisecond
+
+// standing is the input with its cursor, to be compared.
+func (e *editor) standing() string {
+	return fmt.Sprint(e.input.Line(), " ", e.input.Column(), " ", e.input.Value())
+}
+
+// arrived takes the files that were asked for, unless somebody has typed on.
+func (e *editor) arrived(msg foundMsg) {
+	if e.standing() != msg.asked {
+		return
+	}
+	found, begun := continuing(msg.found, msg.mark.path)
+	switch {
+	case msg.err != nil:
+		e.hint = Clip(Explain(msg.err), hintWidth)
+	case len(found) == 0:
+		e.hint = e.texts.NoFile
+	case len(found) == 1:
+		e.rewrite(&msg.mark, found[0], true)
+	default:
+		if c := common(found); begun && len(c) > len(msg.mark.path) {
+			e.rewrite(&msg.mark, c, false)
+		}
+		e.list = &completion{mark: msg.mark, found: found, at: -1}
+	}
+}
+
+// continuing are the paths that go on where the typed one ends, within its folder; if there
+// are none, all that were found, which are like it.
+func continuing(found []string, typed string) (out []string, begun bool) {
+	for _, f := range found {
+		if len(f) > len(typed) && strings.EqualFold(f[:len(typed)], typed) && !strings.Contains(strings.TrimSuffix(f[len(typed):], "/"), "/") {
+			out = append(out, f)
+		}
+	}
+	if len(out) == 0 {
+		return found, false
+	}
+	return out, true
+}
+
+// hintWidth is how much of a hint under the input is shown, in columns.
+const hintWidth = 160
+
+// choose puts another file of the list into the input.
+func (e *editor) choose(by int) {
+	n := len(e.list.found)
+	if e.list.at < 0 && by < 0 {
+		e.list.at = 0
+	}
+	e.list.at = (e.list.at + by + n) % n
+	e.rewrite(&e.list.mark, e.list.found[e.list.at], true)
+}
+
+// rewrite gives the mark before the cursor another path. It presses keys, because the
+// input has no other way to change text where the cursor is.
+func (e *editor) rewrite(m *mark, to string, whole bool) {
+	if m.closed {
+		e.press(tea.KeyDelete, 1)
+	}
+	e.press(tea.KeyBackspace, m.before)
+	text, inside := m.written(to, whole)
+	e.input.InsertString(text)
+	if inside {
+		e.press(tea.KeyLeft, 1)
+	}
+	*m = mark{path: to, brackets: strings.HasPrefix(text, "@["), before: utf8.RuneCountInString(text), closed: inside}
+	if inside {
+		m.before--
+	}
+}
+
+func (e *editor) press(key rune, times int) {
+	for range times {
+		e.input, _ = e.input.Update(tea.KeyPressMsg{Code: key})
+	}
+}
+
+// listed draws the list or the hint under the input; it is empty or ends in a new line.
+func (e *editor) listed() string {
+	width := max(e.width-1-len(prompt), 10)
+	if e.list == nil {
+		if e.hint == "" {
+			return ""
+		}
+		return e.s.styled("2", "  "+Clip(e.hint, width)) + "\n"
+	}
+	found, at := e.list.found, e.list.at
+	rows := max(min(listRows, e.height-e.input.Height()-3), 1) // 3: the rest of a reply, what is left out, the status
+	first := min(max(at-rows/2, 0), max(len(found)-rows, 0))
+	last := min(first+rows, len(found))
+	var b strings.Builder
+	for i, name := range found[first:last] {
+		row, style := "  ", "2"
+		if first+i == at {
+			row, style = prompt, "1"
+		}
+		b.WriteString(e.s.styled(style, row+Clip(lastName(name), width)) + "\n")
+	}
+	if left := len(found) - (last - first); left > 0 {
+		b.WriteString(e.s.styled("2", "  "+Clip(fmt.Sprintf(e.texts.MoreFiles, Thousands(int64(left))), width)) + "\n")
+	}
+	return b.String()
+}
+
+// lastName is the end of a path, with the slash of a folder.
+func lastName(p string) string {
+	if strings.HasSuffix(p, "/") {
+		return path.Base(p) + "/"
+	}
+	return path.Base(p)
+}
+
+// common is what names begin with, in whole characters.
+func common(names []string) string {
+	head := names[0]
+	for _, n := range names[1:] {
+		for !strings.HasPrefix(n, head) {
+			_, size := utf8.DecodeLastRuneInString(head)
+			head = head[:len(head)-size]
+		}
+	}
+	return head
+}

@@ -1,0 +1,122 @@
+package cell
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/wire"
+)
+
+// messagesOf are the messages of the file that say what e says, as far as they can.
+func messagesOf(e transcript.Entry) []wire.Message {
+	if e.Message.Role != scrollback.RoleTool || len(e.Message.Parts.Results()) == 0 {
+		return []wire.Message{answer(e)}
+	}
+	var out []wire.Message
+	for i, p := range e.Message.Parts {
+		var last *wire.Message
+		if len(out) > 0 {
+			last = &out[len(out)-1]
+		}
+		switch p := p.(type) {
+		case scrollback.ToolResult:
+			out = append(out, wire.Message{Role: string(scrollback.RoleTool), ToolCallID: p.CallID, Content: wire.Content{text(p.Text)}})
+		case scrollback.Image:
+			if last != nil {
+				last.Content = append(last.Content, ImagePart(p, e.Bytes[i]))
+			}
+		case scrollback.Text, scrollback.File, scrollback.ToolCall, scrollback.Reasoning:
+		}
+	}
+	return out
+}
+
+// answer is a message of the model's, or one of a tool's that holds no result.
+func answer(e transcript.Entry) wire.Message {
+	m := wire.Message{Role: string(e.Message.Role), Name: e.Message.Name}
+	var thoughts []string
+	for i, p := range e.Message.Parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			m.Content = append(m.Content, text(p.Text))
+		case scrollback.Image:
+			m.Content = append(m.Content, ImagePart(p, e.Bytes[i]))
+		case scrollback.File:
+			m.Content = append(m.Content, text("["+p.Name+"]"))
+		case scrollback.Reasoning:
+			thoughts = append(thoughts, p.Text)
+		case scrollback.ToolCall:
+			m.ToolCalls = append(m.ToolCalls, wire.ToolCall{ID: wire.Word(p.ID), Type: "function",
+				Function: wire.FunctionCall{Name: p.Name, Arguments: wire.Inner(p.Arguments)}})
+		case scrollback.ToolResult:
+			m.Content = append(m.Content, text(p.Text))
+		}
+	}
+	if thought := strings.Join(thoughts, "\n\n"); thought != "" {
+		m.ReasoningContent = &thought
+	}
+	return m
+}
+
+func text(s string) wire.ContentPart { return wire.ContentPart{Type: "text", Text: s} }
+
+// ImagePart is an image as part of a message.
+func ImagePart(p scrollback.Image, b []byte) wire.ContentPart {
+	return wire.ContentPart{Type: "image_url", ImageURL: &wire.ImageURL{URL: dataURL(p.MediaType, b), Detail: p.Detail}}
+}
+
+func dataURL(mediaType string, b []byte) string {
+	if mediaType == "" {
+		mediaType = "image/png"
+	}
+	return "data:" + mediaType + ";base64," + base64.StdEncoding.EncodeToString(b)
+}
+
+// writesAs reports whether e is written as these messages, however they are spelled.
+func writesAs(e transcript.Entry, messages []json.RawMessage) bool {
+	out := messagesOf(e)
+	if len(out) != len(messages) {
+		return false
+	}
+	for i := range out {
+		var m wire.Message
+		if json.Unmarshal(messages[i], &m) != nil {
+			return false
+		}
+		a, errA := plain(m)
+		b, errB := plain(out[i])
+		if errA != nil || errB != nil || string(a) != string(b) {
+			return false
+		}
+	}
+	return true
+}
+
+// Write is an interaction as messages, and their notes.
+func Write(said []transcript.Entry) (messages []wire.Message, notes []note, err error) {
+	names := map[string]string{}
+	for _, e := range said {
+		if r := e.Message.Role; r != scrollback.RoleAssistant && r != scrollback.RoleTool {
+			return nil, nil, scrollback.Errorf(scrollback.Invalid, "transcript.SetInteraction", "an interaction has no message of role %q", r)
+		}
+		out := messagesOf(e)
+		var raws []json.RawMessage
+		for i := range out {
+			raw, err := plain(out[i])
+			if err != nil {
+				return nil, nil, err
+			}
+			raws = append(raws, raw)
+		}
+		read, _ := readRun(raws, names)
+		n, err := write(e, read, len(out))
+		if err != nil {
+			return nil, nil, err
+		}
+		messages, notes = append(messages, out...), append(notes, n)
+	}
+	return messages, notes, nil
+}

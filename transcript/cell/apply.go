@@ -1,0 +1,74 @@
+package cell
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// apply is a message of which the file says e, as the note has it.
+func (n *note) apply(e transcript.Entry) (transcript.Entry, bool) {
+	m := &e.Message
+	m.ID, m.Name, m.Model, m.Usage, m.Status, m.CreatedAt, m.Meta = n.ID, n.Name, n.Model, n.Usage, n.Status, n.CreatedAt, n.Meta
+	if m.CreatedAt < 0 {
+		return e, false
+	}
+	switch n.Status {
+	case "", scrollback.StatusComplete, scrollback.StatusInterrupted, scrollback.StatusFailed:
+	default:
+		return e, false
+	}
+	switch {
+	case len(n.Whole) > 0:
+		var parts scrollback.Parts
+		if json.Unmarshal(n.Whole, &parts) != nil {
+			return e, false
+		}
+		attached, err := transcript.Attached(n.Whole, parts)
+		m.Parts, e.Bytes = parts, attached
+		return e, err == nil
+	case len(n.Parts) > 0:
+		parts, ok := patched(m.Parts, n.Parts)
+		m.Parts = parts
+		return e, ok
+	}
+	return e, true
+}
+
+// patched are parts with other values in some of their fields. Parts without any stay as
+// they are, and so do the arguments of calls.
+func patched(ps scrollback.Parts, fields []map[string]json.RawMessage) (out scrollback.Parts, ok bool) {
+	if len(ps) != len(fields) {
+		return nil, false
+	}
+	out = slices.Clone(ps)
+	for i, p := range ps {
+		if len(fields[i]) == 0 {
+			continue
+		}
+		is, err := objects(scrollback.Parts{p})
+		if err != nil || fields[i]["type"] != nil {
+			return nil, false
+		}
+		var around []string
+		if t, ok := p.(scrollback.Text); ok && t.Reference != nil && json.Unmarshal(fields[i]["around"], &around) == nil && len(around) == 2 {
+			if is[0]["text"], err = plain(around[0] + contentOf(t) + around[1]); err != nil {
+				return nil, false
+			}
+		}
+		for name, v := range fields[i] {
+			if is[0][name] = v; string(v) == "null" {
+				delete(is[0], name)
+			}
+		}
+		raw, err := plain(is)
+		var one scrollback.Parts
+		if err != nil || json.Unmarshal(raw, &one) != nil {
+			return nil, false
+		}
+		out[i] = one[0]
+	}
+	return out, true
+}

@@ -1,0 +1,183 @@
+package cell
+
+import (
+	"cmp"
+	"encoding/json"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/splice"
+	"github.com/scrollback-ai/scrollback/transcript"
+)
+
+// Own is the message that a cell itself is, as its note has it.
+func Own(c transcript.Cell, o Ours) transcript.Entry {
+	e := Parts(c)
+	if o.Own != nil {
+		if noted, ok := o.Own.apply(e); ok && shows(c, noted) {
+			return noted
+		}
+	}
+	return e
+}
+
+// shows reports whether a cell is how a message looks.
+func shows(c transcript.Cell, e transcript.Entry) bool {
+	as := Of(e)
+	a, errA := plain(GhostOf(as.References))
+	b, errB := plain(GhostOf(c.References))
+	return errA == nil && errB == nil && string(a) == string(b) && as.Role == c.Role && slices.Equal(looks(as), looks(c))
+}
+
+// looks are the texts and the images of a cell in their order, without names.
+func looks(c transcript.Cell) (out [][2]string) {
+	c.References, c.Images, c.Bytes = nil, slices.Clone(c.Images), maps.Clone(c.Bytes)
+	Lift(&c, nil)
+	e := Parts(c)
+	for i, p := range e.Message.Parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			out = append(out, [2]string{"", Spell(p.Text)})
+		case scrollback.Image:
+			out = append(out, [2]string{cmp.Or(p.MediaType, "image/png"), string(e.Bytes[i])})
+		case scrollback.File, scrollback.ToolCall, scrollback.ToolResult, scrollback.Reasoning:
+		}
+	}
+	return out
+}
+
+// Spell is the text of a prompt in which nothing stands for the beginning of the block that a
+// program adds.
+func Spell(text string) string {
+	return strings.ReplaceAll(text, BlockMark, "<content_reference >")
+}
+
+// noteOwn is the note of the message that a cell is; nil if the cell does not show it.
+func noteOwn(c transcript.Cell, e transcript.Entry) (*note, error) {
+	n, err := write(e, Parts(c), 1)
+	if err != nil || n.empty() || !shows(c, e) {
+		return nil, err
+	}
+	return &n, nil
+}
+
+// Group is a cell as messages: its own, and what was said to it. A cell of the model's has
+// no message of its own.
+type Group struct {
+	Own  *transcript.Entry
+	Said []transcript.Entry
+}
+
+// Cell is how a group looks.
+func (g Group) Cell() transcript.Cell {
+	if g.Own != nil {
+		c := Of(*g.Own)
+		c.Markup, c.Interaction = c.Role != scrollback.RoleUser, g.Said
+		return c
+	}
+	c := transcript.Cell{Markup: true, Role: scrollback.RoleAssistant, Interaction: g.Said}
+	for _, e := range g.Said {
+		if s := Of(e).Text; s != "" && c.Text != "" {
+			c.Text += "\n\n" + s
+		} else {
+			c.Text += s
+		}
+	}
+	return c
+}
+
+// Groups are the cells that messages become.
+func Groups(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[Group, error] {
+	return func(yield func(Group, error) bool) {
+		var g Group
+		for e, err := range entries {
+			if err != nil {
+				yield(Group{}, err)
+				return
+			}
+			said := e.Message.Role == scrollback.RoleAssistant || e.Message.Role == scrollback.RoleTool
+			if said && (g.Own == nil || g.Own.Message.Role == scrollback.RoleUser) {
+				g.Said = append(g.Said, e)
+				continue
+			}
+			if (g.Own != nil || g.Said != nil) && !yield(g, nil) {
+				return
+			}
+			if g = (Group{Own: &e}); said {
+				g = Group{Said: []transcript.Entry{e}}
+			}
+		}
+		if g.Own != nil || g.Said != nil {
+			yield(g, nil)
+		}
+	}
+}
+
+// Messages are those of a cell that was read.
+func Messages(c transcript.Cell, own transcript.Entry) []transcript.Entry {
+	if c.Role == scrollback.RoleAssistant && len(c.Interaction) > 0 {
+		return c.Interaction
+	}
+	return append([]transcript.Entry{own}, c.Interaction...)
+}
+
+// Split takes the cell's own message off the beginning of what is set.
+func Split(said []transcript.Entry) (own *transcript.Entry, rest []transcript.Entry) {
+	if len(said) > 0 && said[0].Message.Role == scrollback.RoleUser {
+		return &said[0], said[1:]
+	}
+	return nil, said
+}
+
+// Newest is the text of the newest answer of an interaction.
+func Newest(said []transcript.Entry) string {
+	for _, e := range slices.Backward(said) {
+		if s := e.Message.Parts.Text(); e.Message.Role == scrollback.RoleAssistant && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// Readable are the entries of an interaction that could be read.
+func Readable(all []transcript.Entry) (out []transcript.Entry) {
+	for _, e := range all {
+		if e.Bad == nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Referring are the texts of a message that its marks brought.
+func Referring(e transcript.Entry) (out scrollback.Parts) {
+	for _, p := range e.Message.Parts {
+		if t, ok := p.(scrollback.Text); ok && t.Reference != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// SetOwn writes the references of a cell's own message into the cell's metadata, and makes
+// its note, which is nil if there is nothing to note.
+func SetOwn(f splice.Form, meta json.RawMessage, c transcript.Cell, own transcript.Entry) (json.RawMessage, *note, error) {
+	c.References = Referring(own)
+	ghost := GhostOf(c.References)
+	switch {
+	case ghost == nil && splice.Get(meta, GhostField) != nil:
+		meta = f.Set(meta, metaDepth, GhostField, nil)
+	case ghost != nil:
+		raw, err := f.Marshal(ghost, metaDepth+1)
+		if err != nil {
+			return nil, nil, err
+		}
+		meta = f.Set(orEmpty(meta), metaDepth, GhostField, raw)
+	}
+	c.References = References(splice.Get(meta, GhostField))
+	n, err := noteOwn(c, own)
+	return meta, n, err
+}

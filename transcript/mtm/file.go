@@ -1,0 +1,144 @@
+package mtm
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/splice"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/cell"
+)
+
+var fields = cell.Fields{Title: "name", Agents: "sub_agents_list"}
+
+// Tie implements transcript.Notebook.
+func (n *notebook) Tie() transcript.Tie {
+	return fields.Tie(splice.Get(n.file.Shell, "metadata"))
+}
+
+// SetTie implements transcript.Notebook.
+func (n *notebook) SetTie(t transcript.Tie) error {
+	was := splice.Get(n.file.Shell, "metadata")
+	meta, err := fields.SetTie(n.file.Form, was, t)
+	if err == nil && !bytes.Equal(was, meta) {
+		n.file.Shell = n.file.Set(n.file.Shell, 0, "metadata", meta)
+	}
+	return err
+}
+
+// metadata is what a file says of itself.
+type metadata struct {
+	UUID         string   `json:"uuid"`
+	Name         string   `json:"name"`
+	CreatedAt    string   `json:"created_at,omitempty"`
+	Parent       *string  `json:"parent_agent_id"`
+	AllowedURIs  []string `json:"allowed_uris"`
+	Model        string   `json:"model,omitempty"`
+	ContextItems []any    `json:"contextItems"`
+	Agents       []string `json:"sub_agents_list,omitempty"`
+	Ours         any      `json:"scrollback,omitempty"`
+}
+
+// New returns a notebook without cells.
+func New(t transcript.Tie) transcript.Notebook { return empty(t, scrollback.Conversation{}) }
+
+func empty(t transcript.Tie, c scrollback.Conversation) *notebook {
+	m := metadata{UUID: t.ID, Name: t.Title, AllowedURIs: append([]string{}, t.Roots...), Model: t.Model, ContextItems: []any{},
+		Agents: t.Agents, Ours: cell.NewOurs(t, true, c.Meta)}
+	if t.AgentOf != "" {
+		m.Parent = &t.AgentOf
+	}
+	if c.CreatedAt > 0 && splice.Get(splice.Get(c.Meta, Name), "created_at") == nil {
+		m.CreatedAt = time.UnixMilli(c.CreatedAt).UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	form := splice.Form{Indent: "  ", Newline: "\n"}
+	meta, err := form.Marshal(m, 1)
+	if err != nil {
+		panic(err) // it is made of texts and of JSON that was stored
+	}
+	meta = cell.Restore(form, meta, splice.Get(c.Meta, Name))
+	raw := slices.Concat([]byte("{\n  \"metadata\": "), meta, []byte(",\n  \"context\": []\n}"))
+	n, err := open(raw)
+	if err != nil {
+		panic(err) // it is made of texts and of JSON that was stored
+	}
+	return n
+}
+
+// Format is the format. The zero value is ready.
+type Format struct{}
+
+// Name implements transcript.Importer.
+func (Format) Name() string { return Name }
+
+// Sniff implements transcript.Importer: an object with metadata and a context.
+func (Format) Sniff(head []byte) bool {
+	d := transcript.NewDocument(bytes.NewReader(head), transcript.MaxLine)
+	seen := map[string]bool{}
+	for {
+		name, err := d.Next()
+		if err != nil {
+			break
+		}
+		seen[name] = true
+		if _, err := d.Value(); err != nil {
+			break // it may go on behind the beginning
+		}
+	}
+	return seen["context"] && !seen["cells"] && !seen["messages"] && (len(seen) == 1 || seen["metadata"])
+}
+
+// Read implements transcript.Importer.
+func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
+	return func(yield func(transcript.Entry, error) bool) {
+		b, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
+		if err != nil {
+			yield(transcript.Entry{}, err)
+			return
+		}
+		n, err := open(b)
+		if err != nil {
+			yield(cell.Broken(err), nil)
+			return
+		}
+		t := n.Tie()
+		in := cell.NewReading(t, Name, n.file.Line, yield)
+		for _, g := range n.groups {
+			in.At(g.head)
+			if g.role == "" {
+				in.Bad("this is not a message")
+			} else {
+				s := g.said()
+				in.Cell(s.cell, s.own, s.talk.All, s.bad)
+			}
+			for _, it := range g.run {
+				in.Past(it)
+			}
+		}
+	}
+}
+
+// Write implements transcript.Exporter.
+func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
+	t := cell.TieOf(c)
+	var id string
+	if c.Parent == nil && json.Unmarshal(splice.Get(splice.Get(c.Meta, Name), "uuid"), &id) == nil && id != "" {
+		t.ID = id // a fork is another notebook than the one that was imported
+	}
+	n := empty(t, c)
+	for g, err := range cell.Groups(entries) {
+		if err == nil {
+			err = n.append(g, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := w.Write(n.Bytes())
+	return err
+}

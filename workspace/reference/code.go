@@ -1,0 +1,99 @@
+package reference
+
+import "strings"
+
+// span is text[from:to].
+type span struct{ from, to int }
+
+// code finds what Markdown shows as it is written: fenced blocks, and text between equal
+// runs of backticks within a paragraph.
+func code(text string) []span {
+	var out []span
+	from, at := 0, 0 // of the paragraph, of the line
+	inline := func(to int) { out = append(out, ticked(text, from, to)...) }
+	for at < len(text) {
+		end := lineEnd(text, at)
+		line := text[at:end]
+		if run := fence(line); run != "" {
+			inline(at)
+			end = fenceEnd(text, end, run)
+			out = append(out, span{at, end})
+			from = end
+		} else if strings.TrimSpace(line) == "" {
+			inline(at)
+			from = end
+		}
+		at = end
+	}
+	inline(len(text))
+	return out
+}
+
+// lineEnd is the place behind the line at i, with its line break.
+func lineEnd(text string, i int) int {
+	if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
+		return i + n + 1
+	}
+	return len(text)
+}
+
+// fence is the run of three or more backticks or tildes that opens a block in a line.
+func fence(line string) string {
+	rest := strings.TrimLeft(line, " ")
+	if len(line)-len(rest) > 3 || rest == "" {
+		return ""
+	}
+	run := rest[:len(rest)-len(strings.TrimLeft(rest, rest[:1]))]
+	if len(run) < 3 || run[0] != '`' && run[0] != '~' || run[0] == '`' && strings.Contains(rest[len(run):], "`") {
+		return ""
+	}
+	return run
+}
+
+// fenceEnd is the place behind the line that closes a block, or the end of the text.
+func fenceEnd(text string, at int, run string) int {
+	for at < len(text) {
+		end := lineEnd(text, at)
+		close := fence(text[at:end])
+		if strings.HasPrefix(close, run) && strings.TrimSpace(strings.TrimLeft(text[at:end], " "+run[:1])) == "" {
+			return end
+		}
+		at = end
+	}
+	return len(text)
+}
+
+// ticked finds the code between backticks in text[from:to].
+func ticked(text string, from, to int) []span {
+	var runs []span
+	for i := from; i < to; {
+		if text[i] != '`' {
+			i++
+			continue
+		}
+		end := i
+		for end < to && text[end] == '`' {
+			end++
+		}
+		runs = append(runs, span{i, end})
+		i = end
+	}
+	// The next run of the same length, of each.
+	next, seen := make([]int, len(runs)), map[int]int{}
+	for i := len(runs) - 1; i >= 0; i-- {
+		n := runs[i].to - runs[i].from
+		next[i] = -1
+		if k, ok := seen[n]; ok {
+			next[i] = k
+		}
+		seen[n] = i
+	}
+	var out []span
+	for i := 0; i < len(runs); i++ {
+		if next[i] >= 0 {
+			out = append(out, span{runs[i].from, runs[next[i]].to})
+			i = next[i]
+		}
+	}
+	return out
+}
