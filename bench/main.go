@@ -42,6 +42,7 @@ var figures = []struct {
 	{"grep", "Grep", (*bench).grep},
 	{"references", "References in a prompt", references},
 	{"saved", "References to what has not changed", saved},
+	{"notebook", "The last cell of 5,000", notebook},
 	{"policy", "Tokens saved by policy", (*bench).policy},
 	{"provider", "The way to a provider", (*bench).provider},
 	{"server", "The server", (*bench).server},

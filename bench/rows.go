@@ -164,6 +164,7 @@ var notes = map[string]string{
 	"grep":       "Every matching line of a conversation is counted and fifty are returned; the words are in 1 % and in 0.01 % of the messages, and the totals are checked against that.",
 	"references": "One prompt that names 200 files of 3.7 KB, spread over a tree whose files the system has in memory; and a part of a file's name, completed to a path.",
 	"saved":      "Two prompts in a row that name the same 20 files of 3.7 KB: what stands behind each, in bytes.",
+	"notebook":   "The program running the last cell of a notebook of 5,000 cells, about 9 MB, with the offline model in a window of 32,768 tokens. The first time the conversation is made of the cells before it, and compacted; then it is there, and is compared with the file.",
 	"policy": "A conversation of 2,000 messages in a window of 32,768 tokens: the total weight of its requests, compared with sending everything each time. " +
 		"Summaries are written by a stand-in for a model that quotes what it is given; what its own requests cost is in a separate row.",
 	"provider": "A turn of a conversation in a window of 10,048 tokens, asked of a server on this machine that begins to answer at once: from the question to the first piece of the answer, the commit of the question included, beside the same request sent by hand.",
