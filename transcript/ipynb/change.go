@@ -69,7 +69,8 @@ func (n *notebook) said(meta json.RawMessage, o cell.Ours, raws []json.RawMessag
 	return cell.SetOurs(n.file.Form, meta, o)
 }
 
-// output is an answer as Jupyter shows it.
+// output is an answer as Jupyter shows it: the plain text is for its Notebook, which hides
+// Markdown in files that it does not trust.
 type output struct {
 	Data     map[string][]string `json:"data"`
 	Metadata map[string]bool     `json:"metadata"`
