@@ -69,7 +69,8 @@ func (n *notebook) said(meta json.RawMessage, o cell.Ours, raws []json.RawMessag
 	return cell.SetOurs(n.file.Form, meta, o)
 }
 
-// output is an answer as Jupyter shows it.
+// output is an answer as Jupyter shows it: the plain text is for its Notebook, which hides
+// Markdown in files that it does not trust.
 type output struct {
 	Data     map[string][]string `json:"data"`
 	Metadata map[string]bool     `json:"metadata"`
@@ -90,7 +91,7 @@ func (n *notebook) show(c *item, answer string) error {
 	case answer == "":
 		outputs = slices.Delete(outputs, at, at+1)
 	default:
-		raw, err := n.file.Marshal(output{map[string][]string{"text/markdown": split(answer)}, map[string]bool{cell.OursField: true}, "display_data"},
+		raw, err := n.file.Marshal(output{map[string][]string{"text/markdown": split(answer), "text/plain": split(answer)}, map[string]bool{cell.OursField: true}, "display_data"},
 			metaDepth+1)
 		if err != nil {
 			return err
