@@ -49,7 +49,7 @@ var rooms = map[string]entry{
 	"store/driver":        {rooms: ".", not: "database/sql os time io"},
 	"store/memdriver":     {rooms: ". store/driver store/memdriver/memaccess", not: "database/sql os time"},
 	"store/sqldriver": {rooms: ". store/driver store/sqldriver/sqlaccess store/sqldriver/sqlaudit store/sqldriver/sqlfeed " +
-		"store/sqldriver/sqlrow",
+		"store/sqldriver/sqlrow store/sqldriver/sqlsource",
 		libs: "github.com/pressly/goose/v3", not: "os"},
 	"store/drivertest": {rooms: ". store/driver store/drivertest/keytest store/drivertest/limittest",
 		libs: "github.com/google/go-cmp", not: "database/sql os"},
@@ -58,6 +58,7 @@ var rooms = map[string]entry{
 	"store/sqldriver/sqlrow":       {rooms: ". store/driver", not: "os time"},
 	"store/sqldriver/sqlaccess":    {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/sqldriver/sqlaudit":     {rooms: ". store/driver store/sqldriver/sqlrow", not: "os"},
+	"store/sqldriver/sqlsource":    {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/sqldriver/sqlfeed":      {rooms: ". store/driver store/sqldriver/sqlrow", not: "os time"},
 	"store/drivertest/sourcetest":  {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os time"},
 	"store/drivertest/projecttest": {rooms: ". store/driver", libs: "github.com/google/go-cmp", not: "database/sql os"},

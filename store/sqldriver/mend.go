@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlsource"
 )
 
 // mending is a repair under way.
@@ -102,8 +103,7 @@ func (r mending) sweep(ctx context.Context, all []driver.Stray) error {
 				r.tx.Later(r.db.Dialect.RemoveTerms, fmt.Sprintf("[%d]", s.Entry))
 			}
 		case s.Source != "":
-			err = r.tx.Run(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND source = $2
-				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = message_sources.conversation_id)`, s.Conversation, s.Source)
+			err = sqlsource.Sweep(ctx, r.tx, s)
 		case s.Conversation != "":
 			err = r.tx.Run(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2
 				AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = mentions.conversation_id)

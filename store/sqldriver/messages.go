@@ -8,6 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlsource"
 )
 
 // logWriter appends to the current branch of one conversation within one
@@ -58,10 +59,8 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 				return nil, err
 			}
 		}
-		for _, s := range e.Sources {
-			if err := w.refer(ctx, s, &m); err != nil {
-				return nil, err
-			}
+		if err := sqlsource.Keep(ctx, w.tx, e.Sources, &m); err != nil {
+			return nil, err
 		}
 		out = append(out, m)
 	}

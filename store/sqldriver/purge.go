@@ -7,6 +7,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/store/driver"
 	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlrow"
+	"github.com/scrollback-ai/scrollback/store/sqldriver/sqlsource"
 )
 
 // purging is one step of a purge under way.
@@ -133,7 +134,7 @@ func (j *purging) finish(ctx context.Context, now int64) error {
 		if err := j.tx.Run(ctx, `DELETE FROM segments WHERE conversation_id = $1 AND branch = $2 AND last_seq > $3`, j.c.ID, b.ID, kept); err != nil {
 			return err
 		}
-		if err := j.tx.Run(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND branch = $2 AND seq > $3`, j.c.ID, b.ID, kept); err != nil {
+		if err := sqlsource.Forget(ctx, j.tx, b, kept); err != nil {
 			return err
 		}
 		if err := j.trim(ctx, b, now); err != nil {
