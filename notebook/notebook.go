@@ -30,7 +30,7 @@ import (
 )
 
 // MaxBytes bounds a notebook.
-const MaxBytes = 256 << 20
+const MaxBytes = 64 << 20
 
 // formats are those of notebooks, by the end of a file's name.
 var formats = map[string]func([]byte) (transcript.Notebook, error){

@@ -189,3 +189,24 @@ func Choose(cells []transcript.Cell, which string) ([]int, error) {
 	}
 	return []int{n - 1}, nil
 }
+
+// Wanted returns the cells that are to be run, as [Choose] has them; none if the prompt is to
+// become a new one. Empty means new with a prompt, else last.
+func (f *File) Wanted(which, prompt string) ([]int, error) {
+	const op = "notebook.Wanted"
+	if which == "" {
+		which = "last"
+		if prompt != "" {
+			which = "new"
+		}
+	}
+	switch {
+	case which == "new" && strings.TrimSpace(prompt) == "":
+		return nil, scrollback.ParamErrorf(op, "message", "the message is empty")
+	case which == "new":
+		return nil, f.Writable()
+	case prompt != "":
+		return nil, scrollback.ParamErrorf(op, "cell", "a prompt is for --cell new; cell %s has its own", which)
+	}
+	return Choose(f.Cells(), which)
+}

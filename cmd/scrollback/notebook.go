@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/tied"
@@ -109,7 +109,13 @@ func (c *notebookRunCmd) Run(g *globals) (err error) {
 	if err != nil {
 		return err
 	}
-	cells, err := c.choose(g, f)
+	if c.Prompt == "-" || c.Prompt == "" && c.Cell == "new" {
+		if c.Prompt, err = g.prompt(); err != nil {
+			return err
+		}
+		c.Cell = cmp.Or(c.Cell, "new")
+	}
+	cells, err := f.Wanted(c.Cell, c.Prompt)
 	if err != nil {
 		return err
 	}
@@ -119,63 +125,21 @@ func (c *notebookRunCmd) Run(g *globals) (err error) {
 	g.brief = true
 	c.allow(g)
 	return g.with(func(a *app) error {
-		t, p := g.tied(a, f), g.printer()
-		if c.Prompt != "" {
-			if err := a.Limits().Check(scrollback.Say(c.Prompt)); err != nil {
-				return err
-			}
+		if err := a.Limits().Check(scrollback.Say(c.Prompt)); c.Prompt != "" && err != nil {
+			return err
 		}
+		t, p := g.tied(a, f), g.printer()
 		if err := t.Open(g.ctx); err != nil {
 			return err
 		}
 		if err := c.give(g, a, t.Conversation.ID); err != nil {
 			return err
 		}
-		if c.Prompt != "" {
-			cell, err := f.Append(c.Prompt)
-			if err != nil {
-				return err
-			}
-			cells = []int{cell}
-		}
-		for _, cell := range cells {
-			if len(cells) > 1 {
-				p.Note(p.Texts.Notebook.Cell, cell+1, terminal.Clip(f.Rows()[cell].Line, 100))
-			}
-			if err = t.Run(g.ctx, cell); err != nil {
-				break
-			}
-		}
+		err := t.RunAll(g.ctx, cells, c.Prompt)
 		p.Note("(conversation %s)", t.Conversation.ID)
 		if err == nil {
 			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Compacting) })
 		}
 		return err
 	})
-}
-
-// choose returns the cells to run; none if a new one is to be.
-func (c *notebookRunCmd) choose(g *globals, f *notebook.File) ([]int, error) {
-	if c.Cell == "" {
-		c.Cell = "last"
-		if c.Prompt != "" {
-			c.Cell = "new"
-		}
-	}
-	if c.Cell != "new" {
-		if c.Prompt != "" {
-			return nil, scrollback.ParamErrorf("scrollback", "cell", "a prompt is for --cell new; cell %s has its own", c.Cell)
-		}
-		return notebook.Choose(f.Cells(), c.Cell)
-	}
-	if c.Prompt == "" || c.Prompt == "-" {
-		var err error
-		if c.Prompt, err = g.prompt(); err != nil {
-			return nil, err
-		}
-	}
-	if strings.TrimSpace(c.Prompt) == "" {
-		return nil, scrollback.ParamErrorf("scrollback", "message", "the message is empty")
-	}
-	return nil, f.Writable()
 }

@@ -48,9 +48,32 @@ func (t *Notebook) follow(ctx context.Context, cells []transcript.Cell) (transfe
 	return is, err
 }
 
-// Run runs a cell: its prompt is a turn after the cells before it, whose messages become its
+// RunAll runs cells in order, or else a new one with a prompt, up to the first that fails.
+func (t *Notebook) RunAll(ctx context.Context, cells []int, prompt string) error {
+	if len(cells) == 0 {
+		cell, err := t.file.Append(prompt)
+		if err != nil {
+			return err
+		}
+		cells = []int{cell}
+	}
+	for _, cell := range cells {
+		if len(cells) > 1 {
+			t.note(t.texts().Cell, cell+1, terminal.Clip(t.file.Rows()[cell].Line, titleWidth))
+		}
+		if err := t.run(ctx, cell); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// titleWidth is how much of a cell's first line stands above its answer, in columns.
+const titleWidth = 100
+
+// run runs a cell: its prompt is a turn after the cells before it, whose messages become its
 // interaction.
-func (t *Notebook) Run(ctx context.Context, cell int) error {
+func (t *Notebook) run(ctx context.Context, cell int) error {
 	tie := t.file.Tie()
 	tie.Conversation = t.Conversation.ID
 	r, err := t.file.Begin(cell, tie)
