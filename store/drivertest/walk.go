@@ -449,7 +449,7 @@ func (w *walk) artifact() {
 
 // list pages through conversations and refs.
 func (w *walk) list() {
-	q := driver.ListQuery{Projects: some(w, nil, []string{"one"}, []string{"one", "none"}), Title: some(w, "", "red", "%"), Trash: w.often(30), Limit: 1 + w.rng.IntN(5)}
+	q := driver.ListQuery{Projects: some(w, nil, []string{"one"}, []string{"one", "none"}), Title: some(w, "", "red", "%"), Trash: w.often(30), Limit: 1 + w.rng.IntN(5), AgentOf: some(w, nil, nil, []scrollback.ConversationID{"a", "b"})}
 	r := driver.RefQuery{Kind: some(w, "", scrollback.RefHistory, scrollback.RefArtifact), Limit: 1 + w.rng.IntN(5),
 		Conversations: []scrollback.ConversationID{w.conversation().ID}}
 	if w.often(30) {
@@ -459,7 +459,6 @@ func (w *walk) list() {
 		r.Ref, r.Kind = scrollback.ArtifactRef(artifactID(some(w, "a", "b", "c"))), ""
 		r.Conversations = some(w, nil, r.Conversations)
 	}
-	q.AgentOf = some(w, nil, nil, []scrollback.ConversationID{"a", "b"})
 	if w.often(50) {
 		c := w.conversation()
 		q.Before = &driver.ListKey{At: c.CreatedAt, ID: string(c.ID)}
