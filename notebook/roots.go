@@ -16,6 +16,14 @@ type Beyond struct {
 	Why   string
 }
 
+// Why a folder is beyond what a notebook may use.
+const (
+	Elsewhere = "it is not a folder of this machine"
+	Missing   = "there is no such folder"
+	Outside   = "it is outside the folders that were granted"
+	Partly    = "only what was granted in it can be used"
+)
+
 // Narrow returns what remains of the granted folders if a notebook asks for some of them: an
 // asked folder inside a granted one, or a granted one inside an asked one. Everything else
 // that it asks for is beyond. A relative name is one in the notebook's folder, and nil asks
@@ -33,21 +41,21 @@ func Narrow(granted, asked []string, dir string) (roots []string, beyond []Beyon
 	for _, name := range asked {
 		path, ok := folderOf(name, dir)
 		if !ok {
-			beyond = append(beyond, Beyond{name, "it is not a folder of this machine"})
+			beyond = append(beyond, Beyond{name, Elsewhere})
 			continue
 		}
 		if inside, err := workspace.Narrow(granted, []string{path}); err == nil {
 			add(inside[0])
 			continue
 		} else if scrollback.CodeOf(err) != scrollback.Refused {
-			beyond = append(beyond, Beyond{name, "there is no such folder"})
+			beyond = append(beyond, Beyond{name, Missing})
 			continue
 		}
-		why := "it is outside the folders that were granted"
+		why := Outside
 		for _, root := range granted {
 			if in, err := workspace.Narrow([]string{path}, []string{root}); err == nil && in[0] == root {
 				add(root)
-				why = "only what was granted in it can be used"
+				why = Partly
 			}
 		}
 		beyond = append(beyond, Beyond{name, why})

@@ -152,16 +152,17 @@ func Hits(w io.Writer, found scrollback.SearchResult) error {
 // NotebookTexts are about notebooks that are run. Those with verbs take the arguments that
 // their comments name.
 type NotebookTexts struct {
-	Cell      string // number, first line
-	Elsewhere string // messages, conversation
-	Copy      string // the notebook that it is a copy of
-	Differs   string // the conversation that the file names
-	TakenBack string // cell
-	Lost      string // conversation
-	Beside    string // file
-	Stale     string // cells
-	Beyond    string // folder, reason
-	NoModel   string // model
+	Cell      string            // number, first line
+	Elsewhere string            // messages, conversation
+	Copy      string            // the notebook that it is a copy of
+	Differs   string            // the conversation that the file names
+	TakenBack string            // cell
+	Lost      string            // conversation
+	Beside    string            // file
+	Stale     string            // cells
+	Beyond    string            // folder, reason
+	Reasons   map[string]string // in words of the language; others stay as they are
+	NoModel   string            // model
 	Running   string
 	NotRun    string
 	Behind    string // messages
@@ -203,4 +204,6 @@ var chineseNotebook = NotebookTexts{
 	Behind:    "最后一个单元格之后有 %d 条消息只在对话中。",
 	Away:      "对话不在笔记本所在的分支上，或单元格在运行后被修改过。",
 	Made:      "已写入 %s",
+	Reasons: map[string]string{"it is not a folder of this machine": "它不是本机的文件夹", "there is no such folder": "没有这个文件夹",
+		"it is outside the folders that were granted": "它在已授权的文件夹之外", "only what was granted in it can be used": "只能使用其中已授权的部分"},
 }

@@ -97,6 +97,7 @@ func (c *notebookCompressCmd) Run(g *globals) error {
 }
 
 type notebookRunCmd struct {
+	agentsFlag
 	File   string `arg:"" help:"Notebook (.ipynb or .mtm)."`
 	Prompt string `arg:"" optional:"" help:"What to ask in a new cell, with --cell new; - for standard input."`
 	Cell   string `help:"Cell to run: its number in notebook show, last, all, or new for the PROMPT. Default: new with a PROMPT, else last." placeholder:"N|last|all|new"`
@@ -116,6 +117,7 @@ func (c *notebookRunCmd) Run(g *globals) (err error) {
 		return err
 	}
 	g.brief = true
+	c.allow(g)
 	return g.with(func(a *app) error {
 		t, p := g.tied(a, f), g.printer()
 		if c.Prompt != "" {
@@ -124,6 +126,9 @@ func (c *notebookRunCmd) Run(g *globals) (err error) {
 			}
 		}
 		if err := t.Open(g.ctx); err != nil {
+			return err
+		}
+		if err := c.give(g, a, t.Conversation.ID); err != nil {
 			return err
 		}
 		if c.Prompt != "" {

@@ -545,3 +545,19 @@ func TestNotebookKilled(t *testing.T) {
 		})
 	}
 }
+
+// With --agents a cell's model starts sub-agents; the file names them, and show lists them.
+func TestNotebookAgents(t *testing.T) {
+	t.Parallel()
+	env, data, file := employer(t, nil), t.TempDir(), filepath.Join(t.TempDir(), "a.mtm")
+	output(t, data, "notebook", "new", file)
+	out, err := command(t, data, env, "notebook", "run", file, "--agents", "please do the garden").Output()
+	if err != nil || !strings.Contains(string(out), "Both are done.") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	f, err := notebook.Open(file)
+	if err != nil || len(f.Tie().Agents) != 2 {
+		t.Fatalf("the file names %v (%v)", f.Tie().Agents, err)
+	}
+	says(t, output(t, data, "notebook", "show", file), "└ Fence", "2 calls")
+}

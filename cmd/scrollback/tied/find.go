@@ -10,6 +10,7 @@
 package tied
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -145,7 +146,7 @@ func (t *Notebook) Open(ctx context.Context) error {
 	tie := t.file.Tie()
 	roots, beyond := notebook.Narrow(t.o.Roots, tie.Roots, t.file.Folder())
 	for _, b := range beyond {
-		t.complain(t.texts().Beyond, terminal.Plain(b.Asked), b.Why)
+		t.complain(t.texts().Beyond, terminal.Plain(b.Asked), cmp.Or(t.texts().Reasons[b.Why], b.Why))
 	}
 	instructions := notebook.Instructions(tie, t.file.Cells())
 	if id == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -147,12 +148,31 @@ func (k *keeping) end(ctx context.Context) error {
 		k.note(k.texts().Stale, n)
 	}
 	now, err := k.app.Get(ctx, k.Conversation.ID)
+	if err == nil && now.Settings.Agents {
+		err = k.name(ctx)
+	}
 	if err != nil {
 		return err
 	}
 	return k.patch(ctx, 0, func(c *scrollback.Conversation) error {
 		return setMeta(c, meta{File: metaOf(*c).File, Branch: now.Branch, Seq: now.Messages})
 	})
+}
+
+// name writes into the file which sub-agents were started.
+func (k *keeping) name(ctx context.Context) error {
+	started, _, err := k.app.List(ctx, scrollback.ListQuery{AgentOf: []scrollback.ConversationID{k.Conversation.ID}, Limit: scrollback.ListMax})
+	tie := k.file.Tie()
+	known := len(tie.Agents)
+	for _, c := range slices.Backward(started) { // oldest first
+		if !slices.Contains(tie.Agents, string(c.ID)) {
+			tie.Agents = append(tie.Agents, string(c.ID))
+		}
+	}
+	if err != nil || len(tie.Agents) == known {
+		return err
+	}
+	return k.file.Tied(tie)
 }
 
 // collect reads a prompt and what follows it, up to the next thing that a user says.

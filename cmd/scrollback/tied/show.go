@@ -25,6 +25,9 @@ type Shown struct {
 	Running      bool                      `json:"running"`
 	Behind       int64                     `json:"behind"`
 	Window       *scrollback.Manifest      `json:"window"`
+	Agents       []scrollback.Conversation `json:"agents,omitempty"` // its sub-agents, and theirs
+
+	conversation scrollback.Conversation
 }
 
 // Show returns a notebook as it stands, after what a run that was cut off has left in its conversation was
@@ -44,8 +47,30 @@ func (t *Notebook) Show(ctx context.Context) (Shown, error) {
 		return out, err
 	}
 	out.Conversation, out.Window, out.Cells = t.Conversation.ID, &window, t.file.Rows()
-	out.Behind, err = t.behind(ctx)
+	if out.Behind, err = t.behind(ctx); err == nil {
+		out.conversation = t.Conversation
+		out.Agents, err = t.agents(ctx)
+	}
 	return out, err
+}
+
+// mostAgents bounds how many sub-agents are shown.
+const mostAgents = 1000
+
+// agents are the sub-agents of the conversation, and theirs.
+func (t *Notebook) agents(ctx context.Context) (out []scrollback.Conversation, err error) {
+	for of := []scrollback.ConversationID{t.Conversation.ID}; len(of) > 0 && len(out) < mostAgents; {
+		page, _, err := t.app.List(ctx, scrollback.ListQuery{AgentOf: of, Limit: scrollback.ListMax})
+		if err != nil {
+			return nil, err
+		}
+		of = nil
+		for _, c := range page {
+			of = append(of, c.ID)
+		}
+		out = append(out, page...)
+	}
+	return out, nil
 }
 
 // behind counts what the conversation has after the cells, or after those before the first
@@ -100,7 +125,11 @@ func (n Shown) Write(w io.Writer, t terminal.Texts) error {
 	case n.Behind > 0:
 		fmt.Fprintf(w, t.Notebook.Behind+"\n", n.Behind)
 	}
-	return terminal.Context(w, *n.Window)
+	if err := terminal.Context(w, *n.Window); err != nil || len(n.Agents) == 0 {
+		return err
+	}
+	fmt.Fprintln(w)
+	return terminal.Conversations(w, []scrollback.Conversation{n.conversation}, n.Agents)
 }
 
 func calls(n int) string {
