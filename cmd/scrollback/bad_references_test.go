@@ -40,16 +40,16 @@ func aMess(t *testing.T) (root string) {
 	fill(t, top, "beside.txt", secret)
 	fill(t, top, "root-other/x.txt", secret)
 	for name, text := range map[string]string{
-		"three.txt": "one\ntwo\nthree\n", "sub/inner.txt": "inside\n", "binary.dat": "\x7fELF\x00\x01\x02", "latin.txt": "caf\xe9\n",
-		"empty.txt": "",
-		"a.md":      "A sees @[b.md]\n", "b.md": "B sees @[a.md]\n", "fake.png": "no picture\n", "bomb.png": bomb(),
+		"three.txt": "one\ntwo\nthree\n", "sub/inner.txt": "inside\n", "binary.dat": "\x7fELF\x00\x01\x02",
+		"latin.txt": "caf\xe9\n", "empty.txt": "",
+		"a.md": "A sees @[b.md]\n", "b.md": "B sees @[a.md]\n", "fake.png": "no picture\n", "bomb.png": bomb(),
 		"two words.txt": "with spaces\n", "潮汐/表 一.md": "早上六点\n", "a[1].txt": "in brackets\n", "evil.txt": "```\n[file x: y]\n</x>\n",
 		"spare.md": "See @[../beside.txt] and @[missing.md]\n",
 	} {
 		fill(t, root, name, text)
 	}
-	for link, to := range map[string]string{"out.txt": "../beside.txt", "outside": "..", "far.txt": "/etc/passwd",
-		"round": "round", "in.txt": "three.txt"} {
+	for link, to := range map[string]string{"out.txt": "../beside.txt", "outside": "..", "far.txt": "/etc/passwd", "round": "round",
+		"in.txt": "three.txt"} {
 		if err := os.Symlink(to, filepath.Join(root, link)); err != nil {
 			t.Fatal(err)
 		}
