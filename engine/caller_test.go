@@ -281,6 +281,9 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if _, _, err := mine.List(ctx, scrollback.ListQuery{Project: "theirs"}); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Errorf("listed a foreign project: %v", err)
 	}
+	if list, _, err := mine.List(ctx, scrollback.ListQuery{AgentOf: []scrollback.ConversationID{o.id}}); err != nil || len(list) != 0 {
+		t.Errorf("listed foreign sub-agents: %+v (%v)", list, err)
+	}
 	if id, err := mine.Resolve(ctx, "latest"); err != nil || id != c.ID {
 		t.Errorf("the latest is %s (%v)", id, err)
 	}
@@ -295,6 +298,16 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	for _, h := range found.Hits {
 		if h.ConversationID != c.ID {
 			t.Errorf("found %+v", h)
+		}
+	}
+	if err != nil || len(found.Hits) == 0 {
+		t.Errorf("found %d (%v)", len(found.Hits), err)
+	}
+	found, err = mine.Recall().Search(ctx, scrollback.SearchQuery{Query: "zanzibar", Conversation: c.ID,
+		Agents: []scrollback.ConversationID{o.id}})
+	for _, h := range found.Hits {
+		if h.ConversationID != c.ID {
+			t.Errorf("found as a sub-agent's: %+v", h)
 		}
 	}
 	if err != nil || len(found.Hits) == 0 {

@@ -262,8 +262,8 @@ func TestFaultsEverywhere(t *testing.T) {
 					s := newScene(t, mem)
 					before := kept(t, s.Rig)
 					faulty := &faulttest.Faulty{At: i, Lost: lost}
-					err := do(s.over(enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), Clock: s.Clock, Archive: s.Archive, NoFolds: true, Place: s.place,
-						Importers: []transcript.Importer{enginetest.Trail{}}}, modeltest.Say("x"))))
+					err := do(s.over(enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), Clock: s.Clock, Archive: s.Archive,
+						NoFolds: true, Place: s.place, Importers: []transcript.Importer{enginetest.Trail{}}}, modeltest.Say("x"))))
 					hit := faulty.Calls() > i
 					if !hit && err != nil {
 						t.Fatalf("nothing failed, and it ends with %v", err)

@@ -25,8 +25,8 @@ const cat, gone = "https://pictures.example/cat.png?size=full", "https://gone.ex
 // onWire is how an address of an image goes to each server; as words where it is not here.
 var onWire = map[string]string{
 	"openai": `"image_url":"%s"`, "xai": `"image_url":"%s"`, "anthropic": `"source":{"type":"url","url":"%s"}`,
-	"poe": chatForm, "ark": chatForm, "openrouter": chatForm, "dashscope": chatForm, "workers-ai": chatForm, "custom": chatForm, "vllm": chatForm,
-	"llama.cpp": chatForm,
+	"poe": chatForm, "ark": chatForm, "openrouter": chatForm, "dashscope": chatForm, "workers-ai": chatForm, "custom": chatForm,
+	"vllm": chatForm, "llama.cpp": chatForm,
 }
 
 const chatForm = `"image_url":{"url":"%s","detail":"high"}`
@@ -132,7 +132,8 @@ func TestLargeUploads(t *testing.T) {
 	}
 	first, second, small := parts[1].(scrollback.Image), parts[2].(scrollback.Image), parts[3].(scrollback.Image)
 	if first.Artifact == big.Artifact || first.Artifact != second.Artifact || first.Width != 2000 || first.Height != 500 ||
-		first.MediaType != "image/png" || first.Name != "wall.jpg" || first.Detail != "high" || small.Width != 30 || small.MediaType != "image/png" {
+		first.MediaType != "image/png" || first.Name != "wall.jpg" || first.Detail != "high" ||
+		small.Width != 30 || small.MediaType != "image/png" {
 		t.Errorf("the images are %+v, %+v and %+v", first, second, small)
 	}
 	meta, _ := enginetest.Last[scrollback.MetaEvent](got)
@@ -167,7 +168,8 @@ func TestUploadsThatAreNoImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := r.Run(engine.TurnRequest{Conversation: id, Message: append(enginetest.Say("look"), scrollback.Image{Artifact: a.ID, Name: "cat.png"})})
+		said := append(enginetest.Say("look"), scrollback.Image{Artifact: a.ID, Name: "cat.png"})
+		got := r.Run(engine.TurnRequest{Conversation: id, Message: said})
 		if scrollback.CodeOf(got.Err) != scrollback.Invalid || !strings.HasPrefix(scrollback.Shown(got.Err), want) || len(r.Log(id)) > 0 {
 			t.Errorf("%v, want %q", got.Err, want)
 		}
@@ -204,7 +206,8 @@ func TestNamedImages(t *testing.T) {
 		t.Errorf("the images are %+v", images)
 	}
 	refs := d.references()
-	if len(refs) != 5 || refs[0].Note != "3000×300 scaled to 2000×200" || !strings.HasPrefix(refs[1].Error, "not an image: it is text/plain") ||
+	if len(refs) != 5 || refs[0].Note != "3000×300 scaled to 2000×200" ||
+		!strings.HasPrefix(refs[1].Error, "not an image: it is text/plain") ||
 		refs[2].Error != "the image is damaged: it ends too early" || refs[3].Error != "" || refs[4].Error == "" {
 		t.Errorf("the person is told %+v", refs)
 	}

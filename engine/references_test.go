@@ -79,8 +79,9 @@ func TestReferences(t *testing.T) {
 	if ms[0].Parts.Text() != said || len(ms[0].Parts) != 5 {
 		t.Fatalf("the prompt is stored as %+v", ms[0].Parts)
 	}
-	if block := ms[0].Parts[1].(scrollback.Text).Text; !strings.Contains(block, "a.go, version 1]\n`````go\npackage a // ```` in a comment\n`````") {
-		t.Errorf("the file is sent as %q", block)
+	block := "[file a.go, version 1]\n`````go\npackage a // ```` in a comment\n`````"
+	if got := ms[0].Parts[1].(scrollback.Text).Text; got != block {
+		t.Errorf("the file is sent as %q", got)
 	}
 	meta, _ := enginetest.Last[scrollback.MetaEvent](got)
 	refs := d.references()

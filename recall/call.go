@@ -248,7 +248,7 @@ func find(ctx context.Context, c call) (string, error) {
 	if q.Except, err = c.asking(ctx); err != nil {
 		return "", err
 	}
-	found, err := c.Search(ctx, q)
+	found, err := c.search(ctx, q)
 	if err != nil {
 		return "", err
 	}
@@ -307,7 +307,12 @@ func (c call) agents(ctx context.Context) ([]scrollback.ConversationID, error) {
 	all, err := c.store.Agents.Below(ctx, c.conversation, false)
 	var out []scrollback.ConversationID
 	for _, a := range all {
-		out = append(out, a.ID)
+		switch allowed := c.door.Allow(ctx, a.ID); {
+		case allowed == nil:
+			out = append(out, a.ID)
+		case scrollback.CodeOf(allowed) != scrollback.NotFound: // gone, or another's by now
+			return nil, allowed
+		}
 	}
 	return out, err
 }

@@ -145,8 +145,14 @@ func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID, q scrol
 }
 
 // Search finds messages by words: in one conversation and its ancestors, in a
-// project, or everywhere that the caller may look.
+// project, or everywhere that the caller may look. Which sub-agents are searched is not the
+// caller's to say: Agents counts as empty.
 func (r *Reader) Search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
+	q.Agents = nil
+	return r.search(ctx, q)
+}
+
+func (r *Reader) search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
 	const op = "recall.Search"
 	switch {
 	case q.Limit < 0 || q.Limit > scrollback.SearchMaxHTTP:

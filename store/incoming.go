@@ -76,10 +76,14 @@ func (s *Store) measure(in []Incoming, out []driver.Entry) {
 	}
 }
 
+// maxVersion is the greatest version that is counted on from: what an import says may be
+// anything.
+const maxVersion = 1 << 30
+
 // sources are those whose content is in parts.
 func sources(parts scrollback.Parts) (out []driver.Source) {
 	for _, r := range parts.References() {
-		if r.Whole() {
+		if r.Whole() && r.Version <= maxVersion {
 			out = append(out, driver.Source{Name: r.Source, Version: r.Version, SHA256: r.SHA256})
 		}
 	}

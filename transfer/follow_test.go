@@ -139,7 +139,8 @@ func TestFollowLikeness(t *testing.T) {
 	id := r.NewConversation()
 	tools := []scrollback.Tool{{Name: "f", Parameters: json.RawMessage(`{"type":"object"}`)}}
 	r.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Say(long), Tools: tools}).Done(t, scrollback.TurnWaiting, "tool_calls")
-	r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "1", Text: big}}}).Done(t, scrollback.TurnComplete, "stop")
+	results := []engine.ToolResult{{CallID: "1", Text: big}}
+	r.Run(engine.TurnRequest{Conversation: id, ToolResults: results}).Done(t, scrollback.TurnComplete, "stop")
 	entries := func(args, result string) iter.Seq2[transcript.Entry, error] {
 		all := []scrollback.Message{
 			{Role: scrollback.RoleUser, Parts: scrollback.Say(long)},

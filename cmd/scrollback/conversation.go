@@ -33,7 +33,7 @@ func (c *listCmd) Run(g *globals) error {
 		if next != "" {
 			cursor = &next
 		}
-		return g.print(map[string]any{"conversations": items, "agents": agents, "next": cursor}, func(w io.Writer) error {
+		return g.print(listed{items, cursor, agents}, func(w io.Writer) error {
 			if len(items) == 0 {
 				hint := "No conversations here."
 				if c.Project == "" && !c.Trash && c.Cursor == "" {
@@ -49,6 +49,13 @@ func (c *listCmd) Run(g *globals) error {
 			return err
 		})
 	})
+}
+
+// listed is a page of the list as JSON, with the sub-agents below it.
+type listed struct {
+	Conversations []scrollback.Conversation `json:"conversations"`
+	Next          *string                   `json:"next"`
+	Agents        []scrollback.Conversation `json:"agents,omitempty"`
 }
 
 // agentsListed bounds how many sub-agents a page of the list shows.

@@ -157,6 +157,7 @@ var damages = []struct {
 	{name: "turns of no branch", kind: "orphan", sql: []string{`UPDATE turns SET branch = 'gone'`}},
 	{name: "receipts of nothing", kind: "orphan", sql: []string{`UPDATE receipts SET conversation_id = 'gone'`}},
 	{name: "a mention by nobody", kind: "orphan", sql: []string{`INSERT INTO mentions SELECT 'gone', id, name, created_at FROM artifacts`}},
+	{name: "a version of nobody's file", kind: "orphan", sql: []string{`INSERT INTO message_sources VALUES ('gone', 'a.md', 1, 'x', 'b', 1)`}},
 	{name: "all terms lost", kind: "index", sql: []string{`INSERT INTO message_terms (message_terms) VALUES ('delete-all')`}},
 	{name: "a shown summary lost", kind: "view",
 		sql: []string{`UPDATE branches SET view = json_set(view, '$.summary', ` +

@@ -58,6 +58,9 @@ func TestExampleNotebooks(t *testing.T) {
 					t.Errorf("%q is not in the file", answer)
 				}
 			}
+			if n := bytes.Count(written, []byte(`"text/plain"`)); name == "tour.ipynb" && n != len(want) {
+				t.Errorf("%d answers can be seen where the file is not trusted", n)
+			}
 			valid(t, file)
 			if shown := output(t, data, "notebook", "show", file); strings.Count(shown, "  user  ") != len(want) ||
 				strings.Count(shown, "  1     ") != len(want) {

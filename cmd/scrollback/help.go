@@ -8,102 +8,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/manual"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
-
-// groups are the commands as a newcomer meets them, each with an example. ID and REF
-// stand for what the reader has.
-var groups = []struct {
-	name     string
-	commands []example
-}{
-	{"Chat", []example{
-		{"chat", `scrollback chat --resume`},
-		{"run", `scrollback run "The spare key is under the third bollard."`},
-		{"serve", `scrollback serve --addr 127.0.0.1:7078`},
-		{"mcp", `scrollback mcp --conversation latest`},
-	}},
-	{"Notebooks", []example{
-		{"notebook new", `scrollback notebook new plan.ipynb --title "The plan"`},
-		{"notebook", `scrollback notebook plan.ipynb`},
-		{"notebook run", `scrollback notebook run plan.ipynb "The spare key is under the third bollard."`},
-		{"notebook show", `scrollback notebook show plan.ipynb`},
-		{"notebook compress", `scrollback notebook compress plan.ipynb`},
-	}},
-	{"Read", []example{
-		{"list", `scrollback list --max 10`},
-		{"show", `scrollback show latest --after 0`},
-		{"search", `scrollback search "spare key"`},
-		{"context", `scrollback context latest`},
-		{"context show", `scrollback context show latest`},
-		{"context list", `scrollback context list latest`},
-		{"context receipts", `scrollback context receipts latest`},
-		{"context read", `scrollback context read REF`},
-		{"context tail", `scrollback context tail REF --lines 20`},
-		{"context grep", `scrollback context grep latest "third.*bollard"`},
-	}},
-	{"Compact", []example{
-		{"compact", `scrollback compact latest --force`},
-		{"uncompact", `scrollback uncompact latest`},
-		{"pin", `scrollback pin latest 1`},
-		{"clear", `scrollback clear latest`},
-	}},
-	{"Go back", []example{
-		{"rewind", `scrollback rewind latest 2`},
-		{"branches", `scrollback branches latest`},
-		{"fork", `scrollback fork latest 1 --title "Another way"`},
-	}},
-	{"Move", []example{
-		{"export", `scrollback export latest -o talk.jsonl`},
-		{"archive", `scrollback archive latest`},
-		{"import", `scrollback import talk.jsonl`},
-	}},
-	{"Share", []example{
-		{"keys", `scrollback keys`},
-		{"keys add", `scrollback keys add --name laptop --role write --expires 90d`},
-		{"keys list", `scrollback keys list`},
-		{"keys limit", `scrollback keys limit laptop --chats 100/h --tokens-per-day 500000`},
-		{"keys revoke", `scrollback keys revoke laptop`},
-	}},
-	{"Care", []example{
-		{"rename", `scrollback rename latest "Where the key is"`},
-		{"trash", `scrollback trash ID`},
-		{"restore", `scrollback restore ID`},
-		{"purge", `scrollback purge ID`},
-		{"projects", `scrollback projects`},
-		{"projects set", `scrollback projects set support --title "Support" --policy rolling`},
-		{"projects show", `scrollback projects show support`},
-		{"projects list", `scrollback projects list --json`},
-		{"projects delete", `scrollback projects delete support`},
-		{"usage", `scrollback usage --by day,model`},
-		{"models", `scrollback models`},
-		{"doctor", `scrollback doctor`},
-		{"version", `scrollback version`},
-		{"help", `scrollback help context grep`},
-	}},
-}
-
-type example struct{ command, line string }
-
-// variables are those the program reads from the environment.
-var variables = [][2]string{
-	{"SCROLLBACK_DATA", "folder that holds the data"},
-	{"SCROLLBACK_OBJECTS", "where the bytes of artifacts are kept: s3://…, file:///…"},
-	{"SCROLLBACK_CONFIG", "config file"},
-	{"SCROLLBACK_MODEL", "model, as provider/name; offline needs no key"},
-	{"SCROLLBACK_LIMIT", "window of the model in tokens"},
-	{"SCROLLBACK_ADDR", "address that serve listens on"},
-	{"SCROLLBACK_POLICY", "how new conversations are compacted"},
-	{"SCROLLBACK_SUMMARY_MODEL", "models to ask for summaries, separated by commas"},
-	{"SCROLLBACK_TITLES", "where titles come from: model, prompt or off"},
-	{"SCROLLBACK_TITLE_MODEL", "model to ask for titles"},
-	{"SCROLLBACK_SEARXNG", "address of a SearXNG server that searches the web"},
-	{"SCROLLBACK_WEB_SEARCH", "who searches the web: auto, provider, searxng or off"},
-	{"SCROLLBACK_RATE_LIMIT", "chats that each key, or else address, may begin, such as 100/h"},
-	{"SCROLLBACK_LOG_LEVEL", "what is logged: debug, info, warn or error"},
-	{"SCROLLBACK_LOG_FORMAT", "form of the log: text or json"},
-	{"OPENAI_API_KEY, …", "key of a provider: its name in capitals, then _API_KEY"},
-}
 
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"Command to explain."`
@@ -139,10 +46,10 @@ func explainUsage(o kong.HelpOptions, ctx *kong.Context) error {
 		}
 	}
 	name := commandName(node)
-	for _, g := range groups {
-		for _, e := range g.commands {
-			if e.command == name {
-				_, err := fmt.Fprintf(ctx.Stdout, "\nExample:\n  %s\n", e.line)
+	for _, g := range manual.Groups {
+		for _, e := range g.Commands {
+			if e.Command == name {
+				_, err := fmt.Fprintf(ctx.Stdout, "\nExample:\n  %s\n", e.Line)
 				return err
 			}
 		}
@@ -172,12 +79,12 @@ Start with these; no key is needed:
 	for _, n := range root.Children {
 		about[n.Name] = n.Help
 	}
-	for _, g := range groups {
-		fmt.Fprintf(w, "\n%s\n", g.name)
+	for _, g := range manual.Groups {
+		fmt.Fprintf(w, "\n%s\n", g.Name)
 		var rows [][]string
-		for _, e := range g.commands {
-			if help, ok := about[e.command]; ok {
-				rows = append(rows, []string{"  " + e.command, help})
+		for _, e := range g.Commands {
+			if help, ok := about[e.Command]; ok {
+				rows = append(rows, []string{"  " + e.Command, help})
 			}
 		}
 		if err := terminal.Table(w, rows); err != nil {
@@ -200,7 +107,7 @@ Start with these; no key is needed:
 	}
 	fmt.Fprint(w, "\nEnvironment; a flag overrides it, and it overrides the config file\n")
 	rows = nil
-	for _, v := range variables {
+	for _, v := range manual.Variables {
 		rows = append(rows, []string{"  " + v[0], v[1]})
 	}
 	if err := terminal.Table(w, rows); err != nil {

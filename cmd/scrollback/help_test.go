@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/manual"
 	"io"
 	"os"
 	"regexp"
@@ -29,16 +30,16 @@ func TestExamples(t *testing.T) {
 		return found
 	}
 	inside(t, data, "run", "Something to go on with")
-	for _, g := range groups {
-		for _, e := range g.commands {
-			line := e.line
+	for _, g := range manual.Groups {
+		for _, e := range g.Commands {
+			line := e.Line
 			if strings.Contains(line, " REF") {
 				inside(t, data, "clear", "latest")
 				line = strings.ReplaceAll(line, "REF", first(`history:\S+`, "context", "list", "latest"))
 			}
 			if strings.Contains(line, " ID") {
 				where := []string{"list", "--json"}
-				if e.command == "restore" {
+				if e.Command == "restore" {
 					where = append(where, "--trash")
 				}
 				line = strings.ReplaceAll(line, "ID", first(`"id":"[^"]+`, where...)[6:])
@@ -47,20 +48,20 @@ func TestExamples(t *testing.T) {
 			for i := range args {
 				args[i] = strings.Trim(args[i], `"`)
 			}
-			t.Run(e.command, func(t *testing.T) {
-				if !strings.HasPrefix(strings.Join(args, " "), e.command) && e.command != "context show" {
-					t.Errorf("the example of %s is %s", e.command, e.line)
+			t.Run(e.Command, func(t *testing.T) {
+				if !strings.HasPrefix(strings.Join(args, " "), e.Command) && e.Command != "context show" {
+					t.Errorf("the example of %s is %s", e.Command, e.Line)
 				}
-				if e.command == "serve" {
+				if e.Command == "serve" {
 					serveExample(t, args)
 					return
 				}
 				var out, errs bytes.Buffer
 				if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
-					t.Errorf("%s: exit %d\n%s%s", e.line, code, out.String(), errs.String())
+					t.Errorf("%s: exit %d\n%s%s", e.Line, code, out.String(), errs.String())
 				}
-				if out.Len() == 0 && e.command != "export" && e.command != "chat" && e.command != "mcp" {
-					t.Errorf("%s printed nothing", e.line)
+				if out.Len() == 0 && e.Command != "export" && e.Command != "chat" && e.Command != "mcp" {
+					t.Errorf("%s printed nothing", e.Line)
 				}
 			})
 		}
@@ -99,12 +100,14 @@ func TestHelpIsWhole(t *testing.T) {
 	for _, n := range parser.Model.Leaves(true) {
 		there = append(there, commandName(n))
 	}
-	for _, g := range groups {
-		for _, e := range g.commands {
-			told = append(told, e.command)
+	for _, g := range manual.Groups {
+		for _, e := range g.Commands {
+			told = append(told, e.Command)
 		}
 	}
-	told = slices.DeleteFunc(told, func(s string) bool { return s == "context" || s == "notebook" || s == "projects" || s == "keys" }) // stand for their defaults
+	told = slices.DeleteFunc(told, func(s string) bool { // those that stand for their defaults
+		return s == "context" || s == "notebook" || s == "projects" || s == "keys"
+	})
 	slices.Sort(there)
 	slices.Sort(told)
 	if !slices.Equal(there, told) {

@@ -139,10 +139,11 @@ var rooms = map[string]entry{
 	"terminal": {rooms: ". engine", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +
 			"github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". cmd/scrollback/config cmd/scrollback/tied doctor engine engine/allowance engine/watch local notebook server " +
-		"server/* terminal transcript/geminicli transfer workspace",
+	"cmd/*": {rooms: ". cmd/scrollback/config cmd/scrollback/manual cmd/scrollback/tied doctor engine engine/allowance engine/watch " +
+		"local notebook server server/* terminal transcript/geminicli transfer workspace",
 		libs: "github.com/alecthomas/kong", not: "database/sql"},
-	"cmd/scrollback/tied": {rooms: ". engine local notebook terminal transcript transfer", not: "database/sql os"},
+	"cmd/scrollback/manual": {not: "context os io database/sql"},
+	"cmd/scrollback/tied":   {rooms: ". engine local notebook terminal transcript transfer", not: "database/sql os"},
 	"cmd/scrollback/config": {rooms: ". compact engine engine/agent model model/all server/access server/restapi terminal token",
 		libs: "github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 

@@ -206,3 +206,34 @@ func testSearchAtomic(w *bench) {
 	}
 	same(w.t, "holding", []int64{0, 1}, got.Holding)
 }
+
+// search asks for random terms, phrases and filters.
+func (w *walk) search() {
+	q := driver.SearchQuery{Projects: some(w, nil, nil, []string{"one"}, []string{"one", "none"}), Role: some(w, "", "", scrollback.RoleUser), Limit: 10_000}
+	seen := map[string]bool{}
+	for _, t := range w.terms(3) {
+		if t += some(w, "", "", "*"); !seen[t] {
+			seen[t] = true
+			q.Any = append(q.Any, t)
+		}
+	}
+	if phrase := w.terms(2); len(phrase) > 0 && (w.often(50) || len(q.Any) == 0) {
+		phrase[0] += some(w, "", "", "*")
+		q.Must = [][]string{phrase}
+	}
+	if len(q.Any)+len(q.Must) == 0 {
+		return
+	}
+	if w.often(30) {
+		q.Conversations = []scrollback.ConversationID{w.conversation().ID, w.conversation().ID}
+	}
+	if w.often(30) {
+		q.From, q.To = w.now-int64(w.rng.IntN(2000)), w.now-int64(w.rng.IntN(500))
+	}
+	q.Words = w.rng.IntN(len(q.Any) + 1)
+	both(w, fmt.Sprintf("search %+v", q), func(d *driver.Driver) (driver.SearchResult, error) {
+		got, err := d.Index.Search(w.ctx, q)
+		byID(got.Found)
+		return got, err
+	})
+}

@@ -447,40 +447,9 @@ func (w *walk) artifact() {
 	errand(w, fmt.Sprint("artifact ", a.ID, id), func(d *driver.Driver) error { return d.Refs.PutArtifact(w.ctx, a, id) })
 }
 
-// search asks for random terms, phrases and filters.
-func (w *walk) search() {
-	q := driver.SearchQuery{Projects: some(w, nil, nil, []string{"one"}, []string{"one", "none"}), Role: some(w, "", "", scrollback.RoleUser), Limit: 10_000}
-	seen := map[string]bool{}
-	for _, t := range w.terms(3) {
-		if t += some(w, "", "", "*"); !seen[t] {
-			seen[t] = true
-			q.Any = append(q.Any, t)
-		}
-	}
-	if phrase := w.terms(2); len(phrase) > 0 && (w.often(50) || len(q.Any) == 0) {
-		phrase[0] += some(w, "", "", "*")
-		q.Must = [][]string{phrase}
-	}
-	if len(q.Any)+len(q.Must) == 0 {
-		return
-	}
-	if w.often(30) {
-		q.Conversations = []scrollback.ConversationID{w.conversation().ID, w.conversation().ID}
-	}
-	if w.often(30) {
-		q.From, q.To = w.now-int64(w.rng.IntN(2000)), w.now-int64(w.rng.IntN(500))
-	}
-	q.Words = w.rng.IntN(len(q.Any) + 1)
-	both(w, fmt.Sprintf("search %+v", q), func(d *driver.Driver) (driver.SearchResult, error) {
-		got, err := d.Index.Search(w.ctx, q)
-		byID(got.Found)
-		return got, err
-	})
-}
-
 // list pages through conversations and refs.
 func (w *walk) list() {
-	q := driver.ListQuery{Projects: some(w, nil, []string{"one"}, []string{"one", "none"}), Title: some(w, "", "red", "%"), Trash: w.often(30), Limit: 1 + w.rng.IntN(5)}
+	q := driver.ListQuery{Projects: some(w, nil, []string{"one"}, []string{"one", "none"}), Title: some(w, "", "red", "%"), Trash: w.often(30), Limit: 1 + w.rng.IntN(5), AgentOf: some(w, nil, nil, []scrollback.ConversationID{"a", "b"})}
 	r := driver.RefQuery{Kind: some(w, "", scrollback.RefHistory, scrollback.RefArtifact), Limit: 1 + w.rng.IntN(5),
 		Conversations: []scrollback.ConversationID{w.conversation().ID}}
 	if w.often(30) {
@@ -490,7 +459,6 @@ func (w *walk) list() {
 		r.Ref, r.Kind = scrollback.ArtifactRef(artifactID(some(w, "a", "b", "c"))), ""
 		r.Conversations = some(w, nil, r.Conversations)
 	}
-	q.AgentOf = some(w, nil, nil, []scrollback.ConversationID{"a", "b"})
 	if w.often(50) {
 		c := w.conversation()
 		q.Before = &driver.ListKey{At: c.CreatedAt, ID: string(c.ID)}

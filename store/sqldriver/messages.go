@@ -59,7 +59,7 @@ func (w *logWriter) append(ctx context.Context, entries []driver.Entry) ([]scrol
 			}
 		}
 		for _, s := range e.Sources {
-			if err := w.refer(ctx, s, &m); err != nil {
+			if err := sqlrow.Refer(ctx, w.tx, s, &m); err != nil {
 				return nil, err
 			}
 		}

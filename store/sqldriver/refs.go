@@ -36,33 +36,10 @@ func insertArtifact(ctx context.Context, tx *sqlrow.Session, a scrollback.Artifa
 		mentionedBy, a.ID, a.Name, a.CreatedAt)
 }
 
-// refer stores a source whose content a message has, unless a newer version is known.
-func (w *logWriter) refer(ctx context.Context, s driver.Source, m *scrollback.Message) error {
-	return w.tx.Run(ctx, `INSERT INTO message_sources (conversation_id, source, version, sha256, branch, seq) VALUES (`+sqlrow.Marks(6)+`)
-		ON CONFLICT (conversation_id, source) DO UPDATE SET version = excluded.version, sha256 = excluded.sha256,
-		branch = excluded.branch, seq = excluded.seq WHERE excluded.version >= message_sources.version`,
-		m.ConversationID, s.Name, s.Version, s.SHA256, m.Branch, m.Seq)
-}
-
 // Sources implements [driver.Refs].
 func (db refs) Sources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]driver.Source, error) {
-	var out []driver.Source
-	for _, name := range names {
-		for _, id := range in {
-			s := driver.Source{Name: name}
-			err := db.Read.Row(ctx, func(r sqlrow.Scanner) error { return r.Scan(&s.Version, &s.SHA256, &s.Branch, &s.Seq) },
-				`SELECT version, sha256, branch, seq FROM message_sources WHERE conversation_id = $1 AND source = $2`, id, name)
-			if errors.Is(err, sql.ErrNoRows) {
-				continue
-			}
-			if err != nil {
-				return nil, db.wrap("sqldriver.Sources", err)
-			}
-			out = append(out, s)
-			break
-		}
-	}
-	return out, nil
+	out, err := sqlrow.Sources(ctx, db.Read, in, names)
+	return out, db.wrap("sqldriver.Sources", err)
 }
 
 // Segments and mentioned artifacts as refs; both have the columns of a

@@ -132,14 +132,6 @@ func Split(said []transcript.Entry) (own *transcript.Entry, rest []transcript.En
 	return nil, said
 }
 
-// Kept says how many entries at the beginning stay as the file has them.
-func Kept(was, now []transcript.Entry) (n int) {
-	for n < len(was) && n < len(now) && was[n].Bad == nil && Same(was[n], now[n]) {
-		n++
-	}
-	return n
-}
-
 // Newest is the text of the newest answer of an interaction.
 func Newest(said []transcript.Entry) string {
 	for _, e := range slices.Backward(said) {

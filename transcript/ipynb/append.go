@@ -97,19 +97,11 @@ func (n *notebook) append(c transcript.Cell, own *transcript.Entry) error {
 
 // interaction puts a new interaction into the metadata of a cell.
 func (n *notebook) interaction(meta json.RawMessage, o cell.Ours, said []transcript.Entry) (json.RawMessage, error) {
-	messages, notes, err := cell.Write(said)
+	raws, _, notes, err := cell.Talk{}.Change(n.file.Form, metaDepth+2, said)
 	if err != nil {
 		return nil, err
 	}
 	o.Said = notes
-	var raws []json.RawMessage
-	for _, m := range messages {
-		raw, err := n.file.Marshal(m, metaDepth+2)
-		if err != nil {
-			return nil, err
-		}
-		raws = append(raws, raw)
-	}
 	return n.said(meta, o, raws)
 }
 

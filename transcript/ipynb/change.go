@@ -28,14 +28,13 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 	}
 	own, rest := cell.Split(list)
 	was := c.said()
-	kept := cell.Kept(was.all, rest)
-	if own == nil && len(rest) == len(was.all) && kept == len(rest) {
+	if own == nil && was.talk.Says(rest) {
 		return nil
 	}
-	if was.cell.Role == scrollback.RoleSystem && len(rest) > 0 {
+	if was.cell.Role == scrollback.RoleSystem {
 		return scrollback.Errorf(scrollback.Invalid, "ipynb.SetInteraction", "a system cell has no interaction")
 	}
-	messages, notes, err := cell.Write(rest)
+	raws, _, notes, err := was.talk.Change(n.file.Form, metaDepth+2, rest)
 	if err != nil {
 		return err
 	}
@@ -46,18 +45,6 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 		if meta, o.Own, err = cell.SetOwn(n.file.Form, meta, was.cell, *own); err != nil {
 			return err
 		}
-	}
-	same := 0
-	for k := range kept {
-		same += was.of[k]
-	}
-	raws := was.raw[:same:same]
-	for _, m := range messages[same:] {
-		raw, err := n.file.Marshal(m, metaDepth+2)
-		if err != nil {
-			return err
-		}
-		raws = append(raws, raw)
 	}
 	if meta, err = n.said(meta, o, raws); err != nil {
 		return err
@@ -82,7 +69,8 @@ func (n *notebook) said(meta json.RawMessage, o cell.Ours, raws []json.RawMessag
 	return cell.SetOurs(n.file.Form, meta, o)
 }
 
-// output is an answer as Jupyter shows it.
+// output is an answer as Jupyter shows it: the plain text is for its Notebook, which hides
+// Markdown in files that it does not trust.
 type output struct {
 	Data     map[string][]string `json:"data"`
 	Metadata map[string]bool     `json:"metadata"`
@@ -103,7 +91,7 @@ func (n *notebook) show(c *item, answer string) error {
 	case answer == "":
 		outputs = slices.Delete(outputs, at, at+1)
 	default:
-		raw, err := n.file.Marshal(output{map[string][]string{"text/markdown": split(answer)}, map[string]bool{cell.OursField: true}, "display_data"},
+		raw, err := n.file.Marshal(output{map[string][]string{"text/markdown": split(answer), "text/plain": split(answer)}, map[string]bool{cell.OursField: true}, "display_data"},
 			metaDepth+1)
 		if err != nil {
 			return err

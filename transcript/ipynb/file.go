@@ -110,7 +110,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 				in.Bad("not UTF-8")
 			default:
 				s := i.said()
-				in.Cell(s.cell, s.own, s.all, "")
+				in.Cell(s.cell, s.own, s.talk.All, "")
 			}
 		}
 	}

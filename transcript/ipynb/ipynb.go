@@ -55,9 +55,7 @@ type item struct {
 type said struct {
 	cell transcript.Cell
 	own  transcript.Entry
-	raw  []json.RawMessage // the messages of the interaction
-	all  []transcript.Entry
-	of   []int // of how many messages each is made
+	talk cell.Talk
 }
 
 // Open reads a file, which must not be changed any more. An error names its line and column.
@@ -167,9 +165,8 @@ func (i *item) said() *said {
 	}
 	attachments := field(i.Raw, members, "attachments")
 	cell.Lift(&s.cell, func(name string) (string, []byte, bool) { return attached(splice.Get(attachments, name)) })
-	s.raw = splice.Values(splice.Get(metadata, cell.InteractionField))
-	s.all, s.of = cell.Interaction(s.raw, meta.Said)
-	s.cell.Interaction = cell.Readable(s.all)
+	s.talk = cell.ReadTalk(splice.Values(splice.Get(metadata, cell.InteractionField)), meta.Ours)
+	s.cell.Interaction = cell.Readable(s.talk.All)
 	s.cell.References = cell.References(meta.Ghost)
 	s.own = cell.Own(s.cell, meta.Ours)
 	s.cell.References = cell.Referring(s.own)

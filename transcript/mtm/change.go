@@ -29,13 +29,16 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 	own, rest := cell.Split(list)
 	was := g.said()
 	meta := splice.Get(g.head.Raw, "metadata")
-	if own == nil && len(rest) == len(was.all) && cell.Kept(was.all, rest) == len(rest) {
+	if own == nil && was.talk.Says(rest) {
 		return nil
 	}
-	if g.role == scrollback.RoleAssistant && len(rest) == 0 {
+	switch {
+	case g.role == scrollback.RoleAssistant && len(rest) == 0:
 		return scrollback.Errorf(scrollback.Invalid, "mtm.SetInteraction", "a cell of the model's cannot be empty")
+	case g.role == scrollback.RoleSystem:
+		return scrollback.Errorf(scrollback.Invalid, "mtm.SetInteraction", "a system cell has no interaction")
 	}
-	messages, notes, err := cell.Write(rest)
+	raws, kept, notes, err := was.talk.Change(n.file.Form, messageDepth, rest)
 	if err != nil {
 		return err
 	}
@@ -46,20 +49,12 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 			return err
 		}
 	}
-	kept := 0
-	for k := range cell.Kept(was.all, rest) {
-		kept += was.of[k]
-	}
-	var run []splice.Item
+	old := g.run
 	if g.role == scrollback.RoleAssistant {
-		run = append(run, g.head)
+		old = append([]splice.Item{g.head}, g.run...)
 	}
-	run = append(run, g.run...)[:kept:kept]
-	for _, m := range messages[kept:] {
-		raw, err := n.file.Marshal(m, messageDepth)
-		if err != nil {
-			return err
-		}
+	run := old[:kept:kept]
+	for _, raw := range raws[kept:] {
 		run = append(run, n.file.Another(raw, false))
 	}
 	if g.role == scrollback.RoleAssistant {

@@ -114,7 +114,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 				in.Bad("this is not a message")
 			} else {
 				s := g.said()
-				in.Cell(s.cell, s.own, s.all, s.bad)
+				in.Cell(s.cell, s.own, s.talk.All, s.bad)
 			}
 			for _, it := range g.run {
 				in.Past(it)

@@ -56,9 +56,8 @@ func (g *group) takes() bool {
 type said struct {
 	cell transcript.Cell
 	own  transcript.Entry
-	all  []transcript.Entry // the interaction, with what could not be read
-	of   []int              // of how many messages each is made
-	bad  string             // why the cell cannot be read
+	talk cell.Talk
+	bad  string // why the cell cannot be read
 }
 
 // Open reads a file, which must not be changed any more. An error names its line and column.
@@ -143,8 +142,8 @@ func (g *group) said() *said {
 	for _, it := range g.run {
 		run = append(run, it.Raw)
 	}
-	s.all, s.of = cell.Interaction(run, meta.Said)
-	s.cell.Interaction = cell.Readable(s.all)
+	s.talk = cell.ReadTalk(run, meta.Ours)
+	s.cell.Interaction = cell.Readable(s.talk.All)
 	if g.role == scrollback.RoleAssistant {
 		s.cell.Text = cell.Group{Said: s.cell.Interaction}.Cell().Text
 		if len(s.cell.Interaction) == 0 {

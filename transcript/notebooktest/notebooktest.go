@@ -31,6 +31,7 @@ type Kind struct {
 func Run(t *testing.T, k Kind) {
 	t.Run("InteractionComesBack", func(t *testing.T) { interactionComesBack(t, k) })
 	t.Run("UnchangedMessagesStay", func(t *testing.T) { unchangedMessagesStay(t, k) })
+	t.Run("UnreadableStays", func(t *testing.T) { unreadableStays(t, k) })
 	t.Run("ConversationComesBack", func(t *testing.T) { conversationComesBack(t, k) })
 	t.Run("OwnMessage", func(t *testing.T) { ownMessage(t, k) })
 	t.Run("Tie", func(t *testing.T) { tie(t, k) })
@@ -162,6 +163,31 @@ func unchangedMessagesStay(t *testing.T, k Kind) {
 		t.Errorf("%v:\n%s", err, n.Bytes())
 	}
 	same(t, "longer", reopened(t, k, n).Cells()[0].Interaction, Said())
+}
+
+// What cannot be read in an interaction stays behind what is said now.
+func unreadableStays(t *testing.T, k Kind) {
+	n := k.New(transcript.Tie{})
+	must[int](t)(n.Append(transcript.Cell{Text: "q", Interaction: Said()[4:]}))
+	file := bytes.Replace(n.Bytes(), []byte("\"role\": \"assistant\","), []byte("\"role\":  \"developer\","), 1)
+	n = must[transcript.Notebook](t)(k.Open(file))
+	left := n.Cells()[0].Interaction
+	if err := n.SetInteraction(0, left); err != nil || len(left) != 2 || !bytes.Equal(n.Bytes(), file) {
+		t.Fatalf("%v: %+v in\n%s", err, left, n.Bytes())
+	}
+	for range 2 {
+		if err := n.SetInteraction(0, Said()); err != nil {
+			t.Fatal(err)
+		}
+		n = reopened(t, k, n)
+		same(t, "said", n.Cells()[0].Interaction, Said())
+		if bytes.Count(n.Bytes(), []byte("\"role\":  \"developer\"")) != 1 {
+			t.Errorf("%s", n.Bytes())
+		}
+	}
+	if _, _, bad := Read(t, k.Importer, n.Bytes()); len(bad) != 1 || !strings.Contains(bad[0].Reason, "developer") {
+		t.Errorf("bad %+v", bad)
+	}
 }
 
 // Conversation is one in which everything occurs.

@@ -58,5 +58,8 @@ test('what is taken away is not uploaded on', async () => {
 test('what a message has attached can be attached again', () => {
   const parts = [{ type: 'image', artifact: 'ab', name: 'a.png', size: 5, width: 3, media_type: 'image/png', detail: 'low' }];
   attach.put('again', attach.of(parts));
-  same(attach.ready('again'), [{ type: 'image', artifact: 'ab', name: 'a.png', detail: 'low' }]);
+  const { url, ...part } = attach.ready('again')[0];
+  same([part, url], [{ type: 'image', artifact: 'ab', name: 'a.png', detail: 'low' }, undefined]);
+  attach.put('far', attach.of([{ type: 'image', url: 'https://example.org/a.png' }]));
+  same(JSON.stringify(attach.ready('far')), '[{"type":"image","url":"https://example.org/a.png"}]');
 });

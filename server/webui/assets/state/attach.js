@@ -65,4 +65,4 @@ export const put = (id, list) => hold(id, list);
 
 // of is what a message has attached, as if it had just been added.
 export const of = (parts) => parts.map((p) => ({ key: ++keys, name: p.name, size: p.size,
-  part: { type: p.type, artifact: p.artifact, name: p.name, ...(p.detail && { detail: p.detail }) } }));
+  part: { type: p.type, artifact: p.artifact, url: p.url, name: p.name, detail: p.detail } }));

@@ -9,11 +9,11 @@ import { reading } from '../state/reader.js';
 import { t } from '../state/words.js';
 
 function Item({ item: a, id }) {
-  const image = a.part && a.part.type === 'image';
+  const image = a.part && a.part.type === 'image' && !a.part.url; // nothing is fetched from elsewhere
   const about = a.fault || a.note || (a.part ? (a.size >= 0 ? bytes(a.size) : '') : t('uploading'));
   return html`<li class=${`${image ? 'thumb' : 'slip'}${a.fault ? ' bad' : a.note ? ' warn' : ''}`} title=${image ? `${a.name || t('image')} · ${about}` : a.name}>
     ${image ? html`<img src=${artifactOf(a.part, id)} alt=${a.name || t('image')} />`
-      : html`${icon(a.fault || a.note ? 'warning' : 'page')}<b>${a.name || t('file')}</b><span role=${a.fault ? 'alert' : null}>${about}</span>`}
+      : html`${icon(a.fault || a.note ? 'warning' : 'page')}<b>${a.name || (a.part && a.part.url) || t('file')}</b><span role=${a.fault ? 'alert' : null}>${about}</span>`}
     <${Button} name="close" cls="small" label=${t('removeFile', a.name || t('file'))} onClick=${() => remove(id, a.key)} /></li>`;
 }
 
@@ -24,17 +24,21 @@ export function Attached({ id }) {
 
 const about = (image) => [image.width > 0 && `${image.width} × ${image.height}`, image.size > 0 && bytes(image.size)].filter(Boolean).join(' · ');
 
+// Far is a link to an image at an address: nothing is fetched from elsewhere.
+const Far = ({ image }) => /^https?:/i.test(image.url) && html`<a class="slip" href=${image.url} target="_blank" rel="noopener noreferrer">${icon('picture')}
+  <b>${image.name || image.url}</b></a>`;
+
 // Picture is an image of a message, which opens large.
 export function Picture({ image, id }) {
-  if (image.url) return /^https?:/i.test(image.url) && html`<a class="slip" href=${image.url} target="_blank" rel="noopener noreferrer">${icon('page')}<b>${image.name || image.url}</b></a>`;
+  if (image.url) return html`<${Far} image=${image} />`;
   const name = image.name || t('image');
   return html`<button type="button" class="picture" title=${[name, about(image)].filter(Boolean).join(' · ')} onClick=${() => { reading.value = { title: name, picture: image, conversation: id }; }}>
     <img loading="lazy" src=${artifactOf(image, id)} alt=${name} width=${image.width} height=${image.height} /></button>`;
 }
 
 // Large is an image in the reader.
-export const Large = ({ image, id }) => html`<div class="large" tabindex="0"><img src=${artifactOf(image, id)} alt=${image.name || t('image')} /></div>
-  <div class="foot"><span>${about(image)}</span><a class="plain" href=${artifactOf(image, id)} download=${image.name || ''}>${t('download')}</a></div>`;
+export const Large = ({ image, id }) => (image.url ? html`<div class="large"><${Far} image=${image} /></div>` : html`<div class="large" tabindex="0"><img src=${artifactOf(image, id)} alt=${image.name || t('image')} /></div>
+  <div class="foot"><span>${about(image)}</span><a class="plain" href=${artifactOf(image, id)} download=${image.name || ''}>${t('download')}</a></div>`);
 
 export const FileLink = ({ file, id }) => html`<a class="slip" href=${artifactOf(file, id)} download=${file.name}>${icon('page')}<b>${file.name || file.media_type}</b>
   <span>${bytes(file.size)}</span></a>`;
