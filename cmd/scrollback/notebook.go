@@ -29,8 +29,22 @@ func (c *notebookNewCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	return g.print(map[string]string{"file": f.Path}, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, g.texts().Notebook.Made+"\n", terminal.Plain(f.Path))
+	return g.wrote(f.Path, map[string]string{"file": f.Path})
+}
+
+// notebook opens a notebook, and grants the folder that it is in unless others are.
+func (g *globals) notebook(name string) (*notebook.File, error) {
+	f, err := notebook.Open(name)
+	if err == nil {
+		err = g.grant(false, f.Folder())
+	}
+	return f, err
+}
+
+// wrote prints which file was written.
+func (g *globals) wrote(path string, v any) error {
+	return g.print(v, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, g.texts().Notebook.Made+"\n", terminal.Plain(path))
 		return err
 	})
 }
@@ -46,11 +60,8 @@ type notebookShowCmd struct {
 
 // Run implements the command.
 func (c *notebookShowCmd) Run(g *globals) error {
-	f, err := notebook.Open(c.File)
+	f, err := g.notebook(c.File)
 	if err != nil {
-		return err
-	}
-	if err := g.grant(false, f.Folder()); err != nil {
 		return err
 	}
 	return g.kept(func(a *app) error {
@@ -68,11 +79,8 @@ type notebookCompressCmd struct {
 
 // Run implements the command.
 func (c *notebookCompressCmd) Run(g *globals) error {
-	f, err := notebook.Open(c.File)
+	f, err := g.notebook(c.File)
 	if err != nil {
-		return err
-	}
-	if err := g.grant(false, f.Folder()); err != nil {
 		return err
 	}
 	g.brief = true
@@ -89,10 +97,7 @@ func (c *notebookCompressCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(map[string]any{"file": path, "conversation_id": d.Conversation, "refs": d.Refs}, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, g.texts().Notebook.Made+"\n", terminal.Plain(path))
-			return err
-		})
+		return g.wrote(path, map[string]any{"file": path, "conversation_id": d.Conversation, "refs": d.Refs})
 	})
 }
 
@@ -105,7 +110,7 @@ type notebookRunCmd struct {
 
 // Run implements the command.
 func (c *notebookRunCmd) Run(g *globals) (err error) {
-	f, err := notebook.Open(c.File)
+	f, err := g.notebook(c.File)
 	if err != nil {
 		return err
 	}
@@ -119,9 +124,6 @@ func (c *notebookRunCmd) Run(g *globals) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := g.grant(false, f.Folder()); err != nil {
-		return err
-	}
 	g.brief = true
 	c.allow(g)
 	return g.with(func(a *app) error {
@@ -129,13 +131,14 @@ func (c *notebookRunCmd) Run(g *globals) (err error) {
 			return err
 		}
 		t, p := g.tied(a, f), g.printer()
-		if err := t.Open(g.ctx); err != nil {
+		err := t.Open(g.ctx)
+		if err == nil {
+			err = c.give(g, a, t.Conversation.ID)
+		}
+		if err != nil {
 			return err
 		}
-		if err := c.give(g, a, t.Conversation.ID); err != nil {
-			return err
-		}
-		err := t.RunAll(g.ctx, cells, c.Prompt)
+		err = t.RunAll(g.ctx, cells, c.Prompt)
 		p.Note("(conversation %s)", t.Conversation.ID)
 		if err == nil {
 			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Compacting) })
