@@ -119,6 +119,9 @@ func TestTexts(t *testing.T) {
 			if name == "Said" { // TestReferencesInChinese
 				continue
 			}
+			if f := en.Field(i); f.Kind() == reflect.Map && f.IsNil() { // English needs no other words
+				continue
+			}
 			switch a, b := en.Field(i), zh.Field(i); a.Kind() {
 			case reflect.Struct:
 				compare(a, b)
