@@ -15,6 +15,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/token"
@@ -62,6 +63,7 @@ func TestConfigGuide(t *testing.T) {
 			Price: &token.Price{Input: 0.28, CachedInput: 0.028, Output: 0.42, Currency: "USD"}}},
 		Strict:      map[string]scrollback.Strictness{"custom/gemma-3-12b": scrollback.StrictNoSystem},
 		ReplyBounds: model.Bounds{}.Full(),
+		Agents:      agent.Options{Depth: 2, PerTurn: 8, PerTree: 32, Steps: 20, Tokens: 200_000},
 		Limits: Limits{Body: 1 << 20, MessageChars: 200_000, Parts: 100, Attachment: 20 << 20, Import: 4 << 30, Images: 20,
 			RemoteImages: true},
 		variables: map[string]string{"DEEPSEEK_API_KEY": "sk-of-deepseek", "OPENAI_API_KEY": "sk-of-openai",
