@@ -78,6 +78,9 @@ func newDesk(t *testing.T, steps ...modeltest.Step) *desk {
 	r := enginetest.New(t, o, steps...)
 	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
+	if err := chromedp.Do(ctx); err != nil { // begins the browser, which ends with the context of its first action
+		t.Fatal(err)
+	}
 	return &desk{T: t, ctx: ctx, rig: r, root: root, url: srv.URL}
 }
 
@@ -93,8 +96,11 @@ func (d *desk) conversation() scrollback.ConversationID {
 
 func (d *desk) do(what string, actions ...chromedp.Action[chromedp.Void]) {
 	d.Helper()
-	if err := chromedp.Do(d.ctx, actions...); err != nil {
-		d.Fatalf("%s: %v", what, err)
+	ctx, cancel := context.WithTimeout(d.ctx, time.Minute) // and then there is time to ask what the page shows
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		shown := d.eval(`[document.activeElement.outerHTML.slice(0, 200), ` + written + `, document.body.innerText].join('\n')`)
+		d.Fatalf("%s: %v\n%s", what, err, shown)
 	}
 	d.picture(what)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"image"
+	"image/png"
 	"io"
 	"strings"
 	"testing"
@@ -61,6 +63,16 @@ func (s stopping) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
+// pixel is an image of one pixel.
+func pixel(t *testing.T) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 // An image on standard input is an image of the message, a text that is longer than a
 // message may be is a file, and what is neither is refused before anything is stored.
 func TestInputThatIsNoMessage(t *testing.T) {
@@ -71,7 +83,8 @@ func TestInputThatIsNoMessage(t *testing.T) {
 		code              int
 		kind              string
 	}{
-		{"image", "\x89PNG\r\n\x1a\n and no more", "", 0, "image"},
+		{"image", pixel(t), "", 0, "image"},
+		{"no image", "\x89PNG\r\n\x1a\n and no more", "the image is damaged", 2, ""},
 		{"long", long, "", 0, "file"},
 		{"binary", "\x7fELF\x00\x01", "neither text in UTF-8 nor an image", 2, ""},
 		{"latin", "caf\xe9", "neither text in UTF-8 nor an image", 2, ""},
@@ -100,7 +113,7 @@ func TestInputThatIsNoMessage(t *testing.T) {
 			out.Reset()
 			run(context.Background(), append(args, "show", string(page.Conversations[0].ID)), nil, &out, &errs)
 			if want := `"text":"what is it"},{"type":"` + c.kind + `"`; !strings.Contains(out.String(), want) {
-				t.Errorf("the message has not %s:\n%s", want, out.String())
+				t.Errorf("the message lacks %s:\n%s", want, out.String())
 			}
 		})
 	}

@@ -1,9 +1,9 @@
 // A dialog over the page: the browser keeps the focus in it and closes it on Esc.
-import { html, useEffect, useRef } from './html.js';
+import { html, useLayoutEffect, useRef } from './html.js';
 
 export function Dialog({ cls, label, onClose, children }) {
   const el = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => { // at once: whoever types on after Esc must not lose the focus again
     const d = el.current;
     const back = document.activeElement;
     d.showModal();
