@@ -95,7 +95,7 @@ func TestMark(t *testing.T) {
 		"two that it may be":    {[]transcript.Cell{named("n", "y"), named("o", "y")}, 0, false},
 		"it is no prompt today": {[]transcript.Cell{{ID: "b", Role: scrollback.RoleUser, Markup: true, Text: "y"}}, 0, false},
 	} {
-		if at, ok := m.in(c.cells); ok != c.ok || ok && at != c.at {
+		if at, ok := m.In(c.cells); ok != c.ok || ok && at != c.at {
 			t.Errorf("%s: %d, %v", name, at, ok)
 		}
 	}
