@@ -108,6 +108,19 @@ func TestCrashAtEveryByte(t *testing.T) {
 	}
 }
 
+// A notebook that cannot be written is not made: its name leaves no room for that of the
+// file beside it.
+func TestFailedNewLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := New(filepath.Join(dir, strings.Repeat("n", 249)+".ipynb"), ""); err == nil {
+		t.Fatal("it was made")
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 0 {
+		t.Errorf("left %v (%v)", left, err)
+	}
+}
+
 // What cannot be put in its place leaves nothing behind.
 func TestFailedWriteLeavesNothing(t *testing.T) {
 	dir := t.TempDir()

@@ -56,7 +56,10 @@ func New(name, title string) (*File, error) {
 	if err := claim(path); err != nil {
 		return nil, err
 	}
-	return f, f.write(op)
+	if err := f.write(op); err != nil {
+		return nil, errors.Join(err, os.Remove(path)) // it is empty: nobody could open it
+	}
+	return f, nil
 }
 
 // claim makes an empty file at a path where none may be.
