@@ -93,7 +93,7 @@ func TestMark(t *testing.T) {
 		"it is gone":            {[]transcript.Cell{named("a", "x")}, 0, false},
 		"its id has changed":    {[]transcript.Cell{named("a", "x"), named("n", "y")}, 1, true},
 		"two that it may be":    {[]transcript.Cell{named("n", "y"), named("o", "y")}, 0, false},
-		"it is no prompt today": {[]transcript.Cell{{ID: "b", Role: scrollback.RoleUser, Markup: true, Text: "y"}}, 0, false},
+		"it is not a prompt today": {[]transcript.Cell{{ID: "b", Role: scrollback.RoleUser, Markup: true, Text: "y"}}, 0, false},
 	} {
 		if at, ok := m.In(c.cells); ok != c.ok || ok && at != c.at {
 			t.Errorf("%s: %d, %v", name, at, ok)
