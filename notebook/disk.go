@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // disk is where files are replaced: the system's, or in tests one that fails.
@@ -28,7 +29,7 @@ type temporary interface {
 // replace writes a file beside another and puts it in its place, so that whoever reads, and
 // whoever comes after a crash, finds one of the two.
 func replace(d disk, name string, mode fs.FileMode, b []byte) error {
-	f, err := d.Create(filepath.Dir(name), "."+filepath.Base(name)+".*.tmp")
+	f, err := d.Create(filepath.Dir(name), pattern(name))
 	if err != nil {
 		return err
 	}
@@ -49,9 +50,15 @@ func replace(d disk, name string, mode fs.FileMode, b []byte) error {
 	return d.Sync(filepath.Dir(name))
 }
 
+// pattern is that of the file beside another, whose name may be as long as names can be.
+func pattern(name string) string {
+	base := filepath.Base(name)
+	return "." + strings.ToValidUTF8(base[:min(len(base), 200)], "") + ".*.tmp"
+}
+
 // probe makes sure that a file can be replaced.
 func probe(d disk, name string) error {
-	f, err := d.Create(filepath.Dir(name), "."+filepath.Base(name)+".*.tmp")
+	f, err := d.Create(filepath.Dir(name), pattern(name))
 	if err != nil {
 		return err
 	}

@@ -108,6 +108,29 @@ func TestCrashAtEveryByte(t *testing.T) {
 	}
 }
 
+// A notebook that cannot be written is not made.
+func TestFailedNewLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := newOn(&crashing{}, filepath.Join(dir, "a.ipynb"), ""); err == nil {
+		t.Fatal("it was made")
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 0 {
+		t.Errorf("left %v (%v)", left, err)
+	}
+}
+
+// A notebook may have a name as long as names can be.
+func TestLongName(t *testing.T) {
+	f, err := New(filepath.Join(t.TempDir(), strings.Repeat("潮", 83)+".ipynb"), "")
+	if err == nil {
+		err = f.Writable()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // What cannot be put in its place leaves nothing behind.
 func TestFailedWriteLeavesNothing(t *testing.T) {
 	dir := t.TempDir()

@@ -39,7 +39,9 @@ func blankOf(name, title string) (transcript.Notebook, error) {
 
 // New makes a notebook without cells, by default with the title that is the file's name;
 // conflict if there is a file.
-func New(name, title string) (*File, error) {
+func New(name, title string) (*File, error) { return newOn(folder{}, name, title) }
+
+func newOn(d disk, name, title string) (*File, error) {
 	const op = "notebook.New"
 	if title == "" {
 		title = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
@@ -52,11 +54,14 @@ func New(name, title string) (*File, error) {
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
-	f := &File{Notebook: n, Name: name, Path: path, disk: folder{}, now: time.Now, mode: newMode}
+	f := &File{Notebook: n, Name: name, Path: path, disk: d, now: time.Now, mode: newMode}
 	if err := claim(path); err != nil {
 		return nil, err
 	}
-	return f, f.write(op)
+	if err := f.write(op); err != nil {
+		return nil, errors.Join(err, os.Remove(path)) // it is empty: nobody could open it
+	}
+	return f, nil
 }
 
 // claim makes an empty file at a path where none may be.

@@ -86,16 +86,16 @@ func TestMark(t *testing.T) {
 		at    int
 		ok    bool
 	}{
-		"the same":              {[]transcript.Cell{named("a", "x"), named("b", "y")}, 1, true},
-		"moved":                 {[]transcript.Cell{named("b", "y"), named("a", "x")}, 0, true},
-		"one before it is new":  {[]transcript.Cell{named("c", "y"), named("a", "x"), named("b", "y")}, 2, true},
-		"its text has changed":  {[]transcript.Cell{named("a", "x"), named("b", "z")}, 1, false},
-		"it is gone":            {[]transcript.Cell{named("a", "x")}, 0, false},
-		"its id has changed":    {[]transcript.Cell{named("a", "x"), named("n", "y")}, 1, true},
-		"two that it may be":    {[]transcript.Cell{named("n", "y"), named("o", "y")}, 0, false},
-		"it is no prompt today": {[]transcript.Cell{{ID: "b", Role: scrollback.RoleUser, Markup: true, Text: "y"}}, 0, false},
+		"the same":                 {[]transcript.Cell{named("a", "x"), named("b", "y")}, 1, true},
+		"moved":                    {[]transcript.Cell{named("b", "y"), named("a", "x")}, 0, true},
+		"one before it is new":     {[]transcript.Cell{named("c", "y"), named("a", "x"), named("b", "y")}, 2, true},
+		"its text has changed":     {[]transcript.Cell{named("a", "x"), named("b", "z")}, 1, false},
+		"it is gone":               {[]transcript.Cell{named("a", "x")}, 0, false},
+		"its id has changed":       {[]transcript.Cell{named("a", "x"), named("n", "y")}, 1, true},
+		"two that it may be":       {[]transcript.Cell{named("n", "y"), named("o", "y")}, 0, false},
+		"it is not a prompt today": {[]transcript.Cell{{ID: "b", Role: scrollback.RoleUser, Markup: true, Text: "y"}}, 0, false},
 	} {
-		if at, ok := m.in(c.cells); ok != c.ok || ok && at != c.at {
+		if at, ok := m.In(c.cells); ok != c.ok || ok && at != c.at {
 			t.Errorf("%s: %d, %v", name, at, ok)
 		}
 	}

@@ -108,7 +108,7 @@ func Says(e transcript.Entry, c transcript.Cell) bool {
 	return strings.TrimSpace(e.Message.Parts.Text()) == prompt
 }
 
-// Names are the conversations that a notebook may be tied to, best first. An id that is no
+// Names are the conversations that a notebook may be tied to, best first. An id that is not a
 // UUID always stands for the same one.
 func Names(t transcript.Tie) (out []scrollback.ConversationID) {
 	if t.Conversation != "" {

@@ -27,8 +27,8 @@ func MarkOf(cells []transcript.Cell, i int) Mark {
 	return Mark{Cell: i, ID: cells[i].ID, Text: cells[i].Text}
 }
 
-// in finds the cell among others. One whose text has changed is not that cell.
-func (m Mark) in(cells []transcript.Cell) (int, bool) {
+// In finds the cell among others. One whose text has changed is not that cell.
+func (m Mark) In(cells []transcript.Cell) (int, bool) {
 	same := func(c transcript.Cell) bool { return isPrompt(c) && c.Text == m.Text }
 	if m.ID != "" {
 		if i := slices.IndexFunc(cells, func(c transcript.Cell) bool { return c.ID == m.ID }); i >= 0 {
@@ -66,12 +66,12 @@ func retie(n transcript.Notebook, tie transcript.Tie) error {
 	return n.SetTie(tie)
 }
 
-func (r *Run) find(n transcript.Notebook) (int, bool) { return r.in(n.Cells()) }
+func (r *Run) find(n transcript.Notebook) (int, bool) { return r.In(n.Cells()) }
 
 // Prompt is the cell in the file as it was read; false if it is not in there any more.
 func (r *Run) Prompt() (transcript.Cell, bool) {
 	cells := r.file.Cells()
-	i, ok := r.in(cells)
+	i, ok := r.In(cells)
 	if !ok {
 		return transcript.Cell{}, false
 	}

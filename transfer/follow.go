@@ -248,7 +248,7 @@ func sayings(e transcript.Entry) saying {
 }
 
 // Since yields what the current path of a conversation has after message seq, whole: the
-// messages, and as an interrupted one what a turn has written that is none yet. Reports of a
+// messages, and as an interrupted one what a turn has written that is not one yet. Reports of a
 // changed environment are left out.
 func (t *Transfer) Since(ctx context.Context, v *engine.View, id scrollback.ConversationID, seq int64) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {

@@ -180,7 +180,7 @@ func subsequence(s, typed string) bool {
 		if i < 0 {
 			return false
 		}
-		_, n := utf8.DecodeRuneInString(s[i:]) // a byte that is no character is found as one of three
+		_, n := utf8.DecodeRuneInString(s[i:]) // a byte that is not a character is found as one of three
 		s = s[i+n:]
 	}
 	return true

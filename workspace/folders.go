@@ -302,5 +302,5 @@ func plain(err error) error {
 	case errors.As(err, &number):
 		return fmt.Errorf("not readable: %w", number)
 	}
-	return errLeads // what os.Root itself refuses is no error of the system
+	return errLeads // what os.Root itself refuses is not an error of the system
 }

@@ -366,9 +366,6 @@ func TestNotebookBadInput(t *testing.T) {
 	write("readonly.mtm", cells, 0o400)
 	write("broken.mtm", "{\"metadata\": {},\n \"context\": [{]}", 0o600)
 	write("empty.ipynb", "", 0o600)
-	if err := syscall.Mkfifo(at("pipe.mtm"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		code int
 		says string
@@ -379,7 +376,6 @@ func TestNotebookBadInput(t *testing.T) {
 		{2, "folder", []string{"run", dir}},
 		{2, "line 2", []string{"run", at("broken.mtm")}},
 		{2, "empty.ipynb", []string{"show", at("empty.ipynb")}},
-		{2, "not a file", []string{"show", at("pipe.mtm")}},
 		{3, "no cell 9", []string{"run", at("cells.mtm"), "--cell", "9"}},
 		{2, "role is system", []string{"run", at("cells.mtm"), "--cell", "1"}},
 		{2, "empty", []string{"run", at("cells.mtm"), "--cell", "3"}},
@@ -499,6 +495,45 @@ func TestNotebookChangedWhileItRuns(t *testing.T) {
 		t.Error("what was said to the old text is in the file")
 	}
 	says(t, read(t, beside[0]), question, foundKey)
+}
+
+// With --cell all, cells that are moved while others run are found again, and one that is
+// removed ends the run.
+func TestNotebookCellsMovedWhileAllRun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		was, now string
+		code     int
+		cells    int
+	}{
+		"one more above": {`"context": [`, `"context": [{"role": "user", "content": "A new one?"},`, 0, 4},
+		"one less":       {`,{"role": "user", "content": "And what is it for?"}`, ``, 4, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, file := t.TempDir(), filepath.Join(t.TempDir(), "a.mtm")
+			text := `{"metadata": {}, "context": [{"role": "user", "content": "` + keyFact + `"},{"role": "assistant", "content": "Good."},` +
+				`{"role": "user", "content": "` + keyQuestion + `"},{"role": "user", "content": "And what is it for?"}]}`
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd, out := begun(t, data, file, "--cell", "all")
+			edit(t, file, c.was, c.now)
+			io.Copy(io.Discard, out)
+			if cmd.Wait(); cmd.ProcessState.ExitCode() != c.code {
+				t.Errorf("it ended with %d, want %d", cmd.ProcessState.ExitCode(), c.code)
+			}
+			s := showCells(t, data, file)
+			if len(s.Cells) != c.cells {
+				t.Fatalf("the file has %+v", s.Cells)
+			}
+			for _, row := range s.Cells {
+				if want := row.Line != "A new one?"; (row.Messages > 0) != want {
+					t.Errorf("cell %q has %d messages", row.Line, row.Messages)
+				}
+			}
+		})
+	}
 }
 
 // kill -9 at many points of a run leaves a whole file; the next run takes back what was

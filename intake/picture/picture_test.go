@@ -287,7 +287,7 @@ func TestManyBytes(t *testing.T) {
 	}
 }
 
-// What is no image, is broken or claims too much is refused, in little memory.
+// What is not an image, is broken or claims too much is refused, in little memory.
 func TestRefused(t *testing.T) {
 	whole := asPNG(t, quarters(300, 200))
 	photo := asJPEG(t, quarters(300, 200), 1)

@@ -62,7 +62,7 @@ func decode(address string) (mediaType string, b []byte, ok bool) {
 }
 
 // Sniff is the type of an image by how it begins. What is none of those that models look at
-// is no image: what it stands in remains a text.
+// is not an image: what it stands in remains a text.
 func Sniff(b []byte) (mediaType string, ok bool) {
 	s := string(b[:min(len(b), 12)])
 	switch {

@@ -4,7 +4,7 @@
 // Words it adds: output (what Jupyter shows under a cell: the newest answer is one).
 //
 // Invariants: code and Markdown cells are cells, of the user unless their metadata says
-// otherwise; raw cells, what is no cell, and every field that is not set stay as they were.
+// otherwise; raw cells, what is not a cell, and every field that is not set stay as they were.
 // What is written is valid where the file was.
 //
 // It may not know the store, the network or the file system.
@@ -47,7 +47,7 @@ type notebook struct {
 type item struct {
 	splice.Item
 	kind string // code, markdown, raw or what else stands there
-	bad  string // why it is no cell
+	bad  string // why it is not a cell
 	read *said  // once it was asked for
 }
 

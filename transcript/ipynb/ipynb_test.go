@@ -160,7 +160,7 @@ func TestAppendedIDs(t *testing.T) {
 	}
 }
 
-// What is no cell is named, and stays.
+// What is not a cell is named, and stays.
 func TestBadCells(t *testing.T) {
 	file := []byte("{\"cells\": [\n{\"cell_type\": \"heading\", \"source\": \"h\"},\n" +
 		"{\"cell_type\": \"code\", \"source\": [1]},\n7,\n" +

@@ -42,7 +42,7 @@ type notebook struct {
 type group struct {
 	head splice.Item
 	run  []splice.Item
-	role scrollback.Role // empty if it is no cell
+	role scrollback.Role // empty if it is not a cell
 
 	read *said // once it was asked for
 }

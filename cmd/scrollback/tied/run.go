@@ -57,7 +57,16 @@ func (t *Notebook) RunAll(ctx context.Context, cells []int, prompt string) error
 		}
 		cells = []int{cell}
 	}
-	for _, cell := range cells {
+	// Somebody may move cells while others run.
+	marks := make([]notebook.Mark, len(cells))
+	for i, all := 0, t.file.Cells(); i < len(cells); i++ {
+		marks[i] = notebook.MarkOf(all, cells[i])
+	}
+	for _, m := range marks {
+		cell, ok := m.In(t.file.Cells())
+		if !ok {
+			return scrollback.Errorf(scrollback.Conflict, "scrollback", "what was cell %d has been changed or removed; it and those below it were not run", m.Cell+1)
+		}
 		if len(cells) > 1 {
 			t.note(t.texts().Cell, cell+1, terminal.Clip(t.file.Rows()[cell].Line, titleWidth))
 		}
@@ -81,6 +90,10 @@ func (t *Notebook) run(ctx context.Context, cell int) error {
 		return err
 	}
 	cells := t.file.Cells()
+	cell, ok := r.In(cells) // it may have been read again
+	if !ok {
+		return scrollback.Errorf(scrollback.Internal, "scrollback", "the cell is not in the notebook")
+	}
 	is, err := t.follow(ctx, cells[:cell])
 	if err != nil {
 		return err

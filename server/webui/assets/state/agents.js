@@ -31,7 +31,7 @@ export async function load(ids, depth = DEPTH) {
   if (fresh.length && depth > 1) await load(fresh, depth - 1);
 }
 
-// told puts a change of an agent where it is shown, and returns false for what is no agent.
+// told puts a change of an agent where it is shown, and returns false for what is not an agent.
 export function told(ev) {
   if (!ev.agent_of) return false;
   const { id } = ev.agent_of;
