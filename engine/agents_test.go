@@ -203,6 +203,8 @@ func TestSubAgentBounds(t *testing.T) {
 			`unknown model "nope"`, 0, 0},
 		"limit": {agent.Options{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","limit":7}`)),
 			"too small", 0, 0},
+		"no limit": {agent.Options{}, echoes(), 1, modeltest.Call(enginetest.Call("a", "agent", `{"task":"x","limit":-7}`)),
+			"a limit is a number", 0, 0},
 		"steps": {agent.Options{Steps: 5}, looking, 1, modeltest.Call(hire("a", "never end")),
 			"it had not answered after 5 steps\n\nIts last words were:\nstill looking", 0, 1},
 		"failure": {agent.Options{}, modeltest.Step{Deltas: []model.Delta{{Text: "I beg"}}, Err: dead}, 1,
@@ -229,6 +231,9 @@ func TestSubAgentBounds(t *testing.T) {
 			}
 			if !strings.Contains(strings.Join(said, "\n"), c.want) || good != c.good {
 				t.Errorf("%d results are good, all are %q", good, said)
+			}
+			if c.staff == 0 && strings.Contains(said[0], "did not finish") {
+				t.Errorf("a sub-agent that was never there is said to be: %q", said)
 			}
 			if got := len(f.staff(id)); name != "tokens" && got != c.staff || got > c.staff {
 				t.Errorf("%d sub-agents", got)

@@ -107,7 +107,7 @@ func (in *Intake) imagesLeft(ps scrollback.Parts) int {
 }
 
 // versioned reports whether the same content need not be sent twice. A look-up is made
-// again each time.
+// each time.
 func versioned(f *reference.Found) bool {
 	return f.Error == "" && f.Kind != scrollback.ReferenceTool && f.SHA256 != ""
 }

@@ -398,10 +398,11 @@ func TextsOf(locales ...string) Texts {
 }
 
 var referencesInChinese = map[string]string{
-	"refused: no folder was granted":           "已拒绝：没有授权任何文件夹；可用 --root 或 /add 添加",
-	"refused: outside the roots":               "已拒绝：不在授权的文件夹内；可用 --root 或 /add 添加",
-	"refused: remote images are not allowed":   "已拒绝：不允许远程图片",
-	"refused: recall tools cannot be run here": "已拒绝：这里不能运行查阅工具",
+	"refused: no folder was granted":                                  "已拒绝：没有授权任何文件夹；可用 --root 或 /add 添加",
+	"refused: outside the roots":                                      "已拒绝：不在授权的文件夹内；可用 --root 或 /add 添加",
+	"refused: remote images are not allowed":                          "已拒绝：不允许远程图片",
+	"refused: recall tools cannot be run here":                        "已拒绝：这里不能运行查阅工具",
+	"its arguments are not JSON":                                      "它的参数不是 JSON",
 	"not found":                                                       "找不到",
 	"not a regular file":                                              "不是普通文件",
 	"not readable":                                                    "无法读取",

@@ -100,10 +100,11 @@ func (j *job) start(ctx context.Context, t task) (scrollback.Conversation, error
 		return c, j.spent()
 	}
 	made, err := j.desk.Create(ctx, c)
-	if err == nil {
-		j.started++
+	if err != nil {
+		return c, err // without the id that it would have got
 	}
-	return made, err
+	j.started++
+	return made, nil
 }
 
 func (j *job) spent() error {

@@ -96,6 +96,10 @@ func (s *scanner) bracketed(i int) (*Mark, int) {
 	if strings.TrimSpace(name) == "" {
 		return nil, i
 	}
+	if tool := call.FindString(name); strings.HasPrefix(tool, recallTools) { // its arguments may not be JSON: the reference says so
+		return &Mark{Text: name, Kind: scrollback.ReferenceTool, Tool: strings.TrimSuffix(tool, "{"),
+			Args: json.RawMessage(name[len(tool)-1:])}, end + 1
+	}
 	m := &Mark{Text: name, Kind: scrollback.ReferenceFile}
 	m.Path, m.First, m.Last = lines(name)
 	return m, end + 1

@@ -19,6 +19,7 @@ import (
 var (
 	errNoImages = errors.New("refused: remote images are not allowed")
 	errNoTools  = errors.New("refused: recall tools cannot be run here")
+	errNotJSON  = errors.New("its arguments are not JSON")
 )
 
 // triesEach bounds how many names are looked for, for each reference that may be followed.
@@ -155,13 +156,18 @@ func hash(content []byte) string {
 // tool runs a recall tool.
 func (r *resolver) tool(m Mark) {
 	var args bytes.Buffer
-	_ = json.Compact(&args, m.Args) // it was decoded when the mark was read
+	bad := json.Compact(&args, m.Args)
 	f := Found{Reference: scrollback.Reference{Mark: m.Text, Source: m.Tool + args.String(), Kind: m.Kind}}
+	if bad != nil {
+		f.Source = m.Text
+	}
 	if !r.once(f.Source) {
 		return
 	}
 	if r.o.Call == nil {
 		f.Error = errNoTools.Error()
+	} else if bad != nil {
+		f.Error = errNotJSON.Error()
 	} else if content, err := r.o.Call(r.ctx, m.Tool, m.Args); err != nil {
 		f.Error = err.Error()
 	} else {

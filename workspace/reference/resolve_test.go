@@ -227,6 +227,8 @@ func TestTools(t *testing.T) {
 		return strings.Repeat("é", 10), nil
 	}
 	o.Limits.FileBytes = 9
+	want(t, `@[context_grep{"a": }] @[context_list{} x]`, o, `tool context_grep{"a": } ERROR its arguments are not JSON`,
+		`tool context_list{} x ERROR its arguments are not JSON`)
 	want(t, `@[context_list{}] @[context_grep{"a":[1,2]}] @[context_list{ }]`, o,
 		`tool context_list{} = "éééé" (cut: the first 8 of 20 bytes)`,
 		`tool context_grep{"a":[1,2]} ERROR no such conversation`)

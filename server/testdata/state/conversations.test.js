@@ -69,3 +69,17 @@ test('a title is asked for once', async () => {
   same([await conversations.titleFor('far'), await conversations.titleFor('far'), asked.length], ['The far', 'The far', 1]);
   same(await conversations.titleFor('gone-long-ago'), 'gone-lon');
 });
+
+test('a change of a sub-agent does not read the list again', async () => {
+  const child = { ...conversation('child'), agent_of: { id: 'a' } };
+  const asked = serve({ [all]: ({ query }) => ({ conversations: query.includes('agent_of') ? [child] : [conversation('a')], next: null }) });
+  await conversations.refresh();
+  const lists = () => asked.filter((r) => !r.query.includes('agent_of')).length;
+  const ev = { type: 'conversation', conversation_id: 'child', agent_of: { id: 'a' }, version: 2, updated_at: 9 };
+  same([conversations.told(ev), conversations.told({ ...ev, type: 'trash', deleted_at: 9 }), conversations.told({ ...ev, gone: true })],
+    [true, true, true]);
+  same([ids(), lists()], [['a'], 1]);
+  conversations.inTrash.value = true; // where a sub-agent that was put there by itself is shown
+  same([conversations.told(ev), conversations.told({ ...ev, type: 'trash', deleted_at: 9 })], [true, false]);
+  conversations.inTrash.value = false;
+});

@@ -6,6 +6,7 @@ export const zh = [
   [/^refused: outside the roots$/, () => '已拒绝：不在允许的文件夹内'],
   [/^refused: remote images are not allowed$/, () => '已拒绝：不允许使用远程图片'],
   [/^refused: recall tools cannot be run here$/, () => '已拒绝：这里不能运行查阅工具'],
+  [/^its arguments are not JSON$/, () => '它的参数不是 JSON'],
   [/^not found$/, () => '找不到'],
   [/^not a regular file$/, () => '不是普通文件'],
   [/^not readable(?:: (.+))?$/, (why) => (why ? `无法读取：${why}` : '无法读取')],
