@@ -454,6 +454,55 @@ func TestNotebookCtrlC(t *testing.T) {
 	}
 }
 
+// A run whose output nobody reads any more ends quietly, like every other command; what came
+// until then is in the file.
+func TestNotebookOutputClosed(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	file := slowNotebook(t, data, ".ipynb")
+	for _, args := range [][]string{
+		{"notebook", "run", file, question}, {"notebook", "show", file}, {"notebook", "show", file, "--json"}, {"list"}, {"--help"}, {"chat"},
+	} {
+		cmd := command(t, data, slow, args...)
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var notes bytes.Buffer
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(fact+"\nsecond line\n"), w, &notes
+		r.Close()
+		err = cmd.Run()
+		w.Close()
+		if code := cmd.ProcessState.ExitCode(); code != 130 || strings.Contains(notes.String(), "pipe") {
+			t.Errorf("%v ended with %d (%v): %s", args, code, err, notes.String())
+		}
+	}
+	s := showCells(t, data, file)
+	if len(s.Cells) != 2 || !s.Cells[1].Cut || s.Cells[1].Answer == "" || s.Behind != 0 {
+		t.Errorf("the file has %+v", s)
+	}
+}
+
+// Cells below the one that was run last are no change of what was run.
+func TestNotebookCellsNotRunYet(t *testing.T) {
+	t.Parallel()
+	data, file := t.TempDir(), filepath.Join(t.TempDir(), "a.mtm")
+	if err := os.WriteFile(file, []byte(`{"metadata": {}, "context": [{"role": "user", "content": "`+keyFact+`"},
+ {"role": "user", "content": "Not run."}, {"role": "user", "content": "`+keyQuestion+`"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range []string{"1", "3", "1"} { // the last makes cell 3 stale
+		output(t, data, "notebook", "run", file, "--cell", run)
+		if s := showCells(t, data, file); s.Behind != 0 {
+			t.Errorf("after a run of cell %s it is at %d: %+v", run, s.Behind, s.Cells)
+		}
+	}
+	edit(t, file, "third bollard", "fourth bollard")
+	if s := showCells(t, data, file); s.Behind != -1 {
+		t.Errorf("an edited notebook is at %d", s.Behind)
+	}
+}
+
 // The second of two that run a notebook at once is refused, and the file is the first one's.
 func TestNotebookTwoProcesses(t *testing.T) {
 	t.Parallel()
