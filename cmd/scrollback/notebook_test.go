@@ -491,11 +491,16 @@ func TestNotebookCellsNotRunYet(t *testing.T) {
  {"role": "user", "content": "Not run."}, {"role": "user", "content": "`+keyQuestion+`"}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	says(t, second(ran(t, data, 2, "notebook", "run", file, "--limit", "300")), "scrollback: a limit of 300 tokens")
 	for _, run := range []string{"1", "3", "1"} { // the last makes cell 3 stale
 		output(t, data, "notebook", "run", file, "--cell", run)
 		if s := showCells(t, data, file); s.Behind != 0 {
 			t.Errorf("after a run of cell %s it is at %d: %+v", run, s.Behind, s.Cells)
 		}
+	}
+	output(t, data, "notebook", "compress", file) // brings all cells into the conversation
+	if _, notes := ran(t, data, 0, "notebook", "run", file, "--cell", "1"); strings.Contains(notes, "elsewhere") {
+		t.Errorf("after notebook compress: %s", notes)
 	}
 	edit(t, file, "third bollard", "fourth bollard")
 	if s := showCells(t, data, file); s.Behind != -1 {

@@ -42,7 +42,7 @@ func (t *Notebook) follow(ctx context.Context, cells []transcript.Cell) (transfe
 	switch {
 	case err == nil:
 		t.Conversation = is.Conversation
-	case scrollback.CodeOf(err) == scrollback.Invalid:
+	case scrollback.CodeOf(err) == scrollback.Invalid && cell > 0:
 		err = scrollback.ParamErrorf("scrollback", "cell", "cell %d: %w", cell, err)
 	}
 	return is, err
@@ -177,7 +177,12 @@ func (k *keeping) end(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return k.patch(ctx, 0, func(c *scrollback.Conversation) error {
+	return k.stands(ctx, now)
+}
+
+// stands notes in the conversation how far the notebook has it.
+func (t *Notebook) stands(ctx context.Context, now scrollback.Conversation) error {
+	return t.patch(ctx, 0, func(c *scrollback.Conversation) error {
 		return setMeta(c, meta{File: metaOf(*c).File, Branch: now.Branch, Seq: now.Messages})
 	})
 }
