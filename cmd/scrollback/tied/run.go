@@ -227,6 +227,9 @@ func (t *Notebook) takeBack(ctx context.Context) (running bool, err error) {
 	if m.Running == nil || m.File != t.file.Path {
 		return false, nil
 	}
+	if err := t.close(ctx); err != nil {
+		return false, err
+	}
 	said, err := collect(t.app.Transfer.Since(ctx, t.app.View, t.Conversation.ID, m.Running.After))
 	if err != nil {
 		return false, err
@@ -248,4 +251,24 @@ func (t *Notebook) takeBack(ctx context.Context) (running bool, err error) {
 	}
 	m.Running, m.Branch, m.Seq = nil, t.Conversation.Branch, t.Conversation.Messages
 	return false, t.patch(ctx, 0, func(c *scrollback.Conversation) error { return setMeta(c, m) })
+}
+
+// close makes what a run that was cut off had written a message of the conversation.
+func (t *Notebook) close(ctx context.Context) error {
+	last, err := t.app.Store.Turns.Last(ctx, t.Conversation.ID)
+	if scrollback.CodeOf(err) == scrollback.NotFound || err == nil && !t.app.Store.Turns.Expired(last) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	head, err := t.app.Bulk().Head(ctx, t.Conversation.ID, scrollback.AccessWrite)
+	if err != nil {
+		return err
+	}
+	closed, err := t.app.Store.Append(ctx, head, nil)
+	if err == nil {
+		t.Conversation = closed.Head.Conversation
+	}
+	return err
 }
