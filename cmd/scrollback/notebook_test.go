@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -505,6 +506,48 @@ func TestNotebookCellsNotRunYet(t *testing.T) {
 	edit(t, file, "third bollard", "fourth bollard")
 	if s := showCells(t, data, file); s.Behind != -1 {
 		t.Errorf("an edited notebook is at %d", s.Behind)
+	}
+}
+
+// The file keeps all that the marks of a cell brought, for whoever imports it elsewhere.
+func TestNotebookKeepsWhatMarksBrought(t *testing.T) {
+	t.Parallel()
+	pixel, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAABQAAAAKCAIAAAA7N+mxAAAAFUlEQVR4" +
+		"nGP4z8BANiJf56jmEaMZADFExzl02osRAAAAAElFTkSuQmCC")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ext := range notebookKinds {
+		data, dir := t.TempDir(), t.TempDir()
+		file := filepath.Join(dir, "a"+ext)
+		if err := os.WriteFile(filepath.Join(dir, "pixel.png"), pixel, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		output(t, data, "notebook", "new", file)
+		output(t, data, "notebook", "run", file, "Look at ![it](pixel.png) and @[none.txt].")
+		if s := showCells(t, data, file); s.Behind != 0 {
+			t.Errorf("it shows %+v", s)
+		}
+		elsewhere := t.TempDir()
+		output(t, elsewhere, "import", file)
+		var page scrollback.MessagePage
+		if err := json.Unmarshal([]byte(output(t, elsewhere, "show", "latest", "--json")), &page); err != nil {
+			t.Fatal(err)
+		}
+		images, refused := 0, 0
+		for _, p := range page.Messages[0].Parts {
+			switch p := p.(type) {
+			case scrollback.Image:
+				images++
+			case scrollback.Text:
+				if p.Reference != nil && p.Reference.Error != "" {
+					refused++
+				}
+			}
+		}
+		if images != 1 || refused != 1 {
+			t.Errorf("%s has %d images and %d references that were not read: %+v", ext, images, refused, page.Messages[0].Parts)
+		}
 	}
 }
 
