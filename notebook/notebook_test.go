@@ -136,6 +136,7 @@ func TestNarrow(t *testing.T) {
 		"a folder above":        {[]string{"file://" + base}, []string{ws}, 1},
 		"its own folder":        {[]string{"."}, []string{ws}, 0},
 		"one inside":            {[]string{"file://" + strings.ReplaceAll(sub, " ", "%20") + "/"}, []string{sub}, 0},
+		"one inside another":    {[]string{sub, "/", "a b", "."}, []string{ws}, 1},
 		"one that begins alike": {[]string{other}, []string{}, 1},
 		"a link that leads out": {[]string{"out"}, []string{}, 1},
 		"dots that lead out":    {[]string{"../wsx"}, []string{}, 1},

@@ -60,7 +60,21 @@ func Narrow(granted, asked []string, dir string) (roots []string, beyond []Beyon
 		}
 		beyond = append(beyond, Beyond{name, why})
 	}
-	return roots, beyond
+	return outermost(roots), beyond
+}
+
+// outermost leaves out the folders inside others, which would only give each file a second name.
+func outermost(roots []string) []string {
+	out := []string{}
+	for _, r := range roots {
+		if !slices.ContainsFunc(roots, func(o string) bool {
+			_, err := workspace.Narrow([]string{o}, []string{r})
+			return o != r && err == nil
+		}) {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // folderOf is the path that a notebook means by a name: a path or a file: address.

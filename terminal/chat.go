@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
+	"syscall"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
@@ -121,7 +124,7 @@ func (c *chat) run(ctx context.Context) (last, err error) {
 		if last = c.line(ctx, line); last == nil {
 			continue
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || Unread(last) {
 			return last, nil
 		}
 		fmt.Fprintln(c.w.faults, Plain(Explain(last)))
@@ -196,6 +199,13 @@ func (c *chat) modelName(conv scrollback.Conversation) string {
 		}
 	}
 	return c.o.Model
+}
+
+// Unread reports whether err is that nobody reads the standard output, such as head when it
+// has enough.
+func Unread(err error) bool {
+	var failed *fs.PathError
+	return errors.As(err, &failed) && failed.Path == os.Stdout.Name() && errors.Is(failed, syscall.EPIPE)
 }
 
 // Shown is an error that the person has already seen.

@@ -45,17 +45,22 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 	refused := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { refused <- v.Turns().Cancel(whole, r.Conversation, turn) })
 	defer stop()
+	var unread error
 	for n, err := range events {
-		if err == nil {
-			err = p.show(n.Event)
-		}
-		if err == nil && p.Saw != nil {
-			p.Saw(n.Event)
-		}
 		if err != nil {
-			// Nobody reads any more; closing the engine saves the reply.
 			return scrollback.Wrap(scrollback.Canceled, "terminal.Turn", err)
 		}
+		if unread == nil {
+			if unread = p.show(n.Event); unread != nil {
+				_ = v.Turns().Cancel(whole, r.Conversation, turn) // fails only if the turn has just ended
+			}
+		}
+		if p.Saw != nil {
+			p.Saw(n.Event)
+		}
+	}
+	if unread != nil { // the reply is saved as far as it came
+		return scrollback.Wrap(scrollback.Canceled, "terminal.Turn", unread)
 	}
 	p.endLine()
 	p.sources()

@@ -110,6 +110,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if exited >= 0 {
 		return exited // --help
 	}
+	if terminal.Unread(err) {
+		return unreadCode
+	}
 	if err != nil {
 		fmt.Fprintf(stderr, "scrollback: %v\n(scrollback help lists the commands)\n", err)
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Invalid})
@@ -117,6 +120,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	err = c.configure()
 	if err == nil {
 		err = parsed.Run(&c.globals)
+	}
+	if terminal.Unread(err) {
+		return unreadCode
 	}
 	if err != nil {
 		if !errors.As(err, new(terminal.Shown)) {
@@ -126,6 +132,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	return 0
 }
+
+// unreadCode is the exit code when nobody reads the output: that of an interrupted process.
+var unreadCode = scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Canceled})
 
 func (g *globals) logger() *slog.Logger {
 	o := &slog.HandlerOptions{Level: g.set.LogLevel}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -450,6 +451,102 @@ func TestNotebookCtrlC(t *testing.T) {
 	}
 }
 
+// A run whose output nobody reads any more ends quietly, like every other command; what came
+// until then is in the file.
+func TestNotebookOutputClosed(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	file := slowNotebook(t, data, ".ipynb")
+	for _, args := range [][]string{
+		{"notebook", "run", file, question}, {"notebook", "show", file}, {"notebook", "show", file, "--json"}, {"list"}, {"--help"}, {"chat"},
+	} {
+		cmd := command(t, data, slow, args...)
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var notes bytes.Buffer
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(fact+"\nsecond line\n"), w, &notes
+		r.Close()
+		err = cmd.Run()
+		w.Close()
+		if code := cmd.ProcessState.ExitCode(); code != 130 || strings.Contains(notes.String(), "pipe") {
+			t.Errorf("%v ended with %d (%v): %s", args, code, err, notes.String())
+		}
+	}
+	s := showCells(t, data, file)
+	if len(s.Cells) != 2 || !s.Cells[1].Cut || s.Cells[1].Answer == "" || s.Behind != 0 {
+		t.Errorf("the file has %+v", s)
+	}
+}
+
+// Cells below the one that was run last are no change of what was run.
+func TestNotebookCellsNotRunYet(t *testing.T) {
+	t.Parallel()
+	data, file := t.TempDir(), filepath.Join(t.TempDir(), "a.mtm")
+	if err := os.WriteFile(file, []byte(`{"metadata": {}, "context": [{"role": "user", "content": "`+keyFact+`"},
+ {"role": "user", "content": "Not run."}, {"role": "user", "content": "`+keyQuestion+`"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says(t, second(ran(t, data, 2, "notebook", "run", file, "--limit", "300")), "scrollback: a limit of 300 tokens")
+	for _, run := range []string{"1", "3", "1"} { // the last makes cell 3 stale
+		output(t, data, "notebook", "run", file, "--cell", run)
+		if s := showCells(t, data, file); s.Behind != 0 {
+			t.Errorf("after a run of cell %s it is at %d: %+v", run, s.Behind, s.Cells)
+		}
+	}
+	output(t, data, "notebook", "compress", file) // brings all cells into the conversation
+	if _, notes := ran(t, data, 0, "notebook", "run", file, "--cell", "1"); strings.Contains(notes, "elsewhere") {
+		t.Errorf("after notebook compress: %s", notes)
+	}
+	edit(t, file, "third bollard", "fourth bollard")
+	if s := showCells(t, data, file); s.Behind != -1 {
+		t.Errorf("an edited notebook is at %d", s.Behind)
+	}
+}
+
+// The file keeps all that the marks of a cell brought, for whoever imports it elsewhere.
+func TestNotebookKeepsWhatMarksBrought(t *testing.T) {
+	t.Parallel()
+	pixel, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAABQAAAAKCAIAAAA7N+mxAAAAFUlEQVR4" +
+		"nGP4z8BANiJf56jmEaMZADFExzl02osRAAAAAElFTkSuQmCC")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ext := range notebookKinds {
+		data, dir := t.TempDir(), t.TempDir()
+		file := filepath.Join(dir, "a"+ext)
+		if err := os.WriteFile(filepath.Join(dir, "pixel.png"), pixel, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		output(t, data, "notebook", "new", file)
+		output(t, data, "notebook", "run", file, "Look at ![it](pixel.png) and @[none.txt].")
+		if s := showCells(t, data, file); s.Behind != 0 {
+			t.Errorf("it shows %+v", s)
+		}
+		elsewhere := t.TempDir()
+		output(t, elsewhere, "import", file)
+		var page scrollback.MessagePage
+		if err := json.Unmarshal([]byte(output(t, elsewhere, "show", "latest", "--json")), &page); err != nil {
+			t.Fatal(err)
+		}
+		images, refused := 0, 0
+		for _, p := range page.Messages[0].Parts {
+			switch p := p.(type) {
+			case scrollback.Image:
+				images++
+			case scrollback.Text:
+				if p.Reference != nil && p.Reference.Error != "" {
+					refused++
+				}
+			}
+		}
+		if images != 1 || refused != 1 {
+			t.Errorf("%s has %d images and %d references that were not read: %+v", ext, images, refused, page.Messages[0].Parts)
+		}
+	}
+}
+
 // The second of two that run a notebook at once is refused, and the file is the first one's.
 func TestNotebookTwoProcesses(t *testing.T) {
 	t.Parallel()
@@ -568,8 +665,8 @@ func TestNotebookKilled(t *testing.T) {
 				s = showCells(t, data, file)
 				return !s.Running
 			})
-			if s.Behind > 0 {
-				t.Errorf("killed after %d bytes: %d messages are not in the file", 30*i, s.Behind)
+			if last := s.Cells[len(s.Cells)-1]; s.Behind != 0 && (s.Behind > 0 || last.Messages > 0) {
+				t.Errorf("killed after %d bytes: the conversation is %d behind the file: %+v", 30*i, s.Behind, last)
 			}
 			output(t, data, "notebook", "run", file, "And now?")
 			s = showCells(t, data, file)

@@ -24,9 +24,32 @@ func Own(c transcript.Cell, o Ours) transcript.Entry {
 	return e
 }
 
-// shows reports whether a cell is how a message looks.
+// shows reports whether a cell is how a message looks; images that its marks brought need not
+// be in it.
 func shows(c transcript.Cell, e transcript.Entry) bool {
-	as := Of(e)
+	return looksAs(c, Of(e)) || looksAs(c, Of(unbrought(e)))
+}
+
+// unbrought is a message without the images that its marks brought.
+func unbrought(e transcript.Entry) transcript.Entry {
+	var parts scrollback.Parts
+	attached := map[int][]byte{}
+	for i, p := range e.Message.Parts {
+		if _, ok := p.(scrollback.Image); ok && i > 0 {
+			if t, ok := e.Message.Parts[i-1].(scrollback.Text); ok && t.Reference != nil && t.Reference.Kind == scrollback.ReferenceImage {
+				continue
+			}
+		}
+		if b, ok := e.Bytes[i]; ok {
+			attached[len(parts)] = b
+		}
+		parts = append(parts, p)
+	}
+	e.Message.Parts, e.Bytes = parts, attached
+	return e
+}
+
+func looksAs(c, as transcript.Cell) bool {
 	a, errA := plain(GhostOf(as.References))
 	b, errB := plain(GhostOf(c.References))
 	return errA == nil && errB == nil && string(a) == string(b) && as.Role == c.Role && slices.Equal(looks(as), looks(c))

@@ -16,6 +16,9 @@ import (
 func (t *Notebook) Digest(ctx context.Context) (notebook.Digest, error) {
 	var d notebook.Digest
 	is, err := t.follow(ctx, t.file.Cells())
+	if err == nil {
+		err = t.stands(ctx, t.Conversation)
+	}
 	if err != nil {
 		return d, err
 	}

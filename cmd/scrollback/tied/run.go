@@ -42,7 +42,7 @@ func (t *Notebook) follow(ctx context.Context, cells []transcript.Cell) (transfe
 	switch {
 	case err == nil:
 		t.Conversation = is.Conversation
-	case scrollback.CodeOf(err) == scrollback.Invalid:
+	case scrollback.CodeOf(err) == scrollback.Invalid && cell > 0:
 		err = scrollback.ParamErrorf("scrollback", "cell", "cell %d: %w", cell, err)
 	}
 	return is, err
@@ -190,7 +190,12 @@ func (k *keeping) end(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return k.patch(ctx, 0, func(c *scrollback.Conversation) error {
+	return k.stands(ctx, now)
+}
+
+// stands notes in the conversation how far the notebook has it.
+func (t *Notebook) stands(ctx context.Context, now scrollback.Conversation) error {
+	return t.patch(ctx, 0, func(c *scrollback.Conversation) error {
 		return setMeta(c, meta{File: metaOf(*c).File, Branch: now.Branch, Seq: now.Messages})
 	})
 }
@@ -235,6 +240,9 @@ func (t *Notebook) takeBack(ctx context.Context) (running bool, err error) {
 	if m.Running == nil || m.File != t.file.Path {
 		return false, nil
 	}
+	if err := t.close(ctx); err != nil {
+		return false, err
+	}
 	said, err := collect(t.app.Transfer.Since(ctx, t.app.View, t.Conversation.ID, m.Running.After))
 	if err != nil {
 		return false, err
@@ -256,4 +264,24 @@ func (t *Notebook) takeBack(ctx context.Context) (running bool, err error) {
 	}
 	m.Running, m.Branch, m.Seq = nil, t.Conversation.Branch, t.Conversation.Messages
 	return false, t.patch(ctx, 0, func(c *scrollback.Conversation) error { return setMeta(c, m) })
+}
+
+// close makes what a run that was cut off had written a message of the conversation.
+func (t *Notebook) close(ctx context.Context) error {
+	last, err := t.app.Store.Turns.Last(ctx, t.Conversation.ID)
+	if scrollback.CodeOf(err) == scrollback.NotFound || err == nil && !t.app.Store.Turns.Expired(last) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	head, err := t.app.Bulk().Head(ctx, t.Conversation.ID, scrollback.AccessWrite)
+	if err != nil {
+		return err
+	}
+	closed, err := t.app.Store.Append(ctx, head, nil)
+	if err == nil {
+		t.Conversation = closed.Head.Conversation
+	}
+	return err
 }

@@ -74,19 +74,32 @@ func (t *Notebook) agents(ctx context.Context) (out []scrollback.Conversation, e
 }
 
 // behind counts what the conversation has after the cells, or after those before the first
-// stale one; -1 if it is on another path.
+// stale one; -1 if it is on another path. Cells below what was run last are not in it yet.
 func (t *Notebook) behind(ctx context.Context) (int64, error) {
 	cells := t.file.Cells()
-	for _, n := range []int{len(cells), slices.IndexFunc(cells, func(c transcript.Cell) bool { return c.Stale })} {
-		if n < 0 {
-			break
+	stale := slices.IndexFunc(cells, func(c transcript.Cell) bool { return c.Stale })
+	tried := -1
+	for _, n := range []int{len(cells), answered(cells), stale, answered(cells[:max(stale, 0)])} {
+		if n < 0 || n == tried {
+			continue
 		}
+		tried = n
 		is, err := t.app.Transfer.Follow(ctx, t.app.View, transfer.FollowRequest{Conversation: t.Conversation.ID, Entries: notebook.Path(cells[:n]), Look: true})
 		if err != nil || is.Entire && is.Behind >= 0 {
 			return is.Behind, err
 		}
 	}
 	return -1, nil
+}
+
+// answered counts the cells down to the last one to which something was said.
+func answered(cells []transcript.Cell) int {
+	for i, c := range slices.Backward(cells) {
+		if len(c.Interaction) > 0 {
+			return i + 1
+		}
+	}
+	return -1
 }
 
 // Write lists the cells for people.
