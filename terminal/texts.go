@@ -431,6 +431,7 @@ var referencesInChinese = map[string]string{
 	"not an image: a folder":                                          "不是图片：是文件夹",
 	"not an image: an empty file":                                     "不是图片：文件为空",
 	"left out: the limit of images is %d":                             "未发送：最多发送 %d 张图片",
+	"left out: the images of a prompt have at most %s":                "未发送：一次提问的图片共最多 %s",
 	"left out: the limit of references is %d":                         "未读取：最多读取 %d 个引用",
 	"left out, with %d more: the limit of references is %d":           "未读取，另有 %d 个也未读取：最多读取 %d 个引用",
 	"a circle: @[%s] leads back to %s and is not followed":            "循环引用：@[%s] 又指回 %s，未再读取",

@@ -184,6 +184,10 @@ func (r *resolver) bytes(f *Found, size int64, in io.Reader) {
 		f.Error = fmt.Sprintf("too large: %s, and an image has at most %s", amount(size), amount(r.limits.ImageBytes))
 		return
 	}
+	if r.shown+size > r.limits.ImagesSum {
+		f.Error = fmt.Sprintf("left out: the images of a prompt have at most %s", amount(r.limits.ImagesSum))
+		return
+	}
 	if !r.anImageMore(f) {
 		return
 	}
@@ -197,6 +201,7 @@ func (r *resolver) bytes(f *Found, size int64, in io.Reader) {
 		f.Error = fmt.Sprintf("too large: an image has at most %s", amount(r.limits.ImageBytes))
 	default:
 		f.Image, f.Bytes, f.SHA256 = raw, int64(len(raw)), hash(raw)
+		r.shown += f.Bytes
 	}
 }
 

@@ -118,6 +118,10 @@ func TestImages(t *testing.T) {
 		"image a%20b.png @[![d](a%20b.png)] ERROR too large: 16 bytes, and an image has at most 12 bytes", "image p.png IMAGE of 12",
 		"image x.gif ERROR left out: the limit of images is 1",
 		"image https://h/x.png @[![h](https://h/x.png)] ERROR refused: remote images are not allowed")
+	o.Limits = Limits{ImagesSum: 20}
+	want(t, "@[p.png] ![d](a%20b.png) ![e](c%20d.jpg)", o, "image p.png IMAGE of 12",
+		"image a%20b.png @[![d](a%20b.png)] ERROR left out: the images of a prompt have at most 20 bytes",
+		"image c d.jpg @[![e](c%20d.jpg)] IMAGE of 7")
 }
 
 func TestImagesElsewhere(t *testing.T) {

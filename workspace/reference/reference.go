@@ -50,6 +50,7 @@ type Limits struct {
 	Entries    int   // of a folder; 0 means 1,000
 	Images     int   // 0 means 20
 	ImageBytes int64 // of one image; 0 means 20 MiB
+	ImagesSum  int64 // of all images, in bytes; 0 means 64 MiB
 }
 
 // Options say what a prompt's marks may reach.

@@ -35,6 +35,7 @@ func (l Limits) withDefaults() Limits {
 		Entries:    cmp.Or(l.Entries, 1000),
 		Images:     cmp.Or(l.Images, 20),
 		ImageBytes: cmp.Or(l.ImageBytes, 20<<20),
+		ImagesSum:  cmp.Or(l.ImagesSum, 64<<20),
 	}
 }
 
@@ -68,6 +69,7 @@ type resolver struct {
 	open    []opened        // Markdown files whose marks are being followed
 	tries   int
 	images  int
+	shown   int64 // bytes of images
 	left    int64 // bytes of text
 	skipped int64 // bytes read to find lines
 	leftOut []Mark
