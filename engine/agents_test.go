@@ -294,6 +294,22 @@ func TestSubAgentRoots(t *testing.T) {
 	enginetest.WantCode(t, set(func(c *scrollback.Conversation) { c.Roots = nil; c.Title = "fewer" }), "", "")
 }
 
+// A sub-agent whose first turn is refused leaves no conversation behind.
+func TestSubAgentThatCannotBegin(t *testing.T) {
+	budget := map[string]scrollback.Allowance{scrollback.DefaultProject: {Tokens: 1}}
+	f := newOffice(t, enginetest.Options{Budgets: budget}, echoes(), modeltest.Call(hire("a", "first")), modeltest.Call(hire("b", "second")),
+		modeltest.Say("well"))
+	id := f.boss()
+	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
+	got := f.results(id)
+	if len(got) != 2 || got[0].IsError || !got[1].IsError || strings.Contains(got[1].Text, "did not finish") {
+		t.Errorf("the results are %.500v", got)
+	}
+	if left := f.staff(id); len(left) != 1 {
+		t.Errorf("%d conversations are there", len(left))
+	}
+}
+
 // Where sub-agents are not allowed nobody may ask for them, and a conversation that did
 // where they were is not offered the tool.
 func TestSubAgentsNotAllowed(t *testing.T) {

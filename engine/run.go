@@ -386,6 +386,7 @@ func desk(v *View) agent.Desk {
 		Below: func(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Conversation, error) {
 			return v.e.store.Agents.Below(ctx, id, true)
 		},
+		Discard: func(ctx context.Context, id scrollback.ConversationID) error { _, err := v.Purge(ctx, id); return err },
 		Create: func(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, error) {
 			c.Roots = slices.DeleteFunc(slices.Clone(c.Roots), func(root string) bool { // granted once, and no longer
 				_, err := v.e.grants.Narrow([]string{root})

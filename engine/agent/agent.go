@@ -105,6 +105,7 @@ type Desk struct {
 	Below    func(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Conversation, error) // its sub-agents and theirs
 	Create   func(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, error)
 	Begin    func(ctx context.Context, id scrollback.ConversationID, task string, crew *Crew) (scrollback.TurnID, iter.Seq[scrollback.Event], error)
+	Discard  func(ctx context.Context, id scrollback.ConversationID) error // of one that has said nothing
 	Stop     func(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) error
 	Messages func(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Message, error]
 	Render   func(w io.Writer, heading string, ms iter.Seq2[scrollback.Message, error]) error

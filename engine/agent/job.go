@@ -54,7 +54,7 @@ func (j *job) do(ctx context.Context) error {
 		return err
 	}
 	ended := j.work(ctx, t.Task)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || j.child.ID == "" {
 		return ended
 	}
 	if err := j.keep(ctx); err != nil {
@@ -136,6 +136,9 @@ func (j *job) work(ctx context.Context, prompt string) error {
 	apart := context.WithoutCancel(ctx)
 	turn, events, err := j.desk.Begin(apart, j.child.ID, prompt, j.Crew)
 	if err != nil {
+		if j.desk.Discard(apart, j.child.ID) == nil { // or it stays, empty
+			j.child = scrollback.Conversation{}
+		}
 		return err
 	}
 	stop := func() { _ = j.desk.Stop(apart, j.child.ID, turn) } // if it fails, the turn has ended or goes on to its own bounds
