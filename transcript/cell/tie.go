@@ -92,7 +92,17 @@ func idOf(raw json.RawMessage) (id string) {
 
 // SetTie writes the conversation, the title and the agents into the metadata of a notebook,
 // as far as they are not there yet.
-func (n Fields) SetTie(f splice.Form, meta json.RawMessage, t transcript.Tie) (json.RawMessage, error) {
+func (n Fields) SetTie(f *splice.File, t transcript.Tie) error {
+	was := splice.Get(f.Shell, "metadata")
+	meta, err := n.tied(f.Form, was, t)
+	if err == nil && !bytes.Equal(was, meta) {
+		f.Shell = f.Set(f.Shell, 0, "metadata", meta)
+	}
+	return err
+}
+
+// tied is metadata with what [Fields.SetTie] writes.
+func (n Fields) tied(f splice.Form, meta json.RawMessage, t transcript.Tie) (json.RawMessage, error) {
 	was := n.Tie(meta)
 	if was.Title == t.Title && was.Conversation == t.Conversation && slices.Equal(was.Agents, t.Agents) {
 		return meta, nil

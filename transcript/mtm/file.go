@@ -23,12 +23,7 @@ func (n *notebook) Tie() transcript.Tie {
 
 // SetTie implements transcript.Notebook.
 func (n *notebook) SetTie(t transcript.Tie) error {
-	was := splice.Get(n.file.Shell, "metadata")
-	meta, err := fields.SetTie(n.file.Form, was, t)
-	if err == nil && !bytes.Equal(was, meta) {
-		n.file.Shell = n.file.Set(n.file.Shell, 0, "metadata", meta)
-	}
-	return err
+	return fields.SetTie(n.file, t)
 }
 
 // metadata is what a file says of itself.
