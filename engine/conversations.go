@@ -258,6 +258,9 @@ func (v *View) Purge(ctx context.Context, id scrollback.ConversationID) (PurgeRe
 func (e *Engine) purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (PurgeResult, error) {
 	out := PurgeResult{ID: id}
 	doomed, err := e.store.Agents.Doomed(ctx, id, trashedBy)
+	if err != nil {
+		return out, err
+	}
 	for _, one := range doomed {
 		by := trashedBy
 		if one != id { // it goes with the conversation, whenever it went there
@@ -273,5 +276,5 @@ func (e *Engine) purge(ctx context.Context, id scrollback.ConversationID, trashe
 		}
 		out.Removed, out.Kept, out.Artifacts, out.Waiting = out.Removed+purged.Removed, out.Kept+purged.Kept, out.Artifacts+gone, out.Waiting+waiting
 	}
-	return out, err
+	return out, nil
 }

@@ -126,10 +126,13 @@ func (p Agents) WithAnother(ctx context.Context, c scrollback.Conversation) (boo
 // one that is not to be purged, so that no sub-agent goes in vain.
 func (p Agents) Doomed(ctx context.Context, id scrollback.ConversationID, trashedBy int64) ([]scrollback.ConversationID, error) {
 	const op = "store.Purge"
-	out := []scrollback.ConversationID{id}
 	all, err := p.Below(ctx, id, true)
-	if err != nil || len(all) == 0 {
-		return out, err
+	if err != nil {
+		return nil, err
+	}
+	out := []scrollback.ConversationID{id}
+	if len(all) == 0 {
+		return out, nil
 	}
 	switch h, err := p.s.Head(ctx, id); {
 	case scrollback.CodeOf(err) == scrollback.NotFound:
