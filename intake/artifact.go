@@ -32,19 +32,21 @@ func (in *Intake) Keep(ctx context.Context, r io.Reader, name string) (scrollbac
 
 // file fills in a file part, with the attached bytes or those already stored.
 func (a *admission) file(ctx context.Context, i int, p scrollback.File) (scrollback.Part, error) {
-	var art scrollback.Artifact
-	var err error
-	if b := a.attached[i]; b != nil {
-		art, err = a.attach(ctx, b, p.Name)
-		p.Artifact = art.ID
-	} else {
-		art, err = a.mentioned(ctx, p.Artifact)
-	}
+	art, err := a.given(ctx, i, p.Artifact, p.Name)
 	if err != nil {
 		return p, err
 	}
+	p.Artifact = art.ID
 	p.MediaType, p.Size = art.MediaType, art.Size
 	return p, a.indexFile(ctx, p)
+}
+
+// given is the artifact of part i: of the bytes that are attached to it, or one that is stored.
+func (a *admission) given(ctx context.Context, i int, id scrollback.ArtifactID, name string) (scrollback.Artifact, error) {
+	if b := a.attached[i]; b != nil {
+		return a.attach(ctx, b, name)
+	}
+	return a.mentioned(ctx, id)
 }
 
 // attach stores attached bytes, which the message then mentions.

@@ -102,17 +102,11 @@ func (a *admission) note(r scrollback.Reference) {
 
 // describeImage fills in what an image part says about its bytes, which stay as they are.
 func (a *admission) describeImage(ctx context.Context, i int, p scrollback.Image) (scrollback.Part, error) {
-	var art scrollback.Artifact
-	var err error
-	if b := a.attached[i]; b != nil {
-		art, err = a.attach(ctx, b, p.Name)
-		p.Artifact = art.ID
-	} else {
-		art, err = a.mentioned(ctx, p.Artifact)
-	}
+	art, err := a.given(ctx, i, p.Artifact, p.Name)
 	if err != nil {
 		return p, err
 	}
+	p.Artifact = art.ID
 	f, _, err := a.archive.OpenArtifact(ctx, art.ID)
 	if err != nil {
 		return p, err

@@ -63,6 +63,7 @@ var (
 	fence     = regexp.MustCompile("(?s)(?:```|~~~).*?(?:```|~~~|$)")
 	fenceLine = regexp.MustCompile("(?:```|~~~)[^\\n`]*(?:\\n|$)")
 
+	mark    = regexp.MustCompile(`@\[([^\[\]{}\n]+)\]`) // of a reference
 	picture = regexp.MustCompile(`!?\[([^\]\n]*)\]\([^)\n]*\)`)
 	link    = regexp.MustCompile(`(?i)<?\b(?:https?|ftp)://[^\s<>"'，。；！？、）」』】)\]]+>?`)
 	tag     = regexp.MustCompile(`(?i)</?(?:a|b|i|u|s|p|br|hr|div|span|h[1-6]|ul|ol|li|em|strong|code|pre|img|table|tr|td|th|details|summary|sup|sub|kbd|blockquote|font|center)(?:\s[^>\n]*)?/?>`)
@@ -104,6 +105,7 @@ func lineOf(text string, good func(string) bool) string {
 // bare is a line without markup and links.
 func bare(line string) string {
 	line = picture.ReplaceAllString(line, "$1")
+	line = mark.ReplaceAllString(line, "$1")
 	line = link.ReplaceAllString(line, " ")
 	line = tag.ReplaceAllString(line, " ")
 	line = block.ReplaceAllString(line, "")

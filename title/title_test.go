@@ -44,6 +44,7 @@ func TestFromPrompt(t *testing.T) {
 		{say("What does https://example.com say about tides?"), "What does say about tides?"},
 		{say("Read [the manual](https://example.com/m) to me"), "Read the manual to me"},
 		{say("![harbour](a.png) what is this"), "harbour what is this"},
+		{say("Summarise @[docs/潮汐 表.md:1:20], please"), "Summarise docs/潮汐 表.md:1:20, please"},
 
 		{say("## **Plan** for *today*\n- one"), "Plan for today"},
 		{say("> quoted `code` and ~~gone~~"), "quoted code and gone"},

@@ -30,6 +30,21 @@ func NewDocument(r io.Reader, most int) *Document {
 	return d
 }
 
+// Fields are the names of the fields that a file which begins with head has there.
+func Fields(head []byte) map[string]bool {
+	d, seen := NewDocument(bytes.NewReader(head), MaxLine), map[string]bool{}
+	for {
+		name, err := d.Next()
+		if err != nil {
+			return seen
+		}
+		seen[name] = true
+		if _, err := d.Value(); err != nil {
+			return seen // it may go on behind the beginning
+		}
+	}
+}
+
 // open reads the beginning of an object or of a list; null is an empty list.
 func (d *Document) open(want json.Delim) (null bool, err error) {
 	d.in.left = d.in.max

@@ -15,31 +15,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/workspace/foldertest"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+var fill = foldertest.Fill
 
-// fill makes files; a name that ends in a slash is a folder, a content that begins
-// with "->" a link.
-func fill(t testing.TB, root string, files map[string]string) {
-	t.Helper()
-	for name, content := range files {
-		at := filepath.Join(root, name)
-		err := os.MkdirAll(filepath.Dir(at), 0o755)
-		switch target, link := strings.CutPrefix(content, "->"); {
-		case err != nil:
-		case strings.HasSuffix(name, "/"):
-			err = os.MkdirAll(at, 0o755)
-		case link:
-			err = os.Symlink(target, at)
-		default:
-			err = os.WriteFile(at, []byte(content), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.FixedZone("", 3600))
 

@@ -38,7 +38,8 @@ var rooms = map[string]entry{
 		not: "database/sql"},
 	"workspace": {rooms: ". internal/marks", libs: "github.com/go-git/go-git/v5 golang.org/x/text/unicode/norm",
 		not: "database/sql"},
-	"workspace/reference": {rooms: ". workspace", not: "database/sql os time"},
+	"workspace/foldertest": {not: "context database/sql"},
+	"workspace/reference":  {rooms: ". workspace", not: "database/sql os time"},
 
 	"store": {rooms: ". internal/terms store/driver store/feed store/keyring store/search", libs: "github.com/google/uuid",
 		not: "database/sql os"},

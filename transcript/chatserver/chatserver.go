@@ -44,18 +44,7 @@ func (Format) Name() string { return Name }
 // Sniff implements transcript.Importer: an object with an id, messages, and times as this
 // server writes them.
 func (Format) Sniff(head []byte) bool {
-	d := transcript.NewDocument(bytes.NewReader(head), transcript.MaxLine)
-	seen := map[string]bool{}
-	for {
-		name, err := d.Next()
-		if err != nil {
-			break
-		}
-		seen[name] = true
-		if _, err := d.Value(); err != nil {
-			break // it may go on behind the beginning
-		}
-	}
+	seen := transcript.Fields(head)
 	return seen["id"] && seen["messages"] && (seen["updatedAt"] || seen["createdAt"] || seen["summaryMessageCount"]) && !seen["sessionId"]
 }
 

@@ -1,7 +1,6 @@
 package mtm
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"iter"
@@ -73,18 +72,7 @@ func (Format) Name() string { return Name }
 
 // Sniff implements transcript.Importer: an object with metadata and a context.
 func (Format) Sniff(head []byte) bool {
-	d := transcript.NewDocument(bytes.NewReader(head), transcript.MaxLine)
-	seen := map[string]bool{}
-	for {
-		name, err := d.Next()
-		if err != nil {
-			break
-		}
-		seen[name] = true
-		if _, err := d.Value(); err != nil {
-			break // it may go on behind the beginning
-		}
-	}
+	seen := transcript.Fields(head)
 	return seen["context"] && !seen["cells"] && !seen["messages"] && (len(seen) == 1 || seen["metadata"])
 }
 

@@ -7,36 +7,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/workspace/foldertest"
 )
 
-// fill makes files in a folder; a name that ends in a slash is a folder, a content that
-// begins with "->" a link.
-func fill(t testing.TB, root string, files map[string]string) {
-	t.Helper()
-	for name, content := range files {
-		at := filepath.Join(root, name)
-		err := os.MkdirAll(filepath.Dir(at), 0o755)
-		switch target, link := strings.CutPrefix(content, "->"); {
-		case err != nil:
-		case strings.HasSuffix(name, "/"):
-			err = os.MkdirAll(at, 0o755)
-		case link:
-			err = os.Symlink(target, at)
-		default:
-			err = os.WriteFile(at, []byte(content), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
+var fill = foldertest.Fill
 
 // top is a new folder without links on the way to it.
 func top(t testing.TB) string {
