@@ -197,10 +197,18 @@ func TestPageBranches(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	press := func(sel string) { // wherever it is by now: the page scrolls while it is answered
+		t.Helper()
+		done(chromedp.Do(ctx, chromedp.WaitVisible(sel)))
+		if _, err := chromedp.Run(ctx, chromedp.Evaluate[string]("document.querySelector('"+sel+"').click(), ''")); err != nil {
+			t.Fatal(err)
+		}
+	}
 	done(chromedp.Do(ctx,
 		chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)), chromedp.WaitVisible("#m600"),
-		chromedp.SendKeys(".composer textarea", "the first question\r"), chromedp.WaitVisible("#m602"), chromedp.WaitNotPresent(".writing"),
-		chromedp.Click(`#m601 [aria-label="Edit and ask again"]`), chromedp.WaitVisible(".editing"),
+		chromedp.SendKeys(".composer textarea", "the first question\r"), chromedp.WaitVisible("#m602"), chromedp.WaitNotPresent(".writing")))
+	press(`#m601 [aria-label="Edit and ask again"]`)
+	done(chromedp.Do(ctx, chromedp.WaitVisible(".editing"),
 		chromedp.SendKeys(".composer textarea", ", edited\r"), chromedp.WaitNotPresent(".editing"),
 		chromedp.WaitVisible("#m601 .versions"), chromedp.WaitVisible("#m602"), chromedp.WaitNotPresent(".writing")))
 	if got := text("#m601 .body"); got != "the first question, edited" {
@@ -209,8 +217,8 @@ func TestPageBranches(t *testing.T) {
 	if got := text("#m601 .versions"); got != "‹2/2›" {
 		t.Errorf("its versions are %q", got)
 	}
-	done(chromedp.Do(ctx,
-		chromedp.Click(`#m602 [aria-label="Answer again"]`), chromedp.WaitVisible("#m602 .versions"), chromedp.WaitNotPresent(".writing")))
+	press(`#m602 [aria-label="Answer again"]`)
+	done(chromedp.Do(ctx, chromedp.WaitVisible("#m602 .versions"), chromedp.WaitNotPresent(".writing")))
 	if got := text("#m602 .versions"); got != "‹2/2›" {
 		t.Errorf("the versions of the answer are %q", got)
 	}
@@ -223,13 +231,13 @@ func TestPageBranches(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	done(chromedp.Do(ctx,
-		chromedp.Click(`#m601 [aria-label="Previous version"]`), chromedp.WaitNotPresent("#m602 .versions"), chromedp.WaitVisible("#m602")))
+	press(`#m601 [aria-label="Previous version"]`)
+	done(chromedp.Do(ctx, chromedp.WaitNotPresent("#m602 .versions"), chromedp.WaitVisible("#m602")))
 	if got := text("#m601 .body"); got != "the first question" {
 		t.Errorf("the earlier version is %q", got)
 	}
-	done(chromedp.Do(ctx, chromedp.Click(`#m601 [aria-label="Continue from here in a new conversation"]`),
-		chromedp.WaitNotPresent("#m602"), chromedp.WaitVisible("#m601")))
+	press(`#m601 [aria-label="Continue from here in a new conversation"]`)
+	done(chromedp.Do(ctx, chromedp.WaitNotPresent("#m602"), chromedp.WaitVisible("#m601")))
 	where, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.hash`))
 	if err != nil || strings.Contains(where, string(id)) || len(where) < 30 {
 		t.Errorf("the fork is at %q, %v", where, err)
