@@ -110,7 +110,8 @@ func TestPage(t *testing.T) {
 		t.Errorf("asked %q, the page shows %q (%v)", n.Question, answer, err)
 	}
 	if *screenshot != "" {
-		err := chromedp.Do(ctx, chromedp.Reload(), chromedp.WaitVisible(".panel .items button"), chromedp.WaitVisible("#m604"))
+		err := chromedp.Do(ctx, chromedp.Reload(), chromedp.WaitVisible("#m604"),
+			chromedp.Click(`.head button[aria-label="Receipts"]`), chromedp.WaitVisible(".panel .items button"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ export function choose(row, id) {
     if (row.m.seq) go(id, row.m.seq);
     else read(id, row.m.ref, '', row.m.line);
   } else if (row.h.on_path) {
-    const found = marked(row.h.snippet, row.h.spans).filter((p) => p.mark).map((p) => p.text);
+    const found = marked(row.h.snippet || '', row.h.spans).filter((p) => p.mark).map((p) => p.text);
     marks.value = { conversation: row.h.conversation_id, words: [...new Set(found)], seqs: [row.h.seq] };
     go(row.h.conversation_id, row.h.seq);
   }
