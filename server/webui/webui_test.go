@@ -41,7 +41,7 @@ func TestServes(t *testing.T) {
 	for at, want := range map[string]string{
 		"/":                          "text/html; charset=utf-8",
 		"/docs":                      "text/html; charset=utf-8",
-		"/assets/view/css/base.css":     "text/css; charset=utf-8",
+		"/assets/view/css/base.css":  "text/css; charset=utf-8",
 		"/assets/app.js":             "text/javascript; charset=utf-8",
 		"/assets/vendor/preact.mjs":  "text/javascript; charset=utf-8",
 		"/assets/favicon.svg":        "image/svg+xml",
