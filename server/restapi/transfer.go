@@ -51,7 +51,7 @@ func (a *api) transfer() {
 			w.Header().Set("Content-Type", "application/json")
 			return marshal(w, out)
 		})
-	a.sample()
+	addSample(a)
 	a.raw(huma.Operation{OperationID: "export", Method: http.MethodGet, Path: "/api/conversations/{id}/export",
 		Summary: "Export a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
 			queryParam("format", huma.TypeString, "bundle (the default), jsonl, gemini-cli, mtm or ipynb"),
@@ -78,8 +78,8 @@ func (a *api) transfer() {
 		})
 }
 
-// sample adds the conversation that shows a newcomer what this is.
-func (a *api) sample() {
+// addSample adds the conversation that shows a newcomer what this is.
+func addSample(a *api) {
 	huma.Register(a.huma, huma.Operation{OperationID: "sample", Method: http.MethodPost, Path: "/api/sample", MaxBodyBytes: a.limits.Body,
 		Summary: "Make the sample conversation, or find the one of today"},
 		func(ctx context.Context, in *struct {
