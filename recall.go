@@ -22,6 +22,8 @@ const (
 	ListDefault    = 50
 	ListMax        = 200
 	HitContentMax  = 4000 // characters of a hit's content
+	ShapeDefault   = 240  // bins of a shape
+	ShapeMax       = 600
 )
 
 // Page is a stretch of what a ref points at. Offsets and Bytes (the whole) are
@@ -63,10 +65,13 @@ type GrepResult struct {
 }
 
 // GrepMatch is one matching line. Line counts from 1 within what Ref points at,
-// or within the message Seq when the message is not folded (Ref nil).
+// or within the message Seq when the message is not folded (Ref nil). Seq is the message
+// that holds or mentions the line. Leaf is the segment of that message when the ref that
+// was looked through is a roll-up.
 type GrepMatch struct {
 	Ref     *Ref     `json:"ref"`
 	Seq     int64    `json:"seq,omitempty"`
+	Leaf    *Ref     `json:"leaf,omitempty"`
 	Line    int      `json:"line"`
 	Content string   `json:"content"`
 	Before  []string `json:"before,omitempty"`
@@ -153,4 +158,56 @@ type RefQuery struct {
 	Kind   string // empty: all
 	Cursor string
 	Limit  int // 0 means 50, at most 200
+}
+
+// Leaf is a segment as part of a roll-up or of what a conversation shows. Tokens is the
+// weight of its messages and CardTokens that of what stands for them; From and To are
+// Unix ms. Hint says in a line what it is about. RolledUp says that it has leaves itself.
+type Leaf struct {
+	Ref        Ref    `json:"ref"`
+	FirstSeq   int64  `json:"first_seq"`
+	LastSeq    int64  `json:"last_seq"`
+	From       int64  `json:"from"`
+	To         int64  `json:"to"`
+	Messages   int    `json:"messages"`
+	Tokens     int64  `json:"tokens"`
+	CardTokens int64  `json:"card_tokens"`
+	Hint       string `json:"hint"`
+	RolledUp   bool   `json:"rolled_up,omitempty"`
+}
+
+// Leaves is what a segment consists of, oldest first; of a leaf, that is itself.
+type Leaves struct {
+	Ref      Ref    `json:"ref"`
+	FirstSeq int64  `json:"first_seq"`
+	LastSeq  int64  `json:"last_seq"`
+	Messages int    `json:"messages"`
+	Leaves   []Leaf `json:"leaves"`
+}
+
+// SegmentList is the segments that a conversation shows in place of messages, oldest first.
+type SegmentList struct {
+	Segments   []Leaf  `json:"segments"`
+	HeadSeq    int64   `json:"head_seq"`
+	PinnedSeqs []int64 `json:"pinned_seqs"`
+}
+
+// Shape is the whole of a path at a glance, in bins of equally many messages. From and To
+// are when the first and the last of them were stored, in Unix ms.
+type Shape struct {
+	HeadSeq int64      `json:"head_seq"`
+	From    int64      `json:"from"`
+	To      int64      `json:"to"`
+	Bins    []ShapeBin `json:"bins"`
+}
+
+// ShapeBin is a run of messages: when the first was stored, what all of them weigh in
+// bytes, and how many are of a role.
+type ShapeBin struct {
+	FirstSeq  int64 `json:"first_seq"`
+	LastSeq   int64 `json:"last_seq"`
+	At        int64 `json:"at"`
+	Bytes     int64 `json:"bytes"`
+	User      int   `json:"user"`
+	Assistant int   `json:"assistant"`
 }

@@ -155,7 +155,7 @@ func (g *grep) history(ctx context.Context, ids []scrollback.SegmentID, level in
 			if len(segs[i].Children) > 0 {
 				err = g.history(ctx, segs[i].Children, level+1)
 			} else {
-				err = g.leaf(ctx, segs[i])
+				err = g.under(ctx, segs[i], level)
 			}
 			if err != nil {
 				return err
@@ -163,4 +163,17 @@ func (g *grep) history(ctx context.Context, ids []scrollback.SegmentID, level in
 		}
 	}
 	return nil
+}
+
+// under greps a leaf, and notes it in its matches if a roll-up was asked about.
+func (g *grep) under(ctx context.Context, seg scrollback.Segment, level int) error {
+	from := len(g.Matches)
+	err := g.leaf(ctx, seg)
+	if !g.whole && level > 0 {
+		ref := scrollback.HistoryRef(seg.ID)
+		for i := range g.Matches[from:] {
+			g.Matches[from+i].Leaf = &ref
+		}
+	}
+	return err
 }

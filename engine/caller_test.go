@@ -127,17 +127,20 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, err := v.Branches().Fork(ctx, o.id, engine.Point{Seq: &one}, "")
 			return err
 		}),
-		"View.Compact":   write(func(v *engine.View) error { _, err := v.Compact(ctx, o.id, engine.CompactRequest{}); return err }),
-		"View.Uncompact": write(func(v *engine.View) error { _, err := v.Uncompact(ctx, o.id, ""); return err }),
-		"View.Upload":    write(func(v *engine.View) error { _, err := v.Upload(ctx, o.id, strings.NewReader("x"), "x"); return err }),
-		"View.Trash":     write(func(v *engine.View) error { _, err := v.Trash(ctx, o.id); return err }),
-		"View.Restore":   write(func(v *engine.View) error { _, err := v.Restore(ctx, o.id); return err }),
-		"View.Purge":     write(func(v *engine.View) error { _, err := v.Purge(ctx, o.id); return err }),
-		"Bulk.Backlog":   write(func(v *engine.View) error { _, err := v.Bulk().Backlog(ctx, o.id); return err }),
-		"Reader.Refs":    read(func(v *engine.View) error { _, _, err := v.Recall().Refs(ctx, o.id, scrollback.RefQuery{}); return err }),
-		"Reader.Owner":   read(func(v *engine.View) error { _, err := v.Recall().Owner(ctx, o.ref); return err }),
-		"Reader.Read":    read(func(v *engine.View) error { _, err := v.Recall().Read(ctx, o.id, o.ref, 0, 100); return err }),
-		"Reader.Tail":    read(func(v *engine.View) error { _, err := v.Recall().Tail(ctx, o.id, o.ref, 1); return err }),
+		"View.Compact":    write(func(v *engine.View) error { _, err := v.Compact(ctx, o.id, engine.CompactRequest{}); return err }),
+		"View.Uncompact":  write(func(v *engine.View) error { _, err := v.Uncompact(ctx, o.id, ""); return err }),
+		"View.Upload":     write(func(v *engine.View) error { _, err := v.Upload(ctx, o.id, strings.NewReader("x"), "x"); return err }),
+		"View.Trash":      write(func(v *engine.View) error { _, err := v.Trash(ctx, o.id); return err }),
+		"View.Restore":    write(func(v *engine.View) error { _, err := v.Restore(ctx, o.id); return err }),
+		"View.Purge":      write(func(v *engine.View) error { _, err := v.Purge(ctx, o.id); return err }),
+		"Bulk.Backlog":    write(func(v *engine.View) error { _, err := v.Bulk().Backlog(ctx, o.id); return err }),
+		"Reader.Refs":     read(func(v *engine.View) error { _, _, err := v.Recall().Refs(ctx, o.id, scrollback.RefQuery{}); return err }),
+		"Reader.Owner":    read(func(v *engine.View) error { _, err := v.Recall().Owner(ctx, o.ref); return err }),
+		"Reader.Read":     read(func(v *engine.View) error { _, err := v.Recall().Read(ctx, o.id, o.ref, 0, 100); return err }),
+		"Reader.Tail":     read(func(v *engine.View) error { _, err := v.Recall().Tail(ctx, o.id, o.ref, 1); return err }),
+		"Reader.Leaves":   read(func(v *engine.View) error { _, err := v.Recall().Leaves(ctx, o.id, o.ref); return err }),
+		"Reader.Segments": read(func(v *engine.View) error { _, err := v.Recall().Segments(ctx, o.id); return err }),
+		"Reader.Shape":    read(func(v *engine.View) error { _, err := v.Recall().Shape(ctx, o.id, 9); return err }),
 		"Reader.Grep": read(func(v *engine.View) error {
 			_, err := v.Recall().Grep(ctx, o.id, scrollback.GrepQuery{Pattern: "zanzibar"})
 			return err

@@ -186,6 +186,7 @@ func grep(ctx context.Context, c call) (string, error) {
 		cut.Matches = slices.Clone(found.Matches[:min(n, len(found.Matches))])
 		for i := range cut.Matches {
 			m := &cut.Matches[i]
+			m.Leaf = nil  // the ref names it
 			if try >= 1 { // the lines around can be requested again
 				m.Before, m.After = nil, nil
 			}

@@ -47,6 +47,8 @@ var probes = map[string]probe{
 	"context":    {need: scrollback.AccessRead}, "export": {need: scrollback.AccessRead, query: "format=bundle"},
 	"grep": {need: scrollback.AccessRead, query: "pattern=light"}, "list-messages": {need: scrollback.AccessRead},
 	"receipts": {need: scrollback.AccessRead}, "list-refs": {need: scrollback.AccessRead}, "read-ref": {need: scrollback.AccessRead},
+	"list-leaves": {need: scrollback.AccessRead}, "list-segments": {need: scrollback.AccessRead},
+	"shape":    {need: scrollback.AccessRead, query: "bins=9"},
 	"tail-ref": {need: scrollback.AccessRead}, "turn-events": {need: scrollback.AccessRead},
 	"fetch-artifact": {need: scrollback.AccessRead}, "get-project": {need: scrollback.AccessRead},
 	"events":        {need: scrollback.AccessRead, query: "after=0", frames: 8},

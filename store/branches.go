@@ -41,6 +41,22 @@ func (p Branches) Of(ctx context.Context, h Head, id scrollback.BranchID) (scrol
 	return b, nil
 }
 
+// Shape counts a branch's path in at most so many bins.
+func (p Branches) Shape(ctx context.Context, b scrollback.Branch, bins int) (scrollback.Shape, error) {
+	out := scrollback.Shape{HeadSeq: b.HeadSeq, Bins: []scrollback.ShapeBin{}}
+	if b.HeadSeq == 0 {
+		return out, nil
+	}
+	found, err := p.s.d.Read.Shape(ctx, driver.ShapeQuery{Branch: b.ID, Head: b.HeadSeq, Bins: min(int64(bins), b.HeadSeq)})
+	if err != nil || len(found) == 0 {
+		return out, err
+	}
+	out.From, out.Bins = found[0].At, found
+	last, err := p.s.At(ctx, b, b.HeadSeq)
+	out.To = last.CreatedAt
+	return out, err
+}
+
 // Rewind makes message seq of a branch's path the newest, 0 for none; what is said next
 // starts a new branch after it. A seq that is not on the path is invalid. edit may change the conversation's own fields in the same
 // transaction.

@@ -236,6 +236,10 @@ var chinese = map[string]string{
 	"the stream was cut off":  "数据流中断",
 
 	// Looking up.
+	"bins must be 1 to %d": "bins 必须在 1 到 %s 之间",
+
+	"%s is an attachment; only compacted messages have leaves": "%s 是附件，只有已压缩的消息才由分段组成",
+
 	"a kind of ref is history or artifact":              "引用的类型是 history 或 artifact",
 	"a query is at most %d bytes":                       "查询最长 %s 字节",
 	"a scope is conversation, project or all, not %q":   "范围是 conversation、project 或 all，不能是 %s",

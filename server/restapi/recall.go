@@ -19,7 +19,7 @@ type refPage struct {
 	Next *string               `json:"next"`
 }
 
-// recall adds the five recall operations.
+// recall adds the recall operations.
 func (a *api) recall() {
 	huma.Register(a.huma, huma.Operation{OperationID: "list-refs", Method: http.MethodGet, Path: "/api/conversations/{id}/refs",
 		Summary: "List refs, newest first"},
@@ -78,7 +78,42 @@ func (a *api) recall() {
 			return seen(a.as(ctx).Recall().Grep(ctx, id, scrollback.GrepQuery{Ref: scrollback.Ref(in.Ref), Pattern: in.Pattern,
 				MaxResults: in.MaxResults, ContextLines: in.ContextLines, CaseSensitive: in.CaseSensitive}))
 		})
+	originals(a)
 	a.search()
+}
+
+// originals adds what compacted messages consist of, and the whole log at a glance.
+func originals(a *api) {
+	huma.Register(a.huma, huma.Operation{OperationID: "list-leaves", Method: http.MethodGet, Path: "/api/conversations/{id}/refs/{ref}/leaves",
+		Summary: "List what a roll-up consists of, oldest first"},
+		func(ctx context.Context, in *RefPath) (*body[scrollback.Leaves], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.Leaves{}, err)
+			}
+			return seen(a.as(ctx).Recall().Leaves(ctx, id, scrollback.Ref(in.Ref)))
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "list-segments", Method: http.MethodGet, Path: "/api/conversations/{id}/segments",
+		Summary: "List what stands for compacted messages, oldest first"},
+		func(ctx context.Context, in *ConversationPath) (*body[scrollback.SegmentList], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.SegmentList{}, err)
+			}
+			return seen(a.as(ctx).Recall().Segments(ctx, id))
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "shape", Method: http.MethodGet, Path: "/api/conversations/{id}/shape",
+		Summary: "The whole log at a glance, as bins of equally many messages"},
+		func(ctx context.Context, in *struct {
+			ConversationPath
+			Bins int `query:"bins"`
+		}) (*body[scrollback.Shape], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.Shape{}, err)
+			}
+			return seen(a.as(ctx).Recall().Shape(ctx, id, in.Bins))
+		})
 }
 
 func (a *api) search() {

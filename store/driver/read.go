@@ -29,6 +29,10 @@ type Reader interface {
 	// Messages reads the path of a branch, whichever branches its messages are of:
 	// those with From <= seq <= To, ascending. All of them are read into memory.
 	Messages(ctx context.Context, q MessageQuery) ([]scrollback.Message, error)
+
+	// Shape counts the path of a branch in bins: message s is in bin (s-1)*Bins/Head, and a
+	// bin that has no message is left out. No message beyond Head is counted.
+	Shape(ctx context.Context, q ShapeQuery) ([]scrollback.ShapeBin, error)
 }
 
 // Head is a conversation with its current branch.
@@ -61,4 +65,11 @@ type ListKey struct {
 type MessageQuery struct {
 	Branch   scrollback.BranchID
 	From, To int64
+}
+
+// ShapeQuery cuts the path of a branch up to Head, which is at least 1, into Bins.
+type ShapeQuery struct {
+	Branch scrollback.BranchID
+	Head   int64
+	Bins   int64
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/drivertest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/faulttest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/projecttest"
+	"github.com/scrollback-ai/scrollback/store/drivertest/shapetest"
 	"github.com/scrollback-ai/scrollback/store/drivertest/sourcetest"
 	"github.com/scrollback-ai/scrollback/store/feed/feedtest"
 	"github.com/scrollback-ai/scrollback/store/memdriver"
@@ -18,6 +19,7 @@ func TestDriver(t *testing.T) {
 	open := func(*testing.T) *driver.Driver { return memdriver.New() }
 	drivertest.Run(t, open)
 	projecttest.Run(t, open)
+	shapetest.Run(t, open)
 	sourcetest.Run(t, open)
 }
 

@@ -128,6 +128,28 @@ func (db reader) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollb
 	return cloneAll(out), nil
 }
 
+// Shape implements [driver.Reader].
+func (db reader) Shape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.ShapeBin, error) {
+	path, err := db.Messages(ctx, driver.MessageQuery{Branch: q.Branch, From: 1, To: q.Head})
+	var out []scrollback.ShapeBin
+	was := int64(-1)
+	for _, m := range path {
+		if bin := (m.Seq - 1) * q.Bins / q.Head; bin != was {
+			out, was = append(out, scrollback.ShapeBin{FirstSeq: m.Seq, At: m.CreatedAt}), bin
+		}
+		b := &out[len(out)-1]
+		b.LastSeq = m.Seq
+		b.Bytes += m.Weight.Bytes
+		switch m.Role {
+		case scrollback.RoleUser:
+			b.User++
+		case scrollback.RoleAssistant:
+			b.Assistant++
+		}
+	}
+	return out, err
+}
+
 // append numbers entries, adds them to the current branch and returns them.
 func (db *database) append(th *thread, entries []driver.Entry, now int64) []scrollback.Message {
 	out := db.grow(th, db.branches[th.Branch], entries, now)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -176,7 +175,7 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 		return nil
 	}
 	if q.Prefix != "" {
-		which, args := among(q.Projects, []any{q.Prefix, q.Prefix + "\U0010FFFF", q.Limit})
+		which, args := sqlrow.Among(q.Projects, []any{q.Prefix, q.Prefix + "\U0010FFFF", q.Limit})
 		err := db.Read.Rows(ctx, add, `SELECT `+sqlrow.ConversationColumns+` FROM conversations
 			WHERE id >= $1 AND id < $2 AND purged_at = 0`+which+` ORDER BY id LIMIT $3`, args...)
 		return out, db.wrap("sqldriver.Conversations", err)
@@ -197,7 +196,7 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 	page := func(which string, of ...any) error {
 		also, args := "", append([]any{before.At, before.ID, like(q.Title), q.Limit}, of...)
 		if q.AgentOf != nil {
-			also, args = among(q.Projects, args)
+			also, args = sqlrow.Among(q.Projects, args)
 		}
 		return db.wrap("sqldriver.Conversations", db.Read.Rows(ctx, add, `SELECT `+sqlrow.ConversationColumns+` FROM conversations
 			WHERE `+which+also+` AND purged_at = 0 AND (updated_at, id) < ($1, $2) AND ($3 = '' OR lower(title) LIKE $3 ESCAPE '!')
@@ -231,23 +230,6 @@ func eachOf[T ~string](names []T, do func(T) error) error {
 		}
 	}
 	return nil
-}
-
-// among is the condition that a conversation is of one of some projects, or empty
-// for nil, and the arguments with theirs.
-func among(projects []string, args []any) (string, []any) {
-	if projects == nil {
-		return "", args
-	}
-	marks := make([]string, len(projects))
-	for i, p := range projects {
-		args = append(args, p)
-		marks[i] = fmt.Sprintf("$%d", len(args))
-	}
-	if len(marks) == 0 {
-		return ` AND 1 = 0`, args
-	}
-	return ` AND project IN (` + strings.Join(marks, ", ") + `)`, args
 }
 
 // like is the pattern that matches texts holding s.

@@ -129,16 +129,8 @@ func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 	return out, nil
 }
 
-// pathMessages reads the path of branch $1 from seq $2 to $3. A branch owns what is
-// after at_seq, and its parent what is before that; a path only goes down, so that even a
-// damaged one ends.
-const pathMessages = `WITH RECURSIVE path (branch, parent, at_seq, first, last) AS (
-		SELECT id, parent_branch, at_seq, CASE WHEN at_seq < $2 THEN $2 ELSE at_seq + 1 END, CASE WHEN head_seq < $3 THEN head_seq ELSE $3 END
-		FROM branches WHERE id = $1
-		UNION ALL
-		SELECT b.id, b.parent_branch, b.at_seq, CASE WHEN b.at_seq < $2 THEN $2 ELSE b.at_seq + 1 END, CASE WHEN p.at_seq < $3 THEN p.at_seq ELSE $3 END
-		FROM path p JOIN branches b ON b.id = p.parent WHERE p.at_seq >= $2 AND b.at_seq < p.at_seq
-	) SELECT ` + sqlrow.MessageColumns + ` FROM (SELECT branch AS of, first, last FROM path) p
+// pathMessages reads the path of branch $1 from seq $2 to $3.
+const pathMessages = sqlrow.Path + ` SELECT ` + sqlrow.MessageColumns + ` FROM (SELECT branch AS of, first, last FROM path) p
 	JOIN messages m ON m.branch = p.of AND m.seq BETWEEN p.first AND p.last`
 
 // Messages implements [driver.Reader].
@@ -147,6 +139,12 @@ func (db reader) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollb
 	err := db.Read.Rows(ctx, collect(&out), pathMessages, q.Branch, q.From, q.To)
 	slices.SortFunc(out, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) }) // branch by branch until here
 	return out, db.wrap("sqldriver.Messages", err)
+}
+
+// Shape implements [driver.Reader].
+func (db reader) Shape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.ShapeBin, error) {
+	out, err := sqlrow.Shape(ctx, db.Read, q)
+	return out, db.wrap("sqldriver.Shape", err)
 }
 
 func collect(out *[]scrollback.Message) func(sqlrow.Scanner) error {

@@ -1,0 +1,79 @@
+package recall
+
+import (
+	"context"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Leaves returns what a roll-up consists of, oldest first; a leaf consists of itself.
+func (r *Reader) Leaves(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (scrollback.Leaves, error) {
+	entry, err := r.resolve(ctx, id, ref)
+	if err != nil {
+		return scrollback.Leaves{}, err
+	}
+	kind, name, err := entry.Ref.Split() // it may have been named by its end
+	if err != nil {
+		return scrollback.Leaves{}, err
+	}
+	if kind != scrollback.RefHistory {
+		return scrollback.Leaves{}, scrollback.ParamErrorf("recall.Leaves", "ref", "%s is an attachment; only compacted messages have leaves", entry.Ref)
+	}
+	of, err := r.store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(name)})
+	if err != nil {
+		return scrollback.Leaves{}, err
+	}
+	inside := of
+	if len(of[0].Children) > 0 {
+		if inside, err = r.store.Segments(ctx, of[0].Children); err != nil {
+			return scrollback.Leaves{}, err
+		}
+	}
+	return scrollback.Leaves{Ref: entry.Ref, FirstSeq: of[0].FirstSeq, LastSeq: of[0].LastSeq, Messages: of[0].Messages, Leaves: leavesOf(inside)}, nil
+}
+
+// Segments returns the segments that a conversation shows in place of messages, oldest first.
+func (r *Reader) Segments(ctx context.Context, id scrollback.ConversationID) (scrollback.SegmentList, error) {
+	head, err := r.door.Head(ctx, id)
+	if err != nil {
+		return scrollback.SegmentList{}, err
+	}
+	var ids []scrollback.SegmentID
+	for _, s := range head.Branch.View.Segments {
+		ids = append(ids, s.ID)
+	}
+	shown, err := r.store.Segments(ctx, ids)
+	return scrollback.SegmentList{Segments: leavesOf(shown), HeadSeq: head.Branch.HeadSeq, PinnedSeqs: append([]int64{}, head.PinnedSeqs...)}, err
+}
+
+// Shape returns the path of a conversation in so many bins; 0 means [scrollback.ShapeDefault].
+func (r *Reader) Shape(ctx context.Context, id scrollback.ConversationID, bins int) (scrollback.Shape, error) {
+	switch {
+	case bins < 0 || bins > scrollback.ShapeMax:
+		return scrollback.Shape{}, scrollback.ParamErrorf("recall.Shape", "bins", "bins must be 1 to %d", scrollback.ShapeMax)
+	case bins == 0:
+		bins = scrollback.ShapeDefault
+	}
+	head, err := r.door.Head(ctx, id)
+	if err != nil {
+		return scrollback.Shape{}, err
+	}
+	return r.store.Branches.Shape(ctx, head.Branch, bins)
+}
+
+func leavesOf(segs []scrollback.Segment) []scrollback.Leaf {
+	out := make([]scrollback.Leaf, len(segs))
+	for i, s := range segs {
+		out[i] = scrollback.Leaf{Ref: scrollback.HistoryRef(s.ID), FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, From: s.From, To: s.To,
+			Messages: s.Messages, Tokens: s.TokensBefore, CardTokens: s.TokensAfter, Hint: about(s), RolledUp: len(s.Children) > 0}
+	}
+	return out
+}
+
+// about is a line on what a segment is about: what was said first of what its card keeps,
+// without the mark of who said it.
+func about(s scrollback.Segment) string {
+	hint := ofSegment(s).hints[0]
+	return strings.TrimSpace(said.ReplaceAllString(hint, ""))
+}
