@@ -54,3 +54,6 @@ export function day(ms) {
   const year = d.getFullYear() === new Date().getFullYear();
   return format('t', year ? 'onlyday' : 'fullday', (l) => new Intl.DateTimeFormat(l, { day: 'numeric', month: year ? 'long' : 'short', ...(year ? {} : { year: 'numeric' }) })).format(d);
 }
+
+// monthOf labels a place in a long log: the month, or within one the day.
+export const monthOf = (ms, long) => format('t', long ? 'month' : 'dayofmonth', (l) => new Intl.DateTimeFormat(l, long ? { month: 'short' } : { day: 'numeric', month: 'numeric' })).format(new Date(ms));

@@ -2,6 +2,7 @@
 import { html } from './html.js';
 import { Chat } from './chat.js';
 import { ContextMap } from './contextmap.js';
+import { SampleBar } from './first.js';
 import { Header } from './header.js';
 import { Button } from './icons.js';
 import { Minimap } from './minimap.js';
@@ -35,7 +36,7 @@ const views = { usage: Usage };
 
 function Conversation() {
   const map = thread.conversation.value !== null && thread.messages.value.length > 0;
-  return html`<${Header} /><${Banner} /><div class=${'body' + (map ? ' with-minimap' : '')}><${Chat} />${map && html`<${Minimap} />`}</div>`;
+  return html`<${Header} /><${SampleBar} /><${Banner} /><div class=${'stage' + (map ? ' with-minimap' : '')}><${Chat} />${map && html`<${Minimap} />`}</div>`;
 }
 
 export function Page() {

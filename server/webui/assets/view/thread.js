@@ -89,8 +89,6 @@ function Live() {
     ${turn.shaky.value && html`<p class="edge">${t('reconnecting')}</p>`}`;
 }
 
-const Empty = () => html`<div class="empty"><div class="mark">${icon('map')}</div><h2>${t('emptyTitle')}</h2><p>${t('empty')}</p><p class="quiet">${t('emptyOffline')}</p></div>`;
-
 function toEnd() {
   scroller.stuck = true;
   if (thread.newer.value) thread.toEnd();
@@ -104,7 +102,6 @@ export function Thread() {
   const messages = thread.messages.value;
   const aim = thread.target.value;
   const aimed = useRef(null);
-  const blank = !messages.length && !turn.asked.value && !turn.running.value && !thread.opening.value;
 
   useLayoutEffect(() => {
     scroller.el = el.current;
@@ -126,9 +123,8 @@ export function Thread() {
     return () => { watch.disconnect(); scroller.el = null; };
   }, []);
 
-  return html`<div class="scroll" ref=${el} onScroll=${scrolled} tabindex="-1">
-      ${blank ? html`<${Empty} />` : html`<div class="column">
-        ${messages.length > 0 && html`<${Messages} />`}<${Live} /></div>`}
+  return html`<div class="scroll" id="thread" ref=${el} onScroll=${scrolled} tabindex="-1">
+      <div class="column">${messages.length > 0 && html`<${Messages} />`}<${Live} /></div>
     </div>
     <div class="above"><button type="button" class="tolatest" onClick=${toEnd}>${icon('down')} ${t('latest')}</button></div>`;
 }
