@@ -46,6 +46,8 @@ func TestServes(t *testing.T) {
 		"/assets/vendor/preact.mjs":  "text/javascript; charset=utf-8",
 		"/assets/favicon.svg":        "image/svg+xml",
 		"/favicon.ico":               "image/svg+xml",
+		"/assets/app.webmanifest":    "application/manifest+json",
+		"/assets/icon-192.png":       "image/png",
 		"/assets/vendor/README.md":   "text/plain; charset=utf-8",
 		"/assets/vendor/LICENSE-htm": "text/plain; charset=utf-8",
 	} {
@@ -101,7 +103,7 @@ func holdsPolicy(t *testing.T, at string) {
 		t.Errorf("%d inline scripts and policy %q, want one of each", hashes, policy)
 	}
 	for _, want := range []string{"default-src 'none'", "script-src 'self' 'sha256-", "style-src 'self'", "img-src 'self' data:",
-		"connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"} {
+		"connect-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"} {
 		if !strings.Contains(policy, want) {
 			t.Errorf("the policy lacks %s: %s", want, policy)
 		}
@@ -131,6 +133,7 @@ func own(t *testing.T) map[string]string {
 var (
 	attribute = regexp.MustCompile(`<(?:script|link|img)[^>]*\s(?:src|href)="([^"]+)"`)
 	imported  = regexp.MustCompile(`(?m)^\s*(?:import|export)\b[^'"]*?\bfrom\s*['"]([^'"]+)['"]|^import\s*['"]([^'"]+)['"]`)
+	icons     = regexp.MustCompile(`"src": "([^"]+)"()`)
 	bundled   = regexp.MustCompile(`(?:from|import)\s*"([^"]+)"`)
 )
 
@@ -174,6 +177,8 @@ func TestReferences(t *testing.T) {
 		switch {
 		case fronts[at] != "":
 			found = attribute.FindAllStringSubmatch(text, -1)
+		case strings.HasSuffix(at, ".webmanifest"):
+			found = icons.FindAllStringSubmatch(text, -1)
 		case strings.HasSuffix(at, ".mjs"):
 			found = bundled.FindAllStringSubmatch(text, -1)
 		case strings.HasSuffix(at, ".js"):
@@ -187,7 +192,7 @@ func TestReferences(t *testing.T) {
 	walk("/docs")
 	for at := range p.assets {
 		switch ext := path.Ext(at); {
-		case ext != ".js" && ext != ".mjs" && ext != ".css" && ext != ".svg":
+		case ext != ".js" && ext != ".mjs" && ext != ".css" && ext != ".svg" && ext != ".png" && ext != ".webmanifest":
 		case !met[at]:
 			t.Errorf("%s is part of the page, but nothing names it", at)
 		}
