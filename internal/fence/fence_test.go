@@ -156,6 +156,9 @@ var rooms = map[string]entry{
 	"bench/recall": {rooms: ". archive compact/standing engine recall model store store/sqldriver/sqlite token",
 		libs: "gocloud.dev/blob modernc.org/sqlite"},
 
+	"bench/page": {rooms: ". engine local model server transfer internal/sample", net: true,
+		libs: "github.com/chromedp/chromedp github.com/chromedp/cdproto"},
+
 	"internal/terms":           {libs: "github.com/blevesearch/snowballstem", not: "context os database/sql time"},
 	"internal/marks":           {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
 	"internal/marks/markstest": {libs: "golang.org/x/text/unicode/norm", not: "context os database/sql time"},
@@ -167,7 +170,7 @@ var rooms = map[string]entry{
 var exceptions = map[string]string{}
 
 // suites are what only tests import besides.
-var suites = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/chromedp", "github.com/creack/pty",
+var suites = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/creack/pty",
 	"github.com/johannesboyne/gofakes3", "github.com/google/jsonschema-go"}
 
 // entry is a row of the table.
