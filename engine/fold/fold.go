@@ -57,6 +57,8 @@ type Folder struct {
 	resolver *setting.Resolver
 	o        Options
 	locks    turnstile.Locks[scrollback.ConversationID] // one fold of a conversation at a time
+	memories recent[*compact.Memory]                    // of folds that were only looked at
+	glances  recent[*glance]
 }
 
 // New makes a folder over one store.
@@ -73,6 +75,11 @@ func (f *Folder) Shown(ctx context.Context, h store.Head, sh setting.Resolved) (
 	if err != nil {
 		return compact.Shown{}, err
 	}
+	return f.surround(snap, h, sh), nil
+}
+
+// surround adds to a snapshot of a head what surrounds it in a window.
+func (f *Folder) surround(snap store.Snapshot, h store.Head, sh setting.Resolved) compact.Shown {
 	in := window.Input{
 		Instructions: sh.Instructions(h.Conversation), Tools: sh.Tools(h.Conversation), Segments: snap.Segments,
 		Carried: snap.Carried, Pinned: snap.Pinned, PinnedTokens: sh.Policy.PinnedBound(sh.Budget.Tokens), Live: snap.Live,
@@ -88,7 +95,7 @@ func (f *Folder) Shown(ctx context.Context, h store.Head, sh setting.Resolved) (
 		in.Summary = compact.InSight(*h.Branch.View.Summary, snap.Summary.Summary)
 	}
 	in.ToolsWeight = f.resolver.ToolsWeight(in.Tools)
-	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: sh.Policy}, nil
+	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: sh.Policy}
 }
 
 // Fitting says how the window of a request is made to fit.

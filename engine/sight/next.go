@@ -24,7 +24,7 @@ type Next struct {
 
 // Manifest is the account of a request that is not sent.
 func (x *Sight) Manifest(ctx context.Context, q Next) (scrollback.Manifest, error) {
-	shown, err := x.folder.Shown(ctx, q.Head, q.Setting)
+	shown, err := x.folder.Glance(ctx, q.Head, q.Setting)
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
