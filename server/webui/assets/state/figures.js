@@ -54,3 +54,10 @@ export function day(ms) {
   const year = d.getFullYear() === new Date().getFullYear();
   return format('t', year ? 'onlyday' : 'fullday', (l) => new Intl.DateTimeFormat(l, { day: 'numeric', month: year ? 'long' : 'short', ...(year ? {} : { year: 'numeric' }) })).format(d);
 }
+
+// date is a day in few characters.
+export function date(ms) {
+  const d = new Date(ms);
+  const year = d.getFullYear() === new Date().getFullYear();
+  return format('t', year ? 'date' : 'fulldate', (l) => new Intl.DateTimeFormat(l, { day: 'numeric', month: 'short', ...(year ? {} : { year: 'numeric' }) })).format(d);
+}

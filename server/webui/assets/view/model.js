@@ -53,7 +53,7 @@ function Bar() {
   const m = r && r.manifest;
   const facts = m ? [m.bytes > 0 && bytes(m.bytes), r.turn && m.sent_at && t('model.sentAt', clock(m.sent_at)), m.reused > 0 && t('model.reused', num(m.reused))].filter(Boolean) : [];
   return html`<div class="requestbar"><${Which} />${r && html`<${Steps} request=${r} />`}
-    ${m && html`<p><b>${num(m.tokens)}</b> ${t('model.tokens')}<span class="facts">${facts.map((x) => ` · ${x}`)}</span></p>`}<span class="gap" />
+    ${m && html`<p><b>${num(m.tokens)}</b> ${t('model.tokens')}<span class="also">${facts.map((x) => ` · ${x}`)}</span></p>`}<span class="gap" />
     ${m && model.items.value.length > 0 && html`<button type="button" class="ghost text copy" onClick=${copy}>${icon('copy')}<span>${t('model.copy')}</span></button>`}</div>`;
 }
 
@@ -64,6 +64,8 @@ function Trouble({ why }) {
 
 const stops = (el) => [...el.querySelectorAll('[data-stop]')].filter((x) => x.offsetParent !== null);
 
+const edge = 44; // pixels at the top that the face of a card may cover
+
 // move puts the focus on the next card or message, or the one before.
 function move(el, by) {
   const all = stops(el);
@@ -71,7 +73,11 @@ function move(el, by) {
   const top = el.getBoundingClientRect().top;
   const i = now ? all.indexOf(now) + by : by > 0 ? all.findIndex((x) => x.getBoundingClientRect().top >= top) : all.findLastIndex((x) => x.getBoundingClientRect().top < top);
   const to = all[Math.max(0, Math.min(all.length - 1, i))];
-  if (to) { to.focus({ preventScroll: true }); to.scrollIntoView({ block: 'nearest' }); }
+  if (!to) return;
+  to.focus({ preventScroll: true });
+  const [at, room] = [to.getBoundingClientRect(), el.getBoundingClientRect()];
+  if (at.top < room.top + edge) el.scrollTop += at.top - room.top - edge;
+  else if (at.bottom > room.bottom) el.scrollTop += Math.min(at.bottom - room.bottom + 8, at.top - room.top - edge);
 }
 
 const focused = () => document.activeElement && document.activeElement.closest('.model [data-stop]');
@@ -110,6 +116,7 @@ export function Model() {
   const blocks = model.blocks.value;
   const r = model.request.value;
   const aim = model.aim.value;
+  const stale = Boolean(r) && (r.conversation !== id || r.turn !== seen.value || (model.step.value > 0 && r.manifest.step !== model.step.value));
   const typed = !seen.value && !editing.value && draftText.value.trim() ? draftText.value : null;
 
   useEffect(() => model.follow(), []);
@@ -124,7 +131,8 @@ export function Model() {
   // A message that was in view before, or that is gone to, is brought to its place.
   useEffect(() => { if (keep.value) { model.aim.value = { seq: keep.value, top: heldTop() }; keep.value = 0; } }, [keep.value]);
   const to = target.value;
-  useEffect(() => { if (to && to.seq) model.aim.value = { seq: to.seq }; }, [to]);
+  const came = useRef(to); // where your view went is not gone to again
+  useEffect(() => { if (to && to.seq && to !== came.current) model.aim.value = { seq: to.seq }; }, [to]);
   useLayoutEffect(() => {
     if (!aim || !r || r.conversation !== id) return;
     bring(aim.seq, show).then(() => requestAnimationFrame(() => { if (model.aim.value === aim && el.current) { arrive(el.current, aim); model.aim.value = null; } }));
@@ -132,20 +140,23 @@ export function Model() {
   useLayoutEffect(() => { if (end.current && !aim) el.current.scrollTop = el.current.scrollHeight; });
 
   const scrolled = () => { const s = el.current; end.current = s.scrollHeight - s.scrollTop - s.clientHeight < 32; };
-  return html`<${Bar} /><div class="scroll model" ref=${el} onScroll=${scrolled} tabindex="-1" aria-label=${t('model.label')} aria-busy=${model.loading.value}>
+  return html`<${Bar} /><div class="scroll model" ref=${el} onScroll=${scrolled} tabindex="-1" aria-label=${t('model.label')} aria-busy=${model.loading.value || stale}>
     ${model.trouble.value && html`<${Trouble} why=${model.trouble.value} />`}
-    ${!r && !model.trouble.value && html`<p class="edge" role="status">${t('loading')}</p>`}
+    ${!r && !model.trouble.value && html`<p class="hush" role="status">${t('loading')}</p>`}
     ${r && r.manifest.partial && html`<p class="note">${t(blocks.length ? 'model.inexact' : 'model.partial')}</p>`}
-    ${r && !blocks.length && !r.manifest.partial && !typed && html`<p class="edge">${t('model.empty')}</p>`}
-    <div class="lane">${blocks.filter((b) => b.kind !== 'draft' || typed !== null).map((b, i) => html`<${Layer} key=${b.kind + i} block=${b} windows=${windows} show=${show} typed=${b.kind === 'draft' ? typed : null} />`)}
+    ${r && !blocks.length && !r.manifest.partial && !typed && html`<p class="hush">${t('model.empty')}</p>`}
+    <div class=${`lane${stale ? ' stale' : ''}`}>${blocks.filter((b) => b.kind !== 'draft' || typed !== null).map((b, i) => html`<${Layer} key=${b.kind + i} block=${b} windows=${windows} show=${show} typed=${b.kind === 'draft' ? typed : null} />`)}
       ${typed !== null && r && !blocks.some((b) => b.kind === 'draft') && html`<${Layer} block=${{ kind: 'draft', tokens: 0, items: [{ parts: [] }] }} typed=${typed} />`}</div></div>`;
 }
 
-// arrive scrolls to a message: to where it was before, or to the middle.
-function arrive(el, { seq, top, within }) {
-  const hit = (within && [...el.querySelectorAll(`[data-seq="${seq}"]`)].find((x) => x.closest('.card'))) || el.querySelector(`.original[data-seq="${seq}"], .one[data-seq="${seq}"]`)
+// arrive scrolls to a message: to where it was before, or to the middle. What comes into view is
+// measured only then, so it looks again for some frames.
+function arrive(el, aim, tries = 5) {
+  const { seq, top, within } = aim;
+  const hit = (within && [...el.querySelectorAll(`[data-seq="${seq}"]`)].find((x) => x.closest('.stand'))) || el.querySelector(`.orig[data-seq="${seq}"], .single[data-seq="${seq}"]`)
     || [...el.querySelectorAll('[data-last]')].findLast((x) => Number(x.dataset.seq) <= seq && seq <= Number(x.dataset.last));
   if (!hit) return;
-  if (top === undefined) hit.scrollIntoView({ block: 'center' });
-  else el.scrollTop += hit.getBoundingClientRect().top - el.getBoundingClientRect().top - top;
+  const [at, room] = [hit.getBoundingClientRect(), el.getBoundingClientRect()];
+  el.scrollTop += at.top - (top === undefined ? room.top + Math.max(0, (room.height - at.height) / 2) : Math.max(room.top, top));
+  if (tries > 0) requestAnimationFrame(() => { if (el.isConnected && !model.aim.value) arrive(el, aim, tries - 1); });
 }

@@ -5,7 +5,7 @@ import { icon, Button } from './icons.js';
 import { Passage } from './rawtext.js';
 import * as cards from '../state/cards.js';
 import { conversation } from '../state/thread.js';
-import { day, num } from '../state/figures.js';
+import { date, num } from '../state/figures.js';
 import { lit } from '../state/lit.js';
 import { roleName } from '../state/message.js';
 import { aim } from '../state/model.js';
@@ -14,18 +14,18 @@ import { href } from '../state/place.js';
 import { t } from '../state/words.js';
 
 export const range = (a, b) => (a === b || !b ? `#${num(a)}` : `#${num(a)}–#${num(b)}`);
-const days = (x) => (x.from ? (day(x.from) === day(x.to) ? day(x.from) : `${day(x.from)} – ${day(x.to)}`) : '');
+const days = (x) => (x.from ? (date(x.from) === date(x.to) ? date(x.from) : `${date(x.from)} – ${date(x.to)}`) : '');
 
 // More is what is not shown of a run of messages, and how to see it.
-export const More = ({ n, said, onClick }) => n > 0 && html`<p class="more">${t(said, n)} · <button type="button" class="link" onClick=${onClick}>${t('model.show')}</button></p>`;
+export const More = ({ n, said, onClick }) => n > 0 && html`<p class="further">${t(said, n)} · <button type="button" class="link" onClick=${onClick}>${t('model.show')}</button></p>`;
 
 const pinned = (seq) => (conversation.value.pinned_seqs || []).includes(seq);
 
 function Original({ message: m, re }) {
   const mono = m.role === 'tool' || pieces(m.parts).some((p) => p.raw);
-  return html`<li class=${`original${lit.value === m.seq ? ' lit' : ''}`} data-seq=${m.seq} data-stop tabindex="-1">
+  return html`<li class=${`orig${lit.value === m.seq ? ' lit' : ''}`} data-seq=${m.seq} data-stop tabindex="-1">
     <a class="ref compacted" href=${href(conversation.value.id, m.seq)}>#${num(m.seq)}</a>
-    <div class=${mono ? 'mono' : ''}><span class="faint">${roleName(m.role)}</span> <${Passage} text=${plain(m.parts) || t('model.emptyText')} re=${re} />
+    <div class=${mono ? 'literal' : ''}><span class="faint">${roleName(m.role)}</span> <${Passage} text=${plain(m.parts) || t('model.emptyText')} re=${re} />
       ${pinned(m.seq) && html`<span class="pinned" title=${t('model.pinned')}>${icon('pin')}<span class="unseen">${t('model.pinned')}</span></span>`}</div></li>`;
 }
 
@@ -34,7 +34,7 @@ function Originals({ leaf, re }) {
   const o = cards.originals.value[leaf.ref];
   if (!o) return html`<p class="faint pad" role="status">${t('loading')}</p>`;
   if (o.fault) return html`<p class="bad pad" role="alert">${t('model.unread', o.fault)}</p>`;
-  return html`<div class="originals"><${More} n=${o.from - leaf.first_seq} said="model.aboveN" onClick=${() => cards.above(leaf)} />
+  return html`<div class="origs"><${More} n=${o.from - leaf.first_seq} said="model.aboveN" onClick=${() => cards.above(leaf)} />
     <ol>${o.messages.map((m) => html`<${Original} key=${m.seq} message=${m} re=${re} />`)}</ol>
     <${More} n=${leaf.last_seq - o.to} said="model.belowN" onClick=${() => cards.below(leaf)} /></div>`;
 }
@@ -45,7 +45,7 @@ function Leaf({ leaf: l, grep: g, re }) {
   const lines = cards.lines(g, l);
   const name = range(l.first_seq, l.last_seq);
   return html`<li class=${`leaf${is.open ? ' open' : ''}${lines ? '' : ' nohit'}`} data-seq=${l.first_seq} data-last=${l.last_seq}>
-    <button type="button" class="row" data-stop aria-expanded=${Boolean(is.open)} onClick=${() => cards.toggleLeaf(l)}>${icon('chevron')}<b>${name}</b>
+    <button type="button" class="opens" data-stop aria-expanded=${Boolean(is.open)} onClick=${() => cards.toggleLeaf(l)}>${icon('chevron')}<b>${name}</b>
       <span class="days">${days(l)}</span><span class="hint">${l.rolled_up ? t('model.rolled') : l.hint}</span>${lines > 0 && html`<span class="lines">${t('model.lines', lines)}</span>`}</button>
     ${is.open && (is.fault ? html`<p class="bad pad" role="alert">${t('model.unread', is.fault)}</p>`
       : l.rolled_up ? html`<${Leaves} of=${is} grep=${g} re=${re} />` : html`<${Originals} leaf=${l} re=${re} />`)}</li>`;
@@ -82,8 +82,8 @@ function Grep({ card: ref, grep: g, leaves }) {
     if (e.key === 'Escape' && field.current.value) { e.preventDefault(); e.stopPropagation(); field.current.value = ''; look(); }
   };
   const n = g && g.matches ? g.matches.length : 0;
-  return html`<div class="grep"><span class="faint name">${t('model.originals')}</span>
-    <label>${icon('search')}<span class="unseen">${t('model.grep')}</span><input ref=${field} type="text" class="mono" spellcheck="false" autocomplete="off"
+  return html`<div class="within"><span class="faint name">${t('model.originals')}</span>
+    <label>${icon('search')}<span class="unseen">${t('model.grep')}</span><input ref=${field} type="text" class="literal" spellcheck="false" autocomplete="off"
       placeholder=${t('model.grepHint')} defaultValue=${(g && g.pattern) || ''} onInput=${typed} onKeyDown=${onKeyDown} /></label>
     <span class=${g && g.fault ? 'bad' : 'dim'} role="status">${g && g.fault ? g.fault : outcome(g, leaves)}</span>
     ${n > 0 && html`<span class="steps">${g.at >= 0 && html`<span class="faint">${t('model.at', num(g.at + 1), num(n))}</span>`}
@@ -100,10 +100,10 @@ export function Card({ item }) {
   const name = range(item.seq, item.last_seq);
   const itself = is.leaves && is.leaves.length === 1 && is.leaves[0].ref === ref;
   const what = [known && known.rolled_up ? (is.leaves ? t('model.rolledUp', is.leaves.length) : t('model.rolled')) : t('messages', item.last_seq - item.seq + 1), known && days(known)];
-  return html`<section class=${`card${is.open ? ' open' : ''}`} data-seq=${item.seq} data-last=${item.last_seq} aria-label=${name}>
-    <button type="button" class="top" data-stop aria-expanded=${Boolean(is.open)} onClick=${() => cards.toggle(ref)}>${icon('chevron')}<b>${name}</b>
-      <span class="what">${what.filter(Boolean).join(' · ')}</span><span class="n">${known && html`<span class="was">${num(known.tokens)} → </span>`}${num(item.tokens)}</span></button>
-    ${is.open && html`<div class="reads"><p class="faint">${t('model.reads')}</p><div class="raw mono">${plain(item.parts)}</div></div>
+  return html`<section class=${`stand${is.open ? ' open' : ''}`} data-seq=${item.seq} data-last=${item.last_seq} aria-label=${name}>
+    <button type="button" class="face" data-stop aria-expanded=${Boolean(is.open)} onClick=${() => cards.toggle(ref)}>${icon('chevron')}<b>${name}</b>
+      <span class="what">${what.filter(Boolean).join(' · ')}</span><span class="weight">${known && html`<span class="was">${num(known.tokens)} → </span>`}${num(item.tokens)}</span></button>
+    ${is.open && html`<div class="reads"><p class="faint">${t('model.reads')}</p><div class="raw literal">${plain(item.parts).replace(/^\n+|\n+$/g, '')}</div></div>
       <${Grep} card=${ref} grep=${g} leaves=${is.leaves || []} />
       ${is.fault ? html`<p class="bad pad" role="alert">${t('model.unread', is.fault)}</p>`
         : itself ? html`<${Originals} leaf=${is.leaves[0]} re=${re} />` : html`<${Leaves} of=${is} grep=${g} re=${re} />`}`}</section>`;

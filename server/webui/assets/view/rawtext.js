@@ -16,9 +16,10 @@ const isLong = (text) => text.length > long * 1.2 || text.split('\n').length > t
 const head = (text) => Array.from(text.split('\n', tall).join('\n')).slice(0, long).join('');
 
 // Raw is a text as it is, its beginning at first.
-export function Raw({ text, mono, few = false }) {
+export function Raw({ text: as, mono, few = false }) {
   const [all, setAll] = useState(false);
-  const cls = `raw${mono ? ' mono' : ''}`;
+  const text = as.replace(/^\n+|\n+$/g, ''); // which is sent, and need not be seen
+  const cls = `raw${mono ? ' literal' : ''}`;
   const much = few ? text.length > 260 || text.split('\n').length > 3 : isLong(text);
   if (!much) return html`<div class=${cls}>${text}</div>`;
   return html`<div class=${cls + (few && !all ? ' few' : '')}>${all || few ? text : head(text) + ' …'}</div>
@@ -33,16 +34,16 @@ function Cut({ piece: p }) {
   const ref = p.cut.ref;
   const w = wholes.value[ref] || {};
   if (w.open && w.text !== undefined) {
-    return html`<div class="raw mono whole">${w.text}</div>
+    return html`<div class="raw literal whole">${w.text}</div>
       <p class="seam">${w.fault && html`<span class="bad">${t('model.unread', w.fault)}</span>`}
       ${!w.done && html`<button type="button" class="link" onClick=${() => whole(ref)}>${t('model.more', bytes(w.next), bytes(w.bytes))}</button>`}
       <button type="button" class="link" onClick=${() => cutAgain(ref)}>${t('model.showEnds')}</button></p>`;
   }
-  return html`<div class="raw mono">${from}</div>
+  return html`<div class="raw literal">${from}</div>
     <p class="seam dashed" title=${note}><span class="what">${icon('compact')}${size(p.cut, from + tail)}</span>
       <button type="button" class="link" onClick=${() => whole(ref)}>${t('model.showWhole', p.cut.tokens ? num(p.cut.tokens) : '')}</button></p>
     ${w.fault && html`<p class="bad" role="alert">${t('model.unread', w.fault)}</p>`}
-    ${tail && html`<div class="raw mono">${tail}</div>`}`;
+    ${tail && html`<div class="raw literal">${tail}</div>`}`;
 }
 
 // Parts are those of an item, as the model reads them.
