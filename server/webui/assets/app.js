@@ -7,7 +7,6 @@ import { banner, toast } from './state/notices.js';
 import * as panels from './state/panels.js';
 import { address, parse, place, same } from './state/place.js';
 import { reading } from './state/reader.js';
-import { blink } from './state/sees.js';
 import * as theme from './state/theme.js';
 import { conversation } from './state/thread.js';
 import { look } from './state/session.js';
@@ -48,7 +47,6 @@ keyboard.on('new', () => { location.hash = '#'; });
 keyboard.on('keys', () => { panels.keysOpen.value = true; });
 keyboard.on('sidebar', () => panels.toggleSidebar());
 keyboard.on('receipts', () => { if (conversation.value) panels.togglePanel('receipts'); });
-keyboard.on('switch', () => { if (conversation.value) blink(); });
 
 const writing = (el) => Boolean(el && el.closest && el.closest('input, textarea, select, [contenteditable]'));
 addEventListener('keydown', (e) => {

@@ -57,3 +57,9 @@ export function day(ms) {
 
 // monthOf labels a place in a long log: the month, or within one the day.
 export const monthOf = (ms, long) => format('t', long ? 'month' : 'dayofmonth', (l) => new Intl.DateTimeFormat(l, long ? { month: 'short' } : { day: 'numeric', month: 'numeric' })).format(new Date(ms));
+// date is a day in few characters.
+export function date(ms) {
+  const d = new Date(ms);
+  const year = d.getFullYear() === new Date().getFullYear();
+  return format('t', year ? 'date' : 'fulldate', (l) => new Intl.DateTimeFormat(l, { day: 'numeric', month: 'short', ...(year ? {} : { year: 'numeric' }) })).format(d);
+}
