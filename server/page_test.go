@@ -99,7 +99,8 @@ func TestPage(t *testing.T) {
 		chromedp.SendKeys(".composer textarea", n.Question+"\r"),
 		chromedp.WaitVisible("#m604, #m603, #m602"),
 		chromedp.WaitNotPresent(".writing"),
-		chromedp.WaitVisible(".map .items button"),
+		chromedp.Click(`.head button[aria-label="Receipts"]`),
+		chromedp.WaitVisible(".panel .items button"),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +110,8 @@ func TestPage(t *testing.T) {
 		t.Errorf("asked %q, the page shows %q (%v)", n.Question, answer, err)
 	}
 	if *screenshot != "" {
-		err := chromedp.Do(ctx, chromedp.Reload(), chromedp.WaitVisible(".map .items button"), chromedp.WaitVisible("#m604"))
+		err := chromedp.Do(ctx, chromedp.Reload(), chromedp.WaitVisible("#m604"),
+			chromedp.Click(`.head button[aria-label="Receipts"]`), chromedp.WaitVisible(".panel .items button"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +123,7 @@ func TestPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := chromedp.Do(ctx, chromedp.Click(".map .items button"), chromedp.WaitVisible(".original")); err != nil {
+	if err := chromedp.Do(ctx, chromedp.Click(".panel .items button"), chromedp.WaitVisible(".original")); err != nil {
 		t.Fatal(err)
 	}
 	original, err := chromedp.Run(ctx, chromedp.Text(".original"))

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -40,7 +41,7 @@ func TestServes(t *testing.T) {
 	for at, want := range map[string]string{
 		"/":                          "text/html; charset=utf-8",
 		"/docs":                      "text/html; charset=utf-8",
-		"/assets/view/style.css":     "text/css; charset=utf-8",
+		"/assets/view/css/base.css":  "text/css; charset=utf-8",
 		"/assets/app.js":             "text/javascript; charset=utf-8",
 		"/assets/vendor/preact.mjs":  "text/javascript; charset=utf-8",
 		"/assets/favicon.svg":        "image/svg+xml",
@@ -251,6 +252,21 @@ func TestWords(t *testing.T) {
 		return out
 	}
 	en, zh := said("/assets/state/words.en.js"), said("/assets/state/words.zh.js")
+	for at := range text { // the areas have both languages in one file
+		if !strings.HasPrefix(at, "/assets/state/words/") {
+			continue
+		}
+		half := strings.Index(text[at], "export const zh = {")
+		if half < 0 {
+			t.Fatalf("%s has no Chinese", at)
+		}
+		whole := text[at]
+		text[at] = whole[:half]
+		maps.Copy(en, said(at))
+		text[at] = whole[half:]
+		maps.Copy(zh, said(at))
+		text[at] = whole
+	}
 	if len(en) < 80 {
 		t.Fatalf("only %d words were read", len(en))
 	}

@@ -48,7 +48,7 @@ test('a fork is open, in the address and in the list, with a title of its own', 
     'GET /api/conversations/f/messages': { messages: messages(1, 2), next: null },
     'GET /api/conversations/f/branches': { branches: [] } }));
   await branches.fork(message(2));
-  same([thread.conversation.value.id, thread.newest(), place.value], ['f', 2, { id: 'f', seq: 0, arrived: true }]);
+  same([thread.conversation.value.id, thread.newest(), place.value.id, place.value.arrived], ['f', 2, 'f', true]);
   same(asked.find((r) => r.at.endsWith('/fork')).body, { seq: 2, title: 'copy of Tides' });
   await when(() => list.value.length === 2, 'the list');
   same(list.value[0].id, 'f');

@@ -1,5 +1,5 @@
 import { conversation, message, same, serve, test } from './check.js';
-import { begin, mapOpen, searchOpen } from '/assets/state/panels.js';
+import { begin, panel, searchOpen } from '/assets/state/panels.js';
 import { place } from '/assets/state/place.js';
 import { reading } from '/assets/state/reader.js';
 import { choose, find, near } from '/assets/state/search.js';
@@ -35,9 +35,10 @@ test('a choice goes to its message, or opens what has no message here', () => {
   ]) {
     place.value = { id: null, seq: 0 };
     reading.value = null;
-    searchOpen.value = mapOpen.value = true;
+    searchOpen.value = true;
+    panel.value = 'receipts';
     choose(row, 'c');
-    same([[place.value.id, place.value.seq], reading.value, searchOpen.value, mapOpen.value], [at, shown, false, false]);
+    same([[place.value.id, place.value.seq], reading.value, searchOpen.value, panel.value], [at, shown, false, null]);
   }
 });
 

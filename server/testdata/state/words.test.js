@@ -1,11 +1,11 @@
 import { is, same, test } from './check.js';
 import * as memory from '/assets/state/memory.js';
-import { begin, lang, setLang, t } from '/assets/state/words.js';
-import { en } from '/assets/state/words.en.js';
-import { zh } from '/assets/state/words.zh.js';
+import { areas, begin, lang, setLang, t } from '/assets/state/words.js';
 
 const held = {};
 memory.use({ getItem: (k) => held[k] ?? null, setItem: (k, v) => { held[k] = v; }, removeItem: (k) => { delete held[k]; } });
+const all = (l) => Object.assign({}, ...Object.values(areas).map((a) => a[l]));
+const [en, zh] = [all('en'), all('zh')];
 const every = (table) => Object.entries(table).map(([key, w]) => [key, typeof w === 'function' ? w(2, 3, true) : w]);
 
 test('the language is the one chosen, or else the one preferred', () => {
@@ -20,7 +20,12 @@ test('the language is the one chosen, or else the one preferred', () => {
 });
 
 test('both languages have every text', () => {
-  same(Object.keys(zh).sort(), Object.keys(en).sort());
+  for (const [name, a] of Object.entries(areas)) same(Object.keys(a.zh).sort(), Object.keys(a.en).sort(), name);
+});
+
+test('no text is in two areas', () => {
+  const keys = Object.values(areas).flatMap((a) => Object.keys(a.en));
+  same(keys.filter((k, i) => keys.indexOf(k) !== i), []);
 });
 
 test('words are filled in; one that nobody has is shown as its key', () => {

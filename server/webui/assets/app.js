@@ -1,11 +1,13 @@
 // The page starts here: the state is given its browser, and what is drawn its place.
 import { effect, html, render } from './view/html.js';
 import { titleOf } from './state/conversations.js';
+import * as keyboard from './state/keyboard.js';
 import * as memory from './state/memory.js';
 import { banner, toast } from './state/notices.js';
 import * as panels from './state/panels.js';
-import { href, parse, place, same } from './state/place.js';
+import { address, parse, place, same } from './state/place.js';
 import { reading } from './state/reader.js';
+import { blink } from './state/sees.js';
 import * as theme from './state/theme.js';
 import { conversation } from './state/thread.js';
 import { look } from './state/session.js';
@@ -24,8 +26,8 @@ place.value = parse(location.hash);
 effect(() => {
   const to = place.value;
   if (same(to, parse(location.hash))) return;
-  if (to.arrived) history.replaceState(null, '', href(to.id, to.seq));
-  else location.hash = href(to.id, to.seq);
+  if (to.arrived) history.replaceState(null, '', address(to));
+  else location.hash = address(to);
 });
 addEventListener('hashchange', () => {
   const to = parse(location.hash);
@@ -40,17 +42,27 @@ effect(() => {
 effect(() => { document.documentElement.lang = words.lang.value === 'zh' ? 'zh-CN' : 'en'; });
 effect(() => { const c = conversation.value; document.title = c ? `${titleOf(c)} · scrollback` : 'scrollback'; });
 
+keyboard.begin(navigator.userAgentData ? navigator.userAgentData.platform : navigator.platform);
+keyboard.on('palette', () => { if (!reading.value) panels.searchOpen.value = !panels.searchOpen.value; });
+keyboard.on('new', () => { location.hash = '#'; });
+keyboard.on('keys', () => { panels.keysOpen.value = true; });
+keyboard.on('sidebar', () => panels.toggleSidebar());
+keyboard.on('receipts', () => { if (conversation.value) panels.togglePanel('receipts'); });
+keyboard.on('switch', () => { if (conversation.value) blink(); });
+
+const writing = (el) => Boolean(el && el.closest && el.closest('input, textarea, select, [contenteditable]'));
 addEventListener('keydown', (e) => {
-  if (e.isComposing) return;
-  if ((e.metaKey || e.ctrlKey) && !e.shiftKey && !e.altKey && e.key.toLowerCase() === 'k') {
-    e.preventDefault();
-    if (!reading.value) panels.searchOpen.value = !panels.searchOpen.value;
-  } else if (e.key === 'Escape' && !document.querySelector('dialog[open]')) {
-    if (toast.value) toast.value = null;
-    else if (banner.value) banner.value = null;
-    else if (panels.narrow() && panels.sidebarOpen.value) panels.toggleSidebar(false);
-    else if (panels.covers() && panels.mapOpen.value) panels.toggleMap(false);
+  const key = keyboard.named(e, writing(e.target));
+  if (key && (key.name === 'palette' || !document.querySelector('dialog[open]'))) {
+    if (keyboard.run(key.name)) e.preventDefault();
+    return;
   }
+  if (e.key !== 'Escape' || e.isComposing || document.querySelector('dialog[open]')) return;
+  if (toast.value) toast.value = null;
+  else if (banner.value) banner.value = null;
+  else if (panels.narrow() && panels.sidebarOpen.value) panels.toggleSidebar(false);
+  else if (panels.covers() && panels.panel.value) panels.panel.value = null;
+  else keyboard.run('stop');
 });
 
 await look();

@@ -47,3 +47,10 @@ export function ago(ms) {
   const [unit, name] = steps.find(([, , to]) => s < to);
   return format('r', '', (l) => new Intl.RelativeTimeFormat(l, { numeric: 'always', style: 'narrow' })).format(-Math.max(1, Math.round(s / unit)), name);
 }
+
+// day is a date for people: without the year where it is this one.
+export function day(ms) {
+  const d = new Date(ms);
+  const year = d.getFullYear() === new Date().getFullYear();
+  return format('t', year ? 'onlyday' : 'fullday', (l) => new Intl.DateTimeFormat(l, { day: 'numeric', month: year ? 'long' : 'short', ...(year ? {} : { year: 'numeric' }) })).format(d);
+}

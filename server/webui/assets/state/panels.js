@@ -1,29 +1,25 @@
-// Which panels are open beside the conversation or over it.
+// What is open beside what is read, or over it.
 import { signal } from '../vendor/signals-core.mjs';
-import * as memory from './memory.js';
 
 export const width = signal(0); // of the page, in CSS pixels
 export const sidebarOpen = signal(false);
-export const mapOpen = signal(false);
+export const panel = signal(null); // beside the conversation: 'receipts', 'settings', or null
 export const searchOpen = signal(false);
+export const keysOpen = signal(false);
 
 const wide = (px) => width.peek() >= px;
 
-// narrow and covers say that the sidebar, or the map, covers the conversation instead of
+// narrow and covers say that the sidebar, or the panel, covers the conversation instead of
 // standing beside it.
 export const narrow = () => !wide(800);
-export const covers = () => !wide(1100);
+export const covers = () => !wide(1200);
 
-// begin opens what has room on a page of px.
 export function begin(px) {
   width.value = px;
   sidebarOpen.value = wide(800);
-  mapOpen.value = wide(1200) && memory.get('map') !== 'closed';
 }
 
 export function toggleSidebar(open = !sidebarOpen.value) { sidebarOpen.value = open; }
 
-export function toggleMap(open = !mapOpen.value) {
-  mapOpen.value = open;
-  if (wide(1200)) memory.set('map', open ? null : 'closed');
-}
+// togglePanel opens what, or closes it where it is open.
+export function togglePanel(what) { panel.value = panel.value === what ? null : what; }

@@ -2,10 +2,12 @@
 // regular expression; and where a find leads.
 import { convo, get, query } from './api.js';
 import { titleFor } from './conversations.js';
-import { covers, searchOpen, toggleMap } from './panels.js';
+import { marks } from './marks.js';
+import { covers, panel, searchOpen } from './panels.js';
 import { go } from './place.js';
 import { read, reading } from './reader.js';
 import { typed } from './reference.js';
+import { marked } from './text.js';
 import { t } from './words.js';
 
 // last is what was searched for, for when the search is opened again.
@@ -28,11 +30,15 @@ export async function find({ mode, text, match }, id, signal) {
 // choose goes to what a row found; what is on no path, or has no message, opens in the reader.
 export function choose(row, id) {
   close();
-  if (covers()) toggleMap(false);
+  if (covers()) panel.value = null;
   if (row.kind === 'line') {
     if (row.m.seq) go(id, row.m.seq);
     else read(id, row.m.ref, '', row.m.line);
-  } else if (row.h.on_path) go(row.h.conversation_id, row.h.seq);
+  } else if (row.h.on_path) {
+    const found = marked(row.h.snippet || '', row.h.spans).filter((p) => p.mark).map((p) => p.text);
+    marks.value = { conversation: row.h.conversation_id, words: [...new Set(found)], seqs: [row.h.seq] };
+    go(row.h.conversation_id, row.h.seq);
+  }
   else reading.value = { title: `${row.title} · #${row.h.seq}`, text: row.h.content };
 }
 

@@ -1,10 +1,22 @@
-// What the page says, in English and Chinese.
+// What the page says, in English and Chinese. Each area of the page has a table of its own.
 import { signal } from '../vendor/signals-core.mjs';
 import * as memory from './memory.js';
+import * as composer from './words/composer.js';
+import * as first from './words/first.js';
+import * as frame from './words/frame.js';
+import * as model from './words/model.js';
+import * as palette from './words/palette.js';
+import * as settings from './words/settings.js';
+import * as sidebar from './words/sidebar.js';
+import * as thread from './words/thread.js';
+import * as usage from './words/usage.js';
 import { en } from './words.en.js';
 import { zh } from './words.zh.js';
 
-const tables = { en, zh };
+export const areas = { base: { en, zh }, composer, first, frame, model, palette, settings, sidebar, thread, usage };
+
+const join = (l) => Object.assign({}, ...Object.values(areas).map((a) => a[l]));
+const tables = { en: join('en'), zh: join('zh') };
 
 export const lang = signal('en');
 
@@ -22,6 +34,6 @@ export function setLang(l) {
 
 // t says a word; further arguments fill it in.
 export function t(key, ...args) {
-  const word = tables[lang.value][key] ?? en[key] ?? key;
+  const word = tables[lang.value][key] ?? tables.en[key] ?? key;
   return typeof word === 'function' ? word(...args) : word;
 }

@@ -5,7 +5,7 @@ import { Button, icon } from './icons.js';
 import { Settings } from './settings.js';
 import * as context from '../state/context.js';
 import { bytes, clock, iso, num, percent, whole } from '../state/figures.js';
-import { toggleMap } from '../state/panels.js';
+import { panel } from '../state/panels.js';
 import { read } from '../state/reader.js';
 import { conversation } from '../state/thread.js';
 import { t } from '../state/words.js';
@@ -72,8 +72,8 @@ function Acts() {
 export function ContextMap() {
   const c = conversation.value;
   const m = context.manifest.value;
-  return html`<aside class="map" aria-label=${t('map')}>
-    <div class="top"><h2>${t('map')}</h2><${Button} name="close" label=${t('closeMap')} onClick=${() => toggleMap(false)} /></div>
+  return html`<aside class="panel" aria-label=${t('map')}>
+    <div class="top"><h2>${t('map')}</h2><${Button} name="close" label=${t('closeMap')} onClick=${() => { panel.value = null; }} /></div>
     ${!c || !m ? html`<p class="quiet pad">${t('loading')}</p>` : html`<div class="sections">
       <section><h3>${t('next')}</h3><p class="total"><b>${num(m.tokens)}</b> ${t('ofBudget', '', num(m.budget))}</p><${Bar} manifest=${m} /></section>
       <section><${Acts} key=${c.id} /></section>

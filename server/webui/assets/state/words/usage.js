@@ -1,0 +1,7 @@
+export const en = {
+  'usage.title': 'Usage',
+};
+
+export const zh = {
+  'usage.title': '用量',
+};
