@@ -99,21 +99,22 @@ func lexerOf(language string) chroma.Lexer {
 var languageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+#._-]{0,30}`)
 
 func fenced(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	n := node.(*ast.FencedCodeBlock)
-	language := languageName.FindString(strings.TrimLeft(string(n.Language(source)), "{."))
-	return code(w, source, node, entering, strings.ToLower(language))
+	if entering {
+		language := languageName.FindString(strings.TrimLeft(string(node.(*ast.FencedCodeBlock).Language(source)), "{."))
+		code(w, source, node, strings.ToLower(language))
+	}
+	return ast.WalkSkipChildren, nil
 }
 
 func indented(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	return code(w, source, node, entering, "")
+	if entering {
+		code(w, source, node, "")
+	}
+	return ast.WalkSkipChildren, nil
 }
 
 // code writes a piece of code under the name of its language.
-func code(w util.BufWriter, source []byte, node ast.Node, entering bool, language string) (ast.WalkStatus, error) {
-	if !entering {
-		return ast.WalkSkipChildren, nil
-	}
+func code(w util.BufWriter, source []byte, node ast.Node, language string) {
 	shown := drawingOf(node).light.html(string(node.Lines().Value(source)), language)
 	_, _ = w.WriteString(`<figure class="code"><figcaption>` + html.EscapeString(language) + `</figcaption><pre><code>` + shown + "</code></pre></figure>\n")
-	return ast.WalkSkipChildren, nil
 }

@@ -177,9 +177,11 @@ func TestOpen(t *testing.T) {
 		source string
 		closed int // characters
 	}{
-		{"", 0}, {"a", 0}, {"a\n", 0}, {"a\n\n", 0}, {"a\n\nb", 0}, {"a\n\nb\n", 3}, {"a\n\n: b\n", 0}, {"- a\n\n  b\n", 0}, {"- a\n\n- b\n", 0},
+		{"", 0}, {"a", 0}, {"a\n", 0}, {"a\n\n", 0}, {"a\n\nb", 0}, {"a\n\nb\n", 3}, {"a\n\n: b\n", 0}, {"- a\n\n  b\n", 0},
+		{"- a\n\n- b\n", 0},
 		{"- a\n\nb\n", 5}, {"```\na\n\nb\n", 0}, {"```\na\n```\nb\n", 10}, {"# a\nb\n", 4}, {"a\n# b\n", 0}, {"a\n| b |\n|---|\n", 0},
-		{"> a\n\nb\n", 5}, {"$$\na\n$$\nb\n", 8}, {"$$\na\nb\n", 0}, {"a\n\n    b\n", 3}, {"<div>\n\nb\n", 7}, {"字。\n\n𝒳\n", 4}, {"a\r\n\r\nb\r\n", 5},
+		{"> a\n\nb\n", 5}, {"$$\na\n$$\nb\n", 8}, {"$$\na\nb\n", 0}, {"a\n\n    b\n", 3}, {"<div>\n\nb\n", 7},
+		{"字。\n\n𝒳\n", 4}, {"a\r\n\r\nb\r\n", 5},
 	} {
 		n := 0
 		for _, s := range Blocks(c.source) {

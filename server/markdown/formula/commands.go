@@ -37,13 +37,13 @@ func (p *parser) command() (atom, error) {
 		return a, err
 	}
 	if style, ok := styles[name]; ok {
-		return p.inStyle(style)
+		return inStyle(p, style)
 	}
 	if sign, ok := accents[name]; ok {
-		return p.accent(name, sign)
+		return accented(p, name, sign)
 	}
 	if sign, ok := belows[name]; ok {
-		return p.below(name, sign)
+		return under(p, name, sign)
 	}
 	return atom{}, fmt.Errorf(`the command \%s is not known`, name)
 }
@@ -108,27 +108,27 @@ func upright(name string) string { return `<mi mathvariant="normal">` + escape(n
 func (p *parser) applied(name string) (a atom, known bool, err error) {
 	switch name {
 	case "frac", "dfrac", "tfrac", "cfrac", "binom", "dbinom", "tbinom":
-		a, err = p.fraction(name)
+		a, err = fraction(p, name)
 	case "sqrt":
-		a, err = p.root()
+		a, err = root(p)
 	case "text", "textrm", "textnormal", "mbox", "hbox", "textup", "textsf", "texttt", "textbf", "textit", "emph":
-		a, err = p.text(name)
+		a, err = words(p, name)
 	case "operatorname":
-		a, err = p.operator()
+		a, err = named(p)
 	case "left":
-		a, err = p.fenced()
+		a, err = fenced(p)
 	case "begin":
-		a, err = p.environment()
+		a, err = environment(p)
 	case "not":
-		a, err = p.struck()
+		a, err = denied(p)
 	case "overset", "stackrel", "underset":
-		a, err = p.stacked(name)
+		a, err = stacked(p, name)
 	case "xrightarrow", "xleftarrow", "xleftrightarrow", "xRightarrow", "xLeftarrow", "xmapsto", "xlongequal":
-		a, err = p.arrow(name)
+		a, err = arrow(p, name)
 	case "substack":
-		a, err = p.substack()
+		a, err = substack(p)
 	case "boxed", "fbox", "cancel", "bcancel", "xcancel", "sout":
-		a, err = p.marked(name)
+		a, err = marked(p, name)
 	case "phantom", "hphantom", "vphantom":
 		a.xml, err = p.argument()
 		a.xml = element("mphantom", one(a.xml))
@@ -136,14 +136,14 @@ func (p *parser) applied(name string) (a atom, known bool, err error) {
 		a.xml, err = p.argument()
 		a.spread = name == "mathop"
 	case "bmod", "mod", "pmod", "pod":
-		a, err = p.modulo(name)
+		a, err = modulo(p, name)
 	case "color", "textcolor", "colorbox", "label", "hspace", "vspace", "mathchoice":
-		a, err = p.dropped(name)
+		a, err = dropped(p, name)
 	case "tag":
-		a, err = p.tagged()
+		a, err = tagged(p)
 	default:
 		if size, ok := sized[strings.TrimRight(name, "lrm")]; ok {
-			a, err = p.big(name, size)
+			a, err = big(p, name, size)
 			break
 		}
 		return a, false, nil
@@ -152,7 +152,7 @@ func (p *parser) applied(name string) (a atom, known bool, err error) {
 }
 
 // fraction reads a fraction or a binomial.
-func (p *parser) fraction(name string) (atom, error) {
+func fraction(p *parser, name string) (atom, error) {
 	was := p.display
 	defer func() { p.display = was }()
 	p.display = name == "cfrac"
@@ -183,7 +183,7 @@ func (p *parser) fraction(name string) (atom, error) {
 }
 
 // root reads a square root or another one.
-func (p *parser) root() (atom, error) {
+func root(p *parser) (atom, error) {
 	of, ok, err := p.optional()
 	if err != nil {
 		return atom{}, err
@@ -195,8 +195,8 @@ func (p *parser) root() (atom, error) {
 	return atom{xml: element("msqrt", one(under))}, err
 }
 
-// text reads words, in which $…$ is a formula.
-func (p *parser) text(name string) (atom, error) {
+// words reads words, in which $…$ is a formula.
+func words(p *parser, name string) (atom, error) {
 	words, err := p.braced()
 	if err != nil {
 		return atom{}, err
@@ -230,8 +230,8 @@ func (p *parser) text(name string) (atom, error) {
 var unescaped = strings.NewReplacer(`\%`, "%", `\$`, "$", `\#`, "#", `\&`, "&", `\_`, "_", `\{`, "{", `\}`, "}", `\ `, "\u00a0", `\textbackslash`, `\`,
 	"~", "\u00a0", " ", "\u00a0", "\n", "\u00a0", "---", "—", "--", "–", "``", "“", "''", "”")
 
-// operator reads a name that is set upright.
-func (p *parser) operator() (atom, error) {
+// named reads a name that is set upright.
+func named(p *parser) (atom, error) {
 	star := p.accept('*')
 	words, err := p.braced()
 	if err != nil {
@@ -245,7 +245,7 @@ func (p *parser) operator() (atom, error) {
 }
 
 // inStyle reads an argument in an alphabet.
-func (p *parser) inStyle(style string) (atom, error) {
+func inStyle(p *parser, style string) (atom, error) {
 	p.skip()
 	if style == "normal" && !p.done() && p.src[p.at] == '{' { // one word, if it is one
 		at := p.at
@@ -262,8 +262,8 @@ func (p *parser) inStyle(style string) (atom, error) {
 	return atom{xml: xml}, err
 }
 
-// accent reads what a sign stands over.
-func (p *parser) accent(name, sign string) (atom, error) {
+// accented reads what a sign stands over.
+func accented(p *parser, name, sign string) (atom, error) {
 	xml, err := p.argument()
 	stretchy := "false"
 	if strings.HasPrefix(name, "wide") || strings.HasPrefix(name, "over") {
@@ -276,8 +276,8 @@ func (p *parser) accent(name, sign string) (atom, error) {
 	return atom{xml: `<mover accent="true">` + one(xml) + mo(sign, `stretchy="`+stretchy+`"`) + "</mover>", spread: over, forced: over}, err
 }
 
-// below reads what a sign stands under.
-func (p *parser) below(name, sign string) (atom, error) {
+// under reads what a sign stands under.
+func under(p *parser, name, sign string) (atom, error) {
 	xml, err := p.argument()
 	brace := sign == "⏟" || sign == "⏝"
 	if sign == "_" {
@@ -286,8 +286,8 @@ func (p *parser) below(name, sign string) (atom, error) {
 	return atom{xml: `<munder accentunder="true">` + one(xml) + mo(sign, `stretchy="true"`) + "</munder>", spread: brace, forced: brace}, err
 }
 
-// struck reads a relation that is denied.
-func (p *parser) struck() (atom, error) {
+// denied reads a relation that is denied.
+func denied(p *parser) (atom, error) {
 	p.skip()
 	if p.done() {
 		return atom{}, errors.New("\\not stands before nothing")
@@ -310,7 +310,7 @@ func (p *parser) struck() (atom, error) {
 }
 
 // stacked reads what stands over or under something.
-func (p *parser) stacked(name string) (atom, error) {
+func stacked(p *parser, name string) (atom, error) {
 	small, err := p.script()
 	if err != nil {
 		return atom{}, err
@@ -324,7 +324,7 @@ func (p *parser) stacked(name string) (atom, error) {
 }
 
 // arrow reads one that grows with what is written over it.
-func (p *parser) arrow(name string) (atom, error) {
+func arrow(p *parser, name string) (atom, error) {
 	sign := map[string]string{"xrightarrow": "→", "xleftarrow": "←", "xleftrightarrow": "↔", "xRightarrow": "⇒", "xLeftarrow": "⇐",
 		"xmapsto": "↦", "xlongequal": "="}[name]
 	under, below, err := p.optional()
@@ -340,7 +340,7 @@ func (p *parser) arrow(name string) (atom, error) {
 }
 
 // marked reads what has a frame or is struck out: a class says so.
-func (p *parser) marked(name string) (atom, error) {
+func marked(p *parser, name string) (atom, error) {
 	xml, err := p.argument()
 	class := "struck"
 	if strings.HasSuffix(name, "box") || name == "boxed" {
@@ -350,7 +350,7 @@ func (p *parser) marked(name string) (atom, error) {
 }
 
 // modulo reads one of the ways to write it.
-func (p *parser) modulo(name string) (atom, error) {
+func modulo(p *parser, name string) (atom, error) {
 	if name == "bmod" {
 		return atom{xml: mo("mod", `lspace="0.2222em" rspace="0.2222em"`), kind: operator}, nil
 	}
@@ -365,7 +365,7 @@ func (p *parser) modulo(name string) (atom, error) {
 }
 
 // dropped reads what says how something looks, or is for other programs, and passes over it.
-func (p *parser) dropped(name string) (atom, error) {
+func dropped(p *parser, name string) (atom, error) {
 	if name == "mathchoice" {
 		return atom{}, errors.New(`\mathchoice is not known`)
 	}
@@ -384,7 +384,7 @@ func (p *parser) dropped(name string) (atom, error) {
 }
 
 // tagged reads the number of a formula.
-func (p *parser) tagged() (atom, error) {
+func tagged(p *parser) (atom, error) {
 	star := p.accept('*')
 	words, err := p.braced()
 	words = unescaped.Replace(words)
@@ -399,7 +399,7 @@ func (p *parser) tagged() (atom, error) {
 var sized = map[string]string{"big": "1.2em", "Big": "1.8em", "bigg": "2.4em", "Bigg": "3em"}
 
 // big reads a delimiter of a size.
-func (p *parser) big(name, size string) (atom, error) {
+func big(p *parser, name, size string) (atom, error) {
 	sign, err := p.delimiter()
 	k := ordinary
 	if strings.HasSuffix(name, "l") {
@@ -437,7 +437,7 @@ func (p *parser) delimiter() (string, error) {
 }
 
 // fenced reads what stands between \left and \right.
-func (p *parser) fenced() (atom, error) {
+func fenced(p *parser) (atom, error) {
 	var b strings.Builder
 	open, err := p.delimiter()
 	if err != nil {

@@ -15,8 +15,10 @@
 package formula
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // What is translated at most: bytes of TeX, groups within groups, bytes of MathML.
@@ -40,6 +42,9 @@ var Elements = map[string][]string{
 func MathML(tex string, display bool) (string, error) {
 	if len(tex) > MaxBytes {
 		return "", fmt.Errorf("a formula of %d bytes; at most %d are translated", len(tex), MaxBytes)
+	}
+	if !utf8.ValidString(tex) {
+		return "", errors.New("the formula is not UTF-8")
 	}
 	p := &parser{src: tex, display: display}
 	row, err := p.row(atEnd)

@@ -121,8 +121,11 @@ func TestEveryCommand(t *testing.T) {
 
 // What grows without end ends.
 func TestBounds(t *testing.T) {
-	for _, tex := range []string{strings.Repeat("{", 4000), strings.Repeat(`\frac`, 1600), strings.Repeat(`\sqrt[`, 1000), strings.Repeat("x", MaxBytes+1),
-		strings.Repeat(`\left(`, 1000), strings.Repeat(`\begin{matrix}`, 500), strings.Repeat("^", 4000), `\begin{matrix}` + strings.Repeat("&", 4000) + `\end{matrix}`} {
+	for _, tex := range []string{
+		strings.Repeat("{", 4000), strings.Repeat(`\frac`, 1600), strings.Repeat(`\sqrt[`, 1000), strings.Repeat("x", MaxBytes+1),
+		strings.Repeat(`\left(`, 1000), strings.Repeat(`\begin{matrix}`, 500), strings.Repeat("^", 4000),
+		`\begin{matrix}` + strings.Repeat("&", 4000) + `\end{matrix}`,
+	} {
 		if got, err := MathML(tex, true); err == nil {
 			t.Errorf("%.20s… is %.100s", tex, got)
 		}

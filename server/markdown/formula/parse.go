@@ -356,9 +356,6 @@ func (p *parser) atom() (atom, error) {
 		return atom{}, fmt.Errorf("%q at byte %d", c, p.at)
 	}
 	r, n := utf8.DecodeRuneInString(p.src[p.at:])
-	if r == utf8.RuneError && n == 1 {
-		return atom{}, errors.New("the formula is not UTF-8")
-	}
 	p.at += n
 	return p.character(r), nil
 }

@@ -30,7 +30,7 @@ var layouts = map[string]layout{
 const maxCells = 2000
 
 // environment reads what stands between \begin and \end.
-func (p *parser) environment() (atom, error) {
+func environment(p *parser) (atom, error) {
 	name, err := p.braced()
 	if err != nil {
 		return atom{}, err
@@ -156,7 +156,7 @@ func table(how layout, rows [][]string, columns []string) string {
 }
 
 // substack reads lines under each other.
-func (p *parser) substack() (atom, error) {
+func substack(p *parser) (atom, error) {
 	if !p.accept('{') {
 		return atom{}, errors.New(`\substack has no braces`)
 	}
