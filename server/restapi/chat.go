@@ -146,6 +146,7 @@ func (a *api) chat() {
 
 func (a *api) run(ctx context.Context, in *struct {
 	ConversationPath
+	HTML bool   `query:"html"`
 	Key  string `header:"Idempotency-Key"`
 	Body chatBody
 }) (*huma.StreamResponse, error) {
@@ -165,7 +166,7 @@ func (a *api) run(ctx context.Context, in *struct {
 	}
 	if in.Body.Stream == nil || *in.Body.Stream {
 		var d *shown.Answer
-		if in.Body.HTML {
+		if in.Body.HTML || in.HTML {
 			d = shown.NewAnswer(a.markdown, id)
 		}
 		return stream(events, d), nil
