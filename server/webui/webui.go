@@ -42,13 +42,14 @@ var fronts = map[string]string{"/": root + "/index.html", "/docs": root + "/docs
 // mediaTypes are those of the kinds of file that the page consists of. The
 // system's table is not asked: it differs between machines.
 var mediaTypes = map[string]string{
-	".html": "text/html; charset=utf-8",
-	".css":  "text/css; charset=utf-8",
-	".js":   "text/javascript; charset=utf-8",
-	".mjs":  "text/javascript; charset=utf-8",
-	".svg":  "image/svg+xml",
-	".md":   "text/plain; charset=utf-8",
-	"":      "text/plain; charset=utf-8",
+	".html":  "text/html; charset=utf-8",
+	".css":   "text/css; charset=utf-8",
+	".js":    "text/javascript; charset=utf-8",
+	".mjs":   "text/javascript; charset=utf-8",
+	".svg":   "image/svg+xml",
+	".woff2": "font/woff2",
+	".md":    "text/plain; charset=utf-8",
+	"":       "text/plain; charset=utf-8",
 }
 
 // asset is a file and what is sent with it.
@@ -117,7 +118,7 @@ func policy(fronts ...[]byte) string {
 		}
 	}
 	return strings.Join([]string{"default-src 'none'", "script-src " + script, "style-src 'self'", "img-src 'self' data:",
-		"connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"}, "; ")
+		"font-src 'self'", "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"}, "; ")
 }
 
 // importMap is the text between the tags of the inline import map, as a browser

@@ -101,7 +101,7 @@ func holdsPolicy(t *testing.T, at string) {
 		t.Errorf("%d inline scripts and policy %q, want one of each", hashes, policy)
 	}
 	for _, want := range []string{"default-src 'none'", "script-src 'self' 'sha256-", "style-src 'self'", "img-src 'self' data:",
-		"connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"} {
+		"font-src 'self'", "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"} {
 		if !strings.Contains(policy, want) {
 			t.Errorf("the policy lacks %s: %s", want, policy)
 		}
@@ -228,12 +228,12 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestVendored compares the modules with the checksums that are written down.
+// TestVendored compares the modules and the font with the checksums that are written down.
 func TestVendored(t *testing.T) {
 	p := load(files)
 	table := p.assets["/assets/vendor/README.md"].content
 	for at, a := range p.assets {
-		if path.Ext(at) != ".mjs" {
+		if path.Ext(at) != ".mjs" && path.Ext(at) != ".woff2" {
 			continue
 		}
 		sum := sha256.Sum256(a.content)
