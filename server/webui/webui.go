@@ -49,6 +49,7 @@ var mediaTypes = map[string]string{
 	".svg":         "image/svg+xml",
 	".png":         "image/png",
 	".webmanifest": "application/manifest+json",
+	".woff2":       "font/woff2",
 	".md":          "text/plain; charset=utf-8",
 	"":             "text/plain; charset=utf-8",
 }
@@ -119,7 +120,7 @@ func policy(fronts ...[]byte) string {
 		}
 	}
 	return strings.Join([]string{"default-src 'none'", "script-src " + script, "style-src 'self'", "img-src 'self' data:",
-		"connect-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"}, "; ")
+		"font-src 'self'", "connect-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"}, "; ")
 }
 
 // importMap is the text between the tags of the inline import map, as a browser

@@ -4,7 +4,7 @@ import { FileLink, Picture } from './attached.js';
 import { Button, icon } from './icons.js';
 import { Chips, Refusals } from './references.js';
 import { About, Searched } from './sources.js';
-import { Text } from './text.js';
+import { Content, Text, Written } from './text.js';
 import { startedBy } from '../state/agents.js';
 import { fork, regenerate, retry, switchTo, versions } from '../state/branches.js';
 import { titleOf } from '../state/conversations.js';
@@ -50,9 +50,9 @@ export function Result({ result, conversation }) {
   <//>`;
 }
 
-function Part({ part: p, id }) {
+function Part({ part: p, id, message }) {
   switch (p.type) {
-    case 'text': return html`<${Text} text=${p.text} />`;
+    case 'text': return message ? html`<${Content} message=${message} part=${p} />` : html`<${Text} text=${p.text} />`;
     case 'reasoning': return p.text ? html`<${Reasoning} text=${p.text} />` : null;
     case 'tool_call': return html`<${Call} call=${p} conversation=${id} />`;
     case 'tool_result': return html`<${Result} result=${p} conversation=${id} />`;
@@ -64,12 +64,12 @@ function Part({ part: p, id }) {
 
 // Said is what a person wrote and attached, and what was read for it. An image that stands for
 // Markdown is shown in its place; addresses in a text are never loaded.
-function Said({ parts: ps, id, fresh = [] }) {
+function Said({ parts: ps, id, fresh = [], message }) {
   const { attached, named, marks } = pictured(ps);
   const images = [...named, ...attached.filter((p) => p.type === 'image')];
   const files = attached.filter((p) => p.type === 'file');
   const chips = chipped(ps, marks);
-  return html`${withPictures(typed(ps), marks).map((x) => (x.image ? html`<${Picture} image=${x.image} id=${id} />` : html`<${Text} text=${x.text} />`))}
+  return html`${message && !marks.length ? ps.filter((p) => p.type === 'text' && !p.reference).map((p) => html`<${Content} message=${message} part=${p} />`) : withPictures(typed(ps), marks).map((x) => (x.image ? html`<${Picture} image=${x.image} id=${id} />` : html`<${Text} text=${x.text} />`))}
     ${images.length > 0 && html`<div class="pictures">${images.map((p) => html`<${Picture} image=${p} id=${id} />`)}</div>`}
     ${files.length > 0 && html`<div class="files">${files.map((p) => html`<${FileLink} file=${p} id=${id} />`)}</div>`}
     <${Chips} chips=${chips} parts=${ps} conversation=${id} />${referred(ps).length === 0 && html`<${Refusals} references=${fresh} />`}`;
@@ -100,8 +100,8 @@ export function Message({ message: m, meta, fresh, compacted, lit }) {
       <${Ways} message=${m} />
       <time datetime=${iso(m.created_at)} title=${about}>${clock(m.created_at)}</time>
     </header>
-    <div class="body">${m.role === 'user' ? html`<${Said} parts=${m.parts} id=${m.conversation_id} fresh=${fresh} />`
-      : m.parts.map((p) => html`<${Part} part=${p} id=${m.conversation_id} />`)}<${About} meta=${meta} /></div>
+    <div class="body">${m.role === 'user' ? html`<${Said} parts=${m.parts} id=${m.conversation_id} fresh=${fresh} message=${m} />`
+      : m.parts.map((p) => html`<${Part} part=${p} id=${m.conversation_id} message=${m} />`)}<${About} meta=${meta} /></div>
   </article>`;
 }
 
@@ -131,7 +131,7 @@ export function Writing({ step, searching, searches, conversation }) {
     <div class="body">
       ${searching && html`<p class="searched" role="status">${t('searching')}</p>`}<${Searched} searches=${searches} />
       ${step && step.reasoning && html`<${Reasoning} text=${step.reasoning} writing=${idle} />`}
-      ${step && step.text && html`<${Text} text=${step.text} />`}
+      ${step && step.text && html`<${Written} step=${step} />`}
       ${step && step.calls.map((c) => html`<${Call} key=${c.id} call=${c} conversation=${conversation} />`)}
       ${step && step.results.map((r) => html`<${Result} key=${r.call_id} result=${r} conversation=${conversation} />`)}
     </div>
