@@ -34,21 +34,27 @@ type scene struct {
 	others                        [][2]string // titles and projects of the other conversations
 }
 
+// loop is the rest of the code that both answers show.
+const loop = "for _, o := range obs {\n\tif o.Missing {\n\t\tcontinue\n\t}\n\trows = append(rows, design(o.Time, constituents))\n}\n```\n"
+
 var scenes = []scene{
-	{lang: "en", query: "station 7 datum", question: "Which correction do we use at station 7 now, and how does the fit treat the gap in July? Show the table and the code.",
-		answer: "Station 7 uses **+0.184 m**, because it was moved to the new datum #1501. The July gap is *not* filled: the fit leaves those hours out.\n\n" +
+	{lang: "en", query: "station 7 datum",
+		question: "Which correction do we use at station 7 now, and how does the fit treat the gap in July? Show the table and the code.",
+		answer: "Station 7 uses **+0.184 m**, because it was moved to the new datum #1501. " +
+			"The July gap is *not* filled: the fit leaves those hours out.\n\n" +
 			"| Station | Datum | Correction | Residual |\n|---|---:|---:|---:|\n| 3 Old quay | 2019 | −0.021 m | 1.9 cm |\n" +
 			"| 5 Ferry pier | 2019 | +0.007 m | 2.2 cm |\n| 7 North mole | 2026 | +0.184 m | 2.4 cm |\n\n" +
 			"The level is the usual sum of constituents, so a missing hour only removes a row from the fit:\n\n" +
 			"$$h(t) = z_0 + \\sum_{k=1}^{8} A_k \\cos(\\omega_k t - \\varphi_k)$$\n\n" +
-			"```go\n// fit leaves out the hours without a reading.\nfor _, o := range obs {\n\tif o.Missing {\n\t\tcontinue\n\t}\n\trows = append(rows, design(o.Time, constituents))\n}\n```\n",
-		others: [][2]string{{"Berth plan for the winter", "harbour"}, {"Go: a store that survives power loss", "lab"}, {"Letter to the pilots’ association", "office"}}},
+			"```go\n// fit leaves out the hours without a reading.\n" + loop,
+		others: [][2]string{{"Berth plan for the winter", "harbour"}, {"Go: a store that survives power loss", "lab"},
+			{"Letter to the pilots’ association", "office"}}},
 	{lang: "zh", query: "7 号站 新基准", question: "7 号站现在用哪个改正？拟合怎么处理 7 月的空缺？请给出表格和代码。",
 		answer: "7 号站现在用 **+0.184 米**，因为它改用了新基准 #1501。7 月的空缺**不补**：拟合时跳过这些小时。\n\n" +
 			"| 站 | 基准 | 改正 | 残差 |\n|---|---:|---:|---:|\n| 3 旧码头 | 2019 | −0.021 米 | 1.9 厘米 |\n" +
 			"| 5 轮渡码头 | 2019 | +0.007 米 | 2.2 厘米 |\n| 7 北防波堤 | 2026 | +0.184 米 | 2.4 厘米 |\n\n水位是各分潮之和，缺一个小时只会让拟合少一行：\n\n" +
 			"$$h(t) = z_0 + \\sum_{k=1}^{8} A_k \\cos(\\omega_k t - \\varphi_k)$$\n\n" +
-			"```go\n// fit 跳过没有读数的小时。\nfor _, o := range obs {\n\tif o.Missing {\n\t\tcontinue\n\t}\n\trows = append(rows, design(o.Time, constituents))\n}\n```\n",
+			"```go\n// fit 跳过没有读数的小时。\n" + loop,
 		others: [][2]string{{"冬季泊位计划", "港务"}, {"Go：断电不丢数据的存储", "实验"}, {"给引航协会的信", "办公"}}},
 }
 
@@ -63,7 +69,8 @@ func gallery(t *testing.T, s scene) (url string, id scrollback.ConversationID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	o := server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}
+	srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer, o, true))
 	t.Cleanup(func() {
 		srv.CloseClientConnections()
 		srv.Close()
@@ -87,7 +94,8 @@ func gallery(t *testing.T, s scene) (url string, id scrollback.ConversationID) {
 		t.Fatal(err)
 	}
 	id = out.Conversations[0].ID
-	if _, err := scrollback.ReplyOf(sb.Turn(context.Background(), engine.TurnRequest{Conversation: id, Message: scrollback.Say(s.question)})); err != nil {
+	ask := engine.TurnRequest{Conversation: id, Message: scrollback.Say(s.question)}
+	if _, err := scrollback.ReplyOf(sb.Turn(t.Context(), ask)); err != nil {
 		t.Fatal(err)
 	}
 	return srv.URL, id
@@ -128,7 +136,8 @@ func TestPicturesOfTheREADMEs(t *testing.T) {
 			d.do("opened", chromedp.EmulateViewport(1360, 900), coloured("light"), chromedp.Navigate(url),
 				chromedp.Evaluate[chromedp.Void](`localStorage.setItem('scrollback.lang', '`+s.lang+`')`),
 				chromedp.Navigate(url+"/#"+string(id)), chromedp.Reload(),
-				chromedp.WaitVisible(`[data-seq="3004"] table`), chromedp.WaitVisible(`[data-seq="3004"] math`), chromedp.WaitVisible(`[data-seq="3004"] pre`),
+				chromedp.WaitVisible(`[data-seq="3004"] table`), chromedp.WaitVisible(`[data-seq="3004"] math`),
+				chromedp.WaitVisible(`[data-seq="3004"] pre`),
 				chromedp.WaitVisible(`[data-seq="3004"] a.ref.compacted`), chromedp.WaitVisible(".minimap"))
 			shot("light")
 			d.do("dark", coloured("dark"))
