@@ -81,7 +81,7 @@ func TestPageDrawsMarkdown(t *testing.T) {
 		t.Errorf("what is read stood at %s, and stands at %s", before, after)
 	}
 	for what, want := range map[string]string{
-		"[...document.querySelectorAll('#m2 td')].slice(0, 3).map(x => x.innerText + ' ' + getComputedStyle(x).textAlign).join()": "3 Old quay left,2019 right,1.9 cm right",
+		`[...document.querySelectorAll('#m2 td')].slice(0, 3).map(x => getComputedStyle(x).textAlign).join()`:    "left,right,right",
 		`document.querySelectorAll('#m2 math').length`:                                                           "3",
 		`document.querySelector('#m2 munderover').getBoundingClientRect().height > 30`:                           "true",
 		`document.querySelectorAll('#m2 .tok-keyword').length`:                                                   "2",
