@@ -208,7 +208,7 @@ func TestPageReferences(t *testing.T) {
 		chromedp.SendKeys(writing, "See @[docs/guide.md] and @[/etc/hostname]\r"), chromedp.WaitVisible("#m1 .chip.bad"),
 		chromedp.WaitVisible("#m2"),
 		chromedp.WaitNotPresent(".writing"))
-	d.is("what was typed", `document.querySelector('#m1 .prose').innerText`, "See @[docs/guide.md] and @[/etc/hostname]")
+	d.is("what was typed", `document.querySelector('#m1 .markup').innerText`, "See @[docs/guide.md] and @[/etc/hostname]")
 	d.is("the chips", chipsOf("#m1"),
 		"docs/guide.md version 1|/etc/hostname refused: outside the roots")
 	d.do("a chip open", chromedp.Click("#m1 button.chip"), chromedp.WaitVisible(".original"))
@@ -299,7 +299,7 @@ func TestPageAttaches(t *testing.T) {
 	d.do("attach sent", chromedp.SendKeys(writing, "\r"), chromedp.WaitVisible("#m1 .pictures img"),
 		chromedp.WaitVisible("#m1 a.slip"), chromedp.WaitVisible("#m2"),
 		chromedp.WaitNotPresent(".attached"), chromedp.WaitNotPresent(".writing"))
-	d.is("what was sent", `document.querySelector('#m1 .prose').innerText + document.querySelector('#m1 .pictures img').alt + `+
+	d.is("what was sent", `document.querySelector('#m1 .markup').innerText + document.querySelector('#m1 .pictures img').alt + `+
 		`document.querySelector('#m1 a.slip').innerText.replace(/\s+/g, ' ')`, "What is this?plan.pnglog.txt 19 B")
 	d.is("the image", `document.querySelector('#m1 .pictures img').naturalWidth`, "320")
 	d.is("conversations made", `document.querySelectorAll('.rows .row').length`, "1")

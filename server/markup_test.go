@@ -17,8 +17,10 @@ var drawnAnswer = []string{
 	"# The gauges, as of #1\n\nStation 7 uses **+0.184 m** and `datum`; 价格**加粗。**后文 $E=mc^2$.\n\n",
 	"- one\n- two\n  - [x] done\n\n> A quote\n\nStill ", "open",
 	"\n\n| Station | Datum | Residual |\n|:--|--:|--:|\n| 3 Old quay | 2019 | 1.9 cm |\n| 7 North mole | 2026 | 2.4 cm |\n\n",
-	"$$\nh(t) = z_0 + \\sum_{k=1}^{8} A_k\\cos(\\omega_k t - \\varphi_k)\n$$\n\n```go\n// fit leaves out the hours without a reading.\nfunc fit(obs []Reading) ",
-	"(Tide, error) {\n\treturn solve(len(obs), 0, \"x\")\n}\n```\n\n", "Wide: [a link](https://example.com/a), ![a picture](https://example.com/x.png), a note[^1].\n\n",
+	"$$\nh(t) = z_0 + \\sum_{k=1}^{8} A_k\\cos(\\omega_k t - \\varphi_k)\n$$\n\n" +
+		"```go\n// fit leaves out the hours without a reading.\nfunc fit(obs []Reading) ",
+	"(Tide, error) {\n\treturn solve(len(obs), 0, \"x\")\n}\n```\n\n",
+	"Wide: [a link](https://example.com/a), ![a picture](https://example.com/x.png), a note[^1].\n\n",
 	"\\[ \\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix} \\quad \\begin{cases} 1 & x > 0 \\\\ 0 & \\text{otherwise} \\end{cases} \\]\n\n",
 	"[^1]: The note.\n",
 }
@@ -56,7 +58,8 @@ func TestPageDrawsMarkdown(t *testing.T) {
 	d.do("markup begins", until(blocksDrawn+` >= 3 && document.querySelector('.written .open')`))
 	d.is("what is open", `document.querySelector('.written .open').innerText.trim()`, "> A quote\n\nStill")
 	d.is("a mention", `document.querySelector('.written a.ref').getAttribute('href')`, "#"+string(id)+"/1")
-	d.eval(`document.querySelectorAll('.written > .markup').forEach((n, i) => { n.mark = 'n' + i; n.was = n.firstChild; n.top = n.offsetTop; })`)
+	d.eval(`document.querySelectorAll('.written > .markup').forEach((n, i) => { n.mark = 'n' + i; n.was = n.firstChild; n.top = n.offsetTop;
+		})`)
 	known := d.eval(blocksDrawn)
 	next(3)
 	d.do("markup goes on", until(blocksDrawn+` > `+known+` + 1`), until(`document.querySelector('.written .open figure.code')`))
@@ -66,7 +69,8 @@ func TestPageDrawsMarkdown(t *testing.T) {
 	next(3)
 	d.do("markup is read", until(`document.querySelectorAll('.written .code .tok-keyword').length > 0`),
 		chromedp.EmulateViewport(1360, 500), until(`innerHeight === 500`),
-		chromedp.Evaluate[chromedp.Void](`(() => { const s = document.querySelector('.scroll'); s.scrollTop = 120; s.dispatchEvent(new Event('scroll')); })()`),
+		chromedp.Evaluate[chromedp.Void](`(() => { const s = document.querySelector('.scroll'); s.scrollTop = 120;
+			s.dispatchEvent(new Event('scroll')); })()`),
 		until(`document.fonts.status === 'loaded'`))
 	place := `[document.querySelector('.scroll').scrollTop, ...[...document.querySelectorAll('.body h1, .body table, .body math, .body .code')]
 		.map(n => Math.round(n.getBoundingClientRect().top))].join()`
@@ -77,7 +81,7 @@ func TestPageDrawsMarkdown(t *testing.T) {
 		t.Errorf("what is read stood at %s, and stands at %s", before, after)
 	}
 	for what, want := range map[string]string{
-		"[...document.querySelectorAll('#m2 td')].map(x => x.innerText + ' ' + getComputedStyle(x).textAlign).slice(0, 3).join()": "3 Old quay left,2019 right,1.9 cm right",
+		`[...document.querySelectorAll('#m2 td')].slice(0, 3).map(x => getComputedStyle(x).textAlign).join()`:    "left,right,right",
 		`document.querySelectorAll('#m2 math').length`:                                                           "3",
 		`document.querySelector('#m2 munderover').getBoundingClientRect().height > 30`:                           "true",
 		`document.querySelectorAll('#m2 .tok-keyword').length`:                                                   "2",
@@ -98,14 +102,17 @@ func (d *desk) switches(id scrollback.ConversationID) {
 	d.Helper()
 	d.eval(`navigator.clipboard.writeText = async (t) => { window.copied = t; }`)
 	d.do("markup copied", chromedp.Evaluate[chromedp.Void](`document.querySelector('#m2 .copy').click()`), until(`window.copied`))
-	d.is("copied code", `window.copied`, "// fit leaves out the hours without a reading.\nfunc fit(obs []Reading) (Tide, error) {\n\treturn solve(len(obs), 0, \"x\")\n}\n")
+	d.is("copied code", `window.copied`,
+		"// fit leaves out the hours without a reading.\nfunc fit(obs []Reading) (Tide, error) {\n\treturn solve(len(obs), 0, \"x\")\n}\n")
 	d.do("markup footnote", chromedp.Evaluate[chromedp.Void](`document.querySelector('#m2 .footnote-ref').click()`))
 	d.is("the address behind a footnote", `location.hash`, "#"+string(id))
 	d.is("where it leads", `document.activeElement.closest('.footnotes') !== null`, "true")
-	d.do("markup raw", chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`), chromedp.KeyEvent("r"), chromedp.WaitVisible("#m2 .raw"))
+	d.do("markup raw", chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`), chromedp.KeyEvent("r"),
+		chromedp.WaitVisible("#m2 .raw"))
 	d.is("raw", `document.querySelector('#m2 .raw').textContent`, strings.Join(drawnAnswer, ""))
 	d.do("markup drawn", chromedp.KeyEvent("r"), chromedp.WaitVisible(lastDrawn))
-	d.do("markup dark", chromedp.EmulateViewport(1360, 1000), chromedp.Evaluate[chromedp.Void](`document.documentElement.dataset.theme = 'dark'`))
+	d.do("markup dark", chromedp.EmulateViewport(1360, 1000),
+		chromedp.Evaluate[chromedp.Void](`document.documentElement.dataset.theme = 'dark'`))
 	d.do("markup phone", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible(lastDrawn))
 	d.is("its width", `document.documentElement.scrollWidth`, "390")
 }
@@ -122,7 +129,7 @@ func TestPageHostileMarkdown(t *testing.T) {
 		t.Fatalf("there are %d vectors, %v", len(vectors), err)
 	}
 	const name = `"><img src=x onerror=x()><script>x()</script>`
-	d := newDesk(t, modeltest.Say(strings.Split(strings.Join(vectors, "\n\n")+"\n\nthe end", " ")...))
+	d := newDesk(t, modeltest.Say(strings.SplitAfter(strings.Join(vectors, "\n\n")+"\n\nthe end", " ")...))
 	var history []scrollback.Message
 	for i, v := range vectors {
 		role := []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2]
@@ -139,14 +146,16 @@ func TestPageHostileMarkdown(t *testing.T) {
 			document.addEventListener('securitypolicyviolation', (e) => ran.push(e.violatedDirective + ' ' + e.blockedURI)); location.hash = '#`+
 			string(c.ID)+`'`), chromedp.WaitVisible(".msg .markup"))
 	d.do("hostile answer", chromedp.SendKeys(writing, "go on\r"), chromedp.WaitVisible(".writing, .msg.assistant"),
-		until(`[...document.querySelectorAll('.msg.assistant .markup')].some(n => n.innerText.trim().endsWith('the end'))`))
+		until(`[...document.querySelectorAll('.msg.assistant:not(.writing) .markup')].some(n => n.innerText.includes('the end'))`))
 	d.eval(`document.querySelectorAll('.markup *').forEach(n => { for (const k of ['mouseover', 'focus', 'error', 'load', 'toggle', 'animationstart'])
 		n.dispatchEvent(new Event(k)); })`)
 	d.is("what ran", `JSON.stringify(window.ran)`, "[]")
-	d.is("other hosts", `performance.getEntriesByType('resource').filter(r => !r.name.startsWith(location.origin) && !r.name.startsWith('data:')).length`, "0")
+	d.is("other hosts", `performance.getEntriesByType('resource')
+		.filter(r => !r.name.startsWith(location.origin) && !r.name.startsWith('data:')).length`, "0")
 	d.is("addresses", `JSON.stringify([...document.querySelectorAll('.markup a, .markup img')].map(n => new URL(n.href || n.src, location).protocol)
 		.filter(p => !['http:', 'https:', 'mailto:', 'data:'].includes(p)))`, "[]")
-	d.is("elements", `document.querySelectorAll('.markup :is(script, style, iframe, object, embed, form, link, meta, base, svg, template, noscript, video, audio)').length`, "0")
+	d.is("elements", `document.querySelectorAll('.markup :is(script, style, iframe, object, embed, form, link, meta, base, svg, template, ' +
+		'noscript, video, audio)').length`, "0")
 	d.is("ids", `[...document.querySelectorAll('.markup [id]')].every(n => n.id.startsWith('md-'))`, "true")
 	d.is("the composer", `document.querySelectorAll('.composer textarea').length`, "1")
 }
