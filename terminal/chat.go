@@ -13,6 +13,8 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 // Options set a chat up.
@@ -27,7 +29,7 @@ type Options struct {
 	Save  func(ctx context.Context, id scrollback.ConversationID, name string) error
 	Files Files // completes references on a screen; nil does not
 	JSON  bool  // events as lines of JSON; only without a screen
-	Texts Texts
+	Texts words.Texts
 	Color bool // styles may be used; only on a screen
 }
 
@@ -111,7 +113,7 @@ func (p *pipe) writers() faceWriters {
 // failed, nil if it did not.
 func (c *chat) run(ctx context.Context) (last, err error) {
 	c.id, c.w = c.o.Conversation, c.f.writers()
-	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, Faults: c.w.faults, JSON: c.o.JSON, Texts: c.o.Texts, Again: RetryInChat}
+	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, Faults: c.w.faults, JSON: c.o.JSON, Texts: c.o.Texts, Again: words.RetryInChat}
 	for !c.quit {
 		c.f.status(c.statusLine(ctx), place{c.id, c.o.New.Roots})
 		line, err := c.f.next(ctx)
@@ -127,7 +129,7 @@ func (c *chat) run(ctx context.Context) (last, err error) {
 		if ctx.Err() != nil || Unread(last) {
 			return last, nil
 		}
-		fmt.Fprintln(c.w.faults, Plain(Explain(last)))
+		fmt.Fprintln(c.w.faults, columns.Plain(Explain(last)))
 		last = Shown{last}
 	}
 	return last, nil
@@ -170,7 +172,7 @@ func (c *chat) say(ctx context.Context, line string) error {
 // statusLine is where the conversation stands: model, tokens of budget, title.
 func (c *chat) statusLine(ctx context.Context) string {
 	if c.id == "" {
-		return Clip(c.modelName(scrollback.Conversation{})+" · "+c.o.Texts.NewThread, 200)
+		return columns.Clip(c.modelName(scrollback.Conversation{})+" · "+c.o.Texts.NewThread, 200)
 	}
 	m, err := c.o.View.Context(ctx, c.id)
 	if err != nil {
@@ -180,11 +182,11 @@ func (c *chat) statusLine(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	line := fmt.Sprintf(c.o.Texts.Status, m.Model, Thousands(m.Tokens), Thousands(m.Budget))
+	line := fmt.Sprintf(c.o.Texts.Status, m.Model, columns.Thousands(m.Tokens), columns.Thousands(m.Budget))
 	if conv.Title != "" {
-		line += " · " + Clip(conv.Title, 30)
+		line += " · " + columns.Clip(conv.Title, 30)
 	}
-	return Clip(line+" · "+string(c.id)[:min(idShown, len(c.id))], 200)
+	return columns.Clip(line+" · "+string(c.id)[:min(idShown, len(c.id))], 200)
 }
 
 // idShown is how many characters of an id the status shows: those that hold the
@@ -221,7 +223,7 @@ func (s Shown) Unwrap() error { return s.Err }
 func Explain(err error) string {
 	var known *scrollback.Error
 	if errors.As(err, &known) && known.Err != nil {
-		return Plain(known.Err.Error())
+		return columns.Plain(known.Err.Error())
 	}
-	return Plain(err.Error())
+	return columns.Plain(err.Error())
 }

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 // Files lists what a reference may name in a conversation or, where id is empty, in one
@@ -148,7 +149,7 @@ func (e *editor) arrived(msg foundMsg) {
 	found, begun := continuing(msg.found, msg.mark.path)
 	switch {
 	case msg.err != nil:
-		e.hint = Clip(Explain(msg.err), hintWidth)
+		e.hint = columns.Clip(Explain(msg.err), hintWidth)
 	case len(found) == 0:
 		e.hint = e.texts.NoFile
 	case len(found) == 1:
@@ -219,7 +220,7 @@ func (e *editor) listed() string {
 		if e.hint == "" {
 			return ""
 		}
-		return e.s.styled("2", "  "+Clip(e.hint, width)) + "\n"
+		return e.s.styled("2", "  "+columns.Clip(e.hint, width)) + "\n"
 	}
 	found, at := e.list.found, e.list.at
 	rows := max(min(listRows, e.height-e.input.Height()-3), 1) // 3: the rest of a reply, what is left out, the status
@@ -231,10 +232,10 @@ func (e *editor) listed() string {
 		if first+i == at {
 			row, style = prompt, "1"
 		}
-		b.WriteString(e.s.styled(style, row+Clip(lastName(name), width)) + "\n")
+		b.WriteString(e.s.styled(style, row+columns.Clip(lastName(name), width)) + "\n")
 	}
 	if left := len(found) - (last - first); left > 0 {
-		b.WriteString(e.s.styled("2", "  "+Clip(fmt.Sprintf(e.texts.MoreFiles, Thousands(int64(left))), width)) + "\n")
+		b.WriteString(e.s.styled("2", "  "+columns.Clip(fmt.Sprintf(e.texts.MoreFiles, columns.Thousands(int64(left))), width)) + "\n")
 	}
 	return b.String()
 }

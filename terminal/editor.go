@@ -2,13 +2,15 @@ package terminal
 
 import (
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textarea"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 const (
@@ -17,13 +19,6 @@ const (
 	maxTyped   = 400_000 // characters; the engine judges the message
 	maxAsked   = 200     // lines kept to go back to
 )
-
-// columns is the width of the screen, shared between the editor and the chat.
-type columns struct{ n atomic.Int64 }
-
-// Load and Store serve the width in columns.
-func (c *columns) Load() int   { return int(c.n.Load()) }
-func (c *columns) Store(n int) { c.n.Store(int64(n)) }
 
 // What the chat tells the editor.
 type (
@@ -40,7 +35,7 @@ type (
 // being written, the input, the status. It implements tea.Model.
 type editor struct {
 	s        *screen
-	texts    Texts
+	texts    words.Texts
 	input    textarea.Model
 	rest     string
 	status   string
@@ -103,7 +98,7 @@ func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return e, nil
 	case tea.WindowSizeMsg:
 		e.width, e.height = msg.Width, msg.Height
-		e.s.columns.Store(msg.Width)
+		e.s.width.Store(int64(msg.Width))
 		e.input.SetWidth(max(msg.Width-1, 10))
 		return e, nil
 	case tea.KeyPressMsg:
@@ -236,7 +231,7 @@ func (e *editor) View() tea.View {
 	case e.stop != nil:
 		status = e.texts.Working
 	}
-	v := tea.NewView(top + e.input.View() + "\n" + e.listed() + e.s.styled("2", Clip(status, max(e.width-1, 10))))
+	v := tea.NewView(top + e.input.View() + "\n" + e.listed() + e.s.styled("2", columns.Clip(status, max(e.width-1, 10))))
 	if v.Cursor = e.input.Cursor(); v.Cursor != nil {
 		v.Cursor.Y += strings.Count(top, "\n")
 	}

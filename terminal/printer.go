@@ -8,6 +8,8 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 // Printer shows the events of turns. Answer takes the model's words; Notes, one
@@ -17,7 +19,7 @@ import (
 type Printer struct {
 	Answer, Reasoning, Notes, Faults io.Writer
 	JSON                             bool
-	Texts                            Texts
+	Texts                            words.Texts
 	Again                            string                 // what to type to have a question answered again
 	Saw                              func(scrollback.Event) // called after each event is shown; may be nil
 
@@ -107,10 +109,10 @@ func (p *Printer) show(ev scrollback.Event) error {
 			return p.write(p.Reasoning, ev.Content)
 		}
 	case scrollback.ToolCallEvent:
-		p.Note("→ %s %s", Plain(ev.Name), Clip(string(ev.Arguments), noteWidth))
+		p.Note("→ %s %s", columns.Plain(ev.Name), columns.Clip(string(ev.Arguments), noteWidth))
 	case scrollback.ToolResultEvent:
 		if ev.Conversation != "" { // of a sub-agent
-			p.Note("← %s %s", Plain(ev.Name), ev.Conversation)
+			p.Note("← %s %s", columns.Plain(ev.Name), ev.Conversation)
 		}
 	case scrollback.SearchEvent:
 		p.searched(ev.Search)
@@ -118,7 +120,7 @@ func (p *Printer) show(ev scrollback.Event) error {
 		p.first = ev.Seq == 1
 	case scrollback.MetaEvent:
 		if p.first && ev.LimitFrom == scrollback.LimitAssumed {
-			p.Note(p.Texts.Assumed, Plain(ev.Model), Thousands(ev.Limit))
+			p.Note(p.Texts.Assumed, columns.Plain(ev.Model), columns.Thousands(ev.Limit))
 		}
 		p.first = false
 		p.references(ev.References)
@@ -126,8 +128,8 @@ func (p *Printer) show(ev scrollback.Event) error {
 		p.Note("%s", p.Texts.Compacting)
 	case scrollback.CompactionEvent:
 		if ev.Result == scrollback.ResultCompacted {
-			p.Note(p.Texts.Compacted, ev.FirstSeq, ev.LastSeq, Thousands(ev.TokensBefore), Thousands(ev.TokensAfter))
-			if why := p.Texts.why(ev.Receipt); why != "" {
+			p.Note(p.Texts.Compacted, ev.FirstSeq, ev.LastSeq, columns.Thousands(ev.TokensBefore), columns.Thousands(ev.TokensAfter))
+			if why := p.Texts.Why(ev.Receipt); why != "" {
 				p.Note("%s", why)
 			}
 		}
@@ -140,7 +142,7 @@ const noteWidth = 160
 
 // write adds a piece of running text; text of another kind starts a new line.
 func (p *Printer) write(w io.Writer, text string) error {
-	if text = Plain(text); text == "" {
+	if text = columns.Plain(text); text == "" {
 		return nil
 	}
 	if p.open != w {
@@ -176,9 +178,9 @@ func (p *Printer) references(all []scrollback.Reference) {
 	}
 	p.referred = true
 	for _, r := range all {
-		mark := "@[" + Clip(r.Mark, markWidth) + "]"
+		mark := "@[" + columns.Clip(r.Mark, markWidth) + "]"
 		if r.Kind == scrollback.ReferenceImage && strings.HasPrefix(r.Mark, "![") {
-			mark = Clip(r.Mark, markWidth)
+			mark = columns.Clip(r.Mark, markWidth)
 		}
 		switch t := p.Texts.Reference; {
 		case r.Error != "":
@@ -187,11 +189,11 @@ func (p *Printer) references(all []scrollback.Reference) {
 			if w == nil {
 				w = p.Notes
 			}
-			fmt.Fprintf(w, t.Line+"\n", mark, Clip(t.said(r.Error), noteWidth))
+			fmt.Fprintf(w, t.Line+"\n", mark, columns.Clip(t.Translate(r.Error), noteWidth))
 		case r.SameAs > 0:
 			p.Note(t.Line, mark, fmt.Sprintf(t.Unchanged, r.Version, r.SameAs))
 		case r.Note != "":
-			p.Note(t.Line, mark, Clip(t.said(r.Note), noteWidth))
+			p.Note(t.Line, mark, columns.Clip(t.Translate(r.Note), noteWidth))
 		}
 	}
 }

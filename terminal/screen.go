@@ -8,12 +8,13 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	tea "charm.land/bubbletea/v2"
-
 	"github.com/charmbracelet/x/term"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 // earlier is how many messages of a resumed conversation are shown again.
@@ -26,9 +27,9 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s := &screen{lines: make(chan string, 1), gone: make(chan struct{}), ready: make(chan struct{}), color: o.Color}
-	s.columns.Store(80)
+	s.width.Store(80)
 	if width, _, err := term.GetSize(out.Fd()); err == nil && width > 0 {
-		s.columns.Store(width)
+		s.width.Store(int64(width))
 	}
 	// Until the program draws, rows are simply printed.
 	s.print, s.send = func(row string) { fmt.Fprintln(out, row) }, func(tea.Msg) {}
@@ -83,12 +84,12 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(w.notes, c.o.Texts.Resumed+"\n", Clip(conv.Title, 60), Thousands(conv.Messages))
+	fmt.Fprintf(w.notes, c.o.Texts.Resumed+"\n", columns.Clip(conv.Title, 60), columns.Thousands(conv.Messages))
 	if page.Next != nil {
-		fmt.Fprintf(w.notes, c.o.Texts.Earlier+"\n", Thousands(*page.Next-1))
+		fmt.Fprintf(w.notes, c.o.Texts.Earlier+"\n", columns.Thousands(*page.Next-1))
 	}
 	for _, m := range page.Messages {
-		text := Plain(m.Parts.Text())
+		text := columns.Plain(m.Parts.Text())
 		switch {
 		case text == "":
 		case m.Role == scrollback.RoleUser:
@@ -97,14 +98,14 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 		case m.Role == scrollback.RoleAssistant:
 			fmt.Fprintln(w.answer, text)
 			if m.Status != scrollback.StatusComplete {
-				fmt.Fprintln(w.notes, c.o.Texts.unfinished(m.Status))
+				fmt.Fprintln(w.notes, c.o.Texts.Unfinished(m.Status))
 			}
 		}
 		for _, e := range page.After(m.Seq) {
 			if e.Content != "" {
-				fmt.Fprintln(w.answer, Plain(e.Content))
+				fmt.Fprintln(w.answer, columns.Plain(e.Content))
 			}
-			fmt.Fprintln(w.notes, c.o.Texts.left(e))
+			fmt.Fprintln(w.notes, c.o.Texts.Left(e))
 		}
 	}
 	return asked, nil
@@ -113,14 +114,14 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 // screen is the face of a terminal. The chat calls its methods; the editor, which
 // the library drives, takes messages from it and gives lines back.
 type screen struct {
-	print   func(row string)
-	send    func(tea.Msg)
-	lines   chan string
-	ready   chan struct{} // closed when the editor has been drawn
-	gone    chan struct{} // closed when the editor has ended
-	color   bool
-	columns columns
-	files   func(at place, typed string) ([]string, error) // nil completes nothing
+	print func(row string)
+	send  func(tea.Msg)
+	lines chan string
+	ready chan struct{} // closed when the editor has been drawn
+	gone  chan struct{} // closed when the editor has ended
+	color bool
+	width atomic.Int64                                   // of the screen, in columns; shared between the editor and the chat
+	files func(at place, typed string) ([]string, error) // nil completes nothing
 }
 
 // next implements face.
@@ -132,7 +133,7 @@ func (s *screen) next(ctx context.Context) (string, error) {
 	}
 	select {
 	case line := <-s.lines:
-		fmt.Fprintln(s.said(), Plain(line))
+		fmt.Fprintln(s.said(), columns.Plain(line))
 		return line, nil
 	case <-s.gone:
 		return "", io.EOF
@@ -171,7 +172,7 @@ func (s *screen) styled(sgr, row string) string {
 func (s *screen) rows(style func(string) string) *rows {
 	return &rows{
 		// One column stays free: a full row would leave the cursor in the next.
-		width: func() int { return max(s.columns.Load()-1-len(prompt), 10) },
+		width: func() int { return max(int(s.width.Load())-1-len(prompt), 10) },
 		style: style,
 		done:  func(row string) { s.print(nonEmpty(row)) },
 		rest:  func(row string) { s.send(restMsg(row)) },

@@ -4,24 +4,8 @@ import (
 	"strconv"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
-
-// WebTexts say what was searched for on the web.
-type WebTexts struct {
-	On, Off   string
-	Searching string
-	Searched  string // takes the query
-	Nothing   string
-	Failed    string // takes the reason
-	Sources   string // before the list of pages
-}
-
-func (t WebTexts) state(on bool) string {
-	if on {
-		return t.On
-	}
-	return t.Off
-}
 
 // searched notes a search of the web, and keeps its pages to be listed under the answer.
 func (p *Printer) searched(s scrollback.Search) {
@@ -36,9 +20,9 @@ func (p *Printer) searched(s scrollback.Search) {
 	}
 	switch t := p.Texts.Web; {
 	case s.Error != "":
-		p.Note(t.Failed, Plain(s.Error))
+		p.Note(t.Failed, columns.Plain(s.Error))
 	case !known && s.Query != "":
-		p.Note(t.Searched, Clip(s.Query, noteWidth))
+		p.Note(t.Searched, columns.Clip(s.Query, noteWidth))
 	}
 }
 
@@ -54,8 +38,8 @@ func (p *Printer) sources() {
 			if n++; n == 1 {
 				p.Note("%s", p.Texts.Web.Sources)
 			}
-			p.Note("%3s %s", strconv.Itoa(n)+".", Clip(r.Title, sourceWidth))
-			p.Note("    %s", Plain(r.URL))
+			p.Note("%3s %s", strconv.Itoa(n)+".", columns.Clip(r.Title, sourceWidth))
+			p.Note("    %s", columns.Plain(r.URL))
 		}
 		if len(s.Results) == 0 && s.Error == "" {
 			p.Note("%s", p.Texts.Web.Nothing)

@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
@@ -85,8 +86,8 @@ func (c *chatCmd) Run(g *globals) error {
 }
 
 // texts are those of the user's locale.
-func (g *globals) texts() terminal.Texts {
-	return terminal.TextsOf(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
+func (g *globals) texts() words.Texts {
+	return words.Of(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
 }
 
 // printer shows turns on plain streams.

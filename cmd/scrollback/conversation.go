@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type listCmd struct {
@@ -181,12 +182,12 @@ func (c *purgeCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(p, func(w io.Writer) error {
-			fmt.Fprintf(w, "%s  %s messages and %s artifacts removed\n", p.ID, terminal.Thousands(p.Removed), terminal.Thousands(int64(p.Artifacts)))
+			fmt.Fprintf(w, "%s  %s messages and %s artifacts removed\n", p.ID, columns.Thousands(p.Removed), columns.Thousands(int64(p.Artifacts)))
 			if p.Kept > 0 {
-				fmt.Fprintf(w, "%s messages stay, because forks inherit them; only the forks can read them\n", terminal.Thousands(p.Kept))
+				fmt.Fprintf(w, "%s messages stay, because forks inherit them; only the forks can read them\n", columns.Thousands(p.Kept))
 			}
 			if p.Waiting > 0 {
-				fmt.Fprintf(w, "%s artifacts are too new to remove; the next doctor --repair removes their bytes\n", terminal.Thousands(int64(p.Waiting)))
+				fmt.Fprintf(w, "%s artifacts are too new to remove; the next doctor --repair removes their bytes\n", columns.Thousands(int64(p.Waiting)))
 			}
 			return nil
 		})
@@ -203,7 +204,7 @@ func (g *globals) changed(c scrollback.Conversation, err error) error {
 		if c.DeletedAt != 0 {
 			state = " (in the trash)"
 		}
-		_, err := fmt.Fprintf(w, "%s  %s%s\n", c.ID, terminal.Plain(c.Title), state)
+		_, err := fmt.Fprintf(w, "%s  %s%s\n", c.ID, columns.Plain(c.Title), state)
 		return err
 	})
 }

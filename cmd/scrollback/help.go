@@ -9,7 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/manual"
-	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type helpCmd struct {
@@ -87,7 +87,7 @@ Start with these; no key is needed:
 				rows = append(rows, []string{"  " + e.Command, help})
 			}
 		}
-		if err := terminal.Table(w, rows); err != nil {
+		if err := columns.Table(w, rows); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ Start with these; no key is needed:
 			rows = append(rows, []string{name, f.Help})
 		}
 	}
-	if err := terminal.Table(w, rows); err != nil {
+	if err := columns.Table(w, rows); err != nil {
 		return err
 	}
 	fmt.Fprint(w, "\nEnvironment; a flag overrides it, and it overrides the config file\n")
@@ -110,7 +110,7 @@ Start with these; no key is needed:
 	for _, v := range manual.Variables {
 		rows = append(rows, []string{"  " + v[0], v[1]})
 	}
-	if err := terminal.Table(w, rows); err != nil {
+	if err := columns.Table(w, rows); err != nil {
 		return err
 	}
 	_, err := fmt.Fprint(w, "\nscrollback help COMMAND explains a command, with an example.\n")
