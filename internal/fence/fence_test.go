@@ -145,7 +145,8 @@ var rooms = map[string]entry{
 		"local notebook server server/* terminal terminal/* transcript/geminicli transfer workspace",
 		libs: "github.com/alecthomas/kong", not: "database/sql"},
 	"cmd/scrollback/manual": {not: "context os io database/sql"},
-	"cmd/scrollback/tied":   {rooms: ". engine local notebook terminal terminal/columns terminal/words transcript transfer", not: "database/sql os"},
+	"cmd/scrollback/tied": {rooms: ". engine local notebook terminal terminal/columns terminal/words transcript transfer",
+		not: "database/sql os"},
 	"cmd/scrollback/config": {rooms: ". compact engine engine/agent model model/all server/access server/restapi terminal token",
 		libs: "github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 
