@@ -31,6 +31,8 @@ type Options struct {
 	JSON  bool  // events as lines of JSON; only without a screen
 	Texts words.Texts
 	Color bool // styles may be used; only on a screen
+	// Reflows says that the terminal breaks its rows again when it is made narrower.
+	Reflows bool
 }
 
 // face is where a chat is read from and shown.
@@ -42,11 +44,15 @@ type face interface {
 	// status shows where the conversation stands, on one line, and says what the next
 	// line will be said to.
 	status(line string, at place)
-	// writers are for answers (nil reasoning is not shown), notes and faults.
+	// writers are those of what is shown; nil reasoning is not shown.
 	writers() faceWriters
 }
 
-type faceWriters struct{ answer, reasoning, notes, faults io.Writer }
+type faceWriters struct {
+	answer, reasoning io.Writer // what the model says and thinks
+	said              io.Writer // what commands show
+	notes, faults     io.Writer
+}
 
 // chat is a conversation at a face.
 type chat struct {
@@ -106,7 +112,7 @@ func (p *pipe) busy(func())          {}
 func (p *pipe) status(string, place) {}
 
 func (p *pipe) writers() faceWriters {
-	return faceWriters{answer: p.out, notes: p.notes, faults: p.notes}
+	return faceWriters{answer: p.out, said: p.out, notes: p.notes, faults: p.notes}
 }
 
 // run reads lines and replies until the person leaves. last is why the newest line

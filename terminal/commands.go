@@ -21,6 +21,7 @@ type command struct {
 	name   string
 	takes  func(words.Texts) string // name of its argument; nil takes none
 	needed bool                     // the argument must be there
+	names  bool                     // its argument is a conversation
 	about  bool                     // it is about a conversation that must exist
 	run    func(c *chat, ctx context.Context, w io.Writer, arg string) error
 }
@@ -29,7 +30,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{name: "/help", run: (*chat).help},
-		{name: "/resume", takes: func(t words.Texts) string { return t.TakesConversation }, run: (*chat).resume},
+		{name: "/resume", takes: func(t words.Texts) string { return t.TakesConversation }, names: true, run: (*chat).resume},
 		{name: "/rewind", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).rewind},
 		{name: "/retry", about: true, run: (*chat).retry},
 		{name: "/branches", takes: func(t words.Texts) string { return t.TakesNumber }, about: true, run: (*chat).branches},
@@ -81,7 +82,7 @@ func (c *chat) command(ctx context.Context, line string) error {
 		} else if err := cmd.run(c, ctx, &b, arg); err != nil {
 			return err
 		}
-		_, err := c.w.answer.Write(b.Bytes())
+		_, err := c.w.said.Write(b.Bytes())
 		return err
 	}
 	return scrollback.ParamErrorf(op, "command", c.o.Texts.Unknown, name)

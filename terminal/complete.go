@@ -215,6 +215,9 @@ func (e *editor) press(key rune, times int) {
 
 // listed draws the list or the hint under the input; it is empty or ends in a new line.
 func (e *editor) listed() string {
+	if e.menu != nil {
+		return e.menuRows()
+	}
 	width := max(e.width-1-len(prompt), 10)
 	if e.list == nil {
 		if e.hint == "" {
@@ -223,9 +226,7 @@ func (e *editor) listed() string {
 		return e.s.styled("2", "  "+columns.Clip(e.hint, width)) + "\n"
 	}
 	found, at := e.list.found, e.list.at
-	rows := max(min(listRows, e.height-e.input.Height()-3), 1) // 3: the rest of a reply, what is left out, the status
-	first := min(max(at-rows/2, 0), max(len(found)-rows, 0))
-	last := min(first+rows, len(found))
+	first, last := e.seen(len(found), at)
 	var b strings.Builder
 	for i, name := range found[first:last] {
 		row, style := "  ", "2"
@@ -238,6 +239,13 @@ func (e *editor) listed() string {
 		b.WriteString(e.s.styled("2", "  "+columns.Clip(fmt.Sprintf(e.texts.MoreFiles, columns.Thousands(int64(left))), width)) + "\n")
 	}
 	return b.String()
+}
+
+// seen is which part of a list of n is drawn, around the one at a place.
+func (e *editor) seen(n, at int) (first, last int) {
+	rows := max(min(listRows, e.height-e.input.Height()-3), 1) // 3: the rest of a reply, what is left out, the status
+	first = min(max(at-rows/2, 0), max(n-rows, 0))
+	return first, min(first+rows, n)
 }
 
 // lastName is the end of a path, with the slash of a folder.

@@ -23,7 +23,8 @@ type Printer struct {
 	Again                            string                 // what to type to have a question answered again
 	Saw                              func(scrollback.Event) // called after each event is shown; may be nil
 
-	open     io.Writer // the one whose line is unfinished; nil at the start of a line
+	open     io.Writer // the one that took the last words; nil when they are over
+	inLine   bool      // its line is unfinished
 	failed   *scrollback.Failure
 	done     scrollback.DoneEvent
 	searches []scrollback.Search
@@ -149,18 +150,21 @@ func (p *Printer) write(w io.Writer, text string) error {
 		p.endLine()
 	}
 	_, err := io.WriteString(w, text)
-	p.open = w
-	if strings.HasSuffix(text, "\n") {
-		p.open = nil
-	}
+	p.open, p.inLine = w, !strings.HasSuffix(text, "\n")
 	return err
 }
 
+// ender is a writer that wants to know when a text is over.
+type ender interface{ End() }
+
+// endLine ends the running text.
 func (p *Printer) endLine() {
-	if p.open != nil {
+	if e, ok := p.open.(ender); ok {
+		e.End()
+	} else if p.open != nil && p.inLine {
 		fmt.Fprintln(p.open)
-		p.open = nil
 	}
+	p.open = nil
 }
 
 // Note writes one quiet line beside the answer.

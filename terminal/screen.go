@@ -15,6 +15,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/markdown"
 )
 
 // earlier is how many messages of a resumed conversation are shown again.
@@ -41,7 +42,9 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 	if o.Files != nil {
 		s.files = func(at place, typed string) ([]string, error) { return o.Files(ctx, at.id, at.roots, typed) }
 	}
-	program := tea.NewProgram(newEditor(s, o, asked), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler())
+	s.talks = func() []entry { return c.talks(ctx) }
+	s.glass = &glass{File: out, reflows: o.Reflows}
+	program := tea.NewProgram(newEditor(s, o, asked), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(s.glass), tea.WithoutSignalHandler(), tea.WithFilter(s.glass.filter))
 	s.print, s.send = func(row string) { program.Send(tea.Println(row)()) }, program.Send
 	var session sync.WaitGroup
 	var failed error
@@ -96,19 +99,26 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 			asked = append(asked, text)
 			fmt.Fprintln(s.said(), text)
 		case m.Role == scrollback.RoleAssistant:
-			fmt.Fprintln(w.answer, text)
+			s.shown(text)
 			if m.Status != scrollback.StatusComplete {
 				fmt.Fprintln(w.notes, c.o.Texts.Unfinished(m.Status))
 			}
 		}
 		for _, e := range page.After(m.Seq) {
 			if e.Content != "" {
-				fmt.Fprintln(w.answer, columns.Plain(e.Content))
+				s.shown(e.Content)
 			}
 			fmt.Fprintln(w.notes, c.o.Texts.Left(e))
 		}
 	}
 	return asked, nil
+}
+
+// shown shows an answer again.
+func (s *screen) shown(text string) {
+	for _, row := range (markdown.Look{Width: s.room(), Color: s.color}).Rows(text) {
+		s.print(nonEmpty(row))
+	}
 }
 
 // screen is the face of a terminal. The chat calls its methods; the editor, which
@@ -122,6 +132,8 @@ type screen struct {
 	color bool
 	width atomic.Int64                                   // of the screen, in columns; shared between the editor and the chat
 	files func(at place, typed string) ([]string, error) // nil completes nothing
+	talks func() []entry                                 // the newest conversations; nil offers none
+	glass *glass                                         // what is drawn on; nil in tests
 }
 
 // next implements face.
@@ -147,10 +159,19 @@ func (s *screen) busy(stop func()) { s.send(busyMsg{stop}) }
 func (s *screen) status(line string, at place) { s.send(statusMsg{line, at}) }
 
 func (s *screen) writers() faceWriters {
+	plain := s.rows(func(row string) string { return row })
 	dim := s.rows(func(row string) string { return s.styled("2", row) })
 	return faceWriters{
-		answer:    s.rows(func(row string) string { return row }),
-		reasoning: dim, notes: dim,
+		answer: &markdown.Stream{
+			Look: func() markdown.Look { return markdown.Look{Width: s.room(), Color: s.color} },
+			Done: func(rows []string) {
+				for _, row := range rows {
+					s.print(nonEmpty(row))
+				}
+			},
+			Open: func(written string) { s.send(openMsg(written)) },
+		},
+		reasoning: dim, notes: dim, said: plain,
 		faults: s.rows(func(row string) string { return s.styled("31", row) }),
 	}
 }
@@ -171,13 +192,16 @@ func (s *screen) styled(sgr, row string) string {
 // rows is a writer of running text in a style.
 func (s *screen) rows(style func(string) string) *rows {
 	return &rows{
-		// One column stays free: a full row would leave the cursor in the next.
-		width: func() int { return max(int(s.width.Load())-1-len(prompt), 10) },
+		width: s.room,
 		style: style,
 		done:  func(row string) { s.print(nonEmpty(row)) },
 		rest:  func(row string) { s.send(restMsg(row)) },
 	}
 }
+
+// room is the width of a row. One column stays free: a full row would leave the cursor in
+// the next.
+func (s *screen) room() int { return max(int(s.width.Load())-1-len(prompt), 10) }
 
 // nonEmpty keeps an empty row from being dropped by the library.
 func nonEmpty(row string) string {

@@ -50,7 +50,7 @@ func (c *chatCmd) Run(g *globals) error {
 	c.allow(g)
 	return g.with(func(a *app) error {
 		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots, Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON,
-			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "",
+			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "", Reflows: reflows(),
 			Save:       a.save,
 			Files:      a.files,
 			CheckModel: func(name string) error { return a.Fits(scrollback.Conversation{Model: name}) }}

@@ -189,7 +189,7 @@ func TestChatTerminal(t *testing.T) {
 }
 
 // A resumed conversation is picked from a list and shows its end; NO_COLOR is heeded; Ctrl-C at an empty
-// prompt leaves; the locale's language is spoken; what a message holds does
+// prompt asks, and leaves when it is pressed again; the locale's language is spoken; what a message holds does
 // nothing to the terminal.
 func TestChatResumed(t *testing.T) {
 	t.Parallel()
@@ -206,6 +206,8 @@ func TestChatResumed(t *testing.T) {
 	w.shows("2 条消息")
 	w.shows("> A �]0;stolen title��[31mred herring")
 	w.shows("想问什么？")
+	w.keys("\x03")
+	w.shows("再按一次 Ctrl-C 退出")
 	w.keys("\x03")
 	w.shows("以后继续")
 	if code := w.ends(); code != 0 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/terminal"
@@ -48,4 +49,16 @@ func (g *globals) standardInput() io.Reader {
 	}()
 	context.AfterFunc(g.ctx, func() { w.CloseWithError(scrollback.Wrap(scrollback.Canceled, "scrollback", context.Canceled)) })
 	return r
+}
+
+// reflows reports whether the terminal breaks its rows again when it is made narrower. Most
+// do; these cut them off.
+func reflows() bool {
+	term := os.Getenv("TERM")
+	for _, kind := range []string{"linux", "rxvt", "vt", "sun"} {
+		if strings.HasPrefix(term, kind) {
+			return false
+		}
+	}
+	return os.Getenv("XTERM_VERSION") == "" && (!strings.HasPrefix(term, "screen") || os.Getenv("TMUX") != "")
 }

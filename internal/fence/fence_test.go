@@ -137,10 +137,12 @@ var rooms = map[string]entry{
 		net: true},
 	"server/language": {rooms: ".", libs: "golang.org/x/text/language", not: "context os database/sql time"},
 
-	"terminal": {rooms: ". engine terminal/columns terminal/words", not: "database/sql",
+	"terminal": {rooms: ". engine terminal/columns terminal/markdown terminal/words", not: "database/sql",
 		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term"},
 	"terminal/columns": {libs: "github.com/mattn/go-runewidth github.com/rivo/uniseg", not: "context os database/sql"},
-	"terminal/words":   {rooms: ". terminal/columns", not: "context io os database/sql time"},
+	"terminal/markdown": {rooms: "terminal/columns", libs: "github.com/alecthomas/chroma/v2 github.com/yuin/goldmark",
+		not: "context io os database/sql time"},
+	"terminal/words": {rooms: ". terminal/columns", not: "context io os database/sql time"},
 	"cmd/*": {rooms: ". cmd/scrollback/config cmd/scrollback/manual cmd/scrollback/tied doctor engine engine/allowance engine/watch " +
 		"local notebook server server/* terminal terminal/* transcript/geminicli transfer workspace",
 		libs: "github.com/alecthomas/kong", not: "database/sql"},

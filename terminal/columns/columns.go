@@ -69,8 +69,11 @@ func Table(w io.Writer, rows [][]string, right ...int) error {
 
 // Clip is s on one line, at most width columns wide.
 func Clip(s string, width int) string {
-	return condition.Truncate(strings.Join(strings.Fields(Plain(s)), " "), width, "…")
+	return Cut(strings.Join(strings.Fields(Plain(s)), " "), width)
 }
+
+// Cut is the beginning of a row, at most width columns wide.
+func Cut(row string, width int) string { return condition.Truncate(Plain(row), width, "…") }
 
 // Plain is s without the characters that make a terminal do something, or that
 // show text in a different order.
@@ -97,4 +100,17 @@ func Thousands(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// Unstyled is a row without its styles.
+func Unstyled(row string) string {
+	var b strings.Builder
+	for {
+		before, after, ok := strings.Cut(row, "\x1b[")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		_, row, _ = strings.Cut(after, "m")
+	}
 }

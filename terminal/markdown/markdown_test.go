@@ -61,7 +61,7 @@ func TestRows(t *testing.T) {
 		for _, look := range []Look{{40, false}, {72, true}} {
 			rows := look.Rows(string(source))
 			for _, row := range rows {
-				if w := columns.Width(unstyled(row)); w > look.Width {
+				if w := columns.Width(columns.Unstyled(row)); w > look.Width {
 					t.Errorf("%s: a row of %d columns in %d: %q", name, w, look.Width, row)
 				}
 			}
@@ -86,7 +86,7 @@ func TestNoControl(t *testing.T) {
 	for _, source := range []string{"a\x1b[2Jb", "&#27;[2J", "`\x1b[2J`", "```go\n\x1b[2J\n```", "[\x1b](\x07)", "<\x1b[2J>", "| \x1b |\n|---|\n| \x9b |", "\u202e", "&#x202e;",
 		"```\x1b[2J\nx\n```", "<http://a.b/\x1b[2J>", "![\x07](\x07)"} {
 		for _, look := range []Look{{40, false}, {40, true}} {
-			got := unstyled(strings.Join(look.Rows(source), "\n"))
+			got := columns.Unstyled(strings.Join(look.Rows(source), "\n"))
 			if strings.ContainsAny(got, "\x1b\x07\u009b\u202e") {
 				t.Errorf("%q became %q", source, got)
 			}

@@ -32,7 +32,7 @@ func (p page) table(n *east.Table, width int) []string {
 	for _, row := range grid {
 		for i := range min(len(row), count) {
 			for _, line := range p.wrapped(row[i], 1<<20) {
-				widths[i] = max(widths[i], columns.Width(unstyled(line)), 1)
+				widths[i] = max(widths[i], columns.Width(columns.Unstyled(line)), 1)
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func (p page) tableRow(row [][]span, widths []int, align []east.Alignment) []str
 			if h < len(cells[i]) {
 				cell = cells[i][h]
 			}
-			free := max(w-columns.Width(unstyled(cell)), 0)
+			free := max(w-columns.Width(columns.Unstyled(cell)), 0)
 			left := 0
 			switch align[i] {
 			case east.AlignRight:
@@ -121,17 +121,4 @@ func (p page) tableRow(row [][]span, widths []int, align []east.Alignment) []str
 		out = append(out, strings.TrimRight(strings.Join(line, p.styled(faint, " │ ")), " "))
 	}
 	return out
-}
-
-// unstyled is a row without its styles.
-func unstyled(row string) string {
-	var b strings.Builder
-	for {
-		before, after, ok := strings.Cut(row, "\x1b[")
-		b.WriteString(before)
-		if !ok {
-			return b.String()
-		}
-		_, row, _ = strings.Cut(after, "m")
-	}
 }

@@ -12,7 +12,8 @@ var Chinese = Texts{
 	Earlier:     "…… 之前还有 %s 条消息",
 	Ended:       "以后继续：scrollback chat %s",
 	Placeholder: "想问什么？",
-	Working:     "正在回答…… Ctrl-C 停止",
+	Working:     "正在回答…… Esc 停止",
+	Leave:       "再按一次 Ctrl-C 退出",
 	Stopping:    "正在停止……",
 	Interrupted: "已中断；已写出的部分已保存",
 	Assumed:     "不知道 %s 的上下文窗口有多大，暂按 %s 个 token 计算；可用 --limit 指定",
@@ -25,7 +26,7 @@ var Chinese = Texts{
 	Titled:      "标题：%s",
 	Status:      "%s · %s / %s token",
 	NewThread:   "新对话",
-	Keys:        "Alt+Enter 或行尾的 \\：换行 · 上下键：之前的提问 · @ 加 Tab：引用文件 · Ctrl-C：停止或退出",
+	Keys:        "Alt+Enter 或行尾的 \\：换行 · 上下键：之前的提问 · @ 加 Tab：引用文件 · /：命令菜单 · Esc：停止 · Ctrl-C：停止，按两次退出",
 	Offline:     "内置的 offline 模型只会引用说过的话；用 --model 或 /model 换成真正的模型",
 	Help: map[string]string{
 		"/help":      "本列表",

@@ -15,7 +15,8 @@ var English = Texts{
 	Earlier:     "… %s earlier messages",
 	Ended:       "To continue later: scrollback chat %s",
 	Placeholder: "Ask anything",
-	Working:     "answering… Ctrl-C stops",
+	Working:     "answering… Esc stops",
+	Leave:       "Ctrl-C again to quit",
 	Stopping:    "stopping…",
 	Interrupted: "interrupted; what was written so far is saved",
 	Assumed:     "the window of %s is not known: %s tokens are assumed; --limit sets it",
@@ -28,7 +29,7 @@ var English = Texts{
 	Titled:      "title: %s",
 	Status:      "%s · %s of %s tokens",
 	NewThread:   "new conversation",
-	Keys:        "Alt+Enter, or \\ at the end of a line: new line · Up, Down: earlier questions · @ and Tab: name a file · Ctrl-C: stop, or quit",
+	Keys:        "Alt+Enter, or \\ at the end of a line: new line · Up, Down: earlier questions · @ and Tab: name a file · /: the commands · Esc: stop · Ctrl-C: stop, or twice to quit",
 	Offline:     "the built-in offline model only quotes what was said; choose a real one with --model or /model",
 	Help: map[string]string{
 		"/help":      "this list",

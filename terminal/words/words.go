@@ -30,6 +30,7 @@ type Texts struct {
 	Placeholder string
 	Working     string
 	Stopping    string
+	Leave       string // Ctrl-C was pressed with nothing typed
 	Interrupted string
 	Assumed     string // model, tokens its window is assumed to have
 	Compacting  string
