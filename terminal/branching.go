@@ -22,7 +22,7 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 		if err != nil {
 			return err
 		}
-		if err := Conversations(w, items, nil); err != nil {
+		if err := (Listing{}).Conversations(w, items, nil); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(w, c.o.Texts.ResumeHint)

@@ -1,22 +1,30 @@
 package terminal
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
-	"github.com/scrollback-ai/scrollback/terminal/words"
 )
+
+// Listing is how a list of conversations is written.
+type Listing struct {
+	Short map[scrollback.ConversationID]string // their ids, where short ones are shown; nil for whole ones
+	Width int                                  // of a row, in columns; 0: titles are cut as they always are
+}
 
 // Conversations writes a list, with the numbers by which a person may name them, and below
 // each the sub-agents that work for it.
-func Conversations(w io.Writer, items, agents []scrollback.Conversation) error {
+func (l Listing) Conversations(w io.Writer, items, agents []scrollback.Conversation) error {
 	rows := [][]string{{"N", "ID", "CHANGED", "MESSAGES", "PROJECT", "TITLE"}}
 	row := func(n, indent string, it scrollback.Conversation) {
-		rows = append(rows, []string{n, string(it.ID), columns.When(it.UpdatedAt), columns.Thousands(it.Messages), columns.Clip(it.Project, 20), indent + columns.Clip(it.Title, 60)})
+		id, project := string(it.ID), 20
+		if short, ok := l.Short[it.ID]; ok {
+			id, project = short, 12
+		}
+		rows = append(rows, []string{n, id, columns.When(it.UpdatedAt), columns.Thousands(it.Messages), columns.Clip(it.Project, project), indent + columns.Clip(it.Title, 60)})
 	}
 	shown := map[scrollback.ConversationID]bool{} // a circle would never end
 	var below func(id scrollback.ConversationID, indent string)
@@ -33,7 +41,30 @@ func Conversations(w io.Writer, items, agents []scrollback.Conversation) error {
 		row(fmt.Sprint(i+1), "", it)
 		below(it.ID, "")
 	}
+	l.fit(rows)
 	return columns.Table(w, rows, 0, 3)
+}
+
+// leastTitle is the least of a title that is shown, in columns.
+const leastTitle = 10
+
+// fit gives the titles the room that the other columns leave.
+func (l Listing) fit(rows [][]string) {
+	if l.Width == 0 {
+		return
+	}
+	last := len(rows[0]) - 1
+	room := l.Width
+	for i := range last {
+		widest := 0
+		for _, row := range rows {
+			widest = max(widest, columns.Width(row[i]))
+		}
+		room -= widest + 2
+	}
+	for _, row := range rows[1:] {
+		row[last] = columns.Cut(row[last], max(room, leastTitle))
+	}
 }
 
 // Branches lists branches; the current one has a mark.
@@ -47,36 +78,6 @@ func Branches(w io.Writer, items []scrollback.BranchEntry) error {
 		rows = append(rows, []string{mark, fmt.Sprint(i + 1), string(b.ID), fmt.Sprintf("#%d", b.AtSeq), fmt.Sprintf("#%d", b.HeadSeq), columns.Thousands(b.Messages), columns.When(b.UpdatedAt)})
 	}
 	return columns.Table(w, rows, 1, 3, 4, 5)
-}
-
-// Message writes a stored message with all its parts.
-func Message(w io.Writer, m scrollback.Message) error {
-	status := ""
-	if m.Status != scrollback.StatusComplete {
-		status = " · " + string(m.Status)
-	}
-	fmt.Fprintf(w, "#%d %s · %s%s\n", m.Seq, m.Role, columns.When(m.CreatedAt), status)
-	for _, p := range m.Parts {
-		switch p := p.(type) {
-		case scrollback.Text:
-			fmt.Fprintln(w, columns.Plain(p.Text))
-		case scrollback.Reasoning:
-			fmt.Fprintf(w, "(reasoning) %s\n", columns.Clip(p.Text, 200))
-		case scrollback.ToolCall:
-			fmt.Fprintf(w, "→ %s %s\n", columns.Plain(p.Name), columns.Plain(string(p.Arguments)))
-		case scrollback.ToolResult:
-			fmt.Fprintf(w, "← %s %s\n", columns.Plain(p.Name), columns.Clip(p.Text, 200))
-			if p.Artifact != "" {
-				fmt.Fprintf(w, "  whole: %s\n", scrollback.ArtifactRef(p.Artifact))
-			}
-		case scrollback.Image:
-			fmt.Fprintf(w, "[image %s %s]\n", columns.Plain(p.Name), columns.Plain(p.Where()))
-		case scrollback.File:
-			fmt.Fprintf(w, "[file %s %s]\n", columns.Plain(p.Name), scrollback.ArtifactRef(p.Artifact))
-		}
-	}
-	_, err := fmt.Fprintln(w)
-	return err
 }
 
 // Refs lists what a conversation mentions.
@@ -147,42 +148,6 @@ func Hits(w io.Writer, found scrollback.SearchResult) error {
 		fmt.Fprintf(w, "  %s\n", columns.Clip(h.Snippet, 240))
 		for _, m := range h.After {
 			fmt.Fprintf(w, "    #%d %s\n", m.Seq, columns.Clip(m.Parts.Text(), 100))
-		}
-	}
-	return nil
-}
-
-// Unanswered writes a turn without a stored answer, as [Message] writes messages.
-// again is what to type to have it answered again.
-func Unanswered(w io.Writer, t words.Texts, e scrollback.TurnEntry, again string) error {
-	state := cmp.Or(t.Trouble.States[e.State], string(e.State))
-	fmt.Fprintf(w, "– %s · %s · %s\n", scrollback.RoleAssistant, columns.When(cmp.Or(e.EndedAt, e.StartedAt)), state)
-	if e.Reasoning != "" {
-		fmt.Fprintf(w, "(reasoning) %s\n", columns.Clip(e.Reasoning, 200))
-	}
-	if e.Content != "" {
-		fmt.Fprintln(w, columns.Plain(e.Content))
-	}
-	for _, c := range e.ToolCalls {
-		fmt.Fprintf(w, "→ %s %s\n", columns.Plain(c.Name), columns.Plain(string(c.Arguments)))
-	}
-	for _, line := range t.TroubleOf(e, again) {
-		fmt.Fprintf(w, "! %s\n", line)
-	}
-	_, err := fmt.Fprintln(w)
-	return err
-}
-
-// Page writes a page of messages with the turns between them.
-func Page(w io.Writer, t words.Texts, p scrollback.MessagePage, again string) error {
-	for _, m := range p.Messages {
-		if err := Message(w, m); err != nil {
-			return err
-		}
-		for _, e := range p.After(m.Seq) {
-			if err := Unanswered(w, t, e, again); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

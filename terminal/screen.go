@@ -29,7 +29,7 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 	defer stop()
 	s := &screen{lines: make(chan string, 1), gone: make(chan struct{}), ready: make(chan struct{}), color: o.Color}
 	s.width.Store(80)
-	if width, _, err := term.GetSize(out.Fd()); err == nil && width > 0 {
+	if width := Width(out); width > 0 {
 		s.width.Store(int64(width))
 	}
 	// Until the program draws, rows are simply printed.
@@ -67,6 +67,15 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 
 // Is reports whether f is a terminal.
 func Is(f *os.File) bool { return f != nil && term.IsTerminal(f.Fd()) }
+
+// Width is how many columns a terminal has; 0 where it does not say.
+func Width(f *os.File) int {
+	width, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0
+	}
+	return width
+}
 
 // open greets, or shows where a conversation was left. It returns the questions
 // asked there.

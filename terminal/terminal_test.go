@@ -60,7 +60,7 @@ func TestTrouble(t *testing.T) {
 		{words.Chinese, []string{"失败", "! 服务器的说明：no", "! 怎么办：检查 ACME_KEY 中的密钥\n! 要重新回答：again!\n"}},
 	} {
 		var b strings.Builder
-		if err := Unanswered(&b, c.texts, e, "again!"); err != nil {
+		if err := (Pages{Texts: c.texts, Again: "again!"}).unanswered(&b, e); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range c.want {

@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/markdown"
 	"github.com/scrollback-ai/scrollback/terminal/words"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
@@ -92,7 +93,11 @@ func (g *globals) texts() words.Texts {
 
 // printer shows turns on plain streams.
 func (g *globals) printer() *terminal.Printer {
-	return &terminal.Printer{Answer: g.stdout, Notes: g.stderr, JSON: g.JSON, Texts: g.texts()}
+	p := &terminal.Printer{Answer: g.stdout, Notes: g.stderr, JSON: g.JSON, Texts: g.texts()}
+	if isTerminal(g.stdout) && !g.JSON {
+		p.Answer = terminal.Answer(g.stdout, func() markdown.Look { return look(g.stdout) })
+	}
+	return p
 }
 
 // shape is what the flags set for a turn, in place of its conversation's settings.

@@ -142,7 +142,7 @@ func TestChatTerminal(t *testing.T) {
 	w.shows("/help lists the commands")
 	w.shows("Ask anything")
 	w.says("to be forgotten\x03"+fact, "from the lighthouse, wrapped in oilcloth, next to the old tide table of 1962.")
-	w.shows("`--model provider/name`.")
+	w.shows("a real model use --model provider/name.")
 
 	w.says(question, question)
 	w.shows("From this conversation:")

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/terminal"
@@ -43,7 +45,7 @@ func (c *listCmd) Run(g *globals) error {
 				_, err := fmt.Fprintln(w, hint)
 				return err
 			}
-			if err := terminal.Conversations(w, items, agents); err != nil || next == "" {
+			if err := g.listing(a, items, agents).Conversations(w, items, agents); err != nil || next == "" {
 				return err
 			}
 			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
@@ -108,17 +110,22 @@ type showCmd struct {
 	Before int64  `help:"Messages before this seq." placeholder:"SEQ"`
 	Max    int    `help:"How many to print." default:"50"`
 	Branch string `help:"Branch. Default: the current one." placeholder:"ID"`
+	All    bool   `help:"Print everything: all messages, from the first; reasoning and results of tools whole; and what is compacted."`
+	Raw    bool   `help:"Print answers as they were written, in a terminal too, where Markdown is shown set otherwise."`
 }
 
 // Run implements the command.
 func (c *showCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		if c.All {
+			return c.everything(g, a, id)
+		}
 		page, err := a.Turns().Page(g.ctx, id, scrollback.PageQuery{Branch: scrollback.BranchID(c.Branch), After: c.After, Before: c.Before, Limit: g.count(c.Max)})
 		if err != nil {
 			return err
 		}
 		return g.print(page, func(w io.Writer) error {
-			if err := terminal.Page(w, g.texts(), page, again(id)); err != nil || page.Next == nil {
+			if err := c.pages(g, id).Page(w, page); err != nil || page.Next == nil {
 				return err
 			}
 			direction := "before"
@@ -131,6 +138,54 @@ func (c *showCmd) Run(g *globals) error {
 	})
 }
 
+// pages are how messages are printed.
+func (c *showCmd) pages(g *globals, id scrollback.ConversationID) terminal.Pages {
+	p := terminal.Pages{Texts: g.texts(), Again: again(id), Whole: c.All}
+	if isTerminal(g.stdout) && !c.Raw {
+		p.Look = look(g.stdout)
+	}
+	return p
+}
+
+// everything prints the whole conversation, a page at a time.
+func (c *showCmd) everything(g *globals, a *app, id scrollback.ConversationID) error {
+	if c.After != nil || c.Before != 0 {
+		return scrollback.ParamErrorf("scrollback.show", "all", "--all prints from the first message to the last: leave out --after and --before")
+	}
+	whole := scrollback.MessagePage{}
+	pages := c.pages(g, id)
+	if c.Branch == "" {
+		m, err := a.Context(g.ctx, id)
+		if err != nil {
+			return err
+		}
+		pages.Excluded = m.Excluded
+	}
+	pages.Artifact = func(ref scrollback.Ref) (string, error) { return a.whole(g.ctx, id, ref) }
+	from := int64(0)
+	for at := &from; at != nil; {
+		page, err := a.Turns().Page(g.ctx, id, scrollback.PageQuery{Branch: scrollback.BranchID(c.Branch), After: at, Limit: scrollback.ListMax})
+		if err != nil {
+			return err
+		}
+		if at = page.Next; !g.JSON {
+			if err := pages.Page(g.stdout, page); err != nil {
+				return err
+			}
+			continue
+		}
+		if whole.Meta == nil {
+			whole.Meta = page.Meta
+		}
+		maps.Copy(whole.Meta, page.Meta)
+		whole.Messages, whole.Turns = append(whole.Messages, page.Messages...), append(whole.Turns, page.Turns...)
+	}
+	if !g.JSON {
+		return nil
+	}
+	return g.print(whole, nil)
+}
+
 type renameCmd struct {
 	one
 	Title string `arg:"" help:"The new title."`
@@ -138,6 +193,9 @@ type renameCmd struct {
 
 // Run implements the command.
 func (c *renameCmd) Run(g *globals) error {
+	if strings.TrimSpace(c.Title) == "" {
+		return scrollback.ParamErrorf("scrollback.rename", "title", "the new title is empty")
+	}
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
 		return g.changed(a.Patch(g.ctx, id, 0, func(conv *scrollback.Conversation) error { conv.Title = c.Title; return nil }))
 	})

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/manual"
 	"io"
 	"os"
 	"regexp"
@@ -12,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/manual"
 )
 
 // Every example of the help runs, in the order a reader meets them, on a folder

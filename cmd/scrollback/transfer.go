@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
@@ -61,16 +62,16 @@ func (c *importCmd) found(g *globals, a *app, q transfer.ImportRequest) error {
 	if c.From != geminicli.Name {
 		return scrollback.ParamErrorf("scrollback", "file", "name a file: where %q keeps its files is not known", c.From)
 	}
-	home, err := home()
+	own, err := home.Folder()
 	if err != nil {
 		return scrollback.Wrap(scrollback.NotFound, "scrollback", err)
 	}
-	files, err := geminicli.Files(os.DirFS(home))
+	files, err := geminicli.Files(os.DirFS(own))
 	if err != nil {
 		return scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
 	}
 	if len(files) == 0 {
-		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no sessions in %s", filepath.Join(home, filepath.FromSlash(geminicli.Folder)))
+		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no sessions in %s", filepath.Join(own, filepath.FromSlash(geminicli.Folder)))
 	}
 	type one struct {
 		File string `json:"file"`
@@ -79,7 +80,7 @@ func (c *importCmd) found(g *globals, a *app, q transfer.ImportRequest) error {
 	}
 	all, failed := []one{}, 0
 	for _, name := range files {
-		out, err := g.load(a, filepath.Join(home, filepath.FromSlash(name)), q)
+		out, err := g.load(a, filepath.Join(own, filepath.FromSlash(name)), q)
 		if g.ctx.Err() != nil {
 			return err
 		}

@@ -144,7 +144,7 @@ func (n Shown) Write(w io.Writer, t words.Texts) error {
 		return err
 	}
 	fmt.Fprintln(w)
-	return terminal.Conversations(w, []scrollback.Conversation{n.conversation}, n.Agents)
+	return (terminal.Listing{}).Conversations(w, []scrollback.Conversation{n.conversation}, n.Agents)
 }
 
 func calls(n int) string {
