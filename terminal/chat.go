@@ -30,7 +30,9 @@ type Options struct {
 	Files Files // completes references on a screen; nil does not
 	JSON  bool  // events as lines of JSON; only without a screen
 	Texts words.Texts
-	Color bool // styles may be used; only on a screen
+	// Explain says an error in the language of the texts.
+	Explain func(error) string
+	Color   bool // styles may be used; only on a screen
 	// Reflows says that the terminal breaks its rows again when it is made narrower.
 	Reflows bool
 }
@@ -135,7 +137,7 @@ func (c *chat) run(ctx context.Context) (last, err error) {
 		if ctx.Err() != nil || Unread(last) {
 			return last, nil
 		}
-		fmt.Fprintln(c.w.faults, columns.Plain(Explain(last)))
+		fmt.Fprintln(c.w.faults, columns.Plain(c.o.Explain(last)))
 		last = Shown{last}
 	}
 	return last, nil

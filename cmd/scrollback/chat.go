@@ -53,6 +53,7 @@ func (c *chatCmd) Run(g *globals) error {
 		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots, Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON,
 			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "", Reflows: reflows(),
 			Save:       a.save,
+			Explain:    explain,
 			Files:      a.files,
 			CheckModel: func(name string) error { return a.Fits(scrollback.Conversation{Model: name}) }}
 		if err := o.CheckModel(o.Model); err != nil {
@@ -87,7 +88,9 @@ func (c *chatCmd) Run(g *globals) error {
 }
 
 // texts are those of the user's locale.
-func (g *globals) texts() words.Texts {
+func (g *globals) texts() words.Texts { return language() }
+
+func language() words.Texts {
 	return words.Of(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
 }
 

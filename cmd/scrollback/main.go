@@ -21,6 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
@@ -92,6 +93,10 @@ type commands struct {
 	Doctor    doctorCmd    `cmd:"" help:"Check everything that is stored; --repair fixes what it can."`
 	VersionOf versionCmd   `name:"version" cmd:"" help:"Print the version."`
 	Help      helpCmd      `cmd:"" help:"Explain a command."`
+
+	Completion completionCmd `cmd:"" help:"Print what a shell needs to complete the commands."`
+	Man        manCmd        `cmd:"" help:"Print the manual page."`
+	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" help:"What the line may go on with."`
 }
 
 // run is the program without the process. It returns the exit code.
@@ -117,7 +122,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return 0
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "scrollback: %v\n(scrollback help lists the commands)\n", err)
+		if inChinese() {
+			fmt.Fprintf(stderr, "scrollback: %s\n（scrollback help 列出命令）\n", usage.Misread(err.Error()))
+		} else {
+			fmt.Fprintf(stderr, "scrollback: %v\n(scrollback help lists the commands)\n", err)
+		}
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Invalid})
 	}
 	err = c.given(parsed)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/markdown"
 )
@@ -24,7 +25,13 @@ func (g *globals) print(v any, human func(w io.Writer) error) error {
 }
 
 // explain is an error for the person at the terminal.
-func explain(err error) string { return terminal.Explain(err) }
+func explain(err error) string {
+	english := terminal.Explain(err)
+	if inChinese() {
+		return usage.Said(err, english)
+	}
+	return english
+}
 
 // isTerminal reports whether f is one.
 func isTerminal(f any) bool {

@@ -7,6 +7,7 @@ var Chinese = Texts{
 	Reference: ReferenceTexts{Line: "%s：%s", Unchanged: "自第 %d 版起没有变化，见消息 #%d", Between: "；", Said: referencesInChinese},
 	Web: WebTexts{On: "之后每次提问都会先联网搜索；再次输入 /web 关闭", Off: "提问时不再联网搜索", Searching: "正在联网搜索……",
 		Searched: "已联网搜索：%s", Nothing: "没有找到结果", Failed: "未能联网搜索：%s", Sources: "来源："},
+	Language:    "zh",
 	Greeting:    "scrollback · %s · /help 列出命令，Ctrl-D 退出",
 	Resumed:     "%s · %s 条消息",
 	Earlier:     "…… 之前还有 %s 条消息",

@@ -10,6 +10,7 @@ var English = Texts{
 	}},
 	Web: WebTexts{On: "each question now searches the web first; /web ends that", Off: "questions no longer search the web", Searching: "searching the web…",
 		Searched: "searched the web: %s", Nothing: "found nothing", Failed: "no web search: %s", Sources: "Sources:"},
+	Language:    "en",
 	Greeting:    "scrollback · %s · /help lists the commands, Ctrl-D quits",
 	Resumed:     "%s · %s messages",
 	Earlier:     "… %s earlier messages",

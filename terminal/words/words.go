@@ -23,6 +23,7 @@ import (
 // Texts is what the chat itself says, in one language. Those with verbs take the
 // arguments that their comments name, in that order.
 type Texts struct {
+	Language    string // as a tag: en, zh
 	Greeting    string // model
 	Resumed     string // title, messages
 	Earlier     string // number of messages not shown
