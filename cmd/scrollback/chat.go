@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/markdown"
@@ -51,7 +52,7 @@ func (c *chatCmd) Run(g *globals) error {
 	c.allow(g)
 	return g.with(func(a *app) error {
 		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots, Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON,
-			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "", Reflows: reflows(),
+			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "", Reflows: console.Reflows(),
 			Save:       a.save,
 			Explain:    explain,
 			Files:      a.files,
@@ -98,7 +99,7 @@ func language() words.Texts {
 func (g *globals) printer() *terminal.Printer {
 	p := &terminal.Printer{Answer: g.stdout, Notes: g.stderr, JSON: g.JSON, Texts: g.texts()}
 	if isTerminal(g.stdout) && !g.JSON {
-		p.Answer = terminal.Answer(g.stdout, func() markdown.Look { return look(g.stdout) })
+		p.Answer = terminal.Answer(g.stdout, func() markdown.Look { return console.Look(g.stdout) })
 	}
 	return p
 }

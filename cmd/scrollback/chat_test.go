@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 // tty is the program in a terminal: what it wrote, and keys to press.
@@ -62,6 +64,16 @@ func (w *tty) text() string {
 	defer w.mu.Unlock()
 	return escapes.ReplaceAllString(w.wrote.String(), "")
 }
+
+// raw is all that was written.
+func (w *tty) raw() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.wrote.String()
+}
+
+// displayed is how many columns a row takes.
+func displayed(row string) int { return columns.Width(row) }
 
 // shows waits for a text behind those expected before.
 func (w *tty) shows(want string) {

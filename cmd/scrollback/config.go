@@ -13,9 +13,9 @@ import (
 )
 
 // given refuses what was named and is empty: another place would be taken silently.
-func (g *globals) given(parsed *kong.Context) error {
+func given(parsed *kong.Context, data string) error {
 	for _, p := range parsed.Path {
-		if p.Flag != nil && p.Flag.Name == "data" && g.Data == "" {
+		if p.Flag != nil && p.Flag.Name == "data" && data == "" {
 			return scrollback.ParamErrorf("scrollback", "data", "--data is empty: name a folder, or leave it out")
 		}
 	}

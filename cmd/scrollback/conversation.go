@@ -1,15 +1,14 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/find"
 	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
@@ -28,7 +27,7 @@ func (c *listCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		agents, err := a.below(g.ctx, items)
+		agents, err := find.Below(g.ctx, a.View, items)
 		if err != nil {
 			return err
 		}
@@ -45,7 +44,7 @@ func (c *listCmd) Run(g *globals) error {
 				_, err := fmt.Fprintln(w, hint)
 				return err
 			}
-			if err := g.listing(a, items, agents).Conversations(w, items, agents); err != nil || next == "" {
+			if err := a.listing(g, items, agents).Conversations(w, items, agents); err != nil || next == "" {
 				return err
 			}
 			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
@@ -59,33 +58,6 @@ type listed struct {
 	Conversations []scrollback.Conversation `json:"conversations"`
 	Next          *string                   `json:"next"`
 	Agents        []scrollback.Conversation `json:"agents,omitempty"`
-}
-
-// agentsListed bounds how many sub-agents a page of the list shows.
-const agentsListed = 1000
-
-// below are the sub-agents of conversations and theirs that are not in the trash, oldest
-// first.
-func (a *app) below(ctx context.Context, of []scrollback.Conversation) ([]scrollback.Conversation, error) {
-	out := []scrollback.Conversation{}
-	for len(of) > 0 && len(out) < agentsListed {
-		q := scrollback.ListQuery{Limit: scrollback.ListMax}
-		for _, c := range of {
-			q.AgentOf = append(q.AgentOf, c.ID)
-		}
-		of = nil
-		for more := true; more && len(out)+len(of) < agentsListed; {
-			page, next, err := a.List(ctx, q)
-			if err != nil {
-				return nil, err
-			}
-			of = append(of, page...)
-			q.Cursor, more = next, next != ""
-		}
-		out = append(out, of...)
-	}
-	slices.SortStableFunc(out, func(a, b scrollback.Conversation) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
-	return out, nil
 }
 
 // one is a command about one conversation.
@@ -142,7 +114,7 @@ func (c *showCmd) Run(g *globals) error {
 func (c *showCmd) pages(g *globals, id scrollback.ConversationID) terminal.Pages {
 	p := terminal.Pages{Texts: g.texts(), Again: again(id), Whole: c.All}
 	if isTerminal(g.stdout) && !c.Raw {
-		p.Look = look(g.stdout)
+		p.Look = console.Look(g.stdout)
 	}
 	return p
 }
@@ -161,7 +133,7 @@ func (c *showCmd) everything(g *globals, a *app, id scrollback.ConversationID) e
 		}
 		pages.Excluded = m.Excluded
 	}
-	pages.Artifact = func(ref scrollback.Ref) (string, error) { return a.whole(g.ctx, id, ref) }
+	pages.Artifact = func(ref scrollback.Ref) (string, error) { return find.Whole(g.ctx, a.View, id, ref) }
 	from := int64(0)
 	for at := &from; at != nil; {
 		page, err := a.Turns().Page(g.ctx, id, scrollback.PageQuery{Branch: scrollback.BranchID(c.Branch), After: at, Limit: scrollback.ListMax})

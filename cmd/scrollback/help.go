@@ -7,6 +7,8 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/complete"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/find"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/terminal/words"
@@ -30,7 +32,7 @@ func (c *helpCmd) Run(ctx *kong.Context) error {
 
 // explainUsage prints help for the command that ctx selects, or the overview.
 func explainUsage(_ kong.HelpOptions, ctx *kong.Context) error {
-	p := usage.Page{W: ctx.Stdout, Width: widthOf(ctx.Stdout), Chinese: inChinese()}
+	p := usage.Page{W: ctx.Stdout, Width: console.Width(ctx.Stdout), Chinese: inChinese()}
 	if node := ctx.Selected(); node != nil {
 		return p.Command(node)
 	}
@@ -70,7 +72,7 @@ func (c *completeCmd) Run(g *globals, ctx *kong.Context) error {
 		_ = g.kept(func(a *app) error {
 			items, _, err := a.List(g.ctx, scrollback.ListQuery{Limit: scrollback.ListMax})
 			for _, it := range items {
-				out = append(out, complete.Choice{Word: a.short(g.ctx, it.ID), About: columns.Clip(it.Title, aboutWidth)})
+				out = append(out, complete.Choice{Word: find.Short(g.ctx, a.View, it.ID), About: columns.Clip(it.Title, aboutWidth)})
 			}
 			return err
 		})

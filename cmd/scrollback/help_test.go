@@ -121,7 +121,7 @@ func TestHelpIsWhole(t *testing.T) {
 		if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 || errs.Len() > 0 {
 			t.Errorf("%v: exit %d, %s", args, code, errs.String())
 		}
-		for _, want := range []string{"Start with", "Chat\n  chat ", "Care\n", "--data DIR ", "SCROLLBACK_DATA "} {
+		for _, want := range []string{"Start with", "Chat\n  chat ", "Care\n", "--data=DIR ", "SCROLLBACK_DATA "} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%v lacks %q:\n%s", args, want, out.String())
 			}
@@ -178,7 +178,8 @@ func TestHelpInChinese(t *testing.T) {
 	t.Setenv("LC_ALL", "zh_CN.UTF-8")
 	for _, n := range append(parser.Model.Leaves(true), parser.Model.Node) {
 		var out, errs bytes.Buffer
-		if code := run(context.Background(), append(strings.Fields(usage.Name(n)), "--help"), strings.NewReader(""), &out, &errs); code != 0 {
+		args := append(strings.Fields(usage.Name(n)), "--help")
+		if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
 			t.Errorf("%s --help: exit %d: %s", usage.Name(n), code, errs.String())
 		}
 		for line := range strings.Lines(out.String()) {
@@ -188,7 +189,8 @@ func TestHelpInChinese(t *testing.T) {
 		}
 	}
 	var out, errs bytes.Buffer
-	if code := run(context.Background(), []string{"lst"}, strings.NewReader(""), &out, &errs); code != 2 || !strings.Contains(errs.String(), "您是指") {
+	code := run(context.Background(), []string{"lst"}, strings.NewReader(""), &out, &errs)
+	if code != 2 || !strings.Contains(errs.String(), "您是指") {
 		t.Errorf("exit %d: %s", code, errs.String())
 	}
 }

@@ -129,7 +129,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Invalid})
 	}
-	err = c.given(parsed)
+	err = given(parsed, c.Data)
 	if err == nil {
 		err = c.configure()
 	}

@@ -6,12 +6,12 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/find"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/terminal"
-	"github.com/scrollback-ai/scrollback/terminal/markdown"
 )
 
 // print writes v as JSON if that was asked for, else what human writes.
@@ -60,74 +60,15 @@ func (g *globals) standardInput() io.Reader {
 	return r
 }
 
-// reflows reports whether the terminal breaks its rows again when it is made narrower. Most
-// do; these cut them off.
-func reflows() bool {
-	term := os.Getenv("TERM")
-	for _, kind := range []string{"linux", "rxvt", "vt", "sun"} {
-		if strings.HasPrefix(term, kind) {
-			return false
-		}
-	}
-	return os.Getenv("XTERM_VERSION") == "" && (!strings.HasPrefix(term, "screen") || os.Getenv("TMUX") != "")
-}
-
-// look is how answers are shown on a terminal.
-func look(f io.Writer) markdown.Look {
-	return markdown.Look{Width: max(widthOf(f)-1, leastWidth), Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
-}
-
-// leastWidth is what is made of a terminal that is narrower, or that does not say.
-const leastWidth = 20
-
-// widthOf is how many columns a terminal has.
-func widthOf(f io.Writer) int {
-	if file, ok := f.(*os.File); ok {
-		if width := terminal.Width(file); width > 0 {
-			return width
-		}
-	}
-	return 80
-}
-
 // listing is how a list is written: on a terminal with short ids that name one conversation
 // each, else with whole ones.
-func (g *globals) listing(a *app, items, agents []scrollback.Conversation) terminal.Listing {
+func (a *app) listing(g *globals, items, agents []scrollback.Conversation) terminal.Listing {
 	if !isTerminal(g.stdout) {
 		return terminal.Listing{}
 	}
-	l := terminal.Listing{Short: map[scrollback.ConversationID]string{}, Width: max(widthOf(g.stdout), 2*leastWidth)}
+	l := terminal.Listing{Short: map[scrollback.ConversationID]string{}, Width: max(console.Width(g.stdout), 2*console.Least)}
 	for _, c := range slices.Concat(items, agents) {
-		l.Short[c.ID] = a.short(g.ctx, c.ID)
+		l.Short[c.ID] = find.Short(g.ctx, a.View, c.ID)
 	}
 	return l
-}
-
-// short is the shortest beginning of an id, to the end of one of its parts, that names
-// its conversation alone.
-func (a *app) short(ctx context.Context, id scrollback.ConversationID) string {
-	for i, r := range string(id) {
-		if r == '-' {
-			if found, err := a.Resolve(ctx, string(id[:i])); err == nil && found == id {
-				return string(id[:i])
-			}
-		}
-	}
-	return string(id)
-}
-
-// whole is the text of an artifact from its beginning to its end.
-func (a *app) whole(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (string, error) {
-	var b strings.Builder
-	for at := int64(0); ; {
-		page, err := a.Recall().Read(ctx, id, ref, at, scrollback.ReadMax)
-		if err != nil {
-			return "", err
-		}
-		b.WriteString(page.Content)
-		if page.Done {
-			return b.String(), nil
-		}
-		at = page.NextOffset
-	}
 }

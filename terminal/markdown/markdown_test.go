@@ -18,7 +18,8 @@ import (
 func streamed(l Look, pieces ...string) []string {
 	var out []string
 	open := ""
-	s := &Stream{Look: func() Look { return l }, Done: func(rows []string) { out = append(out, rows...) }, Open: func(w string) { open = w }}
+	s := &Stream{Look: func() Look { return l }, Open: func(w string) { open = w },
+		Done: func(rows []string) { out = append(out, rows...) }}
 	for _, p := range pieces {
 		fmt.Fprint(s, p)
 	}
@@ -31,8 +32,10 @@ func streamed(l Look, pieces ...string) []string {
 
 // However a text comes in pieces, its rows are those of the whole: no block is cut.
 func TestStreamIsTheWhole(t *testing.T) {
-	lines := []string{"", "", "", "# a heading", "some words", "more *words*", "- one", "  - inner", "    far in", "  in", "1. first", "> quoted", "```go", "```", "~~~", "`code` here",
-		"| a | b |", "|---|---|", "| 1 | 2 |", "---", "===", "<div>", "</div>", "<!-- a", "b -->", "\tcode", "* * *", "港务长把钥匙放在灯塔旁边。", "<script>", "</script>", "   ```", "    ```"}
+	lines := []string{"", "", "", "# a heading", "some words", "more *words*", "- one", "  - inner", "    far in",
+		"  in", "1. first", "> quoted", "```go", "```", "~~~", "`code` here",
+		"| a | b |", "|---|---|", "| 1 | 2 |", "---", "===", "<div>", "</div>", "<!-- a", "b -->", "\tcode", "* * *",
+		"港务长把钥匙放在灯塔旁边。", "<script>", "</script>", "   ```", "    ```"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(lines), 0, 14).Draw(t, "lines"), "\n")
 		look := Look{Width: rapid.IntRange(10, 40).Draw(t, "width"), Color: rapid.Bool().Draw(t, "color")}
@@ -83,7 +86,8 @@ var update = flag.Bool("update", false, "rewrite the expected rows")
 
 // Nothing that a text holds makes the terminal do something, however it is written.
 func TestNoControl(t *testing.T) {
-	for _, source := range []string{"a\x1b[2Jb", "&#27;[2J", "`\x1b[2J`", "```go\n\x1b[2J\n```", "[\x1b](\x07)", "<\x1b[2J>", "| \x1b |\n|---|\n| \x9b |", "\u202e", "&#x202e;",
+	for _, source := range []string{"a\x1b[2Jb", "&#27;[2J", "`\x1b[2J`", "```go\n\x1b[2J\n```", "[\x1b](\x07)",
+		"<\x1b[2J>", "| \x1b |\n|---|\n| \x9b |", "\u202e", "&#x202e;",
 		"```\x1b[2J\nx\n```", "<http://a.b/\x1b[2J>", "![\x07](\x07)"} {
 		for _, look := range []Look{{40, false}, {40, true}} {
 			got := columns.Unstyled(strings.Join(look.Rows(source), "\n"))
@@ -102,7 +106,8 @@ func TestNoControl(t *testing.T) {
 // What is between angle brackets, and what is no mark at all, stays.
 func TestNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SliceOfN(rapid.SampledFrom([]string{"Vec<T>", "map[string]int", "<b>bold</b>", "a_b_c", "2*3*4", "#12", "x^2", "$y$", "[^1]", "灯塔", "<-", "a|b", "~", "\\d+"}), 1, 8).Draw(t, "words")
+		words := rapid.SliceOfN(rapid.SampledFrom([]string{"Vec<T>", "map[string]int", "<b>bold</b>", "a_b_c", "2*3*4",
+			"#12", "x^2", "$y$", "[^1]", "灯塔", "<-", "a|b", "~", "\\d+"}), 1, 8).Draw(t, "words")
 		source := "The words: " + strings.Join(words, " ")
 		got := strings.Join((Look{Width: 30}).Rows(source), " ")
 		for _, w := range words {
