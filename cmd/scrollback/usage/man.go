@@ -3,6 +3,7 @@ package usage
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/alecthomas/kong"
 
@@ -11,7 +12,7 @@ import (
 
 // Man writes the manual page, in the language of man(7).
 func (p Page) Man(root *kong.Node, version, date string) error {
-	fmt.Fprintf(p.W, ".TH SCROLLBACK 1 \"%s\" \"%s\" \"User Commands\"\n", date, roff(version))
+	fmt.Fprintf(p.W, ".TH SCROLLBACK 1 \"%s\" \"%s\" \"User Commands\"\n.ad l\n", date, roff(version))
 	fmt.Fprint(p.W, ".SH NAME\nscrollback \\- keep conversations with language models, and send what fits\n")
 	fmt.Fprint(p.W, ".SH SYNOPSIS\n.B scrollback\n.I COMMAND\n[\\-\\-flags]\n")
 	fmt.Fprintf(p.W, ".SH DESCRIPTION\n%s\n", roff(strings.ReplaceAll(p.say("scrollback keeps every conversation with a language model for ever, and sends the model\nthe best of it that fits its window. What no longer fits is compacted, never lost."), "\n", " ")))
@@ -50,5 +51,12 @@ func roff(s string) string {
 	if strings.HasPrefix(s, ".") {
 		s = `\&` + s
 	}
-	return s
+	var b strings.Builder
+	for _, r := range s {
+		b.WriteRune(r)
+		if unicode.Is(unicode.Han, r) {
+			b.WriteString(`\:`) // troff knows no other place to break it
+		}
+	}
+	return b.String()
 }
