@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 // listed is how many conversations or messages a command lists to choose from.
@@ -21,7 +22,7 @@ func (c *chat) resume(ctx context.Context, w io.Writer, name string) error {
 		if err != nil {
 			return err
 		}
-		if err := Conversations(w, items, nil); err != nil {
+		if err := (Listing{}).Conversations(w, items, nil); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(w, c.o.Texts.ResumeHint)
@@ -41,7 +42,7 @@ func (c *chat) goOn(ctx context.Context, w io.Writer, id scrollback.Conversation
 		return err
 	}
 	c.id = conv.ID
-	fmt.Fprintf(w, c.o.Texts.Resumed+"\n", Clip(conv.Title, 60), Thousands(conv.Messages))
+	fmt.Fprintf(w, c.o.Texts.Resumed+"\n", columns.Clip(conv.Title, 60), columns.Thousands(conv.Messages))
 	return c.tail(ctx, w)
 }
 
@@ -52,7 +53,7 @@ func (c *chat) tail(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	if page.Next != nil {
-		fmt.Fprintf(w, c.o.Texts.Earlier+"\n", Thousands(*page.Next-1))
+		fmt.Fprintf(w, c.o.Texts.Earlier+"\n", columns.Thousands(*page.Next-1))
 	}
 	for _, m := range page.Messages {
 		mark := "  "
@@ -61,13 +62,13 @@ func (c *chat) tail(ctx context.Context, w io.Writer) error {
 		}
 		text := strings.TrimSpace(m.Parts.Text())
 		if text != "" && (m.Role == scrollback.RoleUser || m.Role == scrollback.RoleAssistant) {
-			fmt.Fprintln(w, strings.TrimRight(mark+Clip(text, 280)+" "+c.o.Texts.unfinished(m.Status), " "))
+			fmt.Fprintln(w, strings.TrimRight(mark+columns.Clip(text, 280)+" "+c.o.Texts.Unfinished(m.Status), " "))
 		}
 		for _, e := range page.After(m.Seq) {
 			if e.Content != "" {
-				fmt.Fprintln(w, "  "+Clip(e.Content, 280))
+				fmt.Fprintln(w, "  "+columns.Clip(e.Content, 280))
 			}
-			fmt.Fprintln(w, "  "+c.o.Texts.left(e))
+			fmt.Fprintln(w, "  "+c.o.Texts.Left(e))
 		}
 	}
 	return nil
@@ -86,7 +87,7 @@ func (c *chat) rewind(ctx context.Context, w io.Writer, arg string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, c.o.Texts.Rewound+"\n", Thousands(conv.Messages))
+	fmt.Fprintf(w, c.o.Texts.Rewound+"\n", columns.Thousands(conv.Messages))
 	return c.tail(ctx, w)
 }
 
@@ -108,10 +109,10 @@ func (c *chat) asked(ctx context.Context, w io.Writer) error {
 	var rows [][]string
 	for _, m := range ms {
 		if m.Role == scrollback.RoleUser {
-			rows = append(rows, []string{fmt.Sprintf("#%d", m.Seq), Clip(m.Parts.Text(), 60)})
+			rows = append(rows, []string{fmt.Sprintf("#%d", m.Seq), columns.Clip(m.Parts.Text(), 60)})
 		}
 	}
-	if err := Table(w, rows[max(0, len(rows)-listed):], 0); err != nil {
+	if err := columns.Table(w, rows[max(0, len(rows)-listed):], 0); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(w, c.o.Texts.RewindHint)
@@ -142,7 +143,7 @@ func (c *chat) branches(ctx context.Context, w io.Writer, arg string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, c.o.Texts.Rewound+"\n", Thousands(conv.Messages))
+	fmt.Fprintf(w, c.o.Texts.Rewound+"\n", columns.Thousands(conv.Messages))
 	return c.tail(ctx, w)
 }
 
@@ -193,7 +194,7 @@ func (c *chat) save(ctx context.Context, w io.Writer, name string) error {
 	if err := c.o.Save(ctx, c.id, name); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, c.o.Texts.Saved+"\n", Plain(name))
+	_, err := fmt.Fprintf(w, c.o.Texts.Saved+"\n", columns.Plain(name))
 	return err
 }
 
@@ -216,6 +217,6 @@ func (c *chat) add(ctx context.Context, w io.Writer, folder string) error {
 	}); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, c.o.Texts.Added+"\n", Plain(root))
+	_, err = fmt.Fprintf(w, c.o.Texts.Added+"\n", columns.Plain(root))
 	return err
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 // Options set a chat up.
@@ -27,8 +29,12 @@ type Options struct {
 	Save  func(ctx context.Context, id scrollback.ConversationID, name string) error
 	Files Files // completes references on a screen; nil does not
 	JSON  bool  // events as lines of JSON; only without a screen
-	Texts Texts
-	Color bool // styles may be used; only on a screen
+	Texts words.Texts
+	// Explain says an error in the language of the texts.
+	Explain func(error) string
+	Color   bool // styles may be used; only on a screen
+	// Reflows says that the terminal breaks its rows again when it is made narrower.
+	Reflows bool
 }
 
 // face is where a chat is read from and shown.
@@ -40,11 +46,15 @@ type face interface {
 	// status shows where the conversation stands, on one line, and says what the next
 	// line will be said to.
 	status(line string, at place)
-	// writers are for answers (nil reasoning is not shown), notes and faults.
+	// writers are those of what is shown; nil reasoning is not shown.
 	writers() faceWriters
 }
 
-type faceWriters struct{ answer, reasoning, notes, faults io.Writer }
+type faceWriters struct {
+	answer, reasoning io.Writer // what the model says and thinks
+	said              io.Writer // what commands show
+	notes, faults     io.Writer
+}
 
 // chat is a conversation at a face.
 type chat struct {
@@ -104,14 +114,14 @@ func (p *pipe) busy(func())          {}
 func (p *pipe) status(string, place) {}
 
 func (p *pipe) writers() faceWriters {
-	return faceWriters{answer: p.out, notes: p.notes, faults: p.notes}
+	return faceWriters{answer: p.out, said: p.out, notes: p.notes, faults: p.notes}
 }
 
 // run reads lines and replies until the person leaves. last is why the newest line
 // failed, nil if it did not.
 func (c *chat) run(ctx context.Context) (last, err error) {
 	c.id, c.w = c.o.Conversation, c.f.writers()
-	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, Faults: c.w.faults, JSON: c.o.JSON, Texts: c.o.Texts, Again: RetryInChat}
+	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, Faults: c.w.faults, JSON: c.o.JSON, Texts: c.o.Texts, Again: words.RetryInChat}
 	for !c.quit {
 		c.f.status(c.statusLine(ctx), place{c.id, c.o.New.Roots})
 		line, err := c.f.next(ctx)
@@ -127,7 +137,7 @@ func (c *chat) run(ctx context.Context) (last, err error) {
 		if ctx.Err() != nil || Unread(last) {
 			return last, nil
 		}
-		fmt.Fprintln(c.w.faults, Plain(Explain(last)))
+		fmt.Fprintln(c.w.faults, columns.Plain(c.o.Explain(last)))
 		last = Shown{last}
 	}
 	return last, nil
@@ -170,7 +180,7 @@ func (c *chat) say(ctx context.Context, line string) error {
 // statusLine is where the conversation stands: model, tokens of budget, title.
 func (c *chat) statusLine(ctx context.Context) string {
 	if c.id == "" {
-		return Clip(c.modelName(scrollback.Conversation{})+" · "+c.o.Texts.NewThread, 200)
+		return columns.Clip(c.modelName(scrollback.Conversation{})+" · "+c.o.Texts.NewThread, 200)
 	}
 	m, err := c.o.View.Context(ctx, c.id)
 	if err != nil {
@@ -180,11 +190,11 @@ func (c *chat) statusLine(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	line := fmt.Sprintf(c.o.Texts.Status, m.Model, Thousands(m.Tokens), Thousands(m.Budget))
+	line := fmt.Sprintf(c.o.Texts.Status, m.Model, columns.Thousands(m.Tokens), columns.Thousands(m.Budget))
 	if conv.Title != "" {
-		line += " · " + Clip(conv.Title, 30)
+		line += " · " + columns.Clip(conv.Title, 30)
 	}
-	return Clip(line+" · "+string(c.id)[:min(idShown, len(c.id))], 200)
+	return columns.Clip(line+" · "+string(c.id)[:min(idShown, len(c.id))], 200)
 }
 
 // idShown is how many characters of an id the status shows: those that hold the
@@ -221,7 +231,7 @@ func (s Shown) Unwrap() error { return s.Err }
 func Explain(err error) string {
 	var known *scrollback.Error
 	if errors.As(err, &known) && known.Err != nil {
-		return Plain(known.Err.Error())
+		return columns.Plain(known.Err.Error())
 	}
-	return Plain(err.Error())
+	return columns.Plain(err.Error())
 }

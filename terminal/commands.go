@@ -11,15 +11,18 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 // command is a line of a chat that begins with a slash. To add one, add a line to
 // commands and its help to each table of texts.go.
 type command struct {
 	name   string
-	takes  func(Texts) string // name of its argument; nil takes none
-	needed bool               // the argument must be there
-	about  bool               // it is about a conversation that must exist
+	takes  func(words.Texts) string // name of its argument; nil takes none
+	needed bool                     // the argument must be there
+	names  bool                     // its argument is a conversation
+	about  bool                     // it is about a conversation that must exist
 	run    func(c *chat, ctx context.Context, w io.Writer, arg string) error
 }
 
@@ -27,13 +30,13 @@ type command struct {
 func commands() []command {
 	return []command{
 		{name: "/help", run: (*chat).help},
-		{name: "/resume", takes: func(t Texts) string { return t.TakesConversation }, run: (*chat).resume},
-		{name: "/rewind", takes: func(t Texts) string { return t.TakesSeq }, about: true, run: (*chat).rewind},
+		{name: "/resume", takes: func(t words.Texts) string { return t.TakesConversation }, names: true, run: (*chat).resume},
+		{name: "/rewind", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).rewind},
 		{name: "/retry", about: true, run: (*chat).retry},
-		{name: "/branches", takes: func(t Texts) string { return t.TakesNumber }, about: true, run: (*chat).branches},
-		{name: "/fork", takes: func(t Texts) string { return t.TakesSeq }, about: true, run: (*chat).fork},
-		{name: "/add", takes: func(t Texts) string { return t.TakesFolder }, needed: true, run: (*chat).add},
-		{name: "/save", takes: func(t Texts) string { return t.TakesFile }, needed: true, about: true, run: (*chat).save},
+		{name: "/branches", takes: func(t words.Texts) string { return t.TakesNumber }, about: true, run: (*chat).branches},
+		{name: "/fork", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).fork},
+		{name: "/add", takes: func(t words.Texts) string { return t.TakesFolder }, needed: true, run: (*chat).add},
+		{name: "/save", takes: func(t words.Texts) string { return t.TakesFile }, needed: true, about: true, run: (*chat).save},
 		{name: "/context", about: true, run: (*chat).showContext},
 		{name: "/compact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
 			return c.receipt(w)(c.o.View.Compact(ctx, c.id, engine.CompactRequest{Force: true}))
@@ -45,17 +48,17 @@ func commands() []command {
 			return c.receipt(w)(c.o.View.Compact(ctx, c.id, engine.CompactRequest{Clear: true}))
 		}},
 		{name: "/receipts", about: true, run: (*chat).receipts},
-		{name: "/pin", takes: func(t Texts) string { return t.TakesSeq }, about: true, run: (*chat).pin},
+		{name: "/pin", takes: func(t words.Texts) string { return t.TakesSeq }, about: true, run: (*chat).pin},
 		{name: "/refs", about: true, run: (*chat).refs},
-		{name: "/grep", takes: func(t Texts) string { return t.TakesPattern }, needed: true, about: true, run: (*chat).grep},
-		{name: "/search", takes: func(t Texts) string { return t.TakesWords }, needed: true, run: (*chat).search},
-		{name: "/model", takes: func(t Texts) string { return t.TakesName }, run: (*chat).model},
+		{name: "/grep", takes: func(t words.Texts) string { return t.TakesPattern }, needed: true, about: true, run: (*chat).grep},
+		{name: "/search", takes: func(t words.Texts) string { return t.TakesWords }, needed: true, run: (*chat).search},
+		{name: "/model", takes: func(t words.Texts) string { return t.TakesName }, run: (*chat).model},
 		{name: "/web", run: func(c *chat, _ context.Context, w io.Writer, _ string) error {
 			c.web = !c.web
-			_, err := fmt.Fprintln(w, c.o.Texts.Web.state(c.web))
+			_, err := fmt.Fprintln(w, c.o.Texts.Web.State(c.web))
 			return err
 		}},
-		{name: "/title", takes: func(t Texts) string { return t.TakesTitle }, needed: true, about: true, run: (*chat).title},
+		{name: "/title", takes: func(t words.Texts) string { return t.TakesTitle }, needed: true, about: true, run: (*chat).title},
 		{name: "/quit", run: func(c *chat, _ context.Context, _ io.Writer, _ string) error { c.quit = true; return nil }},
 	}
 }
@@ -79,7 +82,7 @@ func (c *chat) command(ctx context.Context, line string) error {
 		} else if err := cmd.run(c, ctx, &b, arg); err != nil {
 			return err
 		}
-		_, err := c.w.answer.Write(b.Bytes())
+		_, err := c.w.said.Write(b.Bytes())
 		return err
 	}
 	return scrollback.ParamErrorf(op, "command", c.o.Texts.Unknown, name)
@@ -94,7 +97,7 @@ func (c *chat) help(_ context.Context, w io.Writer, _ string) error {
 		}
 		rows = append(rows, []string{name, c.o.Texts.Help[cmd.name]})
 	}
-	if err := Table(w, rows); err != nil {
+	if err := columns.Table(w, rows); err != nil {
 		return err
 	}
 	fmt.Fprintln(w, c.o.Texts.Keys)
@@ -208,7 +211,7 @@ func (c *chat) model(ctx context.Context, w io.Writer, name string) error {
 	if name != "" {
 		c.o.Overrides.Model = ""
 	}
-	_, err = fmt.Fprintf(w, c.o.Texts.Model+"\n", Plain(c.modelName(conv)))
+	_, err = fmt.Fprintf(w, c.o.Texts.Model+"\n", columns.Plain(c.modelName(conv)))
 	return err
 }
 
@@ -217,6 +220,6 @@ func (c *chat) title(ctx context.Context, w io.Writer, title string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, c.o.Texts.Titled+"\n", Plain(conv.Title))
+	_, err = fmt.Fprintf(w, c.o.Texts.Titled+"\n", columns.Plain(conv.Title))
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 // Files lists what a reference may name in a conversation or, where id is empty, in one
@@ -148,7 +149,7 @@ func (e *editor) arrived(msg foundMsg) {
 	found, begun := continuing(msg.found, msg.mark.path)
 	switch {
 	case msg.err != nil:
-		e.hint = Clip(Explain(msg.err), hintWidth)
+		e.hint = columns.Clip(Explain(msg.err), hintWidth)
 	case len(found) == 0:
 		e.hint = e.texts.NoFile
 	case len(found) == 1:
@@ -214,29 +215,37 @@ func (e *editor) press(key rune, times int) {
 
 // listed draws the list or the hint under the input; it is empty or ends in a new line.
 func (e *editor) listed() string {
+	if e.menu != nil {
+		return e.menuRows()
+	}
 	width := max(e.width-1-len(prompt), 10)
 	if e.list == nil {
 		if e.hint == "" {
 			return ""
 		}
-		return e.s.styled("2", "  "+Clip(e.hint, width)) + "\n"
+		return e.s.styled("2", "  "+columns.Clip(e.hint, width)) + "\n"
 	}
 	found, at := e.list.found, e.list.at
-	rows := max(min(listRows, e.height-e.input.Height()-3), 1) // 3: the rest of a reply, what is left out, the status
-	first := min(max(at-rows/2, 0), max(len(found)-rows, 0))
-	last := min(first+rows, len(found))
+	first, last := e.seen(len(found), at)
 	var b strings.Builder
 	for i, name := range found[first:last] {
 		row, style := "  ", "2"
 		if first+i == at {
 			row, style = prompt, "1"
 		}
-		b.WriteString(e.s.styled(style, row+Clip(lastName(name), width)) + "\n")
+		b.WriteString(e.s.styled(style, row+columns.Clip(lastName(name), width)) + "\n")
 	}
 	if left := len(found) - (last - first); left > 0 {
-		b.WriteString(e.s.styled("2", "  "+Clip(fmt.Sprintf(e.texts.MoreFiles, Thousands(int64(left))), width)) + "\n")
+		b.WriteString(e.s.styled("2", "  "+columns.Clip(fmt.Sprintf(e.texts.MoreFiles, columns.Thousands(int64(left))), width)) + "\n")
 	}
 	return b.String()
+}
+
+// seen is which part of a list of n is drawn, around the one at a place.
+func (e *editor) seen(n, at int) (first, last int) {
+	rows := max(min(listRows, e.height-e.input.Height()-3), 1) // 3: the rest of a reply, what is left out, the status
+	first = min(max(at-rows/2, 0), max(n-rows, 0))
+	return first, min(first+rows, n)
 }
 
 // lastName is the end of a path, with the slash of a folder.

@@ -2,9 +2,6 @@ package terminal
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 // Only what is a reference is completed, wherever the cursor is in it.
@@ -69,7 +67,7 @@ func aTypist(files ...string) *typist {
 			return f == typed || !strings.Contains(strings.ToLower(f), strings.ToLower(typed))
 		}), nil
 	}}
-	t.editor = newEditor(s, Options{Texts: english}, nil)
+	t.editor = newEditor(s, Options{Texts: words.English}, nil)
 	t.Update(tea.WindowSizeMsg{Width: 60, Height: 20})
 	return t
 }
@@ -128,7 +126,7 @@ func TestComplete(t *testing.T) {
 		{[]string{"end", "<left>", "<left>", "<left>", "@RE", "<tab>", " "}, "@README.md |end", "-"},
 		{[]string{"@re", "<tab>"}, "@README.md|", "-"},
 		{[]string{"@main", "<tab>", "<tab>"}, "@src/main.go|", "> main.go main_test.go"},
-		{[]string{"@zzz", "<tab>"}, "@zzz|", english.NoFile},
+		{[]string{"@zzz", "<tab>"}, "@zzz|", words.English.NoFile},
 		{[]string{"@broken", "<tab>"}, "@broken|", "the disk is gone"},
 		{[]string{"@zzz", "<tab>", "z"}, "@zzzz|", "-"},
 		{[]string{"a\tword", "<tab>"}, "a    word|", "-"},
@@ -184,12 +182,12 @@ func TestCompleteLate(t *testing.T) {
 // What a prompt named and what was simply read needs no word; errors stand out.
 func TestPrinterReferences(t *testing.T) {
 	for _, c := range []struct {
-		texts         Texts
+		texts         words.Texts
 		notes, faults string
 	}{
-		{english, "@[b]: unchanged since version 2, in message #7\n@[c]: something else; cut: the first 9 of 10 bytes\n",
+		{words.English, "@[b]: unchanged since version 2, in message #7\n@[c]: something else; cut: the first 9 of 10 bytes\n",
 			"@[../d�[2J]: refused: outside the roots; --root or /add adds one\n![x](y.png): too large: 1.5 MB, and an image has at most 1 MB\n"},
-		{chinese, "@[b]：自第 2 版起没有变化，见消息 #7\n@[c]：something else；已截断：前 9 字节，共 10 字节\n",
+		{words.Chinese, "@[b]：自第 2 版起没有变化，见消息 #7\n@[c]：something else；已截断：前 9 字节，共 10 字节\n",
 			"@[../d�[2J]：已拒绝：不在授权的文件夹内；可用 --root 或 /add 添加\n![x](y.png)：太大：1.5 MB，图片最大 1 MB\n"},
 	} {
 		var notes, faults, answer strings.Builder
@@ -206,37 +204,6 @@ func TestPrinterReferences(t *testing.T) {
 		}
 		if notes.String() != c.notes || faults.String() != c.faults || answer.String() != "" {
 			t.Errorf("noted\n%s\nfaults\n%s\nanswered %q", notes.String(), faults.String(), answer.String())
-		}
-	}
-}
-
-// What is stored with references has Chinese for all of it, with the same verbs.
-func TestReferencesInChinese(t *testing.T) {
-	verbs := regexp.MustCompile(`%[a-z0-9]+`)
-	for en, zh := range referencesInChinese {
-		if !slices.Equal(verbs.FindAllString(en, -1), verbs.FindAllString(zh, -1)) {
-			t.Errorf("the verbs of %q and %q", en, zh)
-		}
-	}
-	made := regexp.MustCompile(`(?:errors\.New|fmt\.Errorf|fmt\.Sprintf)\("([^"]* [^"]*)"|(?:Error|Note) = "([^"]+)"`)
-	files, err := filepath.Glob("../workspace/reference/*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, name := range append(files, "../workspace/folders.go") {
-		source, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		for _, m := range made.FindAllStringSubmatch(string(source), -1) {
-			for s := range strings.SplitSeq(strings.ReplaceAll(m[1]+m[2], "%w", "%s"), "; ") {
-				if s != "more than %d" && s != "too far" && referencesInChinese[s] == "" { // a part, and what is never said
-					t.Errorf("%s: no Chinese for %q", name, s)
-				}
-			}
 		}
 	}
 }

@@ -7,16 +7,18 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 // Context draws a window: what each layer weighs, as a bar and in tokens, what it
 // shows, and what is behind refs. Empty layers are left out.
 func Context(w io.Writer, m scrollback.Manifest) error {
 	share := func(tokens int64) string { return fmt.Sprintf("%d %%", tokens*100/max(m.Budget, 1)) }
-	fmt.Fprintf(w, "%s · policy %s · window %s tokens (%s)\n", Plain(m.Model), m.Policy, Thousands(m.Limit), m.LimitFrom)
-	fmt.Fprintf(w, "%s of %s tokens of the budget, %s; the first %.0f %% are the same as in the request before\n\n", Thousands(m.Tokens), Thousands(m.Budget), share(m.Tokens), 100*m.CacheReuse)
+	fmt.Fprintf(w, "%s · policy %s · window %s tokens (%s)\n", columns.Plain(m.Model), m.Policy, columns.Thousands(m.Limit), m.LimitFrom)
+	fmt.Fprintf(w, "%s of %s tokens of the budget, %s; the first %.0f %% are the same as in the request before\n\n", columns.Thousands(m.Tokens), columns.Thousands(m.Budget), share(m.Tokens), 100*m.CacheReuse)
 	for _, from := range m.Inherited {
-		fmt.Fprintf(w, "from the %s: %s tokens of instructions; %s\n\n", Plain(from.From), Thousands(from.Tokens), cmp.Or(strings.Join(from.Settings, ", "), "no settings"))
+		fmt.Fprintf(w, "from the %s: %s tokens of instructions; %s\n\n", columns.Plain(from.From), columns.Thousands(from.Tokens), cmp.Or(strings.Join(from.Settings, ", "), "no settings"))
 	}
 	const width = 40
 	bar := func(tokens int64, cell string) string {
@@ -29,12 +31,12 @@ func Context(w io.Writer, m scrollback.Manifest) error {
 	var rows [][]string
 	for _, l := range m.Layers {
 		if l.Tokens > 0 {
-			rows = append(rows, []string{string(l.Name), Thousands(l.Tokens), share(l.Tokens), bar(l.Tokens, "█"), holds(l, m.Excluded)})
+			rows = append(rows, []string{string(l.Name), columns.Thousands(l.Tokens), share(l.Tokens), bar(l.Tokens, "█"), holds(l, m.Excluded)})
 		}
 	}
 	free := max(m.Budget-m.Tokens, 0)
-	rows = append(rows, []string{"free", Thousands(free), share(free), bar(free, "·"), ""})
-	if err := Table(w, rows, 1, 2); err != nil {
+	rows = append(rows, []string{"free", columns.Thousands(free), share(free), bar(free, "·"), ""})
+	if err := columns.Table(w, rows, 1, 2); err != nil {
 		return err
 	}
 	if err := references(w, m); err != nil || len(m.Excluded) == 0 {
@@ -49,7 +51,7 @@ func Context(w io.Writer, m scrollback.Manifest) error {
 		}
 		rows = append(rows, []string{span(x.FirstSeq, x.LastSeq), cmp.Or(reasons[x.Reason], x.Reason), ref})
 	}
-	return Table(w, rows)
+	return columns.Table(w, rows)
 }
 
 // references lists what the messages of a window refer to.
@@ -65,7 +67,7 @@ func references(w io.Writer, m scrollback.Manifest) error {
 				if r.SameAs > 0 {
 					how = fmt.Sprintf("unchanged since version %d in #%d", r.Version, r.SameAs)
 				}
-				rows = append(rows, []string{fmt.Sprintf("#%d", it.Seq), Clip(r.Source, 60), Thousands(r.Tokens), Clip(how, 80)})
+				rows = append(rows, []string{fmt.Sprintf("#%d", it.Seq), columns.Clip(r.Source, 60), columns.Thousands(r.Tokens), columns.Clip(how, 80)})
 			}
 		}
 	}
@@ -73,7 +75,7 @@ func references(w io.Writer, m scrollback.Manifest) error {
 		return nil
 	}
 	fmt.Fprintln(w)
-	return Table(w, rows, 2)
+	return columns.Table(w, rows, 2)
 }
 
 // reasons are those of a manifest that people read in other words.
@@ -127,13 +129,13 @@ func span(first, last int64) string {
 }
 
 // Receipt writes what a compaction did.
-func Receipt(w io.Writer, t Texts, r scrollback.Receipt) error {
+func Receipt(w io.Writer, t words.Texts, r scrollback.Receipt) error {
 	if r.Result != scrollback.ResultCompacted {
-		_, err := fmt.Fprintf(w, t.Unchanged+"\n", cmp.Or(t.why(r), t.Result(r.Result)))
+		_, err := fmt.Fprintf(w, t.Unchanged+"\n", cmp.Or(t.Why(r), t.Result(r.Result)))
 		return err
 	}
-	fmt.Fprintf(w, "#%d–#%d: %s → %s tokens\n", r.FirstSeq, r.LastSeq, Thousands(r.TokensBefore), Thousands(r.TokensAfter))
-	if why := t.why(r); why != "" {
+	fmt.Fprintf(w, "#%d–#%d: %s → %s tokens\n", r.FirstSeq, r.LastSeq, columns.Thousands(r.TokensBefore), columns.Thousands(r.TokensAfter))
+	if why := t.Why(r); why != "" {
 		fmt.Fprintln(w, why)
 	}
 	for _, ref := range r.Refs {
@@ -144,7 +146,7 @@ func Receipt(w io.Writer, t Texts, r scrollback.Receipt) error {
 
 // Receipts lists compactions, newest first: when, what, from how many tokens to how
 // many, and who wrote the summary.
-func Receipts(w io.Writer, t Texts, rs []scrollback.Receipt) error {
+func Receipts(w io.Writer, t words.Texts, rs []scrollback.Receipt) error {
 	if len(rs) == 0 {
 		_, err := fmt.Fprintln(w, t.NoReceipts)
 		return err
@@ -154,13 +156,13 @@ func Receipts(w io.Writer, t Texts, rs []scrollback.Receipt) error {
 		span, change, by := "", "", ""
 		if r.Result == scrollback.ResultCompacted {
 			span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
-			change, by = Thousands(r.TokensBefore)+" → "+Thousands(r.TokensAfter), r.SummaryBy
+			change, by = columns.Thousands(r.TokensBefore)+" → "+columns.Thousands(r.TokensAfter), r.SummaryBy
 		}
 		switch {
 		case r.Cleared:
 			by += ", " + t.Cleared
 		case r.SummaryResult != "":
-			by += ", " + t.why(r)
+			by += ", " + t.Why(r)
 		case r.Checked:
 			by += ", " + t.Checked
 		}
@@ -171,9 +173,9 @@ func Receipts(w io.Writer, t Texts, rs []scrollback.Receipt) error {
 		if r.Inherited {
 			result += ", " + t.Inherited
 		}
-		rows = append(rows, []string{When(r.CreatedAt), result, span, change, Plain(by)})
+		rows = append(rows, []string{columns.When(r.CreatedAt), result, span, change, columns.Plain(by)})
 	}
-	return Table(w, rows, 3)
+	return columns.Table(w, rows, 3)
 }
 
 // Pinned lists pinned messages.
@@ -184,7 +186,7 @@ func Pinned(w io.Writer, ms []scrollback.Message) error {
 	}
 	var rows [][]string
 	for _, m := range ms {
-		rows = append(rows, []string{fmt.Sprintf("#%d", m.Seq), string(m.Role), Clip(m.Parts.Text(), 100)})
+		rows = append(rows, []string{fmt.Sprintf("#%d", m.Seq), string(m.Role), columns.Clip(m.Parts.Text(), 100)})
 	}
-	return Table(w, rows)
+	return columns.Table(w, rows)
 }

@@ -2,13 +2,15 @@ package terminal
 
 import (
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textarea"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 const (
@@ -18,16 +20,10 @@ const (
 	maxAsked   = 200     // lines kept to go back to
 )
 
-// columns is the width of the screen, shared between the editor and the chat.
-type columns struct{ n atomic.Int64 }
-
-// Load and Store serve the width in columns.
-func (c *columns) Load() int   { return int(c.n.Load()) }
-func (c *columns) Store(n int) { c.n.Store(int64(n)) }
-
 // What the chat tells the editor.
 type (
 	restMsg   string   // the row that still grows
+	openMsg   string   // the block of the reply that still grows, as it is written
 	statusMsg struct { // where the conversation stands
 		line string
 		at   place
@@ -40,7 +36,7 @@ type (
 // being written, the input, the status. It implements tea.Model.
 type editor struct {
 	s        *screen
-	texts    Texts
+	texts    words.Texts
 	input    textarea.Model
 	rest     string
 	status   string
@@ -57,6 +53,13 @@ type editor struct {
 	files  func(at place, typed string) ([]string, error)
 	list   *completion // nil: nothing is being completed
 	hint   string      // why there is no list
+
+	menu    *menu   // nil: there is none
+	offered string  // the line that the menu is for
+	closed  bool    // the menu of this line was closed
+	talks   []entry // the conversations that a command may name
+	asking  bool    // whether to leave
+	open    string  // the block of the reply that still grows
 }
 
 func newEditor(s *screen, o Options, asked []string) *editor {
@@ -96,19 +99,25 @@ func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		e.arrived(msg)
 		return e, nil
 	case busyMsg:
-		e.stop, e.stopping = msg.stop, false
+		e.stop, e.stopping, e.talks = msg.stop, false, nil
 		return e, nil
+	case openMsg:
+		e.open = string(msg)
+		return e, nil
+	case talksMsg:
+		e.talks, e.offered = msg, ""
+		return e, e.offer()
 	case drawnMsg:
 		close(e.s.ready)
 		return e, nil
 	case tea.WindowSizeMsg:
 		e.width, e.height = msg.Width, msg.Height
-		e.s.columns.Store(msg.Width)
+		e.s.width.Store(int64(msg.Width))
 		e.input.SetWidth(max(msg.Width-1, 10))
 		return e, nil
 	case tea.KeyPressMsg:
 		if cmd, taken := e.key(msg.String()); taken {
-			return e, cmd
+			return e, tea.Batch(cmd, e.offer())
 		}
 	}
 	if _, pasted := msg.(tea.PasteMsg); pasted {
@@ -116,12 +125,17 @@ func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	var cmd tea.Cmd
 	e.input, cmd = e.input.Update(msg)
-	return e, cmd
+	return e, tea.Batch(cmd, e.offer())
 }
 
 // key handles the keys that mean something to a chat; the others edit.
 func (e *editor) key(name string) (cmd tea.Cmd, taken bool) {
 	info := e.input.LineInfo()
+	asked := e.asking
+	e.asking = false
+	if e.menu != nil && e.menuKey(name) {
+		return nil, true
+	}
 	switch name {
 	case "tab":
 		return e.tab(1), true
@@ -136,6 +150,9 @@ func (e *editor) key(name string) (cmd tea.Cmd, taken bool) {
 			return e.tab(1), true
 		}
 	case "esc":
+		if e.list == nil && e.hint == "" {
+			e.halt()
+		}
 		e.list, e.hint = nil, ""
 		return nil, true
 	}
@@ -143,14 +160,14 @@ func (e *editor) key(name string) (cmd tea.Cmd, taken bool) {
 	switch name {
 	case "ctrl+c":
 		switch {
-		case e.stop != nil:
-			e.stop()
-			e.stopping = true
+		case e.halt():
 		case e.input.Value() != "":
 			e.input.Reset()
 			e.back = len(e.asked)
-		default:
+		case asked:
 			return e.leave(), true
+		default:
+			e.asking = true
 		}
 		return nil, true
 	case "ctrl+d":
@@ -174,6 +191,16 @@ func (e *editor) key(name string) (cmd tea.Cmd, taken bool) {
 	return nil, false
 }
 
+// halt stops what is being worked on, and reports whether there was something.
+func (e *editor) halt() bool {
+	if e.stop == nil {
+		return false
+	}
+	e.stop()
+	e.stopping = true
+	return true
+}
+
 // leave ends the program; the last drawing is empty.
 func (e *editor) leave() tea.Cmd {
 	e.leaving = true
@@ -182,7 +209,7 @@ func (e *editor) leave() tea.Cmd {
 
 // enter sends what was typed, unless the line goes on or a reply is under way.
 func (e *editor) enter() {
-	text := e.input.Value()
+	text := slashed(e.input.Value())
 	if head, more := strings.CutSuffix(text, `\`); more {
 		e.input.SetValue(head + "\n")
 		return
@@ -198,7 +225,7 @@ func (e *editor) enter() {
 	if e.asked = append(e.asked, text); len(e.asked) > maxAsked {
 		e.asked = e.asked[1:]
 	}
-	e.back, e.draft = len(e.asked), ""
+	e.back, e.draft, e.menu, e.closed = len(e.asked), "", nil, false
 	e.stop = func() {} // busy until the chat says otherwise
 	e.input.Reset()
 }
@@ -212,7 +239,7 @@ func (e *editor) recall(by int) {
 	if e.back == len(e.asked) {
 		e.draft = e.input.Value()
 	}
-	e.back = to
+	e.back, e.closed = to, true // the arrows go through the questions, not through a menu
 	if to == len(e.asked) {
 		e.input.SetValue(e.draft)
 		return
@@ -225,20 +252,21 @@ func (e *editor) View() tea.View {
 	if e.leaving {
 		return tea.NewView("")
 	}
-	var top string
-	if e.rest != "" {
-		top = e.rest + "\n"
-	}
+	top := e.growing()
 	status := e.status
 	switch {
+	case e.asking:
+		status = e.texts.Leave
 	case e.stopping:
 		status = e.texts.Stopping
 	case e.stop != nil:
 		status = e.texts.Working
 	}
-	v := tea.NewView(top + e.input.View() + "\n" + e.listed() + e.s.styled("2", Clip(status, max(e.width-1, 10))))
+	v := tea.NewView(top + e.input.View() + "\n" + e.listed() + e.s.styled("2", columns.Clip(status, max(e.width-1, 10))))
 	if v.Cursor = e.input.Cursor(); v.Cursor != nil {
 		v.Cursor.Y += strings.Count(top, "\n")
+		rows := strings.Split(v.Content, "\n")
+		e.s.glass.drawn(drawing{rows[:v.Cursor.Y], v.Cursor.X, len(rows)})
 	}
 	return v
 }

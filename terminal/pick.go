@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 // pickRows is how many conversations are seen at once.
@@ -69,7 +70,7 @@ func (d choiceLine) Render(w io.Writer, m list.Model, index int, item list.Item)
 	if !ok {
 		return
 	}
-	row := Clip(fmt.Sprintf("%s  %5s  %s", When(c.UpdatedAt), Thousands(c.Messages), nonEmpty(Clip(c.Title, 200))), max(m.Width()-4, 20))
+	row := columns.Clip(fmt.Sprintf("%s  %5s  %s", columns.When(c.UpdatedAt), columns.Thousands(c.Messages), nonEmpty(columns.Clip(c.Title, 200))), max(m.Width()-4, 20))
 	switch {
 	case index != m.Index():
 		row = "  " + row
@@ -121,5 +122,5 @@ func (p *picker) View() tea.View {
 	if p.done {
 		return tea.NewView("")
 	}
-	return tea.NewView(p.list.View() + "\n" + Clip(p.keys, max(p.list.Width()-1, 20)))
+	return tea.NewView(p.list.View() + "\n" + columns.Clip(p.keys, max(p.list.Width()-1, 20)))
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 // Printer shows the events of turns. Answer takes the model's words; Notes, one
@@ -17,11 +20,12 @@ import (
 type Printer struct {
 	Answer, Reasoning, Notes, Faults io.Writer
 	JSON                             bool
-	Texts                            Texts
+	Texts                            words.Texts
 	Again                            string                 // what to type to have a question answered again
 	Saw                              func(scrollback.Event) // called after each event is shown; may be nil
 
-	open     io.Writer // the one whose line is unfinished; nil at the start of a line
+	open     io.Writer // the one that took the last words; nil when they are over
+	inLine   bool      // its line is unfinished
 	failed   *scrollback.Failure
 	done     scrollback.DoneEvent
 	searches []scrollback.Search
@@ -107,10 +111,10 @@ func (p *Printer) show(ev scrollback.Event) error {
 			return p.write(p.Reasoning, ev.Content)
 		}
 	case scrollback.ToolCallEvent:
-		p.Note("→ %s %s", Plain(ev.Name), Clip(string(ev.Arguments), noteWidth))
+		p.Note("→ %s %s", columns.Plain(ev.Name), columns.Clip(string(ev.Arguments), noteWidth))
 	case scrollback.ToolResultEvent:
 		if ev.Conversation != "" { // of a sub-agent
-			p.Note("← %s %s", Plain(ev.Name), ev.Conversation)
+			p.Note("← %s %s", columns.Plain(ev.Name), ev.Conversation)
 		}
 	case scrollback.SearchEvent:
 		p.searched(ev.Search)
@@ -118,7 +122,7 @@ func (p *Printer) show(ev scrollback.Event) error {
 		p.first = ev.Seq == 1
 	case scrollback.MetaEvent:
 		if p.first && ev.LimitFrom == scrollback.LimitAssumed {
-			p.Note(p.Texts.Assumed, Plain(ev.Model), Thousands(ev.Limit))
+			p.Note(p.Texts.Assumed, columns.Plain(ev.Model), columns.Thousands(ev.Limit))
 		}
 		p.first = false
 		p.references(ev.References)
@@ -126,8 +130,8 @@ func (p *Printer) show(ev scrollback.Event) error {
 		p.Note("%s", p.Texts.Compacting)
 	case scrollback.CompactionEvent:
 		if ev.Result == scrollback.ResultCompacted {
-			p.Note(p.Texts.Compacted, ev.FirstSeq, ev.LastSeq, Thousands(ev.TokensBefore), Thousands(ev.TokensAfter))
-			if why := p.Texts.why(ev.Receipt); why != "" {
+			p.Note(p.Texts.Compacted, ev.FirstSeq, ev.LastSeq, columns.Thousands(ev.TokensBefore), columns.Thousands(ev.TokensAfter))
+			if why := p.Texts.Why(ev.Receipt); why != "" {
 				p.Note("%s", why)
 			}
 		}
@@ -140,25 +144,28 @@ const noteWidth = 160
 
 // write adds a piece of running text; text of another kind starts a new line.
 func (p *Printer) write(w io.Writer, text string) error {
-	if text = Plain(text); text == "" {
+	if text = columns.Plain(text); text == "" {
 		return nil
 	}
 	if p.open != w {
 		p.endLine()
 	}
 	_, err := io.WriteString(w, text)
-	p.open = w
-	if strings.HasSuffix(text, "\n") {
-		p.open = nil
-	}
+	p.open, p.inLine = w, !strings.HasSuffix(text, "\n")
 	return err
 }
 
+// ender is a writer that wants to know when a text is over.
+type ender interface{ End() }
+
+// endLine ends the running text.
 func (p *Printer) endLine() {
-	if p.open != nil {
+	if e, ok := p.open.(ender); ok {
+		e.End()
+	} else if p.open != nil && p.inLine {
 		fmt.Fprintln(p.open)
-		p.open = nil
 	}
+	p.open = nil
 }
 
 // Note writes one quiet line beside the answer.
@@ -176,9 +183,9 @@ func (p *Printer) references(all []scrollback.Reference) {
 	}
 	p.referred = true
 	for _, r := range all {
-		mark := "@[" + Clip(r.Mark, markWidth) + "]"
+		mark := "@[" + columns.Clip(r.Mark, markWidth) + "]"
 		if r.Kind == scrollback.ReferenceImage && strings.HasPrefix(r.Mark, "![") {
-			mark = Clip(r.Mark, markWidth)
+			mark = columns.Clip(r.Mark, markWidth)
 		}
 		switch t := p.Texts.Reference; {
 		case r.Error != "":
@@ -187,14 +194,57 @@ func (p *Printer) references(all []scrollback.Reference) {
 			if w == nil {
 				w = p.Notes
 			}
-			fmt.Fprintf(w, t.Line+"\n", mark, Clip(t.said(r.Error), noteWidth))
+			fmt.Fprintf(w, t.Line+"\n", mark, columns.Clip(t.Translate(r.Error), noteWidth))
 		case r.SameAs > 0:
 			p.Note(t.Line, mark, fmt.Sprintf(t.Unchanged, r.Version, r.SameAs))
 		case r.Note != "":
-			p.Note(t.Line, mark, Clip(t.said(r.Note), noteWidth))
+			p.Note(t.Line, mark, columns.Clip(t.Translate(r.Note), noteWidth))
 		}
 	}
 }
 
 // markWidth is how much of a reference is shown, in columns.
 const markWidth = 80
+
+// searched notes a search of the web, and keeps its pages to be listed under the answer.
+func (p *Printer) searched(s scrollback.Search) {
+	known := false
+	for i := range p.searches {
+		if p.searches[i].Query == s.Query {
+			p.searches[i], known = s, true
+		}
+	}
+	if !known {
+		p.searches = append(p.searches, s)
+	}
+	switch t := p.Texts.Web; {
+	case s.Error != "":
+		p.Note(t.Failed, columns.Plain(s.Error))
+	case !known && s.Query != "":
+		p.Note(t.Searched, columns.Clip(s.Query, noteWidth))
+	}
+}
+
+// sources lists the pages that the turn's searches found.
+func (p *Printer) sources() {
+	n, seen := 0, map[string]bool{}
+	for _, s := range p.searches {
+		for _, r := range s.Results {
+			if seen[r.URL] {
+				continue
+			}
+			seen[r.URL] = true
+			if n++; n == 1 {
+				p.Note("%s", p.Texts.Web.Sources)
+			}
+			p.Note("%3s %s", strconv.Itoa(n)+".", columns.Clip(r.Title, sourceWidth))
+			p.Note("    %s", columns.Plain(r.URL))
+		}
+		if len(s.Results) == 0 && s.Error == "" {
+			p.Note("%s", p.Texts.Web.Nothing)
+		}
+	}
+}
+
+// sourceWidth is how much of a title is shown, in columns.
+const sourceWidth = 100

@@ -3,47 +3,8 @@ package terminal
 import (
 	"strings"
 
-	"github.com/rivo/uniseg"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
-
-// tab is what a tab is shown as: a screen counts columns, and a tab has no fixed
-// width.
-const tab = "    "
-
-// wrap cuts one line into rows of at most width columns, where the rules of
-// Unicode allow a line to break; a piece that is too wide by itself is cut anywhere.
-// It returns at least one row.
-func wrap(line string, width int) []string {
-	line = strings.ReplaceAll(line, "\t", tab)
-	var rows []string
-	var row strings.Builder
-	used, state := 0, -1
-	end := func() {
-		rows = append(rows, strings.TrimRight(row.String(), " "))
-		row.Reset()
-		used = 0
-	}
-	for line != "" {
-		var piece string
-		piece, line, _, state = uniseg.FirstLineSegmentInString(line, state)
-		if used > 0 && used+cells.StringWidth(strings.TrimRight(piece, " ")) > width {
-			end()
-		}
-		for g := uniseg.NewGraphemes(piece); g.Next(); {
-			w := cells.StringWidth(g.Str())
-			if used+w > width && used > 0 {
-				if g.Str() == " " { // hangs over the edge, and separates what may follow
-					row.WriteByte(' ')
-					continue
-				}
-				end()
-			}
-			row.WriteString(g.Str())
-			used += w
-		}
-	}
-	return append(rows, row.String())
-}
 
 // rows turns running text into rows. Rows that will not change any more go to
 // done, one at a time; the last, which may still grow, goes to rest.
@@ -59,7 +20,7 @@ type rows struct {
 func (r *rows) Write(p []byte) (int, error) {
 	lines := strings.Split(r.last+string(p), "\n")
 	for i, line := range lines {
-		cut := wrap(line, r.width())
+		cut := columns.Wrap(line, r.width())
 		if i == len(lines)-1 {
 			r.last = cut[len(cut)-1]
 			cut = cut[:len(cut)-1]
@@ -74,4 +35,29 @@ func (r *rows) Write(p []byte) (int, error) {
 		r.rest(r.style(shown))
 	}
 	return len(p), nil
+}
+
+// openRows is the most of a growing block that is drawn, in rows: what is drawn over must
+// not be taller than a screen that somebody makes smaller.
+const openRows = 12
+
+// growing draws what may still change above the input: the end of the block that the reply
+// is in, and the row of other text. It is empty or ends in a new line.
+func (e *editor) growing() string {
+	var b strings.Builder
+	if e.open != "" {
+		lines := strings.Split(strings.TrimRight(e.open, "\n"), "\n")
+		var out []string
+		for _, line := range lines[max(len(lines)-openRows, 0):] {
+			out = append(out, columns.Wrap(columns.Plain(line), e.s.room())...)
+		}
+		most := max(min(openRows, e.height/2), 1)
+		for _, row := range out[max(len(out)-most, 0):] {
+			b.WriteString(nonEmpty(strings.TrimRight(row, " ")) + "\n")
+		}
+	}
+	if e.rest != "" {
+		b.WriteString(e.rest + "\n")
+	}
+	return b.String()
 }

@@ -8,12 +8,14 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	tea "charm.land/bubbletea/v2"
-
 	"github.com/charmbracelet/x/term"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/markdown"
 )
 
 // earlier is how many messages of a resumed conversation are shown again.
@@ -26,9 +28,9 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s := &screen{lines: make(chan string, 1), gone: make(chan struct{}), ready: make(chan struct{}), color: o.Color}
-	s.columns.Store(80)
-	if width, _, err := term.GetSize(out.Fd()); err == nil && width > 0 {
-		s.columns.Store(width)
+	s.width.Store(80)
+	if width := Width(out); width > 0 {
+		s.width.Store(int64(width))
 	}
 	// Until the program draws, rows are simply printed.
 	s.print, s.send = func(row string) { fmt.Fprintln(out, row) }, func(tea.Msg) {}
@@ -40,7 +42,9 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 	if o.Files != nil {
 		s.files = func(at place, typed string) ([]string, error) { return o.Files(ctx, at.id, at.roots, typed) }
 	}
-	program := tea.NewProgram(newEditor(s, o, asked), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler())
+	s.talks = func() []entry { return c.talks(ctx) }
+	s.glass = &glass{File: out, reflows: o.Reflows}
+	program := tea.NewProgram(newEditor(s, o, asked), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(s.glass), tea.WithoutSignalHandler(), tea.WithFilter(s.glass.filter))
 	s.print, s.send = func(row string) { program.Send(tea.Println(row)()) }, program.Send
 	var session sync.WaitGroup
 	var failed error
@@ -64,6 +68,15 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 // Is reports whether f is a terminal.
 func Is(f *os.File) bool { return f != nil && term.IsTerminal(f.Fd()) }
 
+// Width is how many columns a terminal has; 0 where it does not say.
+func Width(f *os.File) int {
+	width, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
 // open greets, or shows where a conversation was left. It returns the questions
 // asked there.
 func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) {
@@ -83,44 +96,53 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(w.notes, c.o.Texts.Resumed+"\n", Clip(conv.Title, 60), Thousands(conv.Messages))
+	fmt.Fprintf(w.notes, c.o.Texts.Resumed+"\n", columns.Clip(conv.Title, 60), columns.Thousands(conv.Messages))
 	if page.Next != nil {
-		fmt.Fprintf(w.notes, c.o.Texts.Earlier+"\n", Thousands(*page.Next-1))
+		fmt.Fprintf(w.notes, c.o.Texts.Earlier+"\n", columns.Thousands(*page.Next-1))
 	}
 	for _, m := range page.Messages {
-		text := Plain(m.Parts.Text())
+		text := columns.Plain(m.Parts.Text())
 		switch {
 		case text == "":
 		case m.Role == scrollback.RoleUser:
 			asked = append(asked, text)
 			fmt.Fprintln(s.said(), text)
 		case m.Role == scrollback.RoleAssistant:
-			fmt.Fprintln(w.answer, text)
+			s.shown(text)
 			if m.Status != scrollback.StatusComplete {
-				fmt.Fprintln(w.notes, c.o.Texts.unfinished(m.Status))
+				fmt.Fprintln(w.notes, c.o.Texts.Unfinished(m.Status))
 			}
 		}
 		for _, e := range page.After(m.Seq) {
 			if e.Content != "" {
-				fmt.Fprintln(w.answer, Plain(e.Content))
+				s.shown(e.Content)
 			}
-			fmt.Fprintln(w.notes, c.o.Texts.left(e))
+			fmt.Fprintln(w.notes, c.o.Texts.Left(e))
 		}
 	}
 	return asked, nil
 }
 
+// shown shows an answer again.
+func (s *screen) shown(text string) {
+	for _, row := range (markdown.Look{Width: s.room(), Color: s.color}).Rows(text) {
+		s.print(nonEmpty(row))
+	}
+}
+
 // screen is the face of a terminal. The chat calls its methods; the editor, which
 // the library drives, takes messages from it and gives lines back.
 type screen struct {
-	print   func(row string)
-	send    func(tea.Msg)
-	lines   chan string
-	ready   chan struct{} // closed when the editor has been drawn
-	gone    chan struct{} // closed when the editor has ended
-	color   bool
-	columns columns
-	files   func(at place, typed string) ([]string, error) // nil completes nothing
+	print func(row string)
+	send  func(tea.Msg)
+	lines chan string
+	ready chan struct{} // closed when the editor has been drawn
+	gone  chan struct{} // closed when the editor has ended
+	color bool
+	width atomic.Int64                                   // of the screen, in columns; shared between the editor and the chat
+	files func(at place, typed string) ([]string, error) // nil completes nothing
+	talks func() []entry                                 // the newest conversations; nil offers none
+	glass *glass                                         // what is drawn on; nil in tests
 }
 
 // next implements face.
@@ -132,7 +154,7 @@ func (s *screen) next(ctx context.Context) (string, error) {
 	}
 	select {
 	case line := <-s.lines:
-		fmt.Fprintln(s.said(), Plain(line))
+		fmt.Fprintln(s.said(), columns.Plain(line))
 		return line, nil
 	case <-s.gone:
 		return "", io.EOF
@@ -146,10 +168,19 @@ func (s *screen) busy(stop func()) { s.send(busyMsg{stop}) }
 func (s *screen) status(line string, at place) { s.send(statusMsg{line, at}) }
 
 func (s *screen) writers() faceWriters {
+	plain := s.rows(func(row string) string { return row })
 	dim := s.rows(func(row string) string { return s.styled("2", row) })
 	return faceWriters{
-		answer:    s.rows(func(row string) string { return row }),
-		reasoning: dim, notes: dim,
+		answer: &markdown.Stream{
+			Look: func() markdown.Look { return markdown.Look{Width: s.room(), Color: s.color} },
+			Done: func(rows []string) {
+				for _, row := range rows {
+					s.print(nonEmpty(row))
+				}
+			},
+			Open: func(written string) { s.send(openMsg(written)) },
+		},
+		reasoning: dim, notes: dim, said: plain,
 		faults: s.rows(func(row string) string { return s.styled("31", row) }),
 	}
 }
@@ -170,13 +201,16 @@ func (s *screen) styled(sgr, row string) string {
 // rows is a writer of running text in a style.
 func (s *screen) rows(style func(string) string) *rows {
 	return &rows{
-		// One column stays free: a full row would leave the cursor in the next.
-		width: func() int { return max(s.columns.Load()-1-len(prompt), 10) },
+		width: s.room,
 		style: style,
 		done:  func(row string) { s.print(nonEmpty(row)) },
 		rest:  func(row string) { s.send(restMsg(row)) },
 	}
 }
+
+// room is the width of a row. One column stays free: a full row would leave the cursor in
+// the next.
+func (s *screen) room() int { return max(int(s.width.Load())-1-len(prompt), 10) }
 
 // nonEmpty keeps an empty row from being dropped by the library.
 func nonEmpty(row string) string {

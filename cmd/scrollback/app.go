@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/allowance"
 	"github.com/scrollback-ai/scrollback/local"
@@ -24,6 +25,11 @@ func (g *globals) open(mode local.Mode) (*app, error) {
 	dir, err := g.dataDir()
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+	}
+	if mode == local.Make {
+		if err := home.Make(dir); err != nil {
+			return nil, err
+		}
 	}
 	pace, err := time.ParseDuration(os.Getenv("SCROLLBACK_OFFLINE_PACE"))
 	if err != nil {
@@ -85,8 +91,8 @@ func (g *globals) place() *workspace.Place {
 	}
 	p := &workspace.Place{Roots: g.roots, MemoryNames: g.set.MemoryFiles, Setup: g.set.Setup, Temp: os.TempDir(), OS: runtime.GOOS, Now: time.Now(),
 		Locale: cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_TIME"), os.Getenv("LANG"))}
-	if own, err := userFolders(); err == nil {
-		p.UserFolder = own.config
+	if own, err := home.Of(); err == nil {
+		p.UserFolder = own.Config
 	}
 	return p
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -78,6 +78,6 @@ func (a *app) finish(ctx context.Context) {
 
 // printArchive prints an archive as a line.
 func printArchive(w io.Writer, a transfer.Archived) error {
-	_, err := fmt.Fprintf(w, "%s  %s  %s bytes\n", a.Key, time.UnixMilli(a.CreatedAt).Format("2006-01-02 15:04:05"), terminal.Thousands(a.Bytes))
+	_, err := fmt.Fprintf(w, "%s  %s  %s bytes\n", a.Key, time.UnixMilli(a.CreatedAt).Format("2006-01-02 15:04:05"), columns.Thousands(a.Bytes))
 	return err
 }

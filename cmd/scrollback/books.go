@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type usageCmd struct {
@@ -51,7 +51,7 @@ func (c *usageCmd) Run(g *globals) error {
 				}
 			}
 			n := len(head)
-			return terminal.Table(w, rows, n, n+1, n+2, n+3, n+4)
+			return columns.Table(w, rows, n, n+1, n+2, n+3, n+4)
 		})
 	})
 }
@@ -86,20 +86,20 @@ func (c *usageCmd) query() (q scrollback.UsageQuery, err error) {
 func (c *usageCmd) row(s scrollback.UsageSum) []string {
 	var out []string
 	for _, by := range c.By {
-		out = append(out, map[string]string{"day": s.Day, "model": terminal.Plain(s.Model), "project": terminal.Plain(s.Project),
-			"key": terminal.Plain(string(s.Key)), "conversation": string(s.Conversation)}[by])
+		out = append(out, map[string]string{"day": s.Day, "model": columns.Plain(s.Model), "project": columns.Plain(s.Project),
+			"key": columns.Plain(string(s.Key)), "conversation": string(s.Conversation)}[by])
 	}
 	count := func(n int64) string {
 		if s.Estimated {
-			return "~" + terminal.Thousands(n) // some of it was counted here
+			return "~" + columns.Thousands(n) // some of it was counted here
 		}
-		return terminal.Thousands(n)
+		return columns.Thousands(n)
 	}
 	cost := "-"
 	if s.Currency != "" {
 		cost = fmt.Sprintf("%.4f %s", s.Cost, s.Currency)
 	}
-	return append(out, terminal.Thousands(s.Calls), count(s.InputTokens), count(s.CachedTokens), count(s.OutputTokens), cost)
+	return append(out, columns.Thousands(s.Calls), count(s.InputTokens), count(s.CachedTokens), count(s.OutputTokens), cost)
 }
 
 type modelsCmd struct {
@@ -132,7 +132,7 @@ func (c modelsCmd) Run(g *globals) error {
 				if m.Price != nil {
 					in, out = fmt.Sprintf("%.2f %s", m.Price.Input, m.Price.Currency), fmt.Sprintf("%.2f %s", m.Price.Output, m.Price.Currency)
 				}
-				window := terminal.Thousands(m.Limit)
+				window := columns.Thousands(m.Limit)
 				if m.LimitFrom == "assumed" {
 					window += "?"
 				}
@@ -140,9 +140,9 @@ func (c modelsCmd) Run(g *globals) error {
 				if !m.Learned {
 					factor += "?"
 				}
-				rows = append(rows, []string{mark, terminal.Plain(m.Name), window, in, out, factor})
+				rows = append(rows, []string{mark, columns.Plain(m.Name), window, in, out, factor})
 			}
-			if err := terminal.Table(w, rows, 2, 3, 4, 5); err != nil {
+			if err := columns.Table(w, rows, 2, 3, 4, 5); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintln(w, "\n* marks the default. Prices are per million tokens; ? means assumed. Set a provider's key to see its models.")

@@ -9,8 +9,11 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/markdown"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
@@ -49,8 +52,9 @@ func (c *chatCmd) Run(g *globals) error {
 	c.allow(g)
 	return g.with(func(a *app) error {
 		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots, Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON,
-			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "",
+			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "", Reflows: console.Reflows(),
 			Save:       a.save,
+			Explain:    explain,
 			Files:      a.files,
 			CheckModel: func(name string) error { return a.Fits(scrollback.Conversation{Model: name}) }}
 		if err := o.CheckModel(o.Model); err != nil {
@@ -85,13 +89,19 @@ func (c *chatCmd) Run(g *globals) error {
 }
 
 // texts are those of the user's locale.
-func (g *globals) texts() terminal.Texts {
-	return terminal.TextsOf(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
+func (g *globals) texts() words.Texts { return language() }
+
+func language() words.Texts {
+	return words.Of(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
 }
 
 // printer shows turns on plain streams.
 func (g *globals) printer() *terminal.Printer {
-	return &terminal.Printer{Answer: g.stdout, Notes: g.stderr, JSON: g.JSON, Texts: g.texts()}
+	p := &terminal.Printer{Answer: g.stdout, Notes: g.stderr, JSON: g.JSON, Texts: g.texts()}
+	if isTerminal(g.stdout) && !g.JSON {
+		p.Answer = terminal.Answer(g.stdout, func() markdown.Look { return console.Look(g.stdout) })
+	}
+	return p
 }
 
 // shape is what the flags set for a turn, in place of its conversation's settings.

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 // tty is the program in a terminal: what it wrote, and keys to press.
@@ -62,6 +64,16 @@ func (w *tty) text() string {
 	defer w.mu.Unlock()
 	return escapes.ReplaceAllString(w.wrote.String(), "")
 }
+
+// raw is all that was written.
+func (w *tty) raw() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.wrote.String()
+}
+
+// displayed is how many columns a row takes.
+func displayed(row string) int { return columns.Width(row) }
 
 // shows waits for a text behind those expected before.
 func (w *tty) shows(want string) {
@@ -142,7 +154,7 @@ func TestChatTerminal(t *testing.T) {
 	w.shows("/help lists the commands")
 	w.shows("Ask anything")
 	w.says("to be forgotten\x03"+fact, "from the lighthouse, wrapped in oilcloth, next to the old tide table of 1962.")
-	w.shows("`--model provider/name`.")
+	w.shows("a real model use --model provider/name.")
 
 	w.says(question, question)
 	w.shows("From this conversation:")
@@ -189,7 +201,7 @@ func TestChatTerminal(t *testing.T) {
 }
 
 // A resumed conversation is picked from a list and shows its end; NO_COLOR is heeded; Ctrl-C at an empty
-// prompt leaves; the locale's language is spoken; what a message holds does
+// prompt asks, and leaves when it is pressed again; the locale's language is spoken; what a message holds does
 // nothing to the terminal.
 func TestChatResumed(t *testing.T) {
 	t.Parallel()
@@ -206,6 +218,8 @@ func TestChatResumed(t *testing.T) {
 	w.shows("2 条消息")
 	w.shows("> A �]0;stolen title��[31mred herring")
 	w.shows("想问什么？")
+	w.keys("\x03")
+	w.shows("再按一次 Ctrl-C 退出")
 	w.keys("\x03")
 	w.shows("以后继续")
 	if code := w.ends(); code != 0 {

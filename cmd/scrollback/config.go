@@ -5,9 +5,22 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 )
+
+// given refuses what was named and is empty: another place would be taken silently.
+func given(parsed *kong.Context, data string) error {
+	for _, p := range parsed.Path {
+		if p.Flag != nil && p.Flag.Name == "data" && data == "" {
+			return scrollback.ParamErrorf("scrollback", "data", "--data is empty: name a folder, or leave it out")
+		}
+	}
+	return nil
+}
 
 // configure reads the config file and puts flags and environment over it.
 func (g *globals) configure() error {
@@ -30,11 +43,11 @@ func (g *globals) configFile() (string, error) {
 			return name, nil
 		}
 	}
-	own, err := userFolders()
+	own, err := home.Of()
 	if err != nil {
 		return "", nil // a user without a home folder has no file
 	}
-	name := filepath.Join(own.config, "config.toml")
+	name := filepath.Join(own.Config, "config.toml")
 	if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}

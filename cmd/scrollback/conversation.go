@@ -1,14 +1,16 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"io"
-	"slices"
+	"maps"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/find"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type listCmd struct {
@@ -25,7 +27,7 @@ func (c *listCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		agents, err := a.below(g.ctx, items)
+		agents, err := find.Below(g.ctx, a.View, items)
 		if err != nil {
 			return err
 		}
@@ -42,7 +44,7 @@ func (c *listCmd) Run(g *globals) error {
 				_, err := fmt.Fprintln(w, hint)
 				return err
 			}
-			if err := terminal.Conversations(w, items, agents); err != nil || next == "" {
+			if err := a.listing(g, items, agents).Conversations(w, items, agents); err != nil || next == "" {
 				return err
 			}
 			_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
@@ -56,33 +58,6 @@ type listed struct {
 	Conversations []scrollback.Conversation `json:"conversations"`
 	Next          *string                   `json:"next"`
 	Agents        []scrollback.Conversation `json:"agents,omitempty"`
-}
-
-// agentsListed bounds how many sub-agents a page of the list shows.
-const agentsListed = 1000
-
-// below are the sub-agents of conversations and theirs that are not in the trash, oldest
-// first.
-func (a *app) below(ctx context.Context, of []scrollback.Conversation) ([]scrollback.Conversation, error) {
-	out := []scrollback.Conversation{}
-	for len(of) > 0 && len(out) < agentsListed {
-		q := scrollback.ListQuery{Limit: scrollback.ListMax}
-		for _, c := range of {
-			q.AgentOf = append(q.AgentOf, c.ID)
-		}
-		of = nil
-		for more := true; more && len(out)+len(of) < agentsListed; {
-			page, next, err := a.List(ctx, q)
-			if err != nil {
-				return nil, err
-			}
-			of = append(of, page...)
-			q.Cursor, more = next, next != ""
-		}
-		out = append(out, of...)
-	}
-	slices.SortStableFunc(out, func(a, b scrollback.Conversation) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
-	return out, nil
 }
 
 // one is a command about one conversation.
@@ -107,17 +82,22 @@ type showCmd struct {
 	Before int64  `help:"Messages before this seq." placeholder:"SEQ"`
 	Max    int    `help:"How many to print." default:"50"`
 	Branch string `help:"Branch. Default: the current one." placeholder:"ID"`
+	All    bool   `help:"Print everything: all messages, from the first; reasoning and results of tools whole; and what is compacted."`
+	Raw    bool   `help:"Print answers as they were written, in a terminal too, where Markdown is shown set otherwise."`
 }
 
 // Run implements the command.
 func (c *showCmd) Run(g *globals) error {
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+		if c.All {
+			return c.everything(g, a, id)
+		}
 		page, err := a.Turns().Page(g.ctx, id, scrollback.PageQuery{Branch: scrollback.BranchID(c.Branch), After: c.After, Before: c.Before, Limit: g.count(c.Max)})
 		if err != nil {
 			return err
 		}
 		return g.print(page, func(w io.Writer) error {
-			if err := terminal.Page(w, g.texts(), page, again(id)); err != nil || page.Next == nil {
+			if err := c.pages(g, id).Page(w, page); err != nil || page.Next == nil {
 				return err
 			}
 			direction := "before"
@@ -130,6 +110,54 @@ func (c *showCmd) Run(g *globals) error {
 	})
 }
 
+// pages are how messages are printed.
+func (c *showCmd) pages(g *globals, id scrollback.ConversationID) terminal.Pages {
+	p := terminal.Pages{Texts: g.texts(), Again: again(id), Whole: c.All}
+	if isTerminal(g.stdout) && !c.Raw {
+		p.Look = console.Look(g.stdout)
+	}
+	return p
+}
+
+// everything prints the whole conversation, a page at a time.
+func (c *showCmd) everything(g *globals, a *app, id scrollback.ConversationID) error {
+	if c.After != nil || c.Before != 0 {
+		return scrollback.ParamErrorf("scrollback.show", "all", "--all prints from the first message to the last: leave out --after and --before")
+	}
+	whole := scrollback.MessagePage{}
+	pages := c.pages(g, id)
+	if c.Branch == "" {
+		m, err := a.Context(g.ctx, id)
+		if err != nil {
+			return err
+		}
+		pages.Excluded = m.Excluded
+	}
+	pages.Artifact = func(ref scrollback.Ref) (string, error) { return find.Whole(g.ctx, a.View, id, ref) }
+	from := int64(0)
+	for at := &from; at != nil; {
+		page, err := a.Turns().Page(g.ctx, id, scrollback.PageQuery{Branch: scrollback.BranchID(c.Branch), After: at, Limit: scrollback.ListMax})
+		if err != nil {
+			return err
+		}
+		if at = page.Next; !g.JSON {
+			if err := pages.Page(g.stdout, page); err != nil {
+				return err
+			}
+			continue
+		}
+		if whole.Meta == nil {
+			whole.Meta = page.Meta
+		}
+		maps.Copy(whole.Meta, page.Meta)
+		whole.Messages, whole.Turns = append(whole.Messages, page.Messages...), append(whole.Turns, page.Turns...)
+	}
+	if !g.JSON {
+		return nil
+	}
+	return g.print(whole, nil)
+}
+
 type renameCmd struct {
 	one
 	Title string `arg:"" help:"The new title."`
@@ -137,6 +165,9 @@ type renameCmd struct {
 
 // Run implements the command.
 func (c *renameCmd) Run(g *globals) error {
+	if strings.TrimSpace(c.Title) == "" {
+		return scrollback.ParamErrorf("scrollback.rename", "title", "the new title is empty")
+	}
 	return c.with(g, func(a *app, id scrollback.ConversationID) error {
 		return g.changed(a.Patch(g.ctx, id, 0, func(conv *scrollback.Conversation) error { conv.Title = c.Title; return nil }))
 	})
@@ -181,12 +212,12 @@ func (c *purgeCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(p, func(w io.Writer) error {
-			fmt.Fprintf(w, "%s  %s messages and %s artifacts removed\n", p.ID, terminal.Thousands(p.Removed), terminal.Thousands(int64(p.Artifacts)))
+			fmt.Fprintf(w, "%s  %s messages and %s artifacts removed\n", p.ID, columns.Thousands(p.Removed), columns.Thousands(int64(p.Artifacts)))
 			if p.Kept > 0 {
-				fmt.Fprintf(w, "%s messages stay, because forks inherit them; only the forks can read them\n", terminal.Thousands(p.Kept))
+				fmt.Fprintf(w, "%s messages stay, because forks inherit them; only the forks can read them\n", columns.Thousands(p.Kept))
 			}
 			if p.Waiting > 0 {
-				fmt.Fprintf(w, "%s artifacts are too new to remove; the next doctor --repair removes their bytes\n", terminal.Thousands(int64(p.Waiting)))
+				fmt.Fprintf(w, "%s artifacts are too new to remove; the next doctor --repair removes their bytes\n", columns.Thousands(int64(p.Waiting)))
 			}
 			return nil
 		})
@@ -203,7 +234,7 @@ func (g *globals) changed(c scrollback.Conversation, err error) error {
 		if c.DeletedAt != 0 {
 			state = " (in the trash)"
 		}
-		_, err := fmt.Fprintf(w, "%s  %s%s\n", c.ID, terminal.Plain(c.Title), state)
+		_, err := fmt.Fprintf(w, "%s  %s%s\n", c.ID, columns.Plain(c.Title), state)
 		return err
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/doctor"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type doctorCmd struct {
@@ -100,9 +101,9 @@ func drawCheckup(w io.Writer, c doctor.Checkup) error {
 		n    int64
 	}{{"conversations", c.Checked.Conversations}, {"branches", c.Checked.Branches}, {"messages", c.Checked.Messages},
 		{"segments", c.Checked.Segments}, {"artifacts", c.Checked.Artifacts}, {"objects", c.Checked.Objects}, {"bytes", c.Checked.Bytes}} {
-		rows = append(rows, []string{r.what, terminal.Thousands(r.n)})
+		rows = append(rows, []string{r.what, columns.Thousands(r.n)})
 	}
-	if err := terminal.Table(w, rows, 1); err != nil {
+	if err := columns.Table(w, rows, 1); err != nil {
 		return err
 	}
 	lines := func(mark string, ps []doctor.Problem) error {
@@ -112,9 +113,9 @@ func drawCheckup(w io.Writer, c doctor.Checkup) error {
 			if p.Repaired {
 				is = "repaired"
 			}
-			rows = append(rows, []string{is, p.Kind, terminal.Clip(p.Where, 80), terminal.Clip(p.Detail, 200)})
+			rows = append(rows, []string{is, p.Kind, columns.Clip(p.Where, 80), columns.Clip(p.Detail, 200)})
 		}
-		return terminal.Table(w, rows)
+		return columns.Table(w, rows)
 	}
 	if err := errors.Join(lines("problem", c.Problems), lines("note", c.Notes)); err != nil {
 		return err
@@ -133,11 +134,11 @@ func drawCheckup(w io.Writer, c doctor.Checkup) error {
 	case c.Copy != "" && n == 0:
 		last = "All is well. The database as it was: " + c.Copy
 	case c.Copy != "":
-		last = fmt.Sprintf("%s %s left. The database as it was: %s", terminal.Thousands(n), word, c.Copy)
+		last = fmt.Sprintf("%s %s left. The database as it was: %s", columns.Thousands(n), word, c.Copy)
 	case n > 0 && c.Repairable():
-		last = fmt.Sprintf("%s %s. Nothing was changed; doctor --repair copies the database, then repairs what it can.", terminal.Thousands(n), word)
+		last = fmt.Sprintf("%s %s. Nothing was changed; doctor --repair copies the database, then repairs what it can.", columns.Thousands(n), word)
 	case n > 0:
-		last = fmt.Sprintf("%s %s, and nothing to repair from. Nothing was changed.", terminal.Thousands(n), word)
+		last = fmt.Sprintf("%s %s, and nothing to repair from. Nothing was changed.", columns.Thousands(n), word)
 	}
 	_, err := fmt.Fprintln(w, last)
 	return err

@@ -1,15 +1,17 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/manual"
-	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/complete"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/find"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 type helpCmd struct {
@@ -25,94 +27,68 @@ func (c *helpCmd) Run(ctx *kong.Context) error {
 	if err != nil {
 		return scrollback.ParamErrorf("scrollback", "command", "%w", err)
 	}
-	return explainUsage(kong.HelpOptions{Compact: true, ValueFormatter: kong.DefaultHelpValueFormatter}, about)
+	return explainUsage(kong.HelpOptions{}, about)
 }
 
 // explainUsage prints help for the command that ctx selects, or the overview.
-func explainUsage(o kong.HelpOptions, ctx *kong.Context) error {
-	node := ctx.Selected()
-	if node == nil {
-		return overview(ctx.Stdout, ctx.Model.Node)
+func explainUsage(_ kong.HelpOptions, ctx *kong.Context) error {
+	p := usage.Page{W: ctx.Stdout, Width: console.Width(ctx.Stdout), Chinese: inChinese()}
+	if node := ctx.Selected(); node != nil {
+		return p.Command(node)
 	}
-	if err := kong.DefaultHelpPrinter(o, ctx); err != nil {
-		return err
-	}
-	if group := node.Parent; group.DefaultCmd == node {
-		fmt.Fprintf(ctx.Stdout, "\nAlso:\n")
-		for _, c := range group.Children {
-			if c != node {
-				fmt.Fprintf(ctx.Stdout, "  %-18s %s\n", commandName(c), c.Help)
-			}
-		}
-	}
-	name := commandName(node)
-	for _, g := range manual.Groups {
-		for _, e := range g.Commands {
-			if e.Command == name {
-				_, err := fmt.Fprintf(ctx.Stdout, "\nExample:\n  %s\n", e.Line)
-				return err
-			}
-		}
-	}
-	return nil
+	return p.Overview(ctx.Model.Node)
 }
 
-// commandName is a command as it is typed.
-func commandName(n *kong.Node) string {
-	var words []string
-	for ; n.Parent != nil; n = n.Parent {
-		words = append([]string{n.Name}, words...)
-	}
-	return strings.Join(words, " ")
+// inChinese reports whether the program speaks Chinese.
+func inChinese() bool { return language().Language == words.Chinese.Language }
+
+type manCmd struct{}
+
+// Run implements the command.
+func (manCmd) Run(g *globals, ctx *kong.Context) error {
+	return usage.Page{W: g.stdout, Chinese: inChinese()}.Man(ctx.Model.Node, "scrollback "+version(), time.Now().Format(time.DateOnly))
 }
 
-// overview is what a newcomer to the program reads first.
-func overview(w io.Writer, root *kong.Node) error {
-	fmt.Fprintln(w, `scrollback keeps every conversation with a language model for ever, and sends the model
-the best of it that fits its window. What no longer fits is compacted, never lost.
+type completionCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
+}
 
-Start with these; no key is needed:
-  scrollback run "The spare key is under the third bollard."
-  scrollback chat --resume
-  scrollback serve`)
-	about := map[string]string{}
-	for _, n := range root.Children {
-		about[n.Name] = n.Help
+// Run implements the command.
+func (c *completionCmd) Run(g *globals) error { return complete.Script(g.stdout, c.Shell) }
+
+// completeCmd is what the scripts of completion run.
+type completeCmd struct {
+	Words []string `arg:"" optional:"" passthrough:"" help:"What stands on the line so far."`
+}
+
+// Run implements the command. What cannot be looked up is not offered, and nothing is said
+// about it: somebody is typing.
+func (c *completeCmd) Run(g *globals, ctx *kong.Context) error {
+	line := c.Words
+	if len(line) > 0 && line[0] == "--" {
+		line = line[1:]
 	}
-	for _, g := range manual.Groups {
-		fmt.Fprintf(w, "\n%s\n", g.Name)
-		var rows [][]string
-		for _, e := range g.Commands {
-			if help, ok := about[e.Command]; ok {
-				rows = append(rows, []string{"  " + e.Command, help})
+	sources := complete.Sources{Conversations: func() (out []complete.Choice) {
+		_ = g.kept(func(a *app) error {
+			items, _, err := a.List(g.ctx, scrollback.ListQuery{Limit: scrollback.ListMax})
+			for _, it := range items {
+				out = append(out, complete.Choice{Word: find.Short(g.ctx, a.View, it.ID), About: columns.Clip(it.Title, aboutWidth)})
 			}
-		}
-		if err := terminal.Table(w, rows); err != nil {
 			return err
-		}
-	}
-	fmt.Fprint(w, "\nFlags of every command, before or after its name\n")
-	var rows [][]string
-	for _, f := range root.Flags {
-		name := "  --" + f.Name
-		if !f.IsBool() {
-			name += " " + f.PlaceHolder
-		}
-		if f.Name != "help" {
-			rows = append(rows, []string{name, f.Help})
-		}
-	}
-	if err := terminal.Table(w, rows); err != nil {
-		return err
-	}
-	fmt.Fprint(w, "\nEnvironment; a flag overrides it, and it overrides the config file\n")
-	rows = nil
-	for _, v := range manual.Variables {
-		rows = append(rows, []string{"  " + v[0], v[1]})
-	}
-	if err := terminal.Table(w, rows); err != nil {
-		return err
-	}
-	_, err := fmt.Fprint(w, "\nscrollback help COMMAND explains a command, with an example.\n")
-	return err
+		})
+		return out
+	}, Projects: func() (out []complete.Choice) {
+		_ = g.kept(func(a *app) error {
+			items, err := a.Projects().List(g.ctx)
+			for _, it := range items {
+				out = append(out, complete.Choice{Word: it.Name})
+			}
+			return err
+		})
+		return out
+	}}
+	return sources.Write(g.stdout, ctx.Model.Node, line)
 }
+
+// aboutWidth is how much of a title stands beside an id, in columns.
+const aboutWidth = 50

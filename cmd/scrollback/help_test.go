@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"github.com/scrollback-ai/scrollback/cmd/scrollback/manual"
 	"io"
 	"os"
 	"regexp"
@@ -12,6 +11,10 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/manual"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 // Every example of the help runs, in the order a reader meets them, on a folder
@@ -92,13 +95,13 @@ func serveExample(t *testing.T, args []string) {
 func TestHelpIsWhole(t *testing.T) {
 	t.Parallel()
 	var c commands
-	parser, err := kong.New(&c, kong.Name("scrollback"))
+	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Vars{"version": ""})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var there, told []string
 	for _, n := range parser.Model.Leaves(true) {
-		there = append(there, commandName(n))
+		there = append(there, usage.Name(n))
 	}
 	for _, g := range manual.Groups {
 		for _, e := range g.Commands {
@@ -118,7 +121,7 @@ func TestHelpIsWhole(t *testing.T) {
 		if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 || errs.Len() > 0 {
 			t.Errorf("%v: exit %d, %s", args, code, errs.String())
 		}
-		for _, want := range []string{"Start with", "Chat\n  chat ", "Care\n", "--data DIR ", "SCROLLBACK_DATA "} {
+		for _, want := range []string{"Start with", "Chat\n  chat ", "Care\n", "--data=DIR ", "SCROLLBACK_DATA "} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%v lacks %q:\n%s", args, want, out.String())
 			}
@@ -142,5 +145,52 @@ func TestNearest(t *testing.T) {
 		if code != 2 || !strings.Contains(errs, "did you mean") {
 			t.Errorf("%v: exit %d: %s", args, code, errs)
 		}
+	}
+}
+
+// Every command, flag and argument is explained in Chinese, in rows that fit.
+func TestHelpInChinese(t *testing.T) {
+	var c commands
+	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Vars{"version": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var walk func(n *kong.Node)
+	walk = func(n *kong.Node) {
+		if n.Parent != nil && !usage.Known(n.Help) {
+			t.Errorf("%s: no Chinese for %q", n.Name, n.Help)
+		}
+		for _, f := range n.Flags {
+			if !usage.Known(f.Help) {
+				t.Errorf("--%s: no Chinese for %q", f.Name, f.Help)
+			}
+		}
+		for _, a := range n.Positional {
+			if !usage.Known(a.Help) {
+				t.Errorf("%s: no Chinese for %q", a.Name, a.Help)
+			}
+		}
+		for _, child := range n.Children {
+			walk(child)
+		}
+	}
+	walk(parser.Model.Node)
+	t.Setenv("LC_ALL", "zh_CN.UTF-8")
+	for _, n := range append(parser.Model.Leaves(true), parser.Model.Node) {
+		var out, errs bytes.Buffer
+		args := append(strings.Fields(usage.Name(n)), "--help")
+		if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
+			t.Errorf("%s --help: exit %d: %s", usage.Name(n), code, errs.String())
+		}
+		for line := range strings.Lines(out.String()) {
+			if w := columns.Width(strings.TrimSuffix(line, "\n")); w > 80 && !strings.Contains(line, "scrollback ") {
+				t.Errorf("%s --help: a row of %d columns: %s", usage.Name(n), w, line)
+			}
+		}
+	}
+	var out, errs bytes.Buffer
+	code := run(context.Background(), []string{"lst"}, strings.NewReader(""), &out, &errs)
+	if code != 2 || !strings.Contains(errs.String(), "您是指") {
+		t.Errorf("exit %d: %s", code, errs.String())
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type keysCmd struct {
@@ -102,7 +102,7 @@ func (keysListCmd) Run(g *globals) error {
 			for _, k := range keys {
 				rows = append(rows, []string{string(k.ID), k.Name, k.Role.String(), projectsOf(k), used(k), stateOf(k, a.Store.Now())})
 			}
-			return terminal.Table(w, rows)
+			return columns.Table(w, rows)
 		})
 	})
 }
@@ -133,22 +133,22 @@ func expiryOf(k scrollback.Key) string {
 	if k.ExpiresAt == 0 {
 		return "until it is revoked"
 	}
-	return "until " + terminal.When(k.ExpiresAt)
+	return "until " + columns.When(k.ExpiresAt)
 }
 
 func used(k scrollback.Key) string {
 	if k.LastUsedAt == 0 {
 		return "never"
 	}
-	return terminal.When(k.LastUsedAt)
+	return columns.When(k.LastUsedAt)
 }
 
 func stateOf(k scrollback.Key, now int64) string {
 	switch {
 	case k.RevokedAt > 0:
-		return "revoked " + terminal.When(k.RevokedAt)
+		return "revoked " + columns.When(k.RevokedAt)
 	case k.Ended(now):
-		return "expired " + terminal.When(k.ExpiresAt)
+		return "expired " + columns.When(k.ExpiresAt)
 	}
 	return expiryOf(k)
 }

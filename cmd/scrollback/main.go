@@ -13,12 +13,15 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
@@ -34,15 +37,16 @@ func main() {
 
 // globals are the flags of every command, before or after its name.
 type globals struct {
-	Config         string   `help:"Config file ($$SCROLLBACK_CONFIG). Default: the user's own, if there is one." placeholder:"FILE"`
-	Data           string   `help:"Folder that holds the data ($$SCROLLBACK_DATA)." placeholder:"DIR"`
-	Objects        string   `help:"Where the bytes of artifacts are kept ($$SCROLLBACK_OBJECTS): s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER. Default: a folder beside the data." placeholder:"URL"`
-	Model          string   `help:"Model to ask ($$SCROLLBACK_MODEL where a conversation names none)." placeholder:"NAME"`
-	Limit          int64    `help:"Window of the model in tokens, in place of its own ($$SCROLLBACK_LIMIT). For commands that list or read: how many." placeholder:"TOKENS"`
-	Effort         string   `help:"How much the model thinks before it answers: none, minimal, low, medium, high, xhigh or max. Default: the conversation's setting, else the model's." placeholder:"LEVEL"`
-	SummaryTimeout string   `help:"How long a request that does not fit waits for a summary, such as 30s or 2m; 0s for not at all ($$SCROLLBACK_SUMMARY_TIMEOUT)." placeholder:"TIME"`
-	Root           []string `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be repeated. Default: the current folder for chat and run, none for serve." placeholder:"DIR" sep:"none"`
-	JSON           bool     `help:"Print JSON, as the API does." name:"json"`
+	Config         string           `help:"Config file ($$SCROLLBACK_CONFIG). Default: the user's own, if there is one." placeholder:"FILE"`
+	Data           string           `help:"Folder that holds the data ($$SCROLLBACK_DATA)." placeholder:"DIR"`
+	Objects        string           `help:"Where the bytes of artifacts are kept ($$SCROLLBACK_OBJECTS): s3://BUCKET[/PREFIX][?region=…&endpoint=…] or file:///FOLDER. Default: a folder beside the data." placeholder:"URL"`
+	Model          string           `help:"Model to ask ($$SCROLLBACK_MODEL where a conversation names none)." placeholder:"NAME"`
+	Limit          int64            `help:"Window of the model in tokens, in place of its own ($$SCROLLBACK_LIMIT). For commands that list or read: how many." placeholder:"TOKENS"`
+	Effort         string           `help:"How much the model thinks before it answers: none, minimal, low, medium, high, xhigh or max. Default: the conversation's setting, else the model's." placeholder:"LEVEL"`
+	SummaryTimeout string           `help:"How long a request that does not fit waits for a summary, such as 30s or 2m; 0s for not at all ($$SCROLLBACK_SUMMARY_TIMEOUT)." placeholder:"TIME"`
+	Root           []string         `help:"Folder that conversations may work in ($$SCROLLBACK_ROOT); may be repeated. Default: the current folder for chat and run, none for serve." placeholder:"DIR" sep:"none"`
+	JSON           bool             `help:"Print JSON, as the API does." name:"json"`
+	Version        kong.VersionFlag `help:"Print the version."`
 
 	set     config.Settings
 	roots   []string     // granted to conversations
@@ -87,8 +91,12 @@ type commands struct {
 	Models    modelsCmd    `cmd:"" help:"List the models that are set up."`
 	Keys      keysCmd      `cmd:"" help:"Make, list, limit and revoke the keys that others use a server with."`
 	Doctor    doctorCmd    `cmd:"" help:"Check everything that is stored; --repair fixes what it can."`
-	Version   versionCmd   `cmd:"" help:"Print the version."`
+	VersionOf versionCmd   `name:"version" cmd:"" help:"Print the version."`
 	Help      helpCmd      `cmd:"" help:"Explain a command."`
+
+	Completion completionCmd `cmd:"" help:"Print what a shell needs to complete the commands."`
+	Man        manCmd        `cmd:"" help:"Print the manual page."`
+	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" help:"What the line may go on with."`
 }
 
 // run is the program without the process. It returns the exit code.
@@ -96,7 +104,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	var c commands
 	c.ctx, c.stdin, c.stdout, c.stderr = ctx, stdin, stdout, stderr
 	exited := -1
-	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Writers(stdout, stderr), kong.Help(explainUsage),
+	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Writers(stdout, stderr), kong.Vars{"version": versionLine()}, kong.Help(explainUsage),
 		kong.Description("What scrolls out of the context window is never lost."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Exit(func(code int) { exited = code }))
 	if err != nil {
@@ -111,18 +119,28 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exited // --help
 	}
 	if terminal.Unread(err) {
-		return unreadCode
+		return 0
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "scrollback: %v\n(scrollback help lists the commands)\n", err)
+		if inChinese() {
+			fmt.Fprintf(stderr, "scrollback: %s\n（scrollback help 列出命令）\n", usage.Misread(err.Error()))
+		} else {
+			fmt.Fprintf(stderr, "scrollback: %v\n(scrollback help lists the commands)\n", err)
+		}
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Invalid})
 	}
-	err = c.configure()
+	err = given(parsed, c.Data)
+	if err == nil {
+		err = c.configure()
+	}
 	if err == nil {
 		err = parsed.Run(&c.globals)
 	}
+	if terminal.Unread(err) && half[strings.Fields(parsed.Command())[0]] {
+		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Canceled})
+	}
 	if terminal.Unread(err) {
-		return unreadCode
+		return 0 // who reads has seen enough
 	}
 	if err != nil {
 		if !errors.As(err, new(terminal.Shown)) {
@@ -133,8 +151,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return 0
 }
 
-// unreadCode is the exit code when nobody reads the output: that of an interrupted process.
-var unreadCode = scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Canceled})
+// half are the commands that leave something half done when nobody reads their output any
+// more: an answer that is not whole, a file that is cut off.
+var half = map[string]bool{"run": true, "chat": true, "notebook": true, "export": true, "archive": true, "mcp": true}
 
 func (g *globals) logger() *slog.Logger {
 	o := &slog.HandlerOptions{Level: g.set.LogLevel}
@@ -146,11 +165,15 @@ func (g *globals) logger() *slog.Logger {
 
 // dataDir is the folder that holds the data: the configured one, or the user's own.
 func (g *globals) dataDir() (string, error) {
-	if g.set.Data != "" {
-		return filepath.Abs(g.set.Data)
+	if g.set.Data == "" {
+		own, err := home.Of()
+		return own.Data, err
 	}
-	own, err := userFolders()
-	return own.data, err
+	dir, err := filepath.Abs(g.set.Data)
+	if err != nil {
+		return "", err
+	}
+	return dir, home.Usable(dir)
 }
 
 type versionCmd struct{}
@@ -158,9 +181,14 @@ type versionCmd struct{}
 func (versionCmd) Run(g *globals) error {
 	v := map[string]string{"version": version(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
 	return g.print(v, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "scrollback %s (%s, %s)\n", v["version"], v["go"], v["platform"])
+		_, err := fmt.Fprintln(w, versionLine())
 		return err
 	})
+}
+
+// versionLine is the version as a person reads it.
+func versionLine() string {
+	return fmt.Sprintf("scrollback %s (%s, %s/%s)", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // version is the module's own, as the build knows it.

@@ -8,7 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/tied"
 	"github.com/scrollback-ai/scrollback/notebook"
-	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type notebookCmd struct {
@@ -44,7 +44,7 @@ func (g *globals) notebook(name string) (*notebook.File, error) {
 // wrote prints which file was written.
 func (g *globals) wrote(path string, v any) error {
 	return g.print(v, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, g.texts().Notebook.Made+"\n", terminal.Plain(path))
+		_, err := fmt.Fprintf(w, g.texts().Notebook.Made+"\n", columns.Plain(path))
 		return err
 	})
 }

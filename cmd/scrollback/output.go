@@ -5,8 +5,12 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/console"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/find"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/terminal"
 )
 
@@ -21,7 +25,13 @@ func (g *globals) print(v any, human func(w io.Writer) error) error {
 }
 
 // explain is an error for the person at the terminal.
-func explain(err error) string { return terminal.Explain(err) }
+func explain(err error) string {
+	english := terminal.Explain(err)
+	if inChinese() {
+		return usage.Said(err, english)
+	}
+	return english
+}
 
 // isTerminal reports whether f is one.
 func isTerminal(f any) bool {
@@ -48,4 +58,17 @@ func (g *globals) standardInput() io.Reader {
 	}()
 	context.AfterFunc(g.ctx, func() { w.CloseWithError(scrollback.Wrap(scrollback.Canceled, "scrollback", context.Canceled)) })
 	return r
+}
+
+// listing is how a list is written: on a terminal with short ids that name one conversation
+// each, else with whole ones.
+func (a *app) listing(g *globals, items, agents []scrollback.Conversation) terminal.Listing {
+	if !isTerminal(g.stdout) {
+		return terminal.Listing{}
+	}
+	l := terminal.Listing{Short: map[scrollback.ConversationID]string{}, Width: max(console.Width(g.stdout), 2*console.Least)}
+	for _, c := range slices.Concat(items, agents) {
+		l.Short[c.ID] = find.Short(g.ctx, a.View, c.ID)
+	}
+	return l
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
 type projectsCmd struct {
@@ -34,11 +34,11 @@ func (projectsListCmd) Run(g *globals) error {
 			for _, p := range ps {
 				stored := "-"
 				if p.Version > 0 {
-					stored = terminal.When(p.UpdatedAt)
+					stored = columns.When(p.UpdatedAt)
 				}
-				rows = append(rows, []string{terminal.Plain(p.Name), terminal.Thousands(p.Conversations), stored, terminal.Clip(p.Title, 60)})
+				rows = append(rows, []string{columns.Plain(p.Name), columns.Thousands(p.Conversations), stored, columns.Clip(p.Title, 60)})
 			}
-			return terminal.Table(w, rows, 1)
+			return columns.Table(w, rows, 1)
 		})
 	})
 }
@@ -155,7 +155,7 @@ func (c *projectsDeleteCmd) Run(g *globals) error {
 			return err
 		}
 		return g.print(map[string]any{"name": c.Name, "deleted": true}, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "nothing is stored of the project %s any more; its conversations stay\n", terminal.Plain(c.Name))
+			_, err := fmt.Fprintf(w, "nothing is stored of the project %s any more; its conversations stay\n", columns.Plain(c.Name))
 			return err
 		})
 	})
@@ -167,35 +167,35 @@ func (g *globals) project(p scrollback.Project, err error) error {
 		return err
 	}
 	return g.print(p, func(w io.Writer) error {
-		rows := [][]string{{"name", terminal.Plain(p.Name)}, {"conversations", terminal.Thousands(p.Conversations)}}
+		rows := [][]string{{"name", columns.Plain(p.Name)}, {"conversations", columns.Thousands(p.Conversations)}}
 		row := func(name, value string, set bool) {
 			if set {
-				rows = append(rows, []string{name, terminal.Plain(value)})
+				rows = append(rows, []string{name, columns.Plain(value)})
 			}
 		}
 		row("title", p.Title, p.Title != "")
 		row("model", p.Model, p.Model != "")
 		row("policy", p.Policy, p.Policy != "")
-		row("limit", terminal.Thousands(int64(p.Limit)), p.Limit != 0)
+		row("limit", columns.Thousands(int64(p.Limit)), p.Limit != 0)
 		row("recall_scope", p.Settings.RecallScope, p.Settings.RecallScope != "")
 		row("reasoning_effort", p.Settings.ReasoningEffort, p.Settings.ReasoningEffort != "")
 		for _, name := range slices.Sorted(maps.Keys(p.Settings.Compaction)) {
 			row("compaction."+name, fmt.Sprint(p.Settings.Compaction[name]), true)
 		}
 		if b := p.Budget; b != nil {
-			row("tokens_per_day", terminal.Thousands(b.TokensPerDay), b.TokensPerDay != 0)
+			row("tokens_per_day", columns.Thousands(b.TokensPerDay), b.TokensPerDay != 0)
 			row("money_per_day", fmt.Sprint(b.MoneyPerDay, " ", b.Currency), b.MoneyPerDay != 0)
 		}
 		if p.Version == 0 {
 			row("stored", "nothing: scrollback projects set "+p.Name, true)
 		} else {
 			row("version", fmt.Sprint(p.Version), true)
-			row("changed", terminal.When(p.UpdatedAt), true)
+			row("changed", columns.When(p.UpdatedAt), true)
 		}
-		if err := terminal.Table(w, rows); err != nil || p.Instructions == "" {
+		if err := columns.Table(w, rows); err != nil || p.Instructions == "" {
 			return err
 		}
-		_, err := fmt.Fprintf(w, "\n%s\n", terminal.Plain(strings.TrimRight(p.Instructions, "\n")))
+		_, err := fmt.Fprintf(w, "\n%s\n", columns.Plain(strings.TrimRight(p.Instructions, "\n")))
 		return err
 	})
 }

@@ -80,7 +80,7 @@ func TestRepairBranches(t *testing.T) {
 	before := map[string]string{}
 	for _, table := range []string{"id, parent_branch, at_seq, head_seq, sum_bytes FROM branches",
 		"id, parent, ancestors, branch, messages, turn FROM conversations"} {
-		before[table] = columns(t, sound, table)
+		before[table] = columnsOf(t, sound, table)
 	}
 	for name, c := range map[string]struct {
 		lost  []string
@@ -114,7 +114,7 @@ func TestRepairBranches(t *testing.T) {
 				return
 			}
 			for table, want := range before {
-				if got := columns(t, data, table); got != want {
+				if got := columnsOf(t, data, table); got != want {
 					t.Errorf("%s:\n%s\nwas\n%s", table, got, want)
 				}
 			}
@@ -175,7 +175,7 @@ func goOnWithout(t *testing.T, data string) {
 }
 
 // columns prints a query of a folder's database.
-func columns(t *testing.T, data, query string) string {
+func columnsOf(t *testing.T, data, query string) string {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "scrollback.db")+"?mode=ro")
 	if err != nil {

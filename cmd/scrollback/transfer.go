@@ -14,7 +14,9 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -60,16 +62,16 @@ func (c *importCmd) found(g *globals, a *app, q transfer.ImportRequest) error {
 	if c.From != geminicli.Name {
 		return scrollback.ParamErrorf("scrollback", "file", "name a file: where %q keeps its files is not known", c.From)
 	}
-	home, err := home()
+	own, err := home.Folder()
 	if err != nil {
 		return scrollback.Wrap(scrollback.NotFound, "scrollback", err)
 	}
-	files, err := geminicli.Files(os.DirFS(home))
+	files, err := geminicli.Files(os.DirFS(own))
 	if err != nil {
 		return scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
 	}
 	if len(files) == 0 {
-		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no sessions in %s", filepath.Join(home, filepath.FromSlash(geminicli.Folder)))
+		return scrollback.Errorf(scrollback.NotFound, "scrollback", "no sessions in %s", filepath.Join(own, filepath.FromSlash(geminicli.Folder)))
 	}
 	type one struct {
 		File string `json:"file"`
@@ -78,7 +80,7 @@ func (c *importCmd) found(g *globals, a *app, q transfer.ImportRequest) error {
 	}
 	all, failed := []one{}, 0
 	for _, name := range files {
-		out, err := g.load(a, filepath.Join(home, filepath.FromSlash(name)), q)
+		out, err := g.load(a, filepath.Join(own, filepath.FromSlash(name)), q)
 		if g.ctx.Err() != nil {
 			return err
 		}
@@ -91,10 +93,10 @@ func (c *importCmd) found(g *globals, a *app, q transfer.ImportRequest) error {
 	err = g.print(map[string]any{"files": all}, func(w io.Writer) error {
 		for _, r := range all {
 			if r.Error != "" {
-				fmt.Fprintf(g.stderr, "%s: %s\n", terminal.Plain(r.File), terminal.Plain(r.Error))
+				fmt.Fprintf(g.stderr, "%s: %s\n", columns.Plain(r.File), columns.Plain(r.Error))
 				continue
 			}
-			fmt.Fprintln(w, terminal.Plain(r.File))
+			fmt.Fprintln(w, columns.Plain(r.File))
 			if err := g.imported(w, r.ImportResult); err != nil {
 				return err
 			}
@@ -125,7 +127,7 @@ func (g *globals) load(a *app, name string, q transfer.ImportRequest) (transfer.
 		draw, wipe := terminal.Progress(g.stderr)
 		defer wipe()
 		q.Progress = func(n int64) {
-			draw(fmt.Sprintf("KiB, %s messages", terminal.Thousands(n)), counted.at>>10, max(counted.size>>10, 1))
+			draw(fmt.Sprintf("KiB, %s messages", columns.Thousands(n)), counted.at>>10, max(counted.size>>10, 1))
 		}
 		return a.Import(g.ctx, counted, q)
 	}
@@ -157,7 +159,7 @@ func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return terminal.Thousands(int64(n)) + " " + many
+	return columns.Thousands(int64(n)) + " " + many
 }
 
 // maxNamed is how many bad lines are named.
@@ -166,13 +168,13 @@ const maxNamed = 20
 // imported prints what an import added, and which lines were bad.
 func (g *globals) imported(w io.Writer, out transfer.ImportResult) error {
 	for _, b := range out.Skipped[:min(len(out.Skipped), maxNamed)] {
-		fmt.Fprintf(g.stderr, "line %d skipped: %s\n", b.Line, terminal.Clip(b.Reason, 200))
+		fmt.Fprintf(g.stderr, "line %d skipped: %s\n", b.Line, columns.Clip(b.Reason, 200))
 	}
 	if more := len(out.Skipped) + out.MoreSkipped - maxNamed; more > 0 {
-		fmt.Fprintf(g.stderr, "and %s more\n", terminal.Thousands(int64(more)))
+		fmt.Fprintf(g.stderr, "and %s more\n", columns.Thousands(int64(more)))
 	}
 	for _, c := range out.Conversations {
-		line := fmt.Sprintf("%s  %s new, %s in all", c.ID, terminal.Thousands(c.Messages), terminal.Thousands(c.Total))
+		line := fmt.Sprintf("%s  %s new, %s in all", c.ID, columns.Thousands(c.Messages), columns.Thousands(c.Total))
 		if c.Result != "" {
 			line += "  " + c.Result
 		}

@@ -144,14 +144,24 @@ var rooms = map[string]entry{
 		net: true},
 	"server/language": {rooms: ".", libs: "golang.org/x/text/language", not: "context os database/sql time"},
 
-	"terminal": {rooms: ". engine", not: "database/sql",
-		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term " +
-			"github.com/mattn/go-runewidth github.com/rivo/uniseg"},
-	"cmd/*": {rooms: ". cmd/scrollback/config cmd/scrollback/manual cmd/scrollback/tied doctor engine engine/allowance engine/watch " +
-		"local notebook server server/* terminal transcript/geminicli transfer workspace",
+	"terminal": {rooms: ". engine terminal/columns terminal/markdown terminal/words", not: "database/sql",
+		libs: "charm.land/bubbletea/v2 charm.land/bubbles/v2 charm.land/lipgloss/v2 github.com/charmbracelet/x/term"},
+	"terminal/columns": {libs: "github.com/mattn/go-runewidth github.com/rivo/uniseg", not: "context os database/sql"},
+	"terminal/markdown": {rooms: "terminal/columns", libs: "github.com/alecthomas/chroma/v2 github.com/yuin/goldmark",
+		not: "context io os database/sql time"},
+	"terminal/words": {rooms: ". terminal/columns", not: "context io os database/sql time"},
+	"cmd/*": {rooms: ". cmd/scrollback/* doctor engine engine/allowance engine/watch " +
+		"local notebook server server/* terminal terminal/* transcript/geminicli transfer workspace",
 		libs: "github.com/alecthomas/kong", not: "database/sql"},
-	"cmd/scrollback/manual": {not: "context os io database/sql"},
-	"cmd/scrollback/tied":   {rooms: ". engine local notebook terminal transcript transfer", not: "database/sql os"},
+	"cmd/scrollback/console": {rooms: "terminal terminal/markdown", not: "context database/sql"},
+	"cmd/scrollback/find":    {rooms: ". engine", not: "os io database/sql"},
+	"cmd/scrollback/home":    {rooms: ".", not: "context database/sql"},
+	"cmd/scrollback/usage": {rooms: ". cmd/scrollback/manual server/language terminal/columns", libs: "github.com/alecthomas/kong",
+		not: "context os database/sql"},
+	"cmd/scrollback/complete": {libs: "github.com/alecthomas/kong", not: "context os database/sql"},
+	"cmd/scrollback/manual":   {not: "context os io database/sql"},
+	"cmd/scrollback/tied": {rooms: ". engine local notebook terminal terminal/columns terminal/words transcript transfer",
+		not: "database/sql os"},
 	"cmd/scrollback/config": {rooms: ". compact engine engine/agent model model/all server/access server/restapi terminal token",
 		libs: "github.com/knadh/koanf/v2 github.com/knadh/koanf/parsers/toml/v2", not: "database/sql"},
 

@@ -72,6 +72,10 @@ var Groups = []struct {
 		{"version", `scrollback version`},
 		{"help", `scrollback help context grep`},
 	}},
+	{"Shell", []Example{
+		{"completion", `scrollback completion bash`},
+		{"man", `scrollback man`},
+	}},
 }
 
 // Example is a command, and a line to type.

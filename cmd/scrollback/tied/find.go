@@ -20,6 +20,8 @@ import (
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/notebook"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -81,7 +83,7 @@ func setMeta(c *scrollback.Conversation, m meta) error {
 	return scrollback.Wrap(scrollback.Internal, "scrollback", err)
 }
 
-func (t *Notebook) texts() terminal.NotebookTexts { return t.o.Printer.Texts.Notebook }
+func (t *Notebook) texts() words.NotebookTexts { return t.o.Printer.Texts.Notebook }
 
 func (t *Notebook) note(format string, args ...any) { t.o.Printer.Note(format, args...) }
 
@@ -121,7 +123,7 @@ func (t *Notebook) means(ctx context.Context, c scrollback.Conversation) (bool, 
 	}
 	if m.File != "" {
 		if other, err := notebook.Open(m.File); err == nil && slices.Contains(notebook.Names(other.Tie()), c.ID) {
-			t.note(t.texts().Copy, terminal.Plain(m.File))
+			t.note(t.texts().Copy, columns.Plain(m.File))
 			return false, nil
 		}
 	}
@@ -146,7 +148,7 @@ func (t *Notebook) Open(ctx context.Context) error {
 	tie := t.file.Tie()
 	roots, beyond := notebook.Narrow(t.o.Roots, tie.Roots, t.file.Folder())
 	for _, b := range beyond {
-		t.complain(t.texts().Beyond, terminal.Plain(b.Asked), cmp.Or(t.texts().Reasons[b.Why], b.Why))
+		t.complain(t.texts().Beyond, columns.Plain(b.Asked), cmp.Or(t.texts().Reasons[b.Why], b.Why))
 	}
 	instructions := notebook.Instructions(tie, t.file.Cells())
 	if id == "" {
@@ -204,6 +206,6 @@ func (t *Notebook) model(name string) string {
 	if t.app.Fits(scrollback.Conversation{Model: name}) == nil {
 		return name
 	}
-	t.note(t.texts().NoModel, terminal.Plain(name))
+	t.note(t.texts().NoModel, columns.Plain(name))
 	return ""
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/notebook"
-	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -68,7 +68,7 @@ func (t *Notebook) RunAll(ctx context.Context, cells []int, prompt string) error
 			return scrollback.Errorf(scrollback.Conflict, "scrollback", "what was cell %d has been changed or removed; it and those below it were not run", m.Cell+1)
 		}
 		if len(cells) > 1 {
-			t.note(t.texts().Cell, cell+1, terminal.Clip(t.file.Rows()[cell].Line, titleWidth))
+			t.note(t.texts().Cell, cell+1, columns.Clip(t.file.Rows()[cell].Line, titleWidth))
 		}
 		if err := t.run(ctx, cell); err != nil {
 			return err
@@ -174,7 +174,7 @@ func (k *keeping) end(ctx context.Context) error {
 		k.err = k.keep(ctx)
 	}
 	if k.file.Beside != "" {
-		k.complain(k.texts().Beside, terminal.Plain(k.file.Beside))
+		k.complain(k.texts().Beside, columns.Plain(k.file.Beside))
 		k.file.Beside = ""
 	}
 	if k.err != nil {

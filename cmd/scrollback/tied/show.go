@@ -11,6 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/notebook"
 	"github.com/scrollback-ai/scrollback/terminal"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/words"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
@@ -103,7 +105,7 @@ func answered(cells []transcript.Cell) int {
 }
 
 // Write lists the cells for people.
-func (n Shown) Write(w io.Writer, t terminal.Texts) error {
+func (n Shown) Write(w io.Writer, t words.Texts) error {
 	rows := [][]string{{"CELL", "ROLE", "TEXT", "SAID", "ANSWER", ""}}
 	for _, c := range n.Cells {
 		said, state := "", ""
@@ -119,9 +121,9 @@ func (n Shown) Write(w io.Writer, t terminal.Texts) error {
 		if c.Stale {
 			state = strings.TrimSpace("stale " + state)
 		}
-		rows = append(rows, []string{strconv.Itoa(c.Cell), string(c.Role), terminal.Clip(c.Line, 50), said, terminal.Clip(c.Answer, 50), state})
+		rows = append(rows, []string{strconv.Itoa(c.Cell), string(c.Role), columns.Clip(c.Line, 50), said, columns.Clip(c.Answer, 50), state})
 	}
-	if err := terminal.Table(w, rows, 0); err != nil {
+	if err := columns.Table(w, rows, 0); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -142,12 +144,12 @@ func (n Shown) Write(w io.Writer, t terminal.Texts) error {
 		return err
 	}
 	fmt.Fprintln(w)
-	return terminal.Conversations(w, []scrollback.Conversation{n.conversation}, n.Agents)
+	return (terminal.Listing{}).Conversations(w, []scrollback.Conversation{n.conversation}, n.Agents)
 }
 
 func calls(n int) string {
 	if n == 1 {
 		return "1 call"
 	}
-	return terminal.Thousands(int64(n)) + " calls"
+	return columns.Thousands(int64(n)) + " calls"
 }

@@ -1,4 +1,4 @@
-package main
+package home
 
 import (
 	"path/filepath"
@@ -29,7 +29,7 @@ func TestFoldersOf(t *testing.T) {
 		{"windows", none, "/home/ada/AppData/Roaming", "/home/ada/AppData/Roaming"},
 		{"windows", named, "/appdata", "/xdg_data_home"},
 	} {
-		want := folders{filepath.Join(c.config, "scrollback"), filepath.Join(c.data, "scrollback")}
+		want := Folders{filepath.Join(c.config, "scrollback"), filepath.Join(c.data, "scrollback")}
 		if got := foldersOf(c.system, "/home/ada", c.env); got != want {
 			t.Errorf("%s: %+v, want %+v", c.system, got, want)
 		}
@@ -42,7 +42,7 @@ func TestHomeWithoutEnvironment(t *testing.T) {
 		t.Skip("windows has other variables")
 	}
 	t.Setenv("HOME", "")
-	if dir, err := home(); err != nil || !filepath.IsAbs(dir) {
+	if dir, err := Folder(); err != nil || !filepath.IsAbs(dir) {
 		t.Errorf("the home folder is %q, %v", dir, err)
 	}
 }

@@ -1,0 +1,187 @@
+// Package complete finds how a line of a shell may go on: commands, flags, the values that
+// are known, conversations by id with their titles. The scripts that ask are here too.
+//
+// Words it adds: choice (a word the line may go on with, and what it is), source (what knows
+// conversations and projects).
+//
+// Invariants: whatever is typed, a choice is printed on one line, the word first, a tab, and
+// plain text; nothing is looked up that the place on the line cannot take; flags are offered
+// after what they may stand behind. Files are left to the shell: the word ":files" says so.
+//
+// It may not know what the commands do, nor where data is.
+package complete
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Choice is a word that the line may go on with.
+type Choice struct{ Word, About string }
+
+// Files stands for the names of files, which the shell knows.
+const Files = ":files"
+
+// Sources are asked for what is stored, when the line may name it.
+type Sources struct {
+	Conversations, Projects func() []Choice
+}
+
+// Write prints the choices for a line; the last word of it is being typed.
+func (s Sources) Write(w io.Writer, root *kong.Node, line []string) error {
+	typed := ""
+	if n := len(line); n > 0 {
+		line, typed = line[:n-1], line[n-1]
+	}
+	for _, c := range s.choices(root, line, typed) {
+		about := strings.Join(strings.Fields(c.About), " ")
+		if _, err := fmt.Fprintf(w, "%s\t%s\n", c.Word, about); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choices are those for what is typed behind the words of a line.
+func (s Sources) choices(root *kong.Node, line []string, typed string) []Choice {
+	at, taken := root, 0
+	var flag *kong.Flag // whose value comes next
+	for _, word := range line {
+		switch {
+		case flag != nil:
+			flag = nil
+		case strings.HasPrefix(word, "-"):
+			name, _, whole := strings.Cut(word, "=")
+			if f := flagOf(at, name); f != nil && !f.IsBool() && !whole {
+				flag = f
+			}
+		default:
+			if next := child(at, word); next != nil {
+				at, taken = next, 0
+			} else {
+				taken++
+			}
+		}
+	}
+	switch name, value, whole := strings.Cut(typed, "="); {
+	case flag != nil:
+		return starting(s.values(flag.Value), typed, "")
+	case strings.HasPrefix(typed, "-") && whole:
+		if f := flagOf(at, name); f != nil {
+			return starting(s.values(f.Value), value, name+"=")
+		}
+		return nil
+	case strings.HasPrefix(typed, "-"):
+		return starting(flags(at), typed, "")
+	}
+	var out []Choice
+	if taken < len(argumentsOf(at)) {
+		out = s.values(argumentsOf(at)[taken])
+	}
+	if taken > 0 {
+		return starting(out, typed, "")
+	}
+	for _, c := range at.Children {
+		if !c.Hidden {
+			out = append(out, Choice{c.Name, c.Help})
+		}
+	}
+	return starting(out, typed, "")
+}
+
+// argumentsOf are the arguments at a command; those of its default stand for it.
+func argumentsOf(n *kong.Node) []*kong.Positional {
+	if len(n.Positional) == 0 && n.DefaultCmd != nil {
+		return n.DefaultCmd.Positional
+	}
+	return n.Positional
+}
+
+func child(n *kong.Node, name string) *kong.Node {
+	for _, c := range n.Children {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// all are the flags that may stand at a command.
+func all(n *kong.Node) []*kong.Flag {
+	out := n.Flags
+	if n.DefaultCmd != nil {
+		out = append(append([]*kong.Flag{}, out...), n.DefaultCmd.Flags...)
+	}
+	for up := n.Parent; up != nil; up = up.Parent {
+		out = append(append([]*kong.Flag{}, out...), up.Flags...)
+	}
+	return out
+}
+
+func flagOf(n *kong.Node, name string) *kong.Flag {
+	for _, f := range all(n) {
+		if "--"+f.Name == name || f.Short != 0 && "-"+string(f.Short) == name {
+			return f
+		}
+	}
+	return nil
+}
+
+func flags(n *kong.Node) []Choice {
+	var out []Choice
+	for _, f := range all(n) {
+		if !f.Hidden {
+			out = append(out, Choice{"--" + f.Name, f.Help})
+		}
+	}
+	return out
+}
+
+// known are values that the parser does not list, by the name of their flag.
+var known = map[string]string{
+	"effort": "none minimal low medium high xhigh max", "policy": "auto snapshot rolling segments", "role": "user assistant tool", "kind": "history artifact",
+	"order": "relevance time", "format": "bundle jsonl gemini-cli mtm ipynb", "from": "bundle archive gemini-cli chat-server mtm ipynb jsonl",
+	"by": "day model project key conversation", "recall-scope": "conversation project all",
+}
+
+// values are those of a flag or an argument.
+func (s Sources) values(v *kong.Value) []Choice {
+	switch v.Name {
+	case "conversation", "resume", "into":
+		return append(s.Conversations(), Choice{"latest", ""})
+	case "project":
+		return s.Projects()
+	case "data", "root", "config", "file", "output", "instructions", "path":
+		return []Choice{{Files, ""}}
+	}
+	list := strings.Split(v.Enum, ",")
+	if v.Enum == "" {
+		list = strings.Fields(known[v.Name])
+	}
+	var out []Choice
+	for _, word := range list {
+		out = append(out, Choice{Word: strings.TrimSpace(word)})
+	}
+	return out
+}
+
+// starting are the choices that begin as typed; if there are none, those whose description
+// has what was typed, so that a conversation is found by its title.
+func starting(of []Choice, typed, before string) []Choice {
+	var begin, about []Choice
+	for _, c := range of {
+		switch {
+		case c.Word == Files, strings.HasPrefix(c.Word, typed):
+			begin = append(begin, Choice{before + c.Word, c.About})
+		case !strings.HasPrefix(typed, "-") && strings.Contains(strings.ToLower(c.About), strings.ToLower(typed)):
+			about = append(about, Choice{before + c.Word, c.About})
+		}
+	}
+	if len(begin) > 0 {
+		return begin
+	}
+	return about
+}

@@ -1,0 +1,78 @@
+// Package find looks up what commands print beside what they were asked for: the shortest id
+// of a conversation, the sub-agents that work for it, the whole of what is kept beside
+// messages.
+//
+// Words it adds: short (an id cut to the end of one of its parts, which still names one
+// conversation), below (the sub-agents of a conversation, and theirs).
+//
+// Invariants: a short id is one that every command takes; what is below is bounded, and ends
+// where agents are each other's; nothing is written.
+//
+// It asks the engine, and knows neither flags nor terminals.
+package find
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+)
+
+// Short is the shortest beginning of an id, to the end of one of its parts, that names
+// its conversation alone.
+func Short(ctx context.Context, v *engine.View, id scrollback.ConversationID) string {
+	for i, r := range string(id) {
+		if r == '-' {
+			if found, err := v.Resolve(ctx, string(id[:i])); err == nil && found == id {
+				return string(id[:i])
+			}
+		}
+	}
+	return string(id)
+}
+
+// Whole is the text of an artifact from its beginning to its end.
+func Whole(ctx context.Context, v *engine.View, id scrollback.ConversationID, ref scrollback.Ref) (string, error) {
+	var b strings.Builder
+	for at := int64(0); ; {
+		page, err := v.Recall().Read(ctx, id, ref, at, scrollback.ReadMax)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(page.Content)
+		if page.Done {
+			return b.String(), nil
+		}
+		at = page.NextOffset
+	}
+}
+
+// agentsListed bounds how many sub-agents a page of the list shows.
+const agentsListed = 1000
+
+// Below are the sub-agents of conversations and theirs that are not in the trash, oldest
+// first.
+func Below(ctx context.Context, v *engine.View, of []scrollback.Conversation) ([]scrollback.Conversation, error) {
+	out := []scrollback.Conversation{}
+	for len(of) > 0 && len(out) < agentsListed {
+		q := scrollback.ListQuery{Limit: scrollback.ListMax}
+		for _, c := range of {
+			q.AgentOf = append(q.AgentOf, c.ID)
+		}
+		of = nil
+		for more := true; more && len(out)+len(of) < agentsListed; {
+			page, next, err := v.List(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			of = append(of, page...)
+			q.Cursor, more = next, next != ""
+		}
+		out = append(out, of...)
+	}
+	slices.SortStableFunc(out, func(a, b scrollback.Conversation) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
+	return out, nil
+}

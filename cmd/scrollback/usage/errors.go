@@ -1,0 +1,117 @@
+package usage
+
+import (
+	"maps"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/server/language"
+)
+
+// Said is an error in Chinese; english is how it is explained otherwise. What has no
+// sentence of its own is said by its code, with the English behind it.
+func Said(err error, english string) string {
+	if strings.ContainsFunc(english, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+		return english // it was said in Chinese where it was made
+	}
+	s := scrollback.SentenceOf(err)
+	if s.String() != english { // the person at the terminal sees all of it
+		return codes[scrollback.CodeOf(err)] + english
+	}
+	if parsed := Misread(english); parsed != english {
+		return parsed
+	}
+	all := language.Chinese.Sentences()
+	maps.Copy(all, sentences)
+	if sentences[s.Format] != "" {
+		return s.In(all)
+	}
+	return language.Chinese.Shown(err)
+}
+
+var codes = map[scrollback.Code]string{scrollback.Invalid: "请求有误：", scrollback.NotFound: "找不到：", scrollback.Conflict: "冲突：", scrollback.OverBudget: "超出预算：",
+	scrollback.Refused: "不允许：", scrollback.RateLimited: "请求过于频繁：", scrollback.Unavailable: "暂时无法完成：", scrollback.Canceled: "已停止：", scrollback.Internal: "内部错误："}
+
+// Misread is what the parser says of a line, in Chinese.
+func Misread(english string) string {
+	for _, m := range misread {
+		english = m.what.ReplaceAllString(english, m.says)
+	}
+	return english
+}
+
+var misread = []struct {
+	what *regexp.Regexp
+	says string
+}{
+	{regexp.MustCompile(`^unexpected argument (\S+)`), "多余的参数 $1"},
+	{regexp.MustCompile(`^unknown flag (\S+?)(,|$)`), "未知的选项 $1$2"},
+	{regexp.MustCompile(`, did you mean one of (.*)\?$`), "，您是指以下之一吗：$1？"},
+	{regexp.MustCompile(`, did you mean (.*)\?$`), "，您是指 $1 吗？"},
+	{regexp.MustCompile(`^missing flags: `), "缺少选项："},
+	{regexp.MustCompile(`^expected one of `), "应为以下之一："},
+	{regexp.MustCompile(`^expected "(.*)"$`), `缺少 “$1”`},
+	{regexp.MustCompile(`^(\S+): expected (.*) but got (.*)$`), "$1：应为 $2，而不是 $3"},
+	{regexp.MustCompile(`^(\S+) must be one of (.*) but got (.*)$`), "$1 必须是 $2 之一，而不是 $3"},
+	{regexp.MustCompile(`^(\S+): missing value.*$`), "$1：缺少值"},
+}
+
+// sentences are those of the command line and of the chat.
+var sentences = map[string]string{
+	"name the conversation once: %s, or --resume %s":                                  "对话只需指定一次：%s，或 --resume %s",
+	"--expires is a time such as 12h, 90d or 2w, not %q":                              "--expires 是一段时间，例如 12h、90d 或 2w，不能是 %s",
+	"--retry takes a --conversation and no prompt":                                    "--retry 需要 --conversation，且不带提示",
+	"--all prints from the first message to the last: leave out --after and --before": "--all 从第一条消息显示到最后一条：请不要写 --after 和 --before",
+	"the new title is empty":                                                          "新标题为空",
+	"standard input is not text in UTF-8":                                             "标准输入不是 UTF-8 文本",
+	"standard input is neither text in UTF-8 nor an image (PNG, JPEG, GIF or WebP)":   "标准输入既不是 UTF-8 文本，也不是图片（PNG、JPEG、GIF 或 WebP）",
+	"standard input is over the limit of %d bytes":                                    "标准输入超过 %s 字节的上限",
+	"--clear %s: the project %s has nothing of this name":                             "--clear %s：项目 %s 没有这个名称的内容",
+	"the data folder %s cannot be used: %s":                                           "数据文件夹 %s 无法使用：%s",
+	"the data folder %s is a file":                                                    "数据文件夹 %s 是一个文件",
+	"the data folder %s cannot be made: %s is a file":                                 "无法创建数据文件夹 %s：%s 是一个文件",
+	"the data folder %s cannot be made: %s":                                           "无法创建数据文件夹 %s：%s",
+	"--data is empty: name a folder, or leave it out":                                 "--data 为空：请指定文件夹，或不写这个选项",
+	"problems found": "发现问题",
+	"nothing was changed, because the database could not be copied: %s":               "没有更改任何内容，因为无法复制数据库：%s",
+	"%s (the repair ended early; the database as it was: %s)":                         "%s（修复提前结束；原来的数据库：%s）",
+	"the meta of conversation %s is not an object, so no notebook can be noted in it": "对话 %s 的 meta 不是对象，无法在其中记录笔记本",
+	"conversation %s of this notebook is in the trash: restore it first":              "此笔记本的对话 %s 在回收站中：请先取回",
+	"a cell of this notebook is being run; wait for it, or stop it":                   "此笔记本有单元格正在运行：请等待或停止它",
+	"there is nothing to compress: no cell of the notebook says anything":             "没有可压缩的内容：笔记本的单元格都是空的",
+	"the notebook could not be compressed: %s":                                        "无法压缩笔记本：%s",
+	"cell %d: %w": "单元格 %s：%s",
+	"what was cell %d has been changed or removed; it and those below it were not run": "原来的单元格 %s 已被更改或删除；它和下面的单元格没有运行",
+	"the cell is not in the notebook":                                                  "单元格不在笔记本中",
+	"name a file, or the tool whose files to find: --from %s":                          "请指定文件，或要查找其文件的工具：--from %s",
+	"name a file: where %q keeps its files is not known":                               "请指定文件：不知道 %s 的文件存放在哪里",
+	"no sessions in %s":                                                          "%s 中没有会话",
+	"%d of %d files could not be imported":                                       "有 %s 个文件（共 %s 个）无法导入",
+	"%s is a folder":                                                             "%s 是文件夹",
+	"a bundle is binary: name a file with -o, or pipe it on":                     "bundle 是二进制文件：请用 -o 指定文件，或通过管道传递",
+	"%s: the file's name must end in %s":                                         "%s：文件名必须以 %s 结尾",
+	"cannot write to %s: %w":                                                     "无法写入 %s：%s",
+	"--%s %q is not a day: write it as 2026-01-31":                               "--%s %s 不是日期：请写成 2026-01-31 的形式",
+	"%q is not a seq: 0, 1, 2 …":                                                 "%s 不是消息号：0、1、2 ……",
+	"there is no branch %d: the list has %d":                                     "没有第 %s 个分支：列表共有 %s 个",
+	"there are no conversations yet":                                             "还没有对话",
+	"providers.%q: there is no such provider (%s)":                               "providers.%s：没有这个提供商（%s）",
+	"models.%q is not named provider/name":                                       "models.%s 的名称不是 provider/name 的形式",
+	"models.%q: a number is below zero":                                          "models.%s：有数值小于零",
+	"models.%q: strict is %s or %s, not %q":                                      "models.%s：strict 是 %s 或 %s，不能是 %s",
+	"reply.%s is a number from 0, for its default, to 2147483648":                "reply.%s 是 0（默认）到 2147483648 的数值",
+	"limits.%s is a number from 0, for its default, to 1099511627776":            "limits.%s 是 0（默认）到 1099511627776 的数值",
+	"trash_days is a number of days, or 0 for never":                             "trash_days 是天数，0 表示从不",
+	"SCROLLBACK_LIMIT=%q is not a number of tokens":                              "SCROLLBACK_LIMIT=%s 不是 token 数",
+	"limit is a number of tokens, or 0 for the model's own":                      "limit 是 token 数，0 表示模型自身的窗口",
+	"summary_timeout is a time such as 30s or 2m, or 0s for not waiting, not %q": "summary_timeout 是一段时间，例如 30s 或 2m，0s 表示不等待，不能是 %s",
+	"log_level is debug, info, warn or error, not %q":                            "log_level 是 debug、info、warn 或 error，不能是 %s",
+	"log_format is text or json, not %q":                                         "log_format 是 text 或 json，不能是 %s",
+	"web_search is one of %s, not %q":                                            "web_search 是 %s 之一，不能是 %s",
+	"titles is model, prompt or off, not %q":                                     "titles 是 model、prompt 或 off，不能是 %s",
+	"%spolicy %s: %s":                                                            "%s策略 %s：%s",
+	"projects.%q: %s":                                                            "projects.%s：%s",
+	"%s: %s":                                                                     "%s：%s",
+}

@@ -1,0 +1,92 @@
+package usage
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/manual"
+	"github.com/scrollback-ai/scrollback/server/language"
+)
+
+// Every error that the command line and the chat make has its Chinese, with as many values.
+func TestErrorsInChinese(t *testing.T) {
+	made := regexp.MustCompile(`(?:ParamErrorf\((?:op|"[^"]*"), "[^"]*"|scrollback\.Errorf\(scrollback\.\w+, "[^"]*"), "([^"]+)"`)
+	verbs := regexp.MustCompile(`%[a-z]`)
+	found := 0
+	for _, pattern := range []string{"..", "../config", "../tied", "../home", "../../../terminal"} {
+		files, err := filepath.Glob(pattern + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			source, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			for _, m := range made.FindAllStringSubmatch(string(source), -1) {
+				found++
+				zh := sentences[m[1]]
+				if m[1] == "%w" || m[1] == "%s" || zh == "" && language.Chinese.Has(m[1]) {
+					continue
+				}
+				if zh == "" || len(verbs.FindAllString(zh, -1)) != len(verbs.FindAllString(m[1], -1)) {
+					t.Errorf("%s: %q in Chinese is %q", name, m[1], zh)
+				}
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("only %d errors were found", found)
+	}
+}
+
+// Errors are said in Chinese whoever makes them; what has no sentence keeps its English.
+func TestSaid(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{scrollback.ParamErrorf("x", "title", "the new title is empty"), "新标题为空"},
+		{scrollback.ParamErrorf("x", "f", "%s is a folder", "/a"), "/a 是文件夹"},
+		{scrollback.ParamErrorf("x", "message", "the message is empty"), "消息为空"},
+		{scrollback.ParamErrorf("x", "x", "something else"), "请求有误：something else"},
+		{scrollback.Errorf(scrollback.Internal, "x", "the disk is gone"), "内部错误：the disk is gone"},
+		{scrollback.ParamErrorf("x", "x", "没有命令 /x"), "没有命令 /x"},
+		{scrollback.ParamErrorf("x", "command", "unexpected argument lst, did you mean \"list\"?"), `多余的参数 lst，您是指 "list" 吗？`},
+	} {
+		known := c.err.(*scrollback.Error)
+		if got := Said(c.err, known.Err.Error()); got != c.want {
+			t.Errorf("%v is said as %q, want %q", c.err, got, c.want)
+		}
+	}
+}
+
+// What stands around the commands has its Chinese too.
+func TestPhrasesInChinese(t *testing.T) {
+	for _, g := range manual.Groups {
+		if phrases[g.Name] == "" {
+			t.Errorf("no Chinese for the group %s", g.Name)
+		}
+	}
+	for _, v := range manual.Variables {
+		if phrases[v[1]] == "" {
+			t.Errorf("no Chinese for %q", v[1])
+		}
+	}
+}
+
+// Nothing that a text holds is a request to troff.
+func TestRoff(t *testing.T) {
+	for in, want := range map[string]string{".a": `\&.a`, `a\b`: `a\eb`, "--x": `\-\-x`, "'q'": `\(aqq\(aq`} {
+		if got := roff(in); got != want {
+			t.Errorf("%q is set as %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+// Package columns is text in the columns of a terminal: how wide it is, where it may be cut
+// and broken, and what of it a terminal may be shown.
+//
+// Words it adds: cell (one column of one row), plain (without the characters that make a
+// terminal do something).
+//
+// Invariants: a wide character counts as two columns, in every locale; nothing that Plain
+// returns makes a terminal move, colour or ring; rows of Wrap are at most as wide as was
+// asked, unless a single character is wider, and no text is lost between them.
+//
+// It may not know what the text is about, where it goes, nor the environment.
+package columns
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// condition counts the columns of text as terminals show it. Bars and dots take one, also
+// in a Chinese locale, where the library by itself would count two.
+var condition = &runewidth.Condition{}
+
+// Width is how many columns s takes.
+func Width(s string) int { return condition.StringWidth(s) }
+
+// Table writes rows in aligned columns. The last column is never padded. right
+// lists the columns to align right.
+func Table(w io.Writer, rows [][]string, right ...int) error {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], condition.StringWidth(cell))
+		}
+	}
+	numeric := map[int]bool{}
+	for _, i := range right {
+		numeric[i] = true
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-condition.StringWidth(cell))
+			switch {
+			case numeric[i]:
+				b.WriteString(pad + cell)
+			case i == len(row)-1:
+				b.WriteString(cell)
+			default:
+				b.WriteString(cell + pad)
+			}
+			if i < len(row)-1 {
+				b.WriteString("  ")
+			}
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(b.String(), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Clip is s on one line, at most width columns wide.
+func Clip(s string, width int) string {
+	return Cut(strings.Join(strings.Fields(Plain(s)), " "), width)
+}
+
+// Cut is the beginning of a row, at most width columns wide.
+func Cut(row string, width int) string { return condition.Truncate(Plain(row), width, "…") }
+
+// Plain is s without the characters that make a terminal do something, or that
+// show text in a different order.
+func Plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r':
+			return -1
+		case r < ' ' && r != '\n' && r != '\t', r >= 0x7f && r < 0xa0, // C0, DEL, C1
+			r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // directions
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+}
+
+// When is a time, in Unix ms, as a person reads it in their time zone.
+func When(ms int64) string { return time.UnixMilli(ms).Format("2006-01-02 15:04") }
+
+// Thousands writes 12345 as 12,345.
+func Thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Unstyled is a row without its styles.
+func Unstyled(row string) string {
+	var b strings.Builder
+	for {
+		before, after, ok := strings.Cut(row, "\x1b[")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		_, row, _ = strings.Cut(after, "m")
+	}
+}

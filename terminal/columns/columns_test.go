@@ -1,0 +1,62 @@
+package columns
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// Whatever came from elsewhere, no terminal does anything because of it.
+func TestPlain(t *testing.T) {
+	for in, want := range map[string]string{
+		"two\nlines\tand 中文":        "two\nlines\tand 中文",
+		"\x1b[31mred\x1b]0;title\a": "�[31mred�]0;title�",
+		"a\r\nb\rc":                 "a\nbc",
+		"\u009b31m \x7f":            "�31m �",
+		"abc\u202etxt.exe\u2066":    "abc�txt.exe�",
+	} {
+		if got := Plain(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		line  string
+		width int
+		want  []string
+	}{
+		{"", 10, []string{""}},
+		{"a short one", 20, []string{"a short one"}},
+		{"words that do not fit", 10, []string{"words that", "do not fit"}},
+		{"exactly ten", 11, []string{"exactly ten"}},
+		{"港务长把起重机的备用钥匙放在灯塔旁边。", 11, []string{"港务长把起", "重机的备用", "钥匙放在灯", "塔旁边。"}},
+		{"放在这里。再来", 9, []string{"放在这", "里。再来"}}, // no row begins with a full stop
+		{"https://example.org/a/very/long/path", 12, nil},
+		{"a\tb", 20, []string{"a    b"}},
+	} {
+		got := Wrap(c.line, c.width)
+		if c.want != nil && !slices.Equal(got, c.want) {
+			t.Errorf("%q in %d columns: %q, want %q", c.line, c.width, got, c.want)
+		}
+		for _, row := range got {
+			if w := runewidth.StringWidth(strings.TrimRight(row, " ")); w > c.width {
+				t.Errorf("%q in %d columns has the row %q of %d", c.line, c.width, row, w)
+			}
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	var b bytes.Buffer
+	if err := Table(&b, [][]string{{"N", "名", "x"}, {"10", "long", "y"}}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if want := " N  名    x\n10  long  y\n"; b.String() != want {
+		t.Errorf("drawn as\n%q, want\n%q", b.String(), want)
+	}
+}

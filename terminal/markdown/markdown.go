@@ -1,0 +1,191 @@
+// Package markdown shows Markdown in a terminal: text as models write it becomes rows, a
+// block at a time, while it still comes.
+//
+// Words it adds: block (a paragraph, list, table … at the top level of a text), open (the
+// block at the end, which may still grow), row (a line of a screen, with its styles).
+//
+// Invariants: no word of the text is left out, raw HTML and unknown marks stand as they were
+// written; rows are at most as wide as was asked; nothing but styles (SGR) is added, and
+// without color not even those: marks then stay where a style would have been. Colors are the sixteen
+// of the terminal's own palette, which its owner chose for a dark or a light ground.
+//
+// It may not know where the text comes from or where the rows go, nor the environment.
+package markdown
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+)
+
+// Look is how a text is shown.
+type Look struct {
+	Width int  // of a row, in columns
+	Color bool // styles may be used
+}
+
+// leastWidth is the least a block inside others is given.
+const leastWidth = 8
+
+var parser = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
+
+// Rows are a text as rows, without empty ones around it.
+func (l Look) Rows(source string) []string {
+	p := page{l, []byte(source)}
+	return p.blocks(parser.Parse(text.NewReader(p.source)), max(l.Width, leastWidth), true)
+}
+
+// page is a text while it becomes rows.
+type page struct {
+	Look
+	source []byte
+}
+
+// blocks are the children of a node; loose ones have an empty row between them.
+func (p page) blocks(n ast.Node, width int, loose bool) []string {
+	var rows []string
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		more := p.block(c, width)
+		if loose && len(rows) > 0 && len(more) > 0 {
+			rows = append(rows, "")
+		}
+		rows = append(rows, more...)
+	}
+	return rows
+}
+
+func (p page) block(n ast.Node, width int) []string {
+	switch n := n.(type) {
+	case *ast.Heading:
+		spans := p.inline(n, heading(n.Level))
+		if !p.Color {
+			spans = append([]span{{text: strings.Repeat("#", n.Level) + " "}}, spans...)
+		}
+		return p.wrapped(spans, width)
+	case *ast.FencedCodeBlock:
+		return p.code(n, string(n.Language(p.source)), width)
+	case *ast.CodeBlock:
+		return p.code(n, "", width)
+	case *ast.HTMLBlock:
+		raw := p.lines(n)
+		if n.HasClosure() {
+			raw += string(n.ClosureLine.Value(p.source))
+		}
+		return p.wrapped([]span{{text: strings.TrimRight(raw, "\n")}}, width)
+	case *ast.Blockquote:
+		return prefixed(p.blocks(n, max(width-2, leastWidth), true), p.styled(faint, "│")+" ", p.styled(faint, "│")+" ")
+	case *ast.List:
+		return p.list(n, width)
+	case *ast.ThematicBreak:
+		return []string{p.styled(faint, strings.Repeat("─", min(width, ruleWidth)))}
+	case *east.Table:
+		return p.table(n, width)
+	}
+	return p.wrapped(p.inline(n, 0), width)
+}
+
+// ruleWidth is how long a line across the text is, in columns.
+const ruleWidth = 40
+
+// list is a list with its marks before the items.
+func (p page) list(n *ast.List, width int) []string {
+	var rows []string
+	number := n.Start
+	marks := 2
+	if n.IsOrdered() {
+		marks = len(fmt.Sprint(n.Start+n.ChildCount()-1)) + 2
+	}
+	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+		mark := "• "
+		if n.IsOrdered() {
+			mark = fmt.Sprintf("%*d%c ", marks-2, number, n.Marker)
+			number++
+		}
+		inner := p.blocks(item, max(width-marks, leastWidth), !n.IsTight)
+		if len(inner) == 0 {
+			inner = []string{""}
+		}
+		if !n.IsTight && len(rows) > 0 {
+			rows = append(rows, "")
+		}
+		rows = append(rows, prefixed(inner, mark, strings.Repeat(" ", marks))...)
+	}
+	return rows
+}
+
+// prefixed puts something before the first row, and before the others.
+func prefixed(rows []string, first, others string) []string {
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		if out[i] = strings.TrimRight(others+row, " "); i == 0 {
+			out[i] = first + row
+		}
+	}
+	return out
+}
+
+// lines are those of a block, as they were written.
+func (p page) lines(n ast.Node) string {
+	var b strings.Builder
+	for i := range n.Lines().Len() {
+		line := n.Lines().At(i)
+		b.Write(line.Value(p.source))
+	}
+	return b.String()
+}
+
+// wrapped cuts spans into rows.
+func (p page) wrapped(spans []span, width int) []string {
+	var rows []string
+	for _, line := range split(spans) {
+		rows = append(rows, p.rows(line, width)...)
+	}
+	return rows
+}
+
+// rows cuts one line into rows and sets them in their styles. A row holds the characters of
+// the line in order; those that are not there are spaces at its end.
+func (p page) rows(line []span, width int) []string {
+	var plain strings.Builder
+	var styles []style
+	for _, s := range line {
+		t := strings.ReplaceAll(columns.Plain(s.text), "\t", "    ")
+		plain.WriteString(t)
+		for range []rune(t) {
+			styles = append(styles, s.style)
+		}
+	}
+	chars, at := []rune(plain.String()), 0
+	var out []string
+	for _, row := range columns.Wrap(plain.String(), width) {
+		var cut []span
+		for _, r := range strings.TrimRight(row, " ") {
+			for at < len(chars) && chars[at] != r {
+				at++
+			}
+			if n := len(cut); at < len(styles) && n > 0 && cut[n-1].style == styles[at] {
+				cut[n-1].text += string(r)
+			} else if at < len(styles) {
+				cut = append(cut, span{string(r), styles[at]})
+			}
+			at++
+		}
+		out = append(out, p.drawn(cut))
+	}
+	return out
+}
+
+func (p page) drawn(spans []span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(p.styled(s.style, s.text))
+	}
+	return b.String()
+}

@@ -1,0 +1,177 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+)
+
+// entry is a line of a menu: what it puts into the input, what is shown of it, and whether
+// Enter then sends the line.
+type entry struct {
+	line, name, about string
+	whole             bool
+}
+
+// menu is what a line that begins with a slash may become, as a list under the input.
+type menu struct {
+	of    []entry
+	at    int  // the one that is chosen; -1: none yet
+	moved bool // it was chosen with the arrows
+}
+
+// talksMsg brings the conversations that a command may name.
+type talksMsg []entry
+
+// slashed is a line with the slash that begins a command, as it is typed with a Chinese
+// keyboard too.
+func slashed(line string) string {
+	if rest, ok := strings.CutPrefix(line, "／"); ok {
+		return "/" + rest
+	}
+	return line
+}
+
+// offer keeps the menu with what is typed. It may ask for the conversations.
+func (e *editor) offer() tea.Cmd {
+	typed := slashed(e.input.Value())
+	if typed == e.offered {
+		return nil
+	}
+	e.offered, e.menu = typed, nil
+	if e.closed = e.closed && strings.HasPrefix(typed, "/"); e.closed || !strings.HasPrefix(typed, "/") || strings.HasPrefix(typed, "//") || strings.Contains(typed, "\n") {
+		return nil
+	}
+	name, arg, spaced := strings.Cut(typed, " ")
+	if !spaced {
+		e.show(e.commandsLike(name), 0)
+		return nil
+	}
+	for _, c := range commands() {
+		if c.name == name && c.names {
+			if e.talks == nil && e.s.talks != nil {
+				return func() tea.Msg { return talksMsg(e.s.talks()) }
+			}
+			e.show(like(e.talks, name, arg), -1)
+		}
+	}
+	return nil
+}
+
+func (e *editor) show(of []entry, at int) {
+	if len(of) > 0 {
+		e.menu = &menu{of: of, at: at}
+	}
+}
+
+// commandsLike are the commands that begin as typed, or whose help has what was typed.
+func (e *editor) commandsLike(typed string) []entry {
+	var begin, about []entry
+	for _, c := range commands() {
+		it := entry{line: c.name, name: c.name, about: e.texts.Help[c.name], whole: !c.needed && !c.names}
+		if c.takes != nil {
+			it.name += " " + c.takes(e.texts)
+			it.line += " "
+		}
+		switch {
+		case strings.HasPrefix(c.name, strings.ToLower(typed)):
+			begin = append(begin, it)
+		case len(typed) > 1 && strings.Contains(strings.ToLower(it.about), strings.ToLower(typed[1:])):
+			about = append(about, it)
+		}
+	}
+	return append(begin, about...)
+}
+
+// like are the conversations whose id begins as typed, or whose title has what was typed.
+func like(talks []entry, command, typed string) []entry {
+	var out []entry
+	for _, t := range talks {
+		if strings.HasPrefix(t.line, typed) || strings.Contains(strings.ToLower(t.about), strings.ToLower(typed)) {
+			out = append(out, entry{command + " " + t.line, t.name, t.about, true})
+		}
+	}
+	return out
+}
+
+// talks are the newest conversations.
+func (c *chat) talks(ctx context.Context) []entry {
+	items, _, err := c.o.View.List(ctx, scrollback.ListQuery{Limit: scrollback.ListMax})
+	if err != nil {
+		return nil // typing goes on without a menu
+	}
+	var out []entry
+	for _, it := range items {
+		out = append(out, entry{line: string(it.ID), name: columns.When(it.UpdatedAt), about: columns.Clip(it.Title, 200)})
+	}
+	return out
+}
+
+// menuKey handles the keys of an open menu.
+func (e *editor) menuKey(name string) (taken bool) {
+	switch name {
+	case "up", "shift+tab":
+		e.menu.move(-1)
+	case "down":
+		e.menu.move(1)
+	case "esc":
+		e.menu, e.closed = nil, true
+	case "tab":
+		e.take(e.menu.of[max(e.menu.at, 0)])
+	case "enter":
+		m := e.menu
+		if m.at < 0 || !m.moved && slashed(e.input.Value()) == strings.TrimSpace(m.of[m.at].line) {
+			return false // the line as it is typed
+		}
+		it := m.of[m.at]
+		e.take(it)
+		if it.whole {
+			e.enter()
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func (m *menu) move(by int) {
+	n := len(m.of)
+	if m.at < 0 && by < 0 {
+		m.at = 0
+	}
+	m.at, m.moved = (m.at+by+n)%n, true
+}
+
+// take puts an entry into the input.
+func (e *editor) take(it entry) {
+	e.input.SetValue(it.line)
+	e.input.MoveToEnd()
+	e.menu = nil
+}
+
+// menuRows draws the menu; it is empty or ends in a new line.
+func (e *editor) menuRows() string {
+	width, names := max(e.width-1-len(prompt), 10), 0
+	for _, it := range e.menu.of {
+		names = max(names, columns.Width(it.name))
+	}
+	first, last := e.seen(len(e.menu.of), e.menu.at)
+	var b strings.Builder
+	for i, it := range e.menu.of[first:last] {
+		row, style := "  ", "2"
+		if first+i == e.menu.at {
+			row, style = prompt, "1"
+		}
+		name := it.name + strings.Repeat(" ", names-columns.Width(it.name))
+		b.WriteString(e.s.styled(style, strings.TrimRight(row+columns.Cut(name+"  "+it.about, width), " ")) + "\n")
+	}
+	if left := len(e.menu.of) - (last - first); left > 0 {
+		b.WriteString(e.s.styled("2", "  "+columns.Clip(fmt.Sprintf(e.texts.MoreFiles, columns.Thousands(int64(left))), width)) + "\n")
+	}
+	return b.String()
+}

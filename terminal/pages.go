@@ -1,0 +1,135 @@
+package terminal
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/terminal/markdown"
+	"github.com/scrollback-ai/scrollback/terminal/words"
+)
+
+// Pages writes messages as they are stored.
+type Pages struct {
+	Texts    words.Texts
+	Again    string                               // what to type to have a question answered again
+	Look     markdown.Look                        // of answers; a width of 0 leaves them as they were written
+	Whole    bool                                 // reasoning and results are not cut
+	Artifact func(scrollback.Ref) (string, error) // the whole of a long result, where that is wanted
+	Excluded []scrollback.Excluded                // runs of messages that the next request does not hold as they are
+}
+
+// clipped is how much of reasoning and of results is shown unless all is, in columns.
+const clipped = 200
+
+// Page writes a page of messages with the turns between them.
+func (p Pages) Page(w io.Writer, page scrollback.MessagePage) error {
+	for _, m := range page.Messages {
+		for _, x := range p.Excluded {
+			if x.FirstSeq == m.Seq && x.Ref != nil {
+				fmt.Fprintf(w, "── %s · %s · %s\n\n", span(x.FirstSeq, x.LastSeq), cmp.Or(reasons[x.Reason], x.Reason), *x.Ref)
+			}
+		}
+		if err := p.message(w, m); err != nil {
+			return err
+		}
+		for _, e := range page.After(m.Seq) {
+			if err := p.unanswered(w, e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// message writes a message with all its parts.
+func (p Pages) message(w io.Writer, m scrollback.Message) error {
+	status := ""
+	if m.Status != scrollback.StatusComplete {
+		status = " · " + string(m.Status)
+	}
+	fmt.Fprintf(w, "#%d %s · %s%s\n", m.Seq, m.Role, columns.When(m.CreatedAt), status)
+	for _, part := range m.Parts {
+		switch t := part.(type) {
+		case scrollback.Text:
+			p.text(w, t.Text, m.Role == scrollback.RoleAssistant)
+		case scrollback.Reasoning:
+			fmt.Fprintf(w, "(reasoning) %s\n", p.cut(t.Text))
+		case scrollback.ToolCall:
+			fmt.Fprintf(w, "→ %s %s\n", columns.Plain(t.Name), columns.Plain(string(t.Arguments)))
+		case scrollback.ToolResult:
+			p.result(w, t)
+		case scrollback.Image:
+			fmt.Fprintf(w, "[image %s %s]\n", columns.Plain(t.Name), columns.Plain(t.Where()))
+		case scrollback.File:
+			fmt.Fprintf(w, "[file %s %s]\n", columns.Plain(t.Name), scrollback.ArtifactRef(t.Artifact))
+		}
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// text writes what was said; answers are Markdown.
+func (p Pages) text(w io.Writer, text string, answer bool) {
+	if !answer || p.Look.Width == 0 {
+		fmt.Fprintln(w, columns.Plain(text))
+		return
+	}
+	fmt.Fprintln(w, strings.Join(p.Look.Rows(text), "\n"))
+}
+
+func (p Pages) cut(text string) string {
+	if p.Whole {
+		return columns.Plain(text)
+	}
+	return columns.Clip(text, clipped)
+}
+
+// result writes what a tool said. What is kept beside the message is read if all is wanted.
+func (p Pages) result(w io.Writer, t scrollback.ToolResult) {
+	text, beside := t.Text, ""
+	if t.Artifact != "" {
+		ref := scrollback.ArtifactRef(t.Artifact)
+		beside = string(ref)
+		if p.Whole && p.Artifact != nil {
+			if whole, err := p.Artifact(ref); err == nil { // what cannot be read stays as it is, with its ref
+				text, beside = whole, ""
+			}
+		}
+	}
+	fmt.Fprintf(w, "← %s %s\n", columns.Plain(t.Name), p.cut(text))
+	if beside != "" {
+		fmt.Fprintf(w, "  whole: %s\n", beside)
+	}
+}
+
+// unanswered writes a turn without a stored answer, as messages are written.
+func (p Pages) unanswered(w io.Writer, e scrollback.TurnEntry) error {
+	state := cmp.Or(p.Texts.Trouble.States[e.State], string(e.State))
+	fmt.Fprintf(w, "– %s · %s · %s\n", scrollback.RoleAssistant, columns.When(cmp.Or(e.EndedAt, e.StartedAt)), state)
+	if e.Reasoning != "" {
+		fmt.Fprintf(w, "(reasoning) %s\n", p.cut(e.Reasoning))
+	}
+	if e.Content != "" {
+		p.text(w, e.Content, true)
+	}
+	for _, c := range e.ToolCalls {
+		fmt.Fprintf(w, "→ %s %s\n", columns.Plain(c.Name), columns.Plain(string(c.Arguments)))
+	}
+	for _, line := range p.Texts.TroubleOf(e, p.Again) {
+		fmt.Fprintf(w, "! %s\n", line)
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// Answer returns a writer that shows answers as their blocks are complete, without drawing
+// anything again, for a terminal that no chat is on.
+func Answer(w io.Writer, look func() markdown.Look) io.Writer {
+	return &markdown.Stream{Look: look, Open: func(string) {}, Done: func(rows []string) {
+		fmt.Fprintln(w, strings.Join(rows, "\n"))
+	}}
+}

@@ -1,0 +1,100 @@
+package words
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Both languages say everything, with the same verbs in the same order.
+func TestTexts(t *testing.T) {
+	verbs := regexp.MustCompile(`%[a-z]`)
+	said := func(name, a, b string) {
+		if a == "" || b == "" || a == b {
+			t.Errorf("%s: %q and %q", name, a, b)
+		}
+		if !slices.Equal(verbs.FindAllString(a, -1), verbs.FindAllString(b, -1)) {
+			t.Errorf("%s: the verbs of %q and %q", name, a, b)
+		}
+	}
+	var compare func(en, zh reflect.Value)
+	compare = func(en, zh reflect.Value) {
+		for i := range en.NumField() {
+			name := en.Type().Field(i).Name
+			if name == "Said" { // TestReferencesInChinese
+				continue
+			}
+			if f := en.Field(i); f.Kind() == reflect.Map && f.IsNil() { // English needs no other words
+				continue
+			}
+			switch a, b := en.Field(i), zh.Field(i); a.Kind() {
+			case reflect.Struct:
+				compare(a, b)
+			case reflect.Map:
+				if a.Len() != b.Len() {
+					t.Errorf("%s: %d and %d", name, a.Len(), b.Len())
+				}
+				for _, k := range a.MapKeys() {
+					if v := b.MapIndex(k); name != "Help" && name != "Results" { // below
+						said(name+" "+k.String(), a.MapIndex(k).String(), v.String())
+					}
+				}
+			default:
+				said(name, a.String(), b.String())
+			}
+		}
+	}
+	compare(reflect.ValueOf(English), reflect.ValueOf(Chinese))
+	for _, r := range []scrollback.CompactionResult{scrollback.ResultCompacted, scrollback.ResultNoop, scrollback.ResultInflated,
+		scrollback.ResultEmptySummary, scrollback.ResultModelError, scrollback.ResultConflict} {
+		if a, b := English.Result(r), Chinese.Result(r); a == string(r) && r != scrollback.ResultCompacted || b == string(r) || a == b {
+			t.Errorf("%s: %q and %q", r, a, b)
+		}
+	}
+	for _, c := range []struct {
+		locales []string
+		want    string
+	}{{[]string{"", "", "zh_CN.UTF-8"}, Chinese.Nothing}, {[]string{"en_US.UTF-8", "zh_CN", "zh_CN"}, English.Nothing},
+		{[]string{"", "zh-Hans", "C"}, Chinese.Nothing}, {nil, English.Nothing}} {
+		if got := Of(c.locales...).Nothing; got != c.want {
+			t.Errorf("%q speaks %q", c.locales, got)
+		}
+	}
+}
+
+// What is stored with references has Chinese for all of it, with the same verbs.
+func TestReferencesInChinese(t *testing.T) {
+	verbs := regexp.MustCompile(`%[a-z0-9]+`)
+	for en, zh := range referencesInChinese {
+		if !slices.Equal(verbs.FindAllString(en, -1), verbs.FindAllString(zh, -1)) {
+			t.Errorf("the verbs of %q and %q", en, zh)
+		}
+	}
+	made := regexp.MustCompile(`(?:errors\.New|fmt\.Errorf|fmt\.Sprintf)\("([^"]* [^"]*)"|(?:Error|Note) = "([^"]+)"`)
+	files, err := filepath.Glob("../../workspace/reference/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, name := range append(files, "../../workspace/folders.go") {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		for _, m := range made.FindAllStringSubmatch(string(source), -1) {
+			for s := range strings.SplitSeq(strings.ReplaceAll(m[1]+m[2], "%w", "%s"), "; ") {
+				if s != "more than %d" && s != "too far" && referencesInChinese[s] == "" { // a part, and what is never said
+					t.Errorf("%s: no Chinese for %q", name, s)
+				}
+			}
+		}
+	}
+}
