@@ -410,7 +410,8 @@ func TestPageModelPictures(t *testing.T) {
 	d.wait("the request", `document.querySelector('.model .stand')`)
 	d.press(".stand .face")
 	d.wait("leaves", `document.querySelectorAll('.stand .leaf').length > 1`)
-	d.eval(`(document.querySelector('.within input').value = 'gauge .*7 moved', document.querySelector('.within input').dispatchEvent(new Event('input')), '')`)
+	d.eval(`(document.querySelector('.within input').value = 'gauge .*7 moved', ` +
+		`document.querySelector('.within input').dispatchEvent(new Event('input')), '')`)
 	d.wait("lines", `document.querySelectorAll('.leaf .lines').length > 1`)
 	d.press(`.within [aria-label="Next match"]`)
 	d.wait("a match", `document.querySelector('.orig mark')`)
