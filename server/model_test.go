@@ -294,7 +294,8 @@ func TestPageModelIsTheRequest(t *testing.T) {
 		for step := steps; step > 0; step-- {
 			if steps > 1 {
 				d.press(fmt.Sprintf(".requestbar .switch button:nth-child(%d)", step))
-				d.wait("the step", fmt.Sprintf(`document.querySelector('.requestbar .switch button:nth-child(%d)').ariaChecked === 'true' && `+calm, step))
+				d.wait("the step", fmt.Sprintf(`document.querySelector('.requestbar .switch button:nth-child(%d)').ariaChecked === 'true' && `,
+					step)+calm)
 			}
 			d.same(fmt.Sprintf("turn %d back, step %d", back, step), requests[len(requests)-1], d.copied())
 			requests = requests[:len(requests)-1]
