@@ -162,7 +162,8 @@ type RefQuery struct {
 
 // Leaf is a segment as part of a roll-up or of what a conversation shows. Tokens is the
 // weight of its messages and CardTokens that of what stands for them; From and To are
-// Unix ms. Hint says in a line what it is about. RolledUp says that it has leaves itself.
+// Unix ms. Hint says in a line what it is about, and SummaryBy who wrote its summary
+// ([SummaryExtractive] if no model did). RolledUp says that it has leaves itself.
 type Leaf struct {
 	Ref        Ref    `json:"ref"`
 	FirstSeq   int64  `json:"first_seq"`
@@ -173,6 +174,7 @@ type Leaf struct {
 	Tokens     int64  `json:"tokens"`
 	CardTokens int64  `json:"card_tokens"`
 	Hint       string `json:"hint"`
+	SummaryBy  string `json:"summary_by"`
 	RolledUp   bool   `json:"rolled_up,omitempty"`
 }
 

@@ -66,7 +66,7 @@ func leavesOf(segs []scrollback.Segment) []scrollback.Leaf {
 	out := make([]scrollback.Leaf, len(segs))
 	for i, s := range segs {
 		out[i] = scrollback.Leaf{Ref: scrollback.HistoryRef(s.ID), FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, From: s.From, To: s.To,
-			Messages: s.Messages, Tokens: s.TokensBefore, CardTokens: s.TokensAfter, Hint: about(s), RolledUp: len(s.Children) > 0}
+			Messages: s.Messages, Tokens: s.TokensBefore, CardTokens: s.TokensAfter, Hint: about(s), SummaryBy: s.SummaryBy, RolledUp: len(s.Children) > 0}
 	}
 	return out
 }

@@ -83,6 +83,14 @@ func (d *gauges) open() {
 	d.wait("the thread", `document.querySelectorAll('[data-seq]').length > 0`)
 	d.press(".head .switch button:nth-child(2)")
 	d.wait("the request", `document.querySelector('.model .l-compacted .stand')`)
+	d.settled()
+}
+
+// settled waits until the view has gone where it was to go.
+func (d *gauges) settled() {
+	d.Helper()
+	d.wait("where it was to go", `import('/assets/state/model.js').then((m) => m.aim.value === null)`)
+	d.wait("some frames", `new Promise((done) => { let n = 12; const next = () => (n-- ? requestAnimationFrame(next) : done(true)); next(); })`)
 }
 
 // press presses an element wherever it is.
@@ -286,7 +294,8 @@ func TestPageModelIsTheRequest(t *testing.T) {
 		for step := steps; step > 0; step-- {
 			if steps > 1 {
 				d.press(fmt.Sprintf(".requestbar .switch button:nth-child(%d)", step))
-				d.wait("the step", fmt.Sprintf(`document.querySelector('.requestbar .switch button:nth-child(%d)').ariaChecked === 'true' && `+calm, step))
+				d.wait("the step", fmt.Sprintf(`document.querySelector('.requestbar .switch button:nth-child(%d)').ariaChecked === 'true' && `,
+					step)+calm)
 			}
 			d.same(fmt.Sprintf("turn %d back, step %d", back, step), requests[len(requests)-1], d.copied())
 			requests = requests[:len(requests)-1]
@@ -329,6 +338,9 @@ func TestPageModelLong(t *testing.T) {
 	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
 	d := &gauges{&desk{T: t, ctx: browser(t), rig: r, url: srv.URL}, id}
+	if err := chromedp.Do(d.ctx); err != nil {
+		t.Fatal(err)
+	}
 	d.do("open", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible("#m1001"))
 	d.press(".head .switch button:nth-child(2)")
 	d.wait("a run", `/^9\d\d messages|^1,000 messages/.test(document.querySelector('.runs')?.innerText)`)
@@ -371,6 +383,17 @@ func TestPageModelPictures(t *testing.T) {
 		d.picture(name + " end")
 	}
 	look("model light")
+	d.press(".requestbar .which")
+	d.wait("the menu", `document.querySelector('.menu')`)
+	d.picture("model menu")
+	d.press(`.menu [role="menuitemradio"]:nth-of-type(2)`)
+	d.wait("a past turn", `/saw for/.test(document.querySelector('.which').innerText) && `+calm)
+	d.eval(`(document.querySelector('.requestbar .switch button')?.click(), '')`)
+	d.wait("calm", calm)
+	d.picture("model past")
+	d.press(".requestbar .which")
+	d.press(`.menu [role="menuitemradio"]:nth-of-type(1)`)
+	d.wait("the next", calm)
 	d.eval(`(document.documentElement.dataset.theme = 'dark', '')`)
 	look("model dark")
 	d.eval(`(document.documentElement.dataset.theme = 'light', localStorage.setItem('scrollback.lang', 'zh'), '')`)
@@ -388,7 +411,8 @@ func TestPageModelPictures(t *testing.T) {
 	d.wait("the request", `document.querySelector('.model .stand')`)
 	d.press(".stand .face")
 	d.wait("leaves", `document.querySelectorAll('.stand .leaf').length > 1`)
-	d.eval(`(document.querySelector('.within input').value = 'gauge .*7 moved', document.querySelector('.within input').dispatchEvent(new Event('input')), '')`)
+	d.eval(`(document.querySelector('.within input').value = 'gauge .*7 moved', ` +
+		`document.querySelector('.within input').dispatchEvent(new Event('input')), '')`)
 	d.wait("lines", `document.querySelectorAll('.leaf .lines').length > 1`)
 	d.press(`.within [aria-label="Next match"]`)
 	d.wait("a match", `document.querySelector('.orig mark')`)

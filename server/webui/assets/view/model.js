@@ -29,7 +29,7 @@ function Which() {
     <${Item} checked=${!seen.value} onClick=${() => model.chooseTurn(null)}>${t('model.next')}<//>
     ${past.length > 0 && html`<p class="group">${t('model.pastTurns')}</p>`}
     ${past.map((x) => html`<${Item} key=${x.id} checked=${x.id === seen.value} onClick=${() => model.chooseTurn(x.id)}>
-      <b>#${num(x.seq)}</b><span class="asked">${firstLine(plain(x.parts))}</span><small>${clock(x.at)}</small><//>`)}<//>`;
+      <b>#${num(x.seq)}</b><span class="asked">${firstLine(plain(x.parts.filter((p) => p.type === 'text')) || plain(x.parts))}</span><small>${clock(x.at)}</small><//>`)}<//>`;
 }
 
 function Steps({ request: r }) {
@@ -140,7 +140,7 @@ export function Model() {
   useLayoutEffect(() => { if (end.current && !aim) el.current.scrollTop = el.current.scrollHeight; });
 
   const scrolled = () => { const s = el.current; end.current = s.scrollHeight - s.scrollTop - s.clientHeight < 32; };
-  return html`<${Bar} /><div class="scroll model" ref=${el} onScroll=${scrolled} tabindex="-1" aria-label=${t('model.label')} aria-busy=${model.loading.value || stale}>
+  return html`<${Bar} /><div class="scroll model" ref=${el} onScroll=${scrolled} tabindex="-1" role="region" aria-label=${t('model.label')} aria-busy=${model.loading.value || stale}>
     ${model.trouble.value && html`<${Trouble} why=${model.trouble.value} />`}
     ${!r && !model.trouble.value && html`<p class="hush" role="status">${t('loading')}</p>`}
     ${r && r.manifest.partial && html`<p class="note">${t(blocks.length ? 'model.inexact' : 'model.partial')}</p>`}

@@ -3,7 +3,7 @@ import { html, useState } from './html.js';
 import { icon } from './icons.js';
 import { Card, More, range } from './modelcards.js';
 import { Parts, Raw } from './rawtext.js';
-import { receipts } from '../state/context.js';
+import { segments } from '../state/cards.js';
 import { num } from '../state/figures.js';
 import { first, last, runs, stands } from '../state/layers.js';
 import { lit } from '../state/lit.js';
@@ -16,14 +16,14 @@ import { t } from '../state/words.js';
 const icons = { instructions: 'book', tools: 'tool', environment: 'web', summary: 'lines', compacted: 'compact', pins: 'pin', messages: 'person',
   request: 'web', acknowledgement: 'check', draft: 'pencil' };
 
-const Title = ({ kind, sub, tokens, name }) => html`<h3 class="says">${icon(icons[kind])}<b>${name || t('model.' + kind)}</b>
-  ${sub && html`<span class="sub" title=${sub}>${sub}</span>`}<span class="weight"><span class="unseen">${t('tokens', tokens)}</span><span aria-hidden="true">${num(tokens)}</span></span></h3>`;
+const Title = ({ kind, sub, tokens, name }) => html`<h2 class="says">${icon(icons[kind])}<b>${name || t('model.' + kind)}</b>
+  ${sub && html`<span class="sub" title=${sub}>${sub}</span>`}<span class="weight"><span class="unseen">${t('tokens', tokens)}</span><span aria-hidden="true">${num(tokens)}</span></span></h2>`;
 
 const Seq = ({ seq }) => html`<a class="at" href=${href(conversation.value.id, seq)}>#${num(seq)}</a>`;
 
 // Block is a layer, or a message of one: what stands beside it, its rail, and what it holds.
-const Block = ({ kind, at, cls = '', children, ...rest }) => html`<section class=${`layer l-${kind} ${cls}`} data-stop tabindex="-1" ...${rest}>
-  <div class="beside">${at}</div><i class="rail" aria-hidden="true" /><div class="held">${children}</div></section>`;
+const Block = ({ kind, at, cls = '', children, ...rest }) => html`<div class=${`layer l-${kind} ${cls}`} data-stop tabindex="-1" role=${rest['aria-label'] ? 'group' : null} ...${rest}>
+  <div class="beside">${at}</div><i class="rail" aria-hidden="true" /><div class="held">${children}</div></div>`;
 
 // Fence is what opens and closes the block of what was compacted, as it is sent.
 function Fence({ text }) {
@@ -47,7 +47,7 @@ function Tools({ block: b }) {
 
 function Summary({ block: b }) {
   const one = b.items[0];
-  const made = receipts.value.find((r) => (r.refs || []).includes(one.ref));
+  const made = segments.value.get(one.ref);
   const by = made && made.summary_by !== 'extractive' ? made.summary_by : '';
   return html`<${Block} kind="summary">
     <${Title} kind="summary" tokens=${b.tokens} sub=${t('model.summaryAbout', range(one.seq || 1, last(b.items[b.items.length - 1])), by)} /><${Fence} text=${b.open} />
@@ -76,8 +76,8 @@ function Message({ item: x, joins }) {
   const sub = about(x);
   return html`<${Block} kind="messages" cls=${`single${joins ? ' joins' : ''}${lit.value && lit.value === x.seq ? ' lit' : ''}`} data-seq=${x.seq || null} data-last=${x.last_seq || null}
       at=${x.seq && html`<${Seq} seq=${x.seq} />`} aria-label=${`${roleName(x.role)}${x.seq ? ` #${x.seq}` : ''}`}>
-    <h4 class="says"><b>${roleName(x.role)}</b>${sub && html`<span class="sub">${sub}</span>`}<span class="weight"><span class="unseen">${t('tokens', x.tokens)}</span><span aria-hidden="true">${num(x.tokens)}</span></span></h4>
-    <${Parts} parts=${x.parts} mono=${mono} /><//>`;
+    <h3 class="says"><b>${roleName(x.role)}</b>${sub && html`<span class="sub">${sub}</span>`}<span class="weight"><span class="unseen">${t('tokens', x.tokens)}</span><span aria-hidden="true">${num(x.tokens)}</span></span></h3>
+    <${Parts} parts=${x.parts} mono=${mono} few=${x.role === 'tool'} /><//>`;
 }
 
 const PAGE = 50; // messages of a run that are shown at once
@@ -113,10 +113,11 @@ function Messages({ block: b, windows, show }) {
 
 function Draft({ block: b, typed }) {
   const item = b.items[0];
+  const counted = item.parts.some((p) => p.type === 'text' && p.text === typed); // else it was typed on
   const names = pieces(item.parts).filter((p) => p.name !== undefined).map((p) => p.name);
   return html`<${Block} kind="draft" at=${html`<span class="at">${t('model.draftAt')}</span>`}>
     <${Title} kind="draft" tokens=${b.tokens} sub=${names.length ? t('model.draftWith', names.join(', ')) : ''} />
-    <${Parts} parts=${typed === null ? item.parts : [{ type: 'text', text: typed }, ...item.parts.filter((p) => p.type !== 'text')]} /><//>`;
+    <${Parts} parts=${typed === null || counted ? item.parts : [{ type: 'text', text: typed }, ...item.parts.filter((p) => p.type !== 'text')]} /><//>`;
 }
 
 export function Layer({ block: b, windows, show, typed }) {

@@ -100,11 +100,11 @@ export function Card({ item }) {
   const name = range(item.seq, item.last_seq);
   const itself = is.leaves && is.leaves.length === 1 && is.leaves[0].ref === ref;
   const what = [known && known.rolled_up ? (is.leaves ? t('model.rolledUp', is.leaves.length) : t('model.rolled')) : t('messages', item.last_seq - item.seq + 1), known && days(known)];
-  return html`<section class=${`stand${is.open ? ' open' : ''}`} data-seq=${item.seq} data-last=${item.last_seq} aria-label=${name}>
+  return html`<div class=${`stand${is.open ? ' open' : ''}`} data-seq=${item.seq} data-last=${item.last_seq} role="group" aria-label=${name}>
     <button type="button" class="face" data-stop aria-expanded=${Boolean(is.open)} onClick=${() => cards.toggle(ref)}>${icon('chevron')}<b>${name}</b>
       <span class="what">${what.filter(Boolean).join(' · ')}</span><span class="weight">${known && html`<span class="was">${num(known.tokens)} → </span>`}${num(item.tokens)}</span></button>
     ${is.open && html`<div class="reads"><p class="faint">${t('model.reads')}</p><div class="raw literal">${plain(item.parts).replace(/^\n+|\n+$/g, '')}</div></div>
       <${Grep} card=${ref} grep=${g} leaves=${is.leaves || []} />
       ${is.fault ? html`<p class="bad pad" role="alert">${t('model.unread', is.fault)}</p>`
-        : itself ? html`<${Originals} leaf=${is.leaves[0]} re=${re} />` : html`<${Leaves} of=${is} grep=${g} re=${re} />`}`}</section>`;
+        : itself ? html`<${Originals} leaf=${is.leaves[0]} re=${re} />` : html`<${Leaves} of=${is} grep=${g} re=${re} />`}`}</div>`;
 }

@@ -39,11 +39,11 @@ function Cut({ piece: p }) {
       ${!w.done && html`<button type="button" class="link" onClick=${() => whole(ref)}>${t('model.more', bytes(w.next), bytes(w.bytes))}</button>`}
       <button type="button" class="link" onClick=${() => cutAgain(ref)}>${t('model.showEnds')}</button></p>`;
   }
-  return html`<div class="raw literal">${from}</div>
+  return html`<${Raw} text=${from} mono few=${true} />
     <p class="seam dashed" title=${note}><span class="what">${icon('compact')}${size(p.cut, from + tail)}</span>
       <button type="button" class="link" onClick=${() => whole(ref)}>${t('model.showWhole', p.cut.tokens ? num(p.cut.tokens) : '')}</button></p>
     ${w.fault && html`<p class="bad" role="alert">${t('model.unread', w.fault)}</p>`}
-    ${tail && html`<div class="raw literal">${tail}</div>`}`;
+    ${tail && html`<${Raw} text=${tail} mono few=${true} />`}`;
 }
 
 // Parts are those of an item, as the model reads them.
