@@ -36,7 +36,7 @@ export function save() {
   const now = aside || { text: text.value, files: attach.keep(attach.attached(shown.value)) };
   const rows = queue.rows.value.map((r) => ({ ...r, files: attach.keep(r.files) }));
   const begins = shown.value === NEW ? fresh.value : {};
-  const any = now.text || now.files.length || rows.length || Object.keys(begins).length;
+  const any = now.text.trim() || now.files.length || rows.length || Object.keys(begins).length;
   queue.remembered(rows, kept.write(shown.value, any ? { ...now, queue: rows, fresh: begins } : null));
 }
 
