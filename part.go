@@ -23,6 +23,15 @@ type Text struct {
 	Text      string     `json:"text"`
 	Reference *Reference `json:"reference,omitempty"`
 	Opaque    Opaque     `json:"opaque,omitempty"`
+	Cut       *Cut       `json:"cut,omitempty"`
+}
+
+// Cut says what the whole weighs of a text that only shows the ends of it. It is set where
+// a request is shown, and never stored.
+type Cut struct {
+	Ref    Ref   `json:"ref"`
+	Bytes  int64 `json:"bytes"`
+	Tokens int64 `json:"tokens"`
 }
 
 // Image is a raster image, kept as an artifact or else at an http(s) address, from which
@@ -80,6 +89,7 @@ type ToolResult struct {
 	IsError  bool       `json:"is_error,omitempty"`
 	Recall   bool       `json:"recall,omitempty"`
 	Opaque   Opaque     `json:"opaque,omitempty"`
+	Cut      *Cut       `json:"cut,omitempty"`
 }
 
 // Reasoning is what a model thought aloud.

@@ -1,6 +1,10 @@
 package scrollback
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
 
 // TurnState says how far a turn has come.
 type TurnState string
@@ -140,6 +144,82 @@ func (d Draft) Parts() Parts {
 		ps = append(ps, c)
 	}
 	return ps
+}
+
+// Sent is the account of one request to a model as it is stored: from which messages,
+// segments and texts it was laid out, and what it came to, in the model's own tokens. It
+// holds no text: that of the log is in the log, and Instructions and Tools are hashes of
+// texts that are kept once for all turns. Hash is of what was sent, so that it can be told
+// whether it was laid out again exactly.
+type Sent struct {
+	Step int   `json:"-"` // from 1
+	At   int64 `json:"at"`
+
+	Model      string    `json:"model"`
+	Policy     string    `json:"policy"`
+	Limit      int64     `json:"limit"`
+	LimitFrom  LimitFrom `json:"from"`
+	Budget     int64     `json:"budget"`
+	CompactsAt int64     `json:"compacts_at,omitempty"`
+	Tokens     int64     `json:"tokens"`
+	Bytes      int64     `json:"bytes"`
+	Images     int64     `json:"images,omitempty"`
+	Reused     int64     `json:"reused,omitempty"`
+	Runs       []SentRun `json:"runs"`
+
+	Dialect      string       `json:"dialect"`
+	ImageURLs    bool         `json:"urls,omitempty"`
+	Factor       float64      `json:"factor"` // the model's tokens per token of ours
+	Instructions string       `json:"instr,omitempty"`
+	Tools        string       `json:"tools,omitempty"`
+	Environment  string       `json:"env,omitempty"` // hash of the conversation's own
+	Segments     []SegmentID  `json:"segs,omitempty"`
+	Summary      *ViewSummary `json:"sum,omitempty"`
+	Carried      []int64      `json:"carried,omitempty"`
+	Pinned       []int64      `json:"pins,omitempty"`
+	PinnedTokens int64        `json:"pinned,omitempty"` // the most that pins could weigh
+	First        int64        `json:"first,omitempty"`  // of the messages that were live
+	Last         int64        `json:"last,omitempty"`
+	Prompt       int64        `json:"prompt,omitempty"` // where the prompt began
+	Again        []int        `json:"again,omitempty"`  // which parts of what was out of sight were repeated
+	Web          *SentSearch  `json:"web,omitempty"`
+	Hash         string       `json:"hash"`
+}
+
+// SentSearch is what of a search, which the turn's meta has, was quoted: so many of the
+// results, with so many characters of each.
+type SentSearch struct {
+	Query   string `json:"q"`
+	Results int    `json:"n"`
+	Chars   int    `json:"chars"`
+}
+
+// SentRun is a run of items of one kind in a layer: of messages, from Seq to LastSeq.
+// Segments are not named again: the placeholders stand in their order.
+type SentRun struct {
+	Kind         ItemKind
+	Layer        Layer
+	Seq, LastSeq int64
+	Tokens       int64
+}
+
+// MarshalJSON writes a run as a list, since there are some in every step of every turn.
+func (r SentRun) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{r.Kind, slices.Index(Layers(), r.Layer), r.Seq, r.LastSeq, r.Tokens})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *SentRun) UnmarshalJSON(b []byte) error {
+	var layer int
+	into := []any{&r.Kind, &layer, &r.Seq, &r.LastSeq, &r.Tokens}
+	if err := json.Unmarshal(b, &into); err != nil {
+		return err
+	}
+	if len(into) != 5 || layer < 0 || layer >= len(Layers()) {
+		return fmt.Errorf("a run of items has no layer %d", layer)
+	}
+	r.Layer = Layers()[layer]
+	return nil
 }
 
 // TurnMeta is what is known about a turn that none of its messages says: how long its

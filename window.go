@@ -35,10 +35,12 @@ const (
 	KindMessage      ItemKind = "message"
 	KindRepair       ItemKind = "repair" // stands for what the log lacks
 	KindRequestOnly  ItemKind = "request_only"
+	KindPin          ItemKind = "pin" // in a manifest: a folded message that a person wants in sight
 )
 
 // Item is one thing a window sends. Seq is the message it shows, or 0. Holds
-// lists the summary and the placeholders inside a folded item.
+// lists the summary and the placeholders inside a folded item, and Joins what a turn is
+// made of where several messages are sent as one.
 type Item struct {
 	Kind   ItemKind
 	Layer  Layer
@@ -49,15 +51,29 @@ type Item struct {
 	Parts  Parts
 	Weight Weight
 	Holds  []Hold
+	Joins  []Join
 }
 
-// Hold is a summary or a placeholder within a folded item.
+// Hold is a summary or a placeholder within a folded item. Bytes is how much of the item's
+// text is its own; the holds follow each other in it, behind what opens the block.
 type Hold struct {
 	Kind     ItemKind
 	Ref      Ref
 	FirstSeq int64
 	LastSeq  int64
 	Tokens   int64
+	Bytes    int
+}
+
+// Join is one of the messages that are sent as one turn, and how many of the item's parts
+// are its own: they follow each other unless the dialect has results in the order of their
+// calls.
+type Join struct {
+	Kind   ItemKind
+	Layer  Layer
+	Seq    int64
+	Parts  int
+	Weight Weight
 }
 
 // Budget is what a window may weigh. Limit is the model's window in tokens and
@@ -77,6 +93,7 @@ type Window struct {
 	Budget   Budget
 	Weight   Weight
 	Excluded []Excluded
+	Pinned   []int64 // folded messages that it shows because a person wants them in sight
 }
 
 // Excluded is a run of messages that a window leaves out, where to read it, and
@@ -92,7 +109,14 @@ type Excluded struct {
 
 // Manifest accounts for a window: what was sent, what was left out and why.
 // Budget and Tokens are tokens. CacheReuse is the share of this request's
-// tokens, 0 to 1, at its beginning that are the same as in the request before.
+// tokens, 0 to 1, at its beginning that are the same as in the request before, and Reused
+// the same in tokens. CompactsAt is the weight at which the policy compacts before a
+// request; 0 if it never does because of tokens.
+//
+// Of a draft, Draft is what it weighs, Compacts what sending it would compact, nil for
+// nothing, and Over by how much the request exceeds the budget. Of a step that was sent,
+// Step counts from 1, and Partial says that what is shown is not exactly what was sent:
+// something that it was made from is not known any more. Items are there on request.
 type Manifest struct {
 	ConversationID ConversationID  `json:"conversation_id"`
 	Model          string          `json:"model"`
@@ -107,6 +131,55 @@ type Manifest struct {
 	Layers         []ManifestLayer `json:"layers"`
 	Excluded       []Excluded      `json:"excluded"`
 	Inherited      []Inherited     `json:"inherited,omitempty"`
+	CompactsAt     int64           `json:"compacts_at"`
+	Reused         int64           `json:"reused"`
+	Draft          int64           `json:"draft,omitempty"`
+	Over           int64           `json:"over"`
+	Compacts       *Foreseen       `json:"compacts,omitempty"`
+	Step           int             `json:"step,omitempty"`
+	SentAt         int64           `json:"sent_at,omitempty"`
+	Partial        bool            `json:"partial,omitempty"`
+	Items          []ContextItem   `json:"items,omitempty"`
+}
+
+// Foreseen is a compaction that a request would cause: of the messages from FirstSeq to
+// LastSeq. TokensAfter is the window's by the lines that are kept without a model. Beside
+// says that the request fits and does not wait for it; More that others follow before the
+// request is sent.
+type Foreseen struct {
+	FirstSeq     int64 `json:"first_seq"`
+	LastSeq      int64 `json:"last_seq"`
+	Messages     int64 `json:"messages"`
+	TokensBefore int64 `json:"tokens_before"`
+	TokensAfter  int64 `json:"tokens_after"`
+	Beside       bool  `json:"beside,omitempty"`
+	More         bool  `json:"more,omitempty"`
+}
+
+// ContextItem is a piece of a request with what the model reads. A text of which only the
+// ends are sent has a [Cut]. Joined says that the next item is in the same message of the
+// request.
+type ContextItem struct {
+	Layer   Layer    `json:"layer"`
+	Kind    ItemKind `json:"kind"`
+	Role    Role     `json:"role,omitempty"`
+	Seq     int64    `json:"seq,omitempty"`
+	LastSeq int64    `json:"last_seq,omitempty"`
+	Ref     Ref      `json:"ref,omitempty"`
+	Name    string   `json:"name,omitempty"`
+	Tokens  int64    `json:"tokens"`
+	Draft   bool     `json:"draft,omitempty"`
+	Joined  bool     `json:"joined_with_next,omitempty"`
+	Parts   Parts    `json:"parts"`
+	Tools   []Tool   `json:"tools,omitempty"`
+}
+
+// TurnContext is what the requests of a turn showed, step by step.
+type TurnContext struct {
+	TurnID    TurnID     `json:"turn_id"`
+	Model     string     `json:"model"`
+	StartedAt int64      `json:"started_at"`
+	Steps     []Manifest `json:"steps"`
 }
 
 // ManifestLayer is one layer of a manifest.
@@ -116,13 +189,15 @@ type ManifestLayer struct {
 	Items  []ManifestItem `json:"items"`
 }
 
-// ManifestItem is one item of a layer.
+// ManifestItem is one item of a layer. LastSeq is the last message that a summary or a
+// placeholder covers, or the last of a run of messages that the item stands for.
 type ManifestItem struct {
 	Kind    ItemKind `json:"kind"`
 	Seq     int64    `json:"seq,omitempty"`
-	LastSeq int64    `json:"last_seq,omitempty"` // of a summary or placeholder: the last message it covers
+	LastSeq int64    `json:"last_seq,omitempty"`
 	Ref     Ref      `json:"ref,omitempty"`
 	Tokens  int64    `json:"tokens"`
+	Draft   bool     `json:"draft,omitempty"`
 
 	References []ManifestReference `json:"references,omitempty"`
 }
@@ -145,7 +220,8 @@ type WindowMark struct {
 	Tokens int64       `json:"tokens"`
 	Hash   string      `json:"hash"`
 	Layers []LayerMark `json:"layers,omitempty"`
-	// Sent is the account of the request, without its list of items.
+	// Sent is the account of the request, without its list of items: only in turns that are
+	// older than the accounts of steps.
 	Sent *Manifest `json:"sent,omitempty"`
 }
 

@@ -89,6 +89,20 @@ func (a *Archive) OpenArtifact(ctx context.Context, id scrollback.ArtifactID) (i
 	return a.OpenUnchecked(ctx, id)
 }
 
+// NameOf returns the id and the size that PutArtifact would return, and stores nothing.
+func NameOf(ctx context.Context, r io.Reader, maxBytes int64) (scrollback.ArtifactID, int64, error) {
+	const op = "archive.NameOf"
+	sum := sha256.New()
+	size, err := io.Copy(sum, io.LimitReader(until(ctx, r), maxBytes+1))
+	if err != nil {
+		return "", 0, scrollback.Wrap(scrollback.Invalid, op, err)
+	}
+	if size > maxBytes {
+		return "", 0, scrollback.Errorf(scrollback.Invalid, op, "more than %d bytes", maxBytes).Because(scrollback.ErrTooLarge)
+	}
+	return scrollback.ArtifactID(hex.EncodeToString(sum.Sum(nil))), size, nil
+}
+
 // Has reports whether the bytes of an artifact are stored.
 func (a *Archive) Has(ctx context.Context, id scrollback.ArtifactID) (bool, error) {
 	if err := checkArtifact(id); err != nil {

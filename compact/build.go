@@ -72,7 +72,7 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 	stay, tell := told(j.Input, j.cut)
 	for _, ms := range split(run) {
 		tell = append(tell, untold(ms, stay)...)
-		s, err := j.leaf(ms, extract(tell, j.heard))
+		s, err := j.leaf(ms, j.Memory.lines(tell))
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func split(run []scrollback.Message) [][]scrollback.Message {
 
 // leaf makes the segment of some messages; lines are the extract in its placeholder.
 func (j *job) leaf(ms []scrollback.Message, lines []line) (scrollback.Segment, error) {
-	hash, err := scrollback.HashMessages(ms)
+	hash, err := j.Memory.hash(ms)
 	if err != nil {
 		return scrollback.Segment{}, scrollback.Wrap(scrollback.Internal, "compact.Run", err)
 	}

@@ -47,7 +47,7 @@ type carried struct {
 // files that tools touched, and the person's newest messages, of the summary so far and
 // of the run, in at most room tokens. The note follows the heading.
 func (r *record) carry(note string, room int64) string {
-	lines := distinct(r.said())
+	lines := distinct(r.memory.carried(r))
 	slices.SortStableFunc(lines, func(a, b carried) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.Seq, a.Seq))
 	})
@@ -134,7 +134,7 @@ func (r *record) said() []carried {
 			todos.open(l.Text, len(out))
 			c.identify()
 			out = append(out, c)
-		case l.By == string(scrollback.RoleUser) && r.heard.instruction(l.Text):
+		case l.By == string(scrollback.RoleUser) && r.memory.instruction(l.Text):
 			c.rank = rankStanding
 			c.identify()
 			out = append(out, c)
@@ -159,7 +159,7 @@ func (r *record) said() []carried {
 			case listed.MatchString(s), m.Role == scrollback.RoleUser && todo.MatchString(s):
 				todos.open(s, len(out))
 				out, found = append(out, carriedLine(m, rankTodo, s)), true
-			case m.Role == scrollback.RoleUser && r.heard.instruction(s):
+			case m.Role == scrollback.RoleUser && r.memory.instruction(s):
 				out, found = append(out, carriedLine(m, rankStanding, s)), true
 			}
 		}

@@ -66,8 +66,7 @@ type Input struct {
 	Measure      func(s scrollback.Segment, ms []scrollback.Message) (int64, string, error)
 	MeasureTable func(s scrollback.Segment, children []scrollback.Segment) (int64, string, error)
 	Renderer     int
-
-	heard heard
+	Memory       *Memory // of earlier folds of the conversation that were not kept; nil for none
 }
 
 // Compaction is the result of [Run]: what is to be committed, unless the receipt says
@@ -85,7 +84,9 @@ type Compaction struct {
 // segments, and judges whether the window shrinks. A summarizer that fails is not an
 // error; Load and Measure failing is, and so is the end of ctx (canceled).
 func Run(ctx context.Context, in Input) (Compaction, error) {
-	in.heard = heard{}
+	if in.Memory == nil {
+		in.Memory = NewMemory()
+	}
 	before := in.weigh()
 	c := Compaction{View: in.Branch.View, Receipt: in.receipt(&before)}
 	if in.Reason == WhenDue && !in.Due(before.window) {
@@ -227,7 +228,7 @@ const (
 // record collects what a summary is made from: the summary so far, the extracts of
 // folds that it does not cover, and the messages that the cut folds.
 func (in *Input) record(c cut) record {
-	r := record{policy: in.Policy, run: in.Window.Live[:c.messages], count: in.Count, heard: in.heard}
+	r := record{policy: in.Policy, run: in.Window.Live[:c.messages], count: in.Count, memory: in.Memory}
 	r.told, r.released = told(in, c)
 	r.pinned = in.PinnedSeqs
 	hidden, spoken := sumOf(r.run).Tokens, int64(0)

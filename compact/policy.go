@@ -115,6 +115,15 @@ func (p Policy) presses(w scrollback.Weight, b scrollback.Budget) bool {
 	return window.Over(w, b, p.TriggerShare) || p.TriggerLimitShare > 0 && window.Reaches(w.Tokens, b.Limit, p.TriggerLimitShare)
 }
 
+// Presses returns the weight of a window, in tokens, at which it must be folded; 0 for none.
+func (p Policy) Presses(b scrollback.Budget) int64 {
+	at := p.TriggerShare * float64(b.Tokens)
+	if own := p.TriggerLimitShare * float64(b.Limit); own > 0 && (at == 0 || own < at) {
+		at = own
+	}
+	return int64(math.Ceil(at))
+}
+
 // triggers says whether a load calls for a fold.
 func (p Policy) triggers(l load) bool {
 	if p.presses(l.window, l.budget) {

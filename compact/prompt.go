@@ -71,7 +71,7 @@ type record struct {
 	told     map[int64]bool       // messages of the run that stay in sight word for word
 	released []scrollback.Message // earlier ones that were, until now
 	pinned   []int64              // messages that stay in sight while a person wants it
-	heard    heard
+	memory   *Memory
 	passed   []window.Line // of placeholders whose messages the summary so far knows nothing of
 }
 

@@ -60,6 +60,23 @@ func (s *Shown) after(made *built) window.Input {
 	return in
 }
 
+// After is what a branch would show with a compaction that was made of it.
+func (s *Shown) After(c *Compaction) Shown {
+	made := built{view: c.View, leaves: c.Segments}
+	for _, item := range c.View.Segments {
+		for _, seg := range slices.Concat(c.Segments, s.Window.Segments) {
+			if seg.ID == item.ID {
+				made.shown = append(made.shown, seg)
+				break
+			}
+		}
+	}
+	out := *s
+	out.Window = s.after(&made)
+	out.Branch.View = c.View
+	return out
+}
+
 // InSight is a summary as a window shows it: with the text of its segment.
 func InSight(v scrollback.ViewSummary, text string) *window.Summary {
 	return &window.Summary{ViewSummary: v, Text: text, MinutesEnd: minutesEnd(text, v.LastSeq)}

@@ -6,19 +6,35 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
-	"github.com/scrollback-ai/scrollback/token"
-	"github.com/scrollback-ai/scrollback/window"
+	"github.com/scrollback-ai/scrollback/engine/sight"
 )
+
+// ContextRequest says what is wanted of the context: with Content what the model reads, and
+// with a message that of the request that would send it.
+type ContextRequest struct {
+	Content   bool
+	Message   scrollback.Parts
+	Overrides Overrides
+}
 
 // Context returns the manifest of the window that the next request would begin with.
 // It folds nothing and writes nothing.
 func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrollback.Manifest, error) {
+	return v.Preview(ctx, id, ContextRequest{})
+}
+
+// Preview is Context for a request with a draft: what sending it would show, and compact.
+func (v *View) Preview(ctx context.Context, id scrollback.ConversationID, q ContextRequest) (scrollback.Manifest, error) {
 	e := v.e
 	head, err := v.door.head(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
-	sh, err := e.resolver.Resolve(ctx, head.Conversation, Overrides{})
+	next := sight.Next{Head: head, Content: q.Content, Beside: !e.o.NoBackgroundFolds}
+	sh, err := e.resolver.Resolve(ctx, head.Conversation, q.Overrides)
+	if err != nil && len(q.Message) > 0 {
+		return scrollback.Manifest{}, err
+	}
 	if err != nil {
 		// A model that is not set up here must not hide its conversation.
 		assumed := Overrides{Model: e.o.Model, Policy: compact.Auto}
@@ -27,25 +43,48 @@ func (v *View) Context(ctx context.Context, id scrollback.ConversationID) (scrol
 		}
 		sh.Facts.Name, sh.Over = cmp.Or(head.Model, sh.Project.Model), Overrides{}
 	}
-	shown, err := e.folder.Shown(ctx, head, sh)
+	next.Setting = sh
+	if len(q.Message) > 0 {
+		a := arriving{v, head, &TurnRequest{Conversation: id, Message: q.Message, Overrides: q.Overrides}, sh, e.intake.Rehearsal()}
+		if err := a.rehearse(ctx, &next); err != nil {
+			return scrollback.Manifest{}, err
+		}
+	}
+	return e.sight.Manifest(ctx, next)
+}
+
+// rehearse adds what sending would add to a conversation.
+func (a *arriving) rehearse(ctx context.Context, next *sight.Next) error {
+	in, err := a.messages(ctx)
 	if err != nil {
-		return scrollback.Manifest{}, err
+		return err
 	}
-	var prev *scrollback.WindowMark
-	if last, err := e.store.Turns.Last(ctx, id); err == nil {
-		prev = last.Window
-	} else if scrollback.CodeOf(err) != scrollback.NotFound {
-		return scrollback.Manifest{}, err
+	env, change, err := a.v.e.environment(ctx, a.head.Conversation, a.sh)
+	if err != nil {
+		return err
 	}
-	w := window.Assemble(shown.Window)
-	m := account(head.Conversation, sh, w, prev)
-	window.AccountReferences(&m, w, func(text string) int64 { return sh.ModelTokens(int64(token.Count(text))) })
-	if shown.More {
-		live := shown.Window.Live
-		last := live[len(live)-1].Seq
-		m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: last + 1, LastSeq: head.Messages, Reason: "not folded yet"})
+	for _, m := range append(change, in...) {
+		m.Weight = a.v.e.store.Weigh(m.Parts)
+		next.Draft = append(next.Draft, m.Message)
 	}
-	return m, nil
+	tell(&next.Head.Conversation, env, len(change) > 0)
+	return nil
+}
+
+// Past says what is wanted of what a turn sent to its model.
+type Past = sight.Past
+
+// Context returns what the steps of a turn sent to its model.
+func (t Turns) Context(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, q Past) (scrollback.TurnContext, error) {
+	head, err := t.v.door.head(ctx, id, scrollback.AccessRead)
+	if err != nil {
+		return scrollback.TurnContext{}, err
+	}
+	found, err := t.v.e.turn(ctx, id, turn)
+	if err != nil {
+		return scrollback.TurnContext{}, err
+	}
+	return t.v.e.sight.Turn(ctx, head.Conversation, found, q)
 }
 
 // CompactRequest says how to compact by hand. Without Force only what the policy asks

@@ -28,6 +28,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/allowance"
 	"github.com/scrollback-ai/scrollback/engine/fold"
 	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/sight"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/model"
@@ -119,6 +120,7 @@ type Engine struct {
 	resolver *setting.Resolver
 	folder   *fold.Folder
 	intake   *intake.Intake
+	sight    *sight.Sight
 	grants   *workspace.Grants
 	gate     allowance.Gate
 	o        Options
@@ -166,6 +168,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 		roots = o.Place.Roots
 	}
 	e.intake, e.grants = intake.New(s, a, o.Incoming), workspace.NewGrants(roots)
+	e.sight = sight.New(s, a, e.resolver, e.folder, e.intake)
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/scrollback-ai/scrollback/recall"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/token"
-	"github.com/scrollback-ai/scrollback/window"
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
@@ -109,30 +108,4 @@ func (a *arriving) prompt() intake.Prompt {
 			left -= int64(token.Count(text))
 			return text, nil
 		}}
-}
-
-// restore puts behind a window what its prompt refers to as unchanged, where a compaction
-// has meanwhile taken the message that has it out of sight. What finds no room stays
-// readable behind its ref.
-func (e *Engine) restore(ctx context.Context, b scrollback.Branch, w scrollback.Window, sh *setting.Resolved) (scrollback.Window, error) {
-	parts, err := e.intake.Again(ctx, b, window.Unshown(w))
-	if err != nil || len(parts) == 0 {
-		return w, err
-	}
-	add := func(parts scrollback.Parts) (scrollback.Window, bool) {
-		out := window.Behind(w, parts, e.store.Weigh(parts), sh.Facts.Dialect)
-		return out, window.Fits(out.Weight, sh.Budget) && window.Lint(out, sh.Facts.Dialect) == nil
-	}
-	whole, ok := add(parts)
-	if ok {
-		return whole, nil
-	}
-	whole = w
-	var kept scrollback.Parts
-	for _, p := range parts { // as many as there is room for
-		if out, ok := add(append(kept[:len(kept):len(kept)], p)); ok {
-			kept, whole = append(kept, p), out
-		}
-	}
-	return whole, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/sight"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/internal/turnstile"
 	"github.com/scrollback-ai/scrollback/model"
@@ -38,6 +39,7 @@ type liveTurn struct {
 	meta     scrollback.MetaEvent // as last reported
 	usage    scrollback.Usage     // of all its calls
 	sent     scrollback.Weight    // of the newest request
+	note     *sight.Note          // of the newest request, until it is stored with its step
 	wait     turnstile.Patience   // for summaries
 	web      webSearch
 	crew     *agent.Crew // its sub-agents
@@ -221,6 +223,9 @@ func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
 	lt.saving.Lock()
 	defer lt.saving.Unlock()
 	f.Turn = lt.turn
+	if lt.note != nil {
+		f.Sent, f.Texts = &lt.note.Sent, lt.note.Texts
+	}
 	// What was said is kept even when the turn is being stopped.
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -230,7 +235,7 @@ func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
 	}
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	lt.head = done.Head
+	lt.head, lt.note = done.Head, nil
 	lt.draft = &model.Answer{}
 	return done, nil
 }

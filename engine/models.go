@@ -6,10 +6,8 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/token"
-	"github.com/scrollback-ai/scrollback/window"
 )
 
 // ModelEntry is a model that can be asked here. Factor is how many of its tokens
@@ -97,20 +95,4 @@ func (v *View) Fits(c scrollback.Conversation) error {
 // noModels finds the models of an engine that was given none.
 func noModels(name string) (model.Model, error) {
 	return nil, scrollback.ParamErrorf("engine", "model", "no models are set up, so there is no %q", name).Because(scrollback.ErrNoModel)
-}
-
-// account is the manifest of a window.
-func account(c scrollback.Conversation, s setting.Resolved, w scrollback.Window, prev *scrollback.WindowMark) scrollback.Manifest {
-	m := window.Account(w)
-	m.Limit, m.Budget, m.Tokens = s.ModelBudget.Limit, s.ModelBudget.Tokens, s.ModelTokens(m.Tokens)
-	for i := range m.Layers {
-		l := &m.Layers[i]
-		l.Tokens = s.ModelTokens(l.Tokens)
-		for k := range l.Items {
-			l.Items[k].Tokens = s.ModelTokens(l.Items[k].Tokens)
-		}
-	}
-	m.ConversationID, m.Model, m.Policy, m.LimitFrom = c.ID, s.Facts.Name, s.Policy.Name, s.LimitFrom
-	m.CacheReuse, m.Inherited = window.Reuse(prev, w), s.Inherited(c)
-	return m
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/agent"
 	"github.com/scrollback-ai/scrollback/engine/calls"
 	"github.com/scrollback-ai/scrollback/engine/fold"
+	"github.com/scrollback-ai/scrollback/engine/sight"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/recall"
@@ -57,7 +58,7 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 	lt.search(ctx)
 	for step := 1; ; step++ {
 		thought := lt.meta.ThinkingMS
-		w, mark, said, err := lt.answer(ctx, step)
+		w, said, err := lt.answer(ctx, step)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
@@ -65,7 +66,7 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 		lt.e.resolver.Outgrow(ctx, lt.resolved, said.usage)
 		lt.usage = lt.usage.Add(said.usage)
 		lt.resolved.Asked = asked(w) + lt.e.store.Weigh(said.parts).Tokens
-		out, done, err := lt.conclude(ctx, step, said, mark)
+		out, done, err := lt.conclude(ctx, step, said)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
@@ -90,24 +91,25 @@ const maxHeeded = 4
 
 // answer asks the model for one step, and with another window if its server refused the
 // first and said why.
-func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, *scrollback.WindowMark, reply, error) {
+func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, reply, error) {
 	for heeded := 0; ; heeded++ {
-		w, mark, err := lt.window(ctx)
+		w, note, err := lt.window(ctx)
 		if err != nil {
-			return w, mark, reply{}, err
+			return w, reply{}, err
 		}
-		lt.sent = w.Weight
+		note.Sent.Step, note.Sent.At = step, lt.e.store.Now()
+		lt.sent, lt.note = w.Weight, note
 		t, err := lt.ask(ctx, model.Request{Items: w.Items, Tools: w.Tools, MaxOutputTokens: w.Budget.Reserve, Limit: lt.resolved.ModelBudget.Limit, AnswerOnly: step > lt.most+1,
 			Thinking: lt.resolved.Thinking, WebSearch: lt.web.by == WebSearchProvider, CacheKey: cacheKey(lt.turn.Conversation), Bytes: lt.e.artifactBytes})
 		l := model.LessonOf(err)
 		if l == nil || !lt.sofar().Empty() {
-			return w, mark, t, err
+			return w, t, err
 		}
 		if heeded == maxHeeded {
-			return w, mark, t, lt.refused(w, err)
+			return w, t, lt.refused(w, err)
 		}
 		if err := lt.heed(ctx, w, *l, err); err != nil {
-			return w, mark, t, err
+			return w, t, err
 		}
 	}
 }
@@ -171,15 +173,14 @@ func (lt *liveTurn) refused(w scrollback.Window, refusal error) error {
 }
 
 // window makes the window of a step, folding first if it does not fit.
-func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, mark *scrollback.WindowMark, err error) {
+func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *sight.Note, err error) {
 	const op = "engine.Turn"
 	ctx, done := watch.Part(ctx, "assemble")
 	defer func() { done(err) }()
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	var due bool
-	w, due, err = lt.e.folder.Fit(ctx, &head, fold.Fitting{
+	fitted, err := lt.e.folder.Fit(ctx, &head, fold.Fitting{
 		Setting: lt.resolved, PromptSeq: lt.turn.Seq, Wait: &lt.wait, Beside: !lt.e.o.NoBackgroundFolds,
 		Compacting: func(ev scrollback.CompactingEvent) { lt.emit(ev) },
 		Folded:     func(r scrollback.Receipt) { lt.emit(scrollback.CompactionEvent{Receipt: r}) },
@@ -187,38 +188,32 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, mark *scro
 	if err != nil {
 		return w, nil, err
 	}
-	if due {
+	if fitted.Due {
 		lt.compactBeside(ctx)
 	}
-	if w, err = lt.e.restore(ctx, head.Branch, w, &lt.resolved); err != nil {
+	l := sight.Laid{Input: fitted.Input, Window: fitted.Window}
+	if err := lt.e.sight.Restore(ctx, head.Branch, &l, &lt.resolved); err != nil {
 		return w, nil, err
 	}
-	w = lt.quote(ctx, w)
-	if err := window.Lint(w, lt.resolved.Facts.Dialect); err != nil {
+	lt.quote(ctx, &l)
+	if err := window.Lint(l.Window, lt.resolved.Facts.Dialect); err != nil {
 		return w, nil, scrollback.Errorf(scrollback.Internal, op, "the window breaks a rule of the provider: %w", err)
 	}
-	m := account(head.Conversation, lt.resolved, w, lt.previous)
-	mark = window.Mark(w)
-	sent := m
-	sent.Layers = make([]scrollback.ManifestLayer, 0, len(m.Layers))
-	for _, l := range m.Layers {
-		l.Items = []scrollback.ManifestItem{}
-		sent.Layers = append(sent.Layers, l)
-	}
-	mark.Sent = &sent
-	lt.previous = mark
+	m := sight.Account(head.Conversation, lt.resolved, l.Window, lt.previous)
+	note = sight.Noted(&l, m, &lt.resolved)
+	lt.previous = note.Mark
 	lt.meta = scrollback.MetaEvent{Model: m.Model, CacheReuse: m.CacheReuse, Tokens: m.Tokens, Budget: m.Budget, Limit: m.Limit, LimitFrom: m.LimitFrom, ThinkingMS: lt.meta.ThinkingMS}
 	first := lt.meta
 	first.References, lt.references = lt.references, nil
 	lt.emit(first)
-	return w, mark, nil
+	return l.Window, note, nil
 }
 
 // conclude stores what a step said, runs its recall calls, and returns how the turn ended
 // if it did. The events report what has been stored.
-func (lt *liveTurn) conclude(ctx context.Context, step int, t reply, mark *scrollback.WindowMark) ([]scrollback.Event, *scrollback.DoneEvent, error) {
+func (lt *liveTurn) conclude(ctx context.Context, step int, t reply) ([]scrollback.Event, *scrollback.DoneEvent, error) {
 	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts, Model: lt.resolved.Facts.Name, Usage: &t.usage}}
-	f := store.FinishRequest{Window: mark, FinishReason: t.finish, State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{lt.record(t.usage, t.requestID)}}
+	f := store.FinishRequest{Window: lt.note.Mark, FinishReason: t.finish, State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{lt.record(t.usage, t.requestID)}}
 	if lt.sent.Images == 0 { // the weight of an image is the provider's own formula
 		f.Usage[0].WindowTokens = lt.sent.Tokens
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/engine/sight"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/store"
 	"github.com/scrollback-ai/scrollback/window"
@@ -31,7 +32,6 @@ const (
 const (
 	searchTime    = 10 * time.Second // then the turn goes on without it
 	searchesMost  = 10               // that are kept of one turn
-	foundShare    = 0.15             // of the budget, for what a search found
 	questionsBack = 50               // messages among which the newest question is looked for
 )
 
@@ -108,35 +108,19 @@ func (lt *liveTurn) search(ctx context.Context) {
 	}
 }
 
-// quote puts what the searcher found behind a window. What does not fit is shortened, and
-// left out in the end; the conversation stays as it is.
-func (lt *liveTurn) quote(ctx context.Context, w scrollback.Window) scrollback.Window {
+// quote puts what the searcher found behind a request, and shows what of it is quoted.
+func (lt *liveTurn) quote(ctx context.Context, l *sight.Laid) {
 	used := lt.web.found
-	quoted, fits := w, false
-	for ; len(used.Results) > 0 && !fits; used.Results = used.Results[:len(used.Results)-1] {
-		for _, chars := range []int{600, 300, 150, 0} {
-			text := scrollback.Say(window.WebResults(used, chars))
-			weight := lt.e.store.Weigh(text)
-			quoted = window.Behind(w, text, weight, lt.resolved.Facts.Dialect)
-			if fits = float64(weight.Tokens) <= foundShare*float64(lt.resolved.Budget.Tokens) && window.Fits(quoted.Weight, lt.resolved.Budget); fits {
-				break
-			}
-		}
-		if fits {
-			break
-		}
+	n := lt.e.sight.Quote(l, used, &lt.resolved)
+	if lt.web.told || len(used.Results) == 0 {
+		return
 	}
-	if !lt.web.told && len(lt.web.found.Results) > 0 {
-		lt.web.told = true
-		if !fits {
-			used.Error = "what was found does not fit into the window beside the conversation"
-		}
-		lt.tell(ctx, used)
+	lt.web.told = true
+	if used.Results = used.Results[:n]; n == 0 {
+		used.Error = "what was found does not fit into the window beside the conversation"
 	}
-	if !fits {
-		return w
-	}
-	return quoted
+	lt.web.found.Results = used.Results // no later step quotes more than is shown
+	lt.tell(ctx, used)
 }
 
 // heard notes what a delta says about searches by the model's server.

@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/calls"
 	"github.com/scrollback-ai/scrollback/engine/setting"
 	"github.com/scrollback-ai/scrollback/engine/watch"
+	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/store"
 )
 
@@ -174,7 +175,7 @@ func (v *View) prepare(ctx context.Context, r *TurnRequest) (begin store.BeginRe
 	if sh, web, err = e.resolve(ctx, head, r); err != nil {
 		return begin, sh, web, err
 	}
-	in, err := (&arriving{v, head, r, sh}).messages(ctx)
+	in, err := (&arriving{v, head, r, sh, e.intake}).messages(ctx)
 	if err != nil {
 		return begin, sh, web, err
 	}
@@ -221,13 +222,14 @@ type arriving struct {
 	head store.Head
 	r    *TurnRequest
 	sh   setting.Resolved
+	in   *intake.Intake
 }
 
 // messages checks what a request brings and turns it into messages: a prompt has behind it
 // what its marks name.
 func (a *arriving) messages(ctx context.Context) ([]store.Incoming, error) {
 	const op = "engine.Turn"
-	e, r := a.v.e, a.r
+	r := a.r
 	if len(r.Message) > 0 && len(r.ToolResults) > 0 {
 		return nil, scrollback.ParamErrorf(op, "tool_results", "give a message or tool results, not both")
 	}
@@ -239,9 +241,9 @@ func (a *arriving) messages(ctx context.Context) ([]store.Incoming, error) {
 	switch {
 	case len(r.Message) > 0:
 		m = scrollback.Message{ID: r.MessageID, Role: scrollback.RoleUser}
-		err := e.intake.Limits.Check(r.Message)
+		err := a.in.Limits.Check(r.Message)
 		if err == nil {
-			m.Parts, attached, err = e.intake.Follow(ctx, a.prompt())
+			m.Parts, attached, err = a.in.Follow(ctx, a.prompt())
 		}
 		if err != nil {
 			return nil, err
@@ -254,10 +256,10 @@ func (a *arriving) messages(ctx context.Context) ([]store.Incoming, error) {
 	default:
 		return nil, nil
 	}
-	if len(r.ToolResults) > e.intake.Limits.Parts {
-		return nil, scrollback.ParamErrorf(op, "tool_results", "at most %d results are taken at once", e.intake.Limits.Parts).Because(scrollback.ErrTooLarge)
+	if len(r.ToolResults) > a.in.Limits.Parts {
+		return nil, scrollback.ParamErrorf(op, "tool_results", "at most %d results are taken at once", a.in.Limits.Parts).Because(scrollback.ErrTooLarge)
 	}
-	in, err := e.intake.Admit(ctx, r.Conversation, m, a.sh.Room(), attached)
+	in, err := a.in.Admit(ctx, r.Conversation, m, a.sh.Room(), attached)
 	return []store.Incoming{in}, err
 }
 

@@ -22,7 +22,7 @@ func (in *Intake) Keep(ctx context.Context, r io.Reader, name string) (scrollbac
 	if err != nil {
 		return scrollback.Artifact{}, scrollback.Wrap(scrollback.Invalid, "intake.Keep", err)
 	}
-	id, size, err := in.archive.PutArtifact(ctx, io.MultiReader(&head, r), in.Limits.ArtifactBytes)
+	id, size, err := in.put(ctx, io.MultiReader(&head, r), in.Limits.ArtifactBytes)
 	if errors.Is(err, scrollback.ErrTooLarge) {
 		err = scrollback.ParamErrorf("intake.Keep", "file", "an attachment has at most %d bytes (limits.attachment_bytes)", in.Limits.ArtifactBytes).Because(scrollback.ErrTooLarge)
 	}

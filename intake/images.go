@@ -107,18 +107,27 @@ func (a *admission) describeImage(ctx context.Context, i int, p scrollback.Image
 		return p, err
 	}
 	p.Artifact = art.ID
-	f, _, err := a.archive.OpenArtifact(ctx, art.ID)
+	head, err := a.header(ctx, i, art.ID)
 	if err != nil {
 		return p, err
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, headerBytes))
-	if err != nil {
-		return p, scrollback.Wrap(scrollback.Unavailable, "intake", err)
 	}
 	p.Size = art.Size
 	p.MediaType, p.Width, p.Height, err = picture.Measure(head)
 	return p, inMessage(p.Name, err)
+}
+
+// header is the beginning of the image that is part i.
+func (a *admission) header(ctx context.Context, i int, id scrollback.ArtifactID) ([]byte, error) {
+	if b := a.attached[i]; b != nil {
+		return b[:min(len(b), headerBytes)], nil
+	}
+	f, _, err := a.archive.OpenArtifact(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, headerBytes))
+	return head, scrollback.Wrap(scrollback.Unavailable, "intake", err)
 }
 
 // headerBytes is where the size of an image is looked for that stays as it is.
@@ -159,7 +168,7 @@ func (a *admission) fitImage(ctx context.Context, p scrollback.Image) (scrollbac
 
 // keepPicture stores what is kept of an image, which the message then mentions.
 func (a *admission) keepPicture(ctx context.Context, fit picture.Picture, name string) (scrollback.Image, error) {
-	id, size, err := a.archive.PutArtifact(ctx, bytes.NewReader(fit.Bytes), a.Limits.ArtifactBytes)
+	id, size, err := a.put(ctx, bytes.NewReader(fit.Bytes), a.Limits.ArtifactBytes)
 	if err == nil && !slices.ContainsFunc(a.out.Mentions, func(m scrollback.Artifact) bool { return m.ID == id }) {
 		a.out.Mentions = append(a.out.Mentions, scrollback.Artifact{ID: id, MediaType: fit.MediaType, Name: name, Size: size, CreatedAt: a.store.Now()})
 	}

@@ -13,6 +13,7 @@ package intake
 
 import (
 	"context"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -38,6 +39,7 @@ type Intake struct {
 	store   *store.Store
 	archive *archive.Archive
 	fitter  *picture.Fitter
+	put     func(ctx context.Context, r io.Reader, maxBytes int64) (scrollback.ArtifactID, int64, error)
 }
 
 // New makes an intake over a store and an archive, neither of which may be nil.
@@ -54,7 +56,15 @@ func New(s *store.Store, a *archive.Archive, l Limits) *Intake {
 	if l.Images == 0 {
 		l.Images = window.MaxImages
 	}
-	return &Intake{Limits: l, store: s, archive: a, fitter: picture.New(picture.Limits{})}
+	return &Intake{Limits: l, store: s, archive: a, fitter: picture.New(picture.Limits{}), put: a.PutArtifact}
+}
+
+// Rehearsal is the same intake, except that it stores nothing: what it admits is what would
+// be stored.
+func (in *Intake) Rehearsal() *Intake {
+	out := *in
+	out.put = archive.NameOf
+	return &out
 }
 
 // Check returns an error unless a user's message, of which nothing is written yet, is

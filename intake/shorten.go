@@ -112,7 +112,7 @@ func (a *admission) shortenResult(ctx context.Context, r scrollback.ToolResult, 
 
 // keepText stores a text as an artifact that the message mentions and is found by.
 func (a *admission) keepText(ctx context.Context, text, name string) (scrollback.Artifact, error) {
-	id, size, err := a.archive.PutArtifact(ctx, strings.NewReader(text), int64(len(text)))
+	id, size, err := a.put(ctx, strings.NewReader(text), int64(len(text)))
 	if err != nil {
 		return scrollback.Artifact{}, err
 	}

@@ -67,6 +67,8 @@ type FinishRequest struct {
 	FinishReason string
 	Failure      *scrollback.Failure
 	Window       *scrollback.WindowMark
+	Sent         *scrollback.Sent  // to the model in this step; nil for nothing
+	Texts        map[string]string // that it names, by hash
 }
 
 // Finish appends the messages of a step; they are durable when it returns.
@@ -76,6 +78,7 @@ func (p Turns) Finish(ctx context.Context, f FinishRequest) (Finished, error) {
 		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + p.s.lease.Milliseconds(),
 		Entries: p.s.entries(f.Messages, f.Turn.ID), Usage: booked(f.Usage), Learn: p.s.learn, State: f.State, OpenCalls: slices.Clone(f.OpenCalls),
 		FinishReason: f.FinishReason, Failure: f.Failure, Window: f.Window, Meta: f.Turn.Meta,
+		Sent: f.Sent, Texts: f.Texts,
 	})
 }
 
@@ -92,6 +95,17 @@ func (p Turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, 
 // Meta returns what is kept about turns beside their messages, where anything is.
 func (p Turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
 	return p.s.d.Turns.Meta(ctx, ids)
+}
+
+// Steps returns what the steps of a turn sent to its model, in order.
+func (p Turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.Sent, error) {
+	return p.s.d.Turns.Steps(ctx, id)
+}
+
+// Texts returns texts that the steps of a conversation's turns named, by hash, as far as
+// they are known.
+func (p Turns) Texts(ctx context.Context, of scrollback.ConversationID, hashes ...string) (map[string]string, error) {
+	return p.s.d.Turns.Texts(ctx, of, hashes)
 }
 
 // Last returns the newest turn of a conversation.

@@ -92,6 +92,12 @@ func folded(in *Input) scrollback.Item {
 	for i := range in.Carried {
 		k.seqs[in.Carried[i].Seq] = same.Clauses(clip.Bytes(in.Carried[i].Parts.Text(), maxCompared))
 	}
+	end := b.Len()
+	hold := func(h scrollback.Hold) {
+		it.Weight.Tokens += h.Tokens
+		h.Bytes, end = b.Len()-end, b.Len()
+		it.Holds = append(it.Holds, h)
+	}
 	if sum != nil {
 		if text := k.summary(sum.Text, segs); text != "" {
 			if sum.MinutesEnd == 0 && strings.HasPrefix(text, "#") { // its heading says the same
@@ -99,15 +105,13 @@ func folded(in *Input) scrollback.Item {
 			}
 			fmt.Fprintf(&b, "\n%s\n%s\n", sum.heading(), marks.Escape(text))
 		}
-		it.Weight.Tokens += sum.Tokens
-		it.Holds = append(it.Holds, scrollback.Hold{Kind: scrollback.KindSummary, Ref: scrollback.HistoryRef(sum.Segment),
+		hold(scrollback.Hold{Kind: scrollback.KindSummary, Ref: scrollback.HistoryRef(sum.Segment),
 			FirstSeq: sum.FirstSeq, LastSeq: sum.LastSeq, Tokens: sum.Tokens})
 	}
 	for i := range segs {
 		s := &segs[i]
 		b.WriteString("\n" + marks.Escape(k.placeholder(s)) + "\n")
-		it.Weight.Tokens += s.TokensAfter
-		it.Holds = append(it.Holds, scrollback.Hold{Kind: scrollback.KindPlaceholder, Ref: scrollback.HistoryRef(s.ID),
+		hold(scrollback.Hold{Kind: scrollback.KindPlaceholder, Ref: scrollback.HistoryRef(s.ID),
 			FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Tokens: s.TokensAfter})
 	}
 	b.WriteString(foldClose)

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"hash"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -37,9 +38,22 @@ func Account(w scrollback.Window) scrollback.Manifest {
 			put(layer, scrollback.ManifestItem{Kind: h.Kind, Seq: h.FirstSeq, LastSeq: h.LastSeq, Ref: h.Ref, Tokens: h.Tokens})
 			rest -= h.Tokens
 		}
-		put(it.Layer, scrollback.ManifestItem{Kind: it.Kind, Seq: it.Seq, Tokens: rest})
+		if len(it.Joins) == 0 {
+			put(it.Layer, scrollback.ManifestItem{Kind: shownAs(w, it.Kind, it.Seq), Seq: it.Seq, Tokens: rest})
+		}
+		for _, j := range it.Joins {
+			put(j.Layer, scrollback.ManifestItem{Kind: shownAs(w, j.Kind, j.Seq), Seq: j.Seq, Tokens: j.Weight.Tokens})
+		}
 	}
 	return m
+}
+
+// shownAs is the kind of an item as people see it.
+func shownAs(w scrollback.Window, kind scrollback.ItemKind, seq int64) scrollback.ItemKind {
+	if kind == scrollback.KindMessage && slices.Contains(w.Pinned, seq) {
+		return scrollback.KindPin
+	}
+	return kind
 }
 
 // Mark identifies the bytes that a window begins with, to be compared with the next
@@ -63,7 +77,15 @@ func Mark(w scrollback.Window) *scrollback.WindowMark {
 // Reuse returns the share of w's tokens, 0 to 1, that it has in common with the
 // beginning of the window that prev marks.
 func Reuse(prev *scrollback.WindowMark, w scrollback.Window) float64 {
-	if prev == nil || w.Weight.Tokens == 0 {
+	if w.Weight.Tokens == 0 {
+		return 0
+	}
+	return float64(Kept(prev, w)) / float64(w.Weight.Tokens)
+}
+
+// Kept is the same in tokens.
+func Kept(prev *scrollback.WindowMark, w scrollback.Window) int64 {
+	if prev == nil {
 		return 0
 	}
 	marks := append([]scrollback.LayerMark{{Items: prev.Items, Tokens: prev.Tokens, Hash: prev.Hash}}, prev.Layers...)
@@ -77,7 +99,16 @@ func Reuse(prev *scrollback.WindowMark, w scrollback.Window) float64 {
 			}
 		}
 	}
-	return float64(kept) / float64(w.Weight.Tokens)
+	return kept
+}
+
+// Fingerprint is of everything that a window sends.
+func Fingerprint(w scrollback.Window) string {
+	h := sha256.New()
+	for _, it := range w.Items {
+		feed(h, it, w.Tools)
+	}
+	return sum(h)
 }
 
 // feed hashes what of an item is sent to a provider.

@@ -85,12 +85,21 @@ func (s *sequence) push(it scrollback.Item) {
 // join adds what an item says to the last turn.
 func (s *sequence) join(it scrollback.Item) {
 	last := &s.out[len(s.out)-1]
+	if len(last.Joins) == 0 {
+		last.Joins = []scrollback.Join{piece(*last)}
+	}
+	last.Joins = append(last.Joins[:len(last.Joins):len(last.Joins)], piece(it))
 	last.Parts = append(last.Parts[:len(last.Parts):len(last.Parts)], partsFor(last.Model, it)...)
 	if last.Role == scrollback.RoleTool {
 		last.Parts = s.inOrder(last.Parts)
 	}
 	last.Weight = last.Weight.Add(it.Weight)
 	s.last = *last
+}
+
+// piece is an item as one of those that make a turn.
+func piece(it scrollback.Item) scrollback.Join {
+	return scrollback.Join{Kind: it.Kind, Layer: it.Layer, Seq: it.Seq, Parts: len(it.Parts), Weight: it.Weight}
 }
 
 // inOrder returns results in the order of their calls, where the dialect demands it.

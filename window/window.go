@@ -113,6 +113,11 @@ func Assemble(in Input) scrollback.Window {
 		}
 	}
 	messages, crowdedOut := in.verbatim()
+	for _, m := range in.Pinned {
+		if !slices.ContainsFunc(crowdedOut, func(e scrollback.Excluded) bool { return e.FirstSeq == m.Seq }) {
+			w.Pinned = append(w.Pinned, m.Seq)
+		}
+	}
 	var unfinished []scrollback.Excluded
 	if in.PromptSeq > 0 {
 		messages, unfinished = asking(messages)

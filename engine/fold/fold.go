@@ -57,6 +57,8 @@ type Folder struct {
 	resolver *setting.Resolver
 	o        Options
 	locks    turnstile.Locks[scrollback.ConversationID] // one fold of a conversation at a time
+	memories recent[*compact.Memory]                    // of folds that were only looked at
+	glances  recent[*glance]
 }
 
 // New makes a folder over one store.
@@ -73,6 +75,11 @@ func (f *Folder) Shown(ctx context.Context, h store.Head, sh setting.Resolved) (
 	if err != nil {
 		return compact.Shown{}, err
 	}
+	return f.surround(snap, h, sh), nil
+}
+
+// surround adds to a snapshot of a head what surrounds it in a window.
+func (f *Folder) surround(snap store.Snapshot, h store.Head, sh setting.Resolved) compact.Shown {
 	in := window.Input{
 		Instructions: sh.Instructions(h.Conversation), Tools: sh.Tools(h.Conversation), Segments: snap.Segments,
 		Carried: snap.Carried, Pinned: snap.Pinned, PinnedTokens: sh.Policy.PinnedBound(sh.Budget.Tokens), Live: snap.Live,
@@ -88,7 +95,7 @@ func (f *Folder) Shown(ctx context.Context, h store.Head, sh setting.Resolved) (
 		in.Summary = compact.InSight(*h.Branch.View.Summary, snap.Summary.Summary)
 	}
 	in.ToolsWeight = f.resolver.ToolsWeight(in.Tools)
-	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: sh.Policy}, nil
+	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: sh.Policy}
 }
 
 // Fitting says how the window of a request is made to fit.
@@ -101,23 +108,33 @@ type Fitting struct {
 	Folded     func(scrollback.Receipt)         // of each fold
 }
 
+// Fitted is a window that fits, and what it is laid out from. Due says that there is a fold
+// to be made, which the request does not need.
+type Fitted struct {
+	Input  window.Input
+	Window scrollback.Window
+	Due    bool
+}
+
 // Fit makes the window of a head, folding until it is under the policy's trigger, and
 // updates head. If the request fits, it waits for no model where it may leave the fold
-// to the caller; due then says that there is one to be made.
-func (f *Folder) Fit(ctx context.Context, head *store.Head, q Fitting) (w scrollback.Window, due bool, err error) {
+// to the caller.
+func (f *Folder) Fit(ctx context.Context, head *store.Head, q Fitting) (Fitted, error) {
 	for n := range maxFolds {
 		shown, err := f.Shown(ctx, *head, q.Setting)
 		if err != nil {
-			return w, false, err
+			return Fitted{}, err
 		}
 		shown.Window.PromptSeq = q.PromptSeq
-		w = window.Assemble(shown.Window)
+		w := window.Assemble(shown.Window)
+		fitted := Fitted{Input: shown.Window, Window: w}
 		fits := window.Fits(w.Weight, q.Setting.Budget) && !shown.More
 		if fits && (!shown.Due(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt || f.locks.Users(head.ID) > 0) {
-			return w, false, nil
+			return fitted, nil
 		}
 		if fits && q.Beside && shown.Asks() && len(f.writers(ctx, head.Conversation, q.Setting)) > 0 {
-			return w, true, nil
+			fitted.Due = true
+			return fitted, nil
 		}
 		if n == 0 && !fits && q.Compacting != nil {
 			q.Compacting(scrollback.CompactingEvent{Tokens: q.Setting.ModelTokens(w.Weight.Tokens + shown.Unread()), Budget: q.Setting.ModelBudget.Tokens})
@@ -131,20 +148,20 @@ func (f *Folder) Fit(ctx context.Context, head *store.Head, q Fitting) (w scroll
 		switch {
 		case err != nil && fits && ctx.Err() == nil:
 			f.o.Log.Warn("a compaction failed, and the request fits without it", "conversation", head.ID, "error", err)
-			return w, false, nil
+			return fitted, nil
 		case err != nil:
-			return w, false, err
+			return Fitted{}, err
 		case receipt.Result == scrollback.ResultCompacted:
 			q.Folded(receipt)
 		case head.Branch.ViewVersion != seen || receipt.Result == scrollback.ResultConflict:
 			// Somebody folded meanwhile: what w holds is no longer shown.
 		case fits:
-			return w, false, nil
+			return fitted, nil
 		default:
-			return w, false, overBudget(w, &q.Setting)
+			return Fitted{}, overBudget(w, &q.Setting)
 		}
 	}
-	return w, false, scrollback.Errorf(scrollback.Internal, "engine.fit", "the backlog did not end after %d compactions", maxFolds)
+	return Fitted{}, scrollback.Errorf(scrollback.Internal, "engine.fit", "the backlog did not end after %d compactions", maxFolds)
 }
 
 // overBudget is the error for a window that does not fit, with the figures.

@@ -58,13 +58,17 @@ func (a *api) compaction() {
 	a.undoing()
 	huma.Register(a.huma, huma.Operation{OperationID: "context", Method: http.MethodGet, Path: "/api/conversations/{id}/context",
 		Summary: "What the next request would show, and what it leaves out"},
-		func(ctx context.Context, in *ConversationPath) (*body[scrollback.Manifest], error) {
+		func(ctx context.Context, in *struct {
+			ConversationPath
+			Content bool `query:"content"`
+		}) (*body[scrollback.Manifest], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
 				return seen(scrollback.Manifest{}, err)
 			}
-			return seen(a.as(ctx).Context(ctx, id))
+			return seen(a.as(ctx).Preview(ctx, id, engine.ContextRequest{Content: in.Content}))
 		})
+	a.previews()
 	huma.Register(a.huma, huma.Operation{OperationID: "receipts", Method: http.MethodGet, Path: "/api/conversations/{id}/receipts",
 		Summary: "The compactions so far, newest first"},
 		func(ctx context.Context, in *struct {
@@ -77,6 +81,55 @@ func (a *api) compaction() {
 			}
 			rs, err := a.as(ctx).Receipts(ctx, id, in.Limit)
 			return seen(receiptList{rs}, err)
+		})
+}
+
+// draftBody is a message that is being written, and what it would be sent with.
+type draftBody struct {
+	Message *content `json:"message,omitempty"`
+	Model   string   `json:"model,omitempty"`
+	Limit   int64    `json:"limit,omitempty"`
+	Policy  string   `json:"policy,omitempty"`
+	PolicyNumbers
+	ReasoningEffort string `json:"reasoning_effort,omitempty"`
+	WebSearch       bool   `json:"web_search,omitempty"`
+	Content         bool   `json:"content,omitempty"`
+}
+
+// previews adds what a draft would send, and what the steps of a turn sent.
+func (a *api) previews() {
+	huma.Register(a.huma, huma.Operation{OperationID: "preview", Method: http.MethodPost, Path: "/api/conversations/{id}/context",
+		Summary: "What sending a message would show, and compact", MaxBodyBytes: a.limits.Body},
+		func(ctx context.Context, in *struct {
+			ConversationPath
+			Body draftBody
+		}) (*body[scrollback.Manifest], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.Manifest{}, err)
+			}
+			b := in.Body
+			q := engine.ContextRequest{Content: b.Content, Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy,
+				Compaction: b.numbers(), Thinking: scrollback.Thinking{Effort: b.ReasoningEffort}}}
+			if b.Message != nil {
+				if q.Message, err = b.Message.parts("message"); err != nil {
+					return seen(scrollback.Manifest{}, err)
+				}
+			}
+			return seen(a.as(ctx).Preview(ctx, id, q))
+		})
+	huma.Register(a.huma, huma.Operation{OperationID: "turn-context", Method: http.MethodGet, Path: "/api/conversations/{id}/turns/{turn}/context",
+		Summary: "What the steps of a turn sent to its model"},
+		func(ctx context.Context, in *struct {
+			TurnPath
+			Step    int  `query:"step" minimum:"0"`
+			Content bool `query:"content"`
+		}) (*body[scrollback.TurnContext], error) {
+			id, err := a.resolve(ctx, in.ID)
+			if err != nil {
+				return seen(scrollback.TurnContext{}, err)
+			}
+			return seen(a.as(ctx).Turns().Context(ctx, id, scrollback.TurnID(in.Turn), engine.Past{Step: in.Step, Content: in.Content}))
 		})
 }
 

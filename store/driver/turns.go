@@ -33,6 +33,14 @@ type Turns interface {
 	// or that do not exist, are left out. It must not be asked for more than ListMax.
 	Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error)
 
+	// Steps are what the steps of a turn sent to its model, ascending; none of a turn that
+	// is unknown.
+	Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.Sent, error)
+
+	// Texts are those that Finish kept for a conversation, by hash. Unknown ones are left
+	// out.
+	Texts(ctx context.Context, of scrollback.ConversationID, hashes []string) (map[string]string, error)
+
 	// Troubled are turns that did not end well; see [TurnQuery].
 	Troubled(ctx context.Context, q TurnQuery) ([]scrollback.Turn, error)
 }
@@ -100,6 +108,8 @@ type Save struct {
 // nothing is written), adds Usage to the books and stores the turn's new state. If there
 // are entries, Turn.LastSeq becomes the head.
 // Meta, unless it is nil, takes the place of the turn's.
+// Sent, unless it is nil, is kept as the account of its step, in place of one that is there;
+// and Texts, by hash, for as long as a conversation is there that a step named them in.
 // While State stays open the turn keeps its lease and its draft is emptied; any
 // other state frees the conversation.
 type Finish struct {
@@ -116,6 +126,8 @@ type Finish struct {
 	Failure      *scrollback.Failure
 	Window       *scrollback.WindowMark
 	Meta         *scrollback.TurnMeta
+	Sent         *scrollback.Sent
+	Texts        map[string]string
 }
 
 // Reply is what Turn.Reply becomes once a turn's entries are appended, by Finish

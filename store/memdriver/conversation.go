@@ -24,6 +24,7 @@ type thread struct {
 	receipts []*receipt
 	mentions []mention
 	sources  map[string]driver.Source
+	texts    map[string]string // that the steps of its turns name, by hash
 }
 
 // Create implements [driver.Log].

@@ -33,6 +33,7 @@ type database struct {
 	threads   map[scrollback.ConversationID]*thread
 	branches  map[scrollback.BranchID]*branch
 	turns     map[scrollback.TurnID]*scrollback.Turn
+	steps     map[scrollback.TurnID][]scrollback.Sent
 	segments  map[scrollback.SegmentID]scrollback.Segment
 	artifacts map[scrollback.ArtifactID]scrollback.Artifact
 	rows      []*row // all messages, in the order they were appended
@@ -75,6 +76,7 @@ func empty() *database {
 		threads:   map[scrollback.ConversationID]*thread{},
 		branches:  map[scrollback.BranchID]*branch{},
 		turns:     map[scrollback.TurnID]*scrollback.Turn{},
+		steps:     map[scrollback.TurnID][]scrollback.Sent{},
 		segments:  map[scrollback.SegmentID]scrollback.Segment{},
 		artifacts: map[scrollback.ArtifactID]scrollback.Artifact{},
 		learned:   map[string]scrollback.Learned{},

@@ -54,8 +54,9 @@ type purging struct{ *database }
 func (db purging) forget(th *thread, now int64) {
 	for _, id := range th.turns {
 		delete(db.turns, id)
+		delete(db.steps, id)
 	}
-	th.turns, th.turn, th.receipts = nil, "", nil
+	th.turns, th.turn, th.receipts, th.texts = nil, "", nil, nil
 	th.Conversation = scrollback.Conversation{ID: th.ID, Project: th.Project, Parent: th.Parent, Ancestors: th.Ancestors, Version: th.Version,
 		Branch: th.Branch, Messages: th.Messages, CreatedAt: th.CreatedAt, DeletedAt: now, PurgedAt: -now, Roots: []string{}, PinnedSeqs: []int64{}}
 	db.changes.tell(driver.Changed{Conversation: th.ID, Project: th.Project, Kinds: driver.KindTrashed | driver.KindPurged})

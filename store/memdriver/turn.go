@@ -55,6 +55,7 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 	if f.Meta != nil {
 		t.Meta = clone(f.Meta)
 	}
+	db.keepSent(th, t.ID, f)
 	if f.State == scrollback.TurnOpen {
 		t.LeaseUntil = f.LeaseUntil
 	} else {
@@ -65,6 +66,50 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 	db.enter(th.Project, f.Usage, f.Learn)
 	db.changes.touch(th, f.Now)
 	return driver.Finished{Head: db.head(th), Messages: ms}, nil
+}
+
+// keepSent keeps what a step sent, and the texts that it names.
+func (db *database) keepSent(th *thread, id scrollback.TurnID, f driver.Finish) {
+	if f.Sent == nil {
+		return
+	}
+	same := func(s scrollback.Sent) bool { return s.Step == f.Sent.Step }
+	db.steps[id] = append(slices.DeleteFunc(db.steps[id], same), clone(*f.Sent))
+	slices.SortFunc(db.steps[id], func(a, b scrollback.Sent) int { return cmp.Compare(a.Step, b.Step) })
+	for hash, text := range f.Texts {
+		if th.texts == nil {
+			th.texts = map[string]string{}
+		}
+		th.texts[hash] = text
+	}
+}
+
+// Steps implements [driver.Turns].
+func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.Sent, error) {
+	end, err := db.read(ctx, "memdriver.Steps")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	return clone(db.steps[id]), nil
+}
+
+// Texts implements [driver.Turns].
+func (db turns) Texts(ctx context.Context, of scrollback.ConversationID, hashes []string) (map[string]string, error) {
+	end, err := db.read(ctx, "memdriver.Texts")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, hash := range hashes {
+		if th := db.threads[of]; th != nil {
+			if text, ok := th.texts[hash]; ok {
+				out[hash] = text
+			}
+		}
+	}
+	return out, nil
 }
 
 // Stop implements [driver.Turns].

@@ -100,7 +100,7 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 			return err
 		}
 	}
-	return nil
+	return sqlrow.DropSent(ctx, j.tx, j.c.ID)
 }
 
 // purge removes the newest messages of a branch that nobody inherits, and their search

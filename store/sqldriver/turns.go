@@ -202,6 +202,9 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		if err := storeTurn(ctx, tx, &t); err != nil {
 			return err
 		}
+		if err := sqlrow.PutSent(ctx, tx, &t, f.Sent, f.Texts); err != nil {
+			return err
+		}
 		if err := enter(ctx, tx, w.c.Project, f.Usage, f.Learn); err != nil {
 			return err
 		}
@@ -272,6 +275,18 @@ func (db turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollba
 		out[id] = meta
 	}
 	return out, nil
+}
+
+// Steps implements [driver.Turns].
+func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.Sent, error) {
+	out, err := sqlrow.Steps(ctx, db.Read, id)
+	return out, db.wrap("sqldriver.Steps", err)
+}
+
+// Texts implements [driver.Turns].
+func (db turns) Texts(ctx context.Context, of scrollback.ConversationID, hashes []string) (map[string]string, error) {
+	out, err := sqlrow.Texts(ctx, db.Read, of, hashes)
+	return out, db.wrap("sqldriver.Texts", err)
 }
 
 // Last implements [driver.Turns].

@@ -30,7 +30,7 @@ var enums = map[reflect.Type][]any{
 		scrollback.LayerPlaceholders, scrollback.LayerMessages, scrollback.LayerPrompt, scrollback.LayerRequestOnly},
 	reflect.TypeFor[scrollback.ItemKind](): {scrollback.KindInstructions, scrollback.KindTools, scrollback.KindEnvironment,
 		scrollback.KindFolded, scrollback.KindSummary, scrollback.KindPlaceholder, scrollback.KindAck, scrollback.KindMessage,
-		scrollback.KindRepair, scrollback.KindRequestOnly},
+		scrollback.KindRepair, scrollback.KindRequestOnly, scrollback.KindPin},
 	reflect.TypeFor[scrollback.ReferenceKind](): {scrollback.ReferenceFile, scrollback.ReferenceFolder, scrollback.ReferenceImage,
 		scrollback.ReferenceTool},
 	reflect.TypeFor[scrollback.Strictness](): {scrollback.StrictTurns, scrollback.StrictNoSystem},

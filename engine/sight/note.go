@@ -1,0 +1,127 @@
+package sight
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/setting"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// Note is what is to be stored of a request that is being sent.
+type Note struct {
+	Mark  *scrollback.WindowMark
+	Sent  scrollback.Sent
+	Texts map[string]string // that Sent names, by hash
+}
+
+// Noted makes the note of a request from its account.
+func Noted(l *Laid, m scrollback.Manifest, sh *setting.Resolved) *Note {
+	in := &l.Input
+	n := &Note{Mark: window.Mark(l.Window), Texts: map[string]string{}}
+	n.Sent = scrollback.Sent{Model: m.Model, Policy: m.Policy, Limit: m.Limit, LimitFrom: m.LimitFrom, Budget: m.Budget, CompactsAt: m.CompactsAt,
+		Tokens: m.Tokens, Bytes: m.Bytes, Images: m.Images, Reused: m.Reused, Runs: runs(m),
+		Dialect: in.Dialect.Name, ImageURLs: in.Dialect.ImageURLs, Factor: sh.Factor, PinnedTokens: in.PinnedTokens, Prompt: in.PromptSeq,
+		Again: l.Again, Web: l.Web, Hash: window.Fingerprint(l.Window)}
+	s := &n.Sent
+	if in.Instructions != "" {
+		s.Instructions = n.keep(in.Instructions)
+	}
+	if tools, err := json.Marshal(in.Tools); err == nil && len(in.Tools) > 0 {
+		s.Tools = n.keep(string(tools))
+	}
+	if in.Environment != "" {
+		s.Environment = hashOf(in.Environment)
+	}
+	for _, seg := range in.Segments {
+		s.Segments = append(s.Segments, seg.ID)
+	}
+	if in.Summary != nil {
+		s.Summary = &in.Summary.ViewSummary
+	}
+	s.Carried, s.Pinned = seqs(in.Carried), seqs(in.Pinned)
+	if len(s.Pinned) == 0 {
+		s.PinnedTokens = 0
+	}
+	if live := in.Live; len(live) > 0 {
+		s.First, s.Last = live[0].Seq, live[len(live)-1].Seq
+	}
+	return n
+}
+
+func (n *Note) keep(text string) string {
+	hash := hashOf(text)
+	n.Texts[hash] = text
+	return hash
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+func seqs(ms []scrollback.Message) (out []int64) {
+	for i := range ms {
+		out = append(out, ms[i].Seq)
+	}
+	return out
+}
+
+// runs are the items of a manifest, neighbours of one kind as one.
+func runs(m scrollback.Manifest) []scrollback.SentRun {
+	out := []scrollback.SentRun{}
+	for _, l := range m.Layers {
+		for i, it := range l.Items {
+			r := scrollback.SentRun{Kind: it.Kind, Layer: l.Name, Seq: it.Seq, LastSeq: max(it.Seq, it.LastSeq), Tokens: it.Tokens}
+			if i > 0 && joins(out[len(out)-1], r) {
+				last := &out[len(out)-1]
+				last.LastSeq, last.Tokens = r.LastSeq, last.Tokens+r.Tokens
+				continue
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// joins says whether a run of messages goes on.
+func joins(a, b scrollback.SentRun) bool {
+	return a.Kind == scrollback.KindMessage && b.Kind == a.Kind && b.Seq == a.LastSeq+1
+}
+
+// listed is the manifest of a request as its account has it.
+func listed(c scrollback.ConversationID, s *scrollback.Sent) scrollback.Manifest {
+	m := scrollback.Manifest{ConversationID: c, Model: s.Model, Policy: s.Policy, Limit: s.Limit, LimitFrom: s.LimitFrom, Budget: s.Budget,
+		CompactsAt: s.CompactsAt, Tokens: s.Tokens, Bytes: s.Bytes, Images: s.Images, Reused: s.Reused, Step: s.Step, SentAt: s.At,
+		Over: max(0, s.Tokens-s.Budget), Excluded: []scrollback.Excluded{}}
+	if s.Tokens > 0 {
+		m.CacheReuse = math.Round(float64(s.Reused)/float64(s.Tokens)*1e4) / 1e4
+	}
+	segments := s.Segments
+	for _, name := range scrollback.Layers() {
+		l := scrollback.ManifestLayer{Name: name, Items: []scrollback.ManifestItem{}}
+		for _, r := range s.Runs {
+			if r.Layer != name {
+				continue
+			}
+			it := scrollback.ManifestItem{Kind: r.Kind, Seq: r.Seq, Tokens: r.Tokens}
+			if r.LastSeq > r.Seq || r.Kind == scrollback.KindPlaceholder || r.Kind == scrollback.KindSummary {
+				it.LastSeq = r.LastSeq
+			}
+			switch {
+			case r.Kind == scrollback.KindSummary && s.Summary != nil:
+				it.Ref = scrollback.HistoryRef(s.Summary.Segment)
+			case r.Kind == scrollback.KindPlaceholder && len(segments) > 0:
+				it.Ref, segments = scrollback.HistoryRef(segments[0]), segments[1:]
+				m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: r.Seq, LastSeq: r.LastSeq, Ref: &it.Ref, Reason: "folded"})
+			}
+			l.Tokens += r.Tokens
+			l.Items = append(l.Items, it)
+		}
+		m.Layers = append(m.Layers, l)
+	}
+	return m
+}

@@ -1,0 +1,156 @@
+package sight
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// Past says what is wanted of what a turn sent: of one step, or of all (0), with what the
+// model read in the step, or in the last one.
+type Past struct {
+	Step    int
+	Content bool
+}
+
+// Turn is what the steps of a turn of a conversation sent. A turn that is older than the
+// accounts of steps has the totals of its last request, or nothing.
+func (x *Sight) Turn(ctx context.Context, c scrollback.Conversation, t scrollback.Turn, q Past) (scrollback.TurnContext, error) {
+	const op = "engine.Turns.Context"
+	out := scrollback.TurnContext{TurnID: t.ID, StartedAt: t.StartedAt, Steps: []scrollback.Manifest{}}
+	sent, err := x.store.Turns.Steps(ctx, t.ID)
+	if err != nil {
+		return out, err
+	}
+	if len(sent) == 0 && t.Window != nil && t.Window.Sent != nil {
+		old := *t.Window.Sent
+		old.Step, old.Partial, old.Excluded = 1, true, []scrollback.Excluded{}
+		out.Model, out.Steps = old.Model, append(out.Steps, old)
+		return out, nil
+	}
+	if q.Step > 0 {
+		sent = slices.DeleteFunc(sent, func(s scrollback.Sent) bool { return s.Step != q.Step })
+	}
+	switch {
+	case len(sent) == 0 && q.Step > 0:
+		return out, scrollback.Errorf(scrollback.NotFound, op, "nothing is stored of a step %d of turn %s", q.Step, t.ID)
+	case len(sent) == 0:
+		return out, scrollback.Errorf(scrollback.NotFound, op, "what turn %s sent to its model was not stored", t.ID)
+	}
+	for i := range sent {
+		m := listed(c.ID, &sent[i])
+		if q.Content && i == len(sent)-1 {
+			w, exact, err := x.laidAgain(ctx, c, t, &sent[i])
+			if err != nil {
+				return out, err
+			}
+			m.Partial = !exact
+			if m.Items, err = x.content(ctx, w, sent[i].Factor); err != nil {
+				return out, err
+			}
+		}
+		out.Model, out.Steps = m.Model, append(out.Steps, m)
+	}
+	return out, nil
+}
+
+// laidAgain lays out again what a step sent, and says whether it is exactly that.
+func (x *Sight) laidAgain(ctx context.Context, c scrollback.Conversation, t scrollback.Turn, s *scrollback.Sent) (scrollback.Window, bool, error) {
+	in, err := x.input(ctx, c, t, s)
+	if err != nil {
+		return scrollback.Window{}, false, err
+	}
+	w := window.Assemble(in)
+	if len(s.Again) > 0 {
+		parts, err := x.intake.Again(ctx, scrollback.Branch{ID: t.Branch, HeadSeq: s.Last}, window.Unshown(w))
+		if err != nil {
+			return w, false, err
+		}
+		w = x.again(w, parts, s.Again, in.Dialect)
+	}
+	if found := searched(t, s.Web); found != nil {
+		w, _ = x.quoted(w, *found, s.Web.Chars, in.Dialect)
+	}
+	return w, window.Fingerprint(w) == s.Hash, nil
+}
+
+// searched is what a step quoted of a search; nil for nothing.
+func searched(t scrollback.Turn, q *scrollback.SentSearch) *scrollback.Search {
+	if q == nil || t.Meta == nil {
+		return nil
+	}
+	for _, s := range t.Meta.Searches {
+		if s.Query == q.Query {
+			s.Results = s.Results[:min(q.Results, len(s.Results))]
+			return &s
+		}
+	}
+	return nil
+}
+
+// input is what a step was laid out from, as far as it is known.
+func (x *Sight) input(ctx context.Context, c scrollback.Conversation, t scrollback.Turn, s *scrollback.Sent) (window.Input, error) {
+	in := window.Input{PinnedTokens: math.MaxInt64, PromptSeq: s.Prompt, Dialect: dialect(s)}
+	if s.PinnedTokens > 0 {
+		in.PinnedTokens = s.PinnedTokens
+	}
+	texts, err := x.store.Turns.Texts(ctx, c.ID, s.Instructions, s.Tools)
+	if err != nil {
+		return in, err
+	}
+	if in.Instructions = texts[s.Instructions]; in.Instructions != "" {
+		in.InstructionsWeight = x.resolver.TextWeight(in.Instructions)
+	}
+	if tools, ok := texts[s.Tools]; ok {
+		if err := json.Unmarshal([]byte(tools), &in.Tools); err != nil {
+			return in, scrollback.Wrap(scrollback.Internal, "engine.Turns.Context", err)
+		}
+		in.ToolsWeight = x.resolver.TextWeight(tools)
+	}
+	if env := c.Environment; env != nil && s.Environment != "" {
+		in.Environment, in.EnvironmentWeight = env.Text, x.resolver.TextWeight(env.Text)
+	}
+	if in.Segments, err = x.store.Segments(ctx, s.Segments); err != nil {
+		return in, err
+	}
+	if s.Summary != nil {
+		of, err := x.store.Segments(ctx, []scrollback.SegmentID{s.Summary.Segment})
+		if err != nil {
+			return in, err
+		}
+		in.Summary = compact.InSight(*s.Summary, of[0].Summary)
+	}
+	b := scrollback.Branch{ID: t.Branch, HeadSeq: max(s.Last, t.LastSeq)}
+	for _, list := range []struct {
+		seqs []int64
+		into *[]scrollback.Message
+	}{{s.Carried, &in.Carried}, {s.Pinned, &in.Pinned}} {
+		for _, seq := range list.seqs {
+			m, err := x.store.At(ctx, b, seq)
+			if err != nil {
+				return in, err
+			}
+			*list.into = append(*list.into, m)
+		}
+	}
+	if s.Last > 0 {
+		in.Live, err = x.store.Messages(ctx, b.ID, s.First, s.Last)
+	}
+	return in, err
+}
+
+// dialect is the dialect that a step was laid out for.
+func dialect(s *scrollback.Sent) scrollback.Dialect {
+	for _, d := range window.Dialects() {
+		if d.Name == s.Dialect {
+			d.ImageURLs = s.ImageURLs
+			return d
+		}
+	}
+	return scrollback.Dialect{Name: s.Dialect, ImageURLs: s.ImageURLs}
+}

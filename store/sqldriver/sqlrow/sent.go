@@ -1,0 +1,82 @@
+package sqlrow
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// PutSent keeps what a step of a turn sent, and the texts that it names.
+func PutSent(ctx context.Context, tx *Session, t *scrollback.Turn, sent *scrollback.Sent, texts map[string]string) error {
+	if sent == nil {
+		return nil
+	}
+	text, err := JSON(sent)
+	if err != nil {
+		return err
+	}
+	for hash, content := range texts {
+		res, err := tx.Exec(ctx, `INSERT INTO sent_text_uses (conversation_id, sha256) VALUES ($1, $2) ON CONFLICT DO NOTHING`, t.Conversation, hash)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			continue // its conversation holds it
+		}
+		if err := tx.Run(ctx, `INSERT INTO sent_texts (sha256, text) VALUES ($1, $2) ON CONFLICT DO NOTHING`, hash, content); err != nil {
+			return err
+		}
+	}
+	return tx.Run(ctx, `INSERT INTO turn_steps (turn_id, step, conversation_id, sent) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (turn_id, step) DO UPDATE SET sent = excluded.sent`, t.ID, sent.Step, t.Conversation, text)
+}
+
+// DropSent removes what the turns of a conversation sent, and the texts that no other
+// conversation names.
+func DropSent(ctx context.Context, tx *Session, id scrollback.ConversationID) error {
+	if err := tx.Run(ctx, `DELETE FROM turn_steps WHERE conversation_id = $1`, id); err != nil {
+		return err
+	}
+	err := tx.Run(ctx, `DELETE FROM sent_texts WHERE sha256 IN (SELECT sha256 FROM sent_text_uses WHERE conversation_id = $1)
+		AND NOT EXISTS (SELECT 1 FROM sent_text_uses u WHERE u.sha256 = sent_texts.sha256 AND u.conversation_id <> $1)`, id)
+	if err != nil {
+		return err
+	}
+	return tx.Run(ctx, `DELETE FROM sent_text_uses WHERE conversation_id = $1`, id)
+}
+
+// Steps are what the steps of a turn sent, in order.
+func Steps(ctx context.Context, s *Session, id scrollback.TurnID) ([]scrollback.Sent, error) {
+	var out []scrollback.Sent
+	err := s.Rows(ctx, func(r Scanner) error {
+		var sent scrollback.Sent
+		var text string
+		err := r.Scan(&sent.Step, &text)
+		if err == nil {
+			err = Parse(text, &sent)
+		}
+		out = append(out, sent)
+		return err
+	}, `SELECT step, sent FROM turn_steps WHERE turn_id = $1 ORDER BY step`, id)
+	return out, err
+}
+
+// Texts are those of a conversation's steps that are known, by hash.
+func Texts(ctx context.Context, s *Session, of scrollback.ConversationID, hashes []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, hash := range hashes {
+		var text string
+		err := s.Row(ctx, func(r Scanner) error { return r.Scan(&text) }, `SELECT t.text FROM sent_text_uses u
+			JOIN sent_texts t ON t.sha256 = u.sha256 WHERE u.conversation_id = $1 AND u.sha256 = $2`, of, hash)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out[hash] = text
+	}
+	return out, nil
+}
