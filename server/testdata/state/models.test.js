@@ -8,7 +8,7 @@ import { lang } from '/assets/state/words.js';
 const list = [{ name: 'offline', offline: true, here: true, default: true, limit: 8192, efforts: [] },
   { name: 'ollama/qwen3:32b', provider: 'ollama', here: true, limit: 32768, efforts: ['low', 'high'] },
   { name: 'openai/large', provider: 'openai', limit: 200000, price: { input: 3, output: 15, currency: 'USD' } },
-  { name: 'openai/small', provider: 'openai', limit: 1048576, price: { input: 0.3, output: 1.2, currency: 'USD' } }, { name: 'far/new', provider: 'far', limit: 2500 }];
+  { name: 'openai/small', provider: 'openai', limit: 1048576, price: { input: 0.3, output: 1.2, currency: 'USD' } }, { name: 'far/new', provider: 'far', limit: 128000 }];
 
 test('the model in use is the conversation’s, its project’s, or the default', async () => {
   serve({ 'GET /api/models': { models: list } });
@@ -43,7 +43,7 @@ test('models are found by their words, and said as people say them', () => {
   same(models.find('').length, 5);
   same(list.map((m) => [models.called(m), models.from(m), models.span(m.limit), models.price(m)]), [
     ['offline', 'built in', '8k', 'no cost'], ['qwen3:32b', 'ollama · here', '32k', 'no cost'], ['large', 'openai', '200k', '$3 in · $15 out'],
-    ['small', 'openai', '1M', '$0.30 in · $1.20 out'], ['new', 'far', '2.5k', '']]);
+    ['small', 'openai', '1M', '$0.30 in · $1.20 out'], ['new', 'far', '128k', '']]);
   lang.value = 'zh';
   same([models.price(list[2]), models.from(list[0])], ['输入 $3 · 输出 $15', '内置']);
   lang.value = 'en';

@@ -49,7 +49,7 @@ const short = (n) => String(Number(n.toFixed(n < 10 ? 1 : 0)));
 // span is a window as people say it: 32k, 200k, 1M.
 export function span(tokens) {
   if (!tokens) return '';
-  const k = tokens % 1024 === 0 ? 1024 : 1000;
+  const k = tokens % 1000 === 0 ? 1000 : 1024;
   return tokens >= 1e6 ? `${short(tokens / k / k)}M` : tokens >= 1000 ? `${short(tokens / k)}k` : String(tokens);
 }
 

@@ -127,7 +127,7 @@ export function Composer({ sent }) {
   return html`<div class="above">${hinted && !open && html`<div class="floats"><${Legend} cls="float" /></div>`}<${Offers} beside=${frame} take=${take} /></div>
   <div class="dock"><div class=${'composer' + (model ? ' small' : '')}>
     <${Waiting} />
-    <form class="card" ref=${frame} onSubmit=${(e) => { e.preventDefault(); go(); }}>
+    <form class="desk" ref=${frame} onSubmit=${(e) => { e.preventDefault(); go(); }}>
       <${Cut} /><${Next} open=${open} hint=${hint} />
       ${editing.value && html`<p class="editing">${t('editing', editing.value.seq)} <button type="button" class="link"
         onClick=${cancelEdit}>${t('cancel')}</button></p>`}

@@ -22,7 +22,7 @@ export const Waiting = () => queue.rows.value.length > 0 && html`<ol class="wait
 // Trouble says why nothing was sent, or that nobody responds.
 export function Trouble({ retry }) {
   const x = trouble.value;
-  if (!x) return down.value && html`<p class="trouble" role="status">${icon('warning')}<span>${t('composer.offline')}</span></p>`;
-  return html`<p class="trouble" role="alert">${icon('warning')}<span>${x.text ? t('composer.refused', x.text) : t('composer.unsent')}</span>
+  if (!x) return down.value && html`<p class="unsent" role="status">${icon('warning')}<span>${t('composer.offline')}</span></p>`;
+  return html`<p class="unsent" role="alert">${icon('warning')}<span>${x.text ? t('composer.refused', x.text) : t('composer.unsent')}</span>
     <button type="button" class="link" onClick=${retry}>${t('composer.retry')}</button></p>`;
 }
