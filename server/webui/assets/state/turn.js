@@ -136,7 +136,7 @@ async function follow(at, begin) {
 }
 
 async function finish(mine, at) {
-  try { await thread.catchUp(); } catch (err) { complain(err); }
+  try { await thread.catchUp(); } catch (err) { if (!(err instanceof TypeError)) complain(err); } // without a server there is nothing to read
   if (mine.signal.aborted) return;
   reader = null;
   running.value = null;

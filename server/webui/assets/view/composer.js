@@ -26,8 +26,8 @@ import { t } from '../state/words.js';
 function Send() {
   const busy = turn.running.value;
   const label = t(busy ? 'composer.queueIt' : 'send');
-  return html`${(!busy || sendable()) && html`<button type="submit" class="round" aria-label=${label} title=${label} aria-keyshortcuts="Enter" disabled=${!sendable() || starting.value || (busy && editing.value)}>${icon('send')}</button>`}
-    ${busy && html`<button type="button" class="stop" aria-label=${t('stop')} aria-keyshortcuts="Escape" onClick=${turn.stop} disabled=${!busy.turn}>${icon('stop')}<span>${t('composer.stop')}</span> <kbd>Esc</kbd></button>`}`;
+  return html`<div class="go">${(!busy || sendable()) && html`<button type="submit" class="round" aria-label=${label} title=${label} aria-keyshortcuts="Enter" disabled=${!sendable() || starting.value || (busy && editing.value)}>${icon('send')}</button>`}
+    ${busy && html`<button type="button" class="stop" aria-label=${t('stop')} aria-keyshortcuts="Escape" onClick=${turn.stop} disabled=${!busy.turn}>${icon('stop')}<span>${t('composer.stop')}</span> <kbd>Esc</kbd></button>`}</div>`;
 }
 
 export function Composer({ sent }) {
