@@ -102,7 +102,7 @@ export function begin() {
     if (!b) { said.value = ''; return; }
     const speak = () => {
       last = Date.now();
-      said.value = t('composer.said', [t('composer.total', num(b.tokens), num(b.budget)), rest(b), cut.value && cutSaid(cut.value)].filter(Boolean));
+      said.value = t('composer.said', t('composer.total', num(b.tokens), num(b.budget)), rest(b), cut.value && cutSaid(cut.value));
     };
     waiting = setTimeout(speak, Math.max(500, last + QUIET - Date.now()));
   });
