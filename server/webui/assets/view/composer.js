@@ -15,7 +15,7 @@ import { num } from '../state/figures.js';
 import * as files from '../state/files.js';
 import { fresh } from '../state/fresh.js';
 import * as keyboard from '../state/keyboard.js';
-import { narrow } from '../state/panels.js';
+import { narrow, width } from '../state/panels.js';
 import { sees } from '../state/sees.js';
 import { mayWrite } from '../state/session.js';
 import { conversation, opening } from '../state/thread.js';
@@ -71,7 +71,7 @@ export function Composer({ sent }) {
     if (caret.current === null) return;
     el.setSelectionRange(caret.current, caret.current);
     caret.current = null;
-  }, [text.value, model]);
+  }, [text.value, model, width.value]);
 
   const look = () => files.look(box.current.value, box.current.selectionStart);
   const take = (i) => {
