@@ -117,7 +117,7 @@ func TestPageNext(t *testing.T) {
 // pasting pastes a text into the composer.
 func pasting(text string) string {
 	return fmt.Sprintf(`(() => { const t = new DataTransfer(); t.setData('text/plain', %q);
-		document.querySelector('.box textarea').dispatchEvent(` + pasted + `); return 1; })()`, text)
+		document.querySelector('.box textarea').dispatchEvent(`+pasted+`); return 1; })()`, text)
 }
 
 // scripted is a desk on a server that can be taken away, with a conversation; the script's
@@ -282,7 +282,7 @@ func TestPagePicksModel(t *testing.T) {
 	d.do("model found", chromedp.SendKeys(".picker input", "openai"), turns(`document.querySelectorAll('.picker li').length === 2`),
 		chromedp.KeyEvent(kb.ArrowDown),
 		turns(`document.querySelector('.picker [aria-selected="true"] b').innerText === 'small'`))
-	d.is("for a screen reader", `document.getElementById(document.activeElement` +
+	d.is("for a screen reader", `document.getElementById(document.activeElement`+
 		`.getAttribute('aria-activedescendant')).innerText.includes('small')`, "true")
 	d.do("model left", chromedp.KeyEvent(kb.Escape), chromedp.WaitNotPresent(".picker"))
 	d.is("the focus", `document.activeElement.classList.contains('model')`, "true")
