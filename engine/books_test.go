@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
@@ -116,8 +115,8 @@ func TestBooks(t *testing.T) {
 		sums[0].InputTokens < 100 || sums[0].OutputTokens < 1 || sums[0].Cost != 0.5 {
 		t.Errorf("a provider that counts nothing but its price: %+v, %v", sums, err)
 	}
-	var none engine.ModelEntry
-	if ms, err := r.Models(ctx); err != nil || len(ms) != 1 || ms[0] == none {
+	if ms, err := r.Models(ctx); err != nil || len(ms) != 1 || ms[0].Name != "script" || ms[0].Limit == 0 || !ms[0].Default ||
+		ms[0].Offline || ms[0].Images != nil || len(ms[0].Efforts) != 3 {
 		t.Errorf("%+v, %v", ms, err)
 	}
 }

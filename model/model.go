@@ -46,6 +46,10 @@ type Facts struct {
 	// Searches says that its server can search the web by itself, and SearchesAlone that
 	// it does so only in requests without tools: there they are left out.
 	Searches, SearchesAlone bool
+
+	// Here says that it runs on this machine, and Offline that it is no language model at
+	// all: it only quotes what was said.
+	Here, Offline bool
 }
 
 // WebSearch is what a model's server is said to refuse that cannot search the web, by the

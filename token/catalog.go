@@ -19,6 +19,12 @@ type Facts struct {
 	Price     *Price  `json:"price,omitempty"`
 	Factor    float64 `json:"factor,omitempty"`
 
+	// Thinks says that the model can think before it answers, Levels how much, with blanks
+	// between, if the catalog lists that, and Sees that it takes images. Of an unknown model
+	// they say nothing.
+	Thinks, Sees bool   `json:"-"`
+	Levels       string `json:"-"`
+
 	// Known says that the catalog has the model, and As under which other name; As is
 	// empty if that is the given name. Find sets both.
 	Known bool   `json:"-"`
@@ -136,7 +142,8 @@ var known = sync.OnceValue(func() map[string]Facts {
 			continue
 		}
 		for _, m := range p.Models {
-			out[provider+"/"+m.ID] = Facts{Limit: m.ContextWindow, MaxOutput: m.DefaultMaxTokens, Price: priceOf(m)}
+			out[provider+"/"+m.ID] = Facts{Limit: m.ContextWindow, MaxOutput: m.DefaultMaxTokens, Price: priceOf(m),
+				Thinks: m.CanReason, Sees: m.SupportsImages, Levels: strings.Join(m.ReasoningLevels, " ")}
 		}
 	}
 	return out

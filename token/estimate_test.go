@@ -131,10 +131,13 @@ func TestCatalog(t *testing.T) {
 			}
 		}
 	}
-	if f := c.Find("openai/gpt-5"); f.Limit != 7777 || f.Factor != 1 {
+	if f := c.Find("openai/gpt-5"); f.Limit != 7777 || f.Factor != 1 || !f.Thinks || !f.Sees || !strings.Contains(f.Levels, "low") {
 		t.Errorf("%+v", f)
 	}
 	if f := c.Find("custom/mine"); f.Limit != 5000 || f.Factor != 1.4 || f.Price.Currency != "EUR" {
+		t.Errorf("%+v", f)
+	}
+	if f := c.Find("openai/gpt-4.1"); !f.Known || f.Thinks {
 		t.Errorf("%+v", f)
 	}
 	if f := c.Find("who/what"); f.Limit != 0 || f.Price != nil || f.Factor <= 1 {

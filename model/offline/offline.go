@@ -58,7 +58,7 @@ func New(o *Options) *Model {
 
 // Facts is what is known about the model.
 func (m *Model) Facts() model.Facts {
-	return model.Facts{Name: Name, Limit: limitTokens, MaxOutput: outputTokens, NoSummaries: true}
+	return model.Facts{Name: Name, Limit: limitTokens, MaxOutput: outputTokens, NoSummaries: true, Here: true, Offline: true}
 }
 
 // Deterministic says that equal requests get equal replies.

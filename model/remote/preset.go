@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"net"
 	"net/url"
 	"strings"
 
@@ -37,6 +38,16 @@ type Endpoint struct {
 	BaseURL string // without a slash at its end
 	Custom  bool   // the address is not the preset's own
 	Options Options
+}
+
+// Here reports whether the model is served on this machine.
+func (at Endpoint) Here() bool {
+	u, err := url.Parse(at.BaseURL)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // account is replaced by the name of an account in an address.

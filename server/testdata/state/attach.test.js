@@ -1,4 +1,4 @@
-import { refusal, same, serve, test } from './check.js';
+import { refusal, same, serve, test, when } from './check.js';
 import * as attach from '/assets/state/attach.js';
 import { setLang } from '/assets/state/words.js';
 
@@ -44,6 +44,18 @@ test('an image that models are not shown is sent as a file, which is said', asyn
   await attach.add('heic2', [file('', 'image/heic')]);
   same(of('heic2')[0].name, '图片');
   setLang('en');
+});
+
+test('what an image or a file weighs in the next request is asked once', async () => {
+  const asked = serve({ [at]: kept(), 'POST /api/conversations/w/context': { draft: 85 } });
+  await attach.add('w', [file('a.png', 'image/png')]);
+  await attach.weigh('w', attach.attached('w')[0].key);
+  await when(() => attach.attached('w')[0].tokens === 85, 'its weight');
+  same(asked[1].body, { message: [{ type: 'image', artifact: 'ab', name: 'a.png' }] });
+  same([attach.message('t', []), attach.message('t', attach.attached('w')).length, attach.message(' ', attach.attached('w')).length, attach.long('x'.repeat(4000)), attach.long('x'.repeat(4001))],
+    ['t', 2, 1, false, true]);
+  const again = attach.back(attach.keep([...attach.attached('w'), { key: 0, name: 'on its way' }]));
+  same(again.map((a) => [a.name, a.tokens, a.part.artifact]), [['a.png', 85, 'ab']]);
 });
 
 test('what is taken away is not uploaded on', async () => {

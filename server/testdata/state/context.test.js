@@ -1,6 +1,7 @@
-import { conversation, is, refusal, same, serve, test } from './check.js';
+import { conversation, is, refusal, same, serve, test, when } from './check.js';
 import * as context from '/assets/state/context.js';
-import { banner, toast } from '/assets/state/notices.js';
+import { down } from '/assets/state/line.js';
+import { banner, hush, toast } from '/assets/state/notices.js';
 import * as thread from '/assets/state/thread.js';
 import { lang } from '/assets/state/words.js';
 
@@ -20,6 +21,45 @@ test('what is compacted stands behind a ref, and has its receipt', async () => {
   is(banner.value !== null && context.manifest.value !== null, 'a context that cannot be read says so, and the last one stays');
   await context.refresh(null);
   same([context.manifest.value, context.receipts.value], [null, []]);
+});
+
+test('the figures follow what is being written, and only its newest form', async () => {
+  thread.adopt(conversation('c'));
+  hush();
+  const asked = serve(routes({ 'POST /api/conversations/c/context': ({ body }) => ({ conversation_id: 'c', excluded: [], draft: body.message.length }) }));
+  context.preview('c', { message: 'a' });
+  context.preview('c', { message: 'ab' });
+  context.preview('c', { message: 'ab' });
+  await when(() => context.manifest.value && context.manifest.value.draft === 2, 'the figures of the draft');
+  same(asked.map((r) => r.at), ['POST /api/conversations/c/context']);
+  context.preview('c', null);
+  await when(() => context.manifest.value.draft === undefined, 'the figures without one');
+  context.preview('c', { message: 'abc' });
+  serve(routes({ 'POST /api/conversations/c/context': refusal(400, 'too long') }));
+  const was = context.manifest.value;
+  await when(() => context.manifest.value !== was, 'the figures without a message that cannot be sent');
+  same([context.manifest.value.draft, banner.value], [undefined, null]);
+  const last = context.manifest.value;
+  context.preview('c', null);
+  await when(() => context.manifest.value !== last, 'the figures without a message again');
+});
+
+test('the same list of what is compacted stays the same', async () => {
+  serve(routes());
+  await context.figures('c');
+  const was = context.compacted.value;
+  await context.figures('c');
+  is(context.compacted.value === was && was.length === 1, 'it is another list');
+});
+
+test('figures that nobody gives are said where one writes', async () => {
+  globalThis.fetch = async () => { throw new TypeError('network'); };
+  hush();
+  await context.figures('c');
+  same([down.value, banner.value], [true, null]);
+  serve(routes());
+  await context.figures('c');
+  same(down.value, false);
 });
 
 test('why something is left out has words, and a new reason is shown as it came', () => {

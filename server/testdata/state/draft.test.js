@@ -1,9 +1,13 @@
-import { conversation, message, messages, refusal, same, serve, stream, test } from './check.js';
+import { conversation, is, message, messages, refusal, same, serve, stream, test, when } from './check.js';
 import { attached, of, put } from '/assets/state/attach.js';
 import * as draft from '/assets/state/draft.js';
+import { begin, fresh } from '/assets/state/fresh.js';
+import * as memory from '/assets/state/memory.js';
 import { banner } from '/assets/state/notices.js';
 import { place } from '/assets/state/place.js';
+import * as queue from '/assets/state/queue.js';
 import * as thread from '/assets/state/thread.js';
+import * as turn from '/assets/state/turn.js';
 
 const chat = stream([[1, { type: 'turn', turn_id: 't', seq: 1 }], [2, { type: 'done' }]]);
 const log = { messages: messages(1, 2), next: null, running: null };
@@ -42,7 +46,20 @@ test('what was not taken is still the writer’s', async () => {
   serve({ 'POST /api/conversations/n/chat': () => refusal(400, 'too long'), 'GET /api/conversations/n/messages': log });
   draft.text.value = 'long';
   await draft.submit(() => {});
-  same([draft.text.value, banner.value.text], ['long', 'too long']);
+  same([draft.text.value, draft.trouble.value, banner.value], ['long', { text: 'too long' }, null]);
+});
+
+test('nobody responding is no refusal', async () => {
+  globalThis.fetch = async () => { throw new TypeError('network'); };
+  thread.close();
+  draft.show('new');
+  draft.text.value = 'kept';
+  await draft.submit(() => {});
+  same([draft.text.value, draft.trouble.value, draft.starting.value], ['kept', { text: '' }, false]);
+  draft.text.value = '';
+  thread.adopt(conversation('n'));
+  draft.show('n');
+  same([draft.text.value, draft.trouble.value], ['long', null]);
 });
 
 test('an edited message is asked again from before it', async () => {
@@ -51,7 +68,7 @@ test('an edited message is asked again from before it', async () => {
   draft.edit(m);
   same([draft.text.value, draft.editing.value.seq], ['one\ntwo', 3]);
   draft.cancelEdit();
-  same([draft.text.value, draft.editing.value], ['', null]);
+  same([draft.text.value, draft.editing.value], ['long', null], 'what was being written is back:');
   draft.edit(m);
   const asked = serve({ 'POST /api/conversations/n/rewind': conversation('n', { messages: 2 }), 'GET /api/conversations/n/messages': log,
     'GET /api/conversations/n/branches': { branches: [] }, 'POST /api/conversations/n/chat': () => chat.clone() });
@@ -61,7 +78,9 @@ test('an edited message is asked again from before it', async () => {
   draft.edit(m);
   serve({});
   await draft.submit(() => {});
-  same([draft.text.value, draft.starting.value], ['one\ntwo', false], 'a rewind that is refused:');
+  same([draft.text.value, draft.starting.value, draft.editing.value.seq], ['one\ntwo', false, 3], 'a rewind that is refused:');
+  draft.cancelEdit();
+  same(draft.text.value, 'long', 'after an edit:');
 });
 
 test('a file makes the conversation, keeps the draft and goes with the message', async () => {
@@ -89,4 +108,67 @@ test('an image alone can be sent, and is still there if it was not taken', async
   const asked = serve({ 'POST /api/conversations/f/chat': () => refusal(400, 'no'), 'GET /api/conversations/f/messages': log });
   await draft.submit(() => {});
   same([asked[0].body, attached('f').length, draft.text.value], [{ message: [{ type: 'image', artifact: 'ab', name: 'a.png' }] }, 1, '']);
+});
+
+test('a draft lives through a reload, with its files, what waits and what it begins with', async () => {
+  const shelf = new Map();
+  memory.use({ getItem: (k) => shelf.get(k) ?? null, setItem: (k, v) => shelf.set(k, v), removeItem: (k) => shelf.delete(k) });
+  thread.adopt(conversation('r'));
+  draft.show('r');
+  draft.text.value = 'half a thought';
+  put('r', of([{ type: 'file', artifact: 'ab', name: 'a.csv', size: 7 }]));
+  queue.push({ text: 'next', files: [] });
+  draft.save();
+  const [entry] = JSON.parse(shelf.get('scrollback.drafts'));
+  same([entry.id, entry.text, entry.files.map((f) => [f.name, f.size, f.part.artifact]), entry.queue.map((q) => q.text)],
+    ['r', 'half a thought', [['a.csv', 7, 'ab']], ['next']]);
+  thread.close();
+  draft.show('new');
+  begin({ instructions: 'In Chinese.', model: '' });
+  draft.save();
+  same(JSON.parse(shelf.get('scrollback.drafts'))[0].fresh, { instructions: 'In Chinese.' });
+  const asked = serve({ 'POST /api/conversations': conversation('i'), 'POST /api/conversations/i/chat': () => chat.clone(), 'GET /api/conversations/i/messages': log });
+  draft.text.value = 'hello';
+  await draft.submit(() => {});
+  same([asked[0].body, fresh.value], [{ instructions: 'In Chinese.' }, {}]);
+  draft.save();
+  same(JSON.parse(shelf.get('scrollback.drafts')).map((e) => e.id).filter((id) => ['i', 'new'].includes(id)), [], 'what was sent is forgotten:');
+  memory.use(null);
+});
+
+test('while an answer comes a message waits; where another tab was first it waits too', async () => {
+  thread.adopt(conversation('q'));
+  draft.show('q');
+  turn.running.value = { conversation: 'q', turn: 't' };
+  draft.text.value = 'and then?';
+  const asked = serve({});
+  await draft.submit(() => {});
+  same([asked.filter((r) => r.at.endsWith('/chat')).length, queue.rows.value.map((r) => r.text), draft.text.value], [0, ['and then?'], '']);
+  draft.text.value = 'more';
+  draft.reopen(queue.rows.value[0].key);
+  same([queue.rows.value, draft.text.value], [[], 'and then?\n\nmore']);
+  turn.running.value = null;
+  const open = new TransformStream();
+  serve({ 'POST /api/conversations/q/chat': () => refusal(409, 'a turn is open'), 'GET /api/conversations/q/messages': { ...log, running: 't9' },
+    'GET /api/conversations/q/turns/t9/events': () => new Response(open.readable) });
+  await draft.submit(() => {});
+  await when(() => turn.running.value && turn.running.value.turn === 't9', 'the turn of the other tab');
+  same([queue.rows.value.map((r) => r.text), draft.text.value, draft.trouble.value], [['and then?\n\nmore'], '', null]);
+  turn.leave();
+});
+
+test('a long text that is pasted stands beside the message, and can be put into it', async () => {
+  thread.adopt(conversation('p'));
+  draft.show('p');
+  draft.text.value = 'What is this?';
+  const asked = serve({ 'POST /api/conversations/p/context': { draft: 5192 }, 'POST /api/conversations/p/chat': () => chat.clone(), 'GET /api/conversations/p/messages': log });
+  await draft.paste('x'.repeat(5000));
+  const [item] = attached('p');
+  same([item.name, item.size, item.tokens, asked[0].body.message], ['Pasted text', 5000, 5192, [{ type: 'text', text: 'x'.repeat(5000) }]]);
+  draft.inline(item);
+  is(draft.text.value === 'What is this?\n\n' + 'x'.repeat(5000) && attached('p').length === 0, 'it is in the message');
+  draft.text.value = 'What is this?';
+  await draft.paste('y');
+  await draft.submit(() => {});
+  same(asked.find((r) => r.at.endsWith('/chat')).body.message, [{ type: 'text', text: 'What is this?' }, { type: 'text', text: 'y' }]);
 });

@@ -1,6 +1,7 @@
 import { conversation, is, message, messages, refusal, same, serve, stream, test, when } from './check.js';
 import { banner, hush, toast } from '/assets/state/notices.js';
 import * as thread from '/assets/state/thread.js';
+import { learn } from '/assets/state/models.js';
 import * as web from '/assets/state/web.js';
 import * as turn from '/assets/state/turn.js';
 
@@ -79,7 +80,7 @@ test('a search of the web is awaited and shown, and the newest of a query stands
   const open = new TransformStream();
   const writer = open.writable.getWriter();
   const asked = serve({ ...log, [chat]: () => new Response(open.readable), 'GET /api/models': { models: [{ name: 'm', default: true, web_search: 'searxng' }] } });
-  await web.learn();
+  await learn();
   web.on.value = true;
   const send = (n, ev) => writer.write(new TextEncoder().encode(`id: ${n}\ndata: ${JSON.stringify(ev)}\n\n`));
   const done = turn.ask('c', 'm');
@@ -135,6 +136,26 @@ test('a refusal ends it, and the words of the server are shown', async () => {
   const asked = serve({ ...log, [chat]: () => refusal(409, 'a turn is open') });
   same([await turn.ask('c', 'm'), banner.value, turn.asked.value, turn.running.value, asked.filter((r) => r.at === chat).length],
     [false, { text: 'a turn is open' }, null, null, 1]);
+});
+
+test('whoever asks can be told why it was not taken, and the same key asks the same', async () => {
+  fresh();
+  const asked = serve({ ...log, [chat]: () => refusal(409, 'a turn is open') });
+  let why = null;
+  same(await turn.ask('c', 'm', { key: 'k', failed: (err) => { why = err; } }), false);
+  same([why.status, banner.value, asked[0].headers['Idempotency-Key'], turn.over.value && turn.over.value.conversation === 'c' && turn.over.value.turn], [409, null, 'k', turn.over.value.turn]);
+});
+
+test('how a turn ended is known, and each stored message is counted', async () => {
+  fresh();
+  const stored = turn.stored.value;
+  serve({ ...log, [chat]: () => stream([begins(1), finish(2, 2), [3, { type: 'done', status: 'complete' }]]) });
+  await turn.ask('c', 'm');
+  same([turn.over.value, turn.stored.value - stored], [{ conversation: 'c', turn: 't', well: true }, 1]);
+  fresh();
+  serve({ ...log, [chat]: () => stream([begins(1), [2, { type: 'error', message: 'no' }], [3, { type: 'done', status: 'failed' }]]) });
+  await turn.ask('c', 'm');
+  same(turn.over.value.well, false);
 });
 
 test('a turn that fails says why at its place', async () => {

@@ -1,6 +1,7 @@
 import { conversation, refusal, same, serve, test } from './check.js';
 import * as thread from '/assets/state/thread.js';
-import { available, hostOf, learn, noted, on, sources, wanted } from '/assets/state/web.js';
+import { learn } from '/assets/state/models.js';
+import { available, hostOf, noted, on, sources, wanted } from '/assets/state/web.js';
 
 test('a switch is there where the model of the conversation can search', async () => {
   same([available.value, wanted()], [false, false]);

@@ -1,13 +1,15 @@
 // What is attached to the message that is being written: images and other files, uploaded as
-// they are added.
+// they are added, and long texts that were pasted, which are sent whole.
 import { signal } from '../vendor/signals-core.mjs';
-import { query, upload } from './api.js';
+import { convo, post, query, upload } from './api.js';
 import { bytes } from './figures.js';
 import { t } from './words.js';
 
+const LONG = 4000; // characters from which a pasted text stands beside the message
+
 const shown = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']); // that models are shown
 
-const all = signal({}); // by conversation: {key, name, size, part, fault, note}; without part and fault it is on its way
+const all = signal({}); // by conversation: {key, name, size, part, tokens, fault, note}; without part and fault it is on its way
 
 export const attached = (id) => all.value[id] || [];
 export const uploading = (id) => attached(id).some((a) => !a.part && !a.fault);
@@ -18,6 +20,32 @@ const requests = new Map(); // by key, while it is on its way
 
 const hold = (id, list) => { all.value = { ...all.value, [id]: list }; };
 const mark = (id, key, fields) => hold(id, attached(id).map((a) => (a.key === key ? { ...a, ...fields } : a)));
+
+// message is a text with what is attached to it, as it is sent.
+export function message(text, items) {
+  const parts = items.flatMap((a) => a.part || []);
+  if (!parts.length) return text;
+  return text.trim() ? [{ type: 'text', text }, ...parts] : parts;
+}
+
+export const long = (text) => text.length > LONG;
+
+// paste puts a long text beside the message.
+export function paste(id, text) {
+  const item = { key: ++keys, name: t('composer.pasted'), size: new TextEncoder().encode(text).length, pasted: true, part: { type: 'text', text } };
+  hold(id, [...attached(id), item]);
+  return item;
+}
+
+// weigh asks what one of them weighs in the next request.
+export async function weigh(id, key) {
+  const item = attached(id).find((a) => a.key === key);
+  if (!item || !item.part || item.tokens) return;
+  try {
+    const m = await post(convo(id, '/context'), { message: [item.part] });
+    if (m.draft) mark(id, key, { tokens: m.draft });
+  } catch { /* it has its size */ }
+}
 
 // add uploads files for a conversation.
 export async function add(id, files) {
@@ -35,6 +63,7 @@ async function bring(id, item, file) {
     const image = shown.has(art.media_type);
     mark(id, item.key, { size: art.size, note: !image && /^image\//.test(file.type || '') ? t('notShown') : '',
       part: { type: image ? 'image' : 'file', artifact: art.id, name: item.name } });
+    weigh(id, item.key);
   } catch (err) {
     if (!request.signal.aborted) mark(id, item.key, { fault: why(err) });
   } finally {
@@ -62,6 +91,10 @@ export function empty(id) {
 }
 
 export const put = (id, list) => hold(id, list);
+
+// keep are those that can be remembered, as back takes them.
+export const keep = (list) => list.filter((a) => a.part).map(({ key, fault, ...rest }) => rest);
+export const back = (list) => (list || []).map((a) => ({ ...a, key: ++keys }));
 
 // of is what a message has attached, as if it had just been added.
 export const of = (parts) => parts.map((p) => ({ key: ++keys, name: p.name, size: p.size,

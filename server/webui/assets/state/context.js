@@ -1,30 +1,80 @@
 // The context of the open conversation: what the next request sends, what it leaves out, and
 // the receipts of its compactions.
 import { batch, computed, signal } from '../vendor/signals-core.mjs';
-import { convo, get, post } from './api.js';
+import { convo, get, post, send } from './api.js';
 import { num } from './figures.js';
+import { failed, works } from './line.js';
 import { attempt, complain, hush, say } from './notices.js';
 import { conversation, eyes } from './thread.js';
 import { t } from './words.js';
 
-export const manifest = signal(null);
+export const manifest = signal(null); // of the next request, with the message that is being written
 export const receipts = signal([]);
 export const busy = signal(false);
 
-// compacted is what stands behind a ref, oldest first.
-export const compacted = computed(() => (manifest.value ? manifest.value.excluded.filter((x) => x.ref) : []));
+let shown = [];
+
+// compacted is what stands behind a ref, oldest first; the same list for as long as it says
+// the same.
+export const compacted = computed(() => {
+  const now = manifest.value ? manifest.value.excluded.filter((x) => x.ref) : [];
+  if (JSON.stringify(now) !== JSON.stringify(shown)) shown = now;
+  return shown;
+});
 
 let asked = 0;
 
+const PAUSE = 150; // ms without a key before the figures follow
+let drafted = null; // {id, body}: what is being written, as it would be sent
+let pausing = 0;
+let reading = null; // the AbortController of a request for the figures
+
+// preview has the figures follow what is being written in a conversation; null for nothing.
+export function preview(id, body) {
+  const now = id && body ? { id, body } : null;
+  if (JSON.stringify(now) === JSON.stringify(drafted)) return;
+  drafted = now;
+  clearTimeout(pausing);
+  pausing = setTimeout(() => figures(), PAUSE);
+}
+
+// next is the manifest of the next request.
+async function next(id, signal) {
+  if (!drafted || drafted.id !== id) return get(convo(id, '/context'), signal);
+  try {
+    return await (await send('POST', convo(id, '/context'), { body: drafted.body, signal })).json();
+  } catch (err) {
+    if (!err.status) throw err;
+    return get(convo(id, '/context'), signal); // this message cannot be sent, as sending it will say
+  }
+}
+
+// figures reads the manifest again; a request before this one that is still on its way is dropped.
+export async function figures(id = conversation.value && conversation.value.id) {
+  if (reading) reading.abort();
+  if (!id) return;
+  const mine = (reading = new AbortController());
+  try {
+    const m = await next(id, mine.signal);
+    if (mine !== reading) return;
+    works();
+    eyes.before();
+    manifest.value = m;
+  } catch (err) {
+    if (mine !== reading) return;
+    if (err instanceof TypeError) failed(err); // it is said at the message that is being written
+    else complain(err);
+  }
+}
+
 export async function refresh(id) {
   const mine = ++asked;
+  if (!id) { if (reading) reading.abort(); reading = null; }
   if (!id) { batch(() => { manifest.value = null; receipts.value = []; }); return; }
   if (manifest.value && manifest.value.conversation_id !== id) batch(() => { manifest.value = null; receipts.value = []; });
   try {
-    const [m, r] = await Promise.all([get(convo(id, '/context')), get(convo(id, '/receipts') + '?limit=50')]);
-    if (mine !== asked) return;
-    eyes.before();
-    batch(() => { manifest.value = m; receipts.value = r.receipts || []; });
+    const [r] = await Promise.all([get(convo(id, '/receipts') + '?limit=50'), figures(id)]);
+    if (mine === asked) receipts.value = r.receipts || [];
   } catch (err) {
     if (mine === asked) complain(err);
   }

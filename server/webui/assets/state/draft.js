@@ -1,46 +1,91 @@
 // The message that is being written: one draft a conversation, or a message of yours that is
-// edited; what is attached to it; and how it is sent.
-import { signal } from '../vendor/signals-core.mjs';
+// edited; what is attached to it; and how it is sent. It lives through a reload.
+import { effect, signal, untracked } from '../vendor/signals-core.mjs';
 import { post } from './api.js';
 import * as attach from './attach.js';
 import { before } from './branches.js';
-import { attempt, hush } from './notices.js';
+import { preview } from './context.js';
+import { begin, fresh } from './fresh.js';
+import * as kept from './kept.js';
+import { hush } from './notices.js';
 import { arrive } from './place.js';
+import * as queue from './queue.js';
 import { pictured, typed } from './reference.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
+import { wanted } from './web.js';
 
 export const text = signal('');
 export const editing = signal(null); // the message that is edited
 export const starting = signal(false); // a send is on its way to its turn
+export const trouble = signal(null); // why the last send came to nothing: {text}; no text where nobody responded
 
-const drafts = new Map(); // what was begun in each conversation
-let shown = null; // the conversation whose draft is in text
+const NEW = 'new';
+const PAUSE = 300; // ms without a change before the draft is remembered
 
-export const here = () => (thread.conversation.value ? thread.conversation.value.id : 'new');
+const shown = signal(null); // the conversation whose draft is in text
+let aside = null; // the draft that an edit took the place of
+let saving = 0;
+
+export const here = () => (thread.conversation.value ? thread.conversation.value.id : NEW);
+
+// save remembers what there is of the shown conversation.
+export function save() {
+  clearTimeout(saving);
+  if (shown.value === null) return;
+  const now = aside || { text: text.value, files: attach.keep(attach.attached(shown.value)) };
+  const rows = queue.rows.value.map((r) => ({ ...r, files: attach.keep(r.files) }));
+  const begins = shown.value === NEW ? fresh.value : {};
+  const any = now.text.trim() || now.files.length || rows.length || Object.keys(begins).length;
+  queue.remembered(rows, kept.write(shown.value, any ? { ...now, queue: rows, fresh: begins } : null));
+}
 
 // show puts the draft of a conversation in place of the one before, which is kept.
 export function show(id) {
-  if (shown !== null && shown !== id) {
-    if (text.value) drafts.set(shown, text.value);
-    else drafts.delete(shown);
-    text.value = drafts.get(id) || '';
-  }
-  shown = id;
+  if (shown.value === id) return;
+  save();
+  const early = shown.value === null ? text.value : ''; // written before anything was open
+  shown.value = null;
+  const entry = kept.read(id) || {};
+  text.value = [entry.text, early].filter(Boolean).join('\n\n');
+  if (!attach.attached(id).length) attach.put(id, attach.back(entry.files));
+  queue.show(id, (entry.queue || []).map((r) => ({ ...r, files: attach.back(r.files) })));
+  if (id === NEW) begin(entry.fresh || {});
+  shown.value = id;
+  aside = null;
   editing.value = null;
+  trouble.value = null;
 }
+
+// What changes is remembered a moment later, a message that waits at once.
+effect(() => {
+  const all = [text.value, attach.attached(shown.value), fresh.value];
+  clearTimeout(saving);
+  if (all) saving = setTimeout(save, PAUSE);
+});
+effect(() => { if (queue.rows.value) untracked(save); });
+
+// The figures of the next request follow it.
+effect(() => {
+  const id = shown.value;
+  const message = editing.value ? '' : attach.message(text.value, attach.attached(id));
+  preview(id, id !== NEW && id === here() && message.length && (typeof message !== 'string' || message.trim()) ? { message, web_search: wanted() || undefined } : null);
+});
 
 // edit takes a message up again: what was typed and attached, not what the server read for it.
 export function edit(m) {
+  aside ||= { text: text.value, files: attach.keep(attach.attached(here())) };
   editing.value = m;
   text.value = typed(m.parts);
   attach.put(here(), attach.of(pictured(m.parts).attached));
 }
 
+// cancelEdit leaves it as it was, and brings back what was being written before.
 export function cancelEdit() {
   editing.value = null;
-  text.value = '';
-  attach.empty(here());
+  text.value = aside ? aside.text : '';
+  attach.put(here(), attach.back(aside && aside.files));
+  aside = null;
 }
 
 // sendable says that there is something to send, and all of it is there.
@@ -59,10 +104,16 @@ function home() {
 }
 
 async function make() {
-  const c = await attempt(() => post('/api/conversations'));
+  let fault = null;
+  const c = await post('/api/conversations', fresh.value).catch((err) => { fault = err; });
+  if (fault) refused(fault);
   if (!c || thread.conversation.value) return null; // another was opened meanwhile
   thread.adopt(c);
-  shown = c.id;
+  shown.value = c.id;
+  fresh.value = {};
+  kept.write(NEW, null);
+  queue.show(c.id, []);
+  attach.put(c.id, attach.empty(NEW));
   arrive(c.id);
   return c;
 }
@@ -73,6 +124,18 @@ export async function add(files) {
   if (c) await attach.add(c.id, files);
 }
 
+// paste puts a long text beside the message, and inline puts it back into it.
+export async function paste(long) {
+  const id = here();
+  const { key } = attach.paste(id, long);
+  if (id !== NEW) await attach.weigh(id, key);
+}
+
+export function inline(item) {
+  attach.remove(here(), item.key);
+  text.value = [text.value, item.part.text].filter(Boolean).join('\n\n');
+}
+
 // ready finds or makes the conversation that the draft is sent to, at its end.
 async function ready() {
   const known = thread.conversation.value;
@@ -81,29 +144,66 @@ async function ready() {
   if (editing.value) {
     const edited = editing.value;
     editing.value = null;
-    if (!(await before(edited))) return null;
+    if (!(await before(edited))) {
+      editing.value = edited;
+      return null;
+    }
   } else if (thread.newer.value) await thread.toEnd();
   return c;
 }
 
-// submit sends the draft; sent is called once it is on its way.
+function refused(err) { trouble.value = { text: err instanceof TypeError ? '' : err.message }; }
+
+// clear takes what was written out of the composer, and returns it.
+function clear(id) {
+  const entry = { text: text.value, files: attach.empty(id) };
+  text.value = aside ? aside.text : '';
+  if (aside) attach.put(id, attach.back(aside.files));
+  aside = null;
+  return entry;
+}
+
+// submit sends the draft, or lets it wait for the answer that is being written; sent is called
+// once it is on its way.
 export async function submit(sent) {
-  if (!sendable() || turn.running.value || starting.value || thread.opening.value) return;
-  const typing = text.value;
+  if (!sendable() || starting.value || thread.opening.value || (turn.running.value && editing.value)) return;
+  trouble.value = null;
+  if (turn.running.value) { queue.push(clear(here())); return; }
   starting.value = true;
   hush();
   let c;
   try { c = await ready(); } finally { starting.value = false; }
   if (!c) return;
-  text.value = '';
-  drafts.delete(c.id);
-  const files = attach.empty(c.id);
-  const parts = files.flatMap((a) => a.part || []);
+  const entry = clear(c.id);
   sent();
-  const message = !parts.length ? typing : typing.trim() ? [{ type: 'text', text: typing }, ...parts] : parts;
-  const taken = await turn.ask(c.id, message);
-  if (taken || here() !== c.id) return;
-  if (!text.value) text.value = typing; // nothing was stored: it is still the writer's
-  if (!attach.attached(c.id).length) attach.put(c.id, files);
-  turn.join(c.id);
+  let fault = null;
+  const taken = await turn.ask(c.id, attach.message(entry.text, entry.files), { failed: (err) => { fault = err; } });
+  if (!taken) back(c.id, entry, fault);
+}
+
+// back is for a message that nobody took: it is still the writer's. Where another tab was first,
+// it waits for the answer there.
+function back(id, entry, fault) {
+  if (here() !== id) {
+    const was = kept.read(id) || {};
+    if (!was.text) kept.write(id, { ...was, text: entry.text, files: attach.keep(entry.files) });
+    return;
+  }
+  if (fault && fault.status === 409) {
+    queue.push(entry, fault.message);
+    turn.join(id);
+    return;
+  }
+  if (!text.value) text.value = entry.text;
+  if (!attach.attached(id).length) attach.put(id, entry.files);
+  if (fault) refused(fault);
+  if (!(fault instanceof TypeError)) turn.join(id);
+}
+
+// reopen takes a message that waits back into the composer.
+export function reopen(key) {
+  const row = queue.take(key);
+  if (!row) return;
+  text.value = [row.text, text.value].filter(Boolean).join('\n\n');
+  attach.put(here(), [...row.files, ...attach.attached(here())]);
 }

@@ -5,6 +5,7 @@ import * as branches from './branches.js';
 import * as context from './context.js';
 import * as conversations from './conversations.js';
 import { frames } from './frames.js';
+import { failed, works } from './line.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
 
@@ -22,6 +23,7 @@ export async function follow() {
     if (mine.signal.aborted) return;
     try {
       const res = await send('GET', '/api/events' + query({ after: at }), { signal: mine.signal });
+      works();
       if (tries > 0 && at === null) again(); // nobody knows what was missed
       for await (const f of frames(res.body)) {
         tries = 0;
@@ -30,6 +32,7 @@ export async function follow() {
         if (mine.signal.aborted) return;
       }
     } catch (err) {
+      if (!mine.signal.aborted) failed(err);
       if (mine.signal.aborted || (err instanceof ApiError && err.status < 500 && err.status !== 429)) return;
     }
   }
@@ -47,6 +50,7 @@ async function again() {
   if (!c) return;
   await thread.reread();
   if (!turn.running.value) await catchUp();
+  if (!turn.running.value) turn.join(c.id);
   context.refresh(c.id);
   branches.refresh(c.id);
 }

@@ -13,5 +13,21 @@ export function look(whose, { turn: of = null, seq = 0 } = {}) {
   sees.value = whose;
 }
 
+let reacher = null;
+
+// reaching says how the model's view brings a layer into view, until the function that it
+// returns is called.
+export function reaching(fn) {
+  reacher = fn;
+  return () => { if (reacher === fn) reacher = null; };
+}
+
+// reach brings a layer into the model's view; false where that is not shown.
+export function reach(layer) {
+  if (sees.value !== 'model' || !reacher) return false;
+  reacher(layer);
+  return true;
+}
+
 // blink changes to the other eyes.
 export const blink = (seq = 0) => look(sees.value === 'you' ? 'model' : 'you', { seq });

@@ -22,6 +22,8 @@ export const references = signal([]); // of the message, as its turn began
 export const shaky = signal(false); // the connection was lost and is being made again
 export const begun = signal(0); // grows with each beginning of a turn
 export const ended = signal(0); // and with each end
+export const stored = signal(0); // and with each message of a turn that was stored
+export const over = signal(null); // the turn that ended last: {conversation, turn, well}
 
 let reader = null; // the AbortController of what is being read
 
@@ -65,15 +67,15 @@ export function leave() {
   clear();
 }
 
-const key = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
+export const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
 
 // ask sends a message, a text or a list of parts, or without one has the newest answered; it returns false when the
-// server did not take it.
-export async function ask(id, message) {
+// server did not take it, for the reason that failed is given. A key makes it the same message as before.
+export async function ask(id, message, { key = newKey(), failed = complain } = {}) {
   leave();
-  const at = { conversation: id, turn: null, last: 0, over: false };
+  const at = { conversation: id, turn: null, last: 0, over: false, failed };
   asked.value = message === undefined ? null : { parts: typeof message === 'string' ? [{ type: 'text', text: message }] : message, at: Date.now() };
-  const headers = { 'Idempotency-Key': key() }; // so that sending again cannot say it twice
+  const headers = { 'Idempotency-Key': key }; // so that sending again cannot say it twice
   searching.value = wanted();
   const body = { message, web_search: searching.value || undefined };
   const begin = (signal) => send('POST', convo(id, '/chat?html=1'), { body, headers, signal });
@@ -128,13 +130,13 @@ async function follow(at, begin) {
     tries = at.last > before ? 1 : tries + 1;
   }
   shaky.value = false;
-  if (!at.over && fault) complain(fault);
-  await finish(mine);
+  if (!at.over && fault) (at.turn || !at.failed ? complain : at.failed)(fault);
+  await finish(mine, at);
   return at.over;
 }
 
-async function finish(mine) {
-  try { await thread.catchUp(); } catch (err) { complain(err); }
+async function finish(mine, at) {
+  try { await thread.catchUp(); } catch (err) { if (!(err instanceof TypeError)) complain(err); } // without a server there is nothing to read
   if (mine.signal.aborted) return;
   reader = null;
   running.value = null;
@@ -145,6 +147,7 @@ async function finish(mine) {
   references.value = [];
   clear();
   if (asked.value && asked.value.seq) asked.value = null;
+  if (at.turn) over.value = { conversation: at.conversation, turn: at.turn, well: at.well === true };
   ended.value++;
 }
 
@@ -180,6 +183,7 @@ async function take(at, frame) {
     case 'message':
       await thread.catchUp(ev.seq);
       clear();
+      stored.value++;
       break;
     case 'compaction':
       compactions.value = [...compactions.value, ev];
@@ -187,6 +191,7 @@ async function take(at, frame) {
     case 'error': // it is shown at its place, which the end reads
       break;
     case 'done':
+      at.well = ev.status === 'complete';
       if (ev.status === 'waiting') say(t('waiting'));
       break;
     case 'meta':

@@ -5,13 +5,14 @@ import * as branches from './branches.js';
 import * as context from './context.js';
 import { list, refresh } from './conversations.js';
 import * as feed from './feed.js';
+import { learn } from './models.js';
 import { hush } from './notices.js';
 import { narrow, toggleSidebar } from './panels.js';
 import { place } from './place.js';
+import * as queue from './queue.js';
 import { locked } from './session.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
-import { learn } from './web.js';
 
 // move shows the conversation at a place.
 async function move({ id, seq, arrived }) {
@@ -46,6 +47,8 @@ export function start() {
   let first = true;
   place.subscribe((to) => { if (!first && !locked.value) untracked(() => move(to)); first = false; });
   effect(readContext);
+  effect(() => { if (turn.begun.value + turn.stored.value > 0) untracked(() => context.figures()); }); // they grow while it runs
+  queue.begin();
   // Where a key is needed, everything begins with it, and begins again with another.
   effect(() => {
     if (locked.value) untracked(() => { feed.stop(); turn.leave(); thread.close(); list.value = []; });

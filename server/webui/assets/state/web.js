@@ -1,26 +1,18 @@
 // Searches of the web: whether the next question is searched for, who can do it, and the
 // pages that were found.
 import { computed, signal } from '../vendor/signals-core.mjs';
-import { get } from './api.js';
-import { conversation } from './thread.js';
+import { current, models } from './models.js';
 
-const models = signal([]);
 export const on = signal(false);
 
 // available says whether anybody can search the web for the open conversation. Of a model
 // that the server does not list the server itself will say so.
 export const available = computed(() => {
-  const name = conversation.value && conversation.value.model;
-  const known = models.value.find((m) => (name ? m.name === name : m.default));
+  const known = models.value.find((m) => m === current.value);
   return known ? Boolean(known.web_search) : models.value.some((m) => m.web_search);
 });
 
 export const wanted = () => on.value && available.value;
-
-// learn asks once who can search. Where that fails there is no switch.
-export async function learn() {
-  try { models.value = (await get('/api/models')).models || []; } catch { models.value = []; }
-}
 
 // noted are the searches of a turn with one more, in place of one with the same query.
 export const noted = (searches, s) => (searches.some((x) => x.query === s.query)

@@ -1,20 +1,25 @@
 // Images and other files of a message: before it is sent, where each can be taken away, and
 // after.
-import { html } from './html.js';
+import { html, useState } from './html.js';
 import { Button, icon } from './icons.js';
 import { attached, remove } from '../state/attach.js';
-import { bytes } from '../state/figures.js';
+import { inline } from '../state/draft.js';
+import { bytes, num } from '../state/figures.js';
 import { artifactOf } from '../state/message.js';
 import { reading } from '../state/reader.js';
 import { t } from '../state/words.js';
 
 function Item({ item: a, id }) {
+  const [span, setSpan] = useState('');
   const image = a.part && a.part.type === 'image' && !a.part.url; // nothing is fetched from elsewhere
-  const about = a.fault || a.note || (a.part ? (a.size >= 0 ? bytes(a.size) : '') : t('uploading'));
-  return html`<li class=${`${image ? 'thumb' : 'slip'}${a.fault ? ' bad' : a.note ? ' warn' : ''}`} title=${image ? `${a.name || t('image')} · ${about}` : a.name}>
-    ${image ? html`<img src=${artifactOf(a.part, id)} alt=${a.name || t('image')} />`
-      : html`${icon(a.fault || a.note ? 'warning' : 'page')}<b>${a.name || (a.part && a.part.url) || t('file')}</b><span role=${a.fault ? 'alert' : null}>${about}</span>`}
-    <${Button} name="close" cls="small" label=${t('removeFile', a.name || t('file'))} onClick=${() => remove(id, a.key)} /></li>`;
+  const weight = a.tokens ? ` · ${t('tokens', a.tokens)}` : '';
+  const about = a.fault || a.note || (a.part ? `${span || (a.size >= 0 ? bytes(a.size) : '')}${weight}` : t('uploading'));
+  const seen = (e) => setSpan(`${num(e.currentTarget.naturalWidth)} × ${num(e.currentTarget.naturalHeight)}`);
+  return html`<li class=${`${image ? 'thumb' : 'slip'}${a.fault ? ' bad' : a.note ? ' warn' : ''}`} title=${a.name}>
+    ${image ? html`<img src=${artifactOf(a.part, id)} alt=${a.name || t('image')} onLoad=${seen} />` : html`<i>${icon(a.fault || a.note ? 'warning' : 'page')}</i>`}
+    <div><b>${a.name || (a.part && a.part.url) || t('file')}</b><span role=${a.fault ? 'alert' : null}>${about}</span></div>
+    <${Button} name="close" cls="small" label=${t('removeFile', a.name || t('file'))} onClick=${() => remove(id, a.key)} /></li>
+    ${a.pasted && html`<li class="why">${t('composer.whyPasted')} <button type="button" class="link" onClick=${() => inline(a)}>${t('composer.inline')}</button></li>`}`;
 }
 
 export function Attached({ id }) {

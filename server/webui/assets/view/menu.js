@@ -3,7 +3,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from './html.js';
 import { icon } from './icons.js';
 
 // place puts the open list beside its button, inside the page.
-function place(list, button) {
+export function place(list, button) {
   const [at, room] = [button.getBoundingClientRect(), list.getBoundingClientRect()];
   const below = innerHeight - at.bottom;
   const up = room.height + 8 > below && at.top > below;
