@@ -121,7 +121,7 @@ type SearchResult struct {
 // [from, to) character (code point) ranges of Snippet that matched. OnPath says
 // that the message is on its conversation's current path; Ref is where to read it if
 // it is folded, and Card what stands for it in the window. Pinned says that the window
-// carries it all the same; Inside, that the words are in a file or a result that the
+// carries it in any case; Inside, that the words are in a file or a result that the
 // message holds, not in what is said.
 type Hit struct {
 	ConversationID ConversationID `json:"conversation_id"`

@@ -199,8 +199,8 @@ func (s searching) hit(ctx context.Context, r *ranked, q wanted) (scrollback.Hit
 		if err != nil {
 			return h, err
 		}
-		h.Pinned = slices.Contains(head.PinnedSeqs, m.Seq)
 	}
+	h.Pinned = h.OnPath && slices.Contains(head.PinnedSeqs, m.Seq)
 	around := int64(min(max(q.search.Around, 0), scrollback.AroundMax))
 	if around == 0 {
 		return h, nil

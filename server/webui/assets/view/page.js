@@ -4,9 +4,10 @@ import { Chat } from './chat.js';
 import { ContextMap } from './contextmap.js';
 import { Header } from './header.js';
 import { Button } from './icons.js';
+import { Keys } from './keys.js';
 import { Minimap } from './minimap.js';
+import { Palette } from './palette.js';
 import { Reader } from './reader.js';
-import { Search } from './search.js';
 import { Sidebar } from './sidebar.js';
 import { SignIn } from './signin.js';
 import { Usage } from './usage.js';
@@ -49,5 +50,5 @@ export function Page() {
     <main id="main" tabindex="-1"><${View} /></main>
     ${beside && html`<${ContextMap} />`}
     <div class="shade" onClick=${shade} />
-  </div><${Search} /><${Reader} /><${Toast} />`;
+  </div><${Palette} /><${Keys} /><${Reader} /><${Toast} />`;
 }
