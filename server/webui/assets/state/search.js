@@ -50,7 +50,7 @@ async function withTitles(hits) {
 export function fields() {
   const { project, role, from, to } = only.peek();
   const here = mode.peek() === 'here' ? conversation.peek().id : null;
-  return { q: wanted.peek(), conversation: here, project: here ? '' : project, role, from, to };
+  return { q: wanted.peek(), conversation: here, project: here ? '' : project, role, from: from || null, to: to || null };
 }
 
 const titled = async (q, limit, stop) => (await get('/api/conversations' + query({ q, limit }), stop)).conversations.map((c) => ({ kind: 'conversation', c }));

@@ -76,7 +76,7 @@ function Open() {
     <div class="ask">${icon('search')}<input ref=${input} type="text" value=${search.text.value} autocomplete="off" autocapitalize="off" spellcheck=${false} enterkeyhint="go" class=${mode === 'lines' ? 'mono' : ''}
       placeholder=${t(mode === 'lines' ? 'grepPlaceholder' : mode === 'commands' ? 'palette.commandsPlaceholder' : 'palette.placeholder')} aria-label=${t('palette.title')} role="combobox" aria-autocomplete="list"
       aria-expanded=${rows.length > 0} aria-controls="found" aria-activedescendant=${row ? 'found' + at : null} onInput=${(e) => { search.text.value = e.currentTarget.value; }} onKeyDown=${onKeyDown} />
-      <button type="button" class="esc" aria-label=${t('closeEsc')} title=${t('closeEsc')} onClick=${search.close}><kbd>Esc</kbd>${icon('close')}</button></div>
+      <button type="button" class="esc" aria-label=${t('palette.esc')} title=${t('palette.esc')} onClick=${search.close}><kbd>Esc</kbd>${icon('close')}</button></div>
     <${Filters} said=${said()} />
     ${search.fault.value && html`<p class="fault" role="alert">${search.fault.value}</p>`}
     <div class=${'results' + (wide ? ' beside' : '')}>

@@ -30,11 +30,11 @@ function options(Plot, el, bars) {
   const font = `12px ${getComputedStyle(el).fontFamily}`;
   const path = Plot.paths.bars({ size: [0.7, 32], radius: 0.06 });
   return {
-    width: el.clientWidth, height: HEIGHT, legend: { show: false }, padding: [8, 4, 0, 0],
+    width: el.clientWidth, height: HEIGHT, legend: { show: false }, padding: [8, 20, 0, 0],
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } }, select: { show: false },
     scales: { x: { time: false, range: [-0.6, n - 0.4] }, y: { range: (_, __, max) => [0, max || 1] } },
     axes: [
-      { stroke: faint, font, grid: { show: false }, ticks: { show: false }, splits: () => Array.from({ length: Math.ceil(n / every) }, (_, i) => n - 1 - i * every).reverse(), values: (_, at) => at.map((i) => (bars[i] ? bookDay(bars[i].at) : '')) },
+      { stroke: faint, font, size: 32, grid: { show: false }, ticks: { show: false }, splits: () => Array.from({ length: Math.ceil(n / every) }, (_, i) => n - 1 - i * every).reverse(), values: (_, at) => at.map((i) => (bars[i] ? bookDay(bars[i].at) : '')) },
       { stroke: faint, font, size: 52, grid: { stroke: line, width: 1 }, ticks: { show: false }, values: (_, at) => at.map((x) => short(x)) },
     ],
     series: [{}, ...colours.slice().reverse().map((fill) => ({ fill, stroke: bg, width: 1, paths: path, points: { show: false } }))],

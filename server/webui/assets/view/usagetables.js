@@ -5,7 +5,7 @@ import { href } from '../state/place.js';
 import { t } from '../state/words.js';
 
 // costs are amounts in several currencies, which are never added up.
-export const costs = (of) => Object.entries(of).map(([currency, x]) => money(x, currency)).join(' + ') || '—';
+export const costs = (of) => Object.entries(of).sort().map(([currency, x]) => money(x, currency)).join(' + ') || '—';
 
 function Row({ x, name, all }) {
   const share = all ? x.total / all : 0;

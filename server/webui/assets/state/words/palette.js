@@ -2,7 +2,7 @@ const s = (n, one, many) => `${n.toLocaleString('en-US')} ${n === 1 ? one : many
 const n = (x) => x.toLocaleString('zh-CN');
 
 export const en = {
-  'palette.title': 'Search and commands', 'palette.placeholder': 'Search everything, or > for a command', 'palette.commandsPlaceholder': 'A command or a title',
+  'palette.title': 'Search and commands', 'palette.esc': 'Esc closes', 'palette.placeholder': 'Search everything, or > for a command', 'palette.commandsPlaceholder': 'A command or a title',
   'palette.commands': 'Commands', 'palette.scope': 'What to search', 'palette.results': 'Results', 'palette.found': (x, y) => (y > 1 ? `${s(x, 'message', 'messages')} in ${s(y, 'conversation', 'conversations')}` : s(x, 'message', 'messages')),
   'palette.many': (x) => `More than ${s(x, 'message', 'messages')}`, 'palette.noCommand': 'No such command.', 'palette.recent': 'Recent conversations',
   'palette.anyTime': 'Any time', 'palette.last': (x) => `Last ${x} days`, 'palette.dates': 'Dates…', 'palette.from': 'From', 'palette.to': 'To', 'palette.allProjects': 'All projects', 'palette.anyRole': 'Any role',
@@ -24,7 +24,7 @@ export const en = {
 };
 
 export const zh = {
-  'palette.title': '搜索与命令', 'palette.placeholder': '搜索全部内容，输入 > 执行命令', 'palette.commandsPlaceholder': '命令或标题',
+  'palette.title': '搜索与命令', 'palette.esc': 'Esc 关闭', 'palette.placeholder': '搜索全部内容，输入 > 执行命令', 'palette.commandsPlaceholder': '命令或标题',
   'palette.commands': '命令', 'palette.scope': '搜索范围', 'palette.results': '结果', 'palette.found': (x, y) => (y > 1 ? `${n(y)} 个对话中的 ${n(x)} 条消息` : `${n(x)} 条消息`),
   'palette.many': (x) => `超过 ${n(x)} 条消息`, 'palette.noCommand': '没有这样的命令。', 'palette.recent': '最近的对话',
   'palette.anyTime': '任何时间', 'palette.last': (x) => `最近 ${x} 天`, 'palette.dates': '选择日期…', 'palette.from': '从', 'palette.to': '到', 'palette.allProjects': '全部项目', 'palette.anyRole': '任何角色',
