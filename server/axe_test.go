@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/scrollback-ai/scrollback/engine"
 )
 
 const axeFolder = "testdata/vendor"
@@ -120,28 +122,33 @@ func TestAxe(t *testing.T) {
 func axeEverywhere(t *testing.T, l look) {
 	h := newHarbour(t)
 	h.do("the size", chromedp.EmulateViewport(l.width, l.height))
-	at := "/#" + string(h.gauges)
+	id := h.talk("Tides · 潮汐", "harbour", 30, "When is **high water**?", "At 11:42, as [#1](#1) asks.\n\n```go\nx := 1\n```", "And the report?", "Kept with the datum.")
+	if _, err := h.rig.Compact(t.Context(), id, engine.CompactRequest{Clear: true}); err != nil {
+		t.Fatal(err)
+	}
+	h.say(id, "Which datum now?", "That of 2026.")
+	at := "/#" + string(id)
 	parts := []struct {
 		name, at, ready string
 		then            func()
 	}{
-		{"chat", at, "#m68", nil},
-		{"model view", at, "#m68", func() { h.eval(`document.querySelectorAll('.head .switch button')[1].click()`) }},
-		{"palette", at, "#m68", func() {
+		{"chat", at, "#m6", nil},
+		{"model view", at, "#m6", func() { h.eval(`document.querySelectorAll('.head .switch button')[1].click()`) }},
+		{"palette", at, "#m6", func() {
 			h.open()
 			h.types("datum report")
 			h.until("hits", `document.querySelectorAll('#found .hit').length > 9`, "true")
 		}},
-		{"commands", at, "#m68", func() {
+		{"commands", at, "#m6", func() {
 			h.open()
 			h.types(">")
 			h.until("commands", `document.querySelectorAll('#found .command').length > 9`, "true")
 		}},
-		{"keys", at, "#m68", func() {
+		{"keys", at, "#m6", func() {
 			h.eval(`dispatchEvent(new KeyboardEvent('keydown', { key: '?', shiftKey: true, bubbles: true }))`)
 			h.do("keys", chromedp.WaitVisible("dialog.keys"))
 		}},
-		{"receipts", at, "#m68", func() { h.eval(`document.querySelector('.head [aria-label="Receipts"]').click()`) }},
+		{"receipts", at, "#m6", func() { h.eval(`document.querySelector('.head [aria-label="Receipts"]').click()`) }},
 		{"first page", "/", ".composer", nil},
 		{"usage", "/#:usage", ".usage .none, .usage .totals", nil},
 		{"settings", "/#:settings", "main", nil},

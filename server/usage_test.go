@@ -87,6 +87,7 @@ func TestUsage(t *testing.T) {
 	d.is("a title is text", `document.querySelector('.usage section:nth-of-type(4) tbody tr:last-child a').textContent`, "Compare two pressure sensors <b>")
 	d.is("nothing is wider than the page", `document.documentElement.scrollWidth <= innerWidth && document.querySelector('.place').scrollWidth <= document.querySelector('.place').clientWidth`, "true")
 	d.picture("usage")
+	axe(t, d.ctx, "usage")
 
 	d.eval(`document.querySelector('.plot').focus()`)
 	d.do("the last day", chromedp.SendKeys(".plot", kb.ArrowLeft))
@@ -121,6 +122,12 @@ func TestUsage(t *testing.T) {
 	d.eval(`import('/assets/state/theme.js').then(m => { m.theme.value = 'dark'; }) && ''`)
 	d.until("drawn again in the dark ones", fill, "54,167,152")
 	d.picture("usage dark")
+	axe(t, d.ctx, "usage, dark")
+	d.eval(`(localStorage.setItem('scrollback.lang', 'zh'), localStorage.setItem('scrollback.theme', 'light'), '')`)
+	d.do("usage in Chinese", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible(".plot canvas"))
+	d.is("nothing is wider than the phone", `document.documentElement.scrollWidth <= innerWidth && document.querySelector('.place').scrollWidth <= document.querySelector('.place').clientWidth`, "true")
+	d.is("its figures", figure(0), "136 其中摘要 16 次")
+	axe(t, d.ctx, "usage, phone")
 }
 
 // Books without an entry say so.

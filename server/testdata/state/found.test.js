@@ -5,7 +5,7 @@ import { toast } from '/assets/state/notices.js';
 import { begin, panel, searchOpen } from '/assets/state/panels.js';
 import { place } from '/assets/state/place.js';
 import { reading } from '/assets/state/reader.js';
-import { rows, text } from '/assets/state/search.js';
+import { at, rows, text } from '/assets/state/search.js';
 import { adopt } from '/assets/state/thread.js';
 
 const hit = (seq, more) => ({ conversation_id: 'a', seq, message_id: 'i' + seq, role: 'user', on_path: true, snippet: 'The datum', spans: [[4, 9]], ...more });
@@ -40,6 +40,17 @@ test('a choice goes to its message, or opens what has no message here', () => {
   text.value = '>run';
   choose({ kind: 'command', c: { run: () => ran.push(1) } });
   same([ran, text.value], [[1], '']);
+});
+
+test('a command that asks is run once it is meant', () => {
+  const ran = [];
+  const row = { kind: 'command', label: 'Start afresh', c: { sure: 'confirmAfresh', run: () => ran.push(1) } };
+  searchOpen.value = true;
+  rows.value = [row];
+  choose(row);
+  same([ran, searchOpen.value, rows.value.map((r) => r.label), at.value], [[], true, ['Start afresh', 'Cancel'], 1]);
+  choose(rows.value[0]);
+  same([ran, searchOpen.value], [[1], false]);
 });
 
 test('after the jump all that was found in the conversation is marked, of every page', async () => {

@@ -1,5 +1,6 @@
 // Where what was found leads: to its message, whose hits stay marked; and what else can be done
 // with it from afar.
+import { batch } from '../vendor/signals-core.mjs';
 import { convo, get, patch, post, query } from './api.js';
 import { keep, refresh } from './conversations.js';
 import { num } from './figures.js';
@@ -9,7 +10,7 @@ import { covers, panel } from './panels.js';
 import { go, href } from './place.js';
 import { read, reading } from './reader.js';
 import { typed } from './reference.js';
-import { close, fields, rows, text } from './search.js';
+import { at, close, count, fields, rows, text } from './search.js';
 import { marked } from './text.js';
 import { conversation, reread } from './thread.js';
 import { t } from './words.js';
@@ -46,10 +47,21 @@ async function remember(id) {
   hold();
 }
 
+// ask has a command confirmed that says why; the safe answer is the one that Enter takes.
+function ask(row) {
+  const no = { name: 'no', icon: 'close', run() {} };
+  batch(() => {
+    rows.value = [{ ...row, sure: true }, { kind: 'command', c: no, label: t('cancel') }];
+    count.value = { kind: 'question', text: t(row.c.sure) };
+    at.value = 1;
+  });
+}
+
 // choose goes to what a row found, or does it. What is on no path, or has no message, opens in
 // the reader.
 export function choose(row) {
   const here = conversation.peek();
+  if (row.kind === 'command' && row.c.sure && !row.sure) { ask(row); return; }
   close();
   if (row.kind === 'command') { text.value = ''; row.c.run(); return; }
   if (covers()) panel.value = null;

@@ -5,8 +5,9 @@ import { t } from './words.js';
 const all = signal([]);
 
 // register adds commands, and returns what takes them out again. A command is {name, words,
-// run, when, icon, key}: words is a text of the page, or a function that says it; when says
-// whether it can be run now; key is the key that does the same. A later command of the same
+// run, when, icon, key, sure}: words is a text of the page, or a function that says it; when says
+// whether it can be run now; key is the key that does the same; sure is a text that asks
+// whether it is meant. A later command of the same
 // name takes the place of an earlier one.
 export function register(commands) {
   all.value = [...all.peek(), ...commands];

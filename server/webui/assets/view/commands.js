@@ -39,7 +39,7 @@ export const begin = () => register([
   { name: 'new', words: 'command.new', icon: 'plus', key: 'new', run: () => go(null) },
   { name: 'switch', words: 'command.switch', icon: 'eye', key: 'switch', when: open, run: () => keyboard.run('switch') },
   { name: 'compact', words: 'command.compact', icon: 'compact', when: writing, run: context.compactNow },
-  { name: 'afresh', words: 'command.afresh', icon: 'retry', when: writing, run: context.startAfresh },
+  { name: 'afresh', words: 'command.afresh', icon: 'retry', sure: 'confirmAfresh', when: writing, run: context.startAfresh },
   { name: 'undo', words: 'command.undo', icon: 'restore', when: () => writing() && context.receipts.value.some((r) => r.result === 'compacted' && !r.undone_at), run: context.undoCompaction },
   { name: 'receipts', words: 'command.receipts', icon: 'panel', key: 'receipts', when: open, run: () => togglePanel('receipts') },
   { name: 'setup', words: 'command.setup', icon: 'tune', when: open, run: () => togglePanel('settings') },

@@ -17,6 +17,7 @@ export const Palette = () => (searchOpen.value ? html`<${Open} />` : null);
 function said() {
   const c = search.count.value;
   if (!c) return '';
+  if (c.kind === 'question') return c.text;
   if (c.kind === 'commands') return search.rows.value.length ? '' : t('palette.noCommand');
   if (c.kind === 'lines') return c.total ? t('matches', c.shown, c.total, c.partial) : t('noHits');
   const shown = search.rows.value.filter((r) => r.kind === 'hit').length;

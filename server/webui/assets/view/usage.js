@@ -71,7 +71,7 @@ export function Usage() {
       ${of.from > 0 && html`<p class="facts">${bookRange(of.from, of.to)} · ${t('usage.utc')}</p>`}</div></div>
     <${Range} />
     <div class="right"><button type="button" class="ghost text" disabled=${!s || !s.total.calls} title=${t('usage.csvHint')} aria-label=${t('usage.csvHint')} onClick=${save}>${icon('import')} ${t('usage.csv')}</button></div></header>
-  <div class="place usage" aria-busy=${s === null}>${s === null ? html`<p class="none">${t('usage.loading')}</p>`
+  <div class="place usage" aria-busy=${s === null}>${s === null ? html`<p class="wait">${t('usage.loading')}</p>`
     : s.total.calls === 0 ? html`<div class="none"><p><b>${t('usage.none')}</b></p><p>${t('usage.noneHint')}</p></div>`
       : html`<${Totals} s=${s} /><${Chart} s=${s} /><${Tables} s=${s} />`}</div>`;
 }
