@@ -44,7 +44,8 @@ func (h *harbour) talk(title, project string, days int, texts ...string) scrollb
 func (h *harbour) say(id scrollback.ConversationID, texts ...string) {
 	h.Helper()
 	for i, text := range texts {
-		m := scrollback.Message{Role: []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2], Parts: scrollback.Parts{scrollback.Text{Text: text}}}
+		m := scrollback.Message{Role: []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2],
+			Parts: scrollback.Parts{scrollback.Text{Text: text}}}
 		if rest, ok := strings.CutPrefix(text, "tool:"); ok {
 			m.Role, m.Parts = scrollback.RoleTool, scrollback.Parts{scrollback.ToolResult{CallID: "c", Name: "berths.csv", Text: rest}}
 		}
@@ -64,11 +65,14 @@ func newHarbour(t *testing.T) *harbour {
 	h := &harbour{desk: &desk{T: t, rig: enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))}}
 	var log []string
 	for i := range 30 {
-		log = append(log, fmt.Sprintf("Reading %d of the gauge at the north mole, in metres above the datum.", i), fmt.Sprintf("Kept reading %d; the report has it.", i))
+		log = append(log, fmt.Sprintf("Reading %d of the gauge at the north mole, in metres above the datum.", i),
+			fmt.Sprintf("Kept reading %d; the report has it.", i))
 	}
 	h.gauges = h.talk("Tide gauges · 潮位站", "harbour", 190, append(log,
-		"Is the bolt on the north mole still where it was in 2019?", "The survey of 11 May puts the bolt 18.4 cm higher than the datum of 2019; the report of April is wrong by as much.",
-		"Station 7 moved to the new datum: add +0.184 m from 12 May, in every report.", "Done: the three reports since 12 May are written again with the datum of 2026.", "Thank you. 站长也要一份中文的。", "好的，中文报告也用新的基准面。")...)
+		"Is the bolt on the north mole still where it was in 2019?",
+		"The survey of 11 May puts the bolt 18.4 cm higher than the datum of 2019; the report of April is wrong by as much.",
+		"Station 7 moved to the new datum: add +0.184 m from 12 May, in every report.",
+		"Done: the three reports since 12 May are written again with the datum of 2026.", "Thank you. 站长也要一份中文的。", "好的，中文报告也用新的基准面。")...)
 	pin := func(c *scrollback.Conversation) error { c.PinnedSeqs = []int64{63}; return nil }
 	if _, err := h.rig.Patch(t.Context(), h.gauges, 0, pin); err != nil {
 		t.Fatal(err)
@@ -78,12 +82,14 @@ func newHarbour(t *testing.T) *harbour {
 	}
 	h.rig.Clock.Store(time.Now().AddDate(0, 0, -2).UnixMilli())
 	h.say(h.gauges, "Which datum do the stations use now?", "All three are on the 2026 datum; the report is due on the first Monday.")
-	h.berths = h.talk("Berth plan for the winter", "harbour", 50, "How deep are the berths?", "tool:depth below datum 2026, reduced for the winter report", "Give depths below the new datum only. 旧基准不要再出现。", "Noted.")
+	h.berths = h.talk("Berth plan for the winter", "harbour", 50, "How deep are the berths?",
+		"tool:depth below datum 2026, reduced for the winter report", "Give depths below the new datum only. 旧基准不要再出现。", "Noted.")
 	h.talk("旧码头的照片与说明", "office", 9, "The brass plate shows the old datum; use it in the report as a picture, not as a level.", "好的。")
 	for i := range 12 {
 		h.talk(fmt.Sprintf("Letter %d to the pilots", i), "office", 400+i, "A letter without any level.", "Noted.")
 	}
-	srv := httptest.NewServer(server.Handler(h.rig.Engine, h.rig.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	srv := httptest.NewServer(server.Handler(h.rig.Engine, h.rig.Transfer, server.Options{Version: "test",
+		Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
 	h.url, h.ctx = srv.URL, browser(t)
 	if err := chromedp.Do(h.ctx, chromedp.EmulateViewport(1360, 900)); err != nil {
@@ -102,7 +108,8 @@ func (d *desk) until(what, script, want string) {
 		if end.Err() != nil {
 			d.Fatalf("%s: %q, want %q", what, got, want)
 		}
-		if _, err := chromedp.Run(end, chromedp.Evaluate[string](`new Promise(r => setTimeout(() => r(''), 50))`, chromedp.EvalAwaitPromise)); err != nil && end.Err() == nil {
+		if _, err := chromedp.Run(end, chromedp.Evaluate[string](`new Promise(r => setTimeout(() => r(''), 50))`,
+			chromedp.EvalAwaitPromise)); err != nil && end.Err() == nil {
 			d.Fatal(err)
 		}
 	}
@@ -118,7 +125,8 @@ func (d *desk) press(sel string) {
 // types writes into the palette.
 func (h *harbour) types(text string) {
 	h.Helper()
-	h.eval(`(() => { const i = document.querySelector('.ask input'); i.value = ''; i.dispatchEvent(new Event('input', { bubbles: true })); i.focus(); })()`)
+	h.eval(`(() => { const i = document.querySelector('.ask input'); i.value = ''; i.dispatchEvent(new Event('input', { bubbles: true ` +
+		`})); i.focus(); })()`)
 	h.do("type "+text, chromedp.SendKeys(".ask input", text))
 }
 
@@ -146,9 +154,11 @@ func TestPalette(t *testing.T) {
 	h.until("all of it", counts, "2 messages in 2 conversations")
 	h.types("station datum report")
 	h.until("the first hit", `document.querySelector('#found .hit .seq').textContent`, "#63")
-	h.is("what it says of itself", `[...document.querySelectorAll('#found .hit em')].slice(0, 2).map(x => x.textContent).join()`, "compacted,pin")
+	h.is("what it says of itself", `[...document.querySelectorAll('#found .hit em')].slice(0, 2).map(x => x.textContent).join()`,
+		"compacted,pin")
 	h.is("what stands around it", `[...document.querySelectorAll('.around .n')].map(x => x.textContent).join(' ')`, "#61 #62 #63 #64 #65")
-	h.until("where it is", `/^Compacted since .* in the card #1–#66\. The model can find it; you read the original here\.$/.test(document.querySelector('.around .acts p').textContent)`, "true")
+	h.until("where it is", `/^Compacted since .* in the card #1–#66\. The model can find it; you read the original `+
+		`here\.$/.test(document.querySelector('.around .acts p').textContent)`, "true")
 	h.is("marked beside it", `document.querySelectorAll('.around li:not(.lit) mark').length > 2`, "true")
 	h.is("for screen readers", `(() => { const i = document.querySelector('.ask input'); const o = document.getElementById(i.getAttribute('aria-activedescendant'));
 		return [i.getAttribute('role'), o.getAttribute('role'), o.getAttribute('aria-selected'), document.querySelector('.filters .count').getAttribute('role')].join(); })()`, "combobox,option,true,status")
@@ -162,7 +172,8 @@ func TestPalette(t *testing.T) {
 	}
 
 	h.do("the next row", chromedp.SendKeys(".ask input", kb.ArrowDown))
-	h.until("is chosen", `document.querySelector('#found0').getAttribute('aria-selected') + document.querySelector('#found1').getAttribute('aria-selected')`, "falsetrue")
+	h.until("is chosen", `document.querySelector('#found0').getAttribute('aria-selected') + `+
+		`document.querySelector('#found1').getAttribute('aria-selected')`, "falsetrue")
 	h.press(`.filters [aria-label="Role"]`)
 	h.press(`.menu [role="menuitem"]:nth-child(3)`)
 	h.until("only tools", `[...document.querySelectorAll('#found .hit')].map(x => x.innerText.includes('inside a file')).join()`, "true")
@@ -181,7 +192,8 @@ func TestPalette(t *testing.T) {
 	h.do("go there", chromedp.SendKeys(".ask input", kb.Enter), chromedp.WaitNotPresent("dialog.palette"), chromedp.WaitVisible("#m63"))
 	h.until("the address", `location.hash`, "#"+string(h.gauges)+"/63")
 	h.eval(`(import('/assets/state/marks.js').then(m => { window.marks = m.marks; }), '')`)
-	h.until("what stays marked", `Boolean(window.marks && window.marks.value.seqs.length > 40 && window.marks.value.words.includes('datum'))`, "true")
+	h.until("what stays marked", `Boolean(window.marks && window.marks.value.seqs.length > 40 && window.marks.value.words.includes('datum'))`,
+		"true")
 }
 
 // The palette runs the page's commands, and goes to conversations by their titles.
@@ -200,7 +212,8 @@ func TestPaletteCommands(t *testing.T) {
 	h.types(">afresh")
 	h.until("one that asks", `document.querySelector('#found .hit.command').textContent`, "Start afresh")
 	h.do("ask", chromedp.SendKeys(".ask input", kb.Enter))
-	h.until("whether it is meant", counts+` + document.querySelector('#found [aria-selected="true"]').textContent`, "Compact everything so far? The originals are kept, and you can undo this.Cancel")
+	h.until("whether it is meant", counts+` + document.querySelector('#found [aria-selected="true"]').textContent`,
+		"Compact everything so far? The originals are kept, and you can undo this.Cancel")
 	h.do("it is not", chromedp.SendKeys(".ask input", kb.Enter), chromedp.WaitNotPresent("dialog.palette"))
 	h.open()
 	h.types(">rename")
@@ -208,9 +221,11 @@ func TestPaletteCommands(t *testing.T) {
 	h.do("rename", chromedp.SendKeys(".ask input", kb.Enter), chromedp.WaitVisible(".head .rename"))
 	h.open()
 	h.types("pilots")
-	h.until("by title", `[...document.querySelectorAll('#found .hit.conversation .name')].map(x => x.textContent.startsWith('Letter')).join()`, "true,true,true")
+	h.until("by title", `[...document.querySelectorAll('#found .hit.conversation .name')].map(x => `+
+		`x.textContent.startsWith('Letter')).join()`, "true,true,true")
 	h.do("go there", chromedp.SendKeys(".ask input", kb.Enter), chromedp.WaitNotPresent("dialog.palette"))
-	h.until("another conversation", `document.querySelector('.head h1') && document.querySelector('.head h1').textContent.startsWith('Letter')`, "true")
+	h.until("another conversation", `document.querySelector('.head h1') && document.querySelector('.head `+
+		`h1').textContent.startsWith('Letter')`, "true")
 	h.open()
 	h.types(">usage")
 	h.until("usage", `document.querySelectorAll('#found .hit.command').length`, "1")

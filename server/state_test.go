@@ -112,7 +112,8 @@ var (
 func touches(text string) string {
 	bare := remarks.ReplaceAllString(text, " ")
 	for _, m := range source.FindAllStringSubmatch(bare, -1) {
-		if from := m[1] + m[2]; from != "../vendor/signals-core.mjs" && (path.Dir(from) != "." && path.Dir(from) != "words" || !strings.HasPrefix(from, "./")) {
+		if from := m[1] + m[2]; from != "../vendor/signals-core.mjs" &&
+			(path.Dir(from) != "." && path.Dir(from) != "words" || !strings.HasPrefix(from, "./")) {
 			return m[0]
 		}
 	}

@@ -25,7 +25,8 @@ func newBooks(t *testing.T, empty bool) *desk {
 	d := &desk{T: t, rig: enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))}
 	for i, c := range []struct{ title, project, model, currency string }{
 		{"Tide gauges · 潮位站", "harbour", "ollama/qwen3:32b", ""}, {"Berth plan for the winter", "harbour", "provider/large", "USD"},
-		{"发票核对：第三季度", "office", "provider/small", "USD"}, {"Compare two pressure sensors <b>", "lab", "provider/of-a-very-long-name-that-does-not-fit-anywhere", "EUR"},
+		{"发票核对：第三季度", "office", "provider/small", "USD"}, {"Compare two pressure sensors <b>", "lab",
+			"provider/of-a-very-long-name-that-does-not-fit-anywhere", "EUR"},
 	} {
 		made, _, err := d.rig.Create(t.Context(), scrollback.Conversation{Title: c.title, Project: c.project})
 		if err == nil && !empty {
@@ -35,7 +36,8 @@ func newBooks(t *testing.T, empty bool) *desk {
 			t.Fatal(err)
 		}
 	}
-	srv := httptest.NewServer(server.Handler(d.rig.Engine, d.rig.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	srv := httptest.NewServer(server.Handler(d.rig.Engine, d.rig.Transfer, server.Options{Version: "test",
+		Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
 	d.url, d.ctx = srv.URL, browser(t)
 	if err := chromedp.Do(d.ctx, chromedp.EmulateViewport(1360, 960)); err != nil {
@@ -47,7 +49,8 @@ func newBooks(t *testing.T, empty bool) *desk {
 // book enters a call a day and a summary a week, the larger the more recent.
 func book(d *desk, id scrollback.ConversationID, model, currency string, nth int) error {
 	begun, err := d.rig.Store.Turns.Begin(d.Context(), store.BeginRequest{Conversation: id, Owner: "o",
-		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "ask"}}}}}})
+		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser,
+			Parts: scrollback.Parts{scrollback.Text{Text: "ask"}}}}}})
 	if err != nil {
 		return err
 	}
@@ -61,10 +64,12 @@ func book(d *desk, id scrollback.ConversationID, model, currency string, nth int
 	for day := range 40 {
 		at := time.Now().AddDate(0, 0, -day).UnixMilli()
 		in := int64(400_000/(nth+1) - day*1000*(day%5)/(nth+1))
-		all = append(all, scrollback.UsageRecord{Conversation: id, Model: model, Purpose: "turn", At: at, Usage: scrollback.Usage{InputTokens: in, CachedTokens: in * 4 / 5,
-			OutputTokens: in / 12, ReasoningTokens: in / 50, Cost: price(0.05), Currency: currency, Estimated: nth == 2}})
+		all = append(all, scrollback.UsageRecord{Conversation: id, Model: model, Purpose: "turn", At: at,
+			Usage: scrollback.Usage{InputTokens: in, CachedTokens: in * 4 / 5,
+				OutputTokens: in / 12, ReasoningTokens: in / 50, Cost: price(0.05), Currency: currency, Estimated: nth == 2}})
 		if day%7 == 3 {
-			all = append(all, scrollback.UsageRecord{Conversation: id, Model: model, Purpose: "summary", At: at, Usage: scrollback.Usage{InputTokens: 9000, OutputTokens: 900, Cost: price(0.01), Currency: currency}})
+			all = append(all, scrollback.UsageRecord{Conversation: id, Model: model, Purpose: "summary", At: at,
+				Usage: scrollback.Usage{InputTokens: 9000, OutputTokens: 900, Cost: price(0.01), Currency: currency}})
 		}
 	}
 	_, err = d.rig.Store.Turns.Finish(d.Context(), store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnOpen, Usage: all})
@@ -83,15 +88,19 @@ func TestUsage(t *testing.T) {
 	d.is("cost", figure(3), "€1.54 + $3.08 €0.04 + $0.08 for summaries")
 	d.is("estimated", figure(4), "22% the rest as reported")
 	d.is("the days", `document.querySelector('.head .facts').textContent.includes('days in UTC')`, "true")
-	d.is("models", `[...document.querySelectorAll('.usage section:nth-of-type(2) tbody th')].map(x => x.textContent).join().slice(0, 46)`, "ollama/qwen3:32b,provider/large,provider/small")
-	d.is("a title is text", `document.querySelector('.usage section:nth-of-type(4) tbody tr:last-child a').textContent`, "Compare two pressure sensors <b>")
-	d.is("nothing is wider than the page", `document.documentElement.scrollWidth <= innerWidth && document.querySelector('.place').scrollWidth <= document.querySelector('.place').clientWidth`, "true")
+	d.is("models", `[...document.querySelectorAll('.usage section:nth-of-type(2) tbody th')].map(x => x.textContent).join().slice(0, 46)`,
+		"ollama/qwen3:32b,provider/large,provider/small")
+	d.is("a title is text", `document.querySelector('.usage section:nth-of-type(4) tbody tr:last-child a').textContent`,
+		"Compare two pressure sensors <b>")
+	d.is("nothing is wider than the page", `document.documentElement.scrollWidth <= innerWidth && `+
+		`document.querySelector('.place').scrollWidth <= document.querySelector('.place').clientWidth`, "true")
 	d.picture("usage")
 	axe(t, d.ctx, "usage")
 
 	d.eval(`document.querySelector('.plot').focus()`)
 	d.do("the last day", chromedp.SendKeys(".plot", kb.ArrowLeft))
-	d.until("its figures", `document.querySelector('.plot').getAttribute('aria-valuenow') + document.querySelector('.chart .which').textContent.includes('All days')`, "30false")
+	d.until("its figures", `document.querySelector('.plot').getAttribute('aria-valuenow') + document.querySelector('.chart `+
+		`.which').textContent.includes('All days')`, "30false")
 	d.is("as they are said", `document.querySelector('.plot').getAttribute('aria-valuetext').includes('Input, cached 666,666')`, "true")
 	d.picture("usage day")
 	d.eval(`document.querySelector('.values summary').click()`)
@@ -100,11 +109,13 @@ func TestUsage(t *testing.T) {
 	d.press(`.ranges [role="radio"]:nth-child(1)`)
 	d.until("seven days", figure(0), "32 4 of them summaries")
 	d.press(`.ranges [role="radio"]:nth-child(3)`)
-	d.until("a year, by weeks", `document.querySelector('.chart h2').textContent + document.querySelector('.plot').getAttribute('aria-valuemax')`, "Tokens by week53")
+	d.until("a year, by weeks", `document.querySelector('.chart h2').textContent + `+
+		`document.querySelector('.plot').getAttribute('aria-valuemax')`, "Tokens by week53")
 	d.picture("usage year")
 	d.press(`.ranges [role="radio"]:nth-child(4)`)
 	day := time.Now().UTC().AddDate(0, 0, -2).Format(time.DateOnly)
-	d.eval(`[...document.querySelectorAll('.ranges input')].forEach(i => { i.value = '` + day + `'; i.dispatchEvent(new Event('input', { bubbles: true })); })`)
+	d.eval(`[...document.querySelectorAll('.ranges input')].forEach(i => { i.value = '` + day + `'; i.dispatchEvent(new Event('input', { ` +
+		`bubbles: true })); })`)
 	d.press(`.ranges form button`)
 	d.until("one day", figure(0), "4 0 of them summaries")
 	csv := `(async () => { const { csv, sums } = await import('/assets/state/usage.js'); return csv(sums.value); })()`
@@ -125,7 +136,8 @@ func TestUsage(t *testing.T) {
 	axe(t, d.ctx, "usage, dark")
 	d.eval(`(localStorage.setItem('scrollback.lang', 'zh'), localStorage.setItem('scrollback.theme', 'light'), '')`)
 	d.do("usage in Chinese", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible(".plot canvas"))
-	d.is("nothing is wider than the phone", `document.documentElement.scrollWidth <= innerWidth && document.querySelector('.place').scrollWidth <= document.querySelector('.place').clientWidth`, "true")
+	d.is("nothing is wider than the phone", `document.documentElement.scrollWidth <= innerWidth && `+
+		`document.querySelector('.place').scrollWidth <= document.querySelector('.place').clientWidth`, "true")
 	d.is("its figures", figure(0), "136 其中摘要 16 次")
 	axe(t, d.ctx, "usage, phone")
 }

@@ -452,11 +452,13 @@ func TestSearchInside(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
 		said := text(scrollback.RoleUser, "the heron is here")
-		said.Parts = append(said.Parts, scrollback.Text{Text: "a stork", Reference: &scrollback.Reference{Mark: "birds.txt", Source: "birds.txt"}})
+		said.Parts = append(said.Parts, scrollback.Text{Text: "a stork",
+			Reference: &scrollback.Reference{Mark: "birds.txt", Source: "birds.txt"}})
 		result := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleTool,
 			Parts: scrollback.Parts{scrollback.ToolResult{CallID: "1", Name: "read", Text: "a stork and a crane"}}}}
 		must2(b.Append(t.Context(), b.head(c.ID), []store.Incoming{said, result}))(t)
-		for query, want := range map[string]map[int64]bool{"heron": {1: false}, "stork": {1: true, 2: true}, "crane": {2: true}, "heron stork": {1: false, 2: true}} {
+		for query, want := range map[string]map[int64]bool{"heron": {1: false}, "stork": {1: true, 2: true}, "crane": {2: true},
+			"heron stork": {1: false, 2: true}} {
 			r, err := b.Search(t.Context(), scrollback.SearchQuery{Query: query})
 			got := map[int64]bool{}
 			for _, h := range r.Hits {

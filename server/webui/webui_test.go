@@ -130,8 +130,9 @@ func own(t *testing.T) map[string]string {
 
 var (
 	attribute = regexp.MustCompile(`<(?:script|link|img)[^>]*\s(?:src|href)="([^"]+)"`)
-	imported  = regexp.MustCompile(`(?m)^\s*(?:import|export)\b[^'"]*?\bfrom\s*['"]([^'"]+)['"]|^import\s*['"]([^'"]+)['"]|\bimport\('([^']+)'\)`)
-	bundled   = regexp.MustCompile(`(?:from|import)\s*"([@./\w-]+)"`)
+	imported  = regexp.MustCompile(`(?m)^\s*(?:import|export)\b[^'"]*?\bfrom\s*['"]([^'"]+)['"]` +
+		`|^import\s*['"]([^'"]+)['"]|\bimport\('([^']+)'\)`)
+	bundled = regexp.MustCompile(`(?:from|import)\s*"([@./\w-]+)"`)
 )
 
 // names reads the import map.

@@ -130,10 +130,7 @@ func (db book) Teach(ctx context.Context, model string, edit func(*scrollback.Le
 // UsageParts implements [driver.Book].
 func (db book) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollback.UsageDay, error) {
 	parts := q.Divide()
-	where, args := ` WHERE u.at >= $1 AND u.at < $2`, []any{q.First * scrollback.DayMS, (q.Last + 1) * scrollback.DayMS}
-	if q.Conversation != "" {
-		where, args = where+` AND u.conversation_id = $3`, append(args, q.Conversation)
-	}
+	entries, args := sqlrow.EntriesOf(q)
 	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
 		var e sqlrow.Entry
 		if err := e.Scan(r); err != nil {
@@ -141,7 +138,7 @@ func (db book) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollbac
 		}
 		parts.Enter(e.UsageRecord, e.Project)
 		return nil
-	}, sqlrow.Entries+where, args...)
+	}, entries, args...)
 	return parts.Sums(), db.wrap("sqldriver.UsageParts", err)
 }
 

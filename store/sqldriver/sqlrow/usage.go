@@ -101,6 +101,15 @@ const Entries = `SELECT u.n, u.model, u.at, coalesce(u.project, c.project, ''), 
 	u.cached_tokens, u.cache_write_tokens, u.output_tokens, u.reasoning_tokens, u.total_tokens, u.cost, u.currency, u.estimated, u.key_id, u.conversation_id, u.purpose
 	FROM usage_records u LEFT JOIN conversations c ON c.id = u.conversation_id`
 
+// EntriesOf is the query for the entries that are divided, and its arguments.
+func EntriesOf(q driver.UsageParts) (string, []any) {
+	where, args := ` WHERE u.at >= $1 AND u.at < $2`, []any{q.First * scrollback.DayMS, (q.Last + 1) * scrollback.DayMS}
+	if q.Conversation != "" {
+		where, args = where+` AND u.conversation_id = $3`, append(args, q.Conversation)
+	}
+	return Entries + where, args
+}
+
 // Scan reads a row.
 func (e *Entry) Scan(r Scanner) error {
 	var estimated int64

@@ -30,8 +30,8 @@ function format(kind, key, make) {
 export const num = (n) => format('n', '', (l) => new Intl.NumberFormat(l)).format(n);
 export const percent = (x) => format('p', '', (l) => new Intl.NumberFormat(l, { style: 'percent', maximumFractionDigits: 0 })).format(x);
 
-// short is a number in four characters or so.
-export const short = (n) => format('s', n < 1e6 ? 'k' : 'm', (l) => new Intl.NumberFormat(l, { notation: 'compact', maximumFractionDigits: n < 1e6 ? 0 : 2 })).format(n);
+// short is a number in three digits.
+export const short = (n) => format('s', '', (l) => new Intl.NumberFormat(l, { notation: 'compact', maximumSignificantDigits: 3 })).format(n);
 
 // money is an amount in a currency; a code that is none stands behind the number.
 export function money(x, currency) {

@@ -20,7 +20,7 @@ function paint(el, tokens) {
 }
 
 // stacked are the heights to draw: the topmost first, since each is painted over by those below.
-const stacked = (bars) => layers.map((_, i) => bars.map((b) => layers.slice(0, layers.length - i).reduce((sum, [f]) => sum + b[f], 0)));
+const stacked = (bars) => layers.map((_, i) => bars.map((b) => layers.slice(0, layers.length - i).reduce((sum, [f]) => sum + b[f], 0) || null)); // nothing is drawn of nothing
 
 function options(Plot, el, bars) {
   const colours = paint(el, layers.map(([, token]) => token));
