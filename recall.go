@@ -17,6 +17,7 @@ const (
 	SearchDefault  = 5
 	SearchMax      = 20  // for the model
 	SearchMaxHTTP  = 100 // for people
+	SearchDepth    = 400 // matches that are ranked for people, over all pages
 	AroundDefault  = 1   // neighbours of a hit
 	AroundMax      = 5
 	ListDefault    = 50
@@ -86,8 +87,11 @@ const (
 
 // SearchQuery finds messages by words. A Query may also narrow by role:user,
 // after:2026-03-01, before:2026-04 and on:2026-03-05 (days in UTC), unless they are
-// quoted. Conversation, Project and Role narrow it too; Limit 0 means SearchDefault;
-// Around is how many neighbours on each side; Order is OrderRelevance or OrderTime.
+// quoted. Conversation, Project, Role, From and To narrow it too; Limit 0 means
+// SearchDefault; Around is how many neighbours on each side; Order is OrderRelevance or
+// OrderTime, by which each page is ordered. Offset begins at a later page, as Next of the
+// one before says. Depth is how many matches are ranked, and the same for all pages of a
+// search; 0 means as many as one page needs.
 // Of a message with more than Passage characters (0 means HitContentMax), a hit's
 // content is the passage that matches best; a neighbour's is its beginning.
 type SearchQuery struct {
@@ -96,7 +100,10 @@ type SearchQuery struct {
 	Project      string
 	Projects     []string // look only in these; nil for no such bound
 	Role         Role
+	From, To     int64 // Unix ms: from From on, and before To; 0 for no such bound
 	Limit        int
+	Offset       int
+	Depth        int
 	Around       int
 	Order        string
 	Passage      int
@@ -105,16 +112,22 @@ type SearchQuery struct {
 }
 
 // SearchResult is the best hits, best first. Truncated says that more messages
-// matched than were considered.
+// matched than were considered; if all were, Total says how many there are, and
+// Conversations in how many. Next is the offset of the next page, or nil.
 type SearchResult struct {
-	Hits      []Hit `json:"hits"`
-	Truncated bool  `json:"truncated,omitempty"`
+	Hits          []Hit `json:"hits"`
+	Truncated     bool  `json:"truncated,omitempty"`
+	Total         int   `json:"total,omitempty"`
+	Conversations int   `json:"conversations,omitempty"`
+	Next          *int  `json:"next"`
 }
 
 // Hit is a message that matched. Snippet is an excerpt of the message, and Spans the
 // [from, to) character (code point) ranges of Snippet that matched. OnPath says
 // that the message is on its conversation's current path; Ref is where to read it if
-// it is folded.
+// it is folded, and Card what stands for it in the window. Pinned says that the window
+// carries it in any case; Inside, that the words are in a file or a result that the
+// message holds, not in what is said.
 type Hit struct {
 	ConversationID ConversationID `json:"conversation_id"`
 	Seq            int64          `json:"seq"`
@@ -127,8 +140,18 @@ type Hit struct {
 	Score          float64        `json:"score"`
 	OnPath         bool           `json:"on_path"`
 	Ref            *Ref           `json:"ref,omitempty"`
+	Card           *Card          `json:"card,omitempty"`
+	Pinned         bool           `json:"pinned,omitempty"`
+	Inside         bool           `json:"inside,omitempty"`
 	Before         []Message      `json:"before,omitempty"`
 	After          []Message      `json:"after,omitempty"`
+}
+
+// Card is what stands for a run of messages in the window: since when, in Unix ms.
+type Card struct {
+	FirstSeq int64 `json:"first_seq"`
+	LastSeq  int64 `json:"last_seq"`
+	Since    int64 `json:"since"`
 }
 
 // ListQuery pages through conversations, newest change first. Cursors are opaque. With

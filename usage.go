@@ -135,6 +135,7 @@ type UsageDay struct {
 	EstimatedCalls int64  `json:"-"`
 
 	// Only where usage is asked for by them; else empty.
+	Purpose      string         `json:"-"`
 	Key          KeyID          `json:"-"`
 	Conversation ConversationID `json:"-"`
 }
@@ -179,12 +180,14 @@ func (d UsageDay) Checked() (UsageDay, bool) {
 }
 
 // UsageQuery asks for usage between two times in Unix ms, by whole days in UTC, both
-// included; To 0 means until now. What it is not grouped by is added up.
+// included; To 0 means until now. What it is not grouped by is added up. With a
+// Conversation, only its own calls count.
 type UsageQuery struct {
-	From, To                  int64
-	ByDay, ByModel, ByProject bool
-	ByKey, ByConversation     bool
-	Projects                  []string // only of these; nil for no such bound
+	From, To                         int64
+	ByDay, ByModel, ByProject        bool
+	ByKey, ByConversation, ByPurpose bool
+	Conversation                     ConversationID
+	Projects                         []string // only of these; nil for no such bound
 }
 
 // UsageSum is one line of the result. What it is not grouped by is empty. Sums of
@@ -193,7 +196,8 @@ type UsageSum struct {
 	Day     string `json:"day,omitempty"` // YYYY-MM-DD, UTC
 	Model   string `json:"model,omitempty"`
 	Project string `json:"project,omitempty"`
-	Key     KeyID  `json:"key,omitempty"` // empty for whoever runs the program
+	Purpose string `json:"purpose,omitempty"` // "turn", "summary" or "title"
+	Key     KeyID  `json:"key,omitempty"`     // empty for whoever runs the program
 
 	Conversation ConversationID `json:"conversation,omitempty"`
 

@@ -50,6 +50,11 @@ func (v *View) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 	if q.Projects, err = v.door.projects("", q.Projects); err != nil {
 		return nil, err
 	}
+	if q.Conversation != "" {
+		if _, err := v.door.head(ctx, q.Conversation, scrollback.AccessRead); err != nil {
+			return nil, err
+		}
+	}
 	return v.e.store.Books.Usage(ctx, q)
 }
 

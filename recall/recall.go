@@ -148,7 +148,7 @@ func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID, q scrol
 // project, or everywhere that the caller may look. Which sub-agents are searched is not the
 // caller's to say: Agents counts as empty.
 func (r *Reader) Search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
-	q.Agents = nil
+	q.Agents, q.Depth = nil, scrollback.SearchDepth
 	return r.search(ctx, q)
 }
 
@@ -161,6 +161,10 @@ func (r *Reader) search(ctx context.Context, q scrollback.SearchQuery) (scrollba
 		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "around", "around must be 0 to %d", scrollback.AroundMax)
 	case q.Order != "" && q.Order != scrollback.OrderRelevance && q.Order != scrollback.OrderTime:
 		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "order", "order must be %s or %s", scrollback.OrderRelevance, scrollback.OrderTime)
+	case q.Offset < 0 || q.Offset > scrollback.SearchDepth*2:
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "offset", "offset must be 0 to %d", scrollback.SearchDepth*2)
+	case q.From < 0 || q.To < 0 || q.To != 0 && q.To < q.From:
+		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "from", "from must be a time before to, in Unix ms")
 	case len(q.Query) > 4*scrollback.PatternMax:
 		return scrollback.SearchResult{}, scrollback.ParamErrorf(op, "query", "a query is at most %d bytes", 4*scrollback.PatternMax)
 	}

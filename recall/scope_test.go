@@ -189,3 +189,33 @@ func TestSearchLeavesOutTheQuestion(t *testing.T) {
 		t.Errorf("after the turn it finds %s, %v", text, err)
 	}
 }
+
+// A hit says what stands for it in the window, and whether the window carries it all the same.
+func TestSearchSaysWhatStandsForIt(t *testing.T) {
+	ctx := context.Background()
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("fine"))
+	id := r.NewConversation()
+	for i := range 4 {
+		r.Ask(id, fmt.Sprint("heron ", i))
+	}
+	pin := func(c *scrollback.Conversation) error { c.PinnedSeqs = []int64{3}; return nil }
+	if _, err := r.Patch(ctx, id, 0, pin); err != nil {
+		t.Fatal(err)
+	}
+	receipt, err := r.Compact(ctx, id, engine.CompactRequest{Clear: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Ask(id, "heron 4")
+	found, err := r.Search(ctx, scrollback.SearchQuery{Query: "heron", Role: scrollback.RoleUser, Limit: 20})
+	if err != nil || len(found.Hits) != 5 || found.Total != 5 || found.Conversations != 1 || found.Next != nil {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	for _, h := range found.Hits {
+		live := h.Seq > receipt.LastSeq
+		if card := h.Card; (card == nil) != live || card != nil && (card.FirstSeq != 1 || card.LastSeq != receipt.LastSeq || card.Since == 0) ||
+			h.Pinned != (h.Seq == 3) || (h.Ref == nil) != live {
+			t.Errorf("#%d: %+v", h.Seq, h)
+		}
+	}
+}

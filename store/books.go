@@ -21,8 +21,9 @@ func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 	}
 	var days []scrollback.UsageDay
 	var err error
-	if first, last := scrollback.DayOf(q.From), scrollback.DayOf(to); q.ByKey || q.ByConversation {
-		days, err = p.s.d.Book.UsageParts(ctx, driver.UsageParts{First: first, Last: last, ByKey: q.ByKey, ByConversation: q.ByConversation})
+	if first, last := scrollback.DayOf(q.From), scrollback.DayOf(to); q.ByKey || q.ByConversation || q.ByPurpose || q.Conversation != "" {
+		days, err = p.s.d.Book.UsageParts(ctx, driver.UsageParts{First: first, Last: last, ByKey: q.ByKey, ByConversation: q.ByConversation,
+			ByPurpose: q.ByPurpose, Conversation: q.Conversation})
 	} else {
 		days, err = p.s.d.Book.UsageDays(ctx, first, last)
 	}
@@ -84,7 +85,7 @@ func sumUsage(days []scrollback.UsageDay, q scrollback.UsageQuery) []scrollback.
 		if q.ByProject {
 			key.Project = d.Project
 		}
-		key.Key, key.Conversation = d.Key, d.Conversation // empty unless asked for
+		key.Key, key.Conversation, key.Purpose = d.Key, d.Conversation, d.Purpose // empty unless asked for
 		key.Currency = d.Currency
 		i, ok := at[key]
 		if !ok {

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -374,4 +375,98 @@ func hits(r scrollback.SearchResult) []string {
 			texts(h.After)))
 	}
 	return out
+}
+
+// The pages of a search join to the same hits in the same order, whatever their size, and
+// say how many there are once all that matched were ranked.
+func TestSearchPages(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		c, d := b.create(), b.create()
+		for i := range 60 {
+			id := c.ID
+			if i%3 == 0 {
+				id = d.ID
+			}
+			b.say(id, fmt.Sprintf("heron %d%s", i, strings.Repeat(" and more", i%7)))
+		}
+		pages := func(q scrollback.SearchQuery) (all []string, last scrollback.SearchResult) {
+			for {
+				r, err := b.Search(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, h := range r.Hits {
+					all = append(all, h.Content)
+				}
+				if r.Next == nil {
+					return all, r
+				}
+				if *r.Next <= q.Offset || len(r.Hits) != q.Limit {
+					t.Fatalf("after %d there are %d hits and %d", q.Offset, len(r.Hits), *r.Next)
+				}
+				q.Offset = *r.Next
+			}
+		}
+		want := b.search(scrollback.SearchQuery{Query: "heron", Limit: 60, Depth: 400})
+		for _, limit := range []int{1, 7, 20, 60} {
+			got, last := pages(scrollback.SearchQuery{Query: "heron", Limit: limit, Depth: 400})
+			if !slices.Equal(got, want) || len(got) != 60 || last.Total != 60 || last.Conversations != 2 || last.Truncated {
+				t.Errorf("in pages of %d: %q, %d in %d, truncated %v", limit, got, last.Total, last.Conversations, last.Truncated)
+			}
+		}
+		got, last := pages(scrollback.SearchQuery{Query: "heron", Limit: 7, Depth: 25})
+		if len(got) != 25 || last.Total != 0 || !last.Truncated {
+			t.Errorf("of the best 25: %d hits of %d, truncated %v", len(got), last.Total, last.Truncated)
+		}
+		if got, _ := pages(scrollback.SearchQuery{Query: "heron", Limit: 7, Offset: 1000}); len(got) != 0 {
+			t.Errorf("past the end: %q", got)
+		}
+	})
+}
+
+// Two times narrow a search, together with the dates of the query.
+func TestSearchBetween(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		c := b.create()
+		at := []int64{}
+		for i := range 5 {
+			at = append(at, b.say(c.ID, fmt.Sprint("heron ", i))[0].CreatedAt)
+		}
+		for _, x := range []struct {
+			from, to int64
+			want     []string
+		}{
+			{0, 0, []string{"heron 0", "heron 1", "heron 2", "heron 3", "heron 4"}}, {at[1], at[3], []string{"heron 1", "heron 2"}},
+			{at[4], 0, []string{"heron 4"}}, {0, at[1], []string{"heron 0"}}, {at[4] + 1, 0, []string{}},
+		} {
+			got := b.search(scrollback.SearchQuery{Query: "heron", From: x.from, To: x.to, Limit: 9})
+			if slices.Sort(got); !slices.Equal(got, x.want) {
+				t.Errorf("from %d to %d: %q, want %q", x.from, x.to, got, x.want)
+			}
+		}
+	})
+}
+
+// What a hit's words are in: what is said, or a file that the message holds.
+func TestSearchInside(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		c := b.create()
+		said := text(scrollback.RoleUser, "the heron is here")
+		said.Parts = append(said.Parts, scrollback.Text{Text: "a stork",
+			Reference: &scrollback.Reference{Mark: "birds.txt", Source: "birds.txt"}})
+		result := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleTool,
+			Parts: scrollback.Parts{scrollback.ToolResult{CallID: "1", Name: "read", Text: "a stork and a crane"}}}}
+		must2(b.Append(t.Context(), b.head(c.ID), []store.Incoming{said, result}))(t)
+		for query, want := range map[string]map[int64]bool{"heron": {1: false}, "stork": {1: true, 2: true}, "crane": {2: true},
+			"heron stork": {1: false, 2: true}} {
+			r, err := b.Search(t.Context(), scrollback.SearchQuery{Query: query})
+			got := map[int64]bool{}
+			for _, h := range r.Hits {
+				got[h.Seq] = h.Inside
+			}
+			if err != nil || !maps.Equal(got, want) {
+				t.Errorf("%s: %v, %v, want %v", query, got, err, want)
+			}
+		}
+	})
 }

@@ -13,7 +13,7 @@ import (
 type usageCmd struct {
 	From string   `help:"First day, in UTC." placeholder:"YYYY-MM-DD"`
 	To   string   `help:"Last day, in UTC." placeholder:"YYYY-MM-DD"`
-	By   []string `help:"Group by any of day, model, project, key and conversation." default:"day,model" enum:"day,model,project,key,conversation" placeholder:"WHAT"`
+	By   []string `help:"Group by any of day, model, project, key, conversation and purpose." default:"day,model" enum:"day,model,project,key,conversation,purpose" placeholder:"WHAT"`
 }
 
 // Run implements the command.
@@ -79,6 +79,7 @@ func (c *usageCmd) query() (q scrollback.UsageQuery, err error) {
 		q.ByProject = q.ByProject || by == "project"
 		q.ByKey = q.ByKey || by == "key"
 		q.ByConversation = q.ByConversation || by == "conversation"
+		q.ByPurpose = q.ByPurpose || by == "purpose"
 	}
 	return q, nil
 }
@@ -87,7 +88,7 @@ func (c *usageCmd) row(s scrollback.UsageSum) []string {
 	var out []string
 	for _, by := range c.By {
 		out = append(out, map[string]string{"day": s.Day, "model": columns.Plain(s.Model), "project": columns.Plain(s.Project),
-			"key": columns.Plain(string(s.Key)), "conversation": string(s.Conversation)}[by])
+			"key": columns.Plain(string(s.Key)), "conversation": string(s.Conversation), "purpose": s.Purpose}[by])
 	}
 	count := func(n int64) string {
 		if s.Estimated {

@@ -1,8 +1,10 @@
 package restapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -20,36 +22,60 @@ type modelList struct {
 	Models []engine.ModelEntry `json:"models"`
 }
 
+// groupBy sets what usage is grouped by.
+func groupBy(q *scrollback.UsageQuery, groups string) error {
+	for group := range strings.SplitSeq(groups, ",") {
+		switch group {
+		case "":
+		case "day":
+			q.ByDay = true
+		case "model":
+			q.ByModel = true
+		case "project":
+			q.ByProject = true
+		case "key":
+			q.ByKey = true
+		case "conversation":
+			q.ByConversation = true
+		case "purpose":
+			q.ByPurpose = true
+		default:
+			return scrollback.ParamErrorf("restapi", "group_by", "usage is grouped by day, model, project, key, conversation and purpose, not by %q", group)
+		}
+	}
+	return nil
+}
+
 func (a *api) books() {
 	huma.Register(a.huma, huma.Operation{OperationID: "usage", Method: http.MethodGet, Path: "/api/usage",
 		Summary: "What calls to models have cost, by whole days in UTC"},
 		func(ctx context.Context, in *struct {
 			From    int64  `query:"from" minimum:"0" doc:"Unix ms."`
 			To      int64  `query:"to" minimum:"0" doc:"Unix ms; 0 for now."`
-			GroupBy string `query:"group_by" doc:"Any of day, model, project, key and conversation, separated by commas."`
+			GroupBy string `query:"group_by" doc:"Any of day, model, project, key, conversation and purpose, separated by commas."`
+			Of      string `query:"conversation" doc:"Only the calls of this conversation."`
+			Top     int    `query:"top" minimum:"0" doc:"Only so many entries, those with the most tokens first; 0 for all."`
 		}) (*body[usageAnswer], error) {
 			q := scrollback.UsageQuery{From: in.From, To: in.To}
-			for group := range strings.SplitSeq(in.GroupBy, ",") {
-				switch group {
-				case "":
-				case "day":
-					q.ByDay = true
-				case "model":
-					q.ByModel = true
-				case "project":
-					q.ByProject = true
-				case "key":
-					q.ByKey = true
-				case "conversation":
-					q.ByConversation = true
-				default:
-					return seen(usageAnswer{}, scrollback.ParamErrorf("restapi", "group_by", "usage is grouped by day, model, project, key and conversation, not by %q", group))
+			if in.Of != "" {
+				id, err := a.resolve(ctx, in.Of)
+				if err != nil {
+					return seen(usageAnswer{}, err)
 				}
+				q.Conversation = id
+			}
+			total := q
+			if err := groupBy(&q, in.GroupBy); err != nil {
+				return seen(usageAnswer{}, err)
 			}
 			var out usageAnswer
 			var err error
 			if out.Usage, err = a.as(ctx).Usage(ctx, q); err == nil {
-				out.Total, err = a.as(ctx).Usage(ctx, scrollback.UsageQuery{From: in.From, To: in.To})
+				out.Total, err = a.as(ctx).Usage(ctx, total)
+			}
+			if in.Top > 0 {
+				slices.SortStableFunc(out.Usage, func(a, b scrollback.UsageSum) int { return cmp.Compare(b.TotalTokens, a.TotalTokens) })
+				out.Usage = out.Usage[:min(in.Top, len(out.Usage))]
 			}
 			return seen(out, err)
 		})

@@ -124,11 +124,15 @@ func (a *api) search() {
 			Conversation string `query:"conversation"`
 			Project      string `query:"project"`
 			Role         string `query:"role"`
+			From         int64  `query:"from" minimum:"0" doc:"Unix ms."`
+			To           int64  `query:"to" minimum:"0" doc:"Unix ms, not included."`
 			Limit        int    `query:"limit"`
+			Offset       int    `query:"offset"`
 			Around       int    `query:"around" default:"1"`
 			Order        string `query:"order" doc:"relevance (the default) or time"`
 		}) (*body[scrollback.SearchResult], error) {
-			q := scrollback.SearchQuery{Query: in.Q, Project: in.Project, Role: scrollback.Role(in.Role), Limit: in.Limit, Around: in.Around, Order: in.Order}
+			q := scrollback.SearchQuery{Query: in.Q, Project: in.Project, Role: scrollback.Role(in.Role), From: in.From, To: in.To,
+				Limit: in.Limit, Offset: in.Offset, Around: in.Around, Order: in.Order}
 			if in.Conversation != "" {
 				id, err := a.resolve(ctx, in.Conversation)
 				if err != nil {

@@ -14,7 +14,7 @@ type Book interface {
 	UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error)
 
 	// UsageParts is UsageDays, added up again from the records of calls and divided by
-	// what a query asks for besides: in the same order, then by key and conversation.
+	// what a query asks for besides: in the same order, then by key, conversation and purpose.
 	UsageParts(ctx context.Context, q UsageParts) ([]scrollback.UsageDay, error)
 
 	// Spent sums what was used on a day: all tokens, and what was paid in the currency.
@@ -30,10 +30,12 @@ type Book interface {
 }
 
 // UsageParts asks for the usage of days First to Last, both included, in days since 1970
-// (UTC), divided by key, by conversation, or both.
+// (UTC), divided by key, conversation and purpose as it says; only of one Conversation if
+// that is named.
 type UsageParts struct {
-	First, Last           int64
-	ByKey, ByConversation bool
+	First, Last                      int64
+	ByKey, ByConversation, ByPurpose bool
+	Conversation                     scrollback.ConversationID
 }
 
 // Spending asks what was used on a day: by a key, or in a project if Key is empty.

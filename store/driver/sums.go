@@ -22,16 +22,20 @@ type part struct {
 	model, project, currency string
 	key                      scrollback.KeyID
 	conversation             scrollback.ConversationID
+	purpose                  string
 }
 
 // Divide returns what the calls of a query are added up in.
 func (q UsageParts) Divide() *Parts { return &Parts{q, map[part]*scrollback.UsageDay{}} }
 
-// Enter adds a call that is in the sums of a project, if it is of the query's days.
+// Enter adds a call that is in the sums of a project, if it is one that the query asks for.
 func (p *Parts) Enter(r scrollback.UsageRecord, project string) {
 	at := part{day: scrollback.DayOf(r.At), model: r.Model, project: project, currency: r.Currency}
-	if at.day < p.q.First || at.day > p.q.Last {
+	if at.day < p.q.First || at.day > p.q.Last || p.q.Conversation != "" && r.Conversation != p.q.Conversation {
 		return
+	}
+	if p.q.ByPurpose {
+		at.purpose = r.Purpose
 	}
 	if p.q.ByKey {
 		at.key = r.Key
@@ -40,7 +44,7 @@ func (p *Parts) Enter(r scrollback.UsageRecord, project string) {
 		at.conversation = r.Conversation
 	}
 	if p.sums[at] == nil {
-		p.sums[at] = &scrollback.UsageDay{Day: at.day, Model: at.model, Project: project, Key: at.key, Conversation: at.conversation,
+		p.sums[at] = &scrollback.UsageDay{Day: at.day, Model: at.model, Project: project, Key: at.key, Conversation: at.conversation, Purpose: at.purpose,
 			Usage: scrollback.Usage{Currency: at.currency}}
 	}
 	p.sums[at].Entry(r.Usage)
@@ -54,7 +58,8 @@ func (p *Parts) Sums() []scrollback.UsageDay {
 	}
 	slices.SortFunc(out, func(a, b scrollback.UsageDay) int {
 		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Project, b.Project),
-			cmp.Compare(a.Currency, b.Currency), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Conversation, b.Conversation))
+			cmp.Compare(a.Currency, b.Currency), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Conversation, b.Conversation),
+			cmp.Compare(a.Purpose, b.Purpose))
 	})
 	return out
 }

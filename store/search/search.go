@@ -48,8 +48,11 @@ func Run(ctx context.Context, d *driver.Driver, q scrollback.SearchQuery, now ti
 	if a.Empty() {
 		return out, scrollback.ParamErrorf("search.Run", "query", "there is no word to look for in the query")
 	}
+	if a.from = max(a.from, q.From); q.To != 0 {
+		a.to = earlier(a.to, q.To)
+	}
 	dq := driver.SearchQuery{Match: driver.Match{Any: a.Any, Must: a.Must}, Words: a.Words, From: a.from, To: a.to,
-		Projects: q.Projects, Role: cmp.Or(q.Role, a.role), Limit: max(candidates, 2*q.Limit)}
+		Projects: q.Projects, Role: cmp.Or(q.Role, a.role), Limit: cmp.Or(q.Depth, max(candidates, 2*q.Limit))}
 	if q.Conversation != "" {
 		h, err := s.d.Read.Head(ctx, q.Conversation)
 		if err != nil {
@@ -67,7 +70,15 @@ func Run(ctx context.Context, d *driver.Driver, q scrollback.SearchQuery, now ti
 	if err != nil {
 		return out, err
 	}
-	out.Hits, err = s.hits(ctx, ranked, a, q)
+	if !out.Truncated {
+		out.Total, out.Conversations = len(ranked), conversations(ranked)
+	}
+	skip := min(max(q.Offset, 0), len(ranked))
+	var read int
+	out.Hits, read, err = s.hits(ctx, ranked[skip:], a, q)
+	if next := skip + read; next < len(ranked) {
+		out.Next = &next
+	}
 	if q.Order == scrollback.OrderTime {
 		slices.SortFunc(out.Hits, func(a, b scrollback.Hit) int {
 			return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.MessageID, b.MessageID))
@@ -103,8 +114,17 @@ func (s searching) candidates(ctx context.Context, dq driver.SearchQuery, a ask)
 	return found, nil
 }
 
-// hits fills in the best of what was ranked, as many as requested.
-func (s searching) hits(ctx context.Context, ranked []*ranked, a ask, q scrollback.SearchQuery) ([]scrollback.Hit, error) {
+// conversations counts those that the messages are in.
+func conversations(all []*ranked) int {
+	in := map[scrollback.ConversationID]bool{}
+	for _, r := range all {
+		in[r.m.ConversationID] = true
+	}
+	return len(in)
+}
+
+// hits fills in the best of what was ranked, as many as requested, and says how far it read.
+func (s searching) hits(ctx context.Context, ranked []*ranked, a ask, q scrollback.SearchQuery) ([]scrollback.Hit, int, error) {
 	out := []scrollback.Hit{}
 	limit := cmp.Or(max(q.Limit, 0), scrollback.SearchDefault)
 	heads := map[scrollback.ConversationID]driver.Head{} // most hits are in few conversations
@@ -119,9 +139,9 @@ func (s searching) hits(ctx context.Context, ranked []*ranked, a ask, q scrollba
 		}
 		return h, err
 	}
-	for _, r := range ranked {
+	for i, r := range ranked {
 		if len(out) == limit {
-			break
+			return out, i, nil
 		}
 		seen := cmp.Or(q.Conversation, r.m.ConversationID)
 		if slices.Contains(q.Agents, r.m.ConversationID) { // seen from itself
@@ -132,11 +152,11 @@ func (s searching) hits(ctx context.Context, ranked []*ranked, a ask, q scrollba
 			continue // purged since it was found
 		}
 		if err != nil {
-			return out, err
+			return out, i, err
 		}
 		hit, err := s.hit(ctx, r, wanted{a.Query, q, from})
 		if err != nil {
-			return out, err
+			return out, i, err
 		}
 		if !hit.OnPath && hit.ConversationID != from.ID {
 			// Of an ancestor that is purged or in the trash, only what is inherited exists.
@@ -144,12 +164,12 @@ func (s searching) hits(ctx context.Context, ranked []*ranked, a ask, q scrollba
 			case scrollback.CodeOf(err) == scrollback.NotFound, err == nil && of.DeletedAt != 0:
 				continue
 			case err != nil:
-				return out, err
+				return out, i, err
 			}
 		}
 		out = append(out, hit)
 	}
-	return out, nil
+	return out, len(ranked), nil
 }
 
 // wanted is a search, cut into terms, and the head from which a hit is seen.
@@ -166,16 +186,21 @@ func (s searching) hit(ctx context.Context, r *ranked, q wanted) (scrollback.Hit
 	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role, CreatedAt: m.CreatedAt,
 		Content: passage(text, q.Query, cmp.Or(q.search.Passage, scrollback.HitContentMax)), Score: math.Round(r.score*1000) / 1000}
 	h.Snippet, h.Spans = snippet(text, q.Query)
+	h.Inside = inside(m, q.Query)
 	at, err := s.d.Read.Messages(ctx, driver.MessageQuery{Branch: head.Branch.ID, From: m.Seq, To: m.Seq})
 	if err != nil {
 		return h, err
 	}
 	h.OnPath = len(at) == 1 && at[0].ID == m.ID
 	if h.OnPath && m.Seq <= head.Branch.View.Boundary {
-		if h.Ref, err = LeafRef(ctx, s.d.Views, head.Branch.View, m.Seq); err != nil {
+		if h.Ref, err = LeafRef(ctx, s.d.Views, head.Branch.View, m.Seq); err == nil {
+			h.Card, err = s.card(ctx, head.Branch.View, m.Seq)
+		}
+		if err != nil {
 			return h, err
 		}
 	}
+	h.Pinned = h.OnPath && slices.Contains(head.PinnedSeqs, m.Seq)
 	around := int64(min(max(q.search.Around, 0), scrollback.AroundMax))
 	if around == 0 {
 		return h, nil
@@ -201,6 +226,40 @@ func (s searching) hit(ctx context.Context, r *ranked, q wanted) (scrollback.Hit
 		}
 	}
 	return h, err
+}
+
+// inside reports whether none of the words is in what is said in a message: then they are
+// in a file or a result that it holds.
+func inside(m scrollback.Message, q terms.Query) bool {
+	holds, said := false, ""
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case scrollback.Text:
+			if p.Reference == nil {
+				said += p.Text + "\n"
+			}
+			holds = holds || p.Reference != nil
+		case scrollback.ToolResult, scrollback.File:
+			holds = true
+		case scrollback.ToolCall, scrollback.Image, scrollback.Reasoning: // hold no text of their own
+		}
+	}
+	_, spans := snippet(said, q)
+	return holds && len(spans) == 0
+}
+
+// card is what stands for seq in a view, or nil.
+func (s searching) card(ctx context.Context, v scrollback.View, seq int64) (*scrollback.Card, error) {
+	for _, item := range v.Segments {
+		if item.FirstSeq <= seq && seq <= item.LastSeq {
+			segs, err := s.d.Views.Segments(ctx, []scrollback.SegmentID{item.ID})
+			if err != nil || len(segs) == 0 {
+				return nil, err
+			}
+			return &scrollback.Card{FirstSeq: item.FirstSeq, LastSeq: item.LastSeq, Since: segs[0].CreatedAt}, nil
+		}
+	}
+	return nil, nil
 }
 
 // clipMessage cuts what a message says to the length of a hit's content; the

@@ -130,6 +130,7 @@ func (db book) Teach(ctx context.Context, model string, edit func(*scrollback.Le
 // UsageParts implements [driver.Book].
 func (db book) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollback.UsageDay, error) {
 	parts := q.Divide()
+	entries, args := sqlrow.EntriesOf(q)
 	err := db.Read.Rows(ctx, func(r sqlrow.Scanner) error {
 		var e sqlrow.Entry
 		if err := e.Scan(r); err != nil {
@@ -137,7 +138,7 @@ func (db book) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollbac
 		}
 		parts.Enter(e.UsageRecord, e.Project)
 		return nil
-	}, sqlrow.Entries+` WHERE u.at >= $1 AND u.at < $2`, q.First*scrollback.DayMS, (q.Last+1)*scrollback.DayMS)
+	}, entries, args...)
 	return parts.Sums(), db.wrap("sqldriver.UsageParts", err)
 }
 

@@ -27,3 +27,12 @@ test('the newest wish for a key is done, and the one before comes back', () => {
   first();
   same([done, keyboard.run('next')], [['b', 'a'], false]);
 });
+
+test('keys are listed in groups, and spelled as the platform does', () => {
+  same([...new Set(keyboard.table.map((k) => k.group))], ['page', 'writing', 'reading']);
+  keyboard.begin('Linux');
+  same(['new', 'line', 'stop', 'next', 'nothing'].map(keyboard.spelled), ['Ctrl Shift O', 'Shift Enter', 'Esc', 'J', '']);
+  keyboard.begin('MacIntel');
+  same(['new', 'line', 'send', 'palette'].map(keyboard.spelled), ['⇧⌘O', '⇧↵', '↵', '⌘K']);
+  same(name(press('Enter')), null);
+});

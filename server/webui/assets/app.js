@@ -1,6 +1,7 @@
 // The page starts here: the state is given its browser, and what is drawn its place.
 import { effect, html, render } from './view/html.js';
 import { titleOf } from './state/conversations.js';
+import * as figures from './state/figures.js';
 import * as keyboard from './state/keyboard.js';
 import * as memory from './state/memory.js';
 import { banner, toast } from './state/notices.js';
@@ -13,11 +14,13 @@ import { conversation } from './state/thread.js';
 import { look } from './state/session.js';
 import { start } from './state/visit.js';
 import * as words from './state/words.js';
+import { begin as registerCommands } from './view/commands.js';
 import { Page } from './view/page.js';
 
 try { memory.use(localStorage); } catch { /* forbidden: nothing is remembered */ }
 theme.begin();
 words.begin(navigator.languages);
+figures.begin(navigator.languages);
 panels.begin(innerWidth);
 raw.begin();
 addEventListener('resize', () => { panels.width.value = innerWidth; });
@@ -44,6 +47,7 @@ effect(() => { document.documentElement.lang = words.lang.value === 'zh' ? 'zh-C
 effect(() => { const c = conversation.value; document.title = c ? `${titleOf(c)} · scrollback` : 'scrollback'; });
 
 keyboard.begin(navigator.userAgentData ? navigator.userAgentData.platform : navigator.platform);
+registerCommands();
 keyboard.on('palette', () => { if (!reading.value) panels.searchOpen.value = !panels.searchOpen.value; });
 keyboard.on('new', () => { location.hash = '#'; });
 keyboard.on('keys', () => { panels.keysOpen.value = true; });

@@ -210,7 +210,7 @@ func testSpending(w *bench) {
 	spend := func(c scrollback.Conversation, key scrollback.KeyID, at, tokens int64, currency string) {
 		turn := w.begin(c.ID)
 		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnComplete,
-			Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", Key: key, At: at,
+			Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", Key: key, At: at, Purpose: map[bool]string{true: "turn", false: "summary"}[tokens < 8],
 				Usage: scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5, Currency: currency}}}})
 		w.ok(err)
 	}
@@ -246,4 +246,15 @@ func testSpending(w *bench) {
 	got, err = w.Book.UsageParts(w.ctx, driver.UsageParts{First: day + 1, Last: day + 9, ByConversation: true})
 	w.ok(err)
 	same(w.t, "the next day by conversation", []scrollback.UsageDay{part(day+1, "shed", "USD", "", d.ID, 1, 32)}, got)
+	of := func(d scrollback.UsageDay, purpose string) scrollback.UsageDay {
+		d.Purpose = purpose
+		return d
+	}
+	got, err = w.Book.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day + 9, ByPurpose: true, Conversation: c.ID})
+	w.ok(err)
+	same(w.t, "one conversation by purpose", []scrollback.UsageDay{of(part(day, c.Project, "EUR", "", "", 1, 4), "turn"),
+		of(part(day, c.Project, "USD", "", "", 2, 3), "turn")}, got)
+	got, err = w.Book.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day, ByPurpose: true, Conversation: d.ID})
+	w.ok(err)
+	same(w.t, "the other", []scrollback.UsageDay{of(part(day, "shed", "USD", "", "", 2, 24), "summary")}, got)
 }

@@ -98,15 +98,24 @@ type Entry struct {
 
 // Entries is the query for usage_records, without a condition and an order.
 const Entries = `SELECT u.n, u.model, u.at, coalesce(u.project, c.project, ''), u.project IS NOT NULL, u.total_tokens IS NOT NULL, u.input_tokens,
-	u.cached_tokens, u.cache_write_tokens, u.output_tokens, u.reasoning_tokens, u.total_tokens, u.cost, u.currency, u.estimated, u.key_id, u.conversation_id
+	u.cached_tokens, u.cache_write_tokens, u.output_tokens, u.reasoning_tokens, u.total_tokens, u.cost, u.currency, u.estimated, u.key_id, u.conversation_id, u.purpose
 	FROM usage_records u LEFT JOIN conversations c ON c.id = u.conversation_id`
+
+// EntriesOf is the query for the entries that are divided, and its arguments.
+func EntriesOf(q driver.UsageParts) (string, []any) {
+	where, args := ` WHERE u.at >= $1 AND u.at < $2`, []any{q.First * scrollback.DayMS, (q.Last + 1) * scrollback.DayMS}
+	if q.Conversation != "" {
+		where, args = where+` AND u.conversation_id = $3`, append(args, q.Conversation)
+	}
+	return Entries + where, args
+}
 
 // Scan reads a row.
 func (e *Entry) Scan(r Scanner) error {
 	var estimated int64
 	if err := r.Scan(&e.N, &e.Model, &e.At, &e.Project, &e.Placed, &e.Totaled, whole{&e.InputTokens},
 		whole{&e.CachedTokens}, whole{&e.CacheWriteTokens}, whole{&e.OutputTokens}, whole{&e.ReasoningTokens}, whole{&e.TotalTokens},
-		amount{&e.Cost}, &e.Currency, whole{&estimated}, &e.Key, &e.Conversation); err != nil {
+		amount{&e.Cost}, &e.Currency, whole{&estimated}, &e.Key, &e.Conversation, &e.Purpose); err != nil {
 		return err
 	}
 	e.Estimated = estimated != 0

@@ -1,16 +1,44 @@
 // Numbers, sizes and times as the page writes them, in its language.
 import { lang, t } from './words.js';
 
-const locale = () => (lang.value === 'zh' ? 'zh-CN' : 'en-GB');
+// dated are the locales by which dates and times are written: the page's language, as it is
+// written where the browser is. Numbers are the language's own everywhere, since the words of
+// the page hold them too.
+const dated = { en: 'en-GB', zh: 'zh-CN' };
+const counted = { en: 'en-US', zh: 'zh-CN' };
+
+const localeOf = (tag) => { try { return new Intl.Locale(tag); } catch { return null; } };
+
+// begin takes the languages that the browser prefers: the first that is the page's and names
+// a region says how dates look; or else the region of the first language, if it is another.
+export function begin(languages) {
+  const known = (languages || []).map(localeOf).filter(Boolean);
+  for (const l of Object.keys(dated)) {
+    const own = known.find((x) => x.language === l && x.region);
+    const region = own ? own.region : known.length && known[0].language !== l ? known[0].maximize().region : null;
+    dated[l] = region ? `${l}-${region}` : { en: 'en-GB', zh: 'zh-CN' }[l];
+  }
+  for (const at of Object.keys(memo)) delete memo[at];
+}
 
 const memo = {};
 function format(kind, key, make) {
   const at = `${kind} ${key} ${lang.value}`;
-  return (memo[at] ??= make(locale()));
+  return (memo[at] ??= make((kind === 't' || kind === 'r' ? dated : counted)[lang.value]));
 }
 
-export const num = (n) => format('n', '', (l) => new Intl.NumberFormat(l === 'en-GB' ? 'en-US' : l)).format(n);
+export const num = (n) => format('n', '', (l) => new Intl.NumberFormat(l)).format(n);
 export const percent = (x) => format('p', '', (l) => new Intl.NumberFormat(l, { style: 'percent', maximumFractionDigits: 0 })).format(x);
+
+// short is a number in three digits.
+export const short = (n) => format('s', '', (l) => new Intl.NumberFormat(l, { notation: 'compact', maximumSignificantDigits: 3 })).format(n);
+
+// money is an amount in a currency; a code that is none stands behind the number.
+export function money(x, currency) {
+  const digits = x !== 0 && Math.abs(x) < 0.1 ? { maximumSignificantDigits: 2 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  if (!/^[A-Z]{3}$/.test(currency)) return `${format('n', JSON.stringify(digits), (l) => new Intl.NumberFormat(l, digits)).format(x)} ${currency}`.trim();
+  return format('m', currency + JSON.stringify(digits), (l) => new Intl.NumberFormat(l, { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...digits })).format(x);
+}
 
 export function bytes(n) {
   if (n < 1024) return `${num(n)} B`;
@@ -57,9 +85,22 @@ export function day(ms) {
 
 // monthOf labels a place in a long log: the month, or within one the day.
 export const monthOf = (ms, long) => format('t', long ? 'month' : 'dayofmonth', (l) => new Intl.DateTimeFormat(l, long ? { month: 'short' } : { day: 'numeric', month: 'numeric' })).format(new Date(ms));
-// date is a day in few characters.
+
+// date is day with a short month.
 export function date(ms) {
   const d = new Date(ms);
   const year = d.getFullYear() === new Date().getFullYear();
-  return format('t', year ? 'date' : 'fulldate', (l) => new Intl.DateTimeFormat(l, { day: 'numeric', month: 'short', ...(year ? {} : { year: 'numeric' }) })).format(d);
+  return format('t', year ? 'short' : 'full', (l) => new Intl.DateTimeFormat(l, { day: 'numeric', month: 'short', ...(year ? {} : { year: 'numeric' }) })).format(d);
 }
+
+export const dayWithYear = (ms) => format('t', 'fulldate', (l) => new Intl.DateTimeFormat(l, { day: 'numeric', month: 'short', year: 'numeric' })).format(new Date(ms));
+
+// A day of the books is counted in UTC, wherever it is read.
+const utc = (key, fields) => (ms) => format('t', 'utc ' + key, (l) => new Intl.DateTimeFormat(l, { timeZone: 'UTC', ...fields })).format(new Date(ms));
+
+export const bookDay = utc('tick', { day: 'numeric', month: 'short' });
+export const bookDate = utc('date', { weekday: 'short', day: 'numeric', month: 'long' });
+const bookFull = () => format('t', 'utc range', (l) => new Intl.DateTimeFormat(l, { timeZone: 'UTC', day: 'numeric', month: 'long', year: 'numeric' }));
+
+// bookRange is from one day of the books to another.
+export const bookRange = (from, to) => bookFull().formatRange(new Date(from), new Date(to));

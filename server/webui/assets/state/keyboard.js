@@ -4,21 +4,26 @@ import { signal } from '../vendor/signals-core.mjs';
 import * as memory from './memory.js';
 
 // key is as the browser names it; mod is ⌘ or Ctrl; letter works only outside text fields.
+// said is a key that works only where it is, such as in a text; it is listed, not looked up.
+// group is where the list of keys has it.
 export const table = [
-  { name: 'palette', key: 'k', mod: true },
-  { name: 'new', key: 'o', mod: true, shift: true },
-  { name: 'switch', key: 'e', mod: true, shift: true },
-  { name: 'receipts', key: '.', mod: true },
-  { name: 'sidebar', key: 's', mod: true, shift: true },
-  { name: 'keys', key: '?', letter: true },
-  { name: 'next', key: 'j', letter: true },
-  { name: 'previous', key: 'k', letter: true },
-  { name: 'open', key: 'o', letter: true },
-  { name: 'pin', key: 'p', letter: true },
-  { name: 'raw', key: 'r', letter: true },
-  { name: 'earlier', key: '[', letter: true },
-  { name: 'later', key: ']', letter: true },
-  { name: 'goto', key: 'g', letter: true },
+  { name: 'palette', key: 'k', mod: true, group: 'page' },
+  { name: 'new', key: 'o', mod: true, shift: true, group: 'page' },
+  { name: 'switch', key: 'e', mod: true, shift: true, group: 'page' },
+  { name: 'receipts', key: '.', mod: true, group: 'page' },
+  { name: 'sidebar', key: 's', mod: true, shift: true, group: 'page' },
+  { name: 'keys', key: '?', letter: true, group: 'page' },
+  { name: 'send', said: 'Enter', group: 'writing' },
+  { name: 'line', said: 'Shift Enter', group: 'writing' },
+  { name: 'stop', said: 'Esc', group: 'writing' },
+  { name: 'next', key: 'j', letter: true, group: 'reading' },
+  { name: 'previous', key: 'k', letter: true, group: 'reading' },
+  { name: 'open', key: 'o', letter: true, group: 'reading' },
+  { name: 'pin', key: 'p', letter: true, group: 'reading' },
+  { name: 'raw', key: 'r', letter: true, group: 'reading' },
+  { name: 'earlier', key: '[', letter: true, group: 'reading' },
+  { name: 'later', key: ']', letter: true, group: 'reading' },
+  { name: 'goto', key: 'g', letter: true, group: 'reading' },
 ];
 
 export const letters = signal(true); // single letters do something
@@ -61,6 +66,7 @@ export function named(e, inField) {
 export function spelled(name) {
   const k = table.find((x) => x.name === name);
   if (!k) return '';
+  if (k.said) return mac.value ? k.said.replace('Shift ', '⇧').replace('Enter', '↵') : k.said;
   const key = k.key.toUpperCase();
   return mac.value ? `${k.shift ? '⇧' : ''}${k.mod ? '⌘' : ''}${key}` : `${k.mod ? 'Ctrl ' : ''}${k.shift ? 'Shift ' : ''}${key}`;
 }

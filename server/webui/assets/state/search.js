@@ -1,46 +1,154 @@
-// Search: messages by words across everything or here, or lines of this conversation by a
-// regular expression; and where a find leads.
+// Search: messages by words across everything or here, lines of this conversation by a regular
+// expression, conversations by title, commands by name.
+import { batch, computed, effect, signal } from '../vendor/signals-core.mjs';
 import { convo, get, query } from './api.js';
-import { titleFor } from './conversations.js';
-import { marks } from './marks.js';
-import { covers, panel, searchOpen } from './panels.js';
-import { go } from './place.js';
-import { read, reading } from './reader.js';
-import { typed } from './reference.js';
-import { marked } from './text.js';
-import { t } from './words.js';
+import { list, titleOf } from './conversations.js';
+import { attempt } from './notices.js';
+import { labelOf, matching } from './palette.js';
+import { searchOpen } from './panels.js';
+import { conversation } from './thread.js';
+import { lang, t } from './words.js';
 
-// last is what was searched for, for when the search is opened again.
-export const last = { text: '', mode: 'everywhere', match: false };
+const PAGE = 20;
+const AROUND = 2; // neighbours of a hit, on each side
+const LINES = 100; // of a grep
+
+export const text = signal('');
+export const scope = signal('everywhere'); // everywhere, here or lines
+export const match = signal(false); // of lines: upper and lower case differ
+export const nothing = { project: '', role: '', from: 0, to: 0, when: '' }; // when says how the dates are called
+export const only = signal(nothing);
+
+// mode is what is looked for: a text that begins with > calls a command.
+export const mode = computed(() => (text.value.startsWith('>') ? 'commands' : conversation.value ? scope.value : 'everywhere'));
+export const wanted = computed(() => (mode.value === 'commands' ? text.value.slice(1) : text.value).trim());
+
+export const rows = signal([]); // {kind: 'hit' | 'line' | 'conversation' | 'command', …}
+export const count = signal(null); // how many there are; null before a search
+export const next = signal(null); // the offset of the next page
+export const fault = signal('');
+export const at = signal(0); // which row is chosen
+export const chosen = computed(() => rows.value[at.value] || null);
 
 export const close = () => { searchOpen.value = false; };
 
-// find returns rows and a note on how many there are. mode is everywhere, here or lines;
-// match (of lines only) tells upper and lower case apart.
-export async function find({ mode, text, match }, id, signal) {
-  if (mode === 'lines') {
-    const g = await get(convo(id, '/grep') + query({ pattern: text, max_results: 50, case_sensitive: match }), signal);
-    return { rows: g.matches.map((m) => ({ kind: 'line', m })), note: t('matches', g.matches.length, g.total, g.partial) };
-  }
-  const s = await get('/api/search' + query({ q: text.trim(), conversation: mode === 'here' ? id : null, limit: 20, around: 1 }), signal);
-  const titles = await Promise.all(s.hits.map((h) => titleFor(h.conversation_id)));
-  return { rows: s.hits.map((h, i) => ({ kind: 'hit', h, title: titles[i] })), note: t('hits', s.hits.length, s.truncated) };
+const known = new Map(); // conversations by id, as far as their title and project
+
+async function about(id) {
+  const here = list.peek().find((c) => c.id === id);
+  if (here) return here;
+  if (!known.has(id)) known.set(id, get(convo(id)).catch(() => { known.delete(id); return { title: id.slice(0, 8), project: '' }; }));
+  return known.get(id);
 }
 
-// choose goes to what a row found; what is on no path, or has no message, opens in the reader.
-export function choose(row, id) {
-  close();
-  if (covers()) panel.value = null;
-  if (row.kind === 'line') {
-    if (row.m.seq) go(id, row.m.seq);
-    else read(id, row.m.ref, '', row.m.line);
-  } else if (row.h.on_path) {
-    const found = marked(row.h.snippet || '', row.h.spans).filter((p) => p.mark).map((p) => p.text);
-    marks.value = { conversation: row.h.conversation_id, words: [...new Set(found)], seqs: [row.h.seq] };
-    go(row.h.conversation_id, row.h.seq);
-  }
-  else reading.value = { title: `${row.title} · #${row.h.seq}`, text: row.h.content };
+async function withTitles(hits) {
+  const of = await Promise.all(hits.map((h) => about(h.conversation_id)));
+  return hits.map((h, i) => ({ kind: 'hit', h, title: titleOf(of[i]), project: of[i].project }));
 }
 
-// near is the beginning of the text of the first of some messages.
-export const near = (ms) => (ms && ms.length ? typed(ms[0].parts).slice(0, 200) : '');
+// fields say what messages are asked for.
+export function fields() {
+  const { project, role, from, to } = only.peek();
+  const here = mode.peek() === 'here' ? conversation.peek().id : null;
+  return { q: wanted.peek(), conversation: here, project: here ? '' : project, role, from: from || null, to: to || null };
+}
+
+const titled = async (q, limit, stop) => (await get('/api/conversations' + query({ q, limit }), stop)).conversations.map((c) => ({ kind: 'conversation', c }));
+
+async function messages(stop) {
+  const everything = mode.peek() === 'everywhere' && only.peek() === nothing;
+  const [s, above] = await Promise.all([get('/api/search' + query({ ...fields(), limit: PAGE, around: AROUND }), stop),
+    everything ? titled(wanted.peek(), 3, stop) : []]);
+  return { rows: [...above, ...await withTitles(s.hits)], next: s.next ?? null,
+    count: { kind: 'messages', total: s.total || 0, conversations: s.conversations || 0, truncated: Boolean(s.truncated) } };
+}
+
+// looks are what each mode asks.
+const looks = {
+  everywhere: messages,
+  here: messages,
+  async lines(stop) {
+    const g = await get(convo(conversation.peek().id, '/grep') + query({ pattern: text.peek(), max_results: LINES, case_sensitive: match.peek() }), stop);
+    return { rows: g.matches.map((m) => ({ kind: 'line', m })), next: null,
+      count: { kind: 'lines', shown: g.matches.length, total: g.total, partial: Boolean(g.partial) } };
+  },
+  async commands(stop) {
+    const q = wanted.peek();
+    const found = matching(q).map((c) => ({ kind: 'command', c, label: labelOf(c) }));
+    return { rows: [...found, ...(q ? await titled(q, 5, stop) : [])], next: null, count: { kind: 'commands', total: found.length } };
+  },
+};
+
+const idle = () => ({ rows: list.peek().slice(0, 8).map((c) => ({ kind: 'conversation', c })), next: null, count: null });
+
+let stop = null;
+let waiting = 0;
+
+function show(out, wrong = '') {
+  batch(() => { rows.value = out.rows; count.value = out.count; next.value = out.next; fault.value = wrong; at.value = 0; });
+}
+
+// find looks for what is asked for, at once; what was asked before is given up.
+export async function find() {
+  if (stop) stop.abort();
+  clearTimeout(waiting);
+  const mine = new AbortController();
+  stop = mine;
+  if (!wanted.peek() && mode.peek() !== 'commands') { show(idle()); return; }
+  try {
+    const out = await looks[mode.peek()](mine.signal);
+    if (!mine.signal.aborted) show(out);
+  } catch (err) {
+    if (!mine.signal.aborted) show({ rows: [], count: null, next: null }, err instanceof TypeError ? t('offlineNet') : err.message);
+  }
+}
+
+let paging = null;
+
+// more adds the next page.
+export async function more() {
+  const from = next.peek();
+  const mine = stop;
+  if (from === null || paging === mine) return;
+  paging = mine;
+  const s = await attempt(() => get('/api/search' + query({ ...fields(), limit: PAGE, around: AROUND, offset: from }), mine.signal));
+  const added = s ? await withTitles(s.hits) : [];
+  if (paging === mine) paging = null;
+  if (!s || mine !== stop) return;
+  const had = new Set(rows.peek().filter((r) => r.kind === 'hit').map((r) => r.h.message_id));
+  batch(() => { rows.value = [...rows.peek(), ...added.filter((r) => !had.has(r.h.message_id))]; next.value = s.next ?? null; });
+}
+
+// follow searches while the palette is open, a moment after what is looked for changed, and
+// returns what ends that.
+export function follow(pause = 160) {
+  let first = true;
+  const end = effect(() => {
+    void [text.value, scope.value, match.value, only.value, lang.value, conversation.value && conversation.value.id];
+    clearTimeout(waiting);
+    waiting = setTimeout(find, first || mode.peek() === 'commands' ? 0 : pause);
+    first = false;
+  });
+  return () => { end(); clearTimeout(waiting); if (stop) stop.abort(); };
+}
+
+// step chooses another row; behind the last is the next page, or else the first.
+export function step(by) {
+  const n = rows.peek().length;
+  if (!n) return;
+  const to = at.peek() + by;
+  if (to > n - 5) more();
+  if (to < n || next.peek() === null) at.value = (to + n) % n;
+}
+
+// narrow changes which messages are searched.
+export function narrow(change) {
+  const to = { ...only.peek(), ...change };
+  only.value = Object.values(to).some(Boolean) ? to : nothing;
+}
+
+// turn changes the mode; the words stay.
+export function turn(to) {
+  const words = text.peek().replace(/^>\s*/, '');
+  batch(() => { text.value = to === 'commands' ? '>' + words : words; if (to !== 'commands') scope.value = to; });
+}

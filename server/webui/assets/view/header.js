@@ -42,6 +42,7 @@ export function Header() {
   const [naming, setNaming] = useState(null);
   const c = thread.conversation.value;
   const rename = c && naming === c.id;
+  useEffect(() => keyboard.on('rename', () => setNaming(thread.conversation.value.id)), []);
   return html`<header class="head"><div class="left"><${Menu} />
     <div class="name"><div>${c && c.agent_of && html`<${Up} key=${c.agent_of.id} to=${c.agent_of.id} />`}${rename ? html`<${Rename} of=${c} done=${() => setNaming(null)} />`
       : html`<h1 title=${c ? titleOf(c) : null} onDblClick=${() => c && setNaming(c.id)}>${c ? titleOf(c) : t('newConversation')}</h1>`}</div>

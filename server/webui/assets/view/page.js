@@ -5,9 +5,10 @@ import { ContextMap } from './contextmap.js';
 import { SampleBar } from './first.js';
 import { Header } from './header.js';
 import { Button } from './icons.js';
+import { Keys } from './keys.js';
 import { Minimap } from './minimap.js';
+import { Palette } from './palette.js';
 import { Reader } from './reader.js';
-import { Search } from './search.js';
 import { Sidebar } from './sidebar.js';
 import { SignIn } from './signin.js';
 import { Usage } from './usage.js';
@@ -50,5 +51,5 @@ export function Page() {
     <main id="main" tabindex="-1"><${View} /></main>
     ${beside && html`<${ContextMap} />`}
     <div class="shade" onClick=${shade} />
-  </div><${Search} /><${Reader} /><${Toast} />`;
+  </div><${Palette} /><${Keys} /><${Reader} /><${Toast} />`;
 }

@@ -1,5 +1,46 @@
+const s = (n, one, many) => `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`;
+const n = (x) => x.toLocaleString('zh-CN');
+
 export const en = {
+  'palette.title': 'Search and commands', 'palette.esc': 'Esc closes', 'palette.placeholder': 'Search everything, or > for a command', 'palette.commandsPlaceholder': 'A command or a title',
+  'palette.commands': 'Commands', 'palette.scope': 'What to search', 'palette.results': 'Results', 'palette.found': (x, y) => (y > 1 ? `${s(x, 'message', 'messages')} in ${s(y, 'conversation', 'conversations')}` : s(x, 'message', 'messages')),
+  'palette.many': (x) => `More than ${s(x, 'message', 'messages')}`, 'palette.noCommand': 'No such command.', 'palette.recent': 'Recent conversations',
+  'palette.anyTime': 'Any time', 'palette.last': (x) => `Last ${x} days`, 'palette.dates': 'Dates…', 'palette.from': 'From', 'palette.to': 'To', 'palette.allProjects': 'All projects', 'palette.anyRole': 'Any role',
+  'palette.project': 'Project', 'palette.role': 'Role', 'palette.remove': (x) => `Remove the filter ${x}`,
+  'palette.live': 'live', 'palette.pin': 'pin', 'palette.inside': 'inside a file', 'palette.preview': 'What stands around it',
+  'palette.since': (d, range) => `Compacted since ${d}, in the card ${range}. The model can find it; you read the original here.`,
+  'palette.isLive': 'Not compacted: the model sees it as it is.', 'palette.elsewhere': 'On another branch: it opens by itself.',
+  'palette.openAt': (x) => `Open at #${x}`, 'palette.open': 'Open', 'palette.pinIt': 'Pin', 'palette.fork': 'Fork here', 'palette.pinned': (x) => `Pinned #${x}`, 'palette.unpinned': (x) => `Unpinned #${x}`,
+  'palette.choose': 'choose', 'palette.openThere': 'open there', 'palette.newTab': 'new tab', 'palette.filters': 'filters', 'palette.run': 'run',
+  'palette.together': '"quoted words" must stand together', 'palette.forCommands': 'for commands',
+  'command.new': 'New conversation', 'command.sidebar': 'Show or hide the conversations', 'command.switch': 'You see / The model sees', 'command.receipts': 'Receipts', 'command.setup': 'Settings of this conversation',
+  'command.compact': 'Compact now', 'command.afresh': 'Start afresh', 'command.undo': 'Undo last compaction', 'command.rename': 'Rename this conversation', 'command.pin': 'Pin this conversation', 'command.unpin': 'Unpin this conversation', 'command.trash': 'Move this conversation to trash',
+  'command.export': 'Export this conversation', 'command.import': 'Import a file…', 'command.usage': 'Usage', 'command.settings': 'Settings', 'command.projects': 'Projects', 'command.openTrash': 'Open the trash',
+  'command.theme': (x) => `Change theme (now ${x})`, 'command.language': '切换到中文', 'command.keys': 'List of keys', 'command.latest': 'Go to the latest message', 'command.marks': 'Clear search highlights', 'command.signOut': 'Sign out',
+  'keys.title': 'Keys', 'keys.page': 'Everywhere', 'keys.writing': 'Writing', 'keys.reading': 'Reading', 'keys.letters': 'Single letters work outside text fields',
+  'keys.palette': 'Search and commands', 'keys.new': 'New conversation', 'keys.switch': 'You see / The model sees', 'keys.receipts': 'Receipts', 'keys.sidebar': 'Show or hide the conversations', 'keys.keys': 'This list',
+  'keys.send': 'Send; while it answers, queue', 'keys.line': 'New line', 'keys.stop': 'Stop the answer; close what is open', 'keys.next': 'Next message', 'keys.previous': 'Previous message', 'keys.open': 'Open the card', 'keys.pin': 'Pin', 'keys.raw': 'Raw text',
+  'keys.earlier': 'Previous version', 'keys.later': 'Next version', 'keys.goto': 'Go to a number',
 };
 
 export const zh = {
+  'palette.title': '搜索与命令', 'palette.esc': 'Esc 关闭', 'palette.placeholder': '搜索全部内容，输入 > 执行命令', 'palette.commandsPlaceholder': '命令或标题',
+  'palette.commands': '命令', 'palette.scope': '搜索范围', 'palette.results': '结果', 'palette.found': (x, y) => (y > 1 ? `${n(y)} 个对话中的 ${n(x)} 条消息` : `${n(x)} 条消息`),
+  'palette.many': (x) => `超过 ${n(x)} 条消息`, 'palette.noCommand': '没有这样的命令。', 'palette.recent': '最近的对话',
+  'palette.anyTime': '任何时间', 'palette.last': (x) => `最近 ${x} 天`, 'palette.dates': '选择日期…', 'palette.from': '从', 'palette.to': '到', 'palette.allProjects': '全部项目', 'palette.anyRole': '任何角色',
+  'palette.project': '项目', 'palette.role': '角色', 'palette.remove': (x) => `去掉筛选“${x}”`,
+  'palette.live': '未压缩', 'palette.pin': '固定', 'palette.inside': '在文件中', 'palette.preview': '前后文',
+  'palette.since': (d, range) => `自 ${d}起已压缩，在卡片 ${range} 中。模型可以查到它；你在这里看到的是原文。`,
+  'palette.isLive': '未压缩：模型看到的就是原文。', 'palette.elsewhere': '在其他分支上，将单独打开。',
+  'palette.openAt': (x) => `打开 #${x}`, 'palette.open': '打开', 'palette.pinIt': '固定', 'palette.fork': '从这里继续', 'palette.pinned': (x) => `已固定 #${x}`, 'palette.unpinned': (x) => `已取消固定 #${x}`,
+  'palette.choose': '选择', 'palette.openThere': '打开', 'palette.newTab': '新标签页', 'palette.filters': '筛选', 'palette.run': '执行',
+  'palette.together': '"引号内的词"必须连在一起', 'palette.forCommands': '执行命令',
+  'command.new': '新对话', 'command.sidebar': '显示或隐藏对话列表', 'command.switch': '你看到的 / 模型看到的', 'command.receipts': '压缩记录', 'command.setup': '此对话的设置',
+  'command.compact': '立即压缩', 'command.afresh': '从这里重新开始', 'command.undo': '撤销上次压缩', 'command.rename': '重命名此对话', 'command.pin': '固定此对话', 'command.unpin': '取消固定此对话', 'command.trash': '将此对话移到回收站',
+  'command.export': '导出此对话', 'command.import': '导入文件…', 'command.usage': '用量', 'command.settings': '设置', 'command.projects': '项目', 'command.openTrash': '打开回收站',
+  'command.theme': (x) => `更换主题（当前：${x}）`, 'command.language': 'Switch to English', 'command.keys': '按键列表', 'command.latest': '转到最新消息', 'command.marks': '清除搜索高亮', 'command.signOut': '退出登录',
+  'keys.title': '按键', 'keys.page': '随处可用', 'keys.writing': '写作时', 'keys.reading': '阅读时', 'keys.letters': '在文本框之外可用单个字母',
+  'keys.palette': '搜索与命令', 'keys.new': '新对话', 'keys.switch': '你看到的 / 模型看到的', 'keys.receipts': '压缩记录', 'keys.sidebar': '显示或隐藏对话列表', 'keys.keys': '此列表',
+  'keys.send': '发送；正在回答时排队', 'keys.line': '换行', 'keys.stop': '停止回答；关闭已打开的内容', 'keys.next': '下一条消息', 'keys.previous': '上一条消息', 'keys.open': '打开卡片', 'keys.pin': '固定', 'keys.raw': '纯文本',
+  'keys.earlier': '上一个版本', 'keys.later': '下一个版本', 'keys.goto': '转到编号',
 };
