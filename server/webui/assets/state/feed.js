@@ -5,6 +5,7 @@ import * as branches from './branches.js';
 import * as context from './context.js';
 import * as conversations from './conversations.js';
 import { frames } from './frames.js';
+import * as receipts from './receipts.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
 
@@ -48,6 +49,7 @@ async function again() {
   await thread.reread();
   if (!turn.running.value) await catchUp();
   context.refresh(c.id);
+  receipts.refresh(c.id);
   branches.refresh(c.id);
 }
 
@@ -65,10 +67,11 @@ export async function take(ev) {
     if (fresh && fresh.branch !== c.branch && thread.conversation.value === c) await thread.renew(fresh);
     branches.refresh(c.id);
     context.refresh(c.id);
+    receipts.refresh(c.id);
     return;
   }
   if ((ev.type === 'conversation' || ev.type === 'trash') && ev.version > c.version) await thread.reread();
-  if (ev.type === 'compaction') context.refresh(c.id);
+  if (ev.type === 'compaction') { context.refresh(c.id); receipts.refresh(c.id); }
   if (turn.running.value || turn.known(ev.turn_id)) return; // its own stream tells more
   if (ev.type === 'turn' && ev.state === 'open') { turn.attach(c.id, ev.turn_id); return; }
   if (ev.type === 'message' || ev.type === 'turn') {

@@ -20,6 +20,13 @@ export function bytes(n) {
   return `${n < 10 ? n.toFixed(1) : Math.round(n)} ${units[i]}`;
 }
 
+// money is a cost; a small one keeps two figures that say something.
+export function money(x, currency) {
+  const small = x > 0 && x < 0.1;
+  const of = { style: 'currency', currency: /^[A-Z]{3}$/.test(currency || '') ? currency : 'USD', ...(small ? { maximumSignificantDigits: 2 } : {}) };
+  return format('m', `${of.currency}${small}`, (l) => new Intl.NumberFormat(l === 'en-GB' ? 'en-US' : l, of)).format(x);
+}
+
 // seconds is how long something took, in ms.
 export const seconds = (ms) => t('seconds', ms < 10000 ? (Math.max(100, ms) / 1000).toFixed(1) : num(Math.round(ms / 1000)));
 

@@ -8,6 +8,7 @@ import * as feed from './feed.js';
 import { hush } from './notices.js';
 import { narrow, toggleSidebar } from './panels.js';
 import { place } from './place.js';
+import * as receipts from './receipts.js';
 import { locked } from './session.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
@@ -37,6 +38,7 @@ function readContext() {
   read = key;
   untracked(() => {
     context.refresh(id);
+    receipts.refresh(id);
     branches.refresh(id);
   });
 }

@@ -1,10 +1,10 @@
 // The frame of the page: the sidebar, what is open, what stands beside it and what lies over it.
 import { html } from './html.js';
 import { Chat } from './chat.js';
-import { ContextMap } from './contextmap.js';
 import { Header } from './header.js';
 import { Button } from './icons.js';
 import { Minimap } from './minimap.js';
+import { Panel } from './panel.js';
 import { Reader } from './reader.js';
 import { Search } from './search.js';
 import { Sidebar } from './sidebar.js';
@@ -47,7 +47,7 @@ export function Page() {
   <div class=${`page${sidebarOpen.value ? ' with-sidebar' : ''}${beside ? ' with-panel' : ''}`}>
     <${Sidebar} />
     <main id="main" tabindex="-1"><${View} /></main>
-    ${beside && html`<${ContextMap} />`}
+    ${beside && html`<${Panel} />`}
     <div class="shade" onClick=${shade} />
   </div><${Search} /><${Reader} /><${Toast} />`;
 }
