@@ -27,10 +27,11 @@ test('what cannot be read as a result is shown as it came', () => {
 });
 
 test('words of a search are marked where words begin, Chinese by its pairs', () => {
-  same(trace.terms('station "datum correction" role:user a 潮位站 7'), ['station', 'datum correction', '潮位站', '潮位', '位站']);
+  same(trace.terms('station "datum correction" role:user a 潮位站 7'), ['station', 'datum correction', 'a', '潮位站', '潮位', '位站', '7']);
   const text = 'Station 7 moved; the gas station too';
   same(trace.spans(text, ['station']).map(([a, b]) => text.slice(a, b)), ['Station', 'station']);
-  same(trace.spans('substation', ['station']), []);
+  same([trace.spans('substation', ['station']), trace.spans('77 and 7.4', ['7'])], [[], [[7, 8]]]);
+  same(trace.spans('at station 7 now', ['7', 'station']), [[3, 12]], 'neighbours are one:');
   same(trace.spans('旧潮位站的', ['潮位站', '潮位', '位站']), [[1, 4]]);
   same(trace.snippet('a station', [[2, 9]]), [{ mark: false, text: 'a ' }, { mark: true, text: 'station' }]);
   const long = trace.snippet(`${'word '.repeat(30)}station${' more'.repeat(100)}`, [[150, 157]]);

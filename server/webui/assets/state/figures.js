@@ -12,19 +12,19 @@ function format(kind, key, make) {
 export const num = (n) => format('n', '', (l) => new Intl.NumberFormat(l === 'en-GB' ? 'en-US' : l)).format(n);
 export const percent = (x) => format('p', '', (l) => new Intl.NumberFormat(l, { style: 'percent', maximumFractionDigits: 0 })).format(x);
 
+// money is an amount in a currency; a code that is none stands behind the number.
+export function money(x, currency) {
+  const digits = x !== 0 && Math.abs(x) < 0.1 ? { maximumSignificantDigits: 2 } : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  if (!/^[A-Z]{3}$/.test(currency)) return `${format('n', JSON.stringify(digits), (l) => new Intl.NumberFormat(l, digits)).format(x)} ${currency}`.trim();
+  return format('m', currency + JSON.stringify(digits), (l) => new Intl.NumberFormat(l, { style: 'currency', currency, currencyDisplay: 'narrowSymbol', ...digits })).format(x);
+}
+
 export function bytes(n) {
   if (n < 1024) return `${num(n)} B`;
   const units = ['KB', 'MB', 'GB'];
   let i = -1;
   do { n /= 1024; i++; } while (n >= 1024 && i < 2);
   return `${n < 10 ? n.toFixed(1) : Math.round(n)} ${units[i]}`;
-}
-
-// money is a cost; a small one keeps two figures that say something.
-export function money(x, currency) {
-  const small = x > 0 && x < 0.1;
-  const of = { style: 'currency', currency: /^[A-Z]{3}$/.test(currency || '') ? currency : 'USD', ...(small ? { maximumSignificantDigits: 2 } : {}) };
-  return format('m', `${of.currency}${small}`, (l) => new Intl.NumberFormat(l === 'en-GB' ? 'en-US' : l, of)).format(x);
 }
 
 // seconds is how long something took, in ms.

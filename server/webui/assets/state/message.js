@@ -56,6 +56,6 @@ export function factsOf(m, began) {
   const u = m.usage;
   const took = u && began && m.created_at > began ? m.created_at - began : 0;
   const read = u && u.input_tokens ? t('message.in', num(u.input_tokens), u.cached_tokens ? percent(u.cached_tokens / u.input_tokens) : '') : '';
-  return [m.model, read, u && u.output_tokens ? t('message.out', num(u.output_tokens)) : '', took ? seconds(took) : '', u && u.cost > 0 ? money(u.cost, u.currency) : '']
+  return [m.model, read, u && u.output_tokens ? t('message.out', num(u.output_tokens)) : '', took ? seconds(took) : '', u && u.cost > 0 ? money(u.cost, u.currency || 'USD') : '']
     .filter(Boolean).join(' · ');
 }

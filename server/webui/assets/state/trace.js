@@ -41,6 +41,7 @@ export const within = (seq) => compacted.value.some((x) => seq >= x.first_seq &&
 // compactedBefore is how many messages before seq are compacted.
 export const compactedBefore = (seq) => compacted.value.reduce((n, x) => n + Math.max(0, Math.min(x.last_seq, seq - 1) - x.first_seq + 1), 0);
 
+const letter = /[\p{L}\p{N}_]/u;
 const cjk = /[\u3400-\u9fff\uf900-\ufaff]/;
 const narrows = /^(role|after|before|on):/i;
 
@@ -55,27 +56,30 @@ export function terms(asked) {
     const run = Array.from(word);
     if (run.length > 2 && run.every((c) => cjk.test(c))) for (let i = 0; i + 2 <= run.length; i++) out.push(run[i] + run[i + 1]);
   }
-  return [...new Set(out.map((w) => w.toLowerCase()))].filter((w) => w.length > 1 || cjk.test(w));
+  return [...new Set(out.map((w) => w.toLowerCase()))].filter((w) => w.length > 1 || cjk.test(w) || letter.test(w));
 }
 
-const letter = /[\p{L}\p{N}_]/u;
+const SHORT = 2; // letters up to which a word is only marked where it is the whole of one
 
-// spans are where terms stand in a text, as [from, to], in order and without overlap. A word in
-// letters begins where a word begins.
+const begins = (text, at, w) => cjk.test(w[0]) || at === 0 || !letter.test(text[at - 1]);
+const ends = (text, to, w) => w.length > SHORT || cjk.test(w[0]) || to === text.length || !letter.test(text[to]);
+
+// spans are where terms stand in a text, as [from, to], in order; what only a space keeps apart
+// is one. A word in letters begins where a word begins.
 export function spans(text, words) {
   const low = text.toLowerCase();
   if (low.length !== text.length) return [];
   const found = [];
   for (const w of words) {
     for (let at = low.indexOf(w); at >= 0; at = low.indexOf(w, at + w.length)) {
-      if (cjk.test(w[0]) || at === 0 || !letter.test(low[at - 1])) found.push([at, at + w.length]);
+      if (begins(low, at, w) && ends(low, at + w.length, w)) found.push([at, at + w.length]);
     }
   }
   found.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
   const out = [];
   for (const [from, to] of found) {
     const last = out[out.length - 1];
-    if (last && from <= last[1]) last[1] = Math.max(last[1], to);
+    if (last && (from <= last[1] || low.slice(last[1], from) === ' ')) last[1] = Math.max(last[1], to);
     else out.push([from, to]);
   }
   return out;

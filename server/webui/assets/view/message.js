@@ -55,6 +55,12 @@ export function Message({ message: m, meta, took, fresh, results, told, compacte
   </article>`;
 }
 
+// otherModel opens the list of models where the next message is written.
+function otherModel() {
+  const button = document.querySelector('.composer .model');
+  if (!keyboard.run('models') && button) button.click();
+}
+
 // Trouble says why there is no answer, and what can be done at once.
 function Trouble({ entry: e, busy }) {
   const lines = [[cause(e), 'cause'], [todo(e), 'todo'], [lasted(e), 'lasted']].filter(([text]) => text);
@@ -63,7 +69,7 @@ function Trouble({ entry: e, busy }) {
   return html`<div class="trouble" role=${bad ? 'alert' : null}>${icon(bad ? 'warning' : 'stop')}
     <div class="told"><p class="why">${bad ? t('trouble.none', said || stateOf(e)) : said || t('trouble.' + (e.state === 'interrupted' ? 'cut' : 'ended'))}</p>${lines.map(([text, cls]) => html`<p class=${cls}>${text}</p>`)}</div>
     ${e.retry && html`<div class="do"><button type="button" class="plain strong" disabled=${busy} onClick=${retry}>${icon('retry')}${t('trouble.retry')}</button>
-      ${bad && html`<button type="button" class="plain" disabled=${busy} onClick=${() => keyboard.run('models')}>${t('trouble.model')}</button>`}</div>`}</div>`;
+      ${bad && html`<button type="button" class="plain" disabled=${busy} onClick=${otherModel}>${t('trouble.model')}</button>`}</div>`}</div>`;
 }
 
 // Unanswered is a turn without a stored answer: what it wrote, why it ended so, what to

@@ -26,7 +26,7 @@ const Fact = ({ name, children }) => children && html`<div><dt>${name}</dt><dd>$
 
 function Facts({ receipt: r, id }) {
   const by = r.summary_by === 'extractive' || !r.summary_by ? t('receipt.extracts')
-    : [r.summary_by, r.duration_ms ? seconds(r.duration_ms) : '', r.cost > 0 ? money(r.cost) : t('receipt.free')].filter(Boolean).join(t('receipt.comma'));
+    : [r.summary_by, r.duration_ms ? seconds(r.duration_ms) : '', r.cost > 0 ? money(r.cost, 'USD') : t('receipt.free')].filter(Boolean).join(t('receipt.comma'));
   const refs = r.refs || [];
   return html`<dl class="facts">
     <${Fact} name=${t('receipt.why')}>${receipts.reason(r)}<//>

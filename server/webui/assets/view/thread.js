@@ -166,7 +166,7 @@ export function Thread() {
   useLayoutEffect(() => { colour(el.current); }, [messages, compacted.value, pointed.value]);
   useLayoutEffect(() => { remark(el.current); }, [messages, marks.value]);
 
-  return html`<div class="scroll" ref=${el} onScroll=${() => scroller.scrolled()} tabindex="-1" ...${pointing}>
+  return html`<div class="scroll" id="thread" ref=${el} onScroll=${() => scroller.scrolled()} tabindex="-1" ...${pointing}>
       ${blank ? html`<${Empty} />` : html`<div class="column">
         ${messages.length > 0 && html`<${Messages} />`}<${Live} /></div>`}
     </div>

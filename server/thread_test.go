@@ -1,0 +1,125 @@
+package server_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
+	"github.com/scrollback-ai/scrollback/server"
+)
+
+// The facts that the gauges' conversation states once, by the number of their message.
+var gauges = map[int]string{
+	5:  "Station 7 moved to the new datum: add +0.184 m from 12 May.",
+	41: "Residual at station 7 is 2.4 cm after the correction of the datum.",
+	77: "No readings 9–14 July at station 7; leave the hours out, do not fill them.",
+	95: "7 号站的基准改过了，改正 +0.184 米。",
+}
+
+// newGauges is a desk whose conversation of 240 messages in a window of 8,000 tokens is
+// compacted.
+func newGauges(t *testing.T, o enginetest.Options, steps ...modeltest.Step) (*desk, scrollback.ConversationID) {
+	t.Helper()
+	r := enginetest.New(t, o, steps...)
+	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	t.Cleanup(srv.Close)
+	var file strings.Builder
+	file.WriteString(`{"conversation":{"title":"Tide gauges · 潮位站"}}` + "\n")
+	at := time.UnixMilli(r.Clock.Load()).Add(-200 * 24 * time.Hour)
+	for i := 1; i <= 240; i++ {
+		at = at.Add(19 * time.Hour)
+		role, text := "user", fmt.Sprintf("Reading %d of the north mole, please, and how it compares with the forecast of yesterday.", i)
+		if i%2 == 0 {
+			role, text = "assistant", fmt.Sprintf("Reading %d is %d.%02d m, within two centimetres of the forecast. The ferry pier agrees.", i-1, i%4, i%100)
+		}
+		if fact, ok := gauges[i]; ok {
+			text = fact
+		}
+		fmt.Fprintf(&file, `{"role":%q,"content":%q,"created_at":%d}`+"\n", role, text, at.UnixMilli())
+	}
+	out, err := r.Load(file.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := out.Conversations[0].ID
+	if _, err := r.Compact(t.Context(), id, engine.CompactRequest{Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	ctx := browser(t) // ends first, and with it the streams that it reads
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return &desk{T: t, ctx: ctx, rig: r, url: srv.URL}, id
+}
+
+// lookedUp is an answer that thinks, looks something up, and refers to what it found.
+func lookedUp() []modeltest.Step {
+	call := enginetest.Call("look-1", "context_search", `{"query":"station 7 datum correction","limit":5}`)
+	return []modeltest.Step{
+		{Deltas: []model.Delta{{Reasoning: "The datum of station 7 was moved once; I had better look it up."}, {Call: &call}}},
+		modeltest.Say("Station 7 uses +0.184 m, because its datum was moved on 12 May #5. ", "The July gap is not filled #77. You asked in #241."),
+	}
+}
+
+// press presses the first element of a selector wherever it is by now.
+func (d *desk) press(what, sel string) {
+	d.Helper()
+	d.do(what, chromedp.WaitReady(sel))
+	d.eval(`(document.querySelector(` + fmt.Sprintf("%q", sel) + `).click(), 1)`)
+}
+
+// until waits for a script to be true.
+func (d *desk) until(what, script string) {
+	d.Helper()
+	if _, err := chromedp.Run(d.ctx, chromedp.Poll[bool](`Boolean(`+script+`)`, chromedp.WithPollingTimeout(time.Minute))); err != nil {
+		d.Fatalf("%s: %v\n%s", what, err, d.eval(`document.body.innerText`))
+	}
+	d.picture(what)
+}
+
+// A look-up of the model stands in the conversation with what it searched and found; pointing
+// at a find lights its original, and going there lights it up.
+func TestPageTrace(t *testing.T) {
+	d, id := newGauges(t, enginetest.Options{NoFolds: true}, lookedUp()...)
+	d.do("trace asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible("#m240"),
+		chromedp.SendKeys(writing, "Which correction do we use at station 7 now?\r"), chromedp.WaitVisible("#m244"), chromedp.WaitNotPresent(".writing"),
+		chromedp.WaitVisible(".trace .hit"))
+	d.is("what was looked up", `document.querySelector('.trace .title b').innerText`, "Looked up “station 7 datum correction”")
+	d.is("its numbers", `document.querySelector('.trace .seqs').innerText`, "#242–#243")
+	d.is("its first find", `document.querySelector('.trace .hit mark').innerText.toLowerCase().startsWith('station 7') || document.querySelector('.trace .hit mark').innerText`, "true")
+}
+
+// A compaction tells what it cost and what stands for it, and leads to the originals.
+func TestPageReceipt(t *testing.T) {
+	d, id := newGauges(t, enginetest.Options{NoFolds: true}, modeltest.Say("Noted."))
+	d.do("receipt crease", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/176"), chromedp.WaitVisible(".crease .link"))
+	d.press("receipt open", ".crease .link")
+	d.do("receipt panel", chromedp.WaitVisible(".receipt.open .trade"))
+	d.press("receipt afresh", ".afresh button")
+	d.is("the safe answer has the focus", `document.activeElement.innerText`, "Cancel")
+	d.do("receipt confirm", chromedp.WaitVisible(".afresh.trial"))
+	d.press("receipt all", ".afresh .acts button:nth-child(2)")
+	d.do("receipt all done", chromedp.WaitVisible(".receipt:nth-child(2)"))
+}
+
+// A turn that failed before a word stands at its place, with what to do.
+func TestPageTroubled(t *testing.T) {
+	busy := scrollback.Errorf(scrollback.Refused, "test", "acme has too many requests").Advise(scrollback.AdviceWait, "")
+	busy.Cause = "429 Too Many Requests"
+	d, id := newGauges(t, enginetest.Options{NoFolds: true}, modeltest.Step{Err: busy}, modeltest.Step{Deltas: []model.Delta{{Text: "Ask the workshop for"}}, Err: busy}, modeltest.Say("Go at low water."))
+	d.do("trouble", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible("#m240"),
+		chromedp.SendKeys(writing, "List what is to do at the north mole, in order.\r"), chromedp.WaitVisible("#m241 + .unanswered .trouble"))
+	d.press("trouble again", ".unanswered .strong")
+	d.do("trouble twice", chromedp.WaitVisible("#m242 + .unanswered .trouble"))
+	d.do("trouble narrow", chromedp.EmulateViewport(390, 844))
+}
