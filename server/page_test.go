@@ -3,9 +3,11 @@ package server_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -100,7 +102,7 @@ func TestPage(t *testing.T) {
 		chromedp.WaitVisible("#m604, #m603, #m602"),
 		chromedp.WaitNotPresent(".writing"),
 		chromedp.Click(`.head button[aria-label="Receipts"]`),
-		chromedp.WaitVisible(".panel .items button"),
+		chromedp.WaitVisible(".receipt .facts .link"),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +113,7 @@ func TestPage(t *testing.T) {
 	}
 	if *screenshot != "" {
 		err := chromedp.Do(ctx, chromedp.Reload(), chromedp.WaitVisible("#m604"),
-			chromedp.Click(`.head button[aria-label="Receipts"]`), chromedp.WaitVisible(".panel .items button"))
+			chromedp.Click(`.head button[aria-label="Receipts"]`), chromedp.WaitVisible(".receipt .facts .link"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +125,7 @@ func TestPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := chromedp.Do(ctx, chromedp.Click(".panel .items button"), chromedp.WaitVisible(".original")); err != nil {
+	if err := chromedp.Do(ctx, chromedp.Click(".receipt .facts .link"), chromedp.WaitVisible(".original")); err != nil {
 		t.Fatal(err)
 	}
 	original, err := chromedp.Run(ctx, chromedp.Text(".original"))
@@ -142,41 +144,43 @@ func TestPage(t *testing.T) {
 func TestPagePins(t *testing.T) {
 	ctx := browser(t)
 	url, id, _ := longTalk(t)
-	pin, unpin := `#m599 [aria-label^="Pin"]`, `#m599 [aria-label="Unpin"]`
-	messages := func() string {
+	pin, unpin := `#m599 .ways [aria-label^="Pin"]`, `#m599 .ways [aria-label="Unpin"]`
+	if err := chromedp.Do(ctx); err != nil { // begins the browser, which ends with the context of its first action
+		t.Fatal(err)
+	}
+	d := &desk{T: t, ctx: ctx, url: url}
+	messages := func() int64 {
 		t.Helper()
-		var total string
-		err := chromedp.Do(ctx, chromedp.WaitVisible(".map .legend"))
-		if err == nil {
-			total, err = chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector('.map .legend li:has(.messages) b')?.textContent `+
-				`?? 'none'`))
-		}
+		res, err := http.Get(url + "/api/conversations/" + string(id) + "/context")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return total
+		defer func() { _ = res.Body.Close() }()
+		var m scrollback.Manifest
+		if err := json.NewDecoder(res.Body).Decode(&m); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range m.Layers {
+			if l.Name == scrollback.LayerMessages {
+				return l.Tokens
+			}
+		}
+		return 0
 	}
-	err := chromedp.Do(ctx, chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)), chromedp.WaitVisible("#m600"),
-		chromedp.Click(pin), chromedp.WaitVisible(unpin),
-		chromedp.Click(".map .acts button:nth-child(2)"), chromedp.Click(".map .confirm .strong"),
-		chromedp.WaitVisible("#m600.compacted"), chromedp.WaitNotPresent(".map .confirm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := messages(); got == "none" {
+	d.do("pins", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)), chromedp.WaitVisible("#m600"))
+	d.press("pins one", pin)
+	d.do("pins it", chromedp.WaitReady(unpin), chromedp.WaitVisible("#m599 .pinned"))
+	d.press("pins panel", `.head button[aria-label="Receipts"]`)
+	d.press("pins afresh", ".afresh button")
+	d.press("pins sure", ".afresh .acts button:nth-child(2)")
+	d.do("pins compacted", chromedp.WaitVisible("#m600.compacted"), chromedp.WaitNotPresent(".afresh.trial"))
+	if messages() == 0 {
 		t.Error("with a pin, compacting everything leaves no message in the window")
 	}
-	if *screenshot != "" {
-		picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
-		if err == nil {
-			err = os.WriteFile(strings.TrimSuffix(*screenshot, ".png")+"-pins.png", picture, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := chromedp.Do(ctx, chromedp.Click(unpin), chromedp.WaitVisible(pin), chromedp.WaitNotPresent(".map .dot.messages")); err != nil {
-		t.Fatal(err)
+	d.press("pins off", unpin)
+	d.do("pins gone", chromedp.WaitReady(pin), chromedp.WaitNotPresent("#m599 .pinned"))
+	if n := messages(); n != 0 {
+		t.Errorf("without the pin, %d tokens of messages are left", n)
 	}
 }
 
@@ -201,7 +205,7 @@ func TestPageBranches(t *testing.T) {
 	}
 	press := func(sel string) { // wherever it is by now: the page scrolls while it is answered
 		t.Helper()
-		done(chromedp.Do(ctx, chromedp.WaitVisible(sel)))
+		done(chromedp.Do(ctx, chromedp.WaitReady(sel)))
 		if _, err := chromedp.Run(ctx, chromedp.Evaluate[string]("document.querySelector('"+sel+"').click(), ''")); err != nil {
 			t.Fatal(err)
 		}
@@ -265,7 +269,7 @@ func TestPageFailure(t *testing.T) {
 			}
 		}
 	}
-	whole := []string{"failed", "acme refuses the key", "The server said: no such key", "Check the key in ACME_KEY."}
+	whole := []string{"No answer: acme refuses the key", "The server said: no such key", "Check the key in ACME_KEY."}
 	err := chromedp.Do(ctx, chromedp.EmulateViewport(1360, 850), chromedp.Navigate(srv.URL+"/#"+string(id)),
 		chromedp.WaitVisible(".composer textarea"), chromedp.SendKeys(".composer textarea", "first\r"), chromedp.WaitVisible("#m1 + .unanswered"))
 	if err != nil {
@@ -280,7 +284,11 @@ func TestPageFailure(t *testing.T) {
 	}
 	shows("answered again", "#m2", "well then")
 	shows("and read later", ".unanswered", whole...)
-	err = chromedp.Do(ctx, chromedp.Click(`#m2 [aria-label="Continue from here in a new conversation"]`),
+	fork := `document.querySelector('#m2 [aria-label="Continue from here in a new conversation"]').click(), ''`
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[string](fork)); err != nil {
+		t.Fatal(err)
+	}
+	err = chromedp.Do(ctx,
 		chromedp.WaitVisible(".rows .row:nth-child(2)"))
 	if err != nil {
 		t.Fatal(err)

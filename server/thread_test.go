@@ -106,8 +106,8 @@ func TestPageReceipt(t *testing.T) {
 	d.press("receipt open", ".crease .link")
 	d.do("receipt panel", chromedp.WaitVisible(".receipt.open .trade"))
 	d.press("receipt afresh", ".afresh button")
-	d.is("the safe answer has the focus", `document.activeElement.innerText`, "Cancel")
 	d.do("receipt confirm", chromedp.WaitVisible(".afresh.trial"))
+	d.is("the safe answer has the focus", `document.activeElement.innerText`, "Cancel")
 	d.press("receipt all", ".afresh .acts button:nth-child(2)")
 	d.do("receipt all done", chromedp.WaitVisible(".receipt:nth-child(2)"))
 }

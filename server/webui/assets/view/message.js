@@ -7,7 +7,7 @@ import { About, Searched } from './sources.js';
 import { Text } from './text.js';
 import { Trace } from './trace.js';
 import { retry } from '../state/branches.js';
-import { clock, iso, num, seconds, whole } from '../state/figures.js';
+import { num, seconds, whole } from '../state/figures.js';
 import * as keyboard from '../state/keyboard.js';
 import { pin, pinnable, pinned, roleName } from '../state/message.js';
 import { href } from '../state/place.js';
@@ -66,8 +66,8 @@ function Trouble({ entry: e, busy }) {
   const lines = [[cause(e), 'cause'], [todo(e), 'todo'], [lasted(e), 'lasted']].filter(([text]) => text);
   const said = why(e);
   const bad = mark(e) === 'failed';
-  return html`<div class="trouble" role=${bad ? 'alert' : null}>${icon(bad ? 'warning' : 'stop')}
-    <div class="told"><p class="why">${bad ? t('trouble.none', said || stateOf(e)) : said || t('trouble.' + (e.state === 'interrupted' ? 'cut' : 'ended'))}</p>${lines.map(([text, cls]) => html`<p class=${cls}>${text}</p>`)}</div>
+  return html`<div class="trouble" role=${bad ? 'alert' : null} title=${[whole(e.ended_at || e.started_at), e.model].filter(Boolean).join(' · ')}>${icon(bad ? 'warning' : 'stop')}
+    <div class="told"><p class="why">${bad ? t(e.content || e.message_id ? 'trouble.broke' : 'trouble.none', said || stateOf(e)) : said || t('trouble.' + (e.state === 'interrupted' ? 'cut' : 'ended'))}</p>${lines.map(([text, cls]) => html`<p class=${cls}>${text}</p>`)}</div>
     ${e.retry && html`<div class="do"><button type="button" class="plain strong" disabled=${busy} onClick=${retry}>${icon('retry')}${t('trouble.retry')}</button>
       ${bad && html`<button type="button" class="plain" disabled=${busy} onClick=${otherModel}>${t('trouble.model')}</button>`}</div>`}</div>`;
 }
@@ -75,11 +75,10 @@ function Trouble({ entry: e, busy }) {
 // Unanswered is a turn without a stored answer: what it wrote, why it ended so, what to
 // do, and another try. Right under its own message it needs no head.
 export function Unanswered({ entry: e, meta, after, conversation, busy }) {
-  const at = e.ended_at || e.started_at;
   const own = belongs(e, after);
   if (own && !why(e) && !cause(e) && !todo(e) && !e.retry) return null;
   return html`<article class=${`msg assistant unanswered ${mark(e)}${own ? ' belongs' : ''}`} aria-label=${`${t('assistant')}: ${stateOf(e)}`}>
-    <div class="gutter">${!own && html`<time datetime=${iso(at)} title=${[whole(at), e.model].filter(Boolean).join(' · ')}>${clock(at)}</time>`}</div>
+    <div class="gutter" />
     <div class="content"><div class="body">${parts(e).map((p) => html`<${Part} part=${p} id=${conversation} />`)}<${Trouble} entry=${e} busy=${busy} /><${About} meta=${meta} /></div></div>
   </article>`;
 }

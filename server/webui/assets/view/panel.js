@@ -14,7 +14,7 @@ export function Panel() {
   const receipts = panel.value === 'receipts';
   const name = t(receipts ? 'receipts' : 'setup');
   const close = () => { panel.value = null; };
-  return html`<aside class=${`panel ${panel.value}`} aria-label=${name}>
+  return html`<aside class="panel" aria-label=${name}>
     <div class="top"><h2>${name}</h2>${receipts && mayWrite.value && html`<${CompactNow} />`}<${Button} name="close" label=${t('receipt.close', name)} onClick=${close} /></div>
     <div class="sections">${receipts ? html`<${Receipts} key=${c.id} id=${c.id} />` : html`<${Settings} key=${c.id} c=${c} />`}</div>
   </aside>`;

@@ -1,6 +1,6 @@
 // The receipts of compactions: for each what it replaced and by what, what stayed in words, who
 // wrote it and why; undoing and redoing, with what they come to before they are done.
-import { html, useEffect, useLayoutEffect, useRef, useState } from './html.js';
+import { html, useLayoutEffect, useRef, useState } from './html.js';
 import { icon } from './icons.js';
 import { manifest, range } from '../state/context.js';
 import { clock, iso, money, num, seconds, whole } from '../state/figures.js';
@@ -54,7 +54,7 @@ function Scale({ trial: x, manifest: m }) {
 function Trial({ trial: x, receipt: r }) {
   const safe = useRef(null);
   const ready = x.after !== undefined;
-  useEffect(() => { if (ready && safe.current) safe.current.focus(); }, [ready]);
+  useLayoutEffect(() => { if (ready && safe.current) safe.current.focus(); }, [ready]);
   const question = t(x.verb === 'undo' ? 'receipt.undoThis' : 'receipt.redoThis');
   const onKeyDown = (e) => { if (e.key === 'Escape') { e.stopPropagation(); receipts.keep(); } };
   if (!ready) return html`<p class="quiet" role="status">${t('loading')}</p>`;
@@ -97,7 +97,7 @@ function Receipt({ receipt: r, id, open: first, aimed }) {
 function Afresh() {
   const [sure, setSure] = useState(false);
   const safe = useRef(null);
-  useEffect(() => { if (sure) safe.current.focus(); }, [sure]);
+  useLayoutEffect(() => { if (sure) safe.current.focus(); }, [sure]);
   const onKeyDown = (e) => { if (e.key === 'Escape') { e.stopPropagation(); setSure(false); } };
   if (!sure) return html`<div class="afresh"><button type="button" class="plain" disabled=${receipts.busy.value} onClick=${() => setSure(true)}>${t('startAfresh')}…</button><p>${t('receipt.afreshHint')}</p></div>`;
   return html`<div class="afresh trial" role="alertdialog" aria-label=${t('startAfresh')} onKeyDown=${onKeyDown}><p>${t('confirmAfresh')}</p><div class="acts">

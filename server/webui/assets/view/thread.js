@@ -65,6 +65,7 @@ function happened(ms) {
 }
 
 function Messages() {
+  useLayoutEffect(() => { scroller.after(); });
   const c = thread.conversation.value;
   const ms = thread.messages.value;
   const stretches = compacted.value;
@@ -137,6 +138,7 @@ function fade(aim) {
 
 export function Thread() {
   const el = useRef(null);
+  const column = useRef(null);
   const messages = thread.messages.value;
   const aim = thread.target.value;
   const aimed = useRef(null);
@@ -146,7 +148,6 @@ export function Thread() {
     scroller.el = el.current;
     if (aim && aim !== aimed.current && messages.length) {
       aimed.current = aim;
-      scroller.anchor = null;
       const hit = aim.seq && document.getElementById('m' + aim.seq);
       scroller.stuck = !aim.seq;
       if (hit) { hit.scrollIntoView({ block: hit.offsetHeight > el.current.clientHeight * 0.8 ? 'start' : 'center' }); thread.current.value = aim.seq; } else el.current.scrollTop = el.current.scrollHeight;
@@ -156,8 +157,9 @@ export function Thread() {
   }, [messages, aim, compacted.value, manifest.value && manifest.value.compacts, thread.turns.value, receipts.receipts.value]);
 
   useEffect(() => {
-    const watch = new ResizeObserver(() => scroller.stuck && scroller.after());
+    const watch = new ResizeObserver(() => scroller.resized());
     watch.observe(el.current);
+    watch.observe(column.current);
     const look = new MutationObserver(() => { colour(el.current); remark(el.current); });
     look.observe(el.current, { childList: true, subtree: true, characterData: true });
     const off = keys(el.current);
@@ -167,8 +169,8 @@ export function Thread() {
   useLayoutEffect(() => { remark(el.current); }, [messages, marks.value]);
 
   return html`<div class="scroll" id="thread" ref=${el} onScroll=${() => scroller.scrolled()} tabindex="-1" ...${pointing}>
-      ${blank ? html`<${Empty} />` : html`<div class="column">
-        ${messages.length > 0 && html`<${Messages} />`}<${Live} /></div>`}
+      ${blank && html`<${Empty} />`}<div class="column" ref=${column} onClick=${(e) => { if (e.target.closest('summary, .trace')) scroller.touched = performance.now(); }}>
+        ${messages.length > 0 && html`<${Messages} />`}<${Live} /></div>
     </div>
     <div class="above"><button type="button" class="tolatest" onClick=${toEnd}>${icon('down')} ${t('latest')}</button></div><${Goto} />`;
 }

@@ -36,6 +36,7 @@ function step(el, by) {
   to.focus({ preventScroll: true });
   const [a, b] = [to.getBoundingClientRect(), el.getBoundingClientRect()];
   if (a.top < b.top + 8 || a.bottom > b.bottom - 8) to.scrollIntoView({ block: by > 0 && a.height < b.height ? 'nearest' : 'start' });
+  scroller.scrolled();
 }
 
 const messageAt = (el) => { const at = standing(el); return at && thread.messages.value.find((m) => m.seq === Number(at.dataset.seq)); };
