@@ -96,7 +96,26 @@ func TestPageTrace(t *testing.T) {
 		chromedp.WaitVisible(".trace .hit"))
 	d.is("what was looked up", `document.querySelector('.trace .title b').innerText`, "Looked up “station 7 datum correction”")
 	d.is("its numbers", `document.querySelector('.trace .seqs').innerText`, "#242–#243")
-	d.is("its first find", `document.querySelector('.trace .hit mark').innerText.toLowerCase().startsWith('station 7') || document.querySelector('.trace .hit mark').innerText`, "true")
+	d.is("the marks", `[...document.querySelectorAll('.trace .hit:has(b)')].flatMap(x => [...x.querySelectorAll('mark')].map(m => m.innerText.toLowerCase())).includes('station 7')`, "true")
+	d.is("what is shown of it first", `document.querySelectorAll('.trace .hit').length`, "3")
+	d.is("the state of the finds", `[...new Set([...document.querySelectorAll('.trace .where')].map(x => x.innerText.split(' · ').pop()))].join()`, "compacted")
+	d.is("the result as a message of its own", `document.querySelector('#m243').offsetHeight`, "0")
+
+	d.eval(`(document.querySelector('.trace a.hit').focus(), 1)`)
+	d.do("trace pointed", chromedp.WaitVisible(".trace .hit.pointed"))
+	d.press("trace followed", ".trace a.hit")
+	d.do("trace original", chromedp.WaitVisible("#m41.lit"))
+	d.is("the address", `location.hash.split('/')[1]`, "41")
+	d.until("trace faded", `!document.querySelector('.msg.lit')`)
+	d.do("trace back", chromedp.NavigateBack(), chromedp.WaitVisible("#m244"))
+	d.press("trace folded", ".trace .toggle")
+	d.do("trace closed", chromedp.WaitNotPresent(".trace .hit"))
+	d.press("trace unfolded", ".trace .toggle")
+	d.do("trace in Chinese", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.Click(`.sidebar [title^="主题"]`), chromedp.Click(`.sidebar [title^="主题"]`),
+		chromedp.WaitVisible(`html[lang="zh-CN"][data-theme="dark"] .trace .hit`))
+	d.is("what was looked up, in Chinese", `document.querySelector('.trace .title').textContent`, "查阅了“station 7 datum correction”176 条已压缩消息 · 找到 5 条")
+	d.do("trace narrow", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible(".trace .hit"))
+	d.is("wider than the page", `document.documentElement.scrollWidth > innerWidth || document.querySelector('#thread').scrollWidth > document.querySelector('#thread').clientWidth`, "false")
 }
 
 // A compaction tells what it cost and what stands for it, and leads to the originals.
@@ -121,5 +140,5 @@ func TestPageTroubled(t *testing.T) {
 		chromedp.SendKeys(writing, "List what is to do at the north mole, in order.\r"), chromedp.WaitVisible("#m241 + .unanswered .trouble"))
 	d.press("trouble again", ".unanswered .strong")
 	d.do("trouble twice", chromedp.WaitVisible("#m242 + .unanswered .trouble"))
-	d.do("trouble narrow", chromedp.EmulateViewport(390, 844))
+	d.do("trouble narrow", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible("#m242 + .unanswered .trouble"))
 }
