@@ -61,6 +61,7 @@ var probes = map[string]probe{
 	"uncompact": {need: scrollback.AccessWrite}, "fork": {need: scrollback.AccessWrite, body: `{"seq":2}`},
 	"rewind": {need: scrollback.AccessWrite, body: `{"seq":2}`}, "cancel-turn": {need: scrollback.AccessWrite},
 	"upload": {need: scrollback.AccessWrite, query: "conversation={id}&name=a.txt", body: "some bytes"},
+	"sample": {need: scrollback.AccessWrite, body: `{"lang":"zh","project":"{project}"}`},
 	"import": {need: scrollback.AccessWrite, query: "project={project}", file: true}, "archive": {need: scrollback.AccessWrite},
 
 	"put-project":    {need: scrollback.AccessAdmin, body: `{"instructions":"Be brief."}`},

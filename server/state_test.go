@@ -112,7 +112,9 @@ var (
 func touches(text string) string {
 	bare := remarks.ReplaceAllString(text, " ")
 	for _, m := range source.FindAllStringSubmatch(bare, -1) {
-		if from := m[1] + m[2]; from != "../vendor/signals-core.mjs" && (path.Dir(from) != "." && path.Dir(from) != "words" || !strings.HasPrefix(from, "./")) {
+		from := m[1] + m[2]
+		within := strings.HasPrefix(from, "./") && (path.Dir(from) == "." || path.Dir(from) == "words")
+		if from != "../vendor/signals-core.mjs" && !within {
 			return m[0]
 		}
 	}

@@ -129,10 +129,16 @@ var rooms = map[string]entry{
 		libs: "github.com/felixge/httpsnoop github.com/prometheus/client_golang go.opentelemetry.io", not: "database/sql os",
 		net: true},
 	"server/access": {rooms: ". store/keyring", not: "database/sql os", net: true},
-	"server/restapi": {rooms: ". engine internal/nearest server/access server/language server/restapi/spec server/status transfer",
+	"server/restapi": {rooms: ". engine internal/nearest server/access server/language server/markdown server/restapi/shown " +
+		"server/restapi/spec server/status server/tour transfer",
 		libs: "github.com/danielgtaylor/huma/v2", not: "database/sql", net: true},
-	"server/restapi/spec": {rooms: ".", libs: "github.com/danielgtaylor/huma/v2", not: "context os database/sql", net: true},
-	"server/webui":        {not: "database/sql os", net: true},
+	"server/markdown": {rooms: "server/markdown/formula", libs: "github.com/yuin/goldmark github.com/alecthomas/chroma/v2 " +
+		"github.com/microcosm-cc/bluemonday", not: "context os database/sql"},
+	"server/markdown/formula": {not: "context os database/sql time"},
+	"server/restapi/shown":    {rooms: ". engine server/markdown", not: "context os database/sql time"},
+	"server/restapi/spec":     {rooms: ".", libs: "github.com/danielgtaylor/huma/v2", not: "context os database/sql", net: true},
+	"server/tour":             {not: "context os database/sql"},
+	"server/webui":            {not: "database/sql os", net: true},
 	"server/mcpapi": {rooms: ". engine internal/clip recall", libs: "github.com/modelcontextprotocol/go-sdk", not: "database/sql",
 		net: true},
 	"server/language": {rooms: ".", libs: "golang.org/x/text/language", not: "context os database/sql time"},
@@ -166,7 +172,7 @@ var exceptions = map[string]string{}
 
 // suites are what only tests import besides.
 var suites = []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "github.com/chromedp", "github.com/creack/pty",
-	"github.com/johannesboyne/gofakes3", "github.com/google/jsonschema-go"}
+	"github.com/johannesboyne/gofakes3", "github.com/google/jsonschema-go", "golang.org/x/net/html"}
 
 // entry is a row of the table.
 type entry struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/server/access"
+	"github.com/scrollback-ai/scrollback/server/restapi/shown"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
 
@@ -35,6 +36,7 @@ type chatBody struct {
 	PlainMarks bool `json:"plain_marks,omitempty" doc:"@path names a file without brackets too."`
 
 	Stream *bool `json:"stream,omitempty"`
+	HTML   bool  `json:"html,omitempty" doc:"Also send closed blocks of the answer as HTML, as block events."`
 }
 
 type toolBody struct {
@@ -97,12 +99,13 @@ type canceledTurn struct {
 func (a *api) chat() {
 	huma.Register(a.huma, huma.Operation{OperationID: "chat", Method: http.MethodPost, Path: "/api/conversations/{id}/chat",
 		Summary: "Run one turn; replies with server-sent events unless stream is false", MaxBodyBytes: a.limits.Body, BodyReadTimeout: time.Minute,
-		Responses: spec.Returns(http.StatusOK, spec.TurnEvents(a.schemas()), spec.JSON[turnAnswer](a.schemas()))}, a.run)
+		Responses: spec.Returns(http.StatusOK, turnEvents(a.schemas()), spec.JSON[turnAnswer](a.schemas()))}, a.run)
 	huma.Register(a.huma, huma.Operation{OperationID: "turn-events", Method: http.MethodGet, Path: "/api/conversations/{id}/turns/{turn}/events",
-		Summary: "Read the rest of a turn's events", Responses: spec.Returns(http.StatusOK, spec.TurnEvents(a.schemas()))},
+		Summary: "Read the rest of a turn's events", Responses: spec.Returns(http.StatusOK, turnEvents(a.schemas()))},
 		func(ctx context.Context, in *struct {
 			TurnPath
 			After  int    `query:"after" minimum:"0"`
+			HTML   bool   `query:"html"`
 			LastID string `header:"Last-Event-ID"`
 		}) (*huma.StreamResponse, error) {
 			id, err := a.resolve(ctx, in.ID)
@@ -123,7 +126,12 @@ func (a *api) chat() {
 				}
 				after = max(after, n)
 			}
-			return stream(a.as(ctx).Turns().Attach(ctx, id, scrollback.TurnID(in.Turn), after)), nil
+			var d *shown.Answer
+			if in.HTML {
+				d = shown.NewAnswer(a.markdown, id)
+				d.CatchUp(a.as(ctx).Turns().Attach(ctx, id, scrollback.TurnID(in.Turn), 0), after)
+			}
+			return stream(a.as(ctx).Turns().Attach(ctx, id, scrollback.TurnID(in.Turn), after), d), nil
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "cancel-turn", Method: http.MethodPost, Path: "/api/conversations/{id}/turns/{turn}/cancel",
 		Summary: "Stop a turn; what it wrote is kept", DefaultStatus: http.StatusAccepted},
@@ -138,6 +146,7 @@ func (a *api) chat() {
 
 func (a *api) run(ctx context.Context, in *struct {
 	ConversationPath
+	HTML bool   `query:"html"`
 	Key  string `header:"Idempotency-Key"`
 	Body chatBody
 }) (*huma.StreamResponse, error) {
@@ -156,7 +165,11 @@ func (a *api) run(ctx context.Context, in *struct {
 		return answer[huma.StreamResponse](nil, err)
 	}
 	if in.Body.Stream == nil || *in.Body.Stream {
-		return stream(events), nil
+		var d *shown.Answer
+		if in.Body.HTML || in.HTML {
+			d = shown.NewAnswer(a.markdown, id)
+		}
+		return stream(events, d), nil
 	}
 	out, err := a.collect(ctx, id, turn, events)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/server/restapi/shown"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
 
@@ -327,17 +328,25 @@ func (a *api) messages() {
 			Before int64  `query:"before" minimum:"0"`
 			After  int64  `query:"after" default:"-1" doc:"0 for the first."`
 			Limit  int    `query:"limit"`
-		}) (*body[scrollback.MessagePage], error) {
+			HTML   bool   `query:"html"`
+		}) (*body[shown.MessagePage], error) {
 			id, err := a.resolve(ctx, in.ID)
 			if err != nil {
-				return seen(scrollback.MessagePage{}, err)
+				return seen(shown.MessagePage{}, err)
 			}
 			q := scrollback.PageQuery{Branch: scrollback.BranchID(in.Branch), Before: in.Before, Limit: in.Limit}
 			if in.After >= 0 {
 				q.After = &in.After
 			}
 			page, err := a.as(ctx).Turns().Page(ctx, id, q)
-			return seen(page, err)
+			if err != nil || !in.HTML {
+				return seen(shown.Plain(page), err)
+			}
+			c, err := a.as(ctx).Get(ctx, id)
+			if err != nil {
+				return seen(shown.MessagePage{}, err)
+			}
+			return seen(shown.Drawn(a.markdown, page, c.Messages), nil)
 		})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/server/language"
+	"github.com/scrollback-ai/scrollback/server/restapi/shown"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
 
@@ -112,13 +113,22 @@ const heartbeat = 15 * time.Second
 // cut off.
 const writeTime = 30 * time.Second
 
-// stream writes a turn's events as frames, then [DONE].
-func stream(events iter.Seq2[engine.SequencedEvent, error]) *huma.StreamResponse {
+// turnEvents describes the events of a turn with those that are only sent on request.
+func turnEvents(r huma.Registry) spec.Content {
+	return spec.TurnEvents(r, map[string]any{"block": shown.BlockEvent{}})
+}
+
+// stream writes a turn's events as frames, then [DONE]. With a drawing, closed blocks follow
+// the events that close them.
+func stream(events iter.Seq2[engine.SequencedEvent, error], d *shown.Answer) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		_, w := humago.Unwrap(hc)
 		f := newFrames(w, func() {})
 		f.language = language.Of(hc.Header("Accept-Language"))
 		defer f.end()
+		if d != nil && f.blocks(d.Closed()) != nil {
+			return
+		}
 		for n, err := range events {
 			if err != nil {
 				if scrollback.CodeOf(err) != scrollback.Canceled {
@@ -128,6 +138,9 @@ func stream(events iter.Seq2[engine.SequencedEvent, error]) *huma.StreamResponse
 			}
 			if f.event(n.N, n.Event) != nil {
 				return // the client is gone; the turn goes on
+			}
+			if d != nil && f.blocks(d.Take(n.Event)) != nil {
+				return
 			}
 		}
 		_ = f.write([]byte("data: [DONE]\n\n")) // the client may be gone
@@ -193,6 +206,16 @@ func (f *frames) event(n int, ev scrollback.Event) error {
 		return err
 	}
 	return f.data(n, json.RawMessage(data))
+}
+
+// blocks writes closed blocks.
+func (f *frames) blocks(blocks []shown.Frame) error {
+	for _, b := range blocks {
+		if err := f.data(0, b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // data writes JSON as one frame; n is its number, or 0 for none.

@@ -25,6 +25,8 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/server/access"
 	"github.com/scrollback-ai/scrollback/server/language"
+	"github.com/scrollback-ai/scrollback/server/markdown"
+	"github.com/scrollback-ai/scrollback/server/restapi/shown"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 	"github.com/scrollback-ai/scrollback/server/status"
 	"github.com/scrollback-ai/scrollback/transfer"
@@ -45,6 +47,8 @@ type api struct {
 	limits Limits
 	mux    *http.ServeMux
 	huma   huma.API
+
+	markdown *markdown.Renderer
 }
 
 // Options say what is served.
@@ -76,7 +80,7 @@ func Mount(mux *http.ServeMux, o Options) {
 		op.SkipValidateBody = true // strictly has checked it
 	})
 	c.Formats = map[string]huma.Format{"application/json": {Marshal: marshal, Unmarshal: json.Unmarshal}, "json": {Marshal: marshal, Unmarshal: json.Unmarshal}}
-	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, limits: l, mux: mux, huma: humago.New(mux, c)}
+	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, limits: l, mux: mux, huma: humago.New(mux, c), markdown: markdown.New()}
 	a.huma.UseMiddleware(a.strictly)
 	a.conversations()
 	a.projects()
@@ -195,7 +199,7 @@ func translated(ctx huma.Context, _ string, v any) (any, error) {
 	case *failure:
 		v.in(l)
 		ctx.SetHeader("Content-Language", l.Tag)
-	case scrollback.MessagePage:
+	case shown.MessagePage:
 		for i, t := range v.Turns {
 			if t.Error != nil {
 				said := l.Failure(*t.Error)

@@ -1,7 +1,9 @@
 package restapi
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"mime"
@@ -9,11 +11,13 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
+	"github.com/scrollback-ai/scrollback/server/tour"
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
@@ -47,6 +51,7 @@ func (a *api) transfer() {
 			w.Header().Set("Content-Type", "application/json")
 			return marshal(w, out)
 		})
+	addSample(a)
 	a.raw(huma.Operation{OperationID: "export", Method: http.MethodGet, Path: "/api/conversations/{id}/export",
 		Summary: "Export a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
 			queryParam("format", huma.TypeString, "bundle (the default), jsonl, gemini-cli, mtm or ipynb"),
@@ -70,6 +75,36 @@ func (a *api) transfer() {
 				panic(http.ErrAbortHandler) // a cut-off file must not look whole
 			}
 			return err
+		})
+}
+
+// addSample adds the conversation that shows a newcomer what this is.
+func addSample(a *api) {
+	huma.Register(a.huma, huma.Operation{OperationID: "sample", Method: http.MethodPost, Path: "/api/sample", MaxBodyBytes: a.limits.Body,
+		Summary: "Make the sample conversation, or find the one of today"},
+		func(ctx context.Context, in *struct {
+			Body *struct {
+				Lang    string `json:"lang,omitempty" doc:"zh, or English"`
+				Project string `json:"project,omitempty" doc:"Where it goes; sample unless named."`
+			} `required:"false"`
+		}) (*body[scrollback.Conversation], error) {
+			lang, project := "", ""
+			if in.Body != nil {
+				lang, project = in.Body.Lang, in.Body.Project
+			}
+			v := a.as(ctx)
+			if project == "" && v.Caller().Sees(tour.Project) {
+				project = tour.Project
+			}
+			var made bytes.Buffer
+			if err := tour.Write(&made, lang, time.Now()); err != nil {
+				return seen(scrollback.Conversation{}, err)
+			}
+			out, err := a.moves.Import(ctx, v, bytes.NewReader(made.Bytes()), transfer.ImportRequest{Format: "jsonl", Project: project})
+			if err != nil {
+				return seen(scrollback.Conversation{}, err)
+			}
+			return seen(v.Get(ctx, out.Conversations[0].ID))
 		})
 }
 

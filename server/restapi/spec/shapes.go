@@ -43,9 +43,13 @@ func File(media string) Content {
 	return Content{media, &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 }
 
-// TurnEvents is a stream of a turn's events: the schema is that of one event's data.
-func TurnEvents(r huma.Registry) Content {
-	kinds := map[string]any{}
+// TurnEvents is a stream of a turn's events: the schema is that of one event's data. more are
+// those that a face adds, by what their field "type" says.
+func TurnEvents(r huma.Registry, more map[string]any) Content {
+	kinds := maps.Clone(more)
+	if kinds == nil {
+		kinds = map[string]any{}
+	}
 	for _, e := range events {
 		raw, err := scrollback.EncodeEvent(e)
 		kinds[kindOf(raw, err)] = e

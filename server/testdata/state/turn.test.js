@@ -39,6 +39,23 @@ test('a message is asked, and its answer is what was stored', async () => {
   same([turn.begun.value - begun, turn.ended.value - ended], [1, 1]);
 });
 
+test('closed blocks are drawn while the answer is written', async () => {
+  fresh();
+  const open = new TransformStream();
+  const writer = open.writable.getWriter();
+  serve({ ...log, [chat]: () => new Response(open.readable) });
+  const send = (n, ev) => writer.write(new TextEncoder().encode(`${n ? `id: ${n}\n` : ''}data: ${JSON.stringify(ev)}\n\n`));
+  const done = turn.ask('c', 'm');
+  send(...begins(1));
+  send(...delta(2, '*a*\n\nb\n', 0));
+  send(0, { type: 'block', index: 0, at: 0, end: 5, html: '<p><em>a</em></p>' });
+  await when(() => turn.step.value && turn.step.value.blocks.length === 1, 'the block');
+  same([turn.step.value.blocks[0].html, turn.step.value.covered], ['<p><em>a</em></p>', 5]);
+  writer.write(new TextEncoder().encode('data: [DONE]\n\n'));
+  writer.close();
+  same(await done, true);
+});
+
 test('a wait for a compaction is shown until the next event', async () => {
   fresh();
   const open = new TransformStream();
@@ -93,7 +110,7 @@ test('a connection that drops is made again from the last event, and nothing is 
   send(4, { type: 'delta', content: 'cd', at: 2 });
   await when(() => turn.step.value && turn.step.value.text === 'abcd', 'the rest of the answer');
   same([asked.map((r) => r.at + '?' + r.query).filter((a) => /chat|events/.test(a)), turn.shaky.value],
-    [[chat + '?', 'GET /api/conversations/c/turns/t/events?after=3'], false]);
+    [[chat + '?html=1', 'GET /api/conversations/c/turns/t/events?after=3&html=1'], false]);
   same(turn.compactions.value.length, 1, 'an event that came twice:');
   writer.write(new TextEncoder().encode('data: [DONE]\n\n'));
   writer.close();

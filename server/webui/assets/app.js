@@ -6,6 +6,7 @@ import * as memory from './state/memory.js';
 import { banner, toast } from './state/notices.js';
 import * as panels from './state/panels.js';
 import { address, parse, place, same } from './state/place.js';
+import * as raw from './state/raw.js';
 import { reading } from './state/reader.js';
 import { blink } from './state/sees.js';
 import * as theme from './state/theme.js';
@@ -19,6 +20,7 @@ try { memory.use(localStorage); } catch { /* forbidden: nothing is remembered */
 theme.begin();
 words.begin(navigator.languages);
 panels.begin(innerWidth);
+raw.begin();
 addEventListener('resize', () => { panels.width.value = innerWidth; });
 
 // The address and the place follow each other.
@@ -48,6 +50,7 @@ keyboard.on('new', () => { location.hash = '#'; });
 keyboard.on('keys', () => { panels.keysOpen.value = true; });
 keyboard.on('sidebar', () => panels.toggleSidebar());
 keyboard.on('receipts', () => { if (conversation.value) panels.togglePanel('receipts'); });
+keyboard.on('raw', raw.flipAll);
 keyboard.on('switch', () => { if (conversation.value) blink(); });
 
 const writing = (el) => Boolean(el && el.closest && el.closest('input, textarea, select, [contenteditable]'));

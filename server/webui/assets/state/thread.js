@@ -59,7 +59,7 @@ export async function open(id, seq) {
     return { id, running: null };
   }
   const page = seq > 10 ? { after: seq - 10 } : seq ? { before: PAGE + 1 } : {};
-  const got = await attempt(() => Promise.all([get(convo(id)), get(convo(id, '/messages') + query({ ...page, limit: PAGE }))]));
+  const got = await attempt(() => Promise.all([get(convo(id)), get(convo(id, '/messages') + query({ ...page, limit: PAGE, html: 1 }))]));
   if (mine !== visit) return null;
   opening.value = false;
   if (!got) return null;
@@ -92,7 +92,7 @@ async function page(fields, join) {
   paging = true;
   const mine = visit;
   const id = conversation.value.id;
-  const got = await attempt(() => get(convo(id, '/messages') + query({ ...fields, limit: PAGE })));
+  const got = await attempt(() => get(convo(id, '/messages') + query({ ...fields, limit: PAGE, html: 1 })));
   paging = false;
   if (!got || mine !== visit || !got.messages.length) return;
   eyes.before();
@@ -113,7 +113,7 @@ export async function catchUp(seq = 0) {
   const mine = visit;
   for (let rounds = 0; rounds < 20; rounds++) {
     const from = newest();
-    const got = await get(convo(id, '/messages') + query({ after: Math.max(0, from - 1), limit: 200 })); // with what became of the newest
+    const got = await get(convo(id, '/messages') + query({ after: Math.max(0, from - 1), limit: 200, html: 1 })); // with what became of the newest
     if (mine !== visit) return;
     const all = [...messages.value, ...got.messages.filter((m) => m.seq > newest())];
     if (all.length) {
@@ -145,7 +145,7 @@ export async function change(fields) {
 // renew shows a conversation whose head was moved, from its end.
 export async function renew(c) {
   const mine = ++visit;
-  const got = await attempt(() => get(convo(c.id, '/messages') + query({ limit: PAGE })));
+  const got = await attempt(() => get(convo(c.id, '/messages') + query({ limit: PAGE, html: 1 })));
   if (!got || mine !== visit) return;
   batch(() => {
     conversation.value = c;

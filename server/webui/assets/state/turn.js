@@ -76,7 +76,7 @@ export async function ask(id, message) {
   const headers = { 'Idempotency-Key': key() }; // so that sending again cannot say it twice
   searching.value = wanted();
   const body = { message, web_search: searching.value || undefined };
-  const begin = (signal) => send('POST', convo(id, '/chat'), { body, headers, signal });
+  const begin = (signal) => send('POST', convo(id, '/chat?html=1'), { body, headers, signal });
   const taken = await follow(at, begin);
   if (!taken && !at.turn && reader === null) asked.value = null;
   return taken || at.turn !== null;
@@ -97,7 +97,7 @@ export async function join(id) {
   } catch (err) { complain(err); }
 }
 
-const events = (at, signal) => send('GET', convo(at.conversation, `/turns/${at.turn}/events`) + query({ after: at.last }), { signal });
+const events = (at, signal) => send('GET', convo(at.conversation, `/turns/${at.turn}/events`) + query({ after: at.last, html: 1 }), { signal });
 
 // follow reads events until the turn is over, connecting again as often as it takes.
 async function follow(at, begin) {
@@ -168,7 +168,7 @@ async function take(at, frame) {
       asked.value = null;
       begun.value++;
       break;
-    case 'delta': case 'reasoning': case 'tool_call': case 'tool_result': case 'snapshot':
+    case 'delta': case 'block': case 'reasoning': case 'tool_call': case 'tool_result': case 'snapshot':
       searching.value = false;
       written = after(written, ev);
       show(ev.type === 'snapshot');

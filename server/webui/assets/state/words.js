@@ -4,6 +4,7 @@ import * as memory from './memory.js';
 import * as composer from './words/composer.js';
 import * as first from './words/first.js';
 import * as frame from './words/frame.js';
+import * as markup from './words/markup.js';
 import * as model from './words/model.js';
 import * as palette from './words/palette.js';
 import * as settings from './words/settings.js';
@@ -13,7 +14,7 @@ import * as usage from './words/usage.js';
 import { en } from './words.en.js';
 import { zh } from './words.zh.js';
 
-export const areas = { base: { en, zh }, composer, first, frame, model, palette, settings, sidebar, thread, usage };
+export const areas = { base: { en, zh }, composer, first, frame, markup, model, palette, settings, sidebar, thread, usage };
 
 const join = (l) => Object.assign({}, ...Object.values(areas).map((a) => a[l]));
 const tables = { en: join('en'), zh: join('zh') };

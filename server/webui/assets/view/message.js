@@ -4,7 +4,7 @@ import { Ways } from './ways.js';
 import { icon } from './icons.js';
 import { Call, Part, Reasoning, Result, Said } from './parts.js';
 import { About, Searched } from './sources.js';
-import { Text } from './text.js';
+import { Written } from './text.js';
 import { Trace } from './trace.js';
 import { retry } from '../state/branches.js';
 import { num, seconds, whole } from '../state/figures.js';
@@ -31,7 +31,7 @@ function Looked({ message: m, results, took }) {
     const found = p.type === 'tool_call' && recalls(p.name) ? results[p.id] : undefined;
     return p.type === 'tool_call' && recalls(p.name)
       ? html`<${Trace} key=${p.id} call=${p} result=${found && found.result} seqs=${[m.seq, found ? found.seq : m.seq]} conversation=${m.conversation_id} />`
-      : html`<${Part} part=${p} id=${m.conversation_id} took=${p === first ? took : ''} />`;
+      : html`<${Part} part=${p} id=${m.conversation_id} took=${p === first ? took : ''} message=${m} />`;
   })}`;
 }
 
@@ -48,7 +48,7 @@ export function Message({ message: m, meta, took, fresh, results, told, compacte
     <div class="content">
       ${(m.name || m.status !== 'complete' || !said) && html`<p class="kind">${(m.name || m.role === 'system') && html`<span class="who">${roleName(m.role)}${m.name ? ` · ${m.name}` : ''}</span>`}
         ${m.status !== 'complete' && html`<span class=${'status ' + m.status}>${t(m.status)}</span>`}</p>`}
-      <div class="body">${m.role === 'user' ? html`<${Said} parts=${m.parts} id=${m.conversation_id} fresh=${fresh} />`
+      <div class="body">${m.role === 'user' ? html`<${Said} parts=${m.parts} id=${m.conversation_id} fresh=${fresh} message=${m} />`
         : html`<${Looked} message=${m} results=${results || {}} took=${took} />`}<${About} meta=${meta} /></div>
       ${said && !bare(m) && html`<${Ways} message=${m} began=${began} />`}
     </div>`}
@@ -91,7 +91,7 @@ export function Writing({ step, searching, searches, conversation }) {
     <div class="content"><div class="body">
       ${searching && html`<p class="searched" role="status">${t('searching')}</p>`}<${Searched} searches=${searches} />
       ${step && step.reasoning && html`<${Reasoning} text=${step.reasoning} writing=${idle} />`}
-      ${step && step.text && html`<${Text} text=${step.text} />`}
+      ${step && step.text && html`<${Written} step=${step} />`}
       ${step && step.calls.map((c) => (recalls(c.name) ? html`<${Trace} key=${c.id} call=${c} result=${found(c.id)} conversation=${conversation} />`
         : html`<${Call} key=${c.id} call=${c} conversation=${conversation} />`))}
       ${step && step.results.filter((r) => !recalls(r.name)).map((r) => html`<${Result} key=${r.call_id} result=${r} conversation=${conversation} />`)}

@@ -4,7 +4,7 @@ import { html, useState } from './html.js';
 import { FileLink, Picture } from './attached.js';
 import { icon } from './icons.js';
 import { Chips, Refusals } from './references.js';
-import { Text } from './text.js';
+import { Content, Text } from './text.js';
 import { startedBy } from '../state/agents.js';
 import { titleOf } from '../state/conversations.js';
 import { brief, firstLine, original, pretty, readable, taskOf } from '../state/message.js';
@@ -47,10 +47,11 @@ export function Result({ result, conversation }) {
   <//>`;
 }
 
-// Part is one part of what was not said by a person; took is how long its model thought.
-export function Part({ part: p, id, took }) {
+// Part is one part of what was not said by a person, of a message where it is stored; took is
+// how long its model thought.
+export function Part({ part: p, id, took, message }) {
   switch (p.type) {
-    case 'text': return html`<${Text} text=${p.text} />`;
+    case 'text': return message ? html`<${Content} message=${message} part=${p} />` : html`<${Text} text=${p.text} />`;
     case 'reasoning': return p.text ? html`<${Reasoning} text=${p.text} took=${took} />` : null;
     case 'tool_call': return html`<${Call} call=${p} conversation=${id} />`;
     case 'tool_result': return html`<${Result} result=${p} conversation=${id} />`;
@@ -62,12 +63,14 @@ export function Part({ part: p, id, took }) {
 
 // Said is what a person wrote and attached, and what was read for it. An image that stands for
 // Markdown is shown in its place; addresses in a text are never loaded.
-export function Said({ parts: ps, id, fresh = [] }) {
+export function Said({ parts: ps, id, fresh = [], message }) {
   const { attached, named, marks } = pictured(ps);
   const images = [...named, ...attached.filter((p) => p.type === 'image')];
   const files = attached.filter((p) => p.type === 'file');
   const chips = chipped(ps, marks);
-  return html`${withPictures(typed(ps), marks).map((x) => (x.image ? html`<${Picture} image=${x.image} id=${id} />` : html`<${Text} text=${x.text} />`))}
+  const words = message && !marks.length ? ps.filter((p) => p.type === 'text' && !p.reference).map((p) => html`<${Content} message=${message} part=${p} />`)
+    : withPictures(typed(ps), marks).map((x) => (x.image ? html`<${Picture} image=${x.image} id=${id} />` : html`<${Text} text=${x.text} />`));
+  return html`${words}
     ${images.length > 0 && html`<div class="pictures">${images.map((p) => html`<${Picture} image=${p} id=${id} />`)}</div>`}
     ${files.length > 0 && html`<div class="files">${files.map((p) => html`<${FileLink} file=${p} id=${id} />`)}</div>`}
     <${Chips} chips=${chips} parts=${ps} conversation=${id} />${referred(ps).length === 0 && html`<${Refusals} references=${fresh} />`}`;

@@ -10,6 +10,7 @@ import { clock, iso, whole } from '../state/figures.js';
 import { factsOf, pin, pinnable, pinned, source } from '../state/message.js';
 import { say } from '../state/notices.js';
 import { href } from '../state/place.js';
+import { flip, raw } from '../state/raw.js';
 import { look } from '../state/sees.js';
 import { t } from '../state/words.js';
 
@@ -54,6 +55,7 @@ export function Ways({ message: m, began }) {
       ${answer && html`<${Button} name="retry" label=${t('regenerate')} cls="small" onClick=${() => regenerate(m)} />`}
       ${pinnable(m) && html`<${Button} name="pin" label=${pinned(m) ? t('unpin') : t('pin')} pressed=${pinned(m)} cls="small" onClick=${() => pin(m)} />`}
       <${Button} name="fork" label=${t('forkHere')} cls="small" onClick=${() => fork(m)} />
+      <${Button} name="code" label=${t(raw(m) ? 'markup.drawn' : 'markup.raw')} pressed=${raw(m)} cls="small" onClick=${() => flip(m)} />
       ${v && html`<${Versions} of=${v} />`}
       ${answer && m.turn_id && html`<button type="button" class="ghost small saw" onClick=${() => look('model', { turn: m.turn_id, seq: m.seq })}>${icon('eye')}${t('message.saw')}</button>`}
       <${Menu} label=${t('message.more')} cls="ghost small" button=${icon('more')}>

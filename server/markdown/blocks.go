@@ -1,0 +1,155 @@
+package markdown
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// Span is a piece of a text, in characters: from At to before End.
+type Span struct{ At, End int }
+
+// Block is a closed block of a text that is still being written.
+type Block struct {
+	Index int // 0, 1, 2 …
+	Span
+	HTML string
+}
+
+// Blocks are the closed blocks of a text that may go on: they join up from its beginning,
+// and what follows the last of them is still open. Several that could be told apart only
+// by what stands around them may be one.
+func Blocks(source string) []Span {
+	s := splitter{}
+	var out []Span
+	closed, _ := s.add(source)
+	for _, b := range closed {
+		out = append(out, b.Span)
+	}
+	return out
+}
+
+// Stream makes HTML of a text while it is written. A block is rendered when it is closed,
+// with the links that were defined before it. What is defined behind it (links, footnotes)
+// it does not know: whoever shows blocks replaces them by the HTML of the whole text in the
+// end.
+type Stream struct {
+	r    *Renderer
+	o    Options
+	of   splitter
+	n    int
+	refs []parser.Reference
+}
+
+// Stream begins with an empty text.
+func (r *Renderer) Stream(o Options) *Stream { return &Stream{r: r, o: o} }
+
+// Chars is how many characters it was given.
+func (s *Stream) Chars() int { return s.of.at + utf8.RuneCountInString(s.of.open) }
+
+// Add gives it more text, and returns the blocks that are closed by it.
+func (s *Stream) Add(piece string) []Block {
+	var out []Block
+	closed, refs := s.of.add(piece)
+	if len(s.refs) < maxRefs {
+		s.refs = append(s.refs, refs...)
+	}
+	for _, c := range closed {
+		out = append(out, Block{s.n, c.Span, s.r.rendered(c.text, s.o, s.refs)})
+		s.n++
+	}
+	return out
+}
+
+// maxRefs bounds the links that are remembered of one text.
+const maxRefs = 1000
+
+// splitter finds closed blocks in a text that grows.
+type splitter struct {
+	at     int    // characters before what is open
+	open   string // what is not closed yet
+	looked int    // how much of it was looked at already, in bytes
+	total  int    // bytes given
+}
+
+// closed is a block with its text.
+type closed struct {
+	Span
+	text string
+}
+
+// stride is how much an open block grows before it is looked at again: a part of it, so that
+// a long one is not read over and over.
+func stride(open int) int { return open / 64 }
+
+// add returns the blocks that more text closes, and the links that are defined in it.
+func (s *splitter) add(piece string) (out []closed, refs []parser.Reference) {
+	s.open += piece
+	s.total += len(piece)
+	if s.total > 4*MaxChars {
+		return nil, nil // it will be plain text
+	}
+	end := strings.LastIndexByte(s.open, '\n') + 1
+	if end <= s.looked || end-s.looked < stride(end) {
+		return nil, nil
+	}
+	s.looked = end
+	if deep(s.open[:end]) {
+		return nil, nil
+	}
+	pc := parser.NewContext()
+	cuts := boundaries(s.open[:end], pc)
+	from := 0
+	for _, cut := range cuts {
+		body := s.open[from:cut]
+		n := utf8.RuneCountInString(body)
+		out = append(out, closed{Span: Span{s.at, s.at + n}, text: body})
+		s.at, from = s.at+n, cut
+	}
+	if len(out) > 0 {
+		refs = pc.References()
+		s.open, s.looked = s.open[from:], end-from
+	}
+	return out, refs
+}
+
+var blocksOf = skeleton()
+
+// boundaries are the bytes of whole lines before which all is closed. A block that begins
+// behind an empty line, or behind one that has an end of its own, closes what was before:
+// not even an underline or a table's second line could still change that.
+func boundaries(lines string, pc parser.Context) (cuts []int) {
+	defer func() {
+		if recover() != nil {
+			cuts = nil
+		}
+	}()
+	doc := blocksOf.Parse(text.NewReader([]byte(lines)), parser.WithContext(pc))
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		before := n.PreviousSibling()
+		if before == nil || n.Pos() <= 0 {
+			continue
+		}
+		cut := strings.LastIndexByte(lines[:n.Pos()], '\n') + 1
+		if cut == 0 || len(cuts) > 0 && cut <= cuts[len(cuts)-1] {
+			continue
+		}
+		previous := lines[strings.LastIndexByte(lines[:cut-1], '\n')+1 : cut]
+		if strings.TrimSpace(previous) == "" || ended(before) {
+			cuts = append(cuts, cut)
+		}
+	}
+	return cuts
+}
+
+// ended says whether a block has an end of its own.
+func ended(n ast.Node) bool {
+	switch n.Kind() {
+	case ast.KindFencedCodeBlock, ast.KindHeading, ast.KindThematicBreak, kindMathBlock:
+		return true
+	}
+	return false
+}

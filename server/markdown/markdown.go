@@ -1,0 +1,132 @@
+// Package markdown turns text as people and models write it into HTML that may
+// be shown as it is, once for all faces.
+//
+// Words it adds: block (what stands at the top level of a text: a paragraph, a
+// list, a table; one is closed when nothing that follows can change it),
+// mention (#123, a message of the conversation).
+//
+// Invariants: the HTML holds the elements and attributes of one list and no
+// others, its last step is the sanitiser that keeps to it; it carries no style
+// and no script, loads nothing from outside, and its ids begin with "md-", so
+// that they are never those of the page. Nothing of a text disappears: what is
+// not understood, HTML too, is shown as it was written. Length, depth, time and
+// output are bounded; what is over a bound is shown as plain text.
+//
+// It knows Markdown, highlighting and, through formula, mathematics. It does not
+// know conversations: what a mention leads to is said in [Options].
+package markdown
+
+import (
+	"bytes"
+	"html"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/microcosm-cc/bluemonday"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// What is rendered at most. A longer or deeper text is shown as plain text.
+const (
+	MaxChars  = 200_000
+	maxNested = 60      // quotes and lists within each other, opened on one line
+	maxOutput = 4 << 20 // bytes of HTML
+)
+
+// Options say where a text stands.
+type Options struct {
+	Conversation string // whose messages #123 are; empty: there are no mentions
+	Head         int64  // the largest number that is a message
+	Breaks       bool   // lines end where they were ended, as people write
+	Prefix       string // tells the ids of this text from those of others on a page
+}
+
+// Renderer turns texts into HTML, and remembers what it made of some. It may be used by
+// several goroutines at once.
+type Renderer struct {
+	soft, hard goldmark.Markdown
+	policy     *bluemonday.Policy
+	made       *cache
+}
+
+// New makes a renderer.
+func New() *Renderer {
+	return &Renderer{soft: grammar(false), hard: grammar(true), policy: policy(), made: newCache(cacheBytes)}
+}
+
+// HTML is a text as HTML.
+func (r *Renderer) HTML(source string, o Options) string {
+	key := o.key(source)
+	if out, ok := r.made.get(key); ok {
+		return out
+	}
+	out := r.rendered(source, o, nil)
+	r.made.put(key, out)
+	return out
+}
+
+// rendered is a text as HTML; refs are links that were defined before it.
+func (r *Renderer) rendered(source string, o Options, refs []parser.Reference) (out string) {
+	defer func() {
+		if recover() != nil { // a fault of a library must not hide what was said
+			out = Plain(source)
+		}
+	}()
+	out, ok := r.render(source, o, refs)
+	if !ok {
+		return Plain(source)
+	}
+	return out
+}
+
+// render is rendered without a net.
+func (r *Renderer) render(source string, o Options, refs []parser.Reference) (out string, ok bool) {
+	if utf8.RuneCountInString(source) > MaxChars || deep(source) {
+		return "", false
+	}
+	md := r.soft
+	if o.Breaks {
+		md = r.hard
+	}
+	pc := parser.NewContext()
+	for _, ref := range refs {
+		pc.AddReference(ref)
+	}
+	raw := []byte(strings.ToValidUTF8(source, "�"))
+	doc := md.Parser().Parse(text.NewReader(raw), parser.WithContext(pc))
+	doc.OwnerDocument().AddMeta(metaKey, newDrawing(o))
+	var b bytes.Buffer
+	if md.Renderer().Render(&b, raw, doc) != nil || b.Len() > maxOutput {
+		return "", false
+	}
+	return r.policy.SanitizeReader(&b).String(), true
+}
+
+// Plain is a text as HTML that shows it as it was written.
+func Plain(source string) string {
+	return `<pre class="plain">` + html.EscapeString(strings.ToValidUTF8(source, "�")) + "</pre>\n"
+}
+
+// deep says whether a line opens more quotes and lists within each other than are drawn.
+func deep(source string) bool {
+	for line := range strings.Lines(source) {
+		nested, rule := 0, len(strings.Trim(line, "-*_ \t\r\n")) == 0
+		for i := 0; i < len(line) && !rule; i++ {
+			switch c := line[i]; {
+			case c == '>' || (c == '-' || c == '+' || c == '*' || c == ')' || c == '.') && i+1 < len(line) && strings.IndexByte(" \t\n", line[i+1]) >= 0:
+				nested++
+			case c == ' ' || c == '\t' || c >= '0' && c <= '9':
+			case c == ':' && i+1 < len(line) && line[i+1] == ' ':
+				nested++
+			default:
+				i = len(line)
+			}
+		}
+		if nested > maxNested {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,220 @@
+package markdown
+
+import (
+	"bytes"
+	"regexp"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// maxInline bounds a formula within a line, in bytes.
+const maxInline = 2000
+
+var (
+	kindMath      = ast.NewNodeKind("Math")
+	kindMathBlock = ast.NewNodeKind("MathBlock")
+)
+
+// math is a formula within a paragraph.
+type math struct {
+	ast.BaseInline
+	tex     string
+	source  string // with what stands around it
+	display bool
+}
+
+func (*math) Kind() ast.NodeKind              { return kindMath }
+func (m *math) Dump(source []byte, level int) { ast.DumpHelper(m, source, level, nil, nil) }
+
+// mathParser reads $…$, $$…$$, \(…\) and \[…\].
+type mathParser struct{}
+
+func (mathParser) Trigger() []byte { return []byte{'$', '\\'} }
+
+func (mathParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+	line, _ := block.PeekLine()
+	open, closing := delimiters(line)
+	if open == "" {
+		return nil
+	}
+	if open == "$" && !opens(block.PrecendingCharacter(), line) {
+		return nil
+	}
+	block.Advance(len(open))
+	var tex []byte
+	for {
+		line, _ := block.PeekLine()
+		if line == nil {
+			return nil
+		}
+		end := find(line[:min(len(line), maxInline)], closing)
+		if end >= 0 {
+			tex = append(tex, line[:end]...)
+			if len(tex) > maxInline || len(bytes.TrimSpace(tex)) == 0 || open == "$" && !closes(tex, line[end+1:]) {
+				return nil
+			}
+			block.Advance(end + len(closing))
+			return &math{tex: string(tex), source: open + string(tex) + closing, display: open == "$$" || open == `\[`}
+		}
+		tex = append(tex, line...)
+		if len(tex) > maxInline {
+			return nil
+		}
+		block.AdvanceLine()
+	}
+}
+
+// delimiters are what a formula at the beginning of a line begins and ends with.
+func delimiters(line []byte) (open, closing string) {
+	switch {
+	case bytes.HasPrefix(line, []byte("$$")):
+		return "$$", "$$"
+	case bytes.HasPrefix(line, []byte("$")):
+		return "$", "$"
+	case bytes.HasPrefix(line, []byte(`\(`)):
+		return `\(`, `\)`
+	case bytes.HasPrefix(line, []byte(`\[`)):
+		return `\[`, `\]`
+	}
+	return "", ""
+}
+
+// find is where a formula's end stands, not one behind a backslash.
+func find(line []byte, closing string) int {
+	for i := 0; i < len(line); {
+		if bytes.HasPrefix(line[i:], []byte(closing)) {
+			return i
+		}
+		if line[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	return -1
+}
+
+// opens says whether a dollar may begin a formula: no word and no other dollar stands before
+// it, and no space behind.
+func opens(before rune, line []byte) bool {
+	if before == '$' || before == '\\' || before < utf8.RuneSelf && (unicode.IsLetter(before) || unicode.IsDigit(before)) {
+		return false
+	}
+	return len(line) > 1 && !bytes.ContainsAny(line[1:2], " \t\r\n$")
+}
+
+// amount begins like a sum of money, and words follow: "5 a month, or 50".
+var (
+	amount = regexp.MustCompile(`^[0-9][0-9.,]*`)
+	word   = regexp.MustCompile(`(?:^|[^\\a-zA-Z{])[a-zA-Z]{2,}`)
+	dash   = regexp.MustCompile(`^[0-9.,]+\s*(?:[-–—]|to)?$`)
+)
+
+// closes says whether the next dollar ends a formula: no space stands before it and no word
+// behind, and what is between does not read like prices.
+func closes(tex, behind []byte) bool {
+	last := tex[len(tex)-1]
+	if last == ' ' || last == '\t' || last == '\n' {
+		return false
+	}
+	if len(behind) > 0 && (behind[0] == '$' || behind[0] < utf8.RuneSelf && (unicode.IsLetter(rune(behind[0])) || unicode.IsDigit(rune(behind[0])))) {
+		return false
+	}
+	if amount.Match(tex) {
+		return !word.Match(tex) && (!dash.Match(tex) || unicode.IsDigit(rune(last)))
+	}
+	return true
+}
+
+// mathBlock is a formula on lines of its own.
+type mathBlock struct {
+	ast.BaseBlock
+	open, closing string
+	ended         bool
+}
+
+func (*mathBlock) Kind() ast.NodeKind              { return kindMathBlock }
+func (*mathBlock) IsRaw() bool                     { return true }
+func (m *mathBlock) Dump(source []byte, level int) { ast.DumpHelper(m, source, level, nil, nil) }
+
+// mathBlockParser reads $$ … $$ and \[ … \] that begin and end with a line. One that is not
+// closed before an empty line is text.
+type mathBlockParser struct{}
+
+func (mathBlockParser) Trigger() []byte { return []byte{'$', '\\'} }
+
+func (mathBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, segment := reader.PeekLine()
+	pos := pc.BlockOffset()
+	if pos < 0 {
+		return nil, parser.NoChildren
+	}
+	open, closing := delimiters(line[pos:])
+	if len(open) != 2 || open == `\(` {
+		return nil, parser.NoChildren
+	}
+	n := &mathBlock{open: open, closing: closing}
+	from := pos + len(open)
+	rest := line[from:]
+	if end := find(rest, closing); end >= 0 {
+		if len(bytes.TrimSpace(rest[end+len(closing):])) > 0 || len(bytes.TrimSpace(rest[:end])) == 0 {
+			return nil, parser.NoChildren
+		}
+		n.ended = true
+		n.Lines().Append(text.NewSegment(segment.Start+from-segment.Padding, segment.Start+from-segment.Padding+end))
+		reader.AdvanceToEOL()
+		return n, parser.NoChildren
+	}
+	if !ends(reader.Source()[segment.Stop:], closing) {
+		return nil, parser.NoChildren
+	}
+	n.Lines().Append(text.NewSegment(segment.Start+from-segment.Padding, segment.Stop))
+	reader.AdvanceToEOL()
+	return n, parser.NoChildren
+}
+
+// ends says whether a formula is closed at the end of a line, before an empty one.
+func ends(source []byte, closing string) bool {
+	for range 200 {
+		line, rest, more := bytes.Cut(source, []byte("\n"))
+		line = bytes.TrimRight(line, " \t\r")
+		if i := find(line, closing); i >= 0 {
+			return i+len(closing) == len(line)
+		}
+		if !more || len(bytes.Trim(line, " \t>")) == 0 {
+			return false
+		}
+		source = rest
+	}
+	return false
+}
+
+func (mathBlockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
+	n := node.(*mathBlock)
+	if n.ended {
+		return parser.Close
+	}
+	line, segment := reader.PeekLine()
+	if end := find(line, n.closing); end >= 0 {
+		n.ended = true
+		segment = text.NewSegmentPadding(segment.Start, max(segment.Start, segment.Start+end-segment.Padding), segment.Padding)
+		n.Lines().Append(segment)
+		reader.AdvanceToEOL()
+		return parser.Close
+	}
+	if len(bytes.TrimSpace(line)) == 0 {
+		return parser.Close
+	}
+	n.Lines().Append(segment)
+	reader.AdvanceToEOL()
+	return parser.Continue | parser.NoChildren
+}
+
+func (mathBlockParser) Close(ast.Node, text.Reader, parser.Context) {}
+
+func (mathBlockParser) CanInterruptParagraph() bool { return true }
+
+func (mathBlockParser) CanAcceptIndentedLine() bool { return false }
