@@ -50,7 +50,7 @@ export function Message({ message: m, meta, took, fresh, results, told, compacte
         ${m.status !== 'complete' && html`<span class=${'status ' + m.status}>${t(m.status)}</span>`}</p>`}
       <div class="body">${m.role === 'user' ? html`<${Said} parts=${m.parts} id=${m.conversation_id} fresh=${fresh} message=${m} />`
         : html`<${Looked} message=${m} results=${results || {}} took=${took} />`}<${About} meta=${meta} /></div>
-      ${said && !bare(m) && html`<${Ways} message=${m} began=${began} />`}
+      ${said && !bare(m) && html`<${Ways} message=${m} began=${began} last=${last} />`}
     </div>`}
   </article>`;
 }

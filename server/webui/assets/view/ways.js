@@ -1,8 +1,9 @@
 // What can be done from a message: copying it, switching to another version, editing it or asking
 // again, pinning it, continuing from it elsewhere, seeing what its model saw.
-import { html, useState } from './html.js';
+import { html, useRef, useState } from './html.js';
 import { Button, icon } from './icons.js';
 import { Item, Menu } from './menu.js';
+import { useNear } from './near.js';
 import { Toolbar } from './toolbar.js';
 import { fork, regenerate, switchTo, versions } from '../state/branches.js';
 import { edit } from '../state/draft.js';
@@ -45,11 +46,11 @@ function Versions({ of: v }) {
       type="button" aria-label=${t('laterVersion')} disabled=${v.at > v.list.length - 2} onClick=${() => switchTo(v.list[v.at + 1])}>›</button></span>`;
 }
 
-export function Ways({ message: m, began }) {
+function Row({ message: m, began }) {
   const v = versions(m);
   const answer = m.role === 'assistant';
   const facts = answer ? factsOf(m, began) : '';
-  return html`<div class="ways"><${Toolbar} cls="do" label=${t('message.ways', m.seq)}>
+  return html`<${Toolbar} cls="do" label=${t('message.ways', m.seq)}>
       <${Copy} message=${m} />
       ${!answer && html`<${Button} name="pencil" label=${t('editAsk')} cls="small" onClick=${() => edit(m)} />`}
       ${answer && html`<${Button} name="retry" label=${t('regenerate')} cls="small" onClick=${() => regenerate(m)} />`}
@@ -62,5 +63,11 @@ export function Ways({ message: m, began }) {
         <${Item} name="copy" onClick=${() => asMarkdown(m)}>${t('message.markdown')}<//>
         <${Item} name="export" onClick=${() => asLink(m)}>${t('message.link')}<//>
       <//><//>
-    <span class="facts" title=${[whole(m.created_at), facts].filter(Boolean).join(' · ')}>${facts || html`<time datetime=${iso(m.created_at)}>${clock(m.created_at)}</time>`}</span></div>`;
+    <span class="facts" title=${[whole(m.created_at), facts].filter(Boolean).join(' · ')}>${facts || html`<time datetime=${iso(m.created_at)}>${clock(m.created_at)}</time>`}</span>`;
+}
+
+export function Ways({ message: m, began, last }) {
+  const el = useRef(null);
+  const near = useNear(el, last);
+  return html`<div class="ways" ref=${el}>${near && html`<${Row} message=${m} began=${began} />`}</div>`;
 }
