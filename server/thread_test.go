@@ -142,3 +142,63 @@ func TestPageTroubled(t *testing.T) {
 	d.do("trouble twice", chromedp.WaitVisible("#m242 + .unanswered .trouble"))
 	d.do("trouble narrow", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible("#m242 + .unanswered .trouble"))
 }
+
+// Keys go from message to message and to a number, and pin; numbers in answers show what they
+// name; what a search looked for stays marked until Esc.
+func TestPageThreadKeys(t *testing.T) {
+	d, id := newGauges(t, enginetest.Options{NoFolds: true}, lookedUp()...)
+	d.do("keys asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible("#m240"),
+		chromedp.SendKeys(writing, "Which correction do we use at station 7 now?\r"), chromedp.WaitVisible("#m244 a.ref"), chromedp.WaitNotPresent(".writing"))
+	d.until("keys colours", `[...document.querySelectorAll('#m244 a.ref')].map(x => x.classList.contains('compacted')).join() === 'true,true,false'`)
+	d.eval(`(document.querySelector('#m244 a.ref[data-seq="241"]').focus(), 1)`)
+	d.do("keys pointed", chromedp.WaitVisible("#m241.pointed"), chromedp.WaitVisible(`a.ref.lit[data-seq="241"]`))
+	d.eval(`(document.activeElement.blur(), 1)`)
+	d.do("keys not pointed", chromedp.WaitNotPresent(".msg.pointed"))
+
+	key := func(key string) { d.eval(`(document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '` + key + `', bubbles: true })), 1)`) }
+	d.press("keys at", "#m239")
+	key("j")
+	d.until("keys next", `document.activeElement.id === 'm240'`)
+	key("p")
+	d.do("keys pinned", chromedp.WaitVisible("#m240 .gutter .pinned"))
+	key("k")
+	d.until("keys previous", `document.activeElement.id === 'm239'`)
+	key("g")
+	d.do("keys number", chromedp.WaitVisible("dialog.goto input"), chromedp.SendKeys("dialog.goto input", "77\r"), chromedp.WaitVisible("#m77.lit"))
+	d.is("where that is", `location.hash.split('/')[1]`, "77")
+
+	d.eval(`(import('/assets/state/marks.js').then(m => { m.marks.value = { conversation: '` + string(id) + `', words: ['station', '7'], seqs: [77] }; }), 1)`)
+	d.until("keys marks", `CSS.highlights.has('found') && [...CSS.highlights.get('found')].map(r => r.toString()).join() === 'station 7'`)
+	key("Escape")
+	d.until("keys no marks", `!CSS.highlights.has('found') || CSS.highlights.get('found').size === 0`)
+}
+
+// While something is read, nothing moves: neither when others speak nor when there is less room;
+// a reply that is being written is read on after a reload, and in another tab.
+func TestPageThreadStays(t *testing.T) {
+	gate := make(chan struct{})
+	long := modeltest.Step{Gate: gate}
+	for i := range 6 {
+		long.Deltas = append(long.Deltas, model.Delta{Text: fmt.Sprintf("Step %d of the answer, at some length.\n\n", i+1)})
+	}
+	d, id := newGauges(t, enginetest.Options{NoFolds: true}, long)
+	d.do("stays", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/120"), chromedp.WaitVisible("#m120"))
+	const top = `Math.round(document.querySelector('#m120').getBoundingClientRect().top)`
+	d.until("stays still", `!document.querySelector('.msg.lit')`)
+	before := d.eval(top)
+	d.press("stays panel", `.head button[aria-label="Receipts"]`)
+	d.do("stays with the panel", chromedp.WaitVisible(".receipt"))
+	d.press("stays without", `.panel .top [aria-label^="Close"]`)
+	d.until("stays as it was", top+` === `+before)
+
+	d.press("stays latest", ".tolatest")
+	d.do("stays at the end", chromedp.WaitVisible("#m240"), chromedp.SendKeys(writing, "Go on.\r"), chromedp.WaitVisible(".writing"))
+	gate <- struct{}{}
+	gate <- struct{}{}
+	d.until("stays writing", `document.querySelector('.writing')?.innerText.includes('Step 2')`)
+	d.do("stays reloaded", chromedp.Reload(), chromedp.WaitVisible(".writing"))
+	d.until("stays on", `document.querySelector('.writing')?.innerText.includes('Step 2')`)
+	close(gate)
+	d.do("stays ended", chromedp.WaitVisible("#m242"), chromedp.WaitNotPresent(".writing"))
+	d.is("the answer, once", `document.querySelector('.column').innerText.split('Step 1 of the answer').length - 1`, "1")
+}

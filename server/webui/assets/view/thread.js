@@ -10,6 +10,7 @@ import { colour, pointing } from './refs.js';
 import { remark } from './highlights.js';
 import { lit as pointed } from '../state/lit.js';
 import { marks } from '../state/marks.js';
+import { arrive, place } from '../state/place.js';
 import { read } from '../state/reader.js';
 import * as receipts from '../state/receipts.js';
 import * as thread from '../state/thread.js';
@@ -118,13 +119,20 @@ function Live() {
 
 const Empty = () => html`<div class="empty"><div class="mark">${icon('map')}</div><h2>${t('emptyTitle')}</h2><p>${t('empty')}</p><p class="quiet">${t('emptyOffline')}</p></div>`;
 
-function toEnd() {
+// atEnd follows what comes from now on; the address no longer names a message.
+function atEnd() {
   scroller.stuck = true;
+  const c = thread.conversation.value;
+  if (c && place.value.id === c.id && place.value.seq) arrive(c.id);
+}
+
+function toEnd() {
+  atEnd();
   if (thread.newer.value) thread.toEnd();
   else scroller.el.scrollTo({ top: scroller.el.scrollHeight, behavior: 'smooth' });
 }
 
-export const follow = () => { scroller.stuck = true; };
+export const follow = atEnd;
 
 const still = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
