@@ -325,7 +325,7 @@ func TestPageReceipts(t *testing.T) {
 	t.Cleanup(srv.Close)
 	ctx := browser(t) // ends first, and with it the streams that it reads
 	err = chromedp.Do(ctx, chromedp.EmulateViewport(1360, 850), chromedp.Navigate(srv.URL+"/#"+string(copied.ID)),
-		chromedp.WaitVisible(".receipts li > span"), chromedp.WaitVisible("#m10 + .unanswered .trouble"))
+		chromedp.WaitVisible("#m10 + .unanswered .trouble"), chromedp.Click(`.head button[aria-label="Receipts"]`), chromedp.WaitVisible(".receipt .facts"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,22 +338,26 @@ func TestPageReceipts(t *testing.T) {
 			}
 		}
 	}
-	says("the model gave no usable summary (", " · inherited")
+	says("refused: ", "inherited")
 	for what, script := range map[string]string{
-		"lines of receipts are cut off": `[...document.querySelectorAll('.receipts span')].filter(s => s.scrollWidth > s.clientWidth).length`,
-		"heads besides the message's":   `document.querySelectorAll('#m10 + .unanswered header').length`,
+		"lines of receipts are cut off": `[...document.querySelectorAll('.receipt *')].filter(s => s.scrollWidth > s.clientWidth + 1 && getComputedStyle(s).display !== 'inline').length`,
+		"heads besides the message's":   `document.querySelectorAll('#m10 + .unanswered .seq').length`,
 	} {
 		if n, err := chromedp.Run(ctx, chromedp.Evaluate[int](script)); err != nil || n != 0 {
 			t.Errorf("%d %s, %v", n, what, err)
 		}
 	}
-	undo := chromedp.Click(".map .acts button:nth-child(3)")
-	err = chromedp.Do(ctx, undo, chromedp.WaitNotPresent(".receipts"), chromedp.Navigate(srv.URL+"/#"+string(id)),
-		chromedp.WaitVisible(".receipts li"), undo, chromedp.WaitVisible(".receipts .undone"))
-	if err != nil {
-		t.Fatal(err)
+	undo := func(then ...chromedp.Action[chromedp.Void]) {
+		t.Helper()
+		err := chromedp.Do(ctx, append([]chromedp.Action[chromedp.Void]{chromedp.Click(".receipt .inside > .acts button"),
+			chromedp.WaitVisible(".trial"), chromedp.Click(".trial .acts button:nth-child(2)")}, then...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	says("the model gave no usable summary (", " · undone")
+	undo(chromedp.WaitVisible(".none"), chromedp.Navigate(srv.URL+"/#"+string(id)), chromedp.WaitVisible(".receipt .facts"))
+	undo(chromedp.WaitVisible(".receipt.undone .facts"))
+	says("refused: ", "undone")
 }
 
 // The address and what is shown follow each other, forwards and back, and the theme and

@@ -118,17 +118,43 @@ func TestPageTrace(t *testing.T) {
 	d.is("wider than the page", `document.documentElement.scrollWidth > innerWidth || document.querySelector('#thread').scrollWidth > document.querySelector('#thread').clientWidth`, "false")
 }
 
-// A compaction tells what it cost and what stands for it, and leads to the originals.
+// A compaction tells what it cost and what stands for it, and leads to the originals. Undoing
+// and redoing say what they come to before they are done, and the answer that changes nothing
+// has the focus.
 func TestPageReceipt(t *testing.T) {
 	d, id := newGauges(t, enginetest.Options{NoFolds: true}, modeltest.Say("Noted."))
 	d.do("receipt crease", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/176"), chromedp.WaitVisible(".crease .link"))
 	d.press("receipt open", ".crease .link")
-	d.do("receipt panel", chromedp.WaitVisible(".receipt.open .trade"))
+	d.do("receipt panel", chromedp.WaitVisible(".receipt.open .trade"), chromedp.WaitVisible(".receipt .kept li"))
+	d.is("what was traded", `/176 messages, [\d,]+ → [\d,]+ tokens/.test(document.querySelector('.receipt .trade').getAttribute('aria-label'))`, "true")
+	d.is("what came to nothing", `document.querySelector('.receipt.nothing').innerText.includes('would not have made the request smaller')`, "true")
+
+	d.press("receipt undo", ".receipt.open > .inside > .acts button")
+	d.do("receipt trial", chromedp.WaitVisible(".receipt .trial"))
+	d.is("the safe answer has the focus", `document.activeElement.innerText`, "Keep it")
+	d.is("what undoing comes to", `/^Next request [\d,]+ → [\d,]+ tokens\./.test(document.querySelector('.trial p').innerText)`, "true")
+	d.press("receipt kept", ".trial .strong")
+	d.do("receipt as it was", chromedp.WaitNotPresent(".trial"), chromedp.WaitVisible("#m176.compacted"))
+	d.press("receipt undo again", ".receipt.open > .inside > .acts button")
+	d.do("receipt trial again", chromedp.WaitVisible(".receipt .trial"))
+	d.press("receipt undo anyway", ".trial .acts button:nth-child(2)")
+	d.do("receipt undone", chromedp.WaitVisible(".receipt.undone"), chromedp.WaitVisible("#m176:not(.compacted)"), chromedp.WaitNotPresent(".crease"))
+
+	d.press("receipt redo", ".receipt.undone > .inside > .acts button")
+	d.do("receipt redo trial", chromedp.WaitVisible(".receipt.undone .trial"))
+	d.is("what leaves it has the focus", `document.activeElement.innerText`, "Leave it")
+	d.press("receipt redo done", ".trial .acts button:nth-child(2)")
+	d.do("receipt redone", chromedp.WaitVisible("#m176.compacted"), chromedp.WaitVisible(".crease"))
+
 	d.press("receipt afresh", ".afresh button")
 	d.do("receipt confirm", chromedp.WaitVisible(".afresh.trial"))
-	d.is("the safe answer has the focus", `document.activeElement.innerText`, "Cancel")
+	d.is("what is safe has the focus", `document.activeElement.innerText`, "Cancel")
 	d.press("receipt all", ".afresh .acts button:nth-child(2)")
-	d.do("receipt all done", chromedp.WaitVisible(".receipt:nth-child(2)"))
+	d.do("receipt all done", chromedp.WaitVisible("#m240.compacted, #m180.compacted"))
+	d.do("receipt dark", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.Click(`.sidebar [title^="主题"]`), chromedp.Click(`.sidebar [title^="主题"]`),
+		chromedp.WaitVisible(`html[lang="zh-CN"][data-theme="dark"] .receipt`))
+	d.do("receipt narrow", chromedp.EmulateViewport(390, 844))
+	d.is("wider than its panel", `[...document.querySelectorAll('.panel .sections, .receipt')].some(x => x.scrollWidth > x.clientWidth + 1)`, "false")
 }
 
 // A turn that failed before a word stands at its place, with what to do.
@@ -155,7 +181,9 @@ func TestPageThreadKeys(t *testing.T) {
 	d.eval(`(document.activeElement.blur(), 1)`)
 	d.do("keys not pointed", chromedp.WaitNotPresent(".msg.pointed"))
 
-	key := func(key string) { d.eval(`(document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '` + key + `', bubbles: true })), 1)`) }
+	key := func(key string) {
+		d.eval(`(document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '` + key + `', bubbles: true })), 1)`)
+	}
 	d.press("keys at", "#m239")
 	key("j")
 	d.until("keys next", `document.activeElement.id === 'm240'`)
