@@ -54,7 +54,8 @@ func longTalk(t *testing.T) (url string, id scrollback.ConversationID, needles [
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)},
+	srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer,
+		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)},
 		true))
 	t.Cleanup(func() {
 		srv.Close()
@@ -78,7 +79,8 @@ func browser(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(chromium(t)),
+		chromedp.NoSandbox,
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", "en"))
 	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(cancel)
@@ -167,7 +169,8 @@ func TestPagePins(t *testing.T) {
 		}
 		return 0
 	}
-	d.do("pins", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)), chromedp.WaitVisible("#m600"))
+	d.do("pins", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)),
+		chromedp.WaitVisible("#m600"))
 	d.press("pins one", pin)
 	d.do("pins it", chromedp.WaitReady(unpin), chromedp.WaitVisible("#m599 .pinned"))
 	d.press("pins panel", `.head button[aria-label="Receipts"]`)
@@ -206,13 +209,15 @@ func TestPageBranches(t *testing.T) {
 	press := func(sel string) { // wherever it is by now: the page scrolls while it is answered
 		t.Helper()
 		done(chromedp.Do(ctx, chromedp.WaitReady(sel)))
-		if _, err := chromedp.Run(ctx, chromedp.Evaluate[string]("document.querySelector('"+sel+"').click(), ''")); err != nil {
+		if _, err := chromedp.Run(ctx,
+			chromedp.Evaluate[string]("document.querySelector('"+sel+"').click(), ''")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	done(chromedp.Do(ctx,
 		chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)), chromedp.WaitVisible("#m600"),
-		chromedp.SendKeys(".composer textarea", "the first question\r"), chromedp.WaitVisible("#m602"), chromedp.WaitNotPresent(".writing")))
+		chromedp.SendKeys(".composer textarea", "the first question\r"), chromedp.WaitVisible("#m602"),
+		chromedp.WaitNotPresent(".writing")))
 	press(`#m601 [aria-label="Edit and ask again"]`)
 	done(chromedp.Do(ctx, chromedp.WaitVisible(".editing"),
 		chromedp.SendKeys(".composer textarea", ", edited\r"), chromedp.WaitNotPresent(".editing"),
@@ -257,7 +262,8 @@ func TestPageFailure(t *testing.T) {
 	refused.Cause = "no such key"
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Step{Err: refused}, modeltest.Say("well then"))
 	id := r.NewConversation()
-	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer,
+		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
 	ctx := browser(t) // ends first, and with it the streams that it reads
 	shows := func(what, sel string, want ...string) {
@@ -271,7 +277,8 @@ func TestPageFailure(t *testing.T) {
 	}
 	whole := []string{"No answer: acme refuses the key", "The server said: no such key", "Check the key in ACME_KEY."}
 	err := chromedp.Do(ctx, chromedp.EmulateViewport(1360, 850), chromedp.Navigate(srv.URL+"/#"+string(id)),
-		chromedp.WaitVisible(".composer textarea"), chromedp.SendKeys(".composer textarea", "first\r"), chromedp.WaitVisible("#m1 + .unanswered"))
+		chromedp.WaitVisible(".composer textarea"), chromedp.SendKeys(".composer textarea", "first\r"),
+		chromedp.WaitVisible("#m1 + .unanswered"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,11 +328,13 @@ func TestPageReceipts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer,
+		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
 	ctx := browser(t) // ends first, and with it the streams that it reads
 	err = chromedp.Do(ctx, chromedp.EmulateViewport(1360, 850), chromedp.Navigate(srv.URL+"/#"+string(copied.ID)),
-		chromedp.WaitVisible("#m10 + .unanswered .trouble"), chromedp.Click(`.head button[aria-label="Receipts"]`), chromedp.WaitVisible(".receipt .facts"))
+		chromedp.WaitVisible("#m10 + .unanswered .trouble"), chromedp.Click(`.head button[aria-label="Receipts"]`),
+		chromedp.WaitVisible(".receipt .facts"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,8 +349,9 @@ func TestPageReceipts(t *testing.T) {
 	}
 	says("refused: ", "inherited")
 	for what, script := range map[string]string{
-		"lines of receipts are cut off": `[...document.querySelectorAll('.receipt *')].filter(s => s.scrollWidth > s.clientWidth + 1 && getComputedStyle(s).display !== 'inline').length`,
-		"heads besides the message's":   `document.querySelectorAll('#m10 + .unanswered .seq').length`,
+		"lines of receipts are cut off": `[...document.querySelectorAll('.receipt *')].filter(s => s.scrollWidth ` +
+			`> s.clientWidth + 1 && getComputedStyle(s).display !== 'inline').length`,
+		"heads besides the message's": `document.querySelectorAll('#m10 + .unanswered .seq').length`,
 	} {
 		if n, err := chromedp.Run(ctx, chromedp.Evaluate[int](script)); err != nil || n != 0 {
 			t.Errorf("%d %s, %v", n, what, err)
@@ -355,7 +365,8 @@ func TestPageReceipts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	undo(chromedp.WaitVisible(".none"), chromedp.Navigate(srv.URL+"/#"+string(id)), chromedp.WaitVisible(".receipt .facts"))
+	undo(chromedp.WaitVisible(".none"), chromedp.Navigate(srv.URL+"/#"+string(id)),
+		chromedp.WaitVisible(".receipt .facts"))
 	undo(chromedp.WaitVisible(".receipt.undone .facts"))
 	says("refused: ", "undone")
 }
@@ -376,13 +387,15 @@ func TestPageAddress(t *testing.T) {
 		}
 	}
 	here := "#" + string(id)
-	at("", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url), chromedp.WaitVisible(".empty"), chromedp.WaitVisible(".row a"))
+	at("", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url), chromedp.WaitVisible(".empty"),
+		chromedp.WaitVisible(".row a"))
 	at(here, chromedp.Click(".row a"), chromedp.WaitVisible("#m600"))
 	at(here+"/599", chromedp.Click("#m599 .seq"), chromedp.WaitVisible("#m599.lit"))
 	at("", chromedp.Click(".new"), chromedp.WaitVisible(".empty"))
 	at(here+"/599", chromedp.NavigateBack(), chromedp.WaitVisible("#m599.lit"))
 	at(here, chromedp.NavigateBack())
 	at(here+"/2", chromedp.Navigate(url+"/"+here+"/2"), chromedp.Reload(), chromedp.WaitVisible("#m2.lit"))
-	at(here+"/2", chromedp.Click(`.sidebar [title="Switch to Chinese"]`), chromedp.Click(`.sidebar [title^="主题"]`), chromedp.Reload(),
+	at(here+"/2", chromedp.Click(`.sidebar [title="Switch to Chinese"]`), chromedp.Click(`.sidebar [title^="主题"]`),
+		chromedp.Reload(),
 		chromedp.WaitVisible(`html[lang="zh-CN"][data-theme="light"] #m2`))
 }

@@ -31,7 +31,8 @@ var gauges = map[int]string{
 func newGauges(t *testing.T, o enginetest.Options, steps ...modeltest.Step) (*desk, scrollback.ConversationID) {
 	t.Helper()
 	r := enginetest.New(t, o, steps...)
-	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer,
+		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
 	var file strings.Builder
 	file.WriteString(`{"conversation":{"title":"Tide gauges · 潮位站"}}` + "\n")
@@ -40,7 +41,8 @@ func newGauges(t *testing.T, o enginetest.Options, steps ...modeltest.Step) (*de
 		at = at.Add(19 * time.Hour)
 		role, text := "user", fmt.Sprintf("Reading %d of the north mole, please, and how it compares with the forecast of yesterday.", i)
 		if i%2 == 0 {
-			role, text = "assistant", fmt.Sprintf("Reading %d is %d.%02d m, within two centimetres of the forecast. The ferry pier agrees.", i-1, i%4, i%100)
+			role = "assistant"
+			text = fmt.Sprintf("Reading %d is %d.%02d m, within two centimetres of the forecast. The ferry pier agrees.", i-1, i%4, i%100)
 		}
 		if fact, ok := gauges[i]; ok {
 			text = fact
@@ -67,7 +69,8 @@ func lookedUp() []modeltest.Step {
 	call := enginetest.Call("look-1", "context_search", `{"query":"station 7 datum correction","limit":5}`)
 	return []modeltest.Step{
 		{Deltas: []model.Delta{{Reasoning: "The datum of station 7 was moved once; I had better look it up."}, {Call: &call}}},
-		modeltest.Say("Station 7 uses +0.184 m, because its datum was moved on 12 May #5. ", "The July gap is not filled #77. You asked in #241."),
+		modeltest.Say("Station 7 uses +0.184 m, because its datum was moved on 12 May #5. ",
+			"The July gap is not filled #77. You asked in #241."),
 	}
 }
 
@@ -81,7 +84,8 @@ func (d *desk) press(what, sel string) {
 // until waits for a script to be true.
 func (d *desk) until(what, script string) {
 	d.Helper()
-	if _, err := chromedp.Run(d.ctx, chromedp.Poll[bool](`Boolean(`+script+`)`, chromedp.WithPollingTimeout(time.Minute))); err != nil {
+	if _, err := chromedp.Run(d.ctx, chromedp.Poll[bool](`Boolean(`+script+`)`,
+		chromedp.WithPollingTimeout(time.Minute))); err != nil {
 		d.Fatalf("%s: %v\n%s", what, err, d.eval(`document.body.innerText`))
 	}
 	d.picture(what)
@@ -91,14 +95,19 @@ func (d *desk) until(what, script string) {
 // at a find lights its original, and going there lights it up.
 func TestPageTrace(t *testing.T) {
 	d, id := newGauges(t, enginetest.Options{NoFolds: true}, lookedUp()...)
-	d.do("trace asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible("#m240"),
-		chromedp.SendKeys(writing, "Which correction do we use at station 7 now?\r"), chromedp.WaitVisible("#m244"), chromedp.WaitNotPresent(".writing"),
+	d.do("trace asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
+		chromedp.WaitVisible("#m240"),
+		chromedp.SendKeys(writing, "Which correction do we use at station 7 now?\r"), chromedp.WaitVisible("#m244"),
+		chromedp.WaitNotPresent(".writing"),
 		chromedp.WaitVisible(".trace .hit"))
-	d.is("what was looked up", `document.querySelector('.trace .title b').innerText`, "Looked up “station 7 datum correction”")
+	d.is("what was looked up", `document.querySelector('.trace .title `+
+		`b').innerText`, "Looked up “station 7 datum correction”")
 	d.is("its numbers", `document.querySelector('.trace .seqs').innerText`, "#242–#243")
-	d.is("the marks", `[...document.querySelectorAll('.trace .hit:has(b)')].flatMap(x => [...x.querySelectorAll('mark')].map(m => m.innerText.toLowerCase())).includes('station 7')`, "true")
+	d.is("the marks", `[...document.querySelectorAll('.trace .hit:has(b)')].flatMap(x => `+
+		`[...x.querySelectorAll('mark')].map(m => m.innerText.toLowerCase())).includes('station 7')`, "true")
 	d.is("what is shown of it first", `document.querySelectorAll('.trace .hit').length`, "3")
-	d.is("the state of the finds", `[...new Set([...document.querySelectorAll('.trace .where')].map(x => x.innerText.split(' · ').pop()))].join()`, "compacted")
+	d.is("the state of the finds", `[...new Set([...document.querySelectorAll('.trace .where')].map(x => `+
+		`x.innerText.split(' · ').pop()))].join()`, "compacted")
 	d.is("the result as a message of its own", `document.querySelector('#m243').offsetHeight`, "0")
 
 	d.eval(`(document.querySelector('.trace a.hit').focus(), 1)`)
@@ -111,11 +120,14 @@ func TestPageTrace(t *testing.T) {
 	d.press("trace folded", ".trace .toggle")
 	d.do("trace closed", chromedp.WaitNotPresent(".trace .hit"))
 	d.press("trace unfolded", ".trace .toggle")
-	d.do("trace in Chinese", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.Click(`.sidebar [title^="主题"]`), chromedp.Click(`.sidebar [title^="主题"]`),
+	d.do("trace in Chinese", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.Click(`.sidebar [title^="主题"]`),
+		chromedp.Click(`.sidebar [title^="主题"]`),
 		chromedp.WaitVisible(`html[lang="zh-CN"][data-theme="dark"] .trace .hit`))
-	d.is("what was looked up, in Chinese", `document.querySelector('.trace .title').textContent`, "查阅了“station 7 datum correction”176 条已压缩消息 · 找到 5 条")
+	d.is("what was looked up, in Chinese", `document.querySelector('.trace `+
+		`.title').textContent`, "查阅了“station 7 datum correction”176 条已压缩消息 · 找到 5 条")
 	d.do("trace narrow", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible(".trace .hit"))
-	d.is("wider than the page", `document.documentElement.scrollWidth > innerWidth || document.querySelector('#thread').scrollWidth > document.querySelector('#thread').clientWidth`, "false")
+	d.is("wider than the page", `document.documentElement.scrollWidth > innerWidth || `+
+		`document.querySelector('#thread').scrollWidth > document.querySelector('#thread').clientWidth`, "false")
 }
 
 // A compaction tells what it cost and what stands for it, and leads to the originals. Undoing
@@ -123,22 +135,27 @@ func TestPageTrace(t *testing.T) {
 // has the focus.
 func TestPageReceipt(t *testing.T) {
 	d, id := newGauges(t, enginetest.Options{NoFolds: true}, modeltest.Say("Noted."))
-	d.do("receipt crease", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/176"), chromedp.WaitVisible(".crease .link"))
+	d.do("receipt crease", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/176"),
+		chromedp.WaitVisible(".crease .link"))
 	d.press("receipt open", ".crease .link")
 	d.do("receipt panel", chromedp.WaitVisible(".receipt.open .trade"), chromedp.WaitVisible(".receipt .kept li"))
-	d.is("what was traded", `/176 messages, [\d,]+ → [\d,]+ tokens/.test(document.querySelector('.receipt .trade').getAttribute('aria-label'))`, "true")
-	d.is("what came to nothing", `document.querySelector('.receipt.nothing').innerText.includes('would not have made the request smaller')`, "true")
+	d.is("what was traded", `/176 messages, [\d,]+ → [\d,]+ tokens/.test(document.querySelector('.receipt `+
+		`.trade').getAttribute('aria-label'))`, "true")
+	d.is("what came to nothing", `document.querySelector('.receipt.nothing').innerText.includes('would not have `+
+		`made the request smaller')`, "true")
 
 	d.press("receipt undo", ".receipt.open > .inside > .acts button")
 	d.do("receipt trial", chromedp.WaitVisible(".receipt .trial"))
 	d.is("the safe answer has the focus", `document.activeElement.innerText`, "Keep it")
-	d.is("what undoing comes to", `/^Next request [\d,]+ → [\d,]+ tokens\./.test(document.querySelector('.trial p').innerText)`, "true")
+	d.is("what undoing comes to", `/^Next request [\d,]+ → [\d,]+ tokens\./.test(document.querySelector('.trial `+
+		`p').innerText)`, "true")
 	d.press("receipt kept", ".trial .strong")
 	d.do("receipt as it was", chromedp.WaitNotPresent(".trial"), chromedp.WaitVisible("#m176.compacted"))
 	d.press("receipt undo again", ".receipt.open > .inside > .acts button")
 	d.do("receipt trial again", chromedp.WaitVisible(".receipt .trial"))
 	d.press("receipt undo anyway", ".trial .acts button:nth-child(2)")
-	d.do("receipt undone", chromedp.WaitVisible(".receipt.undone"), chromedp.WaitVisible("#m176:not(.compacted)"), chromedp.WaitNotPresent(".crease"))
+	d.do("receipt undone", chromedp.WaitVisible(".receipt.undone"), chromedp.WaitVisible("#m176:not(.compacted)"),
+		chromedp.WaitNotPresent(".crease"))
 
 	d.press("receipt redo", ".receipt.undone > .inside > .acts button")
 	d.do("receipt redo trial", chromedp.WaitVisible(".receipt.undone .trial"))
@@ -151,31 +168,41 @@ func TestPageReceipt(t *testing.T) {
 	d.is("what is safe has the focus", `document.activeElement.innerText`, "Cancel")
 	d.press("receipt all", ".afresh .acts button:nth-child(2)")
 	d.do("receipt all done", chromedp.WaitVisible("#m240.compacted, #m180.compacted"))
-	d.do("receipt dark", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.Click(`.sidebar [title^="主题"]`), chromedp.Click(`.sidebar [title^="主题"]`),
+	d.do("receipt dark", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.Click(`.sidebar [title^="主题"]`),
+		chromedp.Click(`.sidebar [title^="主题"]`),
 		chromedp.WaitVisible(`html[lang="zh-CN"][data-theme="dark"] .receipt`))
 	d.do("receipt narrow", chromedp.EmulateViewport(390, 844))
-	d.is("wider than its panel", `[...document.querySelectorAll('.panel .sections, .receipt')].some(x => x.scrollWidth > x.clientWidth + 1)`, "false")
+	d.is("wider than its panel", `[...document.querySelectorAll('.panel .sections, .receipt')].some(x => `+
+		`x.scrollWidth > x.clientWidth + 1)`, "false")
 }
 
 // A turn that failed before a word stands at its place, with what to do.
 func TestPageTroubled(t *testing.T) {
 	busy := scrollback.Errorf(scrollback.Refused, "test", "acme has too many requests").Advise(scrollback.AdviceWait, "")
 	busy.Cause = "429 Too Many Requests"
-	d, id := newGauges(t, enginetest.Options{NoFolds: true}, modeltest.Step{Err: busy}, modeltest.Step{Deltas: []model.Delta{{Text: "Ask the workshop for"}}, Err: busy}, modeltest.Say("Go at low water."))
-	d.do("trouble", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible("#m240"),
-		chromedp.SendKeys(writing, "List what is to do at the north mole, in order.\r"), chromedp.WaitVisible("#m241 + .unanswered .trouble"))
+	d, id := newGauges(t, enginetest.Options{NoFolds: true}, modeltest.Step{Err: busy},
+		modeltest.Step{Deltas: []model.Delta{{Text: "Ask the workshop for"}}, Err: busy},
+		modeltest.Say("Go at low water."))
+	d.do("trouble", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
+		chromedp.WaitVisible("#m240"),
+		chromedp.SendKeys(writing, "List what is to do at the north mole, in order.\r"),
+		chromedp.WaitVisible("#m241 + .unanswered .trouble"))
 	d.press("trouble again", ".unanswered .strong")
 	d.do("trouble twice", chromedp.WaitVisible("#m242 + .unanswered .trouble"))
-	d.do("trouble narrow", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible("#m242 + .unanswered .trouble"))
+	d.do("trouble narrow", chromedp.EmulateViewport(390, 844), chromedp.Reload(),
+		chromedp.WaitVisible("#m242 + .unanswered .trouble"))
 }
 
 // Keys go from message to message and to a number, and pin; numbers in answers show what they
 // name; what a search looked for stays marked until Esc.
 func TestPageThreadKeys(t *testing.T) {
 	d, id := newGauges(t, enginetest.Options{NoFolds: true}, lookedUp()...)
-	d.do("keys asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible("#m240"),
-		chromedp.SendKeys(writing, "Which correction do we use at station 7 now?\r"), chromedp.WaitVisible("#m244 a.ref"), chromedp.WaitNotPresent(".writing"))
-	d.until("keys colours", `[...document.querySelectorAll('#m244 a.ref')].map(x => x.classList.contains('compacted')).join() === 'true,true,false'`)
+	d.do("keys asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
+		chromedp.WaitVisible("#m240"),
+		chromedp.SendKeys(writing, "Which correction do we use at station 7 now?\r"),
+		chromedp.WaitVisible("#m244 a.ref"), chromedp.WaitNotPresent(".writing"))
+	d.until("keys colours", `[...document.querySelectorAll('#m244 a.ref')].map(x => `+
+		`x.classList.contains('compacted')).join() === 'true,true,false'`)
 	d.eval(`(document.querySelector('#m244 a.ref[data-seq="241"]').focus(), 1)`)
 	d.do("keys pointed", chromedp.WaitVisible("#m241.pointed"), chromedp.WaitVisible(`a.ref.lit[data-seq="241"]`))
 	d.eval(`(document.activeElement.blur(), 1)`)
@@ -192,11 +219,19 @@ func TestPageThreadKeys(t *testing.T) {
 	key("k")
 	d.until("keys previous", `document.activeElement.id === 'm239'`)
 	key("g")
-	d.do("keys number", chromedp.WaitVisible("dialog.goto input"), chromedp.SendKeys("dialog.goto input", "77\r"), chromedp.WaitVisible("#m77.lit"))
+	d.do("keys number", chromedp.WaitVisible("dialog.goto input"), chromedp.SendKeys("dialog.goto input", "77\r"),
+		chromedp.WaitVisible("#m77.lit"))
 	d.is("where that is", `location.hash.split('/')[1]`, "77")
 
-	d.eval(`(import('/assets/state/marks.js').then(m => { m.marks.value = { conversation: '` + string(id) + `', words: ['station', '7'], seqs: [77] }; }), 1)`)
-	d.until("keys marks", `CSS.highlights.has('found') && [...CSS.highlights.get('found')].map(r => r.toString()).join() === 'station 7'`)
+	d.eval(`(import('/assets/state/context.js').then(c => { c.manifest.value = { ...c.manifest.value, compacts: ` +
+		`{ first_seq: 60, last_seq: 80, messages: 21 } }; }), 1)`)
+	d.do("keys cut", chromedp.WaitVisible("#m80 + #cut"))
+	d.is("what would be compacted", `document.querySelectorAll('.going').length`, "21")
+
+	d.eval(`(import('/assets/state/marks.js').then(m => { m.marks.value = { conversation: '` + string(id) + `', ` +
+		`words: ['station', '7'], seqs: [77] }; }), 1)`)
+	d.until("keys marks", `CSS.highlights.has('found') && [...CSS.highlights.get('found')].map(r => `+
+		`r.toString()).join() === 'station 7'`)
 	key("Escape")
 	d.until("keys no marks", `!CSS.highlights.has('found') || CSS.highlights.get('found').size === 0`)
 }
@@ -210,7 +245,8 @@ func TestPageThreadStays(t *testing.T) {
 		long.Deltas = append(long.Deltas, model.Delta{Text: fmt.Sprintf("Step %d of the answer, at some length.\n\n", i+1)})
 	}
 	d, id := newGauges(t, enginetest.Options{NoFolds: true}, long)
-	d.do("stays", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/120"), chromedp.WaitVisible("#m120"))
+	d.do("stays", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/120"),
+		chromedp.WaitVisible("#m120"))
 	const top = `Math.round(document.querySelector('#m120').getBoundingClientRect().top)`
 	d.until("stays still", `!document.querySelector('.msg.lit')`)
 	before := d.eval(top)
@@ -220,7 +256,8 @@ func TestPageThreadStays(t *testing.T) {
 	d.until("stays as it was", top+` === `+before)
 
 	d.press("stays latest", ".tolatest")
-	d.do("stays at the end", chromedp.WaitVisible("#m240"), chromedp.SendKeys(writing, "Go on.\r"), chromedp.WaitVisible(".writing"))
+	d.do("stays at the end", chromedp.WaitVisible("#m240"), chromedp.SendKeys(writing, "Go on.\r"),
+		chromedp.WaitVisible(".writing"))
 	gate <- struct{}{}
 	gate <- struct{}{}
 	d.until("stays writing", `document.querySelector('.writing')?.innerText.includes('Step 2')`)
@@ -228,5 +265,6 @@ func TestPageThreadStays(t *testing.T) {
 	d.until("stays on", `document.querySelector('.writing')?.innerText.includes('Step 2')`)
 	close(gate)
 	d.do("stays ended", chromedp.WaitVisible("#m242"), chromedp.WaitNotPresent(".writing"))
-	d.is("the answer, once", `document.querySelector('.column').innerText.split('Step 1 of the answer').length - 1`, "1")
+	d.is("the answer, once", `document.querySelector('.column').innerText.split('Step 1 of the answer').length - `+
+		`1`, "1")
 }

@@ -54,7 +54,11 @@ function Scale({ trial: x, manifest: m }) {
 function Trial({ trial: x, receipt: r }) {
   const safe = useRef(null);
   const ready = x.after !== undefined;
-  useLayoutEffect(() => { if (ready && safe.current) safe.current.focus(); }, [ready]);
+  useLayoutEffect(() => {
+    if (!ready) return;
+    safe.current.closest('.trial').scrollIntoView({ block: 'nearest' });
+    safe.current.focus({ preventScroll: true });
+  }, [ready]);
   const question = t(x.verb === 'undo' ? 'receipt.undoThis' : 'receipt.redoThis');
   const onKeyDown = (e) => { if (e.key === 'Escape') { e.stopPropagation(); receipts.keep(); } };
   if (!ready) return html`<p class="quiet" role="status">${t('loading')}</p>`;
