@@ -3,9 +3,11 @@ package server_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -52,7 +54,8 @@ func longTalk(t *testing.T) (url string, id scrollback.ConversationID, needles [
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)},
+	srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer,
+		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)},
 		true))
 	t.Cleanup(func() {
 		srv.Close()
@@ -76,7 +79,8 @@ func browser(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(chromium(t)),
+		chromedp.NoSandbox,
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", "en"))
 	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(cancel)
@@ -100,7 +104,7 @@ func TestPage(t *testing.T) {
 		chromedp.WaitVisible("#m604, #m603, #m602"),
 		chromedp.WaitNotPresent(".writing"),
 		chromedp.Click(`.head button[aria-label="Receipts"]`),
-		chromedp.WaitVisible(".panel .items button"),
+		chromedp.WaitVisible(".receipt .facts .link"),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +115,7 @@ func TestPage(t *testing.T) {
 	}
 	if *screenshot != "" {
 		err := chromedp.Do(ctx, chromedp.Reload(), chromedp.WaitVisible("#m604"),
-			chromedp.Click(`.head button[aria-label="Receipts"]`), chromedp.WaitVisible(".panel .items button"))
+			chromedp.Click(`.head button[aria-label="Receipts"]`), chromedp.WaitVisible(".receipt .facts .link"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +127,7 @@ func TestPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := chromedp.Do(ctx, chromedp.Click(".panel .items button"), chromedp.WaitVisible(".original")); err != nil {
+	if err := chromedp.Do(ctx, chromedp.Click(".receipt .facts .link"), chromedp.WaitVisible(".original")); err != nil {
 		t.Fatal(err)
 	}
 	original, err := chromedp.Run(ctx, chromedp.Text(".original"))
@@ -142,41 +146,44 @@ func TestPage(t *testing.T) {
 func TestPagePins(t *testing.T) {
 	ctx := browser(t)
 	url, id, _ := longTalk(t)
-	pin, unpin := `#m599 [aria-label^="Pin"]`, `#m599 [aria-label="Unpin"]`
-	messages := func() string {
+	pin, unpin := `#m599 .ways [aria-label^="Pin"]`, `#m599 .ways [aria-label="Unpin"]`
+	if err := chromedp.Do(ctx); err != nil { // begins the browser, which ends with the context of its first action
+		t.Fatal(err)
+	}
+	d := &desk{T: t, ctx: ctx, url: url}
+	messages := func() int64 {
 		t.Helper()
-		var total string
-		err := chromedp.Do(ctx, chromedp.WaitVisible(".map .legend"))
-		if err == nil {
-			total, err = chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector('.map .legend li:has(.messages) b')?.textContent `+
-				`?? 'none'`))
-		}
+		res, err := http.Get(url + "/api/conversations/" + string(id) + "/context")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return total
+		defer func() { _ = res.Body.Close() }()
+		var m scrollback.Manifest
+		if err := json.NewDecoder(res.Body).Decode(&m); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range m.Layers {
+			if l.Name == scrollback.LayerMessages {
+				return l.Tokens
+			}
+		}
+		return 0
 	}
-	err := chromedp.Do(ctx, chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)), chromedp.WaitVisible("#m600"),
-		chromedp.Click(pin), chromedp.WaitVisible(unpin),
-		chromedp.Click(".map .acts button:nth-child(2)"), chromedp.Click(".map .confirm .strong"),
-		chromedp.WaitVisible("#m600.compacted"), chromedp.WaitNotPresent(".map .confirm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := messages(); got == "none" {
+	d.do("pins", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)),
+		chromedp.WaitVisible("#m600"))
+	d.press("pins one", pin)
+	d.do("pins it", chromedp.WaitReady(unpin), chromedp.WaitVisible("#m599 .pinned"))
+	d.press("pins panel", `.head button[aria-label="Receipts"]`)
+	d.press("pins afresh", ".afresh button")
+	d.press("pins sure", ".afresh .acts button:nth-child(2)")
+	d.do("pins compacted", chromedp.WaitVisible("#m600.compacted"), chromedp.WaitNotPresent(".afresh.trial"))
+	if messages() == 0 {
 		t.Error("with a pin, compacting everything leaves no message in the window")
 	}
-	if *screenshot != "" {
-		picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
-		if err == nil {
-			err = os.WriteFile(strings.TrimSuffix(*screenshot, ".png")+"-pins.png", picture, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := chromedp.Do(ctx, chromedp.Click(unpin), chromedp.WaitVisible(pin), chromedp.WaitNotPresent(".map .dot.messages")); err != nil {
-		t.Fatal(err)
+	d.press("pins off", unpin)
+	d.do("pins gone", chromedp.WaitReady(pin), chromedp.WaitNotPresent("#m599 .pinned"))
+	if n := messages(); n != 0 {
+		t.Errorf("without the pin, %d tokens of messages are left", n)
 	}
 }
 
@@ -201,14 +208,16 @@ func TestPageBranches(t *testing.T) {
 	}
 	press := func(sel string) { // wherever it is by now: the page scrolls while it is answered
 		t.Helper()
-		done(chromedp.Do(ctx, chromedp.WaitVisible(sel)))
-		if _, err := chromedp.Run(ctx, chromedp.Evaluate[string]("document.querySelector('"+sel+"').click(), ''")); err != nil {
+		done(chromedp.Do(ctx, chromedp.WaitReady(sel)))
+		if _, err := chromedp.Run(ctx,
+			chromedp.Evaluate[string]("document.querySelector('"+sel+"').click(), ''")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	done(chromedp.Do(ctx,
 		chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url+"/#"+string(id)), chromedp.WaitVisible("#m600"),
-		chromedp.SendKeys(".composer textarea", "the first question\r"), chromedp.WaitVisible("#m602"), chromedp.WaitNotPresent(".writing")))
+		chromedp.SendKeys(".composer textarea", "the first question\r"), chromedp.WaitVisible("#m602"),
+		chromedp.WaitNotPresent(".writing")))
 	press(`#m601 [aria-label="Edit and ask again"]`)
 	done(chromedp.Do(ctx, chromedp.WaitVisible(".editing"),
 		chromedp.SendKeys(".composer textarea", ", edited\r"), chromedp.WaitNotPresent(".editing"),
@@ -253,7 +262,8 @@ func TestPageFailure(t *testing.T) {
 	refused.Cause = "no such key"
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Step{Err: refused}, modeltest.Say("well then"))
 	id := r.NewConversation()
-	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer,
+		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
 	ctx := browser(t) // ends first, and with it the streams that it reads
 	shows := func(what, sel string, want ...string) {
@@ -265,9 +275,10 @@ func TestPageFailure(t *testing.T) {
 			}
 		}
 	}
-	whole := []string{"failed", "acme refuses the key", "The server said: no such key", "Check the key in ACME_KEY."}
+	whole := []string{"No answer: acme refuses the key", "The server said: no such key", "Check the key in ACME_KEY."}
 	err := chromedp.Do(ctx, chromedp.EmulateViewport(1360, 850), chromedp.Navigate(srv.URL+"/#"+string(id)),
-		chromedp.WaitVisible(".composer textarea"), chromedp.SendKeys(".composer textarea", "first\r"), chromedp.WaitVisible("#m1 + .unanswered"))
+		chromedp.WaitVisible(".composer textarea"), chromedp.SendKeys(".composer textarea", "first\r"),
+		chromedp.WaitVisible("#m1 + .unanswered"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +291,11 @@ func TestPageFailure(t *testing.T) {
 	}
 	shows("answered again", "#m2", "well then")
 	shows("and read later", ".unanswered", whole...)
-	err = chromedp.Do(ctx, chromedp.Click(`#m2 [aria-label="Continue from here in a new conversation"]`),
+	fork := `document.querySelector('#m2 [aria-label="Continue from here in a new conversation"]').click(), ''`
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[string](fork)); err != nil {
+		t.Fatal(err)
+	}
+	err = chromedp.Do(ctx,
 		chromedp.WaitVisible(".rows .row:nth-child(2)"))
 	if err != nil {
 		t.Fatal(err)
@@ -313,11 +328,13 @@ func TestPageReceipts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
+	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer,
+		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
 	ctx := browser(t) // ends first, and with it the streams that it reads
 	err = chromedp.Do(ctx, chromedp.EmulateViewport(1360, 850), chromedp.Navigate(srv.URL+"/#"+string(copied.ID)),
-		chromedp.WaitVisible(".receipts li > span"), chromedp.WaitVisible("#m10 + .unanswered .trouble"))
+		chromedp.WaitVisible("#m10 + .unanswered .trouble"), chromedp.Click(`.head button[aria-label="Receipts"]`),
+		chromedp.WaitVisible(".receipt .facts"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,22 +347,28 @@ func TestPageReceipts(t *testing.T) {
 			}
 		}
 	}
-	says("the model gave no usable summary (", " · inherited")
+	says("refused: ", "inherited")
 	for what, script := range map[string]string{
-		"lines of receipts are cut off": `[...document.querySelectorAll('.receipts span')].filter(s => s.scrollWidth > s.clientWidth).length`,
-		"heads besides the message's":   `document.querySelectorAll('#m10 + .unanswered header').length`,
+		"lines of receipts are cut off": `[...document.querySelectorAll('.receipt *')].filter(s => s.scrollWidth ` +
+			`> s.clientWidth + 1 && getComputedStyle(s).display !== 'inline').length`,
+		"heads besides the message's": `document.querySelectorAll('#m10 + .unanswered .seq').length`,
 	} {
 		if n, err := chromedp.Run(ctx, chromedp.Evaluate[int](script)); err != nil || n != 0 {
 			t.Errorf("%d %s, %v", n, what, err)
 		}
 	}
-	undo := chromedp.Click(".map .acts button:nth-child(3)")
-	err = chromedp.Do(ctx, undo, chromedp.WaitNotPresent(".receipts"), chromedp.Navigate(srv.URL+"/#"+string(id)),
-		chromedp.WaitVisible(".receipts li"), undo, chromedp.WaitVisible(".receipts .undone"))
-	if err != nil {
-		t.Fatal(err)
+	undo := func(then ...chromedp.Action[chromedp.Void]) {
+		t.Helper()
+		err := chromedp.Do(ctx, append([]chromedp.Action[chromedp.Void]{chromedp.Click(".receipt .inside > .acts button"),
+			chromedp.WaitVisible(".trial"), chromedp.Click(".trial .acts button:nth-child(2)")}, then...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	says("the model gave no usable summary (", " · undone")
+	undo(chromedp.WaitVisible(".none"), chromedp.Navigate(srv.URL+"/#"+string(id)),
+		chromedp.WaitVisible(".receipt .facts"))
+	undo(chromedp.WaitVisible(".receipt.undone .facts"))
+	says("refused: ", "undone")
 }
 
 // The address and what is shown follow each other, forwards and back, and the theme and
@@ -364,13 +387,15 @@ func TestPageAddress(t *testing.T) {
 		}
 	}
 	here := "#" + string(id)
-	at("", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url), chromedp.WaitVisible(".empty"), chromedp.WaitVisible(".row a"))
+	at("", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(url), chromedp.WaitVisible(".empty"),
+		chromedp.WaitVisible(".row a"))
 	at(here, chromedp.Click(".row a"), chromedp.WaitVisible("#m600"))
 	at(here+"/599", chromedp.Click("#m599 .seq"), chromedp.WaitVisible("#m599.lit"))
 	at("", chromedp.Click(".new"), chromedp.WaitVisible(".empty"))
 	at(here+"/599", chromedp.NavigateBack(), chromedp.WaitVisible("#m599.lit"))
 	at(here, chromedp.NavigateBack())
 	at(here+"/2", chromedp.Navigate(url+"/"+here+"/2"), chromedp.Reload(), chromedp.WaitVisible("#m2.lit"))
-	at(here+"/2", chromedp.Click(`.sidebar [title="Switch to Chinese"]`), chromedp.Click(`.sidebar [title^="主题"]`), chromedp.Reload(),
+	at(here+"/2", chromedp.Click(`.sidebar [title="Switch to Chinese"]`), chromedp.Click(`.sidebar [title^="主题"]`),
+		chromedp.Reload(),
 		chromedp.WaitVisible(`html[lang="zh-CN"][data-theme="light"] #m2`))
 }

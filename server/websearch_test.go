@@ -165,7 +165,7 @@ func TestPageWebSearch(t *testing.T) {
 		if done(err); got != want {
 			t.Errorf("%s the page lists\n%s, not\n%s", when, got, want)
 		}
-		thought, err := chromedp.Run(ctx, chromedp.Text(".about .thought"))
+		thought, err := chromedp.Run(ctx, chromedp.Text(".thought, .reasoning summary b"))
 		if done(err); !strings.HasPrefix(thought, "Thought for ") {
 			t.Errorf("%s: %q", when, thought)
 		}

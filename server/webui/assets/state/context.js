@@ -1,16 +1,13 @@
-// The context of the open conversation: what the next request sends, what it leaves out, and
-// the receipts of its compactions.
-import { batch, computed, signal } from '../vendor/signals-core.mjs';
-import { convo, get, post, send } from './api.js';
+// The context of the open conversation: what the next request sends, and what it leaves out.
+import { computed, signal } from '../vendor/signals-core.mjs';
+import { convo, get, send } from './api.js';
 import { num } from './figures.js';
 import { failed, works } from './line.js';
-import { attempt, complain, hush, say } from './notices.js';
+import { complain } from './notices.js';
 import { conversation, eyes } from './thread.js';
 import { t } from './words.js';
 
 export const manifest = signal(null); // of the next request, with the message that is being written
-export const receipts = signal([]);
-export const busy = signal(false);
 
 let shown = [];
 
@@ -21,8 +18,6 @@ export const compacted = computed(() => {
   if (JSON.stringify(now) !== JSON.stringify(shown)) shown = now;
   return shown;
 });
-
-let asked = 0;
 
 const PAUSE = 150; // ms without a key before the figures follow
 let drafted = null; // {id, body}: what is being written, as it would be sent
@@ -68,51 +63,13 @@ export async function figures(id = conversation.value && conversation.value.id) 
 }
 
 export async function refresh(id) {
-  const mine = ++asked;
-  if (!id) { if (reading) reading.abort(); reading = null; }
-  if (!id) { batch(() => { manifest.value = null; receipts.value = []; }); return; }
-  if (manifest.value && manifest.value.conversation_id !== id) batch(() => { manifest.value = null; receipts.value = []; });
-  try {
-    const [r] = await Promise.all([get(convo(id, '/receipts') + '?limit=50'), figures(id)]);
-    if (mine === asked) receipts.value = r.receipts || [];
-  } catch (err) {
-    if (mine === asked) complain(err);
-  }
-}
-
-// receiptOf is the receipt of the compaction that x was left out by, for its figures.
-export const receiptOf = (x) => receipts.value.find((r) => r.result === 'compacted' && r.last_seq === x.last_seq && r.first_seq <= x.first_seq);
-
-async function act(verb, body, done) {
-  const id = conversation.value.id;
-  busy.value = true;
-  hush();
-  const r = await attempt(() => post(convo(id, verb), body));
-  busy.value = false;
-  if (!r) return;
-  say(done(r));
-  if (conversation.value && conversation.value.id === id) await refresh(id);
+  if (!id && reading) { reading.abort(); reading = null; }
+  if (!id || (manifest.value && manifest.value.conversation_id !== id)) manifest.value = null;
+  if (id) await figures(id);
 }
 
 // range names a run of messages.
 export const range = (x) => (x.first_seq === x.last_seq ? `#${num(x.first_seq)}` : `#${num(x.first_seq)}–#${num(x.last_seq)}`);
-
-export const saved = (r) => t('compactTokens', num(r.tokens_before), num(r.tokens_after));
-
-// because puts the reason that the server gave behind what happened.
-const because = (what, r) => (r.summary_why ? t('because', what, r.summary_why) : what);
-
-// why says why a model gave no summary.
-export const why = (r) => because(t('summary.' + r.summary_result), r);
-
-// outcome says what came of a compaction.
-export const outcome = (r) => (r.result === 'compacted'
-  ? `${t('compacted', range(r))} · ${saved(r)}${r.summary_result ? ` · ${why(r)}` : ''}`
-  : because(t('compaction.' + r.result), r));
-
-export const compactNow = () => act('/compact', { force: true }, outcome);
-export const startAfresh = () => act('/clear', {}, (r) => (r.result === 'compacted' ? t('cleared') : outcome(r)));
-export const undoCompaction = () => act('/uncompact', {}, () => t('uncompacted'));
 
 const reasons = {
   folded: 'reason.compacted', compacted: 'reason.compacted', 'not folded yet': 'reason.waits', 'not compacted yet': 'reason.waits',

@@ -6,6 +6,7 @@ import * as context from './context.js';
 import * as conversations from './conversations.js';
 import { frames } from './frames.js';
 import { failed, works } from './line.js';
+import * as receipts from './receipts.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
 
@@ -52,6 +53,7 @@ async function again() {
   if (!turn.running.value) await catchUp();
   if (!turn.running.value) turn.join(c.id);
   context.refresh(c.id);
+  receipts.refresh(c.id);
   branches.refresh(c.id);
 }
 
@@ -69,10 +71,11 @@ export async function take(ev) {
     if (fresh && fresh.branch !== c.branch && thread.conversation.value === c) await thread.renew(fresh);
     branches.refresh(c.id);
     context.refresh(c.id);
+    receipts.refresh(c.id);
     return;
   }
   if ((ev.type === 'conversation' || ev.type === 'trash') && ev.version > c.version) await thread.reread();
-  if (ev.type === 'compaction') context.refresh(c.id);
+  if (ev.type === 'compaction') { context.refresh(c.id); receipts.refresh(c.id); }
   if (turn.running.value || turn.known(ev.turn_id)) return; // its own stream tells more
   if (ev.type === 'turn' && ev.state === 'open') { turn.attach(c.id, ev.turn_id); return; }
   if (ev.type === 'message' || ev.type === 'turn') {

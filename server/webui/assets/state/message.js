@@ -1,5 +1,7 @@
 // One message: how its parts are named and abridged, and whether it is pinned.
 import { refresh } from './context.js';
+import { money, num, percent, seconds } from './figures.js';
+import { typed } from './reference.js';
 import { change, conversation } from './thread.js';
 import { t } from './words.js';
 
@@ -43,4 +45,17 @@ export const pinned = (m) => pins().includes(m.seq);
 export async function pin(m) {
   const seqs = pinned(m) ? pins().filter((s) => s !== m.seq) : [...pins(), m.seq];
   if (await change({ pinned_seqs: seqs })) refresh(conversation.value.id);
+}
+
+// source is a message's words as they are stored, which for an answer is Markdown.
+export const source = (m) => (m.role === 'user' ? typed(m.parts) : m.parts.filter((p) => p.type === 'text').map((p) => p.text).join('\n\n'));
+
+// factsOf is what an answer cost, as far as it is known: its model, what it read and wrote, how
+// long it took since its question (began, Unix ms).
+export function factsOf(m, began) {
+  const u = m.usage;
+  const took = u && began && m.created_at > began ? m.created_at - began : 0;
+  const read = u && u.input_tokens ? t('message.in', num(u.input_tokens), u.cached_tokens ? percent(u.cached_tokens / u.input_tokens) : '') : '';
+  return [m.model, read, u && u.output_tokens ? t('message.out', num(u.output_tokens)) : '', took ? seconds(took) : '', u && u.cost > 0 ? money(u.cost, u.currency || 'USD') : '']
+    .filter(Boolean).join(' · ');
 }

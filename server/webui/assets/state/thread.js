@@ -14,6 +14,7 @@ export const turns = signal([]); // those between the messages that have no stor
 export const meta = signal({}); // by turn, what is known beside its messages
 export const opening = signal(false);
 export const target = signal(null); // {seq} to bring into view
+export const current = signal(0); // the seq of the message that keys act on
 
 const head = signal(0); // the newest seq there is
 export const older = computed(() => messages.value.length > 0 && messages.value[0].seq > 1);

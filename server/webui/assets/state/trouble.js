@@ -1,5 +1,6 @@
 // What there is to say about a turn without a stored answer: how it ended, why, what the
 // provider said, and what to do.
+import { seconds } from './figures.js';
 import { t } from './words.js';
 
 const states = { open: 'answering', interrupted: 'interrupted', failed: 'failed', over_budget: 'overBudget', complete: 'endedEarly' };
@@ -23,6 +24,12 @@ export const cause = (e) => (e.error && e.error.cause ? t('cause', e.error.cause
 
 // todo is what the reader can do. A flag of the command line is a setting of the page.
 export const todo = (e) => (e.error ? said(advices, e.error.advice, /^--/.test(e.error.setting || '') ? '' : e.error.setting || '') : '');
+
+// lasted says how long a turn tried that failed before a word, and that its question is kept.
+export function lasted(e) {
+  if (mark(e) !== 'failed' || e.content || e.message_id) return '';
+  return e.ended_at > e.started_at ? t('trouble.after', seconds(e.ended_at - e.started_at)) : t('trouble.kept');
+}
 
 // belongs says whether the turn has nothing of its own to show besides message m, its last.
 export const belongs = (e, m) => e.message_id === m.id && parts(e).length === 0;

@@ -10,6 +10,7 @@ import { hush } from './notices.js';
 import { narrow, toggleSidebar } from './panels.js';
 import { place } from './place.js';
 import * as queue from './queue.js';
+import * as receipts from './receipts.js';
 import { locked } from './session.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
@@ -38,6 +39,7 @@ function readContext() {
   read = key;
   untracked(() => {
     context.refresh(id);
+    receipts.refresh(id);
     branches.refresh(id);
   });
 }

@@ -3,7 +3,7 @@
 import { html, useState } from './html.js';
 import { icon } from './icons.js';
 import * as bar from '../state/bar.js';
-import { compactNow, busy } from '../state/context.js';
+import { busy, compactNow } from '../state/receipts.js';
 import { num } from '../state/figures.js';
 import { go } from '../state/place.js';
 import { look } from '../state/sees.js';

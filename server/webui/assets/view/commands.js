@@ -1,6 +1,6 @@
 // The commands that the page itself has; areas may register others, or the same by another way.
 import { convo } from '../state/api.js';
-import * as context from '../state/context.js';
+import * as receipts from '../state/receipts.js';
 import * as conversations from '../state/conversations.js';
 import * as keyboard from '../state/keyboard.js';
 import { forget, marks } from '../state/marks.js';
@@ -14,6 +14,13 @@ import { conversation, toEnd } from '../state/thread.js';
 import { lang, setLang, t } from '../state/words.js';
 
 const open = () => conversation.value !== null;
+// undo shows what undoing the newest compaction comes to; nothing happens before that is taken.
+function undo() {
+  const r = receipts.receipts.value.find(receipts.undoable);
+  receipts.open(r);
+  receipts.attemptOf(r, 'undo');
+}
+
 const writing = () => open() && mayWrite.value;
 const settings = () => conversation.value.settings || {};
 
@@ -38,9 +45,9 @@ const pin = (yes) => () => change({ settings: { ...settings(), pinned: yes } });
 export const begin = () => register([
   { name: 'new', words: 'command.new', icon: 'plus', key: 'new', run: () => go(null) },
   { name: 'switch', words: 'command.switch', icon: 'eye', key: 'switch', when: open, run: () => keyboard.run('switch') },
-  { name: 'compact', words: 'command.compact', icon: 'compact', when: writing, run: context.compactNow },
-  { name: 'afresh', words: 'command.afresh', icon: 'retry', sure: 'confirmAfresh', when: writing, run: context.startAfresh },
-  { name: 'undo', words: 'command.undo', icon: 'restore', when: () => writing() && context.receipts.value.some((r) => r.result === 'compacted' && !r.undone_at), run: context.undoCompaction },
+  { name: 'compact', words: 'command.compact', icon: 'compact', when: writing, run: receipts.compactNow },
+  { name: 'afresh', words: 'command.afresh', icon: 'retry', sure: 'confirmAfresh', when: writing, run: receipts.startAfresh },
+  { name: 'undo', words: 'command.undo', icon: 'restore', when: () => writing() && receipts.receipts.value.some(receipts.undoable), run: undo },
   { name: 'receipts', words: 'command.receipts', icon: 'panel', key: 'receipts', when: open, run: () => togglePanel('receipts') },
   { name: 'setup', words: 'command.setup', icon: 'tune', when: open, run: () => togglePanel('settings') },
   { name: 'latest', words: 'command.latest', icon: 'down', when: open, run: toEnd },

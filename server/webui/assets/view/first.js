@@ -1,12 +1,12 @@
 // The page before anything was said: what this is, and a sample to see it on.
 import { html, useRef } from './html.js';
 import { icon } from './icons.js';
-import * as context from '../state/context.js';
 import { bring } from '../state/conversations.js';
 import { keysOpen, searchOpen } from '../state/panels.js';
 import { go } from '../state/place.js';
+import * as receipts from '../state/receipts.js';
 import * as sample from '../state/sample.js';
-import { last } from '../state/search.js';
+import * as search from '../state/search.js';
 import { look } from '../state/sees.js';
 import { mayWrite } from '../state/session.js';
 import { t } from '../state/words.js';
@@ -45,10 +45,10 @@ export function FirstSteps() {
 // SampleBar stays above the sample: the three things to try, and the way out.
 export function SampleBar() {
   if (!sample.open.value) return null;
-  const search = () => { Object.assign(last, { text: t('first.tryWords'), mode: 'here' }); searchOpen.value = true; };
+  const find = () => { search.text.value = t('first.tryWords'); search.scope.value = 'here'; searchOpen.value = true; };
   return html`<div class="samplebar"><span>${t('first.isSample')}</span>
-    <button type="button" class="link" onClick=${search}>${t('first.trySearch')}</button>
-    <button type="button" class="link" disabled=${context.busy.value} onClick=${context.compactNow}>${t('first.tryCompact')}</button>
+    <button type="button" class="link" onClick=${find}>${t('first.trySearch')}</button>
+    <button type="button" class="link" disabled=${receipts.busy.value} onClick=${receipts.compactNow}>${t('first.tryCompact')}</button>
     <button type="button" class="link" onClick=${() => look('model')}>${t('first.tryOpen')}</button>
     <button type="button" class="link out" onClick=${sample.remove}>${t('first.remove')}</button></div>`;
 }

@@ -63,6 +63,6 @@ export function Markup({ html: source }) {
     sizes.observe(el);
     return () => sizes.unobserve(el);
   }, []);
-  useLayoutEffect(() => { dress(box.current); reachable(box.current); }, [source, language]);
+  useLayoutEffect(() => { dress(box.current); sizes.unobserve(box.current); sizes.observe(box.current); }, [source, language]); // it is measured with all others, once they are laid out
   return html`<div class="markup" ref=${box} onClick=${press} dangerouslySetInnerHTML=${{ __html: source }} />`;
 }

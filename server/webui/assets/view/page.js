@@ -1,13 +1,13 @@
 // The frame of the page: the sidebar, what is open, what stands beside it and what lies over it.
 import { html } from './html.js';
 import { Chat } from './chat.js';
-import { ContextMap } from './contextmap.js';
 import { SampleBar } from './first.js';
 import { Header } from './header.js';
 import { Button } from './icons.js';
 import { Keys } from './keys.js';
 import { Minimap } from './minimap.js';
 import { Palette } from './palette.js';
+import { Panel } from './panel.js';
 import { Reader } from './reader.js';
 import { Sidebar } from './sidebar.js';
 import { SignIn } from './signin.js';
@@ -49,7 +49,7 @@ export function Page() {
   <div class=${`page${sidebarOpen.value ? ' with-sidebar' : ''}${beside ? ' with-panel' : ''}`}>
     <${Sidebar} />
     <main id="main" tabindex="-1"><${View} /></main>
-    ${beside && html`<${ContextMap} />`}
+    ${beside && html`<${Panel} />`}
     <div class="shade" onClick=${shade} />
   </div><${Palette} /><${Keys} /><${Reader} /><${Toast} />`;
 }

@@ -1,8 +1,7 @@
-// What is known about a turn beside its messages: the pages that were found for it, why a
-// search failed, and how long the model thought.
+// What is known about a turn beside its messages: the pages that were found for it on the web,
+// and why a search failed.
 import { html } from './html.js';
 import { icon } from './icons.js';
-import { seconds } from '../state/figures.js';
 import { hostOf, sources } from '../state/web.js';
 import { t } from '../state/words.js';
 
@@ -11,11 +10,10 @@ export const Searched = ({ searches }) => searches.map((s) => html`<p class="sea
   <span>${s.error ? t('noSearch', s.error) : s.query ? t('searched', s.query) : t('searchedWeb')}</span></p>`);
 
 export function About({ meta }) {
-  if (!meta) return null;
+  if (!meta || !meta.search) return null;
   const pages = sources(meta.search);
   return html`<footer class="about">
-    ${meta.thinking_ms > 0 && html`<p class="thought">${t('thoughtFor', seconds(meta.thinking_ms))}</p>`}
-    ${meta.search && html`<${Searched} searches=${meta.search} />`}
+    <${Searched} searches=${meta.search} />
     ${pages.length > 0 && html`<ol class="sources" aria-label=${t('sources')}>${pages.map((r) => html`<li key=${r.url}>
       <a href=${r.url} target="_blank" rel="noopener noreferrer" title=${r.text || null}>${r.title || hostOf(r.url)}</a> <span>${hostOf(r.url)}</span></li>`)}</ol>`}
   </footer>`;

@@ -1,5 +1,51 @@
+const n = (x, one, many) => `${x.toLocaleString('en-US')} ${x === 1 ? one : many}`;
+
 export const en = {
+  'message.ways': (seq) => `What can be done with #${seq}`, 'message.more': 'More', 'message.markdown': 'Copy as Markdown', 'message.link': 'Copy link',
+  'message.copied': 'Copied as Markdown', 'message.linked': 'Link copied', 'message.saw': 'What it saw',
+  'message.in': (x, cached) => `${x} in${cached ? `, ${cached} cached` : ''}`, 'message.out': (x) => `${x} out`,
+  'trace.search': (q) => `Looked up “${q}”`, 'trace.grep': (q) => `Looked for lines with “${q}”`, 'trace.read': (ref) => `Read ${ref}`,
+  'trace.tail': (ref) => `Read the end of ${ref}`, 'trace.list': () => 'Listed what is kept', 'trace.among': (x, s) => `${s} compacted ${x === 1 ? 'message' : 'messages'}`,
+  'trace.found': (x, s, more) => (x === 0 ? 'nothing found' : `${s}${more ? '+' : ''} found`), 'trace.waiting': 'looking…', 'trace.compacted': 'compacted', 'trace.live': 'live',
+  'trace.elsewhere': 'another conversation', 'trace.more': (x) => `Show ${x} more`, 'trace.whole': 'Show the whole',
+  'trouble.none': (why) => `No answer: ${why}`, 'trouble.broke': (why) => `The answer broke off: ${why}`, 'trouble.cut': 'The answer was interrupted.', 'trouble.ended': 'The answer ended early.', 'trouble.retry': 'Retry',
+  'trouble.model': 'Another model', 'trouble.after': (time) => `It failed after ${time}, before a word came. Your message is kept.`, 'trouble.kept': 'Your message is kept.',
+  'thread.cut': (range) => `After sending, one card stands for ${range}. You still see everything here.`, 'thread.goto': 'Go to message', 'thread.go': 'Go',
+  'receipt.one': 'Receipt', 'receipt.close': (name) => `Close: ${name}`, 'receipt.trade': (x, s, a, b) => `${s} ${x === 1 ? 'message' : 'messages'}, ${a} → ${b} tokens`,
+  'receipt.not': 'Not compacted', 'receipt.afresh': (seq) => `Started afresh at #${seq}`, 'receipt.words': 'What stayed in words', 'receipt.why': 'Why',
+  'receipt.why.window': 'the request was near its limit', 'receipt.why.by_hand': 'asked for by hand', 'receipt.why.ahead': 'ahead of time, in the background',
+  'receipt.why.import': 'it came with an import', 'receipt.why.cleared': 'to start afresh', 'receipt.why.images': 'too many images', 'receipt.why.bytes': 'the request was too large in bytes',
+  'receipt.by': 'Written by', 'receipt.extracts': 'extracts, without a model', 'receipt.free': 'no cost', 'receipt.comma': ', ', 'receipt.try': (i) => (i === 1 ? 'First try' : `Try ${i}`),
+  'receipt.refused': (why) => `refused: ${why}`, 'receipt.model': 'Model', 'receipt.kept': 'From', 'receipt.originals': 'Originals', 'receipt.openAll': (s) => `Open all ${s}`, 'receipt.openOne': (i) => `Part ${i}`,
+  'receipt.undo': 'Undo', 'receipt.redo': 'Redo', 'receipt.undoThis': 'Undo this compaction?', 'receipt.redoThis': 'Compact this again?', 'receipt.keep': 'Keep it', 'receipt.leave': 'Leave it',
+  'receipt.undoAnyway': 'Undo anyway', 'receipt.undone': (range) => `Undid the compaction of ${range}`, 'receipt.redone': (range) => `Compacted ${range} again`,
+  'receipt.next': (a, b) => `Next request ${a} → ${b} tokens.`, 'receipt.over': (x) => `That is ${x} over, so your next message would compact again.`,
+  'receipt.again': 'Your next message would compact again.', 'receipt.undoesToo': (x) => `${n(x, 'newer compaction is', 'newer compactions are')} undone with it.`,
+  'receipt.redoesToo': (x) => `${n(x, 'earlier one is', 'earlier ones are')} redone with it.`, 'receipt.space': ' ', 'receipt.afreshHint': 'Compacts everything so far; the originals stay.',
 };
 
+const s = (x) => x.toLocaleString('zh-CN');
+
 export const zh = {
+  'message.ways': (seq) => `对 #${seq} 的操作`, 'message.more': '更多', 'message.markdown': '复制为 Markdown', 'message.link': '复制链接',
+  'message.copied': '已复制为 Markdown', 'message.linked': '链接已复制', 'message.saw': '它看到了什么',
+  'message.in': (x, cached) => `输入 ${x}${cached ? `，缓存 ${cached}` : ''}`, 'message.out': (x) => `输出 ${x}`,
+  'trace.search': (q) => `查阅了“${q}”`, 'trace.grep': (q) => `查找了含“${q}”的行`, 'trace.read': (ref) => `读取了 ${ref}`,
+  'trace.tail': (ref) => `读取了 ${ref} 的结尾`, 'trace.list': () => '列出了保留的内容', 'trace.among': (x, shown) => `${shown} 条已压缩消息`,
+  'trace.found': (x, shown, more) => (x === 0 ? '没有找到' : `找到 ${shown}${more ? '+' : ''} 条`), 'trace.waiting': '查阅中…', 'trace.compacted': '已压缩', 'trace.live': '可见',
+  'trace.elsewhere': '其他对话', 'trace.more': (x) => `再显示 ${x} 条`, 'trace.whole': '显示全文',
+  'trouble.none': (why) => `没有回答：${why}`, 'trouble.broke': (why) => `回答中断：${why}`, 'trouble.cut': '回答被中断了。', 'trouble.ended': '回答提前结束了。', 'trouble.retry': '重试',
+  'trouble.model': '换个模型', 'trouble.after': (time) => `${time}后失败，一个字也没有收到。你的消息已保留。`, 'trouble.kept': '你的消息已保留。',
+  'thread.cut': (range) => `发送后，${range} 由一张卡片代替。你在这里仍能看到全部内容。`, 'thread.goto': '转到消息', 'thread.go': '转到',
+  'receipt.one': '压缩记录', 'receipt.close': (name) => `关闭：${name}`, 'receipt.trade': (x, shown, a, b) => `${shown} 条消息，${a} → ${b} 个 token`,
+  'receipt.not': '没有压缩', 'receipt.afresh': (seq) => `从 #${seq} 重新开始`, 'receipt.words': '留下的文字', 'receipt.why': '原因',
+  'receipt.why.window': '请求接近上限', 'receipt.why.by_hand': '手动压缩', 'receipt.why.ahead': '在后台提前压缩',
+  'receipt.why.import': '随导入而来', 'receipt.why.cleared': '为了重新开始', 'receipt.why.images': '图片太多', 'receipt.why.bytes': '请求的字节数太大',
+  'receipt.by': '撰写者', 'receipt.extracts': '摘录，未用模型', 'receipt.free': '没有费用', 'receipt.comma': '，', 'receipt.try': (i) => `第 ${i} 次尝试`,
+  'receipt.refused': (why) => `未采用：${why}`, 'receipt.model': '模型', 'receipt.kept': '来源', 'receipt.originals': '原文', 'receipt.openAll': (shown) => `打开全部 ${shown} 条`, 'receipt.openOne': (i) => `第 ${i} 部分`,
+  'receipt.undo': '撤销', 'receipt.redo': '重做', 'receipt.undoThis': '要撤销这次压缩吗？', 'receipt.redoThis': '要重做这次压缩吗？', 'receipt.keep': '保留', 'receipt.leave': '不重做',
+  'receipt.undoAnyway': '仍要撤销', 'receipt.undone': (range) => `已撤销对 ${range} 的压缩`, 'receipt.redone': (range) => `已重新压缩 ${range}`,
+  'receipt.next': (a, b) => `下次请求 ${a} → ${b} 个 token。`, 'receipt.over': (x) => `超出 ${x}，下一条消息会再次压缩。`,
+  'receipt.again': '下一条消息会再次压缩。', 'receipt.undoesToo': (x) => `还会一并撤销 ${s(x)} 次更新的压缩。`,
+  'receipt.redoesToo': (x) => `还会一并重做 ${s(x)} 次更早的压缩。`, 'receipt.space': '', 'receipt.afreshHint': '压缩到目前为止的全部内容；原文会保留。',
 };

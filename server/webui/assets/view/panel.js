@@ -1,0 +1,21 @@
+// What stands beside the conversation, or over it where there is no room: its receipts, or what
+// it is run with.
+import { html } from './html.js';
+import { Button } from './icons.js';
+import { CompactNow, Receipts } from './receipts.js';
+import { Settings } from './settings.js';
+import { panel } from '../state/panels.js';
+import { mayWrite } from '../state/session.js';
+import { conversation } from '../state/thread.js';
+import { t } from '../state/words.js';
+
+export function Panel() {
+  const c = conversation.value;
+  const receipts = panel.value === 'receipts';
+  const name = t(receipts ? 'receipts' : 'setup');
+  const close = () => { panel.value = null; };
+  return html`<aside class="panel" aria-label=${name}>
+    <div class="top"><h2>${name}</h2>${receipts && mayWrite.value && html`<${CompactNow} />`}<${Button} name="close" label=${t('receipt.close', name)} onClick=${close} /></div>
+    <div class="sections">${receipts ? html`<${Receipts} key=${c.id} id=${c.id} />` : html`<${Settings} key=${c.id} c=${c} />`}</div>
+  </aside>`;
+}
