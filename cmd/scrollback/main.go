@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -136,7 +135,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		err = parsed.Run(&c.globals)
 	}
-	if terminal.Unread(err) && half[strings.Fields(parsed.Command())[0]] {
+	if terminal.Unread(err) && half[usage.Name(parsed.Selected())] {
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Canceled})
 	}
 	if terminal.Unread(err) {
@@ -153,7 +152,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // half are the commands that leave something half done when nobody reads their output any
 // more: an answer that is not whole, a file that is cut off.
-var half = map[string]bool{"run": true, "chat": true, "notebook": true, "export": true, "archive": true, "mcp": true}
+var half = map[string]bool{"run": true, "chat": true, "notebook run": true, "export": true, "archive": true, "mcp": true}
 
 func (g *globals) logger() *slog.Logger {
 	o := &slog.HandlerOptions{Level: g.set.LogLevel}
