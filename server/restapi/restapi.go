@@ -90,6 +90,8 @@ func Mount(mux *http.ServeMux, o Options) {
 	a.archives()
 	a.artifacts()
 	a.session()
+	a.keys()
+	a.bounds()
 	a.events()
 	a.describe()
 }

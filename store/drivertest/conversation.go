@@ -206,11 +206,23 @@ func testListFilters(w *bench) {
 	b := mk("two", "100% of a_b", 0)
 	c := mk("two", "修复端口", 0)
 	gone := mk("two", "port of yesterday", 5)
+	// What only looks pinned is not.
+	_, err := w.Log.Patch(w.ctx, b.ID, b.UpdatedAt, func(c *scrollback.Conversation) error {
+		c.Settings.Tools = []scrollback.Tool{{Name: "a", Description: `{"pinned":true`}}
+		return nil
+	})
+	w.ok(err)
+	_, err = w.Log.Patch(w.ctx, a.ID, a.UpdatedAt, func(c *scrollback.Conversation) error { c.Settings.Pinned = true; return nil })
+	w.ok(err)
+	a, b = w.head(a.ID).Conversation, w.head(b.ID).Conversation
 	for name, rule := range map[string]struct {
 		q    driver.ListQuery
 		want []scrollback.Conversation
 	}{
 		"all":            {driver.ListQuery{}, []scrollback.Conversation{c, b, a}},
+		"pinned":         {driver.ListQuery{Pinned: true}, []scrollback.Conversation{a}},
+		"none pinned":    {driver.ListQuery{Pinned: true, Projects: []string{"two"}}, nil},
+		"pinned, titled": {driver.ListQuery{Pinned: true, Title: "a_b"}, nil},
 		"trash":          {driver.ListQuery{Trash: true}, []scrollback.Conversation{gone}},
 		"project":        {driver.ListQuery{Projects: []string{"two"}}, []scrollback.Conversation{c, b}},
 		"its trash":      {driver.ListQuery{Projects: []string{"two"}, Trash: true}, []scrollback.Conversation{gone}},

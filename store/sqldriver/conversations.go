@@ -194,6 +194,9 @@ func (db reader) Conversations(ctx context.Context, q driver.ListQuery) ([]scrol
 	case q.AgentOf == nil:
 		which = `deleted_at = 0 AND agent_of = ''`
 	}
+	if q.Pinned {
+		which += ` AND settings LIKE '{"pinned":true%'` // the first field of settings as they are stored
+	}
 	page := func(which string, of ...any) error {
 		also, args := "", append([]any{before.At, before.ID, like(q.Title), q.Limit}, of...)
 		if q.AgentOf != nil {

@@ -1,0 +1,82 @@
+// Files that come in: how much of one is sent, and what came of it.
+import { signal } from '../vendor/signals-core.mjs';
+import { ApiError, door, query } from './api.js';
+import { refresh } from './conversations.js';
+import * as projects from './projects.js';
+import { lang } from './words.js';
+
+// job is the import that is shown: {name, size, sent, state, result, fault}. Its state goes from
+// sending to reading (everything is sent) to done or failed.
+export const job = signal(null);
+export const waiting = signal([]); // files that come after it
+
+let request = null;
+
+// upload sends a file and returns the server's result. A request that fetch makes does not say
+// how much of it was sent.
+function upload(file, project) {
+  return new Promise((resolve, reject) => {
+    const x = (request = new XMLHttpRequest());
+    x.open('POST', '/api/import' + query({ project }));
+    x.setRequestHeader('Content-Type', 'application/octet-stream');
+    x.setRequestHeader('Accept-Language', lang.value);
+    x.upload.onprogress = (e) => set({ sent: e.loaded });
+    x.upload.onload = () => set({ sent: file.size, state: 'reading' });
+    x.onerror = () => reject(new TypeError('offline'));
+    x.onabort = () => reject(new DOMException('stopped', 'AbortError'));
+    x.onload = () => {
+      let body = null;
+      try { body = JSON.parse(x.responseText); } catch { /* not our JSON */ }
+      if (x.status < 400 && body) { resolve(body); return; }
+      if (x.status === 401) door.shut();
+      const said = (body && body.error) || {};
+      reject(new ApiError(x.status, said.code || 'internal', said.message || `${x.status} ${x.statusText}`));
+    };
+    x.send(file);
+  });
+}
+
+const set = (fields) => { if (job.value) job.value = { ...job.value, ...fields }; };
+
+// bring imports files one after another, into a project or where they say themselves.
+export async function bring(files, project = null) {
+  waiting.value = [...waiting.value, ...Array.from(files).map((file) => ({ file, project }))];
+  if (request) return;
+  for (let next = waiting.value[0]; next; next = waiting.value[0]) {
+    waiting.value = waiting.value.slice(1);
+    job.value = { name: next.file.name, size: next.file.size, sent: 0, state: 'sending', result: null, fault: null, before: job.value };
+    try {
+      set({ result: await upload(next.file, next.project), state: 'done' });
+    } catch (err) {
+      if (err.name === 'AbortError') job.value = null;
+      else set({ fault: err, state: 'failed' });
+    }
+    request = null;
+    await refresh();
+    projects.refresh();
+  }
+}
+
+// stop breaks off what is being sent; the server keeps what it has already.
+export function stop() {
+  waiting.value = [];
+  if (request) request.abort();
+}
+
+export function close() { if (!request) job.value = null; }
+
+// jobs are the import that is shown and those before it, oldest first.
+export const jobs = (x = job.value) => (x ? [...jobs(x.before), x] : []);
+
+// came counts what an import brought: conversations that are new, that grew, that were there
+// already; messages; and lines that were skipped.
+export function came(r) {
+  const of = (yes) => r.conversations.filter(yes).length;
+  return {
+    created: of((c) => c.created),
+    grown: of((c) => !c.created && c.messages > 0),
+    known: of((c) => !c.created && c.messages === 0),
+    messages: r.conversations.reduce((n, c) => n + c.messages, 0),
+    skipped: r.skipped.length + (r.more_skipped || 0),
+  };
+}
