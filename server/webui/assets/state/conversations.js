@@ -207,6 +207,11 @@ export async function fork(c) {
   return fresh;
 }
 
+// archive writes a full copy into the server's object store.
+export async function archive(c) {
+  if (await attempt(() => post(convo(c.id, '/archive')))) say(t('side.archived', titleOf(c)));
+}
+
 // found are the conversations with some ids, of those that are listed.
 export const found = (ids) => { const by = new Map([...list.value, ...pinned.value].map((c) => [c.id, c])); return [...ids].map((id) => by.get(id)).filter(Boolean); };
 

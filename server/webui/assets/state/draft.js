@@ -4,6 +4,7 @@ import { signal } from '../vendor/signals-core.mjs';
 import { post } from './api.js';
 import * as attach from './attach.js';
 import { before } from './branches.js';
+import { project } from './conversations.js';
 import { attempt, hush } from './notices.js';
 import { arrive } from './place.js';
 import { pictured, typed } from './reference.js';
@@ -59,7 +60,7 @@ function home() {
 }
 
 async function make() {
-  const c = await attempt(() => post('/api/conversations'));
+  const c = await attempt(() => post('/api/conversations', project.value ? { project: project.value } : {}));
   if (!c || thread.conversation.value) return null; // another was opened meanwhile
   thread.adopt(c);
   shown = c.id;

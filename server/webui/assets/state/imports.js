@@ -1,6 +1,6 @@
 // Files that come in: how much of one is sent, and what came of it.
 import { signal } from '../vendor/signals-core.mjs';
-import { ApiError, door, query } from './api.js';
+import { ApiError, convo, door, get, query } from './api.js';
 import { refresh } from './conversations.js';
 import * as projects from './projects.js';
 import { lang } from './words.js';
@@ -14,10 +14,10 @@ let request = null;
 
 // upload sends a file and returns the server's result. A request that fetch makes does not say
 // how much of it was sent.
-function upload(file, project) {
+function upload({ file, project, copy }) {
   return new Promise((resolve, reject) => {
     const x = (request = new XMLHttpRequest());
-    x.open('POST', '/api/import' + query({ project }));
+    x.open('POST', '/api/import' + query({ project, as_copy: copy }));
     x.setRequestHeader('Content-Type', 'application/octet-stream');
     x.setRequestHeader('Accept-Language', lang.value);
     x.upload.onprogress = (e) => set({ sent: e.loaded });
@@ -39,14 +39,19 @@ function upload(file, project) {
 const set = (fields) => { if (job.value) job.value = { ...job.value, ...fields }; };
 
 // bring imports files one after another, into a project or where they say themselves.
-export async function bring(files, project = null) {
-  waiting.value = [...waiting.value, ...Array.from(files).map((file) => ({ file, project }))];
+export const bring = (files, project = null) => work(Array.from(files).map((file) => ({ file, project })));
+
+// copy brings the file of a job that came to nothing in again, with ids of its own.
+export const copy = (j) => work([{ file: j.file, project: null, copy: true }]);
+
+async function work(some) {
+  waiting.value = [...waiting.value, ...some];
   if (request) return;
   for (let next = waiting.value[0]; next; next = waiting.value[0]) {
     waiting.value = waiting.value.slice(1);
-    job.value = { name: next.file.name, size: next.file.size, sent: 0, state: 'sending', result: null, fault: null, before: job.value };
+    job.value = { name: next.file.name, size: next.file.size, sent: 0, state: 'sending', result: null, fault: null, file: next.file, before: job.value };
     try {
-      set({ result: await upload(next.file, next.project), state: 'done' });
+      set({ result: await upload(next), state: 'done' });
     } catch (err) {
       if (err.name === 'AbortError') job.value = null;
       else set({ fault: err, state: 'failed' });
@@ -67,6 +72,15 @@ export function close() { if (!request) job.value = null; }
 
 // jobs are the import that is shown and those before it, oldest first.
 export const jobs = (x = job.value) => (x ? [...jobs(x.before), x] : []);
+
+// unfinished says whether the newest message of a conversation has no answer, or was cut off.
+export async function unfinished(id) {
+  try {
+    const page = await get(convo(id, '/messages?limit=1'));
+    const last = page.messages[page.messages.length - 1];
+    return Boolean(last && (last.role === 'user' || last.role === 'tool' || (last.status && last.status !== 'complete')));
+  } catch { return false; }
+}
 
 // came counts what an import brought: conversations that are new, that grew, that were there
 // already; messages; and lines that were skipped.

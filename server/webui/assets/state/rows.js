@@ -1,7 +1,10 @@
 // The list of conversations as it is drawn: one flat run of groups, conversations and their
 // sub-agents, of which only the part in sight is drawn.
+import { computed, signal } from '../vendor/signals-core.mjs';
 import { agentsOf, isOpen } from './agents.js';
+import { list, pinned } from './conversations.js';
 import { group } from './dates.js';
+import { density } from './theme.js';
 import { t } from './words.js';
 
 const DEPTH = 4; // of sub-agents below sub-agents
@@ -62,4 +65,20 @@ const BEYOND = 8; // items that are drawn above and below what is in sight
 export function part(tops, top, height) {
   const n = tops.length - 1;
   return { from: Math.max(0, at(tops, top) - BEYOND), to: Math.min(n, at(tops, top + height) + 1 + BEYOND) };
+}
+
+// now is the time that the list's dates are seen from.
+export const now = signal(Date.now());
+export const tick = () => { now.value = Date.now(); };
+
+export const items = computed(() => flat(list.value, pinned.value, now.value));
+export const places = computed(() => tops(items.value, heights[density.value]));
+
+// beside is the key of the next conversation from one, up or down the list, of which only the
+// first and the last have none; with no one, it is the first or the last.
+export function beside(key, by) {
+  const rows = items.value.filter((x) => x.kind === 'row');
+  const i = rows.findIndex((x) => x.key === key);
+  const to = i < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, i + by));
+  return rows[to] ? rows[to].key : null;
 }

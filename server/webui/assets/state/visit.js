@@ -3,11 +3,12 @@
 import { effect, untracked } from '../vendor/signals-core.mjs';
 import * as branches from './branches.js';
 import * as context from './context.js';
-import { list, refresh } from './conversations.js';
+import { list, pinned, refresh } from './conversations.js';
 import * as feed from './feed.js';
 import { hush } from './notices.js';
 import { narrow, toggleSidebar } from './panels.js';
 import { place } from './place.js';
+import * as projects from './projects.js';
 import { locked } from './session.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
@@ -48,7 +49,7 @@ export function start() {
   effect(readContext);
   // Where a key is needed, everything begins with it, and begins again with another.
   effect(() => {
-    if (locked.value) untracked(() => { feed.stop(); turn.leave(); thread.close(); list.value = []; });
-    else untracked(() => { refresh(); move({ ...place.value, arrived: false }); feed.follow(); learn(); });
+    if (locked.value) untracked(() => { feed.stop(); turn.leave(); thread.close(); list.value = []; pinned.value = []; projects.list.value = []; });
+    else untracked(() => { refresh(); projects.refresh(); move({ ...place.value, arrived: false }); feed.follow(); learn(); });
   });
 }

@@ -3,12 +3,18 @@ import { html } from './html.js';
 import { Chat } from './chat.js';
 import { ContextMap } from './contextmap.js';
 import { Header } from './header.js';
+import { Drops } from './imported.js';
 import { Button } from './icons.js';
 import { Minimap } from './minimap.js';
+import { Missing } from './missing.js';
+import { Preferences } from './preferences.js';
+import { Projects } from './projects.js';
+import { Question } from './questions.js';
 import { Reader } from './reader.js';
 import { Search } from './search.js';
 import { Sidebar } from './sidebar.js';
 import { SignIn } from './signin.js';
+import { Trash } from './trash.js';
 import { Usage } from './usage.js';
 import { banner, hush, toast } from '../state/notices.js';
 import { covers, narrow, panel, sidebarOpen, toggleSidebar } from '../state/panels.js';
@@ -31,9 +37,10 @@ function Toast() {
 }
 
 // views are what is shown instead of a conversation, by the place's name.
-const views = { usage: Usage };
+const views = { usage: Usage, settings: Preferences, projects: Projects, trash: Trash };
 
 function Conversation() {
+  if (thread.missing.value && !thread.conversation.value) return html`<${Header} /><${Missing} />`;
   const map = thread.conversation.value !== null && thread.messages.value.length > 0;
   return html`<${Header} /><${Banner} /><div class=${'body' + (map ? ' with-minimap' : '')}><${Chat} />${map && html`<${Minimap} />`}</div>`;
 }
@@ -46,8 +53,8 @@ export function Page() {
   return html`<a class="unseen skip" href="#main" onClick=${(e) => { e.preventDefault(); document.getElementById('main').focus(); }}>${t('frame.skip')}</a>
   <div class=${`page${sidebarOpen.value ? ' with-sidebar' : ''}${beside ? ' with-panel' : ''}`}>
     <${Sidebar} />
-    <main id="main" tabindex="-1"><${View} /></main>
+    <main id="main" tabindex="-1">${View !== Conversation && html`<${Banner} />`}<${View} /></main>
     ${beside && html`<${ContextMap} />`}
     <div class="shade" onClick=${shade} />
-  </div><${Search} /><${Reader} /><${Toast} />`;
+  </div><${Search} /><${Reader} /><${Question} /><${Drops} /><${Toast} />`;
 }
