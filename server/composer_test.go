@@ -139,7 +139,7 @@ func (d *desk) is(what, script, want string) {
 
 const (
 	writing = ".composer textarea"
-	written = `document.querySelector('.composer textarea').value.replaceAll('\n', '')` // the driver's Enter also writes one
+	written = `(document.querySelector('.composer textarea')?.value ?? '').replaceAll('\n', '')` // the driver's Enter also writes one
 	chosen  = `document.querySelector('.offers [aria-selected="true"]').getAttribute('aria-label')`
 	listed  = `[...document.querySelectorAll('.offers li')].map(x => x.getAttribute('aria-label')).join(' ')`
 )

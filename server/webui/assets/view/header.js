@@ -87,7 +87,7 @@ export function Header() {
     <div class="name"><div>${c.agent_of && html`<${Up} key=${c.agent_of.id} to=${c.agent_of.id} />`}${rename ? html`<${Rename} of=${c} done=${() => setNaming(null)} />`
       : html`<h1 title=${titleOf(c)} onDblClick=${begin}>${titleOf(c)}</h1>${isPinned(c.id) && html`<span class="pinned" title=${t('side.pinned')}>${icon('pin')}</span>`}
         ${mayWrite.value && html`<${Button} name="pencil" cls="small" label=${t('rename')} onClick=${begin} />`}`}</div>
-      ${!rename && html`<div class="about">${facts}</div>`}</div></div>
+      ${!rename && html`<div class="meta">${facts}</div>`}</div></div>
     <${Switch} />
     <${Tools}><${Search} /><${Versions} c=${c} />
       <${Button} name="panel" cls="receipts-of" label=${t('frame.receipts')} pressed=${panel.value === 'receipts'} onClick=${() => togglePanel('receipts')} />

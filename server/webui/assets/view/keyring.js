@@ -17,7 +17,7 @@ function Fresh() {
     try { await navigator.clipboard.writeText(k.secret); say(t('copied')); } catch { say(t('set.copyByHand')); }
   };
   return html`<div class="secret" role="status"><b>${t('set.secretOf', k.name)}</b><p>${t('set.secretOnce')}</p>
-    <div class="line"><input readonly value=${k.secret} aria-label=${t('key')} onFocus=${(e) => e.currentTarget.select()} /><button type="button" class="plain strong" onClick=${copy}>${icon('copy')}${t('copy')}</button>
+    <div class="oneline"><input readonly value=${k.secret} aria-label=${t('key')} onFocus=${(e) => e.currentTarget.select()} /><button type="button" class="plain strong" onClick=${copy}>${icon('copy')}${t('copy')}</button>
     <button type="button" class="plain" onClick=${keys.forget}>${t('set.secretKept')}</button></div></div>`;
 }
 

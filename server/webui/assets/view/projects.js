@@ -38,7 +38,7 @@ function Form({ p }) {
   const remove = () => { question.value = { kind: 'sure', title: t('set.deleteProject'), text: t('set.deleteProjectSure', projects.nameOf(p), num(p.conversations)), yes: t('set.deleteProject'),
     run: async () => { if (await projects.remove(p)) show('projects'); } }; };
   const text = (key, label, rest) => html`<label><span>${label}</span><input value=${f[key]} ...${rest} onInput=${(e) => set({ [key]: e.currentTarget.value })} /></label>`;
-  return html`<form class="settings leaf" onSubmit=${submit}><p class="quiet">${t('set.projectAbout', num(p.conversations), p.conversations)}${may ? '' : ` ${t('set.adminOnly')}`}</p>
+  return html`<form class="settings leaf" noValidate onSubmit=${submit}><p class="quiet">${t('set.projectAbout', num(p.conversations), p.conversations)}${may ? '' : ` ${t('set.adminOnly')}`}</p>
     <fieldset disabled=${!may}>
     ${text('title', t('set.title'), { type: 'text', maxlength: 200, placeholder: p.name })}
     <label><span>${t('instructionsLabel')}</span><textarea rows="5" value=${f.instructions} onInput=${(e) => set({ instructions: e.currentTarget.value })} /><small>${t('set.projectInstructions')}</small></label>

@@ -32,7 +32,7 @@ function Move({ some }) {
   const all = some.every((c) => c.project === some[0].project) ? some[0].project : null;
   return html`<${Asked} title=${t('side.moveTitle', titled(some))}><ul class="choices">${projects.list.value.map((p) => html`<li key=${p.name}>
       <button type="button" disabled=${p.name === all} onClick=${() => to(p.name)}>${icon('folder')}<span class="cut">${projects.nameOf(p)}</span><small>${p.name === all ? t('side.isHere') : num(p.conversations)}</small></button></li>`)}</ul>
-    <form class="line" onSubmit=${submit}><input type="text" value=${other} maxlength="100" placeholder=${t('side.otherProject')} aria-label=${t('side.otherProject')} onInput=${(e) => setOther(e.currentTarget.value)} />
+    <form class="oneline" onSubmit=${submit}><input type="text" value=${other} maxlength="100" placeholder=${t('side.otherProject')} aria-label=${t('side.otherProject')} onInput=${(e) => setOther(e.currentTarget.value)} />
       <button type="submit" class="plain strong" disabled=${!other.trim()}>${t('side.moveShort')}</button></form><//>`;
 }
 
@@ -66,7 +66,7 @@ function Project() {
     conversations.setProject(to);
     if (admin.value) show('projects', to);
   };
-  return html`<${Asked} title=${t('side.newProject')}><form class="line" onSubmit=${submit}>
+  return html`<${Asked} title=${t('side.newProject')}><form class="oneline" onSubmit=${submit}>
     <input ref=${input} type="text" value=${name} maxlength="100" placeholder=${t('side.projectName')} aria-label=${t('side.projectName')} onInput=${(e) => setName(e.currentTarget.value)} />
     <button type="submit" class="plain strong" disabled=${!name.trim()}>${t('side.create')}</button></form>
     <p class="quiet">${t('side.projectAbout')}</p><//>`;

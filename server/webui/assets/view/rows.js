@@ -25,7 +25,7 @@ function Row({ item: { c, depth, key }, here, focused, naming, name, onKeyDown, 
   const picked = selection.chosen.value;
   const title = conversations.titleOf(c);
   const live = busy(c.id);
-  const about = html`<span class="about">${live && html`<i class="running" role="img" aria-label=${t('answering')} title=${t('answering')} />`}
+  const about = html`<span class="meta">${live && html`<i class="running" role="img" aria-label=${t('answering')} title=${t('answering')} />`}
     <time datetime=${iso(c.updated_at || 0)} title=${whole(c.updated_at || 0)}>${when(c.updated_at || 0, rows.now.value)}</time>
     <span title=${t('messages', c.messages)}>${num(c.messages)}</span><span class="project">${c.project}</span></span>`;
   const cls = `row d${depth}${here ? ' here' : ''}${picked ? ' choosing' : ''}`;

@@ -37,7 +37,7 @@ export function Form({ c, done }) {
     setWrong(bad);
     if (!bad.length && await save(c.id, f, was)) done();
   };
-  return html`<form class="settings" onSubmit=${submit}>
+  return html`<form class="settings" noValidate onSubmit=${submit}>
     <${Model} value=${f.model} set=${set} none=${t('set.inherit')} />
     <label><span>${t('instructionsLabel')}</span><textarea rows="4" value=${f.instructions} onInput=${(e) => set({ instructions: e.currentTarget.value })} />
       <small>${t('instructionsHint')}</small></label>

@@ -58,7 +58,7 @@ export function Sidebar() {
   return html`<nav class="sidebar" aria-label=${t('conversations')}>
     <div class="top"><a class="brand" href="#"><${Logo} />scrollback</a>
       <${Button} name="sidebar" label=${t('closeSidebar')} onClick=${() => toggleSidebar(false)} /></div>
-    <button type="button" class="go new" disabled=${!mayWrite.value} onClick=${fresh}>${icon('plus')}<span>${t('newConversation')}</span><kbd>${keyboard.spelled('new')}</kbd></button>
+    <button type="button" class="go new" disabled=${!mayWrite.value} onClick=${fresh}>${icon('plus')}<span>${t('newConversation')}</span><kbd>${keyboard.spelled('new').replace('Shift ', '⇧')}</kbd></button>
     <button type="button" class="go" onClick=${() => keyboard.run('palette')}>${icon('search')}<span>${t('side.search')}</span><kbd>${keyboard.spelled('palette')}</kbd></button>
     <${Projects} />
     <label class="filter">${icon('filter')}<input type="search" value=${conversations.filter.value} placeholder=${t('filter')} aria-label=${t('filter')}
