@@ -89,7 +89,7 @@ func (d *desk) until(what, script string) {
 	ctx, cancel := context.WithTimeout(d.ctx, time.Minute)
 	defer cancel()
 	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](script, chromedp.WithPollingTimeout(0))); err != nil {
-		d.Fatalf("%s: %v; the page shows %s", what, err, d.eval(`document.body.innerText`))
+		d.Fatalf("%s: %v; the page shows %.900s", what, err, d.eval(`location.hash + document.body.innerText.replaceAll("\\n", " ")`))
 	}
 }
 
@@ -125,4 +125,184 @@ func TestSidebarLooks(t *testing.T) {
 	d.press(`[aria-label="显示对话列表"]`)
 	d.do("phone sidebar", chromedp.WaitVisible(".sidebar .new"))
 	d.is("wider than the phone", `document.documentElement.scrollWidth > innerWidth`, "false")
+}
+
+// pressItem opens a menu and takes the item with a text.
+func (d *desk) pressItem(menu, item string) {
+	d.Helper()
+	d.press(menu)
+	find := `[...document.querySelectorAll('.menu [role^="menuitem"]')].find(x => x.innerText.startsWith("` + item + `"))`
+	d.until(item, find+" !== undefined")
+	d.eval("(" + find + ".click(), 1)")
+}
+
+// typed puts a text into a field, as somebody who types does.
+func (d *desk) typed(sel, text string) {
+	d.Helper()
+	d.eval("(() => { const x = document.querySelector(`" + sel + "`); x.focus(); x.value = `" + text +
+		"`; x.dispatchEvent(new InputEvent('input', { bubbles: true })); return 1; })()")
+}
+
+// A conversation is renamed, pinned, moved, copied and put in the trash from its row, and what
+// is done shows in another browser's list.
+func TestSidebarActs(t *testing.T) {
+	d := newShelf(t, shelf, modeltest.Say("fine"))
+	menu := func(title string) string { return `.row:has(a[title="` + title + `"]) > .more` }
+	const berth, letter = "Berth plan for the winter", "Letter to the pilots’ association"
+	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(rowOf(berth)))
+
+	d.pressItem(menu(berth), "Rename")
+	d.do("renaming", chromedp.WaitVisible(".row .rename"), chromedp.SendKeys(".row .rename", "Berths · 泊位"+kb.Enter), chromedp.WaitVisible(rowOf("Berths · 泊位")))
+	d.pressItem(menu("Berths · 泊位"), "Pin")
+	d.until("two are pinned", titles+`.split('|').slice(0, 2).includes('Berths · 泊位') && `+groups+`.startsWith('Pinned|')`)
+	d.do("pinned", chromedp.Reload(), chromedp.WaitVisible(rowOf("Berths · 泊位")))
+	pinned, _, err := d.rig.List(t.Context(), scrollback.ListQuery{Pinned: true})
+	if err != nil || len(pinned) != 2 {
+		t.Fatalf("pinned are %v, %v", pinned, err)
+	}
+	// Somebody else unpins it.
+	id := pinned[0].ID
+	if pinned[0].Title != "Berths · 泊位" {
+		id = pinned[1].ID
+	}
+	if _, err := d.rig.Patch(t.Context(), id, 0, func(c *scrollback.Conversation) error { c.Settings.Pinned = false; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	d.until("unpinned elsewhere", titles+`.split('|')[1] === 'Berths · 泊位' && `+groups+`.startsWith('Pinned|Today') && document.querySelectorAll('.group:nth-child(3)').length === 1`)
+
+	d.pressItem(menu(letter), "Move")
+	d.do("moving", chromedp.WaitVisible(".choices button"), chromedp.SendKeys(".ask-sheet .oneline input", "archive 2026\r"), chromedp.WaitNotPresent(".ask-sheet"))
+	d.until("moved", `document.querySelector('`+rowOf(letter)+` .project').innerText === 'archive 2026'`)
+	d.pressItem(`.sidebar .go[aria-haspopup]`, "archive 2026")
+	d.until("one project", titles+` === '`+letter+`'`)
+	d.do("one project")
+	d.do("begun in it", chromedp.Click(".sidebar .new"), chromedp.SendKeys(writing, "When do the pilots come?\r"), chromedp.WaitVisible("#m2"))
+	d.until("seen at once", titles+`.split('|').length === 2`)
+	in, _, err := d.rig.List(t.Context(), scrollback.ListQuery{Project: "archive 2026"})
+	if err != nil || len(in) != 2 {
+		t.Errorf("in the project are %v, %v", in, err)
+	}
+	d.pressItem(`.sidebar .go[aria-haspopup]`, "All projects")
+	d.until("all again", titles+`.split('|').length === 10`)
+
+	d.typed(".filter input", "潮位")
+	d.until("filtered", titles+` === 'Tide gauges · 潮位站'`)
+	d.do("filtered")
+	d.typed(".filter input", "nothing of the kind")
+	d.do("none", chromedp.WaitVisible(".none"))
+	d.typed(".filter input", "")
+	d.until("unfiltered", titles+`.split('|').length === 10`)
+
+	d.pressItem(menu(letter), "Copy into")
+	time.Sleep(2*time.Second)
+	d.T.Log(d.eval("document.querySelector('.rows .here')?.outerHTML + document.querySelector('.head')?.innerHTML.slice(0,600)"))
+	d.until("copied", `document.querySelector('.rows .here .title').innerText === 'copy of `+letter+`' && document.querySelector('.head h1').innerText.startsWith('copy of')`)
+	d.do("a copy", chromedp.WaitVisible("#m12"))
+	d.pressItem(`.head [aria-label="More"]`, "Move to trash")
+	d.until("it is gone", titles+`.split('|').length === 10 && location.hash === '#'`)
+	d.do("trashed", chromedp.WaitVisible(".toast .link"))
+	d.press(".toast .link")
+	d.until("and back", titles+`.split('|').length === 11`)
+	d.do("exports", chromedp.Click(rowOf("Tide gauges · 潮位站")), chromedp.WaitVisible("#m34"))
+	d.pressItem(`.head [aria-label="More"]`, "Export")
+	d.do("export", chromedp.WaitVisible(".forms button"))
+	for form, want := range map[string]string{"bundle": "application/zstd", "whole": "application/zstd", "jsonl": "application/x-ndjson",
+		"gemini-cli": "application/x-ndjson", "mtm": "application/json", "ipynb": "application/x-ipynb+json"} {
+		d.is("the form "+form, `document.querySelectorAll('.forms [data-form="`+form+`"]').length`, "1")
+		got, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](`import('/assets/state/exports.js').then(async (x) => {
+			const res = await fetch(x.href('`+string(id)+`', x.forms.find((f) => f.key === '`+form+`'))); return res.status + ' ' + res.headers.get('Content-Type'); })`, chromedp.EvalAwaitPromise))
+		if err != nil || got != "200 "+want {
+			t.Errorf("exported as %s it is %q, %v", form, got, err)
+		}
+	}
+	d.do("closed", chromedp.KeyEvent(kb.Escape), chromedp.WaitNotPresent(".ask-sheet"))
+}
+
+// Several are chosen with Shift and put in the trash together; there they are restored, or
+// removed for ever once that was confirmed.
+func TestSidebarSeveral(t *testing.T) {
+	d := newShelf(t, shelf, modeltest.Say("fine"))
+	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(rowOf("Berth plan for the winter")))
+	d.pressItem(`.row:has(a[title="Berth plan for the winter"]) > .more`, "Select")
+	d.eval(`(document.querySelector('` + rowOf("Letter to the pilots’ association") + `').dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: true })), 1)`)
+	d.until("four are chosen", `document.querySelectorAll('.rows input:checked').length === 4 && document.querySelector('.chosen b').innerText === '4 selected'`)
+	d.do("several")
+	d.is("nothing was opened", "location.hash", "")
+	d.press(".chosen .bad")
+	d.until("they are gone", titles+`.split('|').length === 5 && !document.querySelector('.chosen')`)
+	d.do("trash", chromedp.Navigate(d.url+"/#:trash"), chromedp.WaitVisible(".entries li"))
+	d.is("in the trash", `document.querySelectorAll('.entries li').length`, "4")
+	d.press(`[aria-label="Restore: Berth plan for the winter"]`)
+	d.until("restored", `document.querySelectorAll('.entries li').length === 3 && `+titles+`.includes('Berth plan')`)
+	d.press(`.entries [aria-label^="Delete for ever: Go"]`)
+	d.do("a question", chromedp.WaitVisible(".ask-sheet .danger"))
+	d.press(".ask-sheet .danger")
+	d.until("purged", `document.querySelectorAll('.entries li').length === 2`)
+	d.press(".head .bad")
+	d.press(".ask-sheet .danger")
+	d.do("empty", chromedp.WaitVisible(".nothing"))
+	left, _, err := d.rig.List(t.Context(), scrollback.ListQuery{Trash: true})
+	if err != nil || len(left) != 0 {
+		t.Errorf("left in the trash: %v, %v", left, err)
+	}
+}
+
+// All of it by keys: the list is one stop of the tab key, arrows move in it, and a row's menu
+// opens and closes where it was.
+func TestSidebarKeys(t *testing.T) {
+	d := newShelf(t, shelf, modeltest.Say("fine"))
+	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(rowOf("Berth plan for the winter")))
+	d.is("stops in the list", `document.querySelectorAll('.rows [tabindex="0"], .rows button:not([tabindex]), .rows input:not([tabindex])').length`, "1")
+	focused := `document.activeElement.title`
+	d.do("into the list", chromedp.Focus(".filter input"), chromedp.KeyEvent(kb.ArrowDown))
+	d.until("the first", focused+` === 'Tide gauges · 潮位站'`)
+	d.do("down", chromedp.KeyEvent(kb.ArrowDown))
+	d.until("the second", focused+` === 'Berth plan for the winter'`)
+	d.do("end", chromedp.KeyEvent(kb.End))
+	d.until("the last", focused+`.startsWith('A very long title')`)
+	d.do("home", chromedp.KeyEvent(kb.Home))
+	d.until("the first again", focused+` === 'Tide gauges · 潮位站'`)
+	d.do("menu by key", chromedp.KeyEvent(kb.ArrowDown))
+	d.until("the second again", focused+` === 'Berth plan for the winter'`)
+	d.do("row menu", chromedp.KeyEvent(kb.F10, chromedp.KeyModifiers(8)), chromedp.WaitVisible(".rows .menu"))
+	d.do("and away", chromedp.KeyEvent(kb.Escape), chromedp.WaitNotPresent(".rows .menu"))
+	d.is("where the focus went", `document.activeElement.closest('.row').querySelector('a').title`, "Berth plan for the winter")
+	d.do("renaming by key", chromedp.Focus(rowOf("Berth plan for the winter")), chromedp.KeyEvent(kb.F2), chromedp.WaitVisible(".row .rename"),
+		chromedp.KeyEvent("Berths"+kb.Enter), chromedp.WaitVisible(rowOf("Berths")))
+	d.until("the focus is back", focused+` === 'Berths'`)
+	d.do("opened", chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("#m8"))
+	d.do("trash by key", chromedp.Focus(rowOf("Berths")), chromedp.KeyEvent(kb.Delete), chromedp.WaitNotPresent(rowOf("Berths")))
+}
+
+// The address of a conversation that is not there says so, and writes nothing.
+func TestPageMissing(t *testing.T) {
+	d := newShelf(t, shelf[:2], modeltest.Say("fine"))
+	d.do("missing", chromedp.Navigate(d.url+"/#01a204b3-0000-7000-8000-000000000000"), chromedp.WaitVisible(".missing h2"))
+	d.is("a fault beside it", `document.querySelectorAll('.banner').length`, "0")
+	d.is("what is stored", titles+`.split('|').length`, "2")
+	d.do("begun", chromedp.Click(".missing .strong"), chromedp.WaitVisible(writing), chromedp.SendKeys(writing, "Is anybody here?\r"), chromedp.WaitVisible("#m2"))
+	d.until("one more", titles+`.split('|').length === 3`)
+}
+
+// A transcript that is dropped on the sidebar is imported, and its result can be read: what came,
+// and which lines were skipped.
+func TestPageImports(t *testing.T) {
+	d := newShelf(t, shelf[:2], modeltest.Say("fine"))
+	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(".rows .row"))
+	file := `{"id":"a1","role":"user","content":"When is high water?"}\n{"id":"a2","role":"assistant","content":"At six."}\nthis is no JSON\n{"id":"a3","role":"user","content":"And low water?"}\n`
+	drag := func(event, at string) {
+		d.eval(`(() => { const t = new DataTransfer(); t.items.add(new File(['` + file + `'], 'tides.jsonl'));
+			document.querySelector('` + at + `').dispatchEvent(new DragEvent('` + event + `', { bubbles: true, cancelable: true, dataTransfer: t })); return 1; })()`)
+	}
+	drag("dragenter", "body")
+	d.do("two places to drop", chromedp.WaitVisible(".drop.import"), chromedp.WaitVisible(".drop.attach"))
+	drag("drop", ".drop.import")
+	d.do("imported", chromedp.WaitVisible(".job .outcome"), chromedp.WaitNotPresent(".drops"))
+	d.until("what came", `['1 new conversation', '3 new messages', '1 line skipped', 'line 3', 'not finished'].every(x => document.querySelector('.job').innerText.includes(x))`)
+	d.do("what came")
+	d.do("opened", chromedp.Click(".job .choices a"), chromedp.WaitVisible("#m3"), chromedp.WaitNotPresent(".ask-sheet"))
+	d.until("in the list", titles+`.split('|').length === 3`)
+	d.eval(`(() => { const t = new DataTransfer(); t.items.add(new File(['{}'], 'x.bundle')); const x = document.querySelector('.foot input[type=file]');
+		x.files = t.files; x.dispatchEvent(new Event('change', { bubbles: true })); return 1; })()`)
+	d.do("refused", chromedp.WaitVisible(".job .fault"))
 }
